@@ -1,0 +1,59 @@
+/*
+ * A growing array of one element type: MT_ARRAY(struct foo) names an anonymous struct {items, count, capacity}.
+ * mt_array_push() gives room for one more, zeroed, or NULL out of memory. Pointers into it hold until the next push.
+ */
+#ifndef MT_FORMATS_BASE_ARRAY_H
+#define MT_FORMATS_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MT_ARRAY(type)           \
+	struct {                 \
+		type *items;     \
+		size_t count;    \
+		size_t capacity; \
+	}
+
+/* Makes room for `want` elements in all; false out of memory, with the array as it was. */
+static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, size_t element)
+{
+	size_t grown = *capacity ? *capacity : 8, bytes;
+	void *moved;
+
+	if (want <= *capacity)
+		return true;
+	while (grown < want) {
+		if (__builtin_mul_overflow(grown, (size_t)2, &grown))
+			return false;
+	}
+	if (__builtin_mul_overflow(grown, element, &bytes))
+		return false;
+	moved = realloc(*items, bytes);
+	if (!moved)
+		return false;
+	*items = moved;
+	*capacity = grown;
+	return true;
+}
+
+#define mt_array_reserve(array, want) \
+	mt_array_grow((void **)&(array)->items, &(array)->capacity, (want), sizeof(*(array)->items))
+
+/* A pointer to a new zeroed last element, or NULL out of memory. */
+#define mt_array_push(array)                                                                   \
+	(mt_array_reserve(array, (array)->count + 1)                                           \
+		 ? (memset(&(array)->items[(array)->count], 0, sizeof(*(array)->items)),       \
+		    &(array)->items[(array)->count++])                                         \
+		 : NULL)
+
+#define mt_array_deinit(array)                       \
+	do {                                         \
+		free((array)->items);                \
+		(array)->items = NULL;               \
+		(array)->count = (array)->capacity = 0; \
+	} while (0)
+
+#endif

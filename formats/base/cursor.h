@@ -1,0 +1,100 @@
+/*
+ * The one bounds-checked way to read bytes that came from outside.
+ *
+ * A read past the end sets `bad`, gives zero (or NULL) and moves nothing; every later read does the same. So a
+ * parser reads its fields straight down and asks `bad` once, before it uses them.
+ */
+#ifndef MT_FORMATS_BASE_CURSOR_H
+#define MT_FORMATS_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+
+struct mt_cursor {
+	const uint8_t *pos;
+	const uint8_t *end;
+	bool bad;
+};
+
+static inline struct mt_cursor mt_cursor_init(const void *bytes, size_t size)
+{
+	const uint8_t *pos = bytes;
+
+	return (struct mt_cursor){.pos = pos, .end = pos ? pos + size : pos};
+}
+
+static inline size_t mt_cursor_left(const struct mt_cursor *c)
+{
+	return c->bad ? 0 : (size_t)(c->end - c->pos);
+}
+
+/* Borrows the next n bytes, or NULL (and `bad`) if there are fewer. */
+static inline const uint8_t *mt_cursor_bytes(struct mt_cursor *c, size_t n)
+{
+	const uint8_t *p = c->pos;
+
+	if (c->bad || n > (size_t)(c->end - c->pos)) {
+		c->bad = true;
+		return NULL;
+	}
+	c->pos += n;
+	return p;
+}
+
+static inline uint8_t mt_cursor_u8(struct mt_cursor *c)
+{
+	const uint8_t *p = mt_cursor_bytes(c, 1);
+
+	return p ? *p : 0;
+}
+
+static inline uint16_t mt_cursor_u16(struct mt_cursor *c)
+{
+	const uint8_t *p = mt_cursor_bytes(c, 2);
+
+	return p ? mt_get_le16(p) : 0;
+}
+
+static inline uint32_t mt_cursor_u32(struct mt_cursor *c)
+{
+	const uint8_t *p = mt_cursor_bytes(c, 4);
+
+	return p ? mt_get_le32(p) : 0;
+}
+
+static inline uint64_t mt_cursor_u64(struct mt_cursor *c)
+{
+	const uint8_t *p = mt_cursor_bytes(c, 8);
+
+	return p ? mt_get_le64(p) : 0;
+}
+
+/* Borrows a string that ends in a NUL inside the bounds, and steps past the NUL; NULL (and `bad`) without one. */
+static inline const char *mt_cursor_cstring(struct mt_cursor *c)
+{
+	const uint8_t *p = c->pos;
+	const uint8_t *nul = c->bad ? NULL : memchr(p, 0, (size_t)(c->end - p));
+
+	if (!nul) {
+		c->bad = true;
+		return NULL;
+	}
+	c->pos = nul + 1;
+	return (const char *)p;
+}
+
+/* A sub-range of n bytes as a cursor of its own; bad if there are fewer. */
+static inline struct mt_cursor mt_cursor_sub(struct mt_cursor *c, size_t n)
+{
+	const uint8_t *p = mt_cursor_bytes(c, n);
+	struct mt_cursor sub = mt_cursor_init(p, p ? n : 0);
+
+	sub.bad = !p;
+	return sub;
+}
+
+#endif

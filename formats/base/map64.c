@@ -1,0 +1,119 @@
+/* The integer hash map, linear probing at most three quarters full, backward-shift removal. */
+#include "formats/base/map64.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct mt_map64_slot {
+	uint64_t key;
+	uint64_t value;
+	bool used;
+};
+
+uint64_t mt_hash64(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	return x;
+}
+
+uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed)
+{
+	const uint8_t *p = bytes;
+	uint64_t h = mt_hash64(seed ^ size), word;
+
+	for (; size >= 8; size -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 29;
+	}
+	word = 0;
+	if (size)
+		memcpy(&word, p, size);
+	return mt_hash64(h ^ word);
+}
+
+void mt_map64_deinit(struct mt_map64 *map)
+{
+	free(map->slots);
+	*map = (struct mt_map64){0};
+}
+
+/* The slot that holds key, or the free one where it belongs. */
+static size_t slot_of(const struct mt_map64 *map, uint64_t key)
+{
+	size_t i = mt_hash64(key) & map->mask;
+
+	while (map->slots[i].used && map->slots[i].key != key)
+		i = (i + 1) & map->mask;
+	return i;
+}
+
+static bool map_grow(struct mt_map64 *map)
+{
+	size_t slots = map->slots ? (map->mask + 1) * 2 : 16;
+	struct mt_map64 grown = {.count = map->count, .mask = slots - 1};
+
+	grown.slots = calloc(slots, sizeof(*grown.slots));
+	if (!grown.slots)
+		return false;
+	for (size_t i = 0; map->slots && i <= map->mask; i++) {
+		if (map->slots[i].used)
+			grown.slots[slot_of(&grown, map->slots[i].key)] = map->slots[i];
+	}
+	free(map->slots);
+	*map = grown;
+	return true;
+}
+
+bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value)
+{
+	struct mt_map64_slot *slot;
+
+	if (!map->slots || map->count + 1 > (map->mask + 1) / 4 * 3) {
+		if (!map_grow(map))
+			return false;
+	}
+	slot = &map->slots[slot_of(map, key)];
+	map->count += !slot->used;
+	*slot = (struct mt_map64_slot){.key = key, .value = value, .used = true};
+	return true;
+}
+
+bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value)
+{
+	const struct mt_map64_slot *slot;
+
+	if (!map->slots)
+		return false;
+	slot = &map->slots[slot_of(map, key)];
+	if (!slot->used)
+		return false;
+	*value = slot->value;
+	return true;
+}
+
+bool mt_map64_remove(struct mt_map64 *map, uint64_t key)
+{
+	size_t hole, next, home;
+
+	if (!map->slots)
+		return false;
+	hole = slot_of(map, key);
+	if (!map->slots[hole].used)
+		return false;
+	for (next = (hole + 1) & map->mask; map->slots[next].used; next = (next + 1) & map->mask) {
+		home = mt_hash64(map->slots[next].key) & map->mask;
+		/* an entry whose home lies cyclically after the hole stays where it is */
+		if (((next - home) & map->mask) < ((next - hole) & map->mask))
+			continue;
+		map->slots[hole] = map->slots[next];
+		hole = next;
+	}
+	map->slots[hole].used = false;
+	map->count--;
+	return true;
+}

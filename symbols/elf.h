@@ -1,0 +1,84 @@
+/*
+ * The bytes of one ELF file, checked: headers, segments, sections, notes. ELF64 little-endian (x86-64, AArch64) and
+ * ELF32 for naming. Every offset and size is held against the file before it is used; a file that lies about one
+ * part loses that part, not the rest. No library behind it: the recorder uses it too.
+ *
+ * Borrowed bytes hold as long as the mt_elf.
+ */
+#ifndef MT_SYMBOLS_ELF_H
+#define MT_SYMBOLS_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_elf;
+
+#define MT_BUILD_ID_MAX 32 /* bytes; GNU ld writes 20, lld 8 or 20, Go's and others' at most 32 are kept */
+
+struct mt_span {
+	const uint8_t *bytes; /* NULL where there is nothing */
+	size_t size;
+	uint64_t vaddr; /* the link-time address of the first byte, 0 for what is not loaded */
+};
+
+struct mt_segment { /* PT_LOAD */
+	uint64_t vaddr;
+	uint64_t memory_size;
+	uint64_t offset;
+	uint64_t file_size;
+	uint32_t flags; /* PF_X, PF_W, PF_R */
+};
+
+/* Maps the file and checks its headers. *out is the caller's. */
+struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
+
+/* The same from an open descriptor, which stays the caller's; name is for messages. */
+struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
+
+/* An ELF image in memory (a carried one, a vdso dump). Borrows the bytes until destroyed. */
+struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name, struct mt_elf **out);
+
+void mt_elf_destroy(struct mt_elf *elf);
+
+/* e_type (ET_EXEC, ET_DYN, ET_REL, ET_CORE) and e_machine. */
+uint16_t mt_elf_type(const struct mt_elf *elf);
+uint16_t mt_elf_machine(const struct mt_elf *elf);
+bool mt_elf_is_64(const struct mt_elf *elf);
+
+/* The NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; size 0 where there is none. */
+struct mt_span mt_elf_build_id(const struct mt_elf *elf);
+
+/* The PT_LOAD segments in file order. */
+const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
+
+/*
+ * The section of that name, decompressed where SHF_COMPRESSED (SHT_NOBITS and absent: bytes NULL). Without section headers,
+ * ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through what that points to, up to its segment's end.
+ */
+struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
+
+/* One ELF symbol; name borrowed from the string table, bounds checked, never NULL. */
+struct mt_elf_symbol {
+	uint64_t value;
+	uint64_t size;
+	const char *name;
+	uint8_t type;	   /* STT_* */
+	uint8_t binding;   /* STB_* */
+	uint16_t section;  /* st_shndx */
+};
+
+/* How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. */
+size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
+
+/* Symbol i, in table order; false for one that points outside its string table. */
+bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out);
+
+/* Link-time address of a file offset, through the PT_LOAD that covers it; false if none does. */
+bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr);
+
+/* n loaded bytes at a link-time address (code, say); NULL where the file does not hold them all. */
+const uint8_t *mt_elf_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * An image: one executable file as the recording knows it (path, build id, device, inode), and its ELF bytes once
+ * somebody asks for them. Where the bytes come from is behind mt_image_source: local files today, carried skeletons
+ * and debug files as further rows. A file whose build id differs from the recorded one is refused, and says so.
+ *
+ * The set owns its images; an image holds as long as its set, so everybody borrows.
+ */
+#ifndef MT_SYMBOLS_IMAGE_H
+#define MT_SYMBOLS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/elf.h"
+
+struct mt_image_set;
+
+enum mt_image_kind {
+	MT_IMAGE_FILE,	    /* a path */
+	MT_IMAGE_VDSO,	    /* [vdso]: bytes carried, or this process's own where the build id agrees */
+	MT_IMAGE_ANONYMOUS, /* //anon, [heap], JIT code: no file, maybe a perf map later */
+	MT_IMAGE_KERNEL,    /* [kernel.kallsyms] and modules */
+};
+
+struct mt_image_identity {
+	const char *path;	 /* as recorded, never NULL */
+	uint8_t build_id[MT_BUILD_ID_MAX];
+	size_t build_id_size;	 /* 0: not recorded */
+	uint32_t device_major, device_minor;
+	uint64_t inode;		 /* 0: not recorded */
+	uint64_t inode_generation;
+};
+
+struct mt_image {
+	uint32_t id;		 /* counts from 0 within the set */
+	enum mt_image_kind kind; /* from the path */
+	struct mt_image_identity identity;
+	const char *basename;	 /* borrowed from identity.path */
+	/* private to image.c, cfi and symtab: */
+	struct mt_elf *elf;
+	bool tried;		 /* elf was asked for */
+	char *missing;		 /* why elf is NULL: one line, or NULL */
+	char *found_at;		 /* the local file in use, or NULL */
+	void *cfi;		 /* unwind's index of this image, made and released through mt_image_set_cfi() */
+	void (*cfi_destroy)(void *cfi);
+};
+
+/* One place to find an image's ELF bytes. */
+struct mt_image_source {
+	const char *name; /* "local file", "--symfs", ... */
+	/* Gives *out, or NULL in *out where this source has nothing; an error only says why it cannot be used. */
+	struct mt_error *(*open)(void *context, const struct mt_image_identity *identity, struct mt_elf **out, char **found_at);
+};
+
+/* NULL out of memory. Without sources every image stays nameless. */
+struct mt_image_set *mt_image_set_create(void);
+void mt_image_set_destroy(struct mt_image_set *set);
+
+/* Adds a source, asked after those added before it. Borrows source and context for the set's life. */
+bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source, void *context);
+
+/* The source "local file": the recorded path as it is on this machine. */
+extern const struct mt_image_source mt_image_source_local;
+
+/*
+ * The image of that identity, made on first sight (identity is copied); NULL out of memory. Identities with a build id are
+ * the same image when path and build id agree; without one, when path, device, inode and generation agree.
+ */
+struct mt_image *mt_image_set_intern(struct mt_image_set *set, const struct mt_image_identity *identity);
+
+/* Tells the set an image's build id that came later in the recording (by path, device, inode). */
+void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image_identity *identity);
+
+size_t mt_image_set_count(const struct mt_image_set *set);
+struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id);
+
+/* The ELF bytes, opened on first call; NULL (always, after a first failure) where there are none: see image->missing. */
+struct mt_elf *mt_image_elf(struct mt_image *image);
+
+/* Hangs unwind's index onto the image, to be released with it. */
+void mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi));
+
+#endif

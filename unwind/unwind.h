@@ -1,0 +1,110 @@
+/*
+ * Unwinding: registers, a stack dump and a map of images in; return addresses with their sources and an end reason out.
+ *
+ * An mt_unwinder is one worker's state (the rule cache); workers share nothing but the images' read-only CFI. No symbols here, no
+ * recording, no kernel: the recorder can use the core too.
+ */
+#ifndef MT_UNWIND_UNWIND_H
+#define MT_UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_image_map;
+struct mt_unwinder;
+
+/* What a frame's pc rests on. */
+enum mt_frame_source {
+	MT_FRAME_IP,	 /* the sampled instruction pointer itself */
+	MT_FRAME_KERNEL, /* the kernel's chain, kernel half */
+	MT_FRAME_CFI,	 /* call frame information applied to the dump */
+	MT_FRAME_FP,	 /* a frame-pointer step in the dump, checked */
+	MT_FRAME_CHAIN,	 /* the kernel's frame-pointer chain, user half */
+	MT_FRAME_SOURCES
+};
+
+/* Why a stack has no further frame. */
+enum mt_stack_end {
+	MT_END_ROOT,	 /* the outermost frame: CFI says so, or return address 0 */
+	MT_END_NO_REGS,	 /* the sample has no user registers (a kernel thread, or not asked for) */
+	MT_END_NO_DUMP,	 /* registers, but no stack bytes */
+	MT_END_DUMP,	 /* the dump was too small: it is as large as was asked for */
+	MT_END_PAGE,	 /* the dump ends early: a stack page was absent, or the stack's own end */
+	MT_END_NO_IMAGE, /* no mapping covers the pc */
+	MT_END_NO_ELF,	 /* the mapping's image is not at hand, or its build id differs */
+	MT_END_NO_CFI,	 /* no FDE covers the pc, and no frame-pointer step held */
+	MT_END_BAD_CFI,	 /* the FDE is broken */
+	MT_END_BAD_CFA,	 /* the frame address would not rise, or leaves the stack */
+	MT_END_LIMIT,	 /* --max-stack */
+	MT_END_REASONS
+};
+
+struct mt_frame {
+	uint64_t pc;  /* as found: a return address but for the first frame and one above a signal frame */
+	uint64_t sp;  /* the stack pointer in this frame, 0 where not known (kernel, chain) */
+	uint8_t source;	    /* enum mt_frame_source */
+	bool call_return;   /* pc is a return address: look up pc - 1 */
+};
+
+struct mt_stack {
+	struct mt_frame *frames; /* innermost first; storage is the caller's */
+	size_t capacity;
+	size_t count;
+	enum mt_stack_end end;
+};
+
+/* General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8-15 r8-r15, 16 rip). */
+#define MT_UNWIND_REGS 17
+struct mt_unwind_regs {
+	uint64_t value[MT_UNWIND_REGS];
+	uint32_t valid; /* bit n: value[n] is known */
+};
+
+struct mt_unwind_input {
+	struct mt_unwind_regs regs;
+	bool have_regs;
+	const uint8_t *dump; /* starts at the stack pointer; borrowed during the call, any alignment */
+	size_t dump_size;
+	size_t dump_asked;   /* what the event asked for; dump_size < dump_asked means that the kernel stopped early */
+	const uint64_t *chain; /* the kernel's callchain, user half, innermost first; may be NULL */
+	size_t chain_count;
+	const struct mt_image_map *map; /* the address space at that time */
+};
+
+struct mt_unwind_options {
+	uint32_t max_frames; /* at most so many frames a stack */
+};
+
+/* Cumulative, since the unwinder was made. */
+struct mt_unwind_counts {
+	uint64_t stacks;
+	uint64_t frames[MT_FRAME_SOURCES];
+	uint64_t ends[MT_END_REASONS];
+	uint64_t cache_hits, cache_misses, slow_steps;
+};
+
+/* One way to unwind; rows of mt_unwind_methods (--unwind NAME). */
+struct mt_unwind_method {
+	const char *name;
+	const char *help;
+	/* Fills stack; never fails: the end reason says what stopped it. */
+	void (*unwind)(struct mt_unwinder *unwinder, const struct mt_unwind_input *input, struct mt_stack *stack);
+};
+
+/* Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's chain. */
+extern const struct mt_unwind_method mt_unwind_methods[];
+
+/* NULL out of memory. */
+struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options);
+void mt_unwinder_destroy(struct mt_unwinder *unwinder);
+const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
+
+/* From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF numbers; unknown bits are skipped. */
+void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
+
+/* One word each, for reports: "cfi", "dump too small". */
+const char *mt_frame_source_name(enum mt_frame_source source);
+const char *mt_stack_end_name(enum mt_stack_end end);
+
+#endif
