@@ -1,0 +1,237 @@
+# Builds mtrec and mtreport. One non-recursive make; `make help` is the table of contents.
+#
+# The layers are libraries, and the link lines below are what holds them apart: mtrec is record/ with the libraries,
+# mtreport is report/ with the libraries, and neither sees the other's objects. scripts/check-layers says the same
+# about the includes.
+
+VERSION := 0.1.0
+
+# Settings, `make NAME=VALUE`:
+#: V=1                    show the commands
+#: O=DIR                  build in DIR (build)
+#: SAN=address,undefined  build with sanitizers
+#: CC=clang               another compiler
+#: WERROR=1               warnings are errors
+#: CFLAGS=, LDFLAGS=      optimisation and debugging (-O2 -g), further linker flags
+#: prefix=, DESTDIR=      where install puts things (/usr/local)
+O ?= build
+override O := $(patsubst %/,%,$(O))
+ifeq ($(origin CC),default)
+CC := cc
+endif
+CFLAGS ?= -O2 -g
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+mandir ?= $(prefix)/share/man
+docdir ?= $(prefix)/share/doc/mtrec
+completiondir ?= $(prefix)/share/bash-completion/completions
+FUZZ_SECONDS ?= 10
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.PHONY: all mtrec mtreport static unit-tests check lint lint-style lint-layers lint-link fuzz bench install uninstall \
+	clean help FORCE
+.DEFAULT_GOAL := all
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+# Compiler and linker ------------------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+san := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(san)
+link_flags = -pthread $(LDFLAGS) $(san)
+
+# What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
+RECORD_LIBS := -lzstd
+REPORT_LIBS := -lzstd -liberty
+
+# Sources ------------------------------------------------------------------------------------------------------------
+
+sources = $(sort $(wildcard $(addsuffix /*.c,$(1)) $(addsuffix /*/*.c,$(1))))
+objects = $(patsubst %.c,$(O)/obj/%.o,$(1))
+
+formats_objects := $(call objects,$(call sources,formats))
+symbols_objects := $(call objects,$(call sources,symbols))
+unwind_objects := $(call objects,$(call sources,unwind))
+record_objects := $(call objects,$(filter-out record/main.c,$(call sources,record)))
+report_objects := $(call objects,$(filter-out report/main.c,$(call sources,report)))
+unit_sources := $(sort $(wildcard tests/unit/test_*.c))
+fuzz_sources := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+
+# Top layer first: an archive resolves what stands before it, so a lower layer cannot lean on a higher one.
+layer_libs := $(O)/lib/libunwind_mt.a $(O)/lib/libsymbols.a $(O)/lib/libformats.a
+unit_tests := $(patsubst %.c,$(O)/%,$(unit_sources))
+programs := $(if $(wildcard record/main.c),$(O)/mtrec) $(if $(wildcard report/main.c),$(O)/mtreport)
+
+# Targets ------------------------------------------------------------------------------------------------------------
+
+all: $(layer_libs) $(programs) ## build both programs: O/mtrec and O/mtreport
+
+mtrec: $(O)/mtrec ## the recorder alone
+mtreport: $(O)/mtreport ## the reporter alone
+
+static: $(O)/static/mtrec ## O/static/mtrec: one file without shared libraries, for any host
+
+$(O)/mtrec: $(O)/obj/record/main.o $(O)/lib/librecord.a $(layer_libs)
+	$(say) LINK $@
+	$(Q)$(CC) $(link_flags) $(filter-out %/flags,$^) $(RECORD_LIBS) -o $@
+
+$(O)/mtreport: $(O)/obj/report/main.o $(O)/lib/libreport.a $(layer_libs)
+	$(say) LINK $@
+	$(Q)$(CC) $(link_flags) $(filter-out %/flags,$^) $(REPORT_LIBS) -o $@
+
+$(O)/static/mtrec: $(O)/obj/record/main.o $(O)/lib/librecord.a $(layer_libs) | $(O)/deps-static
+	$(if $(SAN),$(error static and SAN= exclude each other))
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(link_flags) -static $^ $(RECORD_LIBS) -o $@
+
+$(O)/lib/libformats.a: $(formats_objects)
+$(O)/lib/libsymbols.a: $(symbols_objects)
+$(O)/lib/libunwind_mt.a: $(unwind_objects)
+$(O)/lib/librecord.a: $(record_objects)
+$(O)/lib/libreport.a: $(report_objects)
+
+$(O)/lib/%.a: $(O)/sources
+	@mkdir -p $(@D)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(compile_flags) -MMD -MP -c $< -o $@
+
+-include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \
+	$(call objects,record/main.c report/main.c $(unit_sources)))
+
+# The files below hold the flags and the list of sources that the last build used; they change when those do.
+$(O)/flags: export content = $(CC) $(compile_flags) $(link_flags) $(RECORD_LIBS) $(REPORT_LIBS)
+$(O)/sources: export content = $(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects)
+$(O)/flags $(O)/sources: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' "$$content" | cmp -s - $@ || printf '%s\n' "$$content" >$@
+
+# Tests --------------------------------------------------------------------------------------------------------------
+
+# `make check` runs all of tests/run; `make check-unit`, check-cli, check-golden, check-live ... one part of it.
+check: all unit-tests ## run every test
+	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run
+
+check-%: all unit-tests ## check-unit, -cli, -golden, -golden-errors, -live: one part of them
+	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run $*
+
+unit-tests: $(unit_tests) ## build O/tests/unit/test_* without running them
+
+$(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/lib/libreport.a $(O)/lib/librecord.a $(layer_libs)
+	@mkdir -p $(@D)
+	$(say) LINK $@
+	$(Q)$(CC) $(link_flags) $^ $(REPORT_LIBS) -lm -o $@
+
+.SECONDARY: $(call objects,$(unit_sources))
+
+lint: lint-style lint-layers lint-link ## style, layers, headers, formatting
+
+lint-style:
+	$(Q)CC='$(CC)' scripts/check-style
+
+lint-layers:
+	$(Q)scripts/check-layers
+
+# Each layer, whole, must link with nothing but the layers below it.
+lint-link: $(layer_libs)
+	$(say) LAYERS $(O)/lib
+	$(Q)$(call links_alone,libformats,-lzstd)
+	$(Q)$(call links_alone,libsymbols libformats,$(REPORT_LIBS))
+	$(Q)$(call links_alone,libunwind_mt libsymbols libformats,$(REPORT_LIBS))
+
+links_alone = printf 'int main(void)\n{\n\treturn 0;\n}\n' | $(CC) $(link_flags) -x c - -x none -Wl,--whole-archive \
+	$(patsubst %,$(O)/lib/%.a,$(1)) -Wl,--no-whole-archive $(2) -o $(O)/lib/probe || \
+	{ echo "lint: $(firstword $(1)) uses what no layer below it has" >&2; exit 1; }
+
+# One libFuzzer program per tests/fuzz/fuzz_NAME.c, with all libraries built for it.
+fuzz_flags := -fsanitize=fuzzer,address,undefined
+fuzz_cc := $(if $(findstring clang,$(CC)),$(CC),clang)
+fuzz_libraries := $(call sources,formats symbols unwind) $(filter-out report/main.c,$(call sources,report))
+fuzz_library_objects := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_libraries))
+fuzz_programs := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(fuzz_sources))
+
+fuzz: $(fuzz_programs) ## run each fuzz target for FUZZ_SECONDS=10 (needs clang)
+	$(Q)for f in $(fuzz_programs); do mkdir -p $$f.corpus && echo "  FUZZ    $$f" && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$$f. $$f.corpus || exit 1; done
+
+$(O)/fuzz/obj/%.o: %.c $(O)/flags | $(O)/deps
+	@mkdir -p $(@D)
+	$(say) FUZZCC $<
+	$(Q)$(fuzz_cc) $(filter-out $(san),$(compile_flags)) $(fuzz_flags) -MMD -MP -c $< -o $@
+
+$(O)/fuzz/lib.a: $(fuzz_library_objects) $(O)/sources
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(O)/fuzz/fuzz_%: $(O)/fuzz/obj/tests/fuzz/fuzz_%.o $(O)/fuzz/lib.a
+	$(say) LINK $@
+	$(Q)$(fuzz_cc) $(fuzz_flags) -pthread $(LDFLAGS) $^ $(REPORT_LIBS) -o $@
+
+.SECONDARY: $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_sources))
+-include $(patsubst %.o,%.d,$(fuzz_library_objects) $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_sources)))
+
+bench: all ## measure: every tests/bench/*.sh
+	$(Q)for f in $(sort $(wildcard tests/bench/*.sh)); do MT_BUILD='$(abspath $(O))' $$f || exit 1; done
+
+# Installing ---------------------------------------------------------------------------------------------------------
+
+man_pages := $(wildcard docs/*.1)
+completions := $(wildcard scripts/completion/mtrec scripts/completion/mtreport)
+documents := $(wildcard formats/FORMAT.md)
+installed = $(addprefix $(bindir)/,$(notdir $(programs))) $(addprefix $(mandir)/man1/,$(notdir $(man_pages))) \
+	$(addprefix $(completiondir)/,$(notdir $(completions))) $(addprefix $(docdir)/,$(notdir $(documents)))
+put = $(if $(1),install -d '$(DESTDIR)$(2)' && install -m $(3) $(1) '$(DESTDIR)$(2)',:)
+
+install: all ## install under DESTDIR and prefix: programs, man pages, completion, FORMAT.md
+	$(Q)$(call put,$(programs),$(bindir),755)
+	$(Q)$(call put,$(man_pages),$(mandir)/man1,644)
+	$(Q)$(call put,$(completions),$(completiondir),644)
+	$(Q)$(call put,$(documents),$(docdir),644)
+
+uninstall: ## remove what install put there
+	$(Q)rm -f $(patsubst %,'$(DESTDIR)%',$(installed))
+
+clean: ## remove the build directory O
+	$(Q)rm -rf '$(O)'
+
+help: ## this text
+	@echo 'mtrec $(VERSION)'
+	@echo
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/\1|\2/p' Makefile | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@echo
+	@echo '  Settings:'
+	@sed -n 's/^#: /    /p' Makefile
+
+# What has to be there before anything compiles ----------------------------------------------------------------------
+
+# $(call need,header,libraries,what,Debian package,Fedora package,further flags): one sentence that names the package.
+need = printf '\#include <$(1)>\nint main(void)\n{\n\treturn 0;\n}\n' | \
+	$(CC) -x c - -x none $(6) $(2) -o $@.probe 2>/dev/null || { rm -f $@.probe; \
+	echo "make: $(3) is missing: install $(4) (Debian, Ubuntu) or $(5) (Fedora), or run scripts/install-deps." >&2; exit 1; }
+
+$(O)/deps: $(O)/flags
+	@command -v $(firstword $(CC)) >/dev/null || \
+		{ echo "make: no compiler '$(firstword $(CC))': install gcc (or clang for CC=clang), or run scripts/install-deps." >&2; exit 1; }
+	@$(call need,stdio.h,,the C library to compile against,libc6-dev,glibc-devel)
+	@$(call need,linux/perf_event.h,,the kernel's user headers,linux-libc-dev,kernel-headers)
+	@$(call need,zstd.h,-lzstd,libzstd,libzstd-dev,libzstd-devel)
+	@$(call need,libiberty/demangle.h,-liberty,libiberty,libiberty-dev,binutils-devel)
+	@rm -f $@.probe && touch $@
+
+$(O)/deps-static: | $(O)/deps
+	@$(call need,stdio.h,,the static C library,libc6-dev,glibc-static,-static)
+	@$(call need,zstd.h,-lzstd,the static libzstd,libzstd-dev,libzstd-static,-static)
+	@rm -f $@.probe && touch $@
