@@ -1,0 +1,102 @@
+# For test scripts in shell: TAP on stdout. Source it first:
+#
+#	. "$(dirname "$0")/../lib.sh"
+#	check 'help names every target' grep -q 'make check' help.txt
+#	expect 2 'no event is a usage error' "$MT_BUILD/mtrec" -a
+#	finish
+#
+# Every script has TMPDIR to itself; MT_BUILD holds the programs, MT_TOP is the top of the tree.
+# shellcheck shell=bash
+
+set -u
+tests_run=0
+tests_failed=0
+MT_TOP=${MT_TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+MT_BUILD=${MT_BUILD:-$MT_TOP/build}
+MT_SHARED=${MT_SHARED-$MT_TOP/../shared}
+if [ -z "${TMPDIR:-}" ]; then
+	TMPDIR=$(mktemp -d)
+	export TMPDIR
+	trap 'rm -rf "$TMPDIR"' EXIT
+fi
+
+# pass DESCRIPTION; fail DESCRIPTION [FILE whose text explains]
+pass() {
+	tests_run=$((tests_run + 1))
+	echo "ok $tests_run - $1"
+}
+
+fail() {
+	tests_run=$((tests_run + 1))
+	tests_failed=$((tests_failed + 1))
+	[ $# -lt 2 ] || sed 's/^/# /' "$2"
+	echo "not ok $tests_run - $1"
+}
+
+# skip DESCRIPTION WHY
+skip() {
+	tests_run=$((tests_run + 1))
+	echo "ok $tests_run - $1 # SKIP $2"
+}
+
+# skip_all WHY: none of this file can run here.
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# expect STATUS DESCRIPTION COMMAND...: its exit status; what it printed stays in $out and $err (files).
+out=$TMPDIR/out
+err=$TMPDIR/err
+expect() {
+	local want=$1 description=$2 status=0
+	shift 2
+	"$@" >"$out" 2>"$err" || status=$?
+	if [ "$status" -eq "$want" ]; then
+		pass "$description"
+	else
+		{
+			echo "$*: exit status $status, not $want"
+			head -n 40 "$out" "$err"
+		} >"$TMPDIR/why"
+		fail "$description" "$TMPDIR/why"
+	fi
+}
+
+# check DESCRIPTION COMMAND...: that it succeeds.
+check() {
+	expect 0 "$@"
+}
+
+# says DESCRIPTION REGEX [FILE]: that the last command's stderr (or FILE) has a matching line.
+says() {
+	if grep -Eq -- "$2" "${3:-$err}"; then
+		pass "$1"
+	else
+		{
+			echo "no line matches: $2"
+			head -n 40 "${3:-$err}"
+		} >"$TMPDIR/why"
+		fail "$1" "$TMPDIR/why"
+	fi
+}
+
+# needs_perf, needs_shared, needs_command NAME: skip the whole file where that is absent.
+needs_perf() {
+	[ -z "${MT_NO_PERF:-}" ] || skip_all "$MT_NO_PERF"
+}
+
+needs_shared() {
+	[ -n "$MT_SHARED" ] && [ -d "$MT_SHARED" ] || skip_all "no ../shared beside the tree (MT_SHARED=DIR)"
+}
+
+needs_command() {
+	command -v "$1" >/dev/null || skip_all "$1 is not installed"
+}
+
+# The last line of every script.
+finish() {
+	echo "1..$tests_run"
+	[ "$tests_failed" -eq 0 ]
+	exit
+}
