@@ -3,7 +3,7 @@
  * ELF32 for naming. Every offset and size is held against the file before it is used; a file that lies about one
  * part loses that part, not the rest. No library behind it: the recorder uses it too.
  *
- * Borrowed bytes hold as long as the mt_elf.
+ * Borrowed bytes hold as long as the mt_elf. Threads may read one mt_elf at the same time.
  */
 #ifndef MT_SYMBOLS_ELF_H
 #define MT_SYMBOLS_ELF_H
@@ -23,7 +23,7 @@ struct mt_span {
 	uint64_t vaddr; /* the link-time address of the first byte, 0 for what is not loaded */
 };
 
-struct mt_segment { /* PT_LOAD */
+struct mt_segment { /* PT_LOAD, as the header claims it; the file may be shorter */
 	uint64_t vaddr;
 	uint64_t memory_size;
 	uint64_t offset;
@@ -31,7 +31,10 @@ struct mt_segment { /* PT_LOAD */
 	uint32_t flags; /* PF_X, PF_W, PF_R */
 };
 
-/* Maps the file and checks its headers. *out is the caller's. */
+/*
+ * Maps the file and checks its headers. *out is the caller's. Only a regular file is opened: never a fifo or a device that
+ * a recorded path happens to name here.
+ */
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 
 /* The same from an open descriptor, which stays the caller's; name is for messages. */
@@ -41,6 +44,20 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name, struct mt_elf **out);
 
 void mt_elf_destroy(struct mt_elf *elf);
+
+/* How to undo SHF_COMPRESSED: type is ELFCOMPRESS_*; fills exactly out_size bytes, false where it cannot. */
+struct mt_elf_codec {
+	bool (*inflate)(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out, size_t out_size);
+};
+
+/*
+ * zlib and zstd (symbols/elf_inflate.c). Naming it links both libraries, so the recorder does not; without a codec a
+ * compressed section is as if absent.
+ */
+extern const struct mt_elf_codec mt_elf_codec_all;
+
+/* Borrows codec for the life of elf. To be called before the first section is read. */
+void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec);
 
 /* e_type (ET_EXEC, ET_DYN, ET_REL, ET_CORE) and e_machine. */
 uint16_t mt_elf_type(const struct mt_elf *elf);
@@ -54,28 +71,38 @@ struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
 
 /*
- * The section of that name, decompressed where SHF_COMPRESSED (SHT_NOBITS and absent: bytes NULL). Without section headers,
- * ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through what that points to, up to its segment's end.
+ * The section of that name, decompressed where SHF_COMPRESSED (absent and SHT_NOBITS: bytes NULL; vaddr and size tell where
+ * a SHT_NOBITS section would be). Where no such section is listed, as without section headers, ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through what that points to, up to its segment's end.
  */
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
+
+/* Whether section i (an st_shndx) holds instructions: SHF_EXECINSTR. */
+bool mt_elf_section_is_code(const struct mt_elf *elf, uint16_t section);
+
+/* The name of section i, "" where it has none. */
+const char *mt_elf_section_name(const struct mt_elf *elf, uint16_t section);
 
 /* One ELF symbol; name borrowed from the string table, bounds checked, never NULL. */
 struct mt_elf_symbol {
 	uint64_t value;
 	uint64_t size;
 	const char *name;
-	uint8_t type;	   /* STT_* */
-	uint8_t binding;   /* STB_* */
-	uint16_t section;  /* st_shndx */
+	uint8_t type;	    /* STT_* */
+	uint8_t binding;    /* STB_* */
+	uint8_t visibility; /* STV_* */
+	uint16_t section;   /* st_shndx */
 };
 
-/* How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. */
+/*
+ * How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. Without section headers ".dynsym" is found
+ * through PT_DYNAMIC.
+ */
 size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
 
 /* Symbol i, in table order; false for one that points outside its string table. */
 bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out);
 
-/* Link-time address of a file offset, through the PT_LOAD that covers it; false if none does. */
+/* Link-time address of a file offset, through the PT_LOAD that covers it, an executable one first; false if none does. */
 bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr);
 
 /* n loaded bytes at a link-time address (code, say); NULL where the file does not hold them all. */
