@@ -51,7 +51,7 @@ link_flags = -pthread $(LDFLAGS) $(san)
 
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
 RECORD_LIBS := -lzstd
-REPORT_LIBS := -lzstd -liberty
+REPORT_LIBS := -lzstd -lz -liberty
 
 # Sources ------------------------------------------------------------------------------------------------------------
 
@@ -228,6 +228,7 @@ $(O)/deps: $(O)/flags
 	@$(call need,stdio.h,,the C library to compile against,libc6-dev,glibc-devel)
 	@$(call need,linux/perf_event.h,,the kernel's user headers,linux-libc-dev,kernel-headers)
 	@$(call need,zstd.h,-lzstd,libzstd,libzstd-dev,libzstd-devel)
+	@$(call need,zlib.h,-lz,zlib,zlib1g-dev,zlib-devel)
 	@$(call need,libiberty/demangle.h,-liberty,libiberty,libiberty-dev,binutils-devel)
 	@rm -f $@.probe && touch $@
 
