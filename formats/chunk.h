@@ -55,6 +55,9 @@ bool mt_chunk_header_decode(const uint8_t in[MT_CHUNK_HEADER_SIZE], struct mt_ch
 /* CRC-32C of size bytes, continuing from crc (0 to begin). Uses the processor's instruction where there is one. */
 uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size);
 
+/* The same by tables alone, for processors without the instruction and to hold the two against each other. */
+uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
+
 /*
  * A block: the payload of one chunk while it is built, in memory that its owner gave. One thread at a time.
  */
@@ -74,8 +77,8 @@ struct mt_block {
 void mt_block_reset(struct mt_block *block, enum mt_chunk_type type, uint32_t stream);
 
 /*
- * Room for a record of `size` bytes (rounded up to 8), its header written, its padding zeroed; NULL where the block is full. The body starts
- * MT_RECORD_HEADER_SIZE bytes in. Times of 0 do not count towards first_time.
+ * Room for a record of `size` bytes, its header counted and written, rounded up to 8 and the padding zeroed; NULL where the block is
+ * full. The body starts MT_RECORD_HEADER_SIZE bytes in. Times of 0 do not count towards first_time.
  */
 uint8_t *mt_block_add(struct mt_block *block, uint32_t type, size_t size, uint64_t time);
 

@@ -1,0 +1,336 @@
+/*
+ * Our own records to and from bytes. What FORMAT.md says of a body stands in one table of fields per record, which its put and its get both
+ * walk; KERNEL and SAMPLE, of which there are millions, are written out by hand.
+ */
+#include "formats/record.h"
+
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cursor.h"
+#include "formats/chunk.h"
+
+enum field_kind {
+	FIELD_END,
+	FIELD_U16,
+	FIELD_U32, /* i32 too */
+	FIELD_U64,
+	FIELD_ID,   /* 16 bytes */
+	FIELD_ZERO, /* u32 in the file, nothing in the struct */
+	FIELD_TEXT,
+};
+
+struct field {
+	uint8_t kind; /* enum field_kind */
+	uint8_t offset;
+};
+
+#define FIELD_OF(what, type, member) {.kind = (what), .offset = offsetof(struct mt_##type##_record, member)}
+#define U16(type, member) FIELD_OF(FIELD_U16, type, member)
+#define U32(type, member) FIELD_OF(FIELD_U32, type, member)
+#define U64(type, member) FIELD_OF(FIELD_U64, type, member)
+#define ID(type, member) FIELD_OF(FIELD_ID, type, member)
+#define TEXT(type, member) FIELD_OF(FIELD_TEXT, type, member)
+#define ZERO {.kind = FIELD_ZERO}
+#define END {.kind = FIELD_END}
+
+/* Bytes that the body of `record` takes; SIZE_MAX where a string is larger than any chunk. */
+static size_t fields_size(const struct field *fields, const void *record)
+{
+	static const uint8_t fixed[] = {
+		[FIELD_U16] = 2, [FIELD_U32] = 4, [FIELD_U64] = 8, [FIELD_ID] = 16, [FIELD_ZERO] = 4, [FIELD_TEXT] = 4,
+	};
+	size_t size = 0;
+
+	for (const struct field *f = fields; f->kind != FIELD_END; f++) {
+		size += fixed[f->kind];
+		if (f->kind == FIELD_TEXT) {
+			const struct mt_text *text = (const void *)((const uint8_t *)record + f->offset);
+
+			if (text->size > MT_CHUNK_RAW_MAX)
+				return SIZE_MAX;
+			size += text->size;
+		}
+	}
+	return size;
+}
+
+static uint8_t *text_encode(uint8_t *to, const struct mt_text *text)
+{
+	mt_put_le32(to, (uint32_t)text->size);
+	if (text->size)
+		memcpy(to + 4, text->bytes, text->size);
+	return to + 4 + text->size;
+}
+
+/* Writes one field, gives where the next begins. */
+static uint8_t *field_encode(const struct field *field, const void *value, uint8_t *to)
+{
+	switch (field->kind) {
+	case FIELD_U16:
+		mt_put_le16(to, *(const uint16_t *)value);
+		return to + 2;
+	case FIELD_U32:
+		mt_put_le32(to, *(const uint32_t *)value);
+		return to + 4;
+	case FIELD_U64:
+		mt_put_le64(to, *(const uint64_t *)value);
+		return to + 8;
+	case FIELD_ID:
+		memcpy(to, value, 16);
+		return to + 16;
+	case FIELD_ZERO:
+		mt_put_le32(to, 0);
+		return to + 4;
+	default:
+		return text_encode(to, value);
+	}
+}
+
+static bool fields_put(struct mt_block *block, enum mt_record_type type, uint64_t time, const struct field *fields, const void *record)
+{
+	size_t size = fields_size(fields, record);
+	uint8_t *to;
+
+	if (size > MT_CHUNK_RAW_MAX)
+		return false;
+	to = mt_block_add(block, type, MT_RECORD_HEADER_SIZE + size, time);
+	if (!to)
+		return false;
+	to += MT_RECORD_HEADER_SIZE;
+	for (const struct field *f = fields; f->kind != FIELD_END; f++)
+		to = field_encode(f, (const uint8_t *)record + f->offset, to);
+	return true;
+}
+
+static void text_decode(struct mt_cursor *c, struct mt_text *out)
+{
+	out->size = mt_cursor_u32(c);
+	out->bytes = (const char *)mt_cursor_bytes(c, out->size);
+}
+
+static void field_decode(const struct field *field, struct mt_cursor *c, void *value)
+{
+	const uint8_t *id;
+
+	switch (field->kind) {
+	case FIELD_U16:
+		*(uint16_t *)value = mt_cursor_u16(c);
+		break;
+	case FIELD_U32:
+		*(uint32_t *)value = mt_cursor_u32(c);
+		break;
+	case FIELD_U64:
+		*(uint64_t *)value = mt_cursor_u64(c);
+		break;
+	case FIELD_ID:
+		id = mt_cursor_bytes(c, 16);
+		if (id)
+			memcpy(value, id, 16);
+		break;
+	case FIELD_ZERO:
+		mt_cursor_u32(c);
+		break;
+	default:
+		text_decode(c, value);
+	}
+}
+
+static bool fields_get(const uint8_t *body, size_t size, const struct field *fields, void *out)
+{
+	struct mt_cursor c = mt_cursor_init(body, size);
+
+	for (const struct field *f = fields; f->kind != FIELD_END; f++)
+		field_decode(f, &c, (uint8_t *)out + f->offset);
+	return !c.bad;
+}
+
+/* The put and the get of a record that always has time 0. */
+#define DEFINE_UNTIMED(name, record_type)                                                           \
+	bool mt_##name##_put(struct mt_block *block, const struct mt_##name##_record *record)       \
+	{                                                                                           \
+		return fields_put(block, record_type, 0, name##_fields, record);                    \
+	}                                                                                           \
+	DEFINE_GET(name)
+
+#define DEFINE_GET(name)                                                                            \
+	bool mt_##name##_get(const uint8_t *body, size_t size, struct mt_##name##_record *out)      \
+	{                                                                                           \
+		return fields_get(body, size, name##_fields, out);                                  \
+	}
+
+static const struct field header_fields[] = {
+	U16(header, major), U16(header, minor), U32(header, clock), ID(header, id), END,
+};
+DEFINE_UNTIMED(header, MT_RECORD_HEADER)
+
+static const struct field info_fields[] = {TEXT(info, key), TEXT(info, value), END};
+DEFINE_UNTIMED(info, MT_RECORD_INFO)
+
+static const struct field event_fields[] = {
+	U32(event, index),  U32(event, role),	U32(event, pair),  U32(event, class),	 TEXT(event, name),
+	TEXT(event, alias), TEXT(event, unit), TEXT(event, attr), TEXT(event, format), END,
+};
+DEFINE_UNTIMED(event, MT_RECORD_EVENT)
+
+static const struct field clock_fields[] = {
+	U64(clock, recording), U64(clock, monotonic), U64(clock, realtime), U64(clock, boottime), END,
+};
+DEFINE_UNTIMED(clock, MT_RECORD_CLOCK)
+
+static const struct field task_fields[] = {
+	U32(task, pid),	 U32(task, tid),  U32(task, ppid),     U32(task, uid),	   U64(task, start_time),
+	TEXT(task, comm), TEXT(task, exe), TEXT(task, cmdline), TEXT(task, cgroup), TEXT(task, nspid),
+	END,
+};
+DEFINE_UNTIMED(task, MT_RECORD_TASK)
+
+static const struct field map_fields[] = {
+	U32(map, pid),	 U32(map, prot), U32(map, flags),  U32(map, major),  U32(map, minor), U64(map, inode),
+	U64(map, start), U64(map, end),	 U64(map, offset), U64(map, before), U64(map, after), TEXT(map, path),
+	END,
+};
+DEFINE_UNTIMED(map, MT_RECORD_MAP)
+
+static const struct field image_fields[] = {
+	U32(image, major), U32(image, minor), U64(image, inode),	    U64(image, inode_generation),
+	U64(image, size),  TEXT(image, path), TEXT(image, build_id), TEXT(image, problem),
+	END,
+};
+DEFINE_UNTIMED(image, MT_RECORD_IMAGE)
+
+static const struct field loss_fields[] = {
+	U32(loss, stream), U32(loss, event), U64(loss, from), U64(loss, to), U64(loss, count), U32(loss, source), END,
+};
+DEFINE_UNTIMED(loss, MT_RECORD_LOSS)
+
+static const struct field weight_fields[] = {
+	U32(weight, event), ZERO, U64(weight, numerator), U64(weight, denominator), END,
+};
+DEFINE_GET(weight)
+
+bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight_record *record)
+{
+	return fields_put(block, MT_RECORD_WEIGHT, time, weight_fields, record);
+}
+
+static const struct field mark_fields[] = {
+	U64(mark, complete_below), U64(mark, samples), U64(mark, lost), END,
+};
+DEFINE_UNTIMED(mark, MT_RECORD_MARK)
+
+static const struct field end_fields[] = {
+	U64(end, start),     U64(end, end),	U64(end, samples),	U64(end, lost),
+	U64(end, raw_bytes), U64(end, written), U32(end, command_end), U32(end, command_status),
+	END,
+};
+DEFINE_UNTIMED(end, MT_RECORD_END)
+
+static const struct field note_fields[] = {U32(note, level), TEXT(note, text), END};
+DEFINE_UNTIMED(note, MT_RECORD_NOTE)
+
+/* Offsets from the start of the record, FORMAT.md section 7. */
+enum {
+	OFF_EVENT = 16,
+	OFF_KERNEL_SIZE = 20,
+	OFF_KERNEL = 24, /* the kernel's bytes in a KERNEL record */
+	OFF_CUT = 24,
+	OFF_DUMP_ASKED = 28,
+	OFF_DUMP_SIZE = 32,
+	OFF_CODING = 36,
+	OFF_CODED_SIZE = 40,
+	OFF_ZERO = 44,
+	OFF_SAMPLE = 48, /* the kernel's bytes in a SAMPLE record */
+};
+
+#define PERF_HEADER_SIZE 8
+#define PERF_HEADER_OFF_SIZE 6
+
+bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel, size_t kernel_size)
+{
+	uint8_t *to;
+
+	if (kernel_size > MT_CHUNK_RAW_MAX)
+		return false;
+	to = mt_block_add(block, MT_RECORD_KERNEL, OFF_KERNEL + kernel_size, time);
+	if (!to)
+		return false;
+	mt_put_le32(to + OFF_EVENT, event);
+	mt_put_le32(to + OFF_KERNEL_SIZE, (uint32_t)kernel_size);
+	memcpy(to + OFF_KERNEL, kernel, kernel_size);
+	return true;
+}
+
+static bool pieces_fit(const struct mt_sample_pieces *pieces)
+{
+	return pieces->head_size <= MT_CHUNK_RAW_MAX && pieces->tail_size <= MT_CHUNK_RAW_MAX &&
+	       pieces->dump_size <= MT_CHUNK_RAW_MAX;
+}
+
+bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
+{
+	size_t kernel_size = pieces->head_size + pieces->tail_size;
+	uint8_t *to;
+
+	if (!pieces_fit(pieces))
+		return false;
+	to = mt_block_add(block, MT_RECORD_SAMPLE, OFF_SAMPLE + kernel_size + pieces->dump_size, time);
+	if (!to)
+		return false;
+	mt_put_le32(to + OFF_EVENT, pieces->event);
+	mt_put_le32(to + OFF_KERNEL_SIZE, (uint32_t)kernel_size);
+	mt_put_le32(to + OFF_CUT, (uint32_t)pieces->head_size);
+	mt_put_le32(to + OFF_DUMP_ASKED, (uint32_t)pieces->dump_asked);
+	mt_put_le32(to + OFF_DUMP_SIZE, (uint32_t)pieces->dump_size);
+	mt_put_le32(to + OFF_CODING, 0);
+	mt_put_le32(to + OFF_CODED_SIZE, (uint32_t)pieces->dump_size);
+	mt_put_le32(to + OFF_ZERO, 0);
+	to += OFF_SAMPLE;
+	memcpy(to, pieces->head, pieces->head_size);
+	memcpy(to + pieces->head_size, pieces->tail, pieces->tail_size);
+	if (pieces->dump_size)
+		memcpy(to + kernel_size, pieces->dump, pieces->dump_size);
+	return true;
+}
+
+bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
+{
+	struct mt_cursor c = mt_cursor_init(body, size);
+
+	*out = (struct mt_kernel_bytes){0};
+	out->event = mt_cursor_u32(&c);
+	out->kernel_size = mt_cursor_u32(&c);
+	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
+	if (c.bad || out->kernel_size < PERF_HEADER_SIZE)
+		return false;
+	return mt_get_le16(out->kernel + PERF_HEADER_OFF_SIZE) == out->kernel_size;
+}
+
+/* What the fields say of the dump is what the kernel's own bytes say of it. */
+static bool dump_agrees(const struct mt_kernel_bytes *b)
+{
+	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 || b->cut > b->kernel_size || b->kernel_size - b->cut < 8)
+		return false;
+	if (mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) != (uint64_t)b->kernel_size + b->dump_asked)
+		return false;
+	return b->dump_size <= b->dump_asked && mt_get_le64(b->kernel + b->cut - 8) == b->dump_asked &&
+	       mt_get_le64(b->kernel + b->cut) == b->dump_size;
+}
+
+bool mt_sample_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
+{
+	struct mt_cursor c = mt_cursor_init(body, size);
+	uint32_t coding, coded_size;
+
+	out->event = mt_cursor_u32(&c);
+	out->kernel_size = mt_cursor_u32(&c);
+	out->cut = mt_cursor_u32(&c);
+	out->dump_asked = mt_cursor_u32(&c);
+	out->dump_size = mt_cursor_u32(&c);
+	coding = mt_cursor_u32(&c);
+	coded_size = mt_cursor_u32(&c);
+	mt_cursor_u32(&c);
+	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
+	out->dump = mt_cursor_bytes(&c, coded_size);
+	return !c.bad && coding == 0 && coded_size == out->dump_size && dump_agrees(out);
+}
