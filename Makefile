@@ -30,7 +30,7 @@ FUZZ_SECONDS ?= 10
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all mtrec mtreport static unit-tests check lint lint-style lint-layers lint-link fuzz bench install uninstall \
+.PHONY: all mtrec mtreport static unit-tests check lint lint-style lint-layers lint-link lint-globals format fuzz bench install uninstall \
 	clean help FORCE
 .DEFAULT_GOAL := all
 
@@ -138,13 +138,19 @@ $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/lib/libreport.a $(O)/lib/libreco
 
 .SECONDARY: $(call objects,$(unit_sources))
 
-lint: lint-style lint-layers lint-link ## style, layers, headers, formatting
+lint: lint-style lint-layers lint-link lint-globals ## style, layers, headers, formatting
+
+format: ## clang-format the C files in place
+	$(Q)scripts/format
 
 lint-style:
 	$(Q)CC='$(CC)' scripts/check-style
 
 lint-layers:
 	$(Q)scripts/check-layers
+
+lint-globals: $(layer_libs) $(O)/lib/librecord.a $(O)/lib/libreport.a $(programs)
+	$(if $(SAN),,$(Q)scripts/check-globals $(O)/obj)
 
 # Each layer, whole, must link with nothing but the layers below it.
 lint-link: $(layer_libs)

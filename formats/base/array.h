@@ -1,6 +1,7 @@
 /*
- * A growing array of one element type: MT_ARRAY(struct foo) names an anonymous struct {items, count, capacity}.
- * mt_array_push() gives room for one more, zeroed, or NULL out of memory. Pointers into it hold until the next push.
+ * A growing array of one element type: MT_ARRAY(struct foo) names an anonymous struct {items,
+ * count, capacity}. mt_array_push() gives room for one more, zeroed, or NULL out of memory.
+ * Pointers into it hold until the next push.
  */
 #ifndef MT_FORMATS_BASE_ARRAY_H
 #define MT_FORMATS_BASE_ARRAY_H
@@ -43,16 +44,16 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	mt_array_grow((void **)&(array)->items, &(array)->capacity, (want), sizeof(*(array)->items))
 
 /* A pointer to a new zeroed last element, or NULL out of memory. */
-#define mt_array_push(array)                                                                   \
-	(mt_array_reserve(array, (array)->count + 1)                                           \
-		 ? (memset(&(array)->items[(array)->count], 0, sizeof(*(array)->items)),       \
-		    &(array)->items[(array)->count++])                                         \
+#define mt_array_push(array)                                                             \
+	(mt_array_reserve(array, (array)->count + 1)                                     \
+		 ? (memset(&(array)->items[(array)->count], 0, sizeof(*(array)->items)), \
+		    &(array)->items[(array)->count++])                                   \
 		 : NULL)
 
-#define mt_array_deinit(array)                       \
-	do {                                         \
-		free((array)->items);                \
-		(array)->items = NULL;               \
+#define mt_array_deinit(array)                          \
+	do {                                            \
+		free((array)->items);                   \
+		(array)->items = NULL;                  \
 		(array)->count = (array)->capacity = 0; \
 	} while (0)
 

@@ -1,5 +1,6 @@
 /*
- * Scope guards: a variable marked so is released when its scope ends; ownership leaves through MT_TAKE.
+ * Scope guards: a variable marked so is released when its scope ends; ownership leaves through
+ * MT_TAKE.
  *
  *	MT_CLEANUP_FREE char *path = NULL;
  *	MT_CLEANUP(mt_image_destroy_p) struct mt_image *image = NULL;
@@ -17,18 +18,18 @@
 #define MT_CLEANUP(function) __attribute__((cleanup(function)))
 
 /* Hands the pointer out and leaves NULL behind, so that the guard has nothing to release. */
-#define MT_TAKE(pointer)                    \
-	({                                  \
+#define MT_TAKE(pointer)                                  \
+	({                                                \
 		__typeof__(pointer) mt_taken = (pointer); \
-		(pointer) = NULL;           \
-		mt_taken;                   \
+		(pointer) = NULL;                         \
+		mt_taken;                                 \
 	})
 
 /* Defines NAME_destroy_p(T **), the guard for a NAME_destroy(T *) that is NULL-safe. */
-#define MT_DEFINE_CLEANUP(name, type)                             \
-	static inline void name##_destroy_p(type **pointer)       \
-	{                                                         \
-		name##_destroy(*pointer);                         \
+#define MT_DEFINE_CLEANUP(name, type)                       \
+	static inline void name##_destroy_p(type **pointer) \
+	{                                                   \
+		name##_destroy(*pointer);                   \
 	}
 
 static inline void mt_free_p(void *pointer)

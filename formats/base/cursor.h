@@ -1,8 +1,8 @@
 /*
  * The one bounds-checked way to read bytes that came from outside.
  *
- * A read past the end sets `bad`, gives zero (or NULL) and moves nothing; every later read does the same. So a
- * parser reads its fields straight down and asks `bad` once, before it uses them.
+ * A read past the end sets `bad`, gives zero (or NULL) and moves nothing; every later read does the
+ * same. So a parser reads its fields straight down and asks `bad` once, before it uses them.
  */
 #ifndef MT_FORMATS_BASE_CURSOR_H
 #define MT_FORMATS_BASE_CURSOR_H
@@ -73,7 +73,10 @@ static inline uint64_t mt_cursor_u64(struct mt_cursor *c)
 	return p ? mt_get_le64(p) : 0;
 }
 
-/* Borrows a string that ends in a NUL inside the bounds, and steps past the NUL; NULL (and `bad`) without one. */
+/*
+ * Borrows a string that ends in a NUL inside the bounds, and steps past the NUL; NULL (and `bad`)
+ * without one.
+ */
 static inline const char *mt_cursor_cstring(struct mt_cursor *c)
 {
 	const uint8_t *p = c->pos;

@@ -1,5 +1,6 @@
 /*
- * Error values. Leaves to the callers what to do about an error; only the two main.c files print one.
+ * Error values. Leaves to the callers what to do about an error; only the two main.c files print
+ * one.
  */
 #include "formats/base/err.h"
 

@@ -1,9 +1,9 @@
 /*
  * Errors are values: a fallible function returns NULL for success, or one of these.
  *
- * An error says what failed, why (the errno or the limit) and, where there is something to do about it,
- * what to do. Context is put in front on the way up ("recording.mtr: chunk 17: checksum differs").
- * Running out of memory while making an error is survived: a static error stands in.
+ * An error says what failed, why (the errno or the limit) and, where there is something to do about
+ * it, what to do. Context is put in front on the way up ("recording.mtr: chunk 17: checksum
+ * differs"). Running out of memory while making an error is survived: a static error stands in.
  */
 #ifndef MT_FORMATS_BASE_ERR_H
 #define MT_FORMATS_BASE_ERR_H
@@ -23,27 +23,36 @@ enum mt_error_kind {
 
 struct mt_error {
 	enum mt_error_kind kind;
-	int errnum;	/* errno, 0 where no system call was involved */
-	char *message;	/* one line: what, then why; never NULL */
-	char *hint;	/* one line: what to do; NULL where there is nothing to say */
+	int errnum;    /* errno, 0 where no system call was involved */
+	char *message; /* one line: what, then why; never NULL */
+	char *hint;    /* one line: what to do; NULL where there is nothing to say */
 };
 
 /* Makes an error. Never returns NULL. The caller owns it: mt_error_destroy() or hand it up. */
 struct mt_error *mt_error_create(enum mt_error_kind kind, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
-/* As above for a failed system call: ": " and strerror(errnum) follow the message. ENOMEM becomes MT_ERR_NOMEM. */
+/*
+ * As above for a failed system call: ": " and strerror(errnum) follow the message. ENOMEM becomes
+ * MT_ERR_NOMEM.
+ */
 struct mt_error *mt_error_os(int errnum, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 /* The static out-of-memory error. Needs no memory; destroying it is harmless. */
 struct mt_error *mt_error_nomem(void) __attribute__((warn_unused_result));
 
-/* Puts "context: " in front of the message. Takes err, returns it (or what stands in for it). NULL stays NULL. */
+/*
+ * Puts "context: " in front of the message. Takes err, returns it (or what stands in for it). NULL
+ * stays NULL.
+ */
 struct mt_error *mt_error_context(struct mt_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
-/* Sets the hint, what to do about it; replaces an earlier one. Takes err, returns it. NULL stays NULL. */
+/*
+ * Sets the hint, what to do about it; replaces an earlier one. Takes err, returns it. NULL stays
+ * NULL.
+ */
 struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 

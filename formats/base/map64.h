@@ -1,4 +1,7 @@
-/* A hash map from uint64_t to uint64_t: open addressing, grows by itself. The key UINT64_MAX is allowed. */
+/*
+ * A hash map from uint64_t to uint64_t: open addressing, grows by itself. The key UINT64_MAX is
+ * allowed.
+ */
 #ifndef MT_FORMATS_BASE_MAP64_H
 #define MT_FORMATS_BASE_MAP64_H
 

@@ -72,7 +72,8 @@ static char *store_bytes(struct mt_strings *strings, const char *string, size_t 
 	return to;
 }
 
-static size_t slot_of(const struct mt_strings *strings, const char *string, size_t length, uint32_t hash)
+static size_t slot_of(const struct mt_strings *strings, const char *string, size_t length,
+		      uint32_t hash)
 {
 	size_t i = hash & strings->mask;
 

@@ -1,4 +1,7 @@
-/* Interned strings: each distinct string once, compared by id. Ids count from 0 in order of first sight; 0 is "". */
+/*
+ * Interned strings: each distinct string once, compared by id. Ids count from 0 in order of first
+ * sight; 0 is "".
+ */
 #ifndef MT_FORMATS_BASE_STRINGS_H
 #define MT_FORMATS_BASE_STRINGS_H
 
@@ -19,6 +22,7 @@ uint32_t mt_strings_intern(struct mt_strings *strings, const char *string, size_
 /* Borrows the NUL-terminated string of an id that intern gave; holds as long as the table. */
 const char *mt_strings_get(const struct mt_strings *strings, uint32_t id);
 
+/* How many distinct strings, "" included. */
 size_t mt_strings_count(const struct mt_strings *strings);
 
 #endif

@@ -11,8 +11,8 @@
  *
  *	MT_TEST_MAIN
  *
- * A failed check is reported and the test goes on; MT_REQUIRE leaves the test. MT_SKIP leaves it as skipped, with
- * the reason. `test_x NAME...` runs the named tests alone.
+ * A failed check is reported and the test goes on; MT_REQUIRE leaves the test. MT_SKIP leaves it as
+ * skipped, with the reason. `test_x NAME...` runs the named tests alone.
  */
 #ifndef MT_TESTS_UNIT_UNIT_H
 #define MT_TESTS_UNIT_UNIT_H
@@ -53,10 +53,12 @@ static inline bool mt_unit_check(bool ok, const char *file, int line, const char
 	return ok;
 }
 
-static inline bool mt_unit_check_eq(long long a, long long b, const char *file, int line, const char *what)
+static inline bool mt_unit_check_eq(long long a, long long b, const char *file, int line,
+				    const char *what)
 {
 	if (!mt_unit_check(a == b, file, line, what))
-		printf("#   %lld (0x%llx) is not %lld (0x%llx)\n", a, (unsigned long long)a, b, (unsigned long long)b);
+		printf("#   %lld (0x%llx) is not %lld (0x%llx)\n", a, (unsigned long long)a, b,
+		       (unsigned long long)b);
 	return a == b;
 }
 
@@ -74,7 +76,8 @@ static inline void mt_unit_print_string(const char *prefix, const char *s)
 	putchar('\n');
 }
 
-static inline bool mt_unit_check_str(const char *a, const char *b, const char *file, int line, const char *what)
+static inline bool mt_unit_check_str(const char *a, const char *b, const char *file, int line,
+				     const char *what)
 {
 	bool ok = a == b || (a && b && !strcmp(a, b));
 
@@ -86,7 +89,8 @@ static inline bool mt_unit_check_str(const char *a, const char *b, const char *f
 }
 
 /* Takes err. */
-static inline bool mt_unit_check_ok(struct mt_error *err, const char *file, int line, const char *what)
+static inline bool mt_unit_check_ok(struct mt_error *err, const char *file, int line,
+				    const char *what)
 {
 	bool ok = !err;
 
@@ -97,7 +101,8 @@ static inline bool mt_unit_check_ok(struct mt_error *err, const char *file, int 
 }
 
 /* Takes err. */
-static inline bool mt_unit_check_err(struct mt_error *err, enum mt_error_kind kind, const char *file, int line, const char *what)
+static inline bool mt_unit_check_err(struct mt_error *err, enum mt_error_kind kind,
+				     const char *file, int line, const char *what)
 {
 	bool ok = err && err->kind == kind;
 
@@ -144,42 +149,47 @@ static inline int mt_unit_main(int argc, char **argv)
 	return ok && wanted ? 0 : 1;
 }
 
-#define MT_TEST(test)                                                                                             \
-	static void test_##test(void);                                                                            \
-	static struct mt_unit_test unit_##test = {.name = #test, .run = test_##test};                             \
-	__attribute__((constructor)) static void add_##test(void)                                                 \
-	{                                                                                                         \
-		mt_unit_add(&unit_##test);                                                                        \
-	}                                                                                                         \
+#define MT_TEST(test)                                                                 \
+	static void test_##test(void);                                                \
+	static struct mt_unit_test unit_##test = {.name = #test, .run = test_##test}; \
+	__attribute__((constructor)) static void add_##test(void)                     \
+	{                                                                             \
+		mt_unit_add(&unit_##test);                                            \
+	}                                                                             \
 	static void test_##test(void)
 
-#define MT_TEST_MAIN                                                                                              \
-	int main(int argc, char **argv)                                                                           \
-	{                                                                                                         \
-		return mt_unit_main(argc, argv);                                                                  \
+#define MT_TEST_MAIN                             \
+	int main(int argc, char **argv)          \
+	{                                        \
+		return mt_unit_main(argc, argv); \
 	}
 
 /* Each gives whether it held. MT_CHECK_EQ compares integers, enums and pointers. */
 #define MT_CHECK(cond) mt_unit_check((cond), __FILE__, __LINE__, #cond)
-#define MT_CHECK_EQ(a, b) mt_unit_check_eq((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#define MT_CHECK_EQ(a, b) \
+	mt_unit_check_eq((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define MT_CHECK_STR(a, b) mt_unit_check_str((a), (b), __FILE__, __LINE__, #a " is " #b)
 
-/* For functions that return a struct mt_error *, which is destroyed: there is none, or there is one of that kind. */
+/*
+ * For functions that return a struct mt_error *, which is destroyed: there is none, or there is one
+ * of that kind.
+ */
 #define MT_CHECK_OK(call) mt_unit_check_ok((call), __FILE__, __LINE__, #call)
-#define MT_CHECK_ERR(call, kind) mt_unit_check_err((call), (kind), __FILE__, __LINE__, #call " fails with " #kind)
+#define MT_CHECK_ERR(call, kind) \
+	mt_unit_check_err((call), (kind), __FILE__, __LINE__, #call " fails with " #kind)
 
 /* As MT_CHECK, but the test ends here where it does not hold. */
-#define MT_REQUIRE(cond)                                                                                          \
-	do {                                                                                                      \
-		if (!MT_CHECK(cond))                                                                              \
-			return;                                                                                   \
+#define MT_REQUIRE(cond)             \
+	do {                         \
+		if (!MT_CHECK(cond)) \
+			return;      \
 	} while (0)
 
 /* Ends the test as skipped; why is a string literal. */
-#define MT_SKIP(why)                                                                                              \
-	do {                                                                                                      \
-		mt_unit.skipped = (why);                                                                          \
-		return;                                                                                           \
+#define MT_SKIP(why)                     \
+	do {                             \
+		mt_unit.skipped = (why); \
+		return;                  \
 	} while (0)
 
 #endif
