@@ -33,6 +33,7 @@ enum mt_kernel_record_type {
 	MT_KERNEL_BPF_EVENT = 18,
 	MT_KERNEL_CGROUP = 19,
 	MT_KERNEL_TEXT_POKE = 20,
+	MT_KERNEL_AUX_OUTPUT_HW_ID = 21,
 };
 
 enum mt_cpumode { /* misc & 7 */
@@ -87,14 +88,17 @@ struct mt_dump_apart {
 };
 
 /*
- * Decodes a PERF_RECORD_SAMPLE (perf_event_header first, 8-byte aligned, `size` bytes at hand). False where its fields do not fit its bytes.
+ * Decodes a PERF_RECORD_SAMPLE (perf_event_header first, 8-byte aligned, `size` bytes at hand). False where its fields do not fit its bytes,
+ * with *out undefined. Bytes behind the last known field are ignored. A chain, registers or branches that a raw part of odd size has put at an
+ * unaligned place count as not fitting: no kernel writes that.
  */
 bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size, const struct mt_dump_apart *apart,
 		      struct mt_sample *out);
 
 /*
  * Where the user stack's u64 `size` field stands in a sample record (offset from its perf_event_header), for cutting the dump out; 0 where
- * the sample has no such field or its bytes do not add up. Walks the fields before it only; the recorder's hot path.
+ * there is no dump to cut: no such field, size 0, or bytes that do not add up. Where it is not 0, size and dyn_size lie inside the record, size is
+ * a multiple of 8 and dyn_size at most size. Walks the fields before it only; the recorder's hot path.
  */
 size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record, size_t size);
 
@@ -102,15 +106,16 @@ size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record,
 struct mt_kernel_record {
 	uint32_t type; /* enum mt_kernel_record_type, or one not known here */
 	uint16_t misc;
-	int32_t pid, tid; /* MMAP, MMAP2, COMM, EXIT, FORK: the task it tells of; -1 otherwise */
+	int32_t pid, tid; /* MMAP, MMAP2, COMM, EXIT, FORK, READ, ITRACE_START, NAMESPACES, SWITCH_CPU_WIDE: the task it tells of; else -1 */
 	int32_t ppid, ptid; /* FORK, EXIT */
-	uint64_t start, length, offset; /* MMAP, MMAP2 */
+	uint64_t start, length, offset; /* MMAP, MMAP2; KSYMBOL: start and length */
 	uint32_t prot, flags; /* MMAP2; MMAP: PROT_EXEC or PROT_READ from misc */
 	uint32_t major, minor; /* MMAP2 without a build id */
 	uint64_t inode, inode_generation;
 	const uint8_t *build_id; /* MMAP2 with one */
 	size_t build_id_size;
-	const char *name; /* MMAP, MMAP2: file; COMM: comm */
+	const char *name; /* MMAP, MMAP2: file; COMM: comm; KSYMBOL: symbol; CGROUP: path; else NULL */
+	uint64_t cgroup; /* CGROUP */
 	bool exec; /* COMM: because of exec (PERF_RECORD_MISC_COMM_EXEC) */
 	uint64_t lost, lost_id; /* LOST, LOST_SAMPLES */
 	uint64_t event_time; /* FORK, EXIT, THROTTLE: the record's own time field */
