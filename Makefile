@@ -31,7 +31,7 @@ MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .PHONY: all mtrec mtreport static unit-tests check lint lint-style lint-layers lint-link lint-globals format fuzz bench install uninstall \
-	clean help FORCE
+	clean help
 .DEFAULT_GOAL := all
 
 ifeq ($(V),1)
@@ -69,7 +69,7 @@ fuzz_sources := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 # Top layer first: an archive resolves what stands before it, so a lower layer cannot lean on a higher one.
 layer_libs := $(O)/lib/libunwind_mt.a $(O)/lib/libsymbols.a $(O)/lib/libformats.a
 unit_tests := $(patsubst %.c,$(O)/%,$(unit_sources))
-programs := $(if $(wildcard record/main.c),$(O)/mtrec) $(if $(wildcard report/main.c),$(O)/mtreport)
+programs := $(strip $(if $(wildcard record/main.c),$(O)/mtrec) $(if $(wildcard report/main.c),$(O)/mtreport))
 
 # Targets ------------------------------------------------------------------------------------------------------------
 
@@ -113,12 +113,13 @@ $(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
 -include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \
 	$(call objects,record/main.c report/main.c $(unit_sources)))
 
-# The files below hold the flags and the list of sources that the last build used; they change when those do.
-$(O)/flags: export content = $(CC) $(compile_flags) $(link_flags) $(RECORD_LIBS) $(REPORT_LIBS)
-$(O)/sources: export content = $(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects)
-$(O)/flags $(O)/sources: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' "$$content" | cmp -s - $@ || printf '%s\n' "$$content" >$@
+# These two files hold the flags and the list of sources of the last build; they change, here, when those do.
+note = $(if $(call differ,$(file <$(O)/$(1)),$(2)),$(shell mkdir -p '$(O)')$(file >$(O)/$(1),$(2)))
+differ = $(subst x$(strip $(1)),,x$(strip $(2)))$(subst x$(strip $(2)),,x$(strip $(1)))
+ifneq ($(filter-out help clean uninstall lint-style lint-layers format,$(or $(MAKECMDGOALS),all)),)
+$(call note,flags,$(CC) $(compile_flags) $(link_flags) $(RECORD_LIBS) $(REPORT_LIBS))
+$(call note,sources,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects))
+endif
 
 # Tests --------------------------------------------------------------------------------------------------------------
 
@@ -227,6 +228,8 @@ help: ## this text
 need = printf '\#include <$(1)>\nint main(void)\n{\n\treturn 0;\n}\n' | \
 	$(CC) -x c - -x none $(6) $(2) -o $@.probe 2>/dev/null || { rm -f $@.probe; \
 	echo "make: $(3) is missing: install $(4) (Debian, Ubuntu) or $(5) (Fedora), or run scripts/install-deps." >&2; exit 1; }
+
+$(O)/flags $(O)/sources: ; # written above; `make clean all` takes them away again
 
 $(O)/deps: $(O)/flags
 	@command -v $(firstword $(CC)) >/dev/null || \

@@ -1,0 +1,59 @@
+#!/bin/bash
+# The build as a user meets it: in an exported tree without .git, quiet, in a directory of its own, installed and removed.
+# timeout: 180
+. "$(dirname "$0")/../lib.sh"
+
+# The export: what is in the tree, without what git and a build put there.
+tree=$TMPDIR/tree
+mkdir "$tree"
+(cd "$MT_TOP" && tar -cf - --exclude=./.git --exclude='./build*' .) | tar -xf - -C "$tree"
+cd "$tree" || exit 1
+unset MT_BUILD
+o=$TMPDIR/o
+in_tree() {
+	make --no-print-directory O="$o" CFLAGS=-O0 "$@"
+}
+
+expect 0 'make help works without a build' make help
+for target in all static check lint install fuzz bench clean; do
+	says "help lists $target" "^  make $target " "$out"
+done
+says 'help lists the settings' 'SAN=address,undefined' "$out"
+
+expect 0 'an exported tree builds, outside itself' in_tree -j2 V=1
+says 'V=1 shows the commands' '-Wmissing-prototypes.* -c formats/base/err.c' "$out"
+check 'no warning' test ! -s "$err"
+check 'nothing is built in the tree' test ! -e build
+expect 0 'a second make' in_tree
+check 'does nothing' test "$(grep -c 'CC\|AR\|LINK' "$out")" -eq 0
+touch formats/base/err.h
+expect 0 'a header changes' in_tree -n
+says 'and what includes it is compiled' 'CC .*formats/base/err.c' "$out"
+check 'but nothing else' test "$(grep -c 'formats/base/map64.c' "$out")" -eq 0
+expect 0 'the flags change' make --no-print-directory O="$o" CFLAGS=-O1 "$o/obj/formats/base/map64.o"
+says 'and it is compiled again, in one quiet line' '^  CC +formats/base/map64.c$' "$out"
+
+expect 0 'install takes DESTDIR and prefix' in_tree -j2 install DESTDIR="$TMPDIR/root" prefix=/opt/mt
+for program in mtrec mtreport; do
+	if [ -e "${program/mt/}/main.c" ]; then
+		check "$program is installed" test -x "$TMPDIR/root/opt/mt/bin/$program"
+		check "and its man page" test -f "$TMPDIR/root/opt/mt/share/man/man1/$program.1"
+		check "and its completion" test -f "$TMPDIR/root/opt/mt/share/bash-completion/completions/$program"
+	fi
+done
+check 'and the specification of the format' test -f "$TMPDIR/root/opt/mt/share/doc/mtrec/FORMAT.md"
+expect 0 'uninstall' in_tree uninstall DESTDIR="$TMPDIR/root" prefix=/opt/mt
+check 'leaves no file' test -z "$(find "$TMPDIR/root" -type f)"
+
+# A compiler that finds no zstd; the other libraries are as they are.
+printf '#!/bin/sh\ncase "$*" in *-lzstd*) exit 1 ;; esac\nexec %s "$@"\n' "$CC" >"$TMPDIR/cc"
+chmod +x "$TMPDIR/cc"
+expect 2 'a missing library stops the build' make O="$TMPDIR/missing" CC="$TMPDIR/cc"
+says 'with one sentence that names the packages' 'libzstd is missing: install libzstd-dev \(Debian.*libzstd-devel \(Fedora' "$err"
+check 'and nothing else' test "$(grep -vc '^make: \*\*\*' "$err")" -eq 1
+expect 2 'a missing compiler is named' make O="$TMPDIR/missing" CC=no-such-compiler
+says 'with what to install' "no compiler 'no-such-compiler': install gcc"
+
+expect 0 'clean' in_tree clean
+check 'removes the build directory' test ! -e "$o"
+finish
