@@ -1,0 +1,432 @@
+/*
+ * The set of images: each identity once, its ELF bytes found through the sources on first use and held against the
+ * recorded build id. Where files are looked for is image_source.c's.
+ */
+#include "symbols/image.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+struct source {
+	const struct mt_image_source *source;
+	void *context;
+};
+
+/* What an image used before its build id was known, and somebody may still borrow. */
+struct retired {
+	struct mt_elf *elf, *debug;
+	void *cfi;
+	void (*cfi_destroy)(void *cfi);
+};
+
+struct mt_image_set {
+	MT_ARRAY(struct mt_image *) images;
+	MT_ARRAY(struct source) sources;
+	MT_ARRAY(struct retired) retired;
+	struct mt_map64 index; /* hash of an identity, or the next free number after it, to id */
+	const struct mt_elf_codec *codec;
+	pthread_mutex_t lock; /* held while an image is opened */
+};
+
+struct mt_image_set *mt_image_set_create(void)
+{
+	struct mt_image_set *set = calloc(1, sizeof(*set));
+
+	if (set)
+		pthread_mutex_init(&set->lock, NULL);
+	return set;
+}
+
+static void retired_deinit(struct retired *retired)
+{
+	if (retired->cfi_destroy)
+		retired->cfi_destroy(retired->cfi);
+	mt_elf_destroy(retired->elf);
+	mt_elf_destroy(retired->debug);
+}
+
+/* Takes out of the image what it found. */
+static struct retired image_take_bytes(struct mt_image *image)
+{
+	struct retired taken = {
+		.elf = MT_TAKE(image->elf),
+		.debug = MT_TAKE(image->debug),
+		.cfi = MT_TAKE(image->cfi),
+		.cfi_destroy = MT_TAKE(image->cfi_destroy),
+	};
+
+	free(MT_TAKE(image->missing));
+	free(MT_TAKE(image->found_at));
+	free(MT_TAKE(image->debug_found_at));
+	image->tried = image->debug_tried = image->unchecked = false;
+	return taken;
+}
+
+static void image_destroy(struct mt_image *image)
+{
+	struct retired bytes = image_take_bytes(image);
+
+	retired_deinit(&bytes);
+	free((char *)image->identity.path);
+	free(image);
+}
+
+void mt_image_set_destroy(struct mt_image_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->images.count; i++)
+		image_destroy(set->images.items[i]);
+	for (size_t i = 0; i < set->retired.count; i++)
+		retired_deinit(&set->retired.items[i]);
+	mt_array_deinit(&set->images);
+	mt_array_deinit(&set->retired);
+	mt_array_deinit(&set->sources);
+	mt_map64_deinit(&set->index);
+	pthread_mutex_destroy(&set->lock);
+	free(set);
+}
+
+bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source, void *context)
+{
+	struct source *added = mt_array_push(&set->sources);
+
+	if (added)
+		*added = (struct source){.source = source, .context = context};
+	return added;
+}
+
+void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec *codec)
+{
+	set->codec = codec;
+}
+
+static bool starts_with(const char *string, const char *start)
+{
+	return !strncmp(string, start, strlen(start));
+}
+
+static bool ends_with(const char *string, const char *end)
+{
+	size_t length = strlen(string), tail = strlen(end);
+
+	return length >= tail && !strcmp(string + length - tail, end);
+}
+
+static bool is_module_path(const char *path)
+{
+	static const char *const ends[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		if (ends_with(path, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+enum mt_image_kind mt_image_kind_of_path(const char *path)
+{
+	static const char *const anonymous[] = {"//", "[heap]", "[stack", "[anon", "[vvar", "[vsyscall]", "[uprobes]",
+						"/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage", "anon_inode:"};
+
+	if (starts_with(path, "[vdso"))
+		return MT_IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(*anonymous); i++) {
+		if (starts_with(path, anonymous[i]))
+			return MT_IMAGE_ANONYMOUS;
+	}
+	if (!*path)
+		return MT_IMAGE_ANONYMOUS;
+	if (*path == '[' || is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
+		return MT_IMAGE_KERNEL;
+	return MT_IMAGE_FILE;
+}
+
+/* What two identities must have in common: the path with the build id, or with the file's numbers where there is none. */
+static bool same_image(const struct mt_image_identity *a, const struct mt_image_identity *b, bool by_build_id)
+{
+	if (strcmp(a->path, b->path) != 0)
+		return false;
+	if (by_build_id)
+		return a->build_id_size == b->build_id_size && !memcmp(a->build_id, b->build_id, a->build_id_size);
+	return a->device_major == b->device_major && a->device_minor == b->device_minor && a->inode == b->inode &&
+	       a->inode_generation == b->inode_generation;
+}
+
+static uint64_t identity_hash(const struct mt_image_identity *identity, bool by_build_id)
+{
+	uint64_t numbers[] = {identity->device_major, identity->device_minor, identity->inode, identity->inode_generation};
+	uint64_t hash = mt_hash_bytes(identity->path, strlen(identity->path), by_build_id);
+
+	if (by_build_id)
+		return mt_hash_bytes(identity->build_id, identity->build_id_size, hash);
+	return mt_hash_bytes(numbers, sizeof(numbers), hash);
+}
+
+/* The image under the first key from the identity's hash on that is this identity's, or NULL and the free key. */
+static struct mt_image *find_identity(const struct mt_image_set *set, const struct mt_image_identity *identity,
+				      bool by_build_id, uint64_t *key)
+{
+	uint64_t id;
+
+	for (*key = identity_hash(identity, by_build_id); mt_map64_get(&set->index, *key, &id); ++*key) {
+		if (same_image(&set->images.items[id]->identity, identity, by_build_id))
+			return set->images.items[id];
+	}
+	return NULL;
+}
+
+static struct mt_image *image_create(const struct mt_image_identity *identity)
+{
+	MT_CLEANUP_FREE char *path = strdup(identity->path);
+	struct mt_image *image = path ? calloc(1, sizeof(*image)) : NULL;
+	const char *slash;
+
+	if (!image)
+		return NULL;
+	image->identity = *identity;
+	if (image->identity.build_id_size > MT_BUILD_ID_MAX)
+		image->identity.build_id_size = MT_BUILD_ID_MAX;
+	slash = strrchr(path, '/');
+	image->basename = slash ? slash + 1 : path;
+	image->kind = mt_image_kind_of_path(path);
+	image->identity.path = MT_TAKE(path);
+	return image;
+}
+
+struct mt_image *mt_image_set_intern(struct mt_image_set *set, const struct mt_image_identity *identity)
+{
+	uint64_t key;
+	struct mt_image *image = find_identity(set, identity, identity->build_id_size, &key);
+
+	if (image)
+		return image;
+	if (!mt_array_reserve(&set->images, set->images.count + 1))
+		return NULL;
+	image = image_create(identity);
+	if (!image)
+		return NULL;
+	if (!mt_map64_put(&set->index, key, set->images.count)) {
+		image_destroy(image);
+		return NULL;
+	}
+	image->id = (uint32_t)set->images.count;
+	image->set = set;
+	set->images.items[set->images.count++] = image;
+	return image;
+}
+
+size_t mt_image_set_count(const struct mt_image_set *set)
+{
+	return set->images.count;
+}
+
+struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id)
+{
+	return id < set->images.count ? set->images.items[id] : NULL;
+}
+
+static void hex_of(const uint8_t *bytes, size_t size, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+}
+
+/* NULL where the build ids agree or none was recorded. */
+static struct mt_error *check_build_id(const struct mt_image_identity *identity, const struct mt_elf *elf,
+				       const char *found_at)
+{
+	char recorded[2 * MT_BUILD_ID_MAX + 1], found[2 * MT_BUILD_ID_MAX + 1];
+	struct mt_span id = mt_elf_build_id(elf);
+
+	if (!identity->build_id_size)
+		return NULL;
+	if (id.size == identity->build_id_size && !memcmp(id.bytes, identity->build_id, id.size))
+		return NULL;
+	hex_of(identity->build_id, identity->build_id_size, recorded);
+	hex_of(id.bytes, id.size, found);
+	return mt_error_create(MT_ERR_FORMAT, "%s: build id differs: recorded %s, file %s", found_at, recorded,
+			       id.size ? found : "has none");
+}
+
+/* Appends what an error says to a line of reasons; takes err. */
+static void add_reason(char **reasons, struct mt_error *err)
+{
+	char *joined;
+
+	if (!*reasons) {
+		*reasons = strdup(err->message);
+	} else if (asprintf(&joined, "%s; %s", *reasons, err->message) >= 0) {
+		free(*reasons);
+		*reasons = joined;
+	}
+	mt_error_destroy(err);
+}
+
+/* Asks one source; *out and *found_at stay NULL where it has nothing that fits. */
+static struct mt_error *ask_source(const struct source *from, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE char *at = NULL;
+	struct mt_error *err = from->source->open(from->context, identity, &elf, &at);
+
+	if (err || !elf)
+		return err;
+	err = check_build_id(identity, elf, at ? at : from->source->name);
+	if (err)
+		return err;
+	*out = MT_TAKE(elf);
+	*found_at = MT_TAKE(at);
+	return NULL;
+}
+
+/* The first ELF file that a source of that sort has; else NULL and in *reasons why not. */
+static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, char **found_at, char **reasons)
+{
+	const struct mt_image_set *set = image->set;
+	struct mt_elf *elf = NULL;
+	struct mt_error *err;
+
+	for (size_t i = 0; i < set->sources.count && !elf; i++) {
+		if (set->sources.items[i].source->debug != debug)
+			continue;
+		err = ask_source(&set->sources.items[i], &image->identity, &elf, found_at);
+		if (err)
+			add_reason(reasons, err);
+	}
+	if (elf)
+		mt_elf_set_codec(elf, set->codec);
+	return elf;
+}
+
+static void image_open(struct mt_image *image)
+{
+	char *reasons = NULL;
+
+	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
+		image->elf = ask_sources(image, false, &image->found_at, &reasons);
+	if (image->elf) {
+		image->unchecked = !image->identity.build_id_size;
+		free(reasons);
+	} else {
+		image->missing = reasons ? reasons : strdup("not at hand");
+	}
+}
+
+struct mt_elf *mt_image_elf(struct mt_image *image)
+{
+	if (__atomic_load_n(&image->tried, __ATOMIC_ACQUIRE))
+		return image->elf;
+	pthread_mutex_lock(&image->set->lock);
+	if (!image->tried) {
+		image_open(image);
+		__atomic_store_n(&image->tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&image->set->lock);
+	return image->elf;
+}
+
+/* A debug file without symbols is of no use, and neither is one whose build id nothing vouches for. */
+static void image_open_debug(struct mt_image *image)
+{
+	struct mt_image_identity own = image->identity;
+	struct mt_span id = mt_elf_build_id(image->elf);
+	char *reasons = NULL;
+
+	if (!id.size || mt_elf_symbol_count(image->elf, false))
+		return;
+	/* by the id of the file in use, which may be more than was recorded */
+	memcpy(image->identity.build_id, id.bytes, id.size);
+	image->identity.build_id_size = id.size;
+	image->debug = ask_sources(image, true, &image->debug_found_at, &reasons);
+	image->identity = own;
+	free(reasons);
+	if (image->debug && !mt_elf_symbol_count(image->debug, false)) {
+		mt_elf_destroy(MT_TAKE(image->debug));
+		free(MT_TAKE(image->debug_found_at));
+	}
+}
+
+struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (elf && !__atomic_load_n(&image->debug_tried, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&image->set->lock);
+		if (!image->debug_tried) {
+			image_open_debug(image);
+			__atomic_store_n(&image->debug_tried, true, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&image->set->lock);
+	}
+	return elf && image->debug ? image->debug : elf;
+}
+
+/* Sets the build id and drops what was opened without it, if that is another file. */
+static void image_learn(struct mt_image *image, const struct mt_image_identity *identity)
+{
+	struct mt_image_set *set = image->set;
+	struct mt_error *differs;
+	struct retired *retired;
+
+	memcpy(image->identity.build_id, identity->build_id, identity->build_id_size);
+	image->identity.build_id_size = identity->build_id_size;
+	if (!image->tried)
+		return;
+	differs = image->elf ? check_build_id(identity, image->elf, "") : NULL;
+	if (image->elf && !differs) {
+		image->unchecked = false;
+		return;
+	}
+	mt_error_destroy(differs);
+	retired = mt_array_push(&set->retired);
+	if (retired)
+		*retired = image_take_bytes(image);
+}
+
+static bool may_learn(const struct mt_image *image, const struct mt_image_identity *identity)
+{
+	if (image->identity.build_id_size || strcmp(image->identity.path, identity->path) != 0)
+		return false;
+	return !identity->inode || same_image(&image->identity, identity, false);
+}
+
+void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image_identity *identity)
+{
+	uint64_t key;
+
+	if (!identity->build_id_size || identity->build_id_size > MT_BUILD_ID_MAX)
+		return;
+	for (size_t i = 0; i < set->images.count; i++) {
+		struct mt_image *image = set->images.items[i];
+
+		if (!may_learn(image, identity))
+			continue;
+		pthread_mutex_lock(&set->lock);
+		image_learn(image, identity);
+		pthread_mutex_unlock(&set->lock);
+		/* found under its build id from now on as well; without memory for that it is merely two images */
+		if (!find_identity(set, identity, true, &key))
+			(void)mt_map64_put(&set->index, key, i);
+	}
+}
+
+void mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi))
+{
+	image->cfi = cfi;
+	image->cfi_destroy = destroy;
+}
