@@ -108,7 +108,7 @@ static size_t first_ending_after(const struct mt_image_map *map, uint64_t addr)
 /* Makes the body this map's own, with room for `want` mappings; false out of memory. */
 static bool own_body(struct mt_image_map *map, size_t want)
 {
-	size_t count = body_count(map), capacity = want < 16 ? 16 : want + want / 2;
+	size_t count = body_count(map), most = want > count ? want : count, capacity = most + most / 2 + 8;
 	struct body *own;
 
 	if (map->body && map->body->capacity >= want &&
