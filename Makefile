@@ -34,8 +34,12 @@ MAKEFLAGS += --no-builtin-rules
 	clean help
 .DEFAULT_GOAL := all
 
+silent := $(findstring s,$(filter-out --%,$(firstword $(MAKEFLAGS))))
 ifeq ($(V),1)
 Q :=
+say = @:
+else ifneq ($(silent),)
+Q := @
 say = @:
 else
 Q := @

@@ -1,0 +1,66 @@
+#!/bin/bash
+# --help, the man pages and the bash completion know the same options.
+. "$(dirname "$0")/../lib.sh"
+
+# options_in_help PROGRAM: what its --help offers, one option a line.
+options_in_help() {
+	"$MT_BUILD/$1" --help | sed -n 's/^ *\(-[^ ]*\(,* --*[[:alpha:]][^ ]*\)*\).*/\1/p' | tr ', ' '\n\n' |
+		sed -n 's/^\(--*[[:alnum:]-]*\).*/\1/p' | sort -u
+}
+
+# options_in_man PROGRAM: what has an entry of its own, the line behind .TP.
+options_in_man() {
+	sed -n '/^\.TP/{n;p;}' "$MT_TOP/docs/$1.1" | sed 's/\\-/-/g; s/\\f.//g; s/"//g' | grep '^\.BR\? -' | tr ' ,[' '\n\n\n' |
+		grep -- '^-[[:alnum:]-]' | sort -u
+}
+
+# completions PROGRAM LINE-WORD...: what the shell offers for the last word of the line.
+completions() (
+	program=$1
+	shift
+	PATH=$MT_BUILD:$PATH
+	# shellcheck disable=SC1090
+	. "$MT_TOP/scripts/completion/$program"
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	COMP_LINE=$*
+	COMP_POINT=${#COMP_LINE}
+	COMP_WORDBREAKS=' :='
+	"_$program" "$program" "${@: -1}" "${*: -2:1}"
+	printf '%s\n' "${COMPREPLY[@]}"
+)
+
+for program in mtrec mtreport; do
+	if [ ! -x "$MT_BUILD/$program" ]; then
+		skip "$program" 'not built'
+		continue
+	fi
+	options_in_help $program >"$TMPDIR/help"
+	options_in_man $program >"$TMPDIR/man"
+	completions $program $program - | sort -u >"$TMPDIR/completion"
+	check "$program --help has options" test "$(wc -l <"$TMPDIR/help")" -gt 5
+	check "$program --help and $program(1) have the same options" diff "$TMPDIR/help" "$TMPDIR/man"
+	check "$program --help and its completion have the same options" diff "$TMPDIR/help" "$TMPDIR/completion"
+	if command -v mandoc >/dev/null; then
+		check "$program(1) is well formed" mandoc -T lint -W error "$MT_TOP/docs/$program.1"
+	elif command -v man >/dev/null; then
+		expect 0 "$program(1) renders" env MANROFFSEQ= man --warnings -l -E UTF-8 "$MT_TOP/docs/$program.1"
+		check '... without a warning' test ! -s "$err"
+	else
+		skip "$program(1) is well formed" 'neither mandoc nor man is installed'
+	fi
+done
+
+if [ -x "$MT_BUILD/mtrec" ]; then
+	completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
+	says 'events complete behind a comma' '^page-faults,brk$' "$TMPDIR/events"
+	completions mtrec mtrec -e sched:sched_wak >"$TMPDIR/events"
+	if [ -r /sys/kernel/tracing/events/sched ]; then
+		says 'tracepoints complete behind a colon' '^sched_wakeup$' "$TMPDIR/events"
+	else
+		skip 'tracepoints complete behind a colon' 'no tracepoints to be seen here'
+	fi
+	completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
+	says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
+fi
+finish

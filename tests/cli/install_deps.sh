@@ -1,0 +1,41 @@
+#!/bin/bash
+# install-deps asks for what is missing, the way this system installs it, and for nothing where all is there.
+. "$(dirname "$0")/../lib.sh"
+script=$MT_TOP/scripts/install-deps
+mkdir "$TMPDIR/all" "$TMPDIR/bare"
+
+# installer DIRECTORY NAME: a package manager that only writes down what it is asked for.
+installer() {
+	printf '#!/bin/bash\necho "%s $*" >>"%s/asked"\n' "$2" "$TMPDIR" >"$1/$2"
+	chmod +x "$1/$2"
+}
+
+# A system with next to nothing: no compiler, no make, no libraries that a compiler could find.
+for tool in bash env mktemp rm id dirname; do
+	ln -s "$(command -v $tool)" "$TMPDIR/bare/$tool"
+done
+printf '#!/bin/bash\nexec "$@"\n' >"$TMPDIR/bare/sudo"
+chmod +x "$TMPDIR/bare/sudo"
+
+installer "$TMPDIR/all" apt-get
+installer "$TMPDIR/all" dnf
+expect 0 'where the build works nothing is missing' env PATH="$TMPDIR/all:$PATH" "$script" build
+check 'and nothing is asked for' test ! -e "$TMPDIR/asked"
+check 'nor said' test ! -s "$err"
+
+expect 1 'neither apt nor dnf: an error' env PATH="$TMPDIR/bare" "$script" check
+says 'in one sentence that names what to install' 'neither apt-get nor dnf .* gcc .*make .*libzstd-dev .*clang-format'
+
+installer "$TMPDIR/bare" dnf
+expect 0 'with dnf' env PATH="$TMPDIR/bare" "$script" check
+says 'the Fedora packages are asked for' '^dnf .*install gcc gcc-c\+\+ make .*libzstd-devel .*binutils-devel' "$TMPDIR/asked"
+
+rm "$TMPDIR/asked"
+installer "$TMPDIR/bare" apt-get
+expect 0 'with apt' env PATH="$TMPDIR/bare" "$script" build
+says 'the lists are brought up to date' '^apt-get .*update' "$TMPDIR/asked"
+says 'the Debian packages are asked for' '^apt-get .*install .*gcc g\+\+ make .*libzstd-dev .*libiberty-dev' "$TMPDIR/asked"
+check 'and for a build no more than that' test "$(grep -c clang-format "$TMPDIR/asked")" -eq 0
+
+expect 2 'an unknown word is a usage error' "$script" everything
+finish
