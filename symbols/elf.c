@@ -1,6 +1,7 @@
 /*
- * Opening an ELF file and checking its headers: identification, program headers, section headers, and the way from
- * file offsets to link-time addresses. Sections are elf_section.c's, symbols elf_symbols.c's, notes elf_note.c's.
+ * Opening an ELF file and checking its headers: identification, program headers, section headers,
+ * and the way from file offsets to link-time addresses. Sections are elf_section.c's, symbols
+ * elf_symbols.c's, notes elf_note.c's.
  */
 #include "symbols/elf.h"
 
@@ -43,8 +44,8 @@ static struct mt_error *read_ident(struct mt_elf *elf, struct mt_cursor *c)
 	if (ident[EI_DATA] != ELFDATA2LSB)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: a big-endian ELF file", elf->name);
 	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
-		return mt_error_create(MT_ERR_FORMAT, "%s: ELF class %u is neither 32 nor 64 bit", elf->name,
-				       ident[EI_CLASS]);
+		return mt_error_create(MT_ERR_FORMAT, "%s: ELF class %u is neither 32 nor 64 bit",
+				       elf->name, ident[EI_CLASS]);
 	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
 	return NULL;
 }
@@ -58,24 +59,29 @@ static struct mt_error *read_file_header(struct mt_elf *elf, struct file_header 
 		return err;
 	elf->type = mt_cursor_u16(&c);
 	elf->machine = mt_cursor_u16(&c);
-	mt_cursor_u32(&c);		 /* e_version */
-	cursor_word(&c, elf->is_64);	 /* e_entry */
+	mt_cursor_u32(&c);	     /* e_version */
+	cursor_word(&c, elf->is_64); /* e_entry */
 	h->headers_offset = cursor_word(&c, elf->is_64);
 	h->sections_offset = cursor_word(&c, elf->is_64);
-	mt_cursor_u32(&c);		 /* e_flags */
-	mt_cursor_u16(&c);		 /* e_ehsize */
+	mt_cursor_u32(&c); /* e_flags */
+	mt_cursor_u16(&c); /* e_ehsize */
 	h->header_size = mt_cursor_u16(&c);
 	h->headers_count = mt_cursor_u16(&c);
 	h->section_size = mt_cursor_u16(&c);
 	h->sections_count = mt_cursor_u16(&c);
 	h->names_index = mt_cursor_u16(&c);
 	if (c.bad)
-		return mt_error_create(MT_ERR_FORMAT, "%s: cut off inside the ELF header", elf->name);
+		return mt_error_create(MT_ERR_FORMAT, "%s: cut off inside the ELF header",
+				       elf->name);
 	return NULL;
 }
 
-/* Entry i of a table in the file: bad where it is not all there, or the stride cannot hold `need` bytes. */
-static struct mt_cursor table_entry(const struct mt_elf *elf, uint64_t offset, uint16_t stride, size_t need, uint64_t i)
+/*
+ * Entry i of a table in the file: bad where it is not all there, or the stride cannot hold `need`
+ * bytes.
+ */
+static struct mt_cursor table_entry(const struct mt_elf *elf, uint64_t offset, uint16_t stride,
+				    size_t need, uint64_t i)
 {
 	const uint8_t *bytes = NULL;
 	struct mt_cursor c;
@@ -128,7 +134,8 @@ static bool read_program_header(const struct mt_elf *elf, const struct file_head
 	return !c.bad;
 }
 
-/* Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link. */
+/* Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link.
+ */
 static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
 {
 	struct mt_elf_section_header zero;
@@ -223,7 +230,8 @@ static struct mt_error *open_bytes(const uint8_t *bytes, size_t size, bool mappe
 	return NULL;
 }
 
-struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name, struct mt_elf **out)
+struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
+				    struct mt_elf **out)
 {
 	return open_bytes(bytes, size, false, name, out);
 }
@@ -250,7 +258,10 @@ struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out)
 	MT_CLEANUP_CLOSE int fd = -1;
 	struct stat st;
 
-	/* asked before opening, since opening alone can act on a device; O_NONBLOCK for whoever swaps it for a fifo */
+	/*
+	 * asked before opening, since opening alone can act on a device; O_NONBLOCK for whoever
+	 * swaps it for a fifo
+	 */
 	if (stat(path, &st))
 		return mt_error_os(errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
@@ -313,12 +324,14 @@ const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count
 	return elf->segments.items;
 }
 
-static const struct mt_segment *segment_of_offset(const struct mt_elf *elf, uint64_t offset, uint32_t flags)
+static const struct mt_segment *segment_of_offset(const struct mt_elf *elf, uint64_t offset,
+						  uint32_t flags)
 {
 	for (size_t i = 0; i < elf->segments.count; i++) {
 		const struct mt_segment *s = &elf->segments.items[i];
 
-		if ((s->flags & flags) == flags && offset >= s->offset && offset - s->offset < s->file_size)
+		if ((s->flags & flags) == flags && offset >= s->offset &&
+		    offset - s->offset < s->file_size)
 			return s;
 	}
 	return NULL;

@@ -1,7 +1,8 @@
 /*
- * The bytes of one ELF file, checked: headers, segments, sections, notes. ELF64 little-endian (x86-64, AArch64) and
- * ELF32 for naming. Every offset and size is held against the file before it is used; a file that lies about one
- * part loses that part, not the rest. No library behind it: the recorder uses it too.
+ * The bytes of one ELF file, checked: headers, segments, sections, notes. ELF64 little-endian
+ * (x86-64, AArch64) and ELF32 for naming. Every offset and size is held against the file before it
+ * is used; a file that lies about one part loses that part, not the rest. No library behind it: the
+ * recorder uses it too.
  *
  * Borrowed bytes hold as long as the mt_elf. Threads may read one mt_elf at the same time.
  */
@@ -15,7 +16,8 @@
 struct mt_error;
 struct mt_elf;
 
-#define MT_BUILD_ID_MAX 32 /* bytes; GNU ld writes 20, lld 8 or 20, Go's and others' at most 32 are kept */
+#define MT_BUILD_ID_MAX \
+	32 /* bytes; GNU ld writes 20, lld 8 or 20, Go's and others' at most 32 are kept */
 
 struct mt_span {
 	const uint8_t *bytes; /* NULL where there is nothing */
@@ -32,8 +34,8 @@ struct mt_segment { /* PT_LOAD, as the header claims it; the file may be shorter
 };
 
 /*
- * Maps the file and checks its headers. *out is the caller's. Only a regular file is opened: never a fifo or a device that
- * a recorded path happens to name here.
+ * Maps the file and checks its headers. *out is the caller's. Only a regular file is opened: never
+ * a fifo or a device that a recorded path happens to name here.
  */
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 
@@ -41,18 +43,23 @@ struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 
 /* An ELF image in memory (a carried one, a vdso dump). Borrows the bytes until destroyed. */
-struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name, struct mt_elf **out);
+struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
+				    struct mt_elf **out);
 
 void mt_elf_destroy(struct mt_elf *elf);
 
-/* How to undo SHF_COMPRESSED: type is ELFCOMPRESS_*; fills exactly out_size bytes, false where it cannot. */
+/*
+ * How to undo SHF_COMPRESSED: type is ELFCOMPRESS_*; fills exactly out_size bytes, false where it
+ * cannot.
+ */
 struct mt_elf_codec {
-	bool (*inflate)(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out, size_t out_size);
+	bool (*inflate)(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out,
+			size_t out_size);
 };
 
 /*
- * zlib and zstd (symbols/elf_inflate.c). Naming it links both libraries, so the recorder does not; without a codec a
- * compressed section is as if absent.
+ * zlib and zstd (symbols/elf_inflate.c). Naming it links both libraries, so the recorder does not;
+ * without a codec a compressed section is as if absent.
  */
 extern const struct mt_elf_codec mt_elf_codec_all;
 
@@ -71,16 +78,28 @@ struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
 
 /*
- * The section of that name, decompressed where SHF_COMPRESSED (absent and SHT_NOBITS: bytes NULL; vaddr and size tell where
- * a SHT_NOBITS section would be). Where no such section is listed, as without section headers, ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through what that points to, up to its segment's end.
+ * The section of that name, decompressed where SHF_COMPRESSED (absent and SHT_NOBITS: bytes NULL;
+ * vaddr and size tell where a SHT_NOBITS section would be). Where no such section is listed, as
+ * without section headers, ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame"
+ * through what that points to, up to its segment's end.
  */
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
 
-/* Whether section i (an st_shndx) holds instructions: SHF_EXECINSTR. */
-bool mt_elf_section_is_code(const struct mt_elf *elf, uint16_t section);
+/* A section header, as it claims. */
+struct mt_elf_section_info {
+	const char *name; /* "" where it has none */
+	uint64_t vaddr;
+	uint64_t size;
+	uint64_t entry_size;
+	uint32_t type;	/* SHT_* */
+	uint64_t flags; /* SHF_* */
+};
 
-/* The name of section i, "" where it has none. */
-const char *mt_elf_section_name(const struct mt_elf *elf, uint16_t section);
+/* The header of section i (an st_shndx, say); false where there is no such section. */
+bool mt_elf_section_info(const struct mt_elf *elf, size_t i, struct mt_elf_section_info *out);
+
+/* The index of the first section of that name, or 0 (the null section) without one. */
+size_t mt_elf_find_section(const struct mt_elf *elf, const char *name);
 
 /* One ELF symbol; name borrowed from the string table, bounds checked, never NULL. */
 struct mt_elf_symbol {
@@ -94,15 +113,18 @@ struct mt_elf_symbol {
 };
 
 /*
- * How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. Without section headers ".dynsym" is found
- * through PT_DYNAMIC.
+ * How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. Without
+ * section headers ".dynsym" is found through PT_DYNAMIC.
  */
 size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
 
 /* Symbol i, in table order; false for one that points outside its string table. */
 bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out);
 
-/* Link-time address of a file offset, through the PT_LOAD that covers it, an executable one first; false if none does. */
+/*
+ * Link-time address of a file offset, through the PT_LOAD that covers it, an executable one first;
+ * false if none does.
+ */
 bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr);
 
 /* n loaded bytes at a link-time address (code, say); NULL where the file does not hold them all. */

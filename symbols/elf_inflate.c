@@ -1,4 +1,7 @@
-/* Decompression of ELF sections by zlib and zstd. In a file of its own: only who names the codec links the libraries. */
+/*
+ * Decompression of ELF sections by zlib and zstd. In a file of its own: only who names the codec
+ * links the libraries.
+ */
 #include <elf.h>
 #include <limits.h>
 #include <zlib.h>
@@ -17,12 +20,16 @@ static bool inflate_zlib(const uint8_t *bytes, size_t size, uint8_t *out, size_t
 	return uncompress(out, &got, bytes, size) == Z_OK && got == out_size;
 }
 
-static bool inflate_any(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out, size_t out_size)
+static bool inflate_any(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out,
+			size_t out_size)
 {
 	switch (type) {
-	case ELFCOMPRESS_ZLIB: return inflate_zlib(bytes, size, out, out_size);
-	case ELFCOMPRESS_ZSTD: return ZSTD_decompress(out, out_size, bytes, size) == out_size;
-	default: return false;
+	case ELFCOMPRESS_ZLIB:
+		return inflate_zlib(bytes, size, out, out_size);
+	case ELFCOMPRESS_ZSTD:
+		return ZSTD_decompress(out, out_size, bytes, size) == out_size;
+	default:
+		return false;
 	}
 }
 

@@ -13,20 +13,25 @@ static void skip_padding(struct mt_cursor *c, const uint8_t *start, size_t align
 	mt_cursor_bytes(c, pad < mt_cursor_left(c) ? pad : mt_cursor_left(c));
 }
 
-/* The GNU build id among the notes; what a note covers is padded to 8 bytes where the notes are so aligned, else to 4. */
+/*
+ * The GNU build id among the notes; what a note covers is padded to 8 bytes where the notes are so
+ * aligned, else to 4.
+ */
 static struct mt_span build_id_of_notes(const uint8_t *bytes, size_t size, uint64_t align)
 {
 	struct mt_cursor c = mt_cursor_init(bytes, size);
 	size_t padding = align == 8 ? 8 : 4;
 
 	while (mt_cursor_left(&c)) {
-		uint32_t name_size = mt_cursor_u32(&c), desc_size = mt_cursor_u32(&c), type = mt_cursor_u32(&c);
+		uint32_t name_size = mt_cursor_u32(&c), desc_size = mt_cursor_u32(&c),
+			 type = mt_cursor_u32(&c);
 		const uint8_t *name = mt_cursor_bytes(&c, name_size), *desc;
 
 		skip_padding(&c, bytes, padding);
 		desc = mt_cursor_bytes(&c, desc_size);
 		skip_padding(&c, bytes, padding);
-		if (desc && desc_size && type == NT_GNU_BUILD_ID && name_size == 4 && !memcmp(name, "GNU", 4))
+		if (desc && desc_size && type == NT_GNU_BUILD_ID && name_size == 4 &&
+		    !memcmp(name, "GNU", 4))
 			return (struct mt_span){
 				.bytes = desc,
 				.size = desc_size < MT_BUILD_ID_MAX ? desc_size : MT_BUILD_ID_MAX,

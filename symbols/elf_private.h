@@ -1,4 +1,7 @@
-/* What the files of the ELF reader share: the checked headers of one file. Nobody else includes this. */
+/*
+ * What the files of the ELF reader share: the checked headers of one file. Nobody else includes
+ * this.
+ */
 #ifndef MT_SYMBOLS_ELF_PRIVATE_H
 #define MT_SYMBOLS_ELF_PRIVATE_H
 
@@ -58,7 +61,8 @@ struct mt_elf {
 };
 
 /* size bytes at offset of the file, or NULL where they are not all there. */
-static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset, uint64_t size)
+static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset,
+					       uint64_t size)
 {
 	if (offset > elf->size || size > elf->size - offset)
 		return NULL;
@@ -68,7 +72,10 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 /* The index of the first section of that name, or 0 (the null section) without one. */
 size_t mt_elf_find_section(const struct mt_elf *elf, const char *name);
 
-/* The bytes of section i as they are in the file; NULL for SHT_NOBITS and for what does not lie inside the file. */
+/*
+ * The bytes of section i as they are in the file; NULL for SHT_NOBITS and for what does not lie
+ * inside the file.
+ */
 struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i);
 
 /* The bytes of section i, decompressed where that is needed; call without the lock. */

@@ -1,6 +1,6 @@
 /*
- * Sections of an ELF file by name, as they are or decompressed; and the unwind tables where no section headers lead
- * to them, through PT_GNU_EH_FRAME.
+ * Sections of an ELF file by name, as they are or decompressed; and the unwind tables where no
+ * section headers lead to them, through PT_GNU_EH_FRAME.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static const char *section_name(const struct mt_elf *elf, const struct mt_elf_se
 
 const char *mt_elf_section_name(const struct mt_elf *elf, uint16_t section)
 {
-	return section < elf->sections.count ? section_name(elf, &elf->sections.items[section]) : "";
+	return section < elf->sections.count ? section_name(elf, &elf->sections.items[section])
+					     : "";
 }
 
 bool mt_elf_section_is_code(const struct mt_elf *elf, uint16_t section)
@@ -48,14 +49,17 @@ size_t mt_elf_find_section(const struct mt_elf *elf, const char *name)
 struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i)
 {
 	const struct mt_elf_section_header *s = &elf->sections.items[i];
-	const uint8_t *bytes = s->type == SHT_NOBITS ? NULL : mt_elf_file_bytes(elf, s->offset, s->size);
+	const uint8_t *bytes =
+		s->type == SHT_NOBITS ? NULL : mt_elf_file_bytes(elf, s->offset, s->size);
 	bool absent = s->type != SHT_NOBITS && !bytes;
 
 	return (struct mt_span){.bytes = bytes, .size = absent ? 0 : s->size, .vaddr = s->vaddr};
 }
 
-/* The compression header in front of an SHF_COMPRESSED section's bytes; false where it is cut off. */
-static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *c, uint32_t *type, uint64_t *size)
+/* The compression header in front of an SHF_COMPRESSED section's bytes; false where it is cut off.
+ */
+static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *c, uint32_t *type,
+				    uint64_t *size)
 {
 	*type = mt_cursor_u32(c);
 	if (elf->is_64)
@@ -68,7 +72,10 @@ static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *
 	return !c->bad;
 }
 
-/* Decompresses section i into a node of its own; bytes stay NULL where it cannot be done. NULL out of memory. */
+/*
+ * Decompresses section i into a node of its own; bytes stay NULL where it cannot be done. NULL out
+ * of memory.
+ */
 static struct mt_elf_inflated *inflate_section(const struct mt_elf *elf, size_t i)
 {
 	struct mt_span raw = mt_elf_raw_section(elf, i);
@@ -125,7 +132,8 @@ struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i)
 	return mt_elf_raw_section(elf, i);
 }
 
-/* The file's bytes from a link-time address on, to the end of its segment's bytes or of the file. */
+/* The file's bytes from a link-time address on, to the end of its segment's bytes or of the file.
+ */
 static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 {
 	for (size_t i = 0; i < elf->segments.count; i++) {
@@ -137,7 +145,8 @@ static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 		size = s->file_size - into;
 		if (size > elf->size - (s->offset + into))
 			size = elf->size - (s->offset + into);
-		return (struct mt_span){.bytes = elf->bytes + s->offset + into, .size = size, .vaddr = vaddr};
+		return (struct mt_span){
+			.bytes = elf->bytes + s->offset + into, .size = size, .vaddr = vaddr};
 	}
 	return (struct mt_span){0};
 }
@@ -152,33 +161,58 @@ static struct mt_span eh_frame_hdr_of_segments(const struct mt_elf *elf)
 			continue;
 		bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
 		if (bytes && p->file_size)
-			return (struct mt_span){.bytes = bytes, .size = p->file_size, .vaddr = p->vaddr};
+			return (struct mt_span){
+				.bytes = bytes, .size = p->file_size, .vaddr = p->vaddr};
 	}
 	return (struct mt_span){0};
 }
 
-/* The encoded pointer to .eh_frame in .eh_frame_hdr; the encodings are those that linkers write there. */
+/*
+ * The encoded pointer to .eh_frame in .eh_frame_hdr; the encodings are those that linkers write
+ * there.
+ */
 static bool eh_frame_address(const struct mt_span *hdr, uint64_t *vaddr)
 {
-	enum { ABSPTR = 0x00, UDATA4 = 0x03, UDATA8 = 0x04, SDATA4 = 0x0b, SDATA8 = 0x0c, PCREL = 0x10, DATAREL = 0x30 };
+	enum {
+		ABSPTR = 0x00,
+		UDATA4 = 0x03,
+		UDATA8 = 0x04,
+		SDATA4 = 0x0b,
+		SDATA8 = 0x0c,
+		PCREL = 0x10,
+		DATAREL = 0x30
+	};
 	struct mt_cursor c = mt_cursor_init(hdr->bytes, hdr->size);
 	uint8_t version = mt_cursor_u8(&c), encoding = mt_cursor_u8(&c);
 	uint64_t base = 0, value = 0;
 
 	mt_cursor_u16(&c); /* the encodings of the count and of the table */
 	switch (encoding & 0x0f) {
-	case UDATA4: value = mt_cursor_u32(&c); break;
-	case SDATA4: value = (uint64_t)(int64_t)(int32_t)mt_cursor_u32(&c); break;
+	case UDATA4:
+		value = mt_cursor_u32(&c);
+		break;
+	case SDATA4:
+		value = (uint64_t)(int64_t)(int32_t)mt_cursor_u32(&c);
+		break;
 	case ABSPTR:
 	case UDATA8:
-	case SDATA8: value = mt_cursor_u64(&c); break;
-	default: return false;
+	case SDATA8:
+		value = mt_cursor_u64(&c);
+		break;
+	default:
+		return false;
 	}
 	switch (encoding & 0xf0) {
-	case 0: break;
-	case PCREL: base = hdr->vaddr + 4; break;
-	case DATAREL: base = hdr->vaddr; break;
-	default: return false;
+	case 0:
+		break;
+	case PCREL:
+		base = hdr->vaddr + 4;
+		break;
+	case DATAREL:
+		base = hdr->vaddr;
+		break;
+	default:
+		return false;
 	}
 	*vaddr = base + value;
 	return version == 1 && !c.bad;

@@ -1,4 +1,7 @@
-/* The two symbol tables of an ELF file, entry by entry; .dynsym also where only PT_DYNAMIC leads to it. */
+/*
+ * The two symbol tables of an ELF file, entry by entry; .dynsym also where only PT_DYNAMIC leads to
+ * it.
+ */
 #include <elf.h>
 #include <string.h>
 
@@ -10,7 +13,8 @@ static size_t symbol_size(const struct mt_elf *elf)
 	return elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/* Cuts the string table after its last NUL, so that every offset inside starts a string that ends. */
+/* Cuts the string table after its last NUL, so that every offset inside starts a string that ends.
+ */
 static void set_names(struct mt_elf_symbol_table *table, const uint8_t *bytes, size_t size)
 {
 	const uint8_t *nul = bytes ? memrchr(bytes, 0, size) : NULL;
@@ -63,12 +67,24 @@ static bool read_dynamic(const struct mt_elf *elf, struct dynamic *out)
 		uint64_t value = elf->is_64 ? mt_cursor_u64(&c) : mt_cursor_u32(&c);
 
 		switch (tag) {
-		case DT_NULL: c.bad = true; break;
-		case DT_SYMTAB: out->symtab = value; break;
-		case DT_STRTAB: out->strtab = value; break;
-		case DT_STRSZ: out->strsz = value; break;
-		case DT_HASH: out->hash = value; break;
-		case DT_GNU_HASH: out->gnu_hash = value; break;
+		case DT_NULL:
+			c.bad = true;
+			break;
+		case DT_SYMTAB:
+			out->symtab = value;
+			break;
+		case DT_STRTAB:
+			out->strtab = value;
+			break;
+		case DT_STRSZ:
+			out->strsz = value;
+			break;
+		case DT_HASH:
+			out->hash = value;
+			break;
+		case DT_GNU_HASH:
+			out->gnu_hash = value;
+			break;
 		}
 	}
 	return out->symtab && out->strtab;

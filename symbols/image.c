@@ -1,6 +1,6 @@
 /*
- * The set of images: each identity once, its ELF bytes found through the sources on first use and held against the
- * recorded build id. Where files are looked for is image_source.c's.
+ * The set of images: each identity once, its ELF bytes found through the sources on first use and
+ * held against the recorded build id. Where files are looked for is image_source.c's.
  */
 #include "symbols/image.h"
 
@@ -95,7 +95,8 @@ void mt_image_set_destroy(struct mt_image_set *set)
 	free(set);
 }
 
-bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source, void *context)
+bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source,
+			     void *context)
 {
 	struct source *added = mt_array_push(&set->sources);
 
@@ -134,8 +135,10 @@ static bool is_module_path(const char *path)
 
 enum mt_image_kind mt_image_kind_of_path(const char *path)
 {
-	static const char *const anonymous[] = {"//", "[heap]", "[stack", "[anon", "[vvar", "[vsyscall]", "[uprobes]",
-						"/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage", "anon_inode:"};
+	static const char *const anonymous[] = {"//",	     "[heap]",	       "[stack",
+						"[anon",     "[vvar",	       "[vsyscall]",
+						"[uprobes]", "/memfd:",	       "/dev/zero",
+						"/SYSV",     "/anon_hugepage", "anon_inode:"};
 
 	if (starts_with(path, "[vdso"))
 		return MT_IMAGE_VDSO;
@@ -145,25 +148,32 @@ enum mt_image_kind mt_image_kind_of_path(const char *path)
 	}
 	if (!*path)
 		return MT_IMAGE_ANONYMOUS;
-	if (*path == '[' || is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
+	if (*path == '[' ||
+	    is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
 		return MT_IMAGE_KERNEL;
 	return MT_IMAGE_FILE;
 }
 
-/* What two identities must have in common: the path with the build id, or with the file's numbers where there is none. */
-static bool same_image(const struct mt_image_identity *a, const struct mt_image_identity *b, bool by_build_id)
+/*
+ * What two identities must have in common: the path with the build id, or with the file's numbers
+ * where there is none.
+ */
+static bool same_image(const struct mt_image_identity *a, const struct mt_image_identity *b,
+		       bool by_build_id)
 {
 	if (strcmp(a->path, b->path) != 0)
 		return false;
 	if (by_build_id)
-		return a->build_id_size == b->build_id_size && !memcmp(a->build_id, b->build_id, a->build_id_size);
-	return a->device_major == b->device_major && a->device_minor == b->device_minor && a->inode == b->inode &&
-	       a->inode_generation == b->inode_generation;
+		return a->build_id_size == b->build_id_size &&
+		       !memcmp(a->build_id, b->build_id, a->build_id_size);
+	return a->device_major == b->device_major && a->device_minor == b->device_minor &&
+	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
 static uint64_t identity_hash(const struct mt_image_identity *identity, bool by_build_id)
 {
-	uint64_t numbers[] = {identity->device_major, identity->device_minor, identity->inode, identity->inode_generation};
+	uint64_t numbers[] = {identity->device_major, identity->device_minor, identity->inode,
+			      identity->inode_generation};
 	uint64_t hash = mt_hash_bytes(identity->path, strlen(identity->path), by_build_id);
 
 	if (by_build_id)
@@ -171,13 +181,18 @@ static uint64_t identity_hash(const struct mt_image_identity *identity, bool by_
 	return mt_hash_bytes(numbers, sizeof(numbers), hash);
 }
 
-/* The image under the first key from the identity's hash on that is this identity's, or NULL and the free key. */
-static struct mt_image *find_identity(const struct mt_image_set *set, const struct mt_image_identity *identity,
-				      bool by_build_id, uint64_t *key)
+/*
+ * The image under the first key from the identity's hash on that is this identity's, or NULL and
+ * the free key.
+ */
+static struct mt_image *find_identity(const struct mt_image_set *set,
+				      const struct mt_image_identity *identity, bool by_build_id,
+				      uint64_t *key)
 {
 	uint64_t id;
 
-	for (*key = identity_hash(identity, by_build_id); mt_map64_get(&set->index, *key, &id); ++*key) {
+	for (*key = identity_hash(identity, by_build_id); mt_map64_get(&set->index, *key, &id);
+	     ++*key) {
 		if (same_image(&set->images.items[id]->identity, identity, by_build_id))
 			return set->images.items[id];
 	}
@@ -202,7 +217,8 @@ static struct mt_image *image_create(const struct mt_image_identity *identity)
 	return image;
 }
 
-struct mt_image *mt_image_set_intern(struct mt_image_set *set, const struct mt_image_identity *identity)
+struct mt_image *mt_image_set_intern(struct mt_image_set *set,
+				     const struct mt_image_identity *identity)
 {
 	uint64_t key;
 	struct mt_image *image = find_identity(set, identity, identity->build_id_size, &key);
@@ -246,8 +262,8 @@ static void hex_of(const uint8_t *bytes, size_t size, char *out)
 }
 
 /* NULL where the build ids agree or none was recorded. */
-static struct mt_error *check_build_id(const struct mt_image_identity *identity, const struct mt_elf *elf,
-				       const char *found_at)
+static struct mt_error *check_build_id(const struct mt_image_identity *identity,
+				       const struct mt_elf *elf, const char *found_at)
 {
 	char recorded[2 * MT_BUILD_ID_MAX + 1], found[2 * MT_BUILD_ID_MAX + 1];
 	struct mt_span id = mt_elf_build_id(elf);
@@ -258,8 +274,8 @@ static struct mt_error *check_build_id(const struct mt_image_identity *identity,
 		return NULL;
 	hex_of(identity->build_id, identity->build_id_size, recorded);
 	hex_of(id.bytes, id.size, found);
-	return mt_error_create(MT_ERR_FORMAT, "%s: build id differs: recorded %s, file %s", found_at, recorded,
-			       id.size ? found : "has none");
+	return mt_error_create(MT_ERR_FORMAT, "%s: build id differs: recorded %s, file %s",
+			       found_at, recorded, id.size ? found : "has none");
 }
 
 /* Appends what an error says to a line of reasons; takes err. */
@@ -277,8 +293,9 @@ static void add_reason(char **reasons, struct mt_error *err)
 }
 
 /* Asks one source; *out and *found_at stay NULL where it has nothing that fits. */
-static struct mt_error *ask_source(const struct source *from, const struct mt_image_identity *identity,
-				   struct mt_elf **out, char **found_at)
+static struct mt_error *ask_source(const struct source *from,
+				   const struct mt_image_identity *identity, struct mt_elf **out,
+				   char **found_at)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	MT_CLEANUP_FREE char *at = NULL;
@@ -295,7 +312,8 @@ static struct mt_error *ask_source(const struct source *from, const struct mt_im
 }
 
 /* The first ELF file that a source of that sort has; else NULL and in *reasons why not. */
-static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, char **found_at, char **reasons)
+static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, char **found_at,
+				  char **reasons)
 {
 	const struct mt_image_set *set = image->set;
 	struct mt_elf *elf = NULL;
@@ -340,7 +358,8 @@ struct mt_elf *mt_image_elf(struct mt_image *image)
 	return image->elf;
 }
 
-/* A debug file without symbols is of no use, and neither is one whose build id nothing vouches for. */
+/* A debug file without symbols is of no use, and neither is one whose build id nothing vouches for.
+ */
 static void image_open_debug(struct mt_image *image)
 {
 	struct mt_image_identity own = image->identity;
@@ -419,7 +438,10 @@ void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image
 		pthread_mutex_lock(&set->lock);
 		image_learn(image, identity);
 		pthread_mutex_unlock(&set->lock);
-		/* found under its build id from now on as well; without memory for that it is merely two images */
+		/*
+		 * found under its build id from now on as well; without memory for that it is
+		 * merely two images
+		 */
 		if (!find_identity(set, identity, true, &key))
 			(void)mt_map64_put(&set->index, key, i);
 	}

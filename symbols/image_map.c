@@ -1,7 +1,7 @@
 /*
- * The map of one address space: a sorted array of mappings that copies share until one of them changes. Finding is a
- * binary search; a change moves what lies behind it, which for the hundreds of mappings of a process is cheaper than
- * any tree.
+ * The map of one address space: a sorted array of mappings that copies share until one of them
+ * changes. Finding is a binary search; a change moves what lies behind it, which for the hundreds
+ * of mappings of a process is cheaper than any tree.
  */
 #include "symbols/image_map.h"
 
@@ -13,7 +13,10 @@
 #include "symbols/elf.h"
 #include "symbols/image.h"
 
-/* The mappings, in address order and not overlapping. Never changed while more than one map refers to it. */
+/*
+ * The mappings, in address order and not overlapping. Never changed while more than one map refers
+ * to it.
+ */
 struct body {
 	atomic_uint references;
 	size_t count, capacity;
@@ -26,7 +29,8 @@ struct mt_image_map {
 	bool generation_shared; /* with a copy, so that new code needs a new number */
 };
 
-/* The one number that all maps of the process draw from; nothing but its uniqueness is ever used. */
+/* The one number that all maps of the process draw from; nothing but its uniqueness is ever used.
+ */
 static uint32_t next_generation(void)
 {
 	static atomic_uint_least32_t last;
@@ -108,7 +112,8 @@ static size_t first_ending_after(const struct mt_image_map *map, uint64_t addr)
 /* Makes the body this map's own, with room for `want` mappings; false out of memory. */
 static bool own_body(struct mt_image_map *map, size_t want)
 {
-	size_t count = body_count(map), most = want > count ? want : count, capacity = most + most / 2 + 8;
+	size_t count = body_count(map), most = want > count ? want : count,
+	       capacity = most + most / 2 + 8;
 	struct body *own;
 
 	if (map->body && map->body->capacity >= want &&
@@ -135,8 +140,9 @@ static bool is_code(const struct mt_mapping *mapping)
 /* Whether `there` says the same as `mapping` about every address of it. */
 static bool covers(const struct mt_mapping *there, const struct mt_mapping *mapping)
 {
-	return there->start <= mapping->start && there->end >= mapping->end && there->image == mapping->image &&
-	       there->prot == mapping->prot && mt_mapping_file_offset(there, mapping->start) == mapping->offset;
+	return there->start <= mapping->start && there->end >= mapping->end &&
+	       there->image == mapping->image && there->prot == mapping->prot &&
+	       mt_mapping_file_offset(there, mapping->start) == mapping->offset;
 }
 
 static bool any_code(const struct mt_mapping *mappings, size_t from, size_t to)
@@ -149,7 +155,8 @@ static bool any_code(const struct mt_mapping *mappings, size_t from, size_t to)
 }
 
 /* Puts the n mappings of `with` in place of items [from, to). False out of memory. */
-static bool replace(struct mt_image_map *map, size_t from, size_t to, const struct mt_mapping *with, size_t n)
+static bool replace(struct mt_image_map *map, size_t from, size_t to, const struct mt_mapping *with,
+		    size_t n)
 {
 	size_t count = body_count(map), grown = count - (to - from) + n;
 	struct mt_mapping *items;
@@ -164,7 +171,8 @@ static bool replace(struct mt_image_map *map, size_t from, size_t to, const stru
 }
 
 /* Replaces [start, end) by `mapping`, or by nothing where it is NULL. False out of memory. */
-static bool put(struct mt_image_map *map, uint64_t start, uint64_t end, const struct mt_mapping *mapping)
+static bool put(struct mt_image_map *map, uint64_t start, uint64_t end,
+		const struct mt_mapping *mapping)
 {
 	size_t from = first_ending_after(map, start), to = from, n = 0;
 	const struct mt_mapping *items = map->body ? map->body->items : NULL;
@@ -177,7 +185,8 @@ static bool put(struct mt_image_map *map, uint64_t start, uint64_t end, const st
 		return true;
 	if (to - from == 1 && mapping && covers(&items[from], mapping))
 		return true;
-	renew = any_code(items, from, to) || (mapping && is_code(mapping) && map->generation_shared);
+	renew = any_code(items, from, to) ||
+		(mapping && is_code(mapping) && map->generation_shared);
 	if (from < to && items[from].start < start) {
 		with[n] = items[from];
 		with[n++].end = start;

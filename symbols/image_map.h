@@ -1,7 +1,7 @@
 /*
- * Which image stands where in one address space: an ordered map of address ranges to images. A later mapping
- * replaces what it overlaps, as the kernel does. The generation changes when code that stood somewhere no longer does,
- * so that a cache keyed by (pc, generation) need not be told.
+ * Which image stands where in one address space: an ordered map of address ranges to images. A
+ * later mapping replaces what it overlaps, as the kernel does. The generation changes when code
+ * that stood somewhere no longer does, so that a cache keyed by (pc, generation) need not be told.
  *
  * One thread changes a map; others may read copies of it meanwhile.
  */
@@ -17,9 +17,9 @@ struct mt_image_map;
 
 struct mt_mapping {
 	uint64_t start;
-	uint64_t end;	 /* one past the last byte */
-	uint64_t offset; /* of start in the file, bytes */
-	uint32_t prot;	 /* PROT_* */
+	uint64_t end;		/* one past the last byte */
+	uint64_t offset;	/* of start in the file, bytes */
+	uint32_t prot;		/* PROT_* */
 	struct mt_image *image; /* borrowed; never NULL in a map */
 };
 
@@ -28,14 +28,16 @@ struct mt_image_map *mt_image_map_create(void);
 void mt_image_map_destroy(struct mt_image_map *map);
 
 /*
- * A copy for a forked child, sharing the mappings of its parent (copied on the first change) and its generation until the
- * code of one of them changes; NULL out of memory. Cheap: thousands of forks cost thousands of small allocations.
+ * A copy for a forked child, sharing the mappings of its parent (copied on the first change) and
+ * its generation until the code of one of them changes; NULL out of memory. Cheap: thousands of
+ * forks cost thousands of small allocations.
  */
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map);
 
 /*
- * Puts a mapping in, trimming or splitting what it overlaps. One that an equal mapping already covers changes nothing, and
- * neither does an empty one. False out of memory, with the map as it was.
+ * Puts a mapping in, trimming or splitting what it overlaps. One that an equal mapping already
+ * covers changes nothing, and neither does an empty one. False out of memory, with the map as it
+ * was.
  */
 bool mt_image_map_insert(struct mt_image_map *map, const struct mt_mapping *mapping);
 
@@ -52,21 +54,24 @@ const struct mt_mapping *mt_image_map_find(const struct mt_image_map *map, uint6
 const struct mt_mapping *mt_image_map_all(const struct mt_image_map *map, size_t *count);
 
 /*
- * Names the code of this address space, uniquely in the process: while two maps have the same generation (or one map at
- * two times), an address that an executable mapping covers in both has the same image and file offset in both. So what is
- * cached by (pc, generation) stays right for ever - if it was found in an executable mapping. That no mapping
- * covers an address, or that the one there is not executable, must not be cached: a library loaded into empty space
- * is no new generation, for the cache would be lost with each of the five libraries that a program starts with.
+ * Names the code of this address space, uniquely in the process: while two maps have the same
+ * generation (or one map at two times), an address that an executable mapping covers in both has
+ * the same image and file offset in both. So what is cached by (pc, generation) stays right for
+ * ever - if it was found in an executable mapping. That no mapping covers an address, or that the
+ * one there is not executable, must not be cached: a library loaded into empty space is no new
+ * generation, for the cache would be lost with each of the five libraries that a program starts
+ * with.
  *
- * What makes a new generation: an executable range replaced or removed (also by a mapping of data), exec, and a library
- * loaded by a map that shares its generation with a copy, since the other may load another one there. What does
- * not: brk, heaps, stacks, files mapped for reading, however many. Starts at 1, never 0.
+ * What makes a new generation: an executable range replaced or removed (also by a mapping of data),
+ * exec, and a library loaded by a map that shares its generation with a copy, since the other may
+ * load another one there. What does not: brk, heaps, stacks, files mapped for reading, however
+ * many. Starts at 1, never 0.
  */
 uint32_t mt_image_map_generation(const struct mt_image_map *map);
 
 /*
- * Link-time address of addr within its mapping's image, through the file offset and the ELF's segments. Without ELF bytes,
- * or for anonymous memory, false.
+ * Link-time address of addr within its mapping's image, through the file offset and the ELF's
+ * segments. Without ELF bytes, or for anonymous memory, false.
  */
 bool mt_mapping_vaddr(const struct mt_mapping *mapping, uint64_t addr, uint64_t *vaddr);
 

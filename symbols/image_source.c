@@ -1,7 +1,7 @@
 /*
- * Where ELF bytes are found on this machine: the recorded path, this process's own vdso, and the debug files that
- * packages install by build id. A recorded path is another's word: it must be absolute, go nowhere up, and
- * lead to a regular file of an ordinary file system.
+ * Where ELF bytes are found on this machine: the recorded path, this process's own vdso, and the
+ * debug files that packages install by build id. A recorded path is another's word: it must be
+ * absolute, go nowhere up, and lead to a regular file of an ordinary file system.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ static struct mt_error *check_path(const char *path)
 	if (*path != '/')
 		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: not an absolute path", path);
 	if (has_parent_step(path) || is_kernel_file_system(path))
-		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: not a path that a mapped file has", path);
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: not a path that a mapped file has",
+				       path);
 	return NULL;
 }
 
@@ -76,8 +77,8 @@ static char *live_path(const char *path, bool *deleted)
 	return strndup(path, *deleted ? length - tail : length);
 }
 
-static struct mt_error *open_local(void *context, const struct mt_image_identity *identity, struct mt_elf **out,
-				   char **found_at)
+static struct mt_error *open_local(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
 {
 	MT_CLEANUP_FREE char *path = NULL;
 	struct mt_error *err;
@@ -90,7 +91,9 @@ static struct mt_error *open_local(void *context, const struct mt_image_identity
 	if (!path)
 		return mt_error_nomem();
 	if (deleted && !identity->build_id_size)
-		return mt_error_create(MT_ERR_NOT_FOUND, "%s: deleted or replaced, and no build id was recorded", path);
+		return mt_error_create(MT_ERR_NOT_FOUND,
+				       "%s: deleted or replaced, and no build id was recorded",
+				       path);
 	err = check_path(path);
 	if (!err)
 		err = mt_elf_open_file(path, out);
@@ -110,11 +113,12 @@ static char *build_id_path(const char *directory, const struct mt_image_identity
 		hex[2 * i] = digits[identity->build_id[i] >> 4];
 		hex[2 * i + 1] = digits[identity->build_id[i] & 15];
 	}
-	return asprintf(&path, "%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2) < 0 ? NULL : path;
+	return asprintf(&path, "%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2) < 0 ? NULL
+											  : path;
 }
 
-static struct mt_error *open_build_id(void *context, const struct mt_image_identity *identity, struct mt_elf **out,
-				      char **found_at)
+static struct mt_error *open_build_id(void *context, const struct mt_image_identity *identity,
+				      struct mt_elf **out, char **found_at)
 {
 	MT_CLEANUP_FREE char *path = NULL;
 	struct mt_error *err;
@@ -132,4 +136,5 @@ static struct mt_error *open_build_id(void *context, const struct mt_image_ident
 	return err;
 }
 
-const struct mt_image_source mt_image_source_build_id = {.name = "debug file", .debug = true, .open = open_build_id};
+const struct mt_image_source mt_image_source_build_id = {
+	.name = "debug file", .debug = true, .open = open_build_id};

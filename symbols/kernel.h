@@ -1,6 +1,6 @@
 /*
- * Kernel and module symbols: a sorted table read from text in the form of /proc/kallsyms. Of this machine when it is the very
- * boot that was recorded; from the recording itself later.
+ * Kernel and module symbols: a sorted table read from text in the form of /proc/kallsyms. Of this
+ * machine when it is the very boot that was recorded; from the recording itself later.
  */
 #ifndef MT_SYMBOLS_KERNEL_H
 #define MT_SYMBOLS_KERNEL_H
@@ -15,15 +15,16 @@ struct mt_kernel_symbols;
 struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out);
 
 /* The same from text in memory. */
-struct mt_error *mt_kernel_symbols_parse(const char *text, size_t size, struct mt_kernel_symbols **out);
+struct mt_error *mt_kernel_symbols_parse(const char *text, size_t size,
+					 struct mt_kernel_symbols **out);
 
 void mt_kernel_symbols_destroy(struct mt_kernel_symbols *symbols);
 
 /*
- * The function that covers address, or NULL: *offset within it, *module its module's name without brackets or NULL for the
- * kernel proper. Borrowed until destroyed.
+ * The function that covers address, or NULL: *offset within it, *module its module's name without
+ * brackets or NULL for the kernel proper. Borrowed until destroyed.
  */
-const char *mt_kernel_symbols_find(const struct mt_kernel_symbols *symbols, uint64_t address, uint64_t *offset,
-				   const char **module);
+const char *mt_kernel_symbols_find(const struct mt_kernel_symbols *symbols, uint64_t address,
+				   uint64_t *offset, const char **module);
 
 #endif

@@ -35,7 +35,8 @@ static unsigned int touch_symbols(struct mt_elf *elf, bool dynamic)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".debug_frame", ".symtab", ".plt", ""};
+	static const char *const names[] = {".eh_frame", ".eh_frame_hdr", ".debug_frame",
+					    ".symtab",	 ".plt",	  ""};
 	struct mt_elf *elf;
 	struct mt_error *err = mt_elf_open_memory(data, size, "fuzz", &elf);
 	volatile unsigned int sum = 0;

@@ -1,6 +1,7 @@
 /*
- * Makes small ELF64 files in memory, field by field, so that a test can make one that lies. Layout: header, program
- * headers at 64, contents, section headers last. Little-endian hosts only, as the tests run on.
+ * Makes small ELF64 files in memory, field by field, so that a test can make one that lies. Layout:
+ * header, program headers at 64, contents, section headers last. Little-endian hosts only, as the
+ * tests run on.
  */
 #ifndef MT_TESTS_UNIT_ELF_BUILDER_H
 #define MT_TESTS_UNIT_ELF_BUILDER_H
@@ -50,8 +51,8 @@ static inline void builder_init(struct elf_builder *b, uint16_t type)
 	b->names_size = 1;
 }
 
-static inline Elf64_Phdr *builder_add_segment(struct elf_builder *b, uint32_t type, uint32_t flags, uint64_t offset,
-					      uint64_t vaddr, uint64_t size)
+static inline Elf64_Phdr *builder_add_segment(struct elf_builder *b, uint32_t type, uint32_t flags,
+					      uint64_t offset, uint64_t vaddr, uint64_t size)
 {
 	Elf64_Phdr *p = builder_segment(b, b->segments++);
 
@@ -80,8 +81,9 @@ static inline uint64_t builder_append(struct elf_builder *b, const void *bytes, 
 }
 
 /* Adds a section header; bytes NULL: none are appended (SHT_NOBITS, or an offset the test sets). */
-static inline Elf64_Shdr *builder_add_section(struct elf_builder *b, const char *name, uint32_t type, uint64_t vaddr,
-					      const void *bytes, size_t size)
+static inline Elf64_Shdr *builder_add_section(struct elf_builder *b, const char *name,
+					      uint32_t type, uint64_t vaddr, const void *bytes,
+					      size_t size)
 {
 	Elf64_Shdr *s = &b->headers[b->sections++];
 
@@ -94,7 +96,7 @@ static inline Elf64_Shdr *builder_add_section(struct elf_builder *b, const char 
 		.sh_size = size,
 		.sh_addralign = 4,
 	};
-	strcpy(b->names + b->names_size, name);
+	memcpy(b->names + b->names_size, name, strlen(name) + 1);
 	b->names_size += strlen(name) + 1;
 	return s;
 }
@@ -121,11 +123,13 @@ static inline void builder_finish(struct elf_builder *b)
 }
 
 /* A symbol table with its string table, both as sections; symbols[0] must be the null symbol. */
-static inline void builder_add_symbols(struct elf_builder *b, bool dynamic, const Elf64_Sym *symbols, size_t count,
-				       const char *names, size_t names_size)
+static inline void builder_add_symbols(struct elf_builder *b, bool dynamic,
+				       const Elf64_Sym *symbols, size_t count, const char *names,
+				       size_t names_size)
 {
-	Elf64_Shdr *table = builder_add_section(b, dynamic ? ".dynsym" : ".symtab", dynamic ? SHT_DYNSYM : SHT_SYMTAB, 0,
-						symbols, count * sizeof(*symbols));
+	Elf64_Shdr *table = builder_add_section(b, dynamic ? ".dynsym" : ".symtab",
+						dynamic ? SHT_DYNSYM : SHT_SYMTAB, 0, symbols,
+						count * sizeof(*symbols));
 
 	table->sh_entsize = sizeof(*symbols);
 	table->sh_link = builder_next_section(b);
@@ -135,7 +139,8 @@ static inline void builder_add_symbols(struct elf_builder *b, bool dynamic, cons
 /* A PT_NOTE with the build id {1, 2, ... n}. */
 static inline void builder_add_build_id(struct elf_builder *b, size_t n)
 {
-	uint8_t note[16 + 64] = {4, 0, 0, 0, (uint8_t)n, 0, 0, 0, NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0};
+	uint8_t note[16 + 64] = {4, 0, 0, 0,   (uint8_t)n, 0,	0, 0, NT_GNU_BUILD_ID,
+				 0, 0, 0, 'G', 'N',	   'U', 0};
 	uint64_t at;
 
 	for (size_t i = 0; i < n; i++)

@@ -44,7 +44,8 @@ MT_TEST(this_program_is_read)
 	MT_CHECK(mt_elf_section(elf, ".eh_frame_hdr").vaddr);
 	count = mt_elf_symbol_count(elf, false);
 	for (size_t i = 0; i < count; i++) {
-		if (mt_elf_symbol(elf, false, i, &symbol) && !strcmp(symbol.name, "test_elf_function"))
+		if (mt_elf_symbol(elf, false, i, &symbol) &&
+		    !strcmp(symbol.name, "test_elf_function"))
 			found = symbol;
 	}
 	MT_REQUIRE(found.name);
@@ -53,7 +54,8 @@ MT_TEST(this_program_is_read)
 	MT_CHECK(mt_elf_section_is_code(elf, found.section));
 	MT_CHECK_STR(mt_elf_section_name(elf, found.section), ".text");
 	MT_REQUIRE(mt_elf_bytes_at(elf, found.value, found.size));
-	MT_CHECK(!memcmp(mt_elf_bytes_at(elf, found.value, found.size), (void *)test_elf_function, found.size));
+	MT_CHECK(!memcmp(mt_elf_bytes_at(elf, found.value, found.size), (void *)test_elf_function,
+			 found.size));
 }
 
 MT_TEST(the_vdso_is_read_from_memory)
@@ -68,7 +70,8 @@ MT_TEST(the_vdso_is_read_from_memory)
 	MT_REQUIRE(MT_CHECK_OK(mt_elf_open_memory(vdso, 4096, "[vdso]", &elf)));
 	MT_CHECK(mt_elf_build_id(elf).size);
 	for (size_t i = 0; i < mt_elf_symbol_count(elf, true); i++)
-		found |= mt_elf_symbol(elf, true, i, &symbol) && strstr(symbol.name, "clock_gettime");
+		found |= mt_elf_symbol(elf, true, i, &symbol) &&
+			 strstr(symbol.name, "clock_gettime");
 	MT_CHECK(found);
 }
 
@@ -138,7 +141,8 @@ MT_TEST(long_build_ids_are_cut_and_lying_notes_ignored)
 
 		MT_CHECK_EQ(mt_elf_build_id(elf).size, MT_BUILD_ID_MAX);
 	}
-	builder.bytes[builder_segment(&builder, 0)->p_offset + 7] = 0x7f; /* desc_size far past the end */
+	builder.bytes[builder_segment(&builder, 0)->p_offset + 7] =
+		0x7f; /* desc_size far past the end */
 	{
 		MT_ELF_GUARD elf = open_builder();
 
@@ -174,12 +178,14 @@ MT_TEST(offsets_become_addresses)
 	builder_init(&builder, ET_DYN);
 	builder_add_segment(&builder, PT_LOAD, PF_R, 0, 0, 0x1000);
 	builder_add_segment(&builder, PT_LOAD, PF_R | PF_X, 0x800, 0x2800, 0x1000);
-	builder_add_segment(&builder, PT_LOAD, PF_R | PF_X, UINT64_MAX, 1, 0x1000); /* wraps: dropped */
+	builder_add_segment(&builder, PT_LOAD, PF_R | PF_X, UINT64_MAX, 1,
+			    0x1000); /* wraps: dropped */
 	builder_finish(&builder);
 	MT_ELF_GUARD elf = open_builder();
 
 	MT_CHECK(mt_elf_offset_to_vaddr(elf, 0x10, &vaddr) && vaddr == 0x10);
-	MT_CHECK(mt_elf_offset_to_vaddr(elf, 0x900, &vaddr) && vaddr == 0x2900); /* executable first */
+	MT_CHECK(mt_elf_offset_to_vaddr(elf, 0x900, &vaddr) &&
+		 vaddr == 0x2900); /* executable first */
 	MT_CHECK(mt_elf_offset_to_vaddr(elf, 0x17ff, &vaddr) && vaddr == 0x37ff);
 	MT_CHECK(!mt_elf_offset_to_vaddr(elf, 0x1800, &vaddr));
 	MT_CHECK(!mt_elf_offset_to_vaddr(elf, UINT64_MAX, &vaddr));
@@ -192,7 +198,11 @@ MT_TEST(symbols_are_bounds_checked)
 {
 	Elf64_Sym symbols[] = {
 		{0},
-		{.st_name = 1, .st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC), .st_shndx = 1, .st_value = 16, .st_size = 4},
+		{.st_name = 1,
+		 .st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC),
+		 .st_shndx = 1,
+		 .st_value = 16,
+		 .st_size = 4},
 		{.st_name = 4000},
 		{.st_name = 5},
 	};
@@ -207,7 +217,8 @@ MT_TEST(symbols_are_bounds_checked)
 	MT_CHECK_EQ(mt_elf_symbol_count(elf, true), 0);
 	MT_REQUIRE(mt_elf_symbol(elf, false, 1, &symbol));
 	MT_CHECK_STR(symbol.name, "one");
-	MT_CHECK(symbol.binding == STB_WEAK && symbol.type == STT_FUNC && symbol.value == 16 && symbol.size == 4);
+	MT_CHECK(symbol.binding == STB_WEAK && symbol.type == STT_FUNC && symbol.value == 16 &&
+		 symbol.size == 4);
 	MT_CHECK(!mt_elf_symbol(elf, false, 2, &symbol));
 	MT_CHECK(!mt_elf_symbol(elf, false, 3, &symbol));
 	MT_CHECK(!mt_elf_symbol(elf, false, 4, &symbol));
@@ -298,13 +309,15 @@ MT_TEST(compressed_sections_need_the_codec)
 {
 	uint8_t text[1000] = "call frame information", compressed[24 + 1100];
 	uLongf size = sizeof(compressed) - 24;
-	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = sizeof(text), .ch_addralign = 8};
+	Elf64_Chdr header = {
+		.ch_type = ELFCOMPRESS_ZLIB, .ch_size = sizeof(text), .ch_addralign = 8};
 	struct mt_span span;
 
 	memcpy(compressed, &header, sizeof(header));
 	MT_REQUIRE(compress(compressed + 24, &size, text, sizeof(text)) == Z_OK);
 	builder_init(&builder, ET_DYN);
-	builder_add_section(&builder, ".debug_frame", SHT_PROGBITS, 0, compressed, 24 + size)->sh_flags = SHF_COMPRESSED;
+	builder_add_section(&builder, ".debug_frame", SHT_PROGBITS, 0, compressed, 24 + size)
+		->sh_flags = SHF_COMPRESSED;
 	builder_finish(&builder);
 	{
 		MT_ELF_GUARD elf = open_builder();

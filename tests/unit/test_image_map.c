@@ -1,4 +1,5 @@
-/* The map of an address space, by example and against a map of single pages that cannot be wrong. */
+/* The map of an address space, by example and against a map of single pages that cannot be wrong.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -16,20 +17,26 @@ MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
 /* Only their addresses matter here. */
 static struct mt_image images[4];
 
-static void put(struct mt_image_map *map, uint64_t start, uint64_t end, uint32_t prot, size_t image, uint64_t offset)
+static void put(struct mt_image_map *map, uint64_t start, uint64_t end, uint32_t prot, size_t image,
+		uint64_t offset)
 {
-	struct mt_mapping mapping = {.start = start, .end = end, .offset = offset, .prot = prot, .image = &images[image]};
+	struct mt_mapping mapping = {.start = start,
+				     .end = end,
+				     .offset = offset,
+				     .prot = prot,
+				     .image = &images[image]};
 
 	MT_CHECK(mt_image_map_insert(map, &mapping));
 }
 
-static bool is(const struct mt_image_map *map, size_t i, uint64_t start, uint64_t end, size_t image, uint64_t offset)
+static bool is(const struct mt_image_map *map, size_t i, uint64_t start, uint64_t end, size_t image,
+	       uint64_t offset)
 {
 	size_t count;
 	const struct mt_mapping *all = mt_image_map_all(map, &count);
 
-	return i < count && all[i].start == start && all[i].end == end && all[i].image == &images[image] &&
-	       all[i].offset == offset;
+	return i < count && all[i].start == start && all[i].end == end &&
+	       all[i].image == &images[image] && all[i].offset == offset;
 }
 
 static size_t count_of(const struct mt_image_map *map)
@@ -215,8 +222,10 @@ static void change_both(struct mt_image_map *map, struct page *pages)
 	else
 		MT_CHECK(mt_image_map_insert(map, &mapping));
 	for (uint64_t p = mapping.start; p < mapping.end; p++)
-		pages[p] = removal ? (struct page){0}
-				   : (struct page){mapping.image, mapping.offset + p - mapping.start, mapping.prot};
+		pages[p] =
+			removal ? (struct page){0}
+				: (struct page){mapping.image, mapping.offset + p - mapping.start,
+						mapping.prot};
 }
 
 static bool equal(const struct mt_image_map *map, const struct page *pages)
@@ -232,16 +241,17 @@ static bool equal(const struct mt_image_map *map, const struct page *pages)
 		m = mt_image_map_find(map, p);
 		if (!m != !pages[p].image)
 			return false;
-		if (m && (m->image != pages[p].image || mt_mapping_file_offset(m, p) != pages[p].offset ||
-			  m->prot != pages[p].prot))
+		if (m &&
+		    (m->image != pages[p].image ||
+		     mt_mapping_file_offset(m, p) != pages[p].offset || m->prot != pages[p].prot))
 			return false;
 	}
 	return true;
 }
 
 /* Code that stood at a page under this generation must still be what stands there. */
-static bool generation_holds(const struct mt_image_map *map, uint32_t before, const struct page *old,
-			     const struct page *now)
+static bool generation_holds(const struct mt_image_map *map, uint32_t before,
+			     const struct page *old, const struct page *now)
 {
 	if (mt_image_map_generation(map) != before)
 		return true;
