@@ -69,9 +69,6 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 	return elf->bytes + offset;
 }
 
-/* The index of the first section of that name, or 0 (the null section) without one. */
-size_t mt_elf_find_section(const struct mt_elf *elf, const char *name);
-
 /*
  * The bytes of section i as they are in the file; NULL for SHT_NOBITS and for what does not lie
  * inside the file.

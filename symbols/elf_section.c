@@ -26,15 +26,22 @@ static const char *section_name(const struct mt_elf *elf, const struct mt_elf_se
 	return name ? name : "";
 }
 
-const char *mt_elf_section_name(const struct mt_elf *elf, uint16_t section)
+bool mt_elf_section_info(const struct mt_elf *elf, size_t i, struct mt_elf_section_info *out)
 {
-	return section < elf->sections.count ? section_name(elf, &elf->sections.items[section])
-					     : "";
-}
+	const struct mt_elf_section_header *s;
 
-bool mt_elf_section_is_code(const struct mt_elf *elf, uint16_t section)
-{
-	return section < elf->sections.count && elf->sections.items[section].flags & SHF_EXECINSTR;
+	if (i >= elf->sections.count)
+		return false;
+	s = &elf->sections.items[i];
+	*out = (struct mt_elf_section_info){
+		.name = section_name(elf, s),
+		.vaddr = s->vaddr,
+		.size = s->size,
+		.entry_size = s->entry_size,
+		.type = s->type,
+		.flags = s->flags,
+	};
+	return true;
 }
 
 size_t mt_elf_find_section(const struct mt_elf *elf, const char *name)

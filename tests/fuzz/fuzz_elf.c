@@ -19,6 +19,7 @@ static unsigned int touch(struct mt_span span)
 
 static unsigned int touch_symbols(struct mt_elf *elf, bool dynamic)
 {
+	struct mt_elf_section_info section;
 	struct mt_elf_symbol symbol;
 	unsigned int sum = 0;
 
@@ -27,8 +28,8 @@ static unsigned int touch_symbols(struct mt_elf *elf, bool dynamic)
 			continue;
 		for (const char *p = symbol.name; *p; p++)
 			sum += (unsigned char)*p;
-		sum += mt_elf_section_is_code(elf, symbol.section);
-		sum += (unsigned char)*mt_elf_section_name(elf, symbol.section);
+		if (mt_elf_section_info(elf, symbol.section, &section))
+			sum += (unsigned char)*section.name;
 	}
 	return sum;
 }
