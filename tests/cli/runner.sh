@@ -1,0 +1,92 @@
+#!/bin/bash
+# tests/run: whatever is wrong with a test shows, and counts.
+. "$(dirname "$0")/../lib.sh"
+tree=$TMPDIR/tree
+mkdir -p "$tree/tests"
+cp "$MT_TOP/tests/run" "$tree/tests/run"
+
+# runs STATUS DESCRIPTION COUNTS [OPTION...]: one cli test, its script on standard input, under a runner of its own.
+runs() {
+	local status=$1 description=$2 counts=$3
+	shift 3
+	rm -rf "$tree/tests/cli" && mkdir "$tree/tests/cli"
+	cat >"$tree/tests/cli/one.sh"
+	chmod +x "$tree/tests/cli/one.sh"
+	expect "$status" "$description" "$tree/tests/run" "$@"
+	cp "$out" "$TMPDIR/said"
+	check "... $counts" test "$(tail -n 1 "$TMPDIR/said")" = "$counts"
+}
+
+runs 0 'a test that passes' '2 passed, 0 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf '1..2\nok 1 - a\nok 2\n'
+END
+runs 1 'a test that fails' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf 'ok 1 - a\n# because\nnot ok 2 - b\n1..2\n'
+END
+says 'what it printed is shown' '# because' "$TMPDIR/said"
+runs 0 'a skip' '1 passed, 0 failed, 1 skipped' <<'END'
+#!/bin/bash
+printf '1..2\nok 1 - a\nok 2 - b # SKIP no perf\n'
+END
+says 'is told with its reason' '^  cli/one: b: no perf$' "$TMPDIR/said"
+runs 0 'a file that is skipped' '0 passed, 0 failed, 1 skipped' <<'END'
+#!/bin/bash
+echo '1..0 # SKIP not here'
+END
+says 'is told with its reason' '^  cli/one: not here$' "$TMPDIR/said"
+runs 1 'a crash' '1 passed, 2 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf '1..2\nok 1\n'
+kill -SEGV $$
+END
+says 'is named' 'ended by SIGSEGV' "$TMPDIR/said"
+runs 1 'no plan' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+echo 'ok 1'
+END
+says 'is named' 'printed no plan' "$TMPDIR/said"
+runs 1 'fewer tests than planned' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf '1..3\nok 1\n'
+END
+says 'is named' 'planned 3 tests and ran 1' "$TMPDIR/said"
+runs 1 'an exit status without a failed test' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf '1..1\nok 1\n'
+exit 3
+END
+runs 1 'a test that does not end' '1 passed, 1 failed, 0 skipped' -t 1 <<'END'
+#!/bin/bash
+printf '1..1\nok 1\n'
+sleep 100
+END
+says 'is ended' 'not done after 1 s' "$TMPDIR/said"
+runs 0 'a file may ask for more time' '1 passed, 0 failed, 0 skipped' -t 1 <<'END'
+#!/bin/bash
+# timeout: 20
+sleep 1.3
+printf '1..1\nok 1\n'
+END
+runs 1 'a process that stays' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+setsid sleep 97 &
+printf '1..1\nok 1\n'
+END
+says 'is named' 'left a process behind: [0-9]+ \(sleep\)' "$TMPDIR/said"
+check 'and ended' test -z "$(pgrep -f 'sleep 97$')"
+runs 0 'each test has a directory of its own' '1 passed, 0 failed, 0 skipped' <<'END'
+#!/bin/bash
+echo x >"$TMPDIR/file" && printf '1..1\nok 1 - %s\n' "$TMPDIR"
+END
+expect 2 'an unknown group' "$tree/tests/run" nosuch
+says 'is answered with the known ones' 'no such test or group: nosuch .*unit, cli, golden' "$err"
+chmod -x "$tree/tests/cli/one.sh"
+expect 1 'a script that is not executable is a failure' "$tree/tests/run" cli
+
+mkdir -p "$tree/tests/unit"
+echo '/* no program */' >"$tree/tests/unit/test_x.c"
+expect 1 'a unit test that is not built is a failure' "$tree/tests/run" unit
+says 'and says what builds it' 'make unit-tests' "$out"
+finish

@@ -1,0 +1,76 @@
+/* formats/base/map64: what was put is found, through growth and removal. */
+#include "formats/base/map64.h"
+
+#include "tests/unit/unit.h"
+
+MT_TEST(an_empty_map_has_nothing)
+{
+	struct mt_map64 map = {0};
+	uint64_t value = 7;
+
+	MT_CHECK(!mt_map64_get(&map, 0, &value));
+	MT_CHECK(!mt_map64_remove(&map, 0));
+	MT_CHECK_EQ(value, 7);
+	mt_map64_deinit(&map);
+}
+
+MT_TEST(put_replaces)
+{
+	struct mt_map64 map = {0};
+	uint64_t value = 0;
+
+	MT_CHECK(mt_map64_put(&map, UINT64_MAX, 1) && mt_map64_put(&map, UINT64_MAX, 2));
+	MT_CHECK(mt_map64_get(&map, UINT64_MAX, &value));
+	MT_CHECK_EQ(value, 2);
+	MT_CHECK_EQ(map.count, 1);
+	mt_map64_deinit(&map);
+}
+
+/*
+ * Against a plain array: keys of a small range come and go, so that slots collide and holes are
+ * filled.
+ */
+MT_TEST(agrees_with_an_array)
+{
+	struct mt_map64 map = {0};
+	uint64_t plain[512] = {0}, value, state = 1;
+	size_t wrong = 0, count = 0;
+
+	for (int step = 0; step < 100000; step++) {
+		uint64_t key = (state = mt_hash64(state + (uint64_t)step)) % 512;
+
+		if (state >> 63) {
+			count += !plain[key];
+			plain[key] = state | 1;
+			wrong += !mt_map64_put(&map, key, state | 1);
+		} else {
+			count -= plain[key] != 0;
+			wrong += mt_map64_remove(&map, key) != (plain[key] != 0);
+			plain[key] = 0;
+		}
+		wrong += map.count != count;
+	}
+	for (uint64_t key = 0; key < 512; key++) {
+		bool found = mt_map64_get(&map, key, &value);
+
+		wrong += found != (plain[key] != 0) || (found && value != plain[key]);
+	}
+	MT_CHECK_EQ(wrong, 0);
+	mt_map64_deinit(&map);
+}
+
+MT_TEST(hashes_depend_on_every_byte)
+{
+	uint8_t bytes[19] = {0};
+	uint64_t plain = mt_hash_bytes(bytes, sizeof(bytes), 0);
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] = 1;
+		MT_CHECK(mt_hash_bytes(bytes, sizeof(bytes), 0) != plain);
+		bytes[i] = 0;
+	}
+	MT_CHECK(mt_hash_bytes(bytes, sizeof(bytes), 1) != plain);
+	MT_CHECK(mt_hash_bytes(bytes, sizeof(bytes) - 1, 0) != plain);
+}
+
+MT_TEST_MAIN
