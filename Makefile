@@ -169,7 +169,7 @@ links_alone = printf 'int main(void)\n{\n\treturn 0;\n}\n' | $(CC) $(link_flags)
 	{ echo "lint: $(firstword $(1)) uses what no layer below it has" >&2; exit 1; }
 
 # One libFuzzer program per tests/fuzz/fuzz_NAME.c, with all libraries built for it.
-fuzz_flags := -fsanitize=fuzzer,address,undefined
+fuzz_flags := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 fuzz_cc := $(if $(findstring clang,$(CC)),$(CC),clang)
 fuzz_libraries := $(call sources,formats symbols unwind) $(filter-out report/main.c,$(call sources,report))
 fuzz_library_objects := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_libraries))
@@ -177,7 +177,8 @@ fuzz_programs := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(fuzz_sources))
 
 fuzz: $(fuzz_programs) ## run each fuzz target for FUZZ_SECONDS=10 (needs clang)
 	$(Q)for f in $(fuzz_programs); do mkdir -p $$f.corpus && echo "  FUZZ    $$f" && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -artifact_prefix=$$f. $$f.corpus || exit 1; done
+		$$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$f. $$f.corpus >$$f.log 2>&1 || \
+		{ tail -n 60 $$f.log; exit 1; }; done
 
 $(O)/fuzz/obj/%.o: %.c $(O)/flags | $(O)/deps
 	@mkdir -p $(@D)

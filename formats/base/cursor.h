@@ -41,7 +41,8 @@ static inline const uint8_t *mt_cursor_bytes(struct mt_cursor *c, size_t n)
 		c->bad = true;
 		return NULL;
 	}
-	c->pos += n;
+	if (n) /* pos may be NULL, which not even 0 may be added to */
+		c->pos += n;
 	return p;
 }
 

@@ -33,6 +33,8 @@ MT_TEST(no_bytes_at_all)
 	struct mt_cursor c = mt_cursor_init(NULL, 0);
 
 	MT_CHECK_EQ(mt_cursor_left(&c), 0);
+	mt_cursor_bytes(&c, 0);
+	MT_CHECK(!c.bad);
 	MT_CHECK(!mt_cursor_bytes(&c, 1));
 	MT_CHECK(c.bad);
 }
