@@ -447,8 +447,14 @@ void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image
 	}
 }
 
-void mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi))
+void *mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi))
 {
-	image->cfi = cfi;
-	image->cfi_destroy = destroy;
+	void *there = NULL;
+
+	__atomic_store_n(&image->cfi_destroy, destroy, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(&image->cfi, &there, cfi, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return cfi;
+	destroy(cfi);
+	return there;
 }

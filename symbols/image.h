@@ -136,7 +136,11 @@ struct mt_elf *mt_image_elf(struct mt_image *image);
  */
 struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
 
-/* Hangs unwind's index onto the image, to be released with it. */
-void mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi));
+/*
+ * Hangs unwind's index onto the image, to be released with it, and gives it back; where another
+ * thread was first, destroys this one and gives that one's. destroy is the same from all callers.
+ * image->cfi is to be read with acquire order.
+ */
+void *mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi));
 
 #endif

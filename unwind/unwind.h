@@ -1,8 +1,9 @@
 /*
- * Unwinding: registers, a stack dump and a map of images in; return addresses with their sources and an end reason out.
+ * Unwinding: registers, a stack dump and a map of images in; return addresses with their sources
+ * and an end reason out.
  *
- * An mt_unwinder is one worker's state (the rule cache); workers share nothing but the images' read-only CFI. No symbols here, no
- * recording, no kernel: the recorder can use the core too.
+ * An mt_unwinder is one worker's state (the rule cache); workers share nothing but the images'
+ * read-only CFI. No symbols here, no recording, no kernel: the recorder can use the core too.
  */
 #ifndef MT_UNWIND_UNWIND_H
 #define MT_UNWIND_UNWIND_H
@@ -26,27 +27,37 @@ enum mt_frame_source {
 
 /* Why a stack has no further frame. */
 enum mt_stack_end {
-	MT_END_ROOT,	 /* the outermost frame: CFI says so, or return address 0 */
-	MT_END_NO_REGS,	 /* the sample has no user registers (a kernel thread, or not asked for) */
-	MT_END_NO_DUMP,	 /* registers, but no stack bytes */
-	MT_END_DUMP,	 /* the dump was too small: it is as large as was asked for */
-	MT_END_PAGE,	 /* the dump ends early: a stack page was absent, or the stack's own end */
+	MT_END_ROOT,	/* the outermost frame: CFI says so, or return address 0 */
+	MT_END_NO_REGS, /* the sample has no user registers (a kernel thread, or not asked for) */
+	MT_END_NO_DUMP, /* registers, but no stack bytes */
+	MT_END_DUMP,	/* the dump was too small: it is as large as was asked for */
+	MT_END_PAGE,	/* the dump ends early: a stack page was absent, or the stack's own end */
+	MT_END_STACK, /* goes on on another stack than the dumped one: past a signal on an alternate
+			 one */
 	MT_END_NO_IMAGE, /* no mapping covers the pc */
 	MT_END_NO_ELF,	 /* the mapping's image is not at hand, or its build id differs */
 	MT_END_NO_CFI,	 /* no FDE covers the pc, and no frame-pointer step held */
 	MT_END_BAD_CFI,	 /* the FDE is broken */
-	MT_END_BAD_CFA,	 /* the frame address would not rise, or leaves the stack */
-	MT_END_LIMIT,	 /* --max-stack */
+	MT_END_BAD_CFA,	 /* the frame address leaves the stack, or what stands there is no return
+			    address */
+	MT_END_LOOP,	 /* the frame address does not rise */
+	MT_END_CHAIN, /* the kernel's frame-pointer chain ends, and nothing says that it is whole */
+	MT_END_LIMIT, /* --max-stack, or the caller's storage */
 	MT_END_REASONS
 };
 
 struct mt_frame {
-	uint64_t pc;  /* as found: a return address but for the first frame and one above a signal frame */
-	uint64_t sp;  /* the stack pointer in this frame, 0 where not known (kernel, chain) */
-	uint8_t source;	    /* enum mt_frame_source */
-	bool call_return;   /* pc is a return address: look up pc - 1 */
+	uint64_t pc;	/* as found: a return address but for the first frame and one above a signal
+			   frame */
+	uint64_t sp;	/* the stack pointer in this frame, 0 where not known (kernel, chain) */
+	uint8_t source; /* enum mt_frame_source */
+	bool call_return; /* pc is a return address: look up pc - 1 */
 };
 
+/*
+ * Frames that are there already (the kernel's half of the stack) stay: unwinding appends, so the
+ * caller sets count, 0 mostly.
+ */
 struct mt_stack {
 	struct mt_frame *frames; /* innermost first; storage is the caller's */
 	size_t capacity;
@@ -54,7 +65,8 @@ struct mt_stack {
 	enum mt_stack_end end;
 };
 
-/* General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8-15 r8-r15, 16 rip). */
+/* General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7
+ * rsp, 8-15 r8-r15, 16 rip). */
 #define MT_UNWIND_REGS 17
 struct mt_unwind_regs {
 	uint64_t value[MT_UNWIND_REGS];
@@ -64,16 +76,19 @@ struct mt_unwind_regs {
 struct mt_unwind_input {
 	struct mt_unwind_regs regs;
 	bool have_regs;
-	const uint8_t *dump; /* starts at the stack pointer; borrowed during the call, any alignment */
+	const uint8_t
+		*dump; /* starts at the stack pointer; borrowed during the call, any alignment */
 	size_t dump_size;
-	size_t dump_asked;   /* what the event asked for; dump_size < dump_asked means that the kernel stopped early */
+	size_t dump_asked; /* what the event asked for; dump_size < dump_asked means that the kernel
+			      stopped early */
 	const uint64_t *chain; /* the kernel's callchain, user half, innermost first; may be NULL */
 	size_t chain_count;
 	const struct mt_image_map *map; /* the address space at that time */
 };
 
 struct mt_unwind_options {
-	uint32_t max_frames; /* at most so many frames a stack */
+	uint32_t max_frames; /* at most so many frames a stack, those that were there included; 0:
+				the storage alone */
 };
 
 /* Cumulative, since the unwinder was made. */
@@ -89,18 +104,31 @@ struct mt_unwind_method {
 	const char *name;
 	const char *help;
 	/* Fills stack; never fails: the end reason says what stopped it. */
-	void (*unwind)(struct mt_unwinder *unwinder, const struct mt_unwind_input *input, struct mt_stack *stack);
+	void (*unwind)(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+		       struct mt_stack *stack);
 };
 
-/* Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's chain. */
+/* Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
+ * chain. */
 extern const struct mt_unwind_method mt_unwind_methods[];
+
+/* The method of that name, or NULL. */
+const struct mt_unwind_method *mt_unwind_method_find(const char *name);
+
+/*
+ * Asks the processor to fetch what unwinding the next sample will read of its dump. Pays where
+ * dumps are in memory but not in the processor's cache: call it for the next sample before
+ * unwinding this one.
+ */
+void mt_unwind_prefetch(const struct mt_unwind_input *input);
 
 /* NULL out of memory. */
 struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options);
 void mt_unwinder_destroy(struct mt_unwinder *unwinder);
 const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
 
-/* From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF numbers; unknown bits are skipped. */
+/* From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF
+ * numbers; unknown bits are skipped. */
 void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
 
 /* One word each, for reports: "cfi", "dump too small". */

@@ -1,0 +1,281 @@
+/*
+ * Measures the unwinder on samples from perf.data files: samples and frames a second on one core,
+ *beside a memcpy of the same dumps and, where built in (-DHAVE_LIBUNWIND, -DHAVE_LIBDW), libunwind
+ *with a shared cache and libdw with one Dwfl.
+ *
+ *	bench_unwind FILE...		a table for each
+ *	bench_unwind --ends FILE...	how stacks ended
+ *	bench_unwind --compare FILE...	each stack held against the oracles; exit 1 where one is
+ *shorter without a reason bench_unwind --dump N FILE	the N-th stack, from all
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "tests/bench/oracle.h"
+#include "tests/bench/samples.h"
+
+#define FRAMES_MAX 256
+
+struct totals {
+	size_t frames, samples;
+	double seconds;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct mt_unwinder *make_unwinder(void)
+{
+	const struct mt_unwind_options options = {.max_frames = FRAMES_MAX};
+	struct mt_unwinder *unwinder = mt_unwinder_create(&options);
+
+	if (!unwinder)
+		abort();
+	return unwinder;
+}
+
+static struct totals run_ours(const struct samples *s, struct mt_unwinder *unwinder, bool prefetch)
+{
+	struct mt_frame frames[FRAMES_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
+	struct totals t = {.samples = s->count, .seconds = -now()};
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (prefetch && i + 1 < s->count)
+			mt_unwind_prefetch(&s->inputs[i + 1]);
+		stack.count = 0;
+		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
+		t.frames += stack.count;
+	}
+	t.seconds += now();
+	return t;
+}
+
+static struct totals run_memcpy(const struct samples *s)
+{
+	static uint8_t to[1 << 16];
+	struct totals t = {.samples = s->count, .seconds = -now()};
+
+	for (size_t i = 0; i < s->count; i++) {
+		memcpy(to, s->inputs[i].dump, s->inputs[i].dump_size & 0xffff);
+		__asm__ volatile("" ::"r"(to) : "memory");
+	}
+	t.seconds += now();
+	return t;
+}
+
+static struct totals run_oracle(const struct samples *s, const struct oracle *oracle, size_t limit)
+{
+	struct oracle_state *state = oracle->create(s);
+	uint64_t pcs[FRAMES_MAX];
+	struct totals t = {.samples = s->count < limit ? s->count : limit, .seconds = -now()};
+
+	for (size_t i = 0; i < t.samples; i++)
+		t.frames += oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+	t.seconds += now();
+	oracle->destroy(state);
+	return t;
+}
+
+static void print_row(const char *name, const struct totals *t)
+{
+	double rate = (double)t->samples / t->seconds;
+
+	printf("  %-22s %9.0f samples/s", name, rate);
+	if (t->frames)
+		printf(" %6.1f frames %7.1f ns/frame", (double)t->frames / (double)t->samples,
+		       t->seconds * 1e9 / (double)t->frames);
+	printf("\n");
+}
+
+static struct totals best(struct totals a, struct totals b)
+{
+	return a.seconds && a.seconds < b.seconds ? a : b;
+}
+
+static void bench(const char *path)
+{
+	struct totals copy = {0}, plain = {0}, fetched = {0}, cold, t;
+	struct mt_unwinder *unwinder = make_unwinder();
+	struct samples s;
+
+	samples_load(path, &s);
+	printf("%s: pid %u, %zu samples\n", path, s.pid, s.count);
+	cold = run_ours(&s, unwinder, false);
+	for (int i = 0; i < 5; i++) {
+		copy = best(copy, run_memcpy(&s));
+		plain = best(plain, run_ours(&s, unwinder, false));
+		fetched = best(fetched, run_ours(&s, unwinder, true));
+	}
+	print_row("memcpy of the dumps", &copy);
+	print_row("ours, first pass", &cold);
+	print_row("ours", &plain);
+	print_row("ours, prefetching", &fetched);
+	printf("  time / memcpy: %.2f, prefetching %.2f; cache misses %.3f %%\n",
+	       plain.seconds / copy.seconds, fetched.seconds / copy.seconds,
+	       100.0 * (double)mt_unwinder_counts(unwinder)->cache_misses /
+		       (double)(mt_unwinder_counts(unwinder)->cache_hits +
+				mt_unwinder_counts(unwinder)->cache_misses));
+	for (const struct oracle *const *o = oracles; *o; o++) {
+		t = run_oracle(&s, *o, 20000);
+		print_row((*o)->name, &t);
+		printf("  ours / %s: %.1f\n", (*o)->name,
+		       ((double)plain.samples / plain.seconds) / ((double)t.samples / t.seconds));
+	}
+	mt_unwinder_destroy(unwinder);
+	samples_deinit(&s);
+}
+
+static void ends(const char *path)
+{
+	struct mt_unwinder *unwinder = make_unwinder();
+	const struct mt_unwind_counts *c = mt_unwinder_counts(unwinder);
+	struct samples s;
+
+	samples_load(path, &s);
+	run_ours(&s, unwinder, false);
+	printf("%s: pid %u, %zu samples\n", path, s.pid, s.count);
+	for (int i = 0; i < MT_END_REASONS; i++) {
+		if (c->ends[i])
+			printf("  %-24s %9lu  %6.2f %%\n", mt_stack_end_name(i), c->ends[i],
+			       100.0 * (double)c->ends[i] / (double)c->stacks);
+	}
+	for (int i = 0; i < MT_FRAME_SOURCES; i++)
+		printf("  frames by %-14s %9lu\n", mt_frame_source_name(i), c->frames[i]);
+	printf("  slow steps %lu, cache misses %lu\n", c->slow_steps, c->cache_misses);
+	mt_unwinder_destroy(unwinder);
+	samples_deinit(&s);
+}
+
+static void print_pc(const struct samples *s, uint64_t pc)
+{
+	const struct mt_mapping *m = mt_image_map_find(s->map, pc);
+
+	printf(" %16lx %s+%lx", pc, m ? m->image->basename : "?",
+	       m ? mt_mapping_file_offset(m, pc) : 0);
+}
+
+static void dump(const struct samples *s, size_t i)
+{
+	struct mt_unwinder *unwinder = make_unwinder();
+	struct mt_frame frames[FRAMES_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
+	uint64_t pcs[FRAMES_MAX];
+	size_t n;
+
+	mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
+	printf("sample %zu, dump %zu of %zu: ours, %s\n", i, s->inputs[i].dump_size,
+	       s->inputs[i].dump_asked, mt_stack_end_name(stack.end));
+	for (size_t f = 0; f < stack.count; f++) {
+		print_pc(s, frames[f].pc);
+		printf(" sp %lx %s\n", frames[f].sp, mt_frame_source_name(frames[f].source));
+	}
+	for (const struct oracle *const *o = oracles; *o; o++) {
+		struct oracle_state *state = (*o)->create(s);
+
+		n = (*o)->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+		printf("%s\n", (*o)->name);
+		for (size_t f = 0; f < n; f++, printf("\n"))
+			print_pc(s, pcs[f]);
+		(*o)->destroy(state);
+	}
+	mt_unwinder_destroy(unwinder);
+}
+
+struct verdicts {
+	size_t same, longer, shorter, shorter_excused, differ, first_bad;
+};
+
+/* The oracles give a caller's pc as it stands; ours is the same number. */
+static void judge(struct verdicts *v, size_t i, const struct mt_stack *ours, const uint64_t *pcs,
+		  size_t n)
+{
+	size_t common = 0;
+	bool bad = false;
+
+	while (common < n && common < ours->count && pcs[common] == ours->frames[common].pc)
+		common++;
+	if (common == n && common == ours->count) {
+		v->same++;
+	} else if (common == n) {
+		v->longer++;
+	} else if (common == ours->count) {
+		bad = ours->end == MT_END_ROOT;
+		v->shorter += bad;
+		v->shorter_excused += !bad;
+	} else {
+		v->differ++;
+		bad = true;
+	}
+	if (bad && v->first_bad == SIZE_MAX)
+		v->first_bad = i;
+}
+
+static size_t compare_with(const struct samples *s, const struct oracle *oracle)
+{
+	struct verdicts v = {.first_bad = SIZE_MAX};
+	struct mt_unwinder *unwinder = make_unwinder();
+	struct oracle_state *state = oracle->create(s);
+	struct mt_frame frames[FRAMES_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
+	uint64_t pcs[FRAMES_MAX];
+
+	for (size_t i = 0; i < s->count; i++) {
+		stack.count = 0;
+		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
+		judge(&v, i, &stack, pcs, oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX));
+	}
+	printf("  against %-10s same %zu, longer %zu, shorter with reason %zu, without %zu, differ %zu\n",
+	       oracle->name, v.same, v.longer, v.shorter_excused, v.shorter, v.differ);
+	if (v.first_bad != SIZE_MAX)
+		printf("  first of these: sample %zu\n", v.first_bad);
+	oracle->destroy(state);
+	mt_unwinder_destroy(unwinder);
+	return v.shorter + v.differ;
+}
+
+static size_t compare(const char *path)
+{
+	struct samples s;
+	size_t bad = 0;
+
+	samples_load(path, &s);
+	printf("%s: pid %u, %zu samples\n", path, s.pid, s.count);
+	for (const struct oracle *const *o = oracles; *o; o++)
+		bad += compare_with(&s, *o) * 1000 > s.count;
+	samples_deinit(&s);
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct samples s;
+	size_t bad = 0;
+
+	if (argc == 4 && !strcmp(argv[1], "--dump")) {
+		samples_load(argv[3], &s);
+		dump(&s, strtoul(argv[2], NULL, 0));
+		samples_deinit(&s);
+		return 0;
+	}
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] == '-')
+			continue;
+		if (!strcmp(argv[1], "--ends"))
+			ends(argv[i]);
+		else if (!strcmp(argv[1], "--compare"))
+			bad += compare(argv[i]);
+		else
+			bench(argv[i]);
+	}
+	return bad != 0;
+}

@@ -1,0 +1,233 @@
+/*
+ * Finds the FDE for an address: through the search table of .eh_frame_hdr, read where it lies and
+ * held against the FDE it leads to; through an index of our own where the table is missing or turns
+ * out to lie; last through .debug_frame.
+ *
+ * The table is believed about an address it has no FDE for only after one check of the whole of it.
+ */
+#include "unwind/cfi.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "unwind/cfi_entry.h"
+#include "unwind/cfi_index.h"
+#include "unwind/cfi_program.h"
+
+/* Up to this size of .eh_frame a search table is checked to be complete too: a pass over so much
+ * costs a few ms, once. */
+#define COMPLETE_CHECK_MAX ((size_t)4 << 20)
+
+enum table_state {
+	TABLE_UNCHECKED, /* its hits are used; a miss asks for the check */
+	TABLE_GOOD,
+	TABLE_UNUSABLE, /* missing, of another form, or lying: the index serves */
+};
+
+/* The sorted pairs (address, FDE) of .eh_frame_hdr, both relative to its start, 8 bytes each. */
+struct table {
+	const uint8_t *pairs;
+	size_t count;
+	uint64_t base;
+};
+
+struct mt_cfi {
+	struct mt_cfi_section eh_frame, debug_frame;
+	struct table table;
+	int state;	      /* enum table_state, atomic */
+	pthread_mutex_t lock; /* the making of what follows; then they are read-only */
+	struct mt_cfi_index *eh_index, *debug_index; /* atomic */
+};
+
+/* The one form that linkers write: 4-byte pairs relative to the section. Any other leaves the table
+ * empty. */
+static struct table table_init(const struct mt_span *hdr)
+{
+	struct mt_cfi_section section = {.span = *hdr, .data_base = hdr->vaddr};
+	struct mt_cursor c = mt_cursor_init(hdr->bytes, hdr->size);
+	uint8_t version = mt_cursor_u8(&c), frame = mt_cursor_u8(&c), count = mt_cursor_u8(&c),
+		form = mt_cursor_u8(&c);
+	uint64_t frame_address, pairs;
+
+	if (c.bad || version != 1 || form != (MT_CFI_PE_DATAREL | MT_CFI_PE_SDATA4) ||
+	    !mt_cfi_pointer_read(&c, frame, &section, 0, &frame_address) ||
+	    !mt_cfi_pointer_read(&c, count, &section, 0, &pairs) || pairs > mt_cursor_left(&c) / 8)
+		return (struct table){0};
+	return (struct table){.pairs = c.pos, .count = pairs, .base = hdr->vaddr};
+}
+
+static uint64_t table_address(const struct table *table, size_t i)
+{
+	return table->base + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->pairs + i * 8);
+}
+
+static uint64_t table_fde(const struct table *table, size_t i)
+{
+	return table->base + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->pairs + i * 8 + 4);
+}
+
+struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections)
+{
+	struct mt_cfi *cfi = calloc(1, sizeof(*cfi));
+
+	if (!cfi)
+		return NULL;
+	cfi->eh_frame = (struct mt_cfi_section){.span = sections->eh_frame,
+						.data_base = sections->eh_frame_hdr.vaddr};
+	cfi->debug_frame =
+		(struct mt_cfi_section){.span = sections->debug_frame, .debug_frame = true};
+	if (sections->eh_frame_hdr.bytes)
+		cfi->table = table_init(&sections->eh_frame_hdr);
+	cfi->state = cfi->table.count ? TABLE_UNCHECKED : TABLE_UNUSABLE;
+	pthread_mutex_init(&cfi->lock, NULL);
+	return cfi;
+}
+
+void mt_cfi_destroy(struct mt_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	mt_cfi_index_destroy(cfi->eh_index);
+	mt_cfi_index_destroy(cfi->debug_index);
+	pthread_mutex_destroy(&cfi->lock);
+	free(cfi);
+}
+
+/* The index behind *slot, made on first need; NULL out of memory. */
+static struct mt_cfi_index *index_get(struct mt_cfi *cfi, const struct mt_cfi_section *section,
+				      struct mt_cfi_index **slot)
+{
+	struct mt_cfi_index *index = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+
+	if (index)
+		return index;
+	pthread_mutex_lock(&cfi->lock);
+	index = *slot;
+	if (!index) {
+		index = mt_cfi_index_create(section);
+		__atomic_store_n(slot, index, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&cfi->lock);
+	return index;
+}
+
+static enum mt_cfi_found find_by_index(struct mt_cfi *cfi, const struct mt_cfi_section *section,
+				       struct mt_cfi_index **slot, uint64_t address,
+				       struct mt_cfi_fde *fde)
+{
+	struct mt_cfi_index *index;
+	size_t offset;
+
+	if (!section->span.size)
+		return MT_CFI_NONE;
+	index = index_get(cfi, section, slot);
+	if (!index || !mt_cfi_index_find(index, address, &offset))
+		return MT_CFI_NONE;
+	return mt_cfi_fde_read(section, offset, fde) ? MT_CFI_FOUND : MT_CFI_BROKEN;
+}
+
+/* How many pairs are at or below address. */
+static size_t table_below(const struct table *table, uint64_t address)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table_address(table, middle) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* BROKEN where what the table leads to is no FDE, or not the one that it names. */
+static enum mt_cfi_found find_by_table(const struct mt_cfi *cfi, uint64_t address,
+				       struct mt_cfi_fde *fde)
+{
+	const struct table *table = &cfi->table;
+	size_t below = table_below(table, address);
+	uint64_t offset;
+
+	if (!below)
+		return MT_CFI_NONE;
+	offset = table_fde(table, below - 1) - cfi->eh_frame.span.vaddr;
+	if (!mt_cfi_fde_read(&cfi->eh_frame, offset, fde))
+		return MT_CFI_BROKEN;
+	if (address >= fde->start && address < fde->end)
+		return MT_CFI_FOUND;
+	return fde->start == table_address(table, below - 1) ? MT_CFI_NONE : MT_CFI_BROKEN;
+}
+
+static bool table_sorted(const struct table *table)
+{
+	for (size_t i = 1; i < table->count; i++) {
+		if (table_address(table, i - 1) > table_address(table, i))
+			return false;
+	}
+	return true;
+}
+
+/* Sorted, and, where that is cheap to know, with an entry for every FDE. */
+static enum table_state table_check(struct mt_cfi *cfi)
+{
+	struct mt_cfi_index *index;
+	bool good = table_sorted(&cfi->table);
+
+	if (good && cfi->eh_frame.span.size <= COMPLETE_CHECK_MAX) {
+		index = index_get(cfi, &cfi->eh_frame, &cfi->eh_index);
+		good = index && mt_cfi_index_count(index) <= cfi->table.count;
+	}
+	return good ? TABLE_GOOD : TABLE_UNUSABLE;
+}
+
+static enum table_state table_state(struct mt_cfi *cfi)
+{
+	int state = __atomic_load_n(&cfi->state, __ATOMIC_ACQUIRE);
+
+	if (state == TABLE_UNCHECKED) {
+		state = table_check(cfi);
+		__atomic_store_n(&cfi->state, state, __ATOMIC_RELEASE);
+	}
+	return state;
+}
+
+static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_fde *fde)
+{
+	enum mt_cfi_found by_table = MT_CFI_BROKEN, by_index;
+
+	if (__atomic_load_n(&cfi->state, __ATOMIC_ACQUIRE) != TABLE_UNUSABLE) {
+		by_table = find_by_table(cfi, address, fde);
+		if (by_table == MT_CFI_FOUND)
+			return MT_CFI_FOUND;
+	}
+	if (table_state(cfi) == TABLE_GOOD && by_table == MT_CFI_NONE)
+		return MT_CFI_NONE;
+	by_index = find_by_index(cfi, &cfi->eh_frame, &cfi->eh_index, address, fde);
+	return by_index == MT_CFI_NONE && cfi->table.count ? by_table : by_index;
+}
+
+static enum mt_cfi_found run(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
+			     uint64_t address, struct mt_cfi_row *row)
+{
+	struct mt_cfi_row made;
+
+	if (fde->cie.return_register != MT_DWARF_RIP ||
+	    !mt_cfi_program_run(section, fde, address, &made))
+		return MT_CFI_BROKEN;
+	*row = made;
+	return MT_CFI_FOUND;
+}
+
+enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_row *row)
+{
+	struct mt_cfi_fde fde;
+	enum mt_cfi_found found = find_eh_frame(cfi, address, &fde);
+
+	if (found == MT_CFI_FOUND)
+		return run(&cfi->eh_frame, &fde, address, row);
+	if (find_by_index(cfi, &cfi->debug_frame, &cfi->debug_index, address, &fde) == MT_CFI_FOUND)
+		return run(&cfi->debug_frame, &fde, address, row);
+	return found;
+}

@@ -1,0 +1,135 @@
+/*
+ * Frame-pointer steps in code without CFI: JIT code, interpreters, hand-written assembly. Nothing
+ * promises that the register holds a frame pointer there, so a step counts only where what it finds
+ * can be a call's return address.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/image_map.h"
+#include "unwind/lookup.h"
+#include "unwind/walk.h"
+
+/* Code that no mapping explains (a JIT's) calls within itself: this far, no further. */
+#define JIT_SPAN_MAX ((uint64_t)1 << 32)
+
+/* How long `ff /2` with this ModRM and SIB byte is: 2 to 7 bytes. */
+static size_t indirect_call_size(uint8_t modrm, uint8_t sib)
+{
+	unsigned int mod = modrm >> 6, rm = modrm & 7;
+	size_t size = mod != 3 && rm == 4 ? 3 : 2;
+
+	if (mod == 1)
+		return size + 1;
+	if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
+		return size + 4;
+	return size;
+}
+
+/* Whether the 7 bytes before a return address end in a call instruction. */
+static bool ends_in_call(const uint8_t *code)
+{
+	const uint8_t *end = code + 7;
+
+	if (end[-5] == 0xe8)
+		return true;
+	for (size_t n = 2; n <= 7; n++) {
+		if (end[-n] == 0xff && (end[1 - (long)n] >> 3 & 7) == 2 &&
+		    indirect_call_size(end[1 - (long)n], n > 2 ? end[2 - (long)n] : 0) == n)
+			return true;
+	}
+	return false;
+}
+
+/* A return address in code that is mapped: executable, and behind a call where the bytes are at
+ * hand. */
+static bool mapped_return(const struct mt_walk *walk, const struct mt_mapping *mapping, uint64_t pc)
+{
+	const uint8_t *code;
+
+	if (!(mapping->prot & PROT_EXEC))
+		return false;
+	code = mt_lookup_code(walk->input->map, pc - 7, 7);
+	return !code || ends_in_call(code);
+}
+
+/* Where it is not mapped: only from code that is not either, near it, and with frame pointers that
+ * rise. */
+static bool unmapped_return(const struct mt_walk *walk, const struct mt_position *at,
+			    const struct mt_position *next)
+{
+	uint64_t distance = next->pc > at->pc ? next->pc - at->pc : at->pc - next->pc;
+
+	return !mt_image_map_find(walk->input->map, at->pc) && distance < JIT_SPAN_MAX &&
+	       next->fp > at->fp && next->fp - walk->dump.start < walk->dump.size;
+}
+
+static bool plausible_return(const struct mt_walk *walk, const struct mt_position *at,
+			     const struct mt_position *next)
+{
+	const struct mt_mapping *mapping;
+
+	if (!mt_pc_plausible(next->pc))
+		return false;
+	mapping = mt_image_map_find(walk->input->map, next->pc - 1);
+	if (mapping)
+		return mapped_return(walk, mapping, next->pc);
+	return unmapped_return(walk, at, next);
+}
+
+enum prologue {
+	AT_ENTRY,   /* before `push %rbp`, or at `ret`: the return address is on top */
+	AFTER_PUSH, /* before `mov %rsp, %rbp`: the frame pointer is on top of it */
+	IN_BODY,
+};
+
+static bool code_is(const struct mt_walk *walk, uint64_t pc, const char *bytes, size_t n)
+{
+	const uint8_t *code = mt_lookup_code(walk->input->map, pc, n);
+
+	return code && !memcmp(code, bytes, n);
+}
+
+static enum prologue find_prologue(const struct mt_walk *walk, uint64_t pc)
+{
+	if (code_is(walk, pc, "\x55", 1) || code_is(walk, pc, "\xf3\x0f\x1e\xfa\x55", 5) ||
+	    code_is(walk, pc, "\xc3", 1))
+		return AT_ENTRY;
+	if (code_is(walk, pc - 1, "\x55\x48\x89\xe5", 4) ||
+	    code_is(walk, pc - 1, "\x55\x48\x8b\xec", 4))
+		return AFTER_PUSH;
+	return IN_BODY;
+}
+
+static bool body_step(const struct mt_walk *walk, const struct mt_position *at,
+		      struct mt_position *next)
+{
+	if (at->fp < at->sp || at->fp & 7 || !mt_dump_read(&walk->dump, at->fp, &next->fp) ||
+	    !mt_dump_read(&walk->dump, at->fp + 8, &next->pc))
+		return false;
+	next->sp = at->fp + 16;
+	return true;
+}
+
+static bool prologue_step(const struct mt_walk *walk, const struct mt_position *at,
+			  enum prologue prologue, struct mt_position *next)
+{
+	uint64_t slot = at->sp + (prologue == AFTER_PUSH ? 8 : 0);
+
+	next->fp = at->fp;
+	if (prologue == AFTER_PUSH && !mt_dump_read(&walk->dump, at->sp, &next->fp))
+		return false;
+	next->sp = slot + 8;
+	return mt_dump_read(&walk->dump, slot, &next->pc);
+}
+
+bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
+		struct mt_position *next)
+{
+	enum prologue prologue = call_return ? IN_BODY : find_prologue(walk, at->pc);
+
+	if (prologue != IN_BODY && prologue_step(walk, at, prologue, next) &&
+	    plausible_return(walk, at, next))
+		return true;
+	return body_step(walk, at, next) && plausible_return(walk, at, next);
+}

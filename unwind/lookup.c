@@ -1,0 +1,157 @@
+/*
+ * A cache miss: mapping, image, ELF, CFI, row, rule. Beside CFI two pieces of code are known by
+ * what they are: the signal return stub of C libraries that describe it in no way, and a PLT whose
+ * linker wrote no CFI.
+ */
+#include "unwind/lookup.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "unwind/unwind.h"
+
+static void destroy_cfi(void *cfi)
+{
+	mt_cfi_destroy(cfi);
+}
+
+/* The image's CFI, made on first need; NULL out of memory. */
+static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
+{
+	struct mt_cfi *cfi = __atomic_load_n(&image->cfi, __ATOMIC_ACQUIRE);
+	struct mt_cfi_sections sections;
+
+	if (cfi)
+		return cfi;
+	sections.eh_frame_hdr = mt_elf_section(elf, ".eh_frame_hdr");
+	sections.eh_frame = mt_elf_section(elf, ".eh_frame");
+	sections.debug_frame = mt_elf_section(elf, ".debug_frame");
+	cfi = mt_cfi_create(&sections);
+	return cfi ? mt_image_set_cfi(image, cfi, destroy_cfi) : NULL;
+}
+
+struct place {
+	bool code; /* in an executable mapping: what is found out about it holds for this generation
+		    */
+	struct mt_image *image;
+	struct mt_elf *elf;
+	uint64_t vaddr;
+};
+
+/* MT_END_REASONS, and *out, where the address is in an ELF that is at hand; else why not. */
+static int find_place(const struct mt_image_map *map, uint64_t address, struct place *out)
+{
+	const struct mt_mapping *mapping = mt_image_map_find(map, address);
+
+	out->code = mapping && (mapping->prot & PROT_EXEC);
+	if (!mapping)
+		return MT_END_NO_IMAGE;
+	if (mapping->image->kind == MT_IMAGE_ANONYMOUS)
+		return MT_END_NO_CFI;
+	out->image = mapping->image;
+	out->elf = mt_image_elf(mapping->image);
+	if (!out->elf)
+		return MT_END_NO_ELF;
+	if (mt_elf_machine(out->elf) != EM_X86_64 ||
+	    !mt_mapping_vaddr(mapping, address, &out->vaddr))
+		return MT_END_NO_CFI;
+	return MT_END_REASONS;
+}
+
+static enum mt_cfi_found place_row(const struct place *place, struct mt_cfi_row *row, int *end)
+{
+	struct mt_cfi *cfi = image_cfi(place->image, place->elf);
+	enum mt_cfi_found found = cfi ? mt_cfi_find(cfi, place->vaddr, row) : MT_CFI_NONE;
+
+	*end = found == MT_CFI_BROKEN ? MT_END_BAD_CFI : MT_END_NO_CFI;
+	return found;
+}
+
+enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
+				struct mt_cfi_row *row, int *end)
+{
+	struct place place;
+
+	*end = find_place(map, address, &place);
+	return *end == MT_END_REASONS ? place_row(&place, row, end) : MT_CFI_NONE;
+}
+
+/* mov $__NR_rt_sigreturn, %rax; syscall: sp is at the kernel's struct ucontext, its rsp 160 bytes
+ * in. */
+static bool is_signal_return(const struct place *place, uint64_t vaddr)
+{
+	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	const uint8_t *bytes = mt_elf_bytes_at(place->elf, vaddr, sizeof(code));
+
+	return bytes && !memcmp(bytes, code, sizeof(code));
+}
+
+static bool in_section(const struct place *place, const char *name, uint64_t *offset)
+{
+	struct mt_span span = mt_elf_section(place->elf, name);
+
+	*offset = place->vaddr - span.vaddr;
+	return span.bytes && *offset < span.size;
+}
+
+/* The return address is on top, below what entry 0 and the last instruction of a lazy entry find
+ * pushed. */
+static int32_t lazy_plt_offset(uint64_t offset)
+{
+	if (offset < 16)
+		return offset < 6 ? 16 : 24;
+	return offset % 16 < 11 ? 8 : 16;
+}
+
+static bool plt_rule(const struct place *place, struct mt_rule *rule)
+{
+	uint64_t offset;
+
+	*rule = (struct mt_rule){.kind = MT_RULE_SP, .offset = 8};
+	if (in_section(place, ".plt", &offset)) {
+		rule->offset = lazy_plt_offset(offset);
+		return true;
+	}
+	return in_section(place, ".plt.sec", &offset) || in_section(place, ".plt.got", &offset) ||
+	       in_section(place, ".iplt", &offset);
+}
+
+static struct mt_rule place_rule(const struct place *place, uint64_t address, uint64_t pc)
+{
+	struct mt_cfi_row row;
+	struct mt_rule rule;
+	int end;
+
+	if (is_signal_return(place, place->vaddr + (pc - address)))
+		return (struct mt_rule){.kind = MT_RULE_SIGNAL, .offset = 160};
+	switch (place_row(place, &row, &end)) {
+	case MT_CFI_FOUND:
+		return mt_rule_from_row(&row, pc);
+	case MT_CFI_NONE:
+		return plt_rule(place, &rule) ? rule : mt_rule_none(end);
+	default:
+		return mt_rule_none(end);
+	}
+}
+
+struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
+			      bool *lasting)
+{
+	struct place place;
+	int end = find_place(map, address, &place);
+
+	*lasting = place.code;
+	return end == MT_END_REASONS ? place_rule(&place, address, pc) : mt_rule_none(end);
+}
+
+const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n)
+{
+	struct place place;
+
+	if (find_place(map, address, &place) != MT_END_REASONS)
+		return NULL;
+	return mt_elf_bytes_at(place.elf, place.vaddr, n);
+}

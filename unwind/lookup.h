@@ -1,0 +1,30 @@
+/* From an address in a process to its image's CFI: the way of a cache miss. Private to the
+ * unwinder. */
+#ifndef MT_UNWIND_LOOKUP_H
+#define MT_UNWIND_LOOKUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/cfi.h"
+#include "unwind/rule.h"
+
+struct mt_image_map;
+
+/* The row for an address; where there is none, *end says why. */
+enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
+				struct mt_cfi_row *row, int *end);
+
+/*
+ * The rule for a frame: looked up at `address`, its pc being that or, for a return address, one
+ * more. *lasting: it holds for every map of this generation and may be cached; what is found where
+ * no code is mapped does not.
+ */
+struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
+			      bool *lasting);
+
+/* n bytes of code at an address, from the image's file; NULL where they are not at hand. */
+const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n);
+
+#endif

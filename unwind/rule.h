@@ -1,0 +1,93 @@
+/*
+ * The compact form of a CFI row: 8 bytes that give the caller's pc, stack pointer and frame pointer
+ * in all but some hundredths of a percent of rows. The return address is at CFA - 8 and the
+ * caller's stack pointer is the CFA, always.
+ */
+#ifndef MT_UNWIND_RULE_H
+#define MT_UNWIND_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "unwind/dump.h"
+
+struct mt_cfi_row;
+
+enum mt_rule_kind {
+	MT_RULE_SP,	  /* CFA = sp + offset */
+	MT_RULE_FP,	  /* CFA = fp + offset */
+	MT_RULE_FP_DEREF, /* CFA = *(fp + offset): a realigned stack */
+	MT_RULE_SIGNAL, /* the interrupted registers are in the kernel's signal frame; offset of rsp
+			   in it from sp */
+	MT_RULE_END,	/* the outermost frame */
+	MT_RULE_NONE,	/* no rule; offset is the enum mt_stack_end that says why */
+	MT_RULE_SLOW,	/* needs the row itself and all registers */
+};
+
+enum mt_rule_fp {
+	MT_RULE_FP_SAME,
+	MT_RULE_FP_AT_CFA, /* saved at CFA + 8 * slot */
+	MT_RULE_FP_AT_FP,  /* saved at fp + 8 * slot */
+};
+
+struct mt_rule {
+	int32_t offset;
+	int16_t fp_slot;
+	uint8_t kind; /* enum mt_rule_kind */
+	uint8_t fp;   /* enum mt_rule_fp */
+};
+
+_Static_assert(sizeof(struct mt_rule) == 8, "a rule is 8 bytes");
+
+/* Where a frame stands: what the fast path restores. */
+struct mt_position {
+	uint64_t pc, sp, fp;
+};
+
+/* A return address is worth following: not in the first page, not the kernel's. */
+#define MT_PC_MIN ((uint64_t)4096)
+#define MT_PC_END ((uint64_t)1 << 48)
+
+static inline bool mt_pc_plausible(uint64_t pc)
+{
+	return pc - MT_PC_MIN < MT_PC_END - MT_PC_MIN;
+}
+
+/* The rule of a row; pc is where the row was asked for (a PLT's CFA depends on it). */
+struct mt_rule mt_rule_from_row(const struct mt_cfi_row *row, uint64_t pc);
+
+static inline struct mt_rule mt_rule_none(int end)
+{
+	return (struct mt_rule){.kind = MT_RULE_NONE, .offset = end};
+}
+
+/*
+ * The step that nearly every frame takes: from one frame to its caller, in place. False, and *at is
+ * untouched, for any other kind of rule, a frame address that does not rise, a word outside the
+ * dump, an impossible return address.
+ */
+static inline bool mt_rule_step(struct mt_rule rule, const struct mt_dump *dump,
+				struct mt_position *at)
+{
+	uint64_t cfa = (rule.kind == MT_RULE_SP ? at->sp : at->fp) + (uint64_t)(int64_t)rule.offset;
+	uint64_t pc, saved;
+
+	if (rule.kind > MT_RULE_FP_DEREF)
+		return false;
+	if (rule.kind == MT_RULE_FP_DEREF && !mt_dump_read(dump, cfa, &cfa))
+		return false;
+	if (cfa <= at->sp || !mt_dump_read(dump, cfa - 8, &pc) || !mt_pc_plausible(pc))
+		return false;
+	if (rule.fp != MT_RULE_FP_SAME) {
+		saved = (rule.fp == MT_RULE_FP_AT_CFA ? cfa : at->fp) +
+			(uint64_t)((int64_t)rule.fp_slot * 8);
+		/* Below the dump: already popped in an epilogue, so unchanged. Above: unknown. */
+		if (!mt_dump_read(dump, saved, &at->fp) && saved >= dump->start)
+			at->fp = 0;
+	}
+	at->pc = pc;
+	at->sp = cfa;
+	return true;
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* The unwinder from outside: its life, its methods, its counts, the names of sources and ends. */
+#include "unwind/unwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/walk.h"
+
+#define NEEDED (1u << MT_DWARF_RIP | 1u << MT_DWARF_RSP)
+
+struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
+{
+	struct mt_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	size_t size = MT_CACHE_ENTRIES * sizeof(*unwinder->cache);
+
+	if (!unwinder)
+		return NULL;
+	unwinder->options = *options;
+	unwinder->cache = aligned_alloc(64, size);
+	if (!unwinder->cache) {
+		free(unwinder);
+		return NULL;
+	}
+	memset(unwinder->cache, 0, size);
+	return unwinder;
+}
+
+void mt_unwinder_destroy(struct mt_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	free(unwinder->cache);
+	free(unwinder);
+}
+
+const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder)
+{
+	return &unwinder->counts;
+}
+
+static bool have_regs(const struct mt_unwind_input *input)
+{
+	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
+}
+
+/* Closes a stack: its end, and what it adds to the counts. Every lookup was a frame's: hits are
+ * those that did not miss. */
+static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_before)
+{
+	struct mt_unwind_counts *counts = &walk->unwinder->counts;
+	const struct mt_stack *stack = walk->stack;
+	uint64_t looked_up = 0, missed = counts->cache_misses - misses_before;
+
+	walk->stack->end = end;
+	counts->stacks++;
+	counts->ends[end]++;
+	for (size_t i = walk->first; i < stack->count; i++) {
+		counts->frames[stack->frames[i].source]++;
+		looked_up += stack->frames[i].source != MT_FRAME_CHAIN;
+	}
+	counts->cache_hits += looked_up > missed ? looked_up - missed : 0;
+}
+
+/* Ends that the kernel's chain may reach past. */
+static bool chain_may_help(enum mt_stack_end end)
+{
+	return end != MT_END_ROOT && end != MT_END_LIMIT;
+}
+
+static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+			struct mt_stack *stack)
+{
+	uint64_t misses = unwinder->counts.cache_misses;
+	enum mt_stack_end end = MT_END_NO_REGS;
+	struct mt_walk walk;
+
+	mt_walk_init(&walk, unwinder, input, stack);
+	if (have_regs(input) && walk.dump.size) {
+		end = mt_walk_dump(&walk);
+		if (chain_may_help(end))
+			end = mt_chain_splice(&walk, end);
+	} else if (input->chain_count) {
+		end = mt_chain_whole(&walk);
+	} else if (have_regs(input)) {
+		end = mt_walk_dump(&walk);
+	}
+	finish(&walk, end, misses);
+}
+
+static void unwind_dwarf(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+			 struct mt_stack *stack)
+{
+	uint64_t misses = unwinder->counts.cache_misses;
+	struct mt_walk walk;
+
+	mt_walk_init(&walk, unwinder, input, stack);
+	walk.use_fp = false;
+	finish(&walk, have_regs(input) ? mt_walk_dump(&walk) : MT_END_NO_REGS, misses);
+}
+
+static void unwind_fp(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+		      struct mt_stack *stack)
+{
+	uint64_t misses = unwinder->counts.cache_misses;
+	enum mt_stack_end end = MT_END_NO_REGS;
+	struct mt_walk walk;
+
+	mt_walk_init(&walk, unwinder, input, stack);
+	if (input->chain_count)
+		end = mt_chain_whole(&walk);
+	else if (have_regs(input))
+		end = mt_walk_fp(&walk);
+	finish(&walk, end, misses);
+}
+
+const struct mt_unwind_method mt_unwind_methods[] = {
+	{"auto", "CFI, frame pointers where there is none, the kernel's chain past the dump",
+	 unwind_auto},
+	{"dwarf", "CFI through the stack dump alone", unwind_dwarf},
+	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp},
+	{NULL, NULL, NULL},
+};
+
+const struct mt_unwind_method *mt_unwind_method_find(const char *name)
+{
+	for (const struct mt_unwind_method *m = mt_unwind_methods; m->name; m++) {
+		if (!strcmp(m->name, name))
+			return m;
+	}
+	return NULL;
+}
+
+void mt_unwind_prefetch(const struct mt_unwind_input *input)
+{
+	for (size_t i = 0; i < input->dump_size; i += 64)
+		__builtin_prefetch(input->dump + i);
+}
+
+const char *mt_frame_source_name(enum mt_frame_source source)
+{
+	static const char *const names[MT_FRAME_SOURCES] = {
+		[MT_FRAME_IP] = "ip", [MT_FRAME_KERNEL] = "kernel", [MT_FRAME_CFI] = "cfi",
+		[MT_FRAME_FP] = "fp", [MT_FRAME_CHAIN] = "chain",
+	};
+
+	return (unsigned int)source < MT_FRAME_SOURCES ? names[source] : "unknown";
+}
+
+const char *mt_stack_end_name(enum mt_stack_end end)
+{
+	static const char *const names[MT_END_REASONS] = {
+		[MT_END_ROOT] = "root",
+		[MT_END_NO_REGS] = "no user registers",
+		[MT_END_NO_DUMP] = "no stack dump",
+		[MT_END_DUMP] = "dump too small",
+		[MT_END_PAGE] = "stack page absent",
+		[MT_END_STACK] = "another stack",
+		[MT_END_NO_IMAGE] = "no mapping",
+		[MT_END_NO_ELF] = "image not at hand",
+		[MT_END_NO_CFI] = "no CFI",
+		[MT_END_BAD_CFI] = "broken CFI",
+		[MT_END_BAD_CFA] = "bad frame address",
+		[MT_END_LOOP] = "loop",
+		[MT_END_CHAIN] = "frame-pointer chain ends",
+		[MT_END_LIMIT] = "frame limit",
+	};
+
+	return (unsigned int)end < MT_END_REASONS ? names[end] : "unknown";
+}

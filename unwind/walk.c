@@ -1,0 +1,240 @@
+/*
+ * The frame loop. Nearly every frame is one probe of the rule cache and one compact step;
+ * everything else - a miss, the end, a signal frame, a rule that needs all registers, code without
+ * CFI - is off the loop's path.
+ */
+#include "unwind/walk.h"
+
+#include "symbols/image_map.h"
+#include "unwind/lookup.h"
+
+/* A stack is rarely larger; a frame address further up than this is wrong rather than beyond a
+ * small dump. */
+#define STACK_SPAN_MAX ((uint64_t)1 << 30)
+
+/* Nested signals and coroutine switches on one stack; more of them is a loop. */
+#define SWITCHES_MAX 16
+
+/* The interrupted program's registers in the signal frame, as seen from its rsp. */
+#define SIGNAL_RIP ((uint64_t)8)
+#define SIGNAL_RBP ((uint64_t)-40)
+
+void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
+		  const struct mt_unwind_input *input, struct mt_stack *stack)
+{
+	const uint64_t *value = input->regs.value;
+	size_t limit = unwinder->options.max_frames;
+
+	walk->unwinder = unwinder;
+	walk->input = input;
+	walk->stack = stack;
+	walk->dump = (struct mt_dump){.bytes = input->dump,
+				      .start = value[MT_DWARF_RSP],
+				      .size = input->dump ? input->dump_size : 0};
+	walk->first = stack->count;
+	walk->room = limit && limit < stack->capacity ? limit : stack->capacity;
+	walk->generation = mt_image_map_generation(input->map);
+	walk->use_fp = true;
+	walk->at = (struct mt_position){
+		.pc = value[MT_DWARF_RIP],
+		.sp = value[MT_DWARF_RSP],
+		.fp = input->regs.valid >> MT_DWARF_RBP & 1 ? value[MT_DWARF_RBP] : 0};
+	walk->source = MT_FRAME_IP;
+	walk->call_return = false;
+	walk->switches = 0;
+	walk->have_regs = false;
+}
+
+bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame)
+{
+	if (walk->stack->count >= walk->room)
+		return false;
+	walk->stack->frames[walk->stack->count++] = *frame;
+	return true;
+}
+
+bool mt_walk_switch(struct mt_walk *walk)
+{
+	return ++walk->switches <= SWITCHES_MAX;
+}
+
+enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address)
+{
+	const struct mt_dump *dump = &walk->dump;
+	bool early = dump->size < walk->input->dump_asked;
+
+	if (!dump->size)
+		return MT_END_NO_DUMP;
+	if (address < dump->start || address - dump->start > STACK_SPAN_MAX)
+		return walk->switches ? MT_END_STACK : MT_END_BAD_CFA;
+	if (walk->switches && early && walk->at.sp - dump->start >= dump->size)
+		return MT_END_STACK;
+	return early ? MT_END_PAGE : MT_END_DUMP;
+}
+
+static struct mt_rule __attribute__((noinline))
+rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_entry *entry,
+	  uint64_t tag)
+{
+	bool lasting;
+	struct mt_rule rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
+
+	walk->unwinder->counts.cache_misses++;
+	if (lasting)
+		*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
+	return rule;
+}
+
+/* pc is plausible. */
+static inline struct mt_rule rule_get(struct mt_walk *walk, uint64_t pc, bool call_return)
+{
+	uint64_t address = pc - call_return, tag = mt_cache_tag(address, walk->generation);
+	struct mt_cache_entry *entry = mt_cache_entry(walk->unwinder->cache, address, tag);
+
+	if (__builtin_expect(entry->tag != tag, 0))
+		return rule_miss(walk, address, pc, entry, tag);
+	return entry->rule;
+}
+
+struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return)
+{
+	return mt_pc_plausible(pc) ? rule_get(walk, pc, call_return)
+				   : mt_rule_none(MT_END_NO_IMAGE);
+}
+
+static int signal_step(struct mt_walk *walk, struct mt_rule rule)
+{
+	uint64_t base = walk->at.sp + (uint64_t)(int64_t)rule.offset;
+	struct mt_position next;
+
+	if (!mt_dump_read(&walk->dump, base, &next.sp) ||
+	    !mt_dump_read(&walk->dump, base + SIGNAL_RIP, &next.pc) ||
+	    !mt_dump_read(&walk->dump, base + SIGNAL_RBP, &next.fp))
+		return mt_walk_unreadable(walk, base + SIGNAL_RIP);
+	if (!mt_pc_plausible(next.pc))
+		return MT_END_BAD_CFA;
+	if (next.sp <= walk->at.sp || next.sp - walk->dump.start >= walk->dump.size)
+		walk->switches++;
+	if (!mt_walk_switch(walk))
+		return MT_END_LOOP;
+	walk->at = next;
+	walk->source = MT_FRAME_CFI;
+	walk->call_return = false;
+	return MT_WALK_ON;
+}
+
+/* Why a compact step did not hold: the same reads again, this time with a name for each failure. */
+static int failed_step(const struct mt_walk *walk, struct mt_rule rule)
+{
+	const struct mt_position *at = &walk->at;
+	uint64_t cfa = (rule.kind == MT_RULE_SP ? at->sp : at->fp) + (uint64_t)(int64_t)rule.offset;
+	uint64_t pc;
+
+	if (rule.kind == MT_RULE_FP_DEREF && !mt_dump_read(&walk->dump, cfa, &cfa))
+		return mt_walk_unreadable(walk, cfa);
+	if (!walk->dump.size)
+		return MT_END_NO_DUMP;
+	if (cfa <= at->sp)
+		return MT_END_LOOP;
+	if (!mt_dump_read(&walk->dump, cfa - 8, &pc))
+		return mt_walk_unreadable(walk, cfa - 8);
+	return pc ? MT_END_BAD_CFA : MT_END_ROOT;
+}
+
+/* In code without CFI. By convention the outermost frame has a frame pointer of zero. */
+static int fp_step(struct mt_walk *walk, int why)
+{
+	struct mt_position next;
+
+	if (!walk->use_fp || why == MT_END_BAD_CFI || why == MT_END_NO_ELF)
+		return why;
+	if (why == MT_END_NO_CFI && !walk->at.fp && walk->call_return)
+		return MT_END_ROOT;
+	if (!mt_fp_step(walk, &walk->at, walk->call_return, &next))
+		return why;
+	walk->at = next;
+	walk->source = MT_FRAME_FP;
+	walk->call_return = true;
+	return MT_WALK_ON;
+}
+
+static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_rule rule)
+{
+	switch (rule.kind) {
+	case MT_RULE_SIGNAL:
+		return signal_step(walk, rule);
+	case MT_RULE_END:
+		return MT_END_ROOT;
+	case MT_RULE_NONE:
+		return fp_step(walk, rule.offset);
+	case MT_RULE_SLOW:
+		return mt_full_step(walk);
+	default:
+		return failed_step(walk, rule);
+	}
+}
+
+/* The compact steps from the newest frame on; leaves at the first rule that is none, in *rule, or
+ * without room. */
+static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
+{
+	const struct mt_dump dump = walk->dump;
+	struct mt_position at = walk->at;
+	struct mt_frame *frame = walk->stack->frames + walk->stack->count;
+	struct mt_frame *end = walk->stack->frames + walk->room;
+	uint8_t source = walk->source;
+	bool call_return = walk->call_return, stepped = true;
+
+	for (; frame < end && stepped; frame++) {
+		*frame = (struct mt_frame){
+			.pc = at.pc, .sp = at.sp, .source = source, .call_return = call_return};
+		*rule = rule_get(walk, at.pc, call_return);
+		stepped = mt_rule_step(*rule, &dump, &at);
+		if (stepped) {
+			source = MT_FRAME_CFI;
+			call_return = true;
+		}
+	}
+	walk->stack->count = (size_t)(frame - walk->stack->frames);
+	walk->at = at;
+	walk->source = source;
+	walk->call_return = call_return;
+	return !stepped;
+}
+
+enum mt_stack_end mt_walk_dump(struct mt_walk *walk)
+{
+	struct mt_rule rule;
+	int end = MT_WALK_ON;
+
+	if (!mt_pc_plausible(walk->at.pc))
+		return MT_END_NO_IMAGE;
+	while (end == MT_WALK_ON) {
+		if (!run_compact(walk, &rule))
+			return MT_END_LIMIT;
+		end = rare_step(walk, rule);
+	}
+	return (enum mt_stack_end)end;
+}
+
+enum mt_stack_end mt_walk_fp(struct mt_walk *walk)
+{
+	struct mt_position next;
+	struct mt_frame frame;
+
+	for (;;) {
+		frame = (struct mt_frame){.pc = walk->at.pc,
+					  .sp = walk->at.sp,
+					  .source = walk->source,
+					  .call_return = walk->call_return};
+		if (!mt_walk_push(walk, &frame))
+			return MT_END_LIMIT;
+		if (mt_walk_rule(walk, walk->at.pc, walk->call_return).kind == MT_RULE_END)
+			return MT_END_ROOT;
+		if (!mt_fp_step(walk, &walk->at, walk->call_return, &next))
+			return walk->dump.size ? MT_END_CHAIN : MT_END_NO_DUMP;
+		walk->at = next;
+		walk->source = MT_FRAME_FP;
+		walk->call_return = true;
+	}
+}

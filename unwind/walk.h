@@ -1,0 +1,81 @@
+/* One stack being unwound, and the pieces that carry it on. Private to the unwinder. */
+#ifndef MT_UNWIND_WALK_H
+#define MT_UNWIND_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/cache.h"
+#include "unwind/cfi.h"
+#include "unwind/dump.h"
+#include "unwind/rule.h"
+#include "unwind/unwind.h"
+
+struct mt_unwinder {
+	struct mt_unwind_options options;
+	struct mt_unwind_counts counts;
+	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
+};
+
+/* A step's outcome is an enum mt_stack_end, or this: there is a next frame. */
+#define MT_WALK_ON ((int)MT_END_REASONS)
+
+struct mt_walk {
+	struct mt_unwinder *unwinder;
+	const struct mt_unwind_input *input;
+	struct mt_stack *stack;
+	struct mt_dump dump;
+	size_t first; /* the index in stack of the sample's own frame */
+	size_t room;  /* how many frames stack may hold */
+	uint32_t generation;
+	bool use_fp; /* frame-pointer steps are allowed */
+
+	struct mt_position at; /* the newest frame */
+	uint8_t source;	       /* enum mt_frame_source of it */
+	bool call_return;      /* at.pc is a return address */
+	unsigned int switches; /* how often sp changed by more than a return */
+
+	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see full.c */
+	size_t regs_frame;
+	bool have_regs;
+};
+
+/* Starts at the sample's registers, which the input has. */
+void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
+		  const struct mt_unwind_input *input, struct mt_stack *stack);
+
+/* By CFI (and frame pointers, where allowed) through the dump, frame by frame, until an end. */
+enum mt_stack_end mt_walk_dump(struct mt_walk *walk);
+
+/* By frame pointers alone through the dump. */
+enum mt_stack_end mt_walk_fp(struct mt_walk *walk);
+
+/* Appends a frame; false where there is no room. */
+bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame);
+
+/* The rule for a pc, through the cache. */
+struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return);
+
+/* Why a word at this address cannot be read from the dump. */
+enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address);
+
+/* The frame moved to another stack (a signal, a longjmp): false when that happens too often. */
+bool mt_walk_switch(struct mt_walk *walk);
+
+/* full.c: one step with all registers, from the newest frame. */
+int mt_full_step(struct mt_walk *walk);
+
+/*
+ * fp.c: one frame-pointer step from `at` in code without CFI, held against the mapping and, where
+ * the file is at hand, the code before the return address. False where it does not hold.
+ */
+bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
+		struct mt_position *next);
+
+/* chain.c: the kernel's chain as the whole stack; and as the provable continuation of a stack whose
+ * dump ended so. */
+enum mt_stack_end mt_chain_whole(struct mt_walk *walk);
+enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end);
+
+#endif
