@@ -53,7 +53,7 @@ class Server {
 
 	NOINLINE std::string render_page(const std::string &user, int value)
 	{
-		std::vector<char> buffer(2000, 'x');
+		std::vector<char> buffer(500, 'x'); /* small: malloc hands out the same one again */
 
 		KEEP_FRAME();
 		return user + std::string(buffer.data(), static_cast<size_t>(value) % buffer.size());
@@ -61,7 +61,7 @@ class Server {
 
 	NOINLINE size_t log_in(const std::string &user, long number)
 	{
-		cache.remember(user, 1500 + static_cast<size_t>(number) % 7 * 100);
+		cache.remember(user, 3000 + static_cast<size_t>(number) % 7 * 100);
 		KEEP_FRAME();
 		return user.size();
 	}
