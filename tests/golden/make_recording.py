@@ -1,0 +1,850 @@
+#!/usr/bin/env python3
+"""Writes small recordings that exercise each chunk and record type, codec and kind of damage: an
+encoder from formats/FORMAT.md alone, for tests. What a reader must find stands beside the bytes.
+
+    tests/golden/make_recording.py             tests scripts/mtdump on all of them (TAP)
+    tests/golden/make_recording.py DIR         writes them as DIR/NAME.mtr
+    tests/golden/make_recording.py DIR NAME... writes the named ones
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+MAGIC = b"\x89MTRC\r\n\x1a"
+HEAD, STATE, DATA, MARK, END, FILE = 1, 2, 3, 4, 5, 6
+(R_HEADER, R_INFO, R_EVENT, R_CLOCK, R_TASK, R_MAP, R_IMAGE, R_LOSS, R_WEIGHT, R_MARK, R_END,
+ R_NOTE) = range(1, 13)
+R_KERNEL, R_SAMPLE, R_FRAMES = 16, 17, 18
+CRITICAL = 1 << 31
+NONE = 0xFFFFFFFF
+STORED, ZSTD = 0, 1
+
+MMAP, COMM, EXIT, FORK, PERF_SAMPLE, MMAP2 = 1, 3, 4, 7, 9, 10
+MISC_USER = 2
+
+
+# Bytes --------------------------------------------------------------------------------------------
+
+def crc32c(data):
+    state = NONE
+    for byte in data:
+        state ^= byte
+        for _ in range(8):
+            state = state >> 1 ^ (0x82F63B78 & -(state & 1))
+    return state ^ NONE
+
+
+def string(text):
+    data = text.encode() if isinstance(text, str) else text
+    return struct.pack("<I", len(data)) + data
+
+
+def pad(data, to=8):
+    return data + bytes(-len(data) % to)
+
+
+def record(kind, body, time=0):
+    body = pad(body)
+    return struct.pack("<IIQ", kind, 16 + len(body), time) + body
+
+
+def zstd_frame(data):
+    """A zstd frame of raw and run-length blocks: needs no library, and long runs get smaller."""
+    out = struct.pack("<IBI", 0xFD2FB528, 2 << 6 | 1 << 5, len(data))
+    blocks = list(runs(data)) or [(b"", 0)]
+    for number, (block, kind) in enumerate(blocks):
+        size = len(block) << 3 | kind << 1 | (number == len(blocks) - 1)
+        out += struct.pack("<I", size)[:3] + (block[:1] if kind == 1 else block)
+    return out
+
+
+def runs(data):
+    """(bytes, block type): 1 where one byte is repeated, 0 elsewhere."""
+    start = at = 0
+    while at < len(data):
+        end = at
+        while end < len(data) and data[end] == data[at] and end - at < 1024:
+            end += 1
+        if end - at >= 32:
+            if at > start:
+                yield data[start:at], 0
+            yield data[at:end], 1
+            start = end
+        at = end
+    if at > start:
+        yield data[start:at], 0
+
+
+def chunk_header(kind, stored, **fields):
+    """A header with a right checksum around whatever the fields say."""
+    values = dict(type=kind, flags=1 if kind in (HEAD, STATE, DATA) else 0, codec=STORED,
+                  stored_size=len(stored), raw_size=len(stored), sequence=0, first_time=0,
+                  last_time=0, stream=0, records=0, crc=crc32c(stored))
+    values.update(fields)
+    head = MAGIC + struct.pack("<HHB3xIIQQQIII", *(values[name] for name in (
+        "type", "flags", "codec", "stored_size", "raw_size", "sequence", "first_time", "last_time",
+        "stream", "records", "crc")))
+    return head + struct.pack("<I", crc32c(head))
+
+
+def record_times(payload):
+    """The times of well-formed records, for the chunk header."""
+    times, at = [], 0
+    while at + 16 <= len(payload):
+        size, time = struct.unpack_from("<IQ", payload, at + 4)
+        if size < 16 or size % 8 or at + size > len(payload):
+            break
+        times.append(time)
+        at += size
+    return times
+
+
+class Writer:
+    """Chunks one behind the other. Their headers tell the truth where no field says otherwise."""
+
+    def __init__(self):
+        self.data = b""
+        self.sequence = 0
+        self.codec = STORED
+        self.frames = 1
+
+    def chunk(self, kind, *records, **fields):
+        payload = b"".join(records)
+        codec = fields.setdefault("codec", self.codec)
+        stored = self.packed(payload) if codec == ZSTD else payload
+        if len(stored) > len(payload):  # not worth it, and not allowed
+            fields["codec"], stored = STORED, payload
+        times = record_times(payload)
+        told = dict(raw_size=len(payload), sequence=self.sequence, records=len(times),
+                    first_time=min(filter(None, times), default=0), last_time=max(times, default=0))
+        self.sequence = fields.get("sequence", self.sequence) + 1
+        self.data += chunk_header(kind, stored, **dict(told, **fields)) + stored
+        return self
+
+    def packed(self, payload):
+        step = -(-len(payload) // self.frames) or 1
+        return b"".join(zstd_frame(payload[at:at + step]) for at in range(0, len(payload), step))
+
+    def raw(self, data):
+        self.data += data
+        return self
+
+    def lose(self, count=1):
+        self.sequence += count
+        return self
+
+
+# Records ------------------------------------------------------------------------------------------
+
+def header(major=1, minor=0, clock=1, more=b""):
+    return record(R_HEADER, struct.pack("<HHI16s", major, minor, clock, b"recording's name") + more)
+
+
+def info(key, value):
+    return record(R_INFO, string(key) + string(value))
+
+
+IP, TID, TIME, ADDR, CALLCHAIN, CPU, PERIOD, RAW, REGS, STACK, IDENTIFIER = (
+    1 << bit for bit in (0, 1, 2, 3, 5, 7, 8, 10, 12, 13, 16))
+SAMPLE_TYPE = IDENTIFIER | IP | TID | TIME | ADDR | CPU | PERIOD | CALLCHAIN | REGS | STACK
+SAMPLE_ID_ALL = 1 << 18
+USE_CLOCKID = 1 << 25
+X86_MASK = 0xFF0FFF
+
+
+def attr(kind, config, sample_type, size=112, stack=1024):
+    """A struct perf_event_attr of `size` bytes."""
+    stack = stack if sample_type & STACK else 0
+    regs = X86_MASK if sample_type & REGS else 0
+    data = struct.pack("<IIQQQQQIIQQQQIiQ", kind, size, config, 1, sample_type, 0,
+                       SAMPLE_ID_ALL | USE_CLOCKID, 0, 0, 0, 0, 0, regs, stack, 1, 0)
+    return (data + bytes(64))[:size]
+
+
+def event(index, role, name, alias, attr_bytes, pair=NONE, unit="calls", form="", klass=0):
+    return record(R_EVENT, struct.pack("<IIII", index, role, pair, klass) + string(name)
+                  + string(alias) + string(unit) + string(attr_bytes) + string(form))
+
+
+FAULTS, BRK, BRK_ENTER, SIDEBAND = 0, 1, 2, 3
+SAMPLE_TYPES = {FAULTS: SAMPLE_TYPE, BRK: SAMPLE_TYPE | RAW,
+                BRK_ENTER: IDENTIFIER | TID | TIME | CPU | RAW,
+                SIDEBAND: IDENTIFIER | TID | TIME | CPU}
+BRK_FORMAT = ("name: sys_exit_brk\nID: 700\nformat:\n"
+              "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
+              "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n")
+
+
+def events():
+    return (event(FAULTS, 0, "page-faults", "page-faults", attr(1, 2, SAMPLE_TYPES[FAULTS]),
+                  unit="faults", klass=1)
+            + event(BRK, 0, "syscalls:sys_exit_brk", "brk", attr(2, 700, SAMPLE_TYPES[BRK], 136),
+                    pair=BRK_ENTER, form=BRK_FORMAT)
+            + event(BRK_ENTER, 1, "syscalls:sys_enter_brk", "brk",
+                    attr(2, 701, SAMPLE_TYPES[BRK_ENTER]), pair=BRK)
+            + event(SIDEBAND, 2, "dummy", "dummy", attr(1, 9, SAMPLE_TYPES[SIDEBAND]),
+                    unit="events"))
+
+
+def clock(recording=1000, more=b""):
+    return record(R_CLOCK, struct.pack("<QQQQ", recording, recording, 10**18 + recording,
+                                       recording + 5) + more)
+
+
+def infos():
+    facts = (("tool", "make_recording 1"), ("command", "mtrec -e 'page-faults,brk' -- true"),
+             ("host", "golden"), ("kernel", "6.1.0"), ("arch", "x86_64"), ("cpus", "2"),
+             ("page-size", "4096"), ("target", "command"), ("call-graph", "dwarf,1024"))
+    return b"".join(info(*fact) for fact in facts)
+
+
+def task(pid=100, tid=None, comm="worker", exe="/bin/worker", cmdline="worker\0-x\0", more=b""):
+    strings = [exe, cmdline, "0::/user.slice\n", "100"] if tid is None else ["", "", "", ""]
+    return record(R_TASK, struct.pack("<iiiIQ", pid, pid if tid is None else tid, 1, 1000, 5555)
+                  + string(comm) + b"".join(map(string, strings)) + more)
+
+
+def map_record(start=0x400000, end=0x500000, path="/bin/worker", prot=5, more=b""):
+    return record(R_MAP, struct.pack("<iIIIIQQQQQQ", 100, prot, 2, 8, 1, 4242, start, end, 0, 900,
+                                     950) + string(path) + more)
+
+
+def image(path="/bin/worker", build_id=bytes(range(20)), problem="", more=b""):
+    return record(R_IMAGE, struct.pack("<IIQQQ", 8, 1, 4242, 7, 123456) + string(path)
+                  + string(build_id) + string(problem) + more)
+
+
+def loss(count=3, source=1, event_index=FAULTS, more=b""):
+    return record(R_LOSS, struct.pack("<IIQQQI", 0, event_index, 2000, 2500, count, source) + more)
+
+
+def note(text="the ring is small", level=1):
+    return record(R_NOTE, struct.pack("<I", level) + string(text))
+
+
+def weight(time, event_index=FAULTS, numerator=1, denominator=1):
+    return record(R_WEIGHT, struct.pack("<IIQQ", event_index, 0, numerator, denominator), time)
+
+
+def mark(limit, samples=0, lost=0):
+    return record(R_MARK, struct.pack("<QQQ", limit, samples, lost), limit)
+
+
+def end(samples, written, lost=3):
+    return record(R_END, struct.pack("<QQQQQQII", 1000, 9000, samples, lost, 4096, written, 1, 0),
+                  9000)
+
+
+# The kernel's records -----------------------------------------------------------------------------
+
+def perf_record(kind, body, misc=MISC_USER, size=None):
+    body = pad(body)
+    return struct.pack("<IHH", kind, misc, 8 + len(body) if size is None else size) + body
+
+
+def sample_id(time, pid=100, tid=100):
+    return struct.pack("<IIQIIQ", pid, tid, time, 0, 0, 77)
+
+
+def kernel_sample(event_index, time, asked=0, valid=0, tid=100, chain=(0x400100, 0x400200)):
+    """(the kernel's record without the dump's bytes, the cut)."""
+    kind = SAMPLE_TYPES[event_index]
+    body = struct.pack("<Q", 77)
+    body += struct.pack("<Q", 0x400100) if kind & IP else b""
+    body += struct.pack("<IIQ", 100, tid, time)
+    body += struct.pack("<Q", 0x7000000) if kind & ADDR else b""
+    body += struct.pack("<II", 1, 0)
+    body += struct.pack("<Q", 1) if kind & PERIOD else b""
+    if kind & CALLCHAIN:
+        ips = (-512 & (1 << 64) - 1,) + tuple(chain)
+        body += struct.pack(f"<Q{len(ips)}Q", len(ips), *ips)
+    if kind & RAW:
+        body += struct.pack("<IHBBiiiQI", 28, 700, 0, 0, 100, 12, 0, 0x9000, 0)
+    if kind & REGS:
+        values = [0x1000 + n for n in range(20)]
+        values[7], values[8] = 0x7FFF0000, 0x400100
+        body += struct.pack("<Q20Q", 2, *values)
+    cut = None
+    if kind & STACK:
+        body += struct.pack("<Q", asked)
+        cut = 8 + len(body)
+        body += struct.pack("<Q", valid) if asked else b""
+    return perf_record(PERF_SAMPLE, body, size=8 + len(body) + asked), cut
+
+
+def kernel(event_index, kernel_record, time, **over):
+    size = over.get("kernel_size", len(kernel_record))
+    return record(R_KERNEL, struct.pack("<II", event_index, size) + kernel_record
+                  + over.get("more", b""),
+                  time)
+
+
+def sample(event_index, time, asked=1024, valid=256, kernel_event=None, **over):
+    """A SAMPLE record; `over` replaces one of its fields, whatever that breaks."""
+    kernel_record, cut = kernel_sample(event_index if kernel_event is None else kernel_event, time,
+                                       asked, valid, chain=over.get("chain", (0x400100, 0x400200)))
+    stack = struct.pack("<4Q", 0x400200, 0, 0x400300, 0) + bytes(max(0, valid - 32))
+    stack = stack[:valid]
+    told = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=asked, dump_size=valid,
+                coding=0, coded_size=len(stack), zero=0)
+    told.update({k: v for k, v in over.items() if k in told})
+    return record(R_SAMPLE, struct.pack("<8I", event_index, *told.values()) + kernel_record + stack
+                  + over.get("more", b""), time)
+
+
+def frames(event_index, time, count=2):
+    kernel_record, cut = kernel_sample(event_index, time, 1024, 256)
+    return record(R_FRAMES, struct.pack("<6I", event_index, len(kernel_record), cut, 1024, count, 1)
+                  + kernel_record + struct.pack(f"<{count}Q", *range(count)) + bytes(count), time)
+
+
+def plain_sample(event_index, time, **over):
+    """A sample without a dump, in a KERNEL record."""
+    return kernel(event_index, kernel_sample(event_index, time, **over)[0], time)
+
+
+def side_band(time):
+    """One of each: a map, a comm, a fork, an exit."""
+    records = (
+        perf_record(MMAP2, struct.pack("<IIQQQIIQQII", 100, 100, 0x500000, 0x1000, 0, 8, 1, 4242,
+                                       7, 5, 2)
+                    + pad(b"/lib/libx.so\0") + sample_id(time)),
+        perf_record(MMAP, struct.pack("<IIQQQ", 100, 100, 0x600000, 0x1000, 0) + pad(b"//anon\0")
+                    + sample_id(time + 1)),
+        perf_record(COMM, struct.pack("<II", 100, 100) + pad(b"renamed\0") + sample_id(time + 2)),
+        perf_record(FORK, struct.pack("<IIIIQ", 101, 100, 101, 100, time + 3)
+                    + sample_id(time + 3)),
+        perf_record(EXIT, struct.pack("<IIIIQ", 101, 100, 101, 100, time + 4)
+                    + sample_id(time + 4)))
+    return b"".join(kernel(SIDEBAND, r, time + n) for n, r in enumerate(records))
+
+
+# Recordings ---------------------------------------------------------------------------------------
+
+def begun(head_more=b"", **options):
+    """A writer behind its HEAD chunk."""
+    writer = Writer()
+    for name, value in options.items():
+        setattr(writer, name, value)
+    return writer.chunk(HEAD, header() + infos() + clock() + events() + head_more)
+
+
+def state(writer):
+    return writer.chunk(STATE, task(), task(tid=102, comm="thread"), map_record(), image())
+
+
+def ended(writer, samples, **fields):
+    start = writer.data.rfind(MAGIC + struct.pack("<H", HEAD))
+    return writer.chunk(END, end(samples, len(writer.data) - start), **fields).data
+
+
+def faults(*times):
+    return b"".join(sample(FAULTS, time) for time in times)
+
+
+RECORDINGS = {}  # name -> (function that gives the bytes, what a reader must find)
+
+
+def recording(samples=None, check=None, status=0, order=None, before=0, **damage):
+    """What a reader must find in it.
+
+    samples: by event index; a list where there are several recordings; None where there is none.
+    check: a part of what --check says, None where nothing violates the page.
+    status: mtreport's exit status. order: the times of all DATA records. before: bytes before the
+    first HEAD. damage: the figures that are not 0, and `refused`.
+    """
+    def register(make):
+        want = dict(samples=samples, check=check, status=status, order=order, before=before,
+                    damage=damage)
+        RECORDINGS[make.__name__] = (make, want)
+        return make
+    return register
+
+
+def all_types(writer):
+    state(writer)
+    writer.chunk(STATE, loss(), note(), clock(2000), info("later", "too"))
+    writer.chunk(DATA, side_band(1100), weight(1150), faults(1200, 1300), stream=0)
+    writer.chunk(DATA, plain_sample(BRK_ENTER, 1190), sample(BRK, 1250), plain_sample(BRK, 1260),
+                 stream=1)
+    writer.chunk(MARK, mark(1400, 4))
+    writer.chunk(DATA, faults(1500, 1600), stream=0)
+    return ended(writer, 6)
+
+
+ALL = {FAULTS: 4, BRK: 2, BRK_ENTER: 1}
+
+
+@recording(ALL, order=[1100, 1101, 1102, 1103, 1104, 1150, 1190, 1200, 1250, 1260, 1300, 1500,
+                       1600])
+def stored():
+    return all_types(begun())
+
+
+@recording(ALL)
+def zstd():
+    return all_types(begun(codec=ZSTD))
+
+
+@recording(ALL)
+def zstd_of_several_frames():
+    return all_types(begun(codec=ZSTD, frames=3))
+
+
+@recording({FAULTS: 5}, order=[1000, 1000, 1001, 1001, 1002])
+def streams_of_equal_times():
+    writer = state(begun())
+    writer.chunk(DATA, faults(1000, 1001), stream=2).chunk(DATA, faults(1001, 1000, 1002), stream=1)
+    return ended(writer, 5)
+
+
+@recording({FAULTS: 6}, order=[1000, 1010, 1020, 1030, 1040, 1050])
+def unsorted_within_a_chunk():
+    writer = state(begun())
+    writer.chunk(DATA, faults(1020, 1000, 1040), stream=0)
+    writer.chunk(DATA, faults(1050, 1010, 1030), stream=1)
+    return ended(writer, 6)
+
+
+ODD = ("two words", "", b"\xff\xfe\x00bytes", "line\nbreak;semi", "\x1b[31mred", "漢字",
+       "x" * 5000)
+
+
+@recording({FAULTS: 1})
+def odd_strings():
+    writer = begun(b"".join(info(text, text) for text in ODD))
+    writer.chunk(STATE,
+                 *[task(200 + n, comm=text, exe=text, cmdline=text) for n, text in enumerate(ODD)],
+                 *[map_record(0x1000 * n, 0x2000 * n, text) for n, text in enumerate(ODD, 1)],
+                 *[image(text, text, text) for text in ODD], *[note(text) for text in ODD])
+    return ended(writer.chunk(DATA, faults(1000)), 1)
+
+
+@recording({FAULTS: 2})
+def padding_of_every_length():
+    writer = state(begun())
+    writer.chunk(STATE, *[info("k" * n, "v" * m) for n in range(9) for m in range(9)])
+    writer.chunk(DATA, sample(FAULTS, 1000, valid=8), sample(FAULTS, 1001, valid=1024))
+    return ended(writer, 2)
+
+
+@recording({FAULTS: 2})
+def a_later_minor_version():
+    """Fields behind the known ones, in every record."""
+    more = bytes(range(1, 41))
+    writer = Writer()
+    writer.chunk(HEAD, header(minor=7, more=more), infos(), clock(more=more), events())
+    writer.chunk(STATE, task(more=more), map_record(more=more), image(more=more), loss(more=more))
+    writer.chunk(DATA, sample(FAULTS, 1000, more=more),
+                 kernel(FAULTS, kernel_sample(FAULTS, 1001)[0], 1001, more=more))
+    return ended(writer, 2)
+
+
+@recording({FAULTS: 2}, unknown_chunks=2)
+def unknown_optional_chunks():
+    writer = state(begun()).chunk(DATA, faults(1000)).chunk(77, b"what a later version says")
+    writer.chunk(MARK, b"in a codec of later versions", codec=9, records=1)
+    return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+@recording({FAULTS: 1})
+def a_carried_file():
+    writer = state(begun()).chunk(FILE, b"reserved; its payload is not told")
+    return ended(writer.chunk(DATA, faults(1000)), 1)
+
+
+@recording({}, check="refused: critical chunk of unknown type 77", status=3, refused="type 77",
+           unknown_chunks=1)
+def an_unknown_critical_chunk():
+    return ended(state(begun()).chunk(DATA, faults(1000)).chunk(77, b"needed", flags=1), 1)
+
+
+@recording({}, check="refused: critical chunk of unknown codec 9", status=3, refused="codec 9",
+           unknown_chunks=1)
+def an_unknown_codec():
+    return ended(state(begun()).chunk(DATA, faults(1000)).chunk(DATA, b"packed..", codec=9), 1)
+
+
+@recording({FAULTS: 2}, unknown_records=2)
+def unknown_records():
+    writer = state(begun()).chunk(STATE, record(99, b"state"))
+    return ended(writer.chunk(DATA, faults(1000), record(98, b"data", 1001), faults(1002)), 2)
+
+
+@recording({FAULTS: 1}, check="critical record of unknown type 98", refused_chunks=1)
+def an_unknown_critical_record():
+    needed = record(98 | CRITICAL, b"needed", 1002)
+    writer = state(begun()).chunk(DATA, faults(1000, 1001), needed, faults(1003))
+    return ended(writer.chunk(DATA, faults(1100)), 1)
+
+
+@recording({FAULTS: 2})
+def known_records_with_the_critical_bit():
+    bit = struct.pack("<I", R_SAMPLE | CRITICAL)
+    return ended(state(begun()).chunk(DATA, bit + faults(1000)[4:], bit + faults(1001)[4:]), 2)
+
+
+@recording({}, check="refused: version 2.0", status=3, refused="version 2.0")
+def another_major_version():
+    writer = Writer().chunk(HEAD, header(major=2) + infos() + clock() + events())
+    return ended(writer.chunk(DATA, faults(1000)), 1)
+
+
+@recording({}, check="refused: no HEADER", status=3, refused="no HEADER")
+def no_header():
+    return ended(Writer().chunk(HEAD, infos() + clock() + events()).chunk(DATA, faults(1000)), 1)
+
+
+@recording({FAULTS: 1, BRK: 1})
+def events_described_later():
+    writer = Writer().chunk(HEAD, header() + infos() + clock()).chunk(DATA, faults(1000))
+    return ended(writer.chunk(STATE, events()).chunk(DATA, sample(BRK, 1100)), 2)
+
+
+@recording({FAULTS: 1}, check="described twice")
+def an_event_described_twice():
+    writer = begun().chunk(STATE, event(FAULTS, 2, "imposter", "imposter", attr(1, 9, TID | TIME)))
+    return ended(writer.chunk(DATA, faults(1000)), 1)
+
+
+@recording({FAULTS: 1, 55: 1}, check="event 55 is not described")
+def a_sample_of_no_event():
+    writer = state(begun()).chunk(DATA, faults(1000), sample(55, 1001, kernel_event=FAULTS))
+    return ended(writer, 1)
+
+
+@recording({}, status=4)
+def no_samples():
+    return ended(state(begun()).chunk(DATA, side_band(1000)), 0)
+
+
+@recording({}, status=4, cut_short=True)
+def a_head_alone():
+    return begun().data
+
+
+@recording(None, status=3)
+def empty():
+    return b""
+
+
+@recording(None, status=3, before=5000)
+def foreign():
+    return b"no recording" * 416 + b"........"
+
+
+# Damage -------------------------------------------------------------------------------------------
+
+def three_chunks():
+    """HEAD, STATE and three DATA chunks of two faults each, and where each chunk begins."""
+    writer, starts = begun(), []
+    starts.append(len(writer.data))
+    state(writer)
+    for time in (1000, 1100, 1200):
+        starts.append(len(writer.data))
+        writer.chunk(DATA, faults(time, time + 1))
+    starts.append(len(writer.data))
+    return writer, starts
+
+
+def flipped(data, at):
+    return data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:]
+
+
+def three_and_end():
+    writer, starts = three_chunks()
+    return ended(writer, 6), starts
+
+
+def inserted(index, more):
+    """three_and_end() with bytes before its chunk of that index."""
+    data, starts = three_and_end()
+    return data[:starts[index]] + more + data[starts[index]:]
+
+
+CHUNK = len(faults(1000, 1001))  # bytes of payload
+
+
+@recording({FAULTS: 6}, cut_short=True)
+def cut_behind_a_chunk():
+    return three_chunks()[0].data
+
+
+@recording({FAULTS: 6}, check="40 bytes that are no chunk", cut_short=True, skipped_bytes=40)
+def cut_in_a_header():
+    data, starts = three_and_end()
+    return data[:starts[4] + 40]
+
+
+@recording({FAULTS: 6}, check="3 bytes that are no chunk", cut_short=True, skipped_bytes=3)
+def cut_in_the_magic():
+    data, starts = three_and_end()
+    return data[:starts[4] + 3]
+
+
+@recording({FAULTS: 4}, check="damaged: cut off", cut_short=True, damaged_chunks=1,
+           skipped_bytes=100)
+def cut_in_a_payload():
+    return three_chunks()[0].data[:-CHUNK + 100]
+
+
+@recording({FAULTS: 4}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=CHUNK)
+def a_flipped_bit_in_a_payload():
+    data, starts = three_and_end()
+    return flipped(data, starts[2] + 200)
+
+
+@recording({FAULTS: 4}, check="the sequence is not one above", missing_chunks=1,
+           skipped_bytes=CHUNK + 64)
+def a_flipped_bit_in_a_header():
+    data, starts = three_and_end()
+    return flipped(data, starts[2] + 30)
+
+
+@recording({FAULTS: 4}, check="the sequence is not one above", missing_chunks=1,
+           skipped_bytes=CHUNK + 64)
+def a_flipped_bit_in_a_magic():
+    data, starts = three_and_end()
+    return flipped(data, starts[2] + 2)
+
+
+@recording({FAULTS: 6}, check="22 bytes that are no chunk", skipped_bytes=22)
+def bytes_between_chunks():
+    return inserted(2, b"garbage" + MAGIC + b"garbage")
+
+
+@recording({FAULTS: 6}, check="bytes before the first HEAD", before=15)
+def bytes_before_the_head():
+    return b"garbage" + MAGIC + three_and_end()[0]
+
+
+@recording({FAULTS: 6}, check="9 bytes that are no chunk", skipped_bytes=9)
+def bytes_behind_the_end():
+    return three_and_end()[0] + b"leftovers"
+
+
+@recording({FAULTS: 6}, check="bytes that are no chunk", skipped_bytes=64)
+def a_header_that_claims_too_much():
+    """raw_size above 64 MiB: no chunk, though its checksum is right."""
+    return inserted(2, chunk_header(DATA, b"", codec=ZSTD, raw_size=(64 << 20) + 8))
+
+
+@recording({FAULTS: 6}, check="bytes that are no chunk", skipped_bytes=64)
+def a_header_that_stores_more_than_it_holds():
+    return inserted(2, chunk_header(DATA, b"", codec=ZSTD, stored_size=16, raw_size=8))
+
+
+@recording({FAULTS: 6}, check="damaged: crc differs", damaged_chunks=1)
+def a_false_stored_size():
+    """A good header that claims the chunks behind it as its payload: they are found still."""
+    return inserted(1, chunk_header(DATA, b"", stored_size=1000, raw_size=1000, sequence=2,
+                                    first_time=1, last_time=1))
+
+
+@recording({FAULTS: 4}, check="the sequence is not one above", missing_chunks=1)
+def a_missing_chunk():
+    data, starts = three_and_end()
+    return data[:starts[2]] + data[starts[3]:]
+
+
+@recording({FAULTS: 2}, check="damaged: does not decompress", damaged_chunks=1, skipped_bytes=48)
+def bytes_that_are_no_zstd():
+    writer = state(begun()).chunk(DATA, faults(1000)).lose(0)
+    writer.raw(chunk_header(DATA, b"never zstd, what" * 3, codec=ZSTD, raw_size=100, sequence=3))
+    writer.raw(b"never zstd, what" * 3).lose()
+    return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+@recording({FAULTS: 2}, check="damaged: decompresses to 1008 bytes", damaged_chunks=1,
+           skipped_bytes=29)
+def a_false_raw_size():
+    packed = zstd_frame(bytes(1008))[:-4] + struct.pack("<I", 1008 << 3 | 1 << 1 | 1)[:3] + b"\0"
+    packed += b"\x50\x2a\x4d\x18\x08\0\0\0" + bytes(8)  # a skippable frame
+    writer = state(begun()).chunk(DATA, faults(1000))
+    writer.raw(chunk_header(DATA, packed, codec=ZSTD, raw_size=1016, sequence=3) + packed).lose()
+    return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+def broken_tail(size):
+    """Two faults, then a record header of that size, then two more that cannot be found."""
+    tail = struct.pack("<IIQ", R_SAMPLE, size, 1002)
+    writer = state(begun()).chunk(DATA, faults(1000, 1001), tail, faults(1003, 1004),
+                                  last_time=1001, records=2)
+    return ended(writer.chunk(DATA, faults(1100)), 3)
+
+
+@recording({FAULTS: 3}, check="the rest is damaged", damaged_records=1)
+def a_record_of_size_0():
+    return broken_tail(0)
+
+
+@recording({FAULTS: 3}, check="the rest is damaged", damaged_records=1)
+def a_record_of_odd_size():
+    return broken_tail(20)
+
+
+@recording({FAULTS: 3}, check="the rest is damaged", damaged_records=1)
+def a_record_past_the_payload():
+    return broken_tail(1 << 20)
+
+
+@recording({FAULTS: 2}, check="the rest is damaged", damaged_records=1)
+def a_payload_with_8_bytes_left():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001), b"8 bytes!", records=2), 2)
+
+
+@recording({FAULTS: 2}, check="damaged TASK", damaged_records=6)
+def bodies_too_short():
+    writer = begun().chunk(STATE, record(R_TASK, bytes(8)), record(R_MAP, bytes(8)),
+                           record(R_IMAGE, bytes(8)), record(R_LOSS, bytes(8)),
+                           record(R_INFO, struct.pack("<I", 1 << 30) + b"long"))
+    return ended(writer.chunk(DATA, record(R_SAMPLE, bytes(16), 999), faults(1000, 1001)), 2)
+
+
+def broken_sample(**over):
+    writer = state(begun()).chunk(DATA, faults(1000), sample(FAULTS, 1001, **over), faults(1002))
+    return ended(writer, 2)
+
+
+BROKEN_SAMPLES = {
+    "kernel_size_too_small": dict(kernel_size=256),
+    "kernel_size_odd": dict(kernel_size=260),
+    "kernel_size_huge": dict(kernel_size=NONE),
+    "cut_outside": dict(cut=100000),
+    "cut_elsewhere": dict(cut=64),
+    "cut_0": dict(cut=0),
+    "dump_asked_differs": dict(dump_asked=2048),
+    "dump_size_above_asked": dict(valid=2048),
+    "dump_size_differs": dict(dump_size=248, coded_size=248),
+    "coded_size_differs": dict(coded_size=248),
+    "coded_size_huge": dict(coded_size=NONE),
+    "coding_1": dict(coding=1),
+}
+for why, fields_over in BROKEN_SAMPLES.items():
+    def broken(over=fields_over):
+        return broken_sample(**over)
+    broken.__name__ = "sample_with_" + why
+    recording({FAULTS: 2}, check="damaged SAMPLE", damaged_records=1)(broken)
+
+
+@recording({FAULTS: 2}, check="damaged KERNEL", damaged_records=2)
+def kernel_records_of_another_size():
+    whole = kernel_sample(FAULTS, 1001)[0]
+    shorter = kernel(FAULTS, whole, 1001, kernel_size=len(whole) - 8)
+    writer = state(begun()).chunk(DATA, faults(1000), shorter, kernel(FAULTS, whole[:4], 1001),
+                                  faults(1002))
+    return ended(writer, 2)
+
+
+@recording({FAULTS: 1})
+def frames_are_counted_and_skipped():
+    return ended(state(begun()).chunk(DATA, frames(FAULTS, 1000), faults(1001)), 1)
+
+
+def one_brk():
+    return ended(state(begun()).chunk(DATA, sample(BRK, 500)), 1)
+
+
+@recording([{FAULTS: 6}, {BRK: 1}])
+def two_recordings():
+    return three_and_end()[0] + one_brk()
+
+
+@recording([{FAULTS: 6}, {}, {BRK: 1}], check="refused: no HEADER")
+def three_recordings_the_second_headless():
+    second = ended(state(begun()).chunk(DATA, faults(1, 2, 3)), 3)
+    return three_and_end()[0] + flipped(second, 100) + one_brk()
+
+
+# The test -----------------------------------------------------------------------------------------
+
+def mtdump(path, *options):
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return subprocess.run([sys.executable, os.path.join(top, "scripts", "mtdump"), *options, path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                          encoding="utf-8", errors="surrogateescape")
+
+
+def objects(done, what):
+    return [fact for fact in map(json.loads, done.stdout.splitlines()) if fact["what"] == what]
+
+
+def problems(path, want):
+    """What mtdump finds in one recording that it should not, and the other way round."""
+    done = mtdump(path, "--json", "--chunks", "--records", "--summary", "--check")
+    if want["samples"] is None:
+        right = done.returncode == 3 and "no recording" in done.stderr
+        return [] if right else [f"exit {done.returncode}: {done.stderr}"]
+    found = check_problems(done, want)
+    if done.returncode not in (0, 1):
+        return found
+    recordings = objects(done, "recording")
+    found += sample_problems(recordings, want) + damage_problems(recordings, want)
+    return found + order_problems(done, want)
+
+
+def order_problems(done, want):
+    before = objects(done, "file")[0]["skipped_bytes_before"]
+    found = [] if before == want["before"] else [f"{before} bytes before the HEAD"]
+    data_types = ("KERNEL", "SAMPLE", "WEIGHT")
+    times = [record["time"] for record in objects(done, "record") if record["type"] in data_types]
+    return found + ([] if want["order"] in (None, times) else [f"order {times}"])
+
+
+def sample_problems(recordings, want):
+    wanted = want["samples"] if isinstance(want["samples"], list) else [want["samples"]]
+    got = [{e["index"]: e["samples"] for e in r["events"] if e["samples"]} for r in recordings]
+    return [] if got == wanted else [f"samples by event: {got}"]
+
+
+def damage_problems(recordings, want):
+    if len(recordings) > 1:
+        return []
+    damage = {name: value for name, value in recordings[0]["damage"].items() if value}
+    damage.update({"refused": recordings[0]["refused"]} if recordings[0]["refused"] else {})
+    wanted = dict(want["damage"])
+    if wanted.get("refused") and wanted["refused"] in damage.get("refused", ""):
+        wanted["refused"] = damage["refused"]
+    return [] if damage == wanted else [f"damage: {damage}"]
+
+
+def check_problems(done, want):
+    if not want["check"]:
+        return [] if done.returncode == 0 else [f"--check: {done.stderr}"]
+    told = done.returncode == 1 and want["check"] in done.stderr
+    return [] if told else [f"--check exits {done.returncode}: {done.stderr}"]
+
+
+def write_recordings(directory, names=None):
+    os.makedirs(directory, exist_ok=True)
+    for name in names or RECORDINGS:
+        with open(os.path.join(directory, name + ".mtr"), "wb") as f:
+            f.write(RECORDINGS[name][0]())
+
+
+def test(directory):
+    write_recordings(directory)
+    print(f"1..{len(RECORDINGS)}")
+    failed = 0
+    for number, (name, (_, want)) in enumerate(RECORDINGS.items(), 1):
+        found = problems(os.path.join(directory, name + ".mtr"), want)
+        for problem in found:
+            print("# " + problem.replace("\n", "\n# "))
+        failed += bool(found)
+        print(f"{'not ' if found else ''}ok {number} - mtdump reads {name.replace('_', ' ')}",
+              flush=True)
+    return 1 if failed else 0
+
+
+def main(words):
+    if words:
+        return write_recordings(words[0], words[1:])
+    with tempfile.TemporaryDirectory() as directory:
+        return test(directory)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
