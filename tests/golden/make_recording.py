@@ -716,6 +716,8 @@ BROKEN_SAMPLES = {
     "cut_outside": dict(cut=100000),
     "cut_elsewhere": dict(cut=64),
     "cut_0": dict(cut=0),
+    "cut_odd": dict(cut=268),
+    "no_dump": dict(asked=0, valid=0),
     "dump_asked_differs": dict(dump_asked=2048),
     "dump_size_above_asked": dict(valid=2048),
     "dump_size_differs": dict(dump_size=248, coded_size=248),
