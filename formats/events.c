@@ -1,0 +1,47 @@
+/* The event table's storage and look-up. The rows themselves are in events.def. */
+#include "formats/events.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define MT_SOFTWARE(name, number, size_class, timed, what, text)  \
+	{.alias = (name),                                         \
+	 .kind = MT_EVENT_SOFTWARE,                               \
+	 .class = MT_CLASS_##size_class,                          \
+	 .config = (number),                                      \
+	 .by_time = (timed),                                      \
+	 .unit = (what),                                          \
+	 .help = (text)},
+#define MT_HARDWARE(name, number, what, text) \
+	{.alias = (name),                     \
+	 .kind = MT_EVENT_HARDWARE,           \
+	 .class = MT_CLASS_STORM,             \
+	 .config = (number),                  \
+	 .by_time = true,                     \
+	 .unit = (what),                      \
+	 .help = (text)},
+#define MT_SYSCALL(name, size_class, text)  \
+	{.alias = (name),                   \
+	 .kind = MT_EVENT_SYSCALL,          \
+	 .class = MT_CLASS_##size_class,    \
+	 .unit = "calls",                   \
+	 .help = (text)},
+
+static const struct mt_event_def defs[] = {
+#include "formats/events.def"
+};
+
+const struct mt_event_def *mt_event_defs(size_t *count)
+{
+	*count = sizeof(defs) / sizeof(defs[0]);
+	return defs;
+}
+
+const struct mt_event_def *mt_event_def_find(const char *alias, size_t length)
+{
+	for (size_t i = 0; i < sizeof(defs) / sizeof(defs[0]); i++) {
+		if (strlen(defs[i].alias) == length && !memcmp(defs[i].alias, alias, length))
+			return &defs[i];
+	}
+	return NULL;
+}

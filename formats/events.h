@@ -1,0 +1,38 @@
+/* The event table of events.def as data: what the words of `-e` open. */
+#ifndef MT_FORMATS_EVENTS_H
+#define MT_FORMATS_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mt_event_kind {
+	MT_EVENT_SOFTWARE,
+	MT_EVENT_HARDWARE,
+	MT_EVENT_SYSCALL,    /* a pair of tracepoints, exit and enter */
+	MT_EVENT_TRACEPOINT, /* any subsystem:name; not in the table */
+};
+
+enum mt_event_class {
+	MT_CLASS_RARE,	/* ledger and side-band: a ring of its own */
+	MT_CLASS_STORM,
+	MT_CLASSES
+};
+
+struct mt_event_def {
+	const char *alias;
+	enum mt_event_kind kind;
+	enum mt_event_class class;
+	uint64_t config; /* software and hardware: PERF_COUNT_* */
+	bool by_time;	 /* sampled at a frequency by default */
+	const char *unit;
+	const char *help;
+};
+
+/* The rows in the table's order. */
+const struct mt_event_def *mt_event_defs(size_t *count);
+
+/* The row of that alias, or NULL. */
+const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
+
+#endif

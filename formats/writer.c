@@ -1,0 +1,154 @@
+/*
+ * The chunk writer: compression, checksums, and write(2) that goes on until all is out or the output has failed.
+ */
+#include "formats/writer.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/chunk.h"
+
+struct mt_writer {
+	int fd;
+	int failed; /* errno of the first failure */
+	ZSTD_CCtx *zstd;
+	uint8_t *out;
+	size_t out_size;
+	uint64_t sequence;
+	struct mt_writer_counts counts;
+};
+
+MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
+
+struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer **out)
+{
+	MT_CLEANUP(mt_writer_destroy_p) struct mt_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return mt_error_nomem();
+	writer->fd = fd;
+	writer->out_size = ZSTD_compressBound(max_block);
+	writer->out = malloc(writer->out_size);
+	writer->zstd = ZSTD_createCCtx();
+	if (!writer->out || !writer->zstd)
+		return mt_error_nomem();
+	*out = MT_TAKE(writer);
+	return NULL;
+}
+
+void mt_writer_destroy(struct mt_writer *writer)
+{
+	if (!writer)
+		return;
+	ZSTD_freeCCtx(writer->zstd);
+	free(writer->out);
+	free(writer);
+}
+
+/* Compresses where that is asked for and pays; sets payload and the header's codec and stored_size. */
+static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
+			   struct mt_chunk_header *header)
+{
+	size_t size = level ? ZSTD_compressCCtx(writer->zstd, writer->out, writer->out_size, block->bytes, block->used,
+						level)
+			    : 0;
+
+	if (!level || ZSTD_isError(size) || size >= block->used) {
+		header->codec = MT_CODEC_STORED;
+		header->stored_size = (uint32_t)block->used;
+		return block->bytes;
+	}
+	header->codec = MT_CODEC_ZSTD;
+	header->stored_size = (uint32_t)size;
+	return writer->out;
+}
+
+/* All of the pieces, or false with errno; *done says how many bytes went out either way. */
+static bool write_all(int fd, struct iovec *pieces, int count, size_t *done)
+{
+	*done = 0;
+	while (count) {
+		ssize_t n = writev(fd, pieces, count);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		*done += (size_t)n;
+		for (; count && (size_t)n >= pieces->iov_len; pieces++, count--)
+			n -= (ssize_t)pieces->iov_len;
+		if (count) {
+			pieces->iov_base = (uint8_t *)pieces->iov_base + n;
+			pieces->iov_len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* Takes the torn chunk off the end of a regular file: what stands before it is whole. */
+static void cut_back(struct mt_writer *writer, size_t torn)
+{
+	off_t end = lseek(writer->fd, 0, SEEK_CUR);
+
+	if (torn && end >= (off_t)torn && !ftruncate(writer->fd, end - (off_t)torn))
+		lseek(writer->fd, end - (off_t)torn, SEEK_SET);
+}
+
+static struct mt_error *output_error(const struct mt_writer *writer)
+{
+	struct mt_error *err = mt_error_os(writer->failed, "cannot write the recording");
+
+	if (err->kind != MT_ERR_NOMEM)
+		err->kind = MT_ERR_OUTPUT;
+	return mt_error_hint(err, "what was written before (%llu bytes) is a valid recording",
+			     (unsigned long long)writer->counts.written);
+}
+
+struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level)
+{
+	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
+	struct mt_chunk_header header = {
+		.type = block->type,
+		.flags = block->type < MT_CHUNK_MARK ? MT_CHUNK_CRITICAL : 0,
+		.raw_size = (uint32_t)block->used,
+		.sequence = writer->sequence,
+		.first_time = block->first_time,
+		.last_time = block->last_time,
+		.stream = block->stream,
+		.records = block->records,
+	};
+	const uint8_t *payload;
+	size_t done;
+
+	if (writer->failed)
+		return output_error(writer);
+	if (!block->used)
+		return NULL;
+	payload = pack(writer, block, level, &header);
+	header.payload_crc = mt_crc32c(0, payload, header.stored_size);
+	mt_chunk_header_encode(&header, bytes);
+	if (!write_all(writer->fd,
+		       (struct iovec[]){{bytes, sizeof(bytes)}, {(void *)payload, header.stored_size}}, 2, &done)) {
+		writer->failed = errno;
+		cut_back(writer, done);
+		return output_error(writer);
+	}
+	writer->sequence++;
+	writer->counts.chunks++;
+	writer->counts.raw += block->used;
+	writer->counts.written += done;
+	return NULL;
+}
+
+struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer)
+{
+	return writer->counts;
+}

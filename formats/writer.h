@@ -1,0 +1,31 @@
+/*
+ * Writing a recording: blocks in, chunks out, append only. One thread at a time.
+ */
+#ifndef MT_FORMATS_WRITER_H
+#define MT_FORMATS_WRITER_H
+
+#include <stdint.h>
+
+struct mt_block;
+struct mt_error;
+struct mt_writer;
+
+struct mt_writer_counts {
+	uint64_t chunks;
+	uint64_t raw;	  /* payload bytes before compression */
+	uint64_t written; /* bytes of file */
+};
+
+/* Writes to fd, which stays the caller's; max_block is the largest block that will come. */
+struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer **out);
+void mt_writer_destroy(struct mt_writer *writer);
+
+/*
+ * Appends one block as a chunk: zstd at `level` (negative ones are zstd's fast levels), 0 stores. An empty block writes nothing. After an
+ * error (MT_ERR_OUTPUT) the file ends with its last whole chunk where it can be cut back; further calls fail the same way.
+ */
+struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
+
+struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * Reading /proc. Other users' processes are hostile input too: comms and command lines are bytes, lines are parsed with bounds.
+ */
+#include "record/existing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/record.h"
+#include "record/numbers.h"
+#include "record/procfs.h"
+#include "record/state.h"
+
+#define CMDLINE_MAX 4096
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct mt_text text_of(const char *string)
+{
+	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
+}
+
+/* The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none. */
+static struct mt_text status_value(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	if (!line)
+		return text_of(NULL);
+	line += strlen(key);
+	line += strspn(line, " \t");
+	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
+}
+
+/* /proc/PID/stat field 22; the comm in field 2 may hold blanks and brackets, so count from its last ')'. */
+static uint64_t start_time(const char *stat)
+{
+	const char *at = strrchr(stat, ')');
+
+	for (int field = 2; at && field < 22; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* Fields that every thread has; false where the thread is gone. */
+static bool read_thread(pid_t pid, pid_t tid, struct mt_task_record *task, char **comm)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", pid, tid);
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/task/%d/status", pid, tid);
+
+	*comm = mt_read_textf(NULL, "/proc/%d/task/%d/comm", pid, tid);
+	if (!stat || !status || !*comm)
+		return false;
+	(*comm)[strcspn(*comm, "\n")] = '\0';
+	task->pid = pid;
+	task->tid = tid;
+	task->ppid = (int32_t)strtol(status_value(status, "\nPPid:").bytes, NULL, 10);
+	task->uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
+	task->start_time = start_time(stat);
+	task->comm = text_of(*comm);
+	return true;
+}
+
+static void put_thread(struct mt_state *state, pid_t pid, pid_t tid)
+{
+	MT_CLEANUP_FREE char *comm = NULL;
+	struct mt_task_record task = {0};
+
+	if (read_thread(pid, tid, &task, &comm))
+		(void)mt_state_put(state, mt_task_put, &task);
+}
+
+/* NSpid's numbers, blank-separated, in place. */
+static struct mt_text nspid_of(char *status)
+{
+	struct mt_text nspid = status ? status_value(status, "\nNSpid:") : text_of(NULL);
+
+	for (size_t i = 0; i < nspid.size; i++) {
+		char *c = status + (nspid.bytes - status) + i;
+
+		*c = *c == '\t' ? ' ' : *c;
+	}
+	return nspid;
+}
+
+/* The leader's TASK, with what its whole process has. */
+static void put_leader(struct mt_state *state, pid_t pid)
+{
+	MT_CLEANUP_FREE char *comm = NULL;
+	MT_CLEANUP_FREE char *cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", pid);
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", pid);
+	size_t size = 0;
+	MT_CLEANUP_FREE char *cmdline = mt_read_textf(&size, "/proc/%d/cmdline", pid);
+	char path[64], exe[PATH_MAX];
+	struct mt_task_record task = {0};
+	ssize_t n;
+
+	if (!read_thread(pid, pid, &task, &comm))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	n = readlink(path, exe, sizeof(exe));
+	task.exe = (struct mt_text){.bytes = exe, .size = n > 0 ? (size_t)n : 0};
+	task.cmdline = (struct mt_text){.bytes = cmdline, .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
+	task.cgroup = text_of(cgroup);
+	task.nspid = nspid_of(status);
+	(void)mt_state_put(state, mt_task_put, &task);
+}
+
+static void put_threads(struct mt_state *state, pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *tasks;
+
+	put_leader(state, pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		uint64_t tid;
+
+		if (mt_parse_u64(entry->d_name, &tid) && (pid_t)tid != pid)
+			put_thread(state, pid, (pid_t)tid);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+/* /proc/PID/maps writes a newline in a path as \012, and nothing else so; undone in place. */
+static size_t unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		bool newline = !strncmp(from, "\\012", 4);
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	*to = '\0';
+	return (size_t)(to - path);
+}
+
+/* One line "start-end perms offset major:minor inode   path"; false where it is not one. */
+static bool parse_map(char *line, struct mt_map_record *map)
+{
+	char perms[5];
+	unsigned long long start, end, offset, inode;
+	unsigned major, minor;
+	int path_at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor, &inode,
+		   &path_at) < 7)
+		return false;
+	map->start = start;
+	map->end = end;
+	map->offset = offset;
+	map->major = major;
+	map->minor = minor;
+	map->inode = inode;
+	map->prot = (perms[0] == 'r' ? PROT_READ : 0u) | (perms[1] == 'w' ? PROT_WRITE : 0u) |
+		    (perms[2] == 'x' ? PROT_EXEC : 0u);
+	map->flags = perms[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
+	map->path = (struct mt_text){.bytes = line + path_at, .size = unescape(line + path_at)};
+	return true;
+}
+
+/* Maps as the kernel gives them: each read() is one consistent piece, stamped before and after. */
+static void put_maps(struct mt_state *state, pid_t pid)
+{
+	char path[64], buffer[32768];
+	MT_CLEANUP_CLOSE int fd = -1;
+	size_t kept = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0) {
+		uint64_t before = now();
+		char *line = buffer, *newline;
+
+		n = read(fd, buffer + kept, sizeof(buffer) - kept - 1);
+		if (n <= 0)
+			break;
+		buffer[kept + (size_t)n] = '\0';
+		for (; (newline = strchr(line, '\n')); line = newline + 1) {
+			struct mt_map_record map = {.pid = pid, .before = before, .after = now()};
+
+			*newline = '\0';
+			if (parse_map(line, &map))
+				(void)mt_state_put(state, mt_map_put, &map);
+		}
+		kept = strlen(line);
+		memmove(buffer, line, kept);
+		if (kept >= sizeof(buffer) - 1)
+			break; /* no line of maps is that long: a path has at most 4096 bytes, escaped 16384 */
+	}
+}
+
+void mt_existing_process(struct mt_state *state, pid_t pid)
+{
+	put_threads(state, pid);
+	put_maps(state, pid);
+}
+
+void mt_existing_all(struct mt_state *state)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		uint64_t pid;
+
+		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != getpid())
+			mt_existing_process(state, (pid_t)pid);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+pid_t mt_existing_pid_of(pid_t tid)
+{
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", tid);
+	struct mt_text tgid = status ? status_value(status, "\nTgid:") : text_of(NULL);
+	long pid = strtol(tgid.bytes, NULL, 10);
+
+	return pid > 0 ? (pid_t)pid : tid;
+}

@@ -1,0 +1,29 @@
+/* What the recording says of its host: the HEAD chunk. */
+#ifndef MT_RECORD_HOST_H
+#define MT_RECORD_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/numbers.h"
+
+struct mt_error;
+struct mt_perf_features;
+struct mt_plan;
+struct mt_record_options;
+struct mt_state;
+
+/* Online CPUs, from /sys. */
+struct mt_error *mt_host_cpus(struct mt_number_list *out);
+
+/* Nanoseconds on the clock that the events use. */
+uint64_t mt_host_clock(void);
+
+/* HEADER, INFO, CLOCK and EVENT records, into a state of type HEAD. */
+void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
+		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc, char **argv);
+
+/* One CLOCK record: the same moment on every clock. */
+void mt_host_anchor(struct mt_state *state);
+
+#endif

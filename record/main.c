@@ -1,0 +1,134 @@
+/* mtrec: records what makes memory grow. Speaks and exits; everything else is elsewhere. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "formats/base/err.h"
+#include "record/list.h"
+#include "record/options.h"
+#include "record/recorder.h"
+
+enum exit_status {
+	EXIT_CLEAN = 0,
+	EXIT_USAGE = 2,
+	EXIT_CANNOT = 3,
+	EXIT_NOTHING = 4,
+	EXIT_OUTPUT = 5,
+	EXIT_FAILED_BESIDE_COMMAND = 125,
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NO_COMMAND = 127,
+};
+
+static void say(void *context, int level, const char *text)
+{
+	const struct mt_record_options *options = context;
+
+	if (options->quiet ? level > 1 : level <= 1 + options->verbose)
+		fprintf(stderr, "mtrec: %s\n", text);
+}
+
+/* What an error means for the exit status: 2 for usage always, else by whether a command was to run. */
+static int fail(struct mt_error *err, bool with_command)
+{
+	int status = err->kind == MT_ERR_USAGE ? EXIT_USAGE
+		     : with_command	       ? EXIT_FAILED_BESIDE_COMMAND
+		     : err->kind == MT_ERR_OUTPUT ? EXIT_OUTPUT
+						  : EXIT_CANNOT;
+
+	mt_error_print(err, "mtrec", stderr);
+	mt_error_destroy(err);
+	return status;
+}
+
+/* 60412 as 60,412. */
+static const char *grouped(uint64_t n, char out[32])
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
+
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
+static void print_closing_line(const struct mt_record_options *options, const struct mt_recorder_result *result)
+{
+	char samples[32], lost[32];
+
+	if (options->quiet)
+		return;
+	fprintf(stderr, "mtrec: %.2f s, %s samples, %.1f MB raw, %.1f MB written, %s lost -> %s\n", result->seconds,
+		grouped(result->counts.samples, samples), (double)result->counts.raw_bytes / 1e6,
+		(double)result->written / 1e6, grouped(result->lost, lost),
+		strcmp(options->output, "-") ? options->output : "standard output");
+}
+
+static int command_exit(const struct mt_record_options *options, const struct mt_recorder_result *result)
+{
+	int status = result->command_status;
+
+	if (result->exec_errno) {
+		fprintf(stderr, "mtrec: cannot run %s: %s\n", options->command[0], strerror(result->exec_errno));
+		return result->exec_errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_EXECUTE;
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int record(const struct mt_record_options *options, int argc, char **argv)
+{
+	struct mt_recorder_voice voice = {(void *)options, say};
+	struct mt_recorder_result result;
+	struct mt_error *err = mt_recorder_run(options, argc, argv, &voice, &result);
+
+	if (err)
+		return fail(err, options->command);
+	if (!result.exec_errno)
+		print_closing_line(options, &result);
+	if (result.output_error)
+		return fail(result.output_error, options->command);
+	if (options->command)
+		return command_exit(options, &result);
+	if (!result.counts.samples && !options->quiet)
+		fprintf(stderr, "mtrec: no event came while it recorded\n");
+	return result.counts.samples ? EXIT_CLEAN : EXIT_NOTHING;
+}
+
+static int act(const struct mt_record_options *options, int argc, char **argv)
+{
+	struct mt_error *err = NULL;
+
+	switch (options->action) {
+	case MT_ACTION_HELP:
+		mt_record_options_help(stdout);
+		break;
+	case MT_ACTION_VERSION:
+		puts("mtrec " MT_VERSION);
+		break;
+	case MT_ACTION_LIST:
+		err = mt_list_events(options->list_pattern, stdout);
+		break;
+	case MT_ACTION_RECORD:
+		return record(options, argc, argv);
+	}
+	if (!err && (ferror(stdout) | fflush(stdout)))
+		err = mt_error_create(MT_ERR_OUTPUT, "cannot write to standard output");
+	return err ? fail(err, false) : EXIT_CLEAN;
+}
+
+int main(int argc, char **argv)
+{
+	struct mt_record_options options;
+	struct mt_error *err = mt_record_options_parse(argc, argv, &options);
+	int status;
+
+	if (err)
+		return fail(err, false);
+	status = act(&options, argc, argv);
+	mt_record_options_deinit(&options);
+	return status;
+}

@@ -1,0 +1,283 @@
+/*
+ * Opening: the matrix of events, CPUs and tasks. A ring belongs to a disabled event on our own thread, so that it outlives
+ * any target; the events proper write into it.
+ */
+#include "record/opened.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/perf_event.h"
+#include "record/plan.h"
+
+#define RARE_RING ((size_t)4 << 20)
+#define RING_MIN ((size_t)64 << 10)
+#define RESCANS_MAX 100
+
+static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (plan->events.items[i].class == class)
+			return true;
+	}
+	return false;
+}
+
+static struct mt_error *ring_error(int errnum, size_t size)
+{
+	struct mt_error *err = mt_error_os(errnum, "cannot map a ring buffer of %zu KiB", size >> 10);
+
+	if (errnum == EPERM)
+		return mt_error_hint(err, "the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit -l, run as "
+					  "root, or ask for less with -m");
+	return mt_error_hint(err, "ask for a smaller one with -m");
+}
+
+/* Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below it that fits. */
+static struct mt_error *map_ring(struct mt_opened *opened, int fd, size_t want, struct mt_ring *out, size_t *got)
+{
+	size_t size = want;
+
+	while (mt_ring_map(fd, size, out)) {
+		if ((errno != EPERM && errno != ENOMEM) || size / 2 < RING_MIN)
+			return ring_error(errno, size);
+		size /= 2;
+		opened->ring_shrunk = true;
+	}
+	*got = size;
+	return NULL;
+}
+
+/* The event that owns a ring: never enabled, on our own thread. -1 with errno. */
+static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
+{
+	struct perf_event_attr attr = opened->plan->events.items[0].attr;
+
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.inherit = 0;
+	attr.exclude_kernel = 1;
+	if (attr.wakeup_watermark > ring_size / 4)
+		attr.wakeup_watermark = (uint32_t)(ring_size / 4);
+	return mt_perf_open(&attr, 0, cpu, opened->features);
+}
+
+static struct mt_error *open_ring(struct mt_opened *opened, struct mt_opened_cpu *cpu, enum mt_event_class class)
+{
+	size_t want = class == MT_CLASS_RARE && opened->ring_size > RARE_RING ? RARE_RING : opened->ring_size;
+	size_t got = want;
+	int fd = open_owner(opened, cpu->cpu, want);
+	struct mt_error *err;
+
+	if (fd < 0)
+		return mt_perf_open_error(errno, "of a ring buffer", false, &opened->plan->events.items[0].attr);
+	err = map_ring(opened, fd, want, &cpu->rings[class], &got);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (got < opened->ring_size && got < want)
+		opened->ring_size = got; /* the others would not get more either */
+	return NULL;
+}
+
+static bool cpu_is_offline(const struct mt_opened *opened, int cpu)
+{
+	int fd = open_owner(opened, cpu, RING_MIN);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && (errno == ENODEV || errno == EINVAL);
+}
+
+struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf_features *features,
+				const struct mt_number_list *cpus, size_t ring_size, struct mt_opened *out)
+{
+	struct mt_error *err = NULL;
+
+	*out = (struct mt_opened){.plan = plan, .features = features, .ring_size = ring_size};
+	for (size_t i = 0; i < cpus->count && !err; i++) {
+		struct mt_opened_cpu *cpu;
+
+		if (cpu_is_offline(out, cpus->items[i]))
+			continue;
+		cpu = mt_array_push(&out->cpus);
+		if (!cpu)
+			return mt_error_nomem();
+		cpu->cpu = cpus->items[i];
+		for (int class = 0; class < MT_CLASSES && !err; class++) {
+			if (plan_has_class(plan, (enum mt_event_class)class))
+				err = open_ring(out, cpu, (enum mt_event_class)class);
+		}
+	}
+	if (!err && !out->cpus.count)
+		return mt_error_create(MT_ERR_USAGE, "-C: none of these CPUs is online");
+	return err;
+}
+
+/* The id that the kernel writes into this event's records. */
+static bool event_id(int fd, uint64_t *id)
+{
+	uint64_t values[3]; /* value, id, lost */
+
+	if (!ioctl(fd, PERF_EVENT_IOC_ID, id))
+		return true;
+	if (read(fd, values, sizeof(values)) < 16) /* before 3.12 */
+		return false;
+	*id = values[1];
+	return true;
+}
+
+static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_cpu *cpu, uint32_t event, int fd)
+{
+	const struct mt_planned_event *planned = &opened->plan->events.items[event];
+	struct mt_opened_event *slot = mt_array_push(&opened->events);
+	uint64_t id;
+
+	if (!slot) {
+		close(fd);
+		return mt_error_nomem();
+	}
+	*slot = (struct mt_opened_event){.fd = fd, .event = event};
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->rings[planned->class].fd) || !event_id(fd, &id))
+		return mt_error_os(errno, "%s: cannot join its ring buffer", planned->name);
+	return mt_map64_put(&opened->ids, id, event) ? NULL : mt_error_nomem();
+}
+
+/* Opens one event on one CPU for one task (or all: -1). *gone: the task no longer exists. */
+static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opened_cpu *cpu, uint32_t event, pid_t tid,
+				 bool on_exec, bool *gone)
+{
+	const struct mt_planned_event *planned = &opened->plan->events.items[event];
+	struct perf_event_attr attr = planned->attr;
+	int fd;
+
+	attr.enable_on_exec = on_exec;
+	fd = mt_perf_open(&attr, tid, cpu->cpu, opened->features);
+	if (fd >= 0)
+		return adopt(opened, cpu, event, fd);
+	*gone = tid >= 0 && errno == ESRCH;
+	if (*gone || (tid < 0 && errno == ENODEV)) /* ENODEV: unplugged meanwhile */
+		return NULL;
+	return mt_perf_open_error(errno, planned->name, tid < 0, &attr);
+}
+
+static struct mt_error *open_everywhere(struct mt_opened *opened, pid_t tid, bool on_exec)
+{
+	struct mt_error *err = NULL;
+	bool gone = false;
+
+	for (uint32_t event = 0; event < opened->plan->events.count && !err && !gone; event++) {
+		for (size_t i = 0; i < opened->cpus.count && !err && !gone; i++)
+			err = open_one(opened, &opened->cpus.items[i], event, tid, on_exec, &gone);
+	}
+	return err;
+}
+
+struct mt_error *mt_opened_add_cpus(struct mt_opened *opened)
+{
+	return open_everywhere(opened, -1, false);
+}
+
+struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on_exec)
+{
+	if (!mt_list_add(&opened->tasks, tid))
+		return mt_error_nomem();
+	return open_everywhere(opened, tid, on_exec);
+}
+
+/* Opens what is in /proc/PID/task and not yet opened; *added says how many. */
+static struct mt_error *add_new_threads(struct mt_opened *opened, DIR *tasks, size_t *added)
+{
+	struct mt_error *err = NULL;
+	struct dirent *entry;
+
+	*added = 0;
+	rewinddir(tasks);
+	while (!err && (entry = readdir(tasks))) {
+		uint64_t tid;
+
+		if (!mt_parse_u64(entry->d_name, &tid) || mt_list_has(&opened->tasks, (int)tid))
+			continue;
+		(*added)++;
+		err = mt_opened_add_task(opened, (pid_t)tid, false);
+	}
+	return err;
+}
+
+struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
+{
+	char path[64];
+	struct mt_error *err = NULL;
+	size_t added = 1;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "-p: there is no process %d", pid),
+				     "ps lists the running processes");
+	for (int i = 0; i < RESCANS_MAX && added && !err; i++)
+		err = add_new_threads(opened, tasks, &added);
+	closedir(tasks);
+	return err;
+}
+
+static void control_all(struct mt_opened *opened, unsigned long request)
+{
+	for (size_t i = 0; i < opened->events.count; i++)
+		ioctl(opened->events.items[i].fd, request, 0);
+}
+
+void mt_opened_enable(struct mt_opened *opened)
+{
+	control_all(opened, PERF_EVENT_IOC_ENABLE);
+}
+
+void mt_opened_disable(struct mt_opened *opened)
+{
+	control_all(opened, PERF_EVENT_IOC_DISABLE);
+}
+
+uint64_t mt_opened_lost(const struct mt_opened *opened, uint32_t event)
+{
+	uint64_t lost = 0, values[3];
+
+	if (!opened->features->format_lost)
+		return 0;
+	for (size_t i = 0; i < opened->events.count; i++) {
+		const struct mt_opened_event *e = &opened->events.items[i];
+
+		if (e->event == event && read(e->fd, values, sizeof(values)) == sizeof(values))
+			lost += values[2];
+	}
+	return lost;
+}
+
+void mt_opened_deinit(struct mt_opened *opened)
+{
+	for (size_t i = 0; i < opened->events.count; i++)
+		close(opened->events.items[i].fd);
+	for (size_t i = 0; i < opened->cpus.count; i++) {
+		for (int class = 0; class < MT_CLASSES; class++) {
+			struct mt_ring *ring = &opened->cpus.items[i].rings[class];
+
+			if (ring->page) {
+				int fd = ring->fd;
+
+				mt_ring_unmap(ring);
+				close(fd);
+			}
+		}
+	}
+	mt_array_deinit(&opened->cpus);
+	mt_array_deinit(&opened->events);
+	mt_array_deinit(&opened->tasks);
+	mt_map64_deinit(&opened->ids);
+}

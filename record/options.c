@@ -1,0 +1,290 @@
+/*
+ * mtrec's command line: one table of options from which parsing and --help come. Long names are perf's.
+ */
+#include "record/options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+
+#define DEFAULT_OUTPUT "mtrec.mtr"
+#define DEFAULT_DUMP 16384
+#define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
+#define LEVEL_MAX 22
+#define SHORT_OPTIONS "+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours */
+
+enum long_only {
+	OPT_CALL_GRAPH = 256,
+	OPT_LIST,
+	OPT_VERSION,
+};
+
+struct option_row {
+	int key; /* the short option, or one of long_only */
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	const char *help;
+};
+
+static const struct option_row rows[] = {
+	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable); --list shows the events"},
+	{'a', "all-cpus", NULL, "every process on the host"},
+	{'C', "cpu", "LIST", "every process, on these CPUs only: 0,2-3"},
+	{'p', "pid", "LIST", "these running processes: all threads, and children to come"},
+	{'t', "tid", "LIST", "these running threads, and children to come"},
+	{'o', "output", "FILE", "where to write (" DEFAULT_OUTPUT "); - is standard output"},
+	{'c', "count", "N", "one sample every N events (1 for faults and tracepoints)"},
+	{'F', "freq", "HZ", "samples a second, for clock and hardware events (1000)"},
+	{'g', NULL, NULL, "record call stacks: the default, --call-graph dwarf"},
+	{OPT_CALL_GRAPH, "call-graph", "METHOD", "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
+	{0, NULL, NULL, "fp: frame pointers only; none"},
+	{'m', "mmap-pages", "PAGES|SIZE", "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
+	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (1)"},
+	{'q', "quiet", NULL, "no closing line and no notes"},
+	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
+	{OPT_LIST, "list", "[PATTERN]", "list the events that match PATTERN, tracepoints too"},
+	{OPT_VERSION, "version", NULL, "print the version"},
+	{'h', "help", NULL, "print this help"},
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+static void help_row(const struct option_row *row, FILE *to)
+{
+	char left[64];
+	char shorts[4] = "  ";
+
+	if (row->key && row->key < 256)
+		snprintf(shorts, sizeof(shorts), "-%c", row->key);
+	snprintf(left, sizeof(left), "%s%s%s%s%s%s", shorts, row->name && row->key < 256 ? "," : " ",
+		 row->name ? " --" : "", row->name ? row->name : "", row->argument ? " " : "",
+		 row->argument ? row->argument : "");
+	fprintf(to, "  %-31s %s\n", left, row->help);
+}
+
+void mt_record_options_help(FILE *to)
+{
+	fputs("mtrec records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n\n"
+	      "usage: mtrec -e EVENT [options] -a [-- COMMAND [ARG...]]\n"
+	      "       mtrec -e EVENT [options] -p PID | -t TID [-- COMMAND [ARG...]]\n"
+	      "       mtrec -e EVENT [options] [--] COMMAND [ARG...]\n"
+	      "       mtrec --list [PATTERN]\n\n"
+	      "It records until COMMAND ends, the targets are gone, or SIGINT or SIGTERM comes.\n\n",
+	      to);
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		help_row(&rows[i], to);
+	fputs("\nexamples:\n"
+	      "  mtrec -e brk,page-faults -a -- sleep 30\n"
+	      "  mtrec -e page-faults -p $(pidof mysqld) -o faults.mtr\n"
+	      "  mtrec -e mmap,munmap,brk -o - ./server | ssh host 'cat > server.mtr'\n\n"
+	      "exit status: without a command 0 recorded, 2 usage, 3 cannot record, 4 recorded nothing,\n"
+	      "5 output failed. With a command its own status, 128 + n if signal n ended it, 125 if mtrec\n"
+	      "failed (2 for usage), 126 if the command cannot be run, 127 if it is not found.\n",
+	      to);
+}
+
+static struct mt_error *usage_error(struct mt_error *err)
+{
+	return mt_error_hint(err, "mtrec --help lists the options");
+}
+
+static struct mt_error *parse_call_graph(const char *text, struct mt_record_options *options)
+{
+	uint64_t size = DEFAULT_DUMP;
+
+	if (!strcmp(text, "none") || !strcmp(text, "no") || !strcmp(text, "fp")) {
+		options->call_graph = text[0] == 'f' ? MT_GRAPH_FP : MT_GRAPH_NONE;
+		options->dump_size = 0;
+		return NULL;
+	}
+	if (strncmp(text, "dwarf", 5) || (text[5] && text[5] != ','))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--call-graph: unknown method '%s'", text),
+				     "the methods are dwarf[,SIZE], fp and none");
+	if (text[5] && (!mt_parse_u64(text + 6, &size) || size < 8 || size > DUMP_MAX))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--call-graph: bad dump size '%s'", text + 6),
+				     "SIZE is 8 to %d bytes of user stack", DUMP_MAX);
+	options->call_graph = MT_GRAPH_DWARF;
+	options->dump_size = (uint32_t)((size + 7) & ~7ull);
+	return NULL;
+}
+
+static struct mt_error *parse_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+	if (mt_parse_u64(text, out) && *out >= low && *out <= high)
+		return NULL;
+	return usage_error(mt_error_create(MT_ERR_USAGE, "%s: '%s' is not a number from %llu to %llu", option, text,
+					   (unsigned long long)low, (unsigned long long)high));
+}
+
+static struct mt_error *parse_event(const char *text, struct mt_record_options *options)
+{
+	const char **slot = mt_array_push(&options->events);
+
+	if (!slot)
+		return mt_error_nomem();
+	*slot = text;
+	return NULL;
+}
+
+static struct mt_error *parse_level(const char *text, struct mt_record_options *options)
+{
+	uint64_t level = 0;
+	struct mt_error *err = parse_number("-z", text, 0, LEVEL_MAX, &level);
+
+	if (!err)
+		options->level = (int)level;
+	return err;
+}
+
+/* The options that only set a flag. */
+static bool parse_flag(int key, struct mt_record_options *options)
+{
+	switch (key) {
+	case 'a':
+		options->all_cpus = true;
+		return true;
+	case 'g':
+		if (options->call_graph == MT_GRAPH_NONE)
+			(void)!parse_call_graph("dwarf", options);
+		return true;
+	case 'q':
+		options->quiet = true;
+		return true;
+	case 'v':
+		options->verbose++;
+		return true;
+	case 'h':
+		options->action = MT_ACTION_HELP;
+		return true;
+	case OPT_VERSION:
+		options->action = MT_ACTION_VERSION;
+		return true;
+	case OPT_LIST:
+		options->action = MT_ACTION_LIST;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct mt_error *parse_one(int key, const char *text, struct mt_record_options *options)
+{
+	if (parse_flag(key, options))
+		return NULL;
+	switch (key) {
+	case 'e':
+		return parse_event(text, options);
+	case 'C':
+		return usage_error(mt_parse_list("-C", text, MT_CPU_MAX, &options->cpus));
+	case 'p':
+		return usage_error(mt_parse_list("-p", text, INT_MAX, &options->pids));
+	case 't':
+		return usage_error(mt_parse_list("-t", text, INT_MAX, &options->tids));
+	case 'o':
+		options->output = text;
+		return NULL;
+	case 'c':
+		return parse_number("-c", text, 1, INT64_MAX, &options->period);
+	case 'F':
+		return parse_number("-F", text, 1, INT32_MAX, &options->frequency);
+	case OPT_CALL_GRAPH:
+		return parse_call_graph(text, options);
+	case 'm':
+		return usage_error(mt_parse_ring_size(text, &options->ring_size));
+	default:
+		return parse_level(text, options);
+	}
+}
+
+static void fill_long_options(struct option *longs)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		bool takes = rows[i].argument && rows[i].argument[0] != '[';
+
+		if (rows[i].name)
+			longs[n++] = (struct option){rows[i].name, takes ? required_argument : no_argument, NULL,
+						     rows[i].key};
+	}
+	longs[n] = (struct option){0};
+}
+
+static struct mt_error *check_together(const struct mt_record_options *options)
+{
+	bool wide = options->all_cpus || options->cpus.count;
+	const char *what = NULL;
+
+	if (!options->events.count)
+		what = "no event: -e says what to record";
+	else if (wide && (options->pids.count || options->tids.count))
+		what = "-a and -C record every process: -p and -t do not go with them";
+	else if (!wide && !options->pids.count && !options->tids.count && !options->command)
+		what = "nothing to record: give -a, -p, -t, or a command";
+	else if (options->period && options->frequency)
+		what = "-c and -F exclude each other";
+	else if (!*options->output)
+		what = "-o: empty file name";
+	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : NULL;
+}
+
+static struct mt_error *unknown_option(int key, const char *word)
+{
+	if (key == ':')
+		return usage_error(mt_error_create(MT_ERR_USAGE, "option '%s' wants an argument", word));
+	if (optopt && optopt < 256)
+		return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '-%c'", optopt));
+	return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word));
+}
+
+static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
+{
+	struct option longs[ROW_COUNT + 1];
+	struct mt_error *err;
+	int key;
+
+	fill_long_options(longs);
+	optind = 0;
+	opterr = 0;
+	while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1) {
+		if (key == '?' || key == ':')
+			return unknown_option(key, argv[optind - 1]);
+		err = parse_one(key, optarg, options);
+		if (err)
+			return err;
+	}
+	if (options->action == MT_ACTION_LIST) {
+		options->list_pattern = optind < argc ? argv[optind] : NULL;
+		return NULL;
+	}
+	options->command = optind < argc ? argv + optind : NULL;
+	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
+}
+
+void mt_record_options_deinit(struct mt_record_options *options)
+{
+	mt_array_deinit(&options->events);
+	mt_array_deinit(&options->cpus);
+	mt_array_deinit(&options->pids);
+	mt_array_deinit(&options->tids);
+}
+
+struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out)
+{
+	struct mt_record_options options = {
+		.output = DEFAULT_OUTPUT,
+		.call_graph = MT_GRAPH_DWARF,
+		.dump_size = DEFAULT_DUMP,
+		.level = 1,
+	};
+	struct mt_error *err = parse_all(argc, argv, &options);
+
+	if (err) {
+		mt_record_options_deinit(&options);
+		return err;
+	}
+	*out = options;
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/* mtrec's command line as a constant: parsed once, then handed out in parts. Knows nothing of this host. */
+#ifndef MT_RECORD_OPTIONS_H
+#define MT_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "formats/base/array.h"
+#include "record/numbers.h"
+
+struct mt_error;
+
+enum mt_call_graph {
+	MT_GRAPH_NONE,
+	MT_GRAPH_FP,
+	MT_GRAPH_DWARF,
+};
+
+enum mt_record_action {
+	MT_ACTION_RECORD,
+	MT_ACTION_LIST,
+	MT_ACTION_HELP,
+	MT_ACTION_VERSION,
+};
+
+struct mt_record_options {
+	enum mt_record_action action;
+	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list */
+	bool all_cpus;
+	struct mt_number_list cpus, pids, tids; /* empty: not given */
+	const char *output;			/* "-" is standard output */
+	uint64_t period;			/* -c, 0: not given */
+	uint64_t frequency;			/* -F, 0: not given */
+	enum mt_call_graph call_graph;
+	uint32_t dump_size; /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
+	size_t ring_size;   /* bytes a CPU for storm events; 0: not given */
+	int level;	    /* zstd's; 0 stores */
+	bool quiet;
+	int verbose;
+	const char *list_pattern; /* NULL: everything */
+	char *const *command;	  /* NULL-terminated, or NULL */
+};
+
+/* Parses argv into *out; on failure *out is untouched. Borrows argv's strings. */
+struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out);
+void mt_record_options_deinit(struct mt_record_options *options);
+
+/* --help, made from the option table. */
+void mt_record_options_help(FILE *to);
+
+#endif

@@ -1,0 +1,10 @@
+/* The file that a recording goes to: made late and private, an earlier one kept as FILE.old. */
+#ifndef MT_RECORD_OUTPUT_H
+#define MT_RECORD_OUTPUT_H
+
+struct mt_error;
+
+/* Opens `path` (0600; an existing regular file is renamed to path.old) or standard output for "-". The descriptor is the caller's. */
+struct mt_error *mt_output_open(const char *path, int *fd);
+
+#endif

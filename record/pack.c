@@ -1,0 +1,151 @@
+/* The writing thread. */
+#include "record/pack.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/chunk.h"
+#include "formats/record.h"
+#include "record/images.h"
+#include "record/spool.h"
+
+#define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
+#define FILL_STORE 60 /* ... and from here on no compression */
+#define LEVEL_FAST (-3)
+#define NICENESS 10
+
+struct mt_pack {
+	struct mt_writer *writer;
+	struct mt_spool *spool;
+	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
+	struct mt_images *images;
+	int level;
+	int failed_fd;
+	struct mt_error *error;
+	uint64_t hurried;
+	pthread_t thread;
+	bool running;
+};
+
+MT_DEFINE_CLEANUP(mt_pack, struct mt_pack)
+
+static int choose_level(struct mt_pack *pack)
+{
+	unsigned fill = mt_spool_fill(pack->spool);
+
+	if (!pack->level || fill < FILL_FAST)
+		return pack->level;
+	pack->hurried++;
+	return fill < FILL_STORE ? LEVEL_FAST : 0;
+}
+
+static void write_block(struct mt_pack *pack, const struct mt_block *block)
+{
+	uint64_t one = 1;
+
+	if (pack->error)
+		return; /* what comes now is lost; the main thread stops the recording */
+	pack->error = mt_writer_write(pack->writer, block, choose_level(pack));
+	if (pack->error)
+		(void)!write(pack->failed_fd, &one, sizeof(one));
+}
+
+/* IMAGE records go out ahead of the mark that says that everything before it is there. */
+static void write_images(struct mt_pack *pack)
+{
+	write_block(pack, pack->images_block);
+	mt_block_reset(pack->images_block, MT_CHUNK_STATE, 0);
+}
+
+static void put_image(void *context, const struct mt_image_record *record)
+{
+	struct mt_pack *pack = context;
+
+	if (mt_image_put(pack->images_block, record))
+		return;
+	write_images(pack);
+	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
+}
+
+static void *pack_main(void *argument)
+{
+	struct mt_pack *pack = argument;
+	struct mt_block *block;
+
+	(void)!nice(NICENESS);
+	while ((block = mt_spool_pop(pack->spool))) {
+		mt_images_see(pack->images, block);
+		if (block->type == MT_CHUNK_MARK)
+			write_images(pack);
+		write_block(pack, block);
+		mt_spool_release(pack->spool, block);
+	}
+	write_images(pack);
+	return NULL;
+}
+
+struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool, const struct mt_plan *plan, int failed_fd,
+				struct mt_pack **out)
+{
+	MT_CLEANUP(mt_pack_destroy_p) struct mt_pack *pack = calloc(1, sizeof(*pack));
+	struct mt_error *err;
+	int failed;
+
+	if (!pack)
+		return mt_error_nomem();
+	pack->spool = spool;
+	pack->level = level;
+	pack->failed_fd = failed_fd;
+	pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan);
+	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
+	if (err)
+		return err;
+	/* taken before the drains can take them all: the writer must never wait for itself */
+	pack->images_block = mt_spool_take(spool);
+	if (!pack->images || !pack->images_block)
+		return mt_error_nomem();
+	mt_block_reset(pack->images_block, MT_CHUNK_STATE, 0);
+	failed = pthread_create(&pack->thread, NULL, pack_main, pack);
+	if (failed)
+		return mt_error_os(failed, "cannot start the writing thread");
+	pack->running = true;
+	*out = MT_TAKE(pack);
+	return NULL;
+}
+
+struct mt_error *mt_pack_finish(struct mt_pack *pack)
+{
+	if (pack->running)
+		pthread_join(pack->thread, NULL);
+	pack->running = false;
+	return MT_TAKE(pack->error);
+}
+
+struct mt_writer *mt_pack_writer(struct mt_pack *pack)
+{
+	return pack->writer;
+}
+
+uint64_t mt_pack_hurried(const struct mt_pack *pack)
+{
+	return pack->hurried;
+}
+
+void mt_pack_destroy(struct mt_pack *pack)
+{
+	if (!pack)
+		return;
+	if (pack->running) {
+		mt_spool_close(pack->spool);
+		mt_error_destroy(mt_pack_finish(pack));
+	}
+	mt_error_destroy(pack->error);
+	if (pack->images_block)
+		mt_spool_release(pack->spool, pack->images_block);
+	mt_images_destroy(pack->images);
+	mt_writer_destroy(pack->writer);
+	free(pack);
+}

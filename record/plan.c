@@ -1,0 +1,351 @@
+/*
+ * Planning: event words to attributes. Opens nothing, asks nothing of the kernel but through its arguments.
+ */
+#include "record/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/options.h"
+#include "record/perf_event.h"
+#include "record/tracefs.h"
+
+#define DEFAULT_FREQUENCY 1000
+#define REGS_USER_X86_64 0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot have */
+#define REGS_USER_AARCH64 0x1ffffffffull
+#define WATERMARK (256u << 10) /* of a ring that is 16 times as large or more; a smaller ring wakes at a quarter */
+
+struct planner {
+	const struct mt_record_options *options;
+	const struct mt_perf_features *features;
+	const struct mt_tracepoint_source *tracepoints;
+	struct mt_plan *plan;
+};
+
+/* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
+struct event_word {
+	const char *text;
+	size_t length;
+	const struct mt_event_def *def; /* NULL: a tracepoint */
+	bool exclude_kernel, exclude_user;
+};
+
+static void event_deinit(struct mt_planned_event *event)
+{
+	free(event->name);
+	free(event->alias);
+	free(event->unit);
+	free(event->format);
+}
+
+void mt_plan_destroy(struct mt_plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->events.count; i++)
+		event_deinit(&plan->events.items[i]);
+	mt_array_deinit(&plan->events);
+	free(plan);
+}
+MT_DEFINE_CLEANUP(mt_plan, struct mt_plan)
+
+static bool per_task(const struct mt_record_options *options)
+{
+	return !options->all_cpus && !options->cpus.count;
+}
+
+static uint64_t user_registers(void)
+{
+#if defined(__aarch64__)
+	return REGS_USER_AARCH64;
+#else
+	return REGS_USER_X86_64;
+#endif
+}
+
+/* What every event has, side-band and samples alike: the fields that tell one record of a shared ring from another. */
+static struct perf_event_attr common_attr(const struct planner *planner)
+{
+	const struct mt_perf_features *features = planner->features;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.disabled = 1,
+		.sample_id_all = 1,
+		.watermark = 1,
+		.wakeup_watermark = WATERMARK,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+	};
+
+	/* without an identifier in front, all events of a ring need the same fields up to their id */
+	attr.sample_type |= features->identifier ? PERF_SAMPLE_IDENTIFIER
+						 : PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+	attr.read_format = features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
+	attr.exclude_kernel = !features->kernel_frames;
+	attr.exclude_hv = !features->kernel_frames;
+	attr.inherit = per_task(planner->options);
+	attr.use_clockid = features->clockid;
+	attr.clockid = features->clockid ? CLOCK_MONOTONIC : 0;
+	return attr;
+}
+
+/* Stack, registers and callchain on top of common_attr(), as --call-graph says. */
+static void ask_stack(const struct planner *planner, struct perf_event_attr *attr)
+{
+	const struct mt_record_options *options = planner->options;
+
+	if (options->call_graph == MT_GRAPH_NONE)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (options->call_graph != MT_GRAPH_DWARF)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = user_registers();
+	attr->sample_stack_user = options->dump_size;
+}
+
+/* How often: -c, -F, or what the event is sampled by. */
+static void ask_rate(const struct planner *planner, bool by_time, struct perf_event_attr *attr)
+{
+	const struct mt_record_options *options = planner->options;
+	bool frequency = by_time ? !options->period : options->frequency != 0;
+
+	attr->sample_period = options->period ? options->period : 1;
+	if (frequency) {
+		attr->freq = 1;
+		attr->sample_freq = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
+	}
+	/* On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample every event. */
+	if (frequency || attr->type == PERF_TYPE_HARDWARE)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+}
+
+/* Offsets of the fields that every sample of ours begins with, for the drain. */
+static void find_offsets(struct mt_planned_event *event)
+{
+	bool first = event->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
+	size_t at = sizeof(struct perf_event_header);
+
+	event->id_offset = at;
+	at += first ? 8 : 0;
+	at += event->attr.sample_type & PERF_SAMPLE_IP ? 8 : 0;
+	event->pid_offset = at;
+	event->time_offset = at + 8;
+	at += 16;
+	at += event->attr.sample_type & PERF_SAMPLE_ADDR ? 8 : 0;
+	event->id_offset = first ? event->id_offset : at;
+}
+
+/* Adds an event to the plan; takes name and format. */
+static struct mt_error *add_event(struct planner *planner, const struct mt_planned_event *event, const char *alias,
+				  size_t alias_length, const char *unit)
+{
+	struct mt_planned_event *slot = mt_array_push(&planner->plan->events);
+
+	if (!slot)
+		return mt_error_nomem();
+	*slot = *event;
+	slot->alias = strndup(alias, alias_length);
+	slot->unit = strdup(unit);
+	if (!slot->name || !slot->alias || !slot->unit)
+		return mt_error_nomem();
+	find_offsets(slot);
+	if (!mt_attr_decode(&slot->attr, sizeof(slot->attr), &slot->decoded))
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode", slot->name);
+	return NULL;
+}
+
+/* Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a clock that is never enabled serves. */
+static struct mt_error *plan_sideband(struct planner *planner)
+{
+	const struct mt_perf_features *features = planner->features;
+	struct mt_planned_event event = {
+		.role = MT_ROLE_SIDEBAND,
+		.pair = MT_EVENT_NONE,
+		.class = MT_CLASS_RARE,
+		.name = strdup("dummy"),
+		.attr = common_attr(planner),
+	};
+
+	event.attr.type = PERF_TYPE_SOFTWARE;
+	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CPU_CLOCK;
+	event.attr.sample_period = features->dummy ? 1 : INT64_MAX / 2;
+	event.attr.mmap = 1;
+	event.attr.mmap2 = features->mmap2;
+	event.attr.comm = 1;
+	event.attr.comm_exec = features->comm_exec;
+	event.attr.task = 1;
+	return add_event(planner, &event, "dummy", 5, "records");
+}
+
+static struct mt_error *plan_counter(struct planner *planner, const struct event_word *word)
+{
+	const struct mt_event_def *def = word->def;
+	struct mt_planned_event event = {
+		.role = MT_ROLE_SAMPLE,
+		.pair = MT_EVENT_NONE,
+		.class = def->class,
+		.name = strdup(def->alias),
+		.attr = common_attr(planner),
+	};
+
+	event.attr.type = def->kind == MT_EVENT_HARDWARE ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	event.attr.config = def->config;
+	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+	event.attr.exclude_kernel |= word->exclude_kernel;
+	event.attr.exclude_user = word->exclude_user;
+	ask_stack(planner, &event.attr);
+	ask_rate(planner, def->by_time, &event.attr);
+	return add_event(planner, &event, word->text, word->length, def->unit);
+}
+
+static struct mt_error *plan_tracepoint(struct planner *planner, const char *name, enum mt_event_role role,
+					const struct event_word *word)
+{
+	struct mt_tracepoint tracepoint = {0};
+	struct mt_error *err = planner->tracepoints->find(planner->tracepoints->context, name, &tracepoint);
+	struct mt_planned_event event = {
+		.role = role,
+		.pair = MT_EVENT_NONE,
+		.class = word->def ? word->def->class : MT_CLASS_STORM,
+		.format = tracepoint.format,
+		.attr = common_attr(planner),
+	};
+
+	if (err)
+		return err;
+	event.name = strdup(name);
+	event.attr.type = PERF_TYPE_TRACEPOINT;
+	event.attr.config = tracepoint.id;
+	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_RAW;
+	event.attr.sample_period = 1;
+	if (role == MT_ROLE_SAMPLE) {
+		ask_stack(planner, &event.attr);
+		ask_rate(planner, false, &event.attr);
+	}
+	return add_event(planner, &event, word->text, word->length, word->def ? word->def->unit : "events");
+}
+
+/* A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1 thins the exits; the marks stay whole. */
+static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
+{
+	struct mt_planned_event *events;
+	char name[128];
+	struct mt_error *err;
+	uint32_t exit_index;
+
+	snprintf(name, sizeof(name), "syscalls:sys_exit_%s", word->def->alias);
+	err = plan_tracepoint(planner, name, MT_ROLE_SAMPLE, word);
+	if (err)
+		return err;
+	exit_index = (uint32_t)planner->plan->events.count - 1;
+	snprintf(name, sizeof(name), "syscalls:sys_enter_%s", word->def->alias);
+	err = plan_tracepoint(planner, name, MT_ROLE_MARK, word);
+	if (err)
+		return err;
+	events = planner->plan->events.items;
+	events[exit_index].pair = exit_index + 1;
+	events[exit_index + 1].pair = exit_index;
+	return NULL;
+}
+
+static struct mt_error *unknown_event(const char *text, size_t length)
+{
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "unknown event '%.*s'", (int)length, text),
+			     "mtrec --list shows the events; a tracepoint is written subsystem:name");
+}
+
+/* What stands behind the colon of a known alias: u (user only), k (kernel only). */
+static bool parse_modifiers(const char *text, size_t length, struct event_word *word)
+{
+	bool user = false, kernel = false;
+
+	for (size_t i = 0; i < length; i++) {
+		user |= text[i] == 'u';
+		kernel |= text[i] == 'k';
+		if (text[i] != 'u' && text[i] != 'k')
+			return false;
+	}
+	word->exclude_kernel = user && !kernel;
+	word->exclude_user = kernel && !user;
+	return length && word->def->kind != MT_EVENT_SYSCALL;
+}
+
+static struct mt_error *parse_word(const char *text, size_t length, struct event_word *out)
+{
+	const char *colon = memchr(text, ':', length);
+	size_t stem = colon ? (size_t)(colon - text) : length;
+	struct event_word word = {.text = text, .length = length, .def = mt_event_def_find(text, stem)};
+
+	if (!length)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: empty event name"),
+				     "mtrec --list shows the events");
+	if (!word.def && !colon)
+		return unknown_event(text, length);
+	if (word.def && colon && !parse_modifiers(colon + 1, length - stem - 1, &word))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
+				     "counted events take :u (user only) and :k (kernel only); syscalls take none");
+	*out = word;
+	return NULL;
+}
+
+static bool already_planned(const struct mt_plan *plan, const struct event_word *word)
+{
+	for (size_t i = 1; i < plan->events.count; i++) {
+		const char *alias = plan->events.items[i].alias;
+
+		if (strlen(alias) == word->length && !memcmp(alias, word->text, word->length))
+			return true;
+	}
+	return false;
+}
+
+static struct mt_error *plan_word(struct planner *planner, const char *text, size_t length)
+{
+	struct event_word word;
+	MT_CLEANUP_FREE char *name = NULL;
+	struct mt_error *err = parse_word(text, length, &word);
+
+	if (err || already_planned(planner->plan, &word))
+		return err;
+	if (word.def && word.def->kind == MT_EVENT_SYSCALL)
+		return plan_syscall(planner, &word);
+	if (word.def)
+		return plan_counter(planner, &word);
+	name = strndup(text, length);
+	return name ? plan_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
+}
+
+static struct mt_error *plan_list(struct planner *planner, const char *list)
+{
+	struct mt_error *err = NULL;
+	size_t length;
+
+	for (; !err; list += length + 1) {
+		length = strcspn(list, ",");
+		err = plan_word(planner, list, length);
+		if (!list[length])
+			break;
+	}
+	return err;
+}
+
+struct mt_error *mt_plan_create(const struct mt_record_options *options, const struct mt_perf_features *features,
+				const struct mt_tracepoint_source *tracepoints, struct mt_plan **out)
+{
+	MT_CLEANUP(mt_plan_destroy_p) struct mt_plan *plan = calloc(1, sizeof(*plan));
+	struct planner planner = {options, features, tracepoints, plan};
+	struct mt_error *err;
+
+	if (!plan)
+		return mt_error_nomem();
+	err = plan_sideband(&planner);
+	for (size_t i = 0; i < options->events.count && !err; i++)
+		err = plan_list(&planner, options->events.items[i]);
+	if (err)
+		return err;
+	*out = MT_TAKE(plan);
+	return NULL;
+}

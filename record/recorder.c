@@ -1,0 +1,546 @@
+/*
+ * The course of a recording. Everything that can fail is done before the first event is enabled; from then on the
+ * recorder only ends early when its output fails, and says so.
+ */
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/chunk.h"
+#include "formats/record.h"
+#include "record/command.h"
+#include "record/existing.h"
+#include "record/host.h"
+#include "record/opened.h"
+#include "record/options.h"
+#include "record/output.h"
+#include "record/pack.h"
+#include "record/perf_event.h"
+#include "record/plan.h"
+#include "record/procfs.h"
+#include "record/spool.h"
+#include "record/state.h"
+#include "record/tracefs.h"
+
+#define RING_DEFAULT ((size_t)16 << 20)
+#define SPOOL_BLOCKS 256
+#define TICK_MS 100	      /* how often it looks whether the targets are still there */
+#define MARK_NS 500000000ull  /* everything is written out this often */
+#define ANCHOR_NS 60000000000ull
+
+struct recorder {
+	const struct mt_record_options *options;
+	const struct mt_recorder_voice *voice;
+	struct mt_perf_features features;
+	struct mt_tracefs tracefs;
+	struct mt_plan *plan;
+	struct mt_number_list cpus;
+	struct mt_command command;
+	struct mt_opened opened;
+	int output, failed_fd, signals;
+	struct mt_spool *spool;
+	struct mt_pack *pack;
+	struct mt_drain_config drain_config;
+	MT_ARRAY(struct mt_drain *) drains;
+	struct mt_drain_counts totals; /* of drains already ended */
+	uint64_t started, ended, next_mark, next_anchor;
+	bool output_failed;
+};
+
+static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int level, const char *format, ...)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (text)
+		r->voice->say(r->voice->context, level, text);
+	if (text && level <= 1 && r->spool) {
+		struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+		struct mt_note_record note = {.level = (uint32_t)level, .text = {text, strlen(text)}};
+
+		(void)mt_state_put(&state, mt_note_put, &note);
+		mt_state_flush(&state);
+	}
+}
+
+static struct mt_error *find_tracepoint(void *context, const char *name, struct mt_tracepoint *out)
+{
+	return mt_tracefs_find(context, name, out);
+}
+
+static void say_plan(struct recorder *r)
+{
+	for (size_t i = 0; i < r->plan->events.count; i++) {
+		const struct mt_planned_event *event = &r->plan->events.items[i];
+		MT_CLEANUP_FREE char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		say(r, 2, "event %zu: %s (%s)", i, event->name, event->alias);
+		if (out) {
+			mt_perf_print_attr(&event->attr, out);
+			fclose(out);
+			say(r, 3, "%s", text);
+		}
+	}
+}
+
+/* What the kernel can do, and what to open. */
+static struct mt_error *make_plan(struct recorder *r)
+{
+	struct mt_tracepoint_source tracepoints = {&r->tracefs, find_tracepoint};
+	struct mt_error *err = mt_perf_probe(&r->features);
+
+	if (err)
+		return err;
+	mt_tracefs_open(&r->tracefs);
+	say(r, 2, "tracepoints: %s", r->tracefs.dir >= 0 ? r->tracefs.where : "none");
+	err = mt_plan_create(r->options, &r->features, &tracepoints, &r->plan);
+	if (!err)
+		say_plan(r);
+	return err;
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static bool system_wide(const struct mt_record_options *options)
+{
+	return options->all_cpus || options->cpus.count;
+}
+
+static bool has_tasks(const struct mt_record_options *options)
+{
+	return options->pids.count || options->tids.count;
+}
+
+static struct mt_error *open_tasks(struct recorder *r)
+{
+	const struct mt_record_options *options = r->options;
+	struct mt_error *err = NULL;
+	size_t before;
+
+	for (size_t i = 0; i < options->pids.count && !err; i++)
+		err = mt_opened_add_process(&r->opened, options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count && !err; i++) {
+		before = r->opened.events.count;
+		err = mt_opened_add_task(&r->opened, options->tids.items[i], false);
+		if (!err && r->opened.events.count == before)
+			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d", options->tids.items[i]);
+	}
+	return err;
+}
+
+static struct mt_error *open_events(struct recorder *r)
+{
+	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
+	size_t ring = r->options->ring_size ? r->options->ring_size : RING_DEFAULT;
+	struct mt_error *err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+
+	if (err)
+		return err;
+	if (system_wide(r->options))
+		err = mt_opened_add_cpus(&r->opened);
+	else if (has_tasks(r->options))
+		err = open_tasks(r);
+	else
+		err = mt_opened_add_task(&r->opened, r->command.pid, true);
+	if (!err && r->opened.ring_shrunk)
+		say(r, 1,
+		    "rings of %zu KiB a CPU: the mlock budget allows no more; raise kernel.perf_event_mlock_kb or ulimit -l "
+		    "if records are lost",
+		    r->opened.ring_size >> 10);
+	return err;
+}
+
+static struct mt_error *start_drains(struct recorder *r)
+{
+	enum mt_priority lowest = MT_PRIORITY_REALTIME;
+
+	r->drain_config =
+		(struct mt_drain_config){.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
+	for (size_t i = 0; i < r->opened.cpus.count; i++) {
+		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
+		struct mt_drain **slot = mt_array_push(&r->drains);
+		struct mt_error *err;
+
+		if (!slot)
+			return mt_error_nomem();
+		err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings, &r->drain_config, slot);
+		if (err) {
+			r->drains.count--;
+			return err;
+		}
+		mt_drain_flush(*slot);
+		mt_drain_wait(*slot);
+		if (mt_drain_priority(*slot) > lowest)
+			lowest = mt_drain_priority(*slot);
+	}
+	say(r, 2, "%zu rings drained by threads at %s", r->drains.count,
+	    lowest == MT_PRIORITY_REALTIME ? "SCHED_FIFO 1"
+	    : lowest == MT_PRIORITY_NICE   ? "nice -20"
+					   : "normal priority");
+	return NULL;
+}
+
+static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
+{
+	struct mt_state head;
+	struct mt_error *err = mt_output_open(r->options->output, &r->output);
+
+	if (err)
+		return err;
+	r->spool = mt_spool_create(SPOOL_BLOCKS);
+	if (!r->spool)
+		return mt_error_nomem();
+	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->failed_fd, &r->pack);
+	if (err)
+		return err;
+	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
+	mt_host_describe(&head, r->options, &r->features, r->plan, argc, argv);
+	mt_state_flush(&head);
+	return NULL;
+}
+
+static struct mt_drain_counts sum_counts(const struct recorder *r)
+{
+	struct mt_drain_counts sum = r->totals;
+
+	for (size_t i = 0; i < r->drains.count; i++) {
+		struct mt_drain_counts one = mt_drain_counts(r->drains.items[i]);
+
+		sum.samples += one.samples;
+		sum.records += one.records;
+		sum.raw_bytes += one.raw_bytes;
+		sum.lost += one.lost;
+		sum.own += one.own;
+		sum.odd += one.odd;
+		sum.stalls += one.stalls;
+	}
+	return sum;
+}
+
+/* Everything up to now goes out, and a MARK behind it says so. */
+static void mark(struct recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
+	struct mt_mark_record record = {.complete_below = mt_host_clock()};
+	struct mt_drain_counts counts;
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_flush(r->drains.items[i]);
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_wait(r->drains.items[i]);
+	counts = sum_counts(r);
+	record.samples = counts.samples;
+	record.lost = counts.lost;
+	(void)mt_state_put(&state, mt_mark_put, &record);
+	mt_state_flush(&state);
+	r->next_mark = mt_host_clock() + MARK_NS;
+}
+
+static void anchor(struct recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	mt_host_anchor(&state);
+	mt_state_flush(&state);
+	r->next_anchor = mt_host_clock() + ANCHOR_NS;
+}
+
+static void put_existing(struct recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	if (system_wide(r->options))
+		mt_existing_all(&state);
+	for (size_t i = 0; i < r->options->pids.count; i++)
+		mt_existing_process(&state, r->options->pids.items[i]);
+	for (size_t i = 0; i < r->options->tids.count; i++)
+		mt_existing_process(&state, mt_existing_pid_of(r->options->tids.items[i]));
+	mt_state_flush(&state);
+}
+
+/* A thread or process that still runs: not gone, and no zombie that nobody reaps. */
+static bool is_alive(int tid)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", tid);
+	const char *state = stat ? strrchr(stat, ')') : NULL;
+
+	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+}
+
+static bool targets_alive(const struct mt_record_options *options)
+{
+	for (size_t i = 0; i < options->pids.count; i++) {
+		if (is_alive(options->pids.items[i]))
+			return true;
+	}
+	for (size_t i = 0; i < options->tids.count; i++) {
+		if (is_alive(options->tids.items[i]))
+			return true;
+	}
+	return !has_tasks(options);
+}
+
+/* Reads what signals came; true where one of them ends the recording. The terminal sends to the command by itself. */
+static bool take_signals(struct recorder *r)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(r->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		stop = true;
+		if (r->command.pid && !r->command.ended && info.ssi_code != SI_KERNEL)
+			kill(r->command.pid, (int)info.ssi_signo);
+	}
+	return stop;
+}
+
+/* One turn of waiting; false when the recording is to end. */
+static bool wait_turn(struct recorder *r)
+{
+	struct pollfd fds[] = {{.fd = r->signals, .events = POLLIN}, {.fd = r->failed_fd, .events = POLLIN}};
+
+	poll(fds, 2, TICK_MS);
+	if (fds[1].revents & POLLIN) {
+		r->output_failed = true;
+		return false;
+	}
+	if ((fds[0].revents & POLLIN) && take_signals(r))
+		return false;
+	if (r->command.pid ? mt_command_poll(&r->command) : !targets_alive(r->options))
+		return false;
+	if (mt_host_clock() >= r->next_mark)
+		mark(r);
+	if (mt_host_clock() >= r->next_anchor)
+		anchor(r);
+	return true;
+}
+
+/* The command goes on without us until it ends by itself; signals still reach it. */
+static void wait_for_command(struct recorder *r)
+{
+	struct pollfd fd = {.fd = r->signals, .events = POLLIN};
+
+	while (r->command.pid && !mt_command_poll(&r->command)) {
+		poll(&fd, 1, TICK_MS);
+		take_signals(r);
+	}
+}
+
+/* Losses that no LOST record told of, because none of its ring's records came after. */
+static uint64_t settle_losses(struct recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	uint64_t told = sum_counts(r).lost, counted = 0;
+
+	for (uint32_t i = 0; i < r->plan->events.count; i++)
+		counted += mt_opened_lost(&r->opened, i);
+	if (counted <= told)
+		return told;
+	(void)mt_state_put(&state, mt_loss_put,
+			   &((struct mt_loss_record){.stream = UINT32_MAX,
+						     .event = MT_EVENT_NONE,
+						     .from = r->started,
+						     .to = r->ended,
+						     .count = counted - told,
+						     .source = MT_LOSS_COUNTS}));
+	mt_state_flush(&state);
+	return counted;
+}
+
+static void stop_drains(struct recorder *r)
+{
+	struct mt_drain_counts sum;
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_flush(r->drains.items[i]);
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_wait(r->drains.items[i]);
+	sum = sum_counts(r);
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_destroy(r->drains.items[i]);
+	r->drains.count = 0;
+	r->totals = sum;
+}
+
+static struct mt_error *write_end(struct recorder *r, const struct mt_recorder_result *result)
+{
+	uint8_t bytes[256];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct mt_writer *writer = mt_pack_writer(r->pack);
+	int status = result->command_status;
+	struct mt_end_record end = {
+		.start = r->started,
+		.end = r->ended,
+		.samples = result->counts.samples,
+		.lost = result->lost,
+		.raw_bytes = result->counts.raw_bytes,
+		.written = mt_writer_counts(writer).written,
+	};
+
+	if (result->command_ran) {
+		end.command_end = WIFSIGNALED(status) ? 2 : 1;
+		end.command_status = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	}
+	mt_block_reset(&block, MT_CHUNK_END, 0);
+	(void)mt_end_put(&block, &end);
+	return mt_writer_write(writer, &block, 0);
+}
+
+static void fill_result(struct recorder *r, struct mt_recorder_result *result)
+{
+	result->counts = sum_counts(r);
+	result->lost = settle_losses(r);
+	result->seconds = (double)(r->ended - r->started) / 1e9;
+	result->command_status = r->command.wait_status;
+	result->command_ran = r->command.pid && !result->exec_errno;
+	if (result->counts.stalls)
+		say(r, 2, "the writer was behind %llu times", (unsigned long long)result->counts.stalls);
+	if (result->counts.odd)
+		say(r, 1, "%llu records of the kernel made no sense", (unsigned long long)result->counts.odd);
+	if (mt_pack_hurried(r->pack))
+		say(r, 2, "%llu chunks with less compression than asked for, spool at most %zu MiB",
+		    (unsigned long long)mt_pack_hurried(r->pack), mt_spool_peak(r->spool) >> 20);
+}
+
+/* From the last event to the END chunk. */
+static void finish(struct recorder *r, struct mt_recorder_result *result)
+{
+	mt_opened_disable(&r->opened);
+	r->ended = mt_host_clock();
+	wait_for_command(r);
+	stop_drains(r);
+	anchor(r);
+	fill_result(r, result);
+	mt_spool_close(r->spool);
+	result->output_error = mt_pack_finish(r->pack);
+	if (!result->output_error)
+		result->output_error = write_end(r, result);
+	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;
+	if (close(r->output) && !result->output_error)
+		result->output_error = mt_error_os(errno, "cannot write the recording");
+	r->output = -1;
+}
+
+/* Signals are read, not handled; set before any thread starts, so that all of them keep them blocked. */
+static struct mt_error *block_signals(struct recorder *r)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	r->failed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return r->signals < 0 || r->failed_fd < 0 ? mt_error_os(errno, "cannot wait for signals") : NULL;
+}
+
+/* All that can fail, up to the last step before the first event. */
+static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
+{
+	bool to_stdout = !strcmp(r->options->output, "-");
+	struct mt_error *err = block_signals(r);
+
+	raise_file_limit();
+	if (!err)
+		err = mt_host_cpus(&r->cpus);
+	if (!err)
+		err = make_plan(r);
+	if (!err && r->options->command)
+		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
+	if (!err)
+		err = open_events(r);
+	if (!err)
+		err = start_writing(r, argc, argv);
+	return err ? err : start_drains(r);
+}
+
+static void record(struct recorder *r, struct mt_recorder_result *result)
+{
+	bool own_command = !system_wide(r->options) && !has_tasks(r->options);
+
+	r->started = mt_host_clock();
+	r->next_mark = r->started + MARK_NS;
+	r->next_anchor = r->started + ANCHOR_NS;
+	if (!own_command)
+		mt_opened_enable(&r->opened);
+	if (r->command.pid)
+		result->exec_errno = mt_command_start(&r->command);
+	if (!result->exec_errno)
+		put_existing(r);
+	while (!result->exec_errno && wait_turn(r))
+		;
+	finish(r, result);
+}
+
+static void recorder_deinit(struct recorder *r)
+{
+	mt_command_abandon(&r->command);
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_destroy(r->drains.items[i]);
+	mt_array_deinit(&r->drains);
+	mt_pack_destroy(r->pack);
+	mt_spool_destroy(r->spool);
+	mt_opened_deinit(&r->opened);
+	mt_plan_destroy(r->plan);
+	mt_tracefs_close(&r->tracefs);
+	mt_array_deinit(&r->cpus);
+	mt_close_p(&r->output);
+	mt_close_p(&r->failed_fd);
+	mt_close_p(&r->signals);
+}
+
+struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
+				 const struct mt_recorder_voice *voice, struct mt_recorder_result *out)
+{
+	MT_CLEANUP(recorder_deinit)
+	struct recorder r = {
+		.options = options,
+		.voice = voice,
+		.tracefs = {.dir = -1},
+		.output = -1,
+		.failed_fd = -1,
+		.signals = -1,
+	};
+	struct mt_recorder_result result = {0};
+	struct mt_error *err = prepare(&r, argc, argv);
+
+	if (err)
+		return err;
+	record(&r, &result);
+	*out = result;
+	return NULL;
+}

@@ -1,0 +1,64 @@
+/* The perf mmap protocol: acquire data_head, read, release data_tail. */
+#include "record/ring.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int mt_ring_map(int fd, size_t size, struct mt_ring *out)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	uint8_t *joined;
+
+	if (base == MAP_FAILED)
+		return -1;
+	joined = malloc(MT_RING_RECORD_MAX);
+	if (!joined) {
+		munmap(base, page + size);
+		return -1;
+	}
+	*out = (struct mt_ring){.fd = fd, .page = base, .data = (uint8_t *)base + page, .size = size, .joined = joined};
+	return 0;
+}
+
+void mt_ring_unmap(struct mt_ring *ring)
+{
+	if (!ring->page)
+		return;
+	munmap(ring->page, (size_t)(ring->data - (uint8_t *)ring->page) + ring->size);
+	free(ring->joined);
+	*ring = (struct mt_ring){0};
+}
+
+bool mt_ring_begin(struct mt_ring *ring)
+{
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	return ring->head != ring->tail;
+}
+
+const struct perf_event_header *mt_ring_next(struct mt_ring *ring)
+{
+	size_t at = ring->tail & (ring->size - 1), until_end = ring->size - at;
+	const struct perf_event_header *header = (const void *)(ring->data + at);
+
+	if (ring->tail == ring->head)
+		return NULL;
+	if (header->size < sizeof(*header) || header->size > ring->head - ring->tail) {
+		ring->tail = ring->head;
+		return NULL;
+	}
+	ring->tail += header->size;
+	if (header->size <= until_end)
+		return header;
+	memcpy(ring->joined, header, until_end);
+	memcpy(ring->joined + until_end, ring->data, header->size - until_end);
+	return (const void *)ring->joined;
+}
+
+void mt_ring_give_back(struct mt_ring *ring)
+{
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}

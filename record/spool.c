@@ -1,0 +1,170 @@
+/* The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using one faults no page. */
+#include "record/spool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "formats/chunk.h"
+
+struct mt_spool {
+	pthread_mutex_t lock;
+	pthread_cond_t pushed, released;
+	size_t limit;
+	struct mt_block *blocks; /* limit of them, the first `made` with memory */
+	size_t made;
+	struct mt_block **free, **queue; /* stack and ring of limit pointers */
+	size_t free_count, queue_first, queue_count, queue_peak;
+	bool closed;
+};
+
+static void init_locks(struct mt_spool *spool)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&spool->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	pthread_cond_init(&spool->pushed, NULL);
+	pthread_cond_init(&spool->released, NULL);
+}
+
+struct mt_spool *mt_spool_create(size_t blocks)
+{
+	struct mt_spool *spool = calloc(1, sizeof(*spool));
+
+	if (!spool)
+		return NULL;
+	init_locks(spool);
+	
+	spool->limit = blocks;
+	spool->blocks = calloc(blocks, sizeof(*spool->blocks));
+	spool->free = calloc(blocks, sizeof(*spool->free));
+	spool->queue = calloc(blocks, sizeof(*spool->queue));
+	if (!spool->blocks || !spool->free || !spool->queue) {
+		mt_spool_destroy(spool);
+		return NULL;
+	}
+	return spool;
+}
+
+void mt_spool_destroy(struct mt_spool *spool)
+{
+	if (!spool)
+		return;
+	for (size_t i = 0; i < spool->made; i++)
+		munmap(spool->blocks[i].bytes, MT_SPOOL_BLOCK);
+	pthread_cond_destroy(&spool->pushed);
+	pthread_cond_destroy(&spool->released);
+	pthread_mutex_destroy(&spool->lock);
+	free(spool->blocks);
+	free(spool->free);
+	free(spool->queue);
+	free(spool);
+}
+
+/* A block that never was: called with the lock held, which only delays others while memory is mapped. */
+static struct mt_block *make_block(struct mt_spool *spool)
+{
+	struct mt_block *block;
+	void *bytes;
+
+	if (spool->made == spool->limit)
+		return NULL;
+	bytes = mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	block = &spool->blocks[spool->made++];
+	*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
+	return block;
+}
+
+static struct mt_block *take_locked(struct mt_spool *spool)
+{
+	return spool->free_count ? spool->free[--spool->free_count] : make_block(spool);
+}
+
+struct mt_block *mt_spool_take(struct mt_spool *spool)
+{
+	struct mt_block *block;
+
+	pthread_mutex_lock(&spool->lock);
+	block = take_locked(spool);
+	pthread_mutex_unlock(&spool->lock);
+	return block;
+}
+
+struct mt_block *mt_spool_take_wait(struct mt_spool *spool)
+{
+	struct mt_block *block;
+
+	pthread_mutex_lock(&spool->lock);
+	while (!(block = take_locked(spool)))
+		pthread_cond_wait(&spool->released, &spool->lock);
+	pthread_mutex_unlock(&spool->lock);
+	return block;
+}
+
+void mt_spool_push(struct mt_spool *spool, struct mt_block *block)
+{
+	pthread_mutex_lock(&spool->lock);
+	spool->queue[(spool->queue_first + spool->queue_count++) % spool->limit] = block;
+	if (spool->queue_count > spool->queue_peak)
+		spool->queue_peak = spool->queue_count;
+	pthread_cond_signal(&spool->pushed);
+	pthread_mutex_unlock(&spool->lock);
+}
+
+struct mt_block *mt_spool_pop(struct mt_spool *spool)
+{
+	struct mt_block *block = NULL;
+
+	pthread_mutex_lock(&spool->lock);
+	while (!spool->queue_count && !spool->closed)
+		pthread_cond_wait(&spool->pushed, &spool->lock);
+	if (spool->queue_count) {
+		block = spool->queue[spool->queue_first];
+		spool->queue_first = (spool->queue_first + 1) % spool->limit;
+		spool->queue_count--;
+	}
+	pthread_mutex_unlock(&spool->lock);
+	return block;
+}
+
+void mt_spool_release(struct mt_spool *spool, struct mt_block *block)
+{
+	pthread_mutex_lock(&spool->lock);
+	spool->free[spool->free_count++] = block;
+	pthread_cond_signal(&spool->released);
+	pthread_mutex_unlock(&spool->lock);
+}
+
+void mt_spool_close(struct mt_spool *spool)
+{
+	pthread_mutex_lock(&spool->lock);
+	spool->closed = true;
+	pthread_cond_broadcast(&spool->pushed);
+	pthread_mutex_unlock(&spool->lock);
+}
+
+unsigned mt_spool_fill(struct mt_spool *spool)
+{
+	unsigned fill;
+
+	pthread_mutex_lock(&spool->lock);
+	fill = (unsigned)(spool->queue_count * 100 / spool->limit);
+	pthread_mutex_unlock(&spool->lock);
+	return fill;
+}
+
+size_t mt_spool_peak(struct mt_spool *spool)
+{
+	size_t peak;
+
+	pthread_mutex_lock(&spool->lock);
+	peak = spool->queue_peak * MT_SPOOL_BLOCK;
+	pthread_mutex_unlock(&spool->lock);
+	return peak;
+}

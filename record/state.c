@@ -1,0 +1,22 @@
+/* Blocks of STATE (or HEAD) records. */
+#include "record/state.h"
+
+struct mt_block *mt_state_block(struct mt_state *state)
+{
+	if (!state->block) {
+		state->block = mt_spool_take_wait(state->spool);
+		mt_block_reset(state->block, state->type, 0);
+	}
+	return state->block;
+}
+
+void mt_state_flush(struct mt_state *state)
+{
+	if (!state->block)
+		return;
+	if (state->block->used)
+		mt_spool_push(state->spool, state->block);
+	else
+		mt_spool_release(state->spool, state->block);
+	state->block = NULL;
+}
