@@ -18,10 +18,12 @@ struct mt_error;
 struct mt_reader;
 
 struct mt_damage {
-	uint64_t skipped_bytes;	  /* bytes that belong to no chunk */
+	uint64_t skipped_bytes;	  /* of the file, in no good chunk of the recording: size is their sum with these */
 	uint64_t damaged_chunks;  /* good header, bad payload */
 	uint64_t missing_chunks;  /* gaps in the sequence numbers */
-	uint64_t damaged_records; /* records left out, or the rest of a chunk behind a broken one */
+	uint64_t stray_chunks;	  /* of no recording, since the HEAD before them is missing or damaged, or an END stands before them */
+	uint64_t refused_chunks;  /* with a record that this reader does not know and must not skip */
+	uint64_t damaged_records; /* chunks whose rest, from a broken record on, is left out. A body too short is for its decoder to find */
 	uint64_t unknown_records; /* skipped: of a later minor version (FRAMES among them) */
 	uint64_t disordered;	  /* records given after a later one */
 	bool cut_short;		  /* no END chunk */
@@ -29,8 +31,8 @@ struct mt_damage {
 
 struct mt_recording {
 	struct mt_header_record header;
-	uint64_t size;		   /* bytes of file */
-	uint64_t chunks;
+	uint64_t size;		   /* bytes of file, to where the next recording begins */
+	uint64_t chunks;	   /* good headers, strays left out */
 	uint64_t raw_bytes;	   /* payload bytes after decompression */
 	uint64_t first_time, last_time; /* of DATA chunks; 0 without any */
 	bool has_end;
@@ -49,12 +51,13 @@ struct mt_record {
 };
 
 struct mt_reader_options {
-	size_t memory_limit; /* bytes of decompressed chunks open at once; 0: 256 MiB */
+	size_t memory_limit; /* bytes of decompressed chunks open at once, and of the list of chunks; 0: 256 MiB */
 };
 
 /*
  * Opens a file, or standard input for "-" (copied to an unlinked temporary file when it cannot seek), and scans its chunk headers.
- * options may be NULL. A file without one good HEAD is an error that says what it is instead where that can be told (empty, perf.data).
+ * options may be NULL. A file without one good HEAD is an error that says what it is instead where that can be told (empty, perf.data);
+ * a recording in it that must be refused (major version, critical chunk or codec not known) is one too.
  */
 struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options, struct mt_reader **out);
 void mt_reader_destroy(struct mt_reader *reader);
@@ -66,7 +69,10 @@ const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, s
 /* Begins to read recording i from its start; may be called again, for any i. */
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 
-/* The next record: *more false at the end, with *out untouched. */
+/*
+ * The next record: *more false at the end, with *out untouched. Records of HEAD and STATE come first, in the order of the file; MARK and END are
+ * told in struct mt_recording alone.
+ */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 
 #endif

@@ -1,0 +1,163 @@
+/*
+ * Opening what a recording is read from. Nothing here knows what the bytes mean.
+ */
+#include "formats/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+
+#define COPY_SIZE 65536
+
+static ssize_t read_some(int fd, void *bytes, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, bytes, size);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* An unlinked file in the directory for such, or -1 with errno. */
+static int temporary_file(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char name[4096];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	if (snprintf(name, sizeof(name), "%s/mtreport-XXXXXX", dir) >= (int)sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+static struct mt_error *copy_stream(int from, int to, uint64_t *size)
+{
+	char bytes[COPY_SIZE];
+	ssize_t n;
+
+	*size = 0;
+	while ((n = read_some(from, bytes, sizeof(bytes))) > 0) {
+		if (!write_all(to, bytes, (size_t)n))
+			return mt_error_hint(mt_error_os(errno, "copying it to a temporary file"),
+					     "set TMPDIR to a directory with more room, or give a file instead of a pipe");
+		*size += (uint64_t)n;
+	}
+	return n < 0 ? mt_error_os(errno, "reading") : NULL;
+}
+
+static struct mt_error *input_copy(int from, struct mt_input *out)
+{
+	MT_CLEANUP_CLOSE int fd = temporary_file();
+	struct mt_error *err;
+	uint64_t size;
+
+	if (fd < 0)
+		return mt_error_os(errno, "making a temporary file to read a pipe");
+	err = copy_stream(from, fd, &size);
+	if (err)
+		return err;
+	*out = (struct mt_input){.fd = fd, .size = size};
+	fd = -1;
+	return NULL;
+}
+
+static struct mt_error *refuse(mode_t mode, int fd)
+{
+	if (S_ISDIR(mode))
+		return mt_error_create(MT_ERR_FORMAT, "is a directory, not a recording");
+	if (isatty(fd))
+		return mt_error_create(MT_ERR_USAGE, "is a terminal: give a file or a pipe");
+	return mt_error_create(MT_ERR_FORMAT, "is a device, not a recording");
+}
+
+/*
+ * O_NONBLOCK so that a named pipe without a writer counts as empty instead of hanging; taken off again before reading, so that one that has
+ * a writer is waited for.
+ */
+static int open_path(const char *path)
+{
+	int fd;
+
+	if (!strcmp(path, "-"))
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_RDONLY);
+	return fd;
+}
+
+struct mt_error *mt_input_open(const char *path, struct mt_input *out)
+{
+	MT_CLEANUP_CLOSE int fd = open_path(path);
+	struct stat st;
+
+	if (fd < 0)
+		return mt_error_os(errno, "opening");
+	if (fstat(fd, &st))
+		return mt_error_os(errno, "stat");
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		return input_copy(fd, out);
+	if (!S_ISREG(st.st_mode))
+		return refuse(st.st_mode, fd);
+	*out = (struct mt_input){.fd = fd, .size = (uint64_t)st.st_size};
+	fd = -1;
+	return NULL;
+}
+
+void mt_input_deinit(struct mt_input *input)
+{
+	mt_close_p(&input->fd);
+	input->fd = -1;
+}
+
+struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes, size_t size, size_t *got)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(input->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return mt_error_os(errno, "reading at %llu", (unsigned long long)(offset + done));
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	*got = done;
+	return NULL;
+}
