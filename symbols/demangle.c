@@ -1,0 +1,81 @@
+/*
+ * Demangling by libiberty, which perf uses too, so that names agree to the letter; and the bounds
+ * around it, since a mangled name is input like any other. libiberty bounds its recursion by itself
+ * (we leave that on), but not what it prints: back references double the output every few bytes.
+ */
+#include "symbols/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_MANGLED 16384
+#define NAME_MAX_PRINTED 65536
+
+struct printed {
+	char *bytes;
+	size_t length, capacity;
+	jmp_buf enough;
+};
+
+/*
+ * More room, or out of the demangler: it has no other way to be stopped, and owns nothing on the
+ * heap while it prints.
+ */
+static void make_room(struct printed *out, size_t need)
+{
+	size_t capacity = out->capacity ? out->capacity : 256;
+	char *moved;
+
+	while (capacity < need)
+		capacity *= 2;
+	moved = need > NAME_MAX_PRINTED ? NULL : realloc(out->bytes, capacity);
+	if (!moved)
+		longjmp(out->enough, 1);
+	out->bytes = moved;
+	out->capacity = capacity;
+}
+
+static void append(const char *bytes, size_t length, void *opaque)
+{
+	struct printed *out = opaque;
+
+	if (length >= out->capacity - out->length)
+		make_room(out, out->length + length + 1);
+	memcpy(out->bytes + out->length, bytes, length);
+	out->length += length;
+	out->bytes[out->length] = '\0';
+}
+
+/* Legacy Rust names are C++ names as well, hence Rust first: so does DMGL_AUTO. */
+static int print_demangled(const char *name, struct printed *out)
+{
+	if (rust_demangle_callback(name, DMGL_NO_OPTS, append, out))
+		return 1;
+	out->length = 0;
+	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, append, out);
+}
+
+char *mt_demangle(const char *name)
+{
+	struct printed *out;
+	char *result = NULL;
+
+	if (name[0] != '_' ||
+	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G' && name[1] != '_'))
+		return NULL;
+	if (strnlen(name, NAME_MAX_MANGLED) == NAME_MAX_MANGLED)
+		return NULL;
+	out = calloc(1, sizeof(*out));
+	if (!out)
+		return NULL;
+	/* on the heap, where longjmp leaves it as it is */
+	if (!setjmp(out->enough) && print_demangled(name, out) && out->length) {
+		result = out->bytes;
+		out->bytes = NULL;
+	}
+	free(out->bytes);
+	free(out);
+	return result;
+}

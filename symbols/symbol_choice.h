@@ -1,0 +1,28 @@
+/*
+ * Which of several symbols at one address names it. perf's order, so that names agree: one with a
+ * size, one with a type, not weak, global, fewer leading underscores, the longer name, the first.
+ */
+#ifndef MT_SYMBOLS_SYMBOL_CHOICE_H
+#define MT_SYMBOLS_SYMBOL_CHOICE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The part of the order that needs no name: the higher, the better. */
+static inline unsigned int mt_symbol_rank(bool sized, uint8_t type, uint8_t binding)
+{
+	return (unsigned int)sized << 3 | (unsigned int)(type != STT_NOTYPE) << 2 |
+	       (unsigned int)(binding != STB_WEAK) << 1 | (unsigned int)(binding == STB_GLOBAL);
+}
+
+/* Among equal ranks: whether `later`, demangled, is the better name than `first`. */
+static inline bool mt_symbol_name_better(const char *later, const char *first)
+{
+	size_t a = strspn(first, "_"), b = strspn(later, "_");
+
+	return a != b ? b < a : strlen(later) > strlen(first);
+}
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Names for addresses: per image a table of its functions, built on the first question, and every
+ * answer kept. What an image without symbols is called is decided here.
+ */
+#include "symbols/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "symbols/elf.h"
+#include "symbols/image.h"
+#include "symbols/kernel.h"
+#include "symbols/symtab.h"
+
+#define KERNEL_NAME "[kernel.kallsyms]"
+#define SYMBOLS_PER_BLOCK 512
+
+/* What is known of one image. */
+struct image_names {
+	const struct mt_image *image;
+	const char *fallback;	   /* "[libc.so.6]" */
+	struct mt_symtab *symtab;  /* NULL: no symbols */
+	struct mt_elf *elf;	   /* that the table was made of */
+	struct mt_map64 answers;   /* file offset to struct mt_symbol * */
+	struct mt_map64 functions; /* number in symtab to name */
+};
+
+struct mt_symbolizer {
+	struct mt_symbolizer_options options;
+	struct mt_strings *strings;
+	MT_ARRAY(struct image_names *) images; /* by image id, NULL where not asked yet */
+	struct mt_map64 kernel_answers;	       /* address to struct mt_symbol * */
+	MT_ARRAY(struct mt_symbol *) blocks;
+	size_t block_used;
+};
+
+/* No image, no memory, no kernel symbols: answers that need no storage. */
+static const struct mt_symbol unknown = {.name = "[unknown]", .dso = "[unknown]"};
+static const struct mt_symbol kernel_unknown = {.name = KERNEL_NAME, .dso = KERNEL_NAME};
+
+struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *options)
+{
+	struct mt_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	symbolizer->options = *options;
+	symbolizer->strings = mt_strings_create();
+	if (!symbolizer->strings) {
+		free(symbolizer);
+		return NULL;
+	}
+	return symbolizer;
+}
+
+static void image_names_destroy(struct image_names *names)
+{
+	if (!names)
+		return;
+	mt_symtab_destroy(names->symtab);
+	mt_map64_deinit(&names->answers);
+	mt_map64_deinit(&names->functions);
+	free(names);
+}
+
+void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (size_t i = 0; i < symbolizer->images.count; i++)
+		image_names_destroy(symbolizer->images.items[i]);
+	for (size_t i = 0; i < symbolizer->blocks.count; i++)
+		free(symbolizer->blocks.items[i]);
+	mt_array_deinit(&symbolizer->images);
+	mt_array_deinit(&symbolizer->blocks);
+	mt_map64_deinit(&symbolizer->kernel_answers);
+	mt_strings_destroy(symbolizer->strings);
+	free(symbolizer);
+}
+
+/* Interns, or gives fallback out of memory. Takes string, which may be NULL. */
+static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
+{
+	uint32_t id = string ? mt_strings_intern(symbolizer->strings, string, strlen(string))
+			     : MT_STRING_NONE;
+
+	free(string);
+	return id == MT_STRING_NONE ? fallback : mt_strings_get(symbolizer->strings, id);
+}
+
+/* "[libc.so.6]", "[anon]", "[heap]". */
+static const char *fallback_name(struct mt_symbolizer *symbolizer, const struct mt_image *image)
+{
+	char *name;
+
+	if (!*image->basename)
+		return unknown.name;
+	if (*image->basename == '[')
+		return image->basename;
+	if (asprintf(&name, "[%s]", image->basename) < 0)
+		name = NULL;
+	return keep_string(symbolizer, name, unknown.name);
+}
+
+/* Room by image id; false out of memory. */
+static bool reserve_images(struct mt_symbolizer *symbolizer, uint32_t id)
+{
+	while (symbolizer->images.count <= id) {
+		if (!mt_array_push(&symbolizer->images))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Builds the table anew where the image's ELF file is no longer the one it was made of (a build id
+ * came in).
+ */
+static void load_symtab(struct image_names *names, struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (names->elf == elf)
+		return;
+	mt_symtab_destroy(names->symtab);
+	mt_map64_deinit(&names->answers);
+	mt_map64_deinit(&names->functions);
+	names->elf = elf;
+	names->symtab = elf ? mt_symtab_create(elf, mt_image_symbols_elf(image)) : NULL;
+}
+
+static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_image *image)
+{
+	struct image_names *names;
+
+	if (!reserve_images(symbolizer, image->id))
+		return NULL;
+	names = symbolizer->images.items[image->id];
+	if (!names) {
+		names = calloc(1, sizeof(*names));
+		if (!names)
+			return NULL;
+		names->image = image;
+		names->fallback = fallback_name(symbolizer, image);
+		symbolizer->images.items[image->id] = names;
+	}
+	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
+		load_symtab(names, image);
+	return names;
+}
+
+/* A function's name, made on first use. */
+static const char *function_name(struct mt_symbolizer *symbolizer, struct image_names *names,
+				 uint32_t function)
+{
+	const char *name;
+	uint64_t kept;
+
+	if (mt_map64_get(&names->functions, function, &kept))
+		return (const char *)(uintptr_t)kept;
+	name = keep_string(symbolizer,
+			   mt_symtab_name(names->symtab, function, symbolizer->options.demangle),
+			   names->fallback);
+	(void)mt_map64_put(&names->functions, function, (uintptr_t)name);
+	return name;
+}
+
+/* Stores an answer; NULL out of memory. Blocks never move. */
+static const struct mt_symbol *keep_symbol(struct mt_symbolizer *symbolizer,
+					   const struct mt_symbol *symbol)
+{
+	struct mt_symbol **block, *kept;
+
+	if (!symbolizer->blocks.count || symbolizer->block_used == SYMBOLS_PER_BLOCK) {
+		block = mt_array_push(&symbolizer->blocks);
+		if (!block)
+			return NULL;
+		*block = malloc(SYMBOLS_PER_BLOCK * sizeof(**block));
+		if (!*block) {
+			symbolizer->blocks.count--;
+			return NULL;
+		}
+		symbolizer->block_used = 0;
+	}
+	kept = &symbolizer->blocks.items[symbolizer->blocks.count - 1][symbolizer->block_used++];
+	*kept = *symbol;
+	return kept;
+}
+
+/* Keeps the answer to a question; what cannot be kept is unknown. */
+static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct mt_map64 *answers,
+				      uint64_t key, const struct mt_symbol *symbol)
+{
+	const struct mt_symbol *kept = keep_symbol(symbolizer, symbol);
+
+	if (!kept)
+		return &unknown;
+	(void)mt_map64_put(answers, key, (uintptr_t)kept);
+	return kept;
+}
+
+static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names,
+		    uint64_t file_offset, struct mt_symbol *out)
+{
+	uint64_t vaddr, start;
+	uint32_t function;
+
+	if (!names->symtab || !mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr))
+		return;
+	function = mt_symtab_find(names->symtab, vaddr, &start);
+	if (function == MT_SYMTAB_NONE)
+		return;
+	out->name = function_name(symbolizer, names, function);
+	out->offset = vaddr - start;
+	out->resolved = true;
+}
+
+static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
+					      struct mt_image *image, uint64_t file_offset)
+{
+	struct image_names *names = names_of(symbolizer, image);
+	struct mt_symbol symbol;
+	uint64_t kept;
+
+	if (!names)
+		return &unknown;
+	if (!names->symtab)
+		file_offset = 0; /* one answer for all of it */
+	if (mt_map64_get(&names->answers, file_offset, &kept))
+		return (const struct mt_symbol *)(uintptr_t)kept;
+	symbol = (struct mt_symbol){.name = names->fallback, .dso = image->identity.path};
+	resolve(symbolizer, names, file_offset, &symbol);
+	return answer(symbolizer, &names->answers, file_offset, &symbol);
+}
+
+static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer,
+						const struct mt_image *image, uint64_t address)
+{
+	struct mt_symbol symbol = kernel_unknown;
+	const char *module = NULL, *name;
+	char *dso = NULL;
+	uint64_t kept;
+
+	if (mt_map64_get(&symbolizer->kernel_answers, address, &kept))
+		return (const struct mt_symbol *)(uintptr_t)kept;
+	name = symbolizer->options.kernel ? mt_kernel_symbols_find(symbolizer->options.kernel,
+								   address, &symbol.offset, &module)
+					  : NULL;
+	if (name) {
+		symbol.name = name;
+		symbol.resolved = true;
+	} else if (strncmp(image->basename, "[kernel", 7) != 0) {
+		symbol.name = symbol.dso = fallback_name(symbolizer, image);
+	}
+	if (module && asprintf(&dso, "[%s]", module) >= 0)
+		symbol.dso = keep_string(symbolizer, dso, KERNEL_NAME);
+	return answer(symbolizer, &symbolizer->kernel_answers, address, &symbol);
+}
+
+const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
+				     uint64_t file_offset)
+{
+	if (!image)
+		return &unknown;
+	if (image->kind == MT_IMAGE_KERNEL)
+		return symbolize_kernel(symbolizer, image, file_offset);
+	return symbolize_user(symbolizer, image, file_offset);
+}

@@ -1,0 +1,420 @@
+/*
+ * The table of an image's functions. Built in three steps: collect the symbols that are code, sort
+ * them by start and settle what perf settles without names (ends of symbols without a size, ranks
+ * among equal starts), then cut overlaps into disjoint pieces, each owned by the innermost symbol.
+ * What only a comparison of demangled names can settle waits until somebody looks there.
+ */
+#include "symbols/symtab.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+#include "symbols/plt.h"
+#include "symbols/symbol_choice.h"
+
+/* A last symbol without size and section reaches to the end of the page after its own, as in perf.
+ */
+#define LAST_SYMBOL_PAGE 4096
+
+/* 32 bytes: an image may have a million. */
+struct function {
+	uint64_t start, end;
+	union {
+		const char *name;  /* borrowed from the ELF */
+		uint64_t resolver; /* of a PLT stub: the address of the IFUNC that has the name */
+	};
+	uint32_t order;	  /* in which it was met */
+	uint16_t section; /* which bounds it where it has no size of its own */
+	uint8_t rank;
+	bool plt : 1;	/* a stub: "@plt" is put behind the name */
+	bool ifunc : 1; /* the name is the resolver's */
+	bool tied : 1;	/* the next one has the same start, end and rank: their names decide */
+};
+
+struct mt_symtab {
+	MT_ARRAY(struct function) functions;
+	/* disjoint pieces in address order: piece i reaches to piece i + 1 */
+	MT_ARRAY(uint64_t) starts;
+	MT_ARRAY(uint32_t) owners; /* index of a function, or MT_SYMTAB_NONE in a gap */
+};
+
+MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
+
+void mt_symtab_destroy(struct mt_symtab *symtab)
+{
+	if (!symtab)
+		return;
+	mt_array_deinit(&symtab->functions);
+	mt_array_deinit(&symtab->starts);
+	mt_array_deinit(&symtab->owners);
+	free(symtab);
+}
+
+/* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
+static bool is_mapping_symbol(uint16_t machine, const char *name)
+{
+	return (machine == EM_AARCH64 || machine == EM_ARM) && name[0] == '$' && name[1] &&
+	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+/*
+ * Functions; and, inside sections of code, what assembly left without a type, or with the wrong
+ * one.
+ */
+static bool is_function(struct mt_elf *elf, const struct mt_elf_symbol *symbol)
+{
+	struct mt_elf_section_info section;
+
+	if (!*symbol->name || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
+		return false;
+	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
+		return true;
+	if (symbol->type != STT_OBJECT && symbol->type != STT_NOTYPE)
+		return false;
+	if (symbol->type == STT_NOTYPE &&
+	    (symbol->visibility == STV_HIDDEN || symbol->visibility == STV_INTERNAL))
+		return false;
+	if (!mt_elf_section_info(elf, symbol->section, &section) ||
+	    !(section.flags & SHF_EXECINSTR))
+		return false;
+	return !is_mapping_symbol(mt_elf_machine(elf), symbol->name);
+}
+
+static bool add_symbol(struct mt_symtab *symtab, const struct mt_elf_symbol *symbol)
+{
+	struct function *f = mt_array_push(&symtab->functions);
+
+	if (!f)
+		return false;
+	f->start = symbol->value;
+	if (__builtin_add_overflow(symbol->value, symbol->size, &f->end))
+		f->end = UINT64_MAX;
+	f->name = symbol->name;
+	f->order = (uint32_t)symtab->functions.count;
+	f->section = symbol->section;
+	f->rank = (uint8_t)mt_symbol_rank(symbol->size, symbol->type, symbol->binding);
+	return true;
+}
+
+static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
+{
+	size_t count = mt_elf_symbol_count(elf, dynamic);
+	struct mt_elf_symbol symbol;
+
+	for (size_t i = 0; i < count; i++) {
+		if (mt_elf_symbol(elf, dynamic, i, &symbol) && is_function(elf, &symbol) &&
+		    !add_symbol(symtab, &symbol))
+			return false;
+	}
+	return true;
+}
+
+static bool add_stub(void *context, const struct mt_plt_stub *stub)
+{
+	struct mt_symtab *symtab = context;
+	struct function *f = mt_array_push(&symtab->functions);
+
+	if (!f)
+		return false;
+	f->start = stub->start;
+	f->end = stub->start + stub->size;
+	f->order = (uint32_t)symtab->functions.count;
+	f->section = SHN_ABS;
+	f->rank = (uint8_t)mt_symbol_rank(true, STT_FUNC, STB_GLOBAL);
+	f->plt = true;
+	f->ifunc = !stub->name;
+	if (f->ifunc)
+		f->resolver = stub->resolver;
+	else
+		f->name = stub->name;
+	return true;
+}
+
+/* By start; among equal starts by rank, the best first; then as they were met. */
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* One past the last function that starts where function i does. */
+static size_t end_of_start(const struct mt_symtab *symtab, size_t i)
+{
+	uint64_t start = symtab->functions.items[i].start;
+
+	while (i < symtab->functions.count && symtab->functions.items[i].start == start)
+		i++;
+	return i;
+}
+
+/* A function without a size reaches to the next start, but not out of its section. */
+static uint64_t end_without_size(struct mt_elf *elf, const struct function *f,
+				 const struct function *next)
+{
+	uint64_t page = LAST_SYMBOL_PAGE,
+		 end = next ? next->start : (f->start | (page - 1)) + 1 + page;
+	struct mt_elf_section_info section;
+
+	if (!mt_elf_section_info(elf, f->section, &section) || f->start < section.vaddr ||
+	    f->start - section.vaddr > section.size)
+		return end;
+	return end < section.vaddr + section.size ? end : section.vaddr + section.size;
+}
+
+/*
+ * Whether the later function's name is the better one; NULL names, out of memory, lose nothing but
+ * the choice.
+ */
+static bool names_better(const struct mt_symtab *symtab, uint32_t later, uint32_t first)
+{
+	MT_CLEANUP_FREE char *a = mt_symtab_name(symtab, first, true);
+	MT_CLEANUP_FREE char *b = mt_symtab_name(symtab, later, true);
+
+	return a && b && mt_symbol_name_better(b, a);
+}
+
+/* The index of the best name among functions [from, to). */
+static size_t best_name(const struct mt_symtab *symtab, size_t from, size_t to)
+{
+	size_t best = from;
+
+	for (size_t i = from + 1; i < to; i++) {
+		if (names_better(symtab, (uint32_t)i, (uint32_t)best))
+			best = i;
+	}
+	return best;
+}
+
+/*
+ * Of the functions [from, to) that start at one address, moves the best rank to `kept` on; where
+ * several have it and the same end, all of them, tied. Gives how many were kept.
+ */
+static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, size_t kept)
+{
+	struct function *f = symtab->functions.items;
+	bool same_end = true;
+	size_t n;
+
+	for (n = 1; from + n < to && f[from + n].rank == f[from].rank; n++)
+		same_end &= f[from + n].end == f[from].end;
+	if (n > 1 && !same_end) {
+		f[from] = f[best_name(symtab, from, from + n)];
+		n = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		f[kept + i] = f[from + i];
+		f[kept + i].tied = i + 1 < n;
+	}
+	return n;
+}
+
+static void settle(struct mt_symtab *symtab, struct mt_elf *elf)
+{
+	struct function *f = symtab->functions.items;
+	size_t count = symtab->functions.count, to, kept = 0;
+
+	for (size_t from = 0; from < count; from = to) {
+		to = end_of_start(symtab, from);
+		for (size_t i = from; i < to; i++) {
+			if (f[i].end == f[i].start)
+				f[i].end = end_without_size(elf, &f[i], to < count ? &f[to] : NULL);
+		}
+		kept += settle_start(symtab, from, to, kept);
+	}
+	symtab->functions.count = kept;
+}
+
+/* What flattening keeps: the functions open at pos, the innermost last. */
+struct sweep {
+	struct mt_symtab *symtab;
+	MT_ARRAY(uint32_t) open;
+	uint64_t pos;
+};
+
+/* From pos on, owner has the addresses. False out of memory. */
+static bool add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
+{
+	struct mt_symtab *symtab = sweep->symtab;
+	size_t count = symtab->starts.count;
+
+	if (count && symtab->starts.items[count - 1] == pos) {
+		symtab->owners.items[count - 1] = owner;
+		return true;
+	}
+	if (!mt_array_reserve(&symtab->starts, count + 1) ||
+	    !mt_array_reserve(&symtab->owners, count + 1))
+		return false;
+	symtab->starts.items[symtab->starts.count++] = pos;
+	symtab->owners.items[symtab->owners.count++] = owner;
+	return true;
+}
+
+/*
+ * Goes on to the start of the next function: closes what ends before, and gives its place to what
+ * is open around it.
+ */
+static bool sweep_to(struct sweep *sweep, uint64_t next)
+{
+	const struct function *f = sweep->symtab->functions.items;
+
+	while (sweep->open.count) {
+		uint64_t end = f[sweep->open.items[sweep->open.count - 1]].end;
+
+		if (end > next)
+			return true;
+		sweep->open.count--;
+		if (end <= sweep->pos)
+			continue;
+		sweep->pos = end;
+		while (sweep->open.count && f[sweep->open.items[sweep->open.count - 1]].end <= end)
+			sweep->open.count--;
+		if (!add_piece(sweep, end,
+			       sweep->open.count ? sweep->open.items[sweep->open.count - 1]
+						 : MT_SYMTAB_NONE))
+			return false;
+	}
+	return true;
+}
+
+static bool open_function(struct sweep *sweep, uint32_t i)
+{
+	uint32_t *open = mt_array_push(&sweep->open);
+
+	if (!open)
+		return false;
+	*open = i;
+	sweep->pos = sweep->symtab->functions.items[i].start;
+	return add_piece(sweep, sweep->pos, i);
+}
+
+/* Cuts the functions into disjoint pieces: at most two for each. */
+static bool flatten(struct mt_symtab *symtab)
+{
+	struct sweep sweep = {.symtab = symtab};
+	const struct function *f = symtab->functions.items;
+	bool ok = true;
+
+	for (size_t i = 0; i < symtab->functions.count && ok; i++) {
+		if ((i && f[i - 1].tied) || f[i].end <= f[i].start)
+			continue;
+		ok = sweep_to(&sweep, f[i].start) && open_function(&sweep, (uint32_t)i);
+	}
+	ok = ok && sweep_to(&sweep, UINT64_MAX);
+	mt_array_deinit(&sweep.open);
+	return ok;
+}
+
+struct mt_symtab *mt_symtab_create(struct mt_elf *image, struct mt_elf *symbols)
+{
+	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = calloc(1, sizeof(*symtab));
+
+	if (!symtab || !collect(symtab, symbols, false) || !collect(symtab, image, true) ||
+	    !mt_plt_each(image, add_stub, symtab))
+		return NULL;
+	if (symtab->functions.count >= MT_SYMTAB_NONE)
+		return NULL;
+	if (symtab->functions.count)
+		qsort(symtab->functions.items, symtab->functions.count, sizeof(struct function),
+		      compare_functions);
+	settle(symtab, image);
+	if (!flatten(symtab))
+		return NULL;
+	return MT_TAKE(symtab);
+}
+
+size_t mt_symtab_count(const struct mt_symtab *symtab)
+{
+	return symtab->functions.count;
+}
+
+/* The last piece that starts at or before vaddr; the count if there is none. */
+static size_t piece_of(const struct mt_symtab *symtab, uint64_t vaddr)
+{
+	size_t low = 0, high = symtab->starts.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symtab->starts.items[middle] <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : symtab->starts.count;
+}
+
+/* Lets the names of tied functions decide, once: the winner takes the first's place. */
+static void untie(struct mt_symtab *symtab, uint32_t first)
+{
+	struct function *f = symtab->functions.items;
+	size_t last = first;
+
+	while (f[last].tied)
+		last++;
+	if (last == first)
+		return;
+	f[first] = f[best_name(symtab, first, last + 1)];
+	f[first].tied = false;
+}
+
+uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *start)
+{
+	size_t piece = piece_of(symtab, vaddr);
+	uint32_t owner =
+		piece < symtab->starts.count ? symtab->owners.items[piece] : MT_SYMTAB_NONE;
+
+	if (owner == MT_SYMTAB_NONE)
+		return MT_SYMTAB_NONE;
+	untie(symtab, owner);
+	*start = symtab->functions.items[owner].start;
+	return owner;
+}
+
+/* The name without its version: "memcpy@@GLIBC_2.14". A name that is all version stays. */
+static char *without_version(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at != name ? strndup(name, (size_t)(at - name)) : strdup(name);
+}
+
+/* The raw name; that of a stub without a symbol is the name of the function its resolver is. */
+static const char *raw_name(const struct mt_symtab *symtab, const struct function *f)
+{
+	size_t piece;
+	uint32_t owner;
+
+	if (!f->ifunc)
+		return f->name;
+	piece = piece_of(symtab, f->resolver);
+	owner = piece < symtab->starts.count ? symtab->owners.items[piece] : MT_SYMTAB_NONE;
+	return owner == MT_SYMTAB_NONE || symtab->functions.items[owner].ifunc
+		       ? "*ABS*"
+		       : symtab->functions.items[owner].name;
+}
+
+char *mt_symtab_name(const struct mt_symtab *symtab, uint32_t function, bool demangle)
+{
+	const struct function *f = &symtab->functions.items[function];
+	MT_CLEANUP_FREE char *plain = without_version(raw_name(symtab, f));
+	char *demangled = plain && demangle ? mt_demangle(plain) : NULL, *stub = NULL;
+
+	if (!demangled)
+		demangled = MT_TAKE(plain);
+	if (!f->plt || !demangled)
+		return demangled;
+	if (asprintf(&stub, "%s@plt", demangled) < 0)
+		stub = NULL;
+	free(demangled);
+	return stub;
+}
