@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "unwind/lookup.h"
 #include "unwind/walk.h"
 
-/* Code that no mapping explains (a JIT's) calls within itself: this far, no further. */
+/* Code in no mapping known calls code within this distance of itself, no further. */
 #define JIT_SPAN_MAX ((uint64_t)1 << 32)
 
 /* How long `ff /2` with this ModRM and SIB byte is: 2 to 7 bytes. */
@@ -41,9 +42,8 @@ static bool ends_in_call(const uint8_t *code)
 	return false;
 }
 
-/* A return address in code that is mapped: executable, and behind a call where the bytes are at
- * hand. */
-static bool mapped_return(const struct mt_walk *walk, const struct mt_mapping *mapping, uint64_t pc)
+/* A return address in a file's code: executable, and behind a call where the bytes are at hand. */
+static bool file_return(const struct mt_walk *walk, const struct mt_mapping *mapping, uint64_t pc)
 {
 	const uint8_t *code;
 
@@ -53,15 +53,20 @@ static bool mapped_return(const struct mt_walk *walk, const struct mt_mapping *m
 	return !code || ends_in_call(code);
 }
 
-/* Where it is not mapped: only from code that is not either, near it, and with frame pointers that
- * rise. */
-static bool unmapped_return(const struct mt_walk *walk, const struct mt_position *at,
-			    const struct mt_position *next)
+/*
+ * A return address that may be JIT code's. What protection its memory has now is not known, for
+ * mprotect() leaves no record; so frame pointers must rise, and where not even a mapping is known,
+ * the caller must be near and no better known.
+ */
+static bool jit_return(const struct mt_walk *walk, const struct mt_mapping *mapping,
+		       const struct mt_position *at, const struct mt_position *next)
 {
 	uint64_t distance = next->pc > at->pc ? next->pc - at->pc : at->pc - next->pc;
 
-	return !mt_image_map_find(walk->input->map, at->pc) && distance < JIT_SPAN_MAX &&
-	       next->fp > at->fp && next->fp - walk->dump.start < walk->dump.size;
+	if (next->fp <= at->fp || next->fp - at->fp > MT_FP_SPAN_MAX ||
+	    next->pc - walk->dump.start < walk->dump.size)
+		return false;
+	return mapping || (distance < JIT_SPAN_MAX && !mt_image_map_find(walk->input->map, at->pc));
 }
 
 static bool plausible_return(const struct mt_walk *walk, const struct mt_position *at,
@@ -72,9 +77,9 @@ static bool plausible_return(const struct mt_walk *walk, const struct mt_positio
 	if (!mt_pc_plausible(next->pc))
 		return false;
 	mapping = mt_image_map_find(walk->input->map, next->pc - 1);
-	if (mapping)
-		return mapped_return(walk, mapping, next->pc);
-	return unmapped_return(walk, at, next);
+	if (mapping && mapping->image->kind != MT_IMAGE_ANONYMOUS)
+		return file_return(walk, mapping, next->pc);
+	return jit_return(walk, mapping, at, next);
 }
 
 enum prologue {

@@ -119,6 +119,34 @@ static bool plt_rule(const struct place *place, struct mt_rule *rule)
 	       in_section(place, ".iplt", &offset);
 }
 
+/* The C library's _init and _fini, put together from pieces: sub $8, %rsp ... add $8, %rsp; ret. */
+static bool init_rule(const struct place *place, const char *name, struct mt_rule *rule)
+{
+	static const uint8_t sub[] = {0x48, 0x83, 0xec, 0x08},
+			     add[] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+	struct mt_span span = mt_elf_section(place->elf, name);
+	uint64_t offset = place->vaddr - span.vaddr;
+	const uint8_t *at;
+
+	if (!span.bytes || offset >= span.size || span.size < sizeof(sub) + sizeof(add) ||
+	    memcmp(span.bytes + span.size - sizeof(add), add, sizeof(add)))
+		return false;
+	at = memmem(span.bytes, span.size, sub, sizeof(sub));
+	if (!at)
+		return false;
+	*rule = (struct mt_rule){.kind = MT_RULE_SP, .offset = 16};
+	if (offset <= (uint64_t)(at - span.bytes) || offset + 1 == span.size)
+		rule->offset = 8;
+	return true;
+}
+
+/* Code that linkers and C libraries write without CFI and that needs none. */
+static bool stub_rule(const struct place *place, struct mt_rule *rule)
+{
+	return plt_rule(place, rule) || init_rule(place, ".init", rule) ||
+	       init_rule(place, ".fini", rule);
+}
+
 static struct mt_rule place_rule(const struct place *place, uint64_t address, uint64_t pc)
 {
 	struct mt_cfi_row row;
@@ -131,7 +159,7 @@ static struct mt_rule place_rule(const struct place *place, uint64_t address, ui
 	case MT_CFI_FOUND:
 		return mt_rule_from_row(&row, pc);
 	case MT_CFI_NONE:
-		return plt_rule(place, &rule) ? rule : mt_rule_none(end);
+		return stub_rule(place, &rule) ? rule : mt_rule_none(end);
 	default:
 		return mt_rule_none(end);
 	}

@@ -141,6 +141,15 @@ static int failed_step(const struct mt_walk *walk, struct mt_rule rule)
 	return pc ? MT_END_BAD_CFA : MT_END_ROOT;
 }
 
+/* What looks like a frame pointer leads past the dump. */
+static bool fp_beyond_dump(const struct mt_walk *walk)
+{
+	uint64_t fp = walk->at.fp;
+
+	return walk->dump.size && !(fp & 7) && fp - walk->at.sp < MT_FP_SPAN_MAX &&
+	       fp + 16 - walk->dump.start > walk->dump.size;
+}
+
 /* In code without CFI. By convention the outermost frame has a frame pointer of zero. */
 static int fp_step(struct mt_walk *walk, int why)
 {
@@ -151,7 +160,7 @@ static int fp_step(struct mt_walk *walk, int why)
 	if (why == MT_END_NO_CFI && !walk->at.fp && walk->call_return)
 		return MT_END_ROOT;
 	if (!mt_fp_step(walk, &walk->at, walk->call_return, &next))
-		return why;
+		return fp_beyond_dump(walk) ? (int)mt_walk_unreadable(walk, walk->at.fp + 8) : why;
 	walk->at = next;
 	walk->source = MT_FRAME_FP;
 	walk->call_return = true;

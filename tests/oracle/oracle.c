@@ -1,5 +1,5 @@
 /* The oracles that were built in. */
-#include "tests/bench/oracle.h"
+#include "tests/oracle/oracle.h"
 
 const struct oracle *const oracles[] = {
 #ifdef HAVE_LIBUNWIND

@@ -1,0 +1,186 @@
+/* libunwind on our samples: a remote address space over one dump, with the cache that all samples
+ * share. */
+#ifdef HAVE_LIBUNWIND
+#include <elf.h>
+#include <libunwind.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "symbols/elf.h"
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "tests/bench/samples.h"
+#include "tests/oracle/oracle.h"
+#include "unwind/dump.h"
+
+/* Exported by libunwind-x86_64 for remote unwinders, and declared in none of its headers. */
+extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
+					      unw_dyn_info_t *di, unw_proc_info_t *pi,
+					      int need_unwind_info, void *arg);
+
+struct oracle_state {
+	unw_addr_space_t space;
+	const struct samples *samples;
+	const struct mt_unwind_input *input; /* the sample under way */
+};
+
+static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
+			  void *arg)
+{
+	const struct oracle_state *state = arg;
+	const struct mt_mapping *m = mt_image_map_find(state->samples->map, ip);
+	struct mt_elf *elf = m ? mt_image_elf(m->image) : NULL;
+	unw_dyn_info_t di = {0};
+	struct mt_span hdr;
+	uint64_t vaddr;
+
+	if (!elf || !mt_mapping_vaddr(m, ip, &vaddr))
+		return -UNW_ENOINFO;
+	hdr = mt_elf_section(elf, ".eh_frame_hdr");
+	if (hdr.size < 12)
+		return -UNW_ENOINFO;
+	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
+	di.start_ip = m->start;
+	di.end_ip = m->end;
+	di.u.rti.segbase = hdr.vaddr + (ip - vaddr);
+	di.u.rti.table_data = di.u.rti.segbase + 12;
+	di.u.rti.table_len = (uint64_t)mt_get_le32(hdr.bytes + 8) * 8 / sizeof(unw_word_t);
+	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &di, pi, need, arg);
+}
+
+static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
+{
+	(void)as;
+	(void)pi;
+	(void)arg;
+}
+
+static int get_dyn_info_list(unw_addr_space_t as, unw_word_t *address, void *arg)
+{
+	(void)as;
+	(void)address;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write,
+		      void *arg)
+{
+	const struct oracle_state *state = arg;
+	const struct mt_unwind_input *in = state->input;
+	const struct mt_dump dump = {
+		.bytes = in->dump, .start = in->regs.value[7], .size = in->dump_size};
+	const struct mt_mapping *m;
+	const uint8_t *bytes;
+	struct mt_elf *elf;
+	uint64_t vaddr;
+
+	(void)as;
+	if (write)
+		return -UNW_EINVAL;
+	if (mt_dump_read(&dump, address, value))
+		return 0;
+	m = mt_image_map_find(state->samples->map, address);
+	elf = m ? mt_image_elf(m->image) : NULL;
+	if (!elf || !mt_mapping_vaddr(m, address, &vaddr))
+		return -UNW_EINVAL;
+	bytes = mt_elf_bytes_at(elf, vaddr, 8);
+	if (!bytes)
+		return -UNW_EINVAL;
+	*value = mt_get_le64(bytes);
+	return 0;
+}
+
+/* libunwind's x86-64 numbers are DWARF's. */
+static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
+		      void *arg)
+{
+	const struct oracle_state *state = arg;
+
+	(void)as;
+	if (write || reg < 0 || reg > 16)
+		return -UNW_EBADREG;
+	*value = state->input->regs.value[reg];
+	return 0;
+}
+
+static int access_fpreg(unw_addr_space_t as, unw_regnum_t reg, unw_fpreg_t *value, int write,
+			void *arg)
+{
+	(void)as;
+	(void)reg;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int resume(unw_addr_space_t as, unw_cursor_t *cursor, void *arg)
+{
+	(void)as;
+	(void)cursor;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t size,
+			 unw_word_t *offset, void *arg)
+{
+	(void)as;
+	(void)ip;
+	(void)name;
+	(void)size;
+	(void)offset;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static struct oracle_state *create(const struct samples *samples)
+{
+	static unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = get_dyn_info_list,
+		.access_mem = access_mem,
+		.access_reg = access_reg,
+		.access_fpreg = access_fpreg,
+		.resume = resume,
+		.get_proc_name = get_proc_name,
+	};
+	struct oracle_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		abort();
+	state->samples = samples;
+	state->space = unw_create_addr_space(&accessors, 0);
+	unw_set_caching_policy(state->space, UNW_CACHE_GLOBAL);
+	return state;
+}
+
+static void destroy(struct oracle_state *state)
+{
+	unw_destroy_addr_space(state->space);
+	free(state);
+}
+
+static size_t unwind(struct oracle_state *state, const struct mt_unwind_input *input, uint64_t *pcs,
+		     size_t max)
+{
+	unw_cursor_t cursor;
+	unw_word_t pc;
+	size_t n = 0;
+
+	state->input = input;
+	if (unw_init_remote(&cursor, state->space, state))
+		return 0;
+	do {
+		if (unw_get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
+			break;
+		pcs[n++] = pc;
+	} while (n < max && unw_step(&cursor) > 0);
+	return n;
+}
+
+const struct oracle oracle_libunwind = {"libunwind", create, destroy, unwind};
+#endif
