@@ -536,6 +536,77 @@ def foreign():
     return b"no recording" * 416 + b"........"
 
 
+@recording({FAULTS: 2})
+def an_empty_chunk():
+    writer = state(begun()).chunk(DATA, faults(1000)).chunk(DATA).chunk(STATE)
+    return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+@recording({FAULTS: 3}, order=[0, 1000, 1100, 0, 1200])
+def data_of_time_0():
+    """They come out when their chunk is opened."""
+    early = late = kernel(SIDEBAND, perf_record(99, b""), 0)
+    writer = state(begun()).chunk(DATA, faults(1000), early, faults(1100), stream=0)
+    return ended(writer.chunk(DATA, faults(1200), late, stream=1), 3)
+
+
+@recording({FAULTS: 1})
+def a_loss_told_twice():
+    writer = state(begun()).chunk(STATE, loss(5, source=1), loss(7, source=2))
+    return ended(writer.chunk(DATA, faults(1000)), 1)
+
+
+@recording({FAULTS: 2}, check="reserved bits or bytes are not 0")
+def reserved_bits():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001), flags=0xFFFF), 2)
+
+
+@recording({FAULTS: 2}, check="the critical flag is not the table's")
+def a_known_type_without_its_critical_bit():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001), flags=0), 2)
+
+
+@recording({FAULTS: 2}, check="3 records where 4 are told")
+def a_false_count_of_records():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001), weight(1002), records=4), 2)
+
+
+@recording({FAULTS: 3}, check="last_time is not the largest time")
+def a_false_last_time():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001, 1002), last_time=1001), 3)
+
+
+@recording({FAULTS: 4}, check="out of order", order=[1000, 1400, 1100, 1500])
+def a_false_first_time():
+    """A chunk that claims to begin later than it does comes late."""
+    writer = state(begun()).chunk(DATA, faults(1000, 1400), stream=0)
+    return ended(writer.chunk(DATA, faults(1100, 1500), stream=1, first_time=1450), 4)
+
+
+@recording({FAULTS: 2}, check="records below the T of a MARK before them")
+def a_broken_promise():
+    writer = state(begun()).chunk(DATA, faults(1500)).chunk(MARK, mark(1400, 1))
+    return ended(writer.chunk(DATA, faults(1300)), 2)
+
+
+@recording({FAULTS: 2}, check="3 samples told, 2 are in the file")
+def a_false_total():
+    return ended(state(begun()).chunk(DATA, faults(1000, 1001)), 3)
+
+
+@recording({FAULTS: 1}, check="MAP in a DATA chunk")
+def a_record_in_the_wrong_chunk():
+    return ended(state(begun()).chunk(DATA, map_record(), faults(1000)), 1)
+
+
+@recording({FAULTS: 2}, check="does not follow event 0's attr")
+def a_kernel_record_that_breaks_its_attr():
+    """A callchain that claims to reach past the record."""
+    broken = bytearray(kernel_sample(FAULTS, 1001)[0])
+    struct.pack_into("<Q", broken, 64, 1 << 40)
+    return ended(state(begun()).chunk(DATA, faults(1000), kernel(FAULTS, bytes(broken), 1001)), 2)
+
+
 # Damage -------------------------------------------------------------------------------------------
 
 def three_chunks():
@@ -621,6 +692,18 @@ def bytes_before_the_head():
     return b"garbage" + MAGIC + three_and_end()[0]
 
 
+@recording(None, status=3)
+def chunks_without_a_head():
+    data, starts = three_and_end()
+    return data[starts[0]:]
+
+
+@recording({BRK: 1}, check="bytes before the first HEAD")
+def chunks_before_the_head():
+    data, starts = three_and_end()
+    return data[starts[0]:] + one_brk()
+
+
 @recording({FAULTS: 6}, check="9 bytes that are no chunk", skipped_bytes=9)
 def bytes_behind_the_end():
     return three_and_end()[0] + b"leftovers"
@@ -666,6 +749,19 @@ def a_false_raw_size():
     writer = state(begun()).chunk(DATA, faults(1000))
     writer.raw(chunk_header(DATA, packed, codec=ZSTD, raw_size=1016, sequence=3) + packed).lose()
     return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+@recording({FAULTS: 2}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=16)
+def a_damaged_chunk_of_unknown_type():
+    writer = state(begun()).chunk(DATA, faults(1000)).chunk(77, b"what later says.", crc=1)
+    return ended(writer.chunk(DATA, faults(1100)), 2)
+
+
+@recording({FAULTS: 6}, check="damaged: crc differs", damaged_chunks=1, skipped_bytes=72,
+           cut_short=True)
+def a_damaged_end():
+    data, starts = three_and_end()
+    return flipped(data, len(data) - 1)
 
 
 def broken_tail(size):
