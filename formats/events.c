@@ -4,13 +4,13 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#define MT_SOFTWARE(name, number, size_class, timed, what, text)  \
-	{.alias = (name),                                         \
-	 .kind = MT_EVENT_SOFTWARE,                               \
-	 .class = MT_CLASS_##size_class,                          \
-	 .config = (number),                                      \
-	 .by_time = (timed),                                      \
-	 .unit = (what),                                          \
+#define MT_SOFTWARE(name, number, size_class, timed, what, text) \
+	{.alias = (name),                                        \
+	 .kind = MT_EVENT_SOFTWARE,                              \
+	 .class = MT_CLASS_##size_class,                         \
+	 .config = (number),                                     \
+	 .by_time = (timed),                                     \
+	 .unit = (what),                                         \
 	 .help = (text)},
 #define MT_HARDWARE(name, number, what, text) \
 	{.alias = (name),                     \
@@ -20,11 +20,11 @@
 	 .by_time = true,                     \
 	 .unit = (what),                      \
 	 .help = (text)},
-#define MT_SYSCALL(name, size_class, text)  \
-	{.alias = (name),                   \
-	 .kind = MT_EVENT_SYSCALL,          \
-	 .class = MT_CLASS_##size_class,    \
-	 .unit = "calls",                   \
+#define MT_SYSCALL(name, size_class, text) \
+	{.alias = (name),                  \
+	 .kind = MT_EVENT_SYSCALL,         \
+	 .class = MT_CLASS_##size_class,   \
+	 .unit = "calls",                  \
 	 .help = (text)},
 
 static const struct mt_event_def defs[] = {

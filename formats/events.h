@@ -14,7 +14,7 @@ enum mt_event_kind {
 };
 
 enum mt_event_class {
-	MT_CLASS_RARE,	/* ledger and side-band: a ring of its own */
+	MT_CLASS_RARE, /* ledger and side-band: a ring of its own */
 	MT_CLASS_STORM,
 	MT_CLASSES
 };

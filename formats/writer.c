@@ -1,5 +1,6 @@
 /*
- * The chunk writer: compression, checksums, and write(2) that goes on until all is out or the output has failed.
+ * The chunk writer: compression, checksums, and write(2) that goes on until all is out or the
+ * output has failed.
  */
 #include "formats/writer.h"
 
@@ -53,12 +54,13 @@ void mt_writer_destroy(struct mt_writer *writer)
 	free(writer);
 }
 
-/* Compresses where that is asked for and pays; sets payload and the header's codec and stored_size. */
+/* Compresses where that is asked for and pays; sets payload and the header's codec and stored_size.
+ */
 static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
 			   struct mt_chunk_header *header)
 {
-	size_t size = level ? ZSTD_compressCCtx(writer->zstd, writer->out, writer->out_size, block->bytes, block->used,
-						level)
+	size_t size = level ? ZSTD_compressCCtx(writer->zstd, writer->out, writer->out_size,
+						block->bytes, block->used, level)
 			    : 0;
 
 	if (!level || ZSTD_isError(size) || size >= block->used) {
@@ -136,7 +138,9 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	header.payload_crc = mt_crc32c(0, payload, header.stored_size);
 	mt_chunk_header_encode(&header, bytes);
 	if (!write_all(writer->fd,
-		       (struct iovec[]){{bytes, sizeof(bytes)}, {(void *)payload, header.stored_size}}, 2, &done)) {
+		       (struct iovec[]){{bytes, sizeof(bytes)},
+					{(void *)payload, header.stored_size}},
+		       2, &done)) {
 		writer->failed = errno;
 		cut_back(writer, done);
 		return output_error(writer);

@@ -21,8 +21,9 @@ struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer *
 void mt_writer_destroy(struct mt_writer *writer);
 
 /*
- * Appends one block as a chunk: zstd at `level` (negative ones are zstd's fast levels), 0 stores. An empty block writes nothing. After an
- * error (MT_ERR_OUTPUT) the file ends with its last whole chunk where it can be cut back; further calls fail the same way.
+ * Appends one block as a chunk: zstd at `level` (negative ones are zstd's fast levels), 0 stores.
+ * An empty block writes nothing. After an error (MT_ERR_OUTPUT) the file ends with its last whole
+ * chunk where it can be cut back; further calls fail the same way.
  */
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
 

@@ -35,7 +35,8 @@ static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int s
 	_exit(errnum == ENOENT ? 127 : 126);
 }
 
-struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr, struct mt_command *out)
+struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
+				    struct mt_command *out)
 {
 	int gate[2], status[2];
 	pid_t pid;
@@ -82,7 +83,8 @@ int mt_command_start(struct mt_command *command)
 bool mt_command_poll(struct mt_command *command)
 {
 	if (command->pid && !command->ended)
-		command->ended = waitpid(command->pid, &command->wait_status, WNOHANG) == command->pid;
+		command->ended =
+			waitpid(command->pid, &command->wait_status, WNOHANG) == command->pid;
 	return command->ended;
 }
 

@@ -1,4 +1,5 @@
-/* The command that mtrec records or waits for: forked early, held at a gate until the events are open, then executed. */
+/* The command that mtrec records or waits for: forked early, held at a gate until the events are
+ * open, then executed. */
 #ifndef MT_RECORD_COMMAND_H
 #define MT_RECORD_COMMAND_H
 
@@ -16,7 +17,8 @@ struct mt_command {
 };
 
 /* Forks. stdout_to_stderr: the recording itself goes to standard output. */
-struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr, struct mt_command *out);
+struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
+				    struct mt_command *out);
 
 /* Opens the gate; returns 0, or the errno of a failed exec (the child is then gone and reaped). */
 int mt_command_start(struct mt_command *command);

@@ -1,6 +1,6 @@
 /*
- * The drain thread. On the producer's own CPU and real-time it stops the producer while it copies, so that a storm in user mode cannot
- * overflow the ring.
+ * The drain thread. On the producer's own CPU and real-time it stops the producer while it copies,
+ * so that a storm in user mode cannot overflow the ring.
  */
 #include "record/drain.h"
 
@@ -28,7 +28,7 @@
 
 #define POLL_MS 100
 #define GIVE_BACK_BYTES (128u << 10) /* so often the kernel gets room back within a pass */
-#define LOSSES_MAX 256		     /* intervals kept between two flushes; later ones widen the last */
+#define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define STALL_US 2000
 
 struct stream {
@@ -60,7 +60,8 @@ struct mt_drain {
 static void count(_Atomic uint64_t *counter, uint64_t n)
 {
 	/* one writer: no need for a locked add */
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
 }
 
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
@@ -68,7 +69,8 @@ static struct mt_block *block_with_room(struct mt_drain *drain, struct stream *s
 {
 	struct mt_spool *spool = drain->config->spool;
 
-	if (stream->block && stream->block->capacity - stream->block->used >= MT_RING_RECORD_MAX + 256)
+	if (stream->block &&
+	    stream->block->capacity - stream->block->used >= MT_RING_RECORD_MAX + 256)
 		return stream->block;
 	if (stream->block) {
 		mt_spool_push(spool, stream->block);
@@ -98,8 +100,8 @@ static bool event_of(struct mt_drain *drain, const uint8_t *record, size_t size,
 }
 
 /* Passes a sample on, its dump cut to the valid bytes. */
-static bool put_sample(struct mt_block *block, const struct mt_planned_event *planned, uint32_t event, uint64_t time,
-		       const uint8_t *record, size_t size)
+static bool put_sample(struct mt_block *block, const struct mt_planned_event *planned,
+		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
 {
 	size_t at = mt_sample_stack_offset(&planned->decoded, record, size);
 	uint64_t asked, valid;
@@ -124,7 +126,8 @@ static bool put_sample(struct mt_block *block, const struct mt_planned_event *pl
 	return mt_sample_put(block, time, &pieces);
 }
 
-static void take_sample(struct mt_drain *drain, struct stream *stream, const uint8_t *record, size_t size)
+static void take_sample(struct mt_drain *drain, struct stream *stream, const uint8_t *record,
+			size_t size)
 {
 	const struct mt_planned_event *planned;
 	uint32_t event, pid;
@@ -155,9 +158,11 @@ static void take_sample(struct mt_drain *drain, struct stream *stream, const uin
 		count(&drain->samples, 1);
 }
 
-static void note_loss(struct mt_drain *drain, struct stream *stream, uint64_t id, uint64_t lost, uint64_t time)
+static void note_loss(struct mt_drain *drain, struct stream *stream, uint64_t id, uint64_t lost,
+		      uint64_t time)
 {
-	struct mt_loss_record *last = drain->loss_count ? &drain->losses[drain->loss_count - 1] : NULL;
+	struct mt_loss_record *last =
+		drain->loss_count ? &drain->losses[drain->loss_count - 1] : NULL;
 	uint64_t event = MT_EVENT_NONE;
 
 	count(&drain->lost, lost);
@@ -165,7 +170,9 @@ static void note_loss(struct mt_drain *drain, struct stream *stream, uint64_t id
 	if (drain->loss_count == LOSSES_MAX) {
 		last->to = time;
 		last->count += lost;
-		last->event = last->event == event && last->stream == stream->number ? last->event : MT_EVENT_NONE;
+		last->event = last->event == event && last->stream == stream->number
+				      ? last->event
+				      : MT_EVENT_NONE;
 		return;
 	}
 	drain->losses[drain->loss_count++] = (struct mt_loss_record){
@@ -178,8 +185,10 @@ static void note_loss(struct mt_drain *drain, struct stream *stream, uint64_t id
 	};
 }
 
-/* A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu; cpu or identifier}. */
-static void take_other(struct mt_drain *drain, struct stream *stream, const struct perf_event_header *header)
+/* A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu;
+ * cpu or identifier}. */
+static void take_other(struct mt_drain *drain, struct stream *stream,
+		       const struct perf_event_header *header)
 {
 	const uint8_t *record = (const uint8_t *)header;
 	size_t size = header->size;
@@ -288,7 +297,8 @@ static void answer_flush(struct mt_drain *drain)
 	pthread_mutex_unlock(&drain->lock);
 }
 
-/* Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU leaves it unpinned. */
+/* Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU
+ * leaves it unpinned. */
 static enum mt_priority settle_down(int cpu)
 {
 	struct sched_param realtime = {.sched_priority = 1};
@@ -303,7 +313,8 @@ static enum mt_priority settle_down(int cpu)
 	}
 	if (!sched_setscheduler(0, SCHED_FIFO, &realtime))
 		return MT_PRIORITY_REALTIME;
-	return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? MT_PRIORITY_NORMAL : MT_PRIORITY_NICE;
+	return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? MT_PRIORITY_NORMAL
+									 : MT_PRIORITY_NICE;
 }
 
 static void *drain_main(void *argument)
@@ -314,8 +325,9 @@ static void *drain_main(void *argument)
 
 	drain->priority = settle_down(drain->cpu);
 	for (size_t i = 0; i < MT_CLASSES; i++)
-		fds[1 + i] = (struct pollfd){.fd = drain->streams[i].ring->page ? drain->streams[i].ring->fd : -1,
-					     .events = POLLIN};
+		fds[1 + i] = (struct pollfd){
+			.fd = drain->streams[i].ring->page ? drain->streams[i].ring->fd : -1,
+			.events = POLLIN};
 	while (!atomic_load(&drain->stop)) {
 		poll(fds, 1 + MT_CLASSES, POLL_MS);
 		if (fds[0].revents & POLLIN)

@@ -1,6 +1,7 @@
 /*
- * Emptying the rings of one CPU: a thread pinned there, real-time where that is allowed, that copies records into blocks and hands them on.
- * It takes the dump's unused bytes out and counts; it never compresses, writes a file or waits for the target.
+ * Emptying the rings of one CPU: a thread pinned there, real-time where that is allowed, that
+ * copies records into blocks and hands them on. It takes the dump's unused bytes out and counts; it
+ * never compresses, writes a file or waits for the target.
  */
 #ifndef MT_RECORD_DRAIN_H
 #define MT_RECORD_DRAIN_H
@@ -44,13 +45,14 @@ enum mt_priority {
 };
 
 /*
- * Starts the thread for the rings of one CPU (indexed by class; a class without a ring has page NULL). Rings and config are borrowed until
- * destroyed. Stream numbers are 2 * slot + class.
+ * Starts the thread for the rings of one CPU (indexed by class; a class without a ring has page
+ * NULL). Rings and config are borrowed until destroyed. Stream numbers are 2 * slot + class.
  */
 struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
 				 const struct mt_drain_config *config, struct mt_drain **out);
 
-/* Asks for a pass that begins after this call and hands every record on; mt_drain_wait() returns when that is done. */
+/* Asks for a pass that begins after this call and hands every record on; mt_drain_wait() returns
+ * when that is done. */
 void mt_drain_flush(struct mt_drain *drain);
 void mt_drain_wait(struct mt_drain *drain);
 

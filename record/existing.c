@@ -1,5 +1,6 @@
 /*
- * Reading /proc. Other users' processes are hostile input too: comms and command lines are bytes, lines are parsed with bounds.
+ * Reading /proc. Other users' processes are hostile input too: comms and command lines are bytes,
+ * lines are parsed with bounds.
  */
 #include "record/existing.h"
 
@@ -34,7 +35,8 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
 }
 
-/* The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none. */
+/* The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none.
+ */
 static struct mt_text status_value(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -46,7 +48,8 @@ static struct mt_text status_value(const char *status, const char *key)
 	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
 }
 
-/* /proc/PID/stat field 22; the comm in field 2 may hold blanks and brackets, so count from its last ')'. */
+/* /proc/PID/stat field 22; the comm in field 2 may hold blanks and brackets, so count from its last
+ * ')'. */
 static uint64_t start_time(const char *stat)
 {
 	const char *at = strrchr(stat, ')');
@@ -116,7 +119,8 @@ static void put_leader(struct mt_state *state, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, exe, sizeof(exe));
 	task.exe = (struct mt_text){.bytes = exe, .size = n > 0 ? (size_t)n : 0};
-	task.cmdline = (struct mt_text){.bytes = cmdline, .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
+	task.cmdline =
+		(struct mt_text){.bytes = cmdline, .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
 	task.cgroup = text_of(cgroup);
 	task.nspid = nspid_of(status);
 	(void)mt_state_put(state, mt_task_put, &task);
@@ -164,8 +168,8 @@ static bool parse_map(char *line, struct mt_map_record *map)
 	unsigned major, minor;
 	int path_at = 0;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major, &minor, &inode,
-		   &path_at) < 7)
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major,
+		   &minor, &inode, &path_at) < 7)
 		return false;
 	map->start = start;
 	map->end = end;
@@ -208,7 +212,8 @@ static void put_maps(struct mt_state *state, pid_t pid)
 		kept = strlen(line);
 		memmove(buffer, line, kept);
 		if (kept >= sizeof(buffer) - 1)
-			break; /* no line of maps is that long: a path has at most 4096 bytes, escaped 16384 */
+			break; /* no line of maps is that long: a path has at most 4096 bytes,
+				  escaped 16384 */
 	}
 }
 

@@ -79,10 +79,12 @@ static void put_number(struct mt_state *state, const char *key, long value)
 	put_info(state, key, text);
 }
 
-/* Words as a shell would take them again: quoted where they hold more than letters, digits and a few signs. */
+/* Words as a shell would take them again: quoted where they hold more than letters, digits and a
+ * few signs. */
 static void put_command(struct mt_state *state, int argc, char **argv)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
 	MT_CLEANUP_FREE char *line = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&line, &size);
@@ -112,8 +114,8 @@ static void put_kernel_build_id(struct mt_state *state)
 
 		if (name > size || bytes > size || desc + bytes > size)
 			break;
-		if (mt_get_le32(notes + at + 8) == NT_GNU_BUILD_ID && name == 4 && !memcmp(notes + at + 12, "GNU", 4) &&
-		    bytes <= 64) {
+		if (mt_get_le32(notes + at + 8) == NT_GNU_BUILD_ID && name == 4 &&
+		    !memcmp(notes + at + 12, "GNU", 4) && bytes <= 64) {
 			for (size_t i = 0; i < bytes; i++)
 				snprintf(hex + 2 * i, 3, "%02x", (unsigned char)notes[desc + i]);
 			put_info(state, "kernel-build-id", hex);
@@ -131,12 +133,17 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 	FILE *out;
 
 	if (options->all_cpus || options->cpus.count || !list->count) {
-		put_info(state, "target", options->all_cpus || options->cpus.count ? "all" : "command");
+		put_info(state, "target",
+			 options->all_cpus || options->cpus.count ? "all" : "command");
 		return;
 	}
 	out = open_memstream(&line, &size);
 	for (size_t i = 0; out && i < list->count; i++)
-		fprintf(out, "%s%d", i ? "," : options->pids.count ? "pid " : "tid ", list->items[i]);
+		fprintf(out, "%s%d",
+			i		      ? ","
+			: options->pids.count ? "pid "
+					      : "tid ",
+			list->items[i]);
 	if (out && !fclose(out))
 		put_info(state, "target", line);
 }
@@ -190,7 +197,8 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 }
 
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
-		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc, char **argv)
+		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc,
+		      char **argv)
 {
 	struct mt_header_record header = {
 		.major = MT_FORMAT_MAJOR,
@@ -199,7 +207,9 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 	};
 
 	if (getrandom(header.id, sizeof(header.id), GRND_NONBLOCK) != sizeof(header.id))
-		memcpy(header.id, &(struct timespec){.tv_sec = (time_t)clock_ns(CLOCK_REALTIME), .tv_nsec = getpid()},
+		memcpy(header.id,
+		       &(struct timespec){.tv_sec = (time_t)clock_ns(CLOCK_REALTIME),
+					  .tv_nsec = getpid()},
 		       sizeof(header.id));
 	(void)mt_state_put(head, mt_header_put, &header);
 	put_info(head, "tool", "mtrec " MT_VERSION);

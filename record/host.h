@@ -21,7 +21,8 @@ uint64_t mt_host_clock(void);
 
 /* HEADER, INFO, CLOCK and EVENT records, into a state of type HEAD. */
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
-		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc, char **argv);
+		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc,
+		      char **argv);
 
 /* One CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state);

@@ -1,6 +1,6 @@
 /*
- * Reading build ids. A file is reached through the process that maps it (its own mount namespace, deleted files too), and used only when it is still the
- * one that was mapped.
+ * Reading build ids. A file is reached through the process that maps it (its own mount namespace,
+ * deleted files too), and used only when it is still the one that was mapped.
  */
 #include "record/images.h"
 
@@ -65,7 +65,9 @@ void mt_images_destroy(struct mt_images *images)
 
 static bool seen_before(struct mt_images *images, const struct mapped *m)
 {
-	uint64_t key = mt_hash_bytes(m->path.bytes, m->path.size, m->inode ^ (uint64_t)m->major << 52 ^ (uint64_t)m->minor << 32);
+	uint64_t key =
+		mt_hash_bytes(m->path.bytes, m->path.size,
+			      m->inode ^ (uint64_t)m->major << 52 ^ (uint64_t)m->minor << 32);
 	uint64_t ignored;
 
 	key = mt_hash64(key ^ m->inode_generation);
@@ -76,7 +78,8 @@ static bool seen_before(struct mt_images *images, const struct mapped *m)
 
 static bool is_file(const struct mapped *m)
 {
-	return m->path.size && m->path.bytes[0] == '/' && !(m->path.size > 1 && m->path.bytes[1] == '/');
+	return m->path.size && m->path.bytes[0] == '/' &&
+	       !(m->path.size > 1 && m->path.bytes[1] == '/');
 }
 
 /* Opens only what is a regular file: a recorded path could name a fifo or a device by now. */
@@ -93,14 +96,15 @@ static int open_regular(const char *path, struct stat *status)
 	return -1;
 }
 
-/* The mapped file: through map_files (the very inode, root only), else by path as its process sees it, else by path as we do. */
+/* The mapped file: through map_files (the very inode, root only), else by path as its process sees
+ * it, else by path as we do. */
 static int open_mapped(const struct mapped *m, struct stat *status)
 {
 	char path[PATH_MAX + 64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
-		 (unsigned long long)m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", m->pid,
+		 (unsigned long long)m->start, (unsigned long long)m->end);
 	fd = open_regular(path, status);
 	if (fd >= 0)
 		return fd;
@@ -119,8 +123,8 @@ static int open_mapped(const struct mapped *m, struct stat *status)
 }
 
 /* Fills build_id, size or problem of the record from the file; the ELF, if any, holds the bytes. */
-static void read_file(const struct mapped *m, struct mt_image_record *record, struct mt_elf **elf, char *problem,
-		      size_t problem_size)
+static void read_file(const struct mapped *m, struct mt_image_record *record, struct mt_elf **elf,
+		      char *problem, size_t problem_size)
 {
 	struct stat status;
 	MT_CLEANUP_CLOSE int fd = open_mapped(m, &status);
@@ -208,19 +212,22 @@ static void see_kernel(struct mt_images *images, const uint8_t *body, size_t siz
 
 	if (!mt_kernel_get(body, size, &bytes) || bytes.kernel_size < 8)
 		return;
-	if (mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP2 && mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP)
+	if (mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP2 &&
+	    mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP)
 		return;
-	if (!mt_kernel_record_decode(&images->plan->events.items[0].decoded, bytes.kernel, bytes.kernel_size, &record) ||
+	if (!mt_kernel_record_decode(&images->plan->events.items[0].decoded, bytes.kernel,
+				     bytes.kernel_size, &record) ||
 	    !(record.prot & PROT_EXEC))
 		return;
-	see_mapped(images, &(struct mapped){.pid = record.pid,
-					    .major = record.major,
-					    .minor = record.minor,
-					    .inode = record.inode,
-					    .inode_generation = record.inode_generation,
-					    .start = record.start,
-					    .end = record.start + record.length,
-					    .path = {.bytes = record.name, .size = strlen(record.name)}});
+	see_mapped(images,
+		   &(struct mapped){.pid = record.pid,
+				    .major = record.major,
+				    .minor = record.minor,
+				    .inode = record.inode,
+				    .inode_generation = record.inode_generation,
+				    .start = record.start,
+				    .end = record.start + record.length,
+				    .path = {.bytes = record.name, .size = strlen(record.name)}});
 }
 
 void mt_images_see(struct mt_images *images, const struct mt_block *block)

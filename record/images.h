@@ -1,6 +1,6 @@
 /*
- * The files behind executable mappings: each one's build id, read once, when the first record that maps it passes by. Runs on the
- * writing thread, off the drains.
+ * The files behind executable mappings: each one's build id, read once, when the first record that
+ * maps it passes by. Runs on the writing thread, off the drains.
  */
 #ifndef MT_RECORD_IMAGES_H
 #define MT_RECORD_IMAGES_H

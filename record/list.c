@@ -35,7 +35,8 @@ static void list_table(struct listing *listing)
 		if (!matches(listing->pattern, defs[i].alias) &&
 		    !(listing->pattern && strcasestr(defs[i].help, listing->pattern)))
 			continue;
-		fprintf(listing->to, "%-20s %-10s %s\n", defs[i].alias, kinds[defs[i].kind], defs[i].help);
+		fprintf(listing->to, "%-20s %-10s %s\n", defs[i].alias, kinds[defs[i].kind],
+			defs[i].help);
 		listing->count++;
 	}
 }
@@ -62,7 +63,8 @@ struct mt_error *mt_list_events(const char *pattern, FILE *to)
 	err = mt_tracefs_each(&tracefs, list_tracepoint, &listing);
 	mt_tracefs_close(&tracefs);
 	if (!err && !listing.count)
-		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no event matches '%s'", pattern),
+		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no event matches '%s'",
+						     pattern),
 				     "mtrec --list without a pattern lists all");
 	return err;
 }

@@ -7,8 +7,8 @@
 struct mt_error;
 
 /*
- * Prints the event table and the kernel's tracepoints that match pattern (a shell pattern, or a part of the name or help; NULL: all). Nothing that
- * matches is MT_ERR_NOT_FOUND.
+ * Prints the event table and the kernel's tracepoints that match pattern (a shell pattern, or a
+ * part of the name or help; NULL: all). Nothing that matches is MT_ERR_NOT_FOUND.
  */
 struct mt_error *mt_list_events(const char *pattern, FILE *to);
 

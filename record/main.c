@@ -28,11 +28,12 @@ static void say(void *context, int level, const char *text)
 		fprintf(stderr, "mtrec: %s\n", text);
 }
 
-/* What an error means for the exit status: 2 for usage always, else by whether a command was to run. */
+/* What an error means for the exit status: 2 for usage always, else by whether a command was to
+ * run. */
 static int fail(struct mt_error *err, bool with_command)
 {
-	int status = err->kind == MT_ERR_USAGE ? EXIT_USAGE
-		     : with_command	       ? EXIT_FAILED_BESIDE_COMMAND
+	int status = err->kind == MT_ERR_USAGE	  ? EXIT_USAGE
+		     : with_command		  ? EXIT_FAILED_BESIDE_COMMAND
 		     : err->kind == MT_ERR_OUTPUT ? EXIT_OUTPUT
 						  : EXIT_CANNOT;
 
@@ -56,24 +57,28 @@ static const char *grouped(uint64_t n, char out[32])
 	return out;
 }
 
-static void print_closing_line(const struct mt_record_options *options, const struct mt_recorder_result *result)
+static void print_closing_line(const struct mt_record_options *options,
+			       const struct mt_recorder_result *result)
 {
 	char samples[32], lost[32];
 
 	if (options->quiet)
 		return;
-	fprintf(stderr, "mtrec: %.2f s, %s samples, %.1f MB raw, %.1f MB written, %s lost -> %s\n", result->seconds,
-		grouped(result->counts.samples, samples), (double)result->counts.raw_bytes / 1e6,
-		(double)result->written / 1e6, grouped(result->lost, lost),
+	fprintf(stderr, "mtrec: %.2f s, %s samples, %.1f MB raw, %.1f MB written, %s lost -> %s\n",
+		result->seconds, grouped(result->counts.samples, samples),
+		(double)result->counts.raw_bytes / 1e6, (double)result->written / 1e6,
+		grouped(result->lost, lost),
 		strcmp(options->output, "-") ? options->output : "standard output");
 }
 
-static int command_exit(const struct mt_record_options *options, const struct mt_recorder_result *result)
+static int command_exit(const struct mt_record_options *options,
+			const struct mt_recorder_result *result)
 {
 	int status = result->command_status;
 
 	if (result->exec_errno) {
-		fprintf(stderr, "mtrec: cannot run %s: %s\n", options->command[0], strerror(result->exec_errno));
+		fprintf(stderr, "mtrec: cannot run %s: %s\n", options->command[0],
+			strerror(result->exec_errno));
 		return result->exec_errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_EXECUTE;
 	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

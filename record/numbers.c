@@ -12,7 +12,8 @@
 
 #define RING_MAX ((uint64_t)1 << 31)
 
-/* The number at the start of text and where it ends; NULL where there is none or it does not fit. */
+/* The number at the start of text and where it ends; NULL where there is none or it does not fit.
+ */
 static const char *scan_u64(const char *text, uint64_t *out)
 {
 	char *end;
@@ -56,7 +57,8 @@ bool mt_list_add(struct mt_number_list *list, int number)
 	return slot;
 }
 
-struct mt_error *mt_parse_list(const char *what, const char *text, int max, struct mt_number_list *list)
+struct mt_error *mt_parse_list(const char *what, const char *text, int max,
+			       struct mt_number_list *list)
 {
 	const char *at = text;
 	uint64_t from, to;
@@ -66,9 +68,11 @@ struct mt_error *mt_parse_list(const char *what, const char *text, int max, stru
 		to = from;
 		if (at && *at == '-')
 			at = scan_u64(at + 1, &to);
-		if (!at || (*at && *at != ',') || from > to || to > (uint64_t)max || to - from > MT_CPU_MAX)
-			return mt_error_create(MT_ERR_USAGE, "%s: '%s' is not a list of numbers like 1,2,5-7", what,
-					       text);
+		if (!at || (*at && *at != ',') || from > to || to > (uint64_t)max ||
+		    to - from > MT_CPU_MAX)
+			return mt_error_create(MT_ERR_USAGE,
+					       "%s: '%s' is not a list of numbers like 1,2,5-7",
+					       what, text);
 		for (uint64_t n = from; n <= to; n++) {
 			if (!mt_list_add(list, (int)n))
 				return mt_error_nomem();
@@ -105,8 +109,9 @@ struct mt_error *mt_parse_ring_size(const char *text, size_t *out)
 	uint64_t unit = end ? size_unit(end) : 0;
 
 	if (!unit || !number || __builtin_mul_overflow(number, unit, &bytes) || bytes > RING_MAX)
-		return mt_error_create(MT_ERR_USAGE, "-m: '%s' is not a size like 16M or 4096 (pages), at most 2G",
-				       text);
+		return mt_error_create(
+			MT_ERR_USAGE, "-m: '%s' is not a size like 16M or 4096 (pages), at most 2G",
+			text);
 	while (rounded < bytes)
 		rounded *= 2;
 	*out = rounded;

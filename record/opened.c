@@ -1,6 +1,6 @@
 /*
- * Opening: the matrix of events, CPUs and tasks. A ring belongs to a disabled event on our own thread, so that it outlives
- * any target; the events proper write into it.
+ * Opening: the matrix of events, CPUs and tasks. A ring belongs to a disabled event on our own
+ * thread, so that it outlives any target; the events proper write into it.
  */
 #include "record/opened.h"
 
@@ -33,16 +33,21 @@ static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class
 
 static struct mt_error *ring_error(int errnum, size_t size)
 {
-	struct mt_error *err = mt_error_os(errnum, "cannot map a ring buffer of %zu KiB", size >> 10);
+	struct mt_error *err =
+		mt_error_os(errnum, "cannot map a ring buffer of %zu KiB", size >> 10);
 
 	if (errnum == EPERM)
-		return mt_error_hint(err, "the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit -l, run as "
-					  "root, or ask for less with -m");
+		return mt_error_hint(
+			err,
+			"the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit -l, run as "
+			"root, or ask for less with -m");
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
-/* Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below it that fits. */
-static struct mt_error *map_ring(struct mt_opened *opened, int fd, size_t want, struct mt_ring *out, size_t *got)
+/* Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below
+ * it that fits. */
+static struct mt_error *map_ring(struct mt_opened *opened, int fd, size_t want, struct mt_ring *out,
+				 size_t *got)
 {
 	size_t size = want;
 
@@ -68,15 +73,18 @@ static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 	return mt_perf_open(&attr, 0, cpu, opened->features);
 }
 
-static struct mt_error *open_ring(struct mt_opened *opened, struct mt_opened_cpu *cpu, enum mt_event_class class)
+static struct mt_error *open_ring(struct mt_opened *opened, struct mt_opened_cpu *cpu,
+				  enum mt_event_class class)
 {
-	size_t want = class == MT_CLASS_RARE && opened->ring_size > RARE_RING ? RARE_RING : opened->ring_size;
+	size_t want = class == MT_CLASS_RARE && opened->ring_size > RARE_RING ? RARE_RING
+									      : opened->ring_size;
 	size_t got = want;
 	int fd = open_owner(opened, cpu->cpu, want);
 	struct mt_error *err;
 
 	if (fd < 0)
-		return mt_perf_open_error(errno, "of a ring buffer", false, &opened->plan->events.items[0].attr);
+		return mt_perf_open_error(errno, "of a ring buffer", false,
+					  &opened->plan->events.items[0].attr);
 	err = map_ring(opened, fd, want, &cpu->rings[class], &got);
 	if (err) {
 		close(fd);
@@ -97,7 +105,8 @@ static bool cpu_is_offline(const struct mt_opened *opened, int cpu)
 }
 
 struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf_features *features,
-				const struct mt_number_list *cpus, size_t ring_size, struct mt_opened *out)
+				const struct mt_number_list *cpus, size_t ring_size,
+				struct mt_opened *out)
 {
 	struct mt_error *err = NULL;
 
@@ -111,9 +120,9 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 		if (!cpu)
 			return mt_error_nomem();
 		cpu->cpu = cpus->items[i];
-		for (int class = 0; class < MT_CLASSES && !err; class++) {
-			if (plan_has_class(plan, (enum mt_event_class)class))
-				err = open_ring(out, cpu, (enum mt_event_class)class);
+		for (int class = 0; class < MT_CLASSES && !err; class ++) {
+			if (plan_has_class(plan, (enum mt_event_class) class))
+				err = open_ring(out, cpu, (enum mt_event_class) class);
 		}
 	}
 	if (!err && !out->cpus.count)
@@ -134,7 +143,8 @@ static bool event_id(int fd, uint64_t *id)
 	return true;
 }
 
-static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_cpu *cpu, uint32_t event, int fd)
+static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_cpu *cpu,
+			      uint32_t event, int fd)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 	struct mt_opened_event *slot = mt_array_push(&opened->events);
@@ -145,14 +155,15 @@ static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_c
 		return mt_error_nomem();
 	}
 	*slot = (struct mt_opened_event){.fd = fd, .event = event};
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->rings[planned->class].fd) || !event_id(fd, &id))
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->rings[planned->class].fd) ||
+	    !event_id(fd, &id))
 		return mt_error_os(errno, "%s: cannot join its ring buffer", planned->name);
 	return mt_map64_put(&opened->ids, id, event) ? NULL : mt_error_nomem();
 }
 
 /* Opens one event on one CPU for one task (or all: -1). *gone: the task no longer exists. */
-static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opened_cpu *cpu, uint32_t event, pid_t tid,
-				 bool on_exec, bool *gone)
+static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opened_cpu *cpu,
+				 uint32_t event, pid_t tid, bool on_exec, bool *gone)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 	struct perf_event_attr attr = planned->attr;
@@ -221,7 +232,8 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "-p: there is no process %d", pid),
+		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "-p: there is no process %d",
+						     pid),
 				     "ps lists the running processes");
 	for (int i = 0; i < RESCANS_MAX && added && !err; i++)
 		err = add_new_threads(opened, tasks, &added);
@@ -265,7 +277,7 @@ void mt_opened_deinit(struct mt_opened *opened)
 	for (size_t i = 0; i < opened->events.count; i++)
 		close(opened->events.items[i].fd);
 	for (size_t i = 0; i < opened->cpus.count; i++) {
-		for (int class = 0; class < MT_CLASSES; class++) {
+		for (int class = 0; class < MT_CLASSES; class ++) {
 			struct mt_ring *ring = &opened->cpus.items[i].rings[class];
 
 			if (ring->page) {

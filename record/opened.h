@@ -1,5 +1,6 @@
 /*
- * The opened events: every planned event on every CPU and target task, all of a CPU's events of one class writing into one ring.
+ * The opened events: every planned event on every CPU and target task, all of a CPU's events of one
+ * class writing into one ring.
  */
 #ifndef MT_RECORD_OPENED_H
 #define MT_RECORD_OPENED_H
@@ -32,34 +33,39 @@ struct mt_opened_event {
 struct mt_opened {
 	MT_ARRAY(struct mt_opened_cpu) cpus;
 	MT_ARRAY(struct mt_opened_event) events;
-	struct mt_map64 ids; /* the kernel's event id -> index in the plan */
+	struct mt_map64 ids;	     /* the kernel's event id -> index in the plan */
 	struct mt_number_list tasks; /* the threads opened so far; empty: whole CPUs */
-	size_t ring_size;    /* of storm rings, as granted */
-	bool ring_shrunk;    /* less than asked for: the mlock limit */
+	size_t ring_size;	     /* of storm rings, as granted */
+	bool ring_shrunk;	     /* less than asked for: the mlock limit */
 	const struct mt_plan *plan;
 	const struct mt_perf_features *features;
 };
 
 /*
- * Opens the rings of these CPUs (offline ones are left out). ring_size is for storm events; where the mlock budget does not allow it, less is
- * taken. Borrows plan and features. *out must be closed even after a failure.
+ * Opens the rings of these CPUs (offline ones are left out). ring_size is for storm events; where
+ * the mlock budget does not allow it, less is taken. Borrows plan and features. *out must be closed
+ * even after a failure.
  */
 struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf_features *features,
-				const struct mt_number_list *cpus, size_t ring_size, struct mt_opened *out);
+				const struct mt_number_list *cpus, size_t ring_size,
+				struct mt_opened *out);
 
 /* Every event on every CPU, whatever runs there. */
 struct mt_error *mt_opened_add_cpus(struct mt_opened *opened);
 
-/* Every event on one thread and what it will start; on_exec: enabled by its execve. A thread that is gone is no error. */
+/* Every event on one thread and what it will start; on_exec: enabled by its execve. A thread that
+ * is gone is no error. */
 struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on_exec);
 
-/* All threads of a process, read again until no new one appears. MT_ERR_NOT_FOUND where there is no such process. */
+/* All threads of a process, read again until no new one appears. MT_ERR_NOT_FOUND where there is no
+ * such process. */
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid);
 
 void mt_opened_enable(struct mt_opened *opened);
 void mt_opened_disable(struct mt_opened *opened);
 
-/* Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it does not count. */
+/* Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it
+ * does not count. */
 uint64_t mt_opened_lost(const struct mt_opened *opened, uint32_t event);
 
 void mt_opened_deinit(struct mt_opened *opened);

@@ -1,5 +1,6 @@
 /*
- * mtrec's command line: one table of options from which parsing and --help come. Long names are perf's.
+ * mtrec's command line: one table of options from which parsing and --help come. Long names are
+ * perf's.
  */
 #include "record/options.h"
 
@@ -13,7 +14,8 @@
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
 #define LEVEL_MAX 22
-#define SHORT_OPTIONS "+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours */
+#define SHORT_OPTIONS "+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
+						   */
 
 enum long_only {
 	OPT_CALL_GRAPH = 256,
@@ -38,9 +40,11 @@ static const struct option_row rows[] = {
 	{'c', "count", "N", "one sample every N events (1 for faults and tracepoints)"},
 	{'F', "freq", "HZ", "samples a second, for clock and hardware events (1000)"},
 	{'g', NULL, NULL, "record call stacks: the default, --call-graph dwarf"},
-	{OPT_CALL_GRAPH, "call-graph", "METHOD", "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
+	{OPT_CALL_GRAPH, "call-graph", "METHOD",
+	 "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
 	{0, NULL, NULL, "fp: frame pointers only; none"},
-	{'m', "mmap-pages", "PAGES|SIZE", "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
+	{'m', "mmap-pages", "PAGES|SIZE",
+	 "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
 	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (1)"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
@@ -58,8 +62,9 @@ static void help_row(const struct option_row *row, FILE *to)
 
 	if (row->key && row->key < 256)
 		snprintf(shorts, sizeof(shorts), "-%c", row->key);
-	snprintf(left, sizeof(left), "%s%s%s%s%s%s", shorts, row->name && row->key < 256 ? "," : " ",
-		 row->name ? " --" : "", row->name ? row->name : "", row->argument ? " " : "",
+	snprintf(left, sizeof(left), "%s%s%s%s%s%s", shorts,
+		 row->name && row->key < 256 ? "," : " ", row->name ? " --" : "",
+		 row->name ? row->name : "", row->argument ? " " : "",
 		 row->argument ? row->argument : "");
 	fprintf(to, "  %-31s %s\n", left, row->help);
 }
@@ -100,22 +105,26 @@ static struct mt_error *parse_call_graph(const char *text, struct mt_record_opti
 		return NULL;
 	}
 	if (strncmp(text, "dwarf", 5) || (text[5] && text[5] != ','))
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--call-graph: unknown method '%s'", text),
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--call-graph: unknown method '%s'", text),
 				     "the methods are dwarf[,SIZE], fp and none");
 	if (text[5] && (!mt_parse_u64(text + 6, &size) || size < 8 || size > DUMP_MAX))
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--call-graph: bad dump size '%s'", text + 6),
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--call-graph: bad dump size '%s'", text + 6),
 				     "SIZE is 8 to %d bytes of user stack", DUMP_MAX);
 	options->call_graph = MT_GRAPH_DWARF;
 	options->dump_size = (uint32_t)((size + 7) & ~7ull);
 	return NULL;
 }
 
-static struct mt_error *parse_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *out)
+static struct mt_error *parse_number(const char *option, const char *text, uint64_t low,
+				     uint64_t high, uint64_t *out)
 {
 	if (mt_parse_u64(text, out) && *out >= low && *out <= high)
 		return NULL;
-	return usage_error(mt_error_create(MT_ERR_USAGE, "%s: '%s' is not a number from %llu to %llu", option, text,
-					   (unsigned long long)low, (unsigned long long)high));
+	return usage_error(
+		mt_error_create(MT_ERR_USAGE, "%s: '%s' is not a number from %llu to %llu", option,
+				text, (unsigned long long)low, (unsigned long long)high));
 }
 
 static struct mt_error *parse_event(const char *text, struct mt_record_options *options)
@@ -206,7 +215,8 @@ static void fill_long_options(struct option *longs)
 		bool takes = rows[i].argument && rows[i].argument[0] != '[';
 
 		if (rows[i].name)
-			longs[n++] = (struct option){rows[i].name, takes ? required_argument : no_argument, NULL,
+			longs[n++] = (struct option){rows[i].name,
+						     takes ? required_argument : no_argument, NULL,
 						     rows[i].key};
 	}
 	longs[n] = (struct option){0};
@@ -233,7 +243,8 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 static struct mt_error *unknown_option(int key, const char *word)
 {
 	if (key == ':')
-		return usage_error(mt_error_create(MT_ERR_USAGE, "option '%s' wants an argument", word));
+		return usage_error(
+			mt_error_create(MT_ERR_USAGE, "option '%s' wants an argument", word));
 	if (optopt && optopt < 256)
 		return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '-%c'", optopt));
 	return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word));

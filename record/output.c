@@ -1,4 +1,5 @@
-/* Opening the output. A rename rather than a truncation: freeing a large file's blocks would stall the start. */
+/* Opening the output. A rename rather than a truncation: freeing a large file's blocks would stall
+ * the start. */
 #include "record/output.h"
 
 #include <errno.h>
@@ -25,7 +26,8 @@ static struct mt_error *open_stdout(int *fd)
 	int copy;
 
 	if (isatty(STDOUT_FILENO))
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "a recording is not for a terminal"),
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "a recording is not for a terminal"),
 				     "send it to a file or a pipe: mtrec -o - ... | cat > FILE");
 	copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (copy < 0)

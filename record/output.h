@@ -4,7 +4,8 @@
 
 struct mt_error;
 
-/* Opens `path` (0600; an existing regular file is renamed to path.old) or standard output for "-". The descriptor is the caller's. */
+/* Opens `path` (0600; an existing regular file is renamed to path.old) or standard output for "-".
+ * The descriptor is the caller's. */
 struct mt_error *mt_output_open(const char *path, int *fd);
 
 #endif

@@ -87,8 +87,8 @@ static void *pack_main(void *argument)
 	return NULL;
 }
 
-struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool, const struct mt_plan *plan, int failed_fd,
-				struct mt_pack **out)
+struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
+				const struct mt_plan *plan, int failed_fd, struct mt_pack **out)
 {
 	MT_CLEANUP(mt_pack_destroy_p) struct mt_pack *pack = calloc(1, sizeof(*pack));
 	struct mt_error *err;

@@ -1,6 +1,7 @@
 /*
- * The writing thread: takes blocks from the spool, compresses and appends them. It falls back to faster compression, then to none, while the spool
- * is filling up, so that the drains never run out of blocks for want of CPU here.
+ * The writing thread: takes blocks from the spool, compresses and appends them. It falls back to
+ * faster compression, then to none, while the spool is filling up, so that the drains never run out
+ * of blocks for want of CPU here.
  */
 #ifndef MT_RECORD_PACK_H
 #define MT_RECORD_PACK_H
@@ -15,9 +16,10 @@ struct mt_pack;
 struct mt_plan;
 struct mt_spool;
 
-/* Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the output fails. */
-struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool, const struct mt_plan *plan, int failed_fd,
-				struct mt_pack **out);
+/* Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the
+ * output fails. */
+struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
+				const struct mt_plan *plan, int failed_fd, struct mt_pack **out);
 
 /* Waits for the end of the closed spool; gives the writer's error, if it had one. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);

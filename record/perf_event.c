@@ -17,7 +17,8 @@
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
 
-int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, const struct mt_perf_features *features)
+int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
+		 const struct mt_perf_features *features)
 {
 	unsigned long flags = features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0;
 
@@ -110,12 +111,14 @@ static struct mt_error *no_perf_events(int errnum)
 		return mt_error_hint(err, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
 	err->kind = MT_ERR_PERMISSION;
 	if (paranoid > 2)
-		return mt_error_hint(err,
-				     "perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root "
-				     "run: sysctl kernel.perf_event_paranoid=2",
-				     paranoid);
-	return mt_error_hint(err, "a seccomp filter (a container's?) or a security module refuses it: allow "
-				  "perf_event_open, or run mtrec on the host");
+		return mt_error_hint(
+			err,
+			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root "
+			"run: sysctl kernel.perf_event_paranoid=2",
+			paranoid);
+	return mt_error_hint(
+		err, "a seccomp filter (a container's?) or a security module refuses it: allow "
+		     "perf_event_open, or run mtrec on the host");
 }
 
 struct mt_error *mt_perf_probe(struct mt_perf_features *out)
@@ -137,28 +140,33 @@ struct mt_error *mt_perf_probe(struct mt_perf_features *out)
 	return NULL;
 }
 
-static struct mt_error *permission_hint(struct mt_error *err, bool system_wide, const struct perf_event_attr *attr)
+static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
+					const struct perf_event_attr *attr)
 {
 	long paranoid = mt_read_number("/proc/sys/kernel/perf_event_paranoid", 2);
 
 	err->kind = MT_ERR_PERMISSION;
 	if (attr->type == PERF_TYPE_TRACEPOINT && paranoid > -1)
-		return mt_error_hint(err,
-				     "perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root run: "
-				     "sysctl kernel.perf_event_paranoid=-1",
-				     paranoid);
+		return mt_error_hint(
+			err,
+			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root run: "
+			"sysctl kernel.perf_event_paranoid=-1",
+			paranoid);
 	if (system_wide)
-		return mt_error_hint(err,
-				     "perf_event_paranoid is %ld: recording every process needs root, CAP_PERFMON, or: "
-				     "sysctl kernel.perf_event_paranoid=0",
-				     paranoid);
-	return mt_error_hint(err,
-			     "the target belongs to another user, or perf_event_paranoid (%ld) is above 2: run as root "
-			     "or as the target's user",
-			     paranoid);
+		return mt_error_hint(
+			err,
+			"perf_event_paranoid is %ld: recording every process needs root, CAP_PERFMON, or: "
+			"sysctl kernel.perf_event_paranoid=0",
+			paranoid);
+	return mt_error_hint(
+		err,
+		"the target belongs to another user, or perf_event_paranoid (%ld) is above 2: run as root "
+		"or as the target's user",
+		paranoid);
 }
 
-struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wide, const struct perf_event_attr *attr)
+struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wide,
+				    const struct perf_event_attr *attr)
 {
 	struct mt_error *err = mt_error_os(errnum, "cannot open the event %s", name);
 
@@ -170,11 +178,17 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 	case EOPNOTSUPP:
 	case ENODEV:
 		if (attr->type != PERF_TYPE_HARDWARE)
-			return mt_error_hint(err, "this kernel does not have it; mtrec --list shows what it has");
-		return mt_error_hint(err, "this machine shows no hardware counters (a virtual machine without a PMU?): "
-					  "cpu-clock samples by time instead");
+			return mt_error_hint(
+				err,
+				"this kernel does not have it; mtrec --list shows what it has");
+		return mt_error_hint(
+			err,
+			"this machine shows no hardware counters (a virtual machine without a PMU?): "
+			"cpu-clock samples by time instead");
 	case EMFILE:
-		return mt_error_hint(err, "too many files: one is needed for each thread, CPU and event; raise ulimit -n, or use -a");
+		return mt_error_hint(
+			err,
+			"too many files: one is needed for each thread, CPU and event; raise ulimit -n, or use -a");
 	case ESRCH:
 		return mt_error_hint(err, "the process or thread is gone");
 	case EBUSY:
@@ -217,6 +231,7 @@ void mt_perf_print_attr(const struct perf_event_attr *attr, FILE *to)
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		if (fields[i].value)
-			fprintf(to, "  %-22s 0x%llx\n", fields[i].name, (unsigned long long)fields[i].value);
+			fprintf(to, "  %-22s 0x%llx\n", fields[i].name,
+				(unsigned long long)fields[i].value);
 	}
 }

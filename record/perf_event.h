@@ -1,5 +1,6 @@
 /*
- * perf_event_open and what this kernel answers to it: the attribute features it has, found by asking, never by version.
+ * perf_event_open and what this kernel answers to it: the attribute features it has, found by
+ * asking, never by version.
  */
 #ifndef MT_RECORD_PERF_EVENT_H
 #define MT_RECORD_PERF_EVENT_H
@@ -28,12 +29,14 @@ struct mt_perf_features {
 struct mt_error *mt_perf_probe(struct mt_perf_features *out);
 
 /* perf_event_open(2); -1 with errno. */
-int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, const struct mt_perf_features *features);
+int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
+		 const struct mt_perf_features *features);
 
 /*
  * What, why and what to do when opening `name` for this target failed. system_wide: -a or -C.
  */
-struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wide, const struct perf_event_attr *attr);
+struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wide,
+				    const struct perf_event_attr *attr);
 
 /* The attr as text, a line a field that is not zero: for --verbose. */
 void mt_perf_print_attr(const struct perf_event_attr *attr, FILE *to);

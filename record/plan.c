@@ -1,5 +1,6 @@
 /*
- * Planning: event words to attributes. Opens nothing, asks nothing of the kernel but through its arguments.
+ * Planning: event words to attributes. Opens nothing, asks nothing of the kernel but through its
+ * arguments.
  */
 #include "record/plan.h"
 
@@ -14,9 +15,13 @@
 #include "record/tracefs.h"
 
 #define DEFAULT_FREQUENCY 1000
-#define REGS_USER_X86_64 0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot have */
+#define REGS_USER_X86_64                                                                          \
+	0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot \
+		       have */
 #define REGS_USER_AARCH64 0x1ffffffffull
-#define WATERMARK (256u << 10) /* of a ring that is 16 times as large or more; a smaller ring wakes at a quarter */
+#define WATERMARK                                                                              \
+	(256u << 10) /* of a ring that is 16 times as large or more; a smaller ring wakes at a \
+			quarter */
 
 struct planner {
 	const struct mt_record_options *options;
@@ -66,7 +71,8 @@ static uint64_t user_registers(void)
 #endif
 }
 
-/* What every event has, side-band and samples alike: the fields that tell one record of a shared ring from another. */
+/* What every event has, side-band and samples alike: the fields that tell one record of a shared
+ * ring from another. */
 static struct perf_event_attr common_attr(const struct planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
@@ -79,10 +85,13 @@ static struct perf_event_attr common_attr(const struct planner *planner)
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 	};
 
-	/* without an identifier in front, all events of a ring need the same fields up to their id */
-	attr.sample_type |= features->identifier ? PERF_SAMPLE_IDENTIFIER
-						 : PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
-	attr.read_format = features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
+	/* without an identifier in front, all events of a ring need the same fields up to their id
+	 */
+	attr.sample_type |= features->identifier
+				    ? PERF_SAMPLE_IDENTIFIER
+				    : PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+	attr.read_format =
+		features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
 	attr.exclude_kernel = !features->kernel_frames;
 	attr.exclude_hv = !features->kernel_frames;
 	attr.inherit = per_task(planner->options);
@@ -117,7 +126,8 @@ static void ask_rate(const struct planner *planner, bool by_time, struct perf_ev
 		attr->freq = 1;
 		attr->sample_freq = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
 	}
-	/* On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample every event. */
+	/* On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample
+	 * every event. */
 	if (frequency || attr->type == PERF_TYPE_HARDWARE)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
@@ -139,8 +149,8 @@ static void find_offsets(struct mt_planned_event *event)
 }
 
 /* Adds an event to the plan; takes name and format. */
-static struct mt_error *add_event(struct planner *planner, const struct mt_planned_event *event, const char *alias,
-				  size_t alias_length, const char *unit)
+static struct mt_error *add_event(struct planner *planner, const struct mt_planned_event *event,
+				  const char *alias, size_t alias_length, const char *unit)
 {
 	struct mt_planned_event *slot = mt_array_push(&planner->plan->events);
 
@@ -153,11 +163,13 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
 		return mt_error_nomem();
 	find_offsets(slot);
 	if (!mt_attr_decode(&slot->attr, sizeof(slot->attr), &slot->decoded))
-		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode", slot->name);
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
+				       slot->name);
 	return NULL;
 }
 
-/* Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a clock that is never enabled serves. */
+/* Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a
+ * clock that is never enabled serves. */
 static struct mt_error *plan_sideband(struct planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
@@ -201,11 +213,12 @@ static struct mt_error *plan_counter(struct planner *planner, const struct event
 	return add_event(planner, &event, word->text, word->length, def->unit);
 }
 
-static struct mt_error *plan_tracepoint(struct planner *planner, const char *name, enum mt_event_role role,
-					const struct event_word *word)
+static struct mt_error *plan_tracepoint(struct planner *planner, const char *name,
+					enum mt_event_role role, const struct event_word *word)
 {
 	struct mt_tracepoint tracepoint = {0};
-	struct mt_error *err = planner->tracepoints->find(planner->tracepoints->context, name, &tracepoint);
+	struct mt_error *err =
+		planner->tracepoints->find(planner->tracepoints->context, name, &tracepoint);
 	struct mt_planned_event event = {
 		.role = role,
 		.pair = MT_EVENT_NONE,
@@ -225,10 +238,12 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 		ask_stack(planner, &event.attr);
 		ask_rate(planner, false, &event.attr);
 	}
-	return add_event(planner, &event, word->text, word->length, word->def ? word->def->unit : "events");
+	return add_event(planner, &event, word->text, word->length,
+			 word->def ? word->def->unit : "events");
 }
 
-/* A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1 thins the exits; the marks stay whole. */
+/* A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1
+ * thins the exits; the marks stay whole. */
 static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
 {
 	struct mt_planned_event *events;
@@ -253,8 +268,9 @@ static struct mt_error *plan_syscall(struct planner *planner, const struct event
 
 static struct mt_error *unknown_event(const char *text, size_t length)
 {
-	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "unknown event '%.*s'", (int)length, text),
-			     "mtrec --list shows the events; a tracepoint is written subsystem:name");
+	return mt_error_hint(
+		mt_error_create(MT_ERR_USAGE, "unknown event '%.*s'", (int)length, text),
+		"mtrec --list shows the events; a tracepoint is written subsystem:name");
 }
 
 /* What stands behind the colon of a known alias: u (user only), k (kernel only). */
@@ -277,7 +293,8 @@ static struct mt_error *parse_word(const char *text, size_t length, struct event
 {
 	const char *colon = memchr(text, ':', length);
 	size_t stem = colon ? (size_t)(colon - text) : length;
-	struct event_word word = {.text = text, .length = length, .def = mt_event_def_find(text, stem)};
+	struct event_word word = {
+		.text = text, .length = length, .def = mt_event_def_find(text, stem)};
 
 	if (!length)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: empty event name"),
@@ -285,8 +302,9 @@ static struct mt_error *parse_word(const char *text, size_t length, struct event
 	if (!word.def && !colon)
 		return unknown_event(text, length);
 	if (word.def && colon && !parse_modifiers(colon + 1, length - stem - 1, &word))
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
-				     "counted events take :u (user only) and :k (kernel only); syscalls take none");
+		return mt_error_hint(
+			mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
+			"counted events take :u (user only) and :k (kernel only); syscalls take none");
 	*out = word;
 	return NULL;
 }
@@ -332,8 +350,10 @@ static struct mt_error *plan_list(struct planner *planner, const char *list)
 	return err;
 }
 
-struct mt_error *mt_plan_create(const struct mt_record_options *options, const struct mt_perf_features *features,
-				const struct mt_tracepoint_source *tracepoints, struct mt_plan **out)
+struct mt_error *mt_plan_create(const struct mt_record_options *options,
+				const struct mt_perf_features *features,
+				const struct mt_tracepoint_source *tracepoints,
+				struct mt_plan **out)
 {
 	MT_CLEANUP(mt_plan_destroy_p) struct mt_plan *plan = calloc(1, sizeof(*plan));
 	struct planner planner = {options, features, tracepoints, plan};

@@ -1,6 +1,7 @@
 /*
- * From words to attributes: what `-e` asks for, as the list of kernel events to open. Pure: the kernel's features and tracepoints come in
- * as arguments, so that every plan can be tested without a kernel.
+ * From words to attributes: what `-e` asks for, as the list of kernel events to open. Pure: the
+ * kernel's features and tracepoints come in as arguments, so that every plan can be tested without
+ * a kernel.
  */
 #ifndef MT_RECORD_PLAN_H
 #define MT_RECORD_PLAN_H
@@ -24,13 +25,14 @@ struct mt_planned_event {
 	enum mt_event_role role;
 	uint32_t pair; /* index in the plan, or MT_EVENT_NONE */
 	enum mt_event_class class;
-	char *name;   /* the kernel's: syscalls:sys_exit_brk, page-faults */
-	char *alias;  /* the user's word */
+	char *name;  /* the kernel's: syscalls:sys_exit_brk, page-faults */
+	char *alias; /* the user's word */
 	char *unit;
 	char *format; /* a tracepoint's, or NULL */
 	struct perf_event_attr attr;
-	struct mt_attr decoded; /* the same as the decoders want it */
-	size_t id_offset, pid_offset, time_offset; /* where in a sample the identifier, the pid (u32) and the time stand */
+	struct mt_attr decoded;			   /* the same as the decoders want it */
+	size_t id_offset, pid_offset, time_offset; /* where in a sample the identifier, the pid
+						      (u32) and the time stand */
 };
 
 struct mt_plan {
@@ -43,9 +45,12 @@ struct mt_tracepoint_source {
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 };
 
-/* Plans what the options ask for. per_task: the events follow tasks and their children, rather than CPUs. */
-struct mt_error *mt_plan_create(const struct mt_record_options *options, const struct mt_perf_features *features,
-				const struct mt_tracepoint_source *tracepoints, struct mt_plan **out);
+/* Plans what the options ask for. per_task: the events follow tasks and their children, rather than
+ * CPUs. */
+struct mt_error *mt_plan_create(const struct mt_record_options *options,
+				const struct mt_perf_features *features,
+				const struct mt_tracepoint_source *tracepoints,
+				struct mt_plan **out);
 void mt_plan_destroy(struct mt_plan *plan);
 
 #endif

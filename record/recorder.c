@@ -1,6 +1,6 @@
 /*
- * The course of a recording. Everything that can fail is done before the first event is enabled; from then on the
- * recorder only ends early when its output fails, and says so.
+ * The course of a recording. Everything that can fail is done before the first event is enabled;
+ * from then on the recorder only ends early when its output fails, and says so.
  */
 #include "record/recorder.h"
 
@@ -38,8 +38,8 @@
 
 #define RING_DEFAULT ((size_t)16 << 20)
 #define SPOOL_BLOCKS 256
-#define TICK_MS 100	      /* how often it looks whether the targets are still there */
-#define MARK_NS 500000000ull  /* everything is written out this often */
+#define TICK_MS 100	     /* how often it looks whether the targets are still there */
+#define MARK_NS 500000000ull /* everything is written out this often */
 #define ANCHOR_NS 60000000000ull
 
 struct recorder {
@@ -61,7 +61,8 @@ struct recorder {
 	bool output_failed;
 };
 
-static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int level, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int level,
+						      const char *format, ...)
 {
 	MT_CLEANUP_FREE char *text = NULL;
 	va_list ap;
@@ -74,7 +75,8 @@ static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int le
 		r->voice->say(r->voice->context, level, text);
 	if (text && level <= 1 && r->spool) {
 		struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
-		struct mt_note_record note = {.level = (uint32_t)level, .text = {text, strlen(text)}};
+		struct mt_note_record note = {.level = (uint32_t)level,
+					      .text = {text, strlen(text)}};
 
 		(void)mt_state_put(&state, mt_note_put, &note);
 		mt_state_flush(&state);
@@ -151,7 +153,8 @@ static struct mt_error *open_tasks(struct recorder *r)
 		before = r->opened.events.count;
 		err = mt_opened_add_task(&r->opened, options->tids.items[i], false);
 		if (!err && r->opened.events.count == before)
-			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d", options->tids.items[i]);
+			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d",
+					      options->tids.items[i]);
 	}
 	return err;
 }
@@ -182,8 +185,8 @@ static struct mt_error *start_drains(struct recorder *r)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
 
-	r->drain_config =
-		(struct mt_drain_config){.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
+	r->drain_config = (struct mt_drain_config){
+		.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
 		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
 		struct mt_drain **slot = mt_array_push(&r->drains);
@@ -218,7 +221,8 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	r->spool = mt_spool_create(SPOOL_BLOCKS);
 	if (!r->spool)
 		return mt_error_nomem();
-	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->failed_fd, &r->pack);
+	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->failed_fd,
+			     &r->pack);
 	if (err)
 		return err;
 	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
@@ -308,7 +312,8 @@ static bool targets_alive(const struct mt_record_options *options)
 	return !has_tasks(options);
 }
 
-/* Reads what signals came; true where one of them ends the recording. The terminal sends to the command by itself. */
+/* Reads what signals came; true where one of them ends the recording. The terminal sends to the
+ * command by itself. */
 static bool take_signals(struct recorder *r)
 {
 	struct signalfd_siginfo info;
@@ -327,7 +332,8 @@ static bool take_signals(struct recorder *r)
 /* One turn of waiting; false when the recording is to end. */
 static bool wait_turn(struct recorder *r)
 {
-	struct pollfd fds[] = {{.fd = r->signals, .events = POLLIN}, {.fd = r->failed_fd, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = r->signals, .events = POLLIN},
+			       {.fd = r->failed_fd, .events = POLLIN}};
 
 	poll(fds, 2, TICK_MS);
 	if (fds[1].revents & POLLIN) {
@@ -409,7 +415,8 @@ static struct mt_error *write_end(struct recorder *r, const struct mt_recorder_r
 
 	if (result->command_ran) {
 		end.command_end = WIFSIGNALED(status) ? 2 : 1;
-		end.command_status = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		end.command_status =
+			(uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	}
 	mt_block_reset(&block, MT_CHUNK_END, 0);
 	(void)mt_end_put(&block, &end);
@@ -424,9 +431,11 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 	result->command_status = r->command.wait_status;
 	result->command_ran = r->command.pid && !result->exec_errno;
 	if (result->counts.stalls)
-		say(r, 2, "the writer was behind %llu times", (unsigned long long)result->counts.stalls);
+		say(r, 2, "the writer was behind %llu times",
+		    (unsigned long long)result->counts.stalls);
 	if (result->counts.odd)
-		say(r, 1, "%llu records of the kernel made no sense", (unsigned long long)result->counts.odd);
+		say(r, 1, "%llu records of the kernel made no sense",
+		    (unsigned long long)result->counts.odd);
 	if (mt_pack_hurried(r->pack))
 		say(r, 2, "%llu chunks with less compression than asked for, spool at most %zu MiB",
 		    (unsigned long long)mt_pack_hurried(r->pack), mt_spool_peak(r->spool) >> 20);
@@ -451,7 +460,8 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	r->output = -1;
 }
 
-/* Signals are read, not handled; set before any thread starts, so that all of them keep them blocked. */
+/* Signals are read, not handled; set before any thread starts, so that all of them keep them
+ * blocked. */
 static struct mt_error *block_signals(struct recorder *r)
 {
 	sigset_t set;
@@ -465,7 +475,8 @@ static struct mt_error *block_signals(struct recorder *r)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->failed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return r->signals < 0 || r->failed_fd < 0 ? mt_error_os(errno, "cannot wait for signals") : NULL;
+	return r->signals < 0 || r->failed_fd < 0 ? mt_error_os(errno, "cannot wait for signals")
+						  : NULL;
 }
 
 /* All that can fail, up to the last step before the first event. */
@@ -524,7 +535,8 @@ static void recorder_deinit(struct recorder *r)
 }
 
 struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
-				 const struct mt_recorder_voice *voice, struct mt_recorder_result *out)
+				 const struct mt_recorder_voice *voice,
+				 struct mt_recorder_result *out)
 {
 	MT_CLEANUP(recorder_deinit)
 	struct recorder r = {

@@ -20,7 +20,11 @@ int mt_ring_map(int fd, size_t size, struct mt_ring *out)
 		munmap(base, page + size);
 		return -1;
 	}
-	*out = (struct mt_ring){.fd = fd, .page = base, .data = (uint8_t *)base + page, .size = size, .joined = joined};
+	*out = (struct mt_ring){.fd = fd,
+				.page = base,
+				.data = (uint8_t *)base + page,
+				.size = size,
+				.joined = joined};
 	return 0;
 }
 

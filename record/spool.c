@@ -1,4 +1,5 @@
-/* The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using one faults no page. */
+/* The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using
+ * one faults no page. */
 #include "record/spool.h"
 
 #include <pthread.h>
@@ -38,7 +39,7 @@ struct mt_spool *mt_spool_create(size_t blocks)
 	if (!spool)
 		return NULL;
 	init_locks(spool);
-	
+
 	spool->limit = blocks;
 	spool->blocks = calloc(blocks, sizeof(*spool->blocks));
 	spool->free = calloc(blocks, sizeof(*spool->free));
@@ -65,7 +66,8 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
-/* A block that never was: called with the lock held, which only delays others while memory is mapped. */
+/* A block that never was: called with the lock held, which only delays others while memory is
+ * mapped. */
 static struct mt_block *make_block(struct mt_spool *spool)
 {
 	struct mt_block *block;
@@ -73,7 +75,8 @@ static struct mt_block *make_block(struct mt_spool *spool)
 
 	if (spool->made == spool->limit)
 		return NULL;
-	bytes = mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	bytes = mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return NULL;
 	block = &spool->blocks[spool->made++];

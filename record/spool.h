@@ -1,6 +1,7 @@
 /*
- * Memory between those who drain rings and the one who compresses and writes: a bounded pool of blocks, and a queue of
- * the full ones in order. Locks inherit priority, so that a real-time drain never waits for a preempted writer.
+ * Memory between those who drain rings and the one who compresses and writes: a bounded pool of
+ * blocks, and a queue of the full ones in order. Locks inherit priority, so that a real-time drain
+ * never waits for a preempted writer.
  */
 #ifndef MT_RECORD_SPOOL_H
 #define MT_RECORD_SPOOL_H
@@ -13,7 +14,8 @@ struct mt_spool;
 
 #define MT_SPOOL_BLOCK ((size_t)1 << 20) /* bytes of a block: one chunk before compression */
 
-/* At most `blocks` blocks of MT_SPOOL_BLOCK bytes, got from the system as they are first needed. NULL out of memory. */
+/* At most `blocks` blocks of MT_SPOOL_BLOCK bytes, got from the system as they are first needed.
+ * NULL out of memory. */
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
@@ -26,7 +28,8 @@ struct mt_block *mt_spool_take_wait(struct mt_spool *spool);
 /* Queues a block for the writer. */
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block);
 
-/* The oldest queued block, waiting for one; NULL when the spool is closed and empty. Give it back with release. */
+/* The oldest queued block, waiting for one; NULL when the spool is closed and empty. Give it back
+ * with release. */
 struct mt_block *mt_spool_pop(struct mt_spool *spool);
 void mt_spool_release(struct mt_spool *spool, struct mt_block *block);
 

@@ -1,5 +1,6 @@
 /*
- * Reaching tracefs. Everything goes through one directory descriptor, so that a detached mount serves as well as /sys.
+ * Reaching tracefs. Everything goes through one directory descriptor, so that a detached mount
+ * serves as well as /sys.
  */
 #include "record/tracefs.h"
 
@@ -37,7 +38,8 @@ static int try_dir(int *last_errno, const char *path)
 	return dir;
 }
 
-/* A mount that belongs to this descriptor alone (Linux 5.2); -1 where the kernel or our privileges do not allow it. */
+/* A mount that belongs to this descriptor alone (Linux 5.2); -1 where the kernel or our privileges
+ * do not allow it. */
 static int detached_mount(void)
 {
 	MT_CLEANUP_CLOSE int fs = (int)syscall(SYS_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */);
@@ -81,12 +83,14 @@ void mt_tracefs_close(struct mt_tracefs *tracefs)
 
 static struct mt_error *no_tracefs(const struct mt_tracefs *tracefs, const char *name)
 {
-	struct mt_error *err = mt_error_create(MT_ERR_PERMISSION, "%s: cannot look up the tracepoint: %s", name,
-					       tracefs->why_not ? tracefs->why_not : "no tracefs");
+	struct mt_error *err =
+		mt_error_create(MT_ERR_PERMISSION, "%s: cannot look up the tracepoint: %s", name,
+				tracefs->why_not ? tracefs->why_not : "no tracefs");
 
-	return mt_error_hint(err, geteuid() ? "run as root, or have root run: mount -t tracefs nodev "
-					      "/sys/kernel/tracing; chmod -R a+rX /sys/kernel/tracing"
-					    : "mount -t tracefs nodev /sys/kernel/tracing");
+	return mt_error_hint(err, geteuid()
+					  ? "run as root, or have root run: mount -t tracefs nodev "
+					    "/sys/kernel/tracing; chmod -R a+rX /sys/kernel/tracing"
+					  : "mount -t tracefs nodev /sys/kernel/tracing");
 }
 
 static struct mt_error *find_failed(int errnum, const char *name)
@@ -94,12 +98,17 @@ static struct mt_error *find_failed(int errnum, const char *name)
 	struct mt_error *err;
 
 	if (errnum == ENOENT || errnum == ENOTDIR) {
-		err = mt_error_create(MT_ERR_NOT_FOUND, "unknown event '%s': this kernel has no such tracepoint", name);
-		return mt_error_hint(err, "mtrec --list shows the events; syscall tracepoints need CONFIG_FTRACE_SYSCALLS");
+		err = mt_error_create(MT_ERR_NOT_FOUND,
+				      "unknown event '%s': this kernel has no such tracepoint",
+				      name);
+		return mt_error_hint(
+			err,
+			"mtrec --list shows the events; syscall tracepoints need CONFIG_FTRACE_SYSCALLS");
 	}
 	err = mt_error_os(errnum, "%s: cannot read the tracepoint's id", name);
 	err->kind = errnum == EACCES || errnum == EPERM ? MT_ERR_PERMISSION : err->kind;
-	return mt_error_hint(err, "run as root, or have root run: chmod -R a+rX /sys/kernel/tracing");
+	return mt_error_hint(err,
+			     "run as root, or have root run: chmod -R a+rX /sys/kernel/tracing");
 }
 
 /* events/SUBSYSTEM/NAME/FILE as text; NULL with errno. */
@@ -119,7 +128,8 @@ static char *read_event_file(const struct mt_tracefs *tracefs, const char *name,
 	return mt_read_text_at(tracefs->dir, path, NULL);
 }
 
-struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *name, struct mt_tracepoint *out)
+struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *name,
+				 struct mt_tracepoint *out)
 {
 	MT_CLEANUP_FREE char *id_text = NULL;
 	MT_CLEANUP_FREE char *format = NULL;
@@ -133,7 +143,8 @@ struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *n
 		return find_failed(errno, name);
 	id_text[strcspn(id_text, "\n")] = '\0';
 	if (!mt_parse_u64(id_text, &id))
-		return mt_error_create(MT_ERR_FORMAT, "%s: the tracepoint's id is not a number", name);
+		return mt_error_create(MT_ERR_FORMAT, "%s: the tracepoint's id is not a number",
+				       name);
 	*out = (struct mt_tracepoint){.id = id, .format = MT_TAKE(format)};
 	return NULL;
 }
@@ -176,8 +187,8 @@ static bool each_in_subsystem(const struct mt_tracefs *tracefs, const char *subs
 	return more;
 }
 
-struct mt_error *mt_tracefs_each(const struct mt_tracefs *tracefs, bool (*each)(void *context, const char *name),
-				 void *context)
+struct mt_error *mt_tracefs_each(const struct mt_tracefs *tracefs,
+				 bool (*each)(void *context, const char *name), void *context)
 {
 	struct dirent **subsystems;
 	bool more = true;

@@ -1,6 +1,7 @@
 /*
- * The kernel's tracepoints by name: their ids and formats, from wherever tracefs can be had: mounted at /sys/kernel/tracing or under debugfs, or, for
- * root, a mount of our own that nobody else sees and that ends with the process.
+ * The kernel's tracepoints by name: their ids and formats, from wherever tracefs can be had:
+ * mounted at /sys/kernel/tracing or under debugfs, or, for root, a mount of our own that nobody
+ * else sees and that ends with the process.
  */
 #ifndef MT_RECORD_TRACEFS_H
 #define MT_RECORD_TRACEFS_H
@@ -11,9 +12,9 @@
 struct mt_error;
 
 struct mt_tracefs {
-	int dir;	    /* the tracing directory; -1: none */
-	const char *where;  /* how it was reached, for --verbose */
-	char *why_not;	    /* why there is none, one line; NULL otherwise */
+	int dir;	   /* the tracing directory; -1: none */
+	const char *where; /* how it was reached, for --verbose */
+	char *why_not;	   /* why there is none, one line; NULL otherwise */
 };
 
 /* Finds tracefs; having none is no error until a tracepoint is asked for. */
@@ -25,11 +26,14 @@ struct mt_tracepoint {
 	char *format; /* the format file's text; the caller's */
 };
 
-/* The tracepoint "subsystem:name". An unknown one is MT_ERR_NOT_FOUND; one out of reach says what would allow it. */
-struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *name, struct mt_tracepoint *out);
+/* The tracepoint "subsystem:name". An unknown one is MT_ERR_NOT_FOUND; one out of reach says what
+ * would allow it. */
+struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *name,
+				 struct mt_tracepoint *out);
 
-/* Calls each(context, "subsystem:name") for every tracepoint there is, sorted; stops when it returns false. */
-struct mt_error *mt_tracefs_each(const struct mt_tracefs *tracefs, bool (*each)(void *context, const char *name),
-				 void *context);
+/* Calls each(context, "subsystem:name") for every tracepoint there is, sorted; stops when it
+ * returns false. */
+struct mt_error *mt_tracefs_each(const struct mt_tracefs *tracefs,
+				 bool (*each)(void *context, const char *name), void *context);
 
 #endif
