@@ -11,6 +11,7 @@
 #include "formats/chunk.h"
 #include "formats/input.h"
 #include "formats/reader.h"
+#include "formats/stack_image.h"
 
 #define CAPACITY_STEP ((size_t)65536)
 
@@ -22,6 +23,7 @@ void mt_loader_init(struct mt_loader *loader, const struct mt_input *input)
 void mt_loader_deinit(struct mt_loader *loader)
 {
 	ZSTD_freeDCtx(loader->zstd);
+	mt_stack_decoder_destroy(loader->stacks);
 	free(loader->stored);
 	*loader = (struct mt_loader){0};
 }
@@ -29,13 +31,14 @@ void mt_loader_deinit(struct mt_loader *loader)
 void mt_payload_deinit(struct mt_payload *payload)
 {
 	free(payload->raw);
+	free(payload->dumps);
 	mt_array_deinit(&payload->records);
 	*payload = (struct mt_payload){0};
 }
 
 size_t mt_payload_memory(const struct mt_payload *payload)
 {
-	return payload->raw_capacity + payload->records.capacity * sizeof(*payload->records.items);
+	return payload->raw_capacity + payload->dumps_capacity + payload->records.capacity * sizeof(*payload->records.items);
 }
 
 /* Makes a buffer hold size bytes; what was in it is lost. */
@@ -115,6 +118,60 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	else
 		mt_cursor_bytes(c, size - MT_RECORD_HEADER_SIZE);
 	return c->bad ? NULL : record;
+}
+
+/* Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold. */
+static bool dumps_reserve(struct mt_payload *payload, size_t size)
+{
+	return payload->dumps_used + size <= MT_STACK_DECODED_MAX &&
+	       mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity, payload->dumps_used + size, 1);
+}
+
+/* True for a SAMPLE whose dump rests on a stack image. A record that does not decode is judged by whoever reads it. */
+static bool rests_on_image(const uint8_t *record, struct mt_kernel_bytes *out)
+{
+	return mt_get_le32(record) == MT_RECORD_SAMPLE &&
+	       mt_sample_get(record + MT_RECORD_HEADER_SIZE, mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, NULL, out) &&
+	       out->coding == MT_CODING_IMAGE;
+}
+
+/* Decodes one dump behind the others in `dumps`; false where it is damaged. */
+static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader, const struct mt_kernel_bytes *b)
+{
+	if (!loader->stacks)
+		loader->stacks = mt_stack_decoder_create();
+	if (!loader->stacks || !dumps_reserve(payload, b->dump_size))
+		return false;
+	if (!payload->dumps_used)
+		mt_stack_decoder_reset(loader->stacks);
+	return mt_stack_decode(loader->stacks, b->coded, b->coded_size, payload->dumps + payload->dumps_used,
+			       b->dump_size);
+}
+
+/* Decodes the coded dumps in the order of the chunk. Behind a damaged one none of the others can be trusted: they are left out. */
+static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader, struct mt_damage *damage)
+{
+	struct mt_kernel_bytes b;
+	bool good = true;
+	size_t kept = 0;
+
+	payload->dumps_used = 0;
+	for (size_t i = 0; i < payload->records.count; i++) {
+		struct mt_record_at at = payload->records.items[i];
+
+		at.dump = MT_NO_DUMP;
+		if (rests_on_image(payload->raw + at.offset, &b)) {
+			good = good && decode_dump(payload, loader, &b);
+			if (!good) {
+				damage->damaged_records++;
+				continue;
+			}
+			at.dump = (uint32_t)payload->dumps_used;
+			payload->dumps_used += b.dump_size;
+		}
+		payload->records.items[kept++] = at;
+	}
+	payload->records.count = kept;
 }
 
 /* Lists the records. *refused where one is of a critical type that is not known. */
@@ -199,6 +256,7 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 		payload->records.count = 0;
 		damage->refused_chunks++;
 	}
+	decode_dumps(payload, loader, damage);
 	if (by_time)
 		sort_records(payload);
 	return NULL;
@@ -206,7 +264,8 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 
 void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 {
-	const uint8_t *record = payload->raw + payload->records.items[payload->next].offset;
+	const struct mt_record_at *at = &payload->records.items[payload->next];
+	const uint8_t *record = payload->raw + at->offset;
 
 	*out = (struct mt_record){
 		.type = mt_get_le32(record),
@@ -214,5 +273,6 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 		.time = mt_get_le64(record + 8),
 		.body = record + MT_RECORD_HEADER_SIZE,
 		.size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE,
+		.dump = at->dump == MT_NO_DUMP ? NULL : payload->dumps + at->dump,
 	};
 }

@@ -33,6 +33,7 @@ struct mt_loader {
 	struct ZSTD_DCtx_s *zstd;
 	uint8_t *stored;
 	size_t stored_capacity;
+	struct mt_stack_decoder *stacks; /* made when a chunk has coded dumps */
 };
 
 void mt_loader_init(struct mt_loader *loader, const struct mt_input *input);
@@ -42,13 +43,18 @@ void mt_loader_deinit(struct mt_loader *loader);
 struct mt_record_at {
 	uint64_t key;
 	uint32_t offset;
+	uint32_t dump; /* of its decoded dump in `dumps`; MT_NO_DUMP where there is none */
 };
+
+#define MT_NO_DUMP UINT32_MAX
 
 /* A chunk in memory. All zero is an empty one; it may be loaded again and again. */
 struct mt_payload {
 	const struct mt_chunk_ref *ref; /* borrowed */
 	uint8_t *raw;
 	size_t raw_capacity;
+	uint8_t *dumps; /* coded dumps, decoded */
+	size_t dumps_used, dumps_capacity;
 	MT_ARRAY(struct mt_record_at) records; /* those to be given, in order */
 	size_t next;			       /* the one to be given next */
 };

@@ -48,6 +48,7 @@ struct mt_record {
 	uint64_t time;
 	const uint8_t *body; /* behind the record header; holds until the next mt_reader_next() */
 	size_t size;
+	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as long as body */
 };
 
 struct mt_reader_options {

@@ -9,6 +9,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 #include "formats/chunk.h"
+#include "formats/stack_image.h"
 
 enum field_kind {
 	FIELD_END,
@@ -267,29 +268,43 @@ static bool pieces_fit(const struct mt_sample_pieces *pieces)
 	       pieces->dump_size <= MT_CHUNK_RAW_MAX;
 }
 
+/* Stores the dump at `to`, which has room for MT_STACK_CODED_BOUND of it; the size it took. */
+static size_t put_dump(const struct mt_sample_pieces *pieces, uint8_t *to, enum mt_coding *coding)
+{
+	size_t size = pieces->encoder ? mt_stack_encode(pieces->encoder, pieces->tid, pieces->address, pieces->dump,
+							 pieces->dump_size, to)
+				      : 0;
+
+	*coding = size ? MT_CODING_IMAGE : MT_CODING_PLAIN;
+	if (size)
+		return size;
+	if (pieces->dump_size)
+		memcpy(to, pieces->dump, pieces->dump_size);
+	return pieces->dump_size;
+}
+
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
 {
-	size_t kernel_size = pieces->head_size + pieces->tail_size;
-	uint8_t *to;
+	size_t kernel_size = pieces->head_size + pieces->tail_size, coded_size;
+	uint8_t *to = block->bytes + block->used;
+	enum mt_coding coding;
 
-	if (!pieces_fit(pieces))
+	if (!pieces_fit(pieces) || OFF_SAMPLE + kernel_size + MT_STACK_CODED_BOUND(pieces->dump_size) + 8 >
+					   block->capacity - block->used)
 		return false;
-	to = mt_block_add(block, MT_RECORD_SAMPLE, OFF_SAMPLE + kernel_size + pieces->dump_size, time);
-	if (!to)
-		return false;
+	coded_size = put_dump(pieces, to + OFF_SAMPLE + kernel_size, &coding);
+	to = mt_block_add(block, MT_RECORD_SAMPLE, OFF_SAMPLE + kernel_size + coded_size, time);
 	mt_put_le32(to + OFF_EVENT, pieces->event);
 	mt_put_le32(to + OFF_KERNEL_SIZE, (uint32_t)kernel_size);
 	mt_put_le32(to + OFF_CUT, (uint32_t)pieces->head_size);
 	mt_put_le32(to + OFF_DUMP_ASKED, (uint32_t)pieces->dump_asked);
 	mt_put_le32(to + OFF_DUMP_SIZE, (uint32_t)pieces->dump_size);
-	mt_put_le32(to + OFF_CODING, 0);
-	mt_put_le32(to + OFF_CODED_SIZE, (uint32_t)pieces->dump_size);
+	mt_put_le32(to + OFF_CODING, coding);
+	mt_put_le32(to + OFF_CODED_SIZE, (uint32_t)coded_size);
 	mt_put_le32(to + OFF_ZERO, 0);
 	to += OFF_SAMPLE;
 	memcpy(to, pieces->head, pieces->head_size);
 	memcpy(to + pieces->head_size, pieces->tail, pieces->tail_size);
-	if (pieces->dump_size)
-		memcpy(to + kernel_size, pieces->dump, pieces->dump_size);
 	return true;
 }
 
@@ -317,20 +332,22 @@ static bool dump_agrees(const struct mt_kernel_bytes *b)
 	       mt_get_le64(b->kernel + b->cut) == b->dump_size;
 }
 
-bool mt_sample_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
+bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded, struct mt_kernel_bytes *out)
 {
 	struct mt_cursor c = mt_cursor_init(body, size);
-	uint32_t coding, coded_size;
 
 	out->event = mt_cursor_u32(&c);
 	out->kernel_size = mt_cursor_u32(&c);
 	out->cut = mt_cursor_u32(&c);
 	out->dump_asked = mt_cursor_u32(&c);
 	out->dump_size = mt_cursor_u32(&c);
-	coding = mt_cursor_u32(&c);
-	coded_size = mt_cursor_u32(&c);
+	out->coding = mt_cursor_u32(&c);
+	out->coded_size = mt_cursor_u32(&c);
 	mt_cursor_u32(&c);
 	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
-	out->dump = mt_cursor_bytes(&c, coded_size);
-	return !c.bad && coding == 0 && coded_size == out->dump_size && dump_agrees(out);
+	out->coded = mt_cursor_bytes(&c, out->coded_size);
+	out->dump = out->coding == MT_CODING_PLAIN ? out->coded : decoded;
+	if (c.bad || out->coding > MT_CODING_IMAGE)
+		return false;
+	return dump_agrees(out) && (out->coding != MT_CODING_PLAIN || out->coded_size == out->dump_size);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct mt_block;
+struct mt_stack_encoder;
 
 enum mt_record_type {
 	MT_RECORD_HEADER = 1,
@@ -126,6 +127,11 @@ struct mt_note_record {
 	struct mt_text text;
 };
 
+enum mt_coding {
+	MT_CODING_PLAIN = 0,
+	MT_CODING_IMAGE = 1, /* stack_image.h */
+};
+
 /* KERNEL and SAMPLE decode to this. */
 struct mt_kernel_bytes {
 	uint32_t event;
@@ -136,6 +142,9 @@ struct mt_kernel_bytes {
 	uint32_t dump_asked;
 	const uint8_t *dump;
 	uint32_t dump_size;
+	uint32_t coding;
+	const uint8_t *coded; /* what stores the dump; for MT_CODING_PLAIN the dump itself */
+	uint32_t coded_size;
 };
 
 /*
@@ -169,6 +178,10 @@ struct mt_sample_pieces {
 	const void *dump;
 	size_t dump_size;
 	size_t dump_asked;
+	/* for coding the dump against its thread's stack image; encoder NULL: as it is */
+	struct mt_stack_encoder *encoder;
+	uint32_t tid;
+	uint64_t address; /* of the dump's first byte */
 };
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces);
 
@@ -189,6 +202,7 @@ bool mt_mark_get(const uint8_t *body, size_t size, struct mt_mark_record *out);
 bool mt_end_get(const uint8_t *body, size_t size, struct mt_end_record *out);
 bool mt_note_get(const uint8_t *body, size_t size, struct mt_note_record *out);
 bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
-bool mt_sample_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
+/* decoded: the dump of a coded record, as the reader decoded it (struct mt_record.dump); NULL leaves out->dump NULL for those. */
+bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded, struct mt_kernel_bytes *out);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Stack images: 1024 lines of 64 bytes, direct-mapped by address. A line is valid once it was touched in this chunk; until then it
- * reads as zeros, so that beginning a chunk clears 128 bytes a slot and not 64 KiB.
+ * Stack images: 1024 lines of 64 bytes, direct-mapped by address. A line is valid once it was
+ * touched in this chunk; until then it reads as zeros, so that beginning a chunk clears 128 bytes a
+ * slot and not 64 KiB.
  */
 #include "formats/stack_image.h"
 
@@ -14,7 +15,7 @@
 
 #define LINE 64
 #define LINES 1024
-#define WORDS 8 /* in a line */
+#define WORDS 8	 /* in a line */
 #define FIXED 16 /* slot, zero, address */
 
 struct image {
@@ -67,12 +68,14 @@ static size_t line_count(uint64_t address, size_t size)
 
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 {
-	struct mt_stack_encoder *encoder = calloc(1, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
+	struct mt_stack_encoder *encoder =
+		calloc(1, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
 	void *memory;
 
 	if (!encoder)
 		return NULL;
-	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(encoder);
 		return NULL;
@@ -80,7 +83,8 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 	encoder->memory = memory;
 	encoder->count = slots;
 	for (unsigned i = 0; i < slots; i++)
-		encoder->slots[i].image.lines = (void *)(encoder->memory + (size_t)i * LINES * LINE);
+		encoder->slots[i].image.lines =
+			(void *)(encoder->memory + (size_t)i * LINES * LINE);
 	mt_stack_encoder_reset(encoder);
 	return encoder;
 }
@@ -102,7 +106,8 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 	encoder->last = 0;
 }
 
-/* The thread's slot: its own, a fresh one, or the least recently used (whose image goes on as it is, on both sides). */
+/* The thread's slot: its own, a fresh one, or the least recently used (whose image goes on as it
+ * is, on both sides). */
 static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 {
 	unsigned oldest = 0;
@@ -118,8 +123,10 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 	return encoder->taken < encoder->count ? encoder->taken++ : oldest;
 }
 
-/* Which words of a line differ from the image; they are copied there and, packed, to *words. `first` to `last`: the words of the line the dump has. */
-static inline uint8_t code_line(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last, uint8_t **words)
+/* Which words of a line differ from the image; they are copied there and, packed, to *words.
+ * `first` to `last`: the words of the line the dump has. */
+static inline uint8_t code_line(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
+				uint8_t **words)
 {
 	uint8_t mask = 0;
 
@@ -148,9 +155,11 @@ static inline bool same_line(const uint64_t *line, const uint8_t *dump)
 }
 
 /*
- * The words are written where they would stand if every line had changed, and moved up once it is known how many masks there are.
+ * The words are written where they would stand if every line had changed, and moved up once it is
+ * known how many masks there are.
  */
-static size_t code_dump(struct image *image, uint64_t address, const uint8_t *dump, size_t size, uint8_t *out)
+static size_t code_dump(struct image *image, uint64_t address, const uint8_t *dump, size_t size,
+			uint8_t *out)
 {
 	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8, changed = 0, fixed;
 	uint8_t *bits = out + FIXED, *masks = bits + bitmap;
@@ -179,8 +188,8 @@ static size_t code_dump(struct image *image, uint64_t address, const uint8_t *du
 	return mt_align8(fixed) + (size_t)(end - words);
 }
 
-size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t address, const uint8_t *dump,
-		       size_t size, uint8_t *out)
+size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t address,
+		       const uint8_t *dump, size_t size, uint8_t *out)
 {
 	struct slot *slot;
 
@@ -229,8 +238,10 @@ static struct image *decoder_image(struct mt_stack_decoder *decoder, uint32_t sl
 	return image->lines ? image : NULL;
 }
 
-/* The words a mask names, from the cursor into the line; words outside [first, last) must not be named. */
-static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned last, struct mt_cursor *words)
+/* The words a mask names, from the cursor into the line; words outside [first, last) must not be
+ * named. */
+static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned last,
+		       struct mt_cursor *words)
 {
 	if (!mask || mask >> last || mask & ((1u << first) - 1))
 		return false;
@@ -241,8 +252,9 @@ static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned la
 	return !words->bad;
 }
 
-static bool decode_lines(struct image *image, uint64_t address, const uint8_t *bits, struct mt_cursor *masks,
-			 struct mt_cursor *words, uint8_t *out, size_t size)
+static bool decode_lines(struct image *image, uint64_t address, const uint8_t *bits,
+			 struct mt_cursor *masks, struct mt_cursor *words, uint8_t *out,
+			 size_t size)
 {
 	unsigned first = (unsigned)(address % LINE / 8);
 
@@ -270,8 +282,8 @@ static size_t count_bits(const uint8_t *bits, size_t bytes)
 	return count;
 }
 
-bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, size_t coded_size, uint8_t *out,
-		     size_t size)
+bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, size_t coded_size,
+		     uint8_t *out, size_t size)
 {
 	struct mt_cursor in = mt_cursor_init(coded, coded_size), masks;
 	uint32_t slot = mt_cursor_u32(&in);
@@ -288,5 +300,6 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
 	masks = mt_cursor_sub(&in, changed);
 	mt_cursor_bytes(&in, mt_align8(FIXED + bitmap + changed) - (FIXED + bitmap + changed));
 	image = in.bad ? NULL : decoder_image(decoder, slot);
-	return image && decode_lines(image, address, bits, &masks, &in, out, size) && !mt_cursor_left(&in);
+	return image && decode_lines(image, address, bits, &masks, &in, out, size) &&
+	       !mt_cursor_left(&in);
 }

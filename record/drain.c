@@ -22,6 +22,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "formats/stack_image.h"
 #include "record/plan.h"
 #include "record/ring.h"
 #include "record/spool.h"
@@ -30,11 +31,18 @@
 #define GIVE_BACK_BYTES (128u << 10) /* so often the kernel gets room back within a pass */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define STALL_US 2000
+#define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
+#define DUMPED_MAX                                                                               \
+	((size_t)8 << 20) /* FORMAT.md allows twice that in a chunk; a reader holds it in memory \
+			   */
+#define IMAGES 64	  /* threads whose stacks are remembered: 4 MiB a stream */
 
 struct stream {
 	struct mt_ring *ring;
 	uint32_t number;
 	struct mt_block *block; /* being filled, or NULL */
+	struct mt_stack_encoder *encoder;
+	size_t dumped; /* bytes of dumps in the block, before they were coded */
 	uint64_t last_time;
 };
 
@@ -64,21 +72,29 @@ static void count(_Atomic uint64_t *counter, uint64_t n)
 			      memory_order_relaxed);
 }
 
+static bool has_room(const struct stream *stream)
+{
+	return stream->block->capacity - stream->block->used >= RECORD_ROOM &&
+	       stream->dumped < DUMPED_MAX;
+}
+
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
 static struct mt_block *block_with_room(struct mt_drain *drain, struct stream *stream)
 {
 	struct mt_spool *spool = drain->config->spool;
 
-	if (stream->block &&
-	    stream->block->capacity - stream->block->used >= MT_RING_RECORD_MAX + 256)
+	if (stream->block && has_room(stream))
 		return stream->block;
 	if (stream->block) {
 		mt_spool_push(spool, stream->block);
 		stream->block = NULL;
 	}
 	stream->block = mt_spool_take(spool);
-	if (stream->block)
+	if (stream->block) {
 		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
+		mt_stack_encoder_reset(stream->encoder);
+		stream->dumped = 0;
+	}
 	return stream->block;
 }
 
@@ -99,22 +115,17 @@ static bool event_of(struct mt_drain *drain, const uint8_t *record, size_t size,
 	return true;
 }
 
-/* Passes a sample on, its dump cut to the valid bytes. */
-static bool put_sample(struct mt_block *block, const struct mt_planned_event *planned,
-		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
+/* The sample's dump and what stands before and behind it; false where it has none. */
+static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *record, size_t size,
+			struct mt_sample_pieces *out)
 {
 	size_t at = mt_sample_stack_offset(&planned->decoded, record, size);
-	uint64_t asked, valid;
-	struct mt_sample_pieces pieces;
+	uint64_t asked = at ? mt_get_le64(record + at) : 0, valid;
 
-	if (!at)
-		return mt_kernel_put(block, time, event, record, size);
-	asked = mt_get_le64(record + at);
 	if (!asked || asked > size - at - 16)
-		return mt_kernel_put(block, time, event, record, size);
+		return false;
 	valid = mt_get_le64(record + at + 8 + asked);
-	pieces = (struct mt_sample_pieces){
-		.event = event,
+	*out = (struct mt_sample_pieces){
 		.head = record,
 		.head_size = at + 8,
 		.tail = record + at + 8 + asked,
@@ -122,8 +133,24 @@ static bool put_sample(struct mt_block *block, const struct mt_planned_event *pl
 		.dump = record + at + 8,
 		.dump_size = valid < asked ? valid : asked,
 		.dump_asked = asked,
+		.tid = mt_get_le32(record + planned->pid_offset + 4),
+		.address = mt_get_le64(record + at - planned->sp_back),
 	};
-	return mt_sample_put(block, time, &pieces);
+	return true;
+}
+
+/* Passes a sample on, its dump cut to the valid bytes and coded against the thread's last ones. */
+static bool put_sample(struct stream *stream, const struct mt_planned_event *planned,
+		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
+{
+	struct mt_sample_pieces pieces;
+
+	if (!find_pieces(planned, record, size, &pieces))
+		return mt_kernel_put(stream->block, time, event, record, size);
+	pieces.event = event;
+	pieces.encoder = stream->encoder;
+	stream->dumped += pieces.dump_size;
+	return mt_sample_put(stream->block, time, &pieces);
 }
 
 static void take_sample(struct mt_drain *drain, struct stream *stream, const uint8_t *record,
@@ -148,7 +175,7 @@ static void take_sample(struct mt_drain *drain, struct stream *stream, const uin
 		return;
 	}
 	time = mt_get_le64(record + planned->time_offset);
-	if (!put_sample(stream->block, planned, event, time, record, size)) {
+	if (!put_sample(stream, planned, event, time, record, size)) {
 		count(&drain->odd, 1);
 		return;
 	}
@@ -339,12 +366,25 @@ static void *drain_main(void *argument)
 	return NULL;
 }
 
-static void init_streams(struct mt_drain *drain, uint32_t slot, struct mt_ring rings[MT_CLASSES])
+static bool init_streams(struct mt_drain *drain, uint32_t slot, struct mt_ring rings[MT_CLASSES])
 {
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		drain->streams[i].ring = &rings[i];
 		drain->streams[i].number = MT_CLASSES * slot + (uint32_t)i;
+		drain->streams[i].encoder = mt_stack_encoder_create(IMAGES);
+		if (!drain->streams[i].encoder)
+			return false;
 	}
+	return true;
+}
+
+static void drain_free(struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++)
+		mt_stack_encoder_destroy(drain->streams[i].encoder);
+	if (drain->wake >= 0)
+		close(drain->wake);
+	free(drain);
 }
 
 struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
@@ -359,14 +399,16 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 	drain->config = config;
 	drain->id_offset = config->plan->events.items[0].id_offset;
 	drain->last_id = UINT64_MAX;
-	init_streams(drain, slot, rings);
+	drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!init_streams(drain, slot, rings)) {
+		drain_free(drain);
+		return mt_error_nomem();
+	}
 	pthread_mutex_init(&drain->lock, NULL);
 	pthread_cond_init(&drain->flushed, NULL);
-	drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed = pthread_create(&drain->thread, NULL, drain_main, drain);
 	if (failed) {
-		close(drain->wake);
-		free(drain);
+		drain_free(drain);
 		return mt_error_os(failed, "cannot start the thread that drains CPU %d", cpu);
 	}
 	*out = drain;
@@ -409,10 +451,9 @@ void mt_drain_destroy(struct mt_drain *drain)
 		if (drain->streams[i].block)
 			mt_spool_release(drain->config->spool, drain->streams[i].block);
 	}
-	close(drain->wake);
 	pthread_cond_destroy(&drain->flushed);
 	pthread_mutex_destroy(&drain->lock);
-	free(drain);
+	drain_free(drain);
 }
 
 struct mt_drain_counts mt_drain_counts(const struct mt_drain *drain)

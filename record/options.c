@@ -14,8 +14,9 @@
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
 #define LEVEL_MAX 22
-#define SHORT_OPTIONS "+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
-						   */
+#define SHORT_OPTIONS                                                              \
+	"+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
+				     */
 
 enum long_only {
 	OPT_CALL_GRAPH = 256,

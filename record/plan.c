@@ -19,6 +19,11 @@
 	0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot \
 		       have */
 #define REGS_USER_AARCH64 0x1ffffffffull
+#if defined(__aarch64__)
+#define PERF_REG_SP 31
+#else
+#define PERF_REG_SP 7
+#endif
 #define WATERMARK                                                                              \
 	(256u << 10) /* of a ring that is 16 times as large or more; a smaller ring wakes at a \
 			quarter */
@@ -132,6 +137,14 @@ static void ask_rate(const struct planner *planner, bool by_time, struct perf_ev
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
+/* The registers stand just before the dump: how far back from there is the stack pointer? */
+static size_t find_sp(const struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		return 0;
+	return 8u * (size_t)__builtin_popcountll(attr->sample_regs_user >> PERF_REG_SP);
+}
+
 /* Offsets of the fields that every sample of ours begins with, for the drain. */
 static void find_offsets(struct mt_planned_event *event)
 {
@@ -162,6 +175,7 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
 	if (!slot->name || !slot->alias || !slot->unit)
 		return mt_error_nomem();
 	find_offsets(slot);
+	slot->sp_back = find_sp(&slot->attr);
 	if (!mt_attr_decode(&slot->attr, sizeof(slot->attr), &slot->decoded))
 		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
 				       slot->name);

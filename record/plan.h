@@ -30,7 +30,9 @@ struct mt_planned_event {
 	char *unit;
 	char *format; /* a tracepoint's, or NULL */
 	struct perf_event_attr attr;
-	struct mt_attr decoded;			   /* the same as the decoders want it */
+	struct mt_attr decoded; /* the same as the decoders want it */
+	size_t sp_back; /* bytes from the user stack pointer among the registers to the dump's size;
+			   0 without a dump */
 	size_t id_offset, pid_offset, time_offset; /* where in a sample the identifier, the pid
 						      (u32) and the time stand */
 };
