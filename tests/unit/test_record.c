@@ -1,0 +1,352 @@
+/* formats/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that are too short are refused. */
+#include "formats/record.h"
+
+#include <stdlib.h>
+
+#include "formats/base/bytes.h"
+#include "formats/chunk.h"
+#include "tests/unit/unit.h"
+
+static _Alignas(8) uint8_t memory[4096];
+
+static struct mt_block block_of(size_t capacity)
+{
+	struct mt_block block = {.bytes = memory, .capacity = capacity};
+
+	memset(memory, 0xee, sizeof(memory));
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	return block;
+}
+
+static struct mt_text text(const char *s)
+{
+	return (struct mt_text){s, strlen(s)};
+}
+
+#define CHECK_TEXT(is, expected) MT_CHECK((is).size == strlen(expected) && !memcmp((is).bytes, expected, (is).size))
+
+static const uint8_t *body(void)
+{
+	return memory + MT_RECORD_HEADER_SIZE;
+}
+
+static size_t body_size(void)
+{
+	return mt_get_le32(memory + 4) - MT_RECORD_HEADER_SIZE;
+}
+
+/*
+ * `used` bytes of body are fields: any fewer are refused, the padding and more bytes (a later version's) are not. The bodies are copied, so that a
+ * sanitizer sees a read behind them.
+ */
+#define CHECK_LENGTHS(name, used)                                                                           \
+	do {                                                                                                \
+		struct mt_##name##_record decoded;                                                          \
+		for (size_t length = 0; length <= (used) + 40; length++) {                                  \
+			uint8_t *copy = malloc(length + 1);                                                 \
+			memcpy(copy, body(), length);                                                       \
+			MT_CHECK_EQ(mt_##name##_get(copy, length, &decoded), length >= (used));             \
+			free(copy);                                                                         \
+		}                                                                                           \
+		MT_CHECK_EQ(body_size(), mt_align8(used));                                                  \
+	} while (0)
+
+MT_TEST(header_bytes_are_where_the_page_says)
+{
+	struct mt_header_record record = {.major = 1, .minor = 2, .clock = MT_CLOCK_PERF, .id = {9, 8, 7}}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_header_put(&block, &record));
+	MT_CHECK_EQ(mt_get_le32(memory), MT_RECORD_HEADER);
+	MT_CHECK_EQ(mt_get_le32(memory + 4), 40);
+	MT_CHECK_EQ(mt_get_le64(memory + 8), 0);
+	MT_CHECK_EQ(mt_get_le16(memory + 16), 1);
+	MT_CHECK_EQ(mt_get_le16(memory + 18), 2);
+	MT_CHECK_EQ(mt_get_le32(memory + 20), UINT32_MAX);
+	MT_CHECK_EQ(memory[24], 9);
+	MT_REQUIRE(mt_header_get(body(), body_size(), &back));
+	MT_CHECK(!memcmp(&record, &back, sizeof(back)));
+	CHECK_LENGTHS(header, 24);
+}
+
+MT_TEST(info)
+{
+	struct mt_info_record record = {.key = text("host"), .value = text("a longer value")}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_info_put(&block, &record));
+	MT_CHECK(!memcmp(memory + 16, "\4\0\0\0host\16\0\0\0a longer value\0\0\0\0\0\0", 32));
+	MT_REQUIRE(mt_info_get(body(), body_size(), &back));
+	CHECK_TEXT(back.key, "host");
+	CHECK_TEXT(back.value, "a longer value");
+	CHECK_LENGTHS(info, 26);
+}
+
+MT_TEST(event)
+{
+	struct mt_event_record record = {.index = 3, .role = MT_ROLE_MARK, .pair = 4, .class = 1}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	record.name = text("syscalls:sys_enter_brk");
+	record.alias = text("brk");
+	record.unit = text("calls");
+	record.attr = (struct mt_text){"\0\1\2", 3};
+	MT_CHECK(mt_event_put(&block, &record));
+	MT_REQUIRE(mt_event_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.index, 3);
+	MT_CHECK_EQ(back.role, MT_ROLE_MARK);
+	MT_CHECK_EQ(back.pair, 4);
+	MT_CHECK_EQ(back.class, 1);
+	CHECK_TEXT(back.name, "syscalls:sys_enter_brk");
+	CHECK_TEXT(back.alias, "brk");
+	CHECK_TEXT(back.unit, "calls");
+	MT_CHECK_EQ(back.attr.size, 3);
+	MT_CHECK(!memcmp(back.attr.bytes, "\0\1\2", 3));
+	CHECK_TEXT(back.format, "");
+	CHECK_LENGTHS(event, 16 + 20 + 22 + 3 + 5 + 3);
+}
+
+MT_TEST(clock)
+{
+	struct mt_clock_record record = {1, UINT64_MAX, 3, 4}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_clock_put(&block, &record));
+	MT_REQUIRE(mt_clock_get(body(), body_size(), &back));
+	MT_CHECK(!memcmp(&record, &back, sizeof(back)));
+	CHECK_LENGTHS(clock, 32);
+}
+
+MT_TEST(task)
+{
+	struct mt_task_record record = {.pid = -1, .tid = 2, .ppid = 3, .uid = 4, .start_time = 5}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	record.comm = text("sh");
+	record.exe = text("/bin/sh");
+	record.cmdline = (struct mt_text){"sh\0-c\0", 6};
+	record.cgroup = text("0::/\n");
+	record.nspid = text("7 1");
+	MT_CHECK(mt_task_put(&block, &record));
+	MT_REQUIRE(mt_task_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.pid, -1);
+	MT_CHECK_EQ(back.tid, 2);
+	MT_CHECK_EQ(back.ppid, 3);
+	MT_CHECK_EQ(back.uid, 4);
+	MT_CHECK_EQ(back.start_time, 5);
+	CHECK_TEXT(back.comm, "sh");
+	CHECK_TEXT(back.exe, "/bin/sh");
+	MT_CHECK_EQ(back.cmdline.size, 6);
+	CHECK_TEXT(back.cgroup, "0::/\n");
+	CHECK_TEXT(back.nspid, "7 1");
+	CHECK_LENGTHS(task, 24 + 20 + 2 + 7 + 6 + 5 + 3);
+}
+
+MT_TEST(map)
+{
+	struct mt_map_record record = {1, 5, 2, 8, 1, 77, 0x1000, 0x2000, 0x3000, 10, 11, {"/lib/x", 6}}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_map_put(&block, &record));
+	MT_REQUIRE(mt_map_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.prot, 5);
+	MT_CHECK_EQ(back.flags, 2);
+	MT_CHECK_EQ(back.major, 8);
+	MT_CHECK_EQ(back.minor, 1);
+	MT_CHECK_EQ(back.inode, 77);
+	MT_CHECK_EQ(back.start, 0x1000);
+	MT_CHECK_EQ(back.end, 0x2000);
+	MT_CHECK_EQ(back.offset, 0x3000);
+	MT_CHECK_EQ(back.before, 10);
+	MT_CHECK_EQ(back.after, 11);
+	CHECK_TEXT(back.path, "/lib/x");
+	CHECK_LENGTHS(map, 20 + 48 + 4 + 6);
+}
+
+MT_TEST(image)
+{
+	struct mt_image_record record = {.major = 8, .minor = 2, .inode = 3, .inode_generation = 4, .size = 5}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	record.path = text("/bin/sh");
+	record.build_id = (struct mt_text){"\xaa\0\xbb", 3};
+	record.problem = text("gone");
+	MT_CHECK(mt_image_put(&block, &record));
+	MT_REQUIRE(mt_image_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.inode_generation, 4);
+	MT_CHECK_EQ(back.size, 5);
+	CHECK_TEXT(back.path, "/bin/sh");
+	MT_CHECK(back.build_id.size == 3 && !memcmp(back.build_id.bytes, "\xaa\0\xbb", 3));
+	CHECK_TEXT(back.problem, "gone");
+	CHECK_LENGTHS(image, 8 + 24 + 12 + 7 + 3 + 4);
+}
+
+MT_TEST(loss)
+{
+	struct mt_loss_record record = {1, MT_EVENT_NONE, 2, 3, 4, MT_LOSS_COUNTS}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_loss_put(&block, &record));
+	MT_REQUIRE(mt_loss_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.stream, 1);
+	MT_CHECK_EQ(back.event, MT_EVENT_NONE);
+	MT_CHECK_EQ(back.from, 2);
+	MT_CHECK_EQ(back.to, 3);
+	MT_CHECK_EQ(back.count, 4);
+	MT_CHECK_EQ(back.source, MT_LOSS_COUNTS);
+	CHECK_LENGTHS(loss, 36);
+}
+
+MT_TEST(weight_has_a_time)
+{
+	struct mt_weight_record record = {.event = 1, .numerator = 10, .denominator = 3}, back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_weight_put(&block, 99, &record));
+	MT_CHECK_EQ(mt_get_le64(memory + 8), 99);
+	MT_CHECK_EQ(block.first_time, 99);
+	MT_CHECK_EQ(mt_get_le32(memory + 20), 0);
+	MT_REQUIRE(mt_weight_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.numerator, 10);
+	MT_CHECK_EQ(back.denominator, 3);
+	CHECK_LENGTHS(weight, 24);
+}
+
+MT_TEST(mark_end_note)
+{
+	struct mt_mark_record mark = {1, 2, 3}, mark_back;
+	struct mt_end_record end = {1, 2, 3, 4, 5, 6, 2, 9}, end_back;
+	struct mt_note_record note = {1, {"careful", 7}}, note_back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_mark_put(&block, &mark));
+	MT_REQUIRE(mt_mark_get(body(), body_size(), &mark_back));
+	MT_CHECK(!memcmp(&mark, &mark_back, sizeof(mark)));
+	CHECK_LENGTHS(mark, 24);
+	block = block_of(sizeof(memory));
+	MT_CHECK(mt_end_put(&block, &end));
+	MT_REQUIRE(mt_end_get(body(), body_size(), &end_back));
+	MT_CHECK(!memcmp(&end, &end_back, sizeof(end)));
+	CHECK_LENGTHS(end, 56);
+	block = block_of(sizeof(memory));
+	MT_CHECK(mt_note_put(&block, &note));
+	MT_REQUIRE(mt_note_get(body(), body_size(), &note_back));
+	MT_CHECK_EQ(note_back.level, 1);
+	CHECK_TEXT(note_back.text, "careful");
+	CHECK_LENGTHS(note, 15);
+}
+
+MT_TEST(a_full_block_stays_as_it_was)
+{
+	struct mt_info_record record = {.key = {"key", 3}, .value = {"value", 5}};
+	struct mt_block block = block_of(40);
+
+	MT_CHECK(mt_info_put(&block, &record));
+	MT_CHECK(!mt_info_put(&block, &record));
+	MT_CHECK_EQ(block.used, 32);
+	MT_CHECK_EQ(block.records, 1);
+	MT_CHECK_EQ(memory[32], 0xee);
+	record.value.size = SIZE_MAX;
+	MT_CHECK(!mt_info_put(&block, &record));
+	MT_CHECK(!mt_kernel_put(&block, 1, 0, memory, SIZE_MAX));
+	MT_CHECK(!mt_sample_put(&block, 1, &(struct mt_sample_pieces){.dump_size = SIZE_MAX}));
+	MT_CHECK_EQ(block.used, 32);
+}
+
+MT_TEST(text_that_reaches_past_the_body_is_refused)
+{
+	uint8_t bytes[8] = {0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4};
+	struct mt_info_record info;
+
+	MT_CHECK(!mt_info_get(bytes, sizeof(bytes), &info));
+}
+
+MT_TEST(kernel)
+{
+	_Alignas(8) uint8_t bytes[16] = {3, 0, 0, 0, 0, 0, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct mt_block block = block_of(sizeof(memory));
+	struct mt_kernel_bytes back;
+
+	MT_CHECK(mt_kernel_put(&block, 7, 5, bytes, sizeof(bytes)));
+	MT_REQUIRE(mt_kernel_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.event, 5);
+	MT_CHECK_EQ(back.kernel_size, 16);
+	MT_CHECK(back.kernel == memory + 24 && !memcmp(back.kernel, bytes, 16));
+	MT_CHECK(!back.dump && !back.dump_asked && !back.cut);
+	for (size_t size = 0; size < body_size(); size++)
+		MT_CHECK(!mt_kernel_get(body(), size, &back));
+	memory[30]++; /* the kernel's own size now differs */
+	MT_CHECK(!mt_kernel_get(body(), body_size(), &back));
+}
+
+/* A sample of 8 + 8 bytes, a dump of 24 of which 16 are valid, and 8 bytes more. */
+static struct mt_block sample_block(void)
+{
+	static const uint8_t head[24] = {9, 0, 0, 0, 2, 0, 64, 0, [16] = 24};
+	static const uint8_t tail[16] = {16, [8] = 0xab};
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_sample_put(&block, 7,
+			       &(struct mt_sample_pieces){
+				       .event = 2,
+				       .head = head,
+				       .head_size = sizeof(head),
+				       .tail = tail,
+				       .tail_size = sizeof(tail),
+				       .dump = "0123456789abcdef",
+				       .dump_size = 16,
+				       .dump_asked = 24,
+			       }));
+	return block;
+}
+
+MT_TEST(sample)
+{
+	struct mt_block block = sample_block();
+	struct mt_kernel_bytes back;
+
+	MT_CHECK_EQ(block.used, 48 + 40 + 16);
+	MT_CHECK_EQ(block.first_time, 7);
+	MT_REQUIRE(mt_sample_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.event, 2);
+	MT_CHECK(back.kernel == memory + 48);
+	MT_CHECK_EQ(back.kernel_size, 40);
+	MT_CHECK_EQ(back.kernel[32], 0xab);
+	MT_CHECK_EQ(back.cut, 24);
+	MT_CHECK_EQ(back.dump_asked, 24);
+	MT_CHECK_EQ(back.dump_size, 16);
+	MT_CHECK(!memcmp(back.dump, "0123456789abcdef", 16));
+	for (size_t size = 0; size < body_size(); size++)
+		MT_CHECK(!mt_sample_get(body(), size, &back));
+}
+
+static bool sample_with(size_t offset, uint32_t value)
+{
+	struct mt_kernel_bytes back;
+
+	sample_block();
+	mt_put_le32(memory + offset, value);
+	return mt_sample_get(body(), body_size(), &back);
+}
+
+MT_TEST(a_sample_that_contradicts_itself_is_damaged)
+{
+	MT_CHECK(sample_with(16, 12345)); /* any event */
+	MT_CHECK(!sample_with(20, 41));	  /* kernel_size */
+	MT_CHECK(!sample_with(20, 0xfffffff8));
+	MT_CHECK(!sample_with(24, 16)); /* cut */
+	MT_CHECK(!sample_with(24, 40));
+	MT_CHECK(!sample_with(24, 25));
+	MT_CHECK(!sample_with(24, 0xfffffff8));
+	MT_CHECK(!sample_with(28, 32)); /* dump_asked */
+	MT_CHECK(!sample_with(28, 0));
+	MT_CHECK(!sample_with(32, 8)); /* dump_size */
+	MT_CHECK(!sample_with(32, 32));
+	MT_CHECK(!sample_with(36, 1)); /* coding */
+	MT_CHECK(!sample_with(40, 8)); /* coded_size */
+	MT_CHECK(sample_with(44, 1));  /* reserved */
+	MT_CHECK(!sample_with(48 + 16, 32)); /* the kernel's size */
+	MT_CHECK(!sample_with(48 + 24, 15)); /* the kernel's dyn_size */
+}
+
+MT_TEST_MAIN
