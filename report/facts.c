@@ -1,0 +1,165 @@
+/*
+ * Sums and sentences over the facts.
+ */
+#include "report/facts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/text.h"
+
+/* One stream's losses by each source. */
+struct stream_loss {
+	uint32_t stream;
+	uint64_t by_source[4];
+};
+
+static struct stream_loss *find_stream(struct stream_loss *streams, size_t *count, size_t capacity, uint32_t stream)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (streams[i].stream == stream)
+			return &streams[i];
+	}
+	if (*count == capacity)
+		return &streams[capacity - 1];
+	streams[*count] = (struct stream_loss){.stream = stream};
+	return &streams[(*count)++];
+}
+
+uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
+{
+	struct stream_loss streams[1024];
+	size_t count = 0;
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < recording->losses.count; i++) {
+		const struct mt_facts_loss *loss = &recording->losses.items[i];
+
+		find_stream(streams, &count, 1024, loss->stream)->by_source[loss->source & 3] += loss->count;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t told = streams[i].by_source[MT_LOSS_KERNEL], counted = streams[i].by_source[MT_LOSS_COUNTS];
+
+		lost += (told > counted ? told : counted) + streams[i].by_source[MT_LOSS_MEMORY] +
+			streams[i].by_source[0];
+	}
+	if (lost < recording->kernel_lost)
+		lost = recording->kernel_lost;
+	if (recording->reading->has_mark && lost < recording->reading->mark.lost)
+		lost = recording->reading->mark.lost;
+	if (recording->reading->has_end && lost < recording->reading->end.lost)
+		lost = recording->reading->end.lost;
+	return lost;
+}
+
+uint64_t mt_facts_lost_all(const struct mt_facts *facts)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		lost += mt_facts_lost(&facts->recordings.items[i]);
+	return lost;
+}
+
+bool mt_facts_damaged(const struct mt_facts_recording *recording)
+{
+	const struct mt_damage *damage = &recording->reading->damage;
+
+	return damage->cut_short || damage->skipped_bytes || damage->damaged_chunks || damage->missing_chunks ||
+	       damage->damaged_records || damage->disordered;
+}
+
+const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key)
+{
+	for (size_t i = 0; i < recording->info.count; i++) {
+		if (!strcmp(recording->info.items[i].key, key))
+			return recording->info.items[i].value;
+	}
+	return NULL;
+}
+
+uint64_t mt_facts_incomplete(const struct mt_facts *facts)
+{
+	return facts->user_stacks - facts->ends[MT_END_ROOT];
+}
+
+double mt_facts_seconds(const struct mt_facts *facts)
+{
+	double seconds = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+
+		if (r->end > r->start)
+			seconds += (double)(r->end - r->start) / 1e9;
+	}
+	return seconds;
+}
+
+struct sentence {
+	char *out;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (s->used + 3 > s->size)
+		return;
+	if (s->used) {
+		memcpy(s->out + s->used, ", ", 3);
+		s->used += 2;
+	}
+	va_start(args, format);
+	n = vsnprintf(s->out + s->used, s->size - s->used, format, args);
+	va_end(args);
+	s->used += n < 0 ? 0 : (size_t)n < s->size - s->used ? (size_t)n : s->size - s->used - 1;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size)
+{
+	const struct mt_damage *d = &recording->reading->damage;
+	struct sentence s = {out, size, 0};
+
+	if (size)
+		*out = '\0';
+	if (d->cut_short)
+		add(&s, "cut short (it has no end)");
+	if (d->missing_chunks)
+		add(&s, "%s chunk%s missing", mt_text_count((double)d->missing_chunks).text, plural(d->missing_chunks));
+	if (d->damaged_chunks)
+		add(&s, "%s damaged chunk%s left out", mt_text_count((double)d->damaged_chunks).text,
+		    plural(d->damaged_chunks));
+	if (d->damaged_records)
+		add(&s, "%s damaged record%s left out", mt_text_count((double)d->damaged_records).text,
+		    plural(d->damaged_records));
+	if (d->skipped_bytes)
+		add(&s, "%s byte%s skipped that are no chunk", mt_text_count((double)d->skipped_bytes).text,
+		    plural(d->skipped_bytes));
+	if (d->disordered)
+		add(&s, "%s record%s out of order", mt_text_count((double)d->disordered).text, plural(d->disordered));
+	if (d->unknown_records)
+		add(&s, "%s record%s of a kind this version does not know", mt_text_count((double)d->unknown_records).text,
+		    plural(d->unknown_records));
+	return s.used;
+}
+
+void mt_facts_deinit(struct mt_facts *facts)
+{
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		mt_array_deinit(&facts->recordings.items[i].info);
+		mt_array_deinit(&facts->recordings.items[i].notes);
+		mt_array_deinit(&facts->recordings.items[i].losses);
+	}
+	mt_array_deinit(&facts->recordings);
+	mt_array_deinit(&facts->events);
+	mt_array_deinit(&facts->images);
+}

@@ -1,0 +1,106 @@
+/*
+ * What is known about the recordings that a report rests on, beside its rows: where they come from, what was lost, damaged or left
+ * unresolved. The session fills it while it reads; outputs show it. Strings are borrowed from the session.
+ */
+#ifndef MT_REPORT_FACTS_H
+#define MT_REPORT_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/attr.h"
+#include "formats/base/array.h"
+#include "formats/reader.h"
+#include "unwind/unwind.h"
+
+struct mt_facts_pair {
+	const char *key, *value;
+};
+
+struct mt_facts_note {
+	uint32_t level; /* 0 info, 1 warning */
+	const char *text;
+};
+
+/* An event over all recordings that have it. */
+struct mt_facts_event {
+	const char *name, *alias, *unit;
+	uint32_t role; /* enum mt_event_role */
+	struct mt_attr attr; /* of the first recording that has it */
+	uint64_t samples;	 /* in the recordings */
+	uint64_t selected;	 /* of them, by the selectors */
+	double weighted;	 /* selected, times their weights */
+	uint64_t first, last;	 /* times of selected samples, 0 without any */
+	uint64_t lost;		 /* known to be of this event */
+};
+
+/* A piece of time in which records of a stream were lost. */
+struct mt_facts_loss {
+	uint32_t stream;
+	uint32_t event; /* index in facts->events, or MT_EVENT_NONE */
+	uint32_t source;
+	uint64_t from, to, count;
+};
+
+struct mt_facts_recording {
+	const char *file;
+	const struct mt_recording *reading; /* the reader's view: chunks, damage, END, MARK */
+	MT_ARRAY(struct mt_facts_pair) info;
+	MT_ARRAY(struct mt_facts_note) notes;
+	MT_ARRAY(struct mt_facts_loss) losses;
+	uint64_t start, end;  /* recording's clock */
+	uint64_t start_utc;   /* ns since 1970; 0 not known */
+	uint64_t samples;     /* of role 0 that were read */
+	uint64_t kernel_lost; /* by LOST records in its data */
+	uint64_t tasks, processes, maps;
+	bool this_boot;	      /* recorded on this machine since it last started */
+	bool finished;	      /* read to its end */
+};
+
+/* An image that a selected stack passed through, or that the recording tells of. */
+struct mt_facts_image {
+	const char *path;
+	char build_id[65]; /* hex, or empty */
+	uint64_t frames;   /* distinct places in it; 0 without stacks */
+	const char *missing;  /* why it is not at hand; NULL where it is */
+	const char *found_at; /* the file in use, or NULL */
+	const char *problem;  /* what the recorder said about it, or NULL */
+};
+
+struct mt_facts {
+	MT_ARRAY(struct mt_facts_recording) recordings;
+	MT_ARRAY(struct mt_facts_event) events;
+	MT_ARRAY(struct mt_facts_image) images; /* where the output asked for them */
+	uint64_t samples, selected;		/* of role 0 */
+	uint64_t undecodable;			/* kernel records that did not hold what their attr says */
+	uint64_t user_stacks;			/* selected samples with user registers */
+	uint64_t ends[MT_END_REASONS];		/* of them, by why they ended */
+	const char *kernel_names;		/* why kernel functions have no names, or NULL where they have */
+	bool need_kernel_names;			/* a selected stack has a kernel frame */
+};
+
+/* Records lost in one recording: what is told by several sources counts once. */
+uint64_t mt_facts_lost(const struct mt_facts_recording *recording);
+uint64_t mt_facts_lost_all(const struct mt_facts *facts);
+
+/* Bytes, chunks or records missing or damaged, or the end cut off. */
+bool mt_facts_damaged(const struct mt_facts_recording *recording);
+
+/* The value of an INFO key, or NULL. */
+const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key);
+
+/* User stacks that do not reach their root. */
+uint64_t mt_facts_incomplete(const struct mt_facts *facts);
+
+/* Seconds that the recordings last, added up. */
+double mt_facts_seconds(const struct mt_facts *facts);
+
+/*
+ * One sentence on what one recording lacks, "" where nothing: "cut short (no end mark), 2 damaged chunks left out, 512 bytes skipped". Gives the length.
+ */
+size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size);
+
+void mt_facts_deinit(struct mt_facts *facts);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * Interning and naming of frames. What a name is decides the namer; when it is asked, and how often, decides this file.
+ */
+#include "report/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/sequences.h"
+#include "symbols/symbolize.h"
+
+struct mt_frames {
+	struct mt_namer namer;
+	struct mt_sequences *keys; /* id: the frame's key */
+	struct mt_strings *strings;
+	MT_ARRAY(struct mt_frame_name *) names; /* by id; NULL: not yet named */
+	size_t unnamed_from;			/* every id below is named */
+};
+
+struct mt_frames *mt_frames_create(const struct mt_namer *namer)
+{
+	struct mt_frames *frames = calloc(1, sizeof(*frames));
+
+	if (!frames)
+		return NULL;
+	frames->namer = *namer;
+	frames->keys = mt_sequences_create();
+	frames->strings = mt_strings_create();
+	if (!frames->keys || !frames->strings) {
+		mt_frames_destroy(frames);
+		return NULL;
+	}
+	return frames;
+}
+
+void mt_frames_destroy(struct mt_frames *frames)
+{
+	if (!frames)
+		return;
+	for (size_t i = 0; i < frames->names.count; i++)
+		free(frames->names.items[i]);
+	mt_array_deinit(&frames->names);
+	mt_strings_destroy(frames->strings);
+	mt_sequences_destroy(frames->keys);
+	free(frames);
+}
+
+uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key)
+{
+	return mt_sequences_intern(frames->keys, key, sizeof(*key));
+}
+
+const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id)
+{
+	size_t size;
+
+	return mt_sequences_get(frames->keys, id, &size);
+}
+
+size_t mt_frames_count(const struct mt_frames *frames)
+{
+	return mt_sequences_count(frames->keys);
+}
+
+struct mt_strings *mt_frames_strings(struct mt_frames *frames)
+{
+	return frames->strings;
+}
+
+static bool extend_names(struct mt_frames *frames)
+{
+	size_t count = mt_frames_count(frames);
+
+	if (!mt_array_reserve(&frames->names, count))
+		return false;
+	while (frames->names.count < count)
+		frames->names.items[frames->names.count++] = NULL;
+	return true;
+}
+
+const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count)
+{
+	const struct mt_symbol *symbol;
+	struct mt_frame_name *name;
+
+	*count = 1;
+	if (id >= frames->names.count && !extend_names(frames))
+		return NULL;
+	if (frames->names.items[id])
+		return frames->names.items[id];
+	name = malloc(sizeof(*name));
+	if (!name)
+		return NULL;
+	symbol = frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
+	name->symbol = symbol;
+	name->name = mt_strings_intern(frames->strings, symbol->name, strlen(symbol->name));
+	if (name->name == MT_STRING_NONE) {
+		free(name);
+		return NULL;
+	}
+	frames->names.items[id] = name;
+	return name;
+}
+
+struct pending {
+	struct mt_frame_key key;
+	uint32_t id;
+};
+
+static int compare_pending(const void *a, const void *b)
+{
+	const struct mt_frame_key *x = &((const struct pending *)a)->key, *y = &((const struct pending *)b)->key;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+struct mt_error *mt_frames_resolve(struct mt_frames *frames)
+{
+	size_t count = mt_frames_count(frames), pending_count = 0, names;
+	MT_CLEANUP_FREE struct pending *pending = NULL;
+
+	if (frames->unnamed_from == count)
+		return NULL;
+	pending = calloc(count - frames->unnamed_from, sizeof(*pending));
+	if (!pending || !extend_names(frames))
+		return mt_error_nomem();
+	for (size_t id = frames->unnamed_from; id < count; id++) {
+		if (!frames->names.items[id])
+			pending[pending_count++] = (struct pending){*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
+	}
+	qsort(pending, pending_count, sizeof(*pending), compare_pending);
+	for (size_t i = 0; i < pending_count; i++) {
+		if (!mt_frames_names(frames, pending[i].id, &names))
+			return mt_error_nomem();
+	}
+	frames->unnamed_from = count;
+	return NULL;
+}

@@ -1,0 +1,66 @@
+/*
+ * The distinct frames of all stacks: a place in an image, interned, and named once when somebody asks. So a report symbolizes each address
+ * once, however many samples passed through it.
+ */
+#ifndef MT_REPORT_FRAMES_H
+#define MT_REPORT_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_frames;
+struct mt_strings;
+struct mt_symbol;
+
+#define MT_FRAME_NONE UINT32_MAX
+#define MT_FRAME_NO_IMAGE UINT32_MAX
+
+enum mt_frame_flag {
+	MT_FRAME_IN_KERNEL = 1,
+};
+
+/* Which code a frame is in. For a caller the address is that of the call, one byte before the return address. */
+struct mt_frame_key {
+	uint32_t image;	 /* id in the image set, or MT_FRAME_NO_IMAGE */
+	uint32_t flags;	 /* enum mt_frame_flag */
+	uint64_t offset; /* within the image's file; without an image, the address itself */
+};
+
+/* Gives the symbol of a frame, never NULL; borrowed as long as the namer's owner says. */
+struct mt_namer {
+	const struct mt_symbol *(*name)(void *context, const struct mt_frame_key *key);
+	void *context;
+};
+
+/* One function of a frame. */
+struct mt_frame_name {
+	uint32_t name; /* id of the function's name in mt_frames_strings() */
+	const struct mt_symbol *symbol;
+};
+
+/* NULL out of memory. The namer's context is borrowed. */
+struct mt_frames *mt_frames_create(const struct mt_namer *namer);
+void mt_frames_destroy(struct mt_frames *frames);
+
+/* The id of a frame; MT_FRAME_NONE out of memory. */
+uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
+
+/* Borrows the key of an id. */
+const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id);
+size_t mt_frames_count(const struct mt_frames *frames);
+
+/* Names every frame that has no name yet, image by image and by rising address. */
+struct mt_error *mt_frames_resolve(struct mt_frames *frames);
+
+/*
+ * The functions of a frame, innermost first: one, and more where calls were inlined into it. Named on first call. Borrowed until the
+ * frame table is destroyed; *count is at least 1. NULL out of memory.
+ */
+const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count);
+
+/* The names' strings. */
+struct mt_strings *mt_frames_strings(struct mt_frames *frames);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * A table of sums: rows with equal keys become one, its values added up.
+ */
+#ifndef MT_REPORT_GROUPS_H
+#define MT_REPORT_GROUPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/table.h"
+
+struct mt_groups;
+
+/* The most columns a group table has of each sort. */
+#define MT_GROUPS_COLUMNS 16
+
+/* Takes the shape (name, columns, strings, stacks, frames) from `shape`; columns are borrowed. NULL out of memory. */
+struct mt_groups *mt_groups_create(const struct mt_table *shape);
+void mt_groups_destroy(struct mt_groups *groups);
+
+/* Adds values (one for each value column) to the row of these keys (one for each key column); false out of memory. */
+bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values);
+
+size_t mt_groups_count(const struct mt_groups *groups);
+
+/* The groups as a table, rows in order of first sight; takes ownership. */
+struct mt_table *mt_groups_table(struct mt_groups *groups);
+
+#endif

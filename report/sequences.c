@@ -1,0 +1,167 @@
+/*
+ * A hash set of byte runs over an arena of blocks. Open addressing on ids; the hash of each run is kept so that growing does not read the
+ * runs again.
+ */
+#include "report/sequences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+
+enum {
+	BLOCK_SIZE = 256 << 10,
+	FIRST_SLOTS = 1024,
+};
+
+struct run {
+	const void *bytes;
+	uint32_t size;
+	uint32_t hash;
+};
+
+struct mt_sequences {
+	MT_ARRAY(struct run) runs;
+	MT_ARRAY(uint8_t *) blocks;
+	size_t block_used, block_size; /* of the last block */
+	size_t bytes;
+	uint32_t *slots; /* id + 1, 0 empty */
+	size_t mask;
+};
+
+static void free_blocks(struct mt_sequences *s)
+{
+	for (size_t i = 0; i < s->blocks.count; i++)
+		free(s->blocks.items[i]);
+	s->blocks.count = 0;
+	s->block_used = s->block_size = s->bytes = 0;
+}
+
+struct mt_sequences *mt_sequences_create(void)
+{
+	struct mt_sequences *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->mask = FIRST_SLOTS - 1;
+	s->slots = calloc(FIRST_SLOTS, sizeof(*s->slots));
+	if (!s->slots) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void mt_sequences_destroy(struct mt_sequences *s)
+{
+	if (!s)
+		return;
+	free_blocks(s);
+	mt_array_deinit(&s->blocks);
+	mt_array_deinit(&s->runs);
+	free(s->slots);
+	free(s);
+}
+
+void mt_sequences_clear(struct mt_sequences *s)
+{
+	free_blocks(s);
+	s->runs.count = 0;
+	memset(s->slots, 0, (s->mask + 1) * sizeof(*s->slots));
+}
+
+static void *copy_run(struct mt_sequences *s, const void *bytes, size_t size)
+{
+	size_t room = (size + 7) & ~(size_t)7;
+	uint8_t *at;
+
+	if (!s->blocks.count || room > s->block_size - s->block_used) {
+		size_t want = room > BLOCK_SIZE ? room : BLOCK_SIZE;
+		uint8_t *block = malloc(want), **slot = block ? mt_array_push(&s->blocks) : NULL;
+
+		if (!slot) {
+			free(block);
+			return NULL;
+		}
+		*slot = block;
+		s->block_used = 0;
+		s->block_size = want;
+		s->bytes += want;
+	}
+	at = s->blocks.items[s->blocks.count - 1] + s->block_used;
+	s->block_used += room;
+	if (size)
+		memcpy(at, bytes, size);
+	return at;
+}
+
+static bool grow_slots(struct mt_sequences *s)
+{
+	size_t mask = s->mask * 2 + 1;
+	uint32_t *slots = calloc(mask + 1, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (uint32_t id = 0; id < s->runs.count; id++) {
+		size_t i = s->runs.items[id].hash & mask;
+
+		while (slots[i])
+			i = (i + 1) & mask;
+		slots[i] = id + 1;
+	}
+	free(s->slots);
+	s->slots = slots;
+	s->mask = mask;
+	return true;
+}
+
+static uint32_t add_run(struct mt_sequences *s, size_t slot, const void *bytes, size_t size, uint32_t hash)
+{
+	struct run *run;
+	void *copy;
+
+	if (s->runs.count >= MT_SEQUENCE_NONE - 1 || !mt_array_reserve(&s->runs, s->runs.count + 1))
+		return MT_SEQUENCE_NONE;
+	copy = copy_run(s, bytes, size);
+	if (!copy)
+		return MT_SEQUENCE_NONE;
+	run = &s->runs.items[s->runs.count];
+	*run = (struct run){.bytes = copy, .size = (uint32_t)size, .hash = hash};
+	s->slots[slot] = (uint32_t)++s->runs.count;
+	return (uint32_t)(s->runs.count - 1);
+}
+
+uint32_t mt_sequences_intern(struct mt_sequences *s, const void *bytes, size_t size)
+{
+	uint32_t hash = (uint32_t)mt_hash_bytes(bytes, size, 0);
+	size_t i;
+
+	if (size > UINT32_MAX / 2)
+		return MT_SEQUENCE_NONE;
+	if (s->runs.count >= s->mask - s->mask / 4 && !grow_slots(s))
+		return MT_SEQUENCE_NONE;
+	for (i = hash & s->mask; s->slots[i]; i = (i + 1) & s->mask) {
+		const struct run *run = &s->runs.items[s->slots[i] - 1];
+
+		if (run->hash == hash && run->size == size && (!size || !memcmp(run->bytes, bytes, size)))
+			return s->slots[i] - 1;
+	}
+	return add_run(s, i, bytes, size, hash);
+}
+
+const void *mt_sequences_get(const struct mt_sequences *s, uint32_t id, size_t *size)
+{
+	*size = s->runs.items[id].size;
+	return s->runs.items[id].bytes;
+}
+
+size_t mt_sequences_count(const struct mt_sequences *s)
+{
+	return s->runs.count;
+}
+
+size_t mt_sequences_bytes(const struct mt_sequences *s)
+{
+	return s->bytes + s->runs.capacity * sizeof(struct run) + (s->mask + 1) * sizeof(*s->slots);
+}

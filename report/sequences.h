@@ -1,0 +1,34 @@
+/*
+ * Interned runs of bytes, each distinct run once, compared by id: the ground that stacks, frames and groups stand on. Runs are kept 8-byte
+ * aligned and never move. Ids count from 0 in order of first sight.
+ */
+#ifndef MT_REPORT_SEQUENCES_H
+#define MT_REPORT_SEQUENCES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_sequences;
+
+#define MT_SEQUENCE_NONE UINT32_MAX
+
+/* NULL out of memory. */
+struct mt_sequences *mt_sequences_create(void);
+void mt_sequences_destroy(struct mt_sequences *sequences);
+
+/* The id of these bytes, which are copied on first sight; MT_SEQUENCE_NONE out of memory or over 4 G runs. */
+uint32_t mt_sequences_intern(struct mt_sequences *sequences, const void *bytes, size_t size);
+
+/* Borrows the bytes of an id that intern gave; holds until clear or destroy. */
+const void *mt_sequences_get(const struct mt_sequences *sequences, uint32_t id, size_t *size);
+
+size_t mt_sequences_count(const struct mt_sequences *sequences);
+
+/* How much memory the runs take. */
+size_t mt_sequences_bytes(const struct mt_sequences *sequences);
+
+/* Forgets all runs; ids start from 0 again. Keeps some of the memory. */
+void mt_sequences_clear(struct mt_sequences *sequences);
+
+#endif

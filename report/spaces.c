@@ -1,0 +1,348 @@
+/*
+ * Tasks and spaces over time. One map from tid to its present task; a tid that is used again gets a new one. Spaces are found through
+ * their tasks, and through the pid for mappings.
+ */
+#include "report/spaces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "formats/record.h"
+#include "formats/sample.h"
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+
+/*
+ * An exited process's map is kept while so many later processes exit: a recording that lost a FORK may still have samples of a thread that
+ * nobody told of.
+ */
+enum {
+	EXITED_KEPT = 512,
+};
+
+struct mt_spaces {
+	struct mt_image_set *images;
+	struct mt_strings *strings;
+	struct mt_map64 by_tid; /* index in tasks */
+	struct mt_map64 by_pid; /* index in spaces */
+	MT_ARRAY(struct mt_task *) tasks;
+	MT_ARRAY(struct mt_space *) spaces;
+	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
+	size_t exited_count;
+	size_t processes;
+};
+
+struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings)
+{
+	struct mt_spaces *spaces = calloc(1, sizeof(*spaces));
+
+	if (!spaces)
+		return NULL;
+	spaces->images = images;
+	spaces->strings = strings;
+	return spaces;
+}
+
+void mt_spaces_destroy(struct mt_spaces *spaces)
+{
+	if (!spaces)
+		return;
+	for (size_t i = 0; i < spaces->tasks.count; i++)
+		free(spaces->tasks.items[i]);
+	for (size_t i = 0; i < spaces->spaces.count; i++) {
+		mt_image_map_destroy(spaces->spaces.items[i]->map);
+		free(spaces->spaces.items[i]);
+	}
+	mt_array_deinit(&spaces->tasks);
+	mt_array_deinit(&spaces->spaces);
+	mt_map64_deinit(&spaces->by_tid);
+	mt_map64_deinit(&spaces->by_pid);
+	free(spaces);
+}
+
+/* A space for pid from now on, with a copy of parent's map or an empty one. */
+static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid, const struct mt_space *parent)
+{
+	struct mt_space *space = calloc(1, sizeof(*space)), **slot;
+
+	if (!space)
+		return NULL;
+	space->id = (uint32_t)spaces->spaces.count;
+	space->pid = pid;
+	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
+	slot = space->map ? mt_array_push(&spaces->spaces) : NULL;
+	if (!slot || !mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id)) {
+		if (slot)
+			spaces->spaces.count--;
+		mt_image_map_destroy(space->map);
+		free(space);
+		return NULL;
+	}
+	*slot = space;
+	return space;
+}
+
+static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
+{
+	uint64_t index;
+
+	return mt_map64_get(&spaces->by_pid, (uint32_t)pid, &index) ? spaces->spaces.items[index] : NULL;
+}
+
+/* The space of pid, made where nobody told of it. */
+static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
+{
+	struct mt_space *space = find_space(spaces, pid);
+
+	if (!space) {
+		space = new_space(spaces, pid, NULL);
+		spaces->processes += space != NULL;
+	}
+	if (space && !space->map)
+		space->map = mt_image_map_create();
+	return space && space->map ? space : NULL;
+}
+
+static struct mt_task *find_task(const struct mt_spaces *spaces, int32_t tid)
+{
+	uint64_t index;
+
+	return mt_map64_get(&spaces->by_tid, (uint32_t)tid, &index) ? spaces->tasks.items[index] : NULL;
+}
+
+static void enter(struct mt_task *task, struct mt_space *space)
+{
+	if (task->space && task->space->threads)
+		task->space->threads--;
+	task->space = space;
+	space->threads++;
+}
+
+/* A new task of that tid, in place of an earlier one. */
+static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid, struct mt_space *space)
+{
+	struct mt_task *task = calloc(1, sizeof(*task)), **slot = task ? mt_array_push(&spaces->tasks) : NULL;
+
+	if (!slot || !mt_map64_put(&spaces->by_tid, (uint32_t)tid, spaces->tasks.count - 1)) {
+		if (slot)
+			spaces->tasks.count--;
+		free(task);
+		return NULL;
+	}
+	*slot = task;
+	task->pid = pid;
+	task->tid = tid;
+	enter(task, space);
+	return task;
+}
+
+static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char *comm, size_t size)
+{
+	uint32_t id = mt_strings_intern(spaces->strings, comm, size);
+
+	if (id == MT_STRING_NONE)
+		return false;
+	task->comm = id;
+	return true;
+}
+
+struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid)
+{
+	struct mt_task *task = find_task(spaces, tid);
+	struct mt_space *space;
+	struct mt_task *leader;
+	char name[16];
+
+	if (task && (task->pid == pid || pid < 0))
+		return task;
+	space = space_of(spaces, pid);
+	task = space ? new_task(spaces, pid, tid, space) : NULL;
+	if (!task)
+		return NULL;
+	leader = tid != pid ? find_task(spaces, pid) : NULL;
+	if (leader && leader->pid == pid) {
+		task->comm = leader->comm;
+		return task;
+	}
+	snprintf(name, sizeof(name), tid ? ":%d" : "swapper", tid);
+	return set_comm(spaces, task, name, strlen(name)) ? task : NULL;
+}
+
+bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
+{
+	struct mt_space *space = space_of(spaces, record->pid);
+	struct mt_task *task = space ? new_task(spaces, record->pid, record->tid, space) : NULL;
+
+	if (!task)
+		return false;
+	task->ppid = record->ppid;
+	if (record->tid == record->pid)
+		space->start_time = record->start_time;
+	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "", record->comm.size);
+}
+
+static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, const struct mt_image_identity *identity,
+			struct mt_mapping *mapping)
+{
+	if (mapping->end <= mapping->start)
+		return true;
+	mapping->image = mt_image_set_intern(spaces->images, identity);
+	return mapping->image && mt_image_map_insert(space->map, mapping);
+}
+
+bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)
+{
+	struct mt_space *space = space_of(spaces, record->pid);
+	struct mt_mapping mapping = {
+		.start = record->start,
+		.end = record->end,
+		.offset = record->offset,
+		.prot = record->prot,
+	};
+	struct mt_image_identity identity = {
+		.device_major = record->major,
+		.device_minor = record->minor,
+		.inode = record->inode,
+	};
+	uint32_t path = mt_strings_intern(spaces->strings, record->path.size ? record->path.bytes : "//anon",
+					  record->path.size ? record->path.size : 6);
+
+	if (!space || path == MT_STRING_NONE)
+		return false;
+	identity.path = mt_strings_get(spaces->strings, path);
+	return put_mapping(spaces, space, &identity, &mapping);
+}
+
+static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_mapping mapping = {.start = record->start, .offset = record->offset, .prot = record->prot};
+	struct mt_image_identity identity = {
+		.path = record->name ? record->name : "",
+		.device_major = record->major,
+		.device_minor = record->minor,
+		.inode = record->inode,
+		.inode_generation = record->inode_generation,
+	};
+	struct mt_space *space;
+
+	if ((record->misc & 7) == MT_CPUMODE_KERNEL || record->pid < 0 ||
+	    __builtin_add_overflow(record->start, record->length, &mapping.end))
+		return true;
+	if (record->build_id && record->build_id_size <= MT_BUILD_ID_MAX) {
+		memcpy(identity.build_id, record->build_id, record->build_id_size);
+		identity.build_id_size = record->build_id_size;
+	}
+	space = space_of(spaces, record->pid);
+	return space && put_mapping(spaces, space, &identity, &mapping);
+}
+
+static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *parent = mt_spaces_task(spaces, record->ppid, record->ptid), *child;
+	struct mt_space *space;
+
+	if (!parent)
+		return false;
+	if (record->pid == record->ppid) {
+		space = parent->space;
+	} else {
+		space = new_space(spaces, record->pid, parent->space);
+		if (!space)
+			return false;
+		space->start_time = record->event_time ? record->event_time : record->time;
+		spaces->processes++;
+	}
+	child = find_task(spaces, record->tid);
+	if (child)
+		child->exited = true;
+	child = new_task(spaces, record->pid, record->tid, space);
+	if (!child)
+		return false;
+	child->ppid = record->ppid;
+	child->comm = parent->comm;
+	return true;
+}
+
+/* The address space is a new one, and empty; the other threads have exited before. */
+static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
+{
+	const struct mt_space *old = task->space;
+	struct mt_space *space = new_space(spaces, task->pid, NULL);
+
+	if (!space)
+		return false;
+	space->start_time = old->start_time;
+	space->generation = old->generation + 1;
+	enter(task, space);
+	return true;
+}
+
+static bool apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = mt_spaces_task(spaces, record->pid, record->tid);
+
+	if (!task || (record->exec && !apply_exec(spaces, task)))
+		return false;
+	return set_comm(spaces, task, record->name ? record->name : "", record->name ? strlen(record->name) : 0);
+}
+
+/* The map of a process that exited long ago is let go. */
+static void retire(struct mt_spaces *spaces, const struct mt_space *space)
+{
+	uint32_t *slot = &spaces->exited[spaces->exited_count % EXITED_KEPT];
+
+	if (spaces->exited_count >= EXITED_KEPT) {
+		struct mt_space *old = spaces->spaces.items[*slot];
+
+		if (!old->threads && old->map) {
+			mt_image_map_destroy(old->map);
+			old->map = NULL;
+		}
+	}
+	*slot = space->id;
+	spaces->exited_count++;
+}
+
+static bool apply_exit(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = find_task(spaces, record->tid);
+
+	if (!task || task->exited || task->pid != record->pid)
+		return true;
+	task->exited = true;
+	if (task->space->threads && !--task->space->threads)
+		retire(spaces, task->space);
+	return true;
+}
+
+bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	switch (record->type) {
+	case MT_KERNEL_MMAP:
+	case MT_KERNEL_MMAP2:
+		return apply_mmap(spaces, record);
+	case MT_KERNEL_COMM:
+		return apply_comm(spaces, record);
+	case MT_KERNEL_FORK:
+		return apply_fork(spaces, record);
+	case MT_KERNEL_EXIT:
+		return apply_exit(spaces, record);
+	default:
+		return true;
+	}
+}
+
+size_t mt_spaces_tasks(const struct mt_spaces *spaces)
+{
+	return spaces->tasks.count;
+}
+
+size_t mt_spaces_processes(const struct mt_spaces *spaces)
+{
+	return spaces->processes;
+}

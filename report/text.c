@@ -1,0 +1,153 @@
+/*
+ * Formatting of numbers and of names that came from outside. Knows no report.
+ */
+#include "report/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+struct mt_snippet mt_text_count(double value)
+{
+	struct mt_snippet out;
+	char digits[40];
+	int length = snprintf(digits, sizeof(digits), "%.0f", value);
+	char *to = out.text;
+
+	for (int i = 0; i < length && i < 32; i++) {
+		int left = length - i;
+
+		if (i && left % 3 == 0 && digits[i - 1] != '-')
+			*to++ = ',';
+		*to++ = digits[i];
+	}
+	*to = '\0';
+	return out;
+}
+
+struct mt_snippet mt_text_duration(double seconds)
+{
+	struct mt_snippet out;
+	unsigned long whole = seconds > 0 && seconds < 1e15 ? (unsigned long)(seconds + 0.5) : 0;
+
+	if (seconds < 0.001)
+		snprintf(out.text, sizeof(out.text), "%.0f us", seconds > 0 ? seconds * 1e6 : 0.0);
+	else if (seconds < 1)
+		snprintf(out.text, sizeof(out.text), "%.0f ms", seconds * 1e3);
+	else if (seconds < 100)
+		snprintf(out.text, sizeof(out.text), "%.2f s", seconds);
+	else if (seconds < 3600)
+		snprintf(out.text, sizeof(out.text), "%lu min %02lu s", whole / 60, whole % 60);
+	else
+		snprintf(out.text, sizeof(out.text), "%lu h %02lu min", whole / 3600, whole / 60 % 60);
+	return out;
+}
+
+struct mt_snippet mt_text_bytes(double bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+	struct mt_snippet out;
+	size_t unit = 0;
+
+	while (bytes >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1000;
+		unit++;
+	}
+	snprintf(out.text, sizeof(out.text), unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	return out;
+}
+
+struct mt_snippet mt_text_percent(double part, double whole)
+{
+	struct mt_snippet out;
+	double percent = whole > 0 ? 100 * part / whole : 0;
+
+	if (whole <= 0)
+		snprintf(out.text, sizeof(out.text), "-");
+	else if (part <= 0)
+		snprintf(out.text, sizeof(out.text), "0 %%");
+	else if (percent < 0.05)
+		snprintf(out.text, sizeof(out.text), "<0.1 %%");
+	else if (percent >= 99.95 && part < whole)
+		snprintf(out.text, sizeof(out.text), ">99.9 %%");
+	else
+		snprintf(out.text, sizeof(out.text), percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+	return out;
+}
+
+struct mt_snippet mt_text_date(uint64_t ns)
+{
+	struct mt_snippet out = {""};
+	time_t seconds = (time_t)(ns / 1000000000);
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(out.text, sizeof(out.text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	return out;
+}
+
+/* Bytes of the UTF-8 character at text, 0 where it is none (or a control character). */
+static size_t character_size(const unsigned char *text)
+{
+	size_t size = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : *text >= 0xc2 ? 2 : 0;
+
+	if (*text < 0x20 || *text == 0x7f || *text > 0xf4)
+		return 0;
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	/* C1 control characters, which some terminals obey. */
+	if (size == 2 && text[0] == 0xc2 && text[1] < 0xa0)
+		return 0;
+	return size;
+}
+
+static size_t columns(const char *text)
+{
+	size_t n = 0;
+
+	while (*text) {
+		size_t size = character_size((const unsigned char *)text);
+
+		text += size ? size : 1;
+		n++;
+	}
+	return n;
+}
+
+size_t mt_text_fit(const char *text, size_t width, char *out, size_t size)
+{
+	bool cut = columns(text) > width;
+	size_t limit = cut && width >= 2 ? width - 2 : width, used = 0, at = 0;
+
+	for (; *text && used < limit; used++) {
+		size_t bytes = character_size((const unsigned char *)text);
+
+		if (at + (bytes ? bytes : 1) + 3 > size)
+			break;
+		if (bytes)
+			memcpy(out + at, text, bytes);
+		else
+			out[at] = '?';
+		at += bytes ? bytes : 1;
+		text += bytes ? bytes : 1;
+	}
+	for (int i = 0; cut && width >= 2 && i < 2 && at + 1 < size; i++, used++)
+		out[at++] = '.';
+	out[at] = '\0';
+	return used;
+}
+
+void mt_text_print_clean(const char *text, FILE *to)
+{
+	while (*text) {
+		size_t bytes = character_size((const unsigned char *)text);
+
+		if (bytes)
+			fwrite(text, 1, bytes, to);
+		else
+			fputc('?', to);
+		text += bytes ? bytes : 1;
+	}
+}

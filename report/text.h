@@ -1,0 +1,40 @@
+/*
+ * Small pieces of readable text: numbers with separators, durations, and names from outside made safe for a terminal.
+ */
+#ifndef MT_REPORT_TEXT_H
+#define MT_REPORT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Text that a formatter returns by value, so that several can stand in one printf. */
+struct mt_snippet {
+	char text[48];
+};
+
+/* 1234567 as "1,234,567". */
+struct mt_snippet mt_text_count(double value);
+
+/* "3.21 s", "4 min 12 s", "2 h 05 min". */
+struct mt_snippet mt_text_duration(double seconds);
+
+/* "812 B", "11.2 MB": decimal units. */
+struct mt_snippet mt_text_bytes(double bytes);
+
+/* part of whole in percent: "99.3 %", "<0.1 %", "0 %"; "-" where whole is 0. */
+struct mt_snippet mt_text_percent(double part, double whole);
+
+/* Unix time in ns as "2026-11-21 08:16:02 UTC". */
+struct mt_snippet mt_text_date(uint64_t ns);
+
+/*
+ * Copies text into out (size bytes, terminated), control characters and broken UTF-8 replaced by '?'; where it is longer than
+ * `width` columns, cut with `..` at the end. Gives the columns used.
+ */
+size_t mt_text_fit(const char *text, size_t width, char *out, size_t size);
+
+/* Prints text with control characters replaced by '?'. */
+void mt_text_print_clean(const char *text, FILE *to);
+
+#endif
