@@ -15,7 +15,8 @@ struct stream_loss {
 	uint64_t by_source[4];
 };
 
-static struct stream_loss *find_stream(struct stream_loss *streams, size_t *count, size_t capacity, uint32_t stream)
+static struct stream_loss *find_stream(struct stream_loss *streams, size_t *count, size_t capacity,
+				       uint32_t stream)
 {
 	for (size_t i = 0; i < *count; i++) {
 		if (streams[i].stream == stream)
@@ -36,10 +37,12 @@ uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 	for (size_t i = 0; i < recording->losses.count; i++) {
 		const struct mt_facts_loss *loss = &recording->losses.items[i];
 
-		find_stream(streams, &count, 1024, loss->stream)->by_source[loss->source & 3] += loss->count;
+		find_stream(streams, &count, 1024, loss->stream)->by_source[loss->source & 3] +=
+			loss->count;
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint64_t told = streams[i].by_source[MT_LOSS_KERNEL], counted = streams[i].by_source[MT_LOSS_COUNTS];
+		uint64_t told = streams[i].by_source[MT_LOSS_KERNEL],
+			 counted = streams[i].by_source[MT_LOSS_COUNTS];
 
 		lost += (told > counted ? told : counted) + streams[i].by_source[MT_LOSS_MEMORY] +
 			streams[i].by_source[0];
@@ -66,8 +69,8 @@ bool mt_facts_damaged(const struct mt_facts_recording *recording)
 {
 	const struct mt_damage *damage = &recording->reading->damage;
 
-	return damage->cut_short || damage->skipped_bytes || damage->damaged_chunks || damage->missing_chunks ||
-	       damage->damaged_records || damage->disordered;
+	return damage->cut_short || damage->skipped_bytes || damage->damaged_chunks ||
+	       damage->missing_chunks || damage->damaged_records || damage->disordered;
 }
 
 const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key)
@@ -134,21 +137,23 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
 	if (d->cut_short)
 		add(&s, "cut short (it has no end)");
 	if (d->missing_chunks)
-		add(&s, "%s chunk%s missing", mt_text_count((double)d->missing_chunks).text, plural(d->missing_chunks));
+		add(&s, "%s chunk%s missing", mt_text_count((double)d->missing_chunks).text,
+		    plural(d->missing_chunks));
 	if (d->damaged_chunks)
-		add(&s, "%s damaged chunk%s left out", mt_text_count((double)d->damaged_chunks).text,
-		    plural(d->damaged_chunks));
+		add(&s, "%s damaged chunk%s left out",
+		    mt_text_count((double)d->damaged_chunks).text, plural(d->damaged_chunks));
 	if (d->damaged_records)
-		add(&s, "%s damaged record%s left out", mt_text_count((double)d->damaged_records).text,
-		    plural(d->damaged_records));
+		add(&s, "%s damaged record%s left out",
+		    mt_text_count((double)d->damaged_records).text, plural(d->damaged_records));
 	if (d->skipped_bytes)
-		add(&s, "%s byte%s skipped that are no chunk", mt_text_count((double)d->skipped_bytes).text,
-		    plural(d->skipped_bytes));
+		add(&s, "%s byte%s skipped that are no chunk",
+		    mt_text_count((double)d->skipped_bytes).text, plural(d->skipped_bytes));
 	if (d->disordered)
-		add(&s, "%s record%s out of order", mt_text_count((double)d->disordered).text, plural(d->disordered));
+		add(&s, "%s record%s out of order", mt_text_count((double)d->disordered).text,
+		    plural(d->disordered));
 	if (d->unknown_records)
-		add(&s, "%s record%s of a kind this version does not know", mt_text_count((double)d->unknown_records).text,
-		    plural(d->unknown_records));
+		add(&s, "%s record%s of a kind this version does not know",
+		    mt_text_count((double)d->unknown_records).text, plural(d->unknown_records));
 	return s.used;
 }
 

@@ -1,6 +1,7 @@
 /*
- * What is known about the recordings that a report rests on, beside its rows: where they come from, what was lost, damaged or left
- * unresolved. The session fills it while it reads; outputs show it. Strings are borrowed from the session.
+ * What is known about the recordings that a report rests on, beside its rows: where they come from,
+ * what was lost, damaged or left unresolved. The session fills it while it reads; outputs show it.
+ * Strings are borrowed from the session.
  */
 #ifndef MT_REPORT_FACTS_H
 #define MT_REPORT_FACTS_H
@@ -26,13 +27,13 @@ struct mt_facts_note {
 /* An event over all recordings that have it. */
 struct mt_facts_event {
 	const char *name, *alias, *unit;
-	uint32_t role; /* enum mt_event_role */
-	struct mt_attr attr; /* of the first recording that has it */
-	uint64_t samples;	 /* in the recordings */
-	uint64_t selected;	 /* of them, by the selectors */
-	double weighted;	 /* selected, times their weights */
-	uint64_t first, last;	 /* times of selected samples, 0 without any */
-	uint64_t lost;		 /* known to be of this event */
+	uint32_t role;	      /* enum mt_event_role */
+	struct mt_attr attr;  /* of the first recording that has it */
+	uint64_t samples;     /* in the recordings */
+	uint64_t selected;    /* of them, by the selectors */
+	double weighted;      /* selected, times their weights */
+	uint64_t first, last; /* times of selected samples, 0 without any */
+	uint64_t lost;	      /* known to be of this event */
 };
 
 /* A piece of time in which records of a stream were lost. */
@@ -54,15 +55,15 @@ struct mt_facts_recording {
 	uint64_t samples;     /* of role 0 that were read */
 	uint64_t kernel_lost; /* by LOST records in its data */
 	uint64_t tasks, processes, maps;
-	bool this_boot;	      /* recorded on this machine since it last started */
-	bool finished;	      /* read to its end */
+	bool this_boot; /* recorded on this machine since it last started */
+	bool finished;	/* read to its end */
 };
 
 /* An image that a selected stack passed through, or that the recording tells of. */
 struct mt_facts_image {
 	const char *path;
-	char build_id[65]; /* hex, or empty */
-	uint64_t frames;   /* distinct places in it; 0 without stacks */
+	char build_id[65];    /* hex, or empty */
+	uint64_t frames;      /* distinct places in it; 0 without stacks */
 	const char *missing;  /* why it is not at hand; NULL where it is */
 	const char *found_at; /* the file in use, or NULL */
 	const char *problem;  /* what the recorder said about it, or NULL */
@@ -73,11 +74,11 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_event) events;
 	MT_ARRAY(struct mt_facts_image) images; /* where the output asked for them */
 	uint64_t samples, selected;		/* of role 0 */
-	uint64_t undecodable;			/* kernel records that did not hold what their attr says */
-	uint64_t user_stacks;			/* selected samples with user registers */
-	uint64_t ends[MT_END_REASONS];		/* of them, by why they ended */
-	const char *kernel_names;		/* why kernel functions have no names, or NULL where they have */
-	bool need_kernel_names;			/* a selected stack has a kernel frame */
+	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
+	uint64_t user_stacks;	       /* selected samples with user registers */
+	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */
+	const char *kernel_names; /* why kernel functions have no names, or NULL where they have */
+	bool need_kernel_names;	  /* a selected stack has a kernel frame */
 };
 
 /* Records lost in one recording: what is told by several sources counts once. */
@@ -97,7 +98,8 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 double mt_facts_seconds(const struct mt_facts *facts);
 
 /*
- * One sentence on what one recording lacks, "" where nothing: "cut short (no end mark), 2 damaged chunks left out, 512 bytes skipped". Gives the length.
+ * One sentence on what one recording lacks, "" where nothing: "cut short (no end mark), 2 damaged
+ * chunks left out, 512 bytes skipped". Gives the length.
  */
 size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size);
 

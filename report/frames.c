@@ -1,5 +1,6 @@
 /*
- * Interning and naming of frames. What a name is decides the namer; when it is asked, and how often, decides this file.
+ * Interning and naming of frames. What a name is decides the namer; when it is asked, and how
+ * often, decides this file.
  */
 #include "report/frames.h"
 
@@ -96,7 +97,9 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 	if (!name)
 		return NULL;
 	symbol = frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
-	name->symbol = symbol;
+	name->resolved = symbol->resolved;
+	name->offset = symbol->offset;
+	name->dso = symbol->dso;
 	name->name = mt_strings_intern(frames->strings, symbol->name, strlen(symbol->name));
 	if (name->name == MT_STRING_NONE) {
 		free(name);
@@ -113,7 +116,8 @@ struct pending {
 
 static int compare_pending(const void *a, const void *b)
 {
-	const struct mt_frame_key *x = &((const struct pending *)a)->key, *y = &((const struct pending *)b)->key;
+	const struct mt_frame_key *x = &((const struct pending *)a)->key,
+				  *y = &((const struct pending *)b)->key;
 
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
@@ -132,7 +136,8 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 		return mt_error_nomem();
 	for (size_t id = frames->unnamed_from; id < count; id++) {
 		if (!frames->names.items[id])
-			pending[pending_count++] = (struct pending){*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
+			pending[pending_count++] = (struct pending){
+				*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
 	}
 	qsort(pending, pending_count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < pending_count; i++) {

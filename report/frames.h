@@ -1,6 +1,6 @@
 /*
- * The distinct frames of all stacks: a place in an image, interned, and named once when somebody asks. So a report symbolizes each address
- * once, however many samples passed through it.
+ * The distinct frames of all stacks: a place in an image, interned, and named once when somebody
+ * asks. So a report symbolizes each address once, however many samples passed through it.
  */
 #ifndef MT_REPORT_FRAMES_H
 #define MT_REPORT_FRAMES_H
@@ -21,7 +21,10 @@ enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
 };
 
-/* Which code a frame is in. For a caller the address is that of the call, one byte before the return address. */
+/*
+ * Which code a frame is in. For a caller the address is that of the call, one byte before the
+ * return address.
+ */
 struct mt_frame_key {
 	uint32_t image;	 /* id in the image set, or MT_FRAME_NO_IMAGE */
 	uint32_t flags;	 /* enum mt_frame_flag */
@@ -36,8 +39,12 @@ struct mt_namer {
 
 /* One function of a frame. */
 struct mt_frame_name {
-	uint32_t name; /* id of the function's name in mt_frames_strings() */
-	const struct mt_symbol *symbol;
+	uint32_t name;	 /* id of the function's name in mt_frames_strings(); "[libc.so.6]",
+			    "[unknown]" where not resolved */
+	bool resolved;	 /* name is a function's */
+	uint64_t offset; /* of the frame's address within the function */
+	const char *dso; /* the image's recorded path, "[kernel.kallsyms]", a module's name,
+			    "[unknown]" */
 };
 
 /* NULL out of memory. The namer's context is borrowed. */
@@ -55,8 +62,9 @@ size_t mt_frames_count(const struct mt_frames *frames);
 struct mt_error *mt_frames_resolve(struct mt_frames *frames);
 
 /*
- * The functions of a frame, innermost first: one, and more where calls were inlined into it. Named on first call. Borrowed until the
- * frame table is destroyed; *count is at least 1. NULL out of memory.
+ * The functions of a frame, innermost first: one, and more where calls were inlined into it. Named
+ * on first call. Borrowed until the frame table is destroyed; *count is at least 1. NULL out of
+ * memory.
  */
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count);
 

@@ -76,7 +76,8 @@ void mt_groups_destroy(struct mt_groups *groups)
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
-	uint32_t row = mt_sequences_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
+	uint32_t row =
+		mt_sequences_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
 	struct mt_value *sums;
 
 	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))

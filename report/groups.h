@@ -15,11 +15,17 @@ struct mt_groups;
 /* The most columns a group table has of each sort. */
 #define MT_GROUPS_COLUMNS 16
 
-/* Takes the shape (name, columns, strings, stacks, frames) from `shape`; columns are borrowed. NULL out of memory. */
+/*
+ * Takes the shape (name, columns, strings, stacks, frames) from `shape`; columns are borrowed. NULL
+ * out of memory.
+ */
 struct mt_groups *mt_groups_create(const struct mt_table *shape);
 void mt_groups_destroy(struct mt_groups *groups);
 
-/* Adds values (one for each value column) to the row of these keys (one for each key column); false out of memory. */
+/*
+ * Adds values (one for each value column) to the row of these keys (one for each key column); false
+ * out of memory.
+ */
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values);
 
 size_t mt_groups_count(const struct mt_groups *groups);

@@ -1,5 +1,6 @@
 /*
- * Words, expressions and numbers of selectors. What they are held against is the session's business.
+ * Words, expressions and numbers of selectors. What they are held against is the session's
+ * business.
  */
 #include "report/match.h"
 
@@ -32,7 +33,8 @@ void mt_match_destroy(struct mt_match *match)
 	free(match);
 }
 
-static struct mt_error *add_expression(struct mt_match *match, const char *option, const char *text, size_t size)
+static struct mt_error *add_expression(struct mt_match *match, const char *option, const char *text,
+				       size_t size)
 {
 	MT_CLEANUP_FREE char *pattern = strndup(text, size);
 	char why[128];
@@ -123,7 +125,8 @@ struct mt_error *mt_numbers_add(const char *option, const char *text, struct mt_
 		errno = 0;
 		value = strtol(at, &end, 10);
 		if (errno || end == at || !isdigit((unsigned char)*at) || (*end && *end != ','))
-			return mt_error_create(MT_ERR_USAGE, "%s %s: not a list of numbers", option, text);
+			return mt_error_create(MT_ERR_USAGE, "%s %s: not a list of numbers", option,
+					       text);
 		number = mt_array_push(numbers);
 		if (!number)
 			return mt_error_nomem();

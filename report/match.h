@@ -1,5 +1,6 @@
 /*
- * What a selector on the command line matches: whole words in a comma list, or one /regular expression/.
+ * What a selector on the command line matches: whole words in a comma list, or one /regular
+ * expression/.
  */
 #ifndef MT_REPORT_MATCH_H
 #define MT_REPORT_MATCH_H
@@ -11,17 +12,22 @@ struct mt_error;
 struct mt_match;
 
 /*
- * Reads "a,b,c" or "/regex/" (POSIX extended). An expression that does not compile is a usage error naming `option`.
- * Adds to *match, which is created where it is NULL: an option given twice matches either.
+ * Reads "a,b,c" or "/regex/" (POSIX extended). An expression that does not compile is a usage error
+ * naming `option`. Adds to *match, which is created where it is NULL: an option given twice matches
+ * either.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
 void mt_match_destroy(struct mt_match *match);
 
-/* True where a word equals text or an expression finds a place in it. A NULL match matches everything. */
+/*
+ * True where a word equals text or an expression finds a place in it. A NULL match matches
+ * everything.
+ */
 bool mt_match_text(const struct mt_match *match, const char *text);
 
 /*
- * The words alone, in the order given, for telling the user which of them was never seen; expressions count as no word.
+ * The words alone, in the order given, for telling the user which of them was never seen;
+ * expressions count as no word.
  */
 size_t mt_match_words(const struct mt_match *match);
 const char *mt_match_word(const struct mt_match *match, size_t i);
@@ -32,7 +38,10 @@ struct mt_numbers {
 	size_t count, capacity;
 };
 
-/* Adds the numbers; text that is no comma list of non-negative whole numbers is a usage error naming `option`. */
+/*
+ * Adds the numbers; text that is no comma list of non-negative whole numbers is a usage error
+ * naming `option`.
+ */
 struct mt_error *mt_numbers_add(const char *option, const char *text, struct mt_numbers *numbers);
 void mt_numbers_deinit(struct mt_numbers *numbers);
 

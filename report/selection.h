@@ -1,5 +1,6 @@
 /*
- * The selectors of a command line, parsed: which samples a report is about. What is not given selects everything.
+ * The selectors of a command line, parsed: which samples a report is about. What is not given
+ * selects everything.
  */
 #ifndef MT_REPORT_SELECTION_H
 #define MT_REPORT_SELECTION_H
@@ -23,8 +24,8 @@ static inline bool mt_selection_needs_stacks(const struct mt_selection *selectio
 
 static inline bool mt_selection_given(const struct mt_selection *s)
 {
-	return s->events || s->comms || s->dsos || s->symbols || s->pids.count || s->tids.count || s->cpus.count ||
-	       s->time.given;
+	return s->events || s->comms || s->dsos || s->symbols || s->pids.count || s->tids.count ||
+	       s->cpus.count || s->time.given;
 }
 
 static inline void mt_selection_deinit(struct mt_selection *s)

@@ -1,6 +1,6 @@
 /*
- * A hash set of byte runs over an arena of blocks. Open addressing on ids; the hash of each run is kept so that growing does not read the
- * runs again.
+ * A hash set of byte runs over an arena of blocks. Open addressing on ids; the hash of each run is
+ * kept so that growing does not read the runs again.
  */
 #include "report/sequences.h"
 
@@ -116,7 +116,8 @@ static bool grow_slots(struct mt_sequences *s)
 	return true;
 }
 
-static uint32_t add_run(struct mt_sequences *s, size_t slot, const void *bytes, size_t size, uint32_t hash)
+static uint32_t add_run(struct mt_sequences *s, size_t slot, const void *bytes, size_t size,
+			uint32_t hash)
 {
 	struct run *run;
 	void *copy;
@@ -144,7 +145,8 @@ uint32_t mt_sequences_intern(struct mt_sequences *s, const void *bytes, size_t s
 	for (i = hash & s->mask; s->slots[i]; i = (i + 1) & s->mask) {
 		const struct run *run = &s->runs.items[s->slots[i] - 1];
 
-		if (run->hash == hash && run->size == size && (!size || !memcmp(run->bytes, bytes, size)))
+		if (run->hash == hash && run->size == size &&
+		    (!size || !memcmp(run->bytes, bytes, size)))
 			return s->slots[i] - 1;
 	}
 	return add_run(s, i, bytes, size, hash);

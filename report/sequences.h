@@ -1,6 +1,7 @@
 /*
- * Interned runs of bytes, each distinct run once, compared by id: the ground that stacks, frames and groups stand on. Runs are kept 8-byte
- * aligned and never move. Ids count from 0 in order of first sight.
+ * Interned runs of bytes, each distinct run once, compared by id: the ground that stacks, frames
+ * and groups stand on. Runs are kept 8-byte aligned and never move. Ids count from 0 in order of
+ * first sight.
  */
 #ifndef MT_REPORT_SEQUENCES_H
 #define MT_REPORT_SEQUENCES_H
@@ -17,7 +18,10 @@ struct mt_sequences;
 struct mt_sequences *mt_sequences_create(void);
 void mt_sequences_destroy(struct mt_sequences *sequences);
 
-/* The id of these bytes, which are copied on first sight; MT_SEQUENCE_NONE out of memory or over 4 G runs. */
+/*
+ * The id of these bytes, which are copied on first sight; MT_SEQUENCE_NONE out of memory or over 4
+ * G runs.
+ */
 uint32_t mt_sequences_intern(struct mt_sequences *sequences, const void *bytes, size_t size);
 
 /* Borrows the bytes of an id that intern gave; holds until clear or destroy. */

@@ -1,6 +1,6 @@
 /*
- * Tasks and spaces over time. One map from tid to its present task; a tid that is used again gets a new one. Spaces are found through
- * their tasks, and through the pid for mappings.
+ * Tasks and spaces over time. One map from tid to its present task; a tid that is used again gets a
+ * new one. Spaces are found through their tasks, and through the pid for mappings.
  */
 #include "report/spaces.h"
 
@@ -18,8 +18,8 @@
 #include "symbols/image_map.h"
 
 /*
- * An exited process's map is kept while so many later processes exit: a recording that lost a FORK may still have samples of a thread that
- * nobody told of.
+ * An exited process's map is kept while so many later processes exit: a recording that lost a FORK
+ * may still have samples of a thread that nobody told of.
  */
 enum {
 	EXITED_KEPT = 512,
@@ -66,7 +66,8 @@ void mt_spaces_destroy(struct mt_spaces *spaces)
 }
 
 /* A space for pid from now on, with a copy of parent's map or an empty one. */
-static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid, const struct mt_space *parent)
+static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
+				  const struct mt_space *parent)
 {
 	struct mt_space *space = calloc(1, sizeof(*space)), **slot;
 
@@ -91,7 +92,8 @@ static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
 {
 	uint64_t index;
 
-	return mt_map64_get(&spaces->by_pid, (uint32_t)pid, &index) ? spaces->spaces.items[index] : NULL;
+	return mt_map64_get(&spaces->by_pid, (uint32_t)pid, &index) ? spaces->spaces.items[index]
+								    : NULL;
 }
 
 /* The space of pid, made where nobody told of it. */
@@ -112,7 +114,8 @@ static struct mt_task *find_task(const struct mt_spaces *spaces, int32_t tid)
 {
 	uint64_t index;
 
-	return mt_map64_get(&spaces->by_tid, (uint32_t)tid, &index) ? spaces->tasks.items[index] : NULL;
+	return mt_map64_get(&spaces->by_tid, (uint32_t)tid, &index) ? spaces->tasks.items[index]
+								    : NULL;
 }
 
 static void enter(struct mt_task *task, struct mt_space *space)
@@ -124,9 +127,11 @@ static void enter(struct mt_task *task, struct mt_space *space)
 }
 
 /* A new task of that tid, in place of an earlier one. */
-static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid, struct mt_space *space)
+static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid,
+				struct mt_space *space)
 {
-	struct mt_task *task = calloc(1, sizeof(*task)), **slot = task ? mt_array_push(&spaces->tasks) : NULL;
+	struct mt_task *task = calloc(1, sizeof(*task)),
+		       **slot = task ? mt_array_push(&spaces->tasks) : NULL;
 
 	if (!slot || !mt_map64_put(&spaces->by_tid, (uint32_t)tid, spaces->tasks.count - 1)) {
 		if (slot)
@@ -183,11 +188,12 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 	task->ppid = record->ppid;
 	if (record->tid == record->pid)
 		space->start_time = record->start_time;
-	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "", record->comm.size);
+	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
+			record->comm.size);
 }
 
-static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, const struct mt_image_identity *identity,
-			struct mt_mapping *mapping)
+static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space,
+			const struct mt_image_identity *identity, struct mt_mapping *mapping)
 {
 	if (mapping->end <= mapping->start)
 		return true;
@@ -209,7 +215,8 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 		.device_minor = record->minor,
 		.inode = record->inode,
 	};
-	uint32_t path = mt_strings_intern(spaces->strings, record->path.size ? record->path.bytes : "//anon",
+	uint32_t path = mt_strings_intern(spaces->strings,
+					  record->path.size ? record->path.bytes : "//anon",
 					  record->path.size ? record->path.size : 6);
 
 	if (!space || path == MT_STRING_NONE)
@@ -220,13 +227,13 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 
 static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
-	struct mt_mapping mapping = {.start = record->start, .offset = record->offset, .prot = record->prot};
+	struct mt_mapping mapping = {
+		.start = record->start, .offset = record->offset, .prot = record->prot};
 	struct mt_image_identity identity = {
 		.path = record->name ? record->name : "",
 		.device_major = record->major,
 		.device_minor = record->minor,
 		.inode = record->inode,
-		.inode_generation = record->inode_generation,
 	};
 	struct mt_space *space;
 
@@ -288,7 +295,8 @@ static bool apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *
 
 	if (!task || (record->exec && !apply_exec(spaces, task)))
 		return false;
-	return set_comm(spaces, task, record->name ? record->name : "", record->name ? strlen(record->name) : 0);
+	return set_comm(spaces, task, record->name ? record->name : "",
+			record->name ? strlen(record->name) : 0);
 }
 
 /* The map of a process that exited long ago is let go. */

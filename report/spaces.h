@@ -1,9 +1,10 @@
 /*
- * Who is who at a moment of the recording: tasks by tid with their comm, and the address space that each runs in. Fed with the recording's
- * TASK and MAP records first, then with the kernel's COMM, FORK, EXIT, MMAP and MMAP2 in time order; so at each sample it tells how things
- * stand just then.
+ * Who is who at a moment of the recording: tasks by tid with their comm, and the address space that
+ * each runs in. Fed with the recording's TASK and MAP records first, then with the kernel's COMM,
+ * FORK, EXIT, MMAP and MMAP2 in time order; so at each sample it tells how things stand just then.
  *
- * An address space is not a pid: it begins with a fork or an exec, and the threads of a process share it.
+ * An address space is not a pid: it begins with a fork or an exec, and the threads of a process
+ * share it.
  */
 #ifndef MT_REPORT_SPACES_H
 #define MT_REPORT_SPACES_H
@@ -23,9 +24,10 @@ struct mt_task_record;
 struct mt_space {
 	uint32_t id; /* counts from 0 in order of first sight */
 	int32_t pid;
-	uint64_t start_time;  /* clock ticks since boot where the recording says so, or the ns of its fork; 0 unknown */
-	uint32_t generation;  /* how many execs of this process came before it */
-	uint32_t threads;     /* tasks known to run in it now */
+	uint64_t start_time; /* clock ticks since boot where the recording says so, or the ns of its
+				fork; 0 unknown */
+	uint32_t generation; /* how many execs of this process came before it */
+	uint32_t threads;    /* tasks known to run in it now */
 	struct mt_image_map *map; /* never NULL while a task runs in it */
 };
 
@@ -44,12 +46,14 @@ void mt_spaces_destroy(struct mt_spaces *spaces);
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record);
 bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record);
 
-/* What happened: COMM, FORK, EXIT, MMAP, MMAP2; other records change nothing. False out of memory. */
+/* What happened: COMM, FORK, EXIT, MMAP, MMAP2; other records change nothing. False out of memory.
+ */
 bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
 
 /*
- * The task of a sample, made where the recording did not tell of it (its comm is then ":TID", as perf has it). NULL out of memory. Holds until the
- * spaces are destroyed; what it says changes with the next apply.
+ * The task of a sample, made where the recording did not tell of it (its comm is then ":TID", as
+ * perf has it). NULL out of memory. Holds until the spaces are destroyed; what it says changes with
+ * the next apply.
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
 

@@ -97,7 +97,8 @@ static bool spell(struct mt_paths *paths, uint32_t stack)
 
 	paths->scratch.count = 0;
 	while (depth--) {
-		const struct mt_frame_name *name = mt_frames_names(paths->frames, frames[depth], &names);
+		const struct mt_frame_name *name =
+			mt_frames_names(paths->frames, frames[depth], &names);
 
 		if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
 			return false;
@@ -120,7 +121,8 @@ uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 	}
 	path = &paths->of_stack.items[stack];
 	if (*path == MT_PATH_NONE && spell(paths, stack))
-		*path = mt_sequences_intern(paths->runs, paths->scratch.items, paths->scratch.count * sizeof(uint32_t));
+		*path = mt_sequences_intern(paths->runs, paths->scratch.items,
+					    paths->scratch.count * sizeof(uint32_t));
 	return *path;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Stacks as reports compare them: runs of frame ids, interned, so that two samples have the same stack where their ids are equal; and the
- * paths of function names that outputs show.
+ * Stacks as reports compare them: runs of frame ids, interned, so that two samples have the same
+ * stack where their ids are equal; and the paths of function names that outputs show.
  */
 #ifndef MT_REPORT_STACKS_H
 #define MT_REPORT_STACKS_H
@@ -25,7 +25,10 @@ uint32_t mt_stacks_intern(struct mt_stacks *stacks, const uint32_t *frames, size
 const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_t *count);
 size_t mt_stacks_count(const struct mt_stacks *stacks);
 
-/* Paths of names: what several stacks have in common once call sites within a function no longer count. */
+/*
+ * Paths of names: what several stacks have in common once call sites within a function no longer
+ * count.
+ */
 
 #define MT_PATH_NONE UINT32_MAX
 
@@ -33,10 +36,16 @@ size_t mt_stacks_count(const struct mt_stacks *stacks);
 struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames);
 void mt_paths_destroy(struct mt_paths *paths);
 
-/* The path of a stack; MT_PATH_NONE out of memory. Names the stack's frames where that was not done. */
+/*
+ * The path of a stack; MT_PATH_NONE out of memory. Names the stack's frames where that was not
+ * done.
+ */
 uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack);
 
-/* Borrows the names of a path, root first: ids in mt_frames_strings(). Empty for a stack without frames. */
+/*
+ * Borrows the names of a path, root first: ids in mt_frames_strings(). Empty for a stack without
+ * frames.
+ */
 const uint32_t *mt_paths_get(const struct mt_paths *paths, uint32_t path, size_t *count);
 
 #endif

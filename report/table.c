@@ -42,5 +42,7 @@ size_t mt_table_value(const struct mt_table *table, const char *name)
 
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column)
 {
-	return column == MT_COLUMN_NONE ? "" : mt_strings_get(table->strings, (uint32_t)row->keys[column]);
+	return column == MT_COLUMN_NONE
+		       ? ""
+		       : mt_strings_get(table->strings, (uint32_t)row->keys[column]);
 }

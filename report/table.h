@@ -1,6 +1,7 @@
 /*
- * Waist 2: what every analysis makes and every output takes. Typed key columns, value columns with a low and a high, and rows read one after
- * the other, so that a listing of millions is never held in memory.
+ * Waist 2: what every analysis makes and every output takes. Typed key columns, value columns with
+ * a low and a high, and rows read one after the other, so that a listing of millions is never held
+ * in memory.
  */
 #ifndef MT_REPORT_TABLE_H
 #define MT_REPORT_TABLE_H
@@ -32,7 +33,10 @@ struct mt_value_column {
 	const char *unit; /* samples, faults, ns, B */
 };
 
-/* Figures are exact below 2^53. low and high bound it where losses make it uncertain; equal to value where nothing does. */
+/*
+ * Figures are exact below 2^53. low and high bound it where losses make it uncertain; equal to
+ * value where nothing does.
+ */
 struct mt_value {
 	double value, low, high;
 };
@@ -46,7 +50,10 @@ static inline struct mt_value mt_value_exact(double value)
 struct mt_row {
 	const uint64_t *keys;	       /* one for each key column */
 	const struct mt_value *values; /* one for each value column */
-	/* Listings with stacks: the address of each frame of the row's (first) stack, as perf prints it; else NULL. */
+	/*
+	 * Listings with stacks: the address of each frame of the row's (first) stack, as perf
+	 * prints it; else NULL.
+	 */
 	const uint64_t *addresses;
 };
 
@@ -69,7 +76,10 @@ struct mt_table {
 	size_t key_count;
 	const struct mt_value_column *values;
 	size_t value_count;
-	/* What the ids in the rows refer to; borrowed from the session, which outlives the table. stacks and frames may be NULL. */
+	/*
+	 * What the ids in the rows refer to; borrowed from the session, which outlives the table.
+	 * stacks and frames may be NULL.
+	 */
 	struct mt_strings *strings;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
@@ -90,7 +100,10 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 
 #define MT_COLUMN_NONE ((size_t)-1)
 
-/* Index of the key column of that name, the first of that kind, the value column of that name; MT_COLUMN_NONE where there is none. */
+/*
+ * Index of the key column of that name, the first of that kind, the value column of that name;
+ * MT_COLUMN_NONE where there is none.
+ */
 size_t mt_table_key(const struct mt_table *table, const char *name);
 size_t mt_table_key_of_kind(const struct mt_table *table, enum mt_key_kind kind);
 size_t mt_table_value(const struct mt_table *table, const char *name);

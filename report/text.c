@@ -39,7 +39,8 @@ struct mt_snippet mt_text_duration(double seconds)
 	else if (seconds < 3600)
 		snprintf(out.text, sizeof(out.text), "%lu min %02lu s", whole / 60, whole % 60);
 	else
-		snprintf(out.text, sizeof(out.text), "%lu h %02lu min", whole / 3600, whole / 60 % 60);
+		snprintf(out.text, sizeof(out.text), "%lu h %02lu min", whole / 3600,
+			 whole / 60 % 60);
 	return out;
 }
 
@@ -71,7 +72,8 @@ struct mt_snippet mt_text_percent(double part, double whole)
 	else if (percent >= 99.95 && part < whole)
 		snprintf(out.text, sizeof(out.text), ">99.9 %%");
 	else
-		snprintf(out.text, sizeof(out.text), percent >= 99.95 ? "%.0f %%" : "%.1f %%", percent);
+		snprintf(out.text, sizeof(out.text), percent >= 99.95 ? "%.0f %%" : "%.1f %%",
+			 percent);
 	return out;
 }
 
@@ -89,7 +91,11 @@ struct mt_snippet mt_text_date(uint64_t ns)
 /* Bytes of the UTF-8 character at text, 0 where it is none (or a control character). */
 static size_t character_size(const unsigned char *text)
 {
-	size_t size = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : *text >= 0xc2 ? 2 : 0;
+	size_t size = *text < 0x80    ? 1
+		      : *text >= 0xf0 ? 4
+		      : *text >= 0xe0 ? 3
+		      : *text >= 0xc2 ? 2
+				      : 0;
 
 	if (*text < 0x20 || *text == 0x7f || *text > 0xf4)
 		return 0;

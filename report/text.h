@@ -1,5 +1,6 @@
 /*
- * Small pieces of readable text: numbers with separators, durations, and names from outside made safe for a terminal.
+ * Small pieces of readable text: numbers with separators, durations, and names from outside made
+ * safe for a terminal.
  */
 #ifndef MT_REPORT_TEXT_H
 #define MT_REPORT_TEXT_H
@@ -29,8 +30,8 @@ struct mt_snippet mt_text_percent(double part, double whole);
 struct mt_snippet mt_text_date(uint64_t ns);
 
 /*
- * Copies text into out (size bytes, terminated), control characters and broken UTF-8 replaced by '?'; where it is longer than
- * `width` columns, cut with `..` at the end. Gives the columns used.
+ * Copies text into out (size bytes, terminated), control characters and broken UTF-8 replaced by
+ * '?'; where it is longer than `width` columns, cut with `..` at the end. Gives the columns used.
  */
 size_t mt_text_fit(const char *text, size_t width, char *out, size_t size);
 

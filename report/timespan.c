@@ -14,7 +14,8 @@ static struct mt_error *refuse(const char *text, const char *why)
 {
 	struct mt_error *err = mt_error_create(MT_ERR_USAGE, "--time %s: %s", text, why);
 
-	return mt_error_hint(err, "seconds since the start as 1.5,4 or 1.5, or ,4; or parts as 10%%-20%%");
+	return mt_error_hint(
+		err, "seconds since the start as 1.5,4 or 1.5, or ,4; or parts as 10%%-20%%");
 }
 
 /* Reads a number with a unit of time; false where there is none. Moves *at past it. */
@@ -46,7 +47,8 @@ static bool read_percent(const char **at, double *out)
 	char *end;
 	double value = strtod(*at, &end);
 
-	if (end == *at || !isdigit((unsigned char)**at) || *end != '%' || !(value >= 0 && value <= 100))
+	if (end == *at || !isdigit((unsigned char)**at) || *end != '%' ||
+	    !(value >= 0 && value <= 100))
 		return false;
 	*at = end + 1;
 	*out = value / 100;
@@ -70,7 +72,7 @@ static struct mt_error *parse_percent(const char *text, struct mt_timespan *span
 		if (*end || number < 1 || !(slice > 0) || (double)(number - 1) * slice >= 1)
 			return refuse(text, "no such slice");
 		span->from = (double)(number - 1) * slice;
-		span->to = fmin(1, (double)number * slice);
+		span->to = (double)number * slice < 1 ? (double)number * slice : 1;
 		return NULL;
 	}
 	if (*at++ != '-')
@@ -97,7 +99,8 @@ static struct mt_error *parse_seconds(const char *text, struct mt_timespan *span
 struct mt_error *mt_timespan_parse(const char *text, struct mt_timespan *out)
 {
 	struct mt_timespan span = {.given = true};
-	struct mt_error *err = strchr(text, '%') ? parse_percent(text, &span) : parse_seconds(text, &span);
+	struct mt_error *err =
+		strchr(text, '%') ? parse_percent(text, &span) : parse_seconds(text, &span);
 
 	if (err)
 		return err;
@@ -112,7 +115,8 @@ static uint64_t moment(uint64_t start, double ns)
 	return ns >= (double)(UINT64_MAX - start) ? UINT64_MAX : start + (uint64_t)(ns + 0.5);
 }
 
-void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from, uint64_t *to)
+void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from,
+		       uint64_t *to)
 {
 	double scale = span->percent ? (end > start ? (double)(end - start) : 0) : 1e9;
 

@@ -16,10 +16,17 @@ struct mt_timespan {
 	double from, to; /* seconds, or parts of 1; to is INFINITY where open */
 };
 
-/* "A,B", "A,", ",B" in seconds (with an s, ms, us or ns behind it), "A%-B%", "A%-", "-B%", "N%/M" (the Mth slice of N percent). */
+/*
+ * "A,B", "A,", ",B" in seconds (with an s, ms, us or ns behind it), "A%-B%", "A%-", "-B%", "N%/M"
+ * (the Mth slice of N percent).
+ */
 struct mt_error *mt_timespan_parse(const char *text, struct mt_timespan *out);
 
-/* The span as times of a recording that runs from start to end (ns): *from <= t < *to; the last moment is inside where B is 100 % or open. */
-void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from, uint64_t *to);
+/*
+ * The span as times of a recording that runs from start to end (ns): *from <= t < *to; the last
+ * moment is inside where B is 100 % or open.
+ */
+void mt_timespan_apply(const struct mt_timespan *span, uint64_t start, uint64_t end, uint64_t *from,
+		       uint64_t *to);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * One worker's way from samples to stack ids.
  *
- * Most samples repeat a stack of addresses that was seen before in the same code; those are found by their addresses, and only new ones go
- * through the image map and the frame table frame by frame. That cache is emptied when it grows large; ids do not change by it.
+ * Most samples repeat a stack of addresses that was seen before in the same code; those are found
+ * by their addresses, and only new ones go through the image map and the frame table frame by
+ * frame. That cache is emptied when it grows large; ids do not change by it.
  */
 #include "report/unwinding.h"
 
@@ -27,16 +28,17 @@ struct mt_unwinding {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct mt_unwinder *unwinder;
-	struct mt_frame *user;		/* max_frames */
-	uint64_t *pcs;			/* word 0: which code; then kernel and user addresses to look up, innermost first */
-	uint64_t *addresses;		/* of all frames, as printed */
-	uint32_t *ids;			/* of all frames */
-	struct mt_sequences *seen;	/* runs of pcs */
-	MT_ARRAY(uint32_t) stack_of;	/* stack id by run */
+	struct mt_frame *user; /* max_frames */
+	uint64_t *pcs; /* word 0: which code; then kernel and user addresses to look up, innermost
+			  first */
+	uint64_t *addresses;	     /* of all frames, as printed */
+	uint32_t *ids;		     /* of all frames */
+	struct mt_sequences *seen;   /* runs of pcs */
+	MT_ARRAY(uint32_t) stack_of; /* stack id by run */
 };
 
-struct mt_unwinding *mt_unwinding_create(const struct mt_unwinding_options *options, struct mt_stacks *stacks,
-					 struct mt_frames *frames)
+struct mt_unwinding *mt_unwinding_create(const struct mt_unwinding_options *options,
+					 struct mt_stacks *stacks, struct mt_frames *frames)
 {
 	struct mt_unwind_options unwind = {.max_frames = options->max_frames};
 	struct mt_unwinding *u = calloc(1, sizeof(*u));
@@ -88,7 +90,8 @@ struct halves {
 static struct halves split_chain(const struct mt_sample *sample)
 {
 	struct halves h = {0};
-	uint64_t context = (sample->misc & 7) == MT_CPUMODE_KERNEL ? MT_CONTEXT_KERNEL : MT_CONTEXT_USER;
+	uint64_t context =
+		(sample->misc & 7) == MT_CPUMODE_KERNEL ? MT_CONTEXT_KERNEL : MT_CONTEXT_USER;
 
 	for (size_t i = 0; i < sample->chain_count; i++) {
 		const uint64_t *at = &sample->chain[i];
@@ -125,8 +128,8 @@ static size_t take_kernel(struct mt_unwinding *u, const struct halves *halves, b
 	return n;
 }
 
-static size_t take_user(struct mt_unwinding *u, const struct mt_unwinding_input *in, const struct halves *halves,
-			size_t kernel, struct mt_unwound *out)
+static size_t take_user(struct mt_unwinding *u, const struct mt_unwinding_input *in,
+			const struct halves *halves, size_t kernel, struct mt_unwound *out)
 {
 	const struct mt_sample *sample = in->sample;
 	struct mt_stack stack = {.frames = u->user, .capacity = u->options.max_frames};
@@ -141,7 +144,8 @@ static size_t take_user(struct mt_unwinding *u, const struct mt_unwinding_input 
 	};
 
 	if (input.have_regs)
-		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs, &input.regs);
+		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs,
+					 &input.regs);
 	u->options.method->unwind(u->unwinder, &input, &stack);
 	out->user = sample->user_abi != 0;
 	out->end = stack.end;
@@ -149,8 +153,9 @@ static size_t take_user(struct mt_unwinding *u, const struct mt_unwinding_input 
 		u->user[stack.count++] = (struct mt_frame){.pc = sample->ip};
 	for (size_t i = 0; i < stack.count; i++) {
 		u->pcs[1 + kernel + i] = stack.frames[i].pc - stack.frames[i].call_return;
-		u->addresses[kernel + i] = stack.frames[i].source == MT_FRAME_CHAIN ? stack.frames[i].pc :
-										      u->pcs[1 + kernel + i];
+		u->addresses[kernel + i] = stack.frames[i].source == MT_FRAME_CHAIN
+						   ? stack.frames[i].pc
+						   : u->pcs[1 + kernel + i];
 	}
 	return stack.count;
 }
@@ -168,7 +173,8 @@ static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 }
 
 /* The stack of u->pcs, frame by frame. */
-static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel, size_t count)
+static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel,
+			     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct mt_frame_key key = {
@@ -177,7 +183,8 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 			.offset = u->pcs[1 + i],
 		};
 
-		u->ids[i] = i < kernel ? mt_frames_intern(u->frames, &key) : user_frame(u, map, u->pcs[1 + i]);
+		u->ids[i] = i < kernel ? mt_frames_intern(u->frames, &key)
+				       : user_frame(u, map, u->pcs[1 + i]);
 		if (u->ids[i] == MT_FRAME_NONE)
 			return MT_STACK_NONE;
 	}
@@ -185,7 +192,8 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 }
 
 /* The same, by way of the runs seen before. */
-static uint32_t find_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel, size_t count)
+static uint32_t find_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel,
+			   size_t count)
 {
 	uint32_t run;
 
@@ -208,7 +216,8 @@ static uint32_t find_stack(struct mt_unwinding *u, const struct mt_image_map *ma
 	return u->stack_of.items[run];
 }
 
-bool mt_unwinding_stack(struct mt_unwinding *u, const struct mt_unwinding_input *input, struct mt_unwound *out)
+bool mt_unwinding_stack(struct mt_unwinding *u, const struct mt_unwinding_input *input,
+			struct mt_unwound *out)
 {
 	struct halves halves = split_chain(input->sample);
 	size_t kernel = take_kernel(u, &halves, input->kernel_known);

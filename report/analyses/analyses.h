@@ -1,0 +1,45 @@
+/*
+ * The analyses: what a report can be about. Each makes a table from a session; one file and one row
+ * in analyses.c adds one.
+ */
+#ifndef MT_REPORT_ANALYSES_ANALYSES_H
+#define MT_REPORT_ANALYSES_ANALYSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mt_error;
+struct mt_session;
+struct mt_table;
+
+/* What the output asks of the table. */
+struct mt_analysis_request {
+	bool listing; /* single events in time order rather than sums */
+	bool stacks;  /* with a stack column; the session was opened to unwind */
+};
+
+struct mt_analysis {
+	const char *name; /* as on the command line, without dashes */
+	const char *help;
+	bool groups, lists; /* which shapes of table it can make */
+	/*
+	 * Makes the table. It borrows the session, which must outlive it. A grouped table is
+	 * complete; a listing reads the session as it is read.
+	 */
+	struct mt_error *(*run)(struct mt_session *session,
+				const struct mt_analysis_request *request, struct mt_table **out);
+};
+
+/* Ends in a NULL. The first is the default. */
+extern const struct mt_analysis *const mt_analyses[];
+
+/* NULL for a name that is none. */
+const struct mt_analysis *mt_analysis_find(const char *name);
+
+/* Runs it, or refuses in one line a shape that it cannot make. */
+struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
+				 const struct mt_analysis_request *request, struct mt_table **out);
+
+extern const struct mt_analysis mt_analysis_samples;
+
+#endif

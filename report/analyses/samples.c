@@ -1,0 +1,211 @@
+/*
+ * --samples: how often each stack was sampled. As sums, a row for each event, comm and stack; as a
+ * listing, a row for each sample.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/attr.h"
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/sample.h"
+#include "report/analyses/analyses.h"
+#include "report/facts.h"
+#include "report/groups.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/table.h"
+
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+
+static const struct mt_value_column value_columns[] = {
+	{"count", "samples"},
+	{"period", "events"},
+};
+
+/* The stack stands last, so that a table without stacks is this one cut short. */
+static const struct mt_key_column group_columns[] = {
+	{"event", MT_KEY_STRING},
+	{"comm", MT_KEY_STRING},
+	{"stack", MT_KEY_STACK},
+};
+
+enum list_column {
+	LIST_TIME,
+	LIST_EVENT,
+	LIST_EVENT_NAME,
+	LIST_COMM,
+	LIST_PID,
+	LIST_TID,
+	LIST_CPU,
+	LIST_STACK,
+	LIST_COLUMNS
+};
+
+static const struct mt_key_column list_columns[] = {
+	[LIST_TIME] = {"time", MT_KEY_TIME},
+	[LIST_EVENT] = {"event", MT_KEY_STRING},
+	[LIST_EVENT_NAME] = {"event-name", MT_KEY_STRING},
+	[LIST_COMM] = {"comm", MT_KEY_STRING},
+	[LIST_PID] = {"pid", MT_KEY_NUMBER},
+	[LIST_TID] = {"tid", MT_KEY_NUMBER},
+	[LIST_CPU] = {"cpu", MT_KEY_NUMBER},
+	[LIST_STACK] = {"stack", MT_KEY_STACK},
+};
+
+/* What a table of this session has in common. */
+static struct mt_table shape(struct mt_session *session, const struct mt_key_column *keys,
+			     size_t key_count, bool stacks)
+{
+	return (struct mt_table){
+		.name = mt_analysis_samples.name,
+		.keys = keys,
+		.key_count = key_count - !stacks,
+		.values = value_columns,
+		.value_count = 2,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+}
+
+/* The string ids of an event's alias and name; false out of memory. */
+static bool event_strings(struct mt_session *session, uint32_t event, uint64_t *alias,
+			  uint64_t *name)
+{
+	const struct mt_facts_event *facts = &mt_session_facts(session)->events.items[event];
+
+	*alias = mt_strings_intern(mt_session_strings(session), facts->alias, strlen(facts->alias));
+	*name = mt_strings_intern(mt_session_strings(session), facts->name, strlen(facts->name));
+	return *alias != MT_STRING_NONE && *name != MT_STRING_NONE;
+}
+
+static double period_of(const struct mt_session_sample *sample)
+{
+	if (sample->kernel->period)
+		return (double)sample->kernel->period;
+	return mt_attr_has(sample->attr, MT_ATTR_FREQ) || !sample->attr->sample_period
+		       ? 1
+		       : (double)sample->attr->sample_period;
+}
+
+static void weigh(const struct mt_session_sample *sample, struct mt_value values[2])
+{
+	values[0] = mt_value_exact(sample->weight);
+	values[1] = mt_value_exact(sample->weight * period_of(sample));
+}
+
+static struct mt_error *run_groups(struct mt_session *session, bool stacks, struct mt_table **out)
+{
+	struct mt_table table = shape(session, group_columns, 3, stacks);
+	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&table);
+	struct mt_session_sample sample;
+	bool more = true;
+
+	if (!groups)
+		return mt_error_nomem();
+	for (;;) {
+		struct mt_error *err = mt_session_next(session, &sample, &more);
+		struct mt_value values[2];
+		uint64_t keys[3], name;
+
+		if (err)
+			return err;
+		if (!more)
+			break;
+		weigh(&sample, values);
+		keys[1] = sample.task->comm;
+		keys[2] = sample.stack;
+		if (!event_strings(session, sample.event, &keys[0], &name) ||
+		    !mt_groups_add(groups, keys, values))
+			return mt_error_nomem();
+	}
+	*out = mt_groups_table(MT_TAKE(groups));
+	return NULL;
+}
+
+struct sample_list {
+	struct mt_table table; /* first: ops get a pointer to it */
+	struct mt_session *session;
+	bool started;
+	uint64_t keys[LIST_COLUMNS];
+	struct mt_value values[2];
+};
+
+static struct mt_error *list_rewind(struct mt_table *table)
+{
+	if (((struct sample_list *)table)->started)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "a listing of samples is read once");
+	return NULL;
+}
+
+static uint64_t number_or_none(int64_t number)
+{
+	return number < 0 ? UINT64_MAX : (uint64_t)number;
+}
+
+static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bool *more)
+{
+	struct sample_list *list = (struct sample_list *)table;
+	struct mt_session_sample sample;
+	struct mt_error *err = mt_session_next(list->session, &sample, more);
+
+	list->started = true;
+	if (err || !*more)
+		return err;
+	list->keys[LIST_TIME] = sample.time;
+	if (!event_strings(list->session, sample.event, &list->keys[LIST_EVENT],
+			   &list->keys[LIST_EVENT_NAME]))
+		return mt_error_nomem();
+	list->keys[LIST_COMM] = sample.task->comm;
+	list->keys[LIST_PID] = number_or_none(sample.task->pid);
+	list->keys[LIST_TID] = number_or_none(sample.task->tid);
+	list->keys[LIST_CPU] = sample.kernel->cpu == UINT32_MAX ? UINT64_MAX : sample.kernel->cpu;
+	list->keys[LIST_STACK] = sample.stack;
+	weigh(&sample, list->values);
+	*out = (struct mt_row){
+		.keys = list->keys, .values = list->values, .addresses = sample.addresses};
+	return NULL;
+}
+
+static void list_destroy(struct mt_table *table)
+{
+	free(table);
+}
+
+static const struct mt_table_ops list_ops = {
+	.rewind = list_rewind,
+	.next = list_next,
+	.destroy = list_destroy,
+};
+
+static struct mt_error *run_list(struct mt_session *session, bool stacks, struct mt_table **out)
+{
+	struct sample_list *list = calloc(1, sizeof(*list));
+
+	if (!list)
+		return mt_error_nomem();
+	list->table = shape(session, list_columns, LIST_COLUMNS, stacks);
+	list->table.ops = &list_ops;
+	list->table.listing = true;
+	list->session = session;
+	*out = &list->table;
+	return NULL;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	return request->listing ? run_list(session, request->stacks, out)
+				: run_groups(session, request->stacks, out);
+}
+
+const struct mt_analysis mt_analysis_samples = {
+	.name = "samples",
+	.help = "how often each stack was sampled",
+	.groups = true,
+	.lists = true,
+	.run = run,
+};

@@ -1,0 +1,302 @@
+/*
+ * mtreport: reads recordings and answers. A table of contents: options, session, analysis, output,
+ * and the exit status. The one place of the reporter that speaks on standard error.
+ */
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/record.h"
+#include "report/analyses/analyses.h"
+#include "report/facts.h"
+#include "report/options.h"
+#include "report/outfile.h"
+#include "report/outputs/outputs.h"
+#include "report/session.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#ifndef MT_VERSION
+#define MT_VERSION "unknown"
+#endif
+
+#define TOOL "mtreport"
+
+enum status {
+	STATUS_OK = 0,
+	STATUS_STRICT = 1,
+	STATUS_USAGE = 2,
+	STATUS_UNREADABLE = 3,
+	STATUS_NOTHING = 4,
+	STATUS_OUTPUT = 5,
+};
+
+MT_DEFINE_CLEANUP(mt_session, struct mt_session)
+MT_DEFINE_CLEANUP(mt_table, struct mt_table)
+
+/* Says what went wrong, releases it, and gives the exit status that stands for it. */
+static enum status fail(struct mt_error *err)
+{
+	enum status status = err->kind == MT_ERR_USAGE	  ? STATUS_USAGE
+			     : err->kind == MT_ERR_OUTPUT ? STATUS_OUTPUT
+							  : STATUS_UNREADABLE;
+
+	mt_error_print(err, TOOL, stderr);
+	mt_error_destroy(err);
+	return status;
+}
+
+/* Progress, on a terminal, once the work has taken a while. */
+struct progress {
+	struct timespec began;
+	long shown_ms; /* when it was last drawn; 0: never */
+};
+
+static long elapsed_ms(const struct progress *progress)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - progress->began.tv_sec) * 1000 +
+	       (now.tv_nsec - progress->began.tv_nsec) / 1000000;
+}
+
+static void show_progress(void *context, double done)
+{
+	struct progress *progress = context;
+	long ms = elapsed_ms(progress);
+
+	if (ms < 700 || ms - progress->shown_ms < 200)
+		return;
+	fprintf(stderr, "\r" TOOL ": %3.0f %%", 100 * done);
+	progress->shown_ms = ms;
+}
+
+static void end_progress(struct progress *progress)
+{
+	if (progress->shown_ms)
+		fputs("\r                    \r", stderr);
+	progress->shown_ms = 0;
+}
+
+static struct mt_view make_view(const struct mt_report_options *options,
+				const struct mt_session *session, FILE *to)
+{
+	struct mt_view view = {
+		.facts = mt_session_facts(session),
+		.width = 80,
+		.selected = mt_selection_given(&options->selection),
+	};
+	struct winsize size;
+
+	if (isatty(fileno(to))) {
+		view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+		if (!ioctl(fileno(to), TIOCGWINSZ, &size) && size.ws_col >= 40)
+			view.width = size.ws_col > 200 ? 200 : size.ws_col;
+	}
+	return view;
+}
+
+/* --weight as a column of the table. */
+static struct mt_error *find_weight(const struct mt_table *table, const char *weight, size_t *out)
+{
+	char known[200] = "";
+
+	*out = weight ? mt_table_value(table, weight) : 0;
+	if (*out != MT_COLUMN_NONE)
+		return NULL;
+	for (size_t i = 0; i < table->value_count; i++) {
+		strncat(known, i ? ", " : "", sizeof(known) - strlen(known) - 1);
+		strncat(known, table->values[i].name, sizeof(known) - strlen(known) - 1);
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--weight %s: --%s has no such figure",
+					     weight, table->name),
+			     "known: %s", known);
+}
+
+/* Writing over what is being read would lose it. */
+static struct mt_error *check_output_path(const struct mt_report_options *options)
+{
+	struct stat out, in;
+
+	if (!options->output_path || stat(options->output_path, &out))
+		return NULL;
+	for (size_t i = 0; i < options->file_count; i++) {
+		if (S_ISREG(out.st_mode) && !stat(options->files[i], &in) &&
+		    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+			return mt_error_create(MT_ERR_USAGE, "-o %s: that is the recording itself",
+					       options->output_path);
+	}
+	return NULL;
+}
+
+static struct mt_error *write_table(const struct mt_report_options *options,
+				    const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	struct mt_view weighed = *view;
+	struct mt_error *err = find_weight(table, options->weight, &weighed.value);
+
+	return err ? err : mt_output_write(options->output, &weighed, table, to);
+}
+
+/* Runs analysis and output; *rows tells whether there was anything to show. */
+static struct mt_error *report(const struct mt_report_options *options, struct mt_session *session,
+			       struct progress *progress)
+{
+	struct mt_analysis_request request = {
+		.listing = options->output->needs & MT_NEEDS_LISTING,
+		.stacks = options->output->needs & MT_NEEDS_STACK,
+	};
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {0};
+	struct mt_error *err = mt_analysis_run(options->analysis, session, &request, &table);
+	const struct mt_facts *facts = mt_session_facts(session);
+	struct mt_view view;
+
+	if (err)
+		return err;
+	end_progress(progress);
+	/* Nothing is written over where there is nothing to say. */
+	if (!request.listing && !facts->selected && !(options->output->needs & MT_TELLS_FACTS))
+		return NULL;
+	err = mt_outfile_open(options->output_path, stdout, &out);
+	if (err)
+		return err;
+	view = make_view(options, session, out.file);
+	err = write_table(options, &view, table, out.file);
+	if (err)
+		return err;
+	return mt_outfile_commit(&out);
+}
+
+/* What a data output cannot say among its data. */
+static void print_remarks(const struct mt_facts *facts)
+{
+	uint64_t lost = mt_facts_lost_all(facts), incomplete = mt_facts_incomplete(facts);
+	char text[400];
+
+	if (lost)
+		fprintf(stderr, TOOL ": %s records were lost while recording (%s)\n",
+			mt_text_count((double)lost).text,
+			mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		if (mt_facts_describe_damage(&facts->recordings.items[i], text, sizeof(text)))
+			fprintf(stderr, TOOL ": %s: %s\n", facts->recordings.items[i].file, text);
+	}
+	if (facts->undecodable)
+		fprintf(stderr, TOOL ": %s records could not be decoded\n",
+			mt_text_count((double)facts->undecodable).text);
+	if (incomplete)
+		fprintf(stderr, TOOL ": %s of %s user stacks end early (%s)\n",
+			mt_text_count((double)incomplete).text,
+			mt_text_count((double)facts->user_stacks).text,
+			mt_text_percent((double)incomplete, (double)facts->user_stacks).text);
+	if (facts->need_kernel_names)
+		fprintf(stderr, TOOL ": kernel functions have no names: %s\n", facts->kernel_names);
+}
+
+/* Why there is nothing to show, with the names that would have shown something. */
+static enum status say_nothing(const struct mt_report_options *options,
+			       const struct mt_facts *facts)
+{
+	bool selected = facts->samples && mt_selection_given(&options->selection);
+
+	fprintf(stderr, TOOL ": %s: %s\n", options->files[0],
+		selected ? "no sample matches the selectors" : "no samples in it");
+	if (selected)
+		fprintf(stderr, TOOL ": of %s samples; it has the events",
+			mt_text_count((double)facts->samples).text);
+	for (size_t i = 0, shown = 0; selected && i < facts->events.count; i++) {
+		if (facts->events.items[i].role == MT_ROLE_SAMPLE)
+			fprintf(stderr, "%s %s", shown++ ? "," : "", facts->events.items[i].alias);
+	}
+	if (selected)
+		fputc('\n', stderr);
+	return STATUS_NOTHING;
+}
+
+static enum status judge(const struct mt_report_options *options, const struct mt_facts *facts)
+{
+	bool damaged = facts->undecodable;
+	double allowed = options->strict_percent / 100 * (double)facts->user_stacks;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		damaged |= mt_facts_damaged(&facts->recordings.items[i]);
+	if (!options->strict || (!damaged && !mt_facts_lost_all(facts) &&
+				 (double)mt_facts_incomplete(facts) <= allowed))
+		return STATUS_OK;
+	if (!options->quiet)
+		fprintf(stderr, TOOL ": --strict: %s\n",
+			damaged			   ? "the recording is damaged or cut short"
+			: mt_facts_lost_all(facts) ? "records were lost"
+						   : "too many stacks end early");
+	return STATUS_STRICT;
+}
+
+static enum status run(const struct mt_report_options *options)
+{
+	struct progress progress = {0};
+	struct mt_session_options session_options = {
+		.files = options->files,
+		.file_count = options->file_count,
+		.selection = &options->selection,
+		.stacks = options->output->needs & MT_NEEDS_STACK,
+		.addresses = options->output->needs & MT_NEEDS_LISTING,
+		.images = options->output->needs & MT_NEEDS_IMAGES,
+		.no_demangle = options->no_demangle,
+		.method = options->unwind,
+		.max_frames = options->max_stack,
+		.kallsyms = options->kallsyms,
+		.progress = !options->quiet && isatty(STDERR_FILENO) ? show_progress : NULL,
+		.progress_context = &progress,
+	};
+	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
+	struct mt_error *err = check_output_path(options);
+
+	clock_gettime(CLOCK_MONOTONIC, &progress.began);
+	err = err ? err : mt_session_open(&session_options, &session);
+	err = err ? err : report(options, session, &progress);
+	end_progress(&progress);
+	if (err)
+		return fail(err);
+	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
+		print_remarks(mt_session_facts(session));
+	if (!mt_session_facts(session)->selected)
+		return say_nothing(options, mt_session_facts(session));
+	return judge(options, mt_session_facts(session));
+}
+
+/* --help and --version. */
+static enum status answer(const struct mt_report_options *options)
+{
+	if (options->help)
+		mt_report_options_help(stdout);
+	else
+		puts(TOOL " " MT_VERSION);
+	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct mt_report_options options;
+	struct mt_error *err;
+	enum status status;
+
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */
+	err = mt_report_options_parse(argc, argv, &options);
+	if (err)
+		return fail(err);
+	status = options.help || options.version ? answer(&options) : run(&options);
+	mt_report_options_deinit(&options);
+	return status;
+}

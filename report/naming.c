@@ -1,0 +1,247 @@
+/*
+ * Puts image sources, kernel symbols and the symbolizer together for one report.
+ */
+#include "report/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/record.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "symbols/image.h"
+#include "symbols/kernel.h"
+#include "symbols/symbolize.h"
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define KALLSYMS "/proc/kallsyms"
+
+struct mt_naming {
+	struct mt_image_set *images;
+	struct mt_symbolizer *symbolizer;
+	struct mt_kernel_symbols *kernel;
+	char *kernel_problem; /* why kernel is NULL */
+	bool any_boot;	      /* kernel came from a file that the user named */
+	char boot_id[64];     /* this machine's */
+	uint32_t kernel_image;
+	struct mt_map64 problems; /* image id to index in problem_texts */
+	MT_ARRAY(char *) problem_texts;
+};
+
+MT_DEFINE_CLEANUP(mt_naming, struct mt_naming)
+
+static void read_boot_id(struct mt_naming *naming)
+{
+	MT_CLEANUP_FCLOSE FILE *file = fopen(BOOT_ID, "re");
+
+	if (file && fgets(naming->boot_id, sizeof(naming->boot_id), file))
+		naming->boot_id[strcspn(naming->boot_id, "\n")] = '\0';
+}
+
+static struct mt_error *read_kernel(struct mt_naming *naming, const char *path)
+{
+	struct mt_error *err = mt_kernel_symbols_read(path ? path : KALLSYMS, &naming->kernel);
+
+	naming->any_boot = path;
+	if (!err || path)
+		return err;
+	naming->kernel_problem = strdup(err->message);
+	mt_error_destroy(err);
+	return NULL;
+}
+
+static struct mt_error *open_images(struct mt_naming *naming)
+{
+	struct mt_image_identity kernel = {.path = "[kernel.kallsyms]"};
+	const struct mt_image *image;
+
+	naming->images = mt_image_set_create();
+	if (!naming->images ||
+	    !mt_image_set_add_source(naming->images, &mt_image_source_local, NULL) ||
+	    !mt_image_set_add_source(naming->images, &mt_image_source_build_id, NULL))
+		return mt_error_nomem();
+	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
+	image = mt_image_set_intern(naming->images, &kernel);
+	if (!image)
+		return mt_error_nomem();
+	naming->kernel_image = image->id;
+	return NULL;
+}
+
+struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out)
+{
+	MT_CLEANUP(mt_naming_destroy_p) struct mt_naming *naming = calloc(1, sizeof(*naming));
+	struct mt_symbolizer_options symbolizer = {.demangle = options->demangle};
+	struct mt_error *err;
+
+	if (!naming)
+		return mt_error_nomem();
+	read_boot_id(naming);
+	err = read_kernel(naming, options->kallsyms);
+	err = err ? err : open_images(naming);
+	if (err)
+		return err;
+	symbolizer.kernel = naming->kernel;
+	naming->symbolizer = mt_symbolizer_create(&symbolizer);
+	if (!naming->symbolizer)
+		return mt_error_nomem();
+	*out = MT_TAKE(naming);
+	return NULL;
+}
+
+void mt_naming_destroy(struct mt_naming *naming)
+{
+	if (!naming)
+		return;
+	mt_symbolizer_destroy(naming->symbolizer);
+	mt_kernel_symbols_destroy(naming->kernel);
+	mt_image_set_destroy(naming->images);
+	mt_map64_deinit(&naming->problems);
+	for (size_t i = 0; i < naming->problem_texts.count; i++)
+		free(naming->problem_texts.items[i]);
+	mt_array_deinit(&naming->problem_texts);
+	free(naming->kernel_problem);
+	free(naming);
+}
+
+struct mt_image_set *mt_naming_images(struct mt_naming *naming)
+{
+	return naming->images;
+}
+
+uint32_t mt_naming_kernel_image(const struct mt_naming *naming)
+{
+	return naming->kernel_image;
+}
+
+bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id)
+{
+	return *naming->boot_id && !strcmp(naming->boot_id, boot_id);
+}
+
+bool mt_naming_has_kernel(const struct mt_naming *naming, bool this_boot)
+{
+	return naming->kernel && (this_boot || naming->any_boot);
+}
+
+const char *mt_naming_kernel_problem(const struct mt_naming *naming, bool this_boot)
+{
+	if (mt_naming_has_kernel(naming, this_boot))
+		return NULL;
+	if (!this_boot)
+		return "recorded on another machine, or before this one last started";
+	return naming->kernel_problem ? naming->kernel_problem : "no kernel symbols at hand";
+}
+
+static bool keep_problem(struct mt_naming *naming, uint32_t image, const struct mt_text *problem)
+{
+	char *copy = strndup(problem->bytes, problem->size),
+	     **slot = copy ? mt_array_push(&naming->problem_texts) : NULL;
+
+	if (!slot) {
+		free(copy);
+		return false;
+	}
+	*slot = copy;
+	return mt_map64_put(&naming->problems, image, naming->problem_texts.count - 1);
+}
+
+bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record)
+{
+	MT_CLEANUP_FREE char *path =
+		strndup(record->path.bytes ? record->path.bytes : "", record->path.size);
+	struct mt_image_identity identity = {
+		.path = path,
+		.device_major = record->major,
+		.device_minor = record->minor,
+		.inode = record->inode,
+	};
+	const struct mt_image *image;
+
+	if (!path)
+		return false;
+	/* Mappings name it without its build id: made so first, then told. */
+	image = mt_image_set_intern(naming->images, &identity);
+	if (!image)
+		return false;
+	if (record->problem.size && !keep_problem(naming, image->id, &record->problem))
+		return false;
+	if (record->build_id.size && record->build_id.size <= MT_BUILD_ID_MAX) {
+		memcpy(identity.build_id, record->build_id.bytes, record->build_id.size);
+		identity.build_id_size = record->build_id.size;
+		mt_image_set_learn_build_id(naming->images, &identity);
+	}
+	return true;
+}
+
+const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key *key)
+{
+	struct mt_naming *naming = context;
+	struct mt_image *image = NULL;
+
+	if (key->image != MT_FRAME_NO_IMAGE)
+		image = mt_image_set_get(naming->images, key->image);
+	return mt_symbolize(naming->symbolizer, image, key->offset);
+}
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct mt_facts_image *x = a, *y = b;
+
+	if (x->frames != y->frames)
+		return x->frames > y->frames ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
+		       struct mt_facts *facts)
+{
+	struct mt_image *image = mt_image_set_get(naming->images, id);
+	struct mt_facts_image *entry;
+	uint64_t problem;
+
+	if (image->kind != MT_IMAGE_FILE && image->kind != MT_IMAGE_VDSO)
+		return true;
+	entry = mt_array_push(&facts->images);
+	if (!entry)
+		return false;
+	entry->path = image->identity.path;
+	entry->frames = frames;
+	for (size_t i = 0; i < image->identity.build_id_size; i++)
+		snprintf(entry->build_id + 2 * i, 3, "%02x", image->identity.build_id[i]);
+	if (!mt_image_elf(image))
+		entry->missing = image->missing ? image->missing : "not at hand";
+	entry->found_at = image->found_at;
+	if (mt_map64_get(&naming->problems, id, &problem))
+		entry->problem = naming->problem_texts.items[problem];
+	return true;
+}
+
+struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
+				       struct mt_facts *facts)
+{
+	size_t count = mt_image_set_count(naming->images);
+	MT_CLEANUP_FREE uint64_t *used = calloc(count + 1, sizeof(*used));
+
+	if (!used)
+		return mt_error_nomem();
+	for (size_t i = 0; frames && i < mt_frames_count(frames); i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, (uint32_t)i);
+
+		if (key->image < count)
+			used[key->image]++;
+	}
+	for (uint32_t id = 0; id < count; id++) {
+		if ((!frames || used[id]) && !list_image(naming, id, used[id], facts))
+			return mt_error_nomem();
+	}
+	if (facts->images.count)
+		qsort(facts->images.items, facts->images.count, sizeof(*facts->images.items),
+		      compare_images);
+	return NULL;
+}

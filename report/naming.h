@@ -1,0 +1,60 @@
+/*
+ * The images of a report and the names of what is in them: where image files come from, whether
+ * this machine's kernel symbols belong to the recording, and the symbolizer behind both.
+ */
+#ifndef MT_REPORT_NAMING_H
+#define MT_REPORT_NAMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_facts;
+struct mt_frame_key;
+struct mt_frames;
+struct mt_image_record;
+struct mt_image_set;
+struct mt_naming;
+struct mt_symbol;
+
+struct mt_naming_options {
+	const char *kallsyms; /* a file to take kernel symbols from whatever the boot; NULL:
+				 /proc/kallsyms for this boot */
+	bool demangle;
+};
+
+/* A kallsyms file that was asked for and cannot be read is an error; /proc/kallsyms failing is not.
+ */
+struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
+void mt_naming_destroy(struct mt_naming *naming);
+
+/* Borrowed. */
+struct mt_image_set *mt_naming_images(struct mt_naming *naming);
+
+/* Id of the image that kernel frames belong to. */
+uint32_t mt_naming_kernel_image(const struct mt_naming *naming);
+
+/* True where this machine has run since the boot that boot_id names. */
+bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id);
+
+/*
+ * Whether kernel addresses can be named, in a recording of this boot or another; and why not, or
+ * NULL.
+ */
+bool mt_naming_has_kernel(const struct mt_naming *naming, bool this_boot);
+const char *mt_naming_kernel_problem(const struct mt_naming *naming, bool this_boot);
+
+/* What a recording says about an image. False out of memory. */
+bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
+
+/* The symbol of a frame; a mt_namer's function, with the naming as context. */
+const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
+
+/*
+ * Lists the images in facts: with frames, those that a frame lies in, by number of frames; without,
+ * all files mapped executable. Opens each to see whether it is at hand.
+ */
+struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
+				       struct mt_facts *facts);
+
+#endif

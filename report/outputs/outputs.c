@@ -1,0 +1,36 @@
+/*
+ * The table of outputs, and what they need checked in one place.
+ */
+#include "report/outputs/outputs.h"
+
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "report/table.h"
+
+const struct mt_output *const mt_outputs[] = {
+	&mt_output_summary, &mt_output_folded, &mt_output_script, &mt_output_info, NULL,
+};
+
+const struct mt_output *mt_output_find(const char *name)
+{
+	for (size_t i = 0; mt_outputs[i]; i++) {
+		if (!strcmp(mt_outputs[i]->name, name))
+			return mt_outputs[i];
+	}
+	return NULL;
+}
+
+struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
+				 struct mt_table *table, FILE *to)
+{
+	if ((output->needs & MT_NEEDS_STACK) &&
+	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
+		return mt_error_create(MT_ERR_USAGE, "--%s shows stacks, and --%s has none",
+				       output->name, table->name);
+	if ((output->needs & MT_NEEDS_LISTING) && !table->listing)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--%s shows single events, and --%s makes sums",
+				       output->name, table->name);
+	return output->write(view, table, to);
+}

@@ -1,0 +1,59 @@
+/*
+ * The outputs: how a table is shown. Each takes any table that has the columns it needs; one file
+ * and one row in outputs.c adds one. An output sees no sample and no ELF file, and writes to the
+ * FILE it is given.
+ */
+#ifndef MT_REPORT_OUTPUTS_OUTPUTS_H
+#define MT_REPORT_OUTPUTS_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct mt_error;
+struct mt_facts;
+struct mt_table;
+
+enum mt_output_needs {
+	MT_NEEDS_STACK = 1,   /* a stack column */
+	MT_NEEDS_LISTING = 2, /* single events in time order, with addresses */
+	MT_NEEDS_IMAGES = 4,  /* facts that list the images */
+	MT_TELLS_FACTS = 8,   /* shows losses and damage itself, so that nobody else needs to; also
+				 shown without any row */
+};
+
+/* What an output is told beside the table. Borrowed. */
+struct mt_view {
+	const struct mt_facts *facts; /* complete once the table is read to its end */
+	size_t value;		      /* the value column that weighs rows */
+	unsigned int width;	      /* columns of the terminal, 80 where it is none */
+	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
+	bool selected;		      /* selectors were given */
+};
+
+struct mt_output {
+	const char *name; /* as on the command line, without dashes */
+	const char *help;
+	unsigned int needs; /* enum mt_output_needs */
+	struct mt_error *(*write)(const struct mt_view *view, struct mt_table *table, FILE *to);
+};
+
+/* Ends in a NULL. The first is the default. */
+extern const struct mt_output *const mt_outputs[];
+
+/* NULL for a name that is none. */
+const struct mt_output *mt_output_find(const char *name);
+
+/*
+ * Writes the table, or refuses in one line a table without the columns it needs. Errors of `to` are
+ * the caller's to look for.
+ */
+struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
+				 struct mt_table *table, FILE *to);
+
+extern const struct mt_output mt_output_summary;
+extern const struct mt_output mt_output_folded;
+extern const struct mt_output mt_output_script;
+extern const struct mt_output mt_output_info;
+
+#endif

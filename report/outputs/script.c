@@ -1,0 +1,118 @@
+/*
+ * --script: each sample as `perf script` prints it, so that what reads perf's text reads ours.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/frames.h"
+#include "report/outputs/outputs.h"
+#include "report/stacks.h"
+#include "report/table.h"
+#include "report/text.h"
+
+struct script {
+	struct mt_table *table;
+	size_t time, event, comm, tid, cpu, stack, period;
+	FILE *to;
+};
+
+static void print_head(const struct script *script, const struct mt_row *row)
+{
+	const uint64_t *keys = row->keys;
+
+	mt_text_print_clean(mt_table_string(script->table, row, script->comm), script->to);
+	fprintf(script->to, " %5" PRId64 " ", (int64_t)keys[script->tid]);
+	if (keys[script->cpu] != UINT64_MAX)
+		fprintf(script->to, "[%03" PRIu64 "] ", keys[script->cpu]);
+	fprintf(script->to, "%5" PRIu64 ".%06" PRIu64 ": ", keys[script->time] / 1000000000,
+		keys[script->time] / 1000 % 1000000);
+	fprintf(script->to, "%10.0f ", row->values[script->period].value);
+	mt_text_print_clean(mt_table_string(script->table, row, script->event), script->to);
+	fputs(": \n", script->to);
+}
+
+/*
+ * A frame's address is that of its call, or, as the kernel's chain has it, the return address; perf
+ * shows the offset that goes with it.
+ */
+static void print_frame(const struct script *script, uint64_t address, bool returned,
+			const struct mt_frame_name *name)
+{
+	const char *text = mt_strings_get(mt_frames_strings(script->table->frames), name->name);
+
+	fprintf(script->to, "\t%16" PRIx64 " ", address);
+	if (name->resolved) {
+		mt_text_print_clean(text, script->to);
+		fprintf(script->to, "+0x%" PRIx64, name->offset + returned);
+	} else {
+		fputs("[unknown]", script->to);
+	}
+	fputs(" (", script->to);
+	mt_text_print_clean(name->dso, script->to);
+	fputs(")\n", script->to);
+}
+
+static struct mt_error *print_stack(const struct script *script, const struct mt_row *row)
+{
+	size_t depth, names;
+	const uint32_t *frames =
+		mt_stacks_get(script->table->stacks, (uint32_t)row->keys[script->stack], &depth);
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_name *name =
+			mt_frames_names(script->table->frames, frames[i], &names);
+		const struct mt_frame_key *key = mt_frames_key(script->table->frames, frames[i]);
+
+		if (!name)
+			return mt_error_nomem();
+		for (size_t k = 0; k < names; k++)
+			print_frame(script, row->addresses ? row->addresses[i] : key->offset,
+				    i && key->flags & MT_FRAME_IN_KERNEL, &name[k]);
+	}
+	return NULL;
+}
+
+static struct mt_error *write_script(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	const struct script script = {
+		.table = table,
+		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
+		.event = mt_table_key(table, "event-name"),
+		.comm = mt_table_key(table, "comm"),
+		.tid = mt_table_key(table, "tid"),
+		.cpu = mt_table_key(table, "cpu"),
+		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
+		.period = mt_table_value(table, "period"),
+		.to = to,
+	};
+	struct mt_row row;
+	bool more;
+
+	(void)view;
+	if (script.time == MT_COLUMN_NONE || script.tid == MT_COLUMN_NONE ||
+	    script.cpu == MT_COLUMN_NONE || script.period == MT_COLUMN_NONE)
+		return mt_error_create(MT_ERR_USAGE, "--script shows samples, and --%s has none",
+				       table->name);
+	for (;;) {
+		struct mt_error *err = mt_table_next(table, &row, &more);
+
+		if (err || !more)
+			return err;
+		print_head(&script, &row);
+		err = print_stack(&script, &row);
+		if (err)
+			return err;
+		fputc('\n', to);
+		if (ferror(to))
+			return NULL; /* the caller sees it */
+	}
+}
+
+const struct mt_output mt_output_script = {
+	.name = "script",
+	.help = "every sample with its stack, as perf script prints it",
+	.needs = MT_NEEDS_STACK | MT_NEEDS_LISTING,
+	.write = write_script,
+};

@@ -1,0 +1,544 @@
+/*
+ * --summary: one screenful. Where the recording comes from, what happened how often, what was lost,
+ * which functions and paths account for it, and what to ask next.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/groups.h"
+#include "report/outputs/call_tree.h"
+#include "report/outputs/outputs.h"
+#include "report/stacks.h"
+#include "report/table.h"
+#include "report/text.h"
+#include "report/tree.h"
+
+MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_tree, struct mt_tree)
+
+enum {
+	EVENTS_SHOWN = 8, /* in the table of events */
+	TREES_SHOWN = 3,  /* events whose stacks are shown */
+	TREE_LINES = 20,  /* shared among them */
+	FUNCTIONS_SHOWN = 4,
+	COMMS_SHOWN = 5,
+	NOTES_SHOWN = 4,
+};
+
+/* A named sum; of an event, a thread name or a function. */
+struct sum {
+	uint32_t name; /* string id */
+	const char *text, *where;
+	double value;
+};
+
+typedef MT_ARRAY(struct sum) sums;
+
+struct summary {
+	const struct mt_view *view;
+	struct mt_table *table;
+	FILE *to;
+	sums events, comms, functions;
+	double total;
+	size_t event_column, comm_column, stack_column;
+};
+
+static void summary_deinit(struct summary *s)
+{
+	mt_array_deinit(&s->events);
+	mt_array_deinit(&s->comms);
+	mt_array_deinit(&s->functions);
+}
+
+/* The widest text is a function; few sums, so a search is enough. */
+static bool add_sum(sums *to, uint32_t name, const char *text, const char *where, double value)
+{
+	struct sum *sum;
+
+	for (size_t i = 0; i < to->count; i++) {
+		if (to->items[i].name == name && to->items[i].where == where) {
+			to->items[i].value += value;
+			return true;
+		}
+	}
+	sum = mt_array_push(to);
+	if (sum)
+		*sum = (struct sum){name, text, where, value};
+	return sum;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static void sort_sums(sums *sorted)
+{
+	if (sorted->count)
+		qsort(sorted->items, sorted->count, sizeof(*sorted->items), compare_sums);
+}
+
+/* ---- Head ---- */
+
+static void print_fit(const struct summary *s, const char *text, size_t width)
+{
+	char fit[1024];
+
+	mt_text_fit(text, width, fit, sizeof(fit));
+	fputs(fit, s->to);
+}
+
+static void print_field(const struct summary *s, const char *key, const char *text)
+{
+	fprintf(s->to, "%-9s", key);
+	print_fit(s, text, s->view->width - 9);
+	fputc('\n', s->to);
+}
+
+static void print_recording(const struct summary *s, const struct mt_facts_recording *r)
+{
+	const char *host = mt_facts_info(r, "host"), *kernel = mt_facts_info(r, "kernel"),
+		   *cpus = mt_facts_info(r, "cpus");
+	char line[512];
+	size_t used;
+
+	used = (size_t)snprintf(line, sizeof(line), "%s: %s", r->file,
+				mt_text_duration((double)(r->end - r->start) / 1e9).text);
+	if (host && used < sizeof(line))
+		used += (size_t)snprintf(line + used, sizeof(line) - used, " on %s", host);
+	if (r->start_utc && used < sizeof(line))
+		snprintf(line + used, sizeof(line) - used, ", %s", mt_text_date(r->start_utc).text);
+	print_field(s, "file", line);
+	if (kernel) {
+		snprintf(line, sizeof(line), "Linux %s %s%s%s%s", kernel,
+			 mt_facts_info(r, "arch") ?: "", cpus ? ", " : "", cpus ? cpus : "",
+			 cpus ? (strcmp(cpus, "1") ? " CPUs" : " CPU") : "");
+		print_field(s, "host", line);
+	}
+	if (mt_facts_info(r, "command"))
+		print_field(s, "command", mt_facts_info(r, "command"));
+}
+
+static void print_head(const struct summary *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+	size_t shown = facts->recordings.count > 3 ? 2 : facts->recordings.count;
+
+	for (size_t i = 0; i < shown; i++)
+		print_recording(s, &facts->recordings.items[i]);
+	if (shown < facts->recordings.count)
+		fprintf(s->to, "         and %zu more recordings\n",
+			facts->recordings.count - shown);
+}
+
+/* ---- Events ---- */
+
+static const struct mt_facts_event *facts_of(const struct summary *s, const char *alias)
+{
+	for (size_t i = 0; i < s->view->facts->events.count; i++) {
+		const struct mt_facts_event *event = &s->view->facts->events.items[i];
+
+		if (event->role == 0 && !strcmp(event->alias, alias))
+			return event;
+	}
+	return NULL;
+}
+
+static void print_events(const struct summary *s)
+{
+	double seconds = mt_facts_seconds(s->view->facts);
+	size_t shown = s->events.count > EVENTS_SHOWN ? EVENTS_SHOWN : s->events.count;
+
+	fprintf(s->to, "\n%-24s %14s %12s %10s\n", "event", s->table->values[s->view->value].name,
+		"a second", "lost");
+	for (size_t i = 0; i < shown; i++) {
+		const struct sum *sum = &s->events.items[i];
+		const struct mt_facts_event *event = facts_of(s, sum->text);
+		char name[64];
+		size_t width = mt_text_fit(sum->text, 24, name, sizeof(name));
+
+		fprintf(s->to, "%s%*s %14s %12s %10s\n", name, (int)(24 - width), "",
+			mt_text_count(sum->value).text,
+			seconds > 0 ? mt_text_count(sum->value / seconds).text : "-",
+			event ? mt_text_count((double)event->lost).text : "-");
+	}
+	if (shown < s->events.count)
+		fprintf(s->to, "and %zu more events\n", s->events.count - shown);
+}
+
+/* ---- What is uncertain ---- */
+
+__attribute__((format(printf, 2, 3))) static void print_warning(const struct summary *s,
+								const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	const char *at = text;
+	size_t width = s->view->width - 2;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (const char *mark = "! "; *at; mark = "  ") {
+		size_t length = strlen(at), cut = length;
+
+		if (length > width) {
+			for (cut = width; cut && at[cut] != ' '; cut--)
+				;
+			cut = cut ? cut : width;
+		}
+		fputs(mark, s->to);
+		for (size_t i = 0; i < cut; i++)
+			fputc((unsigned char)at[i] < ' ' ? '?' : at[i], s->to);
+		fputc('\n', s->to);
+		at += cut + (at[cut] == ' ');
+	}
+}
+
+static void print_losses(const struct summary *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+	uint64_t lost = mt_facts_lost_all(facts);
+	char text[400];
+
+	if (lost)
+		print_warning(s,
+			      "%s records were lost while recording (%s): "
+			      "the counts are too low by up to that. "
+			      "Record with a larger ring (-m).",
+			      mt_text_count((double)lost).text,
+			      mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+
+		if (mt_facts_describe_damage(r, text, sizeof(text)))
+			print_warning(s, "%s: %s.", r->file, text);
+	}
+	if (facts->undecodable)
+		print_warning(s, "%s records could not be decoded.",
+			      mt_text_count((double)facts->undecodable).text);
+	if (facts->need_kernel_names)
+		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_names);
+}
+
+static void print_notes(const struct summary *s)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < s->view->facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &s->view->facts->recordings.items[i];
+
+		for (size_t k = 0; k < r->notes.count && shown < NOTES_SHOWN; k++) {
+			if (r->notes.items[k].level) {
+				print_warning(s, "mtrec said: %s", r->notes.items[k].text);
+				shown++;
+			}
+		}
+	}
+}
+
+/* "dump too small 1.2 %, no CFI 0.3 %": the reasons that matter, most frequent first. */
+static void list_ends(const struct mt_facts *facts, char *out, size_t size)
+{
+	bool done[MT_END_REASONS] = {[MT_END_ROOT] = true};
+	size_t used = 0;
+
+	*out = '\0';
+	for (int round = 0; round < 3 && used < size; round++) {
+		int most = -1;
+
+		for (int i = 0; i < MT_END_REASONS; i++) {
+			if (!done[i] && facts->ends[i] &&
+			    (most < 0 || facts->ends[i] > facts->ends[most]))
+				most = i;
+		}
+		if (most < 0)
+			return;
+		done[most] = true;
+		used += (size_t)snprintf(out + used, size - used, "%s%s %s", used ? ", " : "",
+					 mt_stack_end_name((enum mt_stack_end)most),
+					 mt_text_percent((double)facts->ends[most],
+							 (double)facts->user_stacks)
+						 .text);
+	}
+}
+
+static void print_completeness(const struct summary *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+	double all = (double)facts->user_stacks;
+	char ends[256], line[400];
+
+	if (!facts->user_stacks)
+		return;
+	list_ends(facts, ends, sizeof(ends));
+	snprintf(line, sizeof(line), "%s of %s user stacks are complete%s%s",
+		 mt_text_percent((double)facts->ends[MT_END_ROOT], all).text,
+		 mt_text_count(all).text, *ends ? "; the others: " : "", ends);
+	fputc('\n', s->to);
+	print_field(s, "stacks", line);
+	if ((double)facts->ends[MT_END_DUMP] > 0.005 * all)
+		print_warning(s, "Dumps were too small: record with --call-graph dwarf,65528.");
+}
+
+/* ---- Threads and functions ---- */
+
+/* Code that everybody uses and nobody is guilty of. */
+static bool is_system(const struct mt_frame_name *name, bool kernel)
+{
+	static const char *const places[] = {"/lib/",	       "/lib64/", "/usr/lib",
+					     "/usr/local/lib", "[",	  "//"};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (!strncmp(name->dso, places[i], strlen(places[i])))
+			return true;
+	}
+	return kernel;
+}
+
+/*
+ * The innermost function outside the kernel and the system's libraries, else the innermost of the
+ * user's, else of all.
+ */
+static bool blame(struct summary *s, uint32_t stack, double value)
+{
+	struct mt_frames *frames = s->table->frames;
+	size_t depth, names;
+	const uint32_t *ids = mt_stacks_get(s->table->stacks, stack, &depth);
+	const struct mt_frame_name *guilty = NULL;
+	bool guilty_in_kernel = false;
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_name *name = mt_frames_names(frames, ids[i], &names);
+		bool kernel = mt_frames_key(frames, ids[i])->flags & MT_FRAME_IN_KERNEL;
+
+		if (!name)
+			return false;
+		if (!is_system(name, kernel)) {
+			guilty = name;
+			break;
+		}
+		if (!guilty || (guilty_in_kernel && !kernel))
+			guilty = name;
+		guilty_in_kernel = guilty == name ? kernel : guilty_in_kernel;
+	}
+	return !guilty ||
+	       add_sum(&s->functions, guilty->name,
+		       mt_strings_get(mt_frames_strings(frames), guilty->name), guilty->dso, value);
+}
+
+static void print_functions(struct summary *s, double total)
+{
+	size_t shown = s->functions.count > FUNCTIONS_SHOWN ? FUNCTIONS_SHOWN : s->functions.count;
+
+	if (!shown)
+		return;
+	fputs("\n  innermost functions outside the system's libraries\n", s->to);
+	for (size_t i = 0; i < shown; i++) {
+		const struct sum *sum = &s->functions.items[i];
+		const char *slash = strrchr(sum->where, '/');
+		char name[512], where[128];
+
+		mt_text_fit(sum->text, s->view->width > 60 ? s->view->width - 46 : 20, name,
+			    sizeof(name));
+		mt_text_fit(slash ? slash + 1 : sum->where, 20, where, sizeof(where));
+		fprintf(s->to, "  %9s %12s  %s  (%s)\n", mt_text_percent(sum->value, total).text,
+			mt_text_count(sum->value).text, name, where);
+	}
+}
+
+static void print_comms(const struct summary *s)
+{
+	size_t width = 9;
+
+	if (s->comms.count < 2)
+		return;
+	fputs("threads  ", s->to);
+	for (size_t i = 0; i < s->comms.count && i < COMMS_SHOWN; i++) {
+		struct mt_snippet part = mt_text_percent(s->comms.items[i].value, s->total);
+		char name[64];
+		size_t need = mt_text_fit(s->comms.items[i].text, 16, name, sizeof(name)) +
+			      strlen(part.text) + 3;
+
+		if (width + need > s->view->width)
+			break;
+		width += need;
+		fprintf(s->to, "%s%s %s", i ? ", " : "", name, part.text);
+	}
+	fprintf(s->to, "%s\n", s->comms.count > COMMS_SHOWN ? ", .." : "");
+}
+
+/* ---- One event's stacks ---- */
+
+/* Adds the rows of one event to the tree and to the functions. */
+static struct mt_error *take_event_rows(struct summary *s, uint32_t event, struct mt_paths *paths,
+					struct mt_tree *tree)
+{
+	struct mt_error *err = mt_table_rewind(s->table);
+	struct mt_row row;
+	bool more = true;
+
+	while (!err) {
+		const char *comm;
+		double value;
+		uint32_t stack, path, first;
+		size_t count;
+		const uint32_t *names;
+
+		err = mt_table_next(s->table, &row, &more);
+		if (err || !more)
+			return err;
+		if (s->event_column != MT_COLUMN_NONE && row.keys[s->event_column] != event)
+			continue;
+		value = row.values[s->view->value].value;
+		stack = (uint32_t)row.keys[s->stack_column];
+		path = mt_paths_of(paths, stack);
+		comm = mt_table_string(s->table, &row, s->comm_column);
+		first = mt_strings_intern(mt_frames_strings(s->table->frames), comm, strlen(comm));
+		if (path == MT_PATH_NONE || first == MT_STRING_NONE)
+			return mt_error_nomem();
+		names = mt_paths_get(paths, path, &count);
+		if (!mt_tree_add(tree, first, names, count, value) || !blame(s, stack, value))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static struct mt_error *print_event_stacks(struct summary *s, const struct sum *event,
+					   struct mt_paths *paths, size_t lines)
+{
+	MT_CLEANUP(mt_tree_destroy_p)
+	struct mt_tree *tree = mt_tree_create(mt_frames_strings(s->table->frames));
+	struct mt_call_tree_options options = {
+		.width = s->view->width, .utf8 = s->view->utf8, .lines = lines};
+	struct mt_error *err;
+
+	if (!tree)
+		return mt_error_nomem();
+	s->functions.count = 0;
+	err = take_event_rows(s, event->name, paths, tree);
+	if (err)
+		return err;
+	if (!mt_tree_sort(tree))
+		return mt_error_nomem();
+	sort_sums(&s->functions);
+	fputc('\n', s->to);
+	print_fit(s, event->text, 40);
+	fprintf(s->to, ": %s %s", mt_text_count(event->value).text,
+		s->table->values[s->view->value].unit);
+	print_functions(s, event->value);
+	fputs("\n  paths, from the root to where it happened\n", s->to);
+	mt_call_tree_print(tree, &options, s->to);
+	return NULL;
+}
+
+static struct mt_error *print_stacks(struct summary *s)
+{
+	MT_CLEANUP(mt_paths_destroy_p)
+	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames);
+	size_t shown = s->events.count > TREES_SHOWN ? TREES_SHOWN : s->events.count;
+	struct mt_error *err = paths ? mt_frames_resolve(s->table->frames) : mt_error_nomem();
+
+	for (size_t i = 0; i < shown && !err; i++)
+		err = print_event_stacks(s, &s->events.items[i], paths, TREE_LINES / shown);
+	return err;
+}
+
+/* ---- The whole ---- */
+
+static struct mt_error *sum_rows(struct summary *s)
+{
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(s->table, &row, &more);
+		double value;
+
+		if (err || !more)
+			return err;
+		value = row.values[s->view->value].value;
+		s->total += value;
+		if (s->event_column != MT_COLUMN_NONE &&
+		    !add_sum(&s->events, (uint32_t)row.keys[s->event_column],
+			     mt_table_string(s->table, &row, s->event_column), NULL, value))
+			return mt_error_nomem();
+		if (s->comm_column != MT_COLUMN_NONE &&
+		    !add_sum(&s->comms, (uint32_t)row.keys[s->comm_column],
+			     mt_table_string(s->table, &row, s->comm_column), NULL, value))
+			return mt_error_nomem();
+	}
+}
+
+static void print_next(const struct summary *s)
+{
+	const char *file = s->view->facts->recordings.count == 1
+				   ? s->view->facts->recordings.items[0].file
+				   : "FILE...";
+	const char *event = s->events.count ? s->events.items[0].text : "EVENT";
+	bool several = s->events.count > 1;
+
+	fprintf(s->to, "\nnext     mtreport --folded%s%s ", several ? " -e " : "",
+		several ? event : "");
+	mt_text_print_clean(file, s->to);
+	fputs(" > out.folded     for a flame graph\n", s->to);
+	if (s->comms.count > 1) {
+		fputs("         mtreport --comm '", s->to);
+		print_fit(s, s->comms.items[0].text, 16);
+		fputs("' ", s->to);
+		mt_text_print_clean(file, s->to);
+		fputs("     this thread name alone\n", s->to);
+	}
+	fputs("         mtreport --info ", s->to);
+	mt_text_print_clean(file, s->to);
+	fputs("     host, events, images, losses\n", s->to);
+}
+
+static struct mt_error *write_summary(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(summary_deinit)
+	struct summary s = {
+		.view = view,
+		.table = table,
+		.to = to,
+		.event_column = mt_table_key(table, "event"),
+		.comm_column = mt_table_key(table, "comm"),
+		.stack_column = mt_table_key_of_kind(table, MT_KEY_STACK),
+	};
+	struct mt_error *err = sum_rows(&s);
+
+	if (err)
+		return err;
+	sort_sums(&s.events);
+	sort_sums(&s.comms);
+	print_head(&s);
+	if (s.events.count)
+		print_events(&s);
+	print_completeness(&s);
+	print_comms(&s);
+	print_losses(&s);
+	print_notes(&s);
+	if (s.stack_column != MT_COLUMN_NONE)
+		err = print_stacks(&s);
+	if (!err && s.events.count)
+		print_next(&s);
+	return err;
+}
+
+const struct mt_output mt_output_summary = {
+	.name = "summary",
+	.help = "a screenful: what, how often, what was lost, which functions and paths",
+	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS,
+	.write = write_summary,
+};

@@ -1,0 +1,699 @@
+/*
+ * The one loop over a recording's records. What a record does to tasks and spaces is spaces.c's,
+ * what a stack is unwinding.c's; what this file keeps is the event table, the facts, and the
+ * decision which samples are wanted.
+ */
+#include "report/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/attr.h"
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "formats/sample.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/naming.h"
+#include "report/selection.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+#include "report/unwinding.h"
+#include "symbols/image.h"
+
+enum {
+	PROGRESS_EVERY = 4096, /* records */
+};
+
+/* An event as the present recording numbers it. */
+struct local_event {
+	uint32_t event; /* index in facts.events */
+	uint32_t role;
+	struct mt_attr attr;
+	double weight; /* of its samples from now on */
+	bool wanted;   /* by -e, and of role 0 */
+};
+
+enum verdict { /* of a stack by --dso and --symbol */
+	VERDICT_NONE,
+	VERDICT_NO,
+	VERDICT_YES,
+};
+
+struct mt_session {
+	const struct mt_session_options *options;
+	MT_ARRAY(struct mt_reader *) readers;
+	size_t reader, recording; /* the present ones: index of the file, and within it */
+	bool reading;
+	uint64_t records;
+	uint64_t from, to; /* the wanted times of this recording */
+
+	struct mt_strings *strings;
+	struct mt_naming *naming;
+	struct mt_spaces *spaces;
+	struct mt_stacks *stacks;
+	struct mt_frames *frames;
+	struct mt_unwinding *unwinding;
+	MT_ARRAY(uint8_t) verdicts; /* by stack id */
+
+	struct mt_map64 by_index; /* EVENT index to index in local */
+	MT_ARRAY(struct local_event) local;
+	struct mt_facts facts;
+	struct mt_sample sample; /* the one given last */
+};
+
+MT_DEFINE_CLEANUP(mt_session, struct mt_session)
+
+/* ---- Opening ---- */
+
+static struct mt_error *open_files(struct mt_session *session)
+{
+	for (size_t i = 0; i < session->options->file_count; i++) {
+		struct mt_reader **slot = mt_array_push(&session->readers);
+		struct mt_error *err;
+
+		if (!slot)
+			return mt_error_nomem();
+		err = mt_reader_open(session->options->files[i], NULL, slot);
+		if (err) {
+			session->readers.count--;
+			return err;
+		}
+	}
+	return NULL;
+}
+
+/* One facts entry for each recording of each file, in the order they are read. */
+static struct mt_error *list_recordings(struct mt_session *session)
+{
+	for (size_t i = 0; i < session->readers.count; i++) {
+		for (size_t k = 0; k < mt_reader_recordings(session->readers.items[i]); k++) {
+			struct mt_facts_recording *facts =
+				mt_array_push(&session->facts.recordings);
+
+			if (!facts)
+				return mt_error_nomem();
+			facts->file = session->options->files[i];
+			facts->reading = mt_reader_recording(session->readers.items[i], k);
+		}
+	}
+	return NULL;
+}
+
+static struct mt_error *prepare_stacks(struct mt_session *session)
+{
+	const struct mt_session_options *options = session->options;
+	struct mt_namer namer = {.name = mt_naming_name, .context = session->naming};
+	struct mt_unwinding_options unwinding = {
+		.method = options->method,
+		.max_frames = options->max_frames,
+		.addresses = options->addresses,
+		.kernel_image = mt_naming_kernel_image(session->naming),
+	};
+
+	if (!options->stacks && !mt_selection_needs_stacks(options->selection))
+		return NULL;
+	session->stacks = mt_stacks_create();
+	session->frames = mt_frames_create(&namer);
+	if (!session->stacks || !session->frames)
+		return mt_error_nomem();
+	session->unwinding = mt_unwinding_create(&unwinding, session->stacks, session->frames);
+	return session->unwinding ? NULL : mt_error_nomem();
+}
+
+struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
+{
+	struct mt_naming_options naming = {.kallsyms = options->kallsyms,
+					   .demangle = !options->no_demangle};
+	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = calloc(1, sizeof(*session));
+	struct mt_error *err;
+
+	if (!session)
+		return mt_error_nomem();
+	session->options = options;
+	session->strings = mt_strings_create();
+	if (!session->strings)
+		return mt_error_nomem();
+	err = mt_naming_create(&naming, &session->naming);
+	err = err ? err : open_files(session);
+	err = err ? err : list_recordings(session);
+	err = err ? err : prepare_stacks(session);
+	if (err)
+		return err;
+	*out = MT_TAKE(session);
+	return NULL;
+}
+
+void mt_session_destroy(struct mt_session *session)
+{
+	if (!session)
+		return;
+	mt_unwinding_destroy(session->unwinding);
+	mt_frames_destroy(session->frames);
+	mt_stacks_destroy(session->stacks);
+	mt_spaces_destroy(session->spaces);
+	mt_naming_destroy(session->naming);
+	mt_facts_deinit(&session->facts);
+	mt_strings_destroy(session->strings);
+	for (size_t i = 0; i < session->readers.count; i++)
+		mt_reader_destroy(session->readers.items[i]);
+	mt_array_deinit(&session->readers);
+	mt_array_deinit(&session->local);
+	mt_array_deinit(&session->verdicts);
+	mt_map64_deinit(&session->by_index);
+	free(session);
+}
+
+/* ---- From one recording to the next ---- */
+
+/* Of the present recording: its index among all of them, counted over the files before. */
+static size_t recording_index(const struct mt_session *session)
+{
+	size_t index = session->recording;
+
+	for (size_t i = 0; i < session->reader; i++)
+		index += mt_reader_recordings(session->readers.items[i]);
+	return index;
+}
+
+static struct mt_facts_recording *present(struct mt_session *session)
+{
+	return &session->facts.recordings.items[recording_index(session)];
+}
+
+static void set_bounds(struct mt_session *session, struct mt_facts_recording *facts)
+{
+	const struct mt_recording *reading = facts->reading;
+
+	if (reading->has_end && (!facts->start || reading->end.start < facts->start))
+		facts->start = reading->end.start;
+	if (!facts->start)
+		facts->start = reading->first_time;
+	facts->end = reading->has_end ? reading->end.end : reading->last_time;
+	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,
+			  &session->from, &session->to);
+}
+
+static struct mt_error *begin_recording(struct mt_session *session)
+{
+	struct mt_error *err =
+		mt_reader_rewind(session->readers.items[session->reader], session->recording);
+
+	if (err)
+		return mt_error_context(err, "%s", present(session)->file);
+	mt_spaces_destroy(session->spaces);
+	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings);
+	if (!session->spaces)
+		return mt_error_nomem();
+	mt_map64_deinit(&session->by_index);
+	session->local.count = 0;
+	session->reading = true;
+	set_bounds(session, present(session));
+	return NULL;
+}
+
+static struct mt_error *finish_recording(struct mt_session *session)
+{
+	struct mt_facts_recording *facts = present(session);
+
+	facts->finished = true;
+	facts->tasks = mt_spaces_tasks(session->spaces);
+	facts->processes = mt_spaces_processes(session->spaces);
+	session->reading = false;
+	session->recording++;
+	if (session->recording == mt_reader_recordings(session->readers.items[session->reader])) {
+		session->recording = 0;
+		session->reader++;
+	}
+	if (session->reader < session->readers.count || !session->options->images)
+		return NULL;
+	return mt_naming_list_images(session->naming, session->frames, &session->facts);
+}
+
+/* ---- The records of STATE ---- */
+
+/* Borrows text as a terminated string; NULL out of memory. */
+static const char *keep(struct mt_session *session, struct mt_text text)
+{
+	uint32_t id = mt_strings_intern(session->strings, text.bytes ? text.bytes : "", text.size);
+
+	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
+}
+
+static bool take_info(struct mt_session *session, const struct mt_info_record *record)
+{
+	struct mt_facts_recording *facts = present(session);
+	struct mt_facts_pair *pair = mt_array_push(&facts->info);
+
+	if (!pair)
+		return false;
+	*pair = (struct mt_facts_pair){keep(session, record->key), keep(session, record->value)};
+	if (!pair->key || !pair->value) {
+		facts->info.count--;
+		return false;
+	}
+	if (!strcmp(pair->key, "boot-id"))
+		facts->this_boot = mt_naming_is_this_boot(session->naming, pair->value);
+	return true;
+}
+
+static bool take_note(struct mt_session *session, const struct mt_note_record *record)
+{
+	struct mt_facts_recording *facts = present(session);
+	const char *text = keep(session, record->text);
+	struct mt_facts_note *note = text ? mt_array_push(&facts->notes) : NULL;
+
+	if (note)
+		*note = (struct mt_facts_note){record->level, text};
+	return note;
+}
+
+static void take_clock(struct mt_session *session, const struct mt_clock_record *record)
+{
+	struct mt_facts_recording *facts = present(session);
+	const struct mt_recording *reading = facts->reading;
+
+	if (facts->start_utc)
+		return;
+	/* The first anchor is taken before the events are opened. */
+	if (record->recording &&
+	    (!reading->first_time || record->recording <= reading->first_time) && !reading->has_end)
+		facts->start = record->recording;
+	set_bounds(session, facts);
+	facts->start_utc = record->realtime + (facts->start - record->recording);
+}
+
+static struct mt_facts_event *same_event(struct mt_facts *facts, const struct mt_facts_event *event)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		struct mt_facts_event *known = &facts->events.items[i];
+
+		if (known->role == event->role && !strcmp(known->name, event->name) &&
+		    !strcmp(known->alias, event->alias))
+			return known;
+	}
+	return NULL;
+}
+
+static bool wants_event(const struct mt_session *session, const struct mt_facts_event *event)
+{
+	const struct mt_match *match = session->options->selection->events;
+
+	return event->role == MT_ROLE_SAMPLE &&
+	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
+}
+
+static bool take_event(struct mt_session *session, const struct mt_event_record *record)
+{
+	struct mt_facts_event event =
+				      {
+					      .name = keep(session, record->name),
+					      .alias = keep(session, record->alias.size
+									     ? record->alias
+									     : record->name),
+					      .unit = keep(session, record->unit),
+					      .role = record->role,
+				      },
+			      *known;
+	struct local_event *local;
+	uint64_t index;
+
+	if (!event.name || !event.alias || !event.unit)
+		return false;
+	if (mt_map64_get(&session->by_index, record->index, &index))
+		return true;
+	if (!mt_attr_decode(record->attr.bytes, record->attr.size, &event.attr))
+		return true; /* its records count as undecodable */
+	known = same_event(&session->facts, &event);
+	if (!known) {
+		known = mt_array_push(&session->facts.events);
+		if (!known)
+			return false;
+		*known = event;
+	}
+	local = mt_array_push(&session->local);
+	if (!local)
+		return false;
+	*local = (struct local_event){
+		.event = (uint32_t)(known - session->facts.events.items),
+		.role = record->role,
+		.attr = event.attr,
+		.weight = 1,
+		.wanted = wants_event(session, &event),
+	};
+	return mt_map64_put(&session->by_index, record->index, session->local.count - 1);
+}
+
+static struct local_event *local_event(struct mt_session *session, uint32_t index)
+{
+	uint64_t at;
+
+	return mt_map64_get(&session->by_index, index, &at) ? &session->local.items[at] : NULL;
+}
+
+static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)
+{
+	struct mt_facts_loss *loss = mt_array_push(&present(session)->losses);
+	const struct local_event *event = local_event(session, record->event);
+
+	if (!loss)
+		return false;
+	*loss = (struct mt_facts_loss){
+		.stream = record->stream,
+		.event = event ? event->event : MT_EVENT_NONE,
+		.source = record->source,
+		.from = record->from,
+		.to = record->to,
+		.count = record->count,
+	};
+	if (event)
+		session->facts.events.items[event->event].lost += record->count;
+	return true;
+}
+
+static void take_weight(struct mt_session *session, const struct mt_weight_record *record)
+{
+	struct local_event *event = local_event(session, record->event);
+
+	if (event && record->denominator)
+		event->weight = (double)record->numerator / (double)record->denominator;
+}
+
+/* Decodes and applies a record that is no sample; false out of memory. */
+static bool take_state(struct mt_session *session, const struct mt_record *record)
+{
+	union {
+		struct mt_info_record info;
+		struct mt_event_record event;
+		struct mt_clock_record clock;
+		struct mt_task_record task;
+		struct mt_map_record map;
+		struct mt_image_record image;
+		struct mt_loss_record loss;
+		struct mt_weight_record weight;
+		struct mt_note_record note;
+	} r;
+	const uint8_t *body = record->body;
+	size_t size = record->size;
+
+	switch (record->type) {
+	case MT_RECORD_INFO:
+		return !mt_info_get(body, size, &r.info) || take_info(session, &r.info);
+	case MT_RECORD_EVENT:
+		return !mt_event_get(body, size, &r.event) || take_event(session, &r.event);
+	case MT_RECORD_CLOCK:
+		if (mt_clock_get(body, size, &r.clock))
+			take_clock(session, &r.clock);
+		return true;
+	case MT_RECORD_TASK:
+		return !mt_task_get(body, size, &r.task) ||
+		       mt_spaces_add_task(session->spaces, &r.task);
+	case MT_RECORD_MAP:
+		present(session)->maps++;
+		return !mt_map_get(body, size, &r.map) ||
+		       mt_spaces_add_map(session->spaces, &r.map);
+	case MT_RECORD_IMAGE:
+		return !mt_image_get(body, size, &r.image) ||
+		       mt_naming_add_image(session->naming, &r.image);
+	case MT_RECORD_LOSS:
+		return !mt_loss_get(body, size, &r.loss) || take_loss(session, &r.loss);
+	case MT_RECORD_WEIGHT:
+		if (mt_weight_get(body, size, &r.weight))
+			take_weight(session, &r.weight);
+		return true;
+	case MT_RECORD_NOTE:
+		return !mt_note_get(body, size, &r.note) || take_note(session, &r.note);
+	default:
+		return true;
+	}
+}
+
+/* ---- Samples ---- */
+
+static bool frame_matches(struct mt_session *session, uint32_t id)
+{
+	const struct mt_selection *selection = session->options->selection;
+	size_t count;
+	const struct mt_frame_name *names = mt_frames_names(session->frames, id, &count);
+
+	for (size_t i = 0; names && i < count; i++) {
+		const char *slash = strrchr(names[i].dso, '/');
+
+		if (selection->dsos && !mt_match_text(selection->dsos, names[i].dso) &&
+		    !(slash && mt_match_text(selection->dsos, slash + 1)))
+			continue;
+		if (selection->symbols &&
+		    !mt_match_text(selection->symbols,
+				   mt_strings_get(mt_frames_strings(session->frames),
+						  names[i].name)))
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool stack_matches(struct mt_session *session, uint32_t stack)
+{
+	size_t count;
+	const uint32_t *frames = mt_stacks_get(session->stacks, stack, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (frame_matches(session, frames[i]))
+			return true;
+	}
+	return false;
+}
+
+/* --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.
+ */
+static bool select_stack(struct mt_session *session, uint32_t stack, bool *wanted)
+{
+	uint8_t *verdict;
+
+	if (!mt_selection_needs_stacks(session->options->selection))
+		return true;
+	if (!mt_array_reserve(&session->verdicts, (size_t)stack + 1))
+		return false;
+	while (session->verdicts.count <= stack)
+		session->verdicts.items[session->verdicts.count++] = VERDICT_NONE;
+	verdict = &session->verdicts.items[stack];
+	if (*verdict == VERDICT_NONE)
+		*verdict = stack_matches(session, stack) ? VERDICT_YES : VERDICT_NO;
+	*wanted = *verdict == VERDICT_YES;
+	return true;
+}
+
+/* Unwinds the sample; *wanted false where the stack's selectors leave it out. */
+static bool add_stack(struct mt_session *session, struct mt_session_sample *out, bool *wanted)
+{
+	struct mt_unwinding_input input = {
+		.attr = out->attr,
+		.sample = out->kernel,
+		.map = out->space->map,
+		.kernel_known = mt_naming_has_kernel(session->naming, present(session)->this_boot),
+	};
+	struct mt_unwound unwound;
+
+	out->stack = MT_STACK_NONE;
+	out->addresses = NULL;
+	if (!session->unwinding)
+		return true;
+	if (!mt_unwinding_stack(session->unwinding, &input, &unwound) ||
+	    !select_stack(session, unwound.stack, wanted))
+		return false;
+	out->stack = unwound.stack;
+	out->addresses = unwound.addresses;
+	if (!*wanted)
+		return true;
+	if (unwound.user) {
+		session->facts.user_stacks++;
+		session->facts.ends[unwound.end]++;
+	}
+	if (unwound.kernel && !input.kernel_known) {
+		session->facts.need_kernel_names = true;
+		session->facts.kernel_names =
+			mt_naming_kernel_problem(session->naming, present(session)->this_boot);
+	}
+	return true;
+}
+
+static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return sample->time >= session->from && sample->time < session->to &&
+	       mt_numbers_match(&s->pids, sample->task->pid) &&
+	       mt_numbers_match(&s->tids, sample->task->tid) &&
+	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu) &&
+	       mt_match_text(s->comms, mt_strings_get(session->strings, sample->task->comm));
+}
+
+static void count_selected(struct mt_session *session, const struct mt_session_sample *sample)
+{
+	struct mt_facts_event *event = &session->facts.events.items[sample->event];
+
+	session->facts.selected++;
+	event->selected++;
+	event->weighted += sample->weight;
+	if (!event->first)
+		event->first = sample->time;
+	event->last = sample->time;
+}
+
+/* A decoded sample becomes *out; *wanted tells whether it is one to give. */
+static bool take_sample(struct mt_session *session, const struct local_event *event, uint64_t time,
+			struct mt_session_sample *out, bool *wanted)
+{
+	const struct mt_task *task;
+
+	session->facts.events.items[event->event].samples++;
+	if (event->role != MT_ROLE_SAMPLE)
+		return true;
+	session->facts.samples++;
+	present(session)->samples++;
+	if (!event->wanted)
+		return true;
+	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
+	if (!task)
+		return false;
+	*out = (struct mt_session_sample){
+		.event = event->event,
+		.recording = (uint32_t)recording_index(session),
+		.time = time,
+		.weight = event->weight,
+		.task = task,
+		.space = task->space,
+		.attr = &event->attr,
+		.kernel = &session->sample,
+	};
+	*wanted = select_sample(session, out);
+	if (*wanted && !add_stack(session, out, wanted))
+		return false;
+	if (*wanted)
+		count_selected(session, out);
+	return true;
+}
+
+static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
+			       const struct mt_kernel_bytes *bytes)
+{
+	struct mt_kernel_record record;
+
+	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record)) {
+		session->facts.undecodable++;
+		return true;
+	}
+	if (record.type == MT_KERNEL_LOST || record.type == MT_KERNEL_LOST_SAMPLES)
+		present(session)->kernel_lost += record.lost;
+	return mt_spaces_apply(session->spaces, &record);
+}
+
+/* KERNEL and SAMPLE. */
+static bool take_data(struct mt_session *session, const struct mt_record *record,
+		      struct mt_session_sample *out, bool *wanted)
+{
+	struct mt_kernel_bytes bytes;
+	struct mt_dump_apart apart;
+	const struct local_event *event;
+	bool is_sample = record->type == MT_RECORD_SAMPLE;
+
+	if (!(is_sample ? mt_sample_get : mt_kernel_get)(record->body, record->size, &bytes)) {
+		session->facts.undecodable++;
+		return true;
+	}
+	event = local_event(session, bytes.event);
+	if (!event) {
+		session->facts.undecodable++;
+		return true;
+	}
+	if (!is_sample && bytes.kernel_size >= 8 && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE)
+		return take_kernel_record(session, &event->attr, &bytes);
+	apart = (struct mt_dump_apart){bytes.cut, bytes.dump_asked, bytes.dump, bytes.dump_size};
+	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
+			      is_sample ? &apart : NULL, &session->sample)) {
+		session->facts.undecodable++;
+		return true;
+	}
+	return take_sample(session, event, record->time, out, wanted);
+}
+
+static void show_progress(struct mt_session *session, uint64_t time)
+{
+	const struct mt_facts_recording *facts = present(session);
+	double length = (double)(facts->end - facts->start), part = 0;
+
+	if (!session->options->progress || ++session->records % PROGRESS_EVERY)
+		return;
+	if (time > facts->start && time <= facts->end && length > 0)
+		part = (double)(time - facts->start) / length;
+	session->options->progress(session->options->progress_context,
+				   ((double)recording_index(session) + part) /
+					   (double)session->facts.recordings.count);
+}
+
+struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
+				 bool *more)
+{
+	bool wanted = false, have = false, ok;
+	struct mt_record record;
+	struct mt_error *err;
+
+	while (!wanted && session->reader < session->readers.count) {
+		if (!session->reading) {
+			err = begin_recording(session);
+			if (err)
+				return err;
+		}
+		err = mt_reader_next(session->readers.items[session->reader], &record, &have);
+		if (err)
+			return mt_error_context(err, "%s", present(session)->file);
+		if (!have) {
+			err = finish_recording(session);
+			if (err)
+				return err;
+			continue;
+		}
+		show_progress(session, record.time);
+		if (record.type == MT_RECORD_KERNEL || record.type == MT_RECORD_SAMPLE)
+			ok = take_data(session, &record, out, &wanted);
+		else
+			ok = take_state(session, &record);
+		if (!ok)
+			return mt_error_nomem();
+	}
+	*more = wanted;
+	return NULL;
+}
+
+/* ---- What others borrow ---- */
+
+const struct mt_facts *mt_session_facts(const struct mt_session *session)
+{
+	return &session->facts;
+}
+
+struct mt_strings *mt_session_strings(struct mt_session *session)
+{
+	return session->strings;
+}
+
+struct mt_stacks *mt_session_stacks(struct mt_session *session)
+{
+	return session->stacks;
+}
+
+struct mt_frames *mt_session_frames(struct mt_session *session)
+{
+	return session->frames;
+}
+
+const struct mt_unwind_counts *mt_session_unwind_counts(const struct mt_session *session)
+{
+	return session->unwinding ? mt_unwinding_counts(session->unwinding) : NULL;
+}

@@ -1,0 +1,79 @@
+/*
+ * Reading recordings for a report: opens the files, keeps events, tasks and address spaces as the
+ * records tell of them, and gives the samples that the selectors leave, in time order, each with
+ * its task, space, weight and stack. One recording after the other.
+ */
+#ifndef MT_REPORT_SESSION_H
+#define MT_REPORT_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_attr;
+struct mt_error;
+struct mt_facts;
+struct mt_facts_event;
+struct mt_frames;
+struct mt_sample;
+struct mt_selection;
+struct mt_session;
+struct mt_space;
+struct mt_stacks;
+struct mt_strings;
+struct mt_task;
+struct mt_unwind_counts;
+struct mt_unwind_method;
+
+struct mt_session_options {
+	const char *const *files; /* borrowed; "-" is standard input */
+	size_t file_count;
+	const struct mt_selection *selection; /* borrowed */
+	bool stacks;			      /* unwind each sample */
+	bool addresses;			      /* give the address of each frame too */
+	bool images;			      /* list the images in the facts at the end */
+	bool no_demangle;
+	const struct mt_unwind_method *method;
+	uint32_t max_frames;
+	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
+				 machine's if it is that boot */
+	/* Called now and then with the part of the work that is done, 0 to 1; may be NULL. */
+	void (*progress)(void *context, double done);
+	void *progress_context;
+};
+
+/* Views that hold until the next mt_session_next(). */
+struct mt_session_sample {
+	uint32_t event;	    /* index in facts->events */
+	uint32_t recording; /* index in facts->recordings */
+	uint64_t time;
+	double weight;		      /* samples that this one stands for */
+	const struct mt_task *task;   /* as of this moment */
+	const struct mt_space *space; /* the same */
+	const struct mt_attr *attr;
+	const struct mt_sample *kernel;
+	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
+	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
+};
+
+/* Opens every file. options (and what they point to) are borrowed until destroyed. */
+struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
+void mt_session_destroy(struct mt_session *session);
+
+/* The next sample; *more false at the end of the last recording, when the facts are complete. */
+struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
+				 bool *more);
+
+/*
+ * What the ids in samples refer to; borrowed as long as the session. stacks and frames are NULL
+ * without options.stacks.
+ */
+const struct mt_facts *mt_session_facts(const struct mt_session *session);
+struct mt_strings *mt_session_strings(struct mt_session *session);
+struct mt_stacks *mt_session_stacks(struct mt_session *session);
+struct mt_frames *mt_session_frames(struct mt_session *session);
+
+/* How unwinding went; NULL without stacks. */
+const struct mt_unwind_counts *mt_session_unwind_counts(const struct mt_session *session);
+
+#endif
