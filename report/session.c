@@ -602,8 +602,10 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	struct mt_dump_apart apart;
 	const struct local_event *event;
 	bool is_sample = record->type == MT_RECORD_SAMPLE;
+	bool good = is_sample ? mt_sample_get(record->body, record->size, record->dump, &bytes)
+			      : mt_kernel_get(record->body, record->size, &bytes);
 
-	if (!(is_sample ? mt_sample_get : mt_kernel_get)(record->body, record->size, &bytes)) {
+	if (!good || (is_sample && bytes.dump_size && !bytes.dump)) {
 		session->facts.undecodable++;
 		return true;
 	}
