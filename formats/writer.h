@@ -27,6 +27,7 @@ void mt_writer_destroy(struct mt_writer *writer);
  */
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
 
+/* What has gone out so far. */
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);
 
 #endif

@@ -59,7 +59,10 @@ void mt_drain_wait(struct mt_drain *drain);
 /* A last flush, then ends the thread. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
+/* What has passed through so far; may be asked at any time. */
 struct mt_drain_counts mt_drain_counts(const struct mt_drain *drain);
+
+/* What the thread got, once a first flush has been waited for. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 
 #endif

@@ -150,13 +150,13 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 
 static void put_call_graph(struct mt_state *state, const struct mt_record_options *options)
 {
-	char text[32] = "none";
+	char dwarf[32];
 
-	if (options->call_graph == MT_GRAPH_FP)
-		strcpy(text, "fp");
-	else if (options->call_graph == MT_GRAPH_DWARF)
-		snprintf(text, sizeof(text), "dwarf,%u", options->dump_size);
-	put_info(state, "call-graph", text);
+	snprintf(dwarf, sizeof(dwarf), "dwarf,%u", options->dump_size);
+	put_info(state, "call-graph",
+		 options->call_graph == MT_GRAPH_DWARF ? dwarf
+		 : options->call_graph == MT_GRAPH_FP  ? "fp"
+						       : "none");
 }
 
 static void put_uname(struct mt_state *state)

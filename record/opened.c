@@ -39,7 +39,8 @@ static struct mt_error *ring_error(int errnum, size_t size)
 	if (errnum == EPERM)
 		return mt_error_hint(
 			err,
-			"the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit -l, run as "
+			"the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit "
+			"-l, run as "
 			"root, or ask for less with -m");
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }

@@ -61,7 +61,10 @@ struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on
  * such process. */
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid);
 
+/* Lets all events begin, one after the other. */
 void mt_opened_enable(struct mt_opened *opened);
+
+/* The reverse: what the rings hold stays. */
 void mt_opened_disable(struct mt_opened *opened);
 
 /* Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it

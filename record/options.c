@@ -72,12 +72,14 @@ static void help_row(const struct option_row *row, FILE *to)
 
 void mt_record_options_help(FILE *to)
 {
-	fputs("mtrec records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n\n"
+	fputs("mtrec records what makes memory grow: brk, mmap, page faults, with raw user "
+	      "stacks.\n\n"
 	      "usage: mtrec -e EVENT [options] -a [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] -p PID | -t TID [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] [--] COMMAND [ARG...]\n"
 	      "       mtrec --list [PATTERN]\n\n"
-	      "It records until COMMAND ends, the targets are gone, or SIGINT or SIGTERM comes.\n\n",
+	      "It records until COMMAND ends, the targets are gone, or SIGINT or SIGTERM "
+	      "comes.\n\n",
 	      to);
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		help_row(&rows[i], to);
@@ -85,8 +87,10 @@ void mt_record_options_help(FILE *to)
 	      "  mtrec -e brk,page-faults -a -- sleep 30\n"
 	      "  mtrec -e page-faults -p $(pidof mysqld) -o faults.mtr\n"
 	      "  mtrec -e mmap,munmap,brk -o - ./server | ssh host 'cat > server.mtr'\n\n"
-	      "exit status: without a command 0 recorded, 2 usage, 3 cannot record, 4 recorded nothing,\n"
-	      "5 output failed. With a command its own status, 128 + n if signal n ended it, 125 if mtrec\n"
+	      "exit status: without a command 0 recorded, 2 usage, 3 cannot record, 4 recorded "
+	      "nothing,\n"
+	      "5 output failed. With a command its own status, 128 + n if signal n ended it, 125 "
+	      "if mtrec\n"
 	      "failed (2 for usage), 126 if the command cannot be run, 127 if it is not found.\n",
 	      to);
 }

@@ -113,7 +113,8 @@ static struct mt_error *no_perf_events(int errnum)
 	if (paranoid > 2)
 		return mt_error_hint(
 			err,
-			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root "
+			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have "
+			"root "
 			"run: sysctl kernel.perf_event_paranoid=2",
 			paranoid);
 	return mt_error_hint(
@@ -149,18 +150,21 @@ static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
 	if (attr->type == PERF_TYPE_TRACEPOINT && paranoid > -1)
 		return mt_error_hint(
 			err,
-			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root run: "
+			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have "
+			"root run: "
 			"sysctl kernel.perf_event_paranoid=-1",
 			paranoid);
 	if (system_wide)
 		return mt_error_hint(
 			err,
-			"perf_event_paranoid is %ld: recording every process needs root, CAP_PERFMON, or: "
+			"perf_event_paranoid is %ld: recording every process needs root, "
+			"CAP_PERFMON, or: "
 			"sysctl kernel.perf_event_paranoid=0",
 			paranoid);
 	return mt_error_hint(
 		err,
-		"the target belongs to another user, or perf_event_paranoid (%ld) is above 2: run as root "
+		"the target belongs to another user, or perf_event_paranoid (%ld) is above 2: run "
+		"as root "
 		"or as the target's user",
 		paranoid);
 }
@@ -182,13 +186,13 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 				err,
 				"this kernel does not have it; mtrec --list shows what it has");
 		return mt_error_hint(
-			err,
-			"this machine shows no hardware counters (a virtual machine without a PMU?): "
-			"cpu-clock samples by time instead");
+			err, "this machine shows no hardware counters (a virtual machine without a "
+			     "PMU?): "
+			     "cpu-clock samples by time instead");
 	case EMFILE:
 		return mt_error_hint(
-			err,
-			"too many files: one is needed for each thread, CPU and event; raise ulimit -n, or use -a");
+			err, "too many files: one is needed for each thread, CPU and event; raise "
+			     "ulimit -n, or use -a");
 	case ESRCH:
 		return mt_error_hint(err, "the process or thread is gone");
 	case EBUSY:

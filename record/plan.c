@@ -318,7 +318,8 @@ static struct mt_error *parse_word(const char *text, size_t length, struct event
 	if (word.def && colon && !parse_modifiers(colon + 1, length - stem - 1, &word))
 		return mt_error_hint(
 			mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
-			"counted events take :u (user only) and :k (kernel only); syscalls take none");
+			"counted events take :u (user only) and :k (kernel only); syscalls take "
+			"none");
 	*out = word;
 	return NULL;
 }

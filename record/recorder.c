@@ -175,7 +175,8 @@ static struct mt_error *open_events(struct recorder *r)
 		err = mt_opened_add_task(&r->opened, r->command.pid, true);
 	if (!err && r->opened.ring_shrunk)
 		say(r, 1,
-		    "rings of %zu KiB a CPU: the mlock budget allows no more; raise kernel.perf_event_mlock_kb or ulimit -l "
+		    "rings of %zu KiB a CPU: the mlock budget allows no more; raise "
+		    "kernel.perf_event_mlock_kb or ulimit -l "
 		    "if records are lost",
 		    r->opened.ring_size >> 10);
 	return err;

@@ -101,9 +101,8 @@ static struct mt_error *find_failed(int errnum, const char *name)
 		err = mt_error_create(MT_ERR_NOT_FOUND,
 				      "unknown event '%s': this kernel has no such tracepoint",
 				      name);
-		return mt_error_hint(
-			err,
-			"mtrec --list shows the events; syscall tracepoints need CONFIG_FTRACE_SYSCALLS");
+		return mt_error_hint(err, "mtrec --list shows the events; syscall tracepoints need "
+					  "CONFIG_FTRACE_SYSCALLS");
 	}
 	err = mt_error_os(errnum, "%s: cannot read the tracepoint's id", name);
 	err->kind = errnum == EACCES || errnum == EPERM ? MT_ERR_PERMISSION : err->kind;
