@@ -307,7 +307,7 @@ MT_TEST(sample)
 
 	MT_CHECK_EQ(block.used, 48 + 40 + 16);
 	MT_CHECK_EQ(block.first_time, 7);
-	MT_REQUIRE(mt_sample_get(body(), body_size(), &back));
+	MT_REQUIRE(mt_sample_get(body(), body_size(), NULL, &back));
 	MT_CHECK_EQ(back.event, 2);
 	MT_CHECK(back.kernel == memory + 48);
 	MT_CHECK_EQ(back.kernel_size, 40);
@@ -317,7 +317,7 @@ MT_TEST(sample)
 	MT_CHECK_EQ(back.dump_size, 16);
 	MT_CHECK(!memcmp(back.dump, "0123456789abcdef", 16));
 	for (size_t size = 0; size < body_size(); size++)
-		MT_CHECK(!mt_sample_get(body(), size, &back));
+		MT_CHECK(!mt_sample_get(body(), size, NULL, &back));
 }
 
 static bool sample_with(size_t offset, uint32_t value)
@@ -326,7 +326,7 @@ static bool sample_with(size_t offset, uint32_t value)
 
 	sample_block();
 	mt_put_le32(memory + offset, value);
-	return mt_sample_get(body(), body_size(), &back);
+	return mt_sample_get(body(), body_size(), NULL, &back);
 }
 
 MT_TEST(a_sample_that_contradicts_itself_is_damaged)
@@ -342,7 +342,8 @@ MT_TEST(a_sample_that_contradicts_itself_is_damaged)
 	MT_CHECK(!sample_with(28, 0));
 	MT_CHECK(!sample_with(32, 8)); /* dump_size */
 	MT_CHECK(!sample_with(32, 32));
-	MT_CHECK(!sample_with(36, 1)); /* coding */
+	MT_CHECK(sample_with(36, 1));  /* coded: the dump is the reader's to decode */
+	MT_CHECK(!sample_with(36, 2)); /* coding */
 	MT_CHECK(!sample_with(40, 8)); /* coded_size */
 	MT_CHECK(sample_with(44, 1));  /* reserved */
 	MT_CHECK(!sample_with(48 + 16, 32)); /* the kernel's size */
