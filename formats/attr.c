@@ -1,16 +1,20 @@
 /*
- * struct perf_event_attr from bytes. Each field has stood at the same offset since 2009; later kernels appended.
+ * struct perf_event_attr from bytes. Each field has stood at the same offset since 2009; later
+ * kernels appended.
  */
 #include "formats/attr.h"
 
 #include "formats/base/bytes.h"
 
 enum {
-	ATTR_SIZE_FIRST = 64, /* PERF_ATTR_SIZE_VER0 */
+	ATTR_SIZE_FIRST = 64,  /* PERF_ATTR_SIZE_VER0 */
 	ATTR_SIZE_KNOWN = 112, /* the last field read here ends before it */
 };
 
-/* How many of the bytes are the attr's: its size field says, and kernels take 0 there for the first size. */
+/*
+ * How many of the bytes are the attr's: its size field says, and kernels take 0 there for the first
+ * size.
+ */
 static size_t attr_bytes(const uint8_t *bytes, size_t size)
 {
 	size_t told;

@@ -1,6 +1,6 @@
 /*
- * struct perf_event_attr as bytes of any size and age, decoded field by field: the same for what our recorder opened and what perf wrote
- * in 2012. Independent of the host's own kernel headers.
+ * struct perf_event_attr as bytes of any size and age, decoded field by field: the same for what
+ * our recorder opened and what perf wrote in 2012. Independent of the host's own kernel headers.
  */
 #ifndef MT_FORMATS_ATTR_H
 #define MT_FORMATS_ATTR_H

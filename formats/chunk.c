@@ -1,6 +1,7 @@
 /*
- * Chunk headers to and from their 64 bytes, and blocks, the payloads under construction. Compressing a block and putting it into a file is
- * the writer's job, finding chunks in a file the reader's.
+ * Chunk headers to and from their 64 bytes, and blocks, the payloads under construction.
+ * Compressing a block and putting it into a file is the writer's job, finding chunks in a file the
+ * reader's.
  */
 #include "formats/chunk.h"
 

@@ -47,19 +47,30 @@ struct mt_chunk_header {
 };
 
 /* Writes the 64 bytes, header_crc included. */
-void mt_chunk_header_encode(const struct mt_chunk_header *header, uint8_t out[MT_CHUNK_HEADER_SIZE]);
+void mt_chunk_header_encode(const struct mt_chunk_header *header,
+			    uint8_t out[MT_CHUNK_HEADER_SIZE]);
 
-/* True where the 64 bytes are a good header as FORMAT.md section 1 defines it. The codec may be unknown. */
+/*
+ * True where the 64 bytes are a good header as FORMAT.md section 1 defines it. The codec may be
+ * unknown.
+ */
 bool mt_chunk_header_decode(const uint8_t in[MT_CHUNK_HEADER_SIZE], struct mt_chunk_header *out);
 
-/* CRC-32C of size bytes, continuing from crc (0 to begin). Uses the processor's instruction where there is one. */
+/*
+ * CRC-32C of size bytes, continuing from crc (0 to begin). Uses the processor's instruction where
+ * there is one.
+ */
 uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size);
 
-/* The same by tables alone, for processors without the instruction and to hold the two against each other. */
+/*
+ * The same by tables alone, for processors without the instruction and to hold the two against each
+ * other.
+ */
 uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
 
 /*
- * A block: the payload of one chunk while it is built, in memory that its owner gave. One thread at a time.
+ * A block: the payload of one chunk while it is built, in memory that its owner gave. One thread at
+ * a time.
  */
 struct mt_block {
 	uint8_t *bytes;
@@ -77,8 +88,9 @@ struct mt_block {
 void mt_block_reset(struct mt_block *block, enum mt_chunk_type type, uint32_t stream);
 
 /*
- * Room for a record of `size` bytes, its header counted and written, rounded up to 8 and the padding zeroed; NULL where the block is
- * full. The body starts MT_RECORD_HEADER_SIZE bytes in. Times of 0 do not count towards first_time.
+ * Room for a record of `size` bytes, its header counted and written, rounded up to 8 and the
+ * padding zeroed; NULL where the block is full. The body starts MT_RECORD_HEADER_SIZE bytes in.
+ * Times of 0 do not count towards first_time.
  */
 uint8_t *mt_block_add(struct mt_block *block, uint32_t type, size_t size, uint64_t time);
 

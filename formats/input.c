@@ -71,8 +71,9 @@ static struct mt_error *copy_stream(int from, int to, uint64_t *size)
 	*size = 0;
 	while ((n = read_some(from, bytes, sizeof(bytes))) > 0) {
 		if (!write_all(to, bytes, (size_t)n))
-			return mt_error_hint(mt_error_os(errno, "copying it to a temporary file"),
-					     "set TMPDIR to a directory with more room, or give a file instead of a pipe");
+			return mt_error_hint(
+				mt_error_os(errno, "copying it to a temporary file"),
+				"set TMPDIR to a directory with more room, or give a file");
 		*size += (uint64_t)n;
 	}
 	return n < 0 ? mt_error_os(errno, "reading") : NULL;
@@ -104,8 +105,8 @@ static struct mt_error *refuse(mode_t mode, int fd)
 }
 
 /*
- * O_NONBLOCK so that a named pipe without a writer counts as empty instead of hanging; taken off again before reading, so that one that has
- * a writer is waited for.
+ * O_NONBLOCK so that a named pipe without a writer counts as empty instead of hanging; taken off
+ * again before reading, so that one that has a writer is waited for.
  */
 static int open_path(const char *path)
 {
@@ -143,17 +144,20 @@ void mt_input_deinit(struct mt_input *input)
 	input->fd = -1;
 }
 
-struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes, size_t size, size_t *got)
+struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes,
+			       size_t size, size_t *got)
 {
 	size_t done = 0;
 
 	while (done < size) {
-		ssize_t n = pread(input->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+		ssize_t n =
+			pread(input->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return mt_error_os(errno, "reading at %llu", (unsigned long long)(offset + done));
+			return mt_error_os(errno, "reading at %llu",
+					   (unsigned long long)(offset + done));
 		if (!n)
 			break;
 		done += (size_t)n;

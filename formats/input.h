@@ -1,5 +1,6 @@
 /*
- * A file read by position: regular files as they are, pipes copied to an unlinked temporary file first.
+ * A file read by position: regular files as they are, pipes copied to an unlinked temporary file
+ * first.
  */
 #ifndef MT_FORMATS_INPUT_H
 #define MT_FORMATS_INPUT_H
@@ -15,13 +16,14 @@ struct mt_input {
 };
 
 /*
- * Opens path, or standard input for "-". Directories, devices and terminals are refused by name; a pipe is read to its end into $TMPDIR or
- * /tmp. Errors carry no path: the caller puts it in front.
+ * Opens path, or standard input for "-". Directories, devices and terminals are refused by name; a
+ * pipe is read to its end into $TMPDIR or /tmp. Errors carry no path: the caller puts it in front.
  */
 struct mt_error *mt_input_open(const char *path, struct mt_input *out);
 void mt_input_deinit(struct mt_input *input);
 
 /* Reads size bytes at offset; *got is less only at the end of the file. */
-struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes, size_t size, size_t *got);
+struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes,
+			       size_t size, size_t *got);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The kernel's records that are no samples: a body by type, and, where the attr asked for sample_id_all, a trailer that says which task,
- * when, which event, which cpu.
+ * The kernel's records that are no samples: a body by type, and, where the attr asked for
+ * sample_id_all, a trailer that says which task, when, which event, which cpu.
  */
 #include "formats/attr.h"
 #include "formats/base/cursor.h"
@@ -136,7 +136,8 @@ static size_t trailer_size(const struct mt_attr *attr, uint32_t type)
 	return 8 * (size_t)__builtin_popcountll(attr->sample_type & MT_SAMPLE_TRAILER);
 }
 
-static void take_trailer(const struct mt_attr *attr, struct mt_cursor *c, struct mt_kernel_record *out)
+static void take_trailer(const struct mt_attr *attr, struct mt_cursor *c,
+			 struct mt_kernel_record *out)
 {
 	if (attr->sample_type & MT_SAMPLE_TID) {
 		out->id_pid = (int32_t)mt_cursor_u32(c);
@@ -156,13 +157,20 @@ static void take_trailer(const struct mt_attr *attr, struct mt_cursor *c, struct
 		out->id = mt_cursor_u64(c);
 }
 
-bool mt_kernel_record_decode(const struct mt_attr *attr, const uint8_t *record, size_t size, struct mt_kernel_record *out)
+bool mt_kernel_record_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
+			     struct mt_kernel_record *out)
 {
 	struct mt_cursor c = mt_cursor_init(record, size), body;
 	size_t trailer;
 
 	*out = (struct mt_kernel_record){
-		.pid = -1, .tid = -1, .ppid = -1, .ptid = -1, .id_pid = -1, .id_tid = -1, .cpu = UINT32_MAX,
+		.pid = -1,
+		.tid = -1,
+		.ppid = -1,
+		.ptid = -1,
+		.id_pid = -1,
+		.id_tid = -1,
+		.cpu = UINT32_MAX,
 	};
 	out->type = mt_cursor_u32(&c);
 	out->misc = mt_cursor_u16(&c);

@@ -1,7 +1,8 @@
 /*
- * FORMAT.md section 8: a chunk is opened when its first time is reached and let go when its last record is out; a heap over the open chunks
- * says whose turn it is. Where the chunks that overlap need more memory than there is, a chunk waits until one is let go, and what comes too
- * late by that is counted as disordered.
+ * FORMAT.md section 8: a chunk is opened when its first time is reached and let go when its last
+ * record is out; a heap over the open chunks says whose turn it is. Where the chunks that overlap
+ * need more memory than there is, a chunk waits until one is let go, and what comes too late by
+ * that is counted as disordered.
  */
 #include "formats/merge.h"
 
@@ -56,14 +57,16 @@ static bool ref_before(const struct mt_chunk_ref *a, const struct mt_chunk_ref *
 
 static int compare_first_times(const void *a, const void *b)
 {
-	const struct mt_chunk_ref *x = *(const struct mt_chunk_ref *const *)a, *y = *(const struct mt_chunk_ref *const *)b;
+	const struct mt_chunk_ref *x = *(const struct mt_chunk_ref *const *)a,
+				  *y = *(const struct mt_chunk_ref *const *)b;
 
 	if (x->first_time != y->first_time)
 		return x->first_time < y->first_time ? -1 : 1;
 	return ref_before(x, y) ? -1 : ref_before(y, x);
 }
 
-struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
+struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs,
+				size_t count)
 {
 	merge_clear(merge);
 	for (size_t i = 0; i < count; i++) {
@@ -77,7 +80,8 @@ struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_re
 		*ref = &refs[i];
 	}
 	if (merge->waiting.count)
-		qsort(merge->waiting.items, merge->waiting.count, sizeof(*merge->waiting.items), compare_first_times);
+		qsort(merge->waiting.items, merge->waiting.count, sizeof(*merge->waiting.items),
+		      compare_first_times);
 	return NULL;
 }
 
@@ -161,7 +165,8 @@ static bool open_is_due(const struct mt_merge *merge)
 	if (!merge->open.count)
 		return true;
 	ref = merge->waiting.items[merge->next];
-	return ref->first_time <= mt_payload_key(merge->open.items[0]) && merge->open_memory + ref->raw_size <= merge->memory_limit;
+	return ref->first_time <= mt_payload_key(merge->open.items[0]) &&
+	       merge->open_memory + ref->raw_size <= merge->memory_limit;
 }
 
 /* Takes the payload: onto the heap, or aside where nothing is in it. */
@@ -214,7 +219,8 @@ static struct mt_error *step_over_given(struct mt_merge *merge)
 	return payload_release(merge, payload);
 }
 
-struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage, struct mt_record *out, bool *more)
+struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
+			       struct mt_record *out, bool *more)
 {
 	struct mt_error *err = step_over_given(merge);
 	uint64_t key;

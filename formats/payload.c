@@ -1,5 +1,6 @@
 /*
- * Loading one chunk: read, checksum, decompress, list the records, sort them if they need it. Which chunk, and when, is for others.
+ * Loading one chunk: read, checksum, decompress, list the records, sort them if they need it. Which
+ * chunk, and when, is for others.
  */
 #include "formats/payload.h"
 
@@ -38,7 +39,8 @@ void mt_payload_deinit(struct mt_payload *payload)
 
 size_t mt_payload_memory(const struct mt_payload *payload)
 {
-	return payload->raw_capacity + payload->dumps_capacity + payload->records.capacity * sizeof(*payload->records.items);
+	return payload->raw_capacity + payload->dumps_capacity +
+	       payload->records.capacity * sizeof(*payload->records.items);
 }
 
 /* Makes a buffer hold size bytes; what was in it is lost. */
@@ -57,10 +59,12 @@ static struct mt_error *make_room(uint8_t **bytes, size_t *capacity, size_t size
 	return NULL;
 }
 
-static struct mt_error *read_stored(const struct mt_loader *loader, const struct mt_chunk_ref *ref, uint8_t *to, bool *good)
+static struct mt_error *read_stored(const struct mt_loader *loader, const struct mt_chunk_ref *ref,
+				    uint8_t *to, bool *good)
 {
 	size_t got;
-	struct mt_error *err = mt_input_read(loader->input, ref->offset + MT_CHUNK_HEADER_SIZE, to, ref->stored_size, &got);
+	struct mt_error *err = mt_input_read(loader->input, ref->offset + MT_CHUNK_HEADER_SIZE, to,
+					     ref->stored_size, &got);
 
 	if (err)
 		return err;
@@ -68,9 +72,11 @@ static struct mt_error *read_stored(const struct mt_loader *loader, const struct
 	return NULL;
 }
 
-static struct mt_error *load_zstd(struct mt_loader *loader, const struct mt_chunk_ref *ref, uint8_t *raw, bool *good)
+static struct mt_error *load_zstd(struct mt_loader *loader, const struct mt_chunk_ref *ref,
+				  uint8_t *raw, bool *good)
 {
-	struct mt_error *err = make_room(&loader->stored, &loader->stored_capacity, ref->stored_size);
+	struct mt_error *err =
+		make_room(&loader->stored, &loader->stored_capacity, ref->stored_size);
 
 	if (err)
 		return err;
@@ -82,11 +88,13 @@ static struct mt_error *load_zstd(struct mt_loader *loader, const struct mt_chun
 	if (err || !*good)
 		return err;
 	/* an error code of zstd is larger than any size */
-	*good = ZSTD_decompressDCtx(loader->zstd, raw, ref->raw_size, loader->stored, ref->stored_size) == ref->raw_size;
+	*good = ZSTD_decompressDCtx(loader->zstd, raw, ref->raw_size, loader->stored,
+				    ref->stored_size) == ref->raw_size;
 	return NULL;
 }
 
-static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *loader, const struct mt_chunk_ref *ref, bool *good)
+static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *loader,
+				 const struct mt_chunk_ref *ref, bool *good)
 {
 	struct mt_error *err = make_room(&payload->raw, &payload->raw_capacity, ref->raw_size);
 
@@ -99,10 +107,12 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 static bool record_known(uint32_t type)
 {
-	return (type >= MT_RECORD_HEADER && type <= MT_RECORD_NOTE) || type == MT_RECORD_KERNEL || type == MT_RECORD_SAMPLE;
+	return (type >= MT_RECORD_HEADER && type <= MT_RECORD_NOTE) || type == MT_RECORD_KERNEL ||
+	       type == MT_RECORD_SAMPLE;
 }
 
-/* Steps over one record; NULL at the end of the payload or, with cursor.bad, where there is none. */
+/* Steps over one record; NULL at the end of the payload or, with cursor.bad, where there is none.
+ */
 static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t *time)
 {
 	const uint8_t *record = c->pos;
@@ -120,23 +130,30 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	return c->bad ? NULL : record;
 }
 
-/* Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold. */
+/* Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold.
+ */
 static bool dumps_reserve(struct mt_payload *payload, size_t size)
 {
 	return payload->dumps_used + size <= MT_STACK_DECODED_MAX &&
-	       mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity, payload->dumps_used + size, 1);
+	       mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
+			     payload->dumps_used + size, 1);
 }
 
-/* True for a SAMPLE whose dump rests on a stack image. A record that does not decode is judged by whoever reads it. */
+/*
+ * True for a SAMPLE whose dump rests on a stack image. A record that does not decode is judged by
+ * whoever reads it.
+ */
 static bool rests_on_image(const uint8_t *record, struct mt_kernel_bytes *out)
 {
 	return mt_get_le32(record) == MT_RECORD_SAMPLE &&
-	       mt_sample_get(record + MT_RECORD_HEADER_SIZE, mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, NULL, out) &&
+	       mt_sample_get(record + MT_RECORD_HEADER_SIZE,
+			     mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, NULL, out) &&
 	       out->coding == MT_CODING_IMAGE;
 }
 
 /* Decodes one dump behind the others in `dumps`; false where it is damaged. */
-static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader, const struct mt_kernel_bytes *b)
+static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader,
+			const struct mt_kernel_bytes *b)
 {
 	if (!loader->stacks)
 		loader->stacks = mt_stack_decoder_create();
@@ -144,12 +161,16 @@ static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader, co
 		return false;
 	if (!payload->dumps_used)
 		mt_stack_decoder_reset(loader->stacks);
-	return mt_stack_decode(loader->stacks, b->coded, b->coded_size, payload->dumps + payload->dumps_used,
-			       b->dump_size);
+	return mt_stack_decode(loader->stacks, b->coded, b->coded_size,
+			       payload->dumps + payload->dumps_used, b->dump_size);
 }
 
-/* Decodes the coded dumps in the order of the chunk. Behind a damaged one none of the others can be trusted: they are left out. */
-static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader, struct mt_damage *damage)
+/*
+ * Decodes the coded dumps in the order of the chunk. Behind a damaged one none of the others can be
+ * trusted: they are left out.
+ */
+static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader,
+			 struct mt_damage *damage)
 {
 	struct mt_kernel_bytes b;
 	bool good = true;
@@ -175,7 +196,8 @@ static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader, s
 }
 
 /* Lists the records. *refused where one is of a critical type that is not known. */
-static struct mt_error *list_records(struct mt_payload *payload, bool *refused, struct mt_damage *damage)
+static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
+				     struct mt_damage *damage)
 {
 	struct mt_cursor c = mt_cursor_init(payload->raw, payload->ref->raw_size);
 	uint64_t time, key = payload->ref->first_time;
@@ -193,7 +215,8 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused, 
 		if (!at)
 			return mt_error_nomem();
 		key = time ? time : key;
-		*at = (struct mt_record_at){.key = key, .offset = (uint32_t)(record - payload->raw)};
+		*at = (struct mt_record_at){.key = key,
+					    .offset = (uint32_t)(record - payload->raw)};
 	}
 	damage->damaged_records += c.bad;
 	return NULL;
@@ -209,7 +232,10 @@ static int compare_records(const void *a, const void *b)
 	return comes_before(a, b) ? -1 : comes_before(b, a);
 }
 
-/* Rings are nearly sorted, and this costs next to nothing then; false, with the rest undone, where it costs too much. */
+/*
+ * Rings are nearly sorted, and this costs next to nothing then; false, with the rest undone, where
+ * it costs too much.
+ */
 static bool sort_by_insertion(struct mt_record_at *items, size_t count)
 {
 	size_t moves = count * 8;
@@ -230,10 +256,12 @@ static bool sort_by_insertion(struct mt_record_at *items, size_t count)
 static void sort_records(struct mt_payload *payload)
 {
 	if (!sort_by_insertion(payload->records.items, payload->records.count))
-		qsort(payload->records.items, payload->records.count, sizeof(*payload->records.items), compare_records);
+		qsort(payload->records.items, payload->records.count,
+		      sizeof(*payload->records.items), compare_records);
 }
 
-struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader, const struct mt_chunk_ref *ref, bool by_time,
+struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader,
+				 const struct mt_chunk_ref *ref, bool by_time,
 				 struct mt_damage *damage)
 {
 	bool good = false, refused = false;

@@ -1,5 +1,6 @@
 /*
- * Payloads: from a chunk's place in the file to its records in memory, checked and, for DATA, in order of time.
+ * Payloads: from a chunk's place in the file to its records in memory, checked and, for DATA, in
+ * order of time.
  */
 #ifndef MT_FORMATS_PAYLOAD_H
 #define MT_FORMATS_PAYLOAD_H
@@ -15,7 +16,10 @@ struct mt_error;
 struct mt_input;
 struct mt_record;
 
-/* Where a chunk lies and what its header says, as far as reading needs it: one for each chunk of the file. */
+/*
+ * Where a chunk lies and what its header says, as far as reading needs it: one for each chunk of
+ * the file.
+ */
 struct mt_chunk_ref {
 	uint64_t offset; /* of its header */
 	uint64_t sequence;
@@ -36,10 +40,14 @@ struct mt_loader {
 	struct mt_stack_decoder *stacks; /* made when a chunk has coded dumps */
 };
 
+/* Borrows the input. */
 void mt_loader_init(struct mt_loader *loader, const struct mt_input *input);
 void mt_loader_deinit(struct mt_loader *loader);
 
-/* Where a record stands in its chunk; key is its time, or that of the record before it where it has none. */
+/*
+ * Where a record stands in its chunk; key is its time, or that of the record before it where it has
+ * none.
+ */
 struct mt_record_at {
 	uint64_t key;
 	uint32_t offset;
@@ -65,10 +73,12 @@ void mt_payload_deinit(struct mt_payload *payload);
 size_t mt_payload_memory(const struct mt_payload *payload);
 
 /*
- * Reads the chunk at ref, which must outlive the payload, and lists its records: in the order of the file or, with by_time, of time. What is
- * damaged or not known is left out and added to damage. An error is one of the system: out of memory, a file that cannot be read.
+ * Reads the chunk at ref, which must outlive the payload, and lists its records: in the order of
+ * the file or, with by_time, of time. What is damaged or not known is left out and added to damage.
+ * An error is one of the system: out of memory, a file that cannot be read.
  */
-struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader, const struct mt_chunk_ref *ref, bool by_time,
+struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader,
+				 const struct mt_chunk_ref *ref, bool by_time,
 				 struct mt_damage *damage);
 
 static inline bool mt_payload_empty(const struct mt_payload *payload)

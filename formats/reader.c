@@ -1,6 +1,6 @@
 /*
- * Reading a recording file: scan first, then of one recording its STATE in the order of the file and its DATA by time. What a file that is no
- * recording is instead is told here, too.
+ * Reading a recording file: scan first, then of one recording its STATE in the order of the file
+ * and its DATA by time. What a file that is no recording is instead is told here, too.
  */
 #include "formats/reader.h"
 
@@ -23,14 +23,15 @@ struct mt_reader {
 	struct mt_scan scan;
 	struct mt_scanned *reading; /* the recording that is read */
 	size_t next_state;	    /* among its chunks */
-	bool state_given;	    /* the first record of `state` is out, and has to be stepped over */
+	bool state_given; /* the first record of `state` is out, and has to be stepped over */
 	struct mt_payload state;
 	struct mt_merge merge;
 };
 
 static struct mt_error *with_path(const struct mt_reader *reader, struct mt_error *err)
 {
-	return mt_error_context(err, "%s", strcmp(reader->path, "-") ? reader->path : "standard input");
+	return mt_error_context(err, "%s",
+				strcmp(reader->path, "-") ? reader->path : "standard input");
 }
 
 /* What else it could be, by its first bytes. */
@@ -44,9 +45,13 @@ static const struct {
 	{"2ELIFREP", 8, "a perf.data file of a big-endian machine", NULL},
 	{"\x1f\x8b", 2, "compressed by gzip", "unpack it first: gunzip"},
 	{"\x28\xb5\x2f\xfd", 4, "compressed by zstd", "unpack it first: unzstd"},
-	{"\xfd" "7zXZ", 5, "compressed by xz", "unpack it first: unxz"},
+	{"\xfd"
+	 "7zXZ",
+	 5, "compressed by xz", "unpack it first: unxz"},
 	{"BZh", 3, "compressed by bzip2", "unpack it first: bunzip2"},
-	{"\x7f" "ELF", 4, "an ELF file", NULL},
+	{"\x7f"
+	 "ELF",
+	 4, "an ELF file", NULL},
 };
 
 static struct mt_error *foreign_check(const struct mt_input *input)
@@ -61,7 +66,8 @@ static struct mt_error *foreign_check(const struct mt_input *input)
 	for (size_t i = 0; !err && i < sizeof(foreign) / sizeof(*foreign); i++) {
 		if (got < foreign[i].size || memcmp(bytes, foreign[i].magic, foreign[i].size) != 0)
 			continue;
-		err = mt_error_create(MT_ERR_FORMAT, "is %s, not a recording of mtrec", foreign[i].what);
+		err = mt_error_create(MT_ERR_FORMAT, "is %s, not a recording of mtrec",
+				      foreign[i].what);
 		return foreign[i].hint ? mt_error_hint(err, "%s", foreign[i].hint) : err;
 	}
 	return err;
@@ -75,8 +81,11 @@ static struct mt_error *no_recording(const struct mt_reader *reader)
 
 	if (err)
 		return err;
-	if (!memcmp(bytes, MT_CHUNK_MAGIC, got) || reader->scan.before.damaged_chunks || reader->scan.before.stray_chunks)
-		return mt_error_create(MT_ERR_FORMAT, "is cut short or damaged: the recording's first chunk cannot be read");
+	if (!memcmp(bytes, MT_CHUNK_MAGIC, got) || reader->scan.before.damaged_chunks ||
+	    reader->scan.before.stray_chunks)
+		return mt_error_create(
+			MT_ERR_FORMAT,
+			"is cut short or damaged: the recording's first chunk cannot be read");
 	return mt_error_create(MT_ERR_FORMAT, "is not a recording of mtrec");
 }
 
@@ -98,10 +107,12 @@ static struct mt_error *reader_scan(struct mt_reader *reader, const char *path, 
 
 MT_DEFINE_CLEANUP(mt_reader, struct mt_reader)
 
-struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options, struct mt_reader **out)
+struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
+				struct mt_reader **out)
 {
 	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = calloc(1, sizeof(*reader));
-	size_t limit = options && options->memory_limit ? options->memory_limit : DEFAULT_MEMORY_LIMIT;
+	size_t limit =
+		options && options->memory_limit ? options->memory_limit : DEFAULT_MEMORY_LIMIT;
 	struct mt_error *err;
 
 	if (!reader)
@@ -149,19 +160,28 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i)
 	reader->next_state = 0;
 	reader->state_given = false;
 	reader->state.next = reader->state.records.count = 0;
-	return mt_merge_begin(&reader->merge, reader->scan.chunks.items + reader->reading->first_chunk, reader->reading->chunks);
+	return mt_merge_begin(&reader->merge,
+			      reader->scan.chunks.items + reader->reading->first_chunk,
+			      reader->reading->chunks);
 }
 
-/* Loads HEAD and STATE chunks until one has a record to give; none is left where the payload stays empty. */
+/*
+ * Loads HEAD and STATE chunks until one has a record to give; none is left where the payload stays
+ * empty.
+ */
 static struct mt_error *state_load(struct mt_reader *reader)
 {
 	struct mt_error *err = NULL;
 
-	while (!err && mt_payload_empty(&reader->state) && reader->next_state < reader->reading->chunks) {
-		const struct mt_chunk_ref *ref = &reader->scan.chunks.items[reader->reading->first_chunk + reader->next_state++];
+	while (!err && mt_payload_empty(&reader->state) &&
+	       reader->next_state < reader->reading->chunks) {
+		const struct mt_chunk_ref *ref =
+			&reader->scan.chunks
+				 .items[reader->reading->first_chunk + reader->next_state++];
 
 		if (ref->type != MT_CHUNK_DATA)
-			err = mt_payload_load(&reader->state, &reader->loader, ref, false, &reader->reading->recording.damage);
+			err = mt_payload_load(&reader->state, &reader->loader, ref, false,
+					      &reader->reading->recording.damage);
 	}
 	return err;
 }

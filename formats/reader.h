@@ -1,9 +1,11 @@
 /*
- * Reading a recording file: finds the good chunks, says what is missing or damaged, and gives the records of each recording in it:
- * first all of its STATE in file order, then its DATA merged by time over all streams, in bounded memory.
+ * Reading a recording file: finds the good chunks, says what is missing or damaged, and gives the
+ * records of each recording in it: first all of its STATE in file order, then its DATA merged by
+ * time over all streams, in bounded memory.
  *
- * What was cut off or damaged is data (struct mt_damage), not an error. Errors are for what cannot be read at all: no such file, not a
- * recording, a version or a critical chunk that this reader does not know, out of memory.
+ * What was cut off or damaged is data (struct mt_damage), not an error. Errors are for what cannot
+ * be read at all: no such file, not a recording, a version or a critical chunk that this reader
+ * does not know, out of memory.
  */
 #ifndef MT_FORMATS_READER_H
 #define MT_FORMATS_READER_H
@@ -18,12 +20,16 @@ struct mt_error;
 struct mt_reader;
 
 struct mt_damage {
-	uint64_t skipped_bytes;	  /* of the file, in no good chunk of the recording: size is their sum with these */
-	uint64_t damaged_chunks;  /* good header, bad payload */
-	uint64_t missing_chunks;  /* gaps in the sequence numbers */
-	uint64_t stray_chunks;	  /* of no recording, since the HEAD before them is missing or damaged, or an END stands before them */
-	uint64_t refused_chunks;  /* with a record that this reader does not know and must not skip */
-	uint64_t damaged_records; /* chunks whose rest, from a broken record on, is left out. A body too short is for its decoder to find */
+	uint64_t skipped_bytes; /* of the file, in no good chunk of the recording: size is their sum
+				   with these */
+	uint64_t damaged_chunks; /* good header, bad payload */
+	uint64_t missing_chunks; /* gaps in the sequence numbers */
+	uint64_t stray_chunks; /* of no recording, since the HEAD before them is missing or damaged,
+				  or an END stands before them */
+	uint64_t
+		refused_chunks; /* with a record that this reader does not know and must not skip */
+	uint64_t damaged_records; /* chunks whose rest, from a broken record on, is left out. A body
+				     too short is for its decoder to find */
 	uint64_t unknown_records; /* skipped: of a later minor version (FRAMES among them) */
 	uint64_t disordered;	  /* records given after a later one */
 	bool cut_short;		  /* no END chunk */
@@ -31,15 +37,15 @@ struct mt_damage {
 
 struct mt_recording {
 	struct mt_header_record header;
-	uint64_t size;		   /* bytes of file, to where the next recording begins */
-	uint64_t chunks;	   /* good headers, strays left out */
-	uint64_t raw_bytes;	   /* payload bytes after decompression */
+	uint64_t size;			/* bytes of file, to where the next recording begins */
+	uint64_t chunks;		/* good headers, strays left out */
+	uint64_t raw_bytes;		/* payload bytes after decompression */
 	uint64_t first_time, last_time; /* of DATA chunks; 0 without any */
 	bool has_end;
-	struct mt_end_record end;  /* where has_end */
+	struct mt_end_record end; /* where has_end */
 	bool has_mark;
 	struct mt_mark_record mark; /* the last one */
-	struct mt_damage damage;   /* grows while its chunks are read */
+	struct mt_damage damage;    /* grows while its chunks are read */
 };
 
 struct mt_record {
@@ -48,22 +54,27 @@ struct mt_record {
 	uint64_t time;
 	const uint8_t *body; /* behind the record header; holds until the next mt_reader_next() */
 	size_t size;
-	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as long as body */
+	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as
+				long as body */
 };
 
 struct mt_reader_options {
-	size_t memory_limit; /* bytes of decompressed chunks open at once, and of the list of chunks; 0: 256 MiB */
+	size_t memory_limit; /* bytes of decompressed chunks open at once, and of the list of
+				chunks; 0: 256 MiB */
 };
 
 /*
- * Opens a file, or standard input for "-" (copied to an unlinked temporary file when it cannot seek), and scans its chunk headers.
- * options may be NULL. A file without one good HEAD is an error that says what it is instead where that can be told (empty, perf.data);
- * a recording in it that must be refused (major version, critical chunk or codec not known) is one too.
+ * Opens a file, or standard input for "-" (copied to an unlinked temporary file when it cannot
+ * seek), and scans its chunk headers. options may be NULL. A file without one good HEAD is an error
+ * that says what it is instead where that can be told (empty, perf.data); a recording in it that
+ * must be refused (major version, critical chunk or codec not known) is one too.
  */
-struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options, struct mt_reader **out);
+struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
+				struct mt_reader **out);
 void mt_reader_destroy(struct mt_reader *reader);
 
-/* How many recordings the file holds (one behind the other), at least 1, and what is known of each. */
+/* How many recordings the file holds (one behind the other), at least 1, and what is known of each.
+ */
 size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);
 
@@ -71,8 +82,8 @@ const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, s
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 
 /*
- * The next record: *more false at the end, with *out untouched. Records of HEAD and STATE come first, in the order of the file; MARK and END are
- * told in struct mt_recording alone.
+ * The next record: *more false at the end, with *out untouched. Records of HEAD and STATE come
+ * first, in the order of the file; MARK and END are told in struct mt_recording alone.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 

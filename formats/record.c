@@ -1,6 +1,7 @@
 /*
- * Our own records to and from bytes. What FORMAT.md says of a body stands in one table of fields per record, which its put and its get both
- * walk; KERNEL and SAMPLE, of which there are millions, are written out by hand.
+ * Our own records to and from bytes. What FORMAT.md says of a body stands in one table of fields
+ * per record, which its put and its get both walk; KERNEL and SAMPLE, of which there are millions,
+ * are written out by hand.
  */
 #include "formats/record.h"
 
@@ -26,27 +27,38 @@ struct field {
 	uint8_t offset;
 };
 
-#define FIELD_OF(what, type, member) {.kind = (what), .offset = offsetof(struct mt_##type##_record, member)}
+#define FIELD_OF(what, type, member)                                                  \
+	{                                                                             \
+		.kind = (what), .offset = offsetof(struct mt_##type##_record, member) \
+	}
 #define U16(type, member) FIELD_OF(FIELD_U16, type, member)
 #define U32(type, member) FIELD_OF(FIELD_U32, type, member)
 #define U64(type, member) FIELD_OF(FIELD_U64, type, member)
 #define ID(type, member) FIELD_OF(FIELD_ID, type, member)
 #define TEXT(type, member) FIELD_OF(FIELD_TEXT, type, member)
-#define ZERO {.kind = FIELD_ZERO}
-#define END {.kind = FIELD_END}
+#define ZERO                       \
+	{                          \
+		.kind = FIELD_ZERO \
+	}
+#define END                       \
+	{                         \
+		.kind = FIELD_END \
+	}
 
 /* Bytes that the body of `record` takes; SIZE_MAX where a string is larger than any chunk. */
 static size_t fields_size(const struct field *fields, const void *record)
 {
 	static const uint8_t fixed[] = {
-		[FIELD_U16] = 2, [FIELD_U32] = 4, [FIELD_U64] = 8, [FIELD_ID] = 16, [FIELD_ZERO] = 4, [FIELD_TEXT] = 4,
+		[FIELD_U16] = 2, [FIELD_U32] = 4,  [FIELD_U64] = 8,
+		[FIELD_ID] = 16, [FIELD_ZERO] = 4, [FIELD_TEXT] = 4,
 	};
 	size_t size = 0;
 
 	for (const struct field *f = fields; f->kind != FIELD_END; f++) {
 		size += fixed[f->kind];
 		if (f->kind == FIELD_TEXT) {
-			const struct mt_text *text = (const void *)((const uint8_t *)record + f->offset);
+			const struct mt_text *text =
+				(const void *)((const uint8_t *)record + f->offset);
 
 			if (text->size > MT_CHUNK_RAW_MAX)
 				return SIZE_MAX;
@@ -88,7 +100,8 @@ static uint8_t *field_encode(const struct field *field, const void *value, uint8
 	}
 }
 
-static bool fields_put(struct mt_block *block, enum mt_record_type type, uint64_t time, const struct field *fields, const void *record)
+static bool fields_put(struct mt_block *block, enum mt_record_type type, uint64_t time,
+		       const struct field *fields, const void *record)
 {
 	size_t size = fields_size(fields, record);
 	uint8_t *to;
@@ -147,17 +160,17 @@ static bool fields_get(const uint8_t *body, size_t size, const struct field *fie
 }
 
 /* The put and the get of a record that always has time 0. */
-#define DEFINE_UNTIMED(name, record_type)                                                           \
-	bool mt_##name##_put(struct mt_block *block, const struct mt_##name##_record *record)       \
-	{                                                                                           \
-		return fields_put(block, record_type, 0, name##_fields, record);                    \
-	}                                                                                           \
+#define DEFINE_UNTIMED(name, record_type)                                                     \
+	bool mt_##name##_put(struct mt_block *block, const struct mt_##name##_record *record) \
+	{                                                                                     \
+		return fields_put(block, record_type, 0, name##_fields, record);              \
+	}                                                                                     \
 	DEFINE_GET(name)
 
-#define DEFINE_GET(name)                                                                            \
-	bool mt_##name##_get(const uint8_t *body, size_t size, struct mt_##name##_record *out)      \
-	{                                                                                           \
-		return fields_get(body, size, name##_fields, out);                                  \
+#define DEFINE_GET(name)                                                                       \
+	bool mt_##name##_get(const uint8_t *body, size_t size, struct mt_##name##_record *out) \
+	{                                                                                      \
+		return fields_get(body, size, name##_fields, out);                             \
 	}
 
 static const struct field header_fields[] = {
@@ -169,39 +182,76 @@ static const struct field info_fields[] = {TEXT(info, key), TEXT(info, value), E
 DEFINE_UNTIMED(info, MT_RECORD_INFO)
 
 static const struct field event_fields[] = {
-	U32(event, index),  U32(event, role),	U32(event, pair),  U32(event, class),	 TEXT(event, name),
-	TEXT(event, alias), TEXT(event, unit), TEXT(event, attr), TEXT(event, format), END,
+	U32(event, index),   U32(event, role),
+	U32(event, pair),    U32(event, class),
+	TEXT(event, name),   TEXT(event, alias),
+	TEXT(event, unit),   TEXT(event, attr),
+	TEXT(event, format), END,
 };
 DEFINE_UNTIMED(event, MT_RECORD_EVENT)
 
 static const struct field clock_fields[] = {
-	U64(clock, recording), U64(clock, monotonic), U64(clock, realtime), U64(clock, boottime), END,
+	U64(clock, recording),
+	U64(clock, monotonic),
+	U64(clock, realtime),
+	U64(clock, boottime),
+	END,
 };
 DEFINE_UNTIMED(clock, MT_RECORD_CLOCK)
 
 static const struct field task_fields[] = {
-	U32(task, pid),	 U32(task, tid),  U32(task, ppid),     U32(task, uid),	   U64(task, start_time),
-	TEXT(task, comm), TEXT(task, exe), TEXT(task, cmdline), TEXT(task, cgroup), TEXT(task, nspid),
+	U32(task, pid),
+	U32(task, tid),
+	U32(task, ppid),
+	U32(task, uid),
+	U64(task, start_time),
+	TEXT(task, comm),
+	TEXT(task, exe),
+	TEXT(task, cmdline),
+	TEXT(task, cgroup),
+	TEXT(task, nspid),
 	END,
 };
 DEFINE_UNTIMED(task, MT_RECORD_TASK)
 
 static const struct field map_fields[] = {
-	U32(map, pid),	 U32(map, prot), U32(map, flags),  U32(map, major),  U32(map, minor), U64(map, inode),
-	U64(map, start), U64(map, end),	 U64(map, offset), U64(map, before), U64(map, after), TEXT(map, path),
+	U32(map, pid),
+	U32(map, prot),
+	U32(map, flags),
+	U32(map, major),
+	U32(map, minor),
+	U64(map, inode),
+	U64(map, start),
+	U64(map, end),
+	U64(map, offset),
+	U64(map, before),
+	U64(map, after),
+	TEXT(map, path),
 	END,
 };
 DEFINE_UNTIMED(map, MT_RECORD_MAP)
 
 static const struct field image_fields[] = {
-	U32(image, major), U32(image, minor), U64(image, inode),	    U64(image, inode_generation),
-	U64(image, size),  TEXT(image, path), TEXT(image, build_id), TEXT(image, problem),
+	U32(image, major),
+	U32(image, minor),
+	U64(image, inode),
+	U64(image, inode_generation),
+	U64(image, size),
+	TEXT(image, path),
+	TEXT(image, build_id),
+	TEXT(image, problem),
 	END,
 };
 DEFINE_UNTIMED(image, MT_RECORD_IMAGE)
 
 static const struct field loss_fields[] = {
-	U32(loss, stream), U32(loss, event), U64(loss, from), U64(loss, to), U64(loss, count), U32(loss, source), END,
+	U32(loss, stream),
+	U32(loss, event),
+	U64(loss, from),
+	U64(loss, to),
+	U64(loss, count),
+	U32(loss, source),
+	END,
 };
 DEFINE_UNTIMED(loss, MT_RECORD_LOSS)
 
@@ -216,13 +266,22 @@ bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight
 }
 
 static const struct field mark_fields[] = {
-	U64(mark, complete_below), U64(mark, samples), U64(mark, lost), END,
+	U64(mark, complete_below),
+	U64(mark, samples),
+	U64(mark, lost),
+	END,
 };
 DEFINE_UNTIMED(mark, MT_RECORD_MARK)
 
 static const struct field end_fields[] = {
-	U64(end, start),     U64(end, end),	U64(end, samples),	U64(end, lost),
-	U64(end, raw_bytes), U64(end, written), U32(end, command_end), U32(end, command_status),
+	U64(end, start),
+	U64(end, end),
+	U64(end, samples),
+	U64(end, lost),
+	U64(end, raw_bytes),
+	U64(end, written),
+	U32(end, command_end),
+	U32(end, command_status),
 	END,
 };
 DEFINE_UNTIMED(end, MT_RECORD_END)
@@ -247,7 +306,8 @@ enum {
 #define PERF_HEADER_SIZE 8
 #define PERF_HEADER_OFF_SIZE 6
 
-bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel, size_t kernel_size)
+bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel,
+		   size_t kernel_size)
 {
 	uint8_t *to;
 
@@ -271,9 +331,10 @@ static bool pieces_fit(const struct mt_sample_pieces *pieces)
 /* Stores the dump at `to`, which has room for MT_STACK_CODED_BOUND of it; the size it took. */
 static size_t put_dump(const struct mt_sample_pieces *pieces, uint8_t *to, enum mt_coding *coding)
 {
-	size_t size = pieces->encoder ? mt_stack_encode(pieces->encoder, pieces->tid, pieces->address, pieces->dump,
-							 pieces->dump_size, to)
-				      : 0;
+	size_t size = pieces->encoder
+			      ? mt_stack_encode(pieces->encoder, pieces->tid, pieces->address,
+						pieces->dump, pieces->dump_size, to)
+			      : 0;
 
 	*coding = size ? MT_CODING_IMAGE : MT_CODING_PLAIN;
 	if (size)
@@ -289,8 +350,9 @@ bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample
 	uint8_t *to = block->bytes + block->used;
 	enum mt_coding coding;
 
-	if (!pieces_fit(pieces) || OFF_SAMPLE + kernel_size + MT_STACK_CODED_BOUND(pieces->dump_size) + 8 >
-					   block->capacity - block->used)
+	if (!pieces_fit(pieces) ||
+	    OFF_SAMPLE + kernel_size + MT_STACK_CODED_BOUND(pieces->dump_size) + 8 >
+		    block->capacity - block->used)
 		return false;
 	coded_size = put_dump(pieces, to + OFF_SAMPLE + kernel_size, &coding);
 	to = mt_block_add(block, MT_RECORD_SAMPLE, OFF_SAMPLE + kernel_size + coded_size, time);
@@ -324,15 +386,19 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
 /* What the fields say of the dump is what the kernel's own bytes say of it. */
 static bool dump_agrees(const struct mt_kernel_bytes *b)
 {
-	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 || b->cut > b->kernel_size || b->kernel_size - b->cut < 8)
+	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 ||
+	    b->cut > b->kernel_size || b->kernel_size - b->cut < 8)
 		return false;
-	if (mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) != (uint64_t)b->kernel_size + b->dump_asked)
+	if (mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) !=
+	    (uint64_t)b->kernel_size + b->dump_asked)
 		return false;
-	return b->dump_size <= b->dump_asked && mt_get_le64(b->kernel + b->cut - 8) == b->dump_asked &&
+	return b->dump_size <= b->dump_asked &&
+	       mt_get_le64(b->kernel + b->cut - 8) == b->dump_asked &&
 	       mt_get_le64(b->kernel + b->cut) == b->dump_size;
 }
 
-bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded, struct mt_kernel_bytes *out)
+bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
+		   struct mt_kernel_bytes *out)
 {
 	struct mt_cursor c = mt_cursor_init(body, size);
 
@@ -349,5 +415,6 @@ bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded, str
 	out->dump = out->coding == MT_CODING_PLAIN ? out->coded : decoded;
 	if (c.bad || out->coding > MT_CODING_IMAGE)
 		return false;
-	return dump_agrees(out) && (out->coding != MT_CODING_PLAIN || out->coded_size == out->dump_size);
+	return dump_agrees(out) &&
+	       (out->coding != MT_CODING_PLAIN || out->coded_size == out->dump_size);
 }

@@ -1,5 +1,6 @@
 /*
- * Our own records, FORMAT.md sections 3 to 7: what each body says, encoding into a block and decoding from bytes.
+ * Our own records, FORMAT.md sections 3 to 7: what each body says, encoding into a block and
+ * decoding from bytes.
  *
  * Strings in a decoded struct are borrowed views into the record, without a terminator.
  */
@@ -148,7 +149,8 @@ struct mt_kernel_bytes {
 };
 
 /*
- * Encoders add one record to the block; false where it does not fit (or a string is over 4 GiB), with the block as it was.
+ * Encoders add one record to the block; false where it does not fit (or a string is over 4 GiB),
+ * with the block as it was.
  */
 bool mt_header_put(struct mt_block *block, const struct mt_header_record *record);
 bool mt_info_put(struct mt_block *block, const struct mt_info_record *record);
@@ -164,10 +166,12 @@ bool mt_end_put(struct mt_block *block, const struct mt_end_record *record);
 bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
 
 /* KERNEL: the bytes as they are. */
-bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel, size_t kernel_size);
+bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel,
+		   size_t kernel_size);
 
 /*
- * SAMPLE: the kernel record in two pieces, `head` up to the cut and `tail` from dyn_size on, and the valid bytes of the dump between them.
+ * SAMPLE: the kernel record in two pieces, `head` up to the cut and `tail` from dyn_size on, and
+ * the valid bytes of the dump between them.
  */
 struct mt_sample_pieces {
 	uint32_t event;
@@ -186,8 +190,8 @@ struct mt_sample_pieces {
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces);
 
 /*
- * Decoders read a record's body (what follows the 16 header bytes); false for one too short for its fields or one that FORMAT.md calls
- * damaged, with *out undefined.
+ * Decoders read a record's body (what follows the 16 header bytes); false for one too short for its
+ * fields or one that FORMAT.md calls damaged, with *out undefined.
  */
 bool mt_header_get(const uint8_t *body, size_t size, struct mt_header_record *out);
 bool mt_info_get(const uint8_t *body, size_t size, struct mt_info_record *out);
@@ -202,7 +206,11 @@ bool mt_mark_get(const uint8_t *body, size_t size, struct mt_mark_record *out);
 bool mt_end_get(const uint8_t *body, size_t size, struct mt_end_record *out);
 bool mt_note_get(const uint8_t *body, size_t size, struct mt_note_record *out);
 bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
-/* decoded: the dump of a coded record, as the reader decoded it (struct mt_record.dump); NULL leaves out->dump NULL for those. */
-bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded, struct mt_kernel_bytes *out);
+/*
+ * decoded: the dump of a coded record, as the reader decoded it (struct mt_record.dump); NULL
+ * leaves out->dump NULL for those.
+ */
+bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
+		   struct mt_kernel_bytes *out);
 
 #endif

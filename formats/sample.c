@@ -1,6 +1,7 @@
 /*
- * PERF_RECORD_SAMPLE decoded field by field in the order in which the kernel writes them (perf_output_sample() in
- * kernel/events/core.c): the attr says which there are, a few counts inside say how long they are.
+ * PERF_RECORD_SAMPLE decoded field by field in the order in which the kernel writes them
+ * (perf_output_sample() in kernel/events/core.c): the attr says which there are, a few counts
+ * inside say how long they are.
  */
 #include "formats/sample.h"
 
@@ -15,8 +16,9 @@ struct walk {
 	struct mt_cursor c;
 	const uint8_t *record;
 	/*
-	 * Where PERF_SAMPLE_BRANCH_HW_INDEX is set, an empty branch stack may come with the index or, if the hardware gave no stack at all,
-	 * without it; only the size of the record tells which.
+	 * Where PERF_SAMPLE_BRANCH_HW_INDEX is set, an empty branch stack may come with the index
+	 * or, if the hardware gave no stack at all, without it; only the size of the record tells
+	 * which.
 	 */
 	bool empty_without_index;
 	bool empty_stack; /* such a stack was met */
@@ -69,13 +71,15 @@ static void take_fixed(struct walk *w, struct mt_sample *out)
 
 static void skip_fixed(struct walk *w)
 {
-	mt_cursor_bytes(&w->c, 8 * (size_t)__builtin_popcountll(w->attr->sample_type & MT_SAMPLE_FIXED));
+	mt_cursor_bytes(&w->c,
+			8 * (size_t)__builtin_popcountll(w->attr->sample_type & MT_SAMPLE_FIXED));
 }
 
 static void take_read(struct walk *w, struct mt_sample *out)
 {
 	uint64_t format = w->attr->read_format;
-	size_t times = (size_t)__builtin_popcountll(format & (MT_FORMAT_ENABLED | MT_FORMAT_RUNNING));
+	size_t times =
+		(size_t)__builtin_popcountll(format & (MT_FORMAT_ENABLED | MT_FORMAT_RUNNING));
 	size_t value = 1 + (size_t)__builtin_popcountll(format & (MT_FORMAT_ID | MT_FORMAT_LOST));
 	uint64_t values = 1;
 
@@ -214,8 +218,8 @@ static bool decode(struct walk *w, struct mt_sample *out)
 	return !w->c.bad && (!w->apart || out->dump_asked);
 }
 
-bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size, const struct mt_dump_apart *apart,
-		      struct mt_sample *out)
+bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
+		      const struct mt_dump_apart *apart, struct mt_sample *out)
 {
 	struct walk w = walk_begin(attr, record, size), retry = w;
 	struct mt_sample other;

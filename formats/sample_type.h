@@ -1,6 +1,6 @@
 /*
- * The kernel's numbers for what a sample carries (enum perf_event_sample_format and its neighbours), independent of the headers of the
- * machine that compiles.
+ * The kernel's numbers for what a sample carries (enum perf_event_sample_format and its
+ * neighbours), independent of the headers of the machine that compiles.
  */
 #ifndef MT_FORMATS_SAMPLE_TYPE_H
 #define MT_FORMATS_SAMPLE_TYPE_H
@@ -32,10 +32,15 @@ enum mt_sample_type { /* attr->sample_type */
 	MT_SAMPLE_CODE_PAGE_SIZE = 1u << 23,
 	MT_SAMPLE_WEIGHT_STRUCT = 1u << 24,
 
-	/* those of 8 bytes that begin a sample, and those that end every other record (sample_id_all) */
-	MT_SAMPLE_FIXED = MT_SAMPLE_IDENTIFIER | MT_SAMPLE_IP | MT_SAMPLE_TID | MT_SAMPLE_TIME | MT_SAMPLE_ADDR | MT_SAMPLE_ID |
-			  MT_SAMPLE_STREAM_ID | MT_SAMPLE_CPU | MT_SAMPLE_PERIOD,
-	MT_SAMPLE_TRAILER = MT_SAMPLE_TID | MT_SAMPLE_TIME | MT_SAMPLE_ID | MT_SAMPLE_STREAM_ID | MT_SAMPLE_CPU | MT_SAMPLE_IDENTIFIER,
+	/*
+	 * those of 8 bytes that begin a sample, and those that end every other record
+	 * (sample_id_all)
+	 */
+	MT_SAMPLE_FIXED = MT_SAMPLE_IDENTIFIER | MT_SAMPLE_IP | MT_SAMPLE_TID | MT_SAMPLE_TIME |
+			  MT_SAMPLE_ADDR | MT_SAMPLE_ID | MT_SAMPLE_STREAM_ID | MT_SAMPLE_CPU |
+			  MT_SAMPLE_PERIOD,
+	MT_SAMPLE_TRAILER = MT_SAMPLE_TID | MT_SAMPLE_TIME | MT_SAMPLE_ID | MT_SAMPLE_STREAM_ID |
+			    MT_SAMPLE_CPU | MT_SAMPLE_IDENTIFIER,
 };
 
 enum mt_read_format { /* attr->read_format */
@@ -51,7 +56,8 @@ enum mt_branch_sample_type { /* attr->branch_sample_type */
 	MT_BRANCH_COUNTERS = 1u << 19,
 };
 
-enum mt_kernel_misc { /* perf_event_header.misc; several mean different things with different types */
+enum mt_kernel_misc { /* perf_event_header.misc; several mean different things with different types
+		       */
 	MT_MISC_CPUMODE_MASK = 7,
 	MT_MISC_MMAP_DATA = 1u << 13,
 	MT_MISC_COMM_EXEC = 1u << 13,

@@ -1,6 +1,7 @@
 /*
- * From bytes to chunks: FORMAT.md section 1, what is a chunk, what is damaged, where to search on; and section 2, what begins and ends a
- * recording. Headers are read by position, a few hundred bytes for each chunk.
+ * From bytes to chunks: FORMAT.md section 1, what is a chunk, what is damaged, where to search on;
+ * and section 2, what begins and ends a recording. Headers are read by position, a few hundred
+ * bytes for each chunk.
  */
 #include "formats/scan.h"
 
@@ -13,18 +14,20 @@
 #include "formats/record.h"
 
 #define SEARCH_SIZE ((size_t)262144)
-#define SMALL_PAYLOAD ((size_t)4096) /* MARK and END are a hundred bytes; what claims to be more is damaged */
-#define CHECK_BUDGET 4		     /* times the size of the file that are checksummed to find out whether a size is true */
+#define SMALL_PAYLOAD \
+	((size_t)4096) /* MARK and END are a hundred bytes; what claims to be more is damaged */
+#define CHECK_BUDGET \
+	4 /* times the size of the file that are checksummed to find out whether a size is true */
 
 struct scanner {
 	struct mt_loader *loader;
 	struct mt_scan *scan;
 	size_t memory_limit;
-	uint64_t size;		   /* of the file */
-	uint64_t check_left;	   /* bytes of payload that may still be checksummed */
-	uint8_t *check;		   /* SEARCH_SIZE, where they are read to */
-	uint8_t *window;	   /* SEARCH_SIZE, where magics are searched for */
-	uint64_t window_offset;	   /* what the window shows of the file */
+	uint64_t size;		/* of the file */
+	uint64_t check_left;	/* bytes of payload that may still be checksummed */
+	uint8_t *check;		/* SEARCH_SIZE, where they are read to */
+	uint8_t *window;	/* SEARCH_SIZE, where magics are searched for */
+	uint64_t window_offset; /* what the window shows of the file */
 	size_t window_size;
 	struct {
 		uint64_t offset;
@@ -40,7 +43,8 @@ struct scanner {
 
 static struct mt_scanned *current(const struct scanner *s)
 {
-	return s->scan->recordings.count ? &s->scan->recordings.items[s->scan->recordings.count - 1] : NULL;
+	return s->scan->recordings.count ? &s->scan->recordings.items[s->scan->recordings.count - 1]
+					 : NULL;
 }
 
 static struct mt_damage *current_damage(struct scanner *s)
@@ -54,7 +58,8 @@ static bool window_holds(const struct scanner *s, uint64_t offset, size_t size)
 	       size <= s->window_size - (size_t)(offset - s->window_offset);
 }
 
-static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offset, uint8_t bytes[MT_CHUNK_HEADER_SIZE])
+static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offset,
+					  uint8_t bytes[MT_CHUNK_HEADER_SIZE])
 {
 	size_t got;
 
@@ -64,7 +69,8 @@ static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offs
 	return NULL;
 }
 
-static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct mt_chunk_header *out, bool *good)
+static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct mt_chunk_header *out,
+				    bool *good)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE] = {0};
 	struct mt_error *err;
@@ -83,7 +89,8 @@ static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct m
 	return NULL;
 }
 
-/* Makes the window show offset and as much behind it as a magic needs, up to the end of the file. */
+/* Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
+ */
 static struct mt_error *window_move(struct scanner *s, uint64_t offset)
 {
 	if (window_holds(s, offset, MT_CHUNK_MAGIC_SIZE))
@@ -98,7 +105,8 @@ static struct mt_error *magic_find(struct scanner *s, uint64_t offset, uint64_t 
 {
 	while (offset < s->size) {
 		struct mt_error *err = window_move(s, offset);
-		const uint8_t *from = s->window + (size_t)(offset - s->window_offset), *end = s->window + s->window_size, *found;
+		const uint8_t *from = s->window + (size_t)(offset - s->window_offset),
+			      *end = s->window + s->window_size, *found;
 
 		if (err)
 			return err;
@@ -115,7 +123,8 @@ static struct mt_error *magic_find(struct scanner *s, uint64_t offset, uint64_t 
 	return NULL;
 }
 
-static struct mt_error *checksum_check(struct scanner *s, uint64_t offset, const struct mt_chunk_header *header, bool *good)
+static struct mt_error *checksum_check(struct scanner *s, uint64_t offset,
+				       const struct mt_chunk_header *header, bool *good)
 {
 	uint32_t crc = 0, left = header->stored_size;
 	struct mt_error *err;
@@ -126,7 +135,8 @@ static struct mt_error *checksum_check(struct scanner *s, uint64_t offset, const
 		return NULL;
 	s->check_left -= left;
 	for (offset += MT_CHUNK_HEADER_SIZE; left; left -= (uint32_t)got, offset += got) {
-		err = mt_input_read(s->loader->input, offset, s->check, left < SEARCH_SIZE ? left : SEARCH_SIZE, &got);
+		err = mt_input_read(s->loader->input, offset, s->check,
+				    left < SEARCH_SIZE ? left : SEARCH_SIZE, &got);
 		if (err || !got)
 			return err;
 		crc = mt_crc32c(crc, s->check, got);
@@ -136,10 +146,11 @@ static struct mt_error *checksum_check(struct scanner *s, uint64_t offset, const
 }
 
 /*
- * Whether the payload ends where the header says. Another header, or the end of the file, at that place is proof enough, so that a sound file
- * is scanned by its headers alone.
+ * Whether the payload ends where the header says. Another header, or the end of the file, at that
+ * place is proof enough, so that a sound file is scanned by its headers alone.
  */
-static struct mt_error *size_check(struct scanner *s, uint64_t offset, const struct mt_chunk_header *header, bool *good)
+static struct mt_error *size_check(struct scanner *s, uint64_t offset,
+				   const struct mt_chunk_header *header, bool *good)
 {
 	uint64_t next = offset + MT_CHUNK_HEADER_SIZE + header->stored_size;
 	struct mt_chunk_header unused;
@@ -154,7 +165,10 @@ static struct mt_error *size_check(struct scanner *s, uint64_t offset, const str
 	return checksum_check(s, offset, header, good);
 }
 
-/* A recording ends where the next begins, or the file: what of it lies in no good chunk was skipped. */
+/*
+ * A recording ends where the next begins, or the file: what of it lies in no good chunk was
+ * skipped.
+ */
 static void recording_close(struct scanner *s, uint64_t offset)
 {
 	struct mt_scanned *last = current(s);
@@ -171,16 +185,20 @@ static void recording_close(struct scanner *s, uint64_t offset)
 
 static struct mt_error *refuse_version(const struct mt_header_record *header)
 {
-	struct mt_error *err = mt_error_create(MT_ERR_UNSUPPORTED, "is a recording in format version %u.%u; this reader knows version %u",
-					       header->major, header->minor, MT_FORMAT_MAJOR);
+	struct mt_error *err = mt_error_create(
+		MT_ERR_UNSUPPORTED,
+		"is a recording in format version %u.%u; this reader knows version %u",
+		header->major, header->minor, MT_FORMAT_MAJOR);
 
 	return mt_error_hint(err, "use the mtreport that belongs to the mtrec that wrote it");
 }
 
-static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char *what, unsigned int number)
+static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char *what,
+				     unsigned int number)
 {
-	struct mt_error *err = mt_error_create(MT_ERR_UNSUPPORTED, "chunk %llu: %s %u is not known to this reader",
-					       (unsigned long long)ref->sequence, what, number);
+	struct mt_error *err =
+		mt_error_create(MT_ERR_UNSUPPORTED, "chunk %llu: %s %u is not known to this reader",
+				(unsigned long long)ref->sequence, what, number);
 
 	return mt_error_hint(err, "use the mtreport that belongs to the mtrec that wrote it");
 }
@@ -192,7 +210,9 @@ static struct mt_error *check_list(const struct scanner *s)
 
 	if (bytes <= s->memory_limit)
 		return NULL;
-	return mt_error_create(MT_ERR_NOMEM, "the list of its chunks takes more than the %zu bytes allowed", s->memory_limit);
+	return mt_error_create(MT_ERR_NOMEM,
+			       "the list of its chunks takes more than the %zu bytes allowed",
+			       s->memory_limit);
 }
 
 /* The first record of s->payload, if it is of this type. */
@@ -204,7 +224,8 @@ static bool first_record(const struct scanner *s, enum mt_record_type type, stru
 	return out->type == (uint32_t)type;
 }
 
-static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_ref *ref, const struct mt_header_record *header)
+static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_ref *ref,
+				       const struct mt_header_record *header)
 {
 	struct mt_scanned *scanned;
 
@@ -226,7 +247,8 @@ static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_
 /* Opens a recording, or closes the door behind the last one where this HEAD cannot be read. */
 static struct mt_error *note_head(struct scanner *s, const struct mt_chunk_ref *ref)
 {
-	struct mt_damage found = {0}; /* found again when the recording is read, unless it cannot be */
+	struct mt_damage found = {
+		0}; /* found again when the recording is read, unless it cannot be */
 	struct mt_header_record header;
 	struct mt_record record;
 	struct mt_error *err;
@@ -235,7 +257,8 @@ static struct mt_error *note_head(struct scanner *s, const struct mt_chunk_ref *
 	err = mt_payload_load(&s->payload, s->loader, ref, false, &found);
 	if (err)
 		return err;
-	if (!first_record(s, MT_RECORD_HEADER, &record) || !mt_header_get(record.body, record.size, &header)) {
+	if (!first_record(s, MT_RECORD_HEADER, &record) ||
+	    !mt_header_get(record.body, record.size, &header)) {
 		current_damage(s)->damaged_chunks++;
 		return NULL;
 	}
@@ -253,7 +276,8 @@ static void decode_mark_or_end(const struct scanner *s, struct mt_recording *rec
 	if (first_record(s, MT_RECORD_END, &record) && mt_end_get(record.body, record.size, &end)) {
 		recording->has_end = true;
 		recording->end = end;
-	} else if (first_record(s, MT_RECORD_MARK, &record) && mt_mark_get(record.body, record.size, &mark)) {
+	} else if (first_record(s, MT_RECORD_MARK, &record) &&
+		   mt_mark_get(record.body, record.size, &mark)) {
 		recording->has_mark = true;
 		recording->mark = mark;
 	}
@@ -268,7 +292,8 @@ static struct mt_error *note_mark_or_end(struct scanner *s, const struct mt_chun
 		s->inside = false;
 	if (ref->raw_size > SMALL_PAYLOAD) {
 		recording->damage.damaged_chunks++;
-		recording->damage.skipped_bytes += MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
+		recording->damage.skipped_bytes +=
+			MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
 		return NULL;
 	}
 	err = mt_payload_load(&s->payload, s->loader, ref, false, &recording->damage);
@@ -281,7 +306,8 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
 {
 	if (header->type != MT_CHUNK_DATA)
 		return;
-	if (header->first_time && (!recording->first_time || header->first_time < recording->first_time))
+	if (header->first_time &&
+	    (!recording->first_time || header->first_time < recording->first_time))
 		recording->first_time = header->first_time;
 	if (header->last_time > recording->last_time)
 		recording->last_time = header->last_time;
@@ -301,7 +327,10 @@ static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref 
 	return check_list(s);
 }
 
-/* False where the chunk belongs to no recording that is read here: it is a stray, and so are those behind it up to a HEAD. */
+/*
+ * False where the chunk belongs to no recording that is read here: it is a stray, and so are those
+ * behind it up to a HEAD.
+ */
 static bool sequence_check(struct scanner *s, const struct mt_chunk_header *header)
 {
 	if (s->inside && header->sequence <= s->sequence)
@@ -317,12 +346,13 @@ static bool sequence_check(struct scanner *s, const struct mt_chunk_header *head
 
 static bool chunk_critical(const struct mt_chunk_header *header)
 {
-	return header->flags & MT_CHUNK_CRITICAL || header->type == MT_CHUNK_HEAD || header->type == MT_CHUNK_STATE ||
-	       header->type == MT_CHUNK_DATA;
+	return header->flags & MT_CHUNK_CRITICAL || header->type == MT_CHUNK_HEAD ||
+	       header->type == MT_CHUNK_STATE || header->type == MT_CHUNK_DATA;
 }
 
 /* Whether the chunk is one to be read; an error where it is not, but must not be skipped. */
-static struct mt_error *known_check(const struct mt_chunk_header *header, const struct mt_chunk_ref *ref, bool *known)
+static struct mt_error *known_check(const struct mt_chunk_header *header,
+				    const struct mt_chunk_ref *ref, bool *known)
 {
 	bool type_known = header->type >= MT_CHUNK_HEAD && header->type <= MT_CHUNK_FILE;
 	bool codec_known = header->codec == MT_CODEC_STORED || header->codec == MT_CODEC_ZSTD;
@@ -330,10 +360,12 @@ static struct mt_error *known_check(const struct mt_chunk_header *header, const 
 	*known = type_known && codec_known;
 	if (*known || !chunk_critical(header))
 		return NULL;
-	return type_known ? refuse_chunk(ref, "codec", header->codec) : refuse_chunk(ref, "type", header->type);
+	return type_known ? refuse_chunk(ref, "codec", header->codec)
+			  : refuse_chunk(ref, "type", header->type);
 }
 
-static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_header *header, const struct mt_chunk_ref *ref)
+static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_header *header,
+				    const struct mt_chunk_ref *ref)
 {
 	struct mt_recording *recording = &current(s)->recording;
 
@@ -353,7 +385,8 @@ static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_hea
 }
 
 /* A good header whose payload is all there, as far as could be told. */
-static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_header *header, const struct mt_chunk_ref *ref)
+static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_header *header,
+				   const struct mt_chunk_ref *ref)
 {
 	struct mt_error *err;
 	bool known;
@@ -374,8 +407,9 @@ static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_head
 }
 
 /*
- * A good header whose payload is cut off, or does not agree with its checksum. It may be one that was searched for in the payload of a damaged chunk,
- * where a stack dump happens to hold a header: only the sequence number that comes next is believed.
+ * A good header whose payload is cut off, or does not agree with its checksum. It may be one that
+ * was searched for in the payload of a damaged chunk, where a stack dump happens to hold a header:
+ * only the sequence number that comes next is believed.
  */
 static void note_damaged(struct scanner *s, const struct mt_chunk_header *header)
 {

@@ -26,8 +26,9 @@ struct mt_scan {
 };
 
 /*
- * Scans the loader's input. Reads chunk headers, the payloads of HEAD, MARK and END, and, only where a chunk is not followed by another, its
- * payload for the checksum. memory_limit bounds the lists. Errors carry no path.
+ * Scans the loader's input. Reads chunk headers, the payloads of HEAD, MARK and END, and, only
+ * where a chunk is not followed by another, its payload for the checksum. memory_limit bounds the
+ * lists. Errors carry no path.
  */
 struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, struct mt_scan *out);
 void mt_scan_deinit(struct mt_scan *scan);

@@ -72,7 +72,8 @@ static inline void mt_builder_bytes(struct mt_builder *b, const void *bytes, siz
 }
 
 /* Empties the block for the payload of a new chunk. */
-static inline struct mt_block *mt_builder_begin(struct mt_builder *b, enum mt_chunk_type type, uint32_t stream)
+static inline struct mt_block *mt_builder_begin(struct mt_builder *b, enum mt_chunk_type type,
+						uint32_t stream)
 {
 	mt_block_reset(&b->block, type, stream);
 	return &b->block;
@@ -88,7 +89,10 @@ static inline void mt_builder_put_chunk(struct mt_builder *b, const uint8_t *pay
 	mt_builder_bytes(b, payload, b->header.stored_size);
 }
 
-/* Appends the block as a chunk; one that zstd does not make smaller is stored. b->header may be changed and put again by a test. */
+/*
+ * Appends the block as a chunk; one that zstd does not make smaller is stored. b->header may be
+ * changed and put again by a test.
+ */
 static inline void mt_builder_add(struct mt_builder *b, enum mt_codec codec)
 {
 	const struct mt_block *block = &b->block;
@@ -124,7 +128,8 @@ static inline void mt_builder_add(struct mt_builder *b, enum mt_codec codec)
 
 static inline void mt_builder_head_version(struct mt_builder *b, uint16_t major, uint16_t minor)
 {
-	struct mt_header_record header = {.major = major, .minor = minor, .clock = 1, .id = {1, 2, 3}};
+	struct mt_header_record header = {
+		.major = major, .minor = minor, .clock = 1, .id = {1, 2, 3}};
 
 	b->sequence = 0;
 	mt_builder_begin(b, MT_CHUNK_HEAD, 0);
@@ -153,12 +158,14 @@ static inline void mt_builder_mark(struct mt_builder *b, uint64_t complete_below
 static inline void mt_builder_end(struct mt_builder *b)
 {
 	mt_builder_begin(b, MT_CHUNK_END, 0);
-	mt_end_put(&b->block, &(struct mt_end_record){.start = 1, .end = 1000, .samples = 3, .written = b->size});
+	mt_end_put(&b->block, &(struct mt_end_record){
+				      .start = 1, .end = 1000, .samples = 3, .written = b->size});
 	mt_builder_add(b, MT_CODEC_STORED);
 }
 
 /*
- * A KERNEL record of the given time in the block: a LOST_SAMPLES whose count is `value`, so that tests can tell it from others.
+ * A KERNEL record of the given time in the block: a LOST_SAMPLES whose count is `value`, so that
+ * tests can tell it from others.
  */
 static inline void mt_builder_kernel(struct mt_builder *b, uint64_t time, uint64_t value)
 {
@@ -171,7 +178,8 @@ static inline void mt_builder_kernel(struct mt_builder *b, uint64_t time, uint64
 	mt_kernel_put(&b->block, time, 0, &kernel, sizeof(kernel));
 }
 
-/* A DATA chunk of one stream with such records; their values are their times. The list ends with 0. */
+/* A DATA chunk of one stream with such records; their values are their times. The list ends with 0.
+ */
 static inline void mt_builder_data(struct mt_builder *b, uint32_t stream, const uint64_t *times)
 {
 	mt_builder_begin(b, MT_CHUNK_DATA, stream);

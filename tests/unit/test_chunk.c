@@ -40,7 +40,8 @@ MT_TEST(crc32c_by_instruction_and_by_table_agree)
 		bytes[i] = (uint8_t)(i * i * 7 + i);
 	for (size_t from = 0; from < 9; from++) {
 		for (size_t size = 0; size < sizeof(bytes) - from; size++) {
-			if (!MT_CHECK_EQ(mt_crc32c(0, bytes + from, size), mt_crc32c_portable(0, bytes + from, size)))
+			if (!MT_CHECK_EQ(mt_crc32c(0, bytes + from, size),
+					 mt_crc32c_portable(0, bytes + from, size)))
 				return;
 		}
 	}

@@ -122,7 +122,8 @@ MT_TEST(mmap2_with_an_inode)
 
 static struct kernel_bytes mmap2_with_build_id(uint8_t size)
 {
-	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP2, MT_CPUMODE_USER | MT_MISC_MMAP_BUILD_ID);
+	struct kernel_bytes k =
+		kernel_begin(MT_KERNEL_MMAP2, MT_CPUMODE_USER | MT_MISC_MMAP_BUILD_ID);
 
 	put_range(&k);
 	put8(&k, size);

@@ -10,7 +10,10 @@
 
 #define TIMES(...) ((const uint64_t[]){__VA_ARGS__, 0})
 
-/* What a reader gave, as text: "i" for an INFO, "v" and the value of a KERNEL, "?" for the rest; the last recording's facts. */
+/*
+ * What a reader gave, as text: "i" for an INFO, "v" and the value of a KERNEL, "?" for the rest;
+ * the last recording's facts.
+ */
 struct seen {
 	char text[4096];
 	struct mt_recording recording;
@@ -28,9 +31,12 @@ static void see_record(struct seen *seen, const struct mt_record *record)
 	seen->records++;
 	if (sizeof(seen->text) - used < 64)
 		return;
-	if (record->type == MT_RECORD_KERNEL && mt_kernel_get(record->body, record->size, &kernel) && kernel.kernel_size == 16)
-		snprintf(seen->text + used, 64, "v%llu ", (unsigned long long)mt_get_le64(kernel.kernel + 8));
-	else if (record->type == MT_RECORD_INFO && mt_info_get(record->body, record->size, &info) && info.value.size < 40)
+	if (record->type == MT_RECORD_KERNEL &&
+	    mt_kernel_get(record->body, record->size, &kernel) && kernel.kernel_size == 16)
+		snprintf(seen->text + used, 64, "v%llu ",
+			 (unsigned long long)mt_get_le64(kernel.kernel + 8));
+	else if (record->type == MT_RECORD_INFO && mt_info_get(record->body, record->size, &info) &&
+		 info.value.size < 40)
 		snprintf(seen->text + used, 64, "i%.*s ", (int)info.value.size, info.value.bytes);
 	else if (record->type == MT_RECORD_HEADER)
 		strcpy(seen->text + used, "H ");
@@ -79,7 +85,8 @@ static void see(struct mt_builder *b, struct seen *seen)
 
 static void put_info(struct mt_builder *b, const char *value)
 {
-	mt_info_put(&b->block, &(struct mt_info_record){.key = {"key", 3}, .value = {value, strlen(value)}});
+	mt_info_put(&b->block,
+		    &(struct mt_info_record){.key = {"key", 3}, .value = {value, strlen(value)}});
 }
 
 static void add_state(struct mt_builder *b, const char *value)
@@ -258,7 +265,8 @@ MT_TEST(a_chunk_in_utter_disorder_is_sorted)
 	mt_builder_deinit(&b);
 }
 
-/* All chunks claim one span: they cannot all be open, so order is given up, and said; no record is. */
+/* All chunks claim one span: they cannot all be open, so order is given up, and said; no record is.
+ */
 MT_TEST(memory_goes_before_order)
 {
 	struct mt_builder b;
@@ -396,7 +404,10 @@ MT_TEST(chunks_without_their_head_are_strays)
 	mt_builder_deinit(&b);
 }
 
-/* Bytes lost from the middle of a stored payload, which itself holds what looks like a chunk's header. */
+/*
+ * Bytes lost from the middle of a stored payload, which itself holds what looks like a chunk's
+ * header.
+ */
 MT_TEST(a_header_inside_a_damaged_payload_is_not_believed)
 {
 	uint8_t kernel[128] = {9, 0, 0, 0, 0, 0, 128};
@@ -406,7 +417,11 @@ MT_TEST(a_header_inside_a_damaged_payload_is_not_believed)
 
 	mt_builder_init(&b);
 	mt_builder_head(&b);
-	mt_chunk_header_encode(&(struct mt_chunk_header){.type = MT_CHUNK_DATA, .stored_size = 4096, .raw_size = 4096, .sequence = 77}, kernel + 8);
+	mt_chunk_header_encode(&(struct mt_chunk_header){.type = MT_CHUNK_DATA,
+							 .stored_size = 4096,
+							 .raw_size = 4096,
+							 .sequence = 77},
+			       kernel + 8);
 	mt_builder_begin(&b, MT_CHUNK_DATA, 0);
 	mt_kernel_put(&b.block, 1, 0, kernel, sizeof(kernel));
 	payload = b.size + 64;
@@ -532,7 +547,8 @@ MT_TEST(minor_versions_are_read_major_ones_refused)
 	mt_builder_add(&b, MT_CODEC_STORED);
 	see(&b, &seen);
 	MT_REQUIRE(seen.err);
-	MT_CHECK(strstr(seen.err->message, "is a recording in format version 2.0; this reader knows version 1"));
+	MT_CHECK(strstr(seen.err->message,
+			"is a recording in format version 2.0; this reader knows version 1"));
 	MT_CHECK_ERR(seen.err, MT_ERR_UNSUPPORTED);
 	mt_builder_deinit(&b);
 }
@@ -582,7 +598,9 @@ MT_TEST(every_byte_flipped)
 			MT_CHECK_ERR(seen.err, MT_ERR_FORMAT);
 			continue;
 		}
-		if (!MT_CHECK(seen.recording.damage.damaged_chunks + seen.recording.damage.missing_chunks + seen.recording.damage.cut_short))
+		if (!MT_CHECK(seen.recording.damage.damaged_chunks +
+			      seen.recording.damage.missing_chunks +
+			      seen.recording.damage.cut_short))
 			printf("# byte %zu\n", i);
 		MT_CHECK(seen.records <= whole.records);
 	}

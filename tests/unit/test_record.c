@@ -1,4 +1,7 @@
-/* formats/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that are too short are refused. */
+/*
+ * formats/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that are too
+ * short are refused.
+ */
 #include "formats/record.h"
 
 #include <stdlib.h>
@@ -23,7 +26,8 @@ static struct mt_text text(const char *s)
 	return (struct mt_text){s, strlen(s)};
 }
 
-#define CHECK_TEXT(is, expected) MT_CHECK((is).size == strlen(expected) && !memcmp((is).bytes, expected, (is).size))
+#define CHECK_TEXT(is, expected) \
+	MT_CHECK((is).size == strlen(expected) && !memcmp((is).bytes, expected, (is).size))
 
 static const uint8_t *body(void)
 {
@@ -36,24 +40,28 @@ static size_t body_size(void)
 }
 
 /*
- * `used` bytes of body are fields: any fewer are refused, the padding and more bytes (a later version's) are not. The bodies are copied, so that a
- * sanitizer sees a read behind them.
+ * `used` bytes of body are fields: any fewer are refused, the padding and more bytes (a later
+ * version's) are not. The bodies are copied, so that a sanitizer sees a read behind them.
  */
-#define CHECK_LENGTHS(name, used)                                                                           \
-	do {                                                                                                \
-		struct mt_##name##_record decoded;                                                          \
-		for (size_t length = 0; length <= (used) + 40; length++) {                                  \
-			uint8_t *copy = malloc(length + 1);                                                 \
-			memcpy(copy, body(), length);                                                       \
-			MT_CHECK_EQ(mt_##name##_get(copy, length, &decoded), length >= (used));             \
-			free(copy);                                                                         \
-		}                                                                                           \
-		MT_CHECK_EQ(body_size(), mt_align8(used));                                                  \
+#define CHECK_LENGTHS(name, used)                                                               \
+	do {                                                                                    \
+		struct mt_##name##_record decoded;                                              \
+		for (size_t length = 0; length <= (used) + 40; length++) {                      \
+			uint8_t *copy = malloc(length + 1);                                     \
+			memcpy(copy, body(), length);                                           \
+			MT_CHECK_EQ(mt_##name##_get(copy, length, &decoded), length >= (used)); \
+			free(copy);                                                             \
+		}                                                                               \
+		MT_CHECK_EQ(body_size(), mt_align8(used));                                      \
 	} while (0)
 
 MT_TEST(header_bytes_are_where_the_page_says)
 {
-	struct mt_header_record record = {.major = 1, .minor = 2, .clock = MT_CLOCK_PERF, .id = {9, 8, 7}}, back;
+	struct mt_header_record record = {.major = 1,
+					  .minor = 2,
+					  .clock = MT_CLOCK_PERF,
+					  .id = {9, 8, 7}},
+				back;
 	struct mt_block block = block_of(sizeof(memory));
 
 	MT_CHECK(mt_header_put(&block, &record));
@@ -84,7 +92,8 @@ MT_TEST(info)
 
 MT_TEST(event)
 {
-	struct mt_event_record record = {.index = 3, .role = MT_ROLE_MARK, .pair = 4, .class = 1}, back;
+	struct mt_event_record record = {.index = 3, .role = MT_ROLE_MARK, .pair = 4, .class = 1},
+			       back;
 	struct mt_block block = block_of(sizeof(memory));
 
 	record.name = text("syscalls:sys_enter_brk");
@@ -119,7 +128,8 @@ MT_TEST(clock)
 
 MT_TEST(task)
 {
-	struct mt_task_record record = {.pid = -1, .tid = 2, .ppid = 3, .uid = 4, .start_time = 5}, back;
+	struct mt_task_record record = {.pid = -1, .tid = 2, .ppid = 3, .uid = 4, .start_time = 5},
+			      back;
 	struct mt_block block = block_of(sizeof(memory));
 
 	record.comm = text("sh");
@@ -144,7 +154,9 @@ MT_TEST(task)
 
 MT_TEST(map)
 {
-	struct mt_map_record record = {1, 5, 2, 8, 1, 77, 0x1000, 0x2000, 0x3000, 10, 11, {"/lib/x", 6}}, back;
+	struct mt_map_record record = {1,      5,      2,      8,  1,  77,
+				       0x1000, 0x2000, 0x3000, 10, 11, {"/lib/x", 6}},
+			     back;
 	struct mt_block block = block_of(sizeof(memory));
 
 	MT_CHECK(mt_map_put(&block, &record));
@@ -165,7 +177,12 @@ MT_TEST(map)
 
 MT_TEST(image)
 {
-	struct mt_image_record record = {.major = 8, .minor = 2, .inode = 3, .inode_generation = 4, .size = 5}, back;
+	struct mt_image_record record = {.major = 8,
+					 .minor = 2,
+					 .inode = 3,
+					 .inode_generation = 4,
+					 .size = 5},
+			       back;
 	struct mt_block block = block_of(sizeof(memory));
 
 	record.path = text("/bin/sh");
@@ -342,10 +359,10 @@ MT_TEST(a_sample_that_contradicts_itself_is_damaged)
 	MT_CHECK(!sample_with(28, 0));
 	MT_CHECK(!sample_with(32, 8)); /* dump_size */
 	MT_CHECK(!sample_with(32, 32));
-	MT_CHECK(sample_with(36, 1));  /* coded: the dump is the reader's to decode */
-	MT_CHECK(!sample_with(36, 2)); /* coding */
-	MT_CHECK(!sample_with(40, 8)); /* coded_size */
-	MT_CHECK(sample_with(44, 1));  /* reserved */
+	MT_CHECK(sample_with(36, 1));	     /* coded: the dump is the reader's to decode */
+	MT_CHECK(!sample_with(36, 2));	     /* coding */
+	MT_CHECK(!sample_with(40, 8));	     /* coded_size */
+	MT_CHECK(sample_with(44, 1));	     /* reserved */
 	MT_CHECK(!sample_with(48 + 16, 32)); /* the kernel's size */
 	MT_CHECK(!sample_with(48 + 24, 15)); /* the kernel's dyn_size */
 }

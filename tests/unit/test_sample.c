@@ -1,4 +1,7 @@
-/* formats/sample, formats/attr: every field a sample can carry, alone and all together, whole, cut apart and cut short. */
+/*
+ * formats/sample, formats/attr: every field a sample can carry, alone and all together, whole, cut
+ * apart and cut short.
+ */
 #include "formats/sample.h"
 
 #include <stdlib.h>
@@ -189,7 +192,8 @@ static void check_dump(const struct mt_sample *s, uint64_t type)
 		MT_CHECK_EQ(s->dump[i], i);
 }
 
-static void check_sample(const struct mt_attr *attr, const uint8_t *record, size_t size, const struct mt_dump_apart *apart)
+static void check_sample(const struct mt_attr *attr, const uint8_t *record, size_t size,
+			 const struct mt_dump_apart *apart)
 {
 	struct mt_sample s;
 
@@ -203,7 +207,10 @@ static void check_sample(const struct mt_attr *attr, const uint8_t *record, size
 /* As the recorder does: the dump's bytes out, the rest closed up. */
 static void check_apart(const struct mt_attr *attr, const struct kernel_bytes *k, size_t stack)
 {
-	struct mt_dump_apart apart = {.cut = (uint32_t)stack + 8, .asked = DUMP_ASKED, .bytes = k->bytes + stack + 8, .size = DUMP_VALID};
+	struct mt_dump_apart apart = {.cut = (uint32_t)stack + 8,
+				      .asked = DUMP_ASKED,
+				      .bytes = k->bytes + stack + 8,
+				      .size = DUMP_VALID};
 	struct kernel_bytes cut = *k;
 
 	cut.size -= DUMP_ASKED;
@@ -261,14 +268,16 @@ MT_TEST(cut_at_every_length)
 
 		memcpy(copy, k.bytes, size);
 		MT_CHECK(!mt_sample_decode(&full_attr, copy, size, NULL, &s));
-		MT_CHECK_EQ(mt_sample_stack_offset(&full_attr, copy, size), size < stack + 8 + DUMP_ASKED + 8 ? 0 : stack);
+		MT_CHECK_EQ(mt_sample_stack_offset(&full_attr, copy, size),
+			    size < stack + 8 + DUMP_ASKED + 8 ? 0 : stack);
 		free(copy);
 	}
 }
 
 static size_t read_size(uint64_t format, int values)
 {
-	struct mt_attr attr = {.sample_type = MT_SAMPLE_READ | MT_SAMPLE_CALLCHAIN, .read_format = format};
+	struct mt_attr attr = {.sample_type = MT_SAMPLE_READ | MT_SAMPLE_CALLCHAIN,
+			       .read_format = format};
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, 0);
 	struct mt_sample s;
 
@@ -276,7 +285,8 @@ static size_t read_size(uint64_t format, int values)
 	put_values(&k, values - 1, 0);
 	put64(&k, 1);
 	put64(&k, 0x777);
-	if (!mt_sample_decode(&attr, k.bytes, k.size, NULL, &s) || s.chain_count != 1 || s.chain[0] != 0x777)
+	if (!mt_sample_decode(&attr, k.bytes, k.size, NULL, &s) || s.chain_count != 1 ||
+	    s.chain[0] != 0x777)
 		return 0;
 	return s.read_size;
 }
@@ -292,7 +302,8 @@ MT_TEST(every_read_format)
 	}
 }
 
-static bool decode_u64s(const struct mt_attr *attr, const uint64_t *values, size_t count, struct mt_sample *out)
+static bool decode_u64s(const struct mt_attr *attr, const uint64_t *values, size_t count,
+			struct mt_sample *out)
 {
 	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, 0);
 
@@ -301,12 +312,14 @@ static bool decode_u64s(const struct mt_attr *attr, const uint64_t *values, size
 	return mt_sample_decode(attr, k.bytes, k.size, NULL, out);
 }
 
-#define DECODE(attr, out, ...) \
-	decode_u64s(attr, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), out)
+#define DECODE(attr, out, ...)                             \
+	decode_u64s(attr, (const uint64_t[]){__VA_ARGS__}, \
+		    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), out)
 
 MT_TEST(no_registers_without_an_abi)
 {
-	struct mt_attr attr = {.sample_type = MT_SAMPLE_REGS_USER | MT_SAMPLE_STACK_USER, .sample_regs_user = 0xff};
+	struct mt_attr attr = {.sample_type = MT_SAMPLE_REGS_USER | MT_SAMPLE_STACK_USER,
+			       .sample_regs_user = 0xff};
 	struct mt_sample s;
 
 	MT_CHECK(DECODE(&attr, &s, 0, 0));
@@ -341,7 +354,8 @@ MT_TEST(a_dump_may_hold_no_valid_byte)
 
 MT_TEST(an_empty_branch_stack_with_or_without_its_index)
 {
-	struct mt_attr attr = {.sample_type = MT_SAMPLE_BRANCH_STACK | MT_SAMPLE_WEIGHT, .branch_sample_type = MT_BRANCH_HW_INDEX};
+	struct mt_attr attr = {.sample_type = MT_SAMPLE_BRANCH_STACK | MT_SAMPLE_WEIGHT,
+			       .branch_sample_type = MT_BRANCH_HW_INDEX};
 	struct mt_sample s;
 
 	MT_CHECK(DECODE(&attr, &s, 0, 5, 77));
@@ -359,10 +373,14 @@ MT_TEST(an_empty_branch_stack_with_or_without_its_index)
 
 MT_TEST(counts_that_overflow_are_refused)
 {
-	struct mt_attr chain = {.sample_type = MT_SAMPLE_CALLCHAIN}, branches = {.sample_type = MT_SAMPLE_BRANCH_STACK};
-	struct mt_attr read = {.sample_type = MT_SAMPLE_READ, .read_format = MT_FORMAT_GROUP | MT_FORMAT_ID};
-	struct mt_attr stack = {.sample_type = MT_SAMPLE_STACK_USER}, aux = {.sample_type = MT_SAMPLE_AUX};
-	static const uint64_t counts[] = {2, 1ull << 61, (1ull << 61) + 1, 1ull << 63, UINT64_MAX, UINT64_MAX / 24 + 1};
+	struct mt_attr chain = {.sample_type = MT_SAMPLE_CALLCHAIN},
+		       branches = {.sample_type = MT_SAMPLE_BRANCH_STACK};
+	struct mt_attr read = {.sample_type = MT_SAMPLE_READ,
+			       .read_format = MT_FORMAT_GROUP | MT_FORMAT_ID};
+	struct mt_attr stack = {.sample_type = MT_SAMPLE_STACK_USER},
+		       aux = {.sample_type = MT_SAMPLE_AUX};
+	static const uint64_t counts[] = {2,	      1ull << 61, (1ull << 61) + 1,
+					  1ull << 63, UINT64_MAX, UINT64_MAX / 24 + 1};
 	struct mt_sample s;
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
@@ -394,7 +412,10 @@ MT_TEST(a_dump_apart_has_to_fit)
 {
 	size_t stack;
 	struct kernel_bytes k = sample_of(&full_attr, &stack);
-	struct mt_dump_apart apart = {.cut = (uint32_t)stack + 8, .asked = DUMP_ASKED, .bytes = k.bytes, .size = DUMP_VALID};
+	struct mt_dump_apart apart = {.cut = (uint32_t)stack + 8,
+				      .asked = DUMP_ASKED,
+				      .bytes = k.bytes,
+				      .size = DUMP_VALID};
 	struct mt_attr attr = full_attr;
 	struct mt_sample s;
 
@@ -415,8 +436,9 @@ MT_TEST(a_dump_apart_has_to_fit)
 }
 
 static const uint8_t attr_bytes[136] = {
-	[0] = 2,   [4] = 136, [8] = 3,	[16] = 4,  [24] = 5,  [32] = 6,	  [40] = 1,   [42] = 4,	 [56] = 7, [64] = 8,
-	[72] = 9, [80] = 10, [88] = 11, [92] = 255, [93] = 255, [94] = 255, [95] = 255, [96] = 12, [108] = 13,
+	[0] = 2,    [4] = 136,	[8] = 3,    [16] = 4,  [24] = 5,   [32] = 6,  [40] = 1,
+	[42] = 4,   [56] = 7,	[64] = 8,   [72] = 9,  [80] = 10,  [88] = 11, [92] = 255,
+	[93] = 255, [94] = 255, [95] = 255, [96] = 12, [108] = 13,
 };
 
 MT_TEST(attr)
