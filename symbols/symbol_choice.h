@@ -10,10 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Bits of a rank: the symbol has a size, has a type. */
+#define MT_SYMBOL_SIZED 8u
+#define MT_SYMBOL_TYPED 4u
+
 /* The part of the order that needs no name: the higher, the better. */
 static inline unsigned int mt_symbol_rank(bool sized, uint8_t type, uint8_t binding)
 {
-	return (unsigned int)sized << 3 | (unsigned int)(type != STT_NOTYPE) << 2 |
+	return (sized ? MT_SYMBOL_SIZED : 0) | (type != STT_NOTYPE ? MT_SYMBOL_TYPED : 0) |
 	       (unsigned int)(binding != STB_WEAK) << 1 | (unsigned int)(binding == STB_GLOBAL);
 }
 

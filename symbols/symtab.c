@@ -207,7 +207,14 @@ static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, siz
 
 	for (n = 1; from + n < to && f[from + n].rank == f[from].rank; n++)
 		same_end &= f[from + n].end == f[from].end;
-	if (n > 1 && !same_end) {
+	if (n > 1 && !(f[from].rank & MT_SYMBOL_SIZED)) {
+		/*
+		 * perf gives an end to the last of them alone, and then prefers the one that has an
+		 * end
+		 */
+		f[from] = f[from + n - 1];
+		n = 1;
+	} else if (n > 1 && !same_end) {
 		f[from] = f[best_name(symtab, from, from + n)];
 		n = 1;
 	}
@@ -297,6 +304,12 @@ static bool open_function(struct sweep *sweep, uint32_t i)
 	return add_piece(sweep, sweep->pos, i);
 }
 
+/* A bare label inside a function that has a size is a place in it, not its end. */
+static bool is_inner_label(const struct sweep *sweep, const struct function *f)
+{
+	return f->rank < MT_SYMBOL_TYPED && sweep->open.count;
+}
+
 /* Cuts the functions into disjoint pieces: at most two for each. */
 static bool flatten(struct mt_symtab *symtab)
 {
@@ -307,7 +320,9 @@ static bool flatten(struct mt_symtab *symtab)
 	for (size_t i = 0; i < symtab->functions.count && ok; i++) {
 		if ((i && f[i - 1].tied) || f[i].end <= f[i].start)
 			continue;
-		ok = sweep_to(&sweep, f[i].start) && open_function(&sweep, (uint32_t)i);
+		ok = sweep_to(&sweep, f[i].start);
+		if (ok && !is_inner_label(&sweep, &f[i]))
+			ok = open_function(&sweep, (uint32_t)i);
 	}
 	ok = ok && sweep_to(&sweep, UINT64_MAX);
 	mt_array_deinit(&sweep.open);

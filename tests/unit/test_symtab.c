@@ -154,6 +154,29 @@ MT_TEST(among_equals_names_decide)
 	check_at(symtab, 0x46, NULL);
 }
 
+MT_TEST(among_those_without_size_the_last)
+{
+	start();
+	function("sha_hash_many_sse2", 0, 0);
+	function("_sha_hash_many_sse2", 0, 0);
+	function("next", 0x10, 0);
+	MT_MADE_TABLE(false)
+
+	check_at(symtab, 4, "_sha_hash_many_sse2");
+}
+
+MT_TEST(a_label_inside_a_function_does_not_end_it)
+{
+	start();
+	function("whole", 0x10, 0x20);
+	add("label", STB_LOCAL, STT_NOTYPE, 0x18, 0);
+	add("outside", STB_LOCAL, STT_NOTYPE, 0x30, 0);
+	MT_MADE_TABLE(false)
+
+	check_at(symtab, 0x1c, "whole");
+	check_at(symtab, 0x34, "outside");
+}
+
 MT_TEST(of_nested_symbols_the_innermost)
 {
 	start();
@@ -320,9 +343,10 @@ MT_TEST(names_are_demangled_as_perf_does)
 
 MT_TEST(hostile_names_end)
 {
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	MT_CLEANUP_FREE char *deep = malloc(100001);
-	char bomb[1024] = "_Z1fI1AIiiEE";
-	size_t length;
+	char bomb[1024];
+	int length;
 
 	MT_REQUIRE(deep);
 	memset(deep, 'P', 100000);
@@ -331,15 +355,13 @@ MT_TEST(hostile_names_end)
 	check_demangled(deep, NULL);
 	deep[15000] = '\0';
 	check_demangled(deep, NULL);
-	/* each step prints the one before twice */
-	length = strlen("_Z1f1AIiiE");
-	memcpy(bomb, "_Z1f1AIiiE", length + 1);
-	for (int i = 0; i < 60; i++)
-		length += (size_t)sprintf(bomb + length, i < 35 ? "S_IS%c_S%c_E" : "i",
-					  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36],
-					  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i % 36]);
-	free(mt_demangle(bomb));
-	MT_CHECK(true);
+	/* each template argument prints the one before twice: 2 ** 33 bytes and more */
+	length = snprintf(bomb, sizeof(bomb), "_Z1fI1AIiiE");
+	for (int i = 1; i <= 33; i++)
+		length += snprintf(bomb + length, sizeof(bomb) - (size_t)length, "S0_IS%c_S%c_E",
+				   digits[i], digits[i]);
+	snprintf(bomb + length, sizeof(bomb) - (size_t)length, "Evv");
+	check_demangled(bomb, NULL);
 }
 
 MT_TEST_MAIN
