@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 MAGIC = b"\x89MTRC\r\n\x1a"
 HEAD, STATE, DATA, MARK, END, FILE = 1, 2, 3, 4, 5, 6
@@ -295,6 +296,45 @@ def sample(event_index, time, asked=1024, valid=256, kernel_event=None, **over):
                   + over.get("more", b""), time)
 
 
+class Coder:
+    """Codes dumps against stack images (section 7.1): make one for each chunk."""
+
+    def __init__(self):
+        self.images = {}
+
+    def coded(self, slot, address, dump):
+        image = self.images.setdefault(slot, {})  # byte's place -> byte
+        changed, masks, words = 0, b"", b""
+        first = address // 64 * 64
+        lines = range(first, address + len(dump), 64)
+        for number, line in enumerate(lines):
+            mask = 0
+            for bit in range(8):
+                at = line + 8 * bit
+                word = dump[at - address:at - address + 8] if at >= address else b""
+                if word and word != image.get(at % 65536, bytes(8)):
+                    image[at % 65536] = word
+                    mask |= 1 << bit
+                    words += word
+            if mask:
+                changed |= 1 << number
+                masks += bytes([mask])
+        bits = changed.to_bytes(-(-len(lines) // 8), "little")
+        return pad(struct.pack("<IIQ", slot, 0, address) + bits + masks) + words
+
+
+def coded_sample(coder, time, dump, slot=0, address=0x7FFE00001000, spoil=None, **over):
+    """A SAMPLE whose dump is coded; spoil changes the coded bytes."""
+    kernel_record, cut = kernel_sample(FAULTS, time, 65000, len(dump))
+    coded = coder.coded(slot, address, dump)
+    coded = spoil(bytearray(coded)) if spoil else coded
+    told = dict(kernel_size=len(kernel_record), cut=cut, dump_asked=65000, dump_size=len(dump),
+                coding=1, coded_size=len(coded), zero=0)
+    told.update(over)
+    fields = struct.pack("<8I", FAULTS, *told.values())
+    return record(R_SAMPLE, fields + kernel_record + coded, time)
+
+
 def frames(event_index, time, count=2):
     kernel_record, cut = kernel_sample(event_index, time, 1024, 256)
     return record(R_FRAMES, struct.pack("<6I", event_index, len(kernel_record), cut, 1024, count, 1)
@@ -348,17 +388,19 @@ def faults(*times):
 RECORDINGS = {}  # name -> (function that gives the bytes, what a reader must find)
 
 
-def recording(samples=None, check=None, status=0, order=None, outside=0, **damage):
+def recording(samples=None, check=None, status=0, order=None, dumps=None, outside=0,
+              **damage):
     """What a reader must find in it.
 
     samples: by event index; a list where there are several recordings; None where there is none.
     check: a part of what --check says, None where nothing violates the page.
-    status: mtreport's exit status. order: the times of all DATA records. outside: bytes that are in
-    no recording. damage: the figures that are not 0, and `refused`.
+    status: mtreport's exit status. order: the times of all DATA records. dumps: the bytes of each
+    sample's dump, in order. outside: bytes that are in no recording. damage: the figures that are
+    not 0, and `refused`.
     """
     def register(make):
-        want = dict(samples=samples, check=check, status=status, order=order, outside=outside,
-                    damage=damage)
+        want = dict(samples=samples, check=check, status=status, order=order, dumps=dumps,
+                    outside=outside, damage=damage)
         RECORDINGS[make.__name__] = (make, want)
         return make
     return register
@@ -888,6 +930,102 @@ def one_brk():
     return ended(state(begun()).chunk(DATA, sample(BRK, 500)), 1)
 
 
+# Coded dumps --------------------------------------------------------------------------------------
+
+def words(count, first=1):
+    return b"".join(struct.pack("<Q", first + n) for n in range(count))
+
+
+def changed_words(dump, *places):
+    for place in places:
+        dump = dump[:8 * place] + struct.pack("<Q", 0xABCD00 + place) + dump[8 * place + 8:]
+    return dump
+
+
+STACK_TOP = 0x7FFE00001000
+DUMPS = (  # slot, address, dump
+    (0, STACK_TOP - 800, words(100)),
+    (0, STACK_TOP - 800, words(100)),  # nothing changed
+    (1, STACK_TOP - 800, words(100)),  # another thread's
+    (0, STACK_TOP - 800, changed_words(words(100), 0, 7, 8, 50, 99)),
+    (0, STACK_TOP - 872, words(9, 900) + changed_words(words(100), 0, 7, 8, 50, 99)),  # deeper
+    (0, STACK_TOP - 8, words(1, 77)),  # one word, alone in its line
+    (1023, 0x7FFE0000FFC8, words(20, 5)),  # across the end of the image
+    (1023, 0x7FFE0001FFC8, changed_words(words(20, 5), 6, 7)),  # the same bytes of the image
+    (2, STACK_TOP, bytes(64)),  # zeros, as the image: nothing is stored
+    (3, STACK_TOP + 24, words(8125)),  # as much as a kernel record may hold
+    (3, STACK_TOP + 24, changed_words(words(8125), 8124)),
+    (4, (1 << 64) - 64, words(8)),  # the end of the address space
+)
+
+
+def coded_chunk(time, dumps=DUMPS):
+    coder = Coder()
+    return b"".join(coded_sample(coder, time + n, dump, slot, address)
+                    for n, (slot, address, dump) in enumerate(dumps))
+
+
+@recording({FAULTS: 2 * len(DUMPS)}, dumps=[dump for _, _, dump in DUMPS] * 2)
+def coded_dumps():
+    writer = state(begun()).chunk(DATA, coded_chunk(1000)).chunk(DATA, coded_chunk(2000))
+    return ended(writer, 2 * len(DUMPS))
+
+
+@recording({FAULTS: 3}, dumps=[words(100), changed_words(words(100), 4), words(100)])
+def coded_dumps_out_of_order():
+    """They are decoded in the order of the chunk, and come out in the order of time."""
+    coder = Coder()
+    records = [coded_sample(coder, time, dump) for time, dump in (
+        (1002, words(100)), (1000, words(100)), (1001, changed_words(words(100), 4)))]
+    return ended(state(begun()).chunk(DATA, *records), 3)
+
+
+def set_bytes(offset, value):
+    def spoil(coded):
+        coded[offset:offset + len(value)] = value
+        return bytes(coded)
+    return spoil
+
+
+BROKEN_CODES = {  # of words(100) at a multiple of 64: 13 lines of 8 words, the last one of 4
+    "a_slot_too_large": dict(spoil=set_bytes(0, struct.pack("<I", 1024))),
+    "an_odd_address": dict(spoil=set_bytes(8, b"\x04")),
+    "a_changed_line_too_many": dict(spoil=set_bytes(17, b"\x3f")),
+    "an_empty_mask": dict(spoil=set_bytes(18, b"\0")),
+    "a_word_behind_the_dump": dict(spoil=set_bytes(30, b"\x1f")),
+    "a_word_before_the_dump": dict(address=STACK_TOP + 8, spoil=set_bytes(18, b"\xff")),
+    "a_word_too_many": dict(spoil=lambda coded: bytes(coded) + bytes(8)),
+    "a_word_too_few": dict(spoil=lambda coded: bytes(coded[:-8])),
+    "half_a_word": dict(spoil=lambda coded: bytes(coded[:-4])),
+    "no_code_at_all": dict(spoil=lambda coded: b""),
+    "a_huge_coded_size": dict(coded_size=NONE),
+    "a_cut_elsewhere": dict(cut=64),
+    "dump_size_0": dict(dump=b""),
+    "dump_size_12": dict(dump=words(1) + b"\x0c\0\0\0"),
+    "another_coding": dict(coding=2),
+}
+for why, fields_over in BROKEN_CODES.items():
+    def broken_code(over=dict(dict(dump=words(100)), **fields_over)):
+        """Two dumps, the broken one, one more coded, one as it is; the next chunk is well."""
+        coder = Coder()
+        later = coded_sample(coder, 1000, words(50)) + coded_sample(coder, 1001, words(50), slot=7)
+        later += coded_sample(Coder(), 1002, **over) + coded_sample(coder, 1003, words(50), slot=7)
+        writer = state(begun()).chunk(DATA, later + faults(1004)).chunk(DATA, coded_chunk(2000))
+        return ended(writer, 3 + len(DUMPS))
+    broken_code.__name__ = "coded_dump_with_" + why
+    alone = why == "another_coding"  # no coding 1: no image is touched
+    recording({FAULTS: 3 + alone + len(DUMPS)}, check="damaged SAMPLE",
+              damaged_records=2 - alone)(broken_code)
+
+
+@recording({FAULTS: 258 + 1}, check="more than 16 MiB", damaged_records=2)
+def coded_dumps_of_too_many_bytes():
+    coder, large = Coder(), words(8125)
+    first, again = (coded_sample(coder, 1000, large) for _ in range(2))
+    records = first + again * 257 + again * 2
+    return ended(state(begun()).chunk(DATA, records, faults(1001)), 259)
+
+
 @recording([{FAULTS: 6}, {BRK: 1}])
 def two_recordings():
     return three_and_end()[0] + one_brk()
@@ -951,7 +1089,11 @@ def order_problems(done, want):
     found = [] if outside == want["outside"] else [f"{outside} bytes outside"]
     data_types = ("KERNEL", "SAMPLE", "WEIGHT")
     times = [record["time"] for record in objects(done, "record") if record["type"] in data_types]
-    return found + ([] if want["order"] in (None, times) else [f"order {times}"])
+    found += [] if want["order"] in (None, times) else [f"order {times}"]
+    sums = [record["fields"]["dump_crc32"] for record in objects(done, "record")
+            if record["type"] == "SAMPLE" and "damaged" not in record["fields"]]
+    wanted = None if want["dumps"] is None else list(map(zlib.crc32, want["dumps"]))
+    return found + ([] if wanted in (None, sums) else [f"dumps {sums}, not {wanted}"])
 
 
 def sample_problems(recordings, want):
