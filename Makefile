@@ -73,7 +73,7 @@ fuzz_sources := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 # Top layer first: an archive resolves what stands before it, so a lower layer cannot lean on a higher one.
 layer_libs := $(O)/lib/libunwind_mt.a $(O)/lib/libsymbols.a $(O)/lib/libformats.a
 unit_tests := $(patsubst %.c,$(O)/%,$(unit_sources))
-programs := $(strip $(if $(wildcard record/main.c),$(O)/mtrec) $(if $(wildcard report/main.c),$(O)/mtreport))
+programs := $(O)/mtrec $(O)/mtreport
 
 # Targets ------------------------------------------------------------------------------------------------------------
 
@@ -86,11 +86,11 @@ static: $(O)/static/mtrec ## O/static/mtrec: one file without shared libraries, 
 
 $(O)/mtrec: $(O)/obj/record/main.o $(O)/lib/librecord.a $(layer_libs)
 	$(say) LINK $@
-	$(Q)$(CC) $(link_flags) $(filter-out %/flags,$^) $(RECORD_LIBS) -o $@
+	$(Q)$(CC) $(link_flags) $^ $(RECORD_LIBS) -o $@
 
 $(O)/mtreport: $(O)/obj/report/main.o $(O)/lib/libreport.a $(layer_libs)
 	$(say) LINK $@
-	$(Q)$(CC) $(link_flags) $(filter-out %/flags,$^) $(REPORT_LIBS) -o $@
+	$(Q)$(CC) $(link_flags) $^ $(REPORT_LIBS) -o $@
 
 $(O)/static/mtrec: $(O)/obj/record/main.o $(O)/lib/librecord.a $(layer_libs) | $(O)/deps-static
 	$(if $(SAN),$(error static and SAN= exclude each other))

@@ -31,10 +31,6 @@ completions() (
 )
 
 for program in mtrec mtreport; do
-	if [ ! -x "$MT_BUILD/$program" ]; then
-		skip "$program" 'not built'
-		continue
-	fi
 	options_in_help $program >"$TMPDIR/help"
 	options_in_man $program >"$TMPDIR/man"
 	completions $program $program - | sort -u >"$TMPDIR/completion"
@@ -51,16 +47,14 @@ for program in mtrec mtreport; do
 	fi
 done
 
-if [ -x "$MT_BUILD/mtrec" ]; then
-	completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
-	says 'events complete behind a comma' '^page-faults,brk$' "$TMPDIR/events"
-	completions mtrec mtrec -e sched:sched_wak >"$TMPDIR/events"
-	if [ -r /sys/kernel/tracing/events/sched ]; then
-		says 'tracepoints complete behind a colon' '^sched_wakeup$' "$TMPDIR/events"
-	else
-		skip 'tracepoints complete behind a colon' 'no tracepoints to be seen here'
-	fi
-	completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
-	says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
+completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
+says 'events complete behind a comma' '^page-faults,brk$' "$TMPDIR/events"
+completions mtrec mtrec -e sched:sched_wak >"$TMPDIR/events"
+if [ -r /sys/kernel/tracing/events/sched ]; then
+	says 'tracepoints complete behind a colon' '^sched_wakeup$' "$TMPDIR/events"
+else
+	skip 'tracepoints complete behind a colon' 'no tracepoints to be seen here'
 fi
+completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
+says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
 finish

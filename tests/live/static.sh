@@ -3,7 +3,6 @@
 # timeout: 180
 . "$(dirname "$0")/../lib.sh"
 needs_perf
-[ -x "$MT_BUILD/mtrec" ] && [ -x "$MT_BUILD/mtreport" ] || skip_all "mtrec and mtreport are not built"
 expect 0 'make static' make -s -C "$MT_TOP" -j2 O="$TMPDIR/o" CFLAGS=-O0 static
 ldd "$TMPDIR/o/static/mtrec" >"$TMPDIR/ldd" 2>&1
 says 'ldd finds no library' 'not a dynamic executable|statically linked' "$TMPDIR/ldd"
