@@ -5,7 +5,6 @@
  */
 #include "symbols/kernel.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,7 +16,6 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "symbols/symbol_choice.h"
 
 /* /proc/kallsyms of a large distribution kernel with all its modules is 20 MB. */
 #define TEXT_MAX ((size_t)256 << 20)
@@ -29,7 +27,6 @@ struct kernel_symbol {
 	uint32_t name;	 /* offset in the text */
 	uint32_t module; /* offset in the text, 0: the kernel proper */
 	uint32_t order;
-	uint8_t rank;
 };
 
 struct mt_kernel_symbols {
@@ -68,13 +65,6 @@ static bool take_hex(const char **p, uint64_t *value)
 	return *p > digits && *p - digits <= 16;
 }
 
-static uint8_t binding_of(char type)
-{
-	if (type == 'W')
-		return STB_WEAK;
-	return type >= 'A' && type <= 'Z' ? STB_GLOBAL : STB_LOCAL;
-}
-
 /* Cuts "name\t[module]" in the text; the offsets of both, 0 without a module. */
 static void cut_module(char *text, char *name, uint32_t *module)
 {
@@ -101,12 +91,10 @@ static bool take_line(struct mt_kernel_symbols *symbols, char *line)
 	struct kernel_symbol *symbol;
 	const char *p = line;
 	uint64_t start;
-	char type;
 
 	if (!take_hex(&p, &start) || p[0] != ' ' || !p[1] || p[2] != ' ' || !p[3])
 		return true;
-	type = p[1];
-	if (!strchr("tTwW", type))
+	if (!strchr("tTwW", p[1]))
 		return true;
 	symbol = mt_array_push(&symbols->list);
 	if (!symbol)
@@ -114,7 +102,6 @@ static bool take_line(struct mt_kernel_symbols *symbols, char *line)
 	symbol->start = start;
 	symbol->name = (uint32_t)(p + 3 - symbols->text);
 	symbol->order = (uint32_t)symbols->list.count;
-	symbol->rank = (uint8_t)mt_symbol_rank(true, STT_FUNC, binding_of(type));
 	cut_module(symbols->text, symbols->text + symbol->name, &symbol->module);
 	return true;
 }
@@ -140,24 +127,34 @@ static int compare_symbols(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
 	return x->order < y->order ? -1 : 1;
 }
 
-/* Keeps of each start the one name that is best. The list is sorted. */
+/* The kernel's own symbols come sorted, those of modules mostly do not. */
+static void sort(struct mt_kernel_symbols *symbols)
+{
+	const struct kernel_symbol *list = symbols->list.items;
+	size_t i = 1;
+
+	while (i < symbols->list.count && list[i - 1].start <= list[i].start)
+		i++;
+	if (i < symbols->list.count)
+		qsort(symbols->list.items, symbols->list.count, sizeof(*list), compare_symbols);
+}
+
+/*
+ * Keeps the last of those that start at one address: perf gives an end to that one alone, and then
+ * prefers the one that has an end. The list is sorted.
+ */
 static void settle(struct mt_kernel_symbols *symbols)
 {
 	struct kernel_symbol *list = symbols->list.items;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < symbols->list.count; i++) {
-		if (!kept || list[kept - 1].start != list[i].start)
-			list[kept++] = list[i];
-		else if (list[kept - 1].rank == list[i].rank &&
-			 mt_symbol_name_better(symbols->text + list[i].name,
-					       symbols->text + list[kept - 1].name))
-			list[kept - 1] = list[i];
+		if (kept && list[kept - 1].start == list[i].start)
+			kept--;
+		list[kept++] = list[i];
 	}
 	symbols->list.count = kept;
 }
@@ -180,7 +177,7 @@ static struct mt_error *parse(char *text, size_t size, struct mt_kernel_symbols 
 	if (!count)
 		return mt_error_create(MT_ERR_FORMAT,
 				       "no kernel symbols: not in the form of /proc/kallsyms");
-	qsort(symbols->list.items, count, sizeof(struct kernel_symbol), compare_symbols);
+	sort(symbols);
 	if (!symbols->list.items[count - 1].start)
 		return mt_error_hint(
 			mt_error_create(MT_ERR_PERMISSION,

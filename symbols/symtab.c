@@ -196,6 +196,20 @@ static size_t best_name(const struct mt_symtab *symtab, size_t from, size_t to)
 }
 
 /*
+ * The function of [from, to) that was met last. Among those without a size it is the one: perf
+ * gives an end to it alone, and then prefers what has an end.
+ */
+static size_t last_met(const struct mt_symtab *symtab, size_t from, size_t to)
+{
+	const struct function *f = symtab->functions.items;
+	size_t last = from;
+
+	for (size_t i = from + 1; i < to; i++)
+		last = f[i].order > f[last].order ? i : last;
+	return last;
+}
+
+/*
  * Of the functions [from, to) that start at one address, moves the best rank to `kept` on; where
  * several have it and the same end, all of them, tied. Gives how many were kept.
  */
@@ -207,12 +221,8 @@ static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, siz
 
 	for (n = 1; from + n < to && f[from + n].rank == f[from].rank; n++)
 		same_end &= f[from + n].end == f[from].end;
-	if (n > 1 && !(f[from].rank & MT_SYMBOL_SIZED)) {
-		/*
-		 * perf gives an end to the last of them alone, and then prefers the one that has an
-		 * end
-		 */
-		f[from] = f[from + n - 1];
+	if (!(f[from].rank & MT_SYMBOL_SIZED)) {
+		f[from] = f[last_met(symtab, from, to)];
 		n = 1;
 	} else if (n > 1 && !same_end) {
 		f[from] = f[best_name(symtab, from, from + n)];

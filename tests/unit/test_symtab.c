@@ -159,10 +159,15 @@ MT_TEST(among_those_without_size_the_last)
 	start();
 	function("sha_hash_many_sse2", 0, 0);
 	function("_sha_hash_many_sse2", 0, 0);
-	function("next", 0x10, 0);
+	add("weak_but_last", STB_WEAK, STT_FUNC, 0x10, 0);
+	add("strong", STB_GLOBAL, STT_FUNC, 0x10, 4);
+	add("global", STB_GLOBAL, STT_FUNC, 0x20, 0);
+	add("local", STB_LOCAL, STT_FUNC, 0x20, 0);
 	MT_MADE_TABLE(false)
 
 	check_at(symtab, 4, "_sha_hash_many_sse2");
+	check_at(symtab, 0x12, "strong");
+	check_at(symtab, 0x22, "local");
 }
 
 MT_TEST(a_label_inside_a_function_does_not_end_it)
