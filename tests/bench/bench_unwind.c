@@ -1,12 +1,12 @@
 /*
  * Measures the unwinder on samples from perf.data files: samples and frames a second on one core,
- *beside a memcpy of the same dumps and, where built in (-DHAVE_LIBUNWIND, -DHAVE_LIBDW), libunwind
- *with a shared cache and libdw with one Dwfl.
+ * beside a memcpy of the same dumps and, where built in (-DHAVE_LIBUNWIND, -DHAVE_LIBDW), libunwind
+ * with a shared cache and libdw with one Dwfl.
  *
  *	bench_unwind FILE...		a table for each
  *	bench_unwind --ends FILE...	how stacks ended
  *	bench_unwind --compare FILE...	each stack held against the oracles; exit 1 where one is
- *shorter without a reason bench_unwind --dump N FILE	the N-th stack, from all
+ * shorter without a reason bench_unwind --dump N FILE	the N-th stack, from all
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,7 +240,8 @@ static size_t compare_with(const struct samples *s, const struct oracle *oracle)
 		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
 		judge(&v, i, &stack, pcs, oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX));
 	}
-	printf("  against %-10s same %zu, longer %zu, shorter with reason %zu, without %zu, differ %zu\n",
+	printf("  against %-10s same %zu, longer %zu, shorter with reason %zu, without %zu, "
+	       "differ %zu\n",
 	       oracle->name, v.same, v.longer, v.shorter_excused, v.shorter, v.differ);
 	if (v.first_bad != SIZE_MAX)
 		printf("  first of these: sample %zu\n", v.first_bad);

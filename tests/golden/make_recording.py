@@ -6,6 +6,7 @@ encoder from formats/FORMAT.md alone, for tests. What a reader must find stands 
     tests/golden/make_recording.py DIR         writes them as DIR/NAME.mtr
     tests/golden/make_recording.py DIR NAME... writes the named ones
 """
+# timeout: 180
 import json
 import os
 import struct

@@ -1,7 +1,7 @@
 /*
  * Holds our CFI reader against libdw, row by row: for every row of every function that
- *.eh_frame_hdr names, the rules for the CFA, the return address, rbp, rbx and r12-r15 must be the
- *same.
+ * .eh_frame_hdr names, the rules for the CFA, the return address, rbp, rbx and r12-r15 must be the
+ * same.
  *
  *	unwind_rows FILE...	prints rows and differences; exit 1 where there are any
  */
@@ -103,8 +103,10 @@ static bool same_cfa(Dwarf_Frame *frame, const struct mt_cfi_rule *cfa)
 	return same_ops(cfa, ops, n);
 }
 
-/* How libdw words a rule: no ops and op_mem for undefined, no ops and NULL for same, else ops on
- * the CFA. */
+/*
+ * How libdw words a rule: no ops and op_mem for undefined, no ops and NULL for same, else ops on
+ * the CFA.
+ */
 static bool same_register(Dwarf_Frame *frame, int reg, const struct mt_cfi_rule *rule)
 {
 	Dwarf_Op mem[3], *ops;
@@ -168,8 +170,10 @@ static void check_row(struct mt_cfi *ours, Dwarf_Frame *frame, uint64_t address,
 		printf("  %s: 0x%lx differs (found %d)\n", path, address, found);
 }
 
-/* Every row from start up to the end of the FDE, which shows as an address that libdw has no frame
- * for, or the next start. */
+/*
+ * Every row from start up to the end of the FDE, which shows as an address that libdw has no frame
+ * for, or the next start.
+ */
 static void check_function(Dwarf_CFI *theirs, struct mt_cfi *ours, uint64_t start, uint64_t next,
 			   struct tally *t, const char *path)
 {
@@ -240,7 +244,8 @@ static bool check_file(const char *path)
 	ours = mt_cfi_create(&sections);
 	if (theirs && ours && sections.eh_frame_hdr.size >= 12)
 		check_table(theirs, ours, &sections.eh_frame_hdr, &t, path);
-	printf("%s: %zu rows, %zu differ, %zu that libdw cannot read, %zu slow (%.3f %%), %.0f ns a row, libdw %.0f\n",
+	printf("%s: %zu rows, %zu differ, %zu that libdw cannot read, %zu slow (%.3f %%), "
+	       "%.0f ns a row, libdw %.0f\n",
 	       path, t.rows, t.differ, t.broken, t.slow,
 	       t.rows ? 100.0 * (double)t.slow / (double)t.rows : 0.0,
 	       t.ours * 1e9 / (double)(t.rows + 1), t.theirs * 1e9 / (double)(t.rows + 1));
