@@ -96,15 +96,15 @@ static size_t body_count(const struct mt_image_map *map)
 /* The index of the first mapping that ends after addr; the count if there is none. */
 static size_t first_ending_after(const struct mt_image_map *map, uint64_t addr)
 {
-	size_t low = 0, high = body_count(map);
+	size_t low = 0, left = body_count(map);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	/* in a form that compiles to conditional moves: which way it goes cannot be predicted */
+	while (left) {
+		size_t half = left / 2;
+		bool after = map->body->items[low + half].end <= addr;
 
-		if (map->body->items[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
+		low = after ? low + half + 1 : low;
+		left = after ? left - half - 1 : half;
 	}
 	return low;
 }
