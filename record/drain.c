@@ -31,6 +31,7 @@
 #define GIVE_BACK_BYTES (128u << 10) /* so often the kernel gets room back within a pass */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define STALL_US 2000
+#define STALL_SPINS 2000
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 #define DUMPED_MAX                                                                               \
 	((size_t)8 << 20) /* FORMAT.md allows twice that in a chunk; a reader holds it in memory \
@@ -42,7 +43,9 @@ struct stream {
 	uint32_t number;
 	struct mt_block *block; /* being filled, or NULL */
 	struct mt_stack_encoder *encoder;
-	size_t dumped; /* bytes of dumps in the block, before they were coded */
+	uint32_t only_software; /* the stream's only software event, where there is but one; else
+				   MT_EVENT_NONE */
+	size_t dumped;		/* bytes of dumps in the block, before they were coded */
 	uint64_t last_time;
 };
 
@@ -98,7 +101,18 @@ static struct mt_block *block_with_room(struct mt_drain *drain, struct stream *s
 	return stream->block;
 }
 
-static bool event_of(struct mt_drain *drain, const uint8_t *record, size_t size, uint32_t *event)
+/*
+ * Kernels from 6.2 on prepare a software event's sample once for all who opened that event: where
+ * another recorder runs too, its id may stand in our records. They are ours all the same.
+ */
+static bool foreign_event(const struct stream *stream, uint32_t *event)
+{
+	*event = stream->only_software;
+	return *event != MT_EVENT_NONE;
+}
+
+static bool event_of(struct mt_drain *drain, const struct stream *stream, const uint8_t *record,
+		     size_t size, uint32_t *event)
 {
 	uint64_t id, index;
 
@@ -107,7 +121,7 @@ static bool event_of(struct mt_drain *drain, const uint8_t *record, size_t size,
 	memcpy(&id, record + drain->id_offset, 8);
 	if (id != drain->last_id) {
 		if (!mt_map64_get(drain->config->ids, id, &index))
-			return false;
+			return foreign_event(stream, event);
 		drain->last_id = id;
 		drain->last_event = (uint32_t)index;
 	}
@@ -160,7 +174,7 @@ static void take_sample(struct mt_drain *drain, struct stream *stream, const uin
 	uint32_t event, pid;
 	uint64_t time;
 
-	if (!event_of(drain, record, size, &event)) {
+	if (!event_of(drain, stream, record, size, &event)) {
 		count(&drain->odd, 1);
 		return;
 	}
@@ -280,6 +294,21 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
+/*
+ * No block is free. While the writer gets on, holding the CPU for a moment is what keeps the ring
+ * from overflowing: it holds the producer too. Where it does not get on (the output blocks),
+ * sleeping loses records, but not the host.
+ */
+static void wait_for_block(struct mt_drain *drain)
+{
+	for (int i = 0; i < STALL_SPINS && drain->priority == MT_PRIORITY_REALTIME; i++) {
+		if (mt_spool_has_free(drain->config->spool))
+			return;
+		sched_yield();
+	}
+	usleep(STALL_US);
+}
+
 /* The losses since the last flush, as STATE. */
 static void push_losses(struct mt_drain *drain)
 {
@@ -316,7 +345,7 @@ static void answer_flush(struct mt_drain *drain)
 	if (asked == atomic_load(&drain->done))
 		return;
 	while (!drain_all(drain))
-		usleep(STALL_US);
+		wait_for_block(drain);
 	flush_blocks(drain);
 	pthread_mutex_lock(&drain->lock);
 	atomic_store(&drain->done, asked);
@@ -359,11 +388,27 @@ static void *drain_main(void *argument)
 		poll(fds, 1 + MT_CLASSES, POLL_MS);
 		if (fds[0].revents & POLLIN)
 			(void)!read(drain->wake, &ignored, sizeof(ignored));
-		if (!drain_all(drain))
-			usleep(STALL_US);
+		while (!drain_all(drain) && !atomic_load(&drain->stop))
+			wait_for_block(drain);
 		answer_flush(drain);
 	}
 	return NULL;
+}
+
+static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_class class)
+{
+	uint32_t found = MT_EVENT_NONE;
+
+	for (uint32_t i = 1; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->attr.type != PERF_TYPE_SOFTWARE || event->class != class)
+			continue;
+		if (found != MT_EVENT_NONE)
+			return MT_EVENT_NONE;
+		found = i;
+	}
+	return found;
 }
 
 static bool init_streams(struct mt_drain *drain, uint32_t slot, struct mt_ring rings[MT_CLASSES])
@@ -371,6 +416,8 @@ static bool init_streams(struct mt_drain *drain, uint32_t slot, struct mt_ring r
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		drain->streams[i].ring = &rings[i];
 		drain->streams[i].number = MT_CLASSES * slot + (uint32_t)i;
+		drain->streams[i].only_software =
+			find_only_software(drain->config->plan, (enum mt_event_class)i);
 		drain->streams[i].encoder = mt_stack_encoder_create(IMAGES);
 		if (!drain->streams[i].encoder)
 			return false;

@@ -2,7 +2,11 @@
 #include "record/pack.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
@@ -13,7 +17,8 @@
 #include "record/spool.h"
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
-#define FILL_STORE 60 /* ... and from here on no compression */
+#define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
+#define FILL_CALM 10  /* ... and down to here in that haste */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
 
@@ -23,6 +28,8 @@ struct mt_pack {
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
 	int level;
+	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
+	_Atomic pid_t tid;
 	int failed_fd;
 	struct mt_error *error;
 	uint64_t hurried;
@@ -32,14 +39,41 @@ struct mt_pack {
 
 MT_DEFINE_CLEANUP(mt_pack, struct mt_pack)
 
+/*
+ * Between the drains, which are real-time, and a target that storms, a thread of low priority
+ * starves and the spool fills up. Once it is half full, those who fill it make the writer real-time
+ * too: then writing goes before the target.
+ */
+static void make_haste(void *context)
+{
+	struct mt_pack *pack = context;
+	struct sched_param realtime = {.sched_priority = 1};
+
+	if (atomic_exchange(&pack->hasty, true))
+		return;
+	if (sched_setscheduler(pack->tid, SCHED_FIFO, &realtime))
+		(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0);
+}
+
+static void calm_down(struct mt_pack *pack)
+{
+	struct sched_param none = {.sched_priority = 0};
+
+	atomic_store(&pack->hasty, false);
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
+}
+
 static int choose_level(struct mt_pack *pack)
 {
 	unsigned fill = mt_spool_fill(pack->spool);
 
-	if (!pack->level || fill < FILL_FAST)
+	if (atomic_load(&pack->hasty) && fill <= FILL_CALM)
+		calm_down(pack);
+	if (!pack->level || (fill < FILL_FAST && !atomic_load(&pack->hasty)))
 		return pack->level;
 	pack->hurried++;
-	return fill < FILL_STORE ? LEVEL_FAST : 0;
+	return atomic_load(&pack->hasty) ? 0 : LEVEL_FAST;
 }
 
 static void write_block(struct mt_pack *pack, const struct mt_block *block)
@@ -75,7 +109,8 @@ static void *pack_main(void *argument)
 	struct mt_pack *pack = argument;
 	struct mt_block *block;
 
-	(void)!nice(NICENESS);
+	pack->tid = (pid_t)syscall(SYS_gettid);
+	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool))) {
 		mt_images_see(pack->images, block);
 		if (block->type == MT_CHUNK_MARK)
@@ -112,6 +147,7 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	if (failed)
 		return mt_error_os(failed, "cannot start the writing thread");
 	pack->running = true;
+	mt_spool_set_alarm(spool, FILL_STORE, make_haste, pack);
 	*out = MT_TAKE(pack);
 	return NULL;
 }

@@ -37,7 +37,7 @@
 #include "record/tracefs.h"
 
 #define RING_DEFAULT ((size_t)16 << 20)
-#define SPOOL_BLOCKS 256
+#define SPOOL_BLOCKS 40
 #define TICK_MS 100	     /* how often it looks whether the targets are still there */
 #define MARK_NS 500000000ull /* everything is written out this often */
 #define ANCHOR_NS 60000000000ull

@@ -18,6 +18,9 @@ struct mt_spool {
 	struct mt_block **free, **queue; /* stack and ring of limit pointers */
 	size_t free_count, queue_first, queue_count, queue_peak;
 	bool closed;
+	size_t alarm_count; /* queued blocks that set it off */
+	void (*alarm)(void *context);
+	void *alarm_context;
 };
 
 static void init_locks(struct mt_spool *spool)
@@ -110,14 +113,37 @@ struct mt_block *mt_spool_take_wait(struct mt_spool *spool)
 	return block;
 }
 
+bool mt_spool_has_free(struct mt_spool *spool)
+{
+	bool has;
+
+	pthread_mutex_lock(&spool->lock);
+	has = spool->free_count || spool->made < spool->limit;
+	pthread_mutex_unlock(&spool->lock);
+	return has;
+}
+
+void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(void *context),
+			void *context)
+{
+	spool->alarm_count = spool->limit * percent / 100;
+	spool->alarm = alarm;
+	spool->alarm_context = context;
+}
+
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block)
 {
+	bool alarming;
+
 	pthread_mutex_lock(&spool->lock);
 	spool->queue[(spool->queue_first + spool->queue_count++) % spool->limit] = block;
 	if (spool->queue_count > spool->queue_peak)
 		spool->queue_peak = spool->queue_count;
+	alarming = spool->alarm && spool->queue_count >= spool->alarm_count;
 	pthread_cond_signal(&spool->pushed);
 	pthread_mutex_unlock(&spool->lock);
+	if (alarming)
+		spool->alarm(spool->alarm_context);
 }
 
 struct mt_block *mt_spool_pop(struct mt_spool *spool)

@@ -6,6 +6,7 @@
 #ifndef MT_RECORD_SPOOL_H
 #define MT_RECORD_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,11 +20,19 @@ struct mt_spool;
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
+/* Whether mt_spool_take() would find one now. */
+bool mt_spool_has_free(struct mt_spool *spool);
+
 /* A free block, the caller's until pushed or released; NULL where all are in use. Does not wait. */
 struct mt_block *mt_spool_take(struct mt_spool *spool);
 
 /* As above, waiting until there is one. */
 struct mt_block *mt_spool_take_wait(struct mt_spool *spool);
+
+/* What to call, on the pushing thread, when a push leaves `percent` or more of all blocks queued.
+ * Set before the first push. */
+void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(void *context),
+			void *context);
 
 /* Queues a block for the writer. */
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block);
