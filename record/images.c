@@ -27,12 +27,18 @@
 #include "record/plan.h"
 #include "symbols/elf.h"
 
+/*
+ * Build ids stand in the first pages. They are read, not mapped: a live file may be cut short at
+ * any time, and that must not end the recorder with SIGBUS.
+ */
+#define FRONT_SIZE ((size_t)64 << 10)
 #define SEEN_MAX 262144 /* images: what lies beyond is left without a build id */
 
 struct mt_images {
 	struct mt_image_sink sink;
 	const struct mt_plan *plan;
 	struct mt_map64 seen;
+	uint8_t front[FRONT_SIZE]; /* of the file being looked at */
 };
 
 /* One executable mapping of a file. */
@@ -123,13 +129,15 @@ static int open_mapped(const struct mapped *m, struct stat *status)
 }
 
 /* Fills build_id, size or problem of the record from the file; the ELF, if any, holds the bytes. */
-static void read_file(const struct mapped *m, struct mt_image_record *record, struct mt_elf **elf,
-		      char *problem, size_t problem_size)
+static void read_file(struct mt_images *images, const struct mapped *m,
+		      struct mt_image_record *record, struct mt_elf **elf, char *problem,
+		      size_t problem_size)
 {
 	struct stat status;
 	MT_CLEANUP_CLOSE int fd = open_mapped(m, &status);
 	struct mt_error *err;
 	struct mt_span id;
+	ssize_t read;
 
 	if (fd < 0) {
 		snprintf(problem, problem_size, "%s",
@@ -137,7 +145,8 @@ static void read_file(const struct mapped *m, struct mt_image_record *record, st
 		return;
 	}
 	record->size = (uint64_t)status.st_size;
-	err = mt_elf_open_fd(fd, "image", elf);
+	read = pread(fd, images->front, FRONT_SIZE, 0);
+	err = mt_elf_open_memory(images->front, read > 0 ? (size_t)read : 0, "image", elf);
 	if (err) {
 		snprintf(problem, problem_size, "%s", err->message);
 		mt_error_destroy(err);
@@ -184,7 +193,7 @@ static void see_mapped(struct mt_images *images, const struct mapped *m)
 	if (vdso)
 		read_vdso(&record, &elf);
 	else
-		read_file(m, &record, &elf, problem, sizeof(problem));
+		read_file(images, m, &record, &elf, problem, sizeof(problem));
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	images->sink.put(images->sink.context, &record);
 	mt_elf_destroy(elf);

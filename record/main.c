@@ -24,7 +24,7 @@ static void say(void *context, int level, const char *text)
 {
 	const struct mt_record_options *options = context;
 
-	if (options->quiet ? level > 1 : level <= 1 + options->verbose)
+	if (!options->quiet && level <= 1 + options->verbose)
 		fprintf(stderr, "mtrec: %s\n", text);
 }
 

@@ -50,7 +50,10 @@ static enum status fail(struct mt_error *err)
 			     : err->kind == MT_ERR_OUTPUT ? STATUS_OUTPUT
 							  : STATUS_UNREADABLE;
 
-	mt_error_print(err, TOOL, stderr);
+	/* `mtreport ... | head`: who closed the pipe knows, and the exit status says it to the
+	 * others */
+	if (err->kind != MT_ERR_OUTPUT || err->errnum != EPIPE)
+		mt_error_print(err, TOOL, stderr);
 	mt_error_destroy(err);
 	return status;
 }

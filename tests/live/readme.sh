@@ -1,0 +1,59 @@
+#!/bin/bash
+# Every command of the README runs, in its order, and succeeds. What needs another host, or thirty seconds, is played by
+# stand-ins: scp and ssh stay on this machine, sleep is a program that grows, server is another one.
+. "$(dirname "$0")/../lib.sh"
+needs_perf
+needs_command c++
+[ "$(id -u)" -eq 0 ] || skip_all 'recording the whole host needs root'
+
+stage=$TMPDIR/stage
+bin=$TMPDIR/bin
+mkdir -p "$stage" "$bin"
+c++ -O2 -g -fomit-frame-pointer -std=c++17 -o "$bin/grower" "$MT_TOP/tests/workloads/grower.cpp" || exit 1
+cat >"$bin/scp" <<'SH'
+#!/bin/sh
+test -s "${1#host:}"
+SH
+cat >"$bin/ssh" <<'SH'
+#!/bin/sh
+exec sh -c "$2"
+SH
+cat >"$bin/sleep" <<'SH'
+#!/bin/sh
+exec grower 2000 >&2
+SH
+cat >"$bin/pidof" <<'SH'
+#!/bin/sh
+echo "$SERVER_PID"
+SH
+cp "$bin/grower" "$stage/server"
+chmod +x "$bin"/*
+ln -s "$MT_BUILD/mtrec" "$MT_BUILD/mtreport" "$bin"
+
+# A process to attach to: it answers requests until it is told to end.
+"$stage/server" 2000000000 >"$TMPDIR/server.out" &
+SERVER_PID=$!
+export SERVER_PID PATH="$bin:$PATH"
+
+all=$(sed -n '/^```sh$/,/^```$/{/^```/d;p}' "$MT_TOP/README.md")
+
+# Building: in the tree, into the build directory at hand. `make check` would run this very test: what it would do is enough.
+while IFS= read -r command; do
+	cd "$MT_TOP" || exit 1
+	case $command in
+	'make check') command='make -n check' ;;
+	*DESTDIR=*) command="${command/DESTDIR=\/tmp\/stage/DESTDIR=$TMPDIR/installed}" ;;
+	esac
+	check "$command" bash -c "$command ${command:+$([[ $command == make* ]] && echo O="$MT_BUILD")}"
+done < <(grep -E '^(make|scripts/)' <<<"$all")
+
+while IFS= read -r command; do
+	cd "$stage" || exit 1
+	check "$command" bash -c "$command"
+	check '... and nothing was lost or wrong' test -z "$(grep -Ev 'MB written, 0 lost|user stacks end early|^grower:' "$err")"
+done < <(grep -Ev '^(make|scripts/)' <<<"$all")
+kill "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+check 'the folded stacks name the guilty function' grep -q 'SessionCache::remember' "$stage/out.folded"
+check 'what went through the pipe is a recording' "$MT_BUILD/mtreport" -q --folded "$stage/server.mtr"
+finish
