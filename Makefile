@@ -243,7 +243,7 @@ $(O)/deps: $(O)/flags
 	@$(call need,linux/perf_event.h,,the kernel's user headers,linux-libc-dev,kernel-headers)
 	@$(call need,zstd.h,-lzstd,libzstd,libzstd-dev,libzstd-devel)
 	@$(call need,zlib.h,-lz,zlib,zlib1g-dev,zlib-devel)
-	@$(call need,libiberty/demangle.h,-liberty,libiberty,libiberty-dev,binutils-devel)
+	@$(call need,stdlib.h,-liberty,libiberty,libiberty-dev,binutils-devel)
 	@rm -f $@.probe && touch $@
 
 $(O)/deps-static: | $(O)/deps

@@ -5,7 +5,11 @@
  */
 #include "symbols/demangle.h"
 
-#include <libiberty/demangle.h>
+#if __has_include(<libiberty/demangle.h>)
+#include <libiberty/demangle.h> /* Debian */
+#else
+#include <demangle.h> /* Fedora */
+#endif
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>

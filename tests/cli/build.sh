@@ -50,6 +50,9 @@ chmod +x "$TMPDIR/cc"
 expect 2 'a missing library stops the build' make O="$TMPDIR/missing" CC="$TMPDIR/cc"
 says 'with one sentence that names the packages' 'libzstd is missing: install libzstd-dev \(Debian.*libzstd-devel \(Fedora' "$err"
 check 'and nothing else' test "$(grep -vc '^make: \*\*\*' "$err")" -eq 1
+sed -i 's/-lzstd/-liberty/' "$TMPDIR/cc"
+expect 2 'so does another' make O="$TMPDIR/missing" CC="$TMPDIR/cc"
+says 'with its own packages' 'libiberty is missing: install libiberty-dev \(Debian.*binutils-devel \(Fedora' "$err"
 expect 2 'a missing compiler is named' make O="$TMPDIR/missing" CC=no-such-compiler
 says 'with what to install' "no compiler 'no-such-compiler': install gcc"
 
