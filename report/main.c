@@ -92,7 +92,7 @@ static void end_progress(struct progress *progress)
 }
 
 static struct mt_view make_view(const struct mt_report_options *options,
-				const struct mt_session *session, FILE *to)
+				const struct mt_session *session, int fd)
 {
 	struct mt_view view = {
 		.facts = mt_session_facts(session),
@@ -101,9 +101,9 @@ static struct mt_view make_view(const struct mt_report_options *options,
 	};
 	struct winsize size;
 
-	if (isatty(fileno(to))) {
+	if (isatty(fd)) {
 		view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
-		if (!ioctl(fileno(to), TIOCGWINSZ, &size) && size.ws_col >= 40)
+		if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
 			view.width = size.ws_col > 200 ? 200 : size.ws_col;
 	}
 	return view;
@@ -160,7 +160,7 @@ static struct mt_error *report(const struct mt_report_options *options, struct m
 		.stacks = options->output->needs & MT_NEEDS_STACK,
 	};
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {0};
+	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
 	struct mt_error *err = mt_analysis_run(options->analysis, session, &request, &table);
 	const struct mt_facts *facts = mt_session_facts(session);
 	struct mt_view view;
@@ -171,10 +171,10 @@ static struct mt_error *report(const struct mt_report_options *options, struct m
 	/* Nothing is written over where there is nothing to say. */
 	if (!request.listing && !facts->selected && !(options->output->needs & MT_TELLS_FACTS))
 		return NULL;
-	err = mt_outfile_open(options->output_path, stdout, &out);
+	err = mt_outfile_open(options->output_path, &out);
 	if (err)
 		return err;
-	view = make_view(options, session, out.file);
+	view = make_view(options, session, out.fd);
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;

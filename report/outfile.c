@@ -1,11 +1,11 @@
 /*
- * The report's output file.
+ * The report's output file. It is a stream over our own write function, so that the reason of the
+ * first failure is kept.
  */
 #include "report/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,61 +14,83 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 
-static const char *name_of(const struct mt_outfile *out)
-{
-	return out->path ? out->path : "standard output";
-}
+enum {
+	BUFFER_SIZE = 256 << 10,
+};
 
-static struct mt_error *failed(const struct mt_outfile *out, int errnum)
+static struct mt_error *failed(const char *path, int errnum)
 {
-	struct mt_error *err = mt_error_os(errnum, "%s: cannot write", name_of(out));
+	struct mt_error *err =
+		mt_error_os(errnum, "%s: cannot write", path ? path : "standard output");
 
 	if (err->kind == MT_ERR_OS)
 		err->kind = MT_ERR_OUTPUT;
 	return err;
 }
 
-static struct mt_error *open_directly(struct mt_outfile *out)
+static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 {
-	out->file = fopen(out->path, "we");
-	return out->file ? NULL : failed(out, errno);
+	struct mt_outfile *out = cookie;
+	size_t done = 0;
+
+	while (done < size && !out->errnum) {
+		ssize_t n = write(out->fd, bytes + done, size - done);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			out->errnum = errno;
+	}
+	return out->errnum ? 0 : (ssize_t)size;
 }
 
-static struct mt_error *open_temporary(struct mt_outfile *out)
+static struct mt_error *open_temporary(const char *path, char **temporary, int *fd)
 {
 	MT_CLEANUP_FREE char *name = NULL;
-	int fd;
 
-	if (asprintf(&name, "%s.XXXXXX", out->path) < 0) {
+	if (asprintf(&name, "%s.XXXXXX", path) < 0) {
 		name = NULL;
 		return mt_error_nomem();
 	}
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		return failed(out, errno);
-	out->file = fdopen(fd, "w");
-	if (!out->file) {
-		close(fd);
-		unlink(name);
-		return mt_error_nomem();
-	}
-	out->temporary = MT_TAKE(name);
+	*fd = mkostemp(name, O_CLOEXEC);
+	if (*fd < 0)
+		return failed(path, errno);
+	*temporary = MT_TAKE(name);
 	return NULL;
 }
 
-struct mt_error *mt_outfile_open(const char *path, FILE *standard, struct mt_outfile *out)
+static struct mt_error *open_fd(struct mt_outfile *out)
 {
 	struct stat st;
 
-	*out = (struct mt_outfile){0};
-	if (!path || !strcmp(path, "-")) {
-		out->file = standard;
-		return NULL;
+	if (!out->path) {
+		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else if (!stat(out->path, &st) && !S_ISREG(st.st_mode)) {
+		out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+	} else {
+		return open_temporary(out->path, &out->temporary, &out->fd);
 	}
-	out->path = path;
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return open_directly(out);
-	return open_temporary(out);
+	return out->fd < 0 ? failed(out->path, errno) : NULL;
+}
+
+struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out)
+{
+	static const cookie_io_functions_t functions = {.write = write_all};
+	struct mt_error *err;
+
+	*out = (struct mt_outfile){.fd = -1};
+	if (path && strcmp(path, "-") != 0)
+		out->path = path;
+	err = open_fd(out);
+	if (err)
+		return err;
+	out->file = fopencookie(out, "w", functions);
+	if (!out->file) {
+		mt_outfile_abandon(out);
+		return mt_error_nomem();
+	}
+	setvbuf(out->file, NULL, _IOFBF, BUFFER_SIZE);
+	return NULL;
 }
 
 static struct mt_error *put_in_place(struct mt_outfile *out)
@@ -80,46 +102,37 @@ static struct mt_error *put_in_place(struct mt_outfile *out)
 		return mt_error_nomem();
 	}
 	if (rename(out->path, old) && errno != ENOENT)
-		return failed(out, errno);
+		return failed(out->path, errno);
 	if (rename(out->temporary, out->path))
-		return failed(out, errno);
+		return failed(out->path, errno);
 	free(MT_TAKE(out->temporary));
 	return NULL;
-}
-
-/* Why an earlier write failed, which nobody kept: a pipe that nobody reads shows. */
-static int guess_errno(FILE *file)
-{
-	struct pollfd poll_fd = {.fd = fileno(file), .events = POLLOUT};
-
-	return poll(&poll_fd, 1, 0) == 1 && poll_fd.revents & POLLERR ? EPIPE : EIO;
 }
 
 struct mt_error *mt_outfile_commit(struct mt_outfile *out)
 {
 	struct mt_error *err = NULL;
-	FILE *file = MT_TAKE(out->file);
 
-	if (ferror(file))
-		err = failed(out, guess_errno(file));
-	else if (fflush(file))
-		err = failed(out, errno);
-	if (out->path && fclose(file) && !err)
-		err = failed(out, errno);
-	if (!err && out->temporary)
+	fclose(MT_TAKE(out->file));
+	if (close(out->fd) && !out->errnum)
+		out->errnum = errno;
+	out->fd = -1;
+	if (out->errnum)
+		err = failed(out->path, out->errnum);
+	else if (out->temporary)
 		err = put_in_place(out);
-	if (err)
-		mt_outfile_abandon(out);
+	mt_outfile_abandon(out);
 	return err;
 }
 
 void mt_outfile_abandon(struct mt_outfile *out)
 {
-	if (out->file && out->path)
-		fclose(out->file);
-	if (out->temporary) {
+	if (out->file)
+		fclose(MT_TAKE(out->file));
+	if (out->fd >= 0)
+		close(out->fd);
+	out->fd = -1;
+	if (out->temporary)
 		unlink(out->temporary);
-		free(out->temporary);
-	}
-	*out = (struct mt_outfile){0};
+	free(MT_TAKE(out->temporary));
 }

@@ -4,22 +4,24 @@
 #ifndef MT_REPORT_OUTFILE_H
 #define MT_REPORT_OUTFILE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct mt_error;
 
 struct mt_outfile {
-	FILE *file;	  /* to write to */
-	const char *path; /* borrowed; NULL for standard output, which is not closed */
+	FILE *file;	  /* to write to; NULL when it is ended */
+	int fd;		  /* what it writes to */
+	int errnum;	  /* of the first write that failed, 0 without one */
+	const char *path; /* borrowed; NULL for standard output */
 	char *temporary;  /* its name until it is put in place; NULL where it is written directly */
 };
 
 /*
- * Opens path (NULL or "-": `standard`, which is borrowed). A regular file is written under a
- * temporary name beside it, mode 0600; a device or a pipe is written directly.
+ * Opens path (NULL or "-": standard output). A regular file is written under a temporary name
+ * beside it, mode 0600; a device or a pipe is written directly. `out` must stay where it is until
+ * it is ended.
  */
-struct mt_error *mt_outfile_open(const char *path, FILE *standard, struct mt_outfile *out);
+struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out);
 
 /*
  * Ends it: everything written is flushed and checked, then put in place; what was there becomes

@@ -1,0 +1,52 @@
+#!/bin/bash
+# mtrec and mtreport name the same hot stacks as perf record and perf script, as often.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_perf
+needs_shared
+needs_command perf
+
+targets=$TMPDIR/targets
+make -s -C "$MT_SHARED/targets" B="$targets" >"$TMPDIR/make" 2>&1 || skip_all "the targets do not build here"
+cd "$targets" || exit 1
+
+# hot FOLDED LEAST: lines of at least so many samples; symbol versions, which perf prints where .symtab has them, cut off.
+hot() {
+	awk -v least="$2" '$NF >= least' "$1" | sed 's/@@*[A-Za-z0-9_.]*//g' | LC_ALL=C sort
+}
+
+# compare NAME LEAST PERF-EVENT MTREC-EVENT COMMAND...: the same lines, counts within 1 % of each other and 2.
+compare() {
+	local name=$1 least=$2 perf_event=$3 event=$4
+	shift 4
+	if ! perf record -q -m 32M --call-graph dwarf,16384 -e "$perf_event" -c 1 -o perf.data "$@" >/dev/null 2>"$err"; then
+		skip "$name: the same hot stacks as perf" "perf record failed: $(head -n 1 "$err")"
+		return
+	fi
+	perf script --no-inline -i perf.data 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >perf.folded
+	expect 0 "$name: mtrec records" "$MT_BUILD/mtrec" -q -e "$event" -o our.mtr -- "$@"
+	expect 0 "$name: mtreport folds" "$MT_BUILD/mtreport" --folded our.mtr
+	cp "$out" our.folded
+	hot perf.folded "$least" >perf.hot
+	hot our.folded "$least" >our.hot
+	check "$name: there are hot stacks" test -s perf.hot
+	check "$name: they are the same as perf's" diff <(sed 's/ [0-9]*$//' perf.hot) <(sed 's/ [0-9]*$//' our.hot)
+	paste -d ' ' <(sed 's/.* //' perf.hot) <(sed 's/.* //' our.hot) | awk '
+		{ d = $1 - $2 }
+		d * d > (2 + $1 / 100) ^ 2 { print "perf has " $1 ", mtreport " $2 }' >differences
+	if [ -s differences ]; then
+		fail "$name: as often as perf" differences
+	else
+		pass "$name: as often as perf"
+	fi
+	"$MT_BUILD/mtreport" --script our.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
+	check "$name: --script collapses to what --folded gives" cmp script.folded our.folded
+}
+
+compare faulter 20 page-faults page-faults ./faulter 2000 200000 1
+if [ -r /sys/kernel/tracing/events/syscalls/sys_exit_brk/id ]; then
+	compare brker 20 syscalls:sys_exit_brk brk ./brker 2000 4096
+else
+	skip 'brker: the same hot stacks as perf' 'no readable tracefs: mount it (scripts/mount-tracefs)'
+fi
+finish
