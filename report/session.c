@@ -661,6 +661,7 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 				return err;
 			continue;
 		}
+		record.type &= ~MT_RECORD_CRITICAL;
 		show_progress(session, record.time);
 		if (record.type == MT_RECORD_KERNEL || record.type == MT_RECORD_SAMPLE)
 			ok = take_data(session, &record, out, &wanted);
