@@ -222,7 +222,7 @@ static const struct option others[] = {
 	 "a recording to read, as FILE does; - is standard input"},
 	{0, "weight", NULL, "count|period", set_weight,
 	 "what a stack weighs: samples (default), or their periods"},
-	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound:"},
+	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{0, "kallsyms", NULL, "FILE", set_kallsyms,
 	 "kernel symbols from there; by default this machine's, where it is the boot that was "
@@ -499,17 +499,15 @@ static void print_option(const struct option *o, FILE *to)
 
 	fputs(text, to);
 	print_help_text(o->help, (size_t)used, to);
-	if (o->set == set_unwind) {
-		for (const struct mt_unwind_method *m = mt_unwind_methods; m->name; m++)
-			fprintf(to, "%*s  %-5s %s\n", HELP_COLUMN - 2, "", m->name, m->help);
-	}
 }
 
-static void print_row(const char *name, const char *help, bool is_default, FILE *to)
+/* dashes: "--" where the name is an option of its own. */
+static void print_row(const char *dashes, const char *name, const char *help, bool is_default,
+		      FILE *to)
 {
 	char text[64];
-	int used =
-		snprintf(text, sizeof(text), "      --%s%s", name, is_default ? " (default)" : "");
+	int used = snprintf(text, sizeof(text), "      %s%s%s", dashes, name,
+			    is_default ? " (default)" : "");
 
 	fputs(text, to);
 	print_help_text(help, (size_t)used, to);
@@ -518,26 +516,29 @@ static void print_row(const char *name, const char *help, bool is_default, FILE 
 void mt_report_options_help(FILE *to)
 {
 	fputs("Usage: mtreport [ANALYSIS] [OUTPUT] [selectors] [FILE...]\n"
-	      "Reads what mtrec recorded (" DEFAULT_FILE
-	      "; - is standard input; several files make one report).\n"
+	      "Reads what mtrec recorded: " DEFAULT_FILE ", or the files named (- is standard\n"
+	      "input); several make one report.\n"
 	      "\nAnalyses, what the report is about:\n",
 	      to);
 	for (size_t i = 0; mt_analyses[i]; i++)
-		print_row(mt_analyses[i]->name, mt_analyses[i]->help, !i, to);
+		print_row("--", mt_analyses[i]->name, mt_analyses[i]->help, !i, to);
 	fputs("\nOutputs, how it is shown:\n", to);
 	for (size_t i = 0; mt_outputs[i]; i++)
-		print_row(mt_outputs[i]->name, mt_outputs[i]->help, !i, to);
+		print_row("--", mt_outputs[i]->name, mt_outputs[i]->help, !i, to);
 	fputs("\nSelectors, which samples count (all that are given must hold):\n", to);
 	for (const struct option *o = selectors; o->name; o++)
 		print_option(o, to);
 	fputs("\nOther options:\n", to);
 	for (const struct option *o = others; o->name; o++)
 		print_option(o, to);
+	fputs("\nWays to unwind:\n", to);
+	for (const struct mt_unwind_method *m = mt_unwind_methods; m->name; m++)
+		print_row("", m->name, m->help, m == mt_unwind_methods, to);
 	fputs("\nExamples:\n"
 	      "  mtreport                                       a screenful on " DEFAULT_FILE "\n"
 	      "  mtreport --folded -e page-faults > out.folded  for any flame graph tool\n"
 	      "  mtreport --comm mariadbd --time 10,20 db.mtr   one program, ten seconds of it\n"
-	      "  mtreport --script host.mtr | gprof2dot -f perf what reads perf script reads this\n"
+	      "  mtreport --script h.mtr | gprof2dot -f perf    what reads perf script reads this\n"
 	      "\nExit status: 0; 1 --strict found loss, damage or stacks that end early; 2 usage;\n"
 	      "3 unreadable; 4 nothing matched, or no samples; 5 the output failed.\n",
 	      to);

@@ -1,0 +1,149 @@
+/*
+ * A table with stacks of named frames, without recording, images or unwinding: for tests of
+ * outputs.
+ *
+ *	struct report_fake fake;
+ *
+ *	report_fake_init(&fake);
+ *	report_fake_add(&fake, "brk", "bash", "main;malloc;brk", 3);	root first
+ *	text = report_fake_write(&fake, &mt_output_folded, 80);
+ *	report_fake_deinit(&fake);
+ */
+#ifndef MT_TESTS_UNIT_REPORT_FAKE_H
+#define MT_TESTS_UNIT_REPORT_FAKE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/groups.h"
+#include "report/outputs/outputs.h"
+#include "report/stacks.h"
+#include "symbols/symbolize.h"
+
+struct report_fake {
+	struct mt_strings *strings, *names; /* names: by frame offset */
+	struct mt_frames *frames;
+	struct mt_stacks *stacks;
+	struct mt_groups *groups;
+	struct mt_symbol symbol;
+	struct mt_facts facts;
+	struct mt_recording recording;
+	char *text;
+	unsigned int asked; /* how often a name was asked for */
+};
+
+static const struct mt_symbol *report_fake_name(void *context, const struct mt_frame_key *key)
+{
+	struct report_fake *fake = context;
+
+	fake->asked++;
+	fake->symbol = (struct mt_symbol){
+		.name = mt_strings_get(fake->names, (uint32_t)key->offset),
+		.dso = "/bin/fake",
+		.offset = 1,
+		.resolved = true,
+	};
+	return &fake->symbol;
+}
+
+static const struct mt_key_column report_fake_keys[] = {
+	{"event", MT_KEY_STRING}, {"comm", MT_KEY_STRING}, {"stack", MT_KEY_STACK}};
+static const struct mt_value_column report_fake_values[] = {{"count", "samples"},
+							    {"period", "events"}};
+
+static inline void report_fake_init(struct report_fake *fake)
+{
+	struct mt_namer namer = {report_fake_name, fake};
+	struct mt_facts_recording *recording;
+	struct mt_table shape;
+
+	*fake = (struct report_fake){0};
+	fake->strings = mt_strings_create();
+	fake->names = mt_strings_create();
+	fake->frames = mt_frames_create(&namer);
+	fake->stacks = mt_stacks_create();
+	shape = (struct mt_table){
+		.name = "samples",
+		.keys = report_fake_keys,
+		.key_count = 3,
+		.values = report_fake_values,
+		.value_count = 2,
+		.strings = fake->strings,
+		.stacks = fake->stacks,
+		.frames = fake->frames,
+	};
+	fake->groups = mt_groups_create(&shape);
+	recording = mt_array_push(&fake->facts.recordings);
+	recording->file = "fake.mtr";
+	recording->reading = &fake->recording;
+	recording->start = 1000000000;
+	recording->end = 3000000000;
+}
+
+static inline void report_fake_deinit(struct report_fake *fake)
+{
+	mt_groups_destroy(fake->groups);
+	mt_stacks_destroy(fake->stacks);
+	mt_frames_destroy(fake->frames);
+	mt_strings_destroy(fake->names);
+	mt_strings_destroy(fake->strings);
+	mt_facts_deinit(&fake->facts);
+	free(fake->text);
+}
+
+static inline uint32_t report_fake_stack(struct report_fake *fake, const char *path)
+{
+	uint32_t ids[64], reversed[64];
+	size_t count = 0;
+
+	while (*path) {
+		size_t length = strcspn(path, ";");
+		struct mt_frame_key key = {.offset = mt_strings_intern(fake->names, path, length)};
+
+		ids[count++] = mt_frames_intern(fake->frames, &key);
+		path += length + (path[length] == ';');
+	}
+	for (size_t i = 0; i < count; i++)
+		reversed[i] = ids[count - 1 - i];
+	return mt_stacks_intern(fake->stacks, reversed, count);
+}
+
+static inline void report_fake_add(struct report_fake *fake, const char *event, const char *comm,
+				   const char *path, double count)
+{
+	uint64_t keys[] = {mt_strings_intern(fake->strings, event, strlen(event)),
+			   mt_strings_intern(fake->strings, comm, strlen(comm)),
+			   report_fake_stack(fake, path)};
+	struct mt_value values[] = {mt_value_exact(count), mt_value_exact(count * 10)};
+
+	if (!mt_groups_add(fake->groups, keys, values))
+		abort();
+}
+
+/* What the output writes for value column `value`; holds until the next write. NULL on an error. */
+static inline const char *report_fake_write(struct report_fake *fake,
+					    const struct mt_output *output, size_t value)
+{
+	struct mt_view view = {.facts = &fake->facts, .value = value, .width = 80};
+	size_t size;
+	FILE *to;
+	struct mt_error *err;
+
+	free(fake->text);
+	fake->text = NULL;
+	to = open_memstream(&fake->text, &size);
+	err = mt_table_rewind(mt_groups_table(fake->groups));
+	err = err ? err : mt_output_write(output, &view, mt_groups_table(fake->groups), to);
+	fclose(to);
+	if (!err)
+		return fake->text;
+	mt_error_destroy(err);
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,142 @@
+/* report/options: the words of mtreport's command line. */
+#include "report/options.h"
+
+#include <stdlib.h>
+
+#include "report/analyses/analyses.h"
+#include "report/outputs/outputs.h"
+#include "tests/unit/unit.h"
+#include "unwind/unwind.h"
+
+#define PARSE(options, ...)                                                            \
+	mt_report_options_parse(                                                       \
+		(int)(sizeof((char *[]){"mtreport", ##__VA_ARGS__}) / sizeof(char *)), \
+		(char *[]){"mtreport", ##__VA_ARGS__}, (options))
+
+MT_TEST(without_words_it_summarizes_the_samples_of_mtrec_mtr)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o)));
+	MT_CHECK(o.analysis == &mt_analysis_samples);
+	MT_CHECK(o.output == &mt_output_summary);
+	MT_CHECK_EQ(o.file_count, 1);
+	MT_CHECK_STR(o.files[0], "mtrec.mtr");
+	MT_CHECK(o.unwind == mt_unwind_methods);
+	MT_CHECK(!mt_selection_given(&o.selection));
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(values_stand_behind_an_equals_sign_a_blank_or_the_letter)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(
+		MT_CHECK_OK(PARSE(&o, "--comm=a,b", "-ebrk", "-e", "mmap", "--pid", "5", "--tid=6",
+				  "-C0,1", "a.mtr", "--folded", "-i", "b.mtr", "--", "-c.mtr")));
+	MT_CHECK(mt_match_text(o.selection.comms, "b"));
+	MT_CHECK(mt_match_text(o.selection.events, "brk") &&
+		 mt_match_text(o.selection.events, "mmap"));
+	MT_CHECK(mt_numbers_match(&o.selection.pids, 5) && !mt_numbers_match(&o.selection.pids, 6));
+	MT_CHECK(mt_numbers_match(&o.selection.cpus, 1) && !mt_numbers_match(&o.selection.cpus, 2));
+	MT_CHECK(o.output == &mt_output_folded);
+	MT_CHECK_EQ(o.file_count, 3);
+	MT_CHECK_STR(o.files[0], "a.mtr");
+	MT_CHECK_STR(o.files[1], "b.mtr");
+	MT_CHECK_STR(o.files[2], "-c.mtr");
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(long_names_may_be_shortened_and_perfs_names_do)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(MT_CHECK_OK(
+		PARSE(&o, "--fold", "--comms", "a", "--dsos=b", "--symbols", "c", "--max=5")));
+	MT_CHECK(o.output == &mt_output_folded);
+	MT_CHECK(o.selection.comms && o.selection.dsos && o.selection.symbols);
+	MT_CHECK_EQ(o.max_stack, 5);
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(strict_takes_a_percentage_or_none)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "--strict", "x.mtr")));
+	MT_CHECK(o.strict && o.strict_percent == 1);
+	MT_CHECK_STR(o.files[0], "x.mtr");
+	mt_report_options_deinit(&o);
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "--strict=0.5%")));
+	MT_CHECK(o.strict && o.strict_percent == 0.5);
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(help_and_version_ask_for_nothing_else)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "--help", "--nonsense")));
+	MT_CHECK(o.help);
+	mt_report_options_deinit(&o);
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "-V")));
+	MT_CHECK(o.version);
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(wrong_words_are_usage_errors)
+{
+	struct mt_report_options o;
+
+	MT_CHECK_ERR(PARSE(&o, "--nonsense"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "-x"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--comm"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "-e"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--folded=yes"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--quiet=yes"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--folded", "--script"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--unwind", "magic"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--max-stack", "0"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--max-stack", "1e3"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--strict=many"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--time", "5"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--s"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "-o", ""), MT_ERR_USAGE);
+}
+
+MT_TEST(unknown_names_are_answered_with_the_known_ones)
+{
+	struct mt_report_options o;
+	struct mt_error *err = PARSE(&o, "--flaem");
+
+	MT_REQUIRE(err);
+	MT_CHECK(err->hint && strstr(err->hint, "--samples") && strstr(err->hint, "--folded"));
+	mt_error_destroy(err);
+	err = PARSE(&o, "--unwind=x");
+	MT_REQUIRE(err);
+	MT_CHECK(err->hint && strstr(err->hint, "dwarf"));
+	mt_error_destroy(err);
+}
+
+MT_TEST(help_fits_80_columns_and_names_every_output)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	mt_report_options_help(to);
+	fclose(to);
+	for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+		size_t length = strcspn(at, "\n");
+
+		if (length > 80 || (length && at[length - 1] == ' '))
+			printf("# %.*s\n", (int)length, at);
+		MT_CHECK(length <= 80);
+		MT_CHECK(!length || at[length - 1] != ' ');
+	}
+	for (size_t i = 0; mt_outputs[i]; i++)
+		MT_CHECK(strstr(text, mt_outputs[i]->name));
+	free(text);
+}
+
+MT_TEST_MAIN
