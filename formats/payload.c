@@ -111,7 +111,8 @@ static bool record_known(uint32_t type)
 	       type == MT_RECORD_SAMPLE;
 }
 
-/* Steps over one record; NULL at the end of the payload or, with cursor.bad, where there is none.
+/*
+ * Steps over one record; NULL at the end of the payload or, with cursor.bad, where there is none.
  */
 static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t *time)
 {
@@ -130,7 +131,8 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	return c->bad ? NULL : record;
 }
 
-/* Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold.
+/*
+ * Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold.
  */
 static bool dumps_reserve(struct mt_payload *payload, size_t size)
 {
@@ -145,7 +147,7 @@ static bool dumps_reserve(struct mt_payload *payload, size_t size)
  */
 static bool rests_on_image(const uint8_t *record, struct mt_kernel_bytes *out)
 {
-	return mt_get_le32(record) == MT_RECORD_SAMPLE &&
+	return (mt_get_le32(record) & ~MT_RECORD_CRITICAL) == MT_RECORD_SAMPLE &&
 	       mt_sample_get(record + MT_RECORD_HEADER_SIZE,
 			     mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, NULL, out) &&
 	       out->coding == MT_CODING_IMAGE;
@@ -203,12 +205,13 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 	uint64_t time, key = payload->ref->first_time;
 	struct mt_record_at *at;
 	const uint8_t *record;
+	uint64_t unknown = 0;
 	uint32_t type;
 
 	while ((record = take_record(&c, &type, &time))) {
-		if (!record_known(type)) {
+		if (!record_known(type & ~MT_RECORD_CRITICAL)) {
 			*refused |= type & MT_RECORD_CRITICAL;
-			damage->unknown_records++;
+			unknown++;
 			continue;
 		}
 		at = mt_array_push(&payload->records);
@@ -218,7 +221,10 @@ static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 		*at = (struct mt_record_at){.key = key,
 					    .offset = (uint32_t)(record - payload->raw)};
 	}
+	if (*refused)
+		return NULL;
 	damage->damaged_records += c.bad;
+	damage->unknown_records += unknown;
 	return NULL;
 }
 
@@ -296,7 +302,7 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 	const uint8_t *record = payload->raw + at->offset;
 
 	*out = (struct mt_record){
-		.type = mt_get_le32(record),
+		.type = mt_get_le32(record) & ~MT_RECORD_CRITICAL,
 		.stream = payload->ref->stream,
 		.time = mt_get_le64(record + 8),
 		.body = record + MT_RECORD_HEADER_SIZE,

@@ -49,7 +49,7 @@ struct mt_recording {
 };
 
 struct mt_record {
-	uint32_t type; /* enum mt_record_type */
+	uint32_t type; /* enum mt_record_type, without the critical bit */
 	uint32_t stream;
 	uint64_t time;
 	const uint8_t *body; /* behind the record header; holds until the next mt_reader_next() */
@@ -73,7 +73,8 @@ struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options
 				struct mt_reader **out);
 void mt_reader_destroy(struct mt_reader *reader);
 
-/* How many recordings the file holds (one behind the other), at least 1, and what is known of each.
+/*
+ * How many recordings the file holds (one behind the other), at least 1, and what is known of each.
  */
 size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);

@@ -39,6 +39,7 @@ struct scanner {
 	uint64_t begin;		   /* where the last recording begins, 0 before the first */
 	uint64_t good;		   /* bytes of good chunks since then */
 	uint64_t sequence;	   /* of the last chunk */
+	uint64_t damaged_next;	   /* how many of the numbers behind it damaged chunks had */
 };
 
 static struct mt_scanned *current(const struct scanner *s)
@@ -89,7 +90,8 @@ static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct m
 	return NULL;
 }
 
-/* Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
+/*
+ * Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
  */
 static struct mt_error *window_move(struct scanner *s, uint64_t offset)
 {
@@ -241,6 +243,7 @@ static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_
 	s->good = 0;
 	s->inside = true;
 	s->sequence = ref->sequence;
+	s->damaged_next = 0;
 	return NULL;
 }
 
@@ -333,14 +336,18 @@ static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref 
  */
 static bool sequence_check(struct scanner *s, const struct mt_chunk_header *header)
 {
+	uint64_t gap;
+
 	if (s->inside && header->sequence <= s->sequence)
 		s->inside = false;
 	if (!s->inside) {
 		current_damage(s)->stray_chunks++;
 		return false;
 	}
-	current_damage(s)->missing_chunks += header->sequence - s->sequence - 1;
+	gap = header->sequence - s->sequence - 1;
+	current_damage(s)->missing_chunks += gap > s->damaged_next ? gap - s->damaged_next : 0;
 	s->sequence = header->sequence;
+	s->damaged_next = 0;
 	return true;
 }
 
@@ -416,8 +423,8 @@ static void note_damaged(struct scanner *s, const struct mt_chunk_header *header
 	current_damage(s)->damaged_chunks++;
 	if (header->type == MT_CHUNK_HEAD) {
 		s->inside = false;
-	} else if (s->inside && header->sequence == s->sequence + 1) {
-		s->sequence = header->sequence;
+	} else if (s->inside) {
+		s->damaged_next += header->sequence == s->sequence + s->damaged_next + 1;
 		current(s)->recording.chunks++;
 	}
 }

@@ -265,7 +265,8 @@ MT_TEST(a_chunk_in_utter_disorder_is_sorted)
 	mt_builder_deinit(&b);
 }
 
-/* All chunks claim one span: they cannot all be open, so order is given up, and said; no record is.
+/*
+ * All chunks claim one span: they cannot all be open, so order is given up, and said; no record is.
  */
 MT_TEST(memory_goes_before_order)
 {
@@ -437,6 +438,34 @@ MT_TEST(a_header_inside_a_damaged_payload_is_not_believed)
 	mt_builder_deinit(&b);
 }
 
+/* The same, and the false header has the very number of the chunk that follows. */
+MT_TEST(a_false_header_ends_no_recording)
+{
+	struct mt_chunk_header false_header = {
+		.type = MT_CHUNK_DATA, .stored_size = 4096, .raw_size = 4096, .sequence = 1};
+	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
+	struct mt_builder b;
+	struct seen seen;
+
+	mt_builder_init(&b);
+	mt_builder_head(&b);
+	mt_chunk_header_encode(&false_header, bytes);
+	mt_builder_bytes(&b, bytes, sizeof(bytes));
+	mt_builder_data(&b, 0, TIMES(1));
+	false_header.sequence = 3;
+	mt_chunk_header_encode(&false_header, bytes);
+	mt_builder_bytes(&b, bytes, sizeof(bytes));
+	b.sequence = 4; /* of 2 and 3 one is missing */
+	mt_builder_data(&b, 0, TIMES(2));
+	mt_builder_end(&b);
+	see(&b, &seen);
+	MT_CHECK_STR(seen.text, "H v1 v2 ");
+	MT_CHECK_EQ(seen.recording.damage.damaged_chunks, 2);
+	MT_CHECK_EQ(seen.recording.damage.missing_chunks, 2);
+	MT_CHECK_EQ(seen.recording.damage.stray_chunks, 0);
+	mt_builder_deinit(&b);
+}
+
 static void see_chunk(uint16_t type, uint16_t flags, uint8_t codec, struct seen *seen)
 {
 	struct mt_builder b;
@@ -500,9 +529,12 @@ MT_TEST(unknown_records_are_skipped_or_refused)
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
 	see_record_type(MT_RECORD_FRAMES, &seen);
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
+	see_record_type(MT_RECORD_NOTE | MT_RECORD_CRITICAL, &seen);
+	MT_CHECK_STR(seen.text, "H v7 ? v9 ");
 	see_record_type(1000 | MT_RECORD_CRITICAL, &seen);
 	MT_CHECK_STR(seen.text, "H v9 ");
 	MT_CHECK_EQ(seen.recording.damage.refused_chunks, 1);
+	MT_CHECK_EQ(seen.recording.damage.unknown_records, 0);
 	MT_CHECK_EQ(seen.recording.damage.damaged_chunks, 0);
 }
 
