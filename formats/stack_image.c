@@ -106,8 +106,10 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 	encoder->last = 0;
 }
 
-/* The thread's slot: its own, a fresh one, or the least recently used (whose image goes on as it
- * is, on both sides). */
+/*
+ * The thread's slot: its own, a fresh one, or the least recently used (whose image goes on as it
+ * is, on both sides).
+ */
 static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 {
 	unsigned oldest = 0;
@@ -123,8 +125,10 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 	return encoder->taken < encoder->count ? encoder->taken++ : oldest;
 }
 
-/* Which words of a line differ from the image; they are copied there and, packed, to *words.
- * `first` to `last`: the words of the line the dump has. */
+/*
+ * Which words of a line differ from the image; they are copied there and, packed, to *words.
+ * `first` to `last`: the words of the line the dump has.
+ */
 static inline uint8_t code_line(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
 				uint8_t **words)
 {
@@ -238,8 +242,10 @@ static struct image *decoder_image(struct mt_stack_decoder *decoder, uint32_t sl
 	return image->lines ? image : NULL;
 }
 
-/* The words a mask names, from the cursor into the line; words outside [first, last) must not be
- * named. */
+/*
+ * The words a mask names, from the cursor into the line; words outside [first, last) must not be
+ * named.
+ */
 static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned last,
 		       struct mt_cursor *words)
 {

@@ -21,8 +21,10 @@
 struct mt_stack_encoder;
 struct mt_stack_decoder;
 
-/* Keeps images of the `slots` threads used last (at most MT_STACK_SLOTS_MAX), 64 KiB each. NULL out
- * of memory. */
+/*
+ * Keeps images of the `slots` threads used last (at most MT_STACK_SLOTS_MAX), 64 KiB each. NULL out
+ * of memory.
+ */
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots);
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 
@@ -44,8 +46,10 @@ void mt_stack_decoder_destroy(struct mt_stack_decoder *decoder);
 /* Begins a chunk. */
 void mt_stack_decoder_reset(struct mt_stack_decoder *decoder);
 
-/* Decodes into out, `size` bytes. False for bytes that are not a coding of that many, with out
- * undefined. */
+/*
+ * Decodes into out, `size` bytes. False for bytes that are not a coding of that many, with out
+ * undefined.
+ */
 bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, size_t coded_size,
 		     uint8_t *out, size_t size);
 

@@ -1,5 +1,7 @@
-/* The command that mtrec records or waits for: forked early, held at a gate until the events are
- * open, then executed. */
+/*
+ * The command that mtrec records or waits for: forked early, held at a gate until the events are
+ * open, then executed.
+ */
 #ifndef MT_RECORD_COMMAND_H
 #define MT_RECORD_COMMAND_H
 

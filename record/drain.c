@@ -226,8 +226,10 @@ static void note_loss(struct mt_drain *drain, struct stream *stream, uint64_t id
 	};
 }
 
-/* A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu;
- * cpu or identifier}. */
+/*
+ * A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu;
+ * cpu or identifier}.
+ */
 static void take_other(struct mt_drain *drain, struct stream *stream,
 		       const struct perf_event_header *header)
 {
@@ -353,8 +355,10 @@ static void answer_flush(struct mt_drain *drain)
 	pthread_mutex_unlock(&drain->lock);
 }
 
-/* Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU
- * leaves it unpinned. */
+/*
+ * Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU
+ * leaves it unpinned.
+ */
 static enum mt_priority settle_down(int cpu)
 {
 	struct sched_param realtime = {.sched_priority = 1};

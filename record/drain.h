@@ -51,8 +51,10 @@ enum mt_priority {
 struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
 				 const struct mt_drain_config *config, struct mt_drain **out);
 
-/* Asks for a pass that begins after this call and hands every record on; mt_drain_wait() returns
- * when that is done. */
+/*
+ * Asks for a pass that begins after this call and hands every record on; mt_drain_wait() returns
+ * when that is done.
+ */
 void mt_drain_flush(struct mt_drain *drain);
 void mt_drain_wait(struct mt_drain *drain);
 

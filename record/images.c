@@ -102,8 +102,10 @@ static int open_regular(const char *path, struct stat *status)
 	return -1;
 }
 
-/* The mapped file: through map_files (the very inode, root only), else by path as its process sees
- * it, else by path as we do. */
+/*
+ * The mapped file: through map_files (the very inode, root only), else by path as its process sees
+ * it, else by path as we do.
+ */
 static int open_mapped(const struct mapped *m, struct stat *status)
 {
 	char path[PATH_MAX + 64];

@@ -28,8 +28,10 @@ static void say(void *context, int level, const char *text)
 		fprintf(stderr, "mtrec: %s\n", text);
 }
 
-/* What an error means for the exit status: 2 for usage always, else by whether a command was to
- * run. */
+/*
+ * What an error means for the exit status: 2 for usage always, else by whether a command was to
+ * run.
+ */
 static int fail(struct mt_error *err, bool with_command)
 {
 	int status = err->kind == MT_ERR_USAGE	  ? EXIT_USAGE

@@ -12,7 +12,8 @@
 
 #define RING_MAX ((uint64_t)1 << 31)
 
-/* The number at the start of text and where it ends; NULL where there is none or it does not fit.
+/*
+ * The number at the start of text and where it ends; NULL where there is none or it does not fit.
  */
 static const char *scan_u64(const char *text, uint64_t *out)
 {

@@ -20,8 +20,10 @@ struct mt_number_list {
 /* A whole decimal number, nothing before or behind it; false otherwise, with *out untouched. */
 bool mt_parse_u64(const char *text, uint64_t *out);
 
-/* "1,2,5-7" appended to list, each once; `what` names the option in the message. Numbers above max
- * are refused. */
+/*
+ * "1,2,5-7" appended to list, each once; `what` names the option in the message. Numbers above max
+ * are refused.
+ */
 struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 			       struct mt_number_list *list);
 

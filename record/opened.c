@@ -45,8 +45,10 @@ static struct mt_error *ring_error(int errnum, size_t size)
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
-/* Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below
- * it that fits. */
+/*
+ * Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below
+ * it that fits.
+ */
 static struct mt_error *map_ring(struct mt_opened *opened, int fd, size_t want, struct mt_ring *out,
 				 size_t *got)
 {

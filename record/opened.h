@@ -53,12 +53,16 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 /* Every event on every CPU, whatever runs there. */
 struct mt_error *mt_opened_add_cpus(struct mt_opened *opened);
 
-/* Every event on one thread and what it will start; on_exec: enabled by its execve. A thread that
- * is gone is no error. */
+/*
+ * Every event on one thread and what it will start; on_exec: enabled by its execve. A thread that
+ * is gone is no error.
+ */
 struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on_exec);
 
-/* All threads of a process, read again until no new one appears. MT_ERR_NOT_FOUND where there is no
- * such process. */
+/*
+ * All threads of a process, read again until no new one appears. MT_ERR_NOT_FOUND where there is no
+ * such process.
+ */
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid);
 
 /* Lets all events begin, one after the other. */
@@ -67,8 +71,10 @@ void mt_opened_enable(struct mt_opened *opened);
 /* The reverse: what the rings hold stays. */
 void mt_opened_disable(struct mt_opened *opened);
 
-/* Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it
- * does not count. */
+/*
+ * Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it
+ * does not count.
+ */
 uint64_t mt_opened_lost(const struct mt_opened *opened, uint32_t event);
 
 void mt_opened_deinit(struct mt_opened *opened);

@@ -1,5 +1,7 @@
-/* mtrec's command line as a constant: parsed once, then handed out in parts. Knows nothing of this
- * host. */
+/*
+ * mtrec's command line as a constant: parsed once, then handed out in parts. Knows nothing of this
+ * host.
+ */
 #ifndef MT_RECORD_OPTIONS_H
 #define MT_RECORD_OPTIONS_H
 

@@ -16,8 +16,10 @@ struct mt_pack;
 struct mt_plan;
 struct mt_spool;
 
-/* Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the
- * output fails. */
+/*
+ * Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the
+ * output fails.
+ */
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd, struct mt_pack **out);
 

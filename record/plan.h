@@ -47,8 +47,10 @@ struct mt_tracepoint_source {
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 };
 
-/* Plans what the options ask for. per_task: the events follow tasks and their children, rather than
- * CPUs. */
+/*
+ * Plans what the options ask for. per_task: the events follow tasks and their children, rather than
+ * CPUs.
+ */
 struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				const struct mt_perf_features *features,
 				const struct mt_tracepoint_source *tracepoints,

@@ -313,8 +313,10 @@ static bool targets_alive(const struct mt_record_options *options)
 	return !has_tasks(options);
 }
 
-/* Reads what signals came; true where one of them ends the recording. The terminal sends to the
- * command by itself. */
+/*
+ * Reads what signals came; true where one of them ends the recording. The terminal sends to the
+ * command by itself.
+ */
 static bool take_signals(struct recorder *r)
 {
 	struct signalfd_siginfo info;
@@ -461,8 +463,10 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	r->output = -1;
 }
 
-/* Signals are read, not handled; set before any thread starts, so that all of them keep them
- * blocked. */
+/*
+ * Signals are read, not handled; set before any thread starts, so that all of them keep them
+ * blocked.
+ */
 static struct mt_error *block_signals(struct recorder *r)
 {
 	sigset_t set;

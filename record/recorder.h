@@ -10,8 +10,10 @@
 struct mt_error;
 struct mt_record_options;
 
-/* How the recorder talks to its user: level 0 a note, 1 a warning, 2 and 3 what -v and -vv want to
- * know. */
+/*
+ * How the recorder talks to its user: level 0 a note, 1 a warning, 2 and 3 what -v and -vv want to
+ * know.
+ */
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);

@@ -1,4 +1,5 @@
-/* One perf ring buffer: mapping it, and walking its records without a copy. One reader at a time.
+/*
+ * One perf ring buffer: mapping it, and walking its records without a copy. One reader at a time.
  */
 #ifndef MT_RECORD_RING_H
 #define MT_RECORD_RING_H
@@ -28,8 +29,10 @@ void mt_ring_unmap(struct mt_ring *ring);
 /* Begins a pass: takes the kernel's head. True where there is anything to read. */
 bool mt_ring_begin(struct mt_ring *ring);
 
-/* The next record of the pass, valid until mt_ring_give_back(); NULL at its end, or at bytes that
- * make no sense (which are then skipped). */
+/*
+ * The next record of the pass, valid until mt_ring_give_back(); NULL at its end, or at bytes that
+ * make no sense (which are then skipped).
+ */
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 
 /* Hands what was read so far back to the kernel. */

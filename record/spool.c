@@ -1,5 +1,7 @@
-/* The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using
- * one faults no page. */
+/*
+ * The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using
+ * one faults no page.
+ */
 #include "record/spool.h"
 
 #include <pthread.h>
@@ -69,8 +71,10 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
-/* A block that never was: called with the lock held, which only delays others while memory is
- * mapped. */
+/*
+ * A block that never was: called with the lock held, which only delays others while memory is
+ * mapped.
+ */
 static struct mt_block *make_block(struct mt_spool *spool)
 {
 	struct mt_block *block;

@@ -15,8 +15,10 @@ struct mt_spool;
 
 #define MT_SPOOL_BLOCK ((size_t)1 << 20) /* bytes of a block: one chunk before compression */
 
-/* At most `blocks` blocks of MT_SPOOL_BLOCK bytes, got from the system as they are first needed.
- * NULL out of memory. */
+/*
+ * At most `blocks` blocks of MT_SPOOL_BLOCK bytes, got from the system as they are first needed.
+ * NULL out of memory.
+ */
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
@@ -29,16 +31,20 @@ struct mt_block *mt_spool_take(struct mt_spool *spool);
 /* As above, waiting until there is one. */
 struct mt_block *mt_spool_take_wait(struct mt_spool *spool);
 
-/* What to call, on the pushing thread, when a push leaves `percent` or more of all blocks queued.
- * Set before the first push. */
+/*
+ * What to call, on the pushing thread, when a push leaves `percent` or more of all blocks queued.
+ * Set before the first push.
+ */
 void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(void *context),
 			void *context);
 
 /* Queues a block for the writer. */
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block);
 
-/* The oldest queued block, waiting for one; NULL when the spool is closed and empty. Give it back
- * with release. */
+/*
+ * The oldest queued block, waiting for one; NULL when the spool is closed and empty. Give it back
+ * with release.
+ */
 struct mt_block *mt_spool_pop(struct mt_spool *spool);
 void mt_spool_release(struct mt_spool *spool, struct mt_block *block);
 

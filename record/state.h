@@ -1,5 +1,7 @@
-/* STATE records on their way into the file: fills blocks of the spool and pushes them when full or
- * asked to. One thread at a time. */
+/*
+ * STATE records on their way into the file: fills blocks of the spool and pushes them when full or
+ * asked to. One thread at a time.
+ */
 #ifndef MT_RECORD_STATE_H
 #define MT_RECORD_STATE_H
 
@@ -18,8 +20,10 @@ struct mt_block *mt_state_block(struct mt_state *state);
 /* Hands the block on, if it holds anything. */
 void mt_state_flush(struct mt_state *state);
 
-/* Puts one record by its encoder (mt_task_put, ...); a record that fits no empty block is dropped:
- * false. */
+/*
+ * Puts one record by its encoder (mt_task_put, ...); a record that fits no empty block is dropped:
+ * false.
+ */
 #define mt_state_put(state, put, record)           \
 	((put)(mt_state_block(state), (record)) || \
 	 (mt_state_flush(state), (put)(mt_state_block(state), (record))))

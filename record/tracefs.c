@@ -38,8 +38,10 @@ static int try_dir(int *last_errno, const char *path)
 	return dir;
 }
 
-/* A mount that belongs to this descriptor alone (Linux 5.2); -1 where the kernel or our privileges
- * do not allow it. */
+/*
+ * A mount that belongs to this descriptor alone (Linux 5.2); -1 where the kernel or our privileges
+ * do not allow it.
+ */
 static int detached_mount(void)
 {
 	MT_CLEANUP_CLOSE int fs = (int)syscall(SYS_fsopen, "tracefs", 1 /* FSOPEN_CLOEXEC */);

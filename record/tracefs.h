@@ -26,13 +26,17 @@ struct mt_tracepoint {
 	char *format; /* the format file's text; the caller's */
 };
 
-/* The tracepoint "subsystem:name". An unknown one is MT_ERR_NOT_FOUND; one out of reach says what
- * would allow it. */
+/*
+ * The tracepoint "subsystem:name". An unknown one is MT_ERR_NOT_FOUND; one out of reach says what
+ * would allow it.
+ */
 struct mt_error *mt_tracefs_find(const struct mt_tracefs *tracefs, const char *name,
 				 struct mt_tracepoint *out);
 
-/* Calls each(context, "subsystem:name") for every tracepoint there is, sorted; stops when it
- * returns false. */
+/*
+ * Calls each(context, "subsystem:name") for every tracepoint there is, sorted; stops when it
+ * returns false.
+ */
 struct mt_error *mt_tracefs_each(const struct mt_tracefs *tracefs,
 				 bool (*each)(void *context, const char *name), void *context);
 

@@ -23,7 +23,8 @@ struct mt_naming_options {
 	bool demangle;
 };
 
-/* A kallsyms file that was asked for and cannot be read is an error; /proc/kallsyms failing is not.
+/*
+ * A kallsyms file that was asked for and cannot be read is an error; /proc/kallsyms failing is not.
  */
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);

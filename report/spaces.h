@@ -46,7 +46,8 @@ void mt_spaces_destroy(struct mt_spaces *spaces);
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record);
 bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record);
 
-/* What happened: COMM, FORK, EXIT, MMAP, MMAP2; other records change nothing. False out of memory.
+/*
+ * What happened: COMM, FORK, EXIT, MMAP, MMAP2; other records change nothing. False out of memory.
  */
 bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
 

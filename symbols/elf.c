@@ -134,7 +134,8 @@ static bool read_program_header(const struct mt_elf *elf, const struct file_head
 	return !c.bad;
 }
 
-/* Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link.
+/*
+ * Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link.
  */
 static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
 {

@@ -63,7 +63,8 @@ struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i)
 	return (struct mt_span){.bytes = bytes, .size = absent ? 0 : s->size, .vaddr = s->vaddr};
 }
 
-/* The compression header in front of an SHF_COMPRESSED section's bytes; false where it is cut off.
+/*
+ * The compression header in front of an SHF_COMPRESSED section's bytes; false where it is cut off.
  */
 static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *c, uint32_t *type,
 				    uint64_t *size)
@@ -139,7 +140,8 @@ struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i)
 	return mt_elf_raw_section(elf, i);
 }
 
-/* The file's bytes from a link-time address on, to the end of its segment's bytes or of the file.
+/*
+ * The file's bytes from a link-time address on, to the end of its segment's bytes or of the file.
  */
 static struct mt_span bytes_from(const struct mt_elf *elf, uint64_t vaddr)
 {

@@ -13,7 +13,8 @@ static size_t symbol_size(const struct mt_elf *elf)
 	return elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/* Cuts the string table after its last NUL, so that every offset inside starts a string that ends.
+/*
+ * Cuts the string table after its last NUL, so that every offset inside starts a string that ends.
  */
 static void set_names(struct mt_elf_symbol_table *table, const uint8_t *bytes, size_t size)
 {

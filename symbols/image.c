@@ -358,7 +358,8 @@ struct mt_elf *mt_image_elf(struct mt_image *image)
 	return image->elf;
 }
 
-/* A debug file without symbols is of no use, and neither is one whose build id nothing vouches for.
+/*
+ * A debug file without symbols is of no use, and neither is one whose build id nothing vouches for.
  */
 static void image_open_debug(struct mt_image *image)
 {

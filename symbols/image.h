@@ -74,7 +74,8 @@ struct mt_image_source {
 struct mt_image_set *mt_image_set_create(void);
 void mt_image_set_destroy(struct mt_image_set *set);
 
-/* Adds a source, asked after those added before it. Borrows source and context for the set's life.
+/*
+ * Adds a source, asked after those added before it. Borrows source and context for the set's life.
  */
 bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source,
 			     void *context);

@@ -29,7 +29,8 @@ struct mt_image_map {
 	bool generation_shared; /* with a copy, so that new code needs a new number */
 };
 
-/* The one number that all maps of the process draw from; nothing but its uniqueness is ever used.
+/*
+ * The one number that all maps of the process draw from; nothing but its uniqueness is ever used.
  */
 static uint32_t next_generation(void)
 {

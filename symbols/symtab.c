@@ -17,7 +17,8 @@
 #include "symbols/plt.h"
 #include "symbols/symbol_choice.h"
 
-/* A last symbol without size and section reaches to the end of the page after its own, as in perf.
+/*
+ * A last symbol without size and section reaches to the end of the page after its own, as in perf.
  */
 #define LAST_SYMBOL_PAGE 4096
 

@@ -26,8 +26,10 @@ static inline uint64_t mt_cache_tag(uint64_t pc, uint32_t generation)
 	return (uint64_t)generation << 32 | (uint32_t)(pc >> MT_CACHE_BITS);
 }
 
-/* The entry where the rule for (pc, generation) is if its tag agrees; pc is plausible, see
- * mt_pc_plausible(). */
+/*
+ * The entry where the rule for (pc, generation) is if its tag agrees; pc is plausible, see
+ * mt_pc_plausible().
+ */
 static inline struct mt_cache_entry *mt_cache_entry(struct mt_cache_entry *entries, uint64_t pc,
 						    uint64_t tag)
 {

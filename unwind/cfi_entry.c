@@ -69,8 +69,10 @@ bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 	return true;
 }
 
-/* .eh_frame: an id of 0 is a CIE, else the distance back to one. .debug_frame: all ones is a CIE,
- * else its offset. */
+/*
+ * .eh_frame: an id of 0 is a CIE, else the distance back to one. .debug_frame: all ones is a CIE,
+ * else its offset.
+ */
 static bool entry_id(const struct mt_cfi_section *section, size_t id_at, uint64_t id, bool wide,
 		     struct mt_cfi_entry *out)
 {
@@ -112,8 +114,10 @@ bool mt_cfi_entry_read(const struct mt_cfi_section *section, size_t offset,
 	return !out->body.bad && entry_id(section, id_at, id, wide, out);
 }
 
-/* The augmentation data of a 'z' CIE, a letter at a time. An unknown letter ends it: the size says
- * where the rest is. */
+/*
+ * The augmentation data of a 'z' CIE, a letter at a time. An unknown letter ends it: the size says
+ * where the rest is.
+ */
 static bool cie_augmentation(const struct mt_cfi_section *section, const char *letters,
 			     struct mt_cursor *data, struct mt_cfi_cie *out)
 {

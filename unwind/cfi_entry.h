@@ -14,7 +14,8 @@
 #include "formats/base/cursor.h"
 #include "symbols/elf.h"
 
-/* Pointer encodings, DW_EH_PE_*: a value format in the low four bits, what it is relative to above.
+/*
+ * Pointer encodings, DW_EH_PE_*: a value format in the low four bits, what it is relative to above.
  */
 enum mt_cfi_pointer {
 	MT_CFI_PE_ABSPTR = 0x00,
@@ -66,8 +67,10 @@ struct mt_cfi_entry {
 	struct mt_cursor body; /* behind the id */
 };
 
-/* A pointer of that encoding; function is what FUNCREL means. False for one that is bad, omitted,
- * indirect or unknown. */
+/*
+ * A pointer of that encoding; function is what FUNCREL means. False for one that is bad, omitted,
+ * indirect or unknown.
+ */
 bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 			 const struct mt_cfi_section *section, uint64_t function, uint64_t *out);
 

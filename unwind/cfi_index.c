@@ -1,5 +1,7 @@
-/* Builds and searches the linear index of a CFI section. Its size is bounded by the section's: an
- * FDE takes 12 bytes at least. */
+/*
+ * Builds and searches the linear index of a CFI section. Its size is bounded by the section's: an
+ * FDE takes 12 bytes at least.
+ */
 #include "unwind/cfi_index.h"
 
 #include <stdlib.h>
@@ -17,8 +19,10 @@ struct mt_cfi_index {
 	MT_ARRAY(struct range) ranges;
 };
 
-/* Functions that the linker dropped leave FDEs at odd addresses that may overlap others: so many
- * are looked past. */
+/*
+ * Functions that the linker dropped leave FDEs at odd addresses that may overlap others: so many
+ * are looked past.
+ */
 #define OVERLAP_MAX 8
 
 MT_DEFINE_CLEANUP(mt_cfi_index, struct mt_cfi_index)

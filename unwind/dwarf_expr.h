@@ -1,5 +1,7 @@
-/* DWARF expressions as they stand in call frame information: registers and stack words in, one
- * address out. */
+/*
+ * DWARF expressions as they stand in call frame information: registers and stack words in, one
+ * address out.
+ */
 #ifndef MT_UNWIND_DWARF_EXPR_H
 #define MT_UNWIND_DWARF_EXPR_H
 

@@ -79,8 +79,10 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 	return *end == MT_END_REASONS ? place_row(&place, row, end) : MT_CFI_NONE;
 }
 
-/* mov $__NR_rt_sigreturn, %rax; syscall: sp is at the kernel's struct ucontext, its rsp 160 bytes
- * in. */
+/*
+ * mov $__NR_rt_sigreturn, %rax; syscall: sp is at the kernel's struct ucontext, its rsp 160 bytes
+ * in.
+ */
 static bool is_signal_return(const struct place *place, uint64_t vaddr)
 {
 	static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
@@ -97,8 +99,10 @@ static bool in_section(const struct place *place, const char *name, uint64_t *of
 	return span.bytes && *offset < span.size;
 }
 
-/* The return address is on top, below what entry 0 and the last instruction of a lazy entry find
- * pushed. */
+/*
+ * The return address is on top, below what entry 0 and the last instruction of a lazy entry find
+ * pushed.
+ */
 static int32_t lazy_plt_offset(uint64_t offset)
 {
 	if (offset < 16)

@@ -1,5 +1,7 @@
-/* From an address in a process to its image's CFI: the way of a cache miss. Private to the
- * unwinder. */
+/*
+ * From an address in a process to its image's CFI: the way of a cache miss. Private to the
+ * unwinder.
+ */
 #ifndef MT_UNWIND_LOOKUP_H
 #define MT_UNWIND_LOOKUP_H
 

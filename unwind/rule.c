@@ -1,5 +1,7 @@
-/* Turns CFI rows into compact rules, recognising the few expressions that compilers, linkers and
- * the C library write. */
+/*
+ * Turns CFI rows into compact rules, recognising the few expressions that compilers, linkers and
+ * the C library write.
+ */
 #include "unwind/rule.h"
 
 #include "formats/base/leb128.h"
@@ -12,8 +14,10 @@ enum {
 	OP_BREG0 = 0x70,
 };
 
-/* Where the registers stand in the kernel's signal frame, as seen from rsp's place: the ABI's
- * struct sigcontext. */
+/*
+ * Where the registers stand in the kernel's signal frame, as seen from rsp's place: the ABI's
+ * struct sigcontext.
+ */
 enum {
 	SIGNAL_RIP = 8,
 	SIGNAL_RBP = -40,
@@ -56,8 +60,10 @@ static bool eval_at(const struct mt_cfi_rule *cfa, uint64_t pc, uint64_t sp, uin
 	return mt_dwarf_expr_eval(&expr, out);
 }
 
-/* A PLT's CFA depends on sp and pc alone. At one pc it is sp plus a number: two values of sp tell
- * which. */
+/*
+ * A PLT's CFA depends on sp and pc alone. At one pc it is sp plus a number: two values of sp tell
+ * which.
+ */
 static bool plt_cfa(const struct mt_cfi_rule *cfa, uint64_t pc, struct mt_rule *out)
 {
 	const uint64_t low = 0x10000, high = 0x7ffffff00000;
@@ -116,8 +122,10 @@ static bool sp_is_cfa(const struct mt_cfi_rule *rsp)
 	       (rsp->kind == MT_CFI_VAL_OFFSET && rsp->offset == 0);
 }
 
-/* The C library's and the vdso's signal return: every register from the kernel's frame, at known
- * distances. */
+/*
+ * The C library's and the vdso's signal return: every register from the kernel's frame, at known
+ * distances.
+ */
 static bool signal_rule(const struct mt_cfi_row *row, struct mt_rule *out)
 {
 	const struct mt_cfi_rule *pc = &row->reg[MT_DWARF_RIP], *fp = &row->reg[MT_DWARF_RBP];

@@ -43,8 +43,10 @@ static bool have_regs(const struct mt_unwind_input *input)
 	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
 }
 
-/* Closes a stack: its end, and what it adds to the counts. Every lookup was a frame's: hits are
- * those that did not miss. */
+/*
+ * Closes a stack: its end, and what it adds to the counts. Every lookup was a frame's: hits are
+ * those that did not miss.
+ */
 static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_before)
 {
 	struct mt_unwind_counts *counts = &walk->unwinder->counts;

@@ -65,8 +65,10 @@ struct mt_stack {
 	enum mt_stack_end end;
 };
 
-/* General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7
- * rsp, 8-15 r8-r15, 16 rip). */
+/*
+ * General registers by DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7
+ * rsp, 8-15 r8-r15, 16 rip).
+ */
 #define MT_UNWIND_REGS 17
 struct mt_unwind_regs {
 	uint64_t value[MT_UNWIND_REGS];
@@ -108,8 +110,10 @@ struct mt_unwind_method {
 		       struct mt_stack *stack);
 };
 
-/* Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
- * chain. */
+/*
+ * Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
+ * chain.
+ */
 extern const struct mt_unwind_method mt_unwind_methods[];
 
 /* The method of that name, or NULL. */
@@ -127,8 +131,10 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options);
 void mt_unwinder_destroy(struct mt_unwinder *unwinder);
 const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
 
-/* From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF
- * numbers; unknown bits are skipped. */
+/*
+ * From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF
+ * numbers; unknown bits are skipped.
+ */
 void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
 
 /* One word each, for reports: "cfi", "dump too small". */

@@ -8,8 +8,10 @@
 #include "symbols/image_map.h"
 #include "unwind/lookup.h"
 
-/* A stack is rarely larger; a frame address further up than this is wrong rather than beyond a
- * small dump. */
+/*
+ * A stack is rarely larger; a frame address further up than this is wrong rather than beyond a
+ * small dump.
+ */
 #define STACK_SPAN_MAX ((uint64_t)1 << 30)
 
 /* Nested signals and coroutine switches on one stack; more of them is a loop. */
@@ -183,8 +185,10 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 	}
 }
 
-/* The compact steps from the newest frame on; leaves at the first rule that is none, in *rule, or
- * without room. */
+/*
+ * The compact steps from the newest frame on; leaves at the first rule that is none, in *rule, or
+ * without room.
+ */
 static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 {
 	const struct mt_dump dump = walk->dump;

@@ -76,8 +76,10 @@ bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool c
 /* A frame pointer further above the stack pointer than this is not taken for one. */
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)
 
-/* chain.c: the kernel's chain as the whole stack; and as the provable continuation of a stack whose
- * dump ended so. */
+/*
+ * chain.c: the kernel's chain as the whole stack; and as the provable continuation of a stack whose
+ * dump ended so.
+ */
 enum mt_stack_end mt_chain_whole(struct mt_walk *walk);
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end);
 

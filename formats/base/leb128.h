@@ -1,5 +1,7 @@
-/* LEB128 numbers through the cursor. More than 64 bits' worth of bytes is bad; bits past 64 are
- * dropped. */
+/*
+ * LEB128 numbers through the cursor. More than 64 bits' worth of bytes is bad; bits past 64 are
+ * dropped.
+ */
 #ifndef MT_FORMATS_BASE_LEB128_H
 #define MT_FORMATS_BASE_LEB128_H
 

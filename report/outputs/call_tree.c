@@ -40,7 +40,8 @@ static uint32_t only_child(const struct drawing *d, uint32_t node)
 									   : MT_TREE_NONE;
 }
 
-/* Puts `text` before what `out` holds, with a separator; false where it would be wider than width.
+/*
+ * Puts `text` before what `out` holds, with a separator; false where it would be wider than width.
  */
 static bool put_before(const char *text, size_t width, char out[TEXT_SIZE])
 {

@@ -1,5 +1,7 @@
-/* Reads perf.data for the bench and the oracle test: attributes, MMAP, MMAP2, COMM and SAMPLE
- * records in order of time. */
+/*
+ * Reads perf.data for the bench and the oracle test: attributes, MMAP, MMAP2, COMM and SAMPLE
+ * records in order of time.
+ */
 #include "tests/bench/samples.h"
 
 #include <fcntl.h>

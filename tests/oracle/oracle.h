@@ -1,5 +1,7 @@
-/* Other unwinders, to be held against ours on the same samples. Each is built in where its library
- * is at hand. */
+/*
+ * Other unwinders, to be held against ours on the same samples. Each is built in where its library
+ * is at hand.
+ */
 #ifndef MT_TESTS_ORACLE_ORACLE_H
 #define MT_TESTS_ORACLE_ORACLE_H
 

@@ -1,5 +1,7 @@
-/* libdw on our samples: one Dwfl with every image of the process, and a callback for the dump's
- * words. */
+/*
+ * libdw on our samples: one Dwfl with every image of the process, and a callback for the dump's
+ * words.
+ */
 #ifdef HAVE_LIBDW
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>

@@ -1,5 +1,7 @@
-/* libunwind on our samples: a remote address space over one dump, with the cache that all samples
- * share. */
+/*
+ * libunwind on our samples: a remote address space over one dump, with the cache that all samples
+ * share.
+ */
 #ifdef HAVE_LIBUNWIND
 #include <elf.h>
 #include <libunwind.h>

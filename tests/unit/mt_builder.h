@@ -178,7 +178,8 @@ static inline void mt_builder_kernel(struct mt_builder *b, uint64_t time, uint64
 	mt_kernel_put(&b->block, time, 0, &kernel, sizeof(kernel));
 }
 
-/* A DATA chunk of one stream with such records; their values are their times. The list ends with 0.
+/*
+ * A DATA chunk of one stream with such records; their values are their times. The list ends with 0.
  */
 static inline void mt_builder_data(struct mt_builder *b, uint32_t stream, const uint64_t *times)
 {

@@ -1,4 +1,5 @@
-/* The map of an address space, by example and against a map of single pages that cannot be wrong.
+/*
+ * The map of an address space, by example and against a map of single pages that cannot be wrong.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
-/* Stack images: what the encoder stores, the decoder gives back; what no encoder wrote is refused.
+/*
+ * Stack images: what the encoder stores, the decoder gives back; what no encoder wrote is refused.
  */
 #include "formats/stack_image.h"
 
@@ -97,8 +98,10 @@ MT_TEST(what_does_not_fit_is_left_to_be_stored_as_it_is)
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Every shortened coding and every coding with a byte flipped either decodes within its bounds or
- * is refused. */
+/*
+ * Every shortened coding and every coding with a byte flipped either decodes within its bounds or
+ * is refused.
+ */
 MT_TEST(damaged_codings_are_refused_or_harmless)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(1);

@@ -1,4 +1,5 @@
-/* The table of functions: which name an address has, held against perf's rules on made ELF files.
+/*
+ * The table of functions: which name an address has, held against perf's rules on made ELF files.
  */
 #include <stdlib.h>
 
