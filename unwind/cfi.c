@@ -193,19 +193,19 @@ static enum table_state table_state(struct mt_cfi *cfi)
 	return state;
 }
 
+/* What the table says counts where it leads to the FDE, or is good and knows of none; else the
+ * index decides. */
 static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_fde *fde)
 {
-	enum mt_cfi_found by_table = MT_CFI_BROKEN, by_index;
+	enum mt_cfi_found found;
 
 	if (__atomic_load_n(&cfi->state, __ATOMIC_ACQUIRE) != TABLE_UNUSABLE) {
-		by_table = find_by_table(cfi, address, fde);
-		if (by_table == MT_CFI_FOUND)
-			return MT_CFI_FOUND;
+		found = find_by_table(cfi, address, fde);
+		if (found == MT_CFI_FOUND ||
+		    (found == MT_CFI_NONE && table_state(cfi) == TABLE_GOOD))
+			return found;
 	}
-	if (table_state(cfi) == TABLE_GOOD && by_table == MT_CFI_NONE)
-		return MT_CFI_NONE;
-	by_index = find_by_index(cfi, &cfi->eh_frame, &cfi->eh_index, address, fde);
-	return by_index == MT_CFI_NONE && cfi->table.count ? by_table : by_index;
+	return find_by_index(cfi, &cfi->eh_frame, &cfi->eh_index, address, fde);
 }
 
 static enum mt_cfi_found run(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,

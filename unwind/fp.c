@@ -14,6 +14,9 @@
 /* Code in no mapping known calls code within this distance of itself, no further. */
 #define JIT_SPAN_MAX ((uint64_t)1 << 32)
 
+/* A function without CFI is taken to be no longer than this. */
+#define LEAF_SPAN_MAX 4096
+
 /* How long `ff /2` with this ModRM and SIB byte is: 2 to 7 bytes. */
 static size_t indirect_call_size(uint8_t modrm, uint8_t sib)
 {
@@ -95,10 +98,40 @@ static bool code_is(const struct mt_walk *walk, uint64_t pc, const char *bytes, 
 	return code && !memcmp(code, bytes, n);
 }
 
-static enum prologue find_prologue(const struct mt_walk *walk, uint64_t pc)
+/* How far before pc the function starts that was called directly, by what the word at `slot` says;
+ * huge if none was. */
+static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_t slot)
 {
+	const uint8_t *code;
+	uint64_t back, target;
+
+	if (!mt_dump_read(&walk->dump, slot, &back))
+		return UINT64_MAX;
+	code = mt_lookup_code(walk->input->map, back - 5, 5);
+	if (!code || code[0] != 0xe8)
+		return UINT64_MAX;
+	target = back + (uint64_t)(int64_t)(int32_t)mt_get_le32(code + 1);
+	return pc - target;
+}
+
+/*
+ * A leaf without a frame: on top of the stack is the return address of a direct call to shortly
+ * before pc, nearer than the one that the frame pointer leads to. (An equal one is a left-over: the
+ * body of a function with a frame.)
+ */
+static bool in_leaf(const struct mt_walk *walk, const struct mt_position *at)
+{
+	uint64_t distance = distance_called(walk, at->pc, at->sp);
+
+	return distance < LEAF_SPAN_MAX && distance < distance_called(walk, at->pc, at->fp + 8);
+}
+
+static enum prologue find_prologue(const struct mt_walk *walk, const struct mt_position *at)
+{
+	uint64_t pc = at->pc;
+
 	if (code_is(walk, pc, "\x55", 1) || code_is(walk, pc, "\xf3\x0f\x1e\xfa\x55", 5) ||
-	    code_is(walk, pc, "\xc3", 1))
+	    code_is(walk, pc, "\xc3", 1) || in_leaf(walk, at))
 		return AT_ENTRY;
 	if (code_is(walk, pc - 1, "\x55\x48\x89\xe5", 4) ||
 	    code_is(walk, pc - 1, "\x55\x48\x8b\xec", 4))
@@ -131,7 +164,7 @@ static bool prologue_step(const struct mt_walk *walk, const struct mt_position *
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next)
 {
-	enum prologue prologue = call_return ? IN_BODY : find_prologue(walk, at->pc);
+	enum prologue prologue = call_return ? IN_BODY : find_prologue(walk, at);
 
 	if (prologue != IN_BODY && prologue_step(walk, at, prologue, next) &&
 	    plausible_return(walk, at, next))

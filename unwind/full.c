@@ -87,6 +87,23 @@ static void unspecified(struct step *s, unsigned int reg)
 		set_reg(&s->to, reg, value);
 }
 
+/*
+ * In the epilogue of a realigned frame, rbp's "saved at rbp + 0" stands in the CFI after rbp has
+ * been popped. Then it is the caller's, and so not below the CFA.
+ */
+static void restore_from_expression(struct step *s, unsigned int reg,
+				    const struct mt_cfi_rule *rule)
+{
+	const uint8_t breg6 = 0x70 + MT_DWARF_RBP;
+	uint64_t value;
+
+	if (reg == MT_DWARF_RBP && rule->expression_size && rule->expression[0] == breg6 &&
+	    get_reg(s->from, reg, &value) && value >= s->cfa)
+		set_reg(&s->to, reg, value);
+	else if (eval(s, rule, &s->cfa, &value))
+		load(s, reg, value);
+}
+
 static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *rule)
 {
 	uint64_t value;
@@ -110,8 +127,7 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 			set_reg(&s->to, reg, value);
 		break;
 	case MT_CFI_EXPRESSION:
-		if (eval(s, rule, &s->cfa, &value))
-			load(s, reg, value);
+		restore_from_expression(s, reg, rule);
 		break;
 	case MT_CFI_VAL_EXPRESSION:
 		if (eval(s, rule, &s->cfa, &value))
@@ -122,18 +138,21 @@ static void restore(struct step *s, unsigned int reg, const struct mt_cfi_rule *
 	}
 }
 
-/* The stack pointer rises. It may stay where the return address is in a register, and do as it
- * likes where CFI sets it. */
+/*
+ * The stack pointer rises. It may stay where the return address is in a register, and do as it
+ * likes where CFI sets it: a signal frame, a longjmp.
+ */
 static int check_sp(struct mt_walk *walk, const struct step *s)
 {
 	uint64_t from = s->from->value[MT_DWARF_RSP], to = s->to.value[MT_DWARF_RSP];
+	bool set = s->row->signal || s->row->reg[MT_DWARF_RSP].kind != MT_CFI_UNSPECIFIED;
 	bool ra_in_memory = s->row->reg[MT_DWARF_RIP].kind == MT_CFI_OFFSET;
 
-	if (to > from || (to == from && !ra_in_memory && mt_walk_switch(walk)))
+	if (to > from && (!set || to - walk->dump.start < walk->dump.size))
 		return MT_WALK_ON;
-	if (s->row->signal || s->row->reg[MT_DWARF_RSP].kind != MT_CFI_UNSPECIFIED)
-		return mt_walk_switch(walk) ? MT_WALK_ON : MT_END_LOOP;
-	return MT_END_LOOP;
+	if (!set && (to != from || ra_in_memory))
+		return MT_END_LOOP;
+	return mt_walk_switch(walk) ? MT_WALK_ON : MT_END_LOOP;
 }
 
 static int check_pc(const struct step *s)

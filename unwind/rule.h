@@ -27,7 +27,8 @@ enum mt_rule_kind {
 enum mt_rule_fp {
 	MT_RULE_FP_SAME,
 	MT_RULE_FP_AT_CFA, /* saved at CFA + 8 * slot */
-	MT_RULE_FP_AT_FP,  /* saved at fp + 8 * slot */
+	MT_RULE_FP_AT_FP,  /* saved at fp + 8 * slot, unless fp is the caller's again: at or above
+			      the CFA */
 };
 
 struct mt_rule {
@@ -61,6 +62,14 @@ static inline struct mt_rule mt_rule_none(int end)
 	return (struct mt_rule){.kind = MT_RULE_NONE, .offset = end};
 }
 
+/* A slot below the dump was popped in an epilogue: unchanged. One above it is unknown. */
+static inline void mt_rule_restore_fp(const struct mt_dump *dump, uint64_t slot,
+				      struct mt_position *at)
+{
+	if (!mt_dump_read(dump, slot, &at->fp) && slot >= dump->start)
+		at->fp = 0;
+}
+
 /*
  * The step that nearly every frame takes: from one frame to its caller, in place. False, and *at is
  * untouched, for any other kind of rule, a frame address that does not rise, a word outside the
@@ -70,7 +79,7 @@ static inline bool mt_rule_step(struct mt_rule rule, const struct mt_dump *dump,
 				struct mt_position *at)
 {
 	uint64_t cfa = (rule.kind == MT_RULE_SP ? at->sp : at->fp) + (uint64_t)(int64_t)rule.offset;
-	uint64_t pc, saved;
+	uint64_t pc;
 
 	if (rule.kind > MT_RULE_FP_DEREF)
 		return false;
@@ -78,13 +87,10 @@ static inline bool mt_rule_step(struct mt_rule rule, const struct mt_dump *dump,
 		return false;
 	if (cfa <= at->sp || !mt_dump_read(dump, cfa - 8, &pc) || !mt_pc_plausible(pc))
 		return false;
-	if (rule.fp != MT_RULE_FP_SAME) {
-		saved = (rule.fp == MT_RULE_FP_AT_CFA ? cfa : at->fp) +
-			(uint64_t)((int64_t)rule.fp_slot * 8);
-		/* Below the dump: already popped in an epilogue, so unchanged. Above: unknown. */
-		if (!mt_dump_read(dump, saved, &at->fp) && saved >= dump->start)
-			at->fp = 0;
-	}
+	if (rule.fp == MT_RULE_FP_AT_CFA)
+		mt_rule_restore_fp(dump, cfa + (uint64_t)((int64_t)rule.fp_slot * 8), at);
+	else if (rule.fp == MT_RULE_FP_AT_FP && at->fp < cfa)
+		mt_rule_restore_fp(dump, at->fp + (uint64_t)((int64_t)rule.fp_slot * 8), at);
 	at->pc = pc;
 	at->sp = cfa;
 	return true;

@@ -226,6 +226,16 @@ static void judge(struct verdicts *v, size_t i, const struct mt_stack *ours, con
 		v->first_bad = i;
 }
 
+/* libunwind may go on into nowhere: what is in no mapping is no frame of its. */
+static size_t mapped(const struct samples *s, const uint64_t *pcs, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (!mt_image_map_find(s->map, pcs[i] - 1))
+			return i;
+	}
+	return n;
+}
+
 static size_t compare_with(const struct samples *s, const struct oracle *oracle)
 {
 	struct verdicts v = {.first_bad = SIZE_MAX};
@@ -234,11 +244,13 @@ static size_t compare_with(const struct samples *s, const struct oracle *oracle)
 	struct mt_frame frames[FRAMES_MAX];
 	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
 	uint64_t pcs[FRAMES_MAX];
+	size_t n;
 
 	for (size_t i = 0; i < s->count; i++) {
 		stack.count = 0;
 		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
-		judge(&v, i, &stack, pcs, oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX));
+		n = oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+		judge(&v, i, &stack, pcs, mapped(s, pcs, n));
 	}
 	printf("  against %-10s same %zu, longer %zu, shorter with reason %zu, without %zu, "
 	       "differ %zu\n",

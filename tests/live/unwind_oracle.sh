@@ -1,0 +1,58 @@
+#!/bin/bash
+# libdw and libunwind as oracles: CFI row by row on this machine's libraries, and whole stacks of recorded samples.
+# timeout: 180
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../oracle/lib.sh"
+[ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'
+has_library elfutils/libdwfl.h -ldw -lelf || skip_all 'no libdw to build against (libdw-dev)'
+if ! build_tool unwind_rows tests/oracle/unwind_rows.c -ldw -lelf; then
+	fail 'the row comparison builds' "$TMPDIR/why"
+	finish
+fi
+for file in /lib/x86_64-linux-gnu/libc.so.6 /lib64/libc.so.6 /lib64/ld-linux-x86-64.so.2 /usr/lib/x86_64-linux-gnu/libstdc++.so.6 \
+	/usr/lib64/libstdc++.so.6 /usr/lib/x86_64-linux-gnu/libcrypto.so.3 /usr/bin/gdb ${MT_ROWS:-}; do
+	[ -e "$file" ] || continue
+	check "every row of $file is libdw's" "$TMPDIR/unwind_rows" "$file"
+	sed 's/^/# /' "$out"
+done
+
+tool_flags=(-DHAVE_LIBDW)
+libraries=(-ldw -lelf)
+if has_library libunwind.h -lunwind-x86_64; then
+	tool_flags+=(-DHAVE_LIBUNWIND)
+	libraries+=(-lunwind-x86_64)
+fi
+if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle*.c "${libraries[@]}"; then
+	fail 'the stack comparison builds' "$TMPDIR/why"
+	finish
+fi
+
+# agrees DESCRIPTION COMMAND...: its stacks as perf records them are the oracles', or longer, or shorter with a reason.
+agrees() {
+	local description=$1
+	shift
+	perf record -q -e page-faults -c 1 --call-graph dwarf,16384 -o "$TMPDIR/perf.data" -- "$@" \
+		>/dev/null 2>"$TMPDIR/why" || {
+		skip "$description" 'perf cannot record it'
+		return
+	}
+	check "$description" "$TMPDIR/bench_unwind" --compare "$TMPDIR/perf.data"
+	sed 's/^/# /' "$out"
+}
+
+if ! command -v perf >/dev/null || [ -n "${MT_NO_PERF:-}" ]; then
+	skip 'stacks are those of the oracles' "${MT_NO_PERF:-perf is not installed}"
+	finish
+fi
+agrees "the shell's stacks" bash -c 'for i in 1 2 3; do ls -lR /usr/include | sort >/dev/null; done'
+printf '#include <map>\n#include <regex>\nint main() { std::regex r("a+b"); return std::regex_match("b", r); }\n' \
+	>"$TMPDIR/a.cpp"
+command -v g++ >/dev/null && agrees "the compiler's stacks" g++ -O1 -S -o /dev/null "$TMPDIR/a.cpp"
+if [ -n "$MT_SHARED" ] && [ -d "$MT_SHARED/targets" ] &&
+	make -s -C "$MT_SHARED/targets" B="$TMPDIR/targets" >/dev/null 2>&1; then
+	cd "$TMPDIR/targets" || exit 1
+	agrees "faulter's stacks" ./faulter 5000 0 1
+else
+	skip "faulter's stacks" 'no ../shared beside the tree (MT_SHARED=DIR)'
+fi
+finish
