@@ -538,7 +538,7 @@ void mt_report_options_help(FILE *to)
 	      "  mtreport                                       a screenful on " DEFAULT_FILE "\n"
 	      "  mtreport --folded -e page-faults > out.folded  for any flame graph tool\n"
 	      "  mtreport --comm mariadbd --time 10,20 db.mtr   one program, ten seconds of it\n"
-	      "  mtreport --script h.mtr | gprof2dot -f perf    what reads perf script reads this\n"
+	      "  mtreport --script h.mtr | gprof2dot -f perf    for what reads perf script\n"
 	      "\nExit status: 0; 1 --strict found loss, damage or stacks that end early; 2 usage;\n"
 	      "3 unreadable; 4 nothing matched, or no samples; 5 the output failed.\n",
 	      to);

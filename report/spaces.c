@@ -96,6 +96,14 @@ static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
 								    : NULL;
 }
 
+/* A map that was let go is an empty one when it is needed again; false out of memory. */
+static bool has_map(struct mt_space *space)
+{
+	if (!space->map)
+		space->map = mt_image_map_create();
+	return space->map;
+}
+
 /* The space of pid, made where nobody told of it. */
 static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
 {
@@ -105,9 +113,7 @@ static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
 		space = new_space(spaces, pid, NULL);
 		spaces->processes += space != NULL;
 	}
-	if (space && !space->map)
-		space->map = mt_image_map_create();
-	return space && space->map ? space : NULL;
+	return space && has_map(space) ? space : NULL;
 }
 
 static struct mt_task *find_task(const struct mt_spaces *spaces, int32_t tid)
@@ -164,7 +170,7 @@ struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t ti
 	char name[16];
 
 	if (task && (task->pid == pid || pid < 0))
-		return task;
+		return has_map(task->space) ? task : NULL;
 	space = space_of(spaces, pid);
 	task = space ? new_task(spaces, pid, tid, space) : NULL;
 	if (!task)

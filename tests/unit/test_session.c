@@ -1,0 +1,360 @@
+/* report/session: from a recording to samples, each with its task, space, weight and stack. */
+#include "report/session.h"
+
+#include "formats/base/strings.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/selection.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+#include "tests/unit/report_records.h"
+#include "tests/unit/unit.h"
+#include "unwind/unwind.h"
+
+/*
+ * What a session gave, as text: "time comm pid/tid event weight root;...;leaf", one sample a line.
+ */
+struct told {
+	char text[8192];
+	size_t used;
+	struct mt_selection selection;
+	uint64_t samples, selected, lost, disordered;
+	size_t processes;
+	double start_utc;
+	uint32_t last_space, generation;
+};
+
+static void tell_stack(struct told *told, struct mt_session *session, uint32_t stack)
+{
+	size_t depth, names;
+	const uint32_t *frames;
+
+	if (stack == MT_STACK_NONE)
+		return;
+	frames = mt_stacks_get(mt_session_stacks(session), stack, &depth);
+	while (depth--) {
+		const struct mt_frame_name *name =
+			mt_frames_names(mt_session_frames(session), frames[depth], &names);
+
+		told->used += (size_t)snprintf(
+			told->text + told->used, sizeof(told->text) - told->used, "%s%s",
+			mt_strings_get(mt_frames_strings(mt_session_frames(session)), name->name),
+			depth ? ";" : "");
+	}
+}
+
+static void tell(struct told *told, struct mt_session *session, const struct mt_session_sample *s)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+
+	told->used += (size_t)snprintf(told->text + told->used, sizeof(told->text) - told->used,
+				       "%llu %s %d/%d %s %g ",
+				       (unsigned long long)(s->time - REPORT_START),
+				       mt_strings_get(mt_session_strings(session), s->task->comm),
+				       s->task->pid, s->task->tid,
+				       facts->events.items[s->event].alias, s->weight);
+	tell_stack(told, session, s->stack);
+	told->used +=
+		(size_t)snprintf(told->text + told->used, sizeof(told->text) - told->used, "\n");
+	told->last_space = s->space->id;
+	told->generation = s->space->generation;
+}
+
+/* Reads the recording as it is built so far. */
+static void see(struct mt_builder *b, struct told *told)
+{
+	char kallsyms[32];
+	const char *file = mt_builder_file(b);
+	struct mt_session_options options = {
+		.files = &file,
+		.file_count = 1,
+		.selection = &told->selection,
+		.stacks = true,
+		.method = mt_unwind_methods,
+		.max_frames = 100,
+		.kallsyms = report_records_kallsyms(kallsyms),
+	};
+	struct mt_session_sample sample;
+	struct mt_session *session;
+	const struct mt_facts *facts;
+	bool more = true;
+
+	if (!MT_CHECK_OK(mt_session_open(&options, &session)))
+		return;
+	while (MT_CHECK_OK(mt_session_next(session, &sample, &more)) && more)
+		tell(told, session, &sample);
+	facts = mt_session_facts(session);
+	told->samples = facts->samples;
+	told->selected = facts->selected;
+	told->lost = mt_facts_lost_all(facts);
+	told->processes = facts->recordings.items[0].processes;
+	told->start_utc = (double)facts->recordings.items[0].start_utc / 1e9;
+	mt_session_destroy(session);
+	mt_selection_deinit(&told->selection);
+	unlink(kallsyms);
+}
+
+static void sample(struct mt_builder *b, uint64_t time, int pid, int tid)
+{
+	report_records_sample(b, &(struct report_sample){.time = time, .pid = pid, .tid = tid});
+}
+
+MT_TEST(comms_are_those_of_the_moment)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	report_records_comm(&b, 10, 5, 5, "before", false);
+	sample(&b, 20, 5, 5);
+	report_records_fork(&b, 30, 6, 6, 5);
+	sample(&b, 40, 6, 6);
+	report_records_comm(&b, 50, 6, 6, "child", true);
+	sample(&b, 60, 6, 6);
+	report_records_comm(&b, 70, 5, 5, "after", false);
+	sample(&b, 80, 5, 5);
+	sample(&b, 90, 9, 9);
+	sample(&b, 95, 0, 0);
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "20 before 5/5 page-faults 1 \n"
+				"40 before 6/6 page-faults 1 \n"
+				"60 child 6/6 page-faults 1 \n"
+				"80 after 5/5 page-faults 1 \n"
+				"90 :9 9/9 page-faults 1 \n"
+				"95 swapper 0/0 page-faults 1 \n");
+	MT_CHECK_EQ(told.samples, 6);
+	MT_CHECK_EQ(told.start_utc, 1700000000);
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(records_out_of_order_are_put_in_order)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	sample(&b, 60, 5, 5);
+	report_records_comm(&b, 10, 5, 5, "early", false);
+	sample(&b, 20, 5, 5);
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "20 early 5/5 page-faults 1 \n60 early 5/5 page-faults 1 \n");
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(user_frames_are_in_the_images_mapped_just_then)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	report_records_mmap(&b, 10, 5, 0x10000, 0x10000, "/no/such/app");
+	report_records_mmap(&b, 11, 5, 0x40000, 0x10000, "/no/such/libx.so");
+	report_records_sample(
+		&b, &(struct report_sample){
+			    .time = 20, .pid = 5, .tid = 5, .user = {0x40010, 0x10020, 0x90000}});
+	report_records_fork(&b, 30, 6, 6, 5); /* the child has a copy of the map */
+	report_records_mmap(&b, 35, 6, 0x40000, 0x10000, "/no/such/liby.so");
+	report_records_sample(&b,
+			      &(struct report_sample){
+				      .time = 40, .pid = 6, .tid = 6, .user = {0x40010, 0x10020}});
+	report_records_sample(&b,
+			      &(struct report_sample){
+				      .time = 41, .pid = 5, .tid = 5, .user = {0x40010, 0x10020}});
+	report_records_fork(&b, 50, 6, 7, 6); /* a thread shares it */
+	report_records_mmap(&b, 55, 6, 0x60000, 0x10000, "/no/such/libz.so");
+	report_records_sample(
+		&b, &(struct report_sample){.time = 60, .pid = 6, .tid = 7, .user = {0x60010}});
+	report_records_comm(&b, 70, 6, 6, "new", true); /* exec clears it */
+	report_records_sample(
+		&b, &(struct report_sample){.time = 80, .pid = 6, .tid = 6, .user = {0x60010}});
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [unknown];[app];[libx.so]\n"
+				"40 :5 6/6 page-faults 1 [app];[liby.so]\n"
+				"41 :5 5/5 page-faults 1 [app];[libx.so]\n"
+				"60 :5 6/7 page-faults 1 [libz.so]\n"
+				"80 new 6/6 page-faults 1 [unknown]\n");
+	MT_CHECK_EQ(told.generation, 1);
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(kernel_frames_stand_innermost_and_callers_are_looked_up_at_their_calls)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	/* 0xffffffff81000200 is the return address of a call at the very end of do_syscall_64. */
+	report_records_sample(
+		&b, &(struct report_sample){.time = 20,
+					    .pid = 5,
+					    .tid = 5,
+					    .kernel = {REPORT_K_FAULT, REPORT_KERNEL + 0x200},
+					    .user = {0x40010}});
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [unknown];do_syscall_64;do_fault\n");
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(marks_are_no_samples)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	report_records_sample(
+		&b,
+		&(struct report_sample){.time = 20, .pid = 5, .tid = 5, .event = EVENT_BRK_ENTER});
+	report_records_sample(
+		&b, &(struct report_sample){.time = 30, .pid = 5, .tid = 5, .event = EVENT_BRK});
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "30 :5 5/5 brk 1 \n");
+	MT_CHECK_EQ(told.samples, 1);
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(weights_hold_from_their_time_on)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	sample(&b, 20, 5, 5);
+	mt_weight_put(&b.block, REPORT_START + 25,
+		      &(struct mt_weight_record){
+			      .event = EVENT_FAULTS, .numerator = 100, .denominator = 8});
+	sample(&b, 30, 5, 5);
+	report_records_sample(
+		&b, &(struct report_sample){.time = 35, .pid = 5, .tid = 5, .event = EVENT_BRK});
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text,
+		     "20 :5 5/5 page-faults 1 \n30 :5 5/5 page-faults 12.5 \n35 :5 5/5 brk 1 \n");
+	mt_builder_deinit(&b);
+}
+
+static void build_mixture(struct mt_builder *b)
+{
+	report_records_begin(b);
+	report_records_comm(b, 1, 5, 5, "five", false);
+	report_records_comm(b, 1, 6, 6, "six", false);
+	report_records_mmap(b, 2, 6, 0x10000, 0x10000, "/no/such/app");
+	report_records_sample(b, &(struct report_sample){.time = 1000000000,
+							 .pid = 5,
+							 .tid = 5,
+							 .cpu = 1,
+							 .kernel = {REPORT_K_FAULT}});
+	report_records_sample(b, &(struct report_sample){.time = 2000000000,
+							 .pid = 6,
+							 .tid = 6,
+							 .event = EVENT_BRK,
+							 .kernel = {REPORT_K_BRK}});
+	report_records_sample(
+		b,
+		&(struct report_sample){.time = 3000000000, .pid = 6, .tid = 7, .user = {0x10010}});
+	report_records_end(b);
+}
+
+/* The times of the samples that a selection leaves, in seconds. */
+static void check_selection(struct told *told, const char *times)
+{
+	struct mt_builder b;
+	char seen[64] = "";
+
+	build_mixture(&b);
+	see(&b, told);
+	for (const char *at = told->text; *at; at += strcspn(at, "\n") + 1)
+		snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%c", *at);
+	MT_CHECK_STR(seen, times);
+	MT_CHECK_EQ(told->samples, 3);
+	MT_CHECK_EQ(told->selected, strlen(times));
+	mt_builder_deinit(&b);
+	*told = (struct told){0};
+}
+
+MT_TEST(selectors_select)
+{
+	struct told told = {0};
+
+	check_selection(&told, "123");
+	mt_error_destroy(mt_match_add("-e", "brk", &told.selection.events));
+	check_selection(&told, "2");
+	mt_error_destroy(mt_match_add("-e", "syscalls:sys_exit_brk", &told.selection.events));
+	check_selection(&told, "2");
+	mt_error_destroy(mt_match_add("--comm", "/^s/", &told.selection.comms));
+	check_selection(&told, "23");
+	mt_error_destroy(mt_numbers_add("--pid", "6", &told.selection.pids));
+	check_selection(&told, "23");
+	mt_error_destroy(mt_numbers_add("--tid", "7,5", &told.selection.tids));
+	check_selection(&told, "13");
+	mt_error_destroy(mt_numbers_add("--cpu", "1", &told.selection.cpus));
+	check_selection(&told, "1");
+	mt_error_destroy(mt_timespan_parse("1,3", &told.selection.time));
+	check_selection(&told, "12");
+	mt_error_destroy(mt_timespan_parse("15%-", &told.selection.time));
+	check_selection(&told, "23");
+	mt_error_destroy(mt_match_add("--dso", "app", &told.selection.dsos));
+	check_selection(&told, "3");
+	mt_error_destroy(mt_match_add("--symbol", "do_brk,do_fault", &told.selection.symbols));
+	check_selection(&told, "12");
+}
+
+MT_TEST(losses_told_twice_count_once)
+{
+	struct told told = {0};
+	struct mt_builder b;
+	struct mt_loss_record loss = {.stream = 0,
+				      .event = EVENT_FAULTS,
+				      .from = 1,
+				      .to = 2,
+				      .count = 7,
+				      .source = MT_LOSS_KERNEL};
+
+	report_records_begin(&b);
+	sample(&b, 20, 5, 5);
+	mt_builder_add(&b, MT_CODEC_STORED);
+	mt_builder_begin(&b, MT_CHUNK_STATE, 0);
+	mt_loss_put(&b.block, &loss);
+	loss.source = MT_LOSS_COUNTS;
+	loss.count = 9;
+	mt_loss_put(&b.block, &loss);
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_EQ(told.lost, 9);
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(a_second_recording_in_the_file_has_tasks_of_its_own)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	report_records_comm(&b, 10, 5, 5, "first", false);
+	sample(&b, 20, 5, 5);
+	report_records_end(&b);
+	report_records_begin_again(&b);
+	sample(&b, 15, 5, 5);
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "20 first 5/5 page-faults 1 \n15 :5 5/5 page-faults 1 \n");
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(unreadable_files_are_errors)
+{
+	const char *file = "/no/such/file.mtr";
+	struct mt_selection selection = {0};
+	struct mt_session_options options = {
+		.files = &file, .file_count = 1, .selection = &selection};
+	struct mt_session *session = NULL;
+
+	MT_CHECK_ERR(mt_session_open(&options, &session), MT_ERR_OS);
+	MT_CHECK(!session);
+}
+
+MT_TEST_MAIN
