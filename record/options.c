@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 
 #define DEFAULT_OUTPUT "mtrec.mtr"
@@ -175,9 +176,6 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case OPT_VERSION:
 		options->action = MT_ACTION_VERSION;
 		return true;
-	case OPT_LIST:
-		options->action = MT_ACTION_LIST;
-		return true;
 	default:
 		return false;
 	}
@@ -188,6 +186,10 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	if (parse_flag(key, options))
 		return NULL;
 	switch (key) {
+	case OPT_LIST:
+		options->action = MT_ACTION_LIST;
+		options->list_pattern = text;
+		return NULL;
 	case 'e':
 		return parse_event(text, options);
 	case 'C':
@@ -217,12 +219,13 @@ static void fill_long_options(struct option *longs)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ROW_COUNT; i++) {
-		bool takes = rows[i].argument && rows[i].argument[0] != '[';
+		const char *argument = rows[i].argument;
+		int takes = !argument		? no_argument
+			    : argument[0] == '[' ? optional_argument
+						 : required_argument;
 
 		if (rows[i].name)
-			longs[n++] = (struct option){rows[i].name,
-						     takes ? required_argument : no_argument, NULL,
-						     rows[i].key};
+			longs[n++] = (struct option){rows[i].name, takes, NULL, rows[i].key};
 	}
 	longs[n] = (struct option){0};
 }
@@ -242,17 +245,59 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 		what = "-c and -F exclude each other";
 	else if (!*options->output)
 		what = "-o: empty file name";
+	else if (options->command && !*options->command[0])
+		what = "the name of the command is empty";
+	else if (mt_list_has(&options->pids, 0))
+		what = "-p: there is no process 0";
+	else if (mt_list_has(&options->tids, 0))
+		what = "-t: there is no thread 0";
 	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : NULL;
 }
 
-static struct mt_error *unknown_option(int key, const char *word)
+/* "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for none. */
+static char *candidates(const char *word)
 {
-	if (key == ':')
-		return usage_error(
-			mt_error_create(MT_ERR_USAGE, "option '%s' wants an argument", word));
-	if (optopt && optopt < 256)
-		return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '-%c'", optopt));
-	return usage_error(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word));
+	size_t length = strcspn(word, "="), size, count = 0;
+	const char *names[ROW_COUNT];
+	char *text = NULL;
+	FILE *out;
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (rows[i].name && length > 2 && !strncmp(rows[i].name, word + 2, length - 2))
+			names[count++] = rows[i].name;
+	}
+	out = count ? open_memstream(&text, &size) : NULL;
+	for (size_t i = 0; out && i < count; i++)
+		fprintf(out, "%s--%s", !i ? "" : i + 1 < count ? ", " : " or ", names[i]);
+	if (out)
+		fclose(out);
+	return text;
+}
+
+static struct mt_error *missing_argument(const char *word)
+{
+	if (word[1] == '-')
+		return mt_error_create(MT_ERR_USAGE, "option '%s' wants an argument", word);
+	return mt_error_create(MT_ERR_USAGE, "option '-%c' wants an argument", optopt);
+}
+
+/* getopt knows the option by optopt: its letter, its key where it got an argument that it does not
+ * take, 0 for a long name that is unknown or not clear. */
+static struct mt_error *unknown_option(const char *word)
+{
+	MT_CLEANUP_FREE char *names = NULL;
+
+	for (size_t i = 0; optopt && i < ROW_COUNT; i++) {
+		if (rows[i].key == optopt)
+			return mt_error_create(MT_ERR_USAGE, "option '--%s' takes no argument",
+					       rows[i].name);
+	}
+	if (optopt)
+		return mt_error_create(MT_ERR_USAGE, "unknown option '-%c'", optopt);
+	names = candidates(word);
+	if (names)
+		return mt_error_create(MT_ERR_USAGE, "option '%s' could be %s", word, names);
+	return mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word);
 }
 
 static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
@@ -266,14 +311,18 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 	opterr = 0;
 	while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1) {
 		if (key == '?' || key == ':')
-			return unknown_option(key, argv[optind - 1]);
+			return usage_error(key == '?' ? unknown_option(argv[optind - 1])
+						      : missing_argument(argv[optind - 1]));
 		err = parse_one(key, optarg, options);
 		if (err)
 			return err;
 	}
 	if (options->action == MT_ACTION_LIST) {
-		options->list_pattern = optind < argc ? argv[optind] : NULL;
-		return NULL;
+		if (!options->list_pattern && optind < argc)
+			options->list_pattern = argv[optind++];
+		return optind == argc ? NULL
+				      : usage_error(mt_error_create(MT_ERR_USAGE,
+								    "--list takes one pattern"));
 	}
 	options->command = optind < argc ? argv + optind : NULL;
 	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
