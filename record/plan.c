@@ -33,6 +33,7 @@ struct planner {
 	const struct mt_perf_features *features;
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
+	bool by_time; /* there is an event that -F means */
 };
 
 /* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
@@ -120,12 +121,13 @@ static void ask_stack(const struct planner *planner, struct perf_event_attr *att
 	attr->sample_stack_user = options->dump_size;
 }
 
-/* How often: -c, -F, or what the event is sampled by. */
-static void ask_rate(const struct planner *planner, bool by_time, struct perf_event_attr *attr)
+/* How often: -c, or -F for what is sampled by time. */
+static void ask_rate(struct planner *planner, bool by_time, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
-	bool frequency = by_time ? !options->period : options->frequency != 0;
+	bool frequency = by_time && !options->period; /* never of what is counted one by one */
 
+	planner->by_time |= by_time;
 	attr->sample_period = options->period ? options->period : 1;
 	if (frequency) {
 		attr->freq = 1;
@@ -371,7 +373,7 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				struct mt_plan **out)
 {
 	MT_CLEANUP(mt_plan_destroy_p) struct mt_plan *plan = calloc(1, sizeof(*plan));
-	struct planner planner = {options, features, tracepoints, plan};
+	struct planner planner = {options, features, tracepoints, plan, false};
 	struct mt_error *err;
 
 	if (!plan)
@@ -379,6 +381,10 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 	err = plan_sideband(&planner);
 	for (size_t i = 0; i < options->events.count && !err; i++)
 		err = plan_list(&planner, options->events.items[i]);
+	if (!err && options->frequency && !planner.by_time)
+		err = mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						    "-F: none of these events is sampled by time"),
+				    "-c N takes one sample every N events");
 	if (err)
 		return err;
 	*out = MT_TAKE(plan);

@@ -1,0 +1,458 @@
+/* record/plan: from the words of -e to attributes, for kernels with more and with less. */
+#include "record/plan.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "record/options.h"
+#include "record/perf_event.h"
+#include "record/tracefs.h"
+#include "tests/unit/unit.h"
+
+static const struct mt_perf_features all_features = {
+	.identifier = true,
+	.mmap2 = true,
+	.comm_exec = true,
+	.clockid = true,
+	.dummy = true,
+	.cloexec = true,
+	.format_lost = true,
+	.kernel_frames = true,
+};
+
+/* Tracepoints that this kernel has. */
+static const struct {
+	const char *name;
+	uint64_t id;
+} tracepoints[] = {
+	{"syscalls:sys_enter_brk", 101},    {"syscalls:sys_exit_brk", 102},
+	{"syscalls:sys_enter_mmap", 103},   {"syscalls:sys_exit_mmap", 104},
+	{"syscalls:sys_enter_munmap", 105}, {"syscalls:sys_exit_munmap", 106},
+	{"syscalls:sys_enter_mremap", 107}, {"syscalls:sys_exit_mremap", 108},
+	{"sched:sched_switch", 300},	    {"syscalls:sys_exit_odd", 400},
+};
+
+static struct mt_error *find(void *context, const char *name, struct mt_tracepoint *out)
+{
+	unsigned *asked = context;
+
+	(*asked)++;
+	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(tracepoints[0]); i++) {
+		if (strcmp(tracepoints[i].name, name))
+			continue;
+		*out = (struct mt_tracepoint){.id = tracepoints[i].id, .format = strdup(name)};
+		return NULL;
+	}
+	return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
+}
+
+/* A plan for that command line on a kernel with those features. */
+static struct mt_error *plan_for(const char *line, const struct mt_perf_features *features,
+				 struct mt_plan **out)
+{
+	char text[256], *argv[16];
+	int argc = 0;
+	unsigned asked = 0;
+	struct mt_tracepoint_source source = {&asked, find};
+	struct mt_record_options options;
+	struct mt_error *err;
+
+	snprintf(text, sizeof(text), "mtrec %s", line);
+	for (char *word = strtok(text, " "); word && argc < 15; word = strtok(NULL, " "))
+		argv[argc++] = strcmp(word, "~") ? word : word + 1;
+	argv[argc] = NULL;
+	err = mt_record_options_parse(argc, argv, &options);
+	if (err)
+		return mt_error_context(err, "options");
+	err = mt_plan_create(&options, features, &source, out);
+	mt_record_options_deinit(&options);
+	return err;
+}
+
+static struct mt_plan *planned(const char *line)
+{
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(plan_for(line, &all_features, &plan));
+	return plan;
+}
+
+static struct mt_plan *planned_without(const char *line, struct mt_perf_features features)
+{
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(plan_for(line, &features, &plan));
+	return plan;
+}
+
+static bool has(const struct mt_planned_event *event, uint64_t fields)
+{
+	return (event->attr.sample_type & fields) == fields;
+}
+
+static bool has_none(const struct mt_planned_event *event, uint64_t fields)
+{
+	return !(event->attr.sample_type & fields);
+}
+
+#define STACK (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+MT_TEST(the_first_event_is_the_side_band)
+{
+	struct mt_plan *plan = planned("-e page-faults -a");
+	const struct mt_planned_event *event;
+
+	MT_REQUIRE(plan);
+	event = &plan->events.items[0];
+	MT_CHECK_EQ(plan->events.count, 2);
+	MT_CHECK_EQ(event->role, MT_ROLE_SIDEBAND);
+	MT_CHECK_EQ(event->class, MT_CLASS_RARE);
+	MT_CHECK_EQ(event->pair, MT_EVENT_NONE);
+	MT_CHECK_EQ(event->attr.type, PERF_TYPE_SOFTWARE);
+	MT_CHECK_EQ(event->attr.config, PERF_COUNT_SW_DUMMY);
+	MT_CHECK(event->attr.mmap && event->attr.mmap2 && event->attr.comm &&
+		 event->attr.comm_exec && event->attr.task);
+	MT_CHECK(has_none(event, STACK | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(every_event_has_what_tells_records_apart)
+{
+	struct mt_plan *plan = planned("-e page-faults,brk,cpu-clock,sched:sched_switch -a");
+
+	MT_REQUIRE(plan);
+	for (size_t i = 0; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		MT_CHECK(has(event, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+					    PERF_SAMPLE_CPU));
+		MT_CHECK(event->attr.disabled && event->attr.sample_id_all);
+		MT_CHECK(event->attr.use_clockid && event->attr.clockid == CLOCK_MONOTONIC);
+		MT_CHECK_EQ(event->attr.read_format, PERF_FORMAT_ID | (1u << 4));
+		MT_CHECK(event->attr.watermark && event->attr.wakeup_watermark);
+		MT_CHECK_EQ(event->attr.size, sizeof(event->attr));
+		MT_CHECK_EQ(event->id_offset, sizeof(struct perf_event_header));
+		MT_CHECK_EQ(event->decoded.sample_type, event->attr.sample_type);
+	}
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_page_fault_is_sampled_each_time_with_address_and_stack)
+{
+	struct mt_plan *plan = planned("-e page-faults -a");
+	const struct mt_planned_event *event;
+
+	MT_REQUIRE(plan);
+	event = &plan->events.items[1];
+	MT_CHECK_STR(event->name, "page-faults");
+	MT_CHECK_STR(event->alias, "page-faults");
+	MT_CHECK_STR(event->unit, "faults");
+	MT_CHECK_EQ(event->role, MT_ROLE_SAMPLE);
+	MT_CHECK_EQ(event->class, MT_CLASS_STORM);
+	MT_CHECK_EQ(event->attr.type, PERF_TYPE_SOFTWARE);
+	MT_CHECK_EQ(event->attr.config, PERF_COUNT_SW_PAGE_FAULTS);
+	MT_CHECK_EQ(event->attr.sample_period, 1);
+	MT_CHECK(!event->attr.freq);
+	MT_CHECK(has(event, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | STACK));
+	MT_CHECK_EQ(event->attr.sample_stack_user, 16384);
+	MT_CHECK(event->attr.sample_regs_user);
+	MT_CHECK(!event->attr.exclude_kernel && !event->attr.exclude_user);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_syscall_is_an_exit_with_stack_and_an_enter_without)
+{
+	static const char *const names[] = {"brk", "mmap", "munmap", "mremap"};
+
+	for (size_t i = 0; i < 4; i++) {
+		char line[32], exits[64], enters[64];
+		const struct mt_planned_event *exit, *enter;
+		struct mt_plan *plan;
+
+		snprintf(line, sizeof(line), "-e %s -a", names[i]);
+		snprintf(exits, sizeof(exits), "syscalls:sys_exit_%s", names[i]);
+		snprintf(enters, sizeof(enters), "syscalls:sys_enter_%s", names[i]);
+		plan = planned(line);
+		MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 3));
+		exit = &plan->events.items[1];
+		enter = &plan->events.items[2];
+		MT_CHECK_STR(exit->name, exits);
+		MT_CHECK_STR(enter->name, enters);
+		MT_CHECK_STR(exit->alias, names[i]);
+		MT_CHECK_STR(enter->alias, names[i]);
+		MT_CHECK_STR(exit->format, exits);
+		MT_CHECK_EQ(exit->attr.type, PERF_TYPE_TRACEPOINT);
+		MT_CHECK_EQ(exit->attr.config, 102 + 2 * i);
+		MT_CHECK_EQ(enter->attr.config, 101 + 2 * i);
+		MT_CHECK(exit->role == MT_ROLE_SAMPLE && enter->role == MT_ROLE_MARK);
+		MT_CHECK(exit->pair == 2 && enter->pair == 1);
+		MT_CHECK(exit->class == MT_CLASS_RARE && enter->class == MT_CLASS_RARE);
+		MT_CHECK(has(exit, PERF_SAMPLE_RAW | PERF_SAMPLE_CALLCHAIN | STACK));
+		MT_CHECK(has(enter, PERF_SAMPLE_RAW));
+		MT_CHECK(has_none(enter, PERF_SAMPLE_CALLCHAIN | STACK));
+		MT_CHECK(exit->attr.sample_period == 1 && enter->attr.sample_period == 1);
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(thinning_leaves_the_time_marks_whole)
+{
+	struct mt_plan *plan = planned("-e brk -a -c 10");
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_period, 10);
+	MT_CHECK_EQ(plan->events.items[2].attr.sample_period, 1);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(any_tracepoint_by_its_name)
+{
+	struct mt_plan *plan = planned("-e sched:sched_switch -a");
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 2));
+	MT_CHECK_STR(plan->events.items[1].name, "sched:sched_switch");
+	MT_CHECK_STR(plan->events.items[1].unit, "events");
+	MT_CHECK_EQ(plan->events.items[1].attr.config, 300);
+	MT_CHECK_EQ(plan->events.items[1].class, MT_CLASS_STORM);
+	MT_CHECK(has(&plan->events.items[1], PERF_SAMPLE_RAW | STACK));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(clocks_and_hardware_are_sampled_by_time)
+{
+	static const char *const events[] = {"cpu-clock", "task-clock", "cycles"};
+
+	for (size_t i = 0; i < 3; i++) {
+		char line[64];
+		struct mt_plan *plan;
+
+		snprintf(line, sizeof(line), "-e %s -a", events[i]);
+		plan = planned(line);
+		MT_REQUIRE(plan);
+		MT_CHECK(plan->events.items[1].attr.freq);
+		MT_CHECK_EQ(plan->events.items[1].attr.sample_freq, 1000);
+		MT_CHECK(has(&plan->events.items[1], PERF_SAMPLE_PERIOD));
+		mt_plan_destroy(plan);
+		snprintf(line, sizeof(line), "-e %s -a -F 99", events[i]);
+		plan = planned(line);
+		MT_REQUIRE(plan);
+		MT_CHECK(plan->events.items[1].attr.freq);
+		MT_CHECK_EQ(plan->events.items[1].attr.sample_freq, 99);
+		mt_plan_destroy(plan);
+		snprintf(line, sizeof(line), "-e %s -a -c 1000000", events[i]);
+		plan = planned(line);
+		MT_REQUIRE(plan);
+		MT_CHECK(!plan->events.items[1].attr.freq);
+		MT_CHECK_EQ(plan->events.items[1].attr.sample_period, 1000000);
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(a_frequency_never_thins_what_is_counted)
+{
+	struct mt_plan *plan = planned("-e brk,cpu-clock,page-faults,sched:sched_switch -a -F 99");
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 6));
+	for (size_t i = 1; i < plan->events.count; i++) {
+		bool clock = i == 3;
+
+		MT_CHECK_EQ(plan->events.items[i].attr.freq, clock);
+		MT_CHECK_EQ(plan->events.items[i].attr.sample_period, clock ? 99 : 1);
+	}
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_frequency_for_nothing_is_a_mistake)
+{
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = plan_for("-e page-faults,brk -a -F 99", &all_features, &plan);
+
+	MT_REQUIRE(MT_CHECK(err && err->kind == MT_ERR_USAGE));
+	MT_CHECK_STR(err->message, "-F: none of these events is sampled by time");
+	MT_CHECK(err->hint && strstr(err->hint, "-c"));
+	mt_error_destroy(err);
+}
+
+MT_TEST(no_sample_period_where_the_kernel_would_then_sample_every_event)
+{
+	static const char *const lines[] = {
+		"-e page-faults,brk,sched:sched_switch,cs,faults,minor-faults -a",
+		"-e page-faults,brk,sched:sched_switch -a -c 1000",
+		"-e cpu-clock -a -c 1000",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct mt_plan *plan = planned(lines[i]);
+
+		MT_REQUIRE(plan);
+		for (size_t e = 0; e < plan->events.count; e++)
+			MT_CHECK(has_none(&plan->events.items[e], PERF_SAMPLE_PERIOD));
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(call_graph_decides_what_a_stack_is)
+{
+	struct mt_plan *plan = planned("-e page-faults -a --call-graph fp");
+
+	MT_REQUIRE(plan);
+	MT_CHECK(has(&plan->events.items[1], PERF_SAMPLE_CALLCHAIN));
+	MT_CHECK(has_none(&plan->events.items[1], STACK));
+	MT_CHECK_EQ(plan->events.items[1].sp_back, 0);
+	mt_plan_destroy(plan);
+	plan = planned("-e page-faults,brk -a --call-graph none");
+	MT_REQUIRE(plan);
+	MT_CHECK(has_none(&plan->events.items[1], PERF_SAMPLE_CALLCHAIN | STACK));
+	MT_CHECK(has_none(&plan->events.items[2], PERF_SAMPLE_CALLCHAIN | STACK));
+	mt_plan_destroy(plan);
+	plan = planned("-e page-faults -a --call-graph dwarf,65528");
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_stack_user, 65528);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(the_stack_pointer_is_found_from_behind)
+{
+	struct mt_plan *plan = planned("-e page-faults -a");
+	uint64_t regs;
+
+	MT_REQUIRE(plan);
+	regs = plan->events.items[1].attr.sample_regs_user;
+#if defined(__x86_64__)
+	MT_CHECK_EQ(regs, 0xff0fff);
+	/* sp is register 7: behind it come 8 to 11 and 16 to 23 */
+	MT_CHECK_EQ(plan->events.items[1].sp_back, 8 * 13);
+#endif
+	MT_CHECK(regs);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(modifiers_choose_user_or_kernel)
+{
+	struct mt_plan *plan = planned("-e page-faults:u,faults:k,cs:uk -a");
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 4));
+	MT_CHECK(plan->events.items[1].attr.exclude_kernel);
+	MT_CHECK(!plan->events.items[1].attr.exclude_user);
+	MT_CHECK_STR(plan->events.items[1].name, "page-faults");
+	MT_CHECK_STR(plan->events.items[1].alias, "page-faults:u");
+	MT_CHECK(plan->events.items[2].attr.exclude_user);
+	MT_CHECK(!plan->events.items[2].attr.exclude_kernel);
+	MT_CHECK(!plan->events.items[3].attr.exclude_user &&
+		 !plan->events.items[3].attr.exclude_kernel);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(an_event_named_twice_is_opened_once)
+{
+	struct mt_plan *plan = planned("-e brk,page-faults,brk -e page-faults,sched:sched_switch "
+				       "-e sched:sched_switch -a");
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 1 + 2 + 1 + 1);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(children_are_followed_unless_whole_cpus_are_recorded)
+{
+	static const struct {
+		const char *line;
+		bool inherit;
+	} rows[] = {{"-e page-faults -a", false},    {"-e page-faults -C 0", false},
+		    {"-e page-faults true", true},   {"-e page-faults -p 1", true},
+		    {"-e page-faults -t 1", true},   {"-e page-faults -a true", false}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct mt_plan *plan = planned(rows[i].line);
+
+		MT_REQUIRE(plan);
+		MT_CHECK_EQ(plan->events.items[0].attr.inherit, rows[i].inherit);
+		MT_CHECK_EQ(plan->events.items[1].attr.inherit, rows[i].inherit);
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(what_a_kernel_lacks_is_not_asked_for)
+{
+	struct mt_perf_features none = {0};
+	struct mt_plan *plan = planned_without("-e page-faults,brk -a", none);
+
+	MT_REQUIRE(plan);
+	for (size_t i = 0; i < plan->events.count; i++) {
+		const struct perf_event_attr *attr = &plan->events.items[i].attr;
+
+		MT_CHECK(!(attr->sample_type & PERF_SAMPLE_IDENTIFIER));
+		MT_CHECK(!attr->mmap2 && !attr->comm_exec && !attr->use_clockid && !attr->clockid);
+		MT_CHECK_EQ(attr->read_format, PERF_FORMAT_ID);
+		MT_CHECK(attr->exclude_kernel);
+	}
+	MT_CHECK_EQ(plan->events.items[0].attr.config, PERF_COUNT_SW_CPU_CLOCK);
+	MT_CHECK(plan->events.items[0].attr.sample_period > 1ull << 60);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(without_identifiers_all_samples_of_a_ring_begin_alike)
+{
+	struct mt_perf_features features = all_features;
+	struct mt_plan *plan;
+
+	features.identifier = false;
+	plan = planned_without("-e page-faults,brk,cpu-clock,sched:sched_switch -a", features);
+	MT_REQUIRE(plan);
+	for (size_t i = 0; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		MT_CHECK(has(event, PERF_SAMPLE_ID | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR));
+		/* header, ip, pid and tid, time, addr, id */
+		MT_CHECK_EQ(event->pid_offset, 16);
+		MT_CHECK_EQ(event->time_offset, 24);
+		MT_CHECK_EQ(event->id_offset, 40);
+	}
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(offsets_follow_the_fields)
+{
+	struct mt_plan *plan = planned("-e page-faults -a");
+
+	MT_REQUIRE(plan);
+	/* header, identifier, [ip,] pid and tid, time */
+	MT_CHECK_EQ(plan->events.items[0].pid_offset, 16);
+	MT_CHECK_EQ(plan->events.items[0].time_offset, 24);
+	MT_CHECK_EQ(plan->events.items[1].pid_offset, 24);
+	MT_CHECK_EQ(plan->events.items[1].time_offset, 32);
+	mt_plan_destroy(plan);
+}
+
+static void check_refused(const char *events, enum mt_error_kind kind, const char *message)
+{
+	char line[128];
+	struct mt_plan *plan = NULL;
+	struct mt_error *err;
+
+	snprintf(line, sizeof(line), "-e %s -a", events);
+	err = plan_for(line, &all_features, &plan);
+	if (MT_CHECK(err)) {
+		MT_CHECK_EQ(err->kind, kind);
+		MT_CHECK_STR(err->message, message);
+		MT_CHECK(kind == MT_ERR_NOT_FOUND || err->hint);
+	}
+	MT_CHECK(!plan);
+	mt_error_destroy(err);
+}
+
+MT_TEST(unknown_events_are_named)
+{
+	check_refused("nosuch", MT_ERR_USAGE, "unknown event 'nosuch'");
+	check_refused("brk,nosuch,cs", MT_ERR_USAGE, "unknown event 'nosuch'");
+	check_refused("Brk", MT_ERR_USAGE, "unknown event 'Brk'");
+	check_refused("no:such", MT_ERR_NOT_FOUND, "no no:such");
+	check_refused("~", MT_ERR_USAGE, "-e: empty event name");
+	check_refused("brk,", MT_ERR_USAGE, "-e: empty event name");
+	check_refused(",brk", MT_ERR_USAGE, "-e: empty event name");
+	check_refused("page-faults:x", MT_ERR_USAGE, "bad modifier in 'page-faults:x'");
+	check_refused("page-faults:", MT_ERR_USAGE, "bad modifier in 'page-faults:'");
+	check_refused("brk:u", MT_ERR_USAGE, "bad modifier in 'brk:u'");
+}
+
+MT_TEST_MAIN
