@@ -43,6 +43,15 @@ bool mt_ring_begin(struct mt_ring *ring)
 	return ring->head != ring->tail;
 }
 
+/* A record is whole words, so that no header stands across the end, and lies within what is there. */
+static bool makes_sense(const struct mt_ring *ring, const struct perf_event_header *header)
+{
+	uint64_t available = ring->head - ring->tail;
+
+	return available <= ring->size && header->size >= sizeof(*header) && !(header->size % 8) &&
+	       header->size <= available;
+}
+
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring)
 {
 	size_t at = ring->tail & (ring->size - 1), until_end = ring->size - at;
@@ -50,7 +59,7 @@ const struct perf_event_header *mt_ring_next(struct mt_ring *ring)
 
 	if (ring->tail == ring->head)
 		return NULL;
-	if (header->size < sizeof(*header) || header->size > ring->head - ring->tail) {
+	if (!makes_sense(ring, header)) {
 		ring->tail = ring->head;
 		return NULL;
 	}

@@ -1,0 +1,158 @@
+/* record/spool: a bounded pool and an ordered queue, between threads. */
+#include "record/spool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "formats/chunk.h"
+#include "tests/unit/unit.h"
+
+MT_TEST(blocks_are_empty_memory_of_one_size)
+{
+	struct mt_spool *spool = mt_spool_create(2);
+	struct mt_block *block;
+
+	MT_REQUIRE(spool);
+	block = mt_spool_take(spool);
+	MT_REQUIRE(block);
+	MT_CHECK_EQ(block->capacity, MT_SPOOL_BLOCK);
+	memset(block->bytes, 0xff, block->capacity);
+	mt_spool_release(spool, block);
+	mt_spool_destroy(spool);
+}
+
+MT_TEST(there_are_no_more_blocks_than_allowed)
+{
+	struct mt_spool *spool = mt_spool_create(3);
+	struct mt_block *blocks[3];
+
+	MT_REQUIRE(spool);
+	for (int i = 0; i < 3; i++)
+		MT_CHECK((blocks[i] = mt_spool_take(spool)));
+	MT_CHECK(!mt_spool_take(spool));
+	mt_spool_release(spool, blocks[1]);
+	MT_CHECK(mt_spool_take(spool) == blocks[1]);
+	MT_CHECK(!mt_spool_take(spool));
+	for (int i = 0; i < 3; i++)
+		mt_spool_release(spool, blocks[i]);
+	mt_spool_destroy(spool);
+}
+
+MT_TEST(what_is_pushed_first_is_popped_first)
+{
+	struct mt_spool *spool = mt_spool_create(4);
+	struct mt_block *a, *b, *c;
+
+	MT_REQUIRE(spool);
+	a = mt_spool_take(spool);
+	b = mt_spool_take(spool);
+	c = mt_spool_take(spool);
+	mt_spool_push(spool, b);
+	mt_spool_push(spool, a);
+	MT_CHECK_EQ(mt_spool_fill(spool), 50);
+	MT_CHECK(mt_spool_pop(spool) == b);
+	mt_spool_push(spool, c);
+	MT_CHECK(mt_spool_pop(spool) == a);
+	MT_CHECK(mt_spool_pop(spool) == c);
+	MT_CHECK_EQ(mt_spool_fill(spool), 0);
+	MT_CHECK_EQ(mt_spool_peak(spool), 2 * MT_SPOOL_BLOCK);
+	mt_spool_destroy(spool);
+}
+
+MT_TEST(a_closed_spool_gives_what_it_has_and_ends)
+{
+	struct mt_spool *spool = mt_spool_create(2);
+
+	MT_REQUIRE(spool);
+	mt_spool_push(spool, mt_spool_take(spool));
+	mt_spool_close(spool);
+	MT_CHECK(mt_spool_pop(spool));
+	MT_CHECK(!mt_spool_pop(spool));
+	MT_CHECK(!mt_spool_pop(spool));
+	mt_spool_destroy(spool);
+}
+
+#define PRODUCERS 3
+#define BLOCKS_EACH 400
+
+struct producer {
+	struct mt_spool *spool;
+	uint32_t stream;
+	bool waits;
+};
+
+static void *produce(void *argument)
+{
+	struct producer *producer = argument;
+
+	for (uint32_t i = 0; i < BLOCKS_EACH; i++) {
+		struct mt_block *block;
+
+		if (producer->waits)
+			block = mt_spool_take_wait(producer->spool);
+		else
+			while (!(block = mt_spool_take(producer->spool)))
+				usleep(50);
+		mt_block_reset(block, MT_CHUNK_DATA, producer->stream);
+		block->records = i;
+		mt_spool_push(producer->spool, block);
+	}
+	return NULL;
+}
+
+MT_TEST(threads_share_few_blocks_and_lose_none)
+{
+	struct mt_spool *spool = mt_spool_create(4);
+	struct producer producers[PRODUCERS];
+	pthread_t threads[PRODUCERS];
+	uint32_t next[PRODUCERS] = {0};
+
+	MT_REQUIRE(spool);
+	for (uint32_t i = 0; i < PRODUCERS; i++) {
+		producers[i] = (struct producer){spool, i, i != 0};
+		MT_REQUIRE(!pthread_create(&threads[i], NULL, produce, &producers[i]));
+	}
+	for (int i = 0; i < PRODUCERS * BLOCKS_EACH; i++) {
+		struct mt_block *block = mt_spool_pop(spool);
+
+		MT_REQUIRE(block && block->stream < PRODUCERS);
+		MT_CHECK_EQ(block->records, next[block->stream]++);
+		mt_spool_release(spool, block);
+	}
+	for (int i = 0; i < PRODUCERS; i++) {
+		MT_CHECK_EQ(next[i], BLOCKS_EACH);
+		pthread_join(threads[i], NULL);
+	}
+	MT_CHECK(mt_spool_peak(spool) <= 4 * MT_SPOOL_BLOCK);
+	mt_spool_destroy(spool);
+}
+
+static void *pop_all(void *argument)
+{
+	struct mt_block *block;
+
+	while ((block = mt_spool_pop(argument)))
+		mt_spool_release(argument, block);
+	return NULL;
+}
+
+MT_TEST(closing_wakes_who_waits_for_a_block)
+{
+	struct mt_spool *spool = mt_spool_create(1);
+	pthread_t thread;
+
+	MT_REQUIRE(spool && !pthread_create(&thread, NULL, pop_all, spool));
+	usleep(1000);
+	mt_spool_push(spool, mt_spool_take_wait(spool));
+	mt_spool_close(spool);
+	MT_CHECK_EQ(pthread_join(thread, NULL), 0);
+	mt_spool_destroy(spool);
+}
+
+MT_TEST(destroying_nothing_is_harmless)
+{
+	mt_spool_destroy(NULL);
+}
+
+MT_TEST_MAIN
