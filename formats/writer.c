@@ -5,6 +5,7 @@
 #include "formats/writer.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,6 +74,15 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
+/* A pipe that somebody made non-blocking: wait for room. An end that is closed is told by the next
+ * write. */
+static void wait_for_room(int fd)
+{
+	struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+	poll(&room, 1, -1);
+}
+
 /* All of the pieces, or false with errno; *done says how many bytes went out either way. */
 static bool write_all(int fd, struct iovec *pieces, int count, size_t *done)
 {
@@ -82,6 +92,10 @@ static bool write_all(int fd, struct iovec *pieces, int count, size_t *done)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN) {
+			wait_for_room(fd);
+			continue;
+		}
 		if (n < 0)
 			return false;
 		*done += (size_t)n;
