@@ -48,9 +48,8 @@ static struct mt_text status_value(const char *status, const char *key)
 	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
 }
 
-/* /proc/PID/stat field 22; the comm in field 2 may hold blanks and brackets, so count from its last
- * ')'. */
-static uint64_t start_time(const char *stat)
+/* The comm in field 2 may hold blanks and brackets, so count from its last ')'. */
+uint64_t mt_existing_start_time(const char *stat)
 {
 	const char *at = strrchr(stat, ')');
 
@@ -67,15 +66,18 @@ static bool read_thread(pid_t pid, pid_t tid, struct mt_task_record *task, char 
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", pid, tid);
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/task/%d/status", pid, tid);
 
-	*comm = mt_read_textf(NULL, "/proc/%d/task/%d/comm", pid, tid);
+	size_t size = 0;
+
+	*comm = mt_read_textf(&size, "/proc/%d/task/%d/comm", pid, tid);
 	if (!stat || !status || !*comm)
 		return false;
-	(*comm)[strcspn(*comm, "\n")] = '\0';
+	if (size) /* a newline of its own stands at the end; others belong to the name */
+		(*comm)[size - 1] = '\0';
 	task->pid = pid;
 	task->tid = tid;
 	task->ppid = (int32_t)strtol(status_value(status, "\nPPid:").bytes, NULL, 10);
 	task->uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
-	task->start_time = start_time(stat);
+	task->start_time = mt_existing_start_time(stat);
 	task->comm = text_of(*comm);
 	return true;
 }
@@ -160,8 +162,7 @@ static size_t unescape(char *path)
 	return (size_t)(to - path);
 }
 
-/* One line "start-end perms offset major:minor inode   path"; false where it is not one. */
-static bool parse_map(char *line, struct mt_map_record *map)
+bool mt_existing_parse_map(char *line, struct mt_map_record *map)
 {
 	char perms[5];
 	unsigned long long start, end, offset, inode;
@@ -169,7 +170,8 @@ static bool parse_map(char *line, struct mt_map_record *map)
 	int path_at = 0;
 
 	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &offset, &major,
-		   &minor, &inode, &path_at) < 7)
+		   &minor, &inode, &path_at) < 7 ||
+	    strlen(perms) != 4)
 		return false;
 	map->start = start;
 	map->end = end;
@@ -206,7 +208,7 @@ static void put_maps(struct mt_state *state, pid_t pid)
 			struct mt_map_record map = {.pid = pid, .before = before, .after = now()};
 
 			*newline = '\0';
-			if (parse_map(line, &map))
+			if (mt_existing_parse_map(line, &map))
 				(void)mt_state_put(state, mt_map_put, &map);
 		}
 		kept = strlen(line);

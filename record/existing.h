@@ -3,8 +3,11 @@
 #ifndef MT_RECORD_EXISTING_H
 #define MT_RECORD_EXISTING_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+struct mt_map_record;
 struct mt_state;
 
 /* One process: its threads and its maps. A process that is gone, or that we may not look into,
@@ -16,5 +19,15 @@ void mt_existing_all(struct mt_state *state);
 
 /* The process that a thread belongs to; tid itself where that cannot be told. */
 pid_t mt_existing_pid_of(pid_t tid);
+
+/*
+ * One line of /proc/PID/maps, "start-end perms offset major:minor inode   path", without its newline:
+ * fills all of map but pid and the times. The path is unescaped in place and borrows the line. False
+ * where it is no such line.
+ */
+bool mt_existing_parse_map(char *line, struct mt_map_record *map);
+
+/* Field 22 of /proc/PID/stat, in clock ticks since boot; 0 where there is none. */
+uint64_t mt_existing_start_time(const char *stat);
 
 #endif

@@ -79,13 +79,11 @@ static void put_number(struct mt_state *state, const char *key, long value)
 	put_info(state, key, text);
 }
 
-/* Words as a shell would take them again: quoted where they hold more than letters, digits and a
- * few signs. */
-static void put_command(struct mt_state *state, int argc, char **argv)
+char *mt_host_quote(int argc, char *const *argv)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+@%";
-	MT_CLEANUP_FREE char *line = NULL;
+	char *line = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&line, &size);
 
@@ -97,7 +95,14 @@ static void put_command(struct mt_state *state, int argc, char **argv)
 			fputs(*c == '\'' ? "'\\''" : (char[]){*c, 0}, out);
 		fputs(quote ? "'" : "", out);
 	}
-	if (out && !fclose(out))
+	return out && !fclose(out) ? line : NULL;
+}
+
+static void put_command(struct mt_state *state, int argc, char **argv)
+{
+	MT_CLEANUP_FREE char *line = mt_host_quote(argc, argv);
+
+	if (line)
 		put_info(state, "command", line);
 }
 
