@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ static struct mt_error *output_error(int errnum, const char *path)
 {
 	struct mt_error *err = mt_error_os(errnum, "cannot write %s", path);
 
-	if (err->kind == MT_ERR_OS)
+	if (err->kind != MT_ERR_NOMEM)
 		err->kind = MT_ERR_OUTPUT;
 	return mt_error_hint(err, "-o FILE chooses another place");
 }
@@ -36,21 +37,37 @@ static struct mt_error *open_stdout(int *fd)
 	return NULL;
 }
 
-struct mt_error *mt_output_open(const char *path, int *fd)
+/* Renames path to path.old. */
+static struct mt_error *keep_as_old(const char *path)
 {
 	MT_CLEANUP_FREE char *old = NULL;
+
+	if (asprintf(&old, "%s.old", path) < 0) {
+		old = NULL;
+		return mt_error_nomem();
+	}
+	return rename(path, old) ? output_error(errno, old) : NULL;
+}
+
+struct mt_error *mt_output_open(const char *path, int *fd)
+{
+	MT_CLEANUP_FREE char *target = NULL;
 	struct stat status;
-	int opened;
+	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY, opened;
+	struct mt_error *err = NULL;
 
 	if (!strcmp(path, "-"))
 		return open_stdout(fd);
-	if (!lstat(path, &status) && S_ISREG(status.st_mode)) {
-		if (asprintf(&old, "%s.old", path) < 0)
-			return mt_error_nomem();
-		if (rename(path, old))
-			return output_error(errno, old);
+	target = realpath(path, NULL); /* a link stays; what it leads to is kept and made anew */
+	if (!target) {
+		flags |= O_CREAT;
+	} else if (!stat(target, &status) && S_ISREG(status.st_mode)) {
+		flags |= O_CREAT | O_EXCL;
+		err = keep_as_old(target);
 	}
-	opened = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+	if (err)
+		return err;
+	opened = open(target ? target : path, flags, 0600);
 	if (opened < 0)
 		return output_error(errno, path);
 	*fd = opened;
