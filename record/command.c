@@ -4,10 +4,52 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+
+/* 0 for a file that may be executed, else why not. */
+static int check_file(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status))
+		return errno;
+	if (S_ISDIR(status.st_mode))
+		return EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
+}
+
+int mt_command_look_up(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	int best = ENOENT;
+
+	if (strchr(name, '/'))
+		return check_file(name);
+	for (path = path ? path : "/bin:/usr/bin";; path = end + 1) {
+		MT_CLEANUP_FREE char *file = NULL;
+		int errnum;
+
+		end = strchrnul(path, ':');
+		/* an empty directory is the current one */
+		if (asprintf(&file, "%.*s%s%s", (int)(end - path), path, end == path ? "./" : "/",
+			     name) < 0)
+			return ENOMEM;
+		errnum = check_file(file);
+		if (!errnum)
+			return 0;
+		best = errnum == EACCES ? EACCES : best;
+		if (!*end)
+			return best;
+	}
+}
 
 static void restore_signals(void)
 {
@@ -16,6 +58,7 @@ static void restore_signals(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 }
 
 static void child_main(char *const *argv, bool stdout_to_stderr, int gate, int status)

@@ -52,7 +52,7 @@ static bool list_tracepoint(void *context, const char *name)
 	return !ferror(listing->to);
 }
 
-struct mt_error *mt_list_events(const char *pattern, FILE *to)
+struct mt_error *mt_list_events(const char *pattern, FILE *to, size_t *count)
 {
 	struct listing listing = {.pattern = pattern, .to = to};
 	struct mt_tracefs tracefs;
@@ -62,6 +62,7 @@ struct mt_error *mt_list_events(const char *pattern, FILE *to)
 	mt_tracefs_open(&tracefs);
 	err = mt_tracefs_each(&tracefs, list_tracepoint, &listing);
 	mt_tracefs_close(&tracefs);
+	*count = listing.count;
 	if (!err && !listing.count)
 		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no event matches '%s'",
 						     pattern),

@@ -9,7 +9,8 @@ struct mt_error;
 /*
  * Prints the event table and the kernel's tracepoints that match pattern (a shell pattern, or a
  * part of the name or help; NULL: all). Nothing that matches is MT_ERR_NOT_FOUND.
+ * *count says how many were printed, which may be some although the tracepoints could not be read.
  */
-struct mt_error *mt_list_events(const char *pattern, FILE *to);
+struct mt_error *mt_list_events(const char *pattern, FILE *to, size_t *count);
 
 #endif

@@ -1,8 +1,10 @@
 /* mtrec: records what makes memory grow. Speaks and exits; everything else is elsewhere. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "formats/base/err.h"
 #include "record/list.h"
@@ -105,6 +107,19 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 	return result.counts.samples ? EXIT_CLEAN : EXIT_NOTHING;
 }
 
+/* Without access to tracefs the list is the table alone, and says so. */
+static struct mt_error *list(const char *pattern)
+{
+	size_t count;
+	struct mt_error *err = mt_list_events(pattern, stdout, &count);
+
+	if (!err || !count)
+		return err;
+	mt_error_print(err, "mtrec", stderr);
+	mt_error_destroy(err);
+	return NULL;
+}
+
 static int act(const struct mt_record_options *options, int argc, char **argv)
 {
 	struct mt_error *err = NULL;
@@ -117,7 +132,7 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 		puts("mtrec " MT_VERSION);
 		break;
 	case MT_ACTION_LIST:
-		err = mt_list_events(options->list_pattern, stdout);
+		err = list(options->list_pattern);
 		break;
 	case MT_ACTION_RECORD:
 		return record(options, argc, argv);
@@ -127,12 +142,25 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 	return err ? fail(err, false) : EXIT_CLEAN;
 }
 
+/* A standard stream that is closed would be the next file to open, and get our messages. */
+static void fill_standard_streams(void)
+{
+	int fd = open("/dev/null", O_RDONLY); /* so that writing there still fails */
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = dup(fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct mt_record_options options;
-	struct mt_error *err = mt_record_options_parse(argc, argv, &options);
+	struct mt_error *err;
 	int status;
 
+	fill_standard_streams();
+	err = mt_record_options_parse(argc, argv, &options);
 	if (err)
 		return fail(err, false);
 	status = act(&options, argc, argv);

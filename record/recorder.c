@@ -167,6 +167,9 @@ static struct mt_error *open_events(struct recorder *r)
 
 	if (err)
 		return err;
+	if (r->opened.cpus.count < r->options->cpus.count)
+		say(r, 1, "-C: %zu of these CPUs are not online",
+		    r->options->cpus.count - r->opened.cpus.count);
 	if (system_wide(r->options))
 		err = mt_opened_add_cpus(&r->opened);
 	else if (has_tasks(r->options))
@@ -458,9 +461,18 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	if (!result->output_error)
 		result->output_error = write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;
-	if (close(r->output) && !result->output_error)
+	if (close(r->output) && !result->output_error) {
 		result->output_error = mt_error_os(errno, "cannot write the recording");
+		result->output_error->kind = MT_ERR_OUTPUT;
+	}
 	r->output = -1;
+}
+
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
 /*
@@ -472,10 +484,12 @@ static struct mt_error *block_signals(struct recorder *r)
 	sigset_t set;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of write() */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!is_ignored(SIGHUP)) /* nohup: a blocked signal would come though it is ignored */
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -490,13 +504,13 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 	bool to_stdout = !strcmp(r->options->output, "-");
 	struct mt_error *err = block_signals(r);
 
-	raise_file_limit();
 	if (!err)
 		err = mt_host_cpus(&r->cpus);
 	if (!err)
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
+	raise_file_limit(); /* behind the fork: the command keeps what it was given */
 	if (!err)
 		err = open_events(r);
 	if (!err)
@@ -553,11 +567,16 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		.signals = -1,
 	};
 	struct mt_recorder_result result = {0};
-	struct mt_error *err = prepare(&r, argc, argv);
+	struct mt_error *err = NULL;
 
+	if (options->command)
+		result.exec_errno = mt_command_look_up(options->command[0]);
+	if (!result.exec_errno)
+		err = prepare(&r, argc, argv);
 	if (err)
 		return err;
-	record(&r, &result);
+	if (!result.exec_errno)
+		record(&r, &result);
 	*out = result;
 	return NULL;
 }
