@@ -1,0 +1,117 @@
+#!/bin/bash
+# mtrec's command line as a user meets it: one clear line for each mistake, the right status, and nothing written over.
+. "$(dirname "$0")/../lib.sh"
+mtrec=$MT_BUILD/mtrec
+[ -x "$mtrec" ] || skip_all 'mtrec is not built'
+cd "$TMPDIR" || exit 1
+echo 'an earlier recording' >mtrec.mtr
+
+# usage DESCRIPTION REGEX WORD...: a usage error: status 2, that line first and a second that says what to do, no output.
+usage() {
+	local description=$1 line=$2
+	shift 2
+	expect 2 "$description" "$mtrec" "$@"
+	says '... is told' "^mtrec: $line\$" "$err"
+	check '... in two lines, with nothing on stdout' test "$(wc -l <"$err") $(wc -c <"$out")" = '2 0'
+}
+
+usage 'no words at all' 'no event: -e says what to record'
+usage 'no event' 'no event: -e says what to record' -a
+usage 'no event with a command' 'no event: -e says what to record' -- true
+usage 'neither target nor command' 'nothing to record: give -a, -p, -t, or a command' -e brk
+usage '-a with -p' '-a and -C record every process: -p and -t do not go with them' -e brk -a -p 1
+usage '-C with -t' '-a and -C record every process: -p and -t do not go with them' -e brk -C 0 -t 1
+usage 'a bad list of processes' "-p: '1,x' is not a list of numbers like 1,2,5-7" -e brk -p 1,x
+usage 'a bad list of threads' "-t: '-1' is not a list .*" -e brk -t -1
+usage 'a bad list of CPUs' "-C: '0-' is not a list .*" -e brk -C 0-
+usage 'process 0' '-p: there is no process 0' -e brk -p 0
+usage 'a bad ring size' "-m: '3X' is not a size like .*" -e brk -a -m 3X
+usage 'a bad level' "-z: '23' is not a number from 0 to 22" -e brk -a -z 23
+usage 'a bad count' "-c: '0' is not a number from 1 to .*" -e brk -a -c 0
+usage 'a bad frequency' "-F: 'max' is not a number from 1 to .*" -e cpu-clock -a -F max
+usage '-c with -F' '-c and -F exclude each other' -e cpu-clock -a -c 1 -F 1
+usage 'a bad call graph' "--call-graph: unknown method 'lbr'" -e brk -a --call-graph lbr
+usage 'a bad dump size' "--call-graph: bad dump size '7'" -e brk -a --call-graph dwarf,7
+usage 'an unknown short option' "unknown option '-x'" -x
+usage 'an unknown long option' "unknown option '--frobnicate'" --frobnicate
+usage 'an option that wants an argument' "option '-o' wants an argument" -e brk -a -o
+usage 'a long one that wants an argument' "option '--event' wants an argument" --event
+usage 'an option that takes none' "option '--quiet' takes no argument" --quiet=1
+usage 'an empty output' '-o: empty file name' -e brk -a -o ''
+check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
+check '... and nothing beside it' test ! -e mtrec.mtr.old
+
+expect 0 '--help' "$mtrec" --help
+cp "$out" help
+cp "$err" help_err
+says '... shows the usage' '^usage: mtrec -e EVENT' help
+says '... and the exit status' '^exit status:' help
+check '... on stdout alone' test ! -s help_err
+expect 0 '-h' "$mtrec" -h
+cp "$out" help2
+check '... is the same' cmp help2 help
+expect 0 '--version' "$mtrec" --version
+says '... is one line' '^mtrec [0-9]+\.[0-9]+' "$out"
+expect 5 'help for a full disk' bash -c "'$mtrec' --help >/dev/full"
+says '... fails as output' 'cannot write to standard output' "$err"
+
+expect 0 '--list PATTERN' "$mtrec" --list page-faults
+says '... has the event' '^page-faults +software ' "$out"
+check '... and no other' test -z "$(grep -v fault "$out")"
+expect 0 '--list takes shell patterns' "$mtrec" --list 'm*map'
+says '... mmap and' '^mmap +syscall ' "$out"
+expect 0 '--list=PATTERN' "$mtrec" --list=brk
+says '... has it too' '^brk +syscall ' "$out"
+usage 'two patterns' '--list takes one pattern' --list brk mmap
+
+expect 5 'help for a closed stdout' bash -c "'$mtrec' --help >&-"
+
+# What a kernel is asked for comes after the words. Without perf events these end earlier, with 3 or 125.
+if [ -n "${MT_NO_PERF:-}" ]; then
+	skip 'unknown events and processes' "$MT_NO_PERF"
+	finish
+fi
+usage 'an unknown event' "unknown event 'page-fault'" -e page-fault -a
+usage 'an unknown event in a list' "unknown event 'nosuch'" -e page-faults,nosuch -- true
+usage 'an empty event' '-e: empty event name' -e page-faults, -a
+usage 'a bad modifier' "bad modifier in 'page-faults:z'" -e page-faults:z -a
+usage '-F for what is counted' '-F: none of these events is sampled by time' -e page-faults -a -F 99
+if [ "$(id -u)" -eq 0 ]; then
+	expect 3 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a
+	says '... is named' "^mtrec: unknown event 'no:such': this kernel has no such tracepoint$" "$err"
+	expect 125 '... with a command' "$mtrec" -e no:such -- true
+	expect 3 'nothing matches --list' "$mtrec" --list nosuchevent
+	says '... is told' "^mtrec: no event matches 'nosuchevent'$" "$err"
+	usage 'no such CPU' '-C: none of these CPUs is online' -e page-faults -C 9999
+fi
+expect 3 'a process that is not there' "$mtrec" -e page-faults -p 99999999
+says '... is named' '^mtrec: -p: there is no process 99999999$' "$err"
+expect 125 '... with a command' "$mtrec" -e page-faults -p 99999999 -- true
+expect 3 'a thread that is not there' "$mtrec" -e page-faults -t 99999999
+says '... is named' '^mtrec: -t: there is no thread 99999999$' "$err"
+
+expect 127 'a command that is not found' "$mtrec" -e page-faults -- nosuchcommand
+says '... is named' '^mtrec: cannot run nosuchcommand: No such file or directory$' "$err"
+check '... in one line' test "$(wc -l <"$err")" -eq 1
+expect 127 'a path that is not there' "$mtrec" -e page-faults ./nosuch
+echo 'no program' >data
+expect 126 'a file that cannot be executed' "$mtrec" -e page-faults ./data
+says '... says why' 'cannot run ./data: Permission denied' "$err"
+expect 126 'a directory as a command' "$mtrec" -e page-faults "$TMPDIR"
+check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
+check '... and nothing beside it' test ! -e mtrec.mtr.old
+
+expect 125 'a directory as output' "$mtrec" -e page-faults -o "$TMPDIR" -- true
+says '... says why' "^mtrec: cannot write $TMPDIR: Is a directory$" "$err"
+expect 125 'an output in no directory' "$mtrec" -e page-faults -o none/f.mtr -- true
+says '... says what to do' '^mtrec: -o FILE chooses another place$' "$err"
+expect 5 '... without a command' "$mtrec" -e page-faults -p $$ -o none/f.mtr
+expect 125 'a closed stdout as output' bash -c "'$mtrec' -e page-faults -o - -- true >&-"
+if command -v script >/dev/null; then
+	script -qec "'$mtrec' -e page-faults -o - -- true; echo status \$?" /dev/null </dev/null >terminal 2>&1
+	says 'a recording is not for a terminal' 'a recording is not for a terminal' terminal
+	says '... and that is a usage error' 'status 2' terminal
+else
+	skip 'a recording is not for a terminal' 'script is not installed'
+fi
+finish
