@@ -55,7 +55,8 @@ void mt_writer_destroy(struct mt_writer *writer)
 	free(writer);
 }
 
-/* Compresses where that is asked for and pays; sets payload and the header's codec and stored_size.
+/*
+ * Compresses where that is asked for and pays; sets payload and the header's codec and stored_size.
  */
 static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
 			   struct mt_chunk_header *header)
@@ -74,8 +75,10 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
-/* A pipe that somebody made non-blocking: wait for room. An end that is closed is told by the next
- * write. */
+/*
+ * A pipe that somebody made non-blocking: wait for room. An end that is closed is told by the next
+ * write.
+ */
 static void wait_for_room(int fd)
 {
 	struct pollfd room = {.fd = fd, .events = POLLOUT};

@@ -18,8 +18,10 @@ struct mt_command {
 	int wait_status; /* as waitpid gives it, where ended */
 };
 
-/* Whether execvp would find the command: 0, or the errno that it would fail with. So that a slip of
- * the finger neither opens events nor moves an earlier recording. */
+/*
+ * Whether execvp would find the command: 0, or the errno that it would fail with. So that a slip of
+ * the finger neither opens events nor moves an earlier recording.
+ */
 int mt_command_look_up(const char *name);
 
 /* Forks. stdout_to_stderr: the recording itself goes to standard output. */

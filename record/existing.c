@@ -35,7 +35,8 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
 }
 
-/* The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none.
+/*
+ * The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none.
  */
 static struct mt_text status_value(const char *status, const char *key)
 {

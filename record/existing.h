@@ -1,5 +1,7 @@
-/* What already runs, from /proc: tasks with their names, and the maps of their processes, as TASK
- * and MAP records. */
+/*
+ * What already runs, from /proc: tasks with their names, and the maps of their processes, as TASK
+ * and MAP records.
+ */
 #ifndef MT_RECORD_EXISTING_H
 #define MT_RECORD_EXISTING_H
 
@@ -10,8 +12,10 @@
 struct mt_map_record;
 struct mt_state;
 
-/* One process: its threads and its maps. A process that is gone, or that we may not look into,
- * leaves what could be read. */
+/*
+ * One process: its threads and its maps. A process that is gone, or that we may not look into,
+ * leaves what could be read.
+ */
 void mt_existing_process(struct mt_state *state, pid_t pid);
 
 /* Every process on the host, but this one. */
@@ -21,9 +25,9 @@ void mt_existing_all(struct mt_state *state);
 pid_t mt_existing_pid_of(pid_t tid);
 
 /*
- * One line of /proc/PID/maps, "start-end perms offset major:minor inode   path", without its newline:
- * fills all of map but pid and the times. The path is unescaped in place and borrows the line. False
- * where it is no such line.
+ * One line of /proc/PID/maps, "start-end perms offset major:minor inode   path", without its
+ * newline: fills all of map but pid and the times. The path is unescaped in place and borrows the
+ * line. False where it is no such line.
  */
 bool mt_existing_parse_map(char *line, struct mt_map_record *map);
 

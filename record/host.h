@@ -27,8 +27,10 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 /* One CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state);
 
-/* Words as a shell would take them again: quoted where they hold more than letters, digits and a few
- * signs. The caller's to free; NULL out of memory. */
+/*
+ * Words as a shell would take them again: quoted where they hold more than letters, digits and a
+ * few signs. The caller's to free; NULL out of memory.
+ */
 char *mt_host_quote(int argc, char *const *argv);
 
 #endif

@@ -129,9 +129,9 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 		}
 	}
 	if (!err && !out->cpus.count)
-		return mt_error_hint(
-			mt_error_create(MT_ERR_USAGE, "-C: none of these CPUs is online"),
-			"/sys/devices/system/cpu/online lists those that are");
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "-C: none of these CPUs is online"),
+				     "/sys/devices/system/cpu/online lists those that are");
 	return err;
 }
 

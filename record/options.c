@@ -220,7 +220,7 @@ static void fill_long_options(struct option *longs)
 
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		const char *argument = rows[i].argument;
-		int takes = !argument		? no_argument
+		int takes = !argument		 ? no_argument
 			    : argument[0] == '[' ? optional_argument
 						 : required_argument;
 
@@ -281,8 +281,10 @@ static struct mt_error *missing_argument(const char *word)
 	return mt_error_create(MT_ERR_USAGE, "option '-%c' wants an argument", optopt);
 }
 
-/* getopt knows the option by optopt: its letter, its key where it got an argument that it does not
- * take, 0 for a long name that is unknown or not clear. */
+/*
+ * getopt knows the option by optopt: its letter, its key where it got an argument that it does not
+ * take, 0 for a long name that is unknown or not clear.
+ */
 static struct mt_error *unknown_option(const char *word)
 {
 	MT_CLEANUP_FREE char *names = NULL;

@@ -1,5 +1,7 @@
-/* Opening the output. A rename rather than a truncation: freeing a large file's blocks would stall
- * the start. */
+/*
+ * Opening the output. A rename rather than a truncation: freeing a large file's blocks would stall
+ * the start.
+ */
 #include "record/output.h"
 
 #include <errno.h>

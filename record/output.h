@@ -4,7 +4,10 @@
 
 struct mt_error;
 
-/* Opens `path` (0600; an existing regular file is renamed to path.old, behind a link too) or standard output for "-". The descriptor is the caller's. A failure is MT_ERR_OUTPUT. */
+/*
+ * Opens `path` (0600; an existing regular file is renamed to path.old, behind a link too) or
+ * standard output for "-". The descriptor is the caller's. A failure is MT_ERR_OUTPUT.
+ */
 struct mt_error *mt_output_open(const char *path, int *fd);
 
 #endif

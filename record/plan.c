@@ -77,8 +77,10 @@ static uint64_t user_registers(void)
 #endif
 }
 
-/* What every event has, side-band and samples alike: the fields that tell one record of a shared
- * ring from another. */
+/*
+ * What every event has, side-band and samples alike: the fields that tell one record of a shared
+ * ring from another.
+ */
 static struct perf_event_attr common_attr(const struct planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
@@ -91,7 +93,8 @@ static struct perf_event_attr common_attr(const struct planner *planner)
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
 	};
 
-	/* without an identifier in front, all events of a ring need the same fields up to their id
+	/*
+	 * without an identifier in front, all events of a ring need the same fields up to their id
 	 */
 	attr.sample_type |= features->identifier
 				    ? PERF_SAMPLE_IDENTIFIER
@@ -133,8 +136,10 @@ static void ask_rate(struct planner *planner, bool by_time, struct perf_event_at
 		attr->freq = 1;
 		attr->sample_freq = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
 	}
-	/* On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample
-	 * every event. */
+	/*
+	 * On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample
+	 * every event.
+	 */
 	if (frequency || attr->type == PERF_TYPE_HARDWARE)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
@@ -184,8 +189,10 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
 	return NULL;
 }
 
-/* Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a
- * clock that is never enabled serves. */
+/*
+ * Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a
+ * clock that is never enabled serves.
+ */
 static struct mt_error *plan_sideband(struct planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
@@ -258,8 +265,10 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 			 word->def ? word->def->unit : "events");
 }
 
-/* A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1
- * thins the exits; the marks stay whole. */
+/*
+ * A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1
+ * thins the exits; the marks stay whole.
+ */
 static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
 {
 	struct mt_planned_event *events;

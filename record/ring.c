@@ -43,7 +43,9 @@ bool mt_ring_begin(struct mt_ring *ring)
 	return ring->head != ring->tail;
 }
 
-/* A record is whole words, so that no header stands across the end, and lies within what is there. */
+/*
+ * A record is whole words, so that no header stands across the end, and lies within what is there.
+ */
 static bool makes_sense(const struct mt_ring *ring, const struct perf_event_header *header)
 {
 	uint64_t available = ring->head - ring->tail;

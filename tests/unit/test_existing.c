@@ -1,4 +1,6 @@
-/* record/existing: lines of /proc, whatever a process calls itself; and this process, as recorded. */
+/*
+ * record/existing: lines of /proc, whatever a process calls itself; and this process, as recorded.
+ */
 #include "record/existing.h"
 
 #include <inttypes.h>
@@ -56,7 +58,8 @@ MT_TEST(paths_may_hold_anything)
 {
 	char blanks[] = "1000-2000 ---p 00000000 fd:01 12      /tmp/a  b c (deleted)";
 	char newline[] = "1000-2000 r--p 00000000 fd:01 12      /tmp/a\\012b\\0123\\x";
-	char special[] = "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0        [vsyscall]";
+	char special[] =
+		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0        [vsyscall]";
 	struct mt_map_record map = {0};
 
 	MT_REQUIRE(mt_existing_parse_map(blanks, &map));
@@ -219,7 +222,9 @@ MT_TEST(a_process_with_its_threads_and_maps)
 
 MT_TEST(more_maps_than_one_read_gives)
 {
-	enum { MAPS = 3000 };
+	enum {
+		MAPS = 3000
+	};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *memory = mmap(NULL, MAPS * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

@@ -70,9 +70,19 @@ MT_TEST(each_number_is_listed_once)
 
 MT_TEST(what_is_no_list)
 {
-	static const char *const bad[] = {"",	 ",",	"1,",	"1,,2",	 "-1", "1-",
-					  "2-1", "1-2-3", "a",	"1 ,2", "1;2",
-					  "2147483648", "0-99999999999999999999"};
+	static const char *const bad[] = {"",
+					  ",",
+					  "1,",
+					  "1,,2",
+					  "-1",
+					  "1-",
+					  "2-1",
+					  "1-2-3",
+					  "a",
+					  "1 ,2",
+					  "1;2",
+					  "2147483648",
+					  "0-99999999999999999999"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (!MT_CHECK_STR(listed(bad[i], INT_MAX), "!"))
@@ -133,9 +143,23 @@ MT_TEST(ring_sizes_become_powers_of_two_of_pages)
 
 MT_TEST(what_is_no_ring_size)
 {
-	static const char *const bad[] = {"",	"0",  "0M",  "-1",   "x", "16X", "16MM", "M",
-					  "3G", "16M1", " 1", "16 M", "16 ",
-					  "99999999999999999999", "18446744073709551615G", "BB", "1BB"};
+	static const char *const bad[] = {"",
+					  "0",
+					  "0M",
+					  "-1",
+					  "x",
+					  "16X",
+					  "16MM",
+					  "M",
+					  "3G",
+					  "16M1",
+					  " 1",
+					  "16 M",
+					  "16 ",
+					  "99999999999999999999",
+					  "18446744073709551615G",
+					  "BB",
+					  "1BB"};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		if (!MT_CHECK_EQ(ring_size(bad[i]), 0))

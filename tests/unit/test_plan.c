@@ -358,9 +358,9 @@ MT_TEST(children_are_followed_unless_whole_cpus_are_recorded)
 	static const struct {
 		const char *line;
 		bool inherit;
-	} rows[] = {{"-e page-faults -a", false},    {"-e page-faults -C 0", false},
-		    {"-e page-faults true", true},   {"-e page-faults -p 1", true},
-		    {"-e page-faults -t 1", true},   {"-e page-faults -a true", false}};
+	} rows[] = {{"-e page-faults -a", false},  {"-e page-faults -C 0", false},
+		    {"-e page-faults true", true}, {"-e page-faults -p 1", true},
+		    {"-e page-faults -t 1", true}, {"-e page-faults -a true", false}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct mt_plan *plan = planned(rows[i].line);

@@ -54,13 +54,13 @@ static bool refused_more(const char *line, const char *message)
 }
 
 /* Each spelling sets what `field` sees to `value`. */
-#define CHECK_FIELD(line, field, value)                             \
-	do {                                                        \
-		struct mt_record_options options = {0};             \
-		if (MT_CHECK_OK(parse_more((line), &options))) {    \
-			MT_CHECK_EQ(options.field, (value));        \
-			mt_record_options_deinit(&options);         \
-		}                                                   \
+#define CHECK_FIELD(line, field, value)                          \
+	do {                                                     \
+		struct mt_record_options options = {0};          \
+		if (MT_CHECK_OK(parse_more((line), &options))) { \
+			MT_CHECK_EQ(options.field, (value));     \
+			mt_record_options_deinit(&options);      \
+		}                                                \
 	} while (0)
 
 MT_TEST(what_is_not_said_has_its_default)
@@ -190,8 +190,8 @@ MT_TEST(numbers_out_of_range_are_told_the_range)
 	MT_CHECK(refused_more("-F 99Hz", "-F: '99Hz' is not a number from 1 to 2147483647"));
 	MT_CHECK(refused_more("-z 23", "-z: '23' is not a number from 0 to 22"));
 	MT_CHECK(refused_more("-z ~", "-z: '' is not a number from 0 to 22"));
-	MT_CHECK(refused_more("-m 0",
-			      "-m: '0' is not a size like 16M or 4096 (pages), at most 2G"));
+	MT_CHECK(
+		refused_more("-m 0", "-m: '0' is not a size like 16M or 4096 (pages), at most 2G"));
 }
 
 MT_TEST(bad_lists_are_shown)
@@ -215,8 +215,8 @@ MT_TEST(something_to_record_and_whom)
 	MT_CHECK(refused("true", "no event: -e says what to record", "--help"));
 	MT_CHECK(refused("~ ", "no event: -e says what to record", "--help"));
 	MT_CHECK(refused("-e brk", "nothing to record: give -a, -p, -t, or a command", "--help"));
-	MT_CHECK(refused("-e brk --", "nothing to record: give -a, -p, -t, or a command",
-			 "--help"));
+	MT_CHECK(
+		refused("-e brk --", "nothing to record: give -a, -p, -t, or a command", "--help"));
 	MT_CHECK(refused("-e brk -o ~ -a", "-o: empty file name", "--help"));
 	MT_CHECK(refused("-e brk -a ~", "the name of the command is empty", "--help"));
 }
@@ -327,12 +327,12 @@ MT_TEST(a_mistake_leaves_the_result_alone)
 
 MT_TEST(help_names_every_option)
 {
-	static const char *const names[] = {"-e, --event", "-a, --all-cpus", "-C, --cpu",
-					    "-p, --pid", "-t, --tid", "-o, --output", "-c, --count",
-					    "-F, --freq", "-g ", "--call-graph", "-m, --mmap-pages",
-					    "-z, --compression-level", "-q, --quiet",
-					    "-v, --verbose", "--list [PATTERN]", "--version",
-					    "-h, --help", "exit status:"};
+	static const char *const names[] = {
+		"-e, --event", "-a, --all-cpus", "-C, --cpu",	     "-p, --pid",
+		"-t, --tid",   "-o, --output",	 "-c, --count",	     "-F, --freq",
+		"-g ",	       "--call-graph",	 "-m, --mmap-pages", "-z, --compression-level",
+		"-q, --quiet", "-v, --verbose",	 "--list [PATTERN]", "--version",
+		"-h, --help",  "exit status:"};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);

@@ -1,4 +1,6 @@
-/* record/ring: walking the records of a ring - across its end, and past bytes that make no sense. */
+/*
+ * record/ring: walking the records of a ring - across its end, and past bytes that make no sense.
+ */
 #include "record/ring.h"
 
 #include <linux/perf_event.h>

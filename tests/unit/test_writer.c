@@ -1,4 +1,6 @@
-/* formats/writer: what arrives is what was given, and an output that fails ends with a whole chunk. */
+/*
+ * formats/writer: what arrives is what was given, and an output that fails ends with a whole chunk.
+ */
 #include "formats/writer.h"
 
 #include <errno.h>
@@ -179,7 +181,8 @@ MT_TEST(the_error_says_why_and_what_is_left)
 	struct mt_error *err;
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-	MT_REQUIRE(full >= 0 && begin(&f) && MT_CHECK_OK(mt_writer_create(full, BLOCK_SIZE, &writer)));
+	MT_REQUIRE(full >= 0 && begin(&f) &&
+		   MT_CHECK_OK(mt_writer_create(full, BLOCK_SIZE, &writer)));
 	err = put_head(&f, writer, 0);
 	MT_REQUIRE(MT_CHECK(err));
 	MT_CHECK_STR(err->message, "cannot write the recording: No space left on device");
