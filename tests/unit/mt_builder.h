@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -36,7 +37,8 @@ struct mt_builder {
 	struct mt_block block;
 	struct mt_chunk_header header; /* of the chunk added last */
 	size_t header_offset;
-	char path[64]; /* of the file that mt_builder_file() wrote */
+	int fd; /* of the file that mt_builder_file() wrote, -1 before */
+	char path[64];
 };
 
 static inline void *mt_builder_memory(void *old, size_t size)
@@ -50,14 +52,14 @@ static inline void *mt_builder_memory(void *old, size_t size)
 
 static inline void mt_builder_init(struct mt_builder *b)
 {
-	*b = (struct mt_builder){.block = {.capacity = MT_BUILDER_BLOCK}};
+	*b = (struct mt_builder){.block = {.capacity = MT_BUILDER_BLOCK}, .fd = -1};
 	b->block.bytes = mt_builder_memory(NULL, MT_BUILDER_BLOCK);
 }
 
 static inline void mt_builder_deinit(struct mt_builder *b)
 {
-	if (b->path[0])
-		unlink(b->path);
+	if (b->fd >= 0)
+		close(b->fd);
 	free(b->block.bytes);
 	free(b->bytes);
 }
@@ -189,18 +191,15 @@ static inline void mt_builder_data(struct mt_builder *b, uint32_t stream, const 
 	mt_builder_add(b, MT_CODEC_STORED);
 }
 
-/* Writes the bytes to a temporary file, which goes with the builder; gives its path. */
+/* A file of the bytes, in memory; it goes with the builder. Gives its path. */
 static inline const char *mt_builder_file(struct mt_builder *b)
 {
-	FILE *file;
-	int fd;
-
-	if (!b->path[0])
-		strcpy(b->path, "/tmp/mt-test-XXXXXX");
-	fd = b->path[13] == 'X' ? mkstemp(b->path) : -1;
-	file = fd >= 0 ? fdopen(fd, "wb") : fopen(b->path, "wb");
-	if (!file || fwrite(b->bytes, 1, b->size, file) != b->size || fclose(file))
+	if (b->fd < 0)
+		b->fd = memfd_create("recording", MFD_CLOEXEC);
+	if (b->fd < 0 || ftruncate(b->fd, 0) ||
+	    pwrite(b->fd, b->bytes, b->size, 0) != (ssize_t)b->size)
 		abort();
+	snprintf(b->path, sizeof(b->path), "/proc/self/fd/%d", b->fd);
 	return b->path;
 }
 

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include "formats/base/bytes.h"
+#include "formats/sample.h"
+#include "formats/stack_image.h"
 #include "tests/unit/mt_builder.h"
 #include "tests/unit/unit.h"
 
@@ -177,6 +179,81 @@ MT_TEST(a_record_without_time_keeps_its_place)
 	see(&b, &seen);
 	MT_CHECK_STR(seen.text, "H v5 v1 v10 v3 v15 v20 v2 ");
 	MT_CHECK_EQ(seen.recording.damage.disordered, 0);
+	mt_builder_deinit(&b);
+}
+
+#define DUMP 128
+
+/*
+ * A sample whose dump is `fill` all over but for its first word, the time; coded against the image
+ * of thread 1.
+ */
+static void put_sample(struct mt_builder *b, struct mt_stack_encoder *encoder, uint64_t time,
+		       uint8_t fill)
+{
+	uint64_t head[2] = {MT_KERNEL_SAMPLE | (uint64_t)(8 + 8 + DUMP + 8) << 48, DUMP},
+		 tail = DUMP;
+	_Alignas(8) uint8_t dump[DUMP];
+
+	memset(dump, fill, sizeof(dump));
+	mt_put_le64(dump, time);
+	MT_CHECK(mt_sample_put(&b->block, time,
+			       &(struct mt_sample_pieces){
+				       .head = head,
+				       .head_size = sizeof(head),
+				       .tail = &tail,
+				       .tail_size = sizeof(tail),
+				       .dump = dump,
+				       .dump_size = DUMP,
+				       .dump_asked = DUMP,
+				       .encoder = encoder,
+				       .tid = 1,
+				       .address = 0x7ffff000,
+			       }));
+}
+
+static void add_samples(struct mt_builder *b, uint32_t stream, const uint64_t *times)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+
+	MT_REQUIRE(encoder);
+	mt_builder_begin(b, MT_CHUNK_DATA, stream);
+	for (; *times; times++)
+		put_sample(b, encoder, *times, (uint8_t)stream);
+	mt_builder_add(b, MT_CODEC_ZSTD);
+	mt_stack_encoder_destroy(encoder);
+}
+
+/* Dumps are decoded in the order of the chunk, but given in that of time. */
+MT_TEST(coded_dumps_stay_with_their_records)
+{
+	static const uint64_t times[] = {10, 12, 15, 20, 25, 30};
+	struct mt_reader *reader = NULL;
+	struct mt_kernel_bytes bytes;
+	struct mt_record record;
+	struct mt_builder b;
+	bool more = false;
+
+	mt_builder_init(&b);
+	mt_builder_head(&b);
+	add_samples(&b, 1, TIMES(10, 30, 20));
+	add_samples(&b, 2, TIMES(25, 12, 15));
+	MT_CHECK_OK(mt_reader_open(mt_builder_file(&b), NULL, &reader));
+	MT_REQUIRE(reader);
+	MT_CHECK_OK(mt_reader_next(reader, &record, &more)); /* HEADER */
+	for (size_t i = 0; i < 6; i++) {
+		MT_CHECK_OK(mt_reader_next(reader, &record, &more));
+		MT_REQUIRE(more && mt_sample_get(record.body, record.size, record.dump, &bytes));
+		MT_CHECK_EQ(record.time, times[i]);
+		MT_CHECK_EQ(bytes.coding, MT_CODING_IMAGE);
+		MT_CHECK_EQ(bytes.dump_size, DUMP);
+		MT_REQUIRE(bytes.dump);
+		MT_CHECK_EQ(mt_get_le64(bytes.dump), times[i]);
+		MT_CHECK_EQ(bytes.dump[DUMP - 1], record.stream);
+	}
+	MT_CHECK_OK(mt_reader_next(reader, &record, &more));
+	MT_CHECK(!more);
+	mt_reader_destroy(reader);
 	mt_builder_deinit(&b);
 }
 
@@ -727,6 +804,29 @@ MT_TEST(a_named_pipe_without_a_writer_is_empty)
 	MT_CHECK_ERR(seen.err, MT_ERR_FORMAT);
 	unlink(fifo);
 	rmdir(path);
+}
+
+MT_TEST(standard_input_is_read)
+{
+	struct mt_builder b;
+	struct seen seen;
+	int before = dup(STDIN_FILENO);
+
+	mt_builder_init(&b);
+	build_small(&b);
+	mt_builder_file(&b);
+	MT_CHECK_EQ(dup2(b.fd, STDIN_FILENO), STDIN_FILENO);
+	see_path("-", 0, &seen);
+	MT_CHECK_OK(seen.err);
+	MT_CHECK(!strncmp(seen.text, "H ia ib v10 v15 ", 16));
+	MT_CHECK(!ftruncate(b.fd, 0));
+	see_path("-", 0, &seen);
+	MT_REQUIRE(seen.err);
+	MT_CHECK_STR(seen.err->message, "standard input: is empty");
+	mt_error_destroy(seen.err);
+	dup2(before, STDIN_FILENO);
+	close(before);
+	mt_builder_deinit(&b);
 }
 
 MT_TEST(a_pipe_is_read)
