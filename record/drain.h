@@ -1,42 +1,19 @@
 /*
- * Emptying the rings of one CPU: a thread pinned there, real-time where that is allowed, that
- * copies records into blocks and hands them on. It takes the dump's unused bytes out and counts; it
- * never compresses, writes a file or waits for the target.
+ * The threads that empty the rings: one a CPU, pinned there, real-time where that is allowed. They
+ * copy records into blocks and hand them on; they never compress, write a file or wait for the
+ * target.
  */
 #ifndef MT_RECORD_DRAIN_H
 #define MT_RECORD_DRAIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "formats/events.h"
 #include "record/ring.h"
+#include "record/stream.h"
 
 struct mt_drain;
 struct mt_error;
-struct mt_map64;
-struct mt_plan;
-struct mt_spool;
-
-/* What all drains share; borrowed, and constant while they run. */
-struct mt_drain_config {
-	const struct mt_plan *plan;
-	const struct mt_map64 *ids; /* kernel event id -> index in the plan */
-	struct mt_spool *spool;
-	pid_t self; /* its samples are dropped: the recorder does not record itself */
-};
-
-struct mt_drain_counts {
-	uint64_t samples;   /* of events of role sample, passed on */
-	uint64_t records;   /* all, passed on */
-	uint64_t raw_bytes; /* as the kernel wrote them */
-	uint64_t lost;	    /* told by LOST records */
-	uint64_t own;	    /* the recorder's own samples, dropped */
-	uint64_t odd;	    /* records that made no sense */
-	uint64_t stalls;    /* passes that found no free block */
-};
 
 enum mt_priority {
 	MT_PRIORITY_REALTIME,
@@ -45,26 +22,34 @@ enum mt_priority {
 };
 
 /*
- * Starts the thread for the rings of one CPU (indexed by class; a class without a ring has page
- * NULL). Rings and config are borrowed until destroyed. Stream numbers are 2 * slot + class.
+ * For the rings of one CPU (indexed by class; a class without a ring has page NULL), which are
+ * borrowed, as is config. Stream numbers are 2 * slot + class.
  */
 struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
-				 const struct mt_drain_config *config, struct mt_drain **out);
+				 const struct mt_stream_config *config, struct mt_drain **out);
 
 /*
- * Asks for a pass that begins after this call and hands every record on; mt_drain_wait() returns
- * when that is done.
+ * Starts the thread, and returns when it is ready. It helps buddy_of (itself or NULL: nobody), a
+ * drain that must outlive the thread, when that one's rings fill up.
  */
+struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_of);
+
+/* Asks for a pass that begins after this call and hands every record on; wait returns after it. */
 void mt_drain_flush(struct mt_drain *drain);
+
+/* Waits for the flush asked for last. */
 void mt_drain_wait(struct mt_drain *drain);
 
-/* A last flush, then ends the thread. NULL-safe. */
+/* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
+void mt_drain_stop(struct mt_drain *drain);
+
+/* Stops it if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
-/* What has passed through so far; may be asked at any time. */
-struct mt_drain_counts mt_drain_counts(const struct mt_drain *drain);
+/* Adds what has passed through its streams so far. */
+void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 
-/* What the thread got, once a first flush has been waited for. */
+/* What the thread got, once it has started. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 
 #endif

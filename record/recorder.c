@@ -23,6 +23,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "record/command.h"
+#include "record/drain.h"
 #include "record/existing.h"
 #include "record/host.h"
 #include "record/opened.h"
@@ -54,9 +55,8 @@ struct recorder {
 	int output, failed_fd, signals;
 	struct mt_spool *spool;
 	struct mt_pack *pack;
-	struct mt_drain_config drain_config;
+	struct mt_stream_config stream_config;
 	MT_ARRAY(struct mt_drain *) drains;
-	struct mt_drain_counts totals; /* of drains already ended */
 	uint64_t started, ended, next_mark, next_anchor;
 	bool output_failed;
 };
@@ -185,12 +185,19 @@ static struct mt_error *open_events(struct recorder *r)
 	return err;
 }
 
-static struct mt_error *start_drains(struct recorder *r)
+static const char *priority_name(enum mt_priority priority)
 {
-	enum mt_priority lowest = MT_PRIORITY_REALTIME;
+	static const char *const names[] = {
+		[MT_PRIORITY_REALTIME] = "SCHED_FIFO 1",
+		[MT_PRIORITY_NICE] = "nice -20",
+		[MT_PRIORITY_NORMAL] = "normal priority",
+	};
 
-	r->drain_config = (struct mt_drain_config){
-		.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
+	return names[priority];
+}
+
+static struct mt_error *create_drains(struct recorder *r)
+{
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
 		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
 		struct mt_drain **slot = mt_array_push(&r->drains);
@@ -198,21 +205,33 @@ static struct mt_error *start_drains(struct recorder *r)
 
 		if (!slot)
 			return mt_error_nomem();
-		err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings, &r->drain_config, slot);
-		if (err) {
-			r->drains.count--;
+		err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings, &r->stream_config, slot);
+		if (err)
 			return err;
-		}
-		mt_drain_flush(*slot);
-		mt_drain_wait(*slot);
-		if (mt_drain_priority(*slot) > lowest)
-			lowest = mt_drain_priority(*slot);
 	}
-	say(r, 2, "%zu rings drained by threads at %s", r->drains.count,
-	    lowest == MT_PRIORITY_REALTIME ? "SCHED_FIFO 1"
-	    : lowest == MT_PRIORITY_NICE   ? "nice -20"
-					   : "normal priority");
 	return NULL;
+}
+
+/* One a CPU; each is the next one's buddy. */
+static struct mt_error *start_drains(struct recorder *r)
+{
+	enum mt_priority lowest = MT_PRIORITY_REALTIME;
+	struct mt_error *err;
+
+	r->stream_config = (struct mt_stream_config){
+		.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
+	err = create_drains(r);
+	for (size_t i = 0; i < r->drains.count && !err; i++) {
+		struct mt_drain *drain = r->drains.items[i];
+
+		err = mt_drain_start(drain, r->drains.items[(i + 1) % r->drains.count]);
+		if (mt_drain_priority(drain) > lowest)
+			lowest = mt_drain_priority(drain);
+	}
+	if (!err)
+		say(r, 2, "rings of %zu CPUs drained by threads at %s", r->drains.count,
+		    priority_name(lowest));
+	return err;
 }
 
 static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
@@ -235,21 +254,12 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	return NULL;
 }
 
-static struct mt_drain_counts sum_counts(const struct recorder *r)
+static struct mt_stream_counts sum_counts(const struct recorder *r)
 {
-	struct mt_drain_counts sum = r->totals;
+	struct mt_stream_counts sum = {0};
 
-	for (size_t i = 0; i < r->drains.count; i++) {
-		struct mt_drain_counts one = mt_drain_counts(r->drains.items[i]);
-
-		sum.samples += one.samples;
-		sum.records += one.records;
-		sum.raw_bytes += one.raw_bytes;
-		sum.lost += one.lost;
-		sum.own += one.own;
-		sum.odd += one.odd;
-		sum.stalls += one.stalls;
-	}
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_add_counts(r->drains.items[i], &sum);
 	return sum;
 }
 
@@ -258,7 +268,7 @@ static void mark(struct recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
 	struct mt_mark_record record = {.complete_below = mt_host_clock()};
-	struct mt_drain_counts counts;
+	struct mt_stream_counts counts;
 
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_flush(r->drains.items[i]);
@@ -389,19 +399,11 @@ static uint64_t settle_losses(struct recorder *r)
 	return counted;
 }
 
+/* They stay, with their counts, until the recorder goes. */
 static void stop_drains(struct recorder *r)
 {
-	struct mt_drain_counts sum;
-
 	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_flush(r->drains.items[i]);
-	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_wait(r->drains.items[i]);
-	sum = sum_counts(r);
-	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_destroy(r->drains.items[i]);
-	r->drains.count = 0;
-	r->totals = sum;
+		mt_drain_stop(r->drains.items[i]);
 }
 
 static struct mt_error *write_end(struct recorder *r, const struct mt_recorder_result *result)
@@ -442,6 +444,8 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 	if (result->counts.odd)
 		say(r, 1, "%llu records of the kernel made no sense",
 		    (unsigned long long)result->counts.odd);
+	if (result->counts.helped)
+		say(r, 2, "buddies helped %llu times", (unsigned long long)result->counts.helped);
 	if (mt_pack_hurried(r->pack))
 		say(r, 2, "%llu chunks with less compression than asked for, spool at most %zu MiB",
 		    (unsigned long long)mt_pack_hurried(r->pack), mt_spool_peak(r->spool) >> 20);
@@ -539,6 +543,7 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 static void recorder_deinit(struct recorder *r)
 {
 	mt_command_abandon(&r->command);
+	stop_drains(r);
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
 	mt_array_deinit(&r->drains);

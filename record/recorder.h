@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/drain.h"
+#include "record/stream.h"
 
 struct mt_error;
 struct mt_record_options;
@@ -21,7 +21,7 @@ struct mt_recorder_voice {
 
 struct mt_recorder_result {
 	double seconds;
-	struct mt_drain_counts counts;
+	struct mt_stream_counts counts;
 	uint64_t lost;	  /* LOST records, or more where the kernel's own counts say so */
 	uint64_t written; /* bytes of file */
 	bool command_ran;

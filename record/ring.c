@@ -37,6 +37,14 @@ void mt_ring_unmap(struct mt_ring *ring)
 	*ring = (struct mt_ring){0};
 }
 
+size_t mt_ring_used(const struct mt_ring *ring)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED);
+	uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
+
+	return (size_t)(head - tail);
+}
+
 bool mt_ring_begin(struct mt_ring *ring)
 {
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);

@@ -35,6 +35,9 @@ bool mt_ring_begin(struct mt_ring *ring);
  */
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 
+/* Bytes that wait in the ring now; may be asked by anyone, and is old at once. */
+size_t mt_ring_used(const struct mt_ring *ring);
+
 /* Hands what was read so far back to the kernel. */
 void mt_ring_give_back(struct mt_ring *ring);
 

@@ -1,0 +1,399 @@
+/*
+ * One ring's records on their way into blocks. The hot path of the recorder: no allocation, no
+ * system call but to wake the writer.
+ */
+#include "record/stream.h"
+
+#include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/map64.h"
+#include "formats/chunk.h"
+#include "formats/record.h"
+#include "formats/sample.h"
+#include "formats/stack_image.h"
+#include "record/plan.h"
+#include "record/ring.h"
+#include "record/spool.h"
+
+#define GIVE_BACK ((size_t)128 << 10) /* so often the kernel gets room back; also a buddy's share \
+				       */
+#define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
+#define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
+#define IMAGES 64				/* threads whose stacks are remembered: 4 MiB */
+/* Bytes of dumps in one chunk: FORMAT.md allows twice that, and a reader holds it in memory. */
+#define DUMPED_MAX ((size_t)8 << 20)
+
+struct counters {
+	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped;
+};
+
+struct mt_stream {
+	atomic_flag held;
+	struct mt_ring *ring;
+	const struct mt_stream_config *config;
+	uint32_t number;
+	uint32_t only_software; /* its software event, where there is but one; else MT_EVENT_NONE */
+	size_t id_offset;
+	uint64_t last_id; /* most records of a ring are of one event */
+	uint32_t last_event;
+	struct mt_block *block; /* being filled, or NULL */
+	struct mt_stack_encoder *encoder;
+	size_t dumped; /* bytes of dumps in the block, before they were coded */
+	uint64_t last_time;
+	struct mt_loss_record losses[LOSSES_MAX];
+	size_t loss_count;
+	struct counters counts;
+};
+
+/* Counters have one writer at a time, who holds the stream: no need for a locked add. */
+static void count(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+static bool has_room(const struct mt_stream *stream)
+{
+	return stream->block->capacity - stream->block->used >= RECORD_ROOM &&
+	       stream->dumped < DUMPED_MAX;
+}
+
+/* The block to fill, with room for one more record of any size; NULL where the spool is full. */
+static struct mt_block *block_with_room(struct mt_stream *stream)
+{
+	struct mt_spool *spool = stream->config->spool;
+
+	if (stream->block && has_room(stream))
+		return stream->block;
+	if (stream->block) {
+		mt_spool_push(spool, stream->block);
+		stream->block = NULL;
+	}
+	stream->block = mt_spool_take(spool);
+	if (stream->block) {
+		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
+		mt_stack_encoder_reset(stream->encoder);
+		stream->dumped = 0;
+	}
+	return stream->block;
+}
+
+/*
+ * Kernels from 6.2 on prepare a software event's sample once for all who opened that event: where
+ * another recorder runs too, its id may stand in our records. They are ours all the same.
+ */
+static bool foreign_event(const struct mt_stream *stream, uint32_t *event)
+{
+	*event = stream->only_software;
+	return *event != MT_EVENT_NONE;
+}
+
+static bool event_of(struct mt_stream *stream, const uint8_t *record, size_t size, uint32_t *event)
+{
+	uint64_t id, index;
+
+	if (size < stream->id_offset + 8)
+		return false;
+	memcpy(&id, record + stream->id_offset, 8);
+	if (id != stream->last_id) {
+		if (!mt_map64_get(stream->config->ids, id, &index))
+			return foreign_event(stream, event);
+		stream->last_id = id;
+		stream->last_event = (uint32_t)index;
+	}
+	*event = stream->last_event;
+	return true;
+}
+
+/* The sample's dump and what stands before and behind it; false where it has none. */
+static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *record, size_t size,
+			struct mt_sample_pieces *out)
+{
+	size_t at = mt_sample_stack_offset(&planned->decoded, record, size);
+	uint64_t asked = at ? mt_get_le64(record + at) : 0, valid;
+
+	if (!asked || asked > size - at - 16)
+		return false;
+	valid = mt_get_le64(record + at + 8 + asked);
+	*out = (struct mt_sample_pieces){
+		.head = record,
+		.head_size = at + 8,
+		.tail = record + at + 8 + asked,
+		.tail_size = size - at - 8 - asked,
+		.dump = record + at + 8,
+		.dump_size = valid < asked ? valid : asked,
+		.dump_asked = asked,
+		.tid = mt_get_le32(record + planned->pid_offset + 4),
+		.address = mt_get_le64(record + at - planned->sp_back),
+	};
+	return true;
+}
+
+/* Passes a sample on, its dump cut to the valid bytes and coded against the thread's last ones. */
+static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
+		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
+{
+	struct mt_sample_pieces pieces;
+
+	if (!find_pieces(planned, record, size, &pieces))
+		return mt_kernel_put(stream->block, time, event, record, size);
+	pieces.event = event;
+	pieces.encoder = stream->encoder;
+	stream->dumped += pieces.dump_size;
+	return mt_sample_put(stream->block, time, &pieces);
+}
+
+static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t size)
+{
+	const struct mt_planned_event *planned;
+	uint32_t event, pid;
+	uint64_t time;
+
+	if (!event_of(stream, record, size, &event)) {
+		count(&stream->counts.odd, 1);
+		return;
+	}
+	planned = &stream->config->plan->events.items[event];
+	if (size < planned->time_offset + 8) {
+		count(&stream->counts.odd, 1);
+		return;
+	}
+	pid = mt_get_le32(record + planned->pid_offset);
+	if (pid == (uint32_t)stream->config->self) {
+		count(&stream->counts.own, 1);
+		return;
+	}
+	time = mt_get_le64(record + planned->time_offset);
+	if (!put_sample(stream, planned, event, time, record, size)) {
+		count(&stream->counts.odd, 1);
+		return;
+	}
+	stream->last_time = time;
+	count(&stream->counts.records, 1);
+	if (planned->role == MT_ROLE_SAMPLE)
+		count(&stream->counts.samples, 1);
+}
+
+static void note_loss(struct mt_stream *stream, uint64_t id, uint64_t lost, uint64_t time)
+{
+	struct mt_loss_record *last =
+		stream->loss_count ? &stream->losses[stream->loss_count - 1] : NULL;
+	uint64_t event = MT_EVENT_NONE;
+
+	count(&stream->counts.lost, lost);
+	mt_map64_get(stream->config->ids, id, &event);
+	if (stream->loss_count == LOSSES_MAX) {
+		last->to = time;
+		last->count += lost;
+		last->event = last->event == event && last->stream == stream->number
+				      ? last->event
+				      : MT_EVENT_NONE;
+		return;
+	}
+	stream->losses[stream->loss_count++] = (struct mt_loss_record){
+		.stream = stream->number,
+		.event = (uint32_t)event,
+		.from = stream->last_time,
+		.to = time,
+		.count = lost,
+		.source = MT_LOSS_KERNEL,
+	};
+}
+
+/*
+ * A record that is no sample: its time stands in the sample_id trailer {pid, tid; time; id or cpu;
+ * cpu or identifier}.
+ */
+static void take_other(struct mt_stream *stream, const struct perf_event_header *header)
+{
+	const uint8_t *record = (const uint8_t *)header;
+	size_t size = header->size;
+	uint64_t time;
+
+	if (size < sizeof(*header) + 32) {
+		count(&stream->counts.odd, 1);
+		return;
+	}
+	time = mt_get_le64(record + size - 24);
+	if (header->type == PERF_RECORD_LOST && size >= sizeof(*header) + 48)
+		note_loss(stream, mt_get_le64(record + 8), mt_get_le64(record + 16), time);
+	if (mt_kernel_put(stream->block, time, 0, record, size)) {
+		stream->last_time = time;
+		count(&stream->counts.records, 1);
+	}
+}
+
+static void take_record(struct mt_stream *stream, const struct perf_event_header *header)
+{
+	count(&stream->counts.raw_bytes, header->size);
+	if (header->type == PERF_RECORD_SAMPLE)
+		take_sample(stream, (const uint8_t *)header, header->size);
+	else
+		take_other(stream, header);
+}
+
+/* Takes records up to the head, at most about `limit` bytes, giving room back now and then. */
+static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t limit)
+{
+	struct mt_ring *ring = stream->ring;
+	uint64_t began = ring->tail, given_back = began;
+	enum mt_stream_result result = MT_STREAM_EMPTY;
+
+	while (ring->tail != ring->head) {
+		const struct perf_event_header *header;
+
+		result = !block_with_room(stream)      ? MT_STREAM_STALLED
+			 : ring->tail - began >= limit ? MT_STREAM_MORE
+						       : MT_STREAM_EMPTY;
+		if (result != MT_STREAM_EMPTY)
+			break;
+		header = mt_ring_next(ring);
+		if (!header) {
+			count(&stream->counts.odd, 1);
+			break;
+		}
+		take_record(stream, header);
+		if (ring->tail - given_back >= GIVE_BACK) {
+			mt_ring_give_back(ring);
+			given_back = ring->tail;
+		}
+	}
+	mt_ring_give_back(ring);
+	if (result == MT_STREAM_STALLED)
+		count(&stream->counts.stalls, 1);
+	return result;
+}
+
+static void hold(struct mt_stream *stream)
+{
+	/* held for microseconds, by a thread on another CPU: spinning keeps the producer here off
+	 */
+	while (atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire))
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void let_go(struct mt_stream *stream)
+{
+	atomic_flag_clear_explicit(&stream->held, memory_order_release);
+}
+
+enum mt_stream_result mt_stream_drain(struct mt_stream *stream)
+{
+	enum mt_stream_result result = MT_STREAM_EMPTY;
+
+	hold(stream);
+	while (result == MT_STREAM_EMPTY && mt_ring_begin(stream->ring))
+		result = take_records(stream, UINT64_MAX);
+	let_go(stream);
+	return result;
+}
+
+enum mt_stream_result mt_stream_help(struct mt_stream *stream)
+{
+	enum mt_stream_result result = MT_STREAM_EMPTY;
+
+	if (mt_ring_used(stream->ring) < stream->ring->size / 4 ||
+	    atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire))
+		return MT_STREAM_EMPTY;
+	if (mt_ring_begin(stream->ring)) {
+		count(&stream->counts.helped, 1);
+		result = take_records(stream, GIVE_BACK);
+	}
+	let_go(stream);
+	return result;
+}
+
+/* The losses since the last flush, as STATE. */
+static void push_losses(struct mt_stream *stream)
+{
+	struct mt_block *block;
+
+	if (!stream->loss_count)
+		return;
+	block = mt_spool_take_wait(stream->config->spool);
+	mt_block_reset(block, MT_CHUNK_STATE, 0);
+	for (size_t i = 0; i < stream->loss_count; i++)
+		(void)mt_loss_put(block, &stream->losses[i]);
+	stream->loss_count = 0;
+	mt_spool_push(stream->config->spool, block);
+}
+
+void mt_stream_flush(struct mt_stream *stream)
+{
+	hold(stream);
+	if (stream->block && stream->block->used) {
+		mt_spool_push(stream->config->spool, stream->block);
+		stream->block = NULL;
+	}
+	push_losses(stream);
+	let_go(stream);
+}
+
+static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_class class)
+{
+	uint32_t found = MT_EVENT_NONE;
+
+	for (uint32_t i = 1; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->attr.type != PERF_TYPE_SOFTWARE || event->class != class)
+			continue;
+		if (found != MT_EVENT_NONE)
+			return MT_EVENT_NONE;
+		found = i;
+	}
+	return found;
+}
+
+struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum mt_event_class class,
+				   const struct mt_stream_config *config)
+{
+	struct mt_stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->encoder = mt_stack_encoder_create(IMAGES);
+	if (!stream->encoder) {
+		free(stream);
+		return NULL;
+	}
+	atomic_flag_clear(&stream->held);
+	stream->ring = ring;
+	stream->config = config;
+	stream->number = number;
+	stream->only_software = find_only_software(config->plan, class);
+	stream->id_offset = config->plan->events.items[0].id_offset;
+	stream->last_id = UINT64_MAX;
+	return stream;
+}
+
+void mt_stream_destroy(struct mt_stream *stream)
+{
+	if (!stream)
+		return;
+	if (stream->block)
+		mt_spool_release(stream->config->spool, stream->block);
+	mt_stack_encoder_destroy(stream->encoder);
+	free(stream);
+}
+
+int mt_stream_fd(const struct mt_stream *stream)
+{
+	return stream->ring->fd;
+}
+
+void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_counts *sum)
+{
+	sum->samples += stream->counts.samples;
+	sum->records += stream->counts.records;
+	sum->raw_bytes += stream->counts.raw_bytes;
+	sum->lost += stream->counts.lost;
+	sum->own += stream->counts.own;
+	sum->odd += stream->counts.odd;
+	sum->stalls += stream->counts.stalls;
+	sum->helped += stream->counts.helped;
+}

@@ -1,0 +1,71 @@
+/*
+ * From one ring to blocks: takes records, cuts dumps to their valid bytes and codes them, counts,
+ * and notes what was lost. Whoever holds the stream drains it: its own thread, or a buddy on
+ * another CPU.
+ */
+#ifndef MT_RECORD_STREAM_H
+#define MT_RECORD_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "formats/events.h"
+
+struct mt_map64;
+struct mt_plan;
+struct mt_ring;
+struct mt_spool;
+struct mt_stream;
+
+/* What all streams share; borrowed, and constant while they run. */
+struct mt_stream_config {
+	const struct mt_plan *plan;
+	const struct mt_map64 *ids; /* kernel event id -> index in the plan */
+	struct mt_spool *spool;
+	pid_t self; /* its samples are dropped: the recorder does not record itself */
+};
+
+struct mt_stream_counts {
+	uint64_t samples;   /* of events of role sample, passed on */
+	uint64_t records;   /* all, passed on */
+	uint64_t raw_bytes; /* as the kernel wrote them */
+	uint64_t lost;	    /* told by LOST records */
+	uint64_t own;	    /* the recorder's own samples, dropped */
+	uint64_t odd;	    /* records that made no sense */
+	uint64_t stalls;    /* passes that found no free block */
+	uint64_t helped;    /* passes by a buddy */
+};
+
+enum mt_stream_result {
+	MT_STREAM_EMPTY,   /* the ring is */
+	MT_STREAM_MORE,	   /* stopped at the limit */
+	MT_STREAM_STALLED, /* no block was free; the rest stays in the ring */
+};
+
+/* Borrows ring and config. number is the stream's in the recording. NULL out of memory. */
+struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum mt_event_class class,
+				   const struct mt_stream_config *config);
+void mt_stream_destroy(struct mt_stream *stream);
+
+/* Drains until the ring is empty, waiting (spinning: it is held for microseconds) for a buddy that
+ * holds it. */
+enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
+
+/*
+ * A buddy's part: where the ring is a quarter full or more and nobody holds it, takes up to 128 KiB
+ * out of it. MT_STREAM_EMPTY where there is nothing to help with.
+ */
+enum mt_stream_result mt_stream_help(struct mt_stream *stream);
+
+/* Hands on the block begun, and the losses noted since the last time. */
+void mt_stream_flush(struct mt_stream *stream);
+
+/* The fd to poll for a ring that has reached its watermark. */
+int mt_stream_fd(const struct mt_stream *stream);
+
+/* Adds what has passed through so far; may be asked at any time. */
+void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_counts *sum);
+
+#endif

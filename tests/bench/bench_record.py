@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""mtrec beside perf record, in one run: what is lost, what the target pays, what the recorder costs, how large the file is.
+
+    tests/bench/bench_record.py [--runs N] [--only NAME] [--build DIR] [--shared DIR]
+
+Each workload runs alone, under perf and under mtrec, in turns; figures are medians. Ratios are the result: the machine is as
+noisy as it is. Needs root, perf, and ../shared/targets (built into a temporary folder).
+"""
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# name, event, argv, samples that the target itself makes, dump bytes
+WORKLOADS = [
+    ("faulter 45k/s", "page-faults", ["faulter", "60000", "20000", "1"], 60000),
+    ("faulter 5k/s", "page-faults", ["faulter", "6000", "200000", "1"], 6000),
+    ("faulter storm", "page-faults", ["faulter", "80000", "0", "1"], 80000),
+    ("brker 48k/s", "brk", ["brker", "60000", "4096", "20000"], 60000),
+    ("brker storm", "brk", ["brker", "100000", "4096", "0"], 100000),
+    ("two storms", "page-faults", ["two-storms"], 160000),
+]
+PERF_EVENT = {"page-faults": "page-faults", "brk": "syscalls:sys_exit_brk"}
+
+
+def recorders(build):
+    """name -> argv in front of the target, for an event, a dump size and an output file."""
+    return {
+        "alone": lambda event, dump, out: [],
+        "perf -m 64M": lambda event, dump, out: [
+            "perf", "record", "-q", "-a", "-m", "64M", "-e", PERF_EVENT[event], "-c", "1",
+            "--call-graph", "dwarf,%d" % dump, "-o", out, "--"],
+        "perf -m 64M -z1": lambda event, dump, out: [
+            "perf", "record", "-q", "-a", "-m", "64M", "-z1", "-e", PERF_EVENT[event], "-c", "1",
+            "--call-graph", "dwarf,%d" % dump, "-o", out, "--"],
+        "mtrec": lambda event, dump, out: [
+            os.path.join(build, "mtrec"), "-a", "-e", event, "--call-graph", "dwarf,%d" % dump,
+            "-o", out, "--"],
+    }
+
+
+def measure(argv, env, target_out):
+    """Wall and CPU of the target as it says itself, CPU of everything else in the process tree, stderr."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    said = [json.loads(line) for name in target_out if os.path.exists(name) for line in open(name)]
+    for name in target_out:
+        if os.path.exists(name):
+            os.unlink(name)
+    return {
+        "wall": max((s["wall"] for s in said), default=0),
+        "cpu": cpu - sum(s["cpu_total"] for s in said),
+        "stderr": done.stderr,
+        "rss": after.ru_maxrss,
+    }
+
+
+def count_samples(recorder, event, comm, out, build):
+    """Samples of the target in the file, its own losses, and its size."""
+    if not os.path.exists(out):
+        return 0, 0
+    if recorder == "mtrec":
+        folded = subprocess.run([os.path.join(build, "mtreport"), "-q", "--folded", "-e", event, "--comm", comm, out],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+        samples = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+    else:
+        script = subprocess.Popen(["perf", "script", "-i", out, "-F", "comm", "--comms", comm], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True)
+        samples = sum(1 for line in script.stdout if line.startswith(comm))
+        script.wait()
+    return samples, os.path.getsize(out)
+
+
+def run_once(name, event, argv, recorder, prefix, folder, build, dump, count):
+    out = os.path.join(folder, "recording")
+    target_out = [os.path.join(folder, "said%d" % i) for i in range(2)]
+    env = dict(os.environ, TGT_OUT=target_out[0])
+    command = [os.path.join(folder, argv[0])] + argv[1:]
+    if argv[0] == "two-storms":
+        faulter = os.path.join(folder, "faulter")
+        command = ["sh", "-c", "TGT_OUT=%s %s 80000 0 1 & TGT_OUT=%s %s 80000 0 1; wait" % (
+            target_out[0], faulter, target_out[1], faulter)]
+    result = measure(prefix(event, dump, out) + command, env, target_out)
+    result["samples"] = result["size"] = 0
+    if count and recorder != "alone":
+        comm = "faulter" if argv[0] == "two-storms" else argv[0]
+        result["samples"], result["size"] = count_samples(recorder, event, comm, out, build)
+    elif os.path.exists(out):
+        result["size"] = os.path.getsize(out)
+    for path in (out, out + ".old"):
+        if os.path.exists(path):
+            os.unlink(path)
+    return result
+
+
+def median(results, key):
+    return statistics.median(r[key] for r in results)
+
+
+def report(name, expected, results):
+    alone = median(results["alone"], "wall")
+    print("\n%s" % name)
+    print("  %-18s %10s %9s %9s %14s %12s" % ("", "captured", "wall x", "cpu s", "cpu us/sample", "bytes/sample"))
+    for recorder, runs in results.items():
+        samples = max(median(runs, "samples"), 1)
+        if recorder == "alone":
+            continue
+        print("  %-18s %9.1f%% %9.2f %9.2f %14.1f %12.0f" % (
+            recorder, 100.0 * min(r["samples"] for r in runs) / expected, median(runs, "wall") / alone,
+            median(runs, "cpu"), 1e6 * median(runs, "cpu") / samples, median(runs, "size") / samples))
+    sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--dump", type=int, default=16384)
+    parser.add_argument("--build", default=os.environ.get("MT_BUILD", os.path.join(TOP, "build")))
+    parser.add_argument("--shared", default=os.environ.get("MT_SHARED", os.path.join(TOP, "..", "shared")))
+    options = parser.parse_args()
+    if os.geteuid() or not shutil.which("perf") or not os.path.isdir(os.path.join(options.shared, "targets")):
+        print("bench_record: needs root, perf and ../shared/targets: nothing measured")
+        return
+    folder = tempfile.mkdtemp(prefix="bench-record-")
+    try:
+        subprocess.run(["make", "-s", "-C", os.path.join(options.shared, "targets"), "B=" + folder], check=True)
+        kinds = recorders(os.path.abspath(options.build))
+        for name, event, argv, expected in WORKLOADS:
+            if options.only not in name:
+                continue
+            results = {kind: [] for kind in kinds}
+            for run in range(options.runs):
+                for kind, prefix in kinds.items():
+                    results[kind].append(run_once(name, event, argv, kind, prefix, folder, options.build,
+                                                  options.dump, True))
+            report(name, expected, results)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
