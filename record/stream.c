@@ -19,9 +19,10 @@
 #include "record/ring.h"
 #include "record/spool.h"
 
-#define GIVE_BACK ((size_t)128 << 10) /* so often the kernel gets room back; also a buddy's share \
-				       */
-#define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
+#define GIVE_BACK                                                                       \
+	((size_t)128 << 10) /* so often the kernel gets room back; also a buddy's share \
+			     */
+#define LOSSES_MAX 256	    /* intervals kept between two flushes; later ones widen the last */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 #define IMAGES 64				/* threads whose stacks are remembered: 4 MiB */
 /* Bytes of dumps in one chunk: FORMAT.md allows twice that, and a reader holds it in memory. */
