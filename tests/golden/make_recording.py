@@ -521,8 +521,7 @@ def unknown_records():
     return ended(writer.chunk(DATA, faults(1000), record(98, b"data", 1001), faults(1002)), 2)
 
 
-@recording({FAULTS: 1}, check="critical record of unknown type 98", refused_chunks=1,
-           unknown_records=1)
+@recording({FAULTS: 1}, check="critical record of unknown type 98", damaged_chunks=1)
 def an_unknown_critical_record():
     needed = record(98 | CRITICAL, b"needed", 1002)
     writer = state(begun()).chunk(DATA, faults(1000, 1001), needed, faults(1003))
