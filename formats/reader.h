@@ -1,7 +1,11 @@
 /*
- * Reading a recording file: finds the good chunks, says what is missing or damaged, and gives the
- * records of each recording in it: first all of its STATE in file order, then its DATA merged by
- * time over all streams, in bounded memory.
+ * Reading a file of records, a recording of mtrec or perf's own perf.data: finds the good parts,
+ * says what is missing or damaged, and gives the records of each recording in it: first all of its
+ * STATE in file order, then its DATA merged by time over all streams, in bounded memory.
+ *
+ * A perf.data file has no records of ours. What its header and features say is given as INFO,
+ * EVENT, CLOCK, IMAGE and NOTE, its kernel records as KERNEL (see struct mt_record.bare), and the
+ * recording as one that ended in order, unless it was cut short.
  *
  * What was cut off or damaged is data (struct mt_damage), not an error. Errors are for what cannot
  * be read at all: no such file, not a recording, a version or a critical chunk that this reader
@@ -36,6 +40,7 @@ struct mt_damage {
 };
 
 struct mt_recording {
+	const char *foreign; /* "perf.data", "perf.data, piped"; NULL: mtrec's, and header counts */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of file, to where the next recording begins */
 	uint64_t chunks;		/* good headers, strays left out */
@@ -56,6 +61,12 @@ struct mt_record {
 	size_t size;
 	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as
 				long as body */
+	/*
+	 * KERNEL of a foreign file: body is the kernel's record itself, 8-byte aligned, and event
+	 * its EVENT's index (MT_EVENT_NONE: not known which). mt_record_kernel_get() knows.
+	 */
+	bool bare;
+	uint32_t event;
 };
 
 struct mt_reader_options {
@@ -65,8 +76,8 @@ struct mt_reader_options {
 
 /*
  * Opens a file, or standard input for "-" (copied to an unlinked temporary file when it cannot
- * seek), and scans its chunk headers. options may be NULL. A file without one good HEAD is an error
- * that says what it is instead where that can be told (empty, perf.data); a recording in it that
+ * seek), and scans its chunk headers. options may be NULL. A file that is no
+ * recording is an error that says what it is instead where that can be told; a recording in it that
  * must be refused (major version, critical chunk or codec not known) is one too.
  */
 struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
@@ -87,5 +98,11 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
  * first, in the order of the file; MARK and END are told in struct mt_recording alone.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
+
+/*
+ * The kernel's bytes of a KERNEL or SAMPLE record; false where it is damaged. Views into the
+ * record.
+ */
+bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out);
 
 #endif

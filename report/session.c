@@ -206,7 +206,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 		mt_reader_rewind(session->readers.items[session->reader], session->recording);
 
 	if (err)
-		return mt_error_context(err, "%s", present(session)->file);
+		return err;
 	mt_spaces_destroy(session->spaces);
 	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings);
 	if (!session->spaces)
@@ -602,10 +602,8 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	struct mt_dump_apart apart;
 	const struct local_event *event;
 	bool is_sample = record->type == MT_RECORD_SAMPLE;
-	bool good = is_sample ? mt_sample_get(record->body, record->size, record->dump, &bytes)
-			      : mt_kernel_get(record->body, record->size, &bytes);
 
-	if (!good || (is_sample && bytes.dump_size && !bytes.dump)) {
+	if (!mt_record_kernel_get(record, &bytes)) {
 		session->facts.undecodable++;
 		return true;
 	}
@@ -654,7 +652,7 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 		}
 		err = mt_reader_next(session->readers.items[session->reader], &record, &have);
 		if (err)
-			return mt_error_context(err, "%s", present(session)->file);
+			return err;
 		if (!have) {
 			err = finish_recording(session);
 			if (err)

@@ -771,7 +771,8 @@ static void check_refusal(const void *bytes, size_t size, const char *why)
 MT_TEST(what_is_no_recording_is_told)
 {
 	check_refusal("", 0, ": is empty");
-	check_refusal("PERFILE2 and so on", 18, ": is a perf.data file, not a recording of mtrec");
+	check_refusal("PERFILE2 and so on", 18,
+		      ": is a perf.data file cut short or damaged in its header");
 	check_refusal("hello\n", 6, ": is not a recording of mtrec");
 	check_refusal("\x1f\x8b", 2, "compressed by gzip");
 	check_refusal(MT_CHUNK_MAGIC, 5, "is cut short or damaged");

@@ -1,0 +1,39 @@
+/*
+ * The plug point of inputs: one table for each kind of file that mt_reader_open() reads. Whatever
+ * the file is, it gives what reader.h promises: records of STATE first, then timed ones in order.
+ * reader.c asks the tables in turn whose file it is.
+ */
+#ifndef MT_FORMATS_SOURCE_H
+#define MT_FORMATS_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_input;
+struct mt_record;
+struct mt_recording;
+
+/* Errors carry no path: reader.c puts it in front. */
+struct mt_source_ops {
+	const char *name;
+	/* Whether a file that begins with these bytes (8, or the whole file) is of this kind. */
+	bool (*probe)(const uint8_t *head, size_t size);
+	/*
+	 * Borrows input until destroyed. *out is the `source` of the other functions, ready to
+	 * read recording 0.
+	 */
+	struct mt_error *(*open)(const struct mt_input *input, size_t memory_limit, void **out);
+	void (*destroy)(void *source); /* NULL-safe */
+	/* As their namesakes in reader.h. */
+	size_t (*recordings)(const void *source);
+	const struct mt_recording *(*recording)(const void *source, size_t i);
+	struct mt_error *(*rewind)(void *source, size_t i);
+	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
+};
+
+extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */
+extern const struct mt_source_ops mt_source_perfdata;
+
+#endif
