@@ -77,8 +77,11 @@ struct mt_facts {
 	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
 	uint64_t user_stacks;	       /* selected samples with user registers */
 	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */
-	const char *kernel_names; /* why kernel functions have no names, or NULL where they have */
-	bool need_kernel_names;	  /* a selected stack has a kernel frame */
+	/*
+	 * Why kernel functions in selected stacks have no names; NULL where they have, or there are
+	 * none.
+	 */
+	const char *kernel_problem;
 };
 
 /* Records lost in one recording: what is told by several sources counts once. */

@@ -50,8 +50,10 @@ static enum status fail(struct mt_error *err)
 			     : err->kind == MT_ERR_OUTPUT ? STATUS_OUTPUT
 							  : STATUS_UNREADABLE;
 
-	/* `mtreport ... | head`: who closed the pipe knows, and the exit status says it to the
-	 * others */
+	/*
+	 * `mtreport ... | head`: who closed the pipe knows, and the exit status says it to the
+	 * others
+	 */
 	if (err->kind != MT_ERR_OUTPUT || err->errnum != EPIPE)
 		mt_error_print(err, TOOL, stderr);
 	mt_error_destroy(err);
@@ -203,8 +205,9 @@ static void print_remarks(const struct mt_facts *facts)
 			mt_text_count((double)incomplete).text,
 			mt_text_count((double)facts->user_stacks).text,
 			mt_text_percent((double)incomplete, (double)facts->user_stacks).text);
-	if (facts->need_kernel_names)
-		fprintf(stderr, TOOL ": kernel functions have no names: %s\n", facts->kernel_names);
+	if (facts->kernel_problem)
+		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
+			facts->kernel_problem);
 }
 
 /* Why there is nothing to show, with the names that would have shown something. */

@@ -24,7 +24,13 @@
 struct mt_naming {
 	struct mt_image_set *images;
 	struct mt_symbolizer *symbolizer;
+	bool demangle;
+	/*
+	 * Reading kernel symbols takes longer than a small report: done for the first kernel frame.
+	 */
+	bool kernel_tried;
 	struct mt_kernel_symbols *kernel;
+	struct mt_symbolizer *kernel_symbolizer;
 	char *kernel_problem; /* why kernel is NULL */
 	bool any_boot;	      /* kernel came from a file that the user named */
 	char boot_id[64];     /* this machine's */
@@ -43,16 +49,28 @@ static void read_boot_id(struct mt_naming *naming)
 		naming->boot_id[strcspn(naming->boot_id, "\n")] = '\0';
 }
 
+/* Reads the symbols and makes the symbolizer that knows them; an error leaves both NULL. */
 static struct mt_error *read_kernel(struct mt_naming *naming, const char *path)
 {
-	struct mt_error *err = mt_kernel_symbols_read(path ? path : KALLSYMS, &naming->kernel);
+	struct mt_symbolizer_options options = {.demangle = naming->demangle};
+	struct mt_error *err = mt_kernel_symbols_read(path, &naming->kernel);
 
-	naming->any_boot = path;
-	if (!err || path)
+	naming->kernel_tried = true;
+	if (err)
 		return err;
-	naming->kernel_problem = strdup(err->message);
+	options.kernel = naming->kernel;
+	naming->kernel_symbolizer = mt_symbolizer_create(&options);
+	return naming->kernel_symbolizer ? NULL : mt_error_nomem();
+}
+
+/* This machine's, once. */
+static void try_kernel(struct mt_naming *naming)
+{
+	struct mt_error *err = naming->kernel_tried ? NULL : read_kernel(naming, KALLSYMS);
+
+	if (err)
+		naming->kernel_problem = strdup(err->message);
 	mt_error_destroy(err);
-	return NULL;
 }
 
 static struct mt_error *open_images(struct mt_naming *naming)
@@ -81,12 +99,13 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 
 	if (!naming)
 		return mt_error_nomem();
+	naming->demangle = options->demangle;
+	naming->any_boot = options->kallsyms;
 	read_boot_id(naming);
-	err = read_kernel(naming, options->kallsyms);
+	err = options->kallsyms ? read_kernel(naming, options->kallsyms) : NULL;
 	err = err ? err : open_images(naming);
 	if (err)
 		return err;
-	symbolizer.kernel = naming->kernel;
 	naming->symbolizer = mt_symbolizer_create(&symbolizer);
 	if (!naming->symbolizer)
 		return mt_error_nomem();
@@ -99,6 +118,7 @@ void mt_naming_destroy(struct mt_naming *naming)
 	if (!naming)
 		return;
 	mt_symbolizer_destroy(naming->symbolizer);
+	mt_symbolizer_destroy(naming->kernel_symbolizer);
 	mt_kernel_symbols_destroy(naming->kernel);
 	mt_image_set_destroy(naming->images);
 	mt_map64_deinit(&naming->problems);
@@ -124,17 +144,18 @@ bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id)
 	return *naming->boot_id && !strcmp(naming->boot_id, boot_id);
 }
 
-bool mt_naming_has_kernel(const struct mt_naming *naming, bool this_boot)
+bool mt_naming_knows_kernel(const struct mt_naming *naming, bool this_boot)
 {
-	return naming->kernel && (this_boot || naming->any_boot);
+	return this_boot || naming->any_boot;
 }
 
-const char *mt_naming_kernel_problem(const struct mt_naming *naming, bool this_boot)
+const char *mt_naming_kernel_problem(struct mt_naming *naming, bool this_boot)
 {
-	if (mt_naming_has_kernel(naming, this_boot))
-		return NULL;
-	if (!this_boot)
+	if (!mt_naming_knows_kernel(naming, this_boot))
 		return "recorded on another machine, or before this one last started";
+	try_kernel(naming);
+	if (naming->kernel_symbolizer)
+		return NULL;
 	return naming->kernel_problem ? naming->kernel_problem : "no kernel symbols at hand";
 }
 
@@ -182,11 +203,16 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key *key)
 {
 	struct mt_naming *naming = context;
+	struct mt_symbolizer *symbolizer = naming->symbolizer;
 	struct mt_image *image = NULL;
 
 	if (key->image != MT_FRAME_NO_IMAGE)
 		image = mt_image_set_get(naming->images, key->image);
-	return mt_symbolize(naming->symbolizer, image, key->offset);
+	if ((key->flags & MT_FRAME_IN_KERNEL) && key->offset) {
+		try_kernel(naming);
+		symbolizer = naming->kernel_symbolizer ? naming->kernel_symbolizer : symbolizer;
+	}
+	return mt_symbolize(symbolizer, image, key->offset);
 }
 
 static int compare_images(const void *a, const void *b)

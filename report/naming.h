@@ -38,12 +38,11 @@ uint32_t mt_naming_kernel_image(const struct mt_naming *naming);
 /* True where this machine has run since the boot that boot_id names. */
 bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id);
 
-/*
- * Whether kernel addresses can be named, in a recording of this boot or another; and why not, or
- * NULL.
- */
-bool mt_naming_has_kernel(const struct mt_naming *naming, bool this_boot);
-const char *mt_naming_kernel_problem(const struct mt_naming *naming, bool this_boot);
+/* Whether kernel addresses mean something, in a recording of this boot or of another. */
+bool mt_naming_knows_kernel(const struct mt_naming *naming, bool this_boot);
+
+/* Why they cannot be named, or NULL. Reads the kernel's symbols where that was not done. */
+const char *mt_naming_kernel_problem(struct mt_naming *naming, bool this_boot);
 
 /* What a recording says about an image. False out of memory. */
 bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);

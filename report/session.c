@@ -470,7 +470,8 @@ static bool stack_matches(struct mt_session *session, uint32_t stack)
 	return false;
 }
 
-/* --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.
+/*
+ * --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.
  */
 static bool select_stack(struct mt_session *session, uint32_t stack, bool *wanted)
 {
@@ -496,7 +497,8 @@ static bool add_stack(struct mt_session *session, struct mt_session_sample *out,
 		.attr = out->attr,
 		.sample = out->kernel,
 		.map = out->space->map,
-		.kernel_known = mt_naming_has_kernel(session->naming, present(session)->this_boot),
+		.kernel_known =
+			mt_naming_knows_kernel(session->naming, present(session)->this_boot),
 	};
 	struct mt_unwound unwound;
 
@@ -515,11 +517,9 @@ static bool add_stack(struct mt_session *session, struct mt_session_sample *out,
 		session->facts.user_stacks++;
 		session->facts.ends[unwound.end]++;
 	}
-	if (unwound.kernel && !input.kernel_known) {
-		session->facts.need_kernel_names = true;
-		session->facts.kernel_names =
+	if (unwound.kernel && !session->facts.kernel_problem)
+		session->facts.kernel_problem =
 			mt_naming_kernel_problem(session->naming, present(session)->this_boot);
-	}
 	return true;
 }
 

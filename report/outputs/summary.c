@@ -179,31 +179,41 @@ static void print_events(const struct summary *s)
 
 /* ---- What is uncertain ---- */
 
+/*
+ * Prints text between words over as many lines as it takes, `first` before it and `rest` before
+ * each further line.
+ */
+static void print_wrapped(const struct summary *s, const char *first, const char *rest,
+			  const char *text)
+{
+	size_t width = s->view->width - strlen(first);
+	char clean[1024];
+
+	mt_text_fit(text, sizeof(clean), clean, sizeof(clean));
+	text = clean;
+	for (const char *mark = first; *text; mark = rest) {
+		size_t cut = strlen(text);
+
+		if (cut > width) {
+			for (cut = width; cut && text[cut] != ' '; cut--)
+				;
+			cut = cut ? cut : width;
+		}
+		fprintf(s->to, "%s%.*s\n", mark, (int)cut, text);
+		text += cut + (text[cut] == ' ');
+	}
+}
+
 __attribute__((format(printf, 2, 3))) static void print_warning(const struct summary *s,
 								const char *format, ...)
 {
 	char text[1024];
 	va_list args;
-	const char *at = text;
-	size_t width = s->view->width - 2;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (const char *mark = "! "; *at; mark = "  ") {
-		size_t length = strlen(at), cut = length;
-
-		if (length > width) {
-			for (cut = width; cut && at[cut] != ' '; cut--)
-				;
-			cut = cut ? cut : width;
-		}
-		fputs(mark, s->to);
-		for (size_t i = 0; i < cut; i++)
-			fputc((unsigned char)at[i] < ' ' ? '?' : at[i], s->to);
-		fputc('\n', s->to);
-		at += cut + (at[cut] == ' ');
-	}
+	print_wrapped(s, "! ", "  ", text);
 }
 
 static void print_losses(const struct summary *s)
@@ -225,11 +235,16 @@ static void print_losses(const struct summary *s)
 		if (mt_facts_describe_damage(r, text, sizeof(text)))
 			print_warning(s, "%s: %s.", r->file, text);
 	}
+	if ((double)facts->ends[MT_END_DUMP] > 0.005 * (double)facts->user_stacks)
+		print_warning(s, "Dumps were too small: record with --call-graph dwarf,65528.");
+	if ((double)facts->ends[MT_END_NO_ELF] > 0.005 * (double)facts->user_stacks)
+		print_warning(s, "Files that stacks pass through are not at hand or have changed: "
+				 "mtreport --info lists them.");
 	if (facts->undecodable)
 		print_warning(s, "%s records could not be decoded.",
 			      mt_text_count((double)facts->undecodable).text);
-	if (facts->need_kernel_names)
-		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_names);
+	if (facts->kernel_problem)
+		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
 }
 
 static void print_notes(const struct summary *s)
@@ -286,10 +301,7 @@ static void print_completeness(const struct summary *s)
 	snprintf(line, sizeof(line), "%s of %s user stacks are complete%s%s",
 		 mt_text_percent((double)facts->ends[MT_END_ROOT], all).text,
 		 mt_text_count(all).text, *ends ? "; the others: " : "", ends);
-	fputc('\n', s->to);
-	print_field(s, "stacks", line);
-	if ((double)facts->ends[MT_END_DUMP] > 0.005 * all)
-		print_warning(s, "Dumps were too small: record with --call-graph dwarf,65528.");
+	print_wrapped(s, "stacks   ", "         ", line);
 }
 
 /* ---- Threads and functions ---- */
@@ -344,7 +356,7 @@ static void print_functions(struct summary *s, double total)
 
 	if (!shown)
 		return;
-	fputs("\n  innermost functions outside the system's libraries\n", s->to);
+	fputs("\n  by function, the innermost outside the system's libraries\n", s->to);
 	for (size_t i = 0; i < shown; i++) {
 		const struct sum *sum = &s->functions.items[i];
 		const char *slash = strrchr(sum->where, '/');
@@ -438,7 +450,7 @@ static struct mt_error *print_event_stacks(struct summary *s, const struct sum *
 	fprintf(s->to, ": %s %s", mt_text_count(event->value).text,
 		s->table->values[s->view->value].unit);
 	print_functions(s, event->value);
-	fputs("\n  paths, from the root to where it happened\n", s->to);
+	fputs("\n  by path, from the root to where it happened\n", s->to);
 	mt_call_tree_print(tree, &options, s->to);
 	return NULL;
 }
@@ -481,28 +493,38 @@ static struct mt_error *sum_rows(struct summary *s)
 	}
 }
 
+/*
+ * One command to go on with: what it answers, its words behind the program, the file, the rest of
+ * the line.
+ */
+static void print_command(const struct summary *s, const char *what, const char *words,
+			  const char *rest)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	fprintf(s->to, "%-17s mtreport %s ", what, words);
+	if (facts->recordings.count == 1)
+		mt_text_print_clean(facts->recordings.items[0].file, s->to);
+	else
+		fputs("FILE...", s->to);
+	fprintf(s->to, "%s\n", rest);
+}
+
 static void print_next(const struct summary *s)
 {
-	const char *file = s->view->facts->recordings.count == 1
-				   ? s->view->facts->recordings.items[0].file
-				   : "FILE...";
-	const char *event = s->events.count ? s->events.items[0].text : "EVENT";
-	bool several = s->events.count > 1;
+	const char *event = s->events.items[0].text;
+	const char *comm = s->comms.count > 1 ? s->comms.items[0].text : "'";
+	char words[80];
 
-	fprintf(s->to, "\nnext     mtreport --folded%s%s ", several ? " -e " : "",
-		several ? event : "");
-	mt_text_print_clean(file, s->to);
-	fputs(" > out.folded     for a flame graph\n", s->to);
-	if (s->comms.count > 1) {
-		fputs("         mtreport --comm '", s->to);
-		print_fit(s, s->comms.items[0].text, 16);
-		fputs("' ", s->to);
-		mt_text_print_clean(file, s->to);
-		fputs("     this thread name alone\n", s->to);
-	}
-	fputs("         mtreport --info ", s->to);
-	mt_text_print_clean(file, s->to);
-	fputs("     host, events, images, losses\n", s->to);
+	fputs("\nand next\n", s->to);
+	snprintf(words, sizeof(words), "--folded%s%.40s", s->events.count > 1 ? " -e " : "",
+		 s->events.count > 1 ? event : "");
+	print_command(s, "  flame graph", words, " > out.folded");
+	snprintf(words, sizeof(words), "--comm '%.40s'", comm);
+	if (!strchr(comm, '\''))
+		print_command(s, "  one program", words, "");
+	print_command(s, "  every sample", "--script", "");
+	print_command(s, "  host, images", "--info", "");
 }
 
 static struct mt_error *write_summary(const struct mt_view *view, struct mt_table *table, FILE *to)
@@ -525,8 +547,9 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	print_head(&s);
 	if (s.events.count)
 		print_events(&s);
-	print_completeness(&s);
+	fputc('\n', to);
 	print_comms(&s);
+	print_completeness(&s);
 	print_losses(&s);
 	print_notes(&s);
 	if (s.stack_column != MT_COLUMN_NONE)

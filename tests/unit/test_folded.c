@@ -102,7 +102,7 @@ static size_t widest(const char *text)
 {
 	size_t most = 0;
 
-	while (*text && strncmp(text, "next", 4) != 0) {
+	while (*text && strncmp(text, "and next", 8) != 0) {
 		size_t length = strcspn(text, "\n");
 
 		most = length > most ? length : most;

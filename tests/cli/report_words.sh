@@ -1,0 +1,141 @@
+#!/bin/bash
+# mtreport's words and exit statuses: each mistake is one clear line and the right status, and nothing is written over.
+. "$(dirname "$0")/../lib.sh"
+
+report=$MT_BUILD/mtreport
+"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR" stored no_samples a_flipped_bit_in_a_payload two_recordings cut_behind_a_chunk || exit 1
+cd "$TMPDIR" || exit 1
+cp stored.mtr mtrec.mtr
+
+# lines N: the last command said N lines on standard error, each with the program's name before it.
+lines() {
+	if [ "$(wc -l <"$err")" -eq "$1" ] && ! grep -qv '^mtreport: ' "$err"; then
+		pass "... in $1 line(s)"
+	else
+		fail "... in $1 line(s)" "$err"
+	fi
+}
+
+# Help and version
+check 'help' "$report" --help
+says 'help names an analysis and an output' '^ +--samples \(default\)' "$out"
+check 'version' "$report" --version
+says 'the version is one line with the name' '^mtreport [0-9]+\.' "$out"
+
+# Usage: 2
+expect 2 'an unknown option is a usage error' "$report" --flame
+says '... answered with the known ones' 'analyses: --samples; outputs: --summary --folded --script --info'
+expect 2 'two outputs are a usage error' "$report" --folded --info
+lines 1
+expect 2 'an option without its value is a usage error' "$report" --comm
+lines 1
+expect 2 'an expression that does not compile is a usage error' "$report" --comm '/(/'
+lines 1
+expect 2 'an unknown way to unwind is a usage error' "$report" --unwind magic
+says '... answered with the known ones' 'known: auto, dwarf, fp'
+expect 2 'an unknown weight is a usage error' "$report" --folded --weight bytes
+says '... answered with the known ones' 'known: count, period'
+expect 2 'a bad span is a usage error' "$report" --time 5,1
+expect 2 'the recording is not written over' "$report" --folded -o mtrec.mtr
+check '... and stays what it was' cmp mtrec.mtr stored.mtr
+
+# Unreadable: 3
+expect 3 'a missing file is unreadable' "$report" none.mtr
+says '... and named, with the reason' 'none\.mtr: .*No such file'
+lines 1
+: >zero.mtr
+expect 3 'an empty file is unreadable' "$report" zero.mtr
+says '... and said to be empty' 'zero\.mtr: is empty'
+echo 'some text' >text.mtr
+expect 3 'a text is no recording' "$report" text.mtr
+lines 1
+expect 3 'a folder is no recording' "$report" .
+expect 3 'a device is no recording' "$report" /dev/null
+printf 'PERFILE2%200s' '' >perf.data
+expect 3 'a perf.data is no recording' "$report" perf.data
+says '... and called by its name' 'perf\.data file'
+expect 3 'one unreadable file among several is an error' "$report" stored.mtr none.mtr
+expect 3 'kernel symbols that are not there are an error' "$report" --kallsyms /no/such/file stored.mtr
+
+# Nothing: 4
+expect 4 'a recording without samples' "$report" --folded no_samples.mtr
+says '... is said to have none' 'no_samples\.mtr: no samples'
+check '... and prints nothing' test ! -s "$out"
+expect 4 'selectors that match nothing' "$report" -e nonsense stored.mtr
+says '... are answered with the events there are' 'it has the events page-faults, brk'
+echo keep >keep.txt
+expect 4 'a report of nothing' "$report" --folded --pid 999999 -o keep.txt stored.mtr
+check '... writes over nothing' grep -qx keep keep.txt
+
+# Output: 5
+expect 5 'a full device' "$report" --folded -o /dev/full stored.mtr
+says '... is said to be full' 'No space left'
+expect 5 'a folder that is not there' "$report" --folded -o /no/such/folder/x stored.mtr
+lines 1
+for output in --summary --folded --script --info; do
+	"$report" $output stored.mtr 2>"$err" >/dev/full
+	check "$output to a full device is exit 5" test $? -eq 5
+done
+
+# Output files
+check 'a report into a file' "$report" --folded -o out.folded stored.mtr
+check '... is private' test "$(stat -c %a out.folded)" = 600
+check 'the same report again' "$report" --folded -e brk -o out.folded stored.mtr
+check '... keeps the old one' grep -q '^page-faults;' out.folded.old
+check '... and is the new one' grep -q '^renamed;' out.folded
+check '... and leaves no temporary file' test "$(ls out.folded*)" = "out.folded
+out.folded.old"
+
+# Several recordings, standard input
+"$report" --folded stored.mtr >one.folded 2>/dev/null
+check 'a recording from standard input' sh -c "cat stored.mtr | '$report' --folded - 2>/dev/null | cmp - one.folded"
+check 'the default file' sh -c "'$report' --folded 2>/dev/null | cmp - one.folded"
+awk '{ print $1, $2 * 2 }' one.folded >two.folded
+check 'several files make one report' sh -c "'$report' --folded stored.mtr -i stored.mtr 2>/dev/null | cmp - two.folded"
+check 'so do recordings in one file' sh -c "cat stored.mtr stored.mtr | '$report' --folded - 2>/dev/null | cmp - two.folded"
+
+# Selectors
+# selects COUNT OPTION...: so many samples are left.
+selects() {
+	local want=$1 got
+	shift
+	got=$("$report" --folded "$@" stored.mtr 2>/dev/null | awk '{ n += $NF } END { print n + 0 }')
+	check "$* leaves $want samples" test "$got" -eq "$want"
+}
+selects 4 -e page-faults
+selects 2 -e syscalls:sys_exit_brk
+selects 6 -e brk,page-faults
+selects 6 --comm renamed
+selects 0 --comm rename
+selects 6 --comm '/^ren/'
+selects 6 --pid 100
+selects 0 --pid 101
+selects 6 --tid 100
+selects 6 --dso worker
+selects 6 --dso /bin/worker
+selects 0 --dso libc.so.6
+selects 6 --symbol '[worker]'
+selects 0 --symbol main
+selects 6 --time 0%-100%
+selects 2 --time 6%-
+selects 0 --time 1,2
+
+# What is missing is always said
+expect 0 'a damaged recording is still reported' "$report" --folded a_flipped_bit_in_a_payload.mtr
+says '... and a line says what is missing' 'damaged chunk'
+expect 0 'the summary says it in its text' "$report" a_flipped_bit_in_a_payload.mtr
+says '... with the number' '^! .*1 damaged chunk' "$out"
+expect 0 'a recording that was cut is still reported' "$report" --folded cut_behind_a_chunk.mtr
+says '... and said to be cut short' 'cut short'
+expect 0 'lost records are told' "$report" --folded stored.mtr
+says '... with their number' '3 records were lost'
+expect 1 '--strict does not take losses' "$report" --folded --strict stored.mtr
+expect 1 '--strict does not take damage' "$report" --strict a_flipped_bit_in_a_payload.mtr
+expect 0 '--quiet says nothing of it' "$report" -q --folded stored.mtr
+check '... at all' test ! -s "$err"
+
+# Text for other tools
+"$report" --script stored.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
+sed 's/^[a-z-]*;//' one.folded | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort >merged.folded
+check '--script collapses to what --folded gives' cmp script.folded merged.folded
+finish
