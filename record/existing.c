@@ -11,24 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/record.h"
+#include "record/clock.h"
 #include "record/numbers.h"
 #include "record/procfs.h"
 #include "record/state.h"
 
 #define CMDLINE_MAX 4096
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static struct mt_text text_of(const char *string)
 {
@@ -188,7 +180,7 @@ bool mt_existing_parse_map(char *line, struct mt_map_record *map)
 }
 
 /* Maps as the kernel gives them: each read() is one consistent piece, stamped before and after. */
-static void put_maps(struct mt_state *state, pid_t pid)
+static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
 {
 	char path[64], buffer[32768];
 	MT_CLEANUP_CLOSE int fd = -1;
@@ -198,7 +190,7 @@ static void put_maps(struct mt_state *state, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0) {
-		uint64_t before = now();
+		uint64_t before = mt_clock_now(clock);
 		char *line = buffer, *newline;
 
 		n = read(fd, buffer + kept, sizeof(buffer) - kept - 1);
@@ -206,7 +198,8 @@ static void put_maps(struct mt_state *state, pid_t pid)
 			break;
 		buffer[kept + (size_t)n] = '\0';
 		for (; (newline = strchr(line, '\n')); line = newline + 1) {
-			struct mt_map_record map = {.pid = pid, .before = before, .after = now()};
+			struct mt_map_record map = {
+				.pid = pid, .before = before, .after = mt_clock_now(clock)};
 
 			*newline = '\0';
 			if (mt_existing_parse_map(line, &map))
@@ -220,13 +213,13 @@ static void put_maps(struct mt_state *state, pid_t pid)
 	}
 }
 
-void mt_existing_process(struct mt_state *state, pid_t pid)
+void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
 {
 	put_threads(state, pid);
-	put_maps(state, pid);
+	put_maps(state, clock, pid);
 }
 
-void mt_existing_all(struct mt_state *state)
+void mt_existing_all(struct mt_state *state, const struct mt_clock *clock)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -235,7 +228,7 @@ void mt_existing_all(struct mt_state *state)
 		uint64_t pid;
 
 		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != getpid())
-			mt_existing_process(state, (pid_t)pid);
+			mt_existing_process(state, clock, (pid_t)pid);
 	}
 	if (proc)
 		closedir(proc);

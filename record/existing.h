@@ -9,17 +9,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct mt_clock;
 struct mt_map_record;
 struct mt_state;
 
 /*
  * One process: its threads and its maps. A process that is gone, or that we may not look into,
- * leaves what could be read.
+ * leaves what could be read. clock: the recording's.
  */
-void mt_existing_process(struct mt_state *state, pid_t pid);
+void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid);
 
 /* Every process on the host, but this one. */
-void mt_existing_all(struct mt_state *state);
+void mt_existing_all(struct mt_state *state, const struct mt_clock *clock);
 
 /* The process that a thread belongs to; tid itself where that cannot be told. */
 pid_t mt_existing_pid_of(pid_t tid);

@@ -15,8 +15,8 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
+#include "record/clock.h"
 #include "record/options.h"
-#include "record/perf_event.h"
 #include "record/plan.h"
 #include "record/procfs.h"
 #include "record/state.h"
@@ -47,21 +47,18 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-uint64_t mt_host_clock(void)
+void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock)
 {
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-void mt_host_anchor(struct mt_state *state)
-{
-	struct mt_clock_record clock = {
-		.recording = clock_ns(CLOCK_MONOTONIC),
+	struct mt_clock_record record = {
+		.recording = mt_clock_now(clock),
+		.monotonic = clock_ns(CLOCK_MONOTONIC),
 		.realtime = clock_ns(CLOCK_REALTIME),
 		.boottime = clock_ns(CLOCK_BOOTTIME),
 	};
 
-	clock.monotonic = clock.recording;
-	(void)mt_state_put(state, mt_clock_put, &clock);
+	if (!clock->perf)
+		record.monotonic = record.recording;
+	(void)mt_state_put(state, mt_clock_put, &record);
 }
 
 static void put_info(struct mt_state *state, const char *key, const char *value)
@@ -202,13 +199,13 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 }
 
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
-		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc,
+		      const struct mt_clock *clock, const struct mt_plan *plan, int argc,
 		      char **argv)
 {
 	struct mt_header_record header = {
 		.major = MT_FORMAT_MAJOR,
 		.minor = MT_FORMAT_MINOR,
-		.clock = features->clockid ? CLOCK_MONOTONIC : MT_CLOCK_PERF,
+		.clock = clock->perf ? MT_CLOCK_PERF : CLOCK_MONOTONIC,
 	};
 
 	if (getrandom(header.id, sizeof(header.id), GRND_NONBLOCK) != sizeof(header.id))
@@ -225,6 +222,6 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 	put_number(head, "page-size", sysconf(_SC_PAGESIZE));
 	put_target(head, options);
 	put_call_graph(head, options);
-	mt_host_anchor(head);
+	mt_host_anchor(head, clock);
 	put_events(head, plan);
 }

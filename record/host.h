@@ -8,7 +8,7 @@
 #include "record/numbers.h"
 
 struct mt_error;
-struct mt_perf_features;
+struct mt_clock;
 struct mt_plan;
 struct mt_record_options;
 struct mt_state;
@@ -16,16 +16,13 @@ struct mt_state;
 /* Online CPUs, from /sys. */
 struct mt_error *mt_host_cpus(struct mt_number_list *out);
 
-/* Nanoseconds on the clock that the events use. */
-uint64_t mt_host_clock(void);
-
 /* HEADER, INFO, CLOCK and EVENT records, into a state of type HEAD. */
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
-		      const struct mt_perf_features *features, const struct mt_plan *plan, int argc,
+		      const struct mt_clock *clock, const struct mt_plan *plan, int argc,
 		      char **argv);
 
 /* One CLOCK record: the same moment on every clock. */
-void mt_host_anchor(struct mt_state *state);
+void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock);
 
 /*
  * Words as a shell would take them again: quoted where they hold more than letters, digits and a

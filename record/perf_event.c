@@ -1,21 +1,14 @@
 /*
- * The perf_event_open system call, the probing of its features, and its refusals in plain words.
+ * The perf_event_open system call and its refusals in plain words.
  */
 #include "record/perf_event.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
 #include "record/procfs.h"
-
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1U << 4)
-#endif
 
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features)
@@ -23,122 +16,6 @@ int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 	unsigned long flags = features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0;
 
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
-}
-
-static bool opens(const struct perf_event_attr *attr, const struct mt_perf_features *features)
-{
-	int fd = mt_perf_open(attr, 0, -1, features);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
-/* An event that any user may open on any kernel: counts nothing of ours, disabled. */
-static struct perf_event_attr base_attr(void)
-{
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(struct perf_event_attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.sample_id_all = 1,
-	};
-}
-
-/* One row a feature: how to ask for it in an attr that opens without, and where the answer goes. */
-struct feature_row {
-	size_t offset; /* in struct mt_perf_features */
-	void (*ask)(struct perf_event_attr *attr);
-};
-
-static void ask_identifier(struct perf_event_attr *attr)
-{
-	attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-}
-
-static void ask_mmap2(struct perf_event_attr *attr)
-{
-	attr->mmap = attr->mmap2 = 1;
-}
-
-static void ask_comm_exec(struct perf_event_attr *attr)
-{
-	attr->comm = attr->comm_exec = 1;
-}
-
-static void ask_clockid(struct perf_event_attr *attr)
-{
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
-}
-
-static void ask_dummy(struct perf_event_attr *attr)
-{
-	attr->config = PERF_COUNT_SW_DUMMY;
-}
-
-static void ask_format_lost(struct perf_event_attr *attr)
-{
-	attr->read_format |= PERF_FORMAT_LOST;
-}
-
-static void ask_kernel_frames(struct perf_event_attr *attr)
-{
-	attr->exclude_kernel = 0;
-}
-
-static const struct feature_row feature_rows[] = {
-	{offsetof(struct mt_perf_features, identifier), ask_identifier},
-	{offsetof(struct mt_perf_features, mmap2), ask_mmap2},
-	{offsetof(struct mt_perf_features, comm_exec), ask_comm_exec},
-	{offsetof(struct mt_perf_features, clockid), ask_clockid},
-	{offsetof(struct mt_perf_features, dummy), ask_dummy},
-	{offsetof(struct mt_perf_features, format_lost), ask_format_lost},
-	{offsetof(struct mt_perf_features, kernel_frames), ask_kernel_frames},
-};
-
-/* Why even the plainest event of our own is refused. */
-static struct mt_error *no_perf_events(int errnum)
-{
-	struct mt_error *err = mt_error_os(errnum, "cannot record: perf_event_open");
-	long paranoid = mt_read_number("/proc/sys/kernel/perf_event_paranoid", -100);
-
-	if (errnum == ENOSYS || paranoid == -100)
-		return mt_error_hint(err, "this kernel has no perf events (CONFIG_PERF_EVENTS)");
-	err->kind = MT_ERR_PERMISSION;
-	if (paranoid > 2)
-		return mt_error_hint(
-			err,
-			"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have "
-			"root "
-			"run: sysctl kernel.perf_event_paranoid=2",
-			paranoid);
-	return mt_error_hint(
-		err, "a seccomp filter (a container's?) or a security module refuses it: allow "
-		     "perf_event_open, or run mtrec on the host");
-}
-
-struct mt_error *mt_perf_probe(struct mt_perf_features *out)
-{
-	struct mt_perf_features features = {.cloexec = true};
-	struct perf_event_attr attr = base_attr();
-
-	if (!opens(&attr, &features)) {
-		features.cloexec = false; /* 3.10 answers EINVAL to the flag */
-		if (!opens(&attr, &features))
-			return no_perf_events(errno);
-	}
-	for (size_t i = 0; i < sizeof(feature_rows) / sizeof(feature_rows[0]); i++) {
-		attr = base_attr();
-		feature_rows[i].ask(&attr);
-		*(bool *)((char *)&features + feature_rows[i].offset) = opens(&attr, &features);
-	}
-	*out = features;
-	return NULL;
 }
 
 static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,

@@ -1,6 +1,5 @@
 /*
- * perf_event_open and what this kernel answers to it: the attribute features it has, found by
- * asking, never by version.
+ * perf_event_open, with its refusals in plain words, and an attr as text.
  */
 #ifndef MT_RECORD_PERF_EVENT_H
 #define MT_RECORD_PERF_EVENT_H
@@ -13,20 +12,22 @@
 
 struct mt_error;
 
-/* What an attr may ask for on this kernel. */
+/*
+ * What this kernel lets us ask for; features.c has a row for each, saying since when and what it
+ * costs to miss.
+ */
 struct mt_perf_features {
-	bool identifier;    /* PERF_SAMPLE_IDENTIFIER, 3.12 */
-	bool mmap2;	    /* 3.12 (3.16 for prot and flags) */
-	bool comm_exec;	    /* 3.16 */
-	bool clockid;	    /* CLOCK_MONOTONIC, 4.1 */
-	bool dummy;	    /* PERF_COUNT_SW_DUMMY, 3.12 */
-	bool cloexec;	    /* PERF_FLAG_FD_CLOEXEC, 3.14 */
-	bool format_lost;   /* PERF_FORMAT_LOST, 6.0 */
 	bool kernel_frames; /* exclude_kernel = 0 is allowed to us */
+	bool format_lost;   /* PERF_FORMAT_LOST */
+	bool clockid;	    /* attr.clockid = CLOCK_MONOTONIC */
+	bool comm_exec;
+	bool cloexec; /* PERF_FLAG_FD_CLOEXEC */
+	bool mmap2;
+	bool identifier; /* PERF_SAMPLE_IDENTIFIER */
+	bool dummy;	 /* PERF_COUNT_SW_DUMMY */
+	bool ioc_id;	 /* PERF_EVENT_IOC_ID */
+	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
 };
-
-/* Asks the kernel, feature by feature. Fails where perf_event_open itself is refused. */
-struct mt_error *mt_perf_probe(struct mt_perf_features *out);
 
 /* perf_event_open(2); -1 with errno. */
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,

@@ -117,7 +117,7 @@ static void ask_stack(const struct planner *planner, struct perf_event_attr *att
 	if (options->call_graph == MT_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (options->call_graph != MT_GRAPH_DWARF)
+	if (options->call_graph != MT_GRAPH_DWARF || !planner->features->user_stack)
 		return;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = user_registers();
@@ -190,8 +190,8 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
 }
 
 /*
- * Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: a
- * clock that is never enabled serves.
+ * Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: an
+ * event that hardly any machine ever raises, at a period beyond reach, serves.
  */
 static struct mt_error *plan_sideband(struct planner *planner)
 {
@@ -205,7 +205,7 @@ static struct mt_error *plan_sideband(struct planner *planner)
 	};
 
 	event.attr.type = PERF_TYPE_SOFTWARE;
-	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CPU_CLOCK;
+	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_ALIGNMENT_FAULTS;
 	event.attr.sample_period = features->dummy ? 1 : INT64_MAX / 2;
 	event.attr.mmap = 1;
 	event.attr.mmap2 = features->mmap2;

@@ -22,9 +22,11 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
+#include "record/clock.h"
 #include "record/command.h"
 #include "record/drain.h"
 #include "record/existing.h"
+#include "record/features.h"
 #include "record/host.h"
 #include "record/opened.h"
 #include "record/options.h"
@@ -43,10 +45,17 @@
 #define MARK_NS 500000000ull /* everything is written out this often */
 #define ANCHOR_NS 60000000000ull
 
+/* What was said before there was a recording to say it in. */
+struct early_note {
+	uint32_t level;
+	char *text;
+};
+
 struct recorder {
 	const struct mt_record_options *options;
 	const struct mt_recorder_voice *voice;
 	struct mt_perf_features features;
+	struct mt_clock clock;
 	struct mt_tracefs tracefs;
 	struct mt_plan *plan;
 	struct mt_number_list cpus;
@@ -59,33 +68,77 @@ struct recorder {
 	MT_ARRAY(struct mt_drain *) drains;
 	uint64_t started, ended, next_mark, next_anchor;
 	bool output_failed;
+	MT_ARRAY(struct early_note) early_notes;
 };
 
+/* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
+static void put_note(struct recorder *r, uint32_t level, char *text)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
+	struct early_note *early;
+
+	if (r->spool) {
+		(void)mt_state_put(&state, mt_note_put, &note);
+		mt_state_flush(&state);
+		free(text);
+		return;
+	}
+	early = mt_array_push(&r->early_notes);
+	if (early)
+		*early = (struct early_note){level, text};
+	else
+		free(text);
+}
+
+static void put_early_notes(struct recorder *r)
+{
+	for (size_t i = 0; i < r->early_notes.count; i++)
+		put_note(r, r->early_notes.items[i].level, r->early_notes.items[i].text);
+	r->early_notes.count = 0;
+}
+
+/* Levels 0 and 1 stand in the recording too. */
 static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int level,
 						      const char *format, ...)
 {
-	MT_CLEANUP_FREE char *text = NULL;
+	char *text = NULL;
 	va_list ap;
 
 	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	if (text)
-		r->voice->say(r->voice->context, level, text);
-	if (text && level <= 1 && r->spool) {
-		struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
-		struct mt_note_record note = {.level = (uint32_t)level,
-					      .text = {text, strlen(text)}};
-
-		(void)mt_state_put(&state, mt_note_put, &note);
-		mt_state_flush(&state);
-	}
+	if (!text)
+		return;
+	r->voice->say(r->voice->context, level, text);
+	if (level <= 1)
+		put_note(r, (uint32_t)level, text);
+	else
+		free(text);
 }
 
 static struct mt_error *find_tracepoint(void *context, const char *name, struct mt_tracepoint *out)
 {
 	return mt_tracefs_find(context, name, out);
+}
+
+/* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
+static void note_features(struct recorder *r)
+{
+	size_t count;
+	const struct mt_feature *rows = mt_feature_rows(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		char *text;
+
+		if (mt_feature_has(&r->features, &rows[i]) ||
+		    asprintf(&text, "this kernel gives us no %s (%s): %s", rows[i].name,
+			     rows[i].since, rows[i].cost) < 0)
+			continue;
+		r->voice->say(r->voice->context, 2, text);
+		put_note(r, 0, text);
+	}
 }
 
 static void say_plan(struct recorder *r)
@@ -109,10 +162,14 @@ static void say_plan(struct recorder *r)
 static struct mt_error *make_plan(struct recorder *r)
 {
 	struct mt_tracepoint_source tracepoints = {&r->tracefs, find_tracepoint};
-	struct mt_error *err = mt_perf_probe(&r->features);
+	struct mt_error *err = mt_features_probe(&r->features);
 
 	if (err)
 		return err;
+	note_features(r);
+	if (!mt_clock_open(&r->features, &r->clock))
+		say(r, 1,
+		    "the kernel's clock cannot be related to any other: times of day are unknown");
 	mt_tracefs_open(&r->tracefs);
 	say(r, 2, "tracepoints: %s", r->tracefs.dir >= 0 ? r->tracefs.where : "none");
 	err = mt_plan_create(r->options, &r->features, &tracepoints, &r->plan);
@@ -249,8 +306,9 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	if (err)
 		return err;
 	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
-	mt_host_describe(&head, r->options, &r->features, r->plan, argc, argv);
+	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
 	mt_state_flush(&head);
+	put_early_notes(r);
 	return NULL;
 }
 
@@ -267,9 +325,11 @@ static struct mt_stream_counts sum_counts(const struct recorder *r)
 static void mark(struct recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
-	struct mt_mark_record record = {.complete_below = mt_host_clock()};
+	struct mt_mark_record record = {0};
 	struct mt_stream_counts counts;
 
+	mt_clock_sync(&r->clock);
+	record.complete_below = mt_clock_now(&r->clock) - r->clock.within;
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_flush(r->drains.items[i]);
 	for (size_t i = 0; i < r->drains.count; i++)
@@ -279,16 +339,16 @@ static void mark(struct recorder *r)
 	record.lost = counts.lost;
 	(void)mt_state_put(&state, mt_mark_put, &record);
 	mt_state_flush(&state);
-	r->next_mark = mt_host_clock() + MARK_NS;
+	r->next_mark = mt_clock_now(&r->clock) + MARK_NS;
 }
 
 static void anchor(struct recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 
-	mt_host_anchor(&state);
+	mt_host_anchor(&state, &r->clock);
 	mt_state_flush(&state);
-	r->next_anchor = mt_host_clock() + ANCHOR_NS;
+	r->next_anchor = mt_clock_now(&r->clock) + ANCHOR_NS;
 }
 
 static void put_existing(struct recorder *r)
@@ -296,11 +356,12 @@ static void put_existing(struct recorder *r)
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 
 	if (system_wide(r->options))
-		mt_existing_all(&state);
+		mt_existing_all(&state, &r->clock);
 	for (size_t i = 0; i < r->options->pids.count; i++)
-		mt_existing_process(&state, r->options->pids.items[i]);
+		mt_existing_process(&state, &r->clock, r->options->pids.items[i]);
 	for (size_t i = 0; i < r->options->tids.count; i++)
-		mt_existing_process(&state, mt_existing_pid_of(r->options->tids.items[i]));
+		mt_existing_process(&state, &r->clock,
+				    mt_existing_pid_of(r->options->tids.items[i]));
 	mt_state_flush(&state);
 }
 
@@ -360,9 +421,9 @@ static bool wait_turn(struct recorder *r)
 		return false;
 	if (r->command.pid ? mt_command_poll(&r->command) : !targets_alive(r->options))
 		return false;
-	if (mt_host_clock() >= r->next_mark)
+	if (mt_clock_now(&r->clock) >= r->next_mark)
 		mark(r);
-	if (mt_host_clock() >= r->next_anchor)
+	if (mt_clock_now(&r->clock) >= r->next_anchor)
 		anchor(r);
 	return true;
 }
@@ -455,7 +516,7 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 static void finish(struct recorder *r, struct mt_recorder_result *result)
 {
 	mt_opened_disable(&r->opened);
-	r->ended = mt_host_clock();
+	r->ended = mt_clock_now(&r->clock);
 	wait_for_command(r);
 	stop_drains(r);
 	anchor(r);
@@ -526,7 +587,7 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 {
 	bool own_command = !system_wide(r->options) && !has_tasks(r->options);
 
-	r->started = mt_host_clock();
+	r->started = mt_clock_now(&r->clock);
 	r->next_mark = r->started + MARK_NS;
 	r->next_anchor = r->started + ANCHOR_NS;
 	if (!own_command)
@@ -542,6 +603,9 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 
 static void recorder_deinit(struct recorder *r)
 {
+	for (size_t i = 0; i < r->early_notes.count; i++)
+		free(r->early_notes.items[i].text);
+	mt_array_deinit(&r->early_notes);
 	mt_command_abandon(&r->command);
 	stop_drains(r);
 	for (size_t i = 0; i < r->drains.count; i++)
@@ -551,6 +615,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_spool_destroy(r->spool);
 	mt_opened_deinit(&r->opened);
 	mt_plan_destroy(r->plan);
+	mt_clock_close(&r->clock);
 	mt_tracefs_close(&r->tracefs);
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);

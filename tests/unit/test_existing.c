@@ -13,6 +13,7 @@
 #include "formats/base/bytes.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
+#include "record/clock.h"
 #include "record/spool.h"
 #include "record/state.h"
 #include "tests/unit/unit.h"
@@ -176,7 +177,7 @@ static struct seen seen_of(pid_t pid)
 	struct seen seen = {0};
 	struct mt_block *block;
 
-	mt_existing_process(&state, pid);
+	mt_existing_process(&state, &(struct mt_clock){0}, pid);
 	mt_state_flush(&state);
 	mt_spool_close(state.spool);
 	while ((block = mt_spool_pop(state.spool))) {

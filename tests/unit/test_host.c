@@ -2,7 +2,6 @@
 #include "record/host.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "tests/unit/unit.h"
@@ -63,14 +62,6 @@ MT_TEST(the_online_cpus_are_known)
 	MT_CHECK_OK(mt_host_cpus(&cpus));
 	MT_CHECK_EQ(cpus.count, sysconf(_SC_NPROCESSORS_ONLN));
 	mt_array_deinit(&cpus);
-}
-
-MT_TEST(the_clock_goes_on)
-{
-	uint64_t before = mt_host_clock();
-
-	usleep(1000);
-	MT_CHECK(mt_host_clock() - before >= 1000000);
 }
 
 MT_TEST_MAIN
