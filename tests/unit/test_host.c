@@ -2,6 +2,7 @@
 #include "record/host.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "tests/unit/unit.h"
