@@ -18,6 +18,8 @@ static const struct mt_perf_features all_features = {
 	.cloexec = true,
 	.format_lost = true,
 	.kernel_frames = true,
+	.ioc_id = true,
+	.user_stack = true,
 };
 
 /* Tracepoints that this kernel has. */
@@ -386,7 +388,7 @@ MT_TEST(what_a_kernel_lacks_is_not_asked_for)
 		MT_CHECK_EQ(attr->read_format, PERF_FORMAT_ID);
 		MT_CHECK(attr->exclude_kernel);
 	}
-	MT_CHECK_EQ(plan->events.items[0].attr.config, PERF_COUNT_SW_CPU_CLOCK);
+	MT_CHECK_EQ(plan->events.items[0].attr.config, PERF_COUNT_SW_ALIGNMENT_FAULTS);
 	MT_CHECK(plan->events.items[0].attr.sample_period > 1ull << 60);
 	mt_plan_destroy(plan);
 }
