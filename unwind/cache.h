@@ -2,8 +2,10 @@
  * The rule cache: direct-mapped, keyed by (pc, generation of the address space), 16 bytes an entry,
  * 1 MiB.
  *
- * Generation (32 bits) and pc (48 bits) are 80 bits: the tag holds 64 of them, and the other 16,
- * pc's low ones, follow from the tag and the entry's index. So a hit is exact.
+ * Generation (32 bits) and pc (47 bits) are 79 bits: the tag holds 63 of them, and the other 16,
+ * pc's low ones, follow from the tag and the entry's index. So a hit is exact. The tag's spare bit
+ * marks an entry that a newer one has moved to the slot beside its own: a miss looks there before
+ * it goes further, which takes away most of what two pcs in one slot would cost.
  */
 #ifndef MT_UNWIND_CACHE_H
 #define MT_UNWIND_CACHE_H
@@ -15,6 +17,9 @@
 
 #define MT_CACHE_BITS 16
 #define MT_CACHE_ENTRIES ((size_t)1 << MT_CACHE_BITS)
+
+/* pc is below 2^47, so that shifted it leaves this bit of the tag's low half free. */
+#define MT_CACHE_MOVED ((uint64_t)1 << 31)
 
 struct mt_cache_entry {
 	uint64_t tag; /* 0: empty; generations start at 1 */
@@ -36,6 +41,35 @@ static inline struct mt_cache_entry *mt_cache_entry(struct mt_cache_entry *entri
 	uint64_t mixed = tag * 0x9e3779b97f4a7c15u >> (64 - MT_CACHE_BITS);
 
 	return &entries[(pc ^ mixed) & (MT_CACHE_ENTRIES - 1)];
+}
+
+static inline struct mt_cache_entry *mt_cache_beside(struct mt_cache_entry *entries,
+						     const struct mt_cache_entry *entry)
+{
+	return &entries[(size_t)(entry - entries) ^ 1];
+}
+
+/* Makes room at entry: what stands there goes to the slot beside, or back to its own. */
+static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt_cache_entry *entry)
+{
+	struct mt_cache_entry *beside = mt_cache_beside(entries, entry);
+
+	if (entry->tag)
+		*beside = (struct mt_cache_entry){.tag = entry->tag ^ MT_CACHE_MOVED,
+						  .rule = entry->rule};
+}
+
+/* Whether the rule for tag had to move from entry; then it is back there, the two swapped. */
+static inline bool mt_cache_recall(struct mt_cache_entry *entries, struct mt_cache_entry *entry,
+				   uint64_t tag)
+{
+	struct mt_cache_entry moved = *mt_cache_beside(entries, entry);
+
+	if (moved.tag != (tag | MT_CACHE_MOVED))
+		return false;
+	mt_cache_move(entries, entry);
+	*entry = (struct mt_cache_entry){.tag = tag, .rule = moved.rule};
+	return true;
 }
 
 #endif

@@ -47,7 +47,7 @@ struct mt_position {
 
 /* A return address is worth following: not in the first page, not the kernel's. */
 #define MT_PC_MIN ((uint64_t)4096)
-#define MT_PC_END ((uint64_t)1 << 48)
+#define MT_PC_END ((uint64_t)1 << 47)
 
 static inline bool mt_pc_plausible(uint64_t pc)
 {

@@ -43,6 +43,15 @@ static bool have_regs(const struct mt_unwind_input *input)
 	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
 }
 
+/* A moving average over some eight stacks. */
+static void learn_extent(const struct mt_walk *walk)
+{
+	uint64_t used = walk->at.sp - walk->dump.start, *extent = &walk->unwinder->extent;
+
+	if (used <= walk->dump.size)
+		*extent = *extent - *extent / 8 + used / 8;
+}
+
 /*
  * Closes a stack: its end, and what it adds to the counts. Every lookup was a frame's: hits are
  * those that did not miss.
@@ -54,6 +63,7 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_
 	uint64_t looked_up = 0, missed = counts->cache_misses - misses_before;
 
 	walk->stack->end = end;
+	learn_extent(walk);
 	counts->stacks++;
 	counts->ends[end]++;
 	for (size_t i = walk->first; i < stack->count; i++) {
@@ -132,9 +142,13 @@ const struct mt_unwind_method *mt_unwind_method_find(const char *name)
 	return NULL;
 }
 
-void mt_unwind_prefetch(const struct mt_unwind_input *input)
+void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input)
 {
-	for (size_t i = 0; i < input->dump_size; i += 64)
+	size_t want = unwinder->extent + unwinder->extent / 4, size = input->dump_size;
+
+	if (want < size)
+		size = want;
+	for (size_t i = 0; i < size; i += 64)
 		__builtin_prefetch(input->dump + i);
 }
 

@@ -119,17 +119,17 @@ extern const struct mt_unwind_method mt_unwind_methods[];
 /* The method of that name, or NULL. */
 const struct mt_unwind_method *mt_unwind_method_find(const char *name);
 
-/*
- * Asks the processor to fetch what unwinding the next sample will read of its dump. Pays where
- * dumps are in memory but not in the processor's cache: call it for the next sample before
- * unwinding this one.
- */
-void mt_unwind_prefetch(const struct mt_unwind_input *input);
-
 /* NULL out of memory. */
 struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options);
 void mt_unwinder_destroy(struct mt_unwinder *unwinder);
 const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
+
+/*
+ * Asks the processor to fetch what unwinding this sample will probably read of its dump: as much
+ * as the stacks before it needed. Pays where dumps are in memory but not in the processor's cache:
+ * call it for the next sample before unwinding this one.
+ */
+void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input);
 
 /*
  * From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF

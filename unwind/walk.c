@@ -78,12 +78,18 @@ static struct mt_rule __attribute__((noinline))
 rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_entry *entry,
 	  uint64_t tag)
 {
+	struct mt_cache_entry *cache = walk->unwinder->cache;
+	struct mt_rule rule;
 	bool lasting;
-	struct mt_rule rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 
+	if (mt_cache_recall(cache, entry, tag))
+		return entry->rule;
+	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
-	if (lasting)
+	if (lasting) {
+		mt_cache_move(cache, entry);
 		*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
+	}
 	return rule;
 }
 
@@ -115,9 +121,8 @@ static int signal_step(struct mt_walk *walk, struct mt_rule rule)
 		return mt_walk_unreadable(walk, base + SIGNAL_RIP);
 	if (!mt_pc_plausible(next.pc))
 		return MT_END_BAD_CFA;
-	if (next.sp <= walk->at.sp || next.sp - walk->dump.start >= walk->dump.size)
-		walk->switches++;
-	if (!mt_walk_switch(walk))
+	if ((next.sp <= walk->at.sp || next.sp - walk->dump.start >= walk->dump.size) &&
+	    !mt_walk_switch(walk))
 		return MT_END_LOOP;
 	walk->at = next;
 	walk->source = MT_FRAME_CFI;

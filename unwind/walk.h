@@ -16,6 +16,7 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
+	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
 };
 
 /* A step's outcome is an enum mt_stack_end, or this: there is a next frame. */
