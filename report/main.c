@@ -261,6 +261,8 @@ static enum status run(const struct mt_report_options *options)
 		.no_demangle = options->no_demangle,
 		.method = options->unwind,
 		.max_frames = options->max_stack,
+		.symfs = options->symfs,
+		.debug_dir = options->debug_dir,
 		.kallsyms = options->kallsyms,
 		.progress = !options->quiet && isatty(STDERR_FILENO) ? show_progress : NULL,
 		.progress_context = &progress,

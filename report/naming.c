@@ -73,15 +73,30 @@ static void try_kernel(struct mt_naming *naming)
 	mt_error_destroy(err);
 }
 
-static struct mt_error *open_images(struct mt_naming *naming)
+/* In the order in which they are asked; contexts are the options' strings. */
+static bool add_sources(struct mt_image_set *images, const struct mt_naming_options *options)
+{
+	char *symfs = (char *)options->symfs, *debug_dir = (char *)options->debug_dir;
+
+	if (symfs && !mt_image_set_add_source(images, &mt_image_source_below, symfs))
+		return false;
+	if (!mt_image_set_add_source(
+		    images, symfs ? &mt_image_source_vouched : &mt_image_source_local, NULL))
+		return false;
+	if (debug_dir && (!mt_image_set_add_source(images, &mt_image_source_below, debug_dir) ||
+			  !mt_image_set_add_source(images, &mt_image_source_build_id, debug_dir)))
+		return false;
+	return mt_image_set_add_source(images, &mt_image_source_build_id, NULL);
+}
+
+static struct mt_error *open_images(struct mt_naming *naming,
+				    const struct mt_naming_options *options)
 {
 	struct mt_image_identity kernel = {.path = "[kernel.kallsyms]"};
 	const struct mt_image *image;
 
 	naming->images = mt_image_set_create();
-	if (!naming->images ||
-	    !mt_image_set_add_source(naming->images, &mt_image_source_local, NULL) ||
-	    !mt_image_set_add_source(naming->images, &mt_image_source_build_id, NULL))
+	if (!naming->images || !add_sources(naming->images, options))
 		return mt_error_nomem();
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
 	image = mt_image_set_intern(naming->images, &kernel);
@@ -103,7 +118,7 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 	naming->any_boot = options->kallsyms;
 	read_boot_id(naming);
 	err = options->kallsyms ? read_kernel(naming, options->kallsyms) : NULL;
-	err = err ? err : open_images(naming);
+	err = err ? err : open_images(naming, options);
 	if (err)
 		return err;
 	naming->symbolizer = mt_symbolizer_create(&symbolizer);
@@ -186,12 +201,13 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 
 	if (!path)
 		return false;
-	/* Mappings name it without its build id: made so first, then told. */
-	image = mt_image_set_intern(naming->images, &identity);
-	if (!image)
-		return false;
-	if (record->problem.size && !keep_problem(naming, image->id, &record->problem))
-		return false;
+	/* Mappings name it without its build id: made so first, then told. perf tells of paths. */
+	if (record->inode || record->problem.size) {
+		image = mt_image_set_intern(naming->images, &identity);
+		if (!image ||
+		    (record->problem.size && !keep_problem(naming, image->id, &record->problem)))
+			return false;
+	}
 	if (record->build_id.size && record->build_id.size <= MT_BUILD_ID_MAX) {
 		memcpy(identity.build_id, record->build_id.bytes, record->build_id.size);
 		identity.build_id_size = record->build_id.size;

@@ -18,8 +18,10 @@ struct mt_naming;
 struct mt_symbol;
 
 struct mt_naming_options {
-	const char *kallsyms; /* a file to take kernel symbols from whatever the boot; NULL:
-				 /proc/kallsyms for this boot */
+	const char *kallsyms;  /* a file to take kernel symbols from whatever the boot; NULL:
+				  /proc/kallsyms for this boot */
+	const char *symfs;     /* a directory to look for files in first: borrowed, or NULL */
+	const char *debug_dir; /* one to look in after this machine's files; the same */
 	bool demangle;
 };
 

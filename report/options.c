@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -117,6 +118,30 @@ static struct mt_error *set_kallsyms(struct mt_report_options *o, const char *na
 	return NULL;
 }
 
+/* A directory that is there: to find nothing in a mistyped one says nothing. */
+static struct mt_error *set_directory(const char **out, const char *name, const char *value)
+{
+	struct stat st;
+
+	if (stat(value, &st))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: %s", name, value, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a directory", name, value);
+	*out = value;
+	return NULL;
+}
+
+static struct mt_error *set_symfs(struct mt_report_options *o, const char *name, const char *value)
+{
+	return set_directory(&o->symfs, name, value);
+}
+
+static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *name,
+				      const char *value)
+{
+	return set_directory(&o->debug_dir, name, value);
+}
+
 static struct mt_error *set_no_demangle(struct mt_report_options *o, const char *name,
 					const char *value)
 {
@@ -224,6 +249,12 @@ static const struct option others[] = {
 	 "what a stack weighs: samples (default), or their periods"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
+	{0, "symfs", NULL, "DIR", set_symfs,
+	 "the recorded machine's files are there: DIR/recorded path, then DIR/last part; what is "
+	 "here counts only where its build id was recorded"},
+	{0, "debug-dir", NULL, "DIR", set_debug_dir,
+	 "look there for files that are not here: DIR/recorded path, DIR/last part, and "
+	 "DIR/.build-id"},
 	{0, "kallsyms", NULL, "FILE", set_kallsyms,
 	 "kernel symbols from there; by default this machine's, where it is the boot that was "
 	 "recorded"},

@@ -130,6 +130,8 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
 {
 	struct mt_naming_options naming = {.kallsyms = options->kallsyms,
+					   .symfs = options->symfs,
+					   .debug_dir = options->debug_dir,
 					   .demangle = !options->no_demangle};
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = calloc(1, sizeof(*session));
 	struct mt_error *err;

@@ -35,6 +35,7 @@ struct mt_session_options {
 	bool no_demangle;
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
+	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
 	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
 				 machine's if it is that boot */
 	/* Called now and then with the part of the work that is done, 0 to 1; may be NULL. */

@@ -27,8 +27,17 @@ struct retired {
 	void (*cfi_destroy)(void *cfi);
 };
 
+/* A build id that was told of a path alone. */
+struct path_id {
+	char *path;
+	uint8_t build_id[MT_BUILD_ID_MAX];
+	size_t build_id_size;
+};
+
 struct mt_image_set {
 	MT_ARRAY(struct mt_image *) images;
+	MT_ARRAY(struct path_id) path_ids;
+	struct mt_map64 path_index; /* hash of a path, or the next free number after it */
 	MT_ARRAY(struct source) sources;
 	MT_ARRAY(struct retired) retired;
 	struct mt_map64 index; /* hash of an identity, or the next free number after it, to id */
@@ -87,6 +96,10 @@ void mt_image_set_destroy(struct mt_image_set *set)
 		image_destroy(set->images.items[i]);
 	for (size_t i = 0; i < set->retired.count; i++)
 		retired_deinit(&set->retired.items[i]);
+	for (size_t i = 0; i < set->path_ids.count; i++)
+		free(set->path_ids.items[i].path);
+	mt_array_deinit(&set->path_ids);
+	mt_map64_deinit(&set->path_index);
 	mt_array_deinit(&set->images);
 	mt_array_deinit(&set->retired);
 	mt_array_deinit(&set->sources);
@@ -217,6 +230,51 @@ static struct mt_image *image_create(const struct mt_image_identity *identity)
 	return image;
 }
 
+/* What was told of the path, or NULL and the free key. */
+static struct path_id *find_path_id(const struct mt_image_set *set, const char *path, uint64_t *key)
+{
+	uint64_t i;
+
+	for (*key = mt_hash_bytes(path, strlen(path), 0); mt_map64_get(&set->path_index, *key, &i);
+	     ++*key) {
+		if (!strcmp(set->path_ids.items[i].path, path))
+			return &set->path_ids.items[i];
+	}
+	return NULL;
+}
+
+/* The last word on a path counts; without memory for it the image merely stays without an id. */
+static void keep_path_id(struct mt_image_set *set, const struct mt_image_identity *identity)
+{
+	uint64_t key;
+	struct path_id *known = find_path_id(set, identity->path, &key);
+
+	if (!known) {
+		known = mt_array_push(&set->path_ids);
+		if (!known)
+			return;
+		known->path = strdup(identity->path);
+		if (!known->path || !mt_map64_put(&set->path_index, key, set->path_ids.count - 1)) {
+			free(known->path);
+			set->path_ids.count--;
+			return;
+		}
+	}
+	memcpy(known->build_id, identity->build_id, identity->build_id_size);
+	known->build_id_size = identity->build_id_size;
+}
+
+static void take_path_id(const struct mt_image_set *set, struct mt_image *image)
+{
+	uint64_t key;
+	const struct path_id *known = find_path_id(set, image->identity.path, &key);
+
+	if (!known || image->identity.build_id_size)
+		return;
+	memcpy(image->identity.build_id, known->build_id, known->build_id_size);
+	image->identity.build_id_size = known->build_id_size;
+}
+
 struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 				     const struct mt_image_identity *identity)
 {
@@ -236,6 +294,7 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 	}
 	image->id = (uint32_t)set->images.count;
 	image->set = set;
+	take_path_id(set, image);
 	set->images.items[set->images.count++] = image;
 	return image;
 }
@@ -431,6 +490,8 @@ void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image
 
 	if (!identity->build_id_size || identity->build_id_size > MT_BUILD_ID_MAX)
 		return;
+	if (!identity->inode)
+		keep_path_id(set, identity);
 	for (size_t i = 0; i < set->images.count; i++) {
 		struct mt_image *image = set->images.items[i];
 

@@ -93,6 +93,15 @@ void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec 
  */
 extern const struct mt_image_source mt_image_source_local;
 
+/* The same where the recorded build id is known, and nothing where it is not. */
+extern const struct mt_image_source mt_image_source_vouched;
+
+/*
+ * The source "directory": DIR/recorded path, then DIR/last part of it. context is DIR (const char
+ * *).
+ */
+extern const struct mt_image_source mt_image_source_below;
+
 /*
  * The source "debug file": DIR/.build-id/ab/cdef....debug. context is a DIR (const char *), or NULL
  * for /usr/lib/debug.
@@ -111,9 +120,11 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 				     const struct mt_image_identity *identity);
 
 /*
- * Tells the set an image's build id that came later in the recording: that of the images with this
- * path (and device and inode where identity has one) and no build id so far. Bytes already in use
- * that turn out to differ are not used again; who borrowed them may still read them.
+ * Tells the set an image's build id that a mapping did not tell: that of the images with this path
+ * (and device and inode where identity has one) and no build id so far. An identity without an
+ * inode speaks for the path: images of it that are made later have that id, too, if they come
+ * without one. Bytes already in use that turn out to differ are not used again; who borrowed them
+ * may still read them.
  */
 void mt_image_set_learn_build_id(struct mt_image_set *set,
 				 const struct mt_image_identity *identity);

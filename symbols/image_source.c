@@ -1,7 +1,8 @@
 /*
- * Where ELF bytes are found on this machine: the recorded path, this process's own vdso, and the
- * debug files that packages install by build id. A recorded path is another's word: it must be
- * absolute, go nowhere up, and lead to a regular file of an ordinary file system.
+ * Where ELF bytes are found on this machine: the recorded path, the same below a directory that the
+ * user names, this process's own vdso, and the debug files that packages install by build id. A
+ * recorded path is another's word: it must be absolute, go nowhere up, and lead to a regular file
+ * of an ordinary file system.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -103,6 +104,60 @@ static struct mt_error *open_local(void *context, const struct mt_image_identity
 }
 
 const struct mt_image_source mt_image_source_local = {.name = "local file", .open = open_local};
+
+/*
+ * This machine's file where another tree was named as the recorded one's: a build id must say so.
+ */
+static struct mt_error *open_vouched(void *context, const struct mt_image_identity *identity,
+				     struct mt_elf **out, char **found_at)
+{
+	if (mt_image_kind_of_path(identity->path) != MT_IMAGE_VDSO && !identity->build_id_size)
+		return NULL;
+	return open_local(context, identity, out, found_at);
+}
+
+const struct mt_image_source mt_image_source_vouched = {.name = "local file", .open = open_vouched};
+
+/* DIRECTORY/NAME where it can be read; else NULL, also out of memory. */
+static char *path_below(const char *directory, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, name + (*name == '/')) < 0)
+		return NULL;
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static struct mt_error *open_below(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP_FREE char *path = NULL, *found = NULL;
+	const char *slash;
+	struct mt_error *err;
+	bool deleted;
+
+	path = live_path(identity->path, &deleted);
+	if (!path)
+		return mt_error_nomem();
+	slash = strrchr(path, '/');
+	if (!slash || !slash[1] || has_parent_step(path))
+		return NULL;
+	found = path_below(context, path);
+	if (!found)
+		found = path_below(context, slash);
+	if (!found)
+		return mt_error_create(MT_ERR_NOT_FOUND, "%s: not in %s", path,
+				       (const char *)context);
+	err = mt_elf_open_file(found, out);
+	if (!err)
+		*found_at = MT_TAKE(found);
+	return err;
+}
+
+const struct mt_image_source mt_image_source_below = {.name = "directory", .open = open_below};
 
 static char *build_id_path(const char *directory, const struct mt_image_identity *identity)
 {

@@ -35,15 +35,25 @@ __attribute__((format(printf, 3, 4))) static void print_line(FILE *to, const cha
 	print_pair(to, key, text);
 }
 
-static void print_header(const struct mt_facts_recording *r, FILE *to)
+static void print_format(const struct mt_recording *reading, FILE *to)
 {
-	const struct mt_recording *reading = r->reading;
 	char id[33];
 
+	if (reading->foreign) {
+		print_pair(to, "format", reading->foreign);
+		return;
+	}
 	for (int i = 0; i < 16; i++)
 		snprintf(id + 2 * i, 3, "%02x", reading->header.id[i]);
 	print_line(to, "format", "%u.%u", reading->header.major, reading->header.minor);
 	print_line(to, "id", "%s", id);
+}
+
+static void print_header(const struct mt_facts_recording *r, FILE *to)
+{
+	const struct mt_recording *reading = r->reading;
+
+	print_format(reading, to);
 	if (r->start_utc)
 		print_line(to, "started", "%s", mt_text_date(r->start_utc).text);
 	print_line(to, "lasted", "%s", mt_text_duration((double)(r->end - r->start) / 1e9).text);
@@ -85,10 +95,13 @@ static void print_numbers(const struct mt_facts_recording *r, FILE *to)
 			   (double)(int64_t)(loss->from - r->start) / 1e9,
 			   (double)(int64_t)(loss->to - r->start) / 1e9);
 	}
-	print_line(to, "file", "%s in %s chunks, %s unpacked",
-		   mt_text_bytes((double)r->reading->size).text,
-		   mt_text_count((double)r->reading->chunks).text,
-		   mt_text_bytes((double)r->reading->raw_bytes).text);
+	if (r->reading->foreign)
+		print_line(to, "file", "%s", mt_text_bytes((double)r->reading->size).text);
+	else
+		print_line(to, "file", "%s in %s chunks, %s unpacked",
+			   mt_text_bytes((double)r->reading->size).text,
+			   mt_text_count((double)r->reading->chunks).text,
+			   mt_text_bytes((double)r->reading->raw_bytes).text);
 	if (mt_facts_describe_damage(r, damage, sizeof(damage)))
 		print_pair(to, "missing", damage);
 	print_line(to, "tasks", "%s in %s processes, %s mappings when it began",

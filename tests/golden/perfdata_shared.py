@@ -6,12 +6,14 @@ import ast
 import collections
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "perfdata"))
 from perfdata_tool import TOP, Tap, build, dump  # noqa: E402
 
+BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
 DATA = os.environ.get("MT_DATA") or os.path.join(os.environ.get("MT_SHARED", os.path.join(TOP, "../shared")), "data")
 KERNEL_TYPES = {"MMAP": 1, "LOST": 2, "COMM": 3, "EXIT": 4, "THROTTLE": 5, "UNTHROTTLE": 6, "FORK": 7, "READ": 8,
                 "SAMPLE": 9, "MMAP2": 10, "KSYMBOL": 17, "BPF_EVENT": 18}
@@ -273,6 +275,24 @@ def check_file(tap, program, path):
         check_branches(tap, name, lines, 386, 0, 6)
 
 
+# Stacks -------------------------------------------------------------------------------------------
+
+CORES = {23097: "raise sigusr2 stdarg backtracegen start start_thread __clone",
+         23096: "pthread_join main __libc_start_main _start"}
+
+
+def check_cores(tap, option):
+    """The stacks of two threads unwound from their dumps, through 1,587 CFA expressions, in a static binary."""
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "--script", option, DATA + "/cores", DATA + "/cores/perf.data"],
+                         capture_output=True, text=True)
+    stacks = {}
+    for block in run.stdout.strip().split("\n\n"):
+        head, *frames = block.splitlines()
+        stacks[int(head.split()[1])] = " ".join(re.sub(r"\+0x.*", "", frame.split()[1]) for frame in frames)
+    tap.same(stacks, CORES, f"cores/perf.data {option}: the stacks that eu-stack gives")
+    tap.same(run.stderr, "", f"cores/perf.data {option}: both stacks reach their root")
+
+
 def main():
     paths = list(data_files())
     if not paths:
@@ -283,6 +303,9 @@ def main():
         program = build(folder)
         for path in paths:
             check_file(tap, program, path)
+    if os.path.exists(DATA + "/cores/perf.data"):
+        check_cores(tap, "--symfs")
+        check_cores(tap, "--debug-dir")
     tap.finish()
 
 

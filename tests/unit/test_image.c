@@ -149,6 +149,62 @@ MT_TEST(a_build_id_learnt_later_counts)
 	unlink(path);
 }
 
+MT_TEST(a_build_id_told_of_a_path_is_that_of_images_to_come)
+{
+	MT_SET_GUARD set = mt_image_set_create();
+	struct mt_image_identity told = {.path = "/bin/a", .build_id = "id", .build_id_size = 2};
+	struct mt_image *image;
+
+	mt_image_set_learn_build_id(set, &told);
+	image = intern(set, "/bin/a", "", 7);
+	MT_REQUIRE(image);
+	MT_CHECK_EQ(image->identity.build_id_size, 2);
+	MT_CHECK_EQ(intern(set, "/bin/a", "", 7), image);
+	MT_CHECK_EQ(intern(set, "/bin/a", "other", 7)->identity.build_id_size, 5);
+	MT_CHECK_EQ(intern(set, "/bin/b", "", 7)->identity.build_id_size, 0);
+}
+
+/* Makes the file DIRECTORY/NAME, with a build id; the caller's to unlink. */
+static bool make_below(const char *directory, const char *name, char path[128])
+{
+	char made[] = "/tmp/mt-test-XXXXXX";
+
+	snprintf(path, 128, "%s/%s", directory, name);
+	return make_file(made) && !rename(made, path);
+}
+
+MT_TEST(files_are_found_below_a_directory)
+{
+	MT_SET_GUARD set = mt_image_set_create();
+	char directory[] = "/tmp/mt-dir-XXXXXX", path[128];
+	struct mt_image *image;
+
+	MT_REQUIRE(mkdtemp(directory) && make_below(directory, "prog", path));
+	MT_CHECK(mt_image_set_add_source(set, &mt_image_source_below, directory));
+	image = intern(set, "/not/here/prog", "", 0);
+	MT_CHECK(mt_image_elf(image));
+	MT_CHECK(image->found_at && !strcmp(image->found_at, path));
+	image = intern(set, "/not/here/../prog", "", 0); /* goes nowhere up */
+	MT_CHECK(!mt_image_elf(image));
+	image = intern(set, "/not/here/other", "", 0);
+	MT_CHECK(!mt_image_elf(image));
+	MT_CHECK(image->missing && strstr(image->missing, "/not/here/other: not in /tmp/mt-dir-"));
+	unlink(path);
+	rmdir(directory);
+}
+
+MT_TEST(a_local_file_needs_a_build_id_where_another_tree_is_named)
+{
+	MT_SET_GUARD set = mt_image_set_create();
+	char path[] = "/tmp/mt-test-XXXXXX";
+
+	MT_REQUIRE(make_file(path));
+	MT_CHECK(mt_image_set_add_source(set, &mt_image_source_vouched, NULL));
+	MT_CHECK(!mt_image_elf(intern(set, path, "", 0)));
+	MT_CHECK(mt_image_elf(intern(set, path, "\1\2\3\4", 0)));
+	unlink(path);
+}
+
 MT_TEST(a_build_id_learnt_later_confirms)
 {
 	char path[] = "/tmp/test_image.XXXXXX";
