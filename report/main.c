@@ -248,6 +248,15 @@ static enum status judge(const struct mt_report_options *options, const struct m
 	return STATUS_STRICT;
 }
 
+/* A listing appears while the work goes on: no progress into its midst. */
+static bool wants_progress(const struct mt_report_options *options)
+{
+	bool listing = options->output->needs & MT_NEEDS_LISTING;
+
+	return !options->quiet && isatty(STDERR_FILENO) &&
+	       !(listing && !options->output_path && isatty(STDOUT_FILENO));
+}
+
 static enum status run(const struct mt_report_options *options)
 {
 	struct progress progress = {0};
@@ -264,7 +273,7 @@ static enum status run(const struct mt_report_options *options)
 		.symfs = options->symfs,
 		.debug_dir = options->debug_dir,
 		.kallsyms = options->kallsyms,
-		.progress = !options->quiet && isatty(STDERR_FILENO) ? show_progress : NULL,
+		.progress = wants_progress(options) ? show_progress : NULL,
 		.progress_context = &progress,
 	};
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;

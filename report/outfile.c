@@ -44,19 +44,60 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	return out->errnum ? 0 : (ssize_t)size;
 }
 
+/* A name beside path that no file has; NULL out of memory. */
+static char *temporary_name(const char *path)
+{
+	char *name = NULL;
+	int fd;
+
+	if (asprintf(&name, "%s.XXXXXX", path) < 0)
+		return NULL;
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0) {
+		close(fd);
+		unlink(name);
+	}
+	return name;
+}
+
+/*
+ * A file without a name in path's folder, so that nothing is left of it when we are killed; -1
+ * where that cannot be.
+ */
+static int open_nameless(const char *path)
+{
+	MT_CLEANUP_FREE char *folder = strdup(path);
+	char *slash = folder ? strrchr(folder, '/') : NULL;
+
+	if (slash)
+		slash[slash == folder] = '\0';
+	return open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+}
+
 static struct mt_error *open_temporary(const char *path, char **temporary, int *fd)
 {
-	MT_CLEANUP_FREE char *name = NULL;
+	MT_CLEANUP_FREE char *name = temporary_name(path);
 
-	if (asprintf(&name, "%s.XXXXXX", path) < 0) {
-		name = NULL;
+	if (!name)
 		return mt_error_nomem();
-	}
-	*fd = mkostemp(name, O_CLOEXEC);
+	*fd = open_nameless(path);
+	if (*fd < 0)
+		*fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	if (*fd < 0)
 		return failed(path, errno);
 	*temporary = MT_TAKE(name);
 	return NULL;
+}
+
+/* Gives a nameless file its temporary name; one that has it already keeps it. */
+static void name_file(struct mt_outfile *out)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", out->fd);
+	if (access(out->temporary, F_OK) &&
+	    linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) && !out->errnum)
+		out->errnum = errno;
 }
 
 static struct mt_error *open_fd(struct mt_outfile *out)
@@ -114,6 +155,8 @@ struct mt_error *mt_outfile_commit(struct mt_outfile *out)
 	struct mt_error *err = NULL;
 
 	fclose(MT_TAKE(out->file));
+	if (out->temporary)
+		name_file(out);
 	if (close(out->fd) && !out->errnum)
 		out->errnum = errno;
 	out->fd = -1;
