@@ -129,8 +129,9 @@ static void bench(const char *path)
 	for (const struct oracle *const *o = oracles; *o; o++) {
 		t = run_oracle(&s, *o, 20000);
 		print_row((*o)->name, &t);
-		printf("  ours / %s: %.1f\n", (*o)->name,
-		       ((double)plain.samples / plain.seconds) / ((double)t.samples / t.seconds));
+		printf("  ours, prefetching / %s: %.1f\n", (*o)->name,
+		       ((double)fetched.samples / fetched.seconds) /
+			       ((double)t.samples / t.seconds));
 	}
 	mt_unwinder_destroy(unwinder);
 	samples_deinit(&s);
