@@ -98,7 +98,7 @@ def by_mtdump(path):
             names.setdefault((fact["recording"], fields["index"]), (fields["name"], fields["role"]))
         elif fact["what"] == "record" and is_sample(fact["type"], fields):
             name, role = names.get((fact["recording"], fields["event"]), ("", None))
-            samples += [(fields["time"] // 1000, fields["tid"], name)] if role == 0 else []
+            samples += [(fact["time"] // 1000, fields["tid"], name)] if role == 0 else []
         elif fact["what"] == "recording":
             refused.append(fact["refused"])
             for what in damage:
@@ -107,7 +107,7 @@ def by_mtdump(path):
             damage["unknown_records"] += fact["records"].get("FRAMES", 0)
         elif fact["what"] == "file":
             damage["skipped_bytes"] += fact["bytes_outside"]
-            damage["damaged_chunks"] += fact["damaged_chunks_outside"]
+            damage["damaged_chunks"] += fact["damaged_heads"]
     return Found(not all(refused), samples, damage)
 
 

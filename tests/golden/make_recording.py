@@ -765,6 +765,11 @@ def a_damaged_head():
     return flipped(three_and_end()[0], 100)
 
 
+@recording({FAULTS: 1}, check="MARK in a END chunk", cut_short=True)
+def an_end_chunk_without_an_end():
+    return state(begun()).chunk(DATA, faults(1000)).chunk(END, mark(1001)).data
+
+
 @recording({FAULTS: 2}, check="too many for its type", damaged_chunks=1, skipped_bytes=4184)
 def a_mark_too_large():
     writer = state(begun()).chunk(DATA, faults(1000)).chunk(MARK, mark(1000) + bytes(4080))
