@@ -29,7 +29,7 @@ struct mt_facts_event {
 	const char *name, *alias, *unit;
 	uint32_t role;	      /* enum mt_event_role */
 	struct mt_attr attr;  /* of the first recording that has it */
-	uint64_t samples;     /* in the recordings */
+	uint64_t samples;     /* in the recordings; of side-band events, records */
 	uint64_t selected;    /* of them, by the selectors */
 	double weighted;      /* selected, times their weights */
 	uint64_t first, last; /* times of selected samples, 0 without any */

@@ -614,8 +614,11 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 		session->facts.undecodable++;
 		return true;
 	}
-	if (!is_sample && bytes.kernel_size >= 8 && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE)
+	if (!is_sample && bytes.kernel_size >= 8 && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+		if (event->role == MT_ROLE_SIDEBAND)
+			session->facts.events.items[event->event].samples++;
 		return take_kernel_record(session, &event->attr, &bytes);
+	}
 	apart = (struct mt_dump_apart){bytes.cut, bytes.dump_asked, bytes.dump, bytes.dump_size};
 	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
 			      is_sample ? &apart : NULL, &session->sample)) {

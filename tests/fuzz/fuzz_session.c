@@ -1,0 +1,82 @@
+/*
+ * Any bytes as the records of STATE and DATA chunks: the session reads them to the end, unwinds and
+ * names what there is, and every output writes it. The first byte divides them between the two
+ * chunks.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/outputs/outputs.h"
+#include "report/selection.h"
+#include "report/session.h"
+#include "report/table.h"
+#include "tests/unit/report_records.h"
+#include "unwind/unwind.h"
+
+static void add_chunk(struct mt_builder *b, enum mt_chunk_type type, const uint8_t *bytes,
+		      size_t size)
+{
+	struct mt_block *block = mt_builder_begin(b, type, 0);
+
+	memcpy(block->bytes, bytes, size);
+	block->used = size;
+	block->records = (uint32_t)(size / MT_RECORD_HEADER_SIZE);
+	block->first_time = REPORT_START;
+	block->last_time = REPORT_START + 1000;
+	mt_builder_add(b, MT_CODEC_STORED);
+}
+
+static void report(const char *file, const struct mt_output *output, FILE *to)
+{
+	struct mt_selection selection = {0};
+	struct mt_session_options options = {
+		.files = &file,
+		.file_count = 1,
+		.selection = &selection,
+		.stacks = true,
+		.addresses = true,
+		.method = mt_unwind_methods,
+		.max_frames = 64,
+	};
+	struct mt_analysis_request request = {.listing = output->needs & MT_NEEDS_LISTING,
+					      .stacks = true};
+	struct mt_view view = {.width = 80};
+	struct mt_session *session = NULL;
+	struct mt_table *table = NULL;
+	struct mt_error *err;
+
+	err = mt_session_open(&options, &session);
+	err = err ? err : mt_analysis_run(&mt_analysis_samples, session, &request, &table);
+	if (!err) {
+		view.facts = mt_session_facts(session);
+		err = mt_output_write(output, &view, table, to);
+	}
+	mt_error_destroy(err);
+	mt_table_destroy(table);
+	mt_session_destroy(session);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mt_builder b;
+	size_t state;
+	FILE *null;
+
+	if (!size || size > MT_BUILDER_BLOCK)
+		return 0;
+	state = (size - 1) * data[0] / 255;
+	report_records_begin(&b);
+	mt_builder_add(&b, MT_CODEC_STORED);
+	add_chunk(&b, MT_CHUNK_STATE, data + 1, state);
+	add_chunk(&b, MT_CHUNK_DATA, data + 1 + state, size - 1 - state);
+	null = fopen("/dev/null", "w");
+	for (size_t i = 0; mt_outputs[i]; i++)
+		report(mt_builder_file(&b), mt_outputs[i], null);
+	fclose(null);
+	mt_builder_deinit(&b);
+	return 0;
+}
