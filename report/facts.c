@@ -28,6 +28,23 @@ static struct stream_loss *find_stream(struct stream_loss *streams, size_t *coun
 	return &streams[(*count)++];
 }
 
+/*
+ * The kernel's LOST records and the comparison of counts tell of the same records; the recorder's
+ * own losses come on top.
+ */
+static uint64_t combine(const uint64_t by_source[4])
+{
+	uint64_t told = by_source[MT_LOSS_KERNEL], counted = by_source[MT_LOSS_COUNTS];
+
+	return (told > counted ? told : counted) + by_source[MT_LOSS_MEMORY] + by_source[0];
+}
+
+void mt_facts_add_loss(struct mt_facts_event *event, uint32_t source, uint64_t count)
+{
+	event->lost_by[source & 3] += count;
+	event->lost = combine(event->lost_by);
+}
+
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 {
 	struct stream_loss streams[1024];
@@ -40,13 +57,8 @@ uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 		find_stream(streams, &count, 1024, loss->stream)->by_source[loss->source & 3] +=
 			loss->count;
 	}
-	for (size_t i = 0; i < count; i++) {
-		uint64_t told = streams[i].by_source[MT_LOSS_KERNEL],
-			 counted = streams[i].by_source[MT_LOSS_COUNTS];
-
-		lost += (told > counted ? told : counted) + streams[i].by_source[MT_LOSS_MEMORY] +
-			streams[i].by_source[0];
-	}
+	for (size_t i = 0; i < count; i++)
+		lost += combine(streams[i].by_source);
 	if (lost < recording->kernel_lost)
 		lost = recording->kernel_lost;
 	if (recording->reading->has_mark && lost < recording->reading->mark.lost)

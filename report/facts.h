@@ -33,7 +33,8 @@ struct mt_facts_event {
 	uint64_t selected;    /* of them, by the selectors */
 	double weighted;      /* selected, times their weights */
 	uint64_t first, last; /* times of selected samples, 0 without any */
-	uint64_t lost;	      /* known to be of this event */
+	uint64_t lost;	     /* known to be of this event; told by several sources it counts once */
+	uint64_t lost_by[4]; /* enum mt_loss_source */
 };
 
 /* A piece of time in which records of a stream were lost. */
@@ -83,6 +84,9 @@ struct mt_facts {
 	 */
 	const char *kernel_problem;
 };
+
+/* Adds a loss of this event that `source` tells of. */
+void mt_facts_add_loss(struct mt_facts_event *event, uint32_t source, uint64_t count);
 
 /* Records lost in one recording: what is told by several sources counts once. */
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording);

@@ -375,7 +375,8 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 		.count = record->count,
 	};
 	if (event)
-		session->facts.events.items[event->event].lost += record->count;
+		mt_facts_add_loss(&session->facts.events.items[event->event], record->source,
+				  record->count);
 	return true;
 }
 
