@@ -33,6 +33,7 @@ DAMAGE = {
 KNOWN = {  # recordings on which mtreport is known to be wrong, and what it does
     "an_unknown_critical_record": "mtreport does not tell of a chunk that it refuses",
     "bodies_too_short": "mtreport does not count damaged TASK, MAP, IMAGE, LOSS and INFO records",
+    "sample_that_is_no_sample": "mtreport takes a SAMPLE of another kernel record for a sample",
     "coded_dump_with_a_huge_coded_size": "mtreport reads coded dumps behind a damaged one",
     "coded_dump_with_a_cut_elsewhere": "mtreport reads coded dumps behind a damaged one",
 }

@@ -923,6 +923,13 @@ for why, fields_over in BROKEN_SAMPLES.items():
     recording({FAULTS: 2}, check="damaged SAMPLE", damaged_records=1)(broken)
 
 
+@recording({FAULTS: 1}, check="the kernel's record is no sample", damaged_records=1)
+def sample_that_is_no_sample():
+    other = bytearray(sample(FAULTS, 1001))
+    struct.pack_into("<I", other, 48, COMM)
+    return ended(state(begun()).chunk(DATA, faults(1000), bytes(other)), 1)
+
+
 @recording({FAULTS: 2}, check="damaged KERNEL", damaged_records=2)
 def kernel_records_of_another_size():
     whole = kernel_sample(FAULTS, 1001)[0]
