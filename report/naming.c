@@ -265,10 +265,11 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 }
 
 struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
-				       struct mt_facts *facts)
+				       const struct mt_map64 *code, struct mt_facts *facts)
 {
 	size_t count = mt_image_set_count(naming->images);
 	MT_CLEANUP_FREE uint64_t *used = calloc(count + 1, sizeof(*used));
+	uint64_t mapped;
 
 	if (!used)
 		return mt_error_nomem();
@@ -279,7 +280,9 @@ struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt
 			used[key->image]++;
 	}
 	for (uint32_t id = 0; id < count; id++) {
-		if ((!frames || used[id]) && !list_image(naming, id, used[id], facts))
+		bool wanted = frames ? used[id] : mt_map64_get(code, id, &mapped);
+
+		if (wanted && !list_image(naming, id, used[id], facts))
 			return mt_error_nomem();
 	}
 	if (facts->images.count)

@@ -14,6 +14,7 @@ struct mt_frame_key;
 struct mt_frames;
 struct mt_image_record;
 struct mt_image_set;
+struct mt_map64;
 struct mt_naming;
 struct mt_symbol;
 
@@ -54,9 +55,10 @@ const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *
 
 /*
  * Lists the images in facts: with frames, those that a frame lies in, by number of frames; without,
- * all files mapped executable. Opens each to see whether it is at hand.
+ * all files mapped executable, whose ids are the keys of `code`. Opens each to see whether it is at
+ * hand.
  */
 struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
-				       struct mt_facts *facts);
+				       const struct mt_map64 *code, struct mt_facts *facts);
 
 #endif

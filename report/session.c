@@ -62,6 +62,7 @@ struct mt_session {
 	struct mt_unwinding *unwinding;
 	MT_ARRAY(uint8_t) verdicts; /* by stack id */
 
+	struct mt_map64 code;	  /* ids of images that are mapped executable */
 	struct mt_map64 by_index; /* EVENT index to index in local */
 	MT_ARRAY(struct local_event) local;
 	struct mt_facts facts;
@@ -169,6 +170,7 @@ void mt_session_destroy(struct mt_session *session)
 	mt_array_deinit(&session->local);
 	mt_array_deinit(&session->verdicts);
 	mt_map64_deinit(&session->by_index);
+	mt_map64_deinit(&session->code);
 	free(session);
 }
 
@@ -210,7 +212,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (err)
 		return err;
 	mt_spaces_destroy(session->spaces);
-	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings);
+	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings,
+					   &session->code);
 	if (!session->spaces)
 		return mt_error_nomem();
 	mt_map64_deinit(&session->by_index);
@@ -235,7 +238,8 @@ static struct mt_error *finish_recording(struct mt_session *session)
 	}
 	if (session->reader < session->readers.count || !session->options->images)
 		return NULL;
-	return mt_naming_list_images(session->naming, session->frames, &session->facts);
+	return mt_naming_list_images(session->naming, session->frames, &session->code,
+				     &session->facts);
 }
 
 /* ---- The records of STATE ---- */

@@ -28,6 +28,7 @@ enum {
 struct mt_spaces {
 	struct mt_image_set *images;
 	struct mt_strings *strings;
+	struct mt_map64 *code;
 	struct mt_map64 by_tid; /* index in tasks */
 	struct mt_map64 by_pid; /* index in spaces */
 	MT_ARRAY(struct mt_task *) tasks;
@@ -37,7 +38,8 @@ struct mt_spaces {
 	size_t processes;
 };
 
-struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings)
+struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
+				   struct mt_map64 *code)
 {
 	struct mt_spaces *spaces = calloc(1, sizeof(*spaces));
 
@@ -45,6 +47,7 @@ struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_string
 		return NULL;
 	spaces->images = images;
 	spaces->strings = strings;
+	spaces->code = code;
 	return spaces;
 }
 
@@ -204,7 +207,11 @@ static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space,
 	if (mapping->end <= mapping->start)
 		return true;
 	mapping->image = mt_image_set_intern(spaces->images, identity);
-	return mapping->image && mt_image_map_insert(space->map, mapping);
+	if (!mapping->image)
+		return false;
+	if ((mapping->prot & PROT_EXEC) && !mt_map64_put(spaces->code, mapping->image->id, true))
+		return false;
+	return mt_image_map_insert(space->map, mapping);
 }
 
 bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)

@@ -16,6 +16,7 @@
 struct mt_image_map;
 struct mt_image_set;
 struct mt_kernel_record;
+struct mt_map64;
 struct mt_map_record;
 struct mt_spaces;
 struct mt_strings;
@@ -38,8 +39,12 @@ struct mt_task {
 	bool exited;
 };
 
-/* NULL out of memory. Borrows both. */
-struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings);
+/*
+ * NULL out of memory. Borrows all; `code` gets the id of each image that is mapped executable
+ * somewhere, as key.
+ */
+struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
+				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);
 
 /* What already ran. False out of memory. */

@@ -1,6 +1,9 @@
 /* report/spaces: which task runs in which address space, as forks, execs and exits say. */
 #include "report/spaces.h"
 
+#include <stdlib.h>
+
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "formats/record.h"
 #include "formats/sample.h"
@@ -12,13 +15,16 @@ struct world {
 	struct mt_image_set *images;
 	struct mt_strings *strings;
 	struct mt_spaces *spaces;
+	struct mt_map64 code;
 };
 
-static struct world world_begin(void)
+static struct world *world_begin(void)
 {
-	struct world w = {.images = mt_image_set_create(), .strings = mt_strings_create()};
+	struct world *w = calloc(1, sizeof(*w));
 
-	w.spaces = mt_spaces_create(w.images, w.strings);
+	w->images = mt_image_set_create();
+	w->strings = mt_strings_create();
+	w->spaces = mt_spaces_create(w->images, w->strings, &w->code);
 	return w;
 }
 
@@ -27,6 +33,8 @@ static void world_end(struct world *w)
 	mt_spaces_destroy(w->spaces);
 	mt_strings_destroy(w->strings);
 	mt_image_set_destroy(w->images);
+	mt_map64_deinit(&w->code);
+	free(w);
 }
 
 static void fork_task(struct world *w, int pid, int tid, int ppid, int ptid)
@@ -83,110 +91,112 @@ static const char *comm(struct world *w, int pid, int tid)
 
 MT_TEST(what_already_ran_is_known_at_the_start)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 
 	MT_CHECK(mt_spaces_add_task(
-		w.spaces, &(struct mt_task_record){
-				  .pid = 5, .tid = 5, .start_time = 777, .comm = {"server", 6}}));
+		w->spaces, &(struct mt_task_record){
+				   .pid = 5, .tid = 5, .start_time = 777, .comm = {"server", 6}}));
 	MT_CHECK(mt_spaces_add_task(
-		w.spaces, &(struct mt_task_record){.pid = 5, .tid = 8, .comm = {"worker", 6}}));
-	MT_CHECK(mt_spaces_add_map(w.spaces, &(struct mt_map_record){.pid = 5,
+		w->spaces, &(struct mt_task_record){.pid = 5, .tid = 8, .comm = {"worker", 6}}));
+	MT_CHECK(
+		mt_spaces_add_map(w->spaces, &(struct mt_map_record){.pid = 5,
 								     .start = 0x1000,
 								     .end = 0x3000,
 								     .prot = 5,
 								     .path = {"/bin/server", 11}}));
 	MT_CHECK(mt_spaces_add_map(
-		w.spaces,
+		w->spaces,
 		&(struct mt_map_record){.pid = 5, .start = 0x8000, .end = 0x9000, .prot = 3}));
-	MT_CHECK_STR(comm(&w, 5, 8), "worker");
-	MT_CHECK_STR(mapped(&w, 5, 8, 0x2fff), "/bin/server");
-	MT_CHECK_STR(mapped(&w, 5, 5, 0x8000), "//anon");
-	MT_CHECK_EQ(mt_spaces_task(w.spaces, 5, 8)->space->start_time, 777);
-	MT_CHECK_EQ(mt_spaces_task(w.spaces, 5, 8)->space->threads, 2);
-	MT_CHECK_EQ(mt_spaces_processes(w.spaces), 1);
-	world_end(&w);
+	MT_CHECK_STR(comm(w, 5, 8), "worker");
+	MT_CHECK_STR(mapped(w, 5, 8, 0x2fff), "/bin/server");
+	MT_CHECK_STR(mapped(w, 5, 5, 0x8000), "//anon");
+	MT_CHECK_EQ(mt_spaces_task(w->spaces, 5, 8)->space->start_time, 777);
+	MT_CHECK_EQ(mt_spaces_task(w->spaces, 5, 8)->space->threads, 2);
+	MT_CHECK_EQ(mt_spaces_processes(w->spaces), 1);
+	world_end(w);
 }
 
 MT_TEST(threads_share_and_children_copy)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 
-	name_task(&w, 5, 5, "parent", true);
-	map_file(&w, 5, 0x1000, "/bin/parent");
-	fork_task(&w, 5, 6, 5, 5);
-	fork_task(&w, 7, 7, 5, 6);
-	map_file(&w, 5, 0x2000, "/lib/later");
-	MT_CHECK_STR(mapped(&w, 5, 6, 0x2000), "/lib/later");
-	MT_CHECK_STR(mapped(&w, 7, 7, 0x1000), "/bin/parent");
-	MT_CHECK_STR(mapped(&w, 7, 7, 0x2000), "");
-	MT_CHECK_STR(comm(&w, 7, 7), "parent");
-	MT_CHECK(mt_spaces_task(w.spaces, 5, 6)->space == mt_spaces_task(w.spaces, 5, 5)->space);
-	MT_CHECK(mt_spaces_task(w.spaces, 7, 7)->space != mt_spaces_task(w.spaces, 5, 5)->space);
-	MT_CHECK_EQ(mt_spaces_task(w.spaces, 7, 7)->space->start_time, 99);
-	world_end(&w);
+	name_task(w, 5, 5, "parent", true);
+	map_file(w, 5, 0x1000, "/bin/parent");
+	fork_task(w, 5, 6, 5, 5);
+	fork_task(w, 7, 7, 5, 6);
+	map_file(w, 5, 0x2000, "/lib/later");
+	MT_CHECK_STR(mapped(w, 5, 6, 0x2000), "/lib/later");
+	MT_CHECK_STR(mapped(w, 7, 7, 0x1000), "/bin/parent");
+	MT_CHECK_STR(mapped(w, 7, 7, 0x2000), "");
+	MT_CHECK_STR(comm(w, 7, 7), "parent");
+	MT_CHECK(mt_spaces_task(w->spaces, 5, 6)->space == mt_spaces_task(w->spaces, 5, 5)->space);
+	MT_CHECK(mt_spaces_task(w->spaces, 7, 7)->space != mt_spaces_task(w->spaces, 5, 5)->space);
+	MT_CHECK_EQ(mt_spaces_task(w->spaces, 7, 7)->space->start_time, 99);
+	world_end(w);
 }
 
 MT_TEST(exec_begins_a_new_empty_space)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 	const struct mt_space *before;
 
-	name_task(&w, 5, 5, "sh", false);
-	map_file(&w, 5, 0x1000, "/bin/sh");
-	before = mt_spaces_task(w.spaces, 5, 5)->space;
-	name_task(&w, 5, 5, "sh2", false); /* prctl: the same space */
-	MT_CHECK(mt_spaces_task(w.spaces, 5, 5)->space == before);
-	name_task(&w, 5, 5, "ls", true);
-	MT_CHECK(mt_spaces_task(w.spaces, 5, 5)->space != before);
-	MT_CHECK_EQ(mt_spaces_task(w.spaces, 5, 5)->space->generation, 1);
-	MT_CHECK_STR(mapped(&w, 5, 5, 0x1000), "");
-	map_file(&w, 5, 0x1000, "/bin/ls"); /* goes into the new one */
-	MT_CHECK_STR(mapped(&w, 5, 5, 0x1000), "/bin/ls");
-	world_end(&w);
+	name_task(w, 5, 5, "sh", false);
+	map_file(w, 5, 0x1000, "/bin/sh");
+	before = mt_spaces_task(w->spaces, 5, 5)->space;
+	name_task(w, 5, 5, "sh2", false); /* prctl: the same space */
+	MT_CHECK(mt_spaces_task(w->spaces, 5, 5)->space == before);
+	name_task(w, 5, 5, "ls", true);
+	MT_CHECK(mt_spaces_task(w->spaces, 5, 5)->space != before);
+	MT_CHECK_EQ(mt_spaces_task(w->spaces, 5, 5)->space->generation, 1);
+	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "");
+	map_file(w, 5, 0x1000, "/bin/ls"); /* goes into the new one */
+	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "/bin/ls");
+	world_end(w);
 }
 
 MT_TEST(a_pid_used_again_is_another_task)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 
-	name_task(&w, 5, 5, "old", true);
-	map_file(&w, 5, 0x1000, "/bin/old");
-	exit_task(&w, 5, 5);
-	name_task(&w, 1, 1, "init", false);
-	fork_task(&w, 5, 5, 1, 1);
-	MT_CHECK_STR(comm(&w, 5, 5), "init");
-	MT_CHECK_STR(mapped(&w, 5, 5, 0x1000), "");
+	name_task(w, 5, 5, "old", true);
+	map_file(w, 5, 0x1000, "/bin/old");
+	exit_task(w, 5, 5);
+	name_task(w, 1, 1, "init", false);
+	fork_task(w, 5, 5, 1, 1);
+	MT_CHECK_STR(comm(w, 5, 5), "init");
+	MT_CHECK_STR(mapped(w, 5, 5, 0x1000), "");
 	/* A tid that turns up in another process without a word is another task too. */
-	MT_CHECK(mt_spaces_task(w.spaces, 900, 5)->space != mt_spaces_task(w.spaces, 5, 5)->space);
-	world_end(&w);
+	MT_CHECK(mt_spaces_task(w->spaces, 900, 5)->space !=
+		 mt_spaces_task(w->spaces, 5, 5)->space);
+	world_end(w);
 }
 
 MT_TEST(maps_of_the_long_gone_are_let_go)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 	const struct mt_space *first;
 
-	name_task(&w, 1, 1, "init", false);
-	map_file(&w, 1, 0x1000, "/sbin/init");
-	fork_task(&w, 2, 2, 1, 1);
-	first = mt_spaces_task(w.spaces, 2, 2)->space;
-	exit_task(&w, 2, 2);
-	MT_CHECK_STR(mapped(&w, 2, 2, 0x1000), "/sbin/init"); /* a late sample is still resolved */
+	name_task(w, 1, 1, "init", false);
+	map_file(w, 1, 0x1000, "/sbin/init");
+	fork_task(w, 2, 2, 1, 1);
+	first = mt_spaces_task(w->spaces, 2, 2)->space;
+	exit_task(w, 2, 2);
+	MT_CHECK_STR(mapped(w, 2, 2, 0x1000), "/sbin/init"); /* a late sample is still resolved */
 	for (int pid = 10; pid < 1000; pid++) {
-		fork_task(&w, pid, pid, 1, 1);
-		exit_task(&w, pid, pid);
-		exit_task(&w, pid, pid); /* told twice */
+		fork_task(w, pid, pid, 1, 1);
+		exit_task(w, pid, pid);
+		exit_task(w, pid, pid); /* told twice */
 	}
 	MT_CHECK(first->map == NULL);
-	MT_CHECK_STR(mapped(&w, 2, 2, 0x1000), ""); /* not resolved any more, but not gone */
-	MT_CHECK_STR(mapped(&w, 1, 1, 0x1000), "/sbin/init");
-	MT_CHECK_EQ(mt_spaces_task(w.spaces, 1, 1)->space->threads, 1);
-	world_end(&w);
+	MT_CHECK_STR(mapped(w, 2, 2, 0x1000), ""); /* not resolved any more, but not gone */
+	MT_CHECK_STR(mapped(w, 1, 1, 0x1000), "/sbin/init");
+	MT_CHECK_EQ(mt_spaces_task(w->spaces, 1, 1)->space->threads, 1);
+	world_end(w);
 }
 
 MT_TEST(kernel_mappings_and_impossible_ones_are_left_out)
 {
-	struct world w = world_begin();
+	struct world *w = world_begin();
 	struct mt_kernel_record kernel = {
 		.type = MT_KERNEL_MMAP, .misc = MT_CPUMODE_KERNEL, .pid = -1};
 	struct mt_kernel_record over = {.type = MT_KERNEL_MMAP2,
@@ -196,10 +206,10 @@ MT_TEST(kernel_mappings_and_impossible_ones_are_left_out)
 					.length = 100,
 					.name = "/x"};
 
-	MT_CHECK(mt_spaces_apply(w.spaces, &kernel));
-	MT_CHECK(mt_spaces_apply(w.spaces, &over));
-	MT_CHECK_EQ(mt_image_set_count(w.images), 0);
-	world_end(&w);
+	MT_CHECK(mt_spaces_apply(w->spaces, &kernel));
+	MT_CHECK(mt_spaces_apply(w->spaces, &over));
+	MT_CHECK_EQ(mt_image_set_count(w->images), 0);
+	world_end(w);
 }
 
 MT_TEST_MAIN
