@@ -12,6 +12,10 @@
 #include "report/table.h"
 #include "report/text.h"
 
+enum {
+	PAGE = 4096,
+};
+
 struct script {
 	struct mt_table *table;
 	size_t time, event, comm, tid, cpu, stack, period;
@@ -35,7 +39,8 @@ static void print_head(const struct script *script, const struct mt_row *row)
 
 /*
  * A frame's address is that of its call, or, as the kernel's chain has it, the return address; perf
- * shows the offset that goes with it.
+ * shows the offset that goes with it. Frames are looked up by their call, so that a return address
+ * is one byte further into its page than the place that was looked up.
  */
 static void print_frame(const struct script *script, uint64_t address, bool returned,
 			const struct mt_frame_name *name)
@@ -64,12 +69,12 @@ static struct mt_error *print_stack(const struct script *script, const struct mt
 		const struct mt_frame_name *name =
 			mt_frames_names(script->table->frames, frames[i], &names);
 		const struct mt_frame_key *key = mt_frames_key(script->table->frames, frames[i]);
+		uint64_t address = row->addresses ? row->addresses[i] : key->offset;
 
 		if (!name)
 			return mt_error_nomem();
 		for (size_t k = 0; k < names; k++)
-			print_frame(script, row->addresses ? row->addresses[i] : key->offset,
-				    i && key->flags & MT_FRAME_IN_KERNEL, &name[k]);
+			print_frame(script, address, (address - key->offset) % PAGE == 1, &name[k]);
 	}
 	return NULL;
 }
