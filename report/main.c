@@ -281,6 +281,8 @@ static enum status run(const struct mt_report_options *options)
 
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = err ? err : mt_session_open(&session_options, &session);
+	if (err && err->errnum == ENOENT && !strcmp(options->files[0], "mtrec.mtr"))
+		err = mt_error_hint(err, "record one: mtrec -e brk,page-faults -a -- sleep 30");
 	err = err ? err : report(options, session, &progress);
 	end_progress(&progress);
 	if (err)
