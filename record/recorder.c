@@ -5,15 +5,12 @@
 #include "record/recorder.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +22,6 @@
 #include "record/clock.h"
 #include "record/command.h"
 #include "record/drain.h"
-#include "record/existing.h"
 #include "record/features.h"
 #include "record/host.h"
 #include "record/opened.h"
@@ -34,14 +30,14 @@
 #include "record/pack.h"
 #include "record/perf_event.h"
 #include "record/plan.h"
-#include "record/procfs.h"
 #include "record/spool.h"
 #include "record/state.h"
+#include "record/targets.h"
 #include "record/tracefs.h"
+#include "record/waiting.h"
 
 #define RING_DEFAULT ((size_t)16 << 20)
 #define SPOOL_BLOCKS 40
-#define TICK_MS 100	     /* how often it looks whether the targets are still there */
 #define MARK_NS 500000000ull /* everything is written out this often */
 #define ANCHOR_NS 60000000000ull
 
@@ -61,7 +57,8 @@ struct recorder {
 	struct mt_number_list cpus;
 	struct mt_command command;
 	struct mt_opened opened;
-	int output, failed_fd, signals;
+	int output;
+	struct mt_waiting waiting;
 	struct mt_spool *spool;
 	struct mt_pack *pack;
 	struct mt_stream_config stream_config;
@@ -188,34 +185,6 @@ static void raise_file_limit(void)
 	}
 }
 
-static bool system_wide(const struct mt_record_options *options)
-{
-	return options->all_cpus || options->cpus.count;
-}
-
-static bool has_tasks(const struct mt_record_options *options)
-{
-	return options->pids.count || options->tids.count;
-}
-
-static struct mt_error *open_tasks(struct recorder *r)
-{
-	const struct mt_record_options *options = r->options;
-	struct mt_error *err = NULL;
-	size_t before;
-
-	for (size_t i = 0; i < options->pids.count && !err; i++)
-		err = mt_opened_add_process(&r->opened, options->pids.items[i]);
-	for (size_t i = 0; i < options->tids.count && !err; i++) {
-		before = r->opened.events.count;
-		err = mt_opened_add_task(&r->opened, options->tids.items[i], false);
-		if (!err && r->opened.events.count == before)
-			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d",
-					      options->tids.items[i]);
-	}
-	return err;
-}
-
 static struct mt_error *open_events(struct recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
@@ -227,12 +196,7 @@ static struct mt_error *open_events(struct recorder *r)
 	if (r->opened.cpus.count < r->options->cpus.count)
 		say(r, 1, "-C: %zu of these CPUs are not online",
 		    r->options->cpus.count - r->opened.cpus.count);
-	if (system_wide(r->options))
-		err = mt_opened_add_cpus(&r->opened);
-	else if (has_tasks(r->options))
-		err = open_tasks(r);
-	else
-		err = mt_opened_add_task(&r->opened, r->command.pid, true);
+	err = mt_targets_open(r->options, &r->command, &r->opened);
 	if (!err && r->opened.ring_shrunk)
 		say(r, 1,
 		    "rings of %zu KiB a CPU: the mlock budget allows no more; raise "
@@ -301,7 +265,7 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	r->spool = mt_spool_create(SPOOL_BLOCKS);
 	if (!r->spool)
 		return mt_error_nomem();
-	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->failed_fd,
+	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
 			     &r->pack);
 	if (err)
 		return err;
@@ -355,71 +319,50 @@ static void put_existing(struct recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 
-	if (system_wide(r->options))
-		mt_existing_all(&state, &r->clock);
-	for (size_t i = 0; i < r->options->pids.count; i++)
-		mt_existing_process(&state, &r->clock, r->options->pids.items[i]);
-	for (size_t i = 0; i < r->options->tids.count; i++)
-		mt_existing_process(&state, &r->clock,
-				    mt_existing_pid_of(r->options->tids.items[i]));
+	mt_targets_put_existing(r->options, &r->clock, &state);
 	mt_state_flush(&state);
 }
 
-/* A thread or process that still runs: not gone, and no zombie that nobody reaps. */
-static bool is_alive(int tid)
-{
-	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", tid);
-	const char *state = stat ? strrchr(stat, ')') : NULL;
-
-	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
-}
-
-static bool targets_alive(const struct mt_record_options *options)
-{
-	for (size_t i = 0; i < options->pids.count; i++) {
-		if (is_alive(options->pids.items[i]))
-			return true;
-	}
-	for (size_t i = 0; i < options->tids.count; i++) {
-		if (is_alive(options->tids.items[i]))
-			return true;
-	}
-	return !has_tasks(options);
-}
-
 /*
- * Reads what signals came; true where one of them ends the recording. The terminal sends to the
+ * Takes what signals came; true where one of them ends the recording. The terminal sends to the
  * command by itself.
  */
 static bool take_signals(struct recorder *r)
 {
-	struct signalfd_siginfo info;
-	bool stop = false;
+	bool stop = false, by_terminal;
+	int number;
 
-	while (read(r->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+	while ((number = mt_waiting_take_signal(&r->waiting, &by_terminal))) {
+		if (number == SIGCHLD)
 			continue;
 		stop = true;
-		if (r->command.pid && !r->command.ended && info.ssi_code != SI_KERNEL)
-			kill(r->command.pid, (int)info.ssi_signo);
+		if (r->command.pid && !r->command.ended && !by_terminal)
+			kill(r->command.pid, number);
 	}
 	return stop;
+}
+
+/* Until something is due by the clock. */
+static uint64_t idle_ns(const struct recorder *r)
+{
+	uint64_t now = mt_clock_now(&r->clock);
+	uint64_t due = r->next_mark < r->next_anchor ? r->next_mark : r->next_anchor;
+
+	return due > now ? due - now : 0;
 }
 
 /* One turn of waiting; false when the recording is to end. */
 static bool wait_turn(struct recorder *r)
 {
-	struct pollfd fds[] = {{.fd = r->signals, .events = POLLIN},
-			       {.fd = r->failed_fd, .events = POLLIN}};
+	unsigned causes = mt_waiting_poll(&r->waiting, idle_ns(r));
 
-	poll(fds, 2, TICK_MS);
-	if (fds[1].revents & POLLIN) {
+	if (causes & MT_WAKE_FAILED) {
 		r->output_failed = true;
 		return false;
 	}
-	if ((fds[0].revents & POLLIN) && take_signals(r))
+	if ((causes & MT_WAKE_SIGNAL) && take_signals(r))
 		return false;
-	if (r->command.pid ? mt_command_poll(&r->command) : !targets_alive(r->options))
+	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
 		return false;
 	if (mt_clock_now(&r->clock) >= r->next_mark)
 		mark(r);
@@ -431,10 +374,8 @@ static bool wait_turn(struct recorder *r)
 /* The command goes on without us until it ends by itself; signals still reach it. */
 static void wait_for_command(struct recorder *r)
 {
-	struct pollfd fd = {.fd = r->signals, .events = POLLIN};
-
 	while (r->command.pid && !mt_command_poll(&r->command)) {
-		poll(&fd, 1, TICK_MS);
+		mt_waiting_poll_signals(&r->waiting);
 		take_signals(r);
 	}
 }
@@ -533,41 +474,11 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	r->output = -1;
 }
 
-static bool is_ignored(int number)
-{
-	struct sigaction action;
-
-	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
-}
-
-/*
- * Signals are read, not handled; set before any thread starts, so that all of them keep them
- * blocked.
- */
-static struct mt_error *block_signals(struct recorder *r)
-{
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of write() */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	if (!is_ignored(SIGHUP)) /* nohup: a blocked signal would come though it is ignored */
-		sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	r->failed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return r->signals < 0 || r->failed_fd < 0 ? mt_error_os(errno, "cannot wait for signals")
-						  : NULL;
-}
-
 /* All that can fail, up to the last step before the first event. */
 static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 {
 	bool to_stdout = !strcmp(r->options->output, "-");
-	struct mt_error *err = block_signals(r);
+	struct mt_error *err = mt_waiting_init(&r->waiting);
 
 	if (!err)
 		err = mt_host_cpus(&r->cpus);
@@ -578,6 +489,8 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 	raise_file_limit(); /* behind the fork: the command keeps what it was given */
 	if (!err)
 		err = open_events(r);
+	if (!err && !mt_targets_watch(r->options, &r->waiting))
+		err = mt_error_nomem();
 	if (!err)
 		err = start_writing(r, argc, argv);
 	return err ? err : start_drains(r);
@@ -585,7 +498,7 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 
 static void record(struct recorder *r, struct mt_recorder_result *result)
 {
-	bool own_command = !system_wide(r->options) && !has_tasks(r->options);
+	bool own_command = !mt_targets_are_cpus(r->options) && !mt_targets_are_tasks(r->options);
 
 	r->started = mt_clock_now(&r->clock);
 	r->next_mark = r->started + MARK_NS;
@@ -619,8 +532,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_tracefs_close(&r->tracefs);
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);
-	mt_close_p(&r->failed_fd);
-	mt_close_p(&r->signals);
+	mt_waiting_deinit(&r->waiting);
 }
 
 struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
@@ -633,8 +545,7 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		.voice = voice,
 		.tracefs = {.dir = -1},
 		.output = -1,
-		.failed_fd = -1,
-		.signals = -1,
+		.waiting = {.signals = -1, .failed = -1, .full = -1, .control = -1},
 	};
 	struct mt_recorder_result result = {0};
 	struct mt_error *err = NULL;

@@ -271,7 +271,8 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 
 static void hold(struct mt_stream *stream)
 {
-	/* held for microseconds, by a thread on another CPU: spinning keeps the producer here off
+	/*
+	 * held for microseconds, by a thread on another CPU: spinning keeps the producer here off
 	 */
 	while (atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire))
 		atomic_thread_fence(memory_order_seq_cst);

@@ -49,8 +49,10 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 				   const struct mt_stream_config *config);
 void mt_stream_destroy(struct mt_stream *stream);
 
-/* Drains until the ring is empty, waiting (spinning: it is held for microseconds) for a buddy that
- * holds it. */
+/*
+ * Drains until the ring is empty, waiting (spinning: it is held for microseconds) for a buddy that
+ * holds it.
+ */
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 
 /*

@@ -14,8 +14,10 @@
 #include "unwind/cfi_index.h"
 #include "unwind/cfi_program.h"
 
-/* Up to this size of .eh_frame a search table is checked to be complete too: a pass over so much
- * costs a few ms, once. */
+/*
+ * Up to this size of .eh_frame a search table is checked to be complete too: a pass over so much
+ * costs a few ms, once.
+ */
 #define COMPLETE_CHECK_MAX ((size_t)4 << 20)
 
 enum table_state {
@@ -39,8 +41,10 @@ struct mt_cfi {
 	struct mt_cfi_index *eh_index, *debug_index; /* atomic */
 };
 
-/* The one form that linkers write: 4-byte pairs relative to the section. Any other leaves the table
- * empty. */
+/*
+ * The one form that linkers write: 4-byte pairs relative to the section. Any other leaves the table
+ * empty.
+ */
 static struct table table_init(const struct mt_span *hdr)
 {
 	struct mt_cfi_section section = {.span = *hdr, .data_base = hdr->vaddr};
@@ -193,8 +197,10 @@ static enum table_state table_state(struct mt_cfi *cfi)
 	return state;
 }
 
-/* What the table says counts where it leads to the FDE, or is good and knows of none; else the
- * index decides. */
+/*
+ * What the table says counts where it leads to the FDE, or is good and knows of none; else the
+ * index decides.
+ */
 static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_fde *fde)
 {
 	enum mt_cfi_found found;

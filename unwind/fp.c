@@ -98,8 +98,10 @@ static bool code_is(const struct mt_walk *walk, uint64_t pc, const char *bytes, 
 	return code && !memcmp(code, bytes, n);
 }
 
-/* How far before pc the function starts that was called directly, by what the word at `slot` says;
- * huge if none was. */
+/*
+ * How far before pc the function starts that was called directly, by what the word at `slot` says;
+ * huge if none was.
+ */
 static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_t slot)
 {
 	const uint8_t *code;

@@ -63,7 +63,8 @@ static bool find_cfa(struct step *s)
 	return true;
 }
 
-/* From memory. A slot below the dump has been popped: the register holds its caller's value again.
+/*
+ * From memory. A slot below the dump has been popped: the register holds its caller's value again.
  */
 static void load(struct step *s, unsigned int reg, uint64_t address)
 {
@@ -228,7 +229,8 @@ static int apply_fp(struct mt_walk *walk, bool call_return, struct mt_unwind_reg
 	return MT_WALK_ON;
 }
 
-/* One step of *regs, a frame whose pc is a return address or not; *signal: that was a signal frame.
+/*
+ * One step of *regs, a frame whose pc is a return address or not; *signal: that was a signal frame.
  */
 static int step(struct mt_walk *walk, struct mt_unwind_regs *regs, bool call_return, bool *signal)
 {

@@ -1,17 +1,17 @@
 /*
  * Runs a program one instruction at a time, keeps its true call chain by watching calls and
- *returns, and holds the unwinder against it at every instruction: in prologues, epilogues, PLT
- *stubs, signal frames, the dynamic linker, the vdso. No CFI has a part in the truth.
+ * returns, and holds the unwinder against it at every instruction: in prologues, epilogues, PLT
+ * stubs, signal frames, the dynamic linker, the vdso. No CFI has a part in the truth.
  *
  *	unwind_step [-e N] [-j N] [-v] PROGRAM [ARG...]
  *
  * Prints one line: instructions, how many stacks were whole, short with which reason, wrong. Exit
- *0: none wrong, short at N instructions at most (-e, 0), already past a longjmp that is under way
- *at N at most (-j, 0).
+ * 0: none wrong, short at N instructions at most (-e, 0), already past a longjmp that is under way
+ * at N at most (-j, 0).
  *
  * An entry of the chain lives at the stack slot of its return address and goes when the stack
- *pointer rises past it, by return, longjmp or sigreturn alike. Programs that switch stacks to lower
- *addresses than they came from are as good, others are not.
+ * pointer rises past it, by return, longjmp or sigreturn alike. Programs that switch stacks to lower
+ * addresses than they came from are as good, others are not.
  */
 #include <errno.h>
 #include <signal.h>
@@ -172,8 +172,10 @@ static void enter_handler(struct tracee *t, const struct user_regs_struct *befor
 	push(t, t->regs.rsp, restorer);
 }
 
-/* pop %reg of a return address: it may be pushed again, and is not gone while the stack pointer
- * stays. */
+/*
+ * pop %reg of a return address: it may be pushed again, and is not gone while the stack pointer
+ * stays.
+ */
 static bool holds(struct tracee *t, const uint8_t *code)
 {
 	if (*code == 0x41)
@@ -247,8 +249,10 @@ static void print_stacks(const struct tracee *t, const struct mt_stack *stack)
 	}
 }
 
-/* Behind the first frame ours goes on where the chain is cut by the longjmp under way: what will be
- * true in a moment. */
+/*
+ * Behind the first frame ours goes on where the chain is cut by the longjmp under way: what will be
+ * true in a moment.
+ */
 static bool jumped(const struct tracee *t, const struct mt_stack *stack)
 {
 	size_t skipped = t->depth + 1 - stack->count;

@@ -108,8 +108,10 @@ static inline struct mt_span cfi_span(const struct cfi_builder *b)
 	return (struct mt_span){.bytes = b->bytes, .size = b->size, .vaddr = b->vaddr};
 }
 
-/* A search table of the usual form at vaddr `at`: the frame section's address, then count pairs
- * (address, FDE's address). */
+/*
+ * A search table of the usual form at vaddr `at`: the frame section's address, then count pairs
+ * (address, FDE's address).
+ */
 static inline struct mt_span cfi_table(struct cfi_builder *hdr, uint64_t at, uint64_t frame,
 				       const uint64_t (*pairs)[2], size_t count)
 {

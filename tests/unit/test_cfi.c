@@ -1,5 +1,7 @@
-/* unwind/cfi: the FDE for an address, by table, index or .debug_frame, and the row its program
- * gives; what lies is found out. */
+/*
+ * unwind/cfi: the FDE for an address, by table, index or .debug_frame, and the row its program
+ * gives; what lies is found out.
+ */
 #include "unwind/cfi.h"
 
 #include "tests/unit/cfi_builder.h"
@@ -8,8 +10,10 @@
 #define FRAME 0x2000
 #define HDR 0x1f00
 
-/* push %rbp at 1, mov %rsp, %rbp at 4: DW_CFA_advance_loc 1, def_cfa_offset 16, offset rbp 2,
- * advance 3, def_cfa_register. */
+/*
+ * push %rbp at 1, mov %rsp, %rbp at 4: DW_CFA_advance_loc 1, def_cfa_offset 16, offset rbp 2,
+ * advance 3, def_cfa_register.
+ */
 #define STANDARD BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6)
 
 static enum mt_cfi_found find(struct mt_span hdr, struct mt_span eh_frame,
@@ -81,8 +85,10 @@ MT_TEST(augmentations_are_understood)
 {
 	struct cfi_builder b = {.vaddr = FRAME};
 	struct mt_cfi_row row;
-	/* zPLR: personality absolute 4 bytes, LSDA absolute, FDE addresses pc-relative signed 4
-	 * bytes. */
+	/*
+	 * zPLR: personality absolute 4 bytes, LSDA absolute, FDE addresses pc-relative signed 4
+	 * bytes.
+	 */
 	size_t cie = cfi_cie(&b, "zPLR", BYTES(7, 0x03, 1, 2, 3, 4, 0x00, 0x1b), NO_BYTES);
 	uint8_t addresses[13] = {0};
 
@@ -127,8 +133,10 @@ MT_TEST(vector_registers_are_passed_over)
 	struct cfi_builder b = {.vaddr = FRAME};
 	struct mt_cfi_row row;
 
-	/* offset_extended r40, register r33 in r34, val_expression r50, GNU_args_size, then offset
-	 * 24 */
+	/*
+	 * offset_extended r40, register r33 in r34, val_expression r50, GNU_args_size, then offset
+	 * 24
+	 */
 	cfi_fde(&b, cfi_cie(&b, "", NO_BYTES, NO_BYTES), 0x1000, 0x10,
 		BYTES(0x05, 40, 4, 0x09, 33, 34, 0x16, 50, 1, 0x30, 0x2e, 16, 0x0e, 24));
 	MT_CHECK_EQ(find_plain(&b, 0x1000, &row), MT_CFI_FOUND);
@@ -169,8 +177,10 @@ MT_TEST(another_machine_s_return_register_is_refused)
 	MT_CHECK_EQ(find_plain(&b, 0x1000, &row), MT_CFI_BROKEN);
 }
 
-/* Three functions with CFAs of rsp + 16, + 24 and + 32 and a table for them that the test may
- * spoil. */
+/*
+ * Three functions with CFAs of rsp + 16, + 24 and + 32 and a table for them that the test may
+ * spoil.
+ */
 struct three {
 	struct cfi_builder frame, hdr;
 	uint64_t pairs[3][2];

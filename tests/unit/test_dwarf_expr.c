@@ -1,5 +1,7 @@
-/* unwind/dwarf_expr: the operations that call frame information may use, and bounds on what it may
- * do. */
+/*
+ * unwind/dwarf_expr: the operations that call frame information may use, and bounds on what it may
+ * do.
+ */
 #include "unwind/dwarf_expr.h"
 
 #include "tests/unit/cfi_builder.h"

@@ -1,5 +1,7 @@
-/* unwind/rule and unwind/cache: which rows fit into 8 bytes, what they become, and where they are
- * kept. */
+/*
+ * unwind/rule and unwind/cache: which rows fit into 8 bytes, what they become, and where they are
+ * kept.
+ */
 #include "unwind/rule.h"
 
 #include <stdlib.h>

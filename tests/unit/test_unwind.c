@@ -217,8 +217,10 @@ MT_TEST(the_second_time_comes_from_the_cache)
 	teardown();
 }
 
-/* A call that never returns may be a function's last instruction: its return address is in the next
- * one. */
+/*
+ * A call that never returns may be a function's last instruction: its return address is in the next
+ * one.
+ */
 MT_TEST(a_return_address_is_looked_up_one_before)
 {
 	setup();
@@ -308,8 +310,10 @@ MT_TEST(an_epilogue_that_has_popped_rbp_keeps_it)
 	teardown();
 }
 
-/* A realigned frame's slots are seen from rbp. When that is not below the CFA it is the caller's
- * again. */
+/*
+ * A realigned frame's slots are seen from rbp. When that is not below the CFA it is the caller's
+ * again.
+ */
 MT_TEST(a_realigned_epilogue_that_has_popped_rbp_keeps_it)
 {
 	setup();
@@ -334,8 +338,10 @@ MT_TEST(realigned_frames_find_their_cfa_in_memory)
 	teardown();
 }
 
-/* The row of the second frame needs rbx, which the first one saved: all registers are brought up to
- * it. */
+/*
+ * The row of the second frame needs rbx, which the first one saved: all registers are brought up to
+ * it.
+ */
 MT_TEST(rows_that_need_other_registers_get_them)
 {
 	setup();
@@ -357,8 +363,10 @@ static void lay_signal_frame(size_t word, uint64_t pc, uint64_t sp, uint64_t rbp
 	w.words[word + 21] = pc;
 }
 
-/* Above it the interrupted pc is looked up as it stands: the first byte of a function is that
- * function. */
+/*
+ * Above it the interrupted pc is looked up as it stands: the first byte of a function is that
+ * function.
+ */
 MT_TEST(signal_frames_lead_to_the_interrupted_code)
 {
 	setup();
@@ -382,7 +390,8 @@ MT_TEST(a_signal_on_another_stack_ends_there_and_says_so)
 	teardown();
 }
 
-/* The signal frame's registers are the kernel's: where CFI needs rbx later on, it comes from there.
+/*
+ * The signal frame's registers are the kernel's: where CFI needs rbx later on, it comes from there.
  */
 MT_TEST(all_registers_come_back_from_a_signal_frame)
 {
@@ -429,8 +438,10 @@ MT_TEST(jit_code_is_stepped_over_while_frame_pointers_rise)
 	teardown();
 }
 
-/* The chain is spliced on where following frame pointers through the dump leads to the last frame's
- * own. */
+/*
+ * The chain is spliced on where following frame pointers through the dump leads to the last frame's
+ * own.
+ */
 MT_TEST(the_kernels_chain_reaches_past_the_dump)
 {
 	uint64_t beyond = slot(WORDS) + 64;

@@ -1,5 +1,7 @@
-/* Calls the functions of assembly.S from compiled code, each with a callback, so that what has CFI
- * stands on both sides. */
+/*
+ * Calls the functions of assembly.S from compiled code, each with a callback, so that what has CFI
+ * stands on both sides.
+ */
 typedef void callback(void);
 
 void cfa_in_register(callback *f);

@@ -1,5 +1,7 @@
-/* Calls through the PLT, lazily resolved where so linked, through pointers, into the C library's
- * own corners and the vdso. */
+/*
+ * Calls through the PLT, lazily resolved where so linked, through pointers, into the C library's
+ * own corners and the vdso.
+ */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
-/* Frames that compilers make in their less common moods: realigned (DRAP), variable size,
- * shrink-wrapped, many saved registers. */
+/*
+ * Frames that compilers make in their less common moods: realigned (DRAP), variable size,
+ * shrink-wrapped, many saved registers.
+ */
 #include <alloca.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +18,10 @@ NOINLINE static long leaf(long n)
 	return sink;
 }
 
-/* Stack arguments and a realigned frame: the argument pointer is kept apart, and the CFA is a
- * dereference. */
+/*
+ * Stack arguments and a realigned frame: the argument pointer is kept apart, and the CFA is a
+ * dereference.
+ */
 NOINLINE static long realigned(long a, long b, long c, long d, long e, long f, long g, long h)
 {
 	volatile char big[256] __attribute__((aligned(64)));

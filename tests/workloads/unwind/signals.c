@@ -1,5 +1,7 @@
-/* Signal frames: on the same stack, on an alternate one, nested, left by siglongjmp, taken in a
- * leaf's red zone and a prologue. */
+/*
+ * Signal frames: on the same stack, on an alternate one, nested, left by siglongjmp, taken in a
+ * leaf's red zone and a prologue.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -44,7 +46,8 @@ static void handle(int sig, void (*handler)(int), int flags)
 		exit(1);
 }
 
-/* A fault in the middle of a leaf: the handler skips the instruction's page trouble by jumping out.
+/*
+ * A fault in the middle of a leaf: the handler skips the instruction's page trouble by jumping out.
  */
 NOINLINE static int faulting_leaf(volatile int *p)
 {

@@ -1,0 +1,71 @@
+/* The targets, from the options to opened events. */
+#include "record/targets.h"
+
+#include "formats/base/err.h"
+#include "record/command.h"
+#include "record/existing.h"
+#include "record/opened.h"
+#include "record/options.h"
+#include "record/waiting.h"
+
+bool mt_targets_are_cpus(const struct mt_record_options *options)
+{
+	return options->all_cpus || options->cpus.count;
+}
+
+bool mt_targets_are_tasks(const struct mt_record_options *options)
+{
+	return options->pids.count || options->tids.count;
+}
+
+static struct mt_error *open_tasks(const struct mt_record_options *options,
+				   struct mt_opened *opened)
+{
+	struct mt_error *err = NULL;
+	size_t before;
+
+	for (size_t i = 0; i < options->pids.count && !err; i++)
+		err = mt_opened_add_process(opened, options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count && !err; i++) {
+		before = opened->events.count;
+		err = mt_opened_add_task(opened, options->tids.items[i], false);
+		if (!err && opened->events.count == before)
+			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d",
+					      options->tids.items[i]);
+	}
+	return err;
+}
+
+struct mt_error *mt_targets_open(const struct mt_record_options *options,
+				 const struct mt_command *command, struct mt_opened *opened)
+{
+	if (mt_targets_are_cpus(options))
+		return mt_opened_add_cpus(opened);
+	if (mt_targets_are_tasks(options))
+		return open_tasks(options, opened);
+	return mt_opened_add_task(opened, command->pid, true);
+}
+
+void mt_targets_put_existing(const struct mt_record_options *options, const struct mt_clock *clock,
+			     struct mt_state *state)
+{
+	if (mt_targets_are_cpus(options))
+		mt_existing_all(state, clock);
+	for (size_t i = 0; i < options->pids.count; i++)
+		mt_existing_process(state, clock, options->pids.items[i]);
+	for (size_t i = 0; i < options->tids.count; i++)
+		mt_existing_process(state, clock, mt_existing_pid_of(options->tids.items[i]));
+}
+
+bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting)
+{
+	for (size_t i = 0; i < options->pids.count; i++) {
+		if (!mt_waiting_add_target(waiting, options->pids.items[i]))
+			return false;
+	}
+	for (size_t i = 0; i < options->tids.count; i++) {
+		if (!mt_waiting_add_target(waiting, options->tids.items[i]))
+			return false;
+	}
+	return true;
+}
