@@ -256,6 +256,17 @@ void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *
 	}
 }
 
+uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			sum += mt_stream_event_samples(drain->streams[i], event);
+	}
+	return sum;
+}
+
 enum mt_priority mt_drain_priority(const struct mt_drain *drain)
 {
 	return drain->priority;

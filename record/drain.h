@@ -49,6 +49,9 @@ void mt_drain_destroy(struct mt_drain *drain);
 /* Adds what has passed through its streams so far. */
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 
+/* Samples of one event (index in the plan) so far. */
+uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event);
+
 /* What the thread got, once it has started. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 

@@ -20,6 +20,7 @@
 #include "record/plan.h"
 #include "record/procfs.h"
 #include "record/state.h"
+#include "record/throttle.h"
 
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 #define NT_GNU_BUILD_ID 3
@@ -198,6 +199,17 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 	}
 }
 
+/* What a sample of a thinning twin stands for. */
+static void put_weights(struct mt_state *state, const struct mt_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->events.count; i++) {
+		uint32_t thinning = mt_levels[plan->events.items[i].level].thinning;
+
+		if (thinning > 1)
+			mt_state_put_weight(state, i, thinning, 1);
+	}
+}
+
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
 		      const struct mt_clock *clock, const struct mt_plan *plan, int argc,
 		      char **argv)
@@ -224,4 +236,5 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 	put_call_graph(head, options);
 	mt_host_anchor(head, clock);
 	put_events(head, plan);
+	put_weights(head, plan);
 }

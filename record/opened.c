@@ -17,6 +17,7 @@
 #include "formats/base/err.h"
 #include "record/perf_event.h"
 #include "record/plan.h"
+#include "record/throttle.h"
 
 #define RARE_RING ((size_t)4 << 20)
 #define RING_MIN ((size_t)64 << 10)
@@ -107,6 +108,30 @@ static bool cpu_is_offline(const struct mt_opened *opened, int cpu)
 	return fd < 0 && (errno == ENODEV || errno == EINVAL);
 }
 
+/* Events with twins begin at the plan's level, the others are what they are. */
+static bool init_levels(struct mt_opened *opened)
+{
+	const struct mt_plan *plan = opened->plan;
+
+	opened->levels = calloc(plan->events.count, sizeof(*opened->levels));
+	for (uint32_t i = 0; opened->levels && i < plan->events.count; i++) {
+		if (plan->events.items[i].full != i)
+			opened->levels[plan->events.items[i].full] = plan->start_level;
+	}
+	return opened->levels;
+}
+
+/* Whether an event is to be enabled: of twins one is, and a mark goes with an event that is not
+ * thinned. */
+static bool is_on(const struct mt_opened *opened, uint32_t event)
+{
+	const struct mt_planned_event *planned = &opened->plan->events.items[event];
+
+	if (planned->role == MT_ROLE_MARK && planned->pair != MT_EVENT_NONE)
+		return mt_levels[opened->levels[planned->pair]].thinning == 1;
+	return planned->level == opened->levels[planned->full];
+}
+
 struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf_features *features,
 				const struct mt_number_list *cpus, size_t ring_size,
 				struct mt_opened *out)
@@ -114,6 +139,8 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 	struct mt_error *err = NULL;
 
 	*out = (struct mt_opened){.plan = plan, .features = features, .ring_size = ring_size};
+	if (!init_levels(out))
+		return mt_error_nomem();
 	for (size_t i = 0; i < cpus->count && !err; i++) {
 		struct mt_opened_cpu *cpu;
 
@@ -174,7 +201,7 @@ static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opene
 	struct perf_event_attr attr = planned->attr;
 	int fd;
 
-	attr.enable_on_exec = on_exec;
+	attr.enable_on_exec = on_exec && is_on(opened, event);
 	fd = mt_perf_open(&attr, tid, cpu->cpu, opened->features);
 	if (fd >= 0)
 		return adopt(opened, cpu, event, fd);
@@ -246,35 +273,60 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 	return err;
 }
 
-static void control_all(struct mt_opened *opened, unsigned long request)
-{
-	for (size_t i = 0; i < opened->events.count; i++)
-		ioctl(opened->events.items[i].fd, request, 0);
-}
-
 void mt_opened_enable(struct mt_opened *opened)
 {
-	control_all(opened, PERF_EVENT_IOC_ENABLE);
+	for (size_t i = 0; i < opened->events.count; i++) {
+		if (is_on(opened, opened->events.items[i].event))
+			ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+}
+
+void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level)
+{
+	opened->levels[event] = level;
+	for (size_t i = 0; i < opened->events.count; i++) {
+		const struct mt_opened_event *e = &opened->events.items[i];
+		const struct mt_planned_event *planned = &opened->plan->events.items[e->event];
+
+		if (planned->full == event ||
+		    (planned->role == MT_ROLE_MARK && planned->pair == event))
+			ioctl(e->fd,
+			      is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE
+						      : PERF_EVENT_IOC_DISABLE,
+			      0);
+	}
 }
 
 void mt_opened_disable(struct mt_opened *opened)
 {
-	control_all(opened, PERF_EVENT_IOC_DISABLE);
+	for (size_t i = 0; i < opened->events.count; i++)
+		ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+/* The sum of one field of what read() gives, over all fds of an event: 0 the count, 2 the lost
+ * ones. */
+static uint64_t sum_field(const struct mt_opened *opened, uint32_t event, size_t field)
+{
+	uint64_t sum = 0, values[3]; /* value, id, lost */
+
+	for (size_t i = 0; i < opened->events.count; i++) {
+		const struct mt_opened_event *e = &opened->events.items[i];
+		ssize_t size = e->event == event ? read(e->fd, values, sizeof(values)) : 0;
+
+		if (size > 0 && (size_t)size >= (field + 1) * sizeof(values[0]))
+			sum += values[field];
+	}
+	return sum;
+}
+
+uint64_t mt_opened_count(const struct mt_opened *opened, uint32_t event)
+{
+	return sum_field(opened, event, 0);
 }
 
 uint64_t mt_opened_lost(const struct mt_opened *opened, uint32_t event)
 {
-	uint64_t lost = 0, values[3];
-
-	if (!opened->features->format_lost)
-		return 0;
-	for (size_t i = 0; i < opened->events.count; i++) {
-		const struct mt_opened_event *e = &opened->events.items[i];
-
-		if (e->event == event && read(e->fd, values, sizeof(values)) == sizeof(values))
-			lost += values[2];
-	}
-	return lost;
+	return opened->features->format_lost ? sum_field(opened, event, 2) : 0;
 }
 
 void mt_opened_deinit(struct mt_opened *opened)
@@ -297,4 +349,5 @@ void mt_opened_deinit(struct mt_opened *opened)
 	mt_array_deinit(&opened->events);
 	mt_array_deinit(&opened->tasks);
 	mt_map64_deinit(&opened->ids);
+	free(opened->levels);
 }

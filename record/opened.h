@@ -37,6 +37,7 @@ struct mt_opened {
 	struct mt_number_list tasks; /* the threads opened so far; empty: whole CPUs */
 	size_t ring_size;	     /* of storm rings, as granted */
 	bool ring_shrunk;	     /* less than asked for: the mlock limit */
+	int *levels;		     /* by index in the plan: which twin of a full event is on */
 	const struct mt_plan *plan;
 	const struct mt_perf_features *features;
 };
@@ -65,11 +66,17 @@ struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on
  */
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid);
 
+/* Switches an event that has twins to the twin of that level; a thinned one has no marks. */
+void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level);
+
 /* Lets all events begin, one after the other. */
 void mt_opened_enable(struct mt_opened *opened);
 
 /* The reverse: what the rings hold stays. */
 void mt_opened_disable(struct mt_opened *opened);
+
+/* How often an event happened while it was enabled, sampled or not. */
+uint64_t mt_opened_count(const struct mt_opened *opened, uint32_t event);
 
 /*
  * Losses the kernel counted for an event, beyond what records told (PERF_FORMAT_LOST); 0 where it

@@ -6,6 +6,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
@@ -21,6 +22,8 @@
 
 enum long_only {
 	OPT_CALL_GRAPH = 256,
+	OPT_BUDGET,
+	OPT_MAX_RATE,
 	OPT_LIST,
 	OPT_VERSION,
 };
@@ -48,6 +51,10 @@ static const struct option_row rows[] = {
 	{'m', "mmap-pages", "PAGES|SIZE",
 	 "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
 	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (1)"},
+	{OPT_BUDGET, "budget", "PCT",
+	 "thin events so that recording costs at most PCT % of one "
+	 "CPU"},
+	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
 	{OPT_LIST, "list", "[PATTERN]", "list the events that match PATTERN, tracepoints too"},
@@ -143,6 +150,21 @@ static struct mt_error *parse_event(const char *text, struct mt_record_options *
 	return NULL;
 }
 
+/* "1%", "0.5": more than nothing, and no more than a machine may have. */
+static struct mt_error *parse_budget(const char *text, struct mt_record_options *options)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(percent > 0) || percent > 1e6)
+		return usage_error(mt_error_create(MT_ERR_USAGE,
+						   "--budget: '%s' is not a share "
+						   "of a CPU like 1%%",
+						   text));
+	options->budget = percent;
+	return NULL;
+}
+
 static struct mt_error *parse_level(const char *text, struct mt_record_options *options)
 {
 	uint64_t level = 0;
@@ -209,6 +231,10 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_call_graph(text, options);
 	case 'm':
 		return usage_error(mt_parse_ring_size(text, &options->ring_size));
+	case OPT_BUDGET:
+		return parse_budget(text, options);
+	case OPT_MAX_RATE:
+		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
 	default:
 		return parse_level(text, options);
 	}

@@ -39,6 +39,8 @@ struct mt_record_options {
 	enum mt_call_graph call_graph;
 	uint32_t dump_size; /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
 	size_t ring_size;   /* bytes a CPU for storm events; 0: not given */
+	double budget;	    /* percent of one CPU; 0: not given */
+	uint64_t max_rate;  /* samples a second and event; 0: not given */
 	int level;	    /* zstd's; 0 stores */
 	bool quiet;
 	int verbose;

@@ -177,6 +177,7 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
 	if (!slot)
 		return mt_error_nomem();
 	*slot = *event;
+	slot->full = (uint32_t)planner->plan->events.count - 1;
 	slot->alias = strndup(alias, alias_length);
 	slot->unit = strdup(unit);
 	if (!slot->name || !slot->alias || !slot->unit)

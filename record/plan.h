@@ -24,6 +24,8 @@ struct mt_tracepoint;
 struct mt_planned_event {
 	enum mt_event_role role;
 	uint32_t pair; /* index in the plan, or MT_EVENT_NONE */
+	uint32_t full; /* the event that this one is a twin of; its own index where it is none */
+	int level;     /* of throttle.h; MT_LEVEL_FULL for all but twins */
 	enum mt_event_class class;
 	char *name;  /* the kernel's: syscalls:sys_exit_brk, page-faults */
 	char *alias; /* the user's word */
@@ -39,6 +41,7 @@ struct mt_planned_event {
 
 struct mt_plan {
 	MT_ARRAY(struct mt_planned_event) events; /* index 0 is the side-band event */
+	int start_level;			  /* of the events that have twins */
 };
 
 /* Where tracepoints are looked up. */

@@ -23,6 +23,7 @@
 #include "record/command.h"
 #include "record/drain.h"
 #include "record/features.h"
+#include "record/governor.h"
 #include "record/host.h"
 #include "record/opened.h"
 #include "record/options.h"
@@ -33,7 +34,9 @@
 #include "record/spool.h"
 #include "record/state.h"
 #include "record/targets.h"
+#include "record/throttle.h"
 #include "record/tracefs.h"
+#include "record/twins.h"
 #include "record/waiting.h"
 
 #define RING_DEFAULT ((size_t)16 << 20)
@@ -63,6 +66,7 @@ struct recorder {
 	struct mt_pack *pack;
 	struct mt_stream_config stream_config;
 	MT_ARRAY(struct mt_drain *) drains;
+	struct mt_governor *governor;
 	uint64_t started, ended, next_mark, next_anchor;
 	bool output_failed;
 	MT_ARRAY(struct early_note) early_notes;
@@ -155,6 +159,25 @@ static void say_plan(struct recorder *r)
 	}
 }
 
+static struct mt_throttle_limits throttle_limits(const struct mt_record_options *options)
+{
+	return (struct mt_throttle_limits){.budget = options->budget / 100,
+					   .max_rate = (double)options->max_rate};
+}
+
+/* Twins cost a file for each thread, CPU and event: for running threads only where a limit asks for
+ * them. */
+static struct mt_error *plan_twins(struct recorder *r)
+{
+	struct mt_throttle_limits limits = throttle_limits(r->options);
+	bool limited = limits.budget > 0 || limits.max_rate > 0;
+
+	if (mt_targets_are_tasks(r->options) && !limited)
+		return NULL;
+	r->plan->start_level = mt_throttle_start(&limits);
+	return mt_plan_add_twins(r->plan, limited);
+}
+
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct recorder *r)
 {
@@ -170,6 +193,8 @@ static struct mt_error *make_plan(struct recorder *r)
 	mt_tracefs_open(&r->tracefs);
 	say(r, 2, "tracepoints: %s", r->tracefs.dir >= 0 ? r->tracefs.where : "none");
 	err = mt_plan_create(r->options, &r->features, &tracepoints, &r->plan);
+	if (!err)
+		err = plan_twins(r);
 	if (!err)
 		say_plan(r);
 	return err;
@@ -239,8 +264,11 @@ static struct mt_error *start_drains(struct recorder *r)
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
 	struct mt_error *err;
 
-	r->stream_config = (struct mt_stream_config){
-		.plan = r->plan, .ids = &r->opened.ids, .spool = r->spool, .self = getpid()};
+	r->stream_config = (struct mt_stream_config){.plan = r->plan,
+						     .ids = &r->opened.ids,
+						     .levels = r->opened.levels,
+						     .spool = r->spool,
+						     .self = getpid()};
 	err = create_drains(r);
 	for (size_t i = 0; i < r->drains.count && !err; i++) {
 		struct mt_drain *drain = r->drains.items[i];
@@ -364,6 +392,7 @@ static bool wait_turn(struct recorder *r)
 		return false;
 	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
 		return false;
+	mt_governor_tick(r->governor, mt_clock_now(&r->clock));
 	if (mt_clock_now(&r->clock) >= r->next_mark)
 		mark(r);
 	if (mt_clock_now(&r->clock) >= r->next_anchor)
@@ -433,6 +462,14 @@ static struct mt_error *write_end(struct recorder *r, const struct mt_recorder_r
 	return mt_writer_write(writer, &block, 0);
 }
 
+static void settle_weights(struct recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	mt_governor_settle(r->governor, &state);
+	mt_state_flush(&state);
+}
+
 static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 {
 	result->counts = sum_counts(r);
@@ -443,6 +480,10 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 	if (result->counts.stalls)
 		say(r, 2, "the writer was behind %llu times",
 		    (unsigned long long)result->counts.stalls);
+	if (mt_governor_thinned(r->governor))
+		say(r, 1,
+		    "events were thinned: counts are estimates, each sample weighs what it "
+		    "stands for");
 	if (result->counts.odd)
 		say(r, 1, "%llu records of the kernel made no sense",
 		    (unsigned long long)result->counts.odd);
@@ -461,6 +502,7 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	wait_for_command(r);
 	stop_drains(r);
 	anchor(r);
+	settle_weights(r);
 	fill_result(r, result);
 	mt_spool_close(r->spool);
 	result->output_error = mt_pack_finish(r->pack);
@@ -472,6 +514,26 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 		result->output_error->kind = MT_ERR_OUTPUT;
 	}
 	r->output = -1;
+}
+
+static void say_switch(void *voice, const char *text)
+{
+	say(voice, 0, "%s", text);
+}
+
+static struct mt_error *start_governor(struct recorder *r)
+{
+	r->governor = mt_governor_create(&(struct mt_governor_config){
+		.plan = r->plan,
+		.opened = &r->opened,
+		.spool = r->spool,
+		.drains = r->drains.items,
+		.drain_count = r->drains.count,
+		.limits = throttle_limits(r->options),
+		.voice = r,
+		.say = say_switch,
+	});
+	return r->governor ? NULL : mt_error_nomem();
 }
 
 /* All that can fail, up to the last step before the first event. */
@@ -493,7 +555,9 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 		err = mt_error_nomem();
 	if (!err)
 		err = start_writing(r, argc, argv);
-	return err ? err : start_drains(r);
+	if (!err)
+		err = start_drains(r);
+	return err ? err : start_governor(r);
 }
 
 static void record(struct recorder *r, struct mt_recorder_result *result)
@@ -526,6 +590,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_array_deinit(&r->drains);
 	mt_pack_destroy(r->pack);
 	mt_spool_destroy(r->spool);
+	mt_governor_destroy(r->governor);
 	mt_opened_deinit(&r->opened);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);

@@ -1,6 +1,8 @@
 /* Blocks of STATE (or HEAD) records. */
 #include "record/state.h"
 
+#include "formats/record.h"
+
 struct mt_block *mt_state_block(struct mt_state *state)
 {
 	if (!state->block) {
@@ -19,4 +21,16 @@ void mt_state_flush(struct mt_state *state)
 	else
 		mt_spool_release(state->spool, state->block);
 	state->block = NULL;
+}
+
+void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
+			 uint64_t denominator)
+{
+	struct mt_weight_record weight = {
+		.event = event, .numerator = numerator, .denominator = denominator};
+
+	if (!mt_weight_put(mt_state_block(state), 0, &weight)) {
+		mt_state_flush(state);
+		(void)mt_weight_put(mt_state_block(state), 0, &weight);
+	}
 }

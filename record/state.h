@@ -17,6 +17,11 @@ struct mt_state {
 /* The block to put into, begun where there is none. Waits for the spool. */
 struct mt_block *mt_state_block(struct mt_state *state);
 
+/* A WEIGHT that holds for the whole recording: a sample of the event stands for numerator /
+ * denominator. */
+void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
+			 uint64_t denominator);
+
 /* Hands the block on, if it holds anything. */
 void mt_state_flush(struct mt_state *state);
 

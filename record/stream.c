@@ -18,6 +18,7 @@
 #include "record/plan.h"
 #include "record/ring.h"
 #include "record/spool.h"
+#include "record/twins.h"
 
 #define GIVE_BACK                                                                       \
 	((size_t)128 << 10) /* so often the kernel gets room back; also a buddy's share \
@@ -48,6 +49,7 @@ struct mt_stream {
 	struct mt_loss_record losses[LOSSES_MAX];
 	size_t loss_count;
 	struct counters counts;
+	_Atomic uint64_t event_samples[]; /* by index in the plan */
 };
 
 /* Counters have one writer at a time, who holds the stream: no need for a locked add. */
@@ -90,6 +92,9 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 static bool foreign_event(const struct mt_stream *stream, uint32_t *event)
 {
 	*event = stream->only_software;
+	/* the twin that is on: the id does not tell */
+	if (*event != MT_EVENT_NONE)
+		*event = mt_plan_twin(stream->config->plan, *event, stream->config->levels[*event]);
 	return *event != MT_EVENT_NONE;
 }
 
@@ -163,6 +168,7 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		count(&stream->counts.odd, 1);
 		return;
 	}
+	count(&stream->event_samples[event], 1);
 	pid = mt_get_le32(record + planned->pid_offset);
 	if (pid == (uint32_t)stream->config->self) {
 		count(&stream->counts.own, 1);
@@ -342,7 +348,8 @@ static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_cla
 	for (uint32_t i = 1; i < plan->events.count; i++) {
 		const struct mt_planned_event *event = &plan->events.items[i];
 
-		if (event->attr.type != PERF_TYPE_SOFTWARE || event->class != class)
+		if (event->attr.type != PERF_TYPE_SOFTWARE || event->class != class ||
+		    event->full != i)
 			continue;
 		if (found != MT_EVENT_NONE)
 			return MT_EVENT_NONE;
@@ -354,7 +361,8 @@ static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_cla
 struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum mt_event_class class,
 				   const struct mt_stream_config *config)
 {
-	struct mt_stream *stream = calloc(1, sizeof(*stream));
+	struct mt_stream *stream = calloc(
+		1, sizeof(*stream) + config->plan->events.count * sizeof(stream->event_samples[0]));
 
 	if (!stream)
 		return NULL;
@@ -381,6 +389,11 @@ void mt_stream_destroy(struct mt_stream *stream)
 		mt_spool_release(stream->config->spool, stream->block);
 	mt_stack_encoder_destroy(stream->encoder);
 	free(stream);
+}
+
+uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event)
+{
+	return stream->event_samples[event];
 }
 
 int mt_stream_fd(const struct mt_stream *stream)

@@ -24,7 +24,9 @@ struct mt_stream_config {
 	const struct mt_plan *plan;
 	const struct mt_map64 *ids; /* kernel event id -> index in the plan */
 	struct mt_spool *spool;
-	pid_t self; /* its samples are dropped: the recorder does not record itself */
+	const int *levels; /* by index in the plan: which twin of a full event is on; changes under
+			      way */
+	pid_t self;	   /* its samples are dropped: the recorder does not record itself */
 };
 
 struct mt_stream_counts {
@@ -66,6 +68,10 @@ void mt_stream_flush(struct mt_stream *stream);
 
 /* The fd to poll for a ring that has reached its watermark. */
 int mt_stream_fd(const struct mt_stream *stream);
+
+/* Samples of one event (index in the plan) so far, the recorder's own too; may be asked at any
+ * time. */
+uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event);
 
 /* Adds what has passed through so far; may be asked at any time. */
 void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_counts *sum);

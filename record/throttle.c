@@ -1,6 +1,7 @@
 /*
- * The decision: down as far as needed at once, up one level at a time and only after it has been calm. Costs in the target are the
- * kernel's own share a sample, as measured: about 1 us, and 0.3 us for each KiB of stack that is copied.
+ * The decision: down as far as needed at once, up one level at a time and only after it has been
+ * calm. Costs in the target are the kernel's own share a sample, as measured: about 1 us, and 0.3
+ * us for each KiB of stack that is copied.
  */
 #include "record/throttle.h"
 
@@ -10,10 +11,8 @@
 #define HEADROOM 0.7 /* of a limit: a denser level must be expected to stay below it */
 
 const struct mt_level mt_levels[MT_LEVELS] = {
-	[MT_LEVEL_FULL] = {.thinning = 1},
-	[MT_LEVEL_SMALL] = {.thinning = 1, .dump_max = 2048},
-	[MT_LEVEL_16] = {.thinning = 16},
-	[MT_LEVEL_256] = {.thinning = 256},
+	[MT_LEVEL_FULL] = {.thinning = 1},    [MT_LEVEL_SMALL] = {.thinning = 1, .dump_max = 2048},
+	[MT_LEVEL_16] = {.thinning = 16},     [MT_LEVEL_256] = {.thinning = 256},
 	[MT_LEVEL_4096] = {.thinning = 4096},
 };
 
@@ -47,12 +46,13 @@ static double expected_rate(const struct mt_throttle_input *in, int present, int
 }
 
 /* Whether a level would stay below `part` of every limit. */
-static bool fits(const struct mt_throttle_limits *limits, const struct mt_throttle_input *in, int present, int level,
-		 double part)
+static bool fits(const struct mt_throttle_limits *limits, const struct mt_throttle_input *in,
+		 int present, int level, double part)
 {
 	if (limits->budget > 0 && expected_cost(in, present, level) > part * limits->budget)
 		return false;
-	return limits->max_rate <= 0 || expected_rate(in, present, level) <= part * limits->max_rate;
+	return limits->max_rate <= 0 ||
+	       expected_rate(in, present, level) <= part * limits->max_rate;
 }
 
 int mt_throttle_start(const struct mt_throttle_limits *limits)
@@ -61,7 +61,8 @@ int mt_throttle_start(const struct mt_throttle_limits *limits)
 	return limits->budget > 0 || limits->max_rate > 0 ? MT_LEVEL_256 : MT_LEVEL_FULL;
 }
 
-static int sparser(const struct mt_throttle_limits *limits, const struct mt_throttle_input *in, int present)
+static int sparser(const struct mt_throttle_limits *limits, const struct mt_throttle_input *in,
+		   int present)
 {
 	int level = present;
 
@@ -72,8 +73,8 @@ static int sparser(const struct mt_throttle_limits *limits, const struct mt_thro
 	return level;
 }
 
-bool mt_throttle_step(const struct mt_throttle_limits *limits, const struct mt_throttle_input *input,
-		      struct mt_throttle *throttle)
+bool mt_throttle_step(const struct mt_throttle_limits *limits,
+		      const struct mt_throttle_input *input, struct mt_throttle *throttle)
 {
 	int present = throttle->level, denser = next_level(present, -1, input->small_dumps);
 
@@ -84,7 +85,8 @@ bool mt_throttle_step(const struct mt_throttle_limits *limits, const struct mt_t
 		throttle->calm = 0;
 		return true;
 	}
-	if (denser == present || input->spool_fill > FILL_CALM || !fits(limits, input, present, denser, HEADROOM)) {
+	if (denser == present || input->spool_fill > FILL_CALM ||
+	    !fits(limits, input, present, denser, HEADROOM)) {
 		throttle->calm = 0;
 		return false;
 	}

@@ -1,9 +1,10 @@
 /*
- * How much to record: decides, from what the last moments cost, which of its twins each event is recorded by. Pure: numbers in,
- * levels out; others open the twins and switch.
+ * How much to record: decides, from what the last moments cost, which of its twins each event is
+ * recorded by. Pure: numbers in, levels out; others open the twins and switch.
  *
- * An event's twins are opened beforehand, since a period and a dump size are fixed at open. One of them is enabled at a time. A sample of a
- * thinning twin stands for `thinning` events, so that totals stay unbiased estimates.
+ * An event's twins are opened beforehand, since a period and a dump size are fixed at open. One of
+ * them is enabled at a time. A sample of a thinning twin stands for `thinning` events, so that
+ * totals stay unbiased estimates.
  */
 #ifndef MT_RECORD_THROTTLE_H
 #define MT_RECORD_THROTTLE_H
@@ -37,12 +38,12 @@ struct mt_throttle_limits {
 /* What happened since the last step. */
 struct mt_throttle_input {
 	double seconds;
-	double recorder_cpu; /* seconds of CPU of the recorder's own */
-	unsigned spool_fill; /* percent, now */
-	uint64_t samples;    /* of this event, at its present level */
+	double recorder_cpu;  /* seconds of CPU of the recorder's own */
+	unsigned spool_fill;  /* percent, now */
+	uint64_t samples;     /* of this event, at its present level */
 	uint64_t all_samples; /* of all events */
-	bool small_dumps;    /* there is a twin of MT_LEVEL_SMALL */
-	uint32_t dump_size;  /* what the event asks for at MT_LEVEL_FULL */
+	bool small_dumps;     /* there is a twin of MT_LEVEL_SMALL */
+	uint32_t dump_size;   /* what the event asks for at MT_LEVEL_FULL */
 };
 
 /* An event's state. */
@@ -55,7 +56,7 @@ struct mt_throttle {
 int mt_throttle_start(const struct mt_throttle_limits *limits);
 
 /* Steps the event's state; true where its level changed. */
-bool mt_throttle_step(const struct mt_throttle_limits *limits, const struct mt_throttle_input *input,
-		      struct mt_throttle *throttle);
+bool mt_throttle_step(const struct mt_throttle_limits *limits,
+		      const struct mt_throttle_input *input, struct mt_throttle *throttle);
 
 #endif

@@ -1,0 +1,18 @@
+/* The twins of a plan's events: the same event with a smaller dump, or a longer period, opened
+ * beforehand. */
+#ifndef MT_RECORD_TWINS_H
+#define MT_RECORD_TWINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_plan;
+
+/* Adds the twins; ledger: of the rare events too, which only an explicit limit may thin. */
+struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool ledger);
+
+/* The twin of that level, or the event itself where it has none. */
+uint32_t mt_plan_twin(const struct mt_plan *plan, uint32_t full, int level);
+
+#endif
