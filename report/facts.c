@@ -154,6 +154,12 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
 	if (d->damaged_chunks)
 		add(&s, "%s damaged chunk%s left out",
 		    mt_text_count((double)d->damaged_chunks).text, plural(d->damaged_chunks));
+	if (d->stray_chunks)
+		add(&s, "%s chunk%s left out that belong to no recording",
+		    mt_text_count((double)d->stray_chunks).text, plural(d->stray_chunks));
+	if (d->refused_chunks)
+		add(&s, "%s chunk%s left out that only a later mtreport can read",
+		    mt_text_count((double)d->refused_chunks).text, plural(d->refused_chunks));
 	if (d->damaged_records)
 		add(&s, "%s damaged record%s left out",
 		    mt_text_count((double)d->damaged_records).text, plural(d->damaged_records));

@@ -280,19 +280,20 @@ static bool take_note(struct mt_session *session, const struct mt_note_record *r
 	return note;
 }
 
-static void take_clock(struct mt_session *session, const struct mt_clock_record *record)
+static bool take_clock(struct mt_session *session, const struct mt_clock_record *record)
 {
 	struct mt_facts_recording *facts = present(session);
 	const struct mt_recording *reading = facts->reading;
 
 	if (facts->start_utc)
-		return;
+		return true;
 	/* The first anchor is taken before the events are opened. */
 	if (record->recording &&
 	    (!reading->first_time || record->recording <= reading->first_time) && !reading->has_end)
 		facts->start = record->recording;
 	set_bounds(session, facts);
 	facts->start_utc = record->realtime + (facts->start - record->recording);
+	return true;
 }
 
 static struct mt_facts_event *same_event(struct mt_facts *facts, const struct mt_facts_event *event)
@@ -384,12 +385,29 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 	return true;
 }
 
-static void take_weight(struct mt_session *session, const struct mt_weight_record *record)
+static bool take_weight(struct mt_session *session, const struct mt_weight_record *record)
 {
 	struct local_event *event = local_event(session, record->event);
 
 	if (event && record->denominator)
 		event->weight = (double)record->numerator / (double)record->denominator;
+	return true;
+}
+
+/* Decodes a record with get and hands it to take; a body too short is counted and left out. */
+#define TAKE(member, get, take) \
+	(get(record->body, record->size, &r.member) ? (take) : count_undecodable(session))
+
+static bool count_undecodable(struct mt_session *session)
+{
+	session->facts.undecodable++;
+	return true;
+}
+
+static bool take_map(struct mt_session *session, const struct mt_map_record *record)
+{
+	present(session)->maps++;
+	return mt_spaces_add_map(session->spaces, record);
 }
 
 /* Decodes and applies a record that is no sample; false out of memory. */
@@ -406,36 +424,26 @@ static bool take_state(struct mt_session *session, const struct mt_record *recor
 		struct mt_weight_record weight;
 		struct mt_note_record note;
 	} r;
-	const uint8_t *body = record->body;
-	size_t size = record->size;
 
 	switch (record->type) {
 	case MT_RECORD_INFO:
-		return !mt_info_get(body, size, &r.info) || take_info(session, &r.info);
+		return TAKE(info, mt_info_get, take_info(session, &r.info));
 	case MT_RECORD_EVENT:
-		return !mt_event_get(body, size, &r.event) || take_event(session, &r.event);
+		return TAKE(event, mt_event_get, take_event(session, &r.event));
 	case MT_RECORD_CLOCK:
-		if (mt_clock_get(body, size, &r.clock))
-			take_clock(session, &r.clock);
-		return true;
+		return TAKE(clock, mt_clock_get, take_clock(session, &r.clock));
 	case MT_RECORD_TASK:
-		return !mt_task_get(body, size, &r.task) ||
-		       mt_spaces_add_task(session->spaces, &r.task);
+		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
 	case MT_RECORD_MAP:
-		present(session)->maps++;
-		return !mt_map_get(body, size, &r.map) ||
-		       mt_spaces_add_map(session->spaces, &r.map);
+		return TAKE(map, mt_map_get, take_map(session, &r.map));
 	case MT_RECORD_IMAGE:
-		return !mt_image_get(body, size, &r.image) ||
-		       mt_naming_add_image(session->naming, &r.image);
+		return TAKE(image, mt_image_get, mt_naming_add_image(session->naming, &r.image));
 	case MT_RECORD_LOSS:
-		return !mt_loss_get(body, size, &r.loss) || take_loss(session, &r.loss);
+		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
 	case MT_RECORD_WEIGHT:
-		if (mt_weight_get(body, size, &r.weight))
-			take_weight(session, &r.weight);
-		return true;
+		return TAKE(weight, mt_weight_get, take_weight(session, &r.weight));
 	case MT_RECORD_NOTE:
-		return !mt_note_get(body, size, &r.note) || take_note(session, &r.note);
+		return TAKE(note, mt_note_get, take_note(session, &r.note));
 	default:
 		return true;
 	}
@@ -592,10 +600,8 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 {
 	struct mt_kernel_record record;
 
-	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record)) {
-		session->facts.undecodable++;
-		return true;
-	}
+	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
+		return count_undecodable(session);
 	if (record.type == MT_KERNEL_LOST || record.type == MT_KERNEL_LOST_SAMPLES)
 		present(session)->kernel_lost += record.lost;
 	return mt_spaces_apply(session->spaces, &record);
@@ -610,26 +616,22 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	const struct local_event *event;
 	bool is_sample = record->type == MT_RECORD_SAMPLE;
 
-	if (!mt_record_kernel_get(record, &bytes)) {
-		session->facts.undecodable++;
-		return true;
-	}
+	if (!mt_record_kernel_get(record, &bytes) || bytes.kernel_size < 8)
+		return count_undecodable(session);
 	event = local_event(session, bytes.event);
-	if (!event) {
-		session->facts.undecodable++;
-		return true;
-	}
-	if (!is_sample && bytes.kernel_size >= 8 && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+	if (!event)
+		return count_undecodable(session);
+	if (mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+		if (is_sample)
+			return count_undecodable(session);
 		if (event->role == MT_ROLE_SIDEBAND)
 			session->facts.events.items[event->event].samples++;
 		return take_kernel_record(session, &event->attr, &bytes);
 	}
 	apart = (struct mt_dump_apart){bytes.cut, bytes.dump_asked, bytes.dump, bytes.dump_size};
 	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
-			      is_sample ? &apart : NULL, &session->sample)) {
-		session->facts.undecodable++;
-		return true;
-	}
+			      is_sample ? &apart : NULL, &session->sample))
+		return count_undecodable(session);
 	return take_sample(session, event, record->time, out, wanted);
 }
 

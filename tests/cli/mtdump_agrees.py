@@ -23,7 +23,7 @@ BUILD = os.environ.get("MT_BUILD") or os.path.join(TOP, "build")
 SCRIPT_HEAD = re.compile(r"^(?:\S.*?)? +(\d+) (?:\[\d+\] )? *(\d+)\.(\d{6}): +\d+ (.*): $")
 DAMAGE = {
     "missing_chunks": r"([\d,]+) chunks? missing",
-    "damaged_chunks": r"([\d,]+) damaged chunks? left out",
+    "damaged_chunks": r"([\d,]+) (?:damaged chunks? left out|chunks? left out that only a later)",
     "damaged_records": r"([\d,]+) (?:damaged records? left out|records could not be decoded)",
     "skipped_bytes": r"([\d,]+) bytes? skipped",
     "disordered": r"([\d,]+) records? out of order",
@@ -31,9 +31,6 @@ DAMAGE = {
     "cut_short": r"(missing +cut) short",
 }
 KNOWN = {  # recordings on which mtreport is known to be wrong, and what it does
-    "an_unknown_critical_record": "mtreport does not tell of a chunk that it refuses",
-    "bodies_too_short": "mtreport does not count damaged TASK, MAP, IMAGE, LOSS and INFO records",
-    "sample_that_is_no_sample": "mtreport takes a SAMPLE of another kernel record for a sample",
     "coded_dump_with_a_huge_coded_size": "mtreport reads coded dumps behind a damaged one",
     "coded_dump_with_a_cut_elsewhere": "mtreport reads coded dumps behind a damaged one",
 }
