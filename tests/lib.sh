@@ -94,6 +94,82 @@ needs_command() {
 	command -v "$1" >/dev/null || skip_all "$1 is not installed"
 }
 
+# Live tests of the recorder --------------------------------------------------------------------------------------------
+
+# needs_mtrec: skip the whole file where it is not built, or where perf events do not open.
+needs_mtrec() {
+	needs_perf
+	mtrec=$MT_BUILD/mtrec
+	[ -x "$mtrec" ] || skip_all 'mtrec is not built'
+}
+
+needs_root() {
+	[ "$(id -u)" -eq 0 ] || skip_all "$1 needs root"
+}
+
+# build_steps: $steps is tests/workloads/steps.c, compiled, or the whole file is skipped.
+build_steps() {
+	command -v "${CC%% *}" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+	steps=$TMPDIR/steps
+	# shellcheck disable=SC2086
+	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1
+}
+
+# dump FILE: its records as text in $dump, by the second decoder. Slow for large ones.
+dump=$TMPDIR/dump
+dump() {
+	"$MT_TOP/scripts/mtdump" --records "$1" >"$dump"
+}
+
+# samples_of EVENT: how many samples of the event with that number $dump has.
+samples_of() {
+	grep -Ec " (SAMPLE|KERNEL) [0-9]+ event=$1 .* kernel=SAMPLE" "$dump"
+}
+
+# faults_in START END [TID]: how many pages from START to END (hex) were faulted, by $dump; each counts once.
+faults_in() {
+	python3 - "$dump" "$@" <<-'END'
+		import re, sys
+		start, end, tid = int(sys.argv[2], 16), int(sys.argv[3], 16), sys.argv[4:]
+		pages = set()
+		for line in open(sys.argv[1], errors="replace"):
+		    m = re.search(r" event=1 .* kernel=SAMPLE .* tid=(\d+) .*? addr=0x([0-9a-f]+)", line)
+		    if m and (not tid or m.group(1) == tid[0]) and start <= int(m.group(2), 16) < end:
+		        pages.add(int(m.group(2), 16) >> 12)
+		print(len(pages))
+	END
+}
+
+# is DESCRIPTION GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		printf 'got %s\nwanted %s\n' "$2" "$3" >"$TMPDIR/why"
+		fail "$1" "$TMPDIR/why"
+	fi
+}
+
+# between DESCRIPTION LOW GOT HIGH
+between() {
+	if [ "$2" -le "$3" ] && [ "$3" -le "$4" ]; then
+		pass "$1"
+	else
+		printf '%s is not from %s to %s\n' "$3" "$2" "$4" >"$TMPDIR/why"
+		fail "$1" "$TMPDIR/why"
+	fi
+}
+
+# until_true COMMAND...: waits for it to succeed, 10 s at most.
+until_true() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" && return
+		sleep 0.05
+	done
+	return 1
+}
+
 # The last line of every script.
 finish() {
 	echo "1..$tests_run"

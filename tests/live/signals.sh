@@ -1,0 +1,88 @@
+#!/bin/bash
+# Signals while a command runs: it gets them, is waited for, and whatever happens to mtrec the file can be read.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+build_steps
+cd "$TMPDIR" || exit 1
+
+# begin COMMAND...: mtrec with a command in the background, pid in $recorder, until the command has made ./started.
+begin() {
+	rm -f started ended live.mtr
+	"$mtrec" -e page-faults -o live.mtr -- "$@" 2>said >stdout &
+	recorder=$!
+	until_true test -e started
+}
+
+done_with() {
+	local status=0
+	wait "$recorder" || status=$?
+	is "$2" "$status" "$1"
+}
+
+for signal in INT TERM HUP; do
+	begin bash -c "trap 'sleep 0.3; touch ended; exit 5' $signal; touch started; while :; do sleep 0.05; done"
+	kill -$signal "$recorder"
+	done_with 5 "SIG$signal goes to the command, whose status is kept"
+	check '... which is waited for' test -e ended
+	says '... and the file is whole' '^mtrec: .* samples, .* 0 lost -> live.mtr$' said
+done
+begin sh -c 'touch started; exec sleep 20'
+kill -TERM "$recorder"
+done_with 143 'a command that SIGTERM ends'
+
+# A terminal sends to all of a group by itself: the command must not get it twice.
+cat >twice.py <<'END'
+import os, pty, subprocess, sys, time
+mtrec, steps = sys.argv[1:3]
+script = "n=0; trap 'n=$((n+1)); echo got $n >>got' INT; : >started; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; exit 6"
+pid, terminal = pty.fork()
+if not pid:
+    os.execv(mtrec, [mtrec, "-q", "-e", "page-faults", "-o", "live.mtr", "--", "bash", "-c", script])
+for _ in range(200):
+    if os.path.exists("started"):
+        break
+    time.sleep(0.05)
+os.write(terminal, b"\x03")
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status))
+END
+rm -f started
+is 'a ^C at the terminal' "$(python3 twice.py "$mtrec" "$steps")" 6
+is '... reaches the command once' "$(cat got)" 'got 1'
+
+# SIGKILL at 20 moments: the file is a valid prefix, and the last second at most is missing.
+bad=0 read=0
+for i in $(seq 20); do
+	rm -f started live.mtr
+	"$mtrec" -q -e page-faults --call-graph dwarf,1024 -o live.mtr -- \
+		bash -c ': >started; while :; do /bin/true; done' 2>said &
+	recorder=$!
+	until_true test -e started
+	sleep "$(((RANDOM % 16) / 10)).$((RANDOM % 10))"
+	command=$(pgrep -P "$recorder")
+	now=$(python3 -c 'import time; print(time.monotonic_ns())')
+	kill -KILL "$recorder"
+	wait "$recorder" 2>/dev/null
+	[ -z "$command" ] || kill -KILL "$command"
+	[ -s live.mtr ] || { bad=$((bad + 1)) && echo "# $i: the file is empty"; continue; }
+	"$MT_TOP/scripts/mtdump" --check --no-crc live.mtr >checked 2>&1
+	# that it ends early is all that may be said
+	if grep -Ev 'no END|cut short|ends in the middle|torn' checked | grep -q .; then
+		bad=$((bad + 1))
+		sed "s/^/# $i: /" checked | head -n 5
+	fi
+	dump live.mtr
+	# behind the last MARK there is less than a second of time
+	read=$((read + 1))
+	last=$(sed -n 's/.* MARK .*complete_below=\([0-9]*\).*/\1/p' "$dump" | tail -n 1)
+	first=$(sed -n 's/.* CLOCK .*recording=\([0-9]*\) .*/\1/p' "$dump" | head -n 1)
+	if [ $((now - ${last:-$first})) -gt 1500000000 ]; then
+		bad=$((bad + 1))
+		echo "# $i: marked up to $((now - ${last:-$first})) ns before the end"
+	fi
+done
+is '20 times SIGKILL: files that can be read' "$read" 20
+is '... and have all but the last second' "$bad" 0
+
+finish
