@@ -46,25 +46,6 @@ static struct mt_error *ring_error(int errnum, size_t size)
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
-/*
- * Maps a ring of `want` bytes or, where the mlock budget is smaller, the largest power of two below
- * it that fits.
- */
-static struct mt_error *map_ring(struct mt_opened *opened, int fd, size_t want, struct mt_ring *out,
-				 size_t *got)
-{
-	size_t size = want;
-
-	while (mt_ring_map(fd, size, out)) {
-		if ((errno != EPERM && errno != ENOMEM) || size / 2 < RING_MIN)
-			return ring_error(errno, size);
-		size /= 2;
-		opened->ring_shrunk = true;
-	}
-	*got = size;
-	return NULL;
-}
-
 /* The event that owns a ring: never enabled, on our own thread. -1 with errno. */
 static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 {
@@ -77,26 +58,80 @@ static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 	return mt_perf_open(&attr, 0, cpu, opened->features);
 }
 
+/* What a ring of that class is to have; where the budget is short, the storm gets most of it. */
+static size_t ring_want(const struct mt_opened *opened, enum mt_event_class class)
+{
+	size_t want = opened->ring_size;
+
+	if (class != MT_CLASS_RARE)
+		return want;
+	if (opened->ring_shrunk && plan_has_class(opened->plan, MT_CLASS_STORM))
+		want = want / 4 > RING_MIN ? want / 4 : RING_MIN;
+	return want < RARE_RING ? want : RARE_RING;
+}
+
 static struct mt_error *open_ring(struct mt_opened *opened, struct mt_opened_cpu *cpu,
 				  enum mt_event_class class)
 {
-	size_t want = class == MT_CLASS_RARE && opened->ring_size > RARE_RING ? RARE_RING
-									      : opened->ring_size;
-	size_t got = want;
-	int fd = open_owner(opened, cpu->cpu, want);
-	struct mt_error *err;
+	size_t want = ring_want(opened, class);
+	int fd = open_owner(opened, cpu->cpu, want), errnum;
 
 	if (fd < 0)
 		return mt_perf_open_error(errno, "of a ring buffer", false,
 					  &opened->plan->events.items[0].attr);
-	err = map_ring(opened, fd, want, &cpu->rings[class], &got);
-	if (err) {
-		close(fd);
-		return err;
+	if (!mt_ring_map(fd, want, &cpu->rings[class]))
+		return NULL;
+	errnum = errno;
+	close(fd);
+	return ring_error(errnum, want);
+}
+
+static void close_rings(struct mt_opened *opened)
+{
+	for (size_t i = 0; i < opened->cpus.count; i++) {
+		for (int class = 0; class < MT_CLASSES; class ++) {
+			struct mt_ring *ring = &opened->cpus.items[i].rings[class];
+			int fd = ring->fd;
+
+			if (!ring->page)
+				continue;
+			mt_ring_unmap(ring);
+			close(fd);
+		}
 	}
-	if (got < opened->ring_size && got < want)
-		opened->ring_size = got; /* the others would not get more either */
-	return NULL;
+}
+
+static struct mt_error *open_rings(struct mt_opened *opened)
+{
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < opened->cpus.count && !err; i++) {
+		for (int class = 0; class < MT_CLASSES && !err; class ++) {
+			if (plan_has_class(opened->plan, (enum mt_event_class) class))
+				err = open_ring(opened, &opened->cpus.items[i],
+						(enum mt_event_class) class);
+		}
+	}
+	return err;
+}
+
+/*
+ * All rings at the largest size that the mlock budget allows to all: the first must not leave the
+ * last without.
+ */
+static struct mt_error *open_rings_that_fit(struct mt_opened *opened)
+{
+	struct mt_error *err = open_rings(opened);
+
+	while (err && (err->errnum == EPERM || err->kind == MT_ERR_NOMEM) &&
+	       opened->ring_size / 2 >= RING_MIN) {
+		mt_error_destroy(err);
+		close_rings(opened);
+		opened->ring_size /= 2;
+		opened->ring_shrunk = true;
+		err = open_rings(opened);
+	}
+	return err;
 }
 
 static bool cpu_is_offline(const struct mt_opened *opened, int cpu)
@@ -136,12 +171,10 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 				const struct mt_number_list *cpus, size_t ring_size,
 				struct mt_opened *out)
 {
-	struct mt_error *err = NULL;
-
 	*out = (struct mt_opened){.plan = plan, .features = features, .ring_size = ring_size};
 	if (!init_levels(out))
 		return mt_error_nomem();
-	for (size_t i = 0; i < cpus->count && !err; i++) {
+	for (size_t i = 0; i < cpus->count; i++) {
 		struct mt_opened_cpu *cpu;
 
 		if (cpu_is_offline(out, cpus->items[i]))
@@ -150,16 +183,12 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 		if (!cpu)
 			return mt_error_nomem();
 		cpu->cpu = cpus->items[i];
-		for (int class = 0; class < MT_CLASSES && !err; class ++) {
-			if (plan_has_class(plan, (enum mt_event_class) class))
-				err = open_ring(out, cpu, (enum mt_event_class) class);
-		}
 	}
-	if (!err && !out->cpus.count)
+	if (!out->cpus.count)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "-C: none of these CPUs is online"),
 				     "/sys/devices/system/cpu/online lists those that are");
-	return err;
+	return open_rings_that_fit(out);
 }
 
 /* The id that the kernel writes into this event's records. */
@@ -333,18 +362,7 @@ void mt_opened_deinit(struct mt_opened *opened)
 {
 	for (size_t i = 0; i < opened->events.count; i++)
 		close(opened->events.items[i].fd);
-	for (size_t i = 0; i < opened->cpus.count; i++) {
-		for (int class = 0; class < MT_CLASSES; class ++) {
-			struct mt_ring *ring = &opened->cpus.items[i].rings[class];
-
-			if (ring->page) {
-				int fd = ring->fd;
-
-				mt_ring_unmap(ring);
-				close(fd);
-			}
-		}
-	}
+	close_rings(opened);
 	mt_array_deinit(&opened->cpus);
 	mt_array_deinit(&opened->events);
 	mt_array_deinit(&opened->tasks);
