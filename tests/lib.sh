@@ -109,7 +109,7 @@ needs_root() {
 
 # build_steps: $steps is tests/workloads/steps.c, compiled, or the whole file is skipped.
 build_steps() {
-	command -v "${CC%% *}" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+	command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
 	steps=$TMPDIR/steps
 	# shellcheck disable=SC2086
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1

@@ -5,9 +5,10 @@
  *	steps brk CALLS BYTES     grows the heap
  *	steps calls               mmap, mremap and munmap, each with arguments that are easy to tell
  *	steps threads N PAGES     N threads, named worker0 ..., touch that many each
- *	steps fork PAGES          a child named "forked" touches them, then executes `steps faults PAGES`
- *	steps serve               two threads and the words "touch N", "workers N", "thread N" (a new
- *	                          one) and "quit" on standard input, each answered by a line
+ *	steps fork PAGES          a child named "forked" touches them, then executes `steps faults
+ * PAGES` steps drip                a page each millisecond, for ever steps serve               two
+ * threads and the words "touch N", "workers N", "thread N" (a new one) and "quit" on standard input,
+ * each answered by a line
  *
  * A region that was touched is told as "region TID START END", numbers in hex but for the first.
  */
@@ -60,6 +61,20 @@ static void do_faults(size_t pages)
 
 	touch(pages);
 	printf("faults %ld\n", faults_so_far() - before);
+}
+
+__attribute__((noreturn)) static void do_drip(void)
+{
+	char *memory = mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		exit(1);
+	madvise(memory, 1 << 30, MADV_NOHUGEPAGE);
+	for (size_t at = 0;; at = (at + PAGE) % (1 << 30)) {
+		*(volatile char *)(memory + at) = 1;
+		usleep(1000);
+	}
 }
 
 static void do_brk(size_t calls, size_t bytes)
@@ -198,6 +213,8 @@ int main(int argc, char **argv)
 		do_threads(a, b);
 	else if (!strcmp(what, "fork") && argc > 2)
 		do_fork(argv[0], argv[2]);
+	else if (!strcmp(what, "drip"))
+		do_drip();
 	else if (!strcmp(what, "serve"))
 		do_serve();
 	else

@@ -1,0 +1,85 @@
+#!/bin/bash
+# Without privileges, at whatever perf_event_paranoid this machine has: a recording, or what was refused, why, and what to do.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+[ "$(id -u)" -eq 0 ] && needs_command setpriv
+build_steps
+cd "$TMPDIR" || exit 1
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+
+# What another user can reach, wherever the tree lies.
+free=$(mktemp -d /tmp/mtrec-unprivileged.XXXXXX) && chmod 755 "$free"
+trap 'rm -rf "$free"' EXIT
+cp "$mtrec" "$steps" "$free/" && mkdir "$free/home" && chmod 777 "$free/home"
+cd "$free/home" || exit 1
+
+user() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+	else
+		"$@"
+	fi
+}
+
+# refused DESCRIPTION STATUS REGEX HINT COMMAND...: that status, and two lines: what and why, and what to do.
+refused() {
+	local description=$1 status=$2 line=$3 hint=$4
+	shift 4
+	expect "$status" "$description" user "$free/mtrec" "$@"
+	says '... is told what and why' "^mtrec: .*$line" "$err"
+	says '... and what to do' "^mtrec: .*$hint" "$err"
+	is '... in two lines' "$(wc -l <"$err")" 2
+}
+
+if [ "$paranoid" -le 2 ]; then
+	expect 0 'faults of an own command' user "$free/mtrec" -e page-faults --call-graph dwarf,1024 \
+		-o own.mtr -- "$free/steps" faults 300
+	read -r _ tid start end < <(grep region "$out")
+	says '... none lost' ' 0 lost -> own.mtr$'
+	# the rings that everybody may lock hold some hundred small dumps, but few of the default size
+	if [ "$(ulimit -l)" != unlimited ] && [ "$(ulimit -l)" -lt 16384 ]; then
+		says '... the rings are as large as is allowed' '^mtrec: rings of [0-9]+ KiB a CPU: the mlock budget allows no more; '
+	fi
+	dump own.mtr
+	is '... every one' "$(faults_in "$start" "$end" "$tid")" 300
+	says '... with stacks' ' event=1 .*callchain=.* dump_crc32=' "$dump"
+	expect 0 'faults at the default settings' user "$free/mtrec" -e page-faults -o own.mtr -- "$free/steps" faults 300
+	lost=$(sed -n 's/.* \([0-9,]*\) lost -> .*/\1/p' "$err")
+	dump own.mtr
+	between '... each is there or counted as lost' 300 $(($(samples_of 1) + lost)) 500
+	mkfifo "$free/pipe"
+	user "$free/steps" serve <"$free/pipe" >/dev/null &
+	exec 7>"$free/pipe"
+	sleep 0.3
+	served=$(pgrep -n -x steps)
+	(sleep 0.5; echo 'touch 100' >&7; echo 'quit 0' >&7) &
+	expect 0 'faults of an own process' user "$free/mtrec" -e page-faults -o own.mtr -p "$served"
+	dump own.mtr
+	between '... every one' 100 "$(samples_of 1)" 150
+	exec 7>&-
+	wait
+else
+	refused 'faults of an own command' 125 'perf_event_open: ' 'perf_event_paranoid' -e page-faults -- true
+fi
+if [ "$paranoid" -gt 0 ]; then
+	refused '-a' 3 'page-faults|a ring buffer|dummy|perf_event_open' 'perf_event_paranoid' -e page-faults -a
+	refused '-a with a command' 125 '(Permission denied|Operation not permitted)' 'root' -e page-faults -a -- true
+else
+	skip '-a is refused' 'perf_event_paranoid is 0 or less here'
+fi
+[ "$(id -u)" -eq 0 ] && refused "another user's process" 3 '(Permission denied|Operation not permitted)' 'root' -e page-faults -p $$
+if [ ! -r /sys/kernel/tracing/events ] || ! user test -r /sys/kernel/tracing/events; then
+	refused 'a syscall without tracefs' 125 'cannot look up the tracepoint: tracefs is' 'tracefs' -e brk -- true
+	refused 'a tracepoint without tracefs' 3 'sched:sched_switch: cannot look up' 'root' -e sched:sched_switch -p 1
+	expect 0 '--list without tracefs' user "$free/mtrec" --list
+	cp "$out" "$free/list"
+	says '... has the table' '^page-faults ' "$free/list"
+	expect 3 '... but cannot tell of a tracepoint' user "$free/mtrec" --list sched_switch
+else
+	skip 'tracepoints without tracefs' 'tracefs is open to everybody here'
+fi
+chmod 555 "$free/home"
+expect 125 'a directory that is not ours' user "$free/mtrec" -e page-faults -o own2.mtr -- true
+[ "$paranoid" -gt 2 ] || says '... is told' '^mtrec: cannot write own2.mtr: Permission denied$'
+is 'nothing was changed' "$(cat /proc/sys/kernel/perf_event_paranoid)" "$paranoid"
+finish
