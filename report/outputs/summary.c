@@ -155,6 +155,18 @@ static const struct mt_facts_event *facts_of(const struct summary *s, const char
 	return NULL;
 }
 
+/* What was lost of an event; "?" where losses are known of which nobody said whose they are. */
+static struct mt_snippet event_lost(const struct summary *s, const struct mt_facts_event *event)
+{
+	uint64_t all = mt_facts_lost_all(s->view->facts), told = 0;
+
+	for (size_t i = 0; i < s->view->facts->events.count; i++)
+		told += s->view->facts->events.items[i].lost;
+	if (event && (event->lost || told >= all))
+		return mt_text_count((double)event->lost);
+	return (struct mt_snippet){"?"};
+}
+
 static void print_events(const struct summary *s)
 {
 	double seconds = mt_facts_seconds(s->view->facts);
@@ -171,7 +183,7 @@ static void print_events(const struct summary *s)
 		fprintf(s->to, "%s%*s %14s %12s %10s\n", name, (int)(24 - width), "",
 			mt_text_count(sum->value).text,
 			seconds > 0 ? mt_text_count(sum->value / seconds).text : "-",
-			event ? mt_text_count((double)event->lost).text : "-");
+			event_lost(s, event).text);
 	}
 	if (shown < s->events.count)
 		fprintf(s->to, "and %zu more events\n", s->events.count - shown);
