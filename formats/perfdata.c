@@ -18,6 +18,10 @@
 #include "formats/sample.h"
 #include "formats/source.h"
 
+enum {
+	KERNEL_WITHIN = 4096, /* records */
+};
+
 struct perfdata {
 	const struct mt_input *input;
 	size_t memory_limit;
@@ -202,12 +206,34 @@ static struct mt_error *perfdata_rewind(void *of, size_t i)
 	return NULL;
 }
 
+/* perf puts what was mapped before the samples, and the kernel before all else. */
+static struct mt_error *look_for_kernel(struct perfdata *p)
+{
+	struct mt_damage passed = {0};
+	struct mt_error *err = NULL;
+	struct mt_perf_record record;
+	bool more = true;
+
+	p->records.damage = &passed;
+	mt_perf_records_begin(&p->records, p->layout.begin, p->layout.end);
+	for (int i = 0; i < KERNEL_WITHIN && !err && !p->facts.kernel_symbol; i++) {
+		err = mt_perf_records_next(&p->records, &record, &more);
+		if (err || !more || mt_get_le32(record.bytes) == MT_KERNEL_SAMPLE)
+			break;
+		if (!mt_perf_see_kernel(&p->facts, record.bytes, record.size))
+			err = mt_error_nomem();
+	}
+	p->records.damage = &p->recording.damage;
+	return err;
+}
+
 static struct mt_error *read_facts(struct perfdata *p)
 {
 	struct mt_error *err = mt_perf_header_read(p->input, &p->facts, &p->layout);
 
 	if (!err && (p->layout.piped || !p->facts.has_times))
 		err = survey(p);
+	err = err ? err : look_for_kernel(p);
 	if (err)
 		return err;
 	if (!p->facts.events.count)

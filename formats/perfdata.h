@@ -97,9 +97,10 @@ struct mt_perf_facts {
 	bool has_clock;
 	struct mt_clock_record clock;
 	uint32_t clock_id;
-	bool split;   /* its samples lie in other files beside it */
-	bool limited; /* more than is kept */
-	size_t kept;  /* bytes, against MT_PERF_FACTS_MAX */
+	char *kernel_symbol; /* the kernel's first one and its address, "_text ffffffff81000000" */
+	bool split;	     /* its samples lie in other files beside it */
+	bool limited;	     /* more than is kept */
+	size_t kept;	     /* bytes, against MT_PERF_FACTS_MAX */
 };
 
 void mt_perf_facts_deinit(struct mt_perf_facts *facts);
@@ -109,6 +110,9 @@ bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size);
 
 /* A copy of `size` bytes with a NUL behind; NULL out of memory. */
 char *mt_perf_copy(const void *bytes, size_t size);
+
+/* Takes where the kernel was loaded from the MMAP record that perf makes of it. */
+bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size);
 
 /* A perf_header_string: a u32 length, padding counted, and as many bytes with a NUL among them. */
 const char *mt_perf_string(struct mt_cursor *c);

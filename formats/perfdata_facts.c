@@ -2,11 +2,14 @@
  * The facts of a perf.data file while they are gathered: its events with their ids and where in a
  * record those stand, and whatever else its header, features and records of its own tell.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/bytes.h"
 #include "formats/perfdata.h"
+#include "formats/sample.h"
 #include "formats/sample_type.h"
 
 void mt_perf_facts_deinit(struct mt_perf_facts *facts)
@@ -36,6 +39,7 @@ void mt_perf_facts_deinit(struct mt_perf_facts *facts)
 	mt_array_deinit(&facts->pmus);
 	mt_array_deinit(&facts->types);
 	mt_map64_deinit(&facts->event_of_id);
+	free(facts->kernel_symbol);
 }
 
 bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size)
@@ -68,6 +72,24 @@ const char *mt_perf_string(struct mt_cursor *c)
 	if (string && !memchr(string, 0, size))
 		c->bad = true;
 	return c->bad ? NULL : string;
+}
+
+bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	struct mt_cursor c = mt_cursor_init(record, size);
+	uint64_t address;
+	const char *name;
+
+	if (facts->kernel_symbol || mt_get_le32(record) != MT_KERNEL_MMAP)
+		return true;
+	mt_cursor_bytes(&c, 8 + 8 + 8 + 8); /* header, pid and tid, start, length */
+	address = mt_cursor_u64(&c);
+	name = mt_cursor_cstring(&c);
+	if (!name || strncmp(name, kernel, sizeof(kernel) - 1) != 0 || !name[sizeof(kernel) - 1])
+		return true;
+	return asprintf(&facts->kernel_symbol, "%s %" PRIx64, name + sizeof(kernel) - 1, address) >=
+	       0;
 }
 
 /* Offset in a sample of the field of that bit, one of those of 8 bytes that begin it; 0: none. */

@@ -2,6 +2,7 @@
  * The facts of a perf.data file as records of ours, so that whoever reads recordings reads them
  * too.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,18 +45,38 @@ static struct mt_text text_of(const char *string)
 	return (struct mt_text){string, strlen(string)};
 }
 
+static bool put_info(const char *key, const char *value, struct mt_block *block)
+{
+	struct mt_info_record record = {.key = text_of(key), .value = text_of(value)};
+
+	return PUT(info, block, &record);
+}
+
 static bool put_infos(const struct mt_perf_facts *facts, struct mt_block *block)
 {
 	for (size_t i = 0; i < facts->info.count; i++) {
-		struct mt_info_record record = {
-			.key = text_of(facts->info.items[i].key),
-			.value = text_of(facts->info.items[i].value),
-		};
-
-		if (!PUT(info, block, &record))
+		if (!put_info(facts->info.items[i].key, facts->info.items[i].value, block))
 			return false;
 	}
 	return true;
+}
+
+/* What tells whether the kernel's addresses hold elsewhere: its build id, and its place last. */
+static bool put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
+{
+	for (size_t i = 0; i < facts->images.count; i++) {
+		const struct mt_perf_image *image = &facts->images.items[i];
+		char hex[2 * sizeof(image->build_id) + 1] = "";
+
+		if (strcmp(image->path, "[kernel.kallsyms]") != 0)
+			continue;
+		for (size_t k = 0; k < image->build_id_size; k++)
+			snprintf(hex + 2 * k, 3, "%02x", image->build_id[k]);
+		if (!put_info("kernel-build-id", hex, block))
+			return false;
+		break;
+	}
+	return !facts->kernel_symbol || put_info("kernel-symbol", facts->kernel_symbol, block);
 }
 
 static struct mt_text format_of(const struct mt_perf_facts *facts, const struct mt_attr *attr)
@@ -120,7 +141,7 @@ bool mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out)
 
 	if (good)
 		mt_block_reset(out, MT_CHUNK_STATE, 0);
-	good = good && put_infos(facts, out);
+	good = good && put_infos(facts, out) && put_kernel(facts, out);
 	for (size_t i = 0; i < facts->events.count && good; i++)
 		good = put_event(facts, i, out);
 	if (good && facts->has_clock)

@@ -56,7 +56,8 @@ struct mt_facts_recording {
 	uint64_t samples;     /* of role 0 that were read */
 	uint64_t kernel_lost; /* by LOST records in its data */
 	uint64_t tasks, processes, maps;
-	bool this_boot; /* recorded on this machine since it last started */
+	bool this_boot; /* recorded on this machine since it last started: its kernel addresses hold
+			 */
 	bool finished;	/* read to its end */
 };
 

@@ -20,6 +20,7 @@
 #include "formats/sample.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/host_kernel.h"
 #include "report/naming.h"
 #include "report/selection.h"
 #include "report/spaces.h"
@@ -266,6 +267,10 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	}
 	if (!strcmp(pair->key, "boot-id"))
 		facts->this_boot = mt_naming_is_this_boot(session->naming, pair->value);
+	if (!strcmp(pair->key, "kernel-symbol")) /* comes last */
+		facts->this_boot =
+			mt_host_kernel_is(mt_facts_info(facts, "kernel"),
+					  mt_facts_info(facts, "kernel-build-id"), pair->value);
 	return true;
 }
 
