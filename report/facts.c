@@ -61,6 +61,8 @@ uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 		lost += combine(streams[i].by_source);
 	if (lost < recording->kernel_lost)
 		lost = recording->kernel_lost;
+	if (lost < recording->counted_lost)
+		lost = recording->counted_lost;
 	if (recording->reading->has_mark && lost < recording->reading->mark.lost)
 		lost = recording->reading->mark.lost;
 	if (recording->reading->has_end && lost < recording->reading->end.lost)

@@ -51,10 +51,11 @@ struct mt_facts_recording {
 	MT_ARRAY(struct mt_facts_pair) info;
 	MT_ARRAY(struct mt_facts_note) notes;
 	MT_ARRAY(struct mt_facts_loss) losses;
-	uint64_t start, end;  /* recording's clock */
-	uint64_t start_utc;   /* ns since 1970; 0 not known */
-	uint64_t samples;     /* of role 0 that were read */
-	uint64_t kernel_lost; /* by LOST records in its data */
+	uint64_t start, end;   /* recording's clock */
+	uint64_t start_utc;    /* ns since 1970; 0 not known */
+	uint64_t samples;      /* of role 0 that were read */
+	uint64_t kernel_lost;  /* by LOST records in its data */
+	uint64_t counted_lost; /* by perf, which compares counts when it ends: the same once more */
 	uint64_t tasks, processes, maps;
 	bool this_boot; /* recorded on this machine since it last started: its kernel addresses hold
 			 */

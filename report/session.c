@@ -600,6 +600,14 @@ static bool take_sample(struct mt_session *session, const struct local_event *ev
 	return true;
 }
 
+static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
+{
+	if (record->type == MT_KERNEL_LOST_SAMPLES && facts->reading->foreign)
+		facts->counted_lost += record->lost;
+	else if (record->type == MT_KERNEL_LOST || record->type == MT_KERNEL_LOST_SAMPLES)
+		facts->kernel_lost += record->lost;
+}
+
 static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
 			       const struct mt_kernel_bytes *bytes)
 {
@@ -607,8 +615,7 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 
 	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
 		return count_undecodable(session);
-	if (record.type == MT_KERNEL_LOST || record.type == MT_KERNEL_LOST_SAMPLES)
-		present(session)->kernel_lost += record.lost;
+	count_lost(present(session), &record);
 	return mt_spaces_apply(session->spaces, &record);
 }
 

@@ -6,13 +6,14 @@
 """
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "perfdata"))
-from perfdata_tool import Tap, build, dump  # noqa: E402
+from perfdata_tool import BUILD, Tap, build, dump  # noqa: E402
 
-MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2 = 1, 2, 3, 4, 7, 9, 10
+MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES = 1, 2, 3, 4, 7, 9, 10, 13
 (HEADER_ATTR, EVENT_TYPE, TRACING_DATA, BUILD_ID, FINISHED_ROUND) = range(64, 69)
 AUXTRACE, EVENT_UPDATE, FEATURE, COMPRESSED, COMPRESSED2 = 71, 78, 80, 81, 83
 (IP, TID, TIME, ADDR, READ, CALLCHAIN, ID, CPU, PERIOD, STREAM_ID, RAW, BRANCH, REGS, STACK) = (1 << i for i in range(14))
@@ -347,6 +348,14 @@ def a_stack_dump():
                        struct.pack("<Q", 40)), [attr(sample_type=kind, regs=0x180, stack=64)])
 
 
+@case(times=[1], said=["lost             5", "format           perf.data", "kernel           4.9"])
+def what_was_lost_is_told_twice_and_counts_once():
+    kind = IP | TID | TIME | PERIOD
+    lost = record(LOST, struct.pack("<QQ", 0, 5) + trailer(kind, 1 * US))
+    return file(sample(1 * US) + lost + record(LOST_SAMPLES, struct.pack("<Q", 5) + trailer(kind, 0)),
+                features={4: string("4.9")})
+
+
 # Damage and refusals ------------------------------------------------------------------------------
 
 @case(times=[1, 2, 3], cut_short=1)
@@ -442,6 +451,9 @@ def test_case(tap, program, folder, name):
     got = found(want, lines, lines[-1])
     keys = [key for key in want if key in got]
     tap.same({k: got[k] for k in keys}, {k: want[k] for k in keys}, title)
+    if "said" in want:
+        run = subprocess.run([os.path.join(BUILD, "mtreport"), "--info", path], capture_output=True, text=True)
+        tap.check(all(f"  {line}\n" in run.stdout for line in want["said"]), f"{title}: mtreport --info says so", run.stdout)
 
 
 def main(words):

@@ -11,9 +11,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "perfdata"))
-from perfdata_tool import TOP, Tap, build, dump  # noqa: E402
+from perfdata_tool import BUILD, TOP, Tap, build, dump  # noqa: E402
 
-BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
 DATA = os.environ.get("MT_DATA") or os.path.join(os.environ.get("MT_SHARED", os.path.join(TOP, "../shared")), "data")
 KERNEL_TYPES = {"MMAP": 1, "LOST": 2, "COMM": 3, "EXIT": 4, "THROTTLE": 5, "UNTHROTTLE": 6, "FORK": 7, "READ": 8,
                 "SAMPLE": 9, "MMAP2": 10, "KSYMBOL": 17, "BPF_EVENT": 18}

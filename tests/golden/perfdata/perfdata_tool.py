@@ -6,6 +6,7 @@ import sys
 import urllib.parse
 
 TOP = os.environ.get("MT_TOP") or os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
 
 
 class Tap:
