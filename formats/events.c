@@ -21,7 +21,7 @@
 	 .unit = (what),                      \
 	 .help = (text)},
 #define MT_SYSCALL(name, size_class, text) \
-	{.alias = (name),                  \
+	{.alias = #name,                   \
 	 .kind = MT_EVENT_SYSCALL,         \
 	 .class = MT_CLASS_##size_class,   \
 	 .unit = "calls",                  \

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
+#include "record/check.h"
 #include "record/list.h"
 #include "record/options.h"
 #include "record/recorder.h"
@@ -120,6 +121,21 @@ static struct mt_error *list(const char *pattern)
 	return NULL;
 }
 
+static int check(const struct mt_record_options *options)
+{
+	struct mt_check check;
+	struct mt_error *err = mt_check_host(options->tracepoint_ids, &check);
+
+	if (err)
+		return fail(err, false);
+	mt_check_print(&check, stdout);
+	if (ferror(stdout) | fflush(stdout))
+		return fail(mt_error_create(MT_ERR_OUTPUT, "cannot write to standard output"),
+			    false);
+	mt_check_deinit(&check);
+	return check.can_record ? EXIT_CLEAN : EXIT_CANNOT;
+}
+
 static int act(const struct mt_record_options *options, int argc, char **argv)
 {
 	struct mt_error *err = NULL;
@@ -134,6 +150,8 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 	case MT_ACTION_LIST:
 		err = list(options->list_pattern);
 		break;
+	case MT_ACTION_CHECK:
+		return check(options);
 	case MT_ACTION_RECORD:
 		return record(options, argc, argv);
 	}

@@ -32,6 +32,15 @@ static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class
 	return false;
 }
 
+size_t mt_opened_ring_bytes(const struct mt_plan *plan, size_t ring_size)
+{
+	size_t rare = ring_size < RARE_RING ? ring_size : RARE_RING;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (plan_has_class(plan, MT_CLASS_RARE) ? rare + page : 0) +
+	       (plan_has_class(plan, MT_CLASS_STORM) ? ring_size + page : 0);
+}
+
 static struct mt_error *ring_error(int errnum, size_t size)
 {
 	struct mt_error *err =
@@ -40,9 +49,9 @@ static struct mt_error *ring_error(int errnum, size_t size)
 	if (errnum == EPERM)
 		return mt_error_hint(
 			err,
-			"the mlock budget is spent: raise kernel.perf_event_mlock_kb or ulimit "
-			"-l, run as "
-			"root, or ask for less with -m");
+			"the mlock budget is spent, by other recorders too: as root, sysctl "
+			"kernel.perf_event_mlock_kb=%zu, or ulimit -l unlimited",
+			(RARE_RING + 2 * RING_MIN) >> 10);
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
@@ -51,7 +60,8 @@ static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 {
 	struct perf_event_attr attr = opened->plan->events.items[0].attr;
 
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = attr.inherit = 0;
+	attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task =
+		attr.inherit = 0;
 	attr.exclude_kernel = 1;
 	if (attr.wakeup_watermark > ring_size / 4)
 		attr.wakeup_watermark = (uint32_t)(ring_size / 4);
@@ -216,6 +226,9 @@ static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_c
 		return mt_error_nomem();
 	}
 	*slot = (struct mt_opened_event){.fd = fd, .event = event};
+	if (planned->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, planned->filter))
+		return mt_error_os(errno, "%s: the kernel refuses the filter '%s'", planned->name,
+				   planned->filter);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->rings[planned->class].fd) ||
 	    !event_id(fd, &id))
 		return mt_error_os(errno, "%s: cannot join its ring buffer", planned->name);

@@ -25,6 +25,8 @@ enum long_only {
 	OPT_BUDGET,
 	OPT_MAX_RATE,
 	OPT_LIST,
+	OPT_CHECK,
+	OPT_TRACEPOINT_IDS,
 	OPT_VERSION,
 };
 
@@ -57,6 +59,9 @@ static const struct option_row rows[] = {
 	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
+	{OPT_CHECK, "check", NULL, "what this host allows, what the rest costs and needs"},
+	{OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
+	 "ids where tracefs is closed to us; with --check: write them"},
 	{OPT_LIST, "list", "[PATTERN]", "list the events that match PATTERN, tracepoints too"},
 	{OPT_VERSION, "version", NULL, "print the version"},
 	{'h', "help", NULL, "print this help"},
@@ -85,7 +90,8 @@ void mt_record_options_help(FILE *to)
 	      "usage: mtrec -e EVENT [options] -a [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] -p PID | -t TID [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] [--] COMMAND [ARG...]\n"
-	      "       mtrec --list [PATTERN]\n\n"
+	      "       mtrec --list [PATTERN]\n"
+	      "       mtrec --check [--tracepoint-ids FILE]\n\n"
 	      "It records until COMMAND ends, the targets are gone, or SIGINT or SIGTERM "
 	      "comes.\n\n",
 	      to);
@@ -195,6 +201,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'h':
 		options->action = MT_ACTION_HELP;
 		return true;
+	case OPT_CHECK:
+		options->action = MT_ACTION_CHECK;
+		return true;
 	case OPT_VERSION:
 		options->action = MT_ACTION_VERSION;
 		return true;
@@ -208,6 +217,9 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	if (parse_flag(key, options))
 		return NULL;
 	switch (key) {
+	case OPT_TRACEPOINT_IDS:
+		options->tracepoint_ids = text;
+		return NULL;
 	case OPT_LIST:
 		options->action = MT_ACTION_LIST;
 		options->list_pattern = text;

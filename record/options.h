@@ -24,6 +24,7 @@ enum mt_call_graph {
 enum mt_record_action {
 	MT_ACTION_RECORD,
 	MT_ACTION_LIST,
+	MT_ACTION_CHECK,
 	MT_ACTION_HELP,
 	MT_ACTION_VERSION,
 };
@@ -44,8 +45,9 @@ struct mt_record_options {
 	int level;	    /* zstd's; 0 stores */
 	bool quiet;
 	int verbose;
-	const char *list_pattern; /* NULL: everything */
-	char *const *command;	  /* NULL-terminated, or NULL */
+	const char *tracepoint_ids; /* FILE, or NULL */
+	const char *list_pattern;   /* NULL: everything */
+	char *const *command;	    /* NULL-terminated, or NULL */
 };
 
 /* Parses argv into *out; on failure *out is untouched. Borrows argv's strings. */

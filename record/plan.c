@@ -12,6 +12,7 @@
 #include "formats/base/err.h"
 #include "record/options.h"
 #include "record/perf_event.h"
+#include "record/syscalls.h"
 #include "record/tracefs.h"
 
 #define DEFAULT_FREQUENCY 1000
@@ -33,7 +34,9 @@ struct planner {
 	const struct mt_perf_features *features;
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
-	bool by_time; /* there is an event that -F means */
+	bool by_time;		   /* there is an event that -F means */
+	struct mt_error *no_calls; /* why system calls cannot be recorded as such; NULL: they can */
+	char *calls;		   /* which ones, for the note */
 };
 
 /* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
@@ -50,6 +53,7 @@ static void event_deinit(struct mt_planned_event *event)
 	free(event->alias);
 	free(event->unit);
 	free(event->format);
+	free(event->filter);
 }
 
 void mt_plan_destroy(struct mt_plan *plan)
@@ -58,6 +62,9 @@ void mt_plan_destroy(struct mt_plan *plan)
 		return;
 	for (size_t i = 0; i < plan->events.count; i++)
 		event_deinit(&plan->events.items[i]);
+	for (size_t i = 0; i < plan->notes.count; i++)
+		free(plan->notes.items[i]);
+	mt_array_deinit(&plan->notes);
 	mt_array_deinit(&plan->events);
 	free(plan);
 }
@@ -253,7 +260,7 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 
 	if (err)
 		return err;
-	event.name = strdup(name);
+	event.name = strndup(name, strcspn(name, "="));
 	event.attr.type = PERF_TYPE_TRACEPOINT;
 	event.attr.config = tracepoint.id;
 	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_RAW;
@@ -267,29 +274,114 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 }
 
 /*
- * A syscall: the exit record with stack and result, the enter record as its time mark. -c above 1
- * thins the exits; the marks stay whole.
+ * Both ends of a call: the exit record with stack and result, the enter record as its time mark. -c
+ * above 1 thins the exits; the marks stay whole.
  */
-static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
+static struct mt_error *plan_pair(struct planner *planner, const char *exit_name,
+				  const char *enter_name, const struct event_word *word)
 {
 	struct mt_planned_event *events;
-	char name[128];
-	struct mt_error *err;
-	uint32_t exit_index;
+	uint32_t exit_index = (uint32_t)planner->plan->events.count;
+	struct mt_error *err = plan_tracepoint(planner, exit_name, MT_ROLE_SAMPLE, word);
 
-	snprintf(name, sizeof(name), "syscalls:sys_exit_%s", word->def->alias);
-	err = plan_tracepoint(planner, name, MT_ROLE_SAMPLE, word);
 	if (err)
 		return err;
-	exit_index = (uint32_t)planner->plan->events.count - 1;
-	snprintf(name, sizeof(name), "syscalls:sys_enter_%s", word->def->alias);
-	err = plan_tracepoint(planner, name, MT_ROLE_MARK, word);
-	if (err)
-		return err;
+	err = plan_tracepoint(planner, enter_name, MT_ROLE_MARK, word);
 	events = planner->plan->events.items;
+	if (err) {
+		event_deinit(&events[--planner->plan->events.count]);
+		return err;
+	}
 	events[exit_index].pair = exit_index + 1;
 	events[exit_index + 1].pair = exit_index;
 	return NULL;
+}
+
+/* Neither forbidden nor absent: an error of ours, or of the user's. */
+static bool is_fatal(const struct mt_error *err)
+{
+	return err->kind != MT_ERR_PERMISSION && err->kind != MT_ERR_NOT_FOUND;
+}
+
+/* Registers tell the ABI, and with it whose numbers these are; one of them suffices. */
+static void ask_abi(struct mt_planned_event *event)
+{
+	if (event->attr.sample_type & PERF_SAMPLE_REGS_USER)
+		return;
+	event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+	event->attr.sample_regs_user = 1u << PERF_REG_SP;
+}
+
+static struct mt_error *filter_call(const struct planner *planner, struct mt_planned_event *event,
+				    long number)
+{
+	if (asprintf(&event->filter, "id == %ld", number) < 0) {
+		event->filter = NULL;
+		return mt_error_nomem();
+	}
+	if (planner->features->user_stack)
+		ask_abi(event);
+	event->decoded.sample_type = event->attr.sample_type;
+	event->decoded.sample_regs_user = event->attr.sample_regs_user;
+	return NULL;
+}
+
+/*
+ * The tracepoints that all system calls share, filtered by number: there where syscalls:* are not
+ * (no CONFIG_FTRACE_SYSCALLS). 32-bit callers have numbers of their own; what they do under ours is
+ * told from it by the ABI of the registers.
+ */
+static struct mt_error *plan_raw_syscall(struct planner *planner, const struct event_word *word)
+{
+	size_t first = planner->plan->events.count;
+	struct mt_error *err;
+	long number;
+
+	if (!mt_syscall_number(word->def->alias, &number))
+		return mt_error_create(MT_ERR_NOT_FOUND, "%s: no such system call here",
+				       word->def->alias);
+	err = plan_pair(planner, "raw_syscalls:sys_exit", "raw_syscalls:sys_enter", word);
+	for (size_t i = first; i < first + 2 && !err; i++)
+		err = filter_call(planner, &planner->plan->events.items[i], number);
+	return err;
+}
+
+/* Remembers a call that cannot be recorded as such, and why the first one cannot. Takes why. */
+static struct mt_error *give_up_call(struct planner *planner, const struct event_word *word,
+				     struct mt_error *why)
+{
+	char *calls = NULL;
+
+	if (asprintf(&calls, "%s%s%s", planner->calls ? planner->calls : "",
+		     planner->calls ? ", " : "", word->def->alias) < 0)
+		calls = NULL;
+	free(planner->calls);
+	planner->calls = calls;
+	if (planner->no_calls)
+		mt_error_destroy(why);
+	else
+		planner->no_calls = why;
+	return calls ? NULL : mt_error_nomem();
+}
+
+/* The ladder of events that tell of a system call. */
+static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
+{
+	char exit_name[128], enter_name[128];
+	struct mt_error *err, *raw;
+
+	snprintf(exit_name, sizeof(exit_name), "syscalls:sys_exit_%s", word->def->alias);
+	snprintf(enter_name, sizeof(enter_name), "syscalls:sys_enter_%s", word->def->alias);
+	err = plan_pair(planner, exit_name, enter_name, word);
+	if (!err || is_fatal(err))
+		return err;
+	raw = plan_raw_syscall(planner, word);
+	if (raw && !is_fatal(raw)) {
+		mt_error_destroy(raw);
+		return give_up_call(planner, word, err);
+	}
+	mt_error_destroy(err);
+	return raw;
 }
 
 static struct mt_error *unknown_event(const char *text, size_t length)
@@ -360,6 +452,7 @@ static struct mt_error *plan_word(struct planner *planner, const char *text, siz
 	if (word.def)
 		return plan_counter(planner, &word);
 	name = strndup(text, length);
+	word.length = strcspn(name ? name : "", "="); /* an id behind it is no part of the name */
 	return name ? plan_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
 }
 
@@ -377,24 +470,96 @@ static struct mt_error *plan_list(struct planner *planner, const char *list)
 	return err;
 }
 
+static struct mt_error *add_note(struct mt_plan *plan, char *text)
+{
+	char **slot = text ? mt_array_push(&plan->notes) : NULL;
+
+	if (!slot) {
+		free(text);
+		return mt_error_nomem();
+	}
+	*slot = text;
+	return NULL;
+}
+
+static bool has_page_faults(const struct mt_plan *plan)
+{
+	for (size_t i = 1; i < plan->events.count; i++) {
+		const struct perf_event_attr *attr = &plan->events.items[i].attr;
+
+		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where no tracepoint tells of system calls: page faults with their addresses say what was touched,
+ * by which stack, and the side-band's mmap records, now of data too, what was mapped and where the
+ * heap grew.
+ */
+static struct mt_error *stand_in_for_calls(struct planner *planner)
+{
+	struct mt_error *err =
+		has_page_faults(planner->plan) ? NULL : plan_list(planner, "page-faults");
+	struct mt_planned_event *sideband = &planner->plan->events.items[0];
+	char *text = NULL;
+
+	if (err)
+		return err;
+	sideband->attr.mmap_data = 1;
+	if (!mt_attr_decode(&sideband->attr, sizeof(sideband->attr), &sideband->decoded))
+		return mt_error_nomem();
+	if (asprintf(&text,
+		     "page faults and the kernel's mmap records stand in for %s; what was unmapped "
+		     "stays untold (%s): %s",
+		     planner->calls, planner->no_calls->message,
+		     planner->no_calls->hint ? planner->no_calls->hint : "see mtrec --check") < 0)
+		text = NULL;
+	return add_note(planner->plan, text);
+}
+
+/* Says that calls come from raw_syscalls, and what that costs. */
+static struct mt_error *note_raw_calls(struct planner *planner)
+{
+	for (size_t i = 0; i < planner->plan->events.count; i++) {
+		if (planner->plan->events.items[i].filter)
+			return add_note(planner->plan,
+					strdup("this kernel has no syscalls:* tracepoints: "
+					       "raw_syscalls with a filter serve; calls of 32-bit "
+					       "programs are left out"));
+	}
+	return NULL;
+}
+
+static struct mt_error *plan_all(struct planner *planner)
+{
+	const struct mt_record_options *options = planner->options;
+	struct mt_error *err = plan_sideband(planner);
+
+	for (size_t i = 0; i < options->events.count && !err; i++)
+		err = plan_list(planner, options->events.items[i]);
+	if (!err && options->frequency && !planner->by_time)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "-F: none of these events is sampled by time"),
+				     "-c N takes one sample every N events");
+	if (!err && planner->no_calls)
+		err = stand_in_for_calls(planner);
+	return err ? err : note_raw_calls(planner);
+}
+
 struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				const struct mt_perf_features *features,
 				const struct mt_tracepoint_source *tracepoints,
 				struct mt_plan **out)
 {
 	MT_CLEANUP(mt_plan_destroy_p) struct mt_plan *plan = calloc(1, sizeof(*plan));
-	struct planner planner = {options, features, tracepoints, plan, false};
-	struct mt_error *err;
+	struct planner planner = {
+		.options = options, .features = features, .tracepoints = tracepoints, .plan = plan};
+	struct mt_error *err = plan ? plan_all(&planner) : mt_error_nomem();
 
-	if (!plan)
-		return mt_error_nomem();
-	err = plan_sideband(&planner);
-	for (size_t i = 0; i < options->events.count && !err; i++)
-		err = plan_list(&planner, options->events.items[i]);
-	if (!err && options->frequency && !planner.by_time)
-		err = mt_error_hint(mt_error_create(MT_ERR_USAGE,
-						    "-F: none of these events is sampled by time"),
-				    "-c N takes one sample every N events");
+	mt_error_destroy(planner.no_calls);
+	free(planner.calls);
 	if (err)
 		return err;
 	*out = MT_TAKE(plan);

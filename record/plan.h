@@ -31,6 +31,7 @@ struct mt_planned_event {
 	char *alias; /* the user's word */
 	char *unit;
 	char *format; /* a tracepoint's, or NULL */
+	char *filter; /* what the kernel is to let through, or NULL */
 	struct perf_event_attr attr;
 	struct mt_attr decoded; /* the same as the decoders want it */
 	size_t sp_back; /* bytes from the user stack pointer among the registers to the dump's size;
@@ -42,6 +43,7 @@ struct mt_planned_event {
 struct mt_plan {
 	MT_ARRAY(struct mt_planned_event) events; /* index 0 is the side-band event */
 	int start_level;			  /* of the events that have twins */
+	MT_ARRAY(char *) notes; /* what stands in for what was asked for, a line each */
 };
 
 /* Where tracepoints are looked up. */

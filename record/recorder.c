@@ -25,6 +25,7 @@
 #include "record/features.h"
 #include "record/governor.h"
 #include "record/host.h"
+#include "record/limits.h"
 #include "record/opened.h"
 #include "record/options.h"
 #include "record/output.h"
@@ -35,7 +36,7 @@
 #include "record/state.h"
 #include "record/targets.h"
 #include "record/throttle.h"
-#include "record/tracefs.h"
+#include "record/tracepoints.h"
 #include "record/twins.h"
 #include "record/waiting.h"
 
@@ -55,7 +56,7 @@ struct recorder {
 	const struct mt_recorder_voice *voice;
 	struct mt_perf_features features;
 	struct mt_clock clock;
-	struct mt_tracefs tracefs;
+	struct mt_tracepoints *tracepoints;
 	struct mt_plan *plan;
 	struct mt_number_list cpus;
 	struct mt_command command;
@@ -119,11 +120,6 @@ static __attribute__((format(printf, 3, 4))) void say(struct recorder *r, int le
 		free(text);
 }
 
-static struct mt_error *find_tracepoint(void *context, const char *name, struct mt_tracepoint *out)
-{
-	return mt_tracefs_find(context, name, out);
-}
-
 /* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
 static void note_features(struct recorder *r)
 {
@@ -181,7 +177,7 @@ static struct mt_error *plan_twins(struct recorder *r)
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct recorder *r)
 {
-	struct mt_tracepoint_source tracepoints = {&r->tracefs, find_tracepoint};
+	struct mt_tracepoint_source source = {NULL, mt_tracepoints_find};
 	struct mt_error *err = mt_features_probe(&r->features);
 
 	if (err)
@@ -190,24 +186,31 @@ static struct mt_error *make_plan(struct recorder *r)
 	if (!mt_clock_open(&r->features, &r->clock))
 		say(r, 1,
 		    "the kernel's clock cannot be related to any other: times of day are unknown");
-	mt_tracefs_open(&r->tracefs);
-	say(r, 2, "tracepoints: %s", r->tracefs.dir >= 0 ? r->tracefs.where : "none");
-	err = mt_plan_create(r->options, &r->features, &tracepoints, &r->plan);
+	err = mt_tracepoints_create(&r->features, r->options->tracepoint_ids, &r->tracepoints);
+	if (err)
+		return err;
+	source.context = r->tracepoints;
+	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
+	say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	if (!err)
 		err = plan_twins(r);
 	if (!err)
 		say_plan(r);
+	for (size_t i = 0; !err && i < r->plan->notes.count; i++)
+		say(r, 1, "%s", r->plan->notes.items[i]);
 	return err;
 }
 
-static void raise_file_limit(void)
+/* What would have allowed the rings that were wanted, to the number. */
+static void say_shrunk(struct recorder *r, size_t wanted)
 {
-	struct rlimit limit;
+	size_t each = mt_opened_ring_bytes(r->plan, wanted);
+	MT_CLEANUP_FREE char *fix = mt_limits_ring_fix(each, r->opened.cpus.count);
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	say(r, 1,
+	    "rings of %zu instead of %zu KiB a CPU, all that the mlock budget allows; if records "
+	    "are lost, %s",
+	    r->opened.ring_size >> 10, wanted >> 10, fix ? fix : "raise ulimit -l");
 }
 
 static struct mt_error *open_events(struct recorder *r)
@@ -223,11 +226,7 @@ static struct mt_error *open_events(struct recorder *r)
 		    r->options->cpus.count - r->opened.cpus.count);
 	err = mt_targets_open(r->options, &r->command, &r->opened);
 	if (!err && r->opened.ring_shrunk)
-		say(r, 1,
-		    "rings of %zu KiB a CPU: the mlock budget allows no more; raise "
-		    "kernel.perf_event_mlock_kb or ulimit -l "
-		    "if records are lost",
-		    r->opened.ring_size >> 10);
+		say_shrunk(r, ring);
 	return err;
 }
 
@@ -548,7 +547,7 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
-	raise_file_limit(); /* behind the fork: the command keeps what it was given */
+	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
 	if (!err)
 		err = open_events(r);
 	if (!err && !mt_targets_watch(r->options, &r->waiting))
@@ -594,7 +593,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_opened_deinit(&r->opened);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);
-	mt_tracefs_close(&r->tracefs);
+	mt_tracepoints_destroy(r->tracepoints);
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);
 	mt_waiting_deinit(&r->waiting);
@@ -608,7 +607,6 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 	struct recorder r = {
 		.options = options,
 		.voice = voice,
-		.tracefs = {.dir = -1},
 		.output = -1,
 		.waiting = {.signals = -1, .failed = -1, .full = -1, .control = -1},
 	};

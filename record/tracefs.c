@@ -8,10 +8,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
@@ -19,6 +23,7 @@
 #include "record/numbers.h"
 #include "record/procfs.h"
 
+#define NAMESPACE_STACK ((size_t)64 << 10)
 #define FSCONFIG_CREATE 6 /* FSCONFIG_CMD_CREATE, Linux 5.2 */
 
 static int try_dir(int *last_errno, const char *path)
@@ -51,6 +56,45 @@ static int detached_mount(void)
 	return (int)syscall(SYS_fsmount, fs, 1 /* FSMOUNT_CLOEXEC */, 0);
 }
 
+/* In a mount namespace of its own: opens the file system for all who share our files. */
+static int namespace_main(void *argument)
+{
+	static const char *const kinds[][3] = {
+		{"tracefs", "/sys/kernel/tracing", ""},
+		{"tracefs", "/sys/kernel/debug", ""},
+		{"debugfs", "/sys/kernel/debug", "/tracing"},
+	};
+	int *dir = argument, ignored;
+	char path[64];
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return 1;
+	for (size_t i = 0; i < 3 && *dir < 0; i++) {
+		if (mount("none", kinds[i][1], kinds[i][0], MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
+			continue;
+		snprintf(path, sizeof(path), "%s%s", kinds[i][1], kinds[i][2]);
+		*dir = try_dir(&ignored, path);
+	}
+	return *dir < 0;
+}
+
+/*
+ * The same before Linux 5.2: a child that shares our memory and our files mounts where nobody else
+ * sees it; what it opened outlives it and its namespace.
+ */
+static int namespace_mount(void)
+{
+	MT_CLEANUP_FREE char *stack = malloc(NAMESPACE_STACK);
+	int dir = -1, status;
+	pid_t pid = stack ? clone(namespace_main, stack + NAMESPACE_STACK,
+				  CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD, &dir)
+			  : -1;
+
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return dir;
+}
+
 void mt_tracefs_open(struct mt_tracefs *out)
 {
 	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -66,6 +110,8 @@ void mt_tracefs_open(struct mt_tracefs *out)
 	if (out->dir >= 0)
 		return;
 	out->dir = detached_mount();
+	if (out->dir < 0 && !geteuid())
+		out->dir = namespace_mount();
 	out->where = "a private mount";
 	if (out->dir >= 0)
 		return;

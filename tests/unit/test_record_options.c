@@ -241,8 +241,8 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("-e brk -a --quiet=3", "option '--quiet' takes no argument", "--help"));
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
 	MT_CHECK(refused("-e brk -a --c 3",
-			 "option '--c' could be --cpu, --count, --call-graph or "
-			 "--compression-level",
+			 "option '--c' could be --cpu, --count, --call-graph, "
+			 "--compression-level or --check",
 			 "--help"));
 }
 
