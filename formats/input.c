@@ -95,10 +95,20 @@ static struct mt_error *input_copy(int from, struct mt_input *out)
 	return NULL;
 }
 
+static struct mt_error *refuse_directory(int fd)
+{
+	struct mt_error *err = mt_error_create(MT_ERR_FORMAT, "is a directory, not a recording");
+
+	if (faccessat(fd, "data.0", F_OK, 0))
+		return err;
+	return mt_error_hint(err,
+			     "perf record --threads makes such directories: record without it");
+}
+
 static struct mt_error *refuse(mode_t mode, int fd)
 {
 	if (S_ISDIR(mode))
-		return mt_error_create(MT_ERR_FORMAT, "is a directory, not a recording");
+		return refuse_directory(fd);
 	if (isatty(fd))
 		return mt_error_create(MT_ERR_USAGE, "is a terminal: give a file or a pipe");
 	return mt_error_create(MT_ERR_FORMAT, "is a device, not a recording");

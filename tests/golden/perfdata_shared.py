@@ -96,6 +96,22 @@ def check_summary(tap, name, path, lines):
              f"{name}: samples of the busiest threads")
 
 
+# perf calls a dying thread of powerd, whose tid is 0, the swapper.
+COMMS_ELSEWHERE = {"breadth/perf.data.throttle-3.8": {"swapper": 4448, "powerd": 103}}
+
+
+def check_comms(tap, name, path):
+    """Samples by the name of their thread, which the records before them tell."""
+    found = re.search(r"^comms (.*)", text_of(path + ".perf61-summary.txt"), re.M) if os.path.exists(path + ".perf61-summary.txt") else None
+    if not found:
+        return
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", "--script", path], capture_output=True, text=True)
+    heads = re.findall(r"^(\S.*?) +-?\d+ (?:\[\d+\] )? *\d+\.\d{6}: ", run.stdout, re.M)
+    want = dict(ast.literal_eval(found[1])) | COMMS_ELSEWHERE.get(name, {})
+    got = collections.Counter(heads)
+    tap.same({comm: got[comm] for comm in want}, want, f"{name}: samples by thread name")
+
+
 # buildids -----------------------------------------------------------------------------------------
 
 def check_build_ids(tap, name, path, lines):
@@ -266,6 +282,7 @@ def check_file(tap, program, path):
     tap.check(times == sorted(times), f"{name}: in order of time")
     check_records(tap, name, path, lines)
     check_summary(tap, name, path, lines)
+    check_comms(tap, name, path)
     check_build_ids(tap, name, path, lines)
     check_fields(tap, name, path, lines)
     if name.startswith("lbr-any"):
