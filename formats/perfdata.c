@@ -319,7 +319,7 @@ static bool is_over_limit(const struct perfdata *p)
 	size_t pieces = (pool->pieces - pool->idle_count) * MT_PERF_PIECE_SIZE;
 	size_t waiting = p->queue.waiting.count - p->queue.next;
 
-	return pieces + 2 * waiting * sizeof(*p->queue.waiting.items) > p->memory_limit / 4;
+	return pieces + 2 * waiting * sizeof(*p->queue.waiting.items) > p->memory_limit / 2;
 }
 
 /* A kernel record is put to the others that wait; one without a time is to be given at once. */
