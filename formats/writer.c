@@ -26,7 +26,11 @@ struct mt_writer {
 	size_t out_size;
 	uint64_t sequence;
 	struct mt_writer_counts counts;
+	bool (*give_up)(void *context);
+	void *give_up_context;
 };
+
+#define PATIENCE_MS 100
 
 MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
 
@@ -75,30 +79,32 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
-/*
- * A pipe that somebody made non-blocking: wait for room. An end that is closed is told by the next
- * write.
- */
-static void wait_for_room(int fd)
+/* A pipe that does not block has no room: waits for some; false with errno where patience has
+ * ended. */
+static bool wait_for_room(const struct mt_writer *writer)
 {
-	struct pollfd room = {.fd = fd, .events = POLLOUT};
+	struct pollfd room = {.fd = writer->fd, .events = POLLOUT};
 
-	poll(&room, 1, -1);
+	while (!poll(&room, 1, writer->give_up ? PATIENCE_MS : -1)) {
+		if (writer->give_up(writer->give_up_context)) {
+			errno = ETIMEDOUT;
+			return false;
+		}
+	}
+	return true;
 }
 
 /* All of the pieces, or false with errno; *done says how many bytes went out either way. */
-static bool write_all(int fd, struct iovec *pieces, int count, size_t *done)
+static bool write_all(const struct mt_writer *writer, struct iovec *pieces, int count, size_t *done)
 {
 	*done = 0;
 	while (count) {
-		ssize_t n = writev(fd, pieces, count);
+		ssize_t n = writev(writer->fd, pieces, count);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EAGAIN) {
-			wait_for_room(fd);
+		if (n < 0 && errno == EAGAIN && wait_for_room(writer))
 			continue;
-		}
 		if (n < 0)
 			return false;
 		*done += (size_t)n;
@@ -123,7 +129,11 @@ static void cut_back(struct mt_writer *writer, size_t torn)
 
 static struct mt_error *output_error(const struct mt_writer *writer)
 {
-	struct mt_error *err = mt_error_os(writer->failed, "cannot write the recording");
+	struct mt_error *err =
+		writer->failed == ETIMEDOUT
+			? mt_error_create(MT_ERR_OUTPUT, "cannot write the recording: nobody "
+							 "reads it, and waiting was given up")
+			: mt_error_os(writer->failed, "cannot write the recording");
 
 	if (err->kind != MT_ERR_NOMEM)
 		err->kind = MT_ERR_OUTPUT;
@@ -154,7 +164,7 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	payload = pack(writer, block, level, &header);
 	header.payload_crc = mt_crc32c(0, payload, header.stored_size);
 	mt_chunk_header_encode(&header, bytes);
-	if (!write_all(writer->fd,
+	if (!write_all(writer,
 		       (struct iovec[]){{bytes, sizeof(bytes)},
 					{(void *)payload, header.stored_size}},
 		       2, &done)) {
@@ -167,6 +177,12 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	writer->counts.raw += block->used;
 	writer->counts.written += done;
 	return NULL;
+}
+
+void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *context), void *context)
+{
+	writer->give_up = give_up;
+	writer->give_up_context = context;
 }
 
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer)

@@ -4,6 +4,7 @@
 #ifndef MT_FORMATS_WRITER_H
 #define MT_FORMATS_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct mt_block;
@@ -19,6 +20,14 @@ struct mt_writer_counts {
 /* Writes to fd, which stays the caller's; max_block is the largest block that will come. */
 struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer **out);
 void mt_writer_destroy(struct mt_writer *writer);
+
+/*
+ * What to ask, ten times a second, while the output takes nothing (a pipe that nobody reads): true
+ * gives up, which is an error like any other of the output. Without it a writer waits as long as it
+ * takes. Only for descriptors that do not block.
+ */
+void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *context),
+			    void *context);
 
 /*
  * Appends one block as a chunk: zstd at `level` (negative ones are zstd's fast levels), 0 stores.

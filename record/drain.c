@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
@@ -21,6 +22,7 @@
 #define POLL_MS 100
 #define STALL_US 2000
 #define STALL_SPINS 2000
+#define WAIT_MS 1000
 #define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
 
 struct mt_drain {
@@ -195,7 +197,8 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 				   drain->cpu);
 	drain->running = true;
 	mt_drain_flush(drain);
-	mt_drain_wait(drain);
+	while (!mt_drain_wait(drain, WAIT_MS))
+		;
 	return NULL;
 }
 
@@ -212,14 +215,24 @@ void mt_drain_flush(struct mt_drain *drain)
 	wake(drain);
 }
 
-void mt_drain_wait(struct mt_drain *drain)
+bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds)
 {
 	uint64_t asked = atomic_load(&drain->asked);
+	struct timespec until;
+	bool done;
 
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += milliseconds / 1000;
+	until.tv_nsec += milliseconds % 1000 * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&drain->lock);
-	while (atomic_load(&drain->done) < asked)
-		pthread_cond_wait(&drain->flushed, &drain->lock);
+	while (atomic_load(&drain->done) < asked &&
+	       !pthread_cond_timedwait(&drain->flushed, &drain->lock, &until))
+		;
+	done = atomic_load(&drain->done) >= asked;
 	pthread_mutex_unlock(&drain->lock);
+	return done;
 }
 
 void mt_drain_stop(struct mt_drain *drain)
@@ -227,7 +240,8 @@ void mt_drain_stop(struct mt_drain *drain)
 	if (!drain->running)
 		return;
 	mt_drain_flush(drain);
-	mt_drain_wait(drain);
+	while (!mt_drain_wait(drain, WAIT_MS))
+		;
 	atomic_store(&drain->stop, true);
 	wake(drain);
 	pthread_join(drain->thread, NULL);

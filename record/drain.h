@@ -6,6 +6,7 @@
 #ifndef MT_RECORD_DRAIN_H
 #define MT_RECORD_DRAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/events.h"
@@ -37,8 +38,9 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 /* Asks for a pass that begins after this call and hands every record on; wait returns after it. */
 void mt_drain_flush(struct mt_drain *drain);
 
-/* Waits for the flush asked for last. */
-void mt_drain_wait(struct mt_drain *drain);
+/* Waits for the flush asked for last, at most so many milliseconds; false where it is not done
+ * then. */
+bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds);
 
 /* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
 void mt_drain_stop(struct mt_drain *drain);

@@ -315,11 +315,13 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 	return err;
 }
 
-void mt_opened_enable(struct mt_opened *opened)
+void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class)
 {
 	for (size_t i = 0; i < opened->events.count; i++) {
-		if (is_on(opened, opened->events.items[i].event))
-			ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+		const struct mt_opened_event *e = &opened->events.items[i];
+
+		if (opened->plan->events.items[e->event].class == class && is_on(opened, e->event))
+			ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
 }
 

@@ -72,8 +72,8 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid);
 /* Switches an event that has twins to the twin of that level; a thinned one has no marks. */
 void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level);
 
-/* Lets all events begin, one after the other. */
-void mt_opened_enable(struct mt_opened *opened);
+/* Lets the events of a class begin, one after the other. */
+void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class);
 
 /* The reverse: what the rings hold stays. */
 void mt_opened_disable(struct mt_opened *opened);

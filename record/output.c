@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,13 @@ static struct mt_error *output_error(int errnum, const char *path)
 	return mt_error_hint(err, "-o FILE chooses another place");
 }
 
+static bool is_pipe(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && S_ISFIFO(status.st_mode);
+}
+
 static struct mt_error *open_stdout(int *fd)
 {
 	int copy;
@@ -32,7 +40,12 @@ static struct mt_error *open_stdout(int *fd)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "a recording is not for a terminal"),
 				     "send it to a file or a pipe: mtrec -o - ... | cat > FILE");
-	copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	/* a pipe is opened anew where that goes, not to block on a reader that has stopped; sharing
+	 * O_NONBLOCK would be no favour to others */
+	copy = is_pipe(STDOUT_FILENO) ? open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+				      : -1;
+	if (copy < 0)
+		copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (copy < 0)
 		return output_error(errno, "standard output");
 	*fd = copy;

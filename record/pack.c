@@ -3,9 +3,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +32,7 @@ struct mt_pack {
 	int level;
 	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
 	_Atomic pid_t tid;
+	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
 	uint64_t hurried;
@@ -122,6 +125,20 @@ static void *pack_main(void *argument)
 	return NULL;
 }
 
+/* Asked while the output takes nothing. */
+static bool give_up(void *context)
+{
+	struct mt_pack *pack = context;
+	int signals = atomic_load(&pack->ending);
+	struct signalfd_siginfo info;
+
+	while (signals >= 0 && read(signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			return true;
+	}
+	return false;
+}
+
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd, struct mt_pack **out)
 {
@@ -134,10 +151,12 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	pack->spool = spool;
 	pack->level = level;
 	pack->failed_fd = failed_fd;
+	atomic_store(&pack->ending, -1);
 	pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan);
 	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
 	if (err)
 		return err;
+	mt_writer_set_patience(pack->writer, give_up, pack);
 	/* taken before the drains can take them all: the writer must never wait for itself */
 	pack->images_block = mt_spool_take(spool);
 	if (!pack->images || !pack->images_block)
@@ -150,6 +169,11 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	mt_spool_set_alarm(spool, FILL_STORE, make_haste, pack);
 	*out = MT_TAKE(pack);
 	return NULL;
+}
+
+void mt_pack_set_ending(struct mt_pack *pack, int signals_fd)
+{
+	atomic_store(&pack->ending, signals_fd);
 }
 
 struct mt_error *mt_pack_finish(struct mt_pack *pack)

@@ -23,6 +23,12 @@ struct mt_spool;
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd, struct mt_pack **out);
 
+/*
+ * The recording has ended, and the user may not want to wait for an output that takes nothing: once
+ * another SIGINT or SIGTERM can be read from signals_fd, such an output is given up.
+ */
+void mt_pack_set_ending(struct mt_pack *pack, int signals_fd);
+
 /* Waits for the end of the closed spool; gives the writer's error, if it had one. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 

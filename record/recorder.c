@@ -43,10 +43,11 @@
 #define RING_DEFAULT ((size_t)16 << 20)
 #define SPOOL_BLOCKS 40
 #define MARK_NS 500000000ull /* everything is written out this often */
+#define FLUSH_MS 200	     /* a drain that has not handed everything on by then has no room to */
 #define ANCHOR_NS 60000000000ull
 
-/* What was said before there was a recording to say it in. */
-struct early_note {
+/* What was said before there was a recording, or room in it, to say it in. */
+struct waiting_note {
 	uint32_t level;
 	char *text;
 };
@@ -70,7 +71,7 @@ struct recorder {
 	struct mt_governor *governor;
 	uint64_t started, ended, next_mark, next_anchor;
 	bool output_failed;
-	MT_ARRAY(struct early_note) early_notes;
+	MT_ARRAY(struct waiting_note) waiting_notes;
 };
 
 /* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
@@ -78,26 +79,29 @@ static void put_note(struct recorder *r, uint32_t level, char *text)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
-	struct early_note *early;
+	struct waiting_note *waiting;
 
-	if (r->spool) {
+	if (r->spool && mt_state_begin(&state)) {
 		(void)mt_state_put(&state, mt_note_put, &note);
 		mt_state_flush(&state);
 		free(text);
 		return;
 	}
-	early = mt_array_push(&r->early_notes);
-	if (early)
-		*early = (struct early_note){level, text};
+	waiting = mt_array_push(&r->waiting_notes);
+	if (waiting)
+		*waiting = (struct waiting_note){level, text};
 	else
 		free(text);
 }
 
-static void put_early_notes(struct recorder *r)
+static void put_waiting_notes(struct recorder *r)
 {
-	for (size_t i = 0; i < r->early_notes.count; i++)
-		put_note(r, r->early_notes.items[i].level, r->early_notes.items[i].text);
-	r->early_notes.count = 0;
+	__typeof__(r->waiting_notes) notes = r->waiting_notes;
+
+	memset(&r->waiting_notes, 0, sizeof(r->waiting_notes));
+	for (size_t i = 0; i < notes.count; i++)
+		put_note(r, notes.items[i].level, notes.items[i].text);
+	mt_array_deinit(&notes);
 }
 
 /* Levels 0 and 1 stand in the recording too. */
@@ -299,7 +303,7 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
 	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
 	mt_state_flush(&head);
-	put_early_notes(r);
+	put_waiting_notes(r);
 	return NULL;
 }
 
@@ -318,25 +322,30 @@ static void mark(struct recorder *r)
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
 	struct mt_mark_record record = {0};
 	struct mt_stream_counts counts;
+	bool whole = true;
 
 	mt_clock_sync(&r->clock);
 	record.complete_below = mt_clock_now(&r->clock) - r->clock.within;
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_flush(r->drains.items[i]);
 	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_wait(r->drains.items[i]);
+		whole &= mt_drain_wait(r->drains.items[i], FLUSH_MS);
+	r->next_mark = mt_clock_now(&r->clock) + MARK_NS;
+	if (!whole || !mt_state_begin(&state))
+		return; /* the output takes nothing: nothing is complete */
 	counts = sum_counts(r);
 	record.samples = counts.samples;
 	record.lost = counts.lost;
 	(void)mt_state_put(&state, mt_mark_put, &record);
 	mt_state_flush(&state);
-	r->next_mark = mt_clock_now(&r->clock) + MARK_NS;
 }
 
 static void anchor(struct recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 
+	if (!mt_state_begin(&state))
+		return;
 	mt_host_anchor(&state, &r->clock);
 	mt_state_flush(&state);
 	r->next_anchor = mt_clock_now(&r->clock) + ANCHOR_NS;
@@ -499,7 +508,9 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	mt_opened_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);
 	wait_for_command(r);
+	mt_pack_set_ending(r->pack, r->waiting.signals);
 	stop_drains(r);
+	put_waiting_notes(r);
 	anchor(r);
 	settle_weights(r);
 	fill_result(r, result);
@@ -559,6 +570,10 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 	return err ? err : start_governor(r);
 }
 
+/*
+ * First the side-band and the ledger, then /proc, then what samples: so every task that is sampled
+ * was either seen in /proc or told of by a record.
+ */
 static void record(struct recorder *r, struct mt_recorder_result *result)
 {
 	bool own_command = !mt_targets_are_cpus(r->options) && !mt_targets_are_tasks(r->options);
@@ -567,11 +582,12 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 	r->next_mark = r->started + MARK_NS;
 	r->next_anchor = r->started + ANCHOR_NS;
 	if (!own_command)
-		mt_opened_enable(&r->opened);
+		mt_opened_enable(&r->opened, MT_CLASS_RARE);
+	put_existing(r);
+	if (!own_command)
+		mt_opened_enable(&r->opened, MT_CLASS_STORM);
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
-	if (!result->exec_errno)
-		put_existing(r);
 	while (!result->exec_errno && wait_turn(r))
 		;
 	finish(r, result);
@@ -579,9 +595,9 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 
 static void recorder_deinit(struct recorder *r)
 {
-	for (size_t i = 0; i < r->early_notes.count; i++)
-		free(r->early_notes.items[i].text);
-	mt_array_deinit(&r->early_notes);
+	for (size_t i = 0; i < r->waiting_notes.count; i++)
+		free(r->waiting_notes.items[i].text);
+	mt_array_deinit(&r->waiting_notes);
 	mt_command_abandon(&r->command);
 	stop_drains(r);
 	for (size_t i = 0; i < r->drains.count; i++)

@@ -3,6 +3,14 @@
 
 #include "formats/record.h"
 
+bool mt_state_begin(struct mt_state *state)
+{
+	state->block = mt_spool_take(state->spool);
+	if (state->block)
+		mt_block_reset(state->block, state->type, 0);
+	return state->block;
+}
+
 struct mt_block *mt_state_block(struct mt_state *state)
 {
 	if (!state->block) {

@@ -5,6 +5,8 @@
 #ifndef MT_RECORD_STATE_H
 #define MT_RECORD_STATE_H
 
+#include <stdbool.h>
+
 #include "formats/chunk.h"
 #include "record/spool.h"
 
@@ -13,6 +15,10 @@ struct mt_state {
 	struct mt_block *block; /* NULL: none begun */
 	enum mt_chunk_type type;
 };
+
+/* Begins a block now, or says false where the spool has none: for those who must not wait for the
+ * writer. */
+bool mt_state_begin(struct mt_state *state);
 
 /* The block to put into, begun where there is none. Waits for the spool. */
 struct mt_block *mt_state_block(struct mt_state *state);
