@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
+#include "formats/events.h"
 #include "formats/record.h"
 #include "record/images.h"
 #include "record/spool.h"
@@ -107,6 +108,13 @@ static void put_image(void *context, const struct mt_image_record *record)
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
 }
 
+/* Maps are in STATE, and in the streams of the rare events. */
+static bool may_tell_of_images(const struct mt_block *block)
+{
+	return block->type == MT_CHUNK_STATE ||
+	       (block->type == MT_CHUNK_DATA && block->stream % MT_CLASSES == MT_CLASS_RARE);
+}
+
 static void *pack_main(void *argument)
 {
 	struct mt_pack *pack = argument;
@@ -115,7 +123,8 @@ static void *pack_main(void *argument)
 	pack->tid = (pid_t)syscall(SYS_gettid);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool))) {
-		mt_images_see(pack->images, block);
+		if (may_tell_of_images(block))
+			mt_images_see(pack->images, block);
 		if (block->type == MT_CHUNK_MARK)
 			write_images(pack);
 		write_block(pack, block);
