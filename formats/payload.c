@@ -141,22 +141,22 @@ static bool dumps_reserve(struct mt_payload *payload, size_t size)
 			     payload->dumps_used + size, 1);
 }
 
-/*
- * True for a SAMPLE whose dump rests on a stack image. A record that does not decode is judged by
- * whoever reads it.
- */
-static bool rests_on_image(const uint8_t *record, struct mt_kernel_bytes *out)
+/* True for a SAMPLE that says its dump rests on a stack image, whatever else is wrong with it. */
+static bool rests_on_image(const uint8_t *record)
 {
 	return (mt_get_le32(record) & ~MT_RECORD_CRITICAL) == MT_RECORD_SAMPLE &&
-	       mt_sample_get(record + MT_RECORD_HEADER_SIZE,
-			     mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, NULL, out) &&
-	       out->coding == MT_CODING_IMAGE;
+	       mt_get_le32(record + 4) >= MT_SAMPLE_OFF_CODING + 4 &&
+	       mt_get_le32(record + MT_SAMPLE_OFF_CODING) == MT_CODING_IMAGE;
 }
 
 /* Decodes one dump behind the others in `dumps`; false where it is damaged. */
-static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader,
-			const struct mt_kernel_bytes *b)
+static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader, const uint8_t *record,
+			struct mt_kernel_bytes *b)
 {
+	size_t size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE;
+
+	if (!mt_sample_get(record + MT_RECORD_HEADER_SIZE, size, NULL, b))
+		return false;
 	if (!loader->stacks)
 		loader->stacks = mt_stack_decoder_create();
 	if (!loader->stacks || !dumps_reserve(payload, b->dump_size))
@@ -183,8 +183,8 @@ static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader,
 		struct mt_record_at at = payload->records.items[i];
 
 		at.dump = MT_NO_DUMP;
-		if (rests_on_image(payload->raw + at.offset, &b)) {
-			good = good && decode_dump(payload, loader, &b);
+		if (rests_on_image(payload->raw + at.offset)) {
+			good = good && decode_dump(payload, loader, payload->raw + at.offset, &b);
 			if (!good) {
 				damage->damaged_records++;
 				continue;

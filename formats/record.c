@@ -10,6 +10,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 #include "formats/chunk.h"
+#include "formats/sample.h"
 #include "formats/stack_image.h"
 
 enum field_kind {
@@ -258,7 +259,11 @@ DEFINE_UNTIMED(loss, MT_RECORD_LOSS)
 static const struct field weight_fields[] = {
 	U32(weight, event), ZERO, U64(weight, numerator), U64(weight, denominator), END,
 };
-DEFINE_GET(weight)
+
+bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *out)
+{
+	return fields_get(body, size, weight_fields, out) && out->denominator;
+}
 
 bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight_record *record)
 {
@@ -297,7 +302,7 @@ enum {
 	OFF_CUT = 24,
 	OFF_DUMP_ASKED = 28,
 	OFF_DUMP_SIZE = 32,
-	OFF_CODING = 36,
+	OFF_CODING = MT_SAMPLE_OFF_CODING,
 	OFF_CODED_SIZE = 40,
 	OFF_ZERO = 44,
 	OFF_SAMPLE = 48, /* the kernel's bytes in a SAMPLE record */
@@ -389,8 +394,9 @@ static bool dump_agrees(const struct mt_kernel_bytes *b)
 	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 ||
 	    b->cut > b->kernel_size || b->kernel_size - b->cut < 8)
 		return false;
-	if (mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) !=
-	    (uint64_t)b->kernel_size + b->dump_asked)
+	if (mt_get_le32(b->kernel) != MT_KERNEL_SAMPLE ||
+	    mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) !=
+		    (uint64_t)b->kernel_size + b->dump_asked)
 		return false;
 	return b->dump_size <= b->dump_asked &&
 	       mt_get_le64(b->kernel + b->cut - 8) == b->dump_asked &&

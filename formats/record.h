@@ -128,6 +128,8 @@ struct mt_note_record {
 	struct mt_text text;
 };
 
+#define MT_SAMPLE_OFF_CODING 36 /* where `coding` stands in a SAMPLE, from the record's start */
+
 enum mt_coding {
 	MT_CODING_PLAIN = 0,
 	MT_CODING_IMAGE = 1, /* stack_image.h */

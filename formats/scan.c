@@ -276,13 +276,18 @@ static void decode_mark_or_end(const struct scanner *s, struct mt_recording *rec
 	struct mt_end_record end;
 	struct mt_record record;
 
-	if (first_record(s, MT_RECORD_END, &record) && mt_end_get(record.body, record.size, &end)) {
-		recording->has_end = true;
-		recording->end = end;
-	} else if (first_record(s, MT_RECORD_MARK, &record) &&
-		   mt_mark_get(record.body, record.size, &mark)) {
-		recording->has_mark = true;
-		recording->mark = mark;
+	if (first_record(s, MT_RECORD_END, &record)) {
+		recording->has_end = mt_end_get(record.body, record.size, &end);
+		recording->damage.damaged_records += !recording->has_end;
+		if (recording->has_end)
+			recording->end = end;
+	} else if (first_record(s, MT_RECORD_MARK, &record)) {
+		if (mt_mark_get(record.body, record.size, &mark)) {
+			recording->has_mark = true;
+			recording->mark = mark;
+		} else {
+			recording->damage.damaged_records++;
+		}
 	}
 }
 
@@ -416,11 +421,12 @@ static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_head
 /*
  * A good header whose payload is cut off, or does not agree with its checksum. It may be one that
  * was searched for in the payload of a damaged chunk, where a stack dump happens to hold a header:
- * only the sequence number that comes next is believed.
+ * only the sequence number that comes next is believed. Outside of any recording it counts as
+ * skipped bytes alone.
  */
 static void note_damaged(struct scanner *s, const struct mt_chunk_header *header)
 {
-	current_damage(s)->damaged_chunks++;
+	current_damage(s)->damaged_chunks += s->inside || header->type == MT_CHUNK_HEAD;
 	if (header->type == MT_CHUNK_HEAD) {
 		s->inside = false;
 	} else if (s->inside) {

@@ -60,6 +60,12 @@ static inline uint64_t *image_line(struct image *image, uint64_t address)
 	return image->lines[i];
 }
 
+/* Whether a dump would reach past 2^64. */
+static bool past_the_end(uint64_t address, size_t size)
+{
+	return address && size > -address;
+}
+
 /* How many 64-byte lines of addresses the dump touches. */
 static size_t line_count(uint64_t address, size_t size)
 {
@@ -201,7 +207,8 @@ size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t 
 {
 	struct slot *slot;
 
-	if (!size || size > MT_STACK_DUMP_MAX || address % 8 || size % 8)
+	if (!size || size > MT_STACK_DUMP_MAX || address % 8 || size % 8 ||
+	    past_the_end(address, size))
 		return 0;
 	encoder->last = slot_of(encoder, tid);
 	slot = &encoder->slots[encoder->last];
@@ -302,7 +309,8 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
 	const uint8_t *bits = mt_cursor_bytes(&in, bitmap);
 	struct image *image;
 
-	if (!bits || !size || size > MT_STACK_DUMP_MAX || size % 8 || address % 8)
+	if (!bits || !size || size > MT_STACK_DUMP_MAX || size % 8 || address % 8 ||
+	    past_the_end(address, size))
 		return false;
 	changed = count_bits(bits, bitmap);
 	if (changed > lines || (lines % 8 && bits[bitmap - 1] >> lines % 8))

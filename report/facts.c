@@ -9,56 +9,12 @@
 
 #include "report/text.h"
 
-/* One stream's losses by each source. */
-struct stream_loss {
-	uint32_t stream;
-	uint64_t by_source[4];
-};
-
-static struct stream_loss *find_stream(struct stream_loss *streams, size_t *count, size_t capacity,
-				       uint32_t stream)
-{
-	for (size_t i = 0; i < *count; i++) {
-		if (streams[i].stream == stream)
-			return &streams[i];
-	}
-	if (*count == capacity)
-		return &streams[capacity - 1];
-	streams[*count] = (struct stream_loss){.stream = stream};
-	return &streams[(*count)++];
-}
-
-/*
- * The kernel's LOST records and the comparison of counts tell of the same records; the recorder's
- * own losses come on top.
- */
-static uint64_t combine(const uint64_t by_source[4])
-{
-	uint64_t told = by_source[MT_LOSS_KERNEL], counted = by_source[MT_LOSS_COUNTS];
-
-	return (told > counted ? told : counted) + by_source[MT_LOSS_MEMORY] + by_source[0];
-}
-
-void mt_facts_add_loss(struct mt_facts_event *event, uint32_t source, uint64_t count)
-{
-	event->lost_by[source & 3] += count;
-	event->lost = combine(event->lost_by);
-}
-
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 {
-	struct stream_loss streams[1024];
-	size_t count = 0;
 	uint64_t lost = 0;
 
-	for (size_t i = 0; i < recording->losses.count; i++) {
-		const struct mt_facts_loss *loss = &recording->losses.items[i];
-
-		find_stream(streams, &count, 1024, loss->stream)->by_source[loss->source & 3] +=
-			loss->count;
-	}
-	for (size_t i = 0; i < count; i++)
-		lost += combine(streams[i].by_source);
+	for (size_t i = 0; i < recording->losses.count; i++)
+		lost += recording->losses.items[i].count;
 	if (lost < recording->kernel_lost)
 		lost = recording->kernel_lost;
 	if (lost < recording->counted_lost)

@@ -33,8 +33,7 @@ struct mt_facts_event {
 	uint64_t selected;    /* of them, by the selectors */
 	double weighted;      /* selected, times their weights */
 	uint64_t first, last; /* times of selected samples, 0 without any */
-	uint64_t lost;	     /* known to be of this event; told by several sources it counts once */
-	uint64_t lost_by[4]; /* enum mt_loss_source */
+	uint64_t lost;	      /* known to be of this event */
 };
 
 /* A piece of time in which records of a stream were lost. */
@@ -54,8 +53,9 @@ struct mt_facts_recording {
 	uint64_t start, end;   /* recording's clock */
 	uint64_t start_utc;    /* ns since 1970; 0 not known */
 	uint64_t samples;      /* of role 0 that were read */
-	uint64_t kernel_lost;  /* by LOST records in its data */
-	uint64_t counted_lost; /* by perf, which compares counts when it ends: the same once more */
+	uint64_t kernel_lost;  /* of perf.data: by LOST records */
+	uint64_t counted_lost; /* of perf.data: perf compares counts at the end, the same once more
+				*/
 	uint64_t tasks, processes, maps;
 	bool this_boot; /* recorded on this machine since it last started: its kernel addresses hold
 			 */
@@ -87,10 +87,9 @@ struct mt_facts {
 	const char *kernel_problem;
 };
 
-/* Adds a loss of this event that `source` tells of. */
-void mt_facts_add_loss(struct mt_facts_event *event, uint32_t source, uint64_t count);
-
-/* Records lost in one recording: what is told by several sources counts once. */
+/*
+ * Records lost in one recording: as its LOSS records sum up to, or the more that its totals tell.
+ */
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording);
 uint64_t mt_facts_lost_all(const struct mt_facts *facts);
 

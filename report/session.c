@@ -253,18 +253,25 @@ static const char *keep(struct mt_session *session, struct mt_text text)
 	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
 }
 
+/* Where a key's value goes: the last one told holds. NULL out of memory. */
+static struct mt_facts_pair *info_pair(struct mt_facts_recording *facts, const char *key)
+{
+	for (size_t i = 0; i < facts->info.count; i++) {
+		if (!strcmp(facts->info.items[i].key, key))
+			return &facts->info.items[i];
+	}
+	return mt_array_push(&facts->info);
+}
+
 static bool take_info(struct mt_session *session, const struct mt_info_record *record)
 {
 	struct mt_facts_recording *facts = present(session);
-	struct mt_facts_pair *pair = mt_array_push(&facts->info);
+	struct mt_facts_pair told = {keep(session, record->key), keep(session, record->value)};
+	struct mt_facts_pair *pair = told.key && told.value ? info_pair(facts, told.key) : NULL;
 
 	if (!pair)
 		return false;
-	*pair = (struct mt_facts_pair){keep(session, record->key), keep(session, record->value)};
-	if (!pair->key || !pair->value) {
-		facts->info.count--;
-		return false;
-	}
+	*pair = told;
 	if (!strcmp(pair->key, "boot-id"))
 		facts->this_boot = mt_naming_is_this_boot(session->naming, pair->value);
 	if (!strcmp(pair->key, "kernel-symbol")) /* comes last */
@@ -385,8 +392,7 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 		.count = record->count,
 	};
 	if (event)
-		mt_facts_add_loss(&session->facts.events.items[event->event], record->source,
-				  record->count);
+		session->facts.events.items[event->event].lost += record->count;
 	return true;
 }
 
@@ -394,7 +400,7 @@ static bool take_weight(struct mt_session *session, const struct mt_weight_recor
 {
 	struct local_event *event = local_event(session, record->event);
 
-	if (event && record->denominator)
+	if (event)
 		event->weight = (double)record->numerator / (double)record->denominator;
 	return true;
 }
@@ -600,11 +606,12 @@ static bool take_sample(struct mt_session *session, const struct local_event *ev
 	return true;
 }
 
+/* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */
 static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
 {
-	if (record->type == MT_KERNEL_LOST_SAMPLES && facts->reading->foreign)
+	if (record->type == MT_KERNEL_LOST_SAMPLES)
 		facts->counted_lost += record->lost;
-	else if (record->type == MT_KERNEL_LOST || record->type == MT_KERNEL_LOST_SAMPLES)
+	else if (record->type == MT_KERNEL_LOST)
 		facts->kernel_lost += record->lost;
 }
 
@@ -615,7 +622,8 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 
 	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
 		return count_undecodable(session);
-	count_lost(present(session), &record);
+	if (present(session)->reading->foreign)
+		count_lost(present(session), &record);
 	return mt_spaces_apply(session->spaces, &record);
 }
 
@@ -633,9 +641,7 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	event = local_event(session, bytes.event);
 	if (!event)
 		return count_undecodable(session);
-	if (mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
-		if (is_sample)
-			return count_undecodable(session);
+	if (!is_sample && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
 		if (event->role == MT_ROLE_SIDEBAND)
 			session->facts.events.items[event->event].samples++;
 		return take_kernel_record(session, &event->attr, &bytes);

@@ -193,8 +193,9 @@ static struct mt_error *write_info(const struct mt_view *view, struct mt_table *
 	for (size_t i = 0; i < facts->events.count; i++)
 		print_event(&facts->events.items[i], to);
 	if (facts->undecodable)
-		fprintf(to, "  %s records could not be decoded\n",
-			mt_text_count((double)facts->undecodable).text);
+		fprintf(to, "  %s record%s could not be decoded\n",
+			mt_text_count((double)facts->undecodable).text,
+			facts->undecodable == 1 ? "" : "s");
 	fputs("\nimages\n", to);
 	for (size_t i = 0; i < facts->images.count; i++)
 		print_image(&facts->images.items[i], to);

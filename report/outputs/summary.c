@@ -253,8 +253,9 @@ static void print_losses(const struct summary *s)
 		print_warning(s, "Files that stacks pass through are not at hand or have changed: "
 				 "mtreport --info lists them.");
 	if (facts->undecodable)
-		print_warning(s, "%s records could not be decoded.",
-			      mt_text_count((double)facts->undecodable).text);
+		print_warning(s, "%s record%s could not be decoded.",
+			      mt_text_count((double)facts->undecodable).text,
+			      facts->undecodable == 1 ? "" : "s");
 	if (facts->kernel_problem)
 		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
 }

@@ -24,16 +24,13 @@ SCRIPT_HEAD = re.compile(r"^(?:\S.*?)? +(\d+) (?:\[\d+\] )? *(\d+)\.(\d{6}): +\d
 DAMAGE = {
     "missing_chunks": r"([\d,]+) chunks? missing",
     "damaged_chunks": r"([\d,]+) (?:damaged chunks? left out|chunks? left out that only a later)",
-    "damaged_records": r"([\d,]+) (?:damaged records? left out|records could not be decoded)",
+    "damaged_records": r"([\d,]+) (?:damaged records? left out|records? could not be decoded)",
     "skipped_bytes": r"([\d,]+) bytes? skipped",
     "disordered": r"([\d,]+) records? out of order",
     "unknown_records": r"([\d,]+) records? of a kind this version does not know",
     "cut_short": r"(missing +cut) short",
 }
-KNOWN = {  # recordings on which mtreport is known to be wrong, and what it does
-    "coded_dump_with_a_huge_coded_size": "mtreport reads coded dumps behind a damaged one",
-    "coded_dump_with_a_cut_elsewhere": "mtreport reads coded dumps behind a damaged one",
-}
+KNOWN = {}  # recordings on which mtreport is known to be wrong, and what it does
 
 
 def module_of(path):
@@ -80,7 +77,8 @@ class Found:
 
 
 def is_sample(kind, fields):
-    return kind in ("KERNEL", "SAMPLE") and fields.get("kernel") == "SAMPLE"
+    return (kind in ("KERNEL", "SAMPLE") and fields.get("kernel") == "SAMPLE"
+            and "ignored" not in fields)
 
 
 def by_mtdump(path):

@@ -21,7 +21,8 @@ enum {
 	EVENT_DUMMY,
 	EVENT_FAULTS,
 	EVENT_BRK,
-	EVENT_BRK_ENTER
+	EVENT_BRK_ENTER,
+	TWIN /* of EVENT_FAULTS, where a test describes it */
 };
 
 /* IP, TID, TIME, ADDR, CPU, PERIOD, CALLCHAIN */

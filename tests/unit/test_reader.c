@@ -257,6 +257,34 @@ MT_TEST(coded_dumps_stay_with_their_records)
 	mt_builder_deinit(&b);
 }
 
+/* A dump behind a damaged record that also rested on images may rest on what that one said. */
+MT_TEST(coded_dumps_behind_a_damaged_record_are_damaged)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+	struct mt_builder b;
+	struct seen seen;
+	size_t second;
+
+	MT_REQUIRE(encoder);
+	mt_builder_init(&b);
+	mt_builder_head(&b);
+	mt_builder_begin(&b, MT_CHUNK_DATA, 0);
+	put_sample(&b, encoder, 10, 1);
+	second = b.block.used;
+	put_sample(&b, encoder, 20, 1);
+	put_sample(&b, encoder, 30, 1);
+	put_sample(&b, NULL, 40, 1);
+	mt_put_le32(b.block.bytes + second + 24, 8); /* the cut; the dump itself is well */
+	mt_builder_add(&b, MT_CODEC_STORED);
+	add_samples(&b, 0, TIMES(50));
+	mt_builder_end(&b);
+	see(&b, &seen);
+	MT_CHECK_STR(seen.text, "H ? ? ? ");
+	MT_CHECK_EQ(seen.recording.damage.damaged_records, 2);
+	mt_stack_encoder_destroy(encoder);
+	mt_builder_deinit(&b);
+}
+
 MT_TEST(rewinding_gives_the_same_again)
 {
 	struct mt_builder b;
@@ -475,6 +503,8 @@ MT_TEST(chunks_without_their_head_are_strays)
 	mt_builder_data(&b, 0, TIMES(3));
 	mt_builder_data(&b, 0, TIMES(4));
 	mt_builder_data(&b, 0, TIMES(5));
+	mt_builder_data(&b, 0, TIMES(6));
+	b.size--; /* damaged, and no recording's: bytes alone */
 	see(&b, &seen);
 	MT_CHECK_STR(seen.text, "H v1 v2 ");
 	MT_CHECK_EQ(seen.recording.damage.stray_chunks, 4);

@@ -227,6 +227,8 @@ MT_TEST(weight_has_a_time)
 	MT_CHECK_EQ(back.numerator, 10);
 	MT_CHECK_EQ(back.denominator, 3);
 	CHECK_LENGTHS(weight, 24);
+	mt_put_le64(memory + 32, 0);
+	MT_CHECK(!mt_weight_get(body(), body_size(), &back));
 }
 
 MT_TEST(mark_end_note)

@@ -102,6 +102,22 @@ MT_TEST(what_does_not_fit_is_left_to_be_stored_as_it_is)
  * Every shortened coding and every coding with a byte flipped either decodes within its bounds or
  * is refused.
  */
+MT_TEST(no_dump_reaches_past_the_last_address)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+	size_t size;
+
+	memset(stack, 1, 72);
+	size = mt_stack_encode(encoder, 7, -(uint64_t)72, stack, 72, coded);
+	MT_CHECK(mt_stack_decode(decoder, coded, size, decoded, 72));
+	MT_CHECK_EQ(mt_stack_encode(encoder, 7, -(uint64_t)64, stack, 72, coded), 0);
+	coded[8] += 8;
+	MT_CHECK(!mt_stack_decode(decoder, coded, size, decoded, 72));
+	mt_stack_encoder_destroy(encoder);
+	mt_stack_decoder_destroy(decoder);
+}
+
 MT_TEST(damaged_codings_are_refused_or_harmless)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(1);
