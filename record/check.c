@@ -146,9 +146,13 @@ static void check_features(struct checker *checker)
 	for (size_t i = 0; i < count; i++) {
 		bool has = mt_feature_has(&checker->features, &rows[i]);
 
-		add(checker, rows[i].name, has ? MT_CHECK_OK : MT_CHECK_PART,
-		    text("%s", has ? "yes" : "no"), has ? NULL : text("%s", rows[i].cost),
-		    has ? NULL : text("%s", rows[i].since));
+		if (has || rows[i].harmless)
+			add(checker, rows[i].name, MT_CHECK_OK,
+			    text("%s%s", has ? "yes" : "no: ", has ? "" : rows[i].cost), NULL,
+			    NULL);
+		else
+			add(checker, rows[i].name, MT_CHECK_PART, text("no"),
+			    text("%s", rows[i].cost), text("%s", rows[i].since));
 	}
 }
 

@@ -15,7 +15,8 @@ struct perf_event_attr;
 struct mt_feature {
 	const char *name;
 	const char *since; /* the first Linux that has it, or what else it needs */
-	const char *cost;  /* what a recording without it lacks */
+	const char *cost;  /* what a recording without it lacks, or has instead */
+	bool harmless;	   /* a recording without it lacks nothing */
 	size_t offset;	   /* of its bool in struct mt_perf_features */
 	void (*ask)(struct perf_event_attr *attr); /* NULL: not asked for by an attr */
 };

@@ -179,16 +179,27 @@ static void put_uname(struct mt_state *state)
 	}
 }
 
+/* The event's name with its filter. */
+static char *full_name(const struct mt_planned_event *event)
+{
+	char *name;
+
+	if (!event->filter)
+		return strdup(event->name);
+	return asprintf(&name, "%s/%s/", event->name, event->filter) < 0 ? NULL : name;
+}
+
 static void put_events(struct mt_state *state, const struct mt_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->events.count; i++) {
 		const struct mt_planned_event *event = &plan->events.items[i];
+		MT_CLEANUP_FREE char *name = full_name(event);
 		struct mt_event_record record = {
 			.index = i,
 			.role = event->role,
 			.pair = event->pair,
 			.class = event->class,
-			.name = {event->name, strlen(event->name)},
+			.name = {name ? name : "", name ? strlen(name) : 0},
 			.alias = {event->alias, strlen(event->alias)},
 			.unit = {event->unit, strlen(event->unit)},
 			.attr = {(const char *)&event->attr, sizeof(event->attr)},

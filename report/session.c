@@ -18,6 +18,7 @@
 #include "formats/reader.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "report/calls.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/host_kernel.h"
@@ -38,6 +39,7 @@ struct local_event {
 	uint32_t role;
 	struct mt_attr attr;
 	double weight; /* of its samples from now on */
+	int64_t call;  /* which system call of raw_syscalls:*; -1: not such an event */
 	bool wanted;   /* by -e, and of role 0 */
 };
 
@@ -364,6 +366,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.role = record->role,
 		.attr = event.attr,
 		.weight = 1,
+		.call = mt_call_number(event.name),
 		.wanted = wants_event(session, &event),
 	};
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1);
@@ -650,6 +653,8 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
 			      is_sample ? &apart : NULL, &session->sample))
 		return count_undecodable(session);
+	if (event->call >= 0 && !mt_call_is(&session->sample, event->call))
+		return true;
 	return take_sample(session, event, record->time, out, wanted);
 }
 
