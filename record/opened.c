@@ -15,6 +15,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/limits.h"
 #include "record/perf_event.h"
 #include "record/plan.h"
 #include "record/throttle.h"
@@ -22,6 +23,7 @@
 #define RARE_RING ((size_t)4 << 20)
 #define RING_MIN ((size_t)64 << 10)
 #define RESCANS_MAX 100
+#define SPARE_FILES 256 /* for rings, output and what else is open */
 
 static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class)
 {
@@ -296,6 +298,33 @@ static struct mt_error *add_new_threads(struct mt_opened *opened, DIR *tasks, si
 	return err;
 }
 
+/* How many threads are listed there now. */
+static size_t count_threads(DIR *tasks)
+{
+	struct dirent *entry;
+	size_t count = 0;
+
+	rewinddir(tasks);
+	while ((entry = readdir(tasks)))
+		count += entry->d_name[0] != '.';
+	return count;
+}
+
+/* What would allow a file for each thread, CPU and event. Takes err. */
+static struct mt_error *too_many_files(const struct mt_opened *opened, DIR *tasks,
+				       struct mt_error *err)
+{
+	size_t threads = count_threads(tasks),
+	       each = opened->cpus.count * opened->plan->events.count;
+
+	return mt_error_hint(err,
+			     "%zu threads, %zu CPUs and %zu events need %zu open files, the limit "
+			     "is %llu: ulimit -n %zu, fewer events with -e, or -a",
+			     threads, opened->cpus.count, opened->plan->events.count,
+			     threads * each, (unsigned long long)mt_limits_files(),
+			     threads * each + SPARE_FILES);
+}
+
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 {
 	char path[64];
@@ -311,6 +340,8 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 				     "ps lists the running processes");
 	for (int i = 0; i < RESCANS_MAX && added && !err; i++)
 		err = add_new_threads(opened, tasks, &added);
+	if (err && err->errnum == EMFILE)
+		err = too_many_files(opened, tasks, err);
 	closedir(tasks);
 	return err;
 }

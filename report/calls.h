@@ -1,8 +1,8 @@
 /*
  * Events that share a tracepoint, raw_syscalls:*, and are told apart by a filter on the call's
  * number, which stands behind the name: "raw_syscalls:sys_exit/id == 12/". 32-bit programs have
- * numbers of their own, and kernels before 4.4 do not filter for inherited children, so readers look
- * themselves.
+ * numbers of their own, and kernels before 4.4 do not filter for inherited children, so readers
+ * look themselves.
  */
 #ifndef MT_REPORT_CALLS_H
 #define MT_REPORT_CALLS_H

@@ -22,10 +22,12 @@ static __attribute__((noinline)) void map_some(int i)
 	memset(p, 1, 8192);
 	if (i & 1)
 		munmap(p, 8192);
+	usleep(200); /* small rings, and a drain at normal priority on a busy machine */
 }
 static __attribute__((noinline)) void grow_heap(void)
 {
 	memset(sbrk(4096), 1, 4096);
+	usleep(200);
 }
 int main(void)
 {
