@@ -30,6 +30,16 @@ struct mt_error *mt_parse_list(const char *what, const char *text, int max,
 /* "-m": pages, or bytes with K, M or G; rounded up to a power of two of pages. */
 struct mt_error *mt_parse_ring_size(const char *text, size_t *out);
 
+/*
+ * A size in bytes: a number with B, K, M or G behind it (KB and KiB too), from `low` to `high`; a
+ * number alone counts `alone` bytes each.
+ */
+struct mt_error *mt_parse_size(const char *what, const char *text, uint64_t alone, uint64_t low,
+			       uint64_t high, uint64_t *out);
+
+/* A time: "10", "10s", "1.5s", "500ms", "2m", "1h", more than nothing; nanoseconds. */
+struct mt_error *mt_parse_duration(const char *what, const char *text, uint64_t *ns);
+
 /* True where number is in the list. */
 bool mt_list_has(const struct mt_number_list *list, int number);
 

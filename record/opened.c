@@ -174,6 +174,8 @@ static bool is_on(const struct mt_opened *opened, uint32_t event)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 
+	if (opened->paused && planned->role != MT_ROLE_SIDEBAND)
+		return false;
 	if (planned->role == MT_ROLE_MARK && planned->pair != MT_EVENT_NONE)
 		return mt_levels[opened->levels[planned->pair]].thinning == 1;
 	return planned->level == opened->levels[planned->full];
@@ -183,7 +185,8 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 				const struct mt_number_list *cpus, size_t ring_size,
 				struct mt_opened *out)
 {
-	*out = (struct mt_opened){.plan = plan, .features = features, .ring_size = ring_size};
+	*out = (struct mt_opened){
+		.plan = plan, .features = features, .ring_size = ring_size, .cgroup = -1};
 	if (!init_levels(out))
 		return mt_error_nomem();
 	for (size_t i = 0; i < cpus->count; i++) {
@@ -246,7 +249,11 @@ static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opene
 	int fd;
 
 	attr.enable_on_exec = on_exec && is_on(opened, event);
-	fd = mt_perf_open(&attr, tid, cpu->cpu, opened->features);
+	/* names and maps come from everywhere: tasks move into a cgroup with theirs */
+	if (opened->cgroup >= 0 && planned->role != MT_ROLE_SIDEBAND)
+		fd = mt_perf_open_cgroup(&attr, opened->cgroup, cpu->cpu, opened->features);
+	else
+		fd = mt_perf_open(&attr, tid, cpu->cpu, opened->features);
 	if (fd >= 0)
 		return adopt(opened, cpu, event, fd);
 	*gone = tid >= 0 && errno == ESRCH;
@@ -356,6 +363,12 @@ void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class)
 	}
 }
 
+/* Makes an opened event run or not, as it is to. */
+static void settle(struct mt_opened *opened, const struct mt_opened_event *e)
+{
+	ioctl(e->fd, is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
 void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level)
 {
 	opened->levels[event] = level;
@@ -365,11 +378,15 @@ void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level)
 
 		if (planned->full == event ||
 		    (planned->role == MT_ROLE_MARK && planned->pair == event))
-			ioctl(e->fd,
-			      is_on(opened, e->event) ? PERF_EVENT_IOC_ENABLE
-						      : PERF_EVENT_IOC_DISABLE,
-			      0);
+			settle(opened, e);
 	}
+}
+
+void mt_opened_pause(struct mt_opened *opened, bool paused)
+{
+	opened->paused = paused;
+	for (size_t i = 0; i < opened->events.count; i++)
+		settle(opened, &opened->events.items[i]);
 }
 
 void mt_opened_disable(struct mt_opened *opened)

@@ -38,6 +38,8 @@ struct mt_opened {
 	size_t ring_size;	     /* of storm rings, as granted */
 	bool ring_shrunk;	     /* less than asked for: the mlock limit */
 	int *levels;		     /* by index in the plan: which twin of a full event is on */
+	bool paused;		     /* only side-band events are on */
+	int cgroup;		     /* descriptor of the cgroup that is sampled, or -1; borrowed */
 	const struct mt_plan *plan;
 	const struct mt_perf_features *features;
 };
@@ -74,6 +76,12 @@ void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level);
 
 /* Lets the events of a class begin, one after the other. */
 void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class);
+
+/*
+ * Stops the samples, or lets them go on: names and maps are followed meanwhile. Where it is set
+ * before events are opened or enabled, these do not start.
+ */
+void mt_opened_pause(struct mt_opened *opened, bool paused);
 
 /* The reverse: what the rings hold stays. */
 void mt_opened_disable(struct mt_opened *opened);

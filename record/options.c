@@ -16,14 +16,25 @@
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
 #define LEVEL_MAX 22
-#define SHORT_OPTIONS                                                              \
-	"+:e:aC:p:t:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
-				     */
+#define MAX_SIZE_MIN ((uint64_t)1 << 20)
+#define MAX_SIZE_MAX ((uint64_t)1 << 60)
+#define MEMORY_MIN ((uint64_t)16 << 20)
+#define MEMORY_MAX ((uint64_t)1 << 40)
+#define SHORT_OPTIONS                                                                     \
+	"+:e:aC:p:t:u:G:iD:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
+					    */
 
 enum long_only {
 	OPT_CALL_GRAPH = 256,
 	OPT_BUDGET,
 	OPT_MAX_RATE,
+	OPT_FILTER,
+	OPT_COMM,
+	OPT_DURATION,
+	OPT_CONTROL,
+	OPT_MAX_SIZE,
+	OPT_MEMORY,
+	OPT_STATS,
 	OPT_LIST,
 	OPT_CHECK,
 	OPT_TRACEPOINT_IDS,
@@ -39,10 +50,21 @@ struct option_row {
 
 static const struct option_row rows[] = {
 	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable); --list shows the events"},
+	{OPT_FILTER, "filter", "EXPR",
+	 "only those of the last tracepoint before it: 'ret < 0', 'len > 4096'"},
 	{'a', "all-cpus", NULL, "every process on the host"},
 	{'C', "cpu", "LIST", "every process, on these CPUs only: 0,2-3"},
 	{'p', "pid", "LIST", "these running processes: all threads, and children to come"},
 	{'t', "tid", "LIST", "these running threads, and children to come"},
+	{'u', "uid", "USER", "this user's processes, new ones too: a name or a number"},
+	{'G', "cgroup", "CGROUP", "the processes of this cgroup, new ones too"},
+	{OPT_COMM, "comm", "REGEX", "of those only threads whose name matches"},
+	{'i', "no-inherit", NULL, "no children: only the processes and threads themselves"},
+	{OPT_DURATION, "duration", "TIME", "record for so long: 10s, 500ms, 2m, 1h"},
+	{'D', "delay", "MS",
+	 "start the events so many milliseconds later; -1: --control starts them"},
+	{OPT_CONTROL, "control", "fifo:CTL[,ACK]",
+	 "take enable, disable, ping and stop from a FIFO (or fd:N[,M])"},
 	{'o', "output", "FILE", "where to write (" DEFAULT_OUTPUT "); - is standard output"},
 	{'c', "count", "N", "one sample every N events (1 for faults and tracepoints)"},
 	{'F', "freq", "HZ", "samples a second, for clock and hardware events (1000)"},
@@ -57,6 +79,9 @@ static const struct option_row rows[] = {
 	 "thin events so that recording costs at most PCT % of one "
 	 "CPU"},
 	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
+	{OPT_MAX_SIZE, "max-size", "SIZE", "stop before the file is larger: 500M, 2G"},
+	{OPT_MEMORY, "memory", "MiB", "the recorder's own memory beside the ring buffers (64)"},
+	{OPT_STATS, "stats", NULL, "at the end, a table of what each stage did"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
 	{OPT_CHECK, "check", NULL, "what this host allows, what the rest costs and needs"},
@@ -87,13 +112,13 @@ void mt_record_options_help(FILE *to)
 {
 	fputs("mtrec records what makes memory grow: brk, mmap, page faults, with raw user "
 	      "stacks.\n\n"
-	      "usage: mtrec -e EVENT [options] -a [-- COMMAND [ARG...]]\n"
+	      "usage: mtrec -e EVENT [options] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] -p PID | -t TID [-- COMMAND [ARG...]]\n"
 	      "       mtrec -e EVENT [options] [--] COMMAND [ARG...]\n"
 	      "       mtrec --list [PATTERN]\n"
 	      "       mtrec --check [--tracepoint-ids FILE]\n\n"
-	      "It records until COMMAND ends, the targets are gone, or SIGINT or SIGTERM "
-	      "comes.\n\n",
+	      "It records until COMMAND ends, the targets are gone, --duration is over, or SIGINT "
+	      "or\nSIGTERM comes.\n\n",
 	      to);
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		help_row(&rows[i], to);
@@ -171,6 +196,57 @@ static struct mt_error *parse_budget(const char *text, struct mt_record_options 
 	return NULL;
 }
 
+/* Applies to the last event of the last -e. */
+static struct mt_error *parse_filter(const char *text, struct mt_record_options *options)
+{
+	const char *events =
+		options->events.count ? options->events.items[options->events.count - 1] : NULL;
+	struct mt_filter_option *slot;
+
+	if (!events)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--filter: no event stands before it"),
+				     "give the tracepoint first: -e sched:sched_switch --filter "
+				     "'prev_prio < 100'");
+	if (!text[strspn(text, " \t")])
+		return usage_error(mt_error_create(MT_ERR_USAGE, "--filter: empty expression"));
+	slot = mt_array_push(&options->filters);
+	if (!slot)
+		return mt_error_nomem();
+	slot->event = strrchr(events, ',') ? strrchr(events, ',') + 1 : events;
+	slot->expression = text;
+	return NULL;
+}
+
+static struct mt_error *parse_delay(const char *text, struct mt_record_options *options)
+{
+	uint64_t ms = 0;
+	struct mt_error *err;
+
+	options->start_disabled = !strcmp(text, "-1");
+	err = options->start_disabled ? NULL : parse_number("-D", text, 0, INT32_MAX, &ms);
+	options->delay = ms * 1000000;
+	return mt_error_hint(err, "-D counts milliseconds; -1 leaves the start to --control");
+}
+
+static struct mt_error *parse_memory(const char *text, struct mt_record_options *options)
+{
+	return usage_error(
+		mt_parse_size("--memory", text, 1 << 20, MEMORY_MIN, MEMORY_MAX, &options->memory));
+}
+
+static struct mt_error *parse_control(const char *text, struct mt_record_options *options)
+{
+	if (strncmp(text, "fifo:", 5) && strncmp(text, "fd:", 3))
+		return mt_error_hint(
+			mt_error_create(MT_ERR_USAGE,
+					"--control: '%s' is neither fifo: nor fd:", text),
+			"write fifo:CTL or fifo:CTL,ACK (names of FIFOs), or fd:N or "
+			"fd:N,M (open descriptors)");
+	options->control = text;
+	return NULL;
+}
+
 static struct mt_error *parse_level(const char *text, struct mt_record_options *options)
 {
 	uint64_t level = 0;
@@ -192,6 +268,12 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		if (options->call_graph == MT_GRAPH_NONE)
 			(void)!parse_call_graph("dwarf", options);
 		return true;
+	case 'i':
+		options->no_inherit = true;
+		return true;
+	case OPT_STATS:
+		options->stats = true;
+		return true;
 	case 'q':
 		options->quiet = true;
 		return true;
@@ -209,6 +291,35 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		return true;
 	default:
 		return false;
+	}
+}
+
+/* The options that limit what is recorded, or for how long. */
+static struct mt_error *parse_limit(int key, const char *text, struct mt_record_options *options)
+{
+	switch (key) {
+	case OPT_FILTER:
+		return parse_filter(text, options);
+	case OPT_COMM:
+		options->comm = text;
+		return NULL;
+	case 'u':
+		options->user = text;
+		return NULL;
+	case 'G':
+		options->cgroup = text;
+		return NULL;
+	case OPT_DURATION:
+		return usage_error(mt_parse_duration("--duration", text, &options->duration));
+	case 'D':
+		return parse_delay(text, options);
+	case OPT_CONTROL:
+		return parse_control(text, options);
+	case OPT_MAX_SIZE:
+		return usage_error(mt_parse_size("--max-size", text, 1, MAX_SIZE_MIN, MAX_SIZE_MAX,
+						 &options->max_size));
+	default:
+		return parse_memory(text, options);
 	}
 }
 
@@ -247,8 +358,10 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_budget(text, options);
 	case OPT_MAX_RATE:
 		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
-	default:
+	case 'z':
 		return parse_level(text, options);
+	default:
+		return parse_limit(key, text, options);
 	}
 }
 
@@ -268,31 +381,49 @@ static void fill_long_options(struct option *longs)
 	longs[n] = (struct option){0};
 }
 
-static struct mt_error *check_together(const struct mt_record_options *options)
+/* What is wrong with the choice of targets; NULL: nothing. */
+static const char *bad_targets(const struct mt_record_options *options)
 {
 	bool wide = options->all_cpus || options->cpus.count;
+	bool tasks = options->pids.count || options->tids.count;
+
+	if (wide && tasks)
+		return "-a and -C record every process: -p and -t do not go with them";
+	if ((options->user || options->cgroup) && tasks)
+		return "-u and -G choose the processes by themselves: -p and -t do not go with "
+		       "them";
+	if (!wide && !tasks && !options->command && !options->user && !options->cgroup)
+		return "nothing to record: give -a, -p, -t, or a command";
+	if (mt_list_has(&options->pids, 0))
+		return "-p: there is no process 0";
+	if (mt_list_has(&options->tids, 0))
+		return "-t: there is no thread 0";
+	if (options->cgroup && !*options->cgroup)
+		return "-G: empty name of a cgroup";
+	return NULL;
+}
+
+static struct mt_error *check_together(const struct mt_record_options *options)
+{
 	const char *what = NULL;
 
 	if (!options->events.count)
 		what = "no event: -e says what to record";
-	else if (wide && (options->pids.count || options->tids.count))
-		what = "-a and -C record every process: -p and -t do not go with them";
-	else if (!wide && !options->pids.count && !options->tids.count && !options->command)
-		what = "nothing to record: give -a, -p, -t, or a command";
+	else if (bad_targets(options))
+		what = bad_targets(options);
 	else if (options->period && options->frequency)
 		what = "-c and -F exclude each other";
+	else if (options->start_disabled && !options->control)
+		what = "-D -1 starts nothing by itself: it wants --control";
 	else if (!*options->output)
 		what = "-o: empty file name";
 	else if (options->command && !*options->command[0])
 		what = "the name of the command is empty";
-	else if (mt_list_has(&options->pids, 0))
-		what = "-p: there is no process 0";
-	else if (mt_list_has(&options->tids, 0))
-		what = "-t: there is no thread 0";
 	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : NULL;
 }
 
-/* "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for none. */
+/* "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for
+ * none. */
 static char *candidates(const char *word)
 {
 	size_t length = strcspn(word, "="), size, count = 0;
@@ -320,8 +451,8 @@ static struct mt_error *missing_argument(const char *word)
 }
 
 /*
- * getopt knows the option by optopt: its letter, its key where it got an argument that it does not
- * take, 0 for a long name that is unknown or not clear.
+ * getopt knows the option by optopt: its letter, its key where it got an argument that it
+ * does not take, 0 for a long name that is unknown or not clear.
  */
 static struct mt_error *unknown_option(const char *word)
 {
@@ -371,6 +502,7 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 void mt_record_options_deinit(struct mt_record_options *options)
 {
 	mt_array_deinit(&options->events);
+	mt_array_deinit(&options->filters);
 	mt_array_deinit(&options->cpus);
 	mt_array_deinit(&options->pids);
 	mt_array_deinit(&options->tids);

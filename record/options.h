@@ -29,6 +29,12 @@ enum mt_record_action {
 	MT_ACTION_VERSION,
 };
 
+/* One --filter: an expression for the last event of the -e before it. */
+struct mt_filter_option {
+	const char *event; /* the word, which ends at a comma or the string's end */
+	const char *expression;
+};
+
 struct mt_record_options {
 	enum mt_record_action action;
 	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list */
@@ -43,6 +49,18 @@ struct mt_record_options {
 	double budget;	    /* percent of one CPU; 0: not given */
 	uint64_t max_rate;  /* samples a second and event; 0: not given */
 	int level;	    /* zstd's; 0 stores */
+	MT_ARRAY(struct mt_filter_option) filters;
+	const char *comm;    /* --comm, a POSIX extended expression, or NULL */
+	const char *user;    /* -u, a name or a number, or NULL */
+	const char *cgroup;  /* -G, or NULL */
+	bool no_inherit;     /* no children */
+	uint64_t duration;   /* ns; 0: not given */
+	uint64_t delay;	     /* ns until the events start */
+	bool start_disabled; /* -D -1: until --control says so */
+	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
+	uint64_t max_size;   /* bytes of file; 0: not given */
+	uint64_t memory;     /* bytes for the recorder's own use beside the rings; 0: not given */
+	bool stats;
 	bool quiet;
 	int verbose;
 	const char *tracepoint_ids; /* FILE, or NULL */

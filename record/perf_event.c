@@ -18,6 +18,14 @@ int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
 }
 
+int mt_perf_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu,
+			const struct mt_perf_features *features)
+{
+	unsigned long flags = PERF_FLAG_PID_CGROUP | (features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0);
+
+	return (int)syscall(SYS_perf_event_open, attr, cgroup, cpu, -1, flags);
+}
+
 static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
 					const struct perf_event_attr *attr)
 {

@@ -33,6 +33,10 @@ struct mt_perf_features {
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features);
 
+/* As above for a CPU while it runs the tasks of a cgroup, a directory's descriptor. */
+int mt_perf_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu,
+			const struct mt_perf_features *features);
+
 /*
  * What, why and what to do when opening `name` for this target failed. system_wide: -a or -C.
  */

@@ -10,9 +10,11 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/filter.h"
 #include "record/options.h"
 #include "record/perf_event.h"
 #include "record/syscalls.h"
+#include "record/targets.h"
 #include "record/tracefs.h"
 
 #define DEFAULT_FREQUENCY 1000
@@ -70,11 +72,6 @@ void mt_plan_destroy(struct mt_plan *plan)
 }
 MT_DEFINE_CLEANUP(mt_plan, struct mt_plan)
 
-static bool per_task(const struct mt_record_options *options)
-{
-	return !options->all_cpus && !options->cpus.count;
-}
-
 static uint64_t user_registers(void)
 {
 #if defined(__aarch64__)
@@ -110,7 +107,7 @@ static struct perf_event_attr common_attr(const struct planner *planner)
 		features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
 	attr.exclude_kernel = !features->kernel_frames;
 	attr.exclude_hv = !features->kernel_frames;
-	attr.inherit = per_task(planner->options);
+	attr.inherit = !mt_targets_are_cpus(planner->options) && !planner->options->no_inherit;
 	attr.use_clockid = features->clockid;
 	attr.clockid = features->clockid ? CLOCK_MONOTONIC : 0;
 	return attr;
@@ -212,6 +209,8 @@ static struct mt_error *plan_sideband(struct planner *planner)
 		.attr = common_attr(planner),
 	};
 
+	/* threads started later map files for those that are recorded */
+	event.attr.inherit = !mt_targets_are_cpus(planner->options);
 	event.attr.type = PERF_TYPE_SOFTWARE;
 	event.attr.config = features->dummy ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_ALIGNMENT_FAULTS;
 	event.attr.sample_period = features->dummy ? 1 : INT64_MAX / 2;
@@ -532,6 +531,33 @@ static struct mt_error *note_raw_calls(struct planner *planner)
 	return NULL;
 }
 
+/* The event that a filter is for: the sampled one of its word. */
+static struct mt_planned_event *filtered_event(struct mt_plan *plan, const char *word)
+{
+	size_t length = strcspn(word, ",");
+
+	for (size_t i = 1; i < plan->events.count; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->role == MT_ROLE_SAMPLE && strlen(event->alias) == length &&
+		    !memcmp(event->alias, word, length))
+			return event;
+	}
+	return NULL;
+}
+
+static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter_option *option)
+{
+	struct mt_planned_event *event = filtered_event(plan, option->event);
+
+	if (event && event->attr.type == PERF_TYPE_TRACEPOINT)
+		return mt_filter_add(&event->filter, option->expression);
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--filter: %.*s is no tracepoint",
+					     (int)strcspn(option->event, ","), option->event),
+			     "it goes behind the -e of a tracepoint or a system call: -e brk "
+			     "--filter 'ret > 0'");
+}
+
 static struct mt_error *plan_all(struct planner *planner)
 {
 	const struct mt_record_options *options = planner->options;
@@ -545,7 +571,11 @@ static struct mt_error *plan_all(struct planner *planner)
 				     "-c N takes one sample every N events");
 	if (!err && planner->no_calls)
 		err = stand_in_for_calls(planner);
-	return err ? err : note_raw_calls(planner);
+	if (!err)
+		err = note_raw_calls(planner);
+	for (size_t i = 0; i < options->filters.count && !err; i++)
+		err = plan_filter(planner->plan, &options->filters.items[i]);
+	return err;
 }
 
 struct mt_error *mt_plan_create(const struct mt_record_options *options,

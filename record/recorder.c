@@ -21,8 +21,10 @@
 #include "formats/record.h"
 #include "record/clock.h"
 #include "record/command.h"
+#include "record/control.h"
 #include "record/drain.h"
 #include "record/features.h"
+#include "record/filter.h"
 #include "record/governor.h"
 #include "record/host.h"
 #include "record/limits.h"
@@ -44,6 +46,7 @@
 #define SPOOL_BLOCKS 40
 #define MARK_NS 500000000ull /* everything is written out this often */
 #define FLUSH_MS 200	     /* a drain that has not handed everything on by then has no room to */
+#define TICK_NS 100000000ull
 #define ANCHOR_NS 60000000000ull
 
 /* What was said before there was a recording, or room in it, to say it in. */
@@ -69,7 +72,10 @@ struct recorder {
 	struct mt_stream_config stream_config;
 	MT_ARRAY(struct mt_drain *) drains;
 	struct mt_governor *governor;
+	struct mt_control control;
 	uint64_t started, ended, next_mark, next_anchor;
+	uint64_t next_tick, ticked;	/* of the governor; samples by then */
+	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
 	bool output_failed;
 	MT_ARRAY(struct waiting_note) waiting_notes;
 };
@@ -197,6 +203,9 @@ static struct mt_error *make_plan(struct recorder *r)
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	if (!err)
+		err = mt_filter_check(r->plan, &r->features,
+				      mt_tracepoints_tracefs(r->tracepoints));
+	if (!err)
 		err = plan_twins(r);
 	if (!err)
 		say_plan(r);
@@ -228,6 +237,7 @@ static struct mt_error *open_events(struct recorder *r)
 	if (r->opened.cpus.count < r->options->cpus.count)
 		say(r, 1, "-C: %zu of these CPUs are not online",
 		    r->options->cpus.count - r->opened.cpus.count);
+	r->opened.paused = r->options->delay || r->options->start_disabled;
 	err = mt_targets_open(r->options, &r->command, &r->opened);
 	if (!err && r->opened.ring_shrunk)
 		say_shrunk(r, ring);
@@ -378,13 +388,89 @@ static bool take_signals(struct recorder *r)
 	return stop;
 }
 
+static void pause_samples(struct recorder *r, bool paused, const char *why)
+{
+	mt_opened_pause(&r->opened, paused);
+	r->samples_from = UINT64_MAX;
+	say(r, 0, "events %s %.3f s after the start%s", paused ? "disabled" : "enabled",
+	    (double)(mt_clock_now(&r->clock) - r->started) / 1e9, why);
+}
+
+/* Does as one command of --control says; false where that is to stop. */
+static bool obey(struct recorder *r, enum mt_control_command command)
+{
+	switch (command) {
+	case MT_CONTROL_ENABLE:
+	case MT_CONTROL_DISABLE:
+		pause_samples(r, command == MT_CONTROL_DISABLE, ", by --control");
+		break;
+	case MT_CONTROL_UNKNOWN:
+		say(r, 1, "--control: '%s' is none of enable, disable, ping and stop",
+		    r->control.line);
+		return true; /* not acknowledged, as perf does */
+	default:
+		break;
+	}
+	mt_control_ack(&r->control);
+	return command != MT_CONTROL_STOP;
+}
+
+/* Reads --control; false where it says stop. */
+static bool take_control(struct recorder *r)
+{
+	enum mt_control_command command;
+	bool open = mt_control_read(&r->control);
+
+	while ((command = mt_control_take(&r->control))) {
+		if (!obey(r, command))
+			return false;
+	}
+	if (!open) {
+		say(r, 1, "--control: nobody writes there any more; events stay %s",
+		    r->opened.paused ? "disabled" : "enabled");
+		r->waiting.control = -1;
+	}
+	return true;
+}
+
 /* Until something is due by the clock. */
 static uint64_t idle_ns(const struct recorder *r)
 {
-	uint64_t now = mt_clock_now(&r->clock);
-	uint64_t due = r->next_mark < r->next_anchor ? r->next_mark : r->next_anchor;
+	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick, r->samples_from,
+				 r->stop_at};
+	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
 
+	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
+		due = dues[i] < due ? dues[i] : due;
 	return due > now ? due - now : 0;
+}
+
+/* Often while samples come; on an idle host no more often than marks need us anyway. */
+static void tick(struct recorder *r, uint64_t now)
+{
+	uint64_t samples = sum_counts(r).samples;
+
+	mt_governor_tick(r->governor, now);
+	r->next_tick = samples != r->ticked ? now + TICK_NS : UINT64_MAX;
+	r->ticked = samples;
+}
+
+/* What is due by the clock; false when the recording is to end. */
+static bool do_what_is_due(struct recorder *r)
+{
+	uint64_t now = mt_clock_now(&r->clock);
+
+	if (now >= r->stop_at)
+		return false;
+	if (now >= r->next_tick || now >= r->next_mark)
+		tick(r, now);
+	if (now >= r->samples_from)
+		pause_samples(r, false, ", as -D says");
+	if (now >= r->next_mark)
+		mark(r);
+	if (now >= r->next_anchor)
+		anchor(r);
+	return true;
 }
 
 /* One turn of waiting; false when the recording is to end. */
@@ -400,12 +486,9 @@ static bool wait_turn(struct recorder *r)
 		return false;
 	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
 		return false;
-	mt_governor_tick(r->governor, mt_clock_now(&r->clock));
-	if (mt_clock_now(&r->clock) >= r->next_mark)
-		mark(r);
-	if (mt_clock_now(&r->clock) >= r->next_anchor)
-		anchor(r);
-	return true;
+	if ((causes & MT_WAKE_CONTROL) && !take_control(r))
+		return false;
+	return do_what_is_due(r);
 }
 
 /* The command goes on without us until it ends by itself; signals still reach it. */
@@ -507,7 +590,12 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 {
 	mt_opened_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);
-	wait_for_command(r);
+	if (r->command.pid && !mt_command_poll(&r->command)) {
+		say(r, 2, "recording has ended; process %d goes on, and is waited for",
+		    r->command.pid);
+		mark(r); /* what there is, is on disk while we wait */
+		wait_for_command(r);
+	}
 	mt_pack_set_ending(r->pack, r->waiting.signals);
 	stop_drains(r);
 	put_waiting_notes(r);
@@ -561,6 +649,9 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
 	if (!err)
 		err = open_events(r);
+	if (!err && r->options->control)
+		err = mt_control_open(r->options->control, &r->control);
+	r->waiting.control = r->control.in;
 	if (!err && !mt_targets_watch(r->options, &r->waiting))
 		err = mt_error_nomem();
 	if (!err)
@@ -581,6 +672,9 @@ static void record(struct recorder *r, struct mt_recorder_result *result)
 	r->started = mt_clock_now(&r->clock);
 	r->next_mark = r->started + MARK_NS;
 	r->next_anchor = r->started + ANCHOR_NS;
+	r->next_tick = UINT64_MAX;
+	r->samples_from = r->options->delay ? r->started + r->options->delay : UINT64_MAX;
+	r->stop_at = r->options->duration ? r->started + r->options->duration : UINT64_MAX;
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_RARE);
 	put_existing(r);
@@ -612,6 +706,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_tracepoints_destroy(r->tracepoints);
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);
+	mt_control_close(&r->control);
 	mt_waiting_deinit(&r->waiting);
 }
 
@@ -624,6 +719,7 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		.options = options,
 		.voice = voice,
 		.output = -1,
+		.control = {.in = -1, .ack = -1},
 		.waiting = {.signals = -1, .failed = -1, .full = -1, .control = -1},
 	};
 	struct mt_recorder_result result = {0};

@@ -10,7 +10,7 @@
 
 bool mt_targets_are_cpus(const struct mt_record_options *options)
 {
-	return options->all_cpus || options->cpus.count;
+	return options->all_cpus || options->cpus.count || options->user || options->cgroup;
 }
 
 bool mt_targets_are_tasks(const struct mt_record_options *options)

@@ -87,6 +87,11 @@ void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints)
 	free(tracepoints);
 }
 
+int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints)
+{
+	return tracepoints->tracefs.dir;
+}
+
 bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints)
 {
 	return tracepoints->tracefs.dir >= 0;

@@ -41,6 +41,9 @@ bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints);
 struct mt_error *mt_tracepoints_save(struct mt_tracepoints *tracepoints, const char *path,
 				     size_t *written);
 
+/* The descriptor of tracefs's directory, or -1. */
+int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints);
+
 /* Where ids have come from so far, in words; valid until the next look-up. */
 const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints);
 
