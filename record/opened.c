@@ -15,6 +15,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/cgroup.h"
 #include "record/limits.h"
 #include "record/perf_event.h"
 #include "record/plan.h"
@@ -259,6 +260,8 @@ static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opene
 	*gone = tid >= 0 && errno == ESRCH;
 	if (*gone || (tid < 0 && errno == ENODEV)) /* ENODEV: unplugged meanwhile */
 		return NULL;
+	if (opened->cgroup >= 0 && errno != EACCES && errno != EPERM && errno != EMFILE)
+		return mt_cgroup_error(errno, opened->cgroup_name, planned->name);
 	return mt_perf_open_error(errno, planned->name, tid < 0, &attr);
 }
 

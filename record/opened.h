@@ -39,7 +39,8 @@ struct mt_opened {
 	bool ring_shrunk;	     /* less than asked for: the mlock limit */
 	int *levels;		     /* by index in the plan: which twin of a full event is on */
 	bool paused;		     /* only side-band events are on */
-	int cgroup;		     /* descriptor of the cgroup that is sampled, or -1; borrowed */
+	const char *cgroup_name;
+	int cgroup; /* descriptor of the cgroup that is sampled, or -1; borrowed */
 	const struct mt_plan *plan;
 	const struct mt_perf_features *features;
 };

@@ -51,7 +51,7 @@ struct option_row {
 static const struct option_row rows[] = {
 	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable); --list shows the events"},
 	{OPT_FILTER, "filter", "EXPR",
-	 "only those of the last tracepoint before it: 'ret < 0', 'len > 4096'"},
+	 "of the tracepoint before it only those: 'ret > 0', 'len > 4096'"},
 	{'a', "all-cpus", NULL, "every process on the host"},
 	{'C', "cpu", "LIST", "every process, on these CPUs only: 0,2-3"},
 	{'p', "pid", "LIST", "these running processes: all threads, and children to come"},
@@ -61,8 +61,7 @@ static const struct option_row rows[] = {
 	{OPT_COMM, "comm", "REGEX", "of those only threads whose name matches"},
 	{'i', "no-inherit", NULL, "no children: only the processes and threads themselves"},
 	{OPT_DURATION, "duration", "TIME", "record for so long: 10s, 500ms, 2m, 1h"},
-	{'D', "delay", "MS",
-	 "start the events so many milliseconds later; -1: --control starts them"},
+	{'D', "delay", "MS", "start the events so much later; -1: --control starts them"},
 	{OPT_CONTROL, "control", "fifo:CTL[,ACK]",
 	 "take enable, disable, ping and stop from a FIFO (or fd:N[,M])"},
 	{'o', "output", "FILE", "where to write (" DEFAULT_OUTPUT "); - is standard output"},

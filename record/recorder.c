@@ -19,6 +19,7 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
+#include "record/cgroup.h"
 #include "record/clock.h"
 #include "record/command.h"
 #include "record/control.h"
@@ -73,6 +74,7 @@ struct recorder {
 	MT_ARRAY(struct mt_drain *) drains;
 	struct mt_governor *governor;
 	struct mt_control control;
+	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	/* of the governor; samples by then */
 	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
@@ -237,6 +239,8 @@ static struct mt_error *open_events(struct recorder *r)
 	if (r->opened.cpus.count < r->options->cpus.count)
 		say(r, 1, "-C: %zu of these CPUs are not online",
 		    r->options->cpus.count - r->opened.cpus.count);
+	r->opened.cgroup = r->cgroup;
+	r->opened.cgroup_name = r->options->cgroup;
 	r->opened.paused = r->options->delay || r->options->start_disabled;
 	err = mt_targets_open(r->options, &r->command, &r->opened);
 	if (!err && r->opened.ring_shrunk)
@@ -642,6 +646,8 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 
 	if (!err)
 		err = mt_host_cpus(&r->cpus);
+	if (!err && r->options->cgroup)
+		err = mt_cgroup_open(r->options->cgroup, &r->cgroup);
 	if (!err)
 		err = make_plan(r);
 	if (!err && r->options->command)
@@ -707,6 +713,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);
 	mt_control_close(&r->control);
+	mt_close_p(&r->cgroup);
 	mt_waiting_deinit(&r->waiting);
 }
 
@@ -719,6 +726,7 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		.options = options,
 		.voice = voice,
 		.output = -1,
+		.cgroup = -1,
 		.control = {.in = -1, .ack = -1},
 		.waiting = {.signals = -1, .failed = -1, .full = -1, .control = -1},
 	};

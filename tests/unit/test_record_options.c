@@ -241,8 +241,8 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("-e brk -a --quiet=3", "option '--quiet' takes no argument", "--help"));
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
 	MT_CHECK(refused("-e brk -a --c 3",
-			 "option '--c' could be --cpu, --count, --call-graph, "
-			 "--compression-level or --check",
+			 "option '--c' could be --cpu, --cgroup, --comm, --control, --count, "
+			 "--call-graph, --compression-level or --check",
 			 "--help"));
 }
 
@@ -325,14 +325,93 @@ MT_TEST(a_mistake_leaves_the_result_alone)
 	MT_CHECK_EQ(options.level, 77);
 }
 
+MT_TEST(what_limits_a_recording_is_parsed)
+{
+	CHECK_FIELD("--duration 10", duration, 10000000000);
+	CHECK_FIELD("--duration 1.5s", duration, 1500000000);
+	CHECK_FIELD("--duration=500ms", duration, 500000000);
+	CHECK_FIELD("--duration 2m", duration, 120000000000);
+	CHECK_FIELD("--duration 1h", duration, 3600000000000);
+	CHECK_FIELD("-D 250", delay, 250000000);
+	CHECK_FIELD("--delay 0", delay, 0);
+	CHECK_FIELD("-D -1 --control fd:3", start_disabled, true);
+	CHECK_FIELD("-D -1 --control fd:3", delay, 0);
+	CHECK_FIELD("--max-size 2M", max_size, 2 << 20);
+	CHECK_FIELD("--max-size=1G", max_size, 1 << 30);
+	CHECK_FIELD("--memory 32", memory, 32 << 20);
+	CHECK_FIELD("--memory 32M", memory, 32 << 20);
+	CHECK_FIELD("-i", no_inherit, true);
+	CHECK_FIELD("--no-inherit", no_inherit, true);
+	CHECK_FIELD("--stats", stats, true);
+}
+
+MT_TEST(a_filter_is_for_the_last_event_before_it)
+{
+	struct mt_record_options options = {0};
+
+	MT_REQUIRE(
+		MT_CHECK_OK(parse("-e brk,mmap --filter ret<0 -e cs --filter x>1 -a", &options)));
+	MT_CHECK_EQ(options.filters.count, 2);
+	MT_CHECK_STR(options.filters.items[0].event, "mmap");
+	MT_CHECK_STR(options.filters.items[0].expression, "ret<0");
+	MT_CHECK_STR(options.filters.items[1].event, "cs");
+	mt_record_options_deinit(&options);
+	MT_CHECK(refused("--filter ret<0 -e brk -a", "--filter: no event stands before it",
+			 "give the tracepoint first"));
+	MT_CHECK(refused_more("--filter ~", "--filter: empty expression"));
+}
+
+MT_TEST(users_and_cgroups_are_targets)
+{
+	struct mt_record_options options = {0};
+
+	MT_REQUIRE(MT_CHECK_OK(parse("-e brk -u nobody", &options)));
+	MT_CHECK_STR(options.user, "nobody");
+	mt_record_options_deinit(&options);
+	MT_REQUIRE(MT_CHECK_OK(parse("-e brk --cgroup /a/b --comm ^x$", &options)));
+	MT_CHECK_STR(options.cgroup, "/a/b");
+	MT_CHECK_STR(options.comm, "^x$");
+	mt_record_options_deinit(&options);
+	MT_CHECK(
+		refused("-e brk --comm x", "nothing to record: give -a, -p, -t, or a command", ""));
+	MT_CHECK(refused("-e brk -u 1 -p 1",
+			 "-u and -G choose the processes by themselves: -p and -t do not go with "
+			 "them",
+			 ""));
+	MT_CHECK(refused("-e brk -G ~", "-G: empty name of a cgroup", ""));
+}
+
+MT_TEST(bad_limits_are_told_what_is_right)
+{
+	MT_CHECK(refused_more("--duration 0",
+			      "--duration: '0' is not a time like 10s, 500ms, 2m or 1h"));
+	MT_CHECK(refused_more("--duration 5d",
+			      "--duration: '5d' is not a time like 10s, 500ms, 2m or 1h"));
+	MT_CHECK(refused_more("--duration -5",
+			      "--duration: '-5' is not a time like 10s, 500ms, 2m or 1h"));
+	MT_CHECK(refused("-e brk -a -D x", "-D: 'x' is not a number from 0 to 2147483647",
+			 "-1 leaves the start"));
+	MT_CHECK(refused_more("-D -1", "-D -1 starts nothing by itself: it wants --control"));
+	MT_CHECK(refused("-e brk -a --control /tmp/x",
+			 "--control: '/tmp/x' is neither fifo: nor fd:", "fifo:CTL"));
+	MT_CHECK(refused_more("--max-size 1000K",
+			      "--max-size: '1000K' is not a size from 1M to 1073741824G"));
+	MT_CHECK(refused_more("--memory 8", "--memory: '8' is not a size from 16M to 1024G"));
+}
+
 MT_TEST(help_names_every_option)
 {
 	static const char *const names[] = {
-		"-e, --event", "-a, --all-cpus", "-C, --cpu",	     "-p, --pid",
-		"-t, --tid",   "-o, --output",	 "-c, --count",	     "-F, --freq",
-		"-g ",	       "--call-graph",	 "-m, --mmap-pages", "-z, --compression-level",
-		"-q, --quiet", "-v, --verbose",	 "--list [PATTERN]", "--version",
-		"-h, --help",  "exit status:"};
+		"-e, --event",	  "-a, --all-cpus",   "-C, --cpu",
+		"-p, --pid",	  "-t, --tid",	      "-o, --output",
+		"-c, --count",	  "-F, --freq",	      "-g ",
+		"--call-graph",	  "-m, --mmap-pages", "-z, --compression-level",
+		"-q, --quiet",	  "-v, --verbose",    "--list [PATTERN]",
+		"--version",	  "-h, --help",	      "exit status:",
+		"--filter EXPR",  "-u, --uid USER",   "-G, --cgroup",
+		"--comm REGEX",	  "-i, --no-inherit", "--duration TIME",
+		"-D, --delay MS", "--control",	      "--max-size SIZE",
+		"--memory MiB",	  "--stats"};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
