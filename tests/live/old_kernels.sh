@@ -81,7 +81,7 @@ holds() {
 oldest='lost counts,event clock,exec in COMM,close on exec,MMAP2,identifier first,dummy event,id by ioctl'
 for row in "3.10|$oldest" '4.4|lost counts' '4.15|lost counts' '4.18|lost counts' '5.4|lost counts'; do
 	version=${row%%|*}
-	expect 0 "$version: a recording" on "$version" "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr ./grow
+	expect 0 "$version: a recording" on "$version" "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 	cp "$err" said
 	is "$version: it misses what $version has not" "$(missing)" "${row#*|}"
 	says "$version: ... and loses nothing" ', 0 lost ->' said
@@ -92,22 +92,22 @@ for row in "3.10|$oldest" '4.4|lost counts' '4.15|lost counts' '4.18|lost counts
 	check "$version: ... and all that is missed" test "$(grep -cE '^part +(lost counts|event clock|exec in COMM|MMAP2|identifier first)|^ok .* no: ' "$out")" -eq \
 		"$(tr ',' '\n' <<<"${row#*|}" | wc -l)"
 done
-expect 0 '3.10: the clock' on 3.10 "$mtrec" -e page-faults -o our.mtr ./grow
+expect 0 '3.10: the clock' on 3.10 "$mtrec" -e page-faults -o our.mtr env -u LD_PRELOAD ./grow
 "$MT_BUILD/mtreport" --info our.mtr >info 2>/dev/null
 says "... is the kernel's own" 'clock +the kernel.s perf clock' info
-expect 0 '3.10: the whole host' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -a -o our.mtr ./grow
+expect 0 '3.10: the whole host' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -a -o our.mtr env -u LD_PRELOAD ./grow
 TZ=UTC holds '3.10, -a' 90
 
 # Events that stand in.
 export OLD_KERNEL_WITHOUT=syscalls
-expect 0 'without syscalls:*' on 5.4 "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr ./grow
+expect 0 'without syscalls:*' on 5.4 "$mtrec" -v --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 says '... raw_syscalls serve, and it is said' 'raw_syscalls with a filter serve; calls of 32-bit programs are left out'
 TZ=UTC holds 'raw_syscalls'
 says '... the recording tells the filter' 'brk = raw_syscalls:sys_exit/id == [0-9]+/: sample' info
-expect 0 'the same on 3.10' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr ./grow
+expect 0 'the same on 3.10' on 3.10 "$mtrec" -q --call-graph dwarf,8192 -e brk,mmap,page-faults -o our.mtr env -u LD_PRELOAD ./grow
 TZ=UTC holds 'raw_syscalls, 3.10'
 export OLD_KERNEL_WITHOUT=tracepoints
-expect 0 'without any tracepoint' on 5.4 "$mtrec" --call-graph dwarf,8192 -e brk,mmap -o our.mtr ./grow
+expect 0 'without any tracepoint' on 5.4 "$mtrec" --call-graph dwarf,8192 -e brk,mmap -o our.mtr env -u LD_PRELOAD ./grow
 says '... page faults and mmap records stand in for both' 'page faults and .* records stand in for brk, mmap;'
 check '... one line says so' test "$(grep -c 'stand in' "$err")" -eq 1
 check '... page faults are there' test "$(calls page-faults ';map_some')" -ge 80

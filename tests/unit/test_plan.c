@@ -457,4 +457,104 @@ MT_TEST(unknown_events_are_named)
 	check_refused("brk:u", MT_ERR_USAGE, "bad modifier in 'brk:u'");
 }
 
+/* Where only raw_syscalls are: no CONFIG_FTRACE_SYSCALLS. */
+static struct mt_error *find_raw(void *context, const char *name, struct mt_tracepoint *out)
+{
+	(void)context;
+	if (strncmp(name, "raw_syscalls:", 13))
+		return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
+	*out = (struct mt_tracepoint){.id = strstr(name, "exit") ? 2 : 1};
+	return NULL;
+}
+
+/* Where tracepoints are out of reach. */
+static struct mt_error *find_none(void *context, const char *name, struct mt_tracepoint *out)
+{
+	(void)context;
+	(void)out;
+	return mt_error_hint(mt_error_create(MT_ERR_PERMISSION, "%s is out of reach", name),
+			     "be root");
+}
+
+static struct mt_plan *planned_by(const char *events,
+				  struct mt_error *(*look_up)(void *, const char *,
+							      struct mt_tracepoint *))
+{
+	struct mt_tracepoint_source source = {NULL, look_up};
+	const char *words[] = {events};
+	struct mt_record_options options = {
+		.events = {.items = words, .count = 1},
+		.all_cpus = true,
+		.call_graph = MT_GRAPH_DWARF,
+		.dump_size = 8192,
+	};
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(mt_plan_create(&options, &all_features, &source, &plan));
+	return plan;
+}
+
+MT_TEST(without_syscalls_raw_syscalls_serve_filtered_by_number)
+{
+	struct mt_plan *plan = planned_by("brk,mmap", find_raw);
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 5);
+	for (size_t i = 1; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		MT_CHECK_STR(event->name,
+			     i % 2 ? "raw_syscalls:sys_exit" : "raw_syscalls:sys_enter");
+		MT_CHECK_STR(event->alias, i < 3 ? "brk" : "mmap");
+		MT_CHECK(event->filter && !strncmp(event->filter, "id == ", 6));
+		MT_CHECK_EQ(event->pair, i % 2 ? i + 1 : i - 1);
+		/* marks too tell the ABI by a register, and carry no stack */
+		MT_CHECK(has(event, PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER));
+		MT_CHECK_EQ(has(event, PERF_SAMPLE_STACK_USER), i % 2);
+		MT_CHECK_EQ(event->decoded.sample_regs_user, event->attr.sample_regs_user);
+	}
+	MT_CHECK_STR(plan->events.items[1].filter, plan->events.items[2].filter);
+	MT_CHECK(strcmp(plan->events.items[1].filter, plan->events.items[3].filter) != 0);
+	MT_CHECK_EQ(plan->notes.count, 1);
+	MT_CHECK(strstr(plan->notes.items[0], "32-bit"));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(without_any_tracepoint_page_faults_and_mmap_records_stand_in)
+{
+	struct mt_plan *plan = planned_by("brk,mmap,munmap", find_none);
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 2);
+	MT_CHECK(plan->events.items[0].attr.mmap_data);
+	MT_CHECK_EQ(plan->events.items[1].attr.config, PERF_COUNT_SW_PAGE_FAULTS);
+	MT_CHECK_EQ(plan->notes.count, 1);
+	MT_CHECK(strstr(plan->notes.items[0], "brk, mmap, munmap"));
+	MT_CHECK(strstr(plan->notes.items[0], "be root"));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(page_faults_that_are_asked_for_are_not_asked_for_twice)
+{
+	struct mt_plan *plan = planned_by("faults,brk", find_none);
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 2);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(other_tracepoints_have_nothing_that_stands_in)
+{
+	struct mt_tracepoint_source source = {NULL, find_none};
+	const char *words[] = {"sched:sched_switch"};
+	struct mt_record_options options = {.events = {.items = words, .count = 1},
+					    .all_cpus = true};
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = mt_plan_create(&options, &all_features, &source, &plan);
+
+	MT_REQUIRE(MT_CHECK(err));
+	MT_CHECK_EQ(err->kind, MT_ERR_PERMISSION);
+	mt_error_destroy(err);
+}
+
 MT_TEST_MAIN
