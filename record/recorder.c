@@ -38,6 +38,7 @@
 #include "record/spool.h"
 #include "record/state.h"
 #include "record/targets.h"
+#include "record/task_filter.h"
 #include "record/throttle.h"
 #include "record/tracepoints.h"
 #include "record/twins.h"
@@ -74,6 +75,7 @@ struct recorder {
 	MT_ARRAY(struct mt_drain *) drains;
 	struct mt_governor *governor;
 	struct mt_control control;
+	struct mt_task_filter *filter;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	/* of the governor; samples by then */
@@ -285,6 +287,7 @@ static struct mt_error *start_drains(struct recorder *r)
 						     .ids = &r->opened.ids,
 						     .levels = r->opened.levels,
 						     .spool = r->spool,
+						     .filter = r->filter,
 						     .self = getpid()};
 	err = create_drains(r);
 	for (size_t i = 0; i < r->drains.count && !err; i++) {
@@ -648,6 +651,8 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 		err = mt_host_cpus(&r->cpus);
 	if (!err && r->options->cgroup)
 		err = mt_cgroup_open(r->options->cgroup, &r->cgroup);
+	if (!err && (r->options->comm || r->options->user))
+		err = mt_task_filter_create(r->options->comm, r->options->user, NULL, &r->filter);
 	if (!err)
 		err = make_plan(r);
 	if (!err && r->options->command)
@@ -712,6 +717,7 @@ static void recorder_deinit(struct recorder *r)
 	mt_tracepoints_destroy(r->tracepoints);
 	mt_array_deinit(&r->cpus);
 	mt_close_p(&r->output);
+	mt_task_filter_destroy(r->filter);
 	mt_control_close(&r->control);
 	mt_close_p(&r->cgroup);
 	mt_waiting_deinit(&r->waiting);

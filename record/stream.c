@@ -18,6 +18,7 @@
 #include "record/plan.h"
 #include "record/ring.h"
 #include "record/spool.h"
+#include "record/task_filter.h"
 #include "record/twins.h"
 
 #define GIVE_BACK                                                                       \
@@ -30,7 +31,8 @@
 #define DUMPED_MAX ((size_t)8 << 20)
 
 struct counters {
-	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped;
+	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped, left_out,
+		coded, passes, ring_peak;
 };
 
 struct mt_stream {
@@ -65,6 +67,14 @@ static bool has_room(const struct mt_stream *stream)
 	       stream->dumped < DUMPED_MAX;
 }
 
+/* Hands the filled block on. */
+static void push_block(struct mt_stream *stream)
+{
+	count(&stream->counts.coded, stream->block->used);
+	mt_spool_push(stream->config->spool, stream->block);
+	stream->block = NULL;
+}
+
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
 static struct mt_block *block_with_room(struct mt_stream *stream)
 {
@@ -72,10 +82,8 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 
 	if (stream->block && has_room(stream))
 		return stream->block;
-	if (stream->block) {
-		mt_spool_push(spool, stream->block);
-		stream->block = NULL;
-	}
+	if (stream->block)
+		push_block(stream);
 	stream->block = mt_spool_take(spool);
 	if (stream->block) {
 		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
@@ -175,6 +183,12 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		return;
 	}
 	time = mt_get_le64(record + planned->time_offset);
+	if (stream->config->filter &&
+	    !mt_task_filter_wants(stream->config->filter,
+				  mt_get_le32(record + planned->pid_offset + 4), time)) {
+		count(&stream->counts.left_out, 1);
+		return;
+	}
 	if (!put_sample(stream, planned, event, time, record, size)) {
 		count(&stream->counts.odd, 1);
 		return;
@@ -228,6 +242,8 @@ static void take_other(struct mt_stream *stream, const struct perf_event_header 
 	time = mt_get_le64(record + size - 24);
 	if (header->type == PERF_RECORD_LOST && size >= sizeof(*header) + 48)
 		note_loss(stream, mt_get_le64(record + 8), mt_get_le64(record + 16), time);
+	if (stream->config->filter)
+		mt_task_filter_see(stream->config->filter, record, size, time);
 	if (mt_kernel_put(stream->block, time, 0, record, size)) {
 		stream->last_time = time;
 		count(&stream->counts.records, 1);
@@ -247,9 +263,12 @@ static void take_record(struct mt_stream *stream, const struct perf_event_header
 static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t limit)
 {
 	struct mt_ring *ring = stream->ring;
-	uint64_t began = ring->tail, given_back = began;
+	uint64_t began = ring->tail, given_back = began, found = ring->head - began;
 	enum mt_stream_result result = MT_STREAM_EMPTY;
 
+	count(&stream->counts.passes, 1);
+	if (found > stream->counts.ring_peak)
+		count(&stream->counts.ring_peak, found - stream->counts.ring_peak);
 	while (ring->tail != ring->head) {
 		const struct perf_event_header *header;
 
@@ -333,10 +352,8 @@ static void push_losses(struct mt_stream *stream)
 void mt_stream_flush(struct mt_stream *stream)
 {
 	hold(stream);
-	if (stream->block && stream->block->used) {
-		mt_spool_push(stream->config->spool, stream->block);
-		stream->block = NULL;
-	}
+	if (stream->block && stream->block->used)
+		push_block(stream);
 	push_losses(stream);
 	let_go(stream);
 }
@@ -408,6 +425,11 @@ void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_count
 	sum->raw_bytes += stream->counts.raw_bytes;
 	sum->lost += stream->counts.lost;
 	sum->own += stream->counts.own;
+	sum->left_out += stream->counts.left_out;
+	sum->coded += stream->counts.coded;
+	sum->passes += stream->counts.passes;
+	if (stream->counts.ring_peak > sum->ring_peak)
+		sum->ring_peak = stream->counts.ring_peak;
 	sum->odd += stream->counts.odd;
 	sum->stalls += stream->counts.stalls;
 	sum->helped += stream->counts.helped;

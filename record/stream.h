@@ -18,6 +18,7 @@ struct mt_plan;
 struct mt_ring;
 struct mt_spool;
 struct mt_stream;
+struct mt_task_filter;
 
 /* What all streams share; borrowed, and constant while they run. */
 struct mt_stream_config {
@@ -26,7 +27,8 @@ struct mt_stream_config {
 	struct mt_spool *spool;
 	const int *levels; /* by index in the plan: which twin of a full event is on; changes under
 			      way */
-	pid_t self;	   /* its samples are dropped: the recorder does not record itself */
+	struct mt_task_filter *filter; /* whose samples are kept; NULL: everybody's */
+	pid_t self; /* its samples are dropped: the recorder does not record itself */
 };
 
 struct mt_stream_counts {
@@ -35,6 +37,10 @@ struct mt_stream_counts {
 	uint64_t raw_bytes; /* as the kernel wrote them */
 	uint64_t lost;	    /* told by LOST records */
 	uint64_t own;	    /* the recorder's own samples, dropped */
+	uint64_t left_out;  /* samples that --comm or -u drops */
+	uint64_t coded;	    /* bytes put into blocks */
+	uint64_t passes;    /* drains of its ring that found something */
+	uint64_t ring_peak; /* most bytes that a pass found in its ring; of all streams, the most */
 	uint64_t odd;	    /* records that made no sense */
 	uint64_t stalls;    /* passes that found no free block */
 	uint64_t helped;    /* passes by a buddy */

@@ -1,0 +1,270 @@
+/*
+ * The verdicts on threads: a cache of 64 Ki of them, eight to a set, whose slots are atomic words
+ * so that drains never wait for one another. A slot that two write at once holds one of the two;
+ * what falls out is asked of /proc again.
+ *
+ * Records of one CPU come in nearly their order, but the names in the rare ring are read before the
+ * samples of the storm ring that came earlier: a slot keeps the verdict before its last change, and
+ * when that was.
+ */
+#include "record/task_filter.h"
+
+#include <linux/perf_event.h>
+#include <pwd.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "record/numbers.h"
+#include "record/procfs.h"
+
+#define SETS 8192
+#define WAYS 8
+#define REFRESH_NS                                                                     \
+	250000000ull /* a verdict is looked up again that often: setuid() tells nobody \
+		      */
+#ifndef PERF_RECORD_MISC_COMM_EXEC
+#define PERF_RECORD_MISC_COMM_EXEC (1 << 13)
+#endif
+
+/* What is known of a thread, in the low bits of its slot's word; the tid stands above. */
+enum {
+	KNOWN = 1,
+	COMM_FITS = 2,
+	USER_FITS = 4,
+	KEPT_BEFORE = 8,
+	FACTS = COMM_FITS | USER_FITS,
+	TID_SHIFT = 8,
+};
+
+struct slot {
+	_Atomic uint64_t word;	  /* tid and flags; 0: empty */
+	_Atomic uint64_t since;	  /* when the verdict changed */
+	_Atomic uint64_t checked; /* when /proc was last asked */
+};
+
+struct mt_task_filter {
+	bool by_comm, by_user;
+	regex_t comm;
+	uint32_t uid;
+	struct mt_task_source source;
+	struct slot slots[SETS][WAYS];
+};
+
+MT_DEFINE_CLEANUP(mt_task_filter, struct mt_task_filter)
+
+/* The effective user, the second of "Uid:\t0\t0\t0\t0", as ps -u and perf mean it. */
+static bool effective_user(const char *status, uint32_t *out)
+{
+	const char *line = status ? strstr(status, "\nUid:") : NULL;
+
+	return line && sscanf(line, " Uid: %*u %u", out) == 1;
+}
+
+static bool look_into_proc(void *context, uint32_t tid, struct mt_task_facts *out)
+{
+	MT_CLEANUP_FREE char *comm = mt_read_textf(NULL, "/proc/%u/comm", tid);
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%u/status", tid);
+
+	(void)context;
+	if (!comm || !effective_user(status, &out->uid))
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	snprintf(out->comm, sizeof(out->comm), "%s", comm);
+	return true;
+}
+
+static struct mt_error *compile_comm(const char *text, regex_t *out)
+{
+	char why[128];
+	int failed = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
+
+	if (!failed)
+		return NULL;
+	regerror(failed, out, why, sizeof(why));
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--comm: '%s': %s", text, why),
+			     "a POSIX extended regular expression, as grep -E takes them");
+}
+
+/* /etc/passwd alone: what else may know users needs libraries that a static mtrec has not. */
+static struct mt_error *find_user(const char *name, uint32_t *out)
+{
+	MT_CLEANUP_FCLOSE FILE *users = NULL;
+	struct passwd *entry;
+	uint64_t number;
+
+	if (mt_parse_u64(name, &number) && number < UINT32_MAX) {
+		*out = (uint32_t)number;
+		return NULL;
+	}
+	users = fopen("/etc/passwd", "re");
+	while (users && (entry = fgetpwent(users))) {
+		if (strcmp(entry->pw_name, name))
+			continue;
+		*out = (uint32_t)entry->pw_uid;
+		return NULL;
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-u: there is no user '%s'", name),
+			     "only /etc/passwd is looked into; id -u NAME gives the number");
+}
+
+struct mt_error *mt_task_filter_create(const char *comm, const char *user,
+				       const struct mt_task_source *source,
+				       struct mt_task_filter **out)
+{
+	MT_CLEANUP(mt_task_filter_destroy_p)
+	struct mt_task_filter *filter = calloc(1, sizeof(*filter));
+	struct mt_error *err;
+
+	if (!filter)
+		return mt_error_nomem();
+	filter->source = source ? *source : (struct mt_task_source){.look_up = look_into_proc};
+	err = user ? find_user(user, &filter->uid) : NULL;
+	filter->by_user = user && !err;
+	if (!err && comm)
+		err = compile_comm(comm, &filter->comm);
+	filter->by_comm = comm && !err;
+	if (err)
+		return err;
+	*out = MT_TAKE(filter);
+	return NULL;
+}
+
+void mt_task_filter_destroy(struct mt_task_filter *filter)
+{
+	if (filter && filter->by_comm)
+		regfree(&filter->comm);
+	free(filter);
+}
+
+static uint64_t comm_flag(const struct mt_task_filter *filter, const char *comm)
+{
+	return !filter->by_comm || !regexec(&filter->comm, comm, 0, NULL, 0) ? COMM_FITS : 0;
+}
+
+static bool keeps(uint64_t word)
+{
+	return (word & FACTS) == FACTS;
+}
+
+static struct slot *find(struct mt_task_filter *filter, uint32_t tid)
+{
+	struct slot *set = filter->slots[mt_hash64(tid) % SETS];
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (atomic_load(&set[i].word) >> TID_SHIFT == tid && atomic_load(&set[i].word))
+			return &set[i];
+	}
+	return NULL;
+}
+
+/* The thread's slot; else an empty one, or that which was asked for longest ago. */
+static struct slot *slot_for(struct mt_task_filter *filter, uint32_t tid)
+{
+	struct slot *set = filter->slots[mt_hash64(tid) % SETS], *own = find(filter, tid);
+	struct slot *oldest = &set[0];
+
+	for (size_t i = 0; i < WAYS && !own; i++) {
+		if (!atomic_load(&set[i].word))
+			return &set[i];
+		if (atomic_load(&set[i].checked) < atomic_load(&oldest->checked))
+			oldest = &set[i];
+	}
+	return own ? own : oldest;
+}
+
+/* From `time` on these facts hold of the thread; before, what was known of it. */
+static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, uint64_t time,
+		  bool fresh)
+{
+	struct slot *slot = slot_for(filter, tid);
+	uint64_t old = atomic_load(&slot->word), word = (uint64_t)tid << TID_SHIFT | KNOWN | facts;
+	bool same = !fresh && old >> TID_SHIFT == tid;
+
+	if (same && keeps(old) == keeps(word))
+		word |= old & KEPT_BEFORE;
+	else
+		atomic_store(&slot->since, same ? time : 0);
+	if (same && keeps(old) != keeps(word))
+		word |= keeps(old) ? KEPT_BEFORE : 0;
+	atomic_store(&slot->checked, time);
+	atomic_store(&slot->word, word);
+}
+
+/* Asks the source; false where the thread is gone. */
+static bool look_up(struct mt_task_filter *filter, uint32_t tid, uint64_t *facts)
+{
+	struct mt_task_facts found;
+
+	if (!filter->source.look_up(filter->source.context, tid, &found))
+		return false;
+	*facts = comm_flag(filter, found.comm) |
+		 (!filter->by_user || found.uid == filter->uid ? USER_FITS : 0);
+	return true;
+}
+
+bool mt_task_filter_wants(struct mt_task_filter *filter, uint32_t tid, uint64_t time)
+{
+	struct slot *slot = find(filter, tid);
+	uint64_t facts = FACTS, word;
+
+	if (!slot || time > atomic_load(&slot->checked) + REFRESH_NS) {
+		if (!look_up(filter, tid, &facts) && slot)
+			facts = atomic_load(&slot->word) & FACTS;
+		learn(filter, tid, facts, time, false);
+		slot = find(filter, tid);
+	}
+	if (!slot)
+		return keeps(facts); /* another thread took the slot */
+	word = atomic_load(&slot->word);
+	return time < atomic_load(&slot->since) ? word & KEPT_BEFORE : keeps(word);
+}
+
+static void see_comm(struct mt_task_filter *filter, const uint8_t *record, size_t size,
+		     uint64_t time)
+{
+	uint32_t tid = mt_get_le32(record + 12);
+	bool exec = mt_get_le16(record + 4) & PERF_RECORD_MISC_COMM_EXEC;
+	struct slot *slot = find(filter, tid);
+	uint64_t facts = FACTS;
+	char comm[64];
+
+	if (slot && !(exec && filter->by_user))
+		facts = atomic_load(&slot->word);
+	else if (!look_up(filter, tid, &facts) && slot)
+		facts = atomic_load(&slot->word);
+	snprintf(comm, sizeof(comm), "%.*s", (int)strnlen((const char *)record + 16, size - 16),
+		 (const char *)record + 16);
+	learn(filter, tid, (facts & USER_FITS) | comm_flag(filter, comm), time, false);
+}
+
+/* A child begins as its parent is. */
+static void see_fork(struct mt_task_filter *filter, const uint8_t *record, uint64_t time)
+{
+	uint32_t tid = mt_get_le32(record + 16), parent = mt_get_le32(record + 20);
+	struct slot *slot = find(filter, parent);
+	uint64_t facts = FACTS;
+
+	if (slot)
+		facts = atomic_load(&slot->word) & FACTS;
+	else if (look_up(filter, parent, &facts))
+		learn(filter, parent, facts, time, false);
+	learn(filter, tid, facts, time, true);
+}
+
+void mt_task_filter_see(struct mt_task_filter *filter, const uint8_t *record, size_t size,
+			uint64_t time)
+{
+	uint32_t type = size >= 24 ? mt_get_le32(record) : 0;
+
+	if (type == PERF_RECORD_COMM)
+		see_comm(filter, record, size, time);
+	else if (type == PERF_RECORD_FORK)
+		see_fork(filter, record, time);
+}
