@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "formats/attr.h"
 #include "formats/base/array.h"
@@ -34,7 +35,7 @@ struct mt_unwinding {
 	uint64_t *addresses;	     /* of all frames, as printed */
 	uint32_t *ids;		     /* of all frames */
 	struct mt_sequences *seen;   /* runs of pcs */
-	MT_ARRAY(uint32_t) stack_of; /* stack id by run */
+	MT_ARRAY(uint32_t) stack_of; /* stack id by run; MT_STACK_NONE: not to be kept */
 };
 
 struct mt_unwinding *mt_unwinding_create(const struct mt_unwinding_options *options,
@@ -165,11 +166,14 @@ static size_t take_user(struct mt_unwinding *u, const struct mt_unwinding_input 
 	return stack.count;
 }
 
-static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc)
+/* *lasting becomes false where the frame may be another one in the same generation of the map. */
+static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
+			   bool *lasting)
 {
 	const struct mt_mapping *mapping = mt_image_map_find(map, pc);
 	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE};
 
+	*lasting &= mapping && mapping->prot & PROT_EXEC;
 	if (mapping) {
 		key.image = mapping->image->id;
 		key.offset = mt_mapping_file_offset(mapping, pc);
@@ -177,10 +181,11 @@ static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	return mt_frames_intern(u->frames, &key);
 }
 
-/* The stack of u->pcs, frame by frame. */
+/* The stack of u->pcs, frame by frame; *lasting as above. */
 static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel,
-			     size_t count)
+			     size_t count, bool *lasting)
 {
+	*lasting = true;
 	for (size_t i = 0; i < count; i++) {
 		struct mt_frame_key key = {
 			.image = u->options.kernel_image,
@@ -189,18 +194,22 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 		};
 
 		u->ids[i] = i < kernel ? mt_frames_intern(u->frames, &key)
-				       : user_frame(u, map, u->pcs[1 + i]);
+				       : user_frame(u, map, u->pcs[1 + i], lasting);
 		if (u->ids[i] == MT_FRAME_NONE)
 			return MT_STACK_NONE;
 	}
 	return mt_stacks_intern(u->stacks, u->ids, count);
 }
 
-/* The same, by way of the runs seen before. */
+/*
+ * The same, by way of the runs seen before. Only what was found in executable mappings may be kept
+ * by the map's generation (symbols/image_map.h): a run with other frames is looked up every time.
+ */
 static uint32_t find_stack(struct mt_unwinding *u, const struct mt_image_map *map, size_t kernel,
 			   size_t count)
 {
-	uint32_t run;
+	uint32_t run, stack, *slot;
+	bool lasting;
 
 	if (mt_sequences_bytes(u->seen) > SEEN_LIMIT) {
 		mt_sequences_clear(u->seen);
@@ -210,15 +219,14 @@ static uint32_t find_stack(struct mt_unwinding *u, const struct mt_image_map *ma
 	run = mt_sequences_intern(u->seen, u->pcs, (count + 1) * sizeof(*u->pcs));
 	if (run == MT_SEQUENCE_NONE)
 		return MT_STACK_NONE;
-	if (run == u->stack_of.count) {
-		uint32_t stack = intern_stack(u, map, kernel, count), *slot;
-
-		slot = stack == MT_STACK_NONE ? NULL : mt_array_push(&u->stack_of);
-		if (!slot)
-			return MT_STACK_NONE;
-		*slot = stack;
-	}
-	return u->stack_of.items[run];
+	if (run < u->stack_of.count && u->stack_of.items[run] != MT_STACK_NONE)
+		return u->stack_of.items[run];
+	stack = intern_stack(u, map, kernel, count, &lasting);
+	slot = run < u->stack_of.count ? &u->stack_of.items[run] : mt_array_push(&u->stack_of);
+	if (!slot)
+		return MT_STACK_NONE;
+	*slot = lasting ? stack : MT_STACK_NONE;
+	return stack;
 }
 
 bool mt_unwinding_stack(struct mt_unwinding *u, const struct mt_unwinding_input *input,

@@ -169,6 +169,9 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 			      &(struct report_sample){
 				      .time = 41, .pid = 5, .tid = 5, .user = {0x40010, 0x10020}});
 	report_records_fork(&b, 50, 6, 7, 6); /* a thread shares it */
+	report_records_sample(		      /* what is not mapped yet is not kept in mind */
+			      &b, &(struct report_sample){
+					  .time = 52, .pid = 6, .tid = 7, .user = {0x60010}});
 	report_records_mmap(&b, 55, 6, 0x60000, 0x10000, "/no/such/libz.so");
 	report_records_sample(
 		&b, &(struct report_sample){.time = 60, .pid = 6, .tid = 7, .user = {0x60010}});
@@ -180,6 +183,7 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [unknown];[app];[libx.so]\n"
 				"40 :5 6/6 page-faults 1 [app];[liby.so]\n"
 				"41 :5 5/5 page-faults 1 [app];[libx.so]\n"
+				"52 :5 6/7 page-faults 1 [unknown]\n"
 				"60 :5 6/7 page-faults 1 [libz.so]\n"
 				"80 new 6/6 page-faults 1 [unknown]\n");
 	MT_CHECK_EQ(told.generation, 1);
