@@ -4,6 +4,7 @@
  * dump from the sample's own, as the kernel did, gives the chain's entries and arrives at the frame
  * pointer of the last frame found, in code that keeps one.
  */
+#include "symbols/image_map.h"
 #include "unwind/walk.h"
 
 static const uint64_t *chain_end(const struct mt_walk *walk)
@@ -22,6 +23,27 @@ static int append(struct mt_walk *walk, const uint64_t *entry)
 			return MT_END_LIMIT;
 	}
 	return MT_WALK_ON;
+}
+
+static bool mapped(const struct mt_walk *walk, const struct mt_frame *frame)
+{
+	return mt_image_map_find(walk->input->map, frame->pc - frame->call_return);
+}
+
+/*
+ * Takes entries in no mapping off the outer end, down to `least` frames: where code keeps no frame
+ * pointer, the kernel took any word for a return address. True where there were any. Of a process
+ * whose mappings are not known at all nothing can be said.
+ */
+static bool trim(struct mt_walk *walk, size_t least)
+{
+	struct mt_stack *stack = walk->stack;
+	size_t before = stack->count, mappings;
+
+	mt_image_map_all(walk->input->map, &mappings);
+	while (mappings && stack->count > least && !mapped(walk, &stack->frames[stack->count - 1]))
+		stack->count--;
+	return stack->count < before;
 }
 
 /* The outermost frame of a chain may be known to be one. */
@@ -45,6 +67,8 @@ enum mt_stack_end mt_chain_whole(struct mt_walk *walk)
 	frame.pc = input->chain[0];
 	if (!mt_walk_push(walk, &frame) || append(walk, input->chain + 1) != MT_WALK_ON)
 		return MT_END_LIMIT;
+	if (trim(walk, walk->first + 1))
+		return MT_END_NO_IMAGE;
 	return end_of(walk, MT_END_CHAIN);
 }
 
@@ -81,6 +105,7 @@ static bool keeps_fp(struct mt_walk *walk)
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end)
 {
 	const struct mt_unwind_input *input = walk->input;
+	size_t frames = walk->stack->count;
 	const uint64_t *entry;
 
 	if (input->chain_count < 2 || input->chain[0] != input->regs.value[MT_DWARF_RIP] ||
@@ -93,5 +118,7 @@ enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end)
 		return end;
 	if (append(walk, entry) != MT_WALK_ON)
 		return MT_END_LIMIT;
+	if (trim(walk, frames))
+		return walk->stack->count > frames ? MT_END_NO_IMAGE : end;
 	return end_of(walk, end);
 }

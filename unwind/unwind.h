@@ -34,7 +34,8 @@ enum mt_stack_end {
 	MT_END_PAGE,	/* the dump ends early: a stack page was absent, or the stack's own end */
 	MT_END_STACK, /* goes on on another stack than the dumped one: past a signal on an alternate
 			 one */
-	MT_END_NO_IMAGE, /* no mapping covers the pc */
+	MT_END_NO_IMAGE, /* no mapping covers the sampled pc, or the next return address, which is
+			    no frame then */
 	MT_END_NO_ELF,	 /* the mapping's image is not at hand, or its build id differs */
 	MT_END_NO_CFI,	 /* no FDE covers the pc, and no frame-pointer step held */
 	MT_END_BAD_CFI,	 /* the FDE is broken */

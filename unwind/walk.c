@@ -174,6 +174,21 @@ static int fp_step(struct mt_walk *walk, int why)
 	return MT_WALK_ON;
 }
 
+/*
+ * No rule for the newest frame's pc. A return address in no mapping is none, and what it was taken
+ * for no frame, unless it leads on: JIT code whose mapping nobody told of does.
+ */
+static int step_without_rule(struct mt_walk *walk, int why)
+{
+	int end = fp_step(walk, why);
+
+	if (end == MT_WALK_ON || why != MT_END_NO_IMAGE || !walk->call_return ||
+	    walk->source == MT_FRAME_FP)
+		return end;
+	walk->stack->count--;
+	return MT_END_NO_IMAGE;
+}
+
 static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_rule rule)
 {
 	switch (rule.kind) {
@@ -182,7 +197,7 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 	case MT_RULE_END:
 		return MT_END_ROOT;
 	case MT_RULE_NONE:
-		return fp_step(walk, rule.offset);
+		return step_without_rule(walk, rule.offset);
 	case MT_RULE_SLOW:
 		return mt_full_step(walk);
 	default:

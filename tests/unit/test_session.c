@@ -180,7 +180,7 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 		&b, &(struct report_sample){.time = 80, .pid = 6, .tid = 6, .user = {0x60010}});
 	report_records_end(&b);
 	see(&b, &told);
-	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [unknown];[app];[libx.so]\n"
+	MT_CHECK_STR(told.text, "20 :5 5/5 page-faults 1 [app];[libx.so]\n"
 				"40 :5 6/6 page-faults 1 [app];[liby.so]\n"
 				"41 :5 5/5 page-faults 1 [app];[libx.so]\n"
 				"52 :5 6/7 page-faults 1 [unknown]\n"

@@ -17,6 +17,7 @@
 #define BASE ((uint64_t)0x555500000000)
 #define STACK ((uint64_t)0x7fff00001000)
 #define JIT ((uint64_t)0x7f0000000000)
+#define NOWHERE ((uint64_t)0x123456789000) /* in no mapping */
 #define WORDS 64
 #define FRAMES 16
 
@@ -255,8 +256,8 @@ MT_TEST(every_end_has_its_reason)
 	CHECK_STACK(MT_END_BAD_CFI, at(BROKEN, 0));
 	unwind("auto", at(WITHOUT, 0), 1, 0);
 	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 0));
-	unwind("auto", 0x123456789000, 1, 0);
-	CHECK_STACK(MT_END_NO_IMAGE, 0x123456789000);
+	unwind("auto", NOWHERE, 1, 0);
+	CHECK_STACK(MT_END_NO_IMAGE, NOWHERE);
 	map_image(JIT, "/gone", PROT_READ | PROT_EXEC);
 	unwind("auto", JIT, slot(4), 0);
 	CHECK_STACK(MT_END_NO_ELF, JIT);
@@ -490,6 +491,61 @@ MT_TEST(without_a_dump_the_chain_is_the_stack)
 	w.input.chain_count = 2;
 	unwind("fp", at(PLAIN, 0), 0, 0);
 	CHECK_STACK(MT_END_CHAIN, at(PLAIN, 0), at(FRAMED, 8));
+	teardown();
+}
+
+/* The word that stands where the outermost frame has no return address may be any. */
+MT_TEST(a_return_address_in_no_mapping_is_no_frame)
+{
+	setup();
+	w.words[1] = at(SAVING, 8);
+	w.words[4] = NOWHERE;
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0), at(SAVING, 8));
+	unwind("dwarf", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0), at(SAVING, 8));
+	w.words[3] = slot(WORDS) + 64; /* a frame pointer past the dump changes nothing */
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0), at(SAVING, 8));
+	map_image(NOWHERE - 0x8000, "//anon", PROT_NONE); /* as JIT code's memory is known */
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_DUMP, at(PLAIN, 0), at(SAVING, 8), NOWHERE);
+	teardown();
+}
+
+/* JIT code in memory that was made executable without a record. */
+MT_TEST(a_return_address_in_no_mapping_that_leads_on_is_a_frame)
+{
+	setup();
+	w.words[1] = NOWHERE;
+	w.words[4] = slot(8);
+	w.words[5] = NOWHERE + 0x40;
+	w.words[8] = slot(12);
+	w.words[9] = at(WITHOUT, 0x15);
+	w.words[12] = 0;
+	unwind("auto", at(PLAIN, 0), slot(4), 0);
+	CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0), NOWHERE, NOWHERE + 0x40, at(WITHOUT, 0x15));
+	teardown();
+}
+
+MT_TEST(a_chain_ends_with_its_last_entry_in_a_mapping)
+{
+	uint64_t chain[] = {0, NOWHERE, 0, NOWHERE, NOWHERE + 64};
+
+	setup();
+	chain[0] = at(PLAIN, 0);
+	chain[2] = at(FRAMED, 8);
+	w.input.chain = chain;
+	w.input.chain_count = 5;
+	unwind("fp", at(PLAIN, 0), 0, 0);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0), NOWHERE, at(FRAMED, 8));
+	chain[0] = NOWHERE; /* the sampled address stays */
+	w.input.chain_count = 2;
+	unwind("fp", NOWHERE, 0, 0);
+	CHECK_STACK(MT_END_NO_IMAGE, NOWHERE);
+	mt_image_map_clear(w.map); /* no mapping is known at all */
+	unwind("fp", NOWHERE, 0, 0);
+	CHECK_STACK(MT_END_CHAIN, NOWHERE, NOWHERE);
 	teardown();
 }
 
