@@ -51,6 +51,8 @@ endif
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 san := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(san)
+# Beside each object a list of the headers it includes. It says $(O), so that it counts however O is written.
+dependencies = -MMD -MP -MT '$$(O)/$(patsubst $(O)/%,%,$@)'
 link_flags = -pthread $(LDFLAGS) $(san)
 
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
@@ -112,7 +114,7 @@ $(O)/lib/%.a: $(O)/sources
 $(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(CC) $(compile_flags) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(compile_flags) $(dependencies) -c $< -o $@
 
 -include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \
 	$(call objects,record/main.c report/main.c $(unit_sources)))
@@ -183,7 +185,7 @@ fuzz: $(fuzz_programs) ## run each fuzz target for FUZZ_SECONDS=10 (needs clang)
 $(O)/fuzz/obj/%.o: %.c $(O)/flags | $(O)/deps
 	@mkdir -p $(@D)
 	$(say) FUZZCC $<
-	$(Q)$(fuzz_cc) $(filter-out $(san),$(compile_flags)) $(fuzz_flags) -MMD -MP -c $< -o $@
+	$(Q)$(fuzz_cc) $(filter-out $(san),$(compile_flags)) $(fuzz_flags) $(dependencies) -c $< -o $@
 
 $(O)/fuzz/lib.a: $(fuzz_library_objects) $(O)/sources
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)

@@ -31,6 +31,9 @@ check 'does nothing' test "$(grep -c 'CC\|AR\|LINK' "$out")" -eq 0
 expect 0 'a header changes' in_tree -n -W formats/base/strings.h
 says 'and what includes it is compiled' 'CC .*formats/base/strings.c' "$out"
 check 'but nothing else' test "$(grep -c 'formats/base/map64.c' "$out")" -eq 0
+expect 0 'also where the directory is written otherwise' make --no-print-directory O="../o" CFLAGS=-O0 -n -W formats/base/strings.h
+says 'than when it was built' 'CC .*formats/base/strings.c' "$out"
+check 'and nothing else' test "$(grep -c 'formats/base/map64.c' "$out")" -eq 0
 expect 0 'install takes DESTDIR and prefix' in_tree -j2 install DESTDIR="$TMPDIR/root" prefix=/opt/mt
 for program in mtrec mtreport; do
 	check "$program is installed" test -x "$TMPDIR/root/opt/mt/bin/$program"
