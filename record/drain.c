@@ -182,6 +182,8 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 			return mt_error_nomem();
 		}
 	}
+	if (drain->streams[MT_CLASS_STORM])
+		mt_stream_follow(drain->streams[MT_CLASS_STORM], drain->streams[MT_CLASS_RARE]);
 	*out = drain;
 	return NULL;
 }

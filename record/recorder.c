@@ -175,8 +175,10 @@ static struct mt_throttle_limits throttle_limits(const struct mt_record_options 
 					   .max_rate = (double)options->max_rate};
 }
 
-/* Twins cost a file for each thread, CPU and event: for running threads only where a limit asks for
- * them. */
+/*
+ * Twins cost a file for each thread, CPU and event: for running threads only where a limit asks for
+ * them.
+ */
 static struct mt_error *plan_twins(struct recorder *r)
 {
 	struct mt_throttle_limits limits = throttle_limits(r->options);
@@ -265,14 +267,18 @@ static struct mt_error *create_drains(struct recorder *r)
 {
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
 		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
-		struct mt_drain **slot = mt_array_push(&r->drains);
-		struct mt_error *err;
+		struct mt_drain *drain, **slot;
+		struct mt_error *err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings,
+						       &r->stream_config, &drain);
 
-		if (!slot)
-			return mt_error_nomem();
-		err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings, &r->stream_config, slot);
 		if (err)
 			return err;
+		slot = mt_array_push(&r->drains);
+		if (!slot) {
+			mt_drain_destroy(drain);
+			return mt_error_nomem();
+		}
+		*slot = drain;
 	}
 	return NULL;
 }

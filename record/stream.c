@@ -44,7 +44,8 @@ struct mt_stream {
 	size_t id_offset;
 	uint64_t last_id; /* most records of a ring are of one event */
 	uint32_t last_event;
-	struct mt_block *block; /* being filled, or NULL */
+	struct mt_block *block;	 /* being filled, or NULL */
+	struct mt_stream *first; /* whose block goes out before this one's, or NULL */
 	struct mt_stack_encoder *encoder;
 	size_t dumped; /* bytes of dumps in the block, before they were coded */
 	uint64_t last_time;
@@ -67,12 +68,42 @@ static bool has_room(const struct mt_stream *stream)
 	       stream->dumped < DUMPED_MAX;
 }
 
-/* Hands the filled block on. */
+static bool try_hold(struct mt_stream *stream)
+{
+	return !atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire);
+}
+
+static void hold(struct mt_stream *stream)
+{
+	/*
+	 * held for microseconds, by a thread on another CPU: spinning keeps the producer here off
+	 */
+	while (!try_hold(stream))
+		atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void let_go(struct mt_stream *stream)
+{
+	atomic_flag_clear_explicit(&stream->held, memory_order_release);
+}
+
+/* Hands on what the block holds so far. */
 static void push_block(struct mt_stream *stream)
 {
+	if (!stream->block || !stream->block->used)
+		return;
 	count(&stream->counts.coded, stream->block->used);
 	mt_spool_push(stream->config->spool, stream->block);
 	stream->block = NULL;
+}
+
+/* Never waits: who holds that one is about to hand it on, or soon will. */
+static void push_first(struct mt_stream *first)
+{
+	if (!first || !try_hold(first))
+		return;
+	push_block(first);
+	let_go(first);
 }
 
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
@@ -82,8 +113,10 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 
 	if (stream->block && has_room(stream))
 		return stream->block;
-	if (stream->block)
+	if (stream->block) {
+		push_first(stream->first);
 		push_block(stream);
+	}
 	stream->block = mt_spool_take(spool);
 	if (stream->block) {
 		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
@@ -294,20 +327,6 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 	return result;
 }
 
-static void hold(struct mt_stream *stream)
-{
-	/*
-	 * held for microseconds, by a thread on another CPU: spinning keeps the producer here off
-	 */
-	while (atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire))
-		atomic_thread_fence(memory_order_seq_cst);
-}
-
-static void let_go(struct mt_stream *stream)
-{
-	atomic_flag_clear_explicit(&stream->held, memory_order_release);
-}
-
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream)
 {
 	enum mt_stream_result result = MT_STREAM_EMPTY;
@@ -323,8 +342,7 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream)
 {
 	enum mt_stream_result result = MT_STREAM_EMPTY;
 
-	if (mt_ring_used(stream->ring) < stream->ring->size / 4 ||
-	    atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire))
+	if (mt_ring_used(stream->ring) < stream->ring->size / 4 || !try_hold(stream))
 		return MT_STREAM_EMPTY;
 	if (mt_ring_begin(stream->ring)) {
 		count(&stream->counts.helped, 1);
@@ -352,8 +370,7 @@ static void push_losses(struct mt_stream *stream)
 void mt_stream_flush(struct mt_stream *stream)
 {
 	hold(stream);
-	if (stream->block && stream->block->used)
-		push_block(stream);
+	push_block(stream);
 	push_losses(stream);
 	let_go(stream);
 }
@@ -396,6 +413,11 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 	stream->id_offset = config->plan->events.items[0].id_offset;
 	stream->last_id = UINT64_MAX;
 	return stream;
+}
+
+void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first)
+{
+	stream->first = first;
 }
 
 void mt_stream_destroy(struct mt_stream *stream)

@@ -58,6 +58,12 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 void mt_stream_destroy(struct mt_stream *stream);
 
 /*
+ * Whenever `stream` hands a full block on, `first` (or NULL: none; borrowed) hands on before it
+ * what it has begun: a file that is cut there has the maps and names that its samples need.
+ */
+void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first);
+
+/*
  * Drains until the ring is empty, waiting (spinning: it is held for microseconds) for a buddy that
  * holds it.
  */
@@ -75,8 +81,10 @@ void mt_stream_flush(struct mt_stream *stream);
 /* The fd to poll for a ring that has reached its watermark. */
 int mt_stream_fd(const struct mt_stream *stream);
 
-/* Samples of one event (index in the plan) so far, the recorder's own too; may be asked at any
- * time. */
+/*
+ * Samples of one event (index in the plan) so far, the recorder's own too; may be asked at any
+ * time.
+ */
 uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event);
 
 /* Adds what has passed through so far; may be asked at any time. */

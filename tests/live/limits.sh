@@ -1,0 +1,28 @@
+#!/bin/bash
+# Where memory is short, mtrec records or says why not; and a file that ends early has what its stacks need.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+build_steps
+cd "$TMPDIR" || exit 1
+
+# Some of these sizes let it begin and then refuse a thread, a ring or a block. Under a sanitizer none lets it begin.
+falls=
+for kib in 20000 30000 40000 50000 60000 70000 80000 100000 150000; do
+	(ulimit -c 0 && ulimit -v "$kib" && exec "$mtrec" -e page-faults -o memory.mtr -- true) >"$out" 2>"$err"
+	case $? in
+	0 | 125 | 127) [ -s "$err" ] || falls+=" $kib:silent" ;;
+	*) falls+=" $kib:$?" ;;
+	esac
+done
+is 'short of memory it records or says why not' "$falls" ''
+
+# A command that runs for less than the time between two marks fills several blocks.
+"$mtrec" -q -z0 -e brk,page-faults -o whole.mtr -- "$steps" faults 20000 >/dev/null
+size=$(stat -c %s whole.mtr)
+for part in 50 90; do
+	head -c $((size * part / 100)) whole.mtr >cut.mtr
+	expect 0 "$part % of a file is read" "$MT_BUILD/mtreport" --folded -q -o folded cut.mtr
+	check '... and nearly all its stacks reach the root' awk '
+		{ all += $NF } /;_start;|;__libc_start/ { whole += $NF } END { exit !(all > 1000 && whole >= 0.95 * all) }' folded
+done
+finish
