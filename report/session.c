@@ -203,6 +203,8 @@ static void set_bounds(struct mt_session *session, struct mt_facts_recording *fa
 	if (!facts->start)
 		facts->start = reading->first_time;
 	facts->end = reading->has_end ? reading->end.end : reading->last_time;
+	if (facts->end < facts->start) /* cut before its first record of a time */
+		facts->end = facts->start;
 	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,
 			  &session->from, &session->to);
 }

@@ -21,7 +21,7 @@ struct told {
 	uint64_t samples, selected, lost, undecodable;
 	size_t processes, events, infos;
 	char host[16];
-	double start_utc;
+	double start_utc, lasted;
 	uint32_t last_space, generation;
 };
 
@@ -95,6 +95,7 @@ static void see(struct mt_builder *b, struct told *told)
 	snprintf(told->host, sizeof(told->host), "%s",
 		 mt_facts_info(&facts->recordings.items[0], "host") ?: "");
 	told->start_utc = (double)facts->recordings.items[0].start_utc / 1e9;
+	told->lasted = (double)(facts->recordings.items[0].end - facts->recordings.items[0].start);
 	mt_session_destroy(session);
 	mt_selection_deinit(&told->selection);
 	unlink(kallsyms);
@@ -407,6 +408,18 @@ MT_TEST(a_second_recording_in_the_file_has_tasks_of_its_own)
 	report_records_end(&b);
 	see(&b, &told);
 	MT_CHECK_STR(told.text, "20 first 5/5 page-faults 1 \n15 :5 5/5 page-faults 1 \n");
+	mt_builder_deinit(&b);
+}
+
+MT_TEST(what_is_cut_behind_its_head_lasted_no_time)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	see(&b, &told);
+	MT_CHECK_EQ(told.samples, 0);
+	MT_CHECK(told.lasted == 0);
 	mt_builder_deinit(&b);
 }
 
