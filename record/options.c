@@ -14,7 +14,8 @@
 
 #define DEFAULT_OUTPUT "mtrec.mtr"
 #define DEFAULT_DUMP 16384
-#define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
+#define BESIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
+#define DUMP_MAX 65528	 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
 #define MAX_SIZE_MAX ((uint64_t)1 << 60)
@@ -381,6 +382,23 @@ static void fill_long_options(struct option *longs)
 	longs[n] = (struct option){0};
 }
 
+/* A ring that has no room for one whole sample records nothing, however few there are. */
+static struct mt_error *check_ring(const struct mt_record_options *options)
+{
+	size_t least =
+		(options->call_graph == MT_GRAPH_DWARF ? options->dump_size : 0) + BESIDE_DUMP;
+	size_t size = 4096;
+
+	if (!options->ring_size || options->ring_size >= least)
+		return NULL;
+	while (size < least)
+		size *= 2;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+					     "-m: a ring of %zuK has no room for one sample",
+					     options->ring_size >> 10),
+			     "-m %zuK is the least there is for these stacks", size >> 10);
+}
+
 /* What is wrong with the choice of targets; NULL: nothing. */
 static const char *bad_targets(const struct mt_record_options *options)
 {
@@ -419,7 +437,7 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 		what = "-o: empty file name";
 	else if (options->command && !*options->command[0])
 		what = "the name of the command is empty";
-	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : NULL;
+	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : check_ring(options);
 }
 
 /* "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for

@@ -10,6 +10,8 @@
 #include "formats/base/err.h"
 #include "record/procfs.h"
 
+#define MAX_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features)
 {
@@ -54,6 +56,18 @@ static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
 		paranoid);
 }
 
+static struct mt_error *rate_hint(struct mt_error *err, const struct perf_event_attr *attr)
+{
+	long most = mt_read_number(MAX_RATE, 0);
+
+	if (most <= 0 || attr->sample_freq <= (uint64_t)most)
+		return err;
+	return mt_error_hint(err,
+			     "kernel.perf_event_max_sample_rate is %ld: -F %ld, or as root: "
+			     "sysctl kernel.perf_event_max_sample_rate=%llu",
+			     most, most, (unsigned long long)attr->sample_freq);
+}
+
 struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wide,
 				    const struct perf_event_attr *attr)
 {
@@ -78,6 +92,8 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 		return mt_error_hint(
 			err, "too many files: one is needed for each thread, CPU and event; raise "
 			     "ulimit -n, or use -a");
+	case EINVAL:
+		return attr->freq ? rate_hint(err, attr) : err;
 	case ESRCH:
 		return mt_error_hint(err, "the process or thread is gone");
 	case EBUSY:

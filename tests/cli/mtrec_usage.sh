@@ -75,6 +75,10 @@ usage 'an unknown event' "unknown event 'page-fault'" -e page-fault -a
 usage 'an unknown event in a list' "unknown event 'nosuch'" -e page-faults,nosuch -- true
 usage 'an empty event' '-e: empty event name' -e page-faults, -a
 usage 'a bad modifier' "bad modifier in 'page-faults:z'" -e page-faults:z -a
+if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
+	expect 125 'more samples a second than the kernel takes' "$mtrec" -e cpu-clock:u -F $((most + 1)) -- true
+	says '... says the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
+fi
 usage '-F for what is counted' '-F: none of these events is sampled by time' -e page-faults -a -F 99
 if [ "$(id -u)" -eq 0 ]; then
 	expect 3 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a

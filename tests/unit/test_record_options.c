@@ -194,6 +194,18 @@ MT_TEST(numbers_out_of_range_are_told_the_range)
 		refused_more("-m 0", "-m: '0' is not a size like 16M or 4096 (pages), at most 2G"));
 }
 
+MT_TEST(a_ring_has_room_for_a_sample)
+{
+	MT_CHECK(refused("-e brk -a -m 3", "-m: a ring of 16K has no room for one sample",
+			 "-m 32K is the least there is for these stacks"));
+	MT_CHECK(refused("-e brk -a -m 64K --call-graph dwarf,65528",
+			 "-m: a ring of 64K has no room for one sample",
+			 "-m 128K is the least there is for these stacks"));
+	CHECK_FIELD("-m 32K", ring_size, 32 << 10);
+	CHECK_FIELD("-m 1 --call-graph fp", ring_size, 4096);
+	CHECK_FIELD("--call-graph none -m 1", ring_size, 4096);
+}
+
 MT_TEST(bad_lists_are_shown)
 {
 	MT_CHECK(refused("-e brk -p 1,,2", "-p: '1,,2' is not a list of numbers like 1,2,5-7",
