@@ -233,8 +233,6 @@ struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 	if (!*more)
 		return NULL;
 	mt_payload_get(merge->open.items[0], out);
-	if (merge->ahead)
-		mt_payload_prefetch(merge->open.items[0], merge->ahead);
 	merge->given = true;
 	key = mt_payload_key(merge->open.items[0]);
 	damage->disordered += key < merge->last_key;

@@ -21,8 +21,7 @@ struct mt_merge {
 	MT_ARRAY(struct mt_payload *) open; /* a heap: the earliest record first */
 	MT_ARRAY(struct mt_payload *) idle; /* emptied, their memory kept for the next */
 	size_t open_memory, idle_memory;
-	size_t ahead; /* bytes of the next dump that the processor is to fetch; 0: of no record */
-	bool given;   /* the first record of the heap is out, and has to be stepped over */
+	bool given;	   /* the first record of the heap is out, and has to be stepped over */
 	uint64_t last_key; /* of the record given last */
 };
 

@@ -15,8 +15,6 @@
 #include "formats/stack_image.h"
 
 #define CAPACITY_STEP ((size_t)65536)
-#define CACHE_LINE 64
-#define KERNEL_BYTES ((size_t)448) /* of a sample's record before its dump, mostly */
 
 void mt_loader_init(struct mt_loader *loader, const struct mt_input *input)
 {
@@ -296,28 +294,6 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 	if (by_time)
 		sort_records(payload);
 	return NULL;
-}
-
-static void prefetch(const uint8_t *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i += CACHE_LINE)
-		__builtin_prefetch(bytes + i);
-}
-
-void mt_payload_prefetch(const struct mt_payload *payload, size_t dump_bytes)
-{
-	const struct mt_record_at *at;
-	size_t left;
-
-	if (payload->next + 1 >= payload->records.count)
-		return;
-	at = &payload->records.items[payload->next + 1];
-	left = payload->ref->raw_size - at->offset;
-	prefetch(payload->raw + at->offset, left < KERNEL_BYTES ? left : KERNEL_BYTES);
-	if (at->dump == MT_NO_DUMP)
-		return;
-	left = payload->dumps_used - at->dump;
-	prefetch(payload->dumps + at->dump, left < dump_bytes ? left : dump_bytes);
 }
 
 void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)

@@ -92,12 +92,6 @@ static inline uint64_t mt_payload_key(const struct mt_payload *payload)
 	return payload->records.items[payload->next].key;
 }
 
-/*
- * Asks the processor to fetch the record after the one to be given next, and so much of its decoded
- * dump.
- */
-void mt_payload_prefetch(const struct mt_payload *payload, size_t dump_bytes);
-
 /* Views the record to be given next, without stepping on. */
 void mt_payload_get(const struct mt_payload *payload, struct mt_record *out);
 

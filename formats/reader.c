@@ -116,12 +116,6 @@ struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out,
 	return err ? with_path(reader, err) : NULL;
 }
 
-void mt_reader_read_ahead(struct mt_reader *reader, size_t dump_bytes)
-{
-	if (reader->ops->read_ahead)
-		reader->ops->read_ahead(reader->source, dump_bytes);
-}
-
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out)
 {
 	if (record->type == MT_RECORD_SAMPLE)

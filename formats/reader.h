@@ -100,13 +100,6 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 
 /*
- * From now on, mt_reader_next() asks the processor to fetch the record behind the one that it
- * gives, and so many bytes of its dump; 0: nothing. Records are decoded a chunk at a time, so each
- * one would have to come from memory otherwise. Changes nothing that is read.
- */
-void mt_reader_read_ahead(struct mt_reader *reader, size_t dump_bytes);
-
-/*
  * The kernel's bytes of a KERNEL or SAMPLE record; false where it is damaged. Views into the
  * record.
  */

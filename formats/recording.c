@@ -200,11 +200,6 @@ static struct mt_error *source_next(void *of, struct mt_record *out, bool *more)
 	return err;
 }
 
-static void source_read_ahead(void *of, size_t dump_bytes)
-{
-	((struct source *)of)->merge.ahead = dump_bytes;
-}
-
 const struct mt_source_ops mt_source_recording = {
 	.name = "a recording of mtrec",
 	.probe = source_probe,
@@ -214,5 +209,4 @@ const struct mt_source_ops mt_source_recording = {
 	.recording = source_recording,
 	.rewind = source_rewind,
 	.next = source_next,
-	.read_ahead = source_read_ahead,
 };

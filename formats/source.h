@@ -31,7 +31,6 @@ struct mt_source_ops {
 	const struct mt_recording *(*recording)(const void *source, size_t i);
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
-	void (*read_ahead)(void *source, size_t dump_bytes); /* may be NULL */
 };
 
 extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */

@@ -540,8 +540,6 @@ static bool add_stack(struct mt_session *session, struct mt_session_sample *out,
 	if (!mt_unwinding_stack(session->unwinding, &input, &unwound) ||
 	    !select_stack(session, unwound.stack, wanted))
 		return false;
-	mt_reader_read_ahead(session->readers.items[session->reader],
-			     mt_unwinding_reach(session->unwinding));
 	out->stack = unwound.stack;
 	out->addresses = unwound.addresses;
 	if (!*wanted)

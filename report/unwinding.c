@@ -82,11 +82,6 @@ const struct mt_unwind_counts *mt_unwinding_counts(const struct mt_unwinding *u)
 	return mt_unwinder_counts(u->unwinder);
 }
 
-size_t mt_unwinding_reach(const struct mt_unwinding *u)
-{
-	return mt_unwind_reach(u->unwinder);
-}
-
 /* Where the halves of a callchain stand. */
 struct halves {
 	const uint64_t *kernel, *user;

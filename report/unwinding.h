@@ -51,9 +51,6 @@ void mt_unwinding_destroy(struct mt_unwinding *unwinding);
 bool mt_unwinding_stack(struct mt_unwinding *unwinding, const struct mt_unwinding_input *input,
 			struct mt_unwound *out);
 
-/* How many bytes of a dump stacks need of late. */
-size_t mt_unwinding_reach(const struct mt_unwinding *unwinding);
-
 /* How unwinding went so far; borrowed. */
 const struct mt_unwind_counts *mt_unwinding_counts(const struct mt_unwinding *unwinding);
 

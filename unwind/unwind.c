@@ -142,14 +142,9 @@ const struct mt_unwind_method *mt_unwind_method_find(const char *name)
 	return NULL;
 }
 
-size_t mt_unwind_reach(const struct mt_unwinder *unwinder)
-{
-	return unwinder->extent + unwinder->extent / 4;
-}
-
 void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input)
 {
-	size_t want = mt_unwind_reach(unwinder), size = input->dump_size;
+	size_t want = unwinder->extent + unwinder->extent / 4, size = input->dump_size;
 
 	if (want < size)
 		size = want;

@@ -132,9 +132,6 @@ const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwi
  */
 void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input);
 
-/* How much of a dump that is: bytes from its start. */
-size_t mt_unwind_reach(const struct mt_unwinder *unwinder);
-
 /*
  * From a perf register set (mask as in perf_event_attr.sample_regs_user, x86-64 numbering) to DWARF
  * numbers; unknown bits are skipped.
