@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,4 +175,19 @@ struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, vo
 	}
 	*got = done;
 	return NULL;
+}
+
+const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size)
+{
+	void *bytes;
+
+	if (offset > input->size || size > input->size - offset)
+		return NULL;
+	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_POPULATE, input->fd, (off_t)offset);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void mt_input_unmap(const void *bytes, size_t size)
+{
+	munmap((void *)bytes, size);
 }

@@ -26,4 +26,12 @@ void mt_input_deinit(struct mt_input *input);
 struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes,
 			       size_t size, size_t *got);
 
+/*
+ * A view of the file, without a copy: offset is a multiple of the page size. NULL where there is
+ * none to be had, so that the bytes have to be read. A file that becomes shorter while it is viewed
+ * raises SIGBUS.
+ */
+const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size);
+void mt_input_unmap(const void *bytes, size_t size);
+
 #endif

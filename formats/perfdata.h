@@ -170,7 +170,10 @@ struct mt_perf_piece {
 	size_t references;
 	size_t used;
 	struct mt_perf_piece *next; /* among the idle */
-	uint8_t bytes[] __attribute__((aligned(16)));
+	const uint8_t *bytes;	    /* in the view, or `own` */
+	const void *view;	    /* of the file: view_size bytes; NULL without */
+	size_t view_size;
+	uint8_t own[] __attribute__((aligned(16))); /* without a view */
 };
 
 struct mt_perf_pool {

@@ -16,6 +16,7 @@ enum {
 	RECORD_HEADER = 8,
 	RECORD_OFF_SIZE = 6,
 	RECORD_MAX = 65535,
+	VIEW_ALIGN = 65536, /* a multiple of any page size */
 };
 
 /* ---- Pieces ---- */
@@ -33,9 +34,33 @@ static struct mt_perf_piece *piece_take(struct mt_perf_pool *pool)
 			return NULL;
 		pool->pieces++;
 		piece->pool = pool;
+		piece->view = NULL;
+		piece->bytes = piece->own;
 	}
 	piece->references = 1;
 	piece->used = 0;
+	return piece;
+}
+
+/* The file from `at` on to at most `end`, in place; NULL where it has to be read. */
+static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct mt_input *input,
+					uint64_t at, uint64_t end)
+{
+	uint64_t start = at & ~(uint64_t)(VIEW_ALIGN - 1);
+	size_t size = end - start < MT_PERF_PIECE_SIZE ? (size_t)(end - start) : MT_PERF_PIECE_SIZE;
+	struct mt_perf_piece *piece = malloc(sizeof(*piece));
+
+	if (!piece)
+		return NULL;
+	*piece = (struct mt_perf_piece){.pool = pool, .references = 1, .view_size = size};
+	piece->view = mt_input_map(input, start, size);
+	if (!piece->view) {
+		free(piece);
+		return NULL;
+	}
+	piece->bytes = (const uint8_t *)piece->view + (at - start);
+	piece->used = size - (size_t)(at - start);
+	pool->pieces++;
 	return piece;
 }
 
@@ -43,6 +68,12 @@ void mt_perf_piece_release(struct mt_perf_piece *piece)
 {
 	if (!piece || --piece->references)
 		return;
+	if (piece->view) {
+		mt_input_unmap(piece->view, piece->view_size);
+		piece->pool->pieces--;
+		free(piece);
+		return;
+	}
 	piece->next = piece->pool->idle;
 	piece->pool->idle = piece;
 	piece->pool->idle_count++;
@@ -81,7 +112,7 @@ static bool run_turn(struct mt_perf_run *run, struct mt_perf_pool *pool)
 	if (!piece)
 		return false;
 	if (left)
-		memcpy(piece->bytes, run->piece->bytes + run->at, left);
+		memcpy(piece->own, run->piece->bytes + run->at, left);
 	piece->used = left;
 	mt_perf_piece_release(run->piece);
 	*run = (struct mt_perf_run){.piece = piece};
@@ -143,6 +174,21 @@ void mt_perf_records_begin(struct mt_perf_records *records, uint64_t begin, uint
 		ZSTD_DCtx_reset(records->zstd, ZSTD_reset_session_only);
 }
 
+/* Goes on with a view of the file, what is left of a record at its start; false without one. */
+static bool file_view(struct mt_perf_records *records)
+{
+	uint64_t at = records->position - run_left(&records->file);
+	struct mt_perf_piece *piece =
+		piece_view(&records->pool, records->input, at, records->end);
+
+	if (!piece)
+		return false;
+	run_end(&records->file);
+	records->file.piece = piece;
+	records->position = at + piece->used;
+	return true;
+}
+
 /* Reads on; *more false where nothing is left to be read. */
 static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 {
@@ -151,14 +197,14 @@ static struct mt_error *file_fill(struct mt_perf_records *records, bool *more)
 	struct mt_error *err;
 	size_t room, got;
 
-	*more = false;
-	if (!left)
+	*more = left && file_view(records);
+	if (!left || *more)
 		return NULL;
 	if (!run_turn(&records->file, &records->pool))
 		return mt_error_nomem();
 	piece = records->file.piece;
 	room = MT_PERF_PIECE_SIZE - piece->used;
-	err = mt_input_read(records->input, records->position, piece->bytes + piece->used,
+	err = mt_input_read(records->input, records->position, piece->own + piece->used,
 			    left < room ? (size_t)left : room, &got);
 	if (err)
 		return err;
@@ -265,7 +311,7 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 		if (!run_turn(run, &records->pool))
 			return mt_error_nomem();
 	}
-	out = (ZSTD_outBuffer){run->piece->bytes, MT_PERF_PIECE_SIZE, run->piece->used};
+	out = (ZSTD_outBuffer){run->piece->own, MT_PERF_PIECE_SIZE, run->piece->used};
 	if (ZSTD_isError(ZSTD_decompressStream(records->zstd, &out, &in))) {
 		unpack_fail(records);
 		return NULL;
@@ -300,7 +346,7 @@ static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run
 		if (!moved)
 			return false;
 	}
-	out->bytes = memcpy(moved->bytes + moved->used, bytes, size);
+	out->bytes = memcpy(moved->own + moved->used, bytes, size);
 	out->piece = moved;
 	moved->used += mt_align8(size);
 	if (moved->used > MT_PERF_PIECE_SIZE)
