@@ -3,18 +3,49 @@
  * record is out; a heap over the open chunks says whose turn it is. Where the chunks that overlap
  * need more memory than there is, a chunk waits until one is let go, and what comes too late by
  * that is counted as disordered.
+ *
+ * With a pool the chunks that come next are loaded before they are due. When each is opened, and so
+ * what is given, does not depend on that.
  */
 #include "formats/merge.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/base/pool.h"
 #include "formats/chunk.h"
 #include "formats/reader.h"
 
-void mt_merge_init(struct mt_merge *merge, struct mt_loader *loader, size_t memory_limit)
+enum {
+	AHEAD_PER_WORKER = 2,	/* chunks */
+	AHEAD_BYTES = 64 << 20, /* of them, decompressed */
+};
+
+struct mt_ahead {
+	struct mt_job job; /* first: run_ahead() gets a pointer to it */
+	struct mt_merge *merge;
+	const struct mt_chunk_ref *ref;
+	struct mt_payload *payload;
+	struct mt_damage damage;
+	struct mt_error *err;
+};
+
+struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
+			       const struct mt_reader_options *options)
 {
-	*merge = (struct mt_merge){.loader = loader, .memory_limit = memory_limit};
+	*merge = (struct mt_merge){
+		.pool = options->pool,
+		.memory_limit = options->memory_limit,
+		.held.keep = options->keep,
+		.loader_count = options->pool ? mt_pool_size(options->pool) : 1,
+	};
+	merge->loaders = calloc(merge->loader_count, sizeof(*merge->loaders));
+	if (!merge->loaders)
+		return mt_error_nomem();
+	for (unsigned int i = 0; i < merge->loader_count; i++)
+		mt_loader_init(&merge->loaders[i], input);
+	return NULL;
 }
 
 static void payload_free(struct mt_payload *payload)
@@ -23,8 +54,38 @@ static void payload_free(struct mt_payload *payload)
 	free(payload);
 }
 
+/* Waits for a chunk that is loaded ahead; what is in it is the caller's. */
+static struct mt_ahead ahead_take(struct mt_merge *merge)
+{
+	struct mt_ahead *ahead = merge->ahead.items[0], taken;
+
+	mt_pool_wait(merge->pool, &ahead->job);
+	merge->ahead.count--;
+	memmove(merge->ahead.items, merge->ahead.items + 1,
+		merge->ahead.count * sizeof(struct mt_ahead *));
+	merge->ahead_memory -= ahead->ref->raw_size;
+	taken = *ahead;
+	free(ahead);
+	return taken;
+}
+
+static void drop_ahead(struct mt_merge *merge)
+{
+	while (merge->ahead.count) {
+		struct mt_ahead ahead = ahead_take(merge);
+
+		payload_free(ahead.payload);
+		mt_error_destroy(ahead.err);
+	}
+}
+
 static void merge_clear(struct mt_merge *merge)
 {
+	struct mt_payload *payload;
+
+	drop_ahead(merge);
+	while ((payload = mt_held_take(&merge->held, UINT64_MAX)))
+		payload_free(payload);
 	for (size_t i = 0; i < merge->open.count; i++)
 		payload_free(merge->open.items[i]);
 	merge->open.count = merge->open_memory = 0;
@@ -44,6 +105,11 @@ void mt_merge_deinit(struct mt_merge *merge)
 {
 	merge_clear(merge);
 	drop_idle(merge);
+	for (unsigned int i = 0; merge->loaders && i < merge->loader_count; i++)
+		mt_loader_deinit(&merge->loaders[i]);
+	free(merge->loaders);
+	mt_array_deinit(&merge->ahead);
+	mt_array_deinit(&merge->held.things);
 	mt_array_deinit(&merge->waiting);
 	mt_array_deinit(&merge->open);
 	mt_array_deinit(&merge->idle);
@@ -141,7 +207,7 @@ static struct mt_payload *payload_take(struct mt_merge *merge, size_t size)
 	return merge->idle.count ? idle_take(merge, size) : calloc(1, sizeof(struct mt_payload));
 }
 
-/* Takes the payload. */
+/* Takes the payload, for the next chunk. */
 static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payload *payload)
 {
 	struct mt_payload **idle = mt_array_push(&merge->idle);
@@ -184,15 +250,80 @@ static struct mt_error *payload_place(struct mt_merge *merge, struct mt_payload 
 	return NULL;
 }
 
+static void run_ahead(struct mt_job *job, unsigned int worker)
+{
+	struct mt_ahead *ahead = (struct mt_ahead *)job;
+
+	ahead->err = mt_payload_load(ahead->payload, &ahead->merge->loaders[worker], ahead->ref,
+				     true, &ahead->damage);
+}
+
+/* Has one more chunk loaded. Without memory for it, it is loaded when it is due. */
+static bool load_ahead(struct mt_merge *merge, const struct mt_chunk_ref *ref)
+{
+	struct mt_ahead *ahead = calloc(1, sizeof(*ahead));
+
+	if (!ahead || !mt_array_reserve(&merge->ahead, merge->ahead.count + 1)) {
+		free(ahead);
+		return false;
+	}
+	ahead->payload = payload_take(merge, ref->raw_size);
+	if (!ahead->payload) {
+		free(ahead);
+		return false;
+	}
+	ahead->job.run = run_ahead;
+	ahead->merge = merge;
+	ahead->ref = ref;
+	merge->ahead.items[merge->ahead.count++] = ahead;
+	merge->ahead_memory += ref->raw_size;
+	mt_pool_submit(merge->pool, &ahead->job);
+	return true;
+}
+
+static void look_ahead(struct mt_merge *merge)
+{
+	size_t most = (size_t)merge->loader_count * AHEAD_PER_WORKER, i;
+
+	if (merge->loader_count < 2)
+		return;
+	while ((i = merge->next + merge->ahead.count) < merge->waiting.count &&
+	       merge->ahead.count < most &&
+	       merge->ahead_memory + merge->waiting.items[i]->raw_size <= AHEAD_BYTES) {
+		if (!load_ahead(merge, merge->waiting.items[i]))
+			return;
+	}
+}
+
+static void add_damage(struct mt_damage *to, const struct mt_damage *of)
+{
+	to->skipped_bytes += of->skipped_bytes;
+	to->damaged_chunks += of->damaged_chunks;
+	to->refused_chunks += of->refused_chunks;
+	to->damaged_records += of->damaged_records;
+	to->unknown_records += of->unknown_records;
+}
+
 static struct mt_error *open_next(struct mt_merge *merge, struct mt_damage *damage)
 {
-	const struct mt_chunk_ref *ref = merge->waiting.items[merge->next++];
-	struct mt_payload *payload = payload_take(merge, ref->raw_size);
+	const struct mt_chunk_ref *ref = merge->waiting.items[merge->next];
+	struct mt_payload *payload;
 	struct mt_error *err;
 
-	if (!payload)
-		return mt_error_nomem();
-	err = mt_payload_load(payload, merge->loader, ref, true, damage);
+	look_ahead(merge);
+	merge->next++;
+	if (merge->ahead.count) {
+		struct mt_ahead ahead = ahead_take(merge);
+
+		add_damage(damage, &ahead.damage);
+		payload = ahead.payload;
+		err = ahead.err;
+	} else {
+		payload = payload_take(merge, ref->raw_size);
+		if (!payload)
+			return mt_error_nomem();
+		err = mt_payload_load(payload, &merge->loaders[0], ref, true, damage);
+	}
 	if (!err)
 		return payload_place(merge, payload);
 	payload_free(payload);
@@ -216,7 +347,21 @@ static struct mt_error *step_over_given(struct mt_merge *merge)
 	merge->open.items[0] = merge->open.items[--merge->open.count];
 	if (merge->open.count)
 		heap_sink(merge->open.items, merge->open.count);
-	return payload_release(merge, payload);
+	if (!merge->held.keep)
+		return payload_release(merge, payload);
+	if (mt_held_put(&merge->held, payload))
+		return NULL;
+	payload_free(payload);
+	return mt_error_nomem();
+}
+
+void mt_merge_release(struct mt_merge *merge, uint64_t serial)
+{
+	struct mt_payload *payload;
+
+	/* without memory for the list of idle ones it is merely no longer there */
+	while ((payload = mt_held_take(&merge->held, serial)))
+		mt_error_destroy(payload_release(merge, payload));
 }
 
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,

@@ -10,23 +10,36 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
+#include "formats/held.h"
 #include "formats/payload.h"
 
+struct mt_input;
+struct mt_pool;
+struct mt_reader_options;
+
+/* A chunk that is loaded before it is due, maybe by another thread. */
+struct mt_ahead;
+
 struct mt_merge {
-	struct mt_loader *loader; /* borrowed */
+	struct mt_loader *loaders; /* one for each worker of the pool */
+	unsigned int loader_count;
+	struct mt_pool *pool; /* borrowed; NULL: nothing is loaded ahead */
 	size_t memory_limit;
+	MT_ARRAY(struct mt_ahead *) ahead; /* of waiting, from `next` on, in order */
 	/* DATA chunks by first time; from `next` on not yet opened */
 	MT_ARRAY(const struct mt_chunk_ref *) waiting;
 	size_t next;
 	MT_ARRAY(struct mt_payload *) open; /* a heap: the earliest record first */
 	MT_ARRAY(struct mt_payload *) idle; /* emptied, their memory kept for the next */
-	size_t open_memory, idle_memory;
-	bool given;	   /* the first record of the heap is out, and has to be stepped over */
-	uint64_t last_key; /* of the record given last */
+	size_t open_memory, idle_memory, ahead_memory;
+	struct mt_held held; /* payloads that are empty but for the records given of them */
+	bool given;	     /* the first record of the heap is out, and has to be stepped over */
+	uint64_t last_key;   /* of the record given last */
 };
 
-/* Borrows the loader. deinit also releases what an error left open. */
-void mt_merge_init(struct mt_merge *merge, struct mt_loader *loader, size_t memory_limit);
+/* Borrows input, and the options' pool. deinit also releases what an error left open. */
+struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
+			       const struct mt_reader_options *options);
 void mt_merge_deinit(struct mt_merge *merge);
 
 /*
@@ -39,5 +52,8 @@ struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_re
 /* The next record in order of time; *more false at the end. Holds until the next call. */
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 			       struct mt_record *out, bool *more);
+
+/* As mt_reader_release(). */
+void mt_merge_release(struct mt_merge *merge, uint64_t serial);
 
 #endif

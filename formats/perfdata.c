@@ -14,6 +14,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/held.h"
 #include "formats/input.h"
 #include "formats/sample.h"
 #include "formats/source.h"
@@ -35,6 +36,7 @@ struct perfdata {
 	bool ended; /* records has no more */
 	struct mt_perf_queue queue;
 	struct mt_perf_piece *given; /* holds the record given last */
+	struct mt_held held;	     /* pieces */
 	uint64_t last_time;	     /* given */
 };
 
@@ -49,12 +51,23 @@ static bool perfdata_probe(const uint8_t *head, size_t size)
 	return false;
 }
 
+static void perfdata_release(void *of, uint64_t serial)
+{
+	struct perfdata *p = of;
+	struct mt_perf_piece *piece;
+
+	while ((piece = mt_held_take(&p->held, serial)))
+		mt_perf_piece_release(piece);
+}
+
 static void perfdata_destroy(void *of)
 {
 	struct perfdata *p = of;
 
 	if (!p)
 		return;
+	perfdata_release(p, UINT64_MAX);
+	mt_array_deinit(&p->held.things);
 	mt_perf_piece_release(p->given);
 	mt_perf_queue_deinit(&p->queue);
 	mt_perf_records_deinit(&p->records);
@@ -196,6 +209,7 @@ static struct mt_error *perfdata_rewind(void *of, size_t i)
 	struct perfdata *p = of;
 
 	(void)i;
+	perfdata_release(p, UINT64_MAX);
 	mt_perf_piece_release(MT_TAKE(p->given));
 	mt_perf_queue_clear(&p->queue);
 	mt_perf_records_begin(&p->records, p->layout.begin, p->layout.end);
@@ -242,7 +256,8 @@ static struct mt_error *read_facts(struct perfdata *p)
 	return mt_perf_state_make(&p->facts, &p->state) ? NULL : mt_error_nomem();
 }
 
-static struct mt_error *perfdata_open(const struct mt_input *input, size_t memory_limit, void **out)
+static struct mt_error *perfdata_open(const struct mt_input *input,
+				      const struct mt_reader_options *options, void **out)
 {
 	MT_CLEANUP(perfdata_destroy_p) void *owned = calloc(1, sizeof(struct perfdata));
 	struct perfdata *p = owned;
@@ -251,7 +266,8 @@ static struct mt_error *perfdata_open(const struct mt_input *input, size_t memor
 	if (!p)
 		return mt_error_nomem();
 	p->input = input;
-	p->memory_limit = memory_limit;
+	p->memory_limit = options->memory_limit;
+	p->held.keep = options->keep;
 	mt_perf_records_init(&p->records, input, &p->recording.damage);
 	err = read_facts(p);
 	if (err)
@@ -293,11 +309,24 @@ static bool state_next(struct perfdata *p, struct mt_record *out)
 	return true;
 }
 
-/* Takes over the waiting record's reference. */
-static void give(struct perfdata *p, const struct mt_perf_waiting *waiting, struct mt_record *out)
+/* `piece`, with its reference, holds the record that is given next; false out of memory. */
+static bool hold(struct perfdata *p, struct mt_perf_piece *piece)
 {
-	mt_perf_piece_release(p->given);
-	p->given = waiting->piece;
+	struct mt_perf_piece *before = p->given;
+
+	p->given = piece;
+	if (p->held.keep && before && before != piece)
+		return mt_held_put(&p->held, before);
+	mt_perf_piece_release(before);
+	return true;
+}
+
+/* Takes over the waiting record's reference. */
+static struct mt_error *give(struct perfdata *p, const struct mt_perf_waiting *waiting,
+			     struct mt_record *out)
+{
+	if (!hold(p, waiting->piece))
+		return mt_error_nomem();
 	if (waiting->time) {
 		p->recording.damage.disordered += waiting->time < p->last_time;
 		p->last_time = waiting->time > p->last_time ? waiting->time : p->last_time;
@@ -310,6 +339,7 @@ static void give(struct perfdata *p, const struct mt_perf_waiting *waiting, stru
 		.bare = true,
 		.event = waiting->event,
 	};
+	return NULL;
 }
 
 /* Memory that records wait in. */
@@ -339,9 +369,8 @@ static struct mt_error *take_kernels(struct perfdata *p, const struct mt_perf_re
 		};
 
 		record->piece->references++;
-		give(p, &now, out);
 		*given = true;
-		return NULL;
+		return give(p, &now, out);
 	}
 	good = mt_perf_queue_put(&p->queue, record, time, event);
 	if (good && is_over_limit(p))
@@ -382,7 +411,7 @@ static struct mt_error *perfdata_next(void *of, struct mt_record *out, bool *mor
 	*more = state_next(p, out);
 	while (!*more && !err) {
 		if (mt_perf_queue_take(&p->queue, &waiting)) {
-			give(p, &waiting, out);
+			err = give(p, &waiting, out);
 			*more = true;
 		} else if (p->ended) {
 			break;
@@ -390,6 +419,7 @@ static struct mt_error *perfdata_next(void *of, struct mt_record *out, bool *mor
 			err = advance(p, out, more);
 		}
 	}
+	p->held.given += *more && !err;
 	return err;
 }
 
@@ -402,4 +432,5 @@ const struct mt_source_ops mt_source_perfdata = {
 	.recording = perfdata_recording,
 	.rewind = perfdata_rewind,
 	.next = perfdata_next,
+	.release = perfdata_release,
 };

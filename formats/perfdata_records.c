@@ -178,8 +178,7 @@ void mt_perf_records_begin(struct mt_perf_records *records, uint64_t begin, uint
 static bool file_view(struct mt_perf_records *records)
 {
 	uint64_t at = records->position - run_left(&records->file);
-	struct mt_perf_piece *piece =
-		piece_view(&records->pool, records->input, at, records->end);
+	struct mt_perf_piece *piece = piece_view(&records->pool, records->input, at, records->end);
 
 	if (!piece)
 		return false;

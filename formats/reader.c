@@ -19,6 +19,7 @@ struct mt_reader {
 	struct mt_input input;
 	const struct mt_source_ops *ops;
 	void *source;
+	uint64_t given;
 };
 
 /* The first that recognises the file has it; the last takes any. */
@@ -52,20 +53,20 @@ static struct mt_error *find_source(struct mt_reader *reader)
 	return NULL;
 }
 
-static struct mt_error *open_source(struct mt_reader *reader, size_t memory_limit)
+static struct mt_error *open_source(struct mt_reader *reader,
+				    const struct mt_reader_options *options)
 {
 	struct mt_error *err = mt_input_open(reader->path, &reader->input);
 
 	err = err ? err : find_source(reader);
-	return err ? err : reader->ops->open(&reader->input, memory_limit, &reader->source);
+	return err ? err : reader->ops->open(&reader->input, options, &reader->source);
 }
 
 struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
 				struct mt_reader **out)
 {
 	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = calloc(1, sizeof(*reader));
-	size_t limit =
-		options && options->memory_limit ? options->memory_limit : DEFAULT_MEMORY_LIMIT;
+	struct mt_reader_options own = options ? *options : (struct mt_reader_options){0};
 	struct mt_error *err;
 
 	if (!reader)
@@ -74,7 +75,9 @@ struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options
 	reader->path = strdup(path);
 	if (!reader->path)
 		return mt_error_nomem();
-	err = open_source(reader, limit);
+	if (!own.memory_limit)
+		own.memory_limit = DEFAULT_MEMORY_LIMIT;
+	err = open_source(reader, &own);
 	if (err)
 		return with_path(reader, err);
 	*out = MT_TAKE(reader);
@@ -113,7 +116,18 @@ struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out,
 {
 	struct mt_error *err = reader->ops->next(reader->source, out, more);
 
+	reader->given += !err && *more;
 	return err ? with_path(reader, err) : NULL;
+}
+
+uint64_t mt_reader_given(const struct mt_reader *reader)
+{
+	return reader->given;
+}
+
+void mt_reader_release(struct mt_reader *reader, uint64_t serial)
+{
+	reader->ops->release(reader->source, serial);
 }
 
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out)

@@ -21,6 +21,7 @@
 #include "formats/record.h"
 
 struct mt_error;
+struct mt_pool;
 struct mt_reader;
 
 struct mt_damage {
@@ -57,7 +58,8 @@ struct mt_record {
 	uint32_t type; /* enum mt_record_type, without the critical bit */
 	uint32_t stream;
 	uint64_t time;
-	const uint8_t *body; /* behind the record header; holds until the next mt_reader_next() */
+	/* behind the record header; holds until the next mt_reader_next(), but see keep */
+	const uint8_t *body;
 	size_t size;
 	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as
 				long as body */
@@ -70,8 +72,10 @@ struct mt_record {
 };
 
 struct mt_reader_options {
-	size_t memory_limit; /* bytes of decompressed chunks open at once, and of the list of
-				chunks; 0: 256 MiB */
+	size_t memory_limit;  /* bytes of decompressed chunks open at once, and of the list of
+				 chunks; 0: 256 MiB */
+	struct mt_pool *pool; /* decompresses chunks ahead; NULL: each when it is due */
+	bool keep;	      /* records of DATA hold until mt_reader_release() */
 };
 
 /*
@@ -98,6 +102,15 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
  * first, in the order of the file; MARK and END are told in struct mt_recording alone.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
+
+/* How many records it has given: the serial of the last one. */
+uint64_t mt_reader_given(const struct mt_reader *reader);
+
+/*
+ * With keep: records up to that serial are no longer read. Rewinding releases all. Until then they
+ * stay in memory, which memory_limit does not bound.
+ */
+void mt_reader_release(struct mt_reader *reader, uint64_t serial);
 
 /*
  * The kernel's bytes of a KERNEL or SAMPLE record; false where it is damaged. Views into the

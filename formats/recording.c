@@ -132,7 +132,8 @@ static struct mt_error *source_rewind(void *of, size_t i)
 			      source->reading->chunks);
 }
 
-static struct mt_error *source_open(const struct mt_input *input, size_t memory_limit, void **out)
+static struct mt_error *source_open(const struct mt_input *input,
+				    const struct mt_reader_options *options, void **out)
 {
 	MT_CLEANUP(source_destroy_p) void *owned = calloc(1, sizeof(struct source));
 	struct source *source = owned;
@@ -142,8 +143,8 @@ static struct mt_error *source_open(const struct mt_input *input, size_t memory_
 		return mt_error_nomem();
 	source->input = input;
 	mt_loader_init(&source->loader, input);
-	mt_merge_init(&source->merge, &source->loader, memory_limit);
-	err = source_scan(source, memory_limit);
+	err = mt_merge_init(&source->merge, input, options);
+	err = err ? err : source_scan(source, options->memory_limit);
 	err = err ? err : source_rewind(source, 0);
 	if (err)
 		return err;
@@ -197,7 +198,13 @@ static struct mt_error *source_next(void *of, struct mt_record *out, bool *more)
 
 	if (!err && !*more)
 		err = mt_merge_next(&source->merge, &source->reading->recording.damage, out, more);
+	source->merge.held.given += !err && *more;
 	return err;
+}
+
+static void source_release(void *of, uint64_t serial)
+{
+	mt_merge_release(&((struct source *)of)->merge, serial);
 }
 
 const struct mt_source_ops mt_source_recording = {
@@ -209,4 +216,5 @@ const struct mt_source_ops mt_source_recording = {
 	.recording = source_recording,
 	.rewind = source_rewind,
 	.next = source_next,
+	.release = source_release,
 };

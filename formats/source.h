@@ -12,6 +12,7 @@
 
 struct mt_error;
 struct mt_input;
+struct mt_reader_options;
 struct mt_record;
 struct mt_recording;
 
@@ -21,16 +22,18 @@ struct mt_source_ops {
 	/* Whether a file that begins with these bytes (8, or the whole file) is of this kind. */
 	bool (*probe)(const uint8_t *head, size_t size);
 	/*
-	 * Borrows input until destroyed. *out is the `source` of the other functions, ready to
-	 * read recording 0.
+	 * Borrows input until destroyed; memory_limit is set. *out is the `source` of the other
+	 * functions, ready to read recording 0.
 	 */
-	struct mt_error *(*open)(const struct mt_input *input, size_t memory_limit, void **out);
+	struct mt_error *(*open)(const struct mt_input *input,
+				 const struct mt_reader_options *options, void **out);
 	void (*destroy)(void *source); /* NULL-safe */
 	/* As their namesakes in reader.h. */
 	size_t (*recordings)(const void *source);
 	const struct mt_recording *(*recording)(const void *source, size_t i);
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
+	void (*release)(void *source, uint64_t serial);
 };
 
 extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */

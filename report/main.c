@@ -15,6 +15,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/pool.h"
 #include "formats/record.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
@@ -257,6 +258,13 @@ static bool wants_progress(const struct mt_report_options *options)
 	       !(listing && !options->output_path && isatty(STDOUT_FILENO));
 }
 
+static unsigned int online_cpus(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return count < 1 ? 1 : count > MT_POOL_MAX ? MT_POOL_MAX : (unsigned int)count;
+}
+
 static enum status run(const struct mt_report_options *options)
 {
 	struct progress progress = {0};
@@ -270,6 +278,7 @@ static enum status run(const struct mt_report_options *options)
 		.no_demangle = options->no_demangle,
 		.method = options->unwind,
 		.max_frames = options->max_stack,
+		.workers = options->workers ? options->workers : online_cpus(),
 		.symfs = options->symfs,
 		.debug_dir = options->debug_dir,
 		.kallsyms = options->kallsyms,
@@ -304,6 +313,17 @@ static enum status answer(const struct mt_report_options *options)
 	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;
 }
 
+/* Files are viewed where they are: one that is cut off, or fails, meanwhile ends the report. */
+static void unreadable(int signal_number)
+{
+	static const char text[] = TOOL ": a file became shorter, or failed, while it was read\n";
+	ssize_t unused = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)signal_number;
+	(void)unused;
+	_exit(STATUS_UNREADABLE);
+}
+
 int main(int argc, char **argv)
 {
 	struct mt_report_options options;
@@ -311,6 +331,7 @@ int main(int argc, char **argv)
 	enum status status;
 
 	setlocale(LC_CTYPE, "");
+	signal(SIGBUS, unreadable);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */
 	err = mt_report_options_parse(argc, argv, &options);
 	if (err)

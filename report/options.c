@@ -13,6 +13,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/pool.h"
 #include "report/analyses/analyses.h"
 #include "report/outputs/outputs.h"
 #include "unwind/unwind.h"
@@ -205,6 +206,19 @@ static struct mt_error *set_max_stack(struct mt_report_options *o, const char *n
 	return NULL;
 }
 
+static struct mt_error *set_workers(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	char *end;
+	long number = strtol(value, &end, 10);
+
+	if (end == value || *end || number < 1 || number > MT_POOL_MAX)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a number from 1 to %d", name,
+				       value, MT_POOL_MAX);
+	o->workers = (unsigned int)number;
+	return NULL;
+}
+
 static struct mt_error *set_unwind(struct mt_report_options *o, const char *name, const char *value)
 {
 	char known[256] = "";
@@ -249,6 +263,8 @@ static const struct option others[] = {
 	 "what a stack weighs: samples (default), or their periods"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
+	{'j', "jobs", NULL, "N", set_workers,
+	 "decode and unwind on N CPUs, by default all; the result is the same"},
 	{0, "symfs", NULL, "DIR", set_symfs,
 	 "the recorded machine's files are there: DIR/recorded path, then DIR/last part; what is "
 	 "here counts only where its build id was recorded"},

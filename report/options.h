@@ -26,6 +26,7 @@ struct mt_report_options {
 	const char *output_path; /* NULL or "-": standard output */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
+	unsigned int workers;	       /* -j: 0 is one for each CPU */
 	const char *weight;	       /* a value column, or NULL: the first */
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;

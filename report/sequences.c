@@ -135,7 +135,12 @@ static uint32_t add_run(struct mt_sequences *s, size_t slot, const void *bytes, 
 
 uint32_t mt_sequences_intern(struct mt_sequences *s, const void *bytes, size_t size)
 {
-	uint32_t hash = (uint32_t)mt_hash_bytes(bytes, size, 0);
+	return mt_sequences_intern_hashed(s, bytes, size, (uint32_t)mt_hash_bytes(bytes, size, 0));
+}
+
+uint32_t mt_sequences_intern_hashed(struct mt_sequences *s, const void *bytes, size_t size,
+				    uint32_t hash)
+{
 	size_t i;
 
 	if (size > UINT32_MAX / 2)

@@ -24,6 +24,10 @@ void mt_sequences_destroy(struct mt_sequences *sequences);
  */
 uint32_t mt_sequences_intern(struct mt_sequences *sequences, const void *bytes, size_t size);
 
+/* The same for who has the low half of mt_hash_bytes(bytes, size, 0) already. */
+uint32_t mt_sequences_intern_hashed(struct mt_sequences *sequences, const void *bytes, size_t size,
+				    uint32_t hash);
+
 /* Borrows the bytes of an id that intern gave; holds until clear or destroy. */
 const void *mt_sequences_get(const struct mt_sequences *sequences, uint32_t id, size_t *size);
 

@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/pool.h"
 #include "formats/base/strings.h"
 #include "formats/reader.h"
 #include "formats/record.h"
@@ -23,10 +24,12 @@
 #include "report/frames.h"
 #include "report/host_kernel.h"
 #include "report/naming.h"
+#include "report/pipeline.h"
 #include "report/selection.h"
 #include "report/spaces.h"
 #include "report/stacks.h"
 #include "report/unwinding.h"
+#include "report/walker.h"
 #include "symbols/image.h"
 
 enum {
@@ -63,11 +66,14 @@ struct mt_session {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct mt_unwinding *unwinding;
-	MT_ARRAY(uint8_t) verdicts; /* by stack id */
+	struct mt_pool *pool;
+	struct mt_pipeline *pipeline; /* NULL: nobody asked for stacks */
+	bool read_all;		      /* of this recording: what is left is in the pipeline */
+	MT_ARRAY(uint8_t) verdicts;   /* by stack id */
 
 	struct mt_map64 code;	  /* ids of images that are mapped executable */
 	struct mt_map64 by_index; /* EVENT index to index in local */
-	MT_ARRAY(struct local_event) local;
+	MT_ARRAY(struct local_event *) local;
 	struct mt_facts facts;
 	struct mt_sample sample; /* the one given last */
 };
@@ -76,15 +82,23 @@ MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 
 /* ---- Opening ---- */
 
+static bool wants_stacks(const struct mt_session *session)
+{
+	return session->options->stacks || mt_selection_needs_stacks(session->options->selection);
+}
+
 static struct mt_error *open_files(struct mt_session *session)
 {
+	const struct mt_reader_options options = {.pool = session->pool,
+						  .keep = wants_stacks(session)};
+
 	for (size_t i = 0; i < session->options->file_count; i++) {
 		struct mt_reader **slot = mt_array_push(&session->readers);
 		struct mt_error *err;
 
 		if (!slot)
 			return mt_error_nomem();
-		err = mt_reader_open(session->options->files[i], NULL, slot);
+		err = mt_reader_open(session->options->files[i], &options, slot);
 		if (err) {
 			session->readers.count--;
 			return err;
@@ -114,21 +128,22 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 {
 	const struct mt_session_options *options = session->options;
 	struct mt_namer namer = {.name = mt_naming_name, .context = session->naming};
-	struct mt_unwinding_options unwinding = {
+	struct mt_walker_options walker = {
 		.method = options->method,
 		.max_frames = options->max_frames,
 		.addresses = options->addresses,
-		.kernel_image = mt_naming_kernel_image(session->naming),
 	};
 
-	if (!options->stacks && !mt_selection_needs_stacks(options->selection))
+	if (!wants_stacks(session))
 		return NULL;
 	session->stacks = mt_stacks_create();
 	session->frames = mt_frames_create(&namer);
 	if (!session->stacks || !session->frames)
 		return mt_error_nomem();
-	session->unwinding = mt_unwinding_create(&unwinding, session->stacks, session->frames);
-	return session->unwinding ? NULL : mt_error_nomem();
+	session->unwinding = mt_unwinding_create(mt_naming_kernel_image(session->naming),
+						 session->stacks, session->frames);
+	session->pipeline = mt_pipeline_create(session->pool, &walker);
+	return session->unwinding && session->pipeline ? NULL : mt_error_nomem();
 }
 
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
@@ -144,7 +159,8 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 		return mt_error_nomem();
 	session->options = options;
 	session->strings = mt_strings_create();
-	if (!session->strings)
+	session->pool = mt_pool_create(options->workers ? options->workers : 1);
+	if (!session->strings || !session->pool)
 		return mt_error_nomem();
 	err = mt_naming_create(&naming, &session->naming);
 	err = err ? err : open_files(session);
@@ -156,10 +172,17 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 	return NULL;
 }
 
+static void drop_local(struct mt_session *session)
+{
+	while (session->local.count)
+		free(session->local.items[--session->local.count]);
+}
+
 void mt_session_destroy(struct mt_session *session)
 {
 	if (!session)
 		return;
+	mt_pipeline_destroy(session->pipeline);
 	mt_unwinding_destroy(session->unwinding);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
@@ -169,7 +192,9 @@ void mt_session_destroy(struct mt_session *session)
 	mt_strings_destroy(session->strings);
 	for (size_t i = 0; i < session->readers.count; i++)
 		mt_reader_destroy(session->readers.items[i]);
+	mt_pool_destroy(session->pool);
 	mt_array_deinit(&session->readers);
+	drop_local(session);
 	mt_array_deinit(&session->local);
 	mt_array_deinit(&session->verdicts);
 	mt_map64_deinit(&session->by_index);
@@ -222,8 +247,9 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (!session->spaces)
 		return mt_error_nomem();
 	mt_map64_deinit(&session->by_index);
-	session->local.count = 0;
+	drop_local(session);
 	session->reading = true;
+	session->read_all = false;
 	set_bounds(session, present(session));
 	return NULL;
 }
@@ -344,7 +370,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 					      .role = record->role,
 				      },
 			      *known;
-	struct local_event *local;
+	struct local_event **local;
 	uint64_t index;
 
 	if (!event.name || !event.alias || !event.unit)
@@ -361,9 +387,11 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		*known = event;
 	}
 	local = mt_array_push(&session->local);
-	if (!local)
+	if (local)
+		*local = malloc(sizeof(**local));
+	if (!local || !*local)
 		return false;
-	*local = (struct local_event){
+	**local = (struct local_event){
 		.event = (uint32_t)(known - session->facts.events.items),
 		.role = record->role,
 		.attr = event.attr,
@@ -378,7 +406,7 @@ static struct local_event *local_event(struct mt_session *session, uint32_t inde
 {
 	uint64_t at;
 
-	return mt_map64_get(&session->by_index, index, &at) ? &session->local.items[at] : NULL;
+	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
 }
 
 static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)
@@ -452,7 +480,9 @@ static bool take_state(struct mt_session *session, const struct mt_record *recor
 		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
 	case MT_RECORD_MAP:
 		return TAKE(map, mt_map_get, take_map(session, &r.map));
-	case MT_RECORD_IMAGE:
+	case MT_RECORD_IMAGE: /* may change the images that are being read */
+		if (session->pipeline)
+			mt_pipeline_settle(session->pipeline);
 		return TAKE(image, mt_image_get, mt_naming_add_image(session->naming, &r.image));
 	case MT_RECORD_LOSS:
 		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
@@ -521,37 +551,15 @@ static bool select_stack(struct mt_session *session, uint32_t stack, bool *wante
 	return true;
 }
 
-/* Unwinds the sample; *wanted false where the stack's selectors leave it out. */
-static bool add_stack(struct mt_session *session, struct mt_session_sample *out, bool *wanted)
+static void count_stack(struct mt_session *session, const struct mt_walked *walked)
 {
-	struct mt_unwinding_input input = {
-		.attr = out->attr,
-		.sample = out->kernel,
-		.map = out->space->map,
-		.kernel_known =
-			mt_naming_knows_kernel(session->naming, present(session)->this_boot),
-	};
-	struct mt_unwound unwound;
-
-	out->stack = MT_STACK_NONE;
-	out->addresses = NULL;
-	if (!session->unwinding)
-		return true;
-	if (!mt_unwinding_stack(session->unwinding, &input, &unwound) ||
-	    !select_stack(session, unwound.stack, wanted))
-		return false;
-	out->stack = unwound.stack;
-	out->addresses = unwound.addresses;
-	if (!*wanted)
-		return true;
-	if (unwound.user) {
+	if (walked->user) {
 		session->facts.user_stacks++;
-		session->facts.ends[unwound.end]++;
+		session->facts.ends[walked->end]++;
 	}
-	if (unwound.kernel && !session->facts.kernel_problem)
+	if (walked->kernel && !session->facts.kernel_problem)
 		session->facts.kernel_problem =
 			mt_naming_kernel_problem(session->naming, present(session)->this_boot);
-	return true;
 }
 
 static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
@@ -602,12 +610,9 @@ static bool take_sample(struct mt_session *session, const struct local_event *ev
 		.space = task->space,
 		.attr = &event->attr,
 		.kernel = &session->sample,
+		.stack = MT_STACK_NONE,
 	};
 	*wanted = select_sample(session, out);
-	if (*wanted && !add_stack(session, out, wanted))
-		return false;
-	if (*wanted)
-		count_selected(session, out);
 	return true;
 }
 
@@ -674,37 +679,120 @@ static void show_progress(struct mt_session *session, uint64_t time)
 					   (double)session->facts.recordings.count);
 }
 
-struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
-				 bool *more)
+/* Reads on to a sample of this recording that is wanted as far as its stack does not matter. */
+static struct mt_error *read_sample(struct mt_session *session, struct mt_session_sample *out,
+				    bool *wanted)
 {
-	bool wanted = false, have = false, ok;
+	struct mt_reader *reader = session->readers.items[session->reader];
 	struct mt_record record;
 	struct mt_error *err;
+	bool have, ok;
 
-	while (!wanted && session->reader < session->readers.count) {
-		if (!session->reading) {
-			err = begin_recording(session);
-			if (err)
-				return err;
-		}
-		err = mt_reader_next(session->readers.items[session->reader], &record, &have);
-		if (err)
+	for (*wanted = false; !*wanted;) {
+		err = mt_reader_next(reader, &record, &have);
+		session->read_all = !have;
+		if (err || !have)
 			return err;
-		if (!have) {
-			err = finish_recording(session);
-			if (err)
-				return err;
-			continue;
-		}
 		record.type &= ~MT_RECORD_CRITICAL;
 		show_progress(session, record.time);
 		if (record.type == MT_RECORD_KERNEL || record.type == MT_RECORD_SAMPLE)
-			ok = take_data(session, &record, out, &wanted);
+			ok = take_data(session, &record, out, wanted);
 		else
 			ok = take_state(session, &record);
 		if (!ok)
 			return mt_error_nomem();
 	}
+	return NULL;
+}
+
+static struct mt_error *fill_pipeline(struct mt_session *session)
+{
+	struct mt_reader *reader = session->readers.items[session->reader];
+	struct mt_session_sample sample;
+	struct mt_error *err;
+	bool wanted, known;
+
+	while (!session->read_all && mt_pipeline_has_room(session->pipeline)) {
+		err = read_sample(session, &sample, &wanted);
+		if (err)
+			return err;
+		known = mt_naming_knows_kernel(session->naming, present(session)->this_boot);
+		if (wanted &&
+		    !mt_pipeline_put(session->pipeline, &sample, known, mt_reader_given(reader)))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+/* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
+static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
+		       struct mt_session_sample *out, bool *wanted)
+{
+	*out = piped->sample;
+	out->stack =
+		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
+	*wanted = true;
+	if (out->stack == MT_STACK_NONE || !select_stack(session, out->stack, wanted))
+		return false;
+	out->user = piped->walked.user;
+	out->end = piped->walked.end;
+	if (session->options->addresses) {
+		out->addresses = mt_walked_addresses(piped->words, &piped->walked);
+		out->sources = mt_walked_sources(piped->words, &piped->walked);
+	}
+	if (*wanted)
+		count_stack(session, &piped->walked);
+	return true;
+}
+
+static struct mt_error *next_piped(struct mt_session *session, struct mt_session_sample *out,
+				   bool *wanted, bool *ended)
+{
+	const struct mt_piped *piped;
+	uint64_t released;
+	struct mt_error *err = fill_pipeline(session);
+
+	if (err)
+		return err;
+	if (!mt_pipeline_take(session->pipeline, &piped, &released))
+		return mt_error_nomem();
+	mt_reader_release(session->readers.items[session->reader], released);
+	*ended = !piped && session->read_all;
+	if (piped && !take_piped(session, piped, out, wanted))
+		return mt_error_nomem();
+	return NULL;
+}
+
+static struct mt_error *next_plain(struct mt_session *session, struct mt_session_sample *out,
+				   bool *wanted, bool *ended)
+{
+	struct mt_error *err = read_sample(session, out, wanted);
+
+	*ended = session->read_all;
+	return err;
+}
+
+struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
+				 bool *more)
+{
+	bool wanted = false, ended;
+	struct mt_error *err = NULL;
+
+	while (!err && !wanted && session->reader < session->readers.count) {
+		if (!session->reading)
+			err = begin_recording(session);
+		if (err)
+			return err;
+		ended = false;
+		err = session->pipeline ? next_piped(session, out, &wanted, &ended)
+					: next_plain(session, out, &wanted, &ended);
+		if (!err && ended)
+			err = finish_recording(session);
+	}
+	if (err)
+		return err;
+	if (wanted)
+		count_selected(session, out);
 	*more = wanted;
 	return NULL;
 }
@@ -729,9 +817,4 @@ struct mt_stacks *mt_session_stacks(struct mt_session *session)
 struct mt_frames *mt_session_frames(struct mt_session *session)
 {
 	return session->frames;
-}
-
-const struct mt_unwind_counts *mt_session_unwind_counts(const struct mt_session *session)
-{
-	return session->unwinding ? mt_unwinding_counts(session->unwinding) : NULL;
 }

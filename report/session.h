@@ -22,7 +22,6 @@ struct mt_space;
 struct mt_stacks;
 struct mt_strings;
 struct mt_task;
-struct mt_unwind_counts;
 struct mt_unwind_method;
 
 struct mt_session_options {
@@ -30,11 +29,12 @@ struct mt_session_options {
 	size_t file_count;
 	const struct mt_selection *selection; /* borrowed */
 	bool stacks;			      /* unwind each sample */
-	bool addresses;			      /* give the address of each frame too */
+	bool addresses;			      /* give address and source of each frame too */
 	bool images;			      /* list the images in the facts at the end */
 	bool no_demangle;
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
+	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
 	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
 				 machine's if it is that boot */
@@ -50,11 +50,14 @@ struct mt_session_sample {
 	uint64_t time;
 	double weight;		      /* samples that this one stands for */
 	const struct mt_task *task;   /* as of this moment */
-	const struct mt_space *space; /* the same */
+	const struct mt_space *space; /* whose map may be further on already */
 	const struct mt_attr *attr;
 	const struct mt_sample *kernel;
 	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
 	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
+	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
+	bool user;		   /* it had user registers, so that `end` counts */
+	uint8_t end;		   /* enum mt_stack_end of its user half */
 };
 
 /* Opens every file. options (and what they point to) are borrowed until destroyed. */
@@ -73,8 +76,5 @@ const struct mt_facts *mt_session_facts(const struct mt_session *session);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
-
-/* How unwinding went; NULL without stacks. */
-const struct mt_unwind_counts *mt_session_unwind_counts(const struct mt_session *session);
 
 #endif

@@ -26,7 +26,9 @@ struct body {
 struct mt_image_map {
 	struct body *body; /* NULL: empty */
 	uint32_t generation;
-	bool generation_shared; /* with a copy, so that new code needs a new number */
+	bool generation_shared;	       /* with a copy, so that new code needs a new number */
+	struct mt_image_map *snapshot; /* the last one taken, or NULL */
+	size_t holders;		       /* of a snapshot; 0 for a map that changes */
 };
 
 /*
@@ -65,8 +67,34 @@ void mt_image_map_destroy(struct mt_image_map *map)
 {
 	if (!map)
 		return;
+	mt_image_map_release(map->snapshot);
 	body_put(map->body);
 	free(map);
+}
+
+void mt_image_map_release(struct mt_image_map *snapshot)
+{
+	if (snapshot && !--snapshot->holders)
+		mt_image_map_destroy(snapshot);
+}
+
+struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map)
+{
+	struct mt_image_map *snapshot = map->snapshot;
+
+	if (!snapshot || snapshot->body != map->body || snapshot->generation != map->generation) {
+		snapshot = malloc(sizeof(*snapshot));
+		if (!snapshot)
+			return NULL;
+		*snapshot = (struct mt_image_map){
+			.body = map->body, .generation = map->generation, .holders = 1};
+		if (map->body)
+			atomic_fetch_add_explicit(&map->body->references, 1, memory_order_relaxed);
+		mt_image_map_release(map->snapshot);
+		map->snapshot = snapshot;
+	}
+	snapshot->holders++;
+	return snapshot;
 }
 
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map)
@@ -77,6 +105,7 @@ struct mt_image_map *mt_image_map_copy(struct mt_image_map *map)
 		return NULL;
 	map->generation_shared = true;
 	*copy = *map;
+	copy->snapshot = NULL;
 	if (copy->body)
 		atomic_fetch_add_explicit(&copy->body->references, 1, memory_order_relaxed);
 	return copy;
@@ -84,6 +113,8 @@ struct mt_image_map *mt_image_map_copy(struct mt_image_map *map)
 
 void mt_image_map_clear(struct mt_image_map *map)
 {
+	mt_image_map_release(map->snapshot);
+	map->snapshot = NULL;
 	body_put(map->body);
 	map->body = NULL;
 	renew_generation(map);
@@ -110,6 +141,13 @@ static size_t first_ending_after(const struct mt_image_map *map, uint64_t addr)
 	return low;
 }
 
+/* So that its body is not copied where nobody holds it any more. */
+static void drop_snapshot(struct mt_image_map *map)
+{
+	mt_image_map_release(map->snapshot);
+	map->snapshot = NULL;
+}
+
 /* Makes the body this map's own, with room for `want` mappings; false out of memory. */
 static bool own_body(struct mt_image_map *map, size_t want)
 {
@@ -117,6 +155,7 @@ static bool own_body(struct mt_image_map *map, size_t want)
 	       capacity = most + most / 2 + 8;
 	struct body *own;
 
+	drop_snapshot(map);
 	if (map->body && map->body->capacity >= want &&
 	    atomic_load_explicit(&map->body->references, memory_order_acquire) == 1)
 		return true;

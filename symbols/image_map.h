@@ -35,6 +35,15 @@ void mt_image_map_destroy(struct mt_image_map *map);
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map);
 
 /*
+ * The map as it is now, to be read by other threads while it changes: equal ones are one, counted.
+ * Of its generation, which a copy is not for ever. Nobody changes a snapshot; it is given back with
+ * mt_image_map_release(). NULL out of memory. Taking and giving back are for the one thread that
+ * changes the map.
+ */
+struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map);
+void mt_image_map_release(struct mt_image_map *snapshot);
+
+/*
  * Puts a mapping in, trimming or splitting what it overlaps. One that an equal mapping already
  * covers changes nothing, and neither does an empty one. False out of memory, with the map as it
  * was.

@@ -185,6 +185,32 @@ MT_TEST(copies_share_until_their_code_differs)
 	MT_CHECK_EQ(mt_image_map_generation(child), generation);
 }
 
+MT_TEST(a_snapshot_stays_as_it_was)
+{
+	MT_MAP_GUARD map = mt_image_map_create();
+	struct mt_image_map *before, *again, *after;
+	uint32_t generation;
+
+	put(map, 0x1000, 0x2000, RX, 0, 0);
+	generation = mt_image_map_generation(map);
+	before = mt_image_map_snapshot(map);
+	again = mt_image_map_snapshot(map);
+	MT_CHECK(before == again);
+	put(map, 0x3000, 0x4000, RX, 1, 0);
+	MT_CHECK_EQ(mt_image_map_generation(map), generation); /* unlike with a copy */
+	after = mt_image_map_snapshot(map);
+	MT_CHECK(after != before);
+	MT_CHECK(!mt_image_map_find(before, 0x3000));
+	MT_CHECK(mt_image_map_find(after, 0x3000));
+	mt_image_map_clear(map);
+	MT_CHECK_EQ(mt_image_map_generation(before), generation);
+	MT_CHECK(mt_image_map_find(before, 0x1000));
+	mt_image_map_release(before);
+	mt_image_map_release(again);
+	MT_CHECK(mt_image_map_find(after, 0x1000));
+	mt_image_map_release(after);
+}
+
 MT_TEST(a_copy_outlives_its_origin)
 {
 	struct mt_image_map *parent = mt_image_map_create();

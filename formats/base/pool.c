@@ -1,0 +1,147 @@
+/*
+ * One list of jobs under one lock: jobs are some hundred microseconds long, so nobody queues there.
+ */
+#include "formats/base/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct worker {
+	struct mt_pool *pool;
+	unsigned int number;
+	pthread_t thread;
+};
+
+struct mt_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t given, done;
+	struct mt_job *first, **last;
+	bool stop;
+	unsigned int size;
+	struct worker workers[]; /* from 1 on */
+};
+
+/* Takes the first job off the list; NULL without one. The lock is held. */
+static struct mt_job *take(struct mt_pool *pool)
+{
+	struct mt_job *job = pool->first;
+
+	if (!job)
+		return NULL;
+	pool->first = job->next;
+	if (!pool->first)
+		pool->last = &pool->first;
+	return job;
+}
+
+/* The lock is held, but not while the job runs. */
+static void run(struct mt_pool *pool, struct mt_job *job, unsigned int worker)
+{
+	pthread_mutex_unlock(&pool->lock);
+	job->run(job, worker);
+	pthread_mutex_lock(&pool->lock);
+	job->done = true;
+	pthread_cond_signal(&pool->done);
+}
+
+static void *work(void *of)
+{
+	struct worker *worker = of;
+	struct mt_pool *pool = worker->pool;
+	struct mt_job *job;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->stop) {
+		job = take(pool);
+		if (job)
+			run(pool, job, worker->number);
+		else
+			pthread_cond_wait(&pool->given, &pool->lock);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+/* Signals are the main thread's. */
+static void start(struct mt_pool *pool, unsigned int size)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (; pool->size < size; pool->size++) {
+		struct worker *worker = &pool->workers[pool->size];
+
+		*worker = (struct worker){.pool = pool, .number = pool->size};
+		if (pthread_create(&worker->thread, NULL, work, worker))
+			break;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct mt_pool *mt_pool_create(unsigned int size)
+{
+	struct mt_pool *pool;
+
+	size = size < 1 ? 1 : size > MT_POOL_MAX ? MT_POOL_MAX : size;
+	pool = calloc(1, sizeof(*pool) + size * sizeof(pool->workers[0]));
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->given, NULL);
+	pthread_cond_init(&pool->done, NULL);
+	pool->last = &pool->first;
+	pool->size = 1;
+	start(pool, size);
+	return pool;
+}
+
+void mt_pool_destroy(struct mt_pool *pool)
+{
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->stop = true;
+	pthread_cond_broadcast(&pool->given);
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned int i = 1; i < pool->size; i++)
+		pthread_join(pool->workers[i].thread, NULL);
+	pthread_cond_destroy(&pool->given);
+	pthread_cond_destroy(&pool->done);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+unsigned int mt_pool_size(const struct mt_pool *pool)
+{
+	return pool->size;
+}
+
+void mt_pool_submit(struct mt_pool *pool, struct mt_job *job)
+{
+	job->next = NULL;
+	job->done = false;
+	pthread_mutex_lock(&pool->lock);
+	*pool->last = job;
+	pool->last = &job->next;
+	if (pool->size > 1)
+		pthread_cond_signal(&pool->given);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void mt_pool_wait(struct mt_pool *pool, struct mt_job *job)
+{
+	struct mt_job *other;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!job->done) {
+		other = take(pool);
+		if (other)
+			run(pool, other, 0);
+		else
+			pthread_cond_wait(&pool->done, &pool->lock);
+	}
+	pthread_mutex_unlock(&pool->lock);
+}

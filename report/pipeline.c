@@ -1,0 +1,246 @@
+/*
+ * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; with
+ * one worker there is one batch.
+ */
+#include "report/pipeline.h"
+
+#include <stdlib.h>
+
+#include "formats/base/array.h"
+#include "formats/base/pool.h"
+#include "symbols/image_map.h"
+
+enum {
+	BATCH_SAMPLES = 256,
+	BATCH_BYTES = 1 << 20, /* of dumps: they keep pieces of the file in memory */
+	AHEAD_PER_WORKER = 2,  /* batches */
+};
+
+struct batch {
+	struct mt_job job; /* first: run() gets a pointer to it */
+	struct mt_pipeline *pipeline;
+	struct mt_piped *samples; /* BATCH_SAMPLES */
+	size_t count, given;
+	size_t bytes;	 /* of their dumps */
+	uint64_t serial; /* of the last record */
+	struct mt_walk_words words;
+	bool submitted, waited, failed;
+};
+
+struct mt_pipeline {
+	struct mt_pool *pool;
+	struct mt_walker **walkers; /* one for each worker */
+	struct batch *batches;
+	size_t batch_count;
+	size_t first, used; /* batches in use, the first is emptied, the last one filled */
+	uint64_t released;
+};
+
+static bool create_walkers(struct mt_pipeline *pipeline, const struct mt_walker_options *options)
+{
+	unsigned int count = mt_pool_size(pipeline->pool);
+
+	pipeline->walkers = calloc(count, sizeof(struct mt_walker *));
+	for (unsigned int i = 0; pipeline->walkers && i < count; i++) {
+		pipeline->walkers[i] = mt_walker_create(options);
+		if (!pipeline->walkers[i])
+			return false;
+	}
+	return pipeline->walkers;
+}
+
+static bool create_batches(struct mt_pipeline *pipeline)
+{
+	unsigned int workers = mt_pool_size(pipeline->pool);
+
+	pipeline->batch_count = workers > 1 ? (size_t)workers * AHEAD_PER_WORKER + 1 : 1;
+	pipeline->batches = calloc(pipeline->batch_count, sizeof(struct batch));
+	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
+		struct batch *batch = &pipeline->batches[i];
+
+		batch->pipeline = pipeline;
+		batch->samples = malloc(BATCH_SAMPLES * sizeof(*batch->samples));
+		if (!batch->samples)
+			return false;
+	}
+	return pipeline->batches;
+}
+
+struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
+				       const struct mt_walker_options *options)
+{
+	struct mt_pipeline *pipeline = calloc(1, sizeof(*pipeline));
+
+	if (!pipeline)
+		return NULL;
+	pipeline->pool = pool;
+	if (!create_walkers(pipeline, options) || !create_batches(pipeline)) {
+		mt_pipeline_destroy(pipeline);
+		return NULL;
+	}
+	return pipeline;
+}
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		mt_image_map_release(batch->samples[i].map);
+	batch->count = batch->given = batch->bytes = batch->words.count = 0;
+	batch->submitted = batch->waited = batch->failed = false;
+}
+
+void mt_pipeline_destroy(struct mt_pipeline *pipeline)
+{
+	if (!pipeline)
+		return;
+	mt_pipeline_settle(pipeline);
+	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
+		batch_clear(&pipeline->batches[i]);
+		free(pipeline->batches[i].samples);
+		mt_array_deinit(&pipeline->batches[i].words);
+	}
+	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
+		mt_walker_destroy(pipeline->walkers[i]);
+	free(pipeline->batches);
+	free(pipeline->walkers);
+	free(pipeline);
+}
+
+/* ---- On a worker ---- */
+
+static struct mt_walk_input input_of(const struct mt_piped *piped)
+{
+	return (struct mt_walk_input){
+		.attr = piped->sample.attr,
+		.sample = &piped->kernel,
+		.map = piped->map,
+		.kernel_known = piped->kernel_known,
+	};
+}
+
+static void run_batch(struct mt_job *job, unsigned int worker)
+{
+	struct batch *batch = (struct batch *)job;
+	struct mt_walker *walker = batch->pipeline->walkers[worker];
+
+	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
+		struct mt_piped *piped = &batch->samples[i];
+		struct mt_walk_input input = input_of(piped), next;
+
+		if (i + 1 < batch->count) {
+			next = input_of(piped + 1);
+			mt_walker_prefetch(walker, &next);
+		}
+		batch->failed = !mt_walker_walk(walker, &input, &batch->words, &piped->walked);
+	}
+}
+
+/* ---- In and out ---- */
+
+static struct batch *batch_at(const struct mt_pipeline *pipeline, size_t i)
+{
+	return &pipeline->batches[(pipeline->first + i) % pipeline->batch_count];
+}
+
+static bool is_full(const struct batch *batch)
+{
+	return batch->count == BATCH_SAMPLES || batch->bytes >= BATCH_BYTES;
+}
+
+static void submit(struct batch *batch)
+{
+	if (batch->submitted)
+		return;
+	batch->submitted = true;
+	batch->job.run = run_batch;
+	mt_pool_submit(batch->pipeline->pool, &batch->job);
+}
+
+static void wait_for(struct batch *batch)
+{
+	submit(batch);
+	if (!batch->waited)
+		mt_pool_wait(batch->pipeline->pool, &batch->job);
+	batch->waited = true;
+}
+
+bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
+{
+	return pipeline->used < pipeline->batch_count ||
+	       !batch_at(pipeline, pipeline->used - 1)->submitted;
+}
+
+bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
+		     bool kernel_known, uint64_t serial)
+{
+	struct mt_image_map *map = mt_image_map_snapshot(sample->space->map);
+	struct mt_piped *piped;
+	struct batch *batch;
+
+	if (!map)
+		return false;
+	if (!pipeline->used || batch_at(pipeline, pipeline->used - 1)->submitted)
+		pipeline->used++;
+	batch = batch_at(pipeline, pipeline->used - 1);
+	piped = &batch->samples[batch->count++];
+	piped->sample = *sample;
+	piped->task = *sample->task;
+	piped->kernel = *sample->kernel;
+	piped->sample.task = &piped->task;
+	piped->sample.kernel = &piped->kernel;
+	piped->map = map;
+	piped->kernel_known = kernel_known;
+	piped->words = &batch->words;
+	batch->bytes += piped->kernel.dump_size;
+	batch->serial = serial;
+	if (is_full(batch))
+		submit(batch);
+	return true;
+}
+
+void mt_pipeline_settle(struct mt_pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->used; i++)
+		wait_for(batch_at(pipeline, i));
+}
+
+bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
+{
+	struct batch *batch = batch_at(pipeline, 0);
+
+	*out = NULL;
+	if (pipeline->used && batch->waited && batch->given == batch->count) {
+		pipeline->released = batch->serial;
+		batch_clear(batch);
+		pipeline->first = (pipeline->first + 1) % pipeline->batch_count;
+		pipeline->used--;
+		batch = batch_at(pipeline, 0);
+	}
+	*released = pipeline->released;
+	if (!pipeline->used)
+		return true;
+	wait_for(batch);
+	if (batch->failed)
+		return false;
+	*out = &batch->samples[batch->given++];
+	return true;
+}
+
+struct mt_unwind_counts mt_pipeline_counts(const struct mt_pipeline *pipeline)
+{
+	struct mt_unwind_counts sum = {0};
+
+	for (unsigned int i = 0; i < mt_pool_size(pipeline->pool); i++) {
+		const struct mt_unwind_counts *one = mt_walker_counts(pipeline->walkers[i]);
+
+		sum.stacks += one->stacks;
+		sum.cache_hits += one->cache_hits;
+		sum.cache_misses += one->cache_misses;
+		sum.slow_steps += one->slow_steps;
+		for (int k = 0; k < MT_FRAME_SOURCES; k++)
+			sum.frames[k] += one->frames[k];
+		for (int k = 0; k < MT_END_REASONS; k++)
+			sum.ends[k] += one->ends[k];
+	}
+	return sum;
+}

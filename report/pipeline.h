@@ -1,0 +1,62 @@
+/*
+ * Selected samples on their way to their stacks: put in one after the other, walked in batches by
+ * all workers, taken out in the order they were put in. So whatever the number of workers, what
+ * comes out is the same.
+ */
+#ifndef MT_REPORT_PIPELINE_H
+#define MT_REPORT_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/sample.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/walker.h"
+
+struct mt_image_map;
+struct mt_pipeline;
+struct mt_pool;
+
+/* A sample with all that may have changed since it was read. */
+struct mt_piped {
+	struct mt_session_sample sample; /* task and kernel are the copies here */
+	struct mt_task task;
+	struct mt_sample kernel;
+	struct mt_image_map *map; /* a snapshot */
+	bool kernel_known;
+	struct mt_walked walked;
+	const struct mt_walk_words *words;
+};
+
+/* NULL out of memory. Borrows the pool. */
+struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
+				       const struct mt_walker_options *options);
+void mt_pipeline_destroy(struct mt_pipeline *pipeline);
+
+/* Whether another sample may be put in before one has to be taken out. */
+bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
+
+/*
+ * Copies the sample, with its task, and takes a snapshot of its space's map; what its `kernel`
+ * points to has to stay. `serial` is that of its record in the reader. False out of memory.
+ */
+bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
+		     bool kernel_known, uint64_t serial);
+
+/* Waits until nobody works on what was put in. */
+void mt_pipeline_settle(struct mt_pipeline *pipeline);
+
+/*
+ * The next sample with its stack; *out is NULL where nothing is left. Borrowed until the next call,
+ * as is what its kernel points to: of records up to *released nothing is needed any more. False out
+ * of memory.
+ */
+bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
+		      uint64_t *released);
+
+/* How unwinding went: the sum over all workers. To be asked when nobody works. */
+struct mt_unwind_counts mt_pipeline_counts(const struct mt_pipeline *pipeline);
+
+#endif

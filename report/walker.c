@@ -1,0 +1,232 @@
+/*
+ * One worker's way from samples to addresses. What they stand for, and which stacks are the same,
+ * is unwinding.c's: that is done in order, on one thread.
+ */
+#include "report/walker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/attr.h"
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "formats/sample.h"
+#include "symbols/image_map.h"
+
+struct mt_walker {
+	struct mt_walker_options options;
+	struct mt_unwinder *unwinder;
+	struct mt_frame *user; /* max_frames */
+};
+
+struct mt_walker *mt_walker_create(const struct mt_walker_options *options)
+{
+	struct mt_unwind_options unwind = {.max_frames = options->max_frames};
+	struct mt_walker *walker = calloc(1, sizeof(*walker));
+
+	if (!walker)
+		return NULL;
+	walker->options = *options;
+	walker->unwinder = mt_unwinder_create(&unwind);
+	walker->user = calloc(options->max_frames + 1, sizeof(*walker->user));
+	if (!walker->unwinder || !walker->user) {
+		mt_walker_destroy(walker);
+		return NULL;
+	}
+	return walker;
+}
+
+void mt_walker_destroy(struct mt_walker *walker)
+{
+	if (!walker)
+		return;
+	mt_unwinder_destroy(walker->unwinder);
+	free(walker->user);
+	free(walker);
+}
+
+const struct mt_unwind_counts *mt_walker_counts(const struct mt_walker *walker)
+{
+	return mt_unwinder_counts(walker->unwinder);
+}
+
+/* Where the halves of a callchain stand. */
+struct halves {
+	const uint64_t *kernel, *user;
+	size_t kernel_count, user_count;
+};
+
+static struct halves split_chain(const struct mt_sample *sample)
+{
+	struct halves h = {0};
+	uint64_t context =
+		(sample->misc & 7) == MT_CPUMODE_KERNEL ? MT_CONTEXT_KERNEL : MT_CONTEXT_USER;
+
+	for (size_t i = 0; i < sample->chain_count; i++) {
+		const uint64_t *at = &sample->chain[i];
+
+		if (*at >= MT_CONTEXT_MAX) {
+			context = *at;
+		} else if (context == MT_CONTEXT_KERNEL) {
+			h.kernel = h.kernel ? h.kernel : at;
+			h.kernel_count = (size_t)(at - h.kernel) + 1;
+		} else if (context == MT_CONTEXT_USER) {
+			h.user = h.user ? h.user : at;
+			h.user_count = (size_t)(at - h.user) + 1;
+		}
+	}
+	if (!h.kernel_count && (sample->misc & 7) == MT_CPUMODE_KERNEL && sample->ip) {
+		h.kernel = &sample->ip;
+		h.kernel_count = 1;
+	}
+	return h;
+}
+
+/* Room in words for a stack, and where its parts go. */
+struct parts {
+	uint64_t *code, *pcs, *addresses; /* addresses is NULL where nobody asked for them */
+	uint8_t *sources;
+};
+
+/* Words of addresses and sources. */
+static size_t words_behind(const struct mt_walker *walker, size_t count)
+{
+	return walker->options.addresses ? count + (count + 7) / 8 : 0;
+}
+
+static bool make_parts(const struct mt_walker *walker, struct mt_walk_words *words, size_t count,
+		       struct parts *out)
+{
+	size_t behind = words_behind(walker, count);
+
+	if (!mt_array_reserve(words, words->count + 1 + count + behind))
+		return false;
+	out->code = words->items + words->count;
+	out->pcs = out->code + 1;
+	out->addresses = behind ? out->pcs + count : NULL;
+	out->sources = behind ? (uint8_t *)(out->addresses + count) : NULL;
+	words->count += 1 + count + behind;
+	return true;
+}
+
+static void put(const struct parts *parts, size_t i, uint64_t pc, uint64_t address, uint8_t source)
+{
+	parts->pcs[i] = pc;
+	if (!parts->addresses)
+		return;
+	parts->addresses[i] = address;
+	parts->sources[i] = source;
+}
+
+/* How many kernel frames there are room for, markers left out. */
+static size_t count_kernel(const struct mt_walker *walker, const struct halves *halves)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < halves->kernel_count && n < walker->options.max_frames; i++)
+		n += halves->kernel[i] < MT_CONTEXT_MAX;
+	return n;
+}
+
+static void put_kernel(const struct parts *parts, const struct halves *halves, size_t count,
+		       bool known)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n < count; i++) {
+		uint64_t pc = halves->kernel[i];
+
+		if (pc >= MT_CONTEXT_MAX)
+			continue;
+		put(parts, n, known ? pc - (n > 0) : 0, pc, MT_FRAME_KERNEL);
+		n++;
+	}
+}
+
+static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack)
+{
+	for (size_t i = 0; i < stack->count; i++) {
+		const struct mt_frame *frame = &stack->frames[i];
+		uint64_t pc = frame->pc - frame->call_return;
+
+		put(parts, at + i, pc, frame->source == MT_FRAME_CHAIN ? frame->pc : pc,
+		    frame->source);
+	}
+}
+
+static struct mt_unwind_input unwind_input(const struct mt_walk_input *in,
+					   const struct halves *halves)
+{
+	const struct mt_sample *sample = in->sample;
+	struct mt_unwind_input input = {
+		.have_regs = sample->user_abi == 2 && sample->user_regs,
+		.dump = sample->dump,
+		.dump_size = sample->dump_size,
+		.dump_asked = sample->dump_asked,
+		.chain = halves->user,
+		.chain_count = halves->user_count,
+		.map = in->map,
+	};
+
+	if (input.have_regs)
+		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs,
+					 &input.regs);
+	return input;
+}
+
+void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input)
+{
+	struct mt_unwind_input dump = {.dump = input->sample->dump,
+				       .dump_size = input->sample->dump_size};
+
+	mt_unwind_prefetch(walker->unwinder, &dump);
+}
+
+static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_input *in,
+				 const struct halves *halves)
+{
+	const struct mt_sample *sample = in->sample;
+	struct mt_stack stack = {.frames = walker->user, .capacity = walker->options.max_frames};
+	struct mt_unwind_input input = unwind_input(in, halves);
+
+	walker->options.method->unwind(walker->unwinder, &input, &stack);
+	if (!stack.count && (sample->misc & 7) == MT_CPUMODE_USER && sample->ip)
+		walker->user[stack.count++] = (struct mt_frame){.pc = sample->ip};
+	return stack;
+}
+
+bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
+		    struct mt_walk_words *words, struct mt_walked *out)
+{
+	struct halves halves = split_chain(input->sample);
+	size_t kernel = count_kernel(walker, &halves);
+	struct mt_stack stack = walk_user(walker, input, &halves);
+	size_t count = kernel + stack.count;
+	struct parts parts;
+
+	if (!make_parts(walker, words, count, &parts))
+		return false;
+	*parts.code = (uint64_t)mt_image_map_generation(input->map) << 32 | kernel;
+	put_kernel(&parts, &halves, kernel, input->kernel_known);
+	put_user(&parts, kernel, &stack);
+	*out = (struct mt_walked){
+		.pcs = (size_t)(parts.pcs - words->items),
+		.kernel = (uint32_t)kernel,
+		.count = (uint32_t)count,
+		.hash = (uint32_t)mt_hash_bytes(parts.code, (1 + count) * sizeof(*parts.pcs), 0),
+		.user = input->sample->user_abi != 0,
+		.end = (uint8_t)stack.end,
+	};
+	return true;
+}
+
+const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,
+				    const struct mt_walked *walked)
+{
+	return words->items + walked->pcs + walked->count;
+}
+
+const uint8_t *mt_walked_sources(const struct mt_walk_words *words, const struct mt_walked *walked)
+{
+	return (const uint8_t *)(mt_walked_addresses(words, walked) + walked->count);
+}

@@ -1,0 +1,71 @@
+/*
+ * From a sample to the addresses of its stack: user frames from the unwinder, kernel frames from
+ * the kernel half of the callchain put innermost. A walker is one worker's state; walkers share
+ * nothing but what they read.
+ */
+#ifndef MT_REPORT_WALKER_H
+#define MT_REPORT_WALKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/unwind.h"
+
+struct mt_attr;
+struct mt_image_map;
+struct mt_sample;
+struct mt_walker;
+
+struct mt_walker_options {
+	const struct mt_unwind_method *method; /* a row of mt_unwind_methods */
+	uint32_t max_frames; /* at most so many user frames, and so many kernel frames */
+	bool addresses;	     /* give the frames' addresses too */
+};
+
+struct mt_walk_input {
+	const struct mt_attr *attr;
+	const struct mt_sample *sample;
+	const struct mt_image_map *map;
+	bool kernel_known; /* kernel addresses mean something here; else all kernel code is one
+			      frame */
+};
+
+struct mt_walk_words {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/*
+ * A stack in words, by index of the first of `pcs`: kernel and then user addresses to look up,
+ * innermost first. Before them stands one word that says which code they are in; behind them, where
+ * asked for, as many addresses as perf prints them, and the sources, a byte each.
+ */
+struct mt_walked {
+	size_t pcs;
+	uint32_t kernel, count; /* frames in the kernel, and all */
+	uint32_t hash;		/* of the pcs and the word before them */
+	bool user;		/* the sample had user registers, so that `end` counts */
+	uint8_t end;		/* enum mt_stack_end */
+};
+
+/* NULL out of memory. */
+struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
+void mt_walker_destroy(struct mt_walker *walker);
+
+/* Asks the processor for what walking this will read. */
+void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input);
+
+/* Appends the stack to words; false out of memory. */
+bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
+		    struct mt_walk_words *words, struct mt_walked *out);
+
+/* Views the addresses and sources behind the pcs, where they were asked for. */
+const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,
+				    const struct mt_walked *walked);
+const uint8_t *mt_walked_sources(const struct mt_walk_words *words, const struct mt_walked *walked);
+
+/* How unwinding went so far; borrowed. */
+const struct mt_unwind_counts *mt_walker_counts(const struct mt_walker *walker);
+
+#endif
