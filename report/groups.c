@@ -32,6 +32,7 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	out->keys = mt_sequences_get(groups->keys, groups->at, &size);
 	out->values = groups->values.items + groups->at * table->value_count;
 	out->addresses = NULL;
+	out->sources = NULL;
 	groups->at++;
 	return NULL;
 }

@@ -272,8 +272,9 @@ static enum status run(const struct mt_report_options *options)
 		.files = options->files,
 		.file_count = options->file_count,
 		.selection = &options->selection,
-		.stacks = options->output->needs & MT_NEEDS_STACK,
-		.addresses = options->output->needs & MT_NEEDS_LISTING,
+		.stacks = options->output->needs & MT_NEEDS_STACK || options->analysis->sources,
+		.addresses =
+			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
 		.images = options->output->needs & MT_NEEDS_IMAGES,
 		.no_demangle = options->no_demangle,
 		.method = options->unwind,

@@ -494,7 +494,9 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 	if (!parser.options.analysis)
 		parser.options.analysis = mt_analyses[0];
 	if (!parser.options.output)
-		parser.options.output = mt_outputs[0];
+		parser.options.output = parser.options.analysis->output
+						? mt_output_find(parser.options.analysis->output)
+						: mt_outputs[0];
 	*out = parser.options;
 	return NULL;
 }

@@ -77,4 +77,7 @@ struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
 
+/* The recorded path of an image, by its id in frames; "[unknown]" for MT_FRAME_NO_IMAGE. */
+const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
+
 #endif

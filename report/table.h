@@ -55,6 +55,7 @@ struct mt_row {
 	 * prints it; else NULL.
 	 */
 	const uint64_t *addresses;
+	const uint8_t *sources; /* the same: what each frame rests on, enum mt_frame_source */
 };
 
 struct mt_table;

@@ -122,8 +122,8 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 	if (!mt_array_reserve(&u->ids, walked->count))
 		return MT_STACK_NONE;
 	for (size_t i = 0; i < walked->count; i++) {
-		u->ids.items[i] =
-			i < walked->kernel ? kernel_frame(u, pcs[i]) : user_frame(u, map, pcs[i], lasting);
+		u->ids.items[i] = i < walked->kernel ? kernel_frame(u, pcs[i])
+						     : user_frame(u, map, pcs[i], lasting);
 		if (u->ids.items[i] == MT_FRAME_NONE)
 			return MT_STACK_NONE;
 	}

@@ -9,6 +9,7 @@
 
 const struct mt_analysis *const mt_analyses[] = {
 	&mt_analysis_samples,
+	&mt_analysis_unwind_report,
 	NULL,
 };
 

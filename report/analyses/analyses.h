@@ -22,6 +22,8 @@ struct mt_analysis {
 	const char *name; /* as on the command line, without dashes */
 	const char *help;
 	bool groups, lists; /* which shapes of table it can make */
+	bool sources;	    /* reads what frames rest on: the session gives stacks with sources */
+	const char *output; /* that shows it where none is named; NULL: the first */
 	/*
 	 * Makes the table. It borrows the session, which must outlive it. A grouped table is
 	 * complete; a listing reads the session as it is read.
@@ -41,5 +43,6 @@ struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_s
 				 const struct mt_analysis_request *request, struct mt_table **out);
 
 extern const struct mt_analysis mt_analysis_samples;
+extern const struct mt_analysis mt_analysis_unwind_report;
 
 #endif

@@ -166,7 +166,11 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	list->keys[LIST_STACK] = sample.stack;
 	weigh(&sample, list->values);
 	*out = (struct mt_row){
-		.keys = list->keys, .values = list->values, .addresses = sample.addresses};
+		.keys = list->keys,
+		.values = list->values,
+		.addresses = sample.addresses,
+		.sources = sample.sources,
+	};
 	return NULL;
 }
 

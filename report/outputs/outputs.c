@@ -9,7 +9,8 @@
 #include "report/table.h"
 
 const struct mt_output *const mt_outputs[] = {
-	&mt_output_summary, &mt_output_folded, &mt_output_script, &mt_output_info, NULL,
+	&mt_output_summary, &mt_output_folded, &mt_output_script,
+	&mt_output_info,    &mt_output_table,  NULL,
 };
 
 const struct mt_output *mt_output_find(const char *name)

@@ -10,7 +10,7 @@ mkdir "$TMPDIR/made" "$TMPDIR/perf"
 # say FILE JOBS: everything that mtreport says about FILE
 say() {
 	local output
-	for output in --summary --folded --script --info; do
+	for output in --summary --folded --script --info --unwind-report; do
 		"$report" -j "$2" $output "$1" 2>&1
 		echo "exit status $?"
 	done

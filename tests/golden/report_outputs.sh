@@ -4,7 +4,7 @@
 
 "$MT_TOP/tests/golden/make_recording.py" "$TMPDIR" stored || exit 1
 cd "$TMPDIR" || exit 1
-for output in summary folded script info; do
+for output in summary folded script info unwind-report; do
 	want=$MT_TOP/tests/golden/reports/$output.txt
 	"$MT_BUILD/mtreport" --$output stored.mtr >"$output" 2>"$output.err"
 	if [ -n "${UPDATE:-}" ]; then

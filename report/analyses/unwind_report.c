@@ -1,0 +1,223 @@
+/*
+ * --unwind-report: what each image's frames rest on, and why stacks ended there. A stack counts for
+ * the image of its outermost user frame; what would have made it longer stands beside.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/analyses/analyses.h"
+#include "report/frames.h"
+#include "report/groups.h"
+#include "report/naming.h"
+#include "report/session.h"
+#include "report/stacks.h"
+#include "report/table.h"
+#include "unwind/unwind.h"
+
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+
+static const struct mt_value_column value_columns[] = {
+	{"count", ""},
+};
+
+enum {
+	KEY_IMAGE,
+	KEY_WHAT,
+	KEY_HOW,
+	KEY_HELPS,
+	KEYS
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_IMAGE] = {"image", MT_KEY_STRING},
+	[KEY_WHAT] = {"what", MT_KEY_STRING},
+	[KEY_HOW] = {"how", MT_KEY_STRING},
+	[KEY_HELPS] = {"what would help", MT_KEY_STRING},
+};
+
+/* What would make a stack longer that ended so. */
+static const char *const helps[MT_END_REASONS] = {
+	[MT_END_NO_REGS] = "record user stacks: mtrec does, perf record --call-graph dwarf",
+	[MT_END_NO_DUMP] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
+	[MT_END_DUMP] = "record larger dumps: perf record --call-graph dwarf,65528",
+	[MT_END_PAGE] = "keep frame pointers: the kernel's chain goes on past the dump",
+	[MT_END_STACK] = "nothing: one stack is dumped",
+	[MT_END_NO_IMAGE] = "a recording without losses: a mapping is not told of",
+	[MT_END_NO_ELF] = "--symfs DIR or --debug-dir DIR with the recorded files",
+	[MT_END_NO_CFI] =
+		"--unwind auto; build with -fasynchronous-unwind-tables, or frame pointers",
+	[MT_END_BAD_CFI] = "--unwind fp, where it keeps frame pointers",
+	[MT_END_BAD_CFA] = "--unwind fp, where it keeps frame pointers",
+	[MT_END_LOOP] = "--unwind fp, where it keeps frame pointers",
+	[MT_END_CHAIN] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
+	[MT_END_LIMIT] = "--max-stack N",
+};
+
+struct image_counts {
+	uint64_t frames[MT_FRAME_SOURCES], ends[MT_END_REASONS];
+	uint64_t all; /* frames */
+	uint32_t image;
+};
+
+struct counts {
+	struct mt_session *session;
+	MT_ARRAY(struct image_counts) images; /* by image + 1; 0 is no image */
+};
+
+static struct image_counts *counts_of(struct counts *counts, uint32_t image)
+{
+	size_t i = image == MT_FRAME_NO_IMAGE ? 0 : (size_t)image + 1;
+
+	while (counts->images.count <= i) {
+		struct image_counts *added = mt_array_push(&counts->images);
+
+		if (!added)
+			return NULL;
+		added->image = (uint32_t)counts->images.count - 2; /* MT_FRAME_NO_IMAGE first */
+	}
+	return &counts->images.items[i];
+}
+
+static bool count_sample(struct counts *counts, const struct mt_session_sample *sample)
+{
+	struct mt_frames *frames = mt_session_frames(counts->session);
+	size_t count;
+	const uint32_t *ids =
+		mt_stacks_get(mt_session_stacks(counts->session), sample->stack, &count);
+	uint32_t last = MT_FRAME_NO_IMAGE;
+	struct image_counts *of;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+
+		of = counts_of(counts, key->image);
+		if (!of)
+			return false;
+		of->frames[sample->sources[i]]++;
+		of->all++;
+		if (sample->sources[i] != MT_FRAME_KERNEL)
+			last = key->image;
+	}
+	of = sample->user ? counts_of(counts, last) : NULL;
+	if (of)
+		of->ends[sample->end]++;
+	return of || !sample->user;
+}
+
+static struct mt_error *count_samples(struct counts *counts)
+{
+	struct mt_session_sample sample;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_session_next(counts->session, &sample, &more);
+
+		if (err || !more)
+			return err;
+		if (!count_sample(counts, &sample))
+			return mt_error_nomem();
+	}
+}
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct image_counts *x = a, *y = b;
+
+	if (x->all != y->all)
+		return x->all > y->all ? -1 : 1;
+	return x->image < y->image ? -1 : x->image > y->image;
+}
+
+struct rows {
+	struct mt_strings *strings;
+	struct mt_groups *groups;
+	const char *image;
+};
+
+static bool add_row(const struct rows *rows, const char *what, const char *how, const char *help,
+		    uint64_t count)
+{
+	const char *const words[KEYS] = {
+		[KEY_IMAGE] = rows->image,
+		[KEY_WHAT] = what,
+		[KEY_HOW] = how,
+		[KEY_HELPS] = help ? help : "",
+	};
+	struct mt_value value = mt_value_exact((double)count);
+	uint64_t keys[KEYS];
+
+	if (!count)
+		return true;
+	for (int i = 0; i < KEYS; i++) {
+		keys[i] = mt_strings_intern(rows->strings, words[i], strlen(words[i]));
+		if (keys[i] == MT_STRING_NONE)
+			return false;
+	}
+	return mt_groups_add(rows->groups, keys, &value);
+}
+
+static bool add_image(const struct rows *rows, const struct image_counts *counts)
+{
+	bool good = true;
+
+	for (int i = 0; i < MT_FRAME_SOURCES && good; i++)
+		good = add_row(rows, "frames", mt_frame_source_name((enum mt_frame_source)i), NULL,
+			       counts->frames[i]);
+	for (int i = 0; i < MT_END_REASONS && good; i++)
+		good = add_row(rows, "stacks end", mt_stack_end_name((enum mt_stack_end)i),
+			       helps[i], counts->ends[i]);
+	return good;
+}
+
+static struct mt_error *add_images(struct counts *counts, struct mt_groups *groups)
+{
+	struct rows rows = {.strings = mt_session_strings(counts->session), .groups = groups};
+
+	if (counts->images.count)
+		qsort(counts->images.items, counts->images.count, sizeof(*counts->images.items),
+		      compare_images);
+	for (size_t i = 0; i < counts->images.count; i++) {
+		rows.image = mt_session_image_path(counts->session, counts->images.items[i].image);
+		if (!add_image(&rows, &counts->images.items[i]))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	const struct mt_table shape = {
+		.name = mt_analysis_unwind_report.name,
+		.keys = key_columns,
+		.key_count = KEYS,
+		.values = value_columns,
+		.value_count = 1,
+		.strings = mt_session_strings(session),
+	};
+	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	struct counts counts = {.session = session};
+	struct mt_error *err = groups ? count_samples(&counts) : mt_error_nomem();
+
+	(void)request;
+	err = err ? err : add_images(&counts, groups);
+	mt_array_deinit(&counts.images);
+	if (err)
+		return err;
+	*out = mt_groups_table(MT_TAKE(groups));
+	return NULL;
+}
+
+const struct mt_analysis mt_analysis_unwind_report = {
+	.name = "unwind-report",
+	.help = "how stacks were unwound, for each file: what frames rest on, why stacks end, what "
+		"would help",
+	.groups = true,
+	.sources = true,
+	.output = "table",
+	.run = run,
+};
