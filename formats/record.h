@@ -99,6 +99,7 @@ enum mt_loss_source {
 	MT_LOSS_KERNEL = 1, /* PERF_RECORD_LOST */
 	MT_LOSS_COUNTS = 2, /* read() against what arrived */
 	MT_LOSS_MEMORY = 3, /* the recorder's spool was full */
+	MT_LOSS_OUTPUT = 4, /* the file was as large as it may be */
 };
 
 struct mt_loss_record {

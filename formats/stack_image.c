@@ -81,7 +81,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 	if (!encoder)
 		return NULL;
 	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(encoder);
 		return NULL;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -26,6 +27,7 @@ struct mt_writer {
 	size_t out_size;
 	uint64_t sequence;
 	struct mt_writer_counts counts;
+	uint64_t limit; /* 0: none */
 	bool (*give_up)(void *context);
 	void *give_up_context;
 };
@@ -141,6 +143,19 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 			     (unsigned long long)writer->counts.written);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool over_limit(const struct mt_writer *writer, uint64_t size)
+{
+	return writer->limit && writer->counts.written + size > writer->limit;
+}
+
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
@@ -155,15 +170,22 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 		.records = block->records,
 	};
 	const uint8_t *payload;
+	uint64_t began, packed;
 	size_t done;
 
 	if (writer->failed)
 		return output_error(writer);
 	if (!block->used)
 		return NULL;
+	began = now_ns();
 	payload = pack(writer, block, level, &header);
+	if (over_limit(writer, sizeof(bytes) + header.stored_size)) {
+		writer->counts.left_out++;
+		return NULL;
+	}
 	header.payload_crc = mt_crc32c(0, payload, header.stored_size);
 	mt_chunk_header_encode(&header, bytes);
+	packed = now_ns();
 	if (!write_all(writer,
 		       (struct iovec[]){{bytes, sizeof(bytes)},
 					{(void *)payload, header.stored_size}},
@@ -174,6 +196,9 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	}
 	writer->sequence++;
 	writer->counts.chunks++;
+	writer->counts.stored += header.codec == MT_CODEC_STORED;
+	writer->counts.pack_ns += packed - began;
+	writer->counts.write_ns += now_ns() - packed;
 	writer->counts.raw += block->used;
 	writer->counts.written += done;
 	return NULL;
@@ -183,6 +208,11 @@ void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *cont
 {
 	writer->give_up = give_up;
 	writer->give_up_context = context;
+}
+
+void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes)
+{
+	writer->limit = bytes;
 }
 
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer)

@@ -13,8 +13,11 @@ struct mt_writer;
 
 struct mt_writer_counts {
 	uint64_t chunks;
-	uint64_t raw;	  /* payload bytes before compression */
-	uint64_t written; /* bytes of file */
+	uint64_t raw;		    /* payload bytes before compression */
+	uint64_t written;	    /* bytes of file */
+	uint64_t left_out;	    /* chunks that the limit did not let through */
+	uint64_t stored;	    /* chunks without compression */
+	uint64_t pack_ns, write_ns; /* spent compressing and checksumming, and in write() */
 };
 
 /* Writes to fd, which stays the caller's; max_block is the largest block that will come. */
@@ -35,6 +38,12 @@ void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *cont
  * chunk where it can be cut back; further calls fail the same way.
  */
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
+
+/*
+ * From now on a chunk that would make the file larger than so many bytes is left out and counted,
+ * which is no error. 0: no limit.
+ */
+void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes);
 
 /* What has gone out so far. */
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);

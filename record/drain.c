@@ -36,6 +36,7 @@ struct mt_drain {
 	enum mt_priority priority;
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop;
+	_Atomic uint64_t wakes;
 	pthread_mutex_t lock;
 	pthread_cond_t flushed;
 };
@@ -150,6 +151,7 @@ static void *drain_main(void *argument)
 	}
 	while (!atomic_load(&drain->stop)) {
 		poll(fds, 1 + 2 * MT_CLASSES, POLL_MS);
+		drain->wakes++;
 		if (fds[0].revents & POLLIN)
 			(void)!read(drain->wake, &ignored, sizeof(ignored));
 		while (!drain_all(drain) && !atomic_load(&drain->stop))
@@ -281,6 +283,19 @@ uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event)
 			sum += mt_stream_event_samples(drain->streams[i], event);
 	}
 	return sum;
+}
+
+bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,
+			   struct mt_stream_counts *sum)
+{
+	if (drain->streams[class])
+		mt_stream_add_counts(drain->streams[class], sum);
+	return drain->streams[class];
+}
+
+uint64_t mt_drain_wakes(const struct mt_drain *drain)
+{
+	return drain->wakes;
 }
 
 enum mt_priority mt_drain_priority(const struct mt_drain *drain)

@@ -54,6 +54,11 @@ void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *
 /* Samples of one event (index in the plan) so far. */
 uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event);
 
+/* The same of one class alone, with how often its thread woke; false where it has no such ring. */
+bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,
+			   struct mt_stream_counts *sum);
+uint64_t mt_drain_wakes(const struct mt_drain *drain);
+
 /* What the thread got, once it has started. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 

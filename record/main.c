@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,9 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 
 	if (err)
 		return fail(err, options->command);
+	if (result.stats)
+		fputs(result.stats, stderr);
+	free(result.stats);
 	if (!result.exec_errno)
 		print_closing_line(options, &result);
 	if (result.output_error)

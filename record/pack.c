@@ -11,12 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/events.h"
 #include "formats/record.h"
 #include "record/images.h"
+#include "record/plan.h"
 #include "record/spool.h"
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
@@ -24,6 +26,8 @@
 #define FILL_CALM 10  /* ... and down to here in that haste */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
+#define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
+#define FULL_SPARE ((uint64_t)128 << 10)
 
 struct mt_pack {
 	struct mt_writer *writer;
@@ -36,7 +40,13 @@ struct mt_pack {
 	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
-	uint64_t hurried;
+	uint64_t hurried, fast;
+	const struct mt_plan *plan;
+	_Atomic uint64_t limit; /* bytes of file; 0: none */
+	int full_fd;
+	bool told_full;
+	uint64_t data_raw, data_written; /* of DATA chunks */
+	struct mt_pack_left_out left_out;
 	pthread_t thread;
 	bool running;
 };
@@ -77,18 +87,91 @@ static int choose_level(struct mt_pack *pack)
 	if (!pack->level || (fill < FILL_FAST && !atomic_load(&pack->hasty)))
 		return pack->level;
 	pack->hurried++;
+	if (!atomic_load(&pack->hasty))
+		pack->fast++;
 	return atomic_load(&pack->hasty) ? 0 : LEVEL_FAST;
+}
+
+/* How many samples of role SAMPLE a DATA block holds. */
+static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block *block)
+{
+	uint64_t samples = 0;
+	size_t size;
+
+	for (size_t at = 0; at < block->used; at += size) {
+		uint32_t type = mt_get_le32(block->bytes + at), event;
+
+		size = mt_get_le32(block->bytes + at + 4);
+		event = mt_get_le32(block->bytes + at + MT_RECORD_HEADER_SIZE);
+		if ((type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL) &&
+		    event < pack->plan->events.count &&
+		    pack->plan->events.items[event].role == MT_ROLE_SAMPLE)
+			samples++;
+	}
+	return samples;
+}
+
+/* A DATA block that did not fit any more. */
+static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
+{
+	struct mt_pack_left_out *left_out = &pack->left_out;
+
+	if (!left_out->from || block->first_time < left_out->from)
+		left_out->from = block->first_time;
+	if (block->last_time > left_out->to)
+		left_out->to = block->last_time;
+	left_out->samples += count_samples(pack, block);
+}
+
+/* What may be on its way here still: all blocks in use, coded as well as those before. */
+static uint64_t under_way(const struct mt_pack *pack)
+{
+	double ratio = pack->data_raw ? (double)pack->data_written / (double)pack->data_raw : 0.1;
+
+	return FULL_SPARE + (uint64_t)((double)mt_spool_in_use(pack->spool) * ratio * 1.25);
+}
+
+/* DATA leaves room for what describes it; all leave room for END. */
+static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
+{
+	uint64_t limit = atomic_load(&pack->limit);
+
+	if (limit)
+		mt_writer_set_limit(pack->writer, block->type == MT_CHUNK_DATA
+							  ? limit - LIMIT_SPARE
+							  : limit - LIMIT_SPARE / 16);
+}
+
+static void watch_limit(struct mt_pack *pack, const struct mt_block *block,
+			struct mt_writer_counts before)
+{
+	struct mt_writer_counts now = mt_writer_counts(pack->writer);
+	uint64_t limit = atomic_load(&pack->limit), one = 1;
+
+	if (block->type == MT_CHUNK_DATA && now.left_out > before.left_out)
+		note_left_out(pack, block);
+	if (block->type == MT_CHUNK_DATA) {
+		pack->data_raw += now.raw - before.raw;
+		pack->data_written += now.written - before.written;
+	}
+	if (!limit || pack->told_full || now.written + under_way(pack) < limit)
+		return;
+	pack->told_full = true;
+	(void)!write(pack->full_fd, &one, sizeof(one));
 }
 
 static void write_block(struct mt_pack *pack, const struct mt_block *block)
 {
+	struct mt_writer_counts before = mt_writer_counts(pack->writer);
 	uint64_t one = 1;
 
 	if (pack->error)
 		return; /* what comes now is lost; the main thread stops the recording */
+	apply_limit(pack, block);
 	pack->error = mt_writer_write(pack->writer, block, choose_level(pack));
 	if (pack->error)
 		(void)!write(pack->failed_fd, &one, sizeof(one));
+	watch_limit(pack, block, before);
 }
 
 /* IMAGE records go out ahead of the mark that says that everything before it is there. */
@@ -122,6 +205,7 @@ static void *pack_main(void *argument)
 
 	pack->tid = (pid_t)syscall(SYS_gettid);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
+	mt_spool_fill_pool(pack->spool);
 	while ((block = mt_spool_pop(pack->spool))) {
 		if (may_tell_of_images(block))
 			mt_images_see(pack->images, block);
@@ -160,6 +244,7 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	pack->spool = spool;
 	pack->level = level;
 	pack->failed_fd = failed_fd;
+	pack->plan = plan;
 	atomic_store(&pack->ending, -1);
 	pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan);
 	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
@@ -193,9 +278,25 @@ struct mt_error *mt_pack_finish(struct mt_pack *pack)
 	return MT_TAKE(pack->error);
 }
 
+void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd)
+{
+	pack->full_fd = full_fd;
+	atomic_store(&pack->limit, bytes);
+}
+
+struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack)
+{
+	return pack->left_out;
+}
+
 struct mt_writer *mt_pack_writer(struct mt_pack *pack)
 {
 	return pack->writer;
+}
+
+uint64_t mt_pack_fast(const struct mt_pack *pack)
+{
+	return pack->fast;
 }
 
 uint64_t mt_pack_hurried(const struct mt_pack *pack)

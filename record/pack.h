@@ -29,13 +29,29 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
  */
 void mt_pack_set_ending(struct mt_pack *pack, int signals_fd);
 
+/*
+ * The file is to stay within `bytes`: full_fd (an eventfd) is written while what is under way still
+ * fits, by an estimate. What does not fit in the end is left out, and counted.
+ */
+void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd);
+
+/* What the limit left out: samples, and the times of the first and the last. */
+struct mt_pack_left_out {
+	uint64_t samples, from, to;
+};
+struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack);
+
 /* Waits for the end of the closed spool; gives the writer's error, if it had one. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 
 /* Behind mt_pack_finish(): the writer, for the END chunk. */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 
-/* How many chunks were written with less compression than asked for. */
+/*
+ * How many chunks were written with less compression than asked for; of those, how many at the fast
+ * level (the others without).
+ */
+uint64_t mt_pack_fast(const struct mt_pack *pack);
 uint64_t mt_pack_hurried(const struct mt_pack *pack);
 
 void mt_pack_destroy(struct mt_pack *pack);

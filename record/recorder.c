@@ -27,6 +27,7 @@
 #include "record/features.h"
 #include "record/filter.h"
 #include "record/governor.h"
+#include "record/guest.h"
 #include "record/host.h"
 #include "record/limits.h"
 #include "record/opened.h"
@@ -37,6 +38,7 @@
 #include "record/plan.h"
 #include "record/spool.h"
 #include "record/state.h"
+#include "record/stats.h"
 #include "record/targets.h"
 #include "record/task_filter.h"
 #include "record/throttle.h"
@@ -45,7 +47,6 @@
 #include "record/waiting.h"
 
 #define RING_DEFAULT ((size_t)16 << 20)
-#define SPOOL_BLOCKS 40
 #define MARK_NS 500000000ull /* everything is written out this often */
 #define FLUSH_MS 200	     /* a drain that has not handed everything on by then has no room to */
 #define TICK_NS 100000000ull
@@ -76,6 +77,10 @@ struct recorder {
 	struct mt_governor *governor;
 	struct mt_control control;
 	struct mt_task_filter *filter;
+	struct mt_memory_share memory;
+	enum mt_priority priority; /* the lowest that a drain got */
+	int oom_adj;
+	bool locked;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	/* of the governor; samples by then */
@@ -294,6 +299,7 @@ static struct mt_error *start_drains(struct recorder *r)
 						     .levels = r->opened.levels,
 						     .spool = r->spool,
 						     .filter = r->filter,
+						     .images = r->memory.images,
 						     .self = getpid()};
 	err = create_drains(r);
 	for (size_t i = 0; i < r->drains.count && !err; i++) {
@@ -303,10 +309,22 @@ static struct mt_error *start_drains(struct recorder *r)
 		if (mt_drain_priority(drain) > lowest)
 			lowest = mt_drain_priority(drain);
 	}
+	r->priority = lowest;
 	if (!err)
 		say(r, 2, "rings of %zu CPUs drained by threads at %s", r->drains.count,
 		    priority_name(lowest));
 	return err;
+}
+
+static size_t count_streams(const struct recorder *r)
+{
+	size_t streams = 0;
+
+	for (size_t i = 0; i < r->opened.cpus.count; i++) {
+		for (int class = 0; class < MT_CLASSES; class ++)
+			streams += r->opened.cpus.items[i].rings[class].page != NULL;
+	}
+	return streams;
 }
 
 static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
@@ -316,13 +334,18 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 
 	if (err)
 		return err;
-	r->spool = mt_spool_create(SPOOL_BLOCKS);
+	r->memory = mt_memory_share(r->options->memory, count_streams(r));
+	say(r, 2, "memory beside the rings: %llu MiB, of it %zu for the spool",
+	    (unsigned long long)(r->memory.bytes >> 20), r->memory.blocks * MT_SPOOL_BLOCK >> 20);
+	r->spool = mt_spool_create(r->memory.blocks);
 	if (!r->spool)
 		return mt_error_nomem();
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
 			     &r->pack);
 	if (err)
 		return err;
+	if (r->options->max_size)
+		mt_pack_set_limit(r->pack, r->options->max_size, r->waiting.full);
 	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
 	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
 	mt_state_flush(&head);
@@ -495,6 +518,11 @@ static bool wait_turn(struct recorder *r)
 		r->output_failed = true;
 		return false;
 	}
+	if (causes & MT_WAKE_FULL) {
+		say(r, 0, "--max-size: the recording ends here, %.1f s after its start",
+		    (double)(mt_clock_now(&r->clock) - r->started) / 1e9);
+		return false;
+	}
 	if ((causes & MT_WAKE_SIGNAL) && take_signals(r))
 		return false;
 	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
@@ -539,6 +567,30 @@ static void stop_drains(struct recorder *r)
 {
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_stop(r->drains.items[i]);
+}
+
+/* What --max-size left out, as a LOSS: the pack's thread has ended. */
+static struct mt_error *tell_left_out(struct recorder *r, struct mt_recorder_result *result)
+{
+	struct mt_pack_left_out left_out = mt_pack_left_out(r->pack);
+	uint8_t bytes[256];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+
+	mt_writer_set_limit(mt_pack_writer(r->pack), 0);
+	if (!left_out.samples)
+		return NULL;
+	say(r, 1, "--max-size left no room for %llu samples that had come already",
+	    (unsigned long long)left_out.samples);
+	result->counts.samples -= left_out.samples;
+	result->lost += left_out.samples;
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	(void)mt_loss_put(&block, &((struct mt_loss_record){.stream = UINT32_MAX,
+							    .event = MT_EVENT_NONE,
+							    .from = left_out.from,
+							    .to = left_out.to,
+							    .count = left_out.samples,
+							    .source = MT_LOSS_OUTPUT}));
+	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
 static struct mt_error *write_end(struct recorder *r, const struct mt_recorder_result *result)
@@ -598,6 +650,49 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 		    (unsigned long long)mt_pack_hurried(r->pack), mt_spool_peak(r->spool) >> 20);
 }
 
+/* What --stats prints; NULL out of memory. */
+static char *stats_text(struct recorder *r, const struct mt_recorder_result *result)
+{
+	MT_ARRAY(struct mt_stats_ring) rings = {0};
+	struct mt_stats stats = {
+		.priority = priority_name(r->priority),
+		.memory = r->memory,
+		.spool_peak = mt_spool_peak(r->spool),
+		.fast = mt_pack_fast(r->pack),
+		.hurried = mt_pack_hurried(r->pack),
+		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
+		.locked = r->locked,
+		.oom_adj = r->oom_adj,
+		.seconds = result->seconds,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *to;
+
+	for (size_t i = 0; i < MT_CLASSES * r->drains.count; i++) {
+		const struct mt_opened_cpu *cpu = &r->opened.cpus.items[i / MT_CLASSES];
+		struct mt_stats_ring ring = {.cpu = cpu->cpu, .class = i % MT_CLASSES};
+		struct mt_stats_ring *slot;
+
+		ring.size = cpu->rings[ring.class].size;
+		if (mt_drain_class_counts(r->drains.items[i / MT_CLASSES], ring.class,
+					  &ring.counts) &&
+		    (slot = mt_array_push(&rings)))
+			*slot = ring;
+	}
+	for (size_t i = 0; i < r->drains.count; i++)
+		stats.wakes += mt_drain_wakes(r->drains.items[i]);
+	stats.rings = rings.items;
+	stats.ring_count = rings.count;
+	to = open_memstream(&text, &size);
+	if (to) {
+		mt_stats_print(&stats, to);
+		fclose(to);
+	}
+	mt_array_deinit(&rings);
+	return text;
+}
+
 /* From the last event to the END chunk. */
 static void finish(struct recorder *r, struct mt_recorder_result *result)
 {
@@ -618,6 +713,8 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 	mt_spool_close(r->spool);
 	result->output_error = mt_pack_finish(r->pack);
 	if (!result->output_error)
+		result->output_error = tell_left_out(r, result);
+	if (!result->output_error)
 		result->output_error = write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;
 	if (close(r->output) && !result->output_error) {
@@ -625,6 +722,7 @@ static void finish(struct recorder *r, struct mt_recorder_result *result)
 		result->output_error->kind = MT_ERR_OUTPUT;
 	}
 	r->output = -1;
+	result->stats = r->options->stats ? stats_text(r, result) : NULL;
 }
 
 static void say_switch(void *voice, const char *text)
@@ -664,6 +762,10 @@ static struct mt_error *prepare(struct recorder *r, int argc, char **argv)
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
+	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next two */
+	r->locked = mt_guest_lock_memory();
+	say(r, 2, "memory is %s; oom_score_adj is %d", r->locked ? "locked" : "not locked",
+	    r->oom_adj);
 	if (!err)
 		err = open_events(r);
 	if (!err && r->options->control)

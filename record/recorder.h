@@ -27,6 +27,7 @@ struct mt_recorder_result {
 	bool command_ran;
 	int command_status;	       /* as waitpid gives it */
 	int exec_errno;		       /* the command could not be executed */
+	char *stats;		       /* --stats: the table; the caller's */
 	struct mt_error *output_error; /* the output failed midway; the caller's */
 };
 

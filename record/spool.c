@@ -71,6 +71,12 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
+static void *map_block(void)
+{
+	return mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
 /*
  * A block that never was: called with the lock held, which only delays others while memory is
  * mapped.
@@ -82,13 +88,41 @@ static struct mt_block *make_block(struct mt_spool *spool)
 
 	if (spool->made == spool->limit)
 		return NULL;
-	bytes = mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	bytes = map_block();
 	if (bytes == MAP_FAILED)
 		return NULL;
 	block = &spool->blocks[spool->made++];
 	*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
 	return block;
+}
+
+/* Adds a block to the pool; false where that is complete, or memory is short. */
+static bool grow_pool(struct mt_spool *spool)
+{
+	struct mt_block *block;
+	void *bytes = map_block();
+	bool used = false;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	pthread_mutex_lock(&spool->lock);
+	if (spool->made < spool->limit) {
+		block = &spool->blocks[spool->made++];
+		*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
+		spool->free[spool->free_count++] = block;
+		used = true;
+		pthread_cond_signal(&spool->released);
+	}
+	pthread_mutex_unlock(&spool->lock);
+	if (!used)
+		munmap(bytes, MT_SPOOL_BLOCK);
+	return used;
+}
+
+void mt_spool_fill_pool(struct mt_spool *spool)
+{
+	while (grow_pool(spool))
+		;
 }
 
 static struct mt_block *take_locked(struct mt_spool *spool)
@@ -180,6 +214,16 @@ void mt_spool_close(struct mt_spool *spool)
 	spool->closed = true;
 	pthread_cond_broadcast(&spool->pushed);
 	pthread_mutex_unlock(&spool->lock);
+}
+
+size_t mt_spool_in_use(struct mt_spool *spool)
+{
+	size_t blocks;
+
+	pthread_mutex_lock(&spool->lock);
+	blocks = spool->made - spool->free_count;
+	pthread_mutex_unlock(&spool->lock);
+	return blocks * MT_SPOOL_BLOCK;
 }
 
 unsigned mt_spool_fill(struct mt_spool *spool)

@@ -22,6 +22,9 @@ struct mt_spool;
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
+/* Gets all the memory now, a block at a time; others may use the spool meanwhile. */
+void mt_spool_fill_pool(struct mt_spool *spool);
+
 /* Whether mt_spool_take() would find one now. */
 bool mt_spool_has_free(struct mt_spool *spool);
 
@@ -50,6 +53,9 @@ void mt_spool_release(struct mt_spool *spool, struct mt_block *block);
 
 /* No more pushes: pop ends when the queue is empty. */
 void mt_spool_close(struct mt_spool *spool);
+
+/* Bytes of the blocks that somebody holds: queued, being filled or being written. */
+size_t mt_spool_in_use(struct mt_spool *spool);
 
 /* How full: queued blocks in percent of all; and the most there ever were, in bytes. */
 unsigned mt_spool_fill(struct mt_spool *spool);

@@ -26,7 +26,6 @@
 			     */
 #define LOSSES_MAX 256	    /* intervals kept between two flushes; later ones widen the last */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
-#define IMAGES 64				/* threads whose stacks are remembered: 4 MiB */
 /* Bytes of dumps in one chunk: FORMAT.md allows twice that, and a reader holds it in memory. */
 #define DUMPED_MAX ((size_t)8 << 20)
 
@@ -400,7 +399,7 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 
 	if (!stream)
 		return NULL;
-	stream->encoder = mt_stack_encoder_create(IMAGES);
+	stream->encoder = mt_stack_encoder_create(config->images);
 	if (!stream->encoder) {
 		free(stream);
 		return NULL;

@@ -28,7 +28,8 @@ struct mt_stream_config {
 	const int *levels; /* by index in the plan: which twin of a full event is on; changes under
 			      way */
 	struct mt_task_filter *filter; /* whose samples are kept; NULL: everybody's */
-	pid_t self; /* its samples are dropped: the recorder does not record itself */
+	unsigned images; /* threads whose last stack a stream remembers, 64 KiB each */
+	pid_t self;	 /* its samples are dropped: the recorder does not record itself */
 };
 
 struct mt_stream_counts {

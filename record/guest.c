@@ -1,0 +1,78 @@
+/* Memory: how much, locked, and spared by the OOM killer. */
+#include "record/guest.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "record/limits.h"
+#include "record/procfs.h"
+#include "record/spool.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define DEFAULT_MEMORY (64 * MIB)
+#define BASE (8 * MIB) /* code, libraries, zstd, the writer's buffer, the tables of images */
+#define IMAGE ((uint64_t)64 << 10)
+#define IMAGES_MIN 4
+#define IMAGES_MAX 64
+#define BLOCKS_MIN 8
+#define OOM_ADJ "/proc/self/oom_score_adj"
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4
+#endif
+
+struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams)
+{
+	/* each stream fills a block; images of four threads, and half a block on its way */
+	uint64_t wanted = BASE + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
+	struct mt_memory_share share = {.bytes = bytes};
+	uint64_t images;
+
+	if (!bytes)
+		share.bytes = wanted > DEFAULT_MEMORY ? wanted : DEFAULT_MEMORY;
+	images = share.bytes / 4 / IMAGE / (streams ? streams : 1);
+	share.images = images < IMAGES_MIN   ? IMAGES_MIN
+		       : images > IMAGES_MAX ? IMAGES_MAX
+					     : (unsigned)images;
+	images = streams * share.images * IMAGE;
+	share.blocks = share.bytes > BASE + images
+			       ? (size_t)((share.bytes - BASE - images) / MT_SPOOL_BLOCK)
+			       : 0;
+	if (share.blocks < BLOCKS_MIN)
+		share.blocks = BLOCKS_MIN;
+	return share;
+}
+
+bool mt_guest_lock_memory(void)
+{
+	struct rlimit limit;
+
+	if (!mt_limits_capable(CAP_IPC_LOCK) &&
+	    (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur != RLIM_INFINITY))
+		return false;
+	/* before 4.4 there is only all at once: what comes later is not locked then */
+	return !mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !mlockall(MCL_CURRENT);
+}
+
+static bool set_oom_adj(int value)
+{
+	MT_CLEANUP_CLOSE int fd = open(OOM_ADJ, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && dprintf(fd, "%d", value) > 0;
+}
+
+int mt_guest_spare_from_oom(void)
+{
+	static const int wishes[] = {-1000, -500, 0};
+	long now = mt_read_number(OOM_ADJ, 0);
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		if (wishes[i] >= now || set_oom_adj(wishes[i]))
+			break;
+	}
+	return (int)mt_read_number(OOM_ADJ, 0);
+}
