@@ -12,6 +12,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 
 #define LINE 64
 #define LINES 1024
@@ -81,7 +82,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 	if (!encoder)
 		return NULL;
 	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(encoder);
 		return NULL;
@@ -101,6 +102,11 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 		return;
 	munmap(encoder->memory, (size_t)encoder->count * LINES * LINE);
 	free(encoder);
+}
+
+void mt_stack_encoder_populate(struct mt_stack_encoder *encoder)
+{
+	mt_pages_populate(encoder->memory, (size_t)encoder->count * LINES * LINE);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)

@@ -28,6 +28,9 @@ struct mt_stack_decoder;
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots);
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 
+/* Gets all its memory from the system now; another thread may be coding meanwhile. */
+void mt_stack_encoder_populate(struct mt_stack_encoder *encoder);
+
 /* Begins a chunk. */
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder);
 

@@ -266,6 +266,14 @@ void mt_drain_destroy(struct mt_drain *drain)
 	free(drain);
 }
 
+void mt_drain_populate(struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			mt_stream_populate(drain->streams[i]);
+	}
+}
+
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum)
 {
 	for (size_t i = 0; i < MT_CLASSES; i++) {

@@ -205,7 +205,6 @@ static void *pack_main(void *argument)
 
 	pack->tid = (pid_t)syscall(SYS_gettid);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
-	mt_spool_fill_pool(pack->spool);
 	while ((block = mt_spool_pop(pack->spool))) {
 		if (may_tell_of_images(block))
 			mt_images_see(pack->images, block);

@@ -80,7 +80,7 @@ struct recorder {
 	struct mt_memory_share memory;
 	enum mt_priority priority; /* the lowest that a drain got */
 	int oom_adj;
-	bool locked;
+	bool locked, populated;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	/* of the governor; samples by then */
@@ -481,6 +481,17 @@ static uint64_t idle_ns(const struct recorder *r)
 	return due > now ? due - now : 0;
 }
 
+/* Behind the first mark, so that no command starts later for it. */
+static void populate(struct recorder *r)
+{
+	if (r->populated)
+		return;
+	r->populated = true;
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_populate(r->drains.items[i]);
+	mt_spool_fill_pool(r->spool);
+}
+
 /* Often while samples come; on an idle host no more often than marks need us anyway. */
 static void tick(struct recorder *r, uint64_t now)
 {
@@ -502,8 +513,10 @@ static bool do_what_is_due(struct recorder *r)
 		tick(r, now);
 	if (now >= r->samples_from)
 		pause_samples(r, false, ", as -D says");
-	if (now >= r->next_mark)
+	if (now >= r->next_mark) {
 		mark(r);
+		populate(r);
+	}
 	if (now >= r->next_anchor)
 		anchor(r);
 	return true;

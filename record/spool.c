@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "formats/base/pages.h"
 #include "formats/chunk.h"
 
 struct mt_spool {
@@ -71,12 +72,6 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
-static void *map_block(void)
-{
-	return mmap(NULL, MT_SPOOL_BLOCK, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-}
-
 /*
  * A block that never was: called with the lock held, which only delays others while memory is
  * mapped.
@@ -88,8 +83,8 @@ static struct mt_block *make_block(struct mt_spool *spool)
 
 	if (spool->made == spool->limit)
 		return NULL;
-	bytes = map_block();
-	if (bytes == MAP_FAILED)
+	bytes = mt_pages_map(MT_SPOOL_BLOCK);
+	if (!bytes)
 		return NULL;
 	block = &spool->blocks[spool->made++];
 	*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
@@ -100,10 +95,10 @@ static struct mt_block *make_block(struct mt_spool *spool)
 static bool grow_pool(struct mt_spool *spool)
 {
 	struct mt_block *block;
-	void *bytes = map_block();
+	void *bytes = mt_pages_map(MT_SPOOL_BLOCK);
 	bool used = false;
 
-	if (bytes == MAP_FAILED)
+	if (!bytes)
 		return false;
 	pthread_mutex_lock(&spool->lock);
 	if (spool->made < spool->limit) {
@@ -203,6 +198,7 @@ struct mt_block *mt_spool_pop(struct mt_spool *spool)
 void mt_spool_release(struct mt_spool *spool, struct mt_block *block)
 {
 	pthread_mutex_lock(&spool->lock);
+	block->used = 0;
 	spool->free[spool->free_count++] = block;
 	pthread_cond_signal(&spool->released);
 	pthread_mutex_unlock(&spool->lock);
@@ -218,12 +214,13 @@ void mt_spool_close(struct mt_spool *spool)
 
 size_t mt_spool_in_use(struct mt_spool *spool)
 {
-	size_t blocks;
+	size_t bytes = 0;
 
 	pthread_mutex_lock(&spool->lock);
-	blocks = spool->made - spool->free_count;
+	for (size_t i = 0; i < spool->made; i++)
+		bytes += __atomic_load_n(&spool->blocks[i].used, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&spool->lock);
-	return blocks * MT_SPOOL_BLOCK;
+	return bytes;
 }
 
 unsigned mt_spool_fill(struct mt_spool *spool)

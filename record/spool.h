@@ -54,7 +54,7 @@ void mt_spool_release(struct mt_spool *spool, struct mt_block *block);
 /* No more pushes: pop ends when the queue is empty. */
 void mt_spool_close(struct mt_spool *spool);
 
-/* Bytes of the blocks that somebody holds: queued, being filled or being written. */
+/* Bytes that stand in blocks now: queued, being filled or being written. */
 size_t mt_spool_in_use(struct mt_spool *spool);
 
 /* How full: queued blocks in percent of all; and the most there ever were, in bytes. */

@@ -434,6 +434,11 @@ uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event)
 	return stream->event_samples[event];
 }
 
+void mt_stream_populate(struct mt_stream *stream)
+{
+	mt_stack_encoder_populate(stream->encoder);
+}
+
 int mt_stream_fd(const struct mt_stream *stream)
 {
 	return stream->ring->fd;

@@ -79,6 +79,9 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 /* Hands on the block begun, and the losses noted since the last time. */
 void mt_stream_flush(struct mt_stream *stream);
 
+/* Gets the memory for stack images from the system now; it may be draining meanwhile. */
+void mt_stream_populate(struct mt_stream *stream);
+
 /* The fd to poll for a ring that has reached its watermark. */
 int mt_stream_fd(const struct mt_stream *stream);
 
