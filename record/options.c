@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	{OPT_FILTER, "filter", "EXPR",
 	 "of the tracepoint before it only those: 'ret > 0', 'len > 4096'"},
 	{'a', "all-cpus", NULL, "every process on the host"},
-	{0, NULL, NULL, "(with syscalls, every call on the host takes 110 to 155 ns longer)"},
+	{0, NULL, NULL, "with syscalls, every call on the host costs more: see mtrec(1)"},
 	{'C', "cpu", "LIST", "every process, on these CPUs only: 0,2-3"},
 	{'p', "pid", "LIST", "these running processes: all threads, and children to come"},
 	{'t', "tid", "LIST", "these running threads, and children to come"},

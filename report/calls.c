@@ -7,20 +7,23 @@
 #include "formats/base/bytes.h"
 #include "formats/sample.h"
 
-#define FILTER "/id == "
+#define FILTER "id == "
 #define NUMBER_AT 8 /* in both formats: u64 id behind the common fields */
 #define ABI_32 1
 
 int64_t mt_call_number(const char *name)
 {
-	const char *filter = strstr(name, FILTER);
+	const char *filter = strchr(name, '/');
+	bool more = filter && filter[1] == '('; /* && what the user filters by */
+	const char *digits = filter ? filter + 1 + more + strlen(FILTER) : NULL;
 	char *end;
 	long number;
 
-	if (strncmp(name, "raw_syscalls:", 13) || !filter)
+	if (!filter || strncmp(name, "raw_syscalls:", 13) ||
+	    strncmp(filter + 1 + more, FILTER, strlen(FILTER)))
 		return -1;
-	number = strtol(filter + strlen(FILTER), &end, 10);
-	return *end == '/' && end > filter + strlen(FILTER) && number >= 0 ? number : -1;
+	number = strtol(digits, &end, 10);
+	return *end == (more ? ')' : '/') && end > digits && number >= 0 ? number : -1;
 }
 
 bool mt_call_is(const struct mt_sample *sample, int64_t number)

@@ -9,6 +9,10 @@ MT_TEST(the_number_stands_in_the_filter)
 {
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/id == 12/"), 12);
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_enter/id == 0/"), 0);
+	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/(id == 9) && (ret > 0)/"), 9);
+	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/ret > 0 && id == 9/"), -1);
+	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/(id == 9 || id == 8) && (ret)/"), -1);
+	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/"), -1);
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit"), -1);
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/id == /"), -1);
 	MT_CHECK_EQ(mt_call_number("raw_syscalls:sys_exit/id == 12 || 1/"), -1);

@@ -1,0 +1,49 @@
+#!/bin/bash
+# What every system call on the host pays while mtrec has system call tracepoints open: nanoseconds of getppid(), the
+# smallest of five rounds, without, with brk of the whole host, and with brk of one process that sleeps.
+set -u
+MT_BUILD=${MT_BUILD:-$(cd "$(dirname "$0")/../.." && pwd)/build}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+cat >calls.c <<'EOF'
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	double best = 1e9;
+
+	for (int round = 0; round < 5; round++) {
+		struct timespec a, b;
+
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		for (int i = 0; i < 1000000; i++)
+			syscall(SYS_getppid);
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		double ns = ((double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec)) / 1e6;
+		best = ns < best ? ns : best;
+	}
+	printf("%.1f\n", best);
+}
+EOF
+cc -O2 -o calls calls.c || exit 1
+
+# beside MTREC-ARGUMENT...: a getppid() while that is recorded.
+beside() {
+	"$MT_BUILD/mtrec" -q -o none.mtr "$@" &
+	local recorder=$! ns
+	sleep 0.5
+	ns=$(./calls)
+	kill -INT $recorder
+	wait $recorder 2>/dev/null
+	echo "$ns"
+}
+
+sleep 600 &
+sleeper=$!
+base=$(./calls)
+printf 'getppid: %s ns; with -e brk -a: %s; with -e brk -p of a sleeping process: %s; with -e page-faults -a: %s\n' \
+	"$base" "$(beside -e brk -a)" "$(beside -e brk -p $sleeper)" "$(beside -e page-faults -a)"
+kill $sleeper
