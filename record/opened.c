@@ -329,7 +329,7 @@ static struct mt_error *too_many_files(const struct mt_opened *opened, DIR *task
 
 	return mt_error_hint(err,
 			     "%zu threads, %zu CPUs and %zu events need %zu open files, the limit "
-			     "is %llu: ulimit -n %zu, fewer events with -e, or -a",
+			     "is %llu: ulimit -n %zu, or fewer events with -e",
 			     threads, opened->cpus.count, opened->plan->events.count,
 			     threads * each, (unsigned long long)mt_limits_files(),
 			     threads * each + SPARE_FILES);

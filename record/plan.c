@@ -72,6 +72,16 @@ void mt_plan_destroy(struct mt_plan *plan)
 }
 MT_DEFINE_CLEANUP(mt_plan, struct mt_plan)
 
+void mt_plan_widen(struct mt_plan *plan)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		event->attr.inherit = 0;
+		event->decoded.flags &= ~(1ull << MT_ATTR_INHERIT);
+	}
+}
+
 static uint64_t user_registers(void)
 {
 #if defined(__aarch64__)

@@ -62,4 +62,7 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				struct mt_plan **out);
 void mt_plan_destroy(struct mt_plan *plan);
 
+/* Makes events that follow tasks into events of whole CPUs. */
+void mt_plan_widen(struct mt_plan *plan);
+
 #endif

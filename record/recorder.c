@@ -237,6 +237,37 @@ static void say_shrunk(struct recorder *r, size_t wanted)
 	    r->opened.ring_size >> 10, wanted >> 10, fix ? fix : "raise ulimit -l");
 }
 
+/*
+ * More threads than files: whole CPUs are opened, and the drains keep what is of the targets. Takes
+ * why; gives it back where that is not allowed either.
+ */
+static struct mt_error *open_cpus_instead(struct recorder *r, const struct mt_number_list *cpus,
+					  size_t ring, struct mt_error *why)
+{
+	struct mt_error *err = NULL;
+	bool paused = r->opened.paused;
+
+	mt_opened_deinit(&r->opened);
+	mt_plan_widen(r->plan);
+	if (!r->filter)
+		err = mt_task_filter_create(NULL, NULL, NULL, &r->filter);
+	if (!err && !mt_task_filter_only(r->filter, &r->options->pids, &r->options->tids))
+		err = mt_error_nomem();
+	if (!err)
+		err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+	r->opened.paused = paused;
+	if (!err)
+		err = mt_opened_add_cpus(&r->opened);
+	if (err) {
+		mt_error_destroy(err);
+		return why;
+	}
+	say(r, 1, "whole CPUs are recorded and what is not of the targets is dropped: %s",
+	    why->hint ? why->hint : why->message);
+	mt_error_destroy(why);
+	return NULL;
+}
+
 static struct mt_error *open_events(struct recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
@@ -252,6 +283,8 @@ static struct mt_error *open_events(struct recorder *r)
 	r->opened.cgroup_name = r->options->cgroup;
 	r->opened.paused = r->options->delay || r->options->start_disabled;
 	err = mt_targets_open(r->options, &r->command, &r->opened);
+	if (err && err->errnum == EMFILE && mt_targets_are_tasks(r->options))
+		err = open_cpus_instead(r, cpus, ring, err);
 	if (!err && r->opened.ring_shrunk)
 		say_shrunk(r, ring);
 	return err;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -26,6 +27,7 @@
 
 #define SETS 8192
 #define WAYS 8
+#define ANCESTORS_MAX 64
 #define REFRESH_NS                                                                     \
 	250000000ull /* a verdict is looked up again that often: setuid() tells nobody \
 		      */
@@ -39,7 +41,8 @@ enum {
 	COMM_FITS = 2,
 	USER_FITS = 4,
 	KEPT_BEFORE = 8,
-	FACTS = COMM_FITS | USER_FITS,
+	TASK_FITS = 16, /* one of the targets, or begun by one */
+	FACTS = COMM_FITS | USER_FITS | TASK_FITS,
 	TID_SHIFT = 8,
 };
 
@@ -53,6 +56,7 @@ struct mt_task_filter {
 	bool by_comm, by_user;
 	regex_t comm;
 	uint32_t uid;
+	struct mt_number_list pids, tids; /* the targets; none: everything fits */
 	struct mt_task_source source;
 	struct slot slots[SETS][WAYS];
 };
@@ -67,6 +71,13 @@ static bool effective_user(const char *status, uint32_t *out)
 	return line && sscanf(line, " Uid: %*u %u", out) == 1;
 }
 
+static uint32_t number_behind(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	return line ? (uint32_t)strtoul(line + strlen(key), NULL, 10) : 0;
+}
+
 static bool look_into_proc(void *context, uint32_t tid, struct mt_task_facts *out)
 {
 	MT_CLEANUP_FREE char *comm = mt_read_textf(NULL, "/proc/%u/comm", tid);
@@ -75,6 +86,8 @@ static bool look_into_proc(void *context, uint32_t tid, struct mt_task_facts *ou
 	(void)context;
 	if (!comm || !effective_user(status, &out->uid))
 		return false;
+	out->process = number_behind(status, "\nTgid:");
+	out->parent = number_behind(status, "\nPPid:");
 	comm[strcspn(comm, "\n")] = '\0';
 	snprintf(out->comm, sizeof(out->comm), "%s", comm);
 	return true;
@@ -140,6 +153,10 @@ void mt_task_filter_destroy(struct mt_task_filter *filter)
 {
 	if (filter && filter->by_comm)
 		regfree(&filter->comm);
+	if (filter) {
+		mt_array_deinit(&filter->pids);
+		mt_array_deinit(&filter->tids);
+	}
 	free(filter);
 }
 
@@ -197,6 +214,42 @@ static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, u
 	atomic_store(&slot->word, word);
 }
 
+/* One of the targets, or a descendant of one, as far as /proc still knows its parents. */
+static uint64_t task_flag(const struct mt_task_filter *filter, uint32_t tid,
+			  const struct mt_task_facts *found)
+{
+	struct mt_task_facts parent = *found;
+
+	if (!filter->pids.count && !filter->tids.count)
+		return TASK_FITS;
+	if (mt_list_has(&filter->tids, (int)tid))
+		return TASK_FITS;
+	for (int depth = 0; depth < ANCESTORS_MAX; depth++) {
+		if (mt_list_has(&filter->pids, (int)parent.process) ||
+		    (depth && mt_list_has(&filter->tids, (int)parent.process)))
+			return TASK_FITS;
+		if (parent.parent <= 1 ||
+		    !filter->source.look_up(filter->source.context, parent.parent, &parent))
+			return 0;
+	}
+	return 0;
+}
+
+static bool copy_list(const struct mt_number_list *from, struct mt_number_list *to)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		if (!mt_list_add(to, from->items[i]))
+			return false;
+	}
+	return true;
+}
+
+bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_list *pids,
+			 const struct mt_number_list *tids)
+{
+	return copy_list(pids, &filter->pids) && copy_list(tids, &filter->tids);
+}
+
 /* Asks the source; false where the thread is gone. */
 static bool look_up(struct mt_task_filter *filter, uint32_t tid, uint64_t *facts)
 {
@@ -204,7 +257,7 @@ static bool look_up(struct mt_task_filter *filter, uint32_t tid, uint64_t *facts
 
 	if (!filter->source.look_up(filter->source.context, tid, &found))
 		return false;
-	*facts = comm_flag(filter, found.comm) |
+	*facts = comm_flag(filter, found.comm) | task_flag(filter, tid, &found) |
 		 (!filter->by_user || found.uid == filter->uid ? USER_FITS : 0);
 	return true;
 }
@@ -215,8 +268,11 @@ bool mt_task_filter_wants(struct mt_task_filter *filter, uint32_t tid, uint64_t 
 	uint64_t facts = FACTS, word;
 
 	if (!slot || time > atomic_load(&slot->checked) + REFRESH_NS) {
-		if (!look_up(filter, tid, &facts) && slot)
-			facts = atomic_load(&slot->word) & FACTS;
+		word = slot ? atomic_load(&slot->word) : FACTS;
+		if (!look_up(filter, tid, &facts))
+			facts = word & FACTS;
+		else if (slot) /* whose parent is gone is still whose child it was */
+			facts = (facts & ~(uint64_t)TASK_FITS) | (word & TASK_FITS);
 		learn(filter, tid, facts, time, false);
 		slot = find(filter, tid);
 	}
@@ -241,7 +297,8 @@ static void see_comm(struct mt_task_filter *filter, const uint8_t *record, size_
 		facts = atomic_load(&slot->word);
 	snprintf(comm, sizeof(comm), "%.*s", (int)strnlen((const char *)record + 16, size - 16),
 		 (const char *)record + 16);
-	learn(filter, tid, (facts & USER_FITS) | comm_flag(filter, comm), time, false);
+	learn(filter, tid, (facts & (USER_FITS | TASK_FITS)) | comm_flag(filter, comm), time,
+	      false);
 }
 
 /* A child begins as its parent is. */

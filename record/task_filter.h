@@ -1,5 +1,6 @@
 /*
- * --comm and -u: whose samples are kept. The kernel cannot choose by a thread's name or user, so
+ * --comm and -u, and -p where files do not suffice for its threads: whose samples are kept. The
+ * kernel cannot choose by a thread's name or user, so
  * the drains do: they ask here for each sample, and pass on what the side-band says of names and
  * forks.
  */
@@ -11,12 +12,15 @@
 #include <stdint.h>
 
 struct mt_error;
+struct mt_number_list;
 struct mt_task_filter;
 
 /* What /proc says of a thread. */
 struct mt_task_facts {
 	char comm[64];
 	uint32_t uid;
+	uint32_t process; /* its thread group */
+	uint32_t parent;  /* its parent process */
 };
 
 /* Where facts come from; false for a thread that is gone. */
@@ -32,6 +36,14 @@ struct mt_task_source {
 struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 				       const struct mt_task_source *source,
 				       struct mt_task_filter **out);
+
+/*
+ * Keeps, of what it kept so far, only the samples of these processes and threads and of those that
+ * they start. Before there are other threads. False out of memory.
+ */
+bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_list *pids,
+			 const struct mt_number_list *tids);
+
 void mt_task_filter_destroy(struct mt_task_filter *filter);
 
 /*

@@ -1,0 +1,83 @@
+#!/bin/bash
+# -p with more threads than files: whole CPUs are recorded, and of all that only the target, its threads and its children kept.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_command cc
+[ "$(id -u)" -eq 0 ] || skip_all 'recording whole CPUs needs root'
+cd "$TMPDIR" || exit 1
+cat >many.c <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t go = PTHREAD_MUTEX_INITIALIZER;
+static __attribute__((noinline)) void map_one(void)
+{
+	munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+}
+static void *thread(void *ignored)
+{
+	pthread_mutex_lock(&go);
+	pthread_mutex_unlock(&go);
+	map_one();
+	return ignored;
+}
+int main(void)
+{
+	pthread_t threads[100];
+	pthread_attr_t small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	pthread_mutex_lock(&go);
+	for (int i = 0; i < 100; i++)
+		pthread_create(&threads[i], &small, thread, NULL);
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	pthread_mutex_unlock(&go);
+	for (int i = 0; i < 100; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 20; i++) {
+		if (!fork()) {
+			map_one();
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	return 0;
+}
+EOF
+cat >noise.c <<'EOF'
+#include <sys/mman.h>
+#include <unistd.h>
+static __attribute__((noinline)) void map_one(void)
+{
+	munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+}
+int main(void)
+{
+	for (;; usleep(2000))
+		map_one();
+}
+EOF
+cc -O1 -g -fno-inline -pthread -o many many.c && cc -O1 -g -fno-inline -o noise noise.c || skip_all 'the test programs do not build here'
+./noise &
+noise=$!
+mkfifo words
+./many <words >ready &
+target=$!
+exec 7>words
+until grep -q ready ready; do sleep 0.05; done
+(sleep 1; echo go >&7) &
+expect 0 '100 threads with 200 files' bash -c 'ulimit -n 200; exec "$0" "$@"' "$mtrec" --call-graph dwarf,2048 -e mmap,page-faults -p $target -o many.mtr
+says '... whole CPUs are recorded, and it is said' 'whole CPUs are recorded and what is not of the targets is dropped: 101 threads, .* ulimit -n [0-9]+'
+says '... nothing is lost' ', 0 lost ->'
+kill $noise
+exec 7>&-
+"$MT_BUILD/mtreport" --folded -e mmap many.mtr >folded 2>/dev/null
+is '... every thread and every child is there' "$(awk '/;map_one/ { n += $NF } END { print n }' folded)" 120
+is '... and not the others' "$(grep -c '^mmap;noise;' folded)" 0
+wait
+finish
