@@ -12,6 +12,8 @@
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
 
+#define RESERVE 4
+
 struct mt_spool {
 	pthread_mutex_t lock;
 	pthread_cond_t pushed, released;
@@ -38,6 +40,42 @@ static void init_locks(struct mt_spool *spool)
 	pthread_cond_init(&spool->released, NULL);
 }
 
+/* Adds a block to the pool; false where that is complete, or memory is short. */
+static bool grow_pool(struct mt_spool *spool)
+{
+	struct mt_block *block;
+	void *bytes = mt_pages_map(MT_SPOOL_BLOCK);
+	bool used = false;
+
+	if (!bytes)
+		return false;
+	pthread_mutex_lock(&spool->lock);
+	if (spool->made < spool->limit) {
+		block = &spool->blocks[spool->made++];
+		*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
+		spool->free[spool->free_count++] = block;
+		used = true;
+		pthread_cond_signal(&spool->released);
+	}
+	pthread_mutex_unlock(&spool->lock);
+	if (!used)
+		munmap(bytes, MT_SPOOL_BLOCK);
+	return used;
+}
+
+/*
+ * Those who wait for a block must not wait for memory that never comes: a few are there from the
+ * start.
+ */
+static bool reserve(struct mt_spool *spool)
+{
+	while (spool->made < RESERVE && spool->made < spool->limit) {
+		if (!grow_pool(spool))
+			return false;
+	}
+	return true;
+}
+
 struct mt_spool *mt_spool_create(size_t blocks)
 {
 	struct mt_spool *spool = calloc(1, sizeof(*spool));
@@ -50,7 +88,7 @@ struct mt_spool *mt_spool_create(size_t blocks)
 	spool->blocks = calloc(blocks, sizeof(*spool->blocks));
 	spool->free = calloc(blocks, sizeof(*spool->free));
 	spool->queue = calloc(blocks, sizeof(*spool->queue));
-	if (!spool->blocks || !spool->free || !spool->queue) {
+	if (!spool->blocks || !spool->free || !spool->queue || !reserve(spool)) {
 		mt_spool_destroy(spool);
 		return NULL;
 	}
@@ -89,29 +127,6 @@ static struct mt_block *make_block(struct mt_spool *spool)
 	block = &spool->blocks[spool->made++];
 	*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
 	return block;
-}
-
-/* Adds a block to the pool; false where that is complete, or memory is short. */
-static bool grow_pool(struct mt_spool *spool)
-{
-	struct mt_block *block;
-	void *bytes = mt_pages_map(MT_SPOOL_BLOCK);
-	bool used = false;
-
-	if (!bytes)
-		return false;
-	pthread_mutex_lock(&spool->lock);
-	if (spool->made < spool->limit) {
-		block = &spool->blocks[spool->made++];
-		*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
-		spool->free[spool->free_count++] = block;
-		used = true;
-		pthread_cond_signal(&spool->released);
-	}
-	pthread_mutex_unlock(&spool->lock);
-	if (!used)
-		munmap(bytes, MT_SPOOL_BLOCK);
-	return used;
 }
 
 void mt_spool_fill_pool(struct mt_spool *spool)
