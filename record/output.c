@@ -88,3 +88,14 @@ struct mt_error *mt_output_open(const char *path, int *fd)
 	*fd = opened;
 	return NULL;
 }
+
+void mt_output_discard(const char *path, int fd)
+{
+	MT_CLEANUP_FREE char *target = strcmp(path, "-") ? realpath(path, NULL) : NULL;
+	struct stat made, there;
+
+	if (!target || fstat(fd, &made) || stat(target, &there) || !S_ISREG(made.st_mode))
+		return;
+	if (made.st_dev == there.st_dev && made.st_ino == there.st_ino)
+		unlink(target);
+}

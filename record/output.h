@@ -10,4 +10,10 @@ struct mt_error;
  */
 struct mt_error *mt_output_open(const char *path, int *fd);
 
+/*
+ * Removes the regular file that mt_output_open() made, where nothing will be recorded after all:
+ * otherwise a second such failure would put an empty file in place of path.old.
+ */
+void mt_output_discard(const char *path, int fd);
+
 #endif

@@ -897,6 +897,8 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		result.exec_errno = mt_command_look_up(options->command[0]);
 	if (!result.exec_errno)
 		err = prepare(&r, argc, argv);
+	if (err && r.output >= 0)
+		mt_output_discard(options->output, r.output);
 	if (err)
 		return err;
 	if (!result.exec_errno)

@@ -16,6 +16,14 @@ for kib in 20000 30000 40000 50000 60000 70000 80000 100000 150000; do
 done
 is 'short of memory it records or says why not' "$falls" ''
 
+# Each failure behind the opening of the output would keep what was there as FILE.old: two of them would lose it.
+echo 'an earlier recording' >kept.mtr
+for kib in 20000 25000 30000 35000 40000 45000 50000 55000; do
+	(ulimit -c 0 && ulimit -v "$kib" && exec "$mtrec" -q -e page-faults -o kept.mtr -- false) >"$out" 2>"$err"
+	[ $? -ne 1 ] || break # it had enough
+done
+says 'failing again and again loses no earlier recording' '^an earlier recording$' <(cat kept.mtr kept.mtr.old 2>/dev/null)
+
 # A command that runs for less than the time between two marks fills several blocks.
 "$mtrec" -q -z0 -e brk,page-faults -o whole.mtr -- "$steps" faults 20000 >/dev/null
 size=$(stat -c %s whole.mtr)
