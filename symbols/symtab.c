@@ -12,6 +12,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "symbols/address_sort.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/plt.h"
@@ -156,6 +157,34 @@ static size_t end_of_start(const struct mt_symtab *symtab, size_t i)
 	while (i < symtab->functions.count && symtab->functions.items[i].start == start)
 		i++;
 	return i;
+}
+
+static bool sort_functions(struct mt_symtab *symtab)
+{
+	size_t count = symtab->functions.count;
+	struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
+	struct function *f = malloc((count + 1) * sizeof(*f));
+	bool good = order && f;
+
+	for (size_t i = 0; good && i < count; i++)
+		order[i] = (struct mt_addressed){symtab->functions.items[i].start, (uint32_t)i};
+	good = good && mt_address_sort(order, count);
+	for (size_t i = 0; good && i < count; i++)
+		f[i] = symtab->functions.items[order[i].index];
+	free(order);
+	if (!good) {
+		free(f);
+		return false;
+	}
+	free(symtab->functions.items);
+	symtab->functions.items = f;
+	symtab->functions.capacity = count + 1;
+	for (size_t from = 0, to; from < count; from = to) {
+		to = end_of_start(symtab, from);
+		if (to - from > 1)
+			qsort(f + from, to - from, sizeof(*f), compare_functions);
+	}
+	return true;
 }
 
 /* A function without a size reaches to the next start, but not out of its section. */
@@ -349,9 +378,8 @@ struct mt_symtab *mt_symtab_create(struct mt_elf *image, struct mt_elf *symbols)
 		return NULL;
 	if (symtab->functions.count >= MT_SYMTAB_NONE)
 		return NULL;
-	if (symtab->functions.count)
-		qsort(symtab->functions.items, symtab->functions.count, sizeof(struct function),
-		      compare_functions);
+	if (!sort_functions(symtab))
+		return NULL;
 	settle(symtab, image);
 	if (!flatten(symtab))
 		return NULL;
