@@ -11,6 +11,7 @@ VERSION := 0.1.0
 #: O=DIR                  build in DIR (build)
 #: SAN=address,undefined  build with sanitizers
 #: CC=clang               another compiler
+#: ORACLES=               without libdw and libunwind, which stacks can be held against
 #: WERROR=1               warnings are errors
 #: CFLAGS=, LDFLAGS=      optimisation and debugging (-O2 -g), further linker flags
 #: prefix=, DESTDIR=      where install puts things (/usr/local)
@@ -50,7 +51,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 san := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(CPPFLAGS) $(CFLAGS) $(san)
+compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(oracle_flags) $(CPPFLAGS) $(CFLAGS) $(san)
 # Beside each object a list of the headers it includes. It says $(O), so that it counts however O is written.
 dependencies = -MMD -MP -MT '$$(O)/$(patsubst $(O)/%,%,$@)'
 link_flags = -pthread $(LDFLAGS) $(san)
@@ -58,6 +59,13 @@ link_flags = -pthread $(LDFLAGS) $(san)
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
 RECORD_LIBS := -lzstd
 REPORT_LIBS := -lzstd -lz -liberty
+
+# Other unwinders to hold ours against (mtreport --unwind libdw, libunwind; tests), each where its header is there.
+# ORACLES= builds without.
+ORACLES ?= $(if $(wildcard /usr/include/elfutils/libdwfl.h),libdw) \
+	$(if $(wildcard /usr/include/libunwind-x86_64.h /usr/include/*/libunwind-x86_64.h),libunwind)
+oracle_flags := $(if $(filter libdw,$(ORACLES)),-DHAVE_LIBDW) $(if $(filter libunwind,$(ORACLES)),-DHAVE_LIBUNWIND)
+REPORT_LIBS += $(if $(filter libdw,$(ORACLES)),-ldw -lelf) $(if $(filter libunwind,$(ORACLES)),-lunwind-x86_64)
 
 # Sources ------------------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 
 uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 {
-	return facts->user_stacks - facts->ends[MT_END_ROOT];
+	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
 }
 
 double mt_facts_seconds(const struct mt_facts *facts)

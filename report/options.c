@@ -16,6 +16,7 @@
 #include "formats/base/pool.h"
 #include "report/analyses/analyses.h"
 #include "report/outputs/outputs.h"
+#include "unwind/oracle.h"
 #include "unwind/unwind.h"
 
 #define DEFAULT_FILE "mtrec.mtr"
@@ -206,6 +207,12 @@ static struct mt_error *set_max_stack(struct mt_report_options *o, const char *n
 	return NULL;
 }
 
+/* Ours, and the oracles that were built in. */
+static const struct mt_unwind_method *const methods[] = {mt_unwind_methods,
+							 mt_unwind_oracle_methods};
+
+#define METHOD_TABLES (sizeof(methods) / sizeof(methods[0]))
+
 static struct mt_error *set_workers(struct mt_report_options *o, const char *name,
 				    const char *value)
 {
@@ -224,14 +231,16 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 	char known[256] = "";
 	size_t used = 0;
 
-	for (const struct mt_unwind_method *m = mt_unwind_methods; m->name; m++) {
-		if (!strcmp(m->name, value)) {
-			o->unwind = m;
-			return NULL;
+	for (size_t t = 0; t < METHOD_TABLES; t++) {
+		for (const struct mt_unwind_method *m = methods[t]; m->name; m++) {
+			if (!strcmp(m->name, value)) {
+				o->unwind = m;
+				return NULL;
+			}
+			if (used < sizeof(known))
+				used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+							 used ? ", " : "", m->name);
 		}
-		if (used < sizeof(known))
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-						 used ? ", " : "", m->name);
 	}
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s %s: no such way to unwind", name,
 					     value),
@@ -581,8 +590,10 @@ void mt_report_options_help(FILE *to)
 	for (const struct option *o = others; o->name; o++)
 		print_option(o, to);
 	fputs("\nWays to unwind:\n", to);
-	for (const struct mt_unwind_method *m = mt_unwind_methods; m->name; m++)
-		print_row("", m->name, m->help, m == mt_unwind_methods, to);
+	for (size_t t = 0; t < METHOD_TABLES; t++) {
+		for (const struct mt_unwind_method *m = methods[t]; m->name; m++)
+			print_row("", m->name, m->help, m == mt_unwind_methods, to);
+	}
 	fputs("\nExamples:\n"
 	      "  mtreport                                       a screenful on " DEFAULT_FILE "\n"
 	      "  mtreport --folded -e page-faults > out.folded  for any flame graph tool\n"

@@ -29,6 +29,8 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
+	if (unwinder->oracle)
+		unwinder->oracle_destroy(unwinder->oracle);
 	free(unwinder->cache);
 	free(unwinder);
 }
@@ -179,6 +181,7 @@ const char *mt_stack_end_name(enum mt_stack_end end)
 		[MT_END_LOOP] = "loop",
 		[MT_END_CHAIN] = "frame-pointer chain ends",
 		[MT_END_LIMIT] = "frame limit",
+		[MT_END_UNTOLD] = "not told",
 	};
 
 	return (unsigned int)end < MT_END_REASONS ? names[end] : "unknown";

@@ -44,6 +44,7 @@ enum mt_stack_end {
 	MT_END_LOOP,	 /* the frame address does not rise */
 	MT_END_CHAIN, /* the kernel's frame-pointer chain ends, and nothing says that it is whole */
 	MT_END_LIMIT, /* --max-stack, or the caller's storage */
+	MT_END_UNTOLD, /* another unwinder was asked, which does not say (oracle.h) */
 	MT_END_REASONS
 };
 

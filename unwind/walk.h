@@ -12,11 +12,15 @@
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
+struct mt_oracle_spaces;
+
 struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
 	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
+	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
+	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
 
 /* A step's outcome is an enum mt_stack_end, or this: there is a next frame. */

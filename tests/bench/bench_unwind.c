@@ -1,6 +1,6 @@
 /*
  * Measures the unwinder on samples from perf.data files: samples and frames a second on one core,
- * beside a memcpy of the same dumps and, where built in (-DHAVE_LIBUNWIND, -DHAVE_LIBDW), libunwind
+ * beside a memcpy of the same dumps and, where they are built in, libunwind
  * with a shared cache and libdw with one Dwfl.
  *
  *	bench_unwind FILE...		a table for each
@@ -8,15 +8,17 @@
  *	bench_unwind --compare FILE...	each stack held against the oracles; exit 1 where one is
  * shorter without a reason bench_unwind --dump N FILE	the N-th stack, from all
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "tests/bench/samples.h"
-#include "tests/oracle/oracle.h"
+#include "unwind/oracle.h"
 
 #define FRAMES_MAX 256
 
@@ -61,6 +63,61 @@ static struct totals run_ours(const struct samples *s, struct mt_unwinder *unwin
 	return t;
 }
 
+struct part {
+	pthread_t thread;
+	struct samples samples;
+	struct mt_unwinder *unwinder;
+	size_t frames;
+};
+
+static void *run_part(void *of)
+{
+	struct part *part = of;
+
+	part->frames = run_ours(&part->samples, part->unwinder, true).frames;
+	return NULL;
+}
+
+static double wall(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* All CPUs, a part of the samples each, their caches warm; by the clock on the wall. */
+static struct totals run_all_cores(const struct samples *s)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct part *parts = calloc((size_t)cpus, sizeof(*parts));
+	struct totals t = {.samples = s->count};
+
+	for (int pass = 0; pass < 2; pass++) {
+		t.seconds = -wall();
+		t.frames = 0;
+		for (long i = 0; i < cpus; i++) {
+			size_t from = s->count * (size_t)i / (size_t)cpus;
+
+			parts[i].samples = *s;
+			parts[i].samples.inputs += from;
+			parts[i].samples.count = s->count * (size_t)(i + 1) / (size_t)cpus - from;
+			if (!parts[i].unwinder)
+				parts[i].unwinder = make_unwinder();
+			pthread_create(&parts[i].thread, NULL, run_part, &parts[i]);
+		}
+		for (long i = 0; i < cpus; i++) {
+			pthread_join(parts[i].thread, NULL);
+			t.frames += parts[i].frames;
+		}
+		t.seconds += wall();
+	}
+	for (long i = 0; i < cpus; i++)
+		mt_unwinder_destroy(parts[i].unwinder);
+	free(parts);
+	return t;
+}
+
 static struct totals run_memcpy(const struct samples *s)
 {
 	static uint8_t to[1 << 16];
@@ -74,14 +131,37 @@ static struct totals run_memcpy(const struct samples *s)
 	return t;
 }
 
-static struct totals run_oracle(const struct samples *s, const struct oracle *oracle, size_t limit)
+static void *make_state(const struct mt_oracle *oracle, const struct samples *s)
 {
-	struct oracle_state *state = oracle->create(s);
+	void *state = oracle->create(s->map);
+
+	if (!state)
+		abort();
+	return state;
+}
+
+/* The pcs of a stack by an oracle; how many. */
+static size_t ask(const struct mt_oracle *oracle, void *state, const struct mt_unwind_input *input,
+		  uint64_t *pcs)
+{
+	struct mt_frame frames[FRAMES_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
+
+	oracle->unwind(state, input, &stack);
+	for (size_t i = 0; i < stack.count; i++)
+		pcs[i] = frames[i].pc;
+	return stack.count;
+}
+
+static struct totals run_oracle(const struct samples *s, const struct mt_oracle *oracle,
+				size_t limit)
+{
+	void *state = make_state(oracle, s);
 	uint64_t pcs[FRAMES_MAX];
 	struct totals t = {.samples = s->count < limit ? s->count : limit, .seconds = -now()};
 
 	for (size_t i = 0; i < t.samples; i++)
-		t.frames += oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+		t.frames += ask(oracle, state, &s->inputs[i], pcs);
 	t.seconds += now();
 	oracle->destroy(state);
 	return t;
@@ -121,12 +201,14 @@ static void bench(const char *path)
 	print_row("ours, first pass", &cold);
 	print_row("ours", &plain);
 	print_row("ours, prefetching", &fetched);
+	t = run_all_cores(&s);
+	print_row("ours, all cores, by wall", &t);
 	printf("  time / memcpy: %.2f, prefetching %.2f; cache misses %.3f %%\n",
 	       plain.seconds / copy.seconds, fetched.seconds / copy.seconds,
 	       100.0 * (double)mt_unwinder_counts(unwinder)->cache_misses /
 		       (double)(mt_unwinder_counts(unwinder)->cache_hits +
 				mt_unwinder_counts(unwinder)->cache_misses));
-	for (const struct oracle *const *o = oracles; *o; o++) {
+	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
 		t = run_oracle(&s, *o, 20000);
 		print_row((*o)->name, &t);
 		printf("  ours, prefetching / %s: %.1f\n", (*o)->name,
@@ -181,10 +263,10 @@ static void dump(const struct samples *s, size_t i)
 		print_pc(s, frames[f].pc);
 		printf(" sp %lx %s\n", frames[f].sp, mt_frame_source_name(frames[f].source));
 	}
-	for (const struct oracle *const *o = oracles; *o; o++) {
-		struct oracle_state *state = (*o)->create(s);
+	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
+		void *state = make_state(*o, s);
 
-		n = (*o)->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+		n = ask(*o, state, &s->inputs[i], pcs);
 		printf("%s\n", (*o)->name);
 		for (size_t f = 0; f < n; f++, printf("\n"))
 			print_pc(s, pcs[f]);
@@ -238,11 +320,11 @@ static size_t mapped(const struct samples *s, const uint64_t *pcs, size_t n)
 	return n;
 }
 
-static size_t compare_with(const struct samples *s, const struct oracle *oracle)
+static size_t compare_with(const struct samples *s, const struct mt_oracle *oracle)
 {
 	struct verdicts v = {.first_bad = SIZE_MAX};
 	struct mt_unwinder *unwinder = make_unwinder();
-	struct oracle_state *state = oracle->create(s);
+	void *state = make_state(oracle, s);
 	struct mt_frame frames[FRAMES_MAX];
 	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
 	uint64_t pcs[FRAMES_MAX];
@@ -251,7 +333,7 @@ static size_t compare_with(const struct samples *s, const struct oracle *oracle)
 	for (size_t i = 0; i < s->count; i++) {
 		stack.count = 0;
 		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
-		n = oracle->unwind(state, &s->inputs[i], pcs, FRAMES_MAX);
+		n = ask(oracle, state, &s->inputs[i], pcs);
 		judge(&v, i, &stack, pcs, mapped(s, pcs, n));
 	}
 	printf("  against %-10s same %zu, longer %zu, shorter with reason %zu, without %zu, "
@@ -271,7 +353,7 @@ static size_t compare(const char *path)
 
 	samples_load(path, &s);
 	printf("%s: pid %u, %zu samples\n", path, s.pid, s.count);
-	for (const struct oracle *const *o = oracles; *o; o++)
+	for (const struct mt_oracle *const *o = mt_oracles; *o; o++)
 		bad += compare_with(&s, *o) * 1000 > s.count;
 	samples_deinit(&s);
 	return bad;

@@ -4,17 +4,7 @@
 #	tests/bench/unwind.sh [PERF.DATA...]	without files: records faulter, a compiler, gdb and node where they are there
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
-tool_flags=()
-libraries=()
-if has_library elfutils/libdwfl.h -ldw -lelf; then
-	tool_flags+=(-DHAVE_LIBDW)
-	libraries+=(-ldw -lelf)
-fi
-if has_library libunwind.h -lunwind-x86_64; then
-	tool_flags+=(-DHAVE_LIBUNWIND)
-	libraries+=(-lunwind-x86_64)
-fi
-build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle*.c "${libraries[@]}" || {
+build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c || {
 	cat "$TMPDIR/why" >&2
 	exit 1
 }
@@ -33,18 +23,24 @@ measure() {
 	shift
 	perf record -q --call-graph dwarf,16384 -o "$TMPDIR/$name.perf.data" "$@" >/dev/null 2>&1
 	"$TMPDIR/bench_unwind" "$TMPDIR/$name.perf.data"
+	if command -v python3 >/dev/null && command -v perl >/dev/null; then
+		"$MT_TOP/tests/bench/end_to_end.py" "$MT_BUILD/mtreport" "$TMPDIR/$name.perf.data"
+	fi
 	rm -f "$TMPDIR/$name.perf.data"
 }
 
 if [ -d "$MT_SHARED/targets" ] && make -s -C "$MT_SHARED/targets" B="$TMPDIR/targets" >/dev/null 2>&1; then
-	(cd "$TMPDIR/targets" && measure faulter -e page-faults -c 1 -- ./faulter 20000 20000 1)
+	(cd "$TMPDIR/targets" && measure faulter -e page-faults -c 1 -- ./faulter 40000 40000 1)
 fi
-printf '#include <map>\n#include <regex>\nint main() { std::regex r("a+b"); return std::regex_match("b", r); }\n' \
+printf '#include <map>\n#include <regex>\n#include <future>\nint main() { std::regex r("a+b"); std::map<int, std::future<int>> m; return std::regex_match("b", r); }\n' \
 	>"$TMPDIR/a.cpp"
 command -v g++ >/dev/null && measure g++ -F 4000 -e cpu-clock:u -- g++ -O2 -S -o /dev/null "$TMPDIR/a.cpp"
-command -v gdb >/dev/null &&
-	measure gdb -F 4000 -e cpu-clock:u -- gdb -batch -ex 'info functions main' -ex 'info types string' "$TMPDIR/bench_unwind"
-echo 'function f(n){return n<2?n:f(n-1)+f(n-2)} for(let i=0;i<40;i++)JSON.stringify({a:f(24),b:[...Array(999).keys()].sort()})' \
+words=()
+for ((i = 0; i < 120; i++)); do
+	words+=(-ex 'info functions main' -ex 'info types string' -ex file -ex "file $MT_BUILD/mtreport")
+done
+command -v gdb >/dev/null && measure gdb -F 4000 -e cpu-clock:u -- gdb -batch "$MT_BUILD/mtreport" "${words[@]}"
+echo 'function f(n){return n<2?n:f(n-1)+f(n-2)} for(let i=0;i<2500;i++)JSON.stringify({a:f(24),b:[...Array(9999).keys()].sort()})' \
 	>"$TMPDIR/a.js"
 command -v node >/dev/null && measure node -F 4000 -e cpu-clock:u -- node "$TMPDIR/a.js"
 exit 0

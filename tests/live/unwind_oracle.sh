@@ -16,13 +16,7 @@ for file in /lib/x86_64-linux-gnu/libc.so.6 /lib64/libc.so.6 /lib64/ld-linux-x86
 	sed 's/^/# /' "$out"
 done
 
-tool_flags=(-DHAVE_LIBDW)
-libraries=(-ldw -lelf)
-if has_library libunwind.h -lunwind-x86_64; then
-	tool_flags+=(-DHAVE_LIBUNWIND)
-	libraries+=(-lunwind-x86_64)
-fi
-if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c tests/oracle/oracle*.c "${libraries[@]}"; then
+if ! build_tool bench_unwind tests/bench/bench_unwind.c tests/bench/samples.c; then
 	fail 'the stack comparison builds' "$TMPDIR/why"
 	finish
 fi

@@ -3,13 +3,14 @@
 
 # build_tool NAME FILE... [-lLIBRARY...]: $TMPDIR/NAME; false, with $TMPDIR/why, where it does not build.
 build_tool() {
-	local name=$1 sanitize
+	local name=$1 sanitize oracles
 	shift
+	oracles=$(grep -oE -- '-ldw|-lelf|-lunwind-x86_64' "$MT_BUILD/flags" 2>/dev/null | sort -u)
 	sanitize=$(grep -o -m1 -- '-fsanitize=[^ ]*' "$MT_BUILD/flags" 2>/dev/null | head -n 1)
 	# shellcheck disable=SC2086
 	(cd "$MT_TOP" && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I. -O2 -g -pthread $sanitize "${tool_flags[@]}" \
 		-o "$TMPDIR/$name" "$@" "$MT_BUILD/lib/libunwind_mt.a" "$MT_BUILD/lib/libsymbols.a" \
-		"$MT_BUILD/lib/libformats.a" -lzstd -lz) >"$TMPDIR/why" 2>&1
+		"$MT_BUILD/lib/libformats.a" -lzstd -lz $oracles) >"$TMPDIR/why" 2>&1
 }
 tool_flags=()
 

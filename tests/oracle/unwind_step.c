@@ -11,7 +11,7 @@
  *
  * An entry of the chain lives at the stack slot of its return address and goes when the stack
  * pointer rises past it, by return, longjmp or sigreturn alike. Programs that switch stacks to
- *lower addresses than they came from are as good, others are not.
+ * lower addresses than they came from are as good, others are not.
  */
 #include <errno.h>
 #include <signal.h>

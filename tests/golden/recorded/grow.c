@@ -1,6 +1,6 @@
 /*
  * What the recordings of this folder are of: a program without a C library that grows in known
- *ways, so small that its binary can stand beside them. ./remake builds it.
+ * ways, so small that its binary can stand beside them. ./remake builds it.
  *
  *	grow.elf	heap, areas, a child of another name
  *	grow.elf wait	the same, once a byte comes from standard input

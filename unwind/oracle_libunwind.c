@@ -5,6 +5,7 @@
 #ifdef HAVE_LIBUNWIND
 #include <elf.h>
 #include <libunwind.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,26 +13,26 @@
 #include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
-#include "tests/bench/samples.h"
-#include "tests/oracle/oracle.h"
 #include "unwind/dump.h"
+#include "unwind/oracle.h"
+#include "unwind/unwind.h"
 
 /* Exported by libunwind-x86_64 for remote unwinders, and declared in none of its headers. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip,
 					      unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
 
-struct oracle_state {
+struct state {
 	unw_addr_space_t space;
-	const struct samples *samples;
+	const struct mt_image_map *map;
 	const struct mt_unwind_input *input; /* the sample under way */
 };
 
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
 			  void *arg)
 {
-	const struct oracle_state *state = arg;
-	const struct mt_mapping *m = mt_image_map_find(state->samples->map, ip);
+	const struct state *state = arg;
+	const struct mt_mapping *m = mt_image_map_find(state->map, ip);
 	struct mt_elf *elf = m ? mt_image_elf(m->image) : NULL;
 	unw_dyn_info_t di = {0};
 	struct mt_span hdr;
@@ -69,7 +70,7 @@ static int get_dyn_info_list(unw_addr_space_t as, unw_word_t *address, void *arg
 static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value, int write,
 		      void *arg)
 {
-	const struct oracle_state *state = arg;
+	const struct state *state = arg;
 	const struct mt_unwind_input *in = state->input;
 	const struct mt_dump dump = {
 		.bytes = in->dump, .start = in->regs.value[7], .size = in->dump_size};
@@ -83,7 +84,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 		return -UNW_EINVAL;
 	if (mt_dump_read(&dump, address, value))
 		return 0;
-	m = mt_image_map_find(state->samples->map, address);
+	m = mt_image_map_find(state->map, address);
 	elf = m ? mt_image_elf(m->image) : NULL;
 	if (!elf || !mt_mapping_vaddr(m, address, &vaddr))
 		return -UNW_EINVAL;
@@ -98,7 +99,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 static int access_reg(unw_addr_space_t as, unw_regnum_t reg, unw_word_t *value, int write,
 		      void *arg)
 {
-	const struct oracle_state *state = arg;
+	const struct state *state = arg;
 
 	(void)as;
 	if (write || reg < 0 || reg > 16)
@@ -138,7 +139,7 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
 	return -UNW_EINVAL;
 }
 
-static struct oracle_state *create(const struct samples *samples)
+static void *create(const struct mt_image_map *map)
 {
 	static unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info,
@@ -150,39 +151,49 @@ static struct oracle_state *create(const struct samples *samples)
 		.resume = resume,
 		.get_proc_name = get_proc_name,
 	};
-	struct oracle_state *state = calloc(1, sizeof(*state));
+	struct state *state = calloc(1, sizeof(*state));
 
 	if (!state)
-		abort();
-	state->samples = samples;
+		return NULL;
+	state->map = map;
 	state->space = unw_create_addr_space(&accessors, 0);
+	if (!state->space) {
+		free(state);
+		return NULL;
+	}
 	unw_set_caching_policy(state->space, UNW_CACHE_GLOBAL);
 	return state;
 }
 
-static void destroy(struct oracle_state *state)
+static void destroy(void *of)
 {
+	struct state *state = of;
+
 	unw_destroy_addr_space(state->space);
 	free(state);
 }
 
-static size_t unwind(struct oracle_state *state, const struct mt_unwind_input *input, uint64_t *pcs,
-		     size_t max)
+static void unwind(void *of, const struct mt_unwind_input *input, struct mt_stack *stack)
 {
+	bool call_return = false;
+	struct state *state = of;
 	unw_cursor_t cursor;
 	unw_word_t pc;
-	size_t n = 0;
 
 	state->input = input;
 	if (unw_init_remote(&cursor, state->space, state))
-		return 0;
+		return;
 	do {
 		if (unw_get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
 			break;
-		pcs[n++] = pc;
-	} while (n < max && unw_step(&cursor) > 0);
-	return n;
+		stack->frames[stack->count] = (struct mt_frame){
+			.pc = pc,
+			.source = stack->count ? MT_FRAME_CFI : MT_FRAME_IP,
+			.call_return = call_return,
+		};
+		call_return = unw_is_signal_frame(&cursor) <= 0;
+	} while (++stack->count < stack->capacity && unw_step(&cursor) > 0);
 }
 
-const struct oracle oracle_libunwind = {"libunwind", create, destroy, unwind};
+const struct mt_oracle mt_oracle_libunwind = {"libunwind", create, destroy, unwind};
 #endif

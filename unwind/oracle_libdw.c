@@ -13,27 +13,26 @@
 #include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
-#include "tests/bench/samples.h"
-#include "tests/oracle/oracle.h"
 #include "unwind/dump.h"
+#include "unwind/oracle.h"
+#include "unwind/unwind.h"
 
-struct oracle_state {
+#define PID 1 /* any */
+
+struct state {
 	Dwfl *dwfl;
-	const struct samples *samples;
+	const struct mt_image_map *map;
 	const struct mt_unwind_input *input; /* the sample under way */
-	uint64_t *pcs;
-	size_t count, max;
+	struct mt_stack *stack;
 };
 
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
-	struct oracle_state *state = arg;
-
 	(void)dwfl;
 	if (*thread_arg)
 		return 0;
 	*thread_arg = arg;
-	return (pid_t)state->samples->pid;
+	return PID;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
@@ -46,7 +45,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 
 static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void *arg)
 {
-	const struct oracle_state *state = arg;
+	const struct state *state = arg;
 	const struct mt_unwind_input *in = state->input;
 	const struct mt_dump dump = {
 		.bytes = in->dump, .start = in->regs.value[7], .size = in->dump_size};
@@ -57,14 +56,14 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *value, void 
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
-	const struct oracle_state *state = arg;
+	const struct state *state = arg;
 
 	return dwfl_thread_state_registers(thread, 0, 17, state->input->regs.value);
 }
 
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
-	struct oracle_state *state = arg;
+	struct mt_stack *stack = ((struct state *)arg)->stack;
 	Dwarf_Addr pc;
 	bool activation;
 
@@ -72,16 +71,22 @@ static int take_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_ABORT;
 	if (!pc)
 		return DWARF_CB_ABORT;
-	state->pcs[state->count++] = pc;
-	return state->count < state->max ? DWARF_CB_OK : DWARF_CB_ABORT;
+	stack->frames[stack->count] = (struct mt_frame){
+		.pc = pc,
+		.source = stack->count ? MT_FRAME_CFI : MT_FRAME_IP,
+		.call_return = !activation,
+	};
+	return ++stack->count < stack->capacity ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
-static void report(struct oracle_state *state)
+static void report(struct state *state)
 {
 	size_t count;
-	const struct mt_mapping *all = mt_image_map_all(state->samples->map, &count);
+	const struct mt_mapping *all = mt_image_map_all(state->map, &count);
 	char *done = calloc(count + 1, 1);
 
+	if (!done)
+		return;
 	dwfl_report_begin(state->dwfl);
 	for (size_t i = 0; i < count; i++) {
 		struct mt_elf *elf = mt_image_elf(all[i].image);
@@ -91,16 +96,15 @@ static void report(struct oracle_state *state)
 			continue;
 		for (size_t j = i; j < count; j++)
 			done[j] |= all[j].image == all[i].image;
-		if (all[i].image->kind == MT_IMAGE_FILE)
-			dwfl_report_elf(state->dwfl, all[i].image->basename,
-					all[i].image->identity.path, -1, all[i].start - vaddr,
-					false);
+		if (all[i].image->kind == MT_IMAGE_FILE && all[i].image->found_at)
+			dwfl_report_elf(state->dwfl, all[i].image->basename, all[i].image->found_at,
+					-1, all[i].start - vaddr, false);
 	}
 	dwfl_report_end(state->dwfl, NULL, NULL);
 	free(done);
 }
 
-static struct oracle_state *create(const struct samples *samples)
+static void *create(const struct mt_image_map *map)
 {
 	static const Dwfl_Thread_Callbacks threads = {.next_thread = next_thread,
 						      .get_thread = get_thread,
@@ -108,33 +112,37 @@ static struct oracle_state *create(const struct samples *samples)
 						      .set_initial_registers = set_registers};
 	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
 						 .find_debuginfo = dwfl_standard_find_debuginfo};
-	struct oracle_state *state = calloc(1, sizeof(*state));
+	struct state *state = calloc(1, sizeof(*state));
 
 	if (!state)
-		abort();
-	state->samples = samples;
+		return NULL;
+	state->map = map;
 	state->dwfl = dwfl_begin(&callbacks);
+	if (!state->dwfl) {
+		free(state);
+		return NULL;
+	}
 	report(state);
-	dwfl_attach_state(state->dwfl, NULL, (pid_t)samples->pid, &threads, state);
+	dwfl_attach_state(state->dwfl, NULL, PID, &threads, state);
 	return state;
 }
 
-static void destroy(struct oracle_state *state)
+static void destroy(void *of)
 {
+	struct state *state = of;
+
 	dwfl_end(state->dwfl);
 	free(state);
 }
 
-static size_t unwind(struct oracle_state *state, const struct mt_unwind_input *input, uint64_t *pcs,
-		     size_t max)
+static void unwind(void *of, const struct mt_unwind_input *input, struct mt_stack *stack)
 {
+	struct state *state = of;
+
 	state->input = input;
-	state->pcs = pcs;
-	state->count = 0;
-	state->max = max;
-	dwfl_getthread_frames(state->dwfl, (pid_t)state->samples->pid, take_frame, state);
-	return state->count;
+	state->stack = stack;
+	dwfl_getthread_frames(state->dwfl, PID, take_frame, state);
 }
 
-const struct oracle oracle_libdw = {"libdw", create, destroy, unwind};
+const struct mt_oracle mt_oracle_libdw = {"libdw", create, destroy, unwind};
 #endif
