@@ -39,11 +39,16 @@ if ! command -v perf >/dev/null || [ -n "${MT_NO_PERF:-}" ]; then
 	finish
 fi
 agrees "the shell's stacks" bash -c 'for i in 1 2 3; do ls -lR /usr/include | sort >/dev/null; done'
-printf '#include <map>\n#include <regex>\nint main() { std::regex r("a+b"); return std::regex_match("b", r); }\n' \
-	>"$TMPDIR/a.cpp"
+if [ "${MT_TESTS:-}" = long ]; then
+	printf '#include <regex>\nint main() { std::regex r("a+b"); return std::regex_match("b", r); }\n' >"$TMPDIR/a.cpp"
+else
+	printf '#include <map>\nint main() { std::map<int, int> m; m[1]++; return m.size() - 1; }\n' >"$TMPDIR/a.cpp"
+fi
 command -v g++ >/dev/null && agrees "the compiler's stacks" g++ -O1 -S -o /dev/null "$TMPDIR/a.cpp"
 if [ -n "$MT_SHARED" ] && [ -d "$MT_SHARED/targets" ] &&
-	make -s -C "$MT_SHARED/targets" B="$TMPDIR/targets" >/dev/null 2>&1; then
+	mkdir "$TMPDIR/targets" && cd "$MT_SHARED/targets" &&
+	g++ -O2 -g -fomit-frame-pointer -std=c++17 -o "$TMPDIR/targets/faulter" faulter.cpp -ldl -pthread &&
+	g++ -O2 -g -fomit-frame-pointer -std=c++17 -fPIC -shared -o "$TMPDIR/targets/plugin.so" plugin.cpp; then
 	cd "$TMPDIR/targets" || exit 1
 	agrees "faulter's stacks" ./faulter 5000 0 1
 else

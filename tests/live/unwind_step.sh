@@ -19,6 +19,11 @@ grep -q '^unwind_step: .*Operation not permitted' "$TMPDIR/why" && skip_all 'ptr
 # 10 per shared library.
 startup=40
 
+# too DESCRIPTION...: as follows(), for other builds of a program that was followed: with MT_TESTS=long.
+too() {
+	[ "${MT_TESTS:-}" != long ] || follows "$@"
+}
+
 # follows DESCRIPTION STEPPER-OPTIONS COMPILER-WORDS...
 follows() {
 	local description=$1 options=$2
@@ -33,13 +38,13 @@ follows() {
 }
 
 follows 'signal frames, alternate stacks, siglongjmp, -O2' '-e 300 -j 20' -O2 -static "$workloads/signals.c"
-follows 'the same, -O0' '-e 400 -j 20' -O0 -static "$workloads/signals.c"
+too 'the same, -O0' '-e 400 -j 20' -O0 -static "$workloads/signals.c"
 follows 'realigned and variable frames, longjmp, -O2' "-e $startup -j 10" -O2 -static "$workloads/frames.c"
-follows 'the same, -O0, static PIE' "-e $startup -j 10" -O0 -static-pie "$workloads/frames.c"
-follows 'the same, wide vectors' "-e $startup -j 10" -O3 -mavx2 -static "$workloads/frames.c"
-follows 'the same without .eh_frame_hdr' "-e $startup -j 10" -O2 -static -Wl,--no-eh-frame-hdr "$workloads/frames.c"
+too 'the same, -O0, static PIE' "-e $startup -j 10" -O0 -static-pie "$workloads/frames.c"
+too 'the same, wide vectors' "-e $startup -j 10" -O3 -mavx2 -static "$workloads/frames.c"
+too 'the same without .eh_frame_hdr' "-e $startup -j 10" -O2 -static -Wl,--no-eh-frame-hdr "$workloads/frames.c"
 follows 'lazy PLT, vdso, the dynamic linker' "-e $startup" -O2 -no-pie -Wl,-z,lazy "$workloads/calls.c"
-follows 'the same with an IBT PLT, PIE' "-e $startup" -O2 -fcf-protection -Wl,-z,ibtplt,-z,lazy "$workloads/calls.c"
+too 'the same with an IBT PLT, PIE' "-e $startup" -O2 -fcf-protection -Wl,-z,ibtplt,-z,lazy "$workloads/calls.c"
 follows 'assembly: every form of CFI, and none' "-e $startup" -O2 -static \
 	"$workloads/assembly.S" "$workloads/assembly_main.c"
 finish
