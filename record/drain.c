@@ -19,7 +19,7 @@
 #include "formats/base/err.h"
 #include "record/spool.h"
 
-#define POLL_MS 100
+#define POLL_MS 1000 /* a backstop: marks and watermarks wake it before */
 #define STALL_US 2000
 #define STALL_SPINS 2000
 #define WAIT_MS 1000

@@ -284,7 +284,7 @@ struct mt_error *mt_opened_add_cpus(struct mt_opened *opened)
 
 struct mt_error *mt_opened_add_task(struct mt_opened *opened, pid_t tid, bool on_exec)
 {
-	if (!mt_list_add(&opened->tasks, tid))
+	if (!mt_map64_put(&opened->tasks, (uint64_t)tid, 1))
 		return mt_error_nomem();
 	return open_everywhere(opened, tid, on_exec);
 }
@@ -298,9 +298,10 @@ static struct mt_error *add_new_threads(struct mt_opened *opened, DIR *tasks, si
 	*added = 0;
 	rewinddir(tasks);
 	while (!err && (entry = readdir(tasks))) {
-		uint64_t tid;
+		uint64_t tid, ignored;
 
-		if (!mt_parse_u64(entry->d_name, &tid) || mt_list_has(&opened->tasks, (int)tid))
+		if (!mt_parse_u64(entry->d_name, &tid) ||
+		    mt_map64_get(&opened->tasks, tid, &ignored))
 			continue;
 		(*added)++;
 		err = mt_opened_add_task(opened, (pid_t)tid, false);
@@ -320,19 +321,25 @@ static size_t count_threads(DIR *tasks)
 	return count;
 }
 
-/* What would allow a file for each thread, CPU and event. Takes err. */
-static struct mt_error *too_many_files(const struct mt_opened *opened, DIR *tasks,
-				       struct mt_error *err)
+/* That a file for each thread, CPU and event is not to be had, and what would allow it. */
+static struct mt_error *too_many_files(const struct mt_opened *opened, size_t threads)
 {
-	size_t threads = count_threads(tasks),
-	       each = opened->cpus.count * opened->plan->events.count;
+	size_t each = opened->cpus.count * opened->plan->events.count;
 
-	return mt_error_hint(err,
-			     "%zu threads, %zu CPUs and %zu events need %zu open files, the limit "
-			     "is %llu: ulimit -n %zu, or fewer events with -e",
-			     threads, opened->cpus.count, opened->plan->events.count,
-			     threads * each, (unsigned long long)mt_limits_files(),
-			     threads * each + SPARE_FILES);
+	return mt_error_hint(
+		mt_error_os(EMFILE, "cannot open an event for each thread"),
+		"%zu threads, %zu CPUs and %zu events need %zu open files, the limit is %llu: "
+		"ulimit -n %zu, or fewer events with -e",
+		threads, opened->cpus.count, opened->plan->events.count, threads * each,
+		(unsigned long long)mt_limits_files(), threads * each + SPARE_FILES);
+}
+
+/* Known beforehand: opening thousands, only to fail, takes its time. */
+static bool fits_files(const struct mt_opened *opened, size_t threads)
+{
+	return (opened->events.count + threads * opened->cpus.count * opened->plan->events.count) +
+		       SPARE_FILES <=
+	       mt_limits_files();
 }
 
 struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
@@ -348,10 +355,10 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "-p: there is no process %d",
 						     pid),
 				     "ps lists the running processes");
+	if (!fits_files(opened, count_threads(tasks)))
+		err = too_many_files(opened, count_threads(tasks));
 	for (int i = 0; i < RESCANS_MAX && added && !err; i++)
 		err = add_new_threads(opened, tasks, &added);
-	if (err && err->errnum == EMFILE)
-		err = too_many_files(opened, tasks, err);
 	closedir(tasks);
 	return err;
 }
@@ -431,7 +438,7 @@ void mt_opened_deinit(struct mt_opened *opened)
 	close_rings(opened);
 	mt_array_deinit(&opened->cpus);
 	mt_array_deinit(&opened->events);
-	mt_array_deinit(&opened->tasks);
+	mt_map64_deinit(&opened->tasks);
 	mt_map64_deinit(&opened->ids);
 	free(opened->levels);
 }

@@ -33,12 +33,12 @@ struct mt_opened_event {
 struct mt_opened {
 	MT_ARRAY(struct mt_opened_cpu) cpus;
 	MT_ARRAY(struct mt_opened_event) events;
-	struct mt_map64 ids;	     /* the kernel's event id -> index in the plan */
-	struct mt_number_list tasks; /* the threads opened so far; empty: whole CPUs */
-	size_t ring_size;	     /* of storm rings, as granted */
-	bool ring_shrunk;	     /* less than asked for: the mlock limit */
-	int *levels;		     /* by index in the plan: which twin of a full event is on */
-	bool paused;		     /* only side-band events are on */
+	struct mt_map64 ids;   /* the kernel's event id -> index in the plan */
+	struct mt_map64 tasks; /* the threads opened so far; empty: whole CPUs */
+	size_t ring_size;      /* of storm rings, as granted */
+	bool ring_shrunk;      /* less than asked for: the mlock limit */
+	int *levels;	       /* by index in the plan: which twin of a full event is on */
+	bool paused;	       /* only side-band events are on */
 	const char *cgroup_name;
 	int cgroup; /* descriptor of the cgroup that is sampled, or -1; borrowed */
 	const struct mt_plan *plan;
