@@ -92,7 +92,8 @@ struct mt_error *mt_cgroup_open(const char *name, int *out)
 		return mt_error_hint(
 			mt_error_create(MT_ERR_NOT_FOUND, "-G: no cgroup hierarchy is mounted that "
 							  "perf events can use"),
-			"mount -t cgroup -o perf_event none DIRECTORY, or -t cgroup2 none DIRECTORY");
+			"mount -t cgroup -o perf_event none DIRECTORY, or -t cgroup2 none "
+			"DIRECTORY");
 	if (*found.perf_event)
 		fd = open_cgroup(found.perf_event, name);
 	if (fd < 0 && *found.unified && !*found.perf_event)

@@ -310,3 +310,14 @@ enum mt_priority mt_drain_priority(const struct mt_drain *drain)
 {
 	return drain->priority;
 }
+
+const char *mt_drain_priority_name(enum mt_priority priority)
+{
+	static const char *const names[] = {
+		[MT_PRIORITY_REALTIME] = "SCHED_FIFO 1",
+		[MT_PRIORITY_NICE] = "nice -20",
+		[MT_PRIORITY_NORMAL] = "normal priority",
+	};
+
+	return names[priority];
+}

@@ -66,4 +66,7 @@ uint64_t mt_drain_wakes(const struct mt_drain *drain);
 /* What the thread got, once it has started. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 
+/* In words: "SCHED_FIFO 1". */
+const char *mt_drain_priority_name(enum mt_priority priority);
+
 #endif

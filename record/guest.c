@@ -42,8 +42,10 @@ struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams)
 	share.blocks = share.bytes > BASE + images
 			       ? (size_t)((share.bytes - BASE - images) / MT_SPOOL_BLOCK)
 			       : 0;
-	if (share.blocks < BLOCKS_MIN)
+	if (share.blocks < BLOCKS_MIN) {
 		share.blocks = BLOCKS_MIN;
+		share.bytes = BASE + images + BLOCKS_MIN * MT_SPOOL_BLOCK;
+	}
 	return share;
 }
 

@@ -11,7 +11,7 @@
 
 /* How a budget is spent. */
 struct mt_memory_share {
-	uint64_t bytes;	 /* all of it */
+	uint64_t bytes;	 /* all of it; more than was asked for where that is too little */
 	size_t blocks;	 /* of the spool, MT_SPOOL_BLOCK each */
 	unsigned images; /* of stacks, 64 KiB each, in each stream */
 };

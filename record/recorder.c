@@ -78,7 +78,6 @@ struct recorder {
 	struct mt_control control;
 	struct mt_task_filter *filter;
 	struct mt_memory_share memory;
-	enum mt_priority priority; /* the lowest that a drain got */
 	int oom_adj;
 	bool locked, populated;
 	int cgroup;
@@ -290,17 +289,6 @@ static struct mt_error *open_events(struct recorder *r)
 	return err;
 }
 
-static const char *priority_name(enum mt_priority priority)
-{
-	static const char *const names[] = {
-		[MT_PRIORITY_REALTIME] = "SCHED_FIFO 1",
-		[MT_PRIORITY_NICE] = "nice -20",
-		[MT_PRIORITY_NORMAL] = "normal priority",
-	};
-
-	return names[priority];
-}
-
 static struct mt_error *create_drains(struct recorder *r)
 {
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
@@ -342,10 +330,9 @@ static struct mt_error *start_drains(struct recorder *r)
 		if (mt_drain_priority(drain) > lowest)
 			lowest = mt_drain_priority(drain);
 	}
-	r->priority = lowest;
 	if (!err)
 		say(r, 2, "rings of %zu CPUs drained by threads at %s", r->drains.count,
-		    priority_name(lowest));
+		    mt_drain_priority_name(lowest));
 	return err;
 }
 
@@ -370,6 +357,9 @@ static struct mt_error *start_writing(struct recorder *r, int argc, char **argv)
 	r->memory = mt_memory_share(r->options->memory, count_streams(r));
 	say(r, 2, "memory beside the rings: %llu MiB, of it %zu for the spool",
 	    (unsigned long long)(r->memory.bytes >> 20), r->memory.blocks * MT_SPOOL_BLOCK >> 20);
+	if (r->options->memory && r->memory.bytes > r->options->memory)
+		say(r, 1, "--memory: %zu rings need %llu MiB", count_streams(r),
+		    (unsigned long long)(r->memory.bytes >> 20));
 	r->spool = mt_spool_create(r->memory.blocks);
 	if (!r->spool)
 		return mt_error_nomem();
@@ -697,11 +687,11 @@ static void fill_result(struct recorder *r, struct mt_recorder_result *result)
 }
 
 /* What --stats prints; NULL out of memory. */
-static char *stats_text(struct recorder *r, const struct mt_recorder_result *result)
+static char *stats_text(const struct recorder *r, const struct mt_recorder_result *result)
 {
-	MT_ARRAY(struct mt_stats_ring) rings = {0};
-	struct mt_stats stats = {
-		.priority = priority_name(r->priority),
+	return mt_stats_text(&(struct mt_stats){
+		.opened = &r->opened,
+		.drains = r->drains.items,
 		.memory = r->memory,
 		.spool_peak = mt_spool_peak(r->spool),
 		.fast = mt_pack_fast(r->pack),
@@ -710,33 +700,7 @@ static char *stats_text(struct recorder *r, const struct mt_recorder_result *res
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,
 		.seconds = result->seconds,
-	};
-	char *text = NULL;
-	size_t size;
-	FILE *to;
-
-	for (size_t i = 0; i < MT_CLASSES * r->drains.count; i++) {
-		const struct mt_opened_cpu *cpu = &r->opened.cpus.items[i / MT_CLASSES];
-		struct mt_stats_ring ring = {.cpu = cpu->cpu, .class = i % MT_CLASSES};
-		struct mt_stats_ring *slot;
-
-		ring.size = cpu->rings[ring.class].size;
-		if (mt_drain_class_counts(r->drains.items[i / MT_CLASSES], ring.class,
-					  &ring.counts) &&
-		    (slot = mt_array_push(&rings)))
-			*slot = ring;
-	}
-	for (size_t i = 0; i < r->drains.count; i++)
-		stats.wakes += mt_drain_wakes(r->drains.items[i]);
-	stats.rings = rings.items;
-	stats.ring_count = rings.count;
-	to = open_memstream(&text, &size);
-	if (to) {
-		mt_stats_print(&stats, to);
-		fclose(to);
-	}
-	mt_array_deinit(&rings);
-	return text;
+	});
 }
 
 /* From the last event to the END chunk. */

@@ -1,13 +1,17 @@
 /* The table of --stats: one line a ring, then the stages that all share. */
 #include "record/stats.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "formats/base/cleanup.h"
+#include "record/drain.h"
+#include "record/opened.h"
 #include "record/procfs.h"
 #include "record/spool.h"
+#include "record/stream.h"
 
 #define MB(bytes) ((double)(bytes) / 1e6)
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
@@ -17,33 +21,46 @@ static unsigned long long n(uint64_t number)
 	return number;
 }
 
-static void print_ring(const struct mt_stats_ring *ring, FILE *to)
+/* One ring's line; its counts are added to sum. */
+static void print_ring(const struct mt_stats *stats, size_t cpu, enum mt_event_class class,
+		       struct mt_stream_counts *sum, FILE *to)
 {
-	const struct mt_stream_counts *c = &ring->counts;
+	const struct mt_opened_cpu *opened = &stats->opened->cpus.items[cpu];
+	struct mt_stream_counts counts = {0}, *c = &counts;
 
+	if (!mt_drain_class_counts(stats->drains[cpu], class, c))
+		return;
 	fprintf(to, "%5d %-5s %6.1f %6.1f %8llu %10llu %10llu %9.1f %9.1f %8llu %7llu %7llu\n",
-		ring->cpu, ring->class == MT_CLASS_RARE ? "rare" : "storm", MIB(ring->size),
-		MIB(c->ring_peak), n(c->passes), n(c->records), n(c->samples), MB(c->raw_bytes),
-		MB(c->coded), n(c->lost), n(c->stalls), n(c->helped));
+		opened->cpu, class == MT_CLASS_RARE ? "rare" : "storm",
+		MIB(opened->rings[class].size), MIB(c->ring_peak), n(c->passes), n(c->records),
+		n(c->samples), MB(c->raw_bytes), MB(c->coded), n(c->lost), n(c->stalls),
+		n(c->helped));
+	sum->own += c->own;
+	sum->left_out += c->left_out;
+	sum->odd += c->odd;
 }
 
 static void print_rings(const struct mt_stats *stats, FILE *to)
 {
-	uint64_t own = 0, left_out = 0, odd = 0;
+	enum mt_priority lowest = MT_PRIORITY_REALTIME;
+	struct mt_stream_counts sum = {0};
+	uint64_t wakes = 0;
 
 	fprintf(to, "%5s %-5s %6s %6s %8s %10s %10s %9s %9s %8s %7s %7s\n", "CPU", "ring", "MiB",
 		"peak", "passes", "records", "samples", "raw MB", "coded MB", "lost", "stalls",
 		"helped");
-	for (size_t i = 0; i < stats->ring_count; i++) {
-		print_ring(&stats->rings[i], to);
-		own += stats->rings[i].counts.own;
-		left_out += stats->rings[i].counts.left_out;
-		odd += stats->rings[i].counts.odd;
+	for (size_t i = 0; i < stats->opened->cpus.count; i++) {
+		enum mt_priority priority = mt_drain_priority(stats->drains[i]);
+
+		for (int class = 0; class < MT_CLASSES; class ++)
+			print_ring(stats, i, (enum mt_event_class) class, &sum, to);
+		wakes += mt_drain_wakes(stats->drains[i]);
+		lowest = priority > lowest ? priority : lowest;
 	}
 	fprintf(to,
-		"drains     %s; %llu wake-ups; left out %llu samples of others, %llu of our own; "
+		"drains     %s; %llu wake-ups; left out: %llu samples of others, %llu of our own; "
 		"%llu odd records\n",
-		stats->priority, n(stats->wakes), n(left_out), n(own), n(odd));
+		mt_drain_priority_name(lowest), n(wakes), n(sum.left_out), n(sum.own), n(sum.odd));
 }
 
 static void print_writer(const struct mt_stats *stats, FILE *to)
@@ -51,8 +68,8 @@ static void print_writer(const struct mt_stats *stats, FILE *to)
 	const struct mt_writer_counts *w = &stats->writer;
 
 	fprintf(to,
-		"writer     %llu chunks, %.1f MB -> %.1f MB; %llu stored; less compression than asked "
-		"for: %llu fast, %llu none; %llu left out\n",
+		"writer     %llu chunks, %.1f MB -> %.1f MB; %llu stored; less compression than "
+		"asked for: %llu fast, %llu none; %llu left out\n",
 		n(w->chunks), MB(w->raw), MB(w->written), n(w->stored), n(stats->fast),
 		n(stats->hurried - stats->fast), n(w->left_out));
 	fprintf(to, "           %.3f s compressing, %.3f s writing\n", (double)w->pack_ns / 1e9,
@@ -79,8 +96,10 @@ static void print_process(const struct mt_stats *stats, FILE *to)
 	double user, system;
 	size_t rings = 0;
 
-	for (size_t i = 0; i < stats->ring_count; i++)
-		rings += stats->rings[i].size;
+	for (size_t i = 0; i < stats->opened->cpus.count; i++) {
+		for (int class = 0; class < MT_CLASSES; class ++)
+			rings += stats->opened->cpus.items[i].rings[class].size;
+	}
 	getrusage(RUSAGE_SELF, &usage);
 	user = cpu_seconds(&usage.ru_utime);
 	system = cpu_seconds(&usage.ru_stime);
@@ -94,12 +113,20 @@ static void print_process(const struct mt_stats *stats, FILE *to)
 		usage.ru_nvcsw, usage.ru_nivcsw);
 }
 
-void mt_stats_print(const struct mt_stats *stats, FILE *to)
+char *mt_stats_text(const struct mt_stats *stats)
 {
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
 	print_rings(stats, to);
 	fprintf(to, "spool      %.0f MiB at most waited, of %.0f MiB; %u stack images a ring\n",
 		MIB(stats->spool_peak), MIB(stats->memory.blocks * MT_SPOOL_BLOCK),
 		stats->memory.images);
 	print_writer(stats, to);
 	print_process(stats, to);
+	fclose(to);
+	return text;
 }

@@ -155,4 +155,34 @@ MT_TEST(destroying_nothing_is_harmless)
 	mt_spool_destroy(NULL);
 }
 
+MT_TEST(the_pool_can_be_filled_beforehand)
+{
+	struct mt_spool *spool = mt_spool_create(4);
+	struct mt_block *held = mt_spool_take(spool);
+
+	mt_spool_fill_pool(spool);
+	MT_CHECK(mt_spool_has_free(spool));
+	for (int i = 0; i < 3; i++)
+		MT_CHECK(mt_spool_take(spool));
+	MT_CHECK(!mt_spool_take(spool));
+	mt_spool_release(spool, held);
+	MT_CHECK(mt_spool_take(spool) == held);
+	mt_spool_destroy(spool);
+}
+
+MT_TEST(what_stands_in_blocks_is_counted)
+{
+	struct mt_spool *spool = mt_spool_create(4);
+	struct mt_block *block = mt_spool_take(spool);
+
+	mt_block_reset(block, MT_CHUNK_STATE, 0);
+	block->used = 1000;
+	MT_CHECK_EQ(mt_spool_in_use(spool), 1000);
+	mt_spool_push(spool, block);
+	MT_CHECK_EQ(mt_spool_in_use(spool), 1000);
+	mt_spool_release(spool, mt_spool_pop(spool));
+	MT_CHECK_EQ(mt_spool_in_use(spool), 0);
+	mt_spool_destroy(spool);
+}
+
 MT_TEST_MAIN

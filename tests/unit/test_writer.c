@@ -99,6 +99,26 @@ static uint64_t records_in(const char *path, uint64_t chunks)
 	return count;
 }
 
+MT_TEST(a_chunk_over_the_limit_is_left_out)
+{
+	struct fixture f;
+	struct mt_writer_counts counts;
+
+	MT_REQUIRE(begin(&f));
+	MT_CHECK_OK(put_head(&f, f.writer, 0));
+	mt_writer_set_limit(f.writer, 3 * BLOCK_SIZE / 2);
+	for (int i = 0; i < 3; i++)
+		MT_CHECK_OK(put_data(&f, f.writer, 0, 1, true));
+	counts = mt_writer_counts(f.writer);
+	MT_CHECK_EQ(counts.left_out, 2);
+	MT_CHECK_EQ(counts.chunks, 2);
+	MT_CHECK_EQ(counts.written, file_size(f.path));
+	mt_writer_set_limit(f.writer, 0);
+	MT_CHECK_OK(put_data(&f, f.writer, 0, 1, true));
+	MT_CHECK(records_in(f.path, 3) > 0);
+	end(&f);
+}
+
 MT_TEST(each_level_is_read_back)
 {
 	static const int levels[] = {0, 1, -3, 19};

@@ -1,0 +1,57 @@
+/* record/guest: how the recorder's memory is shared out. */
+#include "record/guest.h"
+
+#include "record/spool.h"
+#include "tests/unit/unit.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static uint64_t spent(const struct mt_memory_share *share, size_t streams)
+{
+	return share->blocks * MT_SPOOL_BLOCK + streams * share->images * 65536ull;
+}
+
+MT_TEST(the_default_is_64_mib)
+{
+	struct mt_memory_share share = mt_memory_share(0, 4);
+
+	MT_CHECK_EQ(share.bytes, 64 * MIB);
+	MT_CHECK_EQ(share.images, 64);
+	MT_CHECK_EQ(share.blocks, 40);
+}
+
+MT_TEST(many_cpus_have_more)
+{
+	struct mt_memory_share share = mt_memory_share(0, 128);
+
+	MT_CHECK(share.bytes > 64 * MIB && share.bytes < 256 * MIB);
+	MT_CHECK(share.blocks >= 128);
+}
+
+MT_TEST(what_is_asked_for_is_kept)
+{
+	static const size_t streams[] = {1, 2, 4, 8, 64};
+	static const uint64_t asked[] = {32, 64, 100, 1024};
+
+	for (size_t s = 0; s < sizeof(streams) / sizeof(streams[0]); s++) {
+		for (size_t a = 0; a < sizeof(asked) / sizeof(asked[0]); a++) {
+			struct mt_memory_share share = mt_memory_share(asked[a] * MIB, streams[s]);
+
+			MT_CHECK(share.bytes == asked[a] * MIB || share.blocks == 8);
+			MT_CHECK(spent(&share, streams[s]) <= share.bytes);
+			MT_CHECK(share.images >= 4 && share.images <= 64);
+			MT_CHECK(share.blocks >= 8);
+		}
+	}
+}
+
+MT_TEST(too_little_is_not_kept_to_but_told)
+{
+	struct mt_memory_share share = mt_memory_share(16 * MIB, 64);
+
+	MT_CHECK_EQ(share.blocks, 8);
+	MT_CHECK_EQ(share.images, 4);
+	MT_CHECK_EQ(share.bytes, 32 * MIB);
+}
+
+MT_TEST_MAIN
