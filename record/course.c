@@ -1,0 +1,223 @@
+/*
+ * While it records: waiting, marks, ticks of the governor, signals and control.
+ */
+#include "record/recorder_parts.h"
+
+#include <sys/wait.h>
+
+#include "record/governor.h"
+#include "record/host.h"
+#include "record/plan.h"
+#include "record/state.h"
+#include "record/targets.h"
+
+#define FLUSH_MS 200 /* a drain that has not handed everything on by then has no room to */
+#define TICK_NS 100000000ull
+
+struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r)
+{
+	struct mt_stream_counts sum = {0};
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_add_counts(r->drains.items[i], &sum);
+	return sum;
+}
+
+/* Everything up to now goes out, and a MARK behind it says so. */
+void mt_recorder_mark(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
+	struct mt_mark_record record = {0};
+	struct mt_stream_counts counts;
+	bool whole = true;
+
+	mt_clock_sync(&r->clock);
+	record.complete_below = mt_clock_now(&r->clock) - r->clock.within;
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_flush(r->drains.items[i]);
+	for (size_t i = 0; i < r->drains.count; i++)
+		whole &= mt_drain_wait(r->drains.items[i], FLUSH_MS);
+	r->next_mark = mt_clock_now(&r->clock) + MT_MARK_NS;
+	if (!whole || !mt_state_begin(&state))
+		return; /* the output takes nothing: nothing is complete */
+	counts = mt_recorder_sum_counts(r);
+	record.samples = counts.samples;
+	record.lost = counts.lost;
+	(void)mt_state_put(&state, mt_mark_put, &record);
+	mt_state_flush(&state);
+}
+
+void mt_recorder_anchor(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	if (!mt_state_begin(&state))
+		return;
+	mt_host_anchor(&state, &r->clock);
+	mt_state_flush(&state);
+	r->next_anchor = mt_clock_now(&r->clock) + MT_ANCHOR_NS;
+}
+
+void mt_recorder_put_existing(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	mt_targets_put_existing(r->options, &r->clock, &state);
+	mt_state_flush(&state);
+}
+
+/*
+ * Takes what signals came; true where one of them ends the recording. The terminal sends to the
+ * command by itself.
+ */
+static bool take_signals(struct mt_recorder *r)
+{
+	bool stop = false, by_terminal;
+	int number;
+
+	while ((number = mt_waiting_take_signal(&r->waiting, &by_terminal))) {
+		if (number == SIGCHLD)
+			continue;
+		stop = true;
+		if (r->command.pid && !r->command.ended && !by_terminal)
+			kill(r->command.pid, number);
+	}
+	return stop;
+}
+
+static void pause_samples(struct mt_recorder *r, bool paused, const char *why)
+{
+	mt_opened_pause(&r->opened, paused);
+	r->samples_from = UINT64_MAX;
+	mt_recorder_say(r, 0, "events %s %.3f s after the start%s", paused ? "disabled" : "enabled",
+			(double)(mt_clock_now(&r->clock) - r->started) / 1e9, why);
+}
+
+/* Does as one command of --control says; false where that is to stop. */
+static bool obey(struct mt_recorder *r, enum mt_control_command command)
+{
+	switch (command) {
+	case MT_CONTROL_ENABLE:
+	case MT_CONTROL_DISABLE:
+		pause_samples(r, command == MT_CONTROL_DISABLE, ", by --control");
+		break;
+	case MT_CONTROL_UNKNOWN:
+		mt_recorder_say(r, 1, "--control: '%s' is none of enable, disable, ping and stop",
+				r->control.line);
+		return true; /* not acknowledged, as perf does */
+	default:
+		break;
+	}
+	mt_control_ack(&r->control);
+	return command != MT_CONTROL_STOP;
+}
+
+/* Reads --control; false where it says stop. */
+static bool take_control(struct mt_recorder *r)
+{
+	enum mt_control_command command;
+	bool open = mt_control_read(&r->control);
+
+	while ((command = mt_control_take(&r->control))) {
+		if (!obey(r, command))
+			return false;
+	}
+	if (!open) {
+		mt_recorder_say(r, 1, "--control: nobody writes there any more; events stay %s",
+				r->opened.paused ? "disabled" : "enabled");
+		r->waiting.control = -1;
+	}
+	return true;
+}
+
+/* Until something is due by the clock. */
+static uint64_t idle_ns(const struct mt_recorder *r)
+{
+	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick, r->samples_from,
+				 r->stop_at};
+	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
+
+	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
+		due = dues[i] < due ? dues[i] : due;
+	return due > now ? due - now : 0;
+}
+
+/* Behind the first mark, so that no command starts later for it. */
+static void populate(struct mt_recorder *r)
+{
+	if (r->populated)
+		return;
+	r->populated = true;
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_populate(r->drains.items[i]);
+	mt_spool_fill_pool(r->spool);
+}
+
+/* Often while samples come; on an idle host no more often than marks need us anyway. */
+static void tick(struct mt_recorder *r, uint64_t now)
+{
+	uint64_t samples = mt_recorder_sum_counts(r).samples;
+
+	mt_governor_tick(r->governor, now);
+	r->next_tick = samples != r->ticked ? now + TICK_NS : UINT64_MAX;
+	r->ticked = samples;
+}
+
+/* What is due by the clock; false when the recording is to end. */
+static bool do_what_is_due(struct mt_recorder *r)
+{
+	uint64_t now = mt_clock_now(&r->clock);
+
+	if (now >= r->stop_at)
+		return false;
+	if (now >= r->next_tick || now >= r->next_mark)
+		tick(r, now);
+	if (now >= r->samples_from)
+		pause_samples(r, false, ", as -D says");
+	if (now >= r->next_mark) {
+		mt_recorder_mark(r);
+		populate(r);
+	}
+	if (now >= r->next_anchor)
+		mt_recorder_anchor(r);
+	return true;
+}
+
+/* One turn of waiting; false when the recording is to end. */
+bool mt_recorder_wait_turn(struct mt_recorder *r)
+{
+	unsigned causes = mt_waiting_poll(&r->waiting, idle_ns(r));
+
+	if (causes & MT_WAKE_FAILED) {
+		r->output_failed = true;
+		return false;
+	}
+	if (causes & MT_WAKE_FULL) {
+		mt_recorder_say(r, 0, "--max-size: the recording ends here, %.1f s after its start",
+				(double)(mt_clock_now(&r->clock) - r->started) / 1e9);
+		return false;
+	}
+	if ((causes & MT_WAKE_SIGNAL) && take_signals(r))
+		return false;
+	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
+		return false;
+	if ((causes & MT_WAKE_CONTROL) && !take_control(r))
+		return false;
+	return do_what_is_due(r);
+}
+
+/* The command goes on without us until it ends by itself; signals still reach it. */
+void mt_recorder_wait_for_command(struct mt_recorder *r)
+{
+	while (r->command.pid && !mt_command_poll(&r->command)) {
+		mt_waiting_poll_signals(&r->waiting);
+		take_signals(r);
+	}
+}
+
+/* They stay, with their counts, until the recorder goes. */
+void mt_recorder_stop_drains(struct mt_recorder *r)
+{
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_stop(r->drains.items[i]);
+}

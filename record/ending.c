@@ -1,0 +1,172 @@
+/*
+ * From the last event to the END chunk: what was lost, what samples stood for, what each stage did.
+ */
+#include "record/recorder_parts.h"
+
+#include <errno.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/governor.h"
+#include "record/options.h"
+#include "record/pack.h"
+#include "record/plan.h"
+#include "record/recorder.h"
+#include "record/state.h"
+#include "record/stats.h"
+
+/* Losses that no LOST record told of, because none of its ring's records came after. */
+static uint64_t settle_losses(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	uint64_t told = mt_recorder_sum_counts(r).lost, counted = 0;
+
+	for (uint32_t i = 0; i < r->plan->events.count; i++)
+		counted += mt_opened_lost(&r->opened, i);
+	if (counted <= told)
+		return told;
+	(void)mt_state_put(&state, mt_loss_put,
+			   &((struct mt_loss_record){.stream = UINT32_MAX,
+						     .event = MT_EVENT_NONE,
+						     .from = r->started,
+						     .to = r->ended,
+						     .count = counted - told,
+						     .source = MT_LOSS_COUNTS}));
+	mt_state_flush(&state);
+	return counted;
+}
+
+/* What --max-size left out, as a LOSS: the pack's thread has ended. */
+static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	struct mt_pack_left_out left_out = mt_pack_left_out(r->pack);
+	uint8_t bytes[256];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+
+	mt_writer_set_limit(mt_pack_writer(r->pack), 0);
+	if (!left_out.samples)
+		return NULL;
+	mt_recorder_say(r, 1, "--max-size left no room for %llu samples that had come already",
+			(unsigned long long)left_out.samples);
+	result->counts.samples -= left_out.samples;
+	result->lost += left_out.samples;
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	(void)mt_loss_put(&block, &((struct mt_loss_record){.stream = UINT32_MAX,
+							    .event = MT_EVENT_NONE,
+							    .from = left_out.from,
+							    .to = left_out.to,
+							    .count = left_out.samples,
+							    .source = MT_LOSS_OUTPUT}));
+	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
+}
+
+static struct mt_error *write_end(struct mt_recorder *r, const struct mt_recorder_result *result)
+{
+	uint8_t bytes[256];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct mt_writer *writer = mt_pack_writer(r->pack);
+	int status = result->command_status;
+	struct mt_end_record end = {
+		.start = r->started,
+		.end = r->ended,
+		.samples = result->counts.samples,
+		.lost = result->lost,
+		.raw_bytes = result->counts.raw_bytes,
+		.written = mt_writer_counts(writer).written,
+	};
+
+	if (result->command_ran) {
+		end.command_end = WIFSIGNALED(status) ? 2 : 1;
+		end.command_status =
+			(uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	}
+	mt_block_reset(&block, MT_CHUNK_END, 0);
+	(void)mt_end_put(&block, &end);
+	return mt_writer_write(writer, &block, 0);
+}
+
+static void settle_weights(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	mt_governor_settle(r->governor, &state);
+	mt_state_flush(&state);
+}
+
+static void fill_result(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	result->counts = mt_recorder_sum_counts(r);
+	result->lost = settle_losses(r);
+	result->seconds = (double)(r->ended - r->started) / 1e9;
+	result->command_status = r->command.wait_status;
+	result->command_ran = r->command.pid && !result->exec_errno;
+	if (result->counts.stalls)
+		mt_recorder_say(r, 2, "the writer was behind %llu times",
+				(unsigned long long)result->counts.stalls);
+	if (mt_governor_thinned(r->governor))
+		mt_recorder_say(
+			r, 1,
+			"events were thinned: counts are estimates, each sample weighs what it "
+			"stands for");
+	if (result->counts.odd)
+		mt_recorder_say(r, 1, "%llu records of the kernel made no sense",
+				(unsigned long long)result->counts.odd);
+	if (result->counts.helped)
+		mt_recorder_say(r, 2, "buddies helped %llu times",
+				(unsigned long long)result->counts.helped);
+	if (mt_pack_hurried(r->pack))
+		mt_recorder_say(
+			r, 2,
+			"%llu chunks with less compression than asked for, spool at most %zu MiB",
+			(unsigned long long)mt_pack_hurried(r->pack),
+			mt_spool_peak(r->spool) >> 20);
+}
+
+/* What --stats prints; NULL out of memory. */
+static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_result *result)
+{
+	return mt_stats_text(&(struct mt_stats){
+		.opened = &r->opened,
+		.drains = r->drains.items,
+		.memory = r->memory,
+		.spool_peak = mt_spool_peak(r->spool),
+		.fast = mt_pack_fast(r->pack),
+		.hurried = mt_pack_hurried(r->pack),
+		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
+		.locked = r->locked,
+		.oom_adj = r->oom_adj,
+		.seconds = result->seconds,
+	});
+}
+
+/* From the last event to the END chunk. */
+void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	mt_opened_disable(&r->opened);
+	r->ended = mt_clock_now(&r->clock);
+	if (r->command.pid && !mt_command_poll(&r->command)) {
+		mt_recorder_say(r, 2, "recording has ended; process %d goes on, and is waited for",
+				r->command.pid);
+		mt_recorder_mark(r); /* what there is, is on disk while we wait */
+		mt_recorder_wait_for_command(r);
+	}
+	mt_pack_set_ending(r->pack, r->waiting.signals);
+	mt_recorder_stop_drains(r);
+	mt_recorder_put_waiting_notes(r);
+	mt_recorder_anchor(r);
+	settle_weights(r);
+	fill_result(r, result);
+	mt_spool_close(r->spool);
+	result->output_error = mt_pack_finish(r->pack);
+	if (!result->output_error)
+		result->output_error = tell_left_out(r, result);
+	if (!result->output_error)
+		result->output_error = write_end(r, result);
+	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;
+	if (close(r->output) && !result->output_error) {
+		result->output_error = mt_error_os(errno, "cannot write the recording");
+		result->output_error->kind = MT_ERR_OUTPUT;
+	}
+	r->output = -1;
+	result->stats = r->options->stats ? stats_text(r, result) : NULL;
+}

@@ -1,0 +1,59 @@
+/*
+ * What the recorder says: to its user at once, and into the recording as soon as there is one.
+ */
+#include "record/recorder_parts.h"
+
+#include <stdarg.h>
+
+#include "record/plan.h"
+#include "record/recorder.h"
+#include "record/state.h"
+
+/* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
+void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+	struct mt_note_record note = {.level = level, .text = {text, strlen(text)}};
+	struct mt_waiting_note *waiting;
+
+	if (r->spool && mt_state_begin(&state)) {
+		(void)mt_state_put(&state, mt_note_put, &note);
+		mt_state_flush(&state);
+		free(text);
+		return;
+	}
+	waiting = mt_array_push(&r->waiting_notes);
+	if (waiting)
+		*waiting = (struct mt_waiting_note){level, text};
+	else
+		free(text);
+}
+
+void mt_recorder_put_waiting_notes(struct mt_recorder *r)
+{
+	__typeof__(r->waiting_notes) notes = r->waiting_notes;
+
+	memset(&r->waiting_notes, 0, sizeof(r->waiting_notes));
+	for (size_t i = 0; i < notes.count; i++)
+		mt_recorder_put_note(r, notes.items[i].level, notes.items[i].text);
+	mt_array_deinit(&notes);
+}
+
+/* Levels 0 and 1 stand in the recording too. */
+void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (!text)
+		return;
+	r->voice->say(r->voice->context, level, text);
+	if (level <= 1)
+		mt_recorder_put_note(r, (uint32_t)level, text);
+	else
+		free(text);
+}

@@ -1,0 +1,327 @@
+/*
+ * Everything before the first event: what the kernel can do, the plan, opening, the threads, the
+ * file.
+ */
+#include "record/recorder_parts.h"
+
+#include <errno.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/cgroup.h"
+#include "record/features.h"
+#include "record/filter.h"
+#include "record/governor.h"
+#include "record/host.h"
+#include "record/limits.h"
+#include "record/options.h"
+#include "record/output.h"
+#include "record/pack.h"
+#include "record/plan.h"
+#include "record/recorder.h"
+#include "record/state.h"
+#include "record/targets.h"
+#include "record/task_filter.h"
+#include "record/tracepoints.h"
+#include "record/twins.h"
+
+#define RING_DEFAULT ((size_t)16 << 20)
+
+/* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
+static void note_features(struct mt_recorder *r)
+{
+	size_t count;
+	const struct mt_feature *rows = mt_feature_rows(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		char *text;
+
+		if (mt_feature_has(&r->features, &rows[i]) ||
+		    asprintf(&text, "this kernel gives us no %s (%s): %s", rows[i].name,
+			     rows[i].since, rows[i].cost) < 0)
+			continue;
+		r->voice->say(r->voice->context, 2, text);
+		mt_recorder_put_note(r, 0, text);
+	}
+}
+
+static void say_plan(struct mt_recorder *r)
+{
+	for (size_t i = 0; i < r->plan->events.count; i++) {
+		const struct mt_planned_event *event = &r->plan->events.items[i];
+		MT_CLEANUP_FREE char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		mt_recorder_say(r, 2, "event %zu: %s (%s)", i, event->name, event->alias);
+		if (out) {
+			mt_perf_print_attr(&event->attr, out);
+			fclose(out);
+			mt_recorder_say(r, 3, "%s", text);
+		}
+	}
+}
+
+static struct mt_throttle_limits throttle_limits(const struct mt_record_options *options)
+{
+	return (struct mt_throttle_limits){.budget = options->budget / 100,
+					   .max_rate = (double)options->max_rate};
+}
+
+/*
+ * Twins cost a file for each thread, CPU and event: for running threads only where a limit asks for
+ * them.
+ */
+static struct mt_error *plan_twins(struct mt_recorder *r)
+{
+	struct mt_throttle_limits limits = throttle_limits(r->options);
+	bool limited = limits.budget > 0 || limits.max_rate > 0;
+
+	if (mt_targets_are_tasks(r->options) && !limited)
+		return NULL;
+	r->plan->start_level = mt_throttle_start(&limits);
+	return mt_plan_add_twins(r->plan, limited);
+}
+
+/* What the kernel can do, and what to open. */
+static struct mt_error *make_plan(struct mt_recorder *r)
+{
+	struct mt_tracepoint_source source = {NULL, mt_tracepoints_find};
+	struct mt_error *err = mt_features_probe(&r->features);
+
+	if (err)
+		return err;
+	note_features(r);
+	if (!mt_clock_open(&r->features, &r->clock))
+		mt_recorder_say(
+			r, 1,
+			"the kernel's clock cannot be related to any other: times of day are "
+			"unknown");
+	err = mt_tracepoints_create(&r->features, r->options->tracepoint_ids, &r->tracepoints);
+	if (err)
+		return err;
+	source.context = r->tracepoints;
+	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
+	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
+	if (!err)
+		err = mt_filter_check(r->plan, &r->features,
+				      mt_tracepoints_tracefs(r->tracepoints));
+	if (!err)
+		err = plan_twins(r);
+	if (!err)
+		say_plan(r);
+	for (size_t i = 0; !err && i < r->plan->notes.count; i++)
+		mt_recorder_say(r, 1, "%s", r->plan->notes.items[i]);
+	return err;
+}
+
+/* What would have allowed the rings that were wanted, to the number. */
+static void say_shrunk(struct mt_recorder *r, size_t wanted)
+{
+	size_t each = mt_opened_ring_bytes(r->plan, wanted);
+	MT_CLEANUP_FREE char *fix = mt_limits_ring_fix(each, r->opened.cpus.count);
+
+	mt_recorder_say(
+		r, 1,
+		"rings of %zu instead of %zu KiB a CPU, all that the mlock budget allows; if "
+		"records "
+		"are lost, %s",
+		r->opened.ring_size >> 10, wanted >> 10, fix ? fix : "raise ulimit -l");
+}
+
+/*
+ * More threads than files: whole CPUs are opened, and the drains keep what is of the targets. Takes
+ * why; gives it back where that is not allowed either.
+ */
+static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt_number_list *cpus,
+					  size_t ring, struct mt_error *why)
+{
+	struct mt_error *err = NULL;
+	bool paused = r->opened.paused;
+
+	mt_opened_deinit(&r->opened);
+	mt_plan_widen(r->plan);
+	if (!r->filter)
+		err = mt_task_filter_create(NULL, NULL, NULL, &r->filter);
+	if (!err && !mt_task_filter_only(r->filter, &r->options->pids, &r->options->tids))
+		err = mt_error_nomem();
+	if (!err)
+		err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+	r->opened.paused = paused;
+	if (!err)
+		err = mt_opened_add_cpus(&r->opened);
+	if (err) {
+		mt_error_destroy(err);
+		return why;
+	}
+	mt_recorder_say(r, 1,
+			"whole CPUs are recorded and what is not of the targets is dropped: %s",
+			why->hint ? why->hint : why->message);
+	mt_error_destroy(why);
+	return NULL;
+}
+
+static struct mt_error *open_events(struct mt_recorder *r)
+{
+	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
+	size_t ring = r->options->ring_size ? r->options->ring_size : RING_DEFAULT;
+	struct mt_error *err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+
+	if (err)
+		return err;
+	if (r->opened.cpus.count < r->options->cpus.count)
+		mt_recorder_say(r, 1, "-C: %zu of these CPUs are not online",
+				r->options->cpus.count - r->opened.cpus.count);
+	r->opened.cgroup = r->cgroup;
+	r->opened.cgroup_name = r->options->cgroup;
+	r->opened.paused = r->options->delay || r->options->start_disabled;
+	err = mt_targets_open(r->options, &r->command, &r->opened);
+	if (err && err->errnum == EMFILE && mt_targets_are_tasks(r->options))
+		err = open_cpus_instead(r, cpus, ring, err);
+	if (!err && r->opened.ring_shrunk)
+		say_shrunk(r, ring);
+	return err;
+}
+
+static struct mt_error *create_drains(struct mt_recorder *r)
+{
+	for (size_t i = 0; i < r->opened.cpus.count; i++) {
+		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
+		struct mt_drain *drain, **slot;
+		struct mt_error *err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings,
+						       &r->stream_config, &drain);
+
+		if (err)
+			return err;
+		slot = mt_array_push(&r->drains);
+		if (!slot) {
+			mt_drain_destroy(drain);
+			return mt_error_nomem();
+		}
+		*slot = drain;
+	}
+	return NULL;
+}
+
+/* One a CPU; each is the next one's buddy. */
+static struct mt_error *start_drains(struct mt_recorder *r)
+{
+	enum mt_priority lowest = MT_PRIORITY_REALTIME;
+	struct mt_error *err;
+
+	r->stream_config = (struct mt_stream_config){.plan = r->plan,
+						     .ids = &r->opened.ids,
+						     .levels = r->opened.levels,
+						     .spool = r->spool,
+						     .filter = r->filter,
+						     .images = r->memory.images,
+						     .self = getpid()};
+	err = create_drains(r);
+	for (size_t i = 0; i < r->drains.count && !err; i++) {
+		struct mt_drain *drain = r->drains.items[i];
+
+		err = mt_drain_start(drain, r->drains.items[(i + 1) % r->drains.count]);
+		if (mt_drain_priority(drain) > lowest)
+			lowest = mt_drain_priority(drain);
+	}
+	if (!err)
+		mt_recorder_say(r, 2, "rings of %zu CPUs drained by threads at %s", r->drains.count,
+				mt_drain_priority_name(lowest));
+	return err;
+}
+
+static size_t count_streams(const struct mt_recorder *r)
+{
+	size_t streams = 0;
+
+	for (size_t i = 0; i < r->opened.cpus.count; i++) {
+		for (int class = 0; class < MT_CLASSES; class ++)
+			streams += r->opened.cpus.items[i].rings[class].page != NULL;
+	}
+	return streams;
+}
+
+static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **argv)
+{
+	struct mt_state head;
+	struct mt_error *err = mt_output_open(r->options->output, &r->output);
+
+	if (err)
+		return err;
+	r->memory = mt_memory_share(r->options->memory, count_streams(r));
+	mt_recorder_say(r, 2, "memory beside the rings: %llu MiB, of it %zu for the spool",
+			(unsigned long long)(r->memory.bytes >> 20),
+			r->memory.blocks * MT_SPOOL_BLOCK >> 20);
+	if (r->options->memory && r->memory.bytes > r->options->memory)
+		mt_recorder_say(r, 1, "--memory: %zu rings need %llu MiB", count_streams(r),
+				(unsigned long long)(r->memory.bytes >> 20));
+	r->spool = mt_spool_create(r->memory.blocks);
+	if (!r->spool)
+		return mt_error_nomem();
+	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
+			     &r->pack);
+	if (err)
+		return err;
+	if (r->options->max_size)
+		mt_pack_set_limit(r->pack, r->options->max_size, r->waiting.full);
+	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
+	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
+	mt_state_flush(&head);
+	mt_recorder_put_waiting_notes(r);
+	return NULL;
+}
+
+static void say_switch(void *voice, const char *text)
+{
+	mt_recorder_say(voice, 0, "%s", text);
+}
+
+static struct mt_error *start_governor(struct mt_recorder *r)
+{
+	r->governor = mt_governor_create(&(struct mt_governor_config){
+		.plan = r->plan,
+		.opened = &r->opened,
+		.spool = r->spool,
+		.drains = r->drains.items,
+		.drain_count = r->drains.count,
+		.limits = throttle_limits(r->options),
+		.voice = r,
+		.say = say_switch,
+	});
+	return r->governor ? NULL : mt_error_nomem();
+}
+
+/* All that can fail, up to the last step before the first event. */
+struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
+{
+	bool to_stdout = !strcmp(r->options->output, "-");
+	struct mt_error *err = mt_waiting_init(&r->waiting);
+
+	if (!err)
+		err = mt_host_cpus(&r->cpus);
+	if (!err && r->options->cgroup)
+		err = mt_cgroup_open(r->options->cgroup, &r->cgroup);
+	if (!err && (r->options->comm || r->options->user))
+		err = mt_task_filter_create(r->options->comm, r->options->user, NULL, &r->filter);
+	if (!err)
+		err = make_plan(r);
+	if (!err && r->options->command)
+		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
+	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
+	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next two */
+	r->locked = mt_guest_lock_memory();
+	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",
+			r->locked ? "locked" : "not locked", r->oom_adj);
+	if (!err)
+		err = open_events(r);
+	if (!err && r->options->control)
+		err = mt_control_open(r->options->control, &r->control);
+	r->waiting.control = r->control.in;
+	if (!err && !mt_targets_watch(r->options, &r->waiting))
+		err = mt_error_nomem();
+	if (!err)
+		err = start_writing(r, argc, argv);
+	if (!err)
+		err = start_drains(r);
+	return err ? err : start_governor(r);
+}

@@ -1,0 +1,110 @@
+/*
+ * The parts that make up a recorder, for its own files alone: recorder.c (the course as a whole),
+ * notes.c (what it says), preparing.c (up to the first event), course.c (while it records),
+ * ending.c (from the last event on).
+ */
+#ifndef MT_RECORD_RECORDER_PARTS_H
+#define MT_RECORD_RECORDER_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "record/clock.h"
+#include "record/command.h"
+#include "record/control.h"
+#include "record/drain.h"
+#include "record/guest.h"
+#include "record/opened.h"
+#include "record/perf_event.h"
+#include "record/stream.h"
+#include "record/waiting.h"
+
+#define MT_MARK_NS 500000000ull /* everything is written out this often */
+#define MT_ANCHOR_NS 60000000000ull
+
+struct mt_error;
+struct mt_governor;
+struct mt_pack;
+struct mt_plan;
+struct mt_record_options;
+struct mt_recorder_result;
+struct mt_recorder_voice;
+struct mt_spool;
+struct mt_task_filter;
+struct mt_tracepoints;
+
+/* What was said before there was a recording, or room in it, to say it in. */
+struct mt_waiting_note {
+	uint32_t level;
+	char *text;
+};
+
+struct mt_recorder {
+	const struct mt_record_options *options;
+	const struct mt_recorder_voice *voice;
+	struct mt_perf_features features;
+	struct mt_clock clock;
+	struct mt_tracepoints *tracepoints;
+	struct mt_plan *plan;
+	struct mt_number_list cpus;
+	struct mt_command command;
+	struct mt_opened opened;
+	int output;
+	struct mt_waiting waiting;
+	struct mt_spool *spool;
+	struct mt_pack *pack;
+	struct mt_stream_config stream_config;
+	MT_ARRAY(struct mt_drain *) drains;
+	struct mt_governor *governor;
+	struct mt_control control;
+	struct mt_task_filter *filter;
+	struct mt_memory_share memory;
+	int oom_adj;
+	bool locked, populated;
+	int cgroup;
+	uint64_t started, ended, next_mark, next_anchor;
+	uint64_t next_tick, ticked;	/* of the governor; samples by then */
+	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
+	bool output_failed;
+	MT_ARRAY(struct mt_waiting_note) waiting_notes;
+};
+
+/* Tells the user (levels as in recorder.h); levels 0 and 1 stand in the recording too. */
+void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Puts a NOTE into the recording alone, now or as soon as there is room. Takes text. */
+void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text);
+
+/* Puts into the recording what there was no room for when it was said. */
+void mt_recorder_put_waiting_notes(struct mt_recorder *r);
+
+/* All that can fail, up to the last step before the first event. */
+struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv);
+
+/* What has passed through the drains so far. */
+struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r);
+
+/* Everything up to now goes out, and a MARK behind it says so. */
+void mt_recorder_mark(struct mt_recorder *r);
+
+/* One CLOCK record. */
+void mt_recorder_anchor(struct mt_recorder *r);
+
+/* What runs already, as STATE. */
+void mt_recorder_put_existing(struct mt_recorder *r);
+
+/* One turn of waiting; false when the recording is to end. */
+bool mt_recorder_wait_turn(struct mt_recorder *r);
+
+/* The command goes on without us until it ends by itself; signals still reach it. */
+void mt_recorder_wait_for_command(struct mt_recorder *r);
+
+/* Ends the drains' threads; they stay, with their counts, until the recorder goes. */
+void mt_recorder_stop_drains(struct mt_recorder *r);
+
+/* From the last event to the END chunk. */
+void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result);
+
+#endif
