@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --folded beside perf, on the same perf.data files: user + sys seconds, the least of three runs each.
+"""mtreport --folded beside perf, on the same perf.data files: user + sys seconds, the least of two runs each.
 
     tests/bench/end_to_end.py MTREPORT FILE...
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUNS = 3
+RUNS = 2
 
 
 def cost(command):

@@ -32,15 +32,21 @@ measure() {
 if [ -d "$MT_SHARED/targets" ] && make -s -C "$MT_SHARED/targets" B="$TMPDIR/targets" >/dev/null 2>&1; then
 	(cd "$TMPDIR/targets" && measure faulter -e page-faults -c 1 -- ./faulter 40000 40000 1)
 fi
-printf '#include <map>\n#include <regex>\n#include <future>\nint main() { std::regex r("a+b"); std::map<int, std::future<int>> m; return std::regex_match("b", r); }\n' \
-	>"$TMPDIR/a.cpp"
-command -v g++ >/dev/null && measure g++ -F 4000 -e cpu-clock:u -- g++ -O2 -S -o /dev/null "$TMPDIR/a.cpp"
+{
+	printf '#include %s\n' '<map>' '<regex>' '<future>' '<string>'
+	for ((i = 0; i < 10; i++)); do
+		echo "struct s$i { int a; bool operator<(const s$i &o) const { return a < o.a; } };"
+		echo "int f$i(const char *t) { std::map<s$i, std::string> m; m[{1}] = t; auto f = std::async([&] { return m.size(); });"
+		echo "std::basic_regex<char> r(t); return std::regex_match(m.begin()->second, r) + f.get(); }"
+	done
+} >"$TMPDIR/a.cpp"
+command -v g++ >/dev/null && measure g++ -F 4000 -e cpu-clock:u -- g++ -O3 -S -o /dev/null "$TMPDIR/a.cpp"
 words=()
-for ((i = 0; i < 120; i++)); do
+for ((i = 0; i < 300; i++)); do
 	words+=(-ex 'info functions main' -ex 'info types string' -ex file -ex "file $MT_BUILD/mtreport")
 done
 command -v gdb >/dev/null && measure gdb -F 4000 -e cpu-clock:u -- gdb -batch "$MT_BUILD/mtreport" "${words[@]}"
-echo 'function f(n){return n<2?n:f(n-1)+f(n-2)} for(let i=0;i<2500;i++)JSON.stringify({a:f(24),b:[...Array(9999).keys()].sort()})' \
+echo 'function f(n){return n<2?n:f(n-1)+f(n-2)} for(let i=0;i<7000;i++)JSON.stringify({a:f(24),b:[...Array(9999).keys()].sort()})' \
 	>"$TMPDIR/a.js"
 command -v node >/dev/null && measure node -F 4000 -e cpu-clock:u -- node "$TMPDIR/a.js"
 exit 0
