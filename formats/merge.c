@@ -355,6 +355,19 @@ static struct mt_error *step_over_given(struct mt_merge *merge)
 	return mt_error_nomem();
 }
 
+struct mt_error *mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload)
+{
+	struct mt_payload *held = malloc(sizeof(*held));
+
+	if (!held || !mt_held_put(&merge->held, held)) {
+		free(held);
+		return mt_error_nomem();
+	}
+	*held = *payload;
+	*payload = (struct mt_payload){0};
+	return NULL;
+}
+
 void mt_merge_release(struct mt_merge *merge, uint64_t serial)
 {
 	struct mt_payload *payload;

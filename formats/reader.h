@@ -75,7 +75,7 @@ struct mt_reader_options {
 	size_t memory_limit;  /* bytes of decompressed chunks open at once, and of the list of
 				 chunks; 0: 256 MiB */
 	struct mt_pool *pool; /* decompresses chunks ahead; NULL: each when it is due */
-	bool keep;	      /* records of DATA hold until mt_reader_release() */
+	bool keep;	      /* KERNEL and SAMPLE records hold until mt_reader_release() */
 };
 
 /*

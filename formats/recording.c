@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
@@ -173,13 +174,39 @@ static struct mt_error *state_load(struct source *source)
 	return err;
 }
 
+static bool has_samples(const struct mt_payload *payload)
+{
+	for (size_t i = 0; i < payload->records.count; i++) {
+		uint32_t type = mt_get_le32(payload->raw + payload->records.items[i].offset) &
+				~MT_RECORD_CRITICAL;
+
+		if (type == MT_RECORD_KERNEL || type == MT_RECORD_SAMPLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Steps over the record given last. Samples hold as those of DATA do, should there be any; others
+ * are read when they are given.
+ */
+static struct mt_error *state_step(struct source *source)
+{
+	if (!source->state_given)
+		return NULL;
+	source->state_given = false;
+	source->state.next++;
+	if (!source->merge.held.keep || !mt_payload_empty(&source->state) ||
+	    !has_samples(&source->state))
+		return NULL;
+	return mt_merge_hold(&source->merge, &source->state);
+}
+
 static struct mt_error *state_next(struct source *source, struct mt_record *out, bool *more)
 {
-	struct mt_error *err;
+	struct mt_error *err = state_step(source);
 
-	source->state.next += source->state_given;
-	source->state_given = false;
-	err = state_load(source);
+	err = err ? err : state_load(source);
 	if (err)
 		return err;
 	*more = !mt_payload_empty(&source->state);

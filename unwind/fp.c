@@ -38,7 +38,7 @@ static bool ends_in_call(const uint8_t *code)
 	if (end[-5] == 0xe8)
 		return true;
 	for (size_t n = 2; n <= 7; n++) {
-		if (end[-n] == 0xff && (end[1 - (long)n] >> 3 & 7) == 2 &&
+		if (end[-(long)n] == 0xff && (end[1 - (long)n] >> 3 & 7) == 2 &&
 		    indirect_call_size(end[1 - (long)n], n > 2 ? end[2 - (long)n] : 0) == n)
 			return true;
 	}
