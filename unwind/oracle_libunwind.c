@@ -141,7 +141,8 @@ static int get_proc_name(unw_addr_space_t as, unw_word_t ip, char *name, size_t 
 
 static void *create(const struct mt_image_map *map)
 {
-	static unw_accessors_t accessors = {
+	unw_accessors_t accessors = {
+		/* copied */
 		.find_proc_info = find_proc_info,
 		.put_unwind_info = put_unwind_info,
 		.get_dyn_info_list_addr = get_dyn_info_list,
