@@ -53,6 +53,13 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
+static void wake(struct mt_drain *drain)
+{
+	uint64_t one = 1;
+
+	(void)!write(drain->wake, &one, sizeof(one));
+}
+
 /* Its neighbour's rings, where they fill up; its own come first again after each share. */
 static void help_buddy(struct mt_drain *drain)
 {
@@ -137,6 +144,17 @@ static int stream_fd(const struct mt_drain *drain, size_t class)
 	return drain && drain->streams[class] ? mt_stream_fd(drain->streams[class]) : -1;
 }
 
+/* A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
+ * on. */
+static bool told_of_buddy(const struct pollfd *fds)
+{
+	bool told = false;
+
+	for (size_t i = 0; i < MT_CLASSES; i++)
+		told |= fds[2 + 2 * i].revents & POLLIN;
+	return told;
+}
+
 static void *drain_main(void *argument)
 {
 	struct mt_drain *drain = argument;
@@ -157,6 +175,8 @@ static void *drain_main(void *argument)
 		while (!drain_all(drain) && !atomic_load(&drain->stop))
 			wait_for_block(drain);
 		help_buddy(drain);
+		if (told_of_buddy(fds))
+			wake(drain->buddy_of);
 		answer_flush(drain);
 	}
 	return NULL;
@@ -204,13 +224,6 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 	while (!mt_drain_wait(drain, WAIT_MS))
 		;
 	return NULL;
-}
-
-static void wake(struct mt_drain *drain)
-{
-	uint64_t one = 1;
-
-	(void)!write(drain->wake, &one, sizeof(one));
 }
 
 void mt_drain_flush(struct mt_drain *drain)

@@ -27,9 +27,9 @@
 #else
 #define PERF_REG_SP 7
 #endif
-#define WATERMARK                                                                              \
-	(256u << 10) /* of a ring that is 16 times as large or more; a smaller ring wakes at a \
-			quarter */
+/* The producer is stopped so often: a batch that is still in the cache. A small ring wakes at a
+ * quarter. */
+#define WATERMARK (512u << 10)
 
 struct planner {
 	const struct mt_record_options *options;
