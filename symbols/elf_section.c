@@ -3,6 +3,7 @@
  * section headers lead to them, through PT_GNU_EH_FRAME.
  */
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,21 @@ static bool read_compression_header(const struct mt_elf *elf, struct mt_cursor *
 	return !c->bad;
 }
 
+/* What came before SHF_COMPRESSED: sections called .zdebug_*, "ZLIB" and a big-endian size. */
+static bool is_zdebug(const struct mt_elf *elf, const struct mt_elf_section_header *s)
+{
+	return s->type != SHT_NOBITS && !strncmp(section_name(elf, s), ".zdebug_", 8);
+}
+
+static bool read_zdebug_header(struct mt_cursor *c, uint32_t *type, uint64_t *size)
+{
+	const uint8_t *magic = mt_cursor_bytes(c, 4);
+
+	*type = ELFCOMPRESS_ZLIB;
+	*size = __builtin_bswap64(mt_cursor_u64(c));
+	return !c->bad && !memcmp(magic, "ZLIB", 4);
+}
+
 /*
  * Decompresses section i into a node of its own; bytes stay NULL where it cannot be done. NULL out
  * of memory.
@@ -92,11 +108,15 @@ static struct mt_elf_inflated *inflate_section(const struct mt_elf *elf, size_t 
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	uint32_t type;
 	uint64_t size;
+	bool header;
 
 	if (!node)
 		return NULL;
 	node->section = i;
-	if (!elf->codec || !read_compression_header(elf, &c, &type, &size))
+	header = is_zdebug(elf, &elf->sections.items[i])
+			 ? read_zdebug_header(&c, &type, &size)
+			 : read_compression_header(elf, &c, &type, &size);
+	if (!elf->codec || !header)
 		return node;
 	if (!size || size > INFLATED_MAX || size / INFLATED_RATIO_MAX > mt_cursor_left(&c))
 		return node;
@@ -135,7 +155,7 @@ struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i)
 {
 	const struct mt_elf_section_header *s = &elf->sections.items[i];
 
-	if (s->type != SHT_NOBITS && s->flags & SHF_COMPRESSED)
+	if ((s->type != SHT_NOBITS && s->flags & SHF_COMPRESSED) || is_zdebug(elf, s))
 		return inflated_section(elf, i);
 	return mt_elf_raw_section(elf, i);
 }
@@ -246,6 +266,11 @@ static struct mt_span section_of_segments(const struct mt_elf *elf, const char *
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name)
 {
 	size_t i = mt_elf_find_section(elf, name);
+	char zdebug[40];
 
+	if (!i && !strncmp(name, ".debug_", 7) && strlen(name) + 2 < sizeof(zdebug)) {
+		snprintf(zdebug, sizeof(zdebug), ".z%s", name + 1);
+		i = mt_elf_find_section(elf, zdebug);
+	}
 	return i ? mt_elf_section_bytes(elf, i) : section_of_segments(elf, name);
 }
