@@ -417,8 +417,14 @@ struct mt_elf *mt_image_elf(struct mt_image *image)
 	return image->elf;
 }
 
+static bool has_lines(struct mt_elf *elf)
+{
+	return mt_elf_find_section(elf, ".debug_info") || mt_elf_find_section(elf, ".zdebug_info");
+}
+
 /*
- * A debug file without symbols is of no use, and neither is one whose build id nothing vouches for.
+ * A debug file without symbols and lines is of no use, and neither is one whose build id nothing
+ * vouches for.
  */
 static void image_open_debug(struct mt_image *image)
 {
@@ -426,7 +432,7 @@ static void image_open_debug(struct mt_image *image)
 	struct mt_span id = mt_elf_build_id(image->elf);
 	char *reasons = NULL;
 
-	if (!id.size || mt_elf_symbol_count(image->elf, false))
+	if (!id.size || (mt_elf_symbol_count(image->elf, false) && has_lines(image->elf)))
 		return;
 	/* by the id of the file in use, which may be more than was recorded */
 	memcpy(image->identity.build_id, id.bytes, id.size);
@@ -434,13 +440,14 @@ static void image_open_debug(struct mt_image *image)
 	image->debug = ask_sources(image, true, &image->debug_found_at, &reasons);
 	image->identity = own;
 	free(reasons);
-	if (image->debug && !mt_elf_symbol_count(image->debug, false)) {
+	if (image->debug && !mt_elf_symbol_count(image->debug, false) && !has_lines(image->debug)) {
 		mt_elf_destroy(MT_TAKE(image->debug));
 		free(MT_TAKE(image->debug_found_at));
 	}
 }
 
-struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
+/* Opens image and debug file where that was not done. */
+static struct mt_elf *open_both(struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
 
@@ -452,7 +459,28 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
 		}
 		pthread_mutex_unlock(&image->set->lock);
 	}
-	return elf && image->debug ? image->debug : elf;
+	return elf;
+}
+
+struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
+{
+	struct mt_elf *elf = open_both(image);
+
+	if (!elf || !image->debug || mt_elf_symbol_count(elf, false) ||
+	    !mt_elf_symbol_count(image->debug, false))
+		return elf;
+	return image->debug;
+}
+
+struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path)
+{
+	struct mt_elf *elf = open_both(image);
+
+	*path = image->found_at;
+	if (!elf || has_lines(elf))
+		return elf;
+	*path = image->debug_found_at;
+	return image->debug && has_lines(image->debug) ? image->debug : NULL;
 }
 
 /* Sets the build id and drops what was opened without it, if that is another file. */

@@ -46,7 +46,7 @@ struct mt_image {
 	bool unchecked; /* elf is in use though no build id was recorded that would vouch for it */
 	char *missing;	/* why elf is NULL: one line, or NULL */
 	char *found_at; /* the local file in use, or NULL */
-	struct mt_elf *debug; /* a file with the symbols that elf lacks, or NULL */
+	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
 	void *cfi; /* unwind's index of this image, made and released through mt_image_set_cfi() */
@@ -60,8 +60,8 @@ struct mt_image {
  */
 struct mt_image_source {
 	const char *name; /* "local file", "--symfs", ... */
-	bool debug; /* gives files with symbols alone; asked where the image itself has no .symtab
-		     */
+	bool debug;	  /* gives files with symbols and lines alone; asked where the image itself
+			     lacks one of them */
 	/*
 	 * Gives *out, or NULL in *out where this source has nothing; an error only says why it
 	 * cannot be used.
@@ -147,6 +147,12 @@ struct mt_elf *mt_image_elf(struct mt_image *image);
  * segments and code may be absent. NULL as above.
  */
 struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
+
+/*
+ * The ELF file to take DWARF from, chosen in the same way; *path is where it is, or NULL. NULL
+ * where neither has any.
+ */
+struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
 
 /*
  * Hangs unwind's index onto the image, to be released with it, and gives it back; where another

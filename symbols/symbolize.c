@@ -9,11 +9,14 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/kernel.h"
+#include "symbols/lines.h"
 #include "symbols/symtab.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
@@ -27,6 +30,9 @@ struct image_names {
 	struct mt_elf *elf;	   /* that the table was made of */
 	struct mt_map64 answers;   /* file offset to struct mt_symbol * */
 	struct mt_map64 functions; /* number in symtab to name */
+	struct mt_lines *lines;	   /* NULL: none, or not asked for */
+	struct mt_map64 inlined;   /* address of a name in the DWARF to the name as printed */
+	char *lines_problem;	   /* where lines could not be made at all */
 };
 
 struct mt_symbolizer {
@@ -57,13 +63,23 @@ struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *o
 	return symbolizer;
 }
 
+static void names_clear(struct image_names *names)
+{
+	mt_symtab_destroy(names->symtab);
+	mt_lines_destroy(names->lines);
+	names->symtab = NULL;
+	names->lines = NULL;
+	free(MT_TAKE(names->lines_problem));
+	mt_map64_deinit(&names->answers);
+	mt_map64_deinit(&names->functions);
+	mt_map64_deinit(&names->inlined);
+}
+
 static void image_names_destroy(struct image_names *names)
 {
 	if (!names)
 		return;
-	mt_symtab_destroy(names->symtab);
-	mt_map64_deinit(&names->answers);
-	mt_map64_deinit(&names->functions);
+	names_clear(names);
 	free(names);
 }
 
@@ -116,21 +132,35 @@ static bool reserve_images(struct mt_symbolizer *symbolizer, uint32_t id)
 	return true;
 }
 
+/* An image without lines is a common thing; one whose lines cannot be read is worth a word. */
+static void load_lines(struct image_names *names, struct mt_image *image)
+{
+	const char *path;
+	struct mt_elf *debug = mt_image_lines_elf(image, &path);
+	struct mt_error *err =
+		debug ? mt_lines_create(names->elf, debug, path, &names->lines) : NULL;
+
+	if (err)
+		names->lines_problem = strdup(err->message);
+	mt_error_destroy(err);
+}
+
 /*
- * Builds the table anew where the image's ELF file is no longer the one it was made of (a build id
+ * Builds the tables anew where the image's ELF file is no longer the one it was made of (a build id
  * came in).
  */
-static void load_symtab(struct image_names *names, struct mt_image *image)
+static void load_tables(const struct mt_symbolizer *symbolizer, struct image_names *names,
+			struct mt_image *image)
 {
 	struct mt_elf *elf = mt_image_elf(image);
 
 	if (names->elf == elf)
 		return;
-	mt_symtab_destroy(names->symtab);
-	mt_map64_deinit(&names->answers);
-	mt_map64_deinit(&names->functions);
+	names_clear(names);
 	names->elf = elf;
 	names->symtab = elf ? mt_symtab_create(elf, mt_image_symbols_elf(image)) : NULL;
+	if (names->symtab && (symbolizer->options.inlined || symbolizer->options.lines))
+		load_lines(names, image);
 }
 
 static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_image *image)
@@ -149,7 +179,7 @@ static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_
 		symbolizer->images.items[image->id] = names;
 	}
 	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
-		load_symtab(names, image);
+		load_tables(symbolizer, names, image);
 	return names;
 }
 
@@ -169,13 +199,13 @@ static const char *function_name(struct mt_symbolizer *symbolizer, struct image_
 	return name;
 }
 
-/* Stores an answer; NULL out of memory. Blocks never move. */
-static const struct mt_symbol *keep_symbol(struct mt_symbolizer *symbolizer,
-					   const struct mt_symbol *symbol)
+/* Stores an answer, one behind the other; NULL out of memory. Blocks never move. */
+static const struct mt_symbol *keep_symbols(struct mt_symbolizer *symbolizer,
+					    const struct mt_symbol *symbols, size_t count)
 {
 	struct mt_symbol **block, *kept;
 
-	if (!symbolizer->blocks.count || symbolizer->block_used == SYMBOLS_PER_BLOCK) {
+	if (!symbolizer->blocks.count || symbolizer->block_used + count > SYMBOLS_PER_BLOCK) {
 		block = mt_array_push(&symbolizer->blocks);
 		if (!block)
 			return NULL;
@@ -186,16 +216,17 @@ static const struct mt_symbol *keep_symbol(struct mt_symbolizer *symbolizer,
 		}
 		symbolizer->block_used = 0;
 	}
-	kept = &symbolizer->blocks.items[symbolizer->blocks.count - 1][symbolizer->block_used++];
-	*kept = *symbol;
+	kept = &symbolizer->blocks.items[symbolizer->blocks.count - 1][symbolizer->block_used];
+	symbolizer->block_used += count;
+	memcpy(kept, symbols, count * sizeof(*kept));
 	return kept;
 }
 
 /* Keeps the answer to a question; what cannot be kept is unknown. */
 static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct mt_map64 *answers,
-				      uint64_t key, const struct mt_symbol *symbol)
+				      uint64_t key, const struct mt_symbol *symbols, size_t count)
 {
-	const struct mt_symbol *kept = keep_symbol(symbolizer, symbol);
+	const struct mt_symbol *kept = keep_symbols(symbolizer, symbols, count);
 
 	if (!kept)
 		return &unknown;
@@ -203,15 +234,12 @@ static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct m
 	return kept;
 }
 
-static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names,
-		    uint64_t file_offset, struct mt_symbol *out)
+static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names, uint64_t vaddr,
+		    struct mt_symbol *out)
 {
-	uint64_t vaddr, start;
-	uint32_t function;
+	uint64_t start;
+	uint32_t function = mt_symtab_find(names->symtab, vaddr, &start);
 
-	if (!names->symtab || !mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr))
-		return;
-	function = mt_symtab_find(names->symtab, vaddr, &start);
 	if (function == MT_SYMTAB_NONE)
 		return;
 	out->name = function_name(symbolizer, names, function);
@@ -219,12 +247,63 @@ static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names,
 	out->resolved = true;
 }
 
+/* The name of an inlined function, made on first use. */
+static const char *inlined_name(struct mt_symbolizer *symbolizer, struct image_names *names,
+				const struct mt_lines_frame *frame)
+{
+	uint64_t key = (uintptr_t)frame->name, kept;
+	const char *name;
+	char *text;
+
+	if (!key)
+		return unknown.name;
+	if (mt_map64_get(&names->inlined, key, &kept))
+		return (const char *)(uintptr_t)kept;
+	text = frame->mangled && symbolizer->options.demangle ? mt_demangle(frame->name) : NULL;
+	name = keep_string(symbolizer, text ? text : strdup(frame->name), unknown.name);
+	(void)mt_map64_put(&names->inlined, key, (uintptr_t)name);
+	return name;
+}
+
+/*
+ * Puts what was inlined at an address before the function that has the code, chain[0], which keeps
+ * its name: the symbol table knows more of it (clones, namespaces). Gives the number of symbols.
+ */
+static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names *names,
+			    uint64_t vaddr, struct mt_symbol chain[MT_LINES_DEPTH])
+{
+	struct mt_lines_frame frames[MT_LINES_DEPTH];
+	struct mt_symbol function = chain[0];
+	size_t count = mt_lines_find(names->lines, vaddr, frames);
+
+	if (!count)
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		bool inlined = i + 1 < count;
+
+		chain[i] = function;
+		chain[i].inlined = inlined;
+		chain[i].file = symbolizer->options.lines ? frames[i].file : NULL;
+		chain[i].line = symbolizer->options.lines ? frames[i].line : 0;
+		if (inlined)
+			chain[i].name = inlined_name(symbolizer, names, &frames[i]);
+	}
+	if (symbolizer->options.inlined)
+		return count;
+	/* the line of the code itself, wherever it came from */
+	function.file = chain[0].file;
+	function.line = chain[0].line;
+	chain[0] = function;
+	return 1;
+}
+
 static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
 					      struct mt_image *image, uint64_t file_offset)
 {
 	struct image_names *names = names_of(symbolizer, image);
-	struct mt_symbol symbol;
-	uint64_t kept;
+	struct mt_symbol chain[MT_LINES_DEPTH];
+	uint64_t kept, vaddr;
+	size_t count = 1;
 
 	if (!names)
 		return &unknown;
@@ -232,9 +311,13 @@ static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
 		file_offset = 0; /* one answer for all of it */
 	if (mt_map64_get(&names->answers, file_offset, &kept))
 		return (const struct mt_symbol *)(uintptr_t)kept;
-	symbol = (struct mt_symbol){.name = names->fallback, .dso = image->identity.path};
-	resolve(symbolizer, names, file_offset, &symbol);
-	return answer(symbolizer, &names->answers, file_offset, &symbol);
+	chain[0] = (struct mt_symbol){.name = names->fallback, .dso = image->identity.path};
+	if (names->symtab && mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr)) {
+		resolve(symbolizer, names, vaddr, &chain[0]);
+		if (names->lines && chain[0].resolved)
+			count = resolve_lines(symbolizer, names, vaddr, chain);
+	}
+	return answer(symbolizer, &names->answers, file_offset, chain, count);
 }
 
 static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer,
@@ -258,7 +341,7 @@ static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer
 	}
 	if (module && asprintf(&dso, "[%s]", module) >= 0)
 		symbol.dso = keep_string(symbolizer, dso, KERNEL_NAME);
-	return answer(symbolizer, &symbolizer->kernel_answers, address, &symbol);
+	return answer(symbolizer, &symbolizer->kernel_answers, address, &symbol, 1);
 }
 
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
@@ -269,4 +352,21 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	if (image->kind == MT_IMAGE_KERNEL)
 		return symbolize_kernel(symbolizer, image, file_offset);
 	return symbolize_user(symbolizer, image, file_offset);
+}
+
+const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
+					const struct mt_image **image)
+{
+	for (size_t i = 0; i < symbolizer->images.count; i++) {
+		const struct image_names *names = symbolizer->images.items[i];
+		const char *problem = !names	     ? NULL
+				      : names->lines ? mt_lines_problem(names->lines)
+						     : names->lines_problem;
+
+		if (problem) {
+			*image = names->image;
+			return problem;
+		}
+	}
+	return NULL;
 }

@@ -23,6 +23,8 @@ struct mt_symbolizer;
 
 struct mt_symbolizer_options {
 	bool demangle;
+	bool inlined; /* give the functions that were inlined at an address, too */
+	bool lines;   /* give files and lines */
 	const struct mt_kernel_symbols
 		*kernel; /* borrowed; NULL: kernel frames are [kernel.kallsyms] */
 };
@@ -34,6 +36,9 @@ struct mt_symbol {
 			     "[unknown]" */
 	uint64_t offset;  /* of the address within the function; 0 where resolved is false */
 	bool resolved;	  /* name is a function's name */
+	bool inlined;	  /* its call was inlined: the function that it stands in follows */
+	const char *file; /* whole path as the compiler knew it, or NULL */
+	uint32_t line;	  /* 0 where file is NULL */
 };
 
 /* NULL out of memory. */
@@ -43,9 +48,17 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
 /*
  * The symbol at a file offset of an image (borrowed until the symbolizer is destroyed). image NULL:
  * [unknown]. MT_IMAGE_KERNEL: file_offset is the address itself. For a return address the caller
- * passes address - 1.
+ * passes address - 1. Where calls were inlined, it is the first of several that lie one behind the
+ * other, innermost first; the last is not inlined. An inlined function's name is without its
+ * namespace where the compiler noted no linkage name.
  */
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);
+
+/*
+ * What was wrong with an image's DWARF so far, one line, and which image; NULL where nothing was.
+ */
+const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
+					const struct mt_image **image);
 
 #endif

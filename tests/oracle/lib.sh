@@ -10,7 +10,7 @@ build_tool() {
 	# shellcheck disable=SC2086
 	(cd "$MT_TOP" && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I. -O2 -g -pthread $sanitize "${tool_flags[@]}" \
 		-o "$TMPDIR/$name" "$@" "$MT_BUILD/lib/libunwind_mt.a" "$MT_BUILD/lib/libsymbols.a" \
-		"$MT_BUILD/lib/libformats.a" -lzstd -lz $oracles) >"$TMPDIR/why" 2>&1
+		"$MT_BUILD/lib/libformats.a" -lzstd -lz -liberty $oracles) >"$TMPDIR/why" 2>&1
 }
 tool_flags=()
 

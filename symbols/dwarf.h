@@ -1,0 +1,366 @@
+/*
+ * What the files of the DWARF reader share: one file's debug sections, its units, and how to read
+ * an entry's attributes. Versions 2 to 5, 32-bit and 64-bit offsets, split and supplementary files.
+ * Every byte goes through a cursor; whatever is corrupt ends in an error or an absent value. Nobody
+ * but symbols/lines.c and the dwarf_*.c includes this.
+ */
+#ifndef MT_SYMBOLS_DWARF_H
+#define MT_SYMBOLS_DWARF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cursor.h"
+#include "formats/base/map64.h"
+#include "symbols/elf.h"
+
+struct mt_error;
+struct mt_interval_table;
+
+/* The numbers of the standard that are used here, under its names. */
+enum {
+	DW_TAG_array_type = 0x01,
+	DW_TAG_enumeration_type = 0x04,
+	DW_TAG_subroutine_type = 0x15,
+	DW_TAG_inlined_subroutine = 0x1d,
+	DW_TAG_subprogram = 0x2e,
+	DW_TAG_call_site = 0x48,
+	DW_TAG_GNU_call_site = 0x4109,
+
+	DW_AT_sibling = 0x01,
+	DW_AT_name = 0x03,
+	DW_AT_stmt_list = 0x10,
+	DW_AT_low_pc = 0x11,
+	DW_AT_high_pc = 0x12,
+	DW_AT_comp_dir = 0x1b,
+	DW_AT_abstract_origin = 0x31,
+	DW_AT_specification = 0x47,
+	DW_AT_ranges = 0x55,
+	DW_AT_call_file = 0x58,
+	DW_AT_call_line = 0x59,
+	DW_AT_linkage_name = 0x6e,
+	DW_AT_str_offsets_base = 0x72,
+	DW_AT_addr_base = 0x73,
+	DW_AT_rnglists_base = 0x74,
+	DW_AT_dwo_name = 0x76,
+	DW_AT_MIPS_linkage_name = 0x2007,
+	DW_AT_GNU_dwo_name = 0x2130,
+	DW_AT_GNU_dwo_id = 0x2131,
+	DW_AT_GNU_ranges_base = 0x2132,
+	DW_AT_GNU_addr_base = 0x2133,
+
+	DW_UT_compile = 1,
+	DW_UT_type = 2,
+	DW_UT_skeleton = 4,
+	DW_UT_split_compile = 5,
+	DW_UT_split_type = 6,
+
+	DW_FORM_addr = 0x01,
+	DW_FORM_block2 = 0x03,
+	DW_FORM_block4 = 0x04,
+	DW_FORM_data2 = 0x05,
+	DW_FORM_data4 = 0x06,
+	DW_FORM_data8 = 0x07,
+	DW_FORM_string = 0x08,
+	DW_FORM_block = 0x09,
+	DW_FORM_block1 = 0x0a,
+	DW_FORM_data1 = 0x0b,
+	DW_FORM_flag = 0x0c,
+	DW_FORM_sdata = 0x0d,
+	DW_FORM_strp = 0x0e,
+	DW_FORM_udata = 0x0f,
+	DW_FORM_ref_addr = 0x10,
+	DW_FORM_ref1 = 0x11,
+	DW_FORM_ref2 = 0x12,
+	DW_FORM_ref4 = 0x13,
+	DW_FORM_ref8 = 0x14,
+	DW_FORM_ref_udata = 0x15,
+	DW_FORM_indirect = 0x16,
+	DW_FORM_sec_offset = 0x17,
+	DW_FORM_exprloc = 0x18,
+	DW_FORM_flag_present = 0x19,
+	DW_FORM_strx = 0x1a,
+	DW_FORM_addrx = 0x1b,
+	DW_FORM_ref_sup4 = 0x1c,
+	DW_FORM_strp_sup = 0x1d,
+	DW_FORM_data16 = 0x1e,
+	DW_FORM_line_strp = 0x1f,
+	DW_FORM_ref_sig8 = 0x20,
+	DW_FORM_implicit_const = 0x21,
+	DW_FORM_loclistx = 0x22,
+	DW_FORM_rnglistx = 0x23,
+	DW_FORM_ref_sup8 = 0x24,
+	DW_FORM_strx1 = 0x25,
+	DW_FORM_strx2 = 0x26,
+	DW_FORM_strx3 = 0x27,
+	DW_FORM_strx4 = 0x28,
+	DW_FORM_addrx1 = 0x29,
+	DW_FORM_addrx2 = 0x2a,
+	DW_FORM_addrx3 = 0x2b,
+	DW_FORM_addrx4 = 0x2c,
+	DW_FORM_GNU_addr_index = 0x1f01,
+	DW_FORM_GNU_str_index = 0x1f02,
+	DW_FORM_GNU_ref_alt = 0x1f20,
+	DW_FORM_GNU_strp_alt = 0x1f21,
+};
+
+struct mt_abbrev_attribute {
+	uint16_t name, form;
+	uint8_t size;	  /* enum mt_form_size */
+	int64_t implicit; /* of DW_FORM_implicit_const */
+};
+
+/* How many bytes a value takes, where its form and the unit say that. */
+enum mt_form_size {
+	MT_SIZE_VARIES = 0,
+	MT_SIZE_NONE = 32, /* other small numbers are bytes */
+	MT_SIZE_ADDRESS,
+	MT_SIZE_OFFSET,
+};
+
+struct mt_abbrev {
+	uint64_t code;
+	uint16_t tag;
+	bool has_children;
+	bool has_sibling;
+	size_t first, count;	       /* in the table's attributes */
+	size_t first_skip, skip_count; /* in the table's skips */
+};
+
+/* A step over some values: so many bytes, addresses and offsets, then one whose size varies. */
+struct mt_abbrev_skip {
+	uint32_t bytes;
+	uint16_t addresses, offsets;
+	uint16_t form; /* 0: none */
+};
+
+struct mt_abbrevs {
+	MT_ARRAY(struct mt_abbrev) items;
+	MT_ARRAY(struct mt_abbrev_skip) skips;
+	MT_ARRAY(struct mt_abbrev_attribute) attributes;
+	struct mt_map64 by_code; /* only where codes do not count from 1 */
+};
+
+/* An attribute's value, as its form has it. */
+struct mt_dwarf_value {
+	uint16_t form;
+	uint64_t number;    /* constant, offset, index, address; 1 for a flag */
+	const char *string; /* of DW_FORM_string */
+};
+
+/* One file with debug sections. */
+struct mt_dwarf {
+	struct mt_elf *elf;
+	bool owned;	  /* elf is this one's to close */
+	const char *path; /* to find neighbours by, or NULL; borrowed unless owned */
+	struct mt_span info, abbrev, str, line, line_str, ranges, rnglists, addr, str_offsets;
+	struct mt_span cu_index;	      /* of a .dwp */
+	MT_ARRAY(struct mt_dwarf_unit) units; /* by rising offset; pointers to them hold */
+	MT_ARRAY(struct mt_abbrevs *) tables;
+	struct mt_map64 abbrev_tables; /* offset to index in tables */
+	struct mt_dwarf *supplement;   /* what dwz moved out; NULL: none, or not yet asked */
+	bool supplement_tried;
+	uint64_t budget; /* work that indexing may still do, so that absurd files end soon */
+};
+
+/* One unit of .debug_info. */
+struct mt_dwarf_unit {
+	struct mt_dwarf *file;
+	uint64_t offset, end, entries; /* in .debug_info: header, end, first entry */
+	uint16_t version;
+	uint8_t address_size, offset_size;
+	uint8_t type; /* DW_UT_* */
+	bool split;   /* from a .dwo or .dwp */
+	uint16_t root_tag;
+	uint64_t abbrev_offset;	    /* in file->abbrev, contribution included */
+	struct mt_abbrevs *abbrevs; /* NULL until needed */
+	uint64_t id;		    /* of a skeleton or split unit */
+	struct mt_span str_offsets, rnglists, addr, ranges; /* where its indices lead */
+	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+	uint64_t low_pc;
+	/* of the root entry: */
+	struct mt_dwarf_value low, high, range_list, line_list; /* form 0: not there */
+	const char *comp_dir, *dwo_name;			/* or NULL */
+};
+
+/* ---- dwarf_unit.c ---- */
+
+/*
+ * Finds the sections and lists the units. elf and path are borrowed unless `owned`, when they are
+ * taken, on failure too. Corrupt units end the list and leave an error in *problem, with *out valid
+ * all the same; without any .debug_info *out is NULL.
+ */
+struct mt_error *mt_dwarf_open(struct mt_elf *elf, const char *path, bool owned,
+			       struct mt_dwarf **out, struct mt_error **problem);
+void mt_dwarf_destroy(struct mt_dwarf *file);
+
+/* The abbreviations of a unit. */
+struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit);
+
+/* The unit that an offset of .debug_info lies in, or NULL. */
+struct mt_dwarf_unit *mt_dwarf_unit_at(struct mt_dwarf *file, uint64_t offset);
+
+/* Reads the unit that begins at offset: header and root entry. */
+struct mt_error *mt_dwarf_read_unit(struct mt_dwarf *file, uint64_t offset, uint64_t abbrev_base,
+				    const struct mt_dwarf_unit *skeleton,
+				    struct mt_dwarf_unit *out);
+
+/* ---- dwarf_abbrev.c ---- */
+
+/* Reads the table at an offset of .debug_abbrev; *out is the caller's. */
+struct mt_error *mt_abbrevs_read(const struct mt_span *section, uint64_t offset,
+				 struct mt_abbrevs **out);
+void mt_abbrevs_destroy(struct mt_abbrevs *table);
+
+/*
+ * Finds one abbreviation without keeping the table: *c is left at its attributes. False where it is
+ * not there. Takes the bytes it reads from *budget.
+ */
+bool mt_abbrevs_scan(const struct mt_span *section, uint64_t offset, uint64_t code,
+		     uint64_t *budget, struct mt_cursor *c, uint16_t *tag);
+
+/* The next attribute at c; name and form 0 end them. */
+struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c);
+
+/* The abbreviation of that code, or NULL. */
+const struct mt_abbrev *mt_abbrevs_find(const struct mt_abbrevs *table, uint64_t code);
+
+/* ---- dwarf_value.c ---- */
+
+/* LEB128 numbers; 64 bits of them. */
+uint64_t mt_dwarf_long_uleb(struct mt_cursor *c);
+
+/* Most are one byte. */
+static inline uint64_t mt_dwarf_uleb(struct mt_cursor *c)
+{
+	if (!c->bad && c->pos < c->end && *c->pos < 0x80)
+		return *c->pos++;
+	return mt_dwarf_long_uleb(c);
+}
+
+/* The same, signed. */
+int64_t mt_dwarf_sleb(struct mt_cursor *c);
+
+/* An offset of 4 or 8 bytes. */
+uint64_t mt_dwarf_offset(struct mt_cursor *c, uint8_t size);
+uint64_t mt_dwarf_address(struct mt_cursor *c, uint8_t size);
+
+/* Reads one value; c->bad for a form that nobody knows. */
+void mt_dwarf_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c, uint16_t form,
+		    int64_t implicit, struct mt_dwarf_value *out);
+
+/* The string that a value leads to, or NULL. */
+const char *mt_dwarf_string(const struct mt_dwarf_unit *unit, const struct mt_dwarf_value *value);
+
+/* The address that a value is or leads to; false where it is none. */
+bool mt_dwarf_value_address(const struct mt_dwarf_unit *unit, const struct mt_dwarf_value *value,
+			    uint64_t *out);
+bool mt_dwarf_indexed_address(const struct mt_dwarf_unit *unit, uint64_t index, uint64_t *out);
+
+/* The unit and the offset of the entry that a reference leads to; false where it leads nowhere. */
+bool mt_dwarf_reference(struct mt_dwarf_unit *unit, const struct mt_dwarf_value *value,
+			struct mt_dwarf_unit **to, uint64_t *offset);
+
+/* ---- dwarf_ranges.c ---- */
+
+/* Takes one piece of code, end not included; false to stop. */
+struct mt_range_sink {
+	bool (*add)(void *context, uint64_t start, uint64_t end);
+	void *context;
+};
+
+/* Gives every piece of a list of ranges; false where the list is corrupt or the sink stopped. */
+bool mt_dwarf_ranges(const struct mt_dwarf_unit *unit, const struct mt_dwarf_value *list,
+		     const struct mt_range_sink *sink);
+
+/* The same for what an entry says by low_pc and high_pc. */
+bool mt_dwarf_low_high(const struct mt_dwarf_unit *unit, uint64_t low,
+		       const struct mt_dwarf_value *high, const struct mt_range_sink *sink);
+
+/* The same for the code of a unit, as its root entry has it. */
+bool mt_dwarf_unit_ranges(const struct mt_dwarf_unit *unit, const struct mt_range_sink *sink);
+
+/* ---- dwarf_split.c ---- */
+
+/* The file that dwz moved shared entries to; NULL where there is none at hand. */
+struct mt_dwarf *mt_dwarf_supplement(struct mt_dwarf *file);
+
+/* The other files that split units of one file came from. */
+struct mt_dwarf_splits {
+	MT_ARRAY(struct mt_dwarf *) files;
+	struct mt_dwarf *package; /* the .dwp */
+	bool package_tried;
+	MT_ARRAY(struct mt_dwarf_unit *) units;
+};
+
+void mt_dwarf_splits_deinit(struct mt_dwarf_splits *splits);
+
+/* The full unit of a skeleton, kept by splits. */
+struct mt_error *mt_dwarf_splits_find(struct mt_dwarf_splits *splits,
+				      const struct mt_dwarf_unit *skeleton,
+				      struct mt_dwarf_unit **out);
+
+/* ---- dwarf_line.c ---- */
+
+struct mt_line_row {
+	uint64_t address;
+	uint32_t file, line; /* line 0: none; so is the end of a sequence */
+};
+
+struct mt_line_file {
+	const char *name;
+	uint64_t directory;
+	char *path; /* joined, once asked for */
+};
+
+struct mt_line_table {
+	MT_ARRAY(struct mt_line_row) rows; /* by address */
+	MT_ARRAY(struct mt_line_file) files;
+	MT_ARRAY(const char *) directories;
+	const char *comp_dir;
+	uint32_t first_file; /* number of files[0] */
+};
+
+/* Reads a unit's line program; code tells which addresses are code at all. */
+struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
+				    bool (*is_code)(const void *context, uint64_t address),
+				    const void *context, struct mt_line_table *out);
+void mt_line_table_deinit(struct mt_line_table *table);
+
+/* The row that covers an address, or NULL. */
+const struct mt_line_row *mt_line_table_find(const struct mt_line_table *table, uint64_t address);
+
+/* A file's path, or NULL; borrowed from the table. */
+const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
+
+/* ---- dwarf_scopes.c ---- */
+
+#define MT_SCOPE_NONE UINT32_MAX
+
+/* A function with code, or a call that was inlined into one. */
+struct mt_scope {
+	struct mt_dwarf_unit *unit;
+	uint64_t entry;	  /* its offset */
+	const char *name; /* once asked for */
+	uint32_t parent;  /* the scope that an inlined call stands in; MT_SCOPE_NONE: a function */
+	uint32_t call_file, call_line;
+	bool named, mangled;
+};
+
+struct mt_scopes {
+	MT_ARRAY(struct mt_scope) items;
+	struct mt_interval_table *table; /* address to the innermost scope */
+};
+
+/* Walks all entries of a unit. */
+struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit,
+				bool (*is_code)(const void *context, uint64_t address),
+				const void *context, struct mt_scopes *out);
+void mt_scopes_deinit(struct mt_scopes *scopes);
+
+/* A scope's name as the DWARF has it, *mangled where it is a linkage name; NULL without one. */
+const char *mt_scope_name(struct mt_scope *scope, bool *mangled);
+
+#endif

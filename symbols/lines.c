@@ -1,0 +1,220 @@
+/*
+ * Lines and inlined calls by address: which unit has it, that unit's tables, and the chain that
+ * they give.
+ */
+#include "symbols/lines.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "symbols/dwarf.h"
+#include "symbols/interval_table.h"
+
+/* A unit that was asked about. */
+struct tables {
+	struct mt_scopes scopes;
+	struct mt_line_table lines;
+};
+
+struct mt_lines {
+	const struct mt_elf *image;
+	struct mt_dwarf *file;
+	struct mt_dwarf_splits splits;
+	struct mt_interval_table *units; /* address to unit */
+	struct tables **tables;		 /* by unit, NULL where nobody asked */
+	char *problem;
+};
+
+MT_DEFINE_CLEANUP(mt_lines, struct mt_lines)
+
+/* Only code that is mapped: what the linker dropped is left at 0, 1 or -1. */
+static bool is_code(const void *context, uint64_t address)
+{
+	size_t count;
+	const struct mt_segment *segments = mt_elf_segments(context, &count);
+
+	for (size_t i = 0; address && i < count; i++) {
+		if ((segments[i].flags & PF_X) &&
+		    address - segments[i].vaddr < segments[i].memory_size)
+			return true;
+	}
+	return false;
+}
+
+/* Keeps the first thing that was wrong. Takes err, which may be NULL. */
+static void note_problem(struct mt_lines *lines, struct mt_error *err)
+{
+	if (err && !lines->problem)
+		lines->problem = strdup(err->message);
+	mt_error_destroy(err);
+}
+
+/* ---- Units ---- */
+
+struct indexing {
+	struct mt_lines *lines;
+	MT_ARRAY(struct mt_interval) intervals;
+	uint32_t unit;
+	bool nomem;
+};
+
+static void indexing_deinit(struct indexing *indexing)
+{
+	mt_array_deinit(&indexing->intervals);
+}
+
+static bool add_interval(void *context, uint64_t start, uint64_t end)
+{
+	struct indexing *indexing = context;
+	uint64_t *budget = &indexing->lines->file->budget;
+	struct mt_interval *interval;
+
+	if (*budget < sizeof(*interval))
+		return false;
+	*budget -= sizeof(*interval);
+	if (!is_code(indexing->lines->image, start))
+		return true;
+	interval = mt_array_push(&indexing->intervals);
+	indexing->nomem |= !interval;
+	if (interval)
+		*interval = (struct mt_interval){start, end, 0, indexing->unit};
+	return interval;
+}
+
+static struct mt_error *index_units(struct mt_lines *lines)
+{
+	MT_CLEANUP(indexing_deinit) struct indexing indexing = {.lines = lines};
+	const struct mt_range_sink sink = {add_interval, &indexing};
+	struct mt_dwarf *file = lines->file;
+
+	for (size_t i = 0; i < file->units.count && !indexing.nomem; i++) {
+		const struct mt_dwarf_unit *unit = &file->units.items[i];
+
+		indexing.unit = (uint32_t)i;
+		if (!mt_dwarf_unit_ranges(unit, &sink) && !indexing.nomem)
+			note_problem(lines,
+				     mt_error_create(MT_ERR_FORMAT,
+						     ".debug_info: unit at 0x%llx: corrupt ranges",
+						     (unsigned long long)unit->offset));
+	}
+	if (indexing.nomem)
+		return mt_error_nomem();
+	lines->units = mt_interval_table_create(indexing.intervals.items, indexing.intervals.count);
+	lines->tables = calloc(file->units.count + 1, sizeof(struct tables *));
+	return lines->units && lines->tables ? NULL : mt_error_nomem();
+}
+
+struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
+				 struct mt_lines **out)
+{
+	MT_CLEANUP(mt_lines_destroy_p) struct mt_lines *lines = calloc(1, sizeof(*lines));
+	struct mt_error *err, *problem;
+
+	if (!lines)
+		return mt_error_nomem();
+	lines->image = image;
+	err = mt_dwarf_open(debug, path, false, &lines->file, &problem);
+	if (err)
+		return err;
+	note_problem(lines, problem);
+	err = lines->file ? index_units(lines) : NULL;
+	if (!err)
+		*out = lines->file ? MT_TAKE(lines) : NULL;
+	return err;
+}
+
+static void tables_destroy(struct tables *tables)
+{
+	if (!tables)
+		return;
+	mt_scopes_deinit(&tables->scopes);
+	mt_line_table_deinit(&tables->lines);
+	free(tables);
+}
+
+void mt_lines_destroy(struct mt_lines *lines)
+{
+	if (!lines)
+		return;
+	for (size_t i = 0; lines->tables && i < lines->file->units.count; i++)
+		tables_destroy(lines->tables[i]);
+	free(lines->tables);
+	mt_interval_table_destroy(lines->units);
+	mt_dwarf_splits_deinit(&lines->splits);
+	mt_dwarf_destroy(lines->file);
+	free(lines->problem);
+	free(lines);
+}
+
+const char *mt_lines_problem(const struct mt_lines *lines)
+{
+	return lines->problem;
+}
+
+/* ---- Answers ---- */
+
+/* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
+static struct tables *read_tables(struct mt_lines *lines, struct mt_dwarf_unit *unit)
+{
+	struct tables *tables = calloc(1, sizeof(*tables));
+	struct mt_dwarf_unit *full = unit;
+
+	if (!tables)
+		return NULL;
+	note_problem(lines, mt_line_table_read(unit, is_code, lines->image, &tables->lines));
+	if (unit->dwo_name)
+		note_problem(lines, mt_dwarf_splits_find(&lines->splits, unit, &full));
+	note_problem(lines, mt_scopes_read(full, is_code, lines->image, &tables->scopes));
+	return tables;
+}
+
+/* The chain of calls from a scope outwards. */
+static size_t list_scopes(struct tables *tables, uint32_t scope,
+			  struct mt_lines_frame out[MT_LINES_DEPTH])
+{
+	size_t count = 0;
+
+	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
+		struct mt_scope *at = &tables->scopes.items.items[scope];
+
+		out[count].name = mt_scope_name(at, &out[count].mangled);
+		count++;
+		if (at->parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
+			out[count].file = mt_line_table_path(&tables->lines, at->call_file);
+			out[count].line = out[count].file ? at->call_line : 0;
+		}
+		scope = at->parent;
+	}
+	return count;
+}
+
+size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
+		     struct mt_lines_frame out[MT_LINES_DEPTH])
+{
+	uint32_t unit = mt_interval_table_find(lines->units, vaddr), scope = MT_SCOPE_NONE;
+	const struct mt_line_row *row;
+	struct tables *tables;
+
+	if (unit == MT_INTERVAL_NONE)
+		return 0;
+	if (!lines->tables[unit])
+		lines->tables[unit] = read_tables(lines, &lines->file->units.items[unit]);
+	tables = lines->tables[unit];
+	if (!tables)
+		return 0;
+	out[0] = (struct mt_lines_frame){0};
+	row = mt_line_table_find(&tables->lines, vaddr);
+	if (row) {
+		out[0].file = mt_line_table_path(&tables->lines, row->file);
+		out[0].line = out[0].file ? row->line : 0;
+	}
+	if (tables->scopes.table)
+		scope = mt_interval_table_find(tables->scopes.table, vaddr);
+	if (scope == MT_SCOPE_NONE)
+		return out[0].file != NULL;
+	return list_scopes(tables, scope, out);
+}

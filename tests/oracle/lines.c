@@ -1,0 +1,184 @@
+/*
+ * Asks symbols/lines about addresses, for comparison with addr2line and to break it:
+ *
+ *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
+ *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
+ *	lines -m N FILE < ADDRESSES     the same questions of N copies with damaged debug sections
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/err.h"
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+#include "symbols/lines.h"
+
+enum {
+	ADDRESSES_MAX = 1 << 20,
+};
+
+static uint64_t addresses[ADDRESSES_MAX];
+static size_t address_count;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void read_addresses(void)
+{
+	char line[64];
+
+	while (address_count < ADDRESSES_MAX && fgets(line, sizeof(line), stdin))
+		addresses[address_count++] = strtoull(line, NULL, 16);
+}
+
+static int fail(struct mt_error *err)
+{
+	fprintf(stderr, "lines: %s\n", err->message);
+	mt_error_destroy(err);
+	return 1;
+}
+
+static void print_frame(const struct mt_lines_frame *frame)
+{
+	char *name = frame->mangled ? mt_demangle(frame->name) : NULL;
+
+	printf("%s\n%s:%u\n",
+	       name	     ? name
+	       : frame->name ? frame->name
+			     : "??",
+	       frame->file ? frame->file : "??", frame->line);
+	free(name);
+}
+
+/* Asks about every address; gives the number of frames. */
+static size_t ask(struct mt_lines *lines, bool print)
+{
+	struct mt_lines_frame frames[MT_LINES_DEPTH];
+	size_t all = 0;
+
+	for (size_t i = 0; i < address_count; i++) {
+		size_t count = mt_lines_find(lines, addresses[i], frames);
+
+		all += count;
+		if (print)
+			printf("0x%016llx\n", (unsigned long long)addresses[i]);
+		for (size_t k = 0; print && k < count; k++)
+			print_frame(&frames[k]);
+	}
+	return all;
+}
+
+static int run(struct mt_elf *elf, const char *path, bool timed)
+{
+	struct mt_lines *lines = NULL;
+	double start = now(), opened, first;
+	struct mt_error *err = mt_lines_create(elf, elf, path, &lines);
+	size_t frames;
+
+	if (err)
+		return fail(err);
+	if (!lines) {
+		fputs("lines: no debug information\n", stderr);
+		return 1;
+	}
+	opened = now();
+	frames = ask(lines, !timed);
+	first = now();
+	if (timed) {
+		ask(lines, false);
+		printf("open %.2f ms, first round %.2f ms, second %.0f ns an address, %zu frames\n",
+		       (opened - start) * 1e3, (first - opened) * 1e3,
+		       (now() - first) * 1e9 / (double)address_count, frames);
+	}
+	if (mt_lines_problem(lines))
+		fprintf(stderr, "lines: %s\n", mt_lines_problem(lines));
+	mt_lines_destroy(lines);
+	return 0;
+}
+
+/* Changes a few bytes of each debug section. */
+static void damage(uint8_t *bytes, const struct mt_elf *elf, const uint8_t *original)
+{
+	struct mt_elf_section_info info;
+
+	for (size_t i = 1; mt_elf_section_info(elf, i, &info); i++) {
+		struct mt_span span = mt_elf_section((struct mt_elf *)elf, info.name);
+		long hits = rand() % 4;
+
+		if (strncmp(info.name, ".debug_", 7) != 0 || !span.bytes || !span.size)
+			continue;
+		while (hits--)
+			bytes[(size_t)(span.bytes - original) + (size_t)rand() % span.size] =
+				(uint8_t)rand();
+	}
+}
+
+static int break_copies(const char *path, long copies)
+{
+	FILE *file = fopen(path, "rb");
+	static uint8_t original[4 << 20], bytes[4 << 20];
+	size_t size = file ? fread(original, 1, sizeof(original), file) : 0, frames = 0, noted = 0;
+	struct mt_elf *elf, *broken;
+	struct mt_error *err = mt_elf_open_memory(original, size, path, &elf);
+
+	if (file)
+		fclose(file);
+	if (err)
+		return fail(err);
+	srand(1);
+	for (long i = 0; i < copies; i++) {
+		struct mt_lines *lines = NULL;
+
+		memcpy(bytes, original, size);
+		damage(bytes, elf, original);
+		err = mt_elf_open_memory(bytes, size, path, &broken);
+		if (err)
+			return fail(err);
+		err = mt_lines_create(broken, broken, NULL, &lines);
+		if (err)
+			mt_error_destroy(err);
+		if (lines) {
+			frames += ask(lines, false);
+			noted += mt_lines_problem(lines) != NULL;
+		}
+		mt_lines_destroy(lines);
+		mt_elf_destroy(broken);
+	}
+	mt_elf_destroy(elf);
+	printf("%ld copies, damage noted in %zu, %zu frames\n", copies, noted, frames);
+	return noted ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct mt_elf *elf;
+	struct mt_error *err;
+	long copies = 0;
+	bool timed = false;
+	int option, status;
+
+	while ((option = getopt(argc, argv, "tm:")) != -1) {
+		timed |= option == 't';
+		copies = option == 'm' ? atol(optarg) : copies;
+	}
+	if (optind + 1 != argc)
+		return 2;
+	read_addresses();
+	if (copies)
+		return break_copies(argv[optind], copies);
+	err = mt_elf_open_file(argv[optind], &elf);
+	if (err)
+		return fail(err);
+	mt_elf_set_codec(elf, &mt_elf_codec_all);
+	status = run(elf, argv[optind], timed);
+	mt_elf_destroy(elf);
+	return status;
+}
