@@ -14,12 +14,18 @@
 #include "report/sequences.h"
 #include "symbols/symbolize.h"
 
+/* The functions of a frame. */
+struct named {
+	struct mt_frame_name *names; /* NULL: not yet named */
+	size_t count;
+};
+
 struct mt_frames {
 	struct mt_namer namer;
 	struct mt_sequences *keys; /* id: the frame's key */
 	struct mt_strings *strings;
-	MT_ARRAY(struct mt_frame_name *) names; /* by id; NULL: not yet named */
-	size_t unnamed_from;			/* every id below is named */
+	MT_ARRAY(struct named) names; /* by id */
+	size_t unnamed_from;	      /* every id below is named */
 };
 
 struct mt_frames *mt_frames_create(const struct mt_namer *namer)
@@ -43,7 +49,7 @@ void mt_frames_destroy(struct mt_frames *frames)
 	if (!frames)
 		return;
 	for (size_t i = 0; i < frames->names.count; i++)
-		free(frames->names.items[i]);
+		free(frames->names.items[i].names);
 	mt_array_deinit(&frames->names);
 	mt_strings_destroy(frames->strings);
 	mt_sequences_destroy(frames->keys);
@@ -79,34 +85,50 @@ static bool extend_names(struct mt_frames *frames)
 	if (!mt_array_reserve(&frames->names, count))
 		return false;
 	while (frames->names.count < count)
-		frames->names.items[frames->names.count++] = NULL;
+		frames->names.items[frames->names.count++] = (struct named){0};
+	return true;
+}
+
+/* Asks the namer; false out of memory. */
+static bool name_frame(struct mt_frames *frames, uint32_t id)
+{
+	const struct mt_symbol *symbol =
+		frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
+	MT_CLEANUP_FREE struct mt_frame_name *names = NULL;
+	size_t count = 1;
+
+	while (symbol[count - 1].inlined)
+		count++;
+	names = calloc(count, sizeof(*names));
+	for (size_t i = 0; names && i < count; i++) {
+		names[i] = (struct mt_frame_name){
+			.name = mt_strings_intern(frames->strings, symbol[i].name,
+						  strlen(symbol[i].name)),
+			.resolved = symbol[i].resolved,
+			.offset = symbol[i].offset,
+			.dso = symbol[i].dso,
+			.file = symbol[i].file,
+			.line = symbol[i].line,
+			.inlined = symbol[i].inlined,
+		};
+		if (names[i].name == MT_STRING_NONE)
+			return false;
+	}
+	if (!names)
+		return false;
+	frames->names.items[id] = (struct named){MT_TAKE(names), count};
 	return true;
 }
 
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count)
 {
-	const struct mt_symbol *symbol;
-	struct mt_frame_name *name;
-
 	*count = 1;
 	if (id >= frames->names.count && !extend_names(frames))
 		return NULL;
-	if (frames->names.items[id])
-		return frames->names.items[id];
-	name = malloc(sizeof(*name));
-	if (!name)
+	if (!frames->names.items[id].names && !name_frame(frames, id))
 		return NULL;
-	symbol = frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
-	name->resolved = symbol->resolved;
-	name->offset = symbol->offset;
-	name->dso = symbol->dso;
-	name->name = mt_strings_intern(frames->strings, symbol->name, strlen(symbol->name));
-	if (name->name == MT_STRING_NONE) {
-		free(name);
-		return NULL;
-	}
-	frames->names.items[id] = name;
-	return name;
+	*count = frames->names.items[id].count;
+	return frames->names.items[id].names;
 }
 
 struct pending {
@@ -135,7 +157,7 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 	if (!pending || !extend_names(frames))
 		return mt_error_nomem();
 	for (size_t id = frames->unnamed_from; id < count; id++) {
-		if (!frames->names.items[id])
+		if (!frames->names.items[id].names)
 			pending[pending_count++] = (struct pending){
 				*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
 	}

@@ -31,7 +31,10 @@ struct mt_frame_key {
 	uint64_t offset; /* within the image's file; without an image, the address itself */
 };
 
-/* Gives the symbol of a frame, never NULL; borrowed as long as the namer's owner says. */
+/*
+ * Gives the symbol of a frame, never NULL, or several one behind the other, each inlined into the
+ * next; borrowed as long as the namer's owner says.
+ */
 struct mt_namer {
 	const struct mt_symbol *(*name)(void *context, const struct mt_frame_key *key);
 	void *context;
@@ -39,12 +42,15 @@ struct mt_namer {
 
 /* One function of a frame. */
 struct mt_frame_name {
-	uint32_t name;	 /* id of the function's name in mt_frames_strings(); "[libc.so.6]",
-			    "[unknown]" where not resolved */
-	bool resolved;	 /* name is a function's */
-	uint64_t offset; /* of the frame's address within the function */
-	const char *dso; /* the image's recorded path, "[kernel.kallsyms]", a module's name,
-			    "[unknown]" */
+	uint32_t name;	  /* id of the function's name in mt_frames_strings(); "[libc.so.6]",
+			     "[unknown]" where not resolved */
+	bool resolved;	  /* name is a function's */
+	uint64_t offset;  /* of the frame's address within the function */
+	const char *dso;  /* the image's recorded path, "[kernel.kallsyms]", a module's name,
+			     "[unknown]" */
+	const char *file; /* whole path as the compiler knew it, or NULL; borrowed from the namer */
+	uint32_t line;	  /* 0 where file is NULL */
+	bool inlined;	  /* into the function that follows */
 };
 
 /* NULL out of memory. The namer's context is borrowed. */

@@ -101,6 +101,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.facts = mt_session_facts(session),
 		.width = 80,
 		.selected = mt_selection_given(&options->selection),
+		.srcline = options->srcline,
 	};
 	struct winsize size;
 
@@ -211,6 +212,16 @@ static void print_remarks(const struct mt_facts *facts)
 			facts->kernel_problem);
 }
 
+/* Names fall back to the symbol where debug information is damaged or a part of it is missing. */
+static void print_lines_problem(const struct mt_session *session)
+{
+	const char *path, *problem = mt_session_lines_problem(session, &path);
+
+	if (problem)
+		fprintf(stderr, TOOL ": %s: inlined functions and lines are incomplete: %s\n", path,
+			problem);
+}
+
 /* Why there is nothing to show, with the names that would have shown something. */
 static enum status say_nothing(const struct mt_report_options *options,
 			       const struct mt_facts *facts)
@@ -277,6 +288,8 @@ static enum status run(const struct mt_report_options *options)
 			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
 		.images = options->output->needs & MT_NEEDS_IMAGES,
 		.no_demangle = options->no_demangle,
+		.inlined = !options->no_inline,
+		.lines = options->srcline || !options->no_inline,
 		.method = options->unwind,
 		.max_frames = options->max_stack,
 		.workers = options->workers ? options->workers : online_cpus(),
@@ -299,6 +312,8 @@ static enum status run(const struct mt_report_options *options)
 		return fail(err);
 	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
 		print_remarks(mt_session_facts(session));
+	if (!options->quiet)
+		print_lines_problem(session);
 	if (!mt_session_facts(session)->selected)
 		return say_nothing(options, mt_session_facts(session));
 	return judge(options, mt_session_facts(session));

@@ -109,7 +109,9 @@ static struct mt_error *open_images(struct mt_naming *naming,
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out)
 {
 	MT_CLEANUP(mt_naming_destroy_p) struct mt_naming *naming = calloc(1, sizeof(*naming));
-	struct mt_symbolizer_options symbolizer = {.demangle = options->demangle};
+	struct mt_symbolizer_options symbolizer = {.demangle = options->demangle,
+						   .inlined = options->inlined,
+						   .lines = options->lines};
 	struct mt_error *err;
 
 	if (!naming)
@@ -229,6 +231,16 @@ const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key 
 		symbolizer = naming->kernel_symbolizer ? naming->kernel_symbolizer : symbolizer;
 	}
 	return mt_symbolize(symbolizer, image, key->offset);
+}
+
+const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path)
+{
+	const struct mt_image *image;
+	const char *problem = mt_symbolizer_lines_problem(naming->symbolizer, &image);
+
+	if (problem)
+		*path = image->identity.path;
+	return problem;
 }
 
 static int compare_images(const void *a, const void *b)

@@ -24,6 +24,8 @@ struct mt_naming_options {
 	const char *symfs;     /* a directory to look for files in first: borrowed, or NULL */
 	const char *debug_dir; /* one to look in after this machine's files; the same */
 	bool demangle;
+	bool inlined; /* name the functions that were inlined, too */
+	bool lines;   /* give files and lines */
 };
 
 /*
@@ -52,6 +54,12 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 
 /* The symbol of a frame; a mt_namer's function, with the naming as context. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
+
+/*
+ * What was wrong with the debug information of an image so far, and which image; NULL where nothing
+ * was.
+ */
+const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path);
 
 /*
  * Lists the images in facts: with frames, those that a frame lies in, by number of frames; without,

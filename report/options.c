@@ -144,6 +144,22 @@ static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *n
 	return set_directory(&o->debug_dir, name, value);
 }
 
+static struct mt_error *set_inline(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)value;
+	o->no_inline = !strcmp(name, "--no-inline");
+	return NULL;
+}
+
+static struct mt_error *set_srcline(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	(void)name;
+	(void)value;
+	o->srcline = true;
+	return NULL;
+}
+
 static struct mt_error *set_no_demangle(struct mt_report_options *o, const char *name,
 					const char *value)
 {
@@ -283,6 +299,11 @@ static const struct option others[] = {
 	{0, "kallsyms", NULL, "FILE", set_kallsyms,
 	 "kernel symbols from there; by default this machine's, where it is the boot that was "
 	 "recorded"},
+	{0, "inline", NULL, NULL, set_inline,
+	 "name the functions that were inlined, too, where debug information is at hand (default)"},
+	{0, "no-inline", NULL, NULL, set_inline, "only functions that were called"},
+	{0, "srcline", NULL, NULL, set_srcline,
+	 "add FILE:LINE to each function in --folded and --script"},
 	{0, "no-demangle", NULL, NULL, set_no_demangle,
 	 "C++ and Rust names as the linker sees them"},
 	{0, "strict", NULL, "[PCT]", set_strict,

@@ -31,6 +31,8 @@ struct mt_report_options {
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;
 	bool no_demangle;
+	bool no_inline;
+	bool srcline;
 	bool quiet;
 	bool strict;
 	double strict_percent; /* of user stacks that may end early */

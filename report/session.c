@@ -151,7 +151,9 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 	struct mt_naming_options naming = {.kallsyms = options->kallsyms,
 					   .symfs = options->symfs,
 					   .debug_dir = options->debug_dir,
-					   .demangle = !options->no_demangle};
+					   .demangle = !options->no_demangle,
+					   .inlined = options->inlined,
+					   .lines = options->lines};
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = calloc(1, sizeof(*session));
 	struct mt_error *err;
 
@@ -824,4 +826,9 @@ const char *mt_session_image_path(const struct mt_session *session, uint32_t ima
 	const struct mt_image *found = mt_image_set_get(mt_naming_images(session->naming), image);
 
 	return found ? found->identity.path : "[unknown]";
+}
+
+const char *mt_session_lines_problem(const struct mt_session *session, const char **path)
+{
+	return mt_naming_lines_problem(session->naming, path);
 }

@@ -32,6 +32,7 @@ struct mt_session_options {
 	bool addresses;			      /* give address and source of each frame too */
 	bool images;			      /* list the images in the facts at the end */
 	bool no_demangle;
+	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
 	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
@@ -79,5 +80,11 @@ struct mt_frames *mt_session_frames(struct mt_session *session);
 
 /* The recorded path of an image, by its id in frames; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
+
+/*
+ * What is wrong with the debug information of the images that frames were named in, so far, and
+ * which image; NULL where nothing is.
+ */
+const char *mt_session_lines_problem(const struct mt_session *session, const char **path);
 
 #endif

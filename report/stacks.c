@@ -4,9 +4,13 @@
 #include "report/stacks.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/strings.h"
 #include "report/frames.h"
 #include "report/sequences.h"
 
@@ -61,9 +65,11 @@ struct mt_paths {
 	struct mt_sequences *runs;
 	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
 	MT_ARRAY(uint32_t) scratch;
+	bool srcline; /* names are spelled with their lines */
 };
 
-struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames)
+struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
+				 bool srcline)
 {
 	struct mt_paths *paths = calloc(1, sizeof(*paths));
 
@@ -71,6 +77,7 @@ struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frame
 		return NULL;
 	paths->stacks = stacks;
 	paths->frames = frames;
+	paths->srcline = srcline;
 	paths->runs = mt_sequences_create();
 	if (!paths->runs) {
 		free(paths);
@@ -89,6 +96,26 @@ void mt_paths_destroy(struct mt_paths *paths)
 	free(paths);
 }
 
+/* Id of "NAME FILE:LINE" with the last part of the file's path, as perf's srcline key has it. */
+static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_name *name)
+{
+	struct mt_strings *strings = mt_frames_strings(paths->frames);
+	MT_CLEANUP_FREE char *text = NULL;
+	const char *slash;
+	int length;
+
+	if (!paths->srcline || !name->file)
+		return name->name;
+	slash = strrchr(name->file, '/');
+	length = asprintf(&text, "%s %s:%u", mt_strings_get(strings, name->name),
+			  slash ? slash + 1 : name->file, name->line);
+	if (length < 0) {
+		text = NULL;
+		return MT_STRING_NONE;
+	}
+	return mt_strings_intern(strings, text, (size_t)length);
+}
+
 /* Puts the names of a stack into the scratch array, root first. */
 static bool spell(struct mt_paths *paths, uint32_t stack)
 {
@@ -102,8 +129,13 @@ static bool spell(struct mt_paths *paths, uint32_t stack)
 
 		if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
 			return false;
-		while (names--)
-			paths->scratch.items[paths->scratch.count++] = name[names].name;
+		while (names--) {
+			uint32_t spelled = spell_line(paths, &name[names]);
+
+			if (spelled == MT_STRING_NONE)
+				return false;
+			paths->scratch.items[paths->scratch.count++] = spelled;
+		}
 	}
 	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef MT_REPORT_STACKS_H
 #define MT_REPORT_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,12 @@ size_t mt_stacks_count(const struct mt_stacks *stacks);
 
 #define MT_PATH_NONE UINT32_MAX
 
-/* NULL out of memory. Borrows both tables. */
-struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames);
+/*
+ * NULL out of memory. Borrows both tables. srcline: a name is followed by " FILE:LINE" where that
+ * is known.
+ */
+struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
+				 bool srcline);
 void mt_paths_destroy(struct mt_paths *paths);
 
 /*

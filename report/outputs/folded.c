@@ -183,7 +183,7 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 				       .strings = table->strings};
 	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
 	MT_CLEANUP(mt_paths_destroy_p)
-	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames);
+	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, view->srcline);
 	struct mt_error *err;
 
 	if (!groups || !paths)

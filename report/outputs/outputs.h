@@ -29,6 +29,7 @@ struct mt_view {
 	unsigned int width;	      /* columns of the terminal, 80 where it is none */
 	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
 	bool selected;		      /* selectors were given */
+	bool srcline;		      /* frames are shown with file and line */
 };
 
 struct mt_output {

@@ -19,6 +19,7 @@ enum {
 struct script {
 	struct mt_table *table;
 	size_t time, event, comm, tid, cpu, stack, period;
+	bool srcline;
 	FILE *to;
 };
 
@@ -35,6 +36,16 @@ static void print_head(const struct script *script, const struct mt_row *row)
 	fprintf(script->to, "%10.0f ", row->values[script->period].value);
 	mt_text_print_clean(mt_table_string(script->table, row, script->event), script->to);
 	fputs(": \n", script->to);
+}
+
+/* On a line of its own, indented, the last part of the path, as perf does. */
+static void print_line(const struct script *script, const struct mt_frame_name *name)
+{
+	const char *slash = strrchr(name->file, '/');
+
+	fputs("\n  ", script->to);
+	mt_text_print_clean(slash ? slash + 1 : name->file, script->to);
+	fprintf(script->to, ":%" PRIu32, name->line);
 }
 
 /*
@@ -54,9 +65,16 @@ static void print_frame(const struct script *script, uint64_t address, bool retu
 	} else {
 		fputs("[unknown]", script->to);
 	}
-	fputs(" (", script->to);
-	mt_text_print_clean(name->dso, script->to);
-	fputs(")\n", script->to);
+	if (name->inlined) {
+		fputs(" (inlined)", script->to);
+	} else {
+		fputs(" (", script->to);
+		mt_text_print_clean(name->dso, script->to);
+		fputc(')', script->to);
+	}
+	if (script->srcline && name->file)
+		print_line(script, name);
+	fputc('\n', script->to);
 }
 
 static struct mt_error *print_stack(const struct script *script, const struct mt_row *row)
@@ -90,12 +108,12 @@ static struct mt_error *write_script(const struct mt_view *view, struct mt_table
 		.cpu = mt_table_key(table, "cpu"),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.period = mt_table_value(table, "period"),
+		.srcline = view->srcline,
 		.to = to,
 	};
 	struct mt_row row;
 	bool more;
 
-	(void)view;
 	if (script.time == MT_COLUMN_NONE || script.tid == MT_COLUMN_NONE ||
 	    script.cpu == MT_COLUMN_NONE || script.period == MT_COLUMN_NONE)
 		return mt_error_create(MT_ERR_USAGE, "--script shows samples, and --%s has none",

@@ -37,6 +37,8 @@ struct sum {
 	uint32_t name; /* string id */
 	const char *text, *where;
 	double value;
+	const char *file; /* that the function is in, or NULL */
+	uint32_t line;	  /* 0: several */
 };
 
 typedef MT_ARRAY(struct sum) sums;
@@ -58,19 +60,20 @@ static void summary_deinit(struct summary *s)
 }
 
 /* The widest text is a function; few sums, so a search is enough. */
-static bool add_sum(sums *to, uint32_t name, const char *text, const char *where, double value)
+static struct sum *add_sum(sums *to, uint32_t name, const char *text, const char *where,
+			   double value)
 {
 	struct sum *sum;
 
 	for (size_t i = 0; i < to->count; i++) {
 		if (to->items[i].name == name && to->items[i].where == where) {
 			to->items[i].value += value;
-			return true;
+			return &to->items[i];
 		}
 	}
 	sum = mt_array_push(to);
 	if (sum)
-		*sum = (struct sum){name, text, where, value};
+		*sum = (struct sum){.name = name, .text = text, .where = where, .value = value};
 	return sum;
 }
 
@@ -332,6 +335,39 @@ static bool is_system(const struct mt_frame_name *name, bool kernel)
 	return kernel;
 }
 
+/* Headers of the compiler and of libraries, from which so much is inlined. */
+static bool is_system_source(const char *file)
+{
+	return !strncmp(file, "/usr/", 5) || !strncmp(file, "/opt/", 5) || strstr(file, "/rustc/");
+}
+
+/* Of the functions of a frame, the innermost that is written in none of those. */
+static const struct mt_frame_name *own_function(const struct mt_frame_name *names, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (names[i].file && !is_system_source(names[i].file))
+			return &names[i];
+	}
+	return &names[count - 1];
+}
+
+static bool add_guilty(struct summary *s, const struct mt_frame_name *guilty, double value)
+{
+	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), guilty->name);
+	size_t known = s->functions.count;
+	struct sum *sum = add_sum(&s->functions, guilty->name, text, guilty->dso, value);
+
+	if (!sum)
+		return false;
+	if (s->functions.count > known) {
+		sum->file = guilty->file;
+		sum->line = guilty->line;
+	} else if (sum->line != guilty->line) {
+		sum->line = 0;
+	}
+	return true;
+}
+
 /*
  * The innermost function outside the kernel and the system's libraries, else the innermost of the
  * user's, else of all.
@@ -350,6 +386,7 @@ static bool blame(struct summary *s, uint32_t stack, double value)
 
 		if (!name)
 			return false;
+		name = own_function(name, names);
 		if (!is_system(name, kernel)) {
 			guilty = name;
 			break;
@@ -358,9 +395,27 @@ static bool blame(struct summary *s, uint32_t stack, double value)
 			guilty = name;
 		guilty_in_kernel = guilty == name ? kernel : guilty_in_kernel;
 	}
-	return !guilty ||
-	       add_sum(&s->functions, guilty->name,
-		       mt_strings_get(mt_frames_strings(frames), guilty->name), guilty->dso, value);
+	return !guilty || add_guilty(s, guilty, value);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "(grower)", and where lines are known "(grower, grower.cpp:62)", or without the line. */
+static void spell_place(const struct sum *sum, char out[80])
+{
+	char where[64], file[64] = "", line[16] = "";
+
+	mt_text_fit(last_part(sum->where), 20, where, sizeof(where));
+	if (sum->file)
+		mt_text_fit(last_part(sum->file), 16, file, sizeof(file));
+	if (sum->file && sum->line)
+		snprintf(line, sizeof(line), ":%u", sum->line);
+	snprintf(out, 80, "(%.40s%s%.20s%.10s)", where, sum->file ? ", " : "", file, line);
 }
 
 static void print_functions(struct summary *s, double total)
@@ -372,14 +427,16 @@ static void print_functions(struct summary *s, double total)
 	fputs("\n  by function, the innermost outside the system's libraries\n", s->to);
 	for (size_t i = 0; i < shown; i++) {
 		const struct sum *sum = &s->functions.items[i];
-		const char *slash = strrchr(sum->where, '/');
-		char name[512], where[128];
+		size_t room = s->view->width > 60 ? s->view->width - 46 : 20, used;
+		char name[512], place[80];
 
-		mt_text_fit(sum->text, s->view->width > 60 ? s->view->width - 46 : 20, name,
-			    sizeof(name));
-		mt_text_fit(slash ? slash + 1 : sum->where, 20, where, sizeof(where));
-		fprintf(s->to, "  %9s %12s  %s  (%s)\n", mt_text_percent(sum->value, total).text,
-			mt_text_count(sum->value).text, name, where);
+		spell_place(sum, place);
+		used = strlen(place) + 28;
+		if (sum->file && used + room > s->view->width)
+			room = s->view->width > used + 16 ? s->view->width - used : 16;
+		mt_text_fit(sum->text, room, name, sizeof(name));
+		fprintf(s->to, "  %9s %12s  %s  %s\n", mt_text_percent(sum->value, total).text,
+			mt_text_count(sum->value).text, name, place);
 	}
 }
 
@@ -471,7 +528,7 @@ static struct mt_error *print_event_stacks(struct summary *s, const struct sum *
 static struct mt_error *print_stacks(struct summary *s)
 {
 	MT_CLEANUP(mt_paths_destroy_p)
-	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames);
+	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames, false);
 	size_t shown = s->events.count > TREES_SHOWN ? TREES_SHOWN : s->events.count;
 	struct mt_error *err = paths ? mt_frames_resolve(s->table->frames) : mt_error_nomem();
 

@@ -25,7 +25,7 @@ compare() {
 	fi
 	perf script --no-inline -i perf.data 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >perf.folded
 	expect 0 "$name: mtrec records" "$MT_BUILD/mtrec" -q -e "$event" -o our.mtr -- "$@"
-	expect 0 "$name: mtreport folds" "$MT_BUILD/mtreport" --folded our.mtr
+	expect 0 "$name: mtreport folds" "$MT_BUILD/mtreport" --no-inline --folded our.mtr
 	cp "$out" our.folded
 	hot perf.folded "$least" >perf.hot
 	hot our.folded "$least" >our.hot
@@ -39,7 +39,7 @@ compare() {
 	else
 		pass "$name: as often as perf"
 	fi
-	"$MT_BUILD/mtreport" --script our.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
+	"$MT_BUILD/mtreport" --no-inline --script our.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
 	check "$name: --script collapses to what --folded gives" cmp script.folded our.folded
 }
 

@@ -102,7 +102,7 @@ def check(name, words, program):
         return
     theirs = parse(subprocess.run(["perf", "script", "--no-inline", "--ns", "-i", path, "-F", "comm,tid,time,period,event,ip,sym,symoff"],
                                   capture_output=True, text=True).stdout)
-    run = subprocess.run([os.path.join(BUILD, "mtreport"), "--script", path], capture_output=True, text=True)
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "--script", "--no-inline", path], capture_output=True, text=True)
     ours = parse(run.stdout)
     point(theirs and [h for h, _ in theirs] == [h for h, _ in ours], f"{name}: {len(theirs)} samples as perf script gives them",
           f"{len(theirs)} and {len(ours)} {run.stderr}\n" + "\n".join(f"{a[0]} {b[0]}" for a, b in zip(theirs, ours) if a[0] != b[0]))
