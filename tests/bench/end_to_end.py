@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mtreport --folded beside perf, on the same perf.data files: user + sys seconds, the least of two runs each.
+"""mtreport --folded --no-inline beside perf, on the same perf.data files: user + sys seconds, the least of two runs each.
 
     tests/bench/end_to_end.py MTREPORT FILE...
 
@@ -36,17 +36,17 @@ def main(mtreport, files):
     bars = {"perf script --no-inline": 10, "... | collapse.pl": 30, "perf report -g folded": None}
     for file in files:
         name = f"'{file}'"
-        ours = cost(f"{mtreport} -q --folded {name}")
+        ours = cost(f"{mtreport} -q --folded --no-inline {name}")
         if not ours:
-            print(f"  mtreport --folded failed on {file}")
+            print(f"  mtreport --folded --no-inline failed on {file}")
             continue
         commands = {
             "perf script --no-inline": f"perf script --no-inline -i {name}",
             "... | collapse.pl": f"perf script --no-inline -i {name} | perl {HERE}/collapse.pl",
             "perf report -g folded": f"perf report --no-inline --no-children -g folded --stdio -i {name}",
         }
-        print(f"  end to end, user + sys: mtreport --folded {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
-        one = cost(f"{mtreport} -j 1 -q --folded {name}")
+        print(f"  end to end, user + sys: mtreport --folded --no-inline {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
+        one = cost(f"{mtreport} -j 1 -q --folded --no-inline {name}")
         print(f", -j 1 {one[0]:.3f} s ({one[1]:.2f} s)")
         for what, command in commands.items():
             theirs = cost(command)
