@@ -225,22 +225,3 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	*out = &batch->samples[batch->given++];
 	return true;
 }
-
-struct mt_unwind_counts mt_pipeline_counts(const struct mt_pipeline *pipeline)
-{
-	struct mt_unwind_counts sum = {0};
-
-	for (unsigned int i = 0; i < mt_pool_size(pipeline->pool); i++) {
-		const struct mt_unwind_counts *one = mt_walker_counts(pipeline->walkers[i]);
-
-		sum.stacks += one->stacks;
-		sum.cache_hits += one->cache_hits;
-		sum.cache_misses += one->cache_misses;
-		sum.slow_steps += one->slow_steps;
-		for (int k = 0; k < MT_FRAME_SOURCES; k++)
-			sum.frames[k] += one->frames[k];
-		for (int k = 0; k < MT_END_REASONS; k++)
-			sum.ends[k] += one->ends[k];
-	}
-	return sum;
-}

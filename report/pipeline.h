@@ -56,7 +56,4 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline);
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
-/* How unwinding went: the sum over all workers. To be asked when nobody works. */
-struct mt_unwind_counts mt_pipeline_counts(const struct mt_pipeline *pipeline);
-
 #endif

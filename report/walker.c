@@ -45,11 +45,6 @@ void mt_walker_destroy(struct mt_walker *walker)
 	free(walker);
 }
 
-const struct mt_unwind_counts *mt_walker_counts(const struct mt_walker *walker)
-{
-	return mt_unwinder_counts(walker->unwinder);
-}
-
 /* Where the halves of a callchain stand. */
 struct halves {
 	const uint64_t *kernel, *user;

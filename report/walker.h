@@ -65,7 +65,4 @@ const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,
 				    const struct mt_walked *walked);
 const uint8_t *mt_walked_sources(const struct mt_walk_words *words, const struct mt_walked *walked);
 
-/* How unwinding went so far; borrowed. */
-const struct mt_unwind_counts *mt_walker_counts(const struct mt_walker *walker);
-
 #endif

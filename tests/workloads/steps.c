@@ -5,10 +5,11 @@
  *	steps brk CALLS BYTES     grows the heap
  *	steps calls               mmap, mremap and munmap, each with arguments that are easy to tell
  *	steps threads N PAGES     N threads, named worker0 ..., touch that many each
- *	steps fork PAGES          a child named "forked" touches them, then executes `steps faults
- * PAGES` steps drip                a page each millisecond, for ever steps serve               two
- * threads and the words "touch N", "workers N", "thread N" (a new one) and "quit" on standard
- *input, each answered by a line
+ *	steps fork PAGES          a child named "forked" touches them, then executes
+ *	                          `steps faults PAGES`
+ *	steps drip                a page each millisecond, for ever
+ *	steps serve               two threads and the words "touch N", "workers N",
+ *	                          "thread N" (a new one) and "quit" on standard input
  *
  * A region that was touched is told as "region TID START END", numbers in hex but for the first.
  */
