@@ -74,10 +74,18 @@ def parse(text):
     return out
 
 
-def same_frame(theirs, ours):
-    """Where perf has no name, or a stub's neighbour, ours may be better; it keeps versions of symbols."""
+def same_frame(theirs, ours, caller):
+    """Where perf has no name, or a stub's neighbour, ours may be better; it keeps versions of symbols.
+
+    A caller that returns to the first byte of a function called from the one before it, which perf does not say.
+    """
     name = re.sub(r"@.*", "", theirs)
-    return theirs == ours or "@plt" in ours or theirs.startswith("[unknown]") or (name and ours.startswith(name + "+"))
+    return (theirs == ours or "@plt" in ours or theirs.startswith("[unknown]") or bool(name and ours.startswith(name + "+"))
+            or (caller and theirs.endswith("+0x0")))
+
+
+def same_stack(theirs, ours):
+    return len(ours) >= len(theirs) and all(same_frame(a, b, i > 0) for i, (a, b) in enumerate(zip(theirs, ours)))
 
 
 def compare_stacks(theirs, ours):
@@ -85,7 +93,7 @@ def compare_stacks(theirs, ours):
     for (head, a), (_, b) in zip(theirs, ours):
         while a and a[-1].startswith("[unknown]"):
             a.pop()
-        kind = "same" if len(b) >= len(a) and all(map(same_frame, a, b)) else "other"
+        kind = "same" if same_stack(a, b) else "other"
         counts[kind] += 1
         if kind == "other" and len(shown) < 3:
             shown.append(f"{head}\n  perf {a}\n  ours {b}")
