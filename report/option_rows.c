@@ -1,0 +1,296 @@
+/*
+ * The rows of the option tables, and what each does with its value.
+ */
+#include "report/option_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/base/array.h"
+#include "formats/base/err.h"
+#include "formats/base/pool.h"
+#include "report/options.h"
+#include "unwind/oracle.h"
+#include "unwind/unwind.h"
+
+enum {
+	MOST_MAX_STACK = 65536,
+};
+
+static struct mt_error *set_events(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_match_add(name, value, &o->selection.events);
+}
+
+static struct mt_error *set_comms(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_match_add(name, value, &o->selection.comms);
+}
+
+static struct mt_error *set_dsos(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_match_add(name, value, &o->selection.dsos);
+}
+
+static struct mt_error *set_symbols(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	return mt_match_add(name, value, &o->selection.symbols);
+}
+
+static struct mt_error *set_pids(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_numbers_add(name, value, &o->selection.pids);
+}
+
+static struct mt_error *set_tids(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_numbers_add(name, value, &o->selection.tids);
+}
+
+static struct mt_error *set_cpus(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_numbers_add(name, value, &o->selection.cpus);
+}
+
+static struct mt_error *set_time(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	return mt_timespan_parse(value, &o->selection.time);
+}
+
+struct mt_error *mt_option_add_file(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	(void)name;
+	if (!mt_array_grow((void **)&o->files, &o->file_capacity, o->file_count + 1,
+			   sizeof(*o->files)))
+		return mt_error_nomem();
+	o->files[o->file_count++] = value;
+	return NULL;
+}
+
+static struct mt_error *set_output_path(struct mt_report_options *o, const char *name,
+					const char *value)
+{
+	if (!*value)
+		return mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
+	o->output_path = value;
+	return NULL;
+}
+
+static struct mt_error *set_weight(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	o->weight = value;
+	return NULL;
+}
+
+static struct mt_error *set_kallsyms(struct mt_report_options *o, const char *name,
+				     const char *value)
+{
+	(void)name;
+	o->kallsyms = value;
+	return NULL;
+}
+
+/* A directory that is there: to find nothing in a mistyped one says nothing. */
+static struct mt_error *set_directory(const char **out, const char *name, const char *value)
+{
+	struct stat st;
+
+	if (stat(value, &st))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: %s", name, value, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a directory", name, value);
+	*out = value;
+	return NULL;
+}
+
+static struct mt_error *set_symfs(struct mt_report_options *o, const char *name, const char *value)
+{
+	return set_directory(&o->symfs, name, value);
+}
+
+static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *name,
+				      const char *value)
+{
+	return set_directory(&o->debug_dir, name, value);
+}
+
+static struct mt_error *set_inline(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)value;
+	o->no_inline = !strcmp(name, "--no-inline");
+	return NULL;
+}
+
+static struct mt_error *set_srcline(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	(void)name;
+	(void)value;
+	o->srcline = true;
+	return NULL;
+}
+
+static struct mt_error *set_no_demangle(struct mt_report_options *o, const char *name,
+					const char *value)
+{
+	(void)name;
+	(void)value;
+	o->no_demangle = true;
+	return NULL;
+}
+
+static struct mt_error *set_quiet(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->quiet = true;
+	return NULL;
+}
+
+static struct mt_error *set_help(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->help = true;
+	return NULL;
+}
+
+static struct mt_error *set_version(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	(void)name;
+	(void)value;
+	o->version = true;
+	return NULL;
+}
+
+static struct mt_error *set_strict(struct mt_report_options *o, const char *name, const char *value)
+{
+	char *end;
+
+	o->strict = true;
+	if (!value)
+		return NULL;
+	o->strict_percent = strtod(value, &end);
+	if (end == value || (*end && strcmp(end, "%") != 0) ||
+	    !(o->strict_percent >= 0 && o->strict_percent <= 100))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a percentage", name, value);
+	return NULL;
+}
+
+static struct mt_error *set_max_stack(struct mt_report_options *o, const char *name,
+				      const char *value)
+{
+	char *end;
+	long number;
+
+	errno = 0;
+	number = strtol(value, &end, 10);
+	if (errno || end == value || *end || number < 1 || number > MOST_MAX_STACK)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a number from 1 to %d", name,
+				       value, MOST_MAX_STACK);
+	o->max_stack = (uint32_t)number;
+	return NULL;
+}
+
+const struct mt_unwind_method *const mt_method_tables[MT_METHOD_TABLES] = {
+	mt_unwind_methods,
+	mt_unwind_oracle_methods,
+};
+
+static struct mt_error *set_workers(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	char *end;
+	long number = strtol(value, &end, 10);
+
+	if (end == value || *end || number < 1 || number > MT_POOL_MAX)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a number from 1 to %d", name,
+				       value, MT_POOL_MAX);
+	o->workers = (unsigned int)number;
+	return NULL;
+}
+
+static struct mt_error *set_unwind(struct mt_report_options *o, const char *name, const char *value)
+{
+	char known[256] = "";
+	size_t used = 0;
+
+	for (size_t t = 0; t < MT_METHOD_TABLES; t++) {
+		for (const struct mt_unwind_method *m = mt_method_tables[t]; m->name; m++) {
+			if (!strcmp(m->name, value)) {
+				o->unwind = m;
+				return NULL;
+			}
+			if (used < sizeof(known))
+				used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+							 used ? ", " : "", m->name);
+		}
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s %s: no such way to unwind", name,
+					     value),
+			     "known: %s", known);
+}
+
+static const struct mt_option selectors[] = {
+	{'e', "event", "events", "NAME,...", set_events, "events, by alias (brk) or kernel name"},
+	{0, "comm", "comms", "NAME,...|/RE/", set_comms, "threads by name"},
+	{'p', "pid", NULL, "PID,...", set_pids, "processes"},
+	{0, "tid", NULL, "TID,...", set_tids, "threads"},
+	{'C', "cpu", NULL, "CPU,...", set_cpus, "CPUs"},
+	{'d', "dso", "dsos", "NAME,...|/RE/", set_dsos,
+	 "stacks with a frame in this file (path or last part)"},
+	{'S', "symbol", "symbols", "NAME,...|/RE/", set_symbols,
+	 "stacks with a frame in this function"},
+	{0, "time", NULL, "A,B", set_time,
+	 "from A to B seconds after the start; A, and ,B are open; 10%-20% are parts of the whole, "
+	 "10%/2 the second tenth"},
+	{0},
+};
+
+static const struct mt_option others[] = {
+	{'o', "output", NULL, "FILE", set_output_path,
+	 "write there (mode 0600; what was there becomes FILE.old)"},
+	{'i', "input", NULL, "FILE", mt_option_add_file,
+	 "a recording to read, as FILE does; - is standard input"},
+	{0, "weight", NULL, "count|period", set_weight,
+	 "what a stack weighs: samples (default), or their periods"},
+	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
+	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
+	{'j', "jobs", NULL, "N", set_workers,
+	 "decode and unwind on N CPUs, by default all; the result is the same"},
+	{0, "symfs", NULL, "DIR", set_symfs,
+	 "the recorded machine's files are there: DIR/recorded path, then DIR/last part; what is "
+	 "here counts only where its build id was recorded"},
+	{0, "debug-dir", NULL, "DIR", set_debug_dir,
+	 "look there for files that are not here: DIR/recorded path, DIR/last part, and "
+	 "DIR/.build-id"},
+	{0, "kallsyms", NULL, "FILE", set_kallsyms,
+	 "kernel symbols from there; by default this machine's, where it is the boot that was "
+	 "recorded"},
+	{0, "inline", NULL, NULL, set_inline,
+	 "name the functions that were inlined, too, where debug information is at hand (default)"},
+	{0, "no-inline", NULL, NULL, set_inline, "only functions that were called"},
+	{0, "srcline", NULL, NULL, set_srcline,
+	 "add FILE:LINE to each function in --folded and --script"},
+	{0, "no-demangle", NULL, NULL, set_no_demangle,
+	 "C++ and Rust names as the linker sees them"},
+	{0, "strict", NULL, "[PCT]", set_strict,
+	 "exit 1 where records were lost, the file is damaged, or more than PCT percent of the "
+	 "user stacks end early (1)"},
+	{'q', "quiet", NULL, NULL, set_quiet, "no progress, and no remarks on standard error"},
+	{'h', "help", NULL, NULL, set_help, "this text"},
+	{'V', "version", NULL, NULL, set_version, "the version"},
+	{0},
+};
+
+const struct mt_option *const mt_option_tables[MT_OPTION_TABLES] = {
+	[MT_OPTIONS_SELECTORS] = selectors,
+	[MT_OPTIONS_OTHERS] = others,
+};
