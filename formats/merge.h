@@ -53,8 +53,10 @@ struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_re
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 			       struct mt_record *out, bool *more);
 
-/* Takes what is in the payload, to hold it as the merge holds its own: the last record given is in
- * it. */
+/*
+ * Takes what is in the payload, to hold it as the merge holds its own: the last record given is in
+ * it.
+ */
 struct mt_error *mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload);
 
 /* As mt_reader_release(). */

@@ -81,8 +81,10 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 	return writer->out;
 }
 
-/* A pipe that does not block has no room: waits for some; false with errno where patience has
- * ended. */
+/*
+ * A pipe that does not block has no room: waits for some; false with errno where patience has
+ * ended.
+ */
 static bool wait_for_room(const struct mt_writer *writer)
 {
 	struct pollfd room = {.fd = writer->fd, .events = POLLOUT};

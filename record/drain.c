@@ -144,8 +144,10 @@ static int stream_fd(const struct mt_drain *drain, size_t class)
 	return drain && drain->streams[class] ? mt_stream_fd(drain->streams[class]) : -1;
 }
 
-/* A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
- * on. */
+/*
+ * A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
+ * on.
+ */
 static bool told_of_buddy(const struct pollfd *fds)
 {
 	bool told = false;

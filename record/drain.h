@@ -38,8 +38,10 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 /* Asks for a pass that begins after this call and hands every record on; wait returns after it. */
 void mt_drain_flush(struct mt_drain *drain);
 
-/* Waits for the flush asked for last, at most so many milliseconds; false where it is not done
- * then. */
+/*
+ * Waits for the flush asked for last, at most so many milliseconds; false where it is not done
+ * then.
+ */
 bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds);
 
 /* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
@@ -48,7 +50,8 @@ void mt_drain_stop(struct mt_drain *drain);
 /* Stops it if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
-/* Gets all memory that its streams may come to need, so that a host without any cannot stop them.
+/*
+ * Gets all memory that its streams may come to need, so that a host without any cannot stop them.
  */
 void mt_drain_populate(struct mt_drain *drain);
 

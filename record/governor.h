@@ -30,8 +30,10 @@ struct mt_governor_config {
 	void (*say)(void *voice, const char *text);
 };
 
-/* Borrows all that config names. Events begin at the level that the limits call for. NULL out of
- * memory. */
+/*
+ * Borrows all that config names. Events begin at the level that the limits call for. NULL out of
+ * memory.
+ */
 struct mt_governor *mt_governor_create(const struct mt_governor_config *config);
 void mt_governor_destroy(struct mt_governor *governor);
 

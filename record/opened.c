@@ -169,8 +169,10 @@ static bool init_levels(struct mt_opened *opened)
 	return opened->levels;
 }
 
-/* Whether an event is to be enabled: of twins one is, and a mark goes with an event that is not
- * thinned. */
+/*
+ * Whether an event is to be enabled: of twins one is, and a mark goes with an event that is not
+ * thinned.
+ */
 static bool is_on(const struct mt_opened *opened, uint32_t event)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
@@ -405,8 +407,10 @@ void mt_opened_disable(struct mt_opened *opened)
 		ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
-/* The sum of one field of what read() gives, over all fds of an event: 0 the count, 2 the lost
- * ones. */
+/*
+ * The sum of one field of what read() gives, over all fds of an event: 0 the count, 2 the lost
+ * ones.
+ */
 static uint64_t sum_field(const struct mt_opened *opened, uint32_t event, size_t field)
 {
 	uint64_t sum = 0, values[3]; /* value, id, lost */

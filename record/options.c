@@ -440,8 +440,10 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : check_ring(options);
 }
 
-/* "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for
- * none. */
+/*
+ * "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for
+ * none.
+ */
 static char *candidates(const char *word)
 {
 	size_t length = strcspn(word, "="), size, count = 0;

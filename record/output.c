@@ -40,8 +40,10 @@ static struct mt_error *open_stdout(int *fd)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "a recording is not for a terminal"),
 				     "send it to a file or a pipe: mtrec -o - ... | cat > FILE");
-	/* a pipe is opened anew where that goes, not to block on a reader that has stopped; sharing
-	 * O_NONBLOCK would be no favour to others */
+	/*
+	 * a pipe is opened anew where that goes, not to block on a reader that has stopped; sharing
+	 * O_NONBLOCK would be no favour to others
+	 */
 	copy = is_pipe(STDOUT_FILENO) ? open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
 				      : -1;
 	if (copy < 0)

@@ -27,8 +27,10 @@
 #else
 #define PERF_REG_SP 7
 #endif
-/* The producer is stopped so often: a batch that is still in the cache. A small ring wakes at a
- * quarter. */
+/*
+ * The producer is stopped so often: a batch that is still in the cache. A small ring wakes at a
+ * quarter.
+ */
 #define WATERMARK (512u << 10)
 
 struct planner {

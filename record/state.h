@@ -16,15 +16,19 @@ struct mt_state {
 	enum mt_chunk_type type;
 };
 
-/* Begins a block now, or says false where the spool has none: for those who must not wait for the
- * writer. */
+/*
+ * Begins a block now, or says false where the spool has none: for those who must not wait for the
+ * writer.
+ */
 bool mt_state_begin(struct mt_state *state);
 
 /* The block to put into, begun where there is none. Waits for the spool. */
 struct mt_block *mt_state_block(struct mt_state *state);
 
-/* A WEIGHT that holds for the whole recording: a sample of the event stands for numerator /
- * denominator. */
+/*
+ * A WEIGHT that holds for the whole recording: a sample of the event stands for numerator /
+ * denominator.
+ */
 void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
 			 uint64_t denominator);
 

@@ -1,7 +1,7 @@
 /*
  * A list of tracepoint ids as a text file: what `mtrec --check --tracepoint-ids FILE` writes as
- *root for those who cannot read tracefs, what a scan found, and the cache of it. Ids belong to one
- *build of the kernel, those of modules and probes to one boot; the file names both.
+ * root for those who cannot read tracefs, what a scan found, and the cache of it. Ids belong to one
+ * build of the kernel, those of modules and probes to one boot; the file names both.
  *
  *	# mtrec tracepoint ids 1
  *	kernel 6.1.0-13-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.55-1

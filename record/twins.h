@@ -1,5 +1,7 @@
-/* The twins of a plan's events: the same event with a smaller dump, or a longer period, opened
- * beforehand. */
+/*
+ * The twins of a plan's events: the same event with a smaller dump, or a longer period, opened
+ * beforehand.
+ */
 #ifndef MT_RECORD_TWINS_H
 #define MT_RECORD_TWINS_H
 

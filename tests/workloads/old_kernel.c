@@ -6,7 +6,7 @@
  *	LD_PRELOAD=old_kernel.so OLD_KERNEL=3.10 mtrec ...
  *
  * OLD_KERNEL_WITHOUT=syscalls, =tracepoints or =perf takes more away: the syscalls:* tracepoints,
- *as without CONFIG_FTRACE_SYSCALLS; all tracepoints; perf_event_open.
+ * as without CONFIG_FTRACE_SYSCALLS; all tracepoints; perf_event_open.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,7 @@
-/* threads N [CHURN]: N threads that sleep; with CHURN, threads that touch fresh memory start and
- * end all the time. */
+/*
+ * threads N [CHURN]: N threads that sleep; with CHURN, threads that touch fresh memory start and
+ * end all the time.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,150 @@
+/*
+ * The records of what happened: kernel records go to the spaces, samples are decoded, counted, and
+ * given where the selectors leave them as far as their stacks do not matter.
+ */
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "report/calls.h"
+#include "report/naming.h"
+#include "report/selection.h"
+#include "report/session_parts.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+
+enum {
+	PROGRESS_EVERY = 4096, /* records */
+};
+
+static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return sample->time >= session->from && sample->time < session->to &&
+	       mt_numbers_match(&s->pids, sample->task->pid) &&
+	       mt_numbers_match(&s->tids, sample->task->tid) &&
+	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu) &&
+	       mt_match_text(s->comms, mt_strings_get(session->strings, sample->task->comm));
+}
+
+/* A decoded sample becomes *out; *wanted tells whether it is one to give. */
+static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
+			uint64_t time, struct mt_session_sample *out, bool *wanted)
+{
+	const struct mt_task *task;
+
+	session->facts.events.items[event->event].samples++;
+	if (event->role != MT_ROLE_SAMPLE)
+		return true;
+	session->facts.samples++;
+	mt_session_present(session)->samples++;
+	if (!event->wanted)
+		return true;
+	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
+	if (!task)
+		return false;
+	*out = (struct mt_session_sample){
+		.event = event->event,
+		.recording = (uint32_t)mt_session_recording_index(session),
+		.time = time,
+		.weight = event->weight,
+		.task = task,
+		.space = task->space,
+		.attr = &event->attr,
+		.kernel = &session->sample,
+		.stack = MT_STACK_NONE,
+	};
+	*wanted = select_sample(session, out);
+	return true;
+}
+
+/* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */
+static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
+{
+	if (record->type == MT_KERNEL_LOST_SAMPLES)
+		facts->counted_lost += record->lost;
+	else if (record->type == MT_KERNEL_LOST)
+		facts->kernel_lost += record->lost;
+}
+
+static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
+			       const struct mt_kernel_bytes *bytes)
+{
+	struct mt_kernel_record record;
+
+	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
+		return mt_session_count_undecodable(session);
+	if (mt_session_present(session)->reading->foreign)
+		count_lost(mt_session_present(session), &record);
+	return mt_spaces_apply(session->spaces, &record);
+}
+
+/* KERNEL and SAMPLE. */
+static bool take_data(struct mt_session *session, const struct mt_record *record,
+		      struct mt_session_sample *out, bool *wanted)
+{
+	struct mt_kernel_bytes bytes;
+	struct mt_dump_apart apart;
+	const struct mt_local_event *event;
+	bool is_sample = record->type == MT_RECORD_SAMPLE;
+
+	if (!mt_record_kernel_get(record, &bytes) || bytes.kernel_size < 8)
+		return mt_session_count_undecodable(session);
+	event = mt_session_local_event(session, bytes.event);
+	if (!event)
+		return mt_session_count_undecodable(session);
+	if (!is_sample && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+		if (event->role == MT_ROLE_SIDEBAND)
+			session->facts.events.items[event->event].samples++;
+		return take_kernel_record(session, &event->attr, &bytes);
+	}
+	apart = (struct mt_dump_apart){bytes.cut, bytes.dump_asked, bytes.dump, bytes.dump_size};
+	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
+			      is_sample ? &apart : NULL, &session->sample))
+		return mt_session_count_undecodable(session);
+	if (event->call >= 0 && !mt_call_is(&session->sample, event->call))
+		return true;
+	return take_sample(session, event, record->time, out, wanted);
+}
+
+static void show_progress(struct mt_session *session, uint64_t time)
+{
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	double length = (double)(facts->end - facts->start), part = 0;
+
+	if (!session->options->progress || ++session->records % PROGRESS_EVERY)
+		return;
+	if (time > facts->start && time <= facts->end && length > 0)
+		part = (double)(time - facts->start) / length;
+	session->options->progress(session->options->progress_context,
+				   ((double)mt_session_recording_index(session) + part) /
+					   (double)session->facts.recordings.count);
+}
+
+/* Reads on to a sample of this recording that is wanted as far as its stack does not matter. */
+struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
+					bool *wanted)
+{
+	struct mt_reader *reader = session->readers.items[session->reader];
+	struct mt_record record;
+	struct mt_error *err;
+	bool have, ok;
+
+	for (*wanted = false; !*wanted;) {
+		err = mt_reader_next(reader, &record, &have);
+		session->read_all = !have;
+		if (err || !have)
+			return err;
+		record.type &= ~MT_RECORD_CRITICAL;
+		show_progress(session, record.time);
+		if (record.type == MT_RECORD_KERNEL || record.type == MT_RECORD_SAMPLE)
+			ok = take_data(session, &record, out, wanted);
+		else
+			ok = mt_session_take_statement(session, &record);
+		if (!ok)
+			return mt_error_nomem();
+	}
+	return NULL;
+}

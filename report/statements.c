@@ -1,0 +1,238 @@
+/*
+ * The records that tell of the recording: what it was made with, its events, what already ran, what
+ * was lost. What they do to tasks and spaces is spaces.c's, to images naming.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "report/calls.h"
+#include "report/host_kernel.h"
+#include "report/naming.h"
+#include "report/pipeline.h"
+#include "report/selection.h"
+#include "report/session_parts.h"
+#include "report/spaces.h"
+
+/* Borrows text as a terminated string; NULL out of memory. */
+static const char *keep(struct mt_session *session, struct mt_text text)
+{
+	uint32_t id = mt_strings_intern(session->strings, text.bytes ? text.bytes : "", text.size);
+
+	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
+}
+
+/* Where a key's value goes: the last one told holds. NULL out of memory. */
+static struct mt_facts_pair *info_pair(struct mt_facts_recording *facts, const char *key)
+{
+	for (size_t i = 0; i < facts->info.count; i++) {
+		if (!strcmp(facts->info.items[i].key, key))
+			return &facts->info.items[i];
+	}
+	return mt_array_push(&facts->info);
+}
+
+static bool take_info(struct mt_session *session, const struct mt_info_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	struct mt_facts_pair told = {keep(session, record->key), keep(session, record->value)};
+	struct mt_facts_pair *pair = told.key && told.value ? info_pair(facts, told.key) : NULL;
+
+	if (!pair)
+		return false;
+	*pair = told;
+	if (!strcmp(pair->key, "boot-id"))
+		facts->this_boot = mt_naming_is_this_boot(session->naming, pair->value);
+	if (!strcmp(pair->key, "kernel-symbol")) /* comes last */
+		facts->this_boot =
+			mt_host_kernel_is(mt_facts_info(facts, "kernel"),
+					  mt_facts_info(facts, "kernel-build-id"), pair->value);
+	return true;
+}
+
+static bool take_note(struct mt_session *session, const struct mt_note_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	const char *text = keep(session, record->text);
+	struct mt_facts_note *note = text ? mt_array_push(&facts->notes) : NULL;
+
+	if (note)
+		*note = (struct mt_facts_note){record->level, text};
+	return note;
+}
+
+static bool take_clock(struct mt_session *session, const struct mt_clock_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	const struct mt_recording *reading = facts->reading;
+
+	if (facts->start_utc)
+		return true;
+	/* The first anchor is taken before the events are opened. */
+	if (record->recording &&
+	    (!reading->first_time || record->recording <= reading->first_time) && !reading->has_end)
+		facts->start = record->recording;
+	mt_session_set_bounds(session, facts);
+	facts->start_utc = record->realtime + (facts->start - record->recording);
+	return true;
+}
+
+static struct mt_facts_event *same_event(struct mt_facts *facts, const struct mt_facts_event *event)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		struct mt_facts_event *known = &facts->events.items[i];
+
+		if (known->role == event->role && !strcmp(known->name, event->name) &&
+		    !strcmp(known->alias, event->alias))
+			return known;
+	}
+	return NULL;
+}
+
+static bool wants_event(const struct mt_session *session, const struct mt_facts_event *event)
+{
+	const struct mt_match *match = session->options->selection->events;
+
+	return event->role == MT_ROLE_SAMPLE &&
+	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
+}
+
+static bool take_event(struct mt_session *session, const struct mt_event_record *record)
+{
+	struct mt_facts_event event =
+				      {
+					      .name = keep(session, record->name),
+					      .alias = keep(session, record->alias.size
+									     ? record->alias
+									     : record->name),
+					      .unit = keep(session, record->unit),
+					      .role = record->role,
+				      },
+			      *known;
+	struct mt_local_event **local;
+	uint64_t index;
+
+	if (!event.name || !event.alias || !event.unit)
+		return false;
+	if (mt_map64_get(&session->by_index, record->index, &index))
+		return true;
+	if (!mt_attr_decode(record->attr.bytes, record->attr.size, &event.attr))
+		return true; /* its records count as undecodable */
+	known = same_event(&session->facts, &event);
+	if (!known) {
+		known = mt_array_push(&session->facts.events);
+		if (!known)
+			return false;
+		*known = event;
+	}
+	local = mt_array_push(&session->local);
+	if (local)
+		*local = malloc(sizeof(**local));
+	if (!local || !*local)
+		return false;
+	**local = (struct mt_local_event){
+		.event = (uint32_t)(known - session->facts.events.items),
+		.role = record->role,
+		.attr = event.attr,
+		.weight = 1,
+		.call = mt_call_number(event.name),
+		.wanted = wants_event(session, &event),
+	};
+	return mt_map64_put(&session->by_index, record->index, session->local.count - 1);
+}
+
+struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
+{
+	uint64_t at;
+
+	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
+}
+
+static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)
+{
+	struct mt_facts_loss *loss = mt_array_push(&mt_session_present(session)->losses);
+	const struct mt_local_event *event = mt_session_local_event(session, record->event);
+
+	if (!loss)
+		return false;
+	*loss = (struct mt_facts_loss){
+		.stream = record->stream,
+		.event = event ? event->event : MT_EVENT_NONE,
+		.source = record->source,
+		.from = record->from,
+		.to = record->to,
+		.count = record->count,
+	};
+	if (event)
+		session->facts.events.items[event->event].lost += record->count;
+	return true;
+}
+
+static bool take_weight(struct mt_session *session, const struct mt_weight_record *record)
+{
+	struct mt_local_event *event = mt_session_local_event(session, record->event);
+
+	if (event)
+		event->weight = (double)record->numerator / (double)record->denominator;
+	return true;
+}
+
+/* Decodes a record with get and hands it to take; a body too short is counted and left out. */
+#define TAKE(member, get, take)                              \
+	(get(record->body, record->size, &r.member) ? (take) \
+						    : mt_session_count_undecodable(session))
+
+bool mt_session_count_undecodable(struct mt_session *session)
+{
+	session->facts.undecodable++;
+	return true;
+}
+
+static bool take_map(struct mt_session *session, const struct mt_map_record *record)
+{
+	mt_session_present(session)->maps++;
+	return mt_spaces_add_map(session->spaces, record);
+}
+
+/* Decodes and applies a record that is no sample; false out of memory. */
+bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
+{
+	union {
+		struct mt_info_record info;
+		struct mt_event_record event;
+		struct mt_clock_record clock;
+		struct mt_task_record task;
+		struct mt_map_record map;
+		struct mt_image_record image;
+		struct mt_loss_record loss;
+		struct mt_weight_record weight;
+		struct mt_note_record note;
+	} r;
+
+	switch (record->type) {
+	case MT_RECORD_INFO:
+		return TAKE(info, mt_info_get, take_info(session, &r.info));
+	case MT_RECORD_EVENT:
+		return TAKE(event, mt_event_get, take_event(session, &r.event));
+	case MT_RECORD_CLOCK:
+		return TAKE(clock, mt_clock_get, take_clock(session, &r.clock));
+	case MT_RECORD_TASK:
+		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
+	case MT_RECORD_MAP:
+		return TAKE(map, mt_map_get, take_map(session, &r.map));
+	case MT_RECORD_IMAGE: /* may change the images that are being read */
+		if (session->pipeline)
+			mt_pipeline_settle(session->pipeline);
+		return TAKE(image, mt_image_get, mt_naming_add_image(session->naming, &r.image));
+	case MT_RECORD_LOSS:
+		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
+	case MT_RECORD_WEIGHT:
+		return TAKE(weight, mt_weight_get, take_weight(session, &r.weight));
+	case MT_RECORD_NOTE:
+		return TAKE(note, mt_note_get, take_note(session, &r.note));
+	default:
+		return true;
+	}
+}
