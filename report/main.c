@@ -286,6 +286,7 @@ static enum status run(const struct mt_report_options *options)
 		.stacks = options->output->needs & MT_NEEDS_STACK || options->analysis->sources,
 		.addresses =
 			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
+		.places = options->analysis->places,
 		.images = options->output->needs & MT_NEEDS_IMAGES,
 		.no_demangle = options->no_demangle,
 		.inlined = !options->no_inline,

@@ -82,11 +82,15 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		.addresses = options->addresses,
 	};
 
+	if (options->places || wants_stacks(session)) {
+		session->frames = mt_frames_create(&namer);
+		if (!session->frames)
+			return mt_error_nomem();
+	}
 	if (!wants_stacks(session))
 		return NULL;
 	session->stacks = mt_stacks_create();
-	session->frames = mt_frames_create(&namer);
-	if (!session->stacks || !session->frames)
+	if (!session->stacks)
 		return mt_error_nomem();
 	session->unwinding = mt_unwinding_create(mt_naming_kernel_image(session->naming),
 						 session->stacks, session->frames);
@@ -336,6 +340,13 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 		count_selected(session, out);
 	*more = wanted;
 	return NULL;
+}
+
+uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
+			  uint64_t address)
+{
+	return mt_place_frame(session->frames, mt_naming_kernel_image(session->naming),
+			      sample->space->map, address);
 }
 
 /* ---- What others borrow ---- */

@@ -29,8 +29,9 @@ struct mt_session_options {
 	size_t file_count;
 	const struct mt_selection *selection; /* borrowed */
 	bool stacks;			      /* unwind each sample */
-	bool addresses;			      /* give address and source of each frame too */
-	bool images;			      /* list the images in the facts at the end */
+	bool places;	/* frames for mt_session_place(), without stacks too */
+	bool addresses; /* give address and source of each frame too */
+	bool images;	/* list the images in the facts at the end */
 	bool no_demangle;
 	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
@@ -70,8 +71,16 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 				 bool *more);
 
 /*
+ * The frame that a code address of the sample given last is in, kernel or user; MT_FRAME_NONE out
+ * of memory. For sessions with options.places and without stacks, whose spaces are as of the
+ * sample.
+ */
+uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
+			  uint64_t address);
+
+/*
  * What the ids in samples refer to; borrowed as long as the session. stacks and frames are NULL
- * without options.stacks.
+ * without options.stacks; options.places makes frames, too.
  */
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
 struct mt_strings *mt_session_strings(struct mt_session *session);

@@ -81,6 +81,22 @@ static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
 	return mt_frames_intern(u->frames, &key);
 }
 
+uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
+			const struct mt_image_map *map, uint64_t address)
+{
+	const struct mt_mapping *mapping = mt_image_map_find(map, address);
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .offset = address};
+
+	if (mapping) {
+		key.image = mapping->image->id;
+		key.offset = mt_mapping_file_offset(mapping, address);
+	} else if (address >> 63) {
+		key.image = kernel_image;
+		key.flags = MT_FRAME_IN_KERNEL;
+	}
+	return mt_frames_intern(frames, &key);
+}
+
 /* *lasting: it holds for every map of this generation (symbols/image_map.h). */
 static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
 			   bool *lasting)

@@ -25,4 +25,8 @@ void mt_unwinding_destroy(struct mt_unwinding *unwinding);
 uint32_t mt_unwinding_intern(struct mt_unwinding *unwinding, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
 
+/* The frame of one code address, of the kernel or in that map; MT_FRAME_NONE out of memory. */
+uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
+			const struct mt_image_map *map, uint64_t address);
+
 #endif

@@ -10,6 +10,7 @@
 const struct mt_analysis *const mt_analyses[] = {
 	&mt_analysis_samples,
 	&mt_analysis_unwind_report,
+	&mt_analysis_branches,
 	NULL,
 };
 

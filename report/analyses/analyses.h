@@ -22,6 +22,7 @@ struct mt_analysis {
 	const char *name; /* as on the command line, without dashes */
 	const char *help;
 	bool groups, lists; /* which shapes of table it can make */
+	bool places;	    /* names addresses of its own: mt_session_place() */
 	bool sources;	    /* reads what frames rest on: the session gives stacks with sources */
 	const char *output; /* that shows it where none is named; NULL: the first */
 	/*
@@ -42,6 +43,7 @@ const struct mt_analysis *mt_analysis_find(const char *name);
 struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
 				 const struct mt_analysis_request *request, struct mt_table **out);
 
+extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_unwind_report;
 

@@ -57,5 +57,6 @@ extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;
+extern const struct mt_output mt_output_branch_lines;
 
 #endif
