@@ -4,8 +4,8 @@
  * Most samples repeat a stack of addresses that was seen before in the same code; those are found
  * by their addresses, and only new ones go through the image map and the frame table frame by
  * frame. That cache is emptied when it grows large; ids do not change by it. Only what was found in
- * executable mappings is kept by the map's generation: a run with other frames is looked up every
- * time.
+ * executable mappings is kept by the map's generation: a run with other frames holds for one
+ * version of the map.
  */
 #include "report/unwinding.h"
 
@@ -26,11 +26,17 @@ enum {
 	PLACE_BITS = 14,
 };
 
-/* The frame of an address; generations start at 1. */
+/* The frame of an address, in all maps of a generation or of a version; these start at 1. */
 struct place {
 	uint64_t pc;
-	uint32_t generation;
+	uint32_t map;
 	uint32_t frame;
+};
+
+/* The stack of a run of addresses. */
+struct seen {
+	uint32_t stack;
+	uint32_t version; /* of the map that it holds for; 0: for all of the run's generation */
 };
 
 struct mt_unwinding {
@@ -39,8 +45,8 @@ struct mt_unwinding {
 	struct mt_frames *frames;
 	struct place *places; /* 1 << PLACE_BITS, direct-mapped */
 	MT_ARRAY(uint32_t) ids;
-	struct mt_sequences *seen;   /* runs of addresses, with the word before them */
-	MT_ARRAY(uint32_t) stack_of; /* stack id by run; MT_STACK_NONE: not to be kept */
+	struct mt_sequences *runs;  /* of addresses, with the word before them */
+	MT_ARRAY(struct seen) seen; /* by run */
 };
 
 struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks *stacks,
@@ -54,8 +60,8 @@ struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks
 	u->stacks = stacks;
 	u->frames = frames;
 	u->places = calloc((size_t)1 << PLACE_BITS, sizeof(*u->places));
-	u->seen = mt_sequences_create();
-	if (!u->places || !u->seen) {
+	u->runs = mt_sequences_create();
+	if (!u->places || !u->runs) {
 		mt_unwinding_destroy(u);
 		return NULL;
 	}
@@ -66,8 +72,8 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 {
 	if (!u)
 		return;
-	mt_sequences_destroy(u->seen);
-	mt_array_deinit(&u->stack_of);
+	mt_sequences_destroy(u->runs);
+	mt_array_deinit(&u->seen);
 	mt_array_deinit(&u->ids);
 	free(u->places);
 	free(u);
@@ -112,20 +118,30 @@ static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	return mt_frames_intern(u->frames, &key);
 }
 
+static struct place *place_of(struct mt_unwinding *u, uint64_t pc, uint32_t map)
+{
+	return &u->places[mt_hash64(pc ^ (uint64_t)map << 32) >> (64 - PLACE_BITS)];
+}
+
 /* *lasting becomes false where the frame may be another one in the same generation of the map. */
 static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
 			   bool *lasting)
 {
-	uint32_t generation = mt_image_map_generation(map), frame;
-	struct place *place =
-		&u->places[mt_hash64(pc ^ (uint64_t)generation << 32) >> (64 - PLACE_BITS)];
+	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
+	struct place *place = place_of(u, pc, generation), *here;
+	uint32_t frame;
 	bool kept;
 
-	if (place->pc == pc && place->generation == generation)
+	if (place->pc == pc && place->map == generation)
 		return place->frame;
+	here = place_of(u, pc, version);
+	if (here->pc == pc && here->map == version) {
+		*lasting = false;
+		return here->frame;
+	}
 	frame = find_frame(u, map, pc, &kept);
-	if (kept && frame != MT_FRAME_NONE)
-		*place = (struct place){pc, generation, frame};
+	if (frame != MT_FRAME_NONE)
+		*(kept ? place : here) = (struct place){pc, kept ? generation : version, frame};
 	*lasting &= kept;
 	return frame;
 }
@@ -150,23 +166,25 @@ uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *
 			     const struct mt_walk_words *words, const struct mt_walked *walked)
 {
 	const uint64_t *pcs = words->items + walked->pcs;
-	uint32_t run, stack, *slot;
+	uint32_t run, stack, version = mt_image_map_version(map);
+	struct seen *seen;
 	bool lasting;
 
-	if (mt_sequences_bytes(u->seen) > SEEN_LIMIT) {
-		mt_sequences_clear(u->seen);
-		u->stack_of.count = 0;
+	if (mt_sequences_bytes(u->runs) > SEEN_LIMIT) {
+		mt_sequences_clear(u->runs);
+		u->seen.count = 0;
 	}
-	run = mt_sequences_intern_hashed(u->seen, pcs - 1, (walked->count + 1) * sizeof(*pcs),
+	run = mt_sequences_intern_hashed(u->runs, pcs - 1, (walked->count + 1) * sizeof(*pcs),
 					 walked->hash);
 	if (run == MT_SEQUENCE_NONE)
 		return MT_STACK_NONE;
-	if (run < u->stack_of.count && u->stack_of.items[run] != MT_STACK_NONE)
-		return u->stack_of.items[run];
+	seen = run < u->seen.count ? &u->seen.items[run] : NULL;
+	if (seen && (!seen->version || seen->version == version))
+		return seen->stack;
 	stack = intern_stack(u, map, pcs, walked, &lasting);
-	slot = run < u->stack_of.count ? &u->stack_of.items[run] : mt_array_push(&u->stack_of);
-	if (!slot)
+	seen = seen ? seen : mt_array_push(&u->seen);
+	if (stack == MT_STACK_NONE || !seen)
 		return MT_STACK_NONE;
-	*slot = lasting ? stack : MT_STACK_NONE;
+	*seen = (struct seen){stack, lasting ? 0 : version};
 	return stack;
 }

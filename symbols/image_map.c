@@ -26,6 +26,7 @@ struct body {
 struct mt_image_map {
 	struct body *body; /* NULL: empty */
 	uint32_t generation;
+	uint32_t version;
 	bool generation_shared;	       /* with a copy, so that new code needs a new number */
 	struct mt_image_map *snapshot; /* the last one taken, or NULL */
 	size_t holders;		       /* of a snapshot; 0 for a map that changes */
@@ -45,6 +46,7 @@ static uint32_t next_generation(void)
 static void renew_generation(struct mt_image_map *map)
 {
 	map->generation = next_generation();
+	map->version = next_generation();
 	map->generation_shared = false;
 }
 
@@ -82,12 +84,14 @@ struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map)
 {
 	struct mt_image_map *snapshot = map->snapshot;
 
-	if (!snapshot || snapshot->body != map->body || snapshot->generation != map->generation) {
+	if (!snapshot || snapshot->version != map->version) {
 		snapshot = malloc(sizeof(*snapshot));
 		if (!snapshot)
 			return NULL;
-		*snapshot = (struct mt_image_map){
-			.body = map->body, .generation = map->generation, .holders = 1};
+		*snapshot = (struct mt_image_map){.body = map->body,
+						  .generation = map->generation,
+						  .version = map->version,
+						  .holders = 1};
 		if (map->body)
 			atomic_fetch_add_explicit(&map->body->references, 1, memory_order_relaxed);
 		mt_image_map_release(map->snapshot);
@@ -240,6 +244,7 @@ static bool put(struct mt_image_map *map, uint64_t start, uint64_t end,
 	}
 	if (!replace(map, from, to, with, n))
 		return false;
+	map->version = next_generation();
 	if (renew)
 		renew_generation(map);
 	return true;
@@ -273,6 +278,11 @@ const struct mt_mapping *mt_image_map_all(const struct mt_image_map *map, size_t
 uint32_t mt_image_map_generation(const struct mt_image_map *map)
 {
 	return map->generation;
+}
+
+uint32_t mt_image_map_version(const struct mt_image_map *map)
+{
+	return map->version;
 }
 
 bool mt_mapping_vaddr(const struct mt_mapping *mapping, uint64_t addr, uint64_t *vaddr)

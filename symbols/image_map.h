@@ -79,6 +79,13 @@ const struct mt_mapping *mt_image_map_all(const struct mt_image_map *map, size_t
 uint32_t mt_image_map_generation(const struct mt_image_map *map);
 
 /*
+ * Names the whole of the map: while two maps have the same version, all is the same in both. What
+ * must not be cached by the generation may be by this one, which every change makes new. No number
+ * is both a version and a generation, so one table can hold what is kept by either.
+ */
+uint32_t mt_image_map_version(const struct mt_image_map *map);
+
+/*
  * Link-time address of addr within its mapping's image, through the file offset and the ELF's
  * segments. Without ELF bytes, or for anonymous memory, false.
  */

@@ -45,15 +45,38 @@ static bool ends_in_call(const uint8_t *code)
 	return false;
 }
 
-/* A return address in a file's code: executable, and behind a call where the bytes are at hand. */
-static bool file_return(const struct mt_walk *walk, const struct mt_mapping *mapping, uint64_t pc)
+/* What the mapping and the code before it make of a word taken for a return address. */
+enum return_kind {
+	RETURN_NONE,	  /* it is none: a file's data, or not behind a call */
+	RETURN_FILE,	  /* in a file's code, and behind a call where the bytes are at hand */
+	RETURN_ANONYMOUS, /* in memory without a file: may be JIT code */
+	RETURN_UNMAPPED,  /* in no mapping known: may be, too */
+};
+
+static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 {
+	const struct mt_mapping *mapping = mt_image_map_find(walk->input->map, pc - 1);
 	const uint8_t *code;
 
+	if (!mapping)
+		return RETURN_UNMAPPED;
+	if (mapping->image->kind == MT_IMAGE_ANONYMOUS)
+		return RETURN_ANONYMOUS;
 	if (!(mapping->prot & PROT_EXEC))
-		return false;
+		return RETURN_NONE;
 	code = mt_lookup_code(walk->input->map, pc - 7, 7);
-	return !code || ends_in_call(code);
+	return !code || ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
+}
+
+/* The same, through the table of those seen before. */
+static enum return_kind return_kind(const struct mt_walk *walk, uint64_t pc)
+{
+	uint64_t mixed = (pc ^ (uint64_t)walk->version << 32) * 0x9e3779b97f4a7c15u;
+	struct mt_return *seen = &walk->unwinder->returns[mixed >> (64 - MT_RETURN_BITS)];
+
+	if (seen->pc != pc || seen->version != walk->version)
+		*seen = (struct mt_return){pc, walk->version, find_return(walk, pc)};
+	return (enum return_kind)seen->kind;
 }
 
 /*
@@ -61,28 +84,29 @@ static bool file_return(const struct mt_walk *walk, const struct mt_mapping *map
  * mprotect() leaves no record; so frame pointers must rise, and where not even a mapping is known,
  * the caller must be near and no better known.
  */
-static bool jit_return(const struct mt_walk *walk, const struct mt_mapping *mapping,
-		       const struct mt_position *at, const struct mt_position *next)
+static bool jit_return(const struct mt_walk *walk, const struct mt_position *at, bool mapped,
+		       const struct mt_position *next)
 {
 	uint64_t distance = next->pc > at->pc ? next->pc - at->pc : at->pc - next->pc;
 
 	if (next->fp <= at->fp || next->fp - at->fp > MT_FP_SPAN_MAX ||
 	    next->pc - walk->dump.start < walk->dump.size)
 		return false;
-	return mapping || (distance < JIT_SPAN_MAX && !mt_image_map_find(walk->input->map, at->pc));
+	return mapped ||
+	       (distance < JIT_SPAN_MAX && return_kind(walk, at->pc + 1) == RETURN_UNMAPPED);
 }
 
 static bool plausible_return(const struct mt_walk *walk, const struct mt_position *at,
 			     const struct mt_position *next)
 {
-	const struct mt_mapping *mapping;
+	enum return_kind kind;
 
 	if (!mt_pc_plausible(next->pc))
 		return false;
-	mapping = mt_image_map_find(walk->input->map, next->pc - 1);
-	if (mapping && mapping->image->kind != MT_IMAGE_ANONYMOUS)
-		return file_return(walk, mapping, next->pc);
-	return jit_return(walk, mapping, at, next);
+	kind = return_kind(walk, next->pc);
+	if (kind == RETURN_NONE || kind == RETURN_FILE)
+		return kind == RETURN_FILE;
+	return jit_return(walk, at, kind == RETURN_ANONYMOUS, next);
 }
 
 enum prologue {

@@ -20,8 +20,8 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 
 /*
  * The rule for a frame: looked up at `address`, its pc being that or, for a return address, one
- * more. *lasting: it holds for every map of this generation and may be cached; what is found where
- * no code is mapped does not.
+ * more. *lasting: it holds for every map of this generation; what is found where no code is mapped
+ * holds for those of this version.
  */
 struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 			      bool *lasting);

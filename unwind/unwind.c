@@ -17,8 +17,9 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 		return NULL;
 	unwinder->options = *options;
 	unwinder->cache = aligned_alloc(64, size);
-	if (!unwinder->cache) {
-		free(unwinder);
+	unwinder->returns = calloc(MT_RETURNS, sizeof(*unwinder->returns));
+	if (!unwinder->cache || !unwinder->returns) {
+		mt_unwinder_destroy(unwinder);
 		return NULL;
 	}
 	memset(unwinder->cache, 0, size);
@@ -32,6 +33,7 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 	if (unwinder->oracle)
 		unwinder->oracle_destroy(unwinder->oracle);
 	free(unwinder->cache);
+	free(unwinder->returns);
 	free(unwinder);
 }
 

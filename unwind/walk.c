@@ -36,6 +36,7 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->first = stack->count;
 	walk->room = limit && limit < stack->capacity ? limit : stack->capacity;
 	walk->generation = mt_image_map_generation(input->map);
+	walk->version = mt_image_map_version(input->map);
 	walk->use_fp = true;
 	walk->at = (struct mt_position){
 		.pc = value[MT_DWARF_RIP],
@@ -74,22 +75,37 @@ enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t addres
 	return early ? MT_END_PAGE : MT_END_DUMP;
 }
 
+static inline bool cache_has(struct mt_cache_entry *cache, struct mt_cache_entry *entry,
+			     uint64_t tag)
+{
+	return entry->tag == tag || mt_cache_recall(cache, entry, tag);
+}
+
+/*
+ * What was found where no code is mapped holds for this very map alone: it is kept by its version.
+ */
 static struct mt_rule __attribute__((noinline))
 rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_entry *entry,
 	  uint64_t tag)
 {
 	struct mt_cache_entry *cache = walk->unwinder->cache;
+	uint64_t tag_here = mt_cache_tag(address, walk->version);
+	struct mt_cache_entry *here = mt_cache_entry(cache, address, tag_here);
 	struct mt_rule rule;
 	bool lasting;
 
 	if (mt_cache_recall(cache, entry, tag))
 		return entry->rule;
+	if (cache_has(cache, here, tag_here))
+		return here->rule;
 	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
-	if (lasting) {
-		mt_cache_move(cache, entry);
-		*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
+	if (!lasting) {
+		entry = here;
+		tag = tag_here;
 	}
+	mt_cache_move(cache, entry);
+	*entry = (struct mt_cache_entry){.tag = tag, .rule = rule};
 	return rule;
 }
 

@@ -18,6 +18,7 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
+	struct mt_return *returns;    /* fp.c's: what stands before return addresses */
 	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
 	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
@@ -31,10 +32,10 @@ struct mt_walk {
 	const struct mt_unwind_input *input;
 	struct mt_stack *stack;
 	struct mt_dump dump;
-	size_t first; /* the index in stack of the sample's own frame */
-	size_t room;  /* how many frames stack may hold */
-	uint32_t generation;
-	bool use_fp; /* frame-pointer steps are allowed */
+	size_t first;		      /* the index in stack of the sample's own frame */
+	size_t room;		      /* how many frames stack may hold */
+	uint32_t generation, version; /* of the map */
+	bool use_fp;		      /* frame-pointer steps are allowed */
 
 	struct mt_position at; /* the newest frame */
 	uint8_t source;	       /* enum mt_frame_source of it */
@@ -77,6 +78,19 @@ int mt_full_step(struct mt_walk *walk);
  */
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
+
+/*
+ * What a return address is, once it was looked at; direct-mapped, by the map's version, of which no
+ * two maps that differ have the same.
+ */
+struct mt_return {
+	uint64_t pc;
+	uint32_t version; /* 0: empty */
+	uint32_t kind;	  /* fp.c's enum return_kind */
+};
+
+#define MT_RETURN_BITS 12
+#define MT_RETURNS ((size_t)1 << MT_RETURN_BITS)
 
 /* A frame pointer further above the stack pointer than this is not taken for one. */
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)

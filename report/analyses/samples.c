@@ -71,15 +71,28 @@ static struct mt_table shape(struct mt_session *session, const struct mt_key_col
 	};
 }
 
-/* The string ids of an event's alias and name; false out of memory. */
-static bool event_strings(struct mt_session *session, uint32_t event, uint64_t *alias,
-			  uint64_t *name)
+/* The strings of the event asked for last. */
+struct event_strings {
+	uint32_t event;
+	uint64_t alias, name;
+};
+
+static const struct event_strings no_event = {.event = UINT32_MAX};
+
+/* Those of an event; false out of memory. */
+static bool find_strings(struct mt_session *session, uint32_t event, struct event_strings *last)
 {
 	const struct mt_facts_event *facts = &mt_session_facts(session)->events.items[event];
+	struct mt_strings *strings = mt_session_strings(session);
 
-	*alias = mt_strings_intern(mt_session_strings(session), facts->alias, strlen(facts->alias));
-	*name = mt_strings_intern(mt_session_strings(session), facts->name, strlen(facts->name));
-	return *alias != MT_STRING_NONE && *name != MT_STRING_NONE;
+	if (last->event == event)
+		return true;
+	*last = (struct event_strings){
+		.event = event,
+		.alias = mt_strings_intern(strings, facts->alias, strlen(facts->alias)),
+		.name = mt_strings_intern(strings, facts->name, strlen(facts->name)),
+	};
+	return last->alias != MT_STRING_NONE && last->name != MT_STRING_NONE;
 }
 
 static double period_of(const struct mt_session_sample *sample)
@@ -101,6 +114,7 @@ static struct mt_error *run_groups(struct mt_session *session, bool stacks, stru
 {
 	struct mt_table table = shape(session, group_columns, 3, stacks);
 	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&table);
+	struct event_strings event = no_event;
 	struct mt_session_sample sample;
 	bool more = true;
 
@@ -109,17 +123,19 @@ static struct mt_error *run_groups(struct mt_session *session, bool stacks, stru
 	for (;;) {
 		struct mt_error *err = mt_session_next(session, &sample, &more);
 		struct mt_value values[2];
-		uint64_t keys[3], name;
+		uint64_t keys[3];
 
 		if (err)
 			return err;
 		if (!more)
 			break;
 		weigh(&sample, values);
+		if (!find_strings(session, sample.event, &event))
+			return mt_error_nomem();
+		keys[0] = event.alias;
 		keys[1] = sample.task->comm;
 		keys[2] = sample.stack;
-		if (!event_strings(session, sample.event, &keys[0], &name) ||
-		    !mt_groups_add(groups, keys, values))
+		if (!mt_groups_add(groups, keys, values))
 			return mt_error_nomem();
 	}
 	*out = mt_groups_table(MT_TAKE(groups));
@@ -130,6 +146,7 @@ struct sample_list {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_session *session;
 	bool started;
+	struct event_strings event;
 	uint64_t keys[LIST_COLUMNS];
 	struct mt_value values[2];
 };
@@ -156,9 +173,10 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	if (err || !*more)
 		return err;
 	list->keys[LIST_TIME] = sample.time;
-	if (!event_strings(list->session, sample.event, &list->keys[LIST_EVENT],
-			   &list->keys[LIST_EVENT_NAME]))
+	if (!find_strings(list->session, sample.event, &list->event))
 		return mt_error_nomem();
+	list->keys[LIST_EVENT] = list->event.alias;
+	list->keys[LIST_EVENT_NAME] = list->event.name;
 	list->keys[LIST_COMM] = sample.task->comm;
 	list->keys[LIST_PID] = number_or_none(sample.task->pid);
 	list->keys[LIST_TID] = number_or_none(sample.task->tid);
@@ -195,6 +213,7 @@ static struct mt_error *run_list(struct mt_session *session, bool stacks, struct
 	list->table.ops = &list_ops;
 	list->table.listing = true;
 	list->session = session;
+	list->event = no_event;
 	*out = &list->table;
 	return NULL;
 }

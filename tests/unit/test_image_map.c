@@ -289,6 +289,16 @@ static bool generation_holds(const struct mt_image_map *map, uint32_t before,
 	return true;
 }
 
+/* While the version is the same, all is. */
+static bool version_holds(const struct mt_image_map *map, uint32_t before, const struct page *old,
+			  const struct page *now)
+{
+	uint32_t version = mt_image_map_version(map);
+
+	return version != mt_image_map_generation(map) &&
+	       (version != before || !memcmp(old, now, PAGES * sizeof(*old)));
+}
+
 MT_TEST(random_changes_equal_a_page_table)
 {
 	MT_MAP_GUARD map = mt_image_map_create();
@@ -299,10 +309,12 @@ MT_TEST(random_changes_equal_a_page_table)
 	srand(1);
 	for (int i = 0; i < 20000 && ok; i++) {
 		uint32_t generation = mt_image_map_generation(map);
+		uint32_t version = mt_image_map_version(map);
 
 		memcpy(old, pages, sizeof(pages));
 		change_both(map, pages);
-		ok = equal(map, pages) && generation_holds(map, generation, old, pages);
+		ok = equal(map, pages) && generation_holds(map, generation, old, pages) &&
+		     version_holds(map, version, old, pages);
 		if (i % 100 == 50) {
 			mt_image_map_destroy(other);
 			other = mt_image_map_copy(map);

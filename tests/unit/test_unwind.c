@@ -421,6 +421,32 @@ MT_TEST(code_without_cfi_is_stepped_over_by_frame_pointer)
 	teardown();
 }
 
+MT_TEST(where_no_code_was_known_is_remembered_until_some_comes)
+{
+	uint64_t later, misses;
+
+	setup();
+	later = JIT + vaddr(OUTERMOST) + 8;
+	w.words[1] = later;
+	w.words[4] = slot(8);
+	w.words[5] = JIT + vaddr(WITHOUT) + 0x30; /* no call before it in the image, once mapped */
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0));
+	unwind("auto", JIT + 0x20, slot(4), 2);
+	CHECK_STACK(MT_END_NO_IMAGE, JIT + 0x20, JIT + vaddr(WITHOUT) + 0x30);
+	misses = mt_unwinder_counts(w.unwinder)->cache_misses;
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0));
+	unwind("auto", JIT + 0x20, slot(4), 2);
+	MT_CHECK_EQ(mt_unwinder_counts(w.unwinder)->cache_misses, misses);
+	map_image(JIT, "/image", PROT_READ | PROT_EXEC);
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_ROOT, at(PLAIN, 0), later);
+	unwind("auto", JIT + vaddr(WITHOUT), slot(4), 2);
+	CHECK_STACK(MT_END_NO_CFI, JIT + vaddr(WITHOUT));
+	teardown();
+}
+
 MT_TEST(jit_code_is_stepped_over_while_frame_pointers_rise)
 {
 	setup();
