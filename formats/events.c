@@ -26,6 +26,16 @@
 	 .class = MT_CLASS_##size_class,   \
 	 .unit = "calls",                  \
 	 .help = (text)},
+#define MT_MARK(name, size_class, let_through, if_batched, lost) \
+	{.alias = (name),                                        \
+	 .kind = MT_EVENT_MARK,                                  \
+	 .class = MT_CLASS_##size_class,                         \
+	 .filter = (let_through),                                \
+	 .batched = (if_batched),                                \
+	 .unit = "events",                                       \
+	 .help = (lost)},
+#define MT_GROUP(name, text, words) \
+	{.alias = (name), .kind = MT_EVENT_GROUP, .members = (words), .help = (text)},
 
 static const struct mt_event_def defs[] = {
 #include "formats/events.def"

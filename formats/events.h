@@ -10,6 +10,8 @@ enum mt_event_kind {
 	MT_EVENT_SOFTWARE,
 	MT_EVENT_HARDWARE,
 	MT_EVENT_SYSCALL,    /* a pair of tracepoints, exit and enter */
+	MT_EVENT_MARK,	     /* a tracepoint that only groups record, dumpless */
+	MT_EVENT_GROUP,	     /* several of the others */
 	MT_EVENT_TRACEPOINT, /* any subsystem:name; not in the table */
 };
 
@@ -26,7 +28,10 @@ struct mt_event_def {
 	uint64_t config; /* software and hardware: PERF_COUNT_* */
 	bool by_time;	 /* sampled at a frequency by default */
 	const char *unit;
-	const char *help;
+	const char *help;    /* of a mark: what a recording lacks that does not have it */
+	const char *filter;  /* marks: what of the tracepoint, or NULL */
+	bool batched;	     /* marks: only where kmem:rss_stat does not report each change */
+	const char *members; /* groups: words, comma-separated */
 };
 
 /* The rows in the table's order. */

@@ -263,7 +263,7 @@ static bool plan_opens(const struct checker *checker, const struct mt_plan *plan
 
 static struct mt_error *plan_alias(struct checker *checker, const char *alias, struct mt_plan **out)
 {
-	struct mt_tracepoint_source source = {checker->tracepoints, mt_tracepoints_find};
+	struct mt_tracepoint_source source = mt_tracepoints_source(checker->tracepoints);
 	const char *words[] = {alias};
 	struct mt_record_options options = {
 		.events = {.items = words, .count = 1},
@@ -286,7 +286,8 @@ static void check_alias(struct checker *checker, const struct mt_event_def *def)
 		add_refused(checker, def->alias, def->help, err);
 		return;
 	}
-	stand_in = def->kind == MT_EVENT_SYSCALL && plan->notes.count;
+	stand_in =
+		(def->kind == MT_EVENT_SYSCALL || def->kind == MT_EVENT_GROUP) && plan->notes.count;
 	wide = plan_opens(checker, plan, -1, 0);
 	own = wide || plan_opens(checker, plan, 0, -1);
 	failed = errno;
@@ -310,8 +311,10 @@ static void check_events(struct checker *checker)
 	size_t count;
 	const struct mt_event_def *defs = mt_event_defs(&count);
 
-	for (size_t i = 0; i < count; i++)
-		check_alias(checker, &defs[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (defs[i].kind != MT_EVENT_MARK)
+			check_alias(checker, &defs[i]);
+	}
 }
 
 /* With tracefs at hand the list is written, otherwise it is a source of ids. */

@@ -27,11 +27,14 @@ static void list_table(struct listing *listing)
 		[MT_EVENT_SOFTWARE] = "software",
 		[MT_EVENT_HARDWARE] = "hardware",
 		[MT_EVENT_SYSCALL] = "syscall",
+		[MT_EVENT_GROUP] = "group",
 	};
 	size_t count;
 	const struct mt_event_def *defs = mt_event_defs(&count);
 
 	for (size_t i = 0; i < count; i++) {
+		if (defs[i].kind == MT_EVENT_MARK) /* a tracepoint, listed with them */
+			continue;
 		if (!matches(listing->pattern, defs[i].alias) &&
 		    !(listing->pattern && strcasestr(defs[i].help, listing->pattern)))
 			continue;

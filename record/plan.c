@@ -13,7 +13,7 @@
 #include "record/filter.h"
 #include "record/options.h"
 #include "record/perf_event.h"
-#include "record/syscalls.h"
+#include "record/plan_parts.h"
 #include "record/targets.h"
 #include "record/tracefs.h"
 
@@ -22,34 +22,11 @@
 	0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot \
 		       have */
 #define REGS_USER_AARCH64 0x1ffffffffull
-#if defined(__aarch64__)
-#define PERF_REG_SP 31
-#else
-#define PERF_REG_SP 7
-#endif
 /*
  * The producer is stopped so often: a batch that is still in the cache. A small ring wakes at a
  * quarter.
  */
 #define WATERMARK (512u << 10)
-
-struct planner {
-	const struct mt_record_options *options;
-	const struct mt_perf_features *features;
-	const struct mt_tracepoint_source *tracepoints;
-	struct mt_plan *plan;
-	bool by_time;		   /* there is an event that -F means */
-	struct mt_error *no_calls; /* why system calls cannot be recorded as such; NULL: they can */
-	char *calls;		   /* which ones, for the note */
-};
-
-/* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
-struct event_word {
-	const char *text;
-	size_t length;
-	const struct mt_event_def *def; /* NULL: a tracepoint */
-	bool exclude_kernel, exclude_user;
-};
 
 static void event_deinit(struct mt_planned_event *event)
 {
@@ -97,7 +74,7 @@ static uint64_t user_registers(void)
  * What every event has, side-band and samples alike: the fields that tell one record of a shared
  * ring from another.
  */
-static struct perf_event_attr common_attr(const struct planner *planner)
+static struct perf_event_attr common_attr(const struct mt_planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
 	struct perf_event_attr attr = {
@@ -126,7 +103,7 @@ static struct perf_event_attr common_attr(const struct planner *planner)
 }
 
 /* Stack, registers and callchain on top of common_attr(), as --call-graph says. */
-static void ask_stack(const struct planner *planner, struct perf_event_attr *attr)
+static void ask_stack(const struct mt_planner *planner, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
 
@@ -141,7 +118,7 @@ static void ask_stack(const struct planner *planner, struct perf_event_attr *att
 }
 
 /* How often: -c, or -F for what is sampled by time. */
-static void ask_rate(struct planner *planner, bool by_time, struct perf_event_attr *attr)
+static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
 	bool frequency = by_time && !options->period; /* never of what is counted one by one */
@@ -165,7 +142,7 @@ static size_t find_sp(const struct perf_event_attr *attr)
 {
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return 0;
-	return 8u * (size_t)__builtin_popcountll(attr->sample_regs_user >> PERF_REG_SP);
+	return 8u * (size_t)__builtin_popcountll(attr->sample_regs_user >> MT_PERF_REG_SP);
 }
 
 /* Offsets of the fields that every sample of ours begins with, for the drain. */
@@ -185,7 +162,7 @@ static void find_offsets(struct mt_planned_event *event)
 }
 
 /* Adds an event to the plan; takes name and format. */
-static struct mt_error *add_event(struct planner *planner, const struct mt_planned_event *event,
+static struct mt_error *add_event(struct mt_planner *planner, const struct mt_planned_event *event,
 				  const char *alias, size_t alias_length, const char *unit)
 {
 	struct mt_planned_event *slot = mt_array_push(&planner->plan->events);
@@ -210,7 +187,7 @@ static struct mt_error *add_event(struct planner *planner, const struct mt_plann
  * Maps, comms, forks and exits: an event that counts nothing. Before 3.12 there is no dummy: an
  * event that hardly any machine ever raises, at a period beyond reach, serves.
  */
-static struct mt_error *plan_sideband(struct planner *planner)
+static struct mt_error *plan_sideband(struct mt_planner *planner)
 {
 	const struct mt_perf_features *features = planner->features;
 	struct mt_planned_event event = {
@@ -234,7 +211,7 @@ static struct mt_error *plan_sideband(struct planner *planner)
 	return add_event(planner, &event, "dummy", 5, "records");
 }
 
-static struct mt_error *plan_counter(struct planner *planner, const struct event_word *word)
+static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt_event_word *word)
 {
 	const struct mt_event_def *def = word->def;
 	struct mt_planned_event event = {
@@ -255,8 +232,8 @@ static struct mt_error *plan_counter(struct planner *planner, const struct event
 	return add_event(planner, &event, word->text, word->length, def->unit);
 }
 
-static struct mt_error *plan_tracepoint(struct planner *planner, const char *name,
-					enum mt_event_role role, const struct event_word *word)
+struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
+				       enum mt_event_role role, const struct mt_event_word *word)
 {
 	struct mt_tracepoint tracepoint = {0};
 	struct mt_error *err =
@@ -271,6 +248,11 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 
 	if (err)
 		return err;
+	if (tracepoint.refused && word->def) {
+		free(tracepoint.format);
+		return mt_error_create(MT_ERR_PERMISSION,
+				       "it needs CAP_PERFMON, or perf_event_paranoid -1");
+	}
 	event.name = strndup(name, strcspn(name, "="));
 	event.attr.type = PERF_TYPE_TRACEPOINT;
 	event.attr.config = tracepoint.id;
@@ -284,117 +266,6 @@ static struct mt_error *plan_tracepoint(struct planner *planner, const char *nam
 			 word->def ? word->def->unit : "events");
 }
 
-/*
- * Both ends of a call: the exit record with stack and result, the enter record as its time mark. -c
- * above 1 thins the exits; the marks stay whole.
- */
-static struct mt_error *plan_pair(struct planner *planner, const char *exit_name,
-				  const char *enter_name, const struct event_word *word)
-{
-	struct mt_planned_event *events;
-	uint32_t exit_index = (uint32_t)planner->plan->events.count;
-	struct mt_error *err = plan_tracepoint(planner, exit_name, MT_ROLE_SAMPLE, word);
-
-	if (err)
-		return err;
-	err = plan_tracepoint(planner, enter_name, MT_ROLE_MARK, word);
-	events = planner->plan->events.items;
-	if (err) {
-		event_deinit(&events[--planner->plan->events.count]);
-		return err;
-	}
-	events[exit_index].pair = exit_index + 1;
-	events[exit_index + 1].pair = exit_index;
-	return NULL;
-}
-
-/* Neither forbidden nor absent: an error of ours, or of the user's. */
-static bool is_fatal(const struct mt_error *err)
-{
-	return err->kind != MT_ERR_PERMISSION && err->kind != MT_ERR_NOT_FOUND;
-}
-
-/* Registers tell the ABI, and with it whose numbers these are; one of them suffices. */
-static void ask_abi(struct mt_planned_event *event)
-{
-	if (event->attr.sample_type & PERF_SAMPLE_REGS_USER)
-		return;
-	event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
-	event->attr.sample_regs_user = 1u << PERF_REG_SP;
-}
-
-static struct mt_error *filter_call(const struct planner *planner, struct mt_planned_event *event,
-				    long number)
-{
-	if (asprintf(&event->filter, "id == %ld", number) < 0) {
-		event->filter = NULL;
-		return mt_error_nomem();
-	}
-	if (planner->features->user_stack)
-		ask_abi(event);
-	event->decoded.sample_type = event->attr.sample_type;
-	event->decoded.sample_regs_user = event->attr.sample_regs_user;
-	return NULL;
-}
-
-/*
- * The tracepoints that all system calls share, filtered by number: there where syscalls:* are not
- * (no CONFIG_FTRACE_SYSCALLS). 32-bit callers have numbers of their own; what they do under ours is
- * told from it by the ABI of the registers.
- */
-static struct mt_error *plan_raw_syscall(struct planner *planner, const struct event_word *word)
-{
-	size_t first = planner->plan->events.count;
-	struct mt_error *err;
-	long number;
-
-	if (!mt_syscall_number(word->def->alias, &number))
-		return mt_error_create(MT_ERR_NOT_FOUND, "%s: no such system call here",
-				       word->def->alias);
-	err = plan_pair(planner, "raw_syscalls:sys_exit", "raw_syscalls:sys_enter", word);
-	for (size_t i = first; i < first + 2 && !err; i++)
-		err = filter_call(planner, &planner->plan->events.items[i], number);
-	return err;
-}
-
-/* Remembers a call that cannot be recorded as such, and why the first one cannot. Takes why. */
-static struct mt_error *give_up_call(struct planner *planner, const struct event_word *word,
-				     struct mt_error *why)
-{
-	char *calls = NULL;
-
-	if (asprintf(&calls, "%s%s%s", planner->calls ? planner->calls : "",
-		     planner->calls ? ", " : "", word->def->alias) < 0)
-		calls = NULL;
-	free(planner->calls);
-	planner->calls = calls;
-	if (planner->no_calls)
-		mt_error_destroy(why);
-	else
-		planner->no_calls = why;
-	return calls ? NULL : mt_error_nomem();
-}
-
-/* The ladder of events that tell of a system call. */
-static struct mt_error *plan_syscall(struct planner *planner, const struct event_word *word)
-{
-	char exit_name[128], enter_name[128];
-	struct mt_error *err, *raw;
-
-	snprintf(exit_name, sizeof(exit_name), "syscalls:sys_exit_%s", word->def->alias);
-	snprintf(enter_name, sizeof(enter_name), "syscalls:sys_enter_%s", word->def->alias);
-	err = plan_pair(planner, exit_name, enter_name, word);
-	if (!err || is_fatal(err))
-		return err;
-	raw = plan_raw_syscall(planner, word);
-	if (raw && !is_fatal(raw)) {
-		mt_error_destroy(raw);
-		return give_up_call(planner, word, err);
-	}
-	mt_error_destroy(err);
-	return raw;
-}
-
 static struct mt_error *unknown_event(const char *text, size_t length)
 {
 	return mt_error_hint(
@@ -403,7 +274,7 @@ static struct mt_error *unknown_event(const char *text, size_t length)
 }
 
 /* What stands behind the colon of a known alias: u (user only), k (kernel only). */
-static bool parse_modifiers(const char *text, size_t length, struct event_word *word)
+static bool parse_modifiers(const char *text, size_t length, struct mt_event_word *word)
 {
 	bool user = false, kernel = false;
 
@@ -415,14 +286,14 @@ static bool parse_modifiers(const char *text, size_t length, struct event_word *
 	}
 	word->exclude_kernel = user && !kernel;
 	word->exclude_user = kernel && !user;
-	return length && word->def->kind != MT_EVENT_SYSCALL;
+	return length && word->def->kind != MT_EVENT_SYSCALL && word->def->kind != MT_EVENT_GROUP;
 }
 
-static struct mt_error *parse_word(const char *text, size_t length, struct event_word *out)
+static struct mt_error *parse_word(const char *text, size_t length, struct mt_event_word *out)
 {
 	const char *colon = memchr(text, ':', length);
 	size_t stem = colon ? (size_t)(colon - text) : length;
-	struct event_word word = {
+	struct mt_event_word word = {
 		.text = text, .length = length, .def = mt_event_def_find(text, stem)};
 
 	if (!length)
@@ -439,51 +310,56 @@ static struct mt_error *parse_word(const char *text, size_t length, struct event
 	return NULL;
 }
 
-static bool already_planned(const struct mt_plan *plan, const struct event_word *word)
+bool mt_planner_has(const struct mt_planner *planner, enum mt_event_role role, const char *alias,
+		    size_t length)
 {
-	for (size_t i = 1; i < plan->events.count; i++) {
-		const char *alias = plan->events.items[i].alias;
+	for (size_t i = 1; i < planner->plan->events.count; i++) {
+		const struct mt_planned_event *event = &planner->plan->events.items[i];
 
-		if (strlen(alias) == word->length && !memcmp(alias, word->text, word->length))
+		if (event->role == role && strlen(event->alias) == length &&
+		    !memcmp(event->alias, alias, length))
 			return true;
 	}
 	return false;
 }
 
-static struct mt_error *plan_word(struct planner *planner, const char *text, size_t length)
+struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length)
 {
-	struct event_word word;
+	struct mt_event_word word;
 	MT_CLEANUP_FREE char *name = NULL;
 	struct mt_error *err = parse_word(text, length, &word);
 
-	if (err || already_planned(planner->plan, &word))
+	if (err || mt_planner_has(planner, MT_ROLE_SAMPLE, text, length))
 		return err;
+	if (word.def && word.def->kind == MT_EVENT_GROUP)
+		return mt_planner_group(planner, word.def);
 	if (word.def && word.def->kind == MT_EVENT_SYSCALL)
-		return plan_syscall(planner, &word);
+		return mt_planner_call(planner, &word);
 	if (word.def)
 		return plan_counter(planner, &word);
 	name = strndup(text, length);
 	word.length = strcspn(name ? name : "", "="); /* an id behind it is no part of the name */
-	return name ? plan_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
+	return name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word)
+		    : mt_error_nomem();
 }
 
-static struct mt_error *plan_list(struct planner *planner, const char *list)
+struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list)
 {
 	struct mt_error *err = NULL;
 	size_t length;
 
 	for (; !err; list += length + 1) {
 		length = strcspn(list, ",");
-		err = plan_word(planner, list, length);
+		err = mt_planner_word(planner, list, length);
 		if (!list[length])
 			break;
 	}
 	return err;
 }
 
-static struct mt_error *add_note(struct mt_plan *plan, char *text)
+struct mt_error *mt_planner_note(struct mt_planner *planner, char *text)
 {
-	char **slot = text ? mt_array_push(&plan->notes) : NULL;
+	char **slot = text ? mt_array_push(&planner->plan->notes) : NULL;
 
 	if (!slot) {
 		free(text);
@@ -493,54 +369,24 @@ static struct mt_error *add_note(struct mt_plan *plan, char *text)
 	return NULL;
 }
 
-static bool has_page_faults(const struct mt_plan *plan)
+void mt_planner_drop_last(struct mt_planner *planner)
 {
-	for (size_t i = 1; i < plan->events.count; i++) {
-		const struct perf_event_attr *attr = &plan->events.items[i].attr;
-
-		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS)
-			return true;
-	}
-	return false;
+	event_deinit(&planner->plan->events.items[--planner->plan->events.count]);
 }
 
-/*
- * Where no tracepoint tells of system calls: page faults with their addresses say what was touched,
- * by which stack, and the side-band's mmap records, now of data too, what was mapped and where the
- * heap grew.
- */
-static struct mt_error *stand_in_for_calls(struct planner *planner)
+bool mt_planner_is_fatal(const struct mt_error *err)
 {
-	struct mt_error *err =
-		has_page_faults(planner->plan) ? NULL : plan_list(planner, "page-faults");
+	return err->kind != MT_ERR_PERMISSION && err->kind != MT_ERR_NOT_FOUND;
+}
+
+struct mt_error *mt_planner_ask_data(struct mt_planner *planner)
+{
 	struct mt_planned_event *sideband = &planner->plan->events.items[0];
-	char *text = NULL;
 
-	if (err)
-		return err;
 	sideband->attr.mmap_data = 1;
-	if (!mt_attr_decode(&sideband->attr, sizeof(sideband->attr), &sideband->decoded))
-		return mt_error_nomem();
-	if (asprintf(&text,
-		     "page faults and the kernel's mmap records stand in for %s; what was unmapped "
-		     "stays untold (%s): %s",
-		     planner->calls, planner->no_calls->message,
-		     planner->no_calls->hint ? planner->no_calls->hint : "see mtrec --check") < 0)
-		text = NULL;
-	return add_note(planner->plan, text);
-}
-
-/* Says that calls come from raw_syscalls, and what that costs. */
-static struct mt_error *note_raw_calls(struct planner *planner)
-{
-	for (size_t i = 0; i < planner->plan->events.count; i++) {
-		if (planner->plan->events.items[i].filter)
-			return add_note(planner->plan,
-					strdup("this kernel has no syscalls:* tracepoints: "
-					       "raw_syscalls with a filter serve; calls of 32-bit "
-					       "programs are left out"));
-	}
-	return NULL;
+	return mt_attr_decode(&sideband->attr, sizeof(sideband->attr), &sideband->decoded)
+		       ? NULL
+		       : mt_error_nomem();
 }
 
 /* The event that a filter is for: the sampled one of its word. */
@@ -570,21 +416,19 @@ static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter
 			     "--filter 'ret > 0'");
 }
 
-static struct mt_error *plan_all(struct planner *planner)
+static struct mt_error *plan_all(struct mt_planner *planner)
 {
 	const struct mt_record_options *options = planner->options;
 	struct mt_error *err = plan_sideband(planner);
 
 	for (size_t i = 0; i < options->events.count && !err; i++)
-		err = plan_list(planner, options->events.items[i]);
+		err = mt_planner_list(planner, options->events.items[i]);
 	if (!err && options->frequency && !planner->by_time)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "-F: none of these events is sampled by time"),
 				     "-c N takes one sample every N events");
-	if (!err && planner->no_calls)
-		err = stand_in_for_calls(planner);
 	if (!err)
-		err = note_raw_calls(planner);
+		err = mt_planner_finish_calls(planner);
 	for (size_t i = 0; i < options->filters.count && !err; i++)
 		err = plan_filter(planner->plan, &options->filters.items[i]);
 	return err;
@@ -596,12 +440,13 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				struct mt_plan **out)
 {
 	MT_CLEANUP(mt_plan_destroy_p) struct mt_plan *plan = calloc(1, sizeof(*plan));
-	struct planner planner = {
+	struct mt_planner planner = {
 		.options = options, .features = features, .tracepoints = tracepoints, .plan = plan};
 	struct mt_error *err = plan ? plan_all(&planner) : mt_error_nomem();
 
 	mt_error_destroy(planner.no_calls);
 	free(planner.calls);
+	free(planner.missing);
 	if (err)
 		return err;
 	*out = MT_TAKE(plan);

@@ -50,6 +50,7 @@ struct mt_plan {
 struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
+	bool rss_each; /* kmem:rss_stat reports each change, not batches of them */
 };
 
 /*

@@ -86,7 +86,7 @@ static struct mt_error *plan_twins(struct mt_recorder *r)
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
-	struct mt_tracepoint_source source = {NULL, mt_tracepoints_find};
+	struct mt_tracepoint_source source;
 	struct mt_error *err = mt_features_probe(&r->features);
 
 	if (err)
@@ -100,7 +100,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	err = mt_tracepoints_create(&r->features, r->options->tracepoint_ids, &r->tracepoints);
 	if (err)
 		return err;
-	source.context = r->tracepoints;
+	source = mt_tracepoints_source(r->tracepoints);
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	if (!err)

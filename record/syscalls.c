@@ -6,6 +6,8 @@
 
 #define MT_SOFTWARE(...)
 #define MT_HARDWARE(...)
+#define MT_MARK(...)
+#define MT_GROUP(...)
 #define MT_SYSCALL(name, ...) {#name, SYS_##name},
 
 static const struct mt_syscall syscalls[] = {

@@ -24,6 +24,7 @@ void mt_tracefs_close(struct mt_tracefs *tracefs);
 struct mt_tracepoint {
 	uint64_t id;
 	char *format; /* the format file's text; the caller's */
+	bool refused; /* its fields are not for us */
 };
 
 /*

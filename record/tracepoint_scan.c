@@ -32,6 +32,7 @@
 #define ID_MAX 65535
 #define MARKER 0x123 /* an address that no call takes: unaligned, below every heap */
 #define TIMEOUT_MS 10000
+#define CALLS_MAX 64
 
 /* An id that answered to a call. */
 struct answer {
@@ -49,6 +50,7 @@ struct scan {
 	size_t opened; /* in this batch */
 	unsigned batches;
 	struct mt_tracepoint_ids found;
+	bool calls[CALLS_MAX]; /* of the table, to be tried */
 };
 
 static int open_self(const struct scan *scan, uint32_t type, uint64_t config)
@@ -107,14 +109,43 @@ static void read_answers(struct scan *scan)
 	mt_ring_give_back(&scan->ring);
 }
 
-/* Calls of the table that fail, or, brk, do nothing. */
-static void make_calls(void)
+/*
+ * A call that fails, or, brk, does nothing. shmat may attach, should a segment of that id exist:
+ * for as long as this process lives.
+ */
+static long make_call(const struct mt_syscall *call)
+{
+	return syscall(call->number, (long)MARKER, 0L, 0L, 0L, -1L, 0L);
+}
+
+/*
+ * Whether a call is to be tried: not what this kernel or a seccomp filter answers for it without
+ * its tracepoints, nor the one that leaves a warning in the kernel's log.
+ */
+static bool is_tried(const struct mt_syscall *call)
+{
+	return call->number != SYS_remap_file_pages &&
+	       (!make_call(call) || (errno != ENOSYS && errno != EPERM));
+}
+
+static void choose_calls(struct scan *scan)
 {
 	size_t count;
 	const struct mt_syscall *calls = mt_syscalls(&count);
 
-	for (size_t i = 0; i < count; i++)
-		syscall(calls[i].number, (long)MARKER, 0L, 0L, 0L, -1L, 0L);
+	for (size_t i = 0; i < count && i < CALLS_MAX; i++)
+		scan->calls[i] = is_tried(&calls[i]);
+}
+
+static void make_calls(const struct scan *scan)
+{
+	size_t count;
+	const struct mt_syscall *calls = mt_syscalls(&count);
+
+	for (size_t i = 0; i < count && i < CALLS_MAX; i++) {
+		if (scan->calls[i])
+			make_call(&calls[i]);
+	}
 }
 
 static void name_answer(struct scan *scan, const struct answer *answer)
@@ -144,7 +175,7 @@ static void end_batch(struct scan *scan)
 {
 	scan->answers.count = 0;
 	prctl(PR_TASK_PERF_EVENTS_ENABLE);
-	make_calls();
+	make_calls(scan);
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	read_answers(scan);
 	for (size_t i = 0; i < scan->answers.count; i++)
@@ -173,15 +204,18 @@ static int try_id(struct scan *scan, uint64_t id)
 	return 0;
 }
 
-/* The i-th name that is wanted; NULL behind the last. */
-static const char *wanted_name(size_t i, char name[128])
+/* The i-th name there may be; NULL behind the last, empty where it is not wanted. */
+static const char *wanted_name(const struct scan *scan, size_t i, char name[128])
 {
 	size_t count;
 	const struct mt_syscall *calls = mt_syscalls(&count);
 
-	if (i >= 2 * count)
+	if (i >= 2 * count || i >= 2 * CALLS_MAX)
 		return NULL;
-	snprintf(name, 128, "syscalls:sys_%s_%s", i % 2 ? "enter" : "exit", calls[i / 2].name);
+	*name = '\0';
+	if (scan->calls[i / 2])
+		snprintf(name, 128, "syscalls:sys_%s_%s", i % 2 ? "enter" : "exit",
+			 calls[i / 2].name);
 	return name;
 }
 
@@ -189,8 +223,8 @@ static bool has_all(const struct scan *scan)
 {
 	char name[128];
 
-	for (size_t i = 0; wanted_name(i, name); i++) {
-		if (!mt_tracepoint_ids_find(&scan->found, name))
+	for (size_t i = 0; wanted_name(scan, i, name); i++) {
+		if (*name && !mt_tracepoint_ids_find(&scan->found, name))
 			return false;
 	}
 	return true;
@@ -200,7 +234,7 @@ static void try_candidates(struct scan *scan, const struct mt_tracepoint_ids *ca
 {
 	char name[128];
 
-	for (size_t i = 0; candidates && wanted_name(i, name); i++) {
+	for (size_t i = 0; candidates && wanted_name(scan, i, name); i++) {
 		const struct mt_tracepoint_id *candidate = mt_tracepoint_ids_find(candidates, name);
 
 		if (candidate)
@@ -284,6 +318,7 @@ static void scan_ids(struct scan *scan, const struct mt_tracepoint_ids *candidat
 {
 	if (!open_ring(scan))
 		return;
+	choose_calls(scan);
 	try_candidates(scan, candidates);
 	if (everywhere && !has_all(scan))
 		try_all(scan, true);

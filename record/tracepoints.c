@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +14,14 @@
 #include "formats/base/err.h"
 #include "record/numbers.h"
 #include "record/perf_event.h"
+#include "record/plan.h"
 #include "record/procfs.h"
 #include "record/syscalls.h"
 #include "record/tracefs.h"
 #include "record/tracepoint_ids.h"
 #include "record/tracepoint_scan.h"
+
+#define TOUCHED 16
 
 struct mt_tracepoints {
 	const struct mt_perf_features *features;
@@ -288,12 +293,82 @@ static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const
 	return NULL;
 }
 
-struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out)
+/* System calls open for their own tasks; all else tells of the kernel, to those who may know. */
+static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+		.disabled = 1,
+		.exclude_kernel = !tracepoints->features->kernel_frames,
+	};
+	MT_CLEANUP_CLOSE int fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
+
+	return fd < 0 && (errno == EACCES || errno == EPERM);
+}
+
+static struct mt_error *find_any(struct mt_tracepoints *tracepoints, const char *name,
+				 struct mt_tracepoint *out)
 {
 	const char *equals = strchr(name, '=');
 	MT_CLEANUP_FREE char *stem = equals ? strndup(name, (size_t)(equals - name)) : NULL;
 
 	if (!equals)
-		return find_by_name(context, name, out);
-	return stem ? find_by_number(context, stem, equals + 1, out) : mt_error_nomem();
+		return find_by_name(tracepoints, name, out);
+	return stem ? find_by_number(tracepoints, stem, equals + 1, out) : mt_error_nomem();
+}
+
+/* Touches fresh pages, one fault each. */
+static void touch_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = TOUCHED * page;
+	volatile char *pages =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return;
+	madvise((void *)pages, size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < TOUCHED; i++)
+		pages[i * page] = 1;
+	munmap((void *)pages, size);
+}
+
+/* As many events as pages; where they are batched by 64 pages a thread, none or one. */
+static bool rss_is_told_each(struct mt_tracepoints *tracepoints)
+{
+	struct mt_tracepoint found = {0};
+	struct mt_error *err = find_by_name(tracepoints, "kmem:rss_stat", &found);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = found.id};
+	MT_CLEANUP_CLOSE int fd = err ? -1 : mt_perf_open(&attr, 0, -1, tracepoints->features);
+	uint64_t count = 0;
+
+	mt_error_destroy(err);
+	free(found.format);
+	touch_pages();
+	return fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count >= TOUCHED / 2;
+}
+
+struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints)
+{
+	return (struct mt_tracepoint_source){
+		.context = tracepoints,
+		.find = mt_tracepoints_find,
+		.rss_each = rss_is_told_each(tracepoints),
+	};
+}
+
+struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out)
+{
+	struct mt_tracepoint found = {0};
+	struct mt_error *err = find_any(context, name, &found);
+
+	if (err)
+		return err;
+	found.refused = is_refused(context, found.id);
+	*out = found;
+	return NULL;
 }

@@ -44,6 +44,12 @@ struct mt_error *mt_tracepoints_save(struct mt_tracepoints *tracepoints, const c
 /* The descriptor of tracefs's directory, or -1. */
 int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints);
 
+/*
+ * What a plan asks. Whether kmem:rss_stat reports each change (Linux 6.2 and what was backported)
+ * is measured: some pages of our own are touched.
+ */
+struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints);
+
 /* Where ids have come from so far, in words; valid until the next look-up. */
 const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints);
 

@@ -27,11 +27,14 @@ static const struct {
 	const char *name;
 	uint64_t id;
 } tracepoints[] = {
-	{"syscalls:sys_enter_brk", 101},    {"syscalls:sys_exit_brk", 102},
-	{"syscalls:sys_enter_mmap", 103},   {"syscalls:sys_exit_mmap", 104},
-	{"syscalls:sys_enter_munmap", 105}, {"syscalls:sys_exit_munmap", 106},
-	{"syscalls:sys_enter_mremap", 107}, {"syscalls:sys_exit_mremap", 108},
-	{"sched:sched_switch", 300},	    {"syscalls:sys_exit_odd", 400},
+	{"syscalls:sys_enter_brk", 101},     {"syscalls:sys_exit_brk", 102},
+	{"syscalls:sys_enter_mmap", 103},    {"syscalls:sys_exit_mmap", 104},
+	{"syscalls:sys_enter_munmap", 105},  {"syscalls:sys_exit_munmap", 106},
+	{"syscalls:sys_enter_mremap", 107},  {"syscalls:sys_exit_mremap", 108},
+	{"sched:sched_switch", 300},	     {"syscalls:sys_exit_odd", 400},
+	{"task:task_newtask", 500},	     {"kmem:rss_stat", 501},
+	{"kmem:mm_page_alloc", 502},	     {"mmap_lock:mmap_lock_acquire_returned", 503},
+	{"syscalls:sys_enter_madvise", 504}, {"syscalls:sys_exit_madvise", 505},
 };
 
 static struct mt_error *find(void *context, const char *name, struct mt_tracepoint *out)
@@ -55,7 +58,7 @@ static struct mt_error *plan_for(const char *line, const struct mt_perf_features
 	char text[256], *argv[16];
 	int argc = 0;
 	unsigned asked = 0;
-	struct mt_tracepoint_source source = {&asked, find};
+	struct mt_tracepoint_source source = {.context = &asked, .find = find};
 	struct mt_record_options options;
 	struct mt_error *err;
 
@@ -454,6 +457,7 @@ MT_TEST(unknown_events_are_named)
 	check_refused(",brk", MT_ERR_USAGE, "-e: empty event name");
 	check_refused("page-faults:x", MT_ERR_USAGE, "bad modifier in 'page-faults:x'");
 	check_refused("page-faults:", MT_ERR_USAGE, "bad modifier in 'page-faults:'");
+	check_refused("vm:u", MT_ERR_USAGE, "bad modifier in 'vm:u'");
 	check_refused("brk:u", MT_ERR_USAGE, "bad modifier in 'brk:u'");
 }
 
@@ -480,7 +484,7 @@ static struct mt_plan *planned_by(const char *events,
 				  struct mt_error *(*look_up)(void *, const char *,
 							      struct mt_tracepoint *))
 {
-	struct mt_tracepoint_source source = {NULL, look_up};
+	struct mt_tracepoint_source source = {.find = look_up};
 	const char *words[] = {events};
 	struct mt_record_options options = {
 		.events = {.items = words, .count = 1},
@@ -545,7 +549,7 @@ MT_TEST(page_faults_that_are_asked_for_are_not_asked_for_twice)
 
 MT_TEST(other_tracepoints_have_nothing_that_stands_in)
 {
-	struct mt_tracepoint_source source = {NULL, find_none};
+	struct mt_tracepoint_source source = {.find = find_none};
 	const char *words[] = {"sched:sched_switch"};
 	struct mt_record_options options = {.events = {.items = words, .count = 1},
 					    .all_cpus = true};
@@ -555,6 +559,124 @@ MT_TEST(other_tracepoints_have_nothing_that_stands_in)
 	MT_REQUIRE(MT_CHECK(err));
 	MT_CHECK_EQ(err->kind, MT_ERR_PERMISSION);
 	mt_error_destroy(err);
+}
+
+/* The planned event of that name, or NULL. */
+static const struct mt_planned_event *event_named(const struct mt_plan *plan, const char *name)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (!strcmp(plan->events.items[i].name, name))
+			return &plan->events.items[i];
+	}
+	return NULL;
+}
+
+MT_TEST(vm_is_every_call_that_this_kernel_has_and_what_orders_them)
+{
+	struct mt_plan *plan = planned("-e vm -a");
+	const struct mt_planned_event *lock, *task;
+
+	MT_REQUIRE(plan);
+	/* the side-band, five calls of two events each, two marks; this kernel has no others */
+	MT_CHECK_EQ(plan->events.count, 1 + 10 + 2);
+	MT_CHECK(plan->events.items[0].attr.mmap_data && plan->events.items[0].decoded.flags);
+	lock = event_named(plan, "mmap_lock:mmap_lock_acquire_returned");
+	task = event_named(plan, "task:task_newtask");
+	MT_REQUIRE(MT_CHECK(lock && task && event_named(plan, "syscalls:sys_exit_madvise")));
+	MT_CHECK_STR(lock->filter, "write == 1 && success == 1");
+	MT_CHECK_STR(lock->alias, lock->name);
+	MT_CHECK(lock->role == MT_ROLE_MARK && lock->pair == MT_EVENT_NONE);
+	MT_CHECK(lock->class == MT_CLASS_RARE && task->class == MT_CLASS_RARE);
+	MT_CHECK(has(lock, PERF_SAMPLE_RAW) && has_none(lock, STACK | PERF_SAMPLE_CALLCHAIN));
+	MT_CHECK(!task->filter && has_none(task, STACK | PERF_SAMPLE_CALLCHAIN));
+	MT_CHECK_EQ(plan->notes.count, 0);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(what_stands_alone_and_in_a_group_is_opened_once)
+{
+	struct mt_plan *plan = planned("-e brk,vm,mmap,rss,page-faults,vm -a");
+
+	MT_REQUIRE(plan);
+	/* rss adds page faults, rss_stat and, since that comes in batches, the page allocator */
+	MT_CHECK_EQ(plan->events.count, 1 + 10 + 2 + 3);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_tracepoint_that_is_asked_for_is_sampled_beside_its_mark)
+{
+	struct mt_plan *plan = planned("-e rss,task:task_newtask -a");
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 6));
+	MT_CHECK_EQ(plan->events.items[4].role, MT_ROLE_MARK);
+	MT_CHECK_EQ(plan->events.items[5].role, MT_ROLE_SAMPLE);
+	MT_CHECK_STR(plan->events.items[5].name, "task:task_newtask");
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(the_page_allocator_serves_only_where_rss_stat_comes_in_batches)
+{
+	unsigned asked = 0;
+	struct mt_tracepoint_source source = {.context = &asked, .find = find, .rss_each = true};
+	const char *words[] = {"rss"};
+	struct mt_record_options options = {.events = {.items = words, .count = 1},
+					    .all_cpus = true};
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(mt_plan_create(&options, &all_features, &source, &plan));
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 4));
+	MT_CHECK(event_named(plan, "kmem:rss_stat") && !event_named(plan, "kmem:mm_page_alloc"));
+	MT_CHECK_EQ(event_named(plan, "kmem:rss_stat")->class, MT_CLASS_STORM);
+	mt_plan_destroy(plan);
+	source.rss_each = false;
+	MT_CHECK_OK(mt_plan_create(&options, &all_features, &source, &plan));
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 5));
+	MT_CHECK_STR(event_named(plan, "kmem:mm_page_alloc")->filter, "order > 0");
+	mt_plan_destroy(plan);
+}
+
+/* System calls are at hand, all else is the kernel's own. */
+static struct mt_error *find_unprivileged(void *context, const char *name,
+					  struct mt_tracepoint *out)
+{
+	(void)context;
+	if (strstr(name, "remap_file_pages"))
+		return find_none(NULL, name, out);
+	*out = (struct mt_tracepoint){.id = 1, .refused = strncmp(name, "syscalls:", 9) != 0};
+	return NULL;
+}
+
+MT_TEST(a_group_says_what_it_lacks_without_privileges)
+{
+	struct mt_plan *plan = planned_by("vm", find_unprivileged);
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 1 + 22);
+	MT_CHECK(event_named(plan, "syscalls:sys_exit_io_uring_setup"));
+	MT_CHECK(!event_named(plan, "syscalls:sys_exit_remap_file_pages"));
+	MT_REQUIRE(MT_CHECK_EQ(plan->notes.count, 3));
+	MT_CHECK(strstr(plan->notes.items[0], "no mmap_lock:mmap_lock_acquire_returned (it needs "
+					      "CAP_PERFMON"));
+	MT_CHECK(strstr(plan->notes.items[0], "ordered by their exits"));
+	MT_CHECK(strstr(plan->notes.items[1], "taken for a copy"));
+	MT_CHECK(strstr(plan->notes.items[2], "remap_file_pages: not recorded"));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_group_falls_back_as_its_calls_do)
+{
+	struct mt_plan *plan = planned_by("vm", find_raw);
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 1 + 24);
+	MT_CHECK_EQ(plan->notes.count, 3);
+	mt_plan_destroy(plan);
+	plan = planned_by("vm", find_none);
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(plan->events.count, 2);
+	MT_CHECK_EQ(plan->events.items[1].attr.config, PERF_COUNT_SW_PAGE_FAULTS);
+	MT_CHECK(strstr(plan->notes.items[2], "stand in for brk, mmap, munmap, mremap, mprotect"));
+	mt_plan_destroy(plan);
 }
 
 MT_TEST_MAIN

@@ -1,0 +1,81 @@
+/* What the parts of planning share: plan.c, plan_calls.c, plan_groups.c. */
+#ifndef MT_RECORD_PLAN_PARTS_H
+#define MT_RECORD_PLAN_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/record.h"
+
+#if defined(__aarch64__)
+#define MT_PERF_REG_SP 31
+#else
+#define MT_PERF_REG_SP 7
+#endif
+
+struct mt_error;
+struct mt_event_def;
+struct mt_perf_features;
+struct mt_plan;
+struct mt_planned_event;
+struct mt_record_options;
+struct mt_tracepoint_source;
+
+struct mt_planner {
+	const struct mt_record_options *options;
+	const struct mt_perf_features *features;
+	const struct mt_tracepoint_source *tracepoints;
+	struct mt_plan *plan;
+	const struct mt_event_def *group; /* that is being planned; NULL: a word of its own */
+	bool by_time;			  /* there is an event that -F means */
+	bool calls_seen;		  /* syscalls:* are at hand */
+	struct mt_error *no_calls; /* why system calls cannot be recorded as such; NULL: they can */
+	char *calls;		   /* which ones, for the note */
+	char *missing;		   /* calls of a group that are out of reach, for a note */
+};
+
+/* One word of -e: "brk", "page-faults:u", "sched:sched_switch". */
+struct mt_event_word {
+	const char *text;
+	size_t length;
+	const struct mt_event_def *def; /* NULL: a tracepoint */
+	bool exclude_kernel, exclude_user;
+};
+
+/* Plans one tracepoint: "subsystem:name", an id behind '=' where the user gave one. */
+struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
+				       enum mt_event_role role, const struct mt_event_word *word);
+
+/* Takes the last event out of the plan again. */
+void mt_planner_drop_last(struct mt_planner *planner);
+
+/* Plans what one word asks for, and what a comma-separated list of them does. */
+struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);
+struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list);
+
+/* Whether an event of that role and alias is planned already. */
+bool mt_planner_has(const struct mt_planner *planner, enum mt_event_role role, const char *alias,
+		    size_t length);
+
+/* Adds a line for the user; takes text, NULL is out of memory. */
+struct mt_error *mt_planner_note(struct mt_planner *planner, char *text);
+
+/* "a" and then "a, b": appends to *list, which NULL begins. */
+struct mt_error *mt_planner_enumerate(char **list, const char *name);
+
+/* Turns the side-band's records of data mappings on. */
+struct mt_error *mt_planner_ask_data(struct mt_planner *planner);
+
+/* Neither forbidden nor absent: an error of ours, or of the user's. */
+bool mt_planner_is_fatal(const struct mt_error *err);
+
+/* plan_calls.c: both ends of a system call, by whatever event tells of it. */
+struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word);
+
+/* plan_calls.c: once all is planned, what stands in for calls, and what serves for them. */
+struct mt_error *mt_planner_finish_calls(struct mt_planner *planner);
+
+/* plan_groups.c: a word that means several events, each as far as this kernel has it. */
+struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group);
+
+#endif
