@@ -65,7 +65,8 @@ struct mt_paths {
 	struct mt_sequences *runs;
 	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
 	MT_ARRAY(uint32_t) scratch;
-	bool srcline; /* names are spelled with their lines */
+	MT_ARRAY(uint32_t) only; /* by frame: the one name that is all of it, or MT_STRING_NONE */
+	bool srcline;		 /* names are spelled with their lines */
 };
 
 struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
@@ -93,6 +94,7 @@ void mt_paths_destroy(struct mt_paths *paths)
 	mt_sequences_destroy(paths->runs);
 	mt_array_deinit(&paths->of_stack);
 	mt_array_deinit(&paths->scratch);
+	mt_array_deinit(&paths->only);
 	free(paths);
 }
 
@@ -116,33 +118,64 @@ static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_n
 	return mt_strings_intern(strings, text, (size_t)length);
 }
 
-/* Puts the names of a stack into the scratch array, root first. */
-static bool spell(struct mt_paths *paths, uint32_t stack)
+/* Appends the names of a frame, the outermost first. */
+static bool spell_frame(struct mt_paths *paths, uint32_t frame)
 {
-	size_t depth, names;
-	const uint32_t *frames = mt_stacks_get(paths->stacks, stack, &depth);
+	size_t names;
+	const struct mt_frame_name *name = mt_frames_names(paths->frames, frame, &names);
+	bool only = names == 1;
 
-	paths->scratch.count = 0;
-	while (depth--) {
-		const struct mt_frame_name *name =
-			mt_frames_names(paths->frames, frames[depth], &names);
+	if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
+		return false;
+	while (names--) {
+		uint32_t spelled = spell_line(paths, &name[names]);
 
-		if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
+		if (spelled == MT_STRING_NONE)
 			return false;
-		while (names--) {
-			uint32_t spelled = spell_line(paths, &name[names]);
-
-			if (spelled == MT_STRING_NONE)
-				return false;
-			paths->scratch.items[paths->scratch.count++] = spelled;
-		}
+		paths->scratch.items[paths->scratch.count++] = spelled;
+		paths->only.items[frame] = only ? spelled : MT_STRING_NONE;
 	}
 	return true;
 }
 
+static bool reserve_frames(struct mt_paths *paths)
+{
+	size_t count = mt_frames_count(paths->frames);
+
+	if (!mt_array_reserve(&paths->only, count))
+		return false;
+	while (paths->only.count < count)
+		paths->only.items[paths->only.count++] = MT_STRING_NONE;
+	return true;
+}
+
+const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count)
+{
+	size_t depth;
+	const uint32_t *frames = mt_stacks_get(paths->stacks, stack, &depth);
+
+	paths->scratch.count = 0;
+	if (!reserve_frames(paths) || !mt_array_reserve(&paths->scratch, depth + 1))
+		return NULL;
+	while (depth--) {
+		uint32_t only = paths->only.items[frames[depth]];
+
+		if (only == MT_STRING_NONE) {
+			if (!spell_frame(paths, frames[depth]) ||
+			    !mt_array_reserve(&paths->scratch, paths->scratch.count + depth))
+				return NULL;
+		} else {
+			paths->scratch.items[paths->scratch.count++] = only;
+		}
+	}
+	*count = paths->scratch.count;
+	return paths->scratch.items;
+}
+
 uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 {
-	size_t known = mt_stacks_count(paths->stacks);
+	size_t known = mt_stacks_count(paths->stacks), count;
+	const uint32_t *names;
 	uint32_t *path;
 
 	if (stack >= paths->of_stack.count) {
@@ -152,9 +185,11 @@ uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 			paths->of_stack.items[paths->of_stack.count++] = MT_PATH_NONE;
 	}
 	path = &paths->of_stack.items[stack];
-	if (*path == MT_PATH_NONE && spell(paths, stack))
-		*path = mt_sequences_intern(paths->runs, paths->scratch.items,
-					    paths->scratch.count * sizeof(uint32_t));
+	if (*path != MT_PATH_NONE)
+		return *path;
+	names = mt_paths_spell(paths, stack, &count);
+	if (names)
+		*path = mt_sequences_intern(paths->runs, names, count * sizeof(*names));
 	return *path;
 }
 

@@ -42,6 +42,12 @@ struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frame
 void mt_paths_destroy(struct mt_paths *paths);
 
 /*
+ * Borrows the names of a stack's path, root first, until the next call; NULL out of memory. For who
+ * needs no id, and in no way bound to what has one.
+ */
+const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count);
+
+/*
  * The path of a stack; MT_PATH_NONE out of memory. Names the stack's frames where that was not
  * done.
  */

@@ -3,64 +3,97 @@
  * stackcollapse-perf.pl writes them; sorted bytewise. With more than one event in the table, the
  * event's alias comes first.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/frames.h"
-#include "report/groups.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/wordlines.h"
 #include "report/stacks.h"
 #include "report/table.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_wordlines, struct mt_wordlines)
 
-enum {
-	KEY_EVENT,
-	KEY_COMM,
-	KEY_PATH,
-	KEYS
-};
-
-static const struct mt_key_column line_keys[KEYS] = {
-	[KEY_EVENT] = {"event", MT_KEY_STRING},
-	[KEY_COMM] = {"comm", MT_KEY_STRING},
-	[KEY_PATH] = {"path", MT_KEY_NUMBER},
-};
-
-struct line {
-	char *text;
-	double value;
+/* Words by the ids of the strings they are made of; MT_WORD_NONE: not yet made. */
+struct words {
+	MT_ARRAY(uint32_t) of;
 };
 
 struct folded {
 	struct mt_table *table;
 	struct mt_paths *paths;
-	MT_ARRAY(struct line) lines;
-	MT_ARRAY(char) text; /* scratch */
-	uint64_t event;	     /* of the first row */
+	struct mt_wordlines *lines;
+	struct words commands, functions;
+	MT_ARRAY(uint32_t) line; /* scratch: event, comm and the stack's words */
+	uint32_t event;		 /* the first row's */
 	bool several_events;
+};
+
+enum {
+	LINE_EVENT,
+	LINE_COMM,
+	LINE_STACK
 };
 
 static void folded_deinit(struct folded *folded)
 {
-	for (size_t i = 0; i < folded->lines.count; i++)
-		free(folded->lines.items[i].text);
-	mt_array_deinit(&folded->lines);
-	mt_array_deinit(&folded->text);
+	mt_array_deinit(&folded->commands.of);
+	mt_array_deinit(&folded->functions.of);
+	mt_array_deinit(&folded->line);
 }
 
-static uint64_t key_or_empty(const struct mt_row *row, size_t column)
+static uint32_t make_word(struct folded *folded, struct words *words,
+			  const struct mt_strings *strings, uint32_t id)
 {
-	return column == MT_COLUMN_NONE ? 0 : row->keys[column];
+	bool command = words == &folded->commands;
+
+	if (!mt_array_reserve(&words->of, (size_t)id + 1))
+		return MT_WORD_NONE;
+	while (words->of.count <= id)
+		words->of.items[words->of.count++] = MT_WORD_NONE;
+	words->of.items[id] =
+		mt_wordlines_word(folded->lines, mt_strings_get(strings, id), command);
+	return words->of.items[id];
 }
 
-/* Sums the rows by event, comm and path. */
-static struct mt_error *sum_rows(struct folded *folded, size_t value, struct mt_groups *groups)
+/* The word of a string, made on first use; MT_WORD_NONE out of memory. */
+static inline uint32_t word_of(struct folded *folded, struct words *words,
+			       const struct mt_strings *strings, uint32_t id)
+{
+	if (id < words->of.count && words->of.items[id] != MT_WORD_NONE)
+		return words->of.items[id];
+	return make_word(folded, words, strings, id);
+}
+
+static uint32_t key_word(struct folded *folded, const struct mt_row *row, size_t column)
+{
+	return word_of(folded, &folded->commands, folded->table->strings,
+		       column == MT_COLUMN_NONE ? 0 : (uint32_t)row->keys[column]);
+}
+
+/* Spells a row's stack behind its event and comm. */
+static bool spell_stack(struct folded *folded, uint32_t stack)
+{
+	struct mt_strings *strings = mt_frames_strings(folded->table->frames);
+	size_t depth;
+	const uint32_t *names = mt_paths_spell(folded->paths, stack, &depth);
+
+	if (!names || !mt_array_reserve(&folded->line, LINE_STACK + depth))
+		return false;
+	for (size_t i = 0; i < depth; i++) {
+		uint32_t word = word_of(folded, &folded->functions, strings, names[i]);
+
+		if (word == MT_WORD_NONE)
+			return false;
+		folded->line.items[LINE_STACK + i] = word;
+	}
+	folded->line.count = LINE_STACK + depth;
+	return true;
+}
+
+static struct mt_error *take_rows(struct folded *folded, size_t value)
 {
 	size_t event = mt_table_key(folded->table, "event"),
 	       comm = mt_table_key(folded->table, "comm");
@@ -70,135 +103,42 @@ static struct mt_error *sum_rows(struct folded *folded, size_t value, struct mt_
 
 	for (;; seen++) {
 		struct mt_error *err = mt_table_next(folded->table, &row, &more);
-		uint64_t keys[KEYS];
+		uint32_t *line;
 
 		if (err || !more)
 			return err;
-		keys[KEY_EVENT] = key_or_empty(&row, event);
-		keys[KEY_COMM] = key_or_empty(&row, comm);
-		keys[KEY_PATH] = mt_paths_of(folded->paths, (uint32_t)row.keys[stack]);
-		if (keys[KEY_PATH] == MT_PATH_NONE ||
-		    !mt_groups_add(groups, keys, &row.values[value]))
+		if (!spell_stack(folded, (uint32_t)row.keys[stack]))
 			return mt_error_nomem();
-		folded->several_events |= seen && keys[KEY_EVENT] != folded->event;
-		folded->event = keys[KEY_EVENT];
-	}
-}
-
-/* Appends a name as one frame of a line; what would break the line is replaced. */
-static bool add_frame(struct folded *folded, const char *name, bool comm)
-{
-	size_t length = strlen(name);
-	char *to;
-
-	if (!mt_array_reserve(&folded->text, folded->text.count + length + 2))
-		return false;
-	if (folded->text.count)
-		folded->text.items[folded->text.count++] = ';';
-	to = folded->text.items + folded->text.count;
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)name[i];
-
-		to[i] = (char)(c == ';'		      ? ':'
-			       : c < ' ' || c == 0x7f ? '?'
-			       : comm && c == ' '     ? '_'
-						      : c);
-	}
-	folded->text.count += length;
-	to[length] = '\0';
-	return true;
-}
-
-static bool add_line(struct folded *folded, const struct mt_row *row)
-{
-	struct mt_strings *strings = folded->table->strings;
-	struct mt_strings *names = mt_frames_strings(folded->table->frames);
-	size_t depth;
-	const uint32_t *path = mt_paths_get(folded->paths, (uint32_t)row->keys[KEY_PATH], &depth);
-	struct line *line;
-
-	folded->text.count = 0;
-	if (folded->several_events &&
-	    !add_frame(folded, mt_strings_get(strings, (uint32_t)row->keys[KEY_EVENT]), true))
-		return false;
-	if (!add_frame(folded, mt_strings_get(strings, (uint32_t)row->keys[KEY_COMM]), true))
-		return false;
-	for (size_t i = 0; i < depth; i++) {
-		if (!add_frame(folded, mt_strings_get(names, path[i]), false))
-			return false;
-	}
-	line = mt_array_push(&folded->lines);
-	if (!line)
-		return false;
-	line->value = row->values[0].value;
-	line->text = strdup(folded->text.items);
-	return line->text;
-}
-
-static struct mt_error *make_lines(struct folded *folded, struct mt_table *sums)
-{
-	struct mt_row row;
-	bool more;
-
-	for (;;) {
-		struct mt_error *err = mt_table_next(sums, &row, &more);
-
-		if (err || !more)
-			return err;
-		if (!add_line(folded, &row))
+		line = folded->line.items;
+		line[LINE_EVENT] = key_word(folded, &row, event);
+		line[LINE_COMM] = key_word(folded, &row, comm);
+		if (line[LINE_EVENT] == MT_WORD_NONE || line[LINE_COMM] == MT_WORD_NONE ||
+		    !mt_wordlines_add(folded->lines, line, folded->line.count,
+				      row.values[value].value))
 			return mt_error_nomem();
-	}
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
-}
-
-/* Replacing characters may have made lines equal; they are printed as one. */
-static void print_lines(struct folded *folded, FILE *to)
-{
-	const struct line *lines = folded->lines.items;
-	size_t next;
-
-	for (size_t i = 0; i < folded->lines.count; i = next) {
-		double value = lines[i].value;
-
-		for (next = i + 1;
-		     next < folded->lines.count && !strcmp(lines[next].text, lines[i].text); next++)
-			value += lines[next].value;
-		if (value >= 0.5)
-			fprintf(to, "%s %.0f\n", lines[i].text, value);
+		folded->several_events |= seen && line[LINE_EVENT] != folded->event;
+		folded->event = line[LINE_EVENT];
 	}
 }
 
 static struct mt_error *write_folded(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	static const struct mt_value_column weight = {"weight", ""};
 	MT_CLEANUP(folded_deinit) struct folded folded = {.table = table};
-	const struct mt_table shape = {.keys = line_keys,
-				       .key_count = KEYS,
-				       .values = &weight,
-				       .value_count = 1,
-				       .strings = table->strings};
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	MT_CLEANUP(mt_wordlines_destroy_p) struct mt_wordlines *lines = mt_wordlines_create();
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, view->srcline);
 	struct mt_error *err;
 
-	if (!groups || !paths)
+	if (!lines || !paths)
 		return mt_error_nomem();
 	folded.paths = paths;
+	folded.lines = lines;
 	err = mt_frames_resolve(table->frames);
-	err = err ? err : sum_rows(&folded, view->value, groups);
-	err = err ? err : make_lines(&folded, mt_groups_table(groups));
+	err = err ? err : take_rows(&folded, view->value);
 	if (err)
 		return err;
-	if (folded.lines.count)
-		qsort(folded.lines.items, folded.lines.count, sizeof(*folded.lines.items),
-		      compare_lines);
-	print_lines(&folded, to);
-	return NULL;
+	return mt_wordlines_print(lines, folded.several_events ? 0 : 1, to) ? NULL
+									    : mt_error_nomem();
 }
 
 const struct mt_output mt_output_folded = {

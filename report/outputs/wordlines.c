@@ -1,0 +1,348 @@
+/*
+ * Words are ranked once: bytewise with what follows them in a line, a semicolon or, at its end,
+ * nothing, so a word has two ranks. That makes ranks prefix-free: the first that two lines differ
+ * in decides. Lines are then runs of ranks, sorted by a quicksort that goes from column to column
+ * and never looks twice at what lines have in common.
+ */
+#include "report/outputs/wordlines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/strings.h"
+
+enum {
+	SMALL = 8, /* so many lines are sorted by insertion */
+};
+
+struct line {
+	size_t first; /* of its words, in columns */
+	uint32_t count;
+	double value;
+};
+
+/* A word as lines have it; until ranked, 2 * word + last stands for it. */
+struct ranked {
+	const char *text;
+	size_t length;
+	uint32_t id; /* 2 * word + last */
+};
+
+struct mt_wordlines {
+	struct mt_strings *words;
+	MT_ARRAY(uint32_t) columns; /* of all lines: 2 * word + last, and once sorted, ranks */
+	MT_ARRAY(struct line) lines;
+	MT_ARRAY(char) scratch;
+	struct ranked *ranked; /* by rank, from 1 on */
+	size_t ranked_count;
+};
+
+struct mt_wordlines *mt_wordlines_create(void)
+{
+	struct mt_wordlines *lines = calloc(1, sizeof(*lines));
+
+	if (!lines)
+		return NULL;
+	lines->words = mt_strings_create();
+	if (!lines->words) {
+		free(lines);
+		return NULL;
+	}
+	return lines;
+}
+
+void mt_wordlines_destroy(struct mt_wordlines *lines)
+{
+	if (!lines)
+		return;
+	mt_strings_destroy(lines->words);
+	mt_array_deinit(&lines->columns);
+	mt_array_deinit(&lines->lines);
+	mt_array_deinit(&lines->scratch);
+	free(lines->ranked);
+	free(lines);
+}
+
+uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks)
+{
+	size_t length = strlen(text);
+
+	if (!mt_array_reserve(&lines->scratch, length + 1))
+		return MT_WORD_NONE;
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		lines->scratch.items[i] = (char)(c == ';'		 ? ':'
+						 : c < ' ' || c == 0x7f	 ? '?'
+						 : no_blanks && c == ' ' ? '_'
+									 : c);
+	}
+	return mt_strings_intern(lines->words, lines->scratch.items, length);
+}
+
+bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double value)
+{
+	struct line *line = mt_array_push(&lines->lines);
+	uint32_t *to;
+
+	if (!line || !mt_array_reserve(&lines->columns, lines->columns.count + count))
+		return false;
+	*line = (struct line){lines->columns.count, (uint32_t)count, value};
+	to = lines->columns.items + lines->columns.count;
+	for (size_t i = 0; i < count; i++)
+		to[i] = 2 * words[i];
+	to[count - 1]++;
+	lines->columns.count += count;
+	return true;
+}
+
+/* ---- Ranks ---- */
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	size_t common = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->text, y->text, common);
+	int x_next, y_next;
+
+	if (order)
+		return order;
+	x_next = x->length > common ? (unsigned char)x->text[common] : x->id & 1 ? 0 : ';';
+	y_next = y->length > common ? (unsigned char)y->text[common] : y->id & 1 ? 0 : ';';
+	return x_next - y_next;
+}
+
+/* Ranks from 1 on for what occurs in the lines, by id; 0 for what does not. NULL out of memory. */
+static uint32_t *make_ranks(struct mt_wordlines *lines)
+{
+	size_t ids = 2 * mt_strings_count(lines->words), used = 0;
+	uint32_t *ranks = calloc(ids + 1, sizeof(*ranks));
+	struct ranked *ranked = malloc((ids + 1) * sizeof(*ranked));
+
+	free(lines->ranked);
+	lines->ranked = ranked;
+	if (!ranks || !ranked) {
+		free(ranks);
+		return NULL;
+	}
+	for (size_t i = 0; i < lines->columns.count; i++)
+		ranks[lines->columns.items[i]] = 1;
+	for (uint32_t id = 0; id < ids; id++) {
+		const char *text = mt_strings_get(lines->words, id / 2);
+
+		if (ranks[id])
+			ranked[++used] = (struct ranked){text, strlen(text), id};
+	}
+	qsort(ranked + 1, used, sizeof(*ranked), compare_ranked);
+	for (uint32_t rank = 1; rank <= used; rank++)
+		ranks[ranked[rank].id] = rank;
+	return ranks;
+}
+
+static bool rank_words(struct mt_wordlines *lines)
+{
+	MT_CLEANUP_FREE uint32_t *ranks = make_ranks(lines);
+
+	for (size_t i = 0; ranks && i < lines->columns.count; i++)
+		lines->columns.items[i] = ranks[lines->columns.items[i]];
+	return ranks;
+}
+
+/* ---- Sorting ---- */
+
+/* 0 behind its end. */
+static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *line, size_t column)
+{
+	return column < line->count ? lines->columns.items[line->first + column] : 0;
+}
+
+/* Where two lines that are equal before `column` first differ; the end of both where they do not.
+ */
+static size_t differ_at(const struct mt_wordlines *lines, const struct line *a,
+			const struct line *b, size_t column)
+{
+	while (column < a->count && rank_at(lines, a, column) == rank_at(lines, b, column))
+		column++;
+	return column;
+}
+
+static void insert_sorted(const struct mt_wordlines *lines, struct line *of, size_t count,
+			  size_t column)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct line moving = of[i];
+		size_t to = i;
+
+		for (; to; to--) {
+			size_t at = differ_at(lines, &moving, &of[to - 1], column);
+
+			if (rank_at(lines, &moving, at) >= rank_at(lines, &of[to - 1], at))
+				break;
+			of[to] = of[to - 1];
+		}
+		of[to] = moving;
+	}
+}
+
+static void swap(struct line *a, struct line *b)
+{
+	struct line kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+/* Puts lines with less than `pivot` in the column first, those with more last. */
+static void part(const struct mt_wordlines *lines, struct line *of, size_t column, uint32_t pivot,
+		 size_t *less, size_t *more)
+{
+	for (size_t i = *less; i < *more;) {
+		uint32_t rank = rank_at(lines, &of[i], column);
+
+		if (rank < pivot)
+			swap(&of[(*less)++], &of[i++]);
+		else if (rank > pivot)
+			swap(&of[--*more], &of[i]);
+		else
+			i++;
+	}
+}
+
+/*
+ * Lines that are equal before `column`. The largest part is left to the loop, so that recursion is
+ * no deeper than the logarithm of their number.
+ */
+static void sort_lines(const struct mt_wordlines *lines, struct line *of, size_t count,
+		       size_t column)
+{
+	while (count > SMALL) {
+		uint32_t pivot = rank_at(lines, &of[count / 2], column);
+		size_t less = 0, more = count, equal;
+
+		part(lines, of, column, pivot, &less, &more);
+		equal = pivot ? more - less : 0; /* rank 0: they are equal all through */
+		if (equal >= less && equal >= count - more) {
+			sort_lines(lines, of, less, column);
+			sort_lines(lines, of + more, count - more, column);
+			of += less;
+			count = equal;
+			column++;
+			continue;
+		}
+		sort_lines(lines, of + less, equal, column + 1);
+		if (less > count - more) {
+			sort_lines(lines, of + more, count - more, column);
+			count = less;
+		} else {
+			sort_lines(lines, of, less, column);
+			of += more;
+			count -= more;
+		}
+	}
+	insert_sorted(lines, of, count, column);
+}
+
+/* ---- Printing ---- */
+
+/* The line printed last, spelled out: the next one has most of it too. */
+struct spelled {
+	MT_ARRAY(char) text;
+	MT_ARRAY(size_t) ends; /* of each word, its semicolon with it */
+};
+
+/* Makes of a line that has `same` words of it this one. False out of memory. */
+static bool spell(const struct mt_wordlines *lines, const struct line *line, size_t same,
+		  struct spelled *out)
+{
+	size_t at = same ? out->ends.items[same - 1] : 0;
+
+	if (!mt_array_reserve(&out->ends, line->count))
+		return false;
+	for (size_t i = same; i < line->count; i++) {
+		const struct ranked *word = &lines->ranked[rank_at(lines, line, i)];
+
+		if (!mt_array_reserve(&out->text, at + word->length + 1))
+			return false;
+		memcpy(out->text.items + at, word->text, word->length);
+		at += word->length;
+		out->text.items[at++] = ';';
+		out->ends.items[i] = at;
+	}
+	out->text.count = at;
+	return true;
+}
+
+/* " COUNT\n"; rounds as printf() does, half to even. */
+static void print_count(double value, FILE *to)
+{
+	uint64_t whole = (uint64_t)value;
+	char text[32], *at = text + sizeof(text);
+	double rest = value - (double)whole;
+
+	if (value >= 1e15) {
+		fprintf(to, " %.0f\n", value);
+		return;
+	}
+	whole += rest > 0.5 || (rest == 0.5 && whole & 1);
+	*--at = '\n';
+	do
+		*--at = (char)('0' + whole % 10);
+	while (whole /= 10);
+	*--at = ' ';
+	fwrite(at, 1, (size_t)(text + sizeof(text) - at), to);
+}
+
+/* Adds what is equal to the line before into it. */
+static void sum_equal(struct mt_wordlines *lines)
+{
+	struct line *all = lines->lines.items;
+	size_t kept = 0;
+
+	for (size_t i = 1; i < lines->lines.count; i++) {
+		size_t at = differ_at(lines, &all[kept], &all[i], 0);
+
+		if (at == all[kept].count && at == all[i].count)
+			all[kept].value += all[i].value;
+		else
+			all[++kept] = all[i];
+	}
+	lines->lines.count = lines->lines.count ? kept + 1 : 0;
+}
+
+static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
+			FILE *to)
+{
+	const struct line *line = lines->lines.items, *last = NULL,
+			  *end = line + lines->lines.count;
+
+	for (; line < end; line++) {
+		size_t from;
+
+		if (line->value < 0.5)
+			continue;
+		if (!spell(lines, line, last ? differ_at(lines, line, last, 0) : 0, spelled))
+			return false;
+		from = skip ? spelled->ends.items[skip - 1] : 0;
+		fwrite(spelled->text.items + from, 1, spelled->text.count - 1 - from, to);
+		print_count(line->value, to);
+		last = line;
+	}
+	return true;
+}
+
+bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
+{
+	struct spelled spelled = {0};
+	bool good = rank_words(lines);
+
+	if (!good)
+		return false;
+	sort_lines(lines, lines->lines.items, lines->lines.count, 0);
+	sum_equal(lines);
+	good = print_lines(lines, skip, &spelled, to);
+	mt_array_deinit(&spelled.text);
+	mt_array_deinit(&spelled.ends);
+	return good;
+}

@@ -1,0 +1,133 @@
+/*
+ * report/outputs/wordlines: lines come out as sorting their text would have it, held against that.
+ */
+#include "report/outputs/wordlines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+
+/* Prefixes of each other, and what follows them below and above a semicolon. */
+static const char *const texts[] = {"a", "a b", "a<b>",	    "a:",    "ab",
+				    "",	 "A",	"\xc3\xa4", "a b c", "b"};
+
+enum {
+	TEXTS = sizeof(texts) / sizeof(*texts),
+	LINES = 3000,
+	DEPTH = 6,
+};
+
+static char *print(struct mt_wordlines *lines, size_t skip)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	MT_CHECK(mt_wordlines_print(lines, skip, to));
+	fclose(to);
+	return text;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What the sorted texts come to, equal ones counted. */
+static char *expected(char **sorted, size_t count)
+{
+	char *text = NULL;
+	size_t size, equal;
+	FILE *to = open_memstream(&text, &size);
+
+	qsort(sorted, count, sizeof(*sorted), compare_texts);
+	for (size_t i = 0; i < count; i += equal) {
+		for (equal = 1; i + equal < count && !strcmp(sorted[i], sorted[i + equal]);)
+			equal++;
+		fprintf(to, "%s %zu\n", sorted[i], equal);
+	}
+	fclose(to);
+	return text;
+}
+
+static char *add_random_line(struct mt_wordlines *lines, const uint32_t *words)
+{
+	uint32_t line[DEPTH];
+	size_t count = 1 + (size_t)(rand() % DEPTH);
+	char text[64] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		/* the first columns mostly equal, as the roots of stacks are */
+		int which = i < 2 && rand() % 8 ? 0 : rand() % TEXTS;
+
+		line[i] = words[which];
+		strcat(text, i ? ";" : "");
+		strcat(text, texts[which]);
+	}
+	MT_CHECK(mt_wordlines_add(lines, line, count, 1));
+	return strdup(text);
+}
+
+MT_TEST(lines_are_sorted_as_their_text)
+{
+	struct mt_wordlines *lines = mt_wordlines_create();
+	char *sorted[LINES], *ours, *theirs;
+	uint32_t words[TEXTS];
+
+	srand(4);
+	for (size_t i = 0; i < TEXTS; i++)
+		words[i] = mt_wordlines_word(lines, texts[i], false);
+	for (size_t i = 0; i < LINES; i++)
+		sorted[i] = add_random_line(lines, words);
+	ours = print(lines, 0);
+	theirs = expected(sorted, LINES);
+	MT_CHECK_STR(ours, theirs);
+	for (size_t i = 0; i < LINES; i++)
+		free(sorted[i]);
+	free(ours);
+	free(theirs);
+	mt_wordlines_destroy(lines);
+}
+
+MT_TEST(words_are_made_fit)
+{
+	struct mt_wordlines *lines = mt_wordlines_create();
+
+	MT_CHECK_EQ(mt_wordlines_word(lines, "a;b", false), mt_wordlines_word(lines, "a:b", false));
+	MT_CHECK_EQ(mt_wordlines_word(lines, "a b", true), mt_wordlines_word(lines, "a_b", false));
+	MT_CHECK_EQ(mt_wordlines_word(lines, "a\nb", false), mt_wordlines_word(lines, "a?b", true));
+	MT_CHECK(mt_wordlines_word(lines, "a b", false) != mt_wordlines_word(lines, "a b", true));
+	mt_wordlines_destroy(lines);
+}
+
+MT_TEST(counts_are_rounded_as_printf_does)
+{
+	static const double values[] = {0.25, 0.5, 1.5, 2.5, 3.5, 1e14 + 0.75, 4e17, 0};
+	char want[64], text[2] = "a";
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		struct mt_wordlines *lines = mt_wordlines_create();
+		uint32_t word = mt_wordlines_word(lines, text, false);
+		char *ours;
+
+		MT_CHECK(mt_wordlines_add(lines, &word, 1, values[i]));
+		ours = print(lines, 0);
+		snprintf(want, sizeof(want), values[i] < 0.5 ? "" : "a %.0f\n", values[i]);
+		MT_CHECK_STR(ours, want);
+		free(ours);
+		mt_wordlines_destroy(lines);
+	}
+}
+
+MT_TEST(no_lines_are_no_text)
+{
+	struct mt_wordlines *lines = mt_wordlines_create();
+	char *ours = print(lines, 1);
+
+	MT_CHECK_STR(ours, "");
+	free(ours);
+	mt_wordlines_destroy(lines);
+}
+
+MT_TEST_MAIN
