@@ -52,6 +52,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 		.weight = event->weight,
 		.task = task,
 		.space = task->space,
+		.process = task->space->comm,
+		.cgroup = task->space->cgroup,
 		.attr = &event->attr,
 		.kernel = &session->sample,
 		.stack = MT_STACK_NONE,

@@ -3,15 +3,19 @@
  */
 #include "report/groups.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/array.h"
 #include "report/sequences.h"
 
 struct mt_groups {
 	struct mt_table table; /* first: ops get a pointer to it */
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
 	struct mt_sequences *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
+	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
 	uint32_t at;			  /* the row that next gives */
 };
 
@@ -25,12 +29,14 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 {
 	struct mt_groups *groups = (struct mt_groups *)table;
 	size_t size;
+	uint32_t row;
 
 	*more = groups->at < mt_sequences_count(groups->keys);
 	if (!*more)
 		return NULL;
-	out->keys = mt_sequences_get(groups->keys, groups->at, &size);
-	out->values = groups->values.items + groups->at * table->value_count;
+	row = groups->order.count ? groups->order.items[groups->at] : groups->at;
+	out->keys = mt_sequences_get(groups->keys, row, &size);
+	out->values = groups->values.items + row * table->value_count;
 	out->addresses = NULL;
 	out->sources = NULL;
 	groups->at++;
@@ -50,12 +56,15 @@ static const struct mt_table_ops groups_ops = {
 
 struct mt_groups *mt_groups_create(const struct mt_table *shape)
 {
-	struct mt_groups *groups = calloc(1, sizeof(*groups));
+	struct mt_groups *groups =
+		shape->key_count > MT_GROUPS_COLUMNS ? NULL : calloc(1, sizeof(*groups));
 
 	if (!groups)
 		return NULL;
+	memcpy(groups->columns, shape->keys, shape->key_count * sizeof(*shape->keys));
 	groups->table = *shape;
 	groups->table.ops = &groups_ops;
+	groups->table.keys = groups->columns;
 	groups->table.listing = false;
 	groups->keys = mt_sequences_create();
 	if (!groups->keys) {
@@ -71,6 +80,7 @@ void mt_groups_destroy(struct mt_groups *groups)
 		return;
 	mt_sequences_destroy(groups->keys);
 	mt_array_deinit(&groups->values);
+	mt_array_deinit(&groups->order);
 	free(groups);
 }
 
@@ -81,6 +91,7 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 		mt_sequences_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
 	struct mt_value *sums;
 
+	groups->order.count = 0;
 	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
 		return false;
 	while (groups->values.count < (row + 1) * n)
@@ -97,6 +108,52 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 size_t mt_groups_count(const struct mt_groups *groups)
 {
 	return mt_sequences_count(groups->keys);
+}
+
+/* Of sorting: what the rows are compared by. */
+struct sort {
+	const struct mt_groups *groups;
+	size_t value, time; /* columns; time MT_COLUMN_NONE: none */
+};
+
+static uint64_t time_of(const struct sort *sort, uint32_t row)
+{
+	size_t size;
+	const uint64_t *keys = mt_sequences_get(sort->groups->keys, row, &size);
+
+	return sort->time == MT_COLUMN_NONE ? 0 : keys[sort->time];
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct sort *sort = context;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct mt_value *values = sort->groups->values.items;
+	size_t n = sort->groups->table.value_count;
+	uint64_t before = time_of(sort, x), after = time_of(sort, y);
+	double first = fabs(values[x * n + sort->value].value),
+	       second = fabs(values[y * n + sort->value].value);
+
+	if (before != after)
+		return before < after ? -1 : 1;
+	if (first != second)
+		return first > second ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+bool mt_groups_sort(struct mt_groups *groups, size_t value)
+{
+	struct sort sort = {groups, value, mt_table_key_of_kind(&groups->table, MT_KEY_TIME)};
+	size_t count = mt_sequences_count(groups->keys);
+
+	if (!count)
+		return true;
+	if (!mt_array_reserve(&groups->order, count))
+		return false;
+	for (groups->order.count = 0; groups->order.count < count; groups->order.count++)
+		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
+	qsort_r(groups->order.items, count, sizeof(*groups->order.items), compare_rows, &sort);
+	return true;
 }
 
 struct mt_table *mt_groups_table(struct mt_groups *groups)

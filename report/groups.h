@@ -16,8 +16,9 @@ struct mt_groups;
 #define MT_GROUPS_COLUMNS 16
 
 /*
- * Takes the shape (name, columns, strings, stacks, frames) from `shape`; columns are borrowed. NULL
- * out of memory.
+ * Takes the shape (name, columns, strings, stacks, frames) from `shape`; the names in its columns
+ * and the value columns are borrowed. NULL out of memory, or with more key columns than
+ * MT_GROUPS_COLUMNS.
  */
 struct mt_groups *mt_groups_create(const struct mt_table *shape);
 void mt_groups_destroy(struct mt_groups *groups);
@@ -30,7 +31,14 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 
 size_t mt_groups_count(const struct mt_groups *groups);
 
-/* The groups as a table, rows in order of first sight; takes ownership. */
+/*
+ * Orders the rows: by the first time column where there is one, then by the size of that figure,
+ * largest first, whatever its sign; equal ones stay in order of first sight. Until the next add.
+ * False out of memory.
+ */
+bool mt_groups_sort(struct mt_groups *groups, size_t value);
+
+/* The groups as a table, rows in order of first sight or as sorted; takes ownership. */
 struct mt_table *mt_groups_table(struct mt_groups *groups);
 
 #endif

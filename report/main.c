@@ -22,6 +22,7 @@
 #include "report/options.h"
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"
+#include "report/request.h"
 #include "report/session.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -113,23 +114,6 @@ static struct mt_view make_view(const struct mt_report_options *options,
 	return view;
 }
 
-/* --weight as a column of the table. */
-static struct mt_error *find_weight(const struct mt_table *table, const char *weight, size_t *out)
-{
-	char known[200] = "";
-
-	*out = weight ? mt_table_value(table, weight) : 0;
-	if (*out != MT_COLUMN_NONE)
-		return NULL;
-	for (size_t i = 0; i < table->value_count; i++) {
-		strncat(known, i ? ", " : "", sizeof(known) - strlen(known) - 1);
-		strncat(known, table->values[i].name, sizeof(known) - strlen(known) - 1);
-	}
-	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--weight %s: --%s has no such figure",
-					     weight, table->name),
-			     "known: %s", known);
-}
-
 /* Writing over what is being read would lose it. */
 static struct mt_error *check_output_path(const struct mt_report_options *options)
 {
@@ -150,22 +134,21 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 				    const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	struct mt_view weighed = *view;
-	struct mt_error *err = find_weight(table, options->weight, &weighed.value);
+	struct mt_error *err = mt_table_weight(table, options->wishes.weight, &weighed.value);
+
+	weighed.weighed = options->wishes.weight;
 
 	return err ? err : mt_output_write(options->output, &weighed, table, to);
 }
 
 /* Runs analysis and output; *rows tells whether there was anything to show. */
-static struct mt_error *report(const struct mt_report_options *options, struct mt_session *session,
-			       struct progress *progress)
+static struct mt_error *report(const struct mt_report_options *options,
+			       const struct mt_analysis_request *request,
+			       struct mt_session *session, struct progress *progress)
 {
-	struct mt_analysis_request request = {
-		.listing = options->output->needs & MT_NEEDS_LISTING,
-		.stacks = options->output->needs & MT_NEEDS_STACK,
-	};
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err = mt_analysis_run(options->analysis, session, &request, &table);
+	struct mt_error *err = options->analysis->run(session, request, &table);
 	const struct mt_facts *facts = mt_session_facts(session);
 	struct mt_view view;
 
@@ -173,7 +156,7 @@ static struct mt_error *report(const struct mt_report_options *options, struct m
 		return err;
 	end_progress(progress);
 	/* Nothing is written over where there is nothing to say. */
-	if (!request.listing && !facts->selected && !(options->output->needs & MT_TELLS_FACTS))
+	if (!request->listing && !facts->selected && !(options->output->needs & MT_TELLS_FACTS))
 		return NULL;
 	err = mt_outfile_open(options->output_path, &out);
 	if (err)
@@ -279,11 +262,11 @@ static unsigned int online_cpus(void)
 static enum status run(const struct mt_report_options *options)
 {
 	struct progress progress = {0};
+	struct mt_analysis_request request;
 	struct mt_session_options session_options = {
 		.files = options->files,
 		.file_count = options->file_count,
 		.selection = &options->selection,
-		.stacks = options->output->needs & MT_NEEDS_STACK || options->analysis->sources,
 		.addresses =
 			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
 		.places = options->analysis->places,
@@ -303,11 +286,16 @@ static enum status run(const struct mt_report_options *options)
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
 	struct mt_error *err = check_output_path(options);
 
+	err = err ? err
+		  : mt_request_make(options->analysis, options->output, &options->wishes, &request);
+	if (err)
+		return fail(err);
+	session_options.stacks = request.unwind;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = err ? err : mt_session_open(&session_options, &session);
 	if (err && err->errnum == ENOENT && !strcmp(options->files[0], "mtrec.mtr"))
 		err = mt_error_hint(err, "record one: mtrec -e brk,page-faults -a -- sleep 30");
-	err = err ? err : report(options, session, &progress);
+	err = err ? err : report(options, &request, session, &progress);
 	end_progress(&progress);
 	if (err)
 		return fail(err);

@@ -84,8 +84,28 @@ static struct mt_error *set_output_path(struct mt_report_options *o, const char 
 static struct mt_error *set_weight(struct mt_report_options *o, const char *name, const char *value)
 {
 	(void)name;
-	o->weight = value;
+	o->wishes.weight = value;
 	return NULL;
+}
+
+static struct mt_error *set_by(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_by_parse(name, value, &o->wishes.by);
+}
+
+static struct mt_error *set_stacks(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->wishes.stacks = true;
+	return NULL;
+}
+
+static struct mt_error *set_timeline(struct mt_report_options *o, const char *name,
+				     const char *value)
+{
+	o->wishes.timeline = true;
+	return value ? mt_seconds_parse(name, value, &o->wishes.interval) : NULL;
 }
 
 static struct mt_error *set_kallsyms(struct mt_report_options *o, const char *name,
@@ -259,8 +279,14 @@ static const struct mt_option others[] = {
 	 "write there (mode 0600; what was there becomes FILE.old)"},
 	{'i', "input", NULL, "FILE", mt_option_add_file,
 	 "a recording to read, as FILE does; - is standard input"},
-	{0, "weight", NULL, "count|period", set_weight,
-	 "what a stack weighs: samples (default), or their periods"},
+	{0, "by", NULL, "KEY,...", set_by,
+	 "what sums are told apart by: process, thread, comm, image, cgroup, cpu, mode, event, "
+	 "stack; kind and file where the analysis knows them"},
+	{0, "weight", NULL, "FIGURE", set_weight,
+	 "what rows weigh, and the one figure of tables: count, period, bytes, pages"},
+	{0, "stacks", NULL, NULL, set_stacks, "with stacks where they are not shown anyway"},
+	{0, "timeline", NULL, "[T]", set_timeline,
+	 "sums for each T (1s, 500ms; by default a twentieth or so) and process"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{'j', "jobs", NULL, "N", set_workers,

@@ -203,6 +203,16 @@ static struct mt_error *parse_words(struct parser *parser)
 	return err;
 }
 
+/* Where none is named: the analysis's own, and a table for other keys than a screenful has. */
+static const struct mt_output *default_output(const struct mt_report_options *options)
+{
+	const char *name = options->analysis->output;
+
+	if (!name && (options->wishes.by.count || options->wishes.timeline))
+		name = mt_output_table.name;
+	return name ? mt_output_find(name) : mt_outputs[0];
+}
+
 struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_report_options *out)
 {
 	struct parser parser = {
@@ -223,9 +233,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 	if (!parser.options.analysis)
 		parser.options.analysis = mt_analyses[0];
 	if (!parser.options.output)
-		parser.options.output = parser.options.analysis->output
-						? mt_output_find(parser.options.analysis->output)
-						: mt_outputs[0];
+		parser.options.output = default_output(&parser.options);
 	*out = parser.options;
 	return NULL;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/request.h"
 #include "report/selection.h"
 
 struct mt_analysis;
@@ -27,7 +28,7 @@ struct mt_report_options {
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	unsigned int workers;	       /* -j: 0 is one for each CPU */
-	const char *weight;	       /* a value column, or NULL: the first */
+	struct mt_wishes wishes;       /* the shape of the table */
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;
 	bool no_demangle;

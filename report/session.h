@@ -55,6 +55,7 @@ struct mt_session_sample {
 	const struct mt_space *space; /* whose map may be further on already */
 	const struct mt_attr *attr;
 	const struct mt_sample *kernel;
+	uint32_t process, cgroup;  /* string ids: the name of its process, and where it is */
 	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
 	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */

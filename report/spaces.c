@@ -78,6 +78,8 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 		return NULL;
 	space->id = (uint32_t)spaces->spaces.count;
 	space->pid = pid;
+	space->comm = parent ? parent->comm : 0;
+	space->cgroup = parent ? parent->cgroup : 0;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
 	slot = space->map ? mt_array_push(&spaces->spaces) : NULL;
 	if (!slot || !mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id)) {
@@ -162,6 +164,8 @@ static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char 
 	if (id == MT_STRING_NONE)
 		return false;
 	task->comm = id;
+	if (task->tid == task->pid)
+		task->space->comm = id;
 	return true;
 }
 
@@ -187,6 +191,34 @@ struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t ti
 	return set_comm(spaces, task, name, strlen(name)) ? task : NULL;
 }
 
+/*
+ * From what /proc/PID/cgroup said, a line HIERARCHY:CONTROLLERS:PATH each: the path that memory is
+ * accounted to, or the last one.
+ */
+static bool set_cgroup(struct mt_spaces *spaces, struct mt_space *space, struct mt_text text)
+{
+	const char *at = text.bytes, *end = text.bytes + text.size, *path = at;
+	size_t length = 0;
+
+	while (at < end) {
+		const char *line = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = line ? line : end;
+		const char *first = memchr(at, ':', (size_t)(stop - at));
+		const char *second =
+			first ? memchr(first + 1, ':', (size_t)(stop - first - 1)) : NULL;
+
+		if (second) {
+			path = second + 1;
+			length = (size_t)(stop - path);
+			if (memmem(first, (size_t)(second - first), "memory", 6))
+				break;
+		}
+		at = line ? line + 1 : end;
+	}
+	space->cgroup = mt_strings_intern(spaces->strings, path, length);
+	return space->cgroup != MT_STRING_NONE;
+}
+
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
 {
 	struct mt_space *space = space_of(spaces, record->pid);
@@ -197,6 +229,8 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 	task->ppid = record->ppid;
 	if (record->tid == record->pid)
 		space->start_time = record->start_time;
+	if (record->cgroup.size && !set_cgroup(spaces, space, record->cgroup))
+		return false;
 	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
 			record->comm.size);
 }
@@ -298,6 +332,8 @@ static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
 		return false;
 	space->start_time = old->start_time;
 	space->generation = old->generation + 1;
+	space->comm = old->comm;
+	space->cgroup = old->cgroup;
 	enter(task, space);
 	return true;
 }

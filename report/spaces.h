@@ -28,6 +28,8 @@ struct mt_space {
 	uint64_t start_time; /* clock ticks since boot where the recording says so, or the ns of its
 				fork; 0 unknown */
 	uint32_t generation; /* how many execs of this process came before it */
+	uint32_t comm;	     /* string id: of its first thread */
+	uint32_t cgroup;     /* string id: its path; 0 not known */
 	uint32_t threads;    /* tasks known to run in it now */
 	struct mt_image_map *map; /* never NULL while a task runs in it */
 };

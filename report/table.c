@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "formats/base/err.h"
 #include "formats/base/strings.h"
 
 void mt_table_destroy(struct mt_table *table)
@@ -38,6 +39,26 @@ size_t mt_table_value(const struct mt_table *table, const char *name)
 			return i;
 	}
 	return MT_COLUMN_NONE;
+}
+
+struct mt_error *mt_table_weight(const struct mt_table *table, const char *name, size_t *out)
+{
+	size_t at = mt_table_value(table, name ? name : "bytes");
+	char known[200] = "";
+
+	if (at == MT_COLUMN_NONE && !name)
+		at = 0;
+	if (at != MT_COLUMN_NONE) {
+		*out = at;
+		return NULL;
+	}
+	for (size_t i = 0; i < table->value_count; i++) {
+		strncat(known, i ? ", " : "", sizeof(known) - strlen(known) - 1);
+		strncat(known, table->values[i].name, sizeof(known) - strlen(known) - 1);
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--weight %s: --%s has no such figure",
+					     name, table->name),
+			     "known: %s", known);
 }
 
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column)

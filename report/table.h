@@ -18,9 +18,11 @@ struct mt_strings;
 enum mt_key_kind {
 	MT_KEY_STRING,	/* id in the table's strings */
 	MT_KEY_STACK,	/* id in the table's stacks */
-	MT_KEY_TIME,	/* ns on the recording's clock */
+	MT_KEY_TIME,	/* ns: of a recording's clock, or since its beginning */
 	MT_KEY_NUMBER,	/* pid, tid, cpu, a count; UINT64_MAX: not known */
 	MT_KEY_ADDRESS, /* printed in hex */
+	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: not known */
+	MT_KEY_PATH,	/* a stack as a path of names; outputs make it (path_rows.h) */
 };
 
 struct mt_key_column {
@@ -108,6 +110,12 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 size_t mt_table_key(const struct mt_table *table, const char *name);
 size_t mt_table_key_of_kind(const struct mt_table *table, enum mt_key_kind kind);
 size_t mt_table_value(const struct mt_table *table, const char *name);
+
+/*
+ * The value column that weighs rows: of that name; for NULL "bytes", else the first. A usage error
+ * names the columns there are.
+ */
+struct mt_error *mt_table_weight(const struct mt_table *table, const char *name, size_t *out);
 
 /* The string of a row's MT_KEY_STRING column; "" for MT_COLUMN_NONE. */
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column);

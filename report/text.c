@@ -88,9 +88,9 @@ struct mt_snippet mt_text_date(uint64_t ns)
 	return out;
 }
 
-/* Bytes of the UTF-8 character at text, 0 where it is none (or a control character). */
-static size_t character_size(const unsigned char *text)
+size_t mt_text_character(const char *string)
 {
+	const unsigned char *text = (const unsigned char *)string;
 	size_t size = *text < 0x80    ? 1
 		      : *text >= 0xf0 ? 4
 		      : *text >= 0xe0 ? 3
@@ -114,7 +114,7 @@ static size_t columns(const char *text)
 	size_t n = 0;
 
 	while (*text) {
-		size_t size = character_size((const unsigned char *)text);
+		size_t size = mt_text_character(text);
 
 		text += size ? size : 1;
 		n++;
@@ -128,7 +128,7 @@ size_t mt_text_fit(const char *text, size_t width, char *out, size_t size)
 	size_t limit = cut && width >= 2 ? width - 2 : width, used = 0, at = 0;
 
 	for (; *text && used < limit; used++) {
-		size_t bytes = character_size((const unsigned char *)text);
+		size_t bytes = mt_text_character(text);
 
 		if (at + (bytes ? bytes : 1) + 3 > size)
 			break;
@@ -148,7 +148,7 @@ size_t mt_text_fit(const char *text, size_t width, char *out, size_t size)
 void mt_text_print_clean(const char *text, FILE *to)
 {
 	while (*text) {
-		size_t bytes = character_size((const unsigned char *)text);
+		size_t bytes = mt_text_character(text);
 
 		if (bytes)
 			fwrite(text, 1, bytes, to);

@@ -35,6 +35,9 @@ struct mt_snippet mt_text_date(uint64_t ns);
  */
 size_t mt_text_fit(const char *text, size_t width, char *out, size_t size);
 
+/* Bytes of the UTF-8 character that text begins with, 0 where it is none or a control character. */
+size_t mt_text_character(const char *text);
+
 /* Prints text with control characters replaced by '?'. */
 void mt_text_print_clean(const char *text, FILE *to);
 

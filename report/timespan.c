@@ -42,6 +42,18 @@ static bool read_seconds(const char **at, double *out)
 	return true;
 }
 
+struct mt_error *mt_seconds_parse(const char *option, const char *text, double *out)
+{
+	const char *at = text;
+	double value;
+
+	if (!read_seconds(&at, &value) || *at || value < 1e-9 || value > 1e9)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a length of time like 1s or 500ms",
+				       option, text);
+	*out = value;
+	return NULL;
+}
+
 static bool read_percent(const char **at, double *out)
 {
 	char *end;

@@ -22,6 +22,9 @@ struct mt_timespan {
  */
 struct mt_error *mt_timespan_parse(const char *text, struct mt_timespan *out);
 
+/* A length of time: "1.5", "500ms", "2s"; not 0. `option` is what a usage error names. */
+struct mt_error *mt_seconds_parse(const char *option, const char *text, double *out);
+
 /*
  * The span as times of a recording that runs from start to end (ns): *from <= t < *to; the last
  * moment is inside where B is 100 % or open.

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "formats/base/err.h"
-
 const struct mt_analysis *const mt_analyses[] = {
 	&mt_analysis_samples,
 	&mt_analysis_unwind_report,
@@ -21,18 +19,4 @@ const struct mt_analysis *mt_analysis_find(const char *name)
 			return mt_analyses[i];
 	}
 	return NULL;
-}
-
-struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
-				 const struct mt_analysis_request *request, struct mt_table **out)
-{
-	if (request->listing && !analysis->lists)
-		return mt_error_create(MT_ERR_USAGE,
-				       "--%s makes sums, and this output shows single events",
-				       analysis->name);
-	if (!request->listing && !analysis->groups)
-		return mt_error_create(MT_ERR_USAGE,
-				       "--%s lists single events, and this output shows sums",
-				       analysis->name);
-	return analysis->run(session, request, out);
 }

@@ -8,21 +8,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "report/request.h"
+
 struct mt_error;
 struct mt_session;
 struct mt_table;
-
-/* What the output asks of the table. */
-struct mt_analysis_request {
-	bool listing; /* single events in time order rather than sums */
-	bool stacks;  /* with a stack column; the session was opened to unwind */
-};
 
 struct mt_analysis {
 	const char *name; /* as on the command line, without dashes */
 	const char *help;
 	bool groups, lists; /* which shapes of table it can make */
 	bool places;	    /* names addresses of its own: mt_session_place() */
+	uint32_t by;	    /* what sums can be told apart by: MT_BY_BIT()s; 0: no --by */
+	struct mt_by_list default_by;
+	bool events_apart;  /* figures of different events are never one sum */
 	bool sources;	    /* reads what frames rest on: the session gives stacks with sources */
 	const char *output; /* that shows it where none is named; NULL: the first */
 	/*
@@ -38,10 +37,6 @@ extern const struct mt_analysis *const mt_analyses[];
 
 /* NULL for a name that is none. */
 const struct mt_analysis *mt_analysis_find(const char *name);
-
-/* Runs it, or refuses in one line a shape that it cannot make. */
-struct mt_error *mt_analysis_run(const struct mt_analysis *analysis, struct mt_session *session,
-				 const struct mt_analysis_request *request, struct mt_table **out);
 
 extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_samples;

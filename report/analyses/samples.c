@@ -13,23 +13,16 @@
 #include "formats/sample.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
-#include "report/groups.h"
+#include "report/grouping.h"
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/table.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
 
 static const struct mt_value_column value_columns[] = {
 	{"count", "samples"},
 	{"period", "events"},
-};
-
-/* The stack stands last, so that a table without stacks is this one cut short. */
-static const struct mt_key_column group_columns[] = {
-	{"event", MT_KEY_STRING},
-	{"comm", MT_KEY_STRING},
-	{"stack", MT_KEY_STACK},
 };
 
 enum list_column {
@@ -55,14 +48,13 @@ static const struct mt_key_column list_columns[] = {
 	[LIST_STACK] = {"stack", MT_KEY_STACK},
 };
 
-/* What a table of this session has in common. */
-static struct mt_table shape(struct mt_session *session, const struct mt_key_column *keys,
-			     size_t key_count, bool stacks)
+/* The stack stands last, so that a listing without stacks is this one cut short. */
+static struct mt_table shape(struct mt_session *session, bool stacks)
 {
 	return (struct mt_table){
 		.name = mt_analysis_samples.name,
-		.keys = keys,
-		.key_count = key_count - !stacks,
+		.keys = list_columns,
+		.key_count = LIST_COLUMNS - !stacks,
 		.values = value_columns,
 		.value_count = 2,
 		.strings = mt_session_strings(session),
@@ -110,36 +102,30 @@ static void weigh(const struct mt_session_sample *sample, struct mt_value values
 	values[1] = mt_value_exact(sample->weight * period_of(sample));
 }
 
-static struct mt_error *run_groups(struct mt_session *session, bool stacks, struct mt_table **out)
+static struct mt_error *run_groups(struct mt_session *session,
+				   const struct mt_analysis_request *request, struct mt_table **out)
 {
-	struct mt_table table = shape(session, group_columns, 3, stacks);
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&table);
-	struct event_strings event = no_event;
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	struct mt_error *err = mt_grouping_create(session, mt_analysis_samples.name, value_columns,
+						  2, request, &grouping);
 	struct mt_session_sample sample;
 	bool more = true;
 
-	if (!groups)
-		return mt_error_nomem();
-	for (;;) {
-		struct mt_error *err = mt_session_next(session, &sample, &more);
+	while (!err) {
+		struct mt_row_facts facts;
 		struct mt_value values[2];
-		uint64_t keys[3];
 
+		err = mt_session_next(session, &sample, &more);
 		if (err)
 			return err;
 		if (!more)
-			break;
+			return mt_grouping_table(MT_TAKE(grouping), out);
 		weigh(&sample, values);
-		if (!find_strings(session, sample.event, &event))
-			return mt_error_nomem();
-		keys[0] = event.alias;
-		keys[1] = sample.task->comm;
-		keys[2] = sample.stack;
-		if (!mt_groups_add(groups, keys, values))
+		facts = mt_row_facts_of(session, &sample);
+		if (!mt_grouping_add(grouping, &facts, values))
 			return mt_error_nomem();
 	}
-	*out = mt_groups_table(MT_TAKE(groups));
-	return NULL;
+	return err;
 }
 
 struct sample_list {
@@ -209,7 +195,7 @@ static struct mt_error *run_list(struct mt_session *session, bool stacks, struct
 
 	if (!list)
 		return mt_error_nomem();
-	list->table = shape(session, list_columns, LIST_COLUMNS, stacks);
+	list->table = shape(session, stacks);
 	list->table.ops = &list_ops;
 	list->table.listing = true;
 	list->session = session;
@@ -222,7 +208,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 			    struct mt_table **out)
 {
 	return request->listing ? run_list(session, request->stacks, out)
-				: run_groups(session, request->stacks, out);
+				: run_groups(session, request, out);
 }
 
 const struct mt_analysis mt_analysis_samples = {
@@ -230,5 +216,8 @@ const struct mt_analysis mt_analysis_samples = {
 	.help = "how often each stack was sampled",
 	.groups = true,
 	.lists = true,
+	.by = MT_BY_OF_SAMPLES,
+	.default_by = {{MT_BY_EVENT, MT_BY_COMM, MT_BY_STACK}, 3},
+	.events_apart = true,
 	.run = run,
 };

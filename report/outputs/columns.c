@@ -1,45 +1,70 @@
 /*
- * --table: the rows of any table of sums as they are, a column for each key and each figure.
+ * --table: the rows of any table as they are, a column for each key and each figure, and stacks on
+ * lines of their own below. Of sums the columns are as wide as they need to be; a listing is shown
+ * while it is read, with columns that widen as it goes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/frames.h"
+#include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/path_rows.h"
 #include "report/table.h"
 #include "report/text.h"
 
 enum {
 	COLUMNS_MOST = 32,
-	GAP = 2, /* between columns */
+	GAP = 2,    /* between columns */
+	INDENT = 8, /* of the functions of a stack */
 };
 
 struct columns {
-	struct mt_table *table;
+	const struct mt_view *view;
+	struct mt_path_rows rows;
 	size_t widths[COLUMNS_MOST];
+	size_t last; /* the last key that is no stack; it may be long, so that figures come first */
+	FILE *to;
 };
 
-/* The text of a key column; `text` is room for one that is no string. */
-static const char *key_text(const struct mt_table *table, const struct mt_row *row, size_t column,
-			    struct mt_snippet *text)
+static void columns_deinit(struct columns *columns)
 {
-	uint64_t key = row->keys[column];
+	mt_path_rows_deinit(&columns->rows);
+}
 
-	switch (table->keys[column].kind) {
-	case MT_KEY_STRING:
-		return mt_table_string(table, row, column);
-	case MT_KEY_ADDRESS:
-		snprintf(text->text, sizeof(text->text), "%" PRIx64, key);
-		return text->text;
-	default:
-		if (key == UINT64_MAX)
-			return "-";
-		snprintf(text->text, sizeof(text->text), "%" PRIu64, key);
-		return text->text;
-	}
+static bool shows(const struct columns *columns, size_t value)
+{
+	return !columns->view->weighed || value == columns->view->value;
+}
+
+static bool is_number(const struct mt_table *table, size_t column)
+{
+	return table->keys[column].kind != MT_KEY_STRING;
+}
+
+static const char *key_text(const struct mt_table *table, const struct mt_row *row, size_t column,
+			    struct mt_snippet *room)
+{
+	const char *text = row ? mt_cell_text(table, row, column, room) : table->keys[column].name;
+
+	if (row && text && table->keys[column].kind == MT_KEY_TIME)
+		room->text[strlen(room->text) - 3] = '\0'; /* us are enough to look at */
+	return text ? text : "-";
+}
+
+/* A figure, and, where it is not exact, what it is between. */
+static const char *figure_text(const struct mt_value *value, char *room, size_t size)
+{
+	if (mt_value_is_exact(value))
+		snprintf(room, size, "%s", mt_text_count(value->value).text);
+	else
+		snprintf(room, size, "%s (%s..%s)", mt_text_count(value->value).text,
+			 mt_text_count(value->low).text, mt_text_count(value->high).text);
+	return room;
 }
 
 static void widen(size_t *width, const char *text)
@@ -49,88 +74,151 @@ static void widen(size_t *width, const char *text)
 	*width = length > *width ? length : *width;
 }
 
+/* The widths that a row needs, or the heads without one. */
 static void measure(struct columns *columns, const struct mt_row *row)
 {
-	const struct mt_table *table = columns->table;
+	const struct mt_table *table = columns->rows.table;
 	struct mt_snippet text;
-
-	for (size_t i = 0; i < table->key_count; i++)
-		widen(&columns->widths[i], key_text(table, row, i, &text));
-	for (size_t i = 0; i < table->value_count; i++)
-		widen(&columns->widths[table->key_count + i],
-		      mt_text_count(row->values[i].value).text);
-}
-
-/* Figures stand before the last key, which may be long, and flush right. */
-static void print_values(const struct columns *columns, const struct mt_row *row, FILE *to)
-{
-	const struct mt_table *table = columns->table;
-
-	for (size_t i = 0; i < table->value_count; i++)
-		fprintf(to, "%*s%*s", (int)columns->widths[table->key_count + i],
-			row ? mt_text_count(row->values[i].value).text : table->values[i].name, GAP,
-			"");
-}
-
-/* A row, or the heads without one. */
-static void print_row(const struct columns *columns, const struct mt_row *row, FILE *to)
-{
-	const struct mt_table *table = columns->table;
-	struct mt_snippet number;
+	char figure[160];
 
 	for (size_t i = 0; i < table->key_count; i++) {
-		const char *text = row ? key_text(table, row, i, &number) : table->keys[i].name;
-		bool last = i + 1 == table->key_count;
-
-		if (last)
-			print_values(columns, row, to);
-		mt_text_print_clean(text, to);
-		if (!last && strlen(text) < columns->widths[i] + GAP)
-			fprintf(to, "%*s", (int)(columns->widths[i] + GAP - strlen(text)), "");
+		if (!mt_cell_is_path(table, i))
+			widen(&columns->widths[i], key_text(table, row, i, &text));
 	}
-	fputc('\n', to);
+	for (size_t i = 0; i < table->value_count; i++)
+		widen(&columns->widths[table->key_count + i],
+		      row ? figure_text(&row->values[i], figure, sizeof(figure))
+			  : table->values[i].name);
 }
 
-/* Calls `each` for all rows. */
-static struct mt_error *walk(struct columns *columns, FILE *to)
+/* Flush right. */
+static void print_values(const struct columns *columns, const struct mt_row *row)
 {
-	struct mt_error *err = mt_table_rewind(columns->table);
+	const struct mt_table *table = columns->rows.table;
+	char figure[160];
+
+	for (size_t i = 0; i < table->value_count; i++) {
+		if (shows(columns, i))
+			fprintf(columns->to, "%*s%*s", (int)columns->widths[table->key_count + i],
+				row ? figure_text(&row->values[i], figure, sizeof(figure))
+				    : table->values[i].name,
+				GAP, "");
+	}
+}
+
+static void print_key(const struct columns *columns, const struct mt_row *row, size_t column)
+{
+	const struct mt_table *table = columns->rows.table;
+	struct mt_snippet room;
+	const char *text = key_text(table, row, column, &room);
+	size_t length = strlen(text), width = columns->widths[column];
+	int pad = length < width ? (int)(width - length) : 0;
+	bool right = is_number(table, column);
+
+	if (right)
+		fprintf(columns->to, "%*s", pad, "");
+	mt_text_print_clean(text, columns->to);
+	if (column != columns->last)
+		fprintf(columns->to, "%*s", (right ? 0 : pad) + GAP, "");
+}
+
+/* The functions of a stack, innermost first; false out of memory. */
+static bool print_stack(const struct columns *columns, const struct mt_row *row, size_t column)
+{
+	struct mt_strings *names = mt_frames_strings(columns->rows.table->frames);
+	size_t count;
+	const uint32_t *path = mt_cell_path(&columns->rows, row, column, &count);
+
+	if (count == SIZE_MAX)
+		return false;
+	while (count--) {
+		fprintf(columns->to, "%*s", INDENT, "");
+		mt_text_print_clean(mt_strings_get(names, path[count]), columns->to);
+		fputc('\n', columns->to);
+	}
+	return true;
+}
+
+/* A row, or the heads without one; false out of memory. */
+static bool print_row(const struct columns *columns, const struct mt_row *row)
+{
+	const struct mt_table *table = columns->rows.table;
+
+	for (size_t i = 0; i < table->key_count; i++) {
+		if (i == columns->last)
+			print_values(columns, row);
+		if (!mt_cell_is_path(table, i))
+			print_key(columns, row, i);
+	}
+	if (columns->last == MT_COLUMN_NONE)
+		print_values(columns, row);
+	fputc('\n', columns->to);
+	for (size_t i = 0; row && i < table->key_count; i++) {
+		if (mt_cell_is_path(table, i) && !print_stack(columns, row, i))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *walk(struct columns *columns, bool print)
+{
 	struct mt_row row;
 	bool more;
 
-	while (!err) {
-		err = mt_table_next(columns->table, &row, &more);
-		if (err || !more)
+	for (;;) {
+		struct mt_error *err = mt_table_next(columns->rows.table, &row, &more);
+
+		if (err || !more || ferror(columns->to))
 			return err;
-		if (to)
-			print_row(columns, &row, to);
-		else
+		if (!print || columns->rows.table->listing)
 			measure(columns, &row);
+		if (print && !print_row(columns, &row))
+			return mt_error_nomem();
 	}
-	return err;
+}
+
+/* What a column of a listing is rarely wider than. */
+static void guess_widths(struct columns *columns)
+{
+	static const uint8_t usual[] = {
+		[MT_KEY_STRING] = 8,   [MT_KEY_STACK] = 0,  [MT_KEY_TIME] = 12, [MT_KEY_NUMBER] = 6,
+		[MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8, [MT_KEY_PATH] = 0,
+	};
+	const struct mt_table *table = columns->rows.table;
+
+	for (size_t i = 0; i < table->key_count; i++)
+		columns->widths[i] = usual[table->keys[i].kind];
+	for (size_t i = 0; i < table->value_count; i++)
+		columns->widths[table->key_count + i] = usual[MT_KEY_SIGNED];
 }
 
 static struct mt_error *write_columns(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	struct columns columns = {.table = table};
+	MT_CLEANUP(columns_deinit)
+	struct columns columns = {.view = view, .last = MT_COLUMN_NONE, .to = to};
 	struct mt_error *err;
 
-	(void)view;
-	if (table->key_count + table->value_count > COLUMNS_MOST || table->listing)
-		return mt_error_create(MT_ERR_UNSUPPORTED, "--table shows sums");
+	if (table->key_count + table->value_count > COLUMNS_MOST)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "--table: too many columns");
+	err = mt_path_rows_init(table, view->srcline, view->value, &columns.rows);
 	for (size_t i = 0; i < table->key_count; i++)
-		widen(&columns.widths[i], table->keys[i].name);
-	for (size_t i = 0; i < table->value_count; i++)
-		widen(&columns.widths[table->key_count + i], table->values[i].name);
-	err = walk(&columns, NULL);
+		columns.last = mt_cell_is_path(table, i) ? columns.last : i;
+	if (!err && table->listing) {
+		guess_widths(&columns);
+	} else if (!err) {
+		err = walk(&columns, false);
+		err = err ? err : mt_table_rewind(columns.rows.table);
+	}
 	if (err)
 		return err;
-	print_row(&columns, NULL, to);
-	return walk(&columns, to);
+	measure(&columns, NULL);
+	print_row(&columns, NULL);
+	return walk(&columns, true);
 }
 
 const struct mt_output mt_output_table = {
 	.name = "table",
 	.help = "the rows as they are, a column for each key and each figure",
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING,
 	.write = write_columns,
 };

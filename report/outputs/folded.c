@@ -1,13 +1,14 @@
 /*
  * --folded: one line for each distinct path of names, `comm;root;...;leaf COUNT`, as
- * stackcollapse-perf.pl writes them; sorted bytewise. With more than one event in the table, the
- * event's alias comes first.
+ * stackcollapse-perf.pl writes them, with other keys in place of comm where --by says so; sorted
+ * bytewise. With more than one event in the table, the event's alias comes first.
  */
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/frames.h"
+#include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/wordlines.h"
 #include "report/stacks.h"
@@ -26,15 +27,11 @@ struct folded {
 	struct mt_paths *paths;
 	struct mt_wordlines *lines;
 	struct words commands, functions;
-	MT_ARRAY(uint32_t) line; /* scratch: event, comm and the stack's words */
-	uint32_t event;		 /* the first row's */
+	MT_ARRAY(uint32_t) line; /* scratch: the event, the other keys, and the stack's words */
+	size_t event, stack;	 /* key columns */
+	size_t head;		 /* words before the stack's */
+	uint32_t first_event;	 /* the first row's */
 	bool several_events;
-};
-
-enum {
-	LINE_EVENT,
-	LINE_COMM,
-	LINE_STACK
 };
 
 static void folded_deinit(struct folded *folded)
@@ -69,61 +66,84 @@ static inline uint32_t word_of(struct folded *folded, struct words *words,
 
 static uint32_t key_word(struct folded *folded, const struct mt_row *row, size_t column)
 {
-	return word_of(folded, &folded->commands, folded->table->strings,
-		       column == MT_COLUMN_NONE ? 0 : (uint32_t)row->keys[column]);
+	struct mt_snippet room;
+	const char *text;
+
+	if (column == MT_COLUMN_NONE || folded->table->keys[column].kind == MT_KEY_STRING)
+		return word_of(folded, &folded->commands, folded->table->strings,
+			       column == MT_COLUMN_NONE ? 0 : (uint32_t)row->keys[column]);
+	text = mt_cell_text(folded->table, row, column, &room);
+	return mt_wordlines_word(folded->lines, text ? text : "-", true);
 }
 
-/* Spells a row's stack behind its event and comm. */
+/* A word for each key but the stack, the event first; false out of memory. */
+static bool spell_keys(struct folded *folded, const struct mt_row *row)
+{
+	size_t at = 0;
+
+	if (!mt_array_reserve(&folded->line, folded->head))
+		return false;
+	folded->line.items[at++] = key_word(folded, row, folded->event);
+	for (size_t i = 0; i < folded->table->key_count; i++) {
+		if (i != folded->event && i != folded->stack)
+			folded->line.items[at++] = key_word(folded, row, i);
+	}
+	for (size_t i = 0; i < at; i++) {
+		if (folded->line.items[i] == MT_WORD_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Spells a row's stack behind its keys. */
 static bool spell_stack(struct folded *folded, uint32_t stack)
 {
 	struct mt_strings *strings = mt_frames_strings(folded->table->frames);
 	size_t depth;
 	const uint32_t *names = mt_paths_spell(folded->paths, stack, &depth);
 
-	if (!names || !mt_array_reserve(&folded->line, LINE_STACK + depth))
+	if (!names || !mt_array_reserve(&folded->line, folded->head + depth))
 		return false;
 	for (size_t i = 0; i < depth; i++) {
 		uint32_t word = word_of(folded, &folded->functions, strings, names[i]);
 
 		if (word == MT_WORD_NONE)
 			return false;
-		folded->line.items[LINE_STACK + i] = word;
+		folded->line.items[folded->head + i] = word;
 	}
-	folded->line.count = LINE_STACK + depth;
+	folded->line.count = folded->head + depth;
 	return true;
 }
 
 static struct mt_error *take_rows(struct folded *folded, size_t value)
 {
-	size_t event = mt_table_key(folded->table, "event"),
-	       comm = mt_table_key(folded->table, "comm");
-	size_t stack = mt_table_key_of_kind(folded->table, MT_KEY_STACK), seen = 0;
 	struct mt_row row;
 	bool more;
 
-	for (;; seen++) {
+	for (size_t seen = 0;; seen++) {
 		struct mt_error *err = mt_table_next(folded->table, &row, &more);
-		uint32_t *line;
 
 		if (err || !more)
 			return err;
-		if (!spell_stack(folded, (uint32_t)row.keys[stack]))
-			return mt_error_nomem();
-		line = folded->line.items;
-		line[LINE_EVENT] = key_word(folded, &row, event);
-		line[LINE_COMM] = key_word(folded, &row, comm);
-		if (line[LINE_EVENT] == MT_WORD_NONE || line[LINE_COMM] == MT_WORD_NONE ||
-		    !mt_wordlines_add(folded->lines, line, folded->line.count,
+		if (!spell_keys(folded, &row) ||
+		    !spell_stack(folded, (uint32_t)row.keys[folded->stack]) ||
+		    !mt_wordlines_add(folded->lines, folded->line.items, folded->line.count,
 				      row.values[value].value))
 			return mt_error_nomem();
-		folded->several_events |= seen && line[LINE_EVENT] != folded->event;
-		folded->event = line[LINE_EVENT];
+		folded->several_events |= seen && folded->line.items[0] != folded->first_event;
+		folded->first_event = folded->line.items[0];
 	}
 }
 
 static struct mt_error *write_folded(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
-	MT_CLEANUP(folded_deinit) struct folded folded = {.table = table};
+	MT_CLEANUP(folded_deinit)
+	struct folded folded = {
+		.table = table,
+		.event = mt_table_key(table, "event"),
+		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
+		.head = table->key_count - (mt_table_key(table, "event") != MT_COLUMN_NONE),
+	};
 	MT_CLEANUP(mt_wordlines_destroy_p) struct mt_wordlines *lines = mt_wordlines_create();
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, view->srcline);
@@ -144,6 +164,6 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 const struct mt_output mt_output_folded = {
 	.name = "folded",
 	.help = "one line a stack with its count, for flame graph tools",
-	.needs = MT_NEEDS_STACK,
+	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS,
 	.write = write_folded,
 };

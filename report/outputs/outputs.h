@@ -15,17 +15,21 @@ struct mt_facts;
 struct mt_table;
 
 enum mt_output_needs {
-	MT_NEEDS_STACK = 1,   /* a stack column */
-	MT_NEEDS_LISTING = 2, /* single events in time order, with addresses */
-	MT_NEEDS_IMAGES = 4,  /* facts that list the images */
-	MT_TELLS_FACTS = 8,   /* shows losses and damage itself, so that nobody else needs to; also
-				 shown without any row */
+	MT_NEEDS_STACK = 1,    /* a stack column */
+	MT_NEEDS_LISTING = 2,  /* single events in time order, with addresses */
+	MT_NEEDS_IMAGES = 4,   /* facts that list the images */
+	MT_TELLS_FACTS = 8,    /* shows losses and damage itself, so that nobody else needs to; also
+				  shown without any row */
+	MT_TAKES_KEYS = 16,    /* shows sums by any keys */
+	MT_TAKES_LISTING = 32, /* shows single events as well as sums */
+	MT_LIKES_STACK = 64,   /* shows a stack column where the analysis has one by default */
 };
 
 /* What an output is told beside the table. Borrowed. */
 struct mt_view {
 	const struct mt_facts *facts; /* complete once the table is read to its end */
 	size_t value;		      /* the value column that weighs rows */
+	bool weighed;		      /* it was asked for: the others need not be shown */
 	unsigned int width;	      /* columns of the terminal, 80 where it is none */
 	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
 	bool selected;		      /* selectors were given */
@@ -58,5 +62,7 @@ extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;
 extern const struct mt_output mt_output_branch_lines;
+extern const struct mt_output mt_output_csv;
+extern const struct mt_output mt_output_json;
 
 #endif

@@ -40,15 +40,16 @@ static void report(const char *file, const struct mt_output *output, FILE *to)
 		.method = mt_unwind_methods,
 		.max_frames = 64,
 	};
-	struct mt_analysis_request request = {.listing = output->needs & MT_NEEDS_LISTING,
-					      .stacks = true};
+	struct mt_wishes wishes = {0};
+	struct mt_analysis_request request;
 	struct mt_view view = {.width = 80};
 	struct mt_session *session = NULL;
 	struct mt_table *table = NULL;
 	struct mt_error *err;
 
-	err = mt_session_open(&options, &session);
-	err = err ? err : mt_analysis_run(&mt_analysis_samples, session, &request, &table);
+	err = mt_request_make(&mt_analysis_samples, output, &wishes, &request);
+	err = err ? err : mt_session_open(&options, &session);
+	err = err ? err : mt_analysis_samples.run(session, &request, &table);
 	if (!err) {
 		view.facts = mt_session_facts(session);
 		err = mt_output_write(output, &view, table, to);

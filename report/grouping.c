@@ -1,0 +1,284 @@
+/*
+ * From facts to key columns, by the request's list.
+ */
+#include "report/grouping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/sample.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/groups.h"
+#include "report/request.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+
+enum {
+	INTERVALS = 20, /* of a timeline whose interval nobody gave, about */
+	PAGE = 4096,
+};
+
+struct mt_grouping {
+	struct mt_session *session;
+	struct mt_by_list by;
+	uint8_t columns[MT_BY_KEYS][3]; /* where the cells of the by.keys[i] stand */
+	uint64_t interval;		/* ns */
+	const char *weight;
+	struct mt_groups *groups;
+	MT_ARRAY(uint32_t) images; /* by stack id: string id + 1 */
+	MT_ARRAY(uint32_t) events; /* by event: string id + 1 */
+	uint32_t modes[2];	   /* user, kernel */
+};
+
+MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+
+const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES] = {
+	{"bytes", "B"},
+	{"count", ""},
+	{"pages", "pages"},
+};
+
+void mt_memory_values(struct mt_value bytes, struct mt_value count,
+		      struct mt_value out[MT_MEMORY_VALUES])
+{
+	out[0] = bytes;
+	out[1] = count;
+	out[2] = (struct mt_value){bytes.value / PAGE, bytes.low / PAGE, bytes.high / PAGE};
+}
+
+struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
+				    const struct mt_session_sample *sample)
+{
+	uint64_t start = mt_session_facts(session)->recordings.items[sample->recording].start;
+
+	return (struct mt_row_facts){
+		.event = sample->event,
+		.time = sample->time > start ? sample->time - start : 0,
+		.pid = sample->task->pid,
+		.tid = sample->task->tid,
+		.comm = sample->task->comm,
+		.process = sample->process,
+		.cgroup = sample->cgroup,
+		.cpu = sample->kernel->cpu,
+		.kernel = (sample->kernel->misc & 7) == MT_CPUMODE_KERNEL,
+		.stack = sample->stack,
+	};
+}
+
+/* ---- Making one ---- */
+
+/* The columns of all keys, each once. */
+static void list_columns(struct mt_grouping *grouping, struct mt_key_column *columns,
+			 struct mt_table *shape)
+{
+	shape->keys = columns;
+	for (size_t i = 0; i < grouping->by.count; i++) {
+		const struct mt_by_def *def = mt_by_def(grouping->by.keys[i]);
+
+		for (size_t k = 0; k < def->column_count; k++) {
+			size_t at = mt_table_key(shape, def->columns[k].name);
+
+			if (at == MT_COLUMN_NONE) {
+				at = shape->key_count++;
+				columns[at] = def->columns[k];
+			}
+			grouping->columns[i][k] = (uint8_t)at;
+		}
+	}
+}
+
+/* A round number of seconds that makes about so many intervals of the recording. */
+static uint64_t fit_interval(const struct mt_session *session)
+{
+	static const uint64_t steps[] = {1, 2, 5};
+	const struct mt_facts *facts = mt_session_facts(session);
+	uint64_t longest = 0, scale = 1000000;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_recording *r = facts->recordings.items[i].reading;
+		uint64_t from = r->has_end ? r->end.start : r->first_time;
+		uint64_t to = r->has_end ? r->end.end : r->last_time;
+
+		if (to > from && to - from > longest)
+			longest = to - from;
+	}
+	for (;; scale *= 10) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+			if (longest / (steps[i] * scale) < INTERVALS || scale > UINT64_MAX / 100)
+				return steps[i] * scale;
+		}
+	}
+}
+
+static bool intern(struct mt_session *session, const char *text, uint32_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+struct mt_error *mt_grouping_create(struct mt_session *session, const char *name,
+				    const struct mt_value_column *values, size_t value_count,
+				    const struct mt_analysis_request *request,
+				    struct mt_grouping **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p)
+	struct mt_grouping *grouping = calloc(1, sizeof(*grouping));
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	struct mt_table shape = {
+		.name = name,
+		.values = values,
+		.value_count = value_count,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+
+	if (!grouping)
+		return mt_error_nomem();
+	grouping->session = session;
+	grouping->by = request->by;
+	list_columns(grouping, columns, &shape);
+	grouping->weight = request->weight;
+	grouping->interval =
+		request->interval > 0 ? (uint64_t)(request->interval * 1e9) : fit_interval(session);
+	grouping->groups = mt_groups_create(&shape);
+	if (!grouping->groups || !intern(session, "user", &grouping->modes[0]) ||
+	    !intern(session, "kernel", &grouping->modes[1]))
+		return mt_error_nomem();
+	*out = MT_TAKE(grouping);
+	return NULL;
+}
+
+void mt_grouping_destroy(struct mt_grouping *grouping)
+{
+	if (!grouping)
+		return;
+	mt_groups_destroy(grouping->groups);
+	mt_array_deinit(&grouping->images);
+	mt_array_deinit(&grouping->events);
+	free(grouping);
+}
+
+/* ---- Rows ---- */
+
+/* The file of the innermost user frame. */
+static const char *image_name(const struct mt_grouping *grouping, uint32_t stack)
+{
+	struct mt_frames *frames = mt_session_frames(grouping->session);
+	size_t count;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(grouping->session), stack, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+
+		if (!(key->flags & MT_FRAME_IN_KERNEL))
+			return mt_session_image_path(grouping->session, key->image);
+	}
+	return count ? "[kernel]" : "[unknown]";
+}
+
+static const char *event_name(const struct mt_grouping *grouping, uint32_t event)
+{
+	return mt_session_facts(grouping->session)->events.items[event].alias;
+}
+
+struct remembered {
+	uint32_t *items;
+	size_t count, capacity;
+};
+
+/* The string id of item i, asked for once; false out of memory. */
+static bool remember(const struct mt_grouping *grouping, void *array, uint32_t i,
+		     const char *(*name)(const struct mt_grouping *, uint32_t), uint64_t *out)
+{
+	struct remembered *known = array;
+	uint32_t id;
+
+	if (!mt_array_reserve(known, (size_t)i + 1))
+		return false;
+	while (known->count <= i)
+		known->items[known->count++] = 0;
+	if (!known->items[i]) {
+		if (!intern(grouping->session, name(grouping, i), &id))
+			return false;
+		known->items[i] = id + 1;
+	}
+	*out = known->items[i] - 1;
+	return true;
+}
+
+static uint64_t number(int64_t value)
+{
+	return value < 0 ? UINT64_MAX : (uint64_t)value;
+}
+
+/* The cells of one key, as many as it has columns; false out of memory. */
+static bool fill(struct mt_grouping *grouping, enum mt_by key, const struct mt_row_facts *facts,
+		 uint64_t cells[3])
+{
+	switch (key) {
+	case MT_BY_EVENT:
+		return remember(grouping, &grouping->events, facts->event, event_name, cells);
+	case MT_BY_TIME:
+		cells[0] = facts->time - facts->time % grouping->interval;
+		return true;
+	case MT_BY_PROCESS:
+		cells[0] = number(facts->pid);
+		cells[1] = facts->process;
+		return true;
+	case MT_BY_THREAD:
+		cells[0] = number(facts->pid);
+		cells[1] = number(facts->tid);
+		cells[2] = facts->comm;
+		return true;
+	case MT_BY_IMAGE:
+		return remember(grouping, &grouping->images, facts->stack, image_name, cells);
+	default:
+		cells[0] = key == MT_BY_COMM	 ? facts->comm
+			   : key == MT_BY_CPU	 ? number((int32_t)facts->cpu)
+			   : key == MT_BY_CGROUP ? facts->cgroup
+			   : key == MT_BY_MODE	 ? grouping->modes[facts->kernel]
+			   : key == MT_BY_KIND	 ? facts->kind
+			   : key == MT_BY_FILE	 ? facts->file
+						 : facts->stack;
+		return true;
+	}
+}
+
+bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *facts,
+		     const struct mt_value *values)
+{
+	uint64_t keys[MT_GROUPS_COLUMNS], cells[3];
+
+	for (size_t i = 0; i < grouping->by.count; i++) {
+		const struct mt_by_def *def = mt_by_def(grouping->by.keys[i]);
+
+		if (!fill(grouping, grouping->by.keys[i], facts, cells))
+			return false;
+		for (size_t k = 0; k < def->column_count; k++)
+			keys[grouping->columns[i][k]] = cells[k];
+	}
+	return mt_groups_add(grouping->groups, keys, values);
+}
+
+struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *owned = grouping;
+	size_t weight;
+	struct mt_error *err =
+		mt_table_weight(mt_groups_table(owned->groups), owned->weight, &weight);
+
+	if (err)
+		return err;
+	if (!mt_groups_sort(owned->groups, weight))
+		return mt_error_nomem();
+	*out = mt_groups_table(MT_TAKE(owned->groups));
+	return NULL;
+}

@@ -1,0 +1,68 @@
+/*
+ * Sums by the keys of a request: an analysis hands in the facts and the figures of one row after
+ * the other, and this finds the row of the table that they belong to.
+ *
+ *	mt_grouping_create(session, &shape, request, &grouping);
+ *	for each sample:
+ *		struct mt_row_facts facts = mt_row_facts_of(session, &sample);
+ *		facts.kind = ...;			what this analysis knows beside
+ *		mt_grouping_add(grouping, &facts, values);
+ *	mt_grouping_table(MT_TAKE(grouping), &table);	ordered by weight, or by time
+ */
+#ifndef MT_REPORT_GROUPING_H
+#define MT_REPORT_GROUPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/table.h"
+
+struct mt_analysis_request;
+struct mt_error;
+struct mt_grouping;
+struct mt_session;
+struct mt_session_sample;
+
+/* What a row can be told apart by; what the request does not group by is not looked at. */
+struct mt_row_facts {
+	uint32_t event; /* index in the session's facts->events */
+	uint64_t time;	/* ns since the beginning of its recording */
+	int32_t pid, tid;
+	uint32_t comm, process, cgroup; /* string ids: of the thread, of its process */
+	uint32_t cpu;			/* UINT32_MAX: not known */
+	bool kernel;			/* it happened in the kernel */
+	uint32_t kind, file;		/* string ids */
+	uint32_t stack;			/* MT_STACK_NONE without */
+};
+
+/* All that a sample tells; kind and file are 0. */
+struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
+				    const struct mt_session_sample *sample);
+
+/*
+ * The name and the value columns are the analysis's; both borrowed as long as the table, as is the
+ * session. The request is read now.
+ */
+struct mt_error *mt_grouping_create(struct mt_session *session, const char *name,
+				    const struct mt_value_column *values, size_t value_count,
+				    const struct mt_analysis_request *request,
+				    struct mt_grouping **out);
+void mt_grouping_destroy(struct mt_grouping *grouping);
+
+/* False out of memory. */
+bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *facts,
+		     const struct mt_value *values);
+
+/*
+ * Everything as a table, heaviest row first, or, by time, in its order. Takes the grouping. A usage
+ * error where the request's weight is no figure of it.
+ */
+struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table **out);
+
+/* Figures of memory: exact bytes, as bytes, count and pages. */
+#define MT_MEMORY_VALUES 3
+extern const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES];
+void mt_memory_values(struct mt_value bytes, struct mt_value count,
+		      struct mt_value out[MT_MEMORY_VALUES]);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * Text for keys and figures by their kind.
+ */
+#include "report/outputs/cells.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/outputs/path_rows.h"
+#include "report/stacks.h"
+#include "report/table.h"
+
+bool mt_cell_is_path(const struct mt_table *table, size_t column)
+{
+	return table->keys[column].kind == MT_KEY_STACK || table->keys[column].kind == MT_KEY_PATH;
+}
+
+const char *mt_cell_text(const struct mt_table *table, const struct mt_row *row, size_t column,
+			 struct mt_snippet *room)
+{
+	uint64_t key = row->keys[column];
+	enum mt_key_kind kind = table->keys[column].kind;
+
+	if (kind == MT_KEY_STRING)
+		return mt_table_string(table, row, column);
+	if (kind == MT_KEY_SIGNED ? (int64_t)key == INT64_MIN : key == UINT64_MAX)
+		return NULL;
+	if (kind == MT_KEY_ADDRESS)
+		snprintf(room->text, sizeof(room->text), "0x%" PRIx64, key);
+	else if (kind == MT_KEY_TIME)
+		snprintf(room->text, sizeof(room->text), "%" PRIu64 ".%09" PRIu64, key / 1000000000,
+			 key % 1000000000);
+	else if (kind == MT_KEY_SIGNED)
+		snprintf(room->text, sizeof(room->text), "%" PRId64, (int64_t)key);
+	else
+		snprintf(room->text, sizeof(room->text), "%" PRIu64, key);
+	return room->text;
+}
+
+const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_row *row,
+			     size_t column, size_t *count)
+{
+	uint32_t path = (uint32_t)row->keys[column];
+
+	if (rows->table->keys[column].kind == MT_KEY_STACK)
+		path = mt_paths_of(rows->paths, path);
+	if (path != MT_PATH_NONE)
+		return mt_paths_get(rows->paths, path, count);
+	*count = SIZE_MAX;
+	return NULL;
+}
+
+struct mt_snippet mt_cell_figure(double value)
+{
+	struct mt_snippet out = {""};
+
+	if (!isfinite(value))
+		return out;
+	if (value == trunc(value) && fabs(value) < 1e18) {
+		snprintf(out.text, sizeof(out.text), "%" PRId64, (int64_t)value);
+		return out;
+	}
+	for (int digits = 15; digits <= 17; digits++) { /* the fewest that say the same */
+		snprintf(out.text, sizeof(out.text), "%.*g", digits, value);
+		if (strtod(out.text, NULL) == value)
+			break;
+	}
+	return out;
+}
+
+bool mt_value_is_exact(const struct mt_value *value)
+{
+	return value->low == value->value && value->high == value->value;
+}

@@ -1,0 +1,183 @@
+/*
+ * --csv: a line of names, then a line for each row, as RFC 4180 quotes them. A figure that is not
+ * exact anywhere in sums has a _low and a _high column behind it.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/frames.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/path_rows.h"
+#include "report/table.h"
+
+enum {
+	FIGURES_MOST = 32,
+};
+
+struct csv {
+	const struct mt_view *view;
+	struct mt_path_rows rows;
+	bool uncertain[FIGURES_MOST];
+	FILE *to;
+};
+
+static void csv_deinit(struct csv *csv)
+{
+	mt_path_rows_deinit(&csv->rows);
+}
+
+/* A field; what would break it is quoted. */
+static void put_text(const char *text, FILE *to)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, to);
+		return;
+	}
+	fputc('"', to);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', to);
+		fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+/* One name within a path that others stand in, too. */
+static void put_name(const char *name, FILE *to)
+{
+	for (; *name; name++) {
+		if (*name == '"')
+			fputc('"', to);
+		fputc(*name == ';' ? ':' : *name, to);
+	}
+}
+
+static bool put_path(const struct csv *csv, const struct mt_row *row, size_t column)
+{
+	struct mt_strings *names = mt_frames_strings(csv->rows.table->frames);
+	size_t count;
+	const uint32_t *path = mt_cell_path(&csv->rows, row, column, &count);
+
+	if (count == SIZE_MAX)
+		return false;
+	fputc('"', csv->to);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			fputc(';', csv->to);
+		put_name(mt_strings_get(names, path[i]), csv->to);
+	}
+	fputc('"', csv->to);
+	return true;
+}
+
+static bool shows(const struct csv *csv, size_t value)
+{
+	return !csv->view->weighed || value == csv->view->value;
+}
+
+static void put_figure(const struct csv *csv, const struct mt_value *value, bool comma,
+		       bool uncertain)
+{
+	fprintf(csv->to, "%s%s", comma ? "," : "", mt_cell_figure(value->value).text);
+	if (uncertain)
+		fprintf(csv->to, ",%s,%s", mt_cell_figure(value->low).text,
+			mt_cell_figure(value->high).text);
+}
+
+static bool put_row(const struct csv *csv, const struct mt_row *row)
+{
+	const struct mt_table *table = csv->rows.table;
+	struct mt_snippet room;
+
+	for (size_t i = 0; i < table->key_count; i++) {
+		const char *text;
+
+		if (i)
+			fputc(',', csv->to);
+		if (mt_cell_is_path(table, i)) {
+			if (!put_path(csv, row, i))
+				return false;
+			continue;
+		}
+		text = mt_cell_text(table, row, i, &room);
+		put_text(text ? text : "", csv->to);
+	}
+	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
+		if (shows(csv, i))
+			put_figure(csv, &row->values[i], put++, csv->uncertain[i]);
+	}
+	fputc('\n', csv->to);
+	return true;
+}
+
+static void put_head(const struct csv *csv)
+{
+	const struct mt_table *table = csv->rows.table;
+	size_t put = 0;
+
+	for (; put < table->key_count; put++)
+		fprintf(csv->to, "%s%s", put ? "," : "", table->keys[put].name);
+	for (size_t i = 0; i < table->value_count; i++) {
+		const char *name = table->values[i].name;
+
+		if (!shows(csv, i))
+			continue;
+		fprintf(csv->to, "%s%s", put++ ? "," : "", name);
+		if (csv->uncertain[i])
+			fprintf(csv->to, ",%s_low,%s_high", name, name);
+	}
+	fputc('\n', csv->to);
+}
+
+static void note_uncertain(struct csv *csv, const struct mt_row *row)
+{
+	for (size_t i = 0; i < csv->rows.table->value_count; i++)
+		csv->uncertain[i] |= !mt_value_is_exact(&row->values[i]);
+}
+
+/* All rows, written or, before that, looked at. */
+static struct mt_error *walk(struct csv *csv, bool write)
+{
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(csv->rows.table, &row, &more);
+
+		if (err || !more || ferror(csv->to))
+			return err; /* a failed write is for the caller to see */
+		if (!write)
+			note_uncertain(csv, &row);
+		else if (!put_row(csv, &row))
+			return mt_error_nomem();
+	}
+}
+
+static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(csv_deinit) struct csv csv = {.view = view, .to = to};
+	struct mt_error *err;
+
+	if (table->value_count > FIGURES_MOST)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "--csv: too many figures");
+	err = mt_path_rows_init(table, view->srcline, view->value, &csv.rows);
+	if (!err && !table->listing) {
+		err = walk(&csv, false);
+		err = err ? err : mt_table_rewind(csv.rows.table);
+	}
+	if (err)
+		return err;
+	put_head(&csv);
+	return walk(&csv, true);
+}
+
+const struct mt_output mt_output_csv = {
+	.name = "csv",
+	.help = "the rows as comma-separated values, stacks as one field root;..;leaf",
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.write = write_csv,
+};

@@ -1,0 +1,213 @@
+/*
+ * --json: one object with the columns, the rows, an object and a line each, and what was lost.
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/path_rows.h"
+#include "report/table.h"
+
+struct json {
+	const struct mt_view *view;
+	struct mt_path_rows rows;
+	FILE *to;
+};
+
+static void json_deinit(struct json *json)
+{
+	mt_path_rows_deinit(&json->rows);
+}
+
+/* What each kind of key is called, and whether its text is a string of JSON. */
+static const struct {
+	const char *type;
+	bool quoted;
+} kinds[] = {
+	[MT_KEY_STRING] = {"string", true},   [MT_KEY_STACK] = {"stack", false},
+	[MT_KEY_TIME] = {"seconds", false},   [MT_KEY_NUMBER] = {"number", false},
+	[MT_KEY_ADDRESS] = {"address", true}, [MT_KEY_SIGNED] = {"number", false},
+	[MT_KEY_PATH] = {"stack", false},
+};
+
+static void put_string(const char *text, FILE *to)
+{
+	fputc('"', to);
+	while (*text) {
+		size_t size = mt_text_character(text);
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(to, "\\%c", c);
+		else if (size)
+			fwrite(text, 1, size, to);
+		else if (c < 0x80)
+			fprintf(to, "\\u%04x", c);
+		else
+			fputs("\\ufffd", to);
+		text += size ? size : 1;
+	}
+	fputc('"', to);
+}
+
+static bool put_path(const struct json *json, const struct mt_row *row, size_t column)
+{
+	struct mt_strings *names = mt_frames_strings(json->rows.table->frames);
+	size_t count;
+	const uint32_t *path = mt_cell_path(&json->rows, row, column, &count);
+
+	if (count == SIZE_MAX)
+		return false;
+	fputc('[', json->to);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			fputs(", ", json->to);
+		put_string(mt_strings_get(names, path[i]), json->to);
+	}
+	fputc(']', json->to);
+	return true;
+}
+
+static void put_name(const struct json *json, const char *name, const char *suffix, bool first)
+{
+	fprintf(json->to, "%s\"%s%s\": ", first ? "" : ", ", name, suffix);
+}
+
+static void put_number(const struct json *json, double value)
+{
+	struct mt_snippet text = mt_cell_figure(value);
+
+	fputs(*text.text ? text.text : "null", json->to);
+}
+
+static void put_figure(const struct json *json, const char *name, const struct mt_value *value,
+		       bool first)
+{
+	put_name(json, name, "", first);
+	put_number(json, value->value);
+	if (mt_value_is_exact(value))
+		return;
+	put_name(json, name, "_low", false);
+	put_number(json, value->low);
+	put_name(json, name, "_high", false);
+	put_number(json, value->high);
+}
+
+static bool put_key(const struct json *json, const struct mt_row *row, size_t column)
+{
+	const struct mt_table *table = json->rows.table;
+	struct mt_snippet room;
+	const char *text;
+
+	put_name(json, table->keys[column].name, "", !column);
+	if (mt_cell_is_path(table, column))
+		return put_path(json, row, column);
+	text = mt_cell_text(table, row, column, &room);
+	if (!text)
+		fputs("null", json->to);
+	else if (kinds[table->keys[column].kind].quoted)
+		put_string(text, json->to);
+	else
+		fputs(text, json->to);
+	return true;
+}
+
+static bool shows(const struct json *json, size_t value)
+{
+	return !json->view->weighed || value == json->view->value;
+}
+
+static bool put_row(const struct json *json, const struct mt_row *row)
+{
+	const struct mt_table *table = json->rows.table;
+
+	fputc('{', json->to);
+	for (size_t i = 0; i < table->key_count; i++) {
+		if (!put_key(json, row, i))
+			return false;
+	}
+	for (size_t i = 0, put = table->key_count; i < table->value_count; i++) {
+		if (shows(json, i))
+			put_figure(json, table->values[i].name, &row->values[i], !put++);
+	}
+	fputc('}', json->to);
+	return true;
+}
+
+static void put_column(const struct json *json, const char *name, const char *type,
+		       const char *unit, bool first)
+{
+	fprintf(json->to, "%s    {\"name\": \"%s\", \"type\": \"%s\"", first ? "" : ",\n", name,
+		type);
+	if (unit)
+		fprintf(json->to, ", \"unit\": \"%s\"", unit);
+	fputc('}', json->to);
+}
+
+static void put_head(const struct json *json)
+{
+	const struct mt_table *table = json->rows.table;
+	size_t put = 0;
+
+	fprintf(json->to, "{\n  \"analysis\": \"%s\",\n  \"columns\": [\n", table->name);
+	for (; put < table->key_count; put++)
+		put_column(json, table->keys[put].name, kinds[table->keys[put].kind].type, NULL,
+			   !put);
+	for (size_t i = 0; i < table->value_count; i++) {
+		if (shows(json, i))
+			put_column(json, table->values[i].name, "figure", table->values[i].unit,
+				   !put++);
+	}
+	fputs("\n  ],\n  \"rows\": [", json->to);
+}
+
+static void put_facts(const struct json *json)
+{
+	const struct mt_facts *facts = json->view->facts;
+
+	fprintf(json->to,
+		"\n  ],\n  \"samples\": %" PRIu64 ",\n  \"selected\": %" PRIu64
+		",\n  \"lost\": %" PRIu64 ",\n  \"undecodable\": %" PRIu64
+		",\n  \"user_stacks\": %" PRIu64 ",\n  \"incomplete_stacks\": %" PRIu64 "\n}\n",
+		facts->samples, facts->selected, mt_facts_lost_all(facts), facts->undecodable,
+		facts->user_stacks, mt_facts_incomplete(facts));
+}
+
+static struct mt_error *write_json(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(json_deinit) struct json json = {.view = view, .to = to};
+	struct mt_error *err = mt_path_rows_init(table, view->srcline, view->value, &json.rows);
+	struct mt_row row;
+	bool more;
+
+	if (err)
+		return err;
+	put_head(&json);
+	for (size_t count = 0; !ferror(to); count++) {
+		err = mt_table_next(json.rows.table, &row, &more);
+		if (err)
+			return err;
+		if (!more)
+			break;
+		fputs(count ? ",\n    " : "\n    ", to);
+		if (!put_row(&json, &row))
+			return mt_error_nomem();
+	}
+	put_facts(&json);
+	return NULL;
+}
+
+const struct mt_output mt_output_json = {
+	.name = "json",
+	.help = "the same as one object of JSON, stacks as arrays, root first",
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.write = write_json,
+};

@@ -1,0 +1,92 @@
+/*
+ * Sums over stacks become sums over paths.
+ */
+#include "report/outputs/path_rows.h"
+
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/frames.h"
+#include "report/groups.h"
+#include "report/stacks.h"
+#include "report/table.h"
+
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+
+/* The keys of a row with paths for its stacks; false out of memory. */
+static bool make_keys(const struct mt_table *table, struct mt_paths *paths,
+		      const struct mt_row *row, uint64_t *keys)
+{
+	for (size_t i = 0; i < table->key_count; i++) {
+		keys[i] = row->keys[i];
+		if (table->keys[i].kind != MT_KEY_STACK)
+			continue;
+		keys[i] = mt_paths_of(paths, (uint32_t)row->keys[i]);
+		if (keys[i] == MT_PATH_NONE)
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *sum_rows(struct mt_table *table, struct mt_paths *paths,
+				 struct mt_groups *groups)
+{
+	uint64_t keys[MT_GROUPS_COLUMNS];
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(table, &row, &more);
+
+		if (err || !more)
+			return err;
+		if (!make_keys(table, paths, &row, keys) ||
+		    !mt_groups_add(groups, keys, row.values))
+			return mt_error_nomem();
+	}
+}
+
+static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
+{
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	struct mt_table shape = *rows->table;
+	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = NULL;
+	struct mt_error *err;
+
+	if (shape.key_count > MT_GROUPS_COLUMNS)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "--%s has too many columns", shape.name);
+	memcpy(columns, shape.keys, shape.key_count * sizeof(*columns));
+	for (size_t i = 0; i < shape.key_count; i++)
+		columns[i].kind = columns[i].kind == MT_KEY_STACK ? MT_KEY_PATH : columns[i].kind;
+	shape.keys = columns;
+	groups = mt_groups_create(&shape);
+	if (!groups)
+		return mt_error_nomem();
+	err = mt_frames_resolve(rows->table->frames);
+	err = err ? err : sum_rows(rows->table, rows->paths, groups);
+	if (err)
+		return err;
+	if (!mt_groups_sort(groups, weight))
+		return mt_error_nomem();
+	rows->table = rows->made = mt_groups_table(MT_TAKE(groups));
+	return NULL;
+}
+
+struct mt_error *mt_path_rows_init(struct mt_table *table, bool srcline, size_t weight,
+				   struct mt_path_rows *out)
+{
+	*out = (struct mt_path_rows){.table = table};
+	if (mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
+		return NULL;
+	out->paths = mt_paths_create(table->stacks, table->frames, srcline);
+	if (!out->paths)
+		return mt_error_nomem();
+	return table->listing ? NULL : make_sums(out, weight);
+}
+
+void mt_path_rows_deinit(struct mt_path_rows *rows)
+{
+	mt_table_destroy(rows->made);
+	mt_paths_destroy(rows->paths);
+}
