@@ -106,7 +106,7 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder)
 {
-	mt_pages_populate(encoder->memory, (size_t)encoder->count * LINES * LINE);
+	(void)mt_pages_populate(encoder->memory, (size_t)encoder->count * LINES * LINE);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
