@@ -5,6 +5,9 @@
  */
 #include "formats/stack_image.h"
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,7 +33,20 @@ struct slot {
 	uint32_t used; /* the encoder's clock at the last use; 0: never in this chunk */
 };
 
+/* A dump while it is coded. */
+struct coding {
+	struct image *image;
+	uint64_t address; /* of the next line's first byte in the dump */
+	const uint8_t *dump;
+	size_t line; /* its number */
+	uint8_t *bits, *masks, *words;
+};
+
+/* Codes so many whole lines. */
+typedef void lines_coder(struct coding *coding, size_t lines);
+
 struct mt_stack_encoder {
+	lines_coder *code_lines;
 	uint8_t *memory;
 	unsigned count;
 	unsigned taken; /* slots in use in this chunk, the first ones */
@@ -71,29 +87,6 @@ static bool past_the_end(uint64_t address, size_t size)
 static size_t line_count(uint64_t address, size_t size)
 {
 	return (size_t)((address % LINE + size + LINE - 1) / LINE);
-}
-
-struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
-{
-	struct mt_stack_encoder *encoder =
-		calloc(1, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
-	void *memory;
-
-	if (!encoder)
-		return NULL;
-	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED) {
-		free(encoder);
-		return NULL;
-	}
-	encoder->memory = memory;
-	encoder->count = slots;
-	for (unsigned i = 0; i < slots; i++)
-		encoder->slots[i].image.lines =
-			(void *)(encoder->memory + (size_t)i * LINES * LINE);
-	mt_stack_encoder_reset(encoder);
-	return encoder;
 }
 
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
@@ -143,8 +136,8 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
  * full of random words half of them would be mispredicted. One word past the end of *words is
  * overwritten.
  */
-static inline uint8_t code_line(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
-				uint8_t **words)
+static inline uint8_t code_words(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
+				 uint8_t **words)
 {
 	uint8_t *to = *words;
 	unsigned mask = 0;
@@ -174,38 +167,169 @@ static inline bool same_line(const uint64_t *line, const uint8_t *dump)
 	return !difference;
 }
 
+static inline void note_line(struct coding *coding, unsigned mask)
+{
+	if (!mask)
+		return;
+	coding->bits[coding->line / 8] |= (uint8_t)(1u << coding->line % 8);
+	*coding->masks++ = (uint8_t)mask;
+}
+
+/* The words of one line that the dump has, where that is not all of them. */
+static void code_part(struct coding *coding, unsigned first, unsigned last)
+{
+	uint64_t *line = image_line(coding->image, coding->address);
+
+	note_line(coding, code_words(line, coding->dump, first, last, &coding->words));
+	coding->line++;
+	coding->address += 8 * (last - first);
+	coding->dump += 8 * (last - first);
+}
+
+static void code_lines_portable(struct coding *coding, size_t lines)
+{
+	for (; lines; lines--, coding->line++, coding->address += LINE, coding->dump += LINE) {
+		uint64_t *line = image_line(coding->image, coding->address);
+
+		if (!same_line(line, coding->dump))
+			note_line(coding, code_words(line, coding->dump, 0, WORDS, &coding->words));
+	}
+}
+
+#ifdef __x86_64__
+#define WORD(i) 2 * (i), 2 * (i) + 1
+
+/* Where four words come from so that those whose bit is set stand first. */
+static const uint32_t packed_order[16][8] = {
+	{0},
+	{WORD(0)},
+	{WORD(1)},
+	{WORD(0), WORD(1)},
+	{WORD(2)},
+	{WORD(0), WORD(2)},
+	{WORD(1), WORD(2)},
+	{WORD(0), WORD(1), WORD(2)},
+	{WORD(3)},
+	{WORD(0), WORD(3)},
+	{WORD(1), WORD(3)},
+	{WORD(0), WORD(1), WORD(3)},
+	{WORD(2), WORD(3)},
+	{WORD(0), WORD(2), WORD(3)},
+	{WORD(1), WORD(2), WORD(3)},
+	{WORD(0), WORD(1), WORD(2), WORD(3)},
+};
+
+/* Four words at *words, of which those that the mask names are kept. */
+__attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t *words,
+									__m256i half, unsigned mask)
+{
+	__m256i order = _mm256_loadu_si256((const __m256i *)(const void *)packed_order[mask]);
+
+	_mm256_storeu_si256((__m256i *)(void *)words, _mm256_permutevar8x32_epi32(half, order));
+	return words + 8 * __builtin_popcount(mask);
+}
+
+/* The same by 32 bytes at a time. What it writes past the end stays within the line's 64 bytes. */
+__attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct coding *coding,
+								   size_t lines)
+{
+	struct coding c = *coding; /* a copy that no store through a pointer can change */
+
+	for (; lines; lines--, c.line++, c.address += LINE, c.dump += LINE) {
+		__m256i *line = (__m256i *)(void *)image_line(c.image, c.address);
+		__m256i low = _mm256_loadu_si256((const __m256i *)(const void *)c.dump);
+		__m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(c.dump + 32));
+		__m256d same_low = _mm256_castsi256_pd(_mm256_cmpeq_epi64(low, line[0]));
+		__m256d same_high = _mm256_castsi256_pd(_mm256_cmpeq_epi64(high, line[1]));
+		unsigned mask = (unsigned)_mm256_movemask_pd(same_low) |
+				(unsigned)_mm256_movemask_pd(same_high) << 4;
+
+		mask ^= 0xff;
+		if (!mask)
+			continue;
+		line[0] = low;
+		line[1] = high;
+		c.words = pack_half(c.words, low, mask & 15);
+		c.words = pack_half(c.words, high, mask >> 4);
+		c.bits[c.line / 8] |= (uint8_t)(1u << c.line % 8);
+		*c.masks++ = (uint8_t)mask;
+	}
+	*coding = c;
+}
+#endif
+
+static lines_coder *best_coder(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+		return code_lines_avx2;
+#endif
+	return code_lines_portable;
+}
+
+void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder)
+{
+	encoder->code_lines = code_lines_portable;
+}
+
 /*
  * The words are written where they would stand if every line had changed, and moved up once it is
  * known how many masks there are.
  */
-static size_t code_dump(struct image *image, uint64_t address, const uint8_t *dump, size_t size,
-			uint8_t *out)
+static size_t code_dump(lines_coder *code_lines, struct image *image, uint64_t address,
+			const uint8_t *dump, size_t size, uint8_t *out)
 {
-	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8, changed = 0, fixed;
-	uint8_t *bits = out + FIXED, *masks = bits + bitmap;
-	uint8_t *words = out + mt_align8(FIXED + bitmap + lines), *end = words;
+	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8, fixed;
+	uint8_t *words = out + mt_align8(FIXED + bitmap + lines);
+	struct coding coding = {
+		.image = image,
+		.address = address,
+		.dump = dump,
+		.bits = out + FIXED,
+		.masks = out + FIXED + bitmap,
+		.words = words,
+	};
 	unsigned first = (unsigned)(address % LINE / 8);
+	size_t left = size / 8;
 
-	memset(bits, 0, bitmap);
-	for (size_t i = 0; i < lines; i++) {
-		size_t left = size / 8, last = first + left < WORDS ? first + left : WORDS;
-		uint64_t *line = image_line(image, address + i * LINE);
-		uint8_t mask = 0;
+	memset(coding.bits, 0, bitmap);
+	if (first) {
+		unsigned last = first + left < WORDS ? first + (unsigned)left : WORDS;
 
-		if (last - first < WORDS || !same_line(line, dump))
-			mask = code_line(line, dump, first, (unsigned)last, &end);
-		if (mask) {
-			bits[i / 8] |= (uint8_t)(1u << i % 8);
-			masks[changed++] = mask;
-		}
-		dump += 8 * (last - first);
-		size -= 8 * (last - first);
-		first = 0;
+		code_part(&coding, first, last);
+		left -= last - first;
 	}
-	fixed = FIXED + bitmap + changed;
+	code_lines(&coding, left / WORDS);
+	if (left % WORDS)
+		code_part(&coding, 0, left % WORDS);
+	fixed = (size_t)(coding.masks - out);
 	memset(out + fixed, 0, mt_align8(fixed) - fixed);
-	memmove(out + mt_align8(fixed), words, (size_t)(end - words));
-	return mt_align8(fixed) + (size_t)(end - words);
+	memmove(out + mt_align8(fixed), words, (size_t)(coding.words - words));
+	return mt_align8(fixed) + (size_t)(coding.words - words);
+}
+
+struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
+{
+	struct mt_stack_encoder *encoder =
+		calloc(1, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
+	void *memory;
+
+	if (!encoder)
+		return NULL;
+	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED) {
+		free(encoder);
+		return NULL;
+	}
+	encoder->code_lines = best_coder();
+	encoder->memory = memory;
+	encoder->count = slots;
+	for (unsigned i = 0; i < slots; i++)
+		encoder->slots[i].image.lines =
+			(void *)(encoder->memory + (size_t)i * LINES * LINE);
+	mt_stack_encoder_reset(encoder);
+	return encoder;
 }
 
 size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t address,
@@ -223,7 +347,7 @@ size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t 
 	mt_put_le32(out, encoder->last);
 	mt_put_le32(out + 4, 0);
 	mt_put_le64(out + 8, address);
-	return code_dump(&slot->image, address, dump, size, out);
+	return code_dump(encoder->code_lines, &slot->image, address, dump, size, out);
 }
 
 struct mt_stack_decoder *mt_stack_decoder_create(void)

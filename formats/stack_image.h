@@ -31,6 +31,12 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 /* Gets all its memory from the system now; another thread may be coding meanwhile. */
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder);
 
+/*
+ * From now on without the processor's wide instructions, for those who have none and to hold the
+ * two ways against each other.
+ */
+void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder);
+
 /* Begins a chunk. */
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder);
 

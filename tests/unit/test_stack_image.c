@@ -46,6 +46,35 @@ MT_TEST(one_dump_comes_back)
 	mt_stack_decoder_destroy(decoder);
 }
 
+/* Sizes and alignments of every kind, few words changed and many: the same bytes either way. */
+MT_TEST(wide_and_portable_code_the_same_bytes)
+{
+	struct mt_stack_encoder *wide = mt_stack_encoder_create(4);
+	struct mt_stack_encoder *portable = mt_stack_encoder_create(4);
+	static uint8_t other[sizeof(coded)];
+	uint64_t state = 5;
+
+	mt_stack_encoder_set_portable(portable);
+	fill_random(stack, sizeof(stack), &state);
+	for (int i = 0; i < 4000; i++) {
+		size_t size = 8 * (1 + next_random(&state) % 300), at, got;
+		uint64_t address = STACK_TOP - size - 8 * (next_random(&state) % 9);
+
+		for (unsigned n = next_random(&state) % 40; n; n--) {
+			at = 8 * (next_random(&state) % (size / 8));
+			fill_random(stack + at, 8, &state);
+		}
+		memset(coded, 0xa5, sizeof(coded));
+		memset(other, 0x5a, sizeof(other));
+		got = mt_stack_encode(wide, 7, address, stack, size, coded);
+		MT_REQUIRE(got == mt_stack_encode(portable, 7, address, stack, size, other));
+		MT_REQUIRE(got && !memcmp(coded, other, got));
+		MT_REQUIRE(coded[MT_STACK_CODED_BOUND(size)] == 0xa5);
+	}
+	mt_stack_encoder_destroy(wide);
+	mt_stack_encoder_destroy(portable);
+}
+
 MT_TEST(the_same_again_costs_only_the_bitmap)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
