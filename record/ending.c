@@ -132,6 +132,7 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.spool_peak = mt_spool_peak(r->spool),
 		.fast = mt_pack_fast(r->pack),
 		.hurried = mt_pack_hurried(r->pack),
+		.eased = mt_pack_eased(r->pack),
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,

@@ -26,6 +26,15 @@
 #define FILL_CALM 10  /* ... and down to here in that haste */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
+/*
+ * At the default level, what does not shrink to half is mostly random words: there zstd's search
+ * costs three times what a fast level takes, and finds a tenth. The next chunks of that stream are
+ * spared it, then it is tried again.
+ */
+#define LEVEL_DEFAULT 1
+#define LEVEL_EASY (-5)
+#define EASY_CHUNKS 31
+#define EASY_STREAMS 64			 /* told apart, by number modulo this */
 #define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
@@ -40,7 +49,8 @@ struct mt_pack {
 	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
-	uint64_t hurried, fast;
+	uint64_t hurried, fast, eased;
+	uint8_t easy[EASY_STREAMS]; /* chunks of the stream that are still spared */
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
 	int full_fd;
@@ -78,18 +88,46 @@ static void calm_down(struct mt_pack *pack)
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 }
 
-static int choose_level(struct mt_pack *pack)
+/* Whether the block is to be spared the default level. */
+static bool take_ease(struct mt_pack *pack, const struct mt_block *block)
+{
+	uint8_t *easy = &pack->easy[block->stream % EASY_STREAMS];
+
+	if (block->type != MT_CHUNK_DATA || pack->level != LEVEL_DEFAULT || !*easy)
+		return false;
+	--*easy;
+	pack->eased++;
+	return true;
+}
+
+/* Behind a block of DATA that was written at that level. */
+static void note_ease(struct mt_pack *pack, const struct mt_block *block, int level, uint64_t raw,
+		      uint64_t written)
+{
+	if (level == LEVEL_DEFAULT && raw >= MT_SPOOL_BLOCK / 2 && written > raw / 2)
+		pack->easy[block->stream % EASY_STREAMS] = EASY_CHUNKS;
+}
+
+static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 {
 	unsigned fill = mt_spool_fill(pack->spool);
+	int level = pack->level;
 
 	if (atomic_load(&pack->hasty) && fill <= FILL_CALM)
 		calm_down(pack);
-	if (!pack->level || (fill < FILL_FAST && !atomic_load(&pack->hasty)))
-		return pack->level;
+	if (!pack->level)
+		return 0;
+	if (atomic_load(&pack->hasty)) {
+		pack->hurried++;
+		return 0;
+	}
+	if (take_ease(pack, block))
+		level = LEVEL_EASY;
+	if (fill < FILL_FAST)
+		return level;
 	pack->hurried++;
-	if (!atomic_load(&pack->hasty))
-		pack->fast++;
-	return atomic_load(&pack->hasty) ? 0 : LEVEL_FAST;
+	pack->fast++;
+	return level < LEVEL_FAST ? level : LEVEL_FAST;
 }
 
 /* How many samples of role SAMPLE a DATA block holds. */
@@ -142,8 +180,8 @@ static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
 							  : limit - LIMIT_SPARE / 16);
 }
 
-static void watch_limit(struct mt_pack *pack, const struct mt_block *block,
-			struct mt_writer_counts before)
+static void watch_output(struct mt_pack *pack, const struct mt_block *block, int level,
+			 struct mt_writer_counts before)
 {
 	struct mt_writer_counts now = mt_writer_counts(pack->writer);
 	uint64_t limit = atomic_load(&pack->limit), one = 1;
@@ -153,6 +191,7 @@ static void watch_limit(struct mt_pack *pack, const struct mt_block *block,
 	if (block->type == MT_CHUNK_DATA) {
 		pack->data_raw += now.raw - before.raw;
 		pack->data_written += now.written - before.written;
+		note_ease(pack, block, level, now.raw - before.raw, now.written - before.written);
 	}
 	if (!limit || pack->told_full || now.written + under_way(pack) < limit)
 		return;
@@ -164,14 +203,16 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 {
 	struct mt_writer_counts before = mt_writer_counts(pack->writer);
 	uint64_t one = 1;
+	int level;
 
 	if (pack->error)
 		return; /* what comes now is lost; the main thread stops the recording */
 	apply_limit(pack, block);
-	pack->error = mt_writer_write(pack->writer, block, choose_level(pack));
+	level = choose_level(pack, block);
+	pack->error = mt_writer_write(pack->writer, block, level);
 	if (pack->error)
 		(void)!write(pack->failed_fd, &one, sizeof(one));
-	watch_limit(pack, block, before);
+	watch_output(pack, block, level, before);
 }
 
 /* IMAGE records go out ahead of the mark that says that everything before it is there. */
@@ -296,6 +337,11 @@ struct mt_writer *mt_pack_writer(struct mt_pack *pack)
 uint64_t mt_pack_fast(const struct mt_pack *pack)
 {
 	return pack->fast;
+}
+
+uint64_t mt_pack_eased(const struct mt_pack *pack)
+{
+	return pack->eased;
 }
 
 uint64_t mt_pack_hurried(const struct mt_pack *pack)

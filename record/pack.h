@@ -54,6 +54,9 @@ struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 uint64_t mt_pack_fast(const struct mt_pack *pack);
 uint64_t mt_pack_hurried(const struct mt_pack *pack);
 
+/* How many were packed at a faster level than the default one because they hardly shrink. */
+uint64_t mt_pack_eased(const struct mt_pack *pack);
+
 void mt_pack_destroy(struct mt_pack *pack);
 
 #endif

@@ -71,8 +71,8 @@ void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first);
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 
 /*
- * A buddy's part: where the ring is a quarter full or more and nobody holds it, takes up to 128 KiB
- * out of it. MT_STREAM_EMPTY where there is nothing to help with.
+ * A buddy's part: where 1 MiB or a quarter of the ring is full and nobody holds it, takes up to
+ * 128 KiB out of it. MT_STREAM_EMPTY where there is nothing to help with.
  */
 enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 
