@@ -105,6 +105,11 @@ const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, s
 	return reader->ops->recording(reader->source, i);
 }
 
+struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i)
+{
+	return reader->ops->carried ? reader->ops->carried(reader->source, i) : NULL;
+}
+
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i)
 {
 	struct mt_error *err = reader->ops->rewind(reader->source, i);

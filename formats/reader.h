@@ -20,6 +20,7 @@
 
 #include "formats/record.h"
 
+struct mt_carried;
 struct mt_error;
 struct mt_pool;
 struct mt_reader;
@@ -93,6 +94,12 @@ void mt_reader_destroy(struct mt_reader *reader);
  */
 size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);
+
+/*
+ * What recording i carries of the recorded machine (formats/carried.h); NULL where that is nothing.
+ * Borrowed as long as the reader.
+ */
+struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i);
 
 /* Begins to read recording i from its start; may be called again, for any i. */
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);

@@ -294,6 +294,44 @@ DEFINE_UNTIMED(end, MT_RECORD_END)
 static const struct field note_fields[] = {U32(note, level), TEXT(note, text), END};
 DEFINE_UNTIMED(note, MT_RECORD_NOTE)
 
+/* In front of the bytes; those behind them. */
+#define FILE_FIELDS                                                                                \
+	U32(file, kind), U32(file, coding), U32(file, kept), U32(file, part), U32(file, parts),    \
+		U32(file, major), U32(file, minor), U64(file, inode), U64(file, inode_generation), \
+		U64(file, original_size), U64(file, size), U32(file, pid), TEXT(file, path),       \
+		TEXT(file, build_id)
+
+static const struct field file_fields[] = {FILE_FIELDS, TEXT(file, bytes), END};
+static const struct field file_front_fields[] = {FILE_FIELDS, END};
+
+bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_record *record)
+{
+	return fields_put(block, MT_RECORD_FILE, time, file_fields, record);
+}
+
+static bool file_sound(const struct mt_file_record *file)
+{
+	return file->parts && file->part < file->parts && file->bytes.size <= file->size;
+}
+
+bool mt_file_get(const uint8_t *body, size_t size, struct mt_file_record *out)
+{
+	return fields_get(body, size, file_fields, out) && file_sound(out);
+}
+
+bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record *out)
+{
+	size_t front;
+
+	if (!fields_get(body, size, file_front_fields, out))
+		return false;
+	front = fields_size(file_front_fields, out);
+	if (front > MT_FILE_FIELDS_MAX || size - front < 4)
+		return false;
+	out->bytes = (struct mt_text){.bytes = NULL, .size = mt_get_le32(body + front)};
+	return file_sound(out);
+}
+
 /* Offsets from the start of the record, FORMAT.md section 7. */
 enum {
 	OFF_EVENT = 16,

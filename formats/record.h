@@ -1,5 +1,5 @@
 /*
- * Our own records, FORMAT.md sections 3 to 7: what each body says, encoding into a block and
+ * Our own records, FORMAT.md sections 3 to 8: what each body says, encoding into a block and
  * decoding from bytes.
  *
  * Strings in a decoded struct are borrowed views into the record, without a terminator.
@@ -27,6 +27,7 @@ enum mt_record_type {
 	MT_RECORD_MARK = 10,
 	MT_RECORD_END = 11,
 	MT_RECORD_NOTE = 12,
+	MT_RECORD_FILE = 13,
 	MT_RECORD_KERNEL = 16,
 	MT_RECORD_SAMPLE = 17,
 	MT_RECORD_FRAMES = 18,
@@ -129,6 +130,39 @@ struct mt_note_record {
 	struct mt_text text;
 };
 
+enum mt_file_kind {
+	MT_FILE_SKELETON = 1,
+	MT_FILE_VDSO = 2,
+	MT_FILE_KERNEL_SYMBOLS = 3,
+	MT_FILE_PERF_MAP = 4,
+	MT_FILE_JITDUMP = 5,
+};
+
+enum mt_file_coding {
+	MT_FILE_PLAIN = 0,
+};
+
+/* What a carried image was made to hold. */
+#define MT_KEPT_NAMES 1u
+#define MT_KEPT_UNWIND 2u
+#define MT_KEPT_LINES 4u
+
+#define MT_FILE_FIELDS_MAX 16384u /* bytes of a FILE's fields in front of its bytes */
+
+struct mt_file_record {
+	uint32_t kind;	 /* enum mt_file_kind */
+	uint32_t coding; /* enum mt_file_coding */
+	uint32_t kept;	 /* MT_KEPT_* */
+	uint32_t part, parts;
+	uint32_t major, minor;
+	uint64_t inode, inode_generation;
+	uint64_t original_size;
+	uint64_t size; /* of the whole content */
+	int32_t pid;
+	struct mt_text path, build_id;
+	struct mt_text bytes;
+};
+
 #define MT_SAMPLE_OFF_CODING 36 /* where `coding` stands in a SAMPLE, from the record's start */
 
 enum mt_coding {
@@ -167,6 +201,7 @@ bool mt_weight_put(struct mt_block *block, uint64_t time, const struct mt_weight
 bool mt_mark_put(struct mt_block *block, const struct mt_mark_record *record);
 bool mt_end_put(struct mt_block *block, const struct mt_end_record *record);
 bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
+bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
 
 /* KERNEL: the bytes as they are. */
 bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel,
@@ -208,6 +243,13 @@ bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *ou
 bool mt_mark_get(const uint8_t *body, size_t size, struct mt_mark_record *out);
 bool mt_end_get(const uint8_t *body, size_t size, struct mt_end_record *out);
 bool mt_note_get(const uint8_t *body, size_t size, struct mt_note_record *out);
+bool mt_file_get(const uint8_t *body, size_t size, struct mt_file_record *out);
+
+/*
+ * The fields of a FILE record that stand in front of its bytes, out of the record's beginning: for
+ * those who read a large record piece by piece. out->bytes has its size, and bytes NULL.
+ */
+bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record *out);
 bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
 /*
  * decoded: the dump of a coded record, as the reader decoded it (struct mt_record.dump); NULL

@@ -8,6 +8,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/carried.h"
 #include "formats/chunk.h"
 #include "formats/input.h"
 #include "formats/merge.h"
@@ -24,6 +25,7 @@ struct source {
 	bool state_given; /* the first record of `state` is out, and has to be stepped over */
 	struct mt_payload state;
 	struct mt_merge merge;
+	struct mt_carried **carried; /* by recording; NULL: it carries nothing */
 };
 
 /* What else it could be, by its first bytes. */
@@ -90,6 +92,9 @@ static void source_destroy(void *of)
 
 	if (!source)
 		return;
+	for (size_t i = 0; source->carried && i < source->scan.recordings.count; i++)
+		mt_carried_destroy(source->carried[i]);
+	free(source->carried);
 	mt_merge_deinit(&source->merge);
 	mt_payload_deinit(&source->state);
 	mt_scan_deinit(&source->scan);
@@ -133,6 +138,31 @@ static struct mt_error *source_rewind(void *of, size_t i)
 			      source->reading->chunks);
 }
 
+/* Lists what each recording carries, without its bytes. */
+static struct mt_error *source_list_carried(struct source *source)
+{
+	size_t count = source->scan.recordings.count;
+	struct mt_error *err = NULL;
+
+	source->carried = calloc(count, sizeof(struct mt_carried *));
+	if (!source->carried)
+		return mt_error_nomem();
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct mt_scanned *scanned = &source->scan.recordings.items[i];
+
+		if (scanned->files)
+			err = mt_carried_create(source->input,
+						source->scan.files.items + scanned->first_file,
+						scanned->files, &source->carried[i]);
+	}
+	return err;
+}
+
+static struct mt_carried *source_carried(void *of, size_t i)
+{
+	return ((struct source *)of)->carried[i];
+}
+
 static struct mt_error *source_open(const struct mt_input *input,
 				    const struct mt_reader_options *options, void **out)
 {
@@ -146,6 +176,7 @@ static struct mt_error *source_open(const struct mt_input *input,
 	mt_loader_init(&source->loader, input);
 	err = mt_merge_init(&source->merge, input, options);
 	err = err ? err : source_scan(source, options->memory_limit);
+	err = err ? err : source_list_carried(source);
 	err = err ? err : source_rewind(source, 0);
 	if (err)
 		return err;
@@ -241,6 +272,7 @@ const struct mt_source_ops mt_source_recording = {
 	.destroy = source_destroy,
 	.recordings = source_recordings,
 	.recording = source_recording,
+	.carried = source_carried,
 	.rewind = source_rewind,
 	.next = source_next,
 	.release = source_release,

@@ -181,6 +181,7 @@ static void recording_close(struct scanner *s, uint64_t offset)
 		return;
 	last->recording.size = offset - s->begin;
 	last->chunks = s->scan->chunks.count - last->first_chunk;
+	last->files = s->scan->files.count - last->first_file;
 	damage->cut_short = !last->recording.has_end;
 	last->found = *damage;
 }
@@ -207,8 +208,9 @@ static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char 
 
 static struct mt_error *check_list(const struct scanner *s)
 {
-	size_t bytes = s->scan->chunks.count * sizeof(*s->scan->chunks.items) +
-		       s->scan->recordings.count * sizeof(*s->scan->recordings.items);
+	size_t bytes =
+		(s->scan->chunks.count + s->scan->files.count) * sizeof(*s->scan->chunks.items) +
+		s->scan->recordings.count * sizeof(*s->scan->recordings.items);
 
 	if (bytes <= s->memory_limit)
 		return NULL;
@@ -237,6 +239,7 @@ static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_
 		return mt_error_nomem();
 	scanned->recording.header = *header;
 	scanned->first_chunk = s->scan->chunks.count;
+	scanned->first_file = s->scan->files.count;
 	if (s->scan->recordings.count == 1)
 		scanned->recording.damage = s->scan->before;
 	s->begin = ref->offset;
@@ -321,14 +324,15 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
 		recording->last_time = header->last_time;
 }
 
-/* HEAD, STATE and DATA are listed, for reading later. */
+/* HEAD, STATE and DATA, and FILE apart, are listed for reading later. */
 static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref *listed;
 
 	if (!ref->raw_size)
 		return NULL;
-	listed = mt_array_push(&s->scan->chunks);
+	listed = ref->type == MT_CHUNK_FILE ? mt_array_push(&s->scan->files)
+					    : mt_array_push(&s->scan->chunks);
 	if (!listed)
 		return mt_error_nomem();
 	*listed = *ref;
@@ -387,6 +391,7 @@ static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_hea
 	case MT_CHUNK_HEAD:
 	case MT_CHUNK_STATE:
 	case MT_CHUNK_DATA:
+	case MT_CHUNK_FILE:
 		return list_chunk(s, ref);
 	case MT_CHUNK_MARK:
 	case MT_CHUNK_END:
@@ -510,5 +515,6 @@ struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, str
 void mt_scan_deinit(struct mt_scan *scan)
 {
 	mt_array_deinit(&scan->chunks);
+	mt_array_deinit(&scan->files);
 	mt_array_deinit(&scan->recordings);
 }

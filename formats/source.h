@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mt_carried;
 struct mt_error;
 struct mt_input;
 struct mt_reader_options;
@@ -31,6 +32,8 @@ struct mt_source_ops {
 	/* As their namesakes in reader.h. */
 	size_t (*recordings)(const void *source);
 	const struct mt_recording *(*recording)(const void *source, size_t i);
+	/* NULL: files of this kind carry nothing. */
+	struct mt_carried *(*carried)(void *source, size_t i);
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
 	void (*release)(void *source, uint64_t serial);

@@ -158,39 +158,28 @@ static bool over_limit(const struct mt_writer *writer, uint64_t size)
 	return writer->limit && writer->counts.written + size > writer->limit;
 }
 
-struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level)
+/*
+ * Gives the chunk its number and checksum, and sends it out; *written says whether the limit let it
+ * through.
+ */
+static struct mt_error *put_chunk(struct mt_writer *writer, struct mt_chunk_header *header,
+				  const uint8_t *payload, bool *written)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE];
-	struct mt_chunk_header header = {
-		.type = block->type,
-		.flags = block->type < MT_CHUNK_MARK ? MT_CHUNK_CRITICAL : 0,
-		.raw_size = (uint32_t)block->used,
-		.sequence = writer->sequence,
-		.first_time = block->first_time,
-		.last_time = block->last_time,
-		.stream = block->stream,
-		.records = block->records,
-	};
-	const uint8_t *payload;
-	uint64_t began, packed;
 	size_t done;
 
-	if (writer->failed)
-		return output_error(writer);
-	if (!block->used)
-		return NULL;
-	began = now_ns();
-	payload = pack(writer, block, level, &header);
-	if (over_limit(writer, sizeof(bytes) + header.stored_size)) {
+	*written = !over_limit(writer, sizeof(bytes) + header->stored_size);
+	if (!*written) {
 		writer->counts.left_out++;
 		return NULL;
 	}
-	header.payload_crc = mt_crc32c(0, payload, header.stored_size);
-	mt_chunk_header_encode(&header, bytes);
-	packed = now_ns();
+	header->flags = header->type < MT_CHUNK_MARK ? MT_CHUNK_CRITICAL : 0;
+	header->sequence = writer->sequence;
+	header->payload_crc = mt_crc32c(0, payload, header->stored_size);
+	mt_chunk_header_encode(header, bytes);
 	if (!write_all(writer,
 		       (struct iovec[]){{bytes, sizeof(bytes)},
-					{(void *)payload, header.stored_size}},
+					{(void *)payload, header->stored_size}},
 		       2, &done)) {
 		writer->failed = errno;
 		cut_back(writer, done);
@@ -198,12 +187,56 @@ struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block
 	}
 	writer->sequence++;
 	writer->counts.chunks++;
-	writer->counts.stored += header.codec == MT_CODEC_STORED;
-	writer->counts.pack_ns += packed - began;
-	writer->counts.write_ns += now_ns() - packed;
-	writer->counts.raw += block->used;
+	writer->counts.stored += header->codec == MT_CODEC_STORED;
+	writer->counts.raw += header->raw_size;
 	writer->counts.written += done;
 	return NULL;
+}
+
+struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level)
+{
+	struct mt_chunk_header header = {
+		.type = block->type,
+		.raw_size = (uint32_t)block->used,
+		.first_time = block->first_time,
+		.last_time = block->last_time,
+		.stream = block->stream,
+		.records = block->records,
+	};
+	const uint8_t *payload;
+	struct mt_error *err;
+	uint64_t began, packed;
+	bool written;
+
+	if (writer->failed)
+		return output_error(writer);
+	if (!block->used)
+		return NULL;
+	began = now_ns();
+	payload = pack(writer, block, level, &header);
+	packed = now_ns();
+	err = put_chunk(writer, &header, payload, &written);
+	if (err || !written)
+		return err;
+	writer->counts.pack_ns += packed - began;
+	writer->counts.write_ns += now_ns() - packed;
+	return NULL;
+}
+
+struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
+					const struct mt_chunk_header *header,
+					const uint8_t *payload)
+{
+	struct mt_chunk_header own = *header;
+	uint64_t began = now_ns();
+	struct mt_error *err;
+	bool written;
+
+	if (writer->failed)
+		return output_error(writer);
+	err = put_chunk(writer, &own, payload, &written);
+	writer->counts.write_ns += now_ns() - began;
+	return err;
 }
 
 void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *context), void *context)

@@ -40,6 +40,16 @@ void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *cont
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
 
 /*
+ * A chunk whose payload is compressed already, so that it costs this thread no time: the payload of
+ * header->stored_size bytes, with type, codec and sizes set in header. What else is in the header
+ * is filled in here. As mt_writer_write() in all else.
+ */
+struct mt_chunk_header;
+struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
+					const struct mt_chunk_header *header,
+					const uint8_t *payload);
+
+/*
  * From now on a chunk that would make the file larger than so many bytes is left out and counted,
  * which is no error. 0: no limit.
  */

@@ -1,0 +1,327 @@
+/*
+ * FILE chunks, lazily: of each chunk only the front is unpacked to list it, so that a recording
+ * with the images of a whole host opens as fast as one without.
+ */
+#include "formats/carried.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/chunk.h"
+#include "formats/input.h"
+#include "formats/payload.h"
+#include "formats/reader.h"
+
+/* What of a record stands in front of its bytes, with a record header and the size of the bytes. */
+#define FRONT_SIZE (MT_RECORD_HEADER_SIZE + MT_FILE_FIELDS_MAX + 4)
+/* zstd codes up to 128 KiB at a time: what that takes at most, with what stands around it. */
+#define FRONT_STORED ((size_t)140 << 10)
+#define FILES_MAX 65536		       /* chunks that are listed; a host has hundreds */
+#define PARTS_MAX 64		       /* of one content */
+#define LOADED_MAX ((uint64_t)4 << 30) /* bytes of all contents in memory */
+
+struct part {
+	const struct mt_chunk_ref *ref; /* NULL: not seen */
+	uint32_t size;
+};
+
+struct content {
+	struct mt_file_record fields;
+	uint8_t *front;	    /* where the fields' strings are */
+	struct part *parts; /* fields.parts of them */
+	uint64_t stored;
+	uint8_t *bytes;
+	bool tried;
+};
+
+struct mt_carried {
+	struct mt_loader loader;
+	struct mt_payload payload;
+	pthread_mutex_t lock; /* from here on: loading */
+	MT_ARRAY(struct content *) contents;
+	struct mt_map64 index; /* hash of an identity, or the next free number after it */
+	uint64_t loaded;
+};
+
+MT_DEFINE_CLEANUP(mt_carried, struct mt_carried)
+
+static void content_destroy(struct content *content)
+{
+	if (!content)
+		return;
+	free(content->front);
+	free(content->parts);
+	free(content->bytes);
+	free(content);
+}
+
+MT_DEFINE_CLEANUP(content, struct content)
+
+void mt_carried_destroy(struct mt_carried *carried)
+{
+	if (!carried)
+		return;
+	for (size_t i = 0; i < carried->contents.count; i++)
+		content_destroy(carried->contents.items[i]);
+	mt_array_deinit(&carried->contents);
+	mt_map64_deinit(&carried->index);
+	mt_payload_deinit(&carried->payload);
+	mt_loader_deinit(&carried->loader);
+	pthread_mutex_destroy(&carried->lock);
+	free(carried);
+}
+
+/* ---- Listing ---- */
+
+/* Unpacks the first bytes of a payload; gives how many there are. */
+static size_t unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t size,
+			   uint8_t out[FRONT_SIZE])
+{
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer in = {stored, size, 0};
+	ZSTD_outBuffer to = {out, FRONT_SIZE, 0};
+	size_t before;
+
+	if (ref->codec == MT_CODEC_STORED) {
+		size = size < FRONT_SIZE ? size : FRONT_SIZE;
+		memcpy(out, stored, size);
+		return size;
+	}
+	stream = ZSTD_createDStream();
+	if (!stream)
+		return 0;
+	do {
+		before = in.pos + to.pos;
+		if (ZSTD_isError(ZSTD_decompressStream(stream, &to, &in)))
+			break;
+	} while (to.pos < to.size && in.pos + to.pos > before);
+	ZSTD_freeDStream(stream);
+	return to.pos;
+}
+
+/* The fields of the chunk's FILE record, whose strings are in front. False where it has none. */
+static bool read_fields(const struct mt_chunk_ref *ref, const uint8_t *front, size_t size,
+			struct mt_file_record *out)
+{
+	uint32_t record_size;
+
+	if (size < MT_RECORD_HEADER_SIZE ||
+	    (mt_get_le32(front) & ~MT_RECORD_CRITICAL) != MT_RECORD_FILE)
+		return false;
+	record_size = mt_get_le32(front + 4);
+	if (record_size < MT_RECORD_HEADER_SIZE || record_size > ref->raw_size)
+		return false;
+	if (size > record_size)
+		size = record_size;
+	return mt_file_get_fields(front + MT_RECORD_HEADER_SIZE, size - MT_RECORD_HEADER_SIZE,
+				  out) &&
+	       out->bytes.size < record_size;
+}
+
+static bool same_text(const struct mt_text *a, const struct mt_text *b)
+{
+	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
+}
+
+static bool same_content(const struct mt_file_record *a, const struct mt_file_record *b)
+{
+	if (a->kind != b->kind || a->pid != b->pid || !same_text(&a->build_id, &b->build_id))
+		return false;
+	if (a->build_id.size)
+		return true;
+	return same_text(&a->path, &b->path) && a->major == b->major && a->minor == b->minor &&
+	       a->inode == b->inode && a->inode_generation == b->inode_generation;
+}
+
+static uint64_t content_hash(const struct mt_file_record *fields)
+{
+	const struct mt_text *text = fields->build_id.size ? &fields->build_id : &fields->path;
+	uint64_t seed = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
+
+	if (!fields->build_id.size)
+		seed ^= mt_hash64(fields->inode ^ (uint64_t)fields->minor << 32);
+	return mt_hash_bytes(text->bytes, text->size, seed);
+}
+
+/* The first content of that identity, or NULL and the free key. */
+static struct content *find_content(const struct mt_carried *carried,
+				    const struct mt_file_record *fields, uint64_t *key)
+{
+	uint64_t i;
+
+	for (*key = content_hash(fields); mt_map64_get(&carried->index, *key, &i); ++*key) {
+		if (same_content(&carried->contents.items[i]->fields, fields))
+			return carried->contents.items[i];
+	}
+	return NULL;
+}
+
+/* Takes front. False out of memory. */
+static bool add_content(struct mt_carried *carried, const struct mt_file_record *fields,
+			uint64_t key, uint8_t **front)
+{
+	MT_CLEANUP(content_destroy_p) struct content *content = calloc(1, sizeof(*content));
+	struct content **slot;
+
+	if (!content)
+		return false;
+	content->parts = calloc(fields->parts, sizeof(*content->parts));
+	if (!content->parts || !mt_array_reserve(&carried->contents, carried->contents.count + 1) ||
+	    !mt_map64_put(&carried->index, key, carried->contents.count))
+		return false;
+	content->fields = *fields;
+	content->fields.part = 0;
+	content->fields.bytes = (struct mt_text){0};
+	content->front = MT_TAKE(*front);
+	slot = &carried->contents.items[carried->contents.count++];
+	*slot = MT_TAKE(content);
+	return true;
+}
+
+static bool known(const struct mt_file_record *fields)
+{
+	return fields->kind >= MT_FILE_SKELETON && fields->kind <= MT_FILE_JITDUMP &&
+	       fields->coding == MT_FILE_PLAIN && fields->parts <= PARTS_MAX && fields->size;
+}
+
+static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_chunk_ref *ref,
+				   uint8_t *stored)
+{
+	MT_CLEANUP_FREE uint8_t *front = malloc(FRONT_SIZE);
+	size_t size = ref->stored_size < FRONT_STORED ? ref->stored_size : FRONT_STORED;
+	struct mt_file_record fields;
+	struct content *content;
+	struct mt_error *err;
+	uint64_t key;
+
+	if (!front)
+		return mt_error_nomem();
+	err = mt_input_read(carried->loader.input, ref->offset + MT_CHUNK_HEADER_SIZE, stored, size,
+			    &size);
+	if (err)
+		return err;
+	size = unpack_front(ref, stored, size, front);
+	if (!read_fields(ref, front, size, &fields) || !known(&fields))
+		return NULL;
+	if (!find_content(carried, &fields, &key) && !add_content(carried, &fields, key, &front))
+		return mt_error_nomem();
+	content = find_content(carried, &fields, &key);
+	if (content->fields.parts != fields.parts || content->fields.size != fields.size ||
+	    content->parts[fields.part].ref)
+		return NULL;
+	content->parts[fields.part] =
+		(struct part){.ref = ref, .size = (uint32_t)fields.bytes.size};
+	content->stored += MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
+	return NULL;
+}
+
+struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt_chunk_ref *refs,
+				   size_t count, struct mt_carried **out)
+{
+	MT_CLEANUP(mt_carried_destroy_p) struct mt_carried *carried = calloc(1, sizeof(*carried));
+	MT_CLEANUP_FREE uint8_t *stored = malloc(FRONT_STORED);
+	struct mt_error *err = NULL;
+
+	if (!carried || !stored)
+		return mt_error_nomem();
+	pthread_mutex_init(&carried->lock, NULL);
+	mt_loader_init(&carried->loader, input);
+	for (size_t i = 0; i < count && i < FILES_MAX && !err; i++)
+		err = list_chunk(carried, &refs[i], stored);
+	if (err)
+		return err;
+	*out = MT_TAKE(carried);
+	return NULL;
+}
+
+size_t mt_carried_count(const struct mt_carried *carried)
+{
+	return carried->contents.count;
+}
+
+const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i)
+{
+	return &carried->contents.items[i]->fields;
+}
+
+uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i)
+{
+	return carried->contents.items[i]->stored;
+}
+
+/* ---- Loading ---- */
+
+/* Appends the part's bytes at `at`; false where they are damaged or not as many as was said. */
+static bool load_part(struct mt_carried *carried, const struct part *part, uint8_t *at)
+{
+	struct mt_damage damage = {0};
+	struct mt_file_record file;
+	struct mt_record record;
+	struct mt_error *err =
+		mt_payload_load(&carried->payload, &carried->loader, part->ref, false, &damage);
+
+	if (err) {
+		mt_error_destroy(err);
+		return false;
+	}
+	if (mt_payload_empty(&carried->payload))
+		return false;
+	mt_payload_get(&carried->payload, &record);
+	if (record.type != MT_RECORD_FILE || !mt_file_get(record.body, record.size, &file) ||
+	    file.bytes.size != part->size)
+		return false;
+	memcpy(at, file.bytes.bytes, file.bytes.size);
+	return true;
+}
+
+static bool parts_complete(const struct content *content)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < content->fields.parts; i++) {
+		if (!content->parts[i].ref)
+			return false;
+		size += content->parts[i].size;
+	}
+	return size == content->fields.size;
+}
+
+static void load(struct mt_carried *carried, struct content *content)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	size_t at = 0;
+
+	if (!parts_complete(content) || content->fields.size > LOADED_MAX - carried->loaded)
+		return;
+	bytes = malloc(content->fields.size);
+	for (uint32_t i = 0; bytes && i < content->fields.parts; i++) {
+		if (!load_part(carried, &content->parts[i], bytes + at))
+			return;
+		at += content->parts[i].size;
+	}
+	/* the buffers for unpacking may be as large as all of it; a second content is rarely next
+	 */
+	mt_payload_deinit(&carried->payload);
+	if (bytes)
+		carried->loaded += content->fields.size;
+	content->bytes = MT_TAKE(bytes);
+}
+
+const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i)
+{
+	struct content *content = carried->contents.items[i];
+
+	pthread_mutex_lock(&carried->lock);
+	if (!content->tried)
+		load(carried, content);
+	content->tried = true;
+	pthread_mutex_unlock(&carried->lock);
+	return content->bytes;
+}
