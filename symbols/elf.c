@@ -237,6 +237,19 @@ struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *
 	return open_bytes(bytes, size, false, name, out);
 }
 
+struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,
+				      struct mt_elf **out)
+{
+	struct mt_elf *elf;
+	struct mt_error *err = open_bytes(bytes, size, false, name, &elf);
+
+	if (err)
+		return err;
+	elf->skeleton = true;
+	*out = elf;
+	return NULL;
+}
+
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 {
 	struct stat st;
@@ -350,8 +363,25 @@ bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t 
 	return true;
 }
 
+/* From the sections that were kept. */
+static const uint8_t *skeleton_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n)
+{
+	for (size_t i = 0; i < elf->sections.count; i++) {
+		const struct mt_elf_section_header *s = &elf->sections.items[i];
+		uint64_t into = vaddr - s->vaddr;
+
+		if (s->type == SHT_NOBITS || !(s->flags & SHF_ALLOC) || vaddr < s->vaddr ||
+		    into >= s->size || n > s->size - into || s->flags & SHF_COMPRESSED)
+			continue;
+		return mt_elf_file_bytes(elf, s->offset + into, n);
+	}
+	return NULL;
+}
+
 const uint8_t *mt_elf_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n)
 {
+	if (elf->skeleton)
+		return skeleton_bytes_at(elf, vaddr, n);
 	for (size_t i = 0; i < elf->segments.count; i++) {
 		const struct mt_segment *s = &elf->segments.items[i];
 		uint64_t into = vaddr - s->vaddr;

@@ -46,6 +46,13 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
 				    struct mt_elf **out);
 
+/*
+ * The same for a skeleton (symbols/skeleton.h): its program headers tell of the original file, so
+ * bytes come from its sections alone.
+ */
+struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,
+				      struct mt_elf **out);
+
 void mt_elf_destroy(struct mt_elf *elf);
 
 /*
@@ -89,6 +96,7 @@ struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
 struct mt_elf_section_info {
 	const char *name; /* "" where it has none */
 	uint64_t vaddr;
+	uint64_t offset; /* in the file */
 	uint64_t size;
 	uint64_t entry_size;
 	uint32_t type;	/* SHT_* */

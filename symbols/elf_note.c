@@ -70,7 +70,8 @@ static struct mt_span build_id_of_sections(const struct mt_elf *elf)
 
 struct mt_span mt_elf_build_id(const struct mt_elf *elf)
 {
-	struct mt_span id = elf->type == ET_CORE ? (struct mt_span){0} : build_id_of_segments(elf);
+	struct mt_span id = elf->type == ET_CORE || elf->skeleton ? (struct mt_span){0}
+								  : build_id_of_segments(elf);
 
 	return id.bytes ? id : build_id_of_sections(elf);
 }

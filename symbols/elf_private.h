@@ -1,6 +1,6 @@
 /*
- * What the files of the ELF reader share: the checked headers of one file. Nobody else includes
- * this.
+ * What the files that read ELF, and write skeletons of it, share: the checked headers of one file.
+ * Nobody else includes this.
  */
 #ifndef MT_SYMBOLS_ELF_PRIVATE_H
 #define MT_SYMBOLS_ELF_PRIVATE_H
@@ -46,7 +46,8 @@ struct mt_elf_symbol_table {
 struct mt_elf {
 	const uint8_t *bytes;
 	size_t size;
-	bool mapped; /* bytes are ours to unmap */
+	bool mapped;   /* bytes are ours to unmap */
+	bool skeleton; /* the bytes that segments tell of are not here */
 	bool is_64;
 	uint16_t type, machine;
 	char *name; /* for messages */

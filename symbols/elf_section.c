@@ -37,6 +37,7 @@ bool mt_elf_section_info(const struct mt_elf *elf, size_t i, struct mt_elf_secti
 	*out = (struct mt_elf_section_info){
 		.name = section_name(elf, s),
 		.vaddr = s->vaddr,
+		.offset = s->offset,
 		.size = s->size,
 		.entry_size = s->entry_size,
 		.type = s->type,
@@ -253,6 +254,8 @@ static struct mt_span section_of_segments(const struct mt_elf *elf, const char *
 	struct mt_span hdr;
 	uint64_t vaddr;
 
+	if (elf->skeleton)
+		return (struct mt_span){0};
 	if (strcmp(name, ".eh_frame_hdr") && strcmp(name, ".eh_frame"))
 		return (struct mt_span){0};
 	hdr = eh_frame_hdr_of_segments(elf);

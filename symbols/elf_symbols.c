@@ -147,7 +147,8 @@ static void table_of_dynamic(const struct mt_elf *elf, struct mt_elf_symbol_tabl
 
 static void find_table(struct mt_elf *elf, bool dynamic, struct mt_elf_symbol_table *table)
 {
-	if (!table_of_section(elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB, table) && dynamic)
+	if (!table_of_section(elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB, table) && dynamic &&
+	    !elf->skeleton)
 		table_of_dynamic(elf, table);
 }
 

@@ -75,7 +75,7 @@ static struct retired image_take_bytes(struct mt_image *image)
 	free(MT_TAKE(image->missing));
 	free(MT_TAKE(image->found_at));
 	free(MT_TAKE(image->debug_found_at));
-	image->tried = image->debug_tried = image->unchecked = false;
+	image->tried = image->debug_tried = image->unchecked = image->carried = false;
 	return taken;
 }
 
@@ -370,20 +370,26 @@ static struct mt_error *ask_source(const struct source *from,
 	return NULL;
 }
 
-/* The first ELF file that a source of that sort has; else NULL and in *reasons why not. */
-static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, char **found_at,
-				  char **reasons)
+/*
+ * The first ELF file that a source of that sort has, and whether it is carried; else NULL and in
+ * *reasons why not.
+ */
+static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, bool ask_carried,
+				  bool *carried, char **found_at, char **reasons)
 {
 	const struct mt_image_set *set = image->set;
 	struct mt_elf *elf = NULL;
 	struct mt_error *err;
 
 	for (size_t i = 0; i < set->sources.count && !elf; i++) {
-		if (set->sources.items[i].source->debug != debug)
+		const struct mt_image_source *source = set->sources.items[i].source;
+
+		if (source->debug != debug || (source->carried && !ask_carried))
 			continue;
 		err = ask_source(&set->sources.items[i], &image->identity, &elf, found_at);
 		if (err)
 			add_reason(reasons, err);
+		*carried = source->carried;
 	}
 	if (elf)
 		mt_elf_set_codec(elf, set->codec);
@@ -395,7 +401,8 @@ static void image_open(struct mt_image *image)
 	char *reasons = NULL;
 
 	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
-		image->elf = ask_sources(image, false, &image->found_at, &reasons);
+		image->elf = ask_sources(image, false, true, &image->carried, &image->found_at,
+					 &reasons);
 	if (image->elf) {
 		image->unchecked = !image->identity.build_id_size;
 		free(reasons);
@@ -422,28 +429,38 @@ static bool has_lines(struct mt_elf *elf)
 	return mt_elf_find_section(elf, ".debug_info") || mt_elf_find_section(elf, ".zdebug_info");
 }
 
+/* Of no use is a debug file without what the image lacks. */
+static bool is_useful(const struct mt_image *image, struct mt_elf *debug)
+{
+	return (!image->carried && mt_elf_symbol_count(debug, false)) || has_lines(debug);
+}
+
 /*
- * A debug file without symbols and lines is of no use, and neither is one whose build id nothing
- * vouches for.
+ * Asks for what the image lacks, by the build id of the file in use, which may be more than was
+ * recorded: nothing else vouches for a debug file. What is carried says all that names say, but the
+ * file that it was made from may have lines.
  */
 static void image_open_debug(struct mt_image *image)
 {
 	struct mt_image_identity own = image->identity;
 	struct mt_span id = mt_elf_build_id(image->elf);
+	bool named = image->carried || mt_elf_symbol_count(image->elf, false), ignored;
 	char *reasons = NULL;
 
-	if (!id.size || (mt_elf_symbol_count(image->elf, false) && has_lines(image->elf)))
+	if (!id.size || (named && has_lines(image->elf)))
 		return;
-	/* by the id of the file in use, which may be more than was recorded */
 	memcpy(image->identity.build_id, id.bytes, id.size);
 	image->identity.build_id_size = id.size;
-	image->debug = ask_sources(image, true, &image->debug_found_at, &reasons);
+	for (int debug = 1; debug >= !image->carried && !image->debug; debug--) {
+		image->debug = ask_sources(image, debug, !image->carried, &ignored,
+					   &image->debug_found_at, &reasons);
+		if (image->debug && !is_useful(image, image->debug)) {
+			mt_elf_destroy(MT_TAKE(image->debug));
+			free(MT_TAKE(image->debug_found_at));
+		}
+	}
 	image->identity = own;
 	free(reasons);
-	if (image->debug && !mt_elf_symbol_count(image->debug, false) && !has_lines(image->debug)) {
-		mt_elf_destroy(MT_TAKE(image->debug));
-		free(MT_TAKE(image->debug_found_at));
-	}
 }
 
 /* Opens image and debug file where that was not done. */
@@ -466,7 +483,7 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
 {
 	struct mt_elf *elf = open_both(image);
 
-	if (!elf || !image->debug || mt_elf_symbol_count(elf, false) ||
+	if (!elf || !image->debug || image->carried || mt_elf_symbol_count(elf, false) ||
 	    !mt_elf_symbol_count(image->debug, false))
 		return elf;
 	return image->debug;

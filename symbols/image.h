@@ -46,6 +46,7 @@ struct mt_image {
 	bool unchecked; /* elf is in use though no build id was recorded that would vouch for it */
 	char *missing;	/* why elf is NULL: one line, or NULL */
 	char *found_at; /* the local file in use, or NULL */
+	bool carried;	/* elf is out of the recording */
 	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
@@ -62,6 +63,7 @@ struct mt_image_source {
 	const char *name; /* "local file", "--symfs", ... */
 	bool debug;	  /* gives files with symbols and lines alone; asked where the image itself
 			     lacks one of them */
+	bool carried;	  /* gives skeletons out of the recording: they say all that names say */
 	/*
 	 * Gives *out, or NULL in *out where this source has nothing; an error only says why it
 	 * cannot be used.

@@ -44,6 +44,11 @@ static bool is_ifunc_slot(uint16_t machine, uint32_t type)
 	       (machine == EM_AARCH64 && type == R_AARCH64_IRELATIVE);
 }
 
+bool mt_plt_is_slot(uint16_t machine, uint32_t type, uint32_t symbol)
+{
+	return symbol ? is_function_slot(machine, type) : is_ifunc_slot(machine, type);
+}
+
 /* Reads the relocations of one section: with addends in 64-bit files, without in 32-bit ones. */
 static bool read_slots(struct mt_elf *elf, const char *section, struct slots *slots)
 {
@@ -60,8 +65,7 @@ static bool read_slots(struct mt_elf *elf, const char *section, struct slots *sl
 
 		slot.symbol = (uint32_t)(is_64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info));
 		slot.addend = is_64 ? mt_cursor_u64(&c) : 0;
-		if (c.bad ||
-		    !(slot.symbol ? is_function_slot(machine, type) : is_ifunc_slot(machine, type)))
+		if (c.bad || !mt_plt_is_slot(machine, type, slot.symbol))
 			continue;
 		kept = mt_array_push(&slots->list);
 		if (!kept)

@@ -16,6 +16,12 @@ struct mt_plt_stub {
 };
 
 /*
+ * Whether a relocation of that type leads a stub to its function: by symbol, or (symbol 0) by the
+ * address of a resolver.
+ */
+bool mt_plt_is_slot(uint16_t machine, uint32_t type, uint32_t symbol);
+
+/*
  * Calls visit for each stub of .plt, .plt.sec and .plt.got whose function is known, in no certain
  * order, until it returns false. False then, or out of memory.
  */

@@ -15,6 +15,7 @@
 #include "symbols/address_sort.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
+#include "symbols/function_symbol.h"
 #include "symbols/plt.h"
 #include "symbols/symbol_choice.h"
 
@@ -57,36 +58,6 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 	free(symtab);
 }
 
-/* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
-static bool is_mapping_symbol(uint16_t machine, const char *name)
-{
-	return (machine == EM_AARCH64 || machine == EM_ARM) && name[0] == '$' && name[1] &&
-	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
-}
-
-/*
- * Functions; and, inside sections of code, what assembly left without a type, or with the wrong
- * one.
- */
-static bool is_function(struct mt_elf *elf, const struct mt_elf_symbol *symbol)
-{
-	struct mt_elf_section_info section;
-
-	if (!*symbol->name || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
-		return false;
-	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
-		return true;
-	if (symbol->type != STT_OBJECT && symbol->type != STT_NOTYPE)
-		return false;
-	if (symbol->type == STT_NOTYPE &&
-	    (symbol->visibility == STV_HIDDEN || symbol->visibility == STV_INTERNAL))
-		return false;
-	if (!mt_elf_section_info(elf, symbol->section, &section) ||
-	    !(section.flags & SHF_EXECINSTR))
-		return false;
-	return !is_mapping_symbol(mt_elf_machine(elf), symbol->name);
-}
-
 static bool add_symbol(struct mt_symtab *symtab, const struct mt_elf_symbol *symbol)
 {
 	struct function *f = mt_array_push(&symtab->functions);
@@ -109,8 +80,8 @@ static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
 	struct mt_elf_symbol symbol;
 
 	for (size_t i = 0; i < count; i++) {
-		if (mt_elf_symbol(elf, dynamic, i, &symbol) && is_function(elf, &symbol) &&
-		    !add_symbol(symtab, &symbol))
+		if (mt_elf_symbol(elf, dynamic, i, &symbol) &&
+		    mt_symbol_is_function(elf, &symbol) && !add_symbol(symtab, &symbol))
 			return false;
 	}
 	return true;

@@ -1,0 +1,246 @@
+/*
+ * Skeletons of real files: whatever address is asked for, they give the name and the unwind row
+ * that the file gives. And of damaged files: something, or an error.
+ */
+#include "symbols/skeleton.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "symbols/elf.h"
+#include "symbols/symtab.h"
+#include "tests/unit/unit.h"
+#include "unwind/cfi.h"
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
+MT_DEFINE_CLEANUP(mt_cfi, struct mt_cfi)
+
+static const struct mt_skeleton_wish everything = {.names = true, .unwind = true};
+
+/* The path of the C library in this process. */
+static int find_libc(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "libc.so"))
+		return 0;
+	*(char **)context = strdup(info->dlpi_name);
+	return 1;
+}
+
+/* The skeleton of a file, opened; *bytes is the caller's to free behind it. */
+static struct mt_elf *skeleton_of(struct mt_elf *elf, const struct mt_skeleton_wish *wish,
+				  uint8_t **bytes, size_t *size)
+{
+	struct mt_elf *skeleton = NULL;
+
+	if (!MT_CHECK(!mt_skeleton_create(elf, NULL, wish, bytes, size)))
+		return NULL;
+	MT_CHECK(!mt_elf_open_skeleton(*bytes, *size, "skeleton", &skeleton));
+	return skeleton;
+}
+
+static struct mt_cfi *cfi_of(struct mt_elf *elf)
+{
+	struct mt_cfi_sections sections = {
+		.eh_frame_hdr = mt_elf_section(elf, ".eh_frame_hdr"),
+		.eh_frame = mt_elf_section(elf, ".eh_frame"),
+		.debug_frame = mt_elf_section(elf, ".debug_frame"),
+	};
+
+	return mt_cfi_create(&sections);
+}
+
+static bool same_name(struct mt_symtab *a, struct mt_symtab *b, uint64_t vaddr)
+{
+	uint64_t start_a = 0, start_b = 0;
+	uint32_t in_a = mt_symtab_find(a, vaddr, &start_a);
+	uint32_t in_b = mt_symtab_find(b, vaddr, &start_b);
+	MT_CLEANUP_FREE char *name_a = NULL;
+	MT_CLEANUP_FREE char *name_b = NULL;
+
+	if (in_a == MT_SYMTAB_NONE || in_b == MT_SYMTAB_NONE)
+		return in_a == in_b;
+	name_a = mt_symtab_name(a, in_a, false);
+	name_b = mt_symtab_name(b, in_b, false);
+	return start_a == start_b && !strcmp(name_a, name_b);
+}
+
+static bool same_rule(const struct mt_cfi_rule *a, const struct mt_cfi_rule *b)
+{
+	if (a->kind != b->kind || a->reg != b->reg || a->expression_size != b->expression_size)
+		return false;
+	if (a->kind == MT_CFI_EXPRESSION || a->kind == MT_CFI_VAL_EXPRESSION)
+		return !memcmp(a->expression, b->expression, a->expression_size);
+	return a->offset == b->offset;
+}
+
+static bool same_row(struct mt_cfi *a, struct mt_cfi *b, uint64_t vaddr)
+{
+	struct mt_cfi_row row_a, row_b;
+	enum mt_cfi_found found = mt_cfi_find(a, vaddr, &row_a);
+
+	if (mt_cfi_find(b, vaddr, &row_b) != found || found != MT_CFI_FOUND)
+		return mt_cfi_find(b, vaddr, &row_b) == found;
+	for (int i = 0; i < MT_CFI_REGISTERS; i++) {
+		if (!same_rule(&row_a.reg[i], &row_b.reg[i]))
+			return false;
+	}
+	return same_rule(&row_a.cfa, &row_b.cfa) && row_a.signal == row_b.signal;
+}
+
+/* Every STEP-th address of the file's code. */
+static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t step)
+{
+	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = mt_symtab_create(elf, elf);
+	MT_CLEANUP(mt_symtab_destroy_p)
+	struct mt_symtab *carried = mt_symtab_create(skeleton, skeleton);
+	MT_CLEANUP(mt_cfi_destroy_p)
+	struct mt_cfi *cfi = cfi_of(elf), *carried_cfi = cfi_of(skeleton);
+	size_t count, names = 0, rows = 0, asked = 0;
+	const struct mt_segment *segments = mt_elf_segments(elf, &count);
+
+	MT_REQUIRE(symtab && carried && cfi && carried_cfi);
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_segment *s = &segments[i];
+
+		for (uint64_t at = 0; s->flags & PF_X && at < s->file_size; at += step, asked++) {
+			names += !same_name(symtab, carried, s->vaddr + at);
+			rows += !same_row(cfi, carried_cfi, s->vaddr + at);
+		}
+	}
+	MT_CHECK(asked > 1000);
+	MT_CHECK_EQ(names, 0);
+	MT_CHECK_EQ(rows, 0);
+}
+
+static void check_file(const char *path, uint64_t step)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *skeleton = NULL;
+	struct mt_span id, carried_id;
+	uint64_t vaddr = 1, carried_vaddr = 2;
+	size_t size;
+
+	MT_REQUIRE(!mt_elf_open_file(path, &elf));
+	skeleton = skeleton_of(elf, &everything, &bytes, &size);
+	MT_REQUIRE(skeleton);
+	id = mt_elf_build_id(elf);
+	carried_id = mt_elf_build_id(skeleton);
+	MT_CHECK_EQ(carried_id.size, id.size);
+	MT_CHECK(!id.size || !memcmp(id.bytes, carried_id.bytes, id.size));
+	MT_CHECK_EQ(mt_elf_machine(skeleton), mt_elf_machine(elf));
+	MT_CHECK(mt_elf_offset_to_vaddr(elf, 0x1000, &vaddr) ==
+		 mt_elf_offset_to_vaddr(skeleton, 0x1000, &carried_vaddr));
+	MT_CHECK_EQ(vaddr, carried_vaddr);
+	compare_all(elf, skeleton, step);
+}
+
+MT_TEST(this_program_is_named_and_unwound_as_from_its_file)
+{
+	check_file("/proc/self/exe", 3);
+}
+
+MT_TEST(the_c_library_is_named_and_unwound_as_from_its_file)
+{
+	MT_CLEANUP_FREE char *path = NULL;
+
+	dl_iterate_phdr(find_libc, &path);
+	if (!path)
+		MT_SKIP("this program has no C library of its own");
+	check_file(path, 7);
+}
+
+MT_TEST(bytes_that_were_left_out_are_not_there)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *skeleton = NULL;
+	struct mt_span text;
+	size_t size;
+
+	MT_REQUIRE(!mt_elf_open_file("/proc/self/exe", &elf));
+	skeleton = skeleton_of(elf, &everything, &bytes, &size);
+	MT_REQUIRE(skeleton);
+	text = mt_elf_section(elf, ".text");
+	MT_CHECK(mt_elf_bytes_at(elf, text.vaddr, 8));
+	MT_CHECK(!mt_elf_bytes_at(skeleton, text.vaddr, 8));
+	MT_CHECK_EQ(mt_elf_section(skeleton, ".text").size, text.size);
+	MT_CHECK(!mt_elf_section(skeleton, ".debug_info").bytes);
+	MT_CHECK(!mt_elf_section(skeleton, ".eh_frame_hdr").bytes);
+}
+
+MT_TEST(only_what_is_wished_for_is_kept)
+{
+	static const struct mt_skeleton_wish names = {.names = true}, unwind = {.unwind = true};
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL, *others = NULL;
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *named = NULL, *unwound = NULL;
+	size_t size;
+
+	MT_REQUIRE(!mt_elf_open_file("/proc/self/exe", &elf));
+	named = skeleton_of(elf, &names, &bytes, &size);
+	unwound = skeleton_of(elf, &unwind, &others, &size);
+	MT_REQUIRE(named && unwound);
+	MT_CHECK(mt_elf_symbol_count(named, false));
+	MT_CHECK(!mt_elf_section(named, ".eh_frame").bytes);
+	MT_CHECK(!mt_elf_symbol_count(unwound, false));
+	MT_CHECK(!mt_elf_symbol_count(unwound, true));
+	MT_CHECK(mt_elf_section(unwound, ".eh_frame").bytes);
+}
+
+/* A file in which bytes were changed gives a skeleton that can be read, or an error. */
+MT_TEST(damaged_files_do_no_harm)
+{
+	MT_CLEANUP_FREE uint8_t *whole = NULL;
+	uint32_t random = 1;
+	size_t size, read = 0;
+	FILE *file = fopen("/proc/self/exe", "re");
+
+	MT_REQUIRE(file);
+	fseek(file, 0, SEEK_END);
+	size = (size_t)ftell(file);
+	rewind(file);
+	whole = malloc(size);
+	MT_REQUIRE(whole);
+	read = fread(whole, 1, size, file);
+	fclose(file);
+	MT_REQUIRE(read == size);
+	for (int round = 0; round < 200; round++) {
+		MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL, *skeleton = NULL;
+		MT_CLEANUP_FREE uint8_t *bytes = NULL;
+		size_t made, at, length = round % 4 ? size : size / 4 * (size_t)(round % 3 + 1);
+		uint8_t old[8];
+		struct mt_error *err;
+
+		random = random * 1103515245 + 12345;
+		/* half of the time in the headers: the file's and programs', or the sections' */
+		at = round % 2 ? random % 1024 : size - 8 - random % 4096;
+		memcpy(old, whole + at, 8);
+		for (int i = 0; i < 8; i++)
+			whole[at + (size_t)i] =
+				(uint8_t)((random = random * 1103515245 + 12345) >> 16);
+		err = mt_elf_open_memory(whole, length, "damaged", &elf);
+		if (!err)
+			err = mt_skeleton_create(elf, NULL, &everything, &bytes, &made);
+		if (!err && MT_CHECK(!mt_elf_open_skeleton(bytes, made, "skeleton", &skeleton))) {
+			MT_CLEANUP(mt_symtab_destroy_p)
+			struct mt_symtab *symtab = mt_symtab_create(skeleton, skeleton);
+			uint64_t start;
+
+			MT_CHECK(symtab);
+			if (symtab)
+				(void)mt_symtab_find(symtab, 0x1234, &start);
+		}
+		mt_error_destroy(err);
+		memcpy(whole + at, old, 8);
+	}
+}
+
+MT_TEST_MAIN
