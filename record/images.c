@@ -156,6 +156,7 @@ static void read_file(struct mt_images *images, const struct mapped *m,
 	}
 	id = mt_elf_build_id(*elf);
 	record->build_id = (struct mt_text){.bytes = (const char *)id.bytes, .size = id.size};
+	images->sink.found(images->sink.context, fd, record);
 }
 
 /* The vdso is the kernel's, the same in every 64-bit process: read our own. */

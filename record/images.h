@@ -14,6 +14,8 @@ struct mt_plan;
 struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
+	/* The file behind a record, open for the time of the call; it may be no ELF file. */
+	void (*found)(void *context, int fd, const struct mt_image_record *record);
 };
 
 /* plan is borrowed: how the side-band records decode. NULL out of memory. */

@@ -19,6 +19,8 @@
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
 #define MAX_SIZE_MAX ((uint64_t)1 << 60)
+#define EMBED_LIMIT_MIN ((uint64_t)1 << 10)
+#define EMBED_LIMIT ((uint64_t)64 << 20)
 #define MEMORY_MIN ((uint64_t)16 << 20)
 #define MEMORY_MAX ((uint64_t)1 << 40)
 #define SHORT_OPTIONS                                                                     \
@@ -36,6 +38,8 @@ enum long_only {
 	OPT_MAX_SIZE,
 	OPT_MEMORY,
 	OPT_STATS,
+	OPT_EMBED,
+	OPT_EMBED_LIMIT,
 	OPT_LIST,
 	OPT_CHECK,
 	OPT_TRACEPOINT_IDS,
@@ -82,6 +86,9 @@ static const struct option_row rows[] = {
 	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
 	{OPT_MAX_SIZE, "max-size", "SIZE", "stop before the file is larger: 500M, 2G"},
 	{OPT_MEMORY, "memory", "MiB", "the recorder's own memory beside the ring buffers (64)"},
+	{OPT_EMBED, "embed", "WHAT",
+	 "carry of programs run: none, symbols, unwind (both), all, lines"},
+	{OPT_EMBED_LIMIT, "embed-limit", "SIZE", "carry at most that much, compressed (64M)"},
 	{OPT_STATS, "stats", NULL, "at the end, a table of what each stage did"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
@@ -236,6 +243,32 @@ static struct mt_error *parse_memory(const char *text, struct mt_record_options 
 		mt_parse_size("--memory", text, 1 << 20, MEMORY_MIN, MEMORY_MAX, &options->memory));
 }
 
+static struct mt_error *parse_embed(const char *text, struct mt_record_options *options)
+{
+	static const struct {
+		const char *word;
+		struct mt_embed_options what;
+	} words[] = {
+		{"none", {.wish = {0}}},
+		{"symbols", {.wish = {.names = true}}},
+		{"unwind", {.wish = {.names = true, .unwind = true}}},
+		{"all", {.wish = {.names = true, .unwind = true}, .unsampled = true}},
+		{"lines", {.wish = {.names = true, .unwind = true, .lines = true}}},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		uint64_t limit = options->embed.limit;
+
+		if (strcmp(text, words[i].word) != 0)
+			continue;
+		options->embed = words[i].what;
+		options->embed.limit = limit;
+		return NULL;
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--embed: '%s' is not known", text),
+			     "known are none, symbols, unwind, all and lines");
+}
+
 static struct mt_error *parse_control(const char *text, struct mt_record_options *options)
 {
 	if (strncmp(text, "fifo:", 5) && strncmp(text, "fd:", 3))
@@ -316,6 +349,11 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 		return parse_delay(text, options);
 	case OPT_CONTROL:
 		return parse_control(text, options);
+	case OPT_EMBED:
+		return parse_embed(text, options);
+	case OPT_EMBED_LIMIT:
+		return usage_error(mt_parse_size("--embed-limit", text, 1, EMBED_LIMIT_MIN,
+						 MAX_SIZE_MAX, &options->embed.limit));
 	case OPT_MAX_SIZE:
 		return usage_error(mt_parse_size("--max-size", text, 1, MAX_SIZE_MIN, MAX_SIZE_MAX,
 						 &options->max_size));
@@ -535,6 +573,7 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
 		.level = 1,
+		.embed = {.wish = {.names = true, .unwind = true}, .limit = EMBED_LIMIT},
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "formats/base/array.h"
+#include "record/embed.h"
 #include "record/numbers.h"
 
 struct mt_error;
@@ -59,7 +60,8 @@ struct mt_record_options {
 	bool start_disabled; /* -D -1: until --control says so */
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
 	uint64_t max_size;   /* bytes of file; 0: not given */
-	uint64_t memory;     /* bytes for the recorder's own use beside the rings; 0: not given */
+	struct mt_embed_options embed;
+	uint64_t memory; /* bytes for the recorder's own use beside the rings; 0: not given */
 	bool stats;
 	bool quiet;
 	int verbose;

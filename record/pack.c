@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 #include "formats/chunk.h"
 #include "formats/events.h"
 #include "formats/record.h"
+#include "record/embed.h"
 #include "record/images.h"
 #include "record/plan.h"
 #include "record/spool.h"
@@ -43,6 +45,7 @@ struct mt_pack {
 	struct mt_spool *spool;
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
+	struct mt_embed *embed; /* NULL: nothing is carried */
 	int level;
 	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
 	_Atomic pid_t tid;
@@ -232,6 +235,46 @@ static void put_image(void *context, const struct mt_image_record *record)
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
 }
 
+static void offer_image(void *context, int fd, const struct mt_image_record *record)
+{
+	struct mt_pack *pack = context;
+
+	if (pack->embed)
+		mt_embed_offer(pack->embed, fd, record);
+}
+
+/* Writes a FILE chunk, or notes why there is none; takes it. */
+static void write_carried(struct mt_pack *pack, struct mt_embed_chunk *chunk)
+{
+	uint64_t limit = atomic_load(&pack->limit), one = 1;
+	struct mt_note_record note = {.level = 1};
+
+	if (chunk->problem) {
+		note.text =
+			(struct mt_text){.bytes = chunk->problem, .size = strlen(chunk->problem)};
+		if (!mt_note_put(pack->images_block, &note)) {
+			write_images(pack);
+			(void)mt_note_put(pack->images_block, &note);
+		}
+	} else if (!pack->error) {
+		if (limit)
+			mt_writer_set_limit(pack->writer, limit - LIMIT_SPARE);
+		pack->error = mt_writer_write_packed(pack->writer, &chunk->header, chunk->payload);
+		if (pack->error)
+			(void)!write(pack->failed_fd, &one, sizeof(one));
+	}
+	mt_embed_chunk_destroy(chunk);
+}
+
+static void write_all_carried(struct mt_pack *pack,
+			      struct mt_embed_chunk *(*take)(struct mt_embed *embed))
+{
+	struct mt_embed_chunk *chunk;
+
+	while (pack->embed && (chunk = take(pack->embed)))
+		write_carried(pack, chunk);
+}
+
 /* Maps are in STATE, and in the streams of the rare events. */
 static bool may_tell_of_images(const struct mt_block *block)
 {
@@ -249,11 +292,14 @@ static void *pack_main(void *argument)
 	while ((block = mt_spool_pop(pack->spool))) {
 		if (may_tell_of_images(block))
 			mt_images_see(pack->images, block);
-		if (block->type == MT_CHUNK_MARK)
+		if (block->type == MT_CHUNK_MARK) {
+			write_all_carried(pack, mt_embed_take);
 			write_images(pack);
+		}
 		write_block(pack, block);
 		mt_spool_release(pack->spool, block);
 	}
+	write_all_carried(pack, mt_embed_take_last);
 	write_images(pack);
 	return NULL;
 }
@@ -273,7 +319,8 @@ static bool give_up(void *context)
 }
 
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
-				const struct mt_plan *plan, int failed_fd, struct mt_pack **out)
+				const struct mt_plan *plan, int failed_fd,
+				const struct mt_embed_options *embed, struct mt_pack **out)
 {
 	MT_CLEANUP(mt_pack_destroy_p) struct mt_pack *pack = calloc(1, sizeof(*pack));
 	struct mt_error *err;
@@ -286,8 +333,11 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	pack->failed_fd = failed_fd;
 	pack->plan = plan;
 	atomic_store(&pack->ending, -1);
-	pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan);
+	pack->images =
+		mt_images_create(&(struct mt_image_sink){pack, put_image, offer_image}, plan);
 	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
+	if (!err && (embed->wish.names || embed->wish.unwind))
+		err = mt_embed_create(embed, &pack->embed);
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
@@ -361,6 +411,7 @@ void mt_pack_destroy(struct mt_pack *pack)
 	if (pack->images_block)
 		mt_spool_release(pack->spool, pack->images_block);
 	mt_images_destroy(pack->images);
+	mt_embed_destroy(pack->embed);
 	mt_writer_destroy(pack->writer);
 	free(pack);
 }

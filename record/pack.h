@@ -11,6 +11,7 @@
 
 #include "formats/writer.h"
 
+struct mt_embed_options;
 struct mt_error;
 struct mt_pack;
 struct mt_plan;
@@ -18,10 +19,11 @@ struct mt_spool;
 
 /*
  * Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the
- * output fails.
+ * output fails. embed says which images are carried.
  */
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
-				const struct mt_plan *plan, int failed_fd, struct mt_pack **out);
+				const struct mt_plan *plan, int failed_fd,
+				const struct mt_embed_options *embed, struct mt_pack **out);
 
 /*
  * The recording has ended, and the user may not want to wait for an output that takes nothing: once

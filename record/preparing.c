@@ -259,7 +259,7 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	if (!r->spool)
 		return mt_error_nomem();
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
-			     &r->pack);
+			     &r->options->embed, &r->pack);
 	if (err)
 		return err;
 	if (r->options->max_size)

@@ -414,16 +414,17 @@ MT_TEST(bad_limits_are_told_what_is_right)
 MT_TEST(help_names_every_option)
 {
 	static const char *const names[] = {
-		"-e, --event",	  "-a, --all-cpus",   "-C, --cpu",
-		"-p, --pid",	  "-t, --tid",	      "-o, --output",
-		"-c, --count",	  "-F, --freq",	      "-g ",
-		"--call-graph",	  "-m, --mmap-pages", "-z, --compression-level",
-		"-q, --quiet",	  "-v, --verbose",    "--list [PATTERN]",
-		"--version",	  "-h, --help",	      "exit status:",
-		"--filter EXPR",  "-u, --uid USER",   "-G, --cgroup",
-		"--comm REGEX",	  "-i, --no-inherit", "--duration TIME",
-		"-D, --delay MS", "--control",	      "--max-size SIZE",
-		"--memory MiB",	  "--stats"};
+		"-e, --event",	     "-a, --all-cpus",	 "-C, --cpu",
+		"-p, --pid",	     "-t, --tid",	 "-o, --output",
+		"-c, --count",	     "-F, --freq",	 "-g ",
+		"--call-graph",	     "-m, --mmap-pages", "-z, --compression-level",
+		"-q, --quiet",	     "-v, --verbose",	 "--list [PATTERN]",
+		"--version",	     "-h, --help",	 "exit status:",
+		"--filter EXPR",     "-u, --uid USER",	 "-G, --cgroup",
+		"--comm REGEX",	     "-i, --no-inherit", "--duration TIME",
+		"-D, --delay MS",    "--control",	 "--max-size SIZE",
+		"--memory MiB",	     "--stats",		 "--embed WHAT",
+		"--embed-limit SIZE"};
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);

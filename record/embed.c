@@ -1,0 +1,425 @@
+/*
+ * The carrying thread: a queue of images in, a queue of finished chunks out, and what has been seen
+ * before. What is made of a file is embed_image.c's.
+ */
+#include "record/embed.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/record.h"
+#include "record/embed_image.h"
+
+#define NICENESS 10
+#define LEVEL 12
+#define PART_SIZE ((size_t)MT_CHUNK_RAW_MAX - MT_FILE_FIELDS_MAX - 64)
+#define QUEUE_MAX 256		     /* images that wait, each with its file open */
+#define READY_MAX 8		     /* chunks that wait to be written */
+#define READ_MAX ((size_t)512 << 20) /* bytes of one file that are looked at */
+#define REST_MAX_NS 2000000000ull
+
+struct job {
+	int fd;
+	struct mt_image_record image; /* its strings are in text */
+	char *text;
+};
+
+struct mt_embed {
+	struct mt_embed_options options;
+	pthread_t thread;
+	bool running;
+	struct mt_map64 seen; /* the offering thread's alone */
+	uint64_t made;	      /* bytes of chunks; this thread's alone, as zstd */
+	bool full;	      /* the limit was met, and said */
+	ZSTD_CCtx *zstd;
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t offered, taken, finished;
+	struct job queue[QUEUE_MAX];
+	size_t queue_first, queue_count;
+	struct mt_embed_chunk *ready, **ready_end;
+	size_t ready_count;
+	bool closed, ended;
+	uint64_t cpu_ns;
+};
+
+MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
+{
+	if (!chunk)
+		return;
+	free(chunk->payload);
+	free(chunk->problem);
+	free(chunk);
+}
+
+static void job_deinit(struct job *job)
+{
+	mt_close_p(&job->fd);
+	free(job->text);
+}
+
+/* ---- On the carrying thread ---- */
+
+/* Hands a chunk on, waiting while too many wait to be written. */
+static void hand_on(struct mt_embed *embed, struct mt_embed_chunk *chunk)
+{
+	pthread_mutex_lock(&embed->lock);
+	while (embed->ready_count >= READY_MAX && !embed->ended)
+		pthread_cond_wait(&embed->taken, &embed->lock);
+	*embed->ready_end = chunk;
+	embed->ready_end = &chunk->next;
+	embed->ready_count++;
+	pthread_cond_broadcast(&embed->finished);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+/* Without memory to say so, it is left out silently. */
+static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, const char *problem)
+{
+	struct mt_embed_chunk *chunk = calloc(1, sizeof(*chunk));
+
+	if (!chunk)
+		return;
+	if (asprintf(&chunk->problem, "%.*s is not carried: %s", (int)path->size, path->bytes,
+		     problem) < 0)
+		chunk->problem = NULL;
+	hand_on(embed, chunk);
+}
+
+/* One FILE chunk, compressed; NULL out of memory. */
+static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, const struct mt_file_record *file)
+{
+	size_t capacity = file->bytes.size + MT_FILE_FIELDS_MAX + 64, size;
+	MT_CLEANUP_FREE uint8_t *raw = malloc(capacity);
+	MT_CLEANUP_FREE uint8_t *packed = malloc(ZSTD_compressBound(capacity));
+	struct mt_embed_chunk *chunk = calloc(1, sizeof(*chunk));
+	struct mt_block block = {.bytes = raw, .capacity = capacity};
+
+	mt_block_reset(&block, MT_CHUNK_FILE, 0);
+	if (!raw || !packed || !chunk || !mt_file_put(&block, 0, file)) {
+		free(chunk);
+		return NULL;
+	}
+	size = ZSTD_compressCCtx(embed->zstd, packed, ZSTD_compressBound(capacity), raw, block.used,
+				 LEVEL);
+	chunk->header = (struct mt_chunk_header){.type = MT_CHUNK_FILE,
+						 .codec = MT_CODEC_ZSTD,
+						 .raw_size = (uint32_t)block.used,
+						 .records = 1};
+	if (ZSTD_isError(size) || size >= block.used) {
+		chunk->header.codec = MT_CODEC_STORED;
+		chunk->header.stored_size = (uint32_t)block.used;
+		chunk->payload = MT_TAKE(raw);
+		return chunk;
+	}
+	chunk->header.stored_size = (uint32_t)size;
+	chunk->payload = realloc(packed, size);
+	packed = chunk->payload ? NULL : packed;
+	if (!chunk->payload)
+		chunk->payload = MT_TAKE(packed);
+	return chunk;
+}
+
+/* False where the limit, or memory, leaves no room. */
+static bool put_part(struct mt_embed *embed, const struct mt_file_record *file)
+{
+	struct mt_embed_chunk *chunk = make_chunk(embed, file);
+	uint64_t size = chunk ? MT_CHUNK_HEADER_SIZE + (uint64_t)chunk->header.stored_size : 0;
+
+	if (!chunk)
+		return false;
+	if (embed->made + size > embed->options.limit) {
+		mt_embed_chunk_destroy(chunk);
+		return false;
+	}
+	embed->made += size;
+	hand_on(embed, chunk);
+	return true;
+}
+
+static bool put_content(struct mt_embed *embed, struct mt_file_record *file, const uint8_t *bytes)
+{
+	file->parts = (uint32_t)((file->size + PART_SIZE - 1) / PART_SIZE);
+	for (file->part = 0; file->part < file->parts; file->part++) {
+		size_t at = file->part * PART_SIZE;
+		size_t size = file->size - at < PART_SIZE ? file->size - at : PART_SIZE;
+
+		file->bytes = (struct mt_text){.bytes = (const char *)bytes + at, .size = size};
+		if (!put_part(embed, file))
+			return false;
+	}
+	return true;
+}
+
+static void carry(struct mt_embed *embed, const struct job *job)
+{
+	struct mt_embedded made;
+	struct mt_error *err = mt_embed_image(job->fd, &embed->options.wish, READ_MAX, &made);
+	struct mt_file_record file = {
+		.kind = MT_FILE_SKELETON,
+		.major = job->image.major,
+		.minor = job->image.minor,
+		.inode = job->image.inode,
+		.inode_generation = job->image.inode_generation,
+		.path = job->image.path,
+		.build_id = job->image.build_id,
+	};
+
+	if (err) {
+		hand_on_problem(embed, &file.path, err->message);
+		mt_error_destroy(err);
+		return;
+	}
+	file.kept = made.kept;
+	file.original_size = made.original_size;
+	file.size = made.size;
+	if (!put_content(embed, &file, made.bytes))
+		hand_on_problem(embed, &file.path, "no room within --embed-limit");
+	free(made.bytes);
+}
+
+/* The next image; false once there will be none. */
+static bool next_job(struct mt_embed *embed, struct job *out)
+{
+	bool have;
+
+	pthread_mutex_lock(&embed->lock);
+	while (!embed->queue_count && !embed->closed)
+		pthread_cond_wait(&embed->offered, &embed->lock);
+	have = embed->queue_count && !embed->ended;
+	if (have) {
+		*out = embed->queue[embed->queue_first];
+		embed->queue_first = (embed->queue_first + 1) % QUEUE_MAX;
+		embed->queue_count--;
+	}
+	pthread_mutex_unlock(&embed->lock);
+	return have;
+}
+
+/* Half of one CPU at most while the recording goes on. */
+static void rest(struct mt_embed *embed, uint64_t worked_ns)
+{
+	struct timespec until;
+	int waited = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	worked_ns = worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
+	worked_ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(worked_ns / 1000000000u);
+	until.tv_nsec = (long)(worked_ns % 1000000000u);
+	pthread_mutex_lock(&embed->lock);
+	while (!embed->closed && !waited)
+		waited = pthread_cond_timedwait(&embed->offered, &embed->lock, &until);
+	embed->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+static void *embed_main(void *argument)
+{
+	struct mt_embed *embed = argument;
+	struct job job;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
+	while (next_job(embed, &job)) {
+		uint64_t began = clock_ns(CLOCK_MONOTONIC);
+
+		carry(embed, &job);
+		job_deinit(&job);
+		rest(embed, clock_ns(CLOCK_MONOTONIC) - began);
+	}
+	pthread_mutex_lock(&embed->lock);
+	embed->ended = true;
+	pthread_cond_broadcast(&embed->finished);
+	pthread_mutex_unlock(&embed->lock);
+	return NULL;
+}
+
+/* ---- On the writing thread ---- */
+
+struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out)
+{
+	MT_CLEANUP(mt_embed_destroy_p) struct mt_embed *embed = calloc(1, sizeof(*embed));
+	int failed;
+
+	if (!embed)
+		return mt_error_nomem();
+	embed->options = *options;
+	embed->ready_end = &embed->ready;
+	pthread_mutex_init(&embed->lock, NULL);
+	pthread_cond_init(&embed->offered, NULL);
+	pthread_cond_init(&embed->taken, NULL);
+	pthread_cond_init(&embed->finished, NULL);
+	embed->zstd = ZSTD_createCCtx();
+	if (!embed->zstd)
+		return mt_error_nomem();
+	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
+	if (failed)
+		return mt_error_os(failed, "cannot start the thread that carries images");
+	embed->running = true;
+	*out = MT_TAKE(embed);
+	return NULL;
+}
+
+/* Nothing more is offered; the thread ends behind what it has, or at once. */
+static void close_queue(struct mt_embed *embed, bool at_once)
+{
+	pthread_mutex_lock(&embed->lock);
+	embed->closed = true;
+	embed->ended |= at_once;
+	pthread_cond_broadcast(&embed->offered);
+	pthread_cond_broadcast(&embed->taken);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_destroy(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk;
+
+	if (!embed)
+		return;
+	if (embed->running) {
+		close_queue(embed, true);
+		pthread_join(embed->thread, NULL);
+	}
+	for (; embed->queue_count; embed->queue_count--) {
+		job_deinit(&embed->queue[embed->queue_first]);
+		embed->queue_first = (embed->queue_first + 1) % QUEUE_MAX;
+	}
+	while ((chunk = embed->ready)) {
+		embed->ready = chunk->next;
+		mt_embed_chunk_destroy(chunk);
+	}
+	ZSTD_freeCCtx(embed->zstd);
+	mt_map64_deinit(&embed->seen);
+	pthread_cond_destroy(&embed->offered);
+	pthread_cond_destroy(&embed->taken);
+	pthread_cond_destroy(&embed->finished);
+	pthread_mutex_destroy(&embed->lock);
+	free(embed);
+}
+
+static bool seen_before(struct mt_embed *embed, const struct mt_image_record *image)
+{
+	uint64_t numbers[] = {image->major, image->minor, image->inode, image->inode_generation,
+			      image->size};
+	uint64_t key = image->build_id.size
+			       ? mt_hash_bytes(image->build_id.bytes, image->build_id.size, 1)
+			       : mt_hash_bytes(numbers, sizeof(numbers), 2);
+	uint64_t ignored;
+
+	return mt_map64_get(&embed->seen, key, &ignored) || !mt_map64_put(&embed->seen, key, 1);
+}
+
+/* Copies the record with its strings; false out of memory. */
+static bool copy_image(struct job *job, const struct mt_image_record *image)
+{
+	job->text = malloc(image->path.size + image->build_id.size + 1);
+	if (!job->text)
+		return false;
+	job->image = *image;
+	memcpy(job->text, image->path.bytes, image->path.size);
+	if (image->build_id.size)
+		memcpy(job->text + image->path.size, image->build_id.bytes, image->build_id.size);
+	job->image.path.bytes = job->text;
+	job->image.build_id.bytes = job->text + image->path.size;
+	return true;
+}
+
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_image_record *image)
+{
+	struct job job = {.fd = -1};
+
+	if (seen_before(embed, image))
+		return;
+	job.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (job.fd < 0 || !copy_image(&job, image)) {
+		job_deinit(&job);
+		return;
+	}
+	pthread_mutex_lock(&embed->lock);
+	if (embed->queue_count < QUEUE_MAX) {
+		embed->queue[(embed->queue_first + embed->queue_count++) % QUEUE_MAX] = job;
+		job = (struct job){.fd = -1};
+		pthread_cond_broadcast(&embed->offered);
+	}
+	pthread_mutex_unlock(&embed->lock);
+	job_deinit(&job);
+}
+
+bool mt_embed_has_room(struct mt_embed *embed)
+{
+	bool room;
+
+	pthread_mutex_lock(&embed->lock);
+	room = embed->queue_count < QUEUE_MAX;
+	pthread_mutex_unlock(&embed->lock);
+	return room;
+}
+
+static struct mt_embed_chunk *take_locked(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk = embed->ready;
+
+	if (!chunk)
+		return NULL;
+	embed->ready = chunk->next;
+	if (!embed->ready)
+		embed->ready_end = &embed->ready;
+	embed->ready_count--;
+	chunk->next = NULL;
+	pthread_cond_broadcast(&embed->taken);
+	return chunk;
+}
+
+struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk;
+
+	pthread_mutex_lock(&embed->lock);
+	chunk = take_locked(embed);
+	pthread_mutex_unlock(&embed->lock);
+	return chunk;
+}
+
+struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk;
+
+	close_queue(embed, false);
+	pthread_mutex_lock(&embed->lock);
+	while (!embed->ready && !embed->ended)
+		pthread_cond_wait(&embed->finished, &embed->lock);
+	chunk = take_locked(embed);
+	pthread_mutex_unlock(&embed->lock);
+	return chunk;
+}
+
+uint64_t mt_embed_cpu_ns(struct mt_embed *embed)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&embed->lock);
+	ns = embed->cpu_ns;
+	pthread_mutex_unlock(&embed->lock);
+	return ns;
+}

@@ -1,0 +1,58 @@
+/*
+ * Carrying what the recorded machine has and the reader's may not: makes FILE chunks of images, on
+ * a thread of its own with low priority. The writing thread offers images as it meets them, and
+ * takes the chunks that are ready.
+ *
+ * Bounded: one image is worked on at a time, few chunks wait to be taken, the thread rests as long
+ * as it worked while the recording goes on, and nothing is made beyond a limit on the file's bytes.
+ */
+#ifndef MT_RECORD_EMBED_H
+#define MT_RECORD_EMBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/chunk.h"
+#include "symbols/skeleton.h"
+
+struct mt_embed;
+struct mt_error;
+struct mt_image_record;
+
+struct mt_embed_options {
+	struct mt_skeleton_wish wish; /* nothing wished for: nothing is carried */
+	bool unsampled;		      /* images of processes without a sample, too */
+	uint64_t limit;		      /* bytes of FILE chunks in all */
+};
+
+/* A chunk that is ready to be written, or why there is none. */
+struct mt_embed_chunk {
+	struct mt_chunk_header header;
+	uint8_t *payload; /* header.stored_size bytes; NULL where problem says why */
+	char *problem;	  /* with the path; or NULL */
+	struct mt_embed_chunk *next;
+};
+
+void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
+
+/* Starts the thread. */
+struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
+void mt_embed_destroy(struct mt_embed *embed);
+
+/* Offers an image; fd is duplicated. Each build id, or file without one, is taken once. */
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_image_record *image);
+
+/* Whether the thread has less to do than it may put off: an image offered now is not lost. */
+bool mt_embed_has_room(struct mt_embed *embed);
+
+/* The next chunk that is ready, the caller's; NULL: none now. */
+struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);
+
+/* The same once nothing more is offered: waits for those under way; NULL behind the last one. */
+struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed);
+
+/* CPU time the thread has used, ns. */
+uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
+
+#endif
