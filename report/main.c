@@ -278,6 +278,7 @@ static enum status run(const struct mt_report_options *options)
 		.max_frames = options->max_stack,
 		.workers = options->workers ? options->workers : online_cpus(),
 		.symfs = options->symfs,
+		.prefer_local = options->prefer_local,
 		.debug_dir = options->debug_dir,
 		.kallsyms = options->kallsyms,
 		.progress = wants_progress(options) ? show_progress : NULL,

@@ -12,6 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/record.h"
+#include "report/carried_images.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "symbols/image.h"
@@ -23,6 +24,7 @@
 
 struct mt_naming {
 	struct mt_image_set *images;
+	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
 	bool demangle;
 	/*
@@ -74,10 +76,14 @@ static void try_kernel(struct mt_naming *naming)
 }
 
 /* In the order in which they are asked; contexts are the options' strings. */
-static bool add_sources(struct mt_image_set *images, const struct mt_naming_options *options)
+static bool add_sources(struct mt_image_set *images, const struct mt_naming_options *options,
+			struct mt_carried_images *carried)
 {
 	char *symfs = (char *)options->symfs, *debug_dir = (char *)options->debug_dir;
 
+	if (!options->prefer_local &&
+	    !mt_image_set_add_source(images, &mt_image_source_carried, carried))
+		return false;
 	if (symfs && !mt_image_set_add_source(images, &mt_image_source_below, symfs))
 		return false;
 	if (!mt_image_set_add_source(
@@ -86,7 +92,10 @@ static bool add_sources(struct mt_image_set *images, const struct mt_naming_opti
 	if (debug_dir && (!mt_image_set_add_source(images, &mt_image_source_below, debug_dir) ||
 			  !mt_image_set_add_source(images, &mt_image_source_build_id, debug_dir)))
 		return false;
-	return mt_image_set_add_source(images, &mt_image_source_build_id, NULL);
+	if (!mt_image_set_add_source(images, &mt_image_source_build_id, NULL) ||
+	    !mt_image_set_add_source(images, &mt_image_source_carried, carried))
+		return false;
+	return mt_image_set_add_source(images, &mt_image_source_carried_names, carried);
 }
 
 static struct mt_error *open_images(struct mt_naming *naming,
@@ -96,7 +105,9 @@ static struct mt_error *open_images(struct mt_naming *naming,
 	const struct mt_image *image;
 
 	naming->images = mt_image_set_create();
-	if (!naming->images || !add_sources(naming->images, options))
+	naming->carried = mt_carried_images_create();
+	if (!naming->images || !naming->carried ||
+	    !add_sources(naming->images, options, naming->carried))
 		return mt_error_nomem();
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
 	image = mt_image_set_intern(naming->images, &kernel);
@@ -138,12 +149,18 @@ void mt_naming_destroy(struct mt_naming *naming)
 	mt_symbolizer_destroy(naming->kernel_symbolizer);
 	mt_kernel_symbols_destroy(naming->kernel);
 	mt_image_set_destroy(naming->images);
+	mt_carried_images_destroy(naming->carried);
 	mt_map64_deinit(&naming->problems);
 	for (size_t i = 0; i < naming->problem_texts.count; i++)
 		free(naming->problem_texts.items[i]);
 	mt_array_deinit(&naming->problem_texts);
 	free(naming->kernel_problem);
 	free(naming);
+}
+
+bool mt_naming_add_carried(struct mt_naming *naming, struct mt_carried *carried)
+{
+	return mt_carried_images_add(naming->carried, carried);
 }
 
 struct mt_image_set *mt_naming_images(struct mt_naming *naming)

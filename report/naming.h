@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mt_carried;
 struct mt_error;
 struct mt_facts;
 struct mt_frame_key;
@@ -23,6 +24,7 @@ struct mt_naming_options {
 				  /proc/kallsyms for this boot */
 	const char *symfs;     /* a directory to look for files in first: borrowed, or NULL */
 	const char *debug_dir; /* one to look in after this machine's files; the same */
+	bool prefer_local;     /* this machine's files before those that the recording carries */
 	bool demangle;
 	bool inlined; /* name the functions that were inlined, too */
 	bool lines;   /* give files and lines */
@@ -33,6 +35,9 @@ struct mt_naming_options {
  */
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);
+
+/* What a recording carries; borrowed. False out of memory. */
+bool mt_naming_add_carried(struct mt_naming *naming, struct mt_carried *carried);
 
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);

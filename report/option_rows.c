@@ -129,6 +129,15 @@ static struct mt_error *set_directory(const char **out, const char *name, const 
 	return NULL;
 }
 
+static struct mt_error *set_prefer_local(struct mt_report_options *o, const char *name,
+					 const char *value)
+{
+	(void)name;
+	(void)value;
+	o->prefer_local = true;
+	return NULL;
+}
+
 static struct mt_error *set_symfs(struct mt_report_options *o, const char *name, const char *value)
 {
 	return set_directory(&o->symfs, name, value);
@@ -291,6 +300,8 @@ static const struct mt_option others[] = {
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{'j', "jobs", NULL, "N", set_workers,
 	 "decode and unwind on N CPUs, by default all; the result is the same"},
+	{0, "prefer-local", NULL, NULL, set_prefer_local,
+	 "this machine's files before the images that the recording carries"},
 	{0, "symfs", NULL, "DIR", set_symfs,
 	 "the recorded machine's files are there: DIR/recorded path, then DIR/last part; what is "
 	 "here counts only where its build id was recorded"},

@@ -31,6 +31,7 @@ struct mt_report_options {
 	struct mt_wishes wishes;       /* the shape of the table */
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;
+	bool prefer_local;
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;

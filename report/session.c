@@ -62,11 +62,15 @@ static struct mt_error *list_recordings(struct mt_session *session)
 		for (size_t k = 0; k < mt_reader_recordings(session->readers.items[i]); k++) {
 			struct mt_facts_recording *facts =
 				mt_array_push(&session->facts.recordings);
+			struct mt_carried *carried;
 
 			if (!facts)
 				return mt_error_nomem();
 			facts->file = session->options->files[i];
 			facts->reading = mt_reader_recording(session->readers.items[i], k);
+			carried = mt_reader_carried(session->readers.items[i], k);
+			if (carried && !mt_naming_add_carried(session->naming, carried))
+				return mt_error_nomem();
 		}
 	}
 	return NULL;
@@ -102,6 +106,7 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 {
 	struct mt_naming_options naming = {.kallsyms = options->kallsyms,
 					   .symfs = options->symfs,
+					   .prefer_local = options->prefer_local,
 					   .debug_dir = options->debug_dir,
 					   .demangle = !options->no_demangle,
 					   .inlined = options->inlined,

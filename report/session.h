@@ -37,6 +37,7 @@ struct mt_session_options {
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
 	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
+	bool prefer_local;	       /* this machine's files before what recordings carry */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
 	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
 				 machine's if it is that boot */

@@ -1,0 +1,177 @@
+/*
+ * Finds the carried image of an identity: by build id, or by path, device and inode where there is
+ * none.
+ */
+#include "report/carried_images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/carried.h"
+#include "symbols/image.h"
+
+struct entry {
+	struct mt_carried *from;
+	size_t content;
+	const struct mt_file_record *fields;
+};
+
+struct mt_carried_images {
+	MT_ARRAY(struct entry) entries;
+	struct mt_map64 index; /* hash of an identity, or the next free number after it */
+};
+
+struct mt_carried_images *mt_carried_images_create(void)
+{
+	return calloc(1, sizeof(struct mt_carried_images));
+}
+
+void mt_carried_images_destroy(struct mt_carried_images *images)
+{
+	if (!images)
+		return;
+	mt_array_deinit(&images->entries);
+	mt_map64_deinit(&images->index);
+	free(images);
+}
+
+static bool is_image(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_SKELETON || fields->kind == MT_FILE_VDSO;
+}
+
+static struct mt_text text_of(const void *bytes, size_t size)
+{
+	return (struct mt_text){.bytes = bytes, .size = size};
+}
+
+/* An identity as both sides have it. */
+struct key {
+	struct mt_text build_id, path;
+	uint64_t numbers[4];
+};
+
+static struct key key_of_fields(const struct mt_file_record *fields)
+{
+	return (struct key){fields->build_id,
+			    fields->path,
+			    {fields->major, fields->minor, fields->inode,
+			     fields->inode_generation}};
+}
+
+static struct key key_of_identity(const struct mt_image_identity *identity)
+{
+	return (struct key){text_of(identity->build_id, identity->build_id_size),
+			    text_of(identity->path, strlen(identity->path)),
+			    {identity->device_major, identity->device_minor, identity->inode,
+			     identity->inode_generation}};
+}
+
+static bool same_text(const struct mt_text *a, const struct mt_text *b)
+{
+	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
+}
+
+/* MAP records do not know the generation that MMAP2 records have. */
+static bool same_key(const struct key *a, const struct key *b)
+{
+	if (!same_text(&a->build_id, &b->build_id))
+		return false;
+	if (a->build_id.size)
+		return true;
+	return same_text(&a->path, &b->path) && !memcmp(a->numbers, b->numbers, 3 * 8) &&
+	       (a->numbers[3] == b->numbers[3] || !a->numbers[3] || !b->numbers[3]);
+}
+
+static uint64_t key_hash(const struct key *key)
+{
+	const struct mt_text *text = key->build_id.size ? &key->build_id : &key->path;
+
+	return mt_hash_bytes(text->bytes, text->size, key->build_id.size ? 1 : key->numbers[2]);
+}
+
+static const struct entry *find(const struct mt_carried_images *images, const struct key *key,
+				uint64_t *slot)
+{
+	uint64_t i;
+
+	for (*slot = key_hash(key); mt_map64_get(&images->index, *slot, &i); ++*slot) {
+		struct key there = key_of_fields(images->entries.items[i].fields);
+
+		if (same_key(&there, key))
+			return &images->entries.items[i];
+	}
+	return NULL;
+}
+
+static bool add(struct mt_carried_images *images, struct mt_carried *carried, size_t content)
+{
+	const struct mt_file_record *fields = mt_carried_get(carried, content);
+	struct key key = key_of_fields(fields);
+	struct entry *entry;
+	uint64_t slot;
+
+	if (!is_image(fields) || find(images, &key, &slot))
+		return true;
+	entry = mt_array_push(&images->entries);
+	if (!entry)
+		return false;
+	*entry = (struct entry){carried, content, fields};
+	return mt_map64_put(&images->index, slot, images->entries.count - 1);
+}
+
+bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried)
+{
+	for (size_t i = 0; i < mt_carried_count(carried); i++) {
+		if (!add(images, carried, i))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **out, char **found_at)
+{
+	const uint8_t *bytes = mt_carried_bytes(entry->from, entry->content);
+	struct mt_error *err;
+
+	if (!bytes)
+		return mt_error_create(MT_ERR_FORMAT,
+				       "what the recording carries of it is damaged");
+	err = mt_elf_open_skeleton(bytes, entry->fields->size, "carried image", out);
+	if (!err)
+		*found_at = strdup("carried in the recording");
+	return err;
+}
+
+static struct mt_error *open_kept(const struct mt_carried_images *images,
+				  const struct mt_image_identity *identity, bool unwind,
+				  struct mt_elf **out, char **found_at)
+{
+	struct key key = key_of_identity(identity);
+	uint64_t slot;
+	const struct entry *entry = find(images, &key, &slot);
+
+	if (!entry || !(entry->fields->kept & MT_KEPT_UNWIND) == unwind)
+		return NULL;
+	return open_entry(entry, out, found_at);
+}
+
+static struct mt_error *open_carried(void *context, const struct mt_image_identity *identity,
+				     struct mt_elf **out, char **found_at)
+{
+	return open_kept(context, identity, true, out, found_at);
+}
+
+static struct mt_error *open_names(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	return open_kept(context, identity, false, out, found_at);
+}
+
+const struct mt_image_source mt_image_source_carried = {
+	.name = "carried in the recording", .carried = true, .open = open_carried};
+const struct mt_image_source mt_image_source_carried_names = {
+	.name = "carried in the recording", .carried = true, .open = open_names};

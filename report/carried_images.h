@@ -1,0 +1,29 @@
+/*
+ * The images that recordings carry, as a source of ELF bytes for mt_image_set: one code path reads
+ * them and files.
+ */
+#ifndef MT_REPORT_CARRIED_IMAGES_H
+#define MT_REPORT_CARRIED_IMAGES_H
+
+#include <stdbool.h>
+
+struct mt_carried;
+struct mt_carried_images;
+struct mt_image_source;
+
+/* NULL out of memory. */
+struct mt_carried_images *mt_carried_images_create(void);
+void mt_carried_images_destroy(struct mt_carried_images *images);
+
+/* Adds what one recording carries; borrowed. Of one build id the first counts. False out of memory.
+ */
+bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
+
+/*
+ * The sources "carried": images with unwind tables, which can take a file's place; and images with
+ * names alone, for where nothing better is at hand. context is a struct mt_carried_images.
+ */
+extern const struct mt_image_source mt_image_source_carried;
+extern const struct mt_image_source mt_image_source_carried_names;
+
+#endif
