@@ -22,8 +22,11 @@ struct mt_interval_table;
 /* The numbers of the standard that are used here, under its names. */
 enum {
 	DW_TAG_array_type = 0x01,
+	DW_TAG_class_type = 0x02,
 	DW_TAG_enumeration_type = 0x04,
+	DW_TAG_structure_type = 0x13,
 	DW_TAG_subroutine_type = 0x15,
+	DW_TAG_union_type = 0x17,
 	DW_TAG_inlined_subroutine = 0x1d,
 	DW_TAG_subprogram = 0x2e,
 	DW_TAG_call_site = 0x48,
@@ -108,32 +111,31 @@ enum {
 
 struct mt_abbrev_attribute {
 	uint16_t name, form;
-	uint8_t size;	  /* enum mt_form_size */
+	uint8_t size;	  /* in bytes, where all values of the form have the same; else 0 */
 	int64_t implicit; /* of DW_FORM_implicit_const */
-};
-
-/* How many bytes a value takes, where its form and the unit say that. */
-enum mt_form_size {
-	MT_SIZE_VARIES = 0,
-	MT_SIZE_NONE = 32, /* other small numbers are bytes */
-	MT_SIZE_ADDRESS,
-	MT_SIZE_OFFSET,
 };
 
 struct mt_abbrev {
 	uint64_t code;
 	uint16_t tag;
 	bool has_children;
-	bool has_sibling;
-	size_t first, count;	       /* in the table's attributes */
-	size_t first_skip, skip_count; /* in the table's skips */
+	bool ends_in_sibling;		 /* the last attribute, and a DW_FORM_ref4 */
+	bool is_scope;			 /* a function, or a call that was inlined */
+	bool is_without_code;		 /* entries that no code is in */
+	bool is_rarely_code;		 /* those, and entries that have code only now and then */
+	uint32_t first, count;		 /* in the table's attributes; of scopes only */
+	uint32_t first_skip, skip_count; /* in the table's skips */
 };
 
-/* A step over some values: so many bytes, addresses and offsets, then one whose size varies. */
+/* A step over some values: so many bytes, then one whose size varies. */
 struct mt_abbrev_skip {
 	uint32_t bytes;
-	uint16_t addresses, offsets;
 	uint16_t form; /* 0: none */
+};
+
+/* What a table depends on beside its bytes: the sizes of values in the units that use it. */
+struct mt_abbrev_sizes {
+	uint8_t address, offset, ref_addr;
 };
 
 struct mt_abbrevs {
@@ -159,7 +161,7 @@ struct mt_dwarf {
 	struct mt_span cu_index;	      /* of a .dwp */
 	MT_ARRAY(struct mt_dwarf_unit) units; /* by rising offset; pointers to them hold */
 	MT_ARRAY(struct mt_abbrevs *) tables;
-	struct mt_map64 abbrev_tables; /* offset to index in tables */
+	struct mt_map64 abbrev_tables; /* offset and sizes to index in tables */
 	struct mt_dwarf *supplement;   /* what dwz moved out; NULL: none, or not yet asked */
 	bool supplement_tried;
 	uint64_t budget; /* work that indexing may still do, so that absurd files end soon */
@@ -211,7 +213,7 @@ struct mt_error *mt_dwarf_read_unit(struct mt_dwarf *file, uint64_t offset, uint
 
 /* Reads the table at an offset of .debug_abbrev; *out is the caller's. */
 struct mt_error *mt_abbrevs_read(const struct mt_span *section, uint64_t offset,
-				 struct mt_abbrevs **out);
+				 const struct mt_abbrev_sizes *sizes, struct mt_abbrevs **out);
 void mt_abbrevs_destroy(struct mt_abbrevs *table);
 
 /*
@@ -224,24 +226,67 @@ bool mt_abbrevs_scan(const struct mt_span *section, uint64_t offset, uint64_t co
 /* The next attribute at c; name and form 0 end them. */
 struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c);
 
+/* The same for codes that do not count from 1. */
+const struct mt_abbrev *mt_abbrevs_find_code(const struct mt_abbrevs *table, uint64_t code);
+
 /* The abbreviation of that code, or NULL. */
-const struct mt_abbrev *mt_abbrevs_find(const struct mt_abbrevs *table, uint64_t code);
+static inline const struct mt_abbrev *mt_abbrevs_find(const struct mt_abbrevs *table, uint64_t code)
+{
+	uint64_t index = code - 1;
+
+	if (index < table->items.count && table->items.items[index].code == code)
+		return &table->items.items[index];
+	return mt_abbrevs_find_code(table, code);
+}
 
 /* ---- dwarf_value.c ---- */
 
-/* LEB128 numbers; 64 bits of them. */
-uint64_t mt_dwarf_long_uleb(struct mt_cursor *c);
+/* A LEB128 number and where it ends; NULL past the end. */
+struct mt_dwarf_leb {
+	uint64_t number;
+	const uint8_t *end;
+};
 
-/* Most are one byte. */
+/*
+ * Numbers of more than one byte: 64 bits of them. By value, so that callers' cursors can stay in
+ * registers.
+ */
+struct mt_dwarf_leb mt_dwarf_long_uleb(const uint8_t *pos, const uint8_t *end);
+struct mt_dwarf_leb mt_dwarf_long_sleb(const uint8_t *pos, const uint8_t *end);
+
+static inline uint64_t mt_dwarf_take_leb(struct mt_cursor *c, struct mt_dwarf_leb leb)
+{
+	c->bad |= !leb.end;
+	if (!c->bad)
+		c->pos = leb.end;
+	return c->bad ? 0 : leb.number;
+}
+
+/* LEB128 numbers; most are one byte. */
 static inline uint64_t mt_dwarf_uleb(struct mt_cursor *c)
 {
 	if (!c->bad && c->pos < c->end && *c->pos < 0x80)
 		return *c->pos++;
-	return mt_dwarf_long_uleb(c);
+	if (!c->bad && c->end - c->pos > 1 && c->pos[1] < 0x80) {
+		c->pos += 2;
+		return (c->pos[-2] & 0x7fU) | (uint64_t)c->pos[-1] << 7;
+	}
+	return mt_dwarf_take_leb(c, mt_dwarf_long_uleb(c->pos, c->end));
 }
 
 /* The same, signed. */
-int64_t mt_dwarf_sleb(struct mt_cursor *c);
+static inline int64_t mt_dwarf_sleb(struct mt_cursor *c)
+{
+	if (!c->bad && c->pos < c->end && *c->pos < 0x80)
+		return (int64_t)((uint64_t)*c->pos++ << 57) >> 57;
+	if (!c->bad && c->end - c->pos > 1 && c->pos[1] < 0x80) {
+		c->pos += 2;
+		return (int64_t)((c->pos[-2] & UINT64_C(0x7f)) << 50 | (uint64_t)c->pos[-1]
+									       << 57) >>
+		       50;
+	}
+	return (int64_t)mt_dwarf_take_leb(c, mt_dwarf_long_sleb(c->pos, c->end));
+}
 
 /* An offset of 4 or 8 bytes. */
 uint64_t mt_dwarf_offset(struct mt_cursor *c, uint8_t size);
@@ -304,9 +349,10 @@ struct mt_error *mt_dwarf_splits_find(struct mt_dwarf_splits *splits,
 
 /* ---- dwarf_line.c ---- */
 
-struct mt_line_row {
-	uint64_t address;
-	uint32_t file, line; /* line 0: none; so is the end of a sequence */
+/* Which addresses are code at all: what the linker dropped is not. */
+struct mt_code_filter {
+	bool (*is_code)(const void *context, uint64_t address);
+	const void *context;
 };
 
 struct mt_line_file {
@@ -315,22 +361,64 @@ struct mt_line_file {
 	char *path; /* joined, once asked for */
 };
 
+/* What an opcode above the standard ones does. */
+struct mt_line_special {
+	uint16_t advance;
+	int16_t line;
+};
+
+/* How programs are to be read. */
+struct mt_line_rules {
+	uint8_t minimum_length, line_range, opcode_base;
+	int8_t line_base;
+	uint8_t lengths[256]; /* of the operands of standard opcodes */
+	struct mt_line_special special[256];
+};
+
+/* Where a program can be taken up again. */
+struct mt_line_mark {
+	uint64_t address;
+	uint32_t position, file, line; /* position in the program */
+};
+
+/* A run of addresses. */
+struct mt_line_sequence {
+	uint64_t start, end;
+	size_t mark, mark_count;
+};
+
 struct mt_line_table {
-	MT_ARRAY(struct mt_line_row) rows; /* by address */
+	const struct mt_line_rules *rules;
+	struct mt_span program;
+	MT_ARRAY(struct mt_line_mark) marks;
+	MT_ARRAY(struct mt_line_sequence) sequences; /* by address */
 	MT_ARRAY(struct mt_line_file) files;
 	MT_ARRAY(const char *) directories;
 	const char *comp_dir;
 	uint32_t first_file; /* number of files[0] */
 };
 
-/* Reads a unit's line program; code tells which addresses are code at all. */
+/* The rules of all programs read so far; nearly always one. All-zero is none yet. */
+struct mt_line_rule_set {
+	MT_ARRAY(struct mt_line_rules *) items;
+};
+
+void mt_line_rule_set_deinit(struct mt_line_rule_set *rules);
+
+/* Runs a unit's line program once. The table borrows the file's bytes and the rules. */
 struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
-				    bool (*is_code)(const void *context, uint64_t address),
-				    const void *context, struct mt_line_table *out);
+				    const struct mt_code_filter *filter,
+				    struct mt_line_rule_set *rules, struct mt_line_table *out);
 void mt_line_table_deinit(struct mt_line_table *table);
 
-/* The row that covers an address, or NULL. */
-const struct mt_line_row *mt_line_table_find(const struct mt_line_table *table, uint64_t address);
+/* A row of the table: file and line. */
+struct mt_line_row {
+	uint32_t file, line;
+};
+
+/* The row that covers an address; false where there is none. */
+bool mt_line_table_find(const struct mt_line_table *table, uint64_t address,
+			struct mt_line_row *out);
 
 /* A file's path, or NULL; borrowed from the table. */
 const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
@@ -341,7 +429,6 @@ const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
 
 /* A function with code, or a call that was inlined into one. */
 struct mt_scope {
-	struct mt_dwarf_unit *unit;
 	uint64_t entry;	  /* its offset */
 	const char *name; /* once asked for */
 	uint32_t parent;  /* the scope that an inlined call stands in; MT_SCOPE_NONE: a function */
@@ -349,18 +436,35 @@ struct mt_scope {
 	bool named, mangled;
 };
 
-struct mt_scopes {
-	MT_ARRAY(struct mt_scope) items;
-	struct mt_interval_table *table; /* address to the innermost scope */
+/* A function with code, whose entries are read when the first address in it is asked for. */
+struct mt_scope_function {
+	uint64_t entry, end; /* with its children, in .debug_info */
+	bool read;
+	struct mt_interval_table *table; /* address to the innermost scope; NULL: not yet */
 };
 
-/* Walks all entries of a unit. */
-struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit,
-				bool (*is_code)(const void *context, uint64_t address),
-				const void *context, struct mt_scopes *out);
+struct mt_scopes {
+	struct mt_dwarf_unit *unit;
+	struct mt_code_filter filter;
+	MT_ARRAY(struct mt_scope) items;
+	MT_ARRAY(struct mt_scope_function) functions;
+	struct mt_interval_table *outline; /* address to function */
+	struct mt_interval_table *whole;   /* address to scope, all of the unit; NULL: not needed */
+	bool whole_read;
+};
+
+/* Lists the functions of a unit; what damage leaves of them is in *out all the same. */
+struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code_filter *filter,
+				struct mt_scopes *out);
 void mt_scopes_deinit(struct mt_scopes *scopes);
 
+/*
+ * The innermost scope at an address, or MT_SCOPE_NONE; *out is set whatever is given. Pointers to
+ * scopes hold until the next call.
+ */
+struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out);
+
 /* A scope's name as the DWARF has it, *mangled where it is a linkage name; NULL without one. */
-const char *mt_scope_name(struct mt_scope *scope, bool *mangled);
+const char *mt_scope_name(struct mt_dwarf_unit *unit, struct mt_scope *scope, bool *mangled);
 
 #endif

@@ -9,7 +9,11 @@
 
 MT_DEFINE_CLEANUP(mt_abbrevs, struct mt_abbrevs)
 
-struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
+enum {
+	ATTRIBUTES_MAX = 16 << 20, /* of one table; the largest seen have 20 K */
+};
+
+static inline struct mt_abbrev_attribute read_attribute(struct mt_cursor *c)
 {
 	struct mt_abbrev_attribute attribute = {0};
 	uint64_t name = mt_dwarf_uleb(c), form = mt_dwarf_uleb(c);
@@ -25,42 +29,39 @@ struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
 	return attribute;
 }
 
-static uint8_t form_size(uint16_t form)
+struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
+{
+	return read_attribute(c);
+}
+
+/* How many bytes a value of the form takes; 0 where that varies, or it takes none. */
+static uint8_t form_size(uint16_t form, const struct mt_abbrev_sizes *unit)
 {
 	static const uint8_t sizes[] = {
-		[DW_FORM_data1] = 1,
-		[DW_FORM_flag] = 1,
-		[DW_FORM_ref1] = 1,
-		[DW_FORM_strx1] = 1,
-		[DW_FORM_addrx1] = 1,
-		[DW_FORM_data2] = 2,
-		[DW_FORM_ref2] = 2,
-		[DW_FORM_strx2] = 2,
-		[DW_FORM_addrx2] = 2,
-		[DW_FORM_strx3] = 3,
-		[DW_FORM_addrx3] = 3,
-		[DW_FORM_data4] = 4,
-		[DW_FORM_ref4] = 4,
-		[DW_FORM_strx4] = 4,
-		[DW_FORM_addrx4] = 4,
-		[DW_FORM_ref_sup4] = 4,
-		[DW_FORM_data8] = 8,
-		[DW_FORM_ref8] = 8,
-		[DW_FORM_ref_sig8] = 8,
-		[DW_FORM_ref_sup8] = 8,
-		[DW_FORM_data16] = 16,
-		[DW_FORM_flag_present] = MT_SIZE_NONE,
-		[DW_FORM_implicit_const] = MT_SIZE_NONE,
-		[DW_FORM_addr] = MT_SIZE_ADDRESS,
-		[DW_FORM_strp] = MT_SIZE_OFFSET,
-		[DW_FORM_line_strp] = MT_SIZE_OFFSET,
-		[DW_FORM_sec_offset] = MT_SIZE_OFFSET,
-		[DW_FORM_strp_sup] = MT_SIZE_OFFSET,
+		[DW_FORM_data1] = 1,	[DW_FORM_flag] = 1,	[DW_FORM_ref1] = 1,
+		[DW_FORM_strx1] = 1,	[DW_FORM_addrx1] = 1,	[DW_FORM_data2] = 2,
+		[DW_FORM_ref2] = 2,	[DW_FORM_strx2] = 2,	[DW_FORM_addrx2] = 2,
+		[DW_FORM_strx3] = 3,	[DW_FORM_addrx3] = 3,	[DW_FORM_data4] = 4,
+		[DW_FORM_ref4] = 4,	[DW_FORM_strx4] = 4,	[DW_FORM_addrx4] = 4,
+		[DW_FORM_ref_sup4] = 4, [DW_FORM_data8] = 8,	[DW_FORM_ref8] = 8,
+		[DW_FORM_ref_sig8] = 8, [DW_FORM_ref_sup8] = 8, [DW_FORM_data16] = 16,
 	};
 
-	if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt)
-		return MT_SIZE_OFFSET;
-	return form < sizeof(sizes) ? sizes[form] : MT_SIZE_VARIES;
+	switch (form) {
+	case DW_FORM_addr:
+		return unit->address;
+	case DW_FORM_ref_addr:
+		return unit->ref_addr;
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_sec_offset:
+	case DW_FORM_strp_sup:
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_GNU_strp_alt:
+		return unit->offset;
+	default:
+		return form < sizeof(sizes) ? sizes[form] : 0;
+	}
 }
 
 /* Adds a value to the steps over an entry; false out of memory. */
@@ -70,44 +71,72 @@ static bool add_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
 	struct mt_abbrev_skip *skip =
 		abbrev->skip_count ? &table->skips.items[table->skips.count - 1] : NULL;
 
-	if (!skip || skip->form || skip->addresses == UINT16_MAX || skip->offsets == UINT16_MAX) {
+	if (attribute->form == DW_FORM_flag_present || attribute->form == DW_FORM_implicit_const)
+		return true;
+	if (!skip || skip->form) {
 		skip = mt_array_push(&table->skips);
 		if (!skip)
 			return false;
 		abbrev->skip_count++;
 	}
-	if (attribute->size == MT_SIZE_ADDRESS)
-		skip->addresses++;
-	else if (attribute->size == MT_SIZE_OFFSET)
-		skip->offsets++;
-	else if (attribute->size == MT_SIZE_VARIES)
-		skip->form = attribute->form;
-	else if (attribute->size != MT_SIZE_NONE)
+	if (attribute->size)
 		skip->bytes += attribute->size;
+	else
+		skip->form = attribute->form;
 	return true;
 }
 
-static bool read_attributes(struct mt_cursor *c, struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+static bool read_attributes(struct mt_cursor *c, const struct mt_abbrev_sizes *sizes,
+			    struct mt_abbrevs *table, struct mt_abbrev *abbrev)
 {
-	abbrev->first = table->attributes.count;
-	abbrev->first_skip = table->skips.count;
+	abbrev->first = (uint32_t)table->attributes.count;
+	abbrev->first_skip = (uint32_t)table->skips.count;
 	for (;;) {
-		struct mt_abbrev_attribute attribute = mt_abbrev_attribute_read(c), *kept;
+		struct mt_abbrev_attribute attribute = read_attribute(c), *kept;
 
 		if (!attribute.name && !attribute.form)
 			break;
-		attribute.size = form_size(attribute.form);
-		abbrev->has_sibling |= attribute.name == DW_AT_sibling;
+		attribute.size = form_size(attribute.form, sizes);
+		abbrev->ends_in_sibling =
+			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
+		if (!add_skip(table, abbrev, &attribute))
+			return false;
+		if (!abbrev->is_scope)
+			continue;
 		kept = mt_array_push(&table->attributes);
-		if (!kept || !add_skip(table, abbrev, &attribute))
+		if (!kept)
 			return false;
 		*kept = attribute;
 	}
-	abbrev->count = table->attributes.count - abbrev->first;
+	abbrev->count = (uint32_t)table->attributes.count - abbrev->first;
 	return true;
 }
 
-static struct mt_error *read_table(struct mt_cursor *c, struct mt_abbrevs *table)
+static void classify(struct mt_abbrev *abbrev)
+{
+	switch (abbrev->tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+		abbrev->is_scope = true;
+		break;
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site:
+	case DW_TAG_array_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_subroutine_type:
+		abbrev->is_without_code = true;
+		abbrev->is_rarely_code = true;
+		break;
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+		abbrev->is_rarely_code = true;
+		break;
+	}
+}
+
+static struct mt_error *read_table(struct mt_cursor *c, const struct mt_abbrev_sizes *sizes,
+				   struct mt_abbrevs *table)
 {
 	for (;;) {
 		uint64_t code = mt_dwarf_uleb(c), tag;
@@ -124,8 +153,11 @@ static struct mt_error *read_table(struct mt_cursor *c, struct mt_abbrevs *table
 		abbrev->code = code;
 		abbrev->tag = tag > UINT16_MAX ? 0 : (uint16_t)tag;
 		abbrev->has_children = mt_cursor_u8(c);
-		if (!read_attributes(c, table, abbrev))
+		classify(abbrev);
+		if (!read_attributes(c, sizes, table, abbrev))
 			return mt_error_nomem();
+		if (table->attributes.count > ATTRIBUTES_MAX || table->skips.count > ATTRIBUTES_MAX)
+			return mt_error_create(MT_ERR_FORMAT, ".debug_abbrev has an absurd table");
 		if (code != table->items.count &&
 		    !mt_map64_put(&table->by_code, code, table->items.count - 1))
 			return mt_error_nomem();
@@ -141,11 +173,11 @@ static struct mt_cursor cursor_at(const struct mt_span *section, uint64_t offset
 }
 
 struct mt_error *mt_abbrevs_read(const struct mt_span *section, uint64_t offset,
-				 struct mt_abbrevs **out)
+				 const struct mt_abbrev_sizes *sizes, struct mt_abbrevs **out)
 {
 	MT_CLEANUP(mt_abbrevs_destroy_p) struct mt_abbrevs *table = calloc(1, sizeof(*table));
 	struct mt_cursor c = cursor_at(section, offset);
-	struct mt_error *err = table ? read_table(&c, table) : mt_error_nomem();
+	struct mt_error *err = table ? read_table(&c, sizes, table) : mt_error_nomem();
 
 	if (!err)
 		*out = MT_TAKE(table);
@@ -163,12 +195,10 @@ void mt_abbrevs_destroy(struct mt_abbrevs *table)
 	free(table);
 }
 
-const struct mt_abbrev *mt_abbrevs_find(const struct mt_abbrevs *table, uint64_t code)
+const struct mt_abbrev *mt_abbrevs_find_code(const struct mt_abbrevs *table, uint64_t code)
 {
-	uint64_t index = code - 1;
+	uint64_t index;
 
-	if (index < table->items.count && table->items.items[index].code == code)
-		return &table->items.items[index];
 	return mt_map64_get(&table->by_code, code, &index) ? &table->items.items[index] : NULL;
 }
 
@@ -186,7 +216,7 @@ bool mt_abbrevs_scan(const struct mt_span *section, uint64_t offset, uint64_t co
 		if (c->bad || !found || found == code)
 			return !c->bad && found;
 		do
-			attribute = mt_abbrev_attribute_read(c);
+			attribute = read_attribute(c);
 		while (attribute.name || attribute.form);
 		if (c->bad || (uint64_t)(c->pos - from) > *budget)
 			return false;

@@ -1,6 +1,9 @@
 /*
- * Line programs, versions 2 to 5: run once, into rows sorted by address.
+ * Line programs, versions 2 to 5: run once, leaving marks from which a program is run again, a few
+ * opcodes long, when an address is asked for. That takes a fraction of the memory that all rows
+ * would, and of the time to write them.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,20 +16,16 @@ enum {
 	LNS_ADVANCE_PC = 2,
 	LNS_ADVANCE_LINE = 3,
 	LNS_SET_FILE = 4,
+	LNS_SET_COLUMN = 5,
+	LNS_NEGATE_STATEMENT = 6,
 	LNS_CONST_ADD_PC = 8,
 	LNS_FIXED_ADVANCE_PC = 9,
 	LNE_END_SEQUENCE = 1,
 	LNE_SET_ADDRESS = 2,
-	LNE_DEFINE_FILE = 3,
 	LNCT_PATH = 1,
 	LNCT_DIRECTORY_INDEX = 2,
 	FORMATS_MAX = 256,
-};
-
-/* Rows of one run of addresses, from `first` to the end of the sequence. */
-struct sequence {
-	uint64_t start, end;
-	size_t first, count; /* in the program's rows */
+	MARK_BYTES = 128, /* of a program, from one mark to the next */
 };
 
 struct program {
@@ -35,22 +34,10 @@ struct program {
 	struct mt_line_table *table;
 	struct mt_cursor c;
 	uint16_t version;
-	uint8_t minimum_length, line_range, opcode_base;
-	int8_t line_base;
-	const uint8_t *lengths; /* of the operands of standard opcodes */
-	MT_ARRAY(struct mt_line_row) rows;
-	MT_ARRAY(struct sequence) sequences;
-	size_t sequence_start;
+	struct mt_line_rules rules;
+	const struct mt_code_filter *filter;
 	bool nomem;
-	/* the state machine's registers */
-	uint64_t address, line, file;
 };
-
-static void program_deinit(struct program *p)
-{
-	mt_array_deinit(&p->rows);
-	mt_array_deinit(&p->sequences);
-}
 
 static struct mt_error *bad(const struct program *p, const char *what)
 {
@@ -163,15 +150,16 @@ static struct mt_error *read_header(struct program *p)
 	length = mt_dwarf_offset(&p->c, p->forms.offset_size);
 	program = p->c;
 	mt_cursor_bytes(&program, length);
-	p->minimum_length = mt_cursor_u8(&p->c);
+	p->rules.minimum_length = mt_cursor_u8(&p->c);
 	if (p->version >= 4)
 		mt_cursor_u8(&p->c); /* operations in one instruction: not on our machines */
 	mt_cursor_u8(&p->c);	     /* is_stmt at the start */
-	p->line_base = (int8_t)mt_cursor_u8(&p->c);
-	p->line_range = mt_cursor_u8(&p->c);
-	p->opcode_base = mt_cursor_u8(&p->c);
-	p->lengths = mt_cursor_bytes(&p->c, p->opcode_base ? p->opcode_base - 1 : 0);
-	if (p->c.bad || program.bad || !p->line_range || !p->opcode_base)
+	p->rules.line_base = (int8_t)mt_cursor_u8(&p->c);
+	p->rules.line_range = mt_cursor_u8(&p->c);
+	p->rules.opcode_base = mt_cursor_u8(&p->c);
+	for (unsigned int i = 1; i < p->rules.opcode_base; i++)
+		p->rules.lengths[i] = mt_cursor_u8(&p->c);
+	if (p->c.bad || program.bad || !p->rules.line_range || !p->rules.opcode_base)
 		return bad(p, "header cut short");
 	if (!(p->version == 5 ? read_table_5(p, false) && read_table_5(p, true) : read_names(p)))
 		return p->nomem ? mt_error_nomem() : bad(p, "corrupt list of files");
@@ -179,186 +167,292 @@ static struct mt_error *read_header(struct program *p)
 	return NULL;
 }
 
+/* ---- Rules ---- */
+
+static void count_special(struct mt_line_rules *rules)
+{
+	for (unsigned int opcode = rules->opcode_base; opcode < 256; opcode++) {
+		unsigned int special = opcode - rules->opcode_base;
+
+		rules->special[opcode].advance =
+			(uint16_t)(special / rules->line_range * rules->minimum_length);
+		rules->special[opcode].line =
+			(int16_t)(rules->line_base + (int)(special % rules->line_range));
+	}
+}
+
+/* The kept rules that are the same; NULL out of memory. */
+static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
+					      const struct mt_line_rules *rules)
+{
+	struct mt_line_rules **slot, *kept;
+
+	for (size_t i = set->items.count; i-- > 0;) {
+		if (!memcmp(set->items.items[i], rules, offsetof(struct mt_line_rules, special)))
+			return set->items.items[i];
+	}
+	kept = malloc(sizeof(*kept));
+	slot = kept ? mt_array_push(&set->items) : NULL;
+	if (!slot) {
+		free(kept);
+		return NULL;
+	}
+	*kept = *rules;
+	count_special(kept);
+	return *slot = kept;
+}
+
+void mt_line_rule_set_deinit(struct mt_line_rule_set *rules)
+{
+	for (size_t i = 0; i < rules->items.count; i++)
+		free(rules->items.items[i]);
+	mt_array_deinit(&rules->items);
+}
+
 /* ---- Program ---- */
 
-static void reset(struct program *p)
+/* The state machine. It lives in local variables: nothing points to it, so that it is registers. */
+struct machine {
+	struct mt_cursor c;
+	uint64_t address;
+	uint32_t line, file;
+};
+
+/* What an opcode brought about. */
+enum step {
+	STEP_ON,
+	STEP_ROW,
+	STEP_END, /* of a sequence */
+	STEP_BAD,
+};
+
+/* By value: see struct machine. */
+struct extended {
+	uint64_t address;
+	const uint8_t *end;
+	enum step step;
+};
+
+static __attribute__((noinline)) struct extended run_extended(struct mt_cursor c, uint64_t address)
 {
-	p->address = 0;
-	p->line = p->file = 1;
-	p->sequence_start = p->rows.count;
-}
+	uint64_t length = mt_dwarf_uleb(&c);
+	struct mt_cursor operands = mt_cursor_sub(&c, length);
+	struct extended did = {.address = address, .end = c.pos, .step = STEP_ON};
 
-/* Rows of one address: the last one counts. Addresses do not fall within a sequence. */
-static bool add_row(struct program *p, bool end)
-{
-	struct mt_line_row *last =
-		p->rows.count > p->sequence_start ? &p->rows.items[p->rows.count - 1] : NULL;
-	struct mt_line_row row = {p->address, (uint32_t)p->file, (uint32_t)p->line};
-
-	if (end || p->line > UINT32_MAX || p->file > UINT32_MAX)
-		row.line = row.file = 0;
-	if (last && p->address < last->address)
-		return true;
-	if (!last || last->address != p->address) {
-		last = mt_array_push(&p->rows);
-		p->nomem |= !last;
-		if (!last)
-			return false;
-	}
-	*last = row;
-	return true;
-}
-
-static bool end_sequence(struct program *p)
-{
-	struct sequence *sequence;
-	size_t first = p->sequence_start;
-
-	if (!add_row(p, true))
-		return false;
-	if (p->rows.count > first + 1) {
-		sequence = mt_array_push(&p->sequences);
-		p->nomem |= !sequence;
-		if (!sequence)
-			return false;
-		*sequence = (struct sequence){p->rows.items[first].address,
-					      p->rows.items[p->rows.count - 1].address, first,
-					      p->rows.count - first};
-	}
-	reset(p);
-	return true;
-}
-
-static bool run_extended(struct program *p)
-{
-	uint64_t length = mt_dwarf_uleb(&p->c);
-	struct mt_cursor c = mt_cursor_sub(&p->c, length);
-	const char *name;
-
-	switch (mt_cursor_u8(&c)) {
+	switch (mt_cursor_u8(&operands)) {
 	case LNE_END_SEQUENCE:
-		return end_sequence(p);
-	case LNE_SET_ADDRESS:
-		p->address = mt_dwarf_address(&c, mt_cursor_left(&c) == 8 ? 8 : 4);
+		did.step = STEP_END;
 		break;
-	case LNE_DEFINE_FILE:
-		name = mt_cursor_cstring(&c);
-		if (!c.bad && !add_file(p, name, mt_dwarf_uleb(&c)))
-			return false;
+	case LNE_SET_ADDRESS:
+		did.address = mt_dwarf_address(&operands, mt_cursor_left(&operands) == 8 ? 8 : 4);
 		break;
 	}
-	return !p->c.bad;
+	if (c.bad || (operands.bad && did.step == STEP_ON && length))
+		did.step = STEP_BAD;
+	return did;
 }
 
-static bool run_standard(struct program *p, uint8_t opcode)
+static inline __attribute__((always_inline)) enum step run_standard(
+	const struct mt_line_rules *rules, struct machine *m, uint8_t opcode)
 {
 	switch (opcode) {
 	case LNS_COPY:
-		return add_row(p, false);
+		return STEP_ROW;
 	case LNS_ADVANCE_PC:
-		p->address += mt_dwarf_uleb(&p->c) * p->minimum_length;
+		m->address += mt_dwarf_uleb(&m->c) * rules->minimum_length;
 		break;
 	case LNS_ADVANCE_LINE:
-		p->line += (uint64_t)mt_dwarf_sleb(&p->c);
+		m->line += (uint32_t)mt_dwarf_sleb(&m->c);
 		break;
 	case LNS_SET_FILE:
-		p->file = mt_dwarf_uleb(&p->c);
+		m->file = (uint32_t)mt_dwarf_uleb(&m->c);
+		break;
+	case LNS_SET_COLUMN:
+		mt_dwarf_uleb(&m->c);
+		break;
+	case LNS_NEGATE_STATEMENT:
 		break;
 	case LNS_CONST_ADD_PC:
-		p->address +=
-			(uint64_t)((255 - p->opcode_base) / p->line_range) * p->minimum_length;
+		m->address += rules->special[255].advance;
 		break;
 	case LNS_FIXED_ADVANCE_PC:
-		p->address += mt_cursor_u16(&p->c);
+		m->address += mt_cursor_u16(&m->c);
 		break;
-	default: /* flags that nobody asks for here, and what later versions may add */
-		for (uint8_t i = 0; i < p->lengths[opcode - 1]; i++)
-			mt_dwarf_uleb(&p->c);
+	default: /* what nobody asks for here: columns, flags, what later versions may add */
+		for (uint8_t i = rules->lengths[opcode]; i; i--)
+			mt_dwarf_uleb(&m->c);
 	}
-	return !p->c.bad;
+	return m->c.bad ? STEP_BAD : STEP_ON;
+}
+
+/* Runs one opcode; m->c has one. */
+static inline __attribute__((always_inline)) enum step run_opcode(const struct mt_line_rules *rules,
+								  struct machine *m)
+{
+	uint8_t opcode = *m->c.pos++;
+	struct extended did;
+
+	if (opcode >= rules->opcode_base) {
+		m->address += rules->special[opcode].advance;
+		m->line += (uint32_t)(int32_t)rules->special[opcode].line;
+		return STEP_ROW;
+	}
+	if (opcode)
+		return run_standard(rules, m, opcode);
+	did = run_extended(m->c, m->address);
+	m->address = did.address;
+	m->c.pos = did.end;
+	return did.step;
+}
+
+static void reset(struct machine *m)
+{
+	m->address = 0;
+	m->line = m->file = 1;
+}
+
+static bool add_mark(struct mt_line_table *table, const struct machine *m)
+{
+	struct mt_line_mark *mark = mt_array_push(&table->marks);
+
+	if (mark) {
+		mark->address = m->address;
+		mark->position = (uint32_t)(m->c.pos - table->program.bytes);
+		mark->file = m->file;
+		mark->line = m->line;
+	}
+	return mark;
+}
+
+/*
+ * Runs up to the first opcode behind `limit`, or the end of a sequence; *start becomes the address
+ * of the first row. Addresses do not fall within a sequence.
+ */
+static __attribute__((noinline)) enum step run_some(const struct mt_line_rules *rules,
+						    const uint8_t *limit, struct machine *machine,
+						    uint64_t *start)
+{
+	struct machine m = *machine;
+	uint64_t first = *start;
+	enum step step = STEP_ON;
+
+	while (step < STEP_END && m.c.pos < limit) {
+		step = run_opcode(rules, &m);
+		if (step == STEP_ROW && m.address < first)
+			first = m.address;
+	}
+	*machine = m;
+	*start = first;
+	return step;
+}
+
+/* Keeps a sequence with code that is there; false out of memory. */
+static bool end_sequence(struct program *p, uint64_t start, uint64_t end, size_t first_mark)
+{
+	struct mt_line_table *table = p->table;
+	struct mt_line_sequence *sequence;
+
+	if (start >= end || !p->filter->is_code(p->filter->context, start)) {
+		table->marks.count = first_mark;
+		return true;
+	}
+	sequence = mt_array_push(&table->sequences);
+	if (sequence)
+		*sequence = (struct mt_line_sequence){start, end, first_mark,
+						      table->marks.count - first_mark};
+	return sequence;
+}
+
+/* One sequence; false out of memory, or at the end of the program. */
+static enum step run_sequence(struct program *p, struct machine *m)
+{
+	size_t first_mark = p->table->marks.count;
+	uint64_t start = UINT64_MAX;
+	enum step step = STEP_ON;
+
+	reset(m);
+	while (step < STEP_END && m->c.pos < m->c.end) {
+		size_t left = (size_t)(m->c.end - m->c.pos);
+
+		p->nomem |= !add_mark(p->table, m);
+		if (p->nomem)
+			return STEP_BAD;
+		step = run_some(p->table->rules, m->c.pos + (left < MARK_BYTES ? left : MARK_BYTES),
+				m, &start);
+	}
+	if (step == STEP_END)
+		p->nomem |= !end_sequence(p, start, m->address, first_mark);
+	else
+		p->table->marks.count = first_mark;
+	return p->nomem ? STEP_BAD : step;
+}
+
+static int compare_sequences(const void *a, const void *b)
+{
+	const struct mt_line_sequence *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->mark < y->mark ? -1 : 1;
+}
+
+/* By address; of two that overlap, the first is kept. */
+static void sort_sequences(struct mt_line_table *table)
+{
+	struct mt_line_sequence *items = table->sequences.items;
+	size_t kept = 0;
+
+	if (table->sequences.count > 1)
+		qsort(items, table->sequences.count, sizeof(*items), compare_sequences);
+	for (size_t i = 0; i < table->sequences.count; i++) {
+		if (!kept || items[i].start >= items[kept - 1].end)
+			items[kept++] = items[i];
+	}
+	table->sequences.count = kept;
 }
 
 static struct mt_error *run(struct program *p)
 {
-	bool good = true;
+	struct machine m = {.c = p->c};
+	enum step step = STEP_END;
 
-	reset(p);
-	while (good && mt_cursor_left(&p->c)) {
-		uint8_t opcode = mt_cursor_u8(&p->c), special;
-
-		if (!opcode) {
-			good = run_extended(p);
-		} else if (opcode < p->opcode_base) {
-			good = run_standard(p, opcode);
-		} else {
-			special = opcode - p->opcode_base;
-			p->address += (uint64_t)(special / p->line_range) * p->minimum_length;
-			p->line += (uint64_t)(p->line_base + special % p->line_range);
-			good = add_row(p, false);
-		}
-	}
+	if (mt_cursor_left(&p->c) > UINT32_MAX)
+		return bad(p, "absurdly long");
+	if (!mt_array_reserve(&p->table->marks, mt_cursor_left(&p->c) / MARK_BYTES + 1))
+		return mt_error_nomem();
+	p->table->program = (struct mt_span){.bytes = p->c.pos, .size = mt_cursor_left(&p->c)};
+	while (step == STEP_END && m.c.pos < m.c.end)
+		step = run_sequence(p, &m);
+	sort_sequences(p->table);
 	if (p->nomem)
 		return mt_error_nomem();
-	return good ? NULL : bad(p, "program cut short");
-}
-
-/* ---- Rows ---- */
-
-static int compare_sequences(const void *a, const void *b)
-{
-	const struct sequence *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->first < y->first ? -1 : 1;
-}
-
-/* Puts the sequences of code that is there in order; of two that overlap, the first is kept. */
-static bool sort_rows(struct program *p, bool (*is_code)(const void *context, uint64_t address),
-		      const void *context)
-{
-	struct mt_line_table *table = p->table;
-	uint64_t end = 0;
-
-	if (p->sequences.count)
-		qsort(p->sequences.items, p->sequences.count, sizeof(*p->sequences.items),
-		      compare_sequences);
-	if (!mt_array_reserve(&table->rows, p->rows.count))
-		return false;
-	for (size_t i = 0; i < p->sequences.count; i++) {
-		const struct sequence *s = &p->sequences.items[i];
-
-		if (s->start < end || !is_code(context, s->start))
-			continue;
-		memcpy(table->rows.items + table->rows.count, p->rows.items + s->first,
-		       s->count * sizeof(*p->rows.items));
-		table->rows.count += s->count;
-		end = s->end;
-	}
-	return true;
+	return step == STEP_BAD ? bad(p, "program cut short") : NULL;
 }
 
 struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
-				    bool (*is_code)(const void *context, uint64_t address),
-				    const void *context, struct mt_line_table *out)
+				    const struct mt_code_filter *filter,
+				    struct mt_line_rule_set *rules, struct mt_line_table *out)
 {
 	MT_CLEANUP(mt_line_table_deinit)
 	struct mt_line_table table = {.comp_dir = unit->comp_dir};
-	MT_CLEANUP(program_deinit)
-	struct program program = {.unit = unit, .forms = *unit, .table = &table};
+	struct program program = {
+		.unit = unit,
+		.forms = *unit,
+		.filter = filter,
+		.table = &table,
+	};
 	struct mt_error *err;
 
 	if (!unit->line_list.form)
 		return NULL;
 	err = read_header(&program);
-	err = err ? err : run(&program);
+	if (!err) {
+		table.rules = keep_rules(rules, &program.rules);
+		err = table.rules ? run(&program) : mt_error_nomem();
+	}
 	if (err && err->kind == MT_ERR_NOMEM)
 		return err;
 	/* what came before the damage holds */
-	if (!sort_rows(&program, is_code, context)) {
-		mt_error_destroy(err);
-		return mt_error_nomem();
-	}
 	*out = table;
 	table = (struct mt_line_table){0};
 	return err;
@@ -368,25 +462,87 @@ void mt_line_table_deinit(struct mt_line_table *table)
 {
 	for (size_t i = 0; i < table->files.count; i++)
 		free(table->files.items[i].path);
-	mt_array_deinit(&table->rows);
+	mt_array_deinit(&table->marks);
+	mt_array_deinit(&table->sequences);
 	mt_array_deinit(&table->files);
 	mt_array_deinit(&table->directories);
 }
 
-const struct mt_line_row *mt_line_table_find(const struct mt_line_table *table, uint64_t address)
+/* ---- Answers ---- */
+
+static const struct mt_line_sequence *find_sequence(const struct mt_line_table *table,
+						    uint64_t address)
 {
-	const struct mt_line_row *rows = table->rows.items;
-	size_t low = 0, high = table->rows.count;
+	const struct mt_line_sequence *items = table->sequences.items;
+	size_t low = 0, high = table->sequences.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (rows[middle].address <= address)
+		if (items[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && rows[low - 1].line ? &rows[low - 1] : NULL;
+	return low && address < items[low - 1].end ? &items[low - 1] : NULL;
+}
+
+/* The last mark of a sequence that is not behind an address; its first where all are. */
+static size_t find_mark(const struct mt_line_table *table, const struct mt_line_sequence *sequence,
+			uint64_t address)
+{
+	const struct mt_line_mark *marks = table->marks.items + sequence->mark;
+	size_t low = 0, high = sequence->mark_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (marks[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+/* The last row up to an address among those behind a mark; false where there is none. */
+static bool find_row(const struct mt_line_table *table, const struct mt_line_mark *mark,
+		     uint64_t address, struct mt_line_row *out)
+{
+	struct machine m = {.address = mark->address, .line = mark->line, .file = mark->file};
+	enum step step = STEP_ON;
+	bool found = false;
+
+	m.c = mt_cursor_init(table->program.bytes + mark->position,
+			     table->program.size - mark->position);
+	while (step < STEP_END && m.c.pos < m.c.end) {
+		step = run_opcode(table->rules, &m);
+		if (step != STEP_ROW)
+			continue;
+		if (m.address > address)
+			break;
+		*out = (struct mt_line_row){m.file, m.line};
+		found = true;
+	}
+	return found;
+}
+
+bool mt_line_table_find(const struct mt_line_table *table, uint64_t address,
+			struct mt_line_row *out)
+{
+	const struct mt_line_sequence *sequence = find_sequence(table, address);
+	struct mt_line_row row = {0};
+	size_t mark;
+
+	if (!sequence)
+		return false;
+	mark = find_mark(table, sequence, address);
+	/* the row may be one that was made before the mark */
+	while (!find_row(table, &table->marks.items[sequence->mark + mark], address, &row) && mark)
+		mark--;
+	if (row.line)
+		*out = row;
+	return row.line;
 }
 
 static char *join(const char *base, const char *directory, const char *name)

@@ -1,6 +1,11 @@
 /*
- * The functions of a unit and the calls that were inlined into them: one walk over all entries,
- * into a table of intervals.
+ * The functions of a unit and the calls that were inlined into them. A unit's outline - which
+ * function has which addresses - is read first, stepping over what cannot have code and over the
+ * functions' own entries; those are read when the first address in a function is asked for.
+ *
+ * Functions may stand where the outline does not look: in types that are local to a function, in
+ * functions of their own. Their code is in no function of the outline, so that an address in such a
+ * gap has the neighbours read, then the unit as a whole.
  */
 #include <stdlib.h>
 
@@ -10,21 +15,21 @@
 #include "symbols/interval_table.h"
 
 enum {
-	DEPTH_MAX = 512,	 /* entries within entries; compilers stay below 60 */
-	INTERVALS_MAX = 4 << 20, /* of one unit; the largest seen have 1 M */
-	REFERENCES_MAX = 16,	 /* from an entry to the one that has the name */
+	DEPTH_MAX = 512,     /* entries within entries; compilers stay below 60 */
+	REFERENCES_MAX = 16, /* from an entry to the one that has the name */
+	PADDING_MAX = 16,    /* between two functions; what is wider may have another */
 };
 
 struct walk {
 	struct mt_dwarf_unit *unit;
 	struct mt_cursor c;
 	struct mt_scopes *scopes;
-	bool (*is_code)(const void *context, uint64_t address);
-	const void *context;
+	bool outline; /* lists functions; else makes scopes */
+	bool whole;   /* all of a unit; else one function, whose code is known to be there */
 	MT_ARRAY(struct mt_interval) intervals;
 	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
 	size_t depth;
-	uint32_t scope; /* whose ranges are being read */
+	uint32_t value; /* whose ranges are being read: scope or function */
 	bool nomem, too_many, bad_ranges;
 };
 
@@ -39,6 +44,8 @@ static struct mt_error *bad_entry(const struct walk *walk, uint64_t entry, const
 			       (unsigned long long)entry, (unsigned long long)walk->unit->offset,
 			       what);
 }
+
+/* ---- Scopes ---- */
 
 /* What an entry says about a scope. */
 struct scope_values {
@@ -76,18 +83,21 @@ static void take_value(struct scope_values *values, uint16_t name,
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
+	const struct mt_code_filter *filter = &walk->scopes->filter;
+	uint64_t *budget = &walk->unit->file->budget;
 	struct mt_interval *interval;
 
-	if (!walk->is_code(walk->context, start))
+	if (walk->whole && !filter->is_code(filter->context, start))
 		return true; /* code that the linker left out */
-	walk->too_many |= walk->intervals.count >= INTERVALS_MAX;
+	walk->too_many |= *budget < sizeof(*interval);
 	if (walk->too_many)
 		return false;
+	*budget -= sizeof(*interval);
 	interval = mt_array_push(&walk->intervals);
 	walk->nomem |= !interval;
 	if (!interval)
 		return false;
-	*interval = (struct mt_interval){start, end, (uint32_t)walk->depth, walk->scope};
+	*interval = (struct mt_interval){start, end, (uint32_t)walk->depth, walk->value};
 	return true;
 }
 
@@ -105,6 +115,11 @@ static void add_ranges(struct walk *walk, const struct scope_values *values)
 	walk->bad_ranges |= !good;
 }
 
+static bool has_code(const struct scope_values *values)
+{
+	return values->ranges.form || values->low.form;
+}
+
 /* The scope of the entry in hand, or the one around it where it makes none. */
 static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
 			  const struct scope_values *values)
@@ -113,45 +128,44 @@ static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
 	bool inlined = tag == DW_TAG_inlined_subroutine;
 	struct mt_scope *scope;
 
-	if (!inlined && !values->ranges.form && !values->low.form)
+	if (!inlined && !has_code(values))
 		return MT_SCOPE_NONE; /* a declaration, or what inlined calls refer to */
 	if (inlined && around == MT_SCOPE_NONE)
 		return around;
-	walk->scope = (uint32_t)walk->scopes->items.count;
+	walk->value = (uint32_t)walk->scopes->items.count;
 	scope = mt_array_push(&walk->scopes->items);
 	walk->nomem |= !scope;
 	if (!scope)
 		return around;
 	*scope = (struct mt_scope){
-		.unit = walk->unit,
 		.entry = entry,
 		.parent = inlined ? around : MT_SCOPE_NONE,
 		.call_file = values->call_file,
 		.call_line = values->call_line,
 	};
 	add_ranges(walk, values);
-	return walk->scope;
+	return walk->value;
 }
+
+/* ---- Entries ---- */
 
 /* Reads one value; those of the usual sizes without asking for the form again. */
 static inline void read_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 			      const struct mt_abbrev_attribute *a, struct mt_dwarf_value *value)
 {
-	uint8_t size = a->size == MT_SIZE_ADDRESS  ? unit->address_size
-		       : a->size == MT_SIZE_OFFSET ? unit->offset_size
-						   : a->size;
-
 	value->form = a->form;
 	value->string = NULL;
-	if (size == 4)
+	if (a->size == 4)
 		value->number = mt_cursor_u32(c);
-	else if (size == 1)
+	else if (a->size == 1)
 		value->number = mt_cursor_u8(c);
-	else if (size == 8)
+	else if (a->size == 8)
 		value->number = mt_cursor_u64(c);
-	else if (size == 2)
+	else if (a->size == 2)
 		value->number = mt_cursor_u16(c);
-	else
+	else if (a->form == DW_FORM_implicit_const)
+		value->number = (uint64_t)a->implicit;
+	else if (a->form != DW_FORM_flag_present)
 		mt_dwarf_value(unit, c, a->form, a->implicit, value);
 }
 
@@ -168,86 +182,169 @@ static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
 	}
 }
 
-static void skip_entry(struct walk *walk, const struct mt_abbrev *abbrev)
+/* By value, so that the caller's cursor can stay in registers. */
+static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwarf_unit *unit,
+							     struct mt_cursor c, uint16_t form)
 {
-	const struct mt_dwarf_unit *unit = walk->unit;
-	const struct mt_abbrev_skip *skips = unit->abbrevs->skips.items + abbrev->first_skip;
 	struct mt_dwarf_value value;
 
-	for (size_t i = 0; i < abbrev->skip_count; i++) {
-		mt_cursor_bytes(&walk->c, skips[i].bytes +
-						  (size_t)skips[i].addresses * unit->address_size +
-						  (size_t)skips[i].offsets * unit->offset_size);
-		if (skips[i].form == DW_FORM_exprloc)
-			mt_cursor_bytes(&walk->c, mt_dwarf_uleb(&walk->c));
-		else if (skips[i].form)
-			mt_dwarf_value(unit, &walk->c, skips[i].form, 0, &value);
+	mt_dwarf_value(unit, &c, form, 0, &value);
+	return c;
+}
+
+static inline void skip_entry(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
+			      const struct mt_abbrev *abbrev)
+{
+	const struct mt_abbrev_skip *skip = unit->abbrevs->skips.items + abbrev->first_skip;
+
+	for (const struct mt_abbrev_skip *end = skip + abbrev->skip_count; skip < end; skip++) {
+		mt_cursor_bytes(c, skip->bytes);
+		if (skip->form == DW_FORM_exprloc)
+			mt_cursor_bytes(c, mt_dwarf_uleb(c));
+		else if (skip->form)
+			*c = skip_value(unit, *c, skip->form);
 	}
 }
 
-/* Entries that no code is in. Types are not among them: those of a function may hold functions. */
-static bool is_without_code(uint16_t tag)
+/* Goes on behind the children of the entry that c is behind, where it says how far that is. */
+static inline bool skip_to_sibling(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
+				   const struct mt_abbrev *abbrev)
 {
-	return tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site || tag == DW_TAG_array_type ||
-	       tag == DW_TAG_enumeration_type || tag == DW_TAG_subroutine_type;
-}
-
-/* Goes on behind the entry's children, where it says how far that is. */
-static bool skip_children(struct walk *walk, const struct mt_abbrev *abbrev, struct mt_cursor start)
-{
-	const struct mt_dwarf_unit *unit = walk->unit;
-	const struct mt_abbrev_attribute *a = unit->abbrevs->attributes.items + abbrev->first;
-	struct mt_dwarf_value value = {0};
 	const uint8_t *to;
+	uint64_t sibling;
 
-	for (size_t i = 0; i < abbrev->count; i++) {
-		read_value(unit, &start, &a[i], &value);
-		if (a[i].name == DW_AT_sibling)
-			break;
-	}
-	if (value.form != DW_FORM_ref4 || value.number > unit->end - unit->offset)
+	if (!abbrev->ends_in_sibling || c->bad)
 		return false;
-	to = unit->file->info.bytes + unit->offset + value.number;
-	if (to <= walk->c.pos || to > walk->c.end)
+	sibling = mt_get_le32(c->pos - 4);
+	if (sibling > unit->end - unit->offset)
 		return false;
-	walk->c.pos = to;
+	to = unit->file->info.bytes + unit->offset + sibling;
+	if (to <= c->pos || to > c->end)
+		return false;
+	c->pos = to;
 	return true;
 }
 
-static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
+/* Goes behind the children of the entry that c is behind; c->bad where they are corrupt. */
+static void skip_children(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
+			  const struct mt_abbrev *abbrev)
 {
-	const struct mt_abbrev *abbrev = mt_abbrevs_find(walk->unit->abbrevs, code);
-	uint32_t scope = walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE;
-	struct mt_cursor attributes = walk->c;
-	struct scope_values values = {0};
-	bool scoped;
+	size_t depth = 1;
 
-	if (!abbrev)
-		return bad_entry(walk, entry, "its abbreviation is not in .debug_abbrev");
-	scoped = abbrev->tag == DW_TAG_subprogram || abbrev->tag == DW_TAG_inlined_subroutine;
-	if (scoped)
-		read_scope(walk, abbrev, &values);
-	else
-		skip_entry(walk, abbrev);
+	if (skip_to_sibling(unit, c, abbrev))
+		return;
+	while (depth && mt_cursor_left(c)) {
+		uint64_t code = mt_dwarf_uleb(c);
+
+		abbrev = code ? mt_abbrevs_find(unit->abbrevs, code) : NULL;
+		if (!code)
+			depth--;
+		else if (abbrev)
+			skip_entry(unit, c, abbrev);
+		else
+			c->bad = true;
+		if (abbrev && abbrev->has_children && !skip_to_sibling(unit, c, abbrev))
+			depth++;
+	}
+}
+
+/* Lists the function that was just read, and goes behind its children. */
+static struct mt_error *add_function(struct walk *walk, const struct mt_abbrev *abbrev,
+				     uint64_t entry, const struct scope_values *values)
+{
+	size_t ranges = walk->intervals.count;
+	struct mt_scope_function *function;
+
+	walk->value = (uint32_t)walk->scopes->functions.count;
+	add_ranges(walk, values);
+	if (abbrev->has_children)
+		skip_children(walk->unit, &walk->c, abbrev);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (scoped)
-		scope = add_scope(walk, abbrev->tag, entry, &values);
-	if (walk->nomem)
-		return mt_error_nomem();
-	if (walk->too_many)
-		return bad_entry(walk, entry, "more ranges than any compiler writes");
-	if (!abbrev->has_children)
-		return NULL;
-	if (abbrev->has_sibling && is_without_code(abbrev->tag) &&
-	    skip_children(walk, abbrev, attributes))
-		return NULL;
+	if (walk->intervals.count == ranges)
+		return NULL; /* left out */
+	function = mt_array_push(&walk->scopes->functions);
+	walk->nomem |= !function;
+	if (function) {
+		function->entry = entry;
+		function->end = (uint64_t)(walk->c.pos - walk->unit->file->info.bytes);
+	}
+	return NULL;
+}
+
+static struct mt_error *open_level(struct walk *walk, uint64_t entry, uint32_t scope)
+{
 	if (walk->depth == DEPTH_MAX)
 		return bad_entry(walk, entry, "nested too deeply");
 	walk->enclosing[walk->depth++] = scope;
 	return NULL;
 }
 
+static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *abbrev,
+				   uint64_t entry)
+{
+	struct scope_values values = {0};
+	uint32_t scope = MT_SCOPE_NONE;
+
+	read_scope(walk, abbrev, &values);
+	if (walk->c.bad)
+		return bad_entry(walk, entry, "cut short, or of an unknown form");
+	if (walk->outline && abbrev->tag == DW_TAG_subprogram && has_code(&values))
+		return add_function(walk, abbrev, entry, &values);
+	if (!walk->outline)
+		scope = add_scope(walk, abbrev->tag, entry, &values);
+	if (!abbrev->has_children ||
+	    (walk->outline && skip_to_sibling(walk->unit, &walk->c, abbrev)))
+		return NULL;
+	return open_level(walk, entry, scope);
+}
+
+static inline bool can_skip(bool outline, const struct mt_abbrev *abbrev)
+{
+	return outline ? abbrev->is_rarely_code : abbrev->is_without_code;
+}
+
+/* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
+static void skip_plain_entries(struct walk *walk)
+{
+	const struct mt_dwarf_unit *unit = walk->unit;
+	const struct mt_abbrevs *abbrevs = unit->abbrevs;
+	bool outline = walk->outline;
+
+	for (struct mt_cursor c = walk->c;; walk->c.pos = c.pos) {
+		uint64_t code = mt_dwarf_uleb(&c);
+		const struct mt_abbrev *abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
+
+		if (!abbrev || abbrev->is_scope)
+			return;
+		skip_entry(unit, &c, abbrev);
+		if (c.bad || c.pos == c.end ||
+		    (abbrev->has_children &&
+		     (!can_skip(outline, abbrev) || !skip_to_sibling(unit, &c, abbrev))))
+			return;
+	}
+}
+
+static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
+{
+	const struct mt_abbrev *abbrev = mt_abbrevs_find(walk->unit->abbrevs, code);
+
+	if (!abbrev)
+		return bad_entry(walk, entry, "its abbreviation is not in .debug_abbrev");
+	if (abbrev->is_scope)
+		return walk_scope(walk, abbrev, entry);
+	skip_entry(walk->unit, &walk->c, abbrev);
+	if (walk->c.bad)
+		return bad_entry(walk, entry, "cut short, or of an unknown form");
+	if (!abbrev->has_children)
+		return NULL;
+	if (can_skip(walk->outline, abbrev) && skip_to_sibling(walk->unit, &walk->c, abbrev))
+		return NULL;
+	return open_level(walk, entry,
+			  walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE);
+}
+
+/* An entry and all that is in it. */
 static struct mt_error *walk_entries(struct walk *walk)
 {
 	const uint8_t *info = walk->unit->file->info.bytes;
@@ -261,8 +358,14 @@ static struct mt_error *walk_entries(struct walk *walk)
 		err = code ? walk_entry(walk, entry, code) : NULL;
 		if (err)
 			return err;
+		if (walk->nomem)
+			return mt_error_nomem();
+		if (walk->too_many)
+			return bad_entry(walk, entry, "more ranges than any compiler writes");
 		if (!code && walk->depth)
 			walk->depth--;
+		if (walk->depth)
+			skip_plain_entries(walk);
 	} while (walk->depth && mt_cursor_left(&walk->c));
 	return walk->bad_ranges ? mt_error_create(MT_ERR_FORMAT,
 						  ".debug_info: unit at 0x%llx: corrupt ranges",
@@ -270,38 +373,111 @@ static struct mt_error *walk_entries(struct walk *walk)
 				: NULL;
 }
 
-struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit,
-				bool (*is_code)(const void *context, uint64_t address),
-				const void *context, struct mt_scopes *out)
+/* Walks from one entry up to `end`, into a table; *out is set on damage, too. */
+static struct mt_error *walk_table(struct mt_scopes *scopes, uint64_t entry, uint64_t end,
+				   bool outline, struct mt_interval_table **out)
 {
-	MT_CLEANUP(mt_scopes_deinit) struct mt_scopes scopes = {0};
 	MT_CLEANUP(walk_deinit)
-	struct walk walk = {
-		.unit = unit, .scopes = &scopes, .is_code = is_code, .context = context};
-	struct mt_error *err = mt_dwarf_unit_abbrevs(unit);
+	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .outline = outline};
+	struct mt_error *err;
 
-	if (err)
-		return err;
-	walk.c = mt_cursor_init(unit->file->info.bytes + unit->entries, unit->end - unit->entries);
+	walk.whole = entry == scopes->unit->entries;
+	walk.c = mt_cursor_init(scopes->unit->file->info.bytes + entry, end - entry);
 	err = walk_entries(&walk);
 	if (err && err->kind == MT_ERR_NOMEM)
 		return err;
 	/* what came before the damage holds */
-	scopes.table = mt_interval_table_create(walk.intervals.items, walk.intervals.count);
-	if (!scopes.table) {
-		mt_error_destroy(err);
-		return mt_error_nomem();
-	}
-	*out = scopes;
-	scopes = (struct mt_scopes){0};
-	return err;
+	*out = mt_interval_table_create(walk.intervals.items, walk.intervals.count);
+	if (*out)
+		return err;
+	mt_error_destroy(err);
+	return mt_error_nomem();
+}
+
+/* ---- Units ---- */
+
+struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code_filter *filter,
+				struct mt_scopes *out)
+{
+	struct mt_error *err = mt_dwarf_unit_abbrevs(unit);
+
+	if (err)
+		return err;
+	*out = (struct mt_scopes){.unit = unit, .filter = *filter};
+	return walk_table(out, unit->entries, unit->end, true, &out->outline);
 }
 
 void mt_scopes_deinit(struct mt_scopes *scopes)
 {
+	for (size_t i = 0; i < scopes->functions.count; i++)
+		mt_interval_table_destroy(scopes->functions.items[i].table);
+	mt_array_deinit(&scopes->functions);
 	mt_array_deinit(&scopes->items);
-	mt_interval_table_destroy(scopes->table);
-	scopes->table = NULL;
+	mt_interval_table_destroy(scopes->outline);
+	mt_interval_table_destroy(scopes->whole);
+	scopes->outline = scopes->whole = NULL;
+}
+
+static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
+{
+	return table ? mt_interval_table_find(table, address) : MT_INTERVAL_NONE;
+}
+
+/* In one function, MT_INTERVAL_NONE for none. */
+static struct mt_error *find_in_function(struct mt_scopes *scopes, uint32_t index, uint64_t address,
+					 uint32_t *out)
+{
+	struct mt_scope_function *function;
+	struct mt_error *err = NULL;
+
+	if (index == MT_INTERVAL_NONE)
+		return NULL;
+	function = &scopes->functions.items[index];
+	if (!function->read) {
+		function->read = true;
+		err = walk_table(scopes, function->entry, function->end, false, &function->table);
+	}
+	*out = find_in(function->table, address);
+	return err;
+}
+
+static struct mt_error *find_in_whole(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+{
+	const struct mt_dwarf_unit *unit = scopes->unit;
+	struct mt_error *err = NULL;
+
+	if (!scopes->whole_read) {
+		scopes->whole_read = true;
+		err = walk_table(scopes, unit->entries, unit->end, false, &scopes->whole);
+	}
+	*out = find_in(scopes->whole, address);
+	return err;
+}
+
+/* Where the outline has nothing. */
+static struct mt_error *find_in_gap(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+{
+	struct mt_interval_gap gap = mt_interval_table_gap(scopes->outline, address);
+	struct mt_error *err;
+
+	if (gap.end - gap.start < PADDING_MAX)
+		return NULL;
+	err = find_in_function(scopes, gap.before, address, out);
+	if (!err && *out == MT_SCOPE_NONE)
+		err = find_in_function(scopes, gap.after, address, out);
+	return !err && *out == MT_SCOPE_NONE ? find_in_whole(scopes, address, out) : err;
+}
+
+struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+{
+	uint32_t function;
+
+	*out = MT_SCOPE_NONE;
+	if (!scopes->outline)
+		return NULL;
+	function = mt_interval_table_find(scopes->outline, address);
+	return function == MT_INTERVAL_NONE ? find_in_gap(scopes, address, out)
+					    : find_in_function(scopes, function, address, out);
 }
 
 /* ---- Names ---- */
@@ -352,9 +528,8 @@ static void read_naming(struct mt_dwarf_unit *unit, uint64_t entry, struct namin
 	}
 }
 
-const char *mt_scope_name(struct mt_scope *scope, bool *mangled)
+const char *mt_scope_name(struct mt_dwarf_unit *unit, struct mt_scope *scope, bool *mangled)
 {
-	struct mt_dwarf_unit *unit = scope->unit;
 	uint64_t entry = scope->entry;
 	struct naming naming = {0};
 

@@ -300,6 +300,13 @@ void mt_dwarf_destroy(struct mt_dwarf *file)
 
 struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit)
 {
+	const struct mt_abbrev_sizes sizes = {
+		.address = unit->address_size,
+		.offset = unit->offset_size,
+		.ref_addr = unit->version < 3 ? unit->address_size : unit->offset_size,
+	};
+	uint64_t key = unit->abbrev_offset << 3 | (sizes.address >> 3) << 2 |
+		       (sizes.offset >> 3) << 1 | sizes.ref_addr >> 3;
 	struct mt_dwarf *file = unit->file;
 	struct mt_abbrevs **slot, *table;
 	struct mt_error *err;
@@ -307,20 +314,20 @@ struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit)
 
 	if (unit->abbrevs)
 		return NULL;
-	if (mt_map64_get(&file->abbrev_tables, unit->abbrev_offset, &kept)) {
+	if (mt_map64_get(&file->abbrev_tables, key, &kept)) {
 		unit->abbrevs = file->tables.items[kept];
 		return NULL;
 	}
 	slot = mt_array_push(&file->tables);
 	if (!slot)
 		return mt_error_nomem();
-	err = mt_abbrevs_read(&file->abbrev, unit->abbrev_offset, &table);
+	err = mt_abbrevs_read(&file->abbrev, unit->abbrev_offset, &sizes, &table);
 	if (err) {
 		file->tables.count--;
 		return err;
 	}
 	*slot = unit->abbrevs = table;
-	(void)mt_map64_put(&file->abbrev_tables, unit->abbrev_offset, file->tables.count - 1);
+	(void)mt_map64_put(&file->abbrev_tables, key, file->tables.count - 1);
 	return NULL;
 }
 

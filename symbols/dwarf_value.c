@@ -4,35 +4,28 @@
  */
 #include "symbols/dwarf.h"
 
-uint64_t mt_dwarf_long_uleb(struct mt_cursor *c)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0;; shift += 7) {
-		uint8_t byte = mt_cursor_u8(c);
-
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return c->bad ? 0 : value;
-	}
-}
-
-int64_t mt_dwarf_sleb(struct mt_cursor *c)
+struct mt_dwarf_leb mt_dwarf_long_uleb(const uint8_t *pos, const uint8_t *end)
 {
 	uint64_t value = 0;
 	unsigned int shift = 0;
-	uint8_t byte;
 
-	do {
-		byte = mt_cursor_u8(c);
+	for (; pos < end; pos++, shift += 7) {
 		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~UINT64_C(0) << shift;
-	return c->bad ? 0 : (int64_t)value;
+			value |= (uint64_t)(*pos & 0x7f) << shift;
+		if (!(*pos & 0x80))
+			return (struct mt_dwarf_leb){value, pos + 1};
+	}
+	return (struct mt_dwarf_leb){0};
+}
+
+struct mt_dwarf_leb mt_dwarf_long_sleb(const uint8_t *pos, const uint8_t *end)
+{
+	struct mt_dwarf_leb leb = mt_dwarf_long_uleb(pos, end);
+	size_t bits = leb.end ? 7 * (size_t)(leb.end - pos) : 64;
+
+	if (bits < 64 && (leb.end[-1] & 0x40))
+		leb.number |= ~UINT64_C(0) << bits;
+	return leb;
 }
 
 uint64_t mt_dwarf_offset(struct mt_cursor *c, uint8_t size)

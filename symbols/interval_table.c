@@ -14,7 +14,7 @@
 struct piece {
 	uint64_t start;
 	uint32_t value;
-};
+} __attribute__((packed, aligned(4))); /* there are many */
 
 struct mt_interval_table {
 	MT_ARRAY(struct piece) pieces;
@@ -30,50 +30,52 @@ struct sweep {
 };
 
 enum {
-	DIGIT = 11,
-	DIGITS = 1 << DIGIT,
+	FEW = 16,
 };
 
-/* One pass of a radix sort: stable, by DIGIT bits of the start less `base`. */
-static void sort_digit(const struct mt_interval *from, struct mt_interval *to, size_t count,
-		       uint64_t base, unsigned int shift)
+static void sort_few(struct mt_interval *items, size_t count)
 {
-	size_t at[DIGITS] = {0}, sum = 0;
+	for (size_t i = 1; i < count; i++) {
+		struct mt_interval item = items[i];
+		size_t at = i;
 
-	for (size_t i = 0; i < count; i++)
-		at[(from[i].start - base) >> shift & (DIGITS - 1)]++;
-	for (size_t d = 0; d < DIGITS; d++) {
-		size_t here = at[d];
-
-		at[d] = sum;
-		sum += here;
+		for (; at && items[at - 1].start > item.start; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
 	}
-	for (size_t i = 0; i < count; i++)
-		to[at[(from[i].start - base) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By start; false out of memory. */
+/* Merges two sorted runs that follow each other; `other` has room for the first. */
+static void merge(struct mt_interval *items, size_t first, size_t count, struct mt_interval *other)
+{
+	size_t a = 0, b = first, to = 0;
+
+	if (items[first - 1].start <= items[first].start)
+		return;
+	memcpy(other, items, first * sizeof(*items));
+	while (a < first)
+		items[to++] =
+			b < count && items[b].start < other[a].start ? items[b++] : other[a++];
+}
+
+/*
+ * By start, those of one start as they were listed; false out of memory. They come nearly sorted
+ * from most debug information.
+ */
 static bool sort_intervals(struct mt_interval *items, size_t count)
 {
-	MT_CLEANUP_FREE struct mt_interval *other = malloc((count + 1) * sizeof(*other));
-	struct mt_interval *from = items, *to = other, *swapped;
-	uint64_t low = UINT64_MAX, high = 0;
+	MT_CLEANUP_FREE struct mt_interval *other = NULL;
 
-	if (!other)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		low = items[i].start < low ? items[i].start : low;
-		high = items[i].start > high ? items[i].start : high;
+	for (size_t i = 0; i < count; i += FEW)
+		sort_few(items + i, count - i < FEW ? count - i : FEW);
+	if (count <= FEW)
+		return true;
+	other = malloc(count * sizeof(*other));
+	for (size_t run = FEW; other && run < count; run *= 2) {
+		for (size_t i = 0; i + run < count; i += 2 * run)
+			merge(items + i, run, count - i < 2 * run ? count - i : 2 * run, other);
 	}
-	for (unsigned int shift = 0; count && shift < 64 && (high - low) >> shift; shift += DIGIT) {
-		sort_digit(from, to, count, low, shift);
-		swapped = from;
-		from = to;
-		to = swapped;
-	}
-	if (from != items)
-		memcpy(items, from, count * sizeof(*items));
-	return true;
+	return other;
 }
 
 static bool wins(const struct sweep *s, size_t a, size_t b)
@@ -149,14 +151,27 @@ static bool advance(struct sweep *s, uint64_t until)
 	return true;
 }
 
+/* Gives back what was reserved for the worst case. */
+static void shrink(struct mt_interval_table *table)
+{
+	size_t count = table->pieces.count ? table->pieces.count : 1;
+	void *smaller = realloc(table->pieces.items, count * sizeof(struct piece));
+
+	if (!smaller)
+		return;
+	table->pieces.items = smaller;
+	table->pieces.capacity = count;
+}
+
 struct mt_interval_table *mt_interval_table_create(struct mt_interval *items, size_t count)
 {
 	MT_CLEANUP(mt_interval_table_destroy_p)
 	struct mt_interval_table *table = calloc(1, sizeof(*table));
-	MT_CLEANUP_FREE size_t *heap = calloc(count + 1, sizeof(*heap));
+	MT_CLEANUP_FREE size_t *heap = malloc((count + 1) * sizeof(*heap));
 	struct sweep sweep = {.items = items, .heap = heap, .table = table};
 
-	if (!table || !heap || !sort_intervals(items, count))
+	if (!table || !heap || !sort_intervals(items, count) ||
+	    !mt_array_reserve(&table->pieces, 2 * count))
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (items[i].start >= items[i].end)
@@ -167,7 +182,10 @@ struct mt_interval_table *mt_interval_table_create(struct mt_interval *items, si
 		if (!mark(&sweep, items[i].start, items[sweep.heap[0]].value))
 			return NULL;
 	}
-	return advance(&sweep, UINT64_MAX) ? MT_TAKE(table) : NULL;
+	if (!advance(&sweep, UINT64_MAX))
+		return NULL;
+	shrink(table);
+	return MT_TAKE(table);
 }
 
 void mt_interval_table_destroy(struct mt_interval_table *table)
@@ -178,7 +196,8 @@ void mt_interval_table_destroy(struct mt_interval_table *table)
 	free(table);
 }
 
-uint32_t mt_interval_table_find(const struct mt_interval_table *table, uint64_t address)
+/* How many pieces begin at or before an address. */
+static size_t count_until(const struct mt_interval_table *table, uint64_t address)
 {
 	const struct piece *pieces = table->pieces.items;
 	size_t low = 0, high = table->pieces.count;
@@ -191,5 +210,30 @@ uint32_t mt_interval_table_find(const struct mt_interval_table *table, uint64_t 
 		else
 			high = middle;
 	}
-	return low ? pieces[low - 1].value : MT_INTERVAL_NONE;
+	return low;
+}
+
+uint32_t mt_interval_table_find(const struct mt_interval_table *table, uint64_t address)
+{
+	size_t count = count_until(table, address);
+
+	return count ? table->pieces.items[count - 1].value : MT_INTERVAL_NONE;
+}
+
+struct mt_interval_gap mt_interval_table_gap(const struct mt_interval_table *table,
+					     uint64_t address)
+{
+	struct mt_interval_gap gap = {0, UINT64_MAX, MT_INTERVAL_NONE, MT_INTERVAL_NONE};
+	const struct piece *pieces = table->pieces.items;
+	size_t count = count_until(table, address);
+
+	if (count)
+		gap.start = pieces[count - 1].start;
+	if (count > 1)
+		gap.before = pieces[count - 2].value;
+	if (count < table->pieces.count) {
+		gap.end = pieces[count].start;
+		gap.after = pieces[count].value;
+	}
+	return gap;
 }

@@ -26,4 +26,14 @@ void mt_interval_table_destroy(struct mt_interval_table *table);
 /* The value at an address, or MT_INTERVAL_NONE. */
 uint32_t mt_interval_table_find(const struct mt_interval_table *table, uint64_t address);
 
+/* What lies around an address that no interval covers. */
+struct mt_interval_gap {
+	uint64_t start, end;	/* 0 and UINT64_MAX where nothing is on that side */
+	uint32_t before, after; /* the values there, or MT_INTERVAL_NONE */
+};
+
+/* The gap that an address lies in; for addresses that mt_interval_table_find() knows, nothing. */
+struct mt_interval_gap mt_interval_table_gap(const struct mt_interval_table *table,
+					     uint64_t address);
+
 #endif

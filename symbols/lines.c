@@ -26,6 +26,7 @@ struct mt_lines {
 	struct mt_dwarf_splits splits;
 	struct mt_interval_table *units; /* address to unit */
 	struct tables **tables;		 /* by unit, NULL where nobody asked */
+	struct mt_line_rule_set rules;
 	char *problem;
 };
 
@@ -143,6 +144,7 @@ void mt_lines_destroy(struct mt_lines *lines)
 	for (size_t i = 0; lines->tables && i < lines->file->units.count; i++)
 		tables_destroy(lines->tables[i]);
 	free(lines->tables);
+	mt_line_rule_set_deinit(&lines->rules);
 	mt_interval_table_destroy(lines->units);
 	mt_dwarf_splits_deinit(&lines->splits);
 	mt_dwarf_destroy(lines->file);
@@ -160,15 +162,16 @@ const char *mt_lines_problem(const struct mt_lines *lines)
 /* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
 static struct tables *read_tables(struct mt_lines *lines, struct mt_dwarf_unit *unit)
 {
+	const struct mt_code_filter filter = {is_code, lines->image};
 	struct tables *tables = calloc(1, sizeof(*tables));
 	struct mt_dwarf_unit *full = unit;
 
 	if (!tables)
 		return NULL;
-	note_problem(lines, mt_line_table_read(unit, is_code, lines->image, &tables->lines));
+	note_problem(lines, mt_line_table_read(unit, &filter, &lines->rules, &tables->lines));
 	if (unit->dwo_name)
 		note_problem(lines, mt_dwarf_splits_find(&lines->splits, unit, &full));
-	note_problem(lines, mt_scopes_read(full, is_code, lines->image, &tables->scopes));
+	note_problem(lines, mt_scopes_read(full, &filter, &tables->scopes));
 	return tables;
 }
 
@@ -181,7 +184,7 @@ static size_t list_scopes(struct tables *tables, uint32_t scope,
 	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
 		struct mt_scope *at = &tables->scopes.items.items[scope];
 
-		out[count].name = mt_scope_name(at, &out[count].mangled);
+		out[count].name = mt_scope_name(tables->scopes.unit, at, &out[count].mangled);
 		count++;
 		if (at->parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
 			out[count].file = mt_line_table_path(&tables->lines, at->call_file);
@@ -196,7 +199,7 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		     struct mt_lines_frame out[MT_LINES_DEPTH])
 {
 	uint32_t unit = mt_interval_table_find(lines->units, vaddr), scope = MT_SCOPE_NONE;
-	const struct mt_line_row *row;
+	struct mt_line_row row;
 	struct tables *tables;
 
 	if (unit == MT_INTERVAL_NONE)
@@ -207,13 +210,11 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 	if (!tables)
 		return 0;
 	out[0] = (struct mt_lines_frame){0};
-	row = mt_line_table_find(&tables->lines, vaddr);
-	if (row) {
-		out[0].file = mt_line_table_path(&tables->lines, row->file);
-		out[0].line = out[0].file ? row->line : 0;
+	if (mt_line_table_find(&tables->lines, vaddr, &row)) {
+		out[0].file = mt_line_table_path(&tables->lines, row.file);
+		out[0].line = out[0].file ? row.line : 0;
 	}
-	if (tables->scopes.table)
-		scope = mt_interval_table_find(tables->scopes.table, vaddr);
+	note_problem(lines, mt_scopes_find(&tables->scopes, vaddr, &scope));
 	if (scope == MT_SCOPE_NONE)
 		return out[0].file != NULL;
 	return list_scopes(tables, scope, out);

@@ -33,6 +33,27 @@ MT_TEST(the_higher_rank_wins_and_gaps_have_nothing)
 	mt_interval_table_destroy(table);
 }
 
+MT_TEST(a_gap_knows_its_neighbours)
+{
+	struct mt_interval items[] = {{100, 200, 0, 1}, {300, 310, 0, 4}};
+	struct mt_interval_table *table = mt_interval_table_create(items, 2);
+	struct mt_interval_gap gap = mt_interval_table_gap(table, 250);
+
+	MT_CHECK_EQ(gap.start, 200);
+	MT_CHECK_EQ(gap.end, 300);
+	MT_CHECK_EQ(gap.before, 1);
+	MT_CHECK_EQ(gap.after, 4);
+	gap = mt_interval_table_gap(table, 50);
+	MT_CHECK_EQ(gap.start, 0);
+	MT_CHECK_EQ(gap.before, MT_INTERVAL_NONE);
+	MT_CHECK_EQ(gap.after, 1);
+	gap = mt_interval_table_gap(table, 400);
+	MT_CHECK_EQ(gap.start, 310);
+	MT_CHECK_EQ(gap.end, UINT64_MAX);
+	MT_CHECK_EQ(gap.after, MT_INTERVAL_NONE);
+	mt_interval_table_destroy(table);
+}
+
 MT_TEST(an_empty_table_has_nothing)
 {
 	struct mt_interval backwards = {20, 10, 0, 1};
