@@ -7,8 +7,10 @@
 #include "formats/base/strings.h"
 #include "formats/reader.h"
 #include "formats/record.h"
+#include "formats/sample_type.h"
 #include "report/calls.h"
 #include "report/naming.h"
+#include "report/regions.h"
 #include "report/selection.h"
 #include "report/session_parts.h"
 #include "report/spaces.h"
@@ -27,6 +29,18 @@ static bool select_sample(const struct mt_session *session, const struct mt_sess
 	       mt_numbers_match(&s->tids, sample->task->tid) &&
 	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu) &&
 	       mt_match_text(s->comms, mt_strings_get(session->strings, sample->task->comm));
+}
+
+/* What is mapped at the sample's address, as things stand now. False out of memory. */
+static bool find_region(struct mt_session *session, struct mt_session_sample *sample)
+{
+	bool known = sample->attr->sample_type & MT_SAMPLE_ADDR;
+	struct mt_region region =
+		known ? mt_region_at(sample->space->map, sample->kernel->addr) : mt_region_none();
+
+	sample->kind = mt_strings_intern(session->strings, region.kind, strlen(region.kind));
+	sample->file = mt_strings_intern(session->strings, region.name, strlen(region.name));
+	return sample->kind != MT_STRING_NONE && sample->file != MT_STRING_NONE;
 }
 
 /* A decoded sample becomes *out; *wanted tells whether it is one to give. */
@@ -59,7 +73,7 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 		.stack = MT_STACK_NONE,
 	};
 	*wanted = select_sample(session, out);
-	return true;
+	return !*wanted || !session->options->regions || find_region(session, out);
 }
 
 /* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */

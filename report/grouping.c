@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/attr.h"
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -68,6 +69,8 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 		.cgroup = sample->cgroup,
 		.cpu = sample->kernel->cpu,
 		.kernel = (sample->kernel->misc & 7) == MT_CPUMODE_KERNEL,
+		.kind = sample->kind,
+		.file = sample->file,
 		.stack = sample->stack,
 	};
 }
@@ -281,4 +284,54 @@ struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table
 		return mt_error_nomem();
 	*out = mt_groups_table(MT_TAKE(owned->groups));
 	return NULL;
+}
+
+/* ---- Samples ---- */
+
+const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES] = {
+	{"count", "samples"},
+	{"period", "events"},
+};
+
+static double period_of(const struct mt_session_sample *sample)
+{
+	if (sample->kernel->period)
+		return (double)sample->kernel->period;
+	return mt_attr_has(sample->attr, MT_ATTR_FREQ) || !sample->attr->sample_period
+		       ? 1
+		       : (double)sample->attr->sample_period;
+}
+
+void mt_sample_values(const struct mt_session_sample *sample,
+		      struct mt_value values[MT_SAMPLE_VALUES])
+{
+	values[0] = mt_value_exact(sample->weight);
+	values[1] = mt_value_exact(sample->weight * period_of(sample));
+}
+
+struct mt_error *mt_grouping_of_samples(struct mt_session *session, const char *name,
+					const struct mt_analysis_request *request,
+					struct mt_table **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	struct mt_error *err = mt_grouping_create(session, name, mt_sample_columns,
+						  MT_SAMPLE_VALUES, request, &grouping);
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (!err) {
+		struct mt_row_facts facts;
+		struct mt_value values[MT_SAMPLE_VALUES];
+
+		err = mt_session_next(session, &sample, &more);
+		if (err)
+			return err;
+		if (!more)
+			return mt_grouping_table(MT_TAKE(grouping), out);
+		mt_sample_values(&sample, values);
+		facts = mt_row_facts_of(session, &sample);
+		if (!mt_grouping_add(grouping, &facts, values))
+			return mt_error_nomem();
+	}
+	return err;
 }

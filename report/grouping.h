@@ -35,7 +35,7 @@ struct mt_row_facts {
 	uint32_t stack;			/* MT_STACK_NONE without */
 };
 
-/* All that a sample tells; kind and file are 0. */
+/* All that a sample tells; kind and file where the session looked them up. */
 struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 				    const struct mt_session_sample *sample);
 
@@ -58,6 +58,17 @@ bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *fa
  * error where the request's weight is no figure of it.
  */
 struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table **out);
+
+/* What a sample counts: itself, and the events of its period. */
+#define MT_SAMPLE_VALUES 2
+extern const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES];
+void mt_sample_values(const struct mt_session_sample *sample,
+		      struct mt_value out[MT_SAMPLE_VALUES]);
+
+/* All samples of the session, grouped. */
+struct mt_error *mt_grouping_of_samples(struct mt_session *session, const char *name,
+					const struct mt_analysis_request *request,
+					struct mt_table **out);
 
 /* Figures of memory: exact bytes, as bytes, count and pages. */
 #define MT_MEMORY_VALUES 3

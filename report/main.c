@@ -209,10 +209,17 @@ static void print_lines_problem(const struct mt_session *session)
 static enum status say_nothing(const struct mt_report_options *options,
 			       const struct mt_facts *facts)
 {
-	bool selected = facts->samples && mt_selection_given(&options->selection);
+	const char *record = options->analysis->record;
+	bool given = mt_selection_given(&options->selection);
+	bool selected = facts->samples && (given || record);
 
 	fprintf(stderr, TOOL ": %s: %s\n", options->files[0],
-		selected ? "no sample matches the selectors" : "no samples in it");
+		!selected ? "no samples in it"
+		: given	  ? "no sample matches the selectors"
+			  : "no sample of the events that were asked about");
+	if (selected && record)
+		fprintf(stderr, TOOL ": --%s is about what mtrec -e %s records\n",
+			options->analysis->name, record);
 	if (selected)
 		fprintf(stderr, TOOL ": of %s samples; it has the events",
 			mt_text_count((double)facts->samples).text);
@@ -270,6 +277,8 @@ static enum status run(const struct mt_report_options *options)
 		.addresses =
 			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
 		.places = options->analysis->places,
+		.regions = options->analysis->regions,
+		.wants = options->analysis->wants,
 		.images = options->output->needs & MT_NEEDS_IMAGES,
 		.no_demangle = options->no_demangle,
 		.inlined = !options->no_inline,

@@ -31,7 +31,10 @@ struct mt_session_options {
 	bool stacks;			      /* unwind each sample */
 	bool places;	/* frames for mt_session_place(), without stacks too */
 	bool addresses; /* give address and source of each frame too */
-	bool images;	/* list the images in the facts at the end */
+	bool regions;	/* look up what is mapped at each sample's address */
+	/* Only samples of events of which this is true; NULL: all. */
+	bool (*wants)(const char *event);
+	bool images; /* list the images in the facts at the end */
 	bool no_demangle;
 	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
@@ -57,6 +60,7 @@ struct mt_session_sample {
 	const struct mt_attr *attr;
 	const struct mt_sample *kernel;
 	uint32_t process, cgroup;  /* string ids: the name of its process, and where it is */
+	uint32_t kind, file;	   /* string ids, with options.regions (regions.h); else 0 */
 	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
 	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */

@@ -272,6 +272,20 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 	return put_mapping(spaces, space, &identity, &mapping);
 }
 
+/* What a thread's call made is told of within the call. */
+static bool note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = find_task(spaces, record->tid);
+	const char *name = record->name ? record->name : "";
+	uint32_t id;
+
+	if (!task || task->pid != record->pid)
+		return true;
+	id = mt_strings_intern(spaces->strings, name, strlen(name));
+	task->map = (struct mt_task_map){record->start, record->start + record->length, id};
+	return id != MT_STRING_NONE;
+}
+
 static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
 	struct mt_mapping mapping = {
@@ -292,7 +306,8 @@ static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *
 		identity.build_id_size = record->build_id_size;
 	}
 	space = space_of(spaces, record->pid);
-	return space && put_mapping(spaces, space, &identity, &mapping);
+	return space && note_mapping(spaces, record) &&
+	       put_mapping(spaces, space, &identity, &mapping);
 }
 
 static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)

@@ -34,10 +34,17 @@ struct mt_space {
 	struct mt_image_map *map; /* never NULL while a task runs in it */
 };
 
+/* The last mapping that the kernel told of in a thread. */
+struct mt_task_map {
+	uint64_t start, end; /* 0 and 0: none yet */
+	uint32_t name;	     /* string id */
+};
+
 struct mt_task {
 	int32_t pid, tid, ppid;
 	uint32_t comm; /* id in strings */
 	struct mt_space *space;
+	struct mt_task_map map;
 	bool exited;
 };
 

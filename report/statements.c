@@ -95,7 +95,9 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 {
 	const struct mt_match *match = session->options->selection->events;
 
-	return event->role == MT_ROLE_SAMPLE &&
+	bool (*wants)(const char *name) = session->options->wants;
+
+	return event->role == MT_ROLE_SAMPLE && (!wants || wants(event->name)) &&
 	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
 }
 

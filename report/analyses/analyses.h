@@ -21,7 +21,10 @@ struct mt_analysis {
 	bool places;	    /* names addresses of its own: mt_session_place() */
 	uint32_t by;	    /* what sums can be told apart by: MT_BY_BIT()s; 0: no --by */
 	struct mt_by_list default_by;
-	bool events_apart;  /* figures of different events are never one sum */
+	bool events_apart;		  /* figures of different events are never one sum */
+	bool (*wants)(const char *event); /* the events it is about, by kernel name; NULL: all */
+	bool regions;	    /* the session looks up what is mapped at a sample's address */
+	const char *record; /* of these, for who has none: "mmap,munmap" */
 	bool sources;	    /* reads what frames rest on: the session gives stacks with sources */
 	const char *output; /* that shows it where none is named; NULL: the first */
 	/*
@@ -39,6 +42,10 @@ extern const struct mt_analysis *const mt_analyses[];
 const struct mt_analysis *mt_analysis_find(const char *name);
 
 extern const struct mt_analysis mt_analysis_branches;
+extern const struct mt_analysis mt_analysis_brks;
+extern const struct mt_analysis mt_analysis_faults;
+extern const struct mt_analysis mt_analysis_files;
+extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_unwind_report;
 

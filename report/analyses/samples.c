@@ -18,13 +18,6 @@
 #include "report/spaces.h"
 #include "report/table.h"
 
-MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
-
-static const struct mt_value_column value_columns[] = {
-	{"count", "samples"},
-	{"period", "events"},
-};
-
 enum list_column {
 	LIST_TIME,
 	LIST_EVENT,
@@ -55,8 +48,8 @@ static struct mt_table shape(struct mt_session *session, bool stacks)
 		.name = mt_analysis_samples.name,
 		.keys = list_columns,
 		.key_count = LIST_COLUMNS - !stacks,
-		.values = value_columns,
-		.value_count = 2,
+		.values = mt_sample_columns,
+		.value_count = MT_SAMPLE_VALUES,
 		.strings = mt_session_strings(session),
 		.stacks = mt_session_stacks(session),
 		.frames = mt_session_frames(session),
@@ -87,54 +80,13 @@ static bool find_strings(struct mt_session *session, uint32_t event, struct even
 	return last->alias != MT_STRING_NONE && last->name != MT_STRING_NONE;
 }
 
-static double period_of(const struct mt_session_sample *sample)
-{
-	if (sample->kernel->period)
-		return (double)sample->kernel->period;
-	return mt_attr_has(sample->attr, MT_ATTR_FREQ) || !sample->attr->sample_period
-		       ? 1
-		       : (double)sample->attr->sample_period;
-}
-
-static void weigh(const struct mt_session_sample *sample, struct mt_value values[2])
-{
-	values[0] = mt_value_exact(sample->weight);
-	values[1] = mt_value_exact(sample->weight * period_of(sample));
-}
-
-static struct mt_error *run_groups(struct mt_session *session,
-				   const struct mt_analysis_request *request, struct mt_table **out)
-{
-	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
-	struct mt_error *err = mt_grouping_create(session, mt_analysis_samples.name, value_columns,
-						  2, request, &grouping);
-	struct mt_session_sample sample;
-	bool more = true;
-
-	while (!err) {
-		struct mt_row_facts facts;
-		struct mt_value values[2];
-
-		err = mt_session_next(session, &sample, &more);
-		if (err)
-			return err;
-		if (!more)
-			return mt_grouping_table(MT_TAKE(grouping), out);
-		weigh(&sample, values);
-		facts = mt_row_facts_of(session, &sample);
-		if (!mt_grouping_add(grouping, &facts, values))
-			return mt_error_nomem();
-	}
-	return err;
-}
-
 struct sample_list {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_session *session;
 	bool started;
 	struct event_strings event;
 	uint64_t keys[LIST_COLUMNS];
-	struct mt_value values[2];
+	struct mt_value values[MT_SAMPLE_VALUES];
 };
 
 static struct mt_error *list_rewind(struct mt_table *table)
@@ -168,7 +120,7 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	list->keys[LIST_TID] = number_or_none(sample.task->tid);
 	list->keys[LIST_CPU] = sample.kernel->cpu == UINT32_MAX ? UINT64_MAX : sample.kernel->cpu;
 	list->keys[LIST_STACK] = sample.stack;
-	weigh(&sample, list->values);
+	mt_sample_values(&sample, list->values);
 	*out = (struct mt_row){
 		.keys = list->keys,
 		.values = list->values,
@@ -207,8 +159,9 @@ static struct mt_error *run_list(struct mt_session *session, bool stacks, struct
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	return request->listing ? run_list(session, request->stacks, out)
-				: run_groups(session, request, out);
+	return request->listing
+		       ? run_list(session, request->stacks, out)
+		       : mt_grouping_of_samples(session, mt_analysis_samples.name, request, out);
 }
 
 const struct mt_analysis mt_analysis_samples = {

@@ -158,7 +158,8 @@ static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *lin
 	return column < line->count ? lines->columns.items[line->first + column] : 0;
 }
 
-/* Where two lines that are equal before `column` first differ; the end of both where they do not.
+/*
+ * Where two lines that are equal before `column` first differ; the end of both where they do not.
  */
 static size_t differ_at(const struct mt_wordlines *lines, const struct line *a,
 			const struct line *b, size_t column)

@@ -512,6 +512,63 @@ def unknown_optional_chunks():
     return ended(writer.chunk(DATA, faults(1100)), 2)
 
 
+CALLS = {"mmap": (10, 9), "munmap": (11, 11), "mremap": (12, 25), "brk": (13, 12)}
+CALL_TYPE = IDENTIFIER | TID | TIME | CPU | RAW | REGS
+MINOR, MINOR_TYPE = 14, IDENTIFIER | IP | TID | TIME | ADDR | CPU
+
+
+def call(name, time, result, *arguments):
+    """A call's exit with the registers that hold its arguments."""
+    index, number = CALLS[name]
+    values = [0] * 20
+    for bit, value in zip((5, 4, 3, 18, 16, 17), arguments):
+        values[bin(X86_MASK & (1 << bit) - 1).count("1")] = value
+    body = struct.pack("<QIIQII", 77, 100, 100, time * US, 1, 0)
+    body += struct.pack("<IHBBiiiqI", 28, 700 + index, 0, 0, 100, number, 0, result, 0)
+    body += struct.pack("<Q20Q", 2, *values)
+    return kernel(index, perf_record(PERF_SAMPLE, body), time)
+
+
+def minor_fault(time, address, misc=MISC_USER):
+    body = struct.pack("<QQIIQQII", 77, 0x400100, 100, 100, time * US, address, 1, 0)
+    return kernel(MINOR, perf_record(PERF_SAMPLE, body, misc), time)
+
+
+def mapped(time, start, size, name, prot=3):
+    body = struct.pack("<IIQQQIIQQII", 100, 100, start, size, 0, 8, 1, 4242, 7, prot, 2)
+    return kernel(SIDEBAND, perf_record(MMAP2, body + pad(name + b"\0") + sample_id(time)), time)
+
+
+@recording({index: count for index, count in ((10, 4), (11, 2), (12, 2), (13, 4), (MINOR, 8))})
+def memory_calls():
+    """Reserving and giving back, failures among it, and faults in each kind of memory."""
+    described = [event(index, 0, "syscalls:sys_exit_" + name, name,
+                       attr(2, 700 + index, CALL_TYPE, 136)) for name, (index, _) in CALLS.items()]
+    described.append(event(MINOR, 0, "minor-faults", "minor-faults", attr(1, 5, MINOR_TYPE),
+                           unit="faults", klass=1))
+    writer = state(begun(b"".join(described)))
+    writer.chunk(DATA, call("brk", 1100, 0x600000, 0), call("brk", 1101, 0x621000, 0x621000),
+                 mapped(1102, 0x600000, 0x21000, b"[heap]"),
+                 call("brk", 1103, 0x621000, 1 << 46), call("brk", 1104, 0x610000, 0x610000),
+                 mapped(1109, 0x7F0000000000, 0x2000, b"/data/a,b \"c\""),
+                 call("mmap", 1110, 0x7F0000000000, 0, 0x1800, 1, 2, 5, 0x3000),
+                 mapped(1119, 0x7F0000100000, 0x200000, b"//anon"),
+                 call("mmap", 1120, 0x7F0000100000, 0, 0x200000, 3, 0x20022 | 0x40000 | 21 << 26,
+                      NONE, 0),
+                 call("mmap", 1130, -12, 0, 1 << 46, 0, 0x22, NONE, 0),
+                 call("mmap", 1131, -9, 0, 4096, 0x80, 0x1000F, 99, 0),
+                 call("mremap", 1140, 0x7F0000300000, 0x7F0000100000, 0x200000, 0x400000, 1),
+                 call("mremap", 1141, -14, 0x1000, 0x1000, 0x2000, 0),
+                 call("munmap", 1150, 0, 0x7F0000000000, 0x2000),
+                 call("munmap", 1151, -22, 1, 4096))
+    writer.chunk(DATA, mapped(1199, 0x7FFE00000000, 0x21000, b"[stack]"),
+                 *[minor_fault(1200 + n, address) for n, address in enumerate((
+                     0x600010, 0x601010, 0x7F0000000001, 0x7F0000100001, 0x7FFE00000008, 0x400100,
+                     0x1))],
+                 minor_fault(1210, 0xFFFFFFFF81000000, 1), stream=1)
+    return ended(writer, 20)
+
+
 @recording({FAULTS: 1})
 def a_carried_file():
     writer = state(begun()).chunk(FILE, b"reserved; its payload is not told")

@@ -1,0 +1,382 @@
+/*
+ * --mmaps and --brks: the calls that reserve and give back address space, one row each, in the
+ * order in which they returned. Arguments are those of the registers at the call's exit, or of its
+ * enter event where that was recorded as a sample.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/array.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/call_words.h"
+#include "report/calls.h"
+#include "report/facts.h"
+#include "report/grouping.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/table.h"
+
+enum {
+	COLUMNS_MOST = 16,
+	WORDS = 256, /* bytes of flags in words */
+};
+
+/* The columns that both begin with. */
+enum {
+	TIME,
+	PID,
+	TID,
+	COMM,
+	OWN
+};
+
+#define COMMON_COLUMNS                                                  \
+	[TIME] = {"time", MT_KEY_TIME}, [PID] = {"pid", MT_KEY_NUMBER}, \
+	[TID] = {"tid", MT_KEY_NUMBER}, [COMM] = {"comm", MT_KEY_STRING}
+
+enum {
+	AT_CALL = OWN,
+	AT_ADDRESS,
+	AT_SIZE,
+	AT_PROT,
+	AT_FLAGS,
+	AT_FD,
+	AT_OFFSET,
+	AT_OLD,
+	AT_OLD_SIZE,
+	AT_ERROR,
+	AT_FILE,
+	AT_STACK_ID,
+	AT_COLUMNS
+};
+
+static const struct mt_key_column map_columns[AT_COLUMNS] = {
+	COMMON_COLUMNS,
+	[AT_CALL] = {"call", MT_KEY_STRING},
+	[AT_ADDRESS] = {"address", MT_KEY_ADDRESS},
+	[AT_SIZE] = {"size", MT_KEY_NUMBER},
+	[AT_PROT] = {"prot", MT_KEY_STRING},
+	[AT_FLAGS] = {"flags", MT_KEY_STRING},
+	[AT_FD] = {"fd", MT_KEY_SIGNED},
+	[AT_OFFSET] = {"offset", MT_KEY_NUMBER},
+	[AT_OLD] = {"old_address", MT_KEY_ADDRESS},
+	[AT_OLD_SIZE] = {"old_size", MT_KEY_NUMBER},
+	[AT_ERROR] = {"error", MT_KEY_STRING},
+	[AT_FILE] = {"file", MT_KEY_STRING},
+	[AT_STACK_ID] = {"stack", MT_KEY_STACK},
+};
+
+enum {
+	BRK_OLD = OWN,
+	BRK_NEW,
+	BRK_DELTA,
+	BRK_ASKED,
+	BRK_ERROR,
+	BRK_STACK_ID,
+	BRK_COLUMNS
+};
+
+static const struct mt_key_column brk_columns[BRK_COLUMNS] = {
+	COMMON_COLUMNS,
+	[BRK_OLD] = {"old", MT_KEY_ADDRESS},
+	[BRK_NEW] = {"new", MT_KEY_ADDRESS},
+	[BRK_DELTA] = {"delta", MT_KEY_SIGNED},
+	[BRK_ASKED] = {"asked", MT_KEY_ADDRESS},
+	[BRK_ERROR] = {"error", MT_KEY_STRING},
+	[BRK_STACK_ID] = {"stack", MT_KEY_STACK},
+};
+
+struct call_list {
+	struct mt_table table; /* first: ops get a pointer to it */
+	struct mt_session *session;
+	bool started;
+	/* Fills the columns of its own. False out of memory. */
+	bool (*fill)(struct call_list *list, const struct mt_session_sample *sample,
+		     const struct mt_call *call);
+	struct mt_map64 entered; /* by tid: index of its arguments */
+	MT_ARRAY(struct mt_call) entries;
+	struct mt_map64 breaks; /* by recording and space: where the heap ended last */
+	uint64_t keys[COLUMNS_MOST];
+};
+
+static bool is_map_event(const char *event)
+{
+	return mt_call_event_is(event, MT_CALL_MMAP) || mt_call_event_is(event, MT_CALL_MUNMAP) ||
+	       mt_call_event_is(event, MT_CALL_MREMAP);
+}
+
+static bool is_brk_event(const char *event)
+{
+	return mt_call_event_is(event, MT_CALL_BRK);
+}
+
+static bool set_text(struct call_list *list, size_t column, const char *text)
+{
+	uint32_t id = mt_strings_intern(list->table.strings, text, strlen(text));
+
+	list->keys[column] = id;
+	return id != MT_STRING_NONE;
+}
+
+/* ---- mmap, munmap, mremap ---- */
+
+/* What stands there: the kernel told of it within the call. */
+static const char *name_of(const struct call_list *list, const struct mt_session_sample *sample,
+			   const struct mt_call *call)
+{
+	const struct mt_task_map *map = &sample->task->map;
+	uint64_t at = (uint64_t)call->result;
+
+	if (call->arguments[3] & MAP_ANONYMOUS)
+		return "anon";
+	return at >= map->start && at < map->end ? mt_strings_get(list->table.strings, map->name)
+						 : "";
+}
+
+static bool fill_mmap(struct call_list *list, const struct mt_session_sample *sample,
+		      const struct mt_call *call)
+{
+	const uint64_t *a = call->arguments;
+	char prot[WORDS], flags[WORDS];
+
+	mt_words_prot(a[2], prot, sizeof(prot));
+	mt_words_map_flags(a[3], flags, sizeof(flags));
+	list->keys[AT_SIZE] = a[1];
+	list->keys[AT_FD] = (uint64_t)(int64_t)(int32_t)a[4];
+	list->keys[AT_OFFSET] = a[5];
+	return set_text(list, AT_PROT, prot) && set_text(list, AT_FLAGS, flags) &&
+	       (mt_result_is_error(call->result) ||
+		set_text(list, AT_FILE, name_of(list, sample, call)));
+}
+
+static bool fill_mremap(struct call_list *list, const struct mt_call *call)
+{
+	const uint64_t *a = call->arguments;
+	char flags[WORDS];
+
+	mt_words_remap_flags(a[3], flags, sizeof(flags));
+	list->keys[AT_OLD] = a[0];
+	list->keys[AT_OLD_SIZE] = a[1];
+	list->keys[AT_SIZE] = a[2];
+	return set_text(list, AT_FLAGS, flags);
+}
+
+static void clear_map(struct call_list *list)
+{
+	list->keys[AT_ADDRESS] = list->keys[AT_SIZE] = list->keys[AT_OFFSET] = UINT64_MAX;
+	list->keys[AT_OLD] = list->keys[AT_OLD_SIZE] = UINT64_MAX;
+	list->keys[AT_FD] = (uint64_t)INT64_MIN;
+	list->keys[AT_PROT] = list->keys[AT_FLAGS] = list->keys[AT_FILE] = 0;
+	list->keys[AT_ERROR] = 0;
+}
+
+static bool fill_map(struct call_list *list, const struct mt_session_sample *sample,
+		     const struct mt_call *call)
+{
+	bool failed = mt_result_is_error(call->result);
+	char error[24];
+
+	clear_map(list);
+	list->keys[AT_STACK_ID] = sample->stack;
+	mt_words_error(call->result, error, sizeof(error));
+	if (failed && !set_text(list, AT_ERROR, error))
+		return false;
+	if (call->number == MT_CALL_MUNMAP) {
+		if (call->have_arguments) {
+			list->keys[AT_ADDRESS] = call->arguments[0];
+			list->keys[AT_SIZE] = call->arguments[1];
+		}
+		return set_text(list, AT_CALL, "munmap");
+	}
+	if (!failed)
+		list->keys[AT_ADDRESS] = (uint64_t)call->result;
+	if (call->number == MT_CALL_MREMAP)
+		return set_text(list, AT_CALL, "mremap") &&
+		       (!call->have_arguments || fill_mremap(list, call));
+	return set_text(list, AT_CALL, "mmap") &&
+	       (!call->have_arguments || fill_mmap(list, sample, call));
+}
+
+/* ---- brk ---- */
+
+static bool fill_brk(struct call_list *list, const struct mt_session_sample *sample,
+		     const struct mt_call *call)
+{
+	uint64_t space = (uint64_t)sample->recording << 32 | sample->space->id;
+	uint64_t now = (uint64_t)call->result, old;
+	bool known = mt_map64_get(&list->breaks, space, &old);
+	uint64_t asked = call->have_arguments ? call->arguments[0] : UINT64_MAX;
+
+	list->keys[BRK_OLD] = known ? old : UINT64_MAX;
+	list->keys[BRK_NEW] = now;
+	list->keys[BRK_DELTA] = known ? now - old : (uint64_t)INT64_MIN;
+	list->keys[BRK_ASKED] = asked;
+	list->keys[BRK_STACK_ID] = sample->stack;
+	/* It fails by leaving the end where it is; whom it asks for 0 only wants to know. */
+	return set_text(list, BRK_ERROR,
+			call->have_arguments && asked && now != asked ? "ENOMEM" : "") &&
+	       mt_map64_put(&list->breaks, space, now);
+}
+
+/* ---- The list ---- */
+
+static struct mt_error *list_rewind(struct mt_table *table)
+{
+	if (((struct call_list *)table)->started)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "a listing of calls is read once");
+	return NULL;
+}
+
+/* An enter's arguments wait for the exit; false out of memory. */
+static bool keep_entry(struct call_list *list, uint64_t tid, const struct mt_call *call)
+{
+	uint64_t at;
+
+	if (!mt_map64_get(&list->entered, tid, &at)) {
+		at = list->entries.count;
+		if (!mt_array_push(&list->entries) || !mt_map64_put(&list->entered, tid, at))
+			return false;
+	}
+	list->entries.items[at] = *call;
+	return true;
+}
+
+/* What the registers do not have comes from the call's enter, where there is one. */
+static void complete(struct call_list *list, uint64_t tid, struct mt_call *call)
+{
+	struct mt_call *entry;
+	uint64_t at;
+
+	if (!mt_map64_get(&list->entered, tid, &at))
+		return;
+	entry = &list->entries.items[at];
+	if (!call->have_arguments && entry->have_arguments && entry->number == call->number) {
+		memcpy(call->arguments, entry->arguments, sizeof(call->arguments));
+		call->have_arguments = true;
+	}
+	entry->have_arguments = false;
+}
+
+/* Whether the sample is the exit of a call of the list; false in *ok out of memory. */
+static bool take_call(struct call_list *list, const struct mt_session_sample *sample,
+		      struct mt_call *call, bool *ok)
+{
+	const char *event = mt_session_facts(list->session)->events.items[sample->event].name;
+	uint64_t tid = (uint32_t)sample->task->tid;
+	bool brks = list->fill == fill_brk;
+
+	if (!mt_call_decode(event, sample->attr, sample->kernel, call))
+		return false;
+	if (brks ? call->number != MT_CALL_BRK
+		 : call->number != MT_CALL_MMAP && call->number != MT_CALL_MUNMAP &&
+			    call->number != MT_CALL_MREMAP)
+		return false;
+	if (!call->exit) {
+		*ok = keep_entry(list, tid, call);
+		return false;
+	}
+	complete(list, tid, call);
+	return true;
+}
+
+static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bool *more)
+{
+	struct call_list *list = (struct call_list *)table;
+	struct mt_session_sample sample;
+	struct mt_row_facts facts;
+	struct mt_call call;
+	bool ok = true;
+
+	list->started = true;
+	do {
+		struct mt_error *err = mt_session_next(list->session, &sample, more);
+
+		if (err || !*more)
+			return err;
+	} while (!take_call(list, &sample, &call, &ok) && ok);
+	if (!ok || !list->fill(list, &sample, &call))
+		return mt_error_nomem();
+	facts = mt_row_facts_of(list->session, &sample);
+	list->keys[TIME] = facts.time;
+	list->keys[PID] = (uint32_t)facts.pid;
+	list->keys[TID] = (uint32_t)facts.tid;
+	list->keys[COMM] = facts.comm;
+	*out = (struct mt_row){.keys = list->keys};
+	return NULL;
+}
+
+static void list_destroy(struct mt_table *table)
+{
+	struct call_list *list = (struct call_list *)table;
+
+	mt_map64_deinit(&list->entered);
+	mt_map64_deinit(&list->breaks);
+	mt_array_deinit(&list->entries);
+	free(list);
+}
+
+static const struct mt_table_ops list_ops = {
+	.rewind = list_rewind,
+	.next = list_next,
+	.destroy = list_destroy,
+};
+
+static struct mt_error *run_list(struct mt_session *session,
+				 const struct mt_analysis_request *request, bool brks,
+				 struct mt_table **out)
+{
+	struct call_list *list = calloc(1, sizeof(*list));
+
+	if (!list)
+		return mt_error_nomem();
+	list->table = (struct mt_table){
+		.ops = &list_ops,
+		.name = brks ? mt_analysis_brks.name : mt_analysis_mmaps.name,
+		.listing = true,
+		.keys = brks ? brk_columns : map_columns,
+		.key_count = (brks ? BRK_COLUMNS : AT_COLUMNS) - !request->stacks,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+	list->session = session;
+	list->fill = brks ? fill_brk : fill_map;
+	*out = &list->table;
+	return NULL;
+}
+
+static struct mt_error *run_maps(struct mt_session *session,
+				 const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return run_list(session, request, false, out);
+}
+
+static struct mt_error *run_brks(struct mt_session *session,
+				 const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return run_list(session, request, true, out);
+}
+
+const struct mt_analysis mt_analysis_mmaps = {
+	.name = "mmaps",
+	.help = "each mmap, munmap and mremap: when, who, what, where, and what came of it",
+	.lists = true,
+	.wants = is_map_event,
+	.record = "mmap,munmap,mremap",
+	.output = "table",
+	.run = run_maps,
+};
+
+const struct mt_analysis mt_analysis_brks = {
+	.name = "brks",
+	.help = "each brk: where the heap ended before and after",
+	.lists = true,
+	.wants = is_brk_event,
+	.record = "brk",
+	.output = "table",
+	.run = run_brks,
+};

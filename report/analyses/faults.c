@@ -1,0 +1,66 @@
+/*
+ * --faults and --files: page faults, by user or kernel and by stack, or by what is mapped where
+ * they happened. Minor and major ones are told apart where they were recorded apart.
+ */
+#include <string.h>
+
+#include "report/analyses/analyses.h"
+#include "report/grouping.h"
+
+static bool is_fault(const char *event)
+{
+	static const char *const names[] = {"page-faults", "faults", "minor-faults",
+					    "major-faults"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		/* perf writes modifiers behind it: page-faults:u */
+		if (!strncmp(event, names[i], length) && (!event[length] || event[length] == ':'))
+			return true;
+	}
+	return false;
+}
+
+static struct mt_error *run_faults(struct mt_session *session,
+				   const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return mt_grouping_of_samples(session, mt_analysis_faults.name, request, out);
+}
+
+static struct mt_error *run_files(struct mt_session *session,
+				  const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return mt_grouping_of_samples(session, mt_analysis_files.name, request, out);
+}
+
+#define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_KIND) | MT_BY_BIT(MT_BY_FILE))
+#define RECORD "page-faults; minor and major apart: minor-faults,major-faults"
+
+const struct mt_analysis mt_analysis_faults = {
+	.name = "faults",
+	.help = "page faults, by event (minor, major), user or kernel, and stack",
+	.groups = true,
+	.by = KEYS,
+	.default_by = {{MT_BY_EVENT, MT_BY_MODE, MT_BY_COMM, MT_BY_STACK}, 4},
+	.events_apart = true,
+	.wants = is_fault,
+	.regions = true,
+	.record = RECORD,
+	.output = "table",
+	.run = run_faults,
+};
+
+const struct mt_analysis mt_analysis_files = {
+	.name = "files",
+	.help = "page faults by mapped file; anonymous memory, heap and stacks have their own rows",
+	.groups = true,
+	.by = KEYS,
+	.default_by = {{MT_BY_EVENT, MT_BY_KIND, MT_BY_FILE}, 3},
+	.events_apart = true,
+	.wants = is_fault,
+	.regions = true,
+	.record = RECORD,
+	.output = "table",
+	.run = run_files,
+};
