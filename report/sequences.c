@@ -1,6 +1,6 @@
 /*
- * A hash set of byte runs over an arena of blocks. Open addressing on ids; the hash of each run is
- * kept so that growing does not read the runs again.
+ * A hash set of byte runs over an arena of blocks. Open addressing, at most half full; each slot
+ * has its run's hash, so that runs are read only where they are most likely the one looked for.
  */
 #include "report/sequences.h"
 
@@ -17,7 +17,11 @@ enum {
 
 struct run {
 	const void *bytes;
-	uint32_t size;
+	size_t size;
+};
+
+struct slot {
+	uint32_t number; /* id + 1, 0 empty */
 	uint32_t hash;
 };
 
@@ -26,7 +30,7 @@ struct mt_sequences {
 	MT_ARRAY(uint8_t *) blocks;
 	size_t block_used, block_size; /* of the last block */
 	size_t bytes;
-	uint32_t *slots; /* id + 1, 0 empty */
+	struct slot *slots;
 	size_t mask;
 };
 
@@ -99,16 +103,18 @@ static void *copy_run(struct mt_sequences *s, const void *bytes, size_t size)
 static bool grow_slots(struct mt_sequences *s)
 {
 	size_t mask = s->mask * 2 + 1;
-	uint32_t *slots = calloc(mask + 1, sizeof(*slots));
+	struct slot *slots = calloc(mask + 1, sizeof(*slots));
 
 	if (!slots)
 		return false;
-	for (uint32_t id = 0; id < s->runs.count; id++) {
-		size_t i = s->runs.items[id].hash & mask;
+	for (size_t from = 0; from <= s->mask; from++) {
+		size_t i = s->slots[from].hash & mask;
 
-		while (slots[i])
+		if (!s->slots[from].number)
+			continue;
+		while (slots[i].number)
 			i = (i + 1) & mask;
-		slots[i] = id + 1;
+		slots[i] = s->slots[from];
 	}
 	free(s->slots);
 	s->slots = slots;
@@ -128,8 +134,8 @@ static uint32_t add_run(struct mt_sequences *s, size_t slot, const void *bytes, 
 	if (!copy)
 		return MT_SEQUENCE_NONE;
 	run = &s->runs.items[s->runs.count];
-	*run = (struct run){.bytes = copy, .size = (uint32_t)size, .hash = hash};
-	s->slots[slot] = (uint32_t)++s->runs.count;
+	*run = (struct run){.bytes = copy, .size = size};
+	s->slots[slot] = (struct slot){(uint32_t)++s->runs.count, hash};
 	return (uint32_t)(s->runs.count - 1);
 }
 
@@ -145,14 +151,14 @@ uint32_t mt_sequences_intern_hashed(struct mt_sequences *s, const void *bytes, s
 
 	if (size > UINT32_MAX / 2)
 		return MT_SEQUENCE_NONE;
-	if (s->runs.count >= s->mask - s->mask / 4 && !grow_slots(s))
+	if (s->runs.count >= s->mask / 2 && !grow_slots(s))
 		return MT_SEQUENCE_NONE;
-	for (i = hash & s->mask; s->slots[i]; i = (i + 1) & s->mask) {
-		const struct run *run = &s->runs.items[s->slots[i] - 1];
+	for (i = hash & s->mask; s->slots[i].number; i = (i + 1) & s->mask) {
+		const struct run *run = &s->runs.items[s->slots[i].number - 1];
 
-		if (run->hash == hash && run->size == size &&
+		if (s->slots[i].hash == hash && run->size == size &&
 		    (!size || !memcmp(run->bytes, bytes, size)))
-			return s->slots[i] - 1;
+			return s->slots[i].number - 1;
 	}
 	return add_run(s, i, bytes, size, hash);
 }
