@@ -221,6 +221,7 @@ bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_sym
 	if (name >= table->names_size)
 		return false;
 	symbol.name = table->names + name;
+	symbol.named = name;
 	*out = symbol;
 	return true;
 }

@@ -17,7 +17,7 @@ bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol 
 {
 	struct mt_elf_section_info section;
 
-	if (!*symbol->name || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
+	if (!symbol->named || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
 		return false;
 	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
 		return true;

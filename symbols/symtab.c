@@ -79,6 +79,8 @@ static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
 	size_t count = mt_elf_symbol_count(elf, dynamic);
 	struct mt_elf_symbol symbol;
 
+	if (!mt_array_reserve(&symtab->functions, symtab->functions.count + count))
+		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (mt_elf_symbol(elf, dynamic, i, &symbol) &&
 		    mt_symbol_is_function(elf, &symbol) && !add_symbol(symtab, &symbol))

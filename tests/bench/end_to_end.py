@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
-"""mtreport --folded --no-inline beside perf, on the same perf.data files: user + sys seconds, the least of two runs each.
+"""mtreport --folded --no-inline beside perf, on the same perf.data files: user + sys seconds, the least of some runs each.
 
     tests/bench/end_to_end.py MTREPORT FILE...
 
-What perf script prints is collapsed by tests/bench/collapse.pl: stackcollapse-perf.pl is not everywhere. Ours does
-less, so that the ratio is no larger for it.
+What perf script prints is collapsed by FlameGraph's stackcollapse-perf.pl where STACKCOLLAPSE names it or PATH has it;
+else by tests/bench/collapse.pl, which does less, so that the ratio is no larger for it. -j 1 stands beside the default:
+what a second worker costs is part of the answer.
 """
 import os
 import resource
+import shlex
+import shutil
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = 2
+OUR_RUNS = 7  # short, so that chance weighs more
 
 
-def cost(command):
-    """user + sys and wall of a shell command, the least of RUNS; None where it fails."""
+def cost(command, runs=RUNS):
+    """user + sys and wall of a shell command, the least of its runs; None where it fails."""
     best = None
-    for _ in range(RUNS):
+    for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = os.times().elapsed
         status = subprocess.run(["bash", "-o", "pipefail", "-c", command], stdout=subprocess.DEVNULL,
@@ -32,29 +36,37 @@ def cost(command):
     return best
 
 
+def find_collapse():
+    """The script to collapse with, and what to call it."""
+    real = os.environ.get("STACKCOLLAPSE") or shutil.which("stackcollapse-perf.pl")
+    return (real, "... | stackcollapse-perf.pl") if real else (f"{HERE}/collapse.pl", "... | collapse.pl, a stand-in")
+
+
 def main(mtreport, files):
-    bars = {"perf script --no-inline": 10, "... | collapse.pl": 30, "perf report -g folded": None}
+    collapse, collapse_name = find_collapse()
+    bars = {"perf script --no-inline": 10, collapse_name: 30, "perf report -g folded": None}
     for file in files:
         name = f"'{file}'"
-        ours = cost(f"{mtreport} -q --folded --no-inline {name}")
+        ours = cost(f"{mtreport} -q --folded --no-inline {name}", OUR_RUNS)
         if not ours:
             print(f"  mtreport --folded --no-inline failed on {file}")
             continue
         commands = {
             "perf script --no-inline": f"perf script --no-inline -i {name}",
-            "... | collapse.pl": f"perf script --no-inline -i {name} | perl {HERE}/collapse.pl",
+            collapse_name: f"perf script --no-inline -i {name} | perl {shlex.quote(collapse)}",
             "perf report -g folded": f"perf report --no-inline --no-children -g folded --stdio -i {name}",
         }
         print(f"  end to end, user + sys: mtreport --folded --no-inline {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
-        one = cost(f"{mtreport} -j 1 -q --folded --no-inline {name}")
+        one = cost(f"{mtreport} -j 1 -q --folded --no-inline {name}", OUR_RUNS)
         print(f", -j 1 {one[0]:.3f} s ({one[1]:.2f} s)")
         for what, command in commands.items():
             theirs = cost(command)
             if not theirs:
-                print(f"    {what:26} does not run here")
+                print(f"    {what:28} does not run here")
                 continue
             bar = f" (bar: {bars[what]})" if bars[what] else ""
-            print(f"    {what:26} {theirs[0]:7.3f} s: {theirs[0] / ours[0]:5.1f} times ours{bar}")
+            print(f"    {what:28} {theirs[0]:7.3f} s: {theirs[0] / ours[0]:5.1f} times ours, "
+                  f"{theirs[0] / one[0]:5.1f} times -j 1{bar}")
 
 
 if __name__ == "__main__":
