@@ -54,7 +54,7 @@ struct option_row {
 };
 
 static const struct option_row rows[] = {
-	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable); --list shows the events"},
+	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable), tracepoints also by pattern"},
 	{OPT_FILTER, "filter", "EXPR",
 	 "of the tracepoint before it only those: 'ret > 0', 'len > 4096'"},
 	{'a', "all-cpus", NULL, "every process on the host"},

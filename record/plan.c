@@ -337,10 +337,15 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 		return mt_planner_call(planner, &word);
 	if (word.def)
 		return plan_counter(planner, &word);
+	if (mt_planner_is_glob(text, length))
+		return mt_planner_globs(planner, text, length);
 	name = strndup(text, length);
 	word.length = strcspn(name ? name : "", "="); /* an id behind it is no part of the name */
-	return name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word)
-		    : mt_error_nomem();
+	err = name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
+	/* A name that nobody knows is a slip of the pen, as it is without a colon. */
+	if (err && err->kind == MT_ERR_NOT_FOUND && !planner->group)
+		err->kind = MT_ERR_USAGE;
+	return err;
 }
 
 struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list)

@@ -50,6 +50,11 @@ struct mt_plan {
 struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
+	/*
+	 * Calls each(context, "subsystem:name") for every tracepoint until it returns false.
+	 */
+	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
+				 void *context);
 	bool rss_each; /* kmem:rss_stat reports each change, not batches of them */
 };
 

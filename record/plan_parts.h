@@ -51,6 +51,10 @@ void mt_planner_drop_last(struct mt_planner *planner);
 
 /* Plans what one word asks for, and what a comma-separated list of them does. */
 struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);
+
+/* Whether that is a pattern of tracepoints, and all events that it matches; none is an error. */
+bool mt_planner_is_glob(const char *text, size_t length);
+struct mt_error *mt_planner_globs(struct mt_planner *planner, const char *text, size_t length);
 struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list);
 
 /* Whether an event of that role and alias is planned already. */

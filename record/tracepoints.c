@@ -352,11 +352,20 @@ static bool rss_is_told_each(struct mt_tracepoints *tracepoints)
 	return fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count >= TOUCHED / 2;
 }
 
+static struct mt_error *each_by_name(void *source, bool (*each)(void *context, const char *name),
+				     void *context)
+{
+	const struct mt_tracepoints *tracepoints = source;
+
+	return mt_tracefs_each(&tracepoints->tracefs, each, context);
+}
+
 struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints)
 {
 	return (struct mt_tracepoint_source){
 		.context = tracepoints,
 		.find = mt_tracepoints_find,
+		.each = each_by_name,
 		.rss_each = rss_is_told_each(tracepoints),
 	};
 }

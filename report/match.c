@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 struct mt_match {
 	MT_ARRAY(char *) words;
 	MT_ARRAY(regex_t) expressions;
+	bool globs;
 };
 
 void mt_match_destroy(struct mt_match *match)
@@ -89,12 +91,20 @@ struct mt_error *mt_match_add(const char *option, const char *text, struct mt_ma
 	return add_words(*match, option, text);
 }
 
+void mt_match_take_globs(struct mt_match *match)
+{
+	match->globs = true;
+}
+
 bool mt_match_text(const struct mt_match *match, const char *text)
 {
 	if (!match)
 		return true;
 	for (size_t i = 0; i < match->words.count; i++) {
-		if (!strcmp(match->words.items[i], text))
+		const char *word = match->words.items[i];
+
+		if (!strcmp(word, text) ||
+		    (match->globs && strpbrk(word, "*?[") && !fnmatch(word, text, 0)))
 			return true;
 	}
 	for (size_t i = 0; i < match->expressions.count; i++) {

@@ -17,6 +17,8 @@ struct mt_match;
  * either.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
+/* Words with * ? or [ match as the shell's patterns do, too. */
+void mt_match_take_globs(struct mt_match *match);
 void mt_match_destroy(struct mt_match *match);
 
 /*

@@ -21,7 +21,11 @@ enum {
 
 static struct mt_error *set_events(struct mt_report_options *o, const char *name, const char *value)
 {
-	return mt_match_add(name, value, &o->selection.events);
+	struct mt_error *err = mt_match_add(name, value, &o->selection.events);
+
+	if (!err)
+		mt_match_take_globs(o->selection.events);
+	return err;
 }
 
 static struct mt_error *set_comms(struct mt_report_options *o, const char *name, const char *value)
@@ -268,7 +272,8 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 }
 
 static const struct mt_option selectors[] = {
-	{'e', "event", "events", "NAME,...", set_events, "events, by alias (brk) or kernel name"},
+	{'e', "event", "events", "NAME,...", set_events,
+	 "events, by alias (brk) or kernel name; 'syscalls:*mmap' is a pattern"},
 	{0, "comm", "comms", "NAME,...|/RE/", set_comms, "threads by name"},
 	{'p', "pid", NULL, "PID,...", set_pids, "processes"},
 	{0, "tid", NULL, "TID,...", set_tids, "threads"},

@@ -81,9 +81,11 @@ if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
 fi
 usage '-F for what is counted' '-F: none of these events is sampled by time' -e page-faults -a -F 99
 if [ "$(id -u)" -eq 0 ]; then
-	expect 3 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a
+	expect 2 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a
 	says '... is named' "^mtrec: unknown event 'no:such': this kernel has no such tracepoint$" "$err"
-	expect 125 '... with a command' "$mtrec" -e no:such -- true
+	expect 2 '... with a command' "$mtrec" -e no:such -- true
+	usage 'a pattern that matches no tracepoint' "unknown event 'sched:no[*]such': no tracepoint matches" -e 'sched:no*such' -a
+	usage 'a pattern that matches them all' "'[*]:[*]' matches more than 256 tracepoints" -e '*:*' -a
 	expect 3 'nothing matches --list' "$mtrec" --list nosuchevent
 	says '... is told' "^mtrec: no event matches 'nosuchevent'$" "$err"
 	usage 'no such CPU' '-C: none of these CPUs is online' -e page-faults -C 9999

@@ -105,6 +105,9 @@ selects() {
 selects 4 -e page-faults
 selects 2 -e syscalls:sys_exit_brk
 selects 6 -e brk,page-faults
+selects 2 -e 'syscalls:*_brk'
+selects 6 -e '*[ks]'
+selects 0 -e 'sys?'
 selects 6 --comm renamed
 selects 0 --comm rename
 selects 6 --comm '/^ren/'

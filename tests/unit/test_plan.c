@@ -48,7 +48,18 @@ static struct mt_error *find(void *context, const char *name, struct mt_tracepoi
 		*out = (struct mt_tracepoint){.id = tracepoints[i].id, .format = strdup(name)};
 		return NULL;
 	}
-	return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
+	return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no %s", name), "others");
+}
+
+static struct mt_error *each_tracepoint(void *source, bool (*each)(void *context, const char *name),
+					void *context)
+{
+	(void)source;
+	for (size_t i = 0; i < sizeof(tracepoints) / sizeof(tracepoints[0]); i++) {
+		if (!each(context, tracepoints[i].name))
+			break;
+	}
+	return NULL;
 }
 
 /* A plan for that command line on a kernel with those features. */
@@ -58,7 +69,8 @@ static struct mt_error *plan_for(const char *line, const struct mt_perf_features
 	char text[256], *argv[16];
 	int argc = 0;
 	unsigned asked = 0;
-	struct mt_tracepoint_source source = {.context = &asked, .find = find};
+	struct mt_tracepoint_source source = {
+		.context = &asked, .find = find, .each = each_tracepoint};
 	struct mt_record_options options;
 	struct mt_error *err;
 
@@ -119,6 +131,27 @@ MT_TEST(the_first_event_is_the_side_band)
 		 event->attr.comm_exec && event->attr.task);
 	MT_CHECK(has_none(event, STACK | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW));
 	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_pattern_stands_for_every_tracepoint_that_matches)
+{
+	struct mt_plan *plan;
+	struct mt_error *err = plan_for("-e syscalls:sys_exit_m*,sched:* -a", &all_features, &plan);
+
+	MT_REQUIRE(!err);
+	MT_CHECK_EQ(plan->events.count, 1 + 4 + 1);
+	MT_CHECK_STR(plan->events.items[1].name, "syscalls:sys_exit_mmap");
+	MT_CHECK_STR(plan->events.items[1].alias, "syscalls:sys_exit_mmap");
+	MT_CHECK_STR(plan->events.items[5].name, "sched:sched_switch");
+	mt_plan_destroy(plan);
+	err = plan_for("-e sched:no*such -a", &all_features, &plan);
+	MT_REQUIRE(err);
+	MT_CHECK_EQ(err->kind, MT_ERR_USAGE);
+	mt_error_destroy(err);
+	err = plan_for("-e no:such -a", &all_features, &plan);
+	MT_REQUIRE(err);
+	MT_CHECK_EQ(err->kind, MT_ERR_USAGE);
+	mt_error_destroy(err);
 }
 
 MT_TEST(every_event_has_what_tells_records_apart)
@@ -440,7 +473,7 @@ static void check_refused(const char *events, enum mt_error_kind kind, const cha
 	if (MT_CHECK(err)) {
 		MT_CHECK_EQ(err->kind, kind);
 		MT_CHECK_STR(err->message, message);
-		MT_CHECK(kind == MT_ERR_NOT_FOUND || err->hint);
+		MT_CHECK(err->hint);
 	}
 	MT_CHECK(!plan);
 	mt_error_destroy(err);
@@ -451,7 +484,7 @@ MT_TEST(unknown_events_are_named)
 	check_refused("nosuch", MT_ERR_USAGE, "unknown event 'nosuch'");
 	check_refused("brk,nosuch,cs", MT_ERR_USAGE, "unknown event 'nosuch'");
 	check_refused("Brk", MT_ERR_USAGE, "unknown event 'Brk'");
-	check_refused("no:such", MT_ERR_NOT_FOUND, "no no:such");
+	check_refused("no:such", MT_ERR_USAGE, "no no:such");
 	check_refused("~", MT_ERR_USAGE, "-e: empty event name");
 	check_refused("brk,", MT_ERR_USAGE, "-e: empty event name");
 	check_refused(",brk", MT_ERR_USAGE, "-e: empty event name");
