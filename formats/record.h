@@ -35,6 +35,7 @@ enum mt_record_type {
 
 #define MT_RECORD_CRITICAL 0x80000000u
 #define MT_EVENT_NONE UINT32_MAX
+#define MT_STREAM_NONE UINT32_MAX
 #define MT_CLOCK_PERF UINT32_MAX /* HEADER.clock: the kernel's own perf clock */
 
 struct mt_text {

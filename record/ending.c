@@ -26,7 +26,7 @@ static uint64_t settle_losses(struct mt_recorder *r)
 	if (counted <= told)
 		return told;
 	(void)mt_state_put(&state, mt_loss_put,
-			   &((struct mt_loss_record){.stream = UINT32_MAX,
+			   &((struct mt_loss_record){.stream = MT_STREAM_NONE,
 						     .event = MT_EVENT_NONE,
 						     .from = r->started,
 						     .to = r->ended,
@@ -51,7 +51,7 @@ static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_
 	result->counts.samples -= left_out.samples;
 	result->lost += left_out.samples;
 	mt_block_reset(&block, MT_CHUNK_STATE, 0);
-	(void)mt_loss_put(&block, &((struct mt_loss_record){.stream = UINT32_MAX,
+	(void)mt_loss_put(&block, &((struct mt_loss_record){.stream = MT_STREAM_NONE,
 							    .event = MT_EVENT_NONE,
 							    .from = left_out.from,
 							    .to = left_out.to,

@@ -81,20 +81,27 @@ static void print_end(const struct mt_facts_recording *r, FILE *to)
 	print_line(to, "kernel records", "%s", mt_text_bytes((double)end->raw_bytes).text);
 }
 
+static void print_loss(const struct mt_facts_recording *r, const struct mt_facts_loss *loss,
+		       FILE *to)
+{
+	char stream[32] = "no stream that is known";
+
+	if (loss->stream != MT_STREAM_NONE)
+		snprintf(stream, sizeof(stream), "stream %u", loss->stream);
+	print_line(to, "", "%s lost in %s between %.3f s and %.3f s",
+		   mt_text_count((double)loss->count).text, stream,
+		   (double)(int64_t)(loss->from - r->start) / 1e9,
+		   (double)(int64_t)(loss->to - r->start) / 1e9);
+}
+
 static void print_numbers(const struct mt_facts_recording *r, FILE *to)
 {
 	char damage[400];
 
 	print_line(to, "samples", "%s", mt_text_count((double)r->samples).text);
 	print_line(to, "lost", "%s", mt_text_count((double)mt_facts_lost(r)).text);
-	for (size_t i = 0; i < r->losses.count; i++) {
-		const struct mt_facts_loss *loss = &r->losses.items[i];
-
-		print_line(to, "", "%s lost in stream %u between %.3f s and %.3f s",
-			   mt_text_count((double)loss->count).text, loss->stream,
-			   (double)(int64_t)(loss->from - r->start) / 1e9,
-			   (double)(int64_t)(loss->to - r->start) / 1e9);
-	}
+	for (size_t i = 0; i < r->losses.count; i++)
+		print_loss(r, &r->losses.items[i], to);
 	if (r->reading->foreign)
 		print_line(to, "file", "%s", mt_text_bytes((double)r->reading->size).text);
 	else
