@@ -1,0 +1,237 @@
+/*
+ * Measures what becomes of samples behind the ring, on those of recordings and on one core: coding
+ * dumps against stack images, with the processor's wide instructions and without, beside a memcpy
+ * of the same dumps; then zstd on the chunks that come of it, level by level.
+ *
+ *	bench_coding FILE...		a table for each
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zstd.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "formats/chunk.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "formats/stack_image.h"
+
+#define BLOCK ((size_t)1 << 20)
+#define DUMPS_MAX ((size_t)512 << 20) /* bytes of dumps taken from a recording */
+#define SAMPLES_MAX 200000
+#define RECORD_ROOM 140000
+
+struct sample {
+	uint32_t event, cut, kernel_size, slot, dump_asked, dump_size;
+	uint64_t time, address;
+	uint8_t *bytes; /* the kernel's, then the dump */
+};
+
+struct samples {
+	struct sample *items;
+	size_t count, dumped;
+};
+
+/* Processor time: other work on the machine is not ours. */
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void *allocate(size_t size)
+{
+	void *bytes = malloc(size);
+
+	if (!bytes)
+		abort();
+	return bytes;
+}
+
+static void die(const char *path, struct mt_error *err)
+{
+	fprintf(stderr, "%s: %s\n", path, err->message);
+	exit(2);
+}
+
+/* Only dumps that were coded: their bytes say where they stand, and whose they are. */
+static void add_sample(struct samples *to, const struct mt_record *record)
+{
+	struct mt_kernel_bytes b;
+	struct sample *s = &to->items[to->count];
+
+	if (record->type != MT_RECORD_SAMPLE || !mt_record_kernel_get(record, &b) ||
+	    b.coding != MT_CODING_IMAGE)
+		return;
+	*s = (struct sample){
+		.event = b.event,
+		.cut = b.cut,
+		.kernel_size = b.kernel_size,
+		.slot = mt_get_le32(b.coded),
+		.dump_asked = b.dump_asked,
+		.dump_size = b.dump_size,
+		.time = record->time,
+		.address = mt_get_le64(b.coded + 8),
+		.bytes = allocate(b.kernel_size + b.dump_size),
+	};
+	memcpy(s->bytes, b.kernel, b.kernel_size);
+	memcpy(s->bytes + b.kernel_size, b.dump, b.dump_size);
+	to->dumped += b.dump_size;
+	to->count++;
+}
+
+static void load(const char *path, struct samples *out)
+{
+	struct mt_reader *reader;
+	struct mt_error *err = mt_reader_open(path, NULL, &reader);
+	struct mt_record record;
+	bool more = true;
+
+	if (err)
+		die(path, err);
+	out->items = allocate(SAMPLES_MAX * sizeof(*out->items));
+	err = mt_reader_rewind(reader, 0);
+	while (!err && out->count < SAMPLES_MAX && out->dumped < DUMPS_MAX) {
+		err = mt_reader_next(reader, &record, &more);
+		if (err || !more)
+			break;
+		add_sample(out, &record);
+	}
+	if (err)
+		die(path, err);
+	mt_reader_destroy(reader);
+}
+
+static void put(struct mt_block *block, struct mt_stack_encoder *encoder, const struct sample *s)
+{
+	const struct mt_sample_pieces pieces = {
+		.event = s->event,
+		.head = s->bytes,
+		.head_size = s->cut,
+		.tail = s->bytes + s->cut,
+		.tail_size = s->kernel_size - s->cut,
+		.dump = s->bytes + s->kernel_size,
+		.dump_size = s->dump_size,
+		.dump_asked = s->dump_asked,
+		.encoder = encoder,
+		.tid = s->slot,
+		.address = s->address,
+	};
+
+	if (!mt_sample_put(block, s->time, &pieces))
+		abort();
+}
+
+/* All samples into blocks, which are kept; how many there are. */
+static size_t code(const struct samples *samples, bool portable, struct mt_block *blocks)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(64);
+	size_t count = 0;
+
+	if (!encoder)
+		abort();
+	if (portable)
+		mt_stack_encoder_set_portable(encoder);
+	for (size_t i = 0; i < samples->count; i++) {
+		if (!count || BLOCK - blocks[count - 1].used < RECORD_ROOM) {
+			mt_block_reset(&blocks[count++], MT_CHUNK_DATA, 0);
+			mt_stack_encoder_reset(encoder);
+		}
+		put(&blocks[count - 1], encoder, &samples->items[i]);
+	}
+	mt_stack_encoder_destroy(encoder);
+	return count;
+}
+
+static void copy_dumps(const struct samples *samples, uint8_t *to)
+{
+	for (size_t i = 0; i < samples->count; i++) {
+		const struct sample *s = &samples->items[i];
+
+		memcpy(to + i % 8 * 65536, s->bytes + s->kernel_size, s->dump_size);
+		__asm__ volatile("" ::"r"(to) : "memory");
+	}
+}
+
+static void tell(const char *what, const struct samples *samples, double seconds, size_t bytes)
+{
+	double count = (double)samples->count;
+
+	printf("  %-16s %8.2f us/sample %8.1f bytes/sample\n", what, 1e6 * seconds / count,
+	       (double)bytes / count);
+}
+
+static void compress(const struct samples *samples, const struct mt_block *blocks, size_t count)
+{
+	static const int levels[] = {-5, -3, -1, 1, 2, 3};
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	size_t room = ZSTD_compressBound(BLOCK);
+	uint8_t *out = allocate(room);
+	char what[32];
+
+	for (size_t level = 0; level < sizeof(levels) / sizeof(levels[0]); level++) {
+		double seconds = -now();
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < count; i++)
+			bytes += ZSTD_compressCCtx(zstd, out, room, blocks[i].bytes, blocks[i].used,
+						   levels[level]);
+		seconds += now();
+		snprintf(what, sizeof(what), "zstd %d", levels[level]);
+		tell(what, samples, seconds, bytes);
+	}
+	free(out);
+	ZSTD_freeCCtx(zstd);
+}
+
+static void measure(const char *path)
+{
+	struct samples samples = {0};
+	struct mt_block *blocks;
+	size_t most, count = 0, coded = 0;
+	double wide, portable, copied;
+	uint8_t *memory, *scratch = calloc(8, 65536);
+
+	load(path, &samples);
+	printf("%s: %zu samples\n", path, samples.count);
+	if (!samples.count || !scratch)
+		return;
+	most = samples.count * (RECORD_ROOM / 2) / (BLOCK - RECORD_ROOM) + 2;
+	blocks = allocate(most * sizeof(*blocks));
+	memory = allocate(most * BLOCK);
+	for (size_t i = 0; i < most; i++)
+		blocks[i] = (struct mt_block){.bytes = memory + i * BLOCK, .capacity = BLOCK};
+	code(&samples, false, blocks); /* once for the page faults */
+	wide = -now();
+	code(&samples, false, blocks);
+	wide += now();
+	portable = -now();
+	count = code(&samples, true, blocks);
+	portable += now();
+	copied = -now();
+	copy_dumps(&samples, scratch);
+	copied += now();
+	for (size_t i = 0; i < count; i++)
+		coded += blocks[i].used;
+	tell("memcpy of dumps", &samples, copied, samples.dumped);
+	tell("coding, wide", &samples, wide, coded);
+	tell("coding, portable", &samples, portable, coded);
+	compress(&samples, blocks, count);
+	for (size_t i = 0; i < samples.count; i++)
+		free(samples.items[i].bytes);
+	free(samples.items);
+	free(blocks);
+	free(memory);
+	free(scratch);
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		measure(argv[i]);
+	return 0;
+}
