@@ -57,7 +57,7 @@ struct mt_snippet mt_cell_figure(double value)
 
 	if (!isfinite(value))
 		return out;
-	if (value == trunc(value) && fabs(value) < 1e18) {
+	if (fabs(value) < 1e18 && value == (double)(int64_t)value) {
 		snprintf(out.text, sizeof(out.text), "%" PRId64, (int64_t)value);
 		return out;
 	}
