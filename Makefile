@@ -51,7 +51,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 san := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(oracle_flags) $(CPPFLAGS) $(CFLAGS) $(san)
+compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(oracle_flags) $(disassembler_flags) $(CPPFLAGS) $(CFLAGS) $(san)
 # Beside each object a list of the headers it includes. It says $(O), so that it counts however O is written.
 dependencies = -MMD -MP -MT '$$(O)/$(patsubst $(O)/%,%,$@)'
 link_flags = -pthread $(LDFLAGS) $(san)
@@ -65,6 +65,10 @@ REPORT_LIBS := -lzstd -lz -liberty
 ORACLES ?= $(if $(wildcard /usr/include/elfutils/libdwfl.h),libdw) \
 	$(if $(wildcard /usr/include/libunwind-x86_64.h /usr/include/*/libunwind-x86_64.h),libunwind)
 oracle_flags := $(if $(filter libdw,$(ORACLES)),-DHAVE_LIBDW) $(if $(filter libunwind,$(ORACLES)),-DHAVE_LIBUNWIND)
+# What branches are and where they return to, by their code: mtreport --unwind lbr and --branches.
+DISASSEMBLER ?= $(if $(wildcard /usr/include/capstone/capstone.h),capstone)
+disassembler_flags := $(if $(DISASSEMBLER),-DHAVE_CAPSTONE)
+REPORT_LIBS += $(if $(DISASSEMBLER),-lcapstone)
 REPORT_LIBS += $(if $(filter libdw,$(ORACLES)),-ldw -lelf) $(if $(filter libunwind,$(ORACLES)),-lunwind-x86_64)
 
 # Sources ------------------------------------------------------------------------------------------------------------

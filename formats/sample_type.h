@@ -52,8 +52,18 @@ enum mt_read_format { /* attr->read_format */
 };
 
 enum mt_branch_sample_type { /* attr->branch_sample_type */
+	MT_BRANCH_USER = 1u << 0,
+	MT_BRANCH_KERNEL = 1u << 1,
+	MT_BRANCH_ANY = 1u << 3,
+	MT_BRANCH_CALL_STACK = 1u << 11,
+	MT_BRANCH_TYPE_SAVE = 1u << 16,
 	MT_BRANCH_HW_INDEX = 1u << 17,
 	MT_BRANCH_COUNTERS = 1u << 19,
+};
+
+enum mt_branch_flags { /* of a struct mt_branch */
+	MT_BRANCH_FLAGS_MISPREDICTED = 1,
+	MT_BRANCH_FLAGS_TYPE = 20, /* the lowest of four bits: PERF_BR_* */
 };
 
 enum mt_kernel_misc { /* perf_event_header.misc; several mean different things with different types

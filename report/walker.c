@@ -11,11 +11,14 @@
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
 #include "formats/sample.h"
+#include "symbols/disasm.h"
 #include "symbols/image_map.h"
 
 struct mt_walker {
 	struct mt_walker_options options;
 	struct mt_unwinder *unwinder;
+	struct mt_disasm *disasm; /* NULL: none was built in */
+	struct mt_decoder decoder;
 	struct mt_frame *user; /* max_frames */
 };
 
@@ -27,6 +30,9 @@ struct mt_walker *mt_walker_create(const struct mt_walker_options *options)
 	if (!walker)
 		return NULL;
 	walker->options = *options;
+	walker->disasm = mt_disasm_create();
+	walker->decoder = mt_disasm_decoder(walker->disasm);
+	unwind.decoder = &walker->decoder;
 	walker->unwinder = mt_unwinder_create(&unwind);
 	walker->user = calloc(options->max_frames + 1, sizeof(*walker->user));
 	if (!walker->unwinder || !walker->user) {
@@ -41,6 +47,7 @@ void mt_walker_destroy(struct mt_walker *walker)
 	if (!walker)
 		return;
 	mt_unwinder_destroy(walker->unwinder);
+	mt_disasm_destroy(walker->disasm);
 	free(walker->user);
 	free(walker);
 }
@@ -160,6 +167,12 @@ static struct mt_unwind_input unwind_input(const struct mt_walk_input *in,
 		.dump_asked = sample->dump_asked,
 		.chain = halves->user,
 		.chain_count = halves->user_count,
+		.ip = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0,
+		.has_branches = sample->has_branches,
+		.branches = sample->branches,
+		.branch_count = sample->branch_count,
+		.branches_own = sample->branch_count,
+		.branch_type = in->attr->branch_sample_type,
 		.map = in->map,
 	};
 
@@ -209,7 +222,7 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		.kernel = (uint32_t)kernel,
 		.count = (uint32_t)count,
 		.hash = (uint32_t)mt_hash_bytes(parts.code, (1 + count) * sizeof(*parts.pcs), 0),
-		.user = input->sample->user_abi != 0,
+		.user = input->sample->user_abi || (input->sample->has_branches && stack.count),
 		.end = (uint8_t)stack.end,
 	};
 	return true;

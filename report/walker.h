@@ -45,7 +45,7 @@ struct mt_walked {
 	size_t pcs;
 	uint32_t kernel, count; /* frames in the kernel, and all */
 	uint32_t hash;		/* of the pcs and the word before them */
-	bool user;		/* the sample had user registers, so that `end` counts */
+	bool user;		/* it had user registers or branch records, so that `end` counts */
 	uint8_t end;		/* enum mt_stack_end */
 };
 

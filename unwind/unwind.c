@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind/lbr_walk.h"
 #include "unwind/walk.h"
 
 #define NEEDED (1u << MT_DWARF_RIP | 1u << MT_DWARF_RSP)
@@ -32,6 +33,7 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 		return;
 	if (unwinder->oracle)
 		unwinder->oracle_destroy(unwinder->oracle);
+	mt_branch_runs_destroy(unwinder->runs);
 	free(unwinder->cache);
 	free(unwinder->returns);
 	free(unwinder);
@@ -72,7 +74,7 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_
 	counts->ends[end]++;
 	for (size_t i = walk->first; i < stack->count; i++) {
 		counts->frames[stack->frames[i].source]++;
-		looked_up += stack->frames[i].source != MT_FRAME_CHAIN;
+		looked_up += stack->frames[i].source < MT_FRAME_CHAIN;
 	}
 	counts->cache_hits += looked_up > missed ? looked_up - missed : 0;
 }
@@ -83,11 +85,25 @@ static bool chain_may_help(enum mt_stack_end end)
 	return end != MT_END_ROOT && end != MT_END_LIMIT;
 }
 
+/* The best there is without a dump. */
+static enum mt_stack_end without_dump(struct mt_walk *walk)
+{
+	const struct mt_unwind_input *input = walk->input;
+
+	if (input->branch_count && mt_branches_are_calls(input))
+		return mt_branches_whole(walk);
+	if (input->chain_count)
+		return mt_chain_whole(walk);
+	if (input->has_branches)
+		return mt_branches_whole(walk);
+	return have_regs(input) ? mt_walk_dump(walk) : MT_END_NO_REGS;
+}
+
 static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			struct mt_stack *stack)
 {
 	uint64_t misses = unwinder->counts.cache_misses;
-	enum mt_stack_end end = MT_END_NO_REGS;
+	enum mt_stack_end end;
 	struct mt_walk walk;
 
 	mt_walk_init(&walk, unwinder, input, stack);
@@ -95,10 +111,8 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 		end = mt_walk_dump(&walk);
 		if (chain_may_help(end))
 			end = mt_chain_splice(&walk, end);
-	} else if (input->chain_count) {
-		end = mt_chain_whole(&walk);
-	} else if (have_regs(input)) {
-		end = mt_walk_dump(&walk);
+	} else {
+		end = without_dump(&walk);
 	}
 	finish(&walk, end, misses);
 }
@@ -129,11 +143,25 @@ static void unwind_fp(struct mt_unwinder *unwinder, const struct mt_unwind_input
 	finish(&walk, end, misses);
 }
 
+static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+		       struct mt_stack *stack)
+{
+	uint64_t misses = unwinder->counts.cache_misses;
+	struct mt_walk walk;
+
+	mt_walk_init(&walk, unwinder, input, stack);
+	finish(&walk, mt_branches_whole(&walk), misses);
+}
+
 const struct mt_unwind_method mt_unwind_methods[] = {
-	{"auto", "CFI, frame pointers where there is none, the kernel's chain past the dump",
+	{"auto",
+	 "CFI, frame pointers where there is none, the kernel's chain past the dump; branch "
+	 "records where there is no dump",
 	 unwind_auto},
 	{"dwarf", "CFI through the stack dump alone", unwind_dwarf},
 	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp},
+	{"lbr", "branch records alone: a hardware call stack as it is, others replayed",
+	 unwind_lbr},
 	{NULL, NULL, NULL},
 };
 
@@ -159,8 +187,13 @@ void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwi
 const char *mt_frame_source_name(enum mt_frame_source source)
 {
 	static const char *const names[MT_FRAME_SOURCES] = {
-		[MT_FRAME_IP] = "ip", [MT_FRAME_KERNEL] = "kernel", [MT_FRAME_CFI] = "cfi",
-		[MT_FRAME_FP] = "fp", [MT_FRAME_CHAIN] = "chain",
+		[MT_FRAME_IP] = "ip",
+		[MT_FRAME_KERNEL] = "kernel",
+		[MT_FRAME_CFI] = "cfi",
+		[MT_FRAME_FP] = "fp",
+		[MT_FRAME_CHAIN] = "chain",
+		[MT_FRAME_LBR] = "lbr",
+		[MT_FRAME_STITCHED] = "stitched lbr",
 	};
 
 	return (unsigned int)source < MT_FRAME_SOURCES ? names[source] : "unknown";
@@ -183,6 +216,8 @@ const char *mt_stack_end_name(enum mt_stack_end end)
 		[MT_END_LOOP] = "loop",
 		[MT_END_CHAIN] = "frame-pointer chain ends",
 		[MT_END_LIMIT] = "frame limit",
+		[MT_END_BRANCHES] = "branch records end",
+		[MT_END_NO_BRANCHES] = "no branch records",
 		[MT_END_UNTOLD] = "not told",
 	};
 

@@ -12,16 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mt_branch;
+struct mt_decoder;
 struct mt_image_map;
 struct mt_unwinder;
 
 /* What a frame's pc rests on. */
 enum mt_frame_source {
-	MT_FRAME_IP,	 /* the sampled instruction pointer itself */
-	MT_FRAME_KERNEL, /* the kernel's chain, kernel half */
-	MT_FRAME_CFI,	 /* call frame information applied to the dump */
-	MT_FRAME_FP,	 /* a frame-pointer step in the dump, checked */
-	MT_FRAME_CHAIN,	 /* the kernel's frame-pointer chain, user half */
+	MT_FRAME_IP,	   /* the sampled instruction pointer itself */
+	MT_FRAME_KERNEL,   /* the kernel's chain, kernel half */
+	MT_FRAME_CFI,	   /* call frame information applied to the dump */
+	MT_FRAME_FP,	   /* a frame-pointer step in the dump, checked */
+	MT_FRAME_CHAIN,	   /* the kernel's frame-pointer chain, user half */
+	MT_FRAME_LBR,	   /* the hardware's branch records */
+	MT_FRAME_STITCHED, /* those of an earlier sample of the thread */
 	MT_FRAME_SOURCES
 };
 
@@ -44,7 +48,10 @@ enum mt_stack_end {
 	MT_END_LOOP,	 /* the frame address does not rise */
 	MT_END_CHAIN, /* the kernel's frame-pointer chain ends, and nothing says that it is whole */
 	MT_END_LIMIT, /* --max-stack, or the caller's storage */
-	MT_END_UNTOLD, /* another unwinder was asked, which does not say (oracle.h) */
+	MT_END_BRANCHES,    /* the branch records end: no more were kept, or what is older is not
+			       certain */
+	MT_END_NO_BRANCHES, /* branches were asked, and the sample has none */
+	MT_END_UNTOLD,	    /* another unwinder was asked, which does not say (oracle.h) */
 	MT_END_REASONS
 };
 
@@ -87,12 +94,19 @@ struct mt_unwind_input {
 			      stopped early */
 	const uint64_t *chain; /* the kernel's callchain, user half, innermost first; may be NULL */
 	size_t chain_count;
+	uint64_t ip; /* the sampled one where it is the user's; 0: the kernel's, or not sampled */
+	bool has_branches;		  /* branch records were sampled, maybe 0 of them */
+	const struct mt_branch *branches; /* newest first */
+	size_t branch_count;
+	size_t branches_own;  /* so many of them are this sample's, the others an earlier one's */
+	uint64_t branch_type; /* attr->branch_sample_type */
 	const struct mt_image_map *map; /* the address space at that time */
 };
 
 struct mt_unwind_options {
 	uint32_t max_frames; /* at most so many frames a stack, those that were there included; 0:
 				the storage alone */
+	const struct mt_decoder *decoder; /* of code, for branch records; borrowed, may be NULL */
 };
 
 /* Cumulative, since the unwinder was made. */
@@ -114,7 +128,7 @@ struct mt_unwind_method {
 
 /*
  * Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
- * chain.
+ * chain; branch records where there is no dump.
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 

@@ -12,6 +12,7 @@
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
+struct mt_branch_runs;
 struct mt_oracle_spaces;
 
 struct mt_unwinder {
@@ -20,6 +21,7 @@ struct mt_unwinder {
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
 	struct mt_return *returns;    /* fp.c's: what stands before return addresses */
 	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
+	struct mt_branch_runs *runs;  /* lbr_walk.c's; NULL until one is needed */
 	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };

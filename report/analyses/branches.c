@@ -12,15 +12,12 @@
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "formats/sample.h"
+#include "formats/sample_type.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/session.h"
 #include "report/table.h"
-
-enum {
-	BRANCH_MISPREDICTED = 1, /* of perf_branch_entry's flags */
-};
 
 static const struct mt_value_column value_columns[] = {
 	{"count", ""},
@@ -102,7 +99,7 @@ static bool count_entries(struct counts *counts, const struct mt_session_sample 
 	for (size_t i = 0; i < sample->kernel->branch_count; i++) {
 		uint32_t from = mt_session_place(counts->session, sample, branches[i].from);
 		uint32_t to = mt_session_place(counts->session, sample, branches[i].to);
-		bool mispredicted = branches[i].flags & BRANCH_MISPREDICTED;
+		bool mispredicted = branches[i].flags & MT_BRANCH_FLAGS_MISPREDICTED;
 
 		if (from == MT_FRAME_NONE || to == MT_FRAME_NONE ||
 		    !count_pair(counts, from, to, false, mispredicted))

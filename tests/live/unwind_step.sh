@@ -6,14 +6,14 @@
 . "$(dirname "$0")/../oracle/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'
 needs_command "${CC:-cc}"
-build_tool unwind_step tests/oracle/unwind_step.c || {
+build_tool unwind_step tests/oracle/unwind_step.c tests/oracle/stepper.c || {
 	fail 'the single-stepper builds' "$TMPDIR/why"
 	finish
 }
 workloads=$MT_TOP/tests/workloads/unwind
 echo 'int main(void) { return 0; }' >"$TMPDIR/probe.c"
 ${CC:-cc} "$TMPDIR/probe.c" -o "$TMPDIR/probe" && "$TMPDIR/unwind_step" -e 100 "$TMPDIR/probe" >"$TMPDIR/why" 2>&1
-grep -q '^unwind_step: .*Operation not permitted' "$TMPDIR/why" && skip_all 'ptrace is not permitted'
+grep -q '^stepper: .*Operation not permitted' "$TMPDIR/why" && skip_all 'ptrace is not permitted'
 
 # The start-up code of the C library (crt1.o, the dynamic linker's _start) has no CFI: some 20 instructions are short for that,
 # 10 per shared library.

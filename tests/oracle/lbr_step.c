@@ -1,0 +1,219 @@
+/*
+ * Runs a program one instruction at a time, keeps the branch records that hardware would have and
+ * the true call chain, and holds the unwinder of branch records against the truth.
+ *
+ *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-o PERF.DATA] [-T TRUTH] [-t] [-v] PROGRAM
+ * [ARG...]
+ *
+ * -t begins at the program's own int3. Prints one line: stacks looked at, wrong callers, how deep
+ * the callers reach of what there is, and in call-stack mode how many records do not tell the truth
+ * themselves: hardware knows nothing of signals and longjmp. Exit 0: none wrong, and in call-stack
+ * mode all of what the records can tell. With -o the same stacks go into a perf.data file as
+ * samples of cycles, with -T a line each into a file: the ip and the return addresses, innermost
+ * first.
+ */
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "symbols/disasm.h"
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "tests/oracle/branch_recorder.h"
+#include "tests/oracle/perf_file.h"
+#include "tests/oracle/stepper.h"
+#include "unwind/unwind.h"
+
+struct run {
+	struct stepper stepper;
+	struct branch_recorder recorder;
+	struct mt_unwinder *unwinder;
+	size_t every;
+	struct perf_file *file; /* NULL: none is written */
+	FILE *truth;
+	bool to_trap, verbose;
+	size_t step, looked, wrong, missed, untrue;
+	size_t callers, depth; /* sums: found, and there */
+	size_t whole;	       /* found down to the outermost */
+};
+
+static bool calls_mode(const struct run *run)
+{
+	return run->recorder.type & PERF_SAMPLE_BRANCH_CALL_STACK;
+}
+
+/* The return address at depth i, 0 the innermost caller's. */
+static const struct stepper_entry *caller(const struct run *run, size_t i)
+{
+	return i < run->stepper.depth ? &run->stepper.chain[run->stepper.depth - 1 - i] : NULL;
+}
+
+/* How many callers the records tell truly: those that stand where the true ones do. */
+static size_t told(const struct run *run)
+{
+	size_t i = 0;
+
+	while (i < run->recorder.count && i < run->stepper.depth &&
+	       caller(run, i)->slot == run->recorder.calls[i].slot &&
+	       caller(run, i)->pc == run->recorder.calls[i].pc)
+		i++;
+	return i;
+}
+
+static void print_stacks(const struct run *run, const struct mt_stack *stack)
+{
+	printf("# step %zu at %llx: %s\n", run->step, run->stepper.regs.rip,
+	       mt_stack_end_name(stack->end));
+	for (size_t i = 1; i < stack->count || i <= run->stepper.depth; i++)
+		printf("#   true %12lx  ours %12lx\n",
+		       caller(run, i - 1) ? caller(run, i - 1)->pc : 0,
+		       i < stack->count ? stack->frames[i].pc : 0);
+	for (size_t i = 0; i < run->recorder.count; i++)
+		printf("#   %lx -> %lx\n", run->recorder.records[i].from,
+		       run->recorder.records[i].to);
+}
+
+static void judge(struct run *run, const struct mt_stack *stack)
+{
+	size_t same = 0, found = stack->count ? stack->count - 1 : 0, can = told(run);
+	bool untrue = calls_mode(run) && can < run->recorder.count;
+	bool bad;
+
+	while (same < found && caller(run, same) &&
+	       caller(run, same)->pc == stack->frames[same + 1].pc)
+		same++;
+	bad = !stack->count || stack->frames[0].pc != run->stepper.regs.rip;
+	bad |= same < found && !untrue;
+	run->missed += calls_mode(run) && same < can;
+	run->untrue += untrue;
+	run->wrong += bad;
+	run->looked++;
+	run->callers += same;
+	run->depth += run->stepper.depth;
+	run->whole += same == run->stepper.depth;
+	if (run->verbose && (bad || (calls_mode(run) && same < can)))
+		print_stacks(run, stack);
+}
+
+static void write_truth(const struct run *run)
+{
+	fprintf(run->truth, "%llx", run->stepper.regs.rip);
+	for (size_t i = 0; caller(run, i); i++)
+		fprintf(run->truth, " %lx", caller(run, i)->pc);
+	fputc('\n', run->truth);
+}
+
+static void check(struct run *run)
+{
+	struct mt_frame frames[STEPPER_DEPTH_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = STEPPER_DEPTH_MAX};
+	struct mt_unwind_input input = {
+		.ip = run->stepper.regs.rip,
+		.has_branches = true,
+		.branches = run->recorder.records,
+		.branch_count = run->recorder.count,
+		.branches_own = run->recorder.count,
+		.branch_type = run->recorder.type,
+	};
+
+	if (run->stepper.remap) {
+		stepper_read_mappings(&run->stepper);
+		if (run->file)
+			perf_file_map(run->file, run->stepper.pid, run->stepper.map);
+	}
+	input.map = run->stepper.map;
+	mt_unwind_method_find("lbr")->unwind(run->unwinder, &input, &stack);
+	judge(run, &stack);
+	if (run->file)
+		perf_file_sample(run->file, run->stepper.pid, run->stepper.regs.rip,
+				 run->recorder.records, run->recorder.count);
+	if (run->truth)
+		write_truth(run);
+}
+
+static bool parse(struct run *run, int argc, char **argv)
+{
+	const char *file = NULL, *truth = NULL, *filter = "any,u";
+	int option;
+
+	while ((option = getopt(argc, argv, "+j:n:s:o:T:tv")) != -1) {
+		if (option == 'j')
+			filter = optarg;
+		else if (option == 'n')
+			run->recorder.depth = strtoul(optarg, NULL, 0);
+		else if (option == 's')
+			run->every = strtoul(optarg, NULL, 0);
+		else if (option == 'o')
+			file = optarg;
+		else if (option == 'T')
+			truth = optarg;
+		else if (option == 't')
+			run->to_trap = true;
+		else if (option == 'v')
+			run->verbose = true;
+		else
+			return false;
+	}
+	if (optind == argc || !run->every || !run->recorder.depth ||
+	    run->recorder.depth > RECORDER_DEPTH_MAX ||
+	    !branch_recorder_parse(filter, &run->recorder.type))
+		return false;
+	run->truth = truth ? fopen(truth, "we") : NULL;
+	run->file = file ? perf_file_create(file, run->recorder.type) : NULL;
+	if ((truth && !run->truth) || (file && !run->file))
+		stepper_die(truth && !run->truth ? truth : file);
+	return true;
+}
+
+static void follow(struct run *run)
+{
+	do {
+		branch_recorder_follow(&run->recorder, &run->stepper);
+		if (run->step++ % run->every == 0)
+			check(run);
+	} while (stepper_step(&run->stepper));
+}
+
+static void print_tally(const struct run *run)
+{
+	printf("%zu stacks, %zu wrong, %zu short of what the records tell, %zu untrue records, "
+	       "%.1f of %.1f callers, %.1f %% whole\n",
+	       run->looked, run->wrong, run->missed, run->untrue,
+	       (double)run->callers / (double)run->looked, (double)run->depth / (double)run->looked,
+	       100. * (double)run->whole / (double)run->looked);
+}
+
+int main(int argc, char **argv)
+{
+	static struct run run = {.every = 1, .recorder = {.depth = 32}};
+	struct mt_disasm *disasm = mt_disasm_create();
+	struct mt_decoder decoder = mt_disasm_decoder(disasm);
+	struct mt_unwind_options options = {.decoder = &decoder};
+
+	if (!parse(&run, argc, argv))
+		return 2;
+	stepper_init(&run.stepper, argv + optind);
+	if (run.to_trap && !stepper_run_to_trap(&run.stepper))
+		stepper_die("no int3 was reached");
+	run.unwinder = mt_unwinder_create(&options);
+	if (!run.unwinder)
+		stepper_die("start");
+	follow(&run);
+	print_tally(&run);
+	if (run.file && !perf_file_finish(run.file))
+		stepper_die("the perf.data file");
+	if (run.truth)
+		fclose(run.truth);
+	mt_unwinder_destroy(run.unwinder);
+	mt_disasm_destroy(disasm);
+	if (!WIFEXITED(run.stepper.status) || WEXITSTATUS(run.stepper.status)) {
+		printf("# the program ended with status 0x%x\n", run.stepper.status);
+		return 1;
+	}
+	stepper_deinit(&run.stepper);
+	return run.wrong || run.missed;
+}
