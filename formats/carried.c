@@ -306,7 +306,8 @@ static void load(struct mt_carried *carried, struct content *content)
 			return;
 		at += content->parts[i].size;
 	}
-	/* the buffers for unpacking may be as large as all of it; a second content is rarely next
+	/*
+	 * the buffers for unpacking may be as large as all of it; a second content is rarely next
 	 */
 	mt_payload_deinit(&carried->payload);
 	if (bytes)

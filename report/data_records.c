@@ -2,6 +2,8 @@
  * The records of what happened: kernel records go to the spaces, samples are decoded, counted, and
  * given where the selectors leave them as far as their stacks do not matter.
  */
+#include <sched.h>
+
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
@@ -20,15 +22,62 @@ enum {
 	PROGRESS_EVERY = 4096, /* records */
 };
 
+static bool select_task(const struct mt_session *session, const struct mt_task *task, uint64_t time)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return time >= session->from && time < session->to &&
+	       mt_numbers_match(&s->pids, task->pid) && mt_numbers_match(&s->tids, task->tid) &&
+	       mt_match_text(s->comms, mt_strings_get(session->strings, task->comm));
+}
+
 static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
 {
 	const struct mt_selection *s = session->options->selection;
 
-	return sample->time >= session->from && sample->time < session->to &&
-	       mt_numbers_match(&s->pids, sample->task->pid) &&
-	       mt_numbers_match(&s->tids, sample->task->tid) &&
-	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu) &&
-	       mt_match_text(s->comms, mt_strings_get(session->strings, sample->task->comm));
+	return select_task(session, sample->task, sample->time) &&
+	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu);
+}
+
+bool mt_session_selects(const struct mt_session *session, const struct mt_task *task, uint64_t time)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return !s->events && !s->cpus.count && !mt_selection_needs_stacks(s) &&
+	       select_task(session, task, time);
+}
+
+/* CLONE_VM without CLONE_THREAD: a FORK record looks the same as one that copies the space. */
+static bool take_clone(struct mt_session *session, const struct mt_local_event *event)
+{
+	uint64_t flags, tid;
+
+	if (!mt_field_get(&event->clone_flags, &session->sample, &flags) ||
+	    !mt_field_get(&event->clone_tid, &session->sample, &tid))
+		return true;
+	return !(flags & CLONE_VM) ||
+	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
+}
+
+/* Every sample and mark is shown; `given` as take_sample() decided. */
+static bool show_sample(struct mt_session *session, const struct mt_local_event *event,
+			const struct mt_session_sample *sample, bool given)
+{
+	const struct mt_task *task;
+
+	if (!session->observer)
+		return true;
+	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
+	return task && mt_session_show(session, &(struct mt_observed){
+							.kind = MT_OBSERVED_SAMPLE,
+							.event = event->event,
+							.serial = sample->serial,
+							.time = sample->time,
+							.selected = given,
+							.task = task,
+							.attr = &event->attr,
+							.sample = &session->sample,
+						});
 }
 
 /* What is mapped at the sample's address, as things stand now. False out of memory. */
@@ -44,8 +93,8 @@ static bool find_region(struct mt_session *session, struct mt_session_sample *sa
 }
 
 /* A decoded sample becomes *out; *wanted tells whether it is one to give. */
-static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
-			uint64_t time, struct mt_session_sample *out, bool *wanted)
+static bool choose_sample(struct mt_session *session, const struct mt_local_event *event,
+			  struct mt_session_sample *out, bool *wanted)
 {
 	const struct mt_task *task;
 
@@ -62,7 +111,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 	*out = (struct mt_session_sample){
 		.event = event->event,
 		.recording = (uint32_t)mt_session_recording_index(session),
-		.time = time,
+		.serial = out->serial,
+		.time = out->time,
 		.weight = event->weight,
 		.task = task,
 		.space = task->space,
@@ -76,6 +126,15 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 	return !*wanted || !session->options->regions || find_region(session, out);
 }
 
+static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
+			uint64_t time, struct mt_session_sample *out, bool *wanted)
+{
+	out->time = time;
+	out->serial = mt_reader_given(session->readers.items[session->reader]);
+	return take_clone(session, event) && choose_sample(session, event, out, wanted) &&
+	       show_sample(session, event, out, *wanted);
+}
+
 /* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */
 static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
 {
@@ -83,6 +142,31 @@ static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_
 		facts->counted_lost += record->lost;
 	else if (record->type == MT_KERNEL_LOST)
 		facts->kernel_lost += record->lost;
+}
+
+/* Whose space a record is about, before it is applied. */
+static const struct mt_task *subject(struct mt_session *session,
+				     const struct mt_kernel_record *record, bool applied)
+{
+	bool fork = record->type == MT_KERNEL_FORK;
+
+	return mt_spaces_find(session->spaces, fork && !applied ? record->ptid : record->tid);
+}
+
+static bool apply_kernel_record(struct mt_session *session, const struct mt_kernel_record *record)
+{
+	const struct mt_task *before = subject(session, record, false);
+	struct mt_observed observed = {
+		.kind = MT_OBSERVED_KERNEL,
+		.time = record->time,
+		.kernel = record,
+		.space = before ? before->space : NULL,
+	};
+
+	if (!mt_spaces_apply(session->spaces, record))
+		return false;
+	observed.task = subject(session, record, true);
+	return mt_session_show(session, &observed);
 }
 
 static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
@@ -94,7 +178,7 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 		return mt_session_count_undecodable(session);
 	if (mt_session_present(session)->reading->foreign)
 		count_lost(mt_session_present(session), &record);
-	return mt_spaces_apply(session->spaces, &record);
+	return apply_kernel_record(session, &record);
 }
 
 /* KERNEL and SAMPLE. */

@@ -61,6 +61,15 @@ uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *k
 	return mt_sequences_intern(frames->keys, key, sizeof(*key));
 }
 
+uint32_t mt_frames_words(struct mt_frames *frames, const char *words)
+{
+	uint32_t name = mt_strings_intern(frames->strings, words, strlen(words));
+	struct mt_frame_key key = {
+		.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_WORDS, .offset = name};
+
+	return name == MT_STRING_NONE ? MT_FRAME_NONE : mt_frames_intern(frames, &key);
+}
+
 const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id)
 {
 	size_t size;
@@ -89,14 +98,29 @@ static bool extend_names(struct mt_frames *frames)
 	return true;
 }
 
+static bool name_words(struct mt_frames *frames, uint32_t id)
+{
+	struct mt_frame_name *name = calloc(1, sizeof(*name));
+
+	if (!name)
+		return false;
+	name->name = (uint32_t)mt_frames_key(frames, id)->offset;
+	name->resolved = true;
+	name->dso = "[unknown]";
+	frames->names.items[id] = (struct named){name, 1};
+	return true;
+}
+
 /* Asks the namer; false out of memory. */
 static bool name_frame(struct mt_frames *frames, uint32_t id)
 {
-	const struct mt_symbol *symbol =
-		frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
+	const struct mt_symbol *symbol;
 	MT_CLEANUP_FREE struct mt_frame_name *names = NULL;
 	size_t count = 1;
 
+	if (mt_frames_key(frames, id)->flags & MT_FRAME_WORDS)
+		return name_words(frames, id);
+	symbol = frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
 	while (symbol[count - 1].inlined)
 		count++;
 	names = calloc(count, sizeof(*names));

@@ -19,6 +19,7 @@ struct mt_symbol;
 
 enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
+	MT_FRAME_WORDS = 2, /* no code: what stands for it, mt_frames_words() */
 };
 
 /*
@@ -59,6 +60,9 @@ void mt_frames_destroy(struct mt_frames *frames);
 
 /* The id of a frame; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
+
+/* The id of a frame that is only words, such as "[lost]"; MT_FRAME_NONE out of memory. */
+uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 
 /* Borrows the key of an id. */
 const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id);

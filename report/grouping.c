@@ -11,6 +11,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "formats/record.h"
 #include "formats/sample.h"
 #include "report/facts.h"
 #include "report/frames.h"
@@ -31,6 +32,7 @@ struct mt_grouping {
 	uint8_t columns[MT_BY_KEYS][3]; /* where the cells of the by.keys[i] stand */
 	uint64_t interval;		/* ns */
 	const char *weight;
+	size_t top; /* rows; 0: all */
 	struct mt_groups *groups;
 	MT_ARRAY(uint32_t) images; /* by stack id: string id + 1 */
 	MT_ARRAY(uint32_t) events; /* by event: string id + 1 */
@@ -149,6 +151,7 @@ struct mt_error *mt_grouping_create(struct mt_session *session, const char *name
 	grouping->by = request->by;
 	list_columns(grouping, columns, &shape);
 	grouping->weight = request->weight;
+	grouping->top = request->top;
 	grouping->interval =
 		request->interval > 0 ? (uint64_t)(request->interval * 1e9) : fit_interval(session);
 	grouping->groups = mt_groups_create(&shape);
@@ -228,7 +231,9 @@ static bool fill(struct mt_grouping *grouping, enum mt_by key, const struct mt_r
 {
 	switch (key) {
 	case MT_BY_EVENT:
-		return remember(grouping, &grouping->events, facts->event, event_name, cells);
+		cells[0] = 0;
+		return facts->event == MT_EVENT_NONE ||
+		       remember(grouping, &grouping->events, facts->event, event_name, cells);
 	case MT_BY_TIME:
 		cells[0] = facts->time - facts->time % grouping->interval;
 		return true;
@@ -253,6 +258,11 @@ static bool fill(struct mt_grouping *grouping, enum mt_by key, const struct mt_r
 						 : facts->stack;
 		return true;
 	}
+}
+
+void mt_grouping_most(struct mt_grouping *grouping, size_t value)
+{
+	mt_groups_most(grouping->groups, value);
 }
 
 bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *facts,
@@ -282,6 +292,8 @@ struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table
 		return err;
 	if (!mt_groups_sort(owned->groups, weight))
 		return mt_error_nomem();
+	if (owned->top)
+		mt_groups_limit(owned->groups, owned->top);
 	*out = mt_groups_table(MT_TAKE(owned->groups));
 	return NULL;
 }

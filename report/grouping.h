@@ -25,7 +25,7 @@ struct mt_session_sample;
 
 /* What a row can be told apart by; what the request does not group by is not looked at. */
 struct mt_row_facts {
-	uint32_t event; /* index in the session's facts->events */
+	uint32_t event; /* index in the session's facts->events, or MT_EVENT_NONE */
 	uint64_t time;	/* ns since the beginning of its recording */
 	int32_t pid, tid;
 	uint32_t comm, process, cgroup; /* string ids: of the thread, of its process */
@@ -48,6 +48,9 @@ struct mt_error *mt_grouping_create(struct mt_session *session, const char *name
 				    const struct mt_analysis_request *request,
 				    struct mt_grouping **out);
 void mt_grouping_destroy(struct mt_grouping *grouping);
+
+/* As mt_groups_most(). */
+void mt_grouping_most(struct mt_grouping *grouping, size_t value);
 
 /* False out of memory. */
 bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *facts,

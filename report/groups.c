@@ -17,6 +17,7 @@ struct mt_groups {
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
 	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
 	uint32_t at;			  /* the row that next gives */
+	size_t most;			  /* rows that the table gives */
 };
 
 static struct mt_error *groups_rewind(struct mt_table *table)
@@ -31,7 +32,7 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	size_t size;
 	uint32_t row;
 
-	*more = groups->at < mt_sequences_count(groups->keys);
+	*more = groups->at < mt_sequences_count(groups->keys) && groups->at < groups->most;
 	if (!*more)
 		return NULL;
 	row = groups->order.count ? groups->order.items[groups->at] : groups->at;
@@ -66,6 +67,7 @@ struct mt_groups *mt_groups_create(const struct mt_table *shape)
 	groups->table.ops = &groups_ops;
 	groups->table.keys = groups->columns;
 	groups->table.listing = false;
+	groups->most = SIZE_MAX;
 	groups->keys = mt_sequences_create();
 	if (!groups->keys) {
 		free(groups);
@@ -84,6 +86,11 @@ void mt_groups_destroy(struct mt_groups *groups)
 	free(groups);
 }
 
+void mt_groups_most(struct mt_groups *groups, size_t value)
+{
+	groups->table.most |= 1u << value;
+}
+
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
@@ -98,6 +105,10 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 		groups->values.items[groups->values.count++] = mt_value_exact(0);
 	sums = groups->values.items + row * n;
 	for (size_t i = 0; i < n; i++) {
+		if (groups->table.most >> i & 1) {
+			sums[i] = sums[i].value > values[i].value ? sums[i] : values[i];
+			continue;
+		}
 		sums[i].value += values[i].value;
 		sums[i].low += values[i].low;
 		sums[i].high += values[i].high;
@@ -154,6 +165,11 @@ bool mt_groups_sort(struct mt_groups *groups, size_t value)
 		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
 	qsort_r(groups->order.items, count, sizeof(*groups->order.items), compare_rows, &sort);
 	return true;
+}
+
+void mt_groups_limit(struct mt_groups *groups, size_t most)
+{
+	groups->most = most;
 }
 
 struct mt_table *mt_groups_table(struct mt_groups *groups)

@@ -29,6 +29,9 @@ void mt_groups_destroy(struct mt_groups *groups);
  */
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values);
 
+/* Figure `value` of rows that become one is the largest of theirs; before the first add. */
+void mt_groups_most(struct mt_groups *groups, size_t value);
+
 size_t mt_groups_count(const struct mt_groups *groups);
 
 /*
@@ -37,6 +40,9 @@ size_t mt_groups_count(const struct mt_groups *groups);
  * False out of memory.
  */
 bool mt_groups_sort(struct mt_groups *groups, size_t value);
+
+/* The table ends after so many rows. */
+void mt_groups_limit(struct mt_groups *groups, size_t most);
 
 /* The groups as a table, rows in order of first sight or as sorted; takes ownership. */
 struct mt_table *mt_groups_table(struct mt_groups *groups);

@@ -134,11 +134,19 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 				    const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	struct mt_view weighed = *view;
+	double left_out = 0;
 	struct mt_error *err = mt_table_weight(table, options->wishes.weight, &weighed.value);
 
 	weighed.weighed = options->wishes.weight;
-
-	return err ? err : mt_output_write(options->output, &weighed, table, to);
+	weighed.left_out = &left_out;
+	err = err ? err : mt_output_write(options->output, &weighed, table, to);
+	if (!err && left_out <= -0.5 && !options->quiet)
+		fprintf(stderr,
+			TOOL ": rows of %s %s in all are left out: --%s has no room for what is "
+			     "below 0\n",
+			mt_text_count(left_out).text, table->values[weighed.value].unit,
+			options->output->name);
+	return err;
 }
 
 /* Runs analysis and output; *rows tells whether there was anything to show. */

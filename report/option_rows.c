@@ -112,6 +112,55 @@ static struct mt_error *set_timeline(struct mt_report_options *o, const char *na
 	return value ? mt_seconds_parse(name, value, &o->wishes.interval) : NULL;
 }
 
+/* "end", "peak", seconds, or a percentage of the recording's length. */
+static struct mt_error *set_at(struct mt_report_options *o, const char *name, const char *value)
+{
+	struct mt_at at = {.when = MT_AT_TIME, .seconds = -1};
+	char *end;
+
+	if (!strcmp(value, "end") || !strcmp(value, "peak")) {
+		o->wishes.at.when = *value == 'e' ? MT_AT_END : MT_AT_PEAK;
+		return NULL;
+	}
+	at.part = strtod(value, &end) / 100;
+	if (end == value || strcmp(end, "%") != 0) {
+		struct mt_error *err = mt_seconds_parse(name, value, &at.seconds);
+
+		if (err)
+			return mt_error_hint(err, "known: end, peak, 12.5, 500ms, 30%%");
+	} else if (!(at.part >= 0 && at.part <= 1)) {
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not from 0%% to 100%%", name, value);
+	}
+	o->wishes.at = at;
+	return NULL;
+}
+
+static struct mt_error *set_older_than(struct mt_report_options *o, const char *name,
+				       const char *value)
+{
+	return mt_seconds_parse(name, value, &o->wishes.older_than);
+}
+
+static struct mt_error *set_memory_all(struct mt_report_options *o, const char *name,
+				       const char *value)
+{
+	(void)name;
+	(void)value;
+	o->wishes.all = true;
+	return NULL;
+}
+
+static struct mt_error *set_top(struct mt_report_options *o, const char *name, const char *value)
+{
+	char *end;
+	long number = strtol(value, &end, 10);
+
+	if (end == value || *end || number < 1)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a number above 0", name, value);
+	o->wishes.top = (size_t)number;
+	return NULL;
+}
+
 static struct mt_error *set_kallsyms(struct mt_report_options *o, const char *name,
 				     const char *value)
 {
@@ -301,6 +350,15 @@ static const struct mt_option others[] = {
 	{0, "stacks", NULL, NULL, set_stacks, "with stacks where they are not shown anyway"},
 	{0, "timeline", NULL, "[T]", set_timeline,
 	 "sums for each T (1s, 500ms; by default a twentieth or so) and process"},
+	{0, "top", NULL, "N", set_top, "of sums only the N rows that weigh most"},
+	{0, "at", NULL, "end|peak|T", set_at,
+	 "what was outstanding then: at the end (default), when each process held most, or after "
+	 "12.5 (seconds), 500ms, 30%"},
+	{0, "older-than", NULL, "T", set_older_than,
+	 "only what has been outstanding for T (10s, 500ms)"},
+	{0, "all", NULL, NULL, set_memory_all,
+	 "what is outstanding with file mappings, stacks, what was there before the recording and "
+	 "what a fork copied"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{'j', "jobs", NULL, "N", set_workers,

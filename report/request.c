@@ -21,6 +21,23 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 	return NULL;
 }
 
+static struct mt_error *check_moments(const struct mt_analysis *analysis,
+				      const struct mt_wishes *wishes)
+{
+	const char *option = wishes->at.when != MT_AT_END ? "--at"
+			     : wishes->older_than > 0	  ? "--older-than"
+			     : wishes->all		  ? "--all"
+							  : NULL;
+
+	if (!option || analysis->moments)
+		return NULL;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+					     "%s is about what stands at a moment, which --%s does "
+					     "not show",
+					     option, analysis->name),
+			     "--outstanding does");
+}
+
 /* Every key that was asked for is one that the analysis knows. */
 static struct mt_error *check_keys(const struct mt_analysis *analysis, const struct mt_by_list *by)
 {
@@ -94,9 +111,14 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.listing = (output->needs & MT_NEEDS_LISTING) || !analysis->groups,
 		.interval = wishes->interval,
 		.weight = wishes->weight,
+		.at = wishes->at,
+		.older_than = wishes->older_than,
+		.all = wishes->all,
+		.top = wishes->top,
 	};
 	struct mt_error *err = check_shape(analysis, output, request.listing);
 
+	err = err ? err : check_moments(analysis, wishes);
 	err = err ? err : check_by(analysis, output, wishes, request.listing);
 	if (err)
 		return err;

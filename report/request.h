@@ -6,6 +6,7 @@
 #define MT_REPORT_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "report/by.h"
@@ -14,6 +15,19 @@ struct mt_analysis;
 struct mt_error;
 struct mt_output;
 
+/* --at: which moment of the recording, for what stands at one. */
+enum mt_moment {
+	MT_AT_END,
+	MT_AT_PEAK, /* of each address space, when most was reserved */
+	MT_AT_TIME,
+};
+
+struct mt_at {
+	enum mt_moment when;
+	double seconds; /* AT_TIME: since the recording began; below 0: `part` of its length */
+	double part;
+};
+
 /* As the command line has it. */
 struct mt_wishes {
 	struct mt_by_list by; /* --by; empty: the analysis's own */
@@ -21,6 +35,10 @@ struct mt_wishes {
 	bool timeline;	      /* --timeline */
 	double interval;      /* of it in seconds; 0: the recording's length decides */
 	const char *weight;   /* --weight, or NULL */
+	struct mt_at at;      /* --at */
+	double older_than;    /* --older-than, in seconds */
+	bool all;	      /* --all */
+	size_t top;	      /* --top: so many rows; 0: all */
 };
 
 struct mt_analysis_request {
@@ -30,6 +48,10 @@ struct mt_analysis_request {
 	double interval;      /* where they have MT_BY_TIME */
 	const char *weight;   /* the figure that orders rows; NULL: the table's own */
 	bool unwind;	      /* the session has to give stacks */
+	struct mt_at at;      /* as wished, and so below */
+	double older_than;
+	bool all;
+	size_t top;
 };
 
 /* A usage error where the analysis cannot be shown so. */

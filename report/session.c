@@ -216,6 +216,8 @@ static struct mt_error *finish_recording(struct mt_session *session)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
 
+	if (!mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_END}))
+		return mt_error_nomem();
 	facts->finished = true;
 	facts->tasks = mt_spaces_tasks(session->spaces);
 	facts->processes = mt_spaces_processes(session->spaces);
@@ -292,6 +294,9 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	}
 	if (*wanted)
 		count_stack(session, &piped->walked);
+	if (session->observer)
+		return session->observer->stack(session->observer->context, out->serial, out->stack,
+						*wanted);
 	return true;
 }
 
@@ -319,6 +324,9 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	struct mt_error *err = mt_session_read_sample(session, out, wanted);
 
 	*ended = session->read_all;
+	if (!err && *wanted && session->observer &&
+	    !session->observer->stack(session->observer->context, out->serial, out->stack, true))
+		return mt_error_nomem();
 	return err;
 }
 
@@ -352,6 +360,21 @@ uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sa
 {
 	return mt_place_frame(session->frames, mt_naming_kernel_image(session->naming),
 			      sample->space->map, address);
+}
+
+/* ---- The observer ---- */
+
+void mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
+{
+	session->observer = observer;
+}
+
+bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
+{
+	if (!session->observer)
+		return true;
+	observed->recording = (uint32_t)mt_session_recording_index(session);
+	return session->observer->observe(session->observer->context, observed);
 }
 
 /* ---- What others borrow ---- */

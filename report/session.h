@@ -12,9 +12,13 @@
 
 struct mt_attr;
 struct mt_error;
+struct mt_event_record;
 struct mt_facts;
 struct mt_facts_event;
 struct mt_frames;
+struct mt_kernel_record;
+struct mt_loss_record;
+struct mt_map_record;
 struct mt_sample;
 struct mt_selection;
 struct mt_session;
@@ -23,6 +27,52 @@ struct mt_stacks;
 struct mt_strings;
 struct mt_task;
 struct mt_unwind_method;
+
+/*
+ * What a record that an observer is shown says: one that tells of the recording, one of the
+ * kernel's, a sample or mark, or that the recording ends, when all stacks have been told.
+ */
+enum mt_observed_kind {
+	MT_OBSERVED_MAP,
+	MT_OBSERVED_LOSS,
+	MT_OBSERVED_EVENT,
+	MT_OBSERVED_KERNEL,
+	MT_OBSERVED_SAMPLE,
+	MT_OBSERVED_END,
+};
+
+/* Views that hold during the call; what its kind does not have is NULL. */
+struct mt_observed {
+	enum mt_observed_kind kind;
+	uint32_t recording; /* index in facts->recordings */
+	uint32_t event;	    /* index in facts->events: EVENT, SAMPLE; LOSS, or MT_EVENT_NONE */
+	uint64_t serial;    /* of the record: rises; SAMPLE */
+	uint64_t time;
+	bool selected;		      /* SAMPLE: its stack will be told */
+	const struct mt_task *task;   /* SAMPLE: whose; KERNEL: of COMM, EXIT, MMAP, MMAP2, and the
+					 child of FORK; as it is behind the record */
+	const struct mt_space *space; /* KERNEL: the task's before the record; FORK: the parent's */
+	const struct mt_attr *attr;
+	const struct mt_sample *sample;
+	const struct mt_kernel_record *kernel;
+	const struct mt_map_record *map;
+	const struct mt_loss_record *loss;
+	const struct mt_event_record *described; /* EVENT */
+};
+
+/*
+ * Sees every record of a report in order of time as it is read, whatever the selectors say, and is
+ * told the stacks of the selected samples later, in the same order. For what has to follow all of a
+ * recording: the ledger. Its functions give false out of memory.
+ */
+struct mt_observer {
+	void *context;
+	/* Whether samples of this event may be given at all. */
+	bool (*wants)(void *context, const struct mt_facts_event *event);
+	bool (*observe)(void *context, const struct mt_observed *observed);
+	/* wanted: false where the stack's selectors leave it out. */
+	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
+};
 
 struct mt_session_options {
 	const char *const *files; /* borrowed; "-" is standard input */
@@ -53,6 +103,7 @@ struct mt_session_options {
 struct mt_session_sample {
 	uint32_t event;	    /* index in facts->events */
 	uint32_t recording; /* index in facts->recordings */
+	uint64_t serial;    /* of its record */
 	uint64_t time;
 	double weight;		      /* samples that this one stands for */
 	const struct mt_task *task;   /* as of this moment */
@@ -83,6 +134,18 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
  */
 uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
 			  uint64_t address);
+
+/*
+ * Whether something that no sample tells of, in this task at that time, would be selected: never
+ * where events, CPUs or stacks are.
+ */
+bool mt_session_selects(const struct mt_session *session, const struct mt_task *task,
+			uint64_t time);
+
+/*
+ * Shows it all records that are read from now on; before the first sample is asked for. Borrowed.
+ */
+void mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
 
 /*
  * What the ids in samples refer to; borrowed as long as the session. stacks and frames are NULL

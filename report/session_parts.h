@@ -15,6 +15,7 @@
 #include "formats/base/map64.h"
 #include "formats/sample.h"
 #include "report/facts.h"
+#include "report/fields.h"
 #include "report/session.h"
 
 struct mt_error;
@@ -35,6 +36,7 @@ struct mt_local_event {
 	double weight; /* of its samples from now on */
 	int64_t call;  /* which system call of raw_syscalls:*; -1: not such an event */
 	bool wanted;   /* by -e, and of role 0 */
+	struct mt_field clone_flags, clone_tid; /* of task:task_newtask */
 };
 
 struct mt_session {
@@ -60,7 +62,8 @@ struct mt_session {
 	struct mt_map64 by_index; /* EVENT index to index in local */
 	MT_ARRAY(struct mt_local_event *) local;
 	struct mt_facts facts;
-	struct mt_sample sample; /* the one given last */
+	const struct mt_observer *observer; /* or NULL */
+	struct mt_sample sample;	    /* the one given last */
 };
 
 /* Of the present recording: its index among all of them, counted over the files before. */
@@ -74,6 +77,9 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 
 /* The event that its records call so; NULL for one that is not described. */
 struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index);
+
+/* Shows the observer, where there is one, a record of this kind; false out of memory. */
+bool mt_session_show(struct mt_session *session, struct mt_observed *observed);
 
 /* Counts a record that did not hold what it says; true. */
 bool mt_session_count_undecodable(struct mt_session *session);

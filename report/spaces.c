@@ -409,6 +409,23 @@ bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *re
 	}
 }
 
+const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid)
+{
+	return find_task(spaces, tid);
+}
+
+bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)
+{
+	struct mt_task *from = find_task(spaces, parent), *to = find_task(spaces, child);
+
+	if (!from || !to || from->space == to->space || from->exited || to->exited)
+		return true;
+	to->space->unused = true;
+	enter(to, from->space);
+	/* Mappings are found by pid. */
+	return mt_map64_put(&spaces->by_pid, (uint32_t)to->pid, from->space->id);
+}
+
 size_t mt_spaces_tasks(const struct mt_spaces *spaces)
 {
 	return spaces->tasks.count;

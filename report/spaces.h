@@ -31,6 +31,7 @@ struct mt_space {
 	uint32_t comm;	     /* string id: of its first thread */
 	uint32_t cgroup;     /* string id: its path; 0 not known */
 	uint32_t threads;    /* tasks known to run in it now */
+	bool unused;	     /* made by a FORK whose child shares its parent's after all */
 	struct mt_image_map *map; /* never NULL while a task runs in it */
 };
 
@@ -71,6 +72,15 @@ bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *re
  * the next apply.
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
+
+/* The present task of that tid, or NULL. */
+const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid);
+
+/*
+ * The task `child` runs in `parent`'s space, although its FORK record made a copy for it. False out
+ * of memory.
+ */
+bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child);
 
 /* How many tasks and processes were seen in all. */
 size_t mt_spaces_tasks(const struct mt_spaces *spaces);

@@ -95,10 +95,24 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 {
 	const struct mt_match *match = session->options->selection->events;
 
+	const struct mt_observer *observer = session->observer;
 	bool (*wants)(const char *name) = session->options->wants;
 
 	return event->role == MT_ROLE_SAMPLE && (!wants || wants(event->name)) &&
+	       (!observer || observer->wants(observer->context, event)) &&
 	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
+}
+
+/* Where task:task_newtask says whether the new task shares its parent's address space. */
+static void find_clone_fields(struct mt_local_event *local, const struct mt_event_record *record)
+{
+	static const char name[] = "task:task_newtask";
+
+	if (record->name.size < sizeof(name) - 1 ||
+	    memcmp(record->name.bytes, name, sizeof(name) - 1) != 0)
+		return;
+	local->clone_flags = mt_field_find(&record->format, "clone_flags");
+	local->clone_tid = mt_field_find(&record->format, "pid");
 }
 
 static bool take_event(struct mt_session *session, const struct mt_event_record *record)
@@ -142,7 +156,11 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.call = mt_call_number(event.name),
 		.wanted = wants_event(session, &event),
 	};
-	return mt_map64_put(&session->by_index, record->index, session->local.count - 1);
+	find_clone_fields(*local, record);
+	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
+	       mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
+							      .event = (*local)->event,
+							      .described = record});
 }
 
 struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
@@ -169,7 +187,9 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 	};
 	if (event)
 		session->facts.events.items[event->event].lost += record->count;
-	return true;
+	return mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_LOSS,
+							      .event = loss->event,
+							      .loss = record});
 }
 
 static bool take_weight(struct mt_session *session, const struct mt_weight_record *record)
@@ -195,7 +215,9 @@ bool mt_session_count_undecodable(struct mt_session *session)
 static bool take_map(struct mt_session *session, const struct mt_map_record *record)
 {
 	mt_session_present(session)->maps++;
-	return mt_spaces_add_map(session->spaces, record);
+	return mt_spaces_add_map(session->spaces, record) &&
+	       mt_session_show(session,
+			       &(struct mt_observed){.kind = MT_OBSERVED_MAP, .map = record});
 }
 
 /* Decodes and applies a record that is no sample; false out of memory. */

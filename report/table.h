@@ -79,6 +79,7 @@ struct mt_table {
 	size_t key_count;
 	const struct mt_value_column *values;
 	size_t value_count;
+	uint32_t most; /* bit i: rows that become one have the largest of figure i, not the sum */
 	/*
 	 * What the ids in the rows refer to; borrowed from the session, which outlives the table.
 	 * stacks and frames may be NULL.

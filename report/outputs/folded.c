@@ -157,8 +157,11 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 	err = err ? err : take_rows(&folded, view->value);
 	if (err)
 		return err;
-	return mt_wordlines_print(lines, folded.several_events ? 0 : 1, to) ? NULL
-									    : mt_error_nomem();
+	if (!mt_wordlines_print(lines, folded.several_events ? 0 : 1, to))
+		return mt_error_nomem();
+	if (view->left_out)
+		*view->left_out = mt_wordlines_left_out(lines);
+	return NULL;
 }
 
 const struct mt_output mt_output_folded = {

@@ -333,6 +333,17 @@ static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct sp
 	return true;
 }
 
+double mt_wordlines_left_out(const struct mt_wordlines *lines)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < lines->lines.count; i++) {
+		if (lines->lines.items[i].value < 0.5)
+			sum += lines->lines.items[i].value;
+	}
+	return sum;
+}
+
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
 {
 	struct spelled spelled = {0};

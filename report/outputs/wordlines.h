@@ -35,4 +35,7 @@ bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t 
  */
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 
+/* What the lines that were not printed add up to: each is below a half. */
+double mt_wordlines_left_out(const struct mt_wordlines *lines);
+
 #endif

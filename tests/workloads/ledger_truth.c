@@ -6,10 +6,10 @@
  *	ledger_truth FILE [CALLS [THREADS [SEED [CHECKPOINTS]]]]	(100000 4 1 20)
  *
  * Its threads share an arena, in which they map, unmap, move and protect as they like; nothing
- *there is ever touched but by the kernel. Beside it they use brk, the main thread's stack, and what
- *the kernel puts elsewhere. Some calls are made by children: of fork, which have a copy of it all,
- *of vfork, which work in their parent's memory, and by this program executed anew, from a process
- *or a thread.
+ * there is ever touched but by the kernel. Beside it they use brk, the main thread's stack, and
+ * what the kernel puts elsewhere. Some calls are made by children: of fork, which have a copy of it
+ * all, of vfork, which work in their parent's memory, and by this program executed anew, from a
+ * process or a thread.
  *
  * At a checkpoint all threads stop, and one of them makes these calls:
  *
@@ -26,7 +26,7 @@
  *	pid P
  *	count CALL made N failed M	what process P called between those two, markers too
  *	checkpoints N			all numbers below N, children's too; one that was killed
- *left none
+ * left none
  *
  * The files FILE.a, FILE.b and FILE.c are what it maps; they stay, its shared memory does not.
  */

@@ -1,0 +1,67 @@
+/*
+ * --growth: by how much each stack changed what is mapped: bytes that it added less those that it
+ * took away, by brk, mmap and their like. Over a space's life it adds up to the change of its size.
+ */
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/ledger_rows.h"
+#include "report/session.h"
+
+MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+
+struct growth {
+	struct mt_ledger_rows rows;
+	struct mt_grouping *grouping;
+};
+
+/* Of what may or may not have changed only the bounds move. */
+static struct mt_value signed_value(double size, int sign)
+{
+	return sign ? mt_value_exact(sign * size) : (struct mt_value){0, -size, size};
+}
+
+static bool add_change(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	struct growth *growth = context;
+	const struct mt_change *change = told->change;
+	struct mt_value values[MT_MEMORY_VALUES];
+	struct mt_row_facts facts;
+
+	if (told->origin->kind == MT_ORIGIN_BEFORE || !told->origin->selected)
+		return true;
+	mt_memory_values(signed_value((double)(change->end - change->start), change->sign),
+			 mt_value_exact(change->sign != 0), values);
+	return mt_ledger_row_facts(&growth->rows, ledger, told->origin, told->nature,
+				   told->space->recording, change->time, &facts) &&
+	       mt_grouping_add(growth->grouping, &facts, values);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct growth growth = {.rows = {.session = session, .stacks = request->unwind}};
+	const struct mt_ledger_options options = {.change = add_change, .context = &growth};
+	struct mt_error *err =
+		mt_grouping_create(session, mt_analysis_growth.name, mt_memory_columns,
+				   MT_MEMORY_VALUES, request, &grouping);
+
+	growth.grouping = grouping;
+	err = err ? err : mt_ledger_run(session, &options, &ledger);
+	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
+}
+
+const struct mt_analysis mt_analysis_growth = {
+	.name = "growth",
+	.help = "bytes that each stack added to what is mapped, less those it took away",
+	.groups = true,
+	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
+	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
+	.record = "vm",
+	.output = "table",
+	.run = run,
+};

@@ -1,0 +1,90 @@
+/* Origins and natures as strings and stacks. */
+#include "report/analyses/ledger_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "formats/record.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/session.h"
+#include "report/stacks.h"
+
+/* What stands for the stack of what no call did. */
+static const char *const words[MT_ORIGIN_KINDS] = {
+	[MT_ORIGIN_CALL] = "[unknown]", [MT_ORIGIN_BEFORE] = "[before the recording]",
+	[MT_ORIGIN_EXEC] = "[exec]",	[MT_ORIGIN_KERNEL] = "[kernel]",
+	[MT_ORIGIN_LOST] = "[lost]",
+};
+
+static bool find_stack(struct mt_ledger_rows *rows, const struct mt_origin *origin, uint32_t *out)
+{
+	uint32_t *known = &rows->words[origin->kind], frame;
+
+	*out = origin->stack;
+	if (!rows->stacks || *out != MT_STACK_NONE)
+		return true;
+	if (!*known) {
+		frame = mt_frames_words(mt_session_frames(rows->session), words[origin->kind]);
+		*out = frame == MT_FRAME_NONE
+			       ? MT_STACK_NONE
+			       : mt_stacks_intern(mt_session_stacks(rows->session), &frame, 1);
+		if (*out == MT_STACK_NONE)
+			return false;
+		*known = *out + 1;
+	}
+	*out = *known - 1;
+	return true;
+}
+
+static bool find_kind(struct mt_ledger_rows *rows, const struct mt_nature *nature, uint32_t *out)
+{
+	uint32_t *known = &rows->kinds[nature->kind];
+	const char *name = mt_region_kind_name((enum mt_region_kind)nature->kind);
+
+	if (!*known) {
+		*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
+		if (*out == MT_STRING_NONE)
+			return false;
+		*known = *out + 1;
+	}
+	*out = *known - 1;
+	return true;
+}
+
+static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+		      const struct mt_nature *nature, uint32_t *out)
+{
+	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
+
+	char name[32];
+
+	snprintf(name, sizeof(name), "[%s]",
+		 mt_region_kind_name((enum mt_region_kind)nature->kind));
+	if (!*file.name)
+		file.name = name;
+	*out = mt_strings_intern(mt_session_strings(rows->session), file.name, strlen(file.name));
+	return *out != MT_STRING_NONE;
+}
+
+bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+			 const struct mt_origin *origin, const struct mt_nature *nature,
+			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
+{
+	uint64_t start = mt_session_facts(rows->session)->recordings.items[recording].start;
+
+	*out = (struct mt_row_facts){
+		.event = origin->kind == MT_ORIGIN_CALL ? origin->event : MT_EVENT_NONE,
+		.time = time > start ? time - start : 0,
+		.pid = origin->pid,
+		.tid = origin->tid,
+		.comm = origin->comm,
+		.process = origin->process,
+		.cgroup = origin->cgroup,
+		.cpu = UINT32_MAX,
+		.stack = MT_STACK_NONE,
+	};
+	return find_stack(rows, origin, &out->stack) && find_kind(rows, nature, &out->kind) &&
+	       find_file(rows, ledger, nature, &out->file);
+}

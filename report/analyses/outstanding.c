@@ -1,0 +1,117 @@
+/*
+ * --outstanding: what was reserved and not given back, by who reserved it. A process that ended, or
+ * called exec, counts as it stood just before.
+ */
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/ledger_rows.h"
+#include "report/session.h"
+
+MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+
+enum {
+	VALUE_AGE = MT_MEMORY_VALUES,
+	VALUES
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"},
+	{"count", ""},
+	{"pages", "pages"},
+	{"age", "s"},
+};
+
+struct outstanding {
+	struct mt_ledger_rows rows;
+	struct mt_grouping *grouping;
+	const struct mt_analysis_request *request;
+	bool all;
+};
+
+/* Memory that a program asked for; a file's pages are the file's. */
+static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
+		   const struct mt_extent *region, const struct mt_origin *origin,
+		   const struct mt_nature *nature)
+{
+	if (!origin->selected)
+		return false;
+	if (o->request->all)
+		return true;
+	return origin->kind != MT_ORIGIN_BEFORE && !mt_ledger_inherited(space, region) &&
+	       (o->all || (nature->kind != MT_REGION_FILE && nature->kind != MT_REGION_STACK &&
+			   nature->kind != MT_REGION_VDSO));
+}
+
+static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
+		       const struct mt_ledger_space *space, const struct mt_extent *region,
+		       uint64_t time)
+{
+	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	double age = time > region->time ? (double)(time - region->time) / 1e9 : 0;
+	double size = (double)(region->end - region->start);
+	struct mt_value values[VALUES], bytes = mt_value_exact(size);
+	struct mt_row_facts facts;
+
+	if (!counts(o, space, region, origin, nature) || age < o->request->older_than)
+		return true;
+	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
+	mt_memory_values(bytes, mt_value_exact(1), values);
+	values[VALUE_AGE] = mt_value_exact(age);
+	return mt_ledger_row_facts(&o->rows, ledger, origin, nature, space->recording, region->time,
+				   &facts) &&
+	       mt_grouping_add(o->grouping, &facts, values);
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
+{
+	const struct mt_extent *region = mt_extents_after(regions, 0);
+
+	for (; region; region = mt_extents_after(regions, region->end)) {
+		if (!add_region(context, ledger, space, region, time))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct outstanding outstanding = {
+		.rows = {.session = session, .stacks = request->unwind},
+		.request = request,
+		.all = mt_by_has(&request->by, MT_BY_KIND) || mt_by_has(&request->by, MT_BY_FILE),
+	};
+	const struct mt_ledger_options options = {
+		.at = request->at,
+		.stood = add_space,
+		.context = &outstanding,
+	};
+	struct mt_error *err = mt_grouping_create(session, mt_analysis_outstanding.name,
+						  value_columns, VALUES, request, &grouping);
+
+	if (err)
+		return err;
+	mt_grouping_most(grouping, VALUE_AGE);
+	outstanding.grouping = grouping;
+	err = mt_ledger_run(session, &options, &ledger);
+	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
+}
+
+const struct mt_analysis mt_analysis_outstanding = {
+	.name = "outstanding",
+	.help = "memory that was reserved and not given back, by the stack that reserved it",
+	.groups = true,
+	.by = MT_BY_OF_MEMORY,
+	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
+	.moments = true,
+	.record = "vm",
+	.output = "table",
+	.run = run,
+};

@@ -1,0 +1,171 @@
+/* Calls out of samples. */
+#include "report/ledger/call.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/attr.h"
+#include "formats/base/bytes.h"
+#include "formats/sample.h"
+
+#define PAGE 4096ull
+#define ARGUMENTS_AT 16 /* in the raw bytes of sys_enter_*, and of raw_syscalls:sys_enter */
+#define RESULT_AT 16	/* of sys_exit_* */
+#define ABI_64 2
+#define HUGE_SHIFT 26
+#define HUGE_MASK 0x3f
+#define HUGE_DEFAULT 21 /* 2 MiB */
+
+static const struct {
+	const char *name;
+	enum mt_vm_call_kind kind;
+} calls[] = {
+	{"brk", MT_VM_BRK},	      {"mmap", MT_VM_MMAP},
+	{"munmap", MT_VM_MUNMAP},     {"mremap", MT_VM_MREMAP},
+	{"mprotect", MT_VM_MPROTECT}, {"pkey_mprotect", MT_VM_PKEY_MPROTECT},
+	{"madvise", MT_VM_MADVISE},   {"shmat", MT_VM_SHMAT},
+	{"shmdt", MT_VM_SHMDT},	      {"remap_file_pages", MT_VM_REMAP_FILE_PAGES},
+};
+
+/* What follows the prefix; NULL where text begins otherwise. */
+static const char *behind(const char *text, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(text, prefix, length) ? NULL : text + length;
+}
+
+/* The name may be followed by a filter. */
+static enum mt_vm_call_kind kind_of(const char *name)
+{
+	size_t length = strcspn(name, "/");
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (strlen(calls[i].name) == length && !memcmp(calls[i].name, name, length))
+			return calls[i].kind;
+	}
+	return MT_VM_NONE;
+}
+
+enum mt_vm_call_moment mt_vm_call_moment(const char *name, const char *alias,
+					 enum mt_vm_call_kind *kind)
+{
+	static const struct {
+		const char *prefix;
+		enum mt_vm_call_moment moment;
+		bool by_alias;
+	} events[] = {
+		{"syscalls:sys_enter_", MT_MOMENT_ENTER, false},
+		{"syscalls:sys_exit_", MT_MOMENT_EXIT, false},
+		{"raw_syscalls:sys_enter/", MT_MOMENT_ENTER, true},
+		{"raw_syscalls:sys_exit/", MT_MOMENT_EXIT, true},
+	};
+
+	*kind = MT_VM_NONE;
+	if (behind(name, "mmap_lock:mmap_lock_acquire_returned"))
+		return MT_MOMENT_LOCK;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		const char *call = behind(name, events[i].prefix);
+
+		if (!call)
+			continue;
+		*kind = kind_of(events[i].by_alias ? alias : call);
+		return *kind == MT_VM_NONE ? MT_MOMENT_NONE : events[i].moment;
+	}
+	return MT_MOMENT_NONE;
+}
+
+void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUMENTS])
+{
+	for (size_t i = 0; i < MT_VM_ARGUMENTS; i++) {
+		size_t at = ARGUMENTS_AT + 8 * i;
+
+		args[i] = at + 8 <= sample->raw_size ? mt_get_le64(sample->raw + at) : 0;
+	}
+}
+
+bool mt_vm_call_result(const struct mt_sample *sample, int64_t *result)
+{
+	if (sample->raw_size < RESULT_AT + 8)
+		return false;
+	*result = (int64_t)mt_get_le64(sample->raw + RESULT_AT);
+	return true;
+}
+
+bool mt_vm_call_registers(const struct mt_attr *attr, const struct mt_sample *sample,
+			  uint64_t args[MT_VM_ARGUMENTS])
+{
+	/* di, si, dx, r10, r8, r9 as the kernel numbers them for perf */
+	static const unsigned int numbers[MT_VM_ARGUMENTS] = {5, 4, 3, 18, 16, 17};
+	uint64_t mask = attr->sample_regs_user;
+
+	if (sample->user_abi != ABI_64 || !sample->user_regs)
+		return false;
+	for (size_t i = 0; i < MT_VM_ARGUMENTS; i++) {
+		uint64_t bit = 1ull << numbers[i];
+
+		if (!(mask & bit))
+			return false;
+		args[i] = sample->user_regs[__builtin_popcountll(mask & (bit - 1))];
+	}
+	return true;
+}
+
+uint64_t mt_page_down(uint64_t bytes)
+{
+	return bytes & ~(PAGE - 1);
+}
+
+uint64_t mt_page_up(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - PAGE ? mt_page_down(UINT64_MAX)
+					 : (bytes + PAGE - 1) & ~(PAGE - 1);
+}
+
+uint64_t mt_vm_call_mmap_length(const struct mt_vm_call *call)
+{
+	uint64_t length = mt_page_up(call->args[1]), shift, huge;
+
+	if (!(call->args[3] & MAP_HUGETLB))
+		return length;
+	shift = call->args[3] >> HUGE_SHIFT & HUGE_MASK;
+	huge = 1ull << (shift ? shift : HUGE_DEFAULT);
+	return length > UINT64_MAX - huge ? length : (length + huge - 1) & ~(huge - 1);
+}
+
+static size_t add_range(struct mt_range *out, size_t count, uint64_t start, uint64_t length)
+{
+	struct mt_range range = {mt_page_down(start), 0};
+
+	if (__builtin_add_overflow(range.start, length, &range.end) || !length)
+		return count;
+	out[count] = range;
+	return count + 1;
+}
+
+size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_VM_RANGES])
+{
+	const uint64_t *args = call->args;
+	uint64_t result = mt_vm_call_failed(call->result) ? args[0] : (uint64_t)call->result;
+	size_t count = 0;
+
+	switch (call->kind) {
+	case MT_VM_MMAP:
+		return add_range(out, 0, result, mt_vm_call_mmap_length(call));
+	case MT_VM_MREMAP:
+		count = add_range(out, count, args[0], mt_page_up(args[1]));
+		return add_range(out, count,
+				 mt_vm_call_failed(call->result) ? args[4] : (uint64_t)call->result,
+				 mt_page_up(args[2]));
+	case MT_VM_MUNMAP:
+	case MT_VM_MPROTECT:
+	case MT_VM_PKEY_MPROTECT:
+	case MT_VM_MADVISE:
+		return add_range(out, 0, args[0], mt_page_up(args[1]));
+	case MT_VM_SHMAT:
+		return add_range(out, 0, call->file ? call->start : result,
+				 call->file ? call->end - call->start : PAGE);
+	default:
+		return 0;
+	}
+}

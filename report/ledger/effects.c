@@ -1,0 +1,410 @@
+/*
+ * What each call does to an address space, as the kernel does it; errors with what they leave
+ * behind.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "report/ledger/account_parts.h"
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	PROT_BITS = PROT_READ | PROT_WRITE | PROT_EXEC,
+};
+
+/* ---- brk ---- */
+
+/*
+ * The result is where the heap ends now. Without a loss it differs from the last result by what
+ * this call did; with one, the difference is nobody's.
+ */
+static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct mt_doers *doers)
+{
+	uint64_t now = (uint64_t)call->result, old = account->brk;
+	bool moved = call->args[0] == now && call->args[0];
+	uint32_t origin = moved && !doers->after_loss ? doers->origin : doers->lost;
+	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
+	uint64_t from = mt_page_up(old), to = mt_page_up(now);
+
+	if (!now || mt_vm_call_failed(call->result))
+		return true;
+	account->brk = now;
+	account->brk_time = call->time;
+	if (!old || from == to)
+		return true;
+	if (to < from)
+		return mt_account_remove(account, to, from, call->time, origin);
+	/* Whatever stood there has gone unseen. */
+	return mt_account_remove(account, from, to, call->time, doers->lost) &&
+	       mt_account_add(account, from, to, &heap, call->time, origin);
+}
+
+/* ---- mmap ---- */
+
+static struct mt_nature mmap_nature(const struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t flags = call->args[3];
+	bool shared = (flags & MAP_TYPE) != MAP_PRIVATE, anonymous = flags & MAP_ANONYMOUS;
+	struct mt_file_identity file = mt_natures_file_get(account->natures, call->file);
+	struct mt_nature nature = {
+		.prot = call->args[2] & PROT_BITS,
+		.flags = (uint16_t)((shared ? MT_REGION_SHARED : 0) |
+				    (flags & MAP_GROWSDOWN ? MT_REGION_GROWS_DOWN : 0)),
+	};
+
+	if (!anonymous || shared) {
+		nature.file = call->file;
+		nature.delta = (anonymous ? 0 : call->args[5]) - (uint64_t)call->result;
+		nature.kind = (uint8_t)(anonymous    ? MT_REGION_SHM
+					: call->file ? mt_region_kind_of(file.name, shared)
+						     : MT_REGION_FILE);
+		/* A private mapping of /dev/zero is of no file. */
+		if (nature.kind == MT_REGION_ANONYMOUS)
+			nature.file = 0, nature.delta = 0;
+	} else if (flags & (MAP_STACK | MAP_GROWSDOWN)) {
+		nature.kind = MT_REGION_THREAD_STACK;
+	}
+	if (flags & MAP_HUGETLB)
+		nature.kind = MT_REGION_HUGE;
+	return nature;
+}
+
+/* MAP_FIXED takes away what stands there before the mapping itself can be refused. */
+static bool mmap_failed(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t flags = call->args[3], start = call->args[0];
+	bool anonymous = flags & MAP_ANONYMOUS;
+	int error = (int)-call->result;
+
+	if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
+	    start != mt_page_down(start) || error == EBADF || error == EACCES ||
+	    (anonymous && error == EINVAL))
+		return true;
+	return mt_account_doubt(account, start, start + mt_vm_call_mmap_length(call), call->time);
+}
+
+static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			const struct mt_doers *doers)
+{
+	struct mt_nature nature = mmap_nature(account, call);
+	uint64_t start = (uint64_t)call->result, end;
+	bool fixed = call->args[3] & MAP_FIXED;
+
+	if (mt_vm_call_failed(call->result))
+		return mmap_failed(account, call);
+	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
+		return true;
+	/* The kernel chooses free places: what is known to stand there has gone unseen. */
+	return mt_account_remove(account, start, end, call->time,
+				 fixed ? doers->origin : doers->lost) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
+}
+
+/* ---- munmap ---- */
+
+static bool munmap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			  const struct mt_doers *doers)
+{
+	uint64_t start = call->args[0], end;
+
+	if (call->result || __builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
+		return true;
+	return mt_account_remove(account, start, end, call->time, doers->origin);
+}
+
+/* ---- mremap ---- */
+
+struct move {
+	uint64_t from, old_end; /* the old range, whole pages */
+	uint64_t to, new_end;
+	uint64_t flags;
+};
+
+static bool read_move(const struct mt_vm_call *call, struct move *out)
+{
+	out->from = call->args[0];
+	out->to = mt_vm_call_failed(call->result) ? call->args[4] : (uint64_t)call->result;
+	out->flags = call->args[3];
+	return !__builtin_add_overflow(out->from, mt_page_up(call->args[1]), &out->old_end) &&
+	       !__builtin_add_overflow(out->to, mt_page_up(call->args[2]), &out->new_end);
+}
+
+/* A new place may have been cleared, and an old range shortened, before the move was refused. */
+static bool mremap_failed(struct mt_account *account, const struct mt_vm_call *call,
+			  const struct move *move)
+{
+	if (!(move->flags & MREMAP_FIXED) || call->result == -EINVAL)
+		return true;
+	return mt_account_doubt(account, move->to, move->new_end, call->time) &&
+	       mt_account_doubt(account, move->from, move->old_end, call->time);
+}
+
+/* The nature of what goes on at `address` beyond what `known` is at its own. */
+static struct mt_nature continued(const struct mt_nature *known, uint64_t by)
+{
+	struct mt_nature nature = *known;
+
+	if (nature.file || nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
+		nature.delta -= by;
+	return nature;
+}
+
+/* The nature of the byte at address; false where nothing is known to stand there. */
+static bool nature_at(const struct mt_account *account, uint64_t address, struct mt_nature *out)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, address);
+
+	if (!region || region->start > address)
+		return false;
+	*out = *mt_natures_get(account->natures, region->nature);
+	return true;
+}
+
+/* Puts pieces that were taken out where they are now; offsets in files move along. */
+static bool put_moved(struct mt_account *account, const struct move *move, uint64_t kept)
+{
+	mt_extent_list moved = account->scratch;
+	uint64_t by = move->to - move->from;
+	bool good;
+
+	account->scratch = (mt_extent_list){0};
+	/* The new place is free by now: the kernel saw to that. */
+	good = mt_extents_remove(account->regions, move->to, move->new_end, NULL);
+	for (size_t i = 0; good && i < moved.count; i++) {
+		struct mt_extent piece = moved.items[i];
+		struct mt_nature nature =
+			continued(mt_natures_get(account->natures, piece.nature), by);
+
+		if (piece.start - move->from >= kept)
+			break;
+		piece.start += by;
+		piece.end += by;
+		piece.nature = mt_natures_intern(account->natures, &nature);
+		good = piece.nature != UINT32_MAX && mt_extents_insert(account->regions, &piece);
+	}
+	mt_array_deinit(&moved);
+	return good;
+}
+
+/* A second mapping of the same: of shared memory, or by DONTUNMAP. */
+static bool duplicate(struct mt_account *account, const struct mt_vm_call *call,
+		      const struct move *move, const struct mt_doers *doers)
+{
+	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
+	bool known = nature_at(account, move->from, &nature);
+
+	nature = continued(&nature, move->to - move->from);
+	return mt_account_add(account, move->to, move->new_end, &nature, call->time,
+			      doers->origin) &&
+	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
+}
+
+static bool grow(struct mt_account *account, const struct mt_vm_call *call, const struct move *move,
+		 const struct mt_doers *doers)
+{
+	uint64_t end = move->to + (move->old_end - move->from);
+	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
+	bool known = nature_at(account, end - 1, &nature);
+
+	return mt_account_remove(account, end, move->new_end, call->time, doers->lost) &&
+	       mt_account_add(account, end, move->new_end, &nature, call->time, doers->origin) &&
+	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
+}
+
+static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			  const struct mt_doers *doers)
+{
+	struct move move;
+	uint64_t old, new, kept;
+
+	if (!read_move(call, &move))
+		return true;
+	if (mt_vm_call_failed(call->result))
+		return mremap_failed(account, call, &move);
+	old = move.old_end - move.from;
+	new = move.new_end - move.to;
+	kept = old < new ? old : new;
+	if (move.to != move.from &&
+	    !mt_account_remove(account, move.to, move.new_end, call->time,
+			       move.flags & MREMAP_FIXED ? doers->origin : doers->lost))
+		return false;
+	if (!old || (move.flags & MREMAP_DONTUNMAP))
+		return duplicate(account, call, &move, doers);
+	if (new < old &&
+	    !mt_account_remove(account, move.from + new, move.old_end, call->time, doers->origin))
+		return false;
+	if (move.to != move.from && (!mt_account_take(account, move.from, move.from + kept) ||
+				     !put_moved(account, &move, kept)))
+		return false;
+	return new <= old || grow(account, call, &move, doers);
+}
+
+/* ---- mprotect, madvise ---- */
+
+/* The end of what is mapped without a hole from start on, at most `end`. */
+static uint64_t first_hole(const struct mt_account *account, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		const struct mt_extent *region = mt_extents_after(account->regions, start);
+
+		if (!region || region->start > start)
+			return start;
+		start = region->end;
+	}
+	return end;
+}
+
+typedef void change_nature(struct mt_nature *nature, uint64_t how);
+
+static bool change_natures(struct mt_account *account, uint64_t start, uint64_t end,
+			   change_nature *change, uint64_t how)
+{
+	mt_extent_list pieces = {0};
+	/* What is in doubt stays so: this tells how it is, not what. */
+	bool good = mt_extents_remove(account->regions, start, end, &pieces);
+
+	for (size_t i = 0; good && i < pieces.count; i++) {
+		struct mt_nature nature = *mt_natures_get(account->natures, pieces.items[i].nature);
+
+		change(&nature, how);
+		pieces.items[i].nature = mt_natures_intern(account->natures, &nature);
+		good = pieces.items[i].nature != UINT32_MAX &&
+		       mt_extents_insert(account->regions, &pieces.items[i]);
+	}
+	mt_array_deinit(&pieces);
+	return good;
+}
+
+static void set_prot(struct mt_nature *nature, uint64_t prot)
+{
+	nature->prot = prot & PROT_BITS;
+}
+
+static void set_forked(struct mt_nature *nature, uint64_t forked)
+{
+	nature->flags &= (uint16_t)~MT_REGION_NOT_FORKED;
+	nature->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
+}
+
+/* Where it meets a hole, or is refused a part, mprotect has changed what lies before. */
+static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t start = call->args[0], end, hole;
+
+	if (__builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
+		return true;
+	if (!call->result)
+		return change_natures(account, start, end, set_prot, call->args[2]);
+	if (call->result != -ENOMEM && call->result != -EACCES)
+		return true;
+	hole = first_hole(account, start, end);
+	if (call->result == -ENOMEM && hole < end)
+		return change_natures(account, start, hole, set_prot, call->args[2]);
+	return mt_account_doubt(account, start, hole, call->time);
+}
+
+/* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
+static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t advice = call->args[2], end;
+
+	if ((advice != MADV_DONTFORK && advice != MADV_DOFORK) ||
+	    (call->result && call->result != -ENOMEM) ||
+	    __builtin_add_overflow(call->args[0], mt_page_up(call->args[1]), &end))
+		return true;
+	account->unforked = true;
+	return change_natures(account, call->args[0], end, set_forked, advice == MADV_DOFORK);
+}
+
+/* ---- System V shared memory ---- */
+
+/* Its size is the segment's, which the MMAP2 record alone tells. */
+static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = (uint64_t)call->result;
+	bool writes = !(call->args[2] & SHM_RDONLY), known = call->file && call->start == start;
+	uint64_t end = known ? call->end : mt_page_up(start + 1);
+	const struct mt_nature nature = {
+		.delta = -start,
+		.file = call->file,
+		.prot = (uint8_t)(PROT_READ | (writes ? PROT_WRITE : 0) |
+				  (call->args[2] & SHM_EXEC ? PROT_EXEC : 0)),
+		.kind = MT_REGION_SHM,
+		.flags = MT_REGION_SHARED,
+	};
+
+	if (mt_vm_call_failed(call->result))
+		return true;
+	return mt_account_remove(account, start, end, call->time,
+				 call->args[2] & SHM_REMAP ? doers->origin : doers->lost) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin) &&
+	       (known || mt_account_doubt(account, start, end, call->time));
+}
+
+/* Every piece of the segment that stands where it was attached. */
+static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t at = call->args[0];
+	const struct mt_extent *region = mt_extents_after(account->regions, at);
+	uint32_t file = MT_FILE_NONE;
+	bool found = false;
+
+	if (call->result)
+		return true;
+	while (region) {
+		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+		uint64_t start = region->start, end = region->end;
+		bool its = nature->kind == MT_REGION_SHM && nature->delta == -call->args[0] &&
+			   (!found || nature->file == file);
+
+		if (its) {
+			found = true;
+			file = nature->file;
+			if (!mt_account_remove(account, start > at ? start : at, end, call->time,
+					       doers->origin))
+				return false;
+		} else if (found) {
+			break;
+		}
+		region = mt_extents_after(account->regions, end);
+	}
+	return true;
+}
+
+bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
+		     const struct mt_doers *doers)
+{
+	switch (call->kind) {
+	case MT_VM_BRK:
+		return brk_effect(account, call, doers);
+	case MT_VM_MMAP:
+		return mmap_effect(account, call, doers);
+	case MT_VM_MUNMAP:
+		return munmap_effect(account, call, doers);
+	case MT_VM_MREMAP:
+		return mremap_effect(account, call, doers);
+	case MT_VM_MPROTECT:
+	case MT_VM_PKEY_MPROTECT:
+		return mprotect_effect(account, call);
+	case MT_VM_MADVISE:
+		return madvise_effect(account, call);
+	case MT_VM_SHMAT:
+		return shmat_effect(account, call, doers);
+	case MT_VM_SHMDT:
+		return shmdt_effect(account, call, doers);
+	case MT_VM_NONE:
+	case MT_VM_REMAP_FILE_PAGES:
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,428 @@
+/*
+ * From records to places in the order: pairs the records of each thread - entry, lock, mapping,
+ * exit - and says of each what kind of effect it is and when it took place.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/record.h"
+#include "formats/sample.h"
+#include "report/ledger/ledger_parts.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+
+enum {
+	WAITING_GAP = 1024, /* stacks that came, before the others move up */
+};
+
+#define PROT_SEED 7
+#define MAP_FLAG_SHARED 1
+
+static struct mt_ledger_thread *find_thread(struct mt_ledger *ledger, int32_t tid)
+{
+	uint64_t index;
+
+	return mt_map64_get(&ledger->by_tid, (uint32_t)tid, &index) ? &ledger->threads.items[index]
+								    : NULL;
+}
+
+/* NULL out of memory. Holds until the next one is made. */
+static struct mt_ledger_thread *thread_of(struct mt_ledger *ledger, int32_t tid)
+{
+	struct mt_ledger_thread *thread = find_thread(ledger, tid);
+	uint32_t index;
+
+	if (thread)
+		return thread;
+	if (ledger->free_threads.count) {
+		index = ledger->free_threads.items[--ledger->free_threads.count];
+	} else {
+		index = (uint32_t)ledger->threads.count;
+		if (!mt_array_push(&ledger->threads))
+			return NULL;
+	}
+	if (!mt_map64_put(&ledger->by_tid, (uint32_t)tid, index))
+		return NULL;
+	ledger->threads.items[index] = (struct mt_ledger_thread){
+		.place = MT_PLACE_NONE,
+		.loose = {MT_PLACE_NONE, MT_PLACE_NONE},
+	};
+	return &ledger->threads.items[index];
+}
+
+static void give_up(struct mt_ledger *ledger, uint64_t *place)
+{
+	struct mt_effect *effect = mt_order_at(ledger->order, *place);
+
+	if (effect)
+		effect->ready = true;
+	*place = MT_PLACE_NONE;
+}
+
+static void give_up_loose(struct mt_ledger *ledger, struct mt_ledger_thread *thread)
+{
+	give_up(ledger, &thread->loose[0]);
+	give_up(ledger, &thread->loose[1]);
+}
+
+/* The effect in a place taken before, or in a new one where that is not waited for any more. */
+static struct mt_effect *effect_at(struct mt_ledger *ledger, uint64_t *place, uint64_t time,
+				   uint64_t *at)
+{
+	struct mt_effect *effect = mt_order_at(ledger->order, *place);
+
+	*at = *place;
+	*place = MT_PLACE_NONE;
+	if (effect && !effect->ready)
+		return effect;
+	*at = mt_order_add(ledger->order, time);
+	return mt_order_at(ledger->order, *at);
+}
+
+static struct mt_task_name name_of(const struct mt_task *task)
+{
+	return (struct mt_task_name){task->pid, task->tid, task->comm, task->space->comm,
+				     task->space->cgroup};
+}
+
+/* ---- What no call made ---- */
+
+static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
+		       const struct mt_found *found, const struct mt_task *task)
+{
+	uint64_t at;
+	struct mt_effect *effect = effect_at(ledger, &thread->loose[1], found->time, &at);
+
+	give_up(ledger, &thread->loose[0]);
+	if (!effect)
+		return false;
+	effect->kind = MT_EFFECT_FOUND;
+	effect->space = mt_ledger_space_of(ledger, task->space);
+	effect->task = name_of(task);
+	effect->found = *found;
+	effect->selected = mt_session_selects(ledger->session, task, found->time);
+	effect->ready = true;
+	return effect->space;
+}
+
+/* A mapping kept for a call that did not come. */
+static bool flush_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread,
+			const struct mt_task *task)
+{
+	bool had = thread->has_found;
+
+	thread->has_found = false;
+	return !had || take_found(ledger, thread, &thread->found, task);
+}
+
+/* ---- Calls ---- */
+
+static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *observed,
+		       const struct mt_ledger_event *event)
+{
+	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
+
+	if (!thread || !flush_found(ledger, thread, observed->task))
+		return false;
+	give_up(ledger, &thread->place);
+	give_up_loose(ledger, thread);
+	thread->in_call = true;
+	thread->exec = false;
+	thread->kind = event->kind;
+	thread->enter = observed->time;
+	mt_vm_call_enter(observed->sample, thread->args);
+	return true;
+}
+
+/* The first lock of a call is the one it takes effect under. */
+static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
+	struct mt_effect *effect;
+	uint64_t place;
+
+	if (!thread)
+		return false;
+	if (thread->in_call && thread->place != MT_PLACE_NONE)
+		return true;
+	place = mt_order_add(ledger->order, observed->time);
+	effect = mt_order_at(ledger->order, place);
+	if (!effect)
+		return false;
+	effect->of_a_call = thread->in_call;
+	if (thread->in_call) {
+		thread->place = place;
+		return true;
+	}
+	give_up(ledger, &thread->loose[0]);
+	thread->loose[0] = thread->loose[1];
+	thread->loose[1] = place;
+	return true;
+}
+
+static bool read_call(const struct mt_observed *observed, struct mt_ledger_thread *thread,
+		      enum mt_vm_call_kind kind, struct mt_vm_call *call)
+{
+	bool paired = thread->in_call && thread->kind == kind;
+
+	*call = (struct mt_vm_call){.kind = kind, .exit = observed->time};
+	call->enter = paired ? thread->enter : observed->time;
+	if (!mt_vm_call_result(observed->sample, &call->result))
+		return false;
+	if (paired)
+		memcpy(call->args, thread->args, sizeof(call->args));
+	else if (!mt_vm_call_registers(observed->attr, observed->sample, call->args))
+		return false;
+	if (thread->has_found) {
+		call->file = thread->found.file;
+		call->start = thread->found.start;
+		call->end = thread->found.end;
+	}
+	return true;
+}
+
+static bool wait_for_stack(struct mt_ledger *ledger, uint64_t serial, uint64_t place)
+{
+	struct mt_waiting_stack *waiting;
+
+	if (ledger->waiting_from == ledger->waiting.count)
+		ledger->waiting_from = ledger->waiting.count = 0;
+	if (ledger->waiting_from > WAITING_GAP &&
+	    ledger->waiting_from > ledger->waiting.count / 2) {
+		ledger->waiting.count -= ledger->waiting_from;
+		memmove(ledger->waiting.items, ledger->waiting.items + ledger->waiting_from,
+			ledger->waiting.count * sizeof(*waiting));
+		ledger->waiting_from = 0;
+	}
+	waiting = mt_array_push(&ledger->waiting);
+	if (waiting)
+		*waiting = (struct mt_waiting_stack){serial, place};
+	return waiting;
+}
+
+static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observed, uint32_t index)
+{
+	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
+	struct mt_effect *effect;
+	struct mt_vm_call call;
+	uint64_t at;
+	bool known;
+
+	if (!thread)
+		return false;
+	known = read_call(observed, thread, ledger->events.items[index].kind, &call);
+	thread->in_call = thread->has_found = thread->exec = false;
+	if (!known) {
+		give_up(ledger, &thread->place);
+		return true;
+	}
+	effect = effect_at(ledger, &thread->place, observed->time, &at);
+	if (!effect)
+		return false;
+	effect->kind = MT_EFFECT_CALL;
+	effect->enter = call.enter;
+	effect->exit = call.exit;
+	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->task = name_of(observed->task);
+	effect->event = index;
+	effect->selected = observed->selected;
+	effect->stack = MT_STACK_NONE;
+	call.time = effect->time;
+	effect->call = call;
+	effect->ready = !observed->selected;
+	return effect->space &&
+	       (!observed->selected || wait_for_stack(ledger, observed->serial, at));
+}
+
+bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	const struct mt_ledger_event *event = &ledger->events.items[observed->event];
+
+	switch (event->moment) {
+	case MT_MOMENT_ENTER:
+		return take_enter(ledger, observed, event);
+	case MT_MOMENT_LOCK:
+		return take_lock(ledger, observed);
+	case MT_MOMENT_EXIT:
+		return take_exit(ledger, observed, observed->event);
+	case MT_MOMENT_NONE:
+		break;
+	}
+	return true;
+}
+
+/* ---- Kernel records ---- */
+
+static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	const struct mt_kernel_record *record = observed->kernel;
+	struct mt_ledger_thread *thread = thread_of(ledger, record->tid);
+	bool anonymous = !record->name || !*record->name || !strncmp(record->name, "//anon", 6);
+	struct mt_file_identity identity = {record->major, record->minor, record->inode,
+					    record->name ? record->name : ""};
+	struct mt_found found = {
+		.time = record->time,
+		.start = record->start,
+		.offset = record->offset,
+		.prot = record->prot,
+		.shared = record->flags & MAP_FLAG_SHARED,
+	};
+
+	if (!thread)
+		return false;
+	if (!observed->task || record->pid < 0 || (record->misc & 7) == MT_CPUMODE_KERNEL ||
+	    __builtin_add_overflow(record->start, record->length, &found.end) ||
+	    found.start >= found.end)
+		return true;
+	if (!flush_found(ledger, thread, observed->task))
+		return false;
+	found.exec = thread->exec;
+	found.file = anonymous ? MT_FILE_NONE : mt_natures_file(ledger->natures, &identity);
+	if (found.file == UINT32_MAX)
+		return false;
+	if (!thread->in_call && (ledger->has_marks || found.exec))
+		return take_found(ledger, thread, &found, observed->task);
+	thread->has_found = true;
+	thread->found = found;
+	return true;
+}
+
+/* The older of two locks is its own space's, the other one the child's. */
+static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	const struct mt_kernel_record *record = observed->kernel;
+	struct mt_ledger_thread *parent = thread_of(ledger, record->ptid);
+	uint64_t *loose, at;
+	struct mt_effect *effect;
+
+	if (!parent)
+		return false;
+	if (record->pid == record->ppid || !observed->task || !observed->space)
+		return true;
+	loose = &parent->loose[parent->loose[0] == MT_PLACE_NONE];
+	effect = effect_at(ledger, loose, record->time, &at);
+	give_up_loose(ledger, parent);
+	if (!effect)
+		return false;
+	effect->kind = MT_EFFECT_FORK;
+	effect->parent = mt_ledger_space_of(ledger, observed->space);
+	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->task = name_of(observed->task);
+	effect->ready = true;
+	ledger->forked = effect->space;
+	return effect->parent && effect->space;
+}
+
+/* A space that no thread runs in any more. */
+static bool take_end(struct mt_ledger *ledger, const struct mt_observed *observed, bool exec)
+{
+	struct mt_ledger_space *space;
+	struct mt_effect *effect;
+
+	if (!observed->space || observed->space->threads)
+		return true;
+	space = mt_ledger_space_of(ledger, observed->space);
+	if (!space)
+		return false;
+	if (space->watch->closed)
+		return true;
+	effect = mt_order_at(ledger->order, mt_order_add(ledger->order, observed->time));
+	if (!effect)
+		return false;
+	space->watch->closed = true;
+	effect->kind = MT_EFFECT_END;
+	effect->space = space;
+	effect->exec = exec;
+	effect->ready = true;
+	return true;
+}
+
+static bool take_exec(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	struct mt_ledger_thread *thread = thread_of(ledger, observed->kernel->tid);
+
+	if (!thread)
+		return false;
+	give_up(ledger, &thread->place);
+	give_up_loose(ledger, thread);
+	thread->in_call = thread->has_found = false;
+	thread->exec = true;
+	return take_end(ledger, observed, true);
+}
+
+static bool take_thread_end(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	struct mt_ledger_thread *thread = find_thread(ledger, observed->kernel->tid);
+	uint32_t *slot;
+
+	if (thread) {
+		give_up(ledger, &thread->place);
+		give_up_loose(ledger, thread);
+		slot = mt_array_push(&ledger->free_threads);
+		if (!slot)
+			return false;
+		*slot = (uint32_t)(thread - ledger->threads.items);
+		mt_map64_remove(&ledger->by_tid, (uint32_t)observed->kernel->tid);
+	}
+	return take_end(ledger, observed, false);
+}
+
+bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	switch (observed->kernel->type) {
+	case MT_KERNEL_MMAP:
+	case MT_KERNEL_MMAP2:
+		return take_mapping(ledger, observed);
+	case MT_KERNEL_FORK:
+		return take_fork(ledger, observed);
+	case MT_KERNEL_COMM:
+		return !observed->kernel->exec || take_exec(ledger, observed);
+	case MT_KERNEL_EXIT:
+		return take_thread_end(ledger, observed);
+	default:
+		return true;
+	}
+}
+
+/* ---- Readings ---- */
+
+bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	const struct mt_map_record *map = observed->map;
+	char name[4096];
+	size_t length = map->path.size < sizeof(name) ? map->path.size : sizeof(name) - 1;
+	bool shared = map->flags & MAP_FLAG_SHARED;
+	struct mt_file_identity identity = {map->major, map->minor, map->inode, name};
+	struct mt_nature nature = {.prot = map->prot & PROT_SEED,
+				   .flags = shared ? MT_REGION_SHARED : 0};
+	struct mt_seed_line *line;
+
+	if (map->start >= map->end)
+		return true;
+	if (length)
+		memcpy(name, map->path.bytes, length);
+	name[length] = '\0';
+	nature.kind = (uint8_t)mt_region_kind_of(name, shared);
+	if (nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM ||
+	    nature.kind == MT_REGION_VDSO) {
+		nature.file = mt_natures_file(ledger->natures, &identity);
+		if (nature.file == UINT32_MAX)
+			return false;
+	}
+	if (nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
+		nature.delta = map->offset - map->start;
+	line = mt_array_push(&ledger->seeds);
+	if (!line)
+		return false;
+	*line = (struct mt_seed_line){
+		.before = map->before,
+		.after = map->after,
+		.region = {map->start, map->end, map->before,
+			   mt_natures_intern(ledger->natures, &nature), 0},
+		.pid = map->pid,
+		.number = (uint32_t)ledger->seeds.count - 1,
+	};
+	ledger->seeds_sorted = false;
+	return line->region.nature != UINT32_MAX;
+}

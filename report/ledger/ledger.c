@@ -1,0 +1,358 @@
+/*
+ * A recording's records to intake and posting, spaces and origins, and the moment at which
+ * everything is told.
+ */
+#include "report/ledger/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/record.h"
+#include "report/facts.h"
+#include "report/ledger/ledger_parts.h"
+#include "report/sequences.h"
+#include "report/session.h"
+#include "report/spaces.h"
+
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+
+enum {
+	MOST_WAITING = 1 << 18, /* effects */
+};
+
+#define PATIENCE_NS 100000000ull /* for a lock that belongs to no call known here */
+
+/* ---- Spaces and origins ---- */
+
+static void space_destroy(struct mt_ledger_space *space)
+{
+	if (space->watch) {
+		mt_extents_destroy(space->watch->peak_regions);
+		free(space->watch->recent);
+		free(space->watch);
+	}
+	mt_account_destroy(space->account);
+	free(space);
+}
+
+static struct mt_ledger_space *new_space(struct mt_ledger *ledger, const struct mt_space *from)
+{
+	struct mt_ledger_space *space = calloc(1, sizeof(*space)), **slot;
+
+	if (!space)
+		return NULL;
+	space->watch = calloc(1, sizeof(*space->watch));
+	slot = space->watch ? mt_array_push(&ledger->spaces) : NULL;
+	if (!slot) {
+		space_destroy(space);
+		return NULL;
+	}
+	*slot = space;
+	space->watch->space = from;
+	space->pid = from->pid;
+	space->generation = from->generation;
+	space->start_time = from->start_time;
+	return space;
+}
+
+struct mt_ledger_space *mt_ledger_space_of(struct mt_ledger *ledger, const struct mt_space *space)
+{
+	struct mt_ledger_space *made;
+	uint64_t index;
+
+	if (mt_map64_get(&ledger->by_space, space->id, &index))
+		return ledger->spaces.items[index];
+	made = new_space(ledger, space);
+	return made && mt_map64_put(&ledger->by_space, space->id, ledger->spaces.count - 1) ? made
+											    : NULL;
+}
+
+uint32_t mt_ledger_intern_origin(struct mt_ledger *ledger, const struct mt_origin *origin)
+{
+	return mt_sequences_intern(ledger->origins, origin, sizeof(*origin));
+}
+
+const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id)
+{
+	size_t size;
+
+	return mt_sequences_get(ledger->origins, id, &size);
+}
+
+const struct mt_natures *mt_ledger_natures(const struct mt_ledger *ledger)
+{
+	return ledger->natures;
+}
+
+bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_extent *region)
+{
+	return space->account && space->account->forked && region->time <= space->account->forked;
+}
+
+uint64_t mt_ledger_doubtful(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
+			    const struct mt_extent *region)
+{
+	/* Sorting is all that asking changes. */
+	struct mt_losses *losses = (struct mt_losses *)&ledger->losses;
+
+	if (mt_losses_between(losses, region->time, space->ended ? space->ended : ledger->now))
+		return region->end - region->start;
+	return space->account ? mt_account_doubtful(space->account, region->start, region->end) : 0;
+}
+
+/* ---- From one recording to the next ---- */
+
+static void forget_recording(struct mt_ledger *ledger)
+{
+	mt_order_destroy(ledger->order);
+	ledger->order = NULL;
+	mt_map64_deinit(&ledger->by_space);
+	mt_map64_deinit(&ledger->by_tid);
+	mt_array_deinit(&ledger->threads);
+	mt_array_deinit(&ledger->free_threads);
+	mt_array_deinit(&ledger->waiting);
+	mt_array_deinit(&ledger->seeds);
+	mt_losses_deinit(&ledger->losses);
+	mt_losses_deinit(&ledger->brk_losses);
+	ledger->waiting_from = ledger->seeds_from = 0;
+	ledger->has_marks = ledger->has_locks = ledger->frozen = false;
+	ledger->forked = NULL;
+	ledger->at = 0;
+	for (size_t i = 0; i < ledger->spaces.count; i++)
+		ledger->spaces.items[i]->watch->space = NULL;
+}
+
+void mt_ledger_destroy(struct mt_ledger *ledger)
+{
+	if (!ledger)
+		return;
+	forget_recording(ledger);
+	for (size_t i = 0; i < ledger->spaces.count; i++)
+		space_destroy(ledger->spaces.items[i]);
+	mt_array_deinit(&ledger->spaces);
+	mt_array_deinit(&ledger->events);
+	mt_sequences_destroy(ledger->origins);
+	mt_natures_destroy(ledger->natures);
+	free(ledger);
+}
+
+/* ---- The moment that is asked for ---- */
+
+static uint64_t moment(const struct mt_ledger *ledger, uint32_t recording)
+{
+	const struct mt_ledger_options *options = ledger->options;
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(ledger->session)->recordings.items[recording];
+
+	if (options->at.when != MT_AT_TIME)
+		return UINT64_MAX;
+	if (options->at.seconds >= 0)
+		return facts->start + (uint64_t)(options->at.seconds * 1e9);
+	return facts->start + (uint64_t)(options->at.part * (double)(facts->end - facts->start));
+}
+
+/* Tells how all spaces stand that have not been told of. */
+static bool close_all(struct mt_ledger *ledger, uint64_t time)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < ledger->spaces.count; i++) {
+		struct mt_ledger_space *space = ledger->spaces.items[i];
+
+		if (!space->account)
+			continue;
+		space->uncertain = mt_losses_between(&ledger->losses, space->began, time);
+		good = mt_ledger_close(ledger, space, time);
+	}
+	return good;
+}
+
+static bool freeze(struct mt_ledger *ledger)
+{
+	ledger->frozen = true;
+	return mt_ledger_post_readings(ledger, ledger->at) && close_all(ledger, ledger->at);
+}
+
+bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all)
+{
+	const struct mt_effect *effect;
+
+	while ((effect = mt_order_next(ledger->order, ledger->now, PATIENCE_NS, all))) {
+		if (ledger->frozen)
+			continue;
+		if (effect->time > ledger->at) {
+			if (!freeze(ledger))
+				return false;
+			continue;
+		}
+		if (!mt_ledger_post_readings(ledger, effect->time) ||
+		    !mt_ledger_post(ledger, effect))
+			return false;
+	}
+	return true;
+}
+
+static bool end_recording(struct mt_ledger *ledger)
+{
+	if (!mt_ledger_post_ready(ledger, true) ||
+	    (!ledger->frozen &&
+	     (!mt_ledger_post_readings(ledger, UINT64_MAX) || !close_all(ledger, ledger->now))))
+		return false;
+	forget_recording(ledger);
+	return true;
+}
+
+/* ---- What the session shows ---- */
+
+static bool wants(void *context, const struct mt_facts_event *event)
+{
+	enum mt_vm_call_kind kind;
+
+	(void)context;
+	return mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT;
+}
+
+static bool take_event(struct mt_ledger *ledger, uint32_t index)
+{
+	const struct mt_facts_event *facts =
+		&mt_session_facts(ledger->session)->events.items[index];
+	struct mt_ledger_event *event;
+
+	while (ledger->events.count <= index) {
+		if (!mt_array_push(&ledger->events))
+			return false;
+	}
+	event = &ledger->events.items[index];
+	event->moment = mt_vm_call_moment(facts->name, facts->alias, &event->kind);
+	ledger->has_marks |= event->moment == MT_MOMENT_ENTER;
+	ledger->has_locks |= event->moment == MT_MOMENT_LOCK;
+	return true;
+}
+
+/* Where it is not known whose records were lost, they may have been anybody's. */
+static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
+{
+	const struct mt_ledger_event *lost =
+		event < ledger->events.count ? &ledger->events.items[event] : NULL;
+
+	if (lost && lost->moment != MT_MOMENT_EXIT)
+		return true;
+	if ((!lost || lost->kind == MT_VM_BRK) &&
+	    !mt_losses_add(&ledger->brk_losses, loss->from, loss->to))
+		return false;
+	return mt_losses_add(&ledger->losses, loss->from, loss->to);
+}
+
+/* Its FORK record promised a space of its own. */
+static void drop_unused(struct mt_ledger *ledger)
+{
+	struct mt_ledger_space *space = ledger->forked;
+
+	if (!space || !space->watch->space || !space->watch->space->unused)
+		return;
+	space->watch->closed = true;
+	mt_account_destroy(space->account);
+	space->account = NULL;
+	ledger->forked = NULL;
+}
+
+static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	switch (observed->kind) {
+	case MT_OBSERVED_EVENT:
+		return take_event(ledger, observed->event);
+	case MT_OBSERVED_MAP:
+		return mt_ledger_take_map(ledger, observed);
+	case MT_OBSERVED_LOSS:
+		return take_loss(ledger, observed->event, observed->loss);
+	case MT_OBSERVED_KERNEL:
+		return mt_ledger_take_kernel(ledger, observed);
+	case MT_OBSERVED_SAMPLE:
+		drop_unused(ledger);
+		return mt_ledger_take_sample(ledger, observed);
+	case MT_OBSERVED_END:
+		break;
+	}
+	return true;
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct mt_ledger *ledger = context;
+	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
+
+	if (!ledger->order) {
+		ledger->order = mt_order_create(MOST_WAITING);
+		if (!ledger->order)
+			return false;
+	}
+	if (data && !ledger->at)
+		ledger->at = moment(ledger, observed->recording);
+	if (observed->time > ledger->now || !ledger->now)
+		ledger->now = observed->time;
+	if (observed->kind == MT_OBSERVED_END)
+		return end_recording(ledger);
+	return take(ledger, observed) && (!data || mt_ledger_post_ready(ledger, false));
+}
+
+static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool wanted)
+{
+	struct mt_ledger *ledger = context;
+
+	while (ledger->waiting_from < ledger->waiting.count) {
+		const struct mt_waiting_stack *first = &ledger->waiting.items[ledger->waiting_from];
+		struct mt_effect *effect = mt_order_at(ledger->order, first->place);
+
+		if (first->serial > serial)
+			return true;
+		ledger->waiting_from++;
+		if (!effect)
+			continue;
+		effect->stack = stack;
+		effect->selected = wanted;
+		effect->ready = true;
+	}
+	return mt_ledger_post_ready(ledger, false);
+}
+
+static struct mt_error *read_all(struct mt_ledger *ledger)
+{
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (more) {
+		struct mt_error *err = mt_session_next(ledger->session, &sample, &more);
+
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
+			       struct mt_ledger **out)
+{
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = calloc(1, sizeof(*ledger));
+	struct mt_observer observer = {
+		.context = ledger, .wants = wants, .observe = observe, .stack = take_stack};
+	struct mt_error *err;
+
+	if (!ledger)
+		return mt_error_nomem();
+	ledger->session = session;
+	ledger->options = options;
+	ledger->sink = (struct mt_account_sink){.change = mt_ledger_tell, .context = ledger};
+	ledger->natures = mt_natures_create();
+	ledger->origins = mt_sequences_create();
+	if (!ledger->natures || !ledger->origins)
+		return mt_error_nomem();
+	mt_session_observe(session, &observer);
+	err = read_all(ledger);
+	mt_session_observe(session, NULL);
+	if (err)
+		return err;
+	*out = MT_TAKE(ledger);
+	return NULL;
+}

@@ -1,0 +1,143 @@
+/*
+ * The parts of a ledger, for its own files alone: ledger.c (the recording's records in, spaces and
+ * origins), intake.c (from records to places in the order), posting.c (effects into accounts).
+ */
+#ifndef MT_REPORT_LEDGER_LEDGER_PARTS_H
+#define MT_REPORT_LEDGER_LEDGER_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "report/ledger/ledger.h"
+#include "report/ledger/losses.h"
+#include "report/ledger/order.h"
+
+struct mt_observed;
+struct mt_sequences;
+struct mt_space;
+
+/* What an event of the facts is to the ledger. */
+struct mt_ledger_event {
+	enum mt_vm_call_moment moment;
+	enum mt_vm_call_kind kind;
+};
+
+/* A thread between two records of its own. */
+struct mt_ledger_thread {
+	bool in_call;
+	bool exec; /* has called exec and not yet run */
+	enum mt_vm_call_kind kind;
+	uint64_t args[MT_VM_ARGUMENTS];
+	uint64_t enter;
+	uint64_t place;	   /* taken by the call's lock, or MT_PLACE_NONE */
+	uint64_t loose[2]; /* by locks outside any call, older first */
+	bool has_found;	   /* an MMAP2 record that may belong to a call yet to be told of */
+	uint64_t found_time;
+	struct mt_found found;
+};
+
+/* A call that took effect, for finding those that ran at the same time. */
+struct mt_recent_call {
+	uint64_t enter, exit;
+	int32_t tid;
+	uint32_t origin;
+	size_t count;
+	struct mt_range ranges[MT_VM_RANGES];
+};
+
+enum {
+	MT_RECENT_CALLS = 128,
+};
+
+/* What the ledger keeps beside a space. */
+struct mt_ledger_watch {
+	const struct mt_space *space; /* as the session has it, while it reads this recording */
+	bool closed;		      /* its end stands in the order, or it was never used */
+	bool read_once;		      /* a reading of /proc/PID/maps has been taken */
+	uint64_t held, peak, peak_time;
+	bool at_peak;
+	struct mt_extents *peak_regions; /* NULL while at the peak */
+	struct mt_recent_call *recent;	 /* MT_RECENT_CALLS of them, or NULL */
+	size_t recent_count;
+};
+
+/* A line of /proc/PID/maps, and when it was read. */
+struct mt_seed_line {
+	uint64_t before, after;
+	struct mt_extent region;
+	int32_t pid;
+	uint32_t number; /* in the recording */
+};
+
+struct mt_waiting_stack {
+	uint64_t serial, place;
+};
+
+struct mt_ledger {
+	struct mt_session *session;
+	const struct mt_ledger_options *options;
+	struct mt_natures *natures;
+	struct mt_sequences *origins;
+	struct mt_account_sink sink;
+	MT_ARRAY(struct mt_ledger_space *) spaces; /* all */
+	struct mt_error *err;
+
+	/* Of the present recording: */
+	struct mt_order *order;
+	MT_ARRAY(struct mt_ledger_event) events; /* by index in the facts */
+	bool has_marks, has_locks;
+	struct mt_map64 by_space; /* id of a struct mt_space to index in spaces */
+	struct mt_map64 by_tid;	  /* index in threads */
+	MT_ARRAY(struct mt_ledger_thread) threads;
+	MT_ARRAY(uint32_t) free_threads;
+	MT_ARRAY(struct mt_waiting_stack) waiting;
+	size_t waiting_from;
+	struct mt_losses losses, brk_losses;
+	MT_ARRAY(struct mt_seed_line) seeds;
+	size_t seeds_from;
+	bool seeds_sorted;
+	uint64_t now;
+	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
+	bool frozen;			 /* that time is past */
+	struct mt_ledger_space *forked;	 /* last */
+	struct mt_ledger_space *posting; /* the one whose account changes */
+};
+
+/* ---- ledger.c ---- */
+
+/* The ledger's space of the session's; made where it is new. NULL out of memory. */
+struct mt_ledger_space *mt_ledger_space_of(struct mt_ledger *ledger, const struct mt_space *space);
+
+/* The id of an origin; UINT32_MAX out of memory. */
+uint32_t mt_ledger_intern_origin(struct mt_ledger *ledger, const struct mt_origin *origin);
+
+/* Applies what is whole and in order. False out of memory. */
+bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
+
+/* ---- intake.c ---- */
+
+/* A sample, mark, or kernel record. False out of memory. */
+bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed);
+bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed);
+
+/* A line of /proc/PID/maps. */
+bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed);
+
+/* ---- posting.c ---- */
+
+/* Puts an effect into its account. False out of memory. */
+bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
+
+/* Readings of /proc/PID/maps up to a time. */
+bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
+
+/* Tells how a space stood, once. */
+bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
+
+/* The change of an account, told with all that is known of it; the sink of all accounts. */
+bool mt_ledger_tell(void *ledger, struct mt_account *account, const struct mt_change *change);
+
+#endif

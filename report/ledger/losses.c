@@ -1,0 +1,56 @@
+/* Spans sorted by their beginnings, with the latest end so far beside each. */
+#include "report/ledger/losses.h"
+
+bool mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to)
+{
+	struct mt_loss_span *span = mt_array_push(&losses->spans);
+
+	if (span)
+		*span = (struct mt_loss_span){from, to, to};
+	losses->sorted = false;
+	return span;
+}
+
+void mt_losses_deinit(struct mt_losses *losses)
+{
+	mt_array_deinit(&losses->spans);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct mt_loss_span *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static void sort(struct mt_losses *losses)
+{
+	struct mt_loss_span *spans = losses->spans.items;
+
+	if (losses->spans.count)
+		qsort(spans, losses->spans.count, sizeof(*spans), compare);
+	for (size_t i = 1; i < losses->spans.count; i++) {
+		if (spans[i - 1].latest > spans[i].latest)
+			spans[i].latest = spans[i - 1].latest;
+	}
+	losses->sorted = true;
+}
+
+bool mt_losses_between(struct mt_losses *losses, uint64_t from, uint64_t to)
+{
+	size_t low = 0, high = losses->spans.count;
+
+	if (!high)
+		return false;
+	if (!losses->sorted)
+		sort(losses);
+	while (low < high) { /* the first that begins at `to` or later */
+		size_t middle = low + (high - low) / 2;
+
+		if (losses->spans.items[middle].from < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && losses->spans.items[low - 1].latest > from;
+}

@@ -1,0 +1,137 @@
+/* Natures and files, interned. */
+#include "report/ledger/nature.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/strings.h"
+#include "report/sequences.h"
+
+struct file_key {
+	uint64_t inode;
+	uint32_t major, minor;
+	uint32_t name; /* string id; 0 where there is an inode */
+	uint32_t unused;
+};
+
+struct mt_natures {
+	struct mt_sequences *natures, *files;
+	struct mt_strings *strings;
+	MT_ARRAY(uint32_t) names; /* of files, by id less 1 */
+};
+
+struct mt_natures *mt_natures_create(void)
+{
+	struct mt_natures *natures = calloc(1, sizeof(*natures));
+
+	if (!natures)
+		return NULL;
+	natures->natures = mt_sequences_create();
+	natures->files = mt_sequences_create();
+	natures->strings = mt_strings_create();
+	if (!natures->natures || !natures->files || !natures->strings) {
+		mt_natures_destroy(natures);
+		return NULL;
+	}
+	return natures;
+}
+
+void mt_natures_destroy(struct mt_natures *natures)
+{
+	if (!natures)
+		return;
+	mt_sequences_destroy(natures->natures);
+	mt_sequences_destroy(natures->files);
+	mt_strings_destroy(natures->strings);
+	mt_array_deinit(&natures->names);
+	free(natures);
+}
+
+uint32_t mt_natures_intern(struct mt_natures *natures, const struct mt_nature *nature)
+{
+	return mt_sequences_intern(natures->natures, nature, sizeof(*nature));
+}
+
+const struct mt_nature *mt_natures_get(const struct mt_natures *natures, uint32_t id)
+{
+	size_t size;
+
+	return mt_sequences_get(natures->natures, id, &size);
+}
+
+uint32_t mt_natures_file(struct mt_natures *natures, const struct mt_file_identity *identity)
+{
+	uint32_t name = mt_strings_intern(natures->strings, identity->name, strlen(identity->name));
+	struct file_key key = {.inode = identity->inode,
+			       .major = identity->major,
+			       .minor = identity->minor,
+			       .name = identity->inode ? 0 : name};
+	uint32_t id = mt_sequences_intern(natures->files, &key, sizeof(key)), *slot;
+
+	if (name == MT_STRING_NONE || id == MT_SEQUENCE_NONE)
+		return UINT32_MAX;
+	if (id == natures->names.count) {
+		slot = mt_array_push(&natures->names);
+		if (!slot)
+			return UINT32_MAX;
+		*slot = name;
+	}
+	return id + 1;
+}
+
+struct mt_file_identity mt_natures_file_get(const struct mt_natures *natures, uint32_t file)
+{
+	size_t size;
+	const struct file_key *key;
+
+	if (file == MT_FILE_NONE || file > natures->names.count)
+		return (struct mt_file_identity){.name = ""};
+	key = mt_sequences_get(natures->files, file - 1, &size);
+	return (struct mt_file_identity){key->major, key->minor, key->inode,
+					 mt_strings_get(natures->strings,
+							natures->names.items[file - 1])};
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+enum mt_region_kind mt_region_kind_of(const char *name, bool shared)
+{
+	static const char *const memory[] = {"/SYSV", "/memfd:", "/dev/zero", "/dev/shm/",
+					     "[anon_shmem:"};
+
+	if (!*name || begins(name, "//anon") || begins(name, "[anon:"))
+		return shared ? MT_REGION_SHM : MT_REGION_ANONYMOUS;
+	if (begins(name, "[heap]"))
+		return MT_REGION_HEAP;
+	if (begins(name, "[stack"))
+		return MT_REGION_STACK;
+	if (begins(name, "[v"))
+		return MT_REGION_VDSO;
+	if (begins(name, "/anon_hugepage"))
+		return MT_REGION_HUGE;
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		if (begins(name, memory[i]))
+			return MT_REGION_SHM;
+	}
+	return MT_REGION_FILE;
+}
+
+const char *mt_region_kind_name(enum mt_region_kind kind)
+{
+	static const char *const names[MT_REGION_KINDS] = {
+		[MT_REGION_ANONYMOUS] = "anon",
+		[MT_REGION_HEAP] = "heap",
+		[MT_REGION_FILE] = "file",
+		[MT_REGION_STACK] = "stack",
+		[MT_REGION_THREAD_STACK] = "thread stack",
+		[MT_REGION_SHM] = "shm",
+		[MT_REGION_VDSO] = "vdso",
+		[MT_REGION_HUGE] = "huge",
+	};
+
+	return names[kind];
+}

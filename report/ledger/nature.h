@@ -1,0 +1,68 @@
+/*
+ * What regions are, and which files they are of: each distinct answer once, with an id.
+ */
+#ifndef MT_REPORT_LEDGER_NATURE_H
+#define MT_REPORT_LEDGER_NATURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_natures;
+
+enum mt_region_kind {
+	MT_REGION_ANONYMOUS, /* private, of no file */
+	MT_REGION_HEAP,	     /* by brk */
+	MT_REGION_FILE,
+	MT_REGION_STACK, /* of the first thread */
+	MT_REGION_THREAD_STACK,
+	MT_REGION_SHM,	/* shared memory: anonymous, memfd, System V, /dev/shm */
+	MT_REGION_VDSO, /* what the kernel maps into each process */
+	MT_REGION_HUGE, /* of huge pages, by hugetlbfs */
+	MT_REGION_KINDS
+};
+
+enum mt_region_flag {
+	MT_REGION_SHARED = 1,
+	MT_REGION_NOT_FORKED = 2, /* madvise(MADV_DONTFORK) */
+	MT_REGION_GROWS_DOWN = 4,
+};
+
+#define MT_FILE_NONE 0u
+
+struct mt_nature {
+	uint64_t delta; /* offset in the file less the address, modulo 2^64; 0 without a file */
+	uint32_t file;	/* id, or MT_FILE_NONE */
+	uint8_t prot;	/* PROT_READ, PROT_WRITE, PROT_EXEC */
+	uint8_t kind;	/* enum mt_region_kind */
+	uint16_t flags; /* enum mt_region_flag */
+};
+
+struct mt_file_identity {
+	uint32_t major, minor;
+	uint64_t inode;
+	const char *name; /* as /proc/PID/maps or MMAP2 has it */
+};
+
+/* NULL out of memory. */
+struct mt_natures *mt_natures_create(void);
+void mt_natures_destroy(struct mt_natures *natures);
+
+/* The id of a nature; UINT32_MAX out of memory. Borrows by id; what it points to stays. */
+uint32_t mt_natures_intern(struct mt_natures *natures, const struct mt_nature *nature);
+const struct mt_nature *mt_natures_get(const struct mt_natures *natures, uint32_t id);
+
+/*
+ * The id of a file, never MT_FILE_NONE; UINT32_MAX out of memory. With an inode the name does not
+ * count: the first one is kept.
+ */
+uint32_t mt_natures_file(struct mt_natures *natures, const struct mt_file_identity *identity);
+/* Its identity: the name holds as long as the natures. */
+struct mt_file_identity mt_natures_file_get(const struct mt_natures *natures, uint32_t file);
+
+/* What a file's name says that a mapping of it is, shared or not. */
+enum mt_region_kind mt_region_kind_of(const char *name, bool shared);
+
+/* One word or two: "heap", "thread stack". */
+const char *mt_region_kind_name(enum mt_region_kind kind);
+
+#endif

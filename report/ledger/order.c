@@ -1,0 +1,97 @@
+/* A queue in a ring that grows; places count up for ever. */
+#include "report/ledger/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIRST_CAPACITY = 1024, /* a power of two */
+};
+
+struct mt_order {
+	struct mt_effect *ring;
+	size_t capacity, most;
+	uint64_t front, back; /* places in use: front <= place < back */
+	uint64_t given_up;
+};
+
+struct mt_order *mt_order_create(size_t most)
+{
+	struct mt_order *order = calloc(1, sizeof(*order));
+
+	if (!order)
+		return NULL;
+	order->most = most;
+	order->capacity = FIRST_CAPACITY;
+	order->ring = malloc(order->capacity * sizeof(*order->ring));
+	if (!order->ring) {
+		free(order);
+		return NULL;
+	}
+	return order;
+}
+
+void mt_order_destroy(struct mt_order *order)
+{
+	if (!order)
+		return;
+	free(order->ring);
+	free(order);
+}
+
+static struct mt_effect *slot(const struct mt_order *order, uint64_t place)
+{
+	return &order->ring[place & (order->capacity - 1)];
+}
+
+static bool widen(struct mt_order *order)
+{
+	size_t capacity = order->capacity * 2;
+	struct mt_effect *ring = malloc(capacity * sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (uint64_t place = order->front; place < order->back; place++)
+		ring[place & (capacity - 1)] = *slot(order, place);
+	free(order->ring);
+	order->ring = ring;
+	order->capacity = capacity;
+	return true;
+}
+
+uint64_t mt_order_add(struct mt_order *order, uint64_t time)
+{
+	if (order->back - order->front == order->capacity && !widen(order))
+		return MT_PLACE_NONE;
+	*slot(order, order->back) = (struct mt_effect){.time = time};
+	return order->back++;
+}
+
+struct mt_effect *mt_order_at(struct mt_order *order, uint64_t place)
+{
+	return place >= order->front && place < order->back ? slot(order, place) : NULL;
+}
+
+const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint64_t patience,
+				      bool all)
+{
+	while (order->front < order->back) {
+		struct mt_effect *first = slot(order, order->front);
+		bool full = order->back - order->front > order->most;
+		bool late = !first->of_a_call && first->time + patience < now;
+
+		if (!first->ready && (first->kind == MT_EFFECT_CALL || (!all && !full && !late)))
+			return NULL;
+		order->front++;
+		if (first->ready && first->kind != MT_EFFECT_NOTHING)
+			return first;
+		if (!first->ready && first->of_a_call)
+			order->given_up++;
+	}
+	return NULL;
+}
+
+uint64_t mt_order_given_up(const struct mt_order *order)
+{
+	return order->given_up;
+}

@@ -1,0 +1,379 @@
+/*
+ * Effects into accounts, in order; and what each of them, and each space's end, tells whoever
+ * listens.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/ledger/ledger_parts.h"
+#include "report/session.h"
+#include "report/spaces.h"
+#include "report/stacks.h"
+
+/* ---- Telling ---- */
+
+/* What a peak is a peak of: what a program holds, whatever files it maps. */
+static bool counts_as_held(const struct mt_nature *nature)
+{
+	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
+	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
+	       nature->kind == MT_REGION_THREAD_STACK;
+}
+
+bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_change *change)
+{
+	struct mt_ledger *ledger = context;
+	struct mt_ledger_space *space = ledger->posting;
+	const struct mt_nature *nature = mt_natures_get(ledger->natures, change->nature);
+	uint64_t bytes = change->end - change->start;
+	struct mt_ledger_change told = {
+		.space = space,
+		.change = change,
+		.origin = mt_ledger_origin(ledger, change->origin),
+		.nature = nature,
+	};
+
+	(void)account;
+	space->mapped += change->sign > 0 ? bytes : change->sign < 0 ? -bytes : 0;
+	if (change->sign && counts_as_held(nature))
+		space->watch->held += change->sign > 0 ? bytes : -bytes;
+	return !ledger->options->change ||
+	       ledger->options->change(ledger->options->context, ledger, &told);
+}
+
+bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+{
+	const struct mt_extents *regions;
+	bool peak = ledger->options->at.when == MT_AT_PEAK && space->watch->peak_regions;
+	bool good = true;
+
+	if (!space->account)
+		return true;
+	regions = peak ? space->watch->peak_regions : space->account->regions;
+	if (ledger->options->stood)
+		good = ledger->options->stood(ledger->options->context, ledger, space, regions,
+					      peak ? space->watch->peak_time : time);
+	mt_extents_destroy(space->watch->peak_regions);
+	space->watch->peak_regions = NULL;
+	free(space->watch->recent);
+	space->watch->recent = NULL;
+	mt_account_destroy(space->account);
+	space->account = NULL;
+	return good;
+}
+
+/* ---- Peaks ---- */
+
+/* Before what may take something away: keeps a copy where things stand at the peak. */
+static bool keep_peak(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+{
+	struct mt_ledger_watch *watch = space->watch;
+
+	if (ledger->options->at.when != MT_AT_PEAK || !watch->at_peak)
+		return true;
+	mt_extents_destroy(watch->peak_regions);
+	watch->peak_regions = mt_extents_copy(space->account->regions);
+	watch->peak_time = time;
+	watch->at_peak = false;
+	return watch->peak_regions;
+}
+
+static void note_peak(struct mt_ledger_watch *watch)
+{
+	if (watch->held <= watch->peak)
+		return;
+	watch->peak = watch->held;
+	watch->at_peak = true;
+	mt_extents_destroy(watch->peak_regions);
+	watch->peak_regions = NULL;
+}
+
+/* ---- Calls whose order is not known ---- */
+
+static bool overlap(const struct mt_range *a, const struct mt_range *b, struct mt_range *out)
+{
+	out->start = a->start > b->start ? a->start : b->start;
+	out->end = a->end < b->end ? a->end : b->end;
+	return out->start < out->end;
+}
+
+static bool doubt(struct mt_ledger *ledger, struct mt_ledger_space *space,
+		  const struct mt_range *range, uint32_t origin, uint64_t time)
+{
+	const struct mt_extent *region = mt_extents_after(space->account->regions, range->start);
+	struct mt_change change = {
+		.time = time,
+		.start = range->start,
+		.end = range->end,
+		.nature = region ? region->nature : UINT32_MAX,
+		.origin = origin,
+		.reserved_by = origin,
+		.reserved = time,
+	};
+
+	return change.nature == UINT32_MAX || mt_ledger_tell(ledger, space->account, &change);
+}
+
+/* Marks what two calls of different threads, running at the same time, both address. */
+static bool compare_calls(struct mt_ledger *ledger, struct mt_ledger_space *space,
+			  const struct mt_recent_call *a, const struct mt_recent_call *b)
+{
+	struct mt_range range;
+
+	for (size_t i = 0; i < a->count; i++) {
+		for (size_t k = 0; k < b->count; k++) {
+			if (!overlap(&a->ranges[i], &b->ranges[k], &range))
+				continue;
+			if (!mt_account_doubt(space->account, range.start, range.end, a->exit) ||
+			    !doubt(ledger, space, &range, a->origin, a->exit) ||
+			    !doubt(ledger, space, &range, b->origin, a->exit))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effect, uint64_t brk,
+			  uint32_t origin)
+{
+	struct mt_ledger_space *space = effect->space;
+	struct mt_ledger_watch *watch = space->watch;
+	struct mt_recent_call call = {
+		.enter = effect->enter,
+		.exit = effect->exit,
+		.tid = effect->task.tid,
+		.origin = origin,
+	};
+	uint64_t now = mt_page_up(space->account->brk);
+
+	call.count = mt_vm_call_ranges(&effect->call, call.ranges);
+	if (effect->call.kind == MT_VM_BRK && brk != now)
+		call.ranges[call.count++] =
+			(struct mt_range){brk < now ? brk : now, brk < now ? now : brk};
+	if (!watch->recent)
+		watch->recent = calloc(MT_RECENT_CALLS, sizeof(*watch->recent));
+	if (!watch->recent)
+		return false;
+	for (size_t i = 0; i < MT_RECENT_CALLS && i < watch->recent_count; i++) {
+		const struct mt_recent_call *other = &watch->recent[i];
+
+		if (other->tid != call.tid && other->exit > call.enter &&
+		    other->enter < call.exit && !compare_calls(ledger, space, &call, other))
+			return false;
+	}
+	watch->recent[watch->recent_count++ % MT_RECENT_CALLS] = call;
+	return true;
+}
+
+/* ---- Effects ---- */
+
+static bool needs_account(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+{
+	if (!space->account) {
+		space->account = mt_account_create(ledger->natures, &ledger->sink);
+		space->began = time;
+	}
+	return space->account;
+}
+
+static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effect,
+			  enum mt_origin_kind kind)
+{
+	struct mt_origin origin = {
+		.kind = kind,
+		.event = kind == MT_ORIGIN_CALL ? effect->event : 0,
+		.stack = kind == MT_ORIGIN_CALL ? effect->stack : MT_STACK_NONE,
+		.comm = effect->task.comm,
+		.process = effect->task.process,
+		.cgroup = effect->task.cgroup,
+		.pid = effect->task.pid,
+		.tid = effect->task.tid,
+		.selected = effect->selected,
+	};
+
+	return mt_ledger_intern_origin(ledger, &origin);
+}
+
+static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_account *account = effect->space->account;
+	uint64_t brk = mt_page_up(account->brk);
+	struct mt_doers doers = {
+		.origin = origin_of(ledger, effect, MT_ORIGIN_CALL),
+		.lost = origin_of(ledger, effect, MT_ORIGIN_LOST),
+		.after_loss =
+			effect->call.kind == MT_VM_BRK &&
+			mt_losses_between(&ledger->brk_losses, account->brk_time, effect->time),
+	};
+	bool unordered = !ledger->has_locks || effect->time == effect->exit;
+
+	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
+		return false;
+	if (!mt_account_call(account, &effect->call, &doers))
+		return false;
+	return !unordered || effect->enter == effect->exit ||
+	       mt_vm_call_failed(effect->call.result) ||
+	       find_overlaps(ledger, effect, brk, doers.origin);
+}
+
+static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_found found = effect->found;
+
+	found.time = effect->time;
+	found.origin = origin_of(ledger, effect, found.exec ? MT_ORIGIN_EXEC : MT_ORIGIN_KERNEL);
+	return found.origin != UINT32_MAX && mt_account_found(effect->space->account, &found);
+}
+
+/* A child that has an account already shares another's space after all. */
+static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_ledger_space *child = effect->space;
+
+	if (child->account || child->watch->closed)
+		return true;
+	if (!needs_account(ledger, effect->parent, effect->time))
+		return false;
+	child->account = mt_account_fork(effect->parent->account, effect->time);
+	child->began = effect->time;
+	child->mapped = effect->parent->mapped;
+	child->watch->held = effect->parent->watch->held;
+	child->watch->read_once = effect->parent->watch->read_once;
+	return child->account;
+}
+
+static bool post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_ledger_space *space = effect->space;
+
+	if (!space->account)
+		return true;
+	space->ended = effect->time;
+	space->execed = effect->exec;
+	space->uncertain = mt_losses_between(&ledger->losses, space->began, effect->time);
+	return mt_ledger_close(ledger, space, effect->time);
+}
+
+bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_ledger_space *space = effect->space;
+	bool good;
+
+	if (effect->kind == MT_EFFECT_END)
+		return post_end(ledger, effect);
+	if (effect->kind == MT_EFFECT_FORK)
+		return post_fork(ledger, effect);
+	if (space->ended)
+		return true;
+	space->comm = effect->task.comm;
+	if (!needs_account(ledger, space, effect->time) || !keep_peak(ledger, space, effect->time))
+		return false;
+	ledger->posting = space;
+	good = effect->kind == MT_EFFECT_CALL ? post_call(ledger, effect)
+					      : post_found(ledger, effect);
+	note_peak(space->watch);
+	return good;
+}
+
+/* ---- Readings ---- */
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct mt_seed_line *x = a, *y = b;
+
+	if (x->before != y->before)
+		return x->before < y->before ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static struct mt_ledger_space *space_of_pid(struct mt_ledger *ledger, int32_t pid)
+{
+	for (size_t i = ledger->spaces.count; i-- > 0;) {
+		struct mt_ledger_space *space = ledger->spaces.items[i];
+
+		if (space->pid == pid && space->watch->space && !space->ended)
+			return space;
+	}
+	return NULL;
+}
+
+/* A reading is nobody's doing: it stands for the process as a whole. */
+static void name_reading(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
+			 uint64_t time, struct mt_origin *origin)
+{
+	const struct mt_space *of = space->watch->space;
+	struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+
+	origin->comm = origin->process = of->comm;
+	origin->cgroup = of->cgroup;
+	origin->selected = mt_session_selects(ledger->session, &leader, time);
+}
+
+/* The lines that one read() gave, whose addresses follow those of the read before. */
+static bool post_reading(struct mt_ledger *ledger, struct mt_seed_line *lines, size_t count,
+			 bool first, bool last)
+{
+	struct mt_ledger_space *space = space_of_pid(ledger, lines[0].pid);
+	struct mt_origin origin = {
+		.stack = MT_STACK_NONE, .pid = lines[0].pid, .tid = lines[0].pid};
+	struct mt_reading_piece piece = {
+		.time = lines[0].before,
+		.start = first ? 0 : lines[0].region.start,
+		.end = last ? UINT64_MAX : lines[count - 1].region.end,
+		.count = count,
+	};
+	MT_ARRAY(struct mt_extent) regions = {0};
+	bool good = true;
+
+	if (!space)
+		return true;
+	name_reading(ledger, space, lines[0].before, &origin);
+	piece.again = space->watch->read_once;
+	origin.kind = piece.again ? MT_ORIGIN_LOST : MT_ORIGIN_BEFORE;
+	piece.origin = mt_ledger_intern_origin(ledger, &origin);
+	for (size_t i = 0; good && i < count; i++) {
+		struct mt_extent *region = mt_array_push(&regions);
+
+		good = region;
+		if (good)
+			*region = lines[i].region;
+	}
+	piece.lines = regions.items;
+	ledger->posting = space;
+	good = good && piece.origin != UINT32_MAX && needs_account(ledger, space, piece.time) &&
+	       mt_account_reading(space->account, &piece);
+	space->watch->read_once |= last;
+	note_peak(space->watch);
+	mt_array_deinit(&regions);
+	return good;
+}
+
+bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
+{
+	struct mt_seed_line *lines = ledger->seeds.items;
+	size_t count = ledger->seeds.count, to;
+
+	if (!ledger->seeds_sorted && count)
+		qsort(lines, count, sizeof(*lines), compare_lines);
+	ledger->seeds_sorted = true;
+	for (; ledger->seeds_from < count; ledger->seeds_from = to) {
+		size_t from = ledger->seeds_from;
+		bool first, last;
+
+		if (lines[from].before > until)
+			return true;
+		for (to = from + 1; to < count && lines[to].before == lines[from].before &&
+				    lines[to].pid == lines[from].pid;
+		     to++)
+			;
+		first = !from || lines[from - 1].pid != lines[from].pid ||
+			lines[from - 1].region.start >= lines[from].region.start;
+		last = to == count || lines[to].pid != lines[from].pid ||
+		       lines[to].region.start <= lines[to - 1].region.start;
+		if (!post_reading(ledger, lines + from, to - from, first, last))
+			return false;
+	}
+	return true;
+}
