@@ -27,6 +27,7 @@ struct mt_facts_note {
 /* An event over all recordings that have it. */
 struct mt_facts_event {
 	const char *name, *alias, *unit;
+	const char *format;   /* of a tracepoint, as the kernel describes it; "" without one */
 	uint32_t role;	      /* enum mt_event_role */
 	struct mt_attr attr;  /* of the first recording that has it */
 	uint64_t samples;     /* in the recordings; of side-band events, records */

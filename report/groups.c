@@ -40,6 +40,7 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	out->values = groups->values.items + row * table->value_count;
 	out->addresses = NULL;
 	out->sources = NULL;
+	out->detail = NULL;
 	groups->at++;
 	return NULL;
 }

@@ -124,13 +124,14 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 									     ? record->alias
 									     : record->name),
 					      .unit = keep(session, record->unit),
+					      .format = keep(session, record->format),
 					      .role = record->role,
 				      },
 			      *known;
 	struct mt_local_event **local;
 	uint64_t index;
 
-	if (!event.name || !event.alias || !event.unit)
+	if (!event.name || !event.alias || !event.unit || !event.format)
 		return false;
 	if (mt_map64_get(&session->by_index, record->index, &index))
 		return true;

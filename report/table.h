@@ -58,6 +58,7 @@ struct mt_row {
 	 */
 	const uint64_t *addresses;
 	const uint8_t *sources; /* the same: what each frame rests on, enum mt_frame_source */
+	const char *detail;	/* listings: what the event itself says, or NULL */
 };
 
 struct mt_table;

@@ -17,6 +17,11 @@
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/table.h"
+#include "report/trace_format.h"
+
+enum {
+	DETAIL = 4096, /* bytes of text that a tracepoint's fields make at most */
+};
 
 enum list_column {
 	LIST_TIME,
@@ -87,6 +92,8 @@ struct sample_list {
 	struct event_strings event;
 	uint64_t keys[LIST_COLUMNS];
 	struct mt_value values[MT_SAMPLE_VALUES];
+	MT_ARRAY(struct mt_trace_format *) formats; /* by event, NULL: not read yet */
+	char detail[DETAIL];
 };
 
 static struct mt_error *list_rewind(struct mt_table *table)
@@ -99,6 +106,30 @@ static struct mt_error *list_rewind(struct mt_table *table)
 static uint64_t number_or_none(int64_t number)
 {
 	return number < 0 ? UINT64_MAX : (uint64_t)number;
+}
+
+/* What a tracepoint's fields say. */
+static struct mt_error *describe(struct sample_list *list, const struct mt_session_sample *sample,
+				 const char **out)
+{
+	const char *text = mt_session_facts(list->session)->events.items[sample->event].format;
+	struct mt_trace_format **format;
+
+	if (!text || !*text || !sample->kernel->raw_size)
+		return NULL;
+	while (list->formats.count <= sample->event) {
+		if (!mt_array_push(&list->formats))
+			return mt_error_nomem();
+	}
+	format = &list->formats.items[sample->event];
+	if (!*format)
+		*format = mt_trace_format_create(text);
+	if (!*format)
+		return mt_error_nomem();
+	mt_trace_format_print(*format, sample->kernel->raw, sample->kernel->raw_size, list->detail,
+			      sizeof(list->detail));
+	*out = list->detail;
+	return NULL;
 }
 
 static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bool *more)
@@ -127,12 +158,17 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 		.addresses = sample.addresses,
 		.sources = sample.sources,
 	};
-	return NULL;
+	return describe(list, &sample, &out->detail);
 }
 
 static void list_destroy(struct mt_table *table)
 {
-	free(table);
+	struct sample_list *list = (struct sample_list *)table;
+
+	for (size_t i = 0; i < list->formats.count; i++)
+		mt_trace_format_destroy(list->formats.items[i]);
+	mt_array_deinit(&list->formats);
+	free(list);
 }
 
 static const struct mt_table_ops list_ops = {

@@ -35,7 +35,10 @@ static void print_head(const struct script *script, const struct mt_row *row)
 		keys[script->time] / 1000 % 1000000);
 	fprintf(script->to, "%10.0f ", row->values[script->period].value);
 	mt_text_print_clean(mt_table_string(script->table, row, script->event), script->to);
-	fputs(": \n", script->to);
+	fputs(": ", script->to);
+	if (row->detail)
+		mt_text_print_clean(row->detail, script->to);
+	fputc('\n', script->to);
 }
 
 /* On a line of its own, indented, the last part of the path, as perf does. */
