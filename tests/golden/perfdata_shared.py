@@ -98,7 +98,7 @@ def check_summary(tap, name, path, lines):
 
 # One sample, at 274060.378726953, is of pid 1430 and tid 0: 38 us before it thread 6703 of that process, powerd, has sent its
 # EXIT record, and on its last way the kernel no longer has a number for it. perf looks for the thread by the tid alone and
-# finds the idle task, swapper; but what runs there is powerd's, as the pid says. (The record: sample_id 1430/0, cpu 0.)
+# finds the idle task, swapper; but what runs there is powerd's, as the pid says.
 COMMS_ELSEWHERE = {"breadth/perf.data.throttle-3.8": {"swapper": 4448, "powerd": 103}}
 
 
