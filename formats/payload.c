@@ -107,7 +107,7 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 static bool record_known(uint32_t type)
 {
-	return (type >= MT_RECORD_HEADER && type <= MT_RECORD_FILE) || type == MT_RECORD_KERNEL ||
+	return (type >= MT_RECORD_HEADER && type <= MT_RECORD_REREAD) || type == MT_RECORD_KERNEL ||
 	       type == MT_RECORD_SAMPLE;
 }
 

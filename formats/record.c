@@ -332,6 +332,24 @@ bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record 
 	return file_sound(out);
 }
 
+static const struct field gauge_fields[] = {
+	U32(gauge, pid),	ZERO,
+	U64(gauge, start_time), U64(gauge, before),
+	U64(gauge, after),	U64(gauge, value),
+	TEXT(gauge, name),	END,
+};
+DEFINE_GET(gauge)
+
+bool mt_gauge_put(struct mt_block *block, const struct mt_gauge_record *record)
+{
+	return fields_put(block, MT_RECORD_GAUGE, record->after, gauge_fields, record);
+}
+
+bool mt_reread_put(struct mt_block *block, const struct mt_map_record *record)
+{
+	return fields_put(block, MT_RECORD_REREAD, record->after, map_fields, record);
+}
+
 /* Offsets from the start of the record, FORMAT.md section 7. */
 enum {
 	OFF_EVENT = 16,

@@ -28,6 +28,8 @@ enum mt_record_type {
 	MT_RECORD_END = 11,
 	MT_RECORD_NOTE = 12,
 	MT_RECORD_FILE = 13,
+	MT_RECORD_GAUGE = 14,
+	MT_RECORD_REREAD = 15,
 	MT_RECORD_KERNEL = 16,
 	MT_RECORD_SAMPLE = 17,
 	MT_RECORD_FRAMES = 18,
@@ -171,6 +173,15 @@ enum mt_coding {
 	MT_CODING_IMAGE = 1, /* stack_image.h */
 };
 
+/* What the kernel said of a process at some moment. */
+struct mt_gauge_record {
+	int32_t pid;
+	uint64_t start_time;	/* as in a TASK; 0 unknown */
+	uint64_t before, after; /* the recording's clock around reading it */
+	uint64_t value;
+	struct mt_text name;
+};
+
 /* KERNEL and SAMPLE decode to this. */
 struct mt_kernel_bytes {
 	uint32_t event;
@@ -203,6 +214,8 @@ bool mt_mark_put(struct mt_block *block, const struct mt_mark_record *record);
 bool mt_end_put(struct mt_block *block, const struct mt_end_record *record);
 bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
 bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
+bool mt_gauge_put(struct mt_block *block, const struct mt_gauge_record *record);
+bool mt_reread_put(struct mt_block *block, const struct mt_map_record *record); /* as a MAP */
 
 /* KERNEL: the bytes as they are. */
 bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const void *kernel,
@@ -251,6 +264,7 @@ bool mt_file_get(const uint8_t *body, size_t size, struct mt_file_record *out);
  * those who read a large record piece by piece. out->bytes has its size, and bytes NULL.
  */
 bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record *out);
+bool mt_gauge_get(const uint8_t *body, size_t size, struct mt_gauge_record *out);
 bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
 /*
  * decoded: the dump of a coded record, as the reader decoded it (struct mt_record.dump); NULL

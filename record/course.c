@@ -58,14 +58,6 @@ void mt_recorder_anchor(struct mt_recorder *r)
 	r->next_anchor = mt_clock_now(&r->clock) + MT_ANCHOR_NS;
 }
 
-void mt_recorder_put_existing(struct mt_recorder *r)
-{
-	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
-
-	mt_targets_put_existing(r->options, &r->clock, &state);
-	mt_state_flush(&state);
-}
-
 /*
  * Takes what signals came; true where one of them ends the recording. The terminal sends to the
  * command by itself.
@@ -133,8 +125,8 @@ static bool take_control(struct mt_recorder *r)
 /* Until something is due by the clock. */
 static uint64_t idle_ns(const struct mt_recorder *r)
 {
-	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick, r->samples_from,
-				 r->stop_at};
+	const uint64_t dues[] = {r->next_mark,	  r->next_anchor, r->next_tick,
+				 r->samples_from, r->stop_at,	  r->next_look};
 	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
@@ -180,6 +172,8 @@ static bool do_what_is_due(struct mt_recorder *r)
 	}
 	if (now >= r->next_anchor)
 		mt_recorder_anchor(r);
+	if (now >= r->next_look)
+		mt_recorder_look_again(r);
 	return true;
 }
 

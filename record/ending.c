@@ -143,6 +143,7 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 /* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
+	mt_recorder_look_last(r);
 	mt_opened_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);
 	if (r->command.pid && !mt_command_poll(&r->command)) {

@@ -179,8 +179,27 @@ bool mt_existing_parse_map(char *line, struct mt_map_record *map)
 	return true;
 }
 
+typedef bool (*map_put_fn)(struct mt_block *block, const struct mt_map_record *map);
+
+/* The lines of one read(); gives what is left of an unfinished one. */
+static char *put_lines(struct mt_state *state, char *line, const struct mt_map_record *stamped,
+		       map_put_fn put)
+{
+	char *newline;
+
+	for (; (newline = strchr(line, '\n')); line = newline + 1) {
+		struct mt_map_record map = *stamped;
+
+		*newline = '\0';
+		if (mt_existing_parse_map(line, &map))
+			(void)mt_state_put(state, put, &map);
+	}
+	return line;
+}
+
 /* Maps as the kernel gives them: each read() is one consistent piece, stamped before and after. */
-static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
+static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+		     map_put_fn put)
 {
 	char path[64], buffer[32768];
 	MT_CLEANUP_CLOSE int fd = -1;
@@ -190,21 +209,15 @@ static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0) {
-		uint64_t before = mt_clock_now(clock);
-		char *line = buffer, *newline;
+		struct mt_map_record map = {.pid = pid, .before = mt_clock_now(clock)};
+		char *line;
 
 		n = read(fd, buffer + kept, sizeof(buffer) - kept - 1);
 		if (n <= 0)
 			break;
 		buffer[kept + (size_t)n] = '\0';
-		for (; (newline = strchr(line, '\n')); line = newline + 1) {
-			struct mt_map_record map = {
-				.pid = pid, .before = before, .after = mt_clock_now(clock)};
-
-			*newline = '\0';
-			if (mt_existing_parse_map(line, &map))
-				(void)mt_state_put(state, mt_map_put, &map);
-		}
+		map.after = mt_clock_now(clock);
+		line = put_lines(state, buffer, &map, put);
 		kept = strlen(line);
 		memmove(buffer, line, kept);
 		if (kept >= sizeof(buffer) - 1)
@@ -216,10 +229,15 @@ static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t
 void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
 {
 	put_threads(state, pid);
-	put_maps(state, clock, pid);
+	put_maps(state, clock, pid, mt_map_put);
 }
 
-void mt_existing_all(struct mt_state *state, const struct mt_clock *clock)
+void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
+{
+	put_maps(state, clock, pid, mt_reread_put);
+}
+
+void mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -228,7 +246,7 @@ void mt_existing_all(struct mt_state *state, const struct mt_clock *clock)
 		uint64_t pid;
 
 		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != getpid())
-			mt_existing_process(state, clock, (pid_t)pid);
+			each(context, (pid_t)pid);
 	}
 	if (proc)
 		closedir(proc);

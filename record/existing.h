@@ -19,8 +19,11 @@ struct mt_state;
  */
 void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid);
 
+/* Its maps once more, as REREAD records. */
+void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid);
+
 /* Every process on the host, but this one. */
-void mt_existing_all(struct mt_state *state, const struct mt_clock *clock);
+void mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
 
 /* The process that a thread belongs to; tid itself where that cannot be told. */
 pid_t mt_existing_pid_of(pid_t tid);

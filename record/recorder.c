@@ -35,6 +35,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	mt_recorder_put_existing(r);
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_STORM);
+	mt_recorder_look_first(r);
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
 	while (!result->exec_errno && mt_recorder_wait_turn(r))

@@ -64,8 +64,9 @@ struct mt_recorder {
 	bool locked, populated;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
-	uint64_t next_tick, ticked;	/* of the governor; samples by then */
-	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
+	uint64_t next_tick, ticked;	 /* of the governor; samples by then */
+	uint64_t next_look, looked_lost; /* at the targets' memory; losses of the ledger by then */
+	uint64_t samples_from, stop_at;	 /* -D and --duration; UINT64_MAX: not by the clock */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
@@ -94,6 +95,11 @@ void mt_recorder_anchor(struct mt_recorder *r);
 
 /* What runs already, as STATE. */
 void mt_recorder_put_existing(struct mt_recorder *r);
+
+/* Gauges of the targets, and their maps again where an account of them needs that. */
+void mt_recorder_look_first(struct mt_recorder *r);
+void mt_recorder_look_again(struct mt_recorder *r);
+void mt_recorder_look_last(struct mt_recorder *r);
 
 /* One turn of waiting; false when the recording is to end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r);

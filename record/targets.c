@@ -46,15 +46,15 @@ struct mt_error *mt_targets_open(const struct mt_record_options *options,
 	return mt_opened_add_task(opened, command->pid, true);
 }
 
-void mt_targets_put_existing(const struct mt_record_options *options, const struct mt_clock *clock,
-			     struct mt_state *state)
+void mt_targets_each(const struct mt_record_options *options,
+		     void (*each)(void *context, pid_t pid), void *context)
 {
 	if (mt_targets_are_cpus(options))
-		mt_existing_all(state, clock);
+		mt_existing_each(each, context);
 	for (size_t i = 0; i < options->pids.count; i++)
-		mt_existing_process(state, clock, options->pids.items[i]);
+		each(context, options->pids.items[i]);
 	for (size_t i = 0; i < options->tids.count; i++)
-		mt_existing_process(state, clock, mt_existing_pid_of(options->tids.items[i]));
+		each(context, mt_existing_pid_of(options->tids.items[i]));
 }
 
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting)

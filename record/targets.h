@@ -3,13 +3,12 @@
 #define MT_RECORD_TARGETS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
-struct mt_clock;
 struct mt_command;
 struct mt_error;
 struct mt_opened;
 struct mt_record_options;
-struct mt_state;
 struct mt_waiting;
 
 /* Events follow CPUs, whatever runs there. */
@@ -22,9 +21,9 @@ bool mt_targets_are_tasks(const struct mt_record_options *options);
 struct mt_error *mt_targets_open(const struct mt_record_options *options,
 				 const struct mt_command *command, struct mt_opened *opened);
 
-/* What runs of them already, as STATE records. */
-void mt_targets_put_existing(const struct mt_record_options *options, const struct mt_clock *clock,
-			     struct mt_state *state);
+/* Each process of theirs that runs already; not the command, nor children. */
+void mt_targets_each(const struct mt_record_options *options,
+		     void (*each)(void *context, pid_t pid), void *context);
 
 /* Watches those whose end ends the recording; false out of memory. */
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting);

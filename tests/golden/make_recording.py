@@ -25,7 +25,7 @@ MAGIC = b"\x89MTRC\r\n\x1a"
 HEAD, STATE, DATA, MARK, END, FILE = 1, 2, 3, 4, 5, 6
 (R_HEADER, R_INFO, R_EVENT, R_CLOCK, R_TASK, R_MAP, R_IMAGE, R_LOSS, R_WEIGHT, R_MARK, R_END,
  R_NOTE) = range(1, 13)
-R_KERNEL, R_SAMPLE, R_FRAMES = 16, 17, 18
+R_GAUGE, R_REREAD, R_KERNEL, R_SAMPLE, R_FRAMES = range(14, 19)
 CRITICAL = 1 << 31
 NONE = 0xFFFFFFFF
 STORED, ZSTD = 0, 1
@@ -244,6 +244,16 @@ def note(text="the ring is small", level=1):
     return record(R_NOTE, struct.pack("<I", level) + string(text))
 
 
+def gauge(time, name="RssAnon", value=1 << 20, pid=100):
+    return record(R_GAUGE, struct.pack("<iIQQQQ", pid, 0, 77, (time - 5) * US, time * US, value)
+                  + string(name), time)
+
+
+def reread(time, start=0x400000, end=0x500000):
+    return record(R_REREAD, struct.pack("<iIIIIQQQQQQ", 100, 5, 2, 8, 1, 4242, start, end, 0,
+                                        (time - 5) * US, time * US) + string("/bin/worker"), time)
+
+
 def weight(time, event_index=FAULTS, numerator=1, denominator=1):
     return record(R_WEIGHT, struct.pack("<IIQQ", event_index, 0, numerator, denominator), time)
 
@@ -444,6 +454,14 @@ ALL = {FAULTS: 4, BRK: 2, BRK_ENTER: 1}
                        1600])
 def stored():
     return all_types(begun())
+
+
+@recording({FAULTS: 2})
+def gauges_and_maps_read_again():
+    writer = state(begun())
+    writer.chunk(STATE, gauge(1500), gauge(1500, "new to us", 0), reread(1600))
+    writer.chunk(DATA, faults(1200, 1300), stream=0)
+    return ended(writer, 2)
 
 
 @recording(ALL)

@@ -116,5 +116,24 @@ if "$mtrec" --list kmem:rss_stat >/dev/null 2>&1; then
 else
 	skip '... each change of the counts' 'this kernel does not tell of them'
 fi
+
+# What /proc says of a process that only sleeps: at the start, each second, at the end.
+sleep 60 &
+sleeper=$!
+until_true grep -q sleep "/proc/$sleeper/comm"
+expect 4 'gauges of a process without samples' "$mtrec" -q -e vm -p "$sleeper" -o gauges.mtr --duration 2200ms
+size=$(awk '/^VmSize:/ { print $2 * 1024 }' "/proc/$sleeper/status")
+lines=$(wc -l <"/proc/$sleeper/maps")
+kill "$sleeper"
+dump gauges.mtr
+between '... its size, each time' 3 "$(grep -c " GAUGE .* pid=$sleeper .* value=$size name=\"VmSize\"" "$dump")" 5
+is '... and no other size' "$(grep ' GAUGE .*"VmSize"' "$dump" | grep -vc "value=$size ")" 0
+is '... what is resident, exactly, at both ends' "$(grep -c ' GAUGE .*"smaps_rollup Rss"' "$dump")" 2
+is '... its maps' "$(grep -c " MAP .* pid=$sleeper " "$dump")" "$lines"
+is '... and again behind the first reading and at the end' "$(grep -c " REREAD .* pid=$sleeper " "$dump")" $((2 * lines))
+check '... as the page has it' "$MT_TOP/scripts/mtdump" --check gauges.mtr
+expect 0 'gauges of a command and its children' "$mtrec" -q -e vm -o gauges.mtr -- sh -c 'sleep 1.7; :'
+dump gauges.mtr
+check '... both processes' test "$(grep -o ' GAUGE .* pid=[0-9]*' "$dump" | sed 's/.*pid=//' | sort -u | wc -l)" -eq 2
 check 'the file is as the page has it' "$MT_TOP/scripts/mtdump" --check mtrec.mtr
 finish

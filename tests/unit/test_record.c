@@ -255,6 +255,37 @@ MT_TEST(mark_end_note)
 	CHECK_LENGTHS(note, 15);
 }
 
+MT_TEST(a_gauge_and_a_map_read_again_have_the_time_of_their_reading)
+{
+	struct mt_gauge_record gauge = {-1, 2, 3, 4, 1ull << 40, {"RssAnon", 7}}, back;
+	struct mt_map_record map = {.pid = 7,
+				    .start = 4096,
+				    .end = 8192,
+				    .before = 5,
+				    .after = 6,
+				    .path = {"[heap]", 6}},
+			     map_back;
+	struct mt_block block = block_of(sizeof(memory));
+
+	MT_CHECK(mt_gauge_put(&block, &gauge));
+	MT_CHECK_EQ(mt_get_le32(memory), MT_RECORD_GAUGE);
+	MT_CHECK_EQ(mt_get_le64(memory + 8), 4);
+	MT_REQUIRE(mt_gauge_get(body(), body_size(), &back));
+	MT_CHECK_EQ(back.pid, -1);
+	MT_CHECK_EQ(back.start_time, 2);
+	MT_CHECK(back.before == 3 && back.after == 4);
+	MT_CHECK_EQ(back.value, 1ull << 40);
+	CHECK_TEXT(back.name, "RssAnon");
+	CHECK_LENGTHS(gauge, 51);
+	block = block_of(sizeof(memory));
+	MT_CHECK(mt_reread_put(&block, &map));
+	MT_CHECK_EQ(mt_get_le32(memory), MT_RECORD_REREAD);
+	MT_CHECK_EQ(mt_get_le64(memory + 8), 6);
+	MT_REQUIRE(mt_map_get(body(), body_size(), &map_back));
+	MT_CHECK(map_back.start == 4096 && map_back.end == 8192 && map_back.after == 6);
+	CHECK_TEXT(map_back.path, "[heap]");
+}
+
 MT_TEST(a_full_block_stays_as_it_was)
 {
 	struct mt_info_record record = {.key = {"key", 3}, .value = {"value", 5}};
