@@ -4,6 +4,7 @@
  */
 #include "record/embed.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,19 +21,22 @@
 #include "formats/base/map64.h"
 #include "formats/record.h"
 #include "record/embed_image.h"
+#include "record/mapped_file.h"
 
 #define NICENESS 10
 #define LEVEL 12
 #define PART_SIZE ((size_t)MT_CHUNK_RAW_MAX - MT_FILE_FIELDS_MAX - 64)
-#define QUEUE_MAX 256		     /* images that wait, each with its file open */
+#define KEPT_OPEN_MAX 64	     /* files that wait open; others are opened again */
 #define READY_MAX 8		     /* chunks that wait to be written */
 #define READ_MAX ((size_t)512 << 20) /* bytes of one file that are looked at */
 #define REST_MAX_NS 2000000000ull
 
 struct job {
-	int fd;
-	struct mt_image_record image; /* its strings are in text */
+	int fd; /* -1: file says where to look */
+	struct mt_mapped_file file;
+	struct mt_image_record image; /* their strings are in text */
 	char *text;
+	struct job *next;
 };
 
 struct mt_embed {
@@ -45,8 +49,8 @@ struct mt_embed {
 	ZSTD_CCtx *zstd;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
-	struct job queue[QUEUE_MAX];
-	size_t queue_first, queue_count;
+	struct job *queue, **queue_end;
+	size_t open;
 	struct mt_embed_chunk *ready, **ready_end;
 	size_t ready_count;
 	bool closed, ended;
@@ -72,10 +76,13 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
 	free(chunk);
 }
 
-static void job_deinit(struct job *job)
+static void job_destroy(struct job *job)
 {
+	if (!job)
+		return;
 	mt_close_p(&job->fd);
 	free(job->text);
+	free(job);
 }
 
 /* ---- On the carrying thread ---- */
@@ -171,10 +178,41 @@ static bool put_content(struct mt_embed *embed, struct mt_file_record *file, con
 	return true;
 }
 
-static void carry(struct mt_embed *embed, const struct job *job)
+/* The kernel's own, whole. */
+static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
+{
+	size_t size;
+	const uint8_t *bytes = mt_own_vdso(&size);
+
+	if (!bytes)
+		return;
+	file->kind = MT_FILE_VDSO;
+	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
+	file->size = size;
+	if (!put_content(embed, file, bytes))
+		hand_on_problem(embed, &file->path, "no room within --embed-limit");
+}
+
+static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
 {
 	struct mt_embedded made;
-	struct mt_error *err = mt_embed_image(job->fd, &embed->options.wish, READ_MAX, &made);
+	struct mt_error *err = mt_embed_image(fd, &embed->options.wish, READ_MAX, &made);
+
+	if (err) {
+		hand_on_problem(embed, &file->path, err->message);
+		mt_error_destroy(err);
+		return;
+	}
+	file->kept = made.kept;
+	file->original_size = made.original_size;
+	file->size = made.size;
+	if (!put_content(embed, file, made.bytes))
+		hand_on_problem(embed, &file->path, "no room within --embed-limit");
+	free(made.bytes);
+}
+
+static void carry(struct mt_embed *embed, struct job *job)
+{
 	struct mt_file_record file = {
 		.kind = MT_FILE_SKELETON,
 		.major = job->image.major,
@@ -184,36 +222,37 @@ static void carry(struct mt_embed *embed, const struct job *job)
 		.path = job->image.path,
 		.build_id = job->image.build_id,
 	};
+	struct stat status;
 
-	if (err) {
-		hand_on_problem(embed, &file.path, err->message);
-		mt_error_destroy(err);
+	if (file.path.bytes[0] == '[') {
+		carry_vdso(embed, &file);
 		return;
 	}
-	file.kept = made.kept;
-	file.original_size = made.original_size;
-	file.size = made.size;
-	if (!put_content(embed, &file, made.bytes))
-		hand_on_problem(embed, &file.path, "no room within --embed-limit");
-	free(made.bytes);
+	if (job->fd < 0)
+		job->fd = mt_mapped_file_open(&job->file, &status);
+	if (job->fd < 0)
+		hand_on_problem(embed, &file.path, strerror(errno));
+	else
+		carry_file(embed, job->fd, &file);
 }
 
-/* The next image; false once there will be none. */
-static bool next_job(struct mt_embed *embed, struct job *out)
+/* The next image, the caller's; NULL once there will be none. */
+static struct job *next_job(struct mt_embed *embed)
 {
-	bool have;
+	struct job *job = NULL;
 
 	pthread_mutex_lock(&embed->lock);
-	while (!embed->queue_count && !embed->closed)
+	while (!embed->queue && !embed->closed)
 		pthread_cond_wait(&embed->offered, &embed->lock);
-	have = embed->queue_count && !embed->ended;
-	if (have) {
-		*out = embed->queue[embed->queue_first];
-		embed->queue_first = (embed->queue_first + 1) % QUEUE_MAX;
-		embed->queue_count--;
+	if (embed->queue && !embed->ended) {
+		job = embed->queue;
+		embed->queue = job->next;
+		if (!embed->queue)
+			embed->queue_end = &embed->queue;
+		embed->open -= job->fd >= 0;
 	}
 	pthread_mutex_unlock(&embed->lock);
-	return have;
+	return job;
 }
 
 /* Half of one CPU at most while the recording goes on. */
@@ -237,14 +276,14 @@ static void rest(struct mt_embed *embed, uint64_t worked_ns)
 static void *embed_main(void *argument)
 {
 	struct mt_embed *embed = argument;
-	struct job job;
+	struct job *job;
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
-	while (next_job(embed, &job)) {
+	while ((job = next_job(embed))) {
 		uint64_t began = clock_ns(CLOCK_MONOTONIC);
 
-		carry(embed, &job);
-		job_deinit(&job);
+		carry(embed, job);
+		job_destroy(job);
 		rest(embed, clock_ns(CLOCK_MONOTONIC) - began);
 	}
 	pthread_mutex_lock(&embed->lock);
@@ -265,6 +304,7 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 		return mt_error_nomem();
 	embed->options = *options;
 	embed->ready_end = &embed->ready;
+	embed->queue_end = &embed->queue;
 	pthread_mutex_init(&embed->lock, NULL);
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
@@ -294,6 +334,7 @@ static void close_queue(struct mt_embed *embed, bool at_once)
 void mt_embed_destroy(struct mt_embed *embed)
 {
 	struct mt_embed_chunk *chunk;
+	struct job *job;
 
 	if (!embed)
 		return;
@@ -301,9 +342,9 @@ void mt_embed_destroy(struct mt_embed *embed)
 		close_queue(embed, true);
 		pthread_join(embed->thread, NULL);
 	}
-	for (; embed->queue_count; embed->queue_count--) {
-		job_deinit(&embed->queue[embed->queue_first]);
-		embed->queue_first = (embed->queue_first + 1) % QUEUE_MAX;
+	while ((job = embed->queue)) {
+		embed->queue = job->next;
+		job_destroy(job);
 	}
 	while ((chunk = embed->ready)) {
 		embed->ready = chunk->next;
@@ -330,50 +371,42 @@ static bool seen_before(struct mt_embed *embed, const struct mt_image_record *im
 	return mt_map64_get(&embed->seen, key, &ignored) || !mt_map64_put(&embed->seen, key, 1);
 }
 
-/* Copies the record with its strings; false out of memory. */
-static bool copy_image(struct job *job, const struct mt_image_record *image)
+/* Copies file and record with their strings; NULL out of memory. */
+static struct job *job_create(const struct mt_mapped_file *file,
+			      const struct mt_image_record *image)
 {
-	job->text = malloc(image->path.size + image->build_id.size + 1);
-	if (!job->text)
-		return false;
-	job->image = *image;
-	memcpy(job->text, image->path.bytes, image->path.size);
+	struct job *job = calloc(1, sizeof(*job));
+	char *text = malloc(image->path.size + image->build_id.size + 1);
+
+	if (!job || !text) {
+		free(job);
+		free(text);
+		return NULL;
+	}
+	*job = (struct job){.fd = -1, .file = *file, .image = *image, .text = text};
+	memcpy(text, image->path.bytes, image->path.size);
 	if (image->build_id.size)
-		memcpy(job->text + image->path.size, image->build_id.bytes, image->build_id.size);
-	job->image.path.bytes = job->text;
-	job->image.build_id.bytes = job->text + image->path.size;
-	return true;
+		memcpy(text + image->path.size, image->build_id.bytes, image->build_id.size);
+	job->file.path.bytes = job->image.path.bytes = text;
+	job->image.build_id.bytes = text + image->path.size;
+	return job;
 }
 
-void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_image_record *image)
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+		    const struct mt_image_record *image)
 {
-	struct job job = {.fd = -1};
+	struct job *job = seen_before(embed, image) ? NULL : job_create(file, image);
 
-	if (seen_before(embed, image))
+	if (!job)
 		return;
-	job.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (job.fd < 0 || !copy_image(&job, image)) {
-		job_deinit(&job);
-		return;
-	}
 	pthread_mutex_lock(&embed->lock);
-	if (embed->queue_count < QUEUE_MAX) {
-		embed->queue[(embed->queue_first + embed->queue_count++) % QUEUE_MAX] = job;
-		job = (struct job){.fd = -1};
-		pthread_cond_broadcast(&embed->offered);
-	}
+	if (fd >= 0 && embed->open < KEPT_OPEN_MAX)
+		job->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	embed->open += job->fd >= 0;
+	*embed->queue_end = job;
+	embed->queue_end = &job->next;
+	pthread_cond_broadcast(&embed->offered);
 	pthread_mutex_unlock(&embed->lock);
-	job_deinit(&job);
-}
-
-bool mt_embed_has_room(struct mt_embed *embed)
-{
-	bool room;
-
-	pthread_mutex_lock(&embed->lock);
-	room = embed->queue_count < QUEUE_MAX;
-	pthread_mutex_unlock(&embed->lock);
-	return room;
 }
 
 static struct mt_embed_chunk *take_locked(struct mt_embed *embed)

@@ -19,6 +19,7 @@
 struct mt_embed;
 struct mt_error;
 struct mt_image_record;
+struct mt_mapped_file;
 
 struct mt_embed_options {
 	struct mt_skeleton_wish wish; /* nothing wished for: nothing is carried */
@@ -40,11 +41,12 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
 struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
 void mt_embed_destroy(struct mt_embed *embed);
 
-/* Offers an image; fd is duplicated. Each build id, or file without one, is taken once. */
-void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_image_record *image);
-
-/* Whether the thread has less to do than it may put off: an image offered now is not lost. */
-bool mt_embed_has_room(struct mt_embed *embed);
+/*
+ * Offers an image; fd is duplicated, and may be -1: file says where to look for it. Each build id,
+ * or file without one, is taken once.
+ */
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+		    const struct mt_image_record *image);
 
 /* The next chunk that is ready, the caller's; NULL: none now. */
 struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);

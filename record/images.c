@@ -4,17 +4,13 @@
  */
 #include "record/images.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "formats/base/bytes.h"
@@ -24,6 +20,8 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "record/embed_choice.h"
+#include "record/mapped_file.h"
 #include "record/plan.h"
 #include "symbols/elf.h"
 
@@ -37,26 +35,20 @@
 struct mt_images {
 	struct mt_image_sink sink;
 	const struct mt_plan *plan;
-	struct mt_map64 seen;
-	uint8_t front[FRONT_SIZE]; /* of the file being looked at */
+	struct mt_map64 seen;		/* to the image's number in choice, or 0 */
+	struct mt_embed_choice *choice; /* NULL: nothing is carried */
+	uint8_t front[FRONT_SIZE];	/* of the file being looked at */
 };
 
-/* One executable mapping of a file. */
-struct mapped {
-	int32_t pid;
-	uint32_t major, minor;
-	uint64_t inode, inode_generation;
-	uint64_t start, end;
-	struct mt_text path;
-};
-
-struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan)
+struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
+				   struct mt_embed_choice *choice)
 {
 	struct mt_images *images = calloc(1, sizeof(*images));
 
 	if (images) {
 		images->sink = *sink;
 		images->plan = plan;
+		images->choice = choice;
 	}
 	return images;
 }
@@ -69,74 +61,31 @@ void mt_images_destroy(struct mt_images *images)
 	free(images);
 }
 
-static bool seen_before(struct mt_images *images, const struct mapped *m)
+static uint64_t key_of(const struct mt_mapped_file *m)
 {
 	uint64_t key =
 		mt_hash_bytes(m->path.bytes, m->path.size,
 			      m->inode ^ (uint64_t)m->major << 52 ^ (uint64_t)m->minor << 32);
-	uint64_t ignored;
 
-	key = mt_hash64(key ^ m->inode_generation);
-	if (images->seen.count >= SEEN_MAX || mt_map64_get(&images->seen, key, &ignored))
-		return true;
-	return !mt_map64_put(&images->seen, key, 1);
+	return mt_hash64(key ^ m->inode_generation);
 }
 
-static bool is_file(const struct mapped *m)
+static bool is_file(const struct mt_mapped_file *m)
 {
 	return m->path.size && m->path.bytes[0] == '/' &&
 	       !(m->path.size > 1 && m->path.bytes[1] == '/');
 }
 
-/* Opens only what is a regular file: a recorded path could name a fifo or a device by now. */
-static int open_regular(const char *path, struct stat *status)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd >= 0 && !fstat(fd, status) && S_ISREG(status->st_mode))
-		return fd;
-	if (fd >= 0) {
-		close(fd);
-		errno = EINVAL;
-	}
-	return -1;
-}
-
 /*
- * The mapped file: through map_files (the very inode, root only), else by path as its process sees
- * it, else by path as we do.
+ * Fills build_id, size or problem of the record from the file, which is given back open, or -1; the
+ * ELF, if any, holds the bytes.
  */
-static int open_mapped(const struct mapped *m, struct stat *status)
-{
-	char path[PATH_MAX + 64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", m->pid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
-	fd = open_regular(path, status);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%.*s", m->pid, (int)m->path.size, m->path.bytes);
-	for (int i = 0; i < 2; i++) {
-		fd = open_regular(path, status);
-		if (fd >= 0 && (!m->inode || status->st_ino == m->inode))
-			return fd;
-		if (fd >= 0) {
-			close(fd);
-			errno = ESTALE;
-		}
-		snprintf(path, sizeof(path), "%.*s", (int)m->path.size, m->path.bytes);
-	}
-	return -1;
-}
-
-/* Fills build_id, size or problem of the record from the file; the ELF, if any, holds the bytes. */
-static void read_file(struct mt_images *images, const struct mapped *m,
-		      struct mt_image_record *record, struct mt_elf **elf, char *problem,
-		      size_t problem_size)
+static int read_file(struct mt_images *images, const struct mt_mapped_file *m,
+		     struct mt_image_record *record, struct mt_elf **elf, char *problem,
+		     size_t problem_size)
 {
 	struct stat status;
-	MT_CLEANUP_CLOSE int fd = open_mapped(m, &status);
+	int fd = mt_mapped_file_open(m, &status);
 	struct mt_error *err;
 	struct mt_span id;
 	ssize_t read;
@@ -144,7 +93,7 @@ static void read_file(struct mt_images *images, const struct mapped *m,
 	if (fd < 0) {
 		snprintf(problem, problem_size, "%s",
 			 errno == ESTALE ? "replaced since it was mapped" : strerror(errno));
-		return;
+		return -1;
 	}
 	record->size = (uint64_t)status.st_size;
 	read = pread(fd, images->front, FRONT_SIZE, 0);
@@ -152,35 +101,30 @@ static void read_file(struct mt_images *images, const struct mapped *m,
 	if (err) {
 		snprintf(problem, problem_size, "%s", err->message);
 		mt_error_destroy(err);
-		return;
+		close(fd);
+		return -1;
 	}
 	id = mt_elf_build_id(*elf);
 	record->build_id = (struct mt_text){.bytes = (const char *)id.bytes, .size = id.size};
-	images->sink.found(images->sink.context, fd, record);
+	return fd;
 }
 
-/* The vdso is the kernel's, the same in every 64-bit process: read our own. */
 static void read_vdso(struct mt_image_record *record, struct mt_elf **elf)
 {
-	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
-	Elf64_Ehdr header;
 	size_t size;
+	const uint8_t *base = mt_own_vdso(&size);
 	struct mt_span id;
 
-	if (!base)
-		return;
-	memcpy(&header, base, sizeof(header));
-	size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
-	if (mt_elf_open_memory(base, size, "[vdso]", elf))
+	if (!base || mt_elf_open_memory(base, size, "[vdso]", elf))
 		return;
 	id = mt_elf_build_id(*elf);
 	record->size = size;
 	record->build_id = (struct mt_text){.bytes = (const char *)id.bytes, .size = id.size};
 }
 
-static void see_mapped(struct mt_images *images, const struct mapped *m)
+/* An image not seen before: its record, and its number among those that may be carried. */
+static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m, bool vdso)
 {
-	bool vdso = m->path.size == 6 && !memcmp(m->path.bytes, "[vdso]", 6);
 	struct mt_image_record record = {
 		.major = m->major,
 		.minor = m->minor,
@@ -188,18 +132,38 @@ static void see_mapped(struct mt_images *images, const struct mapped *m)
 		.inode_generation = m->inode_generation,
 		.path = m->path,
 	};
+	MT_CLEANUP_CLOSE int fd = -1;
 	struct mt_elf *elf = NULL;
 	char problem[256] = "";
+	uint32_t number = 0;
 
-	if ((!vdso && !is_file(m)) || seen_before(images, m))
-		return;
 	if (vdso)
 		read_vdso(&record, &elf);
 	else
-		read_file(images, m, &record, &elf, problem, sizeof(problem));
+		fd = read_file(images, m, &record, &elf, problem, sizeof(problem));
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	images->sink.put(images->sink.context, &record);
+	if (images->choice && elf)
+		number = mt_embed_choice_add(images->choice, fd, m, &record);
 	mt_elf_destroy(elf);
+	return number;
+}
+
+static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m)
+{
+	bool vdso = m->path.size == 6 && !memcmp(m->path.bytes, "[vdso]", 6);
+	uint64_t key = key_of(m), number;
+
+	if (!vdso && !is_file(m))
+		return;
+	if (!mt_map64_get(&images->seen, key, &number)) {
+		if (images->seen.count >= SEEN_MAX || !mt_map64_put(&images->seen, key, 0))
+			return;
+		number = see_new(images, m, vdso);
+		(void)mt_map64_put(&images->seen, key, number);
+	}
+	if (images->choice)
+		mt_embed_choice_map(images->choice, m->pid, (uint32_t)number);
 }
 
 static void see_map(struct mt_images *images, const uint8_t *body, size_t size)
@@ -208,13 +172,36 @@ static void see_map(struct mt_images *images, const uint8_t *body, size_t size)
 
 	if (!mt_map_get(body, size, &map) || !(map.prot & PROT_EXEC))
 		return;
-	see_mapped(images, &(struct mapped){.pid = map.pid,
-					    .major = map.major,
-					    .minor = map.minor,
-					    .inode = map.inode,
-					    .start = map.start,
-					    .end = map.end,
-					    .path = map.path});
+	see_mapped(images, &(struct mt_mapped_file){.pid = map.pid,
+						    .major = map.major,
+						    .minor = map.minor,
+						    .inode = map.inode,
+						    .start = map.start,
+						    .end = map.end,
+						    .path = map.path});
+}
+
+static void see_mmap(struct mt_images *images, const struct mt_kernel_record *record)
+{
+	if (record->prot & PROT_EXEC)
+		see_mapped(images,
+			   &(struct mt_mapped_file){.pid = record->pid,
+						    .major = record->major,
+						    .minor = record->minor,
+						    .inode = record->inode,
+						    .inode_generation = record->inode_generation,
+						    .start = record->start,
+						    .end = record->start + record->length,
+						    .path = {.bytes = record->name,
+							     .size = strlen(record->name)}});
+}
+
+/* Whether records of that type are of any interest. */
+static bool is_watched(const struct mt_images *images, uint32_t type)
+{
+	if (type == MT_KERNEL_MMAP2 || type == MT_KERNEL_MMAP)
+		return true;
+	return images->choice && (type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT);
 }
 
 static void see_kernel(struct mt_images *images, const uint8_t *body, size_t size)
@@ -222,24 +209,17 @@ static void see_kernel(struct mt_images *images, const uint8_t *body, size_t siz
 	struct mt_kernel_bytes bytes;
 	struct mt_kernel_record record;
 
-	if (!mt_kernel_get(body, size, &bytes) || bytes.kernel_size < 8)
+	if (!mt_kernel_get(body, size, &bytes) || bytes.kernel_size < 8 ||
+	    !is_watched(images, mt_get_le32(bytes.kernel)) ||
+	    !mt_kernel_record_decode(&images->plan->events.items[0].decoded, bytes.kernel,
+				     bytes.kernel_size, &record))
 		return;
-	if (mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP2 &&
-	    mt_get_le32(bytes.kernel) != MT_KERNEL_MMAP)
-		return;
-	if (!mt_kernel_record_decode(&images->plan->events.items[0].decoded, bytes.kernel,
-				     bytes.kernel_size, &record) ||
-	    !(record.prot & PROT_EXEC))
-		return;
-	see_mapped(images,
-		   &(struct mapped){.pid = record.pid,
-				    .major = record.major,
-				    .minor = record.minor,
-				    .inode = record.inode,
-				    .inode_generation = record.inode_generation,
-				    .start = record.start,
-				    .end = record.start + record.length,
-				    .path = {.bytes = record.name, .size = strlen(record.name)}});
+	if (record.type == MT_KERNEL_FORK)
+		mt_embed_choice_fork(images->choice, record.pid, record.ppid);
+	else if (record.type != MT_KERNEL_EXIT)
+		see_mmap(images, &record);
+	else if (record.pid == record.tid)
+		mt_embed_choice_exit(images->choice, record.pid);
 }
 
 void mt_images_see(struct mt_images *images, const struct mt_block *block)
@@ -255,5 +235,45 @@ void mt_images_see(struct mt_images *images, const struct mt_block *block)
 			see_kernel(images, body, size - MT_RECORD_HEADER_SIZE);
 		else if (type == MT_RECORD_MAP)
 			see_map(images, body, size - MT_RECORD_HEADER_SIZE);
+	}
+}
+
+/* Where the kernel puts the pid into samples of such an event; 0 where it does not. */
+static size_t pid_offset(const struct mt_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_TID))
+		return 0;
+	return 8 + (attr->sample_type & PERF_SAMPLE_IDENTIFIER ? 8 : 0) +
+	       (attr->sample_type & PERF_SAMPLE_IP ? 8 : 0);
+}
+
+/* The process of a sample, -1 for other records. */
+static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size)
+{
+	bool apart = mt_get_le32(record) == MT_RECORD_SAMPLE;
+	size_t kernel = apart ? 48 : 24, at;
+	const struct mt_planned_event *event;
+	uint32_t index;
+
+	if (size < kernel + 8 || (!apart && mt_get_le32(record) != MT_RECORD_KERNEL) ||
+	    mt_get_le32(record + kernel) != MT_KERNEL_SAMPLE)
+		return -1;
+	index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
+	event = index < images->plan->events.count ? &images->plan->events.items[index] : NULL;
+	at = event && event->role == MT_ROLE_SAMPLE ? pid_offset(&event->decoded) : 0;
+	return at && size >= kernel + at + 4 ? (int32_t)mt_get_le32(record + kernel + at) : -1;
+}
+
+void mt_images_see_samples(struct mt_images *images, const struct mt_block *block)
+{
+	size_t size;
+
+	for (size_t at = 0; images->choice && at < block->used; at += size) {
+		int32_t pid;
+
+		size = mt_get_le32(block->bytes + at + 4);
+		pid = sampled_pid(images, block->bytes + at, size);
+		if (pid > 0)
+			mt_embed_choice_sample(images->choice, pid);
 	}
 }

@@ -6,6 +6,7 @@
 #define MT_RECORD_IMAGES_H
 
 struct mt_block;
+struct mt_embed_choice;
 struct mt_image_record;
 struct mt_images;
 struct mt_plan;
@@ -14,15 +15,20 @@ struct mt_plan;
 struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
-	/* The file behind a record, open for the time of the call; it may be no ELF file. */
-	void (*found)(void *context, int fd, const struct mt_image_record *record);
 };
 
-/* plan is borrowed: how the side-band records decode. NULL out of memory. */
-struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan);
+/*
+ * plan is borrowed: how the side-band records decode; so is choice, which is told of what processes
+ * map and do, or NULL. NULL out of memory.
+ */
+struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
+				   struct mt_embed_choice *choice);
 void mt_images_destroy(struct mt_images *images);
 
 /* Looks through a block's MAP and MMAP2 records for executable files not seen yet. */
 void mt_images_see(struct mt_images *images, const struct mt_block *block);
+
+/* Tells the choice whose samples are in a DATA block. */
+void mt_images_see_samples(struct mt_images *images, const struct mt_block *block);
 
 #endif

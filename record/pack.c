@@ -19,6 +19,7 @@
 #include "formats/events.h"
 #include "formats/record.h"
 #include "record/embed.h"
+#include "record/embed_choice.h"
 #include "record/images.h"
 #include "record/plan.h"
 #include "record/spool.h"
@@ -45,6 +46,7 @@ struct mt_pack {
 	struct mt_spool *spool;
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
+	struct mt_embed_choice *choice;
 	struct mt_embed *embed; /* NULL: nothing is carried */
 	int level;
 	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
@@ -235,12 +237,23 @@ static void put_image(void *context, const struct mt_image_record *record)
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
 }
 
-static void offer_image(void *context, int fd, const struct mt_image_record *record)
+static void offer_image(void *context, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record)
 {
 	struct mt_pack *pack = context;
 
-	if (pack->embed)
-		mt_embed_offer(pack->embed, fd, record);
+	mt_embed_offer(pack->embed, fd, file, record);
+}
+
+/* Makes what carries images; none of it where nothing is to be carried. */
+static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
+{
+	const struct mt_embed_offer offer = {pack, offer_image};
+
+	if (!options->wish.names && !options->wish.unwind)
+		return NULL;
+	pack->choice = mt_embed_choice_create(options->unsampled, &offer);
+	return pack->choice ? mt_embed_create(options, &pack->embed) : mt_error_nomem();
 }
 
 /* Writes a FILE chunk, or notes why there is none; takes it. */
@@ -292,6 +305,8 @@ static void *pack_main(void *argument)
 	while ((block = mt_spool_pop(pack->spool))) {
 		if (may_tell_of_images(block))
 			mt_images_see(pack->images, block);
+		if (block->type == MT_CHUNK_DATA)
+			mt_images_see_samples(pack->images, block);
 		if (block->type == MT_CHUNK_MARK) {
 			write_all_carried(pack, mt_embed_take);
 			write_images(pack);
@@ -333,11 +348,12 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	pack->failed_fd = failed_fd;
 	pack->plan = plan;
 	atomic_store(&pack->ending, -1);
-	pack->images =
-		mt_images_create(&(struct mt_image_sink){pack, put_image, offer_image}, plan);
 	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
-	if (!err && (embed->wish.names || embed->wish.unwind))
-		err = mt_embed_create(embed, &pack->embed);
+	if (!err)
+		err = start_carrying(pack, embed);
+	if (!err)
+		pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan,
+						pack->choice);
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
@@ -411,6 +427,7 @@ void mt_pack_destroy(struct mt_pack *pack)
 	if (pack->images_block)
 		mt_spool_release(pack->spool, pack->images_block);
 	mt_images_destroy(pack->images);
+	mt_embed_choice_destroy(pack->choice);
 	mt_embed_destroy(pack->embed);
 	mt_writer_destroy(pack->writer);
 	free(pack);

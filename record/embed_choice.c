@@ -1,0 +1,280 @@
+/*
+ * Images by number, and for each process the numbers of what it maps until it has a sample. Bounded
+ * in all: past a bound more is carried than would be needed, not less, but for images themselves.
+ */
+#include "record/embed_choice.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "formats/record.h"
+#include "record/mapped_file.h"
+
+#define IMAGES_MAX 16384
+#define KEPT_OPEN_MAX 128 /* files kept open for images that nobody chose yet */
+#define PROCESSES_MAX 65536
+#define MAPPED_MAX 1048576 /* images of all processes in sum */
+#define ENDED_MAX 1024	   /* processes that are remembered behind their end: samples come late */
+
+struct image {
+	struct mt_mapped_file file;
+	struct mt_image_record record;
+	char *text; /* where their strings are */
+	int fd;
+	bool chosen;
+};
+
+struct process {
+	MT_ARRAY(uint32_t) images; /* mapped and not chosen when that was */
+	bool sampled;
+};
+
+struct mt_embed_choice {
+	struct mt_embed_offer offer;
+	bool unsampled;
+	MT_ARRAY(struct image) images;
+	unsigned int open;
+	struct mt_map64 index;		      /* pid to index in processes */
+	MT_ARRAY(struct process *) processes; /* NULL: free */
+	MT_ARRAY(uint32_t) free;	      /* of them */
+	size_t mapped;
+	int32_t last_sampled; /* a shortcut */
+	int32_t ended[ENDED_MAX];
+	size_t ended_at;
+};
+
+struct mt_embed_choice *mt_embed_choice_create(bool unsampled, const struct mt_embed_offer *offer)
+{
+	struct mt_embed_choice *choice = calloc(1, sizeof(*choice));
+
+	if (choice) {
+		choice->offer = *offer;
+		choice->unsampled = unsampled;
+		choice->last_sampled = -1;
+	}
+	return choice;
+}
+
+static void close_image(struct mt_embed_choice *choice, struct image *image)
+{
+	if (image->fd < 0)
+		return;
+	close(image->fd);
+	image->fd = -1;
+	choice->open--;
+}
+
+void mt_embed_choice_destroy(struct mt_embed_choice *choice)
+{
+	if (!choice)
+		return;
+	for (size_t i = 0; i < choice->images.count; i++) {
+		close_image(choice, &choice->images.items[i]);
+		free(choice->images.items[i].text);
+	}
+	for (size_t i = 0; i < choice->processes.count; i++) {
+		if (choice->processes.items[i])
+			mt_array_deinit(&choice->processes.items[i]->images);
+		free(choice->processes.items[i]);
+	}
+	mt_array_deinit(&choice->images);
+	mt_array_deinit(&choice->processes);
+	mt_array_deinit(&choice->free);
+	mt_map64_deinit(&choice->index);
+	free(choice);
+}
+
+/* ---- Images ---- */
+
+/* Offers an image, and forgets all but that. */
+static void choose(struct mt_embed_choice *choice, uint32_t number)
+{
+	struct image *image = &choice->images.items[number - 1];
+
+	if (image->chosen)
+		return;
+	image->chosen = true;
+	choice->offer.offer(choice->offer.context, image->fd, &image->file, &image->record);
+	close_image(choice, image);
+	free(MT_TAKE(image->text));
+}
+
+static bool copy_strings(struct image *image)
+{
+	const struct mt_text *path = &image->file.path, *id = &image->record.build_id;
+
+	image->text = malloc(path->size + id->size + 1);
+	if (!image->text)
+		return false;
+	memcpy(image->text, path->bytes, path->size);
+	if (id->size)
+		memcpy(image->text + path->size, id->bytes, id->size);
+	image->file.path.bytes = image->record.path.bytes = image->text;
+	image->record.path.size = path->size;
+	image->record.build_id.bytes = image->text + path->size;
+	image->record.problem = (struct mt_text){0};
+	return true;
+}
+
+uint32_t mt_embed_choice_add(struct mt_embed_choice *choice, int fd,
+			     const struct mt_mapped_file *file, const struct mt_image_record *image)
+{
+	struct image *added;
+
+	if (choice->images.count >= IMAGES_MAX)
+		return 0;
+	added = mt_array_push(&choice->images);
+	if (!added)
+		return 0;
+	*added = (struct image){.file = *file, .record = *image, .fd = -1};
+	if (!copy_strings(added)) {
+		choice->images.count--;
+		return 0;
+	}
+	if (fd >= 0 && choice->open < KEPT_OPEN_MAX)
+		added->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	choice->open += added->fd >= 0;
+	return (uint32_t)choice->images.count;
+}
+
+/* ---- Processes ---- */
+
+static struct process *find_process(struct mt_embed_choice *choice, int32_t pid)
+{
+	uint64_t i;
+
+	return mt_map64_get(&choice->index, (uint32_t)pid, &i) ? choice->processes.items[i] : NULL;
+}
+
+static void remove_process(struct mt_embed_choice *choice, int32_t pid)
+{
+	uint64_t i;
+	uint32_t *slot;
+
+	if (pid <= 0 || !mt_map64_get(&choice->index, (uint32_t)pid, &i))
+		return;
+	choice->mapped -= choice->processes.items[i]->images.count;
+	mt_array_deinit(&choice->processes.items[i]->images);
+	free(MT_TAKE(choice->processes.items[i]));
+	mt_map64_remove(&choice->index, (uint32_t)pid);
+	slot = mt_array_push(&choice->free);
+	if (slot)
+		*slot = (uint32_t)i;
+}
+
+/* Where a new process may stand; NULL where there are too many. */
+static struct process **take_slot(struct mt_embed_choice *choice, uint64_t *i)
+{
+	if (choice->free.count) {
+		*i = choice->free.items[--choice->free.count];
+		return &choice->processes.items[*i];
+	}
+	if (choice->processes.count >= PROCESSES_MAX)
+		return NULL;
+	*i = choice->processes.count;
+	return mt_array_push(&choice->processes);
+}
+
+/* The process, known from now on; NULL where that is not to be had. */
+static struct process *get_process(struct mt_embed_choice *choice, int32_t pid)
+{
+	struct process *process = find_process(choice, pid), **slot;
+	uint64_t i;
+
+	if (process || pid <= 0)
+		return process;
+	slot = take_slot(choice, &i);
+	if (!slot)
+		return NULL;
+	process = calloc(1, sizeof(*process));
+	if (!process || !mt_map64_put(&choice->index, (uint32_t)pid, i)) {
+		free(process);
+		return NULL;
+	}
+	*slot = process;
+	return process;
+}
+
+static bool maps(const struct process *process, uint32_t image)
+{
+	for (size_t i = 0; i < process->images.count; i++) {
+		if (process->images.items[i] == image)
+			return true;
+	}
+	return false;
+}
+
+void mt_embed_choice_map(struct mt_embed_choice *choice, int32_t pid, uint32_t image)
+{
+	struct process *process;
+	uint32_t *slot;
+
+	if (!image || choice->images.items[image - 1].chosen)
+		return;
+	process = choice->unsampled ? NULL : get_process(choice, pid);
+	if (process && !process->sampled && maps(process, image))
+		return;
+	slot = process && !process->sampled && choice->mapped < MAPPED_MAX
+		       ? mt_array_push(&process->images)
+		       : NULL;
+	if (!slot) {
+		choose(choice, image);
+		return;
+	}
+	*slot = image;
+	choice->mapped++;
+}
+
+/* The number has a new owner: what the old one mapped is not this one's. */
+static void forget_ended(struct mt_embed_choice *choice, int32_t pid)
+{
+	for (size_t i = 0; i < ENDED_MAX; i++) {
+		if (choice->ended[i] != pid)
+			continue;
+		choice->ended[i] = 0;
+		remove_process(choice, pid);
+	}
+}
+
+void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent)
+{
+	struct process *from;
+
+	if (pid == parent || choice->unsampled)
+		return;
+	forget_ended(choice, pid);
+	from = find_process(choice, parent);
+	for (size_t i = 0; from && i < from->images.count; i++)
+		mt_embed_choice_map(choice, pid, from->images.items[i]);
+}
+
+void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid)
+{
+	remove_process(choice, choice->ended[choice->ended_at]);
+	choice->ended[choice->ended_at] = pid;
+	choice->ended_at = (choice->ended_at + 1) % ENDED_MAX;
+	if (choice->last_sampled == pid)
+		choice->last_sampled = -1;
+}
+
+void mt_embed_choice_sample(struct mt_embed_choice *choice, int32_t pid)
+{
+	struct process *process;
+
+	if (pid == choice->last_sampled)
+		return;
+	choice->last_sampled = pid;
+	process = get_process(choice, pid);
+	if (!process || process->sampled)
+		return;
+	process->sampled = true;
+	for (size_t i = 0; i < process->images.count; i++)
+		choose(choice, process->images.items[i]);
+	choice->mapped -= process->images.count;
+	mt_array_deinit(&process->images);
+}
