@@ -140,7 +140,9 @@ static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **ou
 	if (!bytes)
 		return mt_error_create(MT_ERR_FORMAT,
 				       "what the recording carries of it is damaged");
-	err = mt_elf_open_skeleton(bytes, entry->fields->size, "carried image", out);
+	err = entry->fields->kind == MT_FILE_VDSO
+		      ? mt_elf_open_memory(bytes, entry->fields->size, "carried vdso", out)
+		      : mt_elf_open_skeleton(bytes, entry->fields->size, "carried image", out);
 	if (!err)
 		*found_at = strdup("carried in the recording");
 	return err;

@@ -71,6 +71,8 @@ struct mt_facts_image {
 	const char *missing;  /* why it is not at hand; NULL where it is */
 	const char *found_at; /* the file in use, or NULL */
 	const char *problem;  /* what the recorder said about it, or NULL */
+	/* where each comes from: "carried", "file", "debug file", or NULL: from nowhere */
+	const char *unwind, *names, *lines;
 };
 
 struct mt_facts {

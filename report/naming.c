@@ -15,6 +15,7 @@
 #include "report/carried_images.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/kernel.h"
 #include "symbols/symbolize.h"
@@ -269,6 +270,23 @@ static int compare_images(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+/* Where unwind tables, names and lines of an image at hand come from. */
+static void tell_sources(struct mt_image *image, struct mt_facts_image *entry)
+{
+	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
+	const char *own = image->carried ? "carried" : "file", *path;
+
+	lines = mt_image_lines_elf(image, &path);
+	if (mt_elf_section(elf, ".eh_frame").bytes || mt_elf_section(elf, ".debug_frame").bytes)
+		entry->unwind = own;
+	if (symbols != elf)
+		entry->names = "debug file";
+	else if (mt_elf_symbol_count(elf, false) || mt_elf_symbol_count(elf, true))
+		entry->names = own;
+	if (lines)
+		entry->lines = lines == elf ? own : image->carried ? "file" : "debug file";
+}
+
 static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		       struct mt_facts *facts)
 {
@@ -287,6 +305,8 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		snprintf(entry->build_id + 2 * i, 3, "%02x", image->identity.build_id[i]);
 	if (!mt_image_elf(image))
 		entry->missing = image->missing ? image->missing : "not at hand";
+	else
+		tell_sources(image, entry);
 	entry->found_at = image->found_at;
 	if (mt_map64_get(&naming->problems, id, &problem))
 		entry->problem = naming->problem_texts.items[problem];

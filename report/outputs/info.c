@@ -154,6 +154,11 @@ static void print_event(const struct mt_facts_event *event, FILE *to)
 	fprintf(to, " flags 0x%" PRIx64 " size %u\n", attr->flags, attr->size);
 }
 
+static const char *told(const char *source)
+{
+	return source ? source : "none";
+}
+
 static void print_image(const struct mt_facts_image *image, FILE *to)
 {
 	fputs("  ", to);
@@ -169,6 +174,9 @@ static void print_image(const struct mt_facts_image *image, FILE *to)
 			mt_text_print_clean(image->found_at, to);
 		}
 	}
+	if (!image->missing)
+		fprintf(to, "\n    unwind tables: %s, names: %s, lines: %s", told(image->unwind),
+			told(image->names), told(image->lines));
 	if (image->problem) {
 		fputs("\n    the recorder says: ", to);
 		mt_text_print_clean(image->problem, to);
