@@ -1,0 +1,125 @@
+#!/bin/bash
+# A recording needs nothing else: read where no file of the recorded machine is, it says what it said there; so it does
+# for binaries that were deleted or replaced, and for those of other mount and pid namespaces.
+. "$(dirname "$0")/../lib.sh"
+needs_root 'looking into other namespaces'
+needs_mtrec
+build_steps
+cd "$TMPDIR" || exit 1
+report=$MT_BUILD/mtreport
+
+# put_program DIR PROGRAM: copies it there with all it is loaded with, to be run by: /ld.so --library-path / /PROGRAM
+put_program() {
+	cp "$2" "$1/" || exit 1
+	ldd "$2" | awk '$2 == "=>" && $3 ~ "^/" { print $3 } $1 ~ "^/.*/ld" { print $1 }' | while read -r library; do
+		case $library in */ld-*) cp -L "$library" "$1/ld.so" ;; *) cp -L "$library" "$1/" ;; esac
+	done
+}
+
+# elsewhere FILE OPTION...: the folded stacks of the recording where there is no other file, in $TMPDIR/elsewhere.
+mkdir empty
+put_program empty "$report"
+cp /proc/kallsyms empty/kallsyms
+elsewhere() {
+	local file=$1
+	shift
+	cp "$file" empty/read.mtr
+	chroot empty /ld.so --library-path / /mtreport -q --kallsyms /kallsyms --folded "$@" read.mtr >elsewhere 2>why
+}
+
+# here FILE OPTION...: the same with all files at hand, in $TMPDIR/here.
+here() {
+	local file=$1
+	shift
+	"$report" -q --kallsyms empty/kallsyms --folded "$@" "$file" >here 2>why
+}
+
+# same DESCRIPTION FILE OPTION...: whether here and elsewhere say the same, and something.
+same() {
+	local what=$1
+	shift
+	here "$@"
+	elsewhere "$@"
+	diff here elsewhere >differs
+	if [ -s here ] && [ ! -s differs ]; then pass "$what"; else fail "$what" differs; fi
+}
+
+"$mtrec" -q -e page-faults,brk -o plain.mtr "$steps" faults 50 >/dev/null
+same 'without inlining, the same where no file is' plain.mtr --no-inline
+check 'with names out of .symtab' grep -q ';main[; ]' elsewhere
+"$report" --info plain.mtr >info
+check '--info tells that it is carried' grep -q 'unwind tables: carried, names: carried' info
+here plain.mtr --no-inline
+cp here carried
+here plain.mtr --no-inline --prefer-local
+check 'and as from the files' diff carried here
+
+"$mtrec" -q -e page-faults --embed lines -o lines.mtr "$steps" faults 50 >/dev/null
+same 'with --embed lines, with inlining too' lines.mtr
+same 'and with source lines' lines.mtr --srcline
+check 'which are there' grep -q 'steps\.c:' elsewhere
+
+"$mtrec" -q -e page-faults --embed none -o none.mtr "$steps" faults 50 >/dev/null
+elsewhere none.mtr --no-inline
+check '--embed none carries nothing' test -z "$(grep ";main[; ]" elsewhere)"
+"$mtrec" -q -e page-faults --embed-limit 1K -o limit.mtr "$steps" faults 50 >/dev/null
+"$report" --info limit.mtr >info
+check 'what --embed-limit leaves out is told' grep -q 'steps is not carried: no room within --embed-limit' info
+
+# serve PROGRAM...: starts `steps serve` with its words on descriptor 7 and its answers on 8; $served is its pid.
+serve() {
+	rm -f words answers
+	mkfifo words answers
+	"$@" serve <words >answers &
+	exec 7>words 8<answers
+	read -r _ served <&8
+}
+
+# record_served PID: records it while it touches pages.
+record_served() {
+	rm -f live.mtr
+	"$mtrec" -q -e page-faults -p "$1" -o live.mtr &
+	local recorder=$!
+	until_true test -s live.mtr
+	sleep 0.3
+	echo 'touch 20' >&7
+	read -r _ <&8
+	sleep 0.2
+	kill -INT $recorder
+	wait $recorder
+	exec 7>&- 8<&-
+}
+
+cp "$steps" gone
+serve ./gone
+rm gone
+record_served "$served"
+elsewhere live.mtr --no-inline
+check 'a deleted program is named' grep -Eq ';(ask|serve_thread|touch[a-z_]*);?.* [0-9]+$' elsewhere
+
+cp "$steps" replaced
+serve ./replaced
+cp "$(type -P true)" other
+mv other replaced
+record_served "$served"
+elsewhere live.mtr --no-inline
+check 'a replaced program is named' grep -Eq ';(ask|serve_thread|touch[a-z_]*);?.* [0-9]+$' elsewhere
+"$report" --info --prefer-local live.mtr >info
+check 'and what stands there now is not used, as its build id is another, but what is carried' grep -q 'at hand: carried' <(grep -A1 '/replaced' info)
+
+mkdir inside
+put_program inside "$steps"
+if unshare -rUmpf --mount-proc true 2>/dev/null; then
+	# it lives as long as looking at what it maps may take
+	(
+		echo 'touch 20'
+		sleep 3
+	) | "$mtrec" -q -e page-faults -o inside.mtr unshare -rUmpf --mount-proc chroot inside /ld.so --library-path / \
+		/steps serve >/dev/null
+	elsewhere inside.mtr --no-inline
+	check 'in a mount and pid namespace of its own, too' grep -q ';main[; ]' elsewhere
+else
+	skip 'in a mount and pid namespace of its own, too' 'unshare -rUmpf is not allowed here'
+fi
+check 'all recordings are sound' "$MT_TOP/scripts/mtdump" --check plain.mtr
+finish
