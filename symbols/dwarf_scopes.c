@@ -259,17 +259,18 @@ static struct mt_error *add_function(struct walk *walk, const struct mt_abbrev *
 	add_ranges(walk, values);
 	if (abbrev->has_children)
 		skip_children(walk->unit, &walk->c, abbrev);
-	if (walk->c.bad)
-		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (walk->intervals.count == ranges)
+	if (walk->intervals.count == ranges && !walk->c.bad)
 		return NULL; /* left out */
 	function = mt_array_push(&walk->scopes->functions);
 	walk->nomem |= !function;
 	if (function) {
+		/* of what is damaged further on, the beginning may still be of use */
 		function->entry = entry;
-		function->end = (uint64_t)(walk->c.pos - walk->unit->file->info.bytes);
+		function->end = walk->c.bad
+					? walk->unit->end
+					: (uint64_t)(walk->c.pos - walk->unit->file->info.bytes);
 	}
-	return NULL;
+	return walk->c.bad ? bad_entry(walk, entry, "cut short, or of an unknown form") : NULL;
 }
 
 static struct mt_error *open_level(struct walk *walk, uint64_t entry, uint32_t scope)

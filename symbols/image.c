@@ -12,6 +12,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "symbols/debug_file.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
@@ -22,7 +23,8 @@ struct source {
 
 /* What an image used before its build id was known, and somebody may still borrow. */
 struct retired {
-	struct mt_elf *elf, *debug;
+	struct mt_elf *elf, *debug, *mini;
+	uint8_t *mini_bytes;
 	void *cfi;
 	void (*cfi_destroy)(void *cfi);
 };
@@ -60,6 +62,8 @@ static void retired_deinit(struct retired *retired)
 		retired->cfi_destroy(retired->cfi);
 	mt_elf_destroy(retired->elf);
 	mt_elf_destroy(retired->debug);
+	mt_elf_destroy(retired->mini);
+	free(retired->mini_bytes);
 }
 
 /* Takes out of the image what it found. */
@@ -68,6 +72,8 @@ static struct retired image_take_bytes(struct mt_image *image)
 	struct retired taken = {
 		.elf = MT_TAKE(image->elf),
 		.debug = MT_TAKE(image->debug),
+		.mini = MT_TAKE(image->mini),
+		.mini_bytes = MT_TAKE(image->mini_bytes),
 		.cfi = MT_TAKE(image->cfi),
 		.cfi_destroy = MT_TAKE(image->cfi_destroy),
 	};
@@ -435,31 +441,83 @@ static bool is_useful(const struct mt_image *image, struct mt_elf *debug)
 	return (!image->carried && mt_elf_symbol_count(debug, false)) || has_lines(debug);
 }
 
+/* Drops a debug file that is of no use. */
+static void drop_useless(struct mt_image *image)
+{
+	if (!image->debug || is_useful(image, image->debug))
+		return;
+	mt_elf_destroy(MT_TAKE(image->debug));
+	free(MT_TAKE(image->debug_found_at));
+}
+
 /*
- * Asks for what the image lacks, by the build id of the file in use, which may be more than was
- * recorded: nothing else vouches for a debug file. What is carried says all that names say, but the
- * file that it was made from may have lines.
+ * By the build id of the file in use, which may be more than was recorded. What is carried says all
+ * that names say, but the file that it was made from may have lines.
  */
-static void image_open_debug(struct mt_image *image)
+static void open_by_build_id(struct mt_image *image, char **reasons)
 {
 	struct mt_image_identity own = image->identity;
 	struct mt_span id = mt_elf_build_id(image->elf);
-	bool named = image->carried || mt_elf_symbol_count(image->elf, false), ignored;
-	char *reasons = NULL;
+	bool ignored;
 
-	if (!id.size || (named && has_lines(image->elf)))
+	if (!id.size)
 		return;
 	memcpy(image->identity.build_id, id.bytes, id.size);
 	image->identity.build_id_size = id.size;
 	for (int debug = 1; debug >= !image->carried && !image->debug; debug--) {
 		image->debug = ask_sources(image, debug, !image->carried, &ignored,
-					   &image->debug_found_at, &reasons);
-		if (image->debug && !is_useful(image, image->debug)) {
-			mt_elf_destroy(MT_TAKE(image->debug));
-			free(MT_TAKE(image->debug_found_at));
-		}
+					   &image->debug_found_at, reasons);
+		drop_useless(image);
 	}
 	image->identity = own;
+}
+
+/* By .gnu_debuglink, beside the file and in the directories that debug files are looked for in. */
+static void open_by_link(struct mt_image *image, char **reasons)
+{
+	const struct mt_image_set *set = image->set;
+	struct mt_debug_link link;
+	struct mt_error *err;
+
+	if (image->carried || !image->found_at || !mt_debug_link_read(image->elf, &link))
+		return;
+	err = mt_debug_link_open(&link, image->elf, image->found_at, NULL, &image->debug,
+				 &image->debug_found_at);
+	for (size_t i = 0; i < set->sources.count && !image->debug; i++) {
+		const struct source *from = &set->sources.items[i];
+
+		if (from->source != &mt_image_source_build_id)
+			continue;
+		if (err)
+			add_reason(reasons, err);
+		err = mt_debug_link_open(&link, image->elf, image->found_at,
+					 from->context ? from->context : "/usr/lib/debug",
+					 &image->debug, &image->debug_found_at);
+	}
+	if (err)
+		add_reason(reasons, err);
+	if (image->debug)
+		mt_elf_set_codec(image->debug, set->codec);
+	drop_useless(image);
+}
+
+/* Asks for what the image lacks. */
+static void image_open_debug(struct mt_image *image)
+{
+	bool symbols = mt_elf_symbol_count(image->elf, false);
+	char *reasons = NULL;
+	struct mt_error *err = NULL;
+
+	if ((symbols || image->carried) && has_lines(image->elf))
+		return;
+	open_by_build_id(image, &reasons);
+	if (!image->debug)
+		open_by_link(image, &reasons);
+	if (!symbols && (!image->debug || !mt_elf_symbol_count(image->debug, false)))
+		err = mt_mini_symbols_open(image->elf, image->basename, &image->mini,
+					   &image->mini_bytes);
+	if (err)
+		add_reason(&reasons, err);
 	free(reasons);
 }
 
@@ -483,10 +541,11 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
 {
 	struct mt_elf *elf = open_both(image);
 
-	if (!elf || !image->debug || image->carried || mt_elf_symbol_count(elf, false) ||
-	    !mt_elf_symbol_count(image->debug, false))
+	if (!elf || mt_elf_symbol_count(elf, false))
 		return elf;
-	return image->debug;
+	if (image->debug && !image->carried && mt_elf_symbol_count(image->debug, false))
+		return image->debug;
+	return image->mini ? image->mini : elf;
 }
 
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path)

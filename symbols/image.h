@@ -50,6 +50,8 @@ struct mt_image {
 	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
+	struct mt_elf *mini; /* the symbols in elf's .gnu_debugdata, or NULL */
+	uint8_t *mini_bytes;
 	void *cfi; /* unwind's index of this image, made and released through mt_image_set_cfi() */
 	void (*cfi_destroy)(void *cfi);
 };
@@ -144,8 +146,9 @@ struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id);
 struct mt_elf *mt_image_elf(struct mt_image *image);
 
 /*
- * The ELF file to take symbols from: the image itself, or a debug file with the same build id where
- * the image has no .symtab and a source has one. Its addresses are those of mt_image_elf(); its
+ * The ELF file to take symbols from: the image itself; where it has no .symtab a debug file with
+ * the same build id that a source has, or that .gnu_debuglink names and whose checksum agrees; or
+ * what .gnu_debugdata holds. Its addresses are those of mt_image_elf(); its
  * segments and code may be absent. NULL as above.
  */
 struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
