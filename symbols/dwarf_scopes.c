@@ -172,13 +172,14 @@ static inline void read_value(const struct mt_dwarf_unit *unit, struct mt_cursor
 static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
 		       struct scope_values *values)
 {
-	const struct mt_abbrev_attribute *a = walk->unit->abbrevs->attributes.items + abbrev->first;
+	const struct mt_abbrev_attribute *all = walk->unit->abbrevs->attributes.items;
 
 	for (size_t i = 0; i < abbrev->count; i++) {
+		const struct mt_abbrev_attribute *a = &all[abbrev->first + i];
 		struct mt_dwarf_value value;
 
-		read_value(walk->unit, &walk->c, &a[i], &value);
-		take_value(values, a[i].name, &value);
+		read_value(walk->unit, &walk->c, a, &value);
+		take_value(values, a->name, &value);
 	}
 }
 
@@ -195,8 +196,11 @@ static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwa
 static inline void skip_entry(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 			      const struct mt_abbrev *abbrev)
 {
-	const struct mt_abbrev_skip *skip = unit->abbrevs->skips.items + abbrev->first_skip;
+	const struct mt_abbrev_skip *skip = unit->abbrevs->skips.items;
 
+	if (!abbrev->skip_count) /* nor need there be any */
+		return;
+	skip += abbrev->first_skip;
 	for (const struct mt_abbrev_skip *end = skip + abbrev->skip_count; skip < end; skip++) {
 		mt_cursor_bytes(c, skip->bytes);
 		if (skip->form == DW_FORM_exprloc)

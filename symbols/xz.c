@@ -152,7 +152,7 @@ static const char *read_block(struct xz *x)
 	if (!take_zeros(&x->c, padding(&x->c, data)))
 		return "a block's padding is not";
 	header = x->c.pos;
-	if (!check_agrees(x, x->out.bytes.items + start, unpacked))
+	if (!check_agrees(x, unpacked ? x->out.bytes.items + start : header, unpacked))
 		return "a block's checksum differs";
 	x->unpadded += (uint64_t)(x->c.pos - header);
 	return NULL;
