@@ -122,12 +122,21 @@ static struct mt_error *set_at(struct mt_report_options *o, const char *name, co
 		o->wishes.at.when = *value == 'e' ? MT_AT_END : MT_AT_PEAK;
 		return NULL;
 	}
+	if (*value == '@') {
+		at.clock = strtoull(value + 1, &end, 10);
+		if (!at.clock || *end)
+			return mt_error_create(MT_ERR_USAGE, "%s %s: not @NANOSECONDS", name,
+					       value);
+		o->wishes.at = at;
+		return NULL;
+	}
 	at.part = strtod(value, &end) / 100;
 	if (end == value || strcmp(end, "%") != 0) {
 		struct mt_error *err = mt_seconds_parse(name, value, &at.seconds);
 
 		if (err)
-			return mt_error_hint(err, "known: end, peak, 12.5, 500ms, 30%%");
+			return mt_error_hint(err,
+					     "known: end, peak, 12.5, 500ms, 30%%, @NANOSECONDS");
 	} else if (!(at.part >= 0 && at.part <= 1)) {
 		return mt_error_create(MT_ERR_USAGE, "%s %s: not from 0%% to 100%%", name, value);
 	}
@@ -353,7 +362,7 @@ static const struct mt_option others[] = {
 	{0, "top", NULL, "N", set_top, "of sums only the N rows that weigh most"},
 	{0, "at", NULL, "end|peak|T", set_at,
 	 "what was outstanding then: at the end (default), when each process held most, or after "
-	 "12.5 (seconds), 500ms, 30%"},
+	 "12.5 (seconds), 500ms, 30%, or at @NANOSECONDS of the recording's clock"},
 	{0, "older-than", NULL, "T", set_older_than,
 	 "only what has been outstanding for T (10s, 500ms)"},
 	{0, "all", NULL, NULL, set_memory_all,

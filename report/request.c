@@ -35,7 +35,7 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 					     "%s is about what stands at a moment, which --%s does "
 					     "not show",
 					     option, analysis->name),
-			     "--outstanding does");
+			     "--outstanding does, and --maps");
 }
 
 /* Every key that was asked for is one that the analysis knows. */

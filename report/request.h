@@ -26,6 +26,7 @@ struct mt_at {
 	enum mt_moment when;
 	double seconds; /* AT_TIME: since the recording began; below 0: `part` of its length */
 	double part;
+	uint64_t clock; /* AT_TIME, not 0: ns on the recording's clock */
 };
 
 /* As the command line has it. */

@@ -46,6 +46,7 @@ extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_brks;
 extern const struct mt_analysis mt_analysis_faults;
 extern const struct mt_analysis mt_analysis_files;
+extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
 extern const struct mt_analysis mt_analysis_outstanding;

@@ -168,41 +168,65 @@ static bool nature_at(const struct mt_account *account, uint64_t address, struct
 	return true;
 }
 
-/* Puts pieces that were taken out where they are now; offsets in files move along. */
-static bool put_moved(struct mt_account *account, const struct move *move, uint64_t kept)
+/*
+ * Clears what a piece lands on. Only pieces clear their place: a range moved with holes in it, as
+ * Linux 6.17 and later do, leaves what stands where the holes come.
+ */
+static bool land(struct mt_account *account, const struct mt_vm_call *call,
+		 const struct mt_extent *piece, const struct mt_doers *doers)
+{
+	return mt_account_remove(account, piece->start, piece->end, call->time,
+				 call->args[3] & MREMAP_FIXED ? doers->origin : doers->lost);
+}
+
+/* Puts the pieces of a range where they are now; offsets in files move along. */
+static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
+		      const struct move *move, const struct mt_doers *doers)
 {
 	mt_extent_list moved = account->scratch;
 	uint64_t by = move->to - move->from;
-	bool good;
+	bool good = true, copy = move->flags & MREMAP_DONTUNMAP;
 
 	account->scratch = (mt_extent_list){0};
-	/* The new place is free by now: the kernel saw to that. */
-	good = mt_extents_remove(account->regions, move->to, move->new_end, NULL);
 	for (size_t i = 0; good && i < moved.count; i++) {
 		struct mt_extent piece = moved.items[i];
 		struct mt_nature nature =
 			continued(mt_natures_get(account->natures, piece.nature), by);
 
-		if (piece.start - move->from >= kept)
-			break;
 		piece.start += by;
 		piece.end += by;
 		piece.nature = mt_natures_intern(account->natures, &nature);
-		good = piece.nature != UINT32_MAX && mt_extents_insert(account->regions, &piece);
+		good = piece.nature != UINT32_MAX && land(account, call, &piece, doers);
+		if (good && copy)
+			good = mt_account_add(account, piece.start, piece.end, &nature, call->time,
+					      doers->origin);
+		else if (good)
+			good = mt_extents_insert(account->regions, &piece);
 	}
 	mt_array_deinit(&moved);
 	return good;
 }
 
-/* A second mapping of the same: of shared memory, or by DONTUNMAP. */
+/* DONTUNMAP: the old range stays as it is, and empty. */
+static bool copy_range(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct move *move, const struct mt_doers *doers)
+{
+	account->scratch.count = 0;
+	return mt_extents_list(account->regions, move->from, move->old_end, &account->scratch) &&
+	       put_moved(account, call, move, doers);
+}
+
+/* Shared memory mapped a second time, by a range of no length. */
 static bool duplicate(struct mt_account *account, const struct mt_vm_call *call,
 		      const struct move *move, const struct mt_doers *doers)
 {
+	const struct mt_extent whole = {.start = move->to, .end = move->new_end};
 	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
 	bool known = nature_at(account, move->from, &nature);
 
 	nature = continued(&nature, move->to - move->from);
-	return mt_account_add(account, move->to, move->new_end, &nature, call->time,
+	return land(account, call, &whole, doers) &&
+	       mt_account_add(account, move->to, move->new_end, &nature, call->time,
 			      doers->origin) &&
 	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
 }
@@ -214,7 +238,8 @@ static bool grow(struct mt_account *account, const struct mt_vm_call *call, cons
 	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
 	bool known = nature_at(account, end - 1, &nature);
 
-	return mt_account_remove(account, end, move->new_end, call->time, doers->lost) &&
+	return mt_account_remove(account, end, move->new_end, call->time,
+				 move->flags & MREMAP_FIXED ? doers->origin : doers->lost) &&
 	       mt_account_add(account, end, move->new_end, &nature, call->time, doers->origin) &&
 	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
 }
@@ -232,17 +257,15 @@ static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *c
 	old = move.old_end - move.from;
 	new = move.new_end - move.to;
 	kept = old < new ? old : new;
-	if (move.to != move.from &&
-	    !mt_account_remove(account, move.to, move.new_end, call->time,
-			       move.flags & MREMAP_FIXED ? doers->origin : doers->lost))
-		return false;
-	if (!old || (move.flags & MREMAP_DONTUNMAP))
+	if (!old)
 		return duplicate(account, call, &move, doers);
+	if (move.flags & MREMAP_DONTUNMAP)
+		return copy_range(account, call, &move, doers);
 	if (new < old &&
 	    !mt_account_remove(account, move.from + new, move.old_end, call->time, doers->origin))
 		return false;
 	if (move.to != move.from && (!mt_account_take(account, move.from, move.from + kept) ||
-				     !put_moved(account, &move, kept)))
+				     !put_moved(account, call, &move, doers)))
 		return false;
 	return new <= old || grow(account, call, &move, doers);
 }

@@ -148,6 +148,8 @@ static uint64_t moment(const struct mt_ledger *ledger, uint32_t recording)
 
 	if (options->at.when != MT_AT_TIME)
 		return UINT64_MAX;
+	if (options->at.clock)
+		return options->at.clock;
 	if (options->at.seconds >= 0)
 		return facts->start + (uint64_t)(options->at.seconds * 1e9);
 	return facts->start + (uint64_t)(options->at.part * (double)(facts->end - facts->start));
@@ -252,7 +254,7 @@ static void drop_unused(struct mt_ledger *ledger)
 
 	if (!space || !space->watch->space || !space->watch->space->unused)
 		return;
-	space->watch->closed = true;
+	space->watch->closed = space->watch->unused = true;
 	mt_account_destroy(space->account);
 	space->account = NULL;
 	ledger->forked = NULL;

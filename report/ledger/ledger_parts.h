@@ -55,7 +55,8 @@ enum {
 /* What the ledger keeps beside a space. */
 struct mt_ledger_watch {
 	const struct mt_space *space; /* as the session has it, while it reads this recording */
-	bool closed;		      /* its end stands in the order, or it was never used */
+	bool closed;		      /* its end stands in the order */
+	bool unused;		      /* its child shares another space after all */
 	bool read_once;		      /* a reading of /proc/PID/maps has been taken */
 	uint64_t held, peak, peak_time;
 	bool at_peak;

@@ -230,7 +230,7 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *child = effect->space;
 
-	if (child->account || child->watch->closed)
+	if (child->account || child->watch->unused)
 		return true;
 	if (!needs_account(ledger, effect->parent, effect->time))
 		return false;

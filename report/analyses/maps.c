@@ -1,0 +1,143 @@
+/*
+ * --maps: what is mapped in each process, as /proc/PID/maps would have had it at a moment of the
+ * recording. Regions are those of the calls that made them: neighbours may be one in /proc.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/analyses/analyses.h"
+#include "report/groups.h"
+#include "report/ledger/ledger.h"
+#include "report/session.h"
+#include "report/spaces.h"
+
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+
+enum {
+	KEY_PID,
+	KEY_START,
+	KEY_END,
+	KEY_PERMISSIONS,
+	KEY_OFFSET,
+	KEY_DEVICE,
+	KEY_INODE,
+	KEY_KIND,
+	KEY_NAME,
+	KEYS
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_PID] = {"pid", MT_KEY_NUMBER},	   [KEY_START] = {"start", MT_KEY_ADDRESS},
+	[KEY_END] = {"end", MT_KEY_ADDRESS},	   [KEY_PERMISSIONS] = {"perms", MT_KEY_STRING},
+	[KEY_OFFSET] = {"offset", MT_KEY_ADDRESS}, [KEY_DEVICE] = {"dev", MT_KEY_STRING},
+	[KEY_INODE] = {"inode", MT_KEY_NUMBER},	   [KEY_KIND] = {"kind", MT_KEY_STRING},
+	[KEY_NAME] = {"name", MT_KEY_STRING},
+};
+
+static const struct mt_value_column value_columns[] = {
+	{"bytes", "B"},
+	{"doubtful", "B"},
+};
+
+struct maps {
+	struct mt_session *session;
+	struct mt_groups *groups;
+	bool living; /* not those that had ended by then */
+};
+
+static bool intern(const struct maps *maps, const char *text, uint64_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(maps->session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
+		    const struct mt_ledger_space *space, const struct mt_extent *region)
+{
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
+	char permissions[] = {nature->prot & PROT_READ ? 'r' : '-',
+			      nature->prot & PROT_WRITE ? 'w' : '-',
+			      nature->prot & PROT_EXEC ? 'x' : '-',
+			      nature->flags & MT_REGION_SHARED ? 's' : 'p', '\0'},
+	     device[32];
+	const char *kind = mt_region_kind_name((enum mt_region_kind)nature->kind);
+	bool has_file = nature->kind == MT_REGION_FILE || nature->kind == MT_REGION_SHM;
+	uint64_t keys[KEYS] = {
+		[KEY_PID] = (uint64_t)space->pid,
+		[KEY_START] = region->start,
+		[KEY_END] = region->end,
+		[KEY_OFFSET] = has_file ? region->start + nature->delta : 0,
+		[KEY_INODE] = file.inode,
+	};
+	const struct mt_value values[] = {
+		mt_value_exact((double)(region->end - region->start)),
+		mt_value_exact((double)mt_ledger_doubtful(ledger, space, region)),
+	};
+
+	snprintf(device, sizeof(device), "%02" PRIx32 ":%02" PRIx32, file.major, file.minor);
+	return intern(maps, permissions, &keys[KEY_PERMISSIONS]) &&
+	       intern(maps, device, &keys[KEY_DEVICE]) && intern(maps, kind, &keys[KEY_KIND]) &&
+	       intern(maps, file.name, &keys[KEY_NAME]) &&
+	       mt_groups_add(maps->groups, keys, values);
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
+{
+	const struct maps *maps = context;
+	const struct mt_extent *region = mt_extents_after(regions, 0);
+	const struct mt_task leader = {.pid = space->pid, .tid = space->pid, .comm = space->comm};
+
+	if (maps->living && space->ended)
+		return true;
+	if (!mt_session_selects(maps->session, &leader, time ? time - 1 : 0))
+		return true;
+	for (; region; region = mt_extents_after(regions, region->end)) {
+		if (!add_row(maps, ledger, space, region))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	const struct mt_table shape = {
+		.name = mt_analysis_maps.name,
+		.keys = key_columns,
+		.key_count = KEYS,
+		.values = value_columns,
+		.value_count = 2,
+		.strings = mt_session_strings(session),
+	};
+	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct maps maps = {session, groups, request->at.when == MT_AT_TIME};
+	const struct mt_ledger_options options = {
+		.at = request->at, .stood = add_space, .context = &maps};
+	struct mt_error *err =
+		groups ? mt_ledger_run(session, &options, &ledger) : mt_error_nomem();
+
+	if (err)
+		return err;
+	*out = mt_groups_table(MT_TAKE(groups));
+	return NULL;
+}
+
+const struct mt_analysis mt_analysis_maps = {
+	.name = "maps",
+	.help = "what is mapped in each process, as /proc/PID/maps has it, at the time of --at",
+	.groups = true,
+	.moments = true,
+	.record = "vm",
+	.output = "table",
+	.run = run,
+};
