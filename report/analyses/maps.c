@@ -88,6 +88,23 @@ static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
 	       mt_groups_add(maps->groups, keys, values);
 }
 
+/* A range of which it is not known what stands there, if anything does. */
+static bool add_doubt(const struct maps *maps, const struct mt_ledger_space *space,
+		      const struct mt_extent *range)
+{
+	const struct mt_value bytes = mt_value_exact((double)(range->end - range->start));
+	const struct mt_value values[] = {bytes, bytes};
+	uint64_t keys[KEYS] = {
+		[KEY_PID] = (uint64_t)space->pid,
+		[KEY_START] = range->start,
+		[KEY_END] = range->end,
+	};
+
+	return intern(maps, "????", &keys[KEY_PERMISSIONS]) &&
+	       intern(maps, "in doubt", &keys[KEY_KIND]) &&
+	       mt_groups_add(maps->groups, keys, values);
+}
+
 static bool add_space(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time)
@@ -102,6 +119,11 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 		return true;
 	for (; region; region = mt_extents_after(regions, region->end)) {
 		if (!add_row(maps, ledger, space, region))
+			return false;
+	}
+	region = mt_extents_after(space->account->doubts, 0);
+	for (; region; region = mt_extents_after(space->account->doubts, region->end)) {
+		if (!add_doubt(maps, space, region))
 			return false;
 	}
 	return true;
