@@ -8,6 +8,7 @@
 	{.alias = (name),                                        \
 	 .kind = MT_EVENT_SOFTWARE,                              \
 	 .class = MT_CLASS_##size_class,                         \
+	 .type = PERF_TYPE_SOFTWARE,                             \
 	 .config = (number),                                     \
 	 .by_time = (timed),                                     \
 	 .unit = (what),                                         \
@@ -16,9 +17,22 @@
 	{.alias = (name),                     \
 	 .kind = MT_EVENT_HARDWARE,           \
 	 .class = MT_CLASS_STORM,             \
+	 .type = PERF_TYPE_HARDWARE,          \
 	 .config = (number),                  \
 	 .by_time = true,                     \
 	 .unit = (what),                      \
+	 .help = (text)},
+#define MT_CACHE(name, cache, operation, result, text)                                     \
+	{.alias = (name),                                                                  \
+	 .kind = MT_EVENT_HARDWARE,                                                        \
+	 .class = MT_CLASS_STORM,                                                          \
+	 .type = PERF_TYPE_HW_CACHE,                                                       \
+	 .config = PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 | \
+		   PERF_COUNT_HW_CACHE_RESULT_##result << 16,                              \
+	 .by_time = true,                                                                  \
+	 .unit = PERF_COUNT_HW_CACHE_RESULT_##result == PERF_COUNT_HW_CACHE_RESULT_MISS    \
+			 ? "misses"                                                        \
+			 : "accesses",                                                     \
 	 .help = (text)},
 #define MT_SYSCALL(name, size_class, text) \
 	{.alias = #name,                   \

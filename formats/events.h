@@ -25,7 +25,8 @@ struct mt_event_def {
 	const char *alias;
 	enum mt_event_kind kind;
 	enum mt_event_class class;
-	uint64_t config; /* software and hardware: PERF_COUNT_* */
+	uint32_t type;	 /* software and hardware: PERF_TYPE_* */
+	uint64_t config; /* of that type */
 	bool by_time;	 /* sampled at a frequency by default */
 	const char *unit;
 	const char *help;    /* of a mark: what a recording lacks that does not have it */

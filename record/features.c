@@ -12,6 +12,7 @@
 #include "record/perf_event.h"
 #include "record/procfs.h"
 
+#define MAX_RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
@@ -228,6 +229,23 @@ static void step_down(struct mt_perf_features *features)
 	}
 }
 
+/*
+ * What only a hardware event can be asked. Where there is none, nothing is lost. The index tells
+ * how far a call stack has moved between two samples.
+ */
+static void probe_hardware(struct mt_perf_features *features)
+{
+	struct perf_event_attr attr = base_attr();
+
+	attr.type = PERF_TYPE_HARDWARE;
+	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type =
+		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX;
+	features->branch_index = opens(&attr, features);
+	features->max_rate = (uint64_t)mt_read_number(MAX_RATE_FILE, 0);
+}
+
 struct mt_error *mt_features_probe(struct mt_perf_features *out)
 {
 	struct mt_perf_features features = {0};
@@ -241,6 +259,7 @@ struct mt_error *mt_features_probe(struct mt_perf_features *out)
 	}
 	if (!opens_with(&features))
 		step_down(&features);
+	probe_hardware(&features);
 	*out = features;
 	return NULL;
 }

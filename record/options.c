@@ -11,6 +11,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/branch_filter.h"
 
 #define DEFAULT_OUTPUT "mtrec.mtr"
 #define DEFAULT_DUMP 16384
@@ -23,9 +24,9 @@
 #define EMBED_LIMIT ((uint64_t)64 << 20)
 #define MEMORY_MIN ((uint64_t)16 << 20)
 #define MEMORY_MAX ((uint64_t)1 << 40)
-#define SHORT_OPTIONS                                                                     \
-	"+:e:aC:p:t:u:G:iD:o:c:F:gm:z:qvh" /* '+': the command's own options are not ours \
-					    */
+#define SHORT_OPTIONS                                                                        \
+	"+:e:aC:p:t:u:G:iD:o:c:F:gbj:m:z:qvh" /* '+': the command's own options are not ours \
+					       */
 
 enum long_only {
 	OPT_CALL_GRAPH = 256,
@@ -72,11 +73,13 @@ static const struct option_row rows[] = {
 	 "take enable, disable, ping and stop from a FIFO (or fd:N[,M])"},
 	{'o', "output", "FILE", "where to write (" DEFAULT_OUTPUT "); - is standard output"},
 	{'c', "count", "N", "one sample every N events (1 for faults and tracepoints)"},
-	{'F', "freq", "HZ", "samples a second, for clock and hardware events (1000)"},
+	{'F', "freq", "HZ|max", "samples a second, for clock and hardware events (1000)"},
 	{'g', NULL, NULL, "record call stacks: the default, --call-graph dwarf"},
 	{OPT_CALL_GRAPH, "call-graph", "METHOD",
 	 "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
-	{0, NULL, NULL, "fp: frame pointers only; none"},
+	{0, NULL, NULL, "fp: frame pointers only; lbr: the hardware's call stack; none"},
+	{'b', "branch-any", NULL, "branch records with hardware events: -j any"},
+	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
 	 "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
 	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (1)"},
@@ -156,10 +159,15 @@ static struct mt_error *parse_call_graph(const char *text, struct mt_record_opti
 		options->dump_size = 0;
 		return NULL;
 	}
+	if (!strcmp(text, "lbr")) {
+		options->call_graph = MT_GRAPH_LBR;
+		options->dump_size = 0;
+		return NULL;
+	}
 	if (strncmp(text, "dwarf", 5) || (text[5] && text[5] != ','))
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--call-graph: unknown method '%s'", text),
-				     "the methods are dwarf[,SIZE], fp and none");
+				     "the methods are dwarf[,SIZE], fp, lbr and none");
 	if (text[5] && (!mt_parse_u64(text + 6, &size) || size < 8 || size > DUMP_MAX))
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "--call-graph: bad dump size '%s'", text + 6),
@@ -177,6 +185,14 @@ static struct mt_error *parse_number(const char *option, const char *text, uint6
 	return usage_error(
 		mt_error_create(MT_ERR_USAGE, "%s: '%s' is not a number from %llu to %llu", option,
 				text, (unsigned long long)low, (unsigned long long)high));
+}
+
+static struct mt_error *parse_frequency(const char *text, struct mt_record_options *options)
+{
+	if (strcmp(text, "max") != 0)
+		return parse_number("-F", text, 1, INT32_MAX, &options->frequency);
+	options->frequency = MT_FREQUENCY_MAX;
+	return NULL;
 }
 
 static struct mt_error *parse_event(const char *text, struct mt_record_options *options)
@@ -298,6 +314,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'a':
 		options->all_cpus = true;
 		return true;
+	case 'b':
+		(void)!mt_parse_branches("any", &options->branch_type);
+		return true;
 	case 'g':
 		if (options->call_graph == MT_GRAPH_NONE)
 			(void)!parse_call_graph("dwarf", options);
@@ -388,7 +407,9 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	case 'c':
 		return parse_number("-c", text, 1, INT64_MAX, &options->period);
 	case 'F':
-		return parse_number("-F", text, 1, INT32_MAX, &options->frequency);
+		return parse_frequency(text, options);
+	case 'j':
+		return mt_parse_branches(text, &options->branch_type);
 	case OPT_CALL_GRAPH:
 		return parse_call_graph(text, options);
 	case 'm':
@@ -469,6 +490,9 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 		what = bad_targets(options);
 	else if (options->period && options->frequency)
 		what = "-c and -F exclude each other";
+	else if (options->branch_type && options->call_graph == MT_GRAPH_LBR)
+		what = "--call-graph lbr takes the branch records for itself: -b and -j do not go "
+		       "with it";
 	else if (options->start_disabled && !options->control)
 		what = "-D -1 starts nothing by itself: it wants --control";
 	else if (!*options->output)

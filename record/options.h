@@ -20,7 +20,10 @@ enum mt_call_graph {
 	MT_GRAPH_NONE,
 	MT_GRAPH_FP,
 	MT_GRAPH_DWARF,
+	MT_GRAPH_LBR,
 };
+
+#define MT_FREQUENCY_MAX UINT64_MAX /* -F max */
 
 enum mt_record_action {
 	MT_ACTION_RECORD,
@@ -44,6 +47,7 @@ struct mt_record_options {
 	const char *output;			/* "-" is standard output */
 	uint64_t period;			/* -c, 0: not given */
 	uint64_t frequency;			/* -F, 0: not given */
+	uint64_t branch_type;			/* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size; /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
 	size_t ring_size;   /* bytes a CPU for storm events; 0: not given */

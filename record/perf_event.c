@@ -80,7 +80,16 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
-		if (attr->type != PERF_TYPE_HARDWARE)
+		if (errnum == EOPNOTSUPP && (attr->branch_sample_type || attr->precise_ip))
+			return mt_error_hint(
+				err, attr->branch_sample_type
+					     ? "this event has no branch records here (a virtual "
+					       "machine, or no such hardware): leave out -b, -j or "
+					       "--call-graph lbr"
+					     : "it cannot be as precise here: fewer p behind the "
+					       "colon, or none");
+		if (attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE &&
+		    attr->type != PERF_TYPE_RAW)
 			return mt_error_hint(
 				err,
 				"this kernel does not have it; mtrec --list shows what it has");
@@ -93,6 +102,9 @@ struct mt_error *mt_perf_open_error(int errnum, const char *name, bool system_wi
 			err, "too many files: one is needed for each thread, CPU and event; raise "
 			     "ulimit -n, or use -a");
 	case EINVAL:
+		if (attr->type > PERF_TYPE_BREAKPOINT)
+			return mt_error_hint(err, "this PMU may be one that counts and takes no "
+						  "samples: cpu-clock samples by time instead");
 		return attr->freq ? rate_hint(err, attr) : err;
 	case ESRCH:
 		return mt_error_hint(err, "the process or thread is gone");
@@ -120,6 +132,12 @@ void mt_perf_print_attr(const struct perf_event_attr *attr, FILE *to)
 		{"enable_on_exec", attr->enable_on_exec},
 		{"exclude_kernel", attr->exclude_kernel},
 		{"exclude_user", attr->exclude_user},
+		{"exclude_hv", attr->exclude_hv},
+		{"precise_ip", attr->precise_ip},
+		{"pinned", attr->pinned},
+		{"config1", attr->config1},
+		{"config2", attr->config2},
+		{"branch_sample_type", attr->branch_sample_type},
 		{"mmap", attr->mmap},
 		{"mmap2", attr->mmap2},
 		{"mmap_data", attr->mmap_data},

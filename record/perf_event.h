@@ -27,6 +27,9 @@ struct mt_perf_features {
 	bool dummy;	 /* PERF_COUNT_SW_DUMMY */
 	bool ioc_id;	 /* PERF_EVENT_IOC_ID */
 	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
+	/* beside the rows: */
+	bool branch_index; /* PERF_SAMPLE_BRANCH_HW_INDEX */
+	uint64_t max_rate; /* samples a second that the kernel takes, for -F max; 0: not known */
 };
 
 /* perf_event_open(2); -1 with errno. */

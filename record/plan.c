@@ -110,7 +110,7 @@ static void ask_stack(const struct mt_planner *planner, struct perf_event_attr *
 	if (options->call_graph == MT_GRAPH_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	if (options->call_graph != MT_GRAPH_DWARF || !planner->features->user_stack)
+	if (!options->dump_size || !planner->features->user_stack)
 		return;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->sample_regs_user = user_registers();
@@ -122,19 +122,32 @@ static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event
 {
 	const struct mt_record_options *options = planner->options;
 	bool frequency = by_time && !options->period; /* never of what is counted one by one */
+	uint64_t rate = options->frequency;
 
 	planner->by_time |= by_time;
 	attr->sample_period = options->period ? options->period : 1;
+	if (rate == MT_FREQUENCY_MAX)
+		rate = planner->features->max_rate;
 	if (frequency) {
 		attr->freq = 1;
-		attr->sample_freq = options->frequency ? options->frequency : DEFAULT_FREQUENCY;
+		attr->sample_freq = rate ? rate : DEFAULT_FREQUENCY;
 	}
 	/*
 	 * On a fixed-period software event or tracepoint PERF_SAMPLE_PERIOD makes the kernel sample
 	 * every event.
 	 */
-	if (frequency || attr->type == PERF_TYPE_HARDWARE)
+	if (frequency || attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	    attr->type == PERF_TYPE_RAW)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
+}
+
+/* period= and freq= of the event itself go before -c and -F. */
+static void apply_own_rate(const struct mt_counter *counter, struct perf_event_attr *attr)
+{
+	if (!counter->period && !counter->frequency)
+		return;
+	attr->freq = counter->frequency != 0;
+	attr->sample_period = counter->frequency ? counter->frequency : counter->period;
 }
 
 /* The registers stand just before the dump: how far back from there is the stack pointer? */
@@ -217,19 +230,23 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 	struct mt_planned_event event = {
 		.role = MT_ROLE_SAMPLE,
 		.pair = MT_EVENT_NONE,
-		.class = def->class,
-		.name = strdup(def->alias),
+		.class = def ? def->class : MT_CLASS_STORM,
 		.attr = common_attr(planner),
 	};
+	struct mt_counter counter;
+	struct mt_error *err =
+		mt_planner_find_counter(planner, word->text, word->length, def, &counter);
 
-	event.attr.type = def->kind == MT_EVENT_HARDWARE ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
-	event.attr.config = def->config;
+	if (err)
+		return err;
+	event.name = strndup(word->text, counter.name_length);
+	mt_counter_apply(&counter, &event.attr);
 	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
-	event.attr.exclude_kernel |= word->exclude_kernel;
-	event.attr.exclude_user = word->exclude_user;
 	ask_stack(planner, &event.attr);
-	ask_rate(planner, def->by_time, &event.attr);
-	return add_event(planner, &event, word->text, word->length, def->unit);
+	mt_planner_ask_branches(planner, &event.attr);
+	ask_rate(planner, counter.by_time, &event.attr);
+	apply_own_rate(&counter, &event.attr);
+	return add_event(planner, &event, word->text, word->length, def ? def->unit : "events");
 }
 
 struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
@@ -273,22 +290,6 @@ static struct mt_error *unknown_event(const char *text, size_t length)
 		"mtrec --list shows the events; a tracepoint is written subsystem:name");
 }
 
-/* What stands behind the colon of a known alias: u (user only), k (kernel only). */
-static bool parse_modifiers(const char *text, size_t length, struct mt_event_word *word)
-{
-	bool user = false, kernel = false;
-
-	for (size_t i = 0; i < length; i++) {
-		user |= text[i] == 'u';
-		kernel |= text[i] == 'k';
-		if (text[i] != 'u' && text[i] != 'k')
-			return false;
-	}
-	word->exclude_kernel = user && !kernel;
-	word->exclude_user = kernel && !user;
-	return length && word->def->kind != MT_EVENT_SYSCALL && word->def->kind != MT_EVENT_GROUP;
-}
-
 static struct mt_error *parse_word(const char *text, size_t length, struct mt_event_word *out)
 {
 	const char *colon = memchr(text, ':', length);
@@ -299,9 +300,10 @@ static struct mt_error *parse_word(const char *text, size_t length, struct mt_ev
 	if (!length)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: empty event name"),
 				     "mtrec --list shows the events");
-	if (!word.def && !colon)
+	word.counter = mt_planner_is_counter(text, length, word.def);
+	if (!word.def && !colon && !word.counter)
 		return unknown_event(text, length);
-	if (word.def && colon && !parse_modifiers(colon + 1, length - stem - 1, &word))
+	if (word.def && colon && !word.counter)
 		return mt_error_hint(
 			mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
 			"counted events take :u (user only) and :k (kernel only); syscalls take "
@@ -335,7 +337,7 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 		return mt_planner_group(planner, word.def);
 	if (word.def && word.def->kind == MT_EVENT_SYSCALL)
 		return mt_planner_call(planner, &word);
-	if (word.def)
+	if (word.counter)
 		return plan_counter(planner, &word);
 	if (mt_planner_is_glob(text, length))
 		return mt_planner_globs(planner, text, length);
@@ -354,7 +356,7 @@ struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list)
 	size_t length;
 
 	for (; !err; list += length + 1) {
-		length = strcspn(list, ",");
+		length = mt_planner_word_length(list);
 		err = mt_planner_word(planner, list, length);
 		if (!list[length])
 			break;
@@ -432,6 +434,8 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "-F: none of these events is sampled by time"),
 				     "-c N takes one sample every N events");
+	if (!err)
+		err = mt_planner_finish_branches(planner);
 	if (!err)
 		err = mt_planner_finish_calls(planner);
 	for (size_t i = 0; i < options->filters.count && !err; i++)

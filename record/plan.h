@@ -50,6 +50,7 @@ struct mt_plan {
 struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
+	const char *pmu_root; /* where PMUs are described; NULL: as pmu.h says */
 	/*
 	 * Calls each(context, "subsystem:name") for every tracepoint until it returns false.
 	 */

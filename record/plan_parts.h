@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "formats/record.h"
 
@@ -20,6 +21,7 @@ struct mt_plan;
 struct mt_planned_event;
 struct mt_record_options;
 struct mt_tracepoint_source;
+struct perf_event_attr;
 
 struct mt_planner {
 	const struct mt_record_options *options;
@@ -27,6 +29,7 @@ struct mt_planner {
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* that is being planned; NULL: a word of its own */
+	bool branches;			  /* an event with branch records is planned */
 	bool by_time;			  /* there is an event that -F means */
 	bool calls_seen;		  /* syscalls:* are at hand */
 	struct mt_error *no_calls; /* why system calls cannot be recorded as such; NULL: they can */
@@ -38,9 +41,39 @@ struct mt_planner {
 struct mt_event_word {
 	const char *text;
 	size_t length;
-	const struct mt_event_def *def; /* NULL: a tracepoint */
-	bool exclude_kernel, exclude_user;
+	const struct mt_event_def *def; /* NULL: not in the table */
+	bool counter;			/* counted, not traced */
 };
+
+/* What a counted word means. */
+struct mt_counter {
+	uint32_t type;
+	uint64_t config[3];
+	uint64_t period, frequency;    /* its own, 0: none */
+	bool user, kernel, hypervisor; /* counted there alone; none: everywhere */
+	unsigned int precise;
+	bool pinned;
+	bool by_time;	    /* sampled at a frequency by default */
+	size_t name_length; /* of the word, without its modifiers */
+};
+
+/* plan_counters.c: how long the first word of a list is: commas between slashes are part of it. */
+size_t mt_planner_word_length(const char *list);
+
+/* Whether the word is a counter's; def is its row in the table, or NULL. */
+bool mt_planner_is_counter(const char *text, size_t length, const struct mt_event_def *def);
+
+/* What it means, its modifiers too. */
+struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const char *text,
+					 size_t length, const struct mt_event_def *def,
+					 struct mt_counter *out);
+void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr);
+
+/* Branch records on top, as -b, -j and --call-graph lbr say, where it is a hardware event. */
+void mt_planner_ask_branches(struct mt_planner *planner, struct perf_event_attr *attr);
+
+/* Refuses a plan that was to have them and has no such event. */
+struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner);
 
 /* Plans one tracepoint: "subsystem:name", an id behind '=' where the user gave one. */
 struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,

@@ -6,6 +6,7 @@
 
 #define MT_SOFTWARE(...)
 #define MT_HARDWARE(...)
+#define MT_CACHE(...)
 #define MT_MARK(...)
 #define MT_GROUP(...)
 #define MT_SYSCALL(name, ...) {#name, SYS_##name},

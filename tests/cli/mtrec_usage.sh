@@ -28,9 +28,9 @@ usage 'process 0' '-p: there is no process 0' -e brk -p 0
 usage 'a bad ring size' "-m: '3X' is not a size like .*" -e brk -a -m 3X
 usage 'a bad level' "-z: '23' is not a number from 0 to 22" -e brk -a -z 23
 usage 'a bad count' "-c: '0' is not a number from 1 to .*" -e brk -a -c 0
-usage 'a bad frequency' "-F: 'max' is not a number from 1 to .*" -e cpu-clock -a -F max
+usage 'a bad frequency' "-F: 'most' is not a number from 1 to .*" -e cpu-clock -a -F most
 usage '-c with -F' '-c and -F exclude each other' -e cpu-clock -a -c 1 -F 1
-usage 'a bad call graph' "--call-graph: unknown method 'lbr'" -e brk -a --call-graph lbr
+usage 'a bad call graph' "--call-graph: unknown method 'bts'" -e brk -a --call-graph bts
 usage 'a bad dump size' "--call-graph: bad dump size '7'" -e brk -a --call-graph dwarf,7
 usage 'an unknown short option' "unknown option '-x'" -x
 usage 'an unknown long option' "unknown option '--frobnicate'" --frobnicate

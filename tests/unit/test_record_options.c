@@ -163,8 +163,8 @@ MT_TEST(the_kernel_wants_dumps_of_whole_words)
 
 MT_TEST(a_bad_call_graph_is_told_the_methods)
 {
-	MT_CHECK(refused("-e brk -a --call-graph lbr", "--call-graph: unknown method 'lbr'",
-			 "dwarf[,SIZE], fp and none"));
+	MT_CHECK(refused("-e brk -a --call-graph bts", "--call-graph: unknown method 'bts'",
+			 "dwarf[,SIZE], fp, lbr and none"));
 	MT_CHECK(refused("-e brk -a --call-graph dwarfs", "--call-graph: unknown method 'dwarfs'",
 			 "dwarf[,SIZE]"));
 	MT_CHECK(refused("-e brk -a --call-graph dwarf,", "--call-graph: bad dump size ''",

@@ -1,0 +1,272 @@
+/*
+ * record/plan_counters, pmu, branch_filter: words to attributes, as perf makes them of the same
+ * words.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/options.h"
+#include "record/perf_event.h"
+#include "record/plan.h"
+#include "record/pmu.h"
+#include "record/tracefs.h"
+#include "tests/unit/unit.h"
+
+static const struct mt_perf_features features = {
+	.identifier = true,
+	.kernel_frames = true,
+	.user_stack = true,
+	.dummy = true,
+	.max_rate = 50000,
+};
+
+static struct mt_error *find(void *context, const char *name, struct mt_tracepoint *out)
+{
+	(void)context;
+	(void)out;
+	return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
+}
+
+static char root[64];
+
+static void put(const char *path, const char *text)
+{
+	char whole[256];
+	FILE *f;
+
+	snprintf(whole, sizeof(whole), "%s/%s", root, path);
+	f = fopen(whole, "we");
+	if (!f)
+		return;
+	fputs(text, f);
+	fclose(f);
+}
+
+/* A machine with a CPU's PMU. */
+static void make_pmu(void)
+{
+	char path[128];
+
+	snprintf(root, sizeof(root), "/tmp/pmu-test-XXXXXX");
+	if (!mkdtemp(root))
+		return;
+	for (size_t i = 0; i < 3; i++) {
+		const char *const folders[] = {"cpu", "cpu/format", "cpu/events"};
+
+		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		mkdir(path, 0700);
+	}
+	put("cpu/type", "4\n");
+	put("cpu/format/event", "config:0-7\n");
+	put("cpu/format/umask", "config:8-15\n");
+	put("cpu/format/split", "config:0-3,32-35\n");
+	put("cpu/format/ldlat", "config1:0-15\n");
+	put("cpu/format/broken", "config:99\n");
+	put("cpu/events/mem", "event=0xcd,umask=0x1,ldlat=3\n");
+	put("cpu/events/loop", "loop\n");
+}
+
+static void remove_pmu(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	if (system(command))
+		root[0] = '\0';
+}
+
+static struct mt_error *plan_for(const char *line, struct mt_plan **out)
+{
+	char text[256], *argv[16];
+	int argc = 0;
+	struct mt_tracepoint_source source = {.find = find, .pmu_root = root};
+	struct mt_record_options options;
+	struct mt_error *err;
+
+	snprintf(text, sizeof(text), "mtrec %s -a", line);
+	for (char *word = strtok(text, " "); word && argc < 15; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	err = mt_record_options_parse(argc, argv, &options);
+	if (err)
+		return err;
+	err = mt_plan_create(&options, &features, &source, out);
+	mt_record_options_deinit(&options);
+	return err;
+}
+
+/* The attr of the first sampled event; all zero where the plan fails. */
+static struct perf_event_attr attr_of(const char *line)
+{
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = plan_for(line, &plan);
+	struct perf_event_attr attr = {0};
+
+	MT_CHECK_OK(err);
+	if (plan && plan->events.count > 1)
+		attr = plan->events.items[1].attr;
+	mt_plan_destroy(plan);
+	return attr;
+}
+
+static void refuses(const char *line, const char *text)
+{
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = plan_for(line, &plan);
+
+	MT_CHECK(err && (strstr(err->message, text) || (err->hint && strstr(err->hint, text))));
+	mt_error_destroy(err);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(hardware_and_cache_events_have_perfs_numbers)
+{
+	static const struct {
+		const char *line;
+		uint32_t type;
+		uint64_t config;
+	} events[] = {
+		{"-e cycles", 0, 0},
+		{"-e stalled-cycles-backend", 0, 8},
+		{"-e LLC-loads", 3, 0x2},
+		{"-e LLC-load-misses", 3, 0x10002},
+		{"-e L1-dcache-stores", 3, 0x100},
+		{"-e dTLB-load-misses", 3, 0x10003},
+		{"-e iTLB-load-misses", 3, 0x10004},
+		{"-e branch-load-misses", 3, 0x10005},
+		{"-e node-prefetch-misses", 3, 0x10206},
+		{"-e r1a8", 4, 0x1a8},
+		{"-e r1A8:u", 4, 0x1a8},
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct perf_event_attr attr = attr_of(events[i].line);
+
+		MT_CHECK_EQ(attr.type, events[i].type);
+		MT_CHECK_EQ(attr.config, events[i].config);
+		MT_CHECK(attr.sample_type & PERF_SAMPLE_PERIOD && attr.freq);
+	}
+}
+
+MT_TEST(modifiers_say_where_it_counts_and_how_precisely)
+{
+	struct perf_event_attr attr = attr_of("-e cycles:u");
+
+	MT_CHECK(!attr.exclude_user && attr.exclude_kernel && attr.exclude_hv);
+	attr = attr_of("-e cycles:k");
+	MT_CHECK(attr.exclude_user && !attr.exclude_kernel && attr.exclude_hv);
+	attr = attr_of("-e cycles:uh");
+	MT_CHECK(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
+	attr = attr_of("-e cycles:ukppD");
+	MT_CHECK(!attr.exclude_user && !attr.exclude_kernel && attr.precise_ip == 2 && attr.pinned);
+	attr = attr_of("-e cycles:P");
+	MT_CHECK(attr.precise_ip == 3 && !attr.exclude_user && !attr.exclude_kernel);
+	refuses("-e cycles:x", "bad modifier");
+	refuses("-e cycles:", "bad modifier");
+	refuses("-e cycles:pppp", "bad modifier");
+}
+
+MT_TEST(a_pmus_terms_go_where_its_formats_say)
+{
+	struct perf_event_attr attr;
+
+	make_pmu();
+	attr = attr_of("-e cpu/event=0xc4,umask=0x20/,page-faults");
+	MT_CHECK_EQ(attr.type, 4);
+	MT_CHECK_EQ(attr.config, 0x20c4);
+	attr = attr_of("-e cpu/mem/u");
+	MT_CHECK_EQ(attr.config, 0x1cd);
+	MT_CHECK_EQ(attr.config1, 3);
+	MT_CHECK(attr.exclude_kernel);
+	attr = attr_of("-e cpu/mem,ldlat=30/:pp");
+	MT_CHECK(attr.config1 == 30 && attr.precise_ip == 2);
+	attr = attr_of("-e cpu/split=0xa5,period=1234/");
+	MT_CHECK_EQ(attr.config, 0xa00000005);
+	MT_CHECK(attr.sample_period == 1234 && !attr.freq);
+	attr = attr_of("-e cpu/config=0xffff,freq=77/");
+	MT_CHECK(attr.config == 0xffff && attr.sample_freq == 77 && attr.freq);
+	remove_pmu();
+}
+
+MT_TEST(bad_terms_are_told)
+{
+	make_pmu();
+	refuses("-e nosuch/event=1/", "no such PMU");
+	refuses("-e nosuch/event=1/", "it has cpu");
+	refuses("-e cpu/evnt=1/", "no term 'evnt'");
+	refuses("-e cpu/evnt=1/", "event");
+	refuses("-e cpu/event=0x100/", "does not fit");
+	refuses("-e cpu/event=1x/", "no number");
+	refuses("-e cpu/event=-1/", "no number");
+	refuses("-e cpu/broken=1/", "does not fit");
+	refuses("-e cpu/loop/", "no term");
+	refuses("-e ../cpu/event=1/", "bad event");
+	refuses("-e cpu/../type/", "bad term");
+	refuses("-e cpu/event=1", "bad event");
+	refuses("-e /event=1/", "bad event");
+	remove_pmu();
+}
+
+/* perf's own attr tests: test-record-branch-*. */
+MT_TEST(branch_filters_are_perfs)
+{
+	static const struct {
+		const char *line;
+		uint64_t type;
+	} filters[] = {
+		{"-e cycles -b", 8},
+		{"-e cycles -j any", 8},
+		{"-e cycles -j any_call", 16},
+		{"-e cycles -j any_ret", 32},
+		{"-e cycles -j ind_call", 64},
+		{"-e cycles -j hv", 8},
+		{"-e cycles -j k", 8},
+		{"-e cycles -j u", 8},
+		{"-e cycles -j stack,u", 2049},
+		{"-e cycles -j any,u", 9},
+		{"-e cycles --call-graph lbr", 1 | 1 << 11 | 1 << 14 | 1 << 15},
+	};
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+		struct perf_event_attr attr = attr_of(filters[i].line);
+
+		MT_CHECK_EQ(attr.branch_sample_type, filters[i].type);
+		MT_CHECK(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
+	}
+}
+
+MT_TEST(branches_beside_a_dump_and_instead_of_one)
+{
+	struct perf_event_attr attr = attr_of("-e cycles -b");
+
+	MT_CHECK(attr.sample_stack_user && attr.sample_type & PERF_SAMPLE_STACK_USER);
+	attr = attr_of("-e cycles --call-graph lbr");
+	MT_CHECK(!attr.sample_stack_user && attr.exclude_callchain_user);
+	attr = attr_of("-e page-faults,cycles -b");
+	MT_CHECK(!attr.branch_sample_type);
+}
+
+MT_TEST(branches_want_a_hardware_event)
+{
+	refuses("-e page-faults -b", "hardware events alone");
+	refuses("-e cpu-clock --call-graph lbr", "-e cycles -b");
+	refuses("-e cycles -j any,foo", "no such branches: 'foo'");
+	refuses("-e cycles -j any,foo", "ind_call");
+	refuses("-e cycles -b --call-graph lbr", "for itself");
+}
+
+/* perf's test-record-count and -freq. */
+MT_TEST(rates)
+{
+	struct perf_event_attr attr = attr_of("-e cycles -c 123");
+
+	MT_CHECK(attr.sample_period == 123 && !attr.freq);
+	attr = attr_of("-e cycles -F 100");
+	MT_CHECK(attr.sample_freq == 100 && attr.freq);
+	attr = attr_of("-e cycles -F max");
+	MT_CHECK(attr.sample_freq == 50000 && attr.freq);
+	refuses("-e page-faults -F max", "none of these events is sampled by time");
+}
+
+MT_TEST_MAIN
