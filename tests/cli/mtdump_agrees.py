@@ -20,7 +20,7 @@ import tempfile
 
 TOP = os.environ.get("MT_TOP") or os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.environ.get("MT_BUILD") or os.path.join(TOP, "build")
-SCRIPT_HEAD = re.compile(r"^(?:\S.*?)? +(\d+) (?:\[\d+\] )? *(\d+)\.(\d{6}): +\d+ (.*): $")
+SCRIPT_HEAD = re.compile(r"^(?:\S.*?)? +(\d+) (?:\[\d+\] )? *(\d+)\.(\d{6}): +\d+ (.*?): ")
 DAMAGE = {
     "missing_chunks": r"([\d,]+) chunks? missing",
     "damaged_chunks": r"([\d,]+) (?:damaged chunks? left out|chunks? left out that only a later)",

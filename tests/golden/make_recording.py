@@ -587,9 +587,15 @@ def memory_calls():
     return ended(writer, 20)
 
 
+def carried(kind, path, content, build_id=b"", kept=0):
+    """A FILE record of one part."""
+    fields = struct.pack("<7I4Qi", kind, 0, kept, 0, 1, 8, 1, 4242, 0, 0, len(content), 100)
+    return record(13, fields + string(path) + string(build_id) + string(content))
+
+
 @recording({FAULTS: 1})
 def a_carried_file():
-    writer = state(begun()).chunk(FILE, b"reserved; its payload is not told")
+    writer = state(begun()).chunk(FILE, carried(4, b"/tmp/perf-100.map", b"400000 1000 jitted\n"))
     return ended(writer.chunk(DATA, faults(1000)), 1)
 
 
