@@ -1,6 +1,7 @@
 /*
- * Which of several symbols at one address names it. perf's order, so that names agree: one with a
- * size, one with a type, not weak, global, fewer leading underscores, the longer name, the first.
+ * Which of several symbols at one address names it: one with a size, one with a type, global, weak,
+ * local, fewer leading underscores, the longer name, the first. That is perf's order, so that names
+ * agree, but for weak before local: what a program exports is its name in the stripped file, too.
  */
 #ifndef MT_SYMBOLS_SYMBOL_CHOICE_H
 #define MT_SYMBOLS_SYMBOL_CHOICE_H
@@ -17,8 +18,9 @@
 /* The part of the order that needs no name: the higher, the better. */
 static inline unsigned int mt_symbol_rank(bool sized, uint8_t type, uint8_t binding)
 {
-	return (sized ? MT_SYMBOL_SIZED : 0) | (type != STT_NOTYPE ? MT_SYMBOL_TYPED : 0) |
-	       (unsigned int)(binding != STB_WEAK) << 1 | (unsigned int)(binding == STB_GLOBAL);
+	unsigned int reach = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
+
+	return (sized ? MT_SYMBOL_SIZED : 0) | (type != STT_NOTYPE ? MT_SYMBOL_TYPED : 0) | reach;
 }
 
 /* Among equal ranks: whether `later`, demangled, is the better name than `first`. */

@@ -25,7 +25,7 @@ void mt_symtab_destroy(struct mt_symtab *symtab);
 /*
  * The function that covers a link-time address: a number below mt_symtab_count(), or
  * MT_SYMTAB_NONE; and its start. Of nested symbols the innermost; of several at one start the one
- * that perf prefers. Not for two threads at once.
+ * that symbol_choice.h prefers. Not for two threads at once.
  */
 uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *start);
 
