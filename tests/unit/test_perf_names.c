@@ -1,7 +1,8 @@
 /*
  * Our names against those of perf itself: a perf.data made here, with a mapping and samples at
  * chosen addresses, read by `perf script`. PLT stubs are left out, where perf counts instead of
- * reading them (and is wrong where the linker put IFUNCs in between). Skipped without perf.
+ * reading them (and is wrong where the linker put IFUNCs in between); a weak name that we prefer to
+ * a local one is no difference. Skipped without perf.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -144,6 +145,31 @@ static void as_ours(char *name)
 		memmove(at, offset, strlen(offset) + 1);
 }
 
+/* The binding of the symbol of that name (of its first length bytes); STB_LOCAL without one. */
+static uint8_t binding_of(struct mt_elf *elf, const char *name, size_t length)
+{
+	struct mt_elf_symbol symbol;
+	size_t count = mt_elf_symbol_count(elf, false);
+
+	for (size_t i = 0; i < count; i++) {
+		if (mt_elf_symbol(elf, false, i, &symbol) && symbol.binding != STB_LOCAL &&
+		    symbol.section != SHN_UNDEF && !strncmp(symbol.name, name, length) &&
+		    (!symbol.name[length] || symbol.name[length] == '@'))
+			return symbol.binding;
+	}
+	return STB_LOCAL;
+}
+
+/* Where a weak and a local name begin at one place, perf takes the local one. */
+static bool weak_not_local(struct mt_elf *elf, const char *perf, const char *ours)
+{
+	const char *offset = strrchr(perf, '+'), *own = strrchr(ours, '+');
+
+	return offset && own && !strcmp(offset, own) &&
+	       binding_of(elf, perf, (size_t)(offset - perf)) == STB_LOCAL &&
+	       binding_of(elf, ours, (size_t)(own - ours)) == STB_WEAK;
+}
+
 static void compare(FILE *perf, struct mt_symbolizer *symbolizer, struct mt_image *image,
 		    const struct question *q)
 {
@@ -160,7 +186,8 @@ static void compare(FILE *perf, struct mt_symbolizer *symbolizer, struct mt_imag
 		as_ours(name);
 		snprintf(ours, sizeof(ours), symbol->resolved ? "%s+0x%llx" : "[unknown]",
 			 symbol->name, (unsigned long long)symbol->offset);
-		if (strcmp(name, ours) != 0 && differ++ < 5)
+		if (strcmp(name, ours) != 0 &&
+		    !weak_not_local(mt_image_symbols_elf(image), name, ours) && differ++ < 5)
 			printf("# %s at %#llx: perf %s, here %s\n", q->path,
 			       (unsigned long long)offset_of_sample(q, i), name, ours);
 	}
