@@ -61,8 +61,11 @@ static struct mt_error *set_cpus(struct mt_report_options *o, const char *name, 
 
 static struct mt_error *set_time(struct mt_report_options *o, const char *name, const char *value)
 {
+	struct mt_error *err = mt_timespan_parse(value, &o->selection.time);
+
 	(void)name;
-	return mt_timespan_parse(value, &o->selection.time);
+	o->wishes.time = o->selection.time;
+	return err;
 }
 
 struct mt_error *mt_option_add_file(struct mt_report_options *o, const char *name,

@@ -87,7 +87,7 @@ static struct mt_by_list timeline_keys(const struct mt_analysis *analysis)
 static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes)
 {
-	bool shows = output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK);
+	bool shows = analysis->shows_stacks || (output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK));
 	struct mt_by_list by = wishes->by.count	  ? wishes->by
 			       : wishes->timeline ? timeline_keys(analysis)
 						  : analysis->default_by;
@@ -112,6 +112,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.interval = wishes->interval,
 		.weight = wishes->weight,
 		.at = wishes->at,
+		.time = wishes->time,
 		.older_than = wishes->older_than,
 		.all = wishes->all,
 		.top = wishes->top,

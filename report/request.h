@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "report/by.h"
+#include "report/timespan.h"
 
 struct mt_analysis;
 struct mt_error;
@@ -31,15 +32,16 @@ struct mt_at {
 
 /* As the command line has it. */
 struct mt_wishes {
-	struct mt_by_list by; /* --by; empty: the analysis's own */
-	bool stacks;	      /* --stacks */
-	bool timeline;	      /* --timeline */
-	double interval;      /* of it in seconds; 0: the recording's length decides */
-	const char *weight;   /* --weight, or NULL */
-	struct mt_at at;      /* --at */
-	double older_than;    /* --older-than, in seconds */
-	bool all;	      /* --all */
-	size_t top;	      /* --top: so many rows; 0: all */
+	struct mt_by_list by;	 /* --by; empty: the analysis's own */
+	bool stacks;		 /* --stacks */
+	bool timeline;		 /* --timeline */
+	double interval;	 /* of it in seconds; 0: the recording's length decides */
+	const char *weight;	 /* --weight, or NULL */
+	struct mt_at at;	 /* --at */
+	struct mt_timespan time; /* --time */
+	double older_than;	 /* --older-than, in seconds */
+	bool all;		 /* --all */
+	size_t top;		 /* --top: so many rows; 0: all */
 };
 
 struct mt_analysis_request {
@@ -50,6 +52,7 @@ struct mt_analysis_request {
 	const char *weight;   /* the figure that orders rows; NULL: the table's own */
 	bool unwind;	      /* the session has to give stacks */
 	struct mt_at at;      /* as wished, and so below */
+	struct mt_timespan time;
 	double older_than;
 	bool all;
 	size_t top;

@@ -71,5 +71,5 @@ struct mt_snippet mt_cell_figure(double value)
 
 bool mt_value_is_exact(const struct mt_value *value)
 {
-	return value->low == value->value && value->high == value->value;
+	return isnan(value->value) || (value->low == value->value && value->high == value->value);
 }

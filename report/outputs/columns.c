@@ -4,6 +4,7 @@
  * while it is read, with columns that widen as it goes.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,9 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 /* A figure, and, where it is not exact, what it is between. */
 static const char *figure_text(const struct mt_value *value, char *room, size_t size)
 {
-	if (mt_value_is_exact(value))
+	if (!isfinite(value->value))
+		snprintf(room, size, "-");
+	else if (mt_value_is_exact(value))
 		snprintf(room, size, "%s", mt_text_count(value->value).text);
 	else
 		snprintf(room, size, "%s (%s..%s)", mt_text_count(value->value).text,

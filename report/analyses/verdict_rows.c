@@ -1,0 +1,165 @@
+/*
+ * --verdict: what the memory of each path looks like over time, with the slope, how sure that is,
+ * and what it rests on.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/analyses/analyses.h"
+#include "report/groups.h"
+#include "report/ledger/ledger.h"
+#include "report/session.h"
+#include "report/stacks.h"
+#include "report/verdicts/verdicts.h"
+
+MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
+
+enum key {
+	KEY_PID,
+	KEY_PROCESS,
+	KEY_VERDICT,
+	KEY_GROUNDS,
+	KEY_STACK,
+	KEYS
+};
+
+enum value {
+	VALUE_BYTES,
+	VALUE_PER_HOUR,
+	VALUE_CONFIDENCE,
+	VALUES
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_PID] = {"pid", MT_KEY_NUMBER},	    [KEY_PROCESS] = {"process", MT_KEY_STRING},
+	[KEY_VERDICT] = {"verdict", MT_KEY_STRING}, [KEY_GROUNDS] = {"rests-on", MT_KEY_STRING},
+	[KEY_STACK] = {"stack", MT_KEY_STACK},
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	[VALUE_BYTES] = {"bytes", "B"},
+	[VALUE_PER_HOUR] = {"per-hour", "B/h"},
+	[VALUE_CONFIDENCE] = {"confidence", "%"},
+};
+
+static bool add_change(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	return mt_verdicts_change(context, ledger, told);
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
+{
+	(void)ledger;
+	(void)regions;
+	return mt_verdicts_stood(context, space, time);
+}
+
+/* Nobody needs a part of a byte; NAN stays. */
+static double whole(double value)
+{
+	return fabs(value) < 1e15 ? (double)(int64_t)(value + (value < 0 ? -0.5 : 0.5)) : value;
+}
+
+static struct mt_value per_hour(const struct mt_verdict *verdict)
+{
+	return (struct mt_value){whole(verdict->per_hour), whole(verdict->low),
+				 whole(verdict->high)};
+}
+
+static bool intern(struct mt_session *session, const char *text, uint64_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+static bool add_row(struct mt_session *session, struct mt_groups *groups,
+		    const struct mt_verdict_row *row)
+{
+	const struct mt_verdict *verdict = &row->verdict;
+	uint64_t keys[KEYS] = {
+		[KEY_PID] = row->pid < 0 ? UINT64_MAX : (uint64_t)row->pid,
+		[KEY_PROCESS] = row->process,
+		[KEY_STACK] = row->stack,
+	};
+	const struct mt_value values[VALUES] = {
+		[VALUE_BYTES] = mt_value_exact(verdict->bytes),
+		[VALUE_PER_HOUR] = per_hour(verdict),
+		[VALUE_CONFIDENCE] = mt_value_exact(whole(100 * verdict->confidence)),
+	};
+	char grounds[300];
+
+	mt_verdict_grounds(verdict, grounds, sizeof(grounds));
+	return intern(session, mt_verdict_name(verdict->kind), &keys[KEY_VERDICT]) &&
+	       intern(session, grounds, &keys[KEY_GROUNDS]) && mt_groups_add(groups, keys, values);
+}
+
+static struct mt_error *make_table(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   const struct mt_verdicts *verdicts, struct mt_table **out)
+{
+	const struct mt_table shape = {
+		.name = mt_analysis_verdict.name,
+		.keys = key_columns,
+		.key_count = KEYS - !request->stacks,
+		.values = value_columns,
+		.value_count = VALUES,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	size_t count, weight;
+	const struct mt_verdict_row *rows = mt_verdicts_rows(verdicts, &count);
+	struct mt_error *err;
+
+	if (!groups)
+		return mt_error_nomem();
+	for (size_t i = 0; i < count; i++) {
+		if (!add_row(session, groups, &rows[i]))
+			return mt_error_nomem();
+	}
+	err = mt_table_weight(mt_groups_table(groups), request->weight, &weight);
+	if (err)
+		return err;
+	if (!mt_groups_sort(groups, weight))
+		return mt_error_nomem();
+	if (request->top)
+		mt_groups_limit(groups, request->top);
+	*out = mt_groups_table(MT_TAKE(groups));
+	return NULL;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_verdicts_destroy_p) struct mt_verdicts *verdicts = NULL;
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct mt_ledger_options options = {.change = add_change, .stood = add_space};
+	struct mt_error *err =
+		mt_verdicts_create(session, request->stacks, &request->time, &verdicts);
+
+	options.context = verdicts;
+	err = err ? err : mt_ledger_run(session, &options, &ledger);
+	err = err ? err : mt_verdicts_judge(verdicts);
+	return err ? err : make_table(session, request, verdicts, out);
+}
+
+const struct mt_analysis mt_analysis_verdict = {
+	.name = "verdict",
+	.help = "what the memory of each path looks like over time: a leak, a plateau, a sawtooth",
+	.groups = true,
+	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_STACK),
+	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
+	.shows_stacks = true,
+	.record = "vm",
+	.output = "table",
+	.run = run,
+};

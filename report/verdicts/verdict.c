@@ -1,0 +1,325 @@
+/*
+ * Slopes are medians over pairs of moments far from each other (Theil and Sen), so that single
+ * steps do not decide; survival tells what stays from what is merely replaced.
+ */
+#include "report/verdicts/verdict.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/text.h"
+#include "report/verdicts/history.h"
+
+/*
+ * The least that says anything. A program's first seconds, when it loads and fills what it needs,
+ * look like a leak whatever their number of reservations: hence a time beside the numbers.
+ */
+enum {
+	LEAST_SECONDS = 10,
+	LEAST_RESERVATIONS = 12,
+	LEAST_SLICES = 6, /* with a reservation */
+	LEAST_FALLS = 3,
+	POINTS = 32, /* that slopes are taken between */
+	PAIRS = POINTS * POINTS / 2,
+};
+
+#define ONE_OFF_PART 0.05 /* of the time, in which all is reserved */
+#define LEAST_THIRD 0.1	  /* of what stays, reserved in each third of the time */
+#define SLOWER 0.85	  /* a third that keeps less of the one before it */
+#define LATE_GROWTH 0.1	  /* of the peak: no more in the last third is none */
+#define LATE_SLOWING 0.2  /* the same where growth slows down */
+#define UNTOUCHED_PART 0.5
+
+/* A history slice by slice, from the first reservation to the end. */
+struct dense {
+	size_t count;
+	double held[MT_HISTORY_SLICES];	  /* at each slice's end */
+	double kept[MT_HISTORY_SLICES];	  /* of what was reserved up to there, bytes that stay */
+	double seconds;			  /* of a slice */
+	double stays[MT_VERDICT_AGES];	  /* bytes reserved in each third that stay */
+	double reserved[MT_VERDICT_AGES]; /* bytes reserved in each third */
+};
+
+static void add_dense(struct dense *dense, size_t at, const struct mt_history_slice *slice)
+{
+	size_t third = at * MT_VERDICT_AGES / dense->count;
+
+	dense->held[at] += slice->change;
+	dense->kept[at] += slice->reserved - slice->gone;
+	dense->stays[third] += slice->reserved - slice->gone;
+	dense->reserved[third] += slice->reserved;
+}
+
+static void spread(const struct mt_history *history, const struct mt_history_scale *scale,
+		   uint64_t end, struct dense *out)
+{
+	uint32_t from = mt_history_scale_slice(scale, history->first);
+	uint32_t to = mt_history_scale_slice(scale, end);
+
+	*out = (struct dense){.count = to > from ? to - from + 1 : 1,
+			      .seconds = mt_history_scale_seconds(scale)};
+	for (size_t i = 0; i < history->slices.count; i++) {
+		const struct mt_history_slice *slice = &history->slices.items[i];
+		size_t at = slice->at > from ? slice->at - from : 0;
+
+		add_dense(out, at < out->count ? at : out->count - 1, slice);
+	}
+	for (size_t i = 1; i < out->count; i++) {
+		out->held[i] += out->held[i - 1];
+		out->kept[i] += out->kept[i - 1];
+	}
+}
+
+/* ---- Slopes ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct slope {
+	double median, low, high; /* bytes a second; low and high leave out 5 % on each side */
+	double agreement;	  /* share of pairs within half of the median */
+};
+
+/* Between moments that are a quarter of the time apart, or more. */
+static struct slope find_slope(const double *line, size_t count, double seconds)
+{
+	size_t points = count < POINTS ? count : POINTS, pairs = 0;
+	double slopes[PAIRS];
+	struct slope out = {0};
+
+	for (size_t i = 0; i < points; i++) {
+		for (size_t k = i + 1; k < points; k++) {
+			size_t a = i * (count - 1) / (points - 1),
+			       b = k * (count - 1) / (points - 1);
+
+			if (4 * (b - a) >= count - 1)
+				slopes[pairs++] = (line[b] - line[a]) / ((double)(b - a) * seconds);
+		}
+	}
+	if (!pairs)
+		return out;
+	qsort(slopes, pairs, sizeof(*slopes), compare_numbers);
+	out = (struct slope){slopes[pairs / 2], slopes[pairs / 20], slopes[pairs - 1 - pairs / 20],
+			     0};
+	for (size_t i = 0; i < pairs; i++)
+		out.agreement += fabs(slopes[i] - out.median) <= fabs(out.median) / 2;
+	out.agreement /= (double)pairs;
+	return out;
+}
+
+/* ---- What it looks like ---- */
+
+static void give_slope(struct mt_verdict *out, const struct slope *slope)
+{
+	out->per_hour = slope->median * 3600;
+	out->low = slope->low * 3600;
+	out->high = slope->high * 3600;
+}
+
+/* More of it makes anything surer: time against the first seconds, slices against chance. */
+static double evidence(const struct mt_verdict *verdict)
+{
+	double slices = (double)verdict->slices;
+
+	return verdict->seconds / (verdict->seconds + 5) * slices / (slices + 6);
+}
+
+static const char *too_little(const struct mt_verdict *verdict)
+{
+	if (verdict->reservations < LEAST_RESERVATIONS)
+		return "record at least 12 reservations";
+	return verdict->slices < LEAST_SLICES ? "reservations in fewer than 6 slices of time"
+					      : NULL;
+}
+
+static bool looks_one_off(const struct mt_history *history, struct mt_verdict *out)
+{
+	double burst = (double)(history->last - history->first) / 1e9;
+
+	if (burst > ONE_OFF_PART * out->seconds)
+		return false;
+	out->kind = MT_VERDICT_ONE_OFF;
+	out->confidence = (1 - burst / out->seconds) * out->seconds / (out->seconds + 5);
+	out->per_hour = out->low = out->high = 0;
+	return true;
+}
+
+/* What stays was reserved all the time, not early, not late, and not ever more slowly. */
+static bool stays_evenly(const struct dense *dense)
+{
+	const double *stays = dense->stays;
+	double all = stays[0] + stays[1] + stays[2];
+
+	for (int i = 0; i < MT_VERDICT_AGES; i++) {
+		if (stays[i] < LEAST_THIRD * all || all <= 0)
+			return false;
+	}
+	return !(stays[1] < SLOWER * stays[0] && stays[2] < SLOWER * stays[1]);
+}
+
+static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
+{
+	struct slope held = find_slope(dense->held, dense->count, dense->seconds);
+	struct slope kept = find_slope(dense->kept, dense->count, dense->seconds);
+
+	/* Teeth hide what grows below them; elsewhere what is held grows by what stays. */
+	if (out->falls >= LEAST_FALLS)
+		held = kept;
+	if (!stays_evenly(dense) || kept.median <= 0 || held.median < kept.median / 2)
+		return false;
+	out->kind = MT_VERDICT_LEAK;
+	out->confidence = held.agreement * evidence(out);
+	give_slope(out, &held);
+	return true;
+}
+
+static bool looks_sawtooth(const struct dense *dense, struct mt_verdict *out)
+{
+	struct slope slope = find_slope(dense->held, dense->count, dense->seconds);
+
+	if (out->falls < LEAST_FALLS)
+		return false;
+	out->kind = MT_VERDICT_SAWTOOTH;
+	out->confidence = (1 - 1 / (1 + (double)out->falls)) * evidence(out);
+	give_slope(out, &slope);
+	return true;
+}
+
+static bool looks_plateau(const struct dense *dense, double peak, struct mt_verdict *out)
+{
+	size_t from = dense->count * 2 / 3, last = dense->count - 1;
+	struct slope slope = find_slope(dense->held + from, dense->count - from, dense->seconds);
+	double late = fabs(dense->held[last] - dense->held[from]);
+	bool slows = dense->stays[2] < 0.6 * dense->stays[1];
+
+	if (out->bytes < peak / 2 || late > (slows ? LATE_SLOWING : LATE_GROWTH) * peak)
+		return false;
+	out->kind = MT_VERDICT_PLATEAU;
+	out->confidence = (1 - late / (2 * LATE_SLOWING * peak)) * evidence(out);
+	give_slope(out, &slope);
+	return true;
+}
+
+static void classify(const struct mt_history *history, const struct dense *dense,
+		     struct mt_verdict *out)
+{
+	if (out->seconds < LEAST_SECONDS) {
+		out->why = "record at least 10 s after the first reservation";
+		return;
+	}
+	if (looks_one_off(history, out))
+		return;
+	out->why = too_little(out);
+	if (out->why || looks_leak(dense, out) || looks_sawtooth(dense, out) ||
+	    looks_plateau(dense, history->peak, out))
+		return;
+	out->why = out->bytes < history->peak / 2 ? "it fell, too few times to see a pattern"
+		   : dense->stays[2] < dense->stays[1]
+			   ? "growth slows down, and has not stopped: record longer"
+			   : "growth is not steady: record longer";
+}
+
+void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale *scale,
+		      uint64_t end, struct mt_verdict *out)
+{
+	struct dense dense;
+
+	mt_history_settle(history, scale);
+	spread(history, scale, end, &dense);
+	*out = (struct mt_verdict){
+		.bytes = history->held,
+		.per_hour = NAN,
+		.low = NAN,
+		.high = NAN,
+		.seconds = end > history->first ? (double)(end - history->first) / 1e9 : 0,
+		.reservations = history->count,
+		.falls = history->falls,
+		.untouched = NAN,
+	};
+	for (size_t i = 0; i < history->slices.count; i++)
+		out->slices += history->slices.items[i].count != 0;
+	for (int i = 0; i < MT_VERDICT_AGES; i++)
+		out->survival[i] = dense.reserved[i] > 0 ? dense.stays[i] / dense.reserved[i] : NAN;
+	classify(history, &dense, out);
+}
+
+void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
+{
+	if (verdict->bytes <= 0)
+		return;
+	verdict->untouched = held < verdict->bytes ? 1 - held / verdict->bytes : 0;
+	if ((verdict->kind != MT_VERDICT_PLATEAU && verdict->kind != MT_VERDICT_ONE_OFF) ||
+	    verdict->untouched < UNTOUCHED_PART)
+		return;
+	verdict->kind = MT_VERDICT_RETENTION;
+	verdict->confidence *= verdict->untouched;
+}
+
+/* ---- Words ---- */
+
+const char *mt_verdict_name(enum mt_verdict_kind kind)
+{
+	static const char *const names[] = {
+		[MT_VERDICT_TOO_LITTLE] = "too little data",
+		[MT_VERDICT_ONE_OFF] = "one-off",
+		[MT_VERDICT_PLATEAU] = "plateau",
+		[MT_VERDICT_SAWTOOTH] = "sawtooth",
+		[MT_VERDICT_LEAK] = "steady leak",
+		[MT_VERDICT_RETENTION] = "arena retention",
+	};
+
+	return names[kind];
+}
+
+static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
+{
+	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "youngest"};
+	int used = 0;
+
+	for (int i = 0; i < MT_VERDICT_AGES; i++) {
+		if (!isnan(verdict->survival[i]) && (size_t)used < size)
+			used += snprintf(out + used, size - (size_t)used, "%s %s %.0f %%",
+					 used ? "," : ", still there of the", ages[i],
+					 100 * verdict->survival[i]);
+	}
+	return (size_t)used < size ? (size_t)used : size;
+}
+
+static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size)
+{
+	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF;
+	int used = 0;
+
+	if (!isnan(verdict->untouched))
+		used = snprintf(out, size, "; %.0f %% of it untouched since reserved or given back",
+				100 * verdict->untouched);
+	else if (stands && verdict->bytes > 0)
+		used = snprintf(out, size, "; retention not known (-e page-faults)");
+	return (size_t)used < size ? (size_t)used : size;
+}
+
+void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size)
+{
+	size_t used = (size_t)snprintf(out, size, "%s, %s reservation%s",
+				       mt_text_duration(verdict->seconds).text,
+				       mt_text_count((double)verdict->reservations).text,
+				       verdict->reservations == 1 ? "" : "s");
+
+	if (verdict->why && used < size) {
+		snprintf(out + used, size - used, "; %s", verdict->why);
+		return;
+	}
+	if (used < size)
+		used += say_survival(verdict, out + used, size - used);
+	if (verdict->falls >= LEAST_FALLS && used < size)
+		used += (size_t)snprintf(out + used, size - used, "; fell %u times",
+					 (unsigned int)verdict->falls);
+	if (used < size)
+		say_pages(verdict, out + used, size - used);
+}

@@ -1,0 +1,314 @@
+/*
+ * Histories by process and stack while the ledger runs; stacks become paths, and paths are judged,
+ * behind it.
+ */
+#include "report/verdicts/verdicts.h"
+
+#include <stdlib.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/facts.h"
+#include "report/frames.h"
+#include "report/ledger/ledger.h"
+#include "report/sequences.h"
+#include "report/session.h"
+#include "report/stacks.h"
+#include "report/timespan.h"
+#include "report/verdicts/history.h"
+
+MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
+
+/* A stack, or later a path, of a space. */
+struct place {
+	uint32_t space; /* index */
+	uint32_t stack; /* id of the stack or path */
+};
+
+struct entry {
+	struct mt_history history;
+	struct place place;
+	uint32_t stack; /* of a path: one of its stacks */
+};
+
+struct space {
+	uint64_t end;
+	uint32_t recording, process;
+	int32_t pid;
+	const struct mt_ledger_space *from;
+};
+
+struct scale {
+	struct mt_history_scale history;
+	uint64_t to; /* the end of the time asked for */
+};
+
+struct mt_verdicts {
+	struct mt_session *session;
+	bool stacks;
+	const struct mt_timespan *time;
+	struct mt_sequences *places; /* of the entries */
+	MT_ARRAY(struct entry) entries;
+	MT_ARRAY(struct space) spaces;
+	MT_ARRAY(struct scale) scales; /* by recording */
+	MT_ARRAY(struct mt_verdict_row) rows;
+	uint32_t last_space;
+};
+
+struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
+				    const struct mt_timespan *time, struct mt_verdicts **out)
+{
+	MT_CLEANUP(mt_verdicts_destroy_p)
+	struct mt_verdicts *verdicts = calloc(1, sizeof(*verdicts));
+
+	if (!verdicts)
+		return mt_error_nomem();
+	verdicts->session = session;
+	verdicts->stacks = stacks;
+	verdicts->time = time;
+	verdicts->places = mt_sequences_create();
+	if (!verdicts->places)
+		return mt_error_nomem();
+	*out = MT_TAKE(verdicts);
+	return NULL;
+}
+
+void mt_verdicts_destroy(struct mt_verdicts *verdicts)
+{
+	if (!verdicts)
+		return;
+	for (size_t i = 0; i < verdicts->entries.count; i++)
+		mt_history_deinit(&verdicts->entries.items[i].history);
+	mt_array_deinit(&verdicts->entries);
+	mt_array_deinit(&verdicts->spaces);
+	mt_array_deinit(&verdicts->scales);
+	mt_array_deinit(&verdicts->rows);
+	mt_sequences_destroy(verdicts->places);
+	free(verdicts);
+}
+
+/* ---- While the ledger runs ---- */
+
+/* The index of a space; UINT32_MAX out of memory. The one of the last change is likely. */
+static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_space *from)
+{
+	struct space *space;
+
+	if (verdicts->last_space < verdicts->spaces.count &&
+	    verdicts->spaces.items[verdicts->last_space].from == from)
+		return verdicts->last_space;
+	for (size_t i = verdicts->spaces.count; i-- > 0;) {
+		if (verdicts->spaces.items[i].from == from)
+			return verdicts->last_space = (uint32_t)i;
+	}
+	space = mt_array_push(&verdicts->spaces);
+	if (!space)
+		return UINT32_MAX;
+	*space = (struct space){0, from->recording, from->comm, from->pid, from};
+	return verdicts->last_space = (uint32_t)(verdicts->spaces.count - 1);
+}
+
+static struct entry *entry_at(struct mt_verdicts *verdicts, struct mt_sequences *places,
+			      const struct place *place)
+{
+	uint32_t at = mt_sequences_intern(places, place, sizeof(*place));
+	struct entry *entry;
+
+	if (at == MT_SEQUENCE_NONE)
+		return NULL;
+	if (at < verdicts->entries.count)
+		return &verdicts->entries.items[at];
+	entry = mt_array_push(&verdicts->entries);
+	if (entry)
+		entry->place = *place;
+	return entry;
+}
+
+static struct scale *scale_of(struct mt_verdicts *verdicts, uint32_t recording)
+{
+	const struct mt_facts *facts = mt_session_facts(verdicts->session);
+
+	while (verdicts->scales.count <= recording) {
+		const struct mt_facts_recording *r =
+			&facts->recordings.items[verdicts->scales.count];
+		struct scale *scale = mt_array_push(&verdicts->scales);
+		uint64_t from;
+
+		if (!scale)
+			return NULL;
+		mt_timespan_apply(verdicts->time, r->start, r->end, &from, &scale->to);
+	}
+	return &verdicts->scales.items[recording];
+}
+
+/* What programs reserve; a file's pages are the file's. */
+static bool counts(const struct mt_nature *nature)
+{
+	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
+	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
+	       nature->kind == MT_REGION_THREAD_STACK;
+}
+
+bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			const struct mt_ledger_change *told)
+{
+	const struct mt_change *change = told->change;
+	const struct mt_origin *owner =
+		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : told->origin;
+	struct place place = {.stack = owner->stack};
+	double bytes = (double)(change->end - change->start);
+	struct scale *scale;
+	struct entry *entry;
+
+	if (!change->sign || owner->kind != MT_ORIGIN_CALL || !owner->selected ||
+	    !counts(told->nature))
+		return true;
+	if (!verdicts->stacks)
+		place.stack = MT_STACK_NONE;
+	place.space = find_space(verdicts, told->space);
+	scale = scale_of(verdicts, told->space->recording);
+	if (place.space == UINT32_MAX || !scale)
+		return false;
+	if (change->time >= scale->to)
+		return true;
+	entry = entry_at(verdicts, verdicts->places, &place);
+	verdicts->spaces.items[place.space].process = owner->process;
+	if (!entry)
+		return false;
+	if (change->sign > 0)
+		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
+	/* A fork's copy of what the parent reserved is no history of the child's. */
+	return !entry->history.count || change->reserved < entry->history.first ||
+	       mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
+				 bytes);
+}
+
+bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger_space *space,
+		       uint64_t time)
+{
+	const struct scale *scale = scale_of(verdicts, space->recording);
+	uint32_t at = find_space(verdicts, space);
+
+	if (at == UINT32_MAX || !scale)
+		return false;
+	verdicts->spaces.items[at].end = time < scale->to ? time : scale->to;
+	return true;
+}
+
+/* ---- Behind it ---- */
+
+static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *verdicts,
+						     uint32_t space)
+{
+	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
+}
+
+/* The stacks' histories added up by path: entries of paths follow those of stacks. */
+static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
+				  struct mt_sequences *places, struct mt_paths *paths)
+{
+	for (size_t i = 0; i < stacks; i++) {
+		struct place place = verdicts->entries.items[i].place;
+		uint32_t stack = place.stack, at;
+		struct entry *entry;
+
+		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
+		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
+			return mt_error_nomem();
+		at = mt_sequences_intern(places, &place, sizeof(place));
+		if (at == MT_SEQUENCE_NONE)
+			return mt_error_nomem();
+		if (stacks + at == verdicts->entries.count && !mt_array_push(&verdicts->entries))
+			return mt_error_nomem();
+		entry = &verdicts->entries.items[stacks + at];
+		entry->place = place;
+		entry->stack = stack;
+		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
+				    &verdicts->entries.items[i].history))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct mt_verdict_row *x = a, *y = b;
+
+	if (x->verdict.bytes != y->verdict.bytes)
+		return x->verdict.bytes > y->verdict.bytes ? -1 : 1;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
+{
+	const struct space *space = &verdicts->spaces.items[entry->place.space];
+	struct mt_verdict_row *row;
+
+	if (!entry->history.count)
+		return true;
+	row = mt_array_push(&verdicts->rows);
+	if (!row)
+		return false;
+	*row = (struct mt_verdict_row){
+		.pid = space->pid, .process = space->process, .stack = entry->stack};
+	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
+			 &row->verdict);
+	return true;
+}
+
+/* No slice is too short for the end of what was observed. */
+static void reach_ends(struct mt_verdicts *verdicts)
+{
+	for (size_t i = 0; i < verdicts->spaces.count; i++) {
+		const struct space *space = &verdicts->spaces.items[i];
+		struct mt_history_scale *scale = &verdicts->scales.items[space->recording].history;
+
+		if (scale->begun)
+			mt_history_scale_reach(scale, space->end);
+	}
+}
+
+static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_sequences *places)
+{
+	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
+	size_t stacks = verdicts->entries.count;
+	struct mt_error *err = NULL;
+
+	if (verdicts->stacks) {
+		struct mt_frames *frames = mt_session_frames(verdicts->session);
+
+		paths = mt_paths_create(mt_session_stacks(verdicts->session), frames, false);
+		err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+	}
+	reach_ends(verdicts);
+	err = err ? err : sum_paths(verdicts, stacks, places, paths);
+	if (err)
+		return err;
+	for (size_t i = stacks; i < verdicts->entries.count; i++) {
+		if (!judge_entry(verdicts, &verdicts->entries.items[i]))
+			return mt_error_nomem();
+	}
+	if (verdicts->rows.count)
+		qsort(verdicts->rows.items, verdicts->rows.count, sizeof(*verdicts->rows.items),
+		      compare_rows);
+	return NULL;
+}
+
+struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts)
+{
+	struct mt_sequences *places = mt_sequences_create();
+	struct mt_error *err = places ? judge_paths(verdicts, places) : mt_error_nomem();
+
+	mt_sequences_destroy(places);
+	return err;
+}
+
+const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count)
+{
+	*count = verdicts->rows.count;
+	return verdicts->rows.items;
+}

@@ -1,0 +1,56 @@
+/*
+ * Verdicts on every path that reserved memory, process by process, from what the ledger tells: fed
+ * by whoever runs the ledger, so that a report which runs it anyway has them too.
+ *
+ *	mt_verdicts_create(session, true, &time, &verdicts);
+ *	options.change = ... mt_verdicts_change(verdicts, told) ...;
+ *	options.stood = ... mt_verdicts_stood(verdicts, space, time) ...;
+ *	mt_ledger_run(session, &options, &ledger);
+ *	mt_verdicts_judge(verdicts);			rows, heaviest first
+ */
+#ifndef MT_REPORT_VERDICTS_VERDICTS_H
+#define MT_REPORT_VERDICTS_VERDICTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/verdicts/verdict.h"
+
+struct mt_error;
+struct mt_ledger;
+struct mt_ledger_change;
+struct mt_ledger_space;
+struct mt_session;
+struct mt_timespan;
+struct mt_verdicts;
+
+/* One path of one process. */
+struct mt_verdict_row {
+	struct mt_verdict verdict;
+	int32_t pid;
+	uint32_t process; /* string id */
+	uint32_t stack;	  /* one of the path's; MT_STACK_NONE without stacks */
+};
+
+/*
+ * With stacks each path is judged by itself, else all of a process as one; what was reserved within
+ * `time`, as it stood at its end. Borrows.
+ */
+struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
+				    const struct mt_timespan *time, struct mt_verdicts **out);
+void mt_verdicts_destroy(struct mt_verdicts *verdicts);
+
+/* What the ledger tells; false out of memory. */
+bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			const struct mt_ledger_change *told);
+bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger_space *space,
+		       uint64_t time);
+
+/* Once, after the ledger has run. */
+struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);
+
+/* Most bytes first; borrowed. */
+const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count);
+
+#endif

@@ -1,0 +1,256 @@
+/* What histories of memory are taken for: shapes over hours, the same cut short, and noise. */
+#include "report/verdicts/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/verdicts/history.h"
+#include "tests/unit/unit.h"
+
+#define SECOND 1000000000ull
+#define HOUR (3600 * SECOND)
+#define START (1000 * SECOND)
+
+struct program {
+	struct mt_history history;
+	struct mt_history_scale scale;
+	uint64_t times[4096]; /* of pieces, oldest first */
+	size_t from, to;
+};
+
+enum {
+	PIECE = 1 << 20,
+};
+
+static void reserve(struct program *p, uint64_t time)
+{
+	p->times[p->to++ % 4096] = time;
+	MT_CHECK(mt_history_reserve(&p->history, &p->scale, time, PIECE));
+}
+
+static void give_back(struct program *p, uint64_t time)
+{
+	MT_CHECK(
+		mt_history_return(&p->history, &p->scale, time, p->times[p->from++ % 4096], PIECE));
+}
+
+static struct mt_verdict judge(struct program *p, uint64_t end)
+{
+	struct mt_verdict verdict;
+
+	mt_history_scale_reach(&p->scale, end);
+	mt_verdict_judge(&p->history, &p->scale, end, &verdict);
+	mt_history_deinit(&p->history);
+	return verdict;
+}
+
+/* A shape of 600 steps that take `length` in all, of which the first `part` is seen. */
+static struct mt_verdict observe(void (*step)(struct program *, int, uint64_t), uint64_t length,
+				 double part)
+{
+	static struct program program;
+
+	program = (struct program){0};
+	for (int i = 0; i < (int)(600 * part); i++)
+		step(&program, i, START + length / 600 * (uint64_t)i);
+	return judge(&program, START + (uint64_t)((double)length * part));
+}
+
+static void leak(struct program *p, int i, uint64_t time)
+{
+	(void)i;
+	reserve(p, time);
+}
+
+/* Two of three pieces are given back. */
+static void leak_among_others(struct program *p, int i, uint64_t time)
+{
+	reserve(p, time);
+	if (i % 3) {
+		p->to--;
+		MT_CHECK(mt_history_return(&p->history, &p->scale, time + 1000, time, PIECE));
+	}
+}
+
+static void leak_after_a_start(struct program *p, int i, uint64_t time)
+{
+	for (int k = 0; k < (i ? 1 : 500); k++)
+		reserve(p, time);
+}
+
+static void sawtooth(struct program *p, int i, uint64_t time)
+{
+	reserve(p, time);
+	while (i % 50 == 49 && p->from < p->to)
+		give_back(p, time);
+}
+
+static void leak_below_teeth(struct program *p, int i, uint64_t time)
+{
+	reserve(p, time);
+	while (i % 46 == 45 && p->to - p->from > (size_t)i / 10)
+		MT_CHECK(mt_history_return(&p->history, &p->scale, time, p->times[--p->to % 4096],
+					   PIECE));
+}
+
+static void plateau(struct program *p, int i, uint64_t time)
+{
+	if (i < 150)
+		reserve(p, time);
+}
+
+/* What is full replaces its oldest. */
+static void full_cache(struct program *p, int i, uint64_t time)
+{
+	reserve(p, time);
+	if (i >= 150)
+		give_back(p, time);
+}
+
+static void warming(struct program *p, int i, uint64_t time)
+{
+	while ((double)p->to < 400 * (1 - exp(-(i + 1) / 150.0)))
+		reserve(p, time);
+}
+
+static void one_off(struct program *p, int i, uint64_t time)
+{
+	if (i < 3)
+		reserve(p, time);
+}
+
+static void once(struct program *p, int i, uint64_t time)
+{
+	if (!i)
+		reserve(p, time);
+}
+
+static const struct shape {
+	void (*step)(struct program *, int, uint64_t);
+	const char *name;
+} shapes[] = {
+	{leak, "steady leak"},
+	{leak_among_others, "steady leak"},
+	{leak_after_a_start, "steady leak"},
+	{leak_below_teeth, "steady leak"},
+	{sawtooth, "sawtooth"},
+	{plateau, "plateau"},
+	{full_cache, "plateau"},
+	{warming, "plateau"},
+	{one_off, "one-off"},
+	{once, "one-off"},
+};
+
+MT_TEST(shapes_are_told_whatever_their_scale)
+{
+	static const uint64_t lengths[] = {12 * SECOND, 60 * SECOND, 6 * HOUR, 1000 * HOUR};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		for (size_t k = 0; k < 4; k++) {
+			struct mt_verdict verdict = observe(shapes[i].step, lengths[k], 1);
+
+			MT_CHECK_STR(mt_verdict_name(verdict.kind), shapes[i].name);
+			MT_CHECK(verdict.confidence > 0.4 && verdict.confidence < 1);
+			MT_CHECK(verdict.low <= verdict.per_hour &&
+				 verdict.per_hour <= verdict.high);
+		}
+	}
+}
+
+MT_TEST(seconds_are_too_little_data)
+{
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct mt_verdict verdict = observe(shapes[i].step, 60 * SECOND, 0.1);
+		char grounds[300];
+
+		MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+		MT_CHECK(isnan(verdict.per_hour));
+		MT_CHECK_EQ(verdict.confidence, 0);
+		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
+		MT_CHECK(strstr(grounds, "; record at least 10 s"));
+	}
+}
+
+MT_TEST(few_reservations_are_too_little_however_long_it_takes)
+{
+	struct program program = {0};
+	struct mt_verdict verdict;
+
+	for (uint64_t i = 0; i < 6; i++)
+		reserve(&program, START + i * HOUR);
+	verdict = judge(&program, START + 6 * HOUR);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+	MT_CHECK_STR(verdict.why, "record at least 12 reservations");
+}
+
+MT_TEST(a_cache_that_has_not_stopped_is_no_leak)
+{
+	struct mt_verdict verdict = observe(warming, 6 * HOUR, 0.3);
+
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+	MT_CHECK(strstr(verdict.why, "slows down"));
+}
+
+MT_TEST(slopes_are_bytes_an_hour)
+{
+	struct mt_verdict verdict = observe(leak, 6 * HOUR, 1);
+	double want = 100.0 * PIECE;
+
+	MT_CHECK(fabs(verdict.per_hour - want) < 0.02 * want);
+	MT_CHECK(verdict.low > 0.9 * want && verdict.high < 1.1 * want);
+	MT_CHECK_EQ(verdict.survival[0], 1);
+	verdict = observe(leak_among_others, 6 * HOUR, 1);
+	MT_CHECK(fabs(verdict.per_hour - want / 3) < 0.05 * want);
+	MT_CHECK(fabs(verdict.survival[0] - 1.0 / 3) < 0.02);
+}
+
+MT_TEST(every_tooth_counts_once)
+{
+	struct mt_verdict verdict = observe(sawtooth, 6 * HOUR, 1);
+
+	MT_CHECK_EQ(verdict.falls, 12);
+	MT_CHECK_EQ(verdict.bytes, 0);
+}
+
+MT_TEST(memory_is_bounded_and_sums_hold)
+{
+	struct program program = {0}, other = {0};
+	double reserved = 0, change = 0;
+	uint32_t count = 0;
+
+	for (uint64_t i = 0; i < 4000; i++)
+		reserve(i % 2 ? &program : &other, START + i * i * 1000000);
+	other.scale = program.scale;
+	MT_CHECK(mt_history_add(&program.history, &program.scale, &other.history));
+	MT_CHECK(program.history.slices.count <= MT_HISTORY_SLICES);
+	for (size_t i = 0; i < program.history.slices.count; i++) {
+		const struct mt_history_slice *slice = &program.history.slices.items[i];
+
+		MT_CHECK(slice->at < MT_HISTORY_SLICES);
+		MT_CHECK(!i || slice[-1].at < slice->at);
+		reserved += slice->reserved;
+		change += slice->change;
+		count += slice->count;
+	}
+	MT_CHECK_EQ(reserved, 4000.0 * PIECE);
+	MT_CHECK_EQ(change, program.history.held);
+	MT_CHECK_EQ(count, 4000);
+	mt_history_deinit(&program.history);
+	mt_history_deinit(&other.history);
+}
+
+MT_TEST(pages_that_nobody_touches_are_retained)
+{
+	struct mt_verdict verdict = observe(plateau, 6 * HOUR, 1);
+
+	mt_verdict_consider_pages(&verdict, 0.9 * verdict.bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_PLATEAU);
+	mt_verdict_consider_pages(&verdict, 0.1 * verdict.bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_RETENTION);
+	verdict = observe(leak, 6 * HOUR, 1);
+	mt_verdict_consider_pages(&verdict, 0);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_LEAK);
+	MT_CHECK_EQ(verdict.untouched, 1);
+}
+
+MT_TEST_MAIN
