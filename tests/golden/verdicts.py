@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""mtreport --verdict and --timeline of memory on made recordings: six programs over hours, a process each."""
+import csv
+import io
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import make_recording as make  # noqa: E402
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MTREPORT = os.path.join(os.environ.get("MT_BUILD", os.path.join(TOP, "build")), "mtreport")
+SECOND = 1000000  # in us, as the records have it
+STEPS = 240
+PIECE = 1 << 20
+BASE = 0x7F0000000000
+checks = failed = 0
+
+
+def check(good, what, why=""):
+    global checks, failed
+    checks += 1
+    failed += not good
+    if not good:
+        print("".join(f"# {line}\n" for line in str(why).splitlines()), end="")
+    print(f"{'ok' if good else 'not ok'} {checks} - {what}")
+
+
+class Program:
+    """Pieces by the step that reserved them."""
+
+    def __init__(self, pid):
+        self.pid, self.records, self.held, self.made = pid, [], [], 0
+
+    def reserve(self, time):
+        address = BASE + self.made * 2 * PIECE
+        self.made += 1
+        self.held.append(address)
+        self.records.append((time, make.call("mmap", time, address, 0, PIECE, 3, 0x22, make.NONE, 0, pid=self.pid)))
+
+    def give_back(self, time):
+        self.records.append((time, make.call("munmap", time, 0, self.held.pop(0), PIECE, pid=self.pid)))
+
+
+def plateau(program, step, time):
+    program.reserve(time)
+    if step >= STEPS // 4:
+        program.give_back(time + 1)
+
+
+def leak(program, step, time):
+    program.reserve(time)
+
+
+def sawtooth(program, step, time):
+    program.reserve(time)
+    while step % 30 == 29 and program.held:
+        program.give_back(time + 1)
+
+
+def one_off(program, step, time):
+    if step < 4:
+        program.reserve(time)
+
+
+def cache(program, step, time):
+    while program.made < 100 * (1 - math.exp(-5 * (step + 1) / STEPS)):
+        program.reserve(time)
+
+
+PROGRAMS = {"plateau": plateau, "steady leak": leak, "sawtooth": sawtooth, "one-off": one_off, "cache": cache}
+WANT = dict({name: name for name in PROGRAMS}, cache="plateau")
+
+
+def write(path, seconds):
+    described = [make.event(index, 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + index, make.CALL_TYPE, 136))
+                 for name, (index, _) in make.CALLS.items()]
+    writer = make.begun(b"".join(described))
+    records, tasks = [], []
+    for pid, (name, step_of) in enumerate(PROGRAMS.items(), 100):
+        tasks.append(make.task(pid=pid, comm=name[:15]))
+        program = Program(pid)
+        for step in range(STEPS):
+            step_of(program, step, SECOND + step * seconds * SECOND // STEPS)
+        records += program.records
+    records.sort(key=lambda record: record[0])
+    writer.chunk(make.STATE, *tasks)
+    for at in range(0, len(records), 500):
+        writer.chunk(make.DATA, *[data for _, data in records[at:at + 500]])
+    # the last moment: a call that does nothing
+    last = SECOND + seconds * SECOND
+    writer.chunk(make.DATA, make.call("munmap", last, -22, 1, 4096))
+    with open(path, "wb") as f:
+        f.write(writer.data)  # no END chunk: it would have to tell the right times
+
+
+def report(path, *options):
+    run = subprocess.run([MTREPORT, "-q", *options, path], capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def check_shapes(path, seconds, what):
+    status, out, said = report(path, "--verdict", "--by", "process", "--csv")
+    check(status == 0, f"{what}: is read", said)
+    got = {row["process"]: row for row in rows(out)}
+    for name, want in WANT.items():
+        row = got.get(name[:15], {})
+        check(row.get("verdict") == want, f"{what}: {name} is a {want}", out)
+    slope = PIECE * STEPS * 3600 / seconds
+    row = got.get("steady leak", {})
+    check(abs(float(row.get("per-hour") or 0) / slope - 1) < 0.02, f"{what}: the leak's slope in bytes an hour", row)
+    check(float(row.get("per-hour_low") or 0) <= slope * 1.02 and float(row.get("per-hour_high") or 0) >= slope * 0.98,
+          f"{what}: which lies within its bounds", row)
+
+
+def check_cut(path, cut, what):
+    status, out, said = report(path, "--verdict", "--by", "process", "--csv", "--time", f"0,{cut}")
+    got = [(row["process"], row["verdict"], row["per-hour"], row["confidence"]) for row in rows(out)]
+    check(got and all(row[1:] == ("too little data", "", "0") for row in got), f"{what}: of {cut} s nothing is said", out + said)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for seconds, what in ((40, "40 s"), (6 * 3600, "6 h"), (90 * 86400, "90 days")):
+            path = os.path.join(folder, "made.mtr")
+            write(path, seconds)
+            check_shapes(path, seconds, what)
+            check_cut(path, 5, what)
+    print(f"1..{checks}")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

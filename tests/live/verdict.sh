@@ -1,0 +1,28 @@
+#!/bin/bash
+# Six programs whose memory takes a known course, recorded at once; and of their first seconds nothing is said.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'reading tracepoint ids'
+"$mtrec" --list syscalls:sys_exit_brk >/dev/null 2>&1 || skip_all 'this kernel has no syscall tracepoints'
+command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+cd "$TMPDIR" || exit 1
+# shellcheck disable=SC2086
+${CC:-cc} -D_GNU_SOURCE -O1 -g -o programs "$MT_TOP/tests/workloads/verdict_programs.c" -lm || exit 1
+
+# 14 s: what --verdict needs at least, and a little more.
+expect 0 'six programs are recorded' "$mtrec" -q -e vm,page-faults -- ./programs all 14
+expect 0 'they are judged' "$MT_BUILD/mtreport" -q --verdict --csv
+cp "$out" verdicts.csv
+while read -r process want; do
+	is "$process: $want" "$(grep "^[0-9]*,$process,.*;reserve;\|^[0-9]*,$process,.*run_mode;" verdicts.csv | cut -d, -f3)" "$want"
+done <<'END'
+plateau plateau
+leak steady leak
+sawtooth sawtooth
+one-off one-off
+cache plateau
+END
+expect 0 'their first 4 s' "$MT_BUILD/mtreport" -q --verdict --csv --time 0,4
+is '... are too little data for anything' "$(sed 1d "$out" | cut -d, -f3 | sort -u)" 'too little data'
+finish
