@@ -29,6 +29,10 @@ static const struct mt_by_def defs[MT_BY_KEYS] = {
 			 "the file of the innermost user frame",
 			 {{"image", MT_KEY_STRING}},
 			 1},
+	[MT_BY_RESERVER] = {"reserver",
+			    "the stack that reserved the memory",
+			    {{"reserver", MT_KEY_STACK}},
+			    1},
 	[MT_BY_STACK] = {"stack", "the stack", {{"stack", MT_KEY_STACK}}, 1},
 };
 

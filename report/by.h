@@ -25,6 +25,7 @@ enum mt_by {
 	MT_BY_KIND, /* of the memory: heap, anonymous, file, stack, ... */
 	MT_BY_FILE, /* what is mapped there */
 	MT_BY_IMAGE,
+	MT_BY_RESERVER, /* the stack that reserved the memory */
 	MT_BY_STACK,
 	MT_BY_KEYS
 };

@@ -74,6 +74,7 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 		.kind = sample->kind,
 		.file = sample->file,
 		.stack = sample->stack,
+		.reserver = MT_STACK_NONE,
 	};
 }
 
@@ -249,13 +250,14 @@ static bool fill(struct mt_grouping *grouping, enum mt_by key, const struct mt_r
 	case MT_BY_IMAGE:
 		return remember(grouping, &grouping->images, facts->stack, image_name, cells);
 	default:
-		cells[0] = key == MT_BY_COMM	 ? facts->comm
-			   : key == MT_BY_CPU	 ? number((int32_t)facts->cpu)
-			   : key == MT_BY_CGROUP ? facts->cgroup
-			   : key == MT_BY_MODE	 ? grouping->modes[facts->kernel]
-			   : key == MT_BY_KIND	 ? facts->kind
-			   : key == MT_BY_FILE	 ? facts->file
-						 : facts->stack;
+		cells[0] = key == MT_BY_COMM	   ? facts->comm
+			   : key == MT_BY_CPU	   ? number((int32_t)facts->cpu)
+			   : key == MT_BY_CGROUP   ? facts->cgroup
+			   : key == MT_BY_MODE	   ? grouping->modes[facts->kernel]
+			   : key == MT_BY_KIND	   ? facts->kind
+			   : key == MT_BY_FILE	   ? facts->file
+			   : key == MT_BY_RESERVER ? facts->reserver
+						   : facts->stack;
 		return true;
 	}
 }

@@ -33,6 +33,7 @@ struct mt_row_facts {
 	bool kernel;			/* it happened in the kernel */
 	uint32_t kind, file;		/* string ids */
 	uint32_t stack;			/* MT_STACK_NONE without */
+	uint32_t reserver;		/* the same: of who reserved the memory */
 };
 
 /* All that a sample tells; kind and file where the session looked them up. */

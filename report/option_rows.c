@@ -356,7 +356,7 @@ static const struct mt_option others[] = {
 	 "a recording to read, as FILE does; - is standard input"},
 	{0, "by", NULL, "KEY,...", set_by,
 	 "what sums are told apart by: process, thread, comm, image, cgroup, cpu, mode, event, "
-	 "stack; kind and file where the analysis knows them"},
+	 "stack; kind, file and reserver where the analysis knows them"},
 	{0, "weight", NULL, "FIGURE", set_weight,
 	 "what rows weigh, and the one figure of tables: count, period, bytes, pages"},
 	{0, "stacks", NULL, NULL, set_stacks, "with stacks where they are not shown anyway"},

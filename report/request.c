@@ -95,7 +95,8 @@ static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struc
 	if (!wishes->by.count && !shows)
 		mt_by_remove(&by, MT_BY_STACK);
 	if (wishes->stacks ||
-	    ((output->needs & MT_NEEDS_STACK) && (analysis->by & MT_BY_BIT(MT_BY_STACK))))
+	    ((output->needs & MT_NEEDS_STACK) && (analysis->by & MT_BY_BIT(MT_BY_STACK)) &&
+	     !mt_by_has(&by, MT_BY_RESERVER)))
 		mt_by_add(&by, MT_BY_STACK);
 	if (analysis->events_apart)
 		mt_by_add_first(&by, MT_BY_EVENT);
@@ -131,7 +132,8 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		request.by = keys_of(analysis, output, wishes);
 		request.stacks = mt_by_has(&request.by, MT_BY_STACK);
 	}
-	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) || analysis->sources;
+	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
+			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources;
 	*out = request;
 	return NULL;
 }

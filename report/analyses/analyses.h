@@ -51,6 +51,7 @@ extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
 extern const struct mt_analysis mt_analysis_outstanding;
+extern const struct mt_analysis mt_analysis_resident;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_unwind_report;
 extern const struct mt_analysis mt_analysis_verdict;

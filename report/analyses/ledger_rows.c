@@ -13,9 +13,22 @@
 
 /* What stands for the stack of what no call did. */
 static const char *const words[MT_ORIGIN_KINDS] = {
-	[MT_ORIGIN_CALL] = "[unknown]", [MT_ORIGIN_BEFORE] = "[before the recording]",
-	[MT_ORIGIN_EXEC] = "[exec]",	[MT_ORIGIN_KERNEL] = "[kernel]",
+	[MT_ORIGIN_CALL] = "[unknown]",
+	[MT_ORIGIN_BEFORE] = "[before the recording]",
+	[MT_ORIGIN_EXEC] = "[exec]",
+	[MT_ORIGIN_KERNEL] = "[kernel]",
 	[MT_ORIGIN_LOST] = "[lost]",
+	[MT_ORIGIN_POPULATED] = "[populated]",
+	[MT_ORIGIN_PINNED] = "[pinned]",
+	[MT_ORIGIN_FORKED] = "[fork]",
+	[MT_ORIGIN_LOADED] = "[exec]",
+	[MT_ORIGIN_COLLAPSED] = "[collapsed]",
+	[MT_ORIGIN_UNMAPPED] = "[unmapped]",
+	[MT_ORIGIN_ADVISED] = "[madvise]",
+	[MT_ORIGIN_TRUNCATED] = "[truncated]",
+	[MT_ORIGIN_RECLAIMED] = "[reclaimed]",
+	[MT_ORIGIN_REPLACED] = "[copied on write]",
+	[MT_ORIGIN_UNSEEN] = "[unseen]",
 };
 
 static bool find_stack(struct mt_ledger_rows *rows, const struct mt_origin *origin, uint32_t *out)

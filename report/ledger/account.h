@@ -31,6 +31,9 @@ struct mt_change {
 /* False out of memory. */
 struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
+	/* Regions have moved, and what is in them; their origin stays. May be NULL. */
+	bool (*moved)(void *context, struct mt_account *account, uint64_t from, uint64_t to,
+		      uint64_t size);
 	void *context;
 };
 

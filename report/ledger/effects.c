@@ -179,6 +179,14 @@ static bool land(struct mt_account *account, const struct mt_vm_call *call,
 				 call->args[3] & MREMAP_FIXED ? doers->origin : doers->lost);
 }
 
+static bool tell_moved(struct mt_account *account, const struct mt_extent *piece, uint64_t by)
+{
+	const struct mt_account_sink *sink = account->sink;
+
+	return !sink->moved || sink->moved(sink->context, account, piece->start - by, piece->start,
+					   piece->end - piece->start);
+}
+
 /* Puts the pieces of a range where they are now; offsets in files move along. */
 static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
 		      const struct move *move, const struct mt_doers *doers)
@@ -202,6 +210,7 @@ static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
 					      doers->origin);
 		else if (good)
 			good = mt_extents_insert(account->regions, &piece);
+		good = good && tell_moved(account, &piece, by);
 	}
 	mt_array_deinit(&moved);
 	return good;

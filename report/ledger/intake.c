@@ -235,10 +235,94 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 	       (!observed->selected || wait_for_stack(ledger, observed->serial, at));
 }
 
+/* ---- Pages ---- */
+
+/* The last place, for what happens at once; NULL out of memory. */
+static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_observed *observed,
+				    enum mt_effect_kind kind, uint64_t *place)
+{
+	struct mt_effect *effect;
+
+	*place = mt_order_add(ledger->order, observed->time);
+	effect = mt_order_at(ledger->order, *place);
+	if (!effect)
+		return NULL;
+	effect->kind = kind;
+	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->task = name_of(observed->task);
+	effect->stack = MT_STACK_NONE;
+	effect->event = observed->event;
+	return effect->space ? effect : NULL;
+}
+
+static bool take_fault(struct mt_ledger *ledger, const struct mt_observed *observed)
+{
+	uint64_t place;
+	struct mt_effect *effect = add_effect(ledger, observed, MT_EFFECT_TOUCH, &place);
+
+	if (!effect)
+		return false;
+	effect->address = observed->sample->addr;
+	effect->selected = observed->selected;
+	effect->ready = !observed->selected;
+	return !observed->selected || wait_for_stack(ledger, observed->serial, place);
+}
+
+static bool take_count(struct mt_ledger *ledger, const struct mt_observed *observed,
+		       const struct mt_page_event *event)
+{
+	const struct mt_ledger_thread *thread = find_thread(ledger, observed->task->tid);
+	struct mt_page_count count;
+	struct mt_effect *effect;
+	uint64_t place;
+
+	if (!mt_page_count_get(event, observed->sample, &count))
+		return true;
+	if (thread && thread->in_call) {
+		count.call = thread->kind;
+		count.enter = thread->enter;
+		memcpy(count.args, thread->args, sizeof(count.args));
+	}
+	effect = add_effect(ledger, observed, MT_EFFECT_COUNT, &place);
+	if (!effect)
+		return false;
+	effect->count = count;
+	effect->selected = mt_session_selects(ledger->session, observed->task, observed->time);
+	effect->ready = true;
+	return true;
+}
+
+static bool take_alloc(struct mt_ledger *ledger, const struct mt_observed *observed,
+		       const struct mt_page_event *event)
+{
+	uint32_t order = mt_page_alloc_order(event, observed->sample);
+	struct mt_effect *effect;
+	uint64_t place;
+
+	if (!order)
+		return true;
+	effect = add_effect(ledger, observed, MT_EFFECT_ALLOC, &place);
+	if (!effect)
+		return false;
+	effect->order = order;
+	effect->ready = true;
+	return true;
+}
+
 bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_ledger_event *event = &ledger->events.items[observed->event];
 
+	switch (event->page.moment) {
+	case MT_PAGE_FAULT:
+		return take_fault(ledger, observed);
+	case MT_PAGE_COUNT:
+		return take_count(ledger, observed, &event->page);
+	case MT_PAGE_ALLOC:
+		return take_alloc(ledger, observed, &event->page);
+	case MT_PAGE_NONE:
+		break;
+	}
 	switch (event->moment) {
 	case MT_MOMENT_ENTER:
 		return take_enter(ledger, observed, event);

@@ -15,6 +15,7 @@
 #include "report/sequences.h"
 #include "report/session.h"
 #include "report/spaces.h"
+#include "report/stacks.h"
 
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
@@ -51,6 +52,7 @@ static struct mt_ledger_space *new_space(struct mt_ledger *ledger, const struct 
 	}
 	*slot = space;
 	space->watch->space = from;
+	space->recording = ledger->recording;
 	space->pid = from->pid;
 	space->generation = from->generation;
 	space->start_time = from->start_time;
@@ -79,6 +81,23 @@ const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_
 	size_t size;
 
 	return mt_sequences_get(ledger->origins, id, &size);
+}
+
+uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
+			   enum mt_origin_kind kind)
+{
+	struct mt_origin because = *mt_ledger_origin(ledger, origin);
+
+	because.kind = kind;
+	because.event = 0;
+	because.stack = MT_STACK_NONE;
+	return mt_sequences_intern(ledger->origins, &because, sizeof(because));
+}
+
+bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to)
+{
+	/* Sorting is all that asking changes. */
+	return mt_losses_between((struct mt_losses *)&ledger->page_losses, from, to);
 }
 
 const struct mt_natures *mt_ledger_natures(const struct mt_ledger *ledger)
@@ -116,6 +135,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_array_deinit(&ledger->seeds);
 	mt_losses_deinit(&ledger->losses);
 	mt_losses_deinit(&ledger->brk_losses);
+	mt_losses_deinit(&ledger->page_losses);
 	ledger->waiting_from = ledger->seeds_from = 0;
 	ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->forked = NULL;
@@ -210,10 +230,11 @@ static bool end_recording(struct mt_ledger *ledger)
 
 static bool wants(void *context, const struct mt_facts_event *event)
 {
+	const struct mt_ledger *ledger = context;
 	enum mt_vm_call_kind kind;
 
-	(void)context;
-	return mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT;
+	return mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT ||
+	       (ledger->options->touched && mt_page_event_of(event).moment == MT_PAGE_FAULT);
 }
 
 static bool take_event(struct mt_ledger *ledger, uint32_t index)
@@ -228,6 +249,8 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 	}
 	event = &ledger->events.items[index];
 	event->moment = mt_vm_call_moment(facts->name, facts->alias, &event->kind);
+	if (ledger->options->touched)
+		event->page = mt_page_event_of(facts);
 	ledger->has_marks |= event->moment == MT_MOMENT_ENTER;
 	ledger->has_locks |= event->moment == MT_MOMENT_LOCK;
 	return true;
@@ -239,6 +262,9 @@ static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_
 	const struct mt_ledger_event *lost =
 		event < ledger->events.count ? &ledger->events.items[event] : NULL;
 
+	if ((!lost || lost->page.moment != MT_PAGE_NONE) &&
+	    !mt_losses_add(&ledger->page_losses, loss->from, loss->to))
+		return false;
 	if (lost && lost->moment != MT_MOMENT_EXIT)
 		return true;
 	if ((!lost || lost->kind == MT_VM_BRK) &&
@@ -292,6 +318,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 	}
 	if (data && !ledger->at)
 		ledger->at = moment(ledger, observed->recording);
+	ledger->recording = observed->recording;
 	if (observed->time > ledger->now || !ledger->now)
 		ledger->now = observed->time;
 	if (observed->kind == MT_OBSERVED_END)
@@ -345,7 +372,11 @@ struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledge
 		return mt_error_nomem();
 	ledger->session = session;
 	ledger->options = options;
-	ledger->sink = (struct mt_account_sink){.change = mt_ledger_tell, .context = ledger};
+	ledger->sink = (struct mt_account_sink){
+		.change = mt_ledger_tell,
+		.moved = options->moved ? mt_ledger_tell_moved : NULL,
+		.context = ledger,
+	};
 	ledger->natures = mt_natures_create();
 	ledger->origins = mt_sequences_create();
 	if (!ledger->natures || !ledger->origins)

@@ -12,6 +12,7 @@
 
 #include "report/ledger/account.h"
 #include "report/ledger/nature.h"
+#include "report/ledger/page_events.h"
 #include "report/request.h"
 
 struct mt_error;
@@ -27,6 +28,18 @@ enum mt_origin_kind {
 	MT_ORIGIN_EXEC,	  /* a program's own mappings */
 	MT_ORIGIN_KERNEL, /* the kernel by itself: a stack that grew, an aio ring */
 	MT_ORIGIN_LOST,	  /* in records that were lost */
+	/* Why resident pages came or went without a fault. */
+	MT_ORIGIN_POPULATED, /* by the call that reserved them, mlock, madvise */
+	MT_ORIGIN_PINNED,    /* by a system call that used them */
+	MT_ORIGIN_FORKED,    /* copied by fork */
+	MT_ORIGIN_LOADED,    /* by exec, for the new program */
+	MT_ORIGIN_COLLAPSED, /* small pages became a huge one */
+	MT_ORIGIN_UNMAPPED,  /* given back, and no fault seen */
+	MT_ORIGIN_ADVISED,   /* the same by madvise */
+	MT_ORIGIN_TRUNCATED, /* its file became shorter */
+	MT_ORIGIN_RECLAIMED, /* by the kernel: swapped out, dropped */
+	MT_ORIGIN_REPLACED,  /* a page of a file by a copy that was written to */
+	MT_ORIGIN_UNSEEN,    /* by others, at a time not known */
 	MT_ORIGIN_KINDS
 };
 
@@ -62,6 +75,24 @@ struct mt_ledger_change {
 	const struct mt_nature *nature;
 };
 
+/* A page fault, before the kernel sees to it; or how many pages in a row it took for that. */
+struct mt_ledger_touch {
+	const struct mt_ledger_space *space;
+	uint64_t time, address;
+	uint32_t origin; /* who touched it */
+	int32_t tid;
+	uint32_t order; /* above 0: of the thread's last fault, and nothing else holds */
+};
+
+/* The kernel's count of an address space's pages changed. */
+struct mt_ledger_count {
+	const struct mt_ledger_space *space; /* the thread's, whichever the count is of */
+	uint64_t time;
+	const struct mt_page_count *count;
+	uint32_t origin; /* the thread, without a stack; of kind MT_ORIGIN_UNSEEN */
+	int32_t tid;
+};
+
 struct mt_ledger_options {
 	struct mt_at at;
 	/*
@@ -73,6 +104,18 @@ struct mt_ledger_options {
 	bool (*stood)(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time);
+	/*
+	 * Either all of these or none: single pages, in the same order as changes. False out of
+	 * memory.
+	 */
+	bool (*touched)(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_touch *touch);
+	bool (*counted)(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_count *count);
+	/* Pages of a space are elsewhere now. */
+	bool (*moved)(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, uint64_t from, uint64_t to,
+		      uint64_t size);
 	void *context;
 };
 
@@ -84,6 +127,13 @@ void mt_ledger_destroy(struct mt_ledger *ledger);
 /* Ids in regions, as long as the ledger. Within its callbacks, too. */
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id);
 const struct mt_natures *mt_ledger_natures(const struct mt_ledger *ledger);
+
+/* The same task as another origin's, for another reason; UINT32_MAX out of memory. */
+uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
+			   enum mt_origin_kind kind);
+
+/* Whether records of page events were lost between two times. */
+bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to);
 
 /* Within `stood`: whether a region was there before the fork that made the space. */
 bool mt_ledger_inherited(const struct mt_ledger_space *space, const struct mt_extent *region);

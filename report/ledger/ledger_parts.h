@@ -23,6 +23,7 @@ struct mt_space;
 struct mt_ledger_event {
 	enum mt_vm_call_moment moment;
 	enum mt_vm_call_kind kind;
+	struct mt_page_event page;
 };
 
 /* A thread between two records of its own. */
@@ -96,10 +97,11 @@ struct mt_ledger {
 	MT_ARRAY(uint32_t) free_threads;
 	MT_ARRAY(struct mt_waiting_stack) waiting;
 	size_t waiting_from;
-	struct mt_losses losses, brk_losses;
+	struct mt_losses losses, brk_losses, page_losses;
 	MT_ARRAY(struct mt_seed_line) seeds;
 	size_t seeds_from;
 	bool seeds_sorted;
+	uint32_t recording; /* index in facts->recordings */
 	uint64_t now;
 	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
 	bool frozen;			 /* that time is past */
@@ -137,6 +139,10 @@ bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 
 /* Tells how a space stood, once. */
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
+
+/* Pages of an account moved: told with its space. */
+bool mt_ledger_tell_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
+			  uint64_t size);
 
 /* The change of an account, told with all that is known of it; the sink of all accounts. */
 bool mt_ledger_tell(void *ledger, struct mt_account *account, const struct mt_change *change);

@@ -80,7 +80,9 @@ const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint
 		bool full = order->back - order->front > order->most;
 		bool late = !first->of_a_call && first->time + patience < now;
 
-		if (!first->ready && (first->kind == MT_EFFECT_CALL || (!all && !full && !late)))
+		bool waits = first->kind == MT_EFFECT_CALL || first->kind == MT_EFFECT_TOUCH;
+
+		if (!first->ready && (waits || (!all && !full && !late)))
 			return NULL;
 		order->front++;
 		if (first->ready && first->kind != MT_EFFECT_NOTHING)

@@ -13,6 +13,7 @@
 
 #include "report/ledger/account.h"
 #include "report/ledger/call.h"
+#include "report/ledger/page_events.h"
 
 struct mt_ledger_space;
 struct mt_order;
@@ -22,14 +23,17 @@ enum mt_effect_kind {
 	MT_EFFECT_CALL,
 	MT_EFFECT_FOUND, /* what no call made */
 	MT_EFFECT_FORK,
-	MT_EFFECT_END, /* of a space */
+	MT_EFFECT_END,	 /* of a space */
+	MT_EFFECT_TOUCH, /* a page fault */
+	MT_EFFECT_COUNT, /* the kernel's count of a space's pages changed */
+	MT_EFFECT_ALLOC, /* the kernel took pages in a row */
 };
 
 struct mt_effect {
 	enum mt_effect_kind kind;
 	/*
-	 * Kind and all that belongs to it hold. A CALL that is not ready waits for its stack, and
-	 * is never given up.
+	 * Kind and all that belongs to it hold. A CALL or TOUCH that is not ready waits for its
+	 * stack, and is never given up.
 	 */
 	bool ready;
 	bool of_a_call; /* its thread is inside a call that will end */
@@ -46,6 +50,9 @@ struct mt_effect {
 	union {
 		struct mt_vm_call call;
 		struct mt_found found;
+		uint64_t address; /* TOUCH */
+		struct mt_page_count count;
+		uint32_t order; /* ALLOC */
 	};
 };
 

@@ -41,6 +41,16 @@ bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_c
 	       ledger->options->change(ledger->options->context, ledger, &told);
 }
 
+bool mt_ledger_tell_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
+			  uint64_t size)
+{
+	struct mt_ledger *ledger = context;
+
+	(void)account;
+	return ledger->options->moved(ledger->options->context, ledger, ledger->posting, from, to,
+				      size);
+}
+
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_extents *regions;
@@ -254,6 +264,42 @@ static bool post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
 	return mt_ledger_close(ledger, space, effect->time);
 }
 
+/* What pages do changes no account. */
+static bool post_pages(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	const struct mt_ledger_options *options = ledger->options;
+	bool count = effect->kind == MT_EFFECT_COUNT;
+	uint32_t origin = origin_of(ledger, effect, count ? MT_ORIGIN_UNSEEN : MT_ORIGIN_CALL);
+
+	if (origin == UINT32_MAX)
+		return false;
+	if (count)
+		return options->counted(options->context, ledger,
+					&(struct mt_ledger_count){
+						.space = effect->space,
+						.time = effect->time,
+						.count = &effect->count,
+						.origin = origin,
+						.tid = effect->task.tid,
+					});
+	return options->touched(options->context, ledger,
+				&(struct mt_ledger_touch){
+					.space = effect->space,
+					.time = effect->time,
+					.address = effect->address,
+					.origin = origin,
+					.tid = effect->task.tid,
+					.order =
+						effect->kind == MT_EFFECT_ALLOC ? effect->order : 0,
+				});
+}
+
+static bool tells_of_pages(const struct mt_effect *effect)
+{
+	return effect->kind == MT_EFFECT_TOUCH || effect->kind == MT_EFFECT_COUNT ||
+	       effect->kind == MT_EFFECT_ALLOC;
+}
+
 bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_space *space = effect->space;
@@ -266,7 +312,11 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
 	if (space->ended)
 		return true;
 	space->comm = effect->task.comm;
-	if (!needs_account(ledger, space, effect->time) || !keep_peak(ledger, space, effect->time))
+	if (!needs_account(ledger, space, effect->time))
+		return false;
+	if (tells_of_pages(effect))
+		return post_pages(ledger, effect);
+	if (!keep_peak(ledger, space, effect->time))
 		return false;
 	ledger->posting = space;
 	good = effect->kind == MT_EFFECT_CALL ? post_call(ledger, effect)

@@ -1,0 +1,114 @@
+/*
+ * --resident: pages that were touched and not given back, by who touched them, and by who had
+ * reserved the memory. A process that ended, or called exec, counts as it stood just before.
+ */
+#include <stdio.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/ledger_rows.h"
+#include "report/facts.h"
+#include "report/ledger/residence.h"
+#include "report/session.h"
+
+MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
+
+enum {
+	VALUE_SWAPPED = MT_MEMORY_VALUES,
+	VALUES,
+	PAGE = 4096,
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"},
+	{"count", ""},
+	{"pages", "pages"},
+	{"swapped", "B"},
+};
+
+/* From 6.2 on the kernel tells of each change of its counts; before, of every 64th of a thread. */
+static bool tells_each(void *context, uint32_t recording)
+{
+	const struct mt_facts *facts = mt_session_facts(context);
+	const char *kernel = mt_facts_info(&facts->recordings.items[recording], "kernel");
+	bool has = false;
+	int major, minor;
+
+	for (size_t i = 0; i < facts->events.count; i++)
+		has |= mt_page_event_of(&facts->events.items[i]).moment == MT_PAGE_COUNT;
+	return has && (!kernel || sscanf(kernel, "%d.%d", &major, &minor) != 2 || major > 6 ||
+		       (major == 6 && minor >= 2));
+}
+
+static bool add_holding(struct mt_ledger_rows *rows, struct mt_grouping *grouping,
+			const struct mt_ledger *ledger, const struct mt_holding *holding)
+{
+	const struct mt_origin *toucher = mt_ledger_origin(ledger, holding->toucher);
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
+	struct mt_value values[VALUES];
+	struct mt_row_facts facts, reserver;
+
+	if (!toucher->selected || (!holding->pages && !holding->swapped))
+		return true;
+	mt_memory_values(mt_value_exact((double)holding->pages * PAGE),
+			 mt_value_exact((double)holding->count), values);
+	values[VALUE_SWAPPED] = mt_value_exact((double)holding->swapped * PAGE);
+	if (!mt_ledger_row_facts(rows, ledger, toucher, nature, holding->space->recording, 0,
+				 &facts) ||
+	    !mt_ledger_row_facts(rows, ledger, mt_ledger_origin(ledger, holding->reserver), nature,
+				 holding->space->recording, 0, &reserver))
+		return false;
+	facts.reserver = reserver.stack;
+	return mt_grouping_add(grouping, &facts, values);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	MT_CLEANUP(mt_residence_destroy_p) struct mt_residence *residence = NULL;
+	struct mt_ledger_rows rows = {.session = session, .stacks = request->unwind};
+	const struct mt_residence_options how = {
+		.each = tells_each,
+		.context = session,
+		.peak = request->at.when == MT_AT_PEAK,
+	};
+	struct mt_ledger_options options = {.at = request->at};
+	struct mt_error *err = mt_grouping_create(session, mt_analysis_resident.name, value_columns,
+						  VALUES, request, &grouping);
+
+	if (err)
+		return err;
+	residence = mt_residence_create(&how);
+	if (!residence)
+		return mt_error_nomem();
+	if (how.peak)
+		options.at.when = MT_AT_END;
+	mt_residence_listen(residence, &options);
+	err = mt_ledger_run(session, &options, &ledger);
+	if (err)
+		return err;
+	for (size_t i = 0; i < mt_residence_count(residence); i++) {
+		struct mt_holding holding = mt_residence_get(residence, i);
+
+		if (!add_holding(&rows, grouping, ledger, &holding))
+			return mt_error_nomem();
+	}
+	return mt_grouping_table(MT_TAKE(grouping), out);
+}
+
+const struct mt_analysis mt_analysis_resident = {
+	.name = "resident",
+	.help = "pages touched and not given back, by the stack that touched them",
+	.groups = true,
+	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER),
+	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
+	.moments = true,
+	.record = "vm,rss",
+	.output = "table",
+	.run = run,
+};
