@@ -83,6 +83,7 @@ struct mt_facts {
 	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
 	uint64_t user_stacks;	       /* selected samples with user registers */
 	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */
+	uint64_t walked_ends[MT_END_REASONS]; /* the same, before stacks were joined */
 	/*
 	 * Why kernel functions in selected stacks have no names; NULL where they have, or there are
 	 * none.

@@ -293,6 +293,7 @@ static enum status run(const struct mt_report_options *options)
 		.lines = options->srcline || !options->no_inline,
 		.method = options->unwind,
 		.max_frames = options->max_stack,
+		.joining = options->unwind == mt_unwind_methods && !options->no_join,
 		.workers = options->workers ? options->workers : online_cpus(),
 		.symfs = options->symfs,
 		.prefer_local = options->prefer_local,

@@ -278,6 +278,15 @@ static struct mt_error *set_strict(struct mt_report_options *o, const char *name
 	return NULL;
 }
 
+static struct mt_error *set_no_join(struct mt_report_options *o, const char *name,
+				    const char *value)
+{
+	(void)name;
+	(void)value;
+	o->no_join = true;
+	return NULL;
+}
+
 static struct mt_error *set_max_stack(struct mt_report_options *o, const char *name,
 				      const char *value)
 {
@@ -373,6 +382,8 @@ static const struct mt_option others[] = {
 	 "what a fork copied"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
+	{0, "no-join", NULL, NULL, set_no_join,
+	 "leave stacks cut where their dump ends: nothing from other stacks of the thread"},
 	{'j', "jobs", NULL, "N", set_workers,
 	 "decode and unwind on N CPUs, by default all; the result is the same"},
 	{0, "prefer-local", NULL, NULL, set_prefer_local,

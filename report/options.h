@@ -27,6 +27,7 @@ struct mt_report_options {
 	const char *output_path; /* NULL or "-": standard output */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
+	bool no_join;
 	unsigned int workers;	       /* -j: 0 is one for each CPU */
 	struct mt_wishes wishes;       /* the shape of the table */
 	const char *symfs, *debug_dir; /* directories, or NULL */

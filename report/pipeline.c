@@ -1,6 +1,9 @@
 /*
  * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; with
  * one worker there is one batch.
+ *
+ * Where stacks are joined, a batch is emptied only when the joiner has seen LOOK_AHEAD batches
+ * behind it, so what is joined is the same whatever the number of workers.
  */
 #include "report/pipeline.h"
 
@@ -8,12 +11,14 @@
 
 #include "formats/base/array.h"
 #include "formats/base/pool.h"
+#include "report/joining.h"
 #include "symbols/image_map.h"
 
 enum {
 	BATCH_SAMPLES = 256,
 	BATCH_BYTES = 1 << 20, /* of dumps: they keep pieces of the file in memory */
 	AHEAD_PER_WORKER = 2,  /* batches */
+	LOOK_AHEAD = 2,	       /* batches, where stacks are joined */
 };
 
 struct batch {
@@ -21,10 +26,11 @@ struct batch {
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t bytes;	 /* of their dumps */
-	uint64_t serial; /* of the last record */
-	struct mt_walk_words words;
+	size_t bytes;			     /* of their dumps */
+	uint64_t serial;		     /* of the last record */
+	struct mt_walk_words words, spliced; /* as walked; those that were joined */
 	bool submitted, waited, failed;
+	bool seen, ready; /* by the joiner; joined as far as they will be */
 };
 
 struct mt_pipeline {
@@ -34,6 +40,7 @@ struct mt_pipeline {
 	size_t batch_count;
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
+	struct mt_joining *joining; /* NULL: stacks stay as they were walked */
 };
 
 static bool create_walkers(struct mt_pipeline *pipeline, const struct mt_walker_options *options)
@@ -54,6 +61,8 @@ static bool create_batches(struct mt_pipeline *pipeline)
 	unsigned int workers = mt_pool_size(pipeline->pool);
 
 	pipeline->batch_count = workers > 1 ? (size_t)workers * AHEAD_PER_WORKER + 1 : 1;
+	if (pipeline->joining)
+		pipeline->batch_count += LOOK_AHEAD + 1; /* one more: the first is being emptied */
 	pipeline->batches = calloc(pipeline->batch_count, sizeof(struct batch));
 	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
 		struct batch *batch = &pipeline->batches[i];
@@ -74,7 +83,10 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 	if (!pipeline)
 		return NULL;
 	pipeline->pool = pool;
-	if (!create_walkers(pipeline, options) || !create_batches(pipeline)) {
+	if (options->joining)
+		pipeline->joining = mt_joining_create(options->max_frames, options->addresses);
+	if ((options->joining && !pipeline->joining) || !create_walkers(pipeline, options) ||
+	    !create_batches(pipeline)) {
 		mt_pipeline_destroy(pipeline);
 		return NULL;
 	}
@@ -83,10 +95,13 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 
 static void batch_clear(struct batch *batch)
 {
-	for (size_t i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count; i++) {
+		mt_joiner_release(&batch->samples[i].join);
 		mt_image_map_release(batch->samples[i].map);
+	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
-	batch->submitted = batch->waited = batch->failed = false;
+	batch->spliced.count = 0;
+	batch->submitted = batch->waited = batch->failed = batch->seen = batch->ready = false;
 }
 
 void mt_pipeline_destroy(struct mt_pipeline *pipeline)
@@ -98,9 +113,11 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 		batch_clear(&pipeline->batches[i]);
 		free(pipeline->batches[i].samples);
 		mt_array_deinit(&pipeline->batches[i].words);
+		mt_array_deinit(&pipeline->batches[i].spliced);
 	}
 	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
 		mt_walker_destroy(pipeline->walkers[i]);
+	mt_joining_destroy(pipeline->joining);
 	free(pipeline->batches);
 	free(pipeline->walkers);
 	free(pipeline);
@@ -191,10 +208,14 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->map = map;
 	piped->kernel_known = kernel_known;
 	piped->words = &batch->words;
+	piped->join = (struct mt_join_stack){0};
 	batch->bytes += piped->kernel.dump_size;
 	batch->serial = serial;
-	if (is_full(batch))
-		submit(batch);
+	if (!is_full(batch))
+		return true;
+	submit(batch);
+	if (mt_pool_size(pipeline->pool) == 1)
+		wait_for(batch); /* while its dumps are in the cache */
 	return true;
 }
 
@@ -202,6 +223,36 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->used; i++)
 		wait_for(batch_at(pipeline, i));
+}
+
+/* Shows the joiner the batches up to LOOK_AHEAD behind the first; false out of memory. */
+static bool look_ahead(struct mt_pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
+		struct batch *batch = batch_at(pipeline, i);
+
+		if (batch->seen)
+			continue;
+		wait_for(batch);
+		if (batch->failed ||
+		    !mt_joining_see(pipeline->joining, batch->samples, batch->count))
+			return false;
+		batch->seen = true;
+	}
+	return true;
+}
+
+/* The first batch becomes ready to be emptied. */
+static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	wait_for(batch);
+	if (batch->failed)
+		return false;
+	if (!batch->ready && pipeline->joining)
+		batch->ready =
+			look_ahead(pipeline) && mt_joining_splice(pipeline->joining, batch->samples,
+								  batch->count, &batch->spliced);
+	return batch->ready || !pipeline->joining;
 }
 
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
@@ -217,10 +268,12 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		batch = batch_at(pipeline, 0);
 	}
 	*released = pipeline->released;
-	if (!pipeline->used)
+	if (!pipeline->used) {
+		if (pipeline->joining)
+			mt_joining_reset(pipeline->joining);
 		return true;
-	wait_for(batch);
-	if (batch->failed)
+	}
+	if (!make_ready(pipeline, batch))
 		return false;
 	*out = &batch->samples[batch->given++];
 	return true;

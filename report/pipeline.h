@@ -14,6 +14,7 @@
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/walker.h"
+#include "unwind/join.h"
 
 struct mt_image_map;
 struct mt_pipeline;
@@ -28,6 +29,7 @@ struct mt_piped {
 	bool kernel_known;
 	struct mt_walked walked;
 	const struct mt_walk_words *words;
+	struct mt_join_stack join;
 };
 
 /* NULL out of memory. Borrows the pool. */

@@ -84,6 +84,7 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		.method = options->method,
 		.max_frames = options->max_frames,
 		.addresses = options->addresses,
+		.joining = options->joining,
 	};
 
 	if (options->places || wants_stacks(session)) {
@@ -240,6 +241,7 @@ static void count_stack(struct mt_session *session, const struct mt_walked *walk
 	if (walked->user) {
 		session->facts.user_stacks++;
 		session->facts.ends[walked->end]++;
+		session->facts.walked_ends[walked->walked_end]++;
 	}
 	if (walked->kernel && !session->facts.kernel_problem)
 		session->facts.kernel_problem = mt_naming_kernel_problem(
@@ -288,6 +290,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		return false;
 	out->user = piped->walked.user;
 	out->end = piped->walked.end;
+	out->walked_end = piped->walked.walked_end;
 	if (session->options->addresses) {
 		out->addresses = mt_walked_addresses(piped->words, &piped->walked);
 		out->sources = mt_walked_sources(piped->words, &piped->walked);

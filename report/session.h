@@ -89,6 +89,7 @@ struct mt_session_options {
 	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
+	bool joining; /* what a dump was too small for is taken from other stacks (unwind/join.h) */
 	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
 	bool prefer_local;	       /* this machine's files before what recordings carry */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
@@ -117,6 +118,7 @@ struct mt_session_sample {
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
 	bool user;		   /* it had user registers, so that `end` counts */
 	uint8_t end;		   /* enum mt_stack_end of its user half */
+	uint8_t walked_end;	   /* the same, before stacks were joined */
 };
 
 /* Opens every file. options (and what they point to) are borrowed until destroyed. */

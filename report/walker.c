@@ -88,26 +88,29 @@ static struct halves split_chain(const struct mt_sample *sample)
 struct parts {
 	uint64_t *code, *pcs, *addresses; /* addresses is NULL where nobody asked for them */
 	uint8_t *sources;
+	uint64_t *sps; /* NULL likewise */
 };
 
 /* Words of addresses and sources. */
-static size_t words_behind(const struct mt_walker *walker, size_t count)
+static size_t words_behind(bool addresses, size_t count)
 {
-	return walker->options.addresses ? count + (count + 7) / 8 : 0;
+	return addresses ? count + (count + 7) / 8 : 0;
 }
 
 static bool make_parts(const struct mt_walker *walker, struct mt_walk_words *words, size_t count,
-		       struct parts *out)
+		       size_t user, struct parts *out)
 {
-	size_t behind = words_behind(walker, count);
+	size_t behind = words_behind(walker->options.addresses, count);
+	size_t sps = walker->options.joining ? user : 0;
 
-	if (!mt_array_reserve(words, words->count + 1 + count + behind))
+	if (!mt_array_reserve(words, words->count + 1 + count + behind + sps))
 		return false;
 	out->code = words->items + words->count;
 	out->pcs = out->code + 1;
 	out->addresses = behind ? out->pcs + count : NULL;
 	out->sources = behind ? (uint8_t *)(out->addresses + count) : NULL;
-	words->count += 1 + count + behind;
+	out->sps = sps ? out->pcs + count + behind : NULL;
+	words->count += 1 + count + behind + sps;
 	return true;
 }
 
@@ -153,6 +156,8 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 
 		put(parts, at + i, pc, frame->source == MT_FRAME_CHAIN ? frame->pc : pc,
 		    frame->source);
+		if (parts->sps)
+			parts->sps[i] = frame->sp;
 	}
 }
 
@@ -212,7 +217,7 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 	size_t count = kernel + stack.count;
 	struct parts parts;
 
-	if (!make_parts(walker, words, count, &parts))
+	if (!make_parts(walker, words, count, stack.count, &parts))
 		return false;
 	*parts.code = (uint64_t)mt_image_map_generation(input->map) << 32 | kernel;
 	put_kernel(&parts, &halves, kernel, input->kernel_known);
@@ -221,11 +226,39 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		.pcs = (size_t)(parts.pcs - words->items),
 		.kernel = (uint32_t)kernel,
 		.count = (uint32_t)count,
-		.hash = (uint32_t)mt_hash_bytes(parts.code, (1 + count) * sizeof(*parts.pcs), 0),
 		.user = input->sample->user_abi || (input->sample->has_branches && stack.count),
 		.end = (uint8_t)stack.end,
+		.walked_end = (uint8_t)stack.end,
+		.boundary = stack.boundary,
 	};
+	out->hash = mt_walked_hash(words, out);
 	return true;
+}
+
+bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
+		    uint32_t count, struct mt_walked *out)
+{
+	size_t size = 1 + (size_t)count + words_behind(addresses, count);
+
+	if (!mt_array_reserve(words, words->count + size))
+		return false;
+	*out = *like;
+	out->pcs = words->count + 1;
+	out->count = count;
+	words->count += size;
+	return true;
+}
+
+uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walked *walked)
+{
+	return (uint32_t)mt_hash_bytes(words->items + walked->pcs - 1,
+				       (1 + (size_t)walked->count) * sizeof(*words->items), 0);
+}
+
+const uint64_t *mt_walked_sps(const struct mt_walk_words *words, const struct mt_walked *walked,
+			      bool addresses)
+{
+	return words->items + walked->pcs + walked->count + words_behind(addresses, walked->count);
 }
 
 const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,

@@ -21,6 +21,7 @@ struct mt_walker_options {
 	const struct mt_unwind_method *method; /* a row of mt_unwind_methods */
 	uint32_t max_frames; /* at most so many user frames, and so many kernel frames */
 	bool addresses;	     /* give the frames' addresses too */
+	bool joining;	     /* give their stack pointers too */
 };
 
 struct mt_walk_input {
@@ -39,7 +40,8 @@ struct mt_walk_words {
 /*
  * A stack in words, by index of the first of `pcs`: kernel and then user addresses to look up,
  * innermost first. Before them stands one word that says which code they are in; behind them, where
- * asked for, as many addresses as perf prints them, and the sources, a byte each.
+ * asked for, as many addresses as perf prints them, and the sources, a byte each; and the stack
+ * pointers of the user frames.
  */
 struct mt_walked {
 	size_t pcs;
@@ -47,6 +49,8 @@ struct mt_walked {
 	uint32_t hash;		/* of the pcs and the word before them */
 	bool user;		/* it had user registers or branch records, so that `end` counts */
 	uint8_t end;		/* enum mt_stack_end */
+	uint8_t walked_end;	/* the same, before stacks were joined */
+	uint64_t boundary;	/* struct mt_stack's */
 };
 
 /* NULL out of memory. */
@@ -59,6 +63,17 @@ void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_inp
 /* Appends the stack to words; false out of memory. */
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out);
+
+/* Makes room for a stack of so many frames and gives it; false out of memory. */
+bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
+		    uint32_t count, struct mt_walked *out);
+
+/* The hash that `hash` is to be. */
+uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walked *walked);
+
+/* Views the stack pointers of the user frames, where they were asked for. */
+const uint64_t *mt_walked_sps(const struct mt_walk_words *words, const struct mt_walked *walked,
+			      bool addresses);
 
 /* Views the addresses and sources behind the pcs, where they were asked for. */
 const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,

@@ -238,3 +238,15 @@ enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cf
 		return run(&cfi->debug_frame, &fde, address, row);
 	return found;
 }
+
+bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	struct mt_cfi_fde fde;
+
+	if (find_eh_frame(cfi, address, &fde) != MT_CFI_FOUND &&
+	    find_by_index(cfi, &cfi->debug_frame, &cfi->debug_index, address, &fde) != MT_CFI_FOUND)
+		return false;
+	*start = fde.start;
+	*end = fde.end;
+	return true;
+}

@@ -71,6 +71,12 @@ struct mt_cfi_sections {
 struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections);
 void mt_cfi_destroy(struct mt_cfi *cfi);
 
+/*
+ * The piece of code [*start, *end) that the entry for a link-time address describes: a function,
+ * or the part of one that the compiler set apart. False where nothing covers the address.
+ */
+bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_t *end);
+
 /* The row for a link-time address. *row is written only where MT_CFI_FOUND. */
 enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_row *row);
 

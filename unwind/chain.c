@@ -118,6 +118,7 @@ enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end)
 		return end;
 	if (append(walk, entry) != MT_WALK_ON)
 		return MT_END_LIMIT;
+	walk->boundary = 0;
 	if (trim(walk, frames))
 		return walk->stack->count > frames ? MT_END_NO_IMAGE : end;
 	return end_of(walk, end);

@@ -16,7 +16,7 @@
 #define PRESERVED (BIT(MT_DWARF_RBX) | BIT(MT_DWARF_RBP) | 0xfu << MT_DWARF_R12)
 
 struct step {
-	const struct mt_walk *walk;
+	struct mt_walk *walk;
 	const struct mt_cfi_row *row;
 	const struct mt_unwind_regs *from;
 	struct mt_unwind_regs to;
@@ -156,14 +156,16 @@ static int check_sp(struct mt_walk *walk, const struct step *s)
 	return mt_walk_switch(walk) ? MT_WALK_ON : MT_END_LOOP;
 }
 
-static int check_pc(const struct step *s)
+static int check_pc(struct step *s)
 {
 	uint64_t pc;
 
 	if (s->row->reg[MT_DWARF_RIP].kind == MT_CFI_UNDEFINED)
 		return MT_END_ROOT;
-	if (s->unread)
+	if (s->unread) {
+		s->walk->boundary = s->unread == s->cfa - 8 ? s->cfa : 0;
 		return mt_walk_unreadable(s->walk, s->unread);
+	}
 	if (!get_reg(&s->to, MT_DWARF_RIP, &pc))
 		return MT_END_BAD_CFA;
 	if (!pc)

@@ -187,3 +187,23 @@ const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, 
 		return NULL;
 	return mt_elf_bytes_at(place.elf, place.vaddr, n);
 }
+
+bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
+			struct mt_lookup_function *out)
+{
+	struct place place;
+	uint64_t start, end;
+	struct mt_cfi *cfi;
+
+	if (find_place(map, address, &place) != MT_END_REASONS)
+		return false;
+	cfi = image_cfi(place.image, place.elf);
+	if (!cfi || !mt_cfi_range(cfi, place.vaddr, &start, &end))
+		return false;
+	*out = (struct mt_lookup_function){
+		.start = address - (place.vaddr - start),
+		.size = end - start,
+		.code = mt_elf_bytes_at(place.elf, start, end - start),
+	};
+	return true;
+}

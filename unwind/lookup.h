@@ -26,6 +26,16 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 			      bool *lasting);
 
+/* A piece of code as CFI has it, in the process: its address and its bytes, borrowed. */
+struct mt_lookup_function {
+	uint64_t start, size;
+	const uint8_t *code; /* NULL where the bytes are not at hand */
+};
+
+/* The one around an address; false where no CFI tells of it. */
+bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
+			struct mt_lookup_function *out);
+
 /* n bytes of code at an address, from the image's file; NULL where they are not at hand. */
 const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n);
 

@@ -69,6 +69,7 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_
 	uint64_t looked_up = 0, missed = counts->cache_misses - misses_before;
 
 	walk->stack->end = end;
+	walk->stack->boundary = end == MT_END_DUMP || end == MT_END_PAGE ? walk->boundary : 0;
 	learn_extent(walk);
 	counts->stacks++;
 	counts->ends[end]++;
@@ -194,6 +195,7 @@ const char *mt_frame_source_name(enum mt_frame_source source)
 		[MT_FRAME_CHAIN] = "chain",
 		[MT_FRAME_LBR] = "lbr",
 		[MT_FRAME_STITCHED] = "stitched lbr",
+		[MT_FRAME_JOINED] = "joined",
 	};
 
 	return (unsigned int)source < MT_FRAME_SOURCES ? names[source] : "unknown";

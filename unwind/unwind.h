@@ -26,6 +26,7 @@ enum mt_frame_source {
 	MT_FRAME_CHAIN,	   /* the kernel's frame-pointer chain, user half */
 	MT_FRAME_LBR,	   /* the hardware's branch records */
 	MT_FRAME_STITCHED, /* those of an earlier sample of the thread */
+	MT_FRAME_JOINED,   /* another stack of the thread shows it; see join.h */
 	MT_FRAME_SOURCES
 };
 
@@ -72,6 +73,11 @@ struct mt_stack {
 	size_t capacity;
 	size_t count;
 	enum mt_stack_end end;
+	/*
+	 * Where the dump ended within the outermost frame: what the stack pointer is in its caller;
+	 * 0 where that is not known, and for every other end.
+	 */
+	uint64_t boundary;
 };
 
 /*

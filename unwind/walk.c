@@ -46,6 +46,7 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->call_return = false;
 	walk->switches = 0;
 	walk->have_regs = false;
+	walk->boundary = 0;
 }
 
 bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame)
@@ -147,7 +148,7 @@ static int signal_step(struct mt_walk *walk, struct mt_rule rule)
 }
 
 /* Why a compact step did not hold: the same reads again, this time with a name for each failure. */
-static int failed_step(const struct mt_walk *walk, struct mt_rule rule)
+static int failed_step(struct mt_walk *walk, struct mt_rule rule)
 {
 	const struct mt_position *at = &walk->at;
 	uint64_t cfa = (rule.kind == MT_RULE_SP ? at->sp : at->fp) + (uint64_t)(int64_t)rule.offset;
@@ -159,8 +160,10 @@ static int failed_step(const struct mt_walk *walk, struct mt_rule rule)
 		return MT_END_NO_DUMP;
 	if (cfa <= at->sp)
 		return MT_END_LOOP;
-	if (!mt_dump_read(&walk->dump, cfa - 8, &pc))
+	if (!mt_dump_read(&walk->dump, cfa - 8, &pc)) {
+		walk->boundary = cfa;
 		return mt_walk_unreadable(walk, cfa - 8);
+	}
 	return pc ? MT_END_BAD_CFA : MT_END_ROOT;
 }
 
@@ -182,8 +185,12 @@ static int fp_step(struct mt_walk *walk, int why)
 		return why;
 	if (why == MT_END_NO_CFI && !walk->at.fp && walk->call_return)
 		return MT_END_ROOT;
-	if (!mt_fp_step(walk, &walk->at, walk->call_return, &next))
-		return fp_beyond_dump(walk) ? (int)mt_walk_unreadable(walk, walk->at.fp + 8) : why;
+	if (!mt_fp_step(walk, &walk->at, walk->call_return, &next)) {
+		if (!fp_beyond_dump(walk))
+			return why;
+		walk->boundary = walk->at.fp + 16;
+		return (int)mt_walk_unreadable(walk, walk->at.fp + 8);
+	}
 	walk->at = next;
 	walk->source = MT_FRAME_FP;
 	walk->call_return = true;

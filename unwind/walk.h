@@ -38,6 +38,7 @@ struct mt_walk {
 	size_t room;		      /* how many frames stack may hold */
 	uint32_t generation, version; /* of the map */
 	bool use_fp;		      /* frame-pointer steps are allowed */
+	uint64_t boundary; /* the CFA whose return address the dump does not hold, or 0 */
 
 	struct mt_position at; /* the newest frame */
 	uint8_t source;	       /* enum mt_frame_source of it */

@@ -1,0 +1,324 @@
+/*
+ * join: stacks of made-up threads, of which the test knows what every frame was. What is joined has
+ * to be what was there; and where a frame was left in between, nothing may be.
+ */
+#include "unwind/join.h"
+
+#include "tests/unit/unit.h"
+#include "unwind/call_site.h"
+
+#define THREAD 7
+#define TOP ((uint64_t)0x7fff00010000)
+#define FRAMES 16
+
+/* Functions are 0x100 bytes of addresses each; calls are told by a table. */
+enum function {
+	START = 1,
+	LOOP,
+	HANDLE,
+	OTHER,
+	SMALL,
+	LARGE,
+	LEAF,
+	FUNCTIONS
+};
+
+static bool calls[FUNCTIONS + 1][FUNCTIONS + 1];
+
+static uint64_t code(enum function f, unsigned int at)
+{
+	return (uint64_t)f << 8 | at;
+}
+
+/* Every call of f stands at 0x40 + f in its caller, where the table has it. */
+static uint64_t find_site(void *context, const struct mt_call_question *q)
+{
+	(void)context;
+	if (q->outer_calls && q->known_inner >> 8 == q->inner >> 8)
+		return q->outer;
+	return calls[q->outer >> 8][q->inner >> 8]
+		       ? (q->outer & ~(uint64_t)0xff) + 0x40 + (q->inner >> 8)
+		       : 0;
+}
+
+/* A stack as a list of functions, the innermost first, each with the bytes of its frame. */
+struct made {
+	uint64_t pcs[FRAMES], sps[FRAMES];
+	struct mt_join_stack stack;
+};
+
+struct frame {
+	enum function function;
+	uint64_t size;
+};
+
+/* Lays the frames below `top`, the outermost first; of the result all but `cut` outer frames show.
+ */
+static void lay(struct made *made, uint64_t top, const struct frame *frames, size_t count,
+		size_t cut)
+{
+	uint64_t sp = top;
+
+	for (size_t i = count; i--;) {
+		sp -= frames[i].size;
+		made->sps[i] = sp;
+		made->pcs[i] = code(frames[i].function,
+				    i ? 0x40 + (unsigned int)frames[i - 1].function : 3);
+	}
+	made->stack = (struct mt_join_stack){
+		.thread = THREAD,
+		.kind = cut ? MT_JOIN_CUT : MT_JOIN_WHOLE,
+		.pcs = made->pcs,
+		.sps = made->sps,
+		.count = count - cut,
+		.boundary = cut ? made->sps[count - cut] : 0,
+	};
+}
+
+#define LAY(made, top, cut, ...)                            \
+	lay(made, top, (const struct frame[]){__VA_ARGS__}, \
+	    sizeof((const struct frame[]){__VA_ARGS__}) / sizeof(struct frame), cut)
+
+static struct mt_joiner *setup(void)
+{
+	struct mt_join_check check = {.site = find_site};
+
+	memset(calls, 0, sizeof(calls));
+	calls[START][LOOP] = calls[LOOP][HANDLE] = calls[LOOP][OTHER] = true;
+	calls[HANDLE][SMALL] = calls[HANDLE][LARGE] = true;
+	calls[SMALL][LEAF] = calls[LARGE][LEAF] = true;
+	return mt_joiner_create(&check);
+}
+
+static bool add(struct mt_joiner *joiner, struct made *made)
+{
+	return mt_joiner_add(joiner, &made->stack);
+}
+
+/* The tail is the true one: what was laid, and the cut left out. */
+static bool is_true(const struct made *made, size_t count)
+{
+	const struct mt_join_tail *tail = made->stack.tail;
+
+	if (!tail || tail->count != count - made->stack.count)
+		return false;
+	for (size_t i = 0; i < tail->count; i++) {
+		if (tail->words[i] != made->pcs[made->stack.count + i] ||
+		    tail->words[tail->count + i] != made->sps[made->stack.count + i])
+			return false;
+	}
+	return true;
+}
+
+static void teardown(struct mt_joiner *joiner, struct made *made, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		mt_joiner_release(&made[i].stack);
+	mt_joiner_destroy(joiner);
+}
+
+#define WHOLE                                              \
+	{LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {LOOP, 48}, \
+	{                                                  \
+		START, 16                                  \
+	}
+#define CUT                                                   \
+	{LEAF, 16}, {LARGE, 16384}, {HANDLE, 32}, {LOOP, 48}, \
+	{                                                     \
+		START, 16                                     \
+	}
+
+MT_TEST(goes_on_with_an_earlier_stack_at_the_call_of_its_own)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[2];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+	MT_CHECK(is_true(&made[1], 5));
+	teardown(joiner, made, 2);
+}
+
+MT_TEST(goes_on_with_a_later_stack)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[4];
+
+	for (size_t i = 0; i < 3; i++)
+		LAY(&made[i], TOP, 3, CUT);
+	LAY(&made[3], TOP, 0, WHOLE);
+	for (size_t i = 0; i < 4; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(is_true(&made[i], 5));
+	teardown(joiner, made, 4);
+}
+
+MT_TEST(a_stack_that_was_joined_lends_its_frames)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	calls[LEAF][OTHER] = true;
+	LAY(&made[2], TOP, 4, {OTHER, 8192}, CUT); /* below the joined one's LEAF and LARGE */
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[2], 6));
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(two_equal_frames_do_where_the_boundary_is_not_known)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, WHOLE);
+	made[1].stack.boundary = 0;
+	LAY(&made[2], TOP, 3, CUT);
+	made[2].stack.boundary = 0;
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[1], 5));
+	MT_CHECK(!made[2].stack.tail);
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(not_across_a_stack_above_the_boundary)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[5];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 0, {LOOP, 48}, {START, 16});
+	made[1].stack.kind = MT_JOIN_OTHER; /* where it stood is enough */
+	LAY(&made[2], TOP, 3, CUT);
+	made[3] = made[1];
+	made[3].stack.pcs = made[3].pcs;
+	made[3].stack.sps = made[3].sps;
+	LAY(&made[4], TOP, 0, WHOLE);
+	for (size_t i = 0; i < 5; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!made[2].stack.tail);
+	teardown(joiner, made, 5);
+}
+
+/* longjmp, an exception: HANDLE is gone, and OTHER stands where it stood. */
+MT_TEST(not_to_a_function_that_does_not_call_it)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[2];
+
+	LAY(&made[0], TOP, 0, {LEAF, 16}, {SMALL, 64}, {OTHER, 32}, {LOOP, 48}, {START, 16});
+	LAY(&made[1], TOP, 3, CUT);
+	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+	MT_CHECK(!made[1].stack.tail);
+	teardown(joiner, made, 2);
+}
+
+MT_TEST(not_where_no_frame_begins_at_the_boundary)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 40}, {LOOP, 48}, {START, 16});
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 24}, {LOOP, 48}, {START, 16});
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!made[1].stack.tail);
+	teardown(joiner, made, 3);
+}
+
+/* A cut stack that fits nothing tells that what stood there is gone. */
+MT_TEST(not_to_frames_that_another_cut_stack_contradicts)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 2, {LEAF, 16}, {OTHER, 88}, {LOOP, 48}, {START, 16});
+	made[1].stack.boundary += 8;
+	LAY(&made[2], TOP, 3, CUT);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!made[1].stack.tail);
+	MT_CHECK(!made[2].stack.tail);
+	teardown(joiner, made, 3);
+}
+
+/* Coroutines: stacks of their own below the thread's, each with its root. */
+MT_TEST(swapped_stacks_are_not_mixed)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[4];
+	uint64_t one = TOP - 0x100000, two = TOP - 0x80000;
+
+	LAY(&made[0], one, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {OTHER, 48});
+	LAY(&made[1], two, 2, {LEAF, 16}, {LARGE, 16384}, {HANDLE, 32}, {LOOP, 48});
+	LAY(&made[2], one, 2, {LEAF, 16}, {LARGE, 16384}, {HANDLE, 32}, {LOOP, 48});
+	LAY(&made[3], TOP, 0, WHOLE);
+	for (size_t i = 0; i < 4; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!made[1].stack.tail); /* the second has shown no root */
+	MT_CHECK(!made[2].stack.tail); /* the first may have been left meanwhile, and was */
+	teardown(joiner, made, 4);
+}
+
+/* A signal handler on a stack of its own: the frames above the switch stay the thread's. */
+MT_TEST(frames_behind_a_switch_are_the_threads)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3], handler;
+	struct made *whole = &made[0];
+
+	LAY(whole, TOP, 0, {LEAF, 16}, {OTHER, 16}, WHOLE);
+	LAY(&handler, TOP - 0x200000, 0, {LEAF, 16}, {OTHER, 16});
+	memcpy(whole->sps, handler.sps, 2 * sizeof(whole->sps[0]));
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP - 0x200000, 1, {LARGE, 4096}, {OTHER, 16});
+	MT_CHECK(add(joiner, whole) && add(joiner, &made[1]) && add(joiner, &made[2]));
+	MT_CHECK(is_true(&made[1], 5));
+	MT_CHECK(!made[2].stack.tail);
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(threads_are_apart)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[2];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	made[1].stack.thread = THREAD + 1;
+	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+	MT_CHECK(!made[1].stack.tail);
+	mt_joiner_release(&made[0].stack);
+	mt_joiner_release(&made[1].stack);
+	mt_joiner_reset(joiner);
+	made[1].stack.thread = THREAD;
+	MT_CHECK(add(joiner, &made[1]));
+	MT_CHECK(!made[1].stack.tail);
+	teardown(joiner, made, 2);
+}
+
+MT_TEST(what_was_released_is_left_alone)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 3, CUT);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 0, WHOLE);
+	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+	mt_joiner_release(&made[0].stack);
+	MT_CHECK(add(joiner, &made[2]));
+	MT_CHECK(!made[0].stack.tail);
+	MT_CHECK(is_true(&made[1], 5));
+	teardown(joiner, made, 3);
+}
+
+MT_TEST_MAIN

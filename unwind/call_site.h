@@ -1,0 +1,37 @@
+/*
+ * Whether one function calls another, as its code has it, and where: what a joined frame is checked
+ * by. Pieces of code are those that CFI tells of.
+ */
+#ifndef MT_UNWIND_CALL_SITE_H
+#define MT_UNWIND_CALL_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_call_sites;
+struct mt_image_map;
+
+/*
+ * A frame as known from another stack, and what is to be its callee; addresses as they are looked
+ * up: the last byte of a call for all but the sampled frame.
+ */
+struct mt_call_question {
+	const struct mt_image_map *map;
+	uint64_t outer;
+	bool outer_calls;     /* outer is at a call; else it was sampled somewhere in its code */
+	uint64_t known_inner; /* what that call led to then; 0 where it was sampled */
+	uint64_t inner;	      /* what it is to have led to now */
+};
+
+/* NULL out of memory. */
+struct mt_call_sites *mt_call_sites_create(void);
+void mt_call_sites_destroy(struct mt_call_sites *sites);
+
+/*
+ * Where in outer's function the call stands that can have led to inner: the address of its last
+ * byte, or 0 where none can. Outer itself where inner is the same function as before, where outer's
+ * call is indirect, and where no code is at hand to tell.
+ */
+uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The joiner: what other stacks of a thread prove about the outer frames of one that was cut short
+ * because its dump ended.
+ *
+ * A stack that was cut ends within a frame whose caller's stack pointer is known, its boundary. An
+ * earlier or later whole stack of the same thread that has a frame at that very boundary goes on
+ * from there as the cut one does, if nothing says that the frame was left in between: no stack
+ * seen in between stands above the boundary, or has other frames there. And the frame's function
+ * has to call the one that was cut, as far as its code tells.
+ *
+ * Stacks are added in order of time. A stack is the caller's; it is held by the joiner until
+ * mt_joiner_release(), and what it points to as well.
+ */
+#ifndef MT_UNWIND_JOIN_H
+#define MT_UNWIND_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_call_question;
+struct mt_image_map;
+struct mt_joiner;
+
+enum mt_join_kind {
+	MT_JOIN_WHOLE, /* it reached its root: others may be joined with it */
+	MT_JOIN_CUT,   /* the dump ended: it may be joined with others */
+	MT_JOIN_OTHER, /* it only says where the thread stood */
+};
+
+/* The frames that a cut stack gets from another one; owned by the stack until it is released. */
+struct mt_join_tail {
+	size_t count;
+	uint64_t words[]; /* count addresses, then as many stack pointers */
+};
+
+struct mt_join_stack {
+	uint64_t thread; /* any number that no two threads share */
+	enum mt_join_kind kind;
+	const uint64_t *pcs; /* innermost first; of callers, the last byte of the call */
+	const uint64_t *sps; /* the stack pointer in each frame */
+	size_t count;
+	uint64_t boundary; /* of a cut stack: the stack pointer in the missing caller; 0 unknown */
+	const struct mt_image_map *map; /* for the code between; given to the check */
+	struct mt_join_tail *tail;	/* out: NULL until it is joined */
+
+	struct mt_join_stack *newer, *older; /* private to the joiner: cut stacks that wait */
+	struct mt_join_thread *waits;
+	uint64_t peak; /* the highest stack pointer since, up to the next that waits */
+};
+
+/* Answers mt_call_site_find()'s question. */
+struct mt_join_check {
+	void *context;
+	uint64_t (*site)(void *context, const struct mt_call_question *question);
+};
+
+/* NULL out of memory. *check is copied. */
+struct mt_joiner *mt_joiner_create(const struct mt_join_check *check);
+void mt_joiner_destroy(struct mt_joiner *joiner);
+
+/*
+ * The next stack. Joins it, or others that wait for a whole one, where that is proven. False out of
+ * memory.
+ */
+bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
+
+/* The stack is not waited for any longer; its tail is freed. */
+void mt_joiner_release(struct mt_join_stack *stack);
+
+/* Forgets all threads: another recording begins. Every stack has been released. */
+void mt_joiner_reset(struct mt_joiner *joiner);
+
+#endif
