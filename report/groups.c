@@ -13,6 +13,7 @@
 struct mt_groups {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	struct mt_value_column value_columns[MT_GROUPS_COLUMNS];
 	struct mt_sequences *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
 	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
@@ -59,14 +60,18 @@ static const struct mt_table_ops groups_ops = {
 struct mt_groups *mt_groups_create(const struct mt_table *shape)
 {
 	struct mt_groups *groups =
-		shape->key_count > MT_GROUPS_COLUMNS ? NULL : calloc(1, sizeof(*groups));
+		shape->key_count > MT_GROUPS_COLUMNS || shape->value_count > MT_GROUPS_COLUMNS
+			? NULL
+			: calloc(1, sizeof(*groups));
 
 	if (!groups)
 		return NULL;
 	memcpy(groups->columns, shape->keys, shape->key_count * sizeof(*shape->keys));
+	memcpy(groups->value_columns, shape->values, shape->value_count * sizeof(*shape->values));
 	groups->table = *shape;
 	groups->table.ops = &groups_ops;
 	groups->table.keys = groups->columns;
+	groups->table.values = groups->value_columns;
 	groups->table.listing = false;
 	groups->most = SIZE_MAX;
 	groups->keys = mt_sequences_create();

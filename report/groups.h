@@ -17,8 +17,7 @@ struct mt_groups;
 
 /*
  * Takes the shape (name, columns, strings, stacks, frames) from `shape`; the names in its columns
- * and the value columns are borrowed. NULL out of memory, or with more key columns than
- * MT_GROUPS_COLUMNS.
+ * are borrowed. NULL out of memory, or with more columns than MT_GROUPS_COLUMNS.
  */
 struct mt_groups *mt_groups_create(const struct mt_table *shape);
 void mt_groups_destroy(struct mt_groups *groups);

@@ -42,7 +42,6 @@ enum status {
 	STATUS_OUTPUT = 5,
 };
 
-MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 /* Says what went wrong, releases it, and gives the exit status that stands for it. */
@@ -135,9 +134,10 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 {
 	struct mt_view weighed = *view;
 	double left_out = 0;
-	struct mt_error *err = mt_table_weight(table, options->wishes.weight, &weighed.value);
+	const char *weight = table->compared ? "change" : options->wishes.weight;
+	struct mt_error *err = mt_table_weight(table, weight, &weighed.value);
 
-	weighed.weighed = options->wishes.weight;
+	weighed.weighed = weight && !table->compared;
 	weighed.left_out = &left_out;
 	err = err ? err : mt_output_write(options->output, &weighed, table, to);
 	if (!err && left_out <= -0.5 && !options->quiet)
@@ -149,27 +149,65 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 	return err;
 }
 
-/* Runs analysis and output; *rows tells whether there was anything to show. */
+/* The recording of the report, and the one it is compared with, or NULL. */
+struct sides {
+	struct mt_session *session;
+	struct mt_baseline *baseline;
+};
+
+static void sides_deinit(struct sides *sides)
+{
+	mt_baseline_destroy(sides->baseline);
+	mt_session_destroy(sides->session);
+}
+
+/* How many samples there were to show anything of. */
+static uint64_t selected(const struct sides *sides)
+{
+	uint64_t count = mt_session_facts(sides->session)->selected;
+
+	if (sides->baseline)
+		count += mt_session_facts(mt_baseline_session(sides->baseline))->selected;
+	return count;
+}
+
+static struct mt_error *analyse(const struct mt_report_options *options,
+				const struct mt_analysis_request *request,
+				const struct sides *sides, struct mt_table **out)
+{
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *now = NULL;
+	struct mt_analysis_request all = *request;
+	struct mt_error *err;
+
+	if (!sides->baseline)
+		return options->analysis->run(sides->session, request, out);
+	all.top = 0;
+	err = options->analysis->run(sides->session, &all, &now);
+	return err ? err
+		   : mt_baseline_compare(sides->baseline, options->analysis, request,
+					 sides->session, now, out);
+}
+
+/* Runs analysis and output. */
 static struct mt_error *report(const struct mt_report_options *options,
-			       const struct mt_analysis_request *request,
-			       struct mt_session *session, struct progress *progress)
+			       const struct mt_analysis_request *request, const struct sides *sides,
+			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err = options->analysis->run(session, request, &table);
-	const struct mt_facts *facts = mt_session_facts(session);
+	struct mt_error *err = analyse(options, request, sides, &table);
 	struct mt_view view;
 
 	if (err)
 		return err;
 	end_progress(progress);
 	/* Nothing is written over where there is nothing to say. */
-	if (!request->listing && !facts->selected && !(options->output->needs & MT_TELLS_FACTS))
+	if (!request->listing && !selected(sides) && !(options->output->needs & MT_TELLS_FACTS))
 		return NULL;
 	err = mt_outfile_open(options->output_path, &out);
 	if (err)
 		return err;
-	view = make_view(options, session, out.fd);
+	view = make_view(options, sides->session, out.fd);
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;
@@ -274,6 +312,26 @@ static unsigned int online_cpus(void)
 	return count < 1 ? 1 : count > MT_POOL_MAX ? MT_POOL_MAX : (unsigned int)count;
 }
 
+/* Remarks on both recordings, and what they come to. */
+static enum status conclude(const struct mt_report_options *options, const struct sides *sides)
+{
+	const struct mt_facts *facts = mt_session_facts(sides->session), *base = NULL;
+	enum status status;
+
+	if (sides->baseline)
+		base = mt_session_facts(mt_baseline_session(sides->baseline));
+	if (base && !options->quiet)
+		print_remarks(base);
+	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
+		print_remarks(facts);
+	if (!options->quiet)
+		print_lines_problem(sides->session);
+	if (!selected(sides))
+		return say_nothing(options, facts);
+	status = base ? judge(options, base) : STATUS_OK;
+	return status == STATUS_OK ? judge(options, facts) : status;
+}
+
 static enum status run(const struct mt_report_options *options)
 {
 	struct progress progress = {0};
@@ -302,7 +360,7 @@ static enum status run(const struct mt_report_options *options)
 		.progress = wants_progress(options) ? show_progress : NULL,
 		.progress_context = &progress,
 	};
-	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
+	MT_CLEANUP(sides_deinit) struct sides sides = {0};
 	struct mt_error *err = check_output_path(options);
 
 	err = err ? err
@@ -311,20 +369,14 @@ static enum status run(const struct mt_report_options *options)
 		return fail(err);
 	session_options.stacks = request.unwind;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
-	err = err ? err : mt_session_open(&session_options, &session);
+	err = mt_session_open(&session_options, &sides.session);
 	if (err && err->errnum == ENOENT && !strcmp(options->files[0], "mtrec.mtr"))
 		err = mt_error_hint(err, "record one: mtrec -e brk,page-faults -a -- sleep 30");
-	err = err ? err : report(options, &request, session, &progress);
+	if (!err && mt_baseline_given(&options->baseline))
+		err = mt_baseline_open(&options->baseline, &session_options, &sides.baseline);
+	err = err ? err : report(options, &request, &sides, &progress);
 	end_progress(&progress);
-	if (err)
-		return fail(err);
-	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
-		print_remarks(mt_session_facts(session));
-	if (!options->quiet)
-		print_lines_problem(session);
-	if (!mt_session_facts(session)->selected)
-		return say_nothing(options, mt_session_facts(session));
-	return judge(options, mt_session_facts(session));
+	return err ? fail(err) : conclude(options, &sides);
 }
 
 /* --help and --version. */

@@ -61,9 +61,8 @@ static struct mt_error *set_cpus(struct mt_report_options *o, const char *name, 
 
 static struct mt_error *set_time(struct mt_report_options *o, const char *name, const char *value)
 {
-	struct mt_error *err = mt_timespan_parse(value, &o->selection.time);
+	struct mt_error *err = mt_timespan_parse(name, value, &o->selection.time);
 
-	(void)name;
 	o->wishes.time = o->selection.time;
 	return err;
 }
@@ -113,6 +112,28 @@ static struct mt_error *set_timeline(struct mt_report_options *o, const char *na
 {
 	o->wishes.timeline = true;
 	return value ? mt_seconds_parse(name, value, &o->wishes.interval) : NULL;
+}
+
+static struct mt_error *set_base(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	o->baseline.file = value;
+	o->wishes.compare = true;
+	return NULL;
+}
+
+static struct mt_error *set_base_time(struct mt_report_options *o, const char *name,
+				      const char *value)
+{
+	o->wishes.compare = true;
+	return mt_timespan_parse(name, value, &o->baseline.time);
+}
+
+static struct mt_error *set_per(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	o->baseline.per = value;
+	return NULL;
 }
 
 /* "end", "peak", seconds, or a percentage of the recording's length. */
@@ -372,6 +393,13 @@ static const struct mt_option others[] = {
 	{0, "timeline", NULL, "[T]", set_timeline,
 	 "sums for each T (1s, 500ms; by default a twentieth or so) and process"},
 	{0, "top", NULL, "N", set_top, "of sums only the N rows that weigh most"},
+	{0, "base", NULL, "FILE", set_base,
+	 "compare with an earlier recording: what is new, gone, grown and shrunk"},
+	{0, "base-time", NULL, "A,B", set_base_time,
+	 "compare with that time of it, or of the same recording"},
+	{0, "per", NULL, "time|EVENT|none", set_per,
+	 "measure the base to as long a time (default; not what stands at a moment) or as many "
+	 "EVENTs"},
 	{0, "at", NULL, "end|peak|T", set_at,
 	 "what was outstanding then: at the end (default), when each process held most, or after "
 	 "12.5 (seconds), 500ms, 30%, or at @NANOSECONDS of the recording's clock"},

@@ -208,7 +208,8 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 {
 	const char *name = options->analysis->output;
 
-	if (!name && (options->wishes.by.count || options->wishes.timeline))
+	if (!name &&
+	    (options->wishes.by.count || options->wishes.timeline || options->wishes.compare))
 		name = mt_output_table.name;
 	return name ? mt_output_find(name) : mt_outputs[0];
 }
@@ -234,6 +235,11 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		parser.options.analysis = mt_analyses[0];
 	if (!parser.options.output)
 		parser.options.output = default_output(&parser.options);
+	if (parser.options.baseline.per && !parser.options.wishes.compare) {
+		mt_report_options_deinit(&parser.options);
+		return mt_error_create(MT_ERR_USAGE,
+				       "--per measures a base: --base FILE or --base-time A,B");
+	}
 	*out = parser.options;
 	return NULL;
 }

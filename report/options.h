@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/baseline.h"
 #include "report/request.h"
 #include "report/selection.h"
 
@@ -28,8 +29,9 @@ struct mt_report_options {
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	bool no_join;
-	unsigned int workers;	       /* -j: 0 is one for each CPU */
-	struct mt_wishes wishes;       /* the shape of the table */
+	unsigned int workers;	 /* -j: 0 is one for each CPU */
+	struct mt_wishes wishes; /* the shape of the table */
+	struct mt_baseline_options baseline;
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;
 	bool prefer_local;

@@ -3,6 +3,8 @@
  */
 #include "report/request.h"
 
+#include <math.h>
+
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/outputs/outputs.h"
@@ -73,6 +75,24 @@ static struct mt_error *check_by(const struct mt_analysis *analysis, const struc
 	return check_keys(analysis, &wishes->by);
 }
 
+static struct mt_error *check_compare(const struct mt_analysis *analysis,
+				      const struct mt_output *output,
+				      const struct mt_wishes *wishes, bool listing)
+{
+	if (!wishes->compare)
+		return NULL;
+	if (listing || analysis->judges || !analysis->by)
+		return mt_error_create(MT_ERR_USAGE, "--base compares sums, and --%s has none",
+				       listing ? output->name : analysis->name);
+	if (wishes->timeline)
+		return mt_error_create(MT_ERR_USAGE, "--base and --timeline exclude each other");
+	if (!(output->needs & MT_TAKES_KEYS))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--%s shows no comparison",
+						     output->name),
+				     "--table, --csv, --json and --folded do");
+	return NULL;
+}
+
 /* What a timeline tells apart where nobody says. */
 static struct mt_by_list timeline_keys(const struct mt_analysis *analysis)
 {
@@ -87,7 +107,8 @@ static struct mt_by_list timeline_keys(const struct mt_analysis *analysis)
 static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes)
 {
-	bool shows = analysis->shows_stacks || (output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK));
+	bool shows = analysis->judges || wishes->compare ||
+		     (output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK));
 	struct mt_by_list by = wishes->by.count	  ? wishes->by
 			       : wishes->timeline ? timeline_keys(analysis)
 						  : analysis->default_by;
@@ -103,6 +124,17 @@ static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struc
 	if (wishes->timeline)
 		mt_by_add_first(&by, MT_BY_TIME);
 	return by;
+}
+
+struct mt_at mt_at_end_of(const struct mt_timespan *time)
+{
+	if (!time->given || !isfinite(time->to))
+		return (struct mt_at){.when = MT_AT_END};
+	return (struct mt_at){
+		.when = MT_AT_TIME,
+		.seconds = time->percent ? -1 : time->to,
+		.part = time->percent ? time->to : 0,
+	};
 }
 
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
@@ -122,6 +154,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 
 	err = err ? err : check_moments(analysis, wishes);
 	err = err ? err : check_by(analysis, output, wishes, request.listing);
+	err = err ? err : check_compare(analysis, output, wishes, request.listing);
 	if (err)
 		return err;
 	if (wishes->stacks && !request.listing && !(analysis->by & MT_BY_BIT(MT_BY_STACK)))
@@ -132,6 +165,9 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		request.by = keys_of(analysis, output, wishes);
 		request.stacks = mt_by_has(&request.by, MT_BY_STACK);
 	}
+	/* Two parts of a recording are compared as each stood at its end. */
+	if (wishes->compare && analysis->moments && wishes->at.when == MT_AT_END)
+		request.at = mt_at_end_of(&wishes->time);
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
 			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources;
 	*out = request;

@@ -42,6 +42,7 @@ struct mt_wishes {
 	double older_than;	 /* --older-than, in seconds */
 	bool all;		 /* --all */
 	size_t top;		 /* --top: so many rows; 0: all */
+	bool compare;		 /* --base, --base-time: sums of two recordings */
 };
 
 struct mt_analysis_request {
@@ -57,6 +58,9 @@ struct mt_analysis_request {
 	bool all;
 	size_t top;
 };
+
+/* The end of a span, as a moment; the recording's end where it is open. */
+struct mt_at mt_at_end_of(const struct mt_timespan *time);
 
 /* A usage error where the analysis cannot be shown so. */
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,

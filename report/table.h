@@ -76,6 +76,7 @@ struct mt_table {
 	const struct mt_table_ops *ops;
 	const char *name; /* of the analysis */
 	bool listing;	  /* rows are single events in time order, not sums; can be read once */
+	bool compared;	  /* the figures are a base's, what is now, and the change (comparison.h) */
 	const struct mt_key_column *keys;
 	size_t key_count;
 	const struct mt_value_column *values;

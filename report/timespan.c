@@ -10,9 +10,9 @@
 
 #include "formats/base/err.h"
 
-static struct mt_error *refuse(const char *text, const char *why)
+static struct mt_error *refuse(const char *option, const char *text, const char *why)
 {
-	struct mt_error *err = mt_error_create(MT_ERR_USAGE, "--time %s: %s", text, why);
+	struct mt_error *err = mt_error_create(MT_ERR_USAGE, "%s %s: %s", option, text, why);
 
 	return mt_error_hint(
 		err, "seconds since the start as 1.5,4 or 1.5, or ,4; or parts as 10%%-20%%");
@@ -67,7 +67,8 @@ static bool read_percent(const char **at, double *out)
 	return true;
 }
 
-static struct mt_error *parse_percent(const char *text, struct mt_timespan *span)
+static struct mt_error *parse_percent(const char *option, const char *text,
+				      struct mt_timespan *span)
 {
 	const char *at = text;
 	double slice;
@@ -77,47 +78,48 @@ static struct mt_error *parse_percent(const char *text, struct mt_timespan *span
 	span->percent = true;
 	span->to = 1;
 	if (*at != '-' && !read_percent(&at, &span->from))
-		return refuse(text, "not a percentage between 0% and 100%");
+		return refuse(option, text, "not a percentage between 0% and 100%");
 	if (*at == '/') {
 		number = strtol(at + 1, &end, 10);
 		slice = span->from;
 		if (*end || number < 1 || !(slice > 0) || (double)(number - 1) * slice >= 1)
-			return refuse(text, "no such slice");
+			return refuse(option, text, "no such slice");
 		span->from = (double)(number - 1) * slice;
 		span->to = (double)number * slice < 1 ? (double)number * slice : 1;
 		return NULL;
 	}
 	if (*at++ != '-')
-		return refuse(text, "not a span");
+		return refuse(option, text, "not a span");
 	if (*at && !read_percent(&at, &span->to))
-		return refuse(text, "not a percentage between 0% and 100%");
-	return *at ? refuse(text, "not a span") : NULL;
+		return refuse(option, text, "not a percentage between 0% and 100%");
+	return *at ? refuse(option, text, "not a span") : NULL;
 }
 
-static struct mt_error *parse_seconds(const char *text, struct mt_timespan *span)
+static struct mt_error *parse_seconds(const char *option, const char *text,
+				      struct mt_timespan *span)
 {
 	const char *at = text;
 
 	span->to = INFINITY;
 	if (*at != ',' && !read_seconds(&at, &span->from))
-		return refuse(text, "not a time");
+		return refuse(option, text, "not a time");
 	if (*at++ != ',')
-		return refuse(text, "two times and a comma between them are needed");
+		return refuse(option, text, "two times and a comma between them are needed");
 	if (*at && !read_seconds(&at, &span->to))
-		return refuse(text, "not a time");
-	return *at ? refuse(text, "not a time") : NULL;
+		return refuse(option, text, "not a time");
+	return *at ? refuse(option, text, "not a time") : NULL;
 }
 
-struct mt_error *mt_timespan_parse(const char *text, struct mt_timespan *out)
+struct mt_error *mt_timespan_parse(const char *option, const char *text, struct mt_timespan *out)
 {
 	struct mt_timespan span = {.given = true};
-	struct mt_error *err =
-		strchr(text, '%') ? parse_percent(text, &span) : parse_seconds(text, &span);
+	struct mt_error *err = strchr(text, '%') ? parse_percent(option, text, &span)
+						 : parse_seconds(option, text, &span);
 
 	if (err)
 		return err;
 	if (span.from >= span.to)
-		return refuse(text, "the end is not after the start");
+		return refuse(option, text, "the end is not after the start");
 	*out = span;
 	return NULL;
 }

@@ -18,9 +18,9 @@ struct mt_timespan {
 
 /*
  * "A,B", "A,", ",B" in seconds (with an s, ms, us or ns behind it), "A%-B%", "A%-", "-B%", "N%/M"
- * (the Mth slice of N percent).
+ * (the Mth slice of N percent). `option` is what a usage error names.
  */
-struct mt_error *mt_timespan_parse(const char *text, struct mt_timespan *out);
+struct mt_error *mt_timespan_parse(const char *option, const char *text, struct mt_timespan *out);
 
 /* A length of time: "1.5", "500ms", "2s"; not 0. `option` is what a usage error names. */
 struct mt_error *mt_seconds_parse(const char *option, const char *text, double *out);

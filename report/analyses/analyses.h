@@ -25,9 +25,9 @@ struct mt_analysis {
 	bool (*wants)(const char *event); /* the events it is about, by kernel name; NULL: all */
 	bool regions;	    /* the session looks up what is mapped at a sample's address */
 	const char *record; /* of these, for who has none: "mmap,munmap" */
-	bool shows_stacks;  /* by default in every output, since little is said without them */
-	bool moments;	    /* shows what stands at one: --at, --older-than, --all */
-	bool sources;	    /* reads what frames rest on: the session gives stacks with sources */
+	bool judges;  /* rows are judgements, no sums: shown with stacks, and never compared */
+	bool moments; /* shows what stands at one: --at, --older-than, --all */
+	bool sources; /* reads what frames rest on: the session gives stacks with sources */
 	const char *output; /* that shows it where none is named; NULL: the first */
 	/*
 	 * Makes the table. It borrows the session, which must outlive it. A grouped table is

@@ -27,10 +27,10 @@ struct folded {
 	struct mt_paths *paths;
 	struct mt_wordlines *lines;
 	struct words commands, functions;
-	MT_ARRAY(uint32_t) line; /* scratch: the event, the other keys, and the stack's words */
-	size_t event, stack;	 /* key columns */
-	size_t head;		 /* words before the stack's */
-	uint32_t first_event;	 /* the first row's */
+	MT_ARRAY(uint32_t) line;    /* scratch: the event, the other keys, and the stack's words */
+	size_t event, stack, state; /* key columns; state: of a comparison, not shown */
+	size_t head;		    /* words before the stack's */
+	uint32_t first_event;	    /* the first row's */
 	bool several_events;
 };
 
@@ -85,7 +85,7 @@ static bool spell_keys(struct folded *folded, const struct mt_row *row)
 		return false;
 	folded->line.items[at++] = key_word(folded, row, folded->event);
 	for (size_t i = 0; i < folded->table->key_count; i++) {
-		if (i != folded->event && i != folded->stack)
+		if (i != folded->event && i != folded->stack && i != folded->state)
 			folded->line.items[at++] = key_word(folded, row, i);
 	}
 	for (size_t i = 0; i < at; i++) {
@@ -115,6 +115,16 @@ static bool spell_stack(struct folded *folded, uint32_t stack)
 	return true;
 }
 
+/* A comparison has two counts a line, as difffolded.pl writes them. */
+static bool add_line(struct folded *folded, const struct mt_row *row, size_t value)
+{
+	if (folded->table->compared)
+		return mt_wordlines_add_pair(folded->lines, folded->line.items, folded->line.count,
+					     row->values[0].value, row->values[1].value);
+	return mt_wordlines_add(folded->lines, folded->line.items, folded->line.count,
+				row->values[value].value);
+}
+
 static struct mt_error *take_rows(struct folded *folded, size_t value)
 {
 	struct mt_row row;
@@ -127,8 +137,7 @@ static struct mt_error *take_rows(struct folded *folded, size_t value)
 			return err;
 		if (!spell_keys(folded, &row) ||
 		    !spell_stack(folded, (uint32_t)row.keys[folded->stack]) ||
-		    !mt_wordlines_add(folded->lines, folded->line.items, folded->line.count,
-				      row.values[value].value))
+		    !add_line(folded, &row, value))
 			return mt_error_nomem();
 		folded->several_events |= seen && folded->line.items[0] != folded->first_event;
 		folded->first_event = folded->line.items[0];
@@ -142,7 +151,9 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 		.table = table,
 		.event = mt_table_key(table, "event"),
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
-		.head = table->key_count - (mt_table_key(table, "event") != MT_COLUMN_NONE),
+		.state = table->compared ? mt_table_key(table, "state") : MT_COLUMN_NONE,
+		.head = table->key_count - (mt_table_key(table, "event") != MT_COLUMN_NONE) -
+			table->compared,
 	};
 	MT_CLEANUP(mt_wordlines_destroy_p) struct mt_wordlines *lines = mt_wordlines_create();
 	MT_CLEANUP(mt_paths_destroy_p)

@@ -20,7 +20,7 @@ enum {
 struct line {
 	size_t first; /* of its words, in columns */
 	uint32_t count;
-	double value;
+	double value, second;
 };
 
 /* A word as lines have it; until ranked, 2 * word + last stands for it. */
@@ -37,6 +37,7 @@ struct mt_wordlines {
 	MT_ARRAY(char) scratch;
 	struct ranked *ranked; /* by rank, from 1 on */
 	size_t ranked_count;
+	bool pairs; /* each line has two counts */
 };
 
 struct mt_wordlines *mt_wordlines_create(void)
@@ -89,12 +90,22 @@ bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t 
 
 	if (!line || !mt_array_reserve(&lines->columns, lines->columns.count + count))
 		return false;
-	*line = (struct line){lines->columns.count, (uint32_t)count, value};
+	*line = (struct line){lines->columns.count, (uint32_t)count, value, 0};
 	to = lines->columns.items + lines->columns.count;
 	for (size_t i = 0; i < count; i++)
 		to[i] = 2 * words[i];
 	to[count - 1]++;
 	lines->columns.count += count;
+	return true;
+}
+
+bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
+			   double first, double second)
+{
+	if (!mt_wordlines_add(lines, words, count, first))
+		return false;
+	lines->pairs = true;
+	lines->lines.items[lines->lines.count - 1].second = second;
 	return true;
 }
 
@@ -275,24 +286,35 @@ static bool spell(const struct mt_wordlines *lines, const struct line *line, siz
 	return true;
 }
 
-/* " COUNT\n"; rounds as printf() does, half to even. */
-static void print_count(double value, FILE *to)
+/* A count and what ends it; rounds as printf() does, half to even. */
+static void print_count(double value, char end, FILE *to)
 {
 	uint64_t whole = (uint64_t)value;
 	char text[32], *at = text + sizeof(text);
 	double rest = value - (double)whole;
 
 	if (value >= 1e15) {
-		fprintf(to, " %.0f\n", value);
+		fprintf(to, "%.0f%c", value, end);
 		return;
 	}
 	whole += rest > 0.5 || (rest == 0.5 && whole & 1);
-	*--at = '\n';
+	*--at = end;
 	do
 		*--at = (char)('0' + whole % 10);
 	while (whole /= 10);
-	*--at = ' ';
 	fwrite(at, 1, (size_t)(text + sizeof(text) - at), to);
+}
+
+/* A second count follows the blank; below 0 there is none. */
+static void print_counts(const struct mt_wordlines *lines, const struct line *line, FILE *to)
+{
+	double first = line->value > 0 ? line->value : 0;
+	double second = line->second > 0 ? line->second : 0;
+
+	fputc(' ', to);
+	print_count(first, lines->pairs ? ' ' : '\n', to);
+	if (lines->pairs)
+		print_count(second, '\n', to);
 }
 
 /* Adds what is equal to the line before into it. */
@@ -304,10 +326,12 @@ static void sum_equal(struct mt_wordlines *lines)
 	for (size_t i = 1; i < lines->lines.count; i++) {
 		size_t at = differ_at(lines, &all[kept], &all[i], 0);
 
-		if (at == all[kept].count && at == all[i].count)
+		if (at == all[kept].count && at == all[i].count) {
 			all[kept].value += all[i].value;
-		else
+			all[kept].second += all[i].second;
+		} else {
 			all[++kept] = all[i];
+		}
 	}
 	lines->lines.count = lines->lines.count ? kept + 1 : 0;
 }
@@ -321,13 +345,13 @@ static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct sp
 	for (; line < end; line++) {
 		size_t from;
 
-		if (line->value < 0.5)
+		if (line->value < 0.5 && line->second < 0.5)
 			continue;
 		if (!spell(lines, line, last ? differ_at(lines, line, last, 0) : 0, spelled))
 			return false;
 		from = skip ? spelled->ends.items[skip - 1] : 0;
 		fwrite(spelled->text.items + from, 1, spelled->text.count - 1 - from, to);
-		print_count(line->value, to);
+		print_counts(lines, line, to);
 		last = line;
 	}
 	return true;
@@ -338,8 +362,10 @@ double mt_wordlines_left_out(const struct mt_wordlines *lines)
 	double sum = 0;
 
 	for (size_t i = 0; i < lines->lines.count; i++) {
-		if (lines->lines.items[i].value < 0.5)
-			sum += lines->lines.items[i].value;
+		const struct line *line = &lines->lines.items[i];
+
+		if (line->value < 0.5 && line->second < 0.5)
+			sum += line->value + line->second;
 	}
 	return sum;
 }

@@ -29,9 +29,13 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 		      double value);
 
+/* A line with two counts; of one object all lines have two, or none has. */
+bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
+			   double first, double second);
+
 /*
- * Prints the lines whose rounded sum is at least 1, without the first `skip` words of each; once,
- * and nothing is added after that. False out of memory.
+ * Prints the lines whose rounded sum, or one of both, is at least 1, without the first `skip` words
+ * of each; once, and nothing is added after that. False out of memory.
  */
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 

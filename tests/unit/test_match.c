@@ -64,7 +64,7 @@ static bool spans(const char *text, long long want_from, long long want_to)
 	struct mt_timespan span = {0};
 	uint64_t from, to;
 
-	if (!MT_CHECK_OK(mt_timespan_parse(text, &span)))
+	if (!MT_CHECK_OK(mt_timespan_parse("--time", text, &span)))
 		return false;
 	mt_timespan_apply(&span, start, end, &from, &to);
 	return MT_CHECK_EQ(from ? from - start : 0, want_from) &&
@@ -98,7 +98,7 @@ MT_TEST(bad_spans_are_usage_errors)
 	struct mt_timespan span = {0};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		MT_CHECK_ERR(mt_timespan_parse(bad[i], &span), MT_ERR_USAGE);
+		MT_CHECK_ERR(mt_timespan_parse("--time", bad[i], &span), MT_ERR_USAGE);
 	MT_CHECK(!span.given);
 }
 

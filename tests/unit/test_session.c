@@ -351,9 +351,9 @@ MT_TEST(selectors_select)
 	check_selection(&told, "13");
 	mt_error_destroy(mt_numbers_add("--cpu", "1", &told.selection.cpus));
 	check_selection(&told, "1");
-	mt_error_destroy(mt_timespan_parse("1,3", &told.selection.time));
+	mt_error_destroy(mt_timespan_parse("--time", "1,3", &told.selection.time));
 	check_selection(&told, "12");
-	mt_error_destroy(mt_timespan_parse("15%-", &told.selection.time));
+	mt_error_destroy(mt_timespan_parse("--time", "15%-", &told.selection.time));
 	check_selection(&told, "23");
 	mt_error_destroy(mt_match_add("--dso", "app", &told.selection.dsos));
 	check_selection(&told, "3");

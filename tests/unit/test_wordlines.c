@@ -130,4 +130,22 @@ MT_TEST(no_lines_are_no_text)
 	mt_wordlines_destroy(lines);
 }
 
+MT_TEST(pairs_are_added_up_and_none_is_below_0)
+{
+	struct mt_wordlines *lines = mt_wordlines_create();
+	uint32_t a = mt_wordlines_word(lines, "a", false), b = mt_wordlines_word(lines, "b", false),
+		 c = mt_wordlines_word(lines, "c", false);
+	char *text;
+
+	MT_CHECK(mt_wordlines_add_pair(lines, &b, 1, 0, 7));
+	MT_CHECK(mt_wordlines_add_pair(lines, &a, 1, 2, 5));
+	MT_CHECK(mt_wordlines_add_pair(lines, &a, 1, 1, -9));
+	MT_CHECK(mt_wordlines_add_pair(lines, &c, 1, 0, -3));
+	text = print(lines, 0);
+	MT_CHECK_STR(text, "a 3 0\nb 0 7\n");
+	MT_CHECK_EQ(mt_wordlines_left_out(lines), -3);
+	free(text);
+	mt_wordlines_destroy(lines);
+}
+
 MT_TEST_MAIN
