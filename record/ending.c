@@ -134,6 +134,8 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.hurried = mt_pack_hurried(r->pack),
 		.eased = mt_pack_eased(r->pack),
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
+		.healing = r->heal,
+		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,
 		.seconds = result->seconds,

@@ -31,6 +31,7 @@
 enum long_only {
 	OPT_CALL_GRAPH = 256,
 	OPT_BUDGET,
+	OPT_NO_HEAL,
 	OPT_MAX_RATE,
 	OPT_FILTER,
 	OPT_COMM,
@@ -78,6 +79,7 @@ static const struct option_row rows[] = {
 	{OPT_CALL_GRAPH, "call-graph", "METHOD",
 	 "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
 	{0, NULL, NULL, "fp: frame pointers only; lbr: the hardware's call stack; none"},
+	{OPT_NO_HEAL, "no-heal", NULL, "never read a byte of a stack page that ends dumps"},
 	{'b', "branch-any", NULL, "branch records with hardware events: -j any"},
 	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
@@ -323,6 +325,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		return true;
 	case 'i':
 		options->no_inherit = true;
+		return true;
+	case OPT_NO_HEAL:
+		options->no_heal = true;
 		return true;
 	case OPT_STATS:
 		options->stats = true;

@@ -59,6 +59,7 @@ struct mt_record_options {
 	const char *user;    /* -u, a name or a number, or NULL */
 	const char *cgroup;  /* -G, or NULL */
 	bool no_inherit;     /* no children */
+	bool no_heal;	     /* absent stack pages stay absent */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t delay;	     /* ns until the events start */
 	bool start_disabled; /* -D -1: until --control says so */

@@ -12,6 +12,7 @@
 #include "record/features.h"
 #include "record/filter.h"
 #include "record/governor.h"
+#include "record/heal.h"
 #include "record/host.h"
 #include "record/limits.h"
 #include "record/options.h"
@@ -207,16 +208,18 @@ static struct mt_error *create_drains(struct mt_recorder *r)
 static struct mt_error *start_drains(struct mt_recorder *r)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
-	struct mt_error *err;
+	bool heals = !r->options->no_heal && r->options->dump_size && r->features.user_stack;
+	struct mt_error *err = heals ? mt_heal_create(&r->heal) : NULL;
 
 	r->stream_config = (struct mt_stream_config){.plan = r->plan,
 						     .ids = &r->opened.ids,
 						     .levels = r->opened.levels,
 						     .spool = r->spool,
 						     .filter = r->filter,
+						     .heal = r->heal,
 						     .images = r->memory.images,
 						     .self = getpid()};
-	err = create_drains(r);
+	err = err ? err : create_drains(r);
 	for (size_t i = 0; i < r->drains.count && !err; i++) {
 		struct mt_drain *drain = r->drains.items[i];
 

@@ -6,6 +6,7 @@
 
 #include "formats/base/cleanup.h"
 #include "record/governor.h"
+#include "record/heal.h"
 #include "record/options.h"
 #include "record/output.h"
 #include "record/pack.h"
@@ -53,6 +54,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
 	mt_array_deinit(&r->drains);
+	mt_heal_destroy(r->heal);
 	mt_pack_destroy(r->pack);
 	mt_spool_destroy(r->spool);
 	mt_governor_destroy(r->governor);

@@ -25,6 +25,7 @@
 
 struct mt_error;
 struct mt_governor;
+struct mt_heal;
 struct mt_pack;
 struct mt_plan;
 struct mt_record_options;
@@ -59,6 +60,7 @@ struct mt_recorder {
 	struct mt_governor *governor;
 	struct mt_control control;
 	struct mt_task_filter *filter;
+	struct mt_heal *heal; /* NULL with --no-heal */
 	struct mt_memory_share memory;
 	int oom_adj;
 	bool locked, populated;

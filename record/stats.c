@@ -63,6 +63,17 @@ static void print_rings(const struct mt_stats *stats, FILE *to)
 		mt_drain_priority_name(lowest), n(wakes), n(sum.left_out), n(sum.own), n(sum.odd));
 }
 
+static void print_heal(const struct mt_stats *stats, FILE *to)
+{
+	const struct mt_heal_counts *h = &stats->heal;
+
+	if (stats->healing)
+		fprintf(to,
+			"holes      %llu absent stack pages made present by reading a byte; "
+			"%llu ends of stacks, %llu not to be read, %llu put off\n",
+			n(h->healed), n(h->ends), n(h->refused), n(h->put_off));
+}
+
 static void print_writer(const struct mt_stats *stats, FILE *to)
 {
 	const struct mt_writer_counts *w = &stats->writer;
@@ -127,6 +138,7 @@ char *mt_stats_text(const struct mt_stats *stats)
 		MIB(stats->spool_peak), MIB(stats->memory.blocks * MT_SPOOL_BLOCK),
 		stats->memory.images);
 	print_writer(stats, to);
+	print_heal(stats, to);
 	print_process(stats, to);
 	fclose(to);
 	return text;

@@ -8,6 +8,7 @@
 
 #include "formats/writer.h"
 #include "record/guest.h"
+#include "record/heal.h"
 
 struct mt_drain;
 struct mt_opened;
@@ -20,6 +21,8 @@ struct mt_stats {
 	size_t spool_peak;
 	uint64_t fast, hurried, eased; /* chunks, of pack.h */
 	struct mt_writer_counts writer;
+	bool healing;
+	struct mt_heal_counts heal;
 	bool locked;
 	int oom_adj;
 	double seconds;

@@ -15,6 +15,7 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/stack_image.h"
+#include "record/heal.h"
 #include "record/plan.h"
 #include "record/ring.h"
 #include "record/spool.h"
@@ -28,6 +29,8 @@
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 /* Bytes of dumps in one chunk: FORMAT.md allows twice that, and a reader holds it in memory. */
 #define DUMPED_MAX ((size_t)8 << 20)
+
+#define PAGE 4096
 
 struct counters {
 	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped, left_out,
@@ -179,6 +182,15 @@ static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *r
 	return true;
 }
 
+/* The kernel stopped at the end of a page, or had none to begin with. */
+static void tell_hole(struct mt_heal *heal, uint32_t pid, const struct mt_sample_pieces *pieces)
+{
+	uint64_t end = pieces->address + pieces->dump_size;
+
+	if (pieces->dump_size && !(end % PAGE))
+		mt_heal_tell(heal, pid, end);
+}
+
 /* Passes a sample on, its dump cut to the valid bytes and coded against the thread's last ones. */
 static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
 		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
@@ -187,6 +199,8 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 
 	if (!find_pieces(planned, record, size, &pieces))
 		return mt_kernel_put(stream->block, time, event, record, size);
+	if (pieces.dump_size < pieces.dump_asked && stream->config->heal)
+		tell_hole(stream->config->heal, mt_get_le32(record + planned->pid_offset), &pieces);
 	pieces.event = event;
 	pieces.encoder = stream->encoder;
 	stream->dumped += pieces.dump_size;

@@ -13,6 +13,7 @@
 
 #include "formats/events.h"
 
+struct mt_heal;
 struct mt_map64;
 struct mt_plan;
 struct mt_ring;
@@ -28,6 +29,7 @@ struct mt_stream_config {
 	const int *levels; /* by index in the plan: which twin of a full event is on; changes under
 			      way */
 	struct mt_task_filter *filter; /* whose samples are kept; NULL: everybody's */
+	struct mt_heal *heal; /* told of dumps that the kernel ended early; NULL: nobody is */
 	unsigned images; /* threads whose last stack a stream remembers, 64 KiB each */
 	pid_t self;	 /* its samples are dropped: the recorder does not record itself */
 };

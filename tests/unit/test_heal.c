@@ -1,0 +1,81 @@
+/* heal: where a stack's mapping goes on, and a page of another process that is touched from here.
+ */
+#include "record/heal.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+static const char maps[] =
+	"555500000000-555500001000 r-xp 00000000 fe:00 12                         /bin/x\n"
+	"7ffe00000000-7ffe00021000 rw-p 00000000 00:00 0                          [stack]\n"
+	"7ffe00021000-7ffe00022000 r--p 00000000 00:00 0                          [vvar]\n";
+
+MT_TEST(a_hole_is_within_one_mapping)
+{
+	MT_CHECK(mt_heal_goes_on(maps, 0x7ffe00020000));
+	MT_CHECK(mt_heal_goes_on(maps, 0x7ffe00001000));
+	MT_CHECK(!mt_heal_goes_on(maps, 0x7ffe00021000)); /* the stack's end, whatever follows */
+	MT_CHECK(!mt_heal_goes_on(maps, 0x7ffe00000000)); /* the byte before is not mapped */
+	MT_CHECK(!mt_heal_goes_on(maps, 0x7fff00000000));
+	MT_CHECK(!mt_heal_goes_on("", 4096));
+	MT_CHECK(!mt_heal_goes_on("no maps", 4096));
+}
+
+static bool present(pid_t pid, const char *page)
+{
+	uint64_t entry = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	file = fopen(path, "r");
+	if (!file || fseek(file, (long)((uintptr_t)page / 4096 * 8), SEEK_SET) ||
+	    fread(&entry, 8, 1, file) != 1)
+		entry = 0;
+	if (file)
+		fclose(file);
+	return entry >> 63;
+}
+
+MT_TEST(a_hole_is_touched_once_and_an_end_never)
+{
+	struct mt_heal *heal;
+	struct mt_heal_counts counts = {0};
+	char *pages =
+		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	MT_REQUIRE(pages != MAP_FAILED);
+	MT_REQUIRE(!munmap(pages + 3 * 4096, 4096));
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	MT_REQUIRE(pid > 0);
+	MT_CHECK(!mt_heal_create(&heal));
+	for (int i = 0; i < 3; i++) {
+		mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 4096);
+		mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 3 * 4096);
+	}
+	for (int i = 0; i < 1000 && counts.healed + counts.ends + counts.refused < 2; i++) {
+		usleep(10000);
+		counts = mt_heal_counts(heal);
+	}
+	mt_heal_destroy(heal);
+	MT_CHECK_EQ(counts.ends, 1);
+	MT_CHECK_EQ(counts.healed + counts.refused, 1);
+	MT_CHECK_EQ(present(pid, pages + 4096), counts.healed);
+	MT_CHECK(!present(pid, pages + 2 * 4096));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	munmap(pages, 3 * 4096);
+}
+
+MT_TEST_MAIN
