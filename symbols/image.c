@@ -23,7 +23,7 @@ struct source {
 
 /* What an image used before its build id was known, and somebody may still borrow. */
 struct retired {
-	struct mt_elf *elf, *debug, *mini;
+	struct mt_elf *elf, *code, *debug, *mini;
 	uint8_t *mini_bytes;
 	void *cfi;
 	void (*cfi_destroy)(void *cfi);
@@ -61,6 +61,7 @@ static void retired_deinit(struct retired *retired)
 	if (retired->cfi_destroy)
 		retired->cfi_destroy(retired->cfi);
 	mt_elf_destroy(retired->elf);
+	mt_elf_destroy(retired->code);
 	mt_elf_destroy(retired->debug);
 	mt_elf_destroy(retired->mini);
 	free(retired->mini_bytes);
@@ -71,6 +72,7 @@ static struct retired image_take_bytes(struct mt_image *image)
 {
 	struct retired taken = {
 		.elf = MT_TAKE(image->elf),
+		.code = MT_TAKE(image->code),
 		.debug = MT_TAKE(image->debug),
 		.mini = MT_TAKE(image->mini),
 		.mini_bytes = MT_TAKE(image->mini_bytes),
@@ -81,7 +83,8 @@ static struct retired image_take_bytes(struct mt_image *image)
 	free(MT_TAKE(image->missing));
 	free(MT_TAKE(image->found_at));
 	free(MT_TAKE(image->debug_found_at));
-	image->tried = image->debug_tried = image->unchecked = image->carried = false;
+	image->tried = image->debug_tried = image->code_tried = image->unchecked = image->carried =
+		false;
 	return taken;
 }
 
@@ -428,6 +431,41 @@ struct mt_elf *mt_image_elf(struct mt_image *image)
 	}
 	pthread_mutex_unlock(&image->set->lock);
 	return image->elf;
+}
+
+/* Only a build id vouches for a file to be the one that the skeleton was made from. */
+static void image_open_code(struct mt_image *image)
+{
+	struct mt_image_identity own = image->identity;
+	struct mt_span id = mt_elf_build_id(image->elf);
+	char *reasons = NULL, *found_at = NULL;
+	bool ignored;
+
+	if (!id.size || id.size > MT_BUILD_ID_MAX)
+		return;
+	memcpy(image->identity.build_id, id.bytes, id.size);
+	image->identity.build_id_size = id.size;
+	image->code = ask_sources(image, false, false, &ignored, &found_at, &reasons);
+	image->identity = own;
+	free(reasons);
+	free(found_at);
+}
+
+struct mt_elf *mt_image_code_elf(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (!elf || !image->carried)
+		return elf;
+	if (!__atomic_load_n(&image->code_tried, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&image->set->lock);
+		if (!image->code_tried) {
+			image_open_code(image);
+			__atomic_store_n(&image->code_tried, true, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&image->set->lock);
+	}
+	return image->code;
 }
 
 static bool has_lines(struct mt_elf *elf)

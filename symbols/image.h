@@ -47,6 +47,8 @@ struct mt_image {
 	char *missing;	/* why elf is NULL: one line, or NULL */
 	char *found_at; /* the local file in use, or NULL */
 	bool carried;	/* elf is out of the recording */
+	struct mt_elf *code; /* a file with the code that a carried elf lacks, or NULL */
+	bool code_tried;
 	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
@@ -158,6 +160,13 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
  * where neither has any.
  */
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
+
+/*
+ * The ELF file to take code from: the image itself, or, where that is carried without its code, the
+ * file that it was made from, if a source has that. Its addresses are those of mt_image_elf(). NULL
+ * as above, or where there is none.
+ */
+struct mt_elf *mt_image_code_elf(struct mt_image *image);
 
 /*
  * Hangs unwind's index onto the image, to be released with it, and gives it back; where another

@@ -42,14 +42,15 @@ static uint64_t target_of(uint64_t behind, const uint8_t *code)
 }
 
 /* Whether the call that ends with this address is one whose target its bytes do not tell. */
-static bool is_indirect(const struct mt_image_map *map, uint64_t address)
+static bool is_indirect(const struct mt_lookup_function *function, uint64_t address)
 {
-	const uint8_t *code = mt_lookup_code(map, address - 6, 7);
+	uint64_t size = address + 1 - function->start;
+	const uint8_t *end = function->code + size;
 
-	if (!code || code[2] == 0xe8)
+	if (size > function->size || (size >= CALL_SIZE && end[-CALL_SIZE] == 0xe8))
 		return false;
-	for (int n = 2; n <= 7; n++) {
-		if (code[7 - n] == 0xff && (code[8 - n] >> 3 & 7) == 2)
+	for (size_t n = 2; n <= 7 && n <= size; n++) {
+		if (end[-(long)n] == 0xff && (end[1 - (long)n] >> 3 & 7) == 2)
 			return true;
 	}
 	return false;
@@ -83,20 +84,32 @@ static bool same_function(const struct mt_image_map *map, uint64_t address,
 	return mt_lookup_function(map, address, &other) && other.start == function->start;
 }
 
+/* Of functions in files; where outer's code is not at hand, only the same call again will do. */
+static uint64_t find_in_files(const struct mt_call_question *q,
+			      const struct mt_lookup_function *inner)
+{
+	struct mt_lookup_function outer;
+	uint64_t direct;
+
+	if (q->outer_calls && same_function(q->map, q->known_inner, inner))
+		return q->outer;
+	if (!mt_lookup_function(q->map, q->outer, &outer) || !outer.code)
+		return 0;
+	direct = find_direct(&outer, inner->start);
+	return !direct && q->outer_calls && is_indirect(&outer, q->outer) ? q->outer : direct;
+}
+
+/* JIT code, of which nothing tells where its functions begin, calls other such code, or is called.
+ */
 static uint64_t find(const struct mt_call_question *q)
 {
-	struct mt_lookup_function outer, inner;
-	bool known = mt_lookup_function(q->map, q->inner, &inner);
-	uint64_t direct = 0;
+	struct mt_lookup_function inner, other;
 
-	if (known && q->outer_calls && same_function(q->map, q->known_inner, &inner))
-		return q->outer;
-	if (known && mt_lookup_function(q->map, q->outer, &outer) && outer.code) {
-		direct = find_direct(&outer, inner.start);
-		return direct || !q->outer_calls || !is_indirect(q->map, q->outer) ? direct
-										   : q->outer;
-	}
-	return q->outer_calls ? q->outer : 0;
+	if (mt_lookup_function(q->map, q->inner, &inner))
+		return find_in_files(q, &inner);
+	if (!q->outer_calls || mt_lookup_function(q->map, q->known_inner, &other))
+		return 0;
+	return q->outer;
 }
 
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question)

@@ -29,8 +29,8 @@ void mt_call_sites_destroy(struct mt_call_sites *sites);
 
 /*
  * Where in outer's function the call stands that can have led to inner: the address of its last
- * byte, or 0 where none can. Outer itself where inner is the same function as before, where outer's
- * call is indirect, and where no code is at hand to tell.
+ * byte, or 0 where none is known to. Outer itself where inner is the same function as before, where
+ * outer's call is indirect, and where neither is code of a file: of that nothing is known.
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
 

@@ -1,0 +1,75 @@
+#!/bin/bash
+# Stacks that a dump is too small for: joined with others of their thread, and past pages that were never touched. What is joined
+# is what was there, on stacks that are swapped or left by longjmp and exceptions as well.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_command "${CXX:-g++}"
+report=$MT_BUILD/mtreport
+
+# part FILE [OPTION...]: how many in a thousand of faulter's stacks reach its main().
+part() {
+	"$report" -q --folded --no-inline --comm faulter "$@" |
+		awk '/;worker_loop;|;handle/ || /;step</ { n = $NF; all += n; if (/;main;/) whole += n }
+			END { print all ? int(1000 * whole / all) : 0 }'
+}
+
+# Every stack has the functions that called each other, from main() on: nothing else comes before step().
+tree='^[^;]*(;[^;]*)*;main;worker;worker_loop;handle;(parse_request|index_document|render_page|compact_table_big)[;( ]'
+
+if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
+	for part in faulter 'plugin -fPIC -shared'; do
+		set -- $part
+		name=$1
+		shift
+		"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
+			-o "$TMPDIR/$name$([ "$name" = plugin ] && echo .so)" || exit 1
+	done
+	cd "$TMPDIR" || exit 1
+	for mode in 1 2; do
+		check "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-heal -o small.mtr -- \
+			"$TMPDIR/faulter" 20000 0 1 $mode
+		between '... a quarter of its stacks are cut' 700 "$(part small.mtr --no-join)" 800
+		between '... and joined' 970 "$(part small.mtr)" 1000
+		"$report" -q --folded --no-inline --comm faulter small.mtr | grep ';worker_loop' >folded
+		wrong=$(grep -Ecv "$tree" folded)
+		is '... with the functions that were there' "$wrong" 0
+		for jobs in 1 3; do
+			"$report" -q -j $jobs --script --comm faulter small.mtr | md5sum
+		done | sort -u >sums
+		is '... the same by one worker and by three' "$(wc -l <sums)" 1
+		"$report" -q --unwind-report --comm faulter small.mtr >table
+		says '... and counted' 'frames +joined +[0-9]' table
+	done
+	check 'faulter 2 is recorded with dumps of 64 KiB, and its holes left' "$mtrec" -e page-faults --call-graph dwarf,65528 --no-heal \
+		-o holes.mtr -- "$TMPDIR/faulter" 20000 0 1 2
+	left=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
+	between '... which no dump passes' 700 "$(part holes.mtr --no-join)" 800
+	check '... and healed' "$mtrec" -e page-faults --call-graph dwarf,65528 --stats -o healed.mtr -- "$TMPDIR/faulter" 20000 0 1 2
+	healed=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
+	says '... --stats says how many pages' '^holes +[1-9][0-9]* absent stack pages'
+	between '... which dumps pass then' 970 "$(part healed.mtr --no-join)" 1000
+	# what it faults itself varies by some with the loader and the environment
+	between "... and the target faults as often as without: $left" $((left - 20)) "$healed" $((left + 20))
+else
+	skip 'faulter, whose stacks are known' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
+fi
+
+"${CXX:-g++}" -O1 -g -o "$TMPDIR/swapped" "$MT_TOP/tests/workloads/swapped.cpp" || exit 1
+check 'swapped stacks are recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/swapped.mtr" -- "$TMPDIR/swapped" 400
+"$report" -q --folded --no-inline --comm swapped "$TMPDIR/swapped.mtr" | grep ';leaf_' >"$TMPDIR/folded"
+# mixed: a way's leaf below another way's function
+awk '{ line = $0; sub(/.*;leaf_/, "", line); way = line; sub(/[^a-z].*/, "", way)
+		rest = $0
+		while (match(rest, /;(root|middle)_[a-z]+/)) {
+			other = substr(rest, RSTART, RLENGTH); sub(/.*_/, "", other)
+			if (other != way) wrong = 1
+			rest = substr(rest, RSTART + RLENGTH)
+		}
+		if (wrong) print; wrong = 0 }' "$TMPDIR/folded" >"$TMPDIR/mixed"
+is '... no frame of another way is joined' "$(wc -l <"$TMPDIR/mixed")" 0
+is '... each way is there' "$(grep -o ';leaf_[a-z]*' "$TMPDIR/folded" | sort -u | wc -l)" 8
+"$report" -q --unwind-report --comm swapped "$TMPDIR/swapped.mtr" >"$TMPDIR/table"
+says '... though some are joined' 'frames +joined +[0-9]' "$TMPDIR/table"
+# one and two are coroutines: their roots have no caller but the start of a context
+is '... and a coroutine goes on to nobody' "$(grep -Ec ';main.*;run_(one|two|three|four);' "$TMPDIR/folded")" 0
+finish
