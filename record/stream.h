@@ -30,8 +30,8 @@ struct mt_stream_config {
 			      way */
 	struct mt_task_filter *filter; /* whose samples are kept; NULL: everybody's */
 	struct mt_heal *heal; /* told of dumps that the kernel ended early; NULL: nobody is */
-	unsigned images; /* threads whose last stack a stream remembers, 64 KiB each */
-	pid_t self;	 /* its samples are dropped: the recorder does not record itself */
+	unsigned images;      /* threads whose last stack a stream remembers, 64 KiB each */
+	pid_t self;	      /* its samples are dropped: the recorder does not record itself */
 };
 
 struct mt_stream_counts {
