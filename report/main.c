@@ -19,6 +19,7 @@
 #include "formats/record.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
+#include "report/growth.h"
 #include "report/options.h"
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"
@@ -151,6 +152,7 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 
 /* The recording of the report, and the one it is compared with, or NULL. */
 struct sides {
+	const struct mt_session_options *reading;
 	struct mt_session *session;
 	struct mt_baseline *baseline;
 };
@@ -194,10 +196,14 @@ static struct mt_error *report(const struct mt_report_options *options,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	MT_CLEANUP(mt_growth_deinit) struct mt_growth growth = {0};
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
 	struct mt_error *err = analyse(options, request, sides, &table);
 	struct mt_view view;
 
+	if (!err && !sides->baseline && options->output == &mt_output_summary &&
+	    options->analysis == mt_analyses[0])
+		err = mt_growth_read(sides->reading, mt_session_facts(sides->session), &growth);
 	if (err)
 		return err;
 	end_progress(progress);
@@ -208,6 +214,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	view = make_view(options, sides->session, out.fd);
+	view.growth = growth.table;
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;
@@ -360,7 +367,7 @@ static enum status run(const struct mt_report_options *options)
 		.progress = wants_progress(options) ? show_progress : NULL,
 		.progress_context = &progress,
 	};
-	MT_CLEANUP(sides_deinit) struct sides sides = {0};
+	MT_CLEANUP(sides_deinit) struct sides sides = {.reading = &session_options};
 	struct mt_error *err = check_output_path(options);
 
 	err = err ? err

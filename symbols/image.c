@@ -4,6 +4,7 @@
  */
 #include "symbols/image.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -468,9 +469,19 @@ struct mt_elf *mt_image_code_elf(struct mt_image *image)
 	return image->code;
 }
 
-static bool has_lines(struct mt_elf *elf)
+/* A skeleton has sections whose bytes were left out. */
+static bool has_bytes(const struct mt_elf *elf, const char *section)
 {
-	return mt_elf_find_section(elf, ".debug_info") || mt_elf_find_section(elf, ".zdebug_info");
+	struct mt_elf_section_info info;
+	size_t index = mt_elf_find_section(elf, section);
+
+	return index && mt_elf_section_info(elf, index, &info) && info.type != SHT_NOBITS &&
+	       info.size;
+}
+
+static bool has_lines(const struct mt_elf *elf)
+{
+	return has_bytes(elf, ".debug_info") || has_bytes(elf, ".zdebug_info");
 }
 
 /* Of no use is a debug file without what the image lacks. */

@@ -34,6 +34,8 @@ struct mt_view {
 	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
 	bool selected;		      /* selectors were given */
 	bool srcline;		      /* frames are shown with file and line */
+	struct mt_table *growth;      /* how much each stack changed what is mapped, beside a table
+					 that counts; NULL: nothing is known of it */
 	double *left_out;	      /* gets what the rows that the output cannot show add up to;
 				     or NULL */
 };

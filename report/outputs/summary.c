@@ -14,7 +14,9 @@
 #include "report/frames.h"
 #include "report/groups.h"
 #include "report/outputs/call_tree.h"
+#include "report/outputs/guilty.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/summary_growth.h"
 #include "report/stacks.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -322,35 +324,6 @@ static void print_completeness(const struct summary *s)
 
 /* ---- Threads and functions ---- */
 
-/* Code that everybody uses and nobody is guilty of. */
-static bool is_system(const struct mt_frame_name *name, bool kernel)
-{
-	static const char *const places[] = {"/lib/",	       "/lib64/", "/usr/lib",
-					     "/usr/local/lib", "[",	  "//"};
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		if (!strncmp(name->dso, places[i], strlen(places[i])))
-			return true;
-	}
-	return kernel;
-}
-
-/* Headers of the compiler and of libraries, from which so much is inlined. */
-static bool is_system_source(const char *file)
-{
-	return !strncmp(file, "/usr/", 5) || !strncmp(file, "/opt/", 5) || strstr(file, "/rustc/");
-}
-
-/* Of the functions of a frame, the innermost that is written in none of those. */
-static const struct mt_frame_name *own_function(const struct mt_frame_name *names, size_t count)
-{
-	for (size_t i = 0; i + 1 < count; i++) {
-		if (names[i].file && !is_system_source(names[i].file))
-			return &names[i];
-	}
-	return &names[count - 1];
-}
-
 static bool add_guilty(struct summary *s, const struct mt_frame_name *guilty, double value)
 {
 	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), guilty->name);
@@ -368,54 +341,12 @@ static bool add_guilty(struct summary *s, const struct mt_frame_name *guilty, do
 	return true;
 }
 
-/*
- * The innermost function outside the kernel and the system's libraries, else the innermost of the
- * user's, else of all.
- */
 static bool blame(struct summary *s, uint32_t stack, double value)
 {
-	struct mt_frames *frames = s->table->frames;
-	size_t depth, names;
-	const uint32_t *ids = mt_stacks_get(s->table->stacks, stack, &depth);
-	const struct mt_frame_name *guilty = NULL;
-	bool guilty_in_kernel = false;
+	const struct mt_frame_name *guilty;
 
-	for (size_t i = 0; i < depth; i++) {
-		const struct mt_frame_name *name = mt_frames_names(frames, ids[i], &names);
-		bool kernel = mt_frames_key(frames, ids[i])->flags & MT_FRAME_IN_KERNEL;
-
-		if (!name)
-			return false;
-		name = own_function(name, names);
-		if (!is_system(name, kernel)) {
-			guilty = name;
-			break;
-		}
-		if (!guilty || (guilty_in_kernel && !kernel))
-			guilty = name;
-		guilty_in_kernel = guilty == name ? kernel : guilty_in_kernel;
-	}
-	return !guilty || add_guilty(s, guilty, value);
-}
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* "(grower)", and where lines are known "(grower, grower.cpp:62)", or without the line. */
-static void spell_place(const struct sum *sum, char out[80])
-{
-	char where[64], file[64] = "", line[16] = "";
-
-	mt_text_fit(last_part(sum->where), 20, where, sizeof(where));
-	if (sum->file)
-		mt_text_fit(last_part(sum->file), 16, file, sizeof(file));
-	if (sum->file && sum->line)
-		snprintf(line, sizeof(line), ":%u", sum->line);
-	snprintf(out, 80, "(%.40s%s%.20s%.10s)", where, sum->file ? ", " : "", file, line);
+	return mt_guilty_function(s->table, stack, &guilty) &&
+	       (!guilty || add_guilty(s, guilty, value));
 }
 
 static void print_functions(struct summary *s, double total)
@@ -430,7 +361,7 @@ static void print_functions(struct summary *s, double total)
 		size_t room = s->view->width > 60 ? s->view->width - 46 : 20, used;
 		char name[512], place[80];
 
-		spell_place(sum, place);
+		mt_guilty_place(sum->where, sum->file, sum->line, place);
 		used = strlen(place) + 28;
 		if (sum->file && used + room > s->view->width)
 			room = s->view->width > used + 16 ? s->view->width - used : 16;
@@ -590,6 +521,10 @@ static void print_next(const struct summary *s)
 	snprintf(words, sizeof(words), "--folded%s%.40s", s->events.count > 1 ? " -e " : "",
 		 s->events.count > 1 ? event : "");
 	print_command(s, "  flame graph", words, " > out.folded");
+	if (s->view->growth) {
+		print_command(s, "  what grew", "--growth", "");
+		print_command(s, "  and stayed", "--outstanding", "");
+	}
 	snprintf(words, sizeof(words), "--comm '%.40s'", comm);
 	if (!strchr(comm, '\''))
 		print_command(s, "  one program", words, "");
@@ -622,7 +557,9 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	print_completeness(&s);
 	print_losses(&s);
 	print_notes(&s);
-	if (s.stack_column != MT_COLUMN_NONE)
+	if (view->growth)
+		err = mt_summary_growth_print(view, view->growth, to);
+	if (!err && s.stack_column != MT_COLUMN_NONE)
 		err = print_stacks(&s);
 	if (!err && s.events.count)
 		print_next(&s);
