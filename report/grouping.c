@@ -40,7 +40,6 @@ struct mt_grouping {
 };
 
 MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
 
 const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES] = {
 	{"bytes", "B"},
