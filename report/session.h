@@ -16,6 +16,7 @@ struct mt_event_record;
 struct mt_facts;
 struct mt_facts_event;
 struct mt_frames;
+struct mt_gauge_record;
 struct mt_kernel_record;
 struct mt_loss_record;
 struct mt_map_record;
@@ -34,6 +35,7 @@ struct mt_unwind_method;
  */
 enum mt_observed_kind {
 	MT_OBSERVED_MAP,
+	MT_OBSERVED_GAUGE,
 	MT_OBSERVED_LOSS,
 	MT_OBSERVED_EVENT,
 	MT_OBSERVED_KERNEL,
@@ -56,6 +58,7 @@ struct mt_observed {
 	const struct mt_sample *sample;
 	const struct mt_kernel_record *kernel;
 	const struct mt_map_record *map;
+	const struct mt_gauge_record *gauge;
 	const struct mt_loss_record *loss;
 	const struct mt_event_record *described; /* EVENT */
 };

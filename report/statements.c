@@ -234,6 +234,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		struct mt_loss_record loss;
 		struct mt_weight_record weight;
 		struct mt_note_record note;
+		struct mt_gauge_record gauge;
 	} r;
 
 	switch (record->type) {
@@ -247,6 +248,11 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
 	case MT_RECORD_MAP:
 		return TAKE(map, mt_map_get, take_map(session, &r.map));
+	case MT_RECORD_GAUGE:
+		return TAKE(gauge, mt_gauge_get,
+			    mt_session_show(session,
+					    &(struct mt_observed){.kind = MT_OBSERVED_GAUGE,
+								  .gauge = &r.gauge}));
 	case MT_RECORD_IMAGE: /* may change the images that are being read */
 		if (session->pipeline)
 			mt_pipeline_settle(session->pipeline);

@@ -293,6 +293,10 @@ static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
 		return take_event(ledger, observed->event);
 	case MT_OBSERVED_MAP:
 		return mt_ledger_take_map(ledger, observed);
+	case MT_OBSERVED_GAUGE:
+		return !ledger->options->gauged ||
+		       ledger->options->gauged(ledger->options->context, observed->recording,
+					       observed->gauge);
 	case MT_OBSERVED_LOSS:
 		return take_loss(ledger, observed->event, observed->loss);
 	case MT_OBSERVED_KERNEL:

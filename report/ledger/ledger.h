@@ -16,6 +16,7 @@
 #include "report/request.h"
 
 struct mt_error;
+struct mt_gauge_record;
 struct mt_ledger;
 struct mt_session;
 struct mt_strings;
@@ -116,6 +117,8 @@ struct mt_ledger_options {
 	bool (*moved)(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, uint64_t from, uint64_t to,
 		      uint64_t size);
+	/* What /proc said of a process; of each recording before all that happened in it. */
+	bool (*gauged)(void *context, uint32_t recording, const struct mt_gauge_record *gauge);
 	void *context;
 };
 

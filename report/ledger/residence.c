@@ -11,6 +11,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
+#include "formats/record.h"
 #include "report/ledger/page_map.h"
 #include "report/sequences.h"
 
@@ -29,6 +30,7 @@ enum {
 	PAGE_SHIFT = 12,
 	PAGE = 1 << PAGE_SHIFT,
 	HUGE_PAGES = 512,  /* of a huge page */
+	LARGE_PAGES = 4,   /* of the smallest folio between */
 	AROUND_PAGES = 16, /* that the kernel maps around a fault in a file */
 	NONE = 0,	   /* no holder */
 };
@@ -45,6 +47,7 @@ struct book {
 /* What holds pages: interned, its number is the holder in page maps. */
 struct holder_key {
 	uint32_t book, toucher, reserver, nature;
+	uint32_t member; /* what the kernel counts it as */
 };
 
 struct holder {
@@ -61,15 +64,23 @@ struct counts {
 	uint64_t time; /* of the last */
 };
 
+/* What /proc said first of a process's counts. */
+struct reading {
+	int32_t pid;
+	uint32_t member;
+	uint64_t time;
+	int64_t pages;
+};
+
 /* What a thread did last. */
 struct toucher {
 	bool faulting; /* and the fault may have changes to come */
 	uint32_t book; /* index, of the fault */
 	uint64_t page, time;
-	uint32_t holder;
-	uint32_t given;	   /* members that the fault has added to: bits */
-	uint64_t advised;  /* when the madvise call began whose pages are taken already */
-	uint64_t from, to; /* pages added last by a call of it */
+	struct holder_key key; /* of who holds its page, but for the member */
+	uint32_t given;	       /* members that the fault has added to: bits */
+	uint64_t advised;      /* when the madvise call began whose pages are taken already */
+	uint64_t from, to;     /* pages added last by a call of it */
 };
 
 struct mt_residence {
@@ -80,11 +91,12 @@ struct mt_residence {
 	struct mt_map64 by_space;	 /* address of a ledger's space to index in books */
 	/* Of the present recording: */
 	uint32_t recording;
-	bool each;
+	bool each, each_known;
 	struct mt_map64 by_mm;	/* to index in counts */
 	struct mt_map64 by_tid; /* to index in touchers */
 	MT_ARRAY(struct counts) counts;
 	MT_ARRAY(struct toucher) touchers;
+	MT_ARRAY(struct reading) readings;
 };
 
 struct mt_residence *mt_residence_create(const struct mt_residence_options *options)
@@ -110,6 +122,7 @@ static void forget_recording(struct mt_residence *r)
 	mt_map64_deinit(&r->by_tid);
 	mt_array_deinit(&r->counts);
 	mt_array_deinit(&r->touchers);
+	mt_array_deinit(&r->readings);
 }
 
 void mt_residence_destroy(struct mt_residence *r)
@@ -128,6 +141,15 @@ void mt_residence_destroy(struct mt_residence *r)
 	free(r);
 }
 
+static void begin_recording(struct mt_residence *r, uint32_t recording)
+{
+	if (recording == r->recording)
+		return;
+	forget_recording(r);
+	r->recording = recording;
+	r->each_known = false;
+}
+
 /* ---- Finding ---- */
 
 /* Index of the space's book, made where it is new; UINT32_MAX out of memory. */
@@ -136,9 +158,9 @@ static uint32_t book_of(struct mt_residence *r, const struct mt_ledger_space *sp
 	uint64_t key = (uint64_t)(uintptr_t)space, index;
 	struct book *book, **slot;
 
-	if (space->recording != r->recording) {
-		forget_recording(r);
-		r->recording = space->recording;
+	begin_recording(r, space->recording);
+	if (!r->each_known) {
+		r->each_known = true;
 		r->each = r->options.each(r->options.context, r->recording);
 	}
 	if (mt_map64_get(&r->by_space, key, &index))
@@ -250,7 +272,7 @@ static uint32_t cause(struct mt_residence *r, const struct mt_ledger *ledger, ui
 		      uint32_t origin, enum mt_origin_kind why, uint32_t member)
 {
 	const struct mt_nature nature = {.kind = member_kinds[member]};
-	struct holder_key key = {.book = book};
+	struct holder_key key = {.book = book, .member = member};
 
 	key.toucher = key.reserver = mt_ledger_because(ledger, origin, why);
 	key.nature = mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &nature);
@@ -261,16 +283,22 @@ static uint32_t cause(struct mt_residence *r, const struct mt_ledger *ledger, ui
 
 struct taking {
 	struct mt_residence *r;
-	uint32_t book, cause;
+	uint32_t book;
+	uint32_t causes[MT_PAGES_MEMBERS];
+	int64_t pages;
 };
 
 static bool take_page(void *context, uint64_t page, uint32_t holder)
 {
 	struct taking *taking = context;
+	size_t size;
+	const struct holder_key *key = mt_sequences_get(taking->r->keys, holder - 1, &size);
 
 	(void)page;
 	hold(taking->r, taking->book, holder, -1);
-	hold(taking->r, taking->book, taking->cause, 1);
+	if (taking->r->each)
+		hold(taking->r, taking->book, taking->causes[key->member], 1);
+	taking->pages++;
 	return true;
 }
 
@@ -279,20 +307,18 @@ static bool give_back(struct mt_residence *r, const struct mt_ledger *ledger, ui
 		      uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
 {
 	struct book *of = r->books.items[book];
-	struct taking taking = {r, book, cause(r, ledger, book, origin, why, MT_PAGES_ANONYMOUS)};
-	int64_t before;
+	struct taking taking = {.r = r, .book = book};
 
-	if (!taking.cause)
-		return false;
-	before = r->holders.items[taking.cause].pages;
+	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
+		taking.causes[i] = cause(r, ledger, book, origin, why, i);
+		if (!taking.causes[i])
+			return false;
+	}
 	if (!mt_page_map_clear(&of->map, first, end, take_page, &taking))
 		return false;
 	/* Without counts the pages have gone, and nothing is to follow. */
-	before -= r->holders.items[taking.cause].pages;
-	if (!r->each) {
-		hold(r, book, taking.cause, before);
-		note_total(of, before);
-	}
+	if (!r->each)
+		note_total(of, -taking.pages);
 	return true;
 }
 
@@ -333,14 +359,16 @@ static bool moved(void *context, const struct mt_ledger *ledger,
 
 /* ---- Touching ---- */
 
-static uint32_t toucher_key(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
-			    const struct mt_ledger_touch *touch)
+static bool find_key(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+		     const struct mt_ledger_touch *touch, struct holder_key *out)
 {
 	const struct mt_account *account = touch->space->account;
 	const struct mt_extent *region = mt_extents_after(account->regions, touch->address);
 	const struct mt_nature unknown = {.kind = MT_REGION_ANONYMOUS};
-	struct holder_key key = {.book = book, .toucher = touch->origin};
+	struct holder_key key = {
+		.book = book, .toucher = touch->origin, .member = MT_PAGES_ANONYMOUS};
 
+	(void)r;
 	if (region && region->start <= touch->address) {
 		key.reserver = region->origin;
 		key.nature = region->nature;
@@ -349,7 +377,8 @@ static uint32_t toucher_key(struct mt_residence *r, const struct mt_ledger *ledg
 		key.nature =
 			mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &unknown);
 	}
-	return key.reserver == UINT32_MAX || key.nature == UINT32_MAX ? NONE : holder_of(r, &key);
+	*out = key;
+	return key.reserver != UINT32_MAX && key.nature != UINT32_MAX;
 }
 
 /* Without counts: distinct pages, each once. */
@@ -358,6 +387,8 @@ static bool touch_pages(struct mt_residence *r, uint32_t book, uint32_t holder, 
 {
 	struct book *of = r->books.items[book];
 
+	if (!holder)
+		return false;
 	for (uint64_t i = 0; i < count; i++) {
 		if (mt_page_map_get(&of->map, page + i))
 			continue;
@@ -385,15 +416,16 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 		uint64_t count = 1ull << touch->order;
 
 		return r->each || !toucher->faulting || toucher->book != book ||
-		       touch_pages(r, book, toucher->holder, toucher->page & ~(count - 1), count);
+		       touch_pages(r, book, holder_of(r, &toucher->key),
+				   toucher->page & ~(count - 1), count);
 	}
 	toucher->faulting = true;
 	toucher->book = book;
 	toucher->page = page;
 	toucher->time = touch->time;
 	toucher->given = 0;
-	toucher->holder = toucher_key(r, ledger, book, touch);
-	return toucher->holder && (r->each || touch_pages(r, book, toucher->holder, page, 1));
+	return find_key(r, ledger, book, touch, &toucher->key) &&
+	       (r->each || touch_pages(r, book, holder_of(r, &toucher->key), page, 1));
 }
 
 /* ---- Counts ---- */
@@ -463,31 +495,41 @@ static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, u
 	return true;
 }
 
-/* How much of a rise is a fault's own: what it cannot have added came from elsewhere. */
+/*
+ * How much of a step is a fault's own. The kernel sums up its count over the CPUs for each event,
+ * so that of threads that fault at the same time one may show the other's page too, or again: an
+ * anonymous page is told from those by its sizes, 4 KiB or from 16 KiB on.
+ */
 static int64_t own_part(const struct step *step)
 {
-	int64_t most = step->member == MT_PAGES_ANONYMOUS ? HUGE_PAGES : HUGE_PAGES;
-	bool whole = !(step->pages & (step->pages - 1));
+	int64_t pages = step->pages;
 
-	if (step->pages > most || (step->member == MT_PAGES_ANONYMOUS && !whole))
-		return 1;
-	return step->pages;
+	if (step->member != MT_PAGES_ANONYMOUS)
+		return pages < HUGE_PAGES ? pages : HUGE_PAGES;
+	if (pages >= HUGE_PAGES)
+		return HUGE_PAGES;
+	return pages >= LARGE_PAGES && !(pages & (pages - 1)) ? pages : 1;
 }
 
 static bool fault_added(struct mt_residence *r, const struct step *step, struct toucher *toucher)
 {
 	int64_t own = own_part(step);
 	uint64_t from, to;
+	uint32_t holder;
 
 	toucher->given |= 1u << step->member;
+	toucher->key.member = step->member;
+	holder = holder_of(r, &toucher->key);
+	if (!holder)
+		return false;
 	if (!take_one(r, step, toucher->page, MT_ORIGIN_RECLAIMED) ||
-	    !give_pages(r, step->book, toucher->holder, toucher->page, toucher->page + 1, 1))
+	    !give_pages(r, step->book, holder, toucher->page, toucher->page + 1, 1))
 		return false;
 	range_of_fault(toucher, step->member, (uint64_t)own, &from, &to);
-	if (!give_pages(r, step->book, toucher->holder, from, to, (uint64_t)own - 1))
+	if (!give_pages(r, step->book, holder, from, to, (uint64_t)own - 1))
 		return false;
-	hold(r, step->book, toucher->holder, own);
-	count_change(r, step->book, toucher->holder);
+	hold(r, step->book, holder, own);
+	count_change(r, step->book, holder);
 	return own == step->pages || put_down(r, step, MT_ORIGIN_UNSEEN, step->pages - own);
 }
 
@@ -564,13 +606,16 @@ static enum mt_origin_kind why_loose(const struct step *step)
 static bool put_step(struct mt_residence *r, const struct step *step, struct toucher *toucher)
 {
 	const struct mt_page_count *count = step->told->count;
-	bool rises = step->pages > 0;
 	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
-		     !(count->call && count->enter > toucher->time) &&
-		     !(rises && (toucher->given & 1u << step->member));
+		     !(count->call && count->enter > toucher->time);
+	bool given = toucher->given & 1u << step->member;
+	/* A fault takes no anonymous page away. */
+	bool rises = step->pages > 0 || (fault && !given && step->member == MT_PAGES_ANONYMOUS);
 
-	if (fault)
+	if (fault && !(rises && given))
 		return rises ? fault_added(r, step, toucher) : fault_took(r, step, toucher);
+	if (!step->pages)
+		return true;
 	if (count->call && count->own)
 		return rises ? call_added(r, step, toucher) : call_took(r, step, toucher);
 	return put_down(r, step, why_loose(step), step->pages);
@@ -618,9 +663,28 @@ static bool bind(struct mt_residence *r, struct counts *counts, struct step *ste
 	return true;
 }
 
-/* The first count that is seen of what was there before tells one page of a fault, no more. */
-static int64_t first_step(const struct mt_page_count *count, const struct toucher *toucher)
+static const struct reading *find_reading(const struct mt_residence *r, int32_t pid,
+					  uint32_t member)
 {
+	for (size_t i = 0; i < r->readings.count; i++) {
+		const struct reading *reading = &r->readings.items[i];
+
+		if (reading->pid == pid && reading->member == member)
+			return reading;
+	}
+	return NULL;
+}
+
+/* The first count that is seen of what was there before tells one page of a fault, no more. */
+static int64_t first_step(const struct mt_residence *r, const struct step *step,
+			  const struct toucher *toucher, int64_t now)
+{
+	const struct mt_page_count *count = step->told->count;
+	const struct mt_ledger_space *space = r->books.items[step->book]->space;
+	const struct reading *reading = find_reading(r, space->pid, count->member);
+
+	if (reading && reading->time <= step->told->time)
+		return now - reading->pages;
 	return count->bytes && toucher->faulting && !count->call ? 1 : 0;
 }
 
@@ -632,11 +696,11 @@ static bool apply(struct mt_residence *r, struct counts *counts, struct step *st
 
 	step->member = step->told->count->member;
 	step->pages = counts->seen[step->member] ? now - counts->value[step->member]
-						 : first_step(step->told->count, toucher);
+						 : first_step(r, step, toucher, now);
 	counts->seen[step->member] = true;
 	counts->value[step->member] = now;
 	counts->time = step->told->time;
-	if (!step->pages || !r->each)
+	if (!r->each || (!step->pages && step->member != MT_PAGES_ANONYMOUS))
 		return true;
 	if (step->member == MT_PAGES_SWAPPED)
 		return put_swapped(r, step);
@@ -693,6 +757,32 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
+static bool gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
+{
+	static const char *const names[MT_PAGES_MEMBERS] = {
+		[MT_PAGES_FILE] = "RssFile",
+		[MT_PAGES_ANONYMOUS] = "RssAnon",
+		[MT_PAGES_SWAPPED] = "VmSwap",
+		[MT_PAGES_SHM] = "RssShmem",
+	};
+	struct mt_residence *r = context;
+	struct reading *reading;
+	uint32_t member = 0;
+
+	begin_recording(r, recording);
+	while (member < MT_PAGES_MEMBERS &&
+	       (gauge->name.size != strlen(names[member]) ||
+		memcmp(gauge->name.bytes, names[member], gauge->name.size) != 0))
+		member++;
+	if (member == MT_PAGES_MEMBERS || find_reading(r, gauge->pid, member) || gauge->value >> 56)
+		return true;
+	reading = mt_array_push(&r->readings);
+	if (reading)
+		*reading = (struct reading){gauge->pid, member, gauge->after,
+					    (int64_t)(gauge->value >> PAGE_SHIFT)};
+	return reading;
+}
+
 void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_options *options)
 {
 	options->change = change;
@@ -700,6 +790,7 @@ void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_option
 	options->touched = touched;
 	options->counted = counted;
 	options->moved = moved;
+	options->gauged = gauged;
 	options->context = residence;
 }
 
