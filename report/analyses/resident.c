@@ -76,6 +76,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.each = tells_each,
 		.context = session,
 		.peak = request->at.when == MT_AT_PEAK,
+		.moment = request->at.when == MT_AT_TIME,
 	};
 	struct mt_ledger_options options = {.at = request->at};
 	struct mt_error *err = mt_grouping_create(session, mt_analysis_resident.name, value_columns,

@@ -20,7 +20,8 @@ struct mt_residence_options {
 	/* Whether that recording tells of each change. */
 	bool (*each)(void *context, uint32_t recording);
 	void *context;
-	bool peak; /* each space as it stood when most was resident */
+	bool peak;   /* each space as it stood when most was resident */
+	bool moment; /* the ledger stops at a moment before the end */
 };
 
 /* Pages that one stack touched, or that came or went for one cause. */
