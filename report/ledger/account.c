@@ -351,7 +351,12 @@ bool mt_account_reading(struct mt_account *account, const struct mt_reading_piec
 		    mt_extents_remove(account->regions, piece->start, piece->end, &old);
 
 	for (size_t i = 0; good && i < piece->count; i++) {
-		good = confirm(account, piece, &piece->lines[i], &old);
+		const struct mt_extent *line = &piece->lines[i];
+
+		if (mt_natures_get(account->natures, line->nature)->kind == MT_REGION_SHM &&
+		    line->end - line->start > account->shm_span)
+			account->shm_span = line->end - line->start;
+		good = confirm(account, piece, line, &old);
 		if (mt_natures_get(account->natures, piece->lines[i].nature)->kind ==
 			    MT_REGION_HEAP &&
 		    piece->again && mt_page_up(account->brk) != piece->lines[i].end)

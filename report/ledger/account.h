@@ -45,6 +45,10 @@ struct mt_account {
 				      does */
 	uint64_t brk;		   /* as the last call gave it; 0 not known */
 	uint64_t brk_time;
+	/* Where it may have been when a fork copied it, shortly before the mappings; empty: it is
+	 * known. */
+	struct mt_range brk_copied;
+	uint64_t shm_span; /* of the largest attached segment */
 	uint64_t forked; /* when it was copied from another: older regions are inherited; 0 never */
 	bool has_first;
 	bool unforked;	/* some regions may not be forked */

@@ -1,12 +1,17 @@
 /* Calls out of samples. */
 #include "report/ledger/call.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "formats/attr.h"
 #include "formats/base/bytes.h"
 #include "formats/sample.h"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 #define PAGE 4096ull
 #define ARGUMENTS_AT 16 /* in the raw bytes of sys_enter_*, and of raw_syscalls:sys_enter */
@@ -143,24 +148,69 @@ static size_t add_range(struct mt_range *out, size_t count, uint64_t start, uint
 	return count + 1;
 }
 
+static bool changes_forks(const struct mt_vm_call *call)
+{
+	return call->args[2] == MADV_DONTFORK || call->args[2] == MADV_DOFORK;
+}
+
+/*
+ * MAP_FIXED takes away what stands there before the mapping itself can be refused, by a driver or
+ * for want of memory; not where the file is refused first.
+ */
+static bool mmap_partial(const struct mt_vm_call *call)
+{
+	uint64_t flags = call->args[3];
+	int64_t error = -call->result;
+
+	return (flags & MAP_FIXED) && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE &&
+	       call->args[0] == mt_page_down(call->args[0]) && error != EBADF && error != EACCES &&
+	       !((flags & MAP_ANONYMOUS) && error == EINVAL);
+}
+
+bool mt_vm_call_partial(const struct mt_vm_call *call)
+{
+	switch (call->kind) {
+	case MT_VM_MMAP:
+		return mmap_partial(call);
+	case MT_VM_MREMAP:
+		return call->result != -EINVAL &&
+		       ((call->args[3] & MREMAP_FIXED) || call->args[2] < call->args[1]);
+	case MT_VM_MPROTECT:
+	case MT_VM_PKEY_MPROTECT:
+		return call->result == -ENOMEM || call->result == -EACCES;
+	case MT_VM_MADVISE:
+		return call->result == -ENOMEM && changes_forks(call);
+	default:
+		return false;
+	}
+}
+
 size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_VM_RANGES])
 {
 	const uint64_t *args = call->args;
-	uint64_t result = mt_vm_call_failed(call->result) ? args[0] : (uint64_t)call->result;
+	bool failed = mt_vm_call_failed(call->result);
+	uint64_t result = (uint64_t)call->result;
 	size_t count = 0;
 
+	if (failed && !mt_vm_call_partial(call))
+		return 0;
 	switch (call->kind) {
 	case MT_VM_MMAP:
-		return add_range(out, 0, result, mt_vm_call_mmap_length(call));
+		return add_range(out, 0, failed ? args[0] : result, mt_vm_call_mmap_length(call));
 	case MT_VM_MREMAP:
-		count = add_range(out, count, args[0], mt_page_up(args[1]));
-		return add_range(out, count,
-				 mt_vm_call_failed(call->result) ? args[4] : (uint64_t)call->result,
-				 mt_page_up(args[2]));
+		/* Of no length it maps what stands there a second time. */
+		count = add_range(out, count, args[0], args[1] ? mt_page_up(args[1]) : PAGE);
+		if (failed && !(args[3] & MREMAP_FIXED))
+			return count;
+		return add_range(out, count, failed ? args[4] : result, mt_page_up(args[2]));
+	case MT_VM_MADVISE:
+		if (!changes_forks(call))
+			return 0;
+		return add_range(out, 0, args[0], mt_page_up(args[1]));
 	case MT_VM_MUNMAP:
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
-	case MT_VM_MADVISE:
+	case MT_VM_REMAP_FILE_PAGES:
 		return add_range(out, 0, args[0], mt_page_up(args[1]));
 	case MT_VM_SHMAT:
 		return add_range(out, 0, call->file ? call->start : result,

@@ -74,12 +74,18 @@ static inline bool mt_vm_call_failed(int64_t result)
 	return result < 0 && result >= -4095;
 }
 
-/* The addresses a call may have changed, page by page; of brk none. Gives how many ranges. */
+/*
+ * The addresses a call may have changed, failed ones too; of brk and shmdt none: they depend on
+ * what was there. The range that mremap takes away comes first. Gives how many ranges.
+ */
 size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_VM_RANGES]);
 
 /* Rounded up to whole pages; UINT64_MAX's page where there is no room for that. */
 uint64_t mt_page_up(uint64_t bytes);
 uint64_t mt_page_down(uint64_t bytes);
+
+/* Whether a call that failed may have changed something all the same. */
+bool mt_vm_call_partial(const struct mt_vm_call *call);
 
 /* The length that an mmap call maps: huge pages are larger. */
 uint64_t mt_vm_call_mmap_length(const struct mt_vm_call *call);

@@ -17,34 +17,60 @@
 
 enum {
 	PROT_BITS = PROT_READ | PROT_WRITE | PROT_EXEC,
+	PAGE_SHIFT = 12,
 };
+
+/* What a call may have done before it was refused the rest. */
+static bool failed_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	struct mt_range ranges[MT_VM_RANGES];
+	size_t count = mt_vm_call_ranges(call, ranges);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!mt_account_doubt(account, ranges[i].start, ranges[i].end, call->time))
+			return false;
+	}
+	return true;
+}
 
 /* ---- brk ---- */
 
 /*
  * The result is where the heap ends now. Without a loss it differs from the last result by what
- * this call did; with one, the difference is nobody's.
+ * this call did; with one, the difference is nobody's. A call that moves nothing changes nothing,
+ * even if it answers with another end than is known: fork copies that before it takes the lock
+ * under which it copies the mappings, so that a child's may be older than its heap.
  */
+static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
+		     const struct mt_doers *doers, bool its)
+{
+	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
+	uint64_t from = mt_page_up(account->brk), to = mt_page_up((uint64_t)call->result);
+	uint32_t origin = its ? doers->origin : doers->lost;
+	struct mt_range copied = account->brk_copied;
+
+	if (to < from && !mt_account_remove(account, to, from, call->time, origin))
+		return false;
+	/* Whatever stood there has gone unseen. */
+	if (to > from && (!mt_account_remove(account, from, to, call->time, doers->lost) ||
+			  !mt_account_add(account, from, to, &heap, call->time, origin)))
+		return false;
+	return mt_account_doubt(account, copied.start, copied.end, call->time);
+}
+
 static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call,
 		       const struct mt_doers *doers)
 {
-	uint64_t now = (uint64_t)call->result, old = account->brk;
-	bool moved = call->args[0] == now && call->args[0];
-	uint32_t origin = moved && !doers->after_loss ? doers->origin : doers->lost;
-	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
-	uint64_t from = mt_page_up(old), to = mt_page_up(now);
+	bool moved = call->args[0] && call->args[0] == (uint64_t)call->result, good = true;
 
-	if (!now || mt_vm_call_failed(call->result))
+	if (!call->result || mt_vm_call_failed(call->result))
 		return true;
-	account->brk = now;
+	if (account->brk && (moved || doers->after_loss))
+		good = move_brk(account, call, doers, moved && !doers->after_loss);
+	account->brk = (uint64_t)call->result;
 	account->brk_time = call->time;
-	if (!old || from == to)
-		return true;
-	if (to < from)
-		return mt_account_remove(account, to, from, call->time, origin);
-	/* Whatever stood there has gone unseen. */
-	return mt_account_remove(account, from, to, call->time, doers->lost) &&
-	       mt_account_add(account, from, to, &heap, call->time, origin);
+	account->brk_copied = (struct mt_range){0, 0};
+	return good;
 }
 
 /* ---- mmap ---- */
@@ -77,20 +103,6 @@ static struct mt_nature mmap_nature(const struct mt_account *account, const stru
 	return nature;
 }
 
-/* MAP_FIXED takes away what stands there before the mapping itself can be refused. */
-static bool mmap_failed(struct mt_account *account, const struct mt_vm_call *call)
-{
-	uint64_t flags = call->args[3], start = call->args[0];
-	bool anonymous = flags & MAP_ANONYMOUS;
-	int error = (int)-call->result;
-
-	if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
-	    start != mt_page_down(start) || error == EBADF || error == EACCES ||
-	    (anonymous && error == EINVAL))
-		return true;
-	return mt_account_doubt(account, start, start + mt_vm_call_mmap_length(call), call->time);
-}
-
 static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			const struct mt_doers *doers)
 {
@@ -99,7 +111,7 @@ static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 	bool fixed = call->args[3] & MAP_FIXED;
 
 	if (mt_vm_call_failed(call->result))
-		return mmap_failed(account, call);
+		return failed_effect(account, call);
 	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
 		return true;
 	/* The kernel chooses free places: what is known to stand there has gone unseen. */
@@ -131,20 +143,10 @@ struct move {
 static bool read_move(const struct mt_vm_call *call, struct move *out)
 {
 	out->from = call->args[0];
-	out->to = mt_vm_call_failed(call->result) ? call->args[4] : (uint64_t)call->result;
+	out->to = (uint64_t)call->result;
 	out->flags = call->args[3];
 	return !__builtin_add_overflow(out->from, mt_page_up(call->args[1]), &out->old_end) &&
 	       !__builtin_add_overflow(out->to, mt_page_up(call->args[2]), &out->new_end);
-}
-
-/* A new place may have been cleared, and an old range shortened, before the move was refused. */
-static bool mremap_failed(struct mt_account *account, const struct mt_vm_call *call,
-			  const struct move *move)
-{
-	if (!(move->flags & MREMAP_FIXED) || call->result == -EINVAL)
-		return true;
-	return mt_account_doubt(account, move->to, move->new_end, call->time) &&
-	       mt_account_doubt(account, move->from, move->old_end, call->time);
 }
 
 /* The nature of what goes on at `address` beyond what `known` is at its own. */
@@ -253,30 +255,62 @@ static bool grow(struct mt_account *account, const struct mt_vm_call *call, cons
 	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
 }
 
+static bool move_range(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct move *move, const struct mt_doers *doers)
+{
+	uint64_t old = move->old_end - move->from, new = move->new_end - move->to;
+	uint64_t kept = old < new ? old : new;
+
+	if (!old)
+		return duplicate(account, call, move, doers);
+	if (move->flags & MREMAP_DONTUNMAP)
+		return copy_range(account, call, move, doers);
+	if (new < old &&
+	    !mt_account_remove(account, move->from + new, move->old_end, call->time, doers->origin))
+		return false;
+	if (move->to != move->from && (!mt_account_take(account, move->from, move->from + kept) ||
+				       !put_moved(account, call, move, doers)))
+		return false;
+	return new <= old || grow(account, call, move, doers);
+}
+
+/* What was in doubt where it was is so where it is now; what grew of it, all of that. */
+static bool move_doubts(struct mt_account *account, const struct mt_vm_call *call,
+			const struct move *move, const mt_extent_list *doubts)
+{
+	uint64_t by = move->to - move->from;
+
+	for (size_t i = 0; i < doubts->count; i++) {
+		const struct mt_extent *doubt = &doubts->items[i];
+		uint64_t start = doubt->start + by, end = doubt->end + by;
+
+		if (doubt->end >= move->old_end)
+			end = move->new_end;
+		if (end > move->new_end)
+			end = move->new_end;
+		if (!mt_account_doubt(account, start, end, call->time))
+			return false;
+	}
+	return true;
+}
+
 static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			  const struct mt_doers *doers)
 {
+	mt_extent_list doubts = {0};
 	struct move move;
-	uint64_t old, new, kept;
+	bool good;
 
+	if (mt_vm_call_failed(call->result))
+		return failed_effect(account, call);
 	if (!read_move(call, &move))
 		return true;
-	if (mt_vm_call_failed(call->result))
-		return mremap_failed(account, call, &move);
-	old = move.old_end - move.from;
-	new = move.new_end - move.to;
-	kept = old < new ? old : new;
-	if (!old)
-		return duplicate(account, call, &move, doers);
-	if (move.flags & MREMAP_DONTUNMAP)
-		return copy_range(account, call, &move, doers);
-	if (new < old &&
-	    !mt_account_remove(account, move.from + new, move.old_end, call->time, doers->origin))
-		return false;
-	if (move.to != move.from && (!mt_account_take(account, move.from, move.from + kept) ||
-				     !put_moved(account, call, &move, doers)))
-		return false;
-	return new <= old || grow(account, call, &move, doers);
+	good = mt_extents_list(account->doubts, move.from,
+			       move.old_end > move.from ? move.old_end : move.from + 1, &doubts) &&
+	       move_range(account, call, &move, doers) &&
+	       move_doubts(account, call, &move, &doubts);
+	mt_array_deinit(&doubts);
+	return good;
 }
 
 /* ---- mprotect, madvise ---- */
@@ -326,6 +360,15 @@ static void set_forked(struct mt_nature *nature, uint64_t forked)
 	nature->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
 }
 
+/* Where holes are in doubt, so is how far a call came that stopped at one. */
+static bool doubt_behind(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
+{
+	const struct mt_extent *doubt = mt_extents_after(account->doubts, start);
+
+	return !doubt ||
+	       mt_account_doubt(account, doubt->start > start ? doubt->start : start, end, time);
+}
+
 /* Where it meets a hole, or is refused a part, mprotect has changed what lies before. */
 static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call)
 {
@@ -335,12 +378,13 @@ static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 		return true;
 	if (!call->result)
 		return change_natures(account, start, end, set_prot, call->args[2]);
-	if (call->result != -ENOMEM && call->result != -EACCES)
+	if (!mt_vm_call_partial(call))
 		return true;
 	hole = first_hole(account, start, end);
-	if (call->result == -ENOMEM && hole < end)
-		return change_natures(account, start, hole, set_prot, call->args[2]);
-	return mt_account_doubt(account, start, hole, call->time);
+	if (call->result != -ENOMEM || hole == end)
+		return mt_account_doubt(account, start, end, call->time);
+	return change_natures(account, start, hole, set_prot, call->args[2]) &&
+	       doubt_behind(account, start, end, call->time);
 }
 
 /* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
@@ -349,7 +393,7 @@ static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *
 	uint64_t advice = call->args[2], end;
 
 	if ((advice != MADV_DONTFORK && advice != MADV_DOFORK) ||
-	    (call->result && call->result != -ENOMEM) ||
+	    (call->result && !mt_vm_call_partial(call)) ||
 	    __builtin_add_overflow(call->args[0], mt_page_up(call->args[1]), &end))
 		return true;
 	account->unforked = true;
@@ -376,27 +420,30 @@ static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *ca
 
 	if (mt_vm_call_failed(call->result))
 		return true;
+	if (end - start > account->shm_span)
+		account->shm_span = end - start;
 	return mt_account_remove(account, start, end, call->time,
 				 call->args[2] & SHM_REMAP ? doers->origin : doers->lost) &&
 	       mt_account_add(account, start, end, &nature, call->time, doers->origin) &&
 	       (known || mt_account_doubt(account, start, end, call->time));
 }
 
-/* Every piece of the segment that stands where it was attached. */
-static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *call,
-			 const struct mt_doers *doers)
+/*
+ * Every piece of the segment that stands where it was attached, whatever stands between them: as
+ * far as the segment may reach.
+ */
+static bool detach(struct mt_account *account, const struct mt_vm_call *call,
+		   const struct mt_doers *doers)
 {
 	uint64_t at = call->args[0];
 	const struct mt_extent *region = mt_extents_after(account->regions, at);
 	uint32_t file = MT_FILE_NONE;
 	bool found = false;
 
-	if (call->result)
-		return true;
 	while (region) {
 		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
 		uint64_t start = region->start, end = region->end;
-		bool its = nature->kind == MT_REGION_SHM && nature->delta == -call->args[0] &&
+		bool its = nature->kind == MT_REGION_SHM && nature->delta == -at &&
 			   (!found || nature->file == file);
 
 		if (its) {
@@ -405,12 +452,46 @@ static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *ca
 			if (!mt_account_remove(account, start > at ? start : at, end, call->time,
 					       doers->origin))
 				return false;
-		} else if (found) {
+		} else if (found && start - at >= account->shm_span) {
 			break;
 		}
 		region = mt_extents_after(account->regions, end);
 	}
 	return true;
+}
+
+/* Of what is in doubt there it is not known which pieces were the segment's. */
+static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = call->args[0], end;
+	const struct mt_extent *doubt;
+	bool doubtful;
+
+	if (call->result || __builtin_add_overflow(start, account->shm_span, &end))
+		return true;
+	doubt = mt_extents_after(account->doubts, start);
+	doubtful = doubt && doubt->start < end;
+	return detach(account, call, doers) &&
+	       (!doubtful || mt_account_doubt(account, start, end, call->time));
+}
+
+/* ---- remap_file_pages ---- */
+
+/* As mmap of another part of the same file, at the same place. */
+static bool remap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = mt_page_down(call->args[0]), end;
+	struct mt_nature nature;
+
+	if (call->result || __builtin_add_overflow(start, mt_page_down(call->args[1]), &end))
+		return true;
+	if (!nature_at(account, start, &nature))
+		return mt_account_doubt(account, start, end, call->time);
+	nature.delta = (call->args[3] << PAGE_SHIFT) - start;
+	return mt_account_remove(account, start, end, call->time, doers->origin) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
 }
 
 bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
@@ -434,8 +515,9 @@ bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 		return shmat_effect(account, call, doers);
 	case MT_VM_SHMDT:
 		return shmdt_effect(account, call, doers);
-	case MT_VM_NONE:
 	case MT_VM_REMAP_FILE_PAGES:
+		return remap_effect(account, call, doers);
+	case MT_VM_NONE:
 		break;
 	}
 	return true;

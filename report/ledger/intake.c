@@ -213,6 +213,7 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 		return false;
 	known = read_call(observed, thread, ledger->events.items[index].kind, &call);
 	thread->in_call = thread->has_found = thread->exec = false;
+	thread->left = observed->time;
 	if (!known) {
 		give_up(ledger, &thread->place);
 		return true;
@@ -390,6 +391,8 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	if (!effect)
 		return false;
 	effect->kind = MT_EFFECT_FORK;
+	effect->enter = parent->left;
+	effect->exit = record->time;
 	effect->parent = mt_ledger_space_of(ledger, observed->space);
 	effect->space = mt_ledger_space_of(ledger, observed->task->space);
 	effect->task = name_of(observed->task);

@@ -31,7 +31,7 @@ static void space_destroy(struct mt_ledger_space *space)
 {
 	if (space->watch) {
 		mt_extents_destroy(space->watch->peak_regions);
-		free(space->watch->recent);
+		mt_overlaps_destroy(space->watch->overlaps);
 		free(space->watch);
 	}
 	mt_account_destroy(space->account);

@@ -14,6 +14,7 @@
 #include "report/ledger/ledger.h"
 #include "report/ledger/losses.h"
 #include "report/ledger/order.h"
+#include "report/ledger/overlaps.h"
 
 struct mt_observed;
 struct mt_sequences;
@@ -32,25 +33,22 @@ struct mt_ledger_thread {
 	bool exec; /* has called exec and not yet run */
 	enum mt_vm_call_kind kind;
 	uint64_t args[MT_VM_ARGUMENTS];
-	uint64_t enter;
-	uint64_t place;	   /* taken by the call's lock, or MT_PLACE_NONE */
-	uint64_t loose[2]; /* by locks outside any call, older first */
-	bool has_found;	   /* an MMAP2 record that may belong to a call yet to be told of */
+	uint64_t enter, left; /* its last call; 0 none yet */
+	uint64_t place;	      /* taken by the call's lock, or MT_PLACE_NONE */
+	uint64_t loose[2];    /* by locks outside any call, older first */
+	bool has_found;	      /* an MMAP2 record that may belong to a call yet to be told of */
 	uint64_t found_time;
 	struct mt_found found;
 };
 
-/* A call that took effect, for finding those that ran at the same time. */
-struct mt_recent_call {
-	uint64_t enter, exit;
-	int32_t tid;
-	uint32_t origin;
-	size_t count;
-	struct mt_range ranges[MT_VM_RANGES];
+/* A child that was made while other threads may have been in calls. */
+struct mt_copied_space {
+	struct mt_ledger_space *child;
+	uint64_t since, time; /* it was copied between these */
 };
 
 enum {
-	MT_RECENT_CALLS = 128,
+	MT_COPIES = 8, /* the last ones */
 };
 
 /* What the ledger keeps beside a space. */
@@ -62,8 +60,9 @@ struct mt_ledger_watch {
 	uint64_t held, peak, peak_time;
 	bool at_peak;
 	struct mt_extents *peak_regions; /* NULL while at the peak */
-	struct mt_recent_call *recent;	 /* MT_RECENT_CALLS of them, or NULL */
-	size_t recent_count;
+	struct mt_overlaps *overlaps;	 /* NULL before the first call */
+	struct mt_copied_space copies[MT_COPIES];
+	size_t copy_count;
 };
 
 /* A line of /proc/PID/maps, and when it was read. */

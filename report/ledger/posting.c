@@ -65,8 +65,8 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 					      peak ? space->watch->peak_time : time);
 	mt_extents_destroy(space->watch->peak_regions);
 	space->watch->peak_regions = NULL;
-	free(space->watch->recent);
-	space->watch->recent = NULL;
+	mt_overlaps_destroy(space->watch->overlaps);
+	space->watch->overlaps = NULL;
 	mt_account_destroy(space->account);
 	space->account = NULL;
 	return good;
@@ -100,46 +100,59 @@ static void note_peak(struct mt_ledger_watch *watch)
 
 /* ---- Calls whose order is not known ---- */
 
-static bool overlap(const struct mt_range *a, const struct mt_range *b, struct mt_range *out)
-{
-	out->start = a->start > b->start ? a->start : b->start;
-	out->end = a->end < b->end ? a->end : b->end;
-	return out->start < out->end;
-}
+/* What is told of a range in doubt, in which space. */
+struct doubting {
+	struct mt_ledger *ledger;
+	struct mt_ledger_space *space;
+	uint64_t time;
+};
 
-static bool doubt(struct mt_ledger *ledger, struct mt_ledger_space *space,
-		  const struct mt_range *range, uint32_t origin, uint64_t time)
+static bool tell_doubt(const struct doubting *in, const struct mt_range *range, uint32_t origin)
 {
-	const struct mt_extent *region = mt_extents_after(space->account->regions, range->start);
+	const struct mt_extent *region =
+		mt_extents_after(in->space->account->regions, range->start);
 	struct mt_change change = {
-		.time = time,
+		.time = in->time,
 		.start = range->start,
 		.end = range->end,
 		.nature = region ? region->nature : UINT32_MAX,
 		.origin = origin,
 		.reserved_by = origin,
-		.reserved = time,
+		.reserved = in->time,
 	};
 
-	return change.nature == UINT32_MAX || mt_ledger_tell(ledger, space->account, &change);
+	in->ledger->posting = in->space;
+	return !region || mt_ledger_tell(in->ledger, in->space->account, &change);
 }
 
-/* Marks what two calls of different threads, running at the same time, both address. */
-static bool compare_calls(struct mt_ledger *ledger, struct mt_ledger_space *space,
-			  const struct mt_recent_call *a, const struct mt_recent_call *b)
+static bool doubt(void *context, const struct mt_range *range, const uint32_t origins[2])
 {
-	struct mt_range range;
+	const struct doubting *in = context;
 
-	for (size_t i = 0; i < a->count; i++) {
-		for (size_t k = 0; k < b->count; k++) {
-			if (!overlap(&a->ranges[i], &b->ranges[k], &range))
-				continue;
-			if (!mt_account_doubt(space->account, range.start, range.end, a->exit) ||
-			    !doubt(ledger, space, &range, a->origin, a->exit) ||
-			    !doubt(ledger, space, &range, b->origin, a->exit))
+	return mt_account_doubt(in->space->account, range->start, range->end, in->time) &&
+	       tell_doubt(in, range, origins[0]) &&
+	       (origins[0] == origins[1] || tell_doubt(in, range, origins[1]));
+}
+
+/* Children that were copied while the call ran may or may not have what it did. */
+static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
+			 const struct mt_timed_call *call)
+{
+	const struct mt_ledger_watch *watch = effect->space->watch;
+	const uint32_t origins[2] = {call->origin, call->origin};
+
+	for (size_t i = 0; i < MT_COPIES && i < watch->copy_count; i++) {
+		const struct mt_copied_space *copy = &watch->copies[i];
+		struct doubting in = {ledger, copy->child, effect->time};
+
+		if (!copy->child->account || call->enter >= copy->time || call->exit <= copy->since)
+			continue;
+		for (size_t k = 0; k < call->count; k++) {
+			if (!doubt(&in, &call->ranges[k], origins))
 				return false;
 		}
 	}
+	ledger->posting = effect->space;
 	return true;
 }
 
@@ -148,31 +161,35 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 {
 	struct mt_ledger_space *space = effect->space;
 	struct mt_ledger_watch *watch = space->watch;
-	struct mt_recent_call call = {
-		.enter = effect->enter,
-		.exit = effect->exit,
-		.tid = effect->task.tid,
-		.origin = origin,
-	};
-	uint64_t now = mt_page_up(space->account->brk);
+	struct doubting in = {ledger, space, effect->exit};
+	const struct mt_overlap_sink sink = {doubt, &in};
+	struct mt_timed_call call = mt_timed_call_of(&effect->call, brk, space->account->shm_span);
 
-	call.count = mt_vm_call_ranges(&effect->call, call.ranges);
-	if (effect->call.kind == MT_VM_BRK && brk != now)
-		call.ranges[call.count++] =
-			(struct mt_range){brk < now ? brk : now, brk < now ? now : brk};
-	if (!watch->recent)
-		watch->recent = calloc(MT_RECENT_CALLS, sizeof(*watch->recent));
-	if (!watch->recent)
-		return false;
-	for (size_t i = 0; i < MT_RECENT_CALLS && i < watch->recent_count; i++) {
-		const struct mt_recent_call *other = &watch->recent[i];
+	call.tid = effect->task.tid;
+	call.origin = origin;
+	call.ordered = effect->time != effect->exit;
+	if (!watch->overlaps)
+		watch->overlaps = mt_overlaps_create();
+	return watch->overlaps && mt_overlaps_add(watch->overlaps, &call, &sink) &&
+	       (call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call));
+}
 
-		if (other->tid != call.tid && other->exit > call.enter &&
-		    other->enter < call.exit && !compare_calls(ledger, space, &call, other))
-			return false;
-	}
-	watch->recent[watch->recent_count++ % MT_RECENT_CALLS] = call;
-	return true;
+/* What calls of other threads did just before a fork may not have been there to copy. */
+static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	struct mt_ledger_watch *watch = effect->parent->watch;
+	struct doubting in = {ledger, effect->space, effect->time};
+	const struct mt_overlap_sink sink = {doubt, &in};
+
+	if (watch->overlaps && ledger->has_marks)
+		effect->space->account->brk_copied =
+			mt_overlaps_brk(watch->overlaps, effect->enter);
+	if (effect->time != effect->exit || !ledger->has_marks)
+		return true;
+	watch->copies[watch->copy_count++ % MT_COPIES] =
+		(struct mt_copied_space){effect->space, effect->enter, effect->exit};
+	return !watch->overlaps ||
+	       mt_overlaps_since(watch->overlaps, effect->enter, effect->task.tid, &sink);
 }
 
 /* ---- Effects ---- */
@@ -207,7 +224,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_account *account = effect->space->account;
-	uint64_t brk = mt_page_up(account->brk);
+	uint64_t brk = account->brk;
 	struct mt_doers doers = {
 		.origin = origin_of(ledger, effect, MT_ORIGIN_CALL),
 		.lost = origin_of(ledger, effect, MT_ORIGIN_LOST),
@@ -215,15 +232,11 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 			effect->call.kind == MT_VM_BRK &&
 			mt_losses_between(&ledger->brk_losses, account->brk_time, effect->time),
 	};
-	bool unordered = !ledger->has_locks || effect->time == effect->exit;
-
 	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
 		return false;
 	if (!mt_account_call(account, &effect->call, &doers))
 		return false;
-	return !unordered || effect->enter == effect->exit ||
-	       mt_vm_call_failed(effect->call.result) ||
-	       find_overlaps(ledger, effect, brk, doers.origin);
+	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
 }
 
 static bool post_found(struct mt_ledger *ledger, const struct mt_effect *effect)
@@ -249,7 +262,7 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 	child->mapped = effect->parent->mapped;
 	child->watch->held = effect->parent->watch->held;
 	child->watch->read_once = effect->parent->watch->read_once;
-	return child->account;
+	return child->account && note_copy(ledger, effect);
 }
 
 static bool post_end(struct mt_ledger *ledger, const struct mt_effect *effect)
