@@ -399,24 +399,64 @@ static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned la
 	return !words->bad;
 }
 
+/* Lines that a dump touches for the first time in the chunk read as zeros, 64 looked at at once. */
+static void touch_lines(struct image *image, uint64_t address, size_t lines)
+{
+	size_t at = address / LINE % LINES;
+
+	for (size_t count; lines; lines -= count, at = (at + count) % LINES) {
+		uint64_t missing;
+
+		count = 64 - at % 64 < lines ? 64 - at % 64 : lines;
+		missing = (~0ull >> (64 - count)) << at % 64 & ~image->valid[at / 64];
+		image->valid[at / 64] |= missing;
+		for (; missing; missing &= missing - 1)
+			memset(image->lines[at / 64 * 64 + (size_t)__builtin_ctzll(missing)], 0,
+			       LINE);
+	}
+}
+
+/* Takes in the lines that changed. */
+static bool patch_lines(struct image *image, uint64_t address, size_t size, const uint8_t *bits,
+			struct mt_cursor *masks, struct mt_cursor *words)
+{
+	size_t head = address % LINE, lines = line_count(address, size);
+
+	for (size_t i = 0; i < lines; i += 8) {
+		for (unsigned set = bits[i / 8]; set; set &= set - 1) {
+			size_t line = i + (size_t)__builtin_ctz(set);
+			size_t first = line ? 0 : head / 8;
+			size_t end = (head + size - line * LINE) / 8;
+
+			if (!patch_line(image->lines[(address / LINE + line) % LINES],
+					mt_cursor_u8(masks), (unsigned)first,
+					end < WORDS ? (unsigned)end : WORDS, words))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Neighbouring lines are neighbours in the image, up to where it begins again. */
+static void copy_dump(const struct image *image, uint64_t address, uint8_t *out, size_t size)
+{
+	const uint8_t *bytes = (const uint8_t *)image->lines;
+	size_t from = address % (LINE * LINES), head = LINE * LINES - from;
+
+	if (head > size)
+		head = size;
+	memcpy(out, bytes + from, head);
+	memcpy(out + head, bytes, size - head);
+}
+
 static bool decode_lines(struct image *image, uint64_t address, const uint8_t *bits,
 			 struct mt_cursor *masks, struct mt_cursor *words, uint8_t *out,
 			 size_t size)
 {
-	unsigned first = (unsigned)(address % LINE / 8);
-
-	for (size_t i = 0; size; i++) {
-		size_t left = size / 8, last = first + left < WORDS ? first + left : WORDS;
-		uint64_t *line = image_line(image, address + i * LINE);
-
-		if ((bits[i / 8] >> i % 8 & 1) &&
-		    !patch_line(line, mt_cursor_u8(masks), first, (unsigned)last, words))
-			return false;
-		memcpy(out, line + first, 8 * (last - first));
-		out += 8 * (last - first);
-		size -= 8 * (last - first);
-		first = 0;
-	}
+	touch_lines(image, address, line_count(address, size));
+	if (!patch_lines(image, address, size, bits, masks, words))
+		return false;
+	copy_dump(image, address, out, size);
 	return true;
 }
 
