@@ -47,21 +47,6 @@ static const struct mt_value_column value_columns[VALUES] = {
 	[VALUE_CONFIDENCE] = {"confidence", "%"},
 };
 
-static bool add_change(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
-{
-	return mt_verdicts_change(context, ledger, told);
-}
-
-static bool add_space(void *context, const struct mt_ledger *ledger,
-		      const struct mt_ledger_space *space, const struct mt_extents *regions,
-		      uint64_t time)
-{
-	(void)ledger;
-	(void)regions;
-	return mt_verdicts_stood(context, space, time);
-}
-
 /* Nobody needs a part of a byte; NAN stays. */
 static double whole(double value)
 {
@@ -142,12 +127,14 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 {
 	MT_CLEANUP(mt_verdicts_destroy_p) struct mt_verdicts *verdicts = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct mt_ledger_options options = {.change = add_change, .stood = add_space};
+	struct mt_ledger_options options = {0};
 	struct mt_error *err =
 		mt_verdicts_create(session, request->stacks, &request->time, &verdicts);
 
-	options.context = verdicts;
-	err = err ? err : mt_ledger_run(session, &options, &ledger);
+	if (err)
+		return err;
+	mt_verdicts_listen(verdicts, &options);
+	err = mt_ledger_run(session, &options, &ledger);
 	err = err ? err : mt_verdicts_judge(verdicts);
 	return err ? err : make_table(session, request, verdicts, out);
 }

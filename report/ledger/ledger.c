@@ -234,7 +234,8 @@ static bool wants(void *context, const struct mt_facts_event *event)
 	enum mt_vm_call_kind kind;
 
 	return mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT ||
-	       (ledger->options->touched && mt_page_event_of(event).moment == MT_PAGE_FAULT);
+	       (ledger->options->touched && !ledger->options->stackless &&
+		mt_page_event_of(event).moment == MT_PAGE_FAULT);
 }
 
 static bool take_event(struct mt_ledger *ledger, uint32_t index)

@@ -106,9 +106,16 @@ struct mt_ledger_options {
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time);
 	/*
+	 * A call has touched all pages of a range itself, or given them back, and it stays
+	 * reserved. May be NULL; in the same order.
+	 */
+	bool (*advised)(void *context, const struct mt_ledger_space *space,
+			const struct mt_range *range, bool touched);
+	/*
 	 * Either all of these or none: single pages, in the same order as changes. False out of
 	 * memory.
 	 */
+	bool stackless; /* touches need no stacks, which cost time */
 	bool (*touched)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_touch *touch);
 	bool (*counted)(void *context, const struct mt_ledger *ledger,

@@ -4,11 +4,20 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "report/ledger/ledger_parts.h"
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/stacks.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
 
 /* ---- Telling ---- */
 
@@ -221,6 +230,29 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 	return mt_ledger_intern_origin(ledger, &origin);
 }
 
+/* Pages that a call brings or takes while what is mapped stays the same. */
+static bool tell_advised(struct mt_ledger *ledger, const struct mt_effect *effect)
+{
+	const struct mt_ledger_options *options = ledger->options;
+	const struct mt_vm_call *call = &effect->call;
+	bool maps = call->kind == MT_VM_MMAP && !mt_vm_call_failed(call->result);
+	bool advises = call->kind == MT_VM_MADVISE && !call->result;
+	struct mt_range ranges[MT_VM_RANGES];
+	bool touched, given_back;
+
+	if (!options->advised || (!maps && !advises))
+		return true;
+	touched =
+		maps ? call->args[3] & (MAP_POPULATE | MAP_LOCKED)
+		     : call->args[2] == MADV_POPULATE_READ || call->args[2] == MADV_POPULATE_WRITE;
+	given_back =
+		advises && (call->args[2] == MADV_DONTNEED || call->args[2] == MADV_FREE ||
+			    call->args[2] == MADV_REMOVE || call->args[2] == MADV_DONTNEED_LOCKED);
+	if (!(touched || given_back) || !mt_vm_call_ranges(call, ranges))
+		return true;
+	return options->advised(options->context, effect->space, &ranges[0], touched);
+}
+
 static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_account *account = effect->space->account;
@@ -234,7 +266,7 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 	};
 	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
 		return false;
-	if (!mt_account_call(account, &effect->call, &doers))
+	if (!mt_account_call(account, &effect->call, &doers) || !tell_advised(ledger, effect))
 		return false;
 	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
 }

@@ -31,6 +31,7 @@ enum {
 #define LATE_GROWTH 0.1	  /* of the peak: no more in the last third is none */
 #define LATE_SLOWING 0.2  /* the same where growth slows down */
 #define UNTOUCHED_PART 0.5
+#define UNTOUCHED_BYTES (128 << 10) /* less is no arena */
 
 /* A history slice by slice, from the first reservation to the end. */
 struct dense {
@@ -255,7 +256,7 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 		return;
 	verdict->untouched = held < verdict->bytes ? 1 - held / verdict->bytes : 0;
 	if ((verdict->kind != MT_VERDICT_PLATEAU && verdict->kind != MT_VERDICT_ONE_OFF) ||
-	    verdict->untouched < UNTOUCHED_PART)
+	    verdict->untouched < UNTOUCHED_PART || verdict->bytes - held < UNTOUCHED_BYTES)
 		return;
 	verdict->kind = MT_VERDICT_RETENTION;
 	verdict->confidence *= verdict->untouched;
@@ -300,7 +301,7 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 		used = snprintf(out, size, "; %.0f %% of it untouched since reserved or given back",
 				100 * verdict->untouched);
 	else if (stands && verdict->bytes > 0)
-		used = snprintf(out, size, "; retention not known (-e page-faults)");
+		used = snprintf(out, size, "; whether its pages are in use is not known");
 	return (size_t)used < size ? (size_t)used : size;
 }
 

@@ -5,6 +5,7 @@
 #include "report/verdicts/verdicts.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -31,6 +32,7 @@ struct entry {
 	struct mt_history history;
 	struct place place;
 	uint32_t stack; /* of a path: one of its stacks */
+	double held;	/* bytes whose pages are touched and not given back, at the end */
 };
 
 struct space {
@@ -38,6 +40,8 @@ struct space {
 	uint32_t recording, process;
 	int32_t pid;
 	const struct mt_ledger_space *from;
+	struct mt_extents *touched; /* pages; NULL: none */
+	bool faults, pages_lost;    /* some were seen; or not seen */
 };
 
 struct scale {
@@ -55,6 +59,7 @@ struct mt_verdicts {
 	MT_ARRAY(struct scale) scales; /* by recording */
 	MT_ARRAY(struct mt_verdict_row) rows;
 	uint32_t last_space;
+	bool pages; /* the ledger tells of them */
 };
 
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
@@ -81,6 +86,8 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 		return;
 	for (size_t i = 0; i < verdicts->entries.count; i++)
 		mt_history_deinit(&verdicts->entries.items[i].history);
+	for (size_t i = 0; i < verdicts->spaces.count; i++)
+		mt_extents_destroy(verdicts->spaces.items[i].touched);
 	mt_array_deinit(&verdicts->entries);
 	mt_array_deinit(&verdicts->spaces);
 	mt_array_deinit(&verdicts->scales);
@@ -106,7 +113,10 @@ static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_
 	space = mt_array_push(&verdicts->spaces);
 	if (!space)
 		return UINT32_MAX;
-	*space = (struct space){0, from->recording, from->comm, from->pid, from};
+	*space = (struct space){.recording = from->recording,
+				.process = from->comm,
+				.pid = from->pid,
+				.from = from};
 	return verdicts->last_space = (uint32_t)(verdicts->spaces.count - 1);
 }
 
@@ -185,16 +195,182 @@ bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *le
 				 bytes);
 }
 
-bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger_space *space,
+/* ---- Pages ---- */
+
+enum {
+	PAGE = 4096,
+	HUGE = 2 << 20,
+};
+
+/* Pages touched, or given back. False out of memory. */
+static bool mark_pages(struct space *space, uint64_t start, uint64_t end, bool touched)
+{
+	const struct mt_extent pages = {.start = start, .end = end};
+
+	if (!space->touched)
+		space->touched = mt_extents_create();
+	if (!space->touched || start >= end || !mt_extents_remove(space->touched, start, end, NULL))
+		return space->touched && start >= end;
+	return !touched || mt_extents_insert(space->touched, &pages);
+}
+
+static bool take_touch(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_touch *touch)
+{
+	struct mt_verdicts *verdicts = context;
+	uint64_t page = touch->address & ~(uint64_t)(PAGE - 1);
+	uint32_t space;
+
+	(void)ledger;
+	if (touch->order || page > INT64_MAX)
+		return true;
+	space = find_space(verdicts, touch->space);
+	if (space == UINT32_MAX)
+		return false;
+	verdicts->spaces.items[space].faults = true;
+	return mark_pages(&verdicts->spaces.items[space], page, page + PAGE, true);
+}
+
+static bool take_count(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_count *count)
+{
+	(void)context;
+	(void)ledger;
+	(void)count;
+	return true;
+}
+
+static bool take_advice(void *context, const struct mt_ledger_space *from,
+			const struct mt_range *range, bool touched)
+{
+	struct mt_verdicts *verdicts = context;
+	uint32_t space = find_space(verdicts, from);
+
+	return space != UINT32_MAX &&
+	       mark_pages(&verdicts->spaces.items[space], range->start, range->end, touched);
+}
+
+static bool take_move(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *from, uint64_t at, uint64_t to, uint64_t size)
+{
+	struct mt_verdicts *verdicts = context;
+	uint32_t index = find_space(verdicts, from);
+	struct space *space = index == UINT32_MAX ? NULL : &verdicts->spaces.items[index];
+	mt_extent_list pages = {0};
+	bool good = space;
+
+	(void)ledger;
+	if (good && space->touched)
+		good = mt_extents_remove(space->touched, at, at + size, &pages);
+	for (size_t i = 0; good && i < pages.count; i++)
+		good = mark_pages(space, pages.items[i].start - at + to,
+				  pages.items[i].end - at + to, true);
+	mt_array_deinit(&pages);
+	return good;
+}
+
+/* Memory of which it matters whether it is touched: not what is only kept free of others. */
+static bool is_for_use(const struct mt_nature *nature)
+{
+	return (nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP) &&
+	       (nature->prot & PROT_WRITE);
+}
+
+/* Bytes of a region that are touched. A single page among 2 MiB may be all of them: a huge one. */
+static bool count_touched(const struct space *space, const struct mt_extent *region, double *out)
+{
+	mt_extent_list pages = {0};
+	bool good = !space->touched ||
+		    mt_extents_list(space->touched, region->start, region->end, &pages);
+
+	*out = 0;
+	for (size_t i = 0; i < pages.count; i++) {
+		const struct mt_extent *run = &pages.items[i];
+		uint64_t block = run->start & ~(uint64_t)(HUGE - 1);
+		bool alone = run->end - run->start == PAGE && (!i || run[-1].end <= block) &&
+			     (i + 1 == pages.count || run[1].start >= block + HUGE);
+
+		*out += alone && block >= region->start && block + HUGE <= region->end
+				? HUGE
+				: (double)(run->end - run->start);
+	}
+	mt_array_deinit(&pages);
+	return good;
+}
+
+static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
+		     const struct mt_extent *region)
+{
+	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	struct place place = {space, verdicts->stacks ? origin->stack : MT_STACK_NONE};
+	double held = (double)(region->end - region->start);
+	struct entry *entry;
+
+	if (origin->kind != MT_ORIGIN_CALL || !origin->selected || !counts(nature))
+		return true;
+	if (is_for_use(nature) && !count_touched(&verdicts->spaces.items[space], region, &held))
+		return false;
+	entry = entry_at(verdicts, verdicts->places, &place);
+	if (entry)
+		entry->held += held;
+	return entry;
+}
+
+bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+		       const struct mt_ledger_space *from, const struct mt_extents *regions,
 		       uint64_t time)
 {
-	const struct scale *scale = scale_of(verdicts, space->recording);
-	uint32_t at = find_space(verdicts, space);
+	const struct scale *scale = scale_of(verdicts, from->recording);
+	const struct mt_extent *region = mt_extents_after(regions, 0);
+	uint32_t at = find_space(verdicts, from);
+	struct space *space = at == UINT32_MAX ? NULL : &verdicts->spaces.items[at];
 
-	if (at == UINT32_MAX || !scale)
+	if (!space || !scale)
 		return false;
-	verdicts->spaces.items[at].end = time < scale->to ? time : scale->to;
+	space->end = time < scale->to ? time : scale->to;
+	space->pages_lost = mt_ledger_pages_lost(ledger, from->began, time);
+	for (; verdicts->pages && region; region = mt_extents_after(regions, region->end)) {
+		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
+			return false;
+	}
+	mt_extents_destroy(verdicts->spaces.items[at].touched);
+	verdicts->spaces.items[at].touched = NULL;
 	return true;
+}
+
+static bool take_change(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_change *told)
+{
+	const struct mt_change *change = told->change;
+	struct mt_verdicts *verdicts = context;
+	uint32_t space = find_space(verdicts, told->space);
+
+	/* What comes is untouched, what goes is not touched any more. */
+	return space != UINT32_MAX &&
+	       (!change->sign ||
+		mark_pages(&verdicts->spaces.items[space], change->start, change->end, false)) &&
+	       mt_verdicts_change(verdicts, ledger, told);
+}
+
+static bool take_stood(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_space *space, const struct mt_extents *regions,
+		       uint64_t time)
+{
+	return mt_verdicts_stood(context, ledger, space, regions, time);
+}
+
+void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options)
+{
+	verdicts->pages = true;
+	options->change = take_change;
+	options->stood = take_stood;
+	options->advised = take_advice;
+	options->stackless = true;
+	options->touched = take_touch;
+	options->counted = take_count;
+	options->moved = take_move;
+	options->context = verdicts;
 }
 
 /* ---- Behind it ---- */
@@ -225,6 +401,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry = &verdicts->entries.items[stacks + at];
 		entry->place = place;
 		entry->stack = stack;
+		entry->held += verdicts->entries.items[i].held;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
 				    &verdicts->entries.items[i].history))
 			return mt_error_nomem();
@@ -243,6 +420,26 @@ static int compare_rows(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
+/*
+ * Whether each fault is known of what stands at the end: none sampled, none lost, and the whole
+ * time.
+ */
+static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *space)
+{
+	const struct mt_facts *facts = mt_session_facts(verdicts->session);
+
+	if (!verdicts->pages || verdicts->time->given || !space->faults || space->pages_lost)
+		return false;
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (mt_page_event_of(event).moment == MT_PAGE_FAULT &&
+		    event->attr.sample_period <= 1 && !mt_attr_has(&event->attr, MT_ATTR_FREQ))
+			return true;
+	}
+	return false;
+}
+
 static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 {
 	const struct space *space = &verdicts->spaces.items[entry->place.space];
@@ -257,6 +454,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 		.pid = space->pid, .process = space->process, .stack = entry->stack};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
+	if (knows_pages(verdicts, space))
+		mt_verdict_consider_pages(&row->verdict, entry->held);
 	return true;
 }
 

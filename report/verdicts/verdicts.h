@@ -3,8 +3,7 @@
  * by whoever runs the ledger, so that a report which runs it anyway has them too.
  *
  *	mt_verdicts_create(session, true, &time, &verdicts);
- *	options.change = ... mt_verdicts_change(verdicts, told) ...;
- *	options.stood = ... mt_verdicts_stood(verdicts, space, time) ...;
+ *	mt_verdicts_listen(verdicts, &options);
  *	mt_ledger_run(session, &options, &ledger);
  *	mt_verdicts_judge(verdicts);			rows, heaviest first
  */
@@ -18,8 +17,10 @@
 #include "report/verdicts/verdict.h"
 
 struct mt_error;
+struct mt_extents;
 struct mt_ledger;
 struct mt_ledger_change;
+struct mt_ledger_options;
 struct mt_ledger_space;
 struct mt_session;
 struct mt_timespan;
@@ -41,10 +42,14 @@ struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 				    const struct mt_timespan *time, struct mt_verdicts **out);
 void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 
-/* What the ledger tells; false out of memory. */
+/* Sets all callbacks of the ledger that tell it what happens, and their context. */
+void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
+
+/* The two that it cannot do without, for who listens too; false out of memory. */
 bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *told);
-bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger_space *space,
+bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+		       const struct mt_ledger_space *space, const struct mt_extents *regions,
 		       uint64_t time);
 
 /* Once, after the ledger has run. */

@@ -22,6 +22,7 @@ leak steady leak
 sawtooth sawtooth
 one-off one-off
 cache plateau
+arena arena retention
 END
 expect 0 'their first 4 s' "$MT_BUILD/mtreport" -q --verdict --csv --time 0,4
 is '... are too little data for anything' "$(sed 1d "$out" | cut -d, -f3 | sort -u)" 'too little data'
