@@ -31,6 +31,9 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 			     : wishes->all		  ? "--all"
 							  : NULL;
 
+	if (wishes->timeline && (wishes->older_than > 0 || wishes->at.when == MT_AT_PEAK))
+		return mt_error_create(MT_ERR_USAGE, "%s and --timeline exclude each other",
+				       wishes->older_than > 0 ? "--older-than" : "--at peak");
 	if (!option || analysis->moments)
 		return NULL;
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE,

@@ -16,12 +16,6 @@ struct growth {
 	struct mt_grouping *grouping;
 };
 
-/* Of what may or may not have changed only the bounds move. */
-static struct mt_value signed_value(double size, int sign)
-{
-	return sign ? mt_value_exact(sign * size) : (struct mt_value){0, -size, size};
-}
-
 static bool add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *told)
 {
@@ -32,8 +26,7 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 
 	if (told->origin->kind == MT_ORIGIN_BEFORE || !told->origin->selected)
 		return true;
-	mt_memory_values(signed_value((double)(change->end - change->start), change->sign),
-			 mt_value_exact(change->sign != 0), values);
+	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign != 0), values);
 	return mt_ledger_row_facts(&growth->rows, ledger, told->origin, told->nature,
 				   told->space->recording, change->time, &facts) &&
 	       mt_grouping_add(growth->grouping, &facts, values);

@@ -27,6 +27,15 @@ struct mt_ledger_rows {
 	uint32_t words[MT_ORIGIN_KINDS]; /* stack id + 1 */
 };
 
+/* Bytes that came or, below 0, went; of what may or may not have changed only the bounds move. */
+static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *change)
+{
+	double size = (double)(change->end - change->start);
+
+	return change->sign ? mt_value_exact(change->sign * size)
+			    : (struct mt_value){0, -size, size};
+}
+
 /* The facts of a row about memory of this origin and nature; false out of memory. */
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
 			 const struct mt_origin *origin, const struct mt_nature *nature,

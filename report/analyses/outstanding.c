@@ -1,6 +1,7 @@
 /*
  * --outstanding: what was reserved and not given back, by who reserved it. A process that ended, or
- * called exec, counts as it stood just before.
+ * called exec, counts as it stood just before. Over time it is what was reserved less what was
+ * given back in each interval, which adds up to what stands at its end.
  */
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -78,6 +79,30 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 	return true;
 }
 
+/* --timeline: what came and went, on the account of who had reserved it. */
+static bool add_change(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
+{
+	struct outstanding *o = context;
+	const struct mt_change *change = told->change;
+	const struct mt_origin *owner =
+		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : told->origin;
+	const struct mt_extent region = {
+		.start = change->start,
+		.end = change->end,
+		.time = change->sign < 0 ? change->reserved : change->time,
+	};
+	struct mt_value values[MT_MEMORY_VALUES];
+	struct mt_row_facts facts;
+
+	if (!counts(o, told->space, &region, owner, told->nature))
+		return true;
+	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign), values);
+	return mt_ledger_row_facts(&o->rows, ledger, owner, told->nature, told->space->recording,
+				   change->time, &facts) &&
+	       mt_grouping_add(o->grouping, &facts, values);
+}
+
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
@@ -88,17 +113,21 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.request = request,
 		.all = mt_by_has(&request->by, MT_BY_KIND) || mt_by_has(&request->by, MT_BY_FILE),
 	};
+	bool timeline = mt_by_has(&request->by, MT_BY_TIME);
 	const struct mt_ledger_options options = {
 		.at = request->at,
-		.stood = add_space,
+		.change = timeline ? add_change : NULL,
+		.stood = timeline ? NULL : add_space,
 		.context = &outstanding,
 	};
-	struct mt_error *err = mt_grouping_create(session, mt_analysis_outstanding.name,
-						  value_columns, VALUES, request, &grouping);
+	struct mt_error *err =
+		mt_grouping_create(session, mt_analysis_outstanding.name, value_columns,
+				   timeline ? MT_MEMORY_VALUES : VALUES, request, &grouping);
 
 	if (err)
 		return err;
-	mt_grouping_most(grouping, VALUE_AGE);
+	if (!timeline)
+		mt_grouping_most(grouping, VALUE_AGE);
 	outstanding.grouping = grouping;
 	err = mt_ledger_run(session, &options, &ledger);
 	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
@@ -108,7 +137,7 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.name = "outstanding",
 	.help = "memory that was reserved and not given back, by the stack that reserved it",
 	.groups = true,
-	.by = MT_BY_OF_MEMORY,
+	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.record = "vm",

@@ -126,6 +126,27 @@ def check_cut(path, cut, what):
     check(got and all(row[1:] == ("too little data", "", "0") for row in got), f"{what}: of {cut} s nothing is said", out + said)
 
 
+def check_timeline(path, seconds):
+    """What comes and goes up to a moment is what stands then."""
+    step = seconds // 8
+    status, out, said = report(path, "--outstanding", f"--timeline={step}s", "--csv")
+    check(status == 0, "the timeline of what is outstanding is shown", said)
+    changes = rows(out)
+    check(any(float(row["bytes"]) < 0 for row in changes), "... with what was given back below 0", out)
+    for at in (step * 3, step * 5):
+        told = {}
+        for row in changes:
+            if float(row["time"]) < at:
+                told[row["process"]] = told.get(row["process"], 0) + float(row["bytes"])
+        _, out, said = report(path, "--outstanding", "--by", "process,kind", "--csv", "--at", f"{at - 0.0005}")
+        stands = {row["process"]: float(row["bytes"]) for row in rows(out)}
+        check({p: b for p, b in told.items() if b} == stands, f"... up to {at} s it adds up to what stands then",
+              f"{told}\n{stands}")
+    for words in (("--older-than", "1s"), ("--at", "peak")):
+        status, out, said = report(path, "--outstanding", "--timeline", *words)
+        check(status == 2 and "exclude each other" in said, f"... {words[0]} {words[1]} makes no sense with it", said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for seconds, what in ((40, "40 s"), (6 * 3600, "6 h"), (90 * 86400, "90 days")):
@@ -133,6 +154,8 @@ def main():
             write(path, seconds)
             check_shapes(path, seconds, what)
             check_cut(path, 5, what)
+            if seconds == 40:
+                check_timeline(path, seconds)
     print(f"1..{checks}")
     return failed != 0
 
