@@ -226,6 +226,7 @@ static struct mt_error *finish(struct comparison *c, struct mt_table *shape, str
 	shape->keys = columns;
 	shape->key_count = c->key_count + 1;
 	shape->value_count = VALUES;
+	shape->same_doubt = 0;
 	shape->compared = true;
 	groups = mt_groups_create(shape);
 	if (!groups)
@@ -263,6 +264,7 @@ struct mt_error *mt_comparison_make(const struct mt_comparison_options *options,
 		.key_count = c.key_count,
 		.values = c.values,
 		.value_count = SIDES,
+		.same_doubt = now->same_doubt | base->same_doubt ? UINT32_MAX : 0,
 		.strings = mt_session_strings(session),
 		.stacks = mt_session_stacks(session),
 		.frames = mt_session_frames(session),

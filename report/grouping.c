@@ -299,6 +299,79 @@ struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table
 	return NULL;
 }
 
+/* ---- Losses ---- */
+
+/* Where the event and the interval stand in a row's keys; MT_COLUMN_NONE: nowhere. */
+struct lost_columns {
+	const struct mt_grouping *grouping;
+	const struct mt_timespan *span;
+	size_t event, time;
+};
+
+/* Whether lost records of an event may have been of a row. */
+static bool is_of_row(const struct lost_columns *at, uint32_t event, const uint64_t *keys)
+{
+	const struct mt_grouping *grouping = at->grouping;
+	const struct mt_facts *facts = mt_session_facts(grouping->session);
+
+	if (event == MT_EVENT_NONE)
+		return true;
+	if (facts->events.items[event].role != MT_ROLE_SAMPLE)
+		return false;
+	return at->event == MT_COLUMN_NONE ||
+	       (event < grouping->events.count &&
+		grouping->events.items[event] == keys[at->event] + 1);
+}
+
+/* How many samples that a recording lost may have been of a row. */
+static double lost_of(const struct lost_columns *at, const struct mt_facts_recording *recording,
+		      const uint64_t *keys)
+{
+	uint64_t told = 0, lost = 0, from, to;
+
+	mt_timespan_apply(at->span, recording->start, recording->end, &from, &to);
+	if (at->time != MT_COLUMN_NONE) {
+		from = recording->start + keys[at->time];
+		to = from + at->grouping->interval;
+	}
+	for (size_t i = 0; i < recording->losses.count; i++) {
+		const struct mt_facts_loss *loss = &recording->losses.items[i];
+
+		told += loss->count;
+		if (loss->from < to && loss->to >= from && is_of_row(at, loss->event, keys))
+			lost += loss->count;
+	}
+	/* What the totals tell beyond that may have been at any time. */
+	return (double)(lost + (mt_facts_lost(recording) - told));
+}
+
+static void widen_row(void *context, const uint64_t *keys, struct mt_value *values)
+{
+	const struct lost_columns *at = context;
+	const struct mt_facts *facts = mt_session_facts(at->grouping->session);
+	double lost = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		lost += lost_of(at, &facts->recordings.items[i], keys);
+	values[0].high += lost;
+	values[1].high += values[0].value > 0 ? lost * values[1].value / values[0].value : lost;
+}
+
+/* Whose lost samples were is not known: each row may have had them all. */
+static void widen_for_losses(struct mt_grouping *grouping, const struct mt_timespan *span)
+{
+	const struct mt_table *table = mt_groups_table(grouping->groups);
+	struct lost_columns at = {
+		.grouping = grouping,
+		.span = span,
+		.event = mt_table_key(table, "event"),
+		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
+	};
+
+	if (mt_facts_lost_all(mt_session_facts(grouping->session)))
+		mt_groups_widen(grouping->groups, widen_row, &at);
+}
+
 /* ---- Samples ---- */
 
 const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES] = {
@@ -339,8 +412,10 @@ struct mt_error *mt_grouping_of_samples(struct mt_session *session, const char *
 		err = mt_session_next(session, &sample, &more);
 		if (err)
 			return err;
-		if (!more)
+		if (!more) {
+			widen_for_losses(grouping, &request->time);
 			return mt_grouping_table(MT_TAKE(grouping), out);
+		}
 		mt_sample_values(&sample, values);
 		facts = mt_row_facts_of(session, &sample);
 		if (!mt_grouping_add(grouping, &facts, values))

@@ -97,6 +97,29 @@ void mt_groups_most(struct mt_groups *groups, size_t value)
 	groups->table.most |= 1u << value;
 }
 
+static void add_value(struct mt_value *sum, const struct mt_value *value)
+{
+	sum->value += value->value;
+	sum->low += value->low;
+	sum->high += value->high;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* What one of them may be off by, the sum may: records that were lost were somebody's once. */
+static void add_doubted(struct mt_value *sum, const struct mt_value *value)
+{
+	double below = larger(sum->value - sum->low, value->value - value->low);
+	double above = larger(sum->high - sum->value, value->high - value->value);
+
+	sum->value += value->value;
+	sum->low = sum->value - below;
+	sum->high = sum->value + above;
+}
+
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
@@ -115,11 +138,24 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 			sums[i] = sums[i].value > values[i].value ? sums[i] : values[i];
 			continue;
 		}
-		sums[i].value += values[i].value;
-		sums[i].low += values[i].low;
-		sums[i].high += values[i].high;
+		if (groups->table.same_doubt >> i & 1)
+			add_doubted(&sums[i], &values[i]);
+		else
+			add_value(&sums[i], &values[i]);
 	}
 	return true;
+}
+
+void mt_groups_widen(struct mt_groups *groups,
+		     void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
+		     void *context)
+{
+	size_t size;
+
+	for (uint32_t row = 0; row < mt_sequences_count(groups->keys); row++)
+		widen(context, mt_sequences_get(groups->keys, row, &size),
+		      groups->values.items + row * groups->table.value_count);
+	groups->table.same_doubt = UINT32_MAX;
 }
 
 size_t mt_groups_count(const struct mt_groups *groups)

@@ -31,6 +31,14 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 /* Figure `value` of rows that become one is the largest of theirs; before the first add. */
 void mt_groups_most(struct mt_groups *groups, size_t value);
 
+/*
+ * Has a function set the bounds of each row's figures for a doubt that all rows share; nothing is
+ * added after that.
+ */
+void mt_groups_widen(struct mt_groups *groups,
+		     void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
+		     void *context);
+
 size_t mt_groups_count(const struct mt_groups *groups);
 
 /*

@@ -82,6 +82,7 @@ struct mt_table {
 	const struct mt_value_column *values;
 	size_t value_count;
 	uint32_t most; /* bit i: rows that become one have the largest of figure i, not the sum */
+	uint32_t same_doubt; /* bit i: what figure i may be off by is the same in all rows */
 	/*
 	 * What the ids in the rows refer to; borrowed from the session, which outlives the table.
 	 * stacks and frames may be NULL.
