@@ -58,7 +58,7 @@ link_flags = -pthread $(LDFLAGS) $(san)
 
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
 RECORD_LIBS := -lzstd
-REPORT_LIBS := -lzstd -lz -liberty
+REPORT_LIBS := -lzstd -lz -liberty -ldl
 
 # Other unwinders to hold ours against (mtreport --unwind libdw, libunwind; tests), each where its header is there.
 # ORACLES= builds without.

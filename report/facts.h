@@ -71,6 +71,8 @@ struct mt_facts_image {
 	const char *missing;  /* why it is not at hand; NULL where it is */
 	const char *found_at; /* the file in use, or NULL */
 	const char *problem;  /* what the recorder said about it, or NULL */
+	const char *refused;  /* which debug files were not used and why, or NULL */
+	const char *fetch;    /* what debuginfod would be asked for, or NULL */
 	/* where each comes from: "carried", "file", "debug file", or NULL: from nowhere */
 	const char *unwind, *names, *lines;
 };

@@ -27,6 +27,7 @@
 #include "report/session.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "symbols/debuginfod.h"
 
 #ifndef MT_VERSION
 #define MT_VERSION "unknown"
@@ -43,6 +44,7 @@ enum status {
 	STATUS_OUTPUT = 5,
 };
 
+MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 /* Says what went wrong, releases it, and gives the exit status that stands for it. */
@@ -258,6 +260,24 @@ static void print_lines_problem(const struct mt_session *session)
 			problem);
 }
 
+static void tell_fetch(void *context, const char *line)
+{
+	end_progress(context);
+	fprintf(stderr, TOOL ": %s\n", line);
+}
+
+static struct mt_error *open_debuginfod(const struct mt_report_options *options,
+					struct progress *progress, struct mt_debuginfod **out)
+{
+	struct mt_debuginfod_teller teller = {.context = progress};
+
+	if (!options->debuginfod)
+		return NULL;
+	if (!options->quiet)
+		teller.tell = tell_fetch;
+	return mt_debuginfod_create(options->debuginfod_urls, teller, out);
+}
+
 /* Why there is nothing to show, with the names that would have shown something. */
 static enum status say_nothing(const struct mt_report_options *options,
 			       const struct mt_facts *facts)
@@ -331,8 +351,10 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		print_remarks(base);
 	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
 		print_remarks(facts);
-	if (!options->quiet)
+	if (!options->quiet) {
 		print_lines_problem(sides->session);
+		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);
+	}
 	if (!selected(sides))
 		return say_nothing(options, facts);
 	status = base ? judge(options, base) : STATUS_OK;
@@ -367,9 +389,12 @@ static enum status run(const struct mt_report_options *options)
 		.progress = wants_progress(options) ? show_progress : NULL,
 		.progress_context = &progress,
 	};
+	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
 	MT_CLEANUP(sides_deinit) struct sides sides = {.reading = &session_options};
 	struct mt_error *err = check_output_path(options);
 
+	err = err ? err : open_debuginfod(options, &progress, &debuginfod);
+	session_options.debuginfod = debuginfod;
 	err = err ? err
 		  : mt_request_make(options->analysis, options->output, &options->wishes, &request);
 	if (err)

@@ -15,6 +15,8 @@
 #include "report/carried_images.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/missing_names.h"
+#include "symbols/debuginfod.h"
 #include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/kernel.h"
@@ -27,7 +29,7 @@ struct mt_naming {
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
-	bool demangle;
+	bool demangle, debuginfod;
 	/*
 	 * Reading kernel symbols takes longer than a small report: done for the first kernel frame.
 	 */
@@ -96,7 +98,12 @@ static bool add_sources(struct mt_image_set *images, const struct mt_naming_opti
 	if (!mt_image_set_add_source(images, &mt_image_source_build_id, NULL) ||
 	    !mt_image_set_add_source(images, &mt_image_source_carried, carried))
 		return false;
-	return mt_image_set_add_source(images, &mt_image_source_carried_names, carried);
+	if (!mt_image_set_add_source(images, &mt_image_source_carried_names, carried))
+		return false;
+	return !options->debuginfod ||
+	       (mt_image_set_add_source(images, &mt_image_source_debuginfod_images,
+					options->debuginfod) &&
+		mt_image_set_add_source(images, &mt_image_source_debuginfod, options->debuginfod));
 }
 
 static struct mt_error *open_images(struct mt_naming *naming,
@@ -129,6 +136,7 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 	if (!naming)
 		return mt_error_nomem();
 	naming->demangle = options->demangle;
+	naming->debuginfod = options->debuginfod;
 	naming->any_boot = options->kallsyms;
 	read_boot_id(naming);
 	err = options->kallsyms ? read_kernel(naming, options->kallsyms) : NULL;
@@ -261,6 +269,11 @@ const char *mt_naming_lines_problem(const struct mt_naming *naming, const char *
 	return problem;
 }
 
+void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to)
+{
+	mt_missing_names_print(naming->symbolizer, naming->debuginfod, prefix, to);
+}
+
 static int compare_images(const void *a, const void *b)
 {
 	const struct mt_facts_image *x = a, *y = b;
@@ -287,6 +300,23 @@ static void tell_sources(struct mt_image *image, struct mt_facts_image *entry)
 		entry->lines = lines == elf ? own : image->carried ? "file" : "debug file";
 }
 
+/* What a debuginfod server may have that is lacking; NULL where it cannot be asked for. */
+static const char *tell_fetch(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+	const char *path;
+
+	if (image->kind != MT_IMAGE_FILE ||
+	    !(elf ? mt_elf_build_id(elf).size : image->identity.build_id_size))
+		return NULL;
+	if (!elf)
+		return "file and debug file";
+	return mt_elf_symbol_count(mt_image_symbols_elf(image), false) &&
+			       mt_image_lines_elf(image, &path)
+		       ? NULL
+		       : "debug file";
+}
+
 static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 		       struct mt_facts *facts)
 {
@@ -308,6 +338,9 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 	else
 		tell_sources(image, entry);
 	entry->found_at = image->found_at;
+	entry->refused = image->debug_refused;
+	if (!naming->debuginfod)
+		entry->fetch = tell_fetch(image);
 	if (mt_map64_get(&naming->problems, id, &problem))
 		entry->problem = naming->problem_texts.items[problem];
 	return true;

@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct mt_carried;
+struct mt_debuginfod;
 struct mt_error;
 struct mt_facts;
 struct mt_frame_key;
@@ -24,7 +26,8 @@ struct mt_naming_options {
 				  /proc/kallsyms for this boot */
 	const char *symfs;     /* a directory to look for files in first: borrowed, or NULL */
 	const char *debug_dir; /* one to look in after this machine's files; the same */
-	bool prefer_local;     /* this machine's files before those that the recording carries */
+	struct mt_debuginfod *debuginfod; /* asked last: borrowed, or NULL */
+	bool prefer_local; /* this machine's files before those that the recording carries */
 	bool demangle;
 	bool inlined; /* name the functions that were inlined, too */
 	bool lines;   /* give files and lines */
@@ -65,6 +68,9 @@ const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *
  * was.
  */
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path);
+
+/* Lines on images that are without names, see missing_names.h. */
+void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to);
 
 /*
  * Lists the images in facts: with frames, those that a frame lies in, by number of frames; without,

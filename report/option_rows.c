@@ -235,6 +235,15 @@ static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *n
 	return set_directory(&o->debug_dir, name, value);
 }
 
+static struct mt_error *set_debuginfod(struct mt_report_options *o, const char *name,
+				       const char *value)
+{
+	(void)name;
+	o->debuginfod = true;
+	o->debuginfod_urls = value;
+	return NULL;
+}
+
 static struct mt_error *set_inline(struct mt_report_options *o, const char *name, const char *value)
 {
 	(void)value;
@@ -422,6 +431,9 @@ static const struct mt_option others[] = {
 	{0, "debug-dir", NULL, "DIR", set_debug_dir,
 	 "look there for files that are not here: DIR/recorded path, DIR/last part, and "
 	 "DIR/.build-id"},
+	{0, "debuginfod", NULL, "[URLS]", set_debuginfod,
+	 "fetch by build id what is nowhere else, from these servers, by default those of "
+	 "DEBUGINFOD_URLS"},
 	{0, "kallsyms", NULL, "FILE", set_kallsyms,
 	 "kernel symbols from there; by default this machine's, where it is the boot that was "
 	 "recorded"},

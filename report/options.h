@@ -35,6 +35,8 @@ struct mt_report_options {
 	const char *symfs, *debug_dir; /* directories, or NULL */
 	const char *kallsyms;
 	bool prefer_local;
+	bool debuginfod;	     /* ask servers */
+	const char *debuginfod_urls; /* which; NULL: those of the environment */
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;

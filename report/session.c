@@ -109,6 +109,7 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 					   .symfs = options->symfs,
 					   .prefer_local = options->prefer_local,
 					   .debug_dir = options->debug_dir,
+					   .debuginfod = options->debuginfod,
 					   .demangle = !options->no_demangle,
 					   .inlined = options->inlined,
 					   .lines = options->lines};
@@ -412,4 +413,9 @@ const char *mt_session_image_path(const struct mt_session *session, uint32_t ima
 const char *mt_session_lines_problem(const struct mt_session *session, const char **path)
 {
 	return mt_naming_lines_problem(session->naming, path);
+}
+
+void mt_session_print_missing_names(const struct mt_session *session, const char *prefix, FILE *to)
+{
+	mt_naming_print_missing(session->naming, prefix, to);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct mt_attr;
 struct mt_error;
@@ -96,6 +97,7 @@ struct mt_session_options {
 	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
 	bool prefer_local;	       /* this machine's files before what recordings carry */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
+	struct mt_debuginfod *debuginfod; /* asked for what is not at hand; or NULL */
 	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
 				 machine's if it is that boot */
 	/* Called now and then with the part of the work that is done, 0 to 1; may be NULL. */
@@ -169,5 +171,8 @@ const char *mt_session_image_path(const struct mt_session *session, uint32_t ima
  * which image; NULL where nothing is.
  */
 const char *mt_session_lines_problem(const struct mt_session *session, const char **path);
+
+/* Lines, each beginning with prefix, on images that frames could not be named in. */
+void mt_session_print_missing_names(const struct mt_session *session, const char *prefix, FILE *to);
 
 #endif

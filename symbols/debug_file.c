@@ -110,5 +110,5 @@ struct mt_error *mt_mini_symbols_open(struct mt_elf *elf, const char *name, stru
 		err = mt_elf_open_memory(unpacked, size, name, out);
 	if (!err)
 		*bytes = MT_TAKE(unpacked);
-	return err;
+	return mt_error_context(err, ".gnu_debugdata");
 }

@@ -84,6 +84,7 @@ static struct retired image_take_bytes(struct mt_image *image)
 	free(MT_TAKE(image->missing));
 	free(MT_TAKE(image->found_at));
 	free(MT_TAKE(image->debug_found_at));
+	free(MT_TAKE(image->debug_refused));
 	image->tried = image->debug_tried = image->code_tried = image->unchecked = image->carried =
 		false;
 	return taken;
@@ -361,6 +362,15 @@ static void add_reason(char **reasons, struct mt_error *err)
 	mt_error_destroy(err);
 }
 
+/* The same for a file that is there and not what it is to be. Its absence is no reason. */
+static void add_refusal(char **reasons, struct mt_error *err)
+{
+	if (err->kind == MT_ERR_FORMAT)
+		add_reason(reasons, err);
+	else
+		mt_error_destroy(err);
+}
+
 /* Asks one source; *out and *found_at stay NULL where it has nothing that fits. */
 static struct mt_error *ask_source(const struct source *from,
 				   const struct mt_image_identity *identity, struct mt_elf **out,
@@ -394,10 +404,13 @@ static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, bool
 	for (size_t i = 0; i < set->sources.count && !elf; i++) {
 		const struct mt_image_source *source = set->sources.items[i].source;
 
-		if (source->debug != debug || (source->carried && !ask_carried))
+		if (source->debug != debug || (source->carried && !ask_carried) ||
+		    (source->whole && image->elf))
 			continue;
 		err = ask_source(&set->sources.items[i], &image->identity, &elf, found_at);
-		if (err)
+		if (err && image->elf)
+			add_refusal(reasons, err);
+		else if (err)
 			add_reason(reasons, err);
 		*carried = source->carried;
 	}
@@ -538,13 +551,13 @@ static void open_by_link(struct mt_image *image, char **reasons)
 		if (from->source != &mt_image_source_build_id)
 			continue;
 		if (err)
-			add_reason(reasons, err);
+			add_refusal(reasons, err);
 		err = mt_debug_link_open(&link, image->elf, image->found_at,
 					 from->context ? from->context : "/usr/lib/debug",
 					 &image->debug, &image->debug_found_at);
 	}
 	if (err)
-		add_reason(reasons, err);
+		add_refusal(reasons, err);
 	if (image->debug)
 		mt_elf_set_codec(image->debug, set->codec);
 	drop_useless(image);
@@ -554,20 +567,19 @@ static void open_by_link(struct mt_image *image, char **reasons)
 static void image_open_debug(struct mt_image *image)
 {
 	bool symbols = mt_elf_symbol_count(image->elf, false);
-	char *reasons = NULL;
+	char **reasons = &image->debug_refused;
 	struct mt_error *err = NULL;
 
 	if ((symbols || image->carried) && has_lines(image->elf))
 		return;
-	open_by_build_id(image, &reasons);
+	open_by_build_id(image, reasons);
 	if (!image->debug)
-		open_by_link(image, &reasons);
+		open_by_link(image, reasons);
 	if (!symbols && (!image->debug || !mt_elf_symbol_count(image->debug, false)))
 		err = mt_mini_symbols_open(image->elf, image->basename, &image->mini,
 					   &image->mini_bytes);
 	if (err)
-		add_reason(&reasons, err);
-	free(reasons);
+		add_refusal(reasons, err);
 }
 
 /* Opens image and debug file where that was not done. */

@@ -52,6 +52,7 @@ struct mt_image {
 	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
+	char *debug_refused; /* which debug files were there and not used, and why; or NULL */
 	struct mt_elf *mini; /* the symbols in elf's .gnu_debugdata, or NULL */
 	uint8_t *mini_bytes;
 	void *cfi; /* unwind's index of this image, made and released through mt_image_set_cfi() */
@@ -68,6 +69,7 @@ struct mt_image_source {
 	bool debug;	  /* gives files with symbols and lines alone; asked where the image itself
 			     lacks one of them */
 	bool carried;	  /* gives skeletons out of the recording: they say all that names say */
+	bool whole;	  /* asked for the image itself alone, not for what it lacks */
 	/*
 	 * Gives *out, or NULL in *out where this source has nothing; an error only says why it
 	 * cannot be used.

@@ -24,7 +24,8 @@
 
 /* What is known of one image. */
 struct image_names {
-	const struct mt_image *image;
+	struct mt_image *image;
+	size_t named, nameless;	   /* places that have a name, and have none */
 	const char *fallback;	   /* "[libc.so.6]" */
 	struct mt_symtab *symtab;  /* NULL: no symbols */
 	struct mt_elf *elf;	   /* that the table was made of */
@@ -98,11 +99,12 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
 	free(symbolizer);
 }
 
-/* Interns, or gives fallback out of memory. Takes string, which may be NULL. */
+/* Interns, or gives fallback out of memory, and for nothing. Takes string, which may be NULL. */
 static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
 {
-	uint32_t id = string ? mt_strings_intern(symbolizer->strings, string, strlen(string))
-			     : MT_STRING_NONE;
+	uint32_t id = string && *string
+			      ? mt_strings_intern(symbolizer->strings, string, strlen(string))
+			      : MT_STRING_NONE;
 
 	free(string);
 	return id == MT_STRING_NONE ? fallback : mt_strings_get(symbolizer->strings, id);
@@ -317,6 +319,8 @@ static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
 		if (names->lines && chain[0].resolved)
 			count = resolve_lines(symbolizer, names, vaddr, chain);
 	}
+	names->named += chain[0].resolved;
+	names->nameless += !chain[0].resolved;
 	return answer(symbolizer, &names->answers, file_offset, chain, count);
 }
 
@@ -352,6 +356,23 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	if (image->kind == MT_IMAGE_KERNEL)
 		return symbolize_kernel(symbolizer, image, file_offset);
 	return symbolize_user(symbolizer, image, file_offset);
+}
+
+bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
+			 struct mt_named_image *out)
+{
+	const struct image_names *names;
+
+	if (i >= symbolizer->images.count)
+		return false;
+	names = symbolizer->images.items[i];
+	*out = (struct mt_named_image){0};
+	if (names) {
+		out->image = names->image;
+		out->named = names->named;
+		out->nameless = names->nameless;
+	}
+	return true;
 }
 
 const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,

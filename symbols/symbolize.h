@@ -55,6 +55,16 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);
 
+/* An image that was asked about, and how many places in it have a name, and have none. */
+struct mt_named_image {
+	struct mt_image *image; /* NULL: nothing was asked */
+	size_t named, nameless;
+};
+
+/* Image i, counted by its id; false past the last one that was asked about. */
+bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
+			 struct mt_named_image *out);
+
 /*
  * What was wrong with an image's DWARF so far, one line, and which image; NULL where nothing was.
  */

@@ -177,6 +177,12 @@ static void print_image(const struct mt_facts_image *image, FILE *to)
 	if (!image->missing)
 		fprintf(to, "\n    unwind tables: %s, names: %s, lines: %s", told(image->unwind),
 			told(image->names), told(image->lines));
+	if (image->refused) {
+		fputs("\n    not used: ", to);
+		mt_text_print_clean(image->refused, to);
+	}
+	if (image->fetch)
+		fprintf(to, "\n    --debuginfod would ask for its %s", image->fetch);
 	if (image->problem) {
 		fputs("\n    the recorder says: ", to);
 		mt_text_print_clean(image->problem, to);

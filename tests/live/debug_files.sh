@@ -108,6 +108,9 @@ names '.gnu_debuglink: in .debug' linked.mtr
 mkdir -p "deb$PWD" && mv .debug/whole.debug "deb$PWD/"
 names '.gnu_debuglink: below --debug-dir' linked.mtr --debug-dir deb
 printf 'x' >>"deb$PWD/whole.debug"
-"$MT_BUILD/mtreport" --folded --debug-dir deb linked.mtr >folded 2>err
+"$MT_BUILD/mtreport" --folded --debug-dir deb linked.mtr >folded 2>said
 check 'a debug file with another checksum is not used' test "$(grep -c hidden_grower folded)" -eq 0
+says 'a line says so' 'linked: a debug file is not used: .*whole.debug: .*checksum differs' said
+check '--info' "$MT_BUILD/mtreport" --info --debug-dir deb linked.mtr
+says '--info, too' 'not used: .*whole.debug: .*checksum differs' "$out"
 finish

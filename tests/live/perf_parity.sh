@@ -10,9 +10,34 @@ targets=$TMPDIR/targets
 make -s -C "$MT_SHARED/targets" B="$targets" >"$TMPDIR/make" 2>&1 || skip_all "the targets do not build here"
 cd "$targets" || exit 1
 
+# Where a weak and a local name start at one address of libc, perf prints the local one (__brk), mtreport what is exported (brk):
+# "LOCAL WEAK" for each.
+libc=$(ldd ./faulter | sed -n 's|.* => \(/[^ ]*/libc\.so[^ ]*\) .*|\1|p')
+id=$(readelf -nW "${libc:-/nothing}" 2>/dev/null | sed -n 's/.*Build ID: //p')
+readelf -sW "${libc:-/nothing}" "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" 2>/dev/null | sed 's/@@*[A-Za-z0-9_.]*//' | awk '
+	$4 != "FUNC" || $7 == "UND" { next }
+	$5 == "GLOBAL" { global[$2] = 1 }
+	$5 == "WEAK" { weak[$2] = $8 }
+	$5 == "LOCAL" { local[$2] = local[$2] " " $8 }
+	END {
+		for (at in local) {
+			n = at in weak && !(at in global) ? split(local[at], names, " ") : 0
+			for (i = 1; i <= n; i++)
+				print names[i], weak[at]
+		}
+	}' >exported
+
 # hot FOLDED LEAST: lines of at least so many samples; symbol versions, which perf prints where .symtab has them, cut off.
 hot() {
-	awk -v least="$2" '$NF >= least' "$1" | sed 's/@@*[A-Za-z0-9_.]*//g' | LC_ALL=C sort
+	awk -v least="$2" '$NF >= least' "$1" | sed 's/@@*[A-Za-z0-9_.]*//g' | awk '
+		BEGIN { while ((getline line <"exported") > 0) { split(line, pair, " "); name[pair[1]] = pair[2] } }
+		{
+			count = $NF
+			sub(/ [0-9]*$/, "")
+			n = split($0, frames, ";")
+			for (i = 1; i <= n; i++)
+				printf "%s%s", frames[i] in name ? name[frames[i]] : frames[i], i < n ? ";" : " " count "\n"
+		}' | LC_ALL=C sort
 }
 
 # compare NAME LEAST PERF-EVENT MTREC-EVENT COMMAND...: the same lines, counts within 1 % of each other and 2.
