@@ -59,6 +59,7 @@ enum mt_event_role {
 	MT_ROLE_SAMPLE = 0,
 	MT_ROLE_MARK = 1,
 	MT_ROLE_SIDEBAND = 2,
+	MT_ROLE_SEED = 3,
 };
 
 struct mt_event_record {

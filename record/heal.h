@@ -31,6 +31,7 @@ void mt_heal_destroy(struct mt_heal *heal);
  */
 void mt_heal_tell(struct mt_heal *heal, uint32_t pid, uint64_t address);
 
+/* What it did so far. */
 struct mt_heal_counts mt_heal_counts(const struct mt_heal *heal);
 
 /*

@@ -170,8 +170,8 @@ static bool init_levels(struct mt_opened *opened)
 }
 
 /*
- * Whether an event is to be enabled: of twins one is, and a mark goes with an event that is not
- * thinned.
+ * Whether an event is to be enabled: of twins one is, and a mark or seed goes with an event that is
+ * not thinned.
  */
 static bool is_on(const struct mt_opened *opened, uint32_t event)
 {
@@ -180,6 +180,8 @@ static bool is_on(const struct mt_opened *opened, uint32_t event)
 	if (opened->paused && planned->role != MT_ROLE_SIDEBAND)
 		return false;
 	if (planned->role == MT_ROLE_MARK && planned->pair != MT_EVENT_NONE)
+		return mt_levels[opened->levels[planned->pair]].thinning == 1;
+	if (planned->role == MT_ROLE_SEED)
 		return mt_levels[opened->levels[planned->pair]].thinning == 1;
 	return planned->level == opened->levels[planned->full];
 }
@@ -389,7 +391,7 @@ void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level)
 		const struct mt_planned_event *planned = &opened->plan->events.items[e->event];
 
 		if (planned->full == event ||
-		    (planned->role == MT_ROLE_MARK && planned->pair == event))
+		    (planned->role != MT_ROLE_SAMPLE && planned->pair == event))
 			settle(opened, e);
 	}
 }

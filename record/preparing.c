@@ -20,6 +20,7 @@
 #include "record/pack.h"
 #include "record/plan.h"
 #include "record/recorder.h"
+#include "record/seeds.h"
 #include "record/state.h"
 #include "record/targets.h"
 #include "record/task_filter.h"
@@ -70,18 +71,20 @@ static struct mt_throttle_limits throttle_limits(const struct mt_record_options 
 }
 
 /*
- * Twins cost a file for each thread, CPU and event: for running threads only where a limit asks for
- * them.
+ * Twins and seeds cost a file for each thread, CPU and event: for running threads only where a
+ * limit asks for them.
  */
 static struct mt_error *plan_twins(struct mt_recorder *r)
 {
 	struct mt_throttle_limits limits = throttle_limits(r->options);
 	bool limited = limits.budget > 0 || limits.max_rate > 0;
+	struct mt_error *err;
 
 	if (mt_targets_are_tasks(r->options) && !limited)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
-	return mt_plan_add_twins(r->plan, limited);
+	err = mt_plan_add_twins(r->plan, limited);
+	return err ? err : mt_plan_add_seeds(r->plan);
 }
 
 /* What the kernel can do, and what to open. */

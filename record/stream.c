@@ -37,6 +37,11 @@ struct counters {
 		coded, passes, ring_peak;
 };
 
+struct last_sample {
+	uint32_t event, tid;
+	uint64_t time;
+};
+
 struct mt_stream {
 	atomic_flag held;
 	struct mt_ring *ring;
@@ -46,6 +51,7 @@ struct mt_stream {
 	size_t id_offset;
 	uint64_t last_id; /* most records of a ring are of one event */
 	uint32_t last_event;
+	struct last_sample last_sample;
 	struct mt_block *block;	 /* being filled, or NULL */
 	struct mt_stream *first; /* whose block goes out before this one's, or NULL */
 	struct mt_stack_encoder *encoder;
@@ -207,6 +213,23 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 	return mt_sample_put(stream->block, time, &pieces);
 }
 
+/*
+ * Where the kernel prepares a software event's sample once for all who opened it, an event and its
+ * seed record the same fault as two equal samples, with one id. The second is the other one's.
+ */
+static uint32_t tell_apart(struct mt_stream *stream, uint32_t event, uint32_t tid, uint64_t time)
+{
+	const struct mt_planned_event *planned = &stream->config->plan->events.items[event];
+	struct last_sample *last = &stream->last_sample;
+	bool again = last->event == event && last->tid == tid && last->time == time;
+
+	*last = (struct last_sample){event, tid, time};
+	if (!again || (!planned->seed && planned->role != MT_ROLE_SEED))
+		return event;
+	last->event = MT_EVENT_NONE;
+	return planned->seed ? planned->seed : planned->pair;
+}
+
 static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t size)
 {
 	const struct mt_planned_event *planned;
@@ -222,13 +245,15 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		count(&stream->counts.odd, 1);
 		return;
 	}
+	time = mt_get_le64(record + planned->time_offset);
+	event = tell_apart(stream, event, mt_get_le32(record + planned->pid_offset + 4), time);
+	planned = &stream->config->plan->events.items[event];
 	count(&stream->event_samples[event], 1);
 	pid = mt_get_le32(record + planned->pid_offset);
 	if (pid == (uint32_t)stream->config->self) {
 		count(&stream->counts.own, 1);
 		return;
 	}
-	time = mt_get_le64(record + planned->time_offset);
 	if (stream->config->filter &&
 	    !mt_task_filter_wants(stream->config->filter,
 				  mt_get_le32(record + planned->pid_offset + 4), time)) {
@@ -402,7 +427,7 @@ static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_cla
 		const struct mt_planned_event *event = &plan->events.items[i];
 
 		if (event->attr.type != PERF_TYPE_SOFTWARE || event->class != class ||
-		    event->full != i)
+		    event->full != i || event->role == MT_ROLE_SEED)
 			continue;
 		if (found != MT_EVENT_NONE)
 			return MT_EVENT_NONE;

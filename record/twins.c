@@ -32,6 +32,7 @@ static struct mt_error *add_twin(struct mt_plan *plan, uint32_t full, int level)
 	twin->full = full;
 	twin->level = level;
 	twin->pair = MT_EVENT_NONE;
+	twin->seed = 0;
 	twin->name = strdup(event->name);
 	twin->alias = strdup(event->alias);
 	twin->unit = strdup(event->unit);

@@ -99,10 +99,10 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 	const struct mt_task *task;
 
 	session->facts.events.items[event->event].samples++;
-	if (event->role != MT_ROLE_SAMPLE)
-		return true;
-	session->facts.samples++;
-	mt_session_present(session)->samples++;
+	if (event->role == MT_ROLE_SAMPLE) {
+		session->facts.samples++;
+		mt_session_present(session)->samples++;
+	}
 	if (!event->wanted)
 		return true;
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
@@ -114,6 +114,7 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 		.serial = out->serial,
 		.time = out->time,
 		.weight = event->weight,
+		.seed = event->role == MT_ROLE_SEED,
 		.task = task,
 		.space = task->space,
 		.process = task->space->comm,
@@ -131,6 +132,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 {
 	out->time = time;
 	out->serial = mt_reader_given(session->readers.items[session->reader]);
+	if (event->role == MT_ROLE_SEED)
+		return choose_sample(session, event, out, wanted);
 	return take_clone(session, event) && choose_sample(session, event, out, wanted) &&
 	       show_sample(session, event, out, *wanted);
 }

@@ -284,6 +284,9 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out, bool *wanted)
 {
 	*out = piped->sample;
+	*wanted = false;
+	if (out->seed)
+		return true;
 	out->stack =
 		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
 	*wanted = true;

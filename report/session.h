@@ -121,6 +121,7 @@ struct mt_session_sample {
 	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
 	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
+	bool seed;		   /* for the joiner alone: never given */
 	bool user;		   /* it had user registers, so that `end` counts */
 	uint8_t end;		   /* enum mt_stack_end of its user half */
 	uint8_t walked_end;	   /* the same, before stacks were joined */

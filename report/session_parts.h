@@ -35,7 +35,7 @@ struct mt_local_event {
 	struct mt_attr attr;
 	double weight; /* of its samples from now on */
 	int64_t call;  /* which system call of raw_syscalls:*; -1: not such an event */
-	bool wanted;   /* by -e, and of role 0 */
+	bool wanted;   /* by -e, and of role 0, or a seed that stacks are joined with */
 	struct mt_field clone_flags, clone_tid; /* of task:task_newtask */
 };
 

@@ -97,8 +97,11 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 
 	const struct mt_observer *observer = session->observer;
 	bool (*wants)(const char *name) = session->options->wants;
+	bool serves =
+		event->role == MT_ROLE_SAMPLE ||
+		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining);
 
-	return event->role == MT_ROLE_SAMPLE && (!wants || wants(event->name)) &&
+	return serves && (!wants || wants(event->name)) &&
 	       (!observer || observer->wants(observer->context, event)) &&
 	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
 }

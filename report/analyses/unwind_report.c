@@ -1,6 +1,7 @@
 /*
  * --unwind-report: what each image's frames rest on, and why stacks ended there. A stack counts for
- * the image of its outermost user frame; what would have made it longer stands beside.
+ * the image of its outermost user frame; what would have made it longer stands beside. Stacks that
+ * were joined with others count by how they end now, and once more by what had ended them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static const char *const helps[MT_END_REASONS] = {
 	[MT_END_NO_REGS] = "record user stacks: mtrec does, perf record --call-graph dwarf",
 	[MT_END_NO_DUMP] = "record stack dumps: mtrec does, perf record --call-graph dwarf",
 	[MT_END_DUMP] = "record larger dumps: perf record --call-graph dwarf,65528",
-	[MT_END_PAGE] = "keep frame pointers: the kernel's chain goes on past the dump",
+	[MT_END_PAGE] = "record without --no-heal; keep frame pointers: the kernel's chain goes on",
 	[MT_END_STACK] = "nothing: one stack is dumped",
 	[MT_END_NO_IMAGE] = "a recording without losses: a mapping is not told of",
 	[MT_END_NO_ELF] = "--symfs DIR or --debug-dir DIR with the recorded files",
@@ -61,6 +62,7 @@ static const char *const helps[MT_END_REASONS] = {
 
 struct image_counts {
 	uint64_t frames[MT_FRAME_SOURCES], ends[MT_END_REASONS];
+	uint64_t joined[MT_END_REASONS]; /* stacks that were joined, by what had ended them */
 	uint64_t all; /* frames */
 	uint32_t image;
 };
@@ -107,6 +109,8 @@ static bool count_sample(struct counts *counts, const struct mt_session_sample *
 	of = sample->user ? counts_of(counts, last) : NULL;
 	if (of)
 		of->ends[sample->end]++;
+	if (of && sample->walked_end != sample->end)
+		of->joined[sample->walked_end]++;
 	return of || !sample->user;
 }
 
@@ -172,6 +176,9 @@ static bool add_image(const struct rows *rows, const struct image_counts *counts
 	for (int i = 0; i < MT_END_REASONS && good; i++)
 		good = add_row(rows, "stacks end", mt_stack_end_name((enum mt_stack_end)i),
 			       helps[i], counts->ends[i]);
+	for (int i = 0; i < MT_END_REASONS && good; i++)
+		good = add_row(rows, "stacks joined", mt_stack_end_name((enum mt_stack_end)i), NULL,
+			       counts->joined[i]);
 	return good;
 }
 

@@ -37,8 +37,16 @@ if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
 			"$report" -q -j $jobs --script --comm faulter small.mtr | md5sum
 		done | sort -u >sums
 		is '... the same by one worker and by three' "$(wc -l <sums)" 1
+		"$report" -q --info small.mtr | tr -d , >info
+		seeds=$(sed -n 's/^ *page-faults: seed \([0-9]*\) records.*/\1/p' info)
+		samples=$(sed -n 's/^ *page-faults: sample \([0-9]*\) records.*/\1/p' info)
+		between '... one in 50 has a seed beside it' $((samples / 50 - 2)) "${seeds:-0}" $((samples / 50 + 2))
+		faults=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
+		# the program sees its faults when it is about to end, the recorder all of them
+		between '... which counts for nothing' "$faults" "$samples" $((faults + 100))
 		"$report" -q --unwind-report --comm faulter small.mtr >table
 		says '... and counted' 'frames +joined +[0-9]' table
+		says '... by what had ended them' 'stacks joined +(dump too small|stack page absent) +[0-9]' table
 	done
 	check 'faulter 2 is recorded with dumps of 64 KiB, and its holes left' "$mtrec" -e page-faults --call-graph dwarf,65528 --no-heal \
 		-o holes.mtr -- "$TMPDIR/faulter" 20000 0 1 2

@@ -1,5 +1,6 @@
 /* record/plan: from the words of -e to attributes, for kernels with more and with less. */
 #include "record/plan.h"
+#include "record/seeds.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -710,6 +711,47 @@ MT_TEST(a_group_falls_back_as_its_calls_do)
 	MT_CHECK_EQ(plan->events.items[1].attr.config, PERF_COUNT_SW_PAGE_FAULTS);
 	MT_CHECK(strstr(plan->notes.items[2], "stand in for brk, mmap, munmap, mremap, mprotect"));
 	mt_plan_destroy(plan);
+}
+
+/* The last event of a plan with its seeds. */
+static const struct mt_planned_event *last_with_seeds(struct mt_plan *plan)
+{
+	MT_CHECK(!mt_plan_add_seeds(plan));
+	return &plan->events.items[plan->events.count - 1];
+}
+
+MT_TEST(a_storm_with_small_dumps_has_a_seed)
+{
+	struct mt_plan *plan = planned("-e page-faults,brk -a -c 3 --call-graph dwarf,8192");
+	const struct mt_planned_event *seed;
+
+	MT_REQUIRE(plan);
+	seed = last_with_seeds(plan);
+	MT_CHECK_EQ(seed->role, MT_ROLE_SEED);
+	MT_CHECK_STR(seed->alias, "page-faults");
+	MT_CHECK_EQ(seed->attr.sample_stack_user, 32768);
+	MT_CHECK_EQ(seed->attr.sample_period, 150);
+	MT_CHECK_STR(plan->events.items[seed->pair].alias, "page-faults");
+	MT_CHECK_EQ(plan->events.items[seed->pair].seed, plan->events.count - 1);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(what_needs_no_seed_has_none)
+{
+	static const char *const lines[] = {
+		"-e page-faults -a --call-graph dwarf,65528",
+		"-e page-faults -a --call-graph fp",
+		"-e cpu-clock -a -F 99 --call-graph dwarf,8192",
+		"-e brk -a",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct mt_plan *plan = planned(lines[i]);
+
+		MT_REQUIRE(plan);
+		MT_CHECK(last_with_seeds(plan)->role != MT_ROLE_SEED);
+		mt_plan_destroy(plan);
+	}
 }
 
 MT_TEST_MAIN
