@@ -63,7 +63,7 @@ static const char *const helps[MT_END_REASONS] = {
 struct image_counts {
 	uint64_t frames[MT_FRAME_SOURCES], ends[MT_END_REASONS];
 	uint64_t joined[MT_END_REASONS]; /* stacks that were joined, by what had ended them */
-	uint64_t all; /* frames */
+	uint64_t all;			 /* frames */
 	uint32_t image;
 };
 

@@ -42,8 +42,8 @@ if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
 		samples=$(sed -n 's/^ *page-faults: sample \([0-9]*\) records.*/\1/p' info)
 		between '... one in 50 has a seed beside it' $((samples / 50 - 2)) "${seeds:-0}" $((samples / 50 + 2))
 		faults=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
-		# the program sees its faults when it is about to end, the recorder all of them
-		between '... which counts for nothing' "$faults" "$samples" $((faults + 100))
+		# the program counts from its fork on, the recorder from its execve to its end
+		between '... which counts for nothing' $((faults - 100)) "$samples" $((faults + 100))
 		"$report" -q --unwind-report --comm faulter small.mtr >table
 		says '... and counted' 'frames +joined +[0-9]' table
 		says '... by what had ended them' 'stacks joined +(dump too small|stack page absent) +[0-9]' table
