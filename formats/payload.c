@@ -107,8 +107,7 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 static bool record_known(uint32_t type)
 {
-	return (type >= MT_RECORD_HEADER && type <= MT_RECORD_REREAD) || type == MT_RECORD_KERNEL ||
-	       type == MT_RECORD_SAMPLE;
+	return type >= MT_RECORD_HEADER && type <= MT_RECORD_FRAMES;
 }
 
 /*
@@ -304,6 +303,7 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 	*out = (struct mt_record){
 		.type = mt_get_le32(record) & ~MT_RECORD_CRITICAL,
 		.stream = payload->ref->stream,
+		.place = {payload->ref->offset, at->offset},
 		.time = mt_get_le64(record + 8),
 		.body = record + MT_RECORD_HEADER_SIZE,
 		.size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE,

@@ -36,7 +36,7 @@ struct mt_damage {
 		refused_chunks; /* with a record that this reader does not know and must not skip */
 	uint64_t damaged_records; /* chunks whose rest, from a broken record on, is left out. A body
 				     too short is for its decoder to find */
-	uint64_t unknown_records; /* skipped: of a later minor version (FRAMES among them) */
+	uint64_t unknown_records; /* skipped: of a later minor version */
 	uint64_t disordered;	  /* records given after a later one */
 	bool cut_short;		  /* no END chunk */
 };
@@ -55,9 +55,16 @@ struct mt_recording {
 	struct mt_damage damage;    /* grows while its chunks are read */
 };
 
+/* Where a record stands in the file. */
+struct mt_place {
+	uint64_t chunk; /* offset of its chunk's header */
+	uint32_t at;	/* in the chunk's payload, decompressed */
+};
+
 struct mt_record {
 	uint32_t type; /* enum mt_record_type, without the critical bit */
 	uint32_t stream;
+	struct mt_place place; /* of a recording of mtrec */
 	uint64_t time;
 	/* behind the record header; holds until the next mt_reader_next(), but see keep */
 	const uint8_t *body;
@@ -76,7 +83,7 @@ struct mt_reader_options {
 	size_t memory_limit;  /* bytes of decompressed chunks open at once, and of the list of
 				 chunks; 0: 256 MiB */
 	struct mt_pool *pool; /* decompresses chunks ahead; NULL: each when it is due */
-	bool keep;	      /* KERNEL and SAMPLE records hold until mt_reader_release() */
+	bool keep;	      /* KERNEL, SAMPLE and FRAMES records hold until mt_reader_release() */
 };
 
 /*
@@ -120,8 +127,8 @@ uint64_t mt_reader_given(const struct mt_reader *reader);
 void mt_reader_release(struct mt_reader *reader, uint64_t serial);
 
 /*
- * The kernel's bytes of a KERNEL or SAMPLE record; false where it is damaged. Views into the
- * record.
+ * The kernel's bytes of a KERNEL, SAMPLE or FRAMES record; false where it is damaged. Views into
+ * the record.
  */
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out);
 

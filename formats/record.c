@@ -362,6 +362,10 @@ enum {
 	OFF_CODED_SIZE = 40,
 	OFF_ZERO = 44,
 	OFF_SAMPLE = 48, /* the kernel's bytes in a SAMPLE record */
+	OFF_FRAMES = 32,
+	OFF_END = 36,
+	OFF_WALKED_END = 38,
+	OFF_UNWOUND = 40, /* the kernel's bytes in a FRAMES record */
 };
 
 #define PERF_HEADER_SIZE 8
@@ -444,19 +448,23 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
 	return mt_get_le16(out->kernel + PERF_HEADER_OFF_SIZE) == out->kernel_size;
 }
 
-/* What the fields say of the dump is what the kernel's own bytes say of it. */
-static bool dump_agrees(const struct mt_kernel_bytes *b)
+/* The kernel's record has a hole where the fields say that a dump was taken out. */
+static bool cut_agrees(const struct mt_kernel_bytes *b)
 {
 	if (!b->dump_asked || b->kernel_size % 8 || b->cut % 8 || b->cut < PERF_HEADER_SIZE + 8 ||
 	    b->cut > b->kernel_size || b->kernel_size - b->cut < 8)
 		return false;
-	if (mt_get_le32(b->kernel) != MT_KERNEL_SAMPLE ||
-	    mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) !=
-		    (uint64_t)b->kernel_size + b->dump_asked)
-		return false;
-	return b->dump_size <= b->dump_asked &&
+	return mt_get_le32(b->kernel) == MT_KERNEL_SAMPLE &&
+	       mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) ==
+		       (uint64_t)b->kernel_size + b->dump_asked &&
 	       mt_get_le64(b->kernel + b->cut - 8) == b->dump_asked &&
-	       mt_get_le64(b->kernel + b->cut) == b->dump_size;
+	       mt_get_le64(b->kernel + b->cut) <= b->dump_asked;
+}
+
+/* What the fields say of the dump is what the kernel's own bytes say of it. */
+static bool dump_agrees(const struct mt_kernel_bytes *b)
+{
+	return cut_agrees(b) && mt_get_le64(b->kernel + b->cut) == b->dump_size;
 }
 
 bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
@@ -472,6 +480,7 @@ bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 	out->coding = mt_cursor_u32(&c);
 	out->coded_size = mt_cursor_u32(&c);
 	mt_cursor_u32(&c);
+	out->unwound = (struct mt_unwound){0};
 	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
 	out->coded = mt_cursor_bytes(&c, out->coded_size);
 	out->dump = out->coding == MT_CODING_PLAIN ? out->coded : decoded;
@@ -479,4 +488,71 @@ bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 		return false;
 	return dump_agrees(out) &&
 	       (out->coding != MT_CODING_PLAIN || out->coded_size == out->dump_size);
+}
+
+bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kernel_bytes *record)
+{
+	const struct mt_unwound *unwound = &record->unwound;
+	uint8_t *to;
+
+	if (record->kernel_size > MT_CHUNK_RAW_MAX || unwound->count > MT_UNWOUND_MAX)
+		return false;
+	to = mt_block_add(block, MT_RECORD_FRAMES,
+			  OFF_UNWOUND + record->kernel_size + 9 * (size_t)unwound->count, time);
+	if (!to)
+		return false;
+	mt_put_le32(to + OFF_EVENT, record->event);
+	mt_put_le32(to + OFF_KERNEL_SIZE, record->kernel_size);
+	mt_put_le32(to + OFF_CUT, record->cut);
+	mt_put_le32(to + OFF_DUMP_ASKED, record->dump_asked);
+	mt_put_le32(to + OFF_FRAMES, unwound->count);
+	mt_put_le16(to + OFF_END, unwound->end);
+	mt_put_le16(to + OFF_WALKED_END, unwound->walked_end);
+	to += OFF_UNWOUND;
+	memcpy(to, record->kernel, record->kernel_size);
+	to += record->kernel_size;
+	for (uint32_t i = 0; i < unwound->count; i++)
+		mt_put_le64(to + 8 * (size_t)i, unwound->pcs[i]);
+	if (unwound->count)
+		memcpy(to + 8 * (size_t)unwound->count, unwound->sources, unwound->count);
+	return true;
+}
+
+static bool codes_known(const struct mt_unwound *unwound)
+{
+	for (uint32_t i = 0; i < unwound->count; i++) {
+		if ((unwound->sources[i] & ~MT_UNWOUND_RETURN) >= MT_UNWOUND_SOURCES)
+			return false;
+	}
+	return unwound->end < MT_UNWOUND_ENDS && unwound->walked_end < MT_UNWOUND_ENDS;
+}
+
+/* A sample that had no dump: the kernel's record is whole. */
+static bool is_whole(const struct mt_kernel_bytes *b)
+{
+	return !b->cut && !b->dump_asked && b->kernel_size >= PERF_HEADER_SIZE &&
+	       b->kernel_size % 8 == 0 && mt_get_le32(b->kernel) == MT_KERNEL_SAMPLE &&
+	       mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) == b->kernel_size;
+}
+
+bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
+{
+	struct mt_cursor c = mt_cursor_init(body, size);
+
+	*out = (struct mt_kernel_bytes){0};
+	out->event = mt_cursor_u32(&c);
+	out->kernel_size = mt_cursor_u32(&c);
+	out->cut = mt_cursor_u32(&c);
+	out->dump_asked = mt_cursor_u32(&c);
+	out->unwound.count = mt_cursor_u32(&c);
+	out->unwound.end = mt_cursor_u16(&c);
+	out->unwound.walked_end = mt_cursor_u16(&c);
+	if (c.bad || out->unwound.count > MT_UNWOUND_MAX)
+		return false;
+	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
+	out->unwound.pcs = (const void *)mt_cursor_bytes(&c, 8 * (size_t)out->unwound.count);
+	out->unwound.sources = mt_cursor_bytes(&c, out->unwound.count);
+	if (c.bad || !(out->dump_asked ? cut_agrees(out) : is_whole(out)))
+		return false;
+	return codes_known(&out->unwound);
 }

@@ -183,7 +183,23 @@ struct mt_gauge_record {
 	struct mt_text name;
 };
 
-/* KERNEL and SAMPLE decode to this. */
+/* Codes of a FRAMES record are below these; unwind/unwind.h has the same, by name. */
+#define MT_UNWOUND_SOURCES 8u
+#define MT_UNWOUND_ENDS 17u
+#define MT_UNWOUND_END_UNTOLD 16u
+#define MT_UNWOUND_RETURN 0x80u /* of a source: pc is a return address */
+#define MT_UNWOUND_MAX 65536u	/* frames */
+
+/* The user stack of a FRAMES record, innermost frame first. */
+struct mt_unwound {
+	const uint64_t *pcs; /* NULL: not unwound yet */
+	const uint8_t *sources;
+	uint32_t count;
+	uint16_t end;
+	uint16_t walked_end; /* before other stacks of the thread went on with it */
+};
+
+/* KERNEL, SAMPLE and FRAMES decode to this. */
 struct mt_kernel_bytes {
 	uint32_t event;
 	const uint8_t *kernel; /* 8-byte aligned within the payload */
@@ -196,6 +212,8 @@ struct mt_kernel_bytes {
 	uint32_t coding;
 	const uint8_t *coded; /* what stores the dump; for MT_CODING_PLAIN the dump itself */
 	uint32_t coded_size;
+	/* FRAMES only, with cut and dump_asked as of a SAMPLE, or 0; dump is NULL: */
+	struct mt_unwound unwound;
 };
 
 /*
@@ -243,6 +261,12 @@ struct mt_sample_pieces {
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces);
 
 /*
+ * FRAMES: the kernel record without its dump, `cut` and dump_asked as of a SAMPLE or 0, and the
+ * user stack.
+ */
+bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kernel_bytes *record);
+
+/*
  * Decoders read a record's body (what follows the 16 header bytes); false for one too short for its
  * fields or one that FORMAT.md calls damaged, with *out undefined.
  */
@@ -273,5 +297,6 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
  */
 bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 		   struct mt_kernel_bytes *out);
+bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
 
 #endif

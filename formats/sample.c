@@ -166,10 +166,10 @@ static void take_stack(struct walk *w, struct mt_sample *out)
 		return;
 	out->dump = take_dump_bytes(w, asked);
 	valid = mt_cursor_u64(&w->c);
-	if (valid > asked || (w->apart && valid > w->apart->size))
+	if (valid > asked || (w->apart && w->apart->bytes && valid > w->apart->size))
 		w->c.bad = true;
 	out->dump_asked = (size_t)asked;
-	out->dump_size = (size_t)valid;
+	out->dump_size = out->dump ? (size_t)valid : 0;
 }
 
 static void take_aux(struct walk *w)
@@ -233,6 +233,20 @@ bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t 
 	if (!decode(&retry, &other) || (good && mt_cursor_left(&retry.c)))
 		return good;
 	*out = other;
+	return true;
+}
+
+bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
+			    struct mt_sample *out)
+{
+	struct mt_dump_apart apart = {bytes->cut, bytes->dump_asked, bytes->dump, bytes->dump_size};
+
+	if (bytes->kernel_size < MT_KERNEL_HEADER_SIZE ||
+	    mt_get_le32(bytes->kernel) != MT_KERNEL_SAMPLE ||
+	    !mt_sample_decode(attr, bytes->kernel, bytes->kernel_size,
+			      bytes->dump_asked ? &apart : NULL, out))
+		return false;
+	out->unwound = bytes->unwound;
 	return true;
 }
 

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/record.h"
+
 struct mt_attr;
 
 /* PERF_RECORD_* types this project reads, by their kernel numbers. */
@@ -76,9 +78,10 @@ struct mt_sample {
 	uint64_t user_abi; /* 0 none, 1 32-bit, 2 64-bit */
 	const uint64_t
 		*user_regs; /* one for each bit of attr->sample_regs_user, when user_abi is not 0 */
-	const uint8_t *dump; /* the user stack */
-	size_t dump_size;    /* valid bytes */
-	size_t dump_asked;   /* requested bytes; 0: no dump in this sample */
+	const uint8_t *dump;	   /* the user stack */
+	size_t dump_size;	   /* valid bytes */
+	size_t dump_asked;	   /* requested bytes; 0: no dump in this sample */
+	struct mt_unwound unwound; /* of a FRAMES record: the user stack, in the dump's place */
 };
 
 /*
@@ -88,7 +91,7 @@ struct mt_sample {
 struct mt_dump_apart {
 	uint32_t cut; /* offset in the record where `asked` bytes were taken out */
 	uint32_t asked;
-	const uint8_t *bytes;
+	const uint8_t *bytes; /* NULL: gone */
 	uint32_t size;
 };
 
@@ -100,6 +103,13 @@ struct mt_dump_apart {
  */
 bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
 		      const struct mt_dump_apart *apart, struct mt_sample *out);
+
+/*
+ * The same for a record of ours that holds a sample, whichever way. False also for one that holds
+ * something else of the kernel's.
+ */
+bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
+			    struct mt_sample *out);
 
 /*
  * Where the user stack's u64 `size` field stands in a sample record (offset from its

@@ -182,6 +182,7 @@ static void recording_close(struct scanner *s, uint64_t offset)
 	last->recording.size = offset - s->begin;
 	last->chunks = s->scan->chunks.count - last->first_chunk;
 	last->files = s->scan->files.count - last->first_file;
+	last->others = s->scan->others.count - last->first_other;
 	damage->cut_short = !last->recording.has_end;
 	last->found = *damage;
 }
@@ -208,9 +209,9 @@ static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char 
 
 static struct mt_error *check_list(const struct scanner *s)
 {
-	size_t bytes =
-		(s->scan->chunks.count + s->scan->files.count) * sizeof(*s->scan->chunks.items) +
-		s->scan->recordings.count * sizeof(*s->scan->recordings.items);
+	size_t bytes = (s->scan->chunks.count + s->scan->files.count + s->scan->others.count) *
+			       sizeof(*s->scan->chunks.items) +
+		       s->scan->recordings.count * sizeof(*s->scan->recordings.items);
 
 	if (bytes <= s->memory_limit)
 		return NULL;
@@ -240,6 +241,7 @@ static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_
 	scanned->recording.header = *header;
 	scanned->first_chunk = s->scan->chunks.count;
 	scanned->first_file = s->scan->files.count;
+	scanned->first_other = s->scan->others.count;
 	if (s->scan->recordings.count == 1)
 		scanned->recording.damage = s->scan->before;
 	s->begin = ref->offset;
@@ -294,11 +296,30 @@ static void decode_mark_or_end(const struct scanner *s, struct mt_recording *rec
 	}
 }
 
+/* HEAD, STATE and DATA, FILE apart, and all others apart, are listed for reading later. */
+static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_chunk_ref *listed;
+
+	if (ref->raw_size && ref->type && ref->type <= MT_CHUNK_DATA)
+		listed = mt_array_push(&s->scan->chunks);
+	else if (ref->raw_size && ref->type == MT_CHUNK_FILE)
+		listed = mt_array_push(&s->scan->files);
+	else
+		listed = mt_array_push(&s->scan->others);
+	if (!listed)
+		return mt_error_nomem();
+	*listed = *ref;
+	return check_list(s);
+}
+
 static struct mt_error *note_mark_or_end(struct scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_recording *recording = &current(s)->recording;
-	struct mt_error *err;
+	struct mt_error *err = list_chunk(s, ref);
 
+	if (err)
+		return err;
 	if (ref->type == MT_CHUNK_END)
 		s->inside = false;
 	if (ref->raw_size > SMALL_PAYLOAD) {
@@ -322,21 +343,6 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
 		recording->first_time = header->first_time;
 	if (header->last_time > recording->last_time)
 		recording->last_time = header->last_time;
-}
-
-/* HEAD, STATE and DATA, and FILE apart, are listed for reading later. */
-static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref *ref)
-{
-	struct mt_chunk_ref *listed;
-
-	if (!ref->raw_size)
-		return NULL;
-	listed = ref->type == MT_CHUNK_FILE ? mt_array_push(&s->scan->files)
-					    : mt_array_push(&s->scan->chunks);
-	if (!listed)
-		return mt_error_nomem();
-	*listed = *ref;
-	return check_list(s);
 }
 
 /*
@@ -401,6 +407,15 @@ static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_hea
 	}
 }
 
+/* A chunk that is skipped for its type or its codec is of no type that anybody reads. */
+static struct mt_error *list_unknown(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_chunk_ref unknown = *ref;
+
+	unknown.type = 0;
+	return list_chunk(s, &unknown);
+}
+
 /* A good header whose payload is all there, as far as could be told. */
 static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_header *header,
 				   const struct mt_chunk_ref *ref)
@@ -418,8 +433,10 @@ static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_head
 	current(s)->recording.chunks++;
 	s->good += MT_CHUNK_HEADER_SIZE + (uint64_t)header->stored_size;
 	err = known_check(header, ref, &known);
-	if (err || !known)
+	if (err)
 		return err;
+	if (!known)
+		return list_unknown(s, ref);
 	return note_inside(s, header, ref);
 }
 
@@ -516,5 +533,6 @@ void mt_scan_deinit(struct mt_scan *scan)
 {
 	mt_array_deinit(&scan->chunks);
 	mt_array_deinit(&scan->files);
+	mt_array_deinit(&scan->others);
 	mt_array_deinit(&scan->recordings);
 }

@@ -17,12 +17,14 @@ struct mt_scanned {
 	struct mt_recording recording;
 	struct mt_damage found; /* by the scan: what recording.damage begins with */
 	size_t first_chunk, chunks;
-	size_t first_file, files; /* its FILE chunks, a range of the scan's files */
+	size_t first_file, files;   /* its FILE chunks, a range of the scan's files */
+	size_t first_other, others; /* its other chunks, the same */
 };
 
 struct mt_scan {
 	MT_ARRAY(struct mt_chunk_ref) chunks; /* HEAD, STATE and DATA in the order of the file */
 	MT_ARRAY(struct mt_chunk_ref) files;  /* FILE, in the order of the file */
+	MT_ARRAY(struct mt_chunk_ref) others; /* MARK, END, empty ones and of unknown type */
 	MT_ARRAY(struct mt_scanned) recordings;
 	struct mt_damage before; /* the first recording; part of its damage */
 };

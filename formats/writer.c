@@ -250,6 +250,11 @@ void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes)
 	writer->limit = bytes;
 }
 
+void mt_writer_set_sequence(struct mt_writer *writer, uint64_t sequence)
+{
+	writer->sequence = sequence > writer->sequence ? sequence : writer->sequence;
+}
+
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer)
 {
 	return writer->counts;

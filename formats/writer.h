@@ -55,6 +55,12 @@ struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
  */
 void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes);
 
+/*
+ * The next chunk gets this number: for who copies a recording that lacks some. Not below the one
+ * it would get.
+ */
+void mt_writer_set_sequence(struct mt_writer *writer, uint64_t sequence);
+
 /* What has gone out so far. */
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);
 

@@ -112,6 +112,7 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 		.event = event->event,
 		.recording = (uint32_t)mt_session_recording_index(session),
 		.serial = out->serial,
+		.place = out->place,
 		.time = out->time,
 		.weight = event->weight,
 		.seed = event->role == MT_ROLE_SEED,
@@ -184,31 +185,28 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 	return apply_kernel_record(session, &record);
 }
 
-/* KERNEL and SAMPLE. */
+/* KERNEL, SAMPLE and FRAMES. */
 static bool take_data(struct mt_session *session, const struct mt_record *record,
 		      struct mt_session_sample *out, bool *wanted)
 {
 	struct mt_kernel_bytes bytes;
-	struct mt_dump_apart apart;
 	const struct mt_local_event *event;
-	bool is_sample = record->type == MT_RECORD_SAMPLE;
 
 	if (!mt_record_kernel_get(record, &bytes) || bytes.kernel_size < 8)
 		return mt_session_count_undecodable(session);
 	event = mt_session_local_event(session, bytes.event);
 	if (!event)
 		return mt_session_count_undecodable(session);
-	if (!is_sample && mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+	if (mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
 		if (event->role == MT_ROLE_SIDEBAND)
 			session->facts.events.items[event->event].samples++;
 		return take_kernel_record(session, &event->attr, &bytes);
 	}
-	apart = (struct mt_dump_apart){bytes.cut, bytes.dump_asked, bytes.dump, bytes.dump_size};
-	if (!mt_sample_decode(&event->attr, bytes.kernel, bytes.kernel_size,
-			      is_sample ? &apart : NULL, &session->sample))
+	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
 		return mt_session_count_undecodable(session);
 	if (event->call >= 0 && !mt_call_is(&session->sample, event->call))
 		return true;
+	out->place = record->place;
 	return take_sample(session, event, record->time, out, wanted);
 }
 
@@ -242,7 +240,7 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			return err;
 		record.type &= ~MT_RECORD_CRITICAL;
 		show_progress(session, record.time);
-		if (record.type == MT_RECORD_KERNEL || record.type == MT_RECORD_SAMPLE)
+		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_FRAMES)
 			ok = take_data(session, &record, out, wanted);
 		else
 			ok = mt_session_take_statement(session, &record);

@@ -25,6 +25,7 @@
 #include "report/outputs/outputs.h"
 #include "report/request.h"
 #include "report/session.h"
+#include "report/strip.h"
 #include "report/table.h"
 #include "report/text.h"
 #include "symbols/debuginfod.h"
@@ -45,6 +46,7 @@ enum status {
 };
 
 MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
+MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 /* Says what went wrong, releases it, and gives the exit status that stands for it. */
@@ -119,15 +121,16 @@ static struct mt_view make_view(const struct mt_report_options *options,
 /* Writing over what is being read would lose it. */
 static struct mt_error *check_output_path(const struct mt_report_options *options)
 {
+	const char *path = options->strip_path ? options->strip_path : options->output_path;
 	struct stat out, in;
 
-	if (!options->output_path || stat(options->output_path, &out))
+	if (!path || stat(path, &out))
 		return NULL;
 	for (size_t i = 0; i < options->file_count; i++) {
 		if (S_ISREG(out.st_mode) && !stat(options->files[i], &in) &&
 		    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			return mt_error_create(MT_ERR_USAGE, "-o %s: that is the recording itself",
-					       options->output_path);
+			return mt_error_create(MT_ERR_USAGE, "%s %s: that is the recording itself",
+					       options->strip_path ? "--strip" : "-o", path);
 	}
 	return NULL;
 }
@@ -361,20 +364,14 @@ static enum status conclude(const struct mt_report_options *options, const struc
 	return status == STATUS_OK ? judge(options, facts) : status;
 }
 
-static enum status run(const struct mt_report_options *options)
+/* What every session here is opened with. */
+static struct mt_session_options session_options_of(const struct mt_report_options *options,
+						    struct progress *progress)
 {
-	struct progress progress = {0};
-	struct mt_analysis_request request;
-	struct mt_session_options session_options = {
+	return (struct mt_session_options){
 		.files = options->files,
 		.file_count = options->file_count,
 		.selection = &options->selection,
-		.addresses =
-			options->output->needs & MT_NEEDS_LISTING || options->analysis->sources,
-		.places = options->analysis->places,
-		.regions = options->analysis->regions,
-		.wants = options->analysis->wants,
-		.images = options->output->needs & MT_NEEDS_IMAGES,
 		.no_demangle = options->no_demangle,
 		.inlined = !options->no_inline,
 		.lines = options->srcline || !options->no_inline,
@@ -387,8 +384,15 @@ static enum status run(const struct mt_report_options *options)
 		.debug_dir = options->debug_dir,
 		.kallsyms = options->kallsyms,
 		.progress = wants_progress(options) ? show_progress : NULL,
-		.progress_context = &progress,
+		.progress_context = progress,
 	};
+}
+
+static enum status run(const struct mt_report_options *options)
+{
+	struct progress progress = {0};
+	struct mt_analysis_request request;
+	struct mt_session_options session_options = session_options_of(options, &progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
 	MT_CLEANUP(sides_deinit) struct sides sides = {.reading = &session_options};
 	struct mt_error *err = check_output_path(options);
@@ -400,6 +404,12 @@ static enum status run(const struct mt_report_options *options)
 	if (err)
 		return fail(err);
 	session_options.stacks = request.unwind;
+	session_options.addresses =
+		options->output->needs & MT_NEEDS_LISTING || options->analysis->sources;
+	session_options.places = options->analysis->places;
+	session_options.regions = options->analysis->regions;
+	session_options.wants = options->analysis->wants;
+	session_options.images = options->output->needs & MT_NEEDS_IMAGES;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = mt_session_open(&session_options, &sides.session);
 	if (err && err->errnum == ENOENT && !strcmp(options->files[0], "mtrec.mtr"))
@@ -409,6 +419,62 @@ static enum status run(const struct mt_report_options *options)
 	err = err ? err : report(options, &request, &sides, &progress);
 	end_progress(&progress);
 	return err ? fail(err) : conclude(options, &sides);
+}
+
+/* ---- Copies ---- */
+
+static void print_strip(const struct mt_strip_counts *c, const char *path)
+{
+	fprintf(stderr,
+		TOOL ": %s: %s stacks, %s of them different, in the place of their raw "
+		     "bytes; %s bytes became %s\n",
+		path, mt_text_count((double)c->stacks).text,
+		mt_text_count((double)c->distinct).text, mt_text_count((double)c->copied.read).text,
+		mt_text_count((double)c->copied.written).text);
+	if (c->left_out || c->copied.damaged || c->copied.unknown || c->copied.records_left_out)
+		fprintf(stderr,
+			TOOL ": left out: %s chunks that are damaged or not known, %s records that "
+			     "cannot be read\n",
+			mt_text_count((double)(c->copied.damaged + c->copied.unknown)).text,
+			mt_text_count((double)(c->left_out + c->copied.records_left_out)).text);
+}
+
+static struct mt_error *write_stripped(const struct mt_report_options *options,
+				       struct mt_session *session, struct mt_strip_counts *counts)
+{
+	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
+	struct mt_error *err = mt_outfile_open(options->strip_path, &out);
+	char by[128];
+
+	if (err)
+		return err;
+	snprintf(by, sizeof(by), TOOL " " MT_VERSION ", --unwind %s --max-stack %u",
+		 options->unwind->name, options->max_stack);
+	err = mt_strip(session, options->files[0], by, out.fd, counts);
+	return err ? err : mt_outfile_commit(&out);
+}
+
+static enum status strip(const struct mt_report_options *options)
+{
+	struct progress progress = {0};
+	struct mt_session_options session_options = session_options_of(options, &progress);
+	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
+	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
+	struct mt_error *err = check_output_path(options);
+	struct mt_strip_counts counts;
+
+	err = err ? err : open_debuginfod(options, &progress, &debuginfod);
+	session_options.debuginfod = debuginfod;
+	session_options.stacks = session_options.addresses = true;
+	clock_gettime(CLOCK_MONOTONIC, &progress.began);
+	err = err ? err : mt_session_open(&session_options, &session);
+	err = err ? err : write_stripped(options, session, &counts);
+	end_progress(&progress);
+	if (err)
+		return fail(err);
+	if (!options->quiet)
+		print_strip(&counts, options->strip_path);
+	return STATUS_OK;
 }
 
 /* --help and --version. */
@@ -444,7 +510,9 @@ int main(int argc, char **argv)
 	err = mt_report_options_parse(argc, argv, &options);
 	if (err)
 		return fail(err);
-	status = options.help || options.version ? answer(&options) : run(&options);
+	status = options.help || options.version ? answer(&options)
+		 : options.strip_path		 ? strip(&options)
+						 : run(&options);
 	mt_report_options_deinit(&options);
 	return status;
 }

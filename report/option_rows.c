@@ -87,6 +87,14 @@ static struct mt_error *set_output_path(struct mt_report_options *o, const char 
 	return NULL;
 }
 
+static struct mt_error *set_strip(struct mt_report_options *o, const char *name, const char *value)
+{
+	if (!*value)
+		return mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
+	o->strip_path = value;
+	return NULL;
+}
+
 static struct mt_error *set_weight(struct mt_report_options *o, const char *name, const char *value)
 {
 	(void)name;
@@ -444,6 +452,9 @@ static const struct mt_option others[] = {
 	 "add FILE:LINE to each function in --folded and --script"},
 	{0, "no-demangle", NULL, NULL, set_no_demangle,
 	 "C++ and Rust names as the linker sees them"},
+	{0, "strip", NULL, "OUT", set_strip,
+	 "no report: copy the recording to OUT, the frames of each stack in the place of its raw "
+	 "bytes"},
 	{0, "strict", NULL, "[PCT]", set_strict,
 	 "exit 1 where records were lost, the file is damaged, or more than PCT percent of the "
 	 "user stacks end early (1)"},

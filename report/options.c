@@ -214,6 +214,22 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 	return name ? mt_output_find(name) : mt_outputs[0];
 }
 
+/* A copy is of one whole recording, and is no report. */
+static struct mt_error *check_copy(const struct mt_report_options *o)
+{
+	if (!o->strip_path)
+		return NULL;
+	if (o->analysis || o->output || o->output_path || mt_baseline_given(&o->baseline))
+		return mt_error_create(MT_ERR_USAGE, "--strip copies the recording: no report, "
+						     "and no -o");
+	if (mt_selection_given(&o->selection))
+		return mt_error_create(MT_ERR_USAGE,
+				       "--strip copies the whole recording: no selectors");
+	if (o->file_count > 1)
+		return mt_error_create(MT_ERR_USAGE, "--strip copies one file");
+	return NULL;
+}
+
 struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_report_options *out)
 {
 	struct parser parser = {
@@ -227,6 +243,8 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 
 	if (!err && !parser.options.file_count)
 		err = mt_option_add_file(&parser.options, NULL, MT_REPORT_DEFAULT_FILE);
+	err = err || parser.options.help || parser.options.version ? err
+								   : check_copy(&parser.options);
 	if (err) {
 		mt_report_options_deinit(&parser.options);
 		return err;

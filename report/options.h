@@ -26,6 +26,7 @@ struct mt_report_options {
 	const char **files; /* file_count of them, at least one */
 	size_t file_count, file_capacity;
 	const char *output_path; /* NULL or "-": standard output */
+	const char *strip_path;	 /* --strip: a copy to make, in a report's place; or NULL */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	bool no_join;

@@ -297,6 +297,9 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	out->walked_end = piped->walked.walked_end;
 	if (session->options->addresses) {
 		out->addresses = mt_walked_addresses(piped->words, &piped->walked);
+		out->pcs = piped->words->items + piped->walked.pcs;
+		out->kernel_frames = piped->walked.kernel;
+		out->frames = piped->walked.count;
 		out->sources = mt_walked_sources(piped->words, &piped->walked);
 	}
 	if (*wanted)

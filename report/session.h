@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "formats/reader.h"
+
 struct mt_attr;
 struct mt_error;
 struct mt_event_record;
@@ -110,6 +112,7 @@ struct mt_session_sample {
 	uint32_t event;	    /* index in facts->events */
 	uint32_t recording; /* index in facts->recordings */
 	uint64_t serial;    /* of its record */
+	struct mt_place place;
 	uint64_t time;
 	double weight;		      /* samples that this one stands for */
 	const struct mt_task *task;   /* as of this moment */
@@ -120,11 +123,13 @@ struct mt_session_sample {
 	uint32_t kind, file;	   /* string ids, with options.regions (regions.h); else 0 */
 	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
 	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
+	const uint64_t *pcs;	   /* where code was looked up, with the addresses */
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
-	bool seed;		   /* for the joiner alone: never given */
-	bool user;		   /* it had user registers, so that `end` counts */
-	uint8_t end;		   /* enum mt_stack_end of its user half */
-	uint8_t walked_end;	   /* the same, before stacks were joined */
+	uint32_t kernel_frames, frames; /* how many of them are the kernel's, and all */
+	bool seed;			/* for the joiner alone: never given */
+	bool user;			/* it had user registers, so that `end` counts */
+	uint8_t end;			/* enum mt_stack_end of its user half */
+	uint8_t walked_end;		/* the same, before stacks were joined */
 };
 
 /* Opens every file. options (and what they point to) are borrowed until destroyed. */

@@ -195,13 +195,40 @@ void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_inp
 	mt_unwind_prefetch(walker->unwinder, &dump);
 }
 
+_Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UNWOUND_ENDS &&
+		       MT_END_UNTOLD == MT_UNWOUND_END_UNTOLD,
+	       "FORMAT.md section 7 lists what FRAMES records say: new codes go there, too");
+
+/* A stack that was unwound before it was written. */
+static void take_unwound(const struct mt_unwound *unwound, struct mt_stack *stack)
+{
+	stack->end = (enum mt_stack_end)unwound->end;
+	while (stack->count < unwound->count && stack->count < stack->capacity) {
+		uint8_t source = unwound->sources[stack->count];
+
+		stack->frames[stack->count] = (struct mt_frame){
+			.pc = unwound->pcs[stack->count],
+			.source = source & (uint8_t)~MT_UNWOUND_RETURN,
+			.call_return = source & MT_UNWOUND_RETURN,
+		};
+		stack->count++;
+	}
+	if (stack->count < unwound->count)
+		stack->end = MT_END_LIMIT;
+}
+
 static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_input *in,
 				 const struct halves *halves)
 {
 	const struct mt_sample *sample = in->sample;
 	struct mt_stack stack = {.frames = walker->user, .capacity = walker->options.max_frames};
-	struct mt_unwind_input input = unwind_input(in, halves);
+	struct mt_unwind_input input;
 
+	if (sample->unwound.pcs) {
+		take_unwound(&sample->unwound, &stack);
+		return stack;
+	}
+	input = unwind_input(in, halves);
 	walker->options.method->unwind(walker->unwinder, &input, &stack);
 	if (!stack.count && (sample->misc & 7) == MT_CPUMODE_USER && sample->ip)
 		walker->user[stack.count++] = (struct mt_frame){.pc = sample->ip};
@@ -228,7 +255,9 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		.count = (uint32_t)count,
 		.user = input->sample->user_abi || (input->sample->has_branches && stack.count),
 		.end = (uint8_t)stack.end,
-		.walked_end = (uint8_t)stack.end,
+		.walked_end = input->sample->unwound.pcs
+				      ? (uint8_t)input->sample->unwound.walked_end
+				      : (uint8_t)stack.end,
 		.boundary = stack.boundary,
 	};
 	out->hash = mt_walked_hash(words, out);

@@ -77,7 +77,7 @@ class Found:
 
 
 def is_sample(kind, fields):
-    return (kind in ("KERNEL", "SAMPLE") and fields.get("kernel") == "SAMPLE"
+    return (kind in ("KERNEL", "SAMPLE", "FRAMES") and fields.get("kernel") == "SAMPLE"
             and "ignored" not in fields)
 
 
@@ -100,7 +100,6 @@ def by_mtdump(path):
             for what in damage:
                 damage[what] += fact["damage"][what]
             damage["damaged_records"] += fact["damage"]["undecodable_records"]
-            damage["unknown_records"] += fact["records"].get("FRAMES", 0)
         elif fact["what"] == "file":
             damage["skipped_bytes"] += fact["bytes_outside"]
             damage["damaged_chunks"] += fact["damaged_heads"]

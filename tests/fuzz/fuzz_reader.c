@@ -88,6 +88,8 @@ static void decode_record(struct decoded *d, const struct mt_record *r)
 		touch_text(d, info.value);
 	if (mt_kernel_get(r->body, r->size, &kernel))
 		decode_kernel(d, &kernel);
+	if (r->type == MT_RECORD_FRAMES && mt_unwound_get(r->body, r->size, &kernel))
+		USE(kernel);
 	if (r->type == MT_RECORD_SAMPLE && mt_sample_get(r->body, r->size, r->dump, &kernel))
 		decode_kernel(d, &kernel);
 }

@@ -365,10 +365,15 @@ def coded_sample(coder, time, dump, slot=0, address=0x7FFE00001000, spoil=None, 
     return record(R_SAMPLE, (fields + kernel_record + coded)[:over.get("size", NONE) - 16], time)
 
 
-def frames(event_index, time, count=2):
-    kernel_record, cut = kernel_sample(event_index, time, 1024, 256)
-    return record(R_FRAMES, struct.pack("<6I", event_index, len(kernel_record), cut, 1024, count, 1)
-                  + kernel_record + struct.pack(f"<{count}Q", *range(count)) + bytes(count), time)
+def frames(event_index, time, pcs=(0x400100, 0x400205), sources=(0, 0x82), end=0, **over):
+    """A FRAMES record; `over` replaces one of its fields; asked=0: of a sample without a dump."""
+    asked = over.get("asked", 1024)
+    kernel_record, cut = kernel_sample(event_index, time, asked, 256)
+    told = dict(kernel_size=len(kernel_record), cut=cut if asked else 0, dump_asked=asked,
+                count=len(pcs), end=end, walked=over.get("walked", end))
+    told.update({k: v for k, v in over.items() if k in told})
+    return record(R_FRAMES, struct.pack("<5I2H", event_index, *told.values())
+                  + kernel_record + struct.pack(f"<{len(pcs)}Q", *pcs) + bytes(sources), time)
 
 
 def plain_sample(event_index, time, **over):
@@ -1074,9 +1079,23 @@ def kernel_records_of_another_size():
     return ended(writer, 2)
 
 
-@recording({FAULTS: 1})
-def frames_are_counted_and_skipped():
-    return ended(state(begun()).chunk(DATA, frames(FAULTS, 1000), faults(1001)), 1)
+@recording({FAULTS: 5, BRK: 1})
+def frames_in_the_place_of_dumps():
+    writer = state(begun()).chunk(DATA, frames(FAULTS, 1000), faults(1001),
+                                  frames(FAULTS, 1002, (), (), 16),
+                                  frames(FAULTS, 1002, (1, 2, 3), (0, 2, 7), walked=3),
+                                  frames(FAULTS, 1003, (0x400100, 0x400200), (0, 4), 12, asked=0))
+    return ended(writer.chunk(DATA, frames(BRK, 1100)), 6)
+
+
+@recording({FAULTS: 1}, check="damaged FRAMES", damaged_records=13)
+def frames_that_contradict_themselves():
+    wrong = [dict(sources=(0, 8)), dict(sources=(0, 0x88)), dict(end=17), dict(walked=17), dict(count=3),
+             dict(count=65537), dict(count=NONE), dict(cut=0), dict(dump_asked=0),
+             dict(dump_asked=1032), dict(kernel_size=NONE), dict(asked=0, cut=24),
+             dict(asked=0, dump_asked=8)]
+    broken = [frames(FAULTS, 1001 + i, **over) for i, over in enumerate(wrong)]
+    return ended(state(begun()).chunk(DATA, faults(1000), *broken), 1)
 
 
 def one_brk():

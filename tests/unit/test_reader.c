@@ -634,7 +634,7 @@ MT_TEST(unknown_records_are_skipped_or_refused)
 	see_record_type(1000, &seen);
 	MT_CHECK_STR(seen.text, "H v7 v9 ");
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
-	see_record_type(MT_RECORD_FRAMES, &seen);
+	see_record_type(MT_RECORD_FRAMES + 1, &seen);
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
 	see_record_type(MT_RECORD_NOTE | MT_RECORD_CRITICAL, &seen);
 	MT_CHECK_STR(seen.text, "H v7 ? v9 ");

@@ -400,4 +400,77 @@ MT_TEST(a_sample_that_contradicts_itself_is_damaged)
 	MT_CHECK(!sample_with(48 + 24, 15)); /* the kernel's dyn_size */
 }
 
+/* Two frames in the place of a dump of 24 bytes, 16 of them valid. */
+static struct mt_block unwound_block(uint32_t asked)
+{
+	_Alignas(8) uint8_t kernel[40] = {9, 0, 0, 0, 2, 0, 40, 0, [16] = 24, [24] = 16};
+	struct mt_block block = block_of(sizeof(memory));
+
+	kernel[6] += (uint8_t)asked;
+	MT_CHECK(mt_unwound_put(&block, 7,
+				&(struct mt_kernel_bytes){
+					.event = 2,
+					.kernel = kernel,
+					.kernel_size = sizeof(kernel),
+					.cut = asked ? 24 : 0,
+					.dump_asked = asked,
+					.unwound = {(const uint64_t[]){0x400100, 0x400205},
+						    (const uint8_t[]){0, 0x82}, 2, 0, 3},
+				}));
+	return block;
+}
+
+MT_TEST(frames)
+{
+	struct mt_block block = unwound_block(24);
+	struct mt_kernel_bytes back;
+
+	MT_CHECK_EQ(block.used, 40 + 40 + 16 + 8);
+	MT_CHECK_EQ(mt_get_le32(memory), MT_RECORD_FRAMES);
+	MT_REQUIRE(mt_unwound_get(body(), body_size(), &back));
+	MT_CHECK(back.event == 2 && back.kernel_size == 40 && back.cut == 24);
+	MT_CHECK(back.dump_asked == 24 && !back.dump && !back.dump_size);
+	MT_CHECK(back.unwound.count == 2 && !back.unwound.end);
+	MT_CHECK_EQ(back.unwound.walked_end, 3);
+	MT_CHECK_EQ(back.unwound.pcs[1], 0x400205);
+	MT_CHECK_EQ(back.unwound.sources[1], 0x82);
+	for (size_t size = 0; size < body_size() - 6; size++)
+		MT_CHECK(!mt_unwound_get(body(), size, &back));
+	unwound_block(0);
+	MT_REQUIRE(mt_unwound_get(body(), body_size(), &back));
+	MT_CHECK(!back.cut && !back.dump_asked);
+}
+
+static bool unwound_with(size_t offset, uint32_t value)
+{
+	struct mt_kernel_bytes back;
+
+	unwound_block(24);
+	mt_put_le32(memory + offset, value);
+	return mt_unwound_get(body(), body_size(), &back);
+}
+
+MT_TEST(frames_that_contradict_themselves_are_damaged)
+{
+	MT_CHECK(unwound_with(16, 12345)); /* any event */
+	MT_CHECK(!unwound_with(20, 41));   /* kernel_size */
+	MT_CHECK(!unwound_with(20, 0xfffffff8));
+	MT_CHECK(!unwound_with(24, 16)); /* cut */
+	MT_CHECK(!unwound_with(24, 0));
+	MT_CHECK(!unwound_with(28, 32)); /* dump_asked */
+	MT_CHECK(!unwound_with(28, 0));
+	MT_CHECK(!unwound_with(32, 3)); /* frames */
+	MT_CHECK(!unwound_with(32, 65537));
+	MT_CHECK(!unwound_with(32, 0xffffffff));
+	MT_CHECK(unwound_with(36, 16)); /* end and walked end */
+	MT_CHECK(!unwound_with(36, 17));
+	MT_CHECK(unwound_with(36, 16 << 16));
+	MT_CHECK(!unwound_with(36, 17 << 16));
+	MT_CHECK(!unwound_with(40 + 24, 25));	    /* the kernel's dyn_size */
+	MT_CHECK(unwound_with(40 + 40 + 16, 0x86)); /* sources */
+	MT_CHECK(unwound_with(40 + 40 + 16, 7));
+	MT_CHECK(!unwound_with(40 + 40 + 16, 8));
+	MT_CHECK(!unwound_with(40 + 40 + 16, 0x88));
+}
+
 MT_TEST_MAIN

@@ -1,0 +1,353 @@
+/*
+ * Twice through the file: first by time, as every report reads it, for the stacks; of each sample
+ * its place in the file and the number of its stack are kept. Then chunk by chunk, when each finds
+ * its stack by its place.
+ */
+#include "report/strip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/attr.h"
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/chunk.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "formats/sample.h"
+#include "formats/writer.h"
+#include "report/sequences.h"
+#include "report/session.h"
+#include "unwind/unwind.h"
+
+#define BIT(n) (1u << (n))
+
+enum { /* perf's numbers of x86-64 registers */
+	REG_AX = 0,
+	REG_DX = 3,
+	REG_SI = 4,
+	REG_DI = 5,
+	REG_BP = 6,
+	REG_SP = 7,
+	REG_IP = 8,
+	REG_FLAGS = 9,
+	REG_CS = 10,
+	REG_SS = 11,
+	REG_R8 = 16,
+	REG_R9 = 17,
+	REG_R10 = 18,
+};
+
+/* The stack of a sample, by where it stands. */
+struct stacked {
+	struct mt_place place;
+	uint32_t stack;
+};
+
+/* What begins a stack in `stacks`; its pcs and then sources follow. */
+struct stack_front {
+	uint16_t end, walked_end;
+	uint32_t count;
+};
+
+/* An event, as the recording that is copied numbers it. */
+struct event {
+	struct mt_attr attr;
+	uint32_t kept; /* registers */
+};
+
+struct strip {
+	struct mt_strip_counts counts;
+	const char *by;
+	struct mt_sequences *stacks;
+	MT_ARRAY(uint64_t) words; /* a stack on its way there */
+	MT_ARRAY(struct stacked) samples;
+	struct mt_map64 by_index; /* EVENT index to index in events */
+	MT_ARRAY(struct event) events;
+	MT_ARRAY(uint8_t) kernel; /* a sample's bytes, registers taken out */
+};
+
+static void strip_deinit(struct strip *s)
+{
+	mt_sequences_destroy(s->stacks);
+	mt_array_deinit(&s->words);
+	mt_array_deinit(&s->samples);
+	mt_map64_deinit(&s->by_index);
+	mt_array_deinit(&s->events);
+	mt_array_deinit(&s->kernel);
+}
+
+/* ---- First: the stacks ---- */
+
+/* The user half of a sample's stack, as a FRAMES record has it. */
+static bool spell_stack(struct strip *s, const struct mt_session_sample *sample, size_t *size)
+{
+	size_t count = sample->frames - sample->kernel_frames;
+	struct stack_front front = {sample->end, sample->walked_end, (uint32_t)count};
+	uint64_t *pcs;
+	uint8_t *sources;
+
+	*size = sizeof(front) + count * 9;
+	if (count > MT_UNWOUND_MAX || !mt_array_reserve(&s->words, count * 2 + 2))
+		return false;
+	memcpy(s->words.items, &front, sizeof(front));
+	pcs = s->words.items + 1;
+	sources = (uint8_t *)(pcs + count);
+	for (size_t i = 0; i < count; i++) {
+		size_t at = sample->kernel_frames + i;
+		bool behind = sample->addresses[at] != sample->pcs[at];
+
+		pcs[i] = sample->addresses[at];
+		sources[i] = sample->sources[at] | (uint8_t)(behind ? MT_UNWOUND_RETURN : 0);
+	}
+	return true;
+}
+
+static bool keep_stack(struct strip *s, const struct mt_session_sample *sample)
+{
+	struct stacked *stacked = mt_array_push(&s->samples);
+	size_t size;
+
+	if (!stacked || !spell_stack(s, sample, &size))
+		return false;
+	stacked->place = sample->place;
+	stacked->stack = mt_sequences_intern(s->stacks, s->words.items, size);
+	return stacked->stack != MT_SEQUENCE_NONE;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct mt_place *x = a, *y = b;
+
+	if (x->chunk != y->chunk)
+		return x->chunk < y->chunk ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static struct mt_error *read_stacks(struct strip *s, struct mt_session *session)
+{
+	struct mt_session_sample sample;
+	struct mt_error *err;
+	bool more = true;
+
+	while (more) {
+		err = mt_session_next(session, &sample, &more);
+		if (err)
+			return err;
+		if (more && (sample.kernel->dump_asked || sample.kernel->user_abi) &&
+		    !keep_stack(s, &sample))
+			return mt_error_nomem();
+	}
+	if (s->samples.count)
+		qsort(s->samples.items, s->samples.count, sizeof(*s->samples.items),
+		      compare_places);
+	return NULL;
+}
+
+/* ---- Then: the copy ---- */
+
+static struct mt_error *begin_recording(void *context, size_t recording)
+{
+	struct strip *s = context;
+
+	(void)recording;
+	mt_map64_deinit(&s->by_index);
+	s->events.count = 0;
+	return NULL;
+}
+
+static uint32_t kept_registers(const struct mt_text *name)
+{
+	uint32_t kept = BIT(REG_BP) | BIT(REG_SP) | BIT(REG_IP) | BIT(REG_FLAGS) | BIT(REG_CS) |
+			BIT(REG_SS);
+	static const char calls[] = "syscalls:", raw[] = "raw_syscalls:";
+
+	if ((name->size >= sizeof(calls) - 1 && !memcmp(name->bytes, calls, sizeof(calls) - 1)) ||
+	    (name->size >= sizeof(raw) - 1 && !memcmp(name->bytes, raw, sizeof(raw) - 1)))
+		kept |= BIT(REG_AX) | BIT(REG_DX) | BIT(REG_SI) | BIT(REG_DI) | BIT(REG_R8) |
+			BIT(REG_R9) | BIT(REG_R10);
+	return kept;
+}
+
+static struct mt_error *learn_event(void *context, const struct mt_record *record)
+{
+	struct strip *s = context;
+	struct mt_event_record told;
+	struct event event, *slot;
+	uint64_t unused;
+
+	if (record->type != MT_RECORD_EVENT || !mt_event_get(record->body, record->size, &told) ||
+	    mt_map64_get(&s->by_index, told.index, &unused) ||
+	    !mt_attr_decode(told.attr.bytes, told.attr.size, &event.attr))
+		return NULL;
+	event.kept = kept_registers(&told.name);
+	slot = mt_array_push(&s->events);
+	if (!slot || !mt_map64_put(&s->by_index, told.index, s->events.count - 1))
+		return mt_error_nomem();
+	*slot = event;
+	return NULL;
+}
+
+static const struct event *find_event(const struct strip *s, uint32_t index)
+{
+	uint64_t at;
+
+	return mt_map64_get(&s->by_index, index, &at) ? &s->events.items[at] : NULL;
+}
+
+/* Copies a sample whose dump stands in its KERNEL record as if the dump had been cut out. */
+static void take_dump_out(struct strip *s, const struct mt_attr *attr, struct mt_kernel_bytes *b)
+{
+	size_t cut = mt_sample_stack_offset(attr, b->kernel, b->kernel_size) + 8;
+	uint64_t asked = mt_get_le64(b->kernel + cut - 8);
+
+	memcpy(s->kernel.items, b->kernel, cut);
+	memcpy(s->kernel.items + cut, b->kernel + cut + asked, b->kernel_size - cut - asked);
+	b->cut = (uint32_t)cut;
+	b->dump_asked = (uint32_t)asked;
+	b->kernel_size -= (uint32_t)asked;
+}
+
+/* A copy of the kernel's bytes with registers set to 0 but those to be kept. */
+static bool copy_kernel(struct strip *s, const struct event *event, const struct mt_sample *sample,
+			struct mt_kernel_bytes *b)
+{
+	uint64_t mask = event->attr.sample_regs_user;
+	size_t at = 0;
+
+	if (!mt_array_reserve(&s->kernel, b->kernel_size))
+		return false;
+	if (sample->dump_asked && !b->cut)
+		take_dump_out(s, &event->attr, b);
+	else
+		memcpy(s->kernel.items, b->kernel, b->kernel_size);
+	if (sample->user_abi && sample->user_regs)
+		at = (size_t)((const uint8_t *)sample->user_regs - b->kernel);
+	for (unsigned int reg = 0; at && reg < 64; reg++) {
+		if (!(mask >> reg & 1))
+			continue;
+		if (reg >= 32 || !(event->kept & BIT(reg)))
+			mt_put_le64(s->kernel.items + at, 0);
+		at += 8;
+	}
+	b->kernel = s->kernel.items;
+	return true;
+}
+
+/* The stack of the sample at that place; one that no report asks for has none. */
+static struct mt_unwound find_stack(const struct strip *s, const struct mt_place *place)
+{
+	static const uint64_t none[1];
+	struct mt_unwound unwound = {none, (const uint8_t *)none, 0, MT_END_UNTOLD, MT_END_UNTOLD};
+	struct stacked key = {.place = *place};
+	const struct stacked *found = NULL;
+	struct stack_front front;
+	const uint8_t *bytes;
+	size_t size;
+
+	if (s->samples.count)
+		found = bsearch(&key, s->samples.items, s->samples.count, sizeof(key),
+				compare_places);
+	if (!found)
+		return unwound;
+	bytes = mt_sequences_get(s->stacks, found->stack, &size);
+	memcpy(&front, bytes, sizeof(front));
+	unwound.end = front.end;
+	unwound.walked_end = front.walked_end;
+	unwound.count = front.count;
+	unwound.pcs = (const uint64_t *)(const void *)(bytes + sizeof(front));
+	unwound.sources = bytes + sizeof(front) + 8 * (size_t)front.count;
+	return unwound;
+}
+
+/* Puts the FRAMES record that stands for a sample; false where the block is full. */
+static bool put_frames(struct strip *s, const struct event *event, const struct mt_sample *sample,
+		       const struct mt_record *record, struct mt_kernel_bytes *b,
+		       struct mt_block *block)
+{
+	if (!copy_kernel(s, event, sample, b))
+		return false;
+	if (!sample->unwound.pcs)
+		b->unwound = find_stack(s, &record->place);
+	if (!mt_unwound_put(block, record->time, b))
+		return false;
+	s->counts.stacks += sample->dump_asked && !sample->unwound.pcs;
+	s->counts.frames += b->unwound.count;
+	return true;
+}
+
+/* Whether all that is in the sample is known, so that its dump can be taken out. */
+static bool understand(const struct event *event, const struct mt_kernel_bytes *b,
+		       struct mt_sample *sample)
+{
+	return mt_sample_decode_bytes(&event->attr, b, sample) &&
+	       (!sample->dump_asked || b->cut ||
+		mt_sample_stack_offset(&event->attr, b->kernel, b->kernel_size));
+}
+
+static bool strip_record(void *context, const struct mt_record *record, struct mt_block *block,
+			 bool *same)
+{
+	struct strip *s = context;
+	const struct event *event;
+	struct mt_kernel_bytes b;
+	struct mt_sample sample;
+	bool good = mt_record_kernel_get(record, &b) && b.kernel_size >= 8;
+
+	*same = good && mt_get_le32(b.kernel) != MT_KERNEL_SAMPLE;
+	if (*same)
+		return true;
+	event = good ? find_event(s, b.event) : NULL;
+	if (!event || !understand(event, &b, &sample)) {
+		s->counts.left_out++;
+		return true;
+	}
+	*same = !sample.dump_asked && !sample.user_abi;
+	return *same || put_frames(s, event, &sample, record, &b, block);
+}
+
+/* Tells in the recording what was done to it. */
+static struct mt_error *add_info(void *context, size_t recording, struct mt_writer *writer)
+{
+	static const char key[] = "stripped";
+	const struct strip *s = context;
+	struct mt_info_record info = {
+		.key = {key, sizeof(key) - 1},
+		.value = {s->by, strlen(s->by)},
+	};
+	uint8_t bytes[512];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+
+	(void)recording;
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	if (!mt_info_put(&block, &info))
+		return mt_error_nomem();
+	return mt_writer_write(writer, &block, 0);
+}
+
+struct mt_error *mt_strip(struct mt_session *session, const char *path, const char *by, int fd,
+			  struct mt_strip_counts *out)
+{
+	MT_CLEANUP(strip_deinit) struct strip s = {.by = by, .stacks = mt_sequences_create()};
+	const struct mt_rewrite how = {
+		.context = &s,
+		.begin = begin_recording,
+		.statement = learn_event,
+		.data = strip_record,
+		.finish = add_info,
+	};
+	struct mt_error *err;
+
+	if (!s.stacks)
+		return mt_error_nomem();
+	err = read_stacks(&s, session);
+	err = err ? err : mt_rewrite_file(path, fd, &how, &s.counts.copied);
+	if (err)
+		return err;
+	s.counts.distinct = mt_sequences_count(s.stacks);
+	*out = s.counts;
+	return NULL;
+}
