@@ -62,6 +62,14 @@ struct mt_file_identity mt_natures_file_get(const struct mt_natures *natures, ui
 /* What a file's name says that a mapping of it is, shared or not. */
 enum mt_region_kind mt_region_kind_of(const char *name, bool shared);
 
+/* What a program holds, whatever files it maps. */
+static inline bool mt_nature_is_held(const struct mt_nature *nature)
+{
+	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
+	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
+	       nature->kind == MT_REGION_THREAD_STACK;
+}
+
 /* One word or two: "heap", "thread stack". */
 const char *mt_region_kind_name(enum mt_region_kind kind);
 

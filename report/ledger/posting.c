@@ -21,14 +21,6 @@
 
 /* ---- Telling ---- */
 
-/* What a peak is a peak of: what a program holds, whatever files it maps. */
-static bool counts_as_held(const struct mt_nature *nature)
-{
-	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
-	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
-	       nature->kind == MT_REGION_THREAD_STACK;
-}
-
 bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_change *change)
 {
 	struct mt_ledger *ledger = context;
@@ -44,7 +36,7 @@ bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_c
 
 	(void)account;
 	space->mapped += change->sign > 0 ? bytes : change->sign < 0 ? -bytes : 0;
-	if (change->sign && counts_as_held(nature))
+	if (change->sign && mt_nature_is_held(nature))
 		space->watch->held += change->sign > 0 ? bytes : -bytes;
 	return !ledger->options->change ||
 	       ledger->options->change(ledger->options->context, ledger, &told);

@@ -10,6 +10,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/ledger/ledger.h"
@@ -39,7 +40,6 @@ struct space {
 	uint64_t end;
 	uint32_t recording, process;
 	int32_t pid;
-	const struct mt_ledger_space *from;
 	struct mt_extents *touched; /* pages; NULL: none */
 	bool faults, pages_lost;    /* some were seen; or not seen */
 };
@@ -58,8 +58,8 @@ struct mt_verdicts {
 	MT_ARRAY(struct space) spaces;
 	MT_ARRAY(struct scale) scales; /* by recording */
 	MT_ARRAY(struct mt_verdict_row) rows;
-	uint32_t last_space;
-	bool pages; /* the ledger tells of them */
+	struct mt_map64 by_space; /* of the ledger's: index */
+	bool pages;		  /* the ledger tells of them */
 };
 
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
@@ -90,6 +90,7 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 		mt_extents_destroy(verdicts->spaces.items[i].touched);
 	mt_array_deinit(&verdicts->entries);
 	mt_array_deinit(&verdicts->spaces);
+	mt_map64_deinit(&verdicts->by_space);
 	mt_array_deinit(&verdicts->scales);
 	mt_array_deinit(&verdicts->rows);
 	mt_sequences_destroy(verdicts->places);
@@ -98,26 +99,21 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 
 /* ---- While the ledger runs ---- */
 
-/* The index of a space; UINT32_MAX out of memory. The one of the last change is likely. */
+/* The index of a space; UINT32_MAX out of memory. */
 static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_space *from)
 {
 	struct space *space;
+	uint64_t index;
 
-	if (verdicts->last_space < verdicts->spaces.count &&
-	    verdicts->spaces.items[verdicts->last_space].from == from)
-		return verdicts->last_space;
-	for (size_t i = verdicts->spaces.count; i-- > 0;) {
-		if (verdicts->spaces.items[i].from == from)
-			return verdicts->last_space = (uint32_t)i;
-	}
+	if (mt_map64_get(&verdicts->by_space, (uintptr_t)from, &index))
+		return (uint32_t)index;
+	index = verdicts->spaces.count;
 	space = mt_array_push(&verdicts->spaces);
-	if (!space)
+	if (!space || !mt_map64_put(&verdicts->by_space, (uintptr_t)from, index))
 		return UINT32_MAX;
-	*space = (struct space){.recording = from->recording,
-				.process = from->comm,
-				.pid = from->pid,
-				.from = from};
-	return verdicts->last_space = (uint32_t)(verdicts->spaces.count - 1);
+	*space = (struct space){
+		.recording = from->recording, .process = from->comm, .pid = from->pid};
+	return (uint32_t)index;
 }
 
 static struct entry *entry_at(struct mt_verdicts *verdicts, struct mt_sequences *places,
@@ -153,14 +149,6 @@ static struct scale *scale_of(struct mt_verdicts *verdicts, uint32_t recording)
 	return &verdicts->scales.items[recording];
 }
 
-/* What programs reserve; a file's pages are the file's. */
-static bool counts(const struct mt_nature *nature)
-{
-	return nature->kind == MT_REGION_ANONYMOUS || nature->kind == MT_REGION_HEAP ||
-	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
-	       nature->kind == MT_REGION_THREAD_STACK;
-}
-
 bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 			const struct mt_ledger_change *told)
 {
@@ -173,7 +161,7 @@ bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *le
 	struct entry *entry;
 
 	if (!change->sign || owner->kind != MT_ORIGIN_CALL || !owner->selected ||
-	    !counts(told->nature))
+	    !mt_nature_is_held(told->nature))
 		return true;
 	if (!verdicts->stacks)
 		place.stack = MT_STACK_NONE;
@@ -307,7 +295,7 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	double held = (double)(region->end - region->start);
 	struct entry *entry;
 
-	if (origin->kind != MT_ORIGIN_CALL || !origin->selected || !counts(nature))
+	if (origin->kind != MT_ORIGIN_CALL || !origin->selected || !mt_nature_is_held(nature))
 		return true;
 	if (is_for_use(nature) && !count_touched(&verdicts->spaces.items[space], region, &held))
 		return false;
