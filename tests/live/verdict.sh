@@ -14,7 +14,13 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -g -o programs "$MT_TOP/tests/workloads/verdict_prog
 expect 0 'six programs are recorded' "$mtrec" -q -e vm,page-faults -- ./programs all 14
 expect 0 'they are judged' "$MT_BUILD/mtreport" -q --verdict --csv
 cp "$out" verdicts.csv
+# Where a busy host lost page faults, nobody can tell what is retained.
+lost=$("$MT_BUILD/mtreport" --verdict mtrec.mtr 2>&1 >/dev/null | grep -c 'records were lost')
 while read -r process want; do
+	if [ "$lost" != 0 ] && [ "$process" = arena ]; then
+		skip "$process: $want" 'records were lost'
+		continue
+	fi
 	is "$process: $want" "$(grep "^[0-9]*,$process,.*;reserve;\|^[0-9]*,$process,.*run_mode;" verdicts.csv | cut -d, -f3)" "$want"
 done <<'END'
 plateau plateau
