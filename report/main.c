@@ -19,7 +19,7 @@
 #include "formats/record.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
-#include "report/growth.h"
+#include "report/growth_beside.h"
 #include "report/options.h"
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"

@@ -19,6 +19,8 @@
 
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 
+#define INDENTED "         "
+
 enum {
 	PATHS_SHOWN = 3,
 	INDENT = 13, /* of a path below its figure */
@@ -142,11 +144,13 @@ static void print_total(const struct section *s)
 		mt_text_bytes(s->added).text, mt_text_bytes(0 - s->taken).text);
 	if (s->net.low != s->net.high)
 		fprintf(s->to,
-			";\n         between %s and %s, since records were lost or their order is not known",
+			";\n" INDENTED
+			"between %s and %s, for what was lost or whose order is not known",
 			signed_bytes(s->net.low).text, signed_bytes(s->net.high).text);
 	fputc('\n', s->to);
 	if (s->no_call)
-		fprintf(s->to, "         and %s by no call: programs that began, stacks, the kernel\n",
+		fprintf(s->to,
+			INDENTED "and %s by no call: programs that began, stacks, the kernel\n",
 			signed_bytes(s->no_call).text);
 }
 

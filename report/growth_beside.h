@@ -2,8 +2,8 @@
  * Growth beside another analysis: a second reading of the same files, for the calls that change
  * what is mapped. What the summary has to say of memory, whatever else it shows.
  */
-#ifndef MT_REPORT_GROWTH_H
-#define MT_REPORT_GROWTH_H
+#ifndef MT_REPORT_GROWTH_BESIDE_H
+#define MT_REPORT_GROWTH_BESIDE_H
 
 struct mt_error;
 struct mt_facts;

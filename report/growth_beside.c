@@ -1,7 +1,7 @@
 /*
  * Growth beside another analysis.
  */
-#include "report/growth.h"
+#include "report/growth_beside.h"
 
 #include <sys/stat.h>
 
