@@ -3,8 +3,12 @@
 
     tests/bench/bench_record.py [--runs N] [--only NAME] [--build DIR] [--shared DIR]
 
-Each workload runs alone, under perf and under mtrec, in turns; figures are medians. Ratios are the result: the machine is as
-noisy as it is. Needs root, perf, and ../shared/targets (built into a temporary folder).
+Each workload runs alone, under perf and under mtrec, in turns; figures are medians of --runs, 5 unless told. Ratios are the
+result: the machine is as noisy as it is. Needs root, perf, and ../shared/targets (built into a temporary folder).
+
+mtrec runs twice: with --embed none, for what a sample costs, and as it comes, with images in the recording, a one-off cost that
+is printed apart. perf runs as it comes too: its build-id cache is on, which copies images to ~/.debug in the first run and finds
+them there in later ones; its file never holds them. "nothing" is what starting and ending cost.
 """
 import argparse
 import json
@@ -29,9 +33,15 @@ WORKLOADS = [
     ("two storms", "page-faults", ["two-storms"], 160000),
     ("cc1plus", "page-faults", ["cc1plus"], 0),
     ("node", "page-faults", ["node"], 0),
+    ("nothing", "page-faults", ["sleep"], 0),
 ]
 NODE = "const a = []; for (let i = 0; i < 300000; i++) a.push({n: i, s: 'x'.repeat(i % 100)}); a.map(JSON.stringify).length"
 PERF_EVENT = {"page-faults": "page-faults", "brk": "syscalls:sys_exit_brk"}
+
+
+def mtrec(build, *words):
+    return lambda event, dump, out: [
+        os.path.join(build, "mtrec"), "-a", "-e", event, "--call-graph", "dwarf,%d" % dump, *words, "-o", out, "--"]
 
 
 def recorders(build):
@@ -44,9 +54,8 @@ def recorders(build):
         "perf -m 64M -z1": lambda event, dump, out: [
             "perf", "record", "-q", "-a", "-m", "64M", "-z1", "-e", PERF_EVENT[event], "-c", "1",
             "--call-graph", "dwarf,%d" % dump, "-o", out, "--"],
-        "mtrec": lambda event, dump, out: [
-            os.path.join(build, "mtrec"), "-a", "-e", event, "--call-graph", "dwarf,%d" % dump,
-            "-o", out, "--"],
+        "mtrec": mtrec(build, "--embed", "none"),
+        "mtrec, images": mtrec(build),
     }
 
 
@@ -76,7 +85,7 @@ def count_samples(recorder, event, comm, out, build):
     """Samples of the target in the file, its own losses, and its size."""
     if not os.path.exists(out):
         return 0, 0
-    if recorder == "mtrec":
+    if recorder.startswith("mtrec"):
         folded = subprocess.run([os.path.join(build, "mtreport"), "-q", "--folded", "-e", event, "--comm", comm, out],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
         samples = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
@@ -103,6 +112,8 @@ def run_once(name, event, argv, recorder, prefix, folder, build, dump, count):
         command = told(env["TGT_OUT"]) + ["g++", "-O1", "-std=c++17", "-S", "-o", "/dev/null", os.path.join(TOP, "tests/workloads/grower.cpp")]
     if argv[0] == "node":
         command = told(env["TGT_OUT"]) + ["node", "-e", NODE]
+    if argv[0] == "sleep":
+        command = told(env["TGT_OUT"]) + ["sleep", "0.1"]
     if argv[0] == "two-storms":
         faulter = os.path.join(folder, "faulter")
         command = ["sh", "-c", "TGT_OUT=%s %s 80000 0 1 & TGT_OUT=%s %s 80000 0 1; wait" % (
@@ -133,9 +144,12 @@ def report(name, expected, results):
         samples = max(median(runs, "samples"), 1)
         if recorder == "alone":
             continue
-        print("  %-18s %9.1f%% %9.2f %9.2f %14.1f %12.0f" % (
+        print("  %-18s %9.1f%% %9.2f %9.3f %14.1f %12.0f" % (
             recorder, 100.0 * min(r["samples"] for r in runs) / expected, median(runs, "wall") / alone,
             median(runs, "cpu"), 1e6 * median(runs, "cpu") / samples, median(runs, "size") / samples))
+    images, plain = results["mtrec, images"], results["mtrec"]
+    print("  images, once: %+.3f s of CPU, %+.0f bytes" % (
+        median(images, "cpu") - median(plain, "cpu"), median(images, "size") - median(plain, "size")))
     sys.stdout.flush()
 
 
