@@ -81,6 +81,22 @@ static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledge
 	return *out != MT_STRING_NONE;
 }
 
+/* Most calls are about the same kind of memory as the one before. */
+static bool find_words(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+		       const struct mt_nature *nature, struct mt_row_facts *out)
+{
+	if (rows->last != nature) {
+		rows->last = NULL;
+		if (!find_kind(rows, nature, &rows->last_kind) ||
+		    !find_file(rows, ledger, nature, &rows->last_file))
+			return false;
+		rows->last = nature;
+	}
+	out->kind = rows->last_kind;
+	out->file = rows->last_file;
+	return true;
+}
+
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
 			 const struct mt_origin *origin, const struct mt_nature *nature,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
@@ -98,6 +114,5 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};
-	return find_stack(rows, origin, &out->stack) && find_kind(rows, nature, &out->kind) &&
-	       find_file(rows, ledger, nature, &out->file);
+	return find_stack(rows, origin, &out->stack) && find_words(rows, ledger, nature, out);
 }

@@ -25,6 +25,8 @@ struct mt_ledger_rows {
 	bool stacks;			 /* rows have them */
 	uint32_t kinds[MT_REGION_KINDS]; /* string id + 1 */
 	uint32_t words[MT_ORIGIN_KINDS]; /* stack id + 1 */
+	const struct mt_nature *last;	 /* what was asked for last, and its words: string ids */
+	uint32_t last_kind, last_file;
 };
 
 /* Bytes that came or, below 0, went; of what may or may not have changed only the bounds move. */

@@ -73,7 +73,19 @@ struct mt_ledger_space *mt_ledger_space_of(struct mt_ledger *ledger, const struc
 
 uint32_t mt_ledger_intern_origin(struct mt_ledger *ledger, const struct mt_origin *origin)
 {
-	return mt_sequences_intern(ledger->origins, origin, sizeof(*origin));
+	struct mt_origin *last = &ledger->last_origins[origin->kind];
+	uint32_t *id = &ledger->last_ids[origin->kind];
+
+	/* Most calls are by the same thread and stack as the one before. */
+	if (!*id || memcmp(last, origin, sizeof(*origin))) {
+		uint32_t found = mt_sequences_intern(ledger->origins, origin, sizeof(*origin));
+
+		if (found == UINT32_MAX)
+			return found;
+		*last = *origin;
+		*id = found + 1;
+	}
+	return *id - 1;
 }
 
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id)

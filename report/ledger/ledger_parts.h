@@ -82,6 +82,8 @@ struct mt_ledger {
 	const struct mt_ledger_options *options;
 	struct mt_natures *natures;
 	struct mt_sequences *origins;
+	struct mt_origin last_origins[MT_ORIGIN_KINDS];
+	uint32_t last_ids[MT_ORIGIN_KINDS]; /* of those, + 1 */
 	struct mt_account_sink sink;
 	MT_ARRAY(struct mt_ledger_space *) spaces; /* all */
 	struct mt_error *err;
