@@ -16,4 +16,6 @@ for path in '15, 0 27308032' '22, 1 27308032' '28, 2 27303936'; do
 done
 "$MT_BUILD/mtreport" --outstanding --by kind --csv >kinds
 is 'what is outstanding of the heap is that and what stdio took' "$(sed -n 's/^heap,\([0-9]*\),.*/\1/p' kinds)" 82055168
+"$MT_BUILD/mtreport" --outstanding --by process --csv >processes
+is '... and that the process has exited' "$(sed -n '2s/.*,\(brker[^,]*\).*/\1/p' processes)" 'brker [exited]'
 finish
