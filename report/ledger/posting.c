@@ -229,7 +229,7 @@ static bool tell_advised(struct mt_ledger *ledger, const struct mt_effect *effec
 	const struct mt_vm_call *call = &effect->call;
 	bool maps = call->kind == MT_VM_MMAP && !mt_vm_call_failed(call->result);
 	bool advises = call->kind == MT_VM_MADVISE && !call->result;
-	struct mt_range ranges[MT_VM_RANGES];
+	struct mt_range range;
 	bool touched, given_back;
 
 	if (!options->advised || (!maps && !advises))
@@ -240,9 +240,11 @@ static bool tell_advised(struct mt_ledger *ledger, const struct mt_effect *effec
 	given_back =
 		advises && (call->args[2] == MADV_DONTNEED || call->args[2] == MADV_FREE ||
 			    call->args[2] == MADV_REMOVE || call->args[2] == MADV_DONTNEED_LOCKED);
-	if (!(touched || given_back) || !mt_vm_call_ranges(call, ranges))
+	range.start = maps ? (uint64_t)call->result : mt_page_down(call->args[0]);
+	if (!(touched || given_back) ||
+	    __builtin_add_overflow(range.start, mt_page_up(call->args[1]), &range.end))
 		return true;
-	return options->advised(options->context, effect->space, &ranges[0], touched);
+	return options->advised(options->context, effect->space, &range, touched);
 }
 
 static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
