@@ -34,6 +34,7 @@ struct part {
 
 struct content {
 	struct mt_file_record fields;
+	uint64_t time;
 	uint8_t *front;	    /* where the fields' strings are */
 	struct part *parts; /* fields.parts of them */
 	uint64_t stored;
@@ -140,6 +141,12 @@ static bool same_content(const struct mt_file_record *a, const struct mt_file_re
 	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
+/* Perf maps and jitdumps of one process are told apart by their times. */
+static bool has_time(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP;
+}
+
 static uint64_t content_hash(const struct mt_file_record *fields)
 {
 	const struct mt_text *text = fields->build_id.size ? &fields->build_id : &fields->path;
@@ -152,20 +159,24 @@ static uint64_t content_hash(const struct mt_file_record *fields)
 
 /* The first content of that identity, or NULL and the free key. */
 static struct content *find_content(const struct mt_carried *carried,
-				    const struct mt_file_record *fields, uint64_t *key)
+				    const struct mt_file_record *fields, uint64_t time,
+				    uint64_t *key)
 {
 	uint64_t i;
 
 	for (*key = content_hash(fields); mt_map64_get(&carried->index, *key, &i); ++*key) {
-		if (same_content(&carried->contents.items[i]->fields, fields))
-			return carried->contents.items[i];
+		struct content *content = carried->contents.items[i];
+
+		if (same_content(&content->fields, fields) &&
+		    (content->time == time || !has_time(fields)))
+			return content;
 	}
 	return NULL;
 }
 
 /* Takes front. False out of memory. */
 static bool add_content(struct mt_carried *carried, const struct mt_file_record *fields,
-			uint64_t key, uint8_t **front)
+			uint64_t time, uint64_t key, uint8_t **front)
 {
 	MT_CLEANUP(content_destroy_p) struct content *content = calloc(1, sizeof(*content));
 	struct content **slot;
@@ -177,6 +188,7 @@ static bool add_content(struct mt_carried *carried, const struct mt_file_record 
 	    !mt_map64_put(&carried->index, key, carried->contents.count))
 		return false;
 	content->fields = *fields;
+	content->time = time;
 	content->fields.part = 0;
 	content->fields.bytes = (struct mt_text){0};
 	content->front = MT_TAKE(*front);
@@ -199,7 +211,7 @@ static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_c
 	struct mt_file_record fields;
 	struct content *content;
 	struct mt_error *err;
-	uint64_t key;
+	uint64_t key, time;
 
 	if (!front)
 		return mt_error_nomem();
@@ -210,9 +222,11 @@ static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_c
 	size = unpack_front(ref, stored, size, front);
 	if (!read_fields(ref, front, size, &fields) || !known(&fields))
 		return NULL;
-	if (!find_content(carried, &fields, &key) && !add_content(carried, &fields, key, &front))
+	time = mt_get_le64(front + 8); /* of the record header */
+	if (!find_content(carried, &fields, time, &key) &&
+	    !add_content(carried, &fields, time, key, &front))
 		return mt_error_nomem();
-	content = find_content(carried, &fields, &key);
+	content = find_content(carried, &fields, time, &key);
 	if (content->fields.parts != fields.parts || content->fields.size != fields.size ||
 	    content->parts[fields.part].ref)
 		return NULL;
@@ -249,6 +263,11 @@ size_t mt_carried_count(const struct mt_carried *carried)
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i)
 {
 	return &carried->contents.items[i]->fields;
+}
+
+uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
+{
+	return carried->contents.items[i]->time;
 }
 
 uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i)

@@ -32,6 +32,9 @@ size_t mt_carried_count(const struct mt_carried *carried);
 /* The fields of content i: part is 0, bytes empty. Borrowed, as its strings, until destroyed. */
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i);
 
+/* The time of its record: of kinds 4 and 5, when it was read. */
+uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
+
 /* Bytes of file that content i takes. */
 uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i);
 

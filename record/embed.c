@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -21,7 +22,10 @@
 #include "formats/base/map64.h"
 #include "formats/record.h"
 #include "record/embed_image.h"
+#include "record/kernel_seen.h"
 #include "record/mapped_file.h"
+#include "record/perf_maps.h"
+#include "record/procfs.h"
 
 #define NICENESS 10
 #define LEVEL 12
@@ -30,9 +34,14 @@
 #define READY_MAX 8		     /* chunks that wait to be written */
 #define READ_MAX ((size_t)512 << 20) /* bytes of one file that are looked at */
 #define REST_MAX_NS 2000000000ull
+#define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
+#define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map */
+#define KALLSYMS "/proc/kallsyms"
 
 struct job {
-	int fd; /* -1: file says where to look */
+	int32_t process;    /* not 0: no image, but a process that has a sample */
+	uint64_t exec_time; /* not 0: that now is another program */
+	int fd;		    /* -1: file says where to look */
 	struct mt_mapped_file file;
 	struct mt_image_record image; /* their strings are in text */
 	char *text;
@@ -43,9 +52,10 @@ struct mt_embed {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
-	struct mt_map64 seen; /* the offering thread's alone */
-	uint64_t made;	      /* bytes of chunks; this thread's alone, as zstd */
-	bool full;	      /* the limit was met, and said */
+	struct mt_map64 seen;	   /* the offering thread's alone */
+	struct mt_perf_maps *maps; /* the carrying thread's alone */
+	uint64_t made;		   /* bytes of chunks; this thread's alone, as zstd */
+	bool full;		   /* the limit was met, and said */
 	ZSTD_CCtx *zstd;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
@@ -54,6 +64,8 @@ struct mt_embed {
 	struct mt_embed_chunk *ready, **ready_end;
 	size_t ready_count;
 	bool closed, ended;
+	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
+	uint64_t now;
 	uint64_t cpu_ns;
 };
 
@@ -114,7 +126,8 @@ static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, 
 }
 
 /* One FILE chunk, compressed; NULL out of memory. */
-static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, const struct mt_file_record *file)
+static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, uint64_t time,
+					 const struct mt_file_record *file)
 {
 	size_t capacity = file->bytes.size + MT_FILE_FIELDS_MAX + 64, size;
 	MT_CLEANUP_FREE uint8_t *raw = malloc(capacity);
@@ -123,7 +136,7 @@ static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, const struct mt
 	struct mt_block block = {.bytes = raw, .capacity = capacity};
 
 	mt_block_reset(&block, MT_CHUNK_FILE, 0);
-	if (!raw || !packed || !chunk || !mt_file_put(&block, 0, file)) {
+	if (!raw || !packed || !chunk || !mt_file_put(&block, time, file)) {
 		free(chunk);
 		return NULL;
 	}
@@ -148,9 +161,9 @@ static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, const struct mt
 }
 
 /* False where the limit, or memory, leaves no room. */
-static bool put_part(struct mt_embed *embed, const struct mt_file_record *file)
+static bool put_part(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file)
 {
-	struct mt_embed_chunk *chunk = make_chunk(embed, file);
+	struct mt_embed_chunk *chunk = make_chunk(embed, time, file);
 	uint64_t size = chunk ? MT_CHUNK_HEADER_SIZE + (uint64_t)chunk->header.stored_size : 0;
 
 	if (!chunk)
@@ -164,7 +177,8 @@ static bool put_part(struct mt_embed *embed, const struct mt_file_record *file)
 	return true;
 }
 
-static bool put_content(struct mt_embed *embed, struct mt_file_record *file, const uint8_t *bytes)
+static bool put_content(struct mt_embed *embed, uint64_t time, struct mt_file_record *file,
+			const uint8_t *bytes)
 {
 	file->parts = (uint32_t)((file->size + PART_SIZE - 1) / PART_SIZE);
 	for (file->part = 0; file->part < file->parts; file->part++) {
@@ -172,7 +186,7 @@ static bool put_content(struct mt_embed *embed, struct mt_file_record *file, con
 		size_t size = file->size - at < PART_SIZE ? file->size - at : PART_SIZE;
 
 		file->bytes = (struct mt_text){.bytes = (const char *)bytes + at, .size = size};
-		if (!put_part(embed, file))
+		if (!put_part(embed, time, file))
 			return false;
 	}
 	return true;
@@ -189,7 +203,7 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 	file->kind = MT_FILE_VDSO;
 	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
 	file->size = size;
-	if (!put_content(embed, file, bytes))
+	if (!put_content(embed, 0, file, bytes))
 		hand_on_problem(embed, &file->path, "no room within --embed-limit");
 }
 
@@ -206,9 +220,97 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 	file->kept = made.kept;
 	file->original_size = made.original_size;
 	file->size = made.size;
-	if (!put_content(embed, file, made.bytes))
+	if (!put_content(embed, 0, file, made.bytes))
 		hand_on_problem(embed, &file->path, "no room within --embed-limit");
 	free(made.bytes);
+}
+
+/* Its first bytes; NULL with errno. What grows meanwhile has lines of no interest yet. */
+static uint8_t *read_front(int fd, size_t size, size_t *read)
+{
+	uint8_t *bytes = malloc(size + 1);
+
+	*read = 0;
+	while (bytes && *read < size) {
+		ssize_t n = pread(fd, bytes + *read, size - *read, (off_t)*read);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		*read += (size_t)n;
+	}
+	return bytes;
+}
+
+/* Takes map->fd. */
+static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
+{
+	struct mt_file_record file = {
+		.kind = MT_FILE_PERF_MAP,
+		.pid = map->pid,
+		.major = major(map->status.st_dev),
+		.minor = minor(map->status.st_dev),
+		.inode = map->status.st_ino,
+		.original_size = (uint64_t)map->status.st_size,
+		.path = {.bytes = map->path, .size = strlen(map->path)},
+	};
+	uint64_t wanted = file.original_size < MAP_MAX ? file.original_size : MAP_MAX;
+	size_t size = 0;
+	MT_CLEANUP_FREE uint8_t *bytes = read_front(map->fd, wanted, &size);
+
+	close(map->fd);
+	file.size = size;
+	if (size && !put_content(embed, time, &file, bytes))
+		hand_on_problem(embed, &file.path, "no room within --embed-limit");
+	else if (size && wanted < file.original_size)
+		hand_on_problem(embed, &file.path, "too large: its end is left out");
+}
+
+static void carry_kernel(struct mt_embed *embed)
+{
+	struct mt_file_record file = {.kind = MT_FILE_KERNEL_SYMBOLS,
+				      .path = {.bytes = KALLSYMS, .size = strlen(KALLSYMS)}};
+	size_t count = 0, size;
+	bool all = false;
+	const uint64_t *addresses =
+		embed->kernel ? mt_kernel_seen_sorted(embed->kernel, &count, &all) : NULL;
+	MT_CLEANUP_FREE char *text = count ? mt_read_text(KALLSYMS, &size) : NULL;
+
+	if (!count)
+		return;
+	if (!text) {
+		hand_on_problem(embed, &file.path, strerror(errno));
+		return;
+	}
+	file.original_size = size;
+	file.size = all ? size : mt_kernel_lines_choose(text, size, addresses, count);
+	if (!file.size)
+		hand_on_problem(embed, &file.path, "it tells no addresses (kptr_restrict)");
+	else if (!put_content(embed, 0, &file, (const uint8_t *)text))
+		hand_on_problem(embed, &file.path, "no room within --embed-limit");
+}
+
+/* What holds of the end alone. */
+static void carry_rest(struct mt_embed *embed)
+{
+	struct mt_perf_map_file map;
+
+	if (!embed->options.wish.names)
+		return;
+	while (mt_perf_maps_take_last(embed->maps, &map))
+		carry_perf_map(embed, embed->now, &map);
+	carry_kernel(embed);
+}
+
+/* A process has a sample, or becomes another program. */
+static void see_process(struct mt_embed *embed, const struct job *job)
+{
+	struct mt_perf_map_file map;
+
+	if (job->exec_time && mt_perf_maps_take(embed->maps, job->process, &map))
+		carry_perf_map(embed, job->exec_time, &map);
+	mt_perf_maps_add(embed->maps, job->process);
 }
 
 static void carry(struct mt_embed *embed, struct job *job)
@@ -224,6 +326,10 @@ static void carry(struct mt_embed *embed, struct job *job)
 	};
 	struct stat status;
 
+	if (job->process) {
+		see_process(embed, job);
+		return;
+	}
 	if (file.path.bytes[0] == '[') {
 		carry_vdso(embed, &file);
 		return;
@@ -236,14 +342,31 @@ static void carry(struct mt_embed *embed, struct job *job)
 		carry_file(embed, job->fd, &file);
 }
 
+/* Waits, with the lock, for what is offered; true where nothing was for so long. */
+static bool wait_offered(struct mt_embed *embed, uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000u);
+	until.tv_nsec = (long)(ns % 1000000000u);
+	return pthread_cond_timedwait(&embed->offered, &embed->lock, &until) == ETIMEDOUT;
+}
+
 /* The next image, the caller's; NULL once there will be none. */
 static struct job *next_job(struct mt_embed *embed)
 {
 	struct job *job = NULL;
 
 	pthread_mutex_lock(&embed->lock);
-	while (!embed->queue && !embed->closed)
-		pthread_cond_wait(&embed->offered, &embed->lock);
+	while (!embed->queue && !embed->closed) {
+		if (!wait_offered(embed, LOOK_NS))
+			continue;
+		pthread_mutex_unlock(&embed->lock);
+		mt_perf_maps_look(embed->maps, clock_ns(CLOCK_MONOTONIC));
+		pthread_mutex_lock(&embed->lock);
+	}
 	if (embed->queue && !embed->ended) {
 		job = embed->queue;
 		embed->queue = job->next;
@@ -258,17 +381,12 @@ static struct job *next_job(struct mt_embed *embed)
 /* Half of one CPU at most while the recording goes on. */
 static void rest(struct mt_embed *embed, uint64_t worked_ns)
 {
-	struct timespec until;
-	int waited = 0;
+	uint64_t until = clock_ns(CLOCK_MONOTONIC), now = until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	worked_ns = worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
-	worked_ns += (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(worked_ns / 1000000000u);
-	until.tv_nsec = (long)(worked_ns % 1000000000u);
+	until += worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
 	pthread_mutex_lock(&embed->lock);
-	while (!embed->closed && !waited)
-		waited = pthread_cond_timedwait(&embed->offered, &embed->lock, &until);
+	for (; !embed->closed && now < until; now = clock_ns(CLOCK_MONOTONIC))
+		(void)wait_offered(embed, until - now);
 	embed->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_unlock(&embed->lock);
 }
@@ -277,6 +395,7 @@ static void *embed_main(void *argument)
 {
 	struct mt_embed *embed = argument;
 	struct job *job;
+	bool given_up;
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
 	while ((job = next_job(embed))) {
@@ -286,6 +405,11 @@ static void *embed_main(void *argument)
 		job_destroy(job);
 		rest(embed, clock_ns(CLOCK_MONOTONIC) - began);
 	}
+	pthread_mutex_lock(&embed->lock);
+	given_up = embed->ended;
+	pthread_mutex_unlock(&embed->lock);
+	if (!given_up)
+		carry_rest(embed);
 	pthread_mutex_lock(&embed->lock);
 	embed->ended = true;
 	pthread_cond_broadcast(&embed->finished);
@@ -310,7 +434,8 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	pthread_cond_init(&embed->taken, NULL);
 	pthread_cond_init(&embed->finished, NULL);
 	embed->zstd = ZSTD_createCCtx();
-	if (!embed->zstd)
+	embed->maps = mt_perf_maps_create();
+	if (!embed->zstd || !embed->maps)
 		return mt_error_nomem();
 	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
 	if (failed)
@@ -350,6 +475,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 		embed->ready = chunk->next;
 		mt_embed_chunk_destroy(chunk);
 	}
+	mt_perf_maps_destroy(embed->maps);
 	ZSTD_freeCCtx(embed->zstd);
 	mt_map64_deinit(&embed->seen);
 	pthread_cond_destroy(&embed->offered);
@@ -406,6 +532,28 @@ void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file 
 	*embed->queue_end = job;
 	embed->queue_end = &job->next;
 	pthread_cond_broadcast(&embed->offered);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return;
+	*job = (struct job){.fd = -1, .process = pid, .exec_time = exec_time};
+	pthread_mutex_lock(&embed->lock);
+	*embed->queue_end = job;
+	embed->queue_end = &job->next;
+	pthread_cond_broadcast(&embed->offered);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+{
+	pthread_mutex_lock(&embed->lock);
+	embed->kernel = kernel;
+	embed->now = now;
 	pthread_mutex_unlock(&embed->lock);
 }
 

@@ -19,6 +19,7 @@
 struct mt_embed;
 struct mt_error;
 struct mt_image_record;
+struct mt_kernel_seen;
 struct mt_mapped_file;
 
 struct mt_embed_options {
@@ -47,6 +48,15 @@ void mt_embed_destroy(struct mt_embed *embed);
  */
 void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
 		    const struct mt_image_record *image);
+
+/* A process has a sample: it may name code of its own. exec_time: it was another program before. */
+void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);
+
+/*
+ * The last to be offered: the kernel's names at these addresses, borrowed until the last chunk is
+ * taken, and what processes have named by now, which is later than any record.
+ */
+void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
 
 /* The next chunk that is ready, the caller's; NULL: none now. */
 struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);

@@ -253,6 +253,14 @@ void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t p
 		mt_embed_choice_map(choice, pid, from->images.items[i]);
 }
 
+void mt_embed_choice_exec(struct mt_embed_choice *choice, int32_t pid, uint64_t time)
+{
+	const struct process *process = find_process(choice, pid);
+
+	if (process && process->sampled)
+		choice->offer.process(choice->offer.context, pid, time);
+}
+
 void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid)
 {
 	remove_process(choice, choice->ended[choice->ended_at]);
@@ -273,6 +281,7 @@ void mt_embed_choice_sample(struct mt_embed_choice *choice, int32_t pid)
 	if (!process || process->sampled)
 		return;
 	process->sampled = true;
+	choice->offer.process(choice->offer.context, pid, 0);
 	for (size_t i = 0; i < process->images.count; i++)
 		choose(choice, process->images.items[i]);
 	choice->mapped -= process->images.count;

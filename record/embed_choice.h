@@ -17,6 +17,8 @@ struct mt_embed_offer {
 	void *context;
 	void (*offer)(void *context, int fd, const struct mt_mapped_file *file,
 		      const struct mt_image_record *image);
+	/* Of a process with its first sample, and when one with a sample execs; else exec_time 0 */
+	void (*process)(void *context, int32_t pid, uint64_t exec_time);
 };
 
 /* unsampled: every image is chosen at once. NULL out of memory. */
@@ -34,6 +36,7 @@ uint32_t mt_embed_choice_add(struct mt_embed_choice *choice, int fd,
 /* What processes did, in whatever order the records come. */
 void mt_embed_choice_map(struct mt_embed_choice *choice, int32_t pid, uint32_t image);
 void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent);
+void mt_embed_choice_exec(struct mt_embed_choice *choice, int32_t pid, uint64_t time);
 void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid);
 void mt_embed_choice_sample(struct mt_embed_choice *choice, int32_t pid);
 

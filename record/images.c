@@ -21,6 +21,7 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "record/embed_choice.h"
+#include "record/kernel_seen.h"
 #include "record/mapped_file.h"
 #include "record/plan.h"
 #include "symbols/elf.h"
@@ -35,9 +36,10 @@
 struct mt_images {
 	struct mt_image_sink sink;
 	const struct mt_plan *plan;
-	struct mt_map64 seen;		/* to the image's number in choice, or 0 */
-	struct mt_embed_choice *choice; /* NULL: nothing is carried */
-	uint8_t front[FRONT_SIZE];	/* of the file being looked at */
+	struct mt_map64 seen;		    /* to the image's number in choice, or 0 */
+	struct mt_embed_choice *choice;	    /* NULL: nothing is carried */
+	struct mt_kernel_seen *seen_kernel; /* NULL likewise */
+	uint8_t front[FRONT_SIZE];	    /* of the file being looked at */
 };
 
 struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
@@ -45,6 +47,13 @@ struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struc
 {
 	struct mt_images *images = calloc(1, sizeof(*images));
 
+	if (images && choice) {
+		images->seen_kernel = mt_kernel_seen_create();
+		if (!images->seen_kernel) {
+			free(images);
+			return NULL;
+		}
+	}
 	if (images) {
 		images->sink = *sink;
 		images->plan = plan;
@@ -58,6 +67,7 @@ void mt_images_destroy(struct mt_images *images)
 	if (!images)
 		return;
 	mt_map64_deinit(&images->seen);
+	mt_kernel_seen_destroy(images->seen_kernel);
 	free(images);
 }
 
@@ -201,7 +211,8 @@ static bool is_watched(const struct mt_images *images, uint32_t type)
 {
 	if (type == MT_KERNEL_MMAP2 || type == MT_KERNEL_MMAP)
 		return true;
-	return images->choice && (type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT);
+	return images->choice &&
+	       (type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT || type == MT_KERNEL_COMM);
 }
 
 static void see_kernel(struct mt_images *images, const uint8_t *body, size_t size)
@@ -216,7 +227,10 @@ static void see_kernel(struct mt_images *images, const uint8_t *body, size_t siz
 		return;
 	if (record.type == MT_KERNEL_FORK)
 		mt_embed_choice_fork(images->choice, record.pid, record.ppid);
-	else if (record.type != MT_KERNEL_EXIT)
+	else if (record.type == MT_KERNEL_COMM) {
+		if (record.exec)
+			mt_embed_choice_exec(images->choice, record.pid, record.time);
+	} else if (record.type != MT_KERNEL_EXIT)
 		see_mmap(images, &record);
 	else if (record.pid == record.tid)
 		mt_embed_choice_exit(images->choice, record.pid);
@@ -275,5 +289,12 @@ void mt_images_see_samples(struct mt_images *images, const struct mt_block *bloc
 		pid = sampled_pid(images, block->bytes + at, size);
 		if (pid > 0)
 			mt_embed_choice_sample(images->choice, pid);
+		if (pid >= 0)
+			mt_kernel_seen_add(images->seen_kernel, block->bytes + at, size);
 	}
+}
+
+struct mt_kernel_seen *mt_images_kernel_seen(struct mt_images *images)
+{
+	return images->seen_kernel;
 }

@@ -9,6 +9,7 @@ struct mt_block;
 struct mt_embed_choice;
 struct mt_image_record;
 struct mt_images;
+struct mt_kernel_seen;
 struct mt_plan;
 
 /* Where IMAGE records go. The record is borrowed during the call. */
@@ -30,5 +31,8 @@ void mt_images_see(struct mt_images *images, const struct mt_block *block);
 
 /* Tells the choice whose samples are in a DATA block. */
 void mt_images_see_samples(struct mt_images *images, const struct mt_block *block);
+
+/* The kernel addresses in the samples seen; NULL where nothing is carried. Borrowed. */
+struct mt_kernel_seen *mt_images_kernel_seen(struct mt_images *images);
 
 #endif

@@ -61,6 +61,7 @@ struct mt_pack {
 	int full_fd;
 	bool told_full;
 	uint64_t data_raw, data_written; /* of DATA chunks */
+	uint64_t last_time;		 /* of all records so far */
 	struct mt_pack_left_out left_out;
 	pthread_t thread;
 	bool running;
@@ -245,10 +246,17 @@ static void offer_image(void *context, int fd, const struct mt_mapped_file *file
 	mt_embed_offer(pack->embed, fd, file, record);
 }
 
+static void offer_process(void *context, int32_t pid, uint64_t exec_time)
+{
+	struct mt_pack *pack = context;
+
+	mt_embed_offer_process(pack->embed, pid, exec_time);
+}
+
 /* Makes what carries images; none of it where nothing is to be carried. */
 static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
 {
-	const struct mt_embed_offer offer = {pack, offer_image};
+	const struct mt_embed_offer offer = {pack, offer_image, offer_process};
 
 	if (!options->wish.names && !options->wish.unwind)
 		return NULL;
@@ -311,9 +319,14 @@ static void *pack_main(void *argument)
 			write_all_carried(pack, mt_embed_take);
 			write_images(pack);
 		}
+		if (block->last_time > pack->last_time)
+			pack->last_time = block->last_time;
 		write_block(pack, block);
 		mt_spool_release(pack->spool, block);
 	}
+	if (pack->embed)
+		mt_embed_offer_rest(pack->embed, mt_images_kernel_seen(pack->images),
+				    pack->last_time);
 	write_all_carried(pack, mt_embed_take_last);
 	write_images(pack);
 	return NULL;

@@ -11,10 +11,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/carried.h"
 #include "formats/record.h"
 #include "report/carried_images.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/jit_names.h"
 #include "report/missing_names.h"
 #include "symbols/debuginfod.h"
 #include "symbols/elf.h"
@@ -25,7 +27,23 @@
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define KALLSYMS "/proc/kallsyms"
 
+/* The kernel's names as a recording carries them. */
+struct carried_kernel {
+	size_t recording;
+	struct mt_carried *carried;
+	size_t content;
+	uint32_t image;
+	bool local; /* this machine's are preferred, and are of the same boot */
+	bool tried;
+	struct mt_kernel_symbols *symbols;
+	struct mt_symbolizer *symbolizer;
+};
+
 struct mt_naming {
+	struct mt_jit_names *jit;
+	MT_ARRAY(struct carried_kernel) kernels;
+	struct carried_kernel *present; /* of the recording that is read; NULL: it has none */
+	bool prefer_local;
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
@@ -118,6 +136,9 @@ static struct mt_error *open_images(struct mt_naming *naming,
 	    !add_sources(naming->images, options, naming->carried))
 		return mt_error_nomem();
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
+	naming->jit = mt_jit_names_create(naming->images, options->prefer_local);
+	if (!naming->jit)
+		return mt_error_nomem();
 	image = mt_image_set_intern(naming->images, &kernel);
 	if (!image)
 		return mt_error_nomem();
@@ -138,6 +159,7 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 	naming->demangle = options->demangle;
 	naming->debuginfod = options->debuginfod;
 	naming->any_boot = options->kallsyms;
+	naming->prefer_local = options->prefer_local;
 	read_boot_id(naming);
 	err = options->kallsyms ? read_kernel(naming, options->kallsyms) : NULL;
 	err = err ? err : open_images(naming, options);
@@ -157,6 +179,12 @@ void mt_naming_destroy(struct mt_naming *naming)
 	mt_symbolizer_destroy(naming->symbolizer);
 	mt_symbolizer_destroy(naming->kernel_symbolizer);
 	mt_kernel_symbols_destroy(naming->kernel);
+	for (size_t i = 0; i < naming->kernels.count; i++) {
+		mt_symbolizer_destroy(naming->kernels.items[i].symbolizer);
+		mt_kernel_symbols_destroy(naming->kernels.items[i].symbols);
+	}
+	mt_array_deinit(&naming->kernels);
+	mt_jit_names_destroy(naming->jit);
 	mt_image_set_destroy(naming->images);
 	mt_carried_images_destroy(naming->carried);
 	mt_map64_deinit(&naming->problems);
@@ -167,9 +195,80 @@ void mt_naming_destroy(struct mt_naming *naming)
 	free(naming);
 }
 
-bool mt_naming_add_carried(struct mt_naming *naming, struct mt_carried *carried)
+/* The first content of kernel symbols; their image is the recording's own. */
+static bool add_kernel(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
 {
-	return mt_carried_images_add(naming->carried, carried);
+	struct mt_image_identity identity = {.path = "[kernel.kallsyms]", .inode = recording + 1};
+	const struct mt_image *image;
+	struct carried_kernel *kernel;
+
+	for (size_t i = 0; i < mt_carried_count(carried); i++) {
+		if (mt_carried_get(carried, i)->kind != MT_FILE_KERNEL_SYMBOLS)
+			continue;
+		image = mt_image_set_intern(naming->images, &identity);
+		kernel = image ? mt_array_push(&naming->kernels) : NULL;
+		if (!kernel)
+			return false;
+		*kernel = (struct carried_kernel){.recording = recording,
+						  .carried = carried,
+						  .content = i,
+						  .image = image->id};
+		return true;
+	}
+	return true;
+}
+
+bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
+{
+	return mt_carried_images_add(naming->carried, carried) &&
+	       mt_jit_names_add(naming->jit, recording, carried) &&
+	       (naming->any_boot || add_kernel(naming, recording, carried));
+}
+
+void mt_naming_use_recording(struct mt_naming *naming, size_t recording)
+{
+	naming->present = NULL;
+	for (size_t i = 0; i < naming->kernels.count; i++) {
+		if (naming->kernels.items[i].recording == recording)
+			naming->present = &naming->kernels.items[i];
+	}
+}
+
+struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
+				     int32_t pid, uint64_t time)
+{
+	return mt_jit_names_image(naming->jit, recording, this_boot, pid, time);
+}
+
+/* Reads carried kernel symbols, once; what is damaged leaves no symbolizer. */
+static void load_kernel(const struct mt_naming *naming, struct carried_kernel *kernel)
+{
+	struct mt_symbolizer_options options = {.demangle = naming->demangle};
+	const uint8_t *bytes = mt_carried_bytes(kernel->carried, kernel->content);
+	size_t size = mt_carried_get(kernel->carried, kernel->content)->size;
+
+	kernel->tried = true;
+	if (!bytes)
+		return;
+	mt_error_destroy(mt_kernel_symbols_parse((const char *)bytes, size, &kernel->symbols));
+	options.kernel = kernel->symbols;
+	if (kernel->symbols)
+		kernel->symbolizer = mt_symbolizer_create(&options);
+}
+
+/* The carried names of the image, or NULL. */
+static struct mt_symbolizer *carried_symbolizer(struct mt_naming *naming, uint32_t image)
+{
+	for (size_t i = 0; i < naming->kernels.count; i++) {
+		struct carried_kernel *kernel = &naming->kernels.items[i];
+
+		if (kernel->image != image || kernel->local)
+			continue;
+		if (!kernel->tried)
+			load_kernel(naming, kernel);
+		return kernel->symbolizer;
+	}
+	return NULL;
 }
 
 struct mt_image_set *mt_naming_images(struct mt_naming *naming)
@@ -179,7 +278,7 @@ struct mt_image_set *mt_naming_images(struct mt_naming *naming)
 
 uint32_t mt_naming_kernel_image(const struct mt_naming *naming)
 {
-	return naming->kernel_image;
+	return naming->present ? naming->present->image : naming->kernel_image;
 }
 
 bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id)
@@ -187,15 +286,21 @@ bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id)
 	return *naming->boot_id && !strcmp(naming->boot_id, boot_id);
 }
 
-bool mt_naming_knows_kernel(const struct mt_naming *naming, bool this_boot)
+bool mt_naming_knows_kernel(struct mt_naming *naming, bool this_boot)
 {
-	return this_boot || naming->any_boot;
+	if (naming->present)
+		naming->present->local = this_boot && naming->prefer_local;
+	return this_boot || naming->any_boot || naming->present;
 }
 
 const char *mt_naming_kernel_problem(struct mt_naming *naming, bool this_boot)
 {
 	if (!mt_naming_knows_kernel(naming, this_boot))
 		return "recorded on another machine, or before this one last started";
+	if (naming->present && carried_symbolizer(naming, naming->present->image))
+		return NULL;
+	if (!this_boot && !naming->any_boot)
+		return "what the recording carries of them is damaged";
 	try_kernel(naming);
 	if (naming->kernel_symbolizer)
 		return NULL;
@@ -244,18 +349,44 @@ bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record 
 	return true;
 }
 
+/* Whether this machine's kernel names hold for the kernel of that recording, and are preferred. */
+static bool is_local(const struct mt_naming *naming, uint32_t image)
+{
+	for (size_t i = 0; i < naming->kernels.count; i++) {
+		if (naming->kernels.items[i].image == image)
+			return naming->kernels.items[i].local;
+	}
+	return false;
+}
+
+static struct mt_symbolizer *kernel_symbolizer(struct mt_naming *naming, uint32_t image)
+{
+	struct mt_symbolizer *symbolizer = carried_symbolizer(naming, image);
+
+	if (symbolizer)
+		return symbolizer;
+	if (image == naming->kernel_image || is_local(naming, image))
+		try_kernel(naming);
+	else
+		return naming->symbolizer;
+	return naming->kernel_symbolizer ? naming->kernel_symbolizer : naming->symbolizer;
+}
+
 const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key *key)
 {
 	struct mt_naming *naming = context;
 	struct mt_symbolizer *symbolizer = naming->symbolizer;
 	struct mt_image *image = NULL;
 
+	const struct mt_symbol *named;
+
 	if (key->image != MT_FRAME_NO_IMAGE)
 		image = mt_image_set_get(naming->images, key->image);
-	if ((key->flags & MT_FRAME_IN_KERNEL) && key->offset) {
-		try_kernel(naming);
-		symbolizer = naming->kernel_symbolizer ? naming->kernel_symbolizer : symbolizer;
-	}
+	named = mt_jit_names_name(naming->jit, key->image, key->offset);
+	if (named)
+		return named;
+	if ((key->flags & MT_FRAME_IN_KERNEL) && key->offset)
+		symbolizer = kernel_symbolizer(naming, key->image);
 	return mt_symbolize(symbolizer, image, key->offset);
 }
 

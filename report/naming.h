@@ -6,6 +6,7 @@
 #define MT_REPORT_NAMING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -15,6 +16,7 @@ struct mt_error;
 struct mt_facts;
 struct mt_frame_key;
 struct mt_frames;
+struct mt_image;
 struct mt_image_record;
 struct mt_image_set;
 struct mt_map64;
@@ -39,8 +41,15 @@ struct mt_naming_options {
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);
 
-/* What a recording carries; borrowed. False out of memory. */
-bool mt_naming_add_carried(struct mt_naming *naming, struct mt_carried *carried);
+/* What the recording of that number carries; borrowed. False out of memory. */
+bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
+
+/* The recording of that number is read from now on: its kernel is what follows tells of. */
+void mt_naming_use_recording(struct mt_naming *naming, size_t recording);
+
+/* What stands for a process' anonymous code, or NULL; mt_jit_names_image(). */
+struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
+				     int32_t pid, uint64_t time);
 
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);
@@ -52,7 +61,7 @@ uint32_t mt_naming_kernel_image(const struct mt_naming *naming);
 bool mt_naming_is_this_boot(const struct mt_naming *naming, const char *boot_id);
 
 /* Whether kernel addresses mean something, in a recording of this boot or of another. */
-bool mt_naming_knows_kernel(const struct mt_naming *naming, bool this_boot);
+bool mt_naming_knows_kernel(struct mt_naming *naming, bool this_boot);
 
 /* Why they cannot be named, or NULL. Reads the kernel's symbols where that was not done. */
 const char *mt_naming_kernel_problem(struct mt_naming *naming, bool this_boot);

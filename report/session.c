@@ -69,7 +69,9 @@ static struct mt_error *list_recordings(struct mt_session *session)
 			facts->file = session->options->files[i];
 			facts->reading = mt_reader_recording(session->readers.items[i], k);
 			carried = mt_reader_carried(session->readers.items[i], k);
-			if (carried && !mt_naming_add_carried(session->naming, carried))
+			if (carried &&
+			    !mt_naming_add_carried(session->naming,
+						   session->facts.recordings.count - 1, carried))
 				return mt_error_nomem();
 		}
 	}
@@ -194,6 +196,14 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 			  &session->from, &session->to);
 }
 
+static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
+{
+	struct mt_session *session = context;
+
+	return mt_naming_jit_image(session->naming, mt_session_recording_index(session),
+				   mt_session_present(session)->this_boot, pid, time);
+}
+
 static struct mt_error *begin_recording(struct mt_session *session)
 {
 	struct mt_error *err =
@@ -206,8 +216,13 @@ static struct mt_error *begin_recording(struct mt_session *session)
 					   &session->code);
 	if (!session->spaces)
 		return mt_error_nomem();
+	mt_spaces_set_jit(session->spaces, &(struct mt_spaces_jit){jit_image, session});
 	mt_map64_deinit(&session->by_index);
 	drop_local(session);
+	mt_naming_use_recording(session->naming, mt_session_recording_index(session));
+	if (session->unwinding)
+		mt_unwinding_set_kernel_image(session->unwinding,
+					      mt_naming_kernel_image(session->naming));
 	session->reading = true;
 	session->read_all = false;
 	mt_session_set_bounds(session, mt_session_present(session));

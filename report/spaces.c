@@ -36,6 +36,7 @@ struct mt_spaces {
 	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
 	size_t exited_count;
 	size_t processes;
+	struct mt_spaces_jit jit;
 };
 
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
@@ -235,7 +236,29 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 			record->comm.size);
 }
 
-static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space,
+void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit)
+{
+	spaces->jit = *jit;
+}
+
+/* Code that the process made itself belongs to what it named it in. */
+static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uint64_t time,
+		     struct mt_mapping *mapping)
+{
+	const char *path = mapping->image->identity.path;
+	struct mt_image *image;
+
+	if (!(mapping->prot & PROT_EXEC) || mapping->image->kind != MT_IMAGE_ANONYMOUS ||
+	    !spaces->jit.image || !strncmp(path, "[v", 2) || !strncmp(path, "[u", 2))
+		return;
+	image = spaces->jit.image(spaces->jit.context, space->pid, time);
+	if (!image)
+		return;
+	mapping->image = image;
+	mapping->offset = mapping->start; /* addresses are its offsets */
+}
+
+static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
 			const struct mt_image_identity *identity, struct mt_mapping *mapping)
 {
 	if (mapping->end <= mapping->start)
@@ -243,6 +266,7 @@ static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space,
 	mapping->image = mt_image_set_intern(spaces->images, identity);
 	if (!mapping->image)
 		return false;
+	find_jit(spaces, space, time, mapping);
 	if ((mapping->prot & PROT_EXEC) && !mt_map64_put(spaces->code, mapping->image->id, true))
 		return false;
 	return mt_image_map_insert(space->map, mapping);
@@ -269,7 +293,7 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
 	if (!space || path == MT_STRING_NONE)
 		return false;
 	identity.path = mt_strings_get(spaces->strings, path);
-	return put_mapping(spaces, space, &identity, &mapping);
+	return put_mapping(spaces, space, 0, &identity, &mapping);
 }
 
 /* What a thread's call made is told of within the call. */
@@ -307,7 +331,7 @@ static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *
 	}
 	space = space_of(spaces, record->pid);
 	return space && note_mapping(spaces, record) &&
-	       put_mapping(spaces, space, &identity, &mapping);
+	       put_mapping(spaces, space, record->time, &identity, &mapping);
 }
 
 static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)

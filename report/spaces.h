@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mt_image;
 struct mt_image_map;
 struct mt_image_set;
 struct mt_kernel_record;
@@ -56,6 +57,18 @@ struct mt_task {
 struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
 				   struct mt_map64 *code);
 void mt_spaces_destroy(struct mt_spaces *spaces);
+
+/*
+ * Who knows the image that stands for anonymous code of a process that is mapped at a time (0:
+ * before the recording); it gives NULL for none.
+ */
+struct mt_spaces_jit {
+	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);
+	void *context;
+};
+
+/* Asked for each executable mapping of no file from now on; borrows the context. */
+void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit);
 
 /* What already ran. False out of memory. */
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record);

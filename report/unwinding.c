@@ -79,6 +79,11 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 	free(u);
 }
 
+void mt_unwinding_set_kernel_image(struct mt_unwinding *u, uint32_t kernel_image)
+{
+	u->kernel_image = kernel_image;
+}
+
 static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
 {
 	struct mt_frame_key key = {

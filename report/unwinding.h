@@ -18,6 +18,9 @@ struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks
 					 struct mt_frames *frames);
 void mt_unwinding_destroy(struct mt_unwinding *unwinding);
 
+/* Kernel frames are in that image from now on: another recording, of other maps, begins. */
+void mt_unwinding_set_kernel_image(struct mt_unwinding *unwinding, uint32_t kernel_image);
+
 /*
  * The id of the stack that was walked into words, in an address space that looked like this map
  * then; MT_STACK_NONE out of memory.

@@ -162,7 +162,8 @@ enum mt_image_kind mt_image_kind_of_path(const char *path)
 	static const char *const anonymous[] = {"//",	     "[heap]",	       "[stack",
 						"[anon",     "[vvar",	       "[vsyscall]",
 						"[uprobes]", "/memfd:",	       "/dev/zero",
-						"/SYSV",     "/anon_hugepage", "anon_inode:"};
+						"/SYSV",     "/anon_hugepage", "anon_inode:",
+						"/tmp/perf-"};
 
 	if (starts_with(path, "[vdso"))
 		return MT_IMAGE_VDSO;

@@ -1,0 +1,31 @@
+/*
+ * The kernel addresses that samples told of: as words of the records, not by decoding them, since
+ * this is done on the writing thread for each sample. Some that are none may be among them.
+ */
+#ifndef MT_RECORD_KERNEL_SEEN_H
+#define MT_RECORD_KERNEL_SEEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_kernel_seen;
+
+/* NULL out of memory. */
+struct mt_kernel_seen *mt_kernel_seen_create(void);
+void mt_kernel_seen_destroy(struct mt_kernel_seen *seen);
+
+/* Takes note of a sample's words. */
+void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_t size);
+
+/* The addresses, rising; borrowed until the next call. *all: there were too many to keep. */
+const uint64_t *mt_kernel_seen_sorted(struct mt_kernel_seen *seen, size_t *count, bool *all);
+
+/*
+ * Of a text in the form of /proc/kallsyms, in place, the lines of functions that cover one of the
+ * addresses, and of those behind them, which tell where they end. Gives the new size; 0 where no
+ * line has an address (kptr_restrict), or no function is wanted.
+ */
+size_t mt_kernel_lines_choose(char *text, size_t size, const uint64_t *addresses, size_t count);
+
+#endif

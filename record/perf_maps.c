@@ -1,0 +1,226 @@
+/* Processes with a sample, each with its file, or with when to look for it next. */
+#include "record/perf_maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "record/procfs.h"
+
+#define PROCESSES_MAX 65536
+#define OPEN_MAX 128
+#define FIRST_NS UINT64_C(500000000)
+#define LAST_NS UINT64_C(30000000000)
+
+struct process {
+	int32_t pid;
+	bool gone;
+	uint64_t due, pause;
+	struct mt_perf_map_file file; /* fd -1: not found so far */
+};
+
+struct mt_perf_maps {
+	MT_ARRAY(struct process) processes;
+	struct mt_map64 index; /* pid to index */
+	unsigned int open;
+	time_t since;	   /* what is older is not of a process that is gone */
+	size_t taken_last; /* processes that the end has passed */
+};
+
+struct mt_perf_maps *mt_perf_maps_create(void)
+{
+	struct mt_perf_maps *maps = calloc(1, sizeof(*maps));
+
+	if (maps)
+		maps->since = time(NULL);
+	return maps;
+}
+
+void mt_perf_maps_destroy(struct mt_perf_maps *maps)
+{
+	if (!maps)
+		return;
+	for (size_t i = 0; i < maps->processes.count; i++)
+		mt_close_p(&maps->processes.items[i].file.fd);
+	mt_array_deinit(&maps->processes);
+	mt_map64_deinit(&maps->index);
+	free(maps);
+}
+
+/* The last number of a line like "NSpid:\t1234\t1", or the first; -1 without the line. */
+static long status_number(const char *status, const char *name, bool last)
+{
+	const char *at = strstr(status, name);
+	long number = -1;
+	char *end;
+
+	for (at = at ? at + strlen(name) : NULL; at && *at != '\n'; at = end) {
+		long next = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		number = next;
+		if (!last)
+			break;
+	}
+	return number;
+}
+
+/* Opens a path below a directory as its root, without following a link at its end. */
+static int open_below(int root, const char *path)
+{
+	struct open_how how = {
+		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6; some sandboxes */
+		fd = openat(root, path, (int)how.flags);
+	return fd;
+}
+
+/* Keeps fd where it may be believed; else closes it. */
+static bool keep(struct process *process, int fd, long uid)
+{
+	struct stat *status = &process->file.status;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, status) || !S_ISREG(status->st_mode) ||
+	    (status->st_uid && (long)status->st_uid != uid)) {
+		close(fd);
+		return false;
+	}
+	process->file.fd = fd;
+	return true;
+}
+
+/* In the process' own namespaces; false with ->gone where it has ended. */
+static bool open_own(struct process *process)
+{
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", process->pid);
+	MT_CLEANUP_CLOSE int root = -1;
+	char path[32];
+	long pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", process->pid);
+	root = status ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	process->gone = !status || (root < 0 && errno == ENOENT);
+	if (root < 0)
+		return false;
+	pid = status_number(status, "\nNSpid:", true);
+	snprintf(process->file.path, sizeof(process->file.path), "/tmp/perf-%ld.map",
+		 pid > 0 ? pid : process->pid);
+	return keep(process, open_below(root, process->file.path + 1),
+		    status_number(status, "\nUid:", false));
+}
+
+/* What a process that is gone has left in our own namespaces. */
+static bool open_left(struct mt_perf_maps *maps, struct process *process)
+{
+	int fd;
+
+	snprintf(process->file.path, sizeof(process->file.path), "/tmp/perf-%d.map", process->pid);
+	fd = open(process->file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+	if (!keep(process, fd, (long)geteuid()))
+		return false;
+	if (process->file.status.st_mtime >= maps->since)
+		return true;
+	close(process->file.fd);
+	process->file.fd = -1;
+	return false;
+}
+
+static bool open_any(struct mt_perf_maps *maps, struct process *process)
+{
+	return maps->open < OPEN_MAX && ((!process->gone && open_own(process)) ||
+					 (process->gone && open_left(maps, process)));
+}
+
+/* Opens the file, or says when to look again. */
+static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_t now)
+{
+	if (open_any(maps, process)) {
+		maps->open++;
+		return;
+	}
+	process->due = process->gone ? UINT64_MAX : now + process->pause;
+	process->pause = process->pause < LAST_NS / 2 ? process->pause * 2 : LAST_NS;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid)
+{
+	struct process *process;
+	uint64_t i;
+
+	if (mt_map64_get(&maps->index, (uint32_t)pid, &i) || maps->processes.count >= PROCESSES_MAX)
+		return;
+	process = mt_array_push(&maps->processes);
+	if (!process)
+		return;
+	*process = (struct process){.pid = pid, .pause = FIRST_NS, .file = {.pid = pid, .fd = -1}};
+	if (!mt_map64_put(&maps->index, (uint32_t)pid, maps->processes.count - 1)) {
+		maps->processes.count--;
+		return;
+	}
+	try_open(maps, process, now_ns());
+}
+
+void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now)
+{
+	for (size_t i = 0; i < maps->processes.count; i++) {
+		struct process *process = &maps->processes.items[i];
+
+		if (process->file.fd < 0 && process->due <= now)
+			try_open(maps, process, now);
+	}
+}
+
+static bool take(struct mt_perf_maps *maps, struct process *process, struct mt_perf_map_file *out)
+{
+	if (process->file.fd < 0)
+		try_open(maps, process, now_ns());
+	if (process->file.fd < 0)
+		return false;
+	*out = process->file;
+	process->file.fd = -1;
+	maps->open--;
+	process->pause = FIRST_NS;
+	process->due = now_ns() + FIRST_NS;
+	return !fstat(out->fd, &out->status);
+}
+
+bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, struct mt_perf_map_file *out)
+{
+	uint64_t i;
+
+	return mt_map64_get(&maps->index, (uint32_t)pid, &i) &&
+	       take(maps, &maps->processes.items[i], out);
+}
+
+bool mt_perf_maps_take_last(struct mt_perf_maps *maps, struct mt_perf_map_file *out)
+{
+	while (maps->taken_last < maps->processes.count) {
+		if (take(maps, &maps->processes.items[maps->taken_last++], out))
+			return true;
+	}
+	return false;
+}

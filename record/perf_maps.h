@@ -1,0 +1,45 @@
+/*
+ * /tmp/perf-PID.map, in which a process with a just-in-time compiler names its code: found in the
+ * process' own mount namespace by the number it has itself, and kept open, so that it can be read
+ * when the process is gone.
+ *
+ * What stands there is another's: only a regular file is taken, that the process' user or root
+ * owns, and that no symbolic link leads to.
+ */
+#ifndef MT_RECORD_PERF_MAPS_H
+#define MT_RECORD_PERF_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct mt_perf_maps;
+
+struct mt_perf_map_file {
+	int32_t pid;
+	int fd;
+	char path[40]; /* as the process names it */
+	struct stat status;
+};
+
+/* NULL out of memory. */
+struct mt_perf_maps *mt_perf_maps_create(void);
+void mt_perf_maps_destroy(struct mt_perf_maps *maps);
+
+/* A process has a sample: looks for its file, and again as time goes by. */
+void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid);
+
+/* Looks for the files that are due; now is CLOCK_MONOTONIC's, ns. */
+void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now);
+
+/*
+ * Takes the file of a process, which is looked for anew from then on; false where it has none. The
+ * caller closes out->fd.
+ */
+bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, struct mt_perf_map_file *out);
+
+/* The same of any process, at the end; false when there is none left. */
+bool mt_perf_maps_take_last(struct mt_perf_maps *maps, struct mt_perf_map_file *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* Any text as a perf map, and a look-up at addresses of all sizes. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/perf_map.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mt_perf_map *map = mt_perf_map_create((const char *)data, size);
+	volatile size_t length = 0;
+	const char *name;
+	uint64_t offset;
+	size_t found;
+
+	for (unsigned int shift = 0; map && shift < 64; shift++) {
+		name = mt_perf_map_find(map, UINT64_MAX >> shift, &found, &offset);
+		for (size_t i = 0; name && i < found; i++)
+			length += (unsigned char)name[i];
+	}
+	mt_perf_map_destroy(map);
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* record/kernel_seen: which lines of /proc/kallsyms are carried. */
+#include "record/kernel_seen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "tests/unit/unit.h"
+
+static const char text[] = "ffffffff81000000 T _text\n"
+			   "ffffffff81000000 T startup\n"
+			   "ffffffff81000100 t one\n"
+			   "ffffffff81000180 d data\n"
+			   "ffffffff81000200 T two\n"
+			   "ffffffff81000300 W three\n"
+			   "ffffffffc0002000 t mod_b\t[other]\n"
+			   "ffffffffc0001000 t mod_a\t[some]\n";
+
+static void check(const uint64_t *addresses, size_t count, const char *wanted)
+{
+	char chosen[sizeof(text)];
+	size_t size;
+
+	memcpy(chosen, text, sizeof(text));
+	size = mt_kernel_lines_choose(chosen, sizeof(text) - 1, addresses, count);
+	chosen[size] = '\0';
+	MT_CHECK_STR(chosen, wanted);
+}
+
+MT_TEST(the_lines_around_an_address)
+{
+	check((uint64_t[]){0xffffffff81000110}, 1,
+	      "ffffffff81000100 t one\nffffffff81000200 T two\n");
+	check((uint64_t[]){0xffffffff81000010}, 1,
+	      "ffffffff81000000 T _text\nffffffff81000000 T startup\nffffffff81000100 t one\n");
+	check((uint64_t[]){0xffffffff81000200, 0xffffffffc0001008}, 2,
+	      "ffffffff81000200 T two\nffffffff81000300 W three\n"
+	      "ffffffffc0002000 t mod_b\t[other]\nffffffffc0001000 t mod_a\t[some]\n");
+}
+
+MT_TEST(what_lies_before_all_is_nobodys)
+{
+	check((uint64_t[]){0x1000}, 1, "");
+	check(NULL, 0, "");
+}
+
+MT_TEST(no_addresses_no_lines)
+{
+	char zeros[] = "0000000000000000 T _text\n0000000000000000 T startup\n";
+
+	MT_CHECK_EQ(mt_kernel_lines_choose(zeros, sizeof(zeros) - 1,
+					   (uint64_t[]){0xffffffff81000110}, 1),
+		    0);
+}
+
+MT_TEST(words_of_samples)
+{
+	static const uint64_t words[] = {0xffffffff81000110, 0x7fff00001000, UINT64_MAX - 127,
+					 0xffffffff81000010, 0xffffffff81000110};
+	uint8_t bytes[sizeof(words) + 4] = {0};
+	struct mt_kernel_seen *seen = mt_kernel_seen_create();
+	const uint64_t *addresses;
+	size_t count;
+	bool all;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		mt_put_le64(bytes + 8 * i, words[i]);
+	mt_kernel_seen_add(seen, bytes, sizeof(bytes));
+	addresses = mt_kernel_seen_sorted(seen, &count, &all);
+	MT_CHECK_EQ(count, 2);
+	MT_CHECK(!all);
+	MT_CHECK_EQ(addresses[0], 0xffffffff81000010);
+	MT_CHECK_EQ(addresses[1], 0xffffffff81000110);
+	mt_kernel_seen_destroy(seen);
+}
+
+MT_TEST_MAIN
