@@ -19,19 +19,18 @@ put_program() {
 # elsewhere FILE OPTION...: the folded stacks of the recording where there is no other file, in $TMPDIR/elsewhere.
 mkdir empty
 put_program empty "$report"
-cp /proc/kallsyms empty/kallsyms
 elsewhere() {
 	local file=$1
 	shift
 	cp "$file" empty/read.mtr
-	chroot empty /ld.so --library-path / /mtreport -q --kallsyms /kallsyms --folded "$@" read.mtr >elsewhere 2>why
+	chroot empty /ld.so --library-path / /mtreport -q --folded "$@" read.mtr >elsewhere 2>why
 }
 
 # here FILE OPTION...: the same with all files at hand, in $TMPDIR/here.
 here() {
 	local file=$1
 	shift
-	"$report" -q --kallsyms empty/kallsyms --folded "$@" "$file" >here 2>why
+	"$report" -q --folded "$@" "$file" >here 2>why
 }
 
 # same DESCRIPTION FILE OPTION...: whether here and elsewhere say the same, and something.
@@ -120,6 +119,48 @@ if unshare -rUmpf --mount-proc true 2>/dev/null; then
 	check 'in a mount and pid namespace of its own, too' grep -q ';main[; ]' elsewhere
 else
 	skip 'in a mount and pid namespace of its own, too' 'unshare -rUmpf is not allowed here'
+fi
+# Code that a process makes itself, named in /tmp/perf-PID.map, which is gone when the recording is read.
+if [ "$(uname -m)" = x86_64 ]; then
+	"${CC:-cc}" -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
+	"$mtrec" -q -e page-faults -o jitted.mtr sh -c 'echo $$ >pid; exec ./jitted 50' >/dev/null
+	same 'code named in a perf map, the same where no file is' jitted.mtr --no-inline
+	cp elsewhere jitted.folded
+	rm "/tmp/perf-$(cat pid).map"
+	here jitted.mtr --no-inline
+	check 'and where the perf map is gone' diff jitted.folded here
+	check 'with the later of two names' grep -q ';jitted touch of pages 50$' here
+	mkdir -p inside/tmp
+	put_program inside jitted
+	if unshare -rUmpf --mount-proc true 2>/dev/null; then
+		"$mtrec" -q -e page-faults -o jailed.mtr unshare -rUmpf --mount-proc chroot inside /ld.so --library-path / \
+			/jitted 50 2 >/dev/null
+		elsewhere jailed.mtr --no-inline
+		check 'and in namespaces of its own' grep -q ';jitted touch of pages 50$' elsewhere
+	else
+		skip 'and in namespaces of its own' 'unshare -rUmpf is not allowed here'
+	fi
+	ln -sf /etc/hostname inside/tmp/perf-1.map
+	"$mtrec" -q -e page-faults -o link.mtr unshare -rUmpf --mount-proc chroot inside /ld.so --library-path / \
+		/steps faults 50 >/dev/null 2>&1
+	check 'a link in place of a perf map is not followed' test -z "$("$report" -q --folded link.mtr | grep 'perf-1')"
+else
+	skip 'code named in a perf map' 'the workload is x86-64 code'
+fi
+
+if type -P node >/dev/null; then
+	cat >grow.js <<'END'
+const kept = [];
+function growBuffers(n) { for (let i = 0; i < n; i++) { kept.push(new Array(2000).fill(i)); if (kept.length > 500) kept.shift(); } }
+const end = Date.now() + 1000;
+while (Date.now() < end) growBuffers(500);
+END
+	"$mtrec" -q -a -e page-faults -o node.mtr node --perf-basic-prof --interpreted-frames-native-stack grow.js >/dev/null
+	# joining cut stacks looks at the code of the files, which is not carried
+	same 'a script in node, recorded with -a, the same where no file is' node.mtr --no-inline --no-join
+	check 'by its functions' grep -q 'growBuffers ' elsewhere
+else
+	skip 'a script in node' 'node is not installed'
 fi
 check 'all recordings are sound' "$MT_TOP/scripts/mtdump" --check plain.mtr
 finish
