@@ -145,6 +145,8 @@ static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, uint64_t time,
 	chunk->header = (struct mt_chunk_header){.type = MT_CHUNK_FILE,
 						 .codec = MT_CODEC_ZSTD,
 						 .raw_size = (uint32_t)block.used,
+						 .first_time = block.first_time,
+						 .last_time = block.last_time,
 						 .records = 1};
 	if (ZSTD_isError(size) || size >= block.used) {
 		chunk->header.codec = MT_CODEC_STORED;

@@ -126,6 +126,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	"$mtrec" -q -e page-faults -o jitted.mtr sh -c 'echo $$ >pid; exec ./jitted 50' >/dev/null
 	same 'code named in a perf map, the same where no file is' jitted.mtr --no-inline
 	cp elsewhere jitted.folded
+	check 'and the recording is sound' "$MT_TOP/scripts/mtdump" --check jitted.mtr
 	rm "/tmp/perf-$(cat pid).map"
 	here jitted.mtr --no-inline
 	check 'and where the perf map is gone' diff jitted.folded here
