@@ -11,7 +11,7 @@ import sys
 TOP = os.environ.get("MT_TOP", os.getcwd())
 BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
 FOLDER = os.environ.get("TMPDIR", "/tmp")
-HEAD = re.compile(r"\s*(.*?)\s+(\d+)\s+(?:\[\d+\]\s+)?(\d+\.\d{6})\d*:\s+(\d+)\s+(\S.*?):\s*$")
+HEAD = re.compile(r"\s*(.*?)\s+(\d+)\s+(?:\[\d+\]\s+)?(\d+\.\d{6})\d*:\s+(\d+)\s+(\S+):(?:\s.*)?$")
 WORKLOAD = """
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ def record(words, program, path):
 
 
 def parse(text):
-    """(comm, tid, time, period, event) of each sample, and its frames as "symbol+offset"."""
+    """(comm, tid, time, period, event) of each sample, and its frames as (address, "symbol+offset")."""
     out = []
     for line in text.splitlines():
         head = HEAD.match(line) if line[:1] != "\t" else None
@@ -70,18 +70,20 @@ def parse(text):
         elif line.startswith("\t"):
             address, frame = line.split(None, 1)
             if address != "ffffffffffffffff":  # perf's word for: it went no further
-                out[-1][1].append(re.sub(r" \(.*", "", frame.strip()))
+                out[-1][1].append((int(address, 16), re.sub(r" \(.*", "", frame.strip())))
     return out
 
 
 def same_frame(theirs, ours, caller):
-    """Where perf has no name, or a stub's neighbour, ours may be better; it keeps versions of symbols.
+    """The same address, of which perf gives that in the file, and a name of the same function: an alias has the same offset.
 
-    A caller that returns to the first byte of a function called from the one before it, which perf does not say.
+    Where perf has no name, or a stub's neighbour, ours may be better. A caller that returns to the first byte of a
+    function called from the one before it, which perf does not say.
     """
-    name = re.sub(r"@.*", "", theirs)
-    return (theirs == ours or "@plt" in ours or theirs.startswith("[unknown]") or bool(name and ours.startswith(name + "+"))
-            or (caller and theirs.endswith("+0x0")))
+    name, ours_name = re.sub(r"@[^+]*", "", theirs[1]), ours[1]
+    return (theirs[0] - ours[0]) % 4096 == 0 and (
+        name.rpartition("+")[2] == ours_name.rpartition("+")[2] or "@plt" in ours_name or name.startswith("[unknown]")
+        or (caller and name.endswith("+0x0")))
 
 
 def same_stack(theirs, ours):
@@ -91,7 +93,7 @@ def same_stack(theirs, ours):
 def compare_stacks(theirs, ours):
     counts, shown = collections.Counter(), []
     for (head, a), (_, b) in zip(theirs, ours):
-        while a and a[-1].startswith("[unknown]"):
+        while a and a[-1][1].startswith("[unknown]"):
             a.pop()
         kind = "same" if same_stack(a, b) else "other"
         counts[kind] += 1
