@@ -68,7 +68,9 @@ struct mt_groups *mt_groups_create(const struct mt_table *shape)
 		return NULL;
 	if (shape->key_count)
 		memcpy(groups->columns, shape->keys, shape->key_count * sizeof(*shape->keys));
-	memcpy(groups->value_columns, shape->values, shape->value_count * sizeof(*shape->values));
+	if (shape->value_count)
+		memcpy(groups->value_columns, shape->values,
+		       shape->value_count * sizeof(*shape->values));
 	groups->table = *shape;
 	groups->table.ops = &groups_ops;
 	groups->table.keys = groups->columns;
