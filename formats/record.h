@@ -167,6 +167,15 @@ struct mt_file_record {
 	struct mt_text bytes;
 };
 
+/* Of a content larger than that each FILE record has a part. */
+#define MT_FILE_PART_SIZE ((64u << 20) - MT_FILE_FIELDS_MAX - 64)
+
+/*
+ * Sets part, parts and bytes to that part of the content, file->size bytes; false behind the last
+ * one.
+ */
+bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint32_t part);
+
 #define MT_SAMPLE_OFF_CODING 36 /* where `coding` stands in a SAMPLE, from the record's start */
 
 enum mt_coding {

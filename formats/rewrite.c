@@ -248,14 +248,26 @@ static struct mt_error *write_end(struct rewriter *r, const struct mt_recording 
 	return mt_writer_write(r->writer, &r->block, 0);
 }
 
-static struct mt_error *finish(struct rewriter *r, size_t recording)
+/* Lets somebody write chunks of his own, where he does. */
+static struct mt_error *add_chunks(struct rewriter *r, size_t recording,
+				   struct mt_error *(*add)(void *, size_t, struct mt_writer *))
 {
 	uint64_t before = mt_writer_counts(r->writer).chunks;
 	struct mt_error *err = NULL;
 
-	if (r->how->finish)
-		err = r->how->finish(r->how->context, recording, r->writer);
-	r->added = mt_writer_counts(r->writer).chunks - before;
+	if (add)
+		err = add(r->how->context, recording, r->writer);
+	r->added += mt_writer_counts(r->writer).chunks - before;
+	return err;
+}
+
+static struct mt_error *copy_records(struct rewriter *r, size_t recording,
+				     const struct mt_chunk_ref *ref)
+{
+	struct mt_error *err = rewrite_chunk(r, ref);
+
+	if (!err && ref->type == MT_CHUNK_HEAD)
+		err = add_chunks(r, recording, r->how->head);
 	return err;
 }
 
@@ -267,7 +279,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 
 	r->counts.chunks++;
 	if (ref->type == MT_CHUNK_END)
-		err = finish(r, recording);
+		err = add_chunks(r, recording, r->how->finish);
 	if (err)
 		return err;
 	if (!ref->type && r->how->data) { /* nobody knows what is in it */
@@ -280,7 +292,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 		return write_end(r, known);
 	if (!ref->raw_size || !ref->type || ref->type == MT_CHUNK_FILE)
 		return copy_chunk(r, ref);
-	return ref->type >= MT_CHUNK_MARK ? rewrite_mark(r, ref) : rewrite_chunk(r, ref);
+	return ref->type >= MT_CHUNK_MARK ? rewrite_mark(r, ref) : copy_records(r, recording, ref);
 }
 
 /* The one of the lists that is first in the file. */
@@ -340,7 +352,7 @@ static struct mt_error *rewrite_recording(struct rewriter *r, size_t i)
 		err = rewrite_one(r, i, ref);
 	}
 	if (!err && !ended)
-		err = finish(r, i);
+		err = add_chunks(r, i, r->how->finish);
 	if (writer)
 		r->counts.written += mt_writer_counts(writer).written;
 	r->writer = NULL;

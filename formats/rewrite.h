@@ -24,6 +24,8 @@ struct mt_rewrite {
 	 * place on, when they are copied.
 	 */
 	struct mt_error *(*statement)(void *context, const struct mt_record *record);
+	/* Behind the copied HEAD: may write further chunks, which then count before others. */
+	struct mt_error *(*head)(void *context, size_t recording, struct mt_writer *writer);
 	/*
 	 * Each KERNEL, SAMPLE and FRAMES record: puts what stands for it, or nothing, into the
 	 * block. *same, with nothing put, leaves it as it is. False where the block is full.

@@ -26,10 +26,10 @@
 #include "record/mapped_file.h"
 #include "record/perf_maps.h"
 #include "record/procfs.h"
+#include "symbols/kernel_lines.h"
 
 #define NICENESS 10
 #define LEVEL 12
-#define PART_SIZE ((size_t)MT_CHUNK_RAW_MAX - MT_FILE_FIELDS_MAX - 64)
 #define KEPT_OPEN_MAX 64	     /* files that wait open; others are opened again */
 #define READY_MAX 8		     /* chunks that wait to be written */
 #define READ_MAX ((size_t)512 << 20) /* bytes of one file that are looked at */
@@ -182,12 +182,7 @@ static bool put_part(struct mt_embed *embed, uint64_t time, const struct mt_file
 static bool put_content(struct mt_embed *embed, uint64_t time, struct mt_file_record *file,
 			const uint8_t *bytes)
 {
-	file->parts = (uint32_t)((file->size + PART_SIZE - 1) / PART_SIZE);
-	for (file->part = 0; file->part < file->parts; file->part++) {
-		size_t at = file->part * PART_SIZE;
-		size_t size = file->size - at < PART_SIZE ? file->size - at : PART_SIZE;
-
-		file->bytes = (struct mt_text){.bytes = (const char *)bytes + at, .size = size};
+	for (uint32_t part = 0; mt_file_set_part(file, bytes, part); part++) {
 		if (!put_part(embed, time, file))
 			return false;
 	}

@@ -21,11 +21,4 @@ void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_
 /* The addresses, rising; borrowed until the next call. *all: there were too many to keep. */
 const uint64_t *mt_kernel_seen_sorted(struct mt_kernel_seen *seen, size_t *count, bool *all);
 
-/*
- * Of a text in the form of /proc/kallsyms, in place, the lines of functions that cover one of the
- * addresses, and of those behind them, which tell where they end. Gives the new size; 0 where no
- * line has an address (kptr_restrict), or no function is wanted.
- */
-size_t mt_kernel_lines_choose(char *text, size_t size, const uint64_t *addresses, size_t count);
-
 #endif

@@ -132,6 +132,16 @@ bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *
 	return true;
 }
 
+uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
+				const struct mt_image_identity *identity)
+{
+	struct key key = key_of_identity(identity);
+	uint64_t slot;
+	const struct entry *entry = find(images, &key, &slot);
+
+	return entry ? entry->fields->kept : 0;
+}
+
 static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **out, char **found_at)
 {
 	const uint8_t *bytes = mt_carried_bytes(entry->from, entry->content);

@@ -6,9 +6,11 @@
 #define MT_REPORT_CARRIED_IMAGES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mt_carried;
 struct mt_carried_images;
+struct mt_image_identity;
 struct mt_image_source;
 
 /* NULL out of memory. */
@@ -19,6 +21,10 @@ void mt_carried_images_destroy(struct mt_carried_images *images);
  * Adds what one recording carries; borrowed. Of one build id the first counts. False out of memory.
  */
 bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
+
+/* What is carried of an image, MT_KEPT_*; 0: nothing. */
+uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
+				const struct mt_image_identity *identity);
 
 /*
  * The sources "carried": images with unwind tables, which can take a file's place; and images with

@@ -214,6 +214,24 @@ struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, 
 	return source->image;
 }
 
+const uint8_t *mt_jit_names_local_text(const struct mt_jit_names *jit, size_t recording,
+				       uint32_t image, int32_t *pid, size_t *size)
+{
+	const struct source *source;
+	bool carried = false;
+	uint64_t i;
+
+	if (!mt_map64_get(&jit->by_image, image, &i))
+		return NULL;
+	source = jit->sources.items[i];
+	(void)find_carried(jit, recording, source->pid, 0, &carried);
+	if (source->carried || carried)
+		return NULL;
+	*pid = source->pid;
+	*size = source->size;
+	return source->bytes;
+}
+
 /* ---- Names ---- */
 
 static void load(struct source *source)

@@ -31,6 +31,13 @@ struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, 
 				    int32_t pid, uint64_t time);
 
 /*
+ * The text behind such an image where it is this machine's, and the recording carries none of that
+ * process; else NULL. Borrowed.
+ */
+const uint8_t *mt_jit_names_local_text(const struct mt_jit_names *jit, size_t recording,
+				       uint32_t image, int32_t *pid, size_t *size);
+
+/*
  * The symbol at an address in such an image, until the next call; NULL where the image is another.
  */
 const struct mt_symbol *mt_jit_names_name(struct mt_jit_names *jit, uint32_t image,

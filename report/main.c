@@ -24,6 +24,7 @@
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"
 #include "report/request.h"
+#include "report/seal.h"
 #include "report/session.h"
 #include "report/strip.h"
 #include "report/table.h"
@@ -121,7 +122,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 /* Writing over what is being read would lose it. */
 static struct mt_error *check_output_path(const struct mt_report_options *options)
 {
-	const char *path = options->strip_path ? options->strip_path : options->output_path;
+	const char *path = options->copy ? options->copy_path : options->output_path;
 	struct stat out, in;
 
 	if (!path || stat(path, &out))
@@ -130,7 +131,7 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 		if (S_ISREG(out.st_mode) && !stat(options->files[i], &in) &&
 		    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
 			return mt_error_create(MT_ERR_USAGE, "%s %s: that is the recording itself",
-					       options->strip_path ? "--strip" : "-o", path);
+					       options->copy ? options->copy : "-o", path);
 	}
 	return NULL;
 }
@@ -423,6 +424,15 @@ static enum status run(const struct mt_report_options *options)
 
 /* ---- Copies ---- */
 
+/* A session that a copy is made from, and what was counted. */
+struct copying {
+	const struct mt_report_options *options;
+	struct progress progress;
+	struct mt_session *session;
+	struct mt_strip_counts stripped;
+	struct mt_seal_counts sealed;
+};
+
 static void print_strip(const struct mt_strip_counts *c, const char *path)
 {
 	fprintf(stderr,
@@ -431,49 +441,105 @@ static void print_strip(const struct mt_strip_counts *c, const char *path)
 		path, mt_text_count((double)c->stacks).text,
 		mt_text_count((double)c->distinct).text, mt_text_count((double)c->copied.read).text,
 		mt_text_count((double)c->copied.written).text);
-	if (c->left_out || c->copied.damaged || c->copied.unknown || c->copied.records_left_out)
+}
+
+static void print_seal(const struct mt_seal_counts *c, const char *path)
+{
+	fprintf(stderr,
+		TOOL
+		": %s: images, kernels and perf maps: %s added, %s carried before, %s not to be "
+		"had; %s bytes became %s\n",
+		path, mt_text_count((double)c->added).text, mt_text_count((double)c->there).text,
+		mt_text_count((double)c->lacking).text, mt_text_count((double)c->copied.read).text,
+		mt_text_count((double)c->copied.written).text);
+}
+
+static void print_left_out(const struct mt_rewrite_counts *c, uint64_t samples)
+{
+	if (samples || c->damaged || c->unknown || c->records_left_out)
 		fprintf(stderr,
 			TOOL ": left out: %s chunks that are damaged or not known, %s records that "
 			     "cannot be read\n",
-			mt_text_count((double)(c->copied.damaged + c->copied.unknown)).text,
-			mt_text_count((double)(c->left_out + c->copied.records_left_out)).text);
+			mt_text_count((double)(c->damaged + c->unknown)).text,
+			mt_text_count((double)(samples + c->records_left_out)).text);
 }
 
-static struct mt_error *write_stripped(const struct mt_report_options *options,
-				       struct mt_session *session, struct mt_strip_counts *counts)
+static void tell_lack(void *context, const char *line)
+{
+	struct copying *c = context;
+
+	end_progress(&c->progress);
+	if (c->options->quiet)
+		return;
+	fputs(TOOL ": ", stderr);
+	mt_text_print_clean(line, stderr);
+	fputc('\n', stderr);
+}
+
+static struct mt_error *strip(struct copying *c, int fd)
+{
+	const struct mt_report_options *options = c->options;
+	char by[128];
+
+	snprintf(by, sizeof(by), TOOL " " MT_VERSION ", --unwind %s --max-stack %u",
+		 options->unwind->name, options->max_stack);
+	return mt_strip(c->session, options->files[0], by, fd, &c->stripped);
+}
+
+static struct mt_error *seal(struct copying *c, int fd)
+{
+	char by[128];
+	struct mt_seal_options how = {
+		.wish = c->options->wish,
+		.kallsyms = c->options->kallsyms,
+		.by = by,
+		.tell = tell_lack,
+		.context = c,
+	};
+
+	snprintf(by, sizeof(by), TOOL " " MT_VERSION ", --embed %s",
+		 c->options->embed ? c->options->embed : "unwind");
+	return mt_seal(c->session, c->options->files[0], &how, fd, &c->sealed);
+}
+
+static struct mt_error *write_copy(struct copying *c, bool sealing)
 {
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err = mt_outfile_open(options->strip_path, &out);
-	char by[128];
+	struct mt_error *err = mt_outfile_open(c->options->copy_path, &out);
 
 	if (err)
 		return err;
-	snprintf(by, sizeof(by), TOOL " " MT_VERSION ", --unwind %s --max-stack %u",
-		 options->unwind->name, options->max_stack);
-	err = mt_strip(session, options->files[0], by, out.fd, counts);
+	err = sealing ? seal(c, out.fd) : strip(c, out.fd);
 	return err ? err : mt_outfile_commit(&out);
 }
 
-static enum status strip(const struct mt_report_options *options)
+static enum status copy(const struct mt_report_options *options)
 {
-	struct progress progress = {0};
-	struct mt_session_options session_options = session_options_of(options, &progress);
+	struct copying c = {.options = options};
+	struct mt_session_options session_options = session_options_of(options, &c.progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
 	struct mt_error *err = check_output_path(options);
-	struct mt_strip_counts counts;
+	bool sealing = !strcmp(options->copy, "--seal");
 
-	err = err ? err : open_debuginfod(options, &progress, &debuginfod);
+	err = err ? err : open_debuginfod(options, &c.progress, &debuginfod);
 	session_options.debuginfod = debuginfod;
 	session_options.stacks = session_options.addresses = true;
-	clock_gettime(CLOCK_MONOTONIC, &progress.began);
+	session_options.prefer_local |= sealing;
+	clock_gettime(CLOCK_MONOTONIC, &c.progress.began);
 	err = err ? err : mt_session_open(&session_options, &session);
-	err = err ? err : write_stripped(options, session, &counts);
-	end_progress(&progress);
+	c.session = session;
+	err = err ? err : write_copy(&c, sealing);
+	end_progress(&c.progress);
 	if (err)
 		return fail(err);
-	if (!options->quiet)
-		print_strip(&counts, options->strip_path);
+	if (options->quiet)
+		return STATUS_OK;
+	if (sealing)
+		print_seal(&c.sealed, options->copy_path);
+	else
+		print_strip(&c.stripped, options->copy_path);
+	print_left_out(sealing ? &c.sealed.copied : &c.stripped.copied, c.stripped.left_out);
 	return STATUS_OK;
 }
 
@@ -511,7 +577,7 @@ int main(int argc, char **argv)
 	if (err)
 		return fail(err);
 	status = options.help || options.version ? answer(&options)
-		 : options.strip_path		 ? strip(&options)
+		 : options.copy			 ? copy(&options)
 						 : run(&options);
 	mt_report_options_deinit(&options);
 	return status;

@@ -271,6 +271,26 @@ static struct mt_symbolizer *carried_symbolizer(struct mt_naming *naming, uint32
 	return NULL;
 }
 
+uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image)
+{
+	return mt_carried_images_kept(naming->carried, &image->identity);
+}
+
+bool mt_naming_carries_kernel(const struct mt_naming *naming, size_t recording)
+{
+	for (size_t i = 0; i < naming->kernels.count; i++) {
+		if (naming->kernels.items[i].recording == recording)
+			return true;
+	}
+	return false;
+}
+
+const uint8_t *mt_naming_local_text(const struct mt_naming *naming, size_t recording,
+				    uint32_t image, int32_t *pid, size_t *size)
+{
+	return mt_jit_names_local_text(naming->jit, recording, image, pid, size);
+}
+
 struct mt_image_set *mt_naming_images(struct mt_naming *naming)
 {
 	return naming->images;

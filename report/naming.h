@@ -51,6 +51,16 @@ void mt_naming_use_recording(struct mt_naming *naming, size_t recording);
 struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
 				     int32_t pid, uint64_t time);
 
+/* What the recordings carry of an image, MT_KEPT_*; 0: nothing. */
+uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);
+
+/* Whether the recording carries names of the kernel. */
+bool mt_naming_carries_kernel(const struct mt_naming *naming, size_t recording);
+
+/* mt_jit_names_local_text(). */
+const uint8_t *mt_naming_local_text(const struct mt_naming *naming, size_t recording,
+				    uint32_t image, int32_t *pid, size_t *size);
+
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);
 

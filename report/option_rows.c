@@ -87,12 +87,37 @@ static struct mt_error *set_output_path(struct mt_report_options *o, const char 
 	return NULL;
 }
 
-static struct mt_error *set_strip(struct mt_report_options *o, const char *name, const char *value)
+static struct mt_error *set_copy(struct mt_report_options *o, const char *name, const char *value)
 {
 	if (!*value)
 		return mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
-	o->strip_path = value;
+	if (o->copy && strcmp(o->copy, name) != 0)
+		return mt_error_create(MT_ERR_USAGE, "--strip and --seal: one copy at a time");
+	o->copy = !strcmp(name, "--strip") ? "--strip" : "--seal";
+	o->copy_path = value;
 	return NULL;
+}
+
+static struct mt_error *set_embed(struct mt_report_options *o, const char *name, const char *value)
+{
+	static const struct {
+		const char *word;
+		struct mt_skeleton_wish wish;
+	} words[] = {
+		{"symbols", {.names = true}},
+		{"unwind", {.names = true, .unwind = true}},
+		{"lines", {.names = true, .unwind = true, .lines = true}},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(value, words[i].word) != 0)
+			continue;
+		o->embed = words[i].word;
+		o->wish = words[i].wish;
+		return NULL;
+	}
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s: '%s' is not known", name, value),
+			     "known are symbols, unwind and lines");
 }
 
 static struct mt_error *set_weight(struct mt_report_options *o, const char *name, const char *value)
@@ -452,7 +477,13 @@ static const struct mt_option others[] = {
 	 "add FILE:LINE to each function in --folded and --script"},
 	{0, "no-demangle", NULL, NULL, set_no_demangle,
 	 "C++ and Rust names as the linker sees them"},
-	{0, "strip", NULL, "OUT", set_strip,
+	{0, "seal", NULL, "OUT", set_copy,
+	 "no report: copy the recording to OUT with what it lacks to be read anywhere: names and "
+	 "unwind tables of the images in its stacks, the kernel's names, perf maps"},
+	{0, "embed", NULL, "WHAT", set_embed,
+	 "what --seal carries of each image: symbols, unwind (names and tables, the default), or "
+	 "lines (also debug information)"},
+	{0, "strip", NULL, "OUT", set_copy,
 	 "no report: copy the recording to OUT, the frames of each stack in the place of its raw "
 	 "bytes"},
 	{0, "strict", NULL, "[PCT]", set_strict,

@@ -217,16 +217,18 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 /* A copy is of one whole recording, and is no report. */
 static struct mt_error *check_copy(const struct mt_report_options *o)
 {
-	if (!o->strip_path)
+	if (o->embed && (!o->copy || strcmp(o->copy, "--seal") != 0))
+		return mt_error_create(MT_ERR_USAGE, "--embed says what --seal OUT is to carry");
+	if (!o->copy)
 		return NULL;
 	if (o->analysis || o->output || o->output_path || mt_baseline_given(&o->baseline))
-		return mt_error_create(MT_ERR_USAGE, "--strip copies the recording: no report, "
-						     "and no -o");
-	if (mt_selection_given(&o->selection))
 		return mt_error_create(MT_ERR_USAGE,
-				       "--strip copies the whole recording: no selectors");
+				       "%s copies the recording: no report, and no -o", o->copy);
+	if (mt_selection_given(&o->selection))
+		return mt_error_create(MT_ERR_USAGE, "%s copies the whole recording: no selectors",
+				       o->copy);
 	if (o->file_count > 1)
-		return mt_error_create(MT_ERR_USAGE, "--strip copies one file");
+		return mt_error_create(MT_ERR_USAGE, "%s copies one file", o->copy);
 	return NULL;
 }
 
@@ -237,7 +239,8 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		.argv = argv,
 		.options = {.max_stack = DEFAULT_MAX_STACK,
 			    .strict_percent = 1,
-			    .unwind = mt_unwind_methods},
+			    .unwind = mt_unwind_methods,
+			    .wish = {.names = true, .unwind = true}},
 	};
 	struct mt_error *err = parse_words(&parser);
 

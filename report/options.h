@@ -13,6 +13,7 @@
 #include "report/baseline.h"
 #include "report/request.h"
 #include "report/selection.h"
+#include "symbols/skeleton.h"
 
 struct mt_analysis;
 struct mt_error;
@@ -25,8 +26,11 @@ struct mt_report_options {
 	struct mt_selection selection;
 	const char **files; /* file_count of them, at least one */
 	size_t file_count, file_capacity;
-	const char *output_path; /* NULL or "-": standard output */
-	const char *strip_path;	 /* --strip: a copy to make, in a report's place; or NULL */
+	const char *output_path;      /* NULL or "-": standard output */
+	const char *copy;	      /* "--strip" or "--seal": no report, but a copy; or NULL */
+	const char *copy_path;	      /* to make it at */
+	const char *embed;	      /* --embed as it was given, or NULL */
+	struct mt_skeleton_wish wish; /* what --seal carries of each image */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	bool no_join;

@@ -424,6 +424,11 @@ struct mt_frames *mt_session_frames(struct mt_session *session)
 	return session->frames;
 }
 
+struct mt_naming *mt_session_naming(struct mt_session *session)
+{
+	return session->naming;
+}
+
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image)
 {
 	const struct mt_image *found = mt_image_set_get(mt_naming_images(session->naming), image);

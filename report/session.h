@@ -23,6 +23,7 @@ struct mt_gauge_record;
 struct mt_kernel_record;
 struct mt_loss_record;
 struct mt_map_record;
+struct mt_naming;
 struct mt_sample;
 struct mt_selection;
 struct mt_session;
@@ -168,6 +169,7 @@ const struct mt_facts *mt_session_facts(const struct mt_session *session);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
+struct mt_naming *mt_session_naming(struct mt_session *session);
 
 /* The recorded path of an image, by its id in frames; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);

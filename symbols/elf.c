@@ -312,6 +312,11 @@ void mt_elf_destroy(struct mt_elf *elf)
 	free(elf);
 }
 
+struct mt_span mt_elf_whole(const struct mt_elf *elf)
+{
+	return (struct mt_span){.bytes = elf->bytes, .size = elf->size};
+}
+
 void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec)
 {
 	elf->codec = codec;

@@ -81,6 +81,9 @@ bool mt_elf_is_64(const struct mt_elf *elf);
 /* The NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; size 0 where there is none. */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 
+/* All of its bytes, as they are. */
+struct mt_span mt_elf_whole(const struct mt_elf *elf);
+
 /* The PT_LOAD segments in file order. */
 const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
 

@@ -226,19 +226,24 @@ static struct mt_error *read_all(int fd, const char *path, char **text, size_t *
 	return NULL;
 }
 
-struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out)
+struct mt_error *mt_kernel_text_read(const char *path, char **text, size_t *size)
 {
 	MT_CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct mt_error *err;
 	struct stat st;
-	size_t size = 0;
-	char *text = NULL;
 
 	if (fd < 0)
 		return mt_error_os(errno, "%s", path);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", path);
-	err = read_all(fd, path, &text, &size);
+	return read_all(fd, path, text, size);
+}
+
+struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out)
+{
+	size_t size = 0;
+	char *text = NULL;
+	struct mt_error *err = mt_kernel_text_read(path, &text, &size);
+
 	if (err)
 		return err;
 	return mt_error_context(parse(text, size, out), "%s", path);

@@ -14,7 +14,10 @@ struct mt_kernel_symbols;
 /* Reads a kallsyms text file. All-zero addresses (kptr_restrict) are an error that says so. */
 struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out);
 
-/* The same from text in memory. */
+/* The text of such a file, the caller's to free. */
+struct mt_error *mt_kernel_text_read(const char *path, char **text, size_t *size);
+
+/* The symbols in a text in memory. */
 struct mt_error *mt_kernel_symbols_parse(const char *text, size_t size,
 					 struct mt_kernel_symbols **out);
 

@@ -61,6 +61,15 @@ check 'which are there' grep -q 'steps\.c:' elsewhere
 "$mtrec" -q -e page-faults --embed none -o none.mtr "$steps" faults 50 >/dev/null
 elsewhere none.mtr --no-inline
 check '--embed none carries nothing' test -z "$(grep ";main[; ]" elsewhere)"
+check 'which --seal completes' "$report" --seal sealed.mtr none.mtr
+same '... so that it needs nothing else' sealed.mtr --no-inline
+here none.mtr --no-inline
+cp here before
+here sealed.mtr --no-inline
+check '... and says what it said' diff before here
+check '... with --embed lines' "$report" --seal sealed.mtr --embed lines none.mtr
+same '... inlined functions and lines, too' sealed.mtr --srcline
+check '... which are there' grep -q 'steps\.c:' elsewhere
 "$mtrec" -q -e page-faults --embed-limit 1K -o limit.mtr "$steps" faults 50 >/dev/null
 "$report" --info limit.mtr >info
 check 'what --embed-limit leaves out is told' grep -q 'steps is not carried: no room within --embed-limit' info

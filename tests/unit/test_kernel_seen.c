@@ -1,10 +1,11 @@
-/* record/kernel_seen: which lines of /proc/kallsyms are carried. */
+/* record/kernel_seen and symbols/kernel_lines: which lines of /proc/kallsyms are carried. */
 #include "record/kernel_seen.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/base/bytes.h"
+#include "symbols/kernel_lines.h"
 #include "tests/unit/unit.h"
 
 static const char text[] = "ffffffff81000000 T _text\n"

@@ -1,0 +1,86 @@
+#!/bin/bash
+# mtreport --seal: the copy says without any file what the recording says with them, and what could not be had stands in it.
+# timeout: 180
+. "$(dirname "$0")/../lib.sh"
+
+report=$MT_BUILD/mtreport
+dump=$MT_TOP/scripts/mtdump
+recorded=$MT_TOP/tests/golden/recorded
+cd "$TMPDIR" || exit 1
+mkdir nothing
+
+# folded FILE OPTION...: without what this machine may have of the same path
+folded() {
+	local file=$1
+	shift
+	"$report" -q --folded --symfs nothing "$@" "$file"
+}
+
+for name in stacks attached chains; do
+	file=$recorded/$name.mtr
+	check "$name is sealed" "$report" --seal sealed.mtr --symfs "$recorded" --kallsyms "$recorded/$name.kallsyms.txt" "$file"
+	says '... and says what was added' 'images, kernels and perf maps: [1-9][0-9]* added, ' "$err"
+	check '... FORMAT.md is followed' "$dump" --check sealed.mtr
+	"$report" -q --folded --symfs "$recorded" --kallsyms "$recorded/$name.kallsyms.txt" --no-inline "$file" >before
+	folded sealed.mtr --no-inline >after
+	check '... and says without files what it said with them' diff before after
+	check '... which has names' grep -q ';touch[; ]' after
+	"$report" --seal again.mtr --symfs nothing sealed.mtr 2>said
+	says '... what is carried is not added again' ': 0 added, ' said
+	check '... and the rest is the same bytes' test "$(($(stat -c %s again.mtr) - $(stat -c %s sealed.mtr)))" -lt 400
+done
+
+file=$recorded/stacks.mtr
+"$report" -q --seal names.mtr --embed symbols --symfs "$recorded" --kallsyms "$recorded/stacks.kallsyms.txt" "$file"
+"$report" --info names.mtr --symfs nothing >info
+check '--embed symbols: names alone' grep -q 'unwind tables: none, names: carried' info
+"$report" -q --seal more.mtr --symfs "$recorded" names.mtr
+folded more.mtr --no-inline >after
+"$report" -q --folded --symfs "$recorded" --kallsyms "$recorded/stacks.kallsyms.txt" --no-inline "$file" >before
+check 'what is carried in part is completed' diff before after
+
+# another file under the same name: its build id differs
+mkdir other
+cp "$(type -P true)" other/grow.elf
+"$report" --seal refused.mtr --symfs other "$file" 2>said
+says 'a file with another build id is not taken' 'grow.elf is not carried: .*build id differs' said
+says '... and that is counted' ' [1-9][0-9]* not to be had; ' said
+"$report" --info refused.mtr >info
+says '... and stands in the copy' 'warning .*grow.elf is not carried' info
+says '--info tells who sealed it' 'sealed .*--embed unwind' info
+"$report" -q --seal quiet.mtr --symfs other "$file" 2>said
+check '-q: nothing is said' test ! -s said
+
+mkdir made perf
+"$MT_TOP/tests/golden/make_recording.py" made >/dev/null || exit 1
+broken=0
+for made in made/*.mtr; do
+	rm -f copy.mtr
+	"$report" -q --seal copy.mtr --symfs nothing "$made" >/dev/null 2>said
+	status=$?
+	[ $status = 0 ] || [ $status = 3 ] || { broken=1 && fail "$(basename "$made"): exit status $status" said; }
+	[ $status = 0 ] || continue
+	folded "$made" >before 2>&1
+	folded copy.mtr >after 2>&1
+	sed -i 's/^mtreport: [^ ]*: //' before after
+	diff before after >differ || { broken=1 && fail "$(basename "$made"): its copy says something else" differ; }
+done
+check 'recordings of every kind, and damaged ones, say the same afterwards' test $broken = 0
+
+expect 2 'no selectors' "$report" --seal copy.mtr -p 1 "$file"
+expect 2 'no report' "$report" --seal copy.mtr --folded "$file"
+expect 2 'one file' "$report" --seal copy.mtr "$file" "$file"
+expect 2 'one copy' "$report" --seal copy.mtr --strip other.mtr "$file"
+expect 2 '--embed alone' "$report" --embed lines "$file"
+expect 2 'an unknown --embed' "$report" --seal copy.mtr --embed nothing "$file"
+says '... tells the known ones' 'symbols, unwind and lines'
+expect 2 'not over the recording itself' "$report" --seal more.mtr more.mtr
+expect 2 'not from standard input' "$report" --seal copy.mtr - <"$file"
+expect 3 'not what is no recording' "$report" --seal copy.mtr "$0"
+expect 5 'a full disk' "$report" --seal /dev/full "$file"
+"$MT_TOP/tests/golden/make_perfdata.py" perf >/dev/null || exit 1
+for made in perf/*; do
+	expect 2 'not what perf recorded' "$report" --seal copy.mtr "$made"
+	break
+done
+finish
