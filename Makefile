@@ -185,7 +185,7 @@ links_alone = printf 'int main(void)\n{\n\treturn 0;\n}\n' | $(CC) $(link_flags)
 # One libFuzzer program per tests/fuzz/fuzz_NAME.c, with all libraries built for it.
 fuzz_flags := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 fuzz_cc := $(if $(findstring clang,$(CC)),$(CC),clang)
-fuzz_libraries := $(call sources,formats symbols unwind) $(filter-out report/main.c,$(call sources,report))
+fuzz_libraries := $(call sources,formats symbols unwind) $(filter-out report/main.c record/main.c,$(call sources,report record))
 fuzz_library_objects := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_libraries))
 fuzz_programs := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(fuzz_sources))
 

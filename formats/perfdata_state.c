@@ -8,6 +8,7 @@
 
 #include "formats/events.h"
 #include "formats/perfdata.h"
+#include "formats/sample_type.h"
 
 enum {
 	FIRST_SIZE = 64 << 10,
@@ -98,6 +99,26 @@ static const char *unit_of(const char *name)
 	return def && def->unit ? def->unit : "events";
 }
 
+/*
+ * The leader of a group that perf sampled with the counts of all, {a,b}:S, where event i is but
+ * counted in it; MT_EVENT_NONE where it is not.
+ */
+static uint32_t leader_of(const struct mt_perf_facts *facts, size_t i)
+{
+	const struct mt_perf_event *events = facts->events.items;
+	const uint64_t read = MT_SAMPLE_READ;
+
+	if (events[i].attr.sample_period || !(events[i].attr.sample_type & read) ||
+	    !(events[i].attr.read_format & MT_FORMAT_GROUP))
+		return MT_EVENT_NONE;
+	while (i && !events[i].attr.sample_period)
+		i--;
+	return events[i].attr.sample_period && events[i].attr.sample_type & read &&
+			       events[i].attr.read_format & MT_FORMAT_GROUP
+		       ? (uint32_t)i
+		       : MT_EVENT_NONE;
+}
+
 static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_block *block)
 {
 	const struct mt_perf_event *event = &facts->events.items[i];
@@ -106,12 +127,14 @@ static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_blo
 	struct mt_event_record record = {
 		.index = (uint32_t)i,
 		.role = dummy ? MT_ROLE_SIDEBAND : MT_ROLE_SAMPLE,
-		.pair = MT_EVENT_NONE,
+		.pair = leader_of(facts, i),
 		.class = MT_CLASS_STORM,
 		.attr = {(const char *)event->bytes, event->size},
 		.format = format_of(facts, &event->attr),
 	};
 
+	if (record.pair != MT_EVENT_NONE)
+		record.role = MT_ROLE_MEMBER;
 	mt_perf_event_name(facts, event, name, sizeof(name));
 	record.name = text_of(name);
 	record.unit = text_of(unit_of(name));

@@ -60,6 +60,7 @@ enum mt_event_role {
 	MT_ROLE_MARK = 1,
 	MT_ROLE_SIDEBAND = 2,
 	MT_ROLE_SEED = 3,
+	MT_ROLE_MEMBER = 4,
 };
 
 struct mt_event_record {

@@ -250,6 +250,32 @@ bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_b
 	return true;
 }
 
+size_t mt_sample_read_count(const struct mt_attr *attr, const struct mt_sample *sample)
+{
+	if (!sample->read)
+		return 0;
+	return attr->read_format & MT_FORMAT_GROUP ? mt_get_le64(sample->read) : 1;
+}
+
+bool mt_sample_read_get(const struct mt_attr *attr, const struct mt_sample *sample, size_t i,
+			struct mt_read_value *out)
+{
+	uint64_t format = attr->read_format;
+	size_t times =
+		(size_t)__builtin_popcountll(format & (MT_FORMAT_ENABLED | MT_FORMAT_RUNNING));
+	size_t words = 1 + (size_t)__builtin_popcountll(format & (MT_FORMAT_ID | MT_FORMAT_LOST));
+	bool group = format & MT_FORMAT_GROUP;
+	const uint8_t *at;
+
+	if (i >= mt_sample_read_count(attr, sample))
+		return false;
+	/* how many and the times come first; alone, the times stand behind the value */
+	at = sample->read + 8 * (group ? 1 + times + i * words : 0);
+	out->value = mt_get_le64(at);
+	out->id = format & MT_FORMAT_ID ? mt_get_le64(at + 8 * (group ? 1 : 1 + times)) : 0;
+	return true;
+}
+
 /* The offset of the field `size`, where a dump stands behind it; else 0. */
 static size_t stack_offset(struct walk *w)
 {

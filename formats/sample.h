@@ -111,6 +111,19 @@ bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t 
 bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
 			    struct mt_sample *out);
 
+/* One event's count in a sample that has PERF_SAMPLE_READ. */
+struct mt_read_value {
+	uint64_t value;
+	uint64_t id; /* the kernel's; 0 where it was not asked for */
+};
+
+/* How many events a sample counted, the sampled one first; 0 where it has no READ. */
+size_t mt_sample_read_count(const struct mt_attr *attr, const struct mt_sample *sample);
+
+/* The i-th of them; false where there are fewer. */
+bool mt_sample_read_get(const struct mt_attr *attr, const struct mt_sample *sample, size_t i,
+			struct mt_read_value *out);
+
 /*
  * Where the user stack's u64 `size` field stands in a sample record (offset from its
  * perf_event_header), for cutting the dump out; 0 where there is no dump to cut: no such field,

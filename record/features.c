@@ -230,10 +230,10 @@ static void step_down(struct mt_perf_features *features)
 }
 
 /*
- * What only a hardware event can be asked. Where there is none, nothing is lost. The index tells
- * how far a call stack has moved between two samples.
+ * What only some events are asked. The index of branch records tells how far a call stack has moved
+ * between two samples; only a hardware event can have it, and where there is none, nothing is lost.
  */
-static void probe_hardware(struct mt_perf_features *features)
+static void probe_beside(struct mt_perf_features *features)
 {
 	struct perf_event_attr attr = base_attr();
 
@@ -243,6 +243,11 @@ static void probe_hardware(struct mt_perf_features *features)
 	attr.branch_sample_type =
 		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX;
 	features->branch_index = opens(&attr, features);
+	attr = base_attr();
+	attr.inherit = 1;
+	attr.sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+	attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	features->inherited_reads = opens(&attr, features);
 	features->max_rate = (uint64_t)mt_read_number(MAX_RATE_FILE, 0);
 }
 
@@ -259,7 +264,7 @@ struct mt_error *mt_features_probe(struct mt_perf_features *out)
 	}
 	if (!opens_with(&features))
 		step_down(&features);
-	probe_hardware(&features);
+	probe_beside(&features);
 	*out = features;
 	return NULL;
 }

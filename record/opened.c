@@ -235,7 +235,7 @@ static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_c
 		close(fd);
 		return mt_error_nomem();
 	}
-	*slot = (struct mt_opened_event){.fd = fd, .event = event};
+	*slot = (struct mt_opened_event){.fd = fd, .event = event, .cpu = cpu->cpu};
 	if (planned->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, planned->filter))
 		return mt_error_os(errno, "%s: the kernel refuses the filter '%s'", planned->name,
 				   planned->filter);
@@ -245,28 +245,61 @@ static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_c
 	return mt_map64_put(&opened->ids, id, event) ? NULL : mt_error_nomem();
 }
 
+/* The leader of a member's group on that CPU: the one opened last. -1: it is not there. */
+static int find_leader(const struct mt_opened *opened, const struct mt_opened_cpu *cpu,
+		       uint32_t leader)
+{
+	for (size_t i = opened->events.count; i--;) {
+		if (opened->events.items[i].event == leader &&
+		    opened->events.items[i].cpu == cpu->cpu)
+			return opened->events.items[i].fd;
+	}
+	return -1;
+}
+
+static struct mt_error *open_one_error(const struct mt_opened *opened, uint32_t event, pid_t tid,
+				       int errnum)
+{
+	const struct mt_planned_event *planned = &opened->plan->events.items[event];
+	struct mt_error *err;
+
+	if (opened->cgroup >= 0 && errnum != EACCES && errnum != EPERM && errnum != EMFILE)
+		return mt_cgroup_error(errnum, opened->cgroup_name, planned->name);
+	err = mt_perf_open_error(errnum, planned->name, tid < 0, &planned->attr);
+	if (errnum == EINVAL && planned->leader && planned->leader != event)
+		return mt_error_hint(err,
+				     "it cannot be counted together with %s: the group has "
+				     "more events than the CPU has counters, or of two PMUs",
+				     opened->plan->events.items[planned->leader].name);
+	return err;
+}
+
 /* Opens one event on one CPU for one task (or all: -1). *gone: the task no longer exists. */
 static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opened_cpu *cpu,
 				 uint32_t event, pid_t tid, bool on_exec, bool *gone)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
+	bool member = planned->leader && planned->leader != event;
 	struct perf_event_attr attr = planned->attr;
+	/* names and maps come from everywhere: tasks move into a cgroup with theirs */
+	struct mt_perf_place place = {
+		.pid = tid,
+		.cgroup = planned->role != MT_ROLE_SIDEBAND ? opened->cgroup : -1,
+		.cpu = cpu->cpu,
+		.group = member ? find_leader(opened, cpu, planned->leader) : -1,
+	};
 	int fd;
 
+	if (member && place.group < 0) /* its CPU was unplugged meanwhile */
+		return NULL;
 	attr.enable_on_exec = on_exec && is_on(opened, event);
-	/* names and maps come from everywhere: tasks move into a cgroup with theirs */
-	if (opened->cgroup >= 0 && planned->role != MT_ROLE_SIDEBAND)
-		fd = mt_perf_open_cgroup(&attr, opened->cgroup, cpu->cpu, opened->features);
-	else
-		fd = mt_perf_open(&attr, tid, cpu->cpu, opened->features);
+	fd = mt_perf_open_at(&attr, &place, opened->features);
 	if (fd >= 0)
 		return adopt(opened, cpu, event, fd);
 	*gone = tid >= 0 && errno == ESRCH;
 	if (*gone || (tid < 0 && errno == ENODEV)) /* ENODEV: unplugged meanwhile */
 		return NULL;
-	if (opened->cgroup >= 0 && errno != EACCES && errno != EPERM && errno != EMFILE)
-		return mt_cgroup_error(errno, opened->cgroup_name, planned->name);
-	return mt_perf_open_error(errno, planned->name, tid < 0, &attr);
+	return open_one_error(opened, event, tid, errno);
 }
 
 static struct mt_error *open_everywhere(struct mt_opened *opened, pid_t tid, bool on_exec)
@@ -409,20 +442,25 @@ void mt_opened_disable(struct mt_opened *opened)
 		ioctl(opened->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
+enum {
+	READ_WORDS = 64, /* of a group: how many, then value, id and lost of each */
+};
+
 /*
  * The sum of one field of what read() gives, over all fds of an event: 0 the count, 2 the lost
- * ones.
+ * ones. Of a group the leader comes first, behind their number.
  */
 static uint64_t sum_field(const struct mt_opened *opened, uint32_t event, size_t field)
 {
-	uint64_t sum = 0, values[3]; /* value, id, lost */
+	bool group = opened->plan->events.items[event].attr.read_format & PERF_FORMAT_GROUP;
+	uint64_t sum = 0, values[READ_WORDS];
 
 	for (size_t i = 0; i < opened->events.count; i++) {
 		const struct mt_opened_event *e = &opened->events.items[i];
 		ssize_t size = e->event == event ? read(e->fd, values, sizeof(values)) : 0;
 
-		if (size > 0 && (size_t)size >= (field + 1) * sizeof(values[0]))
-			sum += values[field];
+		if (size > 0 && (size_t)size >= (group + field + 1) * sizeof(values[0]))
+			sum += values[group + field];
 	}
 	return sum;
 }

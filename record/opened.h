@@ -28,6 +28,7 @@ struct mt_opened_cpu {
 struct mt_opened_event {
 	int fd;
 	uint32_t event; /* index in the plan */
+	int cpu;
 };
 
 struct mt_opened {

@@ -12,20 +12,22 @@
 
 #define MAX_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 
+int mt_perf_open_at(const struct perf_event_attr *attr, const struct mt_perf_place *place,
+		    const struct mt_perf_features *features)
+{
+	unsigned long flags = features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0;
+	bool cgroup = place->cgroup >= 0;
+
+	return (int)syscall(SYS_perf_event_open, attr, cgroup ? place->cgroup : place->pid,
+			    place->cpu, place->group, flags | (cgroup ? PERF_FLAG_PID_CGROUP : 0));
+}
+
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features)
 {
-	unsigned long flags = features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0;
+	const struct mt_perf_place place = {.pid = pid, .cgroup = -1, .cpu = cpu, .group = -1};
 
-	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
-}
-
-int mt_perf_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu,
-			const struct mt_perf_features *features)
-{
-	unsigned long flags = PERF_FLAG_PID_CGROUP | (features->cloexec ? PERF_FLAG_FD_CLOEXEC : 0);
-
-	return (int)syscall(SYS_perf_event_open, attr, cgroup, cpu, -1, flags);
+	return mt_perf_open_at(attr, &place, features);
 }
 
 static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,

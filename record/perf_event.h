@@ -28,17 +28,24 @@ struct mt_perf_features {
 	bool ioc_id;	 /* PERF_EVENT_IOC_ID */
 	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
 	/* beside the rows: */
-	bool branch_index; /* PERF_SAMPLE_BRANCH_HW_INDEX */
-	uint64_t max_rate; /* samples a second that the kernel takes, for -F max; 0: not known */
+	bool branch_index;    /* PERF_SAMPLE_BRANCH_HW_INDEX */
+	bool inherited_reads; /* PERF_SAMPLE_READ of a group in an inherited event */
+	uint64_t max_rate;    /* samples a second that the kernel takes, for -F max; 0: not known */
 };
 
 /* perf_event_open(2); -1 with errno. */
 int mt_perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu,
 		 const struct mt_perf_features *features);
 
-/* As above for a CPU while it runs the tasks of a cgroup, a directory's descriptor. */
-int mt_perf_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu,
-			const struct mt_perf_features *features);
+/* Whose event, and with which others. */
+struct mt_perf_place {
+	pid_t pid;  /* -1: whoever runs */
+	int cgroup; /* the directory's descriptor; -1: pid says */
+	int cpu;
+	int group; /* the descriptor of its leader; -1: on its own */
+};
+int mt_perf_open_at(const struct perf_event_attr *attr, const struct mt_perf_place *place,
+		    const struct mt_perf_features *features);
 
 /*
  * What, why and what to do when opening `name` for this target failed. system_wide: -a or -C.

@@ -243,7 +243,7 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 	mt_counter_apply(&counter, &event.attr);
 	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 	ask_stack(planner, &event.attr);
-	mt_planner_ask_branches(planner, &event.attr);
+	mt_planner_ask_branches(planner, &counter, &event.attr);
 	ask_rate(planner, counter.by_time, &event.attr);
 	apply_own_rate(&counter, &event.attr);
 	return add_event(planner, &event, word->text, word->length, def ? def->unit : "events");
@@ -357,7 +357,8 @@ struct mt_error *mt_planner_list(struct mt_planner *planner, const char *list)
 
 	for (; !err; list += length + 1) {
 		length = mt_planner_word_length(list);
-		err = mt_planner_word(planner, list, length);
+		err = *list == '{' ? mt_planner_together(planner, list, length)
+				   : mt_planner_word(planner, list, length);
 		if (!list[length])
 			break;
 	}

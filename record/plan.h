@@ -23,10 +23,12 @@ struct mt_tracepoint;
 
 struct mt_planned_event {
 	enum mt_event_role role;
-	uint32_t pair; /* index in the plan, or MT_EVENT_NONE */
-	uint32_t full; /* the event that this one is a twin of; its own index where it is none */
-	uint32_t seed; /* the event that records the same with larger dumps, rarely; 0: none */
-	int level;     /* of throttle.h; MT_LEVEL_FULL for all but twins */
+	uint32_t pair;	 /* index in the plan, or MT_EVENT_NONE */
+	uint32_t full;	 /* the event that this one is a twin of; its own index where it is none */
+	uint32_t leader; /* the event that it is counted together with, the first of its group; its
+			    own index: it is that one; 0: none */
+	uint32_t seed;	 /* the event that records the same with larger dumps, rarely; 0: none */
+	int level;	 /* of throttle.h; MT_LEVEL_FULL for all but twins */
 	enum mt_event_class class;
 	char *name;  /* the kernel's: syscalls:sys_exit_brk, page-faults */
 	char *alias; /* the user's word */

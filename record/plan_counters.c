@@ -19,10 +19,12 @@
 size_t mt_planner_word_length(const char *list)
 {
 	size_t n = 0;
-	bool in_terms = false;
+	bool in_terms = false, in_braces = false;
 
-	for (; list[n] && (list[n] != ',' || in_terms); n++)
+	for (; list[n] && (list[n] != ',' || in_terms || in_braces); n++) {
 		in_terms ^= list[n] == '/';
+		in_braces = list[n] == '{' || (in_braces && list[n] != '}');
+	}
 	return n;
 }
 
@@ -38,7 +40,7 @@ static size_t stem_length(const char *text, size_t length)
 	return colon ? (size_t)(colon - text) : length;
 }
 
-static bool apply_modifier(char letter, struct mt_counter *counter)
+bool mt_counter_modify(char letter, struct mt_counter *counter)
 {
 	switch (letter) {
 	case 'u':
@@ -70,7 +72,7 @@ static struct mt_error *parse_modifiers(const char *text, size_t length, size_t 
 	bool good = at == stem ? stem == length || text[stem - 1] == '/' : at < length;
 
 	for (; at < length && good; at++)
-		good = apply_modifier(text[at], counter);
+		good = mt_counter_modify(text[at], counter);
 	if (good)
 		return NULL;
 	return mt_error_hint(
@@ -109,6 +111,7 @@ static struct mt_error *find_pmu_event(const struct mt_planner *planner, const c
 		.period = event.period,
 		.frequency = event.frequency,
 		.by_time = true,
+		.core = event.core,
 	};
 	return NULL;
 }
@@ -143,16 +146,13 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 	return err;
 }
 
-void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr)
+void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr)
 {
 	bool chosen = counter->user || counter->kernel || counter->hypervisor;
 
-	attr->type = counter->type;
-	attr->config = counter->config[0];
-	attr->config1 = counter->config[1];
-	attr->config2 = counter->config[2];
-	attr->precise_ip = counter->precise;
-	attr->pinned = counter->pinned;
+	if (counter->precise)
+		attr->precise_ip = counter->precise;
+	attr->pinned |= counter->pinned;
 	if (!chosen)
 		return;
 	attr->exclude_user = !counter->user;
@@ -160,18 +160,28 @@ void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *
 	attr->exclude_hv |= !counter->hypervisor;
 }
 
-static bool is_hardware(const struct perf_event_attr *attr)
+void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
-	       attr->type == PERF_TYPE_RAW;
+	attr->type = counter->type;
+	attr->config = counter->config[0];
+	attr->config1 = counter->config[1];
+	attr->config2 = counter->config[2];
+	mt_counter_apply_modifiers(counter, attr);
 }
 
-void mt_planner_ask_branches(struct mt_planner *planner, struct perf_event_attr *attr)
+static bool is_hardware(const struct mt_counter *counter)
+{
+	return counter->core || counter->type == PERF_TYPE_HARDWARE ||
+	       counter->type == PERF_TYPE_HW_CACHE || counter->type == PERF_TYPE_RAW;
+}
+
+void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
+			     struct perf_event_attr *attr)
 {
 	const struct mt_record_options *options = planner->options;
 	uint64_t type = options->branch_type;
 
-	if (!is_hardware(attr))
+	if (!is_hardware(counter))
 		return;
 	if (options->call_graph == MT_GRAPH_LBR) {
 		type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |

@@ -1,4 +1,4 @@
-/* What the parts of planning share: plan.c, plan_calls.c, plan_groups.c. */
+/* What the parts of planning share: plan.c and the files plan_*.c. */
 #ifndef MT_RECORD_PLAN_PARTS_H
 #define MT_RECORD_PLAN_PARTS_H
 
@@ -54,10 +54,14 @@ struct mt_counter {
 	unsigned int precise;
 	bool pinned;
 	bool by_time;	    /* sampled at a frequency by default */
+	bool core;	    /* of a CPU's own counters, which can have branch records */
 	size_t name_length; /* of the word, without its modifiers */
 };
 
-/* plan_counters.c: how long the first word of a list is: commas between slashes are part of it. */
+/*
+ * plan_counters.c: how long the first word of a list is: commas between slashes and in
+ * braces are part of it.
+ */
 size_t mt_planner_word_length(const char *list);
 
 /* Whether the word is a counter's; def is its row in the table, or NULL. */
@@ -69,8 +73,15 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 					 struct mt_counter *out);
 void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr);
 
+/* One letter of those behind the colon; false where it means nothing here. */
+bool mt_counter_modify(char letter, struct mt_counter *counter);
+
+/* What such letters said, on top of what the attr has; what they did not say stays. */
+void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr);
+
 /* Branch records on top, as -b, -j and --call-graph lbr say, where it is a hardware event. */
-void mt_planner_ask_branches(struct mt_planner *planner, struct perf_event_attr *attr);
+void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
+			     struct perf_event_attr *attr);
 
 /* Refuses a plan that was to have them and has no such event. */
 struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner);
@@ -111,6 +122,9 @@ struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_eve
 
 /* plan_calls.c: once all is planned, what stands in for calls, and what serves for them. */
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner);
+
+/* plan_together.c: {a,b}, with modifiers behind the brace. */
+struct mt_error *mt_planner_together(struct mt_planner *planner, const char *text, size_t length);
 
 /* plan_groups.c: a word that means several events, each as far as this kernel has it. */
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group);

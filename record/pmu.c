@@ -199,6 +199,15 @@ static struct mt_error *unknown_pmu(const struct pmu *pmu)
 			     "it has %s", *known ? known : "none that sysfs tells of");
 }
 
+/* A CPU's own counters: "cpu", of hybrid machines "cpu_core", and whose branches it tells of. */
+static bool is_core(const struct pmu *pmu)
+{
+	char line[LINE_MAX_SIZE];
+
+	return !strcmp(pmu->name, "cpu") || !strncmp(pmu->name, "cpu_", 4) ||
+	       read_line(pmu, "caps", "branches", line);
+}
+
 struct mt_error *mt_pmu_find(const char *root, const char *text, size_t length,
 			     struct mt_pmu_event *out)
 {
@@ -217,6 +226,7 @@ struct mt_error *mt_pmu_find(const char *root, const char *text, size_t length,
 	if (!read_line(&pmu, "", "type", line) || !parse_value(line, &type) || type > UINT32_MAX)
 		return unknown_pmu(&pmu);
 	event.type = (uint32_t)type;
+	event.core = is_core(&pmu);
 	err = take_terms(&pmu, slash + 1, length - (size_t)(slash + 1 - text) - 1, 0, &event);
 	if (!err)
 		*out = event;

@@ -17,6 +17,7 @@ struct mt_pmu_event {
 	uint32_t type;
 	uint64_t config[3];
 	uint64_t period, frequency; /* 0: not said */
+	bool core;		    /* of a CPU's own counters */
 };
 
 /*

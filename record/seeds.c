@@ -1,5 +1,7 @@
-/* Planning seeds: copies of planned events, of another role, with a larger dump and a longer
- * period. */
+/*
+ * Planning seeds: copies of planned events, of another role, with a larger dump and a longer
+ * period.
+ */
 #include "record/seeds.h"
 
 #include <string.h>
@@ -19,7 +21,7 @@ static bool can_have_seeds(const struct mt_planned_event *event, uint32_t index)
 {
 	uint32_t dump = event->attr.sample_stack_user;
 
-	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM &&
+	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM && !event->leader &&
 	       event->full == index && !event->attr.freq && dump && dump <= DUMP_SMALL &&
 	       event->attr.sample_period <= INT64_MAX / EVERY;
 }

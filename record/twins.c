@@ -10,7 +10,7 @@
 
 static bool can_have_twins(const struct mt_planned_event *event, bool ledger)
 {
-	return event->role == MT_ROLE_SAMPLE && !event->attr.freq &&
+	return event->role == MT_ROLE_SAMPLE && !event->attr.freq && !event->leader &&
 	       (ledger || event->class == MT_CLASS_STORM);
 }
 

@@ -92,20 +92,13 @@ static bool find_region(struct mt_session *session, struct mt_session_sample *sa
 	return sample->kind != MT_STRING_NONE && sample->file != MT_STRING_NONE;
 }
 
-/* A decoded sample becomes *out; *wanted tells whether it is one to give. */
-static bool choose_sample(struct mt_session *session, const struct mt_local_event *event,
-			  struct mt_session_sample *out, bool *wanted)
+/* A decoded sample becomes *out; *wanted tells whether the selectors leave it. */
+static bool fill_sample(struct mt_session *session, const struct mt_local_event *event,
+			struct mt_session_sample *out, bool *wanted)
 {
-	const struct mt_task *task;
+	const struct mt_task *task =
+		mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 
-	session->facts.events.items[event->event].samples++;
-	if (event->role == MT_ROLE_SAMPLE) {
-		session->facts.samples++;
-		mt_session_present(session)->samples++;
-	}
-	if (!event->wanted)
-		return true;
-	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 	if (!task)
 		return false;
 	*out = (struct mt_session_sample){
@@ -126,6 +119,49 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 	};
 	*wanted = select_sample(session, out);
 	return !*wanted || !session->options->regions || find_region(session, out);
+}
+
+/* What was counted beside a sample stays to be given, where the selectors leave the sample. */
+static bool keep_members(struct mt_session *session, const struct mt_local_event *event,
+			 const struct mt_session_sample *sample)
+{
+	bool wanted;
+
+	session->beside = *sample;
+	if (!mt_session_read_members(session, event) ||
+	    !fill_sample(session, event, &session->beside, &wanted))
+		return false;
+	if (!wanted)
+		session->next_member = session->members.count;
+	return true;
+}
+
+static bool choose_sample(struct mt_session *session, const struct mt_local_event *event,
+			  struct mt_session_sample *out, bool *wanted)
+{
+	session->facts.events.items[event->event].samples++;
+	if (event->role == MT_ROLE_SAMPLE) {
+		session->facts.samples++;
+		mt_session_present(session)->samples++;
+	}
+	if (event->members && !keep_members(session, event, out))
+		return false;
+	return !event->wanted || fill_sample(session, event, out, wanted);
+}
+
+/* The next event counted beside the sample that was read last, as a sample; false: none is left. */
+static bool give_member(struct mt_session *session, struct mt_session_sample *out)
+{
+	const struct mt_member *member = mt_session_next_member(session);
+
+	if (!member)
+		return false;
+	*out = session->beside;
+	out->event = member->event->event;
+	out->weight = (double)member->grown;
+	out->member = true;
+	session->facts.samples++;
+	return true;
 }
 
 static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
@@ -233,7 +269,8 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 	struct mt_error *err;
 	bool have, ok;
 
-	for (*wanted = false; !*wanted;) {
+	*wanted = give_member(session, out);
+	while (!*wanted) {
 		err = mt_reader_next(reader, &record, &have);
 		session->read_all = !have;
 		if (err || !have)
@@ -246,6 +283,8 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			ok = mt_session_take_statement(session, &record);
 		if (!ok)
 			return mt_error_nomem();
+		if (!*wanted)
+			*wanted = give_member(session, out);
 	}
 	return NULL;
 }

@@ -381,6 +381,8 @@ const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES] = {
 
 static double period_of(const struct mt_session_sample *sample)
 {
+	if (sample->member)
+		return 1;
 	if (sample->kernel->period)
 		return (double)sample->kernel->period;
 	return mt_attr_has(sample->attr, MT_ATTR_FREQ) || !sample->attr->sample_period

@@ -410,6 +410,7 @@ static enum status run(const struct mt_report_options *options)
 	session_options.places = options->analysis->places;
 	session_options.regions = options->analysis->regions;
 	session_options.wants = options->analysis->wants;
+	session_options.members = options->analysis->members;
 	session_options.images = options->output->needs & MT_NEEDS_IMAGES;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = mt_session_open(&session_options, &sides.session);

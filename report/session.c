@@ -159,6 +159,8 @@ void mt_session_destroy(struct mt_session *session)
 	mt_array_deinit(&session->readers);
 	drop_local(session);
 	mt_array_deinit(&session->local);
+	mt_array_deinit(&session->members);
+	mt_map64_deinit(&session->counted);
 	mt_array_deinit(&session->verdicts);
 	mt_map64_deinit(&session->by_index);
 	mt_map64_deinit(&session->code);
@@ -218,6 +220,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 		return mt_error_nomem();
 	mt_spaces_set_jit(session->spaces, &(struct mt_spaces_jit){jit_image, session});
 	mt_map64_deinit(&session->by_index);
+	mt_map64_deinit(&session->counted);
+	session->members.count = session->next_member = 0;
 	drop_local(session);
 	mt_naming_use_recording(session->naming, mt_session_recording_index(session));
 	if (session->unwinding)
@@ -319,7 +323,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	}
 	if (*wanted)
 		count_stack(session, &piped->walked);
-	if (session->observer)
+	if (session->observer && !out->member)
 		return session->observer->stack(session->observer->context, out->serial, out->stack,
 						*wanted);
 	return true;

@@ -91,7 +91,8 @@ struct mt_session_options {
 	bool regions;	/* look up what is mapped at each sample's address */
 	/* Only samples of events of which this is true; NULL: all. */
 	bool (*wants)(const char *event);
-	bool images; /* list the images in the facts at the end */
+	bool members; /* give what events grew by that were counted beside others ({a,b}:S) */
+	bool images;  /* list the images in the facts at the end */
 	bool no_demangle;
 	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
@@ -128,9 +129,10 @@ struct mt_session_sample {
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
 	uint32_t kernel_frames, frames; /* how many of them are the kernel's, and all */
 	bool seed;			/* for the joiner alone: never given */
-	bool user;			/* it had user registers, so that `end` counts */
-	uint8_t end;			/* enum mt_stack_end of its user half */
-	uint8_t walked_end;		/* the same, before stacks were joined */
+	bool member;	    /* of an event counted beside this sample's; weight: how often */
+	bool user;	    /* it had user registers, so that `end` counts */
+	uint8_t end;	    /* enum mt_stack_end of its user half */
+	uint8_t walked_end; /* the same, before stacks were joined */
 };
 
 /* Opens every file. options (and what they point to) are borrowed until destroyed. */

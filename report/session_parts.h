@@ -33,10 +33,17 @@ struct mt_local_event {
 	uint32_t event; /* index in facts.events */
 	uint32_t role;
 	struct mt_attr attr;
-	double weight; /* of its samples from now on */
-	int64_t call;  /* which system call of raw_syscalls:*; -1: not such an event */
-	bool wanted;   /* by -e, and of role 0, or a seed that stacks are joined with */
+	double weight;	/* of its samples from now on */
+	int64_t call;	/* which system call of raw_syscalls:*; -1: not such an event */
+	bool wanted;	/* by -e, and of role 0, or a seed that stacks are joined with */
+	size_t members; /* events that are counted beside its samples */
 	struct mt_field clone_flags, clone_tid; /* of task:task_newtask */
+};
+
+/* One that is counted beside the samples of another. */
+struct mt_member {
+	struct mt_local_event *event, *leader;
+	uint64_t grown; /* at the last sample; 0 where it is not wanted */
 };
 
 struct mt_session {
@@ -61,6 +68,10 @@ struct mt_session {
 	struct mt_map64 code;	  /* ids of images that are mapped executable */
 	struct mt_map64 by_index; /* EVENT index to index in local */
 	MT_ARRAY(struct mt_local_event *) local;
+	MT_ARRAY(struct mt_member) members; /* in the order of their descriptions */
+	size_t next_member;		    /* that is looked at for the sample read last */
+	struct mt_session_sample beside;    /* that sample */
+	struct mt_map64 counted;	    /* kernel ids and threads to counts */
 	struct mt_facts facts;
 	const struct mt_observer *observer; /* or NULL */
 	struct mt_sample sample;	    /* the one given last */
@@ -93,6 +104,16 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
  */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);
+
+/* members.c: `event` is counted beside the leader's samples; false out of memory. */
+bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
+			   struct mt_local_event *leader);
+
+/* Takes what the leader's sample, decoded just now, counted; false out of memory. */
+bool mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader);
+
+/* The next wanted one that has grown by that sample, or NULL. */
+const struct mt_member *mt_session_next_member(struct mt_session *session);
 
 /*
  * --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.

@@ -99,7 +99,8 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 	bool (*wants)(const char *name) = session->options->wants;
 	bool serves =
 		event->role == MT_ROLE_SAMPLE ||
-		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining);
+		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining) ||
+		(event->role == MT_ROLE_MEMBER && session->options->members && !observer);
 
 	return serves && (!wants || wants(event->name)) &&
 	       (!observer || observer->wants(observer->context, event)) &&
@@ -116,6 +117,23 @@ static void find_clone_fields(struct mt_local_event *local, const struct mt_even
 		return;
 	local->clone_flags = mt_field_find(&record->format, "clone_flags");
 	local->clone_tid = mt_field_find(&record->format, "pid");
+}
+
+struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
+{
+	uint64_t at;
+
+	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
+}
+
+/* An event that is counted beside the samples of its pair. */
+static bool add_member(struct mt_session *session, struct mt_local_event *local,
+		       const struct mt_event_record *record)
+{
+	struct mt_local_event *leader = mt_session_local_event(session, record->pair);
+
+	return record->role != MT_ROLE_MEMBER || !leader || leader->role != MT_ROLE_SAMPLE ||
+	       mt_session_add_member(session, local, leader);
 }
 
 static bool take_event(struct mt_session *session, const struct mt_event_record *record)
@@ -162,16 +180,10 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 	};
 	find_clone_fields(*local, record);
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
+	       add_member(session, *local, record) &&
 	       mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
 							      .event = (*local)->event,
 							      .described = record});
-}
-
-struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
-{
-	uint64_t at;
-
-	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
 }
 
 static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)

@@ -21,6 +21,7 @@ struct mt_analysis {
 	bool places;	    /* names addresses of its own: mt_session_place() */
 	uint32_t by;	    /* what sums can be told apart by: MT_BY_BIT()s; 0: no --by */
 	struct mt_by_list default_by;
+	bool members;			  /* samples of events that others counted, too */
 	bool events_apart;		  /* figures of different events are never one sum */
 	bool (*wants)(const char *event); /* the events it is about, by kernel name; NULL: all */
 	bool regions;	    /* the session looks up what is mapped at a sample's address */

@@ -207,6 +207,7 @@ const struct mt_analysis mt_analysis_samples = {
 	.lists = true,
 	.by = MT_BY_OF_SAMPLES,
 	.default_by = {{MT_BY_EVENT, MT_BY_COMM, MT_BY_STACK}, 3},
+	.members = true,
 	.events_apart = true,
 	.run = run,
 };

@@ -12,7 +12,7 @@
 #include "report/table.h"
 #include "report/text.h"
 
-static const char *const role_names[] = {"sample", "mark", "side-band", "seed"};
+static const char *const role_names[] = {"sample", "mark", "side-band", "seed", "counted beside"};
 
 static void print_pair(FILE *to, const char *key, const char *value)
 {
@@ -141,7 +141,8 @@ static void print_event(const struct mt_facts_event *event, FILE *to)
 		fputs(" = ", to);
 		mt_text_print_clean(event->name, to);
 	}
-	fprintf(to, ": %s, %s records", event->role < 4 ? role_names[event->role] : "unknown role",
+	fprintf(to, ": %s, %s records",
+		event->role <= MT_ROLE_MEMBER ? role_names[event->role] : "unknown role",
 		mt_text_count((double)event->samples).text);
 	if (event->lost)
 		fprintf(to, ", %s lost", mt_text_count((double)event->lost).text);

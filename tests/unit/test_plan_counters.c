@@ -18,6 +18,7 @@ static const struct mt_perf_features features = {
 	.kernel_frames = true,
 	.user_stack = true,
 	.dummy = true,
+	.ioc_id = true,
 	.max_rate = 50000,
 };
 
@@ -267,6 +268,70 @@ MT_TEST(rates)
 	attr = attr_of("-e cycles -F max");
 	MT_CHECK(attr.sample_freq == 50000 && attr.freq);
 	refuses("-e page-faults -F max", "none of these events is sampled by time");
+}
+
+MT_TEST(events_in_braces_are_opened_with_the_first_of_them)
+{
+	struct mt_plan *plan = NULL;
+	const struct mt_planned_event *e;
+
+	MT_CHECK_OK(plan_for("-e cs,{cycles:u,instructions,cpu-clock}:kpD,faults", &plan));
+	MT_REQUIRE(plan && plan->events.count == 6);
+	e = plan->events.items;
+	MT_CHECK(!e[1].leader && e[2].leader == 2 && e[3].leader == 2 && e[4].leader == 2);
+	MT_CHECK(!e[5].leader);
+	MT_CHECK(e[2].attr.pinned && !e[3].attr.pinned && !e[4].attr.pinned && !e[5].attr.pinned);
+	MT_CHECK(e[3].attr.precise_ip == 1 && e[3].attr.exclude_user && !e[3].attr.exclude_kernel);
+	MT_CHECK(!e[1].attr.exclude_user && !e[1].attr.precise_ip);
+	MT_CHECK(e[3].role == MT_ROLE_SAMPLE && e[3].attr.sample_period);
+	MT_CHECK(!(e[2].attr.sample_type & PERF_SAMPLE_READ));
+	mt_plan_destroy(plan);
+}
+
+/* perf's test-record-group-sampling. */
+MT_TEST(the_first_of_a_group_is_sampled_with_the_counts_of_all)
+{
+	struct mt_plan *plan = NULL;
+	const struct mt_planned_event *leader, *member;
+
+	MT_CHECK_OK(plan_for("-e {cycles,cache-misses}:S", &plan));
+	MT_REQUIRE(plan && plan->events.count == 3);
+	leader = &plan->events.items[1];
+	member = &plan->events.items[2];
+	MT_CHECK(leader->attr.sample_type & PERF_SAMPLE_READ);
+	MT_CHECK(leader->attr.read_format & PERF_FORMAT_GROUP);
+	MT_CHECK(leader->decoded.read_format & PERF_FORMAT_GROUP && leader->attr.freq);
+	MT_CHECK_EQ(member->role, MT_ROLE_MEMBER);
+	MT_CHECK_EQ(member->pair, 1);
+	MT_CHECK(!member->attr.sample_period && !member->attr.freq);
+	MT_CHECK(!(member->attr.sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN)));
+	MT_CHECK(!member->attr.sample_stack_user && !member->decoded.sample_stack_user);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(bad_groups_are_told)
+{
+	refuses("-e {cycles,cs", "bad group");
+	refuses("-e {}", "bad group");
+	refuses("-e {cycles}x", "bad modifier");
+	refuses("-e {cycles}:", "bad modifier");
+	refuses("-e {cycles}:pppp", "bad modifier");
+	refuses("-e {cycles,}", "empty");
+	refuses("-e {cycles,cs:D}", "pinned as a whole");
+	refuses("-e {cycles,cycles}", "asked for once");
+	refuses("-e {cycles,vm}:S", "cannot be part of a group");
+	refuses("-e {{cycles,cs},faults}", "cannot be part of a group");
+}
+
+MT_TEST(a_cpus_own_events_have_branches)
+{
+	struct perf_event_attr attr;
+
+	make_pmu();
+	put("cpu/type", "11\n");
+	attr = attr_of("-e cpu/event=0xc4/ -b");
+	MT_CHECK(attr.type == 11 && attr.branch_sample_type == 8);
+	remove_pmu();
 }
 
 MT_TEST_MAIN

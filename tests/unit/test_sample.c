@@ -316,6 +316,34 @@ static bool decode_u64s(const struct mt_attr *attr, const uint64_t *values, size
 	decode_u64s(attr, (const uint64_t[]){__VA_ARGS__}, \
 		    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), out)
 
+MT_TEST(what_was_read_stands_by_event)
+{
+	struct mt_attr attr = {.sample_type = MT_SAMPLE_READ};
+	struct kernel_bytes k = kernel_begin(MT_KERNEL_SAMPLE, 0);
+	struct mt_read_value value;
+	struct mt_sample s;
+
+	put_values(&k, 4, 10); /* value, enabled, id, lost: put as 10, 11, 12, 13 */
+	attr.read_format = MT_FORMAT_ENABLED | MT_FORMAT_ID | MT_FORMAT_LOST;
+	MT_REQUIRE(mt_sample_decode(&attr, k.bytes, k.size, NULL, &s));
+	MT_CHECK_EQ(mt_sample_read_count(&attr, &s), 1);
+	MT_CHECK(mt_sample_read_get(&attr, &s, 0, &value));
+	MT_CHECK(value.value == 10 && value.id == 12);
+	MT_CHECK(!mt_sample_read_get(&attr, &s, 1, &value));
+	k = kernel_begin(MT_KERNEL_SAMPLE, 0);
+	put64(&k, 2);
+	put_values(&k, 6, 20); /* enabled, running, then {value, id} twice */
+	attr.read_format = MT_FORMAT_GROUP | MT_FORMAT_ENABLED | MT_FORMAT_RUNNING | MT_FORMAT_ID;
+	MT_REQUIRE(mt_sample_decode(&attr, k.bytes, k.size, NULL, &s));
+	MT_CHECK_EQ(mt_sample_read_count(&attr, &s), 2);
+	MT_CHECK(mt_sample_read_get(&attr, &s, 1, &value));
+	MT_CHECK(value.value == 24 && value.id == 25);
+	MT_CHECK(!mt_sample_read_get(&attr, &s, 2, &value));
+	attr.sample_type = 0;
+	MT_REQUIRE(mt_sample_decode(&attr, k.bytes, k.size, NULL, &s));
+	MT_CHECK_EQ(mt_sample_read_count(&attr, &s), 0);
+}
+
 MT_TEST(no_registers_without_an_abi)
 {
 	struct mt_attr attr = {.sample_type = MT_SAMPLE_REGS_USER | MT_SAMPLE_STACK_USER,

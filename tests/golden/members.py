@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Events that were only counted beside another's samples ({a,b}:S): what each grew by is a sample of its own."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import make_perfdata as make  # noqa: E402
+from perfdata_tool import BUILD, Tap  # noqa: E402
+
+ENABLED, RUNNING, ID, GROUP, LOST = 1, 2, 4, 8, 16
+READ, INHERIT, EXCLUDE_GUEST = 1 << 4, 1 << 1, 1 << 20
+FLAGS = make.SAMPLE_ID_ALL | EXCLUDE_GUEST  # as perf opens them
+KIND = make.IP | make.TID | make.TIME | make.ID | make.PERIOD | READ
+FORMATS = (ID | GROUP, ID | GROUP | LOST, ENABLED | RUNNING | ID | GROUP | LOST)
+
+
+def attr(config, read_format, period, flags=FLAGS):
+    made = make.attr(config=config, sample_type=KIND, period=period, flags=flags)
+    return made[:32] + struct.pack("<Q", read_format) + made[40:]
+
+
+def group(read_format, values, ids=(1, 2, 3)):
+    """The body of PERF_SAMPLE_READ."""
+    out = [len(values)] + [1000] * bin(read_format & (ENABLED | RUNNING)).count("1")
+    for value, number in zip(values, ids):
+        out += [value] + [number] * bool(read_format & ID) + [0] * bool(read_format & LOST)
+    return struct.pack(f"<{len(out)}Q", *out)
+
+
+def made(read_format, rows, flags=FLAGS):
+    """rows: the counts of page-faults, context-switches and migrations at each sample."""
+    kind = KIND
+    data = make.comm("prog", 0, kind, id=1) + make.mmap("/bin/prog-not-there", 0, kind, id=1)
+    for i, row in enumerate(rows):
+        data += make.sample((i + 1) * make.US, kind, id=1, ip=0x401000 + 16 * i, rest=group(read_format, row))
+    attrs = [attr(2, read_format, 1, flags), attr(3, read_format, 0, flags), attr(4, read_format, 0, flags)]
+    return make.file(data, attrs, ids=[(1,), (2,), (3,)])
+
+
+def report(path, *options):
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", *options, path], capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def samples(text):
+    """(event, period) of each sample in the listing."""
+    heads = [line.split() for line in text.splitlines() if line and line[0] not in "\t "]
+    return [(head[4].rstrip(":"), int(head[3])) for head in heads]
+
+
+FAULTS, SWITCHES, MOVES = "page-faults", "context-switches", "cpu-migrations"
+ROWS = [(1, 0, 0), (2, 5, 0), (5, 5, 7), (6, 4, 8)]
+# The third fault stands for three, two of which are in no sample; 4 switches after 5 are another counter's.
+WANT = [(FAULTS, 1), (FAULTS, 1), (SWITCHES, 5), (FAULTS, 3), (MOVES, 7), (FAULTS, 1), (SWITCHES, 4), (MOVES, 1)]
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "group.data")
+
+        def write(data):
+            with open(path, "wb") as f:
+                f.write(data)
+
+        for read_format in FORMATS:
+            write(made(read_format, ROWS))
+            status, out, said = report(path, "--script")
+            tap.check(status == 0, f"format {read_format}: read", said)
+            tap.same(sorted(samples(out)), sorted(WANT), f"format {read_format}: what each grew by")
+        _, out, _ = report(path, "--script", "-e", SWITCHES)
+        tap.same(samples(out), [(SWITCHES, 5), (SWITCHES, 4)], "-e takes a member alone")
+        _, out, _ = report(path, "--folded", "-e", SWITCHES, "--by", "comm")
+        tap.same(out.split()[-1], "9", "sums weigh as much")
+        _, out, _ = report(path, "--csv", "--by", "event", "--weight", "period")
+        tap.check("context-switches,9\n" in out and "page-faults,6\n" in out, "and stand beside their leader", out)
+        _, out, _ = report(path, "--script", "--time", "0.0000015,")
+        tap.check((SWITCHES, 4) in samples(out) and (SWITCHES, 5) not in samples(out), "the time selects", out)
+        _, out, _ = report(path, "--info")
+        tap.check("context-switches: counted beside, 2 records" in out, "--info tells its role", out)
+        _, out, _ = report(path, "--unwind-report", "--csv")
+        tap.check(",4\n" in out and ",8\n" not in out, "--unwind-report counts each stack once", out)
+        write(made(FORMATS[0], [row[:2] for row in ROWS]))
+        _, out, _ = report(path, "--script")
+        tap.same({event for event, _ in samples(out)}, {FAULTS}, "a group of another size tells of nobody")
+        write(made(FORMATS[0], ROWS, FLAGS | INHERIT))
+        _, out, _ = report(path, "--script")
+        tap.same(sorted(samples(out)), sorted(WANT), "inherited counts are of the thread")
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Events that are counted together: {a,b} and, with the first one sampled and the others read, {a,b}:S.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+build_steps
+report=$MT_BUILD/mtreport
+cd "$TMPDIR" || exit 1
+
+# grown FILE EVENT: by how much, in all samples
+grown() {
+	"$report" -q --folded --by event -e "$2" "$1" | awk '{ n += $NF } END { print n + 0 }'
+}
+
+check 'a group is recorded' "$mtrec" -e '{page-faults,minor-faults}:S' -o g.mtr -- "$steps" faults 2000
+check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check g.mtr
+faults=$(grown g.mtr page-faults)
+between '... its leader is sampled' 2000 "$faults" 4000
+# the fault that a sample is of is counted as a minor one after it; a major one is none
+between '... and the other counted beside' $((faults * 95 / 100 - 2)) "$(grown g.mtr minor-faults)" "$faults"
+"$report" -q --script -e minor-faults --symbol touch_pages,touch,main g.mtr >script
+check '... where the sample was' grep -q minor-faults script
+expect 0 'a clock leads too' "$mtrec" -e '{cpu-clock,page-faults,context-switches}:S' -c 100000 -o c.mtr -- "$steps" faults 20000
+between '... and all are read' 15000 "$(grown c.mtr page-faults)" 24000
+expect 0 'a group without :S' "$mtrec" -e '{page-faults,context-switches}:u,cpu-clock' -o u.mtr -- "$steps" faults 2000
+"$report" -q --info u.mtr >info
+says '... has samples of each' 'page-faults: sample' info
+says '... and nothing is counted beside' 'context-switches: sample' info
+expect 0 'threads have counts of their own' "$mtrec" -e '{page-faults,minor-faults}:S' -o t.mtr -- "$steps" threads 3 500
+faults=$(grown t.mtr page-faults)
+between '... and none counts twice' 0 "$(grown t.mtr minor-faults)" "$faults"
+expect 2 'an unclosed group' "$mtrec" -e '{page-faults,cpu-clock' -o x.mtr -- true
+says '... is told' 'bad group' "$err"
+expect 2 'a system call in a group' "$mtrec" -e '{page-faults,brk}:S' -o x.mtr -- true
+says '... is told' "'brk' cannot be part of a group" "$err"
+if command -v perf >/dev/null && perf record -q -e '{page-faults,context-switches}:S' -o p.data -- "$steps" faults 2000 2>why; then
+	for event in page-faults context-switches; do
+		perf script -i p.data -F event,period 2>/dev/null | awk -v e="$event:" '$2 == e { n += $1 } END { print n + 0 }' >want
+		"$report" -q --script p.data | awk -v e="$event:" '/^[^ \t]/ && $5 == e { n += $4 } END { print n + 0 }' >got
+		is "perf's $event are as many as perf says" "$(cat got)" "$(cat want)"
+	done
+else
+	skip "perf's groups are read" 'no perf that records them'
+fi
+finish
