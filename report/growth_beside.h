@@ -1,6 +1,6 @@
 /*
- * Growth beside another analysis: a second reading of the same files, for the calls that change
- * what is mapped. What the summary has to say of memory, whatever else it shows.
+ * Growth, and verdicts on it, beside another analysis: a second reading of the same files, for the
+ * calls that change what is mapped. What the summary has to say of memory, whatever else it shows.
  */
 #ifndef MT_REPORT_GROWTH_BESIDE_H
 #define MT_REPORT_GROWTH_BESIDE_H
@@ -14,7 +14,8 @@ struct mt_table;
 /* All zero before. */
 struct mt_growth {
 	struct mt_session *session;
-	struct mt_table *table; /* by thread name and stack; NULL where nothing is known */
+	struct mt_table *table;	   /* by thread name and stack; NULL where nothing is known */
+	struct mt_table *verdicts; /* on paths; NULL with it */
 };
 
 /*

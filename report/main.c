@@ -108,6 +108,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.width = 80,
 		.selected = mt_selection_given(&options->selection),
 		.srcline = options->srcline,
+		.top = options->wishes.top,
 	};
 	struct winsize size;
 
@@ -221,6 +222,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	view = make_view(options, sides->session, out.fd);
 	view.growth = growth.table;
+	view.verdicts = growth.verdicts;
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;

@@ -203,13 +203,14 @@ static struct mt_error *parse_words(struct parser *parser)
 	return err;
 }
 
-/* Where none is named: the analysis's own, and a table for other keys than a screenful has. */
+/* Where none is named: the analysis's own, and a table for other keys than that has. */
 static const struct mt_output *default_output(const struct mt_report_options *options)
 {
 	const char *name = options->analysis->output;
 
-	if (!name &&
-	    (options->wishes.by.count || options->wishes.timeline || options->wishes.compare))
+	if ((!name || !strcmp(name, mt_output_paths.name)) &&
+	    (options->wishes.by.count || options->wishes.timeline || options->wishes.compare ||
+	     options->wishes.stacks))
 		name = mt_output_table.name;
 	return name ? mt_output_find(name) : mt_outputs[0];
 }

@@ -157,3 +157,24 @@ void mt_text_print_clean(const char *text, FILE *to)
 		text += bytes ? bytes : 1;
 	}
 }
+
+void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
+			   FILE *to)
+{
+	char clean[1024];
+
+	width -= strlen(first);
+	mt_text_fit(text, sizeof(clean), clean, sizeof(clean));
+	text = clean;
+	for (const char *mark = first; *text; mark = rest) {
+		size_t cut = strlen(text);
+
+		if (cut > width) {
+			for (cut = width; cut && text[cut] != ' '; cut--)
+				;
+			cut = cut ? cut : width;
+		}
+		fprintf(to, "%s%.*s\n", mark, (int)cut, text);
+		text += cut + (text[cut] == ' ');
+	}
+}

@@ -38,6 +38,13 @@ size_t mt_text_fit(const char *text, size_t width, char *out, size_t size);
 /* Bytes of the UTF-8 character that text begins with, 0 where it is none or a control character. */
 size_t mt_text_character(const char *text);
 
+/*
+ * Prints text, made safe, between words over as many lines of `width` columns as it takes, `first`
+ * before it and `rest`, as long, before each further line.
+ */
+void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
+			   FILE *to);
+
 /* Prints text with control characters replaced by '?'. */
 void mt_text_print_clean(const char *text, FILE *to);
 

@@ -2,11 +2,13 @@
  * --growth: by how much each stack changed what is mapped: bytes that it added less those that it
  * took away, by brk, mmap and their like. Over a space's life it adds up to the change of its size.
  */
+#include "report/analyses/growth.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
 #include "report/session.h"
+#include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
@@ -32,20 +34,32 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	       mt_grouping_add(growth->grouping, &facts, values);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+struct mt_error *mt_growth_with_verdicts(struct mt_session *session,
+					 const struct mt_analysis_request *request,
+					 struct mt_verdicts *verdicts, struct mt_table **out)
 {
 	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct growth growth = {.rows = {.session = session, .stacks = request->unwind}};
-	const struct mt_ledger_options options = {.change = add_change, .context = &growth};
+	struct mt_ledger_options options = {.change = add_change, .context = &growth};
 	struct mt_error *err =
 		mt_grouping_create(session, mt_analysis_growth.name, mt_memory_columns,
 				   MT_MEMORY_VALUES, request, &grouping);
 
 	growth.grouping = grouping;
+	if (verdicts) {
+		mt_verdicts_tell_also(verdicts, &(struct mt_verdicts_also){add_change, &growth});
+		mt_verdicts_listen(verdicts, &options);
+	}
 	err = err ? err : mt_ledger_run(session, &options, &ledger);
+	err = err || !verdicts ? err : mt_verdicts_judge(verdicts);
 	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	return mt_growth_with_verdicts(session, request, NULL, out);
 }
 
 const struct mt_analysis mt_analysis_growth = {
@@ -55,6 +69,6 @@ const struct mt_analysis mt_analysis_growth = {
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.record = "vm",
-	.output = "table",
+	.output = "paths",
 	.run = run,
 };

@@ -171,6 +171,6 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.record = "vm",
-	.output = "table",
+	.output = "paths",
 	.run = run,
 };

@@ -110,6 +110,6 @@ const struct mt_analysis mt_analysis_resident = {
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.record = "vm,rss",
-	.output = "table",
+	.output = "paths",
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/verdict_rows.h"
 #include "report/groups.h"
 #include "report/ledger/ledger.h"
 #include "report/session.h"
@@ -86,9 +87,9 @@ static bool add_row(struct mt_session *session, struct mt_groups *groups,
 	       intern(session, grounds, &keys[KEY_GROUNDS]) && mt_groups_add(groups, keys, values);
 }
 
-static struct mt_error *make_table(struct mt_session *session,
-				   const struct mt_analysis_request *request,
-				   const struct mt_verdicts *verdicts, struct mt_table **out)
+struct mt_error *mt_verdict_table(struct mt_session *session,
+				  const struct mt_analysis_request *request,
+				  const struct mt_verdicts *verdicts, struct mt_table **out)
 {
 	const struct mt_table shape = {
 		.name = mt_analysis_verdict.name,
@@ -136,7 +137,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	mt_verdicts_listen(verdicts, &options);
 	err = mt_ledger_run(session, &options, &ledger);
 	err = err ? err : mt_verdicts_judge(verdicts);
-	return err ? err : make_table(session, request, verdicts, out);
+	return err ? err : mt_verdict_table(session, request, verdicts, out);
 }
 
 const struct mt_analysis mt_analysis_verdict = {

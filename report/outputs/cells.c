@@ -73,3 +73,15 @@ bool mt_value_is_exact(const struct mt_value *value)
 {
 	return isnan(value->value) || (value->low == value->value && value->high == value->value);
 }
+
+const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM])
+{
+	if (!isfinite(value->value))
+		snprintf(room, MT_FIGURE_ROOM, "-");
+	else if (mt_value_is_exact(value))
+		snprintf(room, MT_FIGURE_ROOM, "%s", mt_text_count(value->value).text);
+	else
+		snprintf(room, MT_FIGURE_ROOM, "%s (%s..%s)", mt_text_count(value->value).text,
+			 mt_text_count(value->low).text, mt_text_count(value->high).text);
+	return room;
+}

@@ -36,6 +36,10 @@ const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_ro
 /* A figure, whole where it is whole: "1234567", "0.5"; "" where it is no number. */
 struct mt_snippet mt_cell_figure(double value);
 
+/* "1,234,567", and, where it is not exact, what it is between: "12 (10..15)". Gives `room`. */
+#define MT_FIGURE_ROOM 160
+const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM]);
+
 /* Whether nothing makes it uncertain. */
 bool mt_value_is_exact(const struct mt_value *value);
 

@@ -57,19 +57,6 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 	return text ? text : "-";
 }
 
-/* A figure, and, where it is not exact, what it is between. */
-static const char *figure_text(const struct mt_value *value, char *room, size_t size)
-{
-	if (!isfinite(value->value))
-		snprintf(room, size, "-");
-	else if (mt_value_is_exact(value))
-		snprintf(room, size, "%s", mt_text_count(value->value).text);
-	else
-		snprintf(room, size, "%s (%s..%s)", mt_text_count(value->value).text,
-			 mt_text_count(value->low).text, mt_text_count(value->high).text);
-	return room;
-}
-
 static void widen(size_t *width, const char *text)
 {
 	size_t length = strlen(text);
@@ -82,7 +69,7 @@ static void measure(struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows.table;
 	struct mt_snippet text;
-	char figure[160];
+	char figure[MT_FIGURE_ROOM];
 
 	for (size_t i = 0; i < table->key_count; i++) {
 		if (!mt_cell_is_path(table, i))
@@ -90,20 +77,19 @@ static void measure(struct columns *columns, const struct mt_row *row)
 	}
 	for (size_t i = 0; i < table->value_count; i++)
 		widen(&columns->widths[table->key_count + i],
-		      row ? figure_text(&row->values[i], figure, sizeof(figure))
-			  : table->values[i].name);
+		      row ? mt_figure_text(&row->values[i], figure) : table->values[i].name);
 }
 
 /* Flush right. */
 static void print_values(const struct columns *columns, const struct mt_row *row)
 {
 	const struct mt_table *table = columns->rows.table;
-	char figure[160];
+	char figure[MT_FIGURE_ROOM];
 
 	for (size_t i = 0; i < table->value_count; i++) {
 		if (shows(columns, i))
 			fprintf(columns->to, "%*s%*s", (int)columns->widths[table->key_count + i],
-				row ? figure_text(&row->values[i], figure, sizeof(figure))
+				row ? mt_figure_text(&row->values[i], figure)
 				    : table->values[i].name,
 				GAP, "");
 	}

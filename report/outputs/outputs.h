@@ -34,8 +34,10 @@ struct mt_view {
 	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
 	bool selected;		      /* selectors were given */
 	bool srcline;		      /* frames are shown with file and line */
+	size_t top;		      /* --top: the table has no more rows; 0: it has all */
 	struct mt_table *growth;      /* how much each stack changed what is mapped, beside a table
 					 that counts; NULL: nothing is known of it */
+	struct mt_table *verdicts;    /* the same for what --verdict makes of it */
 	double *left_out;	      /* gets what the rows that the output cannot show add up to;
 				     or NULL */
 };
@@ -65,6 +67,7 @@ extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;
+extern const struct mt_output mt_output_paths;
 extern const struct mt_output mt_output_branch_lines;
 extern const struct mt_output mt_output_csv;
 extern const struct mt_output mt_output_json;

@@ -26,9 +26,11 @@ MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_tree, struct mt_tree)
 
 enum {
-	EVENTS_SHOWN = 8, /* in the table of events */
-	TREES_SHOWN = 3,  /* events whose stacks are shown */
-	TREE_LINES = 20,  /* shared among them */
+	EVENTS_SHOWN = 8,	 /* in the table of events */
+	TREES_SHOWN = 3,	 /* events whose stacks are shown */
+	TREE_LINES = 20,	 /* shared among them */
+	TREES_BESIDE_GROWTH = 1, /* where there is more to say of memory than how often */
+	TREE_LINES_BESIDE_GROWTH = 6,
 	FUNCTIONS_SHOWN = 4,
 	COMMS_SHOWN = 5,
 	NOTES_SHOWN = 4,
@@ -196,31 +198,6 @@ static void print_events(const struct summary *s)
 
 /* ---- What is uncertain ---- */
 
-/*
- * Prints text between words over as many lines as it takes, `first` before it and `rest` before
- * each further line.
- */
-static void print_wrapped(const struct summary *s, const char *first, const char *rest,
-			  const char *text)
-{
-	size_t width = s->view->width - strlen(first);
-	char clean[1024];
-
-	mt_text_fit(text, sizeof(clean), clean, sizeof(clean));
-	text = clean;
-	for (const char *mark = first; *text; mark = rest) {
-		size_t cut = strlen(text);
-
-		if (cut > width) {
-			for (cut = width; cut && text[cut] != ' '; cut--)
-				;
-			cut = cut ? cut : width;
-		}
-		fprintf(s->to, "%s%.*s\n", mark, (int)cut, text);
-		text += cut + (text[cut] == ' ');
-	}
-}
-
 __attribute__((format(printf, 2, 3))) static void print_warning(const struct summary *s,
 								const char *format, ...)
 {
@@ -230,7 +207,7 @@ __attribute__((format(printf, 2, 3))) static void print_warning(const struct sum
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	print_wrapped(s, "! ", "  ", text);
+	mt_text_print_wrapped("! ", "  ", text, s->view->width, s->to);
 }
 
 static void print_losses(const struct summary *s)
@@ -319,7 +296,7 @@ static void print_completeness(const struct summary *s)
 	snprintf(line, sizeof(line), "%s of %s user stacks are complete%s%s",
 		 mt_text_percent((double)facts->ends[MT_END_ROOT], all).text,
 		 mt_text_count(all).text, *ends ? "; the others: " : "", ends);
-	print_wrapped(s, "stacks   ", "         ", line);
+	mt_text_print_wrapped("stacks   ", "         ", line, s->view->width, s->to);
 }
 
 /* ---- Threads and functions ---- */
@@ -460,11 +437,14 @@ static struct mt_error *print_stacks(struct summary *s)
 {
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames, false);
-	size_t shown = s->events.count > TREES_SHOWN ? TREES_SHOWN : s->events.count;
+	size_t most = s->view->growth ? TREES_BESIDE_GROWTH : TREES_SHOWN;
+	size_t shown = s->events.count > most ? most : s->events.count;
 	struct mt_error *err = paths ? mt_frames_resolve(s->table->frames) : mt_error_nomem();
 
 	for (size_t i = 0; i < shown && !err; i++)
-		err = print_event_stacks(s, &s->events.items[i], paths, TREE_LINES / shown);
+		err = print_event_stacks(s, &s->events.items[i], paths,
+					 s->view->growth ? TREE_LINES_BESIDE_GROWTH
+							 : TREE_LINES / shown);
 	return err;
 }
 
@@ -524,6 +504,7 @@ static void print_next(const struct summary *s)
 	if (s->view->growth) {
 		print_command(s, "  what grew", "--growth", "");
 		print_command(s, "  and stayed", "--outstanding", "");
+		print_command(s, "  is it a leak", "--verdict", "");
 	}
 	snprintf(words, sizeof(words), "--comm '%.40s'", comm);
 	if (!strchr(comm, '\''))
@@ -559,6 +540,8 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	print_notes(&s);
 	if (view->growth)
 		err = mt_summary_growth_print(view, view->growth, to);
+	if (!err && view->verdicts)
+		err = mt_summary_verdicts_print(view, view->verdicts, to);
 	if (!err && s.stack_column != MT_COLUMN_NONE)
 		err = print_stacks(&s);
 	if (!err && s.events.count)

@@ -60,6 +60,7 @@ struct mt_verdicts {
 	MT_ARRAY(struct mt_verdict_row) rows;
 	struct mt_map64 by_space; /* of the ledger's: index */
 	bool pages;		  /* the ledger tells of them */
+	struct mt_verdicts_also also;
 };
 
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
@@ -149,8 +150,8 @@ static struct scale *scale_of(struct mt_verdicts *verdicts, uint32_t recording)
 	return &verdicts->scales.items[recording];
 }
 
-bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-			const struct mt_ledger_change *told)
+static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *told)
 {
 	const struct mt_change *change = told->change;
 	const struct mt_origin *owner =
@@ -305,10 +306,11 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	return entry;
 }
 
-bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+static bool take_stood(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_space *from, const struct mt_extents *regions,
 		       uint64_t time)
 {
+	struct mt_verdicts *verdicts = context;
 	const struct scale *scale = scale_of(verdicts, from->recording);
 	const struct mt_extent *region = mt_extents_after(regions, 0);
 	uint32_t at = find_space(verdicts, from);
@@ -338,14 +340,14 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 	return space != UINT32_MAX &&
 	       (!change->sign ||
 		mark_pages(&verdicts->spaces.items[space], change->start, change->end, false)) &&
-	       mt_verdicts_change(verdicts, ledger, told);
+	       add_change(verdicts, ledger, told) &&
+	       (!verdicts->also.change ||
+		verdicts->also.change(verdicts->also.context, ledger, told));
 }
 
-static bool take_stood(void *context, const struct mt_ledger *ledger,
-		       const struct mt_ledger_space *space, const struct mt_extents *regions,
-		       uint64_t time)
+void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)
 {
-	return mt_verdicts_stood(context, ledger, space, regions, time);
+	verdicts->also = *also;
 }
 
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options)

@@ -45,12 +45,13 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 /* Sets all callbacks of the ledger that tell it what happens, and their context. */
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
 
-/* The two that it cannot do without, for who listens too; false out of memory. */
-bool mt_verdicts_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-			const struct mt_ledger_change *told);
-bool mt_verdicts_stood(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-		       const struct mt_ledger_space *space, const struct mt_extents *regions,
-		       uint64_t time);
+/* Who is told of changes, too; before the ledger runs. */
+struct mt_verdicts_also {
+	bool (*change)(void *context, const struct mt_ledger *ledger,
+		       const struct mt_ledger_change *change);
+	void *context;
+};
+void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
 
 /* Once, after the ledger has run. */
 struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);

@@ -33,6 +33,10 @@ for output in table csv json; do
 	compare brks-$output --brks --$output
 done
 compare mmaps-munmap --mmaps -e munmap
+compare growth --growth
+compare growth-paths --growth --paths --by process,stack --top 1
+compare outstanding --outstanding
+compare memory-summary
 compare faults --faults
 compare faults-kind --faults --by kind,mode --csv
 compare files --files

@@ -1,0 +1,157 @@
+/*
+ * --paths: the paths that weigh most, each with its figures, whom to ask about it, and its inner
+ * end. What has no stacks is shown as --table shows it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/top_paths.h"
+#include "report/table.h"
+#include "report/text.h"
+
+enum {
+	PATHS_SHOWN = 10, /* where --top does not say */
+	GAP = 2,
+	ROOM = 60, /* the least that is left behind the figures */
+};
+
+struct list {
+	const struct mt_view *view;
+	struct mt_top_paths top;
+	size_t widths[MT_GROUPS_COLUMNS];
+	size_t shown;
+	struct mt_value rest[MT_GROUPS_COLUMNS], all[MT_GROUPS_COLUMNS];
+	FILE *to;
+};
+
+static void list_deinit(struct list *list)
+{
+	mt_top_paths_deinit(&list->top);
+}
+
+static bool shows(const struct list *list, size_t value)
+{
+	return !list->view->weighed || value == list->view->value;
+}
+
+static void widen(struct list *list, const struct mt_value *values)
+{
+	char figure[MT_FIGURE_ROOM];
+
+	for (size_t i = 0; i < list->top.table->value_count; i++) {
+		size_t width = strlen(mt_figure_text(&values[i], figure));
+
+		list->widths[i] = width > list->widths[i] ? width : list->widths[i];
+	}
+}
+
+/* Of the paths that are not shown, and of all. */
+static void add_up(struct list *list)
+{
+	for (size_t i = 0; i < list->top.items.count; i++) {
+		const struct mt_value *values = list->top.items.items[i].values;
+
+		mt_top_paths_add(list->top.table, list->all, values);
+		if (i < list->shown)
+			widen(list, values);
+		else
+			mt_top_paths_add(list->top.table, list->rest, values);
+	}
+	widen(list, list->rest);
+	widen(list, list->all);
+}
+
+/* Flush right; their names without values. Gives the columns used. */
+static size_t print_figures(const struct list *list, const struct mt_value *values)
+{
+	const struct mt_table *table = list->top.table;
+	char figure[MT_FIGURE_ROOM];
+	size_t used = 0;
+
+	for (size_t i = 0; i < table->value_count; i++) {
+		if (!shows(list, i))
+			continue;
+		fprintf(list->to, "%*s%*s", (int)list->widths[i],
+			values ? mt_figure_text(&values[i], figure) : table->values[i].name, GAP,
+			"");
+		used += list->widths[i] + GAP;
+	}
+	return used;
+}
+
+static void print_heads(const struct list *list)
+{
+	const struct mt_table *table = list->top.table;
+	bool first = true;
+
+	print_figures(list, NULL);
+	for (size_t i = 0; i < table->key_count; i++) {
+		if (mt_cell_is_path(table, i))
+			continue;
+		fprintf(list->to, "%s%s", first ? "" : " ", table->keys[i].name);
+		first = false;
+	}
+	fprintf(list->to, "%sfunction, and the end of the path\n", first ? "" : ": ");
+}
+
+static struct mt_error *print_list(struct list *list)
+{
+	struct mt_error *err = NULL;
+	size_t left = list->top.items.count - list->shown;
+
+	print_heads(list);
+	for (size_t i = 0; i < list->shown && !err; i++) {
+		const struct mt_top_path *path = &list->top.items.items[i];
+		size_t indent = print_figures(list, path->values);
+		size_t width = list->view->width;
+
+		width = width > indent + ROOM ? width : indent + ROOM;
+
+		err = mt_top_path_print(&list->top, path, width - indent, list->to);
+		if (!err && !path->words)
+			mt_top_path_print_end(&list->top, path, indent, width, list->to);
+	}
+	if (err || !list->top.items.count)
+		return err;
+	if (left) {
+		print_figures(list, list->rest);
+		fprintf(list->to, "%zu more path%s; --top N shows more\n", left,
+			left > 1 ? "s" : "");
+	}
+	if (!list->view->top) {
+		print_figures(list, list->all);
+		fputs("in all\n", list->to);
+	}
+	return NULL;
+}
+
+static struct mt_error *write_paths(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(list_deinit) struct list list = {.view = view, .to = to};
+	struct mt_error *err;
+
+	if (table->listing || table->compared || table->value_count > MT_GROUPS_COLUMNS ||
+	    mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
+		return mt_output_table.write(view, table, to);
+	err = mt_top_paths_read(table, view->value, &list.top);
+	if (err)
+		return err;
+	list.shown = list.top.items.count;
+	if (!view->top && list.shown > PATHS_SHOWN)
+		list.shown = PATHS_SHOWN;
+	for (size_t i = 0; i < table->value_count; i++)
+		list.widths[i] = strlen(table->values[i].name);
+	add_up(&list);
+	return print_list(&list);
+}
+
+const struct mt_output mt_output_paths = {
+	.name = "paths",
+	.help = "the paths that weigh most: figures, whom to ask, and where each path ends",
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.write = write_paths,
+};

@@ -1,0 +1,192 @@
+/*
+ * Rows summed by path, and their two lines.
+ */
+#include "report/outputs/top_paths.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/frames.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/guilty.h"
+#include "report/stacks.h"
+#include "report/text.h"
+
+void mt_top_paths_deinit(struct mt_top_paths *top)
+{
+	mt_array_deinit(&top->items);
+	mt_map64_deinit(&top->by_key);
+	mt_paths_destroy(top->paths);
+}
+
+/* ---- Sums ---- */
+
+static bool is_words(const struct mt_table *table, uint32_t stack)
+{
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
+
+	return depth && mt_frames_key(table->frames, ids[0])->flags & MT_FRAME_WORDS;
+}
+
+/* The keys but the stack, one behind the other; MT_STRING_NONE out of memory. */
+static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
+{
+	char text[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < table->key_count && used < sizeof(text); i++) {
+		struct mt_snippet room;
+		const char *cell =
+			mt_cell_is_path(table, i) ? NULL : mt_cell_text(table, row, i, &room);
+
+		if (cell && *cell)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+						 used ? " " : "", cell);
+	}
+	return mt_strings_intern(table->strings, text, strlen(text));
+}
+
+void mt_top_paths_add(const struct mt_table *table, struct mt_value *to,
+		      const struct mt_value *values)
+{
+	for (size_t i = 0; i < table->value_count; i++) {
+		if (table->most >> i & 1) {
+			if (values[i].value > to[i].value)
+				to[i] = values[i];
+			continue;
+		}
+		to[i].value += values[i].value;
+		to[i].low += values[i].low;
+		to[i].high += values[i].high;
+	}
+}
+
+static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct mt_row *row)
+{
+	uint32_t stack = (uint32_t)row->keys[stack_column];
+	uint32_t who = who_of(top->table, row), id = mt_paths_of(top->paths, stack);
+	uint64_t key = (uint64_t)who << 32 | id, at;
+	double weight = fabs(row->values[top->weight].value);
+	struct mt_top_path *path;
+
+	if (who == MT_STRING_NONE || id == MT_PATH_NONE)
+		return false;
+	if (!mt_map64_get(&top->by_key, key, &at)) {
+		at = top->items.count;
+		path = mt_array_push(&top->items);
+		if (!path || !mt_map64_put(&top->by_key, key, at))
+			return false;
+		*path = (struct mt_top_path){.who = who, .path = id, .stack = stack};
+		path->words = is_words(top->table, stack);
+	}
+	path = &top->items.items[at];
+	mt_top_paths_add(top->table, path->values, row->values);
+	if (weight > path->heaviest) {
+		path->heaviest = weight;
+		path->stack = stack;
+	}
+	return true;
+}
+
+static struct mt_error *add_rows(struct mt_top_paths *top)
+{
+	size_t stack_column = mt_table_key_of_kind(top->table, MT_KEY_STACK);
+	struct mt_error *err = mt_table_rewind(top->table);
+	struct mt_row row;
+	bool more = true;
+
+	while (!err) {
+		err = mt_table_next(top->table, &row, &more);
+		if (err || !more)
+			return err;
+		if (!add_row(top, stack_column, &row))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+/* Equal ones in order of first sight, which their paths' ids have. */
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct mt_top_path *x = a, *y = b;
+	size_t weight = *(const size_t *)context;
+	double left = fabs(x->values[weight].value), right = fabs(y->values[weight].value);
+
+	if (left != right)
+		return left > right ? -1 : 1;
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return x->who < y->who ? -1 : x->who > y->who;
+}
+
+struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct mt_top_paths *out)
+{
+	struct mt_error *err;
+
+	*out = (struct mt_top_paths){
+		.table = table,
+		.weight = weight,
+		.paths = mt_paths_create(table->stacks, table->frames, false),
+	};
+	if (!out->paths)
+		return mt_error_nomem();
+	err = mt_frames_resolve(table->frames);
+	err = err ? err : add_rows(out);
+	if (!err && out->items.count)
+		qsort_r(out->items.items, out->items.count, sizeof(*out->items.items), compare,
+			&out->weight);
+	return err;
+}
+
+/* ---- Lines ---- */
+
+struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
+				   size_t room, FILE *to)
+{
+	struct mt_strings *names = mt_frames_strings(top->table->frames);
+	const struct mt_frame_name *guilty;
+	char place[80] = "", name[256], who[64];
+	size_t used;
+
+	if (!mt_guilty_function(top->table, path->stack, &guilty))
+		return mt_error_nomem();
+	if (guilty && !path->words)
+		mt_guilty_place(guilty->dso, guilty->file, guilty->line, place);
+	used = mt_text_fit(mt_strings_get(top->table->strings, path->who), 24, who, sizeof(who));
+	used += strlen(place) + 4;
+	mt_text_fit(guilty ? mt_strings_get(names, guilty->name) : "[unknown]",
+		    room > used + 20 ? room - used : 20, name, sizeof(name));
+	fprintf(to, "%s%s%s%s%s\n", who, *who ? ": " : "", name, *place ? "  " : "", place);
+	return NULL;
+}
+
+void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
+			   size_t indent, size_t width, FILE *to)
+{
+	struct mt_strings *strings = mt_frames_strings(top->table->frames);
+	size_t count, first, used = indent;
+	const uint32_t *names = mt_paths_get(top->paths, path->path, &count);
+
+	if (!count)
+		return;
+	for (first = count; first > 0; first--) {
+		size_t size = strlen(mt_strings_get(strings, names[first - 1])) + 3;
+
+		if (used + size + 5 > width && first < count)
+			break;
+		used += size;
+	}
+	fprintf(to, "%*s%s", (int)indent, "", first ? ".. > " : "");
+	for (size_t i = first; i < count; i++) {
+		char name[256];
+
+		mt_text_fit(mt_strings_get(strings, names[i]),
+			    width > indent + 25 ? width - indent - 5 : 20, name, sizeof(name));
+		fprintf(to, "%s%s", i > first ? " > " : "", name);
+	}
+	fputc('\n', to);
+}
