@@ -381,6 +381,7 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.method = options->unwind,
 		.max_frames = options->max_stack,
 		.joining = options->unwind == mt_unwind_methods && !options->no_join,
+		.stitching = options->stitch,
 		.workers = options->workers ? options->workers : online_cpus(),
 		.symfs = options->symfs,
 		.prefer_local = options->prefer_local,

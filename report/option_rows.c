@@ -350,6 +350,14 @@ static struct mt_error *set_no_join(struct mt_report_options *o, const char *nam
 	return NULL;
 }
 
+static struct mt_error *set_stitch(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->stitch = true;
+	return NULL;
+}
+
 static struct mt_error *set_max_stack(struct mt_report_options *o, const char *name,
 				      const char *value)
 {
@@ -454,6 +462,8 @@ static const struct mt_option others[] = {
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{0, "no-join", NULL, NULL, set_no_join,
 	 "leave stacks cut where their dump ends: nothing from other stacks of the thread"},
+	{0, "stitch-lbr", NULL, NULL, set_stitch,
+	 "hardware call stacks go on with what earlier samples of the thread had further out"},
 	{'j', "jobs", NULL, "N", set_workers,
 	 "decode and unwind on N CPUs, by default all; the result is the same"},
 	{0, "prefer-local", NULL, NULL, set_prefer_local,

@@ -8,11 +8,15 @@
 #include "report/pipeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "formats/attr.h"
 #include "formats/base/array.h"
 #include "formats/base/pool.h"
+#include "formats/sample_type.h"
 #include "report/joining.h"
 #include "symbols/image_map.h"
+#include "unwind/stitch.h"
 
 enum {
 	BATCH_SAMPLES = 256,
@@ -40,7 +44,8 @@ struct mt_pipeline {
 	size_t batch_count;
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
-	struct mt_joining *joining; /* NULL: stacks stay as they were walked */
+	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
+	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
 };
 
 static bool create_walkers(struct mt_pipeline *pipeline, const struct mt_walker_options *options)
@@ -85,7 +90,10 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 	pipeline->pool = pool;
 	if (options->joining)
 		pipeline->joining = mt_joining_create(options->max_frames, options->addresses);
-	if ((options->joining && !pipeline->joining) || !create_walkers(pipeline, options) ||
+	if (options->stitching)
+		pipeline->stitcher = mt_stitcher_create();
+	if ((options->joining && !pipeline->joining) ||
+	    (options->stitching && !pipeline->stitcher) || !create_walkers(pipeline, options) ||
 	    !create_batches(pipeline)) {
 		mt_pipeline_destroy(pipeline);
 		return NULL;
@@ -97,6 +105,7 @@ static void batch_clear(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
 		mt_joiner_release(&batch->samples[i].join);
+		free(batch->samples[i].stitched);
 		mt_image_map_release(batch->samples[i].map);
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
@@ -118,6 +127,7 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
 		mt_walker_destroy(pipeline->walkers[i]);
 	mt_joining_destroy(pipeline->joining);
+	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
 	free(pipeline->walkers);
 	free(pipeline);
@@ -132,6 +142,8 @@ static struct mt_walk_input input_of(const struct mt_piped *piped)
 		.sample = &piped->kernel,
 		.map = piped->map,
 		.kernel_known = piped->kernel_known,
+		.stitched = piped->stitched,
+		.stitched_count = piped->stitched_count,
 	};
 }
 
@@ -187,6 +199,33 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
 	       !batch_at(pipeline, pipeline->used - 1)->submitted;
 }
 
+/* The sample's branch records with those of earlier samples behind; false out of memory. */
+static bool stitch(struct mt_pipeline *pipeline, struct mt_piped *piped)
+{
+	const uint64_t kinds = MT_BRANCH_CALL_STACK | MT_BRANCH_HW_INDEX;
+	const struct mt_sample *sample = &piped->kernel;
+	const struct mt_stitch_input input = {.thread = (uint64_t)(int64_t)sample->tid,
+					      .branches = sample->branches,
+					      .count = sample->branch_count,
+					      .index = sample->branch_hw_index};
+	const struct mt_branch *behind;
+	size_t count;
+
+	if (!sample->has_branches || (piped->sample.attr->branch_sample_type & kinds) != kinds)
+		return true;
+	if (!mt_stitcher_add(pipeline->stitcher, &input, &behind, &count))
+		return false;
+	if (!count)
+		return true;
+	piped->stitched = malloc((input.count + count) * sizeof(*piped->stitched));
+	if (!piped->stitched)
+		return false;
+	memcpy(piped->stitched, input.branches, input.count * sizeof(*piped->stitched));
+	memcpy(piped->stitched + input.count, behind, count * sizeof(*piped->stitched));
+	piped->stitched_count = input.count + count;
+	return true;
+}
+
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     bool kernel_known, uint64_t serial)
 {
@@ -209,6 +248,10 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->kernel_known = kernel_known;
 	piped->words = &batch->words;
 	piped->join = (struct mt_join_stack){0};
+	piped->stitched = NULL;
+	piped->stitched_count = 0;
+	if (pipeline->stitcher && !stitch(pipeline, piped))
+		return false;
 	batch->bytes += piped->kernel.dump_size;
 	batch->serial = serial;
 	if (!is_full(batch))
@@ -271,6 +314,8 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	if (!pipeline->used) {
 		if (pipeline->joining)
 			mt_joining_reset(pipeline->joining);
+		if (pipeline->stitcher)
+			mt_stitcher_reset(pipeline->stitcher);
 		return true;
 	}
 	if (!make_ready(pipeline, batch))

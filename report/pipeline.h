@@ -30,6 +30,8 @@ struct mt_piped {
 	struct mt_walked walked;
 	const struct mt_walk_words *words;
 	struct mt_join_stack join;
+	struct mt_branch *stitched; /* its branch records with earlier ones behind; or NULL */
+	size_t stitched_count;
 };
 
 /* NULL out of memory. Borrows the pool. */

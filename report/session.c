@@ -87,6 +87,7 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		.max_frames = options->max_frames,
 		.addresses = options->addresses,
 		.joining = options->joining,
+		.stitching = options->stitching,
 	};
 
 	if (options->places || wants_stacks(session)) {

@@ -98,8 +98,9 @@ struct mt_session_options {
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
 	bool joining; /* what a dump was too small for is taken from other stacks (unwind/join.h) */
-	unsigned int workers;	       /* threads that decode and unwind, this one counted; 0: 1 */
-	bool prefer_local;	       /* this machine's files before what recordings carry */
+	bool stitching;	      /* hardware call stacks go on with earlier ones (unwind/stitch.h) */
+	unsigned int workers; /* threads that decode and unwind, this one counted; 0: 1 */
+	bool prefer_local;    /* this machine's files before what recordings carry */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
 	struct mt_debuginfod *debuginfod; /* asked for what is not at hand; or NULL */
 	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this

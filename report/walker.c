@@ -181,6 +181,10 @@ static struct mt_unwind_input unwind_input(const struct mt_walk_input *in,
 		.map = in->map,
 	};
 
+	if (in->stitched_count) {
+		input.branches = in->stitched;
+		input.branch_count = in->stitched_count;
+	}
 	if (input.have_regs)
 		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs,
 					 &input.regs);

@@ -13,6 +13,7 @@
 #include "unwind/unwind.h"
 
 struct mt_attr;
+struct mt_branch;
 struct mt_image_map;
 struct mt_sample;
 struct mt_walker;
@@ -22,6 +23,7 @@ struct mt_walker_options {
 	uint32_t max_frames; /* at most so many user frames, and so many kernel frames */
 	bool addresses;	     /* give the frames' addresses too */
 	bool joining;	     /* give their stack pointers too */
+	bool stitching; /* call stacks of branch records go on with earlier ones (pipeline.c) */
 };
 
 struct mt_walk_input {
@@ -30,6 +32,8 @@ struct mt_walk_input {
 	const struct mt_image_map *map;
 	bool kernel_known; /* kernel addresses mean something here; else all kernel code is one
 			      frame */
+	const struct mt_branch *stitched; /* the sample's branch records with earlier ones behind */
+	size_t stitched_count;		  /* 0: the sample's alone */
 };
 
 struct mt_walk_words {

@@ -33,6 +33,7 @@ follows() {
 
 program frames "${CC:-cc}" -O2 -static "$workloads/frames.c"
 program signals "${CC:-cc}" -O2 -static "$workloads/signals.c"
+program deep "${CC:-cc}" -O2 -static "$workloads/deep.c"
 program calls "${CC:-cc}" -O2 -no-pie -Wl,-z,lazy "$workloads/calls.c"
 program transfers "${CXX:-c++}" -O2 "$workloads/transfers.cpp"
 "$TMPDIR/lbr_step" -s 1000 "$TMPDIR/frames" >"$TMPDIR/why" 2>&1
@@ -55,29 +56,64 @@ for filter in any,u any,u,k any,u,save_type call_stack,u; do
 	follows "tail calls, exceptions, longjmp, coroutines, $filter" "-t -j $filter" transfers from-its-trap
 done
 
-# The same through a file: perf.data with the samples, and beside it the truth, an ip and return addresses a line.
-check 'a recording is written' "$TMPDIR/lbr_step" -t -j call_stack,u -n 16 -s 50 -o "$TMPDIR/calls.data" -T "$TMPDIR/calls.truth" \
-	"$TMPDIR/transfers" from-its-trap
-check 'and another' "$TMPDIR/lbr_step" -t -j any,u -s 50 -o "$TMPDIR/any.data" -T "$TMPDIR/any.truth" "$TMPDIR/transfers" from-its-trap
+# The same through a file: perf.data with the samples, and beside it the truth, a line a sample, of which tests/oracle/lbr_step.c tells.
+# recorded NAME STEPPER-OPTIONS PROGRAM [ARG]: $TMPDIR/NAME.data and .truth
+recorded() {
+	local name=$1 options=$2 program=$3
+	shift 3
+	# shellcheck disable=SC2086
+	check "a recording of $program is written" "$TMPDIR/lbr_step" $options -o "$TMPDIR/$name.data" -T "$TMPDIR/$name.truth" \
+		"$TMPDIR/$program" "$@"
+}
 
-# holds_truth FILE MOST-WRONG: mtreport's stacks against the truth, wrong where a caller is none of those that are there.
+# holds_truth FILE JUDGE [OPTION...]: mtreport's stacks against the truth. JUDGE: callers, none is wrong; all, they are those that the
+# records tell, each of them and no other; lived, those that the records tell truly are there, and the others were callers some time.
+# Prints how many callers there are.
 holds_truth() {
-	"$MT_BUILD/mtreport" -q --unwind lbr --no-inline --script "$1.data" >"$TMPDIR/script" || return 1
-	python3 - "$TMPDIR/script" "$1.truth" "$2" <<-'END'
+	local file=$1 judge=$2
+	shift 2
+	"$MT_BUILD/mtreport" -q --unwind lbr --no-inline --script "$@" "$file.data" >"$TMPDIR/script" || return 1
+	python3 - "$TMPDIR/script" "$file.truth" "$judge" <<-'END'
 		import sys
-		script, truth, most = open(sys.argv[1]).read(), open(sys.argv[2]).read().split("\n")[:-1], float(sys.argv[3])
+		script, truth, judge = open(sys.argv[1]).read(), open(sys.argv[2]).read().split("\n")[:-1], sys.argv[3]
 		stacks = [[int(line.split()[0], 16) for line in part.split("\n")[1:]] for part in script.strip().split("\n\n")]
+		ever = {int(word, 16) for word in truth.pop().split()[1:]}
 		wrong = found = 0
 		for stack, line in zip(stacks, truth):
-		    true = [int(word, 16) for word in line.split()]
-		    same = all(a in (b, b - 1) for a, b in zip(stack, true)) and len(stack) <= len(true)
-		    wrong += not same
-		    found += len(stack) - 1
-		print(f"# {len(stacks)} samples, {wrong} not as the truth is, {found} callers")
-		sys.exit(len(stacks) != len(truth) or not found or wrong > most * len(stacks))
+		    told, ip, *callers = line.split()
+		    told, callers, ours = int(told), [int(word, 16) for word in callers], stack[1:]
+		    same = [a in (b, b - 1) for a, b in zip(ours, callers)]
+		    if judge == "callers":
+		        good = all(same) and len(ours) <= len(callers)
+		    else:
+		        good = all(same[:told]) and len(same) >= told and (len(ours) == told or judge == "lived")
+		        good = good and all(pc in ever or pc + 1 in ever for pc in ours)
+		    wrong += not good or stack[0] != int(ip, 16)
+		    found += len(ours)
+		print(found)
+		sys.exit(len(stacks) != len(truth) or not found or wrong > 0)
 	END
 }
-check 'mtreport replays a recording: no wrong caller' holds_truth "$TMPDIR/any" 0
-# what longjmp, exceptions and coroutines leave behind in a call stack is not the program's any more
-check 'mtreport takes a call stack as it is' holds_truth "$TMPDIR/calls" 0.7
+
+recorded any '-t -j any,u -s 50' transfers from-its-trap
+check 'mtreport replays a recording: no wrong caller' holds_truth "$TMPDIR/any" callers
+recorded strict '-j call_stack,u -n 16 -s 20' calls
+check 'mtreport takes a call stack as it is: all that the records tell' holds_truth "$TMPDIR/strict" all
+recorded calls '-t -j call_stack,u -n 16 -s 50' transfers from-its-trap
+check '... and, behind longjmp and exceptions, no caller that was none' holds_truth "$TMPDIR/calls" lived
+
+# Recursion deeper than the records: what earlier samples still had.
+for depth in 8 32; do
+	recorded deep "-j call_stack,u,hw_index -n $depth -s 20" deep
+	check "$depth records of a deep recursion" holds_truth "$TMPDIR/deep" all
+	alone=$(cat "$out")
+	check '... stitched: no wrong caller' holds_truth "$TMPDIR/deep" callers --stitch-lbr
+	between '... and more of them' $((alone * 5 / 4)) "$(cat "$out")" 999999
+	"$MT_BUILD/mtreport" -q --unwind lbr --stitch-lbr --unwind-report "$TMPDIR/deep.data" >"$TMPDIR/table"
+	says '... marked' 'frames +stitched lbr +[1-9]' "$TMPDIR/table"
+done
+recorded deep '-j call_stack,u,hw_index -n 32 -s 2000' deep
+check 'samples too rare to be stitched stay as they are' holds_truth "$TMPDIR/deep" callers --stitch-lbr
+recorded deep '-j call_stack,u -n 32 -s 20' deep
+check 'without the index nothing is stitched' holds_truth "$TMPDIR/deep" all --stitch-lbr
 finish

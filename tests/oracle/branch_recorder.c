@@ -33,6 +33,7 @@ static const struct {
 	{"call", PERF_SAMPLE_BRANCH_CALL},
 	{"call_stack", PERF_SAMPLE_BRANCH_CALL_STACK},
 	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
+	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
 };
 
 bool branch_recorder_parse(const char *text, uint64_t *type)
@@ -137,10 +138,12 @@ static void push(struct branch_recorder *r, uint64_t from, uint64_t to, enum bra
 		r->records[0].flags |= (uint64_t)branch << 20;
 	r->calls[0] = call;
 	r->count = keep + 1;
+	r->index = (r->index + 1) % r->depth;
 }
 
 static void pop(struct branch_recorder *r)
 {
+	r->index = (r->index + r->depth - 1) % r->depth;
 	if (!r->count)
 		return;
 	r->count--;

@@ -24,6 +24,8 @@ struct branch_recorder {
 	/* of calls in call-stack mode: the return address and where it was put */
 	struct stepper_entry calls[RECORDER_DEPTH_MAX];
 	size_t count;
+	size_t index; /* of the register that the newest record is in, as
+			 PERF_SAMPLE_BRANCH_HW_INDEX */
 };
 
 /* -j's words, "any,u" or "call_stack,u"; false for one that is none. */

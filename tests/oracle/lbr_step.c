@@ -7,10 +7,11 @@
  *
  * -t begins at the program's own int3. Prints one line: stacks looked at, wrong callers, how deep
  * the callers reach of what there is, and in call-stack mode how many records do not tell the truth
- * themselves: hardware knows nothing of signals and longjmp. Exit 0: none wrong, and in call-stack
- * mode all of what the records can tell. With -o the same stacks go into a perf.data file as
- * samples of cycles, with -T a line each into a file: the ip and the return addresses, innermost
- * first.
+ * themselves: hardware knows nothing of signals and longjmp. Exit 0: none wrong, in call-stack mode
+ * all of what the records can tell, and nowhere a caller that never was one. With -o the same
+ * stacks go into a perf.data file as samples of cycles, with -T a line each into a file: how many
+ * callers the records tell truly, the ip, and the return addresses, innermost first; and a last
+ * line with all that ever were callers, behind a word.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
 #include "symbols/disasm.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
@@ -39,6 +42,9 @@ struct run {
 	size_t step, looked, wrong, missed, untrue;
 	size_t callers, depth; /* sums: found, and there */
 	size_t whole;	       /* found down to the outermost */
+	struct mt_map64 ever;  /* return addresses that calls put on a stack */
+	MT_ARRAY(uint64_t) list;
+	size_t invented; /* frames that never were one */
 };
 
 static bool calls_mode(const struct run *run)
@@ -77,6 +83,30 @@ static void print_stacks(const struct run *run, const struct mt_stack *stack)
 		       run->recorder.records[i].to);
 }
 
+/* What a call has put on the stack just now. */
+static void note_caller(struct run *run)
+{
+	const struct stepper_entry *newest = caller(run, 0);
+	uint64_t ignored, *slot;
+
+	if (!newest || mt_map64_get(&run->ever, newest->pc, &ignored))
+		return;
+	slot = mt_array_push(&run->list);
+	if (!slot || !mt_map64_put(&run->ever, newest->pc, 1))
+		stepper_die("memory");
+	*slot = newest->pc;
+}
+
+static size_t count_invented(const struct run *run, const struct mt_stack *stack)
+{
+	size_t count = 0;
+	uint64_t ignored;
+
+	for (size_t i = 1; i < stack->count; i++)
+		count += !mt_map64_get(&run->ever, stack->frames[i].pc, &ignored);
+	return count;
+}
+
 static void judge(struct run *run, const struct mt_stack *stack)
 {
 	size_t same = 0, found = stack->count ? stack->count - 1 : 0, can = told(run);
@@ -88,6 +118,7 @@ static void judge(struct run *run, const struct mt_stack *stack)
 		same++;
 	bad = !stack->count || stack->frames[0].pc != run->stepper.regs.rip;
 	bad |= same < found && !untrue;
+	run->invented += count_invented(run, stack);
 	run->missed += calls_mode(run) && same < can;
 	run->untrue += untrue;
 	run->wrong += bad;
@@ -101,9 +132,17 @@ static void judge(struct run *run, const struct mt_stack *stack)
 
 static void write_truth(const struct run *run)
 {
-	fprintf(run->truth, "%llx", run->stepper.regs.rip);
+	fprintf(run->truth, "%zu %llx", told(run), run->stepper.regs.rip);
 	for (size_t i = 0; caller(run, i); i++)
 		fprintf(run->truth, " %lx", caller(run, i)->pc);
+	fputc('\n', run->truth);
+}
+
+static void write_callers(const struct run *run)
+{
+	fputs("ever", run->truth);
+	for (size_t i = 0; i < run->list.count; i++)
+		fprintf(run->truth, " %lx", run->list.items[i]);
 	fputc('\n', run->truth);
 }
 
@@ -130,7 +169,7 @@ static void check(struct run *run)
 	judge(run, &stack);
 	if (run->file)
 		perf_file_sample(run->file, run->stepper.pid, run->stepper.regs.rip,
-				 run->recorder.records, run->recorder.count);
+				 run->recorder.records, run->recorder.count, run->recorder.index);
 	if (run->truth)
 		write_truth(run);
 }
@@ -173,6 +212,7 @@ static void follow(struct run *run)
 {
 	do {
 		branch_recorder_follow(&run->recorder, &run->stepper);
+		note_caller(run);
 		if (run->step++ % run->every == 0)
 			check(run);
 	} while (stepper_step(&run->stepper));
@@ -181,8 +221,8 @@ static void follow(struct run *run)
 static void print_tally(const struct run *run)
 {
 	printf("%zu stacks, %zu wrong, %zu short of what the records tell, %zu untrue records, "
-	       "%.1f of %.1f callers, %.1f %% whole\n",
-	       run->looked, run->wrong, run->missed, run->untrue,
+	       "%zu invented frames, %.1f of %.1f callers, %.1f %% whole\n",
+	       run->looked, run->wrong, run->missed, run->untrue, run->invented,
 	       (double)run->callers / (double)run->looked, (double)run->depth / (double)run->looked,
 	       100. * (double)run->whole / (double)run->looked);
 }
@@ -206,8 +246,12 @@ int main(int argc, char **argv)
 	print_tally(&run);
 	if (run.file && !perf_file_finish(run.file))
 		stepper_die("the perf.data file");
-	if (run.truth)
+	if (run.truth) {
+		write_callers(&run);
 		fclose(run.truth);
+	}
+	mt_array_deinit(&run.list);
+	mt_map64_deinit(&run.ever);
 	mt_unwinder_destroy(run.unwinder);
 	mt_disasm_destroy(disasm);
 	if (!WIFEXITED(run.stepper.status) || WEXITSTATUS(run.stepper.status)) {
@@ -215,5 +259,5 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	stepper_deinit(&run.stepper);
-	return run.wrong || run.missed;
+	return run.wrong || run.missed || run.invented;
 }

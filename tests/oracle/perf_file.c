@@ -14,6 +14,7 @@
 struct perf_file {
 	FILE *to;
 	uint64_t time, data;
+	bool indexed; /* branches have the hardware's index */
 };
 
 /* As tools/perf/Documentation/perf.data-file-format.txt has it. */
@@ -59,6 +60,7 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type)
 		free(file);
 		return NULL;
 	}
+	file->indexed = branch_type & PERF_SAMPLE_BRANCH_HW_INDEX;
 	put(file, &header, sizeof(header));
 	put(file, &attr, sizeof(attr));
 	file->data = 0;
@@ -99,8 +101,9 @@ void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map 
 }
 
 void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
-		      const struct mt_branch *branches, size_t count)
+		      const struct mt_branch *branches, size_t count, uint64_t index)
 {
+	size_t index_size = file->indexed ? sizeof(index) : 0;
 	struct {
 		struct perf_event_header header;
 		uint64_t ip;
@@ -109,7 +112,8 @@ void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
 	} record = {
 		.header = {.type = PERF_RECORD_SAMPLE,
 			   .misc = PERF_RECORD_MISC_USER,
-			   .size = (uint16_t)(sizeof(record) + count * sizeof(*branches))},
+			   .size = (uint16_t)(sizeof(record) + index_size +
+					      count * sizeof(*branches))},
 		.ip = ip,
 		.pid = (uint32_t)pid,
 		.tid = (uint32_t)pid,
@@ -118,6 +122,7 @@ void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
 	};
 
 	put(file, &record, sizeof(record));
+	put(file, &index, index_size);
 	put(file, branches, count * sizeof(*branches));
 }
 

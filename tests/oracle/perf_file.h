@@ -17,9 +17,9 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type);
 /* What is mapped executable from now on. */
 void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map *map);
 
-/* One sample, a microsecond behind the one before. */
+/* One sample, a microsecond behind the one before; index: of the newest branch's register. */
 void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
-		      const struct mt_branch *branches, size_t count);
+		      const struct mt_branch *branches, size_t count, uint64_t index);
 
 /* Completes and closes it; false where writing failed. */
 bool perf_file_finish(struct perf_file *file);
