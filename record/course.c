@@ -134,17 +134,6 @@ static uint64_t idle_ns(const struct mt_recorder *r)
 	return due > now ? due - now : 0;
 }
 
-/* Behind the first mark, so that no command starts later for it. */
-static void populate(struct mt_recorder *r)
-{
-	if (r->populated)
-		return;
-	r->populated = true;
-	for (size_t i = 0; i < r->drains.count; i++)
-		mt_drain_populate(r->drains.items[i]);
-	mt_spool_fill_pool(r->spool);
-}
-
 /* Often while samples come; on an idle host no more often than marks need us anyway. */
 static void tick(struct mt_recorder *r, uint64_t now)
 {
@@ -166,10 +155,8 @@ static bool do_what_is_due(struct mt_recorder *r)
 		tick(r, now);
 	if (now >= r->samples_from)
 		pause_samples(r, false, ", as -D says");
-	if (now >= r->next_mark) {
+	if (now >= r->next_mark)
 		mt_recorder_mark(r);
-		populate(r);
-	}
 	if (now >= r->next_anchor)
 		mt_recorder_anchor(r);
 	if (now >= r->next_look)

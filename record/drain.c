@@ -157,6 +157,15 @@ static bool told_of_buddy(const struct pollfd *fds)
 	return told;
 }
 
+/* From here on it touches no page for the first time. */
+static void populate(struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			mt_stream_populate(drain->streams[i]);
+	}
+}
+
 static void *drain_main(void *argument)
 {
 	struct mt_drain *drain = argument;
@@ -164,6 +173,7 @@ static void *drain_main(void *argument)
 	uint64_t ignored;
 
 	drain->priority = settle_down(drain->cpu);
+	populate(drain);
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		fds[1 + 2 * i].fd = stream_fd(drain, i);
 		fds[2 + 2 * i].fd = stream_fd(drain->buddy_of, i);
@@ -279,14 +289,6 @@ void mt_drain_destroy(struct mt_drain *drain)
 	pthread_cond_destroy(&drain->flushed);
 	pthread_mutex_destroy(&drain->lock);
 	free(drain);
-}
-
-void mt_drain_populate(struct mt_drain *drain)
-{
-	for (size_t i = 0; i < MT_CLASSES; i++) {
-		if (drain->streams[i])
-			mt_stream_populate(drain->streams[i]);
-	}
 }
 
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum)

@@ -50,11 +50,6 @@ void mt_drain_stop(struct mt_drain *drain);
 /* Stops it if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
-/*
- * Gets all memory that its streams may come to need, so that a host without any cannot stop them.
- */
-void mt_drain_populate(struct mt_drain *drain);
-
 /* Adds what has passed through its streams so far. */
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 

@@ -12,6 +12,7 @@
 #include "record/pack.h"
 #include "record/plan.h"
 #include "record/recorder_parts.h"
+#include "record/spool.h"
 #include "record/state.h"
 #include "record/targets.h"
 #include "record/task_filter.h"
@@ -34,6 +35,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_RARE);
 	mt_recorder_put_existing(r);
+	mt_spool_wait_whole(r->spool);
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_STORM);
 	mt_recorder_look_first(r);

@@ -63,7 +63,7 @@ struct mt_recorder {
 	struct mt_heal *heal; /* NULL with --no-heal */
 	struct mt_memory_share memory;
 	int oom_adj;
-	bool locked, populated;
+	bool locked;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	 /* of the governor; samples by then */

@@ -1,6 +1,7 @@
 /*
- * The block pool and queue: one mutex, two conditions. Blocks are mapped populated, so that using
- * one faults no page.
+ * The block pool and queue behind one mutex. Blocks are mapped populated, so that using one faults
+ * no page, and never by those who take them: a real-time drain that needs the address space's lock
+ * waits for whichever thread holds it, however low that one's priority, while its ring overflows.
  */
 #include "record/spool.h"
 
@@ -16,13 +17,13 @@
 
 struct mt_spool {
 	pthread_mutex_t lock;
-	pthread_cond_t pushed, released;
+	pthread_cond_t pushed, released, grown;
 	size_t limit;
 	struct mt_block *blocks; /* limit of them, the first `made` with memory */
 	size_t made;
 	struct mt_block **free, **queue; /* stack and ring of limit pointers */
 	size_t free_count, queue_first, queue_count, queue_peak;
-	bool closed;
+	bool closed, whole;
 	size_t alarm_count; /* queued blocks that set it off */
 	void (*alarm)(void *context);
 	void *alarm_context;
@@ -38,6 +39,7 @@ static void init_locks(struct mt_spool *spool)
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&spool->pushed, NULL);
 	pthread_cond_init(&spool->released, NULL);
+	pthread_cond_init(&spool->grown, NULL);
 }
 
 /* Adds a block to the pool; false where that is complete, or memory is short. */
@@ -103,6 +105,7 @@ void mt_spool_destroy(struct mt_spool *spool)
 		munmap(spool->blocks[i].bytes, MT_SPOOL_BLOCK);
 	pthread_cond_destroy(&spool->pushed);
 	pthread_cond_destroy(&spool->released);
+	pthread_cond_destroy(&spool->grown);
 	pthread_mutex_destroy(&spool->lock);
 	free(spool->blocks);
 	free(spool->free);
@@ -110,34 +113,27 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
-/*
- * A block that never was: called with the lock held, which only delays others while memory is
- * mapped.
- */
-static struct mt_block *make_block(struct mt_spool *spool)
-{
-	struct mt_block *block;
-	void *bytes;
-
-	if (spool->made == spool->limit)
-		return NULL;
-	bytes = mt_pages_map(MT_SPOOL_BLOCK);
-	if (!bytes)
-		return NULL;
-	block = &spool->blocks[spool->made++];
-	*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
-	return block;
-}
-
 void mt_spool_fill_pool(struct mt_spool *spool)
 {
 	while (grow_pool(spool))
 		;
+	pthread_mutex_lock(&spool->lock);
+	spool->whole = true;
+	pthread_cond_broadcast(&spool->grown);
+	pthread_mutex_unlock(&spool->lock);
+}
+
+void mt_spool_wait_whole(struct mt_spool *spool)
+{
+	pthread_mutex_lock(&spool->lock);
+	while (!spool->whole)
+		pthread_cond_wait(&spool->grown, &spool->lock);
+	pthread_mutex_unlock(&spool->lock);
 }
 
 static struct mt_block *take_locked(struct mt_spool *spool)
 {
-	return spool->free_count ? spool->free[--spool->free_count] : make_block(spool);
+	return spool->free_count ? spool->free[--spool->free_count] : NULL;
 }
 
 struct mt_block *mt_spool_take(struct mt_spool *spool)
@@ -166,7 +162,7 @@ bool mt_spool_has_free(struct mt_spool *spool)
 	bool has;
 
 	pthread_mutex_lock(&spool->lock);
-	has = spool->free_count || spool->made < spool->limit;
+	has = spool->free_count;
 	pthread_mutex_unlock(&spool->lock);
 	return has;
 }

@@ -16,14 +16,17 @@ struct mt_spool;
 #define MT_SPOOL_BLOCK ((size_t)1 << 20) /* bytes of a block: one chunk before compression */
 
 /*
- * At most `blocks` blocks of MT_SPOOL_BLOCK bytes, got from the system as they are first needed.
- * NULL out of memory.
+ * Room for `blocks` blocks of MT_SPOOL_BLOCK bytes; a few of them are there at once. NULL out of
+ * memory.
  */
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
-/* Gets all the memory now, a block at a time; others may use the spool meanwhile. */
+/* Gets the others, as far as there is memory, one by one; the spool may be used meanwhile. */
 void mt_spool_fill_pool(struct mt_spool *spool);
+
+/* Until another thread's mt_spool_fill_pool() is through. */
+void mt_spool_wait_whole(struct mt_spool *spool);
 
 /* Whether mt_spool_take() would find one now. */
 bool mt_spool_has_free(struct mt_spool *spool);

@@ -81,7 +81,7 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 /* Hands on the block begun, and the losses noted since the last time. */
 void mt_stream_flush(struct mt_stream *stream);
 
-/* Gets the memory for stack images from the system now; it may be draining meanwhile. */
+/* Gets the memory for stack images from the system, so that a host without any cannot stop it. */
 void mt_stream_populate(struct mt_stream *stream);
 
 /* The fd to poll for a ring that has reached its watermark. */
