@@ -51,9 +51,9 @@ is '... keeps that thread, and not the others' "$kept $dropped" '1 2'
 expect 2 'a bad expression' "$mtrec" -e page-faults --comm '(' -a
 says '... is told' "^mtrec: --comm: '\\(': " "$err"
 
-# -u
+# -u; setuid() tells nobody: a thread's user is asked for again after a quarter of a second
 expect 0 '-u' "$mtrec" -e page-faults -u 65534 -o f.mtr -- \
-	bash -c "'$steps' faults 300; setpriv --reuid 65534 --clear-groups '$steps' faults 200"
+	bash -c "'$steps' faults 300; setpriv --reuid 65534 --clear-groups '$steps' late 200"
 cp "$out" told
 regions told
 dump f.mtr

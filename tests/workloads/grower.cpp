@@ -1,7 +1,8 @@
 /*
- * grower [REQUESTS]: a program whose memory grows, for the demo and the tests. It answers requests; each is parsed,
- * handled and rendered with memory that is given back, and each leaves an entry in a session cache that nothing ever
- * removes: SessionCache::remember is guilty. The heap grows by brk, and the pages of what is kept are touched.
+ * grower [REQUESTS [PAUSE]]: a program whose memory grows, for the demo and the tests. It answers requests, PAUSE
+ * microseconds apart; each is parsed, handled and rendered with memory that is given back, and each leaves an entry in a
+ * session cache that nothing ever removes: SessionCache::remember is guilty. The heap grows by brk, and the pages of what
+ * is kept are touched.
  *
  * Prints how many bytes it kept. Meant to be built with -O2 -fomit-frame-pointer.
  */
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
 
@@ -94,11 +96,15 @@ class Server {
 int main(int argc, char **argv)
 {
 	long requests = argc > 1 ? strtol(argv[1], nullptr, 10) : 20000;
+	useconds_t pause = argc > 2 ? (useconds_t)strtoul(argv[2], nullptr, 10) : 0;
 	Server server;
 	size_t rendered = 0;
 
-	for (long i = 0; i < requests; i++)
+	for (long i = 0; i < requests; i++) {
 		rendered += server.handle_request(i);
+		if (pause)
+			usleep(pause);
+	}
 	printf("grower: %ld requests, %zu bytes rendered, %zu bytes kept\n", requests, rendered, server.kept());
 	return 0;
 }

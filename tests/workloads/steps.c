@@ -2,6 +2,7 @@
  * Does known things to memory, and says on standard output what it did, for tests of the recorder:
  *
  *	steps faults PAGES        touches that many fresh pages
+ *	steps late PAGES          the same a second later
  *	steps brk CALLS BYTES     grows the heap
  *	steps calls               mmap, mremap and munmap, each with arguments that are easy to tell
  *	steps threads N PAGES     N threads, named worker0 ..., touch that many each
@@ -204,7 +205,9 @@ int main(int argc, char **argv)
 	size_t b = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!strcmp(what, "faults"))
+	if (!strcmp(what, "late"))
+		sleep(1);
+	if (!strcmp(what, "faults") || !strcmp(what, "late"))
 		do_faults(a);
 	else if (!strcmp(what, "brk"))
 		do_brk(a, b);
