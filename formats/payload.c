@@ -107,7 +107,7 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 static bool record_known(uint32_t type)
 {
-	return type >= MT_RECORD_HEADER && type <= MT_RECORD_FRAMES;
+	return type >= MT_RECORD_HEADER && type <= MT_RECORD_PACKED;
 }
 
 /*
@@ -130,13 +130,10 @@ static const uint8_t *take_record(struct mt_cursor *c, uint32_t *type, uint64_t 
 	return c->bad ? NULL : record;
 }
 
-/*
- * Room for `size` more bytes of decoded dumps; false out of memory, or past what a chunk may hold.
- */
-static bool dumps_reserve(struct mt_payload *payload, size_t size)
+/* Room for `size` more bytes of what records decode to; false out of memory. */
+static bool decoded_reserve(struct mt_payload *payload, size_t size)
 {
-	return payload->dumps_used + size <= MT_STACK_DECODED_MAX &&
-	       mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
+	return mt_array_grow((void **)&payload->dumps, &payload->dumps_capacity,
 			     payload->dumps_used + size, 1);
 }
 
@@ -148,48 +145,81 @@ static bool rests_on_image(const uint8_t *record)
 	       mt_get_le32(record + MT_SAMPLE_OFF_CODING) == MT_CODING_IMAGE;
 }
 
-/* Decodes one dump behind the others in `dumps`; false where it is damaged. */
-static bool decode_dump(struct mt_payload *payload, struct mt_loader *loader, const uint8_t *record,
-			struct mt_kernel_bytes *b)
+static bool is_packed(const uint8_t *record)
+{
+	return (mt_get_le32(record) & ~MT_RECORD_CRITICAL) == MT_RECORD_PACKED;
+}
+
+static bool decode_dump(struct mt_payload *payload, struct mt_stack_decoder *stacks,
+			const uint8_t *body, size_t size, size_t *decoded)
+{
+	struct mt_kernel_bytes b;
+
+	if (!mt_sample_get(body, size, NULL, &b) || !decoded_reserve(payload, b.dump_size))
+		return false;
+	*decoded = b.dump_size;
+	return mt_stack_decode(stacks, b.coded, b.coded_size, payload->dumps + payload->dumps_used,
+			       b.dump_size);
+}
+
+static bool decode_packed(struct mt_payload *payload, struct mt_stack_decoder *stacks,
+			  const uint8_t *record, size_t size, size_t *decoded)
+{
+	const uint8_t *body = record + MT_RECORD_HEADER_SIZE;
+	struct mt_kernel_bytes b;
+	uint8_t *out;
+
+	if (!decoded_reserve(payload, MT_STACK_UNPACKED_MAX))
+		return false;
+	out = payload->dumps + payload->dumps_used;
+	return mt_stack_unpack(stacks, mt_get_le64(record + 8), body, size, out, decoded) &&
+	       mt_packed_get(body, size, out, &b);
+}
+
+/* Decodes one record behind the others in `dumps`; false where it is damaged. */
+static bool decode_record(struct mt_payload *payload, struct mt_loader *loader,
+			  const uint8_t *record, size_t *decoded)
 {
 	size_t size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE;
 
-	if (!mt_sample_get(record + MT_RECORD_HEADER_SIZE, size, NULL, b))
-		return false;
 	if (!loader->stacks)
 		loader->stacks = mt_stack_decoder_create();
-	if (!loader->stacks || !dumps_reserve(payload, b->dump_size))
+	if (!loader->stacks)
 		return false;
 	if (!payload->dumps_used)
 		mt_stack_decoder_reset(loader->stacks);
-	return mt_stack_decode(loader->stacks, b->coded, b->coded_size,
-			       payload->dumps + payload->dumps_used, b->dump_size);
+	if (is_packed(record) ? !decode_packed(payload, loader->stacks, record, size, decoded)
+			      : !decode_dump(payload, loader->stacks,
+					     record + MT_RECORD_HEADER_SIZE, size, decoded))
+		return false;
+	return payload->dumps_used + *decoded <= MT_STACK_DECODED_MAX;
 }
 
 /*
- * Decodes the coded dumps in the order of the chunk. Behind a damaged one none of the others can be
- * trusted: they are left out.
+ * Decodes the coded records in the order of the chunk. Behind a damaged one none of the others can
+ * be trusted: they are left out.
  */
-static void decode_dumps(struct mt_payload *payload, struct mt_loader *loader,
-			 struct mt_damage *damage)
+static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
+			   struct mt_damage *damage)
 {
-	struct mt_kernel_bytes b;
+	size_t kept = 0, decoded = 0;
 	bool good = true;
-	size_t kept = 0;
 
 	payload->dumps_used = 0;
 	for (size_t i = 0; i < payload->records.count; i++) {
 		struct mt_record_at at = payload->records.items[i];
 
+		const uint8_t *record = payload->raw + at.offset;
+
 		at.dump = MT_NO_DUMP;
-		if (rests_on_image(payload->raw + at.offset)) {
-			good = good && decode_dump(payload, loader, payload->raw + at.offset, &b);
+		if (is_packed(record) || rests_on_image(record)) {
+			good = good && decode_record(payload, loader, record, &decoded);
 			if (!good) {
 				damage->damaged_records++;
 				continue;
 			}
 			at.dump = (uint32_t)payload->dumps_used;
-			payload->dumps_used += b.dump_size;
+			payload->dumps_used += decoded;
 		}
 		payload->records.items[kept++] = at;
 	}
@@ -289,7 +319,7 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 		payload->records.count = 0;
 		damage->refused_chunks++;
 	}
-	decode_dumps(payload, loader, damage);
+	decode_records(payload, loader, damage);
 	if (by_time)
 		sort_records(payload);
 	return NULL;

@@ -37,7 +37,7 @@ struct mt_loader {
 	struct ZSTD_DCtx_s *zstd;
 	uint8_t *stored;
 	size_t stored_capacity;
-	struct mt_stack_decoder *stacks; /* made when a chunk has coded dumps */
+	struct mt_stack_decoder *stacks; /* made when a chunk has coded records */
 };
 
 /* Borrows the input. */
@@ -51,7 +51,7 @@ void mt_loader_deinit(struct mt_loader *loader);
 struct mt_record_at {
 	uint64_t key;
 	uint32_t offset;
-	uint32_t dump; /* of its decoded dump in `dumps`; MT_NO_DUMP where there is none */
+	uint32_t dump; /* of what it decodes to in `dumps`; MT_NO_DUMP where it is not coded */
 };
 
 #define MT_NO_DUMP UINT32_MAX
@@ -61,7 +61,7 @@ struct mt_payload {
 	const struct mt_chunk_ref *ref; /* borrowed */
 	uint8_t *raw;
 	size_t raw_capacity;
-	uint8_t *dumps; /* coded dumps, decoded */
+	uint8_t *dumps; /* coded records, decoded */
 	size_t dumps_used, dumps_capacity;
 	MT_ARRAY(struct mt_record_at) records; /* those to be given, in order */
 	size_t next;			       /* the one to be given next */

@@ -140,6 +140,8 @@ bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes
 	if (record->type == MT_RECORD_SAMPLE)
 		return mt_sample_get(record->body, record->size, record->dump, out) &&
 		       (!out->dump_size || out->dump);
+	if (record->type == MT_RECORD_PACKED)
+		return mt_packed_get(record->body, record->size, record->dump, out);
 	if (record->type == MT_RECORD_FRAMES)
 		return mt_unwound_get(record->body, record->size, out);
 	if (!record->bare)

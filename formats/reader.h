@@ -69,8 +69,11 @@ struct mt_record {
 	/* behind the record header; holds until the next mt_reader_next(), but see keep */
 	const uint8_t *body;
 	size_t size;
-	const uint8_t *dump; /* SAMPLE of a coded dump: the dump decoded, for mt_sample_get(); as
-				long as body */
+	/*
+	 * As long as body: of a SAMPLE the coded dump, decoded; of a PACKED record the kernel's
+	 * bytes and the dump. For mt_sample_get() and mt_packed_get().
+	 */
+	const uint8_t *dump;
 	/*
 	 * KERNEL of a foreign file: body is the kernel's record itself, 8-byte aligned, and event
 	 * its EVENT's index (MT_EVENT_NONE: not known which). mt_record_kernel_get() knows.
@@ -83,7 +86,7 @@ struct mt_reader_options {
 	size_t memory_limit;  /* bytes of decompressed chunks open at once, and of the list of
 				 chunks; 0: 256 MiB */
 	struct mt_pool *pool; /* decompresses chunks ahead; NULL: each when it is due */
-	bool keep;	      /* KERNEL, SAMPLE and FRAMES records hold until mt_reader_release() */
+	bool keep; /* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
 };
 
 /*
@@ -127,8 +130,8 @@ uint64_t mt_reader_given(const struct mt_reader *reader);
 void mt_reader_release(struct mt_reader *reader, uint64_t serial);
 
 /*
- * The kernel's bytes of a KERNEL, SAMPLE or FRAMES record; false where it is damaged. Views into
- * the record.
+ * The kernel's bytes of a KERNEL, SAMPLE, FRAMES or PACKED record; false where it is damaged. Views
+ * into the record.
  */
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out);
 

@@ -409,46 +409,77 @@ static bool pieces_fit(const struct mt_sample_pieces *pieces)
 	       pieces->dump_size <= MT_CHUNK_RAW_MAX;
 }
 
-/* Stores the dump at `to`, which has room for MT_STACK_CODED_BOUND of it; the size it took. */
-static size_t put_dump(const struct mt_sample_pieces *pieces, uint8_t *to, enum mt_coding *coding)
+uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces)
 {
-	size_t size = pieces->encoder
-			      ? mt_stack_encode(pieces->encoder, pieces->tid, pieces->address,
-						pieces->dump, pieces->dump_size, to)
-			      : 0;
-
-	*coding = size ? MT_CODING_IMAGE : MT_CODING_PLAIN;
-	if (size)
-		return size;
-	if (pieces->dump_size)
-		memcpy(to, pieces->dump, pieces->dump_size);
-	return pieces->dump_size;
+	return mt_get_le64((const uint8_t *)pieces->head + pieces->head_size - pieces->sp_back);
 }
 
-bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
+/* As a PACKED record; false where it cannot be coded. There is room for it. */
+static bool put_packed(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
 {
-	size_t kernel_size = pieces->head_size + pieces->tail_size, coded_size;
-	uint8_t *to = block->bytes + block->used;
-	enum mt_coding coding;
+	uint8_t *body = block->bytes + block->used + MT_RECORD_HEADER_SIZE;
+	size_t size = pieces->encoder ? mt_stack_encode(pieces->encoder, time, pieces, body) : 0;
 
-	if (!pieces_fit(pieces) ||
-	    OFF_SAMPLE + kernel_size + MT_STACK_CODED_BOUND(pieces->dump_size) + 8 >
-		    block->capacity - block->used)
+	return size && mt_block_add(block, MT_RECORD_PACKED, MT_RECORD_HEADER_SIZE + size, time);
+}
+
+static bool put_sample(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
+{
+	size_t kernel_size = pieces->head_size + pieces->tail_size;
+	uint8_t *to = mt_block_add(block, MT_RECORD_SAMPLE,
+				   OFF_SAMPLE + kernel_size + pieces->dump_size, time);
+
+	if (!to)
 		return false;
-	coded_size = put_dump(pieces, to + OFF_SAMPLE + kernel_size, &coding);
-	to = mt_block_add(block, MT_RECORD_SAMPLE, OFF_SAMPLE + kernel_size + coded_size, time);
 	mt_put_le32(to + OFF_EVENT, pieces->event);
 	mt_put_le32(to + OFF_KERNEL_SIZE, (uint32_t)kernel_size);
 	mt_put_le32(to + OFF_CUT, (uint32_t)pieces->head_size);
 	mt_put_le32(to + OFF_DUMP_ASKED, (uint32_t)pieces->dump_asked);
 	mt_put_le32(to + OFF_DUMP_SIZE, (uint32_t)pieces->dump_size);
-	mt_put_le32(to + OFF_CODING, coding);
-	mt_put_le32(to + OFF_CODED_SIZE, (uint32_t)coded_size);
+	mt_put_le32(to + OFF_CODING, MT_CODING_PLAIN);
+	mt_put_le32(to + OFF_CODED_SIZE, (uint32_t)pieces->dump_size);
 	mt_put_le32(to + OFF_ZERO, 0);
 	to += OFF_SAMPLE;
 	memcpy(to, pieces->head, pieces->head_size);
-	memcpy(to + pieces->head_size, pieces->tail, pieces->tail_size);
+	to += pieces->head_size;
+	memcpy(to, pieces->tail, pieces->tail_size);
+	if (pieces->dump_size)
+		memcpy(to + pieces->tail_size, pieces->dump, pieces->dump_size);
 	return true;
+}
+
+bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces)
+{
+	size_t room = block->capacity - block->used;
+
+	if (!pieces_fit(pieces))
+		return false;
+	if (MT_RECORD_HEADER_SIZE + MT_STACK_PACKED_BOUND(pieces->head_size + pieces->tail_size,
+							  pieces->dump_size) <=
+		    room &&
+	    put_packed(block, time, pieces))
+		return true;
+	if (!pieces->dump_asked)
+		return mt_kernel_put(block, time, pieces->event, pieces->head, pieces->head_size);
+	return put_sample(block, time, pieces);
+}
+
+bool mt_sample_put_plain(struct mt_block *block, uint64_t time,
+			 const struct mt_kernel_bytes *record)
+{
+	size_t cut = record->dump_asked ? record->cut : record->kernel_size;
+
+	return mt_sample_put(block, time,
+			     &(struct mt_sample_pieces){
+				     .event = record->event,
+				     .head = record->kernel,
+				     .head_size = cut,
+				     .tail = record->kernel + cut,
+				     .tail_size = record->kernel_size - cut,
+				     .dump = record->dump,
+				     .dump_size = record->dump_size,
+				     .dump_asked = record->dump_asked,
+			     });
 }
 
 bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
@@ -571,4 +602,24 @@ bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *ou
 	if (c.bad || !(out->dump_asked ? cut_agrees(out) : is_whole(out)))
 		return false;
 	return codes_known(&out->unwound);
+}
+
+bool mt_packed_get(const uint8_t *body, size_t size, const uint8_t *decoded,
+		   struct mt_kernel_bytes *out)
+{
+	struct mt_packed_head head;
+
+	*out = (struct mt_kernel_bytes){.coding = MT_CODING_PACKED};
+	if (!decoded || !mt_packed_head_get(body, size, &head))
+		return false;
+	out->event = head.event;
+	out->kernel = decoded;
+	out->kernel_size = 8u * head.words;
+	if (!head.tail)
+		return is_whole(out);
+	out->cut = 8u * (uint32_t)(head.words - head.tail);
+	out->dump_asked = mt_get_le32(decoded + out->cut - 8);
+	out->dump_size = mt_get_le32(decoded + out->cut);
+	out->dump = decoded + out->kernel_size;
+	return dump_agrees(out);
 }

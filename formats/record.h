@@ -33,6 +33,7 @@ enum mt_record_type {
 	MT_RECORD_KERNEL = 16,
 	MT_RECORD_SAMPLE = 17,
 	MT_RECORD_FRAMES = 18,
+	MT_RECORD_PACKED = 19,
 };
 
 #define MT_RECORD_CRITICAL 0x80000000u
@@ -181,7 +182,8 @@ bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint3
 
 enum mt_coding {
 	MT_CODING_PLAIN = 0,
-	MT_CODING_IMAGE = 1, /* stack_image.h */
+	MT_CODING_IMAGE = 1,  /* stack_image.h */
+	MT_CODING_PACKED = 2, /* in no SAMPLE: what PACKED records have */
 };
 
 /* What the kernel said of a process at some moment. */
@@ -209,18 +211,18 @@ struct mt_unwound {
 	uint16_t walked_end; /* before other stacks of the thread went on with it */
 };
 
-/* KERNEL, SAMPLE and FRAMES decode to this. */
+/* KERNEL, SAMPLE, FRAMES and PACKED decode to this. */
 struct mt_kernel_bytes {
 	uint32_t event;
 	const uint8_t *kernel; /* 8-byte aligned within the payload */
 	uint32_t kernel_size;
-	/* SAMPLE only; KERNEL leaves them 0 and NULL: */
+	/* SAMPLE and PACKED; KERNEL leaves them 0 and NULL: */
 	uint32_t cut;
 	uint32_t dump_asked;
 	const uint8_t *dump;
 	uint32_t dump_size;
 	uint32_t coding;
-	const uint8_t *coded; /* what stores the dump; for MT_CODING_PLAIN the dump itself */
+	const uint8_t *coded; /* SAMPLE: what stores the dump; the dump itself where it is plain */
 	uint32_t coded_size;
 	/* FRAMES only, with cut and dump_asked as of a SAMPLE, or 0; dump is NULL: */
 	struct mt_unwound unwound;
@@ -251,8 +253,8 @@ bool mt_kernel_put(struct mt_block *block, uint64_t time, uint32_t event, const 
 		   size_t kernel_size);
 
 /*
- * SAMPLE: the kernel record in two pieces, `head` up to the cut and `tail` from dyn_size on, and
- * the valid bytes of the dump between them.
+ * A sample: the kernel record in two pieces, `head` up to the cut and `tail` from dyn_size on, and
+ * the valid bytes of the dump between them. Without a dump (dump_asked 0) `head` is all of it.
  */
 struct mt_sample_pieces {
 	uint32_t event;
@@ -263,12 +265,22 @@ struct mt_sample_pieces {
 	const void *dump;
 	size_t dump_size;
 	size_t dump_asked;
-	/* for coding the dump against its thread's stack image; encoder NULL: as it is */
+	/* for coding it against what came before; encoder NULL: as it is */
 	struct mt_stack_encoder *encoder;
 	uint32_t tid;
-	uint64_t address; /* of the dump's first byte */
+	size_t sp_back; /* bytes from the u64 in head that tells where the dump's first byte
+			   stands to the end of head; 0 without a dump */
 };
+
+/* Where the dump's first byte stands; sp_back must not be 0. */
+uint64_t mt_sample_pieces_address(const struct mt_sample_pieces *pieces);
+
+/* As a PACKED record, or a SAMPLE or KERNEL record where it cannot be coded. */
 bool mt_sample_put(struct mt_block *block, uint64_t time, const struct mt_sample_pieces *pieces);
+
+/* A decoded sample as a SAMPLE or KERNEL record, which rests on no other. */
+bool mt_sample_put_plain(struct mt_block *block, uint64_t time,
+			 const struct mt_kernel_bytes *record);
 
 /*
  * FRAMES: the kernel record without its dump, `cut` and dump_asked as of a SAMPLE or 0, and the
@@ -308,5 +320,9 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
 bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 		   struct mt_kernel_bytes *out);
 bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
+
+/* decoded: as mt_stack_unpack() gave it. */
+bool mt_packed_get(const uint8_t *body, size_t size, const uint8_t *decoded,
+		   struct mt_kernel_bytes *out);
 
 #endif

@@ -211,7 +211,7 @@ static bool has_samples(const struct mt_payload *payload)
 		uint32_t type = mt_get_le32(payload->raw + payload->records.items[i].offset) &
 				~MT_RECORD_CRITICAL;
 
-		if (type >= MT_RECORD_KERNEL && type <= MT_RECORD_FRAMES)
+		if (type >= MT_RECORD_KERNEL && type <= MT_RECORD_PACKED)
 			return true;
 	}
 	return false;

@@ -96,7 +96,7 @@ static struct mt_error *copy_chunk(struct rewriter *r, const struct mt_chunk_ref
 
 static bool is_data(const struct mt_record *record)
 {
-	return record->type >= MT_RECORD_KERNEL && record->type <= MT_RECORD_FRAMES;
+	return record->type >= MT_RECORD_KERNEL && record->type <= MT_RECORD_PACKED;
 }
 
 static bool block_reserve(struct mt_block *block, size_t capacity)
@@ -104,12 +104,18 @@ static bool block_reserve(struct mt_block *block, size_t capacity)
 	return mt_array_grow((void **)&block->bytes, &block->capacity, capacity, 1);
 }
 
+/* What a PACKED record rests on may have become another one: it is told anew. */
 static bool put_same(struct mt_block *block, const struct mt_record *record)
 {
 	const uint8_t *from = record->body - MT_RECORD_HEADER_SIZE;
 	size_t size = record->size + MT_RECORD_HEADER_SIZE;
-	uint8_t *to = mt_block_add(block, record->type, size, record->time);
+	struct mt_kernel_bytes bytes;
+	uint8_t *to;
 
+	if (record->type == MT_RECORD_PACKED)
+		return !mt_record_kernel_get(record, &bytes) ||
+		       mt_sample_put_plain(block, record->time, &bytes);
+	to = mt_block_add(block, record->type, size, record->time);
 	if (to)
 		memcpy(to, from, size); /* with its critical bit */
 	return to;

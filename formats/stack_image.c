@@ -1,7 +1,8 @@
 /*
  * Stack images: 1024 lines of 64 bytes, direct-mapped by address. A line is valid once it was
  * touched in this chunk; until then it reads as zeros, so that beginning a chunk clears 128 bytes a
- * slot and not 64 KiB.
+ * slot and not 64 KiB. Where the words of a PACKED record's kernel part go is kernel_words.c's
+ * matter.
  */
 #include "formats/stack_image.h"
 
@@ -16,11 +17,22 @@
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
 #include "formats/base/pages.h"
+#include "formats/kernel_words.h"
+#include "formats/record.h"
 
 #define LINE 64
 #define LINES 1024
 #define WORDS 8	 /* in a line */
-#define FIXED 16 /* slot, zero, address */
+#define FIXED 16 /* of coding 1: slot, zero, address */
+
+/* Where the fields of a PACKED record's body stand. */
+enum {
+	OFF_WORDS = 4,
+	OFF_TAIL = 6,
+	OFF_SLOT = 8,
+	OFF_SP = 10,
+	OFF_LINES = 12,
+};
 
 struct image {
 	uint64_t (*lines)[WORDS];
@@ -29,6 +41,7 @@ struct image {
 
 struct slot {
 	struct image image;
+	struct mt_kernel_references *kernel;
 	uint32_t tid;
 	uint32_t used; /* the encoder's clock at the last use; 0: never in this chunk */
 };
@@ -57,7 +70,14 @@ struct mt_stack_encoder {
 
 struct mt_stack_decoder {
 	struct image images[MT_STACK_SLOTS_MAX];
+	struct mt_kernel_references *kernel[MT_STACK_SLOTS_MAX];
 };
+
+/* A slot's memory: the image, and what its samples are held against. */
+#define SLOT_MEMORY \
+	(((size_t)LINES * LINE + sizeof(struct mt_kernel_references) + LINE - 1) / LINE * LINE)
+
+_Static_assert(SLOT_MEMORY <= MT_STACK_SLOT_SIZE, "as the header says");
 
 static void image_reset(struct image *image)
 {
@@ -93,19 +113,21 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 {
 	if (!encoder)
 		return;
-	munmap(encoder->memory, (size_t)encoder->count * LINES * LINE);
+	munmap(encoder->memory, encoder->count * SLOT_MEMORY);
 	free(encoder);
 }
 
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder)
 {
-	(void)mt_pages_populate(encoder->memory, (size_t)encoder->count * LINES * LINE);
+	(void)mt_pages_populate(encoder->memory, encoder->count * SLOT_MEMORY);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 {
-	for (unsigned i = 0; i < encoder->taken; i++)
+	for (unsigned i = 0; i < encoder->taken; i++) {
 		image_reset(&encoder->slots[i].image);
+		mt_kernel_references_reset(encoder->slots[i].kernel);
+	}
 	encoder->taken = 0;
 	encoder->clock = 0;
 	encoder->last = 0;
@@ -272,40 +294,21 @@ void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder)
 	encoder->code_lines = code_lines_portable;
 }
 
-/*
- * The words are written where they would stand if every line had changed, and moved up once it is
- * known how many masks there are.
- */
-static size_t code_dump(lines_coder *code_lines, struct image *image, uint64_t address,
-			const uint8_t *dump, size_t size, uint8_t *out)
+/* Codes the lines of a dump; coding->bits are zeros. */
+static void code_dump(lines_coder *code_lines, struct coding *coding, size_t size)
 {
-	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8, fixed;
-	uint8_t *words = out + mt_align8(FIXED + bitmap + lines);
-	struct coding coding = {
-		.image = image,
-		.address = address,
-		.dump = dump,
-		.bits = out + FIXED,
-		.masks = out + FIXED + bitmap,
-		.words = words,
-	};
-	unsigned first = (unsigned)(address % LINE / 8);
+	unsigned first = (unsigned)(coding->address % LINE / 8);
 	size_t left = size / 8;
 
-	memset(coding.bits, 0, bitmap);
 	if (first) {
 		unsigned last = first + left < WORDS ? first + (unsigned)left : WORDS;
 
-		code_part(&coding, first, last);
+		code_part(coding, first, last);
 		left -= last - first;
 	}
-	code_lines(&coding, left / WORDS);
+	code_lines(coding, left / WORDS);
 	if (left % WORDS)
-		code_part(&coding, 0, left % WORDS);
-	fixed = (size_t)(coding.masks - out);
-	memset(out + fixed, 0, mt_align8(fixed) - fixed);
-	memmove(out + mt_align8(fixed), words, (size_t)(coding.words - words));
-	return mt_align8(fixed) + (size_t)(coding.words - words);
+		code_part(coding, 0, left % WORDS);
 }
 
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
@@ -316,7 +319,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 
 	if (!encoder)
 		return NULL;
-	memory = mmap(NULL, (size_t)slots * LINES * LINE, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, slots * SLOT_MEMORY, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
 		free(encoder);
@@ -325,29 +328,106 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 	encoder->code_lines = best_coder();
 	encoder->memory = memory;
 	encoder->count = slots;
-	for (unsigned i = 0; i < slots; i++)
-		encoder->slots[i].image.lines =
-			(void *)(encoder->memory + (size_t)i * LINES * LINE);
+	for (unsigned i = 0; i < slots; i++) {
+		encoder->slots[i].image.lines = (void *)(encoder->memory + i * SLOT_MEMORY);
+		encoder->slots[i].kernel =
+			(void *)(encoder->memory + i * SLOT_MEMORY + LINES * LINE);
+	}
 	mt_stack_encoder_reset(encoder);
 	return encoder;
 }
 
-size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint32_t tid, uint64_t address,
-		       const uint8_t *dump, size_t size, uint8_t *out)
+/* Whether the sample's sizes and its dump's place are such that it can be coded. */
+static bool can_pack(const struct mt_sample_pieces *pieces)
+{
+	size_t kernel_size = pieces->head_size + pieces->tail_size;
+	uint64_t address;
+
+	if (kernel_size < 8 * MT_KERNEL_WORDS_MIN || kernel_size > 8 * MT_KERNEL_WORDS_MAX ||
+	    pieces->head_size % 8 || pieces->tail_size % 8 || pieces->sp_back % 8 ||
+	    pieces->sp_back > pieces->head_size || !pieces->sp_back != !pieces->tail_size)
+		return false;
+	if (!pieces->dump_size)
+		return true;
+	if (!pieces->sp_back)
+		return false;
+	address = mt_sample_pieces_address(pieces);
+	return pieces->dump_size <= MT_STACK_DUMP_MAX && !(address % 8) &&
+	       !(pieces->dump_size % 8) && !past_the_end(address, pieces->dump_size);
+}
+
+/* The slot that a sample of the thread goes through. */
+static struct slot *take_slot(struct mt_stack_encoder *encoder, uint32_t tid)
 {
 	struct slot *slot;
 
-	if (!size || size > MT_STACK_DUMP_MAX || address % 8 || size % 8 ||
-	    past_the_end(address, size))
-		return 0;
 	encoder->last = slot_of(encoder, tid);
 	slot = &encoder->slots[encoder->last];
 	slot->tid = tid;
 	slot->used = ++encoder->clock;
-	mt_put_le32(out, encoder->last);
-	mt_put_le32(out + 4, 0);
-	mt_put_le64(out + 8, address);
-	return code_dump(encoder->code_lines, &slot->image, address, dump, size, out);
+	return slot;
+}
+
+/* Both bit maps, the masks and padding; the words are moved up behind them. */
+static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_t *masks,
+		       const struct coding *coding, const uint8_t *words)
+{
+	size_t mask_count = (size_t)(coding->masks - masks), fixed, padded;
+
+	for (; bitmap && !bits[bitmap - 1]; bitmap--)
+		;
+	body[OFF_LINES] = (uint8_t)bitmap;
+	memmove(bits + bitmap, masks, mask_count);
+	fixed = (size_t)(bits - body) + bitmap + mask_count;
+	padded = mt_align8(fixed);
+	memset(body + fixed, 0, padded - fixed);
+	memmove(body + padded, words, (size_t)(coding->words - words));
+	return padded + (size_t)(coding->words - words);
+}
+
+/*
+ * The words are written where they would stand if every line had changed, and moved up once it is
+ * known how many masks there are.
+ */
+static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
+		   const struct mt_sample_pieces *pieces, uint8_t *body)
+{
+	size_t head = pieces->head_size / 8, tail = pieces->tail_size / 8, size = pieces->dump_size;
+	uint64_t address = size ? mt_sample_pieces_address(pieces) : 0;
+	size_t lines = size ? line_count(address, size) : 0, bitmap = (lines + 7) / 8;
+	uint8_t *mask = body + MT_PACKED_HEAD_SIZE, *bits = mask + (head + tail + 7) / 8;
+	uint8_t *words = body + mt_align8((size_t)(bits - body) + bitmap + lines), *end;
+	struct mt_kernel_words kernel = mt_kernel_words_begin(slot->kernel, head + tail, time);
+	struct coding coding = {
+		.image = &slot->image,
+		.address = address,
+		.dump = pieces->dump,
+		.bits = bits,
+		.masks = bits + bitmap,
+	};
+
+	memset(mask, 0, (size_t)(bits + bitmap - mask));
+	end = mt_kernel_words_encode(&kernel, pieces->head, head, mask, words);
+	coding.words = mt_kernel_words_encode(&kernel, pieces->tail, tail, mask, end);
+	if (size)
+		code_dump(encoder->code_lines, &coding, size);
+	return close_up(body, bits, bitmap, bits + bitmap, &coding, words);
+}
+
+size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint64_t time,
+		       const struct mt_sample_pieces *pieces, uint8_t *body)
+{
+	struct slot *slot;
+
+	if (!can_pack(pieces))
+		return 0;
+	slot = take_slot(encoder, pieces->tid);
+	mt_put_le32(body, pieces->event);
+	mt_put_le16(body + OFF_WORDS, (uint16_t)((pieces->head_size + pieces->tail_size) / 8));
+	mt_put_le16(body + OFF_TAIL, (uint16_t)(pieces->tail_size / 8));
+	mt_put_le16(body + OFF_SLOT, (uint16_t)encoder->last);
+	mt_put_le16(body + OFF_SP, (uint16_t)(pieces->sp_back / 8));
+	return pack(encoder, slot, time, pieces, body);
 }
 
 struct mt_stack_decoder *mt_stack_decoder_create(void)
@@ -359,15 +439,20 @@ void mt_stack_decoder_destroy(struct mt_stack_decoder *decoder)
 {
 	if (!decoder)
 		return;
-	for (unsigned i = 0; i < MT_STACK_SLOTS_MAX; i++)
+	for (unsigned i = 0; i < MT_STACK_SLOTS_MAX; i++) {
 		free(decoder->images[i].lines);
+		free(decoder->kernel[i]);
+	}
 	free(decoder);
 }
 
 void mt_stack_decoder_reset(struct mt_stack_decoder *decoder)
 {
-	for (unsigned i = 0; i < MT_STACK_SLOTS_MAX; i++)
+	for (unsigned i = 0; i < MT_STACK_SLOTS_MAX; i++) {
 		image_reset(&decoder->images[i]);
+		if (decoder->kernel[i])
+			mt_kernel_references_reset(decoder->kernel[i]);
+	}
 }
 
 /* The slot's image, made on first sight; NULL for a slot number out of range, or out of memory. */
@@ -381,6 +466,19 @@ static struct image *decoder_image(struct mt_stack_decoder *decoder, uint32_t sl
 	if (!image->lines)
 		image->lines = aligned_alloc(LINE, (size_t)LINES * LINE);
 	return image->lines ? image : NULL;
+}
+
+/* The same for what the kernel's words are held against. */
+static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *decoder, uint32_t slot)
+{
+	struct mt_kernel_references **kernel;
+
+	if (slot >= MT_STACK_SLOTS_MAX)
+		return NULL;
+	kernel = &decoder->kernel[slot];
+	if (!*kernel)
+		*kernel = calloc(1, sizeof(**kernel));
+	return *kernel;
 }
 
 /*
@@ -416,20 +514,27 @@ static void touch_lines(struct image *image, uint64_t address, size_t lines)
 	}
 }
 
-/* Takes in the lines that changed. */
-static bool patch_lines(struct image *image, uint64_t address, size_t size, const uint8_t *bits,
-			struct mt_cursor *masks, struct mt_cursor *words)
-{
-	size_t head = address % LINE, lines = line_count(address, size);
+/* The bit map of the lines that changed. */
+struct changed {
+	const uint8_t *bits;
+	size_t bytes;
+	struct mt_cursor masks;
+};
 
-	for (size_t i = 0; i < lines; i += 8) {
-		for (unsigned set = bits[i / 8]; set; set &= set - 1) {
-			size_t line = i + (size_t)__builtin_ctz(set);
+/* Takes in the lines that changed. */
+static bool patch_lines(struct image *image, uint64_t address, size_t size, struct changed *changed,
+			struct mt_cursor *words)
+{
+	size_t head = address % LINE;
+
+	for (size_t i = 0; i < changed->bytes; i++) {
+		for (unsigned set = changed->bits[i]; set; set &= set - 1) {
+			size_t line = 8 * i + (size_t)__builtin_ctz(set);
 			size_t first = line ? 0 : head / 8;
 			size_t end = (head + size - line * LINE) / 8;
 
 			if (!patch_line(image->lines[(address / LINE + line) % LINES],
-					mt_cursor_u8(masks), (unsigned)first,
+					mt_cursor_u8(&changed->masks), (unsigned)first,
 					end < WORDS ? (unsigned)end : WORDS, words))
 				return false;
 		}
@@ -449,12 +554,11 @@ static void copy_dump(const struct image *image, uint64_t address, uint8_t *out,
 	memcpy(out + head, bytes, size - head);
 }
 
-static bool decode_lines(struct image *image, uint64_t address, const uint8_t *bits,
-			 struct mt_cursor *masks, struct mt_cursor *words, uint8_t *out,
-			 size_t size)
+static bool decode_lines(struct image *image, uint64_t address, struct changed *changed,
+			 struct mt_cursor *words, uint8_t *out, size_t size)
 {
 	touch_lines(image, address, line_count(address, size));
-	if (!patch_lines(image, address, size, bits, masks, words))
+	if (!patch_lines(image, address, size, changed, words))
 		return false;
 	copy_dump(image, address, out, size);
 	return true;
@@ -469,25 +573,138 @@ static size_t count_bits(const uint8_t *bits, size_t bytes)
 	return count;
 }
 
+/* Whether a dump of that size may stand there, with no line changed but those that it has. */
+static bool lines_fit(uint64_t address, size_t size, const struct changed *changed)
+{
+	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8;
+
+	if (!size || size > MT_STACK_DUMP_MAX || size % 8 || address % 8 ||
+	    past_the_end(address, size) || changed->bytes > bitmap)
+		return false;
+	return changed->bytes < bitmap || !(lines % 8) || !(changed->bits[bitmap - 1] >> lines % 8);
+}
+
+/* The bit map and the masks that follow it, and what fills them up to a multiple of 8. */
+static bool take_changed(struct mt_cursor *in, const uint8_t *start, size_t bitmap,
+			 struct changed *out)
+{
+	size_t at;
+
+	out->bytes = bitmap;
+	out->bits = mt_cursor_bytes(in, bitmap);
+	if (in->bad)
+		return false;
+	out->masks = mt_cursor_sub(in, count_bits(out->bits, bitmap));
+	at = (size_t)(in->pos - start);
+	mt_cursor_bytes(in, mt_align8(at) - at);
+	return !in->bad;
+}
+
 bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, size_t coded_size,
 		     uint8_t *out, size_t size)
 {
-	struct mt_cursor in = mt_cursor_init(coded, coded_size), masks;
+	struct mt_cursor in = mt_cursor_init(coded, coded_size);
 	uint32_t slot = mt_cursor_u32(&in);
 	uint64_t address = (mt_cursor_u32(&in), mt_cursor_u64(&in));
-	size_t lines = line_count(address, size), bitmap = (lines + 7) / 8, changed;
-	const uint8_t *bits = mt_cursor_bytes(&in, bitmap);
+	struct changed changed;
 	struct image *image;
 
-	if (!bits || !size || size > MT_STACK_DUMP_MAX || size % 8 || address % 8 ||
-	    past_the_end(address, size))
+	if (!take_changed(&in, coded, (line_count(address, size) + 7) / 8, &changed) ||
+	    !lines_fit(address, size, &changed))
 		return false;
-	changed = count_bits(bits, bitmap);
-	if (changed > lines || (lines % 8 && bits[bitmap - 1] >> lines % 8))
-		return false;
-	masks = mt_cursor_sub(&in, changed);
-	mt_cursor_bytes(&in, mt_align8(FIXED + bitmap + changed) - (FIXED + bitmap + changed));
-	image = in.bad ? NULL : decoder_image(decoder, slot);
-	return image && decode_lines(image, address, bits, &masks, &in, out, size) &&
+	image = decoder_image(decoder, slot);
+	return image && decode_lines(image, address, &changed, &in, out, size) &&
 	       !mt_cursor_left(&in);
+}
+
+bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head *out)
+{
+	struct mt_cursor in = mt_cursor_init(body, size);
+
+	out->event = mt_cursor_u32(&in);
+	out->words = mt_cursor_u16(&in);
+	out->tail = mt_cursor_u16(&in);
+	out->slot = mt_cursor_u16(&in);
+	out->sp = mt_cursor_u16(&in);
+	out->lines = mt_cursor_u8(&in);
+	if (in.bad || out->words < MT_KERNEL_WORDS_MIN || out->words > MT_KERNEL_WORDS_MAX ||
+	    out->slot >= MT_STACK_SLOTS_MAX)
+		return false;
+	if (!out->tail)
+		return !out->sp && !out->lines;
+	return out->tail <= out->words - 2 && out->sp && out->sp <= out->words - out->tail;
+}
+
+/* The words of the kernel's, and then those of the dump, which the kernel's tell of. */
+static bool unpack(struct mt_stack_decoder *decoder, uint64_t time,
+		   const struct mt_packed_head *head, const uint8_t *mask, struct changed *changed,
+		   struct mt_cursor *in, uint8_t *out, size_t *out_size)
+{
+	struct mt_kernel_references *references = decoder_kernel(decoder, head->slot);
+	struct mt_kernel_words words;
+	size_t cut = 8u * (size_t)(head->words - head->tail);
+	uint64_t size, address;
+	struct image *image;
+
+	if (!references)
+		return false;
+	words = mt_kernel_words_begin(references, head->words, time);
+	if (!mt_kernel_words_decode(&words, mask, in, out))
+		return false;
+	size = head->tail ? mt_get_le64(out + cut) : 0;
+	*out_size = 8u * (size_t)head->words;
+	if (!size)
+		return !changed->bytes && !mt_cursor_left(in);
+	address = mt_get_le64(out + cut - 8u * (size_t)head->sp);
+	if (size > MT_STACK_DUMP_MAX || !lines_fit(address, (size_t)size, changed))
+		return false;
+	image = decoder_image(decoder, head->slot);
+	out += *out_size;
+	*out_size += (size_t)size;
+	return image && decode_lines(image, address, changed, in, out, (size_t)size) &&
+	       !mt_cursor_left(in);
+}
+
+/* No bit is set behind that of the last word. */
+static bool mask_fits(const uint8_t *mask, size_t words)
+{
+	return !(words % 8) || !(mask[words / 8] >> words % 8);
+}
+
+bool mt_stack_unpack(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
+		     size_t size, uint8_t *out, size_t *out_size)
+{
+	struct mt_cursor in = mt_cursor_init(body, size);
+	struct mt_packed_head head;
+	struct changed changed;
+	const uint8_t *mask;
+
+	if (!mt_packed_head_get(body, size, &head))
+		return false;
+	mt_cursor_bytes(&in, MT_PACKED_HEAD_SIZE);
+	mask = mt_cursor_bytes(&in, ((size_t)head.words + 7) / 8);
+	return mask && mask_fits(mask, head.words) &&
+	       take_changed(&in, body, head.lines, &changed) &&
+	       unpack(decoder, time, &head, mask, &changed, &in, out, out_size);
+}
+
+bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *word)
+{
+	struct mt_cursor in = mt_cursor_init(body, size);
+	struct mt_packed_head head;
+	struct changed changed;
+	const uint8_t *mask;
+
+	if (!mt_packed_head_get(body, size, &head) || index >= head.words)
+		return false;
+	mt_cursor_bytes(&in, MT_PACKED_HEAD_SIZE);
+	mask = mt_cursor_bytes(&in, ((size_t)head.words + 7) / 8);
+	if (!mask || !(mask[index / 8] >> index % 8 & 1) ||
+	    !take_changed(&in, body, head.lines, &changed))
+		return false;
+	mt_cursor_bytes(
+		&in, 8 * (count_bits(mask, index / 8) +
+			  (size_t)__builtin_popcount(mask[index / 8] & ((1u << index % 8) - 1))));
+	*word = mt_cursor_u64(&in);
+	return !in.bad;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/stack_image.h"
 #include "record/limits.h"
 #include "record/procfs.h"
 #include "record/spool.h"
@@ -16,7 +17,7 @@
 #define MIB ((uint64_t)1 << 20)
 #define DEFAULT_MEMORY (64 * MIB)
 #define BASE (8 * MIB) /* code, libraries, zstd, the writer's buffer, the tables of images */
-#define IMAGE ((uint64_t)64 << 10)
+#define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4
 #define IMAGES_MAX 64
 #define BLOCKS_MIN 8

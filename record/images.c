@@ -18,8 +18,10 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/chunk.h"
+#include "formats/kernel_words.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "formats/stack_image.h"
 #include "record/embed_choice.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
@@ -39,7 +41,9 @@ struct mt_images {
 	struct mt_map64 seen;		    /* to the image's number in choice, or 0 */
 	struct mt_embed_choice *choice;	    /* NULL: nothing is carried */
 	struct mt_kernel_seen *seen_kernel; /* NULL likewise */
-	uint8_t front[FRONT_SIZE];	    /* of the file being looked at */
+	/* of the block being looked at: the pids of the samples that PACKED ones rest on */
+	int32_t packed_pids[MT_STACK_SLOTS_MAX][MT_KERNEL_REFERENCES];
+	uint8_t front[FRONT_SIZE]; /* of the file being looked at */
 };
 
 struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
@@ -261,28 +265,64 @@ static size_t pid_offset(const struct mt_attr *attr)
 	       (attr->sample_type & PERF_SAMPLE_IP ? 8 : 0);
 }
 
-/* The process of a sample, -1 for other records. */
-static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size)
+/* Where the pid stands in the kernel's record of such a sample; 0 where it does not. */
+static size_t pid_at(const struct mt_images *images, const uint8_t *record)
 {
-	bool apart = mt_get_le32(record) == MT_RECORD_SAMPLE;
-	size_t kernel = apart ? 48 : 24, at;
-	const struct mt_planned_event *event;
-	uint32_t index;
+	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
+	const struct mt_planned_event *event =
+		index < images->plan->events.count ? &images->plan->events.items[index] : NULL;
 
-	if (size < kernel + 8 || (!apart && mt_get_le32(record) != MT_RECORD_KERNEL) ||
+	return event ? pid_offset(&event->decoded) : 0;
+}
+
+static bool is_counted(const struct mt_images *images, const uint8_t *record)
+{
+	return images->plan->events.items[mt_get_le32(record + MT_RECORD_HEADER_SIZE)].role ==
+	       MT_ROLE_SAMPLE;
+}
+
+/* The same of one that was packed: where the word is not stored, it is what it was. */
+static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_t size)
+{
+	const uint8_t *body = record + MT_RECORD_HEADER_SIZE;
+	size_t body_size = size - MT_RECORD_HEADER_SIZE, at = pid_at(images, record);
+	struct mt_packed_head head;
+	int32_t *known;
+	uint64_t word;
+
+	if (!mt_packed_head_get(body, body_size, &head))
+		return -1;
+	known = &images->packed_pids[head.slot][head.words % MT_KERNEL_REFERENCES];
+	if (at && mt_packed_word(body, body_size, at / 8, &word))
+		*known = (int32_t)(uint32_t)word;
+	return at && is_counted(images, record) ? *known : -1;
+}
+
+/* The process of a sample, -1 for other records. */
+static int32_t sampled_pid(struct mt_images *images, const uint8_t *record, size_t size)
+{
+	uint32_t type = mt_get_le32(record);
+	size_t kernel = type == MT_RECORD_SAMPLE ? 48 : 24, at;
+
+	if (type == MT_RECORD_PACKED)
+		return packed_pid(images, record, size);
+	if (size < kernel + 8 || (type != MT_RECORD_SAMPLE && type != MT_RECORD_KERNEL) ||
 	    mt_get_le32(record + kernel) != MT_KERNEL_SAMPLE)
 		return -1;
-	index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
-	event = index < images->plan->events.count ? &images->plan->events.items[index] : NULL;
-	at = event && event->role == MT_ROLE_SAMPLE ? pid_offset(&event->decoded) : 0;
-	return at && size >= kernel + at + 4 ? (int32_t)mt_get_le32(record + kernel + at) : -1;
+	at = pid_at(images, record);
+	return at && size >= kernel + at + 4 && is_counted(images, record)
+		       ? (int32_t)mt_get_le32(record + kernel + at)
+		       : -1;
 }
 
 void mt_images_see_samples(struct mt_images *images, const struct mt_block *block)
 {
 	size_t size;
 
-	for (size_t at = 0; images->choice && at < block->used; at += size) {
+	if (!images->choice)
+		return;
+	memset(images->packed_pids, 0, sizeof(images->packed_pids));
+	for (size_t at = 0; at < block->used; at += size) {
 		int32_t pid;
 
 		size = mt_get_le32(block->bytes + at + 4);

@@ -147,7 +147,8 @@ static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block 
 
 		size = mt_get_le32(block->bytes + at + 4);
 		event = mt_get_le32(block->bytes + at + MT_RECORD_HEADER_SIZE);
-		if ((type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL) &&
+		if ((type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL ||
+		     type == MT_RECORD_PACKED) &&
 		    event < pack->plan->events.count &&
 		    pack->plan->events.items[event].role == MT_ROLE_SAMPLE)
 			samples++;

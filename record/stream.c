@@ -27,8 +27,8 @@
 #define HELP_FROM ((size_t)1 << 20) /* bytes in a ring: two watermarks */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
-/* Bytes of dumps in one chunk: FORMAT.md allows twice that, and a reader holds it in memory. */
-#define DUMPED_MAX ((size_t)8 << 20)
+/* Bytes that a chunk decodes to: FORMAT.md allows twice that, and a reader holds it in memory. */
+#define CODED_FROM_MAX ((size_t)8 << 20)
 
 #define PAGE 4096
 
@@ -55,7 +55,7 @@ struct mt_stream {
 	struct mt_block *block;	 /* being filled, or NULL */
 	struct mt_stream *first; /* whose block goes out before this one's, or NULL */
 	struct mt_stack_encoder *encoder;
-	size_t dumped; /* bytes of dumps in the block, before they were coded */
+	size_t coded_from; /* bytes that the block's samples were, before they were coded */
 	uint64_t last_time;
 	struct mt_loss_record losses[LOSSES_MAX];
 	size_t loss_count;
@@ -73,7 +73,7 @@ static void count(_Atomic uint64_t *counter, uint64_t n)
 static bool has_room(const struct mt_stream *stream)
 {
 	return stream->block->capacity - stream->block->used >= RECORD_ROOM &&
-	       stream->dumped < DUMPED_MAX;
+	       stream->coded_from < CODED_FROM_MAX;
 }
 
 static bool try_hold(struct mt_stream *stream)
@@ -129,7 +129,7 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 	if (stream->block) {
 		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
 		mt_stack_encoder_reset(stream->encoder);
-		stream->dumped = 0;
+		stream->coded_from = 0;
 	}
 	return stream->block;
 }
@@ -182,8 +182,7 @@ static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *r
 		.dump = record + at + 8,
 		.dump_size = valid < asked ? valid : asked,
 		.dump_asked = asked,
-		.tid = mt_get_le32(record + planned->pid_offset + 4),
-		.address = mt_get_le64(record + at - planned->sp_back),
+		.sp_back = 8 + planned->sp_back,
 	};
 	return true;
 }
@@ -191,25 +190,36 @@ static bool find_pieces(const struct mt_planned_event *planned, const uint8_t *r
 /* The kernel stopped at the end of a page, or had none to begin with. */
 static void tell_hole(struct mt_heal *heal, uint32_t pid, const struct mt_sample_pieces *pieces)
 {
-	uint64_t end = pieces->address + pieces->dump_size;
+	uint64_t end = mt_sample_pieces_address(pieces) + pieces->dump_size;
 
 	if (pieces->dump_size && !(end % PAGE))
 		mt_heal_tell(heal, pid, end);
 }
 
-/* Passes a sample on, its dump cut to the valid bytes and coded against the thread's last ones. */
+/*
+ * Samples without a dump have little in common with their thread's last: those of an event are held
+ * against one another.
+ */
+#define EVENT_AS_TID 0x80000000u
+
+/* Passes a sample on, its dump cut to the valid bytes, coded against what came before. */
 static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
 		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
 {
 	struct mt_sample_pieces pieces;
 
-	if (!find_pieces(planned, record, size, &pieces))
-		return mt_kernel_put(stream->block, time, event, record, size);
-	if (pieces.dump_size < pieces.dump_asked && stream->config->heal)
-		tell_hole(stream->config->heal, mt_get_le32(record + planned->pid_offset), &pieces);
+	if (find_pieces(planned, record, size, &pieces)) {
+		pieces.tid = mt_get_le32(record + planned->pid_offset + 4);
+		if (pieces.dump_size < pieces.dump_asked && stream->config->heal)
+			tell_hole(stream->config->heal, mt_get_le32(record + planned->pid_offset),
+				  &pieces);
+	} else {
+		pieces = (struct mt_sample_pieces){
+			.head = record, .head_size = size, .tid = EVENT_AS_TID | event};
+	}
 	pieces.event = event;
 	pieces.encoder = stream->encoder;
-	stream->dumped += pieces.dump_size;
+	stream->coded_from += pieces.head_size + pieces.tail_size + pieces.dump_size;
 	return mt_sample_put(stream->block, time, &pieces);
 }
 

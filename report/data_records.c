@@ -277,7 +277,7 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			return err;
 		record.type &= ~MT_RECORD_CRITICAL;
 		show_progress(session, record.time);
-		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_FRAMES)
+		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
 			ok = take_data(session, &record, out, wanted);
 		else
 			ok = mt_session_take_statement(session, &record);

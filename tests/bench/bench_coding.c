@@ -1,6 +1,6 @@
 /*
  * Measures what becomes of samples behind the ring, on those of recordings and on one core: coding
- * dumps against stack images, with the processor's wide instructions and without, beside a memcpy
+ * them against earlier ones, with the processor's wide instructions and without, beside a memcpy
  * of the same dumps; then zstd on the chunks that come of it, level by level.
  *
  *	bench_coding FILE...		a table for each
@@ -24,8 +24,8 @@
 #define RECORD_ROOM 140000
 
 struct sample {
-	uint32_t event, cut, kernel_size, slot, dump_asked, dump_size;
-	uint64_t time, address;
+	uint32_t event, cut, kernel_size, slot, sp_back, dump_asked, dump_size;
+	uint64_t time;
 	uint8_t *bytes; /* the kernel's, then the dump */
 };
 
@@ -58,28 +58,30 @@ static void die(const char *path, struct mt_error *err)
 	exit(2);
 }
 
-/* Only dumps that were coded: their bytes say where they stand, and whose they are. */
+/* Only samples that were coded: they say where the dump's address stands, and whose they are. */
 static void add_sample(struct samples *to, const struct mt_record *record)
 {
 	struct mt_kernel_bytes b;
+	struct mt_packed_head head;
 	struct sample *s = &to->items[to->count];
 
-	if (record->type != MT_RECORD_SAMPLE || !mt_record_kernel_get(record, &b) ||
-	    b.coding != MT_CODING_IMAGE)
+	if (record->type != MT_RECORD_PACKED || !mt_record_kernel_get(record, &b) ||
+	    !mt_packed_head_get(record->body, record->size, &head))
 		return;
 	*s = (struct sample){
 		.event = b.event,
-		.cut = b.cut,
+		.cut = b.dump_asked ? b.cut : b.kernel_size,
 		.kernel_size = b.kernel_size,
-		.slot = mt_get_le32(b.coded),
+		.slot = head.slot,
+		.sp_back = 8u * head.sp,
 		.dump_asked = b.dump_asked,
 		.dump_size = b.dump_size,
 		.time = record->time,
-		.address = mt_get_le64(b.coded + 8),
 		.bytes = allocate(b.kernel_size + b.dump_size),
 	};
 	memcpy(s->bytes, b.kernel, b.kernel_size);
-	memcpy(s->bytes + b.kernel_size, b.dump, b.dump_size);
+	if (b.dump_size)
+		memcpy(s->bytes + b.kernel_size, b.dump, b.dump_size);
 	to->dumped += b.dump_size;
 	to->count++;
 }
@@ -119,7 +121,7 @@ static void put(struct mt_block *block, struct mt_stack_encoder *encoder, const 
 		.dump_asked = s->dump_asked,
 		.encoder = encoder,
 		.tid = s->slot,
-		.address = s->address,
+		.sp_back = s->sp_back,
 	};
 
 	if (!mt_sample_put(block, s->time, &pieces))

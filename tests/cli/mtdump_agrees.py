@@ -77,7 +77,7 @@ class Found:
 
 
 def is_sample(kind, fields):
-    return (kind in ("KERNEL", "SAMPLE", "FRAMES") and fields.get("kernel") == "SAMPLE"
+    return (kind in ("KERNEL", "SAMPLE", "FRAMES", "PACKED") and fields.get("kernel") == "SAMPLE"
             and "ignored" not in fields)
 
 

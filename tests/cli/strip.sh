@@ -21,7 +21,7 @@ say() {
 
 # raw FILE: it has a sample with a raw stack
 raw() {
-	"$dump" --json "$1" 2>/dev/null | grep -q '"type": "SAMPLE"'
+	"$dump" --json "$1" 2>/dev/null | grep -Eq '"type": "(SAMPLE|PACKED)"'
 }
 
 same() {

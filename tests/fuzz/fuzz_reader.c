@@ -92,6 +92,11 @@ static void decode_record(struct decoded *d, const struct mt_record *r)
 		USE(kernel);
 	if (r->type == MT_RECORD_SAMPLE && mt_sample_get(r->body, r->size, r->dump, &kernel))
 		decode_kernel(d, &kernel);
+	if (r->type == MT_RECORD_PACKED) {
+		if (!mt_packed_get(r->body, r->size, r->dump, &kernel))
+			abort(); /* the reader lets none through that is damaged */
+		decode_kernel(d, &kernel);
+	}
 }
 
 static void read_recording(struct mt_reader *reader, size_t i)

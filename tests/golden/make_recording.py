@@ -25,7 +25,7 @@ MAGIC = b"\x89MTRC\r\n\x1a"
 HEAD, STATE, DATA, MARK, END, FILE = 1, 2, 3, 4, 5, 6
 (R_HEADER, R_INFO, R_EVENT, R_CLOCK, R_TASK, R_MAP, R_IMAGE, R_LOSS, R_WEIGHT, R_MARK, R_END,
  R_NOTE) = range(1, 13)
-R_GAUGE, R_REREAD, R_KERNEL, R_SAMPLE, R_FRAMES = range(14, 19)
+R_GAUGE, R_REREAD, R_KERNEL, R_SAMPLE, R_FRAMES, R_PACKED = range(14, 20)
 CRITICAL = 1 << 31
 NONE = 0xFFFFFFFF
 STORED, ZSTD = 0, 1
@@ -279,7 +279,7 @@ def sample_id(time, pid=100, tid=100):
     return struct.pack("<IIQIIQ", pid, tid, time * US, 0, 0, 77)
 
 
-def kernel_sample(event_index, time, asked=0, valid=0, tid=100, chain=(0x400100, 0x400200)):
+def kernel_sample(event_index, time, asked=0, valid=0, tid=100, chain=(0x400100, 0x400200), sp=0x7FFF0000):
     """(the kernel's record without the dump's bytes, the cut)."""
     kind = SAMPLE_TYPES[event_index]
     body = struct.pack("<Q", 77)
@@ -295,7 +295,7 @@ def kernel_sample(event_index, time, asked=0, valid=0, tid=100, chain=(0x400100,
         body += struct.pack("<IHBBiiiQI", 28, 700, 0, 0, 100, 12, 0, 0x9000, 0)
     if kind & REGS:
         values = [0x1000 + n for n in range(20)]
-        values[7], values[8] = 0x7FFF0000, 0x400100
+        values[7], values[8] = sp, 0x400100
         body += struct.pack("<Q20Q", 2, *values)
     cut = None
     if kind & STACK:
@@ -326,12 +326,39 @@ def sample(event_index, time, asked=1024, valid=256, kernel_event=None, **over):
 
 
 class Coder:
-    """Codes dumps against stack images (section 7.1): make one for each chunk."""
+    """Codes dumps and samples (sections 7.1 and 7.2): make one for each chunk."""
 
     def __init__(self):
         self.images = {}
+        self.references = {}  # (slot, number) -> its time, then place -> word
 
     def coded(self, slot, address, dump):
+        bits, masks, words = self.differing(slot, address, dump)
+        return pad(struct.pack("<IIQ", slot, 0, address) + bits + masks) + words
+
+    def kernel_words(self, slot, time, kernel_record):
+        """(which words of it are stored, those words)."""
+        values = struct.unpack(f"<{len(kernel_record) // 8}Q", kernel_record)
+        count, bits, stored = len(values), 0, b""
+        old_time, old = self.references.get((slot, count % 4), (0, {}))
+        new = dict(old)
+        for i, value in enumerate(values):
+            place = i if i < 8 else 128 - (count - i)
+            known = old.get(place, 0) if i < 8 or count - i <= 120 else 0
+            if known and known == old_time:
+                known = time
+            elif known and i > 2 and known == old.get(2, 0):
+                known = values[2]
+            if value != known:
+                bits |= 1 << i
+                stored += struct.pack("<Q", value)
+            if i < 8 or count - i <= 120:
+                new[place] = value
+        self.references[slot, count % 4] = time, new
+        return bits.to_bytes(-(-count // 8), "little"), stored
+
+    def differing(self, slot, address, dump):
+        """(bits of the changed lines, masks, words)."""
         image = self.images.setdefault(slot, {})  # byte's place -> byte
         changed, masks, words = 0, b"", b""
         first = address // 64 * 64
@@ -348,8 +375,27 @@ class Coder:
             if mask:
                 changed |= 1 << number
                 masks += bytes([mask])
-        bits = changed.to_bytes(-(-len(lines) // 8), "little")
-        return pad(struct.pack("<IIQ", slot, 0, address) + bits + masks) + words
+        return changed.to_bytes(-(-len(lines) // 8), "little"), masks, words
+
+
+SP_BACK = 14  # words from the stack pointer to the cut, of kernel_sample()'s 20 registers
+
+
+def packed_sample(coder, time, dump=b"", slot=0, address=0x7FFE00001000, **over):
+    """A PACKED record. over: asked=0 for no dump; spoil, which changes its bytes; event; chain; a field."""
+    index, asked = over.get("event_index", FAULTS), over.get("asked", 65000)
+    kernel_record, cut = kernel_sample(index, time, asked, len(dump),
+                                       chain=over.get("chain", (0x400100, 0x400200)), sp=address)
+    count, tail = len(kernel_record) // 8, (len(kernel_record) - cut) // 8 if asked else 0
+    stored, kernel_words = coder.kernel_words(slot, time * US, kernel_record)
+    bits, masks, words = coder.differing(slot, address, dump) if dump else (b"", b"", b"")
+    bits = bits.rstrip(b"\0") + bytes(over.get("zeros", 0))
+    told = dict(words=count, tail=tail, slot=slot, sp=SP_BACK if asked else 0, lines=len(bits))
+    told.update({k: v for k, v in over.items() if k in told})
+    body = struct.pack("<I4HB", index, *told.values()) + stored + bits + masks
+    body += bytes(-len(body) % 8) + kernel_words + words
+    body = over.get("spoil", bytes)(bytearray(body))
+    return record(R_PACKED, body[:over.get("size", NONE) - 16], time)
 
 
 def coded_sample(coder, time, dump, slot=0, address=0x7FFE00001000, spoil=None, **over):
@@ -1192,6 +1238,96 @@ for why, fields_over in BROKEN_CODES.items():
               damaged_records=2 - alone)(broken_code)
 
 
+def packed_chunk(time, dumps=DUMPS):
+    coder = Coder()
+    return b"".join(packed_sample(coder, time + n, dump, slot, address)
+                    for n, (slot, address, dump) in enumerate(dumps))
+
+
+@recording({FAULTS: 2 * len(DUMPS)}, dumps=[dump for _, _, dump in DUMPS] * 2)
+def packed_samples():
+    writer = state(begun()).chunk(DATA, packed_chunk(1000)).chunk(DATA, packed_chunk(2000))
+    return ended(writer, 2 * len(DUMPS))
+
+
+LONG_CHAIN = tuple(0x400100 + 16 * n for n in range(150))
+
+
+@recording({FAULTS: 13, BRK: 2},
+           dumps=[words(100), b"", words(100), b"", words(9), words(9), words(9), words(100), words(11),
+                  words(12), words(100), words(100), b"", b"", b""])
+def packed_samples_of_every_kind():
+    """Of two events, with other chains, without a valid byte, without a dump, beside coding 1."""
+    coder = Coder()
+    records = [packed_sample(coder, 1000, words(100)), packed_sample(coder, 1001),
+               packed_sample(coder, 1002, words(100), event_index=BRK),
+               packed_sample(coder, 1003, event_index=BRK),
+               packed_sample(coder, 1004, words(9), chain=LONG_CHAIN, asked=64000),
+               packed_sample(coder, 1005, words(9), chain=LONG_CHAIN[1:], asked=64000),
+               packed_sample(coder, 1006, words(9), chain=(0x400100,) * 3),
+               packed_sample(coder, 1006, words(100), zeros=1),
+               packed_sample(coder, 1007, words(11), chain=()),
+               packed_sample(coder, 1008, words(12), slot=1023),
+               coded_sample(coder, 1009, words(100)), packed_sample(coder, 1010, words(100)),
+               *(packed_sample(coder, 1011 + n, asked=0) for n in range(3))]
+    return ended(state(begun()).chunk(DATA, *records), 15)
+
+
+def set_body(offset, value):
+    """Of the bytes at that offset of the record."""
+    return set_bytes(offset - 16, value)
+
+
+BROKEN_PACKS = {  # 35 words: 5 bytes of bits; 13 lines: 2 bytes
+    "3_words": dict(words=3, spoil=lambda body: bytes(body[:13]) + bytes(3)),
+    "too_many_words": dict(words=8192),
+    "words_that_are_not_there": dict(words=8191),
+    "a_slot_too_large": dict(slot=1024),
+    "a_slot_far_too_large": dict(slot=65535),
+    "no_room_before_the_cut": dict(tail=38),
+    "another_tail": dict(tail=2),
+    "no_tail": dict(tail=0),
+    "no_tail_and_no_sp": dict(tail=0, sp=0),
+    "no_sp": dict(sp=0),
+    "sp_before_the_record": dict(sp=39),
+    "sp_elsewhere": dict(sp=12),
+    "lines_past_the_dump": dict(zeros=1),
+    "lines_past_the_record": dict(lines=255),
+    "a_word_past_the_last": dict(spoil=set_body(33, b"\xff")),
+    "a_changed_line_too_many": dict(spoil=set_body(35, b"\x3f")),
+    "an_empty_mask": dict(spoil=set_body(36, b"\0")),
+    "a_word_too_many": dict(spoil=lambda body: bytes(body) + bytes(8)),
+    "a_word_too_few": dict(spoil=lambda body: bytes(body[:-8])),
+    "no_bit_maps": dict(size=29),
+    "no_lines_byte": dict(size=24),
+    "no_body": dict(size=16),
+    "an_odd_address": dict(address=STACK_TOP + 4),
+    "dump_size_12": dict(dump=words(1) + b"\x0c\0\0\0"),
+    "its_end_past_the_address_space": dict(address=(1 << 64) - 64),
+    "its_dump_larger_than_asked": dict(asked=792),
+    "another_kernel_type": dict(spoil=set_body(56, struct.pack("<I", COMM))),
+    "another_kernel_size": dict(spoil=set_body(62, struct.pack("<H", 8))),
+}
+for why, fields_over in BROKEN_PACKS.items():
+    def broken_pack(over=dict(dict(dump=words(100)), **fields_over)):
+        """Two samples, the broken one, one more of each coding, one as it is; the next chunk is well."""
+        coder = Coder()
+        later = packed_sample(coder, 1000, words(50)) + coded_sample(coder, 1001, words(50), slot=7)
+        later += packed_sample(Coder(), 1002, **over) + packed_sample(coder, 1003, words(50))
+        later += coded_sample(coder, 1003, words(50), slot=7)
+        writer = state(begun()).chunk(DATA, later + faults(1004)).chunk(DATA, packed_chunk(2000))
+        return ended(writer, 3 + len(DUMPS))
+    broken_pack.__name__ = "packed_sample_with_" + why
+    recording({FAULTS: 3 + len(DUMPS)}, check="damaged PACKED", damaged_records=3)(broken_pack)
+
+
+@recording({FAULTS: 257 + 1}, check="more than 16 MiB", damaged_records=2)
+def packed_samples_of_too_many_bytes():
+    coder, large = Coder(), words(8125)
+    first, again = (packed_sample(coder, 1000, large) for _ in range(2))
+    return ended(state(begun()).chunk(DATA, first + again * 256 + again * 2, faults(1001)), 258)
+
+
 @recording({FAULTS: 258 + 1}, check="more than 16 MiB", damaged_records=2)
 def coded_dumps_of_too_many_bytes():
     coder, large = Coder(), words(8125)
@@ -1299,12 +1435,12 @@ def problems(mtdump, path, want):
 def order_problems(done, want):
     outside = objects(done, "file")[0]["bytes_outside"]
     found = [] if outside == want["outside"] else [f"{outside} bytes outside"]
-    data_types = ("KERNEL", "SAMPLE", "WEIGHT")
+    data_types = ("KERNEL", "SAMPLE", "PACKED", "WEIGHT")
     times = [record["time"] // US for record in objects(done, "record")
              if record["type"] in data_types]
     found += [] if want["order"] in (None, times) else [f"order {times}"]
     sums = [record["fields"]["dump_crc32"] for record in objects(done, "record")
-            if record["type"] == "SAMPLE" and not {"damaged", "ignored"} & set(record["fields"])]
+            if record["type"] in ("SAMPLE", "PACKED") and not {"damaged", "ignored"} & set(record["fields"])]
     wanted = None if want["dumps"] is None else list(map(zlib.crc32, want["dumps"]))
     return found + ([] if wanted in (None, sums) else [f"dumps {sums}, not {wanted}"])
 

@@ -1,6 +1,7 @@
 /* record/guest: how the recorder's memory is shared out. */
 #include "record/guest.h"
 
+#include "formats/stack_image.h"
 #include "record/spool.h"
 #include "tests/unit/unit.h"
 
@@ -8,7 +9,7 @@
 
 static uint64_t spent(const struct mt_memory_share *share, size_t streams)
 {
-	return share->blocks * MT_SPOOL_BLOCK + streams * share->images * 65536ull;
+	return share->blocks * MT_SPOOL_BLOCK + streams * share->images * MT_STACK_SLOT_SIZE;
 }
 
 MT_TEST(the_default_is_64_mib)
@@ -16,7 +17,7 @@ MT_TEST(the_default_is_64_mib)
 	struct mt_memory_share share = mt_memory_share(0, 4);
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
-	MT_CHECK_EQ(share.images, 64);
+	MT_CHECK_EQ(share.images, 16 * MIB / 4 / MT_STACK_SLOT_SIZE);
 	MT_CHECK_EQ(share.blocks, 40);
 }
 
@@ -51,7 +52,7 @@ MT_TEST(too_little_is_not_kept_to_but_told)
 
 	MT_CHECK_EQ(share.blocks, 8);
 	MT_CHECK_EQ(share.images, 4);
-	MT_CHECK_EQ(share.bytes, 32 * MIB);
+	MT_CHECK_EQ(share.bytes, 16 * MIB + 64 * 4 * MT_STACK_SLOT_SIZE);
 }
 
 MT_TEST_MAIN

@@ -191,7 +191,8 @@ MT_TEST(a_record_without_time_keeps_its_place)
 static void put_sample(struct mt_builder *b, struct mt_stack_encoder *encoder, uint64_t time,
 		       uint8_t fill)
 {
-	uint64_t head[2] = {MT_KERNEL_SAMPLE | (uint64_t)(8 + 8 + DUMP + 8) << 48, DUMP},
+	uint64_t head[4] = {MT_KERNEL_SAMPLE | (uint64_t)(32 + DUMP + 8) << 48, time, 0x7ffff000,
+			    DUMP},
 		 tail = DUMP;
 	_Alignas(8) uint8_t dump[DUMP];
 
@@ -208,7 +209,7 @@ static void put_sample(struct mt_builder *b, struct mt_stack_encoder *encoder, u
 				       .dump_asked = DUMP,
 				       .encoder = encoder,
 				       .tid = 1,
-				       .address = 0x7ffff000,
+				       .sp_back = 16,
 			       }));
 }
 
@@ -243,9 +244,9 @@ MT_TEST(coded_dumps_stay_with_their_records)
 	MT_CHECK_OK(mt_reader_next(reader, &record, &more)); /* HEADER */
 	for (size_t i = 0; i < 6; i++) {
 		MT_CHECK_OK(mt_reader_next(reader, &record, &more));
-		MT_REQUIRE(more && mt_sample_get(record.body, record.size, record.dump, &bytes));
+		MT_REQUIRE(more && mt_packed_get(record.body, record.size, record.dump, &bytes));
 		MT_CHECK_EQ(record.time, times[i]);
-		MT_CHECK_EQ(bytes.coding, MT_CODING_IMAGE);
+		MT_CHECK_EQ(mt_get_le64(bytes.kernel + 8), times[i]);
 		MT_CHECK_EQ(bytes.dump_size, DUMP);
 		MT_REQUIRE(bytes.dump);
 		MT_CHECK_EQ(mt_get_le64(bytes.dump), times[i]);
@@ -274,7 +275,7 @@ MT_TEST(coded_dumps_behind_a_damaged_record_are_damaged)
 	put_sample(&b, encoder, 20, 1);
 	put_sample(&b, encoder, 30, 1);
 	put_sample(&b, NULL, 40, 1);
-	mt_put_le32(b.block.bytes + second + 24, 8); /* the cut; the dump itself is well */
+	b.block.bytes[second + 26]++; /* where the address stands */
 	mt_builder_add(&b, MT_CODEC_STORED);
 	add_samples(&b, 0, TIMES(50));
 	mt_builder_end(&b);
@@ -634,7 +635,7 @@ MT_TEST(unknown_records_are_skipped_or_refused)
 	see_record_type(1000, &seen);
 	MT_CHECK_STR(seen.text, "H v7 v9 ");
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
-	see_record_type(MT_RECORD_FRAMES + 1, &seen);
+	see_record_type(MT_RECORD_PACKED + 1, &seen);
 	MT_CHECK_EQ(seen.recording.damage.unknown_records, 1);
 	see_record_type(MT_RECORD_NOTE | MT_RECORD_CRITICAL, &seen);
 	MT_CHECK_STR(seen.text, "H v7 ? v9 ");

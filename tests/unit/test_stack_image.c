@@ -1,18 +1,25 @@
 /*
- * Stack images: what the encoder stores, the decoder gives back; what no encoder wrote is refused.
+ * PACKED records: what the encoder stores, the decoder gives back; what no encoder wrote is
+ * refused. Coding 1, which is only read, is tests/golden/make_recording.py's.
  */
 #include "formats/stack_image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/bytes.h"
+#include "formats/kernel_words.h"
+#include "formats/record.h"
 #include "tests/unit/unit.h"
 
 #define STACK_TOP 0x7ffd00010000ull
+#define KERNEL_MAX 300 /* words */
+#define BOUND MT_STACK_PACKED_BOUND(8 * KERNEL_MAX, MT_STACK_DUMP_MAX)
 
 static uint8_t stack[65536];
-static uint8_t coded[MT_STACK_CODED_BOUND(MT_STACK_DUMP_MAX)];
-static uint8_t decoded[65536];
+static uint64_t kernel[KERNEL_MAX];
+static _Alignas(8) uint8_t body[BOUND + 64];
+static _Alignas(8) uint8_t decoded[MT_STACK_UNPACKED_MAX];
 
 /* A small generator of its own: the same numbers everywhere. */
 static uint64_t next_random(uint64_t *state)
@@ -30,18 +37,68 @@ static void fill_random(uint8_t *to, size_t size, uint64_t *state)
 	}
 }
 
-MT_TEST(one_dump_comes_back)
+/*
+ * A sample of so many words of the kernel's, the last two of which tell the dump's size and the
+ * one before them where it stands.
+ */
+static struct mt_sample_pieces pieces_of(size_t words, uint64_t address, const uint8_t *dump,
+					 size_t size)
+{
+	kernel[words - 3] = address;
+	kernel[words - 2] = kernel[words - 1] = size;
+	return (struct mt_sample_pieces){
+		.event = 5,
+		.head = kernel,
+		.head_size = 8 * (words - 1),
+		.tail = &kernel[words - 1],
+		.tail_size = 8,
+		.dump = dump,
+		.dump_size = size,
+		.dump_asked = size,
+		.tid = 7,
+		.sp_back = 16,
+	};
+}
+
+static size_t code(struct mt_stack_encoder *encoder, uint64_t time, uint64_t address, size_t size)
+{
+	struct mt_sample_pieces pieces = pieces_of(20, address, stack, size);
+
+	return mt_stack_encode(encoder, time, &pieces, body);
+}
+
+/* Whether the body decodes to the pieces' bytes. */
+static bool comes_back(struct mt_stack_decoder *decoder, uint64_t time, size_t size,
+		       const struct mt_sample_pieces *pieces)
+{
+	size_t kernel_size = pieces->head_size + pieces->tail_size, got;
+
+	return mt_stack_unpack(decoder, time, body, size, decoded, &got) &&
+	       got == kernel_size + pieces->dump_size && !memcmp(decoded, kernel, kernel_size) &&
+	       !(pieces->dump_size &&
+		 memcmp(decoded + kernel_size, pieces->dump, pieces->dump_size));
+}
+
+MT_TEST(one_sample_comes_back)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+	struct mt_sample_pieces pieces;
+	struct mt_packed_head head;
 	uint64_t state = 1;
 	size_t size;
 
 	fill_random(stack, 1000, &state);
-	size = mt_stack_encode(encoder, 7, STACK_TOP - 1000, stack, 1000, coded);
-	MT_REQUIRE(size > 1000 && size <= MT_STACK_CODED_BOUND(1000));
-	MT_CHECK(mt_stack_decode(decoder, coded, size, decoded, 1000));
-	MT_CHECK(!memcmp(stack, decoded, 1000));
+	fill_random((uint8_t *)kernel, 160, &state);
+	pieces = pieces_of(20, STACK_TOP - 1000, stack, 1000);
+	size = mt_stack_encode(encoder, 99, &pieces, body);
+	MT_REQUIRE(size > 1160 && size <= MT_STACK_PACKED_BOUND(160, 1000) && !(size % 8));
+	MT_REQUIRE(mt_packed_head_get(body, size, &head));
+	MT_CHECK_EQ(head.event, 5);
+	MT_CHECK_EQ(head.words, 20);
+	MT_CHECK_EQ(head.tail, 1);
+	MT_CHECK_EQ(head.sp, 2);
+	MT_CHECK(comes_back(decoder, 99, size, &pieces));
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
 }
@@ -51,43 +108,95 @@ MT_TEST(wide_and_portable_code_the_same_bytes)
 {
 	struct mt_stack_encoder *wide = mt_stack_encoder_create(4);
 	struct mt_stack_encoder *portable = mt_stack_encoder_create(4);
-	static uint8_t other[sizeof(coded)];
+	static _Alignas(8) uint8_t other[sizeof(body)];
 	uint64_t state = 5;
 
 	mt_stack_encoder_set_portable(portable);
 	fill_random(stack, sizeof(stack), &state);
 	for (int i = 0; i < 4000; i++) {
 		size_t size = 8 * (1 + next_random(&state) % 300), at, got;
+		size_t words = 4 + next_random(&state) % 40;
 		uint64_t address = STACK_TOP - size - 8 * (next_random(&state) % 9);
+		struct mt_sample_pieces pieces = pieces_of(words, address, stack, size);
 
 		for (unsigned n = next_random(&state) % 40; n; n--) {
 			at = 8 * (next_random(&state) % (size / 8));
 			fill_random(stack + at, 8, &state);
 		}
-		memset(coded, 0xa5, sizeof(coded));
+		memset(body, 0xa5, sizeof(body));
 		memset(other, 0x5a, sizeof(other));
-		got = mt_stack_encode(wide, 7, address, stack, size, coded);
-		MT_REQUIRE(got == mt_stack_encode(portable, 7, address, stack, size, other));
-		MT_REQUIRE(got && !memcmp(coded, other, got));
-		MT_REQUIRE(coded[MT_STACK_CODED_BOUND(size)] == 0xa5);
+		got = mt_stack_encode(wide, 0, &pieces, body);
+		MT_REQUIRE(got == mt_stack_encode(portable, 0, &pieces, other));
+		MT_REQUIRE(got && !memcmp(body, other, got));
+		MT_REQUIRE(body[MT_STACK_PACKED_BOUND(8 * words, size)] == 0xa5);
 	}
 	mt_stack_encoder_destroy(wide);
 	mt_stack_encoder_destroy(portable);
 }
 
-MT_TEST(the_same_again_costs_only_the_bitmap)
+MT_TEST(the_same_again_costs_only_a_bit_map)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	uint64_t state = 1;
 
 	fill_random(stack, 8192, &state);
-	mt_stack_encode(encoder, 7, STACK_TOP - 8192, stack, 8192, coded);
-	MT_CHECK_EQ(mt_stack_encode(encoder, 7, STACK_TOP - 8192, stack, 8192, coded),
-		    16 + 8192 / 64 / 8);
+	code(encoder, 1, STACK_TOP - 8192, 8192);
+	MT_CHECK_EQ(code(encoder, 2, STACK_TOP - 8192, 8192), 16); /* 13 and 20 bits */
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Threads, depths, small changes and resets at random: every dump must come back. */
+/* Word 1 is the time, word 2 the instruction pointer, which is word 9 as well. */
+MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+	static const size_t stored[] = {8 * 6, 8, 8};
+	uint64_t word;
+
+	memset(kernel, 0, sizeof(kernel));
+	memset(stack, 0, 64);
+	for (uint64_t n = 0; n < 3; n++) {
+		struct mt_sample_pieces pieces;
+		size_t size;
+
+		kernel[1] = 1000 + n;
+		kernel[2] = kernel[9] = 0x400000 + n;
+		pieces = pieces_of(20, STACK_TOP - 64, stack, 64);
+		size = mt_stack_encode(encoder, 1000 + n, &pieces, body);
+		MT_CHECK_EQ(size, 16 + stored[n]);
+		MT_CHECK(mt_packed_word(body, size, 2, &word) && word == 0x400000 + n);
+		MT_CHECK(mt_packed_word(body, size, 1, &word) == !n);
+		MT_CHECK(!mt_packed_word(body, size, 0, &word));
+		MT_CHECK(!mt_packed_word(body, size, 20, &word));
+		MT_CHECK(comes_back(decoder, 1000 + n, size, &pieces));
+	}
+	mt_stack_encoder_destroy(encoder);
+	mt_stack_decoder_destroy(decoder);
+}
+
+/* One sample of a random course. */
+static struct mt_sample_pieces random_pieces(uint64_t *state, uint64_t time, bool large)
+{
+	size_t size = 8 * (next_random(state) % (large ? 8192 : 600));
+	size_t words = 4 + next_random(state) % (next_random(state) % 8 ? 60 : KERNEL_MAX - 4);
+	uint32_t tid = next_random(state) % 5;
+	uint64_t address = STACK_TOP - tid * 0x12340 - size + 8 * (next_random(state) % 9);
+	struct mt_sample_pieces pieces;
+
+	fill_random(stack + 8 * (next_random(state) % 8000), 64, state);
+	fill_random((uint8_t *)&kernel[next_random(state) % (KERNEL_MAX - 2)], 16, state);
+	kernel[1 + next_random(state) % 8] = time;
+	kernel[3 + next_random(state) % 50] = kernel[2];
+	pieces = pieces_of(words, address, stack + (sizeof(stack) - size), size);
+	pieces.tid = tid;
+	if (next_random(state) % 10)
+		return pieces;
+	pieces.head_size += 8;
+	pieces.tail_size = pieces.dump_size = pieces.dump_asked = pieces.sp_back = 0;
+	return pieces;
+}
+
+/* Threads, depths, small changes and resets at random: every sample must come back. */
 MT_TEST(a_long_random_course_comes_back)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(3);
@@ -96,17 +205,14 @@ MT_TEST(a_long_random_course_comes_back)
 
 	fill_random(stack, sizeof(stack), &state);
 	for (int i = 0; i < 5000; i++) {
-		size_t size = 8 * (1 + next_random(&state) % (i % 50 ? 600 : 8191));
-		uint32_t tid = next_random(&state) % 5;
-		uint64_t address = STACK_TOP - tid * 0x12340 - size + 8 * (next_random(&state) % 9);
-		const uint8_t *dump = stack + (sizeof(stack) - size);
-		size_t got;
+		uint64_t time = i % 90 ? 1000000 + (uint64_t)i : 0;
+		struct mt_sample_pieces pieces = random_pieces(&state, time, !(i % 50));
+		size_t got = mt_stack_encode(encoder, time, &pieces, body);
 
-		fill_random(stack + 8 * (next_random(&state) % 8000), 64, &state);
-		got = mt_stack_encode(encoder, tid, address, dump, size, coded);
-		MT_REQUIRE(got && got <= MT_STACK_CODED_BOUND(size));
-		MT_REQUIRE(mt_stack_decode(decoder, coded, got, decoded, size));
-		MT_REQUIRE(!memcmp(dump, decoded, size));
+		MT_REQUIRE(got);
+		MT_REQUIRE(got <= MT_STACK_PACKED_BOUND(pieces.head_size + pieces.tail_size,
+							pieces.dump_size));
+		MT_REQUIRE(comes_back(decoder, time, got, &pieces));
 		if (i % 700 == 0) {
 			mt_stack_encoder_reset(encoder);
 			mt_stack_decoder_reset(decoder);
@@ -119,54 +225,62 @@ MT_TEST(a_long_random_course_comes_back)
 MT_TEST(what_does_not_fit_is_left_to_be_stored_as_it_is)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(1);
+	struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP, stack, 64);
 
-	MT_CHECK_EQ(mt_stack_encode(encoder, 1, STACK_TOP, stack, 0, coded), 0);
-	MT_CHECK_EQ(mt_stack_encode(encoder, 1, STACK_TOP + 4, stack, 64, coded), 0);
-	MT_CHECK_EQ(mt_stack_encode(encoder, 1, STACK_TOP, stack, 63, coded), 0);
-	MT_CHECK_EQ(mt_stack_encode(encoder, 1, STACK_TOP, stack, 65536, coded), 0);
+	MT_CHECK_EQ(code(encoder, 1, STACK_TOP + 4, 64), 0);
+	MT_CHECK_EQ(code(encoder, 1, STACK_TOP, 63), 0);
+	MT_CHECK_EQ(code(encoder, 1, STACK_TOP, 65536), 0);
+	MT_CHECK_EQ(code(encoder, 1, -(uint64_t)56, 64), 0);
+	pieces.sp_back = 8 * 20;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
+	pieces.sp_back = 12;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
+	pieces.sp_back = 0;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
+	pieces = pieces_of(20, STACK_TOP, stack, 64);
+	pieces.head_size -= 4;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
+	pieces.head_size = 8;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
+	pieces.head_size = 65528;
+	MT_CHECK_EQ(mt_stack_encode(encoder, 1, &pieces, body), 0);
 	mt_stack_encoder_destroy(encoder);
 }
 
-/*
- * Every shortened coding and every coding with a byte flipped either decodes within its bounds or
- * is refused.
- */
-MT_TEST(no_dump_reaches_past_the_last_address)
+MT_TEST(a_dump_may_reach_the_last_address)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
-	size_t size;
+	struct mt_sample_pieces pieces = pieces_of(20, -(uint64_t)72, stack, 72);
 
 	memset(stack, 1, 72);
-	size = mt_stack_encode(encoder, 7, -(uint64_t)72, stack, 72, coded);
-	MT_CHECK(mt_stack_decode(decoder, coded, size, decoded, 72));
-	MT_CHECK_EQ(mt_stack_encode(encoder, 7, -(uint64_t)64, stack, 72, coded), 0);
-	coded[8] += 8;
-	MT_CHECK(!mt_stack_decode(decoder, coded, size, decoded, 72));
+	MT_CHECK(comes_back(decoder, 1, mt_stack_encode(encoder, 1, &pieces, body), &pieces));
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
 }
 
-MT_TEST(damaged_codings_are_refused_or_harmless)
+/* Every shortened body is refused; one with a bit flipped, or harmless: within its bounds. */
+MT_TEST(damaged_bodies_are_refused_or_harmless)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(1);
 	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
-	uint64_t state = 3;
-	size_t size;
+	uint64_t state = 3, word;
+	size_t size, got;
 
 	fill_random(stack, 512, &state);
-	size = mt_stack_encode(encoder, 1, STACK_TOP - 520, stack, 512, coded);
+	fill_random((uint8_t *)kernel, 160, &state);
+	size = code(encoder, 1, STACK_TOP - 520, 512);
 	for (size_t cut = 0; cut < size; cut++)
-		MT_CHECK(!mt_stack_decode(decoder, coded, cut, decoded, 512));
-	for (size_t i = 0; i < size; i++) {
-		coded[i] ^= 0x41;
-		(void)mt_stack_decode(decoder, coded, size, decoded, 512);
-		coded[i] ^= 0x41;
+		MT_CHECK(!mt_stack_unpack(decoder, 1, body, cut, decoded, &got));
+	for (size_t bit = 0; bit < 8 * size; bit++) {
+		body[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (mt_stack_unpack(decoder, 1, body, size, decoded, &got))
+			MT_CHECK(got <= MT_STACK_UNPACKED_MAX);
+		(void)mt_packed_word(body, size, 19, &word);
+		body[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
-	MT_CHECK(!mt_stack_decode(decoder, coded, size, decoded, 504));
-	MT_CHECK(!mt_stack_decode(decoder, coded, size, decoded, 0));
-	coded[1] = 4; /* slot 1024 */
-	MT_CHECK(!mt_stack_decode(decoder, coded, size, decoded, 512));
+	MT_CHECK(mt_stack_unpack(decoder, 1, body, size, decoded, &got));
+	MT_CHECK_EQ(got, 160 + 512);
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
 }
