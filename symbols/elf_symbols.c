@@ -174,7 +174,7 @@ size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic)
 	return symbol_table(elf, dynamic)->count;
 }
 
-static void read_symbol_64(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
+static inline void read_symbol_64(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
 {
 	uint8_t info, other;
 
@@ -189,7 +189,7 @@ static void read_symbol_64(struct mt_cursor *c, uint32_t *name, struct mt_elf_sy
 	out->visibility = other & 3;
 }
 
-static void read_symbol_32(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
+static inline void read_symbol_32(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
 {
 	uint8_t info, other;
 
@@ -204,16 +204,13 @@ static void read_symbol_32(struct mt_cursor *c, uint32_t *name, struct mt_elf_sy
 	out->visibility = other & 3;
 }
 
-bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out)
+static inline bool read_symbol(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			       size_t i, struct mt_elf_symbol *out)
 {
-	const struct mt_elf_symbol_table *table = symbol_table(elf, dynamic);
+	struct mt_cursor c = mt_cursor_init(table->bytes + i * table->stride, symbol_size(elf));
 	struct mt_elf_symbol symbol;
-	struct mt_cursor c;
 	uint32_t name;
 
-	if (i >= table->count)
-		return false;
-	c = mt_cursor_init(table->bytes + i * table->stride, symbol_size(elf));
 	if (elf->is_64)
 		read_symbol_64(&c, &name, &symbol);
 	else
@@ -224,4 +221,22 @@ bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_sym
 	symbol.named = name;
 	*out = symbol;
 	return true;
+}
+
+bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out)
+{
+	const struct mt_elf_symbol_table *table = symbol_table(elf, dynamic);
+
+	return i < table->count && read_symbol(elf, table, i, out);
+}
+
+size_t mt_elf_symbols(struct mt_elf *elf, bool dynamic, size_t *i, struct mt_elf_symbol *out,
+		      size_t count)
+{
+	const struct mt_elf_symbol_table *table = symbol_table(elf, dynamic);
+	size_t given = 0;
+
+	for (; given < count && *i < table->count; ++*i)
+		given += read_symbol(elf, table, *i, &out[given]);
+	return given;
 }

@@ -24,6 +24,11 @@
  */
 #define LAST_SYMBOL_PAGE 4096
 
+enum {
+	SYMBOLS_AT_ONCE = 64,
+	FEW = 16, /* functions that start at one address: sorted in place */
+};
+
 /* 32 bytes: an image may have a million. */
 struct function {
 	uint64_t start, end;
@@ -58,33 +63,34 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 	free(symtab);
 }
 
-static bool add_symbol(struct mt_symtab *symtab, const struct mt_elf_symbol *symbol)
+/* There is room for it. */
+static inline void add_symbol(struct mt_symtab *symtab, const struct mt_elf_symbol *symbol)
 {
-	struct function *f = mt_array_push(&symtab->functions);
+	struct function *f = &symtab->functions.items[symtab->functions.count++];
 
-	if (!f)
-		return false;
-	f->start = symbol->value;
+	*f = (struct function){
+		.start = symbol->value,
+		.name = symbol->name,
+		.order = (uint32_t)symtab->functions.count,
+		.section = symbol->section,
+		.rank = (uint8_t)mt_symbol_rank(symbol->size, symbol->type, symbol->binding),
+	};
 	if (__builtin_add_overflow(symbol->value, symbol->size, &f->end))
 		f->end = UINT64_MAX;
-	f->name = symbol->name;
-	f->order = (uint32_t)symtab->functions.count;
-	f->section = symbol->section;
-	f->rank = (uint8_t)mt_symbol_rank(symbol->size, symbol->type, symbol->binding);
-	return true;
 }
 
 static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
 {
-	size_t count = mt_elf_symbol_count(elf, dynamic);
-	struct mt_elf_symbol symbol;
+	size_t count = mt_elf_symbol_count(elf, dynamic), given, i = 0;
+	struct mt_elf_symbol symbols[SYMBOLS_AT_ONCE];
 
 	if (!mt_array_reserve(&symtab->functions, symtab->functions.count + count))
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (mt_elf_symbol(elf, dynamic, i, &symbol) &&
-		    mt_symbol_is_function(elf, &symbol) && !add_symbol(symtab, &symbol))
-			return false;
+	while ((given = mt_elf_symbols(elf, dynamic, &i, symbols, SYMBOLS_AT_ONCE))) {
+		for (size_t k = 0; k < given; k++) {
+			if (mt_symbol_is_function(elf, &symbols[k]))
+				add_symbol(symtab, &symbols[k]);
+		}
 	}
 	return true;
 }
@@ -132,6 +138,23 @@ static size_t end_of_start(const struct mt_symtab *symtab, size_t i)
 	return i;
 }
 
+/* Those that start at one address: mostly two, seldom many. */
+static void sort_start(struct function *f, size_t count)
+{
+	if (count > FEW) {
+		qsort(f, count, sizeof(*f), compare_functions);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		struct function moving = f[i];
+		size_t to = i;
+
+		for (; to && compare_functions(&f[to - 1], &moving) > 0; to--)
+			f[to] = f[to - 1];
+		f[to] = moving;
+	}
+}
+
 static bool sort_functions(struct mt_symtab *symtab)
 {
 	size_t count = symtab->functions.count;
@@ -155,7 +178,7 @@ static bool sort_functions(struct mt_symtab *symtab)
 	for (size_t from = 0, to; from < count; from = to) {
 		to = end_of_start(symtab, from);
 		if (to - from > 1)
-			qsort(f + from, to - from, sizeof(*f), compare_functions);
+			sort_start(f + from, to - from);
 	}
 	return true;
 }
@@ -261,29 +284,25 @@ struct sweep {
 	uint64_t pos;
 };
 
-/* From pos on, owner has the addresses. False out of memory. */
-static bool add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
+/* From pos on, owner has the addresses. There is room: flatten() sees to that. */
+static inline void add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
 {
 	struct mt_symtab *symtab = sweep->symtab;
 	size_t count = symtab->starts.count;
 
 	if (count && symtab->starts.items[count - 1] == pos) {
 		symtab->owners.items[count - 1] = owner;
-		return true;
+		return;
 	}
-	if (!mt_array_reserve(&symtab->starts, count + 1) ||
-	    !mt_array_reserve(&symtab->owners, count + 1))
-		return false;
 	symtab->starts.items[symtab->starts.count++] = pos;
 	symtab->owners.items[symtab->owners.count++] = owner;
-	return true;
 }
 
 /*
  * Goes on to the start of the next function: closes what ends before, and gives its place to what
  * is open around it.
  */
-static bool sweep_to(struct sweep *sweep, uint64_t next)
+static void sweep_to(struct sweep *sweep, uint64_t next)
 {
 	const struct function *f = sweep->symtab->functions.items;
 
@@ -291,19 +310,17 @@ static bool sweep_to(struct sweep *sweep, uint64_t next)
 		uint64_t end = f[sweep->open.items[sweep->open.count - 1]].end;
 
 		if (end > next)
-			return true;
+			return;
 		sweep->open.count--;
 		if (end <= sweep->pos)
 			continue;
 		sweep->pos = end;
 		while (sweep->open.count && f[sweep->open.items[sweep->open.count - 1]].end <= end)
 			sweep->open.count--;
-		if (!add_piece(sweep, end,
-			       sweep->open.count ? sweep->open.items[sweep->open.count - 1]
-						 : MT_SYMTAB_NONE))
-			return false;
+		add_piece(sweep, end,
+			  sweep->open.count ? sweep->open.items[sweep->open.count - 1]
+					    : MT_SYMTAB_NONE);
 	}
-	return true;
 }
 
 static bool open_function(struct sweep *sweep, uint32_t i)
@@ -314,7 +331,8 @@ static bool open_function(struct sweep *sweep, uint32_t i)
 		return false;
 	*open = i;
 	sweep->pos = sweep->symtab->functions.items[i].start;
-	return add_piece(sweep, sweep->pos, i);
+	add_piece(sweep, sweep->pos, i);
+	return true;
 }
 
 /* A bare label inside a function that has a size is a place in it, not its end. */
@@ -328,16 +346,19 @@ static bool flatten(struct mt_symtab *symtab)
 {
 	struct sweep sweep = {.symtab = symtab};
 	const struct function *f = symtab->functions.items;
-	bool ok = true;
+	size_t count = symtab->functions.count;
+	bool ok = mt_array_reserve(&symtab->starts, 2 * count + 1) &&
+		  mt_array_reserve(&symtab->owners, 2 * count + 1);
 
-	for (size_t i = 0; i < symtab->functions.count && ok; i++) {
+	for (size_t i = 0; i < count && ok; i++) {
 		if ((i && f[i - 1].tied) || f[i].end <= f[i].start)
 			continue;
-		ok = sweep_to(&sweep, f[i].start);
-		if (ok && !is_inner_label(&sweep, &f[i]))
+		sweep_to(&sweep, f[i].start);
+		if (!is_inner_label(&sweep, &f[i]))
 			ok = open_function(&sweep, (uint32_t)i);
 	}
-	ok = ok && sweep_to(&sweep, UINT64_MAX);
+	if (ok)
+		sweep_to(&sweep, UINT64_MAX);
 	mt_array_deinit(&sweep.open);
 	return ok;
 }
