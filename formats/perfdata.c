@@ -346,7 +346,7 @@ static struct mt_error *give(struct perfdata *p, const struct mt_perf_waiting *w
 static bool is_over_limit(const struct perfdata *p)
 {
 	const struct mt_perf_pool *pool = &p->records.pool;
-	size_t pieces = (pool->pieces - pool->idle_count) * MT_PERF_PIECE_SIZE;
+	size_t pieces = (pool->pieces - pool->idle_count) * MT_PERF_PIECE_SIZE + pool->viewed;
 	size_t waiting = p->queue.waiting.count - p->queue.next;
 
 	return pieces + 2 * waiting * sizeof(*p->queue.waiting.items) > p->memory_limit / 2;

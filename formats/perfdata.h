@@ -178,7 +178,8 @@ struct mt_perf_piece {
 
 struct mt_perf_pool {
 	struct mt_perf_piece *idle;
-	size_t idle_count, pieces; /* all of them, idle ones included */
+	size_t idle_count, pieces; /* without a view, idle ones included */
+	size_t viewed;		   /* bytes of the file */
 };
 
 #define MT_PERF_PIECE_SIZE ((size_t)512 << 10)

@@ -17,6 +17,7 @@ enum {
 	RECORD_OFF_SIZE = 6,
 	RECORD_MAX = 65535,
 	VIEW_ALIGN = 65536, /* a multiple of any page size */
+	VIEW_SIZE = 4 << 20,
 };
 
 /* ---- Pieces ---- */
@@ -47,7 +48,7 @@ static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct 
 					uint64_t at, uint64_t end)
 {
 	uint64_t start = at & ~(uint64_t)(VIEW_ALIGN - 1);
-	size_t size = end - start < MT_PERF_PIECE_SIZE ? (size_t)(end - start) : MT_PERF_PIECE_SIZE;
+	size_t size = end - start < VIEW_SIZE ? (size_t)(end - start) : VIEW_SIZE;
 	struct mt_perf_piece *piece = malloc(sizeof(*piece));
 
 	if (!piece)
@@ -60,7 +61,7 @@ static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct 
 	}
 	piece->bytes = (const uint8_t *)piece->view + (at - start);
 	piece->used = size - (size_t)(at - start);
-	pool->pieces++;
+	pool->viewed += size;
 	return piece;
 }
 
@@ -70,7 +71,7 @@ void mt_perf_piece_release(struct mt_perf_piece *piece)
 		return;
 	if (piece->view) {
 		mt_input_unmap(piece->view, piece->view_size);
-		piece->pool->pieces--;
+		piece->pool->viewed -= piece->view_size;
 		free(piece);
 		return;
 	}

@@ -9,8 +9,24 @@ static const uint8_t dwarf_number[] = {
 	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
 };
 
+/* What perf asks for beside a dump: all that there are but DS, ES, FS and GS. */
+#define USUAL_MASK ((uint64_t)0xff0fff)
+
+static void take_usual(const uint64_t *values, struct mt_unwind_regs *out)
+{
+	for (unsigned int i = 0; i < 9; i++)
+		out->value[dwarf_number[i]] = values[i];
+	for (unsigned int i = 0; i < 8; i++)
+		out->value[8 + i] = values[12 + i];
+	out->valid = (1u << 17) - 1;
+}
+
 void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out)
 {
+	if (mask == USUAL_MASK) {
+		take_usual(values, out);
+		return;
+	}
 	out->valid = 0;
 	for (; mask; mask &= mask - 1, values++) {
 		unsigned int bit = (unsigned int)__builtin_ctzll(mask);

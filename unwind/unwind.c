@@ -73,9 +73,13 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_
 	learn_extent(walk);
 	counts->stacks++;
 	counts->ends[end]++;
-	for (size_t i = walk->first; i < stack->count; i++) {
-		counts->frames[stack->frames[i].source]++;
-		looked_up += stack->frames[i].source < MT_FRAME_CHAIN;
+	for (size_t i = walk->first, run; i < stack->count; i += run) {
+		uint8_t source = stack->frames[i].source;
+
+		for (run = 1; i + run < stack->count && stack->frames[i + run].source == source;)
+			run++;
+		counts->frames[source] += run;
+		looked_up += source < MT_FRAME_CHAIN ? run : 0;
 	}
 	counts->cache_hits += looked_up > missed ? looked_up - missed : 0;
 }

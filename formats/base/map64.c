@@ -23,8 +23,16 @@ uint64_t mt_hash64(uint64_t x)
 uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
 	const uint8_t *p = bytes;
-	uint64_t h = mt_hash64(seed ^ size), word;
+	uint64_t h = mt_hash64(seed ^ size), other = h, word, pair[2];
 
+	for (; size >= 16; size -= 16, p += 16) { /* two at a time: neither waits for the other */
+		memcpy(pair, p, 16);
+		h = (h ^ pair[0]) * 0x9e3779b97f4a7c15ull;
+		other = (other ^ pair[1]) * 0xd6e8feb86659fd93ull;
+		h ^= h >> 29;
+		other ^= other >> 32;
+	}
+	h ^= other * 0xff51afd7ed558ccdull;
 	for (; size >= 8; size -= 8, p += 8) {
 		memcpy(&word, p, 8);
 		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
