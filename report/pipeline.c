@@ -323,3 +323,10 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	*out = &batch->samples[batch->given++];
 	return true;
 }
+
+const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead)
+{
+	const struct batch *batch = batch_at(pipeline, 0);
+
+	return batch->given + ahead < batch->count ? &batch->samples[batch->given + ahead] : NULL;
+}

@@ -60,4 +60,10 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline);
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
+/*
+ * One that take() gives so many calls after the next, where that is known; else NULL. Borrowed as
+ * take()'s is.
+ */
+const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead);
+
 #endif

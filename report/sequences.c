@@ -16,10 +16,16 @@ enum {
 	HUGE_BLOCK_SIZE = 2 << 20,
 	SMALL_BLOCKS = 4,
 	FIRST_SLOTS = 1024,
+	PREFETCH_MAX = 512, /* bytes of a run */
 };
 
 struct run {
 	const void *bytes;
+	size_t size;
+};
+
+struct block {
+	uint8_t *bytes;
 	size_t size;
 };
 
@@ -30,20 +36,12 @@ struct slot {
 
 struct mt_sequences {
 	MT_ARRAY(struct run) runs;
-	MT_ARRAY(uint8_t *) blocks;
-	size_t block_used, block_size; /* of the last block */
+	MT_ARRAY(struct block) blocks;
+	size_t block, block_used; /* the one that is filled: those behind it were, before a clear */
 	size_t bytes;
 	struct slot *slots;
 	size_t mask;
 };
-
-static void free_blocks(struct mt_sequences *s)
-{
-	for (size_t i = 0; i < s->blocks.count; i++)
-		free(s->blocks.items[i]);
-	s->blocks.count = 0;
-	s->block_used = s->block_size = s->bytes = 0;
-}
 
 struct mt_sequences *mt_sequences_create(void)
 {
@@ -64,7 +62,8 @@ void mt_sequences_destroy(struct mt_sequences *s)
 {
 	if (!s)
 		return;
-	free_blocks(s);
+	for (size_t i = 0; i < s->blocks.count; i++)
+		free(s->blocks.items[i].bytes);
 	mt_array_deinit(&s->blocks);
 	mt_array_deinit(&s->runs);
 	free(s->slots);
@@ -73,7 +72,7 @@ void mt_sequences_destroy(struct mt_sequences *s)
 
 void mt_sequences_clear(struct mt_sequences *s)
 {
-	free_blocks(s);
+	s->block = s->block_used = s->bytes = 0;
 	s->runs.count = 0;
 	memset(s->slots, 0, (s->mask + 1) * sizeof(*s->slots));
 }
@@ -94,27 +93,38 @@ static uint8_t *make_block(size_t number, size_t *size)
 	return block;
 }
 
+/* Goes on to a block with so much room. */
+static bool next_block(struct mt_sequences *s, size_t room)
+{
+	struct block block = {.size = room};
+
+	while (s->block + 1 < s->blocks.count) {
+		s->block_used = 0;
+		if (s->blocks.items[++s->block].size >= room)
+			return true;
+	}
+	if (!mt_array_reserve(&s->blocks, s->blocks.count + 1))
+		return false;
+	block.bytes = make_block(s->blocks.count, &block.size);
+	if (!block.bytes)
+		return false;
+	s->block = s->blocks.count;
+	s->block_used = 0;
+	s->blocks.items[s->blocks.count++] = block;
+	return true;
+}
+
 static void *copy_run(struct mt_sequences *s, const void *bytes, size_t size)
 {
 	size_t room = (size + 7) & ~(size_t)7;
 	uint8_t *at;
 
-	if (!s->blocks.count || room > s->block_size - s->block_used) {
-		size_t want = room;
-		uint8_t *block = make_block(s->blocks.count, &want);
-		uint8_t **slot = block ? mt_array_push(&s->blocks) : NULL;
-
-		if (!slot) {
-			free(block);
-			return NULL;
-		}
-		*slot = block;
-		s->block_used = 0;
-		s->block_size = want;
-		s->bytes += want;
-	}
-	at = s->blocks.items[s->blocks.count - 1] + s->block_used;
+	if ((!s->blocks.count || room > s->blocks.items[s->block].size - s->block_used) &&
+	    !next_block(s, room))
+		return NULL;
+	at = s->blocks.items[s->block].bytes + s->block_used;
 	s->block_used += room;
+	s->bytes += room;
 	if (size)
 		memcpy(at, bytes, size);
 	return at;
@@ -164,6 +174,26 @@ uint32_t mt_sequences_intern(struct mt_sequences *s, const void *bytes, size_t s
 	return mt_sequences_intern_hashed(s, bytes, size, (uint32_t)mt_hash_bytes(bytes, size, 0));
 }
 
+void mt_sequences_prefetch(const struct mt_sequences *s, uint32_t hash, unsigned int ahead)
+{
+	const struct slot *slot = &s->slots[hash & s->mask];
+	const struct run *run;
+
+	if (ahead >= 3) {
+		__builtin_prefetch(slot);
+		return;
+	}
+	if (!slot->number || slot->hash != hash)
+		return;
+	run = &s->runs.items[slot->number - 1];
+	if (ahead == 2) {
+		__builtin_prefetch(run);
+		return;
+	}
+	for (size_t i = 0; i < run->size && i < PREFETCH_MAX; i += 64)
+		__builtin_prefetch((const uint8_t *)run->bytes + i);
+}
+
 uint32_t mt_sequences_intern_hashed(struct mt_sequences *s, const void *bytes, size_t size,
 				    uint32_t hash)
 {
@@ -196,5 +226,5 @@ size_t mt_sequences_count(const struct mt_sequences *s)
 
 size_t mt_sequences_bytes(const struct mt_sequences *s)
 {
-	return s->bytes + s->runs.capacity * sizeof(struct run) + (s->mask + 1) * sizeof(*s->slots);
+	return s->bytes;
 }

@@ -299,6 +299,17 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 	return NULL;
 }
 
+/* Stacks are interned by tables larger than any cache: those that come next are looked for now. */
+static void prefetch_stacks(const struct mt_session *session)
+{
+	for (unsigned int ahead = 3; ahead; ahead--) {
+		const struct mt_piped *next = mt_pipeline_peek(session->pipeline, ahead - 1);
+
+		if (next)
+			mt_unwinding_prefetch(session->unwinding, &next->walked, ahead);
+	}
+}
+
 /* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out, bool *wanted)
@@ -307,6 +318,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	*wanted = false;
 	if (out->seed)
 		return true;
+	prefetch_stacks(session);
 	out->stack =
 		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
 	*wanted = true;

@@ -22,7 +22,12 @@
 #include "symbols/image_map.h"
 
 enum {
-	SEEN_LIMIT = 48 << 20, /* bytes of address runs remembered */
+	/*
+	 * Bytes of address runs remembered: what repeats mostly does so soon, and memory touched
+	 * for the first time costs more than going through a stack again.
+	 */
+	SEEN_BYTES = 3 << 20,
+	SEEN_RUNS = 1 << 16,
 	PLACE_BITS = 14,
 };
 
@@ -123,23 +128,22 @@ static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	return mt_frames_intern(u->frames, &key);
 }
 
-static struct place *place_of(struct mt_unwinding *u, uint64_t pc, uint32_t map)
+static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, uint32_t map)
 {
-	return &u->places[mt_hash64(pc ^ (uint64_t)map << 32) >> (64 - PLACE_BITS)];
+	uint64_t mixed = (pc ^ (uint64_t)map << 32) * 0x9e3779b97f4a7c15u;
+
+	return &u->places[mixed >> (64 - PLACE_BITS)];
 }
 
-/* *lasting becomes false where the frame may be another one in the same generation of the map. */
-static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
-			   bool *lasting)
+/* For an address that is not at its place; *lasting as user_frame() has it. */
+static uint32_t place_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
+			    struct place *place, bool *lasting)
 {
 	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
-	struct place *place = place_of(u, pc, generation), *here;
+	struct place *here = place_of(u, pc, version);
 	uint32_t frame;
 	bool kept;
 
-	if (place->pc == pc && place->map == generation)
-		return place->frame;
-	here = place_of(u, pc, version);
 	if (here->pc == pc && here->map == version) {
 		*lasting = false;
 		return here->frame;
@@ -151,19 +155,38 @@ static uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	return frame;
 }
 
+/* *lasting becomes false where the frame may be another one in the same generation of the map. */
+static inline uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map,
+				  uint32_t generation, uint64_t pc, bool *lasting)
+{
+	struct place *place = place_of(u, pc, generation);
+
+	return place->pc == pc && place->map == generation
+		       ? place->frame
+		       : place_frame(u, map, pc, place, lasting);
+}
+
 /* The stack of these addresses, frame by frame; *lasting as above. */
 static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map,
 			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
 {
+	uint32_t generation = mt_image_map_generation(map), *ids;
+	bool good = true;
+
 	*lasting = true;
 	if (!mt_array_reserve(&u->ids, walked->count))
 		return MT_STACK_NONE;
-	for (size_t i = 0; i < walked->count; i++) {
-		u->ids.items[i] = i < walked->kernel ? kernel_frame(u, pcs[i])
-						     : user_frame(u, map, pcs[i], lasting);
-		if (u->ids.items[i] == MT_FRAME_NONE)
-			return MT_STACK_NONE;
+	ids = u->ids.items;
+	for (size_t i = 0; i < walked->kernel; i++) {
+		ids[i] = kernel_frame(u, pcs[i]);
+		good &= ids[i] != MT_FRAME_NONE;
 	}
+	for (size_t i = walked->kernel; i < walked->count; i++) {
+		ids[i] = user_frame(u, map, generation, pcs[i], lasting);
+		good &= ids[i] != MT_FRAME_NONE;
+	}
+	if (!good)
+		return MT_STACK_NONE;
 	return mt_stacks_intern(u->stacks, u->ids.items, walked->count);
 }
 
@@ -175,7 +198,7 @@ uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *
 	struct seen *seen;
 	bool lasting;
 
-	if (mt_sequences_bytes(u->runs) > SEEN_LIMIT) {
+	if (mt_sequences_bytes(u->runs) >= SEEN_BYTES || mt_sequences_count(u->runs) >= SEEN_RUNS) {
 		mt_sequences_clear(u->runs);
 		u->seen.count = 0;
 	}
@@ -192,4 +215,10 @@ uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *
 		return MT_STACK_NONE;
 	*seen = (struct seen){stack, lasting ? 0 : version};
 	return stack;
+}
+
+void mt_unwinding_prefetch(const struct mt_unwinding *u, const struct mt_walked *walked,
+			   unsigned int ahead)
+{
+	mt_sequences_prefetch(u->runs, walked->hash, ahead);
 }

@@ -28,6 +28,10 @@ void mt_unwinding_set_kernel_image(struct mt_unwinding *unwinding, uint32_t kern
 uint32_t mt_unwinding_intern(struct mt_unwinding *unwinding, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
 
+/* As mt_sequences_prefetch(), for a stack that will be interned so many calls from now. */
+void mt_unwinding_prefetch(const struct mt_unwinding *unwinding, const struct mt_walked *walked,
+			   unsigned int ahead);
+
 /* The frame of one code address, of the kernel or in that map; MT_FRAME_NONE out of memory. */
 uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
 			const struct mt_image_map *map, uint64_t address);

@@ -150,14 +150,17 @@ static void put_kernel(const struct parts *parts, const struct halves *halves, s
 
 static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack)
 {
-	for (size_t i = 0; i < stack->count; i++) {
-		const struct mt_frame *frame = &stack->frames[i];
-		uint64_t pc = frame->pc - frame->call_return;
+	const struct mt_frame *frames = stack->frames;
+	uint64_t *pcs = parts->pcs + at;
 
-		put(parts, at + i, pc, frame->source == MT_FRAME_CHAIN ? frame->pc : pc,
-		    frame->source);
-		if (parts->sps)
-			parts->sps[i] = frame->sp;
+	for (size_t i = 0; i < stack->count; i++)
+		pcs[i] = frames[i].pc - frames[i].call_return;
+	for (size_t i = 0; parts->sps && i < stack->count; i++)
+		parts->sps[i] = frames[i].sp;
+	for (size_t i = 0; parts->addresses && i < stack->count; i++) {
+		parts->addresses[at + i] =
+			frames[i].source == MT_FRAME_CHAIN ? frames[i].pc : pcs[i];
+		parts->sources[at + i] = frames[i].source;
 	}
 }
 
