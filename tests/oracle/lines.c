@@ -8,36 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/lines.h"
-
-enum {
-	ADDRESSES_MAX = 1 << 20,
-};
-
-static uint64_t addresses[ADDRESSES_MAX];
-static size_t address_count;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void read_addresses(void)
-{
-	char line[64];
-
-	while (address_count < ADDRESSES_MAX && fgets(line, sizeof(line), stdin))
-		addresses[address_count++] = strtoull(line, NULL, 16);
-}
+#include "tests/oracle/addresses.h"
 
 static int fail(struct mt_error *err)
 {

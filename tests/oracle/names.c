@@ -8,35 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/symbolize.h"
-
-enum {
-	ADDRESSES_MAX = 1 << 20,
-};
-
-static uint64_t addresses[ADDRESSES_MAX];
-static size_t address_count;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void read_addresses(void)
-{
-	char line[64];
-
-	while (address_count < ADDRESSES_MAX && fgets(line, sizeof(line), stdin))
-		addresses[address_count++] = strtoull(line, NULL, 16);
-}
+#include "tests/oracle/addresses.h"
 
 /* The place in the file that is loaded there, as samples have it. */
 static uint64_t offset_of(const struct mt_elf *elf, uint64_t vaddr)
