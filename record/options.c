@@ -11,6 +11,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/nearest.h"
 #include "record/branch_filter.h"
 
 #define DEFAULT_OUTPUT "mtrec.mtr"
@@ -149,7 +150,7 @@ void mt_record_options_help(FILE *to)
 
 static struct mt_error *usage_error(struct mt_error *err)
 {
-	return mt_error_hint(err, "mtrec --help lists the options");
+	return !err || err->hint ? err : mt_error_hint(err, "mtrec --help lists the options");
 }
 
 static struct mt_error *parse_call_graph(const char *text, struct mt_record_options *options)
@@ -537,6 +538,20 @@ static struct mt_error *missing_argument(const char *word)
 	return mt_error_create(MT_ERR_USAGE, "option '-%c' wants an argument", optopt);
 }
 
+static struct mt_error *hint_meant(struct mt_error *err, const char *word)
+{
+	const char *name = word + strspn(word, "-");
+	struct mt_nearest nearest = {.typed = name, .length = strcspn(name, "=")};
+
+	for (size_t i = 0; i < ROW_COUNT; i++) {
+		if (rows[i].name)
+			mt_nearest_offer(&nearest, rows[i].name);
+	}
+	return nearest.best ? mt_error_hint(err, "did you mean --%s? all options: mtrec --help",
+					    nearest.best)
+			    : err;
+}
+
 /*
  * getopt knows the option by optopt: its letter, its key where it got an argument that it
  * does not take, 0 for a long name that is unknown or not clear.
@@ -555,7 +570,7 @@ static struct mt_error *unknown_option(const char *word)
 	names = candidates(word);
 	if (names)
 		return mt_error_create(MT_ERR_USAGE, "option '%s' could be %s", word, names);
-	return mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word);
+	return hint_meant(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word), word);
 }
 
 static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)

@@ -10,6 +10,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/nearest.h"
 #include "record/filter.h"
 #include "record/options.h"
 #include "record/perf_event.h"
@@ -285,9 +286,19 @@ struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *n
 
 static struct mt_error *unknown_event(const char *text, size_t length)
 {
-	return mt_error_hint(
-		mt_error_create(MT_ERR_USAGE, "unknown event '%.*s'", (int)length, text),
-		"mtrec --list shows the events; a tracepoint is written subsystem:name");
+	struct mt_error *err =
+		mt_error_create(MT_ERR_USAGE, "unknown event '%.*s'", (int)length, text);
+	struct mt_nearest nearest = {.typed = text, .length = length};
+	size_t count;
+	const struct mt_event_def *defs = mt_event_defs(&count);
+
+	for (size_t i = 0; i < count; i++)
+		mt_nearest_offer(&nearest, defs[i].alias);
+	return mt_error_hint(err,
+			     "%s%s%smtrec --list shows the events; a tracepoint is written "
+			     "subsystem:name",
+			     nearest.best ? "did you mean " : "", nearest.best ? nearest.best : "",
+			     nearest.best ? "? " : "");
 }
 
 static struct mt_error *parse_word(const char *text, size_t length, struct mt_event_word *out)

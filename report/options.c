@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "formats/base/nearest.h"
 #include "report/analyses/analyses.h"
 #include "report/option_rows.h"
 #include "report/outputs/outputs.h"
@@ -90,13 +91,33 @@ static void known_names(char *out, size_t size)
 		used += (size_t)snprintf(out + used, size - used, " --%s", mt_outputs[i]->name);
 }
 
+/* The long name that was most likely meant, or NULL. */
+static const char *meant(const char *typed)
+{
+	const char *name = typed + strspn(typed, "-");
+	struct mt_nearest nearest = {.typed = name, .length = strcspn(name, "=")};
+
+	for (size_t i = 0; mt_analyses[i]; i++)
+		mt_nearest_offer(&nearest, mt_analyses[i]->name);
+	for (size_t i = 0; mt_outputs[i]; i++)
+		mt_nearest_offer(&nearest, mt_outputs[i]->name);
+	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
+		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++)
+			mt_nearest_offer(&nearest, o->name);
+	}
+	return nearest.best;
+}
+
 static struct mt_error *unknown_option(const char *typed)
 {
+	struct mt_error *err = mt_error_create(MT_ERR_USAGE, "unknown option %s", typed);
+	const char *name = meant(typed);
 	char known[512];
 
+	if (name)
+		return mt_error_hint(err, "did you mean --%s? all options: mtreport --help", name);
 	known_names(known, sizeof(known));
-	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "unknown option %s", typed),
-			     "analyses:%s; all options: mtreport --help", known);
+	return mt_error_hint(err, "analyses:%s; all options: mtreport --help", known);
 }
 
 /* What is parsed and what was already chosen. */

@@ -249,6 +249,8 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("-e brk -a -x", "unknown option '-x'", "--help"));
 	MT_CHECK(refused("-e brk -aqx", "unknown option '-x'", "--help"));
 	MT_CHECK(refused("-e brk -a --frobnicate", "unknown option '--frobnicate'", "--help"));
+	MT_CHECK(refused("-e brk -a --durtaion 3", "unknown option '--durtaion'",
+			 "did you mean --duration?"));
 	MT_CHECK(refused("-e brk -a --frobnicate=3", "unknown option '--frobnicate=3'", "--help"));
 	MT_CHECK(refused("-e brk -a --quiet=3", "option '--quiet' takes no argument", "--help"));
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
