@@ -72,7 +72,8 @@ if [ -n "${MT_NO_PERF:-}" ]; then
 	finish
 fi
 usage 'an unknown event' "unknown event 'page-fault'" -e page-fault -a
-says '... is guessed' '^mtrec: did you mean page-faults[?] ' "$err"
+expect 2 'an event that is like one' "$mtrec" -e pagefaults -a
+says '... is guessed' '^mtrec: did you mean page-faults[?] '
 usage 'an unknown event in a list' "unknown event 'nosuch'" -e page-faults,nosuch -- true
 usage 'an empty event' '-e: empty event name' -e page-faults, -a
 usage 'a bad modifier' "bad modifier in 'page-faults:z'" -e page-faults:z -a
