@@ -17,7 +17,6 @@
 #include "unwind/walk.h"
 
 enum {
-	ENTRIES_MAX = 256, /* newer hardware has 32; the oldest ones are left out */
 	RUN_MAX = 1 << 16, /* bytes */
 	RUN_BLIND = 4096,  /* bytes, without code */
 	WINDOW = 16,
@@ -148,7 +147,7 @@ static enum mt_insn_kind kernel_kind(const struct mt_branch *branch)
 }
 
 struct entries {
-	struct mt_lbr_entry items[ENTRIES_MAX]; /* oldest first while they are made */
+	struct mt_lbr_entry items[MT_BRANCHES_MAX]; /* oldest first while they are made */
 	size_t count;
 	uint64_t at; /* where code runs behind the last of them; 0: not known */
 	bool jumped; /* it got there by an indirect jump, or by what is not known */
@@ -187,7 +186,8 @@ static void add(const struct mt_walk *walk, struct entries *entries, const struc
 static void collect(const struct mt_walk *walk, struct entries *entries)
 {
 	const struct mt_unwind_input *input = walk->input;
-	size_t count = input->branch_count < ENTRIES_MAX ? input->branch_count : ENTRIES_MAX;
+	size_t count =
+		input->branch_count < MT_BRANCHES_MAX ? input->branch_count : MT_BRANCHES_MAX;
 
 	for (size_t i = count; i--;) {
 		const struct mt_branch *branch = &input->branches[i];
@@ -253,32 +253,33 @@ static enum mt_stack_end end_of(struct mt_walk *walk)
 	return MT_END_BRANCHES;
 }
 
-static enum mt_stack_end push_calls(struct mt_walk *walk)
+/* The hardware's own stack of calls. */
+static size_t list_calls(const struct mt_walk *walk, struct mt_lbr_entry *out)
 {
 	const struct mt_unwind_input *input = walk->input;
+	size_t n = 0;
 
-	for (size_t i = 0; i < input->branch_count; i++) {
-		uint64_t from = input->branches[i].from;
-		struct run run = run_between(walk, from, from);
+	for (; n < input->branch_count && n < MT_BRANCHES_MAX; n++) {
+		const struct mt_branch *branch = &input->branches[n];
+		struct run run = run_between(walk, branch->from, branch->from);
 		bool call = run.kind == MT_INSN_CALL || run.kind == MT_INSN_CALL_INDIRECT;
 
-		if (!from || from & KERNEL_HALF)
+		if (!branch->from || branch->from & KERNEL_HALF)
 			break;
-		if (!push_caller(walk, from, call ? run.size : 0,
-				 i < input->branches_own ? MT_FRAME_LBR : MT_FRAME_STITCHED))
-			return MT_END_LIMIT;
+		out[n] = (struct mt_lbr_entry){
+			.from = branch->from, .to = branch->to, .size = call ? run.size : 0};
 	}
-	return end_of(walk);
+	return n;
 }
 
 /*
  * Replays up to the ip. Where that is the newest branch itself, which has been recorded already, it
  * is not taken yet.
  */
-static enum mt_stack_end push_replayed(struct mt_walk *walk, uint64_t ip)
+static size_t list_replayed(const struct mt_walk *walk, uint64_t ip, struct mt_lbr_entry *out)
 {
 	struct entries entries;
-	uint16_t calls[ENTRIES_MAX];
+	uint16_t calls[MT_BRANCHES_MAX];
 	struct mt_lbr_entry newest;
 	size_t count, skipped;
 	bool not_taken;
@@ -288,22 +289,19 @@ static enum mt_stack_end push_replayed(struct mt_walk *walk, uint64_t ip)
 	entries.jumped = entries.broken = true;
 	collect(walk, &entries);
 	if (!entries.count)
-		return end_of(walk);
+		return 0;
 	reverse(&entries);
 	newest = entries.items[0];
-	not_taken = entries.count && newest.from == ip && newest.to == entries.at && !newest.gap;
+	not_taken = newest.from == ip && newest.to == entries.at && !newest.gap;
 	resume(walk, &entries, ip);
 	if (entries.broken && !not_taken)
-		return end_of(walk);
+		return 0;
 	skipped = entries.broken;
-	count = mt_lbr_replay(entries.items + skipped, entries.count - skipped, calls, ENTRIES_MAX);
-	for (size_t i = 0; i < count; i++) {
-		const struct mt_lbr_entry *call = &entries.items[calls[i] + skipped];
-
-		if (!push_caller(walk, call->from, call->size, MT_FRAME_LBR))
-			return MT_END_LIMIT;
-	}
-	return end_of(walk);
+	count = mt_lbr_replay(entries.items + skipped, entries.count - skipped, calls,
+			      MT_BRANCHES_MAX);
+	for (size_t i = 0; i < count; i++)
+		out[i] = entries.items[calls[i] + skipped];
+	return count;
 }
 
 bool mt_branches_are_calls(const struct mt_unwind_input *input)
@@ -311,9 +309,18 @@ bool mt_branches_are_calls(const struct mt_unwind_input *input)
 	return input->branch_type & MT_BRANCH_CALL_STACK;
 }
 
+size_t mt_branches_callers(const struct mt_walk *walk, uint64_t ip, struct mt_lbr_entry *out)
+{
+	if (mt_branches_are_calls(walk->input))
+		return list_calls(walk, out);
+	return walk->input->branch_type & MT_BRANCH_ANY ? list_replayed(walk, ip, out) : 0;
+}
+
 enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 {
 	const struct mt_unwind_input *input = walk->input;
+	struct mt_lbr_entry calls[MT_BRANCHES_MAX];
+	size_t count;
 	uint64_t ip = user_ip(input);
 
 	if (!ip && input->branch_count && mt_branches_are_calls(input))
@@ -324,7 +331,13 @@ enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 		return MT_END_LIMIT;
 	if (!input->branch_count)
 		return MT_END_NO_BRANCHES;
-	if (mt_branches_are_calls(input))
-		return push_calls(walk);
-	return input->branch_type & MT_BRANCH_ANY ? push_replayed(walk, ip) : end_of(walk);
+	count = mt_branches_callers(walk, ip, calls);
+	for (size_t i = 0; i < count; i++) {
+		bool own = i < input->branches_own || !mt_branches_are_calls(input);
+
+		if (!push_caller(walk, calls[i].from, calls[i].size,
+				 own ? MT_FRAME_LBR : MT_FRAME_STITCHED))
+			return MT_END_LIMIT;
+	}
+	return end_of(walk);
 }

@@ -116,6 +116,8 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 		end = mt_walk_dump(&walk);
 		if (chain_may_help(end))
 			end = mt_chain_splice(&walk, end);
+		if (chain_may_help(end))
+			end = mt_branches_splice(&walk, end);
 	} else {
 		end = without_dump(&walk);
 	}
@@ -160,8 +162,8 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 
 const struct mt_unwind_method mt_unwind_methods[] = {
 	{"auto",
-	 "CFI, frame pointers where there is none, the kernel's chain past the dump; branch "
-	 "records where there is no dump",
+	 "CFI, frame pointers where there is none, the kernel's chain past the dump, and branch "
+	 "records past it or where there is no dump",
 	 unwind_auto},
 	{"dwarf", "CFI through the stack dump alone", unwind_dwarf},
 	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp},

@@ -134,7 +134,7 @@ struct mt_unwind_method {
 
 /*
  * Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
- * chain; branch records where there is no dump.
+ * chain; branch records past it, or where there is no dump.
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 

@@ -56,6 +56,24 @@ for filter in any,u any,u,k any,u,save_type call_stack,u; do
 	follows "tail calls, exceptions, longjmp, coroutines, $filter" "-t -j $filter" transfers from-its-trap
 done
 
+# Beside a dump that is too small: past its end the records go on, and nothing that was right becomes wrong.
+# goes_on LEAST-PERCENT STEPPER-OPTIONS PROGRAM [ARG]: how many more callers there are
+goes_on() {
+	local least=$1 options=$2 name=$3
+	follows "a dump, then records: $options $name" "$options" "$name" "${@:4}"
+	# "the dump alone gives 2.4 callers, both 9.5"
+	awk -v least="$least" '/alone gives/ { good = $NF >= $5 * (1 + least / 100) } END { exit !good }' "$out" ||
+		fail '... goes on past the dump'
+}
+for mode in call_stack any; do
+	goes_on 20 "-j $mode,u -d 128 -s 20" deep
+	goes_on 5 "-j $mode,u -d 128 -s 9" frames
+	goes_on 5 "-j $mode,u -d 128 -s 9" signals
+	goes_on 20 "-j $mode,u -d 128 -s 20" calls
+	goes_on 20 "-t -j $mode,u -d 128 -s 20" transfers from-its-trap
+	goes_on 0 "-t -j $mode,u -d 1024 -s 20" transfers from-its-trap
+done
+
 # The same through a file: perf.data with the samples, and beside it the truth, a line a sample, of which tests/oracle/lbr_step.c tells.
 # recorded NAME STEPPER-OPTIONS PROGRAM [ARG]: $TMPDIR/NAME.data and .truth
 recorded() {

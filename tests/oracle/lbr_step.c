@@ -2,8 +2,11 @@
  * Runs a program one instruction at a time, keeps the branch records that hardware would have and
  * the true call chain, and holds the unwinder of branch records against the truth.
  *
- *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-o PERF.DATA] [-T TRUTH] [-t] [-v] PROGRAM
- * [ARG...]
+ *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH] [-t] [-v]
+ *		PROGRAM [ARG...]
+ *
+ * -d has a dump of so many bytes beside the records, and all that there is go on with each other;
+ * the line says then how many callers the dump alone gives.
  *
  * -t begins at the program's own int3. Prints one line: stacks looked at, wrong callers, how deep
  * the callers reach of what there is, and in call-stack mode how many records do not tell the truth
@@ -31,11 +34,18 @@
 #include "tests/oracle/stepper.h"
 #include "unwind/unwind.h"
 
+enum {
+	DUMP_MAX = 65528,
+};
+
 struct run {
 	struct stepper stepper;
 	struct branch_recorder recorder;
 	struct mt_unwinder *unwinder;
-	size_t every;
+	size_t every, dump_size;
+	uint8_t dump[DUMP_MAX];
+	size_t without;		/* callers that the dump alone gives */
+	bool dump_wrong;	/* and now those are not the true ones */
 	struct perf_file *file; /* NULL: none is written */
 	FILE *truth;
 	bool to_trap, verbose;
@@ -103,30 +113,44 @@ static size_t count_invented(const struct run *run, const struct mt_stack *stack
 	uint64_t ignored;
 
 	for (size_t i = 1; i < stack->count; i++)
-		count += !mt_map64_get(&run->ever, stack->frames[i].pc, &ignored);
+		count += stack->frames[i].source >= MT_FRAME_LBR &&
+			 !mt_map64_get(&run->ever, stack->frames[i].pc, &ignored);
 	return count;
 }
 
-static void judge(struct run *run, const struct mt_stack *stack)
+/* How many of a stack's callers are the true ones. */
+static size_t count_same(const struct run *run, const struct mt_stack *stack)
 {
-	size_t same = 0, found = stack->count ? stack->count - 1 : 0, can = told(run);
-	bool untrue = calls_mode(run) && can < run->recorder.count;
-	bool bad;
+	size_t same = 0;
 
-	while (same < found && caller(run, same) &&
+	while (same + 1 < stack->count && caller(run, same) &&
 	       caller(run, same)->pc == stack->frames[same + 1].pc)
 		same++;
+	return same;
+}
+
+/* Beside a dump what counts is whether the records made wrong what was right. */
+static void judge(struct run *run, const struct mt_stack *stack)
+{
+	size_t found = stack->count ? stack->count - 1 : 0, can = told(run);
+	size_t same = count_same(run, stack);
+	bool untrue = calls_mode(run) && can < run->recorder.count, missed, bad;
+	/* what was there before the program's trap is not known, and a dump may hold it */
+	bool beyond = run->dump_size && run->to_trap && same == run->stepper.depth;
+
+	missed = calls_mode(run) && same < can && !run->dump_size;
 	bad = !stack->count || stack->frames[0].pc != run->stepper.regs.rip;
-	bad |= same < found && !untrue;
+	if (!beyond)
+		bad |= same < found && (run->dump_size ? !run->dump_wrong : !untrue);
 	run->invented += count_invented(run, stack);
-	run->missed += calls_mode(run) && same < can;
+	run->missed += missed;
 	run->untrue += untrue;
 	run->wrong += bad;
 	run->looked++;
 	run->callers += same;
 	run->depth += run->stepper.depth;
 	run->whole += same == run->stepper.depth;
-	if (run->verbose && (bad || (calls_mode(run) && same < can)))
+	if (run->verbose && (bad || missed))
 		print_stacks(run, stack);
 }
 
@@ -144,6 +168,26 @@ static void write_callers(const struct run *run)
 	for (size_t i = 0; i < run->list.count; i++)
 		fprintf(run->truth, " %lx", run->list.items[i]);
 	fputc('\n', run->truth);
+}
+
+/* A dump beside the branch records. */
+static void add_dump(struct run *run, struct mt_unwind_input *input)
+{
+	struct mt_frame frames[STEPPER_DEPTH_MAX];
+	struct mt_stack stack = {.frames = frames, .capacity = STEPPER_DEPTH_MAX};
+	struct mt_unwind_input alone;
+
+	stepper_get_regs(&run->stepper, &input->regs);
+	input->have_regs = true;
+	input->dump = run->dump;
+	input->dump_asked = run->dump_size;
+	input->dump_size = stepper_read_dump(&run->stepper, run->dump, run->dump_size);
+	alone = *input;
+	alone.has_branches = false;
+	alone.branch_count = 0;
+	mt_unwind_method_find("auto")->unwind(run->unwinder, &alone, &stack);
+	run->without += count_same(run, &stack);
+	run->dump_wrong = count_same(run, &stack) + 1 < stack.count;
 }
 
 static void check(struct run *run)
@@ -165,7 +209,10 @@ static void check(struct run *run)
 			perf_file_map(run->file, run->stepper.pid, run->stepper.map);
 	}
 	input.map = run->stepper.map;
-	mt_unwind_method_find("lbr")->unwind(run->unwinder, &input, &stack);
+	if (run->dump_size)
+		add_dump(run, &input);
+	mt_unwind_method_find(run->dump_size ? "auto" : "lbr")
+		->unwind(run->unwinder, &input, &stack);
 	judge(run, &stack);
 	if (run->file)
 		perf_file_sample(run->file, run->stepper.pid, run->stepper.regs.rip,
@@ -179,13 +226,15 @@ static bool parse(struct run *run, int argc, char **argv)
 	const char *file = NULL, *truth = NULL, *filter = "any,u";
 	int option;
 
-	while ((option = getopt(argc, argv, "+j:n:s:o:T:tv")) != -1) {
+	while ((option = getopt(argc, argv, "+j:n:s:d:o:T:tv")) != -1) {
 		if (option == 'j')
 			filter = optarg;
 		else if (option == 'n')
 			run->recorder.depth = strtoul(optarg, NULL, 0);
 		else if (option == 's')
 			run->every = strtoul(optarg, NULL, 0);
+		else if (option == 'd')
+			run->dump_size = strtoul(optarg, NULL, 0);
 		else if (option == 'o')
 			file = optarg;
 		else if (option == 'T')
@@ -197,7 +246,7 @@ static bool parse(struct run *run, int argc, char **argv)
 		else
 			return false;
 	}
-	if (optind == argc || !run->every || !run->recorder.depth ||
+	if (optind == argc || !run->every || run->dump_size > DUMP_MAX || !run->recorder.depth ||
 	    run->recorder.depth > RECORDER_DEPTH_MAX ||
 	    !branch_recorder_parse(filter, &run->recorder.type))
 		return false;
@@ -225,6 +274,10 @@ static void print_tally(const struct run *run)
 	       run->looked, run->wrong, run->missed, run->untrue, run->invented,
 	       (double)run->callers / (double)run->looked, (double)run->depth / (double)run->looked,
 	       100. * (double)run->whole / (double)run->looked);
+	if (run->dump_size)
+		printf("the dump alone gives %.2f callers, both %.2f\n",
+		       (double)run->without / (double)run->looked,
+		       (double)run->callers / (double)run->looked);
 }
 
 int main(int argc, char **argv)

@@ -16,6 +16,7 @@
 
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "unwind/unwind.h"
 
 #define INSTRUCTION_MAX 15
 
@@ -218,4 +219,35 @@ void stepper_deinit(struct stepper *t)
 {
 	mt_image_map_destroy(t->map);
 	mt_image_set_destroy(t->images);
+}
+
+size_t stepper_read_dump(const struct stepper *stepper, uint8_t *dump, size_t size)
+{
+	struct iovec local = {.iov_base = dump, .iov_len = size}, remote[size / 4096 + 2];
+	uint64_t address = stepper->regs.rsp, end = address + size;
+	size_t n = 0;
+	ssize_t got;
+
+	while (address < end) {
+		uint64_t next = (address | 4095) + 1;
+
+		if (next > end)
+			next = end;
+		remote[n++] =
+			(struct iovec){.iov_base = (void *)address, .iov_len = next - address};
+		address = next;
+	}
+	got = process_vm_readv(stepper->pid, &local, 1, remote, n, 0);
+	return got > 0 ? (size_t)got & ~(size_t)7 : 0;
+}
+
+void stepper_get_regs(const struct stepper *stepper, struct mt_unwind_regs *out)
+{
+	const struct user_regs_struct *r = &stepper->regs;
+	const uint64_t values[MT_UNWIND_REGS] = {r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
+						 r->rbp, r->rsp, r->r8,	 r->r9,	 r->r10, r->r11,
+						 r->r12, r->r13, r->r14, r->r15, r->rip};
+
+	memcpy(out->value, values, sizeof(values));
+	out->valid = (1u << MT_UNWIND_REGS) - 1;
 }

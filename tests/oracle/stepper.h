@@ -28,6 +28,8 @@ struct stepper_entry {
 	uint64_t pc;
 };
 
+struct mt_unwind_regs;
+
 struct stepper {
 	pid_t pid;
 	int status; /* of the last wait */
@@ -61,6 +63,12 @@ bool stepper_run_to_trap(struct stepper *stepper);
 
 /* One instruction on; false when the program has ended, with its wait status in status. */
 bool stepper_step(struct stepper *stepper);
+
+/* The registers as the unwinder takes them. */
+void stepper_get_regs(const struct stepper *stepper, struct mt_unwind_regs *out);
+
+/* The stack, up to so many bytes of it, page by page as the kernel dumps it; gives how many. */
+size_t stepper_read_dump(const struct stepper *stepper, uint8_t *dump, size_t size);
 
 /* What is mapped now, from /proc. */
 void stepper_read_mappings(struct stepper *stepper);

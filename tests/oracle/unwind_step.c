@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,38 +33,6 @@ struct tally {
 	size_t ends[MT_END_REASONS]; /* of short ones */
 	bool verbose;
 };
-
-/* Page by page, as the kernel dumps a stack. */
-static size_t read_dump(struct tracee *t)
-{
-	struct iovec local = {.iov_base = t->dump, .iov_len = DUMP_SIZE},
-		     remote[DUMP_SIZE / 4096 + 1];
-	uint64_t address = t->stepper.regs.rsp, end = address + DUMP_SIZE;
-	size_t n = 0;
-	ssize_t got;
-
-	while (address < end) {
-		uint64_t next = (address | 4095) + 1;
-
-		if (next > end)
-			next = end;
-		remote[n++] =
-			(struct iovec){.iov_base = (void *)address, .iov_len = next - address};
-		address = next;
-	}
-	got = process_vm_readv(t->stepper.pid, &local, 1, remote, n, 0);
-	return got > 0 ? (size_t)got & ~(size_t)7 : 0;
-}
-
-static void fill_regs(const struct user_regs_struct *r, struct mt_unwind_regs *out)
-{
-	const uint64_t values[MT_UNWIND_REGS] = {r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
-						 r->rbp, r->rsp, r->r8,	 r->r9,	 r->r10, r->r11,
-						 r->r12, r->r13, r->r14, r->r15, r->rip};
-
-	memcpy(out->value, values, sizeof(values));
-	out->valid = (1u << MT_UNWIND_REGS) - 1;
-}
 
 static void print_stacks(const struct tracee *t, const struct mt_stack *stack)
 {
@@ -135,8 +102,8 @@ static void check(struct tracee *t, struct tally *tally)
 
 	if (t->stepper.remap)
 		stepper_read_mappings(&t->stepper);
-	fill_regs(&t->stepper.regs, &input.regs);
-	input.dump_size = read_dump(t);
+	stepper_get_regs(&t->stepper, &input.regs);
+	input.dump_size = stepper_read_dump(&t->stepper, t->dump, DUMP_SIZE);
 	input.map = t->stepper.map;
 	mt_unwind_methods[0].unwind(t->unwinder, &input, &stack);
 	tally->steps++;
