@@ -36,6 +36,13 @@ def cost(command, runs=RUNS):
     return best
 
 
+def peak(command):
+    """The most memory that a command has at a time, in MB, what it has mapped of its files with it."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_maxrss / 1024
+
+
 def find_collapse():
     """The script to collapse with, and what to call it."""
     real = os.environ.get("STACKCOLLAPSE") or shutil.which("stackcollapse-perf.pl")
@@ -59,6 +66,8 @@ def main(mtreport, files):
         print(f"  end to end, user + sys: mtreport --folded --no-inline {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
         one = cost(f"{mtreport} -j 1 -q --folded --no-inline {name}", OUR_RUNS)
         print(f", -j 1 {one[0]:.3f} s ({one[1]:.2f} s)")
+        print(f"    memory: {peak([mtreport, '-q', '--folded', '--no-inline', file]):.0f} MB "
+              f"for a file of {os.path.getsize(file) / 1e6:.0f} MB (bar: 300 MB for 2 GB)")
         for what, command in commands.items():
             theirs = cost(command)
             if not theirs:

@@ -27,6 +27,7 @@ struct reader {
 	unsigned int regs_count;
 	struct record *records;
 	size_t count;
+	uint64_t lost;
 };
 
 static void die(const char *path, const char *what)
@@ -137,6 +138,8 @@ static void collect(struct reader *in, const uint8_t *p, const uint8_t *end)
 	     p += record_size(p)) {
 		uint32_t type = record_type(p);
 
+		if (type == PERF_RECORD_LOST)
+			in->lost += mt_get_le64(p + 16);
 		if (in->count == capacity) {
 			capacity = capacity ? capacity * 2 : 4096;
 			in->records = realloc(in->records, capacity * sizeof(*in->records));
@@ -242,6 +245,7 @@ void samples_load(const char *path, struct samples *out)
 	in.regs_count = (unsigned int)__builtin_popcountll(in.regs_user);
 	collect(&in, data, data + mt_get_le64(bytes + 48));
 	out->pid = most_sampled(&in);
+	out->lost = in.lost;
 	out->images = mt_image_set_create();
 	out->map = mt_image_map_create();
 	out->inputs = calloc(in.count + 1, sizeof(*out->inputs));

@@ -21,7 +21,8 @@ struct samples {
 	struct mt_unwind_input *inputs;
 	size_t count;
 	uint32_t pid;
-	void *file; /* what the inputs borrow from */
+	uint64_t lost; /* records of any kind: what was mapped may not be known */
+	void *file;    /* what the inputs borrow from */
 	size_t file_size;
 };
 
