@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -568,12 +569,27 @@ static void unreadable(int signal_number)
 	_exit(STATUS_UNREADABLE);
 }
 
+enum {
+	KEPT_MEMORY = 64 << 20,	 /* bytes free at the heap's end */
+	MORE_MEMORY = 1 << 20,	 /* asked for at once */
+	MAPPED_MEMORY = 1 << 20, /* and what is larger grows without being copied */
+};
+
+/* What is freed is needed again soon: given back to the kernel, it would be faulted in anew. */
+static void keep_memory(void)
+{
+	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+	mallopt(M_TOP_PAD, MORE_MEMORY);
+	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);
+}
+
 int main(int argc, char **argv)
 {
 	struct mt_report_options options;
 	struct mt_error *err;
 	enum status status;
 
+	keep_memory();
 	setlocale(LC_CTYPE, "");
 	signal(SIGBUS, unreadable);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */
