@@ -123,7 +123,7 @@ dump() {
 
 # samples_of EVENT: how many samples of the event with that number $dump has.
 samples_of() {
-	grep -Ec " (SAMPLE|KERNEL) [0-9]+ event=$1 .* kernel=SAMPLE" "$dump"
+	grep -Ec " (SAMPLE|KERNEL|PACKED) [0-9]+ event=$1 .* kernel=SAMPLE" "$dump"
 }
 
 # faults_in START END [TID]: how many pages from START to END (hex) were faulted, by $dump; each counts once.

@@ -19,7 +19,7 @@ cat >look.py <<'END'
 import bisect, collections, re, sys
 
 EVENT = re.compile(r' EVENT .* index=(\d+) role=(\d) .*? name="([^"]*)" alias="([^"]*)"')
-SAMPLE = re.compile(r" (?:SAMPLE|KERNEL) (\d+) event=(\d+) .*kernel=SAMPLE .*? pid=(\d+) tid=(\d+)")
+SAMPLE = re.compile(r" (?:SAMPLE|KERNEL|PACKED) (\d+) event=(\d+) .*kernel=SAMPLE .*? pid=(\d+) tid=(\d+)")
 RAW = re.compile(r" raw=([0-9a-f]*)")
 REGISTER = re.compile(r"\b(di|si|dx):0x([0-9a-f]+)")
 MARKER = 0x6d7472000000
