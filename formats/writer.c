@@ -62,14 +62,24 @@ void mt_writer_destroy(struct mt_writer *writer)
 }
 
 /*
+ * What differs in a pointer is often its lower half: level 1 looks for matches of 7 bytes, which
+ * are rarer in samples than those of 6.
+ */
+static size_t compress(struct mt_writer *writer, const struct mt_block *block, int level)
+{
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_minMatch, level == 1 ? 6 : 0);
+	return ZSTD_compress2(writer->zstd, writer->out, writer->out_size, block->bytes,
+			      block->used);
+}
+
+/*
  * Compresses where that is asked for and pays; sets payload and the header's codec and stored_size.
  */
 static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
 			   struct mt_chunk_header *header)
 {
-	size_t size = level ? ZSTD_compressCCtx(writer->zstd, writer->out, writer->out_size,
-						block->bytes, block->used, level)
-			    : 0;
+	size_t size = level ? compress(writer, block, level) : 0;
 
 	if (!level || ZSTD_isError(size) || size >= block->used) {
 		header->codec = MT_CODEC_STORED;

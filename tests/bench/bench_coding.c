@@ -179,9 +179,11 @@ static void compress(const struct samples *samples, const struct mt_block *block
 		double seconds = -now();
 		size_t bytes = 0;
 
+		ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, levels[level]);
+		/* as the writer does */
+		ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, levels[level] == 1 ? 6 : 0);
 		for (size_t i = 0; i < count; i++)
-			bytes += ZSTD_compressCCtx(zstd, out, room, blocks[i].bytes, blocks[i].used,
-						   levels[level]);
+			bytes += ZSTD_compress2(zstd, out, room, blocks[i].bytes, blocks[i].used);
 		seconds += now();
 		snprintf(what, sizeof(what), "zstd %d", levels[level]);
 		tell(what, samples, seconds, bytes);
