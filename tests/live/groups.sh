@@ -15,12 +15,12 @@ check 'a group is recorded' "$mtrec" -e '{page-faults,minor-faults}:S' -o g.mtr 
 check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check g.mtr
 faults=$(grown g.mtr page-faults)
 between '... its leader is sampled' 2000 "$faults" 4000
-# the fault that a sample is of is counted as a minor one after it; a major one is none
-between '... and the other counted beside' $((faults * 95 / 100 - 2)) "$(grown g.mtr minor-faults)" "$faults"
+# the fault that a sample is of is counted as a minor one after it; one that waits for a disk never
+between '... and the other counted beside' $((faults * 80 / 100)) "$(grown g.mtr minor-faults)" "$faults"
 "$report" -q --script -e minor-faults --symbol touch_pages,touch,main g.mtr >script
 check '... where the sample was' grep -q minor-faults script
 expect 0 'a clock leads too' "$mtrec" -e '{cpu-clock,page-faults,context-switches}:S' -c 100000 -o c.mtr -- "$steps" faults 20000
-between '... and all are read' 15000 "$(grown c.mtr page-faults)" 24000
+between '... and all are read' 10000 "$(grown c.mtr page-faults)" 24000
 expect 0 'a group without :S' "$mtrec" -e '{page-faults,context-switches}:u,cpu-clock' -o u.mtr -- "$steps" faults 2000
 "$report" -q --info u.mtr >info
 says '... has samples of each' 'page-faults: sample' info

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs run one instruction at a time, with the branch records that hardware would have kept of them: the unwinder of branch
 # records against the true call chain. Nobody here needs such hardware.
-# timeout: 300
+# timeout: 900
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'

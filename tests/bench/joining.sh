@@ -1,0 +1,59 @@
+#!/bin/bash
+# What whole stacks cost beside short dumps: joining to the reporter, in instructions; seeds and the reading of absent stack pages to the
+# program that is recorded, in CPU time at 45,000 faults a second.
+#
+#	tests/bench/joining.sh [RUNS]		7 of each kind, in turn
+. "$(dirname "$0")/../lib.sh"
+runs=${1:-7}
+[ -f "$MT_SHARED/targets/faulter.cpp" ] || {
+	echo 'bench: joining: no ../shared/targets beside the tree (MT_SHARED=DIR)' >&2
+	exit 0
+}
+for part in faulter 'plugin -fPIC -shared'; do
+	set -- $part
+	name=$1
+	shift
+	"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
+		-o "$TMPDIR/$name$([ "$name" = plugin ] && echo .so)" || exit 1
+done
+cd "$TMPDIR" || exit 1
+
+# once NAME OPTION...: one run of the target, recorded so; it tells what of the CPU it took itself
+once() {
+	local name=$1
+	shift
+	"$MT_BUILD/mtrec" -q -e page-faults "$@" -o cost.mtr -- ./faulter 40000 20000 1 2 |
+		sed -n 's/.*"cpu_total":\([0-9.]*\).*/\1/p' >>"$name"
+}
+
+median() {
+	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# A dump of 16,384 bytes is the largest that has seeds: 8 more have none.
+for ((i = 0; i < runs; i++)); do
+	once plain --no-heal --call-graph dwarf,16392
+	once seeds --no-heal --call-graph dwarf,16384
+	once both --call-graph dwarf,16384
+done
+awk -v plain="$(median plain)" -v seeds="$(median seeds)" -v both="$(median both)" 'BEGIN {
+	printf "target: %.3f s of CPU, recorded; with seeds %+.1f %%, with seeds and reads %+.1f %% (bound: 3)\n",
+		plain, 100 * (seeds / plain - 1), 100 * (both / plain - 1) }'
+
+command -v callgrind_annotate >/dev/null || {
+	echo 'bench: joining: instructions are counted by valgrind, which is not installed' >&2
+	exit 0
+}
+for mode in 1 2; do
+	"$MT_BUILD/mtrec" -q -e page-faults --call-graph dwarf,8192 --no-heal -o join.mtr -- "$TMPDIR/faulter" 20000 0 1 $mode >/dev/null
+	valgrind --tool=callgrind --callgrind-out-file=calls "$MT_BUILD/mtreport" -q -j 1 --folded --no-inline -o folded join.mtr 2>log ||
+		{
+			cat log >&2
+			exit 1
+		}
+	callgrind_annotate --inclusive=yes --threshold=100 --auto=no calls | tr -d , | awk -v mode=$mode '
+		/:mt_walker_walk / { walk = $1 }
+		/:mt_joining_see / { see = $1 }
+		/:mt_joining_splice / { splice = $1 }
+		END { printf "faulter 20000 0 1 %s: joining takes %.1f %% of what unwinding takes (bound: 20)\n", mode, 100 * (see + splice) / walk }'
+done
