@@ -18,6 +18,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/record.h"
+#include "symbols/call_set.h"
 #include "symbols/elf.h"
 
 #define FRONT_SIZE ((size_t)64 << 10)
@@ -95,7 +96,8 @@ static void read_sections(struct partial *p, const struct mt_skeleton_wish *wish
 	struct mt_elf_section_info info;
 
 	for (size_t i = 1; mt_elf_section_info(p->elf, i, &info); i++) {
-		if (info.type != SHT_NOBITS && mt_skeleton_needs(wish, info.name, info.type))
+		if (info.type != SHT_NOBITS && mt_skeleton_needs(wish, info.name, info.type) &&
+		    (strcmp(info.name, ".text") != 0 || info.size <= MT_CALL_SET_TEXT_MAX))
 			partial_read(p, info.offset, info.size);
 	}
 }

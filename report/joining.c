@@ -52,9 +52,10 @@ void mt_joining_destroy(struct mt_joining *joining)
 	free(joining);
 }
 
-void mt_joining_reset(struct mt_joining *joining)
+void mt_joining_begin(struct mt_joining *joining)
 {
 	mt_joiner_reset(joining->joiner);
+	mt_call_sites_begin(joining->sites);
 }
 
 static enum mt_join_kind kind_of(const struct mt_walked *walked)
@@ -63,6 +64,23 @@ static enum mt_join_kind kind_of(const struct mt_walked *walked)
 		return MT_JOIN_WHOLE;
 	return walked->end == MT_END_DUMP || walked->end == MT_END_PAGE ? MT_JOIN_CUT
 									: MT_JOIN_OTHER;
+}
+
+bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_piped *piped = &samples[i];
+		const struct mt_walked *walked = &piped->walked;
+		const uint64_t *pcs = piped->words->items + walked->pcs;
+
+		/* the word before the addresses says which code they are in */
+		if (kind_of(walked) != MT_JOIN_OTHER &&
+		    !mt_call_sites_learn(joining->sites, piped->map, pcs + walked->kernel,
+					 walked->count - walked->kernel,
+					 walked->hash | (pcs[-1] ^ walked->count) << 32))
+			return false;
+	}
+	return true;
 }
 
 bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t count)

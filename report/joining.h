@@ -17,6 +17,9 @@ struct mt_walk_words;
 struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses);
 void mt_joining_destroy(struct mt_joining *joining);
 
+/* Learns from these samples, which were walked, who calls whom. False out of memory. */
+bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count);
+
 /*
  * Shows the joiner these samples, which were walked, in order of time. They stay where they are
  * until mt_joining_splice(). False out of memory.
@@ -27,7 +30,7 @@ bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t
 bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, size_t count,
 		       struct mt_walk_words *spliced);
 
-/* Forgets all threads: another recording begins. */
-void mt_joining_reset(struct mt_joining *joining);
+/* Forgets all stacks: another recording begins. */
+void mt_joining_begin(struct mt_joining *joining);
 
 #endif

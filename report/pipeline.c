@@ -34,7 +34,7 @@ struct batch {
 	uint64_t serial;		     /* of the last record */
 	struct mt_walk_words words, spliced; /* as walked; those that were joined */
 	bool submitted, waited, failed;
-	bool seen, ready; /* by the joiner; joined as far as they will be */
+	bool learned, seen, ready; /* by the joiner; joined as far as they will be */
 };
 
 struct mt_pipeline {
@@ -110,7 +110,8 @@ static void batch_clear(struct batch *batch)
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
 	batch->spliced.count = 0;
-	batch->submitted = batch->waited = batch->failed = batch->seen = batch->ready = false;
+	batch->submitted = batch->waited = batch->failed = false;
+	batch->learned = batch->seen = batch->ready = false;
 }
 
 void mt_pipeline_destroy(struct mt_pipeline *pipeline)
@@ -268,16 +269,35 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline)
 		wait_for(batch_at(pipeline, i));
 }
 
+void mt_pipeline_begin(struct mt_pipeline *pipeline)
+{
+	if (pipeline->joining)
+		mt_joining_begin(pipeline->joining);
+}
+
+/* Learns from a batch; false out of memory. */
+static bool learn(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	if (batch->learned)
+		return true;
+	wait_for(batch);
+	batch->learned = true;
+	return !batch->failed && mt_joining_learn(pipeline->joining, batch->samples, batch->count);
+}
+
 /* Shows the joiner the batches up to LOOK_AHEAD behind the first; false out of memory. */
 static bool look_ahead(struct mt_pipeline *pipeline)
 {
 	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
 		struct batch *batch = batch_at(pipeline, i);
 
-		if (batch->seen)
-			continue;
-		wait_for(batch);
-		if (batch->failed ||
+		if (!learn(pipeline, batch))
+			return false;
+	}
+	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
+		struct batch *batch = batch_at(pipeline, i);
+
+		if (!batch->seen &&
 		    !mt_joining_see(pipeline->joining, batch->samples, batch->count))
 			return false;
 		batch->seen = true;
@@ -312,8 +332,6 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	}
 	*released = pipeline->released;
 	if (!pipeline->used) {
-		if (pipeline->joining)
-			mt_joining_reset(pipeline->joining);
 		if (pipeline->stitcher)
 			mt_stitcher_reset(pipeline->stitcher);
 		return true;

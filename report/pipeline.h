@@ -49,6 +49,9 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     bool kernel_known, uint64_t serial);
 
+/* Another recording begins, with nothing of the last one left. */
+void mt_pipeline_begin(struct mt_pipeline *pipeline);
+
 /* Waits until nobody works on what was put in. */
 void mt_pipeline_settle(struct mt_pipeline *pipeline);
 

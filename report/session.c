@@ -228,6 +228,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (session->unwinding)
 		mt_unwinding_set_kernel_image(session->unwinding,
 					      mt_naming_kernel_image(session->naming));
+	if (session->pipeline)
+		mt_pipeline_begin(session->pipeline);
 	session->reading = true;
 	session->read_all = false;
 	mt_session_set_bounds(session, mt_session_present(session));

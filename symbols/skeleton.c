@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "symbols/call_set.h"
 #include "symbols/elf_private.h"
 #include "symbols/function_symbol.h"
 #include "symbols/plt.h"
@@ -105,7 +106,8 @@ static bool is_relocations(uint32_t type, const char *name)
 
 bool mt_skeleton_needs(const struct mt_skeleton_wish *wish, const char *name, uint32_t type)
 {
-	if (keeps(wish, name, type))
+	if (keeps(wish, name, type) ||
+	    (wish->unwind && (!strcmp(name, ".text") || !strcmp(name, ".eh_frame_hdr"))))
 		return true;
 	return wish->names && (type == SHT_SYMTAB || type == SHT_DYNSYM || type == SHT_STRTAB ||
 			       is_relocations(type, name));
@@ -208,6 +210,30 @@ static bool add_build_id(struct builder *b)
 	mt_put_le32(section->owned + 8, NT_GNU_BUILD_ID);
 	memcpy(section->owned + 12, "GNU", 4);
 	memcpy(section->owned + 16, id.bytes, id.size);
+	return true;
+}
+
+/* Which functions call which, of the code that is left out. */
+static bool add_calls(struct builder *b)
+{
+	struct mt_elf_section_header header = {.type = SHT_PROGBITS, .align = 8};
+	struct section *section;
+	uint8_t *bytes;
+	size_t size;
+
+	if (!b->wish->unwind)
+		return true;
+	if (!mt_call_set_make(b->elf, &bytes, &size))
+		return false;
+	if (!bytes)
+		return true;
+	section = add_section(b, MT_CALL_SET_SECTION, &header);
+	if (!section) {
+		free(bytes);
+		return false;
+	}
+	section->bytes = section->owned = bytes;
+	section->header.size = size;
 	return true;
 }
 
@@ -334,7 +360,7 @@ static bool collect(struct builder *b)
 	if (b->wish->unwind && !mt_elf_find_section(b->elf, ".eh_frame") &&
 	    !add_found(b, ".eh_frame", SHT_PROGBITS, mt_elf_section(b->elf, ".eh_frame")))
 		return false;
-	return add_build_id(b) && add_debug_lines(b) && add_names(b);
+	return add_build_id(b) && add_calls(b) && add_debug_lines(b) && add_names(b);
 }
 
 /* ---- Writing ---- */

@@ -1,11 +1,16 @@
 /*
- * Whether one function calls another, as its code has it, and where: what a joined frame is checked
- * by. Pieces of code are those that CFI tells of.
+ * Whether one function calls another, and where: what a joined frame is checked by. Pieces of code
+ * are those that CFI tells of.
+ *
+ * What is known is what the stacks of the recording itself show, and the images' sets of direct
+ * calls (symbols/call_set.h), carried or made of the file: so the answers are the same wherever a
+ * recording is read.
  */
 #ifndef MT_UNWIND_CALL_SITE_H
 #define MT_UNWIND_CALL_SITE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_call_sites;
@@ -27,10 +32,21 @@ struct mt_call_question {
 struct mt_call_sites *mt_call_sites_create(void);
 void mt_call_sites_destroy(struct mt_call_sites *sites);
 
+/* Another recording begins: no stack of it is known. */
+void mt_call_sites_begin(struct mt_call_sites *sites);
+
+/*
+ * A stack that was walked, innermost first: each frame was called by the next. hash: any number
+ * that no two different stacks in one map share, but by chance. False out of memory.
+ */
+bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
+			 const uint64_t *pcs, size_t count, uint64_t hash);
+
 /*
  * Where in outer's function the call stands that can have led to inner: the address of its last
  * byte, or 0 where none is known to. Outer itself where inner is the same function as before, where
- * outer's call is indirect, and where neither is code of a file: of that nothing is known.
+ * that call is known to lead to inner or to be through a pointer, where it is not known which call
+ * of the function leads there, and where neither is code of a file: of that nothing is known.
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
 

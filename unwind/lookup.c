@@ -193,7 +193,6 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 {
 	struct place place;
 	uint64_t start, end;
-	struct mt_elf *code;
 	struct mt_cfi *cfi;
 
 	if (find_place(map, address, &place) != MT_END_REASONS)
@@ -201,11 +200,11 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 	cfi = image_cfi(place.image, place.elf);
 	if (!cfi || !mt_cfi_range(cfi, place.vaddr, &start, &end))
 		return false;
-	code = mt_image_code_elf(place.image);
 	*out = (struct mt_lookup_function){
 		.start = address - (place.vaddr - start),
 		.size = end - start,
-		.code = code ? mt_elf_bytes_at(code, start, end - start) : NULL,
+		.image = place.image,
+		.vaddr = start,
 	};
 	return true;
 }

@@ -26,10 +26,13 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 			      bool *lasting);
 
-/* A piece of code as CFI has it, in the process: its address and its bytes, borrowed. */
+struct mt_image;
+
+/* A piece of code as CFI has it, in the process, and where it is in its image; borrowed. */
 struct mt_lookup_function {
 	uint64_t start, size;
-	const uint8_t *code; /* NULL where the bytes are not at hand */
+	struct mt_image *image;
+	uint64_t vaddr; /* of start, at link time */
 };
 
 /* The one around an address; false where no CFI tells of it. */

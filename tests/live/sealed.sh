@@ -166,8 +166,7 @@ const end = Date.now() + 1000;
 while (Date.now() < end) growBuffers(500);
 END
 	"$mtrec" -q -a -e page-faults -o node.mtr node --perf-basic-prof --interpreted-frames-native-stack grow.js >/dev/null
-	# joining cut stacks looks at the code of the files, which is not carried
-	same 'a script in node, recorded with -a, the same where no file is' node.mtr --no-inline --no-join
+	same 'a script in node, recorded with -a, the same where no file is' node.mtr --no-inline
 	check 'by its functions' grep -q 'growBuffers ' elsewhere
 else
 	skip 'a script in node' 'node is not installed'

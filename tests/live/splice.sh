@@ -1,6 +1,7 @@
 #!/bin/bash
 # Stacks that a dump is too small for: joined with others of their thread, and past pages that were never touched. What is joined
 # is what was there, on stacks that are swapped or left by longjmp and exceptions as well.
+# timeout: 300
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CXX:-g++}"

@@ -1,0 +1,280 @@
+/*
+ * A Golomb-Rice coded set of hashes. Direct calls are found by their bytes: e8 with the distance to
+ * where a function starts, by .eh_frame_hdr's table. That five bytes say so by chance is rare.
+ */
+#include "symbols/call_set.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/map64.h"
+
+#define RICE_BITS 8
+#define HEADER_SIZE 8
+#define COUNT_MAX ((uint32_t)1 << 26)
+#define CALL_SIZE 5
+
+struct starts {
+	uint64_t *items;
+	size_t count;
+};
+
+/* A pair's number below count << RICE_BITS. */
+static uint64_t scale(uint64_t hash, uint64_t count)
+{
+	return (uint64_t)((unsigned __int128)hash * (count << RICE_BITS) >> 64);
+}
+
+static uint64_t hash_pair(uint64_t caller, uint64_t callee)
+{
+	return mt_hash64(mt_hash64(caller) + callee);
+}
+
+/* ---- Making one ---- */
+
+/* Where functions start, by a table of the form that all linkers write: 4 bytes from its own. */
+static bool read_starts(struct mt_elf *elf, struct starts *out)
+{
+	struct mt_span hdr = mt_elf_section(elf, ".eh_frame_hdr");
+	size_t count;
+
+	if (!hdr.bytes || hdr.size < 12 || hdr.bytes[0] != 1 || hdr.bytes[2] != 0x03 ||
+	    hdr.bytes[3] != 0x3b)
+		return true;
+	count = mt_get_le32(hdr.bytes + 8);
+	if (count > (hdr.size - 12) / 8)
+		count = (hdr.size - 12) / 8;
+	out->items = malloc((count + 1) * sizeof(*out->items));
+	if (!out->items)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		int32_t distance = (int32_t)mt_get_le32(hdr.bytes + 12 + 8 * i);
+
+		out->items[i] = hdr.vaddr + (uint64_t)(int64_t)distance;
+		if (i && out->items[i] < out->items[i - 1])
+			return true; /* not sorted: none */
+	}
+	out->count = count;
+	return true;
+}
+
+/* How many start at or below the address. */
+static size_t starts_to(const struct starts *starts, uint64_t address)
+{
+	size_t low = 0, high = starts->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (starts->items[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_start(const struct starts *starts, uint64_t address)
+{
+	size_t to = starts_to(starts, address);
+
+	return to && starts->items[to - 1] == address;
+}
+
+struct hashes {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+static bool find_calls(struct mt_span text, const struct starts *starts, struct hashes *out)
+{
+	const uint8_t *at = text.bytes, *end = text.bytes + text.size;
+	size_t in = 0; /* how many start at or below what is looked at */
+
+	while (end - at >= CALL_SIZE) {
+		uint64_t site, target;
+
+		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
+		if (!at)
+			return true;
+		site = text.vaddr + (uint64_t)(at - text.bytes);
+		target = site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(at + 1);
+		at++;
+		while (in < starts->count && starts->items[in] <= site)
+			in++;
+		if (!in || target < starts->items[0] || target > starts->items[starts->count - 1] ||
+		    !is_start(starts, target))
+			continue;
+		if (!mt_array_reserve(out, out->count + 1))
+			return false;
+		out->items[out->count++] = hash_pair(starts->items[in - 1], target);
+	}
+	return true;
+}
+
+struct bits {
+	uint8_t *bytes;
+	size_t at; /* bits */
+};
+
+static void put_bits(struct bits *bits, uint32_t value, unsigned int n)
+{
+	for (; n--; bits->at++)
+		bits->bytes[bits->at / 8] |= (uint8_t)((value >> n & 1) << (7 - bits->at % 8));
+}
+
+/* Codes sorted hashes, each once. */
+static bool code_hashes(const struct hashes *hashes, uint8_t **out, size_t *size)
+{
+	size_t count = hashes->count;
+	/* all the steps of the unary parts come to less than count, and each ends in a bit */
+	size_t most = HEADER_SIZE + (count * (RICE_BITS + 2) + 7) / 8 + 1;
+	struct bits bits = {.bytes = calloc(1, most), .at = HEADER_SIZE * 8};
+	uint64_t last = 0;
+
+	if (!bits.bytes)
+		return false;
+	mt_put_le32(bits.bytes, (uint32_t)count);
+	mt_put_le32(bits.bytes + 4, RICE_BITS);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = scale(hashes->items[i], count), step = value - last;
+
+		for (uint64_t n = step >> RICE_BITS; n; n--)
+			put_bits(&bits, 1, 1);
+		put_bits(&bits, 0, 1);
+		put_bits(&bits, step & ((1u << RICE_BITS) - 1), RICE_BITS);
+		last = value;
+	}
+	*out = bits.bytes;
+	*size = (bits.at + 7) / 8;
+	return true;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void keep_different(struct hashes *hashes)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < hashes->count; i++) {
+		if (!kept || hashes->items[kept - 1] != hashes->items[i])
+			hashes->items[kept++] = hashes->items[i];
+	}
+	hashes->count = kept;
+}
+
+bool mt_call_set_make(struct mt_elf *elf, uint8_t **out, size_t *size)
+{
+	struct mt_span text = mt_elf_section(elf, ".text");
+	struct starts starts = {0};
+	struct hashes hashes = {0};
+	bool good = true;
+
+	*out = NULL;
+	*size = 0;
+	if (mt_elf_machine(elf) != EM_X86_64 || !text.bytes || text.size > MT_CALL_SET_TEXT_MAX)
+		return true;
+	good = read_starts(elf, &starts) && (!starts.count || find_calls(text, &starts, &hashes));
+	if (good && hashes.count) {
+		qsort(hashes.items, hashes.count, sizeof(*hashes.items), compare_hashes);
+		keep_different(&hashes);
+		if (hashes.count < COUNT_MAX)
+			good = code_hashes(&hashes, out, size);
+	}
+	free(starts.items);
+	mt_array_deinit(&hashes);
+	return good;
+}
+
+/* ---- Asking one ---- */
+
+struct coded {
+	const uint8_t *bytes;
+	size_t at, end; /* bits */
+};
+
+static bool take_bit(struct coded *coded, unsigned int *bit)
+{
+	if (coded->at == coded->end)
+		return false;
+	*bit = coded->bytes[coded->at / 8] >> (7 - coded->at % 8) & 1;
+	coded->at++;
+	return true;
+}
+
+static bool take_step(struct coded *coded, uint64_t *step)
+{
+	unsigned int bit = 1;
+
+	for (*step = 0; bit; *step += bit) {
+		if (!take_bit(coded, &bit))
+			return false;
+	}
+	for (int i = 0; i < RICE_BITS; i++) {
+		if (!take_bit(coded, &bit))
+			return false;
+		*step = *step << 1 | bit;
+	}
+	return true;
+}
+
+bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out)
+{
+	struct coded coded = {.bytes = bytes.bytes, .at = HEADER_SIZE * 8, .end = bytes.size * 8};
+	struct mt_call_set set = {0};
+	uint64_t step, value = 0, range;
+	size_t count;
+
+	*out = set;
+	if (!bytes.bytes || bytes.size < HEADER_SIZE || mt_get_le32(bytes.bytes + 4) != RICE_BITS)
+		return true;
+	count = mt_get_le32(bytes.bytes);
+	if (!count || count >= COUNT_MAX || count > (coded.end - coded.at) / (RICE_BITS + 1))
+		return true;
+	range = (uint64_t)count << RICE_BITS;
+	set.values = calloc(count, sizeof(*set.values));
+	if (!set.values)
+		return false;
+	for (; set.count < count && take_step(&coded, &step); set.count++) {
+		value += step;
+		if (value >= range)
+			break;
+		set.values[set.count] = (uint32_t)value;
+	}
+	/* what is missing is not in it; the scale is that of all */
+	for (size_t i = set.count; i < count; i++)
+		set.values[i] = UINT32_MAX;
+	set.count = count;
+	*out = set;
+	return true;
+}
+
+void mt_call_set_deinit(struct mt_call_set *set)
+{
+	free(set->values);
+	*set = (struct mt_call_set){0};
+}
+
+bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee)
+{
+	uint64_t wanted = scale(hash_pair(caller, callee), set->count);
+	size_t low = 0, high = set->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->values[middle] < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < set->count && set->values[low] == wanted;
+}

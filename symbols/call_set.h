@@ -1,0 +1,40 @@
+/*
+ * Which functions of an image call which, as a set that takes less than a byte for each: what
+ * stacks are joined by (unwind/join.h) where the code is not at hand. FORMAT.md section 8.1 has the
+ * bytes. A pair that is in the set is found; of those that are not one in 256 is, too.
+ */
+#ifndef MT_SYMBOLS_CALL_SET_H
+#define MT_SYMBOLS_CALL_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/elf.h"
+
+/* The section of a skeleton that holds it. */
+#define MT_CALL_SET_SECTION ".mtrec_calls"
+
+/* Code of more bytes is not looked at: no image has a set then. */
+#define MT_CALL_SET_TEXT_MAX ((uint64_t)64 << 20)
+
+/*
+ * Makes the section's bytes out of an image's .text and .eh_frame_hdr; *out is the caller's to
+ * free, NULL with size 0 where these say nothing. False out of memory.
+ */
+bool mt_call_set_make(struct mt_elf *elf, uint8_t **out, size_t *size);
+
+/* A set as it is asked. All-zero it is empty. */
+struct mt_call_set {
+	uint32_t *values; /* sorted */
+	size_t count;
+};
+
+/* Reads such bytes; damaged ones make an empty set, or one with fewer. False out of memory. */
+bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out);
+void mt_call_set_deinit(struct mt_call_set *set);
+
+/* Whether the function that starts at the one link-time address calls that at the other. */
+bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee);
+
+#endif

@@ -1,0 +1,112 @@
+#!/bin/bash
+# A whole host is recorded: a program in C++, a database under load, a script in node. Where none of its files is, the report
+# says what it said there: without inlining, and with --embed lines with it. So it does of a recording that is sealed later.
+# timeout: 600
+. "$(dirname "$0")/../lib.sh"
+needs_root 'recording the whole host'
+needs_mtrec
+needs_command "${CXX:-g++}"
+cd "$TMPDIR" || exit 1
+report=$MT_BUILD/mtreport
+mkdir empty
+cp "$report" empty/
+ldd "$report" | awk '$2 == "=>" && $3 ~ "^/" { print $3 } $1 ~ "^/.*/ld" { print $1 }' | while read -r library; do
+	case $library in */ld-*) cp -L "$library" empty/ld.so ;; *) cp -L "$library" empty/ ;; esac
+done
+
+# Other programs of the host may end, or go, before they are looked at: only these are compared.
+comms='/^(grower|faulter|node|libuv.*|V8.*|maria.*|.*connection.*)$/'
+
+# same DESCRIPTION FILE OPTION...: whether the report says the same here and where nothing is, and something.
+same() {
+	local what=$1 file=$2
+	shift 2
+	"$report" -q --folded --comm "$comms" "$@" "$file" >here 2>why
+	cp "$file" empty/read.mtr
+	chroot empty /ld.so --library-path / /mtreport -q --folded --comm "$comms" "$@" read.mtr >elsewhere 2>>why
+	{ diff here elsewhere && cat why; } >differs
+	if [ -s here ] && cmp -s here elsewhere; then pass "$what"; else fail "$what" differs; fi
+}
+
+# What runs: each in a place of its own, the last is waited for.
+"${CXX:-g++}" -O2 -g -std=c++17 -o grower "$MT_TOP/tests/workloads/grower.cpp" || exit 1
+parts=
+if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
+	for part in faulter 'plugin -fPIC -shared'; do
+		set -- $part
+		name=$1
+		shift
+		"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
+			-o "$name$([ "$name" = plugin ] && echo .so)" || exit 1
+	done
+	parts='./faulter 2000 0 1 1; ./faulter 2000 0 1 2;'
+fi
+if type -P node >/dev/null; then
+	cat >grow.js <<'END'
+const kept = [];
+function growBuffers(n) { for (let i = 0; i < n; i++) { kept.push(new Array(2000).fill(i)); if (kept.length > 500) kept.shift(); } }
+const end = Date.now() + 1000;
+while (Date.now() < end) growBuffers(500);
+END
+	parts="$parts node --perf-basic-prof --interpreted-frames-native-stack grow.js;"
+fi
+server=
+if type -P mariadbd mariadb-install-db mariadb >/dev/null && [ "$(type -P mariadbd mariadb-install-db mariadb | wc -l)" -eq 3 ]; then
+	mariadb-install-db --no-defaults --auth-root-authentication-method=normal --datadir="$TMPDIR/db" \
+		--skip-test-db --user=root >installed 2>&1
+	mariadbd --no-defaults --user=root --datadir="$TMPDIR/db" --socket="$TMPDIR/s" --skip-networking \
+		--innodb-buffer-pool-size=16M --pid-file="$TMPDIR/db.pid" >mariadbd.log 2>&1 &
+	server=$!
+	until_true mariadb --no-defaults -S "$TMPDIR/s" -e 'select 1' >/dev/null 2>&1 || {
+		kill "$server"
+		wait "$server"
+		server=
+		skip 'a database under load' 'mariadbd does not start here'
+	}
+	{
+		echo 'create database t; use t; create table a (i int primary key auto_increment, s varchar(200), key (s));'
+		echo "insert into a (s) select concat('row ', seq) from seq_1_to_3000;"
+		for _ in 1 2 3; do
+			echo "select count(*) from a x join a y on x.s < y.s where x.i < 40;"
+			echo "insert into a (s) select concat(s, ' more') from a limit 2000;"
+			echo "select s, count(*) from a group by s order by 2 desc, 1 limit 3;"
+		done
+	} >load.sql
+	[ -z "$server" ] || parts="$parts mariadb --no-defaults -S $TMPDIR/s <load.sql;"
+else
+	skip 'a database under load' 'mariadb-server is not installed'
+fi
+
+record() {
+	[ -z "$server" ] || mariadb --no-defaults -S "$TMPDIR/s" -e 'drop database if exists t' 2>/dev/null
+	"$mtrec" -q -a -e page-faults,brk,mmap "$@" sh -c "./grower 200; $parts true" >ran 2>said
+}
+
+check 'recorded' record -o host.mtr
+check '... and with debug information' record --embed lines --embed-limit 512M -o lines.mtr
+check '... and with nothing' record --embed none -o none.mtr
+check '... which is sealed' "$report" -q --seal sealed.mtr none.mtr
+"$report" -q --folded --comm "$comms" --no-inline none.mtr >unsealed
+"$report" -q --folded --comm "$comms" --no-inline sealed.mtr >here
+check '... and says what it said' diff <(grep -v ";node;" unsealed) <(grep -v ";node;" here)
+[ ! -e faulter ] || check '... which has joined stacks' test "$("$report" -q --unwind-report sealed.mtr | grep -c 'frames *joined')" -gt 0
+"$report" -q --folded --comm "$comms" lines.mtr >inlined
+
+# As on another machine, or after an upgrade.
+for name in grower faulter plugin.so; do
+	[ ! -e $name ] || mv $name $name.gone
+done
+if [ -n "$server" ]; then
+	kill "$server"
+	wait "$server" 2>/dev/null
+fi
+same 'the same without any file, without inlining' host.mtr --no-inline
+check "... with the names of functions" grep -q "SessionCache::remember" elsewhere
+[ -z "$server" ] || check "... the database's, too" grep -q ';handle_one_connection;.*;do_command' elsewhere
+type -P node >/dev/null && check "... and the script's" grep -q 'growBuffers ' elsewhere
+same 'with debug information, inlined functions, too' lines.mtr
+check '... as before the files went' diff inlined elsewhere
+same 'and where it was sealed' sealed.mtr --no-inline
+# of code without unwind tables, as node has, the bytes are looked at where they are at hand
+check '... as before the files went' diff <(grep -v ';node;' unsealed) <(grep -v ';node;' elsewhere)
+finish
