@@ -297,7 +297,7 @@ bool mt_info_get(const uint8_t *body, size_t size, struct mt_info_record *out);
 bool mt_event_get(const uint8_t *body, size_t size, struct mt_event_record *out);
 bool mt_clock_get(const uint8_t *body, size_t size, struct mt_clock_record *out);
 bool mt_task_get(const uint8_t *body, size_t size, struct mt_task_record *out);
-bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out);
+bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /* REREAD, too */
 bool mt_image_get(const uint8_t *body, size_t size, struct mt_image_record *out);
 bool mt_loss_get(const uint8_t *body, size_t size, struct mt_loss_record *out);
 bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *out);

@@ -62,6 +62,7 @@ struct mt_observed {
 	const struct mt_sample *sample;
 	const struct mt_kernel_record *kernel;
 	const struct mt_map_record *map;
+	bool again; /* MAP: of a later reading */
 	const struct mt_gauge_record *gauge;
 	const struct mt_loss_record *loss;
 	const struct mt_event_record *described; /* EVENT */

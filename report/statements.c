@@ -263,6 +263,11 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
 	case MT_RECORD_MAP:
 		return TAKE(map, mt_map_get, take_map(session, &r.map));
+	case MT_RECORD_REREAD:
+		return TAKE(map, mt_map_get,
+			    mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_MAP,
+									   .map = &r.map,
+									   .again = true}));
 	case MT_RECORD_GAUGE:
 		return TAKE(gauge, mt_gauge_get,
 			    mt_session_show(session,

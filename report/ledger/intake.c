@@ -474,6 +474,26 @@ bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *o
 
 /* ---- Readings ---- */
 
+/* The reading that a line belongs to; UINT32_MAX out of memory. */
+static uint32_t reading_of(struct mt_ledger *ledger, const struct mt_map_record *map, bool again)
+{
+	struct mt_readings *readings;
+	uint64_t index;
+
+	if (!mt_map64_get(&ledger->readings_of, (uint32_t)map->pid, &index)) {
+		index = ledger->readings.count;
+		readings = mt_array_push(&ledger->readings);
+		if (!readings || !mt_map64_put(&ledger->readings_of, (uint32_t)map->pid, index))
+			return UINT32_MAX;
+		*readings = (struct mt_readings){.count = 1, .again = again};
+	}
+	readings = &ledger->readings.items[index];
+	readings->count += readings->again != again || map->start < readings->last_start;
+	readings->again = again;
+	readings->last_start = map->start;
+	return readings->count - 1;
+}
+
 bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_map_record *map = observed->map;
@@ -509,7 +529,8 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 			   mt_natures_intern(ledger->natures, &nature), 0},
 		.pid = map->pid,
 		.number = (uint32_t)ledger->seeds.count - 1,
+		.reading = reading_of(ledger, map, observed->again),
 	};
 	ledger->seeds_sorted = false;
-	return line->region.nature != UINT32_MAX;
+	return line->region.nature != UINT32_MAX && line->reading != UINT32_MAX;
 }

@@ -127,8 +127,9 @@ uint64_t mt_ledger_doubtful(const struct mt_ledger *ledger, const struct mt_ledg
 {
 	/* Sorting is all that asking changes. */
 	struct mt_losses *losses = (struct mt_losses *)&ledger->losses;
+	uint64_t known = region->time > space->watch->read ? region->time : space->watch->read;
 
-	if (mt_losses_between(losses, region->time, space->ended ? space->ended : ledger->now))
+	if (mt_losses_between(losses, known, space->ended ? space->ended : ledger->now))
 		return region->end - region->start;
 	return space->account ? mt_account_doubtful(space->account, region->start, region->end) : 0;
 }
@@ -145,6 +146,8 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_array_deinit(&ledger->free_threads);
 	mt_array_deinit(&ledger->waiting);
 	mt_array_deinit(&ledger->seeds);
+	mt_array_deinit(&ledger->readings);
+	mt_map64_deinit(&ledger->readings_of);
 	mt_losses_deinit(&ledger->losses);
 	mt_losses_deinit(&ledger->brk_losses);
 	mt_losses_deinit(&ledger->page_losses);

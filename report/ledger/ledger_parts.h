@@ -56,7 +56,11 @@ struct mt_ledger_watch {
 	const struct mt_space *space; /* as the session has it, while it reads this recording */
 	bool closed;		      /* its end stands in the order */
 	bool unused;		      /* its child shares another space after all */
-	bool read_once;		      /* a reading of /proc/PID/maps has been taken */
+	bool read_once;		      /* a whole reading of /proc/PID/maps has been taken */
+	bool read_in_part;	      /* pieces of the present one are left to the next */
+	uint64_t read;		      /* when the last one that was taken as a whole began */
+	uint64_t reading;	      /* when the present one began */
+	uint64_t changed; /* when its account was changed last, by other than readings */
 	uint64_t held, peak, peak_time;
 	bool at_peak;
 	struct mt_extents *peak_regions; /* NULL while at the peak */
@@ -70,7 +74,15 @@ struct mt_seed_line {
 	uint64_t before, after;
 	struct mt_extent region;
 	int32_t pid;
-	uint32_t number; /* in the recording */
+	uint32_t number;  /* in the recording */
+	uint32_t reading; /* of its process, from 0 */
+};
+
+/* How often the maps of a process were read. */
+struct mt_readings {
+	uint32_t count;
+	uint64_t last_start; /* of a line: a reading begins where addresses fall */
+	bool again;
 };
 
 struct mt_waiting_stack {
@@ -101,6 +113,8 @@ struct mt_ledger {
 	struct mt_losses losses, brk_losses, page_losses;
 	MT_ARRAY(struct mt_seed_line) seeds;
 	size_t seeds_from;
+	MT_ARRAY(struct mt_readings) readings; /* by process; few more than are looked at again */
+	struct mt_map64 readings_of;	       /* pid to index */
 	bool seeds_sorted;
 	uint32_t recording; /* index in facts->recordings */
 	uint64_t now;

@@ -288,6 +288,7 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 	child->mapped = effect->parent->mapped;
 	child->watch->held = effect->parent->watch->held;
 	child->watch->read_once = effect->parent->watch->read_once;
+	child->watch->read = effect->parent->watch->read;
 	return child->account && note_copy(ledger, effect);
 }
 
@@ -358,6 +359,7 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect)
 	if (!keep_peak(ledger, space, effect->time))
 		return false;
 	ledger->posting = space;
+	space->watch->changed = effect->time;
 	good = effect->kind == MT_EFFECT_CALL ? post_call(ledger, effect)
 					      : post_found(ledger, effect);
 	note_peak(space->watch);
@@ -370,10 +372,8 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct mt_seed_line *x = a, *y = b;
 
-	if (x->before != y->before)
-		return x->before < y->before ? -1 : 1;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
+	if (x->after != y->after)
+		return x->after < y->after ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -388,81 +388,150 @@ static struct mt_ledger_space *space_of_pid(struct mt_ledger *ledger, int32_t pi
 	return NULL;
 }
 
-/* A reading is nobody's doing: it stands for the process as a whole. */
-static void name_reading(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
-			 uint64_t time, struct mt_origin *origin)
-{
-	const struct mt_space *of = space->watch->space;
-	struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+/* What one read() of /proc/PID/maps gave: it holds for some moment between its two times. */
+struct piece {
+	const struct mt_seed_line *lines;
+	size_t count;
+	uint64_t start;	  /* of what it tells of: the end of the piece before */
+	bool first, last; /* of its reading */
+};
 
-	origin->comm = origin->process = of->comm;
-	origin->cgroup = of->cgroup;
-	origin->selected = mt_session_selects(ledger->session, &leader, time);
+static bool same_reading(const struct mt_seed_line *a, const struct mt_seed_line *b)
+{
+	return a->pid == b->pid && a->reading == b->reading;
 }
 
-/* The lines that one read() gave, whose addresses follow those of the read before. */
-static bool post_reading(struct mt_ledger *ledger, struct mt_seed_line *lines, size_t count,
-			 bool first, bool last)
+static struct piece piece_at(const struct mt_ledger *ledger, size_t from)
 {
-	struct mt_ledger_space *space = space_of_pid(ledger, lines[0].pid);
-	struct mt_origin origin = {
-		.stack = MT_STACK_NONE, .pid = lines[0].pid, .tid = lines[0].pid};
-	struct mt_reading_piece piece = {
-		.time = lines[0].before,
-		.start = first ? 0 : lines[0].region.start,
-		.end = last ? UINT64_MAX : lines[count - 1].region.end,
-		.count = count,
+	const struct mt_seed_line *lines = ledger->seeds.items;
+	size_t to = from + 1, count = ledger->seeds.count;
+
+	while (to < count && lines[to].before == lines[from].before &&
+	       same_reading(&lines[to], &lines[from]))
+		to++;
+	return (struct piece){
+		.lines = lines + from,
+		.count = to - from,
+		.start = from && same_reading(&lines[from - 1], &lines[from])
+				 ? lines[from - 1].region.end
+				 : 0,
+		.first = !from || !same_reading(&lines[from - 1], &lines[from]),
+		.last = to == count || !same_reading(&lines[to], &lines[to - 1]),
+	};
+}
+
+static bool is_last_reading(const struct mt_ledger *ledger, const struct mt_seed_line *line)
+{
+	uint64_t index;
+
+	return !mt_map64_get(&ledger->readings_of, (uint32_t)line->pid, &index) ||
+	       line->reading + 1 == ledger->readings.items[index].count;
+}
+
+/*
+ * Something changed while it was read, and it is not known on which side: what it says is left to
+ * the next reading, and to the account where there is none that knows better.
+ */
+static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_space *space,
+			 const struct piece *piece)
+{
+	const struct mt_ledger_watch *watch = space->watch;
+
+	return watch->changed >= piece->lines->before &&
+	       (watch->read_once || !is_last_reading(ledger, piece->lines));
+}
+
+/*
+ * A reading is nobody's doing: it stands for the process as a whole. What one before it did not
+ * have came or went unseen, or in records that were lost.
+ */
+static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
+				     const struct mt_seed_line *line)
+{
+	const struct mt_space *of = space->watch->space;
+	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+	bool lost = mt_losses_between(&ledger->losses, space->watch->read, line->after);
+
+	return (struct mt_origin){
+		.kind = !space->watch->read_once ? MT_ORIGIN_BEFORE
+			: lost			 ? MT_ORIGIN_LOST
+						 : MT_ORIGIN_UNSEEN,
+		.stack = MT_STACK_NONE,
+		.pid = of->pid,
+		.tid = of->pid,
+		.comm = of->comm,
+		.process = of->comm,
+		.cgroup = of->cgroup,
+		.selected = mt_session_selects(ledger->session, &leader, line->after),
+	};
+}
+
+static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *space,
+			  const struct piece *piece)
+{
+	const struct mt_origin origin = name_reading(ledger, space, piece->lines);
+	struct mt_reading_piece told = {
+		.time = piece->lines->after,
+		.start = piece->start,
+		.end = piece->last ? UINT64_MAX : piece->lines[piece->count - 1].region.end,
+		.count = piece->count,
+		.origin = mt_ledger_intern_origin(ledger, &origin),
+		.again = space->watch->read_once,
 	};
 	MT_ARRAY(struct mt_extent) regions = {0};
-	bool good = true;
+	bool good = told.origin != UINT32_MAX;
 
-	if (!space)
-		return true;
-	name_reading(ledger, space, lines[0].before, &origin);
-	piece.again = space->watch->read_once;
-	origin.kind = piece.again ? MT_ORIGIN_LOST : MT_ORIGIN_BEFORE;
-	piece.origin = mt_ledger_intern_origin(ledger, &origin);
-	for (size_t i = 0; good && i < count; i++) {
+	for (size_t i = 0; good && i < piece->count; i++) {
 		struct mt_extent *region = mt_array_push(&regions);
 
 		good = region;
 		if (good)
-			*region = lines[i].region;
+			*region = piece->lines[i].region;
 	}
-	piece.lines = regions.items;
+	told.lines = regions.items;
 	ledger->posting = space;
-	good = good && piece.origin != UINT32_MAX && needs_account(ledger, space, piece.time) &&
-	       mt_account_reading(space->account, &piece);
-	space->watch->read_once |= last;
+	good = good && needs_account(ledger, space, told.time) &&
+	       mt_account_reading(space->account, &told);
 	note_peak(space->watch);
 	mt_array_deinit(&regions);
 	return good;
 }
 
+static bool post_piece(struct mt_ledger *ledger, const struct piece *piece)
+{
+	struct mt_ledger_space *space = space_of_pid(ledger, piece->lines->pid);
+	struct mt_ledger_watch *watch = space ? space->watch : NULL;
+
+	if (!space)
+		return true;
+	if (piece->first) {
+		watch->reading = piece->lines->before;
+		watch->read_in_part = false;
+	}
+	if (is_ambiguous(ledger, space, piece))
+		watch->read_in_part = true;
+	else if (!account_piece(ledger, space, piece))
+		return false;
+	if (piece->last && !watch->read_in_part) {
+		watch->read_once = true;
+		watch->read = watch->reading;
+	}
+	return true;
+}
+
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until)
 {
-	struct mt_seed_line *lines = ledger->seeds.items;
-	size_t count = ledger->seeds.count, to;
-
-	if (!ledger->seeds_sorted && count)
-		qsort(lines, count, sizeof(*lines), compare_lines);
+	if (!ledger->seeds_sorted && ledger->seeds.count)
+		qsort(ledger->seeds.items, ledger->seeds.count, sizeof(*ledger->seeds.items),
+		      compare_lines);
 	ledger->seeds_sorted = true;
-	for (; ledger->seeds_from < count; ledger->seeds_from = to) {
-		size_t from = ledger->seeds_from;
-		bool first, last;
+	while (ledger->seeds_from < ledger->seeds.count &&
+	       ledger->seeds.items[ledger->seeds_from].after <= until) {
+		const struct piece piece = piece_at(ledger, ledger->seeds_from);
 
-		if (lines[from].before > until)
-			return true;
-		for (to = from + 1; to < count && lines[to].before == lines[from].before &&
-				    lines[to].pid == lines[from].pid;
-		     to++)
-			;
-		first = !from || lines[from - 1].pid != lines[from].pid ||
-			lines[from - 1].region.start >= lines[from].region.start;
-		last = to == count || lines[to].pid != lines[from].pid ||
-		       lines[to].region.start <= lines[to - 1].region.start;
-		if (!post_reading(ledger, lines + from, to - from, first, last))
+		if (!post_piece(ledger, &piece))
 			return false;
+		ledger->seeds_from += piece.count;
 	}
 	return true;
 }
