@@ -372,6 +372,39 @@ static void widen_for_losses(struct mt_grouping *grouping, const struct mt_times
 		mt_groups_widen(grouping->groups, widen_row, &at);
 }
 
+struct doubted {
+	size_t stack; /* column */
+	uint32_t but;
+	const struct mt_value *bytes;
+};
+
+static void doubt_row(void *context, const uint64_t *keys, struct mt_value *values)
+{
+	const struct doubted *doubted = context;
+	struct mt_value pages[MT_MEMORY_VALUES];
+
+	if (keys[doubted->stack] == doubted->but)
+		return;
+	mt_memory_values(*doubted->bytes, mt_value_exact(0), pages);
+	for (size_t i = 0; i < MT_MEMORY_VALUES; i++) {
+		values[i].low += pages[i].low;
+		values[i].high += pages[i].high;
+	}
+}
+
+void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
+			     uint32_t but)
+{
+	struct doubted doubted = {
+		.stack = mt_table_key_of_kind(mt_groups_table(grouping->groups), MT_KEY_STACK),
+		.but = but,
+		.bytes = bytes,
+	};
+
+	if (doubted.stack != MT_COLUMN_NONE && (bytes->low < 0 || bytes->high > 0))
+		mt_groups_widen(grouping->groups, doubt_row, &doubted);
+}
+
 /* ---- Samples ---- */
 
 const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES] = {

@@ -58,6 +58,13 @@ bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *fa
 		     const struct mt_value *values);
 
 /*
+ * Bytes that went or came and are on the account of the stack `but`: any other path may have had
+ * them, so that figures of memory told apart by stack are bounded by them. After the last add.
+ */
+void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
+			     uint32_t but);
+
+/*
  * Everything as a table, heaviest row first, or, by time, in its order. Takes the grouping. A usage
  * error where the request's weight is no figure of it.
  */

@@ -100,29 +100,6 @@ void mt_groups_most(struct mt_groups *groups, size_t value)
 	groups->table.most |= 1u << value;
 }
 
-static void add_value(struct mt_value *sum, const struct mt_value *value)
-{
-	sum->value += value->value;
-	sum->low += value->low;
-	sum->high += value->high;
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-/* What one of them may be off by, the sum may: records that were lost were somebody's once. */
-static void add_doubted(struct mt_value *sum, const struct mt_value *value)
-{
-	double below = larger(sum->value - sum->low, value->value - value->low);
-	double above = larger(sum->high - sum->value, value->high - value->value);
-
-	sum->value += value->value;
-	sum->low = sum->value - below;
-	sum->high = sum->value + above;
-}
-
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
@@ -136,16 +113,7 @@ bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct 
 	while (groups->values.count < (row + 1) * n)
 		groups->values.items[groups->values.count++] = mt_value_exact(0);
 	sums = groups->values.items + row * n;
-	for (size_t i = 0; i < n; i++) {
-		if (groups->table.most >> i & 1) {
-			sums[i] = sums[i].value > values[i].value ? sums[i] : values[i];
-			continue;
-		}
-		if (groups->table.same_doubt >> i & 1)
-			add_doubted(&sums[i], &values[i]);
-		else
-			add_value(&sums[i], &values[i]);
-	}
+	mt_table_add_values(&groups->table, sums, values);
 	return true;
 }
 

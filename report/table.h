@@ -121,6 +121,10 @@ size_t mt_table_value(const struct mt_table *table, const char *name);
  */
 struct mt_error *mt_table_weight(const struct mt_table *table, const char *name, size_t *out);
 
+/* Adds the figures of a row to others, each as the table has it. */
+void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
+			 const struct mt_value *values);
+
 /* The string of a row's MT_KEY_STRING column; "" for MT_COLUMN_NONE. */
 const char *mt_table_string(const struct mt_table *table, const struct mt_row *row, size_t column);
 

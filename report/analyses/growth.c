@@ -16,6 +16,7 @@ MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 struct growth {
 	struct mt_ledger_rows rows;
 	struct mt_grouping *grouping;
+	struct mt_value lost; /* low: what went in records that were lost; high: what came */
 };
 
 static bool add_change(void *context, const struct mt_ledger *ledger,
@@ -29,6 +30,8 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	if (told->origin->kind == MT_ORIGIN_BEFORE || !told->origin->selected)
 		return true;
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign != 0), values);
+	if (told->origin->kind == MT_ORIGIN_LOST)
+		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
 	return mt_ledger_row_facts(&growth->rows, ledger, told->origin, told->nature,
 				   told->space->recording, change->time, &facts) &&
 	       mt_grouping_add(growth->grouping, &facts, values);
@@ -53,6 +56,9 @@ struct mt_error *mt_growth_with_verdicts(struct mt_session *session,
 	}
 	err = err ? err : mt_ledger_run(session, &options, &ledger);
 	err = err || !verdicts ? err : mt_verdicts_judge(verdicts);
+	if (!err && growth.rows.words[MT_ORIGIN_LOST])
+		mt_grouping_doubt_paths(grouping, &growth.lost,
+					growth.rows.words[MT_ORIGIN_LOST] - 1);
 	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
 }
 

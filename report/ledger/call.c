@@ -127,14 +127,19 @@ uint64_t mt_page_up(uint64_t bytes)
 					 : (bytes + PAGE - 1) & ~(PAGE - 1);
 }
 
+uint64_t mt_vm_call_huge_page(const struct mt_vm_call *call)
+{
+	uint64_t shift = call->args[3] >> HUGE_SHIFT & HUGE_MASK;
+
+	return call->args[3] & MAP_HUGETLB ? 1ull << (shift ? shift : HUGE_DEFAULT) : 0;
+}
+
 uint64_t mt_vm_call_mmap_length(const struct mt_vm_call *call)
 {
-	uint64_t length = mt_page_up(call->args[1]), shift, huge;
+	uint64_t length = mt_page_up(call->args[1]), huge = mt_vm_call_huge_page(call);
 
-	if (!(call->args[3] & MAP_HUGETLB))
+	if (!huge)
 		return length;
-	shift = call->args[3] >> HUGE_SHIFT & HUGE_MASK;
-	huge = 1ull << (shift ? shift : HUGE_DEFAULT);
 	return length > UINT64_MAX - huge ? length : (length + huge - 1) & ~(huge - 1);
 }
 

@@ -90,4 +90,7 @@ bool mt_vm_call_partial(const struct mt_vm_call *call);
 /* The length that an mmap call maps: huge pages are larger. */
 uint64_t mt_vm_call_mmap_length(const struct mt_vm_call *call);
 
+/* The size of the huge pages that its flags ask for; 0: none. */
+uint64_t mt_vm_call_huge_page(const struct mt_vm_call *call);
+
 #endif

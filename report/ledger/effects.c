@@ -18,7 +18,20 @@
 enum {
 	PROT_BITS = PROT_READ | PROT_WRITE | PROT_EXEC,
 	PAGE_SHIFT = 12,
+	HUGE_PAGE = 2 << 20,
+	GIGANTIC_PAGE = 1 << 30,
 };
+
+/* The nature of the byte at address; false where nothing is known to stand there. */
+static bool nature_at(const struct mt_account *account, uint64_t address, struct mt_nature *out)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, address);
+
+	if (!region || region->start > address)
+		return false;
+	*out = *mt_natures_get(account->natures, region->nature);
+	return true;
+}
 
 /* What a call may have done before it was refused the rest. */
 static bool failed_effect(struct mt_account *account, const struct mt_vm_call *call)
@@ -100,7 +113,24 @@ static struct mt_nature mmap_nature(const struct mt_account *account, const stru
 	}
 	if (flags & MAP_HUGETLB)
 		nature.kind = MT_REGION_HUGE;
+	if (mt_vm_call_huge_page(call) >= GIGANTIC_PAGE)
+		nature.flags |= MT_REGION_GIGANTIC;
 	return nature;
+}
+
+/*
+ * A file of huge pages is mapped in whole ones, which its flags do not say: the record inside the
+ * call does, where it reaches on over what nothing else is known to be mapped to.
+ */
+static uint64_t end_in_file(const struct mt_account *account, const struct mt_vm_call *call,
+			    uint64_t start, uint64_t end)
+{
+	const struct mt_extent *next;
+
+	if (!call->file || call->start > start || call->end <= end)
+		return end;
+	next = mt_extents_after(account->regions, end);
+	return next && next->start < call->end ? next->start > end ? next->start : end : call->end;
 }
 
 static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *call,
@@ -114,6 +144,7 @@ static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *cal
 		return failed_effect(account, call);
 	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
 		return true;
+	end = end_in_file(account, call, start, end);
 	/* The kernel chooses free places: what is known to stand there has gone unseen. */
 	return mt_account_remove(account, start, end, call->time,
 				 fixed ? doers->origin : doers->lost) &&
@@ -140,13 +171,28 @@ struct move {
 	uint64_t flags;
 };
 
-static bool read_move(const struct mt_vm_call *call, struct move *out)
+/* In whole pages of what stands there; UINT64_MAX: it does not fit. */
+static uint64_t whole_pages(const struct mt_nature *nature, uint64_t length)
 {
+	uint64_t page = nature->flags & MT_REGION_GIGANTIC ? GIGANTIC_PAGE : HUGE_PAGE;
+
+	if (nature->kind != MT_REGION_HUGE)
+		return mt_page_up(length);
+	return length > UINT64_MAX - page ? UINT64_MAX : (length + page - 1) & ~(page - 1);
+}
+
+static bool read_move(const struct mt_account *account, const struct mt_vm_call *call,
+		      struct move *out)
+{
+	struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+
 	out->from = call->args[0];
 	out->to = (uint64_t)call->result;
 	out->flags = call->args[3];
-	return !__builtin_add_overflow(out->from, mt_page_up(call->args[1]), &out->old_end) &&
-	       !__builtin_add_overflow(out->to, mt_page_up(call->args[2]), &out->new_end);
+	(void)nature_at(account, out->from, &nature);
+	return !__builtin_add_overflow(out->from, whole_pages(&nature, call->args[1]),
+				       &out->old_end) &&
+	       !__builtin_add_overflow(out->to, whole_pages(&nature, call->args[2]), &out->new_end);
 }
 
 /* The nature of what goes on at `address` beyond what `known` is at its own. */
@@ -157,17 +203,6 @@ static struct mt_nature continued(const struct mt_nature *known, uint64_t by)
 	if (nature.file || nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
 		nature.delta -= by;
 	return nature;
-}
-
-/* The nature of the byte at address; false where nothing is known to stand there. */
-static bool nature_at(const struct mt_account *account, uint64_t address, struct mt_nature *out)
-{
-	const struct mt_extent *region = mt_extents_after(account->regions, address);
-
-	if (!region || region->start > address)
-		return false;
-	*out = *mt_natures_get(account->natures, region->nature);
-	return true;
 }
 
 /*
@@ -303,7 +338,7 @@ static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *c
 
 	if (mt_vm_call_failed(call->result))
 		return failed_effect(account, call);
-	if (!read_move(call, &move))
+	if (!read_move(account, call, &move))
 		return true;
 	good = mt_extents_list(account->doubts, move.from,
 			       move.old_end > move.from ? move.old_end : move.from + 1, &doubts) &&

@@ -25,6 +25,7 @@ enum mt_region_flag {
 	MT_REGION_SHARED = 1,
 	MT_REGION_NOT_FORKED = 2, /* madvise(MADV_DONTFORK) */
 	MT_REGION_GROWS_DOWN = 4,
+	MT_REGION_GIGANTIC = 8, /* HUGE: of 1 GiB, not 2 MiB */
 };
 
 #define MT_FILE_NONE 0u

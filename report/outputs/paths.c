@@ -55,11 +55,11 @@ static void add_up(struct list *list)
 	for (size_t i = 0; i < list->top.items.count; i++) {
 		const struct mt_value *values = list->top.items.items[i].values;
 
-		mt_top_paths_add(list->top.table, list->all, values);
+		mt_table_add_values(list->top.table, list->all, values);
 		if (i < list->shown)
 			widen(list, values);
 		else
-			mt_top_paths_add(list->top.table, list->rest, values);
+			mt_table_add_values(list->top.table, list->rest, values);
 	}
 	widen(list, list->rest);
 	widen(list, list->all);

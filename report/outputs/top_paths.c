@@ -50,21 +50,6 @@ static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 	return mt_strings_intern(table->strings, text, strlen(text));
 }
 
-void mt_top_paths_add(const struct mt_table *table, struct mt_value *to,
-		      const struct mt_value *values)
-{
-	for (size_t i = 0; i < table->value_count; i++) {
-		if (table->most >> i & 1) {
-			if (values[i].value > to[i].value)
-				to[i] = values[i];
-			continue;
-		}
-		to[i].value += values[i].value;
-		to[i].low += values[i].low;
-		to[i].high += values[i].high;
-	}
-}
-
 static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct mt_row *row)
 {
 	uint32_t stack = (uint32_t)row->keys[stack_column];
@@ -84,7 +69,7 @@ static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct 
 		path->words = is_words(top->table, stack);
 	}
 	path = &top->items.items[at];
-	mt_top_paths_add(top->table, path->values, row->values);
+	mt_table_add_values(top->table, path->values, row->values);
 	if (weight > path->heaviest) {
 		path->heaviest = weight;
 		path->stack = stack;

@@ -42,10 +42,6 @@ struct mt_top_paths {
 struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct mt_top_paths *out);
 void mt_top_paths_deinit(struct mt_top_paths *top);
 
-/* Adds each figure of a row to a sum, or takes the larger, as the table has it. */
-void mt_top_paths_add(const struct mt_table *table, struct mt_value *sum,
-		      const struct mt_value *values);
-
 /* "grower: SessionCache::remember  (grower, grower.cpp:32)" and a line's end. */
 struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
 				   size_t room, FILE *to);

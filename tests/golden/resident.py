@@ -53,15 +53,15 @@ def alloc(time, order, tid=100):
     return sample(ALLOC, time, tid, raw(struct.pack("<QIIQ", 0, order, 0, 0x140dca)))
 
 
-def call(name, time, result, *arguments, inside=b"", tid=100, until=9):
+def call(name, time, result, *arguments, inside=b"", tid=100, until=9, pid=100):
     index, number = CALLS[name]
     arguments = list(arguments) + [0] * (6 - len(arguments))
     values = [0] * 20
     for bit, value in zip((5, 4, 3, 18, 16, 17), arguments):
         values[bin(make.X86_MASK & (1 << bit) - 1).count("1")] = value
-    enter = sample(index + 1, time, tid, raw(struct.pack("<Qii6Q", 0, number, 0, *arguments)))
+    enter = sample(index + 1, time, tid, raw(struct.pack("<Qii6Q", 0, number, 0, *arguments)), pid=pid)
     leave = sample(index, time + until, tid, raw(struct.pack("<Qiiq", 0, number, 0, result))
-                   + struct.pack("<Q20Q", 2, *values))
+                   + struct.pack("<Q20Q", 2, *values), pid=pid)
     return enter + inside + leave
 
 

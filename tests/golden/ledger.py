@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""The ledger: what each system call does to an address space, failed ones too, and what a loss does to the figures, on
+made recordings: one small one for each rule."""
+import csv
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata")]
+import make_recording as make  # noqa: E402
+import resident as made  # noqa: E402
+from perfdata_tool import BUILD, Tap  # noqa: E402
+
+made.CALLS.update({"brk": (38, 12), "mprotect": (40, 10), "shmat": (42, 30), "shmdt": (44, 67)})
+call, forked, ended, execed = made.call, made.forked, made.ended, made.execed
+NEWTASK = 50
+NEWTASK_FORMAT = ("name: task_newtask\nID: 650\nformat:\n\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+                  "\tfield:u64 clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n")
+PAGE = 4096
+A = 0x7f0000000000  # a region of 64 pages, mapped before
+PRIVATE, SHARED, FIXED, ANON, GROWSDOWN, STACK, HUGE = 2, 1, 0x10, 0x20, 0x100, 0x20000, 0x40000
+NOREPLACE = 0x100000 | FIXED
+NONE = (1 << 64) - 1
+MAYMOVE, MFIXED, DONTUNMAP = 1, 2, 4
+ENOMEM, EACCES, EBADF, ENODEV, EINVAL = -12, -13, -9, -19, -22
+DONTFORK = 10
+VM = 0x100
+
+
+def at(page):
+    return A + page * PAGE
+
+
+def mmap(time, page, pages, prot=3, flags=PRIVATE | ANON, result=None, fd=NONE, offset=0, **more):
+    return call("mmap", time, at(page) if result is None else result, at(page), pages * PAGE, prot, flags, fd, offset, **more)
+
+
+def munmap(time, page, pages, result=0, **more):
+    return call("munmap", time, result, at(page), pages * PAGE, **more)
+
+
+def mremap(time, page, pages, new, to=None, flags=MAYMOVE, result=None, **more):
+    goal = page if to is None else to
+    return call("mremap", time, at(goal) if result is None else result, at(page), pages * PAGE, new * PAGE, flags,
+                at(goal), **more)
+
+
+def mapped(time, start, pages, name, prot=3, flags=PRIVATE, offset=0, inode=4242, pid=100):
+    body = struct.pack("<IIQQQIIQQII", pid, pid, start, pages * PAGE, offset, 8, 1, inode, 7, prot, flags)
+    return make.kernel(make.SIDEBAND, make.perf_record(make.MMAP2, body + make.pad(name + b"\0") + make.sample_id(time, pid, pid)),
+                       time)
+
+
+def newtask(time, child, flags):
+    return made.sample(NEWTASK, time, 100, made.raw(struct.pack("<QiI16xQ", 0, child, 0, flags)))
+
+
+def reread(time, *lines, took=5):
+    """Another reading of /proc/PID/maps, one piece."""
+    out = b""
+    for start, pages, prot in lines:
+        out += make.record(make.R_REREAD, struct.pack("<iIIIIQQQQQQ", 100, prot, 2, 0, 0, 0, start, start + pages * PAGE, 0,
+                                                      (time - took) * make.US, time * make.US) + make.string(""), time)
+    return out
+
+
+def recording(records, seeds=None, later=b"", lost=b"", threads=(101,)):
+    described = []
+    for name, (index, _) in made.CALLS.items():
+        described.append(make.event(index, 0, "syscalls:sys_exit_" + name, name,
+                                    make.attr(2, 700 + index, made.EXIT_TYPE), pair=index + 1))
+        described.append(make.event(index + 1, 1, "syscalls:sys_enter_" + name, name,
+                                    make.attr(2, 701 + index, made.MARK_TYPE), pair=index))
+    described.append(make.event(NEWTASK, 1, "task:task_newtask", "task:task_newtask", make.attr(2, 650, made.MARK_TYPE),
+                                form=NEWTASK_FORMAT))
+    writer = make.begun(b"".join(described))
+    writer.chunk(make.STATE, make.task(), *[make.task(tid=tid, comm="thread") for tid in threads],
+                 seeds if seeds is not None else make.map_record(A, at(64), "", 3))
+    writer.chunk(make.DATA, records)
+    if later or lost:
+        writer.chunk(make.STATE, later, lost)
+    return make.ended(writer, 0)
+
+
+def run(folder, data, *options):
+    path = os.path.join(folder, "made.mtr")
+    with open(path, "wb") as f:
+        f.write(data)
+    return subprocess.run([os.path.join(BUILD, "mtreport"), *options, path], capture_output=True, text=True)
+
+
+def rows(folder, data, *options):
+    done = run(folder, data, "-q", "--csv", *options)
+    return list(csv.DictReader(done.stdout.splitlines())) if not done.returncode else [{"error": done.stderr}]
+
+
+def stands(folder, data, pid=100):
+    """(what stands, what is in doubt): from page, to page of A, protection, kind[, offset in pages]."""
+    regions, doubts = [], []
+    for row in rows(folder, data, "--maps"):
+        if "error" in row:
+            return row["error"], []
+        start, end = ((int(row[key], 16) - A) // PAGE for key in ("start", "end"))
+        if int(row["pid"]) != pid or start < -4096 or start > 1 << 20:
+            continue
+        if row["perms"] == "????":
+            doubts.append((start, end))
+            continue
+        what = (row["perms"], row["kind"])
+        if int(row["inode"]):
+            what += (int(row["offset"], 16) // PAGE - start,)
+        if regions and regions[-1][1] == start and regions[-1][2:] == what:
+            regions[-1] = (regions[-1][0], end) + what
+        else:
+            regions.append((start, end) + what)
+    return [(start, end) + what[:2] + ((what[2] + start,) if what[2:] else ())
+            for start, end, *what in map(lambda r: (r[0], r[1], *r[2:]), regions) for what in [tuple(what)]], doubts
+
+
+RW, ALL = "rw-p", [(0, 64, "rw-p", "anon")]
+
+
+def mappings():
+    yield "mmap", mmap(1000, 100, 8), ALL + [(100, 108, RW, "anon")], []
+    yield "mmap of a part of a page", call("mmap", 1000, at(100), 0, 100, 3, PRIVATE | ANON, NONE, 0), ALL + [
+        (100, 101, RW, "anon")], []
+    yield "mmap with MAP_FIXED takes the place of what stands there", mmap(1000, 10, 4, 1, PRIVATE | ANON | FIXED), [
+        (0, 10, RW, "anon"), (10, 14, "r--p", "anon"), (14, 64, RW, "anon")], []
+    yield "mmap of a file: name, inode and offset from the record inside the call", mmap(
+        1000, 100, 8, 5, PRIVATE, fd=3, offset=3 * PAGE, inside=mapped(1004, at(96), 12, b"/lib/x.so", 5)), ALL + [
+            (100, 108, "r-xp", "file", 3)], []
+    yield "... shared", mmap(1000, 100, 8, 3, SHARED, fd=3, inside=mapped(1004, at(100), 8, b"/data", 3, 1)), ALL + [
+        (100, 108, "rw-s", "file", 0)], []
+    yield "shared anonymous memory", mmap(1000, 100, 8, 3, SHARED | ANON, inside=mapped(1004, at(100), 8, b"/dev/zero (deleted)", 3, 1)), \
+        ALL + [(100, 108, "rw-s", "shm", 0)], []
+    yield "a thread's stack", mmap(1000, 100, 8, 3, PRIVATE | ANON | STACK), ALL + [(100, 108, RW, "thread stack")], []
+    yield "huge pages: the length is that of whole ones", call("mmap", 1000, at(512), 0, PAGE, 3, PRIVATE | ANON | HUGE, NONE, 0), \
+        ALL + [(512, 1024, RW, "huge")], []
+    yield "... of 1 GiB where the flags say so", call(
+        "mmap", 1000, at(1 << 18), 0, PAGE, 3, PRIVATE | ANON | HUGE | 30 << 26, NONE, 0), ALL + [
+            (1 << 18, 2 << 18, RW, "huge")], []
+    yield "... mremap rounds as well", call("mmap", 1000, at(512), 0, PAGE, 3, PRIVATE | ANON | HUGE, NONE, 0) + call(
+        "mremap", 1020, at(2048), at(512), PAGE, 600 * PAGE, MAYMOVE, 0), ALL + [(2048, 3072, RW, "huge")], []
+    yield "a file of huge pages is mapped in whole ones", mmap(
+        1000, 512, 1, 3, SHARED, fd=3, inside=mapped(1004, at(512), 512, b"/dev/hugepages/x", 3, 1)), ALL + [
+            (512, 1024, "rw-s", "file", 0)], []
+    yield "mmap that fails does nothing", mmap(1000, 10, 4, result=ENOMEM), ALL, []
+    yield "... but with MAP_FIXED what stood there may be gone", mmap(
+        1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, [(10, 14)]
+    yield "... not where the file was refused", mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=EBADF, fd=3), ALL, []
+    yield "... nor with MAP_FIXED_NOREPLACE", mmap(1000, 10, 4, 3, PRIVATE | ANON | NOREPLACE, result=-17), ALL, []
+    yield "munmap cuts a hole", munmap(1000, 10, 4), [(0, 10, RW, "anon"), (14, 64, RW, "anon")], []
+    yield "... over several regions and holes", mmap(1000, 100, 8) + munmap(1020, 60, 44), [
+        (0, 60, RW, "anon"), (104, 108, RW, "anon")], []
+    yield "... of whole pages", call("munmap", 1000, 0, at(10), 100), [(0, 10, RW, "anon"), (11, 64, RW, "anon")], []
+    yield "... that fails does nothing", munmap(1000, 10, 4, EINVAL), ALL, []
+
+
+def moves():
+    yield "mremap grows in place", mremap(1000, 32, 32, 64), [(0, 96, RW, "anon")], []
+    yield "... shrinks in place", mremap(1000, 32, 32, 8), [(0, 40, RW, "anon")], []
+    yield "... moves", mremap(1000, 8, 8, 8, 200), [(0, 8, RW, "anon"), (16, 64, RW, "anon"), (200, 208, RW, "anon")], []
+    yield "... moves and grows", mremap(1000, 8, 8, 16, 200), [
+        (0, 8, RW, "anon"), (16, 64, RW, "anon"), (200, 216, RW, "anon")], []
+    yield "... moves and shrinks", mremap(1000, 8, 8, 4, 200, MAYMOVE | MFIXED), [
+        (0, 8, RW, "anon"), (16, 64, RW, "anon"), (200, 204, RW, "anon")], []
+    yield "... onto what stands there", mremap(1000, 0, 8, 8, 32, MAYMOVE | MFIXED), [(8, 64, RW, "anon")], []
+    yield "... of old size 0 maps shared memory again", mmap(
+        1000, 100, 8, 3, SHARED | ANON, inside=mapped(1004, at(100), 8, b"/dev/zero (deleted)", 3, 1)) + mremap(
+            1020, 102, 0, 4, 200), ALL + [(100, 108, "rw-s", "shm", 0), (200, 204, "rw-s", "shm", 2)], []
+    yield "... with DONTUNMAP leaves the old range mapped", mremap(1000, 8, 8, 8, 200, MAYMOVE | DONTUNMAP), ALL + [
+        (200, 208, RW, "anon")], []
+    yield "... over several regions moves each", mmap(1000, 64, 4, 1) + mremap(1020, 60, 8, 8, 200, MAYMOVE | MFIXED), [
+        (0, 60, RW, "anon"), (200, 204, RW, "anon"), (204, 208, "r--p", "anon")], []
+    yield "... that fails does nothing", mremap(1000, 8, 8, 16, 200, MAYMOVE, ENOMEM), ALL, []
+    yield "... but to a fixed place may have done a part", mremap(1000, 8, 8, 16, 200, MAYMOVE | MFIXED, ENOMEM), ALL, [
+        (8, 16), (200, 216)]
+    yield "offsets in a file move along", mmap(
+        1000, 100, 8, 5, PRIVATE, fd=3, offset=PAGE, inside=mapped(1004, at(100), 8, b"/lib/x.so", 5, offset=PAGE)) + mremap(
+            1020, 104, 4, 4, 200), ALL + [(100, 104, "r-xp", "file", 1), (200, 204, "r-xp", "file", 5)], []
+
+
+def protections():
+    hole = munmap(1000, 10, 2)
+    yield "mprotect", call("mprotect", 1000, 0, at(10), 4 * PAGE, 1), [
+        (0, 10, RW, "anon"), (10, 14, "r--p", "anon"), (14, 64, RW, "anon")], []
+    yield "... that meets a hole has changed what lies before", hole + call("mprotect", 1020, ENOMEM, at(4), 20 * PAGE, 1), [
+        (0, 4, RW, "anon"), (4, 10, "r--p", "anon"), (12, 64, RW, "anon")], []
+    yield "... that is refused may have changed a part", call("mprotect", 1020, EACCES, at(4), 20 * PAGE, 3), ALL, [(4, 24)]
+    yield "... that fails otherwise has not", call("mprotect", 1020, EINVAL, at(4), 20 * PAGE, 1), ALL, []
+    yield "madvise passes over a hole, and says so", hole + call(
+        "madvise", 1020, ENOMEM, at(4), 20 * PAGE, DONTFORK) + forked(1040, 300), [
+            (0, 10, RW, "anon"), (12, 64, RW, "anon")], []
+
+
+def heap_and_segments():
+    heap = call("brk", 1000, at(1000), 0)
+    yield "brk grows the heap", heap + call("brk", 1020, at(1010) + 100, at(1010) + 100), ALL + [(1000, 1011, RW, "heap")], []
+    yield "... shrinks it", heap + call("brk", 1020, at(1010), at(1010)) + call("brk", 1040, at(1004), at(1004)), ALL + [
+        (1000, 1004, RW, "heap")], []
+    yield "... that fails answers with the old end", heap + call("brk", 1020, at(1010), at(1010)) + call(
+        "brk", 1040, at(1010), at(1 << 30)), ALL + [(1000, 1010, RW, "heap")], []
+    segment = call("shmat", 1000, at(100), 1, 0, 0, inside=mapped(1004, at(100), 8, b"/SYSV00000000 (deleted)", 3, 1, inode=1))
+    yield "shmat: as long as the record inside the call", segment, ALL + [(100, 108, "rw-s", "shm", 0)], []
+    yield "... without the record its length is not known", call("shmat", 1000, at(100), 1, 0, 0), ALL + [
+        (100, 101, "rw-s", "shm")], [(100, 101)]
+    yield "shmdt takes it away", segment + call("shmdt", 1020, 0, at(100)), ALL, []
+    yield "... each piece, and nothing else", segment + mmap(1020, 102, 2, 3, PRIVATE | ANON | FIXED) + call(
+        "shmdt", 1040, 0, at(100)), ALL + [(102, 104, RW, "anon")], []
+    yield "... that fails takes nothing", segment + call("shmdt", 1020, EINVAL, at(101)), ALL + [(100, 108, "rw-s", "shm", 0)], []
+    yield "a stack that grew: a record outside any call", mmap(1000, 100, 8, 3, PRIVATE | ANON | STACK | GROWSDOWN) + mapped(
+        1020, at(96), 12, b"//anon"), ALL + [(96, 108, RW, "thread stack")], []
+
+
+def check_calls(tap, folder):
+    for cases in (mappings, moves, protections, heap_and_segments):
+        for what, records, regions, doubts in cases():
+            tap.same(stands(folder, recording(records)), (regions, doubts), what)
+
+
+def check_processes(tap, folder):
+    fork = forked(1000, 300) + newtask(1001, 300, 0)
+    data = recording(fork + munmap(1020, 0, 32) + mmap(1040, 100, 4, pid=300, tid=300))
+    tap.same(stands(folder, data), ([(32, 64, RW, "anon")], []), "fork: what the parent does then is its own")
+    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon")], []), "... and what the child does the child's")
+    data = recording(call("madvise", 990, 0, at(8), 8 * PAGE, DONTFORK) + fork)
+    tap.same(stands(folder, data, 300), ([(0, 8, RW, "anon"), (16, 64, RW, "anon")], []),
+             "... which does not get what was kept from it")
+    data = recording(forked(1000, 300) + newtask(1001, 300, VM) + mmap(1040, 100, 4, pid=300, tid=300) + ended(1060, 300))
+    tap.same(stands(folder, data), (ALL + [(100, 104, RW, "anon")], []), "vfork: the child's calls change the parent's space")
+    outstanding = {row["process"]: int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--by", "process")}
+    tap.same(sum(outstanding.values()), 4 * PAGE, "... which its end does not")
+    program = mapped(1105, 0x400000, 8, b"/bin/other", 5, inode=7) + mapped(1106, 0x402000, 2, b"/bin/other", 1, inode=7, offset=2 * PAGE)
+    data = recording(mmap(1000, 100, 4) + execed(1100, 100) + program, threads=())
+    got = [(row["process"], int(row["bytes"])) for row in rows(folder, data, "--outstanding", "--by", "process,stack")]
+    tap.same(got, [("worker [exec]", 4 * PAGE)], "exec: what stood just before is outstanding, and marked")
+    got = sorted((int(row["start"], 16), int(row["end"], 16), row["perms"]) for row in rows(folder, data, "--maps")
+                 if row["name"] == "/bin/other")
+    tap.same(got, [(0x400000, 0x402000, "r-xp"), (0x402000, 0x404000, "r--p")],
+             "... and the first mapping of its file ends where a later one begins")
+    for how, records in (("exit", mmap(1000, 100, 4) + munmap(1090, 100, 1) + ended(1100, 100)),
+                         ("SIGKILL, in the midst of a call", mmap(1000, 100, 3) + made.sample(
+                             31, 1050, 100, made.raw(struct.pack("<Qii6Q", 0, 9, 0, 0, PAGE, 3, PRIVATE | ANON, NONE, 0)))
+                          + ended(1100, 100))):
+        got = [(row["process"], int(row["bytes"])) for row in rows(folder, recording(records, threads=()), "--outstanding",
+                                                                   "--by", "process")]
+        tap.same(got, [("worker [exited]", 3 * PAGE)], f"{how}: what stood just before is outstanding, and marked")
+
+
+def check_moments(tap, folder):
+    data = recording(mmap(1000, 100, 8) + mmap(2000, 200, 8) + munmap(3000, 100, 8) + munmap(4000, 200, 4))
+    for moment, pages in (("peak", 16), ("end", 4), ("@1500000", 8), ("@2500000", 16), ("@3500000", 8), ("1.5ms", 16)):
+        got = sum(int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--by", "process", "--at", moment))
+        tap.same(got, pages * PAGE, f"--at {moment}: {pages} pages are outstanding")
+    got = sum(int(row["bytes"]) for row in rows(folder, data, "--growth", "--by", "process"))
+    tap.same(got, 4 * PAGE, "... and by as many it grew")
+
+
+def check_order(tap, folder):
+    one, other = mmap(1000, 8, 8, 1, PRIVATE | ANON | FIXED, until=50), munmap(1010, 12, 8, tid=101, until=20)
+    size = len(made.sample(31, 1000, 100, made.raw(bytes(64))))
+    enter, leave = one[:size], one[size:]
+    data = recording(enter + other + leave)
+    tap.same(stands(folder, data), ([(0, 8, RW, "anon"), (8, 16, "r--p", "anon"), (20, 64, RW, "anon")], [(12, 16)]),
+             "of calls that overlapped, without locks, what both address is in doubt")
+
+
+def check_readings(tap, folder):
+    def growth(data):
+        return {row["stack"] or "[unknown]": tuple(int(row.get(key, row["bytes"])) // PAGE for key in ("bytes", "bytes_low", "bytes_high"))
+                for row in rows(folder, data, "--growth", "--by", "stack")}
+
+    seen = mmap(1000, 100, 8)
+    after = reread(5000, (A, 64, 3), (at(100), 8, 3), (at(300), 16, 3))
+    lost = make.loss(3, 1, 30)
+    data = recording(seen + munmap(4000, 100, 0, EINVAL), later=after, lost=lost)
+    got = growth(data)
+    tap.same(got.get("[lost]", (0,))[0], 16, "what a later reading has and no record told of was lost, where records were")
+    tap.same(got.get("[unknown]"), (8, 8, 24), "... of which a part may be any path's: low and high say how much")
+    done = run(folder, data, "--growth", "--strict")
+    tap.same(done.returncode, 1, "... and --strict says that records were lost")
+    tap.same(stands(folder, data), (ALL + [(100, 108, RW, "anon"), (300, 316, RW, "anon")], []), "... it stands from then on")
+    data = recording(seen + munmap(4000, 100, 0, EINVAL), later=reread(5000, (at(10), 54, 3)), lost=lost)
+    tap.same(growth(data), {"[unknown]": (8, -10, 8), "[lost]": (-18, -18, -18)}, "what is gone went in the loss, too")
+    data = recording(seen, later=after)
+    tap.same(growth(data), {"[unknown]": (8, 8, 8), "[unseen]": (16, 16, 16)}, "without a loss nobody has seen it come")
+    seeds = make.map_record(A, at(64), "", 3)
+    between = mmap(920, 100, 8)
+    first = make.map_record(A, at(64), "", 3) + make.map_record(at(100), at(108), "", 3)
+    data = recording(between, seeds=first, later=reread(960, (A, 64, 3), (at(100), 8, 3)))
+    tap.same(growth(data), {"[unknown]": (8, 8, 8)},
+             "a piece with a call inside its stamps is taken from the next reading")
+    data = recording(mmap(4996, 100, 8), seeds=seeds, later=reread(5000, (A, 64, 3), took=50))
+    tap.same(growth(data), {"[unknown]": (8, 8, 8)}, "... and the account is right where there is no next one")
+    data = recording(munmap(800, 0, 32) + mmap(1000, 100, 8), seeds=make.map_record(at(32), at(64), "", 3))
+    tap.same(stands(folder, data), ([(32, 64, RW, "anon"), (100, 108, RW, "anon")], []),
+             "what was given back before the first reading is not in it")
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        check_calls(tap, folder)
+        check_processes(tap, folder)
+        check_moments(tap, folder)
+        check_order(tap, folder)
+        check_readings(tap, folder)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
