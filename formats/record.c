@@ -325,6 +325,26 @@ bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint3
 	return true;
 }
 
+bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_file_record *record)
+{
+	size_t front = MT_RECORD_HEADER_SIZE + fields_size(file_front_fields, record) + 4;
+	size_t begins = block->used;
+	uint8_t *to;
+
+	if (front > MT_CHUNK_RAW_MAX || record->bytes.size > MT_CHUNK_RAW_MAX - front - 8)
+		return false;
+	to = mt_block_add(block, MT_RECORD_FILE, front, time);
+	if (!to)
+		return false;
+	block->used = begins + front; /* what follows is the caller's */
+	mt_put_le32(to + 4, (uint32_t)mt_align8(front + record->bytes.size));
+	to += MT_RECORD_HEADER_SIZE;
+	for (const struct field *f = file_front_fields; f->kind != FIELD_END; f++)
+		to = field_encode(f, (const uint8_t *)record + f->offset, to);
+	mt_put_le32(to, (uint32_t)record->bytes.size);
+	return true;
+}
+
 static bool file_sound(const struct mt_file_record *file)
 {
 	return file->parts && file->part < file->parts && file->bytes.size <= file->size;

@@ -245,6 +245,12 @@ bool mt_mark_put(struct mt_block *block, const struct mt_mark_record *record);
 bool mt_end_put(struct mt_block *block, const struct mt_end_record *record);
 bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
 bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
+
+/*
+ * The same without bytes.bytes, of which the caller passes on bytes.size behind what the block
+ * holds then, and zeros up to a multiple of eight of all.
+ */
+bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
 bool mt_gauge_put(struct mt_block *block, const struct mt_gauge_record *record);
 bool mt_reread_put(struct mt_block *block, const struct mt_map_record *record); /* as a MAP */
 

@@ -15,13 +15,13 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/record.h"
 #include "record/embed_image.h"
+#include "record/file_chunks.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
 #include "record/perf_maps.h"
@@ -29,10 +29,8 @@
 #include "symbols/kernel_lines.h"
 
 #define NICENESS 10
-#define LEVEL 12
-#define KEPT_OPEN_MAX 64	     /* files that wait open; others are opened again */
-#define READY_MAX 8		     /* chunks that wait to be written */
-#define READ_MAX ((size_t)512 << 20) /* bytes of one file that are looked at */
+#define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
+#define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
 #define REST_MAX_NS 2000000000ull
 #define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map */
@@ -54,15 +52,14 @@ struct mt_embed {
 	bool running;
 	struct mt_map64 seen;	   /* the offering thread's alone */
 	struct mt_perf_maps *maps; /* the carrying thread's alone */
-	uint64_t made;		   /* bytes of chunks; this thread's alone, as zstd */
-	bool full;		   /* the limit was met, and said */
-	ZSTD_CCtx *zstd;
+	uint64_t made;		   /* bytes of chunks; that thread's alone, as chunks */
+	struct mt_file_chunks *chunks;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
 	struct job *queue, **queue_end;
 	size_t open;
 	struct mt_embed_chunk *ready, **ready_end;
-	size_t ready_count;
+	size_t ready_bytes;
 	bool closed, ended;
 	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
 	uint64_t now;
@@ -70,6 +67,7 @@ struct mt_embed {
 };
 
 MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
+MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -103,11 +101,11 @@ static void job_destroy(struct job *job)
 static void hand_on(struct mt_embed *embed, struct mt_embed_chunk *chunk)
 {
 	pthread_mutex_lock(&embed->lock);
-	while (embed->ready_count >= READY_MAX && !embed->ended)
+	while (embed->ready_bytes >= READY_MAX && !embed->ended)
 		pthread_cond_wait(&embed->taken, &embed->lock);
 	*embed->ready_end = chunk;
 	embed->ready_end = &chunk->next;
-	embed->ready_count++;
+	embed->ready_bytes += chunk->header.stored_size;
 	pthread_cond_broadcast(&embed->finished);
 	pthread_mutex_unlock(&embed->lock);
 }
@@ -125,68 +123,38 @@ static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, 
 	hand_on(embed, chunk);
 }
 
-/* One FILE chunk, compressed; NULL out of memory. */
-static struct mt_embed_chunk *make_chunk(struct mt_embed *embed, uint64_t time,
-					 const struct mt_file_record *file)
+/* What file_chunks.c made; false where the limit, or memory, leaves no room. */
+static bool take_chunk(void *context, struct mt_file_chunk *made)
 {
-	size_t capacity = file->bytes.size + MT_FILE_FIELDS_MAX + 64, size;
-	MT_CLEANUP_FREE uint8_t *raw = malloc(capacity);
-	MT_CLEANUP_FREE uint8_t *packed = malloc(ZSTD_compressBound(capacity));
-	struct mt_embed_chunk *chunk = calloc(1, sizeof(*chunk));
-	struct mt_block block = {.bytes = raw, .capacity = capacity};
+	struct mt_embed *embed = context;
+	uint64_t size = MT_CHUNK_HEADER_SIZE + (uint64_t)made->header.stored_size;
+	struct mt_embed_chunk *chunk = NULL;
 
-	mt_block_reset(&block, MT_CHUNK_FILE, 0);
-	if (!raw || !packed || !chunk || !mt_file_put(&block, time, file)) {
-		free(chunk);
-		return NULL;
-	}
-	size = ZSTD_compressCCtx(embed->zstd, packed, ZSTD_compressBound(capacity), raw, block.used,
-				 LEVEL);
-	chunk->header = (struct mt_chunk_header){.type = MT_CHUNK_FILE,
-						 .codec = MT_CODEC_ZSTD,
-						 .raw_size = (uint32_t)block.used,
-						 .first_time = block.first_time,
-						 .last_time = block.last_time,
-						 .records = 1};
-	if (ZSTD_isError(size) || size >= block.used) {
-		chunk->header.codec = MT_CODEC_STORED;
-		chunk->header.stored_size = (uint32_t)block.used;
-		chunk->payload = MT_TAKE(raw);
-		return chunk;
-	}
-	chunk->header.stored_size = (uint32_t)size;
-	chunk->payload = realloc(packed, size);
-	packed = chunk->payload ? NULL : packed;
-	if (!chunk->payload)
-		chunk->payload = MT_TAKE(packed);
-	return chunk;
-}
-
-/* False where the limit, or memory, leaves no room. */
-static bool put_part(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file)
-{
-	struct mt_embed_chunk *chunk = make_chunk(embed, time, file);
-	uint64_t size = chunk ? MT_CHUNK_HEADER_SIZE + (uint64_t)chunk->header.stored_size : 0;
-
-	if (!chunk)
-		return false;
-	if (embed->made + size > embed->options.limit) {
-		mt_embed_chunk_destroy(chunk);
+	if (embed->made + size <= embed->options.limit)
+		chunk = calloc(1, sizeof(*chunk));
+	if (!chunk) {
+		free(made->payload);
 		return false;
 	}
 	embed->made += size;
+	chunk->header = made->header;
+	chunk->payload = made->payload;
 	hand_on(embed, chunk);
 	return true;
 }
 
-static bool put_content(struct mt_embed *embed, uint64_t time, struct mt_file_record *file,
+static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+	struct mt_embed *embed = context;
+
+	return mt_file_chunks_put(embed->chunks, bytes, size);
+}
+
+static bool put_content(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file,
 			const uint8_t *bytes)
 {
-	for (uint32_t part = 0; mt_file_set_part(file, bytes, part); part++) {
-		if (!put_part(embed, time, file))
-			return false;
-	}
-	return true;
+	mt_file_chunks_begin(embed->chunks, time, file);
+	return put_bytes(embed, bytes, file->size);
 }
 
 /* The kernel's own, whole. */
@@ -206,20 +174,23 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 
 static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
 {
-	struct mt_embedded made;
-	struct mt_error *err = mt_embed_image(fd, &embed->options.wish, READ_MAX, &made);
+	const struct mt_skeleton_output output = {embed, put_bytes};
+	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
+	struct mt_error *err = mt_embed_image_create(fd, &embed->options.wish, &image);
+	struct mt_skeleton *skeleton;
 
 	if (err) {
 		hand_on_problem(embed, &file->path, err->message);
 		mt_error_destroy(err);
 		return;
 	}
-	file->kept = made.kept;
-	file->original_size = made.original_size;
-	file->size = made.size;
-	if (!put_content(embed, 0, file, made.bytes))
+	skeleton = mt_embed_image_skeleton(image);
+	file->kept = mt_embed_image_kept(&embed->options.wish);
+	file->original_size = mt_embed_image_original_size(image);
+	file->size = mt_skeleton_size(skeleton);
+	mt_file_chunks_begin(embed->chunks, 0, file);
+	if (!mt_skeleton_write(skeleton, &output))
 		hand_on_problem(embed, &file->path, "no room within --embed-limit");
-	free(made.bytes);
 }
 
 /* Its first bytes; NULL with errno. What grows meanwhile has lines of no interest yet. */
@@ -430,9 +401,9 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
 	pthread_cond_init(&embed->finished, NULL);
-	embed->zstd = ZSTD_createCCtx();
+	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
 	embed->maps = mt_perf_maps_create();
-	if (!embed->zstd || !embed->maps)
+	if (!embed->chunks || !embed->maps)
 		return mt_error_nomem();
 	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
 	if (failed)
@@ -473,7 +444,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 		mt_embed_chunk_destroy(chunk);
 	}
 	mt_perf_maps_destroy(embed->maps);
-	ZSTD_freeCCtx(embed->zstd);
+	mt_file_chunks_destroy(embed->chunks);
 	mt_map64_deinit(&embed->seen);
 	pthread_cond_destroy(&embed->offered);
 	pthread_cond_destroy(&embed->taken);
@@ -563,7 +534,7 @@ static struct mt_embed_chunk *take_locked(struct mt_embed *embed)
 	embed->ready = chunk->next;
 	if (!embed->ready)
 		embed->ready_end = &embed->ready;
-	embed->ready_count--;
+	embed->ready_bytes -= chunk->header.stored_size;
 	chunk->next = NULL;
 	pthread_cond_broadcast(&embed->taken);
 	return chunk;

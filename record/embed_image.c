@@ -1,7 +1,7 @@
 /*
- * Files are read, not mapped: a live one may be cut short at any time, and that must not end the
- * recorder with SIGBUS. What is read is put where it stands in the file, in memory that is only
- * reserved: pages that nothing is read into do not exist, and read as zeros.
+ * A file's headers, section names and notes are kept in memory, all else comes and goes as the
+ * skeleton is planned and written. What lists no sections is there as a whole: that is the image of
+ * a process' memory.
  */
 #include "record/embed_image.h"
 
@@ -9,126 +9,135 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/record.h"
-#include "symbols/call_set.h"
+#include "record/file_pages.h"
 #include "symbols/elf.h"
 
-#define FRONT_SIZE ((size_t)64 << 10)
-#define FILE_MAX ((uint64_t)16 << 30)
+#define FRONT_SIZE ((size_t)4 << 10)
 #define HEADERS_MAX ((size_t)8 << 20)
+#define NOTE_MAX ((size_t)64 << 10)
+#define WHOLE_MAX ((size_t)512 << 20) /* of a file that lists no sections */
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* A file of which parts are in memory. */
-struct partial {
+struct file {
 	int fd;
-	uint8_t *bytes; /* size of them, reserved */
-	size_t size;
-	size_t left; /* bytes that may still be read */
-	bool short_of_memory;
+	struct mt_file_pages *pages;
 	struct mt_elf *elf;
 };
 
-static void partial_close(struct partial *p)
+struct mt_embed_image {
+	struct file image, debug;
+	struct mt_skeleton_input input;
+	struct mt_skeleton *skeleton;
+};
+
+MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
+
+static void file_close(struct file *file)
 {
-	mt_elf_destroy(p->elf);
-	if (p->bytes)
-		munmap(p->bytes, p->size);
+	mt_elf_destroy(file->elf);
+	mt_file_pages_destroy(file->pages);
+	file->elf = NULL;
+	file->pages = NULL;
 }
 
-/* Reads a part of the file to its place; what does not exist stays zero. */
-static void partial_read(struct partial *p, uint64_t offset, uint64_t size)
+void mt_embed_image_destroy(struct mt_embed_image *image)
 {
-	if (offset >= p->size)
+	if (!image)
 		return;
-	if (size > p->size - offset)
-		size = p->size - offset;
-	if (size > p->left) {
-		p->short_of_memory = true;
-		return;
-	}
-	p->left -= size;
-	while (size) {
-		ssize_t n = pread(p->fd, p->bytes + offset, size, (off_t)offset);
+	mt_skeleton_destroy(image->skeleton);
+	file_close(&image->image);
+	file_close(&image->debug);
+	mt_close_p(&image->debug.fd);
+	free(image);
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		offset += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
+/* ---- Opening ---- */
+
+static void keep(const struct file *file, uint64_t offset, uint64_t size, uint64_t most)
+{
+	mt_file_pages_need(file->pages, offset, size < most ? size : most, true);
 }
 
 /* The section headers, and the strings that name them; where nothing lists sections, all of it. */
-static void read_headers(struct partial *p)
+static void keep_headers(const struct file *file)
 {
-	bool wide = p->bytes[EI_CLASS] == ELFCLASS64;
-	uint64_t at = wide ? mt_get_le64(p->bytes + 40) : mt_get_le32(p->bytes + 32);
-	uint64_t stride = mt_get_le16(p->bytes + (wide ? 58 : 46));
-	uint64_t count = mt_get_le16(p->bytes + (wide ? 60 : 48));
-	uint64_t names = mt_get_le16(p->bytes + (wide ? 62 : 50));
+	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
+	bool wide = bytes[EI_CLASS] == ELFCLASS64;
+	uint64_t at = wide ? mt_get_le64(bytes + 40) : mt_get_le32(bytes + 32);
+	uint64_t stride = mt_get_le16(bytes + (wide ? 58 : 46));
+	uint64_t count = mt_get_le16(bytes + (wide ? 60 : 48));
+	uint64_t names = mt_get_le16(bytes + (wide ? 62 : 50));
+	size_t size = mt_file_pages_size(file->pages);
 
-	if (!at || !count || at >= p->size) {
-		partial_read(p, 0, p->size);
+	if (!at || !count || at >= size) {
+		keep(file, 0, size, WHOLE_MAX);
 		return;
 	}
-	partial_read(p, at, stride * count < HEADERS_MAX ? stride * count : HEADERS_MAX);
-	if (names < count && at + names * stride + stride <= p->size &&
-	    stride >= (wide ? 64 : 40)) {
-		const uint8_t *header = p->bytes + at + names * stride;
-		uint64_t size = wide ? mt_get_le64(header + 32) : mt_get_le32(header + 20);
+	keep(file, at, stride * count, HEADERS_MAX);
+	if (names < count && at + names * stride + stride <= size && stride >= (wide ? 64 : 40)) {
+		const uint8_t *header = bytes + at + names * stride;
 
-		partial_read(p, wide ? mt_get_le64(header + 24) : mt_get_le32(header + 16),
-			     size < HEADERS_MAX ? size : HEADERS_MAX);
+		keep(file, wide ? mt_get_le64(header + 24) : mt_get_le32(header + 16),
+		     wide ? mt_get_le64(header + 32) : mt_get_le32(header + 20), HEADERS_MAX);
 	}
 }
 
-static void read_sections(struct partial *p, const struct mt_skeleton_wish *wish)
+/* Program headers, which may stand anywhere, and the notes that they lead to. */
+static void keep_segments(const struct file *file)
+{
+	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
+	bool wide = bytes[EI_CLASS] == ELFCLASS64;
+	uint64_t at = wide ? mt_get_le64(bytes + 32) : mt_get_le32(bytes + 28);
+	uint64_t stride = mt_get_le16(bytes + (wide ? 54 : 42));
+	uint64_t count = mt_get_le16(bytes + (wide ? 56 : 44));
+	size_t size = mt_file_pages_size(file->pages);
+
+	keep(file, at, stride * count, HEADERS_MAX);
+	for (uint64_t i = 0; i < count && stride >= (wide ? 56 : 32); i++) {
+		const uint8_t *p;
+
+		if (at > size || (i + 1) * stride > size - at)
+			return;
+		p = bytes + at + i * stride;
+		if (mt_get_le32(p) == PT_NOTE)
+			keep(file, wide ? mt_get_le64(p + 8) : mt_get_le32(p + 4),
+			     wide ? mt_get_le64(p + 32) : mt_get_le32(p + 16), NOTE_MAX);
+	}
+}
+
+static void keep_notes(const struct file *file)
 {
 	struct mt_elf_section_info info;
 
-	for (size_t i = 1; mt_elf_section_info(p->elf, i, &info); i++) {
-		if (info.type != SHT_NOBITS && mt_skeleton_needs(wish, info.name, info.type) &&
-		    (strcmp(info.name, ".text") != 0 || info.size <= MT_CALL_SET_TEXT_MAX))
-			partial_read(p, info.offset, info.size);
+	for (size_t i = 1; mt_elf_section_info(file->elf, i, &info); i++) {
+		if (info.type == SHT_NOTE)
+			keep(file, info.offset, info.size, NOTE_MAX);
 	}
 }
 
-static struct mt_error *partial_open(struct partial *p, const struct mt_skeleton_wish *wish,
-				     const char *name)
+static struct mt_error *file_open(struct file *file, const char *name)
 {
-	struct stat status;
-	struct mt_error *err;
-	void *bytes;
+	struct mt_error *err = mt_file_pages_create(file->fd, name, &file->pages);
 
-	if (fstat(p->fd, &status))
-		return mt_error_os(errno, "%s", name);
-	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr) ||
-	    (uint64_t)status.st_size > FILE_MAX)
-		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", name);
-	p->size = (size_t)status.st_size;
-	bytes = mmap(NULL, p->size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (bytes == MAP_FAILED)
-		return mt_error_os(errno, "%s", name);
-	p->bytes = bytes;
-	partial_read(p, 0, FRONT_SIZE);
-	read_headers(p);
-	err = mt_elf_open_memory(p->bytes, p->size, name, &p->elf);
 	if (err)
 		return err;
-	read_sections(p, wish);
-	if (p->short_of_memory)
-		return mt_error_create(MT_ERR_NOMEM, "%s: too large to be carried", name);
-	return NULL;
+	if (mt_file_pages_size(file->pages) < sizeof(Elf64_Ehdr))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", name);
+	keep(file, 0, FRONT_SIZE, FRONT_SIZE);
+	keep_headers(file);
+	keep_segments(file);
+	err = mt_elf_open_memory(mt_file_pages_bytes(file->pages), mt_file_pages_size(file->pages),
+				 name, &file->elf);
+	if (!err)
+		keep_notes(file);
+	return err;
 }
 
 /* The host's debug file of that build id; fd -1 where none is installed. */
@@ -147,47 +156,72 @@ static int open_debug_file(const struct mt_elf *elf)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-static uint32_t kept_of(const struct mt_skeleton_wish *wish)
+/* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */
+static void open_debug(struct file *debug, struct mt_elf *elf, const struct mt_skeleton_wish *wish)
 {
-	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
-	       (wish->lines ? MT_KEPT_LINES : 0);
-}
-
-/* The debug file, where it has what the image lacks; opened, or p->elf NULL. */
-static void open_debug(struct partial *p, struct mt_elf *elf, const struct mt_skeleton_wish *wish)
-{
-	struct mt_skeleton_wish own = {.names = wish->names, .lines = wish->lines};
 	struct mt_span id = mt_elf_build_id(elf), other;
 	bool lacks = (wish->names && !mt_elf_symbol_count(elf, false)) ||
 		     (wish->lines && !mt_elf_find_section(elf, ".debug_info"));
 
-	p->fd = lacks ? open_debug_file(elf) : -1;
-	if (p->fd < 0)
+	debug->fd = lacks ? open_debug_file(elf) : -1;
+	if (debug->fd < 0)
 		return;
-	mt_error_destroy(partial_open(p, &own, "debug file"));
-	other = p->elf ? mt_elf_build_id(p->elf) : (struct mt_span){0};
-	if (p->short_of_memory || other.size != id.size || memcmp(other.bytes, id.bytes, id.size)) {
-		mt_elf_destroy(p->elf);
-		p->elf = NULL;
-	}
+	mt_error_destroy(file_open(debug, "debug file"));
+	other = debug->elf ? mt_elf_build_id(debug->elf) : (struct mt_span){0};
+	if (other.size != id.size || memcmp(other.bytes, id.bytes, id.size))
+		file_close(debug);
 }
 
-struct mt_error *mt_embed_image(int fd, const struct mt_skeleton_wish *wish, size_t memory,
-				struct mt_embedded *out)
-{
-	MT_CLEANUP(partial_close) struct partial image = {.fd = fd, .left = memory};
-	MT_CLEANUP(partial_close) struct partial debug = {.fd = -1, .left = memory};
-	struct mt_error *err = partial_open(&image, wish, "image");
-	struct mt_embedded made = {.original_size = image.size};
+/* ---- The skeleton ---- */
 
+static void need(void *context, const uint8_t *bytes, size_t size)
+{
+	const struct mt_embed_image *image = context;
+	struct mt_file_pages *pages = image->image.pages;
+
+	if (!mt_file_pages_has(pages, bytes))
+		pages = image->debug.pages;
+	if (pages && mt_file_pages_has(pages, bytes))
+		mt_file_pages_need(pages, (uint64_t)(bytes - mt_file_pages_bytes(pages)), size,
+				   false);
+}
+
+struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
+				       struct mt_embed_image **out)
+{
+	MT_CLEANUP(mt_embed_image_destroy_p)
+	struct mt_embed_image *image = calloc(1, sizeof(*image));
+	struct mt_error *err;
+
+	if (!image)
+		return mt_error_nomem();
+	image->image.fd = fd;
+	image->debug.fd = -1;
+	image->input = (struct mt_skeleton_input){image, need};
+	err = file_open(&image->image, "image");
 	if (err)
 		return err;
-	open_debug(&debug, image.elf, wish);
-	err = mt_skeleton_create(image.elf, debug.elf, wish, &made.bytes, &made.size);
-	if (!err) {
-		made.kept = kept_of(wish);
-		*out = made;
-	}
-	mt_close_p(&debug.fd);
-	return err;
+	open_debug(&image->debug, image->image.elf, wish);
+	err = mt_skeleton_create(image->image.elf, image->debug.elf, wish, &image->input,
+				 &image->skeleton);
+	if (err)
+		return err;
+	*out = MT_TAKE(image);
+	return NULL;
+}
+
+struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image)
+{
+	return image->skeleton;
+}
+
+uint64_t mt_embed_image_original_size(const struct mt_embed_image *image)
+{
+	return mt_file_pages_size(image->image.pages);
+}
+
+uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish)
+{
+	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
+	       (wish->lines ? MT_KEPT_LINES : 0);
 }

@@ -1,31 +1,32 @@
 /*
- * From an executable file, open, to its skeleton: reads no more of it than the skeleton needs, so
- * that a browser of 200 MB costs a few.
+ * From an executable file, open, to its skeleton: reads no more of it than the skeleton needs, and
+ * holds little of that at a time, so that a browser of 200 MB costs a few.
  */
 #ifndef MT_RECORD_EMBED_IMAGE_H
 #define MT_RECORD_EMBED_IMAGE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "symbols/skeleton.h"
 
+struct mt_embed_image;
 struct mt_error;
 
-/* What was made of a file. */
-struct mt_embedded {
-	uint8_t *bytes; /* the skeleton; free() it */
-	size_t size;
-	uint64_t original_size;
-	uint32_t kept; /* MT_KEPT_* */
-};
-
 /*
- * Makes the skeleton of the file behind fd, which stays the caller's; .symtab and debug information
- * from the host's debug file of that build id where the file has none itself. memory bounds the
- * bytes that are read.
+ * Plans the skeleton of the file behind fd, which is borrowed, as wish is; .symtab and debug
+ * information from the host's debug file of that build id where the file has none itself.
  */
-struct mt_error *mt_embed_image(int fd, const struct mt_skeleton_wish *wish, size_t memory,
-				struct mt_embedded *out);
+struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
+				       struct mt_embed_image **out);
+void mt_embed_image_destroy(struct mt_embed_image *image);
+
+/* The skeleton, borrowed. */
+struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image);
+
+/* Bytes of the file. */
+uint64_t mt_embed_image_original_size(const struct mt_embed_image *image);
+
+/* MT_KEPT_* of such a wish. */
+uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -16,7 +19,8 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define DEFAULT_MEMORY (64 * MIB)
-#define BASE (8 * MIB) /* code, libraries, zstd, the writer's buffer, the tables of images */
+#define BASE (8 * MIB)	    /* code, libraries, zstd, the writer's buffer, the tables of images */
+#define CARRYING (14 * MIB) /* one image's tables and symbols, zstd, chunks that wait */
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4
 #define IMAGES_MAX 64
@@ -26,10 +30,11 @@
 #define MCL_ONFAULT 4
 #endif
 
-struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams)
+struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams, bool carries)
 {
+	uint64_t base = BASE + (carries ? CARRYING : 0);
 	/* each stream fills a block; images of four threads, and half a block on its way */
-	uint64_t wanted = BASE + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
+	uint64_t wanted = base + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
 	struct mt_memory_share share = {.bytes = bytes};
 	uint64_t images;
 
@@ -40,14 +45,22 @@ struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams)
 		       : images > IMAGES_MAX ? IMAGES_MAX
 					     : (unsigned)images;
 	images = streams * share.images * IMAGE;
-	share.blocks = share.bytes > BASE + images
-			       ? (size_t)((share.bytes - BASE - images) / MT_SPOOL_BLOCK)
+	share.blocks = share.bytes > base + images
+			       ? (size_t)((share.bytes - base - images) / MT_SPOOL_BLOCK)
 			       : 0;
 	if (share.blocks < BLOCKS_MIN) {
 		share.blocks = BLOCKS_MIN;
-		share.bytes = BASE + images + BLOCKS_MIN * MT_SPOOL_BLOCK;
+		share.bytes = base + images + BLOCKS_MIN * MT_SPOOL_BLOCK;
 	}
 	return share;
+}
+
+void mt_guest_bound_heap(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* set by hand, it does not grow by itself */
+#endif
 }
 
 bool mt_guest_lock_memory(void)

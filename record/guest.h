@@ -18,9 +18,15 @@ struct mt_memory_share {
 
 /*
  * Shares out `bytes` (0: the default, 64 MiB, more on hosts with dozens of CPUs) among so many
- * streams.
+ * streams; carries: and what carries images has its part.
  */
-struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams);
+struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams, bool carries);
+
+/*
+ * Has the C library's heap give back what is freed, from blocks of 128 KiB on: left to itself it
+ * keeps as much as it once had, in each of several arenas. To be called before there are threads.
+ */
+void mt_guest_bound_heap(void);
 
 /*
  * Locks what this process has and will have, as it is touched, where the limit of locked memory is

@@ -251,10 +251,12 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 {
 	struct mt_state head;
 	struct mt_error *err = mt_output_open(r->options->output, &r->output);
+	const struct mt_skeleton_wish *wish = &r->options->embed.wish;
 
 	if (err)
 		return err;
-	r->memory = mt_memory_share(r->options->memory, count_streams(r));
+	r->memory =
+		mt_memory_share(r->options->memory, count_streams(r), wish->names || wish->unwind);
 	mt_recorder_say(r, 2, "memory beside the rings: %llu MiB, of it %zu for the spool",
 			(unsigned long long)(r->memory.bytes >> 20),
 			r->memory.blocks * MT_SPOOL_BLOCK >> 20);
@@ -313,6 +315,7 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
+	mt_guest_bound_heap();
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
 	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next two */
 	r->locked = mt_guest_lock_memory();

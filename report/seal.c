@@ -222,7 +222,7 @@ static struct mt_error *add_skeleton(struct seal *s, struct mt_image *image,
 	struct mt_error *err;
 	size_t size;
 
-	err = mt_skeleton_create(elf, debug_of(image, wish), wish, &skeleton, &size);
+	err = mt_skeleton_make(elf, debug_of(image, wish), wish, &skeleton, &size);
 	if (err && err->kind != MT_ERR_NOMEM) {
 		lack(s, "%s is not carried: %s", image->identity.path, err->message);
 		mt_error_destroy(err);

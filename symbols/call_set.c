@@ -11,11 +11,13 @@
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/map64.h"
+#include "symbols/skeleton.h"
 
 #define RICE_BITS 8
 #define HEADER_SIZE 8
 #define COUNT_MAX ((uint32_t)1 << 26)
 #define CALL_SIZE 5
+#define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
 
 struct starts {
 	uint64_t *items;
@@ -35,12 +37,23 @@ static uint64_t hash_pair(uint64_t caller, uint64_t callee)
 
 /* ---- Making one ---- */
 
+/* Of a span, where not all of a file is in memory. */
+static void need(const struct mt_skeleton_input *input, struct mt_span span, size_t at, size_t size)
+{
+	if (!input || !span.bytes || at >= span.size)
+		return;
+	size = size < span.size - at ? size : span.size - at;
+	input->need(input->context, span.bytes + at, size);
+}
+
 /* Where functions start, by a table of the form that all linkers write: 4 bytes from its own. */
-static bool read_starts(struct mt_elf *elf, struct starts *out)
+static bool read_starts(struct mt_elf *elf, const struct mt_skeleton_input *input,
+			struct starts *out)
 {
 	struct mt_span hdr = mt_elf_section(elf, ".eh_frame_hdr");
 	size_t count;
 
+	need(input, hdr, 0, 12);
 	if (!hdr.bytes || hdr.size < 12 || hdr.bytes[0] != 1 || hdr.bytes[2] != 0x03 ||
 	    hdr.bytes[3] != 0x3b)
 		return true;
@@ -51,8 +64,11 @@ static bool read_starts(struct mt_elf *elf, struct starts *out)
 	if (!out->items)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		int32_t distance = (int32_t)mt_get_le32(hdr.bytes + 12 + 8 * i);
+		int32_t distance;
 
+		if (i % (PIECE / 8) == 0)
+			need(input, hdr, 12 + 8 * i, PIECE);
+		distance = (int32_t)mt_get_le32(hdr.bytes + 12 + 8 * i);
 		out->items[i] = hdr.vaddr + (uint64_t)(int64_t)distance;
 		if (i && out->items[i] < out->items[i - 1])
 			return true; /* not sorted: none */
@@ -89,10 +105,11 @@ struct hashes {
 	size_t count, capacity;
 };
 
-static bool find_calls(struct mt_span text, const struct starts *starts, struct hashes *out)
+/* Those of a piece of code; *in: how many start at or below what is looked at. */
+static bool find_calls(struct mt_span text, size_t *in, const struct starts *starts,
+		       struct hashes *out)
 {
 	const uint8_t *at = text.bytes, *end = text.bytes + text.size;
-	size_t in = 0; /* how many start at or below what is looked at */
 
 	while (end - at >= CALL_SIZE) {
 		uint64_t site, target;
@@ -103,14 +120,31 @@ static bool find_calls(struct mt_span text, const struct starts *starts, struct 
 		site = text.vaddr + (uint64_t)(at - text.bytes);
 		target = site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(at + 1);
 		at++;
-		while (in < starts->count && starts->items[in] <= site)
-			in++;
-		if (!in || target < starts->items[0] || target > starts->items[starts->count - 1] ||
-		    !is_start(starts, target))
+		while (*in < starts->count && starts->items[*in] <= site)
+			++*in;
+		if (!*in || target < starts->items[0] ||
+		    target > starts->items[starts->count - 1] || !is_start(starts, target))
 			continue;
 		if (!mt_array_reserve(out, out->count + 1))
 			return false;
-		out->items[out->count++] = hash_pair(starts->items[in - 1], target);
+		out->items[out->count++] = hash_pair(starts->items[*in - 1], target);
+	}
+	return true;
+}
+
+/* Those of all code, piece by piece; a call may stand across two. */
+static bool find_all_calls(struct mt_span text, const struct mt_skeleton_input *input,
+			   const struct starts *starts, struct hashes *out)
+{
+	size_t in = 0;
+
+	for (size_t at = 0; at < text.size; at += PIECE) {
+		struct mt_span piece = {text.bytes + at, PIECE + CALL_SIZE - 1, text.vaddr + at};
+
+		piece.size = piece.size < text.size - at ? piece.size : text.size - at;
+		need(input, piece, 0, piece.size);
+		if (!find_calls(piece, &in, starts, out))
+			return false;
 	}
 	return true;
 }
@@ -171,7 +205,8 @@ static void keep_different(struct hashes *hashes)
 	hashes->count = kept;
 }
 
-bool mt_call_set_make(struct mt_elf *elf, uint8_t **out, size_t *size)
+bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input, uint8_t **out,
+		      size_t *size)
 {
 	struct mt_span text = mt_elf_section(elf, ".text");
 	struct starts starts = {0};
@@ -182,7 +217,8 @@ bool mt_call_set_make(struct mt_elf *elf, uint8_t **out, size_t *size)
 	*size = 0;
 	if (mt_elf_machine(elf) != EM_X86_64 || !text.bytes || text.size > MT_CALL_SET_TEXT_MAX)
 		return true;
-	good = read_starts(elf, &starts) && (!starts.count || find_calls(text, &starts, &hashes));
+	good = read_starts(elf, input, &starts) &&
+	       (!starts.count || find_all_calls(text, input, &starts, &hashes));
 	if (good && hashes.count) {
 		qsort(hashes.items, hashes.count, sizeof(*hashes.items), compare_hashes);
 		keep_different(&hashes);

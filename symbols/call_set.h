@@ -12,6 +12,8 @@
 
 #include "symbols/elf.h"
 
+struct mt_skeleton_input;
+
 /* The section of a skeleton that holds it. */
 #define MT_CALL_SET_SECTION ".mtrec_calls"
 
@@ -20,9 +22,11 @@
 
 /*
  * Makes the section's bytes out of an image's .text and .eh_frame_hdr; *out is the caller's to
- * free, NULL with size 0 where these say nothing. False out of memory.
+ * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. False out of
+ * memory.
  */
-bool mt_call_set_make(struct mt_elf *elf, uint8_t **out, size_t *size);
+bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input, uint8_t **out,
+		      size_t *size);
 
 /* A set as it is asked. All-zero it is empty. */
 struct mt_call_set {

@@ -1,7 +1,7 @@
 /*
- * Writes skeletons. The original's sections keep their numbers, which symbols refer to; what is
- * made anew (symbol tables with the strings they need, relocations without the rest) takes the
- * place of what it is made from, or stands behind.
+ * Plans and writes skeletons. The original's sections keep their numbers, which symbols refer to;
+ * what is made anew (symbol tables with the strings they need, relocations without the rest) takes
+ * the place of what it is made from, or stands behind.
  */
 #include "symbols/skeleton.h"
 
@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "symbols/call_set.h"
 #include "symbols/elf_private.h"
 #include "symbols/function_symbol.h"
@@ -22,27 +23,53 @@
 
 #define SECTIONS_MAX 32768 /* the numbers above have other meanings to symbols */
 #define NOTES_MAX 65536	   /* bytes: notes are tens */
+#define PIECE ((size_t)128 << 10)
+
+/* What a section's header.size bytes are. */
+enum content {
+	CONTENT_NONE, /* SHT_NOBITS */
+	CONTENT_FILE, /* bytes of the file */
+	CONTENT_OWN,  /* bytes of ours to free */
+	CONTENT_SYMBOLS,
+	CONTENT_STRINGS,
+};
 
 struct section {
 	const char *name;
 	struct mt_elf_section_header header;
-	const uint8_t *bytes; /* header.size of them, or NULL: SHT_NOBITS */
-	uint8_t *owned;	      /* the same, where they are ours to free */
+	enum content content;
+	union {
+		const uint8_t *bytes;
+		uint8_t *owned;
+		struct mt_skeleton_table *table;
+	};
 };
 
-struct builder {
+struct mt_skeleton {
 	struct mt_elf *elf, *debug;
 	const struct mt_skeleton_wish *wish;
+	const struct mt_skeleton_input *input;
 	MT_ARRAY(struct section) sections;
-	MT_ARRAY(uint8_t) out;
+	struct mt_skeleton_table plain, dynamic;
+	struct mt_map64 known; /* what plain has and dynamic need not have */
+	uint64_t sections_at;  /* where the section headers will stand */
 };
 
-static void builder_deinit(struct builder *b)
+MT_DEFINE_CLEANUP(mt_skeleton, struct mt_skeleton)
+
+void mt_skeleton_destroy(struct mt_skeleton *b)
 {
-	for (size_t i = 0; i < b->sections.count; i++)
-		free(b->sections.items[i].owned);
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->sections.count; i++) {
+		if (b->sections.items[i].content == CONTENT_OWN)
+			free(b->sections.items[i].owned);
+	}
 	mt_array_deinit(&b->sections);
-	mt_array_deinit(&b->out);
+	mt_skeleton_table_deinit(&b->plain);
+	mt_skeleton_table_deinit(&b->dynamic);
+	mt_map64_deinit(&b->known);
+	free(b);
 }
 
 /* ---- Which sections ---- */
@@ -104,16 +131,7 @@ static bool is_relocations(uint32_t type, const char *name)
 		!strcmp(name, ".rel.plt"));
 }
 
-bool mt_skeleton_needs(const struct mt_skeleton_wish *wish, const char *name, uint32_t type)
-{
-	if (keeps(wish, name, type) ||
-	    (wish->unwind && (!strcmp(name, ".text") || !strcmp(name, ".eh_frame_hdr"))))
-		return true;
-	return wish->names && (type == SHT_SYMTAB || type == SHT_DYNSYM || type == SHT_STRTAB ||
-			       is_relocations(type, name));
-}
-
-static struct section *add_section(struct builder *b, const char *name,
+static struct section *add_section(struct mt_skeleton *b, const char *name,
 				   const struct mt_elf_section_header *header)
 {
 	struct section *section = mt_array_push(&b->sections);
@@ -136,6 +154,7 @@ static void leave_out(struct section *section)
 
 static void keep_bytes(struct section *section, struct mt_span raw)
 {
+	section->content = CONTENT_FILE;
 	section->bytes = raw.bytes;
 	section->header.size = raw.size;
 	section->header.link = section->header.info = 0;
@@ -146,7 +165,7 @@ static bool has_table(struct mt_elf *elf)
 	return elf && mt_elf_symbol_count(elf, false);
 }
 
-static bool add_original(struct builder *b, size_t i)
+static bool add_original(struct mt_skeleton *b, size_t i)
 {
 	const struct mt_elf_section_header *header = &b->elf->sections.items[i];
 	struct mt_elf_section_info info;
@@ -172,7 +191,7 @@ static bool add_original(struct builder *b, size_t i)
 /* ---- What is not among the original's sections ---- */
 
 /* Bytes that program headers led to. */
-static bool add_found(struct builder *b, const char *name, uint32_t type, struct mt_span span)
+static bool add_found(struct mt_skeleton *b, const char *name, uint32_t type, struct mt_span span)
 {
 	struct mt_elf_section_header header = {
 		.type = type, .flags = SHF_ALLOC, .vaddr = span.vaddr, .size = span.size};
@@ -181,12 +200,14 @@ static bool add_found(struct builder *b, const char *name, uint32_t type, struct
 	if (!span.bytes || !span.size)
 		return true;
 	section = add_section(b, name, &header);
-	if (section)
-		section->bytes = span.bytes;
-	return section;
+	if (!section)
+		return false;
+	section->content = CONTENT_FILE;
+	section->bytes = span.bytes;
+	return true;
 }
 
-static bool add_build_id(struct builder *b)
+static bool add_build_id(struct mt_skeleton *b)
 {
 	struct mt_span id = mt_elf_build_id(b->elf);
 	struct mt_elf_section_header header = {
@@ -202,9 +223,10 @@ static bool add_build_id(struct builder *b)
 	section = add_section(b, ".note.gnu.build-id", &header);
 	if (!section)
 		return false;
-	section->bytes = section->owned = calloc(1, header.size);
+	section->owned = calloc(1, header.size);
 	if (!section->owned)
 		return false;
+	section->content = CONTENT_OWN;
 	mt_put_le32(section->owned, 4);
 	mt_put_le32(section->owned + 4, (uint32_t)id.size);
 	mt_put_le32(section->owned + 8, NT_GNU_BUILD_ID);
@@ -214,7 +236,7 @@ static bool add_build_id(struct builder *b)
 }
 
 /* Which functions call which, of the code that is left out. */
-static bool add_calls(struct builder *b)
+static bool add_calls(struct mt_skeleton *b)
 {
 	struct mt_elf_section_header header = {.type = SHT_PROGBITS, .align = 8};
 	struct section *section;
@@ -223,7 +245,7 @@ static bool add_calls(struct builder *b)
 
 	if (!b->wish->unwind)
 		return true;
-	if (!mt_call_set_make(b->elf, &bytes, &size))
+	if (!mt_call_set_make(b->elf, b->input, &bytes, &size))
 		return false;
 	if (!bytes)
 		return true;
@@ -232,13 +254,14 @@ static bool add_calls(struct builder *b)
 		free(bytes);
 		return false;
 	}
-	section->bytes = section->owned = bytes;
+	section->content = CONTENT_OWN;
+	section->owned = bytes;
 	section->header.size = size;
 	return true;
 }
 
 /* Debug information that only the debug file has. */
-static bool add_debug_lines(struct builder *b)
+static bool add_debug_lines(struct mt_skeleton *b)
 {
 	struct mt_elf_section_info info;
 
@@ -262,11 +285,21 @@ static bool add_debug_lines(struct builder *b)
 }
 
 /* Puts bytes that were made here in the place of section i; takes them. */
-static void replace(struct builder *b, size_t i, uint32_t type, uint8_t *bytes, size_t size)
+static void replace(struct mt_skeleton *b, size_t i, uint32_t type, uint8_t *bytes, size_t size)
 {
 	struct section *section = &b->sections.items[i];
 
-	section->bytes = section->owned = bytes;
+	section->content = CONTENT_OWN;
+	section->owned = bytes;
+	section->header.type = type;
+	section->header.size = size;
+}
+
+static void replace_by_table(struct section *section, uint32_t type, enum content content,
+			     struct mt_skeleton_table *table, uint64_t size)
+{
+	section->content = content;
+	section->table = table;
 	section->header.type = type;
 	section->header.size = size;
 }
@@ -281,72 +314,81 @@ static size_t section_of_type(const struct mt_elf *elf, uint32_t type)
 }
 
 /* A symbol table with its strings behind all other sections; in its old place where it has one. */
-static bool add_symbols(struct builder *b, bool dynamic, struct mt_skeleton_symbols *symbols)
+static bool add_symbols(struct mt_skeleton *b, struct mt_skeleton_table *table)
 {
-	uint32_t type = dynamic ? SHT_DYNSYM : SHT_SYMTAB;
+	uint32_t type = table->dynamic ? SHT_DYNSYM : SHT_SYMTAB;
 	size_t at = section_of_type(b->elf, type), strings = b->sections.count;
+	size_t each = mt_skeleton_symbol_size(b->elf);
 	struct mt_elf_section_header header = {.align = 8};
 
-	if (!symbols->table.count)
+	if (!table->count)
 		return true;
 	if (!at) {
 		at = strings++;
-		if (!add_section(b, dynamic ? ".dynsym" : ".symtab", &header))
+		if (!add_section(b, table->dynamic ? ".dynsym" : ".symtab", &header))
 			return false;
 	}
-	if (!add_section(b, dynamic ? ".dynstr" : ".strtab", &header))
+	if (!add_section(b, table->dynamic ? ".dynstr" : ".strtab", &header))
 		return false;
-	replace(b, strings, SHT_STRTAB, MT_TAKE(symbols->strings.items), symbols->strings.count);
-	replace(b, at, type, MT_TAKE(symbols->table.items), symbols->table.count);
+	replace_by_table(&b->sections.items[strings], SHT_STRTAB, CONTENT_STRINGS, table,
+			 table->strings);
+	replace_by_table(&b->sections.items[at], type, CONTENT_SYMBOLS, table, table->count * each);
 	b->sections.items[at].header.link = (uint32_t)strings;
-	b->sections.items[at].header.entry_size =
-		b->elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	b->sections.items[at].header.entry_size = each;
 	return true;
 }
 
-static bool add_relocations(struct builder *b, const struct mt_skeleton_symbols *dynamic)
+/* Before the symbols are measured, which are kept where these name them. */
+static bool add_relocations(struct mt_skeleton *b)
 {
 	for (size_t i = 1; i < b->elf->sections.count; i++) {
 		uint32_t type = b->elf->sections.items[i].type;
-		uint8_t *bytes;
-		size_t size;
+		struct mt_skeleton_relocations found = {0};
 
 		if (!is_relocations(type, b->sections.items[i].name))
 			continue;
-		if (!mt_skeleton_relocations(b->elf, i, dynamic, &bytes, &size))
+		if (!mt_skeleton_relocations_collect(b->elf, i, b->input, &b->dynamic, &found)) {
+			free(found.bytes);
 			return false;
-		replace(b, i, type, bytes, size);
+		}
+		replace(b, i, type, found.bytes, found.size);
 		b->sections.items[i].header.flags |= b->elf->sections.items[i].flags;
 	}
 	return true;
 }
 
-static bool mark_relocated(struct builder *b, struct mt_skeleton_symbols *dynamic)
+static void renumber_relocations(struct mt_skeleton *b)
 {
 	for (size_t i = 1; i < b->elf->sections.count; i++) {
-		if (is_relocations(b->elf->sections.items[i].type, b->sections.items[i].name) &&
-		    !mt_skeleton_mark(b->elf, i, dynamic))
-			return false;
+		struct section *section = &b->sections.items[i];
+		struct mt_skeleton_relocations made = {section->owned, section->header.size, 0};
+
+		if (!is_relocations(section->header.type, section->name))
+			continue;
+		mt_skeleton_relocations_renumber(b->elf, section->header.type == SHT_RELA,
+						 &b->dynamic, &made);
+		section->header.size = made.size;
 	}
-	return true;
 }
 
-static bool add_names(struct builder *b)
+static bool add_names(struct mt_skeleton *b)
 {
-	MT_CLEANUP(mt_skeleton_symbols_deinit)
-	struct mt_skeleton_symbols plain = {0}, dynamic = {0};
-	struct mt_elf *plain_from = has_table(b->elf) || !b->debug ? b->elf : b->debug;
+	struct mt_skeleton_table all = {.image = b->elf, .input = b->input, .known = &b->known};
 
 	if (!b->wish->names)
 		return true;
-	return mt_skeleton_symbols_collect(plain_from, b->elf, false, &plain) &&
-	       mark_relocated(b, &dynamic) &&
-	       mt_skeleton_symbols_collect(b->elf, b->elf, true, &dynamic) &&
-	       add_relocations(b, &dynamic) && add_symbols(b, false, &plain) &&
-	       add_symbols(b, true, &dynamic);
+	b->plain = b->dynamic = all;
+	b->plain.from = has_table(b->elf) || !b->debug ? b->elf : b->debug;
+	b->dynamic.from = b->elf;
+	b->dynamic.dynamic = true;
+	if (!mt_skeleton_table_measure(&b->plain) || !add_relocations(b) ||
+	    !mt_skeleton_table_measure(&b->dynamic))
+		return false;
+	renumber_relocations(b);
+	return add_symbols(b, &b->plain) && add_symbols(b, &b->dynamic);
 }
 
-static bool collect(struct builder *b)
+static bool collect(struct mt_skeleton *b)
 {
 	static const struct mt_elf_section_header null = {0};
 	bool bare = !b->elf->sections.count;
@@ -363,85 +405,8 @@ static bool collect(struct builder *b)
 	return add_build_id(b) && add_calls(b) && add_debug_lines(b) && add_names(b);
 }
 
-/* ---- Writing ---- */
-
-static uint8_t *room(struct builder *b, size_t size)
-{
-	uint8_t *at;
-
-	if (!mt_array_reserve(&b->out, b->out.count + size))
-		return NULL;
-	at = b->out.items + b->out.count;
-	memset(at, 0, size);
-	b->out.count += size;
-	return at;
-}
-
-static bool align(struct builder *b)
-{
-	return room(b, -b->out.count & 7);
-}
-
-/* Writes a word of the file's class, gives where the next stands. */
-static uint8_t *put_word(const struct builder *b, uint8_t *at, uint64_t value)
-{
-	if (b->elf->is_64)
-		mt_put_le64(at, value);
-	else
-		mt_put_le32(at, (uint32_t)value);
-	return at + (b->elf->is_64 ? 8 : 4);
-}
-
-static size_t segment_count(const struct builder *b)
-{
-	return b->elf->segments.count < PN_XNUM ? b->elf->segments.count : PN_XNUM - 1;
-}
-
-static bool write_segments(struct builder *b)
-{
-	bool wide = b->elf->is_64;
-
-	for (size_t i = 0; i < segment_count(b); i++) {
-		const struct mt_segment *s = &b->elf->segments.items[i];
-		uint8_t *at = room(b, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
-
-		if (!at)
-			return false;
-		mt_put_le32(at, PT_LOAD);
-		if (wide)
-			mt_put_le32(at + 4, s->flags);
-		at = put_word(b, at + (wide ? 8 : 4), s->offset);
-		at = put_word(b, at, s->vaddr);
-		at = put_word(b, at, s->vaddr);
-		at = put_word(b, at, s->file_size);
-		at = put_word(b, at, s->memory_size);
-		if (!wide)
-			mt_put_le32(at, s->flags);
-	}
-	return true;
-}
-
-static bool write_contents(struct builder *b)
-{
-	for (size_t i = 0; i < b->sections.count; i++) {
-		struct section *section = &b->sections.items[i];
-		uint8_t *at;
-
-		if (!section->bytes)
-			continue;
-		if (!align(b))
-			return false;
-		section->header.offset = b->out.count;
-		at = room(b, section->header.size);
-		if (!at)
-			return false;
-		memcpy(at, section->bytes, section->header.size);
-	}
-	return align(b);
-}
-
 /* The names of all sections, as the last one. */
-static bool add_section_names(struct builder *b)
+static bool add_section_names(struct mt_skeleton *b)
 {
 	struct mt_elf_section_header header = {.align = 1};
 	MT_ARRAY(uint8_t) names = {0};
@@ -463,33 +428,88 @@ static bool add_section_names(struct builder *b)
 	return true;
 }
 
-static bool write_section_headers(struct builder *b)
+static size_t segment_count(const struct mt_skeleton *b)
 {
-	for (size_t i = 0; i < b->sections.count; i++) {
-		const struct mt_elf_section_header *s = &b->sections.items[i].header;
-		uint8_t *at = room(b, b->elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
-
-		if (!at)
-			return false;
-		mt_put_le32(at, s->name);
-		mt_put_le32(at + 4, s->type);
-		at = put_word(b, at + 8, s->flags);
-		at = put_word(b, at, s->vaddr);
-		at = put_word(b, at, s->offset);
-		at = put_word(b, at, s->size);
-		mt_put_le32(at, s->link);
-		mt_put_le32(at + 4, s->info);
-		at = put_word(b, at + 8, s->align);
-		put_word(b, at, s->entry_size);
-	}
-	return true;
+	return b->elf->segments.count < PN_XNUM ? b->elf->segments.count : PN_XNUM - 1;
 }
 
-/* In front of all, once it is known where the section headers stand. */
-static void write_file_header(struct builder *b, size_t sections_at)
+static size_t headers_size(const struct mt_skeleton *b)
 {
 	bool wide = b->elf->is_64;
-	uint8_t *at = b->out.items;
+
+	return (wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) +
+	       segment_count(b) * (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+}
+
+static size_t section_headers_size(const struct mt_skeleton *b)
+{
+	return b->sections.count * (b->elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
+}
+
+static uint64_t aligned(uint64_t at)
+{
+	return (at + 7) & ~(uint64_t)7;
+}
+
+/* Says where everything will stand. */
+static void lay_out(struct mt_skeleton *b)
+{
+	uint64_t at = headers_size(b);
+
+	for (size_t i = 0; i < b->sections.count; i++) {
+		struct section *section = &b->sections.items[i];
+
+		if (section->content == CONTENT_NONE)
+			continue;
+		section->header.offset = at = aligned(at);
+		at += section->header.size;
+	}
+	b->sections_at = aligned(at);
+}
+
+struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
+				    const struct mt_skeleton_wish *wish,
+				    const struct mt_skeleton_input *input, struct mt_skeleton **out)
+{
+	MT_CLEANUP(mt_skeleton_destroy_p) struct mt_skeleton *b = NULL;
+
+	if (elf->sections.count > SECTIONS_MAX)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%zu sections: too many to carry",
+				       elf->sections.count);
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return mt_error_nomem();
+	b->elf = elf;
+	b->debug = debug;
+	b->wish = wish;
+	b->input = input;
+	if (!collect(b) || !add_section_names(b))
+		return mt_error_nomem();
+	lay_out(b);
+	*out = MT_TAKE(b);
+	return NULL;
+}
+
+uint64_t mt_skeleton_size(const struct mt_skeleton *b)
+{
+	return b->sections_at + section_headers_size(b);
+}
+
+/* ---- Writing ---- */
+
+/* Writes a word of the file's class, gives where the next stands. */
+static uint8_t *put_word(const struct mt_skeleton *b, uint8_t *at, uint64_t value)
+{
+	if (b->elf->is_64)
+		mt_put_le64(at, value);
+	else
+		mt_put_le32(at, (uint32_t)value);
+	return at + (b->elf->is_64 ? 8 : 4);
+}
+
+static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
+{
+	bool wide = b->elf->is_64;
 	size_t size = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
 
 	memcpy(at, ELFMAG, SELFMAG);
@@ -501,7 +521,7 @@ static void write_file_header(struct builder *b, size_t sections_at)
 	mt_put_le32(at + 20, EV_CURRENT);
 	at = put_word(b, at + 24, 0);
 	at = put_word(b, at, segment_count(b) ? size : 0);
-	at = put_word(b, at, sections_at);
+	at = put_word(b, at, b->sections_at);
 	mt_put_le32(at, 0);
 	mt_put_le16(at + 4, (uint16_t)size);
 	mt_put_le16(at + 6, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
@@ -509,39 +529,157 @@ static void write_file_header(struct builder *b, size_t sections_at)
 	mt_put_le16(at + 10, wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
 	mt_put_le16(at + 12, (uint16_t)b->sections.count);
 	mt_put_le16(at + 14, (uint16_t)(b->sections.count - 1));
+	return at + 16;
 }
 
-static bool write_all(struct builder *b)
+static uint8_t *encode_segment(const struct mt_skeleton *b, const struct mt_segment *s, uint8_t *at)
 {
-	size_t sections_at;
+	bool wide = b->elf->is_64;
 
-	if (!add_section_names(b) ||
-	    !room(b, b->elf->is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) ||
-	    !write_segments(b) || !write_contents(b))
-		return false;
-	sections_at = b->out.count;
-	if (!write_section_headers(b))
-		return false;
-	write_file_header(b, sections_at);
+	mt_put_le32(at, PT_LOAD);
+	if (wide)
+		mt_put_le32(at + 4, s->flags);
+	at = put_word(b, at + (wide ? 8 : 4), s->offset);
+	at = put_word(b, at, s->vaddr);
+	at = put_word(b, at, s->vaddr);
+	at = put_word(b, at, s->file_size);
+	at = put_word(b, at, s->memory_size);
+	if (!wide)
+		mt_put_le32(at, s->flags);
+	return put_word(b, at + (wide ? 0 : 4), 0);
+}
+
+static bool put(const struct mt_skeleton_output *output, const void *bytes, size_t size)
+{
+	return !size || output->put(output->context, bytes, size);
+}
+
+/* Zeros up to where the next may begin. */
+static bool put_padding(const struct mt_skeleton_output *output, uint64_t at)
+{
+	static const uint8_t zeros[8];
+
+	return put(output, zeros, aligned(at) - at);
+}
+
+static bool write_headers(const struct mt_skeleton *b, const struct mt_skeleton_output *output)
+{
+	size_t size = headers_size(b);
+	MT_CLEANUP_FREE uint8_t *bytes = calloc(1, size);
+	uint8_t *at = bytes ? encode_file_header(b, bytes) : NULL;
+
+	for (size_t i = 0; at && i < segment_count(b); i++)
+		at = encode_segment(b, &b->elf->segments.items[i], at);
+	return at && put(output, bytes, size) && put_padding(output, size);
+}
+
+static bool write_file_bytes(const struct mt_skeleton *b, const struct section *section,
+			     const struct mt_skeleton_output *output)
+{
+	for (uint64_t at = 0, n; at < section->header.size; at += n) {
+		n = section->header.size - at < PIECE ? section->header.size - at : PIECE;
+		if (b->input)
+			b->input->need(b->input->context, section->bytes + at, n);
+		if (!put(output, section->bytes + at, n))
+			return false;
+	}
 	return true;
 }
 
-struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
-				    const struct mt_skeleton_wish *wish, uint8_t **out,
-				    size_t *size)
+static bool write_content(const struct mt_skeleton *b, const struct section *section,
+			  const struct mt_skeleton_output *output)
 {
-	MT_CLEANUP(builder_deinit)
-	struct builder b = {.elf = elf, .debug = debug, .wish = wish};
-	uint8_t *exact;
+	switch (section->content) {
+	case CONTENT_NONE:
+		return true;
+	case CONTENT_FILE:
+		return write_file_bytes(b, section, output);
+	case CONTENT_OWN:
+		return put(output, section->owned, section->header.size);
+	case CONTENT_SYMBOLS:
+		return mt_skeleton_table_write(section->table, output);
+	case CONTENT_STRINGS:
+		return mt_skeleton_strings_write(section->table, output);
+	}
+	return false;
+}
 
-	if (elf->sections.count > SECTIONS_MAX)
-		return mt_error_create(MT_ERR_UNSUPPORTED, "%zu sections: too many to carry",
-				       elf->sections.count);
-	if (!collect(&b) || !write_all(&b))
+static bool write_contents(const struct mt_skeleton *b, const struct mt_skeleton_output *output)
+{
+	for (size_t i = 0; i < b->sections.count; i++) {
+		const struct section *section = &b->sections.items[i];
+
+		if (section->content == CONTENT_NONE)
+			continue;
+		if (!write_content(b, section, output) ||
+		    !put_padding(output, section->header.size))
+			return false;
+	}
+	return true;
+}
+
+static uint8_t *encode_section_header(const struct mt_skeleton *b,
+				      const struct mt_elf_section_header *s, uint8_t *at)
+{
+	mt_put_le32(at, s->name);
+	mt_put_le32(at + 4, s->type);
+	at = put_word(b, at + 8, s->flags);
+	at = put_word(b, at, s->vaddr);
+	at = put_word(b, at, s->offset);
+	at = put_word(b, at, s->size);
+	mt_put_le32(at, s->link);
+	mt_put_le32(at + 4, s->info);
+	at = put_word(b, at + 8, s->align);
+	return put_word(b, at, s->entry_size);
+}
+
+static bool write_section_headers(const struct mt_skeleton *b,
+				  const struct mt_skeleton_output *output)
+{
+	size_t size = section_headers_size(b);
+	MT_CLEANUP_FREE uint8_t *bytes = calloc(1, size);
+	uint8_t *at = bytes;
+
+	for (size_t i = 0; at && i < b->sections.count; i++)
+		at = encode_section_header(b, &b->sections.items[i].header, at);
+	return at && put(output, bytes, size);
+}
+
+bool mt_skeleton_write(struct mt_skeleton *b, const struct mt_skeleton_output *output)
+{
+	return write_headers(b, output) && write_contents(b, output) &&
+	       write_section_headers(b, output);
+}
+
+struct in_memory {
+	uint8_t *bytes;
+	size_t size;
+};
+
+static bool put_in_memory(void *context, const uint8_t *bytes, size_t size)
+{
+	struct in_memory *to = context;
+
+	memcpy(to->bytes + to->size, bytes, size);
+	to->size += size;
+	return true;
+}
+
+struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
+				  const struct mt_skeleton_wish *wish, uint8_t **out, size_t *size)
+{
+	MT_CLEANUP(mt_skeleton_destroy_p) struct mt_skeleton *b = NULL;
+	struct mt_error *err = mt_skeleton_create(elf, debug, wish, NULL, &b);
+	struct in_memory to = {0};
+
+	if (err)
+		return err;
+	to.bytes = malloc(mt_skeleton_size(b));
+	if (!to.bytes || !mt_skeleton_write(b, &(struct mt_skeleton_output){&to, put_in_memory})) {
+		free(to.bytes);
 		return mt_error_nomem();
-	exact = realloc(b.out.items, b.out.count);
-	*out = exact ? exact : b.out.items;
-	*size = b.out.count;
-	b.out.items = NULL;
+	}
+	*out = to.bytes;
+	*size = to.size;
 	return NULL;
 }

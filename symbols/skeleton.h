@@ -1,7 +1,8 @@
 /*
  * Making a skeleton of an ELF file: what is left of it where only unwinding and naming are wanted
  * (FORMAT.md section 8 says what that is). A recording carries skeletons; mt_elf_open_skeleton()
- * reads them. The recorder uses this: no library behind it.
+ * reads them. The recorder uses this: no library behind it, and neither the file nor its skeleton
+ * is ever in memory as a whole.
  */
 #ifndef MT_SYMBOLS_SKELETON_H
 #define MT_SYMBOLS_SKELETON_H
@@ -12,20 +13,47 @@
 
 struct mt_elf;
 struct mt_error;
+struct mt_skeleton;
 
 struct mt_skeleton_wish {
 	bool names, unwind, lines;
 };
 
-/* Whether a section's bytes are looked at for such a skeleton: what has to be read of a file. */
-bool mt_skeleton_needs(const struct mt_skeleton_wish *wish, const char *name, uint32_t type);
+/*
+ * Told before bytes of a file are looked at, so that they need not be there all the time: what it
+ * was told of last has to stay until the next time. What is looked at without being told of: the
+ * headers, section names, and notes.
+ */
+struct mt_skeleton_input {
+	void *context;
+	void (*need)(void *context, const uint8_t *bytes, size_t size);
+};
+
+/* Takes the next bytes of the skeleton; false ends the writing. */
+struct mt_skeleton_output {
+	void *context;
+	bool (*put)(void *context, const uint8_t *bytes, size_t size);
+};
 
 /*
- * The skeleton of elf. debug: its debug file, where .symtab and debug information are taken from
- * that elf itself does not have; or NULL. *out is the caller's to free.
+ * Plans the skeleton of elf. debug: its debug file, where .symtab and debug information are taken
+ * from that elf itself does not have; or NULL. input: NULL where all is in memory. All of them are
+ * borrowed until the skeleton is destroyed.
  */
 struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
-				    const struct mt_skeleton_wish *wish, uint8_t **out,
-				    size_t *size);
+				    const struct mt_skeleton_wish *wish,
+				    const struct mt_skeleton_input *input,
+				    struct mt_skeleton **out);
+void mt_skeleton_destroy(struct mt_skeleton *skeleton);
+
+/* Bytes of it. */
+uint64_t mt_skeleton_size(const struct mt_skeleton *skeleton);
+
+/* Writes that many bytes, unless memory or the output ends it; false then. */
+bool mt_skeleton_write(struct mt_skeleton *skeleton, const struct mt_skeleton_output *output);
+
+/* All of it at once, of files in memory; *out is the caller's to free. */
+struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
+				  const struct mt_skeleton_wish *wish, uint8_t **out, size_t *size);
 
 #endif

@@ -2,6 +2,9 @@
  * Symbols and relocations for a skeleton. Symbols are sorted by address, which makes neighbours
  * alike and so compresses better; those at one address keep their order, since it may decide which
  * of them gives the name.
+ *
+ * A batch is made twice or more often, out of a file that others may write to meanwhile: whatever
+ * it says the second time, as many bytes are written as were measured.
  */
 #include "symbols/skeleton_symbols.h"
 
@@ -16,69 +19,81 @@
 #include "symbols/elf_private.h"
 #include "symbols/function_symbol.h"
 #include "symbols/plt.h"
+#include "symbols/skeleton.h"
 
 /*
  * The section of a symbol that claims one which is not there; none of a skeleton's has that number.
  */
 #define NO_SECTION 0xfef0
+#define BATCH_MAX 24576		     /* symbols: with their names some three MiB */
+#define NAMES_MAX ((size_t)64 << 20) /* bytes of theirs, which no real file has */
+#define NAME_STEP ((size_t)256)	     /* bytes of a name that are looked at in one go */
+#define KNOWN_MAX 131072	     /* symbols of the other table that are remembered */
+#define PIECE ((size_t)128 << 10)    /* bytes that are asked for at a time */
 
-void mt_skeleton_symbols_deinit(struct mt_skeleton_symbols *symbols)
+struct symbol {
+	uint64_t value, size;
+	uint32_t index; /* the old one */
+	uint32_t name;	/* where it stands in the file's strings, then among the batch's */
+	uint16_t section;
+	uint8_t info, visibility;
+};
+
+/* The symbols of [from, to) that are kept. */
+struct mt_skeleton_batch {
+	MT_ARRAY(struct symbol) symbols;
+	MT_ARRAY(struct mt_addressed) order;
+	MT_ARRAY(char) names; /* each with its NUL */
+	size_t from, to;
+};
+
+static void batch_destroy(struct mt_skeleton_batch *batch)
 {
-	mt_array_deinit(&symbols->table);
-	mt_array_deinit(&symbols->strings);
-	mt_array_deinit(&symbols->relocated);
-	mt_array_deinit(&symbols->numbers);
+	if (!batch)
+		return;
+	mt_array_deinit(&batch->symbols);
+	mt_array_deinit(&batch->order);
+	mt_array_deinit(&batch->names);
+	free(batch);
+}
+
+static void drop_batch(struct mt_skeleton_table *table)
+{
+	batch_destroy(table->batch);
+	table->batch = NULL;
+}
+
+void mt_skeleton_table_deinit(struct mt_skeleton_table *table)
+{
+	drop_batch(table);
+	mt_array_deinit(&table->relocated);
+	mt_array_deinit(&table->numbers);
+}
+
+static void need(const struct mt_skeleton_input *input, const void *bytes, size_t size)
+{
+	if (input && size)
+		input->need(input->context, bytes, size);
 }
 
 /* ---- Relocations ---- */
 
 struct relocation {
-	const uint8_t *bytes; /* all of it */
-	size_t size;
+	uint8_t *bytes; /* all of it */
 	uint32_t type, symbol;
 };
 
-/* The next relocation of a section, RELA or REL. */
-static bool next_relocation(const struct mt_elf *elf, bool addends, struct mt_cursor *c,
-			    struct relocation *out)
+static size_t relocation_size(const struct mt_elf *elf, bool addends)
 {
-	uint64_t info;
+	return (elf->is_64 ? 16u : 8u) + (!addends ? 0 : elf->is_64 ? 8u : 4u);
+}
 
-	out->size = (elf->is_64 ? 16u : 8u) + (!addends ? 0 : elf->is_64 ? 8u : 4u);
-	out->bytes = mt_cursor_bytes(c, out->size);
-	if (!out->bytes)
-		return false;
-	info = elf->is_64 ? mt_get_le64(out->bytes + 8) : mt_get_le32(out->bytes + 4);
+static void read_relocation(const struct mt_elf *elf, const uint8_t *bytes, struct relocation *out)
+{
+	uint64_t info = elf->is_64 ? mt_get_le64(bytes + 8) : mt_get_le32(bytes + 4);
+
 	out->type = (uint32_t)(elf->is_64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info));
 	out->symbol = (uint32_t)(elf->is_64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info));
-	return true;
-}
-
-static struct mt_cursor relocations_of(const struct mt_elf *elf, size_t i, bool *addends)
-{
-	struct mt_span raw = mt_elf_raw_section(elf, i);
-
-	*addends = elf->sections.items[i].type == SHT_RELA;
-	return mt_cursor_init(raw.bytes, raw.bytes ? raw.size : 0);
-}
-
-bool mt_skeleton_mark(struct mt_elf *elf, size_t i, struct mt_skeleton_symbols *dynamic)
-{
-	size_t count = mt_elf_symbol_count(elf, true);
-	struct relocation r;
-	bool addends;
-	struct mt_cursor c = relocations_of(elf, i, &addends);
-
-	if (!mt_array_reserve(&dynamic->relocated, count + 1))
-		return false;
-	if (!dynamic->relocated.count)
-		memset(dynamic->relocated.items, 0, count + 1);
-	dynamic->relocated.count = count;
-	while (next_relocation(elf, addends, &c, &r)) {
-		if (r.symbol < count && mt_plt_is_slot(elf->machine, r.type, r.symbol))
-			dynamic->relocated.items[r.symbol] = 1;
-	}
-	return true;
 }
 
 static void set_symbol(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, uint32_t symbol)
@@ -89,140 +104,415 @@ static void set_symbol(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, 
 		mt_put_le32(bytes + 4, (uint32_t)ELF32_R_INFO(symbol, type));
 }
 
-bool mt_skeleton_relocations(struct mt_elf *elf, size_t i,
-			     const struct mt_skeleton_symbols *dynamic, uint8_t **out, size_t *size)
+/* Marks what the relocation at `bytes` names, and keeps a copy, where it is one of a stub. */
+static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
+			       struct mt_skeleton_table *dynamic,
+			       struct mt_skeleton_relocations *out)
 {
-	MT_ARRAY(uint8_t) kept = {0};
 	struct relocation r;
-	bool addends;
-	struct mt_cursor c = relocations_of(elf, i, &addends);
 
-	if (!mt_array_reserve(&kept, mt_cursor_left(&c) + 1))
+	read_relocation(elf, bytes, &r);
+	if (!mt_plt_is_slot(elf->machine, r.type, r.symbol))
+		return true;
+	if (r.symbol && r.symbol < dynamic->relocated.count)
+		dynamic->relocated.items[r.symbol] = 1;
+	if (!mt_array_grow((void **)&out->bytes, &out->capacity, out->size + size, 1))
 		return false;
-	while (next_relocation(elf, addends, &c, &r)) {
-		uint32_t number =
-			r.symbol < dynamic->numbers.count ? dynamic->numbers.items[r.symbol] : 0;
+	memcpy(out->bytes + out->size, bytes, size);
+	out->size += size;
+	return true;
+}
 
-		if (!mt_plt_is_slot(elf->machine, r.type, r.symbol) || (r.symbol && !number))
-			continue;
-		memcpy(kept.items + kept.count, r.bytes, r.size);
-		set_symbol(elf, kept.items + kept.count, r.type, number);
-		kept.count += r.size;
+static bool reserve_marks(struct mt_elf *elf, struct mt_skeleton_table *dynamic)
+{
+	size_t count = mt_elf_symbol_count(elf, true);
+
+	if (dynamic->relocated.count)
+		return true;
+	if (!mt_array_reserve(&dynamic->relocated, count + 1) ||
+	    !mt_array_reserve(&dynamic->numbers, count + 1))
+		return false;
+	memset(dynamic->relocated.items, 0, count + 1);
+	memset(dynamic->numbers.items, 0, (count + 1) * sizeof(*dynamic->numbers.items));
+	dynamic->relocated.count = dynamic->numbers.count = count;
+	return true;
+}
+
+bool mt_skeleton_relocations_collect(struct mt_elf *elf, size_t i,
+				     const struct mt_skeleton_input *input,
+				     struct mt_skeleton_table *dynamic,
+				     struct mt_skeleton_relocations *out)
+{
+	struct mt_span raw = mt_elf_raw_section(elf, i);
+	size_t size = relocation_size(elf, elf->sections.items[i].type == SHT_RELA);
+	size_t count = raw.bytes ? raw.size / size : 0, a_piece = PIECE / size;
+
+	if (!reserve_marks(elf, dynamic))
+		return false;
+	for (size_t at = 0; at < count; at++) {
+		if (at % a_piece == 0)
+			need(input, raw.bytes + at * size,
+			     (count - at < a_piece ? count - at : a_piece) * size);
+		if (!collect_relocation(elf, raw.bytes + at * size, size, dynamic, out))
+			return false;
 	}
-	*out = kept.items;
-	*size = kept.count;
 	return true;
 }
 
-/* ---- Symbols ---- */
-
-static bool is_kept(struct mt_elf *from, size_t i, bool dynamic,
-		    const struct mt_skeleton_symbols *symbols, struct mt_elf_symbol *symbol)
+void mt_skeleton_relocations_renumber(const struct mt_elf *elf, bool addends,
+				      const struct mt_skeleton_table *dynamic,
+				      struct mt_skeleton_relocations *relocations)
 {
-	if (!i || !mt_elf_symbol(from, dynamic, i, symbol))
+	size_t size = relocation_size(elf, addends), kept = 0;
+
+	for (size_t at = 0; at < relocations->size; at += size) {
+		struct relocation r;
+		uint32_t number;
+
+		read_relocation(elf, relocations->bytes + at, &r);
+		number = r.symbol < dynamic->numbers.count ? dynamic->numbers.items[r.symbol] : 0;
+		if (r.symbol && !number)
+			continue;
+		memmove(relocations->bytes + kept, relocations->bytes + at, size);
+		set_symbol(elf, relocations->bytes + kept, r.type, number);
+		kept += size;
+	}
+	relocations->size = kept;
+}
+
+/* ---- Batches ---- */
+
+/* The symbol's own bytes, not its name, which is looked at only where a function may have it. */
+static bool get_symbol(struct mt_skeleton_table *table, size_t i, struct mt_elf_symbol *out)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+
+	need(table->input, raw->bytes + i * raw->stride, raw->stride);
+	return mt_elf_symbol(table->from, table->dynamic, i, out);
+}
+
+static bool is_kept(struct mt_skeleton_table *table, size_t i, const struct mt_elf_symbol *symbol)
+{
+	if (i < table->relocated.count && table->relocated.items[i])
+		return true;
+	if (symbol->type == STT_NOTYPE)
+		need(table->input, symbol->name, 4);
+	return mt_symbol_is_function(table->from, symbol);
+}
+
+/* The length of a name that ends with the table of names at the latest. */
+static size_t name_length(const struct mt_skeleton_table *table, const char *name)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+	size_t left = (size_t)(raw->names + raw->names_size - name), length = 0;
+
+	while (length < left) {
+		size_t step = left - length < NAME_STEP ? left - length : NAME_STEP;
+		const char *nul;
+
+		need(table->input, name + length, step);
+		nul = memchr(name + length, '\0', step);
+		if (nul)
+			return (size_t)(nul - name);
+		length += step;
+	}
+	return length;
+}
+
+/* Appends the name, in pieces: it may be longer than what is in memory at a time. */
+static bool add_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
+		     const char *name)
+{
+	size_t length = name_length(table, name);
+
+	if (batch->names.count + length >= NAMES_MAX ||
+	    !mt_array_reserve(&batch->names, batch->names.count + length + 1))
 		return false;
-	return mt_symbol_is_function(from, symbol) ||
-	       (i < symbols->relocated.count && symbols->relocated.items[i]);
+	for (size_t at = 0, n; at < length; at += n) {
+		n = length - at < PIECE ? length - at : PIECE;
+		need(table->input, name + at, n);
+		memcpy(batch->names.items + batch->names.count + at, name + at, n);
+	}
+	batch->names.items[batch->names.count + length] = '\0';
+	batch->names.count += length + 1;
+	return true;
 }
 
-/* The name's place in the strings; UINT32_MAX where there is no room for it. */
-static uint32_t add_string(struct mt_skeleton_symbols *symbols, const char *name)
+static bool add_symbol(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch, size_t i,
+		       const struct mt_elf_symbol *from)
 {
-	size_t size = strlen(name) + 1, at = symbols->strings.count;
+	const char *names = table->from->tables[table->dynamic].names;
+	struct symbol *symbol = mt_array_push(&batch->symbols);
 
-	if (at + size >= UINT32_MAX || !mt_array_reserve(&symbols->strings, at + size))
-		return UINT32_MAX;
-	memcpy(symbols->strings.items + at, name, size);
-	symbols->strings.count += size;
-	return (uint32_t)at;
-}
-
-static void write_symbol_64(uint8_t *at, uint32_t name, const struct mt_elf_symbol *symbol)
-{
-	mt_put_le32(at, name);
-	at[4] = (uint8_t)ELF64_ST_INFO(symbol->binding, symbol->type);
-	at[5] = symbol->visibility;
-	mt_put_le16(at + 6, symbol->section);
-	mt_put_le64(at + 8, symbol->value);
-	mt_put_le64(at + 16, symbol->size);
-}
-
-static void write_symbol_32(uint8_t *at, uint32_t name, const struct mt_elf_symbol *symbol)
-{
-	mt_put_le32(at, name);
-	mt_put_le32(at + 4, (uint32_t)symbol->value);
-	mt_put_le32(at + 8, (uint32_t)symbol->size);
-	at[12] = (uint8_t)ELF32_ST_INFO(symbol->binding, symbol->type);
-	at[13] = symbol->visibility;
-	mt_put_le16(at + 14, symbol->section);
-}
-
-static bool add_symbol(struct mt_skeleton_symbols *symbols, const struct mt_elf *image,
-		       struct mt_elf_symbol *symbol)
-{
-	size_t size = image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	uint32_t name = add_string(symbols, symbol->name);
-
-	if (name == UINT32_MAX || !mt_array_reserve(&symbols->table, symbols->table.count + size))
+	if (!symbol)
 		return false;
-	if (symbol->section < SHN_LORESERVE && symbol->section >= image->sections.count)
+	*symbol = (struct symbol){
+		.value = from->value,
+		.size = from->size,
+		.index = (uint32_t)i,
+		.name = (uint32_t)(from->name - names),
+		.section = from->section,
+		.info = (uint8_t)ELF64_ST_INFO(from->binding, from->type),
+		.visibility = from->visibility,
+	};
+	if (symbol->section < SHN_LORESERVE && symbol->section >= table->image->sections.count)
 		symbol->section = NO_SECTION;
-	if (image->is_64)
-		write_symbol_64(symbols->table.items + symbols->table.count, name, symbol);
-	else
-		write_symbol_32(symbols->table.items + symbols->table.count, name, symbol);
-	symbols->table.count += size;
 	return true;
 }
 
-/* The null symbol, in front of the others. */
-static bool add_null(struct mt_skeleton_symbols *symbols, const struct mt_elf *image)
+/* Reads the names, as they stand in the file: symbols have them in any order. */
+static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
 {
-	struct mt_elf_symbol null = {.name = ""};
+	const char *names = table->from->tables[table->dynamic].names;
 
-	return add_symbol(symbols, image, &null);
+	for (size_t i = 0; i < batch->symbols.count; i++)
+		batch->order.items[i] =
+			(struct mt_addressed){batch->symbols.items[i].name, (uint32_t)i};
+	if (!mt_address_sort(batch->order.items, batch->symbols.count))
+		return false;
+	for (size_t i = 0; i < batch->symbols.count; i++) {
+		struct symbol *symbol = &batch->symbols.items[batch->order.items[i].index];
+		uint32_t at = (uint32_t)batch->names.count;
+
+		if (!add_name(table, batch, names + symbol->name))
+			return false;
+		symbol->name = at;
+	}
+	return true;
 }
 
-/* The kept symbols by address. NULL out of memory. */
-static struct mt_addressed *sorted_symbols(struct mt_elf *from, bool dynamic,
-					   const struct mt_skeleton_symbols *symbols, size_t *count)
+/*
+ * Whether the other table has the same symbol: its name, without a version, and all that decides
+ * whether it gives the name. One without a size counts by its place in the table, too.
+ */
+static bool is_known(const struct mt_skeleton_table *table, const struct mt_skeleton_batch *batch,
+		     const struct symbol *symbol)
 {
-	size_t all = mt_elf_symbol_count(from, dynamic), n = 0;
-	struct mt_addressed *order = malloc((all + 1) * sizeof(*order));
+	const char *name = batch->names.items + symbol->name;
+	uint64_t numbers[] = {symbol->value, symbol->size, symbol->info}, ignored, key;
+
+	if (!table->known || !symbol->size ||
+	    (symbol->index < table->relocated.count && table->relocated.items[symbol->index]))
+		return false;
+	key = mt_hash_bytes(name, strcspn(name, "@"), mt_hash_bytes(numbers, sizeof(numbers), 0));
+	if (table->dynamic)
+		return mt_map64_get(table->known, key, &ignored);
+	if (table->known->count < KNOWN_MAX)
+		(void)mt_map64_put(table->known, key, 1);
+	return false;
+}
+
+/* Of those in the batch, the ones that are written, by address. */
+static bool put_in_order(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
+{
+	batch->order.count = 0;
+	for (size_t i = 0; i < batch->symbols.count; i++) {
+		const struct symbol *symbol = &batch->symbols.items[i];
+
+		if (!is_known(table, batch, symbol))
+			batch->order.items[batch->order.count++] =
+				(struct mt_addressed){symbol->value, (uint32_t)i};
+	}
+	return mt_address_sort(batch->order.items, batch->order.count);
+}
+
+static bool make_batch(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch, size_t i)
+{
+	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
 	struct mt_elf_symbol symbol;
 
-	for (size_t i = 0; order && i < all && i < UINT32_MAX; i++) {
-		if (is_kept(from, i, dynamic, symbols, &symbol))
-			order[n++] = (struct mt_addressed){symbol.value, (uint32_t)i};
+	batch->symbols.count = batch->names.count = 0;
+	batch->from = i;
+	for (; i < all && i < UINT32_MAX && batch->symbols.count < BATCH_MAX; i++) {
+		if (i && get_symbol(table, i, &symbol) && is_kept(table, i, &symbol) &&
+		    !add_symbol(table, batch, i, &symbol))
+			return false;
 	}
-	if (order && !mt_address_sort(order, n)) {
-		free(order);
+	batch->to = i;
+	return mt_array_reserve(&batch->order, batch->symbols.count + 1) &&
+	       read_names(table, batch) && put_in_order(table, batch);
+}
+
+/*
+ * The batch of the symbols from *i on, which goes on to the next one's; most tables have but one,
+ * which is made once. NULL out of memory.
+ */
+static const struct mt_skeleton_batch *next_batch(struct mt_skeleton_table *table, size_t *i)
+{
+	if (!table->batch)
+		table->batch = calloc(1, sizeof(*table->batch));
+	if (!table->batch)
+		return NULL;
+	if ((table->batch->from != *i || !table->batch->to) &&
+	    !make_batch(table, table->batch, *i)) {
+		table->batch->to = 0;
 		return NULL;
 	}
-	*count = n;
-	return order;
+	*i = table->batch->to;
+	return table->batch;
 }
 
-bool mt_skeleton_symbols_collect(struct mt_elf *from, const struct mt_elf *image, bool dynamic,
-				 struct mt_skeleton_symbols *symbols)
+static const struct symbol *symbol_in_order(const struct mt_skeleton_batch *batch, size_t i)
 {
-	size_t count, all = mt_elf_symbol_count(from, dynamic);
-	MT_CLEANUP_FREE struct mt_addressed *order = sorted_symbols(from, dynamic, symbols, &count);
-	struct mt_elf_symbol symbol;
+	return &batch->symbols.items[batch->order.items[i].index];
+}
 
-	if (!order || !mt_array_reserve(&symbols->numbers, all + 1))
-		return false;
-	memset(symbols->numbers.items, 0, (all + 1) * sizeof(*symbols->numbers.items));
-	symbols->numbers.count = all;
-	if (!count)
-		return true;
-	if (!add_null(symbols, image))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (!mt_elf_symbol(from, dynamic, order[i].index, &symbol) ||
-		    !add_symbol(symbols, image, &symbol))
+static uint64_t strings_of(const struct mt_skeleton_batch *batch)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < batch->order.count; i++)
+		size += strlen(batch->names.items + symbol_in_order(batch, i)->name) + 1;
+	return size;
+}
+
+/* Gives numbers to the batch's symbols that relocations name. */
+static void number(struct mt_skeleton_table *table, const struct mt_skeleton_batch *batch)
+{
+	for (size_t i = 0; i < batch->order.count; i++) {
+		uint32_t index = symbol_in_order(batch, i)->index;
+
+		if (index < table->numbers.count)
+			table->numbers.items[index] = (uint32_t)(table->count + i);
+	}
+}
+
+bool mt_skeleton_table_measure(struct mt_skeleton_table *table)
+{
+	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
+
+	table->count = table->strings = 1; /* the null symbol, in front of the others */
+	for (size_t i = 0; i < all && i < UINT32_MAX;) {
+		const struct mt_skeleton_batch *batch = next_batch(table, &i);
+
+		if (!batch)
 			return false;
-		symbols->numbers.items[order[i].index] = (uint32_t)i + 1;
+		number(table, batch);
+		table->count += batch->order.count;
+		table->strings += strings_of(batch);
+	}
+	if (table->count == 1)
+		table->count = table->strings = 0;
+	if (table->batch && table->batch->from)
+		drop_batch(table); /* the first is next, or none */
+	return table->strings < UINT32_MAX;
+}
+
+/* ---- Writing ---- */
+
+size_t mt_skeleton_symbol_size(const struct mt_elf *image)
+{
+	return image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+static void encode_symbol(const struct mt_elf *image, const struct symbol *symbol, uint32_t name,
+			  uint8_t *at)
+{
+	bool wide = image->is_64;
+	uint8_t *middle = at + (wide ? 4 : 12);
+
+	mt_put_le32(at, name);
+	middle[0] = symbol->info;
+	middle[1] = symbol->visibility;
+	mt_put_le16(middle + 2, symbol->section);
+	if (wide) {
+		mt_put_le64(at + 8, symbol->value);
+		mt_put_le64(at + 16, symbol->size);
+	} else {
+		mt_put_le32(at + 4, (uint32_t)symbol->value);
+		mt_put_le32(at + 8, (uint32_t)symbol->size);
+	}
+}
+
+/* What has been written of a section, and what it was measured to take. */
+struct progress {
+	const struct mt_skeleton_output *output;
+	uint64_t left;
+};
+
+static bool put(struct progress *progress, const void *bytes, size_t size)
+{
+	size = size < progress->left ? size : progress->left;
+	progress->left -= size;
+	return !size || progress->output->put(progress->output->context, bytes, size);
+}
+
+/* Zeros in the place of what was there when it was measured. */
+static bool put_rest(struct progress *progress)
+{
+	static const uint8_t zeros[256];
+
+	while (progress->left) {
+		if (!put(progress, zeros, sizeof(zeros)))
+			return false;
 	}
 	return true;
+}
+
+static bool put_symbols(struct progress *progress, const struct mt_elf *image,
+			const struct mt_skeleton_batch *batch, uint32_t *name)
+{
+	uint8_t at[sizeof(Elf64_Sym)];
+
+	for (size_t i = 0; i < batch->order.count; i++) {
+		const struct symbol *symbol = symbol_in_order(batch, i);
+
+		encode_symbol(image, symbol, *name, at);
+		if (!put(progress, at, mt_skeleton_symbol_size(image)))
+			return false;
+		*name += (uint32_t)strlen(batch->names.items + symbol->name) + 1;
+	}
+	return true;
+}
+
+static bool put_names(struct progress *progress, const struct mt_skeleton_batch *batch)
+{
+	for (size_t i = 0; i < batch->order.count; i++) {
+		const char *name = batch->names.items + symbol_in_order(batch, i)->name;
+
+		if (!put(progress, name, strlen(name) + 1))
+			return false;
+	}
+	return true;
+}
+
+/* Writes symbols, or with names their strings. */
+static bool write_batches(struct mt_skeleton_table *table, bool names, struct progress *progress)
+{
+	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
+	uint32_t name = 1;
+
+	for (size_t i = 0; i < all && i < UINT32_MAX && progress->left;) {
+		const struct mt_skeleton_batch *batch = next_batch(table, &i);
+
+		if (!batch || !(names ? put_names(progress, batch)
+				      : put_symbols(progress, table->image, batch, &name)))
+			return false;
+	}
+	return put_rest(progress);
+}
+
+bool mt_skeleton_table_write(struct mt_skeleton_table *table,
+			     const struct mt_skeleton_output *output)
+{
+	static const uint8_t null[sizeof(Elf64_Sym)];
+	size_t size = mt_skeleton_symbol_size(table->image);
+	struct progress progress = {.output = output, .left = table->count * size};
+
+	bool good = put(&progress, null, size) && write_batches(table, false, &progress);
+
+	if (table->batch && table->batch->from)
+		drop_batch(table);
+	return good;
+}
+
+bool mt_skeleton_strings_write(struct mt_skeleton_table *table,
+			       const struct mt_skeleton_output *output)
+{
+	struct progress progress = {.output = output, .left = table->strings};
+
+	bool good = put(&progress, "", 1) && write_batches(table, true, &progress);
+
+	drop_batch(table); /* nothing is behind the strings */
+	return good;
 }

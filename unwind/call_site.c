@@ -152,7 +152,7 @@ static bool open_set(struct mt_image *image, struct mt_call_set *out)
 
 	if (!bytes.bytes) {
 		code = mt_image_code_elf(image);
-		good = !code || mt_call_set_make(code, &made, &bytes.size);
+		good = !code || mt_call_set_make(code, NULL, &made, &bytes.size);
 		bytes.bytes = made;
 	}
 	good = good && mt_call_set_read(bytes, out);

@@ -67,7 +67,7 @@ MT_TEST(what_calls_what)
 	uint8_t *bytes;
 	size_t size;
 
-	MT_CHECK(mt_call_set_make(elf, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
 	MT_CHECK(size && size < FUNCTIONS * 2 * 2);
 	MT_CHECK(mt_call_set_read((struct mt_span){.bytes = bytes, .size = size}, &set));
 	for (unsigned int i = 0; i < FUNCTIONS; i++) {
@@ -93,7 +93,7 @@ MT_TEST(damaged_sets_do_no_harm)
 	uint8_t *bytes;
 	size_t size;
 
-	MT_CHECK(mt_call_set_make(elf, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
 	for (size_t at = 0; at < size; at++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			bytes[at] ^= (uint8_t)(1u << bit);
@@ -126,7 +126,7 @@ MT_TEST(nothing_to_go_by)
 	builder_init(&builder, ET_DYN);
 	builder_finish(&builder);
 	MT_CHECK(!mt_elf_open_memory(builder.bytes, builder.size, "bare", &elf));
-	MT_CHECK(mt_call_set_make(elf, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
 	MT_CHECK(!bytes && !size);
 	MT_CHECK(!mt_call_set_has(&none, function(1), function(2)));
 	mt_elf_destroy(elf);

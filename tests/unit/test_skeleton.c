@@ -39,7 +39,7 @@ static struct mt_elf *skeleton_of(struct mt_elf *elf, const struct mt_skeleton_w
 {
 	struct mt_elf *skeleton = NULL;
 
-	if (!MT_CHECK(!mt_skeleton_create(elf, NULL, wish, bytes, size)))
+	if (!MT_CHECK(!mt_skeleton_make(elf, NULL, wish, bytes, size)))
 		return NULL;
 	MT_CHECK(!mt_elf_open_skeleton(*bytes, *size, "skeleton", &skeleton));
 	return skeleton;
@@ -228,7 +228,7 @@ MT_TEST(damaged_files_do_no_harm)
 				(uint8_t)((random = random * 1103515245 + 12345) >> 16);
 		err = mt_elf_open_memory(whole, length, "damaged", &elf);
 		if (!err)
-			err = mt_skeleton_create(elf, NULL, &everything, &bytes, &made);
+			err = mt_skeleton_make(elf, NULL, &everything, &bytes, &made);
 		if (!err && MT_CHECK(!mt_elf_open_skeleton(bytes, made, "skeleton", &skeleton))) {
 			MT_CLEANUP(mt_symtab_destroy_p)
 			struct mt_symtab *symtab = mt_symtab_create(skeleton, skeleton);

@@ -1,0 +1,161 @@
+/* Blocks of 64 KiB: absent, loaded (the oldest of a ring go first), or kept. */
+#include "record/file_pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+
+#define BLOCK_BITS 16
+#define BLOCK ((size_t)1 << BLOCK_BITS)
+#define LOADED_MAX 24 /* blocks that are there for a while */
+#define FILE_MAX ((uint64_t)16 << 30)
+
+enum block_state {
+	BLOCK_ABSENT,
+	BLOCK_LOADED,
+	BLOCK_KEPT
+};
+
+struct mt_file_pages {
+	int fd;
+	uint8_t *bytes; /* size of them, reserved */
+	size_t size;
+	uint8_t *states; /* enum block_state, by block */
+	size_t loaded[LOADED_MAX];
+	size_t oldest, count; /* of loaded, a ring */
+};
+
+MT_DEFINE_CLEANUP(mt_file_pages, struct mt_file_pages)
+
+void mt_file_pages_destroy(struct mt_file_pages *pages)
+{
+	if (!pages)
+		return;
+	if (pages->bytes)
+		munmap(pages->bytes, pages->size);
+	free(pages->states);
+	free(pages);
+}
+
+struct mt_error *mt_file_pages_create(int fd, const char *name, struct mt_file_pages **out)
+{
+	MT_CLEANUP(mt_file_pages_destroy_p) struct mt_file_pages *pages = NULL;
+	struct stat status;
+	void *bytes;
+
+	if (fstat(fd, &status))
+		return mt_error_os(errno, "%s", name);
+	if (!S_ISREG(status.st_mode) || status.st_size <= 0 || (uint64_t)status.st_size > FILE_MAX)
+		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", name);
+	pages = calloc(1, sizeof(*pages));
+	if (!pages)
+		return mt_error_nomem();
+	pages->fd = fd;
+	pages->size = (size_t)status.st_size;
+	pages->states = calloc((pages->size >> BLOCK_BITS) + 1, 1);
+	bytes = mmap(NULL, pages->size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!pages->states || bytes == MAP_FAILED)
+		return mt_error_nomem();
+	pages->bytes = bytes;
+	/* what is locked could not be given back page by page */
+	munlock(bytes, pages->size);
+	*out = MT_TAKE(pages);
+	return NULL;
+}
+
+const uint8_t *mt_file_pages_bytes(const struct mt_file_pages *pages)
+{
+	return pages->bytes;
+}
+
+size_t mt_file_pages_size(const struct mt_file_pages *pages)
+{
+	return pages->size;
+}
+
+bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes)
+{
+	return bytes >= pages->bytes && bytes < pages->bytes + pages->size;
+}
+
+static void read_block(struct mt_file_pages *pages, size_t block)
+{
+	size_t at = block << BLOCK_BITS;
+	size_t end = pages->size - at < BLOCK ? pages->size : at + BLOCK;
+
+	while (at < end) {
+		ssize_t n = pread(pages->fd, pages->bytes + at, end - at, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		at += (size_t)n;
+	}
+}
+
+/* Blocks that are needed at once. */
+struct range {
+	size_t first, last;
+};
+
+/* Gives the oldest block back that is not in the range; a ring holds more than any range. */
+static void drop_oldest(struct mt_file_pages *pages, const struct range *range)
+{
+	size_t block = pages->loaded[pages->oldest], at;
+
+	for (; block >= range->first && block <= range->last;
+	     block = pages->loaded[pages->oldest]) {
+		pages->loaded[pages->oldest] = block; /* becomes the youngest: the ring is full */
+		pages->oldest = (pages->oldest + 1) % LOADED_MAX;
+	}
+	pages->oldest = (pages->oldest + 1) % LOADED_MAX;
+	pages->count--;
+	at = block << BLOCK_BITS;
+	if (pages->states[block] == BLOCK_KEPT)
+		return;
+	pages->states[block] = BLOCK_ABSENT;
+	(void)madvise(pages->bytes + at, pages->size - at < BLOCK ? pages->size - at : BLOCK,
+		      MADV_DONTNEED);
+}
+
+static void load(struct mt_file_pages *pages, size_t block, const struct range *range)
+{
+	if (pages->count == LOADED_MAX)
+		drop_oldest(pages, range);
+	read_block(pages, block);
+	pages->states[block] = BLOCK_LOADED;
+	pages->loaded[(pages->oldest + pages->count++) % LOADED_MAX] = block;
+}
+
+static void keep_block(struct mt_file_pages *pages, size_t block)
+{
+	if (pages->states[block] == BLOCK_ABSENT)
+		read_block(pages, block);
+	pages->states[block] = BLOCK_KEPT;
+}
+
+void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t size, bool keep)
+{
+	struct range range;
+
+	if (offset >= pages->size || !size)
+		return;
+	if (size > pages->size - offset)
+		size = pages->size - offset;
+	range = (struct range){offset >> BLOCK_BITS, (offset + size - 1) >> BLOCK_BITS};
+	if (!keep && range.last - range.first >= LOADED_MAX)
+		range.last = range.first + LOADED_MAX - 1;
+	for (size_t block = range.first; block <= range.last; block++) {
+		if (keep)
+			keep_block(pages, block);
+		else if (pages->states[block] == BLOCK_ABSENT)
+			load(pages, block, &range);
+	}
+}
