@@ -89,7 +89,7 @@ static void decode_record(struct decoded *d, const struct mt_record *r)
 	if (mt_kernel_get(r->body, r->size, &kernel))
 		decode_kernel(d, &kernel);
 	if (r->type == MT_RECORD_FRAMES && mt_unwound_get(r->body, r->size, &kernel))
-		USE(kernel);
+		decode_kernel(d, &kernel);
 	if (r->type == MT_RECORD_SAMPLE && mt_sample_get(r->body, r->size, r->dump, &kernel))
 		decode_kernel(d, &kernel);
 	if (r->type == MT_RECORD_PACKED) {
