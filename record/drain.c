@@ -1,7 +1,9 @@
 /*
- * The drain threads. On the producer's own CPU and real-time a drain stops the producer while it
- * copies, so that a storm in user mode cannot overflow the ring. A storm inside one system call
- * cannot be stopped so: a buddy on the next CPU helps then.
+ * The drain threads, one a CPU. Whoever copies on the producer's own CPU stops the producer: that
+ * is what keeps a ring from overflowing, and what a recording costs its target. So a storm's
+ * samples are left to a buddy, the drain of another CPU, for as long as it keeps up; at a quarter
+ * of the ring the own one goes before the producer, real-time. A storm inside one system call
+ * cannot be stopped so: there is only the buddy.
  */
 #include "record/drain.h"
 
@@ -30,6 +32,8 @@ struct mt_drain {
 	const struct mt_stream_config *config;
 	struct mt_stream *streams[MT_CLASSES]; /* NULL: no event of that class */
 	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
+	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
+	_Atomic bool helping;
 	pthread_t thread;
 	bool running;
 	int wake; /* eventfd */
@@ -40,6 +44,44 @@ struct mt_drain {
 	pthread_mutex_t lock;
 	pthread_cond_t flushed;
 };
+
+static void wake(struct mt_drain *drain)
+{
+	uint64_t one = 1;
+
+	(void)!write(drain->wake, &one, sizeof(one));
+}
+
+/*
+ * The own ring's samples can wait for the buddy. Not where a filter needs the names in the other
+ * ring first, and not without the priority to make up for a buddy that does not come.
+ */
+static bool leave_to_buddy(const struct mt_drain *drain, const struct mt_stream *stream)
+{
+	struct mt_drain *buddy = atomic_load(&drain->buddy);
+
+	if (!buddy || drain->priority != MT_PRIORITY_REALTIME || drain->config->filter ||
+	    mt_stream_pressing(stream))
+		return false;
+	if (mt_stream_worth_help(stream) && !atomic_load(&buddy->helping))
+		wake(buddy);
+	return true;
+}
+
+/* What a wake-up asks for; false where no block was free. */
+static bool drain_due(struct mt_drain *drain)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		struct mt_stream *stream = drain->streams[i];
+
+		if (!stream || (i == MT_CLASS_STORM && leave_to_buddy(drain, stream)))
+			continue;
+		whole &= mt_stream_drain(stream) != MT_STREAM_STALLED;
+	}
+	return whole;
+}
 
 /* Empties its own rings; false where no block was free. */
 static bool drain_all(struct mt_drain *drain)
@@ -53,18 +95,12 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
-static void wake(struct mt_drain *drain)
-{
-	uint64_t one = 1;
-
-	(void)!write(drain->wake, &one, sizeof(one));
-}
-
 /* Its neighbour's rings, where they fill up; its own come first again after each share. */
 static void help_buddy(struct mt_drain *drain)
 {
 	bool more = drain->buddy_of;
 
+	atomic_store(&drain->helping, more);
 	for (int round = 0; round < HELP_ROUNDS && more; round++) {
 		more = false;
 		for (size_t i = 0; i < MT_CLASSES; i++) {
@@ -74,8 +110,9 @@ static void help_buddy(struct mt_drain *drain)
 				more = true;
 		}
 		if (more)
-			(void)drain_all(drain);
+			(void)drain_due(drain);
 	}
+	atomic_store(&drain->helping, false);
 }
 
 /*
@@ -146,15 +183,16 @@ static int stream_fd(const struct mt_drain *drain, size_t class)
 
 /*
  * A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
- * on.
+ * on where it cannot do all that is to do.
  */
-static bool told_of_buddy(const struct pollfd *fds)
+static void pass_on(const struct mt_drain *drain, const struct pollfd *fds)
 {
-	bool told = false;
-
-	for (size_t i = 0; i < MT_CLASSES; i++)
-		told |= fds[2 + 2 * i].revents & POLLIN;
-	return told;
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if ((fds[2 + 2 * i].revents & POLLIN) &&
+		    (i != MT_CLASS_STORM || drain->config->filter ||
+		     mt_stream_pressing(drain->buddy_of->streams[i])))
+			wake(drain->buddy_of);
+	}
 }
 
 /* From here on it touches no page for the first time. */
@@ -184,11 +222,10 @@ static void *drain_main(void *argument)
 		drain->wakes++;
 		if (fds[0].revents & POLLIN)
 			(void)!read(drain->wake, &ignored, sizeof(ignored));
-		while (!drain_all(drain) && !atomic_load(&drain->stop))
+		while (!drain_due(drain) && !atomic_load(&drain->stop))
 			wait_for_block(drain);
 		help_buddy(drain);
-		if (told_of_buddy(fds))
-			wake(drain->buddy_of);
+		pass_on(drain, fds);
 		answer_flush(drain);
 	}
 	return NULL;
@@ -227,6 +264,8 @@ struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_o
 	int failed;
 
 	drain->buddy_of = buddy_of == drain ? NULL : buddy_of;
+	if (drain->buddy_of)
+		atomic_store(&drain->buddy_of->buddy, drain);
 	failed = pthread_create(&drain->thread, NULL, drain_main, drain);
 	if (failed)
 		return mt_error_os(failed, "cannot start the thread that drains CPU %d",

@@ -24,7 +24,6 @@
 
 /* So often the kernel gets room back; also a buddy's share. */
 #define GIVE_BACK ((size_t)128 << 10)
-#define HELP_FROM ((size_t)1 << 20) /* bytes in a ring: two watermarks */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 /* Bytes that a chunk decodes to: FORMAT.md allows twice that, and a reader holds it in memory. */
@@ -386,17 +385,21 @@ enum mt_stream_result mt_stream_drain(struct mt_stream *stream)
 	return result;
 }
 
-/* A ring that holds so much is more than its owner leaves there. */
-static size_t help_from(const struct mt_ring *ring)
+bool mt_stream_worth_help(const struct mt_stream *stream)
 {
-	return ring->size / 4 < HELP_FROM ? ring->size / 4 : HELP_FROM;
+	return mt_ring_used(stream->ring) >= GIVE_BACK;
+}
+
+bool mt_stream_pressing(const struct mt_stream *stream)
+{
+	return mt_ring_used(stream->ring) >= stream->ring->size / 4;
 }
 
 enum mt_stream_result mt_stream_help(struct mt_stream *stream)
 {
 	enum mt_stream_result result = MT_STREAM_EMPTY;
 
-	if (mt_ring_used(stream->ring) < help_from(stream->ring) || !try_hold(stream))
+	if (!mt_stream_worth_help(stream) || !try_hold(stream))
 		return MT_STREAM_EMPTY;
 	if (mt_ring_begin(stream->ring)) {
 		count(&stream->counts.helped, 1);

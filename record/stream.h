@@ -72,9 +72,13 @@ void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first);
  */
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 
+/* A buddy's share, 128 KiB, or more waits in the ring; a quarter of the ring or more. */
+bool mt_stream_worth_help(const struct mt_stream *stream);
+bool mt_stream_pressing(const struct mt_stream *stream);
+
 /*
- * A buddy's part: where 1 MiB or a quarter of the ring is full and nobody holds it, takes up to
- * 128 KiB out of it. MT_STREAM_EMPTY where there is nothing to help with.
+ * A buddy's part: takes a share out of the ring. MT_STREAM_EMPTY where less than that waits, or
+ * somebody holds the ring.
  */
 enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 
