@@ -170,6 +170,32 @@ until_true() {
 	return 1
 }
 
+# start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket where it listens;
+# tests that want its other programs name them. Else $no_mariadb says why there is none, and $server is empty.
+start_mariadb() {
+	local name
+	server=
+	server_socket=$TMPDIR/s
+	for name in mariadbd mariadb-install-db mariadb "$@"; do
+		no_mariadb="mariadb-server is not installed: no $name"
+		type -P "$name" >/dev/null || return
+	done
+	mariadb-install-db --no-defaults --auth-root-authentication-method=normal --datadir="$TMPDIR/db" \
+		--skip-test-db --user=root >"$TMPDIR/installed" 2>&1
+	mariadbd --no-defaults --user=root --datadir="$TMPDIR/db" --socket="$server_socket" --skip-networking \
+		--innodb-buffer-pool-size=16M --pid-file="$TMPDIR/db.pid" >"$TMPDIR/mariadbd.log" 2>&1 &
+	server=$!
+	no_mariadb='mariadbd does not start here'
+	until_true mariadb --no-defaults -S "$server_socket" -e 'select 1' >/dev/null 2>&1 || stop_mariadb
+}
+
+stop_mariadb() {
+	[ -n "$server" ] || return 0
+	kill "$server"
+	wait "$server" 2>/dev/null
+	server=
+}
+
 # The last line of every script.
 finish() {
 	echo "1..$tests_run"

@@ -50,19 +50,8 @@ while (Date.now() < end) growBuffers(500);
 END
 	parts="$parts node --perf-basic-prof --interpreted-frames-native-stack grow.js;"
 fi
-server=
-if type -P mariadbd mariadb-install-db mariadb >/dev/null && [ "$(type -P mariadbd mariadb-install-db mariadb | wc -l)" -eq 3 ]; then
-	mariadb-install-db --no-defaults --auth-root-authentication-method=normal --datadir="$TMPDIR/db" \
-		--skip-test-db --user=root >installed 2>&1
-	mariadbd --no-defaults --user=root --datadir="$TMPDIR/db" --socket="$TMPDIR/s" --skip-networking \
-		--innodb-buffer-pool-size=16M --pid-file="$TMPDIR/db.pid" >mariadbd.log 2>&1 &
-	server=$!
-	until_true mariadb --no-defaults -S "$TMPDIR/s" -e 'select 1' >/dev/null 2>&1 || {
-		kill "$server"
-		wait "$server"
-		server=
-		skip 'a database under load' 'mariadbd does not start here'
-	}
+start_mariadb
+if [ -n "$server" ]; then
 	{
 		echo 'create database t; use t; create table a (i int primary key auto_increment, s varchar(200), key (s));'
 		echo "insert into a (s) select concat('row ', seq) from seq_1_to_3000;"
@@ -72,13 +61,13 @@ if type -P mariadbd mariadb-install-db mariadb >/dev/null && [ "$(type -P mariad
 			echo "select s, count(*) from a group by s order by 2 desc, 1 limit 3;"
 		done
 	} >load.sql
-	[ -z "$server" ] || parts="$parts mariadb --no-defaults -S $TMPDIR/s <load.sql;"
+	parts="$parts mariadb --no-defaults -S $server_socket <load.sql;"
 else
-	skip 'a database under load' 'mariadb-server is not installed'
+	skip 'a database under load' "$no_mariadb"
 fi
 
 record() {
-	[ -z "$server" ] || mariadb --no-defaults -S "$TMPDIR/s" -e 'drop database if exists t' 2>/dev/null
+	[ -z "$server" ] || mariadb --no-defaults -S "$server_socket" -e 'drop database if exists t' 2>/dev/null
 	"$mtrec" -q -a -e page-faults,brk,mmap "$@" sh -c "./grower 200; $parts true" >ran 2>said
 }
 
@@ -96,13 +85,11 @@ check '... and says what it said' diff <(grep -v ";node;" unsealed) <(grep -v ";
 for name in grower faulter plugin.so; do
 	[ ! -e $name ] || mv $name $name.gone
 done
-if [ -n "$server" ]; then
-	kill "$server"
-	wait "$server" 2>/dev/null
-fi
+database=$server
+stop_mariadb
 same 'the same without any file, without inlining' host.mtr --no-inline
 check "... with the names of functions" grep -q "SessionCache::remember" elsewhere
-[ -z "$server" ] || check "... the database's, too" grep -q ';handle_one_connection;.*;do_command' elsewhere
+[ -z "$database" ] || check "... the database's, too" grep -q ';handle_one_connection;.*;do_command' elsewhere
 type -P node >/dev/null && check "... and the script's" grep -q 'growBuffers ' elsewhere
 same 'with debug information, inlined functions, too' lines.mtr
 check '... as before the files went' diff inlined elsewhere

@@ -1,0 +1,75 @@
+#!/bin/bash
+# A database server under load: its heap grows in stacks that run from the query dispatcher to brk and mmap, in names as they
+# are in its source, and all of it adds up to the change of VmSize.
+# timeout: 240
+. "$(dirname "$0")/../lib.sh"
+needs_root 'recording system calls'
+needs_mtrec
+cd "$TMPDIR" || exit 1
+export MALLOC_ARENA_MAX=1 # all threads' heap is the one that brk moves
+export MALLOC_MMAP_THRESHOLD_=1000000 # and what is larger is mapped by itself
+start_mariadb mariadb-slap
+[ -n "$server" ] || skip_all "$no_mariadb"
+report=$MT_BUILD/mtreport
+
+# vmsize: the server's, in bytes.
+vmsize() {
+	awk '/^VmSize:/ { printf "%d", $2 * 1024 }' "/proc/$server/status"
+}
+
+# settle: until that has stayed as it is for a second: threads end some time after their connections; 20 s at most.
+settle() {
+	local before='' i
+	for ((i = 0; i < 20; i++)); do
+		[ "$(vmsize)" != "$before" ] || break
+		before=$(vmsize)
+		sleep 1
+	done
+}
+
+# records_calls PID: whether mtrec has begun: it holds perf events open, as many as half a second ago.
+records_calls() {
+	local before
+	before=$(find "/proc/$1/fd" -lname '*perf_event*' 2>/dev/null | wc -l)
+	sleep 0.5
+	[ "$before" -gt 0 ] && [ "$before" -eq "$(find "/proc/$1/fd" -lname '*perf_event*' | wc -l)" ]
+}
+
+settle
+earliest=$(vmsize)
+"$mtrec" -m 16M -e vm -p "$server" -o server.mtr 2>said &
+recorder=$!
+until_true records_calls $recorder
+before=$(vmsize)
+# What no key helps with is sorted, and gathered by the query, in more memory than the server starts with; the variable is
+# larger than what comes from the heap.
+mariadb-slap --no-defaults -S "$server_socket" -u root --concurrency=6 --iterations=2 --create-schema=slap --delimiter=';' \
+	--create='create table a (i int primary key auto_increment, s varchar(800));
+		insert into a (s) select repeat(md5(seq), 24) from seq_1_to_1500' \
+	--query='set @held = repeat(md5(1), 100000); select count(distinct s), group_concat(s order by s desc) from a' >slapped 2>&1
+is 'mariadb-slap has run' $? 0
+settle
+after=$(vmsize)
+kill -INT $recorder
+wait $recorder
+latest=$(vmsize)
+stop_mariadb
+says '... nothing was lost' ', 0 lost -> ' said
+
+# Whatever the C library calls its own functions: the events tell brk from mmap.
+for call in brk mmap; do
+	expect 0 "what grew by $call" "$report" -q --growth --folded -e $call server.mtr
+	cp "$out" $call
+	says "... grew below the dispatcher of queries" ';handle_one_connection;(.*;)?do_command;(.*;)?dispatch_command;.* [0-9]+$' $call
+	says '... in names that are demangled' ';dispatch_command;.*;[A-Za-z_]+::~?[A-Za-z_]+;' $call
+	is '... all of them' "$(grep -c ';_Z' $call)" 0
+done
+below=$(awk '/;dispatch_command;/ { sum += $NF } END { printf "%d", sum }' brk)
+between 'the heap grew there by as much as the strings that a query holds' 1000000 "$below" 1000000000
+"$report" -q --growth --by process --csv server.mtr >grown
+is 'the server is all that grew' "$(wc -l <grown)" 2
+# The server may map something by itself while the recorder starts and stops: then the sizes around that bound it.
+grew=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "bytes") at = i } NR == 2 { print $at }' grown)
+changes=$(printf '%d\n' $((after - before)) $((after - earliest)) $((latest - before)) $((latest - earliest)) | sort -n)
+between 'it grew by what VmSize says, to the page' "$(head -n 1 <<<"$changes")" "$grew" "$(tail -n 1 <<<"$changes")"
+finish
