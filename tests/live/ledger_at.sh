@@ -1,0 +1,32 @@
+#!/bin/bash
+# --outstanding at the peak, at any moment and at the end: what a program that grows and gives back in steps had reserved then.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'tracepoints'
+cd "$TMPDIR" || exit 1
+${CC:-cc} -D_GNU_SOURCE -O1 -g -o peak "$MT_TOP/tests/workloads/peak.c" || exit 1
+report=$MT_BUILD/mtreport
+
+# reserved OPTION...: the bytes outstanding below the program's own function.
+reserved() {
+	"$report" -q --outstanding --folded "$@" | awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }'
+}
+
+expect 0 'a program that grows and gives back is recorded' "$mtrec" -e vm ./peak
+says '... nothing is lost' ', 0 lost -> '
+cp "$out" steps
+is 'it has done what it is made for' "$(awk '{ print $1 }' steps | tr '\n' ' ')" 'started first second peak holed given-back '
+peak=$(awk '$1 == "peak" { print $3 }' steps)
+last=$(awk 'END { print $3 }' steps)
+is "at the peak, $peak bytes are outstanding" "$(reserved --at peak)" "$peak"
+while read -r step time bytes; do
+	is "at $step, $bytes" "$(reserved --at "@$time")" "$bytes"
+done <steps
+is 'at the end what was not given back' "$(reserved --at end)" "$last"
+is '... which is what is asked for without --at' "$(reserved)" "$last"
+is '... and all of it after the whole time' "$(reserved --at 100%)" "$last"
+is '... and nothing at its beginning' "$(reserved --at 0%)" 0
+# Regions are counted as they stand: the second one has a hole by then.
+"$report" -q --outstanding --folded --weight count --at "@$(awk '$1 == "holed" { print $2 }' steps)" >counts
+is 'a hole makes two of one' "$(awk '/;reserve(;|$| )/ { sum += $NF } END { print sum + 0 }' counts)" 4
+finish
