@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,11 @@
 #define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
 #define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
 #define REST_MAX_NS 2000000000ull
+#define ASK_NS 100000000ull	      /* how often the taker is asked whether to give up */
 #define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map */
 #define KALLSYMS "/proc/kallsyms"
+#define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
 
 struct job {
 	int32_t process;    /* not 0: no image, but a process that has a sample */
@@ -54,13 +57,16 @@ struct mt_embed {
 	struct mt_perf_maps *maps; /* the carrying thread's alone */
 	uint64_t made;		   /* bytes of chunks; that thread's alone, as chunks */
 	struct mt_file_chunks *chunks;
+	_Atomic bool stopped; /* at once, amid an image */
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
 	struct job *queue, **queue_end;
 	size_t open;
 	struct mt_embed_chunk *ready, **ready_end;
 	size_t ready_bytes;
-	bool closed, ended;
+	bool closed, ended, given_up;
+	bool at_image;		       /* one is under way */
+	size_t left_out;	       /* images, once given up */
 	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
 	uint64_t now;
 	uint64_t cpu_ns;
@@ -147,7 +153,20 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 {
 	struct mt_embed *embed = context;
 
-	return mt_file_chunks_put(embed->chunks, bytes, size);
+	for (size_t at = 0, n; at < size; at += n) {
+		n = size - at < PIECE ? size - at : PIECE;
+		if (atomic_load(&embed->stopped) ||
+		    !mt_file_chunks_put(embed->chunks, bytes + at, n))
+			return false;
+	}
+	return true;
+}
+
+/* Behind a put that did not succeed. */
+static void tell_no_room(struct mt_embed *embed, const struct mt_text *path)
+{
+	if (!atomic_load(&embed->stopped))
+		hand_on_problem(embed, path, "no room within --embed-limit");
 }
 
 static bool put_content(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file,
@@ -169,7 +188,7 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
 	file->size = size;
 	if (!put_content(embed, 0, file, bytes))
-		hand_on_problem(embed, &file->path, "no room within --embed-limit");
+		tell_no_room(embed, &file->path);
 }
 
 static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
@@ -190,7 +209,7 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 	file->size = mt_skeleton_size(skeleton);
 	mt_file_chunks_begin(embed->chunks, 0, file);
 	if (!mt_skeleton_write(skeleton, &output))
-		hand_on_problem(embed, &file->path, "no room within --embed-limit");
+		tell_no_room(embed, &file->path);
 }
 
 /* Its first bytes; NULL with errno. What grows meanwhile has lines of no interest yet. */
@@ -230,7 +249,7 @@ static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf
 	close(map->fd);
 	file.size = size;
 	if (size && !put_content(embed, time, &file, bytes))
-		hand_on_problem(embed, &file.path, "no room within --embed-limit");
+		tell_no_room(embed, &file.path);
 	else if (size && wanted < file.original_size)
 		hand_on_problem(embed, &file.path, "too large: its end is left out");
 }
@@ -256,7 +275,7 @@ static void carry_kernel(struct mt_embed *embed)
 	if (!file.size)
 		hand_on_problem(embed, &file.path, "it tells no addresses (kptr_restrict)");
 	else if (!put_content(embed, 0, &file, (const uint8_t *)text))
-		hand_on_problem(embed, &file.path, "no room within --embed-limit");
+		tell_no_room(embed, &file.path);
 }
 
 /* What holds of the end alone. */
@@ -310,8 +329,8 @@ static void carry(struct mt_embed *embed, struct job *job)
 		carry_file(embed, job->fd, &file);
 }
 
-/* Waits, with the lock, for what is offered; true where nothing was for so long. */
-static bool wait_offered(struct mt_embed *embed, uint64_t ns)
+/* Waits, with the lock; true where nothing came for so long. */
+static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 {
 	struct timespec until;
 
@@ -319,7 +338,7 @@ static bool wait_offered(struct mt_embed *embed, uint64_t ns)
 	ns += (uint64_t)until.tv_nsec;
 	until.tv_sec += (time_t)(ns / 1000000000u);
 	until.tv_nsec = (long)(ns % 1000000000u);
-	return pthread_cond_timedwait(&embed->offered, &embed->lock, &until) == ETIMEDOUT;
+	return pthread_cond_timedwait(what, lock, &until) == ETIMEDOUT;
 }
 
 /* The next image, the caller's; NULL once there will be none. */
@@ -329,7 +348,7 @@ static struct job *next_job(struct mt_embed *embed)
 
 	pthread_mutex_lock(&embed->lock);
 	while (!embed->queue && !embed->closed) {
-		if (!wait_offered(embed, LOOK_NS))
+		if (!wait_for(&embed->offered, &embed->lock, LOOK_NS))
 			continue;
 		pthread_mutex_unlock(&embed->lock);
 		mt_perf_maps_look(embed->maps, clock_ns(CLOCK_MONOTONIC));
@@ -342,6 +361,7 @@ static struct job *next_job(struct mt_embed *embed)
 			embed->queue_end = &embed->queue;
 		embed->open -= job->fd >= 0;
 	}
+	embed->at_image = job && !job->process;
 	pthread_mutex_unlock(&embed->lock);
 	return job;
 }
@@ -354,7 +374,7 @@ static void rest(struct mt_embed *embed, uint64_t worked_ns)
 	until += worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
 	pthread_mutex_lock(&embed->lock);
 	for (; !embed->closed && now < until; now = clock_ns(CLOCK_MONOTONIC))
-		(void)wait_offered(embed, until - now);
+		(void)wait_for(&embed->offered, &embed->lock, until - now);
 	embed->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_unlock(&embed->lock);
 }
@@ -419,6 +439,8 @@ static void close_queue(struct mt_embed *embed, bool at_once)
 	pthread_mutex_lock(&embed->lock);
 	embed->closed = true;
 	embed->ended |= at_once;
+	if (at_once)
+		atomic_store(&embed->stopped, true);
 	pthread_cond_broadcast(&embed->offered);
 	pthread_cond_broadcast(&embed->taken);
 	pthread_mutex_unlock(&embed->lock);
@@ -550,17 +572,49 @@ struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed)
 	return chunk;
 }
 
-struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed)
+/* The thread ends amid what it does; what it would have done yet is counted. */
+static void stop_now(struct mt_embed *embed)
 {
-	struct mt_embed_chunk *chunk;
+	pthread_mutex_lock(&embed->lock);
+	if (!embed->ended) {
+		embed->given_up = true;
+		embed->left_out = embed->at_image;
+		for (const struct job *job = embed->queue; job; job = job->next)
+			embed->left_out += !job->process;
+	}
+	pthread_mutex_unlock(&embed->lock);
+	close_queue(embed, true);
+}
+
+struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
+					  void *context)
+{
+	struct mt_embed_chunk *chunk = NULL;
+	bool ended = false;
 
 	close_queue(embed, false);
-	pthread_mutex_lock(&embed->lock);
-	while (!embed->ready && !embed->ended)
-		pthread_cond_wait(&embed->finished, &embed->lock);
-	chunk = take_locked(embed);
-	pthread_mutex_unlock(&embed->lock);
+	while (!chunk && !ended) {
+		if (give_up(context))
+			stop_now(embed);
+		pthread_mutex_lock(&embed->lock);
+		if (!embed->ready && !embed->ended)
+			(void)wait_for(&embed->finished, &embed->lock, ASK_NS);
+		ended = embed->ended;
+		chunk = take_locked(embed);
+		pthread_mutex_unlock(&embed->lock);
+	}
 	return chunk;
+}
+
+bool mt_embed_given_up(struct mt_embed *embed, size_t *images)
+{
+	bool given_up;
+
+	pthread_mutex_lock(&embed->lock);
+	given_up = embed->given_up;
+	*images = embed->left_out;
+	pthread_mutex_unlock(&embed->lock);
+	return given_up;
 }
 
 uint64_t mt_embed_cpu_ns(struct mt_embed *embed)

@@ -61,8 +61,15 @@ void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, 
 /* The next chunk that is ready, the caller's; NULL: none now. */
 struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);
 
-/* The same once nothing more is offered: waits for those under way; NULL behind the last one. */
-struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed);
+/*
+ * The same once nothing more is offered: waits for those under way; NULL behind the last one.
+ * give_up is asked before each, and ten times a second: true leaves out what is not made yet.
+ */
+struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
+					  void *context);
+
+/* Behind the last chunk: whether the rest was left out; then *images of those offered were. */
+bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
 
 /* CPU time the thread has used, ns. */
 uint64_t mt_embed_cpu_ns(struct mt_embed *embed);

@@ -4,6 +4,8 @@
 #include "record/recorder_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -57,6 +59,27 @@ static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_
 							    .to = left_out.to,
 							    .count = left_out.samples,
 							    .source = MT_LOSS_OUTPUT}));
+	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
+}
+
+/* What another signal left out, as a NOTE. */
+static struct mt_error *tell_not_carried(struct mt_recorder *r)
+{
+	uint8_t bytes[512];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+	char text[160];
+	size_t images;
+
+	if (!mt_pack_not_carried(r->pack, &images))
+		return NULL;
+	snprintf(text, sizeof(text),
+		 "ended by another signal: %zu images are not carried, nor the last names of "
+		 "kernel and perf maps",
+		 images);
+	r->voice->say(r->voice->context, 0, text);
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	(void)mt_note_put(&block,
+			  &((struct mt_note_record){.level = 1, .text = {text, strlen(text)}}));
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
@@ -142,6 +165,15 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 	});
 }
 
+/* A ^C that ended the command is for us too, and may not have been read: it is the first one. */
+static void pass_over_signals(struct mt_recorder *r)
+{
+	bool by_terminal;
+
+	while (r->command.pid && mt_waiting_take_signal(&r->waiting, &by_terminal))
+		;
+}
+
 /* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
@@ -154,6 +186,7 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 		mt_recorder_mark(r); /* what there is, is on disk while we wait */
 		mt_recorder_wait_for_command(r);
 	}
+	pass_over_signals(r);
 	mt_pack_set_ending(r->pack, r->waiting.signals);
 	mt_recorder_stop_drains(r);
 	mt_recorder_put_waiting_notes(r);
@@ -164,6 +197,8 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	result->output_error = mt_pack_finish(r->pack);
 	if (!result->output_error)
 		result->output_error = tell_left_out(r, result);
+	if (!result->output_error)
+		result->output_error = tell_not_carried(r);
 	if (!result->output_error)
 		result->output_error = write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;

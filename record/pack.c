@@ -288,12 +288,34 @@ static void write_carried(struct mt_pack *pack, struct mt_embed_chunk *chunk)
 	mt_embed_chunk_destroy(chunk);
 }
 
-static void write_all_carried(struct mt_pack *pack,
-			      struct mt_embed_chunk *(*take)(struct mt_embed *embed))
+static void write_carried_so_far(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
-	while (pack->embed && (chunk = take(pack->embed)))
+	while (pack->embed && (chunk = mt_embed_take(pack->embed)))
+		write_carried(pack, chunk);
+}
+
+/* Asked while the output takes nothing, and while images are carried at the end. */
+static bool give_up(void *context)
+{
+	struct mt_pack *pack = context;
+	int signals = atomic_load(&pack->ending);
+	struct signalfd_siginfo info;
+
+	while (signals >= 0 && read(signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD)
+			return true;
+	}
+	return false;
+}
+
+static void write_last_carried(struct mt_pack *pack)
+{
+	struct mt_embed_chunk *chunk;
+
+	mt_embed_offer_rest(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
+	while ((chunk = mt_embed_take_last(pack->embed, give_up, pack)))
 		write_carried(pack, chunk);
 }
 
@@ -318,7 +340,7 @@ static void *pack_main(void *argument)
 		if (block->type == MT_CHUNK_DATA)
 			mt_images_see_samples(pack->images, block);
 		if (block->type == MT_CHUNK_MARK) {
-			write_all_carried(pack, mt_embed_take);
+			write_carried_so_far(pack);
 			write_images(pack);
 		}
 		if (block->last_time > pack->last_time)
@@ -327,25 +349,9 @@ static void *pack_main(void *argument)
 		mt_spool_release(pack->spool, block);
 	}
 	if (pack->embed)
-		mt_embed_offer_rest(pack->embed, mt_images_kernel_seen(pack->images),
-				    pack->last_time);
-	write_all_carried(pack, mt_embed_take_last);
+		write_last_carried(pack);
 	write_images(pack);
 	return NULL;
-}
-
-/* Asked while the output takes nothing. */
-static bool give_up(void *context)
-{
-	struct mt_pack *pack = context;
-	int signals = atomic_load(&pack->ending);
-	struct signalfd_siginfo info;
-
-	while (signals >= 0 && read(signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD)
-			return true;
-	}
-	return false;
 }
 
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
@@ -408,6 +414,11 @@ void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd)
 struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack)
 {
 	return pack->left_out;
+}
+
+bool mt_pack_not_carried(struct mt_pack *pack, size_t *images)
+{
+	return pack->embed && mt_embed_given_up(pack->embed, images);
 }
 
 struct mt_writer *mt_pack_writer(struct mt_pack *pack)

@@ -7,6 +7,7 @@
 #define MT_RECORD_PACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/writer.h"
@@ -26,8 +27,9 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_embed_options *embed, struct mt_pack **out);
 
 /*
- * The recording has ended, and the user may not want to wait for an output that takes nothing: once
- * another SIGINT or SIGTERM can be read from signals_fd, such an output is given up.
+ * The recording has ended, and the user may not want to wait for an output that takes nothing, nor
+ * for images: once another SIGINT or SIGTERM can be read from signals_fd, such an output is given
+ * up, and what is not carried yet is left out.
  */
 void mt_pack_set_ending(struct mt_pack *pack, int signals_fd);
 
@@ -45,6 +47,9 @@ struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack);
 
 /* Waits for the end of the closed spool; gives the writer's error, if it had one. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
+
+/* Behind mt_pack_finish(): whether a signal ended the carrying; *images are not carried then. */
+bool mt_pack_not_carried(struct mt_pack *pack, size_t *images);
 
 /* Behind mt_pack_finish(): the writer, for the END chunk. */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);

@@ -1,0 +1,42 @@
+#!/bin/bash
+# What is carried while it records and at its end: another signal ends the carrying, and the file is whole.
+# timeout: 120
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+build_steps
+cd "$TMPDIR" || exit 1
+
+set -m # without it what runs in the background ignores SIGINT
+
+# A program with so much "debug information" that to carry it takes seconds, while signals come every 50 ms: the first ends
+# the recording, one of the next the carrying. Without that, nothing says that an image is not carried.
+seq 12000000 >much
+cat >much.S <<'ASM'
+	.section .note.GNU-stack,"",%progbits
+	.section .debug_info,"",%progbits
+	.incbin "much"
+ASM
+# shellcheck disable=SC2086
+${CC:-cc} -D_GNU_SOURCE -O1 -pthread -o large "$MT_TOP/tests/workloads/steps.c" much.S || exit 1
+rm much
+mkfifo words answers
+./large serve <words >answers &
+exec 7>words 8<answers
+read -r _ served <&8
+"$mtrec" -e page-faults --embed lines -o live.mtr -p "$served" 2>said &
+recorder=$!
+until_true test -s live.mtr
+echo 'touch 20' >&7
+read -r _ <&8
+sleep 1.2 # two marks: the image is offered
+while kill -INT $recorder 2>/dev/null; do sleep 0.05; done
+status=0
+wait $recorder || status=$?
+exec 7>&- 8<&-
+is 'another signal ends the carrying; the exit status is as for one' "$status" 0
+says '... it tells how many images are not carried' '[1-9][0-9]* images are not carried' said
+says '... and what was recorded, last' '^mtrec: .* samples, .* 0 lost -> live.mtr$' said
+check '... the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
+"$MT_BUILD/mtreport" --info live.mtr >info 2>&1
+says '... and tells it, too' 'images are not carried' info
+finish
