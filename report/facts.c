@@ -9,6 +9,10 @@
 
 #include "report/text.h"
 
+enum {
+	UNSEEN_SHOWN = 5, /* sentences */
+};
+
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
 {
 	uint64_t lost = 0;
@@ -133,6 +137,64 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
 	return s.used;
 }
 
+bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen)
+{
+	struct mt_facts_unseen *known;
+
+	for (size_t i = facts->unseen.count; i-- > 0;) {
+		known = &facts->unseen.items[i];
+		if (known->recording == unseen->recording && known->pid == unseen->pid &&
+		    !strcmp(known->process, unseen->process)) {
+			known->calls |= unseen->calls;
+			return true;
+		}
+	}
+	known = mt_array_push(&facts->unseen);
+	if (known)
+		*known = *unseen;
+	return known;
+}
+
+void mt_facts_tell_unseen(const struct mt_facts *facts,
+			  void (*print)(void *context, const char *sentence), void *context)
+{
+	static const struct {
+		enum mt_unseen_calls call;
+		const char *sentence;
+	} sentences[] = {
+		{MT_UNSEEN_NARROW,
+		 "is a 32-bit program, whose calls go unseen: all that it has mapped is in doubt"},
+		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: what it holds resident "
+				 "may be less, what it has mapped is not touched by that"},
+		{MT_UNSEEN_ADVICE, "has called process_madvise, on what goes unseen: what any "
+				   "process holds resident may be less, what is mapped is not "
+				   "touched by that"},
+	};
+	size_t shown = 0, more = 0;
+	char text[256];
+
+	for (size_t i = 0; i < facts->unseen.count; i++) {
+		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
+
+		if (shown >= UNSEEN_SHOWN) {
+			more++;
+			continue;
+		}
+		for (size_t k = 0; k < sizeof(sentences) / sizeof(sentences[0]); k++) {
+			if (!(unseen->calls & sentences[k].call))
+				continue;
+			snprintf(text, sizeof(text), "%.40s (%d) %s", unseen->process,
+				 (int)unseen->pid, sentences[k].sentence);
+			print(context, text);
+			shown++;
+		}
+	}
+	if (more) {
+		snprintf(text, sizeof(text), "calls of %zu more processes go unseen", more);
+		print(context, text);
+	}
+}
+
 void mt_facts_deinit(struct mt_facts *facts)
 {
 	for (size_t i = 0; i < facts->recordings.count; i++) {
@@ -143,4 +205,5 @@ void mt_facts_deinit(struct mt_facts *facts)
 	mt_array_deinit(&facts->recordings);
 	mt_array_deinit(&facts->events);
 	mt_array_deinit(&facts->images);
+	mt_array_deinit(&facts->unseen);
 }

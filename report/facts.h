@@ -77,11 +77,27 @@ struct mt_facts_image {
 	const char *unwind, *names, *lines;
 };
 
+/* Calls that change a process's memory and that no recording tells of. */
+enum mt_unseen_calls {
+	MT_UNSEEN_NARROW = 1,  /* all of a 32-bit program */
+	MT_UNSEEN_RING = 2,    /* madvise by io_uring */
+	MT_UNSEEN_ADVICE = 4,  /* what it has process_madvise do */
+	MT_UNSEEN_ADVISED = 8, /* what another one has it do; in no facts */
+};
+
+struct mt_facts_unseen {
+	const char *process;
+	int32_t pid;
+	uint32_t recording; /* index in recordings */
+	uint32_t calls;	    /* enum mt_unseen_calls */
+};
+
 struct mt_facts {
 	MT_ARRAY(struct mt_facts_recording) recordings;
 	MT_ARRAY(struct mt_facts_event) events;
-	MT_ARRAY(struct mt_facts_image) images; /* where the output asked for them */
-	uint64_t samples, selected;		/* of role 0 */
+	MT_ARRAY(struct mt_facts_image) images;	 /* where the output asked for them */
+	MT_ARRAY(struct mt_facts_unseen) unseen; /* by analyses that follow each address space */
+	uint64_t samples, selected;		 /* of role 0 */
 	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
 	uint64_t user_stacks;	       /* selected samples with user registers */
 	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */
@@ -116,6 +132,18 @@ double mt_facts_seconds(const struct mt_facts *facts);
  * chunks left out, 512 bytes skipped". Gives the length.
  */
 size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size);
+
+/*
+ * Notes calls that go unseen, once for each process; `process` is borrowed. False out of memory.
+ */
+bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
+
+/*
+ * Calls `print` with a sentence on each process with such calls, few of them, and one on how many
+ * more there are.
+ */
+void mt_facts_tell_unseen(const struct mt_facts *facts,
+			  void (*print)(void *context, const char *sentence), void *context);
 
 void mt_facts_deinit(struct mt_facts *facts);
 

@@ -223,11 +223,20 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	view = make_view(options, sides->session, out.fd);
 	view.growth = growth.table;
+	view.growth_facts = growth.session ? mt_session_facts(growth.session) : NULL;
 	view.verdicts = growth.verdicts;
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;
 	return mt_outfile_commit(&out);
+}
+
+static void print_remark(void *context, const char *remark)
+{
+	(void)context;
+	fputs(TOOL ": ", stderr);
+	mt_text_print_clean(remark, stderr);
+	fputc('\n', stderr);
 }
 
 /* What a data output cannot say among its data. */
@@ -255,6 +264,7 @@ static void print_remarks(const struct mt_facts *facts)
 	if (facts->kernel_problem)
 		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
 			facts->kernel_problem);
+	mt_facts_tell_unseen(facts, print_remark, NULL);
 }
 
 /* Names fall back to the symbol where debug information is damaged or a part of it is missing. */

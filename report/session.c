@@ -428,6 +428,11 @@ const struct mt_facts *mt_session_facts(const struct mt_session *session)
 	return &session->facts;
 }
 
+bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen)
+{
+	return mt_facts_add_unseen(&session->facts, unseen);
+}
+
 struct mt_strings *mt_session_strings(struct mt_session *session)
 {
 	return session->strings;

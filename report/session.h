@@ -18,6 +18,7 @@ struct mt_error;
 struct mt_event_record;
 struct mt_facts;
 struct mt_facts_event;
+struct mt_facts_unseen;
 struct mt_frames;
 struct mt_gauge_record;
 struct mt_kernel_record;
@@ -170,6 +171,8 @@ void mt_session_observe(struct mt_session *session, const struct mt_observer *ob
  * without options.stacks; options.places makes frames, too.
  */
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
+/* Adds to its facts; `process` is one of its strings. False out of memory. */
+bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);

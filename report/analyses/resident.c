@@ -48,13 +48,14 @@ static bool add_holding(struct mt_ledger_rows *rows, struct mt_grouping *groupin
 {
 	const struct mt_origin *toucher = mt_ledger_origin(ledger, holding->toucher);
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
-	struct mt_value values[VALUES];
+	struct mt_value values[VALUES], bytes = mt_value_exact((double)holding->pages * PAGE);
 	struct mt_row_facts facts, reserver;
 
 	if (!toucher->selected || (!holding->pages && !holding->swapped))
 		return true;
-	mt_memory_values(mt_value_exact((double)holding->pages * PAGE),
-			 mt_value_exact((double)holding->count), values);
+	if (holding->space->unseen) /* any part of it may have been given back unseen */
+		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
+	mt_memory_values(bytes, mt_value_exact((double)holding->count), values);
 	values[VALUE_SWAPPED] = mt_value_exact((double)holding->swapped * PAGE);
 	if (!mt_ledger_row_facts(rows, ledger, toucher, nature, holding->space->recording, 0,
 				 &facts) ||

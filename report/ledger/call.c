@@ -25,11 +25,18 @@ static const struct {
 	const char *name;
 	enum mt_vm_call_kind kind;
 } calls[] = {
-	{"brk", MT_VM_BRK},	      {"mmap", MT_VM_MMAP},
-	{"munmap", MT_VM_MUNMAP},     {"mremap", MT_VM_MREMAP},
-	{"mprotect", MT_VM_MPROTECT}, {"pkey_mprotect", MT_VM_PKEY_MPROTECT},
-	{"madvise", MT_VM_MADVISE},   {"shmat", MT_VM_SHMAT},
-	{"shmdt", MT_VM_SHMDT},	      {"remap_file_pages", MT_VM_REMAP_FILE_PAGES},
+	{"brk", MT_VM_BRK},
+	{"mmap", MT_VM_MMAP},
+	{"munmap", MT_VM_MUNMAP},
+	{"mremap", MT_VM_MREMAP},
+	{"mprotect", MT_VM_MPROTECT},
+	{"pkey_mprotect", MT_VM_PKEY_MPROTECT},
+	{"madvise", MT_VM_MADVISE},
+	{"shmat", MT_VM_SHMAT},
+	{"shmdt", MT_VM_SHMDT},
+	{"remap_file_pages", MT_VM_REMAP_FILE_PAGES},
+	{"process_madvise", MT_VM_PROCESS_MADVISE},
+	{"io_uring_setup", MT_VM_IO_URING_SETUP},
 };
 
 /* What follows the prefix; NULL where text begins otherwise. */

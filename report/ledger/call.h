@@ -25,6 +25,9 @@ enum mt_vm_call_kind {
 	MT_VM_SHMAT,
 	MT_VM_SHMDT,
 	MT_VM_REMAP_FILE_PAGES,
+	/* Not what they do: that they were called. */
+	MT_VM_PROCESS_MADVISE,
+	MT_VM_IO_URING_SETUP,
 };
 
 enum {

@@ -552,6 +552,8 @@ bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 		return shmdt_effect(account, call, doers);
 	case MT_VM_REMAP_FILE_PAGES:
 		return remap_effect(account, call, doers);
+	case MT_VM_PROCESS_MADVISE:
+	case MT_VM_IO_URING_SETUP:
 	case MT_VM_NONE:
 		break;
 	}

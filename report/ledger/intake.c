@@ -8,6 +8,7 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "report/ledger/ledger_parts.h"
+#include "report/ledger/unseen.h"
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/stacks.h"
@@ -353,6 +354,7 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 		.prot = record->prot,
 		.shared = record->flags & MAP_FLAG_SHARED,
 	};
+	struct mt_ledger_space *space;
 
 	if (!thread)
 		return false;
@@ -362,6 +364,10 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 		return true;
 	if (!flush_found(ledger, thread, observed->task))
 		return false;
+	space = mt_ledger_space_of(ledger, observed->task->space);
+	if (!space)
+		return false;
+	space->unseen |= mt_unseen_by_region(identity.name, record->start);
 	found.exec = thread->exec;
 	found.file = anonymous ? MT_FILE_NONE : mt_natures_file(ledger->natures, &identity);
 	if (found.file == UINT32_MAX)
@@ -530,6 +536,7 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 		.pid = map->pid,
 		.number = (uint32_t)ledger->seeds.count - 1,
 		.reading = reading_of(ledger, map, observed->again),
+		.unseen = mt_unseen_by_region(name, map->start),
 	};
 	ledger->seeds_sorted = false;
 	return line->region.nature != UINT32_MAX && line->reading != UINT32_MAX;

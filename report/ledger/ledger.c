@@ -155,6 +155,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->forked = NULL;
 	ledger->at = 0;
+	ledger->advised = ledger->spaces.count;
 	for (size_t i = 0; i < ledger->spaces.count; i++)
 		ledger->spaces.items[i]->watch->space = NULL;
 }

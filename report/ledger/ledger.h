@@ -63,6 +63,7 @@ struct mt_ledger_space {
 	uint64_t began, ended;	       /* ns; ended 0: lived on */
 	bool execed;		       /* ended by exec */
 	bool uncertain;		       /* records about it may have been lost */
+	uint32_t unseen;	       /* enum mt_unseen_calls: whose figures may be off by them */
 	uint64_t mapped;	       /* bytes mapped now */
 	struct mt_account *account;    /* NULL once it has been told how it stood */
 	struct mt_ledger_watch *watch; /* private to the ledger */

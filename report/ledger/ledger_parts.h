@@ -76,6 +76,7 @@ struct mt_seed_line {
 	int32_t pid;
 	uint32_t number;  /* in the recording */
 	uint32_t reading; /* of its process, from 0 */
+	uint32_t unseen;  /* what it says of its program, enum mt_unseen_calls */
 };
 
 /* How often the maps of a process were read. */
@@ -117,6 +118,7 @@ struct mt_ledger {
 	struct mt_map64 readings_of;	       /* pid to index */
 	bool seeds_sorted;
 	uint32_t recording; /* index in facts->recordings */
+	size_t advised;	    /* spaces of which process_madvise may have taken pages */
 	uint64_t now;
 	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
 	bool frozen;			 /* that time is past */
@@ -151,6 +153,11 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
 
 /* Readings of /proc/PID/maps up to a time. */
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
+
+/* What is nobody's doing, and put down to the process as a whole. */
+struct mt_origin mt_ledger_process_origin(const struct mt_ledger *ledger,
+					  const struct mt_ledger_space *space,
+					  enum mt_origin_kind kind, uint64_t time);
 
 /* Tells how a space stood, once. */
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "report/facts.h"
 #include "report/ledger/ledger_parts.h"
+#include "report/ledger/unseen.h"
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/stacks.h"
@@ -60,6 +62,8 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 
 	if (!space->account)
 		return true;
+	if (!mt_unseen_close(ledger, space, time))
+		return false;
 	regions = peak ? space->watch->peak_regions : space->account->regions;
 	if (ledger->options->stood)
 		good = ledger->options->stood(ledger->options->context, ledger, space, regions,
@@ -260,6 +264,7 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 	};
 	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
 		return false;
+	mt_unseen_call(ledger, effect->space, &effect->call);
 	if (!mt_account_call(account, &effect->call, &doers) || !tell_advised(ledger, effect))
 		return false;
 	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
@@ -289,6 +294,7 @@ static bool post_fork(struct mt_ledger *ledger, const struct mt_effect *effect)
 	child->watch->held = effect->parent->watch->held;
 	child->watch->read_once = effect->parent->watch->read_once;
 	child->watch->read = effect->parent->watch->read;
+	child->unseen = effect->parent->unseen & (MT_UNSEEN_NARROW | MT_UNSEEN_RING);
 	return child->account && note_copy(ledger, effect);
 }
 
@@ -441,29 +447,39 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
 	       (watch->read_once || !is_last_reading(ledger, piece->lines));
 }
 
-/*
- * A reading is nobody's doing: it stands for the process as a whole. What one before it did not
- * have came or went unseen, or in records that were lost.
- */
-static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
-				     const struct mt_seed_line *line)
+struct mt_origin mt_ledger_process_origin(const struct mt_ledger *ledger,
+					  const struct mt_ledger_space *space,
+					  enum mt_origin_kind kind, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;
 	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
-	bool lost = mt_losses_between(&ledger->losses, space->watch->read, line->after);
 
 	return (struct mt_origin){
-		.kind = !space->watch->read_once ? MT_ORIGIN_BEFORE
-			: lost			 ? MT_ORIGIN_LOST
-						 : MT_ORIGIN_UNSEEN,
+		.kind = kind,
 		.stack = MT_STACK_NONE,
 		.pid = of->pid,
 		.tid = of->pid,
 		.comm = of->comm,
 		.process = of->comm,
 		.cgroup = of->cgroup,
-		.selected = mt_session_selects(ledger->session, &leader, line->after),
+		.selected = mt_session_selects(ledger->session, &leader, time),
 	};
+}
+
+/*
+ * A reading is nobody's doing. What one before it did not have came or went unseen, or in records
+ * that were lost.
+ */
+static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_ledger_space *space,
+				     const struct mt_seed_line *line)
+{
+	bool lost = mt_losses_between(&ledger->losses, space->watch->read, line->after);
+
+	return mt_ledger_process_origin(ledger, space,
+					!space->watch->read_once ? MT_ORIGIN_BEFORE
+					: lost			 ? MT_ORIGIN_LOST
+								 : MT_ORIGIN_UNSEEN,
+					line->after);
 }
 
 static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *space,
@@ -485,6 +501,7 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 		struct mt_extent *region = mt_array_push(&regions);
 
 		good = region;
+		space->unseen |= piece->lines[i].unseen;
 		if (good)
 			*region = piece->lines[i].region;
 	}

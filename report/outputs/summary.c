@@ -242,6 +242,17 @@ static void print_losses(const struct summary *s)
 		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
 }
 
+static void warn_of_unseen(void *context, const char *sentence)
+{
+	print_warning(context, "%s.", sentence);
+}
+
+static void print_unseen(const struct summary *s)
+{
+	mt_facts_tell_unseen(s->view->growth_facts ? s->view->growth_facts : s->view->facts,
+			     warn_of_unseen, (void *)s);
+}
+
 static void print_notes(const struct summary *s)
 {
 	size_t shown = 0;
@@ -537,6 +548,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	print_comms(&s);
 	print_completeness(&s);
 	print_losses(&s);
+	print_unseen(&s);
 	print_notes(&s);
 	if (view->growth)
 		err = mt_summary_growth_print(view, view->growth, to);

@@ -300,6 +300,49 @@ def check_readings(tap, folder):
              "what was given back before the first reading is not in it")
 
 
+def check_unseen(tap, folder):
+    def remarks(data, *options):
+        said = run(folder, data, *(options or ("--growth", "--csv"))).stderr
+        return [line.split(": ", 1)[1].split(",")[0] for line in said.splitlines() if "unseen" in line]
+
+    def figures(data, *options):
+        return sorted(tuple(int(row.get(key, row["bytes"])) // PAGE for key in ("bytes", "bytes_low", "bytes_high"))
+                      for row in rows(folder, data, *options, "--by", "stack"))
+
+    taken = mmap(1000, 100, 8)
+    seeds = make.map_record(A, at(64), "", 3)
+    ring, advice = ["worker (100) has io_uring"], ["worker (100) has called process_madvise"]
+    tap.same(remarks(recording(taken)), [], "where all calls are seen nothing is said")
+    used = recording(taken + call("io_uring_setup", 2000, 5, 64))
+    tap.same(remarks(used), ring, "io_uring is said to go unseen, once it is made")
+    tap.same(figures(used, "--growth"), [(8, 8, 8)], "... and what is mapped stays exact, since it only advises")
+    tap.same(remarks(used, "--outstanding", "--csv"), ring, "... which --outstanding says, too")
+    tap.same(remarks(recording(taken + call("io_uring_setup", 2000, -38, 64))), [], "... not where that failed")
+    tap.same(remarks(recording(taken, seeds + make.map_record(at(300), at(301), "anon_inode:[io_uring]", 3))), ring,
+             "... and where it was there before")
+    tap.same(remarks(recording(taken + mapped(2000, at(300), 1, b"anon_inode:[io_uring]"))), ring, "... or is mapped")
+    tap.same(remarks(recording(taken, seeds + make.map_record(at(300), at(301), "anon_inode:[perf_event]", 3))), [],
+             "... not where it is another file of that kind")
+    tap.same(remarks(recording(taken + call("process_madvise", 2000, PAGE, 5, 1, 1, 4))), advice, "so is process_madvise")
+    vdso = make.map_record(0xf7fc0000, 0xf7fc2000, "[vdso]", 5)
+    narrow = ["worker (100) is a 32-bit program"]
+    for data, how in ((recording(taken, vdso + seeds), "attached to"),
+                      (recording(taken + mapped(1500, 0xf7fc0000, 2, b"[vdso]", 5, inode=0), seeds), "that was begun")):
+        tap.same(remarks(data), narrow, f"a 32-bit program {how} is said to be one, by where its vdso is")
+    data = recording(mmap(1000, 100, 8, result=0x10000000), vdso)
+    tap.same(figures(data, "--growth"), [(0, -(1 << 20), 1 << 20), (8, 8, 8)],
+             "... by how much it grew unseen: anything that it can address")
+    tap.same(figures(data, "--outstanding"), [(8, 0, 8)], "... of what it reserved any part may have been given back")
+    tap.same([(row["start"], row["end"]) for row in rows(folder, data, "--maps") if row["perms"] == "????"],
+             [("0x0", "0x100000000")], "... and all that it may have mapped is in doubt")
+    said = run(folder, data).stdout
+    tap.check("! worker (100) is a 32-bit program" in said, "the summary says so", said)
+    child = recording(taken + forked(2000, 200) + ended(3000, 200), vdso + seeds)
+    tap.same(sorted(remarks(child)), narrow + ["worker (200) is a 32-bit program"], "its child is one, too")
+    tap.same(remarks(recording(taken, make.map_record(0x7fffff000000, 0x7fffff002000, "[vdso]", 5) + seeds)), [],
+             "a 64-bit program has its vdso elsewhere")
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -308,6 +351,7 @@ def main():
         check_moments(tap, folder)
         check_order(tap, folder)
         check_readings(tap, folder)
+        check_unseen(tap, folder)
     tap.finish()
 
 

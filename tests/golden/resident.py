@@ -14,7 +14,8 @@ from perfdata_tool import BUILD, Tap  # noqa: E402
 
 FILE, ANON, SWAP, SHM = range(4)
 FAULT, COUNT, ALLOC = 20, 21, 22
-CALLS = {"mmap": (30, 9), "munmap": (32, 11), "madvise": (34, 28), "mremap": (36, 25)}
+CALLS = {"mmap": (30, 9), "munmap": (32, 11), "madvise": (34, 28), "mremap": (36, 25),
+         "process_madvise": (46, 440), "io_uring_setup": (48, 425)}
 FAULT_TYPE = make.IDENTIFIER | make.IP | make.TID | make.TIME | make.ADDR | make.CPU
 MARK_TYPE = make.IDENTIFIER | make.TID | make.TIME | make.CPU | make.RAW
 EXIT_TYPE = MARK_TYPE | make.REGS
@@ -260,6 +261,38 @@ def check_batched(tap, folder):
     tap.same(got, {("100", "[unknown]"): 2, ("100", "[unseen]"): 70}, "what faults do not explain is a row of its own")
 
 
+def check_unseen(tap, folder):
+    """What may have been given back unseen: (pages, low, high) by process, and what is said."""
+    def figures(records, counts=True):
+        path = os.path.join(folder, "made.mtr")
+        with open(path, "wb") as f:
+            f.write(recording(records, counts=counts))
+        run = subprocess.run([os.path.join(BUILD, "mtreport"), "--resident", "--csv", "--by", "process", path],
+                             capture_output=True, text=True)
+        rows = {row["pid"]: tuple(int(row.get(key, row["bytes"])) // PAGE for key in ("bytes", "bytes_low", "bytes_high"))
+                for row in csv.DictReader(run.stdout.splitlines())}
+        return rows, [line.split(": ", 1)[1].split(",")[0] for line in run.stderr.splitlines() if "goes unseen" in line]
+
+    touched = each_touched(1000, 8)
+    ring = ["worker (100) has io_uring"]
+    advice = ["worker (100) has called process_madvise"]
+    for counts in (True, False):
+        how = "" if counts else ", by faults alone"
+        tap.same(figures(touched, counts), ({"100": (8, 8, 8)}, []), "what was touched is resident" + how)
+        tap.same(figures(touched + call("io_uring_setup", 2000, 5, 64), counts), ({"100": (8, 0, 8)}, ring),
+                 "with io_uring any part of it may have been given back" + how)
+        tap.same(figures(touched + call("process_madvise", 2000, 8 * PAGE, 5, 1, 1, DONTNEED), counts),
+                 ({"100": (8, 0, 8)}, advice), "so it is with process_madvise" + how)
+    tap.same(figures(touched + call("io_uring_setup", 2000, -38, 64) + call("process_madvise", 2100, -1, 5, 1, 1, DONTNEED)),
+             ({"100": (8, 8, 8)}, []), "calls that fail do nothing")
+    child = forked(1500, 200) + fault(1600, 0, B, 200, 200) + count(1601, ANON, 1, 200, 8, pid=200)
+    records = touched + child + call("process_madvise", 2000, PAGE, 5, 1, 1, DONTNEED)
+    tap.same(figures(records, False), ({"100": (8, 0, 8), "200": (1, 0, 1)}, advice),
+             "process_madvise may be about any process, and one has called it")
+    records = touched + call("process_madvise", 1400, PAGE, 5, 1, 1, DONTNEED) + child
+    tap.same(figures(records, False)[0].get("200"), (1, 1, 1), "... but not about one that begins later")
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -268,6 +301,7 @@ def main():
         check_reserver(tap, folder)
         check_moments(tap, folder)
         check_batched(tap, folder)
+        check_unseen(tap, folder)
     tap.finish()
 
 
