@@ -1,6 +1,6 @@
 #!/bin/bash
 # mtreport -j: whatever the number of workers, the same bytes come out, on standard output and on standard error.
-# timeout: 240
+# timeout: 480
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport

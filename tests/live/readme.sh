@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every command of the README runs, in its order, and succeeds. What needs another host, or thirty seconds, is played by
 # stand-ins: scp and ssh stay on this machine, sleep is a program that grows, server is another one.
-# timeout: 180
+# timeout: 600
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 needs_command c++

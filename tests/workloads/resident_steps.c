@@ -33,19 +33,33 @@ static int count;
 static char buffer[8192];
 static char *path;
 
-static void step(const char *name)
+static long resident_kilobytes(void)
 {
 	int fd = open("/proc/self/smaps_rollup", O_RDONLY);
 	ssize_t size = read(fd, buffer, sizeof(buffer) - 1);
-	struct timespec now;
 	const char *rss;
 
 	close(fd);
 	buffer[size > 0 ? size : 0] = '\0';
 	rss = strstr(buffer, "\nRss:");
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	return rss ? atol(rss + 5) : -1;
+}
+
+/* A moment at which so much is resident: pages of files may be taken away at any other. */
+static void step(const char *name)
+{
+	long before = resident_kilobytes(), after;
+	struct timespec now;
+
+	for (int i = 0; i < 100; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		after = resident_kilobytes();
+		if (after == before)
+			break;
+		before = after;
+	}
 	snprintf(lines[count++], sizeof(*lines), "%s %lld %ld\n", name,
-		 (long long)now.tv_sec * 1000000000 + now.tv_nsec, rss ? atol(rss + 5) : -1);
+		 (long long)now.tv_sec * 1000000000 + now.tv_nsec, before);
 }
 
 static char *map(size_t size, int flags)
