@@ -1,0 +1,120 @@
+/*
+ * Copies a recording with every user stack dump cut to so many bytes, as if the kernel had been
+ * asked for no more: what a report makes of the copy can be held against what it makes of the
+ *whole.
+ *
+ *	cut_dumps BYTES IN OUT [LARGER]
+ *
+ * LARGER leaves so many bytes in one dump of 50, as seeds have them. Of each of these it tells the
+ * time, then how many dumps there were and how many were longer.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "formats/chunk.h"
+#include "formats/reader.h"
+#include "formats/record.h"
+#include "formats/rewrite.h"
+
+enum {
+	EVERY = 50,
+};
+
+struct cut {
+	uint64_t bytes, larger; /* larger 0: for none */
+	uint64_t dumps, longer;
+	MT_ARRAY(uint8_t) kernel; /* a sample's bytes, its sizes changed */
+};
+
+/* The record says three times how long it is: in its header, before the dump and behind it. */
+static bool shorten(struct cut *cut, struct mt_kernel_bytes *b, uint32_t bytes)
+{
+	uint8_t *kernel;
+
+	if (!mt_array_reserve(&cut->kernel, b->kernel_size))
+		return false;
+	kernel = cut->kernel.items;
+	memcpy(kernel, b->kernel, b->kernel_size);
+	b->dump_size = b->dump_size < bytes ? b->dump_size : bytes;
+	b->dump_asked = bytes;
+	mt_put_le16(kernel + 6, (uint16_t)(b->kernel_size + bytes));
+	mt_put_le64(kernel + b->cut - 8, bytes);
+	mt_put_le64(kernel + b->cut, b->dump_size);
+	b->kernel = kernel;
+	return true;
+}
+
+static bool cut_record(void *context, const struct mt_record *record, struct mt_block *block,
+		       bool *same)
+{
+	struct cut *cut = context;
+	struct mt_kernel_bytes b;
+	uint64_t bytes;
+	bool longer, seed;
+
+	*same = !mt_record_kernel_get(record, &b) || !b.dump_asked || !b.dump;
+	if (*same)
+		return true;
+	seed = cut->larger && cut->dumps % EVERY == EVERY - 1;
+	bytes = seed ? cut->larger : cut->bytes;
+	bytes = bytes < b.dump_asked ? bytes : b.dump_asked;
+	longer = b.dump_size > bytes;
+	/* false: the block is made larger, and the record comes again */
+	if (!shorten(cut, &b, (uint32_t)bytes) || !mt_sample_put_plain(block, record->time, &b))
+		return false;
+	if (seed)
+		printf("seed %" PRIu64 ".%06" PRIu64 "\n", record->time / 1000000000,
+		       record->time / 1000 % 1000000);
+	cut->longer += longer;
+	cut->dumps++;
+	return true;
+}
+
+static int copy(const char *from, const char *to, struct cut *cut)
+{
+	const struct mt_rewrite how = {.context = cut, .data = cut_record};
+	struct mt_rewrite_counts counts;
+	int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct mt_error *err;
+
+	if (fd < 0) {
+		perror(to);
+		return 1;
+	}
+	err = mt_rewrite_file(from, fd, &how, &counts);
+	close(fd);
+	mt_array_deinit(&cut->kernel);
+	if (err) {
+		fprintf(stderr, "cut_dumps: %s\n", err->message);
+		mt_error_destroy(err);
+		return 1;
+	}
+	printf("%" PRIu64 " dumps, %" PRIu64 " longer\n", cut->dumps, cut->longer);
+	return counts.damaged || counts.records_left_out;
+}
+
+/* As the kernel takes it: a multiple of 8. */
+static bool read_size(const char *word, uint64_t *out)
+{
+	*out = strtoul(word, NULL, 0);
+	return *out && *out % 8 == 0 && *out <= 65528;
+}
+
+int main(int argc, char **argv)
+{
+	struct cut cut = {0};
+
+	if (argc < 4 || argc > 5 || !read_size(argv[1], &cut.bytes) ||
+	    (argc == 5 && !read_size(argv[4], &cut.larger))) {
+		fprintf(stderr, "usage: cut_dumps BYTES IN OUT [LARGER]\n");
+		return 2;
+	}
+	return copy(argv[2], argv[3], &cut);
+}
