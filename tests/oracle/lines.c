@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/lines.h"
@@ -23,21 +26,48 @@ static int fail(struct mt_error *err)
 	return 1;
 }
 
-static void print_frame(const struct mt_lines_frame *frame)
-{
-	char *name = frame->mangled ? mt_demangle(frame->name) : NULL;
+/* Names that were demangled: once each, as symbols/symbolize does it. */
+struct names {
+	struct mt_map64 by_mangled;
+	MT_ARRAY(char *) all;
+};
 
-	printf("%s\n%s:%u\n",
-	       name	     ? name
-	       : frame->name ? frame->name
-			     : "??",
-	       frame->file ? frame->file : "??", frame->line);
-	free(name);
+static void names_deinit(struct names *names)
+{
+	for (size_t i = 0; i < names->all.count; i++)
+		free(names->all.items[i]);
+	mt_array_deinit(&names->all);
+	mt_map64_deinit(&names->by_mangled);
+}
+
+/* What is no mangled name stays as it is. */
+static const char *demangled(struct names *names, const char *mangled)
+{
+	uint64_t kept;
+	char **slot;
+
+	if (mt_map64_get(&names->by_mangled, (uintptr_t)mangled, &kept))
+		return (const char *)(uintptr_t)kept;
+	slot = mt_array_push(&names->all);
+	if (!slot)
+		return mangled;
+	*slot = mt_demangle(mangled);
+	kept = (uintptr_t)(*slot ? *slot : mangled);
+	(void)mt_map64_put(&names->by_mangled, (uintptr_t)mangled, kept);
+	return (const char *)(uintptr_t)kept;
+}
+
+static void print_frame(struct names *names, const struct mt_lines_frame *frame)
+{
+	const char *name = frame->mangled ? demangled(names, frame->name) : frame->name;
+
+	printf("%s\n%s:%u\n", name ? name : "??", frame->file ? frame->file : "??", frame->line);
 }
 
 /* Asks about every address; gives the number of frames. */
 static size_t ask(struct mt_lines *lines, bool print)
 {
+	MT_CLEANUP(names_deinit) struct names names = {0};
 	struct mt_lines_frame frames[MT_LINES_DEPTH];
 	size_t all = 0;
 
@@ -48,7 +78,7 @@ static size_t ask(struct mt_lines *lines, bool print)
 		if (print)
 			printf("0x%016llx\n", (unsigned long long)addresses[i]);
 		for (size_t k = 0; print && k < count; k++)
-			print_frame(&frames[k]);
+			print_frame(&names, &frames[k]);
 	}
 	return all;
 }
