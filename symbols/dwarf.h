@@ -121,6 +121,7 @@ struct mt_abbrev {
 	bool has_children;
 	bool ends_in_sibling;		 /* the last attribute, and a DW_FORM_ref4 */
 	bool is_scope;			 /* a function, or a call that was inlined */
+	bool is_function;		 /* a function that has code */
 	bool is_without_code;		 /* entries that no code is in */
 	bool is_rarely_code;		 /* those, and entries that have code only now and then */
 	uint32_t first, count;		 /* in the table's attributes; of scopes only */
@@ -438,7 +439,7 @@ struct mt_scope {
 
 /* A function with code, whose entries are read when the first address in it is asked for. */
 struct mt_scope_function {
-	uint64_t entry, end; /* with its children, in .debug_info */
+	uint64_t entry; /* in .debug_info */
 	bool read;
 	struct mt_interval_table *table; /* address to the innermost scope; NULL: not yet */
 };
@@ -449,8 +450,9 @@ struct mt_scopes {
 	MT_ARRAY(struct mt_scope) items;
 	MT_ARRAY(struct mt_scope_function) functions;
 	struct mt_interval_table *outline; /* address to function */
-	struct mt_interval_table *whole;   /* address to scope, all of the unit; NULL: not needed */
-	bool whole_read;
+	struct mt_interval_table *nested;  /* the same of functions elsewhere; NULL: not needed */
+	bool nested_read;
+	struct mt_map64 by_origin; /* entry that names a function to a scope of that name */
 };
 
 /* Lists the functions of a unit; what damage leaves of them is in *out all the same. */
@@ -465,6 +467,6 @@ void mt_scopes_deinit(struct mt_scopes *scopes);
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out);
 
 /* A scope's name as the DWARF has it, *mangled where it is a linkage name; NULL without one. */
-const char *mt_scope_name(struct mt_dwarf_unit *unit, struct mt_scope *scope, bool *mangled);
+const char *mt_scope_name(struct mt_scopes *scopes, uint32_t index, bool *mangled);
 
 #endif

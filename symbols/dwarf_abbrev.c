@@ -103,6 +103,8 @@ static bool read_attributes(struct mt_cursor *c, const struct mt_abbrev_sizes *s
 			return false;
 		if (!abbrev->is_scope)
 			continue;
+		if (attribute.name == DW_AT_low_pc || attribute.name == DW_AT_ranges)
+			abbrev->is_function = abbrev->tag == DW_TAG_subprogram;
 		kept = mt_array_push(&table->attributes);
 		if (!kept)
 			return false;
@@ -118,6 +120,7 @@ static void classify(struct mt_abbrev *abbrev)
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
 		abbrev->is_scope = true;
+		abbrev->is_rarely_code = true; /* as for what is in it */
 		break;
 	case DW_TAG_call_site:
 	case DW_TAG_GNU_call_site:

@@ -4,8 +4,8 @@
  * functions' own entries; those are read when the first address in a function is asked for.
  *
  * Functions may stand where the outline does not look: in types that are local to a function, in
- * functions of their own. Their code is in no function of the outline, so that an address in such a
- * gap has the neighbours read, then the unit as a whole.
+ * functions of their own. Their code is in no function of the outline, so that the first address in
+ * such a gap has a unit looked through for them.
  */
 #include <stdlib.h>
 
@@ -20,12 +20,17 @@ enum {
 	PADDING_MAX = 16,    /* between two functions; what is wider may have another */
 };
 
+enum mode {
+	WALK_OUTLINE, /* lists functions */
+	WALK_NESTED,  /* lists those that the outline has not */
+	WALK_TABLE,   /* makes scopes of all that has code */
+};
+
 struct walk {
 	struct mt_dwarf_unit *unit;
 	struct mt_cursor c;
 	struct mt_scopes *scopes;
-	bool outline; /* lists functions; else makes scopes */
-	bool whole;   /* all of a unit; else one function, whose code is known to be there */
+	enum mode mode;
 	MT_ARRAY(struct mt_interval) intervals;
 	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
 	size_t depth;
@@ -80,6 +85,11 @@ static void take_value(struct scope_values *values, uint16_t name,
 	}
 }
 
+static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
+{
+	return table ? mt_interval_table_find(table, address) : MT_INTERVAL_NONE;
+}
+
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
@@ -87,8 +97,10 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	uint64_t *budget = &walk->unit->file->budget;
 	struct mt_interval *interval;
 
-	if (walk->whole && !filter->is_code(filter->context, start))
+	if (walk->mode != WALK_TABLE && !filter->is_code(filter->context, start))
 		return true; /* code that the linker left out */
+	if (walk->mode == WALK_NESTED && find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
+		return true;
 	walk->too_many |= *budget < sizeof(*interval);
 	if (walk->too_many)
 		return false;
@@ -202,10 +214,16 @@ static inline void skip_entry(const struct mt_dwarf_unit *unit, struct mt_cursor
 		return;
 	skip += abbrev->first_skip;
 	for (const struct mt_abbrev_skip *end = skip + abbrev->skip_count; skip < end; skip++) {
-		mt_cursor_bytes(c, skip->bytes);
+		if (skip->bytes > (size_t)(c->end - c->pos))
+			c->bad = true;
+		if (c->bad)
+			return;
+		c->pos += skip->bytes;
+		if (!skip->form) /* the last one */
+			return;
 		if (skip->form == DW_FORM_exprloc)
 			mt_cursor_bytes(c, mt_dwarf_uleb(c));
-		else if (skip->form)
+		else
 			*c = skip_value(unit, *c, skip->form);
 	}
 }
@@ -252,28 +270,28 @@ static void skip_children(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 	}
 }
 
-/* Lists the function that was just read, and goes behind its children. */
-static struct mt_error *add_function(struct walk *walk, const struct mt_abbrev *abbrev,
-				     uint64_t entry, const struct scope_values *values)
+/* Lists the function that was just read. */
+static void add_function(struct walk *walk, uint64_t entry, const struct scope_values *values)
 {
 	size_t ranges = walk->intervals.count;
 	struct mt_scope_function *function;
 
 	walk->value = (uint32_t)walk->scopes->functions.count;
 	add_ranges(walk, values);
-	if (abbrev->has_children)
-		skip_children(walk->unit, &walk->c, abbrev);
-	if (walk->intervals.count == ranges && !walk->c.bad)
-		return NULL; /* left out */
+	if (walk->intervals.count == ranges)
+		return; /* left out, or listed before */
 	function = mt_array_push(&walk->scopes->functions);
 	walk->nomem |= !function;
-	if (function) {
-		/* of what is damaged further on, the beginning may still be of use */
+	if (function)
 		function->entry = entry;
-		function->end = walk->c.bad
-					? walk->unit->end
-					: (uint64_t)(walk->c.pos - walk->unit->file->info.bytes);
-	}
+}
+
+/* Goes behind the children of the entry that was just read. */
+static struct mt_error *pass_children(struct walk *walk, const struct mt_abbrev *abbrev,
+				      uint64_t entry)
+{
+	if (abbrev->has_children)
+		skip_children(walk->unit, &walk->c, abbrev);
 	return walk->c.bad ? bad_entry(walk, entry, "cut short, or of an unknown form") : NULL;
 }
 
@@ -294,19 +312,27 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 	read_scope(walk, abbrev, &values);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (walk->outline && abbrev->tag == DW_TAG_subprogram && has_code(&values))
-		return add_function(walk, abbrev, entry, &values);
-	if (!walk->outline)
+	if (walk->mode == WALK_TABLE)
 		scope = add_scope(walk, abbrev->tag, entry, &values);
-	if (!abbrev->has_children ||
-	    (walk->outline && skip_to_sibling(walk->unit, &walk->c, abbrev)))
+	else
+		add_function(walk, entry, &values);
+	if (walk->mode == WALK_OUTLINE)
+		return pass_children(walk, abbrev, entry);
+	if (!abbrev->has_children)
 		return NULL;
 	return open_level(walk, entry, scope);
 }
 
-static inline bool can_skip(bool outline, const struct mt_abbrev *abbrev)
+/* Whether an entry's children are of no interest. */
+static inline bool can_skip(enum mode mode, const struct mt_abbrev *abbrev)
 {
-	return outline ? abbrev->is_rarely_code : abbrev->is_without_code;
+	return mode == WALK_OUTLINE ? abbrev->is_rarely_code : abbrev->is_without_code;
+}
+
+/* Whether more of an entry is needed than where it ends. */
+static inline bool is_wanted(enum mode mode, const struct mt_abbrev *abbrev)
+{
+	return mode == WALK_TABLE ? abbrev->is_scope : abbrev->is_function;
 }
 
 /* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
@@ -314,19 +340,28 @@ static void skip_plain_entries(struct walk *walk)
 {
 	const struct mt_dwarf_unit *unit = walk->unit;
 	const struct mt_abbrevs *abbrevs = unit->abbrevs;
-	bool outline = walk->outline;
+	enum mode mode = walk->mode;
+	size_t depth = walk->depth;
 
-	for (struct mt_cursor c = walk->c;; walk->c.pos = c.pos) {
+	for (struct mt_cursor c = walk->c;; walk->c.pos = c.pos, walk->depth = depth) {
 		uint64_t code = mt_dwarf_uleb(&c);
 		const struct mt_abbrev *abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
 
-		if (!abbrev || abbrev->is_scope)
+		if (abbrev ? is_wanted(mode, abbrev) : code || depth == 1)
 			return;
-		skip_entry(unit, &c, abbrev);
-		if (c.bad || c.pos == c.end ||
-		    (abbrev->has_children &&
-		     (!can_skip(outline, abbrev) || !skip_to_sibling(unit, &c, abbrev))))
+		if (abbrev)
+			skip_entry(unit, &c, abbrev);
+		else
+			depth--;
+		if (c.bad || c.pos == c.end)
 			return;
+		if (!abbrev || !abbrev->has_children ||
+		    (can_skip(mode, abbrev) && skip_to_sibling(unit, &c, abbrev)))
+			continue;
+		if (depth == DEPTH_MAX)
+			return;
+		walk->enclosing[depth] = walk->enclosing[depth - 1];
+		depth++;
 	}
 }
 
@@ -336,14 +371,14 @@ static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t c
 
 	if (!abbrev)
 		return bad_entry(walk, entry, "its abbreviation is not in .debug_abbrev");
-	if (abbrev->is_scope)
+	if (is_wanted(walk->mode, abbrev))
 		return walk_scope(walk, abbrev, entry);
 	skip_entry(walk->unit, &walk->c, abbrev);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
 	if (!abbrev->has_children)
 		return NULL;
-	if (can_skip(walk->outline, abbrev) && skip_to_sibling(walk->unit, &walk->c, abbrev))
+	if (can_skip(walk->mode, abbrev) && skip_to_sibling(walk->unit, &walk->c, abbrev))
 		return NULL;
 	return open_level(walk, entry,
 			  walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE);
@@ -378,17 +413,26 @@ static struct mt_error *walk_entries(struct walk *walk)
 				: NULL;
 }
 
-/* Walks from one entry up to `end`, into a table; *out is set on damage, too. */
-static struct mt_error *walk_table(struct mt_scopes *scopes, uint64_t entry, uint64_t end,
-				   bool outline, struct mt_interval_table **out)
+/* Counts what was walked, so that entries without an end are not walked for each function. */
+static void spend(struct walk *walk, uint64_t bytes)
+{
+	uint64_t *budget = &walk->unit->file->budget;
+
+	*budget -= bytes < *budget ? bytes : *budget;
+}
+
+/* Walks from one entry to the end of what is in it, into a table; *out is set on damage, too. */
+static struct mt_error *walk_table(struct mt_scopes *scopes, uint64_t entry, enum mode mode,
+				   struct mt_interval_table **out)
 {
 	MT_CLEANUP(walk_deinit)
-	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .outline = outline};
+	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode};
+	const uint8_t *start = walk.unit->file->info.bytes + entry;
 	struct mt_error *err;
 
-	walk.whole = entry == scopes->unit->entries;
-	walk.c = mt_cursor_init(scopes->unit->file->info.bytes + entry, end - entry);
+	walk.c = mt_cursor_init(start, walk.unit->end - entry);
 	err = walk_entries(&walk);
+	spend(&walk, (uint64_t)(walk.c.pos - start));
 	if (err && err->kind == MT_ERR_NOMEM)
 		return err;
 	/* what came before the damage holds */
@@ -409,7 +453,7 @@ struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code
 	if (err)
 		return err;
 	*out = (struct mt_scopes){.unit = unit, .filter = *filter};
-	return walk_table(out, unit->entries, unit->end, true, &out->outline);
+	return walk_table(out, unit->entries, WALK_OUTLINE, &out->outline);
 }
 
 void mt_scopes_deinit(struct mt_scopes *scopes)
@@ -418,14 +462,10 @@ void mt_scopes_deinit(struct mt_scopes *scopes)
 		mt_interval_table_destroy(scopes->functions.items[i].table);
 	mt_array_deinit(&scopes->functions);
 	mt_array_deinit(&scopes->items);
+	mt_map64_deinit(&scopes->by_origin);
 	mt_interval_table_destroy(scopes->outline);
-	mt_interval_table_destroy(scopes->whole);
-	scopes->outline = scopes->whole = NULL;
-}
-
-static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
-{
-	return table ? mt_interval_table_find(table, address) : MT_INTERVAL_NONE;
+	mt_interval_table_destroy(scopes->nested);
+	scopes->outline = scopes->nested = NULL;
 }
 
 /* In one function, MT_INTERVAL_NONE for none. */
@@ -440,22 +480,9 @@ static struct mt_error *find_in_function(struct mt_scopes *scopes, uint32_t inde
 	function = &scopes->functions.items[index];
 	if (!function->read) {
 		function->read = true;
-		err = walk_table(scopes, function->entry, function->end, false, &function->table);
+		err = walk_table(scopes, function->entry, WALK_TABLE, &function->table);
 	}
 	*out = find_in(function->table, address);
-	return err;
-}
-
-static struct mt_error *find_in_whole(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
-{
-	const struct mt_dwarf_unit *unit = scopes->unit;
-	struct mt_error *err = NULL;
-
-	if (!scopes->whole_read) {
-		scopes->whole_read = true;
-		err = walk_table(scopes, unit->entries, unit->end, false, &scopes->whole);
-	}
-	*out = find_in(scopes->whole, address);
 	return err;
 }
 
@@ -463,14 +490,20 @@ static struct mt_error *find_in_whole(struct mt_scopes *scopes, uint64_t address
 static struct mt_error *find_in_gap(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
 {
 	struct mt_interval_gap gap = mt_interval_table_gap(scopes->outline, address);
-	struct mt_error *err;
+	struct mt_error *err, *nested_err = NULL;
 
 	if (gap.end - gap.start < PADDING_MAX)
 		return NULL;
-	err = find_in_function(scopes, gap.before, address, out);
-	if (!err && *out == MT_SCOPE_NONE)
-		err = find_in_function(scopes, gap.after, address, out);
-	return !err && *out == MT_SCOPE_NONE ? find_in_whole(scopes, address, out) : err;
+	if (!scopes->nested_read) {
+		scopes->nested_read = true;
+		nested_err =
+			walk_table(scopes, scopes->unit->entries, WALK_NESTED, &scopes->nested);
+	}
+	err = find_in_function(scopes, find_in(scopes->nested, address), address, out);
+	if (!nested_err)
+		return err;
+	mt_error_destroy(err);
+	return nested_err;
 }
 
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
@@ -533,22 +566,41 @@ static void read_naming(struct mt_dwarf_unit *unit, uint64_t entry, struct namin
 	}
 }
 
-const char *mt_scope_name(struct mt_dwarf_unit *unit, struct mt_scope *scope, bool *mangled)
+/* Finds a scope's name, once for all calls of a function: following references costs most. */
+static void name_scope(struct mt_scopes *scopes, struct mt_scope *scope)
 {
-	uint64_t entry = scope->entry;
+	struct mt_dwarf_unit *unit = scopes->unit;
+	uint64_t entry = scope->entry, origin = 0, like;
 	struct naming naming = {0};
 
-	for (int i = 0; !scope->named && i < REFERENCES_MAX && !naming.linkage_name; i++) {
+	scope->named = true;
+	for (int i = 0; i < REFERENCES_MAX && !naming.linkage_name; i++) {
 		read_naming(unit, entry, &naming);
 		if (!naming.elsewhere.form ||
 		    !mt_dwarf_reference(unit, &naming.elsewhere, &unit, &entry))
 			break;
+		if (i || naming.name || naming.linkage_name || unit->file != scopes->unit->file)
+			continue;
+		if (mt_map64_get(&scopes->by_origin, entry, &like)) {
+			scope->name = scopes->items.items[like].name;
+			scope->mangled = scopes->items.items[like].mangled;
+			return;
+		}
+		origin = entry;
 	}
-	if (!scope->named) {
-		scope->mangled = naming.linkage_name;
-		scope->name = naming.linkage_name ? naming.linkage_name : naming.name;
-		scope->named = true;
-	}
+	scope->mangled = naming.linkage_name;
+	scope->name = naming.linkage_name ? naming.linkage_name : naming.name;
+	if (origin) /* not kept, it is found again */
+		(void)mt_map64_put(&scopes->by_origin, origin,
+				   (uint64_t)(scope - scopes->items.items));
+}
+
+const char *mt_scope_name(struct mt_scopes *scopes, uint32_t index, bool *mangled)
+{
+	struct mt_scope *scope = &scopes->items.items[index];
+
+	if (!scope->named)
+		name_scope(scopes, scope);
 	*mangled = scope->mangled;
 	return scope->name;
 }

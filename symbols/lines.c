@@ -184,7 +184,7 @@ static size_t list_scopes(struct tables *tables, uint32_t scope,
 	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
 		struct mt_scope *at = &tables->scopes.items.items[scope];
 
-		out[count].name = mt_scope_name(tables->scopes.unit, at, &out[count].mangled);
+		out[count].name = mt_scope_name(&tables->scopes, scope, &out[count].mangled);
 		count++;
 		if (at->parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
 			out[count].file = mt_line_table_path(&tables->lines, at->call_file);
