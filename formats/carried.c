@@ -34,6 +34,8 @@ struct part {
 
 struct content {
 	struct mt_file_record fields;
+	struct content *first, *last; /* of one in pieces: they, and it has no parts itself */
+	struct content *next;	      /* of a piece */
 	uint64_t time;
 	uint8_t *front;	    /* where the fields' strings are */
 	struct part *parts; /* fields.parts of them */
@@ -47,7 +49,10 @@ struct mt_carried {
 	struct mt_payload payload;
 	pthread_mutex_t lock; /* from here on: loading */
 	MT_ARRAY(struct content *) contents;
-	struct mt_map64 index; /* hash of an identity, or the next free number after it */
+	MT_ARRAY(struct content *) listed; /* by records: pieces and contents of no pieces */
+	struct mt_map64
+		index;	      /* in listed: hash of an identity, or the next free number after it */
+	struct mt_map64 open; /* in contents, + 1: kind and pid to what the next piece belongs to */
 	uint64_t loaded;
 };
 
@@ -69,10 +74,16 @@ void mt_carried_destroy(struct mt_carried *carried)
 {
 	if (!carried)
 		return;
-	for (size_t i = 0; i < carried->contents.count; i++)
-		content_destroy(carried->contents.items[i]);
+	for (size_t i = 0; i < carried->contents.count; i++) {
+		if (carried->contents.items[i]->first)
+			content_destroy(carried->contents.items[i]);
+	}
+	for (size_t i = 0; i < carried->listed.count; i++)
+		content_destroy(carried->listed.items[i]);
 	mt_array_deinit(&carried->contents);
+	mt_array_deinit(&carried->listed);
 	mt_map64_deinit(&carried->index);
+	mt_map64_deinit(&carried->open);
 	mt_payload_deinit(&carried->payload);
 	mt_loader_deinit(&carried->loader);
 	pthread_mutex_destroy(&carried->lock);
@@ -141,10 +152,17 @@ static bool same_content(const struct mt_file_record *a, const struct mt_file_re
 	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
-/* Perf maps and jitdumps of one process are told apart by their times. */
+/* Perf maps and jitdumps of one process, and pieces, are told apart by their times. */
 static bool has_time(const struct mt_file_record *fields)
 {
-	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP;
+	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP ||
+	       fields->kind == MT_FILE_KERNEL_SYMBOLS;
+}
+
+static bool is_continued(const struct mt_file_record *fields)
+{
+	return fields->kept & MT_KEPT_CONTINUED &&
+	       (fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_KERNEL_SYMBOLS);
 }
 
 static uint64_t content_hash(const struct mt_file_record *fields)
@@ -165,13 +183,59 @@ static struct content *find_content(const struct mt_carried *carried,
 	uint64_t i;
 
 	for (*key = content_hash(fields); mt_map64_get(&carried->index, *key, &i); ++*key) {
-		struct content *content = carried->contents.items[i];
+		struct content *content = carried->listed.items[i];
 
 		if (same_content(&content->fields, fields) &&
 		    (content->time == time || !has_time(fields)))
 			return content;
 	}
 	return NULL;
+}
+
+/* Makes it one of the contents, which is in pieces where the first is continued. NULL: no memory */
+static struct content *expose(struct mt_carried *carried, struct content *listed)
+{
+	struct content **slot = mt_array_push(&carried->contents), *whole = listed;
+
+	if (slot && is_continued(&listed->fields)) {
+		whole = calloc(1, sizeof(*whole));
+		if (whole) {
+			whole->fields = listed->fields;
+			whole->first = whole->last = listed;
+		}
+	}
+	if (!slot || !whole) {
+		carried->contents.count -= slot != NULL;
+		return NULL;
+	}
+	*slot = whole;
+	return whole;
+}
+
+/* Behind the pieces that it goes on from, or for itself. False out of memory. */
+static bool place(struct mt_carried *carried, struct content *listed)
+{
+	uint64_t key = listed->fields.kind | (uint64_t)(uint32_t)listed->fields.pid << 32, open = 0;
+	bool continued = is_continued(&listed->fields);
+	struct content *whole;
+
+	(void)mt_map64_get(&carried->open, key, &open);
+	if (open) {
+		whole = carried->contents.items[open - 1];
+		if (listed->fields.kept & MT_KEPT_ANEW)
+			whole->first = listed;
+		else
+			whole->last->next = listed;
+		whole->last = listed;
+	} else {
+		whole = expose(carried, listed);
+		open = carried->contents.count;
+	}
+	if (!whole)
+		return false;
+	whole->time = continued ? UINT64_MAX : listed->time;
+	return (!continued && !whole->first) ||
+	       mt_map64_put(&carried->open, key, continued ? open : 0);
 }
 
 /* Takes front. False out of memory. */
@@ -184,17 +248,17 @@ static bool add_content(struct mt_carried *carried, const struct mt_file_record 
 	if (!content)
 		return false;
 	content->parts = calloc(fields->parts, sizeof(*content->parts));
-	if (!content->parts || !mt_array_reserve(&carried->contents, carried->contents.count + 1) ||
-	    !mt_map64_put(&carried->index, key, carried->contents.count))
+	if (!content->parts || !mt_array_reserve(&carried->listed, carried->listed.count + 1) ||
+	    !mt_map64_put(&carried->index, key, carried->listed.count))
 		return false;
 	content->fields = *fields;
 	content->time = time;
 	content->fields.part = 0;
 	content->fields.bytes = (struct mt_text){0};
 	content->front = MT_TAKE(*front);
-	slot = &carried->contents.items[carried->contents.count++];
+	slot = &carried->listed.items[carried->listed.count++];
 	*slot = MT_TAKE(content);
-	return true;
+	return place(carried, *slot);
 }
 
 static bool known(const struct mt_file_record *fields)
@@ -236,6 +300,41 @@ static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_c
 	return NULL;
 }
 
+static bool parts_complete(const struct content *content)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < content->fields.parts; i++) {
+		if (!content->parts[i].ref)
+			return false;
+		size += content->parts[i].size;
+	}
+	return size == content->fields.size;
+}
+
+/* Of one in pieces: leaves out those that are not there whole, and sums up the others. */
+static void sum_pieces(struct content *whole)
+{
+	struct content **slot = &whole->first;
+
+	if (!*slot)
+		return;
+	whole->fields.size = whole->stored = 0;
+	while (*slot) {
+		struct content *piece = *slot;
+
+		if (parts_complete(piece)) {
+			whole->fields.size += piece->fields.size;
+			whole->stored += piece->stored;
+			slot = &piece->next;
+		} else if (piece->next || whole->fields.size) {
+			*slot = piece->next;
+		} else {
+			break; /* the only one: the whole is not there, as it is not */
+		}
+	}
+}
+
 struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt_chunk_ref *refs,
 				   size_t count, struct mt_carried **out)
 {
@@ -251,6 +350,8 @@ struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt
 		err = list_chunk(carried, &refs[i], stored);
 	if (err)
 		return err;
+	for (size_t i = 0; i < carried->contents.count; i++)
+		sum_pieces(carried->contents.items[i]);
 	*out = MT_TAKE(carried);
 	return NULL;
 }
@@ -300,37 +401,45 @@ static bool load_part(struct mt_carried *carried, const struct part *part, uint8
 	return true;
 }
 
-static bool parts_complete(const struct content *content)
+static bool load_parts(struct mt_carried *carried, const struct content *content, uint8_t *at)
 {
-	uint64_t size = 0;
-
 	for (uint32_t i = 0; i < content->fields.parts; i++) {
-		if (!content->parts[i].ref)
+		if (!load_part(carried, &content->parts[i], at))
 			return false;
-		size += content->parts[i].size;
+		at += content->parts[i].size;
 	}
-	return size == content->fields.size;
+	return true;
+}
+
+/* They are text: empty lines stand for a piece that is damaged. */
+static void load_pieces(struct mt_carried *carried, const struct content *whole, uint8_t *at)
+{
+	for (const struct content *piece = whole->first; piece; piece = piece->next) {
+		if (!load_parts(carried, piece, at))
+			memset(at, '\n', piece->fields.size);
+		at += piece->fields.size;
+	}
 }
 
 static void load(struct mt_carried *carried, struct content *content)
 {
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
-	size_t at = 0;
 
-	if (!parts_complete(content) || content->fields.size > LOADED_MAX - carried->loaded)
+	if (!content->fields.size || (!content->first && !parts_complete(content)) ||
+	    content->fields.size > LOADED_MAX - carried->loaded)
 		return;
 	bytes = malloc(content->fields.size);
-	for (uint32_t i = 0; bytes && i < content->fields.parts; i++) {
-		if (!load_part(carried, &content->parts[i], bytes + at))
-			return;
-		at += content->parts[i].size;
-	}
+	if (!bytes)
+		return;
+	if (content->first)
+		load_pieces(carried, content, bytes);
+	else if (!load_parts(carried, content, bytes))
+		return;
 	/*
 	 * the buffers for unpacking may be as large as all of it; a second content is rarely next
 	 */
 	mt_payload_deinit(&carried->payload);
-	if (bytes)
-		carried->loaded += content->fields.size;
+	carried->loaded += content->fields.size;
 	content->bytes = MT_TAKE(bytes);
 }
 

@@ -26,13 +26,19 @@ struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt
 				   size_t count, struct mt_carried **out);
 void mt_carried_destroy(struct mt_carried *carried);
 
-/* How many contents there are. */
+/*
+ * How many contents there are. What was carried in pieces while it grew is one, of all the pieces
+ * that are there.
+ */
 size_t mt_carried_count(const struct mt_carried *carried);
 
 /* The fields of content i: part is 0, bytes empty. Borrowed, as its strings, until destroyed. */
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i);
 
-/* The time of its record: of kinds 4 and 5, when it was read. */
+/*
+ * The time of its record: of kinds 4 and 5, when it was read; of pieces, the last one, and
+ * UINT64_MAX where that was to be continued.
+ */
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 
 /* Bytes of file that content i takes. */

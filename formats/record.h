@@ -153,12 +153,17 @@ enum mt_file_coding {
 #define MT_KEPT_UNWIND 2u
 #define MT_KEPT_LINES 4u
 
+/* Of kernel symbols and perf maps, in the same field: the next one goes on where this one ends. */
+#define MT_KEPT_CONTINUED 8u
+/* ... and this one does not go on, but takes the place of those before it. */
+#define MT_KEPT_ANEW 16u
+
 #define MT_FILE_FIELDS_MAX 16384u /* bytes of a FILE's fields in front of its bytes */
 
 struct mt_file_record {
 	uint32_t kind;	 /* enum mt_file_kind */
 	uint32_t coding; /* enum mt_file_coding */
-	uint32_t kept;	 /* MT_KEPT_* */
+	uint32_t kept;	 /* MT_KEPT_*: of an image what is left, of texts whether more follows */
 	uint32_t part, parts;
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;

@@ -37,6 +37,9 @@
 #define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map */
 #define KALLSYMS "/proc/kallsyms"
+#define PIECES_MAX 16384 /* of names while it records; a reader lists 65,536 chunks */
+#define FIRST_NEWS_NS UINT64_C(1000000000)
+#define LAST_NEWS_NS UINT64_C(60000000000)
 #define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
 
 struct job {
@@ -49,13 +52,24 @@ struct job {
 	struct job *next;
 };
 
+/* What samples told of the kernel since the last time. */
+struct kernel_news {
+	uint64_t *addresses; /* NULL: nothing */
+	size_t count;
+	bool all; /* there were too many to keep */
+};
+
 struct mt_embed {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
 	struct mt_map64 seen;	   /* the offering thread's alone */
-	struct mt_perf_maps *maps; /* the carrying thread's alone */
-	uint64_t made;		   /* bytes of chunks; that thread's alone, as chunks */
+	struct mt_perf_maps *maps; /* the carrying thread's alone, as: */
+	uint64_t next_look;	   /* for what was named meanwhile */
+	unsigned int pieces;
+	uint64_t kernel_time; /* of the last piece of the kernel's names; 0: none */
+	bool kernel_whole;    /* and there are no others */
+	uint64_t made;	      /* bytes of chunks; that thread's alone, as chunks */
 	struct mt_file_chunks *chunks;
 	_Atomic bool stopped; /* at once, amid an image */
 	pthread_mutex_t lock; /* guards what follows */
@@ -68,6 +82,8 @@ struct mt_embed {
 	bool at_image;		       /* one is under way */
 	size_t left_out;	       /* images, once given up */
 	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
+	struct kernel_news news;
+	uint64_t news_due, news_pause;
 	uint64_t now;
 	uint64_t cpu_ns;
 };
@@ -212,14 +228,14 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 		tell_no_room(embed, &file->path);
 }
 
-/* Its first bytes; NULL with errno. What grows meanwhile has lines of no interest yet. */
-static uint8_t *read_front(int fd, size_t size, size_t *read)
+/* Its bytes from there on; NULL with errno. What grows meanwhile has lines of no interest yet. */
+static uint8_t *read_from(int fd, uint64_t from, size_t size, size_t *read)
 {
 	uint8_t *bytes = malloc(size + 1);
 
 	*read = 0;
 	while (bytes && *read < size) {
-		ssize_t n = pread(fd, bytes + *read, size - *read, (off_t)*read);
+		ssize_t n = pread(fd, bytes + *read, size - *read, (off_t)(from + *read));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -230,64 +246,168 @@ static uint8_t *read_front(int fd, size_t size, size_t *read)
 	return bytes;
 }
 
-/* Takes map->fd. */
-static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
+static bool put_perf_map(struct mt_embed *embed, uint64_t time, const struct mt_perf_map_file *map,
+			 const void *bytes, size_t size, bool continued)
 {
-	struct mt_file_record file = {
+	const struct mt_file_record file = {
 		.kind = MT_FILE_PERF_MAP,
+		.kept = (continued ? MT_KEPT_CONTINUED : 0) | (map->replaces ? MT_KEPT_ANEW : 0),
 		.pid = map->pid,
 		.major = major(map->status.st_dev),
 		.minor = minor(map->status.st_dev),
 		.inode = map->status.st_ino,
 		.original_size = (uint64_t)map->status.st_size,
+		.size = size,
 		.path = {.bytes = map->path, .size = strlen(map->path)},
 	};
-	uint64_t wanted = file.original_size < MAP_MAX ? file.original_size : MAP_MAX;
-	size_t size = 0;
-	MT_CLEANUP_FREE uint8_t *bytes = read_front(map->fd, wanted, &size);
 
-	close(map->fd);
-	file.size = size;
-	if (size && !put_content(embed, time, &file, bytes))
-		tell_no_room(embed, &file.path);
-	else if (size && wanted < file.original_size)
-		hand_on_problem(embed, &file.path, "too large: its end is left out");
+	return put_content(embed, time, &file, bytes);
 }
 
-static void carry_kernel(struct mt_embed *embed)
+/* Whether what was carried of it still stands there, as far as that is cheap to see. */
+static bool is_same_text(const struct mt_perf_map_file *map)
+{
+	char last;
+
+	return !map->carried ||
+	       ((uint64_t)map->status.st_size >= map->carried &&
+		pread(map->fd, &last, 1, (off_t)map->carried - 1) == 1 && last == '\n');
+}
+
+/* What was written anew is carried from its front. */
+static void check_text(struct mt_perf_map_file *map)
+{
+	if (is_same_text(map))
+		return;
+	map->carried = 0;
+	map->replaces = true;
+	map->anew++;
+}
+
+/* Takes map->fd. What pieces are carried of it ends here, be it with an empty line. */
+static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
+{
+	const struct mt_text path = {.bytes = map->path, .size = strlen(map->path)};
+	uint64_t all = (uint64_t)map->status.st_size, end = all < MAP_MAX ? all : MAP_MAX;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	check_text(map);
+	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
+			  &size);
+	close(map->fd);
+	if (bytes && !size && map->time) {
+		bytes[size++] = '\n';
+		map->replaces = false; /* the next program has emptied it */
+	}
+	if (!bytes || !size)
+		return;
+	time += time == map->time; /* pieces are told apart by their times */
+	if (!put_perf_map(embed, time, map, bytes, size, false))
+		tell_no_room(embed, &path);
+	else if (end < all)
+		hand_on_problem(embed, &path, "too large: its end is left out");
+}
+
+/* The whole lines that have come to it; the rest is carried once they are. */
+static void carry_piece(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
+{
+	uint64_t all = (uint64_t)map->status.st_size, end = all < MAP_MAX ? all : MAP_MAX;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	time = time > map->time ? time : map->time + 1;
+	check_text(map);
+	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
+			  &size);
+	while (bytes && size && bytes[size - 1] != '\n')
+		size--;
+	if (!bytes || !size || !put_perf_map(embed, time, map, bytes, size, true))
+		return;
+	map->carried += size;
+	map->time = time;
+	map->replaces = false;
+	embed->pieces++;
+}
+
+/* The kernel's names around those addresses; frees them. */
+static void carry_kernel(struct mt_embed *embed, uint64_t time, struct kernel_news *news, bool last)
 {
 	struct mt_file_record file = {.kind = MT_FILE_KERNEL_SYMBOLS,
+				      .kept = last ? 0 : MT_KEPT_CONTINUED,
 				      .path = {.bytes = KALLSYMS, .size = strlen(KALLSYMS)}};
-	size_t count = 0, size;
-	bool all = false;
-	const uint64_t *addresses =
-		embed->kernel ? mt_kernel_seen_sorted(embed->kernel, &count, &all) : NULL;
-	MT_CLEANUP_FREE char *text = count ? mt_read_text(KALLSYMS, &size) : NULL;
+	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
+	size_t size;
+	MT_CLEANUP_FREE char *text = NULL;
 
-	if (!count)
+	if (embed->kernel_whole || (!news->count && !news->all))
 		return;
+	text = mt_read_text(KALLSYMS, &size);
 	if (!text) {
 		hand_on_problem(embed, &file.path, strerror(errno));
 		return;
 	}
 	file.original_size = size;
-	file.size = all ? size : mt_kernel_lines_choose(text, size, addresses, count);
+	file.size = news->all ? size : mt_kernel_lines_choose(text, size, addresses, news->count);
+	if (embed->kernel_time || !last)
+		embed->kernel_time = time > embed->kernel_time ? time : embed->kernel_time + 1;
+	embed->kernel_whole = news->all || !file.size;
 	if (!file.size)
 		hand_on_problem(embed, &file.path, "it tells no addresses (kptr_restrict)");
-	else if (!put_content(embed, 0, &file, (const uint8_t *)text))
+	else if (!put_content(embed, embed->kernel_time, &file, (const uint8_t *)text))
 		tell_no_room(embed, &file.path);
+}
+
+/* What was offered of the kernel, and the time it was. */
+static struct kernel_news take_news(struct mt_embed *embed, uint64_t *now)
+{
+	struct kernel_news news;
+
+	pthread_mutex_lock(&embed->lock);
+	news = embed->news;
+	embed->news = (struct kernel_news){0};
+	*now = embed->now;
+	pthread_mutex_unlock(&embed->lock);
+	return news;
+}
+
+/* What has been named by now, so that a recording that is cut short has it. */
+static void carry_so_far(struct mt_embed *embed)
+{
+	uint64_t clock = clock_ns(CLOCK_MONOTONIC), now;
+	struct mt_perf_map_file *map;
+	struct kernel_news news;
+
+	if (clock < embed->next_look)
+		return;
+	embed->next_look = clock + LOOK_NS;
+	mt_perf_maps_look(embed->maps, clock);
+	news = take_news(embed, &now);
+	if (news.addresses)
+		carry_kernel(embed, now, &news, false);
+	while (now && embed->options.wish.names && embed->pieces < PIECES_MAX &&
+	       (map = mt_perf_maps_next_changed(embed->maps, clock)))
+		carry_piece(embed, now, map);
 }
 
 /* What holds of the end alone. */
 static void carry_rest(struct mt_embed *embed)
 {
 	struct mt_perf_map_file map;
+	struct kernel_news news;
+	uint64_t now;
 
 	if (!embed->options.wish.names)
 		return;
+	news = take_news(embed, &now);
+	if (news.addresses)
+		carry_kernel(embed, now, &news, false);
 	while (mt_perf_maps_take_last(embed->maps, &map))
-		carry_perf_map(embed, embed->now, &map);
-	carry_kernel(embed);
+		carry_perf_map(embed, now, &map);
+	news = (struct kernel_news){0};
+	if (embed->kernel)
+		news.addresses = mt_kernel_seen_take(embed->kernel, &news.count, &news.all);
+	carry_kernel(embed, now, &news, true);
 }
 
 /* A process has a sample, or becomes another program. */
@@ -351,7 +471,7 @@ static struct job *next_job(struct mt_embed *embed)
 		if (!wait_for(&embed->offered, &embed->lock, LOOK_NS))
 			continue;
 		pthread_mutex_unlock(&embed->lock);
-		mt_perf_maps_look(embed->maps, clock_ns(CLOCK_MONOTONIC));
+		carry_so_far(embed);
 		pthread_mutex_lock(&embed->lock);
 	}
 	if (embed->queue && !embed->ended) {
@@ -391,6 +511,7 @@ static void *embed_main(void *argument)
 
 		carry(embed, job);
 		job_destroy(job);
+		carry_so_far(embed);
 		rest(embed, clock_ns(CLOCK_MONOTONIC) - began);
 	}
 	pthread_mutex_lock(&embed->lock);
@@ -417,6 +538,8 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	embed->options = *options;
 	embed->ready_end = &embed->ready;
 	embed->queue_end = &embed->queue;
+	embed->news_pause = FIRST_NEWS_NS;
+	embed->news_due = clock_ns(CLOCK_MONOTONIC) + FIRST_NEWS_NS;
 	pthread_mutex_init(&embed->lock, NULL);
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
@@ -465,6 +588,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 		embed->ready = chunk->next;
 		mt_embed_chunk_destroy(chunk);
 	}
+	free(embed->news.addresses);
 	mt_perf_maps_destroy(embed->maps);
 	mt_file_chunks_destroy(embed->chunks);
 	mt_map64_deinit(&embed->seen);
@@ -536,6 +660,25 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 	*embed->queue_end = job;
 	embed->queue_end = &job->next;
 	pthread_cond_broadcast(&embed->offered);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+{
+	uint64_t clock = clock_ns(CLOCK_MONOTONIC);
+	struct kernel_news news;
+
+	pthread_mutex_lock(&embed->lock);
+	embed->now = now;
+	if (clock >= embed->news_due && !embed->news.addresses && embed->options.wish.names &&
+	    mt_kernel_seen_has_news(kernel)) {
+		news.addresses = mt_kernel_seen_take(kernel, &news.count, &news.all);
+		embed->news = news;
+		embed->news_due = clock + embed->news_pause;
+		embed->news_pause *= 2;
+		if (embed->news_pause > LAST_NEWS_NS)
+			embed->news_pause = LAST_NEWS_NS;
+	}
 	pthread_mutex_unlock(&embed->lock);
 }
 

@@ -53,6 +53,12 @@ void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file 
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);
 
 /*
+ * What samples told of the kernel so far, borrowed for the call, and the time that has come: names
+ * are carried now and then as the recording grows, so that one that is cut short has them.
+ */
+void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
+
+/*
  * The last to be offered: the kernel's names at these addresses, borrowed until the last chunk is
  * taken, and what processes have named by now, which is later than any record.
  */

@@ -21,6 +21,7 @@ struct mt_kernel_seen {
 	uint64_t cache[1 << CACHE_BITS];
 	struct mt_map64 set;
 	MT_ARRAY(uint64_t) list;
+	size_t taken;
 	bool overflowed;
 };
 
@@ -73,11 +74,24 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-const uint64_t *mt_kernel_seen_sorted(struct mt_kernel_seen *seen, size_t *count, bool *all)
+bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen)
 {
-	if (seen->list.count)
-		qsort(seen->list.items, seen->list.count, sizeof(uint64_t), compare_addresses);
-	*count = seen->list.count;
+	size_t news = seen->list.count - seen->taken;
+
+	return news && news >= seen->list.count / 32;
+}
+
+uint64_t *mt_kernel_seen_take(struct mt_kernel_seen *seen, size_t *count, bool *all)
+{
+	size_t news = seen->list.count - seen->taken;
+	uint64_t *addresses = news ? malloc(news * sizeof(*addresses)) : NULL;
+
+	*count = addresses ? news : 0;
 	*all = seen->overflowed;
-	return seen->list.items;
+	if (!addresses)
+		return NULL;
+	memcpy(addresses, seen->list.items + seen->taken, news * sizeof(*addresses));
+	qsort(addresses, news, sizeof(*addresses), compare_addresses);
+	seen->taken = seen->list.count;
+	return addresses;
 }

@@ -18,7 +18,13 @@ void mt_kernel_seen_destroy(struct mt_kernel_seen *seen);
 /* Takes note of a sample's words. */
 void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_t size);
 
-/* The addresses, rising; borrowed until the next call. *all: there were too many to keep. */
-const uint64_t *mt_kernel_seen_sorted(struct mt_kernel_seen *seen, size_t *count, bool *all);
+/* Whether those not taken yet are some, and a thirty-second of all. */
+bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen);
+
+/*
+ * Takes the addresses that came since the last time, rising, the caller's; NULL where there are
+ * none, or out of memory. *all: there were too many to keep.
+ */
+uint64_t *mt_kernel_seen_take(struct mt_kernel_seen *seen, size_t *count, bool *all);
 
 #endif

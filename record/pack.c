@@ -292,7 +292,8 @@ static void write_carried_so_far(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
-	while (pack->embed && (chunk = mt_embed_take(pack->embed)))
+	mt_embed_offer_so_far(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
+	while ((chunk = mt_embed_take(pack->embed)))
 		write_carried(pack, chunk);
 }
 
@@ -340,7 +341,8 @@ static void *pack_main(void *argument)
 		if (block->type == MT_CHUNK_DATA)
 			mt_images_see_samples(pack->images, block);
 		if (block->type == MT_CHUNK_MARK) {
-			write_carried_so_far(pack);
+			if (pack->embed)
+				write_carried_so_far(pack);
 			write_images(pack);
 		}
 		if (block->last_time > pack->last_time)

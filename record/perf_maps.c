@@ -20,12 +20,16 @@
 #define OPEN_MAX 128
 #define FIRST_NS UINT64_C(500000000)
 #define LAST_NS UINT64_C(30000000000)
+#define FIRST_PIECE_NS UINT64_C(1000000000)
+#define ANEW_MAX 1 /* what is written anew again and again is carried at the end alone */
+#define LAST_PIECE_NS UINT64_C(60000000000)
 
 struct process {
 	int32_t pid;
 	bool gone;
-	uint64_t due, pause;
-	struct mt_perf_map_file file; /* fd -1: not found so far */
+	uint64_t due, pause;		 /* to look for it */
+	uint64_t piece_due, piece_pause; /* to look whether it has grown */
+	struct mt_perf_map_file file;	 /* fd -1: not found so far */
 };
 
 struct mt_perf_maps {
@@ -33,6 +37,7 @@ struct mt_perf_maps {
 	struct mt_map64 index; /* pid to index */
 	unsigned int open;
 	time_t since;	   /* what is older is not of a process that is gone */
+	size_t asked;	   /* processes that were asked whether their file has changed */
 	size_t taken_last; /* processes that the end has passed */
 };
 
@@ -102,6 +107,10 @@ static bool keep(struct process *process, int fd, long uid)
 		return false;
 	}
 	process->file.fd = fd;
+	process->file.carried = process->file.time = process->file.anew = 0;
+	process->file.replaces = false;
+	process->piece_due = 0;
+	process->piece_pause = FIRST_PIECE_NS;
 	return true;
 }
 
@@ -192,6 +201,34 @@ void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now)
 		if (process->file.fd < 0 && process->due <= now)
 			try_open(maps, process, now);
 	}
+}
+
+/* Looks whether it has changed; the next time is later where it has. */
+static bool has_changed(struct process *process, uint64_t now)
+{
+	struct mt_perf_map_file *file = &process->file;
+
+	if (file->fd < 0 || process->piece_due > now || file->anew > ANEW_MAX)
+		return false;
+	process->piece_due = now + process->piece_pause;
+	if (fstat(file->fd, &file->status) || (uint64_t)file->status.st_size == file->carried)
+		return false;
+	process->piece_pause *= 2;
+	if (process->piece_pause > LAST_PIECE_NS)
+		process->piece_pause = LAST_PIECE_NS;
+	return true;
+}
+
+struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, uint64_t now)
+{
+	while (maps->asked < maps->processes.count) {
+		struct process *process = &maps->processes.items[maps->asked++];
+
+		if (has_changed(process, now))
+			return &process->file;
+	}
+	maps->asked = 0;
+	return NULL;
 }
 
 static bool take(struct mt_perf_maps *maps, struct process *process, struct mt_perf_map_file *out)

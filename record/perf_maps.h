@@ -21,6 +21,10 @@ struct mt_perf_map_file {
 	int fd;
 	char path[40]; /* as the process names it */
 	struct stat status;
+	uint64_t carried;  /* bytes from its front that are; the caller's, 0 at first, as is: */
+	uint64_t time;	   /* of the last piece of them */
+	unsigned int anew; /* how often it was written anew since the first piece */
+	bool replaces;	   /* what is carried next takes the place of what was before */
 };
 
 /* NULL out of memory. */
@@ -32,6 +36,13 @@ void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid);
 
 /* Looks for the files that are due; now is CLOCK_MONOTONIC's, ns. */
 void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now);
+
+/*
+ * The next of those files that is due, at pauses from 1 to 60 s, and that has not just `carried`
+ * bytes; its status is that of now, and it is borrowed until the next call. NULL, and from the
+ * first on again, behind the last.
+ */
+struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, uint64_t now);
 
 /*
  * Takes the file of a process, which is looked for anew from then on; false where it has none. The

@@ -107,6 +107,14 @@ needs_root() {
 	[ "$(id -u)" -eq 0 ] || skip_all "$1 needs root"
 }
 
+# put_program DIR PROGRAM: copies it there with all it is loaded with, to be run by: /ld.so --library-path / /PROGRAM
+put_program() {
+	cp "$2" "$1/" || exit 1
+	ldd "$2" | awk '$2 == "=>" && $3 ~ "^/" { print $3 } $1 ~ "^/.*/ld" { print $1 }' | while read -r library; do
+		case $library in */ld-*) cp -L "$library" "$1/ld.so" ;; *) cp -L "$library" "$1/" ;; esac
+	done
+}
+
 # build_steps: $steps is tests/workloads/steps.c, compiled, or the whole file is skipped.
 build_steps() {
 	command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"

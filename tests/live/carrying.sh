@@ -39,4 +39,45 @@ says '... and what was recorded, last' '^mtrec: .* samples, .* 0 lost -> live.mt
 check '... the file is whole' "$MT_TOP/scripts/mtdump" --check live.mtr
 "$MT_BUILD/mtreport" --info live.mtr >info 2>&1
 says '... and tells it, too' 'images are not carried' info
+
+# killed COMMAND...: records what says READY and goes on, until its names are in the file; then there is no end to it.
+# Read where no file of this machine is, in $TMPDIR/elsewhere.
+mkdir empty
+put_program empty "$MT_BUILD/mtreport"
+killed() {
+	rm -f live.mtr
+	"$mtrec" -q -e page-faults -o live.mtr "$@" >/dev/null 2>&1 &
+	local recorder=$! command
+	until_true carries 3
+	until_true carries 4
+	command=$(pgrep -P "$recorder")
+	kill -KILL "$recorder"
+	wait "$recorder" 2>/dev/null
+	[ -z "$command" ] || kill -KILL "$command"
+	cp live.mtr empty/read.mtr
+	chroot empty /ld.so --library-path / /mtreport -q --folded --no-inline read.mtr >elsewhere 2>why
+}
+
+# carries KIND: whether the recording has a FILE of that kind by now
+carries() {
+	[ -s live.mtr ] && dump live.mtr 2>/dev/null
+	grep -q " FILE .*kind=$1 " "$dump"
+}
+
+if [ "$(id -u)" -ne 0 ]; then
+	skip 'names in a recording that was killed' 'chroot, and /proc/kallsyms, need root'
+elif [ "$(uname -m)" != x86_64 ]; then
+	skip 'names in a recording that was killed' 'the workload is x86-64 code'
+else
+	"${CC:-cc}" -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
+	killed ./jitted 50 60
+	check 'killed: code is named out of the perf map as it was' grep -q ';jitted touch of pages 50$' elsewhere
+	check '... which tells that it is a piece' grep -q ' FILE .*kind=4 .*kept=8 ' "$dump"
+	check '... and the recording is sound' "$MT_TOP/scripts/mtdump" --check live.mtr
+	if [ "$(cat /proc/sys/kernel/kptr_restrict)" = 2 ]; then
+		skip '... and that of the kernel, too' 'kptr_restrict is 2'
+	else
+		check '... and that of the kernel, too' grep -Eq '[; ][a-z_0-9]*execve[a-z_0-9]*;' elsewhere
+	fi
+fi
 finish

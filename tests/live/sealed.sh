@@ -8,14 +8,6 @@ build_steps
 cd "$TMPDIR" || exit 1
 report=$MT_BUILD/mtreport
 
-# put_program DIR PROGRAM: copies it there with all it is loaded with, to be run by: /ld.so --library-path / /PROGRAM
-put_program() {
-	cp "$2" "$1/" || exit 1
-	ldd "$2" | awk '$2 == "=>" && $3 ~ "^/" { print $3 } $1 ~ "^/.*/ld" { print $1 }' | while read -r library; do
-		case $library in */ld-*) cp -L "$library" "$1/ld.so" ;; *) cp -L "$library" "$1/" ;; esac
-	done
-}
-
 # elsewhere FILE OPTION...: the folded stacks of the recording where there is no other file, in $TMPDIR/elsewhere.
 mkdir empty
 put_program empty "$report"

@@ -31,6 +31,23 @@ static struct mt_file_record file_of(const char *build_id, const char *bytes)
 				       .bytes = text_of(bytes)};
 }
 
+static bool has_time(const struct mt_file_record *file)
+{
+	return file->kind == MT_FILE_PERF_MAP;
+}
+
+/* A perf map of a process, or a piece of it. */
+static struct mt_file_record map_of(int32_t pid, const char *bytes, bool continued)
+{
+	return (struct mt_file_record){.kind = MT_FILE_PERF_MAP,
+				       .kept = continued ? MT_KEPT_CONTINUED : 0,
+				       .pid = pid,
+				       .parts = 1,
+				       .size = strlen(bytes),
+				       .path = text_of("/tmp/perf-1.map"),
+				       .bytes = text_of(bytes)};
+}
+
 /* Writes HEAD and one chunk for each record to a file without a name, /dev/fd/N in path. */
 static int write_files(const struct mt_file_record *files, size_t count, char path[32])
 {
@@ -47,7 +64,7 @@ static int write_files(const struct mt_file_record *files, size_t count, char pa
 	MT_CHECK(mt_header_put(&block, &header) && !mt_writer_write(writer, &block, 0));
 	for (size_t i = 0; i < count; i++) {
 		mt_block_reset(&block, MT_CHUNK_FILE, 0);
-		MT_CHECK(mt_file_put(&block, 0, &files[i]));
+		MT_CHECK(mt_file_put(&block, has_time(&files[i]) ? i + 1 : 0, &files[i]));
 		MT_CHECK(!mt_writer_write(writer, &block, 9));
 	}
 	snprintf(path, 32, "/dev/fd/%d", fd);
@@ -110,6 +127,56 @@ MT_TEST(lies_and_damage_are_left_out)
 	MT_CHECK(holds(carried, 0, "good"));
 	if (mt_carried_count(carried) == 2) /* the damage was not met where the fields stand */
 		MT_CHECK(!mt_carried_bytes(carried, 1) && !mt_carried_bytes(carried, 1));
+}
+
+MT_TEST(pieces_are_put_together)
+{
+	struct mt_file_record files[] = {
+		map_of(1, "a\n", true), map_of(2, "x\n", true),	  map_of(1, "b\n", true),
+		map_of(1, "c\n", true), map_of(1, "d\n", false),  map_of(1, "other\n", false),
+		map_of(2, "y\n", true), map_of(3, "cut\n", true),
+	};
+	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = NULL;
+	struct mt_carried *carried;
+	char path[32];
+	MT_CLEANUP_CLOSE int fd = -1;
+
+	files[3].parts = 2; /* its second one is not there, and so it is not */
+	files[7].parts = 2;
+	fd = write_files(files, 8, path);
+	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
+	carried = mt_reader_carried(reader, 0);
+	MT_REQUIRE(carried);
+	MT_REQUIRE(mt_carried_count(carried) == 4);
+	MT_CHECK(holds(carried, 0, "a\nb\nd\n"));
+	MT_CHECK_EQ(mt_carried_time(carried, 0), 5);
+	MT_CHECK(holds(carried, 1, "x\ny\n"));
+	MT_CHECK_EQ(mt_carried_time(carried, 1), UINT64_MAX); /* its end was not carried */
+	MT_CHECK(holds(carried, 2, "other\n"));
+	MT_CHECK_EQ(mt_carried_time(carried, 2), 6);
+	MT_CHECK(!mt_carried_bytes(carried, 3));
+}
+
+MT_TEST(a_piece_takes_the_place_of_those_before)
+{
+	struct mt_file_record files[] = {
+		map_of(1, "a\n", true),	 map_of(1, "b\n", true),  map_of(1, "c\n", true),
+		map_of(1, "d\n", false), map_of(2, "x\n", false),
+	};
+	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = NULL;
+	struct mt_carried *carried;
+	char path[32];
+	MT_CLEANUP_CLOSE int fd = -1;
+
+	files[2].kept |= MT_KEPT_ANEW;
+	files[4].kept |= MT_KEPT_ANEW; /* of nothing */
+	fd = write_files(files, 5, path);
+	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
+	carried = mt_reader_carried(reader, 0);
+	MT_REQUIRE(carried);
+	MT_REQUIRE(mt_carried_count(carried) == 2);
+	MT_CHECK(holds(carried, 0, "c\nd\n"));
+	MT_CHECK(holds(carried, 1, "x\n"));
 }
 
 MT_TEST_MAIN

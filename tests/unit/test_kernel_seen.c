@@ -2,6 +2,7 @@
 #include "record/kernel_seen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/bytes.h"
@@ -60,18 +61,50 @@ MT_TEST(words_of_samples)
 					 0xffffffff81000010, 0xffffffff81000110};
 	uint8_t bytes[sizeof(words) + 4] = {0};
 	struct mt_kernel_seen *seen = mt_kernel_seen_create();
-	const uint64_t *addresses;
+	uint64_t *addresses;
 	size_t count;
 	bool all;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		mt_put_le64(bytes + 8 * i, words[i]);
 	mt_kernel_seen_add(seen, bytes, sizeof(bytes));
-	addresses = mt_kernel_seen_sorted(seen, &count, &all);
+	addresses = mt_kernel_seen_take(seen, &count, &all);
 	MT_CHECK_EQ(count, 2);
 	MT_CHECK(!all);
 	MT_CHECK_EQ(addresses[0], 0xffffffff81000010);
 	MT_CHECK_EQ(addresses[1], 0xffffffff81000110);
+	free(addresses);
+	mt_kernel_seen_destroy(seen);
+}
+
+MT_TEST(what_was_taken_is_no_news)
+{
+	uint64_t word = 0xffffffff81000110;
+	struct mt_kernel_seen *seen = mt_kernel_seen_create();
+	uint64_t *addresses;
+	size_t count;
+	uint8_t bytes[8];
+	bool all;
+
+	MT_REQUIRE(seen);
+	MT_CHECK(!mt_kernel_seen_has_news(seen));
+	for (; word < 0xffffffff81000110 + 64; word++) {
+		mt_put_le64(bytes, word);
+		mt_kernel_seen_add(seen, bytes, sizeof(bytes));
+	}
+	MT_CHECK(mt_kernel_seen_has_news(seen));
+	addresses = mt_kernel_seen_take(seen, &count, &all);
+	MT_CHECK_EQ(count, 64);
+	free(addresses);
+	mt_kernel_seen_add(seen, bytes, sizeof(bytes));
+	MT_CHECK(!mt_kernel_seen_has_news(seen) && !mt_kernel_seen_take(seen, &count, &all));
+	mt_put_le64(bytes, word);
+	mt_kernel_seen_add(seen, bytes, sizeof(bytes));
+	MT_CHECK(!mt_kernel_seen_has_news(seen)); /* one of 65 */
+	addresses = mt_kernel_seen_take(seen, &count, &all);
+	MT_REQUIRE(count == 1);
+	MT_CHECK_EQ(addresses[0], word);
+	free(addresses);
 	mt_kernel_seen_destroy(seen);
 }
 
