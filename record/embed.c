@@ -285,7 +285,7 @@ static void check_text(struct mt_perf_map_file *map)
 }
 
 /* Takes map->fd. What pieces are carried of it ends here, be it with an empty line. */
-static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
+static void carry_perf_map(struct mt_embed *embed, struct mt_perf_map_file *map)
 {
 	const struct mt_text path = {.bytes = map->path, .size = strlen(map->path)};
 	uint64_t all = (uint64_t)map->status.st_size, end = all < MAP_MAX ? all : MAP_MAX;
@@ -296,14 +296,13 @@ static void carry_perf_map(struct mt_embed *embed, uint64_t time, struct mt_perf
 	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
 			  &size);
 	close(map->fd);
-	if (bytes && !size && map->time) {
+	if (bytes && !size && map->in_pieces) {
 		bytes[size++] = '\n';
 		map->replaces = false; /* the next program has emptied it */
 	}
 	if (!bytes || !size)
 		return;
-	time += time == map->time; /* pieces are told apart by their times */
-	if (!put_perf_map(embed, time, map, bytes, size, false))
+	if (!put_perf_map(embed, map->read, map, bytes, size, false))
 		tell_no_room(embed, &path);
 	else if (end < all)
 		hand_on_problem(embed, &path, "too large: its end is left out");
@@ -316,7 +315,7 @@ static void carry_piece(struct mt_embed *embed, uint64_t time, struct mt_perf_ma
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	size_t size = 0;
 
-	time = time > map->time ? time : map->time + 1;
+	time = mt_perf_map_piece_time(map, time);
 	check_text(map);
 	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
 			  &size);
@@ -326,6 +325,7 @@ static void carry_piece(struct mt_embed *embed, uint64_t time, struct mt_perf_ma
 		return;
 	map->carried += size;
 	map->time = time;
+	map->in_pieces = true;
 	map->replaces = false;
 	embed->pieces++;
 }
@@ -402,8 +402,8 @@ static void carry_rest(struct mt_embed *embed)
 	news = take_news(embed, &now);
 	if (news.addresses)
 		carry_kernel(embed, now, &news, false);
-	while (mt_perf_maps_take_last(embed->maps, &map))
-		carry_perf_map(embed, now, &map);
+	while (mt_perf_maps_take_last(embed->maps, now, &map))
+		carry_perf_map(embed, &map);
 	news = (struct kernel_news){0};
 	if (embed->kernel)
 		news.addresses = mt_kernel_seen_take(embed->kernel, &news.count, &news.all);
@@ -415,8 +415,8 @@ static void see_process(struct mt_embed *embed, const struct job *job)
 {
 	struct mt_perf_map_file map;
 
-	if (job->exec_time && mt_perf_maps_take(embed->maps, job->process, &map))
-		carry_perf_map(embed, job->exec_time, &map);
+	if (job->exec_time && mt_perf_maps_take(embed->maps, job->process, job->exec_time, &map))
+		carry_perf_map(embed, &map);
 	mt_perf_maps_add(embed->maps, job->process);
 }
 

@@ -107,8 +107,8 @@ static bool keep(struct process *process, int fd, long uid)
 		return false;
 	}
 	process->file.fd = fd;
-	process->file.carried = process->file.time = process->file.anew = 0;
-	process->file.replaces = false;
+	process->file.carried = process->file.anew = 0;
+	process->file.in_pieces = process->file.replaces = false;
 	process->piece_due = 0;
 	process->piece_pause = FIRST_PIECE_NS;
 	return true;
@@ -231,12 +231,20 @@ struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, ui
 	return NULL;
 }
 
-static bool take(struct mt_perf_maps *maps, struct process *process, struct mt_perf_map_file *out)
+uint64_t mt_perf_map_piece_time(const struct mt_perf_map_file *file, uint64_t time)
+{
+	return (time > file->time ? time : file->time + 1) | 1;
+}
+
+static bool take(struct mt_perf_maps *maps, struct process *process, uint64_t time,
+		 struct mt_perf_map_file *out)
 {
 	if (process->file.fd < 0)
 		try_open(maps, process, now_ns());
 	if (process->file.fd < 0)
 		return false;
+	time += time & 1;
+	process->file.read = time > process->file.read ? time : process->file.read + 2;
 	*out = process->file;
 	process->file.fd = -1;
 	maps->open--;
@@ -245,18 +253,19 @@ static bool take(struct mt_perf_maps *maps, struct process *process, struct mt_p
 	return !fstat(out->fd, &out->status);
 }
 
-bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, struct mt_perf_map_file *out)
+bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
+		       struct mt_perf_map_file *out)
 {
 	uint64_t i;
 
 	return mt_map64_get(&maps->index, (uint32_t)pid, &i) &&
-	       take(maps, &maps->processes.items[i], out);
+	       take(maps, &maps->processes.items[i], time, out);
 }
 
-bool mt_perf_maps_take_last(struct mt_perf_maps *maps, struct mt_perf_map_file *out)
+bool mt_perf_maps_take_last(struct mt_perf_maps *maps, uint64_t time, struct mt_perf_map_file *out)
 {
 	while (maps->taken_last < maps->processes.count) {
-		if (take(maps, &maps->processes.items[maps->taken_last++], out))
+		if (take(maps, &maps->processes.items[maps->taken_last++], time, out))
 			return true;
 	}
 	return false;

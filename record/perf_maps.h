@@ -21,10 +21,12 @@ struct mt_perf_map_file {
 	int fd;
 	char path[40]; /* as the process names it */
 	struct stat status;
-	uint64_t carried;  /* bytes from its front that are; the caller's, 0 at first, as is: */
-	uint64_t time;	   /* of the last piece of them */
+	uint64_t carried;  /* bytes from its front that are; the caller's, 0 at first, as are: */
+	bool in_pieces;	   /* a piece of it is */
+	uint64_t time;	   /* of the process' last piece, of this file or one before */
 	unsigned int anew; /* how often it was written anew since the first piece */
 	bool replaces;	   /* what is carried next takes the place of what was before */
+	uint64_t read;	   /* once taken: the time that it is told to be of */
 };
 
 /* NULL out of memory. */
@@ -44,13 +46,19 @@ void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now);
  */
 struct mt_perf_map_file *mt_perf_maps_next_changed(struct mt_perf_maps *maps, uint64_t now);
 
+/* When a piece is told to be read: about then, but later than the last one, and odd. */
+uint64_t mt_perf_map_piece_time(const struct mt_perf_map_file *file, uint64_t time);
+
 /*
  * Takes the file of a process, which is looked for anew from then on; false where it has none. The
- * caller closes out->fd.
+ * caller closes out->fd. An exec is told of after pieces that were read behind it, perhaps: times
+ * of files are even, those of pieces odd, and none is given twice, since a process' contents are
+ * told apart by them.
  */
-bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, struct mt_perf_map_file *out);
+bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
+		       struct mt_perf_map_file *out);
 
 /* The same of any process, at the end; false when there is none left. */
-bool mt_perf_maps_take_last(struct mt_perf_maps *maps, struct mt_perf_map_file *out);
+bool mt_perf_maps_take_last(struct mt_perf_maps *maps, uint64_t time, struct mt_perf_map_file *out);
 
 #endif

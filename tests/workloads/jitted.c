@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	if (mprotect(code, PAGE, PROT_READ | PROT_EXEC))
 		return 1;
 	code += 64;
-	memcpy(&call, &code, sizeof(code));
+	memcpy((void *)&call, &code, sizeof(code));
 	madvise(data, pages * PAGE, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < pages; i++)
 		call(data + i * PAGE);

@@ -1,0 +1,70 @@
+/* When perf maps, and pieces of them, are told to be read. */
+#include "record/perf_maps.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+
+static char path[64];
+
+/* This process' own perf map. */
+static bool write_map(const char *text)
+{
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "w");
+	if (file)
+		fputs(text, file);
+	return file && !fclose(file);
+}
+
+MT_TEST(no_two_contents_of_a_process_have_the_same_time)
+{
+	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_map_file *piece, taken, last;
+
+	MT_CHECK(write_map("1000 10 f\n"));
+	mt_perf_maps_add(maps, getpid());
+	piece = mt_perf_maps_next_changed(maps, 1);
+	MT_CHECK(piece);
+	piece->time = mt_perf_map_piece_time(piece, 100);
+	MT_CHECK_EQ(piece->time, 101);
+	MT_CHECK_EQ(mt_perf_map_piece_time(piece, 100), 103);
+
+	/* an exec before the piece, told of after it */
+	MT_CHECK(mt_perf_maps_take(maps, getpid(), 90, &taken));
+	MT_CHECK_EQ(taken.read, 90);
+	close(taken.fd);
+
+	/* the new program's, at the end: where no record came since the piece */
+	MT_CHECK(mt_perf_maps_take_last(maps, 101, &last));
+	MT_CHECK_EQ(last.read, 102);
+	MT_CHECK_EQ(last.time, 101);
+	MT_CHECK(!last.in_pieces);
+	close(last.fd);
+	MT_CHECK(!mt_perf_maps_take_last(maps, 101, &last));
+	mt_perf_maps_destroy(maps);
+	unlink(path);
+}
+
+MT_TEST(an_exec_as_the_last_thing_is_no_reason_either)
+{
+	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_map_file before, behind;
+
+	MT_CHECK(write_map("1000 10 f\n"));
+	mt_perf_maps_add(maps, getpid());
+	MT_CHECK(mt_perf_maps_take(maps, getpid(), 90, &before));
+	MT_CHECK(mt_perf_maps_take_last(maps, 90, &behind));
+	MT_CHECK(behind.read > before.read);
+	close(before.fd);
+	close(behind.fd);
+	mt_perf_maps_destroy(maps);
+	unlink(path);
+}
+
+MT_TEST_MAIN
