@@ -123,6 +123,14 @@ build_steps() {
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1
 }
 
+# build_faulter: ../shared's faulter and its plugin in $TMPDIR; false where the sources are not there.
+build_faulter() {
+	local flags=(-O2 -g -std=c++17) sources=$MT_SHARED/targets
+	[ -f "$sources/faulter.cpp" ] || return 1
+	"${CXX:-g++}" "${flags[@]}" "$sources/faulter.cpp" -ldl -pthread -o "$TMPDIR/faulter" &&
+		"${CXX:-g++}" "${flags[@]}" -fPIC -shared "$sources/plugin.cpp" -o "$TMPDIR/plugin.so" || exit 1
+}
+
 # dump FILE: its records as text in $dump, by the second decoder. Slow for large ones.
 dump=$TMPDIR/dump
 dump() {

@@ -5,17 +5,10 @@
 #	tests/bench/joining.sh [RUNS]		7 of each kind, in turn
 . "$(dirname "$0")/../lib.sh"
 runs=${1:-7}
-[ -f "$MT_SHARED/targets/faulter.cpp" ] || {
+build_faulter || {
 	echo 'bench: joining: no ../shared/targets beside the tree (MT_SHARED=DIR)' >&2
 	exit 0
 }
-for part in faulter 'plugin -fPIC -shared'; do
-	set -- $part
-	name=$1
-	shift
-	"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
-		-o "$TMPDIR/$name$([ "$name" = plugin ] && echo .so)" || exit 1
-done
 cd "$TMPDIR" || exit 1
 
 # once NAME OPTION...: one run of the target, recorded so; it tells what of the CPU it took itself

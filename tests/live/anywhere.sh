@@ -31,14 +31,7 @@ same() {
 # What runs: each in a place of its own, the last is waited for.
 "${CXX:-g++}" -O2 -g -std=c++17 -o grower "$MT_TOP/tests/workloads/grower.cpp" || exit 1
 parts=
-if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
-	for part in faulter 'plugin -fPIC -shared'; do
-		set -- $part
-		name=$1
-		shift
-		"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
-			-o "$name$([ "$name" = plugin ] && echo .so)" || exit 1
-	done
+if build_faulter; then
 	parts='./faulter 2000 0 1 1; ./faulter 2000 0 1 2;'
 fi
 if type -P node >/dev/null; then

@@ -17,14 +17,7 @@ part() {
 # Every stack has the functions that called each other, from main() on: nothing else comes before step().
 tree='^[^;]*(;[^;]*)*;main;worker;worker_loop;handle;(parse_request|index_document|render_page|compact_table_big)[;( ]'
 
-if [ -f "$MT_SHARED/targets/faulter.cpp" ]; then
-	for part in faulter 'plugin -fPIC -shared'; do
-		set -- $part
-		name=$1
-		shift
-		"${CXX:-g++}" -O2 -g -std=c++17 "$@" "$MT_SHARED/targets/$name.cpp" -ldl -pthread \
-			-o "$TMPDIR/$name$([ "$name" = plugin ] && echo .so)" || exit 1
-	done
+if build_faulter; then
 	cd "$TMPDIR" || exit 1
 	for mode in 1 2; do
 		check "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-heal -o small.mtr -- \
