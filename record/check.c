@@ -23,6 +23,7 @@
 #include "record/procfs.h"
 #include "record/tracefs.h"
 #include "record/tracepoints.h"
+#include "record/trials.h"
 
 #define WANTED_RINGS ((size_t)20 << 20) /* a CPU: 16 MiB for storms, 4 MiB for the rest */
 
@@ -34,6 +35,7 @@ struct checker {
 	struct mt_check *check;
 	struct mt_perf_features features;
 	bool pmu;
+	struct mt_trials trials;
 	struct mt_tracepoints *tracepoints;
 	size_t cpus;
 };
@@ -321,8 +323,8 @@ static void check_events(struct checker *checker)
 /* With tracefs at hand the list is written, otherwise it is a source of ids. */
 static struct mt_error *open_tracepoints(struct checker *checker, const char *ids_file)
 {
-	struct mt_error *err =
-		mt_tracepoints_create(&checker->features, NULL, &checker->tracepoints);
+	struct mt_error *err = mt_tracepoints_create(&checker->features, &checker->trials, NULL,
+						     &checker->tracepoints);
 	size_t written = 0;
 
 	if (err || !ids_file)
@@ -330,7 +332,8 @@ static struct mt_error *open_tracepoints(struct checker *checker, const char *id
 	if (!mt_tracepoints_has_tracefs(checker->tracepoints)) {
 		mt_tracepoints_destroy(checker->tracepoints);
 		checker->tracepoints = NULL;
-		return mt_tracepoints_create(&checker->features, ids_file, &checker->tracepoints);
+		return mt_tracepoints_create(&checker->features, &checker->trials, ids_file,
+					     &checker->tracepoints);
 	}
 	err = mt_tracepoints_save(checker->tracepoints, ids_file, &written);
 	if (!err)
@@ -362,6 +365,7 @@ struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out)
 	if (!err)
 		check_events(&checker);
 	mt_tracepoints_destroy(checker.tracepoints);
+	mt_trials_end(&checker.trials);
 	if (err)
 		mt_check_deinit(out);
 	return err;

@@ -20,6 +20,7 @@
 #include "record/perf_event.h"
 #include "record/plan.h"
 #include "record/procfs.h"
+#include "record/trials.h"
 
 #define FIELD "field:"
 
@@ -126,27 +127,29 @@ static struct mt_error *refused(int errnum, const struct mt_planned_event *event
 }
 
 static struct mt_error *check_one(const struct mt_planned_event *event,
-				  const struct mt_perf_features *features, int tracefs)
+				  const struct mt_perf_features *features, struct mt_trials *trials,
+				  int tracefs)
 {
 	struct perf_event_attr attr = event->attr;
-	MT_CLEANUP_CLOSE int fd = -1;
+	int fd, failed;
 
 	attr.inherit = 0;
 	fd = mt_perf_open(&attr, 0, -1, features);
 	/* what cannot be opened is told later, where its target is known */
-	if (fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter))
-		return NULL;
-	return refused(errno, event, tracefs);
+	failed = fd < 0 || !ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) ? 0 : errno;
+	mt_trials_keep(trials, fd);
+	return failed ? refused(failed, event, tracefs) : NULL;
 }
 
 struct mt_error *mt_filter_check(const struct mt_plan *plan,
-				 const struct mt_perf_features *features, int tracefs)
+				 const struct mt_perf_features *features, struct mt_trials *trials,
+				 int tracefs)
 {
 	struct mt_error *err = NULL;
 
 	for (size_t i = 0; i < plan->events.count && !err; i++) {
 		if (plan->events.items[i].filter)
-			err = check_one(&plan->events.items[i], features, tracefs);
+			err = check_one(&plan->events.items[i], features, trials, tracefs);
 	}
 	return err;
 }

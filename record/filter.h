@@ -9,6 +9,7 @@ struct mt_error;
 struct mt_perf_features;
 struct mt_plan;
 struct mt_planned_event;
+struct mt_trials;
 
 /* Lets through only what `expression` lets through too: (*filter) && (expression). */
 struct mt_error *mt_filter_add(char **filter, const char *expression);
@@ -18,6 +19,7 @@ struct mt_error *mt_filter_add(char **filter, const char *expression);
  * the kernel's reason, where tracefs (a directory's descriptor, or -1) tells it.
  */
 struct mt_error *mt_filter_check(const struct mt_plan *plan,
-				 const struct mt_perf_features *features, int tracefs);
+				 const struct mt_perf_features *features, struct mt_trials *trials,
+				 int tracefs);
 
 #endif

@@ -59,7 +59,8 @@ struct mt_tracepoint_source {
 	 */
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
-	bool rss_each; /* kmem:rss_stat reports each change, not batches of them */
+	/* Whether kmem:rss_stat reports each change, not batches of them; NULL: it does not. */
+	bool (*rss_each)(void *context);
 };
 
 /*

@@ -45,13 +45,18 @@ static struct mt_error *plan_mark(struct mt_planner *planner, const struct mt_ev
 	return event->filter ? NULL : mt_error_nomem();
 }
 
+static bool is_told_each(const struct mt_tracepoint_source *tracepoints)
+{
+	return tracepoints->rss_each && tracepoints->rss_each(tracepoints->context);
+}
+
 static struct mt_error *plan_mark_or_note(struct mt_planner *planner,
 					  const struct mt_event_word *word)
 {
 	struct mt_error *err;
 
 	if (mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length) ||
-	    (word->def->batched && planner->tracepoints->rss_each))
+	    (word->def->batched && is_told_each(planner->tracepoints)))
 		return NULL;
 	err = plan_mark(planner, word);
 	if (err && !mt_planner_is_fatal(err)) {

@@ -101,14 +101,15 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 			r, 1,
 			"the kernel's clock cannot be related to any other: times of day are "
 			"unknown");
-	err = mt_tracepoints_create(&r->features, r->options->tracepoint_ids, &r->tracepoints);
+	err = mt_tracepoints_create(&r->features, &r->trials, r->options->tracepoint_ids,
+				    &r->tracepoints);
 	if (err)
 		return err;
 	source = mt_tracepoints_source(r->tracepoints);
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	if (!err)
-		err = mt_filter_check(r->plan, &r->features,
+		err = mt_filter_check(r->plan, &r->features, &r->trials,
 				      mt_tracepoints_tracefs(r->tracepoints));
 	if (!err)
 		err = plan_twins(r);
@@ -323,6 +324,7 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 			r->locked ? "locked" : "not locked", r->oom_adj);
 	if (!err)
 		err = open_events(r);
+	mt_trials_end(&r->trials);
 	if (!err && r->options->control)
 		err = mt_control_open(r->options->control, &r->control);
 	r->waiting.control = r->control.in;

@@ -18,6 +18,7 @@
 #include "record/opened.h"
 #include "record/perf_event.h"
 #include "record/stream.h"
+#include "record/trials.h"
 #include "record/waiting.h"
 
 #define MT_MARK_NS 500000000ull /* everything is written out this often */
@@ -46,6 +47,7 @@ struct mt_recorder {
 	const struct mt_recorder_voice *voice;
 	struct mt_perf_features features;
 	struct mt_clock clock;
+	struct mt_trials trials; /* until the events are open */
 	struct mt_tracepoints *tracepoints;
 	struct mt_plan *plan;
 	struct mt_number_list cpus;

@@ -20,11 +20,13 @@
 #include "record/tracefs.h"
 #include "record/tracepoint_ids.h"
 #include "record/tracepoint_scan.h"
+#include "record/trials.h"
 
 #define TOUCHED 16
 
 struct mt_tracepoints {
 	const struct mt_perf_features *features;
+	struct mt_trials *trials;
 	const char *ids_file;
 	struct mt_tracefs tracefs;
 	struct mt_tracepoint_ids list;	 /* of --tracepoint-ids */
@@ -61,7 +63,8 @@ static struct mt_error *read_list(struct mt_tracepoints *tracepoints)
 }
 
 struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
-				       const char *ids_file, struct mt_tracepoints **out)
+				       struct mt_trials *trials, const char *ids_file,
+				       struct mt_tracepoints **out)
 {
 	MT_CLEANUP(mt_tracepoints_destroy_p)
 	struct mt_tracepoints *tracepoints = calloc(1, sizeof(*tracepoints));
@@ -70,6 +73,7 @@ struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
 	if (!tracepoints)
 		return mt_error_nomem();
 	tracepoints->features = features;
+	tracepoints->trials = trials;
 	tracepoints->ids_file = ids_file;
 	tracepoints->hold = -1;
 	mt_tracefs_open(&tracepoints->tracefs);
@@ -305,9 +309,11 @@ static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
 		.disabled = 1,
 		.exclude_kernel = !tracepoints->features->kernel_frames,
 	};
-	MT_CLEANUP_CLOSE int fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
+	int fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
+	bool refused = fd < 0 && (errno == EACCES || errno == EPERM);
 
-	return fd < 0 && (errno == EACCES || errno == EPERM);
+	mt_trials_keep(tracepoints->trials, fd);
+	return refused;
 }
 
 static struct mt_error *find_any(struct mt_tracepoints *tracepoints, const char *name,
@@ -337,19 +343,23 @@ static void touch_pages(void)
 }
 
 /* As many events as pages; where they are batched by 64 pages a thread, none or one. */
-static bool rss_is_told_each(struct mt_tracepoints *tracepoints)
+static bool rss_is_told_each(void *context)
 {
+	struct mt_tracepoints *tracepoints = context;
 	struct mt_tracepoint found = {0};
 	struct mt_error *err = find_by_name(tracepoints, "kmem:rss_stat", &found);
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = found.id};
-	MT_CLEANUP_CLOSE int fd = err ? -1 : mt_perf_open(&attr, 0, -1, tracepoints->features);
+	int fd = err ? -1 : mt_perf_open(&attr, 0, -1, tracepoints->features);
 	uint64_t count = 0;
+	bool each;
 
 	mt_error_destroy(err);
 	free(found.format);
 	touch_pages();
-	return fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count >= TOUCHED / 2;
+	each = fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count >= TOUCHED / 2;
+	mt_trials_keep(tracepoints->trials, fd);
+	return each;
 }
 
 static struct mt_error *each_by_name(void *source, bool (*each)(void *context, const char *name),
@@ -366,7 +376,7 @@ struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepo
 		.context = tracepoints,
 		.find = mt_tracepoints_find,
 		.each = each_by_name,
-		.rss_each = rss_is_told_each(tracepoints),
+		.rss_each = rss_is_told_each,
 	};
 }
 

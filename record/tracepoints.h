@@ -14,14 +14,16 @@ struct mt_error;
 struct mt_perf_features;
 struct mt_tracepoint;
 struct mt_tracepoints;
+struct mt_trials;
 
 /*
  * ids_file: the list of --tracepoint-ids, or NULL; one that cannot be read, or that another kernel
- * wrote, is an error. Borrows features and ids_file. Looks at tracefs only; the rest waits until it
- * is needed.
+ * wrote, is an error. Borrows features, trials and ids_file. Looks at tracefs only; the rest waits
+ * until it is needed. What is opened to see whether it may be goes to trials.
  */
 struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
-				       const char *ids_file, struct mt_tracepoints **out);
+				       struct mt_trials *trials, const char *ids_file,
+				       struct mt_tracepoints **out);
 void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints);
 
 /*

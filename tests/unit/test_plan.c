@@ -648,10 +648,23 @@ MT_TEST(a_tracepoint_that_is_asked_for_is_sampled_beside_its_mark)
 	mt_plan_destroy(plan);
 }
 
+static bool told_each(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static bool told_in_batches(void *context)
+{
+	(void)context;
+	return false;
+}
+
 MT_TEST(the_page_allocator_serves_only_where_rss_stat_comes_in_batches)
 {
 	unsigned asked = 0;
-	struct mt_tracepoint_source source = {.context = &asked, .find = find, .rss_each = true};
+	struct mt_tracepoint_source source = {
+		.context = &asked, .find = find, .rss_each = told_each};
 	const char *words[] = {"rss"};
 	struct mt_record_options options = {.events = {.items = words, .count = 1},
 					    .all_cpus = true};
@@ -662,7 +675,7 @@ MT_TEST(the_page_allocator_serves_only_where_rss_stat_comes_in_batches)
 	MT_CHECK(event_named(plan, "kmem:rss_stat") && !event_named(plan, "kmem:mm_page_alloc"));
 	MT_CHECK_EQ(event_named(plan, "kmem:rss_stat")->class, MT_CLASS_STORM);
 	mt_plan_destroy(plan);
-	source.rss_each = false;
+	source.rss_each = told_in_batches;
 	MT_CHECK_OK(mt_plan_create(&options, &all_features, &source, &plan));
 	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 5));
 	MT_CHECK_STR(event_named(plan, "kmem:mm_page_alloc")->filter, "order > 0");
