@@ -62,8 +62,10 @@ static enum mt_join_kind kind_of(const struct mt_walked *walked)
 {
 	if (walked->end == MT_END_ROOT)
 		return MT_JOIN_WHOLE;
-	return walked->end == MT_END_DUMP || walked->end == MT_END_PAGE ? MT_JOIN_CUT
-									: MT_JOIN_OTHER;
+	return walked->end == MT_END_DUMP || walked->end == MT_END_PAGE ||
+			       walked->end == MT_END_BRANCHES
+		       ? MT_JOIN_CUT
+		       : MT_JOIN_OTHER;
 }
 
 bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)

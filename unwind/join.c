@@ -1,7 +1,10 @@
 /*
- * For each thread the frames of its last whole stack, as far as they still stand, and the cut
- * stacks since then. A cut stack that is joined is as good as a whole one. Each whole stack settles
- * all that wait, from the newest back: those that it proves nothing about nothing later can.
+ * For each thread its last whole stack, how far up its frames were left since, and the cut stacks
+ * since then. A cut stack that is joined is as good as a whole one. Each whole stack settles all
+ * that wait, from the newest back: those that it proves nothing about nothing later can.
+ *
+ * Nearly every stack is whole and replaced before anybody asks for its frames: they are looked at
+ * where they are, from the root inwards, and copied only when the last one of a thread is released.
  */
 #include "unwind/join.h"
 
@@ -17,10 +20,11 @@ struct place {
 };
 
 struct mt_join_thread {
-	MT_ARRAY(struct place) frames; /* of the last whole stack, sp rising */
-	size_t from;		       /* those before are gone */
-	bool sampled;		       /* frame 0 is where the thread was sampled, not at a call */
-	struct mt_join_stack *newest;  /* of those that wait */
+	struct mt_join_stack *held;   /* the last whole stack; NULL: it was released */
+	MT_ARRAY(struct place) frames; /* of one that was released */
+	uint64_t left;		      /* frames below were left */
+	struct mt_join_stack *newest; /* of those that wait */
+	bool failed;		      /* out of memory while one was released */
 };
 
 struct mt_joiner {
@@ -114,77 +118,186 @@ static void unlink_stack(struct mt_join_stack *stack)
 	stack->waits = NULL;
 }
 
+/* ---- Frames ---- */
+
+/*
+ * Frames that a stack may be joined with, innermost first: a stack's own and those that it was
+ * joined with, or the copy of both. The first was sampled, the others call.
+ */
+struct donor {
+	const struct mt_join_stack *stack; /* or NULL */
+	const struct place *copy;
+	size_t count;
+	uint64_t left; /* frames below were left */
+};
+
+static struct donor donor_of_stack(const struct mt_join_stack *stack, uint64_t left)
+{
+	size_t tail = stack->tail ? stack->tail->count : 0;
+
+	return (struct donor){.stack = stack, .count = stack->count + tail, .left = left};
+}
+
+static struct donor donor_of(const struct mt_join_thread *thread)
+{
+	if (thread->held)
+		return donor_of_stack(thread->held, thread->left);
+	return (struct donor){.copy = thread->frames.items,
+			      .count = thread->frames.count,
+			      .left = thread->left};
+}
+
+static struct place frame_at(const struct donor *donor, size_t i)
+{
+	const struct mt_join_stack *stack = donor->stack;
+	const struct mt_join_tail *tail;
+
+	if (!stack)
+		return donor->copy[i];
+	if (i < stack->count)
+		return (struct place){stack->pcs[i], stack->sps[i]};
+	tail = stack->tail;
+	i -= stack->count;
+	return (struct place){tail->words[i], tail->words[tail->count + i]};
+}
+
+/*
+ * The innermost frame at or above sp that still stands, on the stack of the root: where the stack
+ * pointer falls on the way in, the thread had switched to another one. donor->count: there is none.
+ */
+static size_t find_frame(const struct donor *donor, uint64_t sp)
+{
+	uint64_t above = UINT64_MAX, lowest = sp > donor->left ? sp : donor->left;
+	size_t at = donor->count;
+
+	while (at) {
+		uint64_t here = frame_at(donor, at - 1).sp;
+
+		if (!here || here < lowest || here > above)
+			break;
+		above = here;
+		at--;
+	}
+	return at;
+}
+
+/* Whether the frame that this one called stands, too. */
+static bool inner_stands(const struct donor *donor, size_t at)
+{
+	uint64_t sp = at ? frame_at(donor, at - 1).sp : 0;
+
+	return sp && sp >= donor->left && sp <= frame_at(donor, at).sp;
+}
+
+static void let_go(struct mt_join_thread *thread)
+{
+	if (thread->held)
+		thread->held->holder = NULL;
+	thread->held = NULL;
+}
+
+static void hold(struct mt_join_thread *thread, struct mt_join_stack *stack)
+{
+	let_go(thread);
+	thread->held = stack;
+	thread->left = 0;
+	stack->holder = thread;
+}
+
+/* What a thread holds is to be freed: its frames are copied. */
+static void copy_held(struct mt_join_thread *thread)
+{
+	struct donor donor = donor_of(thread);
+
+	thread->frames.count = 0;
+	if (mt_array_reserve(&thread->frames, donor.count)) {
+		for (size_t i = 0; i < donor.count; i++)
+			thread->frames.items[i] = frame_at(&donor, i);
+		thread->frames.count = donor.count;
+	} else {
+		thread->failed = true;
+	}
+	let_go(thread);
+}
+
 void mt_joiner_release(struct mt_join_stack *stack)
 {
 	unlink_stack(stack);
+	if (stack->holder)
+		copy_held(stack->holder);
 	free(stack->tail);
 	stack->tail = NULL;
 }
 
 /* ---- Joining ---- */
 
-/* Frames that a stack may be joined with; the first may have been sampled rather than calling. */
-struct donor {
-	const struct place *frames;
-	size_t count;
-	bool sampled; /* frames[0] */
-};
-
-/* The first frame whose stack pointer is not below sp. */
-static size_t lower_bound(const struct donor *donor, uint64_t sp)
+static bool same_place(struct place place, const struct mt_join_stack *stack, size_t i)
 {
-	size_t low = 0, high = donor->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (donor->frames[middle].sp < sp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return place.pc == stack->pcs[i] && place.sp == stack->sps[i];
 }
 
-static bool same_place(const struct place *place, const struct mt_join_stack *stack, size_t i)
+/* The last frame whose stack pointer is known: branch records tell callers without theirs. */
+static size_t last_placed(const struct mt_join_stack *stack)
 {
-	return place->pc == stack->pcs[i] && place->sp == stack->sps[i];
+	size_t last = stack->count - 1;
+
+	while (last && !stack->sps[last])
+		last--;
+	return last;
+}
+
+/* Whether what the donor has from `at` on begins with the cut stack's frames from i on. */
+static bool same_callers(const struct donor *donor, size_t at, const struct mt_join_stack *stack,
+			 size_t i)
+{
+	if (donor->count - at < stack->count - i)
+		return false;
+	for (; i < stack->count; i++, at++) {
+		if (frame_at(donor, at).pc != stack->pcs[i])
+			return false;
+	}
+	return true;
 }
 
 /*
- * Two frames in both: the last that the cut stack has, and the one that it called. Gives the index
- * of what follows them in the donor; 0 where there is none.
+ * Two frames in both: the last that the cut stack has with its place, and the one that it called;
+ * and the callers that the cut stack has of it. Gives the index of what follows them in the donor;
+ * donor->count where there is none.
  */
 static size_t match_frames(const struct donor *donor, const struct mt_join_stack *stack)
 {
-	size_t last = stack->count - 1, at = lower_bound(donor, stack->sps[last]);
+	size_t last = last_placed(stack), at = find_frame(donor, stack->sps[last]);
 
-	if (!last || !at || at >= donor->count || !same_place(&donor->frames[at], stack, last) ||
-	    !same_place(&donor->frames[at - 1], stack, last - 1))
-		return 0;
-	return at + 1;
+	if (!last || at == donor->count || !inner_stands(donor, at) ||
+	    !same_place(frame_at(donor, at), stack, last) ||
+	    !same_place(frame_at(donor, at - 1), stack, last - 1) ||
+	    !same_callers(donor, at + 1, stack, last + 1))
+		return donor->count;
+	return at + stack->count - last;
 }
 
 /*
  * The frame at the boundary: its index, and *site, where in its function the call to the cut
- * stack's last frame is. SIZE_MAX where there is none, or it cannot be the caller.
+ * stack's last frame is. donor->count where there is none, or it cannot be the caller.
  */
 static size_t match_boundary(const struct mt_joiner *joiner, const struct donor *donor,
 			     const struct mt_join_stack *stack, uint64_t *site)
 {
-	size_t at = lower_bound(donor, stack->boundary), last = stack->count - 1;
+	size_t at = find_frame(donor, stack->boundary), last = stack->count - 1;
 	struct mt_call_question question = {.map = stack->map, .inner = stack->pcs[last]};
+	bool inner;
 
-	if (at == donor->count || donor->frames[at].sp != stack->boundary)
-		return SIZE_MAX;
-	question.outer = donor->frames[at].pc;
-	question.outer_calls = at || !donor->sampled;
-	question.known_inner = at ? donor->frames[at - 1].pc : 0;
+	if (at == donor->count || frame_at(donor, at).sp != stack->boundary)
+		return donor->count;
+	inner = inner_stands(donor, at);
+	question.outer = frame_at(donor, at).pc;
+	question.outer_calls = at;
+	question.known_inner = inner ? frame_at(donor, at - 1).pc : 0;
 	*site = question.outer;
-	if (at && same_place(&donor->frames[at - 1], stack, last))
+	if (inner && same_place(frame_at(donor, at - 1), stack, last))
 		return at;
 	*site = joiner->check.site(joiner->check.context, &question);
-	return *site ? at : SIZE_MAX;
+	return *site ? at : donor->count;
 }
 
 static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
@@ -196,8 +309,10 @@ static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
 		return NULL;
 	tail->count = count;
 	for (size_t i = 0; i < count; i++) {
-		tail->words[i] = donor->frames[from + i].pc;
-		tail->words[count + i] = donor->frames[from + i].sp;
+		struct place frame = frame_at(donor, from + i);
+
+		tail->words[i] = frame.pc;
+		tail->words[count + i] = frame.sp;
 	}
 	return tail;
 }
@@ -209,17 +324,10 @@ static bool join(const struct mt_joiner *joiner, const struct donor *donor,
 	uint64_t site = 0;
 	size_t at;
 
-	if (!donor->count || !stack->count)
+	at = stack->boundary ? match_boundary(joiner, donor, stack, &site)
+			     : match_frames(donor, stack);
+	if (at >= donor->count)
 		return true;
-	if (stack->boundary) {
-		at = match_boundary(joiner, donor, stack, &site);
-		if (at == SIZE_MAX)
-			return true;
-	} else {
-		at = match_frames(donor, stack);
-		if (!at)
-			return true;
-	}
 	stack->tail = copy_tail(donor, at);
 	if (stack->tail && site)
 		stack->tail->words[0] = site;
@@ -231,7 +339,7 @@ static bool join(const struct mt_joiner *joiner, const struct donor *donor,
 /* The lowest stack pointer that a caller of this stack's frames may have. */
 static uint64_t reach(const struct mt_join_stack *stack)
 {
-	return stack->boundary ? stack->boundary : stack->sps[stack->count - 1];
+	return stack->boundary ? stack->boundary : stack->sps[last_placed(stack)];
 }
 
 /* That of frames which a stack that was not joined leaves standing: its caller is another one. */
@@ -246,51 +354,11 @@ static uint64_t higher(uint64_t a, uint64_t b)
 }
 
 /*
- * Keeps a stack's frames as the thread's: those behind the last switch to another stack, where the
- * stack pointer falls.
- */
-static bool keep(struct mt_join_thread *thread, const struct mt_join_stack *stack)
-{
-	size_t tail = stack->tail ? stack->tail->count : 0, first = 0;
-
-	thread->frames.count = thread->from = 0;
-	if (!mt_array_reserve(&thread->frames, stack->count + tail))
-		return false;
-	for (size_t i = 1; i < stack->count; i++) {
-		if (stack->sps[i] < stack->sps[i - 1])
-			first = i;
-	}
-	thread->sampled = !first;
-	for (size_t i = first; i < stack->count; i++)
-		thread->frames.items[thread->frames.count++] =
-			(struct place){stack->pcs[i], stack->sps[i]};
-	for (size_t i = 0; i < tail; i++)
-		thread->frames.items[thread->frames.count++] =
-			(struct place){stack->tail->words[i], stack->tail->words[tail + i]};
-	return true;
-}
-
-static struct donor donor_of(const struct mt_join_thread *thread)
-{
-	return (struct donor){thread->frames.items + thread->from,
-			      thread->frames.count - thread->from,
-			      thread->sampled && !thread->from};
-}
-
-/* Frames below sp were left. */
-static void drop_below(struct mt_join_thread *thread, uint64_t sp)
-{
-	while (thread->from < thread->frames.count && thread->frames.items[thread->from].sp < sp)
-		thread->from++;
-}
-
-/*
  * Settles all that wait, by the thread's frames: from the newest back, each that is joined lending
  * its frames to the older ones. One that is not says what did not stand between.
  */
 static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 {
-	struct mt_join_thread known = {0};
 	struct donor donor = donor_of(thread);
 	struct mt_join_stack *older;
 	uint64_t floor = 0;
@@ -302,14 +370,11 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 		floor = higher(floor, s->peak);
 		if (good && reach(s) >= floor)
 			good = join(joiner, &donor, s);
-		if (!s->tail) {
+		if (s->tail)
+			donor = donor_of_stack(s, 0);
+		else
 			floor = higher(floor, beyond(s));
-		} else if (older) {
-			good = good && keep(&known, s);
-			donor = donor_of(&known);
-		}
 	}
-	mt_array_deinit(&known.frames);
 	return good;
 }
 
@@ -320,9 +385,9 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 	if (!stack->count || !stack->sps[0])
 		return true;
 	thread = find_thread(joiner, stack->thread);
-	if (!thread)
+	if (!thread || thread->failed)
 		return false;
-	drop_below(thread, stack->sps[0]);
+	thread->left = higher(thread->left, stack->sps[0]);
 	if (thread->newest)
 		thread->newest->peak = higher(thread->newest->peak, stack->sps[0]);
 	if (stack->kind == MT_JOIN_OTHER)
@@ -333,10 +398,11 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 		if (!join(joiner, &donor, stack))
 			return false;
 		if (!stack->tail) {
-			drop_below(thread, beyond(stack));
+			thread->left = higher(thread->left, beyond(stack));
 			wait_in(thread, stack);
 			return true;
 		}
 	}
-	return keep(thread, stack) && (!thread->newest || settle(joiner, thread));
+	hold(thread, stack);
+	return !thread->newest || settle(joiner, thread);
 }

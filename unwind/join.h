@@ -24,7 +24,7 @@ struct mt_joiner;
 
 enum mt_join_kind {
 	MT_JOIN_WHOLE, /* it reached its root: others may be joined with it */
-	MT_JOIN_CUT,   /* the dump ended: it may be joined with others */
+	MT_JOIN_CUT,   /* the dump or the branch records ended: it may be joined with others */
 	MT_JOIN_OTHER, /* it only says where the thread stood */
 };
 
@@ -38,14 +38,14 @@ struct mt_join_stack {
 	uint64_t thread; /* any number that no two threads share */
 	enum mt_join_kind kind;
 	const uint64_t *pcs; /* innermost first; of callers, the last byte of the call */
-	const uint64_t *sps; /* the stack pointer in each frame */
+	const uint64_t *sps; /* the stack pointer in each frame; 0 unknown, of outer ones */
 	size_t count;
 	uint64_t boundary; /* of a cut stack: the stack pointer in the missing caller; 0 unknown */
 	const struct mt_image_map *map; /* for the code between; given to the check */
 	struct mt_join_tail *tail;	/* out: NULL until it is joined */
 
-	struct mt_join_stack *newer, *older; /* private to the joiner: cut stacks that wait */
-	struct mt_join_thread *waits;
+	struct mt_join_stack *newer, *older; /* private to the joiner: cut stacks that wait, */
+	struct mt_join_thread *waits, *holder; /* where, and the thread that has it as its last */
 	uint64_t peak; /* the highest stack pointer since, up to the next that waits */
 };
 

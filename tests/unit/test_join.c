@@ -187,6 +187,43 @@ MT_TEST(two_equal_frames_do_where_the_boundary_is_not_known)
 	teardown(joiner, made, 3);
 }
 
+/* As branch records tell them: the dump ended in SMALL. */
+MT_TEST(callers_of_unknown_place_have_to_be_the_same)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[4];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	for (size_t i = 1; i < 4; i++) {
+		LAY(&made[i], TOP, 2, WHOLE);
+		made[i].stack.boundary = 0;
+		made[i].sps[2] = 0;
+	}
+	made[2].pcs[2] = code(OTHER, 0x40 + SMALL);
+	made[3].sps[1] = 0; /* one frame with a place is not enough */
+	for (size_t i = 0; i < 4; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[1], 5));
+	MT_CHECK(!made[2].stack.tail);
+	MT_CHECK(!made[3].stack.tail);
+	teardown(joiner, made, 4);
+}
+
+MT_TEST(callers_of_unknown_place_are_found_later_too)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[2];
+
+	LAY(&made[0], TOP, 1, WHOLE);
+	made[0].stack.boundary = made[0].sps[2] = made[0].sps[3] = 0;
+	LAY(&made[1], TOP, 0, WHOLE);
+	MT_CHECK(add(joiner, &made[0]));
+	MT_CHECK(!made[0].stack.tail);
+	MT_CHECK(add(joiner, &made[1]));
+	MT_CHECK(is_true(&made[0], 5));
+	teardown(joiner, made, 2);
+}
+
 MT_TEST(not_across_a_stack_above_the_boundary)
 {
 	struct mt_joiner *joiner = setup();
@@ -318,6 +355,26 @@ MT_TEST(what_was_released_is_left_alone)
 	MT_CHECK(add(joiner, &made[2]));
 	MT_CHECK(!made[0].stack.tail);
 	MT_CHECK(is_true(&made[1], 5));
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(frames_of_a_released_stack_are_still_known)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 3, CUT);
+	MT_CHECK(add(joiner, &made[0]));
+	mt_joiner_release(&made[0].stack);
+	memset(&made[0], 0, sizeof(made[0]));
+	MT_CHECK(add(joiner, &made[1]));
+	MT_CHECK(is_true(&made[1], 5));
+	mt_joiner_release(&made[1].stack);
+	memset(&made[1], 0, sizeof(made[1]));
+	MT_CHECK(add(joiner, &made[2]));
+	MT_CHECK(is_true(&made[2], 5));
 	teardown(joiner, made, 3);
 }
 
