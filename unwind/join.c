@@ -20,11 +20,11 @@ struct place {
 };
 
 struct mt_join_thread {
-	struct mt_join_stack *held;   /* the last whole stack; NULL: it was released */
+	struct mt_join_stack *held;    /* the last whole stack; NULL: it was released */
 	MT_ARRAY(struct place) frames; /* of one that was released */
-	uint64_t left;		      /* frames below were left */
-	struct mt_join_stack *newest; /* of those that wait */
-	bool failed;		      /* out of memory while one was released */
+	uint64_t left;		       /* frames below were left */
+	struct mt_join_stack *newest;  /* of those that wait */
+	bool failed;		       /* out of memory while one was released */
 };
 
 struct mt_joiner {
@@ -142,9 +142,8 @@ static struct donor donor_of(const struct mt_join_thread *thread)
 {
 	if (thread->held)
 		return donor_of_stack(thread->held, thread->left);
-	return (struct donor){.copy = thread->frames.items,
-			      .count = thread->frames.count,
-			      .left = thread->left};
+	return (struct donor){
+		.copy = thread->frames.items, .count = thread->frames.count, .left = thread->left};
 }
 
 static struct place frame_at(const struct donor *donor, size_t i)
@@ -163,13 +162,17 @@ static struct place frame_at(const struct donor *donor, size_t i)
 
 /*
  * The innermost frame at or above sp that still stands, on the stack of the root: where the stack
- * pointer falls on the way in, the thread had switched to another one. donor->count: there is none.
+ * pointer falls on the way in, the thread had switched to another one. Callers of which branch
+ * records tell have no place, and stand as long as the frames within. donor->count: there is none.
  */
 static size_t find_frame(const struct donor *donor, uint64_t sp)
 {
 	uint64_t above = UINT64_MAX, lowest = sp > donor->left ? sp : donor->left;
-	size_t at = donor->count;
+	size_t at = donor->count, placed;
 
+	while (at && !frame_at(donor, at - 1).sp)
+		at--;
+	placed = at;
 	while (at) {
 		uint64_t here = frame_at(donor, at - 1).sp;
 
@@ -178,7 +181,7 @@ static size_t find_frame(const struct donor *donor, uint64_t sp)
 		above = here;
 		at--;
 	}
-	return at;
+	return at < placed ? at : donor->count;
 }
 
 /* Whether the frame that this one called stands, too. */

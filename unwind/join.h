@@ -44,7 +44,7 @@ struct mt_join_stack {
 	const struct mt_image_map *map; /* for the code between; given to the check */
 	struct mt_join_tail *tail;	/* out: NULL until it is joined */
 
-	struct mt_join_stack *newer, *older; /* private to the joiner: cut stacks that wait, */
+	struct mt_join_stack *newer, *older;   /* private to the joiner: cut stacks that wait, */
 	struct mt_join_thread *waits, *holder; /* where, and the thread that has it as its last */
 	uint64_t peak; /* the highest stack pointer since, up to the next that waits */
 };

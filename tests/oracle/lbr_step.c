@@ -5,8 +5,8 @@
  *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH] [-t] [-v]
  *		PROGRAM [ARG...]
  *
- * -d has a dump of so many bytes beside the records, and all that there is go on with each other;
- * the line says then how many callers the dump alone gives.
+ * -d has a dump of so many bytes beside the records, a multiple of 8, and all that there is go on
+ * with each other; the line says then how many callers the dump alone gives.
  *
  * -t begins at the program's own int3. Prints one line: stacks looked at, wrong callers, how deep
  * the callers reach of what there is, and in call-stack mode how many records do not tell the truth
@@ -215,8 +215,7 @@ static void check(struct run *run)
 		->unwind(run->unwinder, &input, &stack);
 	judge(run, &stack);
 	if (run->file)
-		perf_file_sample(run->file, run->stepper.pid, run->stepper.regs.rip,
-				 run->recorder.records, run->recorder.count, run->recorder.index);
+		perf_file_sample(run->file, run->stepper.pid, &input, run->recorder.index);
 	if (run->truth)
 		write_truth(run);
 }
@@ -246,12 +245,12 @@ static bool parse(struct run *run, int argc, char **argv)
 		else
 			return false;
 	}
-	if (optind == argc || !run->every || run->dump_size > DUMP_MAX || !run->recorder.depth ||
-	    run->recorder.depth > RECORDER_DEPTH_MAX ||
+	if (optind == argc || !run->every || run->dump_size > DUMP_MAX || run->dump_size % 8 ||
+	    !run->recorder.depth || run->recorder.depth > RECORDER_DEPTH_MAX ||
 	    !branch_recorder_parse(filter, &run->recorder.type))
 		return false;
 	run->truth = truth ? fopen(truth, "we") : NULL;
-	run->file = file ? perf_file_create(file, run->recorder.type) : NULL;
+	run->file = file ? perf_file_create(file, run->recorder.type, run->dump_size) : NULL;
 	if ((truth && !run->truth) || (file && !run->file))
 		stepper_die(truth && !run->truth ? truth : file);
 	return true;

@@ -10,10 +10,17 @@
 #include "formats/sample.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "unwind/unwind.h"
+
+/* The general registers in the kernel's order, by their numbers in DWARF. */
+static const uint8_t dwarf_numbers[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
+#define REGISTERS (sizeof(dwarf_numbers))
+#define REGISTERS_MASK ((uint64_t)0xff01ff)
 
 struct perf_file {
 	FILE *to;
 	uint64_t time, data;
+	size_t dump_size;
 	bool indexed; /* branches have the hardware's index */
 };
 
@@ -34,7 +41,7 @@ static void put(struct perf_file *file, const void *bytes, size_t size)
 	file->data += fwrite(bytes, 1, size, file->to);
 }
 
-struct perf_file *perf_file_create(const char *path, uint64_t branch_type)
+struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_t dump_size)
 {
 	struct perf_file *file = calloc(1, sizeof(*file));
 	struct header header = {
@@ -48,9 +55,13 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type)
 	struct file_attr attr = {
 		.attr = {.size = sizeof(attr.attr),
 			 .sample_period = 1000,
-			 .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-					PERF_SAMPLE_BRANCH_STACK,
+			 .sample_type =
+				 PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				 PERF_SAMPLE_BRANCH_STACK |
+				 (dump_size ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
 			 .branch_sample_type = branch_type,
+			 .sample_regs_user = dump_size ? REGISTERS_MASK : 0,
+			 .sample_stack_user = (uint32_t)dump_size,
 			 .exclude_kernel = 1},
 	};
 
@@ -61,6 +72,7 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type)
 		return NULL;
 	}
 	file->indexed = branch_type & PERF_SAMPLE_BRANCH_HW_INDEX;
+	file->dump_size = dump_size;
 	put(file, &header, sizeof(header));
 	put(file, &attr, sizeof(attr));
 	file->data = 0;
@@ -100,10 +112,33 @@ void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map 
 	}
 }
 
-void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
-		      const struct mt_branch *branches, size_t count, uint64_t index)
+/* Bytes of registers and dump in a sample: ABI, registers, size, dump, how much of it there is. */
+static size_t dump_part(const struct perf_file *file)
+{
+	return file->dump_size ? (REGISTERS + 3) * sizeof(uint64_t) + file->dump_size : 0;
+}
+
+static void put_dump(struct perf_file *file, const struct mt_unwind_input *input)
+{
+	static const uint8_t zeros[1 << 16];
+	uint64_t words[REGISTERS + 2] = {PERF_SAMPLE_REGS_ABI_64}, dynamic = input->dump_size;
+
+	if (!file->dump_size)
+		return;
+	for (size_t i = 0; i < REGISTERS; i++)
+		words[1 + i] = input->regs.value[dwarf_numbers[i]];
+	words[1 + REGISTERS] = file->dump_size;
+	put(file, words, sizeof(words));
+	put(file, input->dump, input->dump_size);
+	put(file, zeros, file->dump_size - input->dump_size);
+	put(file, &dynamic, sizeof(dynamic));
+}
+
+void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input,
+		      uint64_t index)
 {
 	size_t index_size = file->indexed ? sizeof(index) : 0;
+	size_t branches = input->branch_count * sizeof(*input->branches);
 	struct {
 		struct perf_event_header header;
 		uint64_t ip;
@@ -112,18 +147,19 @@ void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
 	} record = {
 		.header = {.type = PERF_RECORD_SAMPLE,
 			   .misc = PERF_RECORD_MISC_USER,
-			   .size = (uint16_t)(sizeof(record) + index_size +
-					      count * sizeof(*branches))},
-		.ip = ip,
+			   .size = (uint16_t)(sizeof(record) + index_size + branches +
+					      dump_part(file))},
+		.ip = input->ip,
 		.pid = (uint32_t)pid,
 		.tid = (uint32_t)pid,
 		.time = file->time += 1000,
-		.count = count,
+		.count = input->branch_count,
 	};
 
 	put(file, &record, sizeof(record));
 	put(file, &index, index_size);
-	put(file, branches, count * sizeof(*branches));
+	put(file, input->branches, branches);
+	put_dump(file, input);
 }
 
 bool perf_file_finish(struct perf_file *file)

@@ -7,19 +7,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct mt_branch;
 struct mt_image_map;
+struct mt_unwind_input;
 struct perf_file;
 
-/* cycles:u with these branch_sample_type bits; NULL where the file cannot be made. */
-struct perf_file *perf_file_create(const char *path, uint64_t branch_type);
+/*
+ * cycles:u with these branch_sample_type bits, and with so many bytes of the stack where that is
+ * not 0; NULL where the file cannot be made.
+ */
+struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_t dump_size);
 
 /* What is mapped executable from now on. */
 void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map *map);
 
-/* One sample, a microsecond behind the one before; index: of the newest branch's register. */
-void perf_file_sample(struct perf_file *file, pid_t pid, uint64_t ip,
-		      const struct mt_branch *branches, size_t count, uint64_t index);
+/*
+ * One sample, a microsecond behind the one before: its ip, branches and, where the file has dumps,
+ * registers and dump; index: of the newest branch's register.
+ */
+void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_input *input,
+		      uint64_t index);
 
 /* Completes and closes it; false where writing failed. */
 bool perf_file_finish(struct perf_file *file);

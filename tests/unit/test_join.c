@@ -209,6 +209,25 @@ MT_TEST(callers_of_unknown_place_have_to_be_the_same)
 	teardown(joiner, made, 4);
 }
 
+/* As where branch records reach the root. */
+MT_TEST(callers_of_unknown_place_are_lent_with_the_frames_within)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, WHOLE);
+	LAY(&made[2], TOP, 3, CUT);
+	for (size_t i = 0; i < 3; i++)
+		made[i].sps[3] = made[i].sps[4] = 0;
+	MT_CHECK(add(joiner, &made[0]));
+	MT_CHECK(add(joiner, &made[1]));
+	MT_CHECK(is_true(&made[1], 5));
+	MT_CHECK(add(joiner, &made[2]));
+	MT_CHECK(is_true(&made[2], 5));
+	teardown(joiner, made, 3);
+}
+
 MT_TEST(callers_of_unknown_place_are_found_later_too)
 {
 	struct mt_joiner *joiner = setup();
