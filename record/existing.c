@@ -21,6 +21,7 @@
 #include "record/state.h"
 
 #define CMDLINE_MAX 4096
+#define FLAG_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, in field 9 of stat */
 
 static struct mt_text text_of(const char *string)
 {
@@ -41,47 +42,60 @@ static struct mt_text status_value(const char *status, const char *key)
 	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
 }
 
-/* The comm in field 2 may hold blanks and brackets, so count from its last ')'. */
-uint64_t mt_existing_start_time(const char *stat)
+/* A field of /proc/PID/stat. The comm, field 2, may hold blanks and brackets: behind its last ')'.
+ */
+static uint64_t stat_field(const char *stat, int wanted)
 {
 	const char *at = strrchr(stat, ')');
 
-	for (int field = 2; at && field < 22; field++) {
+	for (int field = 2; at && field < wanted; field++) {
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
 	}
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* Fields that every thread has; false where the thread is gone. */
-static bool read_thread(pid_t pid, pid_t tid, struct mt_task_record *task, char **comm)
+uint64_t mt_existing_start_time(const char *stat)
 {
-	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", pid, tid);
-	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/task/%d/status", pid, tid);
-
-	size_t size = 0;
-
-	*comm = mt_read_textf(&size, "/proc/%d/task/%d/comm", pid, tid);
-	if (!stat || !status || !*comm)
-		return false;
-	if (size) /* a newline of its own stands at the end; others belong to the name */
-		(*comm)[size - 1] = '\0';
-	task->pid = pid;
-	task->tid = tid;
-	task->ppid = (int32_t)strtol(status_value(status, "\nPPid:").bytes, NULL, 10);
-	task->uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
-	task->start_time = mt_existing_start_time(stat);
-	task->comm = text_of(*comm);
-	return true;
+	return stat_field(stat, 22);
 }
 
-static void put_thread(struct mt_state *state, pid_t pid, pid_t tid)
+bool mt_existing_is_kernels(const char *stat)
 {
-	MT_CLEANUP_FREE char *comm = NULL;
-	struct mt_task_record task = {0};
+	return stat_field(stat, 9) & FLAG_KERNEL_THREAD;
+}
 
-	if (read_thread(pid, tid, &task, &comm))
-		(void)mt_state_put(state, mt_task_put, &task);
+/*
+ * The name of a thread out of its stat, in place; *comm keeps alive what another file said: older
+ * kernels write some characters of it with a backslash here.
+ */
+static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
+{
+	char *from = strchr(stat, '('), *to = strrchr(stat, ')');
+	size_t size = 0;
+
+	if (!from || !to || to < from)
+		return text_of(NULL);
+	if (!memchr(from, '\\', (size_t)(to - from)))
+		return (struct mt_text){.bytes = from + 1, .size = (size_t)(to - from - 1)};
+	*comm = mt_read_textf(&size, "/proc/%d/task/%d/comm", pid, tid);
+	/* a newline of its own stands at the end; others belong to the name */
+	return (struct mt_text){.bytes = *comm ? *comm : "", .size = size ? size - 1 : 0};
+}
+
+/* A thread that is not its process' leader, whose user it shares. */
+static void put_thread(struct mt_state *state, const struct mt_task_record *leader, pid_t tid)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", leader->pid, tid);
+	MT_CLEANUP_FREE char *comm = NULL;
+	struct mt_task_record task = {
+		.pid = leader->pid, .tid = tid, .ppid = leader->ppid, .uid = leader->uid};
+
+	if (!stat)
+		return;
+	task.start_time = mt_existing_start_time(stat);
+	task.comm = name_of(stat, leader->pid, tid, &comm);
+	(void)mt_state_put(state, mt_task_put, &task);
 }
 
 /* NSpid's numbers, blank-separated, in place. */
@@ -97,44 +111,71 @@ static struct mt_text nspid_of(char *status)
 	return nspid;
 }
 
-/* The leader's TASK, with what its whole process has. */
-static void put_leader(struct mt_state *state, pid_t pid)
+/* What a process has that the kernel's own threads have not. */
+struct belongings {
+	char *cgroup, *cmdline;
+	char exe[PATH_MAX];
+};
+
+static void read_belongings(struct belongings *own, struct mt_task_record *task, char *status)
 {
-	MT_CLEANUP_FREE char *comm = NULL;
-	MT_CLEANUP_FREE char *cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", pid);
-	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", pid);
+	char path[64];
 	size_t size = 0;
-	MT_CLEANUP_FREE char *cmdline = mt_read_textf(&size, "/proc/%d/cmdline", pid);
-	char path[64], exe[PATH_MAX];
-	struct mt_task_record task = {0};
 	ssize_t n;
 
-	if (!read_thread(pid, pid, &task, &comm))
-		return;
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	n = readlink(path, exe, sizeof(exe));
-	task.exe = (struct mt_text){.bytes = exe, .size = n > 0 ? (size_t)n : 0};
-	task.cmdline =
-		(struct mt_text){.bytes = cmdline, .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
-	task.cgroup = text_of(cgroup);
-	task.nspid = nspid_of(status);
-	(void)mt_state_put(state, mt_task_put, &task);
+	own->cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", task->pid);
+	own->cmdline = mt_read_textf(&size, "/proc/%d/cmdline", task->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", task->pid);
+	n = readlink(path, own->exe, sizeof(own->exe));
+	task->exe = (struct mt_text){.bytes = own->exe, .size = n > 0 ? (size_t)n : 0};
+	task->cmdline = (struct mt_text){.bytes = own->cmdline,
+					 .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
+	task->cgroup = text_of(own->cgroup);
+	task->nspid = nspid_of(status);
 }
 
-static void put_threads(struct mt_state *state, pid_t pid)
+/*
+ * The leader's TASK, with what its whole process has: *leader is what its threads share with it.
+ * True where it may have threads and memory.
+ */
+static bool put_leader(struct mt_state *state, pid_t pid, struct mt_task_record *leader)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", pid);
+	MT_CLEANUP_FREE char *comm = NULL;
+	struct belongings own = {0};
+	struct mt_task_record task = {.pid = pid, .tid = pid};
+	bool kernels;
+
+	if (!stat || !status)
+		return false;
+	task.ppid = (int32_t)stat_field(stat, 4);
+	task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
+	task.start_time = mt_existing_start_time(stat);
+	task.comm = name_of(stat, pid, pid, &comm);
+	kernels = mt_existing_is_kernels(stat);
+	if (!kernels)
+		read_belongings(&own, &task, status);
+	(void)mt_state_put(state, mt_task_put, &task);
+	free(own.cgroup);
+	free(own.cmdline);
+	*leader = (struct mt_task_record){.pid = pid, .ppid = task.ppid, .uid = task.uid};
+	return !kernels;
+}
+
+static void put_threads(struct mt_state *state, const struct mt_task_record *leader)
 {
 	char path[64];
 	struct dirent *entry;
 	DIR *tasks;
 
-	put_leader(state, pid);
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", leader->pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		uint64_t tid;
 
-		if (mt_parse_u64(entry->d_name, &tid) && (pid_t)tid != pid)
-			put_thread(state, pid, (pid_t)tid);
+		if (mt_parse_u64(entry->d_name, &tid) && (pid_t)tid != leader->pid)
+			put_thread(state, leader, (pid_t)tid);
 	}
 	if (tasks)
 		closedir(tasks);
@@ -228,7 +269,11 @@ static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t
 
 void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
 {
-	put_threads(state, pid);
+	struct mt_task_record leader;
+
+	if (!put_leader(state, pid, &leader))
+		return;
+	put_threads(state, &leader);
 	put_maps(state, clock, pid, mt_map_put);
 }
 

@@ -38,4 +38,7 @@ bool mt_existing_parse_map(char *line, struct mt_map_record *map);
 /* Field 22 of /proc/PID/stat, in clock ticks since boot; 0 where there is none. */
 uint64_t mt_existing_start_time(const char *stat);
 
+/* Whether it is the stat of one of the kernel's own threads, which have no memory. */
+bool mt_existing_is_kernels(const char *stat);
+
 #endif

@@ -73,7 +73,7 @@ void mt_gauges_put(struct mt_state *state, const struct mt_clock *clock, pid_t p
 	struct reading reading = {.state = state, .gauge = {.pid = pid}};
 	uint64_t resident = 0;
 
-	if (!stat)
+	if (!stat || mt_existing_is_kernels(stat))
 		return;
 	reading.gauge.start_time = mt_existing_start_time(stat);
 	text = read_stamped(&reading, clock, "status");

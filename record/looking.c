@@ -132,7 +132,7 @@ static uint64_t lost_of_ledger(const struct mt_recorder *r)
 	return sum.lost;
 }
 
-/* The command does not run yet. */
+/* A command that has just begun is left for the next look. */
 void mt_recorder_look_first(struct mt_recorder *r)
 {
 	bool running = mt_targets_are_cpus(r->options) || mt_targets_are_tasks(r->options);

@@ -38,9 +38,10 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	mt_spool_wait_whole(r->spool);
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_STORM);
-	mt_recorder_look_first(r);
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
+	if (!result->exec_errno)
+		mt_recorder_look_first(r);
 	while (!result->exec_errno && mt_recorder_wait_turn(r))
 		;
 	mt_recorder_finish(r, result);

@@ -244,6 +244,14 @@ MT_TEST(a_process_that_is_gone_is_nothing)
 	MT_CHECK(!seen.tasks && !seen.own_maps);
 }
 
+MT_TEST(the_kernels_own_threads_have_no_memory)
+{
+	MT_CHECK(mt_existing_is_kernels("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0"));
+	MT_CHECK(!mt_existing_is_kernels("99 (sh) 2129984) S 1 99 99 0 -1 4194304 0 0 0 0"));
+	MT_CHECK(!mt_existing_is_kernels("99 (sh) S 1"));
+	MT_CHECK(!mt_existing_is_kernels(""));
+}
+
 MT_TEST(the_process_of_a_thread)
 {
 	MT_CHECK_EQ(mt_existing_pid_of(getpid()), getpid());
