@@ -195,7 +195,7 @@ static void huge(void)
 	step("huge");
 	touch(aligned + 2 * MIB, 1);
 	step("huge-second");
-	/* khugepaged would fill the holes below when it likes, and is not recorded with a command */
+	/* khugepaged would fill the holes below at any moment, and is not recorded here */
 	madvise(aligned, 4 * MIB, MADV_NOHUGEPAGE);
 	madvise(aligned + MIB, 10 * PAGE, MADV_DONTNEED);
 	step("huge-part-dontneed");
