@@ -17,4 +17,7 @@ struct mt_addressed {
 /* By address; equal ones stay in their order. False out of memory, with the items as they were. */
 bool mt_address_sort(struct mt_addressed *items, size_t count);
 
+/* The same of bare numbers. */
+bool mt_number_sort(uint64_t *numbers, size_t count);
+
 #endif

@@ -11,17 +11,22 @@
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/map64.h"
+#include "symbols/address_sort.h"
 #include "symbols/skeleton.h"
 
 #define RICE_BITS 8
 #define HEADER_SIZE 8
 #define COUNT_MAX ((uint32_t)1 << 26)
 #define CALL_SIZE 5
+#define RECENT_BITS 8
 #define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
 
+/* Where functions start, in order. */
 struct starts {
 	uint64_t *items;
 	size_t count;
+	uint32_t *below; /* how many are in spans before: of 1 << shift bytes from the first on */
+	unsigned int shift;
 };
 
 /* A pair's number below count << RICE_BITS. */
@@ -77,33 +82,67 @@ static bool read_starts(struct mt_elf *elf, const struct mt_skeleton_input *inpu
 	return true;
 }
 
-/* How many start at or below the address. */
-static size_t starts_to(const struct starts *starts, uint64_t address)
+/* Spans that hold a start or less on average, so that looking for one takes few steps. */
+static bool index_starts(struct starts *starts)
 {
-	size_t low = 0, high = starts->count;
+	uint64_t first = starts->items[0], size = starts->items[starts->count - 1] - first;
+	size_t spans, at = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (starts->items[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	while (size >> starts->shift >= starts->count)
+		starts->shift++;
+	spans = (size_t)(size >> starts->shift) + 1;
+	starts->below = malloc((spans + 1) * sizeof(*starts->below));
+	if (!starts->below)
+		return false;
+	for (size_t i = 0; i < spans; i++) {
+		for (; at < starts->count && (starts->items[at] - first) >> starts->shift < i; at++)
+			;
+		starts->below[i] = (uint32_t)at;
 	}
-	return low;
+	starts->below[spans] = (uint32_t)starts->count;
+	return true;
 }
 
 static bool is_start(const struct starts *starts, uint64_t address)
 {
-	size_t to = starts_to(starts, address);
+	uint64_t first = starts->items[0];
+	size_t low, high, span;
 
-	return to && starts->items[to - 1] == address;
+	if (address < first || address > starts->items[starts->count - 1])
+		return false;
+	span = (size_t)((address - first) >> starts->shift);
+	low = starts->below[span];
+	high = starts->below[span + 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (starts->items[middle] < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < starts->below[span + 1] && starts->items[low] == address;
 }
 
 struct hashes {
 	uint64_t *items;
 	size_t count, capacity;
+	uint64_t recent[1 << RECENT_BITS]; /* most functions call another more than once */
 };
+
+/* Adds one, unless that was done just before. */
+static bool add_hash(struct hashes *hashes, uint64_t hash)
+{
+	uint64_t *recent = &hashes->recent[hash >> (64 - RECENT_BITS)];
+
+	if (*recent == hash && hash)
+		return true;
+	*recent = hash;
+	if (!mt_array_reserve(hashes, hashes->count + 1))
+		return false;
+	hashes->items[hashes->count++] = hash;
+	return true;
+}
 
 /* Those of a piece of code; *in: how many start at or below what is looked at. */
 static bool find_calls(struct mt_span text, size_t *in, const struct starts *starts,
@@ -122,12 +161,10 @@ static bool find_calls(struct mt_span text, size_t *in, const struct starts *sta
 		at++;
 		while (*in < starts->count && starts->items[*in] <= site)
 			++*in;
-		if (!*in || target < starts->items[0] ||
-		    target > starts->items[starts->count - 1] || !is_start(starts, target))
+		if (!*in || !is_start(starts, target))
 			continue;
-		if (!mt_array_reserve(out, out->count + 1))
+		if (!add_hash(out, hash_pair(starts->items[*in - 1], target)))
 			return false;
-		out->items[out->count++] = hash_pair(starts->items[*in - 1], target);
 	}
 	return true;
 }
@@ -187,13 +224,6 @@ static bool code_hashes(const struct hashes *hashes, uint8_t **out, size_t *size
 	return true;
 }
 
-static int compare_hashes(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void keep_different(struct hashes *hashes)
 {
 	size_t kept = 0;
@@ -218,14 +248,16 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	if (mt_elf_machine(elf) != EM_X86_64 || !text.bytes || text.size > MT_CALL_SET_TEXT_MAX)
 		return true;
 	good = read_starts(elf, input, &starts) &&
-	       (!starts.count || find_all_calls(text, input, &starts, &hashes));
+	       (!starts.count ||
+		(index_starts(&starts) && find_all_calls(text, input, &starts, &hashes))) &&
+	       mt_number_sort(hashes.items, hashes.count);
 	if (good && hashes.count) {
-		qsort(hashes.items, hashes.count, sizeof(*hashes.items), compare_hashes);
 		keep_different(&hashes);
 		if (hashes.count < COUNT_MAX)
 			good = code_hashes(&hashes, out, size);
 	}
 	free(starts.items);
+	free(starts.below);
 	mt_array_deinit(&hashes);
 	return good;
 }

@@ -3,21 +3,27 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
+#include "symbols/address_sort.h"
 
 struct line {
-	uint64_t start;
-	size_t at, size; /* in the text, with the newline */
+	uint32_t at; /* in the text */
 	bool wanted;
 };
 
+/* Those of functions. */
 struct lines {
-	struct line *items;
-	size_t count, capacity;
+	MT_ARRAY(struct line) list;	      /* as they stand in the text */
+	MT_ARRAY(struct mt_addressed) starts; /* of these, by index; then in order of address */
 };
+
+static void lines_deinit(struct lines *lines)
+{
+	mt_array_deinit(&lines->list);
+	mt_array_deinit(&lines->starts);
+}
 
 /* "ffffffff81000000 T _text": the address of a function; 0 for other lines. */
 static uint64_t function_start(const char *line, size_t size)
@@ -40,57 +46,57 @@ static uint64_t function_start(const char *line, size_t size)
 	return start;
 }
 
-static bool list_lines(const char *text, size_t size, struct lines *out)
+/* The size of the line that stands there, with its newline. */
+static size_t line_size(const char *text, size_t size, size_t at)
 {
-	for (size_t at = 0; at < size;) {
-		const char *newline = memchr(text + at, '\n', size - at);
-		size_t length = newline ? (size_t)(newline - text) + 1 - at : size - at;
-		uint64_t start = function_start(text + at, length);
+	const char *newline = memchr(text + at, '\n', size - at);
 
-		if (start) {
-			if (!mt_array_reserve(out, out->count + 1))
-				return false;
-			out->items[out->count++] =
-				(struct line){.start = start, .at = at, .size = length};
-		}
-		at += length;
-	}
+	return newline ? (size_t)(newline - text) + 1 - at : size - at;
+}
+
+static bool add_line(struct lines *lines, size_t at, uint64_t start)
+{
+	struct line *line = mt_array_push(&lines->list);
+	struct mt_addressed *addressed = mt_array_push(&lines->starts);
+
+	if (!line || !addressed)
+		return false;
+	line->at = (uint32_t)at;
+	*addressed = (struct mt_addressed){start, (uint32_t)lines->list.count - 1};
 	return true;
 }
 
-static int compare_starts(const void *a, const void *b)
+static bool list_lines(const char *text, size_t size, struct lines *out)
 {
-	const struct line *x = a, *y = b;
+	for (size_t at = 0, length; at < size; at += length) {
+		uint64_t start;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+		length = line_size(text, size, at);
+		start = function_start(text + at, length);
+		if (start && !add_line(out, at, start))
+			return false;
+	}
+	return mt_address_sort(out->starts.items, out->starts.count);
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Wants all lines from index i on that start where it does; gives the index behind them. */
+/* Wants all lines from the i-th start on that have the same; gives the index behind them. */
 static size_t want_equals(struct lines *lines, size_t i)
 {
-	uint64_t start = i < lines->count ? lines->items[i].start : 0;
+	uint64_t start = i < lines->starts.count ? lines->starts.items[i].address : 0;
 
-	for (; i < lines->count && lines->items[i].start == start; i++)
-		lines->items[i].wanted = true;
+	for (; i < lines->starts.count && lines->starts.items[i].address == start; i++)
+		lines->list.items[lines->starts.items[i].index].wanted = true;
 	return i;
 }
 
 static void want_around(struct lines *lines, const uint64_t *addresses, size_t count)
 {
+	const struct mt_addressed *starts = lines->starts.items;
 	size_t begin = 0, next = 0; /* of the lines with the last start before, and behind them */
 
 	for (size_t i = 0; i < count; i++) {
-		while (next < lines->count && lines->items[next].start <= addresses[i]) {
-			if (lines->items[next].start != lines->items[begin].start)
+		while (next < lines->starts.count && starts[next].address <= addresses[i]) {
+			if (starts[next].address != starts[begin].address)
 				begin = next;
 			next++;
 		}
@@ -104,19 +110,20 @@ size_t mt_kernel_lines_choose(char *text, size_t size, const uint64_t *addresses
 	struct lines lines = {0};
 	size_t used = 0;
 
-	if (!list_lines(text, size, &lines) || !lines.count) {
-		free(lines.items);
+	if (size > UINT32_MAX || !list_lines(text, size, &lines)) {
+		lines_deinit(&lines);
 		return 0;
 	}
-	qsort(lines.items, lines.count, sizeof(*lines.items), compare_starts);
 	want_around(&lines, addresses, count);
-	qsort(lines.items, lines.count, sizeof(*lines.items), compare_places);
-	for (size_t i = 0; i < lines.count; i++) {
-		if (!lines.items[i].wanted)
+	for (size_t i = 0; i < lines.list.count; i++) {
+		size_t at = lines.list.items[i].at, length;
+
+		if (!lines.list.items[i].wanted)
 			continue;
-		memmove(text + used, text + lines.items[i].at, lines.items[i].size);
-		used += lines.items[i].size;
+		length = line_size(text, size, at);
+		memmove(text + used, text + at, length);
+		used += length;
 	}
-	free(lines.items);
+	lines_deinit(&lines);
 	return used;
 }

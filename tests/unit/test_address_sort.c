@@ -21,6 +21,7 @@ static int compare(const void *a, const void *b)
 static size_t disagree(uint64_t mask, size_t count)
 {
 	static struct mt_addressed ours[COUNT], theirs[COUNT];
+	static uint64_t numbers[COUNT];
 	uint64_t random = 88172645463325252u;
 	size_t wrong = 0;
 
@@ -30,11 +31,14 @@ static size_t disagree(uint64_t mask, size_t count)
 		random ^= random << 17;
 		ours[i] = theirs[i] = (struct mt_addressed){random & mask, (uint32_t)i};
 	}
-	MT_CHECK(mt_address_sort(ours, count));
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = ours[i].address;
+	MT_CHECK(mt_address_sort(ours, count) && mt_number_sort(numbers, count));
 	if (count)
 		qsort(theirs, count, sizeof(*theirs), compare);
 	for (size_t i = 0; i < count; i++)
-		wrong += ours[i].address != theirs[i].address || ours[i].index != theirs[i].index;
+		wrong += ours[i].address != theirs[i].address || ours[i].index != theirs[i].index ||
+			 numbers[i] != theirs[i].address;
 	return wrong;
 }
 
