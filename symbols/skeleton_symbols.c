@@ -30,11 +30,14 @@
 #define NAME_STEP ((size_t)256)	     /* bytes of a name that are looked at in one go */
 #define KNOWN_MAX 131072	     /* symbols of the other table that are remembered */
 #define PIECE ((size_t)128 << 10)    /* bytes that are asked for at a time */
+#define WINDOW ((size_t)2048)	     /* symbols that are asked for at a time */
+#define LENGTH_MAX UINT16_MAX	     /* of a name: what is as long is looked at again */
 
 struct symbol {
 	uint64_t value, size;
-	uint32_t index; /* the old one */
-	uint32_t name;	/* where it stands in the file's strings, then among the batch's */
+	uint32_t index;	 /* the old one */
+	uint32_t name;	 /* where it stands in the file's strings, then among the batch's */
+	uint32_t length; /* of the name */
 	uint16_t section;
 	uint8_t info, visibility;
 };
@@ -44,7 +47,9 @@ struct mt_skeleton_batch {
 	MT_ARRAY(struct symbol) symbols;
 	MT_ARRAY(struct mt_addressed) order;
 	MT_ARRAY(char) names; /* each with its NUL */
+	bool named;	      /* these are there */
 	size_t from, to;
+	size_t kept; /* symbols of the table before these */
 };
 
 static void batch_destroy(struct mt_skeleton_batch *batch)
@@ -68,6 +73,9 @@ void mt_skeleton_table_deinit(struct mt_skeleton_table *table)
 	drop_batch(table);
 	mt_array_deinit(&table->relocated);
 	mt_array_deinit(&table->numbers);
+	mt_array_deinit(&table->kept);
+	mt_array_deinit(&table->lengths);
+	mt_array_deinit(&table->ends);
 }
 
 static void need(const struct mt_skeleton_input *input, const void *bytes, size_t size)
@@ -182,22 +190,44 @@ void mt_skeleton_relocations_renumber(const struct mt_elf *elf, bool addends,
 
 /* ---- Batches ---- */
 
+/* Symbols that are in memory, from the one that is looked at on. */
+struct window {
+	size_t end;
+};
+
 /* The symbol's own bytes, not its name, which is looked at only where a function may have it. */
-static bool get_symbol(struct mt_skeleton_table *table, size_t i, struct mt_elf_symbol *out)
+static bool get_symbol(struct mt_skeleton_table *table, struct window *window, size_t i,
+		       struct mt_elf_symbol *out)
 {
 	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
 
-	need(table->input, raw->bytes + i * raw->stride, raw->stride);
+	if (i >= window->end) {
+		window->end = i + WINDOW < raw->count ? i + WINDOW : raw->count;
+		need(table->input, raw->bytes + i * raw->stride, (window->end - i) * raw->stride);
+	}
 	return mt_elf_symbol(table->from, table->dynamic, i, out);
 }
 
-static bool is_kept(struct mt_skeleton_table *table, size_t i, const struct mt_elf_symbol *symbol)
+static bool names_code(struct mt_skeleton_table *table, struct window *window, size_t i,
+		       const struct mt_elf_symbol *symbol)
 {
 	if (i < table->relocated.count && table->relocated.items[i])
 		return true;
-	if (symbol->type == STT_NOTYPE)
+	if (symbol->type == STT_NOTYPE) {
+		window->end = 0; /* it need not stay */
 		need(table->input, symbol->name, 4);
+	}
 	return mt_symbol_is_function(table->from, symbol);
+}
+
+/* Whether the symbol is written, or may be while that is being found out. */
+static bool is_kept(struct mt_skeleton_table *table, struct window *window, size_t i,
+		    struct mt_elf_symbol *out)
+{
+	if (table->measured && !(table->kept.items[i / 8] >> i % 8 & 1))
+		return false;
+	return i && get_symbol(table, window, i, out) &&
+	       (table->measured || names_code(table, window, i, out));
 }
 
 /* The length of a name that ends with the table of names at the latest. */
@@ -221,16 +251,15 @@ static size_t name_length(const struct mt_skeleton_table *table, const char *nam
 
 /* Appends the name, in pieces: it may be longer than what is in memory at a time. */
 static bool add_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
-		     const char *name)
+		     const char *name, size_t length)
 {
-	size_t length = name_length(table, name);
-
 	if (batch->names.count + length >= NAMES_MAX ||
 	    !mt_array_reserve(&batch->names, batch->names.count + length + 1))
 		return false;
 	for (size_t at = 0, n; at < length; at += n) {
 		n = length - at < PIECE ? length - at : PIECE;
-		need(table->input, name + at, n);
+		if (length >= NAME_STEP) /* else that was what was looked at last */
+			need(table->input, name + at, n);
 		memcpy(batch->names.items + batch->names.count + at, name + at, n);
 	}
 	batch->names.items[batch->names.count + length] = '\0';
@@ -272,13 +301,30 @@ static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch
 		return false;
 	for (size_t i = 0; i < batch->symbols.count; i++) {
 		struct symbol *symbol = &batch->symbols.items[batch->order.items[i].index];
-		uint32_t at = (uint32_t)batch->names.count;
+		const char *name = names + symbol->name;
 
-		if (!add_name(table, batch, names + symbol->name))
+		symbol->name = (uint32_t)batch->names.count;
+		symbol->length = (uint32_t)name_length(table, name);
+		if (!add_name(table, batch, name, symbol->length))
 			return false;
-		symbol->name = at;
 	}
 	return true;
+}
+
+/* How long the names are, as it was when they were measured. */
+static void recall_lengths(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
+{
+	const char *names = table->from->tables[table->dynamic].names;
+
+	for (size_t i = 0; i < batch->symbols.count; i++) {
+		struct symbol *symbol = &batch->symbols.items[i];
+
+		symbol->length = batch->kept + i < table->lengths.count
+					 ? table->lengths.items[batch->kept + i]
+					 : 0;
+		if (symbol->length == LENGTH_MAX)
+			symbol->length = (uint32_t)name_length(table, names + symbol->name);
+	}
 }
 
 /*
@@ -288,13 +334,15 @@ static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch
 static bool is_known(const struct mt_skeleton_table *table, const struct mt_skeleton_batch *batch,
 		     const struct symbol *symbol)
 {
-	const char *name = batch->names.items + symbol->name;
+	const char *name = batch->names.items + symbol->name, *version;
 	uint64_t numbers[] = {symbol->value, symbol->size, symbol->info}, ignored, key;
 
 	if (!table->known || !symbol->size ||
 	    (symbol->index < table->relocated.count && table->relocated.items[symbol->index]))
 		return false;
-	key = mt_hash_bytes(name, strcspn(name, "@"), mt_hash_bytes(numbers, sizeof(numbers), 0));
+	version = memchr(name, '@', symbol->length);
+	key = mt_hash_bytes(name, version ? (size_t)(version - name) : symbol->length,
+			    mt_hash_bytes(numbers, sizeof(numbers), 0));
 	if (table->dynamic)
 		return mt_map64_get(table->known, key, &ignored);
 	if (table->known->count < KNOWN_MAX)
@@ -302,54 +350,99 @@ static bool is_known(const struct mt_skeleton_table *table, const struct mt_skel
 	return false;
 }
 
-/* Of those in the batch, the ones that are written, by address. */
-static bool put_in_order(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
+/* While the table is measured: leaves those out that the other table has, and notes the others. */
+static bool note_kept(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
 {
-	batch->order.count = 0;
-	for (size_t i = 0; i < batch->symbols.count; i++) {
-		const struct symbol *symbol = &batch->symbols.items[i];
+	size_t kept = 0;
 
-		if (!is_known(table, batch, symbol))
-			batch->order.items[batch->order.count++] =
-				(struct mt_addressed){symbol->value, (uint32_t)i};
+	if (!mt_array_reserve(&table->lengths, table->lengths.count + batch->symbols.count))
+		return false;
+	for (size_t i = 0; i < batch->symbols.count; i++) {
+		struct symbol symbol = batch->symbols.items[i];
+
+		if (is_known(table, batch, &symbol))
+			continue;
+		batch->symbols.items[kept++] = symbol;
+		table->kept.items[symbol.index / 8] |= (uint8_t)(1u << symbol.index % 8);
+		table->lengths.items[table->lengths.count++] =
+			(uint16_t)(symbol.length < LENGTH_MAX ? symbol.length : LENGTH_MAX);
 	}
+	batch->symbols.count = kept;
+	return true;
+}
+
+static bool put_in_order(struct mt_skeleton_batch *batch)
+{
+	batch->order.count = batch->symbols.count;
+	for (size_t i = 0; i < batch->symbols.count; i++)
+		batch->order.items[i] =
+			(struct mt_addressed){batch->symbols.items[i].value, (uint32_t)i};
 	return mt_address_sort(batch->order.items, batch->order.count);
 }
 
-static bool make_batch(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch, size_t i)
+static bool complete_batch(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
 {
-	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
+	if (!mt_array_reserve(&batch->order, batch->symbols.count + 1))
+		return false;
+	if (!batch->named)
+		recall_lengths(table, batch);
+	else if (!read_names(table, batch))
+		return false;
+	return (table->measured || note_kept(table, batch)) && put_in_order(batch);
+}
+
+/* Where the batch that begins at symbol i ends at the latest: where it did the first time. */
+static size_t end_of_batch(const struct mt_skeleton_table *table, size_t i)
+{
+	size_t all = table->from->tables[table->dynamic].count;
+
+	for (size_t k = 0; table->measured && k < table->ends.count; k++) {
+		if (table->ends.items[k] > i)
+			return table->ends.items[k];
+	}
+	return all < UINT32_MAX ? all : UINT32_MAX;
+}
+
+/* Of the symbols from i on; `kept` stand before them. */
+static bool make_batch(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch, size_t i,
+		       size_t kept, bool named)
+{
+	size_t end = end_of_batch(table, i);
+	struct window window = {0};
 	struct mt_elf_symbol symbol;
 
 	batch->symbols.count = batch->names.count = 0;
 	batch->from = i;
-	for (; i < all && i < UINT32_MAX && batch->symbols.count < BATCH_MAX; i++) {
-		if (i && get_symbol(table, i, &symbol) && is_kept(table, i, &symbol) &&
-		    !add_symbol(table, batch, i, &symbol))
+	batch->kept = kept;
+	batch->named = named;
+	for (; i < end && (table->measured || batch->symbols.count < BATCH_MAX); i++) {
+		if (is_kept(table, &window, i, &symbol) && !add_symbol(table, batch, i, &symbol))
 			return false;
 	}
 	batch->to = i;
-	return mt_array_reserve(&batch->order, batch->symbols.count + 1) &&
-	       read_names(table, batch) && put_in_order(table, batch);
+	return complete_batch(table, batch);
 }
 
 /*
  * The batch of the symbols from *i on, which goes on to the next one's; most tables have but one,
- * which is made once. NULL out of memory.
+ * which is made once. `kept` symbols stand before it. NULL out of memory.
  */
-static const struct mt_skeleton_batch *next_batch(struct mt_skeleton_table *table, size_t *i)
+static const struct mt_skeleton_batch *next_batch(struct mt_skeleton_table *table, size_t *i,
+						  size_t kept, bool named)
 {
-	if (!table->batch)
-		table->batch = calloc(1, sizeof(*table->batch));
-	if (!table->batch)
+	struct mt_skeleton_batch *batch = table->batch;
+
+	if (!batch)
+		batch = table->batch = calloc(1, sizeof(*table->batch));
+	if (!batch)
 		return NULL;
-	if ((table->batch->from != *i || !table->batch->to) &&
-	    !make_batch(table, table->batch, *i)) {
-		table->batch->to = 0;
+	if ((batch->from != *i || !batch->to || (named && !batch->named)) &&
+	    !make_batch(table, batch, *i, kept, named)) {
+		batch->to = 0;
 		return NULL;
 	}
-	*i = table->batch->to;
-	return table->batch;
+	*i = batch->to;
+	return batch;
 }
 
 static const struct symbol *symbol_in_order(const struct mt_skeleton_batch *batch, size_t i)
@@ -362,7 +455,7 @@ static uint64_t strings_of(const struct mt_skeleton_batch *batch)
 	uint64_t size = 0;
 
 	for (size_t i = 0; i < batch->order.count; i++)
-		size += strlen(batch->names.items + symbol_in_order(batch, i)->name) + 1;
+		size += symbol_in_order(batch, i)->length + UINT64_C(1);
 	return size;
 }
 
@@ -377,20 +470,36 @@ static void number(struct mt_skeleton_table *table, const struct mt_skeleton_bat
 	}
 }
 
+/* Room for what is noted of the symbols. */
+static bool begin_measuring(struct mt_skeleton_table *table, size_t all)
+{
+	size_t bytes = (all + 7) / 8;
+
+	if (!mt_array_reserve(&table->kept, bytes + 1))
+		return false;
+	memset(table->kept.items, 0, bytes + 1);
+	table->count = table->strings = 1; /* the null symbol, in front of the others */
+	return true;
+}
+
 bool mt_skeleton_table_measure(struct mt_skeleton_table *table)
 {
 	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
 
-	table->count = table->strings = 1; /* the null symbol, in front of the others */
+	if (!begin_measuring(table, all))
+		return false;
 	for (size_t i = 0; i < all && i < UINT32_MAX;) {
-		const struct mt_skeleton_batch *batch = next_batch(table, &i);
+		const struct mt_skeleton_batch *batch = next_batch(table, &i, 0, true);
+		uint32_t *end = batch ? mt_array_push(&table->ends) : NULL;
 
-		if (!batch)
+		if (!end)
 			return false;
+		*end = (uint32_t)i;
 		number(table, batch);
 		table->count += batch->order.count;
 		table->strings += strings_of(batch);
 	}
+	table->measured = true;
 	if (table->count == 1)
 		table->count = table->strings = 0;
 	if (table->batch && table->batch->from)
@@ -460,7 +569,7 @@ static bool put_symbols(struct progress *progress, const struct mt_elf *image,
 		encode_symbol(image, symbol, *name, at);
 		if (!put(progress, at, mt_skeleton_symbol_size(image)))
 			return false;
-		*name += (uint32_t)strlen(batch->names.items + symbol->name) + 1;
+		*name += symbol->length + 1;
 	}
 	return true;
 }
@@ -468,9 +577,9 @@ static bool put_symbols(struct progress *progress, const struct mt_elf *image,
 static bool put_names(struct progress *progress, const struct mt_skeleton_batch *batch)
 {
 	for (size_t i = 0; i < batch->order.count; i++) {
-		const char *name = batch->names.items + symbol_in_order(batch, i)->name;
+		const struct symbol *symbol = symbol_in_order(batch, i);
 
-		if (!put(progress, name, strlen(name) + 1))
+		if (!put(progress, batch->names.items + symbol->name, symbol->length + (size_t)1))
 			return false;
 	}
 	return true;
@@ -481,13 +590,15 @@ static bool write_batches(struct mt_skeleton_table *table, bool names, struct pr
 {
 	size_t all = mt_elf_symbol_count(table->from, table->dynamic);
 	uint32_t name = 1;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < all && i < UINT32_MAX && progress->left;) {
-		const struct mt_skeleton_batch *batch = next_batch(table, &i);
+		const struct mt_skeleton_batch *batch = next_batch(table, &i, kept, names);
 
 		if (!batch || !(names ? put_names(progress, batch)
 				      : put_symbols(progress, table->image, batch, &name)))
 			return false;
+		kept += batch->symbols.count;
 	}
 	return put_rest(progress);
 }

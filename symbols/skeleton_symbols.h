@@ -31,6 +31,11 @@ struct mt_skeleton_table {
 	uint64_t strings;	     /* bytes of theirs */
 	MT_ARRAY(uint8_t) relocated; /* by old index: a relocation names it */
 	MT_ARRAY(uint32_t) numbers;  /* likewise: the new index, 0 for those left out */
+	/* what is found out while it is measured: */
+	bool measured;
+	MT_ARRAY(uint8_t) kept;	    /* a bit for each old index */
+	MT_ARRAY(uint16_t) lengths; /* of the names of these, in that order */
+	MT_ARRAY(uint32_t) ends;    /* of the batches, by old index */
 	struct mt_skeleton_batch *batch;
 };
 

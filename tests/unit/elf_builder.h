@@ -12,11 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifndef BUILDER_BYTES
+#define BUILDER_BYTES 65536
+#endif
 #define BUILDER_SEGMENTS 8
 #define BUILDER_SECTIONS 32
 
 struct elf_builder {
-	uint8_t bytes[65536];
+	uint8_t bytes[BUILDER_BYTES];
 	size_t size;
 	size_t segments, sections;
 	Elf64_Shdr headers[BUILDER_SECTIONS];

@@ -1,0 +1,119 @@
+/*
+ * symbols/skeleton_symbols: tables of more symbols than are in memory at a time. Half of the
+ * dynamic ones are in the other table too, and some names are as long as lengths are noted, or
+ * longer: all that is kept names its function as the file does.
+ */
+#include "symbols/skeleton_symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "symbols/elf.h"
+#include "symbols/skeleton.h"
+#include "symbols/symtab.h"
+#include "tests/unit/unit.h"
+
+#define BUILDER_BYTES ((size_t)16 << 20)
+#include "tests/unit/elf_builder.h"
+
+#define EACH_TABLE 60000u /* symbols: two batches and a half */
+#define SHARED 30000u	  /* the last ones of .symtab are the first ones of .dynsym */
+#define FUNCTIONS (2 * EACH_TABLE - SHARED)
+#define TEXT 0x100000u
+#define EACH 16u
+#define LONG_EVERY 20000u
+#define LONG 65530u /* bytes of a name, and one more each time */
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
+
+static struct elf_builder builder;
+
+static const struct mt_skeleton_wish names_only = {.names = true};
+
+/* Function i has its place by a number that jumps about: tables are in no order of address. */
+static uint64_t address_of(uint32_t i)
+{
+	return TEXT + (uint64_t)(i * 7919u % FUNCTIONS) * EACH;
+}
+
+static size_t put_name(uint32_t i, char *at)
+{
+	size_t size = (size_t)sprintf(at, "function_%u", i);
+
+	if (i % LONG_EVERY == LONG_EVERY / 2) {
+		size_t length = LONG + i / LONG_EVERY;
+
+		memset(at + size, 'x', length - size);
+		size = length;
+		at[size] = '\0';
+	}
+	return size + 1;
+}
+
+/* The symbols of functions from the i-th on. */
+static void add_table(uint32_t i, bool dynamic)
+{
+	static Elf64_Sym symbols[EACH_TABLE + 1];
+	static char names[EACH_TABLE * 24 + 8 * (LONG + 64)];
+	size_t used = 1;
+
+	for (uint32_t k = 1; k <= EACH_TABLE; k++, i++) {
+		symbols[k] = (Elf64_Sym){
+			.st_name = (Elf64_Word)used,
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = 1,
+			.st_value = address_of(i),
+			.st_size = EACH,
+		};
+		used += put_name(i, names + used);
+	}
+	builder_add_symbols(&builder, dynamic, symbols, EACH_TABLE + 1, names, used);
+}
+
+static struct mt_elf *make_file(void)
+{
+	struct mt_elf *elf = NULL;
+	Elf64_Shdr *text;
+
+	builder_init(&builder, ET_DYN);
+	text = builder_add_section(&builder, ".text", SHT_NOBITS, TEXT, NULL, 0);
+	text->sh_size = (uint64_t)FUNCTIONS * EACH;
+	text->sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	add_table(0, false);
+	add_table(EACH_TABLE - SHARED, true);
+	builder_finish(&builder);
+	MT_CHECK(!mt_elf_open_memory(builder.bytes, builder.size, "made", &elf));
+	return elf;
+}
+
+MT_TEST(a_table_of_many_batches_names_what_it_did)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = make_file(), *skeleton = NULL;
+	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = NULL;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	MT_CLEANUP_FREE char *wanted = malloc(LONG + 64);
+	size_t size, wrong = 0;
+
+	MT_REQUIRE(elf && wanted && !mt_skeleton_make(elf, NULL, &names_only, &bytes, &size));
+	MT_REQUIRE(!mt_elf_open_skeleton(bytes, size, "skeleton", &skeleton));
+	MT_CHECK_EQ(mt_elf_symbol_count(skeleton, false), EACH_TABLE + 1);
+	MT_CHECK_EQ(mt_elf_symbol_count(skeleton, true), EACH_TABLE - SHARED + 1);
+	symtab = mt_symtab_create(skeleton, skeleton);
+	MT_REQUIRE(symtab);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		uint64_t start = 0;
+		uint32_t found = mt_symtab_find(symtab, address_of(i) + 3, &start);
+		MT_CLEANUP_FREE char *name =
+			found == MT_SYMTAB_NONE ? NULL : mt_symtab_name(symtab, found, false);
+
+		put_name(i, wanted);
+		wrong += start != address_of(i) || !name || strcmp(name, wanted) != 0;
+	}
+	MT_CHECK_EQ(wrong, 0);
+}
+
+MT_TEST_MAIN
