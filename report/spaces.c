@@ -16,6 +16,7 @@
 #include "formats/sample.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "unwind/mapped.h"
 
 /*
  * An exited process's map is kept while so many later processes exit: a recording that lost a FORK
@@ -259,11 +260,13 @@ static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uin
 }
 
 static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
-			const struct mt_image_identity *identity, struct mt_mapping *mapping)
+			struct mt_mapped *mapped)
 {
+	struct mt_mapping *mapping = &mapped->mapping;
+
 	if (mapping->end <= mapping->start)
 		return true;
-	mapping->image = mt_image_set_intern(spaces->images, identity);
+	mapping->image = mt_image_set_intern(spaces->images, &mapped->identity);
 	if (!mapping->image)
 		return false;
 	find_jit(spaces, space, time, mapping);
@@ -275,25 +278,15 @@ static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64
 bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)
 {
 	struct mt_space *space = space_of(spaces, record->pid);
-	struct mt_mapping mapping = {
-		.start = record->start,
-		.end = record->end,
-		.offset = record->offset,
-		.prot = record->prot,
-	};
-	struct mt_image_identity identity = {
-		.device_major = record->major,
-		.device_minor = record->minor,
-		.inode = record->inode,
-	};
+	struct mt_mapped mapped;
 	uint32_t path = mt_strings_intern(spaces->strings,
 					  record->path.size ? record->path.bytes : "//anon",
 					  record->path.size ? record->path.size : 6);
 
 	if (!space || path == MT_STRING_NONE)
 		return false;
-	identity.path = mt_strings_get(spaces->strings, path);
-	return put_mapping(spaces, space, 0, &identity, &mapping);
+	mapped = mt_mapped_by_state(record, mt_strings_get(spaces->strings, path));
+	return put_mapping(spaces, space, 0, &mapped);
 }
 
 /* What a thread's call made is told of within the call. */
@@ -312,26 +305,14 @@ static bool note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record
 
 static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
 {
-	struct mt_mapping mapping = {
-		.start = record->start, .offset = record->offset, .prot = record->prot};
-	struct mt_image_identity identity = {
-		.path = record->name ? record->name : "",
-		.device_major = record->major,
-		.device_minor = record->minor,
-		.inode = record->inode,
-	};
+	struct mt_mapped mapped;
 	struct mt_space *space;
 
-	if ((record->misc & 7) == MT_CPUMODE_KERNEL || record->pid < 0 ||
-	    __builtin_add_overflow(record->start, record->length, &mapping.end))
+	if (!mt_mapped_by_kernel(record, &mapped))
 		return true;
-	if (record->build_id && record->build_id_size <= MT_BUILD_ID_MAX) {
-		memcpy(identity.build_id, record->build_id, record->build_id_size);
-		identity.build_id_size = record->build_id_size;
-	}
 	space = space_of(spaces, record->pid);
 	return space && note_mapping(spaces, record) &&
-	       put_mapping(spaces, space, record->time, &identity, &mapping);
+	       put_mapping(spaces, space, record->time, &mapped);
 }
 
 static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)

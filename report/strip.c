@@ -18,28 +18,11 @@
 #include "formats/reader.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "formats/stripping.h"
 #include "formats/writer.h"
 #include "report/sequences.h"
 #include "report/session.h"
 #include "unwind/unwind.h"
-
-#define BIT(n) (1u << (n))
-
-enum { /* perf's numbers of x86-64 registers */
-	REG_AX = 0,
-	REG_DX = 3,
-	REG_SI = 4,
-	REG_DI = 5,
-	REG_BP = 6,
-	REG_SP = 7,
-	REG_IP = 8,
-	REG_FLAGS = 9,
-	REG_CS = 10,
-	REG_SS = 11,
-	REG_R8 = 16,
-	REG_R9 = 17,
-	REG_R10 = 18,
-};
 
 /* The stack of a sample, by where it stands. */
 struct stacked {
@@ -67,7 +50,7 @@ struct strip {
 	MT_ARRAY(struct stacked) samples;
 	struct mt_map64 by_index; /* EVENT index to index in events */
 	MT_ARRAY(struct event) events;
-	MT_ARRAY(uint8_t) kernel; /* a sample's bytes, registers taken out */
+	struct mt_stripping stripping;
 };
 
 static void strip_deinit(struct strip *s)
@@ -77,7 +60,7 @@ static void strip_deinit(struct strip *s)
 	mt_array_deinit(&s->samples);
 	mt_map64_deinit(&s->by_index);
 	mt_array_deinit(&s->events);
-	mt_array_deinit(&s->kernel);
+	mt_stripping_deinit(&s->stripping);
 }
 
 /* ---- First: the stacks ---- */
@@ -159,19 +142,6 @@ static struct mt_error *begin_recording(void *context, size_t recording)
 	return NULL;
 }
 
-static uint32_t kept_registers(const struct mt_text *name)
-{
-	uint32_t kept = BIT(REG_BP) | BIT(REG_SP) | BIT(REG_IP) | BIT(REG_FLAGS) | BIT(REG_CS) |
-			BIT(REG_SS);
-	static const char calls[] = "syscalls:", raw[] = "raw_syscalls:";
-
-	if ((name->size >= sizeof(calls) - 1 && !memcmp(name->bytes, calls, sizeof(calls) - 1)) ||
-	    (name->size >= sizeof(raw) - 1 && !memcmp(name->bytes, raw, sizeof(raw) - 1)))
-		kept |= BIT(REG_AX) | BIT(REG_DX) | BIT(REG_SI) | BIT(REG_DI) | BIT(REG_R8) |
-			BIT(REG_R9) | BIT(REG_R10);
-	return kept;
-}
-
 static struct mt_error *learn_event(void *context, const struct mt_record *record)
 {
 	struct strip *s = context;
@@ -183,7 +153,7 @@ static struct mt_error *learn_event(void *context, const struct mt_record *recor
 	    mt_map64_get(&s->by_index, told.index, &unused) ||
 	    !mt_attr_decode(told.attr.bytes, told.attr.size, &event.attr))
 		return NULL;
-	event.kept = kept_registers(&told.name);
+	event.kept = mt_stripping_registers(&told.name);
 	slot = mt_array_push(&s->events);
 	if (!slot || !mt_map64_put(&s->by_index, told.index, s->events.count - 1))
 		return mt_error_nomem();
@@ -198,50 +168,14 @@ static const struct event *find_event(const struct strip *s, uint32_t index)
 	return mt_map64_get(&s->by_index, index, &at) ? &s->events.items[at] : NULL;
 }
 
-/* Copies a sample whose dump stands in its KERNEL record as if the dump had been cut out. */
-static void take_dump_out(struct strip *s, const struct mt_attr *attr, struct mt_kernel_bytes *b)
-{
-	size_t cut = mt_sample_stack_offset(attr, b->kernel, b->kernel_size) + 8;
-	uint64_t asked = mt_get_le64(b->kernel + cut - 8);
-
-	memcpy(s->kernel.items, b->kernel, cut);
-	memcpy(s->kernel.items + cut, b->kernel + cut + asked, b->kernel_size - cut - asked);
-	b->cut = (uint32_t)cut;
-	b->dump_asked = (uint32_t)asked;
-	b->kernel_size -= (uint32_t)asked;
-}
-
-/* A copy of the kernel's bytes with registers set to 0 but those to be kept. */
-static bool copy_kernel(struct strip *s, const struct event *event, const struct mt_sample *sample,
-			struct mt_kernel_bytes *b)
-{
-	uint64_t mask = event->attr.sample_regs_user;
-	size_t at = 0;
-
-	if (!mt_array_reserve(&s->kernel, b->kernel_size))
-		return false;
-	if (sample->dump_asked && !b->cut)
-		take_dump_out(s, &event->attr, b);
-	else
-		memcpy(s->kernel.items, b->kernel, b->kernel_size);
-	if (sample->user_abi && sample->user_regs)
-		at = (size_t)((const uint8_t *)sample->user_regs - b->kernel);
-	for (unsigned int reg = 0; at && reg < 64; reg++) {
-		if (!(mask >> reg & 1))
-			continue;
-		if (reg >= 32 || !(event->kept & BIT(reg)))
-			mt_put_le64(s->kernel.items + at, 0);
-		at += 8;
-	}
-	b->kernel = s->kernel.items;
-	return true;
-}
-
 /* The stack of the sample at that place; one that no report asks for has none. */
 static struct mt_unwound find_stack(const struct strip *s, const struct mt_place *place)
 {
 	static const uint64_t none[1];
-	struct mt_unwound unwound = {none, (const uint8_t *)none, 0, MT_END_UNTOLD, MT_END_UNTOLD};
+	struct mt_unwound unwound = {.pcs = none,
+				     .sources = (const uint8_t *)none,
+				     .end = MT_END_UNTOLD,
+				     .walked_end = MT_END_UNTOLD};
 	struct stacked key = {.place = *place};
 	const struct stacked *found = NULL;
 	struct stack_front front;
@@ -268,7 +202,7 @@ static bool put_frames(struct strip *s, const struct event *event, const struct 
 		       const struct mt_record *record, struct mt_kernel_bytes *b,
 		       struct mt_block *block)
 {
-	if (!copy_kernel(s, event, sample, b))
+	if (!mt_stripping_take_out(&s->stripping, &event->attr, event->kept, sample, b))
 		return false;
 	if (!sample->unwound.pcs)
 		b->unwound = find_stack(s, &record->place);
@@ -277,15 +211,6 @@ static bool put_frames(struct strip *s, const struct event *event, const struct 
 	s->counts.stacks += sample->dump_asked && !sample->unwound.pcs;
 	s->counts.frames += b->unwound.count;
 	return true;
-}
-
-/* Whether all that is in the sample is known, so that its dump can be taken out. */
-static bool understand(const struct event *event, const struct mt_kernel_bytes *b,
-		       struct mt_sample *sample)
-{
-	return mt_sample_decode_bytes(&event->attr, b, sample) &&
-	       (!sample->dump_asked || b->cut ||
-		mt_sample_stack_offset(&event->attr, b->kernel, b->kernel_size));
 }
 
 static bool strip_record(void *context, const struct mt_record *record, struct mt_block *block,
@@ -301,7 +226,7 @@ static bool strip_record(void *context, const struct mt_record *record, struct m
 	if (*same)
 		return true;
 	event = good ? find_event(s, b.event) : NULL;
-	if (!event || !understand(event, &b, &sample)) {
+	if (!event || !mt_stripping_understand(&event->attr, &b, &sample)) {
 		s->counts.left_out++;
 		return true;
 	}

@@ -13,6 +13,7 @@
 #include "formats/sample.h"
 #include "symbols/disasm.h"
 #include "symbols/image_map.h"
+#include "unwind/sample_stack.h"
 
 struct mt_walker {
 	struct mt_walker_options options;
@@ -50,38 +51,6 @@ void mt_walker_destroy(struct mt_walker *walker)
 	mt_disasm_destroy(walker->disasm);
 	free(walker->user);
 	free(walker);
-}
-
-/* Where the halves of a callchain stand. */
-struct halves {
-	const uint64_t *kernel, *user;
-	size_t kernel_count, user_count;
-};
-
-static struct halves split_chain(const struct mt_sample *sample)
-{
-	struct halves h = {0};
-	uint64_t context =
-		(sample->misc & 7) == MT_CPUMODE_KERNEL ? MT_CONTEXT_KERNEL : MT_CONTEXT_USER;
-
-	for (size_t i = 0; i < sample->chain_count; i++) {
-		const uint64_t *at = &sample->chain[i];
-
-		if (*at >= MT_CONTEXT_MAX) {
-			context = *at;
-		} else if (context == MT_CONTEXT_KERNEL) {
-			h.kernel = h.kernel ? h.kernel : at;
-			h.kernel_count = (size_t)(at - h.kernel) + 1;
-		} else if (context == MT_CONTEXT_USER) {
-			h.user = h.user ? h.user : at;
-			h.user_count = (size_t)(at - h.user) + 1;
-		}
-	}
-	if (!h.kernel_count && (sample->misc & 7) == MT_CPUMODE_KERNEL && sample->ip) {
-		h.kernel = &sample->ip;
-		h.kernel_count = 1;
-	}
-	return h;
 }
 
 /* Room in words for a stack, and where its parts go. */
@@ -124,7 +93,7 @@ static void put(const struct parts *parts, size_t i, uint64_t pc, uint64_t addre
 }
 
 /* How many kernel frames there are room for, markers left out. */
-static size_t count_kernel(const struct mt_walker *walker, const struct halves *halves)
+static size_t count_kernel(const struct mt_walker *walker, const struct mt_chain_halves *halves)
 {
 	size_t n = 0;
 
@@ -133,8 +102,8 @@ static size_t count_kernel(const struct mt_walker *walker, const struct halves *
 	return n;
 }
 
-static void put_kernel(const struct parts *parts, const struct halves *halves, size_t count,
-		       bool known)
+static void put_kernel(const struct parts *parts, const struct mt_chain_halves *halves,
+		       size_t count, bool known)
 {
 	size_t n = 0;
 
@@ -158,40 +127,9 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 	for (size_t i = 0; parts->sps && i < stack->count; i++)
 		parts->sps[i] = frames[i].sp;
 	for (size_t i = 0; parts->addresses && i < stack->count; i++) {
-		parts->addresses[at + i] =
-			frames[i].source == MT_FRAME_CHAIN ? frames[i].pc : pcs[i];
+		parts->addresses[at + i] = mt_frame_address(&frames[i]);
 		parts->sources[at + i] = frames[i].source;
 	}
-}
-
-static struct mt_unwind_input unwind_input(const struct mt_walk_input *in,
-					   const struct halves *halves)
-{
-	const struct mt_sample *sample = in->sample;
-	struct mt_unwind_input input = {
-		.have_regs = sample->user_abi == 2 && sample->user_regs,
-		.dump = sample->dump,
-		.dump_size = sample->dump_size,
-		.dump_asked = sample->dump_asked,
-		.chain = halves->user,
-		.chain_count = halves->user_count,
-		.ip = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0,
-		.has_branches = sample->has_branches,
-		.branches = sample->branches,
-		.branch_count = sample->branch_count,
-		.branches_own = sample->branch_count,
-		.branch_type = in->attr->branch_sample_type,
-		.map = in->map,
-	};
-
-	if (in->stitched_count) {
-		input.branches = in->stitched;
-		input.branch_count = in->stitched_count;
-	}
-	if (input.have_regs)
-		mt_unwind_regs_from_perf(in->attr->sample_regs_user, sample->user_regs,
-					 &input.regs);
-	return input;
 }
 
 void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input)
@@ -225,27 +163,29 @@ static void take_unwound(const struct mt_unwound *unwound, struct mt_stack *stac
 }
 
 static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_input *in,
-				 const struct halves *halves)
+				 const struct mt_chain_halves *halves)
 {
-	const struct mt_sample *sample = in->sample;
 	struct mt_stack stack = {.frames = walker->user, .capacity = walker->options.max_frames};
-	struct mt_unwind_input input;
+	const struct mt_sample_stack from = {
+		.attr = in->attr,
+		.sample = in->sample,
+		.halves = halves,
+		.map = in->map,
+		.stitched = in->stitched,
+		.stitched_count = in->stitched_count,
+	};
 
-	if (sample->unwound.pcs) {
-		take_unwound(&sample->unwound, &stack);
-		return stack;
-	}
-	input = unwind_input(in, halves);
-	walker->options.method->unwind(walker->unwinder, &input, &stack);
-	if (!stack.count && (sample->misc & 7) == MT_CPUMODE_USER && sample->ip)
-		walker->user[stack.count++] = (struct mt_frame){.pc = sample->ip};
+	if (in->sample->unwound.pcs)
+		take_unwound(&in->sample->unwound, &stack);
+	else
+		mt_sample_stack_unwind(walker->unwinder, walker->options.method, &from, &stack);
 	return stack;
 }
 
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out)
 {
-	struct halves halves = split_chain(input->sample);
+	struct mt_chain_halves halves = mt_chain_split(input->sample);
 	size_t kernel = count_kernel(walker, &halves);
 	struct mt_stack stack = walk_user(walker, input, &halves);
 	size_t count = kernel + stack.count;
