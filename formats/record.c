@@ -557,6 +557,38 @@ bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 	       (out->coding != MT_CODING_PLAIN || out->coded_size == out->dump_size);
 }
 
+uint64_t mt_unwound_sp(const struct mt_unwound *unwound, uint32_t i, uint64_t inner)
+{
+	uint32_t step = mt_get_le32(unwound->steps + 4 * (size_t)i);
+
+	if (step == MT_UNWOUND_NO_STEP || (i && !inner))
+		return 0;
+	return i ? inner + step : unwound->sp;
+}
+
+uint32_t mt_unwound_step(uint64_t inner, uint64_t sp)
+{
+	return sp && sp >= inner && sp - inner < MT_UNWOUND_NO_STEP ? (uint32_t)(sp - inner)
+								    : MT_UNWOUND_NO_STEP;
+}
+
+/* Bytes of the pcs and sources, and of what stands behind them where stack pointers are told. */
+static size_t unwound_size(const struct mt_unwound *unwound)
+{
+	size_t count = unwound->count;
+
+	return 9 * count + (unwound->steps ? (8 - count % 8) % 8 + 16 + 4 * count : 0);
+}
+
+static void put_places(uint8_t *to, const struct mt_unwound *unwound)
+{
+	to += (8 - unwound->count % 8) % 8;
+	mt_put_le64(to, unwound->sp);
+	mt_put_le64(to + 8, unwound->boundary);
+	if (unwound->count)
+		memcpy(to + 16, unwound->steps, 4 * (size_t)unwound->count);
+}
+
 bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kernel_bytes *record)
 {
 	const struct mt_unwound *unwound = &record->unwound;
@@ -565,7 +597,7 @@ bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kerne
 	if (record->kernel_size > MT_CHUNK_RAW_MAX || unwound->count > MT_UNWOUND_MAX)
 		return false;
 	to = mt_block_add(block, MT_RECORD_FRAMES,
-			  OFF_UNWOUND + record->kernel_size + 9 * (size_t)unwound->count, time);
+			  OFF_UNWOUND + record->kernel_size + unwound_size(unwound), time);
 	if (!to)
 		return false;
 	mt_put_le32(to + OFF_EVENT, record->event);
@@ -582,6 +614,8 @@ bool mt_unwound_put(struct mt_block *block, uint64_t time, const struct mt_kerne
 		mt_put_le64(to + 8 * (size_t)i, unwound->pcs[i]);
 	if (unwound->count)
 		memcpy(to + 8 * (size_t)unwound->count, unwound->sources, unwound->count);
+	if (unwound->steps)
+		put_places(to + 9 * (size_t)unwound->count, unwound);
 	return true;
 }
 
@@ -602,6 +636,19 @@ static bool is_whole(const struct mt_kernel_bytes *b)
 	       mt_get_le16(b->kernel + PERF_HEADER_OFF_SIZE) == b->kernel_size;
 }
 
+/* Where the frames stood: behind the sources, or not there. */
+static void get_places(struct mt_cursor *c, struct mt_unwound *unwound)
+{
+	size_t count = unwound->count, gap = (8 - count % 8) % 8;
+
+	if (mt_cursor_left(c) < gap + 16 + 4 * count)
+		return;
+	mt_cursor_bytes(c, gap);
+	unwound->sp = mt_cursor_u64(c);
+	unwound->boundary = mt_cursor_u64(c);
+	unwound->steps = mt_cursor_bytes(c, 4 * count);
+}
+
 bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out)
 {
 	struct mt_cursor c = mt_cursor_init(body, size);
@@ -619,6 +666,7 @@ bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *ou
 	out->kernel = mt_cursor_bytes(&c, out->kernel_size);
 	out->unwound.pcs = (const void *)mt_cursor_bytes(&c, 8 * (size_t)out->unwound.count);
 	out->unwound.sources = mt_cursor_bytes(&c, out->unwound.count);
+	get_places(&c, &out->unwound);
 	if (c.bad || !(out->dump_asked ? cut_agrees(out) : is_whole(out)))
 		return false;
 	return codes_known(&out->unwound);

@@ -214,7 +214,17 @@ struct mt_unwound {
 	uint32_t count;
 	uint16_t end;
 	uint16_t walked_end; /* before other stacks of the thread went on with it */
+	/*
+	 * Where the frames stood on the stack, for who joins stacks; steps NULL: nobody told.
+	 * mt_unwound_sp() adds them up.
+	 */
+	uint64_t sp;	      /* of the innermost frame */
+	uint64_t boundary;    /* struct mt_stack's */
+	const uint8_t *steps; /* a little-endian u32 a frame, or MT_UNWOUND_NO_STEP */
 };
+
+/* From a frame's stack pointer to that of the next one in it: not told, nor those behind it. */
+#define MT_UNWOUND_NO_STEP UINT32_MAX
 
 /* KERNEL, SAMPLE, FRAMES and PACKED decode to this. */
 struct mt_kernel_bytes {
@@ -331,6 +341,11 @@ bool mt_kernel_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out
 bool mt_sample_get(const uint8_t *body, size_t size, const uint8_t *decoded,
 		   struct mt_kernel_bytes *out);
 bool mt_unwound_get(const uint8_t *body, size_t size, struct mt_kernel_bytes *out);
+
+/* The stack pointer of frame i, from `inner` of the one in it (of frame 0: any); 0: not told. */
+uint64_t mt_unwound_sp(const struct mt_unwound *unwound, uint32_t i, uint64_t inner);
+/* The step that tells it. */
+uint32_t mt_unwound_step(uint64_t inner, uint64_t sp);
 
 /* decoded: as mt_stack_unpack() gave it. */
 bool mt_packed_get(const uint8_t *body, size_t size, const uint8_t *decoded,

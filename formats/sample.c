@@ -170,6 +170,7 @@ static void take_stack(struct walk *w, struct mt_sample *out)
 		w->c.bad = true;
 	out->dump_asked = (size_t)asked;
 	out->dump_size = out->dump ? (size_t)valid : 0;
+	out->dump_was = (size_t)valid;
 }
 
 static void take_aux(struct walk *w)

@@ -80,6 +80,7 @@ struct mt_sample {
 		*user_regs; /* one for each bit of attr->sample_regs_user, when user_abi is not 0 */
 	const uint8_t *dump;	   /* the user stack */
 	size_t dump_size;	   /* valid bytes */
+	size_t dump_was;	   /* the same, where the bytes may be gone */
 	size_t dump_asked;	   /* requested bytes; 0: no dump in this sample */
 	struct mt_unwound unwound; /* of a FRAMES record: the user stack, in the dump's place */
 };

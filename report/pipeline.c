@@ -253,7 +253,7 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->stitched_count = 0;
 	if (pipeline->stitcher && !stitch(pipeline, piped))
 		return false;
-	batch->bytes += piped->kernel.dump_size;
+	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
 	batch->serial = serial;
 	if (!is_full(batch))
 		return true;

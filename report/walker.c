@@ -147,12 +147,18 @@ _Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UN
 /* A stack that was unwound before it was written. */
 static void take_unwound(const struct mt_unwound *unwound, struct mt_stack *stack)
 {
+	uint64_t sp = 0;
+
 	stack->end = (enum mt_stack_end)unwound->end;
+	stack->boundary = unwound->boundary;
 	while (stack->count < unwound->count && stack->count < stack->capacity) {
 		uint8_t source = unwound->sources[stack->count];
 
+		if (unwound->steps)
+			sp = mt_unwound_sp(unwound, (uint32_t)stack->count, sp);
 		stack->frames[stack->count] = (struct mt_frame){
 			.pc = unwound->pcs[stack->count],
+			.sp = sp,
 			.source = source & (uint8_t)~MT_UNWOUND_RETURN,
 			.call_return = source & MT_UNWOUND_RETURN,
 		};

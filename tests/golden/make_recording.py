@@ -418,8 +418,12 @@ def frames(event_index, time, pcs=(0x400100, 0x400205), sources=(0, 0x82), end=0
     told = dict(kernel_size=len(kernel_record), cut=cut if asked else 0, dump_asked=asked,
                 count=len(pcs), end=end, walked=over.get("walked", end))
     told.update({k: v for k, v in over.items() if k in told})
+    places = over.get("places", ())  # stack pointer, boundary, steps
+    if places:
+        places = bytes(-len(pcs) % 8) + struct.pack(f"<2Q{len(pcs)}I", *places)
     return record(R_FRAMES, struct.pack("<5I2H", event_index, *told.values())
-                  + kernel_record + struct.pack(f"<{len(pcs)}Q", *pcs) + bytes(sources), time)
+                  + kernel_record + struct.pack(f"<{len(pcs)}Q", *pcs) + bytes(sources)
+                  + bytes(places), time)
 
 
 def plain_sample(event_index, time, **over):
@@ -1132,6 +1136,15 @@ def frames_in_the_place_of_dumps():
                                   frames(FAULTS, 1002, (1, 2, 3), (0, 2, 7), walked=3),
                                   frames(FAULTS, 1003, (0x400100, 0x400200), (0, 4), 12, asked=0))
     return ended(writer.chunk(DATA, frames(BRK, 1100)), 6)
+
+
+@recording({FAULTS: 3})
+def frames_with_their_places():
+    where = (0x7FFE00001000, 0x7FFE00002000)
+    return ended(state(begun()).chunk(
+        DATA, frames(FAULTS, 1000, end=3, places=(*where, 0, 48)),
+        frames(FAULTS, 1001, (), (), 3, places=where),
+        frames(FAULTS, 1002, (1, 2, 3), (0, 2, 4), 12, places=(*where, 0, 8, NONE))), 3)
 
 
 @recording({FAULTS: 1}, check="damaged FRAMES", damaged_records=13)

@@ -414,10 +414,67 @@ static struct mt_block unwound_block(uint32_t asked)
 					.kernel_size = sizeof(kernel),
 					.cut = asked ? 24 : 0,
 					.dump_asked = asked,
-					.unwound = {(const uint64_t[]){0x400100, 0x400205},
-						    (const uint8_t[]){0, 0x82}, 2, 0, 3},
+					.unwound = {.pcs = (const uint64_t[]){0x400100, 0x400205},
+						    .sources = (const uint8_t[]){0, 0x82},
+						    .count = 2,
+						    .walked_end = 3},
 				}));
 	return block;
+}
+
+/* The same with the places of frames on the stack; the third is not told. */
+static size_t put_places(size_t count)
+{
+	static const uint64_t pcs[] = {0x400100, 0x400205, 0x400305}, sps[] = {0x7000, 0x7040, 0};
+	_Alignas(8) uint8_t kernel[40] = {9, 0, 0, 0, 2, 0, 64, 0, [16] = 24, [24] = 16};
+	struct mt_block block = block_of(sizeof(memory));
+	uint8_t steps[12];
+
+	for (size_t i = 0; i < count; i++)
+		mt_put_le32(steps + 4 * i, mt_unwound_step(sps[i ? i - 1 : 0], sps[i]));
+	MT_CHECK(mt_unwound_put(&block, 7,
+				&(struct mt_kernel_bytes){
+					.kernel = kernel,
+					.kernel_size = sizeof(kernel),
+					.cut = 24,
+					.dump_asked = 24,
+					.unwound = {.pcs = pcs,
+						    .sources = (const uint8_t[]){0, 2, 4},
+						    .count = (uint32_t)count,
+						    .sp = 0x7000,
+						    .boundary = 0x8000,
+						    .steps = steps},
+				}));
+	return block.used;
+}
+
+MT_TEST(frames_with_their_places)
+{
+	struct mt_kernel_bytes back;
+	uint64_t sp;
+
+	for (size_t count = 0; count <= 3; count++) {
+		MT_CHECK_EQ(put_places(count),
+			    40 + 40 + (9 * count + 7) / 8 * 8 + 16 + (4 * count + 7) / 8 * 8);
+		MT_REQUIRE(mt_unwound_get(body(), body_size(), &back));
+		MT_REQUIRE(back.unwound.steps && back.unwound.count == count);
+		MT_CHECK(back.unwound.sp == 0x7000 && back.unwound.boundary == 0x8000);
+	}
+	sp = mt_unwound_sp(&back.unwound, 0, 0);
+	MT_CHECK_EQ(sp, 0x7000);
+	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, sp), 0x7040);
+	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 2, 0x7040), 0);
+	MT_CHECK_EQ(mt_unwound_sp(&back.unwound, 1, 0), 0); /* behind one that is not told */
+	MT_REQUIRE(mt_unwound_get(body(), body_size() - 8, &back));
+	MT_CHECK(!back.unwound.steps); /* cut short: not told */
+}
+
+MT_TEST(steps_up_the_stack)
+{
+	MT_CHECK_EQ(mt_unwound_step(0x7000, 0x7010), 0x10);
+	MT_CHECK_EQ(mt_unwound_step(0x7000, 0x6ff0), MT_UNWOUND_NO_STEP);
+	MT_CHECK_EQ(mt_unwound_step(0x7000, 0), MT_UNWOUND_NO_STEP);
+	MT_CHECK_EQ(mt_unwound_step(0, UINT64_C(1) << 33), MT_UNWOUND_NO_STEP);
 }
 
 MT_TEST(frames)
