@@ -303,6 +303,11 @@ bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds)
 	return done;
 }
 
+bool mt_drain_flushed(const struct mt_drain *drain)
+{
+	return atomic_load(&drain->done) >= atomic_load(&drain->asked);
+}
+
 void mt_drain_stop(struct mt_drain *drain)
 {
 	if (!drain->running)

@@ -44,6 +44,9 @@ void mt_drain_flush(struct mt_drain *drain);
  */
 bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds);
 
+/* The same without waiting. */
+bool mt_drain_flushed(const struct mt_drain *drain);
+
 /* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
 void mt_drain_stop(struct mt_drain *drain);
 

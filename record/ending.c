@@ -148,6 +148,9 @@ static void fill_result(struct mt_recorder *r, struct mt_recorder_result *result
 /* What --stats prints; NULL out of memory. */
 static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_result *result)
 {
+	struct mt_strip_counts strip = {0};
+	bool stripped = mt_pack_stripped(r->pack, &strip);
+
 	return mt_stats_text(&(struct mt_stats){
 		.opened = &r->opened,
 		.drains = r->drains.items,
@@ -159,6 +162,8 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
 		.healing = r->heal,
 		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
+		.stripped = stripped,
+		.strip = strip,
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,
 		.seconds = result->seconds,

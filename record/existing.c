@@ -117,7 +117,8 @@ struct belongings {
 	char exe[PATH_MAX];
 };
 
-static void read_belongings(struct belongings *own, struct mt_task_record *task, char *status)
+static void read_belongings(struct belongings *own, struct mt_task_record *task, char *status,
+			    bool arguments)
 {
 	char path[64];
 	size_t size = 0;
@@ -128,6 +129,8 @@ static void read_belongings(struct belongings *own, struct mt_task_record *task,
 	snprintf(path, sizeof(path), "/proc/%d/exe", task->pid);
 	n = readlink(path, own->exe, sizeof(own->exe));
 	task->exe = (struct mt_text){.bytes = own->exe, .size = n > 0 ? (size_t)n : 0};
+	if (!arguments && own->cmdline)
+		size = strnlen(own->cmdline, size);
 	task->cmdline = (struct mt_text){.bytes = own->cmdline,
 					 .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
 	task->cgroup = text_of(own->cgroup);
@@ -138,7 +141,8 @@ static void read_belongings(struct belongings *own, struct mt_task_record *task,
  * The leader's TASK, with what its whole process has: *leader is what its threads share with it.
  * True where it may have threads and memory.
  */
-static bool put_leader(struct mt_state *state, pid_t pid, struct mt_task_record *leader)
+static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
+		       struct mt_task_record *leader)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
 	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", pid);
@@ -155,7 +159,7 @@ static bool put_leader(struct mt_state *state, pid_t pid, struct mt_task_record 
 	task.comm = name_of(stat, pid, pid, &comm);
 	kernels = mt_existing_is_kernels(stat);
 	if (!kernels)
-		read_belongings(&own, &task, status);
+		read_belongings(&own, &task, status, arguments);
 	(void)mt_state_put(state, mt_task_put, &task);
 	free(own.cgroup);
 	free(own.cmdline);
@@ -267,11 +271,12 @@ static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t
 	}
 }
 
-void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
+void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+			 bool arguments)
 {
 	struct mt_task_record leader;
 
-	if (!put_leader(state, pid, &leader))
+	if (!put_leader(state, pid, arguments, &leader))
 		return;
 	put_threads(state, &leader);
 	put_maps(state, clock, pid, mt_map_put);

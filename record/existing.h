@@ -15,9 +15,11 @@ struct mt_state;
 
 /*
  * One process: its threads and its maps. A process that is gone, or that we may not look into,
- * leaves what could be read. clock: the recording's.
+ * leaves what could be read. clock: the recording's. arguments: with the command line, else its
+ * first word.
  */
-void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid);
+void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+			 bool arguments);
 
 /* Its maps once more, as REREAD records. */
 void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid);

@@ -19,8 +19,11 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define DEFAULT_MEMORY (64 * MIB)
-#define BASE (8 * MIB)	    /* code, libraries, zstd, the writer's buffer, the tables of images */
-#define CARRYING (14 * MIB) /* one image's tables and symbols, zstd, chunks that wait */
+#define BASE (8 * MIB)	     /* code, libraries, zstd, the writer's buffer, the tables of images */
+#define CARRYING (14 * MIB)  /* one image's tables and symbols, zstd, chunks that wait */
+#define UNWINDING (10 * MIB) /* rules, stack images, a block, maps of processes, files' headers */
+#define TABLES_MIN (6 * MIB)
+#define HOLD_MIN (4 * MIB)
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4
 #define IMAGES_MAX 64
@@ -30,16 +33,28 @@
 #define MCL_ONFAULT 4
 #endif
 
-struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams, bool carries)
+static uint64_t part_of(uint64_t bytes, unsigned part, uint64_t least)
 {
-	uint64_t base = BASE + (carries ? CARRYING : 0);
+	return bytes / part > least ? bytes / part : least;
+}
+
+struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
+				       const struct mt_memory_use *use)
+{
+	uint64_t normal = use->unwinds ? 2 * DEFAULT_MEMORY : DEFAULT_MEMORY;
+	uint64_t most = bytes ? bytes : normal;
+	uint64_t tables = use->unwinds ? part_of(most, 12, TABLES_MIN) : 0;
+	uint64_t hold = use->unwinds ? part_of(most, 8, HOLD_MIN) : 0;
+	/* beside the tables there are indexes of them, as large again at most */
+	uint64_t base = BASE + (use->carries ? CARRYING : 0) +
+			(use->unwinds ? UNWINDING + 2 * tables + hold : 0);
 	/* each stream fills a block; images of four threads, and half a block on its way */
 	uint64_t wanted = base + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
-	struct mt_memory_share share = {.bytes = bytes};
+	struct mt_memory_share share = {.bytes = bytes, .tables = tables, .hold = hold};
 	uint64_t images;
 
 	if (!bytes)
-		share.bytes = wanted > DEFAULT_MEMORY ? wanted : DEFAULT_MEMORY;
+		share.bytes = wanted > normal ? wanted : normal;
 	images = share.bytes / 4 / IMAGE / (streams ? streams : 1);
 	share.images = images < IMAGES_MIN   ? IMAGES_MIN
 		       : images > IMAGES_MAX ? IMAGES_MAX

@@ -14,13 +14,22 @@ struct mt_memory_share {
 	uint64_t bytes;	 /* all of it; more than was asked for where that is too little */
 	size_t blocks;	 /* of the spool, MT_SPOOL_BLOCK each */
 	unsigned images; /* of stacks, 64 KiB each, in each stream */
+	uint64_t tables; /* bytes of unwind tables; 0: no stack is unwound */
+	size_t hold;	 /* bytes of samples that may wait to be unwound */
+};
+
+/* What beside copying is to be done with it. */
+struct mt_memory_use {
+	bool carries; /* images */
+	bool unwinds; /* stacks */
 };
 
 /*
- * Shares out `bytes` (0: the default, 64 MiB, more on hosts with dozens of CPUs) among so many
- * streams; carries: and what carries images has its part.
+ * Shares out `bytes` (0: the default, 64 MiB, 128 where stacks are unwound, more on hosts with
+ * dozens of CPUs) among so many streams and the rest of what it is for.
  */
-struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams, bool carries);
+struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
+				       const struct mt_memory_use *use);
 
 /*
  * Has the C library's heap give back what is freed, from blocks of 128 KiB on: left to itself it

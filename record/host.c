@@ -96,9 +96,12 @@ char *mt_host_quote(int argc, char *const *argv)
 	return out && !fclose(out) ? line : NULL;
 }
 
-static void put_command(struct mt_state *state, int argc, char **argv)
+/* With --strip, arguments of the command are memory of a target: they are left out. */
+static void put_command(struct mt_state *state, const struct mt_record_options *options, int argc,
+			char **argv)
 {
-	MT_CLEANUP_FREE char *line = mt_host_quote(argc, argv);
+	int told = options->strip && options->command ? (int)(options->command - argv) + 1 : argc;
+	MT_CLEANUP_FREE char *line = mt_host_quote(told < argc ? told : argc, argv);
 
 	if (line)
 		put_info(state, "command", line);
@@ -238,7 +241,9 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 		       sizeof(header.id));
 	(void)mt_state_put(head, mt_header_put, &header);
 	put_info(head, "tool", "mtrec " MT_VERSION);
-	put_command(head, argc, argv);
+	put_command(head, options, argc, argv);
+	if (options->strip)
+		put_info(head, "stripped", "mtrec " MT_VERSION);
 	put_uname(head);
 	put_kernel_build_id(head);
 	put_number(head, "cpus", sysconf(_SC_NPROCESSORS_ONLN));

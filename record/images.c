@@ -157,6 +157,8 @@ static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m
 		fd = read_file(images, m, &record, &elf, problem, sizeof(problem));
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	images->sink.put(images->sink.context, &record);
+	if (images->sink.file && !vdso)
+		images->sink.file(images->sink.context, fd, m);
 	if (images->choice && elf)
 		number = mt_embed_choice_add(images->choice, fd, m, &record);
 	mt_elf_destroy(elf);

@@ -10,12 +10,15 @@ struct mt_embed_choice;
 struct mt_image_record;
 struct mt_images;
 struct mt_kernel_seen;
+struct mt_mapped_file;
 struct mt_plan;
 
 /* Where IMAGE records go. The record is borrowed during the call. */
 struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
+	/* Of each file once, open or -1; may be NULL. */
+	void (*file)(void *context, int fd, const struct mt_mapped_file *file);
 };
 
 /*

@@ -36,7 +36,7 @@ static void put_existing(void *context, pid_t pid)
 {
 	struct look *look = context;
 
-	mt_existing_process(&look->state, &look->r->clock, pid);
+	mt_existing_process(&look->state, &look->r->clock, pid, !look->r->options->strip);
 }
 
 void mt_recorder_put_existing(struct mt_recorder *r)

@@ -43,6 +43,7 @@ enum long_only {
 	OPT_STATS,
 	OPT_EMBED,
 	OPT_EMBED_LIMIT,
+	OPT_STRIP,
 	OPT_LIST,
 	OPT_CHECK,
 	OPT_TRACEPOINT_IDS,
@@ -91,10 +92,12 @@ static const struct option_row rows[] = {
 	 "CPU"},
 	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
 	{OPT_MAX_SIZE, "max-size", "SIZE", "stop before the file is larger: 500M, 2G"},
-	{OPT_MEMORY, "memory", "MiB", "the recorder's own memory beside the ring buffers (64)"},
+	{OPT_MEMORY, "memory", "MiB",
+	 "the recorder's own memory beside the rings (64, with --strip 128)"},
 	{OPT_EMBED, "embed", "WHAT",
 	 "carry of programs run: none, symbols, unwind (both), all, lines"},
 	{OPT_EMBED_LIMIT, "embed-limit", "SIZE", "carry at most that much, compressed (64M)"},
+	{OPT_STRIP, "strip", NULL, "unwind now and write the frames of stacks, never their bytes"},
 	{OPT_STATS, "stats", NULL, "at the end, a table of what each stage did"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
 	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
@@ -332,6 +335,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		return true;
 	case OPT_STATS:
 		options->stats = true;
+		return true;
+	case OPT_STRIP:
+		options->strip = true;
 		return true;
 	case 'q':
 		options->quiet = true;

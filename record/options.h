@@ -66,6 +66,7 @@ struct mt_record_options {
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
 	uint64_t max_size;   /* bytes of file; 0: not given */
 	struct mt_embed_options embed;
+	bool strip;	 /* frames in the place of raw stacks */
 	uint64_t memory; /* bytes for the recorder's own use beside the rings; 0: not given */
 	bool stats;
 	bool quiet;

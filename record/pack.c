@@ -23,12 +23,15 @@
 #include "record/images.h"
 #include "record/plan.h"
 #include "record/spool.h"
+#include "record/stripper.h"
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
 #define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
 #define FILL_CALM 10  /* ... and down to here in that haste */
 #define LEVEL_FAST (-3)
 #define NICENESS 10
+#define HOLD_PART 4		       /* of what may be held, before drains are asked */
+#define UNDER_WAY_NS UINT64_C(1000000) /* between a record's time and its place in a ring */
 /*
  * At the default level, what does not shrink to half is mostly random words: there zstd's search
  * costs three times what a fast level takes, and finds a tenth. The next chunks of that stream are
@@ -41,6 +44,13 @@
 #define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
+/* Whether everything below a time is here: what the drains are asked. */
+struct asking {
+	bool asked, answered;
+	uint64_t below;
+	size_t behind; /* once answered: so many blocks that were queued then */
+};
+
 struct mt_pack {
 	struct mt_writer *writer;
 	struct mt_spool *spool;
@@ -48,6 +58,10 @@ struct mt_pack {
 	struct mt_images *images;
 	struct mt_embed_choice *choice;
 	struct mt_embed *embed; /* NULL: nothing is carried */
+	struct mt_strip *strip; /* NULL: stacks are written as they are */
+	size_t hold;
+	struct asking asking;
+	_Atomic(const struct mt_pack_flusher *) flusher;
 	int level;
 	_Atomic bool hasty; /* the spool was half full: storing only, real-time where permitted */
 	_Atomic pid_t tid;
@@ -148,7 +162,7 @@ static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block 
 		size = mt_get_le32(block->bytes + at + 4);
 		event = mt_get_le32(block->bytes + at + MT_RECORD_HEADER_SIZE);
 		if ((type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL ||
-		     type == MT_RECORD_PACKED) &&
+		     type == MT_RECORD_PACKED || type == MT_RECORD_FRAMES) &&
 		    event < pack->plan->events.count &&
 		    pack->plan->events.items[event].role == MT_ROLE_SAMPLE)
 			samples++;
@@ -247,6 +261,14 @@ static void offer_image(void *context, int fd, const struct mt_mapped_file *file
 	mt_embed_offer(pack->embed, fd, file, record);
 }
 
+static void tell_file(void *context, int fd, const struct mt_mapped_file *file)
+{
+	const struct mt_pack *pack = context;
+
+	if (pack->strip)
+		mt_strip_add_file(pack->strip, fd, file);
+}
+
 static void offer_process(void *context, int32_t pid, uint64_t exec_time)
 {
 	struct mt_pack *pack = context;
@@ -327,6 +349,98 @@ static bool may_tell_of_images(const struct mt_block *block)
 	       (block->type == MT_CHUNK_DATA && block->stream % MT_CLASSES == MT_CLASS_RARE);
 }
 
+static void put_stripped(void *context, const struct mt_block *block)
+{
+	write_block(context, block);
+}
+
+static struct mt_error *start_stripping(struct mt_pack *pack, const struct mt_pack_strip *strip)
+{
+	if (!strip->tables)
+		return NULL;
+	pack->hold = strip->hold;
+	pack->strip = mt_strip_create(&(struct mt_strip_config){
+		.plan = pack->plan,
+		.tables = strip->tables,
+		.hold = strip->hold,
+		.put = put_stripped,
+		.context = pack,
+	});
+	return pack->strip ? NULL : mt_error_nomem();
+}
+
+/* Everything below the time that a MARK tells is here. */
+static void put_marked(struct mt_pack *pack, const struct mt_block *block)
+{
+	struct mt_mark_record mark;
+
+	if (block->used > MT_RECORD_HEADER_SIZE &&
+	    mt_mark_get(block->bytes + MT_RECORD_HEADER_SIZE, block->used - MT_RECORD_HEADER_SIZE,
+			&mark))
+		mt_strip_put(pack->strip, mark.complete_below);
+}
+
+/*
+ * Where more waits for the maps of its time than a moment brings, the drains are asked for
+ * what they have, rather than a MARK awaited. Behind their answer everything is here that is older
+ * than what was here when they were asked.
+ */
+static void ask_drains(struct mt_pack *pack)
+{
+	const struct mt_pack_flusher *flusher = atomic_load(&pack->flusher);
+	struct asking *asking = &pack->asking;
+
+	if (!flusher || mt_strip_held(pack->strip) < pack->hold / HOLD_PART) {
+		asking->asked = false;
+		return;
+	}
+	if (!asking->asked) {
+		*asking = (struct asking){.asked = true, .below = pack->last_time - UNDER_WAY_NS};
+		flusher->ask(flusher->context);
+	} else if (!asking->answered && flusher->answered(flusher->context)) {
+		asking->answered = true;
+		asking->behind = mt_spool_queued(pack->spool);
+	} else if (asking->answered && asking->behind) {
+		asking->behind--;
+	}
+	if (!asking->answered || asking->behind)
+		return;
+	mt_strip_put(pack->strip, asking->below);
+	asking->asked = false;
+}
+
+/* Writes a block, or has its stacks unwound before; gives it back. */
+static void pass_on(struct mt_pack *pack, struct mt_block *block)
+{
+	if (pack->strip && block->type == MT_CHUNK_DATA)
+		mt_strip_hold(pack->strip, block);
+	else
+		write_block(pack, block);
+	mt_spool_release(pack->spool, block);
+	if (pack->strip)
+		ask_drains(pack);
+}
+
+static void take_block(struct mt_pack *pack, struct mt_block *block)
+{
+	if (may_tell_of_images(block))
+		mt_images_see(pack->images, block);
+	if (block->type == MT_CHUNK_DATA)
+		mt_images_see_samples(pack->images, block);
+	if (pack->strip && block->type == MT_CHUNK_STATE)
+		mt_strip_see(pack->strip, block);
+	if (block->type == MT_CHUNK_MARK) {
+		if (pack->strip)
+			put_marked(pack, block);
+		if (pack->embed)
+			write_carried_so_far(pack);
+		write_images(pack);
+	}
+	if (block->last_time > pack->last_time)
+		pack->last_time = block->last_time;
+	pass_on(pack, block);
+}
+
 static void *pack_main(void *argument)
 {
 	struct mt_pack *pack = argument;
@@ -335,21 +449,10 @@ static void *pack_main(void *argument)
 	pack->tid = (pid_t)syscall(SYS_gettid);
 	mt_spool_fill_pool(pack->spool);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
-	while ((block = mt_spool_pop(pack->spool))) {
-		if (may_tell_of_images(block))
-			mt_images_see(pack->images, block);
-		if (block->type == MT_CHUNK_DATA)
-			mt_images_see_samples(pack->images, block);
-		if (block->type == MT_CHUNK_MARK) {
-			if (pack->embed)
-				write_carried_so_far(pack);
-			write_images(pack);
-		}
-		if (block->last_time > pack->last_time)
-			pack->last_time = block->last_time;
-		write_block(pack, block);
-		mt_spool_release(pack->spool, block);
-	}
+	while ((block = mt_spool_pop(pack->spool)))
+		take_block(pack, block);
+	if (pack->strip)
+		mt_strip_put(pack->strip, UINT64_MAX);
 	if (pack->embed)
 		write_last_carried(pack);
 	write_images(pack);
@@ -358,7 +461,8 @@ static void *pack_main(void *argument)
 
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd,
-				const struct mt_embed_options *embed, struct mt_pack **out)
+				const struct mt_embed_options *embed,
+				const struct mt_pack_strip *strip, struct mt_pack **out)
 {
 	MT_CLEANUP(mt_pack_destroy_p) struct mt_pack *pack = calloc(1, sizeof(*pack));
 	struct mt_error *err;
@@ -375,8 +479,10 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	if (!err)
 		err = start_carrying(pack, embed);
 	if (!err)
-		pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image}, plan,
-						pack->choice);
+		err = start_stripping(pack, strip);
+	if (!err)
+		pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image, tell_file},
+						plan, pack->choice);
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
@@ -405,6 +511,11 @@ struct mt_error *mt_pack_finish(struct mt_pack *pack)
 		pthread_join(pack->thread, NULL);
 	pack->running = false;
 	return MT_TAKE(pack->error);
+}
+
+void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flusher)
+{
+	atomic_store(&pack->flusher, flusher);
 }
 
 void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd)
@@ -443,6 +554,13 @@ uint64_t mt_pack_hurried(const struct mt_pack *pack)
 	return pack->hurried;
 }
 
+bool mt_pack_stripped(const struct mt_pack *pack, struct mt_strip_counts *counts)
+{
+	if (pack->strip)
+		*counts = mt_strip_counts(pack->strip);
+	return pack->strip;
+}
+
 void mt_pack_destroy(struct mt_pack *pack)
 {
 	if (!pack)
@@ -454,6 +572,7 @@ void mt_pack_destroy(struct mt_pack *pack)
 	mt_error_destroy(pack->error);
 	if (pack->images_block)
 		mt_spool_release(pack->spool, pack->images_block);
+	mt_strip_destroy(pack->strip);
 	mt_images_destroy(pack->images);
 	mt_embed_choice_destroy(pack->choice);
 	mt_embed_destroy(pack->embed);

@@ -208,6 +208,24 @@ static struct mt_error *create_drains(struct mt_recorder *r)
 	return NULL;
 }
 
+static void ask_drains(void *context)
+{
+	const struct mt_recorder *r = context;
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_flush(r->drains.items[i]);
+}
+
+static bool drains_answered(void *context)
+{
+	const struct mt_recorder *r = context;
+	bool all = true;
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		all &= mt_drain_flushed(r->drains.items[i]);
+	return all;
+}
+
 /* One a CPU; each is the next one's buddy. */
 static struct mt_error *start_drains(struct mt_recorder *r)
 {
@@ -231,6 +249,9 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 		if (mt_drain_priority(drain) > lowest)
 			lowest = mt_drain_priority(drain);
 	}
+	r->flusher = (struct mt_pack_flusher){ask_drains, drains_answered, r};
+	if (!err)
+		mt_pack_set_flusher(r->pack, &r->flusher);
 	if (!err)
 		mt_recorder_say(r, 2, "rings of %zu CPUs drained by threads at %s", r->drains.count,
 				mt_drain_priority_name(lowest));
@@ -253,11 +274,13 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	struct mt_state head;
 	struct mt_error *err = mt_output_open(r->options->output, &r->output);
 	const struct mt_skeleton_wish *wish = &r->options->embed.wish;
+	const struct mt_memory_use use = {.carries = wish->names || wish->unwind,
+					  .unwinds = r->options->strip};
+	struct mt_pack_strip strip;
 
 	if (err)
 		return err;
-	r->memory =
-		mt_memory_share(r->options->memory, count_streams(r), wish->names || wish->unwind);
+	r->memory = mt_memory_share(r->options->memory, count_streams(r), &use);
 	mt_recorder_say(r, 2, "memory beside the rings: %llu MiB, of it %zu for the spool",
 			(unsigned long long)(r->memory.bytes >> 20),
 			r->memory.blocks * MT_SPOOL_BLOCK >> 20);
@@ -267,8 +290,9 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	r->spool = mt_spool_create(r->memory.blocks);
 	if (!r->spool)
 		return mt_error_nomem();
+	strip = (struct mt_pack_strip){r->memory.tables, r->memory.hold};
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
-			     &r->options->embed, &r->pack);
+			     &r->options->embed, &strip, &r->pack);
 	if (err)
 		return err;
 	if (r->options->max_size)

@@ -54,11 +54,11 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_array_deinit(&r->waiting_notes);
 	mt_command_abandon(&r->command);
 	mt_recorder_stop_drains(r);
+	mt_pack_destroy(r->pack); /* which may ask the drains */
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
 	mt_array_deinit(&r->drains);
 	mt_heal_destroy(r->heal);
-	mt_pack_destroy(r->pack);
 	mt_spool_destroy(r->spool);
 	mt_governor_destroy(r->governor);
 	mt_opened_deinit(&r->opened);

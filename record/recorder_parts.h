@@ -16,6 +16,7 @@
 #include "record/drain.h"
 #include "record/guest.h"
 #include "record/opened.h"
+#include "record/pack.h"
 #include "record/perf_event.h"
 #include "record/stream.h"
 #include "record/trials.h"
@@ -27,7 +28,6 @@
 struct mt_error;
 struct mt_governor;
 struct mt_heal;
-struct mt_pack;
 struct mt_plan;
 struct mt_record_options;
 struct mt_recorder_result;
@@ -57,6 +57,7 @@ struct mt_recorder {
 	struct mt_waiting waiting;
 	struct mt_spool *spool;
 	struct mt_pack *pack;
+	struct mt_pack_flusher flusher;
 	struct mt_stream_config stream_config;
 	MT_ARRAY(struct mt_drain *) drains;
 	struct mt_governor *governor;

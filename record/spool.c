@@ -234,6 +234,16 @@ size_t mt_spool_in_use(struct mt_spool *spool)
 	return bytes;
 }
 
+size_t mt_spool_queued(struct mt_spool *spool)
+{
+	size_t count;
+
+	pthread_mutex_lock(&spool->lock);
+	count = spool->queue_count;
+	pthread_mutex_unlock(&spool->lock);
+	return count;
+}
+
 unsigned mt_spool_fill(struct mt_spool *spool)
 {
 	unsigned fill;

@@ -60,6 +60,9 @@ void mt_spool_close(struct mt_spool *spool);
 /* Bytes that stand in blocks now: queued, being filled or being written. */
 size_t mt_spool_in_use(struct mt_spool *spool);
 
+/* Blocks that are queued now. */
+size_t mt_spool_queued(struct mt_spool *spool);
+
 /* How full: queued blocks in percent of all; and the most there ever were, in bytes. */
 unsigned mt_spool_fill(struct mt_spool *spool);
 size_t mt_spool_peak(struct mt_spool *spool);

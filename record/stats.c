@@ -88,6 +88,25 @@ static void print_writer(const struct mt_stats *stats, FILE *to)
 		(double)w->write_ns / 1e9);
 }
 
+static void print_stripped(const struct mt_stats *stats, FILE *to)
+{
+	const struct mt_strip_counts *s = &stats->strip;
+	double stacks = s->stacks ? (double)s->stacks : 1;
+
+	if (!stats->stripped)
+		return;
+	fprintf(to,
+		"stripped   %llu stacks, %llu frames, %.1f %% complete, %.2f us a stack; %llu left "
+		"out; %llu times before all maps were known\n",
+		n(s->stacks), n(s->frames), 100 * (double)s->ends[MT_END_ROOT] / stacks,
+		(double)s->ns / 1e3 / stacks, n(s->left_out), n(s->early));
+	fprintf(to,
+		"           unwind tables of %zu images, %.1f of %.0f MiB; %zu not to be read, of "
+		"them %zu for want of room\n",
+		s->images.read, MIB(s->images.bytes), MIB(stats->memory.tables), s->images.missing,
+		s->images.no_room);
+}
+
 /* "VmHWM:   12345 kB" of our own status, in bytes. */
 static uint64_t own_memory(const char *key)
 {
@@ -138,6 +157,7 @@ char *mt_stats_text(const struct mt_stats *stats)
 		MIB(stats->spool_peak), MIB(stats->memory.blocks * MT_SPOOL_BLOCK),
 		stats->memory.images);
 	print_writer(stats, to);
+	print_stripped(stats, to);
 	print_heal(stats, to);
 	print_process(stats, to);
 	fclose(to);

@@ -9,6 +9,7 @@
 #include "formats/writer.h"
 #include "record/guest.h"
 #include "record/heal.h"
+#include "record/stripper.h"
 
 struct mt_drain;
 struct mt_opened;
@@ -23,6 +24,8 @@ struct mt_stats {
 	struct mt_writer_counts writer;
 	bool healing;
 	struct mt_heal_counts heal;
+	bool stripped; /* stacks were unwound, as `strip` says */
+	struct mt_strip_counts strip;
 	bool locked;
 	int oom_adj;
 	double seconds;

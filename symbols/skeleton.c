@@ -243,7 +243,7 @@ static bool add_calls(struct mt_skeleton *b)
 	uint8_t *bytes;
 	size_t size;
 
-	if (!b->wish->unwind)
+	if (!b->wish->unwind || b->wish->no_calls)
 		return true;
 	if (!mt_call_set_make(b->elf, b->input, &bytes, &size))
 		return false;

@@ -17,6 +17,7 @@ struct mt_skeleton;
 
 struct mt_skeleton_wish {
 	bool names, unwind, lines;
+	bool no_calls; /* unwind without the list of calls, which only joined stacks need */
 };
 
 /*

@@ -177,7 +177,7 @@ static struct seen seen_of(pid_t pid)
 	struct seen seen = {0};
 	struct mt_block *block;
 
-	mt_existing_process(&state, &(struct mt_clock){0}, pid);
+	mt_existing_process(&state, &(struct mt_clock){0}, pid, true);
 	mt_state_flush(&state);
 	mt_spool_close(state.spool);
 	while ((block = mt_spool_pop(state.spool))) {

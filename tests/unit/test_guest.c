@@ -14,7 +14,7 @@ static uint64_t spent(const struct mt_memory_share *share, size_t streams)
 
 MT_TEST(the_default_is_64_mib)
 {
-	struct mt_memory_share share = mt_memory_share(0, 4, false);
+	struct mt_memory_share share = mt_memory_share(0, 4, &(struct mt_memory_use){0});
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
 	MT_CHECK_EQ(share.images, 16 * MIB / 4 / MT_STACK_SLOT_SIZE);
@@ -23,7 +23,8 @@ MT_TEST(the_default_is_64_mib)
 
 MT_TEST(carrying_images_has_its_part_of_it)
 {
-	struct mt_memory_share share = mt_memory_share(0, 4, true);
+	struct mt_memory_share share =
+		mt_memory_share(0, 4, &(struct mt_memory_use){.carries = true});
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
 	MT_CHECK(spent(&share, 4) <= (64 - 22) * MIB);
@@ -32,7 +33,8 @@ MT_TEST(carrying_images_has_its_part_of_it)
 
 MT_TEST(many_cpus_have_more)
 {
-	struct mt_memory_share share = mt_memory_share(0, 128, true);
+	struct mt_memory_share share =
+		mt_memory_share(0, 128, &(struct mt_memory_use){.carries = true});
 
 	MT_CHECK(share.bytes > 64 * MIB && share.bytes < 288 * MIB);
 	MT_CHECK(share.blocks >= 128);
@@ -46,7 +48,8 @@ MT_TEST(what_is_asked_for_is_kept)
 	for (size_t s = 0; s < sizeof(streams) / sizeof(streams[0]); s++) {
 		for (size_t a = 0; a < sizeof(asked) / sizeof(asked[0]); a++) {
 			struct mt_memory_share share =
-				mt_memory_share(asked[a] * MIB, streams[s], a % 2);
+				mt_memory_share(asked[a] * MIB, streams[s],
+						&(struct mt_memory_use){.carries = a % 2});
 
 			MT_CHECK(share.bytes == asked[a] * MIB || share.blocks == 8);
 			MT_CHECK(spent(&share, streams[s]) <= share.bytes);
@@ -58,7 +61,7 @@ MT_TEST(what_is_asked_for_is_kept)
 
 MT_TEST(too_little_is_not_kept_to_but_told)
 {
-	struct mt_memory_share share = mt_memory_share(16 * MIB, 64, false);
+	struct mt_memory_share share = mt_memory_share(16 * MIB, 64, &(struct mt_memory_use){0});
 
 	MT_CHECK_EQ(share.blocks, 8);
 	MT_CHECK_EQ(share.images, 4);
