@@ -263,7 +263,7 @@ static bool add_content(struct mt_carried *carried, const struct mt_file_record 
 
 static bool known(const struct mt_file_record *fields)
 {
-	return fields->kind >= MT_FILE_SKELETON && fields->kind <= MT_FILE_JITDUMP &&
+	return fields->kind >= MT_FILE_SKELETON && fields->kind <= MT_FILE_CODE &&
 	       fields->coding == MT_FILE_PLAIN && fields->parts <= PARTS_MAX && fields->size;
 }
 

@@ -142,6 +142,7 @@ enum mt_file_kind {
 	MT_FILE_KERNEL_SYMBOLS = 3,
 	MT_FILE_PERF_MAP = 4,
 	MT_FILE_JITDUMP = 5,
+	MT_FILE_CODE = 6,
 };
 
 enum mt_file_coding {

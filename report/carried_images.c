@@ -19,9 +19,13 @@ struct entry {
 	const struct mt_file_record *fields;
 };
 
-struct mt_carried_images {
+struct listing {
 	MT_ARRAY(struct entry) entries;
 	struct mt_map64 index; /* hash of an identity, or the next free number after it */
+};
+
+struct mt_carried_images {
+	struct listing images, code;
 };
 
 struct mt_carried_images *mt_carried_images_create(void)
@@ -29,12 +33,18 @@ struct mt_carried_images *mt_carried_images_create(void)
 	return calloc(1, sizeof(struct mt_carried_images));
 }
 
+static void listing_deinit(struct listing *listing)
+{
+	mt_array_deinit(&listing->entries);
+	mt_map64_deinit(&listing->index);
+}
+
 void mt_carried_images_destroy(struct mt_carried_images *images)
 {
 	if (!images)
 		return;
-	mt_array_deinit(&images->entries);
-	mt_map64_deinit(&images->index);
+	listing_deinit(&images->images);
+	listing_deinit(&images->code);
 	free(images);
 }
 
@@ -93,16 +103,16 @@ static uint64_t key_hash(const struct key *key)
 	return mt_hash_bytes(text->bytes, text->size, key->build_id.size ? 1 : key->numbers[2]);
 }
 
-static const struct entry *find(const struct mt_carried_images *images, const struct key *key,
+static const struct entry *find(const struct listing *listing, const struct key *key,
 				uint64_t *slot)
 {
 	uint64_t i;
 
-	for (*slot = key_hash(key); mt_map64_get(&images->index, *slot, &i); ++*slot) {
-		struct key there = key_of_fields(images->entries.items[i].fields);
+	for (*slot = key_hash(key); mt_map64_get(&listing->index, *slot, &i); ++*slot) {
+		struct key there = key_of_fields(listing->entries.items[i].fields);
 
 		if (same_key(&there, key))
-			return &images->entries.items[i];
+			return &listing->entries.items[i];
 	}
 	return NULL;
 }
@@ -110,17 +120,19 @@ static const struct entry *find(const struct mt_carried_images *images, const st
 static bool add(struct mt_carried_images *images, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
+	bool code = fields->kind == MT_FILE_CODE;
+	struct listing *listing = code ? &images->code : &images->images;
 	struct key key = key_of_fields(fields);
 	struct entry *entry;
 	uint64_t slot;
 
-	if (!is_image(fields) || find(images, &key, &slot))
+	if ((!code && !is_image(fields)) || find(listing, &key, &slot))
 		return true;
-	entry = mt_array_push(&images->entries);
+	entry = mt_array_push(&listing->entries);
 	if (!entry)
 		return false;
 	*entry = (struct entry){carried, content, fields};
-	return mt_map64_put(&images->index, slot, images->entries.count - 1);
+	return mt_map64_put(&listing->index, slot, listing->entries.count - 1);
 }
 
 bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried)
@@ -137,9 +149,24 @@ uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 {
 	struct key key = key_of_identity(identity);
 	uint64_t slot;
-	const struct entry *entry = find(images, &key, &slot);
+	const struct entry *entry = find(&images->images, &key, &slot);
 
 	return entry ? entry->fields->kept : 0;
+}
+
+struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity)
+{
+	struct mt_carried_images *images = context;
+	struct key key = key_of_identity(identity);
+	uint64_t slot;
+	const struct entry *entry = find(&images->code, &key, &slot);
+	struct mt_span span = {0};
+
+	if (!entry)
+		return span;
+	span.bytes = mt_carried_bytes(entry->from, entry->content);
+	span.size = span.bytes ? entry->fields->size : 0;
+	return span;
 }
 
 static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **out, char **found_at)
@@ -164,7 +191,7 @@ static struct mt_error *open_kept(const struct mt_carried_images *images,
 {
 	struct key key = key_of_identity(identity);
 	uint64_t slot;
-	const struct entry *entry = find(images, &key, &slot);
+	const struct entry *entry = find(&images->images, &key, &slot);
 
 	if (!entry || !(entry->fields->kept & MT_KEPT_UNWIND) == unwind)
 		return NULL;

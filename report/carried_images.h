@@ -1,12 +1,14 @@
 /*
- * The images that recordings carry, as a source of ELF bytes for mt_image_set: one code path reads
- * them and files.
+ * The images that recordings carry, as a source of ELF bytes for mt_image_set, and pieces of their
+ * code: one code path reads them and files.
  */
 #ifndef MT_REPORT_CARRIED_IMAGES_H
 #define MT_REPORT_CARRIED_IMAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "symbols/elf.h"
 
 struct mt_carried;
 struct mt_carried_images;
@@ -25,6 +27,9 @@ bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *
 /* What is carried of an image, MT_KEPT_*; 0: nothing. */
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 				const struct mt_image_identity *identity);
+
+/* For mt_image_set_set_pieces(); context is a struct mt_carried_images. */
+struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity);
 
 /*
  * The sources "carried": images with unwind tables, which can take a file's place; and images with

@@ -541,6 +541,8 @@ static enum status copy(const struct mt_report_options *options)
 	session_options.debuginfod = debuginfod;
 	session_options.stacks = session_options.addresses = true;
 	session_options.prefer_local |= sealing;
+	if (sealing)
+		session_options.method = &mt_unwind_thorough;
 	clock_gettime(CLOCK_MONOTONIC, &c.progress.began);
 	err = err ? err : mt_session_open(&session_options, &session);
 	c.session = session;

@@ -136,6 +136,7 @@ static struct mt_error *open_images(struct mt_naming *naming,
 	    !add_sources(naming->images, options, naming->carried))
 		return mt_error_nomem();
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
+	mt_image_set_set_pieces(naming->images, mt_carried_images_code, naming->carried);
 	naming->jit = mt_jit_names_create(naming->images, options->prefer_local);
 	if (!naming->jit)
 		return mt_error_nomem();

@@ -16,12 +16,14 @@
 #include "formats/base/map64.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
+#include "formats/sample.h"
 #include "formats/writer.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/naming.h"
 #include "report/session.h"
 #include "report/stacks.h"
+#include "symbols/code_blocks.h"
 #include "symbols/image.h"
 #include "symbols/kernel.h"
 #include "symbols/kernel_lines.h"
@@ -42,6 +44,7 @@ struct seal {
 	struct mt_naming *naming;
 	struct mt_seal_counts counts;
 	MT_ARRAY(struct part) parts; /* by recording */
+	struct mt_code_notes *code;  /* what was looked at of the images' */
 	struct mt_map64 stacks;	     /* of the present recording: those seen */
 	struct mt_map64 frames;	     /* the same */
 	struct mt_map64 images;	     /* the same */
@@ -59,6 +62,7 @@ static void seal_deinit(struct seal *s)
 	mt_map64_deinit(&s->stacks);
 	mt_map64_deinit(&s->frames);
 	mt_map64_deinit(&s->images);
+	mt_code_notes_destroy(s->code);
 	free(s->notes.bytes);
 }
 
@@ -113,6 +117,24 @@ static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)
 	return good;
 }
 
+/* Where a sample's branch records led. */
+static bool touch_branches(struct seal *s, struct part *part,
+			   const struct mt_session_sample *sample)
+{
+	const struct mt_branch *branches = sample->kernel->branches;
+	bool good = true;
+
+	for (size_t i = 0; i < 2 * sample->kernel->branch_count && good; i++) {
+		uint64_t address = i % 2 ? branches[i / 2].to : branches[i / 2].from;
+		uint32_t frame = mt_session_place(s->session, sample, address);
+
+		good = frame != MT_FRAME_NONE;
+		if (good && is_new(&s->frames, frame, &good))
+			good = good && touch_frame(s, part, frame);
+	}
+	return good;
+}
+
 /* The part of that recording; those before it are complete. */
 static struct part *part_of(struct seal *s, size_t recording)
 {
@@ -139,7 +161,8 @@ static struct mt_error *read_samples(struct seal *s)
 		if (err)
 			return err;
 		part = more ? part_of(s, sample.recording) : NULL;
-		if (more && (!part || !touch_stack(s, part, sample.stack)))
+		if (more && (!part || !touch_stack(s, part, sample.stack) ||
+			     !touch_branches(s, part, &sample)))
 			return mt_error_nomem();
 	}
 	return NULL;
@@ -258,12 +281,10 @@ static const char *why_not(struct mt_image *image)
 				: NULL;
 }
 
-static struct mt_error *add_image(struct seal *s, struct mt_image *image)
+static struct mt_file_record file_of(const struct mt_image_identity *identity, uint32_t kind)
 {
-	const struct mt_image_identity *identity = &image->identity;
-	uint32_t kept = mt_naming_kept(s->naming, image), wanted = kept_of(&s->options->wish);
-	struct mt_file_record file = {
-		.kind = MT_FILE_SKELETON,
+	return (struct mt_file_record){
+		.kind = kind,
 		.major = identity->device_major,
 		.minor = identity->device_minor,
 		.inode = identity->inode,
@@ -272,6 +293,13 @@ static struct mt_error *add_image(struct seal *s, struct mt_image *image)
 		.build_id = {.bytes = (const char *)identity->build_id,
 			     .size = identity->build_id_size},
 	};
+}
+
+static struct mt_error *add_image(struct seal *s, struct mt_image *image)
+{
+	const struct mt_image_identity *identity = &image->identity;
+	uint32_t kept = mt_naming_kept(s->naming, image), wanted = kept_of(&s->options->wish);
+	struct mt_file_record file = file_of(identity, MT_FILE_SKELETON);
 	const char *why;
 
 	if (image->kind == MT_IMAGE_VDSO)
@@ -287,6 +315,32 @@ static struct mt_error *add_image(struct seal *s, struct mt_image *image)
 	}
 	return image->kind == MT_IMAGE_VDSO ? add_vdso(s, image, &file)
 					    : add_skeleton(s, image, &file);
+}
+
+/* The code that was looked at, of which skeletons have none. */
+static struct mt_error *add_code(struct seal *s, struct mt_image *image)
+{
+	const struct mt_image_identity *identity = &image->identity;
+	struct mt_file_record file = file_of(identity, MT_FILE_CODE);
+	struct mt_elf *elf = mt_image_elf(image);
+	MT_CLEANUP_FREE uint8_t *code = NULL;
+	size_t size;
+
+	if (!s->options->wish.unwind || !elf || image->carried ||
+	    mt_code_notes_within(s->code, image->id, mt_image_pieces(image)))
+		return NULL;
+	if (image->unchecked) {
+		lack(s,
+		     "the code of %s that branch records lead to is not carried: no build id was "
+		     "recorded that would vouch for what is here now",
+		     identity->path);
+		return NULL;
+	}
+	if (!mt_code_blocks_make(elf, s->code, image->id, &code, &size))
+		return mt_error_nomem();
+	file.original_size = mt_elf_whole(elf).size;
+	file.size = size;
+	return size ? write_content(s, 0, &file, code) : NULL;
 }
 
 /* Code that a process made itself, where this machine still has the names. */
@@ -384,6 +438,8 @@ static struct mt_error *add_part(struct seal *s, size_t recording, struct part *
 			err = add_perf_map(s, recording, image);
 		else if (image->kind != MT_IMAGE_KERNEL)
 			err = add_image(s, image);
+		if (!err && image->kind == MT_IMAGE_FILE)
+			err = add_code(s, image);
 	}
 	return err ? err : add_kernel(s, recording, part);
 }
@@ -412,12 +468,18 @@ struct mt_error *mt_seal(struct mt_session *session, const char *path,
 		.notes = {.capacity = 1 << 20},
 	};
 	const struct mt_rewrite how = {.context = &s, .head = add_contents};
+	struct mt_image_set *images = mt_naming_images(s.naming);
 	struct mt_error *err;
 
 	s.notes.bytes = malloc(s.notes.capacity);
-	if (!s.notes.bytes)
+	s.code = mt_code_notes_create();
+	if (!s.notes.bytes || !s.code)
 		return mt_error_nomem();
+	mt_image_set_set_notes(images, s.code);
 	err = read_samples(&s);
+	mt_image_set_set_notes(images, NULL);
+	if (!err && mt_code_notes_failed(s.code))
+		err = mt_error_nomem();
 	err = err ? err : mt_rewrite_file(path, fd, &how, &s.counts.copied);
 	if (err)
 		return err;

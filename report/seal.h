@@ -1,6 +1,7 @@
 /*
  * A recording copied with what it lacks to be read anywhere: skeletons of the images that its
- * samples passed through, the kernel's symbols around them, perf maps. Each is this machine's where
+ * samples passed through and the code that branch records are classified by, the kernel's symbols
+ * around them, perf maps. Each is this machine's where
  * a build id or the boot vouches for it; what cannot be had is told, in the copy too.
  */
 #ifndef MT_REPORT_SEAL_H
@@ -25,7 +26,7 @@ struct mt_seal_options {
 
 struct mt_seal_counts {
 	struct mt_rewrite_counts copied;
-	uint64_t added, there, lacking; /* images, perf maps and kernels */
+	uint64_t added, there, lacking; /* images, their code, perf maps, kernels */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "symbols/code_blocks.h"
 #include "symbols/debug_file.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -45,7 +46,10 @@ struct mt_image_set {
 	MT_ARRAY(struct retired) retired;
 	struct mt_map64 index; /* hash of an identity, or the next free number after it, to id */
 	const struct mt_elf_codec *codec;
-	pthread_mutex_t lock; /* held while an image is opened */
+	struct mt_span (*find_pieces)(void *context, const struct mt_image_identity *identity);
+	void *pieces_context;
+	struct mt_code_notes *notes; /* or NULL */
+	pthread_mutex_t lock;	     /* held while an image is opened */
 };
 
 struct mt_image_set *mt_image_set_create(void)
@@ -85,8 +89,8 @@ static struct retired image_take_bytes(struct mt_image *image)
 	free(MT_TAKE(image->found_at));
 	free(MT_TAKE(image->debug_found_at));
 	free(MT_TAKE(image->debug_refused));
-	image->tried = image->debug_tried = image->code_tried = image->unchecked = image->carried =
-		false;
+	image->tried = image->debug_tried = image->code_tried = image->pieces_tried =
+		image->unchecked = image->carried = false;
 	return taken;
 }
 
@@ -481,6 +485,51 @@ struct mt_elf *mt_image_code_elf(struct mt_image *image)
 		pthread_mutex_unlock(&image->set->lock);
 	}
 	return image->code;
+}
+
+void mt_image_set_set_pieces(struct mt_image_set *set,
+			     struct mt_span (*find)(void *context,
+						    const struct mt_image_identity *identity),
+			     void *context)
+{
+	set->find_pieces = find;
+	set->pieces_context = context;
+}
+
+void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *notes)
+{
+	set->notes = notes;
+}
+
+struct mt_span mt_image_pieces(struct mt_image *image)
+{
+	struct mt_image_set *set = image->set;
+
+	if (!set->find_pieces || __atomic_load_n(&image->pieces_tried, __ATOMIC_ACQUIRE))
+		return image->pieces;
+	pthread_mutex_lock(&set->lock);
+	if (!image->pieces_tried) {
+		image->pieces = set->find_pieces(set->pieces_context, &image->identity);
+		__atomic_store_n(&image->pieces_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&set->lock);
+	return image->pieces;
+}
+
+const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere)
+{
+	struct mt_elf *elf = mt_image_elf(image), *file;
+	const uint8_t *code = elf ? mt_elf_bytes_at(elf, vaddr, n) : NULL;
+
+	if (!code && elf && image->carried)
+		code = mt_code_blocks_find(mt_image_pieces(image), vaddr, n);
+	if (!code && elf && image->carried && anywhere) {
+		file = mt_image_code_elf(image);
+		code = file ? mt_elf_bytes_at(file, vaddr, n) : NULL;
+	}
+	if (code && image->set->notes)
+		mt_code_notes_add(image->set->notes, image->id, vaddr, n);
+	return code;
 }
 
 /* A skeleton has sections whose bytes were left out. */

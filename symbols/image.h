@@ -15,6 +15,7 @@
 
 #include "symbols/elf.h"
 
+struct mt_code_notes;
 struct mt_error;
 struct mt_image_set;
 
@@ -49,6 +50,8 @@ struct mt_image {
 	bool carried;	/* elf is out of the recording */
 	struct mt_elf *code; /* a file with the code that a carried elf lacks, or NULL */
 	bool code_tried;
+	struct mt_span pieces; /* of code, carried */
+	bool pieces_tried;
 	struct mt_elf *debug; /* a file with symbols or lines that elf lacks, or NULL */
 	bool debug_tried;
 	char *debug_found_at;
@@ -116,6 +119,18 @@ extern const struct mt_image_source mt_image_source_below;
  */
 extern const struct mt_image_source mt_image_source_build_id;
 
+/*
+ * Where pieces of an image's code are told (symbols/code_blocks.h), borrowed for the set's life; an
+ * empty span: nowhere. Borrows context.
+ */
+void mt_image_set_set_pieces(struct mt_image_set *set,
+			     struct mt_span (*find)(void *context,
+						    const struct mt_image_identity *identity),
+			     void *context);
+
+/* From now on takes note of the code that mt_image_code() gives; borrowed. */
+void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *notes);
+
 /* The kind of what stands behind a recorded path. */
 enum mt_image_kind mt_image_kind_of_path(const char *path);
 
@@ -169,6 +184,16 @@ struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
  * as above, or where there is none.
  */
 struct mt_elf *mt_image_code_elf(struct mt_image *image);
+
+/*
+ * n bytes of code at a link-time address, of what decides wherever the recording is read: the image
+ * itself, or the pieces that are carried beside it; with `anywhere` of mt_image_code_elf(), too.
+ * NULL where they are not at hand.
+ */
+const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere);
+
+/* The pieces of its code that are carried, or an empty span. */
+struct mt_span mt_image_pieces(struct mt_image *image);
 
 /*
  * Hangs unwind's index onto the image, to be released with it, and gives it back; where another

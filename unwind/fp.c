@@ -64,7 +64,7 @@ static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 		return RETURN_ANONYMOUS;
 	if (!(mapping->prot & PROT_EXEC))
 		return RETURN_NONE;
-	code = mt_lookup_code(walk->input->map, pc - 7, 7);
+	code = mt_lookup_code(walk->input->map, pc - 7, 7, false);
 	return !code || ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
 }
 
@@ -117,7 +117,7 @@ enum prologue {
 
 static bool code_is(const struct mt_walk *walk, uint64_t pc, const char *bytes, size_t n)
 {
-	const uint8_t *code = mt_lookup_code(walk->input->map, pc, n);
+	const uint8_t *code = mt_lookup_code(walk->input->map, pc, n, false);
 
 	return code && !memcmp(code, bytes, n);
 }
@@ -133,7 +133,7 @@ static uint64_t distance_called(const struct mt_walk *walk, uint64_t pc, uint64_
 
 	if (!mt_dump_read(&walk->dump, slot, &back))
 		return UINT64_MAX;
-	code = mt_lookup_code(walk->input->map, back - 5, 5);
+	code = mt_lookup_code(walk->input->map, back - 5, 5, false);
 	if (!code || code[0] != 0xe8)
 		return UINT64_MAX;
 	target = back + (uint64_t)(int64_t)(int32_t)mt_get_le32(code + 1);

@@ -61,7 +61,7 @@ static bool decode(const struct mt_walk *walk, uint64_t pc, struct mt_insn *out,
 	if (!decoder || !decoder->decode)
 		return false;
 	for (; n && !code; n -= !code)
-		code = mt_lookup_code(walk->input->map, pc, n);
+		code = mt_lookup_code(walk->input->map, pc, n, true);
 	*at_hand = code;
 	return code && decoder->decode(decoder->context, code, n, out);
 }

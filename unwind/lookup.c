@@ -179,13 +179,14 @@ struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, 
 	return end == MT_END_REASONS ? place_rule(&place, address, pc) : mt_rule_none(end);
 }
 
-const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n)
+const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n,
+			      bool anywhere)
 {
 	struct place place;
 
 	if (find_place(map, address, &place) != MT_END_REASONS)
 		return NULL;
-	return mt_elf_bytes_at(place.elf, place.vaddr, n);
+	return mt_image_code(place.image, place.vaddr, n, anywhere);
 }
 
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,

@@ -39,7 +39,8 @@ struct mt_lookup_function {
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out);
 
-/* n bytes of code at an address, from the image's file; NULL where they are not at hand. */
-const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n);
+/* n bytes of code at an address, as mt_image_code() has them; NULL where they are not at hand. */
+const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n,
+			      bool anywhere);
 
 #endif

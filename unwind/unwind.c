@@ -160,6 +160,25 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 	finish(&walk, mt_branches_whole(&walk), misses);
 }
 
+/* What is found by branch records is not looked at: they touch code even where nobody needs them.
+ */
+static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
+			    struct mt_stack *stack)
+{
+	struct mt_frame frames[MT_BRANCHES_MAX + 2];
+	struct mt_stack aside = {.frames = frames, .capacity = MT_BRANCHES_MAX + 2};
+	struct mt_walk walk;
+
+	if (input->branch_count) {
+		mt_walk_init(&walk, unwinder, input, &aside);
+		(void)mt_branches_whole(&walk);
+	}
+	unwind_auto(unwinder, input, stack);
+}
+
+const struct mt_unwind_method mt_unwind_thorough = {
+	"thorough", "auto, having looked at all that any method looks at", unwind_thorough};
+
 const struct mt_unwind_method mt_unwind_methods[] = {
 	{"auto",
 	 "CFI, frame pointers where there is none, the kernel's chain past the dump, and branch "

@@ -138,6 +138,9 @@ struct mt_unwind_method {
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 
+/* "auto", which on the way looks at all code that other methods look at: for mtreport --seal. */
+extern const struct mt_unwind_method mt_unwind_thorough;
+
 /* The method of that name, or NULL. */
 const struct mt_unwind_method *mt_unwind_method_find(const char *name);
 

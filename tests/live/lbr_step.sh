@@ -147,4 +147,27 @@ done
 recorded both "-j call_stack,u -n 8 -d 256 -s 20" deep
 "$MT_BUILD/mtreport" -q --unwind-report "$TMPDIR/both.data" >"$TMPDIR/table"
 says '... counted by what had ended them' 'stacks joined +branch records end +[1-9]' "$TMPDIR/table"
+
+# As mtrec records it, sealed, and read where the program is not: its branches are classified and replayed by the code that is carried.
+program sealed "${CC:-cc}" -O2 -static -Wl,--build-id "$workloads/frames.c"
+recorded sealed '-j any,u -s 50' sealed
+"$MT_TOP/tests/oracle/recording_of.py" "$TMPDIR/sealed.data" "$TMPDIR/plain.mtr"
+# stacks_of FILE: with what is not of this place left out, and a count of the callers
+stacks_of() {
+	"$MT_BUILD/mtreport" -q --unwind lbr --no-inline --script "$TMPDIR/$1" >"$TMPDIR/$1.stacks"
+	grep -c '^	' "$TMPDIR/$1.stacks"
+}
+samples=$(grep -vc ^ever "$TMPDIR/sealed.truth")
+with=$(stacks_of plain.mtr)
+between 'a recording of branches is replayed by the code of the files' $((samples + samples / 5)) "$with" 999999
+check '... and sealed' "$MT_BUILD/mtreport" --seal "$TMPDIR/carried.mtr" "$TMPDIR/plain.mtr"
+check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check "$TMPDIR/carried.mtr"
+mv "$TMPDIR/sealed" "$TMPDIR/gone"
+between '... which proves no caller where they are not' 0 "$(stacks_of plain.mtr)" "$samples"
+is '... but sealed as many' "$(stacks_of carried.mtr)" "$with"
+mv "$TMPDIR/gone" "$TMPDIR/sealed"
+stacks_of plain.mtr >"$TMPDIR/why"
+check '... the same ones' cmp "$TMPDIR/plain.mtr.stacks" "$TMPDIR/carried.mtr.stacks"
+"$MT_BUILD/mtreport" --seal "$TMPDIR/again.mtr" "$TMPDIR/carried.mtr" 2>"$TMPDIR/said"
+says '... and what is carried is not added again' ': 0 added' "$TMPDIR/said"
 finish

@@ -1,0 +1,122 @@
+/* symbols/code_blocks: what is noted of a file's code is found again, the rest is not; damaged
+ * contents do no harm. */
+#include "symbols/code_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "tests/unit/elf_builder.h"
+#include "tests/unit/unit.h"
+
+#define TEXT 0x1000u
+#define SIZE 0x405u /* the last block is cut */
+#define IMAGE 3u
+
+static uint8_t text[SIZE];
+
+/* A file with that text; the caller destroys it before the builder goes. */
+static struct mt_elf *make(struct elf_builder *b)
+{
+	struct mt_elf *elf = NULL;
+	uint64_t offset;
+
+	for (size_t i = 0; i < SIZE; i++)
+		text[i] = (uint8_t)(i * 7 + (i >> 8));
+	builder_init(b, ET_DYN);
+	offset = builder_append(b, text, SIZE);
+	builder_add_segment(b, PT_LOAD, PF_R | PF_X, offset, TEXT, SIZE);
+	builder_finish(b);
+	MT_CHECK(!mt_elf_open_memory(b->bytes, b->size, "made", &elf));
+	return elf;
+}
+
+static bool has(struct mt_span content, uint64_t at, size_t n)
+{
+	const uint8_t *found = mt_code_blocks_find(content, at, n);
+
+	return found && !memcmp(found, text + (at - TEXT), n);
+}
+
+MT_TEST(what_was_noted_is_found_and_nothing_else)
+{
+	struct mt_code_notes *notes = mt_code_notes_create();
+	struct elf_builder *b = malloc(sizeof(*b));
+	struct mt_elf *elf = make(b);
+	struct mt_span content = {0};
+	uint8_t *bytes;
+
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x108, 16); /* two blocks */
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x120, 1);  /* the next one */
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x40, 8);
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x404, 1);
+	mt_code_notes_add(notes, IMAGE + 1, TEXT + 0x200, 8);
+	MT_CHECK(!mt_code_notes_within(notes, IMAGE, content));
+	MT_CHECK(mt_code_notes_within(notes, IMAGE + 2, content));
+	MT_CHECK(mt_code_blocks_make(elf, notes, IMAGE, &bytes, &content.size));
+	content.bytes = bytes;
+	MT_CHECK(has(content, TEXT + 0x108, 16));
+	MT_CHECK(has(content, TEXT + 0x100, 48));
+	MT_CHECK(has(content, TEXT + 0x40, 16));
+	MT_CHECK(has(content, TEXT + 0x400, 5));
+	MT_CHECK(!mt_code_blocks_find(content, TEXT + 0x400, 6));
+	MT_CHECK(!mt_code_blocks_find(content, TEXT + 0x100, 49));
+	MT_CHECK(!mt_code_blocks_find(content, TEXT + 0xff, 2));
+	MT_CHECK(!mt_code_blocks_find(content, TEXT + 0x200, 8));
+	MT_CHECK(!mt_code_blocks_find(content, 0, 1));
+	MT_CHECK(!mt_code_blocks_find(content, UINT64_MAX, 1));
+	MT_CHECK(mt_code_notes_within(notes, IMAGE, content));
+	mt_code_notes_add(notes, IMAGE, TEXT + 0x300, 1);
+	MT_CHECK(!mt_code_notes_within(notes, IMAGE, content));
+	MT_CHECK(!mt_code_notes_failed(notes));
+	free(bytes);
+	mt_elf_destroy(elf);
+	free(b);
+	mt_code_notes_destroy(notes);
+}
+
+MT_TEST(nothing_noted_is_no_content)
+{
+	struct mt_code_notes *notes = mt_code_notes_create();
+	struct elf_builder *b = malloc(sizeof(*b));
+	struct mt_elf *elf = make(b);
+	uint8_t *bytes;
+	size_t size;
+
+	mt_code_notes_add(notes, IMAGE, 0x900000, 16); /* not in the file */
+	MT_CHECK(mt_code_blocks_make(elf, notes, IMAGE, &bytes, &size));
+	MT_CHECK(!bytes && !size);
+	mt_elf_destroy(elf);
+	free(b);
+	mt_code_notes_destroy(notes);
+}
+
+MT_TEST(a_damaged_content_says_nothing_it_does_not_have)
+{
+	uint8_t bytes[8 + 16 + 16] = {0};
+	struct mt_span content = {.bytes = bytes, .size = sizeof(bytes)};
+
+	mt_put_le32(bytes, 1);
+	mt_put_le64(bytes + 8, TEXT);
+	mt_put_le32(bytes + 16, 16);
+	mt_put_le32(bytes + 20, 24);
+	MT_CHECK(mt_code_blocks_find(content, TEXT, 16) == bytes + 24);
+	mt_put_le32(bytes + 20, 25); /* reaches past the end */
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	mt_put_le32(bytes + 20, UINT32_MAX);
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	mt_put_le32(bytes + 20, 24);
+	mt_put_le32(bytes + 16, UINT32_MAX);
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	mt_put_le32(bytes, 3); /* pieces that are not there */
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	mt_put_le32(bytes, UINT32_MAX);
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	content.size = 7;
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+	content = (struct mt_span){0};
+	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
+}
+
+MT_TEST_MAIN
