@@ -61,7 +61,10 @@ static void print_frame(struct names *names, const struct mt_lines_frame *frame)
 {
 	const char *name = frame->mangled ? demangled(names, frame->name) : frame->name;
 
-	printf("%s\n%s:%u\n", name ? name : "??", frame->file ? frame->file : "??", frame->line);
+	fputs(name ? name : "??", stdout);
+	putchar('\n');
+	fputs(frame->file ? frame->file : "??", stdout);
+	printf(":%u\n", frame->line);
 }
 
 /* Asks about every address; gives the number of frames. */
