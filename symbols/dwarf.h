@@ -15,9 +15,9 @@
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
 #include "symbols/elf.h"
+#include "symbols/interval_table.h"
 
 struct mt_error;
-struct mt_interval_table;
 
 /* The numbers of the standard that are used here, under its names. */
 enum {
@@ -39,6 +39,7 @@ enum {
 	DW_AT_high_pc = 0x12,
 	DW_AT_comp_dir = 0x1b,
 	DW_AT_abstract_origin = 0x31,
+	DW_AT_declaration = 0x3c,
 	DW_AT_specification = 0x47,
 	DW_AT_ranges = 0x55,
 	DW_AT_call_file = 0x58,
@@ -111,27 +112,36 @@ enum {
 
 struct mt_abbrev_attribute {
 	uint16_t name, form;
+	uint16_t at;	  /* bytes from the first value to this one, where the entry is_fixed */
 	uint8_t size;	  /* in bytes, where all values of the form have the same; else 0 */
 	int64_t implicit; /* of DW_FORM_implicit_const */
-};
-
-struct mt_abbrev {
-	uint64_t code;
-	uint16_t tag;
-	bool has_children;
-	bool ends_in_sibling;		 /* the last attribute, and a DW_FORM_ref4 */
-	bool is_scope;			 /* a function, or a call that was inlined */
-	bool is_function;		 /* a function that has code */
-	bool is_without_code;		 /* entries that no code is in */
-	bool is_rarely_code;		 /* those, and entries that have code only now and then */
-	uint32_t first, count;		 /* in the table's attributes; of scopes only */
-	uint32_t first_skip, skip_count; /* in the table's skips */
 };
 
 /* A step over some values: so many bytes, then one whose size varies. */
 struct mt_abbrev_skip {
 	uint32_t bytes;
 	uint16_t form; /* 0: none */
+};
+
+/* Ways to go through entries. */
+enum mt_walk {
+	MT_WALK_OUTLINE = 1, /* lists functions */
+	MT_WALK_NESTED = 2,  /* lists those that the outline has not */
+	MT_WALK_TABLE = 4,   /* makes scopes of all that has code */
+};
+
+struct mt_abbrev {
+	uint16_t tag;
+	uint8_t wanted; /* by which walks */
+	uint8_t closed; /* in which walks nothing in it is of interest */
+	uint8_t leaf;	/* in which walks it is but so many bytes: skip.bytes */
+	bool has_children;
+	bool ends_in_sibling;		 /* the last attribute, and a DW_FORM_ref4 */
+	bool is_fixed;			 /* a scope of which each value has its place */
+	uint8_t low, high, ranges;	 /* of what is_fixed: which attribute, from 1; 0: none */
+	struct mt_abbrev_skip skip;	 /* over the entry's values; more follow */
+	uint32_t first_skip, skip_count; /* those, in the table's skips */
+	uint32_t first, count;		 /* in the table's attributes: of scopes those of use */
 };
 
 /* What a table depends on beside its bytes: the sizes of values in the units that use it. */
@@ -141,9 +151,10 @@ struct mt_abbrev_sizes {
 
 struct mt_abbrevs {
 	MT_ARRAY(struct mt_abbrev) items;
+	size_t counted; /* so many of the first have the codes that count from 1 */
 	MT_ARRAY(struct mt_abbrev_skip) skips;
 	MT_ARRAY(struct mt_abbrev_attribute) attributes;
-	struct mt_map64 by_code; /* only where codes do not count from 1 */
+	struct mt_map64 by_code; /* the others */
 };
 
 /* An attribute's value, as its form has it. */
@@ -235,7 +246,7 @@ static inline const struct mt_abbrev *mt_abbrevs_find(const struct mt_abbrevs *t
 {
 	uint64_t index = code - 1;
 
-	if (index < table->items.count && table->items.items[index].code == code)
+	if (index < table->counted)
 		return &table->items.items[index];
 	return mt_abbrevs_find_code(table, code);
 }
@@ -430,29 +441,39 @@ const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
 
 /* A function with code, or a call that was inlined into one. */
 struct mt_scope {
-	uint64_t entry;	  /* its offset */
-	const char *name; /* once asked for */
-	uint32_t parent;  /* the scope that an inlined call stands in; MT_SCOPE_NONE: a function */
+	uint64_t entry;	 /* its offset */
+	uint32_t parent; /* the scope that an inlined call stands in; MT_SCOPE_NONE: a function */
+	uint32_t detail; /* from 1, once asked for */
+};
+
+/* What is said about a scope that was found. */
+struct mt_scope_detail {
+	const char *name; /* as the DWARF has it; NULL without one */
+	bool mangled;	  /* name is a linkage name */
+	uint32_t parent;  /* as the scope's */
 	uint32_t call_file, call_line;
-	bool named, mangled;
 };
 
 /* A function with code, whose entries are read when the first address in it is asked for. */
 struct mt_scope_function {
 	uint64_t entry; /* in .debug_info */
 	bool read;
-	struct mt_interval_table *table; /* address to the innermost scope; NULL: not yet */
+	uint8_t asked;			 /* so often without a table */
+	uint32_t first, count;		 /* what the scopes in it have, in intervals */
+	struct mt_interval_table *table; /* the same, once that pays; or NULL */
 };
 
 struct mt_scopes {
 	struct mt_dwarf_unit *unit;
 	struct mt_code_filter filter;
 	MT_ARRAY(struct mt_scope) items;
+	MT_ARRAY(struct mt_scope_detail) details;
+	MT_ARRAY(struct mt_interval) intervals;
 	MT_ARRAY(struct mt_scope_function) functions;
 	struct mt_interval_table *outline; /* address to function */
 	struct mt_interval_table *nested;  /* the same of functions elsewhere; NULL: not needed */
 	bool nested_read;
-	struct mt_map64 by_origin; /* entry that names a function to a scope of that name */
+	struct mt_map64 by_origin; /* entry that names a function to a detail of that name */
 };
 
 /* Lists the functions of a unit; what damage leaves of them is in *out all the same. */
@@ -460,13 +481,10 @@ struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code
 				struct mt_scopes *out);
 void mt_scopes_deinit(struct mt_scopes *scopes);
 
-/*
- * The innermost scope at an address, or MT_SCOPE_NONE; *out is set whatever is given. Pointers to
- * scopes hold until the next call.
- */
+/* The innermost scope at an address, or MT_SCOPE_NONE; *out is set whatever is given. */
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out);
 
-/* A scope's name as the DWARF has it, *mangled where it is a linkage name; NULL without one. */
-const char *mt_scope_name(struct mt_scopes *scopes, uint32_t index, bool *mangled);
+/* What is said about a scope. */
+struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index);
 
 #endif

@@ -10,10 +10,18 @@
 MT_DEFINE_CLEANUP(mt_abbrevs, struct mt_abbrevs)
 
 enum {
+	FIXED_MAX = 255,	   /* attributes of an entry that is_fixed */
 	ATTRIBUTES_MAX = 16 << 20, /* of one table; the largest seen have 20 K */
 };
 
-static inline struct mt_abbrev_attribute read_attribute(struct mt_cursor *c)
+/* Most names and forms are one byte. */
+static inline bool is_short(const struct mt_cursor *c)
+{
+	return c->end - c->pos > 1 && (c->pos[0] | c->pos[1]) < 0x80 &&
+	       c->pos[1] != DW_FORM_implicit_const;
+}
+
+struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
 {
 	struct mt_abbrev_attribute attribute = {0};
 	uint64_t name = mt_dwarf_uleb(c), form = mt_dwarf_uleb(c);
@@ -29,52 +37,69 @@ static inline struct mt_abbrev_attribute read_attribute(struct mt_cursor *c)
 	return attribute;
 }
 
-struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
+static inline __attribute__((always_inline)) struct mt_abbrev_attribute read_attribute(
+	struct mt_cursor *c)
 {
-	return read_attribute(c);
+	if (c->bad || !is_short(c))
+		return mt_abbrev_attribute_read(c);
+	c->pos += 2;
+	return (struct mt_abbrev_attribute){.name = c->pos[-2], .form = c->pos[-1]};
 }
 
-/* How many bytes a value of the form takes; 0 where that varies, or it takes none. */
-static uint8_t form_size(uint16_t form, const struct mt_abbrev_sizes *unit)
+/* ---- Sizes ---- */
+
+/* How many bytes values take by their form; 0 where that varies, or they take none. */
+struct form_sizes {
+	uint8_t offset;
+	uint8_t by_form[256];
+};
+
+static struct form_sizes form_sizes(const struct mt_abbrev_sizes *unit)
 {
-	static const uint8_t sizes[] = {
-		[DW_FORM_data1] = 1,	[DW_FORM_flag] = 1,	[DW_FORM_ref1] = 1,
-		[DW_FORM_strx1] = 1,	[DW_FORM_addrx1] = 1,	[DW_FORM_data2] = 2,
-		[DW_FORM_ref2] = 2,	[DW_FORM_strx2] = 2,	[DW_FORM_addrx2] = 2,
-		[DW_FORM_strx3] = 3,	[DW_FORM_addrx3] = 3,	[DW_FORM_data4] = 4,
-		[DW_FORM_ref4] = 4,	[DW_FORM_strx4] = 4,	[DW_FORM_addrx4] = 4,
-		[DW_FORM_ref_sup4] = 4, [DW_FORM_data8] = 8,	[DW_FORM_ref8] = 8,
-		[DW_FORM_ref_sig8] = 8, [DW_FORM_ref_sup8] = 8, [DW_FORM_data16] = 16,
+	struct form_sizes sizes = {
+		.offset = unit->offset,
+		.by_form =
+			{
+				[DW_FORM_data1] = 1,	[DW_FORM_flag] = 1,
+				[DW_FORM_ref1] = 1,	[DW_FORM_strx1] = 1,
+				[DW_FORM_addrx1] = 1,	[DW_FORM_data2] = 2,
+				[DW_FORM_ref2] = 2,	[DW_FORM_strx2] = 2,
+				[DW_FORM_addrx2] = 2,	[DW_FORM_strx3] = 3,
+				[DW_FORM_addrx3] = 3,	[DW_FORM_data4] = 4,
+				[DW_FORM_ref4] = 4,	[DW_FORM_strx4] = 4,
+				[DW_FORM_addrx4] = 4,	[DW_FORM_ref_sup4] = 4,
+				[DW_FORM_data8] = 8,	[DW_FORM_ref8] = 8,
+				[DW_FORM_ref_sig8] = 8, [DW_FORM_ref_sup8] = 8,
+				[DW_FORM_data16] = 16,
+			},
 	};
 
-	switch (form) {
-	case DW_FORM_addr:
-		return unit->address;
-	case DW_FORM_ref_addr:
-		return unit->ref_addr;
-	case DW_FORM_strp:
-	case DW_FORM_line_strp:
-	case DW_FORM_sec_offset:
-	case DW_FORM_strp_sup:
-	case DW_FORM_GNU_ref_alt:
-	case DW_FORM_GNU_strp_alt:
-		return unit->offset;
-	default:
-		return form < sizeof(sizes) ? sizes[form] : 0;
-	}
+	sizes.by_form[DW_FORM_addr] = unit->address;
+	sizes.by_form[DW_FORM_ref_addr] = unit->ref_addr;
+	sizes.by_form[DW_FORM_strp] = sizes.by_form[DW_FORM_line_strp] = unit->offset;
+	sizes.by_form[DW_FORM_sec_offset] = sizes.by_form[DW_FORM_strp_sup] = unit->offset;
+	return sizes;
 }
+
+static inline uint8_t form_size(const struct form_sizes *sizes, uint16_t form)
+{
+	if (form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt)
+		return sizes->offset;
+	return form < sizeof(sizes->by_form) ? sizes->by_form[form] : 0;
+}
+
+/* ---- Tables ---- */
 
 /* Adds a value to the steps over an entry; false out of memory. */
 static bool add_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
-		     const struct mt_abbrev_attribute *attribute)
+		     struct mt_abbrev_skip **last, const struct mt_abbrev_attribute *attribute)
 {
-	struct mt_abbrev_skip *skip =
-		abbrev->skip_count ? &table->skips.items[table->skips.count - 1] : NULL;
+	struct mt_abbrev_skip *skip = *last;
 
 	if (attribute->form == DW_FORM_flag_present || attribute->form == DW_FORM_implicit_const)
 		return true;
-	if (!skip || skip->form) {
-		skip = mt_array_push(&table->skips);
+	if (skip->form) {
+		skip = *last = mt_array_push(&table->skips);
 		if (!skip)
 			return false;
 		abbrev->skip_count++;
@@ -86,59 +111,128 @@ static bool add_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
 	return true;
 }
 
-static bool read_attributes(struct mt_cursor *c, const struct mt_abbrev_sizes *sizes,
-			    struct mt_abbrevs *table, struct mt_abbrev *abbrev)
-{
-	abbrev->first = (uint32_t)table->attributes.count;
-	abbrev->first_skip = (uint32_t)table->skips.count;
-	for (;;) {
-		struct mt_abbrev_attribute attribute = read_attribute(c), *kept;
-
-		if (!attribute.name && !attribute.form)
-			break;
-		attribute.size = form_size(attribute.form, sizes);
-		abbrev->ends_in_sibling =
-			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
-		if (!add_skip(table, abbrev, &attribute))
-			return false;
-		if (!abbrev->is_scope)
-			continue;
-		if (attribute.name == DW_AT_low_pc || attribute.name == DW_AT_ranges)
-			abbrev->is_function = abbrev->tag == DW_TAG_subprogram;
-		kept = mt_array_push(&table->attributes);
-		if (!kept)
-			return false;
-		*kept = attribute;
-	}
-	abbrev->count = (uint32_t)table->attributes.count - abbrev->first;
-	return true;
-}
-
+/* Which walks have to do with an entry, as far as its tag tells. */
 static void classify(struct mt_abbrev *abbrev)
 {
 	switch (abbrev->tag) {
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
-		abbrev->is_scope = true;
-		abbrev->is_rarely_code = true; /* as for what is in it */
+		abbrev->wanted = MT_WALK_TABLE;
+		abbrev->closed = MT_WALK_OUTLINE;
 		break;
 	case DW_TAG_call_site:
 	case DW_TAG_GNU_call_site:
 	case DW_TAG_array_type:
 	case DW_TAG_enumeration_type:
 	case DW_TAG_subroutine_type:
-		abbrev->is_without_code = true;
-		abbrev->is_rarely_code = true;
+		abbrev->closed = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE;
 		break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
-	case DW_TAG_union_type:
-		abbrev->is_rarely_code = true;
+	case DW_TAG_union_type: /* code only now and then */
+		abbrev->closed = MT_WALK_OUTLINE;
 		break;
 	}
 }
 
-static struct mt_error *read_table(struct mt_cursor *c, const struct mt_abbrev_sizes *sizes,
+static bool is_scope(const struct mt_abbrev *abbrev)
+{
+	return abbrev->wanted & MT_WALK_TABLE;
+}
+
+/* Remembers an attribute of a scope; false out of memory. */
+static bool keep_attribute(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+			   const struct mt_abbrev_attribute *attribute)
+{
+	struct mt_abbrev_attribute *kept = mt_array_push(&table->attributes);
+
+	if (!kept)
+		return false;
+	*kept = *attribute;
+	abbrev->count++;
+	if (attribute->name == DW_AT_declaration)
+		abbrev->closed = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE;
+	else if (attribute->name == DW_AT_abstract_origin)
+		abbrev->closed |= MT_WALK_NESTED; /* what is declared in it stands elsewhere */
+	else if (abbrev->tag == DW_TAG_subprogram &&
+		 (attribute->name == DW_AT_low_pc || attribute->name == DW_AT_ranges))
+		abbrev->wanted |= MT_WALK_OUTLINE | MT_WALK_NESTED;
+	return true;
+}
+
+/* Whether an attribute tells what is asked about scopes. */
+static bool is_of_use(uint16_t name)
+{
+	switch (name) {
+	case DW_AT_name:
+	case DW_AT_low_pc:
+	case DW_AT_high_pc:
+	case DW_AT_abstract_origin:
+	case DW_AT_specification:
+	case DW_AT_ranges:
+	case DW_AT_call_file:
+	case DW_AT_call_line:
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Drops what nobody asks for from attributes that are found without those before them. */
+static void reduce_attributes(struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+{
+	struct mt_abbrev_attribute *own = table->attributes.items + abbrev->first;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < abbrev->count; i++) {
+		if (!is_of_use(own[i].name))
+			continue;
+		own[kept++] = own[i];
+		if (own[i].name == DW_AT_low_pc)
+			abbrev->low = (uint8_t)kept;
+		else if (own[i].name == DW_AT_high_pc)
+			abbrev->high = (uint8_t)kept;
+		else if (own[i].name == DW_AT_ranges)
+			abbrev->ranges = (uint8_t)kept;
+	}
+	abbrev->count = kept;
+	table->attributes.count = abbrev->first + kept;
+}
+
+static bool read_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
+			    struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+{
+	struct mt_abbrev_skip *skip = &abbrev->skip;
+
+	abbrev->first = (uint32_t)table->attributes.count;
+	abbrev->first_skip = (uint32_t)table->skips.count;
+	abbrev->is_fixed = is_scope(abbrev);
+	for (;;) {
+		struct mt_abbrev_attribute attribute = read_attribute(c);
+
+		if (!attribute.name && !attribute.form)
+			break;
+		attribute.size = form_size(sizes, attribute.form);
+		attribute.at = (uint16_t)skip->bytes;
+		abbrev->ends_in_sibling =
+			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
+		if (!add_skip(table, abbrev, &skip, &attribute))
+			return false;
+		abbrev->is_fixed &= !skip->form;
+		if (is_scope(abbrev) && !keep_attribute(table, abbrev, &attribute))
+			return false;
+	}
+	abbrev->is_fixed &= abbrev->count < FIXED_MAX;
+	if (abbrev->is_fixed)
+		reduce_attributes(table, abbrev);
+	if (!abbrev->has_children && !abbrev->skip.form)
+		abbrev->leaf = (uint8_t)~abbrev->wanted;
+	return true;
+}
+
+static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes *sizes,
 				   struct mt_abbrevs *table)
 {
 	for (;;) {
@@ -153,7 +247,6 @@ static struct mt_error *read_table(struct mt_cursor *c, const struct mt_abbrev_s
 		abbrev = mt_array_push(&table->items);
 		if (!abbrev)
 			return mt_error_nomem();
-		abbrev->code = code;
 		abbrev->tag = tag > UINT16_MAX ? 0 : (uint16_t)tag;
 		abbrev->has_children = mt_cursor_u8(c);
 		classify(abbrev);
@@ -161,8 +254,9 @@ static struct mt_error *read_table(struct mt_cursor *c, const struct mt_abbrev_s
 			return mt_error_nomem();
 		if (table->attributes.count > ATTRIBUTES_MAX || table->skips.count > ATTRIBUTES_MAX)
 			return mt_error_create(MT_ERR_FORMAT, ".debug_abbrev has an absurd table");
-		if (code != table->items.count &&
-		    !mt_map64_put(&table->by_code, code, table->items.count - 1))
+		if (code == table->items.count && code == table->counted + 1)
+			table->counted++;
+		else if (!mt_map64_put(&table->by_code, code, table->items.count - 1))
 			return mt_error_nomem();
 	}
 }
@@ -179,8 +273,9 @@ struct mt_error *mt_abbrevs_read(const struct mt_span *section, uint64_t offset,
 				 const struct mt_abbrev_sizes *sizes, struct mt_abbrevs **out)
 {
 	MT_CLEANUP(mt_abbrevs_destroy_p) struct mt_abbrevs *table = calloc(1, sizeof(*table));
+	const struct form_sizes by_form = form_sizes(sizes);
 	struct mt_cursor c = cursor_at(section, offset);
-	struct mt_error *err = table ? read_table(&c, sizes, table) : mt_error_nomem();
+	struct mt_error *err = table ? read_table(&c, &by_form, table) : mt_error_nomem();
 
 	if (!err)
 		*out = MT_TAKE(table);
@@ -218,9 +313,11 @@ bool mt_abbrevs_scan(const struct mt_span *section, uint64_t offset, uint64_t co
 		mt_cursor_u8(c);
 		if (c->bad || !found || found == code)
 			return !c->bad && found;
-		do
+		do {
+			while (is_short(c) && (c->pos[0] | c->pos[1]))
+				c->pos += 2;
 			attribute = read_attribute(c);
-		while (attribute.name || attribute.form);
+		} while (attribute.name || attribute.form);
 		if (c->bad || (uint64_t)(c->pos - from) > *budget)
 			return false;
 		*budget -= (uint64_t)(c->pos - from);

@@ -18,30 +18,19 @@ enum {
 	DEPTH_MAX = 512,     /* entries within entries; compilers stay below 60 */
 	REFERENCES_MAX = 16, /* from an entry to the one that has the name */
 	PADDING_MAX = 16,    /* between two functions; what is wider may have another */
-};
-
-enum mode {
-	WALK_OUTLINE, /* lists functions */
-	WALK_NESTED,  /* lists those that the outline has not */
-	WALK_TABLE,   /* makes scopes of all that has code */
+	SCANS_MAX = 64,	     /* of a function's intervals, before they are put into a table */
 };
 
 struct walk {
 	struct mt_dwarf_unit *unit;
 	struct mt_cursor c;
 	struct mt_scopes *scopes;
-	enum mode mode;
-	MT_ARRAY(struct mt_interval) intervals;
+	enum mt_walk mode;
 	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
 	size_t depth;
 	uint32_t value; /* whose ranges are being read: scope or function */
 	bool nomem, too_many, bad_ranges;
 };
-
-static void walk_deinit(struct walk *walk)
-{
-	mt_array_deinit(&walk->intervals);
-}
 
 static struct mt_error *bad_entry(const struct walk *walk, uint64_t entry, const char *what)
 {
@@ -52,16 +41,10 @@ static struct mt_error *bad_entry(const struct walk *walk, uint64_t entry, const
 
 /* ---- Scopes ---- */
 
-/* What an entry says about a scope. */
+/* Which code an entry says it has. */
 struct scope_values {
 	struct mt_dwarf_value low, high, ranges;
-	uint32_t call_file, call_line;
 };
-
-static uint32_t small(uint64_t number)
-{
-	return number > UINT32_MAX ? 0 : (uint32_t)number;
-}
 
 static void take_value(struct scope_values *values, uint16_t name,
 		       const struct mt_dwarf_value *value)
@@ -75,12 +58,6 @@ static void take_value(struct scope_values *values, uint16_t name,
 		break;
 	case DW_AT_ranges:
 		values->ranges = *value;
-		break;
-	case DW_AT_call_file:
-		values->call_file = small(value->number);
-		break;
-	case DW_AT_call_line:
-		values->call_line = small(value->number);
 		break;
 	}
 }
@@ -97,15 +74,16 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	uint64_t *budget = &walk->unit->file->budget;
 	struct mt_interval *interval;
 
-	if (walk->mode != WALK_TABLE && !filter->is_code(filter->context, start))
+	if (walk->mode != MT_WALK_TABLE && !filter->is_code(filter->context, start))
 		return true; /* code that the linker left out */
-	if (walk->mode == WALK_NESTED && find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
+	if (walk->mode == MT_WALK_NESTED &&
+	    find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
 		return true;
 	walk->too_many |= *budget < sizeof(*interval);
 	if (walk->too_many)
 		return false;
 	*budget -= sizeof(*interval);
-	interval = mt_array_push(&walk->intervals);
+	interval = mt_array_push(&walk->scopes->intervals);
 	walk->nomem |= !interval;
 	if (!interval)
 		return false;
@@ -152,8 +130,6 @@ static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
 	*scope = (struct mt_scope){
 		.entry = entry,
 		.parent = inlined ? around : MT_SCOPE_NONE,
-		.call_file = values->call_file,
-		.call_line = values->call_line,
 	};
 	add_ranges(walk, values);
 	return walk->value;
@@ -181,11 +157,42 @@ static inline void read_value(const struct mt_dwarf_unit *unit, struct mt_cursor
 		mt_dwarf_value(unit, c, a->form, a->implicit, value);
 }
 
+/* Reads a value that has its place in an entry, which begins at pos and is complete. */
+static inline void read_fixed(const struct mt_dwarf_unit *unit, const struct mt_abbrev *abbrev,
+			      uint8_t number, const uint8_t *pos, struct mt_dwarf_value *value)
+{
+	const struct mt_abbrev_attribute *a =
+		&unit->abbrevs->attributes.items[abbrev->first + number - 1];
+	struct mt_cursor c = mt_cursor_init(pos + a->at, a->size);
+
+	read_value(unit, &c, a, value);
+}
+
+/* The same as read_scope() where the entry is_fixed. */
+static void read_fixed_scope(struct walk *walk, const struct mt_abbrev *abbrev,
+			     struct scope_values *values)
+{
+	const uint8_t *pos = mt_cursor_bytes(&walk->c, abbrev->skip.bytes);
+
+	if (!pos)
+		return;
+	if (abbrev->low)
+		read_fixed(walk->unit, abbrev, abbrev->low, pos, &values->low);
+	if (abbrev->high)
+		read_fixed(walk->unit, abbrev, abbrev->high, pos, &values->high);
+	if (abbrev->ranges)
+		read_fixed(walk->unit, abbrev, abbrev->ranges, pos, &values->ranges);
+}
+
 static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
 		       struct scope_values *values)
 {
 	const struct mt_abbrev_attribute *all = walk->unit->abbrevs->attributes.items;
 
+	if (abbrev->is_fixed) {
+		read_fixed_scope(walk, abbrev, values);
+		return;
+	}
 	for (size_t i = 0; i < abbrev->count; i++) {
 		const struct mt_abbrev_attribute *a = &all[abbrev->first + i];
 		struct mt_dwarf_value value;
@@ -205,27 +212,28 @@ static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwa
 	return c;
 }
 
-static inline void skip_entry(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
-			      const struct mt_abbrev *abbrev)
+/* Steps over some values and the one of varying size that ends them. */
+static inline void skip_values(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
+			       const struct mt_abbrev_skip *skip)
 {
-	const struct mt_abbrev_skip *skip = unit->abbrevs->skips.items;
-
-	if (!abbrev->skip_count) /* nor need there be any */
+	if (skip->bytes > (size_t)(c->end - c->pos))
+		c->bad = true;
+	if (c->bad)
 		return;
-	skip += abbrev->first_skip;
-	for (const struct mt_abbrev_skip *end = skip + abbrev->skip_count; skip < end; skip++) {
-		if (skip->bytes > (size_t)(c->end - c->pos))
-			c->bad = true;
-		if (c->bad)
-			return;
-		c->pos += skip->bytes;
-		if (!skip->form) /* the last one */
-			return;
-		if (skip->form == DW_FORM_exprloc)
-			mt_cursor_bytes(c, mt_dwarf_uleb(c));
-		else
-			*c = skip_value(unit, *c, skip->form);
-	}
+	c->pos += skip->bytes;
+	if (skip->form == DW_FORM_exprloc)
+		mt_cursor_bytes(c, mt_dwarf_uleb(c));
+	else if (skip->form)
+		*c = skip_value(unit, *c, skip->form);
+}
+
+static inline __attribute__((always_inline)) void skip_entry(const struct mt_dwarf_unit *unit,
+							     struct mt_cursor *c,
+							     const struct mt_abbrev *abbrev)
+{
+	skip_values(unit, c, &abbrev->skip);
+	for (uint32_t i = 0; i < abbrev->skip_count; i++)
+		skip_values(unit, c, &unit->abbrevs->skips.items[abbrev->first_skip + i]);
 }
 
 /* Goes on behind the children of the entry that c is behind, where it says how far that is. */
@@ -273,12 +281,12 @@ static void skip_children(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 /* Lists the function that was just read. */
 static void add_function(struct walk *walk, uint64_t entry, const struct scope_values *values)
 {
-	size_t ranges = walk->intervals.count;
+	size_t ranges = walk->scopes->intervals.count;
 	struct mt_scope_function *function;
 
 	walk->value = (uint32_t)walk->scopes->functions.count;
 	add_ranges(walk, values);
-	if (walk->intervals.count == ranges)
+	if (walk->scopes->intervals.count == ranges)
 		return; /* left out, or listed before */
 	function = mt_array_push(&walk->scopes->functions);
 	walk->nomem |= !function;
@@ -312,27 +320,15 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 	read_scope(walk, abbrev, &values);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (walk->mode == WALK_TABLE)
+	if (walk->mode == MT_WALK_TABLE)
 		scope = add_scope(walk, abbrev->tag, entry, &values);
 	else
 		add_function(walk, entry, &values);
-	if (walk->mode == WALK_OUTLINE)
+	if (walk->mode != MT_WALK_TABLE && abbrev->closed & walk->mode)
 		return pass_children(walk, abbrev, entry);
 	if (!abbrev->has_children)
 		return NULL;
 	return open_level(walk, entry, scope);
-}
-
-/* Whether an entry's children are of no interest. */
-static inline bool can_skip(enum mode mode, const struct mt_abbrev *abbrev)
-{
-	return mode == WALK_OUTLINE ? abbrev->is_rarely_code : abbrev->is_without_code;
-}
-
-/* Whether more of an entry is needed than where it ends. */
-static inline bool is_wanted(enum mode mode, const struct mt_abbrev *abbrev)
-{
-	return mode == WALK_TABLE ? abbrev->is_scope : abbrev->is_function;
 }
 
 /* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
@@ -340,29 +336,35 @@ static void skip_plain_entries(struct walk *walk)
 {
 	const struct mt_dwarf_unit *unit = walk->unit;
 	const struct mt_abbrevs *abbrevs = unit->abbrevs;
-	enum mode mode = walk->mode;
+	const uint8_t mode = (uint8_t)walk->mode;
+	struct mt_cursor c = walk->c;
+	const uint8_t *entry = c.pos;
 	size_t depth = walk->depth;
 
-	for (struct mt_cursor c = walk->c;; walk->c.pos = c.pos, walk->depth = depth) {
+	for (; depth < DEPTH_MAX; entry = c.pos) {
 		uint64_t code = mt_dwarf_uleb(&c);
 		const struct mt_abbrev *abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
 
-		if (abbrev ? is_wanted(mode, abbrev) : code || depth == 1)
-			return;
+		if (abbrev && abbrev->leaf & mode && abbrev->skip.bytes < (size_t)(c.end - c.pos)) {
+			c.pos += abbrev->skip.bytes;
+			continue;
+		}
+		if (abbrev ? abbrev->wanted & mode : code || depth == 1)
+			break;
 		if (abbrev)
 			skip_entry(unit, &c, abbrev);
-		else
-			depth--;
 		if (c.bad || c.pos == c.end)
-			return;
-		if (!abbrev || !abbrev->has_children ||
-		    (can_skip(mode, abbrev) && skip_to_sibling(unit, &c, abbrev)))
-			continue;
-		if (depth == DEPTH_MAX)
-			return;
-		walk->enclosing[depth] = walk->enclosing[depth - 1];
-		depth++;
+			break;
+		if (!abbrev) {
+			depth--;
+		} else if (abbrev->has_children &&
+			   !(abbrev->closed & mode && skip_to_sibling(unit, &c, abbrev))) {
+			walk->enclosing[depth] = walk->enclosing[depth - 1];
+			depth++;
+		}
 	}
+	walk->c.pos = entry;
+	walk->depth = depth;
 }
 
 static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
@@ -371,14 +373,14 @@ static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t c
 
 	if (!abbrev)
 		return bad_entry(walk, entry, "its abbreviation is not in .debug_abbrev");
-	if (is_wanted(walk->mode, abbrev))
+	if (abbrev->wanted & walk->mode)
 		return walk_scope(walk, abbrev, entry);
 	skip_entry(walk->unit, &walk->c, abbrev);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
 	if (!abbrev->has_children)
 		return NULL;
-	if (can_skip(walk->mode, abbrev) && skip_to_sibling(walk->unit, &walk->c, abbrev))
+	if (abbrev->closed & walk->mode && skip_to_sibling(walk->unit, &walk->c, abbrev))
 		return NULL;
 	return open_level(walk, entry,
 			  walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE);
@@ -421,11 +423,9 @@ static void spend(struct walk *walk, uint64_t bytes)
 	*budget -= bytes < *budget ? bytes : *budget;
 }
 
-/* Walks from one entry to the end of what is in it, into a table; *out is set on damage, too. */
-static struct mt_error *walk_table(struct mt_scopes *scopes, uint64_t entry, enum mode mode,
-				   struct mt_interval_table **out)
+/* Walks from one entry to the end of what is in it; scopes->intervals grows by what it finds. */
+static struct mt_error *walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode)
 {
-	MT_CLEANUP(walk_deinit)
 	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode};
 	const uint8_t *start = walk.unit->file->info.bytes + entry;
 	struct mt_error *err;
@@ -433,10 +433,21 @@ static struct mt_error *walk_table(struct mt_scopes *scopes, uint64_t entry, enu
 	walk.c = mt_cursor_init(start, walk.unit->end - entry);
 	err = walk_entries(&walk);
 	spend(&walk, (uint64_t)(walk.c.pos - start));
+	return err;
+}
+
+/* The same of a unit, into a table; *out is set on damage, too: what came before it holds. */
+static struct mt_error *walk_unit(struct mt_scopes *scopes, enum mt_walk mode,
+				  struct mt_interval_table **out)
+{
+	size_t first = scopes->intervals.count, count;
+	struct mt_error *err = walk_from(scopes, scopes->unit->entries, mode);
+
 	if (err && err->kind == MT_ERR_NOMEM)
 		return err;
-	/* what came before the damage holds */
-	*out = mt_interval_table_create(walk.intervals.items, walk.intervals.count);
+	count = scopes->intervals.count - first;
+	*out = mt_interval_table_create(count ? scopes->intervals.items + first : NULL, count);
+	scopes->intervals.count = first;
 	if (*out)
 		return err;
 	mt_error_destroy(err);
@@ -453,7 +464,7 @@ struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code
 	if (err)
 		return err;
 	*out = (struct mt_scopes){.unit = unit, .filter = *filter};
-	return walk_table(out, unit->entries, WALK_OUTLINE, &out->outline);
+	return walk_unit(out, MT_WALK_OUTLINE, &out->outline);
 }
 
 void mt_scopes_deinit(struct mt_scopes *scopes)
@@ -462,27 +473,60 @@ void mt_scopes_deinit(struct mt_scopes *scopes)
 		mt_interval_table_destroy(scopes->functions.items[i].table);
 	mt_array_deinit(&scopes->functions);
 	mt_array_deinit(&scopes->items);
+	mt_array_deinit(&scopes->details);
+	mt_array_deinit(&scopes->intervals);
 	mt_map64_deinit(&scopes->by_origin);
 	mt_interval_table_destroy(scopes->outline);
 	mt_interval_table_destroy(scopes->nested);
 	scopes->outline = scopes->nested = NULL;
 }
 
-/* In one function, MT_INTERVAL_NONE for none. */
+static struct mt_error *read_function(struct mt_scopes *scopes, struct mt_scope_function *function)
+{
+	struct mt_error *err;
+
+	function->read = true;
+	function->first = (uint32_t)scopes->intervals.count;
+	err = walk_from(scopes, function->entry, MT_WALK_TABLE);
+	function->count = (uint32_t)scopes->intervals.count - function->first;
+	return err;
+}
+
+/* The innermost of some intervals around an address, as a table of them would give it. */
+static uint32_t scan(const struct mt_interval *items, size_t count, uint64_t address)
+{
+	const struct mt_interval *best = NULL;
+
+	for (const struct mt_interval *i = items, *end = items + count; i < end; i++) {
+		if (address - i->start < i->end - i->start && (!best || i->rank >= best->rank))
+			best = i; /* of one rank the last: values rise */
+	}
+	return best ? best->value : MT_INTERVAL_NONE;
+}
+
+/*
+ * In one function, MT_INTERVAL_NONE for none. To look through its intervals costs less than to make
+ * a table of them, until it was done often.
+ */
 static struct mt_error *find_in_function(struct mt_scopes *scopes, uint32_t index, uint64_t address,
 					 uint32_t *out)
 {
 	struct mt_scope_function *function;
+	struct mt_interval *items;
 	struct mt_error *err = NULL;
 
 	if (index == MT_INTERVAL_NONE)
 		return NULL;
 	function = &scopes->functions.items[index];
-	if (!function->read) {
-		function->read = true;
-		err = walk_table(scopes, function->entry, WALK_TABLE, &function->table);
-	}
-	*out = find_in(function->table, address);
+	if (!function->read)
+		err = read_function(scopes, function);
+	if (!function->count)
+		return err;
+	items = scopes->intervals.items + function->first;
+	if (!function->table && function->count > SCANS_MAX && function->asked++ == SCANS_MAX)
+		function->table = mt_interval_table_create(items, function->count);
+	*out = function->table ? find_in(function->table, address)
+			       : scan(items, function->count, address);
 	return err;
 }
 
@@ -496,8 +540,7 @@ static struct mt_error *find_in_gap(struct mt_scopes *scopes, uint64_t address, 
 		return NULL;
 	if (!scopes->nested_read) {
 		scopes->nested_read = true;
-		nested_err =
-			walk_table(scopes, scopes->unit->entries, WALK_NESTED, &scopes->nested);
+		nested_err = walk_unit(scopes, MT_WALK_NESTED, &scopes->nested);
 	}
 	err = find_in_function(scopes, find_in(scopes->nested, address), address, out);
 	if (!nested_err)
@@ -518,89 +561,115 @@ struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint
 					    : find_in_function(scopes, function, address, out);
 }
 
-/* ---- Names ---- */
+/* ---- Details ---- */
 
-/* What an entry says about the name of a function, here or elsewhere. */
-struct naming {
+/* What an entry says about a function, here or elsewhere, and about where it was called. */
+struct description {
 	const char *name, *linkage_name;
 	struct mt_dwarf_value elsewhere;
+	uint32_t call_file, call_line;
 };
 
-static void take_naming(const struct mt_dwarf_unit *unit, struct naming *naming, uint16_t name,
-			const struct mt_dwarf_value *value)
+static uint32_t small(uint64_t number)
+{
+	return number > UINT32_MAX ? 0 : (uint32_t)number;
+}
+
+static void take_description(const struct mt_dwarf_unit *unit, struct description *d, uint16_t name,
+			     const struct mt_dwarf_value *value)
 {
 	switch (name) {
 	case DW_AT_name:
-		if (!naming->name)
-			naming->name = mt_dwarf_string(unit, value);
+		if (!d->name)
+			d->name = mt_dwarf_string(unit, value);
 		break;
 	case DW_AT_linkage_name:
 	case DW_AT_MIPS_linkage_name:
-		naming->linkage_name = mt_dwarf_string(unit, value);
+		d->linkage_name = mt_dwarf_string(unit, value);
 		break;
 	case DW_AT_abstract_origin:
 	case DW_AT_specification:
-		naming->elsewhere = *value;
+		d->elsewhere = *value;
+		break;
+	case DW_AT_call_file:
+		d->call_file = small(value->number);
+		break;
+	case DW_AT_call_line:
+		d->call_line = small(value->number);
 		break;
 	}
 }
 
-static void read_naming(struct mt_dwarf_unit *unit, uint64_t entry, struct naming *naming)
+static void read_description(struct mt_dwarf_unit *unit, uint64_t entry, struct description *d)
 {
 	struct mt_cursor c = mt_cursor_init(unit->file->info.bytes + entry, unit->end - entry);
-	const struct mt_abbrev *abbrev;
 	struct mt_error *err = mt_dwarf_unit_abbrevs(unit);
+	const struct mt_abbrev *abbrev =
+		err ? NULL : mt_abbrevs_find(unit->abbrevs, mt_dwarf_uleb(&c));
+	const uint8_t *values = c.pos;
 
-	naming->elsewhere = (struct mt_dwarf_value){0};
-	abbrev = err ? NULL : mt_abbrevs_find(unit->abbrevs, mt_dwarf_uleb(&c));
 	mt_error_destroy(err);
-	for (size_t i = 0; abbrev && i < abbrev->count; i++) {
+	d->elsewhere = (struct mt_dwarf_value){0};
+	if (!abbrev || (abbrev->is_fixed && !mt_cursor_bytes(&c, abbrev->skip.bytes)))
+		return;
+	for (uint32_t i = 0; i < abbrev->count; i++) {
 		const struct mt_abbrev_attribute *a =
 			&unit->abbrevs->attributes.items[abbrev->first + i];
 		struct mt_dwarf_value value;
 
-		mt_dwarf_value(unit, &c, a->form, a->implicit, &value);
+		if (abbrev->is_fixed)
+			c.pos = values + a->at;
+		read_value(unit, &c, a, &value);
 		if (c.bad)
 			return;
-		take_naming(unit, naming, a->name, &value);
+		take_description(unit, d, a->name, &value);
 	}
 }
 
-/* Finds a scope's name, once for all calls of a function: following references costs most. */
-static void name_scope(struct mt_scopes *scopes, struct mt_scope *scope)
+/* Follows references to a function's name, once for all calls of it: that costs most. */
+static void find_name(struct mt_scopes *scopes, struct mt_dwarf_unit *unit, struct description *d,
+		      struct mt_scope_detail *out)
 {
-	struct mt_dwarf_unit *unit = scopes->unit;
-	uint64_t entry = scope->entry, origin = 0, like;
-	struct naming naming = {0};
+	uint64_t entry, origin = 0, like;
 
-	scope->named = true;
-	for (int i = 0; i < REFERENCES_MAX && !naming.linkage_name; i++) {
-		read_naming(unit, entry, &naming);
-		if (!naming.elsewhere.form ||
-		    !mt_dwarf_reference(unit, &naming.elsewhere, &unit, &entry))
-			break;
-		if (i || naming.name || naming.linkage_name || unit->file != scopes->unit->file)
-			continue;
-		if (mt_map64_get(&scopes->by_origin, entry, &like)) {
-			scope->name = scopes->items.items[like].name;
-			scope->mangled = scopes->items.items[like].mangled;
-			return;
+	for (int i = 0; i < REFERENCES_MAX && !d->linkage_name && d->elsewhere.form &&
+			mt_dwarf_reference(unit, &d->elsewhere, &unit, &entry);
+	     i++) {
+		if (!i && !d->name && unit->file == scopes->unit->file) {
+			if (mt_map64_get(&scopes->by_origin, entry, &like)) {
+				out->name = scopes->details.items[like].name;
+				out->mangled = scopes->details.items[like].mangled;
+				return;
+			}
+			origin = entry;
 		}
-		origin = entry;
+		read_description(unit, entry, d);
 	}
-	scope->mangled = naming.linkage_name;
-	scope->name = naming.linkage_name ? naming.linkage_name : naming.name;
+	out->mangled = d->linkage_name;
+	out->name = d->linkage_name ? d->linkage_name : d->name;
 	if (origin) /* not kept, it is found again */
 		(void)mt_map64_put(&scopes->by_origin, origin,
-				   (uint64_t)(scope - scopes->items.items));
+				   (uint64_t)(out - scopes->details.items));
 }
 
-const char *mt_scope_name(struct mt_scopes *scopes, uint32_t index, bool *mangled)
+struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index)
 {
 	struct mt_scope *scope = &scopes->items.items[index];
+	struct mt_scope_detail *detail;
+	struct description d = {0};
 
-	if (!scope->named)
-		name_scope(scopes, scope);
-	*mangled = scope->mangled;
-	return scope->name;
+	if (scope->detail)
+		return scopes->details.items[scope->detail - 1];
+	detail = mt_array_push(&scopes->details);
+	if (!detail)
+		return (struct mt_scope_detail){.parent = scope->parent};
+	scope->detail = (uint32_t)scopes->details.count;
+	read_description(scopes->unit, scope->entry, &d);
+	*detail = (struct mt_scope_detail){
+		.parent = scope->parent,
+		.call_file = d.call_file,
+		.call_line = d.call_line,
+	};
+	find_name(scopes, scopes->unit, &d, detail);
+	return *detail;
 }

@@ -182,15 +182,16 @@ static size_t list_scopes(struct tables *tables, uint32_t scope,
 	size_t count = 0;
 
 	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
-		struct mt_scope *at = &tables->scopes.items.items[scope];
+		struct mt_scope_detail detail = mt_scope_detail(&tables->scopes, scope);
 
-		out[count].name = mt_scope_name(&tables->scopes, scope, &out[count].mangled);
+		out[count].name = detail.name;
+		out[count].mangled = detail.mangled;
 		count++;
-		if (at->parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
-			out[count].file = mt_line_table_path(&tables->lines, at->call_file);
-			out[count].line = out[count].file ? at->call_line : 0;
+		if (detail.parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
+			out[count].file = mt_line_table_path(&tables->lines, detail.call_file);
+			out[count].line = out[count].file ? detail.call_line : 0;
 		}
-		scope = at->parent;
+		scope = detail.parent;
 	}
 	return count;
 }
