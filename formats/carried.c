@@ -161,8 +161,7 @@ static bool has_time(const struct mt_file_record *fields)
 
 static bool is_continued(const struct mt_file_record *fields)
 {
-	return fields->kept & MT_KEPT_CONTINUED &&
-	       (fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_KERNEL_SYMBOLS);
+	return fields->kept & MT_KEPT_CONTINUED && has_time(fields);
 }
 
 static uint64_t content_hash(const struct mt_file_record *fields)
@@ -212,10 +211,20 @@ static struct content *expose(struct mt_carried *carried, struct content *listed
 	return whole;
 }
 
+/* What is the same for all pieces of one content. A process may tell of its code in two dumps. */
+static uint64_t piece_key(const struct mt_file_record *fields)
+{
+	uint64_t key = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
+
+	return fields->kind == MT_FILE_JITDUMP
+		       ? mt_hash64(key ^ mt_hash64(fields->inode ^ (uint64_t)fields->minor << 32))
+		       : key;
+}
+
 /* Behind the pieces that it goes on from, or for itself. False out of memory. */
 static bool place(struct mt_carried *carried, struct content *listed)
 {
-	uint64_t key = listed->fields.kind | (uint64_t)(uint32_t)listed->fields.pid << 32, open = 0;
+	uint64_t key = piece_key(&listed->fields), open = 0;
 	bool continued = is_continued(&listed->fields);
 	struct content *whole;
 
@@ -411,12 +420,25 @@ static bool load_parts(struct mt_carried *carried, const struct content *content
 	return true;
 }
 
-/* They are text: empty lines stand for a piece that is damaged. */
+/*
+ * What stands for a piece that is damaged: empty lines of a text, a record of no kind of a jitdump.
+ */
+static void fill(const struct content *piece, uint8_t *at)
+{
+	size_t size = piece->fields.size;
+
+	memset(at, '\n', size);
+	if (piece->fields.kind != MT_FILE_JITDUMP || size < 8 || size > UINT32_MAX)
+		return;
+	mt_put_le32(at, UINT32_MAX);
+	mt_put_le32(at + 4, (uint32_t)size);
+}
+
 static void load_pieces(struct mt_carried *carried, const struct content *whole, uint8_t *at)
 {
 	for (const struct content *piece = whole->first; piece; piece = piece->next) {
 		if (!load_parts(carried, piece, at))
-			memset(at, '\n', piece->fields.size);
+			fill(piece, at);
 		at += piece->fields.size;
 	}
 }

@@ -99,7 +99,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 	const struct mt_task *task =
 		mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 
-	if (!task)
+	if (!task || !mt_spaces_come_to(task->space, out->time))
 		return false;
 	*out = (struct mt_session_sample){
 		.event = event->event,

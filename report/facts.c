@@ -205,5 +205,6 @@ void mt_facts_deinit(struct mt_facts *facts)
 	mt_array_deinit(&facts->recordings);
 	mt_array_deinit(&facts->events);
 	mt_array_deinit(&facts->images);
+	mt_array_deinit(&facts->jitdumps);
 	mt_array_deinit(&facts->unseen);
 }

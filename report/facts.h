@@ -51,7 +51,9 @@ struct mt_facts_recording {
 	MT_ARRAY(struct mt_facts_pair) info;
 	MT_ARRAY(struct mt_facts_note) notes;
 	MT_ARRAY(struct mt_facts_loss) losses;
-	uint64_t start, end;   /* recording's clock */
+	uint64_t start, end; /* recording's clock */
+	int64_t ahead;	     /* of CLOCK_MONOTONIC is that clock, where it is known: */
+	bool ahead_known;
 	uint64_t start_utc;    /* ns since 1970; 0 not known */
 	uint64_t samples;      /* of role 0 that were read */
 	uint64_t kernel_lost;  /* of perf.data: by LOST records */
@@ -77,6 +79,17 @@ struct mt_facts_image {
 	const char *unwind, *names, *lines;
 };
 
+/* What a process told of the code that it made itself. */
+struct mt_facts_jitdump {
+	const char *path;
+	const char *problem; /* why it is of no use; NULL where it is */
+	uint64_t functions;  /* that it tells of */
+	uint64_t left_out;   /* more of them than can be kept */
+	bool carried;	     /* by the recording; else it is a file here */
+	bool unwind, lines;  /* it tells those, too */
+	bool untimed;	     /* its times mean nothing: an address means what it meant last */
+};
+
 /* Calls that change a process's memory and that no recording tells of. */
 enum mt_unseen_calls {
 	MT_UNSEEN_NARROW = 1,  /* all of a 32-bit program */
@@ -95,9 +108,10 @@ struct mt_facts_unseen {
 struct mt_facts {
 	MT_ARRAY(struct mt_facts_recording) recordings;
 	MT_ARRAY(struct mt_facts_event) events;
-	MT_ARRAY(struct mt_facts_image) images;	 /* where the output asked for them */
-	MT_ARRAY(struct mt_facts_unseen) unseen; /* by analyses that follow each address space */
-	uint64_t samples, selected;		 /* of role 0 */
+	MT_ARRAY(struct mt_facts_image) images;	    /* where the output asked for them */
+	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* the same */
+	MT_ARRAY(struct mt_facts_unseen) unseen;    /* by analyses that follow each address space */
+	uint64_t samples, selected;		    /* of role 0 */
 	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
 	uint64_t user_stacks;	       /* selected samples with user registers */
 	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */

@@ -17,6 +17,7 @@
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/jit_names.h"
+#include "report/jitdumps.h"
 #include "report/missing_names.h"
 #include "symbols/debuginfod.h"
 #include "symbols/elf.h"
@@ -41,6 +42,7 @@ struct carried_kernel {
 
 struct mt_naming {
 	struct mt_jit_names *jit;
+	struct mt_jitdumps *dumps;
 	MT_ARRAY(struct carried_kernel) kernels;
 	struct carried_kernel *present; /* of the recording that is read; NULL: it has none */
 	bool prefer_local;
@@ -138,7 +140,13 @@ static struct mt_error *open_images(struct mt_naming *naming,
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
 	mt_image_set_set_pieces(naming->images, mt_carried_images_code, naming->carried);
 	naming->jit = mt_jit_names_create(naming->images, options->prefer_local);
-	if (!naming->jit)
+	naming->dumps = mt_jitdumps_create(
+		&(struct mt_jitdumps_options){.images = naming->images,
+					      .symfs = options->symfs,
+					      .prefer_local = options->prefer_local,
+					      .demangle = options->demangle,
+					      .lines = options->lines});
+	if (!naming->jit || !naming->dumps)
 		return mt_error_nomem();
 	image = mt_image_set_intern(naming->images, &kernel);
 	if (!image)
@@ -186,6 +194,7 @@ void mt_naming_destroy(struct mt_naming *naming)
 	}
 	mt_array_deinit(&naming->kernels);
 	mt_jit_names_destroy(naming->jit);
+	mt_jitdumps_destroy(naming->dumps);
 	mt_image_set_destroy(naming->images);
 	mt_carried_images_destroy(naming->carried);
 	mt_map64_deinit(&naming->problems);
@@ -223,6 +232,7 @@ bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt
 {
 	return mt_carried_images_add(naming->carried, carried) &&
 	       mt_jit_names_add(naming->jit, recording, carried) &&
+	       mt_jitdumps_add(naming->dumps, recording, carried) &&
 	       (naming->any_boot || add_kernel(naming, recording, carried));
 }
 
@@ -239,6 +249,11 @@ struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording,
 				     int32_t pid, uint64_t time)
 {
 	return mt_jit_names_image(naming->jit, recording, this_boot, pid, time);
+}
+
+struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming)
+{
+	return naming->dumps;
 }
 
 /* Reads carried kernel symbols, once; what is damaged leaves no symbolizer. */
@@ -403,7 +418,9 @@ const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key 
 
 	if (key->image != MT_FRAME_NO_IMAGE)
 		image = mt_image_set_get(naming->images, key->image);
-	named = mt_jit_names_name(naming->jit, key->image, key->offset);
+	named = mt_jitdumps_name(naming->dumps, image, key->offset);
+	if (!named)
+		named = mt_jit_names_name(naming->jit, key->image, key->offset);
 	if (named)
 		return named;
 	if ((key->flags & MT_FRAME_IN_KERNEL) && key->offset)
@@ -519,6 +536,8 @@ struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt
 		if (wanted && !list_image(naming, id, used[id], facts))
 			return mt_error_nomem();
 	}
+	if (!mt_jitdumps_list(naming->dumps, facts))
+		return mt_error_nomem();
 	if (facts->images.count)
 		qsort(facts->images.items, facts->images.count, sizeof(*facts->images.items),
 		      compare_images);

@@ -19,6 +19,7 @@ struct mt_frames;
 struct mt_image;
 struct mt_image_record;
 struct mt_image_set;
+struct mt_jitdumps;
 struct mt_map64;
 struct mt_naming;
 struct mt_symbol;
@@ -50,6 +51,9 @@ void mt_naming_use_recording(struct mt_naming *naming, size_t recording);
 /* What stands for a process' anonymous code, or NULL; mt_jit_names_image(). */
 struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
 				     int32_t pid, uint64_t time);
+
+/* Those that processes told of their own code in. Borrowed. */
+struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming);
 
 /* What the recordings carry of an image, MT_KEPT_*; 0: nothing. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);

@@ -490,7 +490,7 @@ static const struct mt_option others[] = {
 	{0, "seal", NULL, "OUT", set_copy,
 	 "no report: copy the recording to OUT with what it lacks to be read anywhere: names and "
 	 "unwind tables of the images in its stacks, the code that branch records led through, the "
-	 "kernel's names, perf maps"},
+	 "kernel's names, perf maps and jitdumps"},
 	{0, "embed", NULL, "WHAT", set_embed,
 	 "what --seal carries of each image: symbols, unwind (names and tables, the default), or "
 	 "lines (also debug information)"},

@@ -15,11 +15,13 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/chunk.h"
+#include "formats/jitdump.h"
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/writer.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/jitdumps.h"
 #include "report/naming.h"
 #include "report/session.h"
 #include "report/stacks.h"
@@ -362,6 +364,42 @@ static struct mt_error *add_perf_map(struct seal *s, size_t recording, const str
 	return write_content(s, facts->end, &file, text);
 }
 
+/* A jitdump's bytes in memory. */
+static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
+{
+	const struct mt_span *span = context;
+	size_t left = at < span->size ? span->size - (size_t)at : 0;
+
+	size = size < left ? size : left;
+	if (size)
+		memcpy(out, span->bytes + at, size);
+	return size;
+}
+
+/* The same, told in a jitdump. */
+static struct mt_error *add_jitdump(struct seal *s, size_t recording, const struct mt_image *image)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(s->session)->recordings.items[recording];
+	const struct mt_skeleton_wish *wish = &s->options->wish;
+	struct mt_file_record file;
+	struct mt_span span = {
+		.bytes = mt_jitdumps_local(mt_naming_jitdumps(s->naming), recording, image, &file)};
+	struct mt_jitdump_copy copy = {
+		.input = {&span, read_memory}, .unwind = wish->unwind, .lines = wish->lines};
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+
+	if (!span.bytes || !wish->names)
+		return NULL;
+	span.size = file.size;
+	bytes = malloc(span.size);
+	if (!bytes)
+		return mt_error_nomem();
+	file.original_size = span.size;
+	file.size = mt_jitdump_copy(&copy, span.size, bytes, span.size);
+	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
+}
+
 static int compare_addresses(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -434,7 +472,9 @@ static struct mt_error *add_part(struct seal *s, size_t recording, struct part *
 	for (size_t i = 0; i < part->images.count && !err; i++) {
 		struct mt_image *image = mt_image_set_get(images, part->images.items[i]);
 
-		if (image->kind == MT_IMAGE_ANONYMOUS)
+		if (image->jitdump)
+			err = add_jitdump(s, recording, image);
+		else if (image->kind == MT_IMAGE_ANONYMOUS)
 			err = add_perf_map(s, recording, image);
 		else if (image->kind != MT_IMAGE_KERNEL)
 			err = add_image(s, image);

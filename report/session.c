@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -16,6 +17,7 @@
 #include "formats/record.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/jitdumps.h"
 #include "report/naming.h"
 #include "report/pipeline.h"
 #include "report/selection.h"
@@ -207,6 +209,24 @@ static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 				   mt_session_present(session)->this_boot, pid, time);
 }
 
+/* Times in a jitdump are CLOCK_MONOTONIC's. */
+static struct mt_image *jitdump_image(void *context, const struct mt_image_identity *dump,
+				      uint64_t time, struct mt_image *untold)
+{
+	struct mt_session *session = context;
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	bool same = facts->reading->header.clock == CLOCK_MONOTONIC;
+	struct mt_jitdump_wanted wanted = {.recording = mt_session_recording_index(session),
+					   .identity = dump,
+					   .time = time,
+					   .untold = untold};
+	int64_t ahead = same ? 0 : facts->ahead;
+
+	if (same || facts->ahead_known)
+		wanted.ahead = &ahead;
+	return mt_jitdumps_image(mt_naming_jitdumps(session->naming), &wanted);
+}
+
 static struct mt_error *begin_recording(struct mt_session *session)
 {
 	struct mt_error *err =
@@ -219,7 +239,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 					   &session->code);
 	if (!session->spaces)
 		return mt_error_nomem();
-	mt_spaces_set_jit(session->spaces, &(struct mt_spaces_jit){jit_image, session});
+	mt_spaces_set_jit(session->spaces,
+			  &(struct mt_spaces_jit){jit_image, jitdump_image, session});
 	mt_map64_deinit(&session->by_index);
 	mt_map64_deinit(&session->counted);
 	session->members.count = session->next_member = 0;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct mt_image;
+struct mt_image_identity;
 struct mt_image_map;
 struct mt_image_set;
 struct mt_kernel_record;
@@ -34,6 +35,10 @@ struct mt_space {
 	uint32_t threads;    /* tasks known to run in it now */
 	bool unused;	     /* made by a FORK whose child shares its parent's after all */
 	struct mt_image_map *map; /* never NULL while a task runs in it */
+	struct mt_image *jitdump; /* what stands for the code that it made, as a dump tells; or NULL
+				   */
+	uint32_t era;		  /* of that code, up to the time: */
+	uint64_t era_end;
 };
 
 /* The last mapping that the kernel told of in a thread. */
@@ -60,10 +65,13 @@ void mt_spaces_destroy(struct mt_spaces *spaces);
 
 /*
  * Who knows the image that stands for anonymous code of a process that is mapped at a time (0:
- * before the recording); it gives NULL for none.
+ * before the recording): by its perf map, and by a jitdump that it maps, with an image for what
+ * that does not tell of. They give NULL for none.
  */
 struct mt_spaces_jit {
 	struct mt_image *(*image)(void *context, int32_t pid, uint64_t time);
+	struct mt_image *(*dump)(void *context, const struct mt_image_identity *dump, uint64_t time,
+				 struct mt_image *untold);
 	void *context;
 };
 
@@ -78,6 +86,9 @@ bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *rec
  * What happened: COMM, FORK, EXIT, MMAP, MMAP2; other records change nothing. False out of memory.
  */
 bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record);
+
+/* Time comes to a sample in that space: what code stands where. False out of memory. */
+bool mt_spaces_come_to(struct mt_space *space, uint64_t time);
 
 /*
  * The task of a sample, made where the recording did not tell of it (its comm is then ":TID", as

@@ -68,6 +68,10 @@ static bool take_clock(struct mt_session *session, const struct mt_clock_record 
 	struct mt_facts_recording *facts = mt_session_present(session);
 	const struct mt_recording *reading = facts->reading;
 
+	if (record->monotonic && !facts->ahead_known) {
+		facts->ahead = (int64_t)(record->recording - record->monotonic);
+		facts->ahead_known = true;
+	}
 	if (facts->start_utc)
 		return true;
 	/* The first anchor is taken before the events are opened. */

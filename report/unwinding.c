@@ -20,6 +20,7 @@
 #include "report/walker.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "symbols/jit_code.h"
 
 enum {
 	/*
@@ -97,6 +98,23 @@ static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
 	return mt_frames_intern(u->frames, &key);
 }
 
+/* Where in an image an address of a mapping is; of code of a jitdump, in which piece of it. */
+static void place_in(const struct mt_mapping *mapping, uint64_t address, struct mt_frame_key *key)
+{
+	const struct mt_image *image = mapping->image;
+	uint32_t code;
+
+	key->image = image->id;
+	key->offset = mt_mapping_file_offset(mapping, address);
+	if (!image->jitdump)
+		return;
+	code = mt_jitdump_find(image->jitdump, mapping->era, address);
+	if (code == MT_JITDUMP_NONE)
+		key->image = image->untold->id;
+	else
+		key->offset = mt_jitdump_place(image->jitdump, code, address);
+}
+
 uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
 			const struct mt_image_map *map, uint64_t address)
 {
@@ -104,8 +122,7 @@ uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
 	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .offset = address};
 
 	if (mapping) {
-		key.image = mapping->image->id;
-		key.offset = mt_mapping_file_offset(mapping, address);
+		place_in(mapping, address, &key);
 	} else if (address >> 63) {
 		key.image = kernel_image;
 		key.flags = MT_FRAME_IN_KERNEL;
@@ -121,10 +138,8 @@ static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE};
 
 	*lasting = mapping && (mapping->prot & PROT_EXEC);
-	if (mapping) {
-		key.image = mapping->image->id;
-		key.offset = mt_mapping_file_offset(mapping, pc);
-	}
+	if (mapping)
+		place_in(mapping, pc, &key);
 	return mt_frames_intern(u->frames, &key);
 }
 

@@ -13,6 +13,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/jitdump.h"
 #include "symbols/code_blocks.h"
 #include "symbols/debug_file.h"
 
@@ -168,6 +169,7 @@ enum mt_image_kind mt_image_kind_of_path(const char *path)
 						"[uprobes]", "/memfd:",	       "/dev/zero",
 						"/SYSV",     "/anon_hugepage", "anon_inode:",
 						"/tmp/perf-"};
+	uint32_t pid;
 
 	if (starts_with(path, "[vdso"))
 		return MT_IMAGE_VDSO;
@@ -175,7 +177,7 @@ enum mt_image_kind mt_image_kind_of_path(const char *path)
 		if (starts_with(path, anonymous[i]))
 			return MT_IMAGE_ANONYMOUS;
 	}
-	if (!*path)
+	if (!*path || mt_jitdump_path(path, strlen(path), &pid))
 		return MT_IMAGE_ANONYMOUS;
 	if (*path == '[' ||
 	    is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */

@@ -18,6 +18,7 @@
 struct mt_code_notes;
 struct mt_error;
 struct mt_image_set;
+struct mt_jitdump;
 
 enum mt_image_kind {
 	MT_IMAGE_FILE, /* a path */
@@ -58,6 +59,12 @@ struct mt_image {
 	char *debug_refused; /* which debug files were there and not used, and why; or NULL */
 	struct mt_elf *mini; /* the symbols in elf's .gnu_debugdata, or NULL */
 	uint8_t *mini_bytes;
+	/*
+	 * What stands for code that a process made itself, and told of in a jitdump: its offsets
+	 * are addresses; what the dump does not tell of is in `untold`. Set before it is mapped.
+	 */
+	const struct mt_jitdump *jitdump;
+	struct mt_image *untold;
 	void *cfi; /* unwind's index of this image, made and released through mt_image_set_cfi() */
 	void (*cfi_destroy)(void *cfi);
 };

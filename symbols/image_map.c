@@ -186,6 +186,7 @@ static bool covers(const struct mt_mapping *there, const struct mt_mapping *mapp
 {
 	return there->start <= mapping->start && there->end >= mapping->end &&
 	       there->image == mapping->image && there->prot == mapping->prot &&
+	       there->era == mapping->era &&
 	       mt_mapping_file_offset(there, mapping->start) == mapping->offset;
 }
 
@@ -258,6 +259,24 @@ bool mt_image_map_insert(struct mt_image_map *map, const struct mt_mapping *mapp
 bool mt_image_map_remove(struct mt_image_map *map, uint64_t start, uint64_t end)
 {
 	return end <= start || put(map, start, end, NULL);
+}
+
+bool mt_image_map_set_era(struct mt_image_map *map, const struct mt_image *image, uint32_t era)
+{
+	size_t first = 0, count = body_count(map);
+
+	while (first < count && map->body->items[first].image != image)
+		first++;
+	if (first == count)
+		return true;
+	if (!own_body(map, count))
+		return false;
+	for (size_t i = first; i < count; i++) {
+		if (map->body->items[i].image == image)
+			map->body->items[i].era = era;
+	}
+	renew_generation(map);
+	return true;
 }
 
 const struct mt_mapping *mt_image_map_find(const struct mt_image_map *map, uint64_t addr)

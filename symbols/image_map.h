@@ -20,6 +20,7 @@ struct mt_mapping {
 	uint64_t end;		/* one past the last byte */
 	uint64_t offset;	/* of start in the file, bytes */
 	uint32_t prot;		/* PROT_* */
+	uint32_t era;		/* of an image with a jitdump: which of its code stands there */
 	struct mt_image *image; /* borrowed; never NULL in a map */
 };
 
@@ -52,6 +53,12 @@ bool mt_image_map_insert(struct mt_image_map *map, const struct mt_mapping *mapp
 
 /* Takes [start, end) out. False out of memory (a split needs room), with the map as it was. */
 bool mt_image_map_remove(struct mt_image_map *map, uint64_t start, uint64_t end);
+
+/*
+ * All mappings of an image are of that era from now on. False out of memory, with the map as it
+ * was.
+ */
+bool mt_image_map_set_era(struct mt_image_map *map, const struct mt_image *image, uint32_t era);
 
 /* Empties it: exec. */
 void mt_image_map_clear(struct mt_image_map *map);

@@ -11,6 +11,7 @@
 
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "symbols/jit_code.h"
 #include "unwind/unwind.h"
 
 static void destroy_cfi(void *cfi)
@@ -33,9 +34,31 @@ static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
 	return cfi ? mt_image_set_cfi(image, cfi, destroy_cfi) : NULL;
 }
 
+/* Of code that the process made itself, by what it told of its unwinding. */
+static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t address,
+				 struct mt_cfi_row *row, int *end)
+{
+	const struct mt_jitdump *dump = mapping->image->jitdump;
+	uint32_t code = mt_jitdump_find(dump, mapping->era, address);
+	struct mt_cfi_sections sections = {0};
+	enum mt_cfi_found found;
+	struct mt_cfi *cfi;
+
+	*end = MT_END_NO_CFI;
+	if (code != MT_JITDUMP_NONE)
+		sections.eh_frame = mt_jitdump_unwind(dump, code);
+	cfi = sections.eh_frame.bytes ? mt_cfi_create(&sections) : NULL;
+	if (!cfi)
+		return MT_CFI_NONE;
+	found = mt_cfi_find(cfi, address, row);
+	mt_cfi_destroy(cfi);
+	return found;
+}
+
 struct place {
 	bool code; /* in an executable mapping: what is found out about it holds for this generation
 		    */
+	const struct mt_mapping *jit; /* of code that its process made, and told of; or NULL */
 	struct mt_image *image;
 	struct mt_elf *elf;
 	uint64_t vaddr;
@@ -47,6 +70,7 @@ static int find_place(const struct mt_image_map *map, uint64_t address, struct p
 	const struct mt_mapping *mapping = mt_image_map_find(map, address);
 
 	out->code = mapping && (mapping->prot & PROT_EXEC);
+	out->jit = mapping && mapping->image->jitdump ? mapping : NULL;
 	if (!mapping)
 		return MT_END_NO_IMAGE;
 	if (mapping->image->kind == MT_IMAGE_ANONYMOUS)
@@ -76,6 +100,8 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 	struct place place;
 
 	*end = find_place(map, address, &place);
+	if (place.jit)
+		return jit_row(place.jit, address, row, end);
 	return *end == MT_END_REASONS ? place_row(&place, row, end) : MT_CFI_NONE;
 }
 
@@ -174,8 +200,11 @@ struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, 
 {
 	struct place place;
 	int end = find_place(map, address, &place);
+	struct mt_cfi_row row;
 
 	*lasting = place.code;
+	if (place.jit && jit_row(place.jit, address, &row, &end) == MT_CFI_FOUND)
+		return mt_rule_from_row(&row, pc);
 	return end == MT_END_REASONS ? place_rule(&place, address, pc) : mt_rule_none(end);
 }
 

@@ -191,6 +191,34 @@ static void print_image(const struct mt_facts_image *image, FILE *to)
 	fputc('\n', to);
 }
 
+static void print_jitdump(const struct mt_facts_jitdump *dump, FILE *to)
+{
+	fputs("  ", to);
+	mt_text_print_clean(dump->path, to);
+	if (dump->problem) {
+		fprintf(to, "\n    not used: %s\n", dump->problem);
+		return;
+	}
+	fprintf(to, "\n    %s functions, %s; unwind tables: %s, lines: %s\n",
+		mt_text_count((double)dump->functions).text,
+		dump->carried ? "carried" : "of the file here", dump->unwind ? "yes" : "none",
+		dump->lines ? "yes" : "none");
+	if (dump->untimed)
+		fputs("    its times are of another clock: the last code of an address counts\n",
+		      to);
+	if (dump->left_out)
+		fprintf(to, "    %s more functions are too many\n",
+			mt_text_count((double)dump->left_out).text);
+}
+
+static void print_jitdumps(const struct mt_facts *facts, FILE *to)
+{
+	if (facts->jitdumps.count)
+		fputs("\njitdumps\n", to);
+	for (size_t i = 0; i < facts->jitdumps.count; i++)
+		print_jitdump(&facts->jitdumps.items[i], to);
+}
+
 static struct mt_error *read_all(struct mt_table *table)
 {
 	struct mt_error *err = NULL;
@@ -221,6 +249,7 @@ static struct mt_error *write_info(const struct mt_view *view, struct mt_table *
 	fputs("\nimages\n", to);
 	for (size_t i = 0; i < facts->images.count; i++)
 		print_image(&facts->images.items[i], to);
+	print_jitdumps(facts, to);
 	return NULL;
 }
 

@@ -33,7 +33,7 @@ static struct mt_file_record file_of(const char *build_id, const char *bytes)
 
 static bool has_time(const struct mt_file_record *file)
 {
-	return file->kind == MT_FILE_PERF_MAP;
+	return file->kind == MT_FILE_PERF_MAP || file->kind == MT_FILE_JITDUMP;
 }
 
 /* A perf map of a process, or a piece of it. */
@@ -155,6 +155,34 @@ MT_TEST(pieces_are_put_together)
 	MT_CHECK(holds(carried, 2, "other\n"));
 	MT_CHECK_EQ(mt_carried_time(carried, 2), 6);
 	MT_CHECK(!mt_carried_bytes(carried, 3));
+}
+
+MT_TEST(two_jitdumps_of_a_process_are_two)
+{
+	struct mt_file_record files[] = {
+		map_of(1, "one, ", true),
+		map_of(1, "two, ", true),
+		map_of(1, "end", false),
+		map_of(1, "last", true),
+	};
+	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = NULL;
+	struct mt_carried *carried;
+	char path[32];
+	MT_CLEANUP_CLOSE int fd = -1;
+
+	for (size_t i = 0; i < 4; i++) {
+		files[i].kind = MT_FILE_JITDUMP;
+		files[i].inode = i % 2;
+	}
+	fd = write_files(files, 4, path);
+	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
+	carried = mt_reader_carried(reader, 0);
+	MT_REQUIRE(carried);
+	MT_CHECK_EQ(mt_carried_count(carried), 2);
+	MT_CHECK(holds(carried, 0, "one, end"));
+	MT_CHECK_EQ(mt_carried_time(carried, 0), 3);
+	MT_CHECK(holds(carried, 1, "two, last"));
+	MT_CHECK_EQ(mt_carried_time(carried, 1), UINT64_MAX);
 }
 
 MT_TEST(a_piece_takes_the_place_of_those_before)

@@ -73,6 +73,7 @@ MT_TEST(kinds_come_from_paths)
 	MT_CHECK_EQ(mt_image_kind_of_path("[heap]"), MT_IMAGE_ANONYMOUS);
 	MT_CHECK_EQ(mt_image_kind_of_path("[stack:12]"), MT_IMAGE_ANONYMOUS);
 	MT_CHECK_EQ(mt_image_kind_of_path(""), MT_IMAGE_ANONYMOUS);
+	MT_CHECK_EQ(mt_image_kind_of_path("/srv/jit-12.dump"), MT_IMAGE_ANONYMOUS);
 	MT_CHECK_EQ(mt_image_kind_of_path("[kernel.kallsyms]_text"), MT_IMAGE_KERNEL);
 	MT_CHECK_EQ(mt_image_kind_of_path("[nf_tables]"), MT_IMAGE_KERNEL);
 	MT_CHECK_EQ(mt_image_kind_of_path("/lib/modules/6.1/kernel/fs/ext4.ko.xz"),

@@ -185,6 +185,30 @@ MT_TEST(copies_share_until_their_code_differs)
 	MT_CHECK_EQ(mt_image_map_generation(child), generation);
 }
 
+MT_TEST(an_era_is_of_all_mappings_of_an_image)
+{
+	MT_MAP_GUARD map = mt_image_map_create();
+	struct mt_image_map *before;
+	uint32_t generation;
+
+	put(map, 0x1000, 0x2000, RX, 1, 0x1000);
+	put(map, 0x3000, 0x4000, RX, 2, 0);
+	put(map, 0x5000, 0x6000, RX, 1, 0x5000);
+	before = mt_image_map_snapshot(map);
+	generation = mt_image_map_generation(map);
+	MT_CHECK(mt_image_map_set_era(map, &images[3], 7));
+	MT_CHECK_EQ(mt_image_map_generation(map), generation);
+	MT_CHECK(mt_image_map_set_era(map, &images[1], 7));
+	MT_CHECK(mt_image_map_generation(map) != generation);
+	MT_CHECK_EQ(mt_image_map_find(map, 0x1000)->era, 7);
+	MT_CHECK_EQ(mt_image_map_find(map, 0x3000)->era, 0);
+	MT_CHECK_EQ(mt_image_map_find(map, 0x5fff)->era, 7);
+	MT_CHECK_EQ(mt_image_map_find(before, 0x1000)->era, 0);
+	put(map, 0x5000, 0x6000, RX, 1, 0x5000); /* of era 0 */
+	MT_CHECK_EQ(mt_image_map_find(map, 0x5000)->era, 0);
+	mt_image_map_release(before);
+}
+
 MT_TEST(a_snapshot_stays_as_it_was)
 {
 	MT_MAP_GUARD map = mt_image_map_create();
