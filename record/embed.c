@@ -20,24 +20,20 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/embed_image.h"
+#include "record/embed_names.h"
 #include "record/file_chunks.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
-#include "record/perf_maps.h"
-#include "record/procfs.h"
-#include "symbols/kernel_lines.h"
 
 #define NICENESS 10
 #define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
 #define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
 #define REST_MAX_NS 2000000000ull
-#define ASK_NS 100000000ull	      /* how often the taker is asked whether to give up */
-#define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
-#define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map */
-#define KALLSYMS "/proc/kallsyms"
-#define PIECES_MAX 16384 /* of names while it records; a reader lists 65,536 chunks */
+#define ASK_NS 100000000ull  /* how often the taker is asked whether to give up */
+#define LOOK_NS 500000000ull /* how often files that may come are looked for */
 #define FIRST_NEWS_NS UINT64_C(1000000000)
 #define LAST_NEWS_NS UINT64_C(60000000000)
 #define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
@@ -52,25 +48,14 @@ struct job {
 	struct job *next;
 };
 
-/* What samples told of the kernel since the last time. */
-struct kernel_news {
-	uint64_t *addresses; /* NULL: nothing */
-	size_t count;
-	bool all; /* there were too many to keep */
-};
-
 struct mt_embed {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
-	struct mt_map64 seen;	   /* the offering thread's alone */
-	struct mt_perf_maps *maps; /* the carrying thread's alone, as: */
-	uint64_t next_look;	   /* for what was named meanwhile */
-	unsigned int pieces;
-	uint64_t kernel_time; /* of the last piece of the kernel's names; 0: none */
-	bool kernel_whole;    /* and there are no others */
-	uint64_t made;	      /* bytes of chunks; that thread's alone, as chunks */
+	struct mt_map64 seen;	      /* the offering thread's alone */
+	struct mt_embed_names *names; /* the carrying thread's alone, as: */
 	struct mt_file_chunks *chunks;
+	uint64_t made;	      /* bytes of them */
 	_Atomic bool stopped; /* at once, amid an image */
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
@@ -82,7 +67,7 @@ struct mt_embed {
 	bool at_image;		       /* one is under way */
 	size_t left_out;	       /* images, once given up */
 	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
-	struct kernel_news news;
+	struct mt_kernel_news news;
 	uint64_t news_due, news_pause;
 	uint64_t now;
 	uint64_t cpu_ns;
@@ -228,144 +213,30 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 		tell_no_room(embed, &file->path);
 }
 
-/* Its bytes from there on; NULL with errno. What grows meanwhile has lines of no interest yet. */
-static uint8_t *read_from(int fd, uint64_t from, size_t size, size_t *read)
+static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
+		      const uint8_t *bytes)
 {
-	uint8_t *bytes = malloc(size + 1);
+	struct mt_embed *embed = context;
+	bool good = put_content(embed, time, file, bytes);
 
-	*read = 0;
-	while (bytes && *read < size) {
-		ssize_t n = pread(fd, bytes + *read, size - *read, (off_t)(from + *read));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		*read += (size_t)n;
-	}
-	return bytes;
+	if (!good)
+		tell_no_room(embed, &file->path);
+	return good;
 }
 
-static bool put_perf_map(struct mt_embed *embed, uint64_t time, const struct mt_perf_map_file *map,
-			 const void *bytes, size_t size, bool continued)
+static void tell_of_names(void *context, const struct mt_text *path, const char *problem)
 {
-	const struct mt_file_record file = {
-		.kind = MT_FILE_PERF_MAP,
-		.kept = (continued ? MT_KEPT_CONTINUED : 0) | (map->replaces ? MT_KEPT_ANEW : 0),
-		.pid = map->pid,
-		.major = major(map->status.st_dev),
-		.minor = minor(map->status.st_dev),
-		.inode = map->status.st_ino,
-		.original_size = (uint64_t)map->status.st_size,
-		.size = size,
-		.path = {.bytes = map->path, .size = strlen(map->path)},
-	};
-
-	return put_content(embed, time, &file, bytes);
-}
-
-/* Whether what was carried of it still stands there, as far as that is cheap to see. */
-static bool is_same_text(const struct mt_perf_map_file *map)
-{
-	char last;
-
-	return !map->carried ||
-	       ((uint64_t)map->status.st_size >= map->carried &&
-		pread(map->fd, &last, 1, (off_t)map->carried - 1) == 1 && last == '\n');
-}
-
-/* What was written anew is carried from its front. */
-static void check_text(struct mt_perf_map_file *map)
-{
-	if (is_same_text(map))
-		return;
-	map->carried = 0;
-	map->replaces = true;
-	map->anew++;
-}
-
-/* Takes map->fd. What pieces are carried of it ends here, be it with an empty line. */
-static void carry_perf_map(struct mt_embed *embed, struct mt_perf_map_file *map)
-{
-	const struct mt_text path = {.bytes = map->path, .size = strlen(map->path)};
-	uint64_t all = (uint64_t)map->status.st_size, end = all < MAP_MAX ? all : MAP_MAX;
-	MT_CLEANUP_FREE uint8_t *bytes = NULL;
-	size_t size = 0;
-
-	check_text(map);
-	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
-			  &size);
-	close(map->fd);
-	if (bytes && !size && map->in_pieces) {
-		bytes[size++] = '\n';
-		map->replaces = false; /* the next program has emptied it */
-	}
-	if (!bytes || !size)
-		return;
-	if (!put_perf_map(embed, map->read, map, bytes, size, false))
-		tell_no_room(embed, &path);
-	else if (end < all)
-		hand_on_problem(embed, &path, "too large: its end is left out");
-}
-
-/* The whole lines that have come to it; the rest is carried once they are. */
-static void carry_piece(struct mt_embed *embed, uint64_t time, struct mt_perf_map_file *map)
-{
-	uint64_t all = (uint64_t)map->status.st_size, end = all < MAP_MAX ? all : MAP_MAX;
-	MT_CLEANUP_FREE uint8_t *bytes = NULL;
-	size_t size = 0;
-
-	time = mt_perf_map_piece_time(map, time);
-	check_text(map);
-	bytes = read_from(map->fd, map->carried, end > map->carried ? end - map->carried : 0,
-			  &size);
-	while (bytes && size && bytes[size - 1] != '\n')
-		size--;
-	if (!bytes || !size || !put_perf_map(embed, time, map, bytes, size, true))
-		return;
-	map->carried += size;
-	map->time = time;
-	map->in_pieces = true;
-	map->replaces = false;
-	embed->pieces++;
-}
-
-/* The kernel's names around those addresses; frees them. */
-static void carry_kernel(struct mt_embed *embed, uint64_t time, struct kernel_news *news, bool last)
-{
-	struct mt_file_record file = {.kind = MT_FILE_KERNEL_SYMBOLS,
-				      .kept = last ? 0 : MT_KEPT_CONTINUED,
-				      .path = {.bytes = KALLSYMS, .size = strlen(KALLSYMS)}};
-	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
-	size_t size;
-	MT_CLEANUP_FREE char *text = NULL;
-
-	if (embed->kernel_whole || (!news->count && !news->all))
-		return;
-	text = mt_read_text(KALLSYMS, &size);
-	if (!text) {
-		hand_on_problem(embed, &file.path, strerror(errno));
-		return;
-	}
-	file.original_size = size;
-	file.size = news->all ? size : mt_kernel_lines_choose(text, size, addresses, news->count);
-	if (embed->kernel_time || !last)
-		embed->kernel_time = time > embed->kernel_time ? time : embed->kernel_time + 1;
-	embed->kernel_whole = news->all || !file.size;
-	if (!file.size)
-		hand_on_problem(embed, &file.path, "it tells no addresses (kptr_restrict)");
-	else if (!put_content(embed, embed->kernel_time, &file, (const uint8_t *)text))
-		tell_no_room(embed, &file.path);
+	hand_on_problem(context, path, problem);
 }
 
 /* What was offered of the kernel, and the time it was. */
-static struct kernel_news take_news(struct mt_embed *embed, uint64_t *now)
+static struct mt_kernel_news take_news(struct mt_embed *embed, uint64_t *now)
 {
-	struct kernel_news news;
+	struct mt_kernel_news news;
 
 	pthread_mutex_lock(&embed->lock);
 	news = embed->news;
-	embed->news = (struct kernel_news){0};
+	embed->news = (struct mt_kernel_news){0};
 	*now = embed->now;
 	pthread_mutex_unlock(&embed->lock);
 	return news;
@@ -374,50 +245,37 @@ static struct kernel_news take_news(struct mt_embed *embed, uint64_t *now)
 /* What has been named by now, so that a recording that is cut short has it. */
 static void carry_so_far(struct mt_embed *embed)
 {
-	uint64_t clock = clock_ns(CLOCK_MONOTONIC), now;
-	struct mt_perf_map_file *map;
-	struct kernel_news news;
+	struct mt_kernel_news news;
+	uint64_t now;
 
-	if (clock < embed->next_look)
+	if (!mt_embed_names_is_due(embed->names))
 		return;
-	embed->next_look = clock + LOOK_NS;
-	mt_perf_maps_look(embed->maps, clock);
 	news = take_news(embed, &now);
-	if (news.addresses)
-		carry_kernel(embed, now, &news, false);
-	while (now && embed->options.wish.names && embed->pieces < PIECES_MAX &&
-	       (map = mt_perf_maps_next_changed(embed->maps, clock)))
-		carry_piece(embed, now, map);
+	mt_embed_names_so_far(embed->names, now, &news);
 }
 
 /* What holds of the end alone. */
 static void carry_rest(struct mt_embed *embed)
 {
-	struct mt_perf_map_file map;
-	struct kernel_news news;
+	struct mt_kernel_news news;
 	uint64_t now;
 
 	if (!embed->options.wish.names)
 		return;
 	news = take_news(embed, &now);
-	if (news.addresses)
-		carry_kernel(embed, now, &news, false);
-	while (mt_perf_maps_take_last(embed->maps, now, &map))
-		carry_perf_map(embed, &map);
-	news = (struct kernel_news){0};
+	mt_embed_names_so_far(embed->names, now, &news);
+	news = (struct mt_kernel_news){0};
 	if (embed->kernel)
 		news.addresses = mt_kernel_seen_take(embed->kernel, &news.count, &news.all);
-	carry_kernel(embed, now, &news, true);
+	mt_embed_names_rest(embed->names, now, &news);
 }
 
-/* A process has a sample, or becomes another program. */
-static void see_process(struct mt_embed *embed, const struct job *job)
+static void carry_jitdump(struct mt_embed *embed, struct job *job)
 {
-	struct mt_perf_map_file map;
+	int fd = job->fd;
 
-	if (job->exec_time && mt_perf_maps_take(embed->maps, job->process, job->exec_time, &map))
-		carry_perf_map(embed, &map);
-	mt_perf_maps_add(embed->maps, job->process);
+	job->fd = -1;
+	mt_embed_names_see_jitdump(embed->names, fd, &job->file);
 }
 
 static void carry(struct mt_embed *embed, struct job *job)
@@ -432,9 +290,10 @@ static void carry(struct mt_embed *embed, struct job *job)
 		.build_id = job->image.build_id,
 	};
 	struct stat status;
+	uint32_t number;
 
 	if (job->process) {
-		see_process(embed, job);
+		mt_embed_names_see_process(embed->names, job->process, job->exec_time);
 		return;
 	}
 	if (file.path.bytes[0] == '[') {
@@ -445,6 +304,8 @@ static void carry(struct mt_embed *embed, struct job *job)
 		job->fd = mt_mapped_file_open(&job->file, &status);
 	if (job->fd < 0)
 		hand_on_problem(embed, &file.path, strerror(errno));
+	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
+		carry_jitdump(embed, job);
 	else
 		carry_file(embed, job->fd, &file);
 }
@@ -545,8 +406,9 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	pthread_cond_init(&embed->taken, NULL);
 	pthread_cond_init(&embed->finished, NULL);
 	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
-	embed->maps = mt_perf_maps_create();
-	if (!embed->chunks || !embed->maps)
+	embed->names = mt_embed_names_create(
+		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names});
+	if (!embed->chunks || !embed->names)
 		return mt_error_nomem();
 	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
 	if (failed)
@@ -589,7 +451,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 		mt_embed_chunk_destroy(chunk);
 	}
 	free(embed->news.addresses);
-	mt_perf_maps_destroy(embed->maps);
+	mt_embed_names_destroy(embed->names);
 	mt_file_chunks_destroy(embed->chunks);
 	mt_map64_deinit(&embed->seen);
 	pthread_cond_destroy(&embed->offered);
@@ -666,7 +528,7 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
 {
 	uint64_t clock = clock_ns(CLOCK_MONOTONIC);
-	struct kernel_news news;
+	struct mt_kernel_news news;
 
 	pthread_mutex_lock(&embed->lock);
 	embed->now = now;

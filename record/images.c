@@ -18,6 +18,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/chunk.h"
+#include "formats/jitdump.h"
 #include "formats/kernel_words.h"
 #include "formats/record.h"
 #include "formats/sample.h"
@@ -165,17 +166,37 @@ static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m
 	return number;
 }
 
+/* The number of a jitdump that a process maps, which is no image, among what may be carried. */
+static uint32_t see_jitdump(struct mt_images *images, const struct mt_mapped_file *m)
+{
+	const struct mt_image_record record = {.major = m->major,
+					       .minor = m->minor,
+					       .inode = m->inode,
+					       .inode_generation = m->inode_generation,
+					       .path = m->path};
+	MT_CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+
+	if (!images->choice)
+		return 0;
+	fd = mt_mapped_file_open(m, &status);
+	return mt_embed_choice_add(images->choice, fd, m, &record);
+}
+
 static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m)
 {
 	bool vdso = m->path.size == 6 && !memcmp(m->path.bytes, "[vdso]", 6);
 	uint64_t key = key_of(m), number;
+	uint32_t pid;
 
 	if (!vdso && !is_file(m))
 		return;
 	if (!mt_map64_get(&images->seen, key, &number)) {
 		if (images->seen.count >= SEEN_MAX || !mt_map64_put(&images->seen, key, 0))
 			return;
-		number = see_new(images, m, vdso);
+		number = mt_jitdump_path(m->path.bytes, m->path.size, &pid)
+				 ? see_jitdump(images, m)
+				 : see_new(images, m, vdso);
 		(void)mt_map64_put(&images->seen, key, number);
 	}
 	if (images->choice)

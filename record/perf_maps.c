@@ -262,6 +262,15 @@ bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
 	       take(maps, &maps->processes.items[i], time, out);
 }
 
+void mt_perf_maps_keep_time(struct mt_perf_maps *maps, int32_t pid, uint64_t time)
+{
+	uint64_t i;
+
+	if (mt_map64_get(&maps->index, (uint32_t)pid, &i) &&
+	    maps->processes.items[i].file.time < time)
+		maps->processes.items[i].file.time = time;
+}
+
 bool mt_perf_maps_take_last(struct mt_perf_maps *maps, uint64_t time, struct mt_perf_map_file *out)
 {
 	while (maps->taken_last < maps->processes.count) {

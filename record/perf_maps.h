@@ -58,6 +58,9 @@ uint64_t mt_perf_map_piece_time(const struct mt_perf_map_file *file, uint64_t ti
 bool mt_perf_maps_take(struct mt_perf_maps *maps, int32_t pid, uint64_t time,
 		       struct mt_perf_map_file *out);
 
+/* Pieces of a file that was taken had times up to that one. */
+void mt_perf_maps_keep_time(struct mt_perf_maps *maps, int32_t pid, uint64_t time);
+
 /* The same of any process, at the end; false when there is none left. */
 bool mt_perf_maps_take_last(struct mt_perf_maps *maps, uint64_t time, struct mt_perf_map_file *out);
 

@@ -1,28 +1,52 @@
-/* Lines in order of address, of which some are wanted, and then in their own order again. */
+/*
+ * The addresses divide all others into gaps. Of each gap it is enough to know the first and the
+ * last line in it: the last one at or before an address, and the first one behind it.
+ */
 #include "symbols/kernel_lines.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/array.h"
-#include "symbols/address_sort.h"
+#include "formats/base/cleanup.h"
 
-struct line {
-	uint32_t at; /* in the text */
-	bool wanted;
+/* From behind an address up to the next one. */
+struct gap {
+	uint64_t first, last; /* lines in it; last 0: there is none */
 };
 
-/* Those of functions. */
-struct lines {
-	MT_ARRAY(struct line) list;	      /* as they stand in the text */
-	MT_ARRAY(struct mt_addressed) starts; /* of these, by index; then in order of address */
+struct mt_kernel_lines {
+	const uint64_t *addresses;
+	size_t count;
+	struct gap *gaps; /* count + 1: gap i ends with address i */
+	uint64_t *wanted; /* starts, rising, once all have been seen */
+	size_t wanted_count;
 };
 
-static void lines_deinit(struct lines *lines)
+MT_DEFINE_CLEANUP(mt_kernel_lines, struct mt_kernel_lines)
+
+struct mt_kernel_lines *mt_kernel_lines_create(const uint64_t *addresses, size_t count)
 {
-	mt_array_deinit(&lines->list);
-	mt_array_deinit(&lines->starts);
+	struct mt_kernel_lines *lines = calloc(1, sizeof(*lines));
+
+	if (!lines)
+		return NULL;
+	lines->addresses = addresses;
+	lines->count = count;
+	lines->gaps = calloc(count + 1, sizeof(*lines->gaps));
+	lines->wanted = malloc((2 * count + 1) * sizeof(*lines->wanted));
+	if (lines->gaps && lines->wanted)
+		return lines;
+	mt_kernel_lines_destroy(lines);
+	return NULL;
+}
+
+void mt_kernel_lines_destroy(struct mt_kernel_lines *lines)
+{
+	if (!lines)
+		return;
+	free(lines->gaps);
+	free(lines->wanted);
+	free(lines);
 }
 
 /* "ffffffff81000000 T _text": the address of a function; 0 for other lines. */
@@ -46,84 +70,102 @@ static uint64_t function_start(const char *line, size_t size)
 	return start;
 }
 
-/* The size of the line that stands there, with its newline. */
-static size_t line_size(const char *text, size_t size, size_t at)
+/* How many of the numbers, which rise, are below one. */
+static size_t count_below(const uint64_t *numbers, size_t count, uint64_t number)
 {
-	const char *newline = memchr(text + at, '\n', size - at);
+	size_t low = 0;
 
-	return newline ? (size_t)(newline - text) + 1 - at : size - at;
-}
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
 
-static bool add_line(struct lines *lines, size_t at, uint64_t start)
-{
-	struct line *line = mt_array_push(&lines->list);
-	struct mt_addressed *addressed = mt_array_push(&lines->starts);
-
-	if (!line || !addressed)
-		return false;
-	line->at = (uint32_t)at;
-	*addressed = (struct mt_addressed){start, (uint32_t)lines->list.count - 1};
-	return true;
-}
-
-static bool list_lines(const char *text, size_t size, struct lines *out)
-{
-	for (size_t at = 0, length; at < size; at += length) {
-		uint64_t start;
-
-		length = line_size(text, size, at);
-		start = function_start(text + at, length);
-		if (start && !add_line(out, at, start))
-			return false;
+		if (numbers[middle] < number)
+			low = middle + 1;
+		else
+			count = middle;
 	}
-	return mt_address_sort(out->starts.items, out->starts.count);
+	return low;
 }
 
-/* Wants all lines from the i-th start on that have the same; gives the index behind them. */
-static size_t want_equals(struct lines *lines, size_t i)
+/* The size of the line that begins there, with its newline. */
+static size_t line_size(const char *text, size_t size)
 {
-	uint64_t start = i < lines->starts.count ? lines->starts.items[i].address : 0;
+	const char *newline = memchr(text, '\n', size);
 
-	for (; i < lines->starts.count && lines->starts.items[i].address == start; i++)
-		lines->list.items[lines->starts.items[i].index].wanted = true;
-	return i;
+	return newline ? (size_t)(newline - text) + 1 : size;
 }
 
-static void want_around(struct lines *lines, const uint64_t *addresses, size_t count)
+void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t size)
 {
-	const struct mt_addressed *starts = lines->starts.items;
-	size_t begin = 0, next = 0; /* of the lines with the last start before, and behind them */
+	const char *at = text, *end = at + size;
 
-	for (size_t i = 0; i < count; i++) {
-		while (next < lines->starts.count && starts[next].address <= addresses[i]) {
-			if (starts[next].address != starts[begin].address)
-				begin = next;
-			next++;
+	while (at < end) {
+		size_t length = line_size(at, (size_t)(end - at));
+		uint64_t start = function_start(at, length);
+		struct gap *gap = &lines->gaps[count_below(lines->addresses, lines->count, start)];
+
+		at += length;
+		if (!start)
+			continue;
+		if (!gap->last || start < gap->first)
+			gap->first = start;
+		if (start > gap->last)
+			gap->last = start;
+	}
+}
+
+/* All have been seen: the starts that are wanted, rising. */
+static void choose_starts(struct mt_kernel_lines *lines)
+{
+	uint64_t before = 0;
+
+	for (size_t i = 0; i < lines->count; i++) {
+		size_t behind = i + 1;
+		uint64_t *wanted = lines->wanted + lines->wanted_count;
+
+		if (lines->gaps[i].last)
+			before = lines->gaps[i].last;
+		if (!before)
+			continue;
+		while (behind < lines->count && !lines->gaps[behind].last)
+			behind++;
+		if (!lines->wanted_count || wanted[-1] < before)
+			*wanted++ = before;
+		if (lines->gaps[behind].last)
+			*wanted++ = lines->gaps[behind].first;
+		lines->wanted_count = (size_t)(wanted - lines->wanted);
+		i = behind - 1;
+	}
+	lines->wanted[lines->wanted_count++] = UINT64_MAX; /* no line starts there */
+}
+
+size_t mt_kernel_lines_keep(struct mt_kernel_lines *lines, void *text, size_t size)
+{
+	char *at = text, *end = at + size, *out = text;
+
+	if (!lines->wanted_count)
+		choose_starts(lines);
+	while (at < end) {
+		size_t length = line_size(at, (size_t)(end - at));
+		uint64_t start = function_start(at, length);
+
+		if (start &&
+		    lines->wanted[count_below(lines->wanted, lines->wanted_count - 1, start)] ==
+			    start) {
+			memmove(out, at, length);
+			out += length;
 		}
-		if (next)
-			want_equals(lines, want_equals(lines, begin));
+		at += length;
 	}
+	return (size_t)(out - (char *)text);
 }
 
 size_t mt_kernel_lines_choose(char *text, size_t size, const uint64_t *addresses, size_t count)
 {
-	struct lines lines = {0};
-	size_t used = 0;
+	MT_CLEANUP(mt_kernel_lines_destroy_p)
+	struct mt_kernel_lines *lines = mt_kernel_lines_create(addresses, count);
 
-	if (size > UINT32_MAX || !list_lines(text, size, &lines)) {
-		lines_deinit(&lines);
+	if (!lines)
 		return 0;
-	}
-	want_around(&lines, addresses, count);
-	for (size_t i = 0; i < lines.list.count; i++) {
-		size_t at = lines.list.items[i].at, length;
-
-		if (!lines.list.items[i].wanted)
-			continue;
-		length = line_size(text, size, at);
-		memmove(text + used, text + at, length);
-		used += length;
-	}
-	lines_deinit(&lines);
-	return used;
+	mt_kernel_lines_see(lines, text, size);
+	return mt_kernel_lines_keep(lines, text, size);
 }

@@ -46,6 +46,30 @@ MT_TEST(what_lies_before_all_is_nobodys)
 	check(NULL, 0, "");
 }
 
+MT_TEST(lines_may_be_shown_a_few_at_a_time)
+{
+	const uint64_t addresses[] = {0xffffffff81000010, 0xffffffff81000210, 0xffffffff81000220,
+				      0xffffffffc0001008};
+	struct mt_kernel_lines *lines = mt_kernel_lines_create(addresses, 4);
+	char whole[sizeof(text)], parts[sizeof(text)] = "";
+	size_t size, used = 0;
+
+	memcpy(whole, text, sizeof(text));
+	size = mt_kernel_lines_choose(whole, sizeof(text) - 1, addresses, 4);
+	MT_REQUIRE(lines && size);
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1)
+		mt_kernel_lines_see(lines, at, (size_t)(strchr(at, '\n') + 1 - at));
+	for (const char *at = text; *at; at = strchr(at, '\n') + 1) {
+		size_t length = (size_t)(strchr(at, '\n') + 1 - at);
+
+		memcpy(parts + used, at, length);
+		used += mt_kernel_lines_keep(lines, parts + used, length);
+	}
+	MT_CHECK_EQ(used, size);
+	MT_CHECK(!memcmp(parts, whole, size));
+	mt_kernel_lines_destroy(lines);
+}
+
 MT_TEST(no_addresses_no_lines)
 {
 	char zeros[] = "0000000000000000 T _text\n0000000000000000 T startup\n";
