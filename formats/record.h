@@ -202,7 +202,7 @@ struct mt_gauge_record {
 };
 
 /* Codes of a FRAMES record are below these; unwind/unwind.h has the same, by name. */
-#define MT_UNWOUND_SOURCES 8u
+#define MT_UNWOUND_SOURCES 9u
 #define MT_UNWOUND_ENDS 17u
 #define MT_UNWOUND_END_UNTOLD 16u
 #define MT_UNWOUND_RETURN 0x80u /* of a source: pc is a return address */

@@ -4,6 +4,7 @@
  */
 #include "report/frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,21 @@ static bool name_words(struct mt_frames *frames, uint32_t id)
 	return true;
 }
 
+/* Id of a function's name, marked where the frame is a guess. */
+static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key *key,
+			    const char *name)
+{
+	MT_CLEANUP_FREE char *marked = NULL;
+
+	if (!(key->flags & MT_FRAME_GUESSED))
+		return mt_strings_intern(frames->strings, name, strlen(name));
+	if (asprintf(&marked, "? %s", name) < 0) {
+		marked = NULL;
+		return MT_STRING_NONE;
+	}
+	return mt_strings_intern(frames->strings, marked, strlen(marked));
+}
+
 /* Asks the namer; false out of memory. */
 static bool name_frame(struct mt_frames *frames, uint32_t id)
 {
@@ -126,8 +142,7 @@ static bool name_frame(struct mt_frames *frames, uint32_t id)
 	names = calloc(count, sizeof(*names));
 	for (size_t i = 0; names && i < count; i++) {
 		names[i] = (struct mt_frame_name){
-			.name = mt_strings_intern(frames->strings, symbol[i].name,
-						  strlen(symbol[i].name)),
+			.name = intern_name(frames, mt_frames_key(frames, id), symbol[i].name),
 			.resolved = symbol[i].resolved,
 			.offset = symbol[i].offset,
 			.dso = symbol[i].dso,

@@ -19,7 +19,8 @@ struct mt_symbol;
 
 enum mt_frame_flag {
 	MT_FRAME_IN_KERNEL = 1,
-	MT_FRAME_WORDS = 2, /* no code: what stands for it, mt_frames_words() */
+	MT_FRAME_GUESSED = 4, /* by a scan: its names begin with "? " */
+	MT_FRAME_WORDS = 2,   /* no code: what stands for it, mt_frames_words() */
 };
 
 /*

@@ -392,6 +392,7 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.method = options->unwind,
 		.max_frames = options->max_stack,
 		.joining = options->unwind == mt_unwind_methods && !options->no_join,
+		.scan = options->scan,
 		.stitching = options->stitch,
 		.workers = options->workers ? options->workers : online_cpus(),
 		.symfs = options->symfs,

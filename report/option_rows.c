@@ -350,6 +350,14 @@ static struct mt_error *set_no_join(struct mt_report_options *o, const char *nam
 	return NULL;
 }
 
+static struct mt_error *set_scan(struct mt_report_options *o, const char *name, const char *value)
+{
+	(void)name;
+	(void)value;
+	o->scan = true;
+	return NULL;
+}
+
 static struct mt_error *set_stitch(struct mt_report_options *o, const char *name, const char *value)
 {
 	(void)name;
@@ -462,6 +470,9 @@ static const struct mt_option others[] = {
 	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
 	{0, "no-join", NULL, NULL, set_no_join,
 	 "leave stacks cut where their dump ends: nothing from other stacks of the thread"},
+	{0, "scan", NULL, NULL, set_scan,
+	 "where a stack ends and nothing is left to go by, guess: words that look like return "
+	 "addresses, marked \"? \"; a third to three quarters of them are false"},
 	{0, "stitch-lbr", NULL, NULL, set_stitch,
 	 "hardware call stacks go on with what earlier samples of the thread had further out"},
 	{'j', "jobs", NULL, "N", set_workers,

@@ -270,6 +270,8 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		err = mt_option_add_file(&parser.options, NULL, MT_REPORT_DEFAULT_FILE);
 	err = err || parser.options.help || parser.options.version ? err
 								   : check_copy(&parser.options);
+	if (!err && parser.options.scan && parser.options.unwind != mt_unwind_methods)
+		err = mt_error_create(MT_ERR_USAGE, "--scan goes with --unwind auto");
 	if (err) {
 		mt_report_options_deinit(&parser.options);
 		return err;

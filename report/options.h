@@ -34,6 +34,7 @@ struct mt_report_options {
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	bool no_join;
+	bool scan;
 	bool stitch;		 /* --stitch-lbr */
 	unsigned int workers;	 /* -j: 0 is one for each CPU */
 	struct mt_wishes wishes; /* the shape of the table */

@@ -89,6 +89,7 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		.max_frames = options->max_frames,
 		.addresses = options->addresses,
 		.joining = options->joining,
+		.scan = options->scan,
 		.stitching = options->stitching,
 	};
 

@@ -99,6 +99,7 @@ struct mt_session_options {
 	bool inlined, lines; /* name what was inlined; give files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
+	bool scan;    /* guess at callers where nothing else is left (unwind/guess.c) */
 	bool joining; /* what a dump was too small for is taken from other stacks (unwind/join.h) */
 	bool stitching;	      /* hardware call stacks go on with earlier ones (unwind/stitch.h) */
 	unsigned int workers; /* threads that decode and unwind, this one counted; 0: 1 */

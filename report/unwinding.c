@@ -134,12 +134,16 @@ uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
 static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
 			   bool *lasting)
 {
-	const struct mt_mapping *mapping = mt_image_map_find(map, pc);
-	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE};
+	bool scanned = (pc & MT_WALKED_SCANNED) && !(pc >> 63);
+	uint64_t address = scanned ? pc & ~MT_WALKED_SCANNED : pc;
+	const struct mt_mapping *mapping = mt_image_map_find(map, address);
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE,
+				   .flags = scanned ? MT_FRAME_GUESSED : 0,
+				   .offset = scanned ? address : 0};
 
 	*lasting = mapping && (mapping->prot & PROT_EXEC);
 	if (mapping)
-		place_in(mapping, pc, &key);
+		place_in(mapping, address, &key);
 	return mt_frames_intern(u->frames, &key);
 }
 

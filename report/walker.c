@@ -25,7 +25,8 @@ struct mt_walker {
 
 struct mt_walker *mt_walker_create(const struct mt_walker_options *options)
 {
-	struct mt_unwind_options unwind = {.max_frames = options->max_frames};
+	struct mt_unwind_options unwind = {.max_frames = options->max_frames,
+					   .scan = options->scan};
 	struct mt_walker *walker = calloc(1, sizeof(*walker));
 
 	if (!walker)
@@ -123,7 +124,8 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 	uint64_t *pcs = parts->pcs + at;
 
 	for (size_t i = 0; i < stack->count; i++)
-		pcs[i] = frames[i].pc - frames[i].call_return;
+		pcs[i] = (frames[i].pc - frames[i].call_return) |
+			 (frames[i].source == MT_FRAME_SCANNED ? MT_WALKED_SCANNED : 0);
 	for (size_t i = 0; parts->sps && i < stack->count; i++)
 		parts->sps[i] = frames[i].sp;
 	for (size_t i = 0; parts->addresses && i < stack->count; i++) {

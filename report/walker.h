@@ -23,6 +23,7 @@ struct mt_walker_options {
 	uint32_t max_frames; /* at most so many user frames, and so many kernel frames */
 	bool addresses;	     /* give the frames' addresses too */
 	bool joining;	     /* give their stack pointers too */
+	bool scan;	     /* guess at callers where nothing else is left */
 	bool stitching; /* call stacks of branch records go on with earlier ones (pipeline.c) */
 };
 
@@ -35,6 +36,9 @@ struct mt_walk_input {
 	const struct mt_branch *stitched; /* the sample's branch records with earlier ones behind */
 	size_t stitched_count;		  /* 0: the sample's alone */
 };
+
+/* Of a frame's address: it was guessed. No program has code there. */
+#define MT_WALKED_SCANNED ((uint64_t)1 << 62)
 
 struct mt_walk_words {
 	uint64_t *items;

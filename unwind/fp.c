@@ -79,6 +79,11 @@ static enum return_kind return_kind(const struct mt_walk *walk, uint64_t pc)
 	return (enum return_kind)seen->kind;
 }
 
+bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word)
+{
+	return mt_pc_plausible(word) && return_kind(walk, word) == RETURN_FILE;
+}
+
 /*
  * A return address that may be JIT code's. What protection its memory has now is not known, for
  * mprotect() leaves no record; so frame pointers must rise, and where not even a mapping is known,

@@ -118,6 +118,8 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 			end = mt_chain_splice(&walk, end);
 		if (chain_may_help(end))
 			end = mt_branches_splice(&walk, end);
+		if (unwinder->options.scan)
+			end = mt_scan_splice(&walk, end);
 	} else {
 		end = without_dump(&walk);
 	}
@@ -221,6 +223,7 @@ const char *mt_frame_source_name(enum mt_frame_source source)
 		[MT_FRAME_LBR] = "lbr",
 		[MT_FRAME_STITCHED] = "stitched lbr",
 		[MT_FRAME_JOINED] = "joined",
+		[MT_FRAME_SCANNED] = "scanned",
 	};
 
 	return (unsigned int)source < MT_FRAME_SOURCES ? names[source] : "unknown";

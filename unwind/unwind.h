@@ -27,6 +27,8 @@ enum mt_frame_source {
 	MT_FRAME_LBR,	   /* the hardware's branch records */
 	MT_FRAME_STITCHED, /* those of an earlier sample of the thread */
 	MT_FRAME_JOINED,   /* another stack of the thread shows it; see join.h */
+	MT_FRAME_SCANNED,  /* a guess: found by looking for return addresses, or behind one so found
+			    */
 	MT_FRAME_SOURCES
 };
 
@@ -113,6 +115,7 @@ struct mt_unwind_options {
 	uint32_t max_frames; /* at most so many frames a stack, those that were there included; 0:
 				the storage alone */
 	const struct mt_decoder *decoder; /* of code, for branch records; borrowed, may be NULL */
+	bool scan;			  /* "auto" guesses where nothing else is left (guess.c) */
 };
 
 /* Cumulative, since the unwinder was made. */
@@ -134,7 +137,7 @@ struct mt_unwind_method {
 
 /*
  * Ends in a row of NULLs. "auto" is the first: dump by CFI, then frame pointers, then the kernel's
- * chain; branch records past it, or where there is no dump.
+ * chain; branch records past it, or where there is no dump; where options.scan is set, a scan.
  */
 extern const struct mt_unwind_method mt_unwind_methods[];
 

@@ -82,6 +82,12 @@ int mt_full_step(struct mt_walk *walk);
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
 
+/* fp.c: whether a word points behind a call in a file's code, as far as that is at hand. */
+bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
+
+/* guess.c: guesses at callers behind an end within the dump; gives that end as it is. */
+enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
+
 /*
  * What a return address is, once it was looked at; direct-mapped, by the map's version, of which no
  * two maps that differ have the same.

@@ -103,7 +103,7 @@ static bool count_sample(struct counts *counts, const struct mt_session_sample *
 			return false;
 		of->frames[sample->sources[i]]++;
 		of->all++;
-		if (sample->sources[i] != MT_FRAME_KERNEL)
+		if (sample->sources[i] != MT_FRAME_KERNEL && sample->sources[i] != MT_FRAME_SCANNED)
 			last = key->image;
 	}
 	of = sample->user ? counts_of(counts, last) : NULL;

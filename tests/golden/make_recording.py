@@ -1149,7 +1149,7 @@ def frames_with_their_places():
 
 @recording({FAULTS: 1}, check="damaged FRAMES", damaged_records=13)
 def frames_that_contradict_themselves():
-    wrong = [dict(sources=(0, 8)), dict(sources=(0, 0x88)), dict(end=17), dict(walked=17), dict(count=3),
+    wrong = [dict(sources=(0, 9)), dict(sources=(0, 0x89)), dict(end=17), dict(walked=17), dict(count=3),
              dict(count=65537), dict(count=NONE), dict(cut=0), dict(dump_asked=0),
              dict(dump_asked=1032), dict(kernel_size=NONE), dict(asked=0, cut=24),
              dict(asked=0, dump_asked=8)]

@@ -526,8 +526,8 @@ MT_TEST(frames_that_contradict_themselves_are_damaged)
 	MT_CHECK(!unwound_with(40 + 24, 25));	    /* the kernel's dyn_size */
 	MT_CHECK(unwound_with(40 + 40 + 16, 0x86)); /* sources */
 	MT_CHECK(unwound_with(40 + 40 + 16, 7));
-	MT_CHECK(!unwound_with(40 + 40 + 16, 8));
-	MT_CHECK(!unwound_with(40 + 40 + 16, 0x88));
+	MT_CHECK(!unwound_with(40 + 40 + 16, 9));
+	MT_CHECK(!unwound_with(40 + 40 + 16, 0x89));
 }
 
 MT_TEST_MAIN
