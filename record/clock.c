@@ -123,3 +123,11 @@ uint64_t mt_clock_now(const struct mt_clock *clock)
 {
 	return monotonic() + (uint64_t)clock->ahead;
 }
+
+uint64_t mt_clock_thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}

@@ -14,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "record/clock.h"
 #include "record/embed_image.h"
 #include "record/mapped_file.h"
 #include "symbols/elf.h"
@@ -202,6 +203,7 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 				   struct mt_elf **out, char **found_at)
 {
 	struct mt_code_images *images = context;
+	uint64_t began = mt_clock_thread_ns();
 	struct mt_error *err = NULL;
 	struct file *file;
 
@@ -213,6 +215,7 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 		if (file && !file->bytes)
 			err = open_file(images, file, out);
 	}
+	images->counts.ns += mt_clock_thread_ns() - began;
 	if (*out)
 		images->counts.read++;
 	else

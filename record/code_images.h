@@ -17,6 +17,7 @@ struct mt_code_images_counts {
 	size_t missing; /* of which nothing could be read */
 	size_t no_room; /* beyond the memory allowed */
 	uint64_t bytes; /* of tables */
+	uint64_t ns;	/* the thread's CPU time for reading them */
 };
 
 /* Holds at most so many bytes of tables. NULL out of memory. */

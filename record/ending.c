@@ -62,11 +62,22 @@ static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
 
-/* What another signal left out, as a NOTE. */
-static struct mt_error *tell_not_carried(struct mt_recorder *r)
+/* What is known once the writing thread has ended, to the user and as a NOTE. */
+static struct mt_error *tell_late(struct mt_recorder *r, int level, const char *text)
 {
 	uint8_t bytes[512];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+
+	r->voice->say(r->voice->context, level, text);
+	mt_block_reset(&block, MT_CHUNK_STATE, 0);
+	(void)mt_note_put(&block,
+			  &((struct mt_note_record){.level = 1, .text = {text, strlen(text)}}));
+	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
+}
+
+/* What another signal left out. */
+static struct mt_error *tell_not_carried(struct mt_recorder *r)
+{
 	char text[160];
 	size_t images;
 
@@ -76,11 +87,35 @@ static struct mt_error *tell_not_carried(struct mt_recorder *r)
 		 "ended by another signal: %zu images are not carried, nor the last names of "
 		 "kernel and perf maps",
 		 images);
-	r->voice->say(r->voice->context, 0, text);
-	mt_block_reset(&block, MT_CHUNK_STATE, 0);
-	(void)mt_note_put(&block,
-			  &((struct mt_note_record){.level = 1, .text = {text, strlen(text)}}));
-	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
+	return tell_late(r, 0, text);
+}
+
+/* What --strip could not do. */
+static struct mt_error *tell_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	struct mt_strip_counts counts;
+	struct mt_error *err = NULL;
+	char text[200];
+
+	if (!mt_pack_stripped(r->pack, &counts))
+		return NULL;
+	if (counts.images.no_room) {
+		snprintf(text, sizeof(text),
+			 "--strip: no room for the unwind tables of %zu images, where stacks end "
+			 "then; --memory gives more",
+			 counts.images.no_room);
+		err = tell_late(r, 1, text);
+	}
+	if (err || !counts.left_out)
+		return err;
+	snprintf(text, sizeof(text),
+		 "--strip: %llu samples made no sense, or there was no memory to unwind them: they "
+		 "are left out",
+		 (unsigned long long)counts.left_out);
+	result->counts.samples -=
+		counts.left_out < result->counts.samples ? counts.left_out : result->counts.samples;
+	result->lost += counts.left_out;
+	return tell_late(r, 1, text);
 }
 
 static struct mt_error *write_end(struct mt_recorder *r, const struct mt_recorder_result *result)
@@ -204,6 +239,8 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 		result->output_error = tell_left_out(r, result);
 	if (!result->output_error)
 		result->output_error = tell_not_carried(r);
+	if (!result->output_error)
+		result->output_error = tell_stripped(r, result);
 	if (!result->output_error)
 		result->output_error = write_end(r, result);
 	result->written = mt_writer_counts(mt_pack_writer(r->pack)).written;

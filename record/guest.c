@@ -19,10 +19,11 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define DEFAULT_MEMORY (64 * MIB)
+#define UNWINDING_MEMORY (160 * MIB)
 #define BASE (8 * MIB)	     /* code, libraries, zstd, the writer's buffer, the tables of images */
 #define CARRYING (14 * MIB)  /* one image's tables and symbols, zstd, chunks that wait */
 #define UNWINDING (10 * MIB) /* rules, stack images, a block, maps of processes, files' headers */
-#define TABLES_MIN (6 * MIB)
+#define TABLES_MIN (6 * MIB) /* a compiler's or a browser's largest library has 5 to 15 */
 #define HOLD_MIN (4 * MIB)
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4
@@ -41,13 +42,13 @@ static uint64_t part_of(uint64_t bytes, unsigned part, uint64_t least)
 struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
 				       const struct mt_memory_use *use)
 {
-	uint64_t normal = use->unwinds ? 2 * DEFAULT_MEMORY : DEFAULT_MEMORY;
+	uint64_t normal = use->unwinds ? UNWINDING_MEMORY : DEFAULT_MEMORY;
 	uint64_t most = bytes ? bytes : normal;
-	uint64_t tables = use->unwinds ? part_of(most, 12, TABLES_MIN) : 0;
-	uint64_t hold = use->unwinds ? part_of(most, 8, HOLD_MIN) : 0;
-	/* beside the tables there are indexes of them, as large again at most */
+	uint64_t tables = use->unwinds ? part_of(most, 5, TABLES_MIN) : 0;
+	uint64_t hold = use->unwinds ? part_of(most, 10, HOLD_MIN) : 0;
+	/* beside the tables there are indexes of them, half as large */
 	uint64_t base = BASE + (use->carries ? CARRYING : 0) +
-			(use->unwinds ? UNWINDING + 2 * tables + hold : 0);
+			(use->unwinds ? UNWINDING + tables + tables / 2 + hold : 0);
 	/* each stream fills a block; images of four threads, and half a block on its way */
 	uint64_t wanted = base + 8 * MIB + streams * (3 * MIB / 2 + IMAGES_MIN * IMAGE);
 	struct mt_memory_share share = {.bytes = bytes, .tables = tables, .hold = hold};

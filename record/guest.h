@@ -25,7 +25,7 @@ struct mt_memory_use {
 };
 
 /*
- * Shares out `bytes` (0: the default, 64 MiB, 128 where stacks are unwound, more on hosts with
+ * Shares out `bytes` (0: the default, 64 MiB, 160 where stacks are unwound, more on hosts with
  * dozens of CPUs) among so many streams and the rest of what it is for.
  */
 struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,

@@ -93,7 +93,7 @@ static const struct option_row rows[] = {
 	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
 	{OPT_MAX_SIZE, "max-size", "SIZE", "stop before the file is larger: 500M, 2G"},
 	{OPT_MEMORY, "memory", "MiB",
-	 "the recorder's own memory beside the rings (64, with --strip 128)"},
+	 "the recorder's own memory beside the rings (64, with --strip 160)"},
 	{OPT_EMBED, "embed", "WHAT",
 	 "carry of programs run: none, symbols, unwind (both), all, lines"},
 	{OPT_EMBED_LIMIT, "embed-limit", "SIZE", "carry at most that much, compressed (64M)"},

@@ -99,12 +99,12 @@ static void print_stripped(const struct mt_stats *stats, FILE *to)
 		"stripped   %llu stacks, %llu frames, %.1f %% complete, %.2f us a stack; %llu left "
 		"out; %llu times before all maps were known\n",
 		n(s->stacks), n(s->frames), 100 * (double)s->ends[MT_END_ROOT] / stacks,
-		(double)s->ns / 1e3 / stacks, n(s->left_out), n(s->early));
+		(double)(s->ns - s->images.ns) / 1e3 / stacks, n(s->left_out), n(s->early));
 	fprintf(to,
-		"           unwind tables of %zu images, %.1f of %.0f MiB; %zu not to be read, of "
-		"them %zu for want of room\n",
-		s->images.read, MIB(s->images.bytes), MIB(stats->memory.tables), s->images.missing,
-		s->images.no_room);
+		"           unwind tables of %zu images, %.1f of %.0f MiB, read in %.3f s; %zu not "
+		"to be read, of them %zu for want of room\n",
+		s->images.read, MIB(s->images.bytes), MIB(stats->memory.tables),
+		(double)s->images.ns / 1e9, s->images.missing, s->images.no_room);
 }
 
 /* "VmHWM:   12345 kB" of our own status, in bytes. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
@@ -17,6 +16,7 @@
 #include "formats/sample.h"
 #include "formats/stack_image.h"
 #include "formats/stripping.h"
+#include "record/clock.h"
 #include "record/code_maps.h"
 #include "record/plan.h"
 #include "record/spool.h"
@@ -29,6 +29,7 @@ struct held {
 	size_t at, size; /* in the arena */
 	uint32_t stream;
 	uint64_t done; /* records below this time are out */
+	bool through;  /* all are */
 };
 
 /* A record of what was mapped, in a held block. */
@@ -230,23 +231,15 @@ static void apply_told(struct mt_strip *s, uint64_t below)
 
 /* ---- Samples ---- */
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* What compressing takes is not ours. */
 static void put_out(struct mt_strip *s)
 {
 	uint64_t began;
 
 	if (s->out.used) {
-		began = cpu_ns();
+		began = mt_clock_thread_ns();
 		s->config.put(s->config.context, &s->out);
-		s->counts.ns -= cpu_ns() - began;
+		s->counts.ns -= mt_clock_thread_ns() - began;
 	}
 	mt_block_reset(&s->out, MT_CHUNK_DATA, s->out.stream);
 }
@@ -376,8 +369,10 @@ static bool put_due(struct mt_strip *s, const struct held *held, uint64_t below)
 	bool rest = false;
 	size_t size;
 
-	s->out.stream = held->stream;
-	put_out(s);
+	if (s->out.stream != held->stream) {
+		put_out(s);
+		s->out.stream = held->stream;
+	}
 	mt_stack_decoder_reset(s->decoder);
 	for (size_t at = 0; at < held->size; at += size) {
 		const uint8_t *record = s->arena + held->at + at;
@@ -395,37 +390,56 @@ static bool put_due(struct mt_strip *s, const struct held *held, uint64_t below)
 		else if (!good || !strip_sample(s, time, &b))
 			s->counts.left_out++;
 	}
-	put_out(s);
 	return !rest;
 }
 
-/* Closes the gap before a block that is held on. */
-static void keep(struct mt_strip *s, struct held *held)
+/* Stream by stream, so that chunks are as large as they may be. */
+static void put_held(struct mt_strip *s, uint64_t below)
 {
-	memmove(s->arena + s->used, s->arena + held->at, held->size);
-	held->at = s->used;
-	s->used += held->size;
+	for (size_t i = 0; i < s->held.count; i++) {
+		uint32_t stream = s->held.items[i].stream;
+
+		for (size_t k = i; k < s->held.count; k++) {
+			struct held *held = &s->held.items[k];
+
+			if (held->stream != stream || held->through || held->done == below)
+				continue;
+			held->through = put_due(s, held, below);
+			held->done = below;
+		}
+	}
+	put_out(s);
 }
 
-void mt_strip_put(struct mt_strip *s, uint64_t below)
+/* Closes the gaps that blocks left which are through. */
+static void close_gaps(struct mt_strip *s)
 {
-	uint64_t began = cpu_ns();
 	size_t kept = 0;
 
-	apply_told(s, below);
 	s->used = 0;
 	for (size_t i = 0; i < s->held.count; i++) {
 		struct held held = s->held.items[i];
 
-		if (put_due(s, &held, below))
+		if (held.through)
 			continue;
-		held.done = below;
-		keep(s, &held);
+		memmove(s->arena + s->used, s->arena + held.at, held.size);
+		held.at = s->used;
+		s->used += held.size;
 		s->held.items[kept++] = held;
 	}
 	s->held.count = kept;
+}
+
+void mt_strip_put(struct mt_strip *s, uint64_t below)
+{
+	uint64_t began = mt_clock_thread_ns();
+
+	apply_told(s, below);
+	mt_block_reset(&s->out, MT_CHUNK_DATA, 0);
+	put_held(s, below);
+	close_gaps(s);
 	mt_code_maps_settle(s->maps);
-	s->counts.ns += cpu_ns() - began;
+	s->counts.ns += mt_clock_thread_ns() - began;
 }
 
 void mt_strip_hold(struct mt_strip *s, const struct mt_block *block)

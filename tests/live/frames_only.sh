@@ -60,7 +60,58 @@ says '... and its stacks' 'main;outer;middle;inner' <(folded killed.mtr)
 kill $running
 wait $running 2>/dev/null
 
+# Each short life is unwound in its own map: twenty times the program is loaded, faults and is gone.
+check 'programs that come and go are recorded' "$mtrec" -q -e page-faults --strip -o lives.mtr -- \
+	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do ./secret word 50; done'
+is '... with each stack of theirs' "$(folded lives.mtr --comm secret | awk '{ n += $NF } END { print n + 0 }')" 1000
+
+cp secret gone
+./gone $word 0 &
+running=$!
+sleep 0.1
+rm gone
+check 'a program whose file is gone is recorded' "$mtrec" -q -e page-faults --strip --duration 700ms -p $running -o gone.mtr
+kill $running
+wait $running 2>/dev/null
+if [ "$(id -u)" -eq 0 ]; then
+	says '... with its stacks' ';main;outer;middle;inner' <(folded gone.mtr)
+else
+	skip '... with its stacks' 'reaching deleted files needs root'
+fi
+
+# shellcheck disable=SC2086
+if ${CC:-cc} -static -D_GNU_SOURCE -O1 -g -o whole "$MT_TOP/tests/workloads/secret.c" 2>/dev/null; then
+	check 'a static program is recorded' "$mtrec" -q -e page-faults --strip -o static.mtr -- ./whole $word 500
+	between '... with its stacks' 500 "$(folded static.mtr | awk '{ n += $NF } END { print n + 0 }')" 500
+else
+	skip 'a static program' 'no static C library'
+fi
+
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
+check 'code that a program makes itself is recorded' "$mtrec" -q -e page-faults --strip -o jitted.mtr -- ./jitted 50
+says '... and named' ';jitted touch of pages 50$' <("$report" -q --folded jitted.mtr)
+
+if build_faulter; then
+	for way in '' --strip; do
+		# shellcheck disable=SC2086
+		"$mtrec" -q -e page-faults --call-graph dwarf,8192 --no-heal $way -o "cut$way.mtr" -- ./faulter 20000 0 1 2 >/dev/null
+	done
+	# part FILE [OPTION...]: how many in a thousand of faulter's stacks reach its main()
+	part() {
+		"$report" -q --folded --no-inline --comm faulter "$@" 2>/dev/null |
+			awk '/;worker_loop;|;handle/ || /;step</ { n = $NF; all += n; if (/;main;/) whole += n }
+				END { print all ? int(1000 * whole / all) : 0 }'
+	}
+	between 'of frames, too, a quarter is cut where dumps are too small' 700 "$(part cut--strip.mtr --no-join)" 800
+	between '... and joined, as raw stacks are' $(($(part cut.mtr) - 10)) "$(part cut--strip.mtr)" 1000
+	"$report" -q --strip copy.mtr cut--strip.mtr
+	is '... and in a copy' "$(part copy.mtr)" "$(part cut--strip.mtr)"
+else
+	skip 'stacks that are cut' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
+fi
+
 check 'what became of stacks is told' "$mtrec" -e page-faults --strip --stats -o told.mtr -- ./secret $word 500
 says '... how many, and what they cost' '^stripped +[0-9]+ stacks, [0-9]+ frames, [0-9.]+ % complete, [0-9.]+ us a stack; 0 left out'
-says '... and the tables they took' 'unwind tables of [1-9][0-9]* images, .* 0 not to be read'
+says '... and the tables they took' 'unwind tables of [1-9][0-9]* images, .*s; 0 not to be read'
 finish

@@ -31,6 +31,22 @@ MT_TEST(carrying_images_has_its_part_of_it)
 	MT_CHECK(share.blocks >= 24);
 }
 
+MT_TEST(unwinding_has_its_part_of_it)
+{
+	const struct mt_memory_use use = {.carries = true, .unwinds = true};
+	struct mt_memory_share share = mt_memory_share(0, 4, &use);
+
+	MT_CHECK_EQ(share.bytes, 160 * MIB);
+	MT_CHECK(share.tables == 32 * MIB && share.hold == 16 * MIB);
+	MT_CHECK(spent(&share, 4) + share.tables * 3 / 2 + share.hold <= (160 - 32) * MIB);
+	MT_CHECK(share.blocks >= 40);
+	share = mt_memory_share(32 * MIB, 4, &use);
+	MT_CHECK(share.bytes > 32 * MIB && share.bytes < 80 * MIB); /* more than was asked for */
+	MT_CHECK(share.tables >= 6 * MIB && share.hold >= 2 * MT_SPOOL_BLOCK);
+	share = mt_memory_share(0, 4, &(struct mt_memory_use){0});
+	MT_CHECK(!share.tables && !share.hold);
+}
+
 MT_TEST(many_cpus_have_more)
 {
 	struct mt_memory_share share =
