@@ -2,9 +2,9 @@
 # What whole stacks cost beside short dumps: joining to the reporter, in instructions; seeds and the reading of absent stack pages to the
 # program that is recorded, in CPU time at 45,000 faults a second.
 #
-#	tests/bench/joining.sh [RUNS]		7 of each kind, in turn
+#	tests/bench/joining.sh [RUNS]		9 of each kind, in turn
 . "$(dirname "$0")/../lib.sh"
-runs=${1:-7}
+runs=${1:-9}
 build_faulter || {
 	echo 'bench: joining: no ../shared/targets beside the tree (MT_SHARED=DIR)' >&2
 	exit 0
