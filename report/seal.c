@@ -497,6 +497,23 @@ static struct mt_error *add_contents(void *context, size_t recording, struct mt_
 	return err ? err : mt_writer_write(writer, &s->notes, 1);
 }
 
+/* perf's records have no place for files beside them. */
+static struct mt_error *refuse_foreign(const struct mt_session *session, const char *path)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		if (facts->recordings.items[i].reading->foreign)
+			return mt_error_create(
+				MT_ERR_USAGE,
+				"%s: is perf's, only recordings of mtrec are sealed: take the "
+				"files that --info lists along below a directory of yours, and "
+				"read it with --symfs DIR",
+				path);
+	}
+	return NULL;
+}
+
 struct mt_error *mt_seal(struct mt_session *session, const char *path,
 			 const struct mt_seal_options *options, int fd, struct mt_seal_counts *out)
 {
@@ -509,8 +526,10 @@ struct mt_error *mt_seal(struct mt_session *session, const char *path,
 	};
 	const struct mt_rewrite how = {.context = &s, .head = add_contents};
 	struct mt_image_set *images = mt_naming_images(s.naming);
-	struct mt_error *err;
+	struct mt_error *err = refuse_foreign(session, path);
 
+	if (err)
+		return err;
 	s.notes.bytes = malloc(s.notes.capacity);
 	s.code = mt_code_notes_create();
 	if (!s.notes.bytes || !s.code)

@@ -115,6 +115,39 @@ put_program() {
 	done
 }
 
+# prepare_nothing PROGRAM...: puts them into $TMPDIR/empty, for in_nothing; skips the file where a place of its own for what is
+# mounted is not to be had.
+prepare_nothing() {
+	local program
+	unshare -m true 2>/dev/null || skip_all 'unshare -m is not allowed here'
+	mkdir "$TMPDIR/empty"
+	for program in "$(type -P mount)" "$@"; do put_program "$TMPDIR/empty" "$program"; done
+}
+
+# in_nothing PROGRAM ARGUMENT...: runs one of those in a mount namespace in which /usr, /lib and the like hold nothing.
+in_nothing() {
+	unshare -m bash -c '
+		empty=$1 program=$2
+		shift 2
+		run() { "$empty/ld.so" --library-path "$empty" "$empty/$1" "${@:2}"; }
+		run mount --make-rprivate /
+		for dir in /lib* /bin /sbin /opt /usr; do
+			[ -L "$dir" ] || [ ! -d "$dir" ] || run mount -t tmpfs none "$dir" || exit 125
+		done
+		for dir in /usr /lib; do [ -z "$(shopt -s nullglob; echo "$dir"/*)" ] || exit 125; done
+		run "$program" "$@"' in_nothing "$TMPDIR/empty" "$@"
+}
+
+# write_node_script: grow.js, which allocates for a second in a function growBuffers.
+write_node_script() {
+	cat >grow.js <<-'END'
+		const kept = [];
+		function growBuffers(n) { for (let i = 0; i < n; i++) { kept.push(new Array(2000).fill(i)); if (kept.length > 500) kept.shift(); } }
+		const end = Date.now() + 1000;
+		while (Date.now() < end) growBuffers(500);
+	END
+}
+
 # build_steps: $steps is tests/workloads/steps.c, compiled, or the whole file is skipped.
 build_steps() {
 	command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"

@@ -81,6 +81,7 @@ expect 5 'a full disk' "$report" --seal /dev/full "$file"
 "$MT_TOP/tests/golden/make_perfdata.py" perf >/dev/null || exit 1
 for made in perf/*; do
 	expect 2 'not what perf recorded' "$report" --seal copy.mtr "$made"
+	says '... but it tells what works' 'take the files that --info lists along .* with --symfs DIR' "$err"
 	break
 done
 finish

@@ -112,12 +112,7 @@ elif ! node --perf-prof -e 0 >/dev/null 2>&1; then
 	skip 'a script in node' 'this node has no --perf-prof'
 else
 	rm -f jit-*.dump
-	cat >grow.js <<-'JS'
-		const kept = [];
-		function growBuffers(n) { for (let i = 0; i < n; i++) { kept.push(new Array(2000).fill(i)); if (kept.length > 500) kept.shift(); } }
-		const end = Date.now() + 1000;
-		while (Date.now() < end) growBuffers(500);
-	JS
+	write_node_script
 	"$mtrec" -q -e page-faults -o node.mtr node --perf-prof --interpreted-frames-native-stack grow.js
 	"$report" -q --folded --no-inline node.mtr >here
 	rm jit-*.dump

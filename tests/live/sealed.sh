@@ -151,12 +151,7 @@ else
 fi
 
 if type -P node >/dev/null; then
-	cat >grow.js <<'END'
-const kept = [];
-function growBuffers(n) { for (let i = 0; i < n; i++) { kept.push(new Array(2000).fill(i)); if (kept.length > 500) kept.shift(); } }
-const end = Date.now() + 1000;
-while (Date.now() < end) growBuffers(500);
-END
+	write_node_script
 	"$mtrec" -q -a -e page-faults -o node.mtr node --perf-basic-prof --interpreted-frames-native-stack grow.js >/dev/null
 	same 'a script in node, recorded with -a, the same where no file is' node.mtr --no-inline
 	check 'by its functions' grep -q 'growBuffers ' elsewhere
