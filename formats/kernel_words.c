@@ -105,28 +105,48 @@ uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *fr
 	return stored;
 }
 
-static uint64_t decode_word(const struct mt_kernel_words *words, size_t at, uint64_t reference,
-			    const uint8_t *mask, struct mt_cursor *stored)
+/* Words of a run; as many are stored as the mask says. Without a branch a word, as encode_run(). */
+static const uint8_t *decode_run(const struct mt_kernel_words *state, uint64_t *reference,
+				 size_t count, const uint8_t *mask, const uint8_t *stored,
+				 uint8_t *out)
 {
-	return mask[at / 8] >> at % 8 & 1 ? mt_cursor_u64(stored) : expected(words, reference);
+	const struct mt_kernel_words words = *state;
+	size_t at = words.next, end = at + count;
+	uint64_t unremembered = 0, *known = reference ? reference : &unremembered;
+
+	for (; at < end; at++) {
+		uint64_t was = reference ? *known : 0, word = expected(&words, was);
+		size_t is_stored = mask[at / 8] >> at % 8 & 1;
+		const void *from = is_stored ? (const void *)stored : (const void *)&word;
+
+		memcpy(&word, from, 8);
+		stored += 8 * is_stored;
+		memcpy(out + 8 * at, &word, 8);
+		*known = word;
+		known += reference != NULL;
+	}
+	return stored;
+}
+
+static size_t count_stored(const uint8_t *mask, size_t words)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < (words + 7) / 8; i++)
+		count += (size_t)__builtin_popcount(mask[i]);
+	return count;
 }
 
 bool mt_kernel_words_decode(struct mt_kernel_words *words, const uint8_t *mask,
 			    struct mt_cursor *stored, uint8_t *out)
 {
-	while (words->next < words->count) {
+	const uint8_t *from = mt_cursor_bytes(stored, 8 * count_stored(mask, words->count));
+
+	while (from && words->next < words->count) {
 		struct run run = next_run(words);
 
-		for (size_t i = 0; i < run.count; i++) {
-			size_t at = words->next + i;
-			uint64_t reference = run.reference ? run.reference[i] : 0;
-			uint64_t word = decode_word(words, at, reference, mask, stored);
-
-			mt_put_le64(out + 8 * at, word);
-			if (run.reference)
-				run.reference[i] = word;
-		}
+		from = decode_run(words, run.reference, run.count, mask, from, out);
 		step(words, run.count);
 	}
-	return !stored->bad;
+	return from;
 }

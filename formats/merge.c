@@ -43,8 +43,10 @@ struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *in
 	merge->loaders = calloc(merge->loader_count, sizeof(*merge->loaders));
 	if (!merge->loaders)
 		return mt_error_nomem();
-	for (unsigned int i = 0; i < merge->loader_count; i++)
+	for (unsigned int i = 0; i < merge->loader_count; i++) {
 		mt_loader_init(&merge->loaders[i], input);
+		merge->loaders[i].dumps = options->dumps;
+	}
 	return NULL;
 }
 
@@ -391,6 +393,8 @@ struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 	if (!*more)
 		return NULL;
 	mt_payload_get(merge->open.items[0], out);
+	if (!mt_payload_pass_dump(merge->open.items[0], &merge->loaders[0], out))
+		return mt_error_nomem();
 	merge->given = true;
 	key = mt_payload_key(merge->open.items[0]);
 	damage->disordered += key < merge->last_key;

@@ -26,6 +26,7 @@ void mt_loader_deinit(struct mt_loader *loader)
 	ZSTD_freeDCtx(loader->zstd);
 	mt_stack_decoder_destroy(loader->stacks);
 	free(loader->stored);
+	free(loader->passing);
 	*loader = (struct mt_loader){0};
 }
 
@@ -33,13 +34,16 @@ void mt_payload_deinit(struct mt_payload *payload)
 {
 	free(payload->raw);
 	free(payload->dumps);
+	mt_stack_decoder_destroy(payload->stacks);
 	mt_array_deinit(&payload->records);
 	*payload = (struct mt_payload){0};
 }
 
 size_t mt_payload_memory(const struct mt_payload *payload)
 {
-	return payload->raw_capacity + payload->dumps_capacity +
+	size_t stacks = payload->stacks ? mt_stack_decoder_memory(payload->stacks) : 0;
+
+	return payload->raw_capacity + payload->dumps_capacity + stacks +
 	       payload->records.capacity * sizeof(*payload->records.items);
 }
 
@@ -150,49 +154,118 @@ static bool is_packed(const uint8_t *record)
 	return (mt_get_le32(record) & ~MT_RECORD_CRITICAL) == MT_RECORD_PACKED;
 }
 
-static bool decode_dump(struct mt_payload *payload, struct mt_stack_decoder *stacks,
-			const uint8_t *body, size_t size, size_t *decoded)
+/* The coded records of a chunk while they are decoded, in the order of the chunk. */
+struct decoding {
+	struct mt_payload *payload;
+	struct mt_stack_decoder *stacks;
+	size_t total; /* bytes that they decode to, dumps counted wherever they go */
+};
+
+/* What one record decodes to: behind the others, and where it goes by itself. */
+struct decoded {
+	size_t size, apart;
+};
+
+static bool decode_dump(struct decoding *d, const uint8_t *body, size_t size, struct decoded *out)
 {
+	struct mt_payload *payload = d->payload;
 	struct mt_kernel_bytes b;
 
 	if (!mt_sample_get(body, size, NULL, &b) || !decoded_reserve(payload, b.dump_size))
 		return false;
-	*decoded = b.dump_size;
-	return mt_stack_decode(stacks, b.coded, b.coded_size, payload->dumps + payload->dumps_used,
-			       b.dump_size);
+	out->size = b.dump_size;
+	return mt_stack_decode(d->stacks, b.coded, b.coded_size,
+			       payload->dumps + payload->dumps_used, b.dump_size);
 }
 
-static bool decode_packed(struct mt_payload *payload, struct mt_stack_decoder *stacks,
-			  const uint8_t *record, size_t size, size_t *decoded)
+/* Of a dump that goes apart there is memory for its image from now on. */
+static bool decode_packed(struct decoding *d, const uint8_t *record, size_t size,
+			  struct decoded *out)
 {
 	const uint8_t *body = record + MT_RECORD_HEADER_SIZE;
+	struct mt_payload *payload = d->payload;
+	uint64_t time = mt_get_le64(record + 8);
 	struct mt_kernel_bytes b;
-	uint8_t *out;
+	uint8_t *to;
 
 	if (!decoded_reserve(payload, MT_STACK_UNPACKED_MAX))
 		return false;
-	out = payload->dumps + payload->dumps_used;
-	return mt_stack_unpack(stacks, mt_get_le64(record + 8), body, size, out, decoded) &&
-	       mt_packed_get(body, size, out, &b);
+	to = payload->dumps + payload->dumps_used;
+	if (!payload->apart)
+		return mt_stack_unpack(d->stacks, time, body, size, to, &out->size) &&
+		       mt_packed_get(body, size, to, &b);
+	if (!mt_stack_unpack_kernel(d->stacks, time, body, size, to, &out->size, &out->apart) ||
+	    !mt_packed_get(body, size, to, &b))
+		return false;
+	return !out->apart || !payload->stacks ||
+	       mt_stack_decoder_reserve(payload->stacks, body, size);
 }
 
-/* Decodes one record behind the others in `dumps`; false where it is damaged. */
-static bool decode_record(struct mt_payload *payload, struct mt_loader *loader,
-			  const uint8_t *record, size_t *decoded)
+/* Decodes one record; false where it is damaged. */
+static bool decode_record(struct decoding *d, const uint8_t *record, struct decoded *out)
 {
 	size_t size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE;
 
-	if (!loader->stacks)
-		loader->stacks = mt_stack_decoder_create();
-	if (!loader->stacks)
+	*out = (struct decoded){0};
+	if (is_packed(record) ? !decode_packed(d, record, size, out)
+			      : !decode_dump(d, record + MT_RECORD_HEADER_SIZE, size, out))
 		return false;
-	if (!payload->dumps_used)
-		mt_stack_decoder_reset(loader->stacks);
-	if (is_packed(record) ? !decode_packed(payload, loader->stacks, record, size, decoded)
-			      : !decode_dump(payload, loader->stacks,
-					     record + MT_RECORD_HEADER_SIZE, size, decoded))
+	d->total += out->size + out->apart;
+	return d->total <= MT_STACK_DECODED_MAX;
+}
+
+static bool is_coded(const struct mt_payload *payload, const struct mt_record_at *at)
+{
+	const uint8_t *record = payload->raw + at->offset;
+
+	return is_packed(record) || rests_on_image(record);
+}
+
+/*
+ * Whether the dumps of PACKED records can be decoded later: where each is given once, in the order
+ * of the chunk, and none is held against that of a SAMPLE. What is left out needs no order.
+ */
+static bool can_go_apart(const struct mt_payload *payload, enum mt_reader_dumps dumps)
+{
+	const struct mt_record_at *items = payload->records.items;
+
+	if (dumps == MT_DUMPS_WITH_RECORDS)
 		return false;
-	return payload->dumps_used + *decoded <= MT_STACK_DECODED_MAX;
+	for (size_t i = 0; i < payload->records.count; i++) {
+		if (rests_on_image(payload->raw + items[i].offset) ||
+		    (dumps == MT_DUMPS_PASSING && i && items[i].key < items[i - 1].key))
+			return false;
+	}
+	return true;
+}
+
+static bool begin_decoder(struct mt_stack_decoder **decoder)
+{
+	if (!*decoder)
+		*decoder = mt_stack_decoder_create();
+	if (*decoder)
+		mt_stack_decoder_reset(*decoder);
+	return *decoder;
+}
+
+/* What the chunk's coded records go through; false out of memory. */
+static bool begin_decoding(struct mt_payload *payload, struct mt_loader *loader,
+			   struct decoding *out)
+{
+	bool passing;
+
+	payload->dumps_used = 0;
+	payload->apart = can_go_apart(payload, loader->dumps);
+	passing = payload->apart && loader->dumps == MT_DUMPS_PASSING;
+	if (!passing) {
+		mt_stack_decoder_destroy(payload->stacks);
+		payload->stacks = NULL;
+	}
+	*out = (struct decoding){.payload = payload};
+	if (!begin_decoder(passing ? &payload->stacks : &loader->stacks))
+		return false;
+	out->stacks = passing ? payload->stacks : loader->stacks;
+	return true;
 }
 
 /*
@@ -202,24 +275,25 @@ static bool decode_record(struct mt_payload *payload, struct mt_loader *loader,
 static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
 			   struct mt_damage *damage)
 {
-	size_t kept = 0, decoded = 0;
-	bool good = true;
+	struct decoding decoding = {0};
+	struct decoded decoded;
+	bool begun = false, good = true;
+	size_t kept = 0;
 
-	payload->dumps_used = 0;
 	for (size_t i = 0; i < payload->records.count; i++) {
 		struct mt_record_at at = payload->records.items[i];
 
-		const uint8_t *record = payload->raw + at.offset;
-
 		at.dump = MT_NO_DUMP;
-		if (is_packed(record) || rests_on_image(record)) {
-			good = good && decode_record(payload, loader, record, &decoded);
+		if (is_coded(payload, &at)) {
+			good = good && (begun || begin_decoding(payload, loader, &decoding));
+			begun = true;
+			good = good && decode_record(&decoding, payload->raw + at.offset, &decoded);
 			if (!good) {
 				damage->damaged_records++;
 				continue;
 			}
 			at.dump = (uint32_t)payload->dumps_used;
-			payload->dumps_used += decoded;
+			payload->dumps_used += decoded.size;
 		}
 		payload->records.items[kept++] = at;
 	}
@@ -304,6 +378,7 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 
 	payload->ref = ref;
 	payload->next = payload->records.count = 0;
+	payload->apart = false;
 	err = load_raw(payload, loader, ref, &good);
 	if (err)
 		return err;
@@ -338,5 +413,23 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 		.body = record + MT_RECORD_HEADER_SIZE,
 		.size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE,
 		.dump = at->dump == MT_NO_DUMP ? NULL : payload->dumps + at->dump,
+		.apart = payload->apart,
 	};
+}
+
+bool mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
+			  struct mt_record *record)
+{
+	const size_t size = (MT_STACK_DUMP_MAX + 63) / 64 * 64;
+	bool got;
+
+	if (!record->dump || !payload->apart || !payload->stacks)
+		return true;
+	if (!loader->passing)
+		loader->passing = aligned_alloc(64, size);
+	if (!loader->passing || !mt_stack_unpack_dump(payload->stacks, record->body, record->size,
+						      record->dump, loader->passing, &got))
+		return false;
+	record->passing = got ? loader->passing : NULL;
+	return true;
 }

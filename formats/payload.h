@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
+#include "formats/reader.h"
 
-struct mt_damage;
 struct mt_error;
 struct mt_input;
-struct mt_record;
+struct mt_stack_decoder;
 
 /*
  * Where a chunk lies and what its header says, as far as reading needs it: one for each chunk of
@@ -38,6 +38,8 @@ struct mt_loader {
 	uint8_t *stored;
 	size_t stored_capacity;
 	struct mt_stack_decoder *stacks; /* made when a chunk has coded records */
+	enum mt_reader_dumps dumps;	 /* as the reader's options have it; 0 at first */
+	uint8_t *passing;		 /* the dump of the record given last; made when needed */
 };
 
 /* Borrows the input. */
@@ -61,8 +63,10 @@ struct mt_payload {
 	const struct mt_chunk_ref *ref; /* borrowed */
 	uint8_t *raw;
 	size_t raw_capacity;
-	uint8_t *dumps; /* coded records, decoded */
+	uint8_t *dumps; /* coded records, decoded; of PACKED ones without their dumps, if apart */
 	size_t dumps_used, dumps_capacity;
+	bool apart;			 /* dumps are decoded as records are given, or never */
+	struct mt_stack_decoder *stacks; /* for that, and where it stands; or NULL */
 	MT_ARRAY(struct mt_record_at) records; /* those to be given, in order */
 	size_t next;			       /* the one to be given next */
 };
@@ -94,5 +98,12 @@ static inline uint64_t mt_payload_key(const struct mt_payload *payload)
 
 /* Views the record to be given next, without stepping on. */
 void mt_payload_get(const struct mt_payload *payload, struct mt_record *out);
+
+/*
+ * Once for each record, as it is given, before the next is asked for: its dump, where the loader is
+ * to have it pass; it holds until this is called again. False out of memory.
+ */
+bool mt_payload_pass_dump(struct mt_payload *payload, struct mt_loader *loader,
+			  struct mt_record *record);
 
 #endif

@@ -135,13 +135,22 @@ void mt_reader_release(struct mt_reader *reader, uint64_t serial)
 	reader->ops->release(reader->source, serial);
 }
 
+static bool get_packed(const struct mt_record *record, struct mt_kernel_bytes *out)
+{
+	if (!mt_packed_get(record->body, record->size, record->dump, out))
+		return false;
+	if (record->apart)
+		out->dump = record->passing;
+	return true;
+}
+
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out)
 {
 	if (record->type == MT_RECORD_SAMPLE)
 		return mt_sample_get(record->body, record->size, record->dump, out) &&
 		       (!out->dump_size || out->dump);
 	if (record->type == MT_RECORD_PACKED)
-		return mt_packed_get(record->body, record->size, record->dump, out);
+		return get_packed(record, out);
 	if (record->type == MT_RECORD_FRAMES)
 		return mt_unwound_get(record->body, record->size, out);
 	if (!record->bare)

@@ -75,6 +75,12 @@ struct mt_record {
 	 */
 	const uint8_t *dump;
 	/*
+	 * Of a PACKED record: `dump` is the kernel's bytes alone. Its dump is `passing`, until the
+	 * next mt_reader_next() whatever keep says, or NULL where it was not decoded.
+	 */
+	bool apart;
+	const uint8_t *passing;
+	/*
 	 * KERNEL of a foreign file: body is the kernel's record itself, 8-byte aligned, and event
 	 * its EVENT's index (MT_EVENT_NONE: not known which). mt_record_kernel_get() knows.
 	 */
@@ -82,10 +88,18 @@ struct mt_record {
 	uint32_t event;
 };
 
+/* What becomes of the dumps of PACKED records, whose decoding and memory is most of reading. */
+enum mt_reader_dumps {
+	MT_DUMPS_WITH_RECORDS, /* there as long as their records */
+	MT_DUMPS_PASSING,      /* for a moment: they stay in the processor's cache */
+	MT_DUMPS_NONE,	       /* left out where they can be */
+};
+
 struct mt_reader_options {
-	size_t memory_limit;  /* bytes of decompressed chunks open at once, and of the list of
-				 chunks; 0: 256 MiB */
-	struct mt_pool *pool; /* decompresses chunks ahead; NULL: each when it is due */
+	size_t memory_limit;	    /* bytes of decompressed chunks open at once, and of the list of
+				       chunks; 0: 256 MiB */
+	struct mt_pool *pool;	    /* decompresses chunks ahead; NULL: each when it is due */
+	enum mt_reader_dumps dumps; /* what their reader wants of them; it may get more */
 	bool keep; /* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
 };
 

@@ -69,6 +69,7 @@ struct mt_stack_encoder {
 };
 
 struct mt_stack_decoder {
+	size_t memory;
 	struct image images[MT_STACK_SLOTS_MAX];
 	struct mt_kernel_references *kernel[MT_STACK_SLOTS_MAX];
 };
@@ -432,7 +433,16 @@ size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint64_t time,
 
 struct mt_stack_decoder *mt_stack_decoder_create(void)
 {
-	return calloc(1, sizeof(struct mt_stack_decoder));
+	struct mt_stack_decoder *decoder = calloc(1, sizeof(*decoder));
+
+	if (decoder)
+		decoder->memory = sizeof(*decoder);
+	return decoder;
+}
+
+size_t mt_stack_decoder_memory(const struct mt_stack_decoder *decoder)
+{
+	return decoder->memory;
 }
 
 void mt_stack_decoder_destroy(struct mt_stack_decoder *decoder)
@@ -463,9 +473,13 @@ static struct image *decoder_image(struct mt_stack_decoder *decoder, uint32_t sl
 	if (slot >= MT_STACK_SLOTS_MAX)
 		return NULL;
 	image = &decoder->images[slot];
+	if (image->lines)
+		return image;
+	image->lines = aligned_alloc(LINE, (size_t)LINES * LINE);
 	if (!image->lines)
-		image->lines = aligned_alloc(LINE, (size_t)LINES * LINE);
-	return image->lines ? image : NULL;
+		return NULL;
+	decoder->memory += (size_t)LINES * LINE;
+	return image;
 }
 
 /* The same for what the kernel's words are held against. */
@@ -476,25 +490,11 @@ static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *deco
 	if (slot >= MT_STACK_SLOTS_MAX)
 		return NULL;
 	kernel = &decoder->kernel[slot];
-	if (!*kernel)
-		*kernel = calloc(1, sizeof(**kernel));
+	if (*kernel)
+		return *kernel;
+	*kernel = calloc(1, sizeof(**kernel));
+	decoder->memory += *kernel ? sizeof(**kernel) : 0;
 	return *kernel;
-}
-
-/*
- * The words a mask names, from the cursor into the line; words outside [first, last) must not be
- * named.
- */
-static bool patch_line(uint64_t *line, uint8_t mask, unsigned first, unsigned last,
-		       struct mt_cursor *words)
-{
-	if (!mask || mask >> last || mask & ((1u << first) - 1))
-		return false;
-	for (unsigned i = first; i < last; i++) {
-		if (mask >> i & 1)
-			line[i] = mt_cursor_u64(words);
-	}
-	return !words->bad;
 }
 
 /* Lines that a dump touches for the first time in the chunk read as zeros, 64 looked at at once. */
@@ -514,32 +514,55 @@ static void touch_lines(struct image *image, uint64_t address, size_t lines)
 	}
 }
 
-/* The bit map of the lines that changed. */
+/* The bit map of the lines that changed, with a mask of words for each. */
 struct changed {
 	const uint8_t *bits;
 	size_t bytes;
-	struct mt_cursor masks;
+	const uint8_t *masks;
+	struct mt_cursor words; /* what is stored */
 };
 
-/* Takes in the lines that changed. */
-static bool patch_lines(struct image *image, uint64_t address, size_t size, struct changed *changed,
-			struct mt_cursor *words)
+/* Which words of its line number `line` a dump has. */
+static unsigned words_in_line(uint64_t address, size_t size, size_t line)
 {
-	size_t head = address % LINE;
+	size_t first = line ? 0 : address % LINE / 8;
+	size_t end = (address % LINE + size - line * LINE) / 8;
+
+	return 0xffu >> (WORDS - (end < WORDS ? end : WORDS)) & 0xffu << first;
+}
+
+/* Whether each mask names words that the dump has, and those are all that is stored. */
+static bool words_agree(uint64_t address, size_t size, const struct changed *changed)
+{
+	const uint8_t *mask = changed->masks;
+	size_t stored = 0;
 
 	for (size_t i = 0; i < changed->bytes; i++) {
-		for (unsigned set = changed->bits[i]; set; set &= set - 1) {
+		for (unsigned set = changed->bits[i]; set; set &= set - 1, mask++) {
 			size_t line = 8 * i + (size_t)__builtin_ctz(set);
-			size_t first = line ? 0 : head / 8;
-			size_t end = (head + size - line * LINE) / 8;
 
-			if (!patch_line(image->lines[(address / LINE + line) % LINES],
-					mt_cursor_u8(&changed->masks), (unsigned)first,
-					end < WORDS ? (unsigned)end : WORDS, words))
+			if (!*mask || *mask & ~words_in_line(address, size, line))
 				return false;
+			stored += (size_t)__builtin_popcount(*mask);
 		}
 	}
-	return true;
+	return 8 * stored == mt_cursor_left(&changed->words);
+}
+
+/* Takes in the lines that changed, where words_agree(). */
+static void patch_lines(struct image *image, uint64_t address, const struct changed *changed)
+{
+	const uint8_t *mask = changed->masks, *word = changed->words.pos;
+
+	for (size_t i = 0; i < changed->bytes; i++) {
+		for (unsigned set = changed->bits[i]; set; set &= set - 1, mask++) {
+			size_t line = 8 * i + (size_t)__builtin_ctz(set);
+			uint64_t *to = image->lines[(address / LINE + line) % LINES];
+
+			for (unsigned named = *mask; named; named &= named - 1, word += 8)
+				to[__builtin_ctz(named)] = mt_get_le64(word);
+		}
+	}
 }
 
 /* Neighbouring lines are neighbours in the image, up to where it begins again. */
@@ -552,16 +575,6 @@ static void copy_dump(const struct image *image, uint64_t address, uint8_t *out,
 		head = size;
 	memcpy(out, bytes + from, head);
 	memcpy(out + head, bytes, size - head);
-}
-
-static bool decode_lines(struct image *image, uint64_t address, struct changed *changed,
-			 struct mt_cursor *words, uint8_t *out, size_t size)
-{
-	touch_lines(image, address, line_count(address, size));
-	if (!patch_lines(image, address, size, changed, words))
-		return false;
-	copy_dump(image, address, out, size);
-	return true;
 }
 
 static size_t count_bits(const uint8_t *bits, size_t bytes)
@@ -581,10 +594,27 @@ static bool lines_fit(uint64_t address, size_t size, const struct changed *chang
 	if (!size || size > MT_STACK_DUMP_MAX || size % 8 || address % 8 ||
 	    past_the_end(address, size) || changed->bytes > bitmap)
 		return false;
-	return changed->bytes < bitmap || !(lines % 8) || !(changed->bits[bitmap - 1] >> lines % 8);
+	if (changed->bytes == bitmap && lines % 8 && changed->bits[bitmap - 1] >> lines % 8)
+		return false;
+	return words_agree(address, size, changed);
 }
 
-/* The bit map and the masks that follow it, and what fills them up to a multiple of 8. */
+/* A dump that lines_fit(). */
+static bool decode_lines(struct mt_stack_decoder *decoder, uint32_t slot, uint64_t address,
+			 const struct changed *changed, uint8_t *out, size_t size)
+{
+	struct image *image = decoder_image(decoder, slot);
+
+	if (!image)
+		return false;
+	touch_lines(image, address, line_count(address, size));
+	patch_lines(image, address, changed);
+	copy_dump(image, address, out, size);
+	return true;
+}
+
+/* The bit map and the masks that follow it, what fills them up to a multiple of 8, and the words.
+ */
 static bool take_changed(struct mt_cursor *in, const uint8_t *start, size_t bitmap,
 			 struct changed *out)
 {
@@ -594,9 +624,10 @@ static bool take_changed(struct mt_cursor *in, const uint8_t *start, size_t bitm
 	out->bits = mt_cursor_bytes(in, bitmap);
 	if (in->bad)
 		return false;
-	out->masks = mt_cursor_sub(in, count_bits(out->bits, bitmap));
+	out->masks = mt_cursor_bytes(in, count_bits(out->bits, bitmap));
 	at = (size_t)(in->pos - start);
 	mt_cursor_bytes(in, mt_align8(at) - at);
+	out->words = *in;
 	return !in->bad;
 }
 
@@ -607,14 +638,10 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
 	uint32_t slot = mt_cursor_u32(&in);
 	uint64_t address = (mt_cursor_u32(&in), mt_cursor_u64(&in));
 	struct changed changed;
-	struct image *image;
 
-	if (!take_changed(&in, coded, (line_count(address, size) + 7) / 8, &changed) ||
-	    !lines_fit(address, size, &changed))
-		return false;
-	image = decoder_image(decoder, slot);
-	return image && decode_lines(image, address, &changed, &in, out, size) &&
-	       !mt_cursor_left(&in);
+	return take_changed(&in, coded, (line_count(address, size) + 7) / 8, &changed) &&
+	       lines_fit(address, size, &changed) &&
+	       decode_lines(decoder, slot, address, &changed, out, size);
 }
 
 bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head *out)
@@ -635,76 +662,116 @@ bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head 
 	return out->tail <= out->words - 2 && out->sp && out->sp <= out->words - out->tail;
 }
 
-/* The words of the kernel's, and then those of the dump, which the kernel's tell of. */
-static bool unpack(struct mt_stack_decoder *decoder, uint64_t time,
-		   const struct mt_packed_head *head, const uint8_t *mask, struct changed *changed,
-		   struct mt_cursor *in, uint8_t *out, size_t *out_size)
-{
-	struct mt_kernel_references *references = decoder_kernel(decoder, head->slot);
-	struct mt_kernel_words words;
-	size_t cut = 8u * (size_t)(head->words - head->tail);
-	uint64_t size, address;
-	struct image *image;
-
-	if (!references)
-		return false;
-	words = mt_kernel_words_begin(references, head->words, time);
-	if (!mt_kernel_words_decode(&words, mask, in, out))
-		return false;
-	size = head->tail ? mt_get_le64(out + cut) : 0;
-	*out_size = 8u * (size_t)head->words;
-	if (!size)
-		return !changed->bytes && !mt_cursor_left(in);
-	address = mt_get_le64(out + cut - 8u * (size_t)head->sp);
-	if (size > MT_STACK_DUMP_MAX || !lines_fit(address, (size_t)size, changed))
-		return false;
-	image = decoder_image(decoder, head->slot);
-	out += *out_size;
-	*out_size += (size_t)size;
-	return image && decode_lines(image, address, changed, in, out, (size_t)size) &&
-	       !mt_cursor_left(in);
-}
-
 /* No bit is set behind that of the last word. */
 static bool mask_fits(const uint8_t *mask, size_t words)
 {
 	return !(words % 8) || !(mask[words / 8] >> words % 8);
 }
 
+/* A PACKED record, taken apart. */
+struct packed {
+	struct mt_packed_head head;
+	const uint8_t *mask;	/* of the kernel's words */
+	struct changed changed; /* its words: the kernel's, and behind them the dump's */
+};
+
+static bool take_apart(const uint8_t *body, size_t size, struct packed *out)
+{
+	struct mt_cursor in = mt_cursor_init(body, size);
+
+	if (!mt_packed_head_get(body, size, &out->head))
+		return false;
+	mt_cursor_bytes(&in, MT_PACKED_HEAD_SIZE);
+	out->mask = mt_cursor_bytes(&in, ((size_t)out->head.words + 7) / 8);
+	return out->mask && mask_fits(out->mask, out->head.words) &&
+	       take_changed(&in, body, out->head.lines, &out->changed);
+}
+
+/* Where a dump stood and how large it was, as the kernel's words have it. */
+static uint64_t dump_size(const struct mt_packed_head *head, const uint8_t *kernel)
+{
+	return head->tail ? mt_get_le64(kernel + 8u * (size_t)(head->words - head->tail)) : 0;
+}
+
+static uint64_t dump_address(const struct mt_packed_head *head, const uint8_t *kernel)
+{
+	return mt_get_le64(kernel + 8u * (size_t)(head->words - head->tail - head->sp));
+}
+
+bool mt_stack_unpack_kernel(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
+			    size_t size, uint8_t *out, size_t *out_size, size_t *dump)
+{
+	struct mt_kernel_references *references;
+	struct mt_kernel_words words;
+	struct packed packed;
+	uint64_t dumped;
+
+	if (!take_apart(body, size, &packed))
+		return false;
+	references = decoder_kernel(decoder, packed.head.slot);
+	if (!references)
+		return false;
+	words = mt_kernel_words_begin(references, packed.head.words, time);
+	if (!mt_kernel_words_decode(&words, packed.mask, &packed.changed.words, out))
+		return false;
+	dumped = dump_size(&packed.head, out);
+	if (dumped ? dumped > MT_STACK_DUMP_MAX || !lines_fit(dump_address(&packed.head, out),
+							      (size_t)dumped, &packed.changed)
+		   : packed.changed.bytes || mt_cursor_left(&packed.changed.words))
+		return false;
+	*out_size = 8u * (size_t)packed.head.words;
+	*dump = (size_t)dumped;
+	return true;
+}
+
+bool mt_stack_unpack_dump(struct mt_stack_decoder *decoder, const uint8_t *body, size_t size,
+			  const uint8_t *kernel, uint8_t *out, bool *any)
+{
+	struct packed packed;
+	size_t dumped;
+
+	if (!take_apart(body, size, &packed))
+		return false;
+	dumped = (size_t)dump_size(&packed.head, kernel);
+	mt_cursor_bytes(&packed.changed.words,
+			8 * count_bits(packed.mask, ((size_t)packed.head.words + 7) / 8));
+	*any = dumped;
+	return !dumped ||
+	       decode_lines(decoder, packed.head.slot, dump_address(&packed.head, kernel),
+			    &packed.changed, out, dumped);
+}
+
+bool mt_stack_decoder_reserve(struct mt_stack_decoder *decoder, const uint8_t *body, size_t size)
+{
+	struct mt_packed_head head;
+
+	return mt_packed_head_get(body, size, &head) && decoder_image(decoder, head.slot);
+}
+
 bool mt_stack_unpack(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
 		     size_t size, uint8_t *out, size_t *out_size)
 {
-	struct mt_cursor in = mt_cursor_init(body, size);
-	struct mt_packed_head head;
-	struct changed changed;
-	const uint8_t *mask;
+	size_t kernel, dump;
+	bool any;
 
-	if (!mt_packed_head_get(body, size, &head))
+	if (!mt_stack_unpack_kernel(decoder, time, body, size, out, &kernel, &dump) ||
+	    (dump && !mt_stack_unpack_dump(decoder, body, size, out, out + kernel, &any)))
 		return false;
-	mt_cursor_bytes(&in, MT_PACKED_HEAD_SIZE);
-	mask = mt_cursor_bytes(&in, ((size_t)head.words + 7) / 8);
-	return mask && mask_fits(mask, head.words) &&
-	       take_changed(&in, body, head.lines, &changed) &&
-	       unpack(decoder, time, &head, mask, &changed, &in, out, out_size);
+	*out_size = kernel + dump;
+	return true;
 }
 
 bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *word)
 {
-	struct mt_cursor in = mt_cursor_init(body, size);
-	struct mt_packed_head head;
-	struct changed changed;
-	const uint8_t *mask;
+	struct packed packed;
+	size_t before;
 
-	if (!mt_packed_head_get(body, size, &head) || index >= head.words)
+	if (!take_apart(body, size, &packed) || index >= packed.head.words ||
+	    !(packed.mask[index / 8] >> index % 8 & 1))
 		return false;
-	mt_cursor_bytes(&in, MT_PACKED_HEAD_SIZE);
-	mask = mt_cursor_bytes(&in, ((size_t)head.words + 7) / 8);
-	if (!mask || !(mask[index / 8] >> index % 8 & 1) ||
-	    !take_changed(&in, body, head.lines, &changed))
-		return false;
-	mt_cursor_bytes(
-		&in, 8 * (count_bits(mask, index / 8) +
-			  (size_t)__builtin_popcount(mask[index / 8] & ((1u << index % 8) - 1))));
-	*word = mt_cursor_u64(&in);
-	return !in.bad;
+	before = count_bits(packed.mask, index / 8) +
+		 (size_t)__builtin_popcount(packed.mask[index / 8] & ((1u << index % 8) - 1));
+	mt_cursor_bytes(&packed.changed.words, 8 * before);
+	*word = mt_cursor_u64(&packed.changed.words);
+	return !packed.changed.words.bad;
 }

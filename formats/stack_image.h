@@ -65,6 +65,12 @@ void mt_stack_decoder_destroy(struct mt_stack_decoder *decoder);
 /* Begins a chunk. */
 void mt_stack_decoder_reset(struct mt_stack_decoder *decoder);
 
+/* Bytes of memory it holds; it does not grow by slots that were reserved. */
+size_t mt_stack_decoder_memory(const struct mt_stack_decoder *decoder);
+
+/* Makes the image that a PACKED record's dump goes through. False out of memory. */
+bool mt_stack_decoder_reserve(struct mt_stack_decoder *decoder, const uint8_t *body, size_t size);
+
 /*
  * Decodes into out, `size` bytes. False for bytes that are not a coding of that many, with out
  * undefined.
@@ -79,6 +85,19 @@ bool mt_stack_decode(struct mt_stack_decoder *decoder, const uint8_t *coded, siz
  */
 bool mt_stack_unpack(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
 		     size_t size, uint8_t *out, size_t *out_size);
+
+/*
+ * The same in two steps, for who needs the dumps of some records only, or each for a moment. First
+ * the kernel's words, whose references go on from record to record: it says how large the dump is
+ * (0: there was none), and is false for all that mt_stack_unpack() is. Then the dump, which rests
+ * on those of all records before, in the same order: *any tells whether there was one; false out of
+ * memory, where the kernel's words are what the first step gave. The steps share nothing in the
+ * decoder.
+ */
+bool mt_stack_unpack_kernel(struct mt_stack_decoder *decoder, uint64_t time, const uint8_t *body,
+			    size_t size, uint8_t *out, size_t *out_size, size_t *dump);
+bool mt_stack_unpack_dump(struct mt_stack_decoder *decoder, const uint8_t *body, size_t size,
+			  const uint8_t *kernel, uint8_t *out, bool *any);
 
 /* What stands in front of a PACKED record's bit maps. */
 struct mt_packed_head {

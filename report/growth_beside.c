@@ -17,12 +17,14 @@
 #include "report/table.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
+MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
 void mt_growth_deinit(struct mt_growth *growth)
 {
 	mt_table_destroy(growth->table);
 	mt_table_destroy(growth->verdicts);
+	mt_growth_run_destroy(growth->run);
+	mt_verdicts_destroy(growth->judges);
 	mt_session_destroy(growth->session);
 }
 
@@ -51,31 +53,75 @@ static bool can_be_read_again(const struct mt_session_options *options)
 	return true;
 }
 
-static struct mt_error *run_ledger(const struct mt_timespan *time, struct mt_growth *out)
+static struct mt_error *prepare(struct mt_session *session, const struct mt_timespan *time,
+				struct mt_growth *growth)
 {
-	const struct mt_analysis_request request = {
+	growth->listened_to = session;
+	growth->request = (struct mt_analysis_request){
 		.stacks = true,
 		.by = mt_analysis_growth.default_by,
 		.time = *time,
 		.unwind = true,
 	};
-	MT_CLEANUP(mt_verdicts_destroy_p) struct mt_verdicts *verdicts = NULL;
-	struct mt_error *err = mt_verdicts_create(out->session, true, &request.time, &verdicts);
-
-	err = err ? err : mt_growth_with_verdicts(out->session, &request, verdicts, &out->table);
-	return err ? err : mt_verdict_table(out->session, &request, verdicts, &out->verdicts);
+	return mt_verdicts_create(session, true, &growth->request.time, &growth->judges);
 }
 
-struct mt_error *mt_growth_read(const struct mt_session_options *options,
-				const struct mt_facts *facts, struct mt_growth *out)
+struct mt_error *mt_growth_listen(struct mt_session *session,
+				  const struct mt_session_options *options,
+				  struct mt_growth *growth)
+{
+	struct mt_error *err;
+
+	if (!options->stacks)
+		return NULL;
+	err = prepare(session, &options->selection->time, growth);
+	return err ? err : mt_growth_begin(session, &growth->request, growth->judges, &growth->run);
+}
+
+/* What was heard, where it was about such calls. */
+static struct mt_error *heard(const struct mt_facts *facts, struct mt_growth *growth)
+{
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	struct mt_error *err = mt_growth_end(growth->run, &table);
+
+	if (err || !is_told_of(facts))
+		return err;
+	err = mt_verdict_table(growth->listened_to, &growth->request, growth->judges,
+			       &growth->verdicts);
+	if (!err)
+		growth->table = MT_TAKE(table);
+	return err;
+}
+
+static struct mt_error *read_again(const struct mt_session_options *options,
+				   struct mt_growth *growth)
 {
 	struct mt_session_options again = *options;
 	struct mt_error *err;
 
-	if (!is_told_of(facts) || !can_be_read_again(options))
-		return NULL;
 	again.progress = NULL;
 	again.stacks = true;
-	err = mt_session_open(&again, &out->session);
-	return err ? err : run_ledger(&options->selection->time, out);
+	err = mt_session_open(&again, &growth->session);
+	err = err ? err : prepare(growth->session, &options->selection->time, growth);
+	err = err ? err
+		  : mt_growth_with_verdicts(growth->session, &growth->request, growth->judges,
+					    &growth->table);
+	return err ? err
+		   : mt_verdict_table(growth->session, &growth->request, growth->judges,
+				      &growth->verdicts);
+}
+
+struct mt_error *mt_growth_finish(const struct mt_session_options *options,
+				  const struct mt_facts *facts, struct mt_growth *growth)
+{
+	if (growth->run)
+		return heard(facts, growth);
+	if (!is_told_of(facts) || !can_be_read_again(options))
+		return NULL;
+	return read_again(options, growth);
+}
+
+const struct mt_facts *mt_growth_facts(const struct mt_growth *growth)
+{
+	return growth->table ? mt_session_facts(growth->listened_to) : NULL;
 }

@@ -206,12 +206,15 @@ static struct mt_error *report(const struct mt_report_options *options,
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	MT_CLEANUP(mt_growth_deinit) struct mt_growth growth = {0};
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	struct mt_error *err = analyse(options, request, sides, &table);
+	bool beside = !sides->baseline && options->output == &mt_output_summary &&
+		      options->analysis == mt_analyses[0];
+	struct mt_error *err =
+		beside ? mt_growth_listen(sides->session, sides->reading, &growth) : NULL;
 	struct mt_view view;
 
-	if (!err && !sides->baseline && options->output == &mt_output_summary &&
-	    options->analysis == mt_analyses[0])
-		err = mt_growth_read(sides->reading, mt_session_facts(sides->session), &growth);
+	err = err ? err : analyse(options, request, sides, &table);
+	if (!err && beside)
+		err = mt_growth_finish(sides->reading, mt_session_facts(sides->session), &growth);
 	if (err)
 		return err;
 	end_progress(progress);
@@ -223,7 +226,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	view = make_view(options, sides->session, out.fd);
 	view.growth = growth.table;
-	view.growth_facts = growth.session ? mt_session_facts(growth.session) : NULL;
+	view.growth_facts = mt_growth_facts(&growth);
 	view.verdicts = growth.verdicts;
 	err = write_table(options, &view, table, out.file);
 	if (err)

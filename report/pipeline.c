@@ -20,7 +20,7 @@
 
 enum {
 	BATCH_SAMPLES = 256,
-	BATCH_BYTES = 1 << 20, /* of dumps: they keep pieces of the file in memory */
+	BATCH_BYTES = 1 << 20, /* of dumps that wait: they keep pieces of the file in memory */
 	AHEAD_PER_WORKER = 2,  /* batches */
 	LOOK_AHEAD = 2,	       /* batches, where stacks are joined */
 };
@@ -148,6 +148,14 @@ static struct mt_walk_input input_of(const struct mt_piped *piped)
 	};
 }
 
+/* False out of memory. */
+static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
+{
+	struct mt_walk_input input = input_of(piped);
+
+	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
+}
+
 static void run_batch(struct mt_job *job, unsigned int worker)
 {
 	struct batch *batch = (struct batch *)job;
@@ -155,13 +163,13 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 
 	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
 		struct mt_piped *piped = &batch->samples[i];
-		struct mt_walk_input input = input_of(piped), next;
+		struct mt_walk_input next;
 
 		if (i + 1 < batch->count) {
 			next = input_of(piped + 1);
 			mt_walker_prefetch(walker, &next);
 		}
-		batch->failed = !mt_walker_walk(walker, &input, &batch->words, &piped->walked);
+		batch->failed = !walk(walker, batch, piped);
 	}
 }
 
@@ -182,6 +190,10 @@ static void submit(struct batch *batch)
 	if (batch->submitted)
 		return;
 	batch->submitted = true;
+	if (mt_pool_size(batch->pipeline->pool) == 1) {
+		batch->waited = true; /* each sample was walked as it was put in */
+		return;
+	}
 	batch->job.run = run_batch;
 	mt_pool_submit(batch->pipeline->pool, &batch->job);
 }
@@ -227,6 +239,18 @@ static bool stitch(struct mt_pipeline *pipeline, struct mt_piped *piped)
 	return true;
 }
 
+/* Nobody else does it, and its dump is in the processor's cache, but not for long. */
+static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
+{
+	if (!walk(pipeline->walkers[0], batch, piped))
+		return false;
+	piped->kernel.dump = NULL;
+	piped->kernel.dump_size = 0;
+	if (is_full(batch))
+		submit(batch);
+	return true;
+}
+
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     bool kernel_known, uint64_t serial)
 {
@@ -255,11 +279,10 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 		return false;
 	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
 	batch->serial = serial;
-	if (!is_full(batch))
-		return true;
-	submit(batch);
 	if (mt_pool_size(pipeline->pool) == 1)
-		wait_for(batch); /* while its dumps are in the cache */
+		return walk_at_once(pipeline, batch, piped);
+	if (is_full(batch))
+		submit(batch);
 	return true;
 }
 

@@ -44,7 +44,8 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 
 /*
  * Copies the sample, with its task, and takes a snapshot of its space's map; what its `kernel`
- * points to has to stay. `serial` is that of its record in the reader. False out of memory.
+ * points to has to stay, the dump only where there are several workers. `serial` is that of its
+ * record in the reader. False out of memory.
  */
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     bool kernel_known, uint64_t serial);

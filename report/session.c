@@ -37,9 +37,18 @@ static bool wants_stacks(const struct mt_session *session)
 	return session->options->stacks || mt_selection_needs_stacks(session->options->selection);
 }
 
+/* With one worker, a sample is walked as it is read. */
+static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
+{
+	if (!wants_stacks(session))
+		return MT_DUMPS_NONE;
+	return mt_pool_size(session->pool) == 1 ? MT_DUMPS_PASSING : MT_DUMPS_WITH_RECORDS;
+}
+
 static struct mt_error *open_files(struct mt_session *session)
 {
 	const struct mt_reader_options options = {.pool = session->pool,
+						  .dumps = wanted_dumps(session),
 						  .keep = wants_stacks(session)};
 
 	for (size_t i = 0; i < session->options->file_count; i++) {

@@ -76,7 +76,7 @@ struct mt_observed {
  */
 struct mt_observer {
 	void *context;
-	/* Whether samples of this event may be given at all. */
+	/* Whether samples of this event may be given at all; NULL: it is shown what others want. */
 	bool (*wants)(void *context, const struct mt_facts_event *event);
 	bool (*observe)(void *context, const struct mt_observed *observed);
 	/* wanted: false where the stack's selectors leave it out. */

@@ -104,10 +104,11 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 	bool serves =
 		event->role == MT_ROLE_SAMPLE ||
 		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining) ||
-		(event->role == MT_ROLE_MEMBER && session->options->members && !observer);
+		(event->role == MT_ROLE_MEMBER && session->options->members &&
+		 !(observer && observer->wants));
 
 	return serves && (!wants || wants(event->name)) &&
-	       (!observer || observer->wants(observer->context, event)) &&
+	       (!observer || !observer->wants || observer->wants(observer->context, event)) &&
 	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
 }
 

@@ -3,6 +3,9 @@
  * took away, by brk, mmap and their like. Over a space's life it adds up to the change of its size.
  */
 #include "report/analyses/growth.h"
+
+#include <stdlib.h>
+
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
@@ -10,8 +13,7 @@
 #include "report/session.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+MT_DEFINE_CLEANUP(mt_growth_run, struct mt_growth_run)
 
 struct growth {
 	struct mt_ledger_rows rows;
@@ -37,29 +39,93 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	       mt_grouping_add(growth->grouping, &facts, values);
 }
 
+struct mt_growth_run {
+	struct growth growth;
+	struct mt_grouping *grouping;
+	struct mt_verdicts *verdicts;
+	struct mt_ledger_options options;
+	struct mt_ledger *ledger;
+};
+
+void mt_growth_run_destroy(struct mt_growth_run *run)
+{
+	if (!run)
+		return;
+	mt_ledger_destroy(run->ledger);
+	mt_grouping_destroy(run->grouping);
+	free(run);
+}
+
+static struct mt_error *make_run(struct mt_session *session,
+				 const struct mt_analysis_request *request,
+				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
+{
+	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = calloc(1, sizeof(*run));
+	struct mt_error *err;
+
+	if (!run)
+		return mt_error_nomem();
+	err = mt_grouping_create(session, mt_analysis_growth.name, mt_memory_columns,
+				 MT_MEMORY_VALUES, request, &run->grouping);
+	if (err)
+		return err;
+	run->growth = (struct growth){
+		.rows = {.session = session, .stacks = request->unwind},
+		.grouping = run->grouping,
+	};
+	run->verdicts = verdicts;
+	run->options = (struct mt_ledger_options){.change = add_change, .context = &run->growth};
+	if (verdicts) {
+		mt_verdicts_tell_also(verdicts,
+				      &(struct mt_verdicts_also){add_change, &run->growth});
+		mt_verdicts_listen(verdicts, &run->options);
+	}
+	*out = MT_TAKE(run);
+	return NULL;
+}
+
+struct mt_error *mt_growth_begin(struct mt_session *session,
+				 const struct mt_analysis_request *request,
+				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
+{
+	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
+	struct mt_error *err = make_run(session, request, verdicts, &run);
+
+	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
+	if (err)
+		return err;
+	*out = MT_TAKE(run);
+	return NULL;
+}
+
+/* What the ledger told becomes a table. */
+static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **out)
+{
+	const uint32_t *lost = &run->growth.rows.words[MT_ORIGIN_LOST];
+	struct mt_error *err = run->verdicts ? mt_verdicts_judge(run->verdicts) : NULL;
+
+	if (err)
+		return err;
+	if (*lost)
+		mt_grouping_doubt_paths(run->grouping, &run->growth.lost, *lost - 1);
+	return mt_grouping_table(MT_TAKE(run->grouping), out);
+}
+
+struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out)
+{
+	mt_ledger_end(run->ledger);
+	return conclude(run, out);
+}
+
 struct mt_error *mt_growth_with_verdicts(struct mt_session *session,
 					 const struct mt_analysis_request *request,
 					 struct mt_verdicts *verdicts, struct mt_table **out)
 {
-	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct growth growth = {.rows = {.session = session, .stacks = request->unwind}};
-	struct mt_ledger_options options = {.change = add_change, .context = &growth};
-	struct mt_error *err =
-		mt_grouping_create(session, mt_analysis_growth.name, mt_memory_columns,
-				   MT_MEMORY_VALUES, request, &grouping);
+	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
+	struct mt_error *err = make_run(session, request, verdicts, &run);
 
-	growth.grouping = grouping;
-	if (verdicts) {
-		mt_verdicts_tell_also(verdicts, &(struct mt_verdicts_also){add_change, &growth});
-		mt_verdicts_listen(verdicts, &options);
-	}
-	err = err ? err : mt_ledger_run(session, &options, &ledger);
-	err = err || !verdicts ? err : mt_verdicts_judge(verdicts);
-	if (!err && growth.rows.words[MT_ORIGIN_LOST])
-		mt_grouping_doubt_paths(grouping, &growth.lost,
-					growth.rows.words[MT_ORIGIN_LOST] - 1);
-	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
+	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
+	return err ? err : conclude(run, out);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,

@@ -261,13 +261,14 @@ static bool take_fault(struct mt_ledger *ledger, const struct mt_observed *obser
 {
 	uint64_t place;
 	struct mt_effect *effect = add_effect(ledger, observed, MT_EFFECT_TOUCH, &place);
+	bool waits = observed->selected && !ledger->options->stackless;
 
 	if (!effect)
 		return false;
 	effect->address = observed->sample->addr;
-	effect->selected = observed->selected;
-	effect->ready = !observed->selected;
-	return !observed->selected || wait_for_stack(ledger, observed->serial, place);
+	effect->selected = waits;
+	effect->ready = !waits;
+	return !waits || wait_for_stack(ledger, observed->serial, place);
 }
 
 static bool take_count(struct mt_ledger *ledger, const struct mt_observed *observed,

@@ -152,7 +152,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_losses_deinit(&ledger->brk_losses);
 	mt_losses_deinit(&ledger->page_losses);
 	ledger->waiting_from = ledger->seeds_from = 0;
-	ledger->has_marks = ledger->has_locks = ledger->frozen = false;
+	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->forked = NULL;
 	ledger->at = 0;
 	ledger->advised = ledger->spaces.count;
@@ -268,6 +268,7 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 	event->moment = mt_vm_call_moment(facts->name, facts->alias, &event->kind);
 	if (ledger->options->touched)
 		event->page = mt_page_event_of(facts);
+	ledger->has_calls |= event->moment == MT_MOMENT_EXIT;
 	ledger->has_marks |= event->moment == MT_MOMENT_ENTER;
 	ledger->has_locks |= event->moment == MT_MOMENT_LOCK;
 	return true;
@@ -332,6 +333,8 @@ static bool observe(void *context, const struct mt_observed *observed)
 	struct mt_ledger *ledger = context;
 	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
 
+	if (ledger->beside && !ledger->has_calls && observed->kind != MT_OBSERVED_EVENT)
+		return true;
 	if (!ledger->order) {
 		ledger->order = mt_order_create(MOST_WAITING);
 		if (!ledger->order)
@@ -381,18 +384,22 @@ static struct mt_error *read_all(struct mt_ledger *ledger)
 	return NULL;
 }
 
-struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
-			       struct mt_ledger **out)
+static struct mt_error *begin(struct mt_session *session, const struct mt_ledger_options *options,
+			      bool beside, struct mt_ledger **out)
 {
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = calloc(1, sizeof(*ledger));
-	struct mt_observer observer = {
-		.context = ledger, .wants = wants, .observe = observe, .stack = take_stack};
-	struct mt_error *err;
 
 	if (!ledger)
 		return mt_error_nomem();
 	ledger->session = session;
 	ledger->options = options;
+	ledger->beside = beside;
+	ledger->observer = (struct mt_observer){
+		.context = ledger,
+		.wants = beside ? NULL : wants,
+		.observe = observe,
+		.stack = take_stack,
+	};
 	ledger->sink = (struct mt_account_sink){
 		.change = mt_ledger_tell,
 		.moved = options->moved ? mt_ledger_tell_moved : NULL,
@@ -402,9 +409,32 @@ struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledge
 	ledger->origins = mt_sequences_create();
 	if (!ledger->natures || !ledger->origins)
 		return mt_error_nomem();
-	mt_session_observe(session, &observer);
+	mt_session_observe(session, &ledger->observer);
+	*out = MT_TAKE(ledger);
+	return NULL;
+}
+
+struct mt_error *mt_ledger_begin(struct mt_session *session,
+				 const struct mt_ledger_options *options, struct mt_ledger **out)
+{
+	return begin(session, options, true, out);
+}
+
+void mt_ledger_end(struct mt_ledger *ledger)
+{
+	mt_session_observe(ledger->session, NULL);
+}
+
+struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
+			       struct mt_ledger **out)
+{
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct mt_error *err = begin(session, options, false, &ledger);
+
+	if (err)
+		return err;
 	err = read_all(ledger);
-	mt_session_observe(session, NULL);
+	mt_ledger_end(ledger);
 	if (err)
 		return err;
 	*out = MT_TAKE(ledger);

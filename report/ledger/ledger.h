@@ -130,6 +130,16 @@ struct mt_ledger_options {
 	void *context;
 };
 
+/*
+ * Follows the session from now on, which is before its first sample is asked for: somebody else
+ * reads it to its end. What the session is asked for stays as it is, and recordings without any
+ * such call are passed over. The ledger borrows session and options. It is whole once
+ * mt_ledger_end() has been called.
+ */
+struct mt_error *mt_ledger_begin(struct mt_session *session,
+				 const struct mt_ledger_options *options, struct mt_ledger **out);
+void mt_ledger_end(struct mt_ledger *ledger);
+
 /* Reads the whole session. The ledger borrows it, and options' context. */
 struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,
 			       struct mt_ledger **out);

@@ -15,8 +15,8 @@
 #include "report/ledger/losses.h"
 #include "report/ledger/order.h"
 #include "report/ledger/overlaps.h"
+#include "report/session.h"
 
-struct mt_observed;
 struct mt_sequences;
 struct mt_space;
 
@@ -98,13 +98,14 @@ struct mt_ledger {
 	struct mt_origin last_origins[MT_ORIGIN_KINDS];
 	uint32_t last_ids[MT_ORIGIN_KINDS]; /* of those, + 1 */
 	struct mt_account_sink sink;
+	struct mt_observer observer;
+	bool beside;				   /* somebody else reads */
 	MT_ARRAY(struct mt_ledger_space *) spaces; /* all */
-	struct mt_error *err;
 
 	/* Of the present recording: */
 	struct mt_order *order;
 	MT_ARRAY(struct mt_ledger_event) events; /* by index in the facts */
-	bool has_marks, has_locks;
+	bool has_calls, has_marks, has_locks;
 	struct mt_map64 by_space; /* id of a struct mt_space to index in spaces */
 	struct mt_map64 by_tid;	  /* index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;

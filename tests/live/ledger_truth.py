@@ -14,6 +14,7 @@ TOP = os.environ.get("MT_TOP", os.path.join(os.path.dirname(os.path.abspath(__fi
 BUILD = os.environ.get("MT_BUILD", os.path.join(TOP, "build"))
 DIR = os.environ["TMPDIR"]
 CALLS = "100000" if os.environ.get("MT_TESTS") == "long" else "20000"
+SEEDS = range(1, 1 + int(os.environ.get("MT_SEEDS", "1")))
 UNORDERED = "brk,mmap,munmap,mremap,mprotect,madvise,shmat,shmdt,task:task_newtask"
 done = failed = 0
 
@@ -104,25 +105,39 @@ def record(events, name, seed):
     return ", 0 lost -> " in run.stderr, run.stderr
 
 
+def try_ordered(seed):
+    name = f"ordered{seed}"
+    whole, said = record("vm", name, seed)
+    check(f"nothing of vm is lost, seed {seed}", whole, said)
+    checked, wrong, certain, why = compare(name + ".mtr", name)
+    check("checkpoints were written", checked >= 8, str(checked))
+    print(f"# {CALLS} calls with locks, seed {seed}: at {checked} checkpoints {wrong} pages differ, "
+          f"{certain} of them outside what is in doubt")
+    check("with vm every page is as /proc/PID/maps said, but where a refused call may have done a part of its work",
+          not certain, f"{certain} pages differ, {wrong - certain} more in doubt\n{why}")
+
+
+def try_unordered(seed):
+    name = f"unordered{seed}"
+    whole, said = record(UNORDERED, name, 100 + seed)
+    check(f"nothing of the calls alone is lost, seed {100 + seed}", whole, said)
+    checked, wrong, certain, why = compare(name + ".mtr", name)
+    check("checkpoints were written again", checked >= 8, str(checked))
+    print(f"# {CALLS} calls without locks, seed {100 + seed}: at {checked} checkpoints {wrong} pages differ, "
+          f"{certain} of them outside what is in doubt")
+    check("without locks every page that differs is reported as doubtful", not certain,
+          f"{certain} pages differ, {wrong - certain} more in doubt\n{why}")
+
+
 def main():
     if os.environ.get("MT_NO_PERF") or os.geteuid():
         skip_all(os.environ.get("MT_NO_PERF") or "tracepoints need root")
     os.chdir(DIR)
     subprocess.run([os.environ.get("CC", "cc").split()[0], "-D_GNU_SOURCE", "-O1", "-g", "-pthread", "-o", "truth",
                     TOP + "/tests/workloads/ledger_truth.c"], check=True)
-    whole, said = record("vm", "ordered", 1)
-    check("nothing of vm is lost", whole, said)
-    checked, wrong, certain, why = compare("ordered.mtr", "ordered")
-    check("checkpoints were written", checked >= 8, str(checked))
-    check("with vm every page is as /proc/PID/maps said, but where a refused call may have done a part of its work",
-          not certain, f"{certain} pages differ, {wrong - certain} more in doubt\n{why}")
-    whole, said = record(UNORDERED, "unordered", 2)
-    check("nothing of the calls alone is lost", whole, said)
-    checked, wrong, certain, why = compare("unordered.mtr", "unordered")
-    check("checkpoints were written again", checked >= 8, str(checked))
-    print(f"# without locks {wrong} pages differ, all of them in doubt")
-    check("without locks every page that differs is reported as doubtful", not certain,
-          f"{certain} pages differ, {wrong - certain} more in doubt\n{why}")
+    for seed in SEEDS:
+        try_ordered(seed)
+        try_unordered(seed)
     print("1..%d" % done)
     sys.exit(failed > 0)
 

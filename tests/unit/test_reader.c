@@ -225,10 +225,11 @@ static void add_samples(struct mt_builder *b, uint32_t stream, const uint64_t *t
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Dumps are decoded in the order of the chunk, but given in that of time. */
-MT_TEST(coded_dumps_stay_with_their_records)
+/* Two rings of three samples each, all in one order of time, read with such dumps. */
+static void check_dumps(enum mt_reader_dumps dumps, const uint64_t *first, const uint64_t *second)
 {
 	static const uint64_t times[] = {10, 12, 15, 20, 25, 30};
+	const struct mt_reader_options options = {.dumps = dumps};
 	struct mt_reader *reader = NULL;
 	struct mt_kernel_bytes bytes;
 	struct mt_record record;
@@ -237,17 +238,21 @@ MT_TEST(coded_dumps_stay_with_their_records)
 
 	mt_builder_init(&b);
 	mt_builder_head(&b);
-	add_samples(&b, 1, TIMES(10, 30, 20));
-	add_samples(&b, 2, TIMES(25, 12, 15));
-	MT_CHECK_OK(mt_reader_open(mt_builder_file(&b), NULL, &reader));
+	add_samples(&b, 1, first);
+	add_samples(&b, 2, second);
+	MT_CHECK_OK(mt_reader_open(mt_builder_file(&b), &options, &reader));
 	MT_REQUIRE(reader);
 	MT_CHECK_OK(mt_reader_next(reader, &record, &more)); /* HEADER */
 	for (size_t i = 0; i < 6; i++) {
 		MT_CHECK_OK(mt_reader_next(reader, &record, &more));
-		MT_REQUIRE(more && mt_packed_get(record.body, record.size, record.dump, &bytes));
+		MT_REQUIRE(more && mt_record_kernel_get(&record, &bytes));
 		MT_CHECK_EQ(record.time, times[i]);
 		MT_CHECK_EQ(mt_get_le64(bytes.kernel + 8), times[i]);
 		MT_CHECK_EQ(bytes.dump_size, DUMP);
+		if (dumps == MT_DUMPS_NONE) {
+			MT_CHECK(!bytes.dump);
+			continue;
+		}
 		MT_REQUIRE(bytes.dump);
 		MT_CHECK_EQ(mt_get_le64(bytes.dump), times[i]);
 		MT_CHECK_EQ(bytes.dump[DUMP - 1], record.stream);
@@ -256,6 +261,27 @@ MT_TEST(coded_dumps_stay_with_their_records)
 	MT_CHECK(!more);
 	mt_reader_destroy(reader);
 	mt_builder_deinit(&b);
+}
+
+/* Dumps are decoded in the order of the chunk, but given in that of time. */
+MT_TEST(coded_dumps_stay_with_their_records)
+{
+	check_dumps(MT_DUMPS_WITH_RECORDS, TIMES(10, 30, 20), TIMES(25, 12, 15));
+	check_dumps(MT_DUMPS_WITH_RECORDS, TIMES(10, 20, 30), TIMES(12, 15, 25));
+}
+
+/* Where a chunk is in order each is decoded as it is given, in turn with those of other chunks. */
+MT_TEST(passing_dumps_are_those_of_their_records)
+{
+	check_dumps(MT_DUMPS_PASSING, TIMES(10, 20, 30), TIMES(12, 15, 25));
+	check_dumps(MT_DUMPS_PASSING, TIMES(10, 20, 30), TIMES(25, 12, 15));
+	check_dumps(MT_DUMPS_PASSING, TIMES(10, 30, 20), TIMES(25, 12, 15));
+}
+
+MT_TEST(dumps_that_nobody_wants_are_left_out)
+{
+	check_dumps(MT_DUMPS_NONE, TIMES(10, 20, 30), TIMES(12, 15, 25));
+	check_dumps(MT_DUMPS_NONE, TIMES(10, 30, 20), TIMES(25, 12, 15));
 }
 
 /* A dump behind a damaged record that also rested on images may rest on what that one said. */
