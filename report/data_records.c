@@ -240,7 +240,7 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	}
 	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
 		return mt_session_count_undecodable(session);
-	if (event->call >= 0 && !mt_call_is(&session->sample, event->call))
+	if (event->call >= 0 && mt_call_number_in(&session->sample) != event->call)
 		return true;
 	out->place = record->place;
 	return take_sample(session, event, record->time, out, wanted);

@@ -35,8 +35,8 @@ static bool is_told_of(const struct mt_facts *facts)
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
 
-		if (event->selected &&
-		    mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT)
+		if (event->selected && mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT &&
+		    kind != MT_VM_BY_NUMBER)
 			return true;
 	}
 	return false;

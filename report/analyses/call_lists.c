@@ -13,9 +13,9 @@
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/call_words.h"
-#include "report/calls.h"
 #include "report/facts.h"
 #include "report/grouping.h"
+#include "report/ledger/call.h"
 #include "report/session.h"
 #include "report/spaces.h"
 #include "report/table.h"
@@ -90,28 +90,45 @@ static const struct mt_key_column brk_columns[BRK_COLUMNS] = {
 	[BRK_STACK_ID] = {"stack", MT_KEY_STACK},
 };
 
+struct listed_call {
+	enum mt_vm_call_kind kind;
+	int64_t result;
+	bool have_arguments;
+	uint64_t arguments[MT_VM_ARGUMENTS];
+};
+
 struct call_list {
 	struct mt_table table; /* first: ops get a pointer to it */
 	struct mt_session *session;
 	bool started;
 	/* Fills the columns of its own. False out of memory. */
 	bool (*fill)(struct call_list *list, const struct mt_session_sample *sample,
-		     const struct mt_call *call);
+		     const struct listed_call *call);
 	struct mt_map64 entered; /* by tid: index of its arguments */
-	MT_ARRAY(struct mt_call) entries;
+	MT_ARRAY(struct listed_call) entries;
 	struct mt_map64 breaks; /* by recording and space: where the heap ended last */
 	uint64_t keys[COLUMNS_MOST];
 };
 
+static bool is_map_call(enum mt_vm_call_kind kind)
+{
+	return kind == MT_VM_MMAP || kind == MT_VM_MUNMAP || kind == MT_VM_MREMAP;
+}
+
 static bool is_map_event(const char *event)
 {
-	return mt_call_event_is(event, MT_CALL_MMAP) || mt_call_event_is(event, MT_CALL_MUNMAP) ||
-	       mt_call_event_is(event, MT_CALL_MREMAP);
+	enum mt_vm_call_kind kind;
+
+	mt_vm_call_moment(event, &kind);
+	return is_map_call(kind) || kind == MT_VM_BY_NUMBER;
 }
 
 static bool is_brk_event(const char *event)
 {
-	return mt_call_event_is(event, MT_CALL_BRK);
+	enum mt_vm_call_kind kind;
+
+	mt_vm_call_moment(event, &kind);
+	return kind == MT_VM_BRK || kind == MT_VM_BY_NUMBER;
 }
 
 static bool set_text(struct call_list *list, size_t column, const char *text)
@@ -126,7 +143,7 @@ static bool set_text(struct call_list *list, size_t column, const char *text)
 
 /* What stands there: the kernel told of it within the call. */
 static const char *name_of(const struct call_list *list, const struct mt_session_sample *sample,
-			   const struct mt_call *call)
+			   const struct listed_call *call)
 {
 	const struct mt_task_map *map = &sample->task->map;
 	uint64_t at = (uint64_t)call->result;
@@ -138,7 +155,7 @@ static const char *name_of(const struct call_list *list, const struct mt_session
 }
 
 static bool fill_mmap(struct call_list *list, const struct mt_session_sample *sample,
-		      const struct mt_call *call)
+		      const struct listed_call *call)
 {
 	const uint64_t *a = call->arguments;
 	char prot[WORDS], flags[WORDS];
@@ -149,11 +166,11 @@ static bool fill_mmap(struct call_list *list, const struct mt_session_sample *sa
 	list->keys[AT_FD] = (uint64_t)(int64_t)(int32_t)a[4];
 	list->keys[AT_OFFSET] = a[5];
 	return set_text(list, AT_PROT, prot) && set_text(list, AT_FLAGS, flags) &&
-	       (mt_result_is_error(call->result) ||
+	       (mt_vm_call_failed(call->result) ||
 		set_text(list, AT_FILE, name_of(list, sample, call)));
 }
 
-static bool fill_mremap(struct call_list *list, const struct mt_call *call)
+static bool fill_mremap(struct call_list *list, const struct listed_call *call)
 {
 	const uint64_t *a = call->arguments;
 	char flags[WORDS];
@@ -175,9 +192,9 @@ static void clear_map(struct call_list *list)
 }
 
 static bool fill_map(struct call_list *list, const struct mt_session_sample *sample,
-		     const struct mt_call *call)
+		     const struct listed_call *call)
 {
-	bool failed = mt_result_is_error(call->result);
+	bool failed = mt_vm_call_failed(call->result);
 	char error[24];
 
 	clear_map(list);
@@ -185,7 +202,7 @@ static bool fill_map(struct call_list *list, const struct mt_session_sample *sam
 	mt_words_error(call->result, error, sizeof(error));
 	if (failed && !set_text(list, AT_ERROR, error))
 		return false;
-	if (call->number == MT_CALL_MUNMAP) {
+	if (call->kind == MT_VM_MUNMAP) {
 		if (call->have_arguments) {
 			list->keys[AT_ADDRESS] = call->arguments[0];
 			list->keys[AT_SIZE] = call->arguments[1];
@@ -194,7 +211,7 @@ static bool fill_map(struct call_list *list, const struct mt_session_sample *sam
 	}
 	if (!failed)
 		list->keys[AT_ADDRESS] = (uint64_t)call->result;
-	if (call->number == MT_CALL_MREMAP)
+	if (call->kind == MT_VM_MREMAP)
 		return set_text(list, AT_CALL, "mremap") &&
 		       (!call->have_arguments || fill_mremap(list, call));
 	return set_text(list, AT_CALL, "mmap") &&
@@ -204,7 +221,7 @@ static bool fill_map(struct call_list *list, const struct mt_session_sample *sam
 /* ---- brk ---- */
 
 static bool fill_brk(struct call_list *list, const struct mt_session_sample *sample,
-		     const struct mt_call *call)
+		     const struct listed_call *call)
 {
 	uint64_t space = (uint64_t)sample->recording << 32 | sample->space->id;
 	uint64_t now = (uint64_t)call->result, old;
@@ -232,7 +249,7 @@ static struct mt_error *list_rewind(struct mt_table *table)
 }
 
 /* An enter's arguments wait for the exit; false out of memory. */
-static bool keep_entry(struct call_list *list, uint64_t tid, const struct mt_call *call)
+static bool keep_entry(struct call_list *list, uint64_t tid, const struct listed_call *call)
 {
 	uint64_t at;
 
@@ -246,15 +263,15 @@ static bool keep_entry(struct call_list *list, uint64_t tid, const struct mt_cal
 }
 
 /* What the registers do not have comes from the call's enter, where there is one. */
-static void complete(struct call_list *list, uint64_t tid, struct mt_call *call)
+static void complete(struct call_list *list, uint64_t tid, struct listed_call *call)
 {
-	struct mt_call *entry;
+	struct listed_call *entry;
 	uint64_t at;
 
 	if (!mt_map64_get(&list->entered, tid, &at))
 		return;
 	entry = &list->entries.items[at];
-	if (!call->have_arguments && entry->have_arguments && entry->number == call->number) {
+	if (!call->have_arguments && entry->have_arguments && entry->kind == call->kind) {
 		memcpy(call->arguments, entry->arguments, sizeof(call->arguments));
 		call->have_arguments = true;
 	}
@@ -263,24 +280,25 @@ static void complete(struct call_list *list, uint64_t tid, struct mt_call *call)
 
 /* Whether the sample is the exit of a call of the list; false in *ok out of memory. */
 static bool take_call(struct call_list *list, const struct mt_session_sample *sample,
-		      struct mt_call *call, bool *ok)
+		      struct listed_call *call, bool *ok)
 {
 	const char *event = mt_session_facts(list->session)->events.items[sample->event].name;
 	uint64_t tid = (uint32_t)sample->task->tid;
-	bool brks = list->fill == fill_brk;
+	enum mt_vm_call_moment moment = mt_vm_call_moment(event, &call->kind);
 
-	if (!mt_call_decode(event, sample->attr, sample->kernel, call))
+	call->kind = mt_vm_call_kind_in(call->kind, sample->kernel);
+	if ((list->fill == fill_brk ? call->kind != MT_VM_BRK : !is_map_call(call->kind)) ||
+	    !mt_vm_call_result(sample->kernel, &call->result))
 		return false;
-	if (brks ? call->number != MT_CALL_BRK
-		 : call->number != MT_CALL_MMAP && call->number != MT_CALL_MUNMAP &&
-			    call->number != MT_CALL_MREMAP)
-		return false;
-	if (!call->exit) {
+	if (moment == MT_MOMENT_ENTER) {
+		mt_vm_call_enter(sample->kernel, call->arguments);
+		call->have_arguments = true;
 		*ok = keep_entry(list, tid, call);
 		return false;
 	}
+	call->have_arguments = mt_vm_call_registers(sample->attr, sample->kernel, call->arguments);
 	complete(list, tid, call);
-	return true;
+	return moment == MT_MOMENT_EXIT;
 }
 
 static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bool *more)
@@ -288,7 +306,7 @@ static struct mt_error *list_next(struct mt_table *table, struct mt_row *out, bo
 	struct call_list *list = (struct call_list *)table;
 	struct mt_session_sample sample;
 	struct mt_row_facts facts;
-	struct mt_call call;
+	struct listed_call call;
 	bool ok = true;
 
 	list->started = true;

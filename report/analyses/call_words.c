@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "report/ledger/call.h"
+
 struct word {
 	uint64_t bit;
 	const char *name;
@@ -114,7 +116,7 @@ void mt_words_remap_flags(uint64_t flags, char *out, size_t size)
 
 void mt_words_error(int64_t result, char *out, size_t size)
 {
-	const char *name = mt_result_is_error(result) ? strerrorname_np((int)-result) : NULL;
+	const char *name = mt_vm_call_failed(result) ? strerrorname_np((int)-result) : NULL;
 
 	if (name)
 		snprintf(out, size, "%s", name);

@@ -16,12 +16,6 @@ void mt_words_map_flags(uint64_t flags, char *out, size_t size);
 /* "MREMAP_MAYMOVE"; "0" for none. */
 void mt_words_remap_flags(uint64_t flags, char *out, size_t size);
 
-/* Whether a system call's result is an error. */
-static inline int mt_result_is_error(int64_t result)
-{
-	return result < 0 && result >= -4095;
-}
-
 /* "ENOMEM" for -12; a number where that is no error with a name. Into out, terminated. */
 void mt_words_error(int64_t result, char *out, size_t size);
 

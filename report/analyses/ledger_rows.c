@@ -1,7 +1,6 @@
 /* Origins and natures as strings and stacks. */
 #include "report/analyses/ledger_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/base/strings.h"
@@ -70,14 +69,9 @@ static bool find_file(struct mt_ledger_rows *rows, const struct mt_ledger *ledge
 		      const struct mt_nature *nature, uint32_t *out)
 {
 	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
+	const char *name = mt_region_shown_name((enum mt_region_kind)nature->kind, file.name);
 
-	char name[32];
-
-	snprintf(name, sizeof(name), "[%s]",
-		 mt_region_kind_name((enum mt_region_kind)nature->kind));
-	if (!*file.name)
-		file.name = name;
-	*out = mt_strings_intern(mt_session_strings(rows->session), file.name, strlen(file.name));
+	*out = mt_strings_intern(mt_session_strings(rows->session), name, strlen(name));
 	return *out != MT_STRING_NONE;
 }
 

@@ -8,6 +8,7 @@
 #include "formats/attr.h"
 #include "formats/base/bytes.h"
 #include "formats/sample.h"
+#include "report/calls.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -21,22 +22,24 @@
 #define HUGE_MASK 0x3f
 #define HUGE_DEFAULT 21 /* 2 MiB */
 
+/* With the numbers of x86-64. */
 static const struct {
 	const char *name;
+	int64_t number;
 	enum mt_vm_call_kind kind;
 } calls[] = {
-	{"brk", MT_VM_BRK},
-	{"mmap", MT_VM_MMAP},
-	{"munmap", MT_VM_MUNMAP},
-	{"mremap", MT_VM_MREMAP},
-	{"mprotect", MT_VM_MPROTECT},
-	{"pkey_mprotect", MT_VM_PKEY_MPROTECT},
-	{"madvise", MT_VM_MADVISE},
-	{"shmat", MT_VM_SHMAT},
-	{"shmdt", MT_VM_SHMDT},
-	{"remap_file_pages", MT_VM_REMAP_FILE_PAGES},
-	{"process_madvise", MT_VM_PROCESS_MADVISE},
-	{"io_uring_setup", MT_VM_IO_URING_SETUP},
+	{"brk", 12, MT_VM_BRK},
+	{"mmap", 9, MT_VM_MMAP},
+	{"munmap", 11, MT_VM_MUNMAP},
+	{"mremap", 25, MT_VM_MREMAP},
+	{"mprotect", 10, MT_VM_MPROTECT},
+	{"pkey_mprotect", 329, MT_VM_PKEY_MPROTECT},
+	{"madvise", 28, MT_VM_MADVISE},
+	{"shmat", 30, MT_VM_SHMAT},
+	{"shmdt", 67, MT_VM_SHMDT},
+	{"remap_file_pages", 216, MT_VM_REMAP_FILE_PAGES},
+	{"process_madvise", 440, MT_VM_PROCESS_MADVISE},
+	{"io_uring_setup", 425, MT_VM_IO_URING_SETUP},
 };
 
 /* What follows the prefix; NULL where text begins otherwise. */
@@ -48,7 +51,7 @@ static const char *behind(const char *text, const char *prefix)
 }
 
 /* The name may be followed by a filter. */
-static enum mt_vm_call_kind kind_of(const char *name)
+static enum mt_vm_call_kind kind_by_name(const char *name)
 {
 	size_t length = strcspn(name, "/");
 
@@ -59,18 +62,33 @@ static enum mt_vm_call_kind kind_of(const char *name)
 	return MT_VM_NONE;
 }
 
-enum mt_vm_call_moment mt_vm_call_moment(const char *name, const char *alias,
-					 enum mt_vm_call_kind *kind)
+static enum mt_vm_call_kind kind_by_number(int64_t number)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i].number == number)
+			return calls[i].kind;
+	}
+	return MT_VM_NONE;
+}
+
+static enum mt_vm_call_kind kind_of_raw(const char *event)
+{
+	int64_t number = mt_call_number(event);
+
+	return number < 0 ? MT_VM_BY_NUMBER : kind_by_number(number);
+}
+
+enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind *kind)
 {
 	static const struct {
 		const char *prefix;
 		enum mt_vm_call_moment moment;
-		bool by_alias;
+		bool raw;
 	} events[] = {
 		{"syscalls:sys_enter_", MT_MOMENT_ENTER, false},
 		{"syscalls:sys_exit_", MT_MOMENT_EXIT, false},
-		{"raw_syscalls:sys_enter/", MT_MOMENT_ENTER, true},
-		{"raw_syscalls:sys_exit/", MT_MOMENT_EXIT, true},
+		{"raw_syscalls:sys_enter", MT_MOMENT_ENTER, true},
+		{"raw_syscalls:sys_exit", MT_MOMENT_EXIT, true},
 	};
 
 	*kind = MT_VM_NONE;
@@ -81,10 +99,16 @@ enum mt_vm_call_moment mt_vm_call_moment(const char *name, const char *alias,
 
 		if (!call)
 			continue;
-		*kind = kind_of(events[i].by_alias ? alias : call);
+		*kind = events[i].raw ? kind_of_raw(name) : kind_by_name(call);
 		return *kind == MT_VM_NONE ? MT_MOMENT_NONE : events[i].moment;
 	}
 	return MT_MOMENT_NONE;
+}
+
+enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
+					const struct mt_sample *sample)
+{
+	return of_event == MT_VM_BY_NUMBER ? kind_by_number(mt_call_number_in(sample)) : of_event;
 }
 
 void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUMENTS])

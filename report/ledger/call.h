@@ -28,6 +28,8 @@ enum mt_vm_call_kind {
 	/* Not what they do: that they were called. */
 	MT_VM_PROCESS_MADVISE,
 	MT_VM_IO_URING_SETUP,
+	/* Of an event: each sample tells by its number. The ledger leaves these alone. */
+	MT_VM_BY_NUMBER,
 };
 
 enum {
@@ -57,9 +59,12 @@ enum mt_vm_call_moment {
 	MT_MOMENT_LOCK, /* a thread has got the mmap lock for writing */
 };
 
-/* By an event's kernel name and alias. */
-enum mt_vm_call_moment mt_vm_call_moment(const char *name, const char *alias,
-					 enum mt_vm_call_kind *kind);
+/* By an event's kernel name: "syscalls:sys_exit_brk", "raw_syscalls:sys_exit/id == 12/". */
+enum mt_vm_call_moment mt_vm_call_moment(const char *name, enum mt_vm_call_kind *kind);
+
+/* The call that a sample of such an event is of. */
+enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
+					const struct mt_sample *sample);
 
 /* The arguments of an entry's sample; those that it lacks are 0. */
 void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUMENTS]);

@@ -555,6 +555,7 @@ bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 	case MT_VM_PROCESS_MADVISE:
 	case MT_VM_IO_URING_SETUP:
 	case MT_VM_NONE:
+	case MT_VM_BY_NUMBER:
 		break;
 	}
 	return true;

@@ -249,7 +249,8 @@ static bool wants(void *context, const struct mt_facts_event *event)
 	const struct mt_ledger *ledger = context;
 	enum mt_vm_call_kind kind;
 
-	return mt_vm_call_moment(event->name, event->alias, &kind) == MT_MOMENT_EXIT ||
+	return (mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT &&
+		kind != MT_VM_BY_NUMBER) ||
 	       (ledger->options->touched && !ledger->options->stackless &&
 		mt_page_event_of(event).moment == MT_PAGE_FAULT);
 }
@@ -265,7 +266,9 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 			return false;
 	}
 	event = &ledger->events.items[index];
-	event->moment = mt_vm_call_moment(facts->name, facts->alias, &event->kind);
+	event->moment = mt_vm_call_moment(facts->name, &event->kind);
+	if (event->kind == MT_VM_BY_NUMBER) /* most likely beside the calls' own events */
+		event->moment = MT_MOMENT_NONE;
 	if (ledger->options->touched)
 		event->page = mt_page_event_of(facts);
 	ledger->has_calls |= event->moment == MT_MOMENT_EXIT;

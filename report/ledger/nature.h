@@ -7,19 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mt_natures;
+#include "report/regions.h"
 
-enum mt_region_kind {
-	MT_REGION_ANONYMOUS, /* private, of no file */
-	MT_REGION_HEAP,	     /* by brk */
-	MT_REGION_FILE,
-	MT_REGION_STACK, /* of the first thread */
-	MT_REGION_THREAD_STACK,
-	MT_REGION_SHM,	/* shared memory: anonymous, memfd, System V, /dev/shm */
-	MT_REGION_VDSO, /* what the kernel maps into each process */
-	MT_REGION_HUGE, /* of huge pages, by hugetlbfs */
-	MT_REGION_KINDS
-};
+struct mt_natures;
 
 enum mt_region_flag {
 	MT_REGION_SHARED = 1,
@@ -60,9 +50,6 @@ uint32_t mt_natures_file(struct mt_natures *natures, const struct mt_file_identi
 /* Its identity: the name holds as long as the natures. */
 struct mt_file_identity mt_natures_file_get(const struct mt_natures *natures, uint32_t file);
 
-/* What a file's name says that a mapping of it is, shared or not. */
-enum mt_region_kind mt_region_kind_of(const char *name, bool shared);
-
 /* What a program holds, whatever files it maps. */
 static inline bool mt_nature_is_held(const struct mt_nature *nature)
 {
@@ -70,8 +57,5 @@ static inline bool mt_nature_is_held(const struct mt_nature *nature)
 	       nature->kind == MT_REGION_SHM || nature->kind == MT_REGION_HUGE ||
 	       nature->kind == MT_REGION_THREAD_STACK;
 }
-
-/* One word or two: "heap", "thread stack". */
-const char *mt_region_kind_name(enum mt_region_kind kind);
 
 #endif
