@@ -160,7 +160,6 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 
 /* The recording of the report, and the one it is compared with, or NULL. */
 struct sides {
-	const struct mt_session_options *reading;
 	struct mt_session *session;
 	struct mt_baseline *baseline;
 };
@@ -209,12 +208,12 @@ static struct mt_error *report(const struct mt_report_options *options,
 	bool beside = !sides->baseline && options->output == &mt_output_summary &&
 		      options->analysis == mt_analyses[0];
 	struct mt_error *err =
-		beside ? mt_growth_listen(sides->session, sides->reading, &growth) : NULL;
+		beside ? mt_growth_listen(sides->session, &options->selection.time, &growth) : NULL;
 	struct mt_view view;
 
 	err = err ? err : analyse(options, request, sides, &table);
 	if (!err && beside)
-		err = mt_growth_finish(sides->reading, mt_session_facts(sides->session), &growth);
+		err = mt_growth_finish(&growth);
 	if (err)
 		return err;
 	end_progress(progress);
@@ -226,7 +225,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	view = make_view(options, sides->session, out.fd);
 	view.growth = growth.table;
-	view.growth_facts = mt_growth_facts(&growth);
+	view.growth_mapped = growth.sums.mapped;
+	view.growth_returned = growth.sums.returned;
 	view.verdicts = growth.verdicts;
 	err = write_table(options, &view, table, out.file);
 	if (err)
@@ -413,7 +413,7 @@ static enum status run(const struct mt_report_options *options)
 	struct mt_analysis_request request;
 	struct mt_session_options session_options = session_options_of(options, &progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
-	MT_CLEANUP(sides_deinit) struct sides sides = {.reading = &session_options};
+	MT_CLEANUP(sides_deinit) struct sides sides = {0};
 	struct mt_error *err = check_output_path(options);
 
 	err = err ? err : open_debuginfod(options, &progress, &debuginfod);

@@ -18,8 +18,31 @@ MT_DEFINE_CLEANUP(mt_growth_run, struct mt_growth_run)
 struct growth {
 	struct mt_ledger_rows rows;
 	struct mt_grouping *grouping;
-	struct mt_value lost; /* low: what went in records that were lost; high: what came */
+	struct mt_growth_sums *sums; /* NULL: each change is its doer's; else its reserver's */
+	struct mt_value lost;	     /* low: what went in records that were lost; high: what came */
 };
+
+/*
+ * On whose account a change is. What a call gives back that another one reserved is the latter's,
+ * where sums are made: what is left is what its path still holds.
+ */
+static const struct mt_origin *account_of(const struct growth *growth,
+					  const struct mt_ledger *ledger,
+					  const struct mt_ledger_change *told)
+{
+	const struct mt_origin *reserver;
+
+	if (!growth->sums || told->change->sign >= 0 || told->origin->kind != MT_ORIGIN_CALL)
+		return told->origin;
+	reserver = mt_ledger_origin(ledger, told->change->reserved_by);
+	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : told->origin;
+}
+
+static void add_up(struct mt_growth_sums *sums, const struct mt_ledger_change *told, double bytes)
+{
+	if (told->origin->kind == MT_ORIGIN_CALL)
+		*(bytes < 0 ? &sums->returned : &sums->mapped) += bytes;
+}
 
 static bool add_change(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *told)
@@ -34,8 +57,10 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign != 0), values);
 	if (told->origin->kind == MT_ORIGIN_LOST)
 		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
-	return mt_ledger_row_facts(&growth->rows, ledger, told->origin, told->nature,
-				   told->space->recording, change->time, &facts) &&
+	if (growth->sums)
+		add_up(growth->sums, told, values[0].value);
+	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
+				   told->nature, told->space->recording, change->time, &facts) &&
 	       mt_grouping_add(growth->grouping, &facts, values);
 }
 
@@ -58,7 +83,7 @@ void mt_growth_run_destroy(struct mt_growth_run *run)
 
 static struct mt_error *make_run(struct mt_session *session,
 				 const struct mt_analysis_request *request,
-				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
+				 const struct mt_growth_beside *beside, struct mt_growth_run **out)
 {
 	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = calloc(1, sizeof(*run));
 	struct mt_error *err;
@@ -73,12 +98,13 @@ static struct mt_error *make_run(struct mt_session *session,
 		.rows = {.session = session, .stacks = request->unwind},
 		.grouping = run->grouping,
 	};
-	run->verdicts = verdicts;
 	run->options = (struct mt_ledger_options){.change = add_change, .context = &run->growth};
-	if (verdicts) {
-		mt_verdicts_tell_also(verdicts,
+	if (beside) {
+		run->growth.sums = beside->sums;
+		run->verdicts = beside->verdicts;
+		mt_verdicts_tell_also(run->verdicts,
 				      &(struct mt_verdicts_also){add_change, &run->growth});
-		mt_verdicts_listen(verdicts, &run->options);
+		mt_verdicts_listen(run->verdicts, &run->options);
 	}
 	*out = MT_TAKE(run);
 	return NULL;
@@ -86,10 +112,10 @@ static struct mt_error *make_run(struct mt_session *session,
 
 struct mt_error *mt_growth_begin(struct mt_session *session,
 				 const struct mt_analysis_request *request,
-				 struct mt_verdicts *verdicts, struct mt_growth_run **out)
+				 const struct mt_growth_beside *beside, struct mt_growth_run **out)
 {
 	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, verdicts, &run);
+	struct mt_error *err = make_run(session, request, beside, &run);
 
 	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
 	if (err)
@@ -117,12 +143,12 @@ struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out)
 	return conclude(run, out);
 }
 
-struct mt_error *mt_growth_with_verdicts(struct mt_session *session,
-					 const struct mt_analysis_request *request,
-					 struct mt_verdicts *verdicts, struct mt_table **out)
+struct mt_error *mt_growth_run(struct mt_session *session,
+			       const struct mt_analysis_request *request,
+			       const struct mt_growth_beside *beside, struct mt_table **out)
 {
 	MT_CLEANUP(mt_growth_run_destroy_p) struct mt_growth_run *run = NULL;
-	struct mt_error *err = make_run(session, request, verdicts, &run);
+	struct mt_error *err = make_run(session, request, beside, &run);
 
 	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
 	return err ? err : conclude(run, out);
@@ -131,7 +157,7 @@ struct mt_error *mt_growth_with_verdicts(struct mt_session *session,
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	return mt_growth_with_verdicts(session, request, NULL, out);
+	return mt_growth_run(session, request, NULL, out);
 }
 
 const struct mt_analysis mt_analysis_growth = {

@@ -37,8 +37,8 @@ struct mt_view {
 	size_t top;		      /* --top: the table has no more rows; 0: it has all */
 	struct mt_table *growth;      /* how much each stack changed what is mapped, beside a table
 					 that counts; NULL: nothing is known of it */
-	const struct mt_facts *growth_facts; /* of the reading that growth is from; NULL with it */
-	struct mt_table *verdicts;	     /* the same for what --verdict makes of it */
+	double growth_mapped, growth_returned; /* bytes, of it: by calls; the second below 0 */
+	struct mt_table *verdicts;	       /* the same for what --verdict makes of it */
 	double *left_out; /* gets what the rows that the output cannot show add up to;
 			 or NULL */
 };

@@ -249,8 +249,7 @@ static void warn_of_unseen(void *context, const char *sentence)
 
 static void print_unseen(const struct summary *s)
 {
-	mt_facts_tell_unseen(s->view->growth_facts ? s->view->growth_facts : s->view->facts,
-			     warn_of_unseen, (void *)s);
+	mt_facts_tell_unseen(s->view->facts, warn_of_unseen, (void *)s);
 }
 
 static void print_notes(const struct summary *s)

@@ -32,7 +32,6 @@ struct section {
 	FILE *to;
 	struct mt_top_paths top; /* weighed by bytes */
 	struct mt_value net;
-	double added, taken;  /* by calls, as net */
 	double no_call, lost; /* lost: it is not known by whom */
 };
 
@@ -72,7 +71,6 @@ static void add_up(struct section *s)
 		s->net.value += bytes->value;
 		s->net.low += bytes->low;
 		s->net.high += bytes->high;
-		*(bytes->value < 0 ? &s->taken : &s->added) += bytes->value;
 	}
 }
 
@@ -80,7 +78,8 @@ static void print_total(const struct section *s)
 {
 	fprintf(s->to, "\nmemory   %s by %s: calls mapped %s and gave back %s",
 		s->net.value < 0 ? "shrank" : "grew", mt_text_bytes(fabs(s->net.value)).text,
-		mt_text_bytes(s->added).text, mt_text_bytes(0 - s->taken).text);
+		mt_text_bytes(s->view->growth_mapped).text,
+		mt_text_bytes(0 - s->view->growth_returned).text);
 	if (s->net.low != s->net.high)
 		fprintf(s->to,
 			";\n" INDENTED
