@@ -105,48 +105,32 @@ uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *fr
 	return stored;
 }
 
-/* Words of a run; as many are stored as the mask says. Without a branch a word, as encode_run(). */
-static const uint8_t *decode_run(const struct mt_kernel_words *state, uint64_t *reference,
-				 size_t count, const uint8_t *mask, const uint8_t *stored,
-				 uint8_t *out)
+/* Words of a run. Few are stored: that is a branch which the processor foresees. */
+static void decode_run(const struct mt_kernel_words *state, const struct run *run,
+		       const uint8_t *mask, struct mt_cursor *stored, uint8_t *out)
 {
 	const struct mt_kernel_words words = *state;
-	size_t at = words.next, end = at + count;
-	uint64_t unremembered = 0, *known = reference ? reference : &unremembered;
+	uint64_t unremembered, *known = run->reference ? run->reference : &unremembered;
 
-	for (; at < end; at++) {
-		uint64_t was = reference ? *known : 0, word = expected(&words, was);
-		size_t is_stored = mask[at / 8] >> at % 8 & 1;
-		const void *from = is_stored ? (const void *)stored : (const void *)&word;
+	for (size_t at = words.next, end = at + run->count; at < end; at++) {
+		uint64_t word = expected(&words, run->reference ? *known : 0);
 
-		memcpy(&word, from, 8);
-		stored += 8 * is_stored;
-		memcpy(out + 8 * at, &word, 8);
+		if (mask[at / 8] >> at % 8 & 1)
+			word = mt_cursor_u64(stored);
+		mt_put_le64(out + 8 * at, word);
 		*known = word;
-		known += reference != NULL;
+		known += run->reference != NULL;
 	}
-	return stored;
-}
-
-static size_t count_stored(const uint8_t *mask, size_t words)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < (words + 7) / 8; i++)
-		count += (size_t)__builtin_popcount(mask[i]);
-	return count;
 }
 
 bool mt_kernel_words_decode(struct mt_kernel_words *words, const uint8_t *mask,
 			    struct mt_cursor *stored, uint8_t *out)
 {
-	const uint8_t *from = mt_cursor_bytes(stored, 8 * count_stored(mask, words->count));
+	while (words->next < words->count) {
+		const struct run run = next_run(words);
 
-	while (from && words->next < words->count) {
-		struct run run = next_run(words);
-
-		from = decode_run(words, run.reference, run.count, mask, from, out);
+		decode_run(words, &run, mask, stored, out);
 		step(words, run.count);
 	}
-	return from;
+	return !stored->bad;
 }

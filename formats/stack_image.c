@@ -531,6 +531,18 @@ static unsigned words_in_line(uint64_t address, size_t size, size_t line)
 	return 0xffu >> (WORDS - (end < WORDS ? end : WORDS)) & 0xffu << first;
 }
 
+/* Few are set, and not every processor counts them. */
+static size_t count_bits(const uint8_t *bits, size_t bytes)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		for (unsigned set = bits[i]; set; set &= set - 1)
+			count++;
+	}
+	return count;
+}
+
 /* Whether each mask names words that the dump has, and those are all that is stored. */
 static bool words_agree(uint64_t address, size_t size, const struct changed *changed)
 {
@@ -543,7 +555,7 @@ static bool words_agree(uint64_t address, size_t size, const struct changed *cha
 
 			if (!*mask || *mask & ~words_in_line(address, size, line))
 				return false;
-			stored += (size_t)__builtin_popcount(*mask);
+			stored += count_bits(mask, 1);
 		}
 	}
 	return 8 * stored == mt_cursor_left(&changed->words);
@@ -575,15 +587,6 @@ static void copy_dump(const struct image *image, uint64_t address, uint8_t *out,
 		head = size;
 	memcpy(out, bytes + from, head);
 	memcpy(out + head, bytes, size - head);
-}
-
-static size_t count_bits(const uint8_t *bits, size_t bytes)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		count += (size_t)__builtin_popcount(bits[i]);
-	return count;
 }
 
 /* Whether a dump of that size may stand there, with no line changed but those that it has. */
