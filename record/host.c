@@ -131,6 +131,24 @@ static void put_kernel_build_id(struct mt_state *state)
 	}
 }
 
+/*
+ * Of a command, which no TASK tells of: it begins in the recorder's. The line of the hierarchy that
+ * memory is accounted to, or the last.
+ */
+static void put_cgroup(struct mt_state *state)
+{
+	MT_CLEANUP_FREE char *cgroup = mt_read_textf(NULL, "/proc/self/cgroup");
+	char *next = cgroup, *line, *found = NULL;
+
+	while ((line = strsep(&next, "\n")) && *line) {
+		found = line;
+		if (strstr(line, "memory"))
+			break;
+	}
+	if (found)
+		put_info(state, "cgroup", found);
+}
+
 static void put_target(struct mt_state *state, const struct mt_record_options *options)
 {
 	const struct mt_number_list *list = options->pids.count ? &options->pids : &options->tids;
@@ -139,8 +157,11 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 	FILE *out;
 
 	if (options->all_cpus || options->cpus.count || !list->count) {
-		put_info(state, "target",
-			 options->all_cpus || options->cpus.count ? "all" : "command");
+		bool all = options->all_cpus || options->cpus.count;
+
+		put_info(state, "target", all ? "all" : "command");
+		if (!all)
+			put_cgroup(state);
 		return;
 	}
 	out = open_memstream(&line, &size);

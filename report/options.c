@@ -254,6 +254,13 @@ static struct mt_error *check_copy(const struct mt_report_options *o)
 	return NULL;
 }
 
+/* What stands at a moment is compared as it stood at each end, whenever it was reserved. */
+static void compare_moments(struct mt_report_options *o)
+{
+	if (o->wishes.compare && o->analysis->moments)
+		o->selection.time.from = o->wishes.time.from = o->baseline.time.from = 0;
+}
+
 struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_report_options *out)
 {
 	struct parser parser = {
@@ -285,6 +292,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		return mt_error_create(MT_ERR_USAGE,
 				       "--per measures a base: --base FILE or --base-time A,B");
 	}
+	compare_moments(&parser.options);
 	*out = parser.options;
 	return NULL;
 }

@@ -39,6 +39,7 @@ struct mt_spaces {
 	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
 	size_t exited_count;
 	size_t processes;
+	uint32_t cgroup; /* string id: of processes that nothing is told of */
 	struct mt_spaces_jit jit;
 };
 
@@ -83,7 +84,7 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	space->id = (uint32_t)spaces->spaces.count;
 	space->pid = pid;
 	space->comm = parent ? parent->comm : 0;
-	space->cgroup = parent ? parent->cgroup : 0;
+	space->cgroup = parent ? parent->cgroup : spaces->cgroup;
 	if (parent) {
 		space->jitdump = parent->jitdump;
 		space->era = parent->era;
@@ -204,7 +205,7 @@ struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t ti
  * From what /proc/PID/cgroup said, a line HIERARCHY:CONTROLLERS:PATH each: the path that memory is
  * accounted to, or the last one.
  */
-static bool set_cgroup(struct mt_spaces *spaces, struct mt_space *space, struct mt_text text)
+static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t *out)
 {
 	const char *at = text.bytes, *end = text.bytes + text.size, *path = at;
 	size_t length = 0;
@@ -224,8 +225,13 @@ static bool set_cgroup(struct mt_spaces *spaces, struct mt_space *space, struct 
 		}
 		at = line ? line + 1 : end;
 	}
-	space->cgroup = mt_strings_intern(spaces->strings, path, length);
-	return space->cgroup != MT_STRING_NONE;
+	*out = mt_strings_intern(spaces->strings, path, length);
+	return *out != MT_STRING_NONE;
+}
+
+bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
+{
+	return find_cgroup(spaces, *line, &spaces->cgroup);
 }
 
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
@@ -238,7 +244,7 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 	task->ppid = record->ppid;
 	if (record->tid == record->pid)
 		space->start_time = record->start_time;
-	if (record->cgroup.size && !set_cgroup(spaces, space, record->cgroup))
+	if (record->cgroup.size && !find_cgroup(spaces, record->cgroup, &space->cgroup))
 		return false;
 	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
 			record->comm.size);

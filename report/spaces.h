@@ -23,6 +23,7 @@ struct mt_map_record;
 struct mt_spaces;
 struct mt_strings;
 struct mt_task_record;
+struct mt_text;
 
 struct mt_space {
 	uint32_t id; /* counts from 0 in order of first sight */
@@ -74,6 +75,12 @@ struct mt_spaces_jit {
 				 struct mt_image *untold);
 	void *context;
 };
+
+/*
+ * The cgroup of processes that begin without a TASK or a parent: a line of /proc/PID/cgroup. False
+ * out of memory.
+ */
+bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
 
 /* Asked for each executable mapping of no file from now on; borrows the context. */
 void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit);

@@ -43,6 +43,8 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	if (!pair)
 		return false;
 	*pair = told;
+	if (!strcmp(pair->key, "cgroup") && !mt_spaces_set_cgroup(session->spaces, &record->value))
+		return false;
 	if (!strcmp(pair->key, "boot-id"))
 		facts->this_boot = mt_naming_is_this_boot(session->naming, pair->value);
 	if (!strcmp(pair->key, "kernel-symbol")) /* comes last */

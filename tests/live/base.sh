@@ -71,6 +71,8 @@ says '... is named' 'minor-faults'
 # samples of the second half of the time against the first, and each half's part
 expect 0 'its end and its beginning' "$mtreport" -q --outstanding --base-time=,0.000001 --by comm --csv before.mtr
 is '... all of it is new' "$(sed 1d "$out" | cut -d, -f1 | sort -u)" new
+expect 0 'its last part and its whole' "$mtreport" -q --outstanding --base-time=0%- --time 99%- --by comm --csv before.mtr
+is '... end alike, and so what stands is the same' "$(sed 1d "$out" | cut -d, -f1 | sort -u)" same
 expect 2 'a screenful compares nothing' "$mtreport" --summary --base before.mtr after.mtr
 expect 2 'nor does a listing' "$mtreport" --script --base before.mtr after.mtr
 expect 2 'judgements are no sums' "$mtreport" --verdict --base before.mtr after.mtr
