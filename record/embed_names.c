@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/read_at.h"
 #include "formats/record.h"
 #include "record/jit_files.h"
 #include "record/mapped_file.h"
@@ -92,23 +93,6 @@ static void tell(const struct mt_embed_names *names, const char *path, const cha
 	names->sink.problem(names->sink.context, &text, problem);
 }
 
-/* As many bytes from there on as there are, `size` at most. */
-static size_t read_at(int fd, uint64_t at, uint8_t *out, size_t size)
-{
-	size_t got = 0;
-
-	while (got < size) {
-		ssize_t n = pread(fd, out + got, size - got, (off_t)(at + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	return got;
-}
-
 /* The bytes up to the last newline; all of them where there is none. */
 static size_t whole_lines(const uint8_t *bytes, size_t size)
 {
@@ -162,7 +146,7 @@ static size_t next_lines(struct mt_embed_names *names, const struct mt_perf_map_
 			 uint64_t end, bool *all)
 {
 	uint64_t left = end > map->carried ? end - map->carried : 0;
-	size_t size = read_at(map->fd, map->carried, names->slice, left < SLICE ? left : SLICE),
+	size_t size = mt_read_at(map->fd, map->carried, names->slice, left < SLICE ? left : SLICE),
 	       lines = whole_lines(names->slice, size);
 
 	*all = size == left;
@@ -214,13 +198,13 @@ static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map
 
 	check_text(map);
 	while (end > map->carried && end - map->carried > SLICE) {
-		size = read_at(map->fd, map->carried, names->slice, SLICE);
+		size = mt_read_at(map->fd, map->carried, names->slice, SLICE);
 		size = whole_lines(names->slice, size);
 		if (!size || !carry_piece(names, map->read, map, size))
 			return;
 	}
-	size = read_at(map->fd, map->carried, names->slice,
-		       end > map->carried ? end - map->carried : 0);
+	size = mt_read_at(map->fd, map->carried, names->slice,
+			  end > map->carried ? end - map->carried : 0);
 	if (!size && map->in_pieces) {
 		names->slice[size++] = '\n';
 		map->replaces = false; /* the next program has emptied it */

@@ -1,7 +1,6 @@
 /* An array of them: there are few processes with a jitdump. */
 #include "record/jit_files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/read_at.h"
 #include "record/mapped_file.h"
 
 #define FILES_MAX 128
@@ -52,18 +52,8 @@ void mt_jit_files_destroy(struct mt_jit_files *files)
 static size_t read_file(void *context, uint64_t at, uint8_t *out, size_t size)
 {
 	const struct mt_jit_file *file = context;
-	size_t got = 0;
 
-	while (got < size) {
-		ssize_t n = pread(file->fd, out + got, size - got, (off_t)(at + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	return got;
+	return mt_read_at(file->fd, at, out, size);
 }
 
 bool mt_jit_files_add(struct mt_jit_files *files, int fd, const struct mt_mapped_file *mapped)

@@ -1,7 +1,6 @@
 /* Jitdumps, read when a process is seen to map one. */
 #include "report/jitdumps.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
+#include "formats/base/read_at.h"
 #include "formats/base/strings.h"
 #include "formats/carried.h"
 #include "formats/jitdump.h"
@@ -173,19 +173,7 @@ static bool is_believed(const struct mt_jitdumps *dumps, const struct mt_image_i
 
 static size_t read_file(void *context, uint64_t at, uint8_t *out, size_t size)
 {
-	int fd = *(const int *)context;
-	size_t got = 0;
-
-	while (got < size) {
-		ssize_t n = pread(fd, out + got, size - got, (off_t)(at + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	return got;
+	return mt_read_at(*(const int *)context, at, out, size);
 }
 
 /* What it tells, without the code; why not, or NULL. */

@@ -1,0 +1,29 @@
+/*
+ * Bytes of a file from a place on, however the kernel cuts them.
+ */
+#ifndef MT_FORMATS_BASE_READ_AT_H
+#define MT_FORMATS_BASE_READ_AT_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/* As many as there are, `size` at most; an error ends them as the file's end does. */
+static inline size_t mt_read_at(int fd, uint64_t at, uint8_t *out, size_t size)
+{
+	size_t got = 0;
+
+	while (got < size) {
+		ssize_t n = pread(fd, out + got, size - got, (off_t)(at + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	return got;
+}
+
+#endif
