@@ -2,10 +2,10 @@
  * From addresses to stack ids.
  *
  * Most samples repeat a stack of addresses that was seen before in the same code; those are found
- * by their addresses, and only new ones go through the image map and the frame table frame by
- * frame. That cache is emptied when it grows large; ids do not change by it. Only what was found in
- * executable mappings is kept by the map's generation: a run with other frames holds for one
- * version of the map.
+ * by their addresses, from the second time on, and only others go through the image map and the
+ * frame table frame by frame. That cache is emptied when it grows large; ids do not change by it.
+ * Only what was found in executable mappings is kept by the map's generation: a run with other
+ * frames holds for one version of the map.
  */
 #include "report/unwinding.h"
 
@@ -30,6 +30,7 @@ enum {
 	SEEN_BYTES = 3 << 20,
 	SEEN_RUNS = 1 << 16,
 	PLACE_BITS = 14,
+	MET_BITS = 14,
 };
 
 /* The frame of an address, in all maps of a generation or of a version; these start at 1. */
@@ -53,6 +54,7 @@ struct mt_unwinding {
 	MT_ARRAY(uint32_t) ids;
 	struct mt_sequences *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
+	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
 };
 
 struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks *stacks,
@@ -67,7 +69,8 @@ struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks
 	u->frames = frames;
 	u->places = calloc((size_t)1 << PLACE_BITS, sizeof(*u->places));
 	u->runs = mt_sequences_create();
-	if (!u->places || !u->runs) {
+	u->met = calloc((size_t)1 << MET_BITS, sizeof(*u->met));
+	if (!u->places || !u->runs || !u->met) {
 		mt_unwinding_destroy(u);
 		return NULL;
 	}
@@ -82,6 +85,7 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 	mt_array_deinit(&u->seen);
 	mt_array_deinit(&u->ids);
 	free(u->places);
+	free(u->met);
 	free(u);
 }
 
@@ -209,6 +213,19 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 	return mt_stacks_intern(u->stacks, u->ids.items, walked->count);
 }
 
+/*
+ * Whether a run was met before, of late: in some recordings nearly none comes again, and to
+ * remember it would cost more than to go through it.
+ */
+static bool was_met(struct mt_unwinding *u, uint32_t hash)
+{
+	uint32_t *met = &u->met[hash >> (32 - MET_BITS)];
+	bool was = *met == hash;
+
+	*met = hash;
+	return was;
+}
+
 uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked)
 {
@@ -217,6 +234,8 @@ uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *
 	struct seen *seen;
 	bool lasting;
 
+	if (!was_met(u, walked->hash))
+		return intern_stack(u, map, pcs, walked, &lasting);
 	if (mt_sequences_bytes(u->runs) >= SEEN_BYTES || mt_sequences_count(u->runs) >= SEEN_RUNS) {
 		mt_sequences_clear(u->runs);
 		u->seen.count = 0;
