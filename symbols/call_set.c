@@ -144,6 +144,12 @@ static bool add_hash(struct hashes *hashes, uint64_t hash)
 	return true;
 }
 
+/* Where the call at that address leads to. */
+static uint64_t call_target(const uint8_t *bytes, uint64_t site)
+{
+	return site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(bytes + 1);
+}
+
 /* Those of a piece of code; *in: how many start at or below what is looked at. */
 static bool find_calls(struct mt_span text, size_t *in, const struct starts *starts,
 		       struct hashes *out)
@@ -157,7 +163,7 @@ static bool find_calls(struct mt_span text, size_t *in, const struct starts *sta
 		if (!at)
 			return true;
 		site = text.vaddr + (uint64_t)(at - text.bytes);
-		target = site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(at + 1);
+		target = call_target(at, site);
 		at++;
 		while (*in < starts->count && starts->items[*in] <= site)
 			++*in;
@@ -345,4 +351,23 @@ bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t ca
 			high = middle;
 	}
 	return low < set->count && set->values[low] == wanted;
+}
+
+/* ---- Without one ---- */
+
+bool mt_call_in_code(const struct mt_elf *elf, uint64_t caller, uint64_t size, uint64_t callee)
+{
+	const uint8_t *bytes = mt_elf_bytes_at(elf, caller, size), *at = bytes, *end = bytes + size;
+
+	if (mt_elf_machine(elf) != EM_X86_64 || !bytes)
+		return false;
+	while (end - at >= CALL_SIZE) {
+		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
+		if (!at)
+			return false;
+		if (call_target(at, caller + (uint64_t)(at - bytes)) == callee)
+			return true;
+		at++;
+	}
+	return false;
 }

@@ -41,4 +41,10 @@ void mt_call_set_deinit(struct mt_call_set *set);
 /* Whether the function that starts at the one link-time address calls that at the other. */
 bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee);
 
+/*
+ * The same asked of code that is at hand, without a set: whether a function of so many bytes has a
+ * direct call of that address.
+ */
+bool mt_call_in_code(const struct mt_elf *elf, uint64_t caller, uint64_t size, uint64_t callee);
+
 #endif

@@ -17,6 +17,7 @@
 
 #define SITE_BITS 12
 #define SEEN_BITS 14
+#define CODE_BITS 12
 #define LEARNED_MAX ((size_t)1 << 20)
 
 struct answer {
@@ -26,19 +27,47 @@ struct answer {
 	uint64_t site;
 };
 
-/* Two frames of a stack that were looked at; direct-mapped, as answers are. */
-struct pair {
-	uint64_t inner, outer;
-	uint32_t version;
+/*
+ * The function around an address; direct-mapped, as all that follow are. Its map is a generation,
+ * or a version where the address is in no executable mapping (symbols/image_map.h).
+ */
+struct place {
+	uint64_t pc;
+	uint32_t map;	/* 0: empty */
+	uint32_t image; /* NO_IMAGE: there is no function */
+	uint64_t start, vaddr;
+};
+
+#define NO_IMAGE UINT32_MAX
+
+/* Whether one function calls another directly, by the bytes of its code. */
+struct in_code {
+	uint64_t caller, callee; /* link-time addresses */
+	const struct mt_image *image;
+	bool calls;
+};
+
+/* What an image carries of its calls. */
+struct carried {
+	bool any; /* else its code is looked at */
+	struct mt_call_set set;
 };
 
 struct mt_call_sites {
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct answer answers[1 << SITE_BITS];
-	struct pair pairs[1 << SEEN_BITS];
-	uint64_t stacks[1 << SEEN_BITS]; /* hashes */
-	struct mt_map64 set_of;		 /* image id to index in sets */
-	MT_ARRAY(struct mt_call_set) sets;
+	/* hashes: what was learned from already */
+	uint64_t stacks[1 << SEEN_BITS];
+	uint64_t pairs[1 << SEEN_BITS];	  /* of frames one after the other */
+	uint64_t learned[1 << SEEN_BITS]; /* of a call and where its callee starts */
+	struct place places[1 << SEEN_BITS];
+	struct {
+		MT_ARRAY(uint64_t) pcs;
+		uint32_t version;
+	} last; /* stack that was learned from */
+	struct in_code in_code[1 << CODE_BITS];
+	struct mt_map64 set_of; /* image id to index in sets */
+	MT_ARRAY(struct carried) sets;
 };
 
 struct mt_call_sites *mt_call_sites_create(void)
@@ -53,8 +82,9 @@ void mt_call_sites_destroy(struct mt_call_sites *sites)
 	mt_map64_deinit(&sites->calls);
 	mt_map64_deinit(&sites->set_of);
 	for (size_t i = 0; i < sites->sets.count; i++)
-		mt_call_set_deinit(&sites->sets.items[i]);
+		mt_call_set_deinit(&sites->sets.items[i].set);
 	mt_array_deinit(&sites->sets);
+	mt_array_deinit(&sites->last.pcs);
 	free(sites);
 }
 
@@ -64,7 +94,10 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 	sites->calls = (struct mt_map64){0};
 	memset(sites->answers, 0, sizeof(sites->answers));
 	memset(sites->pairs, 0, sizeof(sites->pairs));
+	memset(sites->learned, 0, sizeof(sites->learned));
+	memset(sites->places, 0, sizeof(sites->places));
 	memset(sites->stacks, 0, sizeof(sites->stacks));
+	sites->last.pcs.count = 0;
 }
 
 /* ---- What stacks show ---- */
@@ -72,12 +105,17 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 /* A call at that offset of outer, ANYWHERE for one of its calls, that leads to inner. */
 #define ANYWHERE UINT64_MAX
 
-static uint64_t call_key(const struct mt_lookup_function *outer, uint64_t offset,
-			 const struct mt_lookup_function *inner)
+static uint64_t call_key(const struct place *outer, uint64_t offset, const struct place *inner)
 {
-	uint64_t words[] = {outer->image->id, outer->vaddr, offset, inner->image->id, inner->vaddr};
+	uint64_t words[] = {outer->image, outer->vaddr, offset, inner->image, inner->vaddr};
 
 	return mt_hash_bytes(words, sizeof(words), 0);
+}
+
+static struct place place_at(const struct mt_lookup_function *function)
+{
+	return (struct place){
+		.image = function->image->id, .start = function->start, .vaddr = function->vaddr};
 }
 
 static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset)
@@ -89,37 +127,129 @@ static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset
 	return mt_map64_put(&sites->calls, key, offset);
 }
 
+static uint64_t mix(uint64_t a, uint64_t b, uint32_t map)
+{
+	uint64_t h = a * 0x9e3779b97f4a7c15u;
+
+	h = (h ^ h >> 29 ^ b ^ (uint64_t)map << 48) * 0xd6e8feb86659fd93u + map;
+	return h ^ h >> 32;
+}
+
+/* Where a hash belongs in such a table. */
+static uint64_t *slot_of(uint64_t *table, uint64_t hash)
+{
+	return &table[hash >> (64 - SEEN_BITS)];
+}
+
+static struct place *place_of(struct mt_call_sites *sites, uint64_t pc, uint32_t map)
+{
+	return &sites->places[mix(pc, 0, map) >> (64 - SEEN_BITS)];
+}
+
+/* NULL where there is none; *lasting becomes false where that holds for this map alone. */
+static const struct place *function_at(struct mt_call_sites *sites, const struct mt_image_map *map,
+				       uint64_t pc, bool *lasting)
+{
+	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
+	struct place *place = place_of(sites, pc, generation), *here;
+	struct mt_lookup_function function;
+
+	if (place->pc == pc && place->map == generation)
+		return place->image == NO_IMAGE ? NULL : place;
+	here = place_of(sites, pc, version);
+	if (here->pc != pc || here->map != version) {
+		struct place found = {.image = NO_IMAGE};
+
+		if (mt_lookup_function(map, pc, &function))
+			found = place_at(&function);
+		found.pc = pc;
+		found.map = function.lasting ? generation : version;
+		here = function.lasting ? place : here;
+		*here = found;
+	}
+	*lasting &= here->map == generation;
+	return here->image == NO_IMAGE ? NULL : here;
+}
+
 /* That a call which ends at `outer` led to the function around `inner`. */
 static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
+		       uint64_t outer, bool *lasting)
+{
+	const struct place *found = function_at(sites, map, inner, lasting), *caller;
+	uint64_t offset, hash, *learned;
+	struct place callee;
+
+	if (!found)
+		return true;
+	callee = *found; /* the next may take its place */
+	hash = mix(callee.start, outer, mt_image_map_generation(map));
+	learned = slot_of(sites->learned, hash);
+	if (*learned == hash)
+		return true;
+	caller = function_at(sites, map, outer, lasting);
+	if (!caller)
+		return true;
+	if (*lasting)
+		*learned = hash;
+	offset = outer - caller->start;
+	return learn_key(sites, call_key(caller, offset, &callee), offset) &&
+	       learn_key(sites, call_key(caller, ANYWHERE, &callee), offset);
+}
+
+/* The same, asked only once as far as is remembered. */
+static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
 		       uint64_t outer)
 {
-	struct mt_lookup_function callee, caller;
-	uint64_t offset;
+	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)),
+		 hash_here = mix(inner, outer, mt_image_map_version(map));
+	uint64_t *slot = slot_of(sites->pairs, hash), *here = slot_of(sites->pairs, hash_here);
+	bool lasting = true;
 
-	if (!mt_lookup_function(map, inner, &callee) || !mt_lookup_function(map, outer, &caller))
+	if (*slot == hash || *here == hash_here)
 		return true;
-	offset = outer - caller.start;
-	return learn_key(sites, call_key(&caller, offset, &callee), offset) &&
-	       learn_key(sites, call_key(&caller, ANYWHERE, &callee), offset);
+	if (!learn_call(sites, map, inner, outer, &lasting))
+		return false;
+	*(lasting ? slot : here) = lasting ? hash : hash_here;
+	return true;
+}
+
+/*
+ * How many of its frames, from the innermost on, are not as in the stack before; keeps it. Stacks
+ * one after the other mostly have their outer frames in common.
+ */
+static bool count_fresh(struct mt_call_sites *sites, uint32_t version, const uint64_t *pcs,
+			size_t count, size_t *fresh)
+{
+	size_t known = sites->last.version == version ? sites->last.pcs.count : 0;
+
+	*fresh = count;
+	while (*fresh && known && pcs[*fresh - 1] == sites->last.pcs.items[known - 1]) {
+		--*fresh;
+		--known;
+	}
+	sites->last.pcs.count = 0;
+	if (!mt_array_reserve(&sites->last.pcs, count))
+		return false;
+	memcpy(sites->last.pcs.items, pcs, count * sizeof(*pcs));
+	sites->last.pcs.count = count;
+	sites->last.version = version;
+	return true;
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const uint64_t *pcs, size_t count, uint64_t hash)
 {
-	uint64_t *stack = &sites->stacks[mt_hash64(hash) >> (64 - SEEN_BITS)];
+	uint64_t *stack = slot_of(sites->stacks, mt_hash64(hash));
 	uint32_t version = mt_image_map_version(map);
+	size_t fresh;
 
-	if (*stack == hash)
+	if (*stack == hash || !count)
 		return true;
 	*stack = hash;
-	for (size_t i = 1; i < count; i++) {
-		uint64_t mixed = mt_hash64(pcs[i] ^ (uint64_t)version << 32) ^ pcs[i - 1];
-		struct pair *pair = &sites->pairs[mt_hash64(mixed) >> (64 - SEEN_BITS)];
-
-		if (pair->inner == pcs[i - 1] && pair->outer == pcs[i] && pair->version == version)
-			continue;
-		*pair = (struct pair){pcs[i - 1], pcs[i], version};
-		if (!learn_call(sites, map, pcs[i - 1], pcs[i]))
+	if (!count_fresh(sites, version, pcs, count, &fresh))
+		return false;
+	for (size_t i = 1; i < count && i <= fresh; i++) {
+		if (!learn_pair(sites, map, pcs[i - 1], pcs[i]))
 			return false;
 	}
 	return true;
@@ -130,40 +260,24 @@ static uint64_t find_learned(const struct mt_call_sites *sites, const struct mt_
 			     const struct mt_lookup_function *outer,
 			     const struct mt_lookup_function *inner)
 {
-	uint64_t offset;
+	struct place caller = place_at(outer), callee = place_at(inner);
+	uint64_t offset, here = q->outer - outer->start;
 
 	if (q->outer_calls &&
-	    mt_map64_get(&sites->calls, call_key(outer, q->outer - outer->start, inner), &offset))
+	    mt_map64_get(&sites->calls, call_key(&caller, here, &callee), &offset))
 		return q->outer;
-	return mt_map64_get(&sites->calls, call_key(outer, ANYWHERE, inner), &offset)
+	return mt_map64_get(&sites->calls, call_key(&caller, ANYWHERE, &callee), &offset)
 		       ? outer->start + offset
 		       : 0;
 }
 
 /* ---- What code says ---- */
 
-/* The set of an image that is carried with it, or else made of its code. */
-static bool open_set(struct mt_image *image, struct mt_call_set *out)
+/* Borrowed until another image is asked for; NULL out of memory. */
+static const struct carried *image_set(struct mt_call_sites *sites, struct mt_image *image)
 {
-	struct mt_elf *elf = mt_image_elf(image), *code;
-	struct mt_span bytes = mt_elf_section(elf, MT_CALL_SET_SECTION);
-	uint8_t *made = NULL;
-	bool good = true;
-
-	if (!bytes.bytes) {
-		code = mt_image_code_elf(image);
-		good = !code || mt_call_set_make(code, NULL, &made, &bytes.size);
-		bytes.bytes = made;
-	}
-	good = good && mt_call_set_read(bytes, out);
-	free(made);
-	return good;
-}
-
-/* Borrowed until another image is asked for; NULL out of memory, which is as if it were empty. */
-static const struct mt_call_set *image_set(struct mt_call_sites *sites, struct mt_image *image)
-{
-	struct mt_call_set set = {0}, *slot;
+	struct mt_span bytes;
+	struct carried *slot;
 	uint64_t i;
 
 	if (mt_map64_get(&sites->set_of, image->id, &i))
@@ -173,20 +287,43 @@ static const struct mt_call_set *image_set(struct mt_call_sites *sites, struct m
 		sites->sets.count -= slot != NULL;
 		return NULL;
 	}
-	if (open_set(image, &set))
-		*slot = set;
+	bytes = mt_elf_section(mt_image_elf(image), MT_CALL_SET_SECTION);
+	slot->any = bytes.bytes;
+	if (!mt_call_set_read(bytes, &slot->set))
+		slot->set = (struct mt_call_set){0};
 	return slot;
+}
+
+/* As the bytes of the code say. */
+static bool code_calls(struct mt_call_sites *sites, const struct mt_lookup_function *outer,
+		       const struct mt_lookup_function *inner)
+{
+	uint64_t hash = mt_hash64(mt_hash64(outer->vaddr) + inner->vaddr);
+	struct in_code *known = &sites->in_code[hash >> (64 - CODE_BITS)];
+	struct mt_elf *code;
+
+	if (known->image != outer->image || known->caller != outer->vaddr ||
+	    known->callee != inner->vaddr) {
+		code = mt_image_code_elf(outer->image);
+		*known = (struct in_code){outer->vaddr, inner->vaddr, outer->image,
+					  code && mt_call_in_code(code, outer->vaddr, outer->size,
+								  inner->vaddr)};
+	}
+	return known->calls;
 }
 
 static bool calls_directly(struct mt_call_sites *sites, const struct mt_lookup_function *outer,
 			   const struct mt_lookup_function *inner)
 {
-	const struct mt_call_set *set;
+	const struct carried *carried;
 
 	if (outer->image != inner->image)
 		return false;
-	set = image_set(sites, outer->image);
-	return set && mt_call_set_has(set, outer->vaddr, inner->vaddr);
+	carried = image_set(sites, outer->image);
+	if (!carried)
+		return false;
+	return carried->any ? mt_call_set_has(&carried->set, outer->vaddr, inner->vaddr)
+			    : code_calls(sites, outer, inner);
 }
 
 /*

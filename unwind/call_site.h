@@ -2,9 +2,9 @@
  * Whether one function calls another, and where: what a joined frame is checked by. Pieces of code
  * are those that CFI tells of.
  *
- * What is known is what the stacks of the recording itself show, and the images' sets of direct
- * calls (symbols/call_set.h), carried or made of the file: so the answers are the same wherever a
- * recording is read.
+ * What is known is what the stacks of the recording itself show, and the direct calls in the
+ * images' code: by the sets that a recording carries (symbols/call_set.h), where it does, so that
+ * the answers are the same wherever it is read; else by the code, where that is at hand.
  */
 #ifndef MT_UNWIND_CALL_SITE_H
 #define MT_UNWIND_CALL_SITE_H

@@ -224,8 +224,10 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 	struct place place;
 	uint64_t start, end;
 	struct mt_cfi *cfi;
+	bool found = find_place(map, address, &place) == MT_END_REASONS;
 
-	if (find_place(map, address, &place) != MT_END_REASONS)
+	out->lasting = place.code;
+	if (!found)
 		return false;
 	cfi = image_cfi(place.image, place.elf);
 	if (!cfi || !mt_cfi_range(cfi, place.vaddr, &start, &end))
@@ -235,6 +237,7 @@ bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 		.size = end - start,
 		.image = place.image,
 		.vaddr = start,
+		.lasting = place.code,
 	};
 	return true;
 }

@@ -33,9 +33,13 @@ struct mt_lookup_function {
 	uint64_t start, size;
 	struct mt_image *image;
 	uint64_t vaddr; /* of start, at link time */
+	bool lasting;
 };
 
-/* The one around an address; false where no CFI tells of it. */
+/*
+ * The one around an address; false where no CFI tells of it. out->lasting, told in either case, is
+ * as above.
+ */
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out);
 

@@ -39,6 +39,7 @@ static struct mt_elf *make(struct elf_builder *b)
 {
 	static uint8_t text[FUNCTIONS * EACH], hdr[12 + 8 * FUNCTIONS];
 	struct mt_elf *elf = NULL;
+	Elf64_Shdr *section;
 
 	memset(text, 0x90, sizeof(text));
 	memcpy(hdr, (uint8_t[]){1, 0x1b, 0x03, 0x3b}, 4);
@@ -50,7 +51,8 @@ static struct mt_elf *make(struct elf_builder *b)
 		mt_put_le32(hdr + 12 + 8 * i, (uint32_t)(function(i) - HDR));
 	}
 	builder_init(b, ET_DYN);
-	builder_add_section(b, ".text", SHT_PROGBITS, TEXT, text, sizeof(text));
+	section = builder_add_section(b, ".text", SHT_PROGBITS, TEXT, text, sizeof(text));
+	builder_add_segment(b, PT_LOAD, PF_R | PF_X, section->sh_offset, TEXT, sizeof(text));
 	builder_add_section(b, ".eh_frame_hdr", SHT_PROGBITS, HDR, hdr, sizeof(hdr));
 	builder_finish(b);
 	MT_CHECK(!mt_elf_open_memory(b->bytes, b->size, "made", &elf));
@@ -83,6 +85,25 @@ MT_TEST(what_calls_what)
 	MT_CHECK(wrong < FUNCTIONS * FUNCTIONS / 64);
 	mt_call_set_deinit(&set);
 	free(bytes);
+	mt_elf_destroy(elf);
+}
+
+MT_TEST(code_says_what_calls_what)
+{
+	struct mt_elf *elf = make(&builder);
+
+	for (unsigned int i = 0; i < FUNCTIONS; i++) {
+		for (unsigned int k = 0; k < FUNCTIONS; k++) {
+			bool calls = k == callee(i, 0) || k == callee(i, 1);
+
+			MT_CHECK_EQ(mt_call_in_code(elf, function(i), EACH, function(k)), calls);
+		}
+		/* no more of it than the first call, or of that its first byte */
+		MT_CHECK(mt_call_in_code(elf, function(i), 9, function(callee(i, 0))));
+		MT_CHECK(!mt_call_in_code(elf, function(i), 8, function(callee(i, 0))));
+	}
+	MT_CHECK(!mt_call_in_code(elf, TEXT - EACH, EACH, TEXT));
+	MT_CHECK(!mt_call_in_code(elf, TEXT, UINT64_MAX, TEXT));
 	mt_elf_destroy(elf);
 }
 
