@@ -49,6 +49,7 @@ struct mt_naming {
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
+	struct mt_pool *pool;
 	bool demangle, debuginfod;
 	/*
 	 * Reading kernel symbols takes longer than a small report: done for the first kernel frame.
@@ -165,6 +166,7 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 
 	if (!naming)
 		return mt_error_nomem();
+	naming->pool = options->pool;
 	naming->demangle = options->demangle;
 	naming->debuginfod = options->debuginfod;
 	naming->any_boot = options->kallsyms;
@@ -426,6 +428,15 @@ const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key 
 	if ((key->flags & MT_FRAME_IN_KERNEL) && key->offset)
 		symbolizer = kernel_symbolizer(naming, key->image);
 	return mt_symbolize(symbolizer, image, key->offset);
+}
+
+void mt_naming_prepare(void *context, uint32_t image, const uint64_t *offsets, size_t count)
+{
+	struct mt_naming *naming = context;
+	struct mt_image *of = mt_image_set_get(naming->images, image);
+
+	if (of && of->kind == MT_IMAGE_FILE)
+		mt_symbolizer_prepare(naming->symbolizer, of, offsets, count, naming->pool);
 }
 
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path)

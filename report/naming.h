@@ -22,6 +22,7 @@ struct mt_image_set;
 struct mt_jitdumps;
 struct mt_map64;
 struct mt_naming;
+struct mt_pool;
 struct mt_symbol;
 
 struct mt_naming_options {
@@ -30,6 +31,7 @@ struct mt_naming_options {
 	const char *symfs;     /* a directory to look for files in first: borrowed, or NULL */
 	const char *debug_dir; /* one to look in after this machine's files; the same */
 	struct mt_debuginfod *debuginfod; /* asked last: borrowed, or NULL */
+	struct mt_pool *pool;		  /* reads debug information: borrowed */
 	bool prefer_local; /* this machine's files before those that the recording carries */
 	bool demangle;
 	bool inlined; /* name the functions that were inlined, too */
@@ -83,8 +85,9 @@ const char *mt_naming_kernel_problem(struct mt_naming *naming, bool this_boot);
 /* What a recording says about an image. False out of memory. */
 bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
 
-/* The symbol of a frame; a mt_namer's function, with the naming as context. */
+/* The functions of a mt_namer, with the naming as context. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
+void mt_naming_prepare(void *naming, uint32_t image, const uint64_t *offsets, size_t count);
 
 /*
  * What was wrong with the debug information of an image so far, and which image; NULL where nothing

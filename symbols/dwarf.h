@@ -7,6 +7,7 @@
 #ifndef MT_SYMBOLS_DWARF_H
 #define MT_SYMBOLS_DWARF_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -176,7 +177,8 @@ struct mt_dwarf {
 	struct mt_map64 abbrev_tables; /* offset and sizes to index in tables */
 	struct mt_dwarf *supplement;   /* what dwz moved out; NULL: none, or not yet asked */
 	bool supplement_tried;
-	uint64_t budget; /* work that indexing may still do, so that absurd files end soon */
+	uint64_t budget;      /* work that indexing may still do, so that absurd files end soon */
+	pthread_mutex_t lock; /* over tables, abbrev_tables and the supplement */
 };
 
 /* One unit of .debug_info. */
@@ -210,8 +212,12 @@ struct mt_error *mt_dwarf_open(struct mt_elf *elf, const char *path, bool owned,
 			       struct mt_dwarf **out, struct mt_error **problem);
 void mt_dwarf_destroy(struct mt_dwarf *file);
 
-/* The abbreviations of a unit. */
+/* The abbreviations of a unit. From any thread, as long as each asks about units of its own. */
 struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit);
+
+/* What is left of a file's budget, and taking from it: as much as there is. From any thread. */
+uint64_t mt_dwarf_budget(const struct mt_dwarf *file);
+void mt_dwarf_spend(struct mt_dwarf *file, uint64_t work);
 
 /* The unit that an offset of .debug_info lies in, or NULL. */
 struct mt_dwarf_unit *mt_dwarf_unit_at(struct mt_dwarf *file, uint64_t offset);
@@ -410,14 +416,20 @@ struct mt_line_table {
 	uint32_t first_file; /* number of files[0] */
 };
 
-/* The rules of all programs read so far; nearly always one. All-zero is none yet. */
+/* The rules of all programs read so far; nearly always one. */
 struct mt_line_rule_set {
 	MT_ARRAY(struct mt_line_rules *) items;
+	pthread_mutex_t lock;
 };
 
+/* None yet. */
+void mt_line_rule_set_init(struct mt_line_rule_set *rules);
 void mt_line_rule_set_deinit(struct mt_line_rule_set *rules);
 
-/* Runs a unit's line program once. The table borrows the file's bytes and the rules. */
+/*
+ * Runs a unit's line program once. The table borrows the file's bytes and the rules, which threads
+ * may share.
+ */
 struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
 				    const struct mt_code_filter *filter,
 				    struct mt_line_rule_set *rules, struct mt_line_table *out);
@@ -480,6 +492,9 @@ struct mt_scopes {
 struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code_filter *filter,
 				struct mt_scopes *out);
 void mt_scopes_deinit(struct mt_scopes *scopes);
+
+/* Reads the function that has an address, so that mt_scopes_find() need not. */
+struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, uint64_t address);
 
 /* The innermost scope at an address, or MT_SCOPE_NONE; *out is set whatever is given. */
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out);

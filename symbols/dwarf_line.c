@@ -202,8 +202,15 @@ static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
 	return *slot = kept;
 }
 
+void mt_line_rule_set_init(struct mt_line_rule_set *rules)
+{
+	*rules = (struct mt_line_rule_set){0};
+	pthread_mutex_init(&rules->lock, NULL);
+}
+
 void mt_line_rule_set_deinit(struct mt_line_rule_set *rules)
 {
+	pthread_mutex_destroy(&rules->lock);
 	for (size_t i = 0; i < rules->items.count; i++)
 		free(rules->items.items[i]);
 	mt_array_deinit(&rules->items);
@@ -447,7 +454,9 @@ struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
 		return NULL;
 	err = read_header(&program);
 	if (!err) {
+		pthread_mutex_lock(&rules->lock);
 		table.rules = keep_rules(rules, &program.rules);
+		pthread_mutex_unlock(&rules->lock);
 		err = table.rules ? run(&program) : mt_error_nomem();
 	}
 	if (err && err->kind == MT_ERR_NOMEM)

@@ -28,7 +28,8 @@ struct walk {
 	enum mt_walk mode;
 	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
 	size_t depth;
-	uint32_t value; /* whose ranges are being read: scope or function */
+	uint64_t budget; /* the file's, and what is left of it */
+	uint32_t value;	 /* whose ranges are being read: scope or function */
 	bool nomem, too_many, bad_ranges;
 };
 
@@ -71,7 +72,6 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
 	const struct mt_code_filter *filter = &walk->scopes->filter;
-	uint64_t *budget = &walk->unit->file->budget;
 	struct mt_interval *interval;
 
 	if (walk->mode != MT_WALK_TABLE && !filter->is_code(filter->context, start))
@@ -79,10 +79,10 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	if (walk->mode == MT_WALK_NESTED &&
 	    find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
 		return true;
-	walk->too_many |= *budget < sizeof(*interval);
+	walk->too_many |= walk->budget < sizeof(*interval);
 	if (walk->too_many)
 		return false;
-	*budget -= sizeof(*interval);
+	walk->budget -= sizeof(*interval);
 	interval = mt_array_push(&walk->scopes->intervals);
 	walk->nomem |= !interval;
 	if (!interval)
@@ -415,24 +415,19 @@ static struct mt_error *walk_entries(struct walk *walk)
 				: NULL;
 }
 
-/* Counts what was walked, so that entries without an end are not walked for each function. */
-static void spend(struct walk *walk, uint64_t bytes)
-{
-	uint64_t *budget = &walk->unit->file->budget;
-
-	*budget -= bytes < *budget ? bytes : *budget;
-}
-
 /* Walks from one entry to the end of what is in it; scopes->intervals grows by what it finds. */
 static struct mt_error *walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode)
 {
-	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode};
-	const uint8_t *start = walk.unit->file->info.bytes + entry;
+	struct mt_dwarf *file = scopes->unit->file;
+	uint64_t budget = mt_dwarf_budget(file);
+	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode, .budget = budget};
+	const uint8_t *start = file->info.bytes + entry;
 	struct mt_error *err;
 
 	walk.c = mt_cursor_init(start, walk.unit->end - entry);
 	err = walk_entries(&walk);
-	spend(&walk, (uint64_t)(walk.c.pos - start));
+	/* what was walked counts, too, so that entries without an end are not for each function */
+	mt_dwarf_spend(file, budget - walk.budget + (uint64_t)(walk.c.pos - start));
 	return err;
 }
 
@@ -497,68 +492,79 @@ static uint32_t scan(const struct mt_interval *items, size_t count, uint64_t add
 {
 	const struct mt_interval *best = NULL;
 
-	for (const struct mt_interval *i = items, *end = items + count; i < end; i++) {
-		if (address - i->start < i->end - i->start && (!best || i->rank >= best->rank))
-			best = i; /* of one rank the last: values rise */
+	for (size_t i = 0; i < count; i++) {
+		if (address - items[i].start < items[i].end - items[i].start &&
+		    (!best || items[i].rank >= best->rank))
+			best = &items[i]; /* of one rank the last: values rise */
 	}
 	return best ? best->value : MT_INTERVAL_NONE;
 }
 
 /*
- * In one function, MT_INTERVAL_NONE for none. To look through its intervals costs less than to make
- * a table of them, until it was done often.
+ * Looking through a function's intervals costs less than to make a table of them, until it was done
+ * often.
  */
-static struct mt_error *find_in_function(struct mt_scopes *scopes, uint32_t index, uint64_t address,
-					 uint32_t *out)
+static uint32_t find_in_function(struct mt_scopes *scopes, struct mt_scope_function *function,
+				 uint64_t address)
 {
-	struct mt_scope_function *function;
-	struct mt_interval *items;
-	struct mt_error *err = NULL;
+	struct mt_interval *items =
+		function->count ? &scopes->intervals.items[function->first] : NULL;
 
-	if (index == MT_INTERVAL_NONE)
-		return NULL;
-	function = &scopes->functions.items[index];
-	if (!function->read)
-		err = read_function(scopes, function);
-	if (!function->count)
-		return err;
-	items = scopes->intervals.items + function->first;
 	if (!function->table && function->count > SCANS_MAX && function->asked++ == SCANS_MAX)
 		function->table = mt_interval_table_create(items, function->count);
-	*out = function->table ? find_in(function->table, address)
+	return function->table ? find_in(function->table, address)
 			       : scan(items, function->count, address);
-	return err;
 }
 
-/* Where the outline has nothing. */
-static struct mt_error *find_in_gap(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+/* The function that has an address, or MT_INTERVAL_NONE. */
+static struct mt_error *find_function(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
 {
-	struct mt_interval_gap gap = mt_interval_table_gap(scopes->outline, address);
-	struct mt_error *err, *nested_err = NULL;
+	struct mt_interval_gap gap;
+	struct mt_error *err = NULL;
 
+	*out = find_in(scopes->outline, address);
+	if (*out != MT_INTERVAL_NONE || !scopes->outline)
+		return NULL;
+	gap = mt_interval_table_gap(scopes->outline, address);
 	if (gap.end - gap.start < PADDING_MAX)
 		return NULL;
 	if (!scopes->nested_read) {
 		scopes->nested_read = true;
-		nested_err = walk_unit(scopes, MT_WALK_NESTED, &scopes->nested);
+		err = walk_unit(scopes, MT_WALK_NESTED, &scopes->nested);
 	}
-	err = find_in_function(scopes, find_in(scopes->nested, address), address, out);
-	if (!nested_err)
-		return err;
-	mt_error_destroy(err);
-	return nested_err;
+	*out = find_in(scopes->nested, address);
+	return err;
+}
+
+/* The same, and reads it; *out is set whatever is given. */
+static struct mt_error *prepare(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+{
+	struct mt_error *err = find_function(scopes, address, out), *later = NULL;
+
+	if (*out != MT_INTERVAL_NONE && !scopes->functions.items[*out].read)
+		later = read_function(scopes, &scopes->functions.items[*out]);
+	if (!err)
+		return later;
+	mt_error_destroy(later);
+	return err;
+}
+
+struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, uint64_t address)
+{
+	uint32_t function;
+
+	return prepare(scopes, address, &function);
 }
 
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
 {
 	uint32_t function;
+	struct mt_error *err = prepare(scopes, address, &function);
 
 	*out = MT_SCOPE_NONE;
-	if (!scopes->outline)
-		return NULL;
-	function = mt_interval_table_find(scopes->outline, address);
-	return function == MT_INTERVAL_NONE ? find_in_gap(scopes, address, out)
-					    : find_in_function(scopes, function, address, out);
+	if (function != MT_INTERVAL_NONE)
+		*out = find_in_function(scopes, &scopes->functions.items[function], address);
+	return err;
 }
 
 /* ---- Details ---- */

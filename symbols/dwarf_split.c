@@ -79,18 +79,12 @@ static char *by_build_id(const uint8_t *id, size_t size)
 											   : path;
 }
 
-struct mt_dwarf *mt_dwarf_supplement(struct mt_dwarf *file)
+static void open_supplement(struct mt_dwarf *file)
 {
-	struct mt_span link;
-	struct mt_cursor c;
-	const char *name;
+	struct mt_span link = mt_elf_section(file->elf, ".gnu_debugaltlink");
+	struct mt_cursor c = mt_cursor_init(link.bytes, link.bytes ? link.size : 0);
+	const char *name = c.pos ? mt_cursor_cstring(&c) : NULL;
 
-	if (file->supplement_tried)
-		return file->supplement;
-	file->supplement_tried = true;
-	link = mt_elf_section(file->elf, ".gnu_debugaltlink");
-	c = mt_cursor_init(link.bytes, link.bytes ? link.size : 0);
-	name = c.pos ? mt_cursor_cstring(&c) : NULL;
 	for (int i = 0; name && i < 2 && !file->supplement; i++) {
 		char *path = i ? by_build_id(c.pos, mt_cursor_left(&c)) : beside(file->path, name);
 		struct mt_dwarf *found = NULL;
@@ -103,6 +97,15 @@ struct mt_dwarf *mt_dwarf_supplement(struct mt_dwarf *file)
 	}
 	if (file->supplement)
 		file->supplement->supplement_tried = true; /* it has none of its own */
+}
+
+struct mt_dwarf *mt_dwarf_supplement(struct mt_dwarf *file)
+{
+	pthread_mutex_lock(&file->lock);
+	if (!file->supplement_tried)
+		open_supplement(file);
+	file->supplement_tried = true;
+	pthread_mutex_unlock(&file->lock);
 	return file->supplement;
 }
 

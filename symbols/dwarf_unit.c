@@ -157,12 +157,16 @@ static struct mt_error *read_root(struct mt_dwarf_unit *unit)
 					    unit->end - unit->entries),
 			 forms;
 	struct root root = {0};
-	uint64_t code = mt_dwarf_uleb(&c);
+	uint64_t code = mt_dwarf_uleb(&c), before, budget;
+	bool found;
 
 	if (!code)
 		return NULL; /* an empty unit */
-	if (!mt_abbrevs_scan(&file->abbrev, unit->abbrev_offset, code, &unit->file->budget, &forms,
-			     &unit->root_tag))
+	before = budget = mt_dwarf_budget(file);
+	found = mt_abbrevs_scan(&file->abbrev, unit->abbrev_offset, code, &budget, &forms,
+				&unit->root_tag);
+	mt_dwarf_spend(unit->file, before - budget);
+	if (!found)
 		return bad_unit(unit, "its abbreviation is not in .debug_abbrev");
 	for (;;) {
 		struct mt_abbrev_attribute attribute = mt_abbrev_attribute_read(&forms);
@@ -268,6 +272,7 @@ struct mt_error *mt_dwarf_open(struct mt_elf *elf, const char *path, bool owned,
 		}
 		return mt_error_nomem();
 	}
+	pthread_mutex_init(&file->lock, NULL);
 	file->elf = elf;
 	file->path = path;
 	file->owned = owned;
@@ -291,11 +296,38 @@ void mt_dwarf_destroy(struct mt_dwarf *file)
 	mt_map64_deinit(&file->abbrev_tables);
 	mt_array_deinit(&file->units);
 	mt_dwarf_destroy(file->supplement);
+	pthread_mutex_destroy(&file->lock);
 	if (file->owned) {
 		mt_elf_destroy(file->elf);
 		free((char *)file->path);
 	}
 	free(file);
+}
+
+/* A table that was read before, or NULL. The lock is held. */
+static struct mt_abbrevs *kept_abbrevs(const struct mt_dwarf *file, uint64_t key)
+{
+	uint64_t kept;
+
+	return mt_map64_get(&file->abbrev_tables, key, &kept) ? file->tables.items[kept] : NULL;
+}
+
+/* Keeps a table, unless another thread was faster; NULL out of memory. Takes table. */
+static struct mt_abbrevs *keep_abbrevs(struct mt_dwarf *file, uint64_t key,
+				       struct mt_abbrevs *table)
+{
+	struct mt_abbrevs *kept, **slot;
+
+	pthread_mutex_lock(&file->lock);
+	kept = kept_abbrevs(file, key);
+	slot = kept ? NULL : mt_array_push(&file->tables);
+	if (slot) {
+		*slot = kept = MT_TAKE(table);
+		(void)mt_map64_put(&file->abbrev_tables, key, file->tables.count - 1);
+	}
+	pthread_mutex_unlock(&file->lock);
+	mt_abbrevs_destroy(table);
+	return kept;
 }
 
 struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit)
@@ -308,27 +340,36 @@ struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit)
 	uint64_t key = unit->abbrev_offset << 3 | (sizes.address >> 3) << 2 |
 		       (sizes.offset >> 3) << 1 | sizes.ref_addr >> 3;
 	struct mt_dwarf *file = unit->file;
-	struct mt_abbrevs **slot, *table;
+	struct mt_abbrevs *table;
 	struct mt_error *err;
-	uint64_t kept;
 
 	if (unit->abbrevs)
 		return NULL;
-	if (mt_map64_get(&file->abbrev_tables, key, &kept)) {
-		unit->abbrevs = file->tables.items[kept];
+	pthread_mutex_lock(&file->lock);
+	unit->abbrevs = kept_abbrevs(file, key);
+	pthread_mutex_unlock(&file->lock);
+	if (unit->abbrevs)
 		return NULL;
-	}
-	slot = mt_array_push(&file->tables);
-	if (!slot)
-		return mt_error_nomem();
 	err = mt_abbrevs_read(&file->abbrev, unit->abbrev_offset, &sizes, &table);
-	if (err) {
-		file->tables.count--;
+	if (err)
 		return err;
-	}
-	*slot = unit->abbrevs = table;
-	(void)mt_map64_put(&file->abbrev_tables, key, file->tables.count - 1);
-	return NULL;
+	unit->abbrevs = keep_abbrevs(file, key, table);
+	return unit->abbrevs ? NULL : mt_error_nomem();
+}
+
+uint64_t mt_dwarf_budget(const struct mt_dwarf *file)
+{
+	return __atomic_load_n(&file->budget, __ATOMIC_RELAXED);
+}
+
+void mt_dwarf_spend(struct mt_dwarf *file, uint64_t work)
+{
+	uint64_t left = mt_dwarf_budget(file), then;
+
+	do
+		then = left - (work < left ? work : left);
+	while (!__atomic_compare_exchange_n(&file->budget, &left, then, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
 }
 
 struct mt_dwarf_unit *mt_dwarf_unit_at(struct mt_dwarf *file, uint64_t offset)

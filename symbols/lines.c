@@ -5,12 +5,14 @@
 #include "symbols/lines.h"
 
 #include <elf.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/pool.h"
 #include "symbols/dwarf.h"
 #include "symbols/interval_table.h"
 
@@ -18,6 +20,7 @@
 struct tables {
 	struct mt_scopes scopes;
 	struct mt_line_table lines;
+	struct mt_error *problem; /* the first; not yet noted */
 };
 
 struct mt_lines {
@@ -27,6 +30,7 @@ struct mt_lines {
 	struct mt_interval_table *units; /* address to unit */
 	struct tables **tables;		 /* by unit, NULL where nobody asked */
 	struct mt_line_rule_set rules;
+	pthread_mutex_t splits_lock;
 	char *problem;
 };
 
@@ -52,6 +56,15 @@ static void note_problem(struct mt_lines *lines, struct mt_error *err)
 	if (err && !lines->problem)
 		lines->problem = strdup(err->message);
 	mt_error_destroy(err);
+}
+
+/* The same for a unit, whose thread must not speak for the whole. */
+static void keep_problem(struct tables *tables, struct mt_error *err)
+{
+	if (tables->problem)
+		mt_error_destroy(err);
+	else
+		tables->problem = err;
 }
 
 /* ---- Units ---- */
@@ -118,6 +131,8 @@ struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debu
 	if (!lines)
 		return mt_error_nomem();
 	lines->image = image;
+	mt_line_rule_set_init(&lines->rules);
+	pthread_mutex_init(&lines->splits_lock, NULL);
 	err = mt_dwarf_open(debug, path, false, &lines->file, &problem);
 	if (err)
 		return err;
@@ -134,6 +149,7 @@ static void tables_destroy(struct tables *tables)
 		return;
 	mt_scopes_deinit(&tables->scopes);
 	mt_line_table_deinit(&tables->lines);
+	mt_error_destroy(tables->problem);
 	free(tables);
 }
 
@@ -148,6 +164,7 @@ void mt_lines_destroy(struct mt_lines *lines)
 	mt_interval_table_destroy(lines->units);
 	mt_dwarf_splits_deinit(&lines->splits);
 	mt_dwarf_destroy(lines->file);
+	pthread_mutex_destroy(&lines->splits_lock);
 	free(lines->problem);
 	free(lines);
 }
@@ -159,7 +176,7 @@ const char *mt_lines_problem(const struct mt_lines *lines)
 
 /* ---- Answers ---- */
 
-/* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
+/* Reads a unit; of one that is damaged, what can be read. NULL out of memory. From any thread. */
 static struct tables *read_tables(struct mt_lines *lines, struct mt_dwarf_unit *unit)
 {
 	const struct mt_code_filter filter = {is_code, lines->image};
@@ -168,12 +185,107 @@ static struct tables *read_tables(struct mt_lines *lines, struct mt_dwarf_unit *
 
 	if (!tables)
 		return NULL;
-	note_problem(lines, mt_line_table_read(unit, &filter, &lines->rules, &tables->lines));
-	if (unit->dwo_name)
-		note_problem(lines, mt_dwarf_splits_find(&lines->splits, unit, &full));
-	note_problem(lines, mt_scopes_read(full, &filter, &tables->scopes));
+	keep_problem(tables, mt_line_table_read(unit, &filter, &lines->rules, &tables->lines));
+	if (unit->dwo_name) {
+		pthread_mutex_lock(&lines->splits_lock);
+		keep_problem(tables, mt_dwarf_splits_find(&lines->splits, unit, &full));
+		pthread_mutex_unlock(&lines->splits_lock);
+	}
+	keep_problem(tables, mt_scopes_read(full, &filter, &tables->scopes));
 	return tables;
 }
+
+/* ---- Many units at a time ---- */
+
+/* An address and its unit. */
+struct place {
+	uint64_t vaddr;
+	uint32_t unit;
+};
+
+/* The addresses of one unit. */
+struct unit_job {
+	struct mt_job job;
+	struct mt_lines *lines;
+	const struct place *places;
+	size_t count;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return x->unit != y->unit ? (x->unit > y->unit) - (x->unit < y->unit)
+				  : (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+}
+
+static void read_unit(struct mt_job *job, unsigned int worker)
+{
+	struct unit_job *of = (struct unit_job *)job;
+	struct mt_lines *lines = of->lines;
+	uint32_t unit = of->places[0].unit;
+	struct tables *tables = lines->tables[unit];
+
+	(void)worker;
+	if (!tables)
+		tables = lines->tables[unit] = read_tables(lines, &lines->file->units.items[unit]);
+	for (size_t i = 0; tables && i < of->count; i++)
+		keep_problem(tables, mt_scopes_prepare(&tables->scopes, of->places[i].vaddr));
+}
+
+/* The addresses that units have, by unit; gives how many. */
+static size_t list_places(const struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
+			  struct place *out)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct place place = {vaddrs[i], mt_interval_table_find(lines->units, vaddrs[i])};
+
+		if (place.unit != MT_INTERVAL_NONE)
+			out[listed++] = place;
+	}
+	qsort(out, listed, sizeof(*out), compare_places);
+	return listed;
+}
+
+static size_t list_jobs(struct mt_lines *lines, const struct place *places, size_t count,
+			struct unit_job *out)
+{
+	size_t jobs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!i || places[i].unit != places[i - 1].unit)
+			out[jobs++] = (struct unit_job){
+				.job.run = read_unit, .lines = lines, .places = &places[i]};
+		out[jobs - 1].count++;
+	}
+	return jobs;
+}
+
+void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
+		      struct mt_pool *pool)
+{
+	MT_CLEANUP_FREE struct place *places = calloc(count + 1, sizeof(*places));
+	MT_CLEANUP_FREE struct unit_job *jobs = calloc(count + 1, sizeof(*jobs));
+	size_t job_count;
+
+	if (!places || !jobs)
+		return; /* they are read when they are asked for */
+	job_count = list_jobs(lines, places, list_places(lines, vaddrs, count, places), jobs);
+	for (size_t i = 0; i < job_count; i++)
+		mt_pool_submit(pool, &jobs[i].job);
+	for (size_t i = 0; i < job_count; i++) {
+		struct tables *tables;
+
+		mt_pool_wait(pool, &jobs[i].job);
+		tables = lines->tables[jobs[i].places[0].unit];
+		if (tables)
+			note_problem(lines, MT_TAKE(tables->problem));
+	}
+}
+
+/* ---- Answers ---- */
 
 /* The chain of calls from a scope outwards. */
 static size_t list_scopes(struct tables *tables, uint32_t scope,
@@ -210,6 +322,7 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 	tables = lines->tables[unit];
 	if (!tables)
 		return 0;
+	note_problem(lines, MT_TAKE(tables->problem));
 	out[0] = (struct mt_lines_frame){0};
 	if (mt_line_table_find(&tables->lines, vaddr, &row)) {
 		out[0].file = mt_line_table_path(&tables->lines, row.file);

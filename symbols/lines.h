@@ -4,7 +4,8 @@
  * for, into tables of intervals, so that every later answer is two binary searches.
  *
  * Damage never ends more than the unit that has it: what came before it is used, addresses behind
- * it have no lines, and mt_lines_problem() says why. Not for two threads at once.
+ * it have no lines, and mt_lines_problem() says why. Not for two threads at once; many units can be
+ * read by the threads of a pool beforehand.
  */
 #ifndef MT_SYMBOLS_LINES_H
 #define MT_SYMBOLS_LINES_H
@@ -16,6 +17,7 @@
 struct mt_elf;
 struct mt_error;
 struct mt_lines;
+struct mt_pool;
 
 /* No compiler inlines deeper; what is around it is left out. */
 #define MT_LINES_DEPTH 64
@@ -35,6 +37,13 @@ struct mt_lines_frame {
 struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
 				 struct mt_lines **out);
 void mt_lines_destroy(struct mt_lines *lines);
+
+/*
+ * Reads what answers about these addresses need, a unit a job; returns when all is read. It need
+ * not be done, and changes no answer.
+ */
+void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
+		      struct mt_pool *pool);
 
 /*
  * The functions at a link-time address, innermost first: calls that were inlined, then the function

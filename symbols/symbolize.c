@@ -358,6 +358,27 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	return symbolize_user(symbolizer, image, file_offset);
 }
 
+void mt_symbolizer_prepare(struct mt_symbolizer *symbolizer, struct mt_image *image,
+			   const uint64_t *file_offsets, size_t count, struct mt_pool *pool)
+{
+	bool wanted = symbolizer->options.inlined || symbolizer->options.lines;
+	struct image_names *names = wanted ? names_of(symbolizer, image) : NULL;
+	MT_CLEANUP_FREE uint64_t *vaddrs = NULL;
+	size_t named = 0;
+	uint64_t start;
+
+	if (!names || !names->lines)
+		return;
+	vaddrs = calloc(count + 1, sizeof(*vaddrs));
+	for (size_t i = 0; vaddrs && i < count; i++) {
+		if (mt_elf_offset_to_vaddr(names->elf, file_offsets[i], &vaddrs[named]))
+			named += mt_symtab_find(names->symtab, vaddrs[named], &start) !=
+				 MT_SYMTAB_NONE;
+	}
+	if (named)
+		mt_lines_prepare(names->lines, vaddrs, named, pool);
+}
+
 bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 			 struct mt_named_image *out)
 {

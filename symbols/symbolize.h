@@ -18,6 +18,7 @@
 struct mt_error;
 struct mt_image;
 struct mt_kernel_symbols;
+struct mt_pool;
 struct mt_strings;
 struct mt_symbolizer;
 
@@ -54,6 +55,13 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
  */
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);
+
+/*
+ * Reads what the inlined calls and lines at some file offsets of an image need, several units at a
+ * time, for mt_symbolize() that is asked next. It need not be done, and changes no answer.
+ */
+void mt_symbolizer_prepare(struct mt_symbolizer *symbolizer, struct mt_image *image,
+			   const uint64_t *file_offsets, size_t count, struct mt_pool *pool);
 
 /* An image that was asked about, and how many places in it have a name, and have none. */
 struct mt_named_image {

@@ -2,6 +2,7 @@
  * Asks symbols/lines about addresses, for comparison with addr2line and to break it:
  *
  *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
+ *	lines -j N FILE < ADDRESSES     the same, read by N threads
  *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
  *	lines -m N FILE < ADDRESSES     the same questions of N copies with damaged debug sections
  */
@@ -14,6 +15,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/pool.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/lines.h"
@@ -86,7 +88,17 @@ static size_t ask(struct mt_lines *lines, bool print)
 	return all;
 }
 
-static int run(struct mt_elf *elf, const char *path, bool timed)
+/* Reads what the addresses need by several threads, as mtreport does. */
+static void prepare(struct mt_lines *lines, unsigned int threads)
+{
+	struct mt_pool *pool = threads ? mt_pool_create(threads) : NULL;
+
+	if (pool)
+		mt_lines_prepare(lines, addresses, address_count, pool);
+	mt_pool_destroy(pool);
+}
+
+static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int threads)
 {
 	struct mt_lines *lines = NULL;
 	double start = now(), opened, first;
@@ -100,6 +112,7 @@ static int run(struct mt_elf *elf, const char *path, bool timed)
 		return 1;
 	}
 	opened = now();
+	prepare(lines, threads);
 	frames = ask(lines, !timed);
 	first = now();
 	if (timed) {
@@ -171,13 +184,15 @@ int main(int argc, char **argv)
 {
 	struct mt_elf *elf;
 	struct mt_error *err;
+	unsigned int threads = 0;
 	long copies = 0;
 	bool timed = false;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "tm:")) != -1) {
+	while ((option = getopt(argc, argv, "tm:j:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;
+		threads = option == 'j' ? (unsigned int)atoi(optarg) : threads;
 	}
 	if (optind + 1 != argc)
 		return 2;
@@ -188,7 +203,7 @@ int main(int argc, char **argv)
 	if (err)
 		return fail(err);
 	mt_elf_set_codec(elf, &mt_elf_codec_all);
-	status = run(elf, argv[optind], timed);
+	status = run(elf, argv[optind], timed, threads);
 	mt_elf_destroy(elf);
 	return status;
 }

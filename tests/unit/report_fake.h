@@ -58,7 +58,7 @@ static const struct mt_value_column report_fake_values[] = {{"count", "samples"}
 
 static inline void report_fake_init(struct report_fake *fake)
 {
-	struct mt_namer namer = {report_fake_name, fake};
+	struct mt_namer namer = {.name = report_fake_name, .context = fake};
 	struct mt_facts_recording *recording;
 	struct mt_table shape;
 
