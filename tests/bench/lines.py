@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Lines and inlined functions of random addresses, symbols/lines against GNU addr2line: lines.py TOOL FILE [ADDRESSES [ROUNDS]].
 TOOL is tests/oracle/lines.c, built. Both get the same addresses, in one process each; the rounds are interleaved, and the
-processor time of the best one of each counts, so that what else runs on the machine matters little."""
+processor time of the best one of each counts, so that what else runs on the machine matters little. As elapsed time counts
+the median, with as many threads as there are processors. Where files or lines differ, other tools that are at hand are
+asked."""
 import importlib.util
 import os
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ORACLE = importlib.util.spec_from_file_location("oracle", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../oracle/lines.py"))
 oracle = importlib.util.module_from_spec(ORACLE)
@@ -15,14 +20,33 @@ ORACLE.loader.exec_module(oracle)
 
 
 def cost(command, addresses):
-    """Processor time of a command, seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """Processor time and elapsed time of a command, seconds."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(command, input=addresses, stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, end - start
 
 
-def agreement(ours, theirs):
+def judge(path, places, ours, theirs, folder):
+    """What llvm-symbolizer and eu-addr2line, where they are there, say of addresses that differ: with whom they agree."""
+    asked = "".join(f"{a:#x}\n" for a in places).encode()
+    for tool in (["llvm-symbolizer", "--output-style=GNU"], ["eu-addr2line"]):
+        if not places or not shutil.which(tool[0]):
+            continue
+        said = oracle.chains(answer([*tool, "-a", "-i", "-f", "-C", "-e", path], asked, folder, tool[0]))
+        # eu-addr2line has columns: the file ends in the line, then
+        said = {a: [line_of(place) for _, place in said.get(a, [])] for a in places}
+        counts = [sum(said[a] == [line_of(place) for _, place in chains[a]] for a in places) for chains in (ours, theirs)]
+        print(f"  {tool[0]} says of those {len(places)} what symbols/lines says {counts[0]} times, what addr2line says {counts[1]} times")
+
+
+def line_of(place):
+    """(file, line) with a column that may be behind it cut off."""
+    file, _, line = place[0].rpartition(":")
+    return (os.path.basename(file), line) if line.isdigit() else (os.path.basename(place[0]), place[1])
+
+
+def agreement(path, ours, theirs, folder):
     """What the answers to the same addresses have in common, by tests/oracle/lines.py's reading of them. Files and lines must be
     equal. A name may differ: where a function has no linkage name of its own in the debug information (a clone, a lambda),
     addr2line prints the symbol at the address. Each of the first few is shown; ours is what the source calls the function."""
@@ -35,6 +59,7 @@ def agreement(ours, theirs):
     names = [a for a in known if a not in set(places) and not oracle.equal(ours[a], theirs[a])]
     for a in names[:4] + places[:2]:
         print(f"  {a:#x}\n    ours   {ours[a]}\n    theirs {theirs[a]}")
+    judge(path, places, ours, theirs, folder)
     return f"{len(known)} with lines: {len(places)} differ in files or lines, {len(names)} in a name alone; {len(padding)} are in no function"
 
 
@@ -53,12 +78,16 @@ def main():
     ours = [tool, path]
     theirs = ["addr2line", "-a", "-i", "-f", "-C", "-e", path]
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{path}: {agreement(answer(ours, addresses, folder, 'ours'), answer(theirs, addresses, folder, 'theirs'))}")
-    costs = [(cost(ours, addresses), cost(theirs, addresses)) for _ in range(rounds)]
+        print(f"{path}: {agreement(path, answer(ours, addresses, folder, 'ours'), answer(theirs, addresses, folder, 'theirs'), folder)}")
+    both = [tool, "-j", str(len(os.sched_getaffinity(0))), path]
+    costs = [(cost(ours, addresses)[0], *cost(theirs, addresses), cost(both, addresses)[1]) for _ in range(rounds)]
     best = [min(c) for c in zip(*costs)]
-    median = sorted(t / o for o, t in costs)[rounds // 2]
+    median = sorted(c[1] / c[0] for c in costs)[rounds // 2]
+    elapsed = [statistics.median(c[i] for c in costs) for i in (2, 3)]
     print(f"{path}: {count} addresses: symbols/lines {best[0] * 1e3:.1f} ms, addr2line {best[1] * 1e3:.1f} ms: "
           f"{best[1] / best[0]:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
+    print(f"{path}: elapsed, {both[2]} threads: symbols/lines {elapsed[1] * 1e3:.1f} ms, addr2line {elapsed[0] * 1e3:.1f} ms: "
+          f"{elapsed[0] / elapsed[1]:.1f} times faster in the median")
 
 
 if __name__ == "__main__":
