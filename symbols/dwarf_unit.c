@@ -8,6 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "symbols/dwarf.h"
+#include "symbols/elf_private.h"
 
 MT_DEFINE_CLEANUP(mt_dwarf, struct mt_dwarf)
 
@@ -23,6 +24,42 @@ static struct mt_span section(struct mt_elf *elf, const char *name, bool dwo)
 	return mt_elf_section(elf, full);
 }
 
+/* Whether what begins at bytes is a type unit of version 5. */
+static bool is_type_unit(const struct mt_span *info)
+{
+	struct mt_cursor c = mt_cursor_init(info->bytes, info->bytes ? info->size : 0);
+	uint8_t type;
+
+	if (mt_cursor_u32(&c) == UINT32_MAX)
+		mt_cursor_u64(&c);
+	if (mt_cursor_u16(&c) != 5)
+		return false;
+	type = mt_cursor_u8(&c);
+	return type == DW_UT_type || type == DW_UT_split_type;
+}
+
+/*
+ * Of a .dwo the section with the compile unit: type units of version 5 stand in sections of the
+ * same name, one each. Without such the first.
+ */
+static struct mt_span split_info(struct mt_elf *elf)
+{
+	struct mt_span first = mt_elf_section(elf, ".debug_info.dwo");
+	struct mt_elf_section_info info;
+
+	if (!is_type_unit(&first))
+		return first;
+	for (size_t i = 1; mt_elf_section_info(elf, i, &info); i++) {
+		struct mt_span span = {0};
+
+		if (!strcmp(info.name, ".debug_info.dwo"))
+			span = mt_elf_section_bytes(elf, i);
+		if (span.bytes && !is_type_unit(&span))
+			return span;
+	}
+	return first;
+}
+
 static void find_sections(struct mt_dwarf *file)
 {
 	struct mt_elf *elf = file->elf;
@@ -31,7 +68,7 @@ static void find_sections(struct mt_dwarf *file)
 	file->info = mt_elf_section(elf, ".debug_info");
 	if (!file->info.bytes) {
 		dwo = true;
-		file->info = mt_elf_section(elf, ".debug_info.dwo");
+		file->info = split_info(elf);
 	}
 	file->abbrev = section(elf, ".debug_abbrev", dwo);
 	file->str = section(elf, ".debug_str", dwo);
