@@ -86,7 +86,7 @@ static const struct option_row rows[] = {
 	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
 	 "ring buffer a CPU: pages, or bytes with K, M or G (16M)"},
-	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (1)"},
+	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (2)"},
 	{OPT_BUDGET, "budget", "PCT",
 	 "thin events so that recording costs at most PCT % of one "
 	 "CPU"},
@@ -622,7 +622,7 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.output = DEFAULT_OUTPUT,
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
-		.level = 1,
+		.level = 2,
 		.embed = {.wish = {.names = true, .unwind = true}, .limit = EMBED_LIMIT},
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);

@@ -37,8 +37,8 @@
  * costs three times what a fast level takes, and finds a tenth. The next chunks of that stream are
  * spared it, then it is tried again.
  */
-#define LEVEL_DEFAULT 1
-#define LEVEL_EASY (-5)
+#define LEVEL_DEFAULT 2
+#define LEVEL_EASY LEVEL_FAST
 #define EASY_CHUNKS 31
 /*
  * Frames in the place of stacks are not coded against one another as stacks are, and shrink to a

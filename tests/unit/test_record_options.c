@@ -73,7 +73,7 @@ MT_TEST(what_is_not_said_has_its_default)
 	MT_CHECK_STR(options.output, "mtrec.mtr");
 	MT_CHECK_EQ(options.call_graph, MT_GRAPH_DWARF);
 	MT_CHECK_EQ(options.dump_size, 16384);
-	MT_CHECK_EQ(options.level, 1);
+	MT_CHECK_EQ(options.level, 2);
 	MT_CHECK(!options.period && !options.frequency && !options.ring_size);
 	MT_CHECK(!options.cpus.count && !options.pids.count && !options.tids.count);
 	MT_CHECK(!options.command && !options.list_pattern);
