@@ -9,6 +9,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/pages.h"
 
 #define BLOCK_BITS 16
 #define BLOCK ((size_t)1 << BLOCK_BITS)
@@ -89,6 +90,7 @@ static void read_block(struct mt_file_pages *pages, size_t block)
 	size_t at = block << BLOCK_BITS;
 	size_t end = pages->size - at < BLOCK ? pages->size : at + BLOCK;
 
+	(void)mt_pages_populate(pages->bytes + at, end - at); /* all at once, not page by page */
 	while (at < end) {
 		ssize_t n = pread(pages->fd, pages->bytes + at, end - at, (off_t)at);
 
