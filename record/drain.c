@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
+#include "record/guest.h"
 #include "record/spool.h"
 
 #define POLL_MS 1000 /* a backstop: marks and watermarks wake it before */
@@ -40,7 +41,7 @@ struct mt_drain {
 	enum mt_priority priority;
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop;
-	_Atomic uint64_t wakes;
+	_Atomic uint64_t wakes, cpu_ns;
 	pthread_mutex_t lock;
 	pthread_cond_t flushed;
 };
@@ -228,6 +229,7 @@ static void *drain_main(void *argument)
 		pass_on(drain, fds);
 		answer_flush(drain);
 	}
+	drain->cpu_ns = mt_guest_thread_cpu_ns();
 	return NULL;
 }
 
@@ -365,6 +367,11 @@ bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class cla
 uint64_t mt_drain_wakes(const struct mt_drain *drain)
 {
 	return drain->wakes;
+}
+
+uint64_t mt_drain_cpu_ns(const struct mt_drain *drain)
+{
+	return drain->cpu_ns;
 }
 
 enum mt_priority mt_drain_priority(const struct mt_drain *drain)

@@ -64,6 +64,9 @@ bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class cla
 			   struct mt_stream_counts *sum);
 uint64_t mt_drain_wakes(const struct mt_drain *drain);
 
+/* CPU time that the thread used, ns, once it was stopped. */
+uint64_t mt_drain_cpu_ns(const struct mt_drain *drain);
+
 /* What the thread got, once it has started. */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 

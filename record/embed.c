@@ -25,6 +25,7 @@
 #include "record/embed_image.h"
 #include "record/embed_names.h"
 #include "record/file_chunks.h"
+#include "record/guest.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
 
@@ -76,11 +77,11 @@ struct mt_embed {
 MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
 MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t clock_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -350,13 +351,12 @@ static struct job *next_job(struct mt_embed *embed)
 /* Half of one CPU at most while the recording goes on. */
 static void rest(struct mt_embed *embed, uint64_t worked_ns)
 {
-	uint64_t until = clock_ns(CLOCK_MONOTONIC), now = until;
+	uint64_t until = clock_ns(), now = until;
 
 	until += worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
 	pthread_mutex_lock(&embed->lock);
-	for (; !embed->closed && now < until; now = clock_ns(CLOCK_MONOTONIC))
+	for (; !embed->closed && now < until; now = clock_ns())
 		(void)wait_for(&embed->offered, &embed->lock, until - now);
-	embed->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_unlock(&embed->lock);
 }
 
@@ -368,12 +368,12 @@ static void *embed_main(void *argument)
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
 	while ((job = next_job(embed))) {
-		uint64_t began = clock_ns(CLOCK_MONOTONIC);
+		uint64_t began = clock_ns();
 
 		carry(embed, job);
 		job_destroy(job);
 		carry_so_far(embed);
-		rest(embed, clock_ns(CLOCK_MONOTONIC) - began);
+		rest(embed, clock_ns() - began);
 	}
 	pthread_mutex_lock(&embed->lock);
 	given_up = embed->ended;
@@ -381,6 +381,7 @@ static void *embed_main(void *argument)
 	if (!given_up)
 		carry_rest(embed);
 	pthread_mutex_lock(&embed->lock);
+	embed->cpu_ns = mt_guest_thread_cpu_ns();
 	embed->ended = true;
 	pthread_cond_broadcast(&embed->finished);
 	pthread_mutex_unlock(&embed->lock);
@@ -400,7 +401,7 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	embed->ready_end = &embed->ready;
 	embed->queue_end = &embed->queue;
 	embed->news_pause = FIRST_NEWS_NS;
-	embed->news_due = clock_ns(CLOCK_MONOTONIC) + FIRST_NEWS_NS;
+	embed->news_due = clock_ns() + FIRST_NEWS_NS;
 	pthread_mutex_init(&embed->lock, NULL);
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
@@ -527,7 +528,7 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
 {
-	uint64_t clock = clock_ns(CLOCK_MONOTONIC);
+	uint64_t clock = clock_ns();
 	struct mt_kernel_news news;
 
 	pthread_mutex_lock(&embed->lock);

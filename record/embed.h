@@ -77,7 +77,7 @@ struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up
 /* Behind the last chunk: whether the rest was left out; then *images of those offered were. */
 bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
 
-/* CPU time the thread has used, ns. */
+/* CPU time that the thread used, ns, once it has ended. */
 uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
 
 #endif

@@ -195,6 +195,8 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.hurried = mt_pack_hurried(r->pack),
 		.eased = mt_pack_eased(r->pack),
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
+		.writer_cpu = mt_pack_cpu_ns(r->pack),
+		.carrying_cpu = mt_pack_carrying_cpu_ns(r->pack),
 		.healing = r->heal,
 		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
 		.stripped = stripped,

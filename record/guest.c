@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
@@ -107,4 +108,12 @@ int mt_guest_spare_from_oom(void)
 			break;
 	}
 	return (int)mt_read_number(OOM_ADJ, 0);
+}
+
+uint64_t mt_guest_thread_cpu_ns(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

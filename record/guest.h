@@ -49,4 +49,7 @@ bool mt_guest_lock_memory(void);
  */
 int mt_guest_spare_from_oom(void);
 
+/* CPU time that the calling thread has used so far, ns. */
+uint64_t mt_guest_thread_cpu_ns(void);
+
 #endif

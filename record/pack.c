@@ -20,6 +20,7 @@
 #include "formats/record.h"
 #include "record/embed.h"
 #include "record/embed_choice.h"
+#include "record/guest.h"
 #include "record/images.h"
 #include "record/plan.h"
 #include "record/spool.h"
@@ -73,7 +74,7 @@ struct mt_pack {
 	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
-	uint64_t hurried, fast, eased;
+	uint64_t hurried, fast, eased, cpu_ns;
 	uint8_t easy[EASY_STREAMS]; /* chunks of the stream that are still spared */
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
@@ -462,6 +463,7 @@ static void *pack_main(void *argument)
 	if (pack->embed)
 		write_last_carried(pack);
 	write_images(pack);
+	pack->cpu_ns = mt_guest_thread_cpu_ns();
 	return NULL;
 }
 
@@ -543,6 +545,16 @@ bool mt_pack_not_carried(struct mt_pack *pack, size_t *images)
 struct mt_writer *mt_pack_writer(struct mt_pack *pack)
 {
 	return pack->writer;
+}
+
+uint64_t mt_pack_cpu_ns(const struct mt_pack *pack)
+{
+	return pack->cpu_ns;
+}
+
+uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack)
+{
+	return pack->embed ? mt_embed_cpu_ns(pack->embed) : 0;
 }
 
 uint64_t mt_pack_fast(const struct mt_pack *pack)

@@ -82,6 +82,10 @@ struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 uint64_t mt_pack_fast(const struct mt_pack *pack);
 uint64_t mt_pack_hurried(const struct mt_pack *pack);
 
+/* CPU time that writing, and carrying images, used, ns; behind mt_pack_finish(). */
+uint64_t mt_pack_cpu_ns(const struct mt_pack *pack);
+uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack);
+
 /* How many were packed at a faster level than the default one because they hardly shrink. */
 uint64_t mt_pack_eased(const struct mt_pack *pack);
 

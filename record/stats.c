@@ -15,6 +15,7 @@
 
 #define MB(bytes) ((double)(bytes) / 1e6)
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
+#define SECONDS(ns) ((double)(ns) / 1e9)
 
 static unsigned long long n(uint64_t number)
 {
@@ -84,8 +85,8 @@ static void print_writer(const struct mt_stats *stats, FILE *to)
 		"out\n",
 		n(w->chunks), MB(w->raw), MB(w->written), n(w->stored), n(stats->fast),
 		n(stats->hurried - stats->fast), n(stats->eased), n(w->left_out));
-	fprintf(to, "           %.3f s compressing, %.3f s writing\n", (double)w->pack_ns / 1e9,
-		(double)w->write_ns / 1e9);
+	fprintf(to, "           %.3f s compressing, %.3f s writing\n", SECONDS(w->pack_ns),
+		SECONDS(w->write_ns));
 }
 
 static void print_stripped(const struct mt_stats *stats, FILE *to)
@@ -121,6 +122,21 @@ static double cpu_seconds(const struct timeval *t)
 	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
 }
 
+/* Of the CPU time, what each kind of thread used; the rest starts and ends it. */
+static void print_threads(const struct mt_stats *stats, double all, FILE *to)
+{
+	double drains = 0, writer = SECONDS(stats->writer_cpu);
+	double carrying = SECONDS(stats->carrying_cpu), rest;
+
+	for (size_t i = 0; i < stats->opened->cpus.count; i++)
+		drains += SECONDS(mt_drain_cpu_ns(stats->drains[i]));
+	rest = all - drains - writer - carrying;
+	fprintf(to,
+		"           of it drains %.3f s, writer %.3f s, carrying images %.3f s, "
+		"the rest %.3f s\n",
+		drains, writer, carrying, rest > 0 ? rest : 0);
+}
+
 static void print_process(const struct mt_stats *stats, FILE *to)
 {
 	struct rusage usage = {0};
@@ -142,6 +158,7 @@ static void print_process(const struct mt_stats *stats, FILE *to)
 	fprintf(to, "CPU        %.3f s user, %.3f s system, %.2f %% of one; %ld + %ld switches\n",
 		user, system, stats->seconds > 0 ? 100 * (user + system) / stats->seconds : 0,
 		usage.ru_nvcsw, usage.ru_nivcsw);
+	print_threads(stats, user + system, to);
 }
 
 char *mt_stats_text(const struct mt_stats *stats)

@@ -22,6 +22,7 @@ struct mt_stats {
 	size_t spool_peak;
 	uint64_t fast, hurried, eased; /* chunks, of pack.h */
 	struct mt_writer_counts writer;
+	uint64_t writer_cpu, carrying_cpu; /* ns */
 	bool healing;
 	struct mt_heal_counts heal;
 	bool stripped; /* stacks were unwound, as `strip` says */
