@@ -14,7 +14,8 @@
 #include "symbols/address_sort.h"
 #include "symbols/skeleton.h"
 
-#define RICE_BITS 8
+#define BITS_MOST 10 /* of the low part of a step: one in 1 << bits is in the set by chance */
+#define BITS_LEAST 8
 #define HEADER_SIZE 8
 #define COUNT_MAX ((uint32_t)1 << 26)
 #define CALL_SIZE 5
@@ -29,10 +30,20 @@ struct starts {
 	unsigned int shift;
 };
 
-/* A pair's number below count << RICE_BITS. */
-static uint64_t scale(uint64_t hash, uint64_t count)
+/* A pair's number below count << bits. */
+static uint64_t scale(uint64_t hash, uint64_t count, unsigned int bits)
 {
-	return (uint64_t)((unsigned __int128)hash * (count << RICE_BITS) >> 64);
+	return (uint64_t)((unsigned __int128)hash * (count << bits) >> 64);
+}
+
+/* As many as the numbers of so many pairs may have to fit into 32 bits. */
+static unsigned int bits_for(size_t count)
+{
+	unsigned int bits = BITS_MOST;
+
+	while (bits > BITS_LEAST && (uint64_t)count << bits > UINT32_MAX)
+		bits--;
+	return bits;
 }
 
 static uint64_t hash_pair(uint64_t caller, uint64_t callee)
@@ -207,22 +218,23 @@ static void put_bits(struct bits *bits, uint32_t value, unsigned int n)
 static bool code_hashes(const struct hashes *hashes, uint8_t **out, size_t *size)
 {
 	size_t count = hashes->count;
+	unsigned int low = bits_for(count);
 	/* all the steps of the unary parts come to less than count, and each ends in a bit */
-	size_t most = HEADER_SIZE + (count * (RICE_BITS + 2) + 7) / 8 + 1;
+	size_t most = HEADER_SIZE + (count * (low + 2) + 7) / 8 + 1;
 	struct bits bits = {.bytes = calloc(1, most), .at = HEADER_SIZE * 8};
 	uint64_t last = 0;
 
 	if (!bits.bytes)
 		return false;
 	mt_put_le32(bits.bytes, (uint32_t)count);
-	mt_put_le32(bits.bytes + 4, RICE_BITS);
+	mt_put_le32(bits.bytes + 4, low);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t value = scale(hashes->items[i], count), step = value - last;
+		uint64_t value = scale(hashes->items[i], count, low), step = value - last;
 
-		for (uint64_t n = step >> RICE_BITS; n; n--)
+		for (uint64_t n = step >> low; n; n--)
 			put_bits(&bits, 1, 1);
 		put_bits(&bits, 0, 1);
-		put_bits(&bits, step & ((1u << RICE_BITS) - 1), RICE_BITS);
+		put_bits(&bits, step & ((1u << low) - 1), low);
 		last = value;
 	}
 	*out = bits.bytes;
@@ -284,7 +296,7 @@ static bool take_bit(struct coded *coded, unsigned int *bit)
 	return true;
 }
 
-static bool take_step(struct coded *coded, uint64_t *step)
+static bool take_step(struct coded *coded, unsigned int low, uint64_t *step)
 {
 	unsigned int bit = 1;
 
@@ -292,7 +304,7 @@ static bool take_step(struct coded *coded, uint64_t *step)
 		if (!take_bit(coded, &bit))
 			return false;
 	}
-	for (int i = 0; i < RICE_BITS; i++) {
+	for (unsigned int i = 0; i < low; i++) {
 		if (!take_bit(coded, &bit))
 			return false;
 		*step = *step << 1 | bit;
@@ -305,19 +317,22 @@ bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out)
 	struct coded coded = {.bytes = bytes.bytes, .at = HEADER_SIZE * 8, .end = bytes.size * 8};
 	struct mt_call_set set = {0};
 	uint64_t step, value = 0, range;
+	unsigned int low;
 	size_t count;
 
 	*out = set;
-	if (!bytes.bytes || bytes.size < HEADER_SIZE || mt_get_le32(bytes.bytes + 4) != RICE_BITS)
+	if (!bytes.bytes || bytes.size < HEADER_SIZE)
 		return true;
 	count = mt_get_le32(bytes.bytes);
-	if (!count || count >= COUNT_MAX || count > (coded.end - coded.at) / (RICE_BITS + 1))
+	low = mt_get_le32(bytes.bytes + 4);
+	if (low < BITS_LEAST || low > BITS_MOST || !count || count >= COUNT_MAX ||
+	    count > (coded.end - coded.at) / (low + 1))
 		return true;
-	range = (uint64_t)count << RICE_BITS;
+	range = (uint64_t)count << low;
 	set.values = calloc(count, sizeof(*set.values));
 	if (!set.values)
 		return false;
-	for (; set.count < count && take_step(&coded, &step); set.count++) {
+	for (; set.count < count && take_step(&coded, low, &step); set.count++) {
 		value += step;
 		if (value >= range)
 			break;
@@ -327,6 +342,7 @@ bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out)
 	for (size_t i = set.count; i < count; i++)
 		set.values[i] = UINT32_MAX;
 	set.count = count;
+	set.bits = low;
 	*out = set;
 	return true;
 }
@@ -339,7 +355,7 @@ void mt_call_set_deinit(struct mt_call_set *set)
 
 bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee)
 {
-	uint64_t wanted = scale(hash_pair(caller, callee), set->count);
+	uint64_t wanted = scale(hash_pair(caller, callee), set->count, set->bits);
 	size_t low = 0, high = set->count;
 
 	while (low < high) {

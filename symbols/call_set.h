@@ -1,7 +1,7 @@
 /*
- * Which functions of an image call which, as a set that takes less than a byte for each: what
+ * Which functions of an image call which, as a set that takes little more than a byte for each: what
  * stacks are joined by (unwind/join.h) where the code is not at hand. FORMAT.md section 8.1 has the
- * bytes. A pair that is in the set is found; of those that are not one in 256 is, too.
+ * bytes. A pair that is in the set is found; of those that are not one in 1024 is, too.
  */
 #ifndef MT_SYMBOLS_CALL_SET_H
 #define MT_SYMBOLS_CALL_SET_H
@@ -32,6 +32,7 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 struct mt_call_set {
 	uint32_t *values; /* sorted */
 	size_t count;
+	unsigned int bits; /* of the low part of its numbers */
 };
 
 /* Reads such bytes; damaged ones make an empty set, or one with fewer. False out of memory. */

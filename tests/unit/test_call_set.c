@@ -82,7 +82,7 @@ MT_TEST(what_calls_what)
 				wrong += has;
 		}
 	}
-	MT_CHECK(wrong < FUNCTIONS * FUNCTIONS / 64);
+	MT_CHECK(wrong < FUNCTIONS * FUNCTIONS / 256);
 	mt_call_set_deinit(&set);
 	free(bytes);
 	mt_elf_destroy(elf);
