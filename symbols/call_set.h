@@ -1,7 +1,7 @@
 /*
- * Which functions of an image call which, as a set that takes little more than a byte for each: what
- * stacks are joined by (unwind/join.h) where the code is not at hand. FORMAT.md section 8.1 has the
- * bytes. A pair that is in the set is found; of those that are not one in 1024 is, too.
+ * Which functions of an image call which, as a set that takes little more than a byte for each:
+ * what stacks are joined by (unwind/join.h) where the code is not at hand. FORMAT.md section 8.1
+ * has the bytes. A pair that is in the set is found; of those that are not one in 1024 is, too.
  */
 #ifndef MT_SYMBOLS_CALL_SET_H
 #define MT_SYMBOLS_CALL_SET_H
