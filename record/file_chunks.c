@@ -1,8 +1,8 @@
 /*
  * Parts of a few MiB, coded by zstd at level 9 with tables and a window that are small, and with a
- * quarter of its attempts at each place: measured on libc, libstdc++, gdb, cc1plus, node and LLVM
- * that costs two bytes in a hundred against the level's own, and three MiB instead of seventeen,
- * and half of the time.
+ * quarter of its attempts at each place: on libc, libstdc++, gdb, cc1plus, node and LLVM that costs
+ * two to four bytes in a hundred against the level's own, and saves a quarter of the time and
+ * fourteen of its seventeen MiB.
  */
 #include "record/file_chunks.h"
 
