@@ -29,6 +29,7 @@ struct mt_perf_features {
 	bool user_stack; /* PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER */
 	/* beside the rows: */
 	bool branch_index;    /* PERF_SAMPLE_BRANCH_HW_INDEX */
+	bool branch_types;    /* PERF_SAMPLE_BRANCH_TYPE_SAVE */
 	bool inherited_reads; /* PERF_SAMPLE_READ of a group in an inherited event */
 	uint64_t max_rate;    /* samples a second that the kernel takes, for -F max; 0: not known */
 };

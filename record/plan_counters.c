@@ -187,6 +187,9 @@ void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter
 		type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 		       PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 		attr->exclude_callchain_user = 1;
+	} else if (type && !(type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+		   planner->features->branch_types) {
+		type |= PERF_SAMPLE_BRANCH_TYPE_SAVE;
 	}
 	if (!type)
 		return;

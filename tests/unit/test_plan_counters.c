@@ -13,7 +13,7 @@
 #include "record/tracefs.h"
 #include "tests/unit/unit.h"
 
-static const struct mt_perf_features features = {
+static struct mt_perf_features features = {
 	.identifier = true,
 	.kernel_frames = true,
 	.user_stack = true,
@@ -235,6 +235,17 @@ MT_TEST(branch_filters_are_perfs)
 		MT_CHECK_EQ(attr.branch_sample_type, filters[i].type);
 		MT_CHECK(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
 	}
+}
+
+/* PERF_SAMPLE_BRANCH_TYPE_SAVE is 1 << 16. */
+MT_TEST(the_kernel_classifies_branches_where_it_can)
+{
+	features.branch_types = true;
+	MT_CHECK_EQ(attr_of("-e cycles -b").branch_sample_type, 8 | 1 << 16);
+	MT_CHECK_EQ(attr_of("-e cycles -j any_ret,u").branch_sample_type, 33 | 1 << 16);
+	MT_CHECK_EQ(attr_of("-e cycles -j stack,u").branch_sample_type, 2049);
+	MT_CHECK(!(attr_of("-e cycles --call-graph lbr").branch_sample_type & 1 << 16));
+	features.branch_types = false;
 }
 
 MT_TEST(branches_beside_a_dump_and_instead_of_one)
