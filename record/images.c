@@ -321,18 +321,24 @@ static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_
 	return at && is_counted(images, record) ? *known : -1;
 }
 
-/* The process of a sample, -1 for other records. */
-static int32_t sampled_pid(struct mt_images *images, const uint8_t *record, size_t size)
+/* Where the kernel's record begins in one that holds a sample as it came; 0 for others. */
+static size_t sample_at(const uint8_t *record, size_t size)
 {
 	uint32_t type = mt_get_le32(record);
-	size_t kernel = type == MT_RECORD_SAMPLE ? 48 : 24, at;
+	size_t kernel = type == MT_RECORD_SAMPLE ? 48 : 24;
 
-	if (type == MT_RECORD_PACKED)
-		return packed_pid(images, record, size);
-	if (size < kernel + 8 || (type != MT_RECORD_SAMPLE && type != MT_RECORD_KERNEL) ||
-	    mt_get_le32(record + kernel) != MT_KERNEL_SAMPLE)
-		return -1;
-	at = pid_at(images, record);
+	return (type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL) && size >= kernel + 8 &&
+			       mt_get_le32(record + kernel) == MT_KERNEL_SAMPLE
+		       ? kernel
+		       : 0;
+}
+
+/* The process of a sample that counts, or -1. */
+static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size,
+			   size_t kernel)
+{
+	size_t at = pid_at(images, record);
+
 	return at && size >= kernel + at + 4 && is_counted(images, record)
 		       ? (int32_t)mt_get_le32(record + kernel + at)
 		       : -1;
@@ -346,14 +352,22 @@ void mt_images_see_samples(struct mt_images *images, const struct mt_block *bloc
 		return;
 	memset(images->packed_pids, 0, sizeof(images->packed_pids));
 	for (size_t at = 0; at < block->used; at += size) {
+		const uint8_t *record = block->bytes + at;
+		bool packed = mt_get_le32(record) == MT_RECORD_PACKED;
+		size_t kernel;
 		int32_t pid;
 
-		size = mt_get_le32(block->bytes + at + 4);
-		pid = sampled_pid(images, block->bytes + at, size);
+		size = mt_get_le32(record + 4);
+		kernel = packed ? 0 : sample_at(record, size);
+		if (!packed && !kernel)
+			continue;
+		/* Of those, too, that do not count, or have no process any more: one that counts
+		   may lack words because they are as they were there. */
+		mt_kernel_seen_add(images->seen_kernel, record, size);
+		pid = packed ? packed_pid(images, record, size)
+			     : sampled_pid(images, record, size, kernel);
 		if (pid > 0)
 			mt_embed_choice_sample(images->choice, pid);
-		if (pid >= 0)
-			mt_kernel_seen_add(images->seen_kernel, block->bytes + at, size);
 	}
 }
 

@@ -1,7 +1,8 @@
 /*
  * Kernel symbols from text in the form of /proc/kallsyms: "ffffffff81000000 T _text", and a tab and
  * "[module]" behind what a module, bpf or a trampoline brought. The text is kept and the names
- * point into it.
+ * point into it. Nothing is named by what pads a function (__pfx_NAME), nor by a line that only
+ * tells where the one before it ends.
  */
 #include "symbols/kernel.h"
 
@@ -26,7 +27,8 @@ struct kernel_symbol {
 	uint64_t start;
 	uint32_t name;	 /* offset in the text */
 	uint32_t module; /* offset in the text, 0: the kernel proper */
-	uint32_t order;
+	uint32_t order : 31;
+	uint32_t end : 1; /* names nothing: the one before ends here */
 };
 
 struct mt_kernel_symbols {
@@ -82,6 +84,11 @@ static void cut_module(char *text, char *name, uint32_t *module)
 	*module = (uint32_t)(bracket + 1 - text);
 }
 
+bool mt_kernel_is_padding(const char *name, size_t size)
+{
+	return size > 6 && !memcmp(name, "__pfx_", 6);
+}
+
 /*
  * Takes one line, which ends in NUL. Lines of another form and symbols that are no code are passed
  * over.
@@ -94,14 +101,19 @@ static bool take_line(struct mt_kernel_symbols *symbols, char *line)
 
 	if (!take_hex(&p, &start) || p[0] != ' ' || !p[1] || p[2] != ' ' || !p[3])
 		return true;
-	if (!strchr("tTwW", p[1]))
+	if (!strchr("tTwW", p[1]) && p[1] != MT_KERNEL_END)
 		return true;
 	symbol = mt_array_push(&symbols->list);
 	if (!symbol)
 		return false;
 	symbol->start = start;
 	symbol->name = (uint32_t)(p + 3 - symbols->text);
-	symbol->order = (uint32_t)symbols->list.count;
+	symbol->order = (uint32_t)symbols->list.count & INT32_MAX;
+	symbol->end = p[1] == MT_KERNEL_END;
+	if (start && mt_kernel_is_padding(p + 3, strlen(p + 3))) {
+		symbol->end = true;
+		symbol->start++; /* where a function ends with a call, the call returns there */
+	}
 	cut_module(symbols->text, symbols->text + symbol->name, &symbol->module);
 	return true;
 }
@@ -144,7 +156,7 @@ static void sort(struct mt_kernel_symbols *symbols)
 
 /*
  * Keeps the last of those that start at one address: perf gives an end to that one alone, and then
- * prefers the one that has an end. The list is sorted.
+ * prefers the one that has an end. The list is sorted. Mere ends yield to symbols.
  */
 static void settle(struct mt_kernel_symbols *symbols)
 {
@@ -152,9 +164,12 @@ static void settle(struct mt_kernel_symbols *symbols)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < symbols->list.count; i++) {
-		if (kept && list[kept - 1].start == list[i].start)
-			kept--;
-		list[kept++] = list[i];
+		bool again = kept && list[kept - 1].start == list[i].start;
+
+		if (again && list[i].end)
+			continue;
+		list[kept - again] = list[i];
+		kept += !again;
 	}
 	symbols->list.count = kept;
 }
@@ -287,7 +302,7 @@ const char *mt_kernel_symbols_find(const struct mt_kernel_symbols *symbols, uint
 {
 	const struct kernel_symbol *symbol = symbol_before(symbols, address);
 
-	if (!symbol || !reaches(symbols, symbol, address))
+	if (!symbol || symbol->end || !reaches(symbols, symbol, address))
 		return NULL;
 	*offset = address - symbol->start;
 	*module = symbol->module ? symbols->text + symbol->module : NULL;

@@ -5,11 +5,21 @@
 #ifndef MT_SYMBOLS_KERNEL_H
 #define MT_SYMBOLS_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct mt_error;
 struct mt_kernel_symbols;
+
+/*
+ * In place of a symbol's letter in carried lines: the function before it ends there. What stands
+ * behind is not known: the symbol names no address.
+ */
+#define MT_KERNEL_END '-'
+
+/* Whether the name, of so many bytes, is that of the padding in front of a function. */
+bool mt_kernel_is_padding(const char *name, size_t size);
 
 /* Reads a kallsyms text file. All-zero addresses (kptr_restrict) are an error that says so. */
 struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbols **out);

@@ -1,6 +1,8 @@
 /*
  * The addresses divide all others into gaps. Of each gap it is enough to know the first and the
- * last line in it: the last one at or before an address, and the first one behind it.
+ * last line in it: the last one at or before an address, and the first one behind it. The latter
+ * may cover nothing that is wanted: its line then tells that by its letter, so that no address
+ * behind it takes its name.
  */
 #include "symbols/kernel_lines.h"
 
@@ -8,17 +10,23 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "symbols/kernel.h"
 
 /* From behind an address up to the next one. */
 struct gap {
 	uint64_t first, last; /* lines in it; last 0: there is none */
 };
 
+struct wanted {
+	uint64_t start;
+	bool covers; /* an address; else it is where the one before ends */
+};
+
 struct mt_kernel_lines {
 	const uint64_t *addresses;
 	size_t count;
-	struct gap *gaps; /* count + 1: gap i ends with address i */
-	uint64_t *wanted; /* starts, rising, once all have been seen */
+	struct gap *gaps;      /* count + 1: gap i ends with address i */
+	struct wanted *wanted; /* starts, rising, once all have been seen */
 	size_t wanted_count;
 };
 
@@ -49,7 +57,10 @@ void mt_kernel_lines_destroy(struct mt_kernel_lines *lines)
 	free(lines);
 }
 
-/* "ffffffff81000000 T _text": the address of a function; 0 for other lines. */
+/*
+ * "ffffffff81000000 T _text": the address of a function; 0 for other lines. What pads a function
+ * belongs to the one before it.
+ */
 static uint64_t function_start(const char *line, size_t size)
 {
 	uint64_t start = 0;
@@ -65,7 +76,8 @@ static uint64_t function_start(const char *line, size_t size)
 		else
 			break;
 	}
-	if (i + 3 > size || line[i] != ' ' || !line[i + 1] || !strchr("tTwW", line[i + 1]))
+	if (i + 3 > size || line[i] != ' ' || !line[i + 1] || !strchr("tTwW", line[i + 1]) ||
+	    mt_kernel_is_padding(line + i + 3, size - i - 3))
 		return 0;
 	return start;
 }
@@ -113,6 +125,16 @@ void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t
 	}
 }
 
+static void want(struct mt_kernel_lines *lines, uint64_t start, bool covers)
+{
+	size_t count = lines->wanted_count;
+
+	if (count && lines->wanted[count - 1].start == start)
+		lines->wanted[count - 1].covers |= covers;
+	else
+		lines->wanted[lines->wanted_count++] = (struct wanted){start, covers};
+}
+
 /* All have been seen: the starts that are wanted, rising. */
 static void choose_starts(struct mt_kernel_lines *lines)
 {
@@ -120,7 +142,6 @@ static void choose_starts(struct mt_kernel_lines *lines)
 
 	for (size_t i = 0; i < lines->count; i++) {
 		size_t behind = i + 1;
-		uint64_t *wanted = lines->wanted + lines->wanted_count;
 
 		if (lines->gaps[i].last)
 			before = lines->gaps[i].last;
@@ -128,14 +149,20 @@ static void choose_starts(struct mt_kernel_lines *lines)
 			continue;
 		while (behind < lines->count && !lines->gaps[behind].last)
 			behind++;
-		if (!lines->wanted_count || wanted[-1] < before)
-			*wanted++ = before;
+		want(lines, before, true);
 		if (lines->gaps[behind].last)
-			*wanted++ = lines->gaps[behind].first;
-		lines->wanted_count = (size_t)(wanted - lines->wanted);
+			want(lines, lines->gaps[behind].first, false);
 		i = behind - 1;
 	}
-	lines->wanted[lines->wanted_count++] = UINT64_MAX; /* no line starts there */
+	want(lines, UINT64_MAX, false); /* no line starts there */
+}
+
+static int compare_wanted(const void *key, const void *element)
+{
+	uint64_t start = *(const uint64_t *)key;
+	const struct wanted *wanted = element;
+
+	return start < wanted->start ? -1 : start > wanted->start;
 }
 
 size_t mt_kernel_lines_keep(struct mt_kernel_lines *lines, void *text, size_t size)
@@ -147,11 +174,15 @@ size_t mt_kernel_lines_keep(struct mt_kernel_lines *lines, void *text, size_t si
 	while (at < end) {
 		size_t length = line_size(at, (size_t)(end - at));
 		uint64_t start = function_start(at, length);
+		const struct wanted *wanted =
+			start ? bsearch(&start, lines->wanted, lines->wanted_count, sizeof(*wanted),
+					compare_wanted)
+			      : NULL;
 
-		if (start &&
-		    lines->wanted[count_below(lines->wanted, lines->wanted_count - 1, start)] ==
-			    start) {
+		if (wanted) {
 			memmove(out, at, length);
+			if (!wanted->covers)
+				((char *)memchr(out, ' ', length))[1] = MT_KERNEL_END;
 			out += length;
 		}
 		at += length;

@@ -66,6 +66,41 @@ MT_TEST(modules_end_where_they_end)
 	check(symbols, 0xffffffff90000000, NULL, 0, NULL); /* between kernel and modules */
 }
 
+MT_TEST(what_pads_a_function_names_nothing)
+{
+	static const char padded[] = "ffffffff81000100 T caller\n"
+				     "ffffffff81000150 T __pfx_next\n"
+				     "ffffffff81000160 T next\n";
+	MT_KERNEL_GUARD symbols = parse(padded, sizeof(padded) - 1);
+
+	check(symbols, 0xffffffff8100014f, "caller", 0x4f, NULL);
+	check(symbols, 0xffffffff81000150, "caller", 0x50, NULL); /* behind its last call */
+	check(symbols, 0xffffffff81000151, NULL, 0, NULL);
+	check(symbols, 0xffffffff81000160, "next", 0, NULL);
+	check(symbols, 0xffffffff81000168, "next", 8, NULL);
+}
+
+MT_TEST(an_end_names_nothing_until_a_symbol_is_there)
+{
+	static const char pieces[] = "ffffffff81000100 t one\n"
+				     "ffffffff81000200 - two\n"
+				     "ffffffff81000300 t three\n"
+				     "ffffffff81000400 - four\n"
+				     "ffffffff81000400 - alias_of_four\n"
+				     "ffffffff81000200 - two\n"
+				     "ffffffff81000300 - three\n"
+				     "ffffffff81000400 t alias_of_four\n"
+				     "ffffffff81000500 - five\n";
+	MT_KERNEL_GUARD symbols = parse(pieces, sizeof(pieces) - 1);
+
+	check(symbols, 0xffffffff81000110, "one", 0x10, NULL);
+	check(symbols, 0xffffffff81000200, NULL, 0, NULL);
+	check(symbols, 0xffffffff81000210, NULL, 0, NULL);
+	check(symbols, 0xffffffff81000310, "three", 0x10, NULL);
+	check(symbols, 0xffffffff81000410, "alias_of_four", 0x10, NULL);
+	check(symbols, 0xffffffff81000500, NULL, 0, NULL);
+}
+
 MT_TEST(hidden_addresses_are_an_error)
 {
 	static const char zeros[] = "0000000000000000 T _text\n0000000000000000 t other\n";

@@ -32,12 +32,29 @@ static void check(const uint64_t *addresses, size_t count, const char *wanted)
 MT_TEST(the_lines_around_an_address)
 {
 	check((uint64_t[]){0xffffffff81000110}, 1,
-	      "ffffffff81000100 t one\nffffffff81000200 T two\n");
+	      "ffffffff81000100 t one\nffffffff81000200 - two\n");
 	check((uint64_t[]){0xffffffff81000010}, 1,
-	      "ffffffff81000000 T _text\nffffffff81000000 T startup\nffffffff81000100 t one\n");
+	      "ffffffff81000000 T _text\nffffffff81000000 T startup\nffffffff81000100 - one\n");
 	check((uint64_t[]){0xffffffff81000200, 0xffffffffc0001008}, 2,
-	      "ffffffff81000200 T two\nffffffff81000300 W three\n"
-	      "ffffffffc0002000 t mod_b\t[other]\nffffffffc0001000 t mod_a\t[some]\n");
+	      "ffffffff81000200 T two\nffffffff81000300 - three\n"
+	      "ffffffffc0002000 - mod_b\t[other]\nffffffffc0001000 t mod_a\t[some]\n");
+}
+
+MT_TEST(padding_belongs_to_the_function_before_it)
+{
+	static const char padded[] = "ffffffff81000100 T one\n"
+				     "ffffffff81000150 T __pfx_two\n"
+				     "ffffffff81000160 T two\n"
+				     "ffffffff81000200 T __pfx_three\n"
+				     "ffffffff81000210 T three\n";
+	static const uint64_t behind_a_call[] = {0xffffffff81000150};
+	char chosen[sizeof(padded)];
+	size_t size;
+
+	memcpy(chosen, padded, sizeof(padded));
+	size = mt_kernel_lines_choose(chosen, sizeof(padded) - 1, behind_a_call, 1);
+	chosen[size] = '\0';
+	MT_CHECK_STR(chosen, "ffffffff81000100 T one\nffffffff81000160 - two\n");
 }
 
 MT_TEST(what_lies_before_all_is_nobodys)

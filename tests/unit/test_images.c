@@ -1,0 +1,92 @@
+/* record/images: what samples tell of processes and of the kernel. */
+#include "record/images.h"
+
+#include <stdlib.h>
+
+#include "formats/chunk.h"
+#include "formats/record.h"
+#include "formats/sample_type.h"
+#include "record/embed_choice.h"
+#include "record/kernel_seen.h"
+#include "record/plan.h"
+#include "tests/unit/unit.h"
+
+#define KERNEL_CODE UINT64_C(0xffffffff81000000)
+
+static struct mt_planned_event events[] = {
+	{.name = (char *)"dummy"},
+	{.role = MT_ROLE_SAMPLE, .decoded.sample_type = MT_SAMPLE_IP | MT_SAMPLE_TID},
+	{.role = MT_ROLE_SEED, .decoded.sample_type = MT_SAMPLE_IP | MT_SAMPLE_TID},
+};
+static const struct mt_plan plan = {.events = {events, 3, 3}};
+
+struct sample {
+	uint32_t type;
+	uint16_t misc, size;
+	uint64_t ip;
+	int32_t pid, tid;
+};
+
+static void put(void *context, const struct mt_image_record *record)
+{
+	(void)context;
+	(void)record;
+}
+
+static int32_t told; /* the process that had a sample */
+
+static void tell(void *context, int32_t pid, uint64_t exec_time)
+{
+	(void)context;
+	(void)exec_time;
+	told = pid;
+}
+
+/* How many kernel addresses were seen in a sample of that event and process. */
+static size_t seen_in(uint32_t event, int32_t pid)
+{
+	const struct sample sample = {.type = 9, /* PERF_RECORD_SAMPLE */
+				      .size = sizeof(sample),
+				      .ip = KERNEL_CODE,
+				      .pid = pid,
+				      .tid = pid};
+	const struct mt_embed_offer offer = {.process = tell};
+	const struct mt_image_sink sink = {.put = put};
+	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
+	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice) : NULL;
+	uint8_t bytes[256];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+	size_t count = 0;
+	bool all;
+
+	told = 0;
+	mt_block_reset(&block, MT_CHUNK_DATA, 0);
+	if (MT_CHECK(images && mt_kernel_put(&block, 5, event, &sample, sizeof(sample)))) {
+		mt_images_see_samples(images, &block);
+		free(mt_kernel_seen_take(mt_images_kernel_seen(images), &count, &all));
+	}
+	mt_images_destroy(images);
+	mt_embed_choice_destroy(choice);
+	return count;
+}
+
+MT_TEST(a_sample_tells_of_its_process_and_of_the_kernel)
+{
+	MT_CHECK_EQ(seen_in(1, 100), 1);
+	MT_CHECK_EQ(told, 100);
+}
+
+/* Words of samples that count may be left out because they are as they were in these. */
+MT_TEST(so_does_one_that_does_not_count_of_the_kernel_alone)
+{
+	MT_CHECK_EQ(seen_in(2, 100), 1);
+	MT_CHECK_EQ(told, 0);
+}
+
+MT_TEST(and_one_whose_process_is_gone)
+{
+	MT_CHECK_EQ(seen_in(1, -1), 1);
+	MT_CHECK_EQ(told, 0);
+}
+
+MT_TEST_MAIN
