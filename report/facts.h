@@ -111,7 +111,8 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_image) images;	    /* where the output asked for them */
 	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* the same */
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* by analyses that follow each address space */
-	uint64_t samples, selected;		    /* of role 0 */
+	bool ended;		       /* rows have what processes that ended held, unmarked */
+	uint64_t samples, selected;    /* of role 0 */
 	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
 	uint64_t user_stacks;	       /* selected samples with user registers */
 	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */

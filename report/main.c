@@ -268,6 +268,9 @@ static void print_remarks(const struct mt_facts *facts)
 		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
 			facts->kernel_problem);
 	mt_facts_tell_unseen(facts, print_remark, NULL);
+	if (facts->ended)
+		fprintf(stderr, TOOL ": processes that exited or called exec are shown as they "
+				     "stood just before; --by process marks them\n");
 }
 
 /* Names fall back to the symbol where debug information is damaged or a part of it is missing. */

@@ -152,6 +152,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.older_than = wishes->older_than,
 		.all = wishes->all,
 		.top = wishes->top,
+		.compared = wishes->compare,
 	};
 	struct mt_error *err = check_shape(analysis, output, request.listing);
 

@@ -57,6 +57,7 @@ struct mt_analysis_request {
 	double older_than;
 	bool all;
 	size_t top;
+	bool compared; /* with another table of the same request */
 };
 
 /* The end of a span, as a moment; the recording's end where it is open. */

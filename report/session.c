@@ -466,6 +466,11 @@ bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_uns
 	return mt_facts_add_unseen(&session->facts, unseen);
 }
 
+void mt_session_add_ended(struct mt_session *session)
+{
+	session->facts.ended = true;
+}
+
 struct mt_strings *mt_session_strings(struct mt_session *session)
 {
 	return session->strings;

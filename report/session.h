@@ -174,6 +174,9 @@ void mt_session_observe(struct mt_session *session, const struct mt_observer *ob
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
 /* Adds to its facts; `process` is one of its strings. False out of memory. */
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
+
+/* Notes in its facts that memory of processes which ended is shown and not marked. */
+void mt_session_add_ended(struct mt_session *session);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);

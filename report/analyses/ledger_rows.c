@@ -1,10 +1,12 @@
 /* Origins and natures as strings and stacks. */
 #include "report/analyses/ledger_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/base/strings.h"
 #include "formats/record.h"
+#include "report/analyses/analyses.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/session.h"
@@ -109,4 +111,38 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 		.stack = MT_STACK_NONE,
 	};
 	return find_stack(rows, origin, &out->stack) && find_words(rows, ledger, nature, out);
+}
+
+enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request)
+{
+	return request->compared			? MT_ENDED_SILENT
+	       : mt_by_has(&request->by, MT_BY_PROCESS) ? MT_ENDED_NAME
+							: MT_ENDED_REMARK;
+}
+
+bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			struct mt_row_facts *facts)
+{
+	struct mt_strings *strings = mt_session_strings(rows->session);
+	char name[80];
+
+	if (!space->ended || rows->ended == MT_ENDED_SILENT)
+		return true;
+	if (rows->ended == MT_ENDED_REMARK) {
+		mt_session_add_ended(rows->session);
+		return true;
+	}
+	if (!rows->marked || rows->process != facts->process || rows->execed != space->execed) {
+		int length = snprintf(name, sizeof(name), "%.64s [%s]",
+				      mt_strings_get(strings, facts->process),
+				      space->execed ? "exec" : "exited");
+
+		rows->marked = mt_strings_intern(strings, name, (size_t)length);
+		if (rows->marked == MT_STRING_NONE)
+			return false;
+		rows->process = facts->process;
+		rows->execed = space->execed;
+	}
+	facts->process = rows->marked;
+	return true;
 }

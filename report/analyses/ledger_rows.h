@@ -12,6 +12,7 @@
 #include "report/grouping.h"
 #include "report/ledger/ledger.h"
 
+struct mt_analysis_request;
 struct mt_session;
 
 #define MT_BY_OF_MEMORY                                                                \
@@ -19,14 +20,23 @@ struct mt_session;
 	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_KIND) |     \
 	 MT_BY_BIT(MT_BY_FILE) | MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK))
 
+enum mt_ended_shown {
+	MT_ENDED_REMARK, /* by a remark beside them */
+	MT_ENDED_NAME,	 /* by the name of the process */
+	MT_ENDED_SILENT, /* not at all: a process is the same one in both parts of a comparison */
+};
+
 /* Strings and stacks for them, made once; all zero before. */
 struct mt_ledger_rows {
 	struct mt_session *session;
 	bool stacks;			 /* rows have them */
+	enum mt_ended_shown ended;	 /* how rows tell of processes that ended */
 	uint32_t kinds[MT_REGION_KINDS]; /* string id + 1 */
 	uint32_t words[MT_ORIGIN_KINDS]; /* stack id + 1 */
 	const struct mt_nature *last;	 /* what was asked for last, and its words: string ids */
 	uint32_t last_kind, last_file;
+	uint32_t process, marked; /* the last name that was marked, and its mark: string ids */
+	bool execed;		  /* how */
 };
 
 /* Bytes that came or, below 0, went; of what may or may not have changed only the bounds move. */
@@ -42,5 +52,15 @@ static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *cha
 bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
 			 const struct mt_origin *origin, const struct mt_nature *nature,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out);
+
+/* How the rows of such a request tell it. */
+enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request);
+
+/*
+ * The name of a process that has ended says so: "ls [exited]", "sh [exec]". What it held is what
+ * stood just before. False out of memory.
+ */
+bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			struct mt_row_facts *facts);
 
 #endif

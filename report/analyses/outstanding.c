@@ -7,7 +7,6 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
 #include "report/session.h"
@@ -32,34 +31,7 @@ struct outstanding {
 	struct mt_grouping *grouping;
 	const struct mt_analysis_request *request;
 	bool all;
-	uint32_t process, marked; /* the last name that was marked, and what it became; ids */
-	bool execed;		  /* how */
 };
-
-/*
- * The name of a process that has ended says so: "ls [exited]", "sh [exec]". What it held is what
- * stood just before.
- */
-static bool mark_ended(struct outstanding *o, const struct mt_ledger_space *space,
-		       uint32_t *process)
-{
-	struct mt_strings *strings = mt_session_strings(o->rows.session);
-	char name[80];
-
-	if (!space->ended)
-		return true;
-	if (!o->marked || o->process != *process || o->execed != space->execed) {
-		int length = snprintf(name, sizeof(name), "%.64s [%s]",
-				      mt_strings_get(strings, *process),
-				      space->execed ? "exec" : "exited");
-
-		o->marked = mt_strings_intern(strings, name, (size_t)length);
-		o->process = *process;
-		o->execed = space->execed;
-	}
-	*process = o->marked;
-	return o->marked != MT_STRING_NONE;
-}
 
 /* Memory that a program asked for; a file's pages are the file's. */
 static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
@@ -93,7 +65,8 @@ static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
 	values[VALUE_AGE] = mt_value_exact(age);
 	return mt_ledger_row_facts(&o->rows, ledger, origin, nature, space->recording, region->time,
 				   &facts) &&
-	       mark_ended(o, space, &facts.process) && mt_grouping_add(o->grouping, &facts, values);
+	       mt_ledger_row_mark(&o->rows, space, &facts) &&
+	       mt_grouping_add(o->grouping, &facts, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -139,7 +112,9 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct outstanding outstanding = {
-		.rows = {.session = session, .stacks = request->unwind},
+		.rows = {.session = session,
+			 .stacks = request->unwind,
+			 .ended = mt_ledger_rows_ended(request)},
 		.request = request,
 		.all = mt_by_has(&request->by, MT_BY_KIND) || mt_by_has(&request->by, MT_BY_FILE),
 	};

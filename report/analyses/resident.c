@@ -63,7 +63,8 @@ static bool add_holding(struct mt_ledger_rows *rows, struct mt_grouping *groupin
 				 holding->space->recording, 0, &reserver))
 		return false;
 	facts.reserver = reserver.stack;
-	return mt_grouping_add(grouping, &facts, values);
+	return mt_ledger_row_mark(rows, holding->space, &facts) &&
+	       mt_grouping_add(grouping, &facts, values);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
@@ -72,7 +73,9 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	MT_CLEANUP(mt_residence_destroy_p) struct mt_residence *residence = NULL;
-	struct mt_ledger_rows rows = {.session = session, .stacks = request->unwind};
+	struct mt_ledger_rows rows = {.session = session,
+				      .stacks = request->unwind,
+				      .ended = mt_ledger_rows_ended(request)};
 	const struct mt_residence_options how = {
 		.each = tells_each,
 		.context = session,

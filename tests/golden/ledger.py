@@ -250,6 +250,20 @@ def check_processes(tap, folder):
         tap.same(got, [("worker [exited]", 3 * PAGE)], f"{how}: what stood just before is outstanding, and marked")
 
 
+def check_ended(tap, folder):
+    """Who ended is told in every way of asking what there was."""
+    held = mmap(1000, 100, 4) + forked(2000, 300)
+    data = recording(held + ended(3000, 300) + execed(4000, 100), threads=())
+    for options in (["--outstanding"], ["--outstanding", "--by", "kind"]):
+        said = run(folder, data, *options).stderr
+        tap.same("processes that exited or called exec are shown" in said, True, " ".join(options) + " says that some have ended")
+    tap.same("called exec" in run(folder, recording(held, threads=()), "--outstanding").stderr, False, "... and not where none has")
+    tap.same("called exec" in run(folder, data, "--outstanding", "--by", "process").stderr, False, "... nor where names tell")
+    got = rows(folder, data, "--outstanding", "--by", "process", "--time", "0,1", "--base-time", "0,0.0015")
+    tap.same([(row["state"], row["process"]) for row in got], [("same", "worker")],
+             "in a comparison of before and after a process is the same")
+
+
 def check_moments(tap, folder):
     data = recording(mmap(1000, 100, 8) + mmap(2000, 200, 8) + munmap(3000, 100, 8) + munmap(4000, 200, 4))
     for moment, pages in (("peak", 16), ("end", 4), ("@1500000", 8), ("@2500000", 16), ("@3500000", 8), ("1.5ms", 16)):
@@ -348,6 +362,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_calls(tap, folder)
         check_processes(tap, folder)
+        check_ended(tap, folder)
         check_moments(tap, folder)
         check_order(tap, folder)
         check_readings(tap, folder)

@@ -107,7 +107,7 @@ def started(*pages):
     return b"".join(make.gauge(960, name, value * PAGE) for name, value in names)
 
 
-def rows(folder, data, *options):
+def rows(folder, data, *options, process="pid"):
     path = os.path.join(folder, "made.mtr")
     with open(path, "wb") as f:
         f.write(data)
@@ -116,7 +116,7 @@ def rows(folder, data, *options):
     if run.returncode:
         return run.stderr
     keys = options[options.index("--by") + 1].split(",")
-    names = {"process": "pid", "thread": "tid"}
+    names = {"process": process, "thread": "tid"}
     out = {}
     for row in csv.DictReader(run.stdout.splitlines()):
         key = tuple(row[names.get(key, key)] for key in keys)
@@ -211,6 +211,17 @@ def spaces():
         ("201", "[reclaimed]"): -1}
 
 
+def check_ended(tap, folder):
+    old = fault(1000, 0) + count(1001, ANON, 1) + count(1005, ANON, 2, mm=8, own=0) + count(1010, ANON, 0, mm=7, own=0)
+    others = b"".join(process_record(make.EXIT, struct.pack("<IIIIQ", 100, 1, tid, 1, 1012 * make.US), 1012) for tid in (101, 102))
+    new = others + execed(1015, 100) + fault(1020, 1) + count(1021, ANON, 3, mm=8)
+    for what, records, want in (
+            ("what calls exec is marked, and told from what it becomes", b"", {"worker [exec]": 1, "other": 3}),
+            ("so is what exits", ended(1130, 100), {"worker [exec]": 1, "other [exited]": 3})):
+        data = recording(old + new + records, gauges=started(0, 0, 0, 0))
+        tap.same(rows(folder, data, "--by", "process", process="process"), want, what)
+
+
 def check_rules(tap, folder):
     for rules in (faults_and_returns, sizes, causes, spaces):
         for what, records, want in rules():
@@ -297,6 +308,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         check_rules(tap, folder)
+        check_ended(tap, folder)
         check_start(tap, folder)
         check_reserver(tap, folder)
         check_moments(tap, folder)

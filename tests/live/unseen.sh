@@ -12,7 +12,7 @@ ${CC:-cc} -D_GNU_SOURCE -O1 -g -o unseen "$source" || exit 1
 low() {
 	"$report" -q --resident --csv --by process "$1" | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) if ($i == "bytes_low") at = i }
-		NR > 1 && $2 == "unseen" { print !at ? "all" : $at <= 0 ? "none" : "some" }'
+		NR > 1 && $2 == "unseen [exited]" { print !at ? "all" : $at <= 0 ? "none" : "some" }'
 }
 
 # name_unseen WHAT REGEX: the program does WHAT, and the reports say so.
