@@ -277,18 +277,22 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 	return true;
 }
 
-/* Where it is not known whose records were lost, they may have been anybody's. */
+/*
+ * Where it is not known whose records were lost, they may have been anybody's. The kernel names the
+ * event that found room again in a buffer that all calls share: it may have been any of them.
+ */
 static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_loss_record *loss)
 {
 	const struct mt_ledger_event *lost =
 		event < ledger->events.count ? &ledger->events.items[event] : NULL;
+	bool named = loss->source != MT_LOSS_KERNEL;
 
 	if ((!lost || lost->page.moment != MT_PAGE_NONE) &&
 	    !mt_losses_add(&ledger->page_losses, loss->from, loss->to))
 		return false;
-	if (lost && lost->moment != MT_MOMENT_EXIT)
+	if (lost && (named ? lost->moment != MT_MOMENT_EXIT : lost->moment == MT_MOMENT_NONE))
 		return true;
-	if ((!lost || lost->kind == MT_VM_BRK) &&
+	if ((!lost || !named || lost->kind == MT_VM_BRK) &&
 	    !mt_losses_add(&ledger->brk_losses, loss->from, loss->to))
 		return false;
 	return mt_losses_add(&ledger->losses, loss->from, loss->to);

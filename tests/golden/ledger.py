@@ -314,6 +314,23 @@ def check_readings(tap, folder):
              "what was given back before the first reading is not in it")
 
 
+def check_brk_losses(tap, folder):
+    heap = 0x555500000000
+
+    def ends(*times):
+        return b"".join(call("brk", time, heap + pages * PAGE, heap + pages * PAGE) for time, pages in times)
+
+    moved = ends((1000, 4), (1500, 6), (3000, 16), (3500, 18))
+    for what, lost, want in (
+            ("what brk moved is who called it", b"", {"[unknown]": 14}),
+            ("... across a loss nobody's", make.loss(1, 1, 38), {"[unknown]": 4, "[lost]": 10}),
+            ("... also where the kernel names the mark that came after it", make.loss(1, 1, 39), {"[unknown]": 4, "[lost]": 10}),
+            ("... or that of another call", make.loss(1, 1, 33), {"[unknown]": 4, "[lost]": 10}),
+            ("counts that were compared say that only marks were lost", make.loss(1, 2, 39), {"[unknown]": 14})):
+        found = rows(folder, recording(moved, lost=lost), "--growth", "--by", "stack")
+        tap.same({row["stack"] or "[unknown]": int(row["bytes"]) // PAGE for row in found}, want, what)
+
+
 def check_unseen(tap, folder):
     def remarks(data, *options):
         said = run(folder, data, *(options or ("--growth", "--csv"))).stderr
@@ -366,6 +383,7 @@ def main():
         check_moments(tap, folder)
         check_order(tap, folder)
         check_readings(tap, folder)
+        check_brk_losses(tap, folder)
         check_unseen(tap, folder)
     tap.finish()
 
