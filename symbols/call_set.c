@@ -373,10 +373,12 @@ bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t ca
 
 bool mt_call_in_code(const struct mt_elf *elf, uint64_t caller, uint64_t size, uint64_t callee)
 {
-	const uint8_t *bytes = mt_elf_bytes_at(elf, caller, size), *at = bytes, *end = bytes + size;
+	const uint8_t *bytes = mt_elf_bytes_at(elf, caller, size), *at, *end;
 
 	if (mt_elf_machine(elf) != EM_X86_64 || !bytes)
 		return false;
+	at = bytes;
+	end = bytes + size;
 	while (end - at >= CALL_SIZE) {
 		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
 		if (!at)
