@@ -457,6 +457,12 @@ struct copying {
 
 static void print_strip(const struct mt_strip_counts *c, const char *path)
 {
+	if (!c->stacks) {
+		fprintf(stderr, TOOL ": %s: no stack had raw bytes any more; %s bytes became %s\n",
+			path, mt_text_count((double)c->copied.read).text,
+			mt_text_count((double)c->copied.written).text);
+		return;
+	}
 	fprintf(stderr,
 		TOOL ": %s: %s stacks, %s of them different, in the place of their raw "
 		     "bytes; %s bytes became %s\n",

@@ -76,6 +76,7 @@ raw "$TMPDIR/copies.mtr" && broken=1 && fail 'raw stacks are left'
 check 'damaged recordings are copied as far as they are good' test $broken = 0
 
 check 'it tells what it did' bash -c "'$report' --strip '$TMPDIR/copy.mtr' '$stacks' 2>&1 | grep -q 'in the place of their raw bytes'"
+check '... and where there was nothing to do' bash -c "'$report' --strip '$TMPDIR/copy.mtr' '$TMPDIR/once.mtr' 2>&1 | grep -q 'no stack had raw bytes'"
 check '--info tells who stripped it, and how' bash -c "'$report' --info '$TMPDIR/copy.mtr' | grep -q 'stripped .*--unwind auto'"
 expect 2 'no selectors' "$report" --strip "$TMPDIR/copy.mtr" -p 1 "$stacks"
 expect 2 'no report' "$report" --strip "$TMPDIR/copy.mtr" --folded "$stacks"
