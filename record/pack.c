@@ -189,12 +189,18 @@ static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 	left_out->samples += count_samples(pack, block);
 }
 
-/* What may be on its way here still: all blocks in use, coded as well as those before. */
+/*
+ * What may be on its way here still: all blocks in use, and what waits to be stripped, coded as
+ * well as those before.
+ */
 static uint64_t under_way(const struct mt_pack *pack)
 {
-	double ratio = pack->data_raw ? (double)pack->data_written / (double)pack->data_raw : 0.1;
+	double ratio = pack->data_raw ? (double)pack->data_written / (double)pack->data_raw : 0.1,
+	       bytes = (double)mt_spool_in_use(pack->spool);
 
-	return FULL_SPARE + (uint64_t)((double)mt_spool_in_use(pack->spool) * ratio * 1.25);
+	if (pack->strip)
+		bytes += (double)mt_strip_held(pack->strip);
+	return FULL_SPARE + (uint64_t)(bytes * ratio * 1.25);
 }
 
 /* DATA leaves room for what describes it; all leave room for END. */
