@@ -219,6 +219,11 @@ until_true() {
 	return 1
 }
 
+# until_recording PID FILE: until that mtrec has written the file's head and waits for what ends it: all its events are on then.
+until_recording() {
+	until_true test -s "$2" && until_true grep -qs '^271 ' "/proc/$1/syscall" # ppoll
+}
+
 # start_mariadb NAME...: $server is the pid of a database server with an empty data folder, $server_socket where it listens;
 # tests that want its other programs name them. Else $no_mariadb says why there is none, and $server is empty.
 start_mariadb() {

@@ -25,8 +25,7 @@ begin() {
 	rm -f live.mtr
 	"$mtrec" -e page-faults -o live.mtr "$@" 2>said >stdout &
 	recorder=$!
-	until_true test -s live.mtr
-	sleep 0.2
+	until_recording $recorder live.mtr
 }
 
 # done_with STATUS DESCRIPTION: waits for it.

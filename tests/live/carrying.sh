@@ -25,7 +25,7 @@ exec 7>words 8<answers
 read -r _ served <&8
 "$mtrec" -e page-faults --embed lines -o live.mtr -p "$served" 2>said &
 recorder=$!
-until_true test -s live.mtr
+until_recording $recorder live.mtr
 echo 'touch 20' >&7
 read -r _ <&8
 sleep 1.2 # two marks: the image is offered

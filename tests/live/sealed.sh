@@ -80,8 +80,7 @@ record_served() {
 	rm -f live.mtr
 	"$mtrec" -q -e page-faults -p "$1" -o live.mtr &
 	local recorder=$!
-	until_true test -s live.mtr
-	sleep 0.3
+	until_recording $recorder live.mtr
 	echo 'touch 20' >&7
 	read -r _ <&8
 	sleep 0.2
