@@ -26,7 +26,9 @@
 #define STALL_US 2000
 #define STALL_SPINS 2000
 #define WAIT_MS 1000
-#define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
+#define HELP_ROUNDS 4096   /* of 128 KiB: a bound, should two CPUs keep on producing */
+#define LOOK_AFTER_US 1000 /* so long an answer of the helped thread holds */
+#define WATCH_US 100000	   /* so long without a share, it is not a storm that keeps it */
 
 struct mt_drain {
 	int cpu;
@@ -35,16 +37,25 @@ struct mt_drain {
 	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
 	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
 	_Atomic bool helping;
+	uint64_t answered_us; /* when the helped thread was last known to run */
 	pthread_t thread;
 	bool running;
 	int wake; /* eventfd */
-	enum mt_priority priority;
+	_Atomic enum mt_priority priority;
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop;
 	_Atomic uint64_t wakes, cpu_ns;
 	pthread_mutex_t lock;
 	pthread_cond_t flushed;
 };
+
+static uint64_t monotonic_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
 
 static void wake(struct mt_drain *drain)
 {
@@ -96,22 +107,68 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
+/* A share of each of its neighbour's rings that is worth it; false where none was. */
+static bool help_once(struct mt_drain *drain)
+{
+	bool helped = false;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		struct mt_stream *stream = drain->buddy_of->streams[i];
+
+		if (stream && mt_stream_worth_help(stream))
+			helped |= mt_stream_help(stream) != MT_STREAM_EMPTY;
+	}
+	return helped;
+}
+
+static bool anything_worth_help(const struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		const struct mt_stream *stream = drain->buddy_of->streams[i];
+
+		if (stream && mt_stream_worth_help(stream))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Nothing is worth a share just now. Where the helped thread does not run though it was woken, a
+ * storm inside one system call keeps it off its CPU, and all hangs on this thread: asleep, its CPU
+ * may go idle, and a virtual one that is idle can take longer to come back than a ring lasts. So it
+ * stays awake then. False: sleep, the other runs or nothing comes.
+ */
+static bool watch_storm(struct mt_drain *drain)
+{
+	struct mt_drain *helped = drain->buddy_of;
+	uint64_t began = monotonic_us(), wakes = helped->wakes;
+
+	if (helped->priority != MT_PRIORITY_REALTIME || began - drain->answered_us < LOOK_AFTER_US)
+		return false;
+	wake(helped);
+	while (helped->wakes == wakes && !helped->helping && drain->asked == drain->done &&
+	       !drain->stop && monotonic_us() - began < WATCH_US) {
+		if (anything_worth_help(drain))
+			return true;
+	}
+	drain->answered_us = monotonic_us();
+	return false;
+}
+
 /* Its neighbour's rings, where they fill up; its own come first again after each share. */
 static void help_buddy(struct mt_drain *drain)
 {
-	bool more = drain->buddy_of;
+	bool helped = false;
 
-	atomic_store(&drain->helping, more);
-	for (int round = 0; round < HELP_ROUNDS && more; round++) {
-		more = false;
-		for (size_t i = 0; i < MT_CLASSES; i++) {
-			struct mt_stream *stream = drain->buddy_of->streams[i];
-
-			if (stream && mt_stream_help(stream) == MT_STREAM_MORE)
-				more = true;
-		}
-		if (more)
-			(void)drain_due(drain);
+	if (!drain->buddy_of)
+		return;
+	atomic_store(&drain->helping, true);
+	for (int round = 0; round < HELP_ROUNDS; round++) {
+		if (help_once(drain))
+			helped = true;
+		else if (!helped || anything_worth_help(drain) || !watch_storm(drain))
+			break;
+		(void)drain_due(drain);
 	}
 	atomic_store(&drain->helping, false);
 }
