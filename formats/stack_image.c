@@ -242,6 +242,12 @@ static const uint32_t packed_order[16][8] = {
 	{WORD(0), WORD(1), WORD(2), WORD(3)},
 };
 
+/*
+ * The record was written on another CPU, and what fetches ahead by itself stops at each page. Past
+ * the dump's end stands the next record, or nothing: a prefetch asks for no more than it can have.
+ */
+#define AHEAD 512
+
 /* Four words at *words, of which those that the mask names are kept. */
 __attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t *words,
 									__m256i half, unsigned mask)
@@ -259,6 +265,7 @@ __attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct coding
 	struct coding c = *coding; /* a copy that no store through a pointer can change */
 
 	for (; lines; lines--, c.line++, c.address += LINE, c.dump += LINE) {
+		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);
 		__m256i *line = (__m256i *)(void *)image_line(c.image, c.address);
 		__m256i low = _mm256_loadu_si256((const __m256i *)(const void *)c.dump);
 		__m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(c.dump + 32));

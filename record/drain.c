@@ -26,9 +26,9 @@
 #define STALL_US 2000
 #define STALL_SPINS 2000
 #define WAIT_MS 1000
-#define HELP_ROUNDS 4096   /* of 128 KiB: a bound, should two CPUs keep on producing */
-#define LOOK_AFTER_US 1000 /* so long an answer of the helped thread holds */
-#define WATCH_US 100000	   /* so long without a share, it is not a storm that keeps it */
+#define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
+#define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
+#define WATCH_US 100000	 /* so long without a share, it is not a storm that keeps it */
 
 struct mt_drain {
 	int cpu;
@@ -37,7 +37,9 @@ struct mt_drain {
 	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
 	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
 	_Atomic bool helping;
-	uint64_t answered_us; /* when the helped thread was last known to run */
+	unsigned shares;   /* taken since the helped thread was last seen to run */
+	bool asked_helped; /* it was woken then, and had woken so often before: */
+	uint64_t woken;
 	pthread_t thread;
 	bool running;
 	int wake; /* eventfd */
@@ -133,7 +135,7 @@ static bool anything_worth_help(const struct mt_drain *drain)
 }
 
 /*
- * Nothing is worth a share just now. Where the helped thread does not run though it was woken, a
+ * Nothing is worth a share just now. Where the helped thread has not run since it was woken, a
  * storm inside one system call keeps it off its CPU, and all hangs on this thread: asleep, its CPU
  * may go idle, and a virtual one that is idle can take longer to come back than a ring lasts. So it
  * stays awake then. False: sleep, the other runs or nothing comes.
@@ -141,17 +143,23 @@ static bool anything_worth_help(const struct mt_drain *drain)
 static bool watch_storm(struct mt_drain *drain)
 {
 	struct mt_drain *helped = drain->buddy_of;
-	uint64_t began = monotonic_us(), wakes = helped->wakes;
+	uint64_t began = monotonic_us();
 
-	if (helped->priority != MT_PRIORITY_REALTIME || began - drain->answered_us < LOOK_AFTER_US)
+	if (drain->shares < ASK_AFTER || helped->priority != MT_PRIORITY_REALTIME)
 		return false;
-	wake(helped);
-	while (helped->wakes == wakes && !helped->helping && drain->asked == drain->done &&
+	if (!drain->asked_helped) {
+		drain->asked_helped = true;
+		drain->woken = helped->wakes;
+		wake(helped);
+		return false;
+	}
+	while (helped->wakes == drain->woken && !helped->helping && drain->asked == drain->done &&
 	       !drain->stop && monotonic_us() - began < WATCH_US) {
 		if (anything_worth_help(drain))
 			return true;
 	}
-	drain->answered_us = monotonic_us();
+	drain->asked_helped = false;
+	drain->shares = 0;
 	return false;
 }
 
@@ -164,10 +172,12 @@ static void help_buddy(struct mt_drain *drain)
 		return;
 	atomic_store(&drain->helping, true);
 	for (int round = 0; round < HELP_ROUNDS; round++) {
-		if (help_once(drain))
+		if (help_once(drain)) {
 			helped = true;
-		else if (!helped || anything_worth_help(drain) || !watch_storm(drain))
+			drain->shares++;
+		} else if (!helped || anything_worth_help(drain) || !watch_storm(drain)) {
 			break;
+		}
 		(void)drain_due(drain);
 	}
 	atomic_store(&drain->helping, false);

@@ -66,8 +66,8 @@ static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 	attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task =
 		attr.inherit = 0;
 	attr.exclude_kernel = 1;
-	if (attr.wakeup_watermark > ring_size / 4)
-		attr.wakeup_watermark = (uint32_t)(ring_size / 4);
+	if (attr.wakeup_watermark > ring_size / 8)
+		attr.wakeup_watermark = (uint32_t)(ring_size / 8);
 	return mt_perf_open(&attr, 0, cpu, opened->features);
 }
 
