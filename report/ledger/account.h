@@ -51,8 +51,9 @@ struct mt_account {
 	uint64_t shm_span; /* of the largest attached segment */
 	uint64_t forked; /* when it was copied from another: older regions are inherited; 0 never */
 	bool has_first;
-	bool unforked;	/* some regions may not be forked */
-	uint32_t first; /* nature of the mapping that exec made first of a file */
+	bool unforked;	    /* some regions may not be forked */
+	bool moves_checked; /* mremap as by Linux 6.17 and later; set by who made the account */
+	uint32_t first;	    /* nature of the mapping that exec made first of a file */
 	mt_extent_list scratch;
 };
 

@@ -200,7 +200,8 @@ static bool mmap_partial(const struct mt_vm_call *call)
 
 	return (flags & MAP_FIXED) && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE &&
 	       call->args[0] == mt_page_down(call->args[0]) && error != EBADF && error != EACCES &&
-	       !((flags & MAP_ANONYMOUS) && error == EINVAL);
+	       !(error == EINVAL &&
+		 ((flags & MAP_ANONYMOUS) || call->args[5] != mt_page_down(call->args[5])));
 }
 
 bool mt_vm_call_partial(const struct mt_vm_call *call)
@@ -209,16 +210,26 @@ bool mt_vm_call_partial(const struct mt_vm_call *call)
 	case MT_VM_MMAP:
 		return mmap_partial(call);
 	case MT_VM_MREMAP:
-		return call->result != -EINVAL &&
-		       ((call->args[3] & MREMAP_FIXED) || call->args[2] < call->args[1]);
+		return call->result != -EINVAL && (call->args[3] & MREMAP_FIXED);
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
-		return call->result == -ENOMEM || call->result == -EACCES;
+		return call->told ? call->end > call->args[0]
+				  : call->result == -ENOMEM || call->result == -EACCES;
 	case MT_VM_MADVISE:
 		return call->result == -ENOMEM && changes_forks(call);
 	default:
 		return false;
 	}
+}
+
+/* What mprotect got through with before it was refused the rest. */
+static uint64_t protected_length(const struct mt_vm_call *call)
+{
+	uint64_t length = mt_page_up(call->args[1]);
+
+	if (!mt_vm_call_failed(call->result) || !call->told || call->end < call->args[0])
+		return length;
+	return call->end - call->args[0] < length ? call->end - call->args[0] : length;
 }
 
 size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_VM_RANGES])
@@ -243,9 +254,10 @@ size_t mt_vm_call_ranges(const struct mt_vm_call *call, struct mt_range out[MT_V
 		if (!changes_forks(call))
 			return 0;
 		return add_range(out, 0, args[0], mt_page_up(args[1]));
-	case MT_VM_MUNMAP:
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
+		return add_range(out, 0, args[0], protected_length(call));
+	case MT_VM_MUNMAP:
 	case MT_VM_REMAP_FILE_PAGES:
 		return add_range(out, 0, args[0], mt_page_up(args[1]));
 	case MT_VM_SHMAT:

@@ -45,6 +45,11 @@ struct mt_vm_call {
 	/* From the MMAP2 record inside the call; file 0: there was none. */
 	uint32_t file;	     /* id in the ledger's natures */
 	uint64_t start, end; /* of the mapping that the call's became a part of */
+	/*
+	 * What records beside the call's own would say of it is known. Each mapping that it made
+	 * or changed has left one: `end` is the farthest that any of them reached, 0 without one.
+	 */
+	bool told;
 };
 
 struct mt_range {

@@ -3,6 +3,7 @@
  * behind.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 
@@ -48,25 +49,54 @@ static bool failed_effect(struct mt_account *account, const struct mt_vm_call *c
 
 /* ---- brk ---- */
 
+static bool grow_heap(struct mt_account *account, const struct mt_vm_call *call, uint64_t from,
+		      const struct mt_doers *doers, uint32_t origin)
+{
+	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
+	uint64_t to = mt_page_up((uint64_t)call->result);
+
+	/* Whatever stood there has gone unseen. */
+	return mt_account_remove(account, from, to, call->time, doers->lost) &&
+	       mt_account_add(account, from, to, &heap, call->time, origin);
+}
+
+/*
+ * The first brk of a child that was forked while another thread moved the heap's end: fork copies
+ * that before it takes the lock under which it copies the mappings, so that the child's may be
+ * older than its heap. A heap that grew has left a record, which says from where; one that became
+ * smaller did so from that older end, and not from where it was mapped to.
+ */
+static bool move_copied_brk(struct mt_account *account, const struct mt_vm_call *call,
+			    const struct mt_doers *doers)
+{
+	uint64_t from = mt_page_up(account->brk), to = mt_page_up((uint64_t)call->result);
+	uint64_t copied = account->brk_copied.start;
+
+	if (call->end)
+		return grow_heap(account, call, call->start > from ? call->start : from, doers,
+				 doers->origin);
+	return to >= from ||
+	       (mt_account_remove(account, to, from, call->time, doers->origin) &&
+		mt_account_doubt(account, to > copied ? to : copied, from, call->time));
+}
+
 /*
  * The result is where the heap ends now. Without a loss it differs from the last result by what
  * this call did; with one, the difference is nobody's. A call that moves nothing changes nothing,
- * even if it answers with another end than is known: fork copies that before it takes the lock
- * under which it copies the mappings, so that a child's may be older than its heap.
+ * even if it answers with another end than is known.
  */
 static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_doers *doers, bool its)
 {
-	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
 	uint64_t from = mt_page_up(account->brk), to = mt_page_up((uint64_t)call->result);
 	uint32_t origin = its ? doers->origin : doers->lost;
 	struct mt_range copied = account->brk_copied;
 
+	if (its && call->told && copied.start < copied.end)
+		return move_copied_brk(account, call, doers);
 	if (to < from && !mt_account_remove(account, to, from, call->time, origin))
 		return false;
-	/* Whatever stood there has gone unseen. */
-	if (to > from && (!mt_account_remove(account, from, to, call->time, doers->lost) ||
-			  !mt_account_add(account, from, to, &heap, call->time, origin)))
+	if (to > from && !grow_heap(account, call, from, doers, origin))
 		return false;
 	return mt_account_doubt(account, copied.start, copied.end, call->time);
 }
@@ -329,6 +359,68 @@ static bool move_doubts(struct mt_account *account, const struct mt_vm_call *cal
 	return true;
 }
 
+/*
+ * Of several regions moved at once those that come before one that has to stay: a System V segment.
+ * Other files that choose their own addresses are not known as such.
+ */
+static bool move_until_refused(struct mt_account *account, const struct mt_vm_call *call,
+			       struct move *move, const struct mt_doers *doers)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, move->from);
+	uint64_t by = move->to - move->from;
+
+	if (!region || region->start > move->from)
+		return true;
+	while (region && region->start < move->old_end) {
+		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+		struct mt_file_identity file = mt_natures_file_get(account->natures, nature->file);
+
+		if (nature->kind == MT_REGION_SHM && !strncmp(file.name, "/SYSV", 5)) {
+			move->old_end = region->start > move->from ? region->start : move->from;
+			move->new_end = move->old_end + by;
+			return move->old_end == move->from ||
+			       move_range(account, call, move, doers);
+		}
+		region = mt_extents_after(account->regions, region->end);
+	}
+	return failed_effect(account, call);
+}
+
+/* A second mapping that went where its first one was: that has been taken away for it. */
+static bool duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
+			      const struct move *move, const struct mt_doers *doers)
+{
+	struct mt_nature nature;
+
+	if (!nature_at(account, move->from, &nature))
+		return true;
+	if (move->from < move->to || move->from >= move->new_end)
+		return failed_effect(account, call);
+	return mt_account_remove(account, move->to, move->new_end, call->time, doers->origin);
+}
+
+/*
+ * Linux 6.17 and later look at what is to be moved before they take away what stands where it goes;
+ * from then on, too, several regions are moved, one after the other.
+ */
+static bool refused_move(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	struct move move = {.from = call->args[0], .to = call->args[4], .flags = call->args[3]};
+	uint64_t old = mt_page_up(call->args[1]), new = mt_page_up(call->args[2]);
+	const struct mt_extent *doubt = mt_extents_after(account->doubts, move.from);
+
+	if (__builtin_add_overflow(move.from, old, &move.old_end) ||
+	    __builtin_add_overflow(move.to, new, &move.new_end))
+		return true;
+	if (!account->moves_checked || call->result != -EFAULT || !(move.flags & MREMAP_FIXED) ||
+	    (doubt && doubt->start <= move.old_end))
+		return failed_effect(account, call);
+	if (!old)
+		return duplicate_refused(account, call, &move, doers);
+	return old != new || move_until_refused(account, call, &move, doers);
+}
+
 static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *call,
 			  const struct mt_doers *doers)
 {
@@ -337,7 +429,7 @@ static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *c
 	bool good;
 
 	if (mt_vm_call_failed(call->result))
-		return failed_effect(account, call);
+		return refused_move(account, call, doers);
 	if (!read_move(account, call, &move))
 		return true;
 	good = mt_extents_list(account->doubts, move.from,
@@ -404,7 +496,10 @@ static bool doubt_behind(struct mt_account *account, uint64_t start, uint64_t en
 	       mt_account_doubt(account, doubt->start > start ? doubt->start : start, end, time);
 }
 
-/* Where it meets a hole, or is refused a part, mprotect has changed what lies before. */
+/*
+ * Where it meets a hole, or is refused a part, mprotect has changed what lies before: each region
+ * that it changed has left a record.
+ */
 static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call)
 {
 	uint64_t start = call->args[0], end, hole;
@@ -415,6 +510,10 @@ static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call 
 		return change_natures(account, start, end, set_prot, call->args[2]);
 	if (!mt_vm_call_partial(call))
 		return true;
+	/* A region that it became a part of is protected alike: it may reach too far. */
+	if (call->told)
+		return change_natures(account, start, call->end < end ? call->end : end, set_prot,
+				      call->args[2]);
 	hole = first_hole(account, start, end);
 	if (call->result != -ENOMEM || hole == end)
 		return mt_account_doubt(account, start, end, call->time);

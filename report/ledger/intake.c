@@ -7,6 +7,7 @@
 
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "formats/sample_type.h"
 #include "report/ledger/ledger_parts.h"
 #include "report/ledger/unseen.h"
 #include "report/session.h"
@@ -162,8 +163,9 @@ static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observ
 	return true;
 }
 
-static bool read_call(const struct mt_observed *observed, struct mt_ledger_thread *thread,
-		      enum mt_vm_call_kind kind, struct mt_vm_call *call)
+static bool read_call(struct mt_ledger *ledger, const struct mt_observed *observed,
+		      struct mt_ledger_thread *thread, enum mt_vm_call_kind kind,
+		      struct mt_vm_call *call)
 {
 	bool paired = thread->in_call && thread->kind == kind;
 
@@ -180,6 +182,8 @@ static bool read_call(const struct mt_observed *observed, struct mt_ledger_threa
 		call->start = thread->found.start;
 		call->end = thread->found.end;
 	}
+	call->told = paired && ledger->has_data &&
+		     !mt_losses_between(&ledger->map_losses, call->enter, call->exit);
 	return true;
 }
 
@@ -202,6 +206,14 @@ static bool wait_for_stack(struct mt_ledger *ledger, uint64_t serial, uint64_t p
 	return waiting;
 }
 
+/* Refused before it got so far as to change anything. */
+static bool refused_unlocked(const struct mt_ledger *ledger, const struct mt_ledger_thread *thread,
+			     const struct mt_vm_call *call)
+{
+	return ledger->has_locks && call->told && thread->place == MT_PLACE_NONE &&
+	       mt_vm_call_failed(call->result);
+}
+
 static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observed, uint32_t index)
 {
 	struct mt_ledger_thread *thread = thread_of(ledger, observed->task->tid);
@@ -212,7 +224,8 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 
 	if (!thread)
 		return false;
-	known = read_call(observed, thread, ledger->events.items[index].kind, &call);
+	known = read_call(ledger, observed, thread, ledger->events.items[index].kind, &call) &&
+		!refused_unlocked(ledger, thread, &call);
 	thread->in_call = thread->has_found = thread->exec = false;
 	thread->left = observed->time;
 	if (!known) {
@@ -341,6 +354,13 @@ bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *o
 
 /* ---- Kernel records ---- */
 
+/* Its call leaves a record of each region, in the order of their addresses. */
+static bool protects(const struct mt_ledger_thread *thread)
+{
+	return thread->in_call &&
+	       (thread->kind == MT_VM_MPROTECT || thread->kind == MT_VM_PKEY_MPROTECT);
+}
+
 static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
@@ -363,6 +383,13 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	    __builtin_add_overflow(record->start, record->length, &found.end) ||
 	    found.start >= found.end)
 		return true;
+	ledger->has_data |= record->misc & MT_MISC_MMAP_DATA;
+	if (protects(thread)) {
+		if (!thread->has_found || thread->found.end < found.end)
+			thread->found = found;
+		thread->has_found = true;
+		return true;
+	}
 	if (!flush_found(ledger, thread, observed->task))
 		return false;
 	space = mt_ledger_space_of(ledger, observed->task->space);

@@ -4,6 +4,7 @@
  */
 #include "report/ledger/ledger.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,8 +152,10 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_losses_deinit(&ledger->losses);
 	mt_losses_deinit(&ledger->brk_losses);
 	mt_losses_deinit(&ledger->page_losses);
+	mt_losses_deinit(&ledger->map_losses);
 	ledger->waiting_from = ledger->seeds_from = 0;
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
+	ledger->has_data = ledger->moves_checked = false;
 	ledger->forked = NULL;
 	ledger->at = 0;
 	ledger->advised = ledger->spaces.count;
@@ -189,6 +192,17 @@ static uint64_t moment(const struct mt_ledger *ledger, uint32_t recording)
 	if (options->at.seconds >= 0)
 		return facts->start + (uint64_t)(options->at.seconds * 1e9);
 	return facts->start + (uint64_t)(options->at.part * (double)(facts->end - facts->start));
+}
+
+static void begin_recording(struct mt_ledger *ledger, uint32_t recording)
+{
+	const char *kernel = mt_facts_info(
+		&mt_session_facts(ledger->session)->recordings.items[recording], "kernel");
+	int major, minor;
+
+	ledger->at = moment(ledger, recording);
+	ledger->moves_checked = kernel && sscanf(kernel, "%d.%d", &major, &minor) == 2 &&
+				(major > 6 || (major == 6 && minor >= 17));
 }
 
 /* Tells how all spaces stand that have not been told of. */
@@ -287,6 +301,9 @@ static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_
 		event < ledger->events.count ? &ledger->events.items[event] : NULL;
 	bool named = loss->source != MT_LOSS_KERNEL;
 
+	if ((!lost || !named || lost->moment == MT_MOMENT_NONE || lost->moment == MT_MOMENT_LOCK) &&
+	    !mt_losses_add(&ledger->map_losses, loss->from, loss->to))
+		return false;
 	if ((!lost || lost->page.moment != MT_PAGE_NONE) &&
 	    !mt_losses_add(&ledger->page_losses, loss->from, loss->to))
 		return false;
@@ -348,7 +365,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 			return false;
 	}
 	if (data && !ledger->at)
-		ledger->at = moment(ledger, observed->recording);
+		begin_recording(ledger, observed->recording);
 	ledger->recording = observed->recording;
 	if (observed->time > ledger->now || !ledger->now)
 		ledger->now = observed->time;

@@ -106,6 +106,8 @@ struct mt_ledger {
 	struct mt_order *order;
 	MT_ARRAY(struct mt_ledger_event) events; /* by index in the facts */
 	bool has_calls, has_marks, has_locks;
+	bool has_data;		  /* records of mappings of data, not of programs alone */
+	bool moves_checked;	  /* of its accounts */
 	struct mt_map64 by_space; /* id of a struct mt_space to index in spaces */
 	struct mt_map64 by_tid;	  /* index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;
@@ -113,6 +115,8 @@ struct mt_ledger {
 	MT_ARRAY(struct mt_waiting_stack) waiting;
 	size_t waiting_from;
 	struct mt_losses losses, brk_losses, page_losses;
+	struct mt_losses map_losses; /* of records of mappings and locks, or what may have been such
+				      */
 	MT_ARRAY(struct mt_seed_line) seeds;
 	size_t seeds_from;
 	MT_ARRAY(struct mt_readings) readings; /* by process; few more than are looked at again */

@@ -203,6 +203,8 @@ static bool needs_account(struct mt_ledger *ledger, struct mt_ledger_space *spac
 {
 	if (!space->account) {
 		space->account = mt_account_create(ledger->natures, &ledger->sink);
+		if (space->account)
+			space->account->moves_checked = ledger->moves_checked;
 		space->began = time;
 	}
 	return space->account;

@@ -16,7 +16,7 @@ from perfdata_tool import BUILD, Tap  # noqa: E402
 
 made.CALLS.update({"brk": (38, 12), "mprotect": (40, 10), "shmat": (42, 30), "shmdt": (44, 67)})
 call, forked, ended, execed = made.call, made.forked, made.ended, made.execed
-NEWTASK = 50
+NEWTASK, LOCK = 50, 52
 NEWTASK_FORMAT = ("name: task_newtask\nID: 650\nformat:\n\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
                   "\tfield:u64 clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n")
 PAGE = 4096
@@ -25,7 +25,8 @@ PRIVATE, SHARED, FIXED, ANON, GROWSDOWN, STACK, HUGE = 2, 1, 0x10, 0x20, 0x100, 
 NOREPLACE = 0x100000 | FIXED
 NONE = (1 << 64) - 1
 MAYMOVE, MFIXED, DONTUNMAP = 1, 2, 4
-ENOMEM, EACCES, EBADF, ENODEV, EINVAL = -12, -13, -9, -19, -22
+ENOMEM, EACCES, EBADF, ENODEV, EINVAL, EFAULT = -12, -13, -9, -19, -22, -14
+MMAP_DATA = 1 << 13
 DONTFORK = 10
 VM = 0x100
 
@@ -48,10 +49,19 @@ def mremap(time, page, pages, new, to=None, flags=MAYMOVE, result=None, **more):
                 at(goal), **more)
 
 
-def mapped(time, start, pages, name, prot=3, flags=PRIVATE, offset=0, inode=4242, pid=100):
+def mapped(time, start, pages, name, prot=3, flags=PRIVATE, offset=0, inode=4242, pid=100, misc=make.MISC_USER):
     body = struct.pack("<IIQQQIIQQII", pid, pid, start, pages * PAGE, offset, 8, 1, inode, 7, prot, flags)
-    return make.kernel(make.SIDEBAND, make.perf_record(make.MMAP2, body + make.pad(name + b"\0") + make.sample_id(time, pid, pid)),
-                       time)
+    return make.kernel(make.SIDEBAND, make.perf_record(
+        make.MMAP2, body + make.pad(name + b"\0") + make.sample_id(time, pid, pid), misc), time)
+
+
+def anonymous(time, page, pages, prot=3, pid=100):
+    """A record of private anonymous memory, where those of data are recorded."""
+    return mapped(time, at(page), pages, b"//anon", prot, inode=0, pid=pid, misc=make.MISC_USER | MMAP_DATA)
+
+
+def lock(time, mm=7, tid=100):
+    return made.sample(LOCK, time, tid, made.raw(struct.pack("<QQQBB", 0, mm, 1, 1, 1)))
 
 
 def newtask(time, child, flags):
@@ -67,8 +77,8 @@ def reread(time, *lines, took=5):
     return out
 
 
-def recording(records, seeds=None, later=b"", lost=b"", threads=(101,)):
-    described = []
+def recording(records, seeds=None, later=b"", lost=b"", threads=(101,), kernel="6.1.0"):
+    described = [make.info("kernel", kernel)]
     for name, (index, _) in made.CALLS.items():
         described.append(make.event(index, 0, "syscalls:sys_exit_" + name, name,
                                     make.attr(2, 700 + index, made.EXIT_TYPE), pair=index + 1))
@@ -76,6 +86,8 @@ def recording(records, seeds=None, later=b"", lost=b"", threads=(101,)):
                                     make.attr(2, 701 + index, made.MARK_TYPE), pair=index))
     described.append(make.event(NEWTASK, 1, "task:task_newtask", "task:task_newtask", make.attr(2, 650, made.MARK_TYPE),
                                 form=NEWTASK_FORMAT))
+    described.append(make.event(LOCK, 1, "mmap_lock:mmap_lock_acquire_returned", "mmap_lock:mmap_lock_acquire_returned",
+                                make.attr(2, 675, made.MARK_TYPE)))
     writer = make.begun(b"".join(described))
     writer.chunk(make.STATE, make.task(), *[make.task(tid=tid, comm="thread") for tid in threads],
                  seeds if seeds is not None else make.map_record(A, at(64), "", 3))
@@ -150,6 +162,11 @@ def mappings():
     yield "mmap that fails does nothing", mmap(1000, 10, 4, result=ENOMEM), ALL, []
     yield "... but with MAP_FIXED what stood there may be gone", mmap(
         1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, [(10, 14)]
+    told = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
+    yield "... but not if it was refused before it had the lock", told + mmap(
+        1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3), ALL, []
+    yield "... and if it had that", told + mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=ENODEV, fd=3, inside=lock(1003)), ALL, [
+        (10, 14)]
     yield "... not where the file was refused", mmap(1000, 10, 4, 3, PRIVATE | FIXED, result=EBADF, fd=3), ALL, []
     yield "... nor with MAP_FIXED_NOREPLACE", mmap(1000, 10, 4, 3, PRIVATE | ANON | NOREPLACE, result=-17), ALL, []
     yield "munmap cuts a hole", munmap(1000, 10, 4), [(0, 10, RW, "anon"), (14, 64, RW, "anon")], []
@@ -183,8 +200,36 @@ def moves():
             1020, 104, 4, 4, 200), ALL + [(100, 104, "r-xp", "file", 1), (200, 204, "r-xp", "file", 5)], []
 
 
+def refused_moves():
+    """Where what is moved is looked at first: Linux 6.17."""
+    def fixed(time, page, pages, new, to):
+        return mremap(time, page, pages, new, to, MAYMOVE | MFIXED, EFAULT)
+
+    segment = call("shmat", 1000, at(64), 1, 0, 0, inside=mapped(1004, at(64), 8, b"/SYSV00000000 (deleted)", 3, 1, inode=1))
+    stands = [(64, 72, "rw-s", "shm", 0)]
+    yield "mremap of more than one region to another size does nothing", segment + fixed(1020, 60, 8, 16, 200), ALL + stands, []
+    yield "... to the same size moves those before a segment", mmap(980, 200, 8, 1) + segment + fixed(1020, 60, 8, 8, 200), [
+        (0, 60, RW, "anon"), *stands, (200, 204, RW, "anon"), (204, 208, "r--p", "anon")], []
+    yield "... and none where one comes first", segment + mmap(1010, 72, 8) + fixed(1020, 68, 8, 8, 200), [
+        *ALL, *stands, (72, 80, RW, "anon")], []
+    yield "... nor from a hole on", fixed(1020, 100, 8, 8, 200), ALL, []
+    yield "... and what another file does nobody knows", fixed(1020, 60, 4, 4, 200), ALL, [(60, 64), (200, 204)]
+    shared = mmap(1000, 100, 8, 3, SHARED | ANON, inside=mapped(1004, at(100), 8, b"/dev/zero (deleted)", 3, 1))
+    yield "a second mapping over the first one leaves neither", shared + fixed(1020, 102, 0, 4, 100), ALL + [
+        (104, 108, "rw-s", "shm", 4)], []
+    yield "... and nothing is done from a hole on", shared + fixed(1020, 99, 0, 4, 98), ALL + [(100, 108, "rw-s", "shm", 0)], []
+
+
 def protections():
     hole = munmap(1000, 10, 2)
+    told = mmap(900, 100, 1, inside=anonymous(905, 100, 1)) + munmap(950, 100, 1)
+    yield "mprotect that is refused has left records of what it changed", told + call(
+        "mprotect", 1020, EACCES, at(4), 20 * PAGE, 1, inside=lock(1021) + anonymous(1022, 4, 6, 1) + anonymous(1023, 10, 2, 1)), [
+            (0, 4, RW, "anon"), (4, 12, "r--p", "anon"), (12, 64, RW, "anon")], []
+    yield "... which may reach on to what was so before", told + mmap(1000, 8, 4, 1, PRIVATE | ANON | FIXED) + call(
+        "mprotect", 1020, EACCES, at(4), 4 * PAGE, 1, inside=lock(1021) + anonymous(1022, 4, 8, 1)), [
+            (0, 4, RW, "anon"), (4, 12, "r--p", "anon"), (12, 64, RW, "anon")], []
+    yield "... without one nothing", told + call("mprotect", 1020, EACCES, at(4), 20 * PAGE, 1, inside=lock(1021)), ALL, []
     yield "mprotect", call("mprotect", 1000, 0, at(10), 4 * PAGE, 1), [
         (0, 10, RW, "anon"), (10, 14, "r--p", "anon"), (14, 64, RW, "anon")], []
     yield "... that meets a hole has changed what lies before", hole + call("mprotect", 1020, ENOMEM, at(4), 20 * PAGE, 1), [
@@ -211,14 +256,23 @@ def heap_and_segments():
     yield "... each piece, and nothing else", segment + mmap(1020, 102, 2, 3, PRIVATE | ANON | FIXED) + call(
         "shmdt", 1040, 0, at(100)), ALL + [(102, 104, RW, "anon")], []
     yield "... that fails takes nothing", segment + call("shmdt", 1020, EINVAL, at(101)), ALL + [(100, 108, "rw-s", "shm", 0)], []
+    parent = heap + call("brk", 1020, at(1010), at(1010), inside=anonymous(1022, 1000, 10)) + call(
+        "brk", 1100, at(1020), at(1020), inside=anonymous(1102, 1000, 20), tid=101) + lock(1110) + lock(1111, 8) + forked(1120, 300)
+    yield "a heap that grew while another thread forked grows on in the child", parent + call(
+        "brk", 1200, at(1030), at(1030), inside=anonymous(1202, 1000, 30, pid=300), pid=300, tid=300), ALL + [
+            (1000, 1030, RW, "heap")], [], 300
+    yield "... and where it becomes smaller its end may have stayed", parent + call(
+        "brk", 1200, at(1004), at(1004), pid=300, tid=300), ALL + [(1000, 1004, RW, "heap")], [(1010, 1020)], 300
     yield "a stack that grew: a record outside any call", mmap(1000, 100, 8, 3, PRIVATE | ANON | STACK | GROWSDOWN) + mapped(
         1020, at(96), 12, b"//anon"), ALL + [(96, 108, RW, "thread stack")], []
 
 
 def check_calls(tap, folder):
     for cases in (mappings, moves, protections, heap_and_segments):
-        for what, records, regions, doubts in cases():
-            tap.same(stands(folder, recording(records)), (regions, doubts), what)
+        for what, records, regions, doubts, *pid in cases():
+            tap.same(stands(folder, recording(records), *pid), (regions, doubts), what)
+    for what, records, regions, doubts in refused_moves():
+        tap.same(stands(folder, recording(records, kernel="6.17.0-rc3")), (regions, doubts), what)
 
 
 def check_processes(tap, folder):
