@@ -152,16 +152,16 @@ static bool same_content(const struct mt_file_record *a, const struct mt_file_re
 	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
-/* Perf maps and jitdumps of one process, and pieces, are told apart by their times. */
+/* Perf maps and jitdumps of one process, pieces, and code are told apart by their times. */
 static bool has_time(const struct mt_file_record *fields)
 {
 	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP ||
-	       fields->kind == MT_FILE_KERNEL_SYMBOLS;
+	       fields->kind == MT_FILE_KERNEL_SYMBOLS || fields->kind == MT_FILE_CODE;
 }
 
 static bool is_continued(const struct mt_file_record *fields)
 {
-	return fields->kept & MT_KEPT_CONTINUED && has_time(fields);
+	return fields->kept & MT_KEPT_CONTINUED && has_time(fields) && fields->kind != MT_FILE_CODE;
 }
 
 static uint64_t content_hash(const struct mt_file_record *fields)

@@ -1,41 +1,29 @@
 /*
- * A list of files by what a mapping says of them, and a source of images that makes skeletons of
- * them. Files are read, not mapped, and what is read is bounded: they are anybody's, and may change
+ * A source of images that makes skeletons of files that are known by what a mapping says of them.
+ * Files are read, not mapped, and what is read is bounded: they are anybody's, and may change
  * meanwhile.
  */
 #include "record/code_images.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/map64.h"
 #include "record/clock.h"
 #include "record/embed_image.h"
-#include "record/mapped_file.h"
+#include "record/known_files.h"
 #include "symbols/elf.h"
 #include "symbols/image.h"
 
-#define OPEN_MAX 256
-#define FILES_MAX 16384
-
 MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
-
-struct file {
-	struct mt_mapped_file at; /* its path is ours */
-	int fd;			  /* -1: `at` says where to look */
-	uint8_t *bytes;		  /* the skeleton, once it is made */
-};
 
 struct mt_code_images {
 	struct mt_image_set *set;
-	struct mt_map64 by_key; /* index in files */
-	MT_ARRAY(struct file) files;
-	size_t open;
+	struct mt_known_files files;
+	MT_ARRAY(uint8_t *) tables; /* skeletons, of files each once */
 	uint64_t memory;
 	struct mt_code_images_counts counts;
 };
@@ -65,59 +53,17 @@ void mt_code_images_destroy(struct mt_code_images *images)
 	if (!images)
 		return;
 	mt_image_set_destroy(images->set);
-	for (size_t i = 0; i < images->files.count; i++) {
-		struct file *file = &images->files.items[i];
-
-		mt_close_p(&file->fd);
-		free((char *)file->at.path.bytes);
-		free(file->bytes);
-	}
-	mt_array_deinit(&images->files);
-	mt_map64_deinit(&images->by_key);
+	for (size_t i = 0; i < images->tables.count; i++)
+		free(images->tables.items[i]);
+	mt_array_deinit(&images->tables);
+	mt_known_files_deinit(&images->files);
 	free(images);
 }
 
-static uint64_t key_of(const char *path, size_t size, uint32_t major, uint32_t minor,
-		       uint64_t inode)
+void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record)
 {
-	return mt_hash_bytes(path, size, inode ^ (uint64_t)major << 52 ^ (uint64_t)minor << 32);
-}
-
-void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file)
-{
-	uint64_t key = key_of(file->path.bytes, file->path.size, file->major, file->minor,
-			      file->inode),
-		 known;
-	struct file *added;
-	char *path;
-
-	if (images->files.count >= FILES_MAX || mt_map64_get(&images->by_key, key, &known))
-		return;
-	path = strndup(file->path.bytes, file->path.size);
-	added = path ? mt_array_push(&images->files) : NULL;
-	if (!added) {
-		free(path);
-		return;
-	}
-	*added = (struct file){.at = *file, .fd = -1};
-	added->at.path.bytes = path;
-	if (fd >= 0 && images->open < OPEN_MAX)
-		added->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	images->open += added->fd >= 0;
-	(void)mt_map64_put(&images->by_key, key, images->files.count - 1);
-}
-
-static struct file *find_file(const struct mt_code_images *images,
-			      const struct mt_image_identity *identity)
-{
-	uint64_t at;
-
-	return mt_map64_get(&images->by_key,
-			    key_of(identity->path, strlen(identity->path), identity->device_major,
-				   identity->device_minor, identity->inode),
-			    &at)
-		       ? &images->files.items[at]
-		       : NULL;
+	mt_known_files_add(&images->files, fd, file, record);
 }
 
 /* ---- The tables ---- */
@@ -138,15 +84,15 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Makes file->bytes of the open file; *size of them. */
-static struct mt_error *make_tables(struct mt_code_images *images, struct file *file, int fd,
-				    size_t *size)
+/* Makes *out, the list's, of the open file. */
+static struct mt_error *make_tables(struct mt_code_images *images, int fd, struct mt_span *out)
 {
 	const struct mt_skeleton_wish wish = {.unwind = true, .no_calls = true};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
 	struct mt_error *err = mt_embed_image_create(fd, &wish, &image);
 	struct mt_skeleton *skeleton;
 	struct buffer buffer = {0};
+	uint8_t **slot;
 
 	if (err)
 		return err;
@@ -156,38 +102,33 @@ static struct mt_error *make_tables(struct mt_code_images *images, struct file *
 		images->counts.no_room++;
 		return mt_error_create(MT_ERR_NOMEM, "no room for its unwind tables");
 	}
-	buffer.bytes = malloc(buffer.size ? buffer.size : 1);
+	slot = mt_array_push(&images->tables);
+	if (!slot)
+		return mt_error_nomem();
+	*slot = buffer.bytes = malloc(buffer.size ? buffer.size : 1);
 	if (!buffer.bytes)
 		return mt_error_nomem();
 	if (!mt_skeleton_write(skeleton, &(struct mt_skeleton_output){.context = &buffer,
 								      .put = put_bytes}) ||
-	    buffer.used != buffer.size) {
-		free(buffer.bytes);
+	    buffer.used != buffer.size)
 		return mt_error_create(MT_ERR_FORMAT, "it changed while it was read");
-	}
-	file->bytes = buffer.bytes;
-	*size = buffer.size;
+	*out = (struct mt_span){.bytes = buffer.bytes, .size = buffer.size};
 	images->counts.bytes += buffer.size;
 	return NULL;
 }
 
-static struct mt_error *open_file(struct mt_code_images *images, struct file *file,
+static struct mt_error *open_file(struct mt_code_images *images, struct mt_known_file *file,
 				  struct mt_elf **out)
 {
-	MT_CLEANUP_CLOSE int fd = file->fd;
+	MT_CLEANUP_CLOSE int fd = mt_known_files_take(&images->files, file);
+	struct mt_span tables = {0};
 	struct mt_error *err;
-	struct stat status;
-	size_t size = 0;
 
-	file->fd = -1;
-	if (fd >= 0)
-		images->open--;
-	else
-		fd = mt_mapped_file_open(&file->at, &status);
 	if (fd < 0)
 		return mt_error_os(errno, "%s", file->at.path.bytes);
-	err = make_tables(images, file, fd, &size);
-	return err ? err : mt_elf_open_skeleton(file->bytes, size, file->at.path.bytes, out);
+	err = make_tables(images, fd, &tables);
+	return err ? err
+		   : mt_elf_open_skeleton(tables.bytes, tables.size, file->at.path.bytes, out);
 }
 
 static struct mt_error *open_vdso(struct mt_elf **out)
@@ -205,14 +146,14 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 	struct mt_code_images *images = context;
 	uint64_t began = mt_clock_thread_ns();
 	struct mt_error *err = NULL;
-	struct file *file;
+	struct mt_known_file *file;
 
 	(void)found_at;
 	if (mt_image_kind_of_path(identity->path) == MT_IMAGE_VDSO) {
 		err = open_vdso(out);
 	} else {
-		file = find_file(images, identity);
-		if (file && !file->bytes)
+		file = mt_known_files_find(&images->files, identity);
+		if (file)
 			err = open_file(images, file, out);
 	}
 	images->counts.ns += mt_clock_thread_ns() - began;

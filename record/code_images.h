@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct mt_code_images;
+struct mt_image_record;
 struct mt_image_set;
 struct mt_mapped_file;
 
@@ -28,7 +29,8 @@ void mt_code_images_destroy(struct mt_code_images *images);
  * Tells where the file is that somebody maps executable. fd is duplicated, as long as few are; -1:
  * file says where to look.
  */
-void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file);
+void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record);
 
 /* The images that get their tables here; borrowed. */
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images);

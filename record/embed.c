@@ -22,6 +22,8 @@
 #include "formats/base/map64.h"
 #include "formats/jitdump.h"
 #include "formats/record.h"
+#include "record/branch_code.h"
+#include "record/embed_code.h"
 #include "record/embed_image.h"
 #include "record/embed_names.h"
 #include "record/file_chunks.h"
@@ -46,6 +48,9 @@ struct job {
 	struct mt_mapped_file file;
 	struct mt_image_record image; /* their strings are in text */
 	char *text;
+	uint64_t *blocks; /* not NULL: so many of the image's code are meant, at that time */
+	size_t block_count;
+	uint64_t time;
 	struct job *next;
 };
 
@@ -100,6 +105,7 @@ static void job_destroy(struct job *job)
 		return;
 	mt_close_p(&job->fd);
 	free(job->text);
+	free(job->blocks);
 	free(job);
 }
 
@@ -214,6 +220,27 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 		tell_no_room(embed, &file->path);
 }
 
+/* What could not be read of it is told. */
+static void carry_code(struct mt_embed *embed, const struct job *job, struct mt_file_record *file)
+{
+	struct mt_embed_code code = {0};
+	struct mt_error *err =
+		mt_embed_code_make(job->fd, "image", job->blocks, job->block_count, &code);
+	const char *problem = code.missing ? "some of its code is not in the file" : NULL;
+
+	if (err)
+		problem = err->message;
+	if (problem)
+		hand_on_problem(embed, &file->path, problem);
+	file->kind = MT_FILE_CODE;
+	file->original_size = code.original_size;
+	file->size = code.size;
+	if (code.size && !put_content(embed, job->time, file, code.bytes))
+		tell_no_room(embed, &file->path);
+	mt_error_destroy(err);
+	free(code.bytes);
+}
+
 static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
 		      const uint8_t *bytes)
 {
@@ -305,6 +332,8 @@ static void carry(struct mt_embed *embed, struct job *job)
 		job->fd = mt_mapped_file_open(&job->file, &status);
 	if (job->fd < 0)
 		hand_on_problem(embed, &file.path, strerror(errno));
+	else if (job->blocks)
+		carry_code(embed, job, &file);
 	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
 		carry_jitdump(embed, job);
 	else
@@ -343,7 +372,7 @@ static struct job *next_job(struct mt_embed *embed)
 			embed->queue_end = &embed->queue;
 		embed->open -= job->fd >= 0;
 	}
-	embed->at_image = job && !job->process;
+	embed->at_image = job && !job->process && !job->blocks;
 	pthread_mutex_unlock(&embed->lock);
 	return job;
 }
@@ -495,13 +524,9 @@ static struct job *job_create(const struct mt_mapped_file *file,
 	return job;
 }
 
-void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
-		    const struct mt_image_record *image)
+/* Takes the job; fd is duplicated as long as few are. */
+static void enqueue(struct mt_embed *embed, struct job *job, int fd)
 {
-	struct job *job = seen_before(embed, image) ? NULL : job_create(file, image);
-
-	if (!job)
-		return;
 	pthread_mutex_lock(&embed->lock);
 	if (fd >= 0 && embed->open < KEPT_OPEN_MAX)
 		job->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -512,6 +537,32 @@ void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file 
 	pthread_mutex_unlock(&embed->lock);
 }
 
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+		    const struct mt_image_record *image)
+{
+	struct job *job = seen_before(embed, image) ? NULL : job_create(file, image);
+
+	if (job)
+		enqueue(embed, job, fd);
+}
+
+void mt_embed_offer_code(struct mt_embed *embed, const struct mt_branch_code_news *news)
+{
+	struct job *job = job_create(news->file, news->image);
+
+	if (!job)
+		return;
+	job->blocks = calloc(news->count, sizeof(*job->blocks));
+	if (!job->blocks) {
+		job_destroy(job);
+		return;
+	}
+	memcpy(job->blocks, news->blocks, news->count * sizeof(*job->blocks));
+	job->block_count = news->count;
+	job->time = news->time;
+	enqueue(embed, job, news->fd);
+}
+
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time)
 {
 	struct job *job = calloc(1, sizeof(*job));
@@ -519,11 +570,7 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 	if (!job)
 		return;
 	*job = (struct job){.fd = -1, .process = pid, .exec_time = exec_time};
-	pthread_mutex_lock(&embed->lock);
-	*embed->queue_end = job;
-	embed->queue_end = &job->next;
-	pthread_cond_broadcast(&embed->offered);
-	pthread_mutex_unlock(&embed->lock);
+	enqueue(embed, job, -1);
 }
 
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
@@ -586,7 +633,7 @@ static void stop_now(struct mt_embed *embed)
 		embed->given_up = true;
 		embed->left_out = embed->at_image;
 		for (const struct job *job = embed->queue; job; job = job->next)
-			embed->left_out += !job->process;
+			embed->left_out += !job->process && !job->blocks;
 	}
 	pthread_mutex_unlock(&embed->lock);
 	close_queue(embed, true);

@@ -16,6 +16,7 @@
 #include "formats/chunk.h"
 #include "symbols/skeleton.h"
 
+struct mt_branch_code_news;
 struct mt_embed;
 struct mt_error;
 struct mt_image_record;
@@ -48,6 +49,9 @@ void mt_embed_destroy(struct mt_embed *embed);
  */
 void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
 		    const struct mt_image_record *image);
+
+/* Code of a file is to be carried; copied, and its fd duplicated. */
+void mt_embed_offer_code(struct mt_embed *embed, const struct mt_branch_code_news *news);
 
 /* A process has a sample: it may name code of its own. exec_time: it was another program before. */
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);

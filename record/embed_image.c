@@ -25,21 +25,15 @@
 #define WHOLE_MAX ((size_t)512 << 20) /* of a file that lists no sections */
 #define DEBUG_DIR "/usr/lib/debug"
 
-struct file {
-	int fd;
-	struct mt_file_pages *pages;
-	struct mt_elf *elf;
-};
-
 struct mt_embed_image {
-	struct file image, debug;
+	struct mt_embed_file image, debug;
 	struct mt_skeleton_input input;
 	struct mt_skeleton *skeleton;
 };
 
 MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
 
-static void file_close(struct file *file)
+void mt_embed_file_close(struct mt_embed_file *file)
 {
 	mt_elf_destroy(file->elf);
 	mt_file_pages_destroy(file->pages);
@@ -52,21 +46,21 @@ void mt_embed_image_destroy(struct mt_embed_image *image)
 	if (!image)
 		return;
 	mt_skeleton_destroy(image->skeleton);
-	file_close(&image->image);
-	file_close(&image->debug);
+	mt_embed_file_close(&image->image);
+	mt_embed_file_close(&image->debug);
 	mt_close_p(&image->debug.fd);
 	free(image);
 }
 
 /* ---- Opening ---- */
 
-static void keep(const struct file *file, uint64_t offset, uint64_t size, uint64_t most)
+static void keep(const struct mt_embed_file *file, uint64_t offset, uint64_t size, uint64_t most)
 {
 	mt_file_pages_need(file->pages, offset, size < most ? size : most, true);
 }
 
 /* The section headers, and the strings that name them; where nothing lists sections, all of it. */
-static void keep_headers(const struct file *file)
+static void keep_headers(const struct mt_embed_file *file)
 {
 	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
 	bool wide = bytes[EI_CLASS] == ELFCLASS64;
@@ -90,7 +84,7 @@ static void keep_headers(const struct file *file)
 }
 
 /* Program headers, which may stand anywhere, and the notes that they lead to. */
-static void keep_segments(const struct file *file)
+static void keep_segments(const struct mt_embed_file *file)
 {
 	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
 	bool wide = bytes[EI_CLASS] == ELFCLASS64;
@@ -112,7 +106,7 @@ static void keep_segments(const struct file *file)
 	}
 }
 
-static void keep_notes(const struct file *file)
+static void keep_notes(const struct mt_embed_file *file)
 {
 	struct mt_elf_section_info info;
 
@@ -122,7 +116,7 @@ static void keep_notes(const struct file *file)
 	}
 }
 
-static struct mt_error *file_open(struct file *file, const char *name)
+struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name)
 {
 	struct mt_error *err = mt_file_pages_create(file->fd, name, &file->pages);
 
@@ -157,7 +151,8 @@ static int open_debug_file(const struct mt_elf *elf)
 }
 
 /* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */
-static void open_debug(struct file *debug, struct mt_elf *elf, const struct mt_skeleton_wish *wish)
+static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
+		       const struct mt_skeleton_wish *wish)
 {
 	struct mt_span id = mt_elf_build_id(elf), other;
 	bool lacks = (wish->names && !mt_elf_symbol_count(elf, false)) ||
@@ -166,10 +161,10 @@ static void open_debug(struct file *debug, struct mt_elf *elf, const struct mt_s
 	debug->fd = lacks ? open_debug_file(elf) : -1;
 	if (debug->fd < 0)
 		return;
-	mt_error_destroy(file_open(debug, "debug file"));
+	mt_error_destroy(mt_embed_file_open(debug, "debug file"));
 	other = debug->elf ? mt_elf_build_id(debug->elf) : (struct mt_span){0};
 	if (other.size != id.size || memcmp(other.bytes, id.bytes, id.size))
-		file_close(debug);
+		mt_embed_file_close(debug);
 }
 
 /* ---- The skeleton ---- */
@@ -198,7 +193,7 @@ struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wi
 	image->image.fd = fd;
 	image->debug.fd = -1;
 	image->input = (struct mt_skeleton_input){image, need};
-	err = file_open(&image->image, "image");
+	err = mt_embed_file_open(&image->image, "image");
 	if (err)
 		return err;
 	open_debug(&image->debug, image->image.elf, wish);

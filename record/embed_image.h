@@ -9,8 +9,21 @@
 
 #include "symbols/skeleton.h"
 
+struct mt_elf;
 struct mt_embed_image;
 struct mt_error;
+struct mt_file_pages;
+
+/* A file of which the headers, section names and notes are in memory. */
+struct mt_embed_file {
+	int fd; /* borrowed by these functions */
+	struct mt_file_pages *pages;
+	struct mt_elf *elf; /* its bytes are those that the pages have */
+};
+
+/* Behind a failure it is to be closed, too. */
+struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name);
+void mt_embed_file_close(struct mt_embed_file *file);
 
 /*
  * Plans the skeleton of the file behind fd, which is borrowed, as wish is; .symtab and debug

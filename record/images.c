@@ -159,7 +159,7 @@ static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	images->sink.put(images->sink.context, &record);
 	if (images->sink.file && !vdso)
-		images->sink.file(images->sink.context, fd, m);
+		images->sink.file(images->sink.context, fd, m, &record);
 	if (images->choice && elf)
 		number = mt_embed_choice_add(images->choice, fd, m, &record);
 	mt_elf_destroy(elf);

@@ -18,7 +18,8 @@ struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
 	/* Of each file once, open or -1; may be NULL. */
-	void (*file)(void *context, int fd, const struct mt_mapped_file *file);
+	void (*file)(void *context, int fd, const struct mt_mapped_file *file,
+		     const struct mt_image_record *record);
 };
 
 /*

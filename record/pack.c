@@ -1,10 +1,12 @@
 /* The writing thread. */
 #include "record/pack.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -18,6 +20,7 @@
 #include "formats/chunk.h"
 #include "formats/events.h"
 #include "formats/record.h"
+#include "record/branch_code.h"
 #include "record/embed.h"
 #include "record/embed_choice.h"
 #include "record/guest.h"
@@ -63,8 +66,9 @@ struct mt_pack {
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
 	struct mt_embed_choice *choice;
-	struct mt_embed *embed; /* NULL: nothing is carried */
-	struct mt_strip *strip; /* NULL: stacks are written as they are */
+	struct mt_embed *embed;	     /* NULL: nothing is carried */
+	struct mt_branch_code *code; /* NULL: no branch records, or their code is not carried */
+	struct mt_strip *strip;	     /* NULL: stacks are written as they are */
 	size_t hold;
 	struct asking asking;
 	_Atomic(const struct mt_pack_flusher *) flusher;
@@ -274,12 +278,22 @@ static void offer_image(void *context, int fd, const struct mt_mapped_file *file
 	mt_embed_offer(pack->embed, fd, file, record);
 }
 
-static void tell_file(void *context, int fd, const struct mt_mapped_file *file)
+static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
+		      const struct mt_image_record *record)
 {
 	const struct mt_pack *pack = context;
 
 	if (pack->strip)
-		mt_strip_add_file(pack->strip, fd, file);
+		mt_strip_add_file(pack->strip, fd, file, record);
+	if (pack->code)
+		mt_branch_code_add_file(pack->code, fd, file, record);
+}
+
+static void offer_code(void *context, const struct mt_branch_code_news *news)
+{
+	struct mt_pack *pack = context;
+
+	mt_embed_offer_code(pack->embed, news);
 }
 
 static void offer_process(void *context, int32_t pid, uint64_t exec_time)
@@ -297,22 +311,33 @@ static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_emb
 	if (!options->wish.names && !options->wish.unwind)
 		return NULL;
 	pack->choice = mt_embed_choice_create(options->unsampled, &offer);
+	if (options->wish.unwind && mt_branch_code_planned(pack->plan)) {
+		pack->code = mt_branch_code_create(pack->plan,
+						   &(struct mt_branch_code_sink){pack, offer_code});
+		if (!pack->code)
+			return mt_error_nomem();
+	}
 	return pack->choice ? mt_embed_create(options, &pack->embed) : mt_error_nomem();
+}
+
+/* As STATE, ahead of the next mark. */
+static void put_note(struct mt_pack *pack, const char *text)
+{
+	const struct mt_note_record note = {.level = 1, .text = {text, strlen(text)}};
+
+	if (mt_note_put(pack->images_block, &note))
+		return;
+	write_images(pack);
+	(void)mt_note_put(pack->images_block, &note);
 }
 
 /* Writes a FILE chunk, or notes why there is none; takes it. */
 static void write_carried(struct mt_pack *pack, struct mt_embed_chunk *chunk)
 {
 	uint64_t limit = atomic_load(&pack->limit), one = 1;
-	struct mt_note_record note = {.level = 1};
 
 	if (chunk->problem) {
-		note.text =
-			(struct mt_text){.bytes = chunk->problem, .size = strlen(chunk->problem)};
-		if (!mt_note_put(pack->images_block, &note)) {
-			write_images(pack);
-			(void)mt_note_put(pack->images_block, &note);
-		}
+		put_note(pack, chunk->problem);
 	} else if (!pack->error) {
 		if (limit)
 			mt_writer_set_limit(pack->writer, limit - LIMIT_SPARE);
@@ -330,6 +355,24 @@ static void write_carried_so_far(struct mt_pack *pack)
 	mt_embed_offer_so_far(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
 	while ((chunk = mt_embed_take(pack->embed)))
 		write_carried(pack, chunk);
+}
+
+/* The last of the code, and what there is not of it. */
+static void finish_code(struct mt_pack *pack)
+{
+	struct mt_branch_code_counts counts;
+	char text[256];
+
+	mt_branch_code_finish(pack->code);
+	counts = mt_branch_code_counts(pack->code);
+	if (!counts.nowhere && !counts.beyond && !counts.passed)
+		return;
+	snprintf(text, sizeof(text),
+		 "not all code that branch records lead through is carried: %" PRIu64
+		 " places are in no file, %" PRIu64 " beyond what is kept in memory, %" PRIu64
+		 " samples passed while the writer was behind",
+		 counts.nowhere, counts.beyond, counts.passed);
+	put_note(pack, text);
 }
 
 /* Asked while the output takes nothing, and while images are carried at the end. */
@@ -387,10 +430,14 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 {
 	struct mt_mark_record mark;
 
-	if (block->used > MT_RECORD_HEADER_SIZE &&
-	    mt_mark_get(block->bytes + MT_RECORD_HEADER_SIZE, block->used - MT_RECORD_HEADER_SIZE,
-			&mark))
+	if (block->used <= MT_RECORD_HEADER_SIZE ||
+	    !mt_mark_get(block->bytes + MT_RECORD_HEADER_SIZE, block->used - MT_RECORD_HEADER_SIZE,
+			 &mark))
+		return;
+	if (pack->strip)
 		mt_strip_put(pack->strip, mark.complete_below);
+	if (pack->code)
+		mt_branch_code_settle(pack->code, mark.complete_below);
 }
 
 /*
@@ -442,9 +489,10 @@ static void take_block(struct mt_pack *pack, struct mt_block *block)
 		mt_images_see_samples(pack->images, block);
 	if (pack->strip && block->type == MT_CHUNK_STATE)
 		mt_strip_see(pack->strip, block);
+	if (pack->code && (block->type == MT_CHUNK_STATE || block->type == MT_CHUNK_DATA))
+		mt_branch_code_see(pack->code, block, mt_spool_fill(pack->spool) >= FILL_FAST);
 	if (block->type == MT_CHUNK_MARK) {
-		if (pack->strip)
-			put_marked(pack, block);
+		put_marked(pack, block);
 		if (pack->embed)
 			write_carried_so_far(pack);
 		write_images(pack);
@@ -466,6 +514,8 @@ static void *pack_main(void *argument)
 		take_block(pack, block);
 	if (pack->strip)
 		mt_strip_put(pack->strip, UINT64_MAX);
+	if (pack->code)
+		finish_code(pack);
 	if (pack->embed)
 		write_last_carried(pack);
 	write_images(pack);
@@ -597,6 +647,7 @@ void mt_pack_destroy(struct mt_pack *pack)
 	if (pack->images_block)
 		mt_spool_release(pack->spool, pack->images_block);
 	mt_strip_destroy(pack->strip);
+	mt_branch_code_destroy(pack->code);
 	mt_images_destroy(pack->images);
 	mt_embed_choice_destroy(pack->choice);
 	mt_embed_destroy(pack->embed);

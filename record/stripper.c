@@ -20,6 +20,7 @@
 #include "record/code_maps.h"
 #include "record/plan.h"
 #include "record/spool.h"
+#include "record/told_maps.h"
 #include "unwind/sample_stack.h"
 
 #define FRAMES_MAX 8192 /* a dump of 65,528 bytes has no more return addresses */
@@ -30,13 +31,6 @@ struct held {
 	uint32_t stream;
 	uint64_t done; /* records below this time are out */
 	bool through;  /* all are */
-};
-
-/* A record of what was mapped, in a held block. */
-struct told {
-	uint64_t time;
-	uint32_t stream;
-	const uint8_t *record;
 };
 
 struct mt_strip {
@@ -54,7 +48,7 @@ struct mt_strip {
 	uint8_t *arena;		 /* config.hold bytes, touched as they are needed */
 	size_t used;
 	MT_ARRAY(struct held) held; /* one behind the other */
-	MT_ARRAY(struct told) told;
+	MT_ARRAY(struct mt_told_map) told;
 	struct mt_block out;
 	struct mt_strip_counts counts;
 };
@@ -130,38 +124,18 @@ void mt_strip_destroy(struct mt_strip *s)
 	free(s);
 }
 
-void mt_strip_add_file(struct mt_strip *s, int fd, const struct mt_mapped_file *file)
+void mt_strip_add_file(struct mt_strip *s, int fd, const struct mt_mapped_file *file,
+		       const struct mt_image_record *record)
 {
-	mt_code_images_add(s->images, fd, file);
+	mt_code_images_add(s->images, fd, file, record);
 }
 
 void mt_strip_see(struct mt_strip *s, const struct mt_block *block)
 {
-	struct mt_task_record task;
-	struct mt_map_record map;
-	size_t size;
-
-	for (size_t at = 0; at < block->used; at += size) {
-		const uint8_t *body = block->bytes + at + MT_RECORD_HEADER_SIZE;
-		uint32_t type = mt_get_le32(block->bytes + at);
-
-		size = mt_get_le32(block->bytes + at + 4);
-		if (type == MT_RECORD_TASK &&
-		    mt_task_get(body, size - MT_RECORD_HEADER_SIZE, &task))
-			(void)mt_code_maps_add_task(s->maps, &task);
-		else if (type == MT_RECORD_MAP &&
-			 mt_map_get(body, size - MT_RECORD_HEADER_SIZE, &map))
-			(void)mt_code_maps_add_map(s->maps, &map);
-	}
+	mt_told_maps_state(s->maps, block);
 }
 
 /* ---- What was mapped when ---- */
-
-static bool tells_of_maps(uint32_t type)
-{
-	return type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2 || type == MT_KERNEL_COMM ||
-	       type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT;
-}
 
 /* A record of the block is due: not out yet, and below that time. */
 static bool is_due(const struct held *held, uint64_t time, uint64_t below)
@@ -171,8 +145,7 @@ static bool is_due(const struct held *held, uint64_t time, uint64_t below)
 
 static bool list_told(struct mt_strip *s, const struct held *held, uint64_t below)
 {
-	struct mt_kernel_bytes bytes;
-	struct told *told;
+	struct mt_told_map *told;
 	size_t size;
 
 	for (size_t at = 0; at < held->size; at += size) {
@@ -180,53 +153,26 @@ static bool list_told(struct mt_strip *s, const struct held *held, uint64_t belo
 		uint64_t time = mt_get_le64(record + 8);
 
 		size = mt_get_le32(record + 4);
-		if (mt_get_le32(record) != MT_RECORD_KERNEL || !is_due(held, time, below) ||
-		    !mt_kernel_get(record + MT_RECORD_HEADER_SIZE, size - MT_RECORD_HEADER_SIZE,
-				   &bytes) ||
-		    !tells_of_maps(mt_get_le32(bytes.kernel)))
+		if (!is_due(held, time, below) || !mt_told_map_is_one(record))
 			continue;
 		told = mt_array_push(&s->told);
 		if (!told)
 			return false;
-		*told = (struct told){time, held->stream, record};
+		*told = (struct mt_told_map){time, held->stream, record};
 	}
 	return true;
-}
-
-/* In the order in which a reader has them. */
-static int compare_told(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return (x->record > y->record) - (x->record < y->record);
 }
 
 /* Without memory for all of it maps are not what they were, and stacks end there. */
 static void apply_told(struct mt_strip *s, uint64_t below)
 {
-	const struct mt_attr *attr = &s->config.plan->events.items[0].decoded;
-	struct mt_kernel_record record;
-	struct mt_kernel_bytes bytes;
-
 	s->told.count = 0;
 	for (size_t i = 0; i < s->held.count; i++) {
 		if (!list_told(s, &s->held.items[i], below))
 			break;
 	}
-	if (s->told.count)
-		qsort(s->told.items, s->told.count, sizeof(*s->told.items), compare_told);
-	for (size_t i = 0; i < s->told.count; i++) {
-		const uint8_t *at = s->told.items[i].record;
-
-		if (mt_kernel_get(at + MT_RECORD_HEADER_SIZE,
-				  mt_get_le32(at + 4) - MT_RECORD_HEADER_SIZE, &bytes) &&
-		    mt_kernel_record_decode(attr, bytes.kernel, bytes.kernel_size, &record))
-			(void)mt_code_maps_apply(s->maps, &record, s->told.items[i].time);
-	}
+	mt_told_maps_apply(s->told.items, s->told.count, &s->config.plan->events.items[0].decoded,
+			   s->maps);
 }
 
 /* ---- Samples ---- */

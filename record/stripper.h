@@ -17,6 +17,7 @@
 #include "unwind/unwind.h"
 
 struct mt_block;
+struct mt_image_record;
 struct mt_mapped_file;
 struct mt_plan;
 struct mt_strip;
@@ -45,7 +46,8 @@ struct mt_strip *mt_strip_create(const struct mt_strip_config *config);
 void mt_strip_destroy(struct mt_strip *strip);
 
 /* As mt_code_images_add(). */
-void mt_strip_add_file(struct mt_strip *strip, int fd, const struct mt_mapped_file *file);
+void mt_strip_add_file(struct mt_strip *strip, int fd, const struct mt_mapped_file *file,
+		       const struct mt_image_record *record);
 
 /* What ran already: the TASK and MAP records of a STATE block. */
 void mt_strip_see(struct mt_strip *strip, const struct mt_block *block);

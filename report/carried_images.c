@@ -8,15 +8,28 @@
 #include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/carried.h"
+#include "symbols/code_blocks.h"
 #include "symbols/image.h"
+
+/* Another content of the same identity. */
+struct further {
+	struct mt_carried *from;
+	size_t content;
+};
 
 struct entry {
 	struct mt_carried *from;
 	size_t content;
 	const struct mt_file_record *fields;
+	/* of code, of which there may be several contents: all of them as one, once asked for */
+	MT_ARRAY(struct further) further;
+	struct mt_span whole;
+	uint8_t *merged; /* NULL: there is but one */
+	bool tried;
 };
 
 struct listing {
@@ -35,6 +48,10 @@ struct mt_carried_images *mt_carried_images_create(void)
 
 static void listing_deinit(struct listing *listing)
 {
+	for (size_t i = 0; i < listing->entries.count; i++) {
+		mt_array_deinit(&listing->entries.items[i].further);
+		free(listing->entries.items[i].merged);
+	}
 	mt_array_deinit(&listing->entries);
 	mt_map64_deinit(&listing->index);
 }
@@ -103,8 +120,7 @@ static uint64_t key_hash(const struct key *key)
 	return mt_hash_bytes(text->bytes, text->size, key->build_id.size ? 1 : key->numbers[2]);
 }
 
-static const struct entry *find(const struct listing *listing, const struct key *key,
-				uint64_t *slot)
+static struct entry *find(const struct listing *listing, const struct key *key, uint64_t *slot)
 {
 	uint64_t i;
 
@@ -123,15 +139,23 @@ static bool add(struct mt_carried_images *images, struct mt_carried *carried, si
 	bool code = fields->kind == MT_FILE_CODE;
 	struct listing *listing = code ? &images->code : &images->images;
 	struct key key = key_of_fields(fields);
+	struct further *further;
 	struct entry *entry;
 	uint64_t slot;
 
-	if ((!code && !is_image(fields)) || find(listing, &key, &slot))
+	if (!code && !is_image(fields))
 		return true;
+	entry = find(listing, &key, &slot);
+	if (entry) { /* of an image the first counts */
+		further = code ? mt_array_push(&entry->further) : NULL;
+		if (further)
+			*further = (struct further){carried, content};
+		return further || !code;
+	}
 	entry = mt_array_push(&listing->entries);
 	if (!entry)
 		return false;
-	*entry = (struct entry){carried, content, fields};
+	*entry = (struct entry){.from = carried, .content = content, .fields = fields};
 	return mt_map64_put(&listing->index, slot, listing->entries.count - 1);
 }
 
@@ -154,19 +178,44 @@ uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 	return entry ? entry->fields->kept : 0;
 }
 
+static struct mt_span content_of(struct mt_carried *from, size_t content)
+{
+	struct mt_span span = {.bytes = mt_carried_bytes(from, content)};
+
+	span.size = span.bytes ? mt_carried_get(from, content)->size : 0;
+	return span;
+}
+
+/* Without memory for all of them the first is what there is. */
+static void merge(struct entry *entry)
+{
+	size_t count = 1 + entry->further.count, size;
+	MT_CLEANUP_FREE struct mt_span *spans = calloc(count, sizeof(*spans));
+
+	entry->whole = content_of(entry->from, entry->content);
+	if (count == 1 || !spans)
+		return;
+	spans[0] = entry->whole;
+	for (size_t i = 1; i < count; i++)
+		spans[i] = content_of(entry->further.items[i - 1].from,
+				      entry->further.items[i - 1].content);
+	if (mt_code_blocks_merge(spans, count, &entry->merged, &size))
+		entry->whole = (struct mt_span){.bytes = entry->merged, .size = size};
+}
+
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity)
 {
 	struct mt_carried_images *images = context;
 	struct key key = key_of_identity(identity);
 	uint64_t slot;
-	const struct entry *entry = find(&images->code, &key, &slot);
-	struct mt_span span = {0};
+	struct entry *entry = find(&images->code, &key, &slot);
 
 	if (!entry)
-		return span;
-	span.bytes = mt_carried_bytes(entry->from, entry->content);
-	span.size = span.bytes ? entry->fields->size : 0;
-	return span;
+		return (struct mt_span){0};
+	if (!entry->tried)
+		merge(entry);
+	entry->tried = true;
+	return entry->whole;
 }
 
 static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **out, char **found_at)

@@ -15,28 +15,29 @@ enum {
 	PIECE = 16, /* address, size, where its bytes stand */
 };
 
-struct block {
-	uint64_t number; /* of MT_CODE_BLOCK bytes */
-	uint32_t image;
-};
-
 struct mt_code_notes {
 	pthread_mutex_t lock;
 	struct mt_map64 known; /* hash of a block, or the next free number after it, to its index */
-	MT_ARRAY(struct block) blocks;
+	MT_ARRAY(struct mt_code_block) blocks;
 	bool failed;
 };
 
 /* ---- Reading ---- */
 
+/* 0 where the content has no room for as many as it says. */
+static uint32_t count_pieces(struct mt_span content)
+{
+	uint32_t count = content.size >= HEAD ? mt_get_le32(content.bytes) : 0;
+
+	return count && count > (content.size - HEAD) / PIECE ? 0 : count;
+}
+
 const uint8_t *mt_code_blocks_find(struct mt_span content, uint64_t vaddr, size_t n)
 {
-	uint32_t low = 0, high = content.size >= HEAD ? mt_get_le32(content.bytes) : 0;
+	uint32_t low = 0, high = count_pieces(content);
 	uint64_t into, size, at;
 	const uint8_t *piece;
 
-	if (high > (content.size - (high ? HEAD : 0)) / PIECE)
-		return NULL;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -77,10 +78,10 @@ void mt_code_notes_destroy(struct mt_code_notes *notes)
 	free(notes);
 }
 
-static bool add_block(struct mt_code_notes *notes, const struct block *block)
+static bool add_block(struct mt_code_notes *notes, const struct mt_code_block *block)
 {
 	uint64_t key = mt_hash64(block->number ^ (uint64_t)block->image << 44), i;
-	struct block *slot;
+	struct mt_code_block *slot;
 
 	for (; mt_map64_get(&notes->known, key, &i); key++) {
 		if (notes->blocks.items[i].number == block->number &&
@@ -100,13 +101,25 @@ void mt_code_notes_add(struct mt_code_notes *notes, uint32_t image, uint64_t vad
 
 	pthread_mutex_lock(&notes->lock);
 	for (uint64_t i = vaddr / MT_CODE_BLOCK; n && i <= last; i++)
-		notes->failed |= !add_block(notes, &(struct block){i, image});
+		notes->failed |= !add_block(notes, &(struct mt_code_block){i, image});
 	pthread_mutex_unlock(&notes->lock);
 }
 
 bool mt_code_notes_failed(const struct mt_code_notes *notes)
 {
 	return notes->failed;
+}
+
+size_t mt_code_notes_count(const struct mt_code_notes *notes)
+{
+	return notes->blocks.count;
+}
+
+void mt_code_notes_copy(const struct mt_code_notes *notes, size_t first, size_t count,
+			struct mt_code_block *out)
+{
+	if (count)
+		memcpy(out, notes->blocks.items + first, count * sizeof(*out));
 }
 
 /* ---- What was noted ---- */
@@ -136,7 +149,7 @@ static uint64_t *list_blocks(const struct mt_code_notes *notes, uint32_t image, 
 bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image, struct mt_span content)
 {
 	for (size_t i = 0; i < notes->blocks.count; i++) {
-		const struct block *block = &notes->blocks.items[i];
+		const struct mt_code_block *block = &notes->blocks.items[i];
 
 		/* the last block of a section may be cut */
 		if (block->image == image &&
@@ -164,23 +177,37 @@ static struct mt_span block_bytes(const struct mt_elf *elf, uint64_t number)
 	return span;
 }
 
-struct making {
+/* ---- Making ---- */
+
+struct mt_code_making {
 	MT_ARRAY(uint8_t) pieces;
 	MT_ARRAY(uint8_t) code;
 	uint64_t end; /* of the last piece */
 };
 
-static void making_deinit(struct making *making)
+MT_DEFINE_CLEANUP(mt_code_making, struct mt_code_making)
+
+struct mt_code_making *mt_code_making_create(void)
 {
-	mt_array_deinit(&making->pieces);
-	mt_array_deinit(&making->code);
+	return calloc(1, sizeof(struct mt_code_making));
 }
 
-static bool add_bytes(struct making *making, struct mt_span span)
+void mt_code_making_destroy(struct mt_code_making *making)
+{
+	if (!making)
+		return;
+	mt_array_deinit(&making->pieces);
+	mt_array_deinit(&making->code);
+	free(making);
+}
+
+bool mt_code_making_add(struct mt_code_making *making, struct mt_span span)
 {
 	size_t last = making->pieces.count - PIECE;
 	uint8_t *piece;
 
+	if (!span.size || span.vaddr < making->end || span.size > UINT64_MAX - span.vaddr)
+		return true;
 	if (!mt_array_reserve(&making->pieces, making->pieces.count + PIECE) ||
 	    !mt_array_reserve(&making->code, making->code.count + span.size))
 		return false;
@@ -201,11 +228,14 @@ static bool add_bytes(struct making *making, struct mt_span span)
 }
 
 /* Pieces and their bytes as one content; what they count from the first byte of code is moved. */
-static bool put_together(struct making *making, uint8_t **out, size_t *size)
+bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t *size)
 {
 	size_t front = HEAD + making->pieces.count;
 
-	*size = front + making->code.count;
+	*out = NULL;
+	*size = making->pieces.count ? front + making->code.count : 0;
+	if (!*size)
+		return true;
 	*out = *size <= UINT32_MAX ? malloc(*size) : NULL;
 	if (!*out)
 		return false;
@@ -221,22 +251,85 @@ static bool put_together(struct making *making, uint8_t **out, size_t *size)
 	return true;
 }
 
+/* ---- Several as one ---- */
+
+struct part {
+	struct mt_span span;
+	size_t from; /* which content */
+};
+
+/* Where two begin at one address, that of the earlier content comes first. */
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->span.vaddr != y->span.vaddr)
+		return x->span.vaddr < y->span.vaddr ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* The pieces of a content that are in it whole. */
+static size_t list_parts(struct mt_span content, size_t from, struct part *out)
+{
+	size_t count = count_pieces(content), n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *piece = content.bytes + HEAD + i * PIECE;
+		uint32_t size = mt_get_le32(piece + 8), at = mt_get_le32(piece + 12);
+
+		if (at > content.size || size > content.size - at)
+			continue;
+		out[n++] = (struct part){{content.bytes + at, size, mt_get_le64(piece)}, from};
+	}
+	return n;
+}
+
+/* What of the part lies behind what is there already. */
+static struct mt_span behind(const struct mt_code_making *making, struct mt_span span)
+{
+	uint64_t known = making->end > span.vaddr ? making->end - span.vaddr : 0;
+
+	if (known > span.size)
+		known = span.size;
+	return (struct mt_span){span.bytes + known, span.size - (size_t)known, span.vaddr + known};
+}
+
+bool mt_code_blocks_merge(const struct mt_span *contents, size_t count, uint8_t **out, size_t *size)
+{
+	MT_CLEANUP(mt_code_making_destroy_p)
+	struct mt_code_making *making = mt_code_making_create();
+	MT_CLEANUP_FREE struct part *parts = NULL;
+	size_t room = 1, n = 0;
+	bool good = making;
+
+	for (size_t i = 0; i < count; i++)
+		room += count_pieces(contents[i]);
+	parts = calloc(room, sizeof(*parts));
+	good &= parts != NULL;
+	for (size_t i = 0; i < count && good; i++)
+		n += list_parts(contents[i], i, parts + n);
+	if (good)
+		qsort(parts, n, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < n && good; i++)
+		good = mt_code_making_add(making, behind(making, parts[i].span));
+	return good && mt_code_making_finish(making, out, size);
+}
+
+/* ---- Of what was noted ---- */
+
 bool mt_code_blocks_make(const struct mt_elf *elf, const struct mt_code_notes *notes,
 			 uint32_t image, uint8_t **out, size_t *size)
 {
-	MT_CLEANUP(making_deinit) struct making making = {0};
+	MT_CLEANUP(mt_code_making_destroy_p)
+	struct mt_code_making *making = mt_code_making_create();
 	size_t count;
 	MT_CLEANUP_FREE uint64_t *numbers = list_blocks(notes, image, &count);
 
-	*out = NULL;
-	*size = 0;
-	if (!numbers)
+	if (!making || !numbers)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		struct mt_span span = block_bytes(elf, numbers[i]);
-
-		if (span.size && !add_bytes(&making, span))
+		if (!mt_code_making_add(making, block_bytes(elf, numbers[i])))
 			return false;
 	}
-	return !making.pieces.count || put_together(&making, out, size);
+	return mt_code_making_finish(making, out, size);
 }

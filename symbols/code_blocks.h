@@ -12,6 +12,7 @@
 
 #include "symbols/elf.h"
 
+struct mt_code_making;
 struct mt_code_notes;
 
 /* Code is noted, and carried, in aligned blocks of so many bytes. */
@@ -19,6 +20,23 @@ struct mt_code_notes;
 
 /* n bytes of code at a link-time address; NULL where they are not among the content's pieces. */
 const uint8_t *mt_code_blocks_find(struct mt_span content, uint64_t vaddr, size_t n);
+
+/* Content in the making. NULL out of memory. */
+struct mt_code_making *mt_code_making_create(void);
+void mt_code_making_destroy(struct mt_code_making *making);
+
+/* Adds a piece; one that does not lie behind the last is left out. False out of memory. */
+bool mt_code_making_add(struct mt_code_making *making, struct mt_span piece);
+
+/* *out is the caller's to free, NULL with size 0 of no pieces. False out of memory. */
+bool mt_code_making_finish(struct mt_code_making *making, uint8_t **out, size_t *size);
+
+/*
+ * Makes one content of several, of which the first that has a byte counts; *out as above. What is
+ * damaged is left out. False out of memory.
+ */
+bool mt_code_blocks_merge(const struct mt_span *contents, size_t count, uint8_t **out,
+			  size_t *size);
 
 /*
  * Makes the content of what was noted of an image, out of its file; *out is the caller's to free,
@@ -33,6 +51,19 @@ void mt_code_notes_destroy(struct mt_code_notes *notes);
 
 /* Takes note of n bytes of an image; threads may at the same time. */
 void mt_code_notes_add(struct mt_code_notes *notes, uint32_t image, uint64_t vaddr, size_t n);
+
+/* A block that was noted. */
+struct mt_code_block {
+	uint64_t number; /* of MT_CODE_BLOCK bytes */
+	uint32_t image;
+};
+
+/* How many blocks were noted, each once; while nobody adds any. */
+size_t mt_code_notes_count(const struct mt_code_notes *notes);
+
+/* Copies `count` of them, from the first-th on in the order in which they were noted. */
+void mt_code_notes_copy(const struct mt_code_notes *notes, size_t first, size_t count,
+			struct mt_code_block *out);
 
 /* Whether all that was noted of an image is among the content's pieces, or nothing was. */
 bool mt_code_notes_within(const struct mt_code_notes *notes, uint32_t image,

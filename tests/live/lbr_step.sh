@@ -8,7 +8,7 @@
 needs_command "${CC:-cc}"
 has_library capstone/capstone.h -lcapstone || skip_all 'built without a disassembler'
 build_tool lbr_step tests/oracle/lbr_step.c tests/oracle/branch_recorder.c tests/oracle/perf_file.c \
-	tests/oracle/stepper.c || {
+	tests/oracle/feeding.c tests/oracle/stepper.c || {
 	fail 'the single-stepper builds' "$TMPDIR/why"
 	finish
 }

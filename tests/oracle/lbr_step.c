@@ -2,8 +2,8 @@
  * Runs a program one instruction at a time, keeps the branch records that hardware would have and
  * the true call chain, and holds the unwinder of branch records against the truth.
  *
- *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH] [-t] [-v]
- *		PROGRAM [ARG...]
+ *	lbr_step [-j FILTER] [-n DEPTH] [-s EVERY] [-d BYTES] [-o PERF.DATA] [-T TRUTH]
+ *		[-F FEED] [-t] [-v] PROGRAM [ARG...]
  *
  * -d has a dump of so many bytes beside the records, a multiple of 8, and all that there is go on
  * with each other; the line says then how many callers the dump alone gives.
@@ -30,6 +30,7 @@
 #include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "tests/oracle/branch_recorder.h"
+#include "tests/oracle/feeding.h"
 #include "tests/oracle/perf_file.h"
 #include "tests/oracle/stepper.h"
 #include "unwind/unwind.h"
@@ -48,6 +49,8 @@ struct run {
 	bool dump_wrong;	/* and now those are not the true ones */
 	struct perf_file *file; /* NULL: none is written */
 	FILE *truth;
+	const char *feed_path;
+	struct feeding *feeding; /* NULL: no recorder */
 	bool to_trap, verbose;
 	size_t step, looked, wrong, missed, untrue;
 	size_t callers, depth; /* sums: found, and there */
@@ -216,6 +219,8 @@ static void check(struct run *run)
 	judge(run, &stack);
 	if (run->file)
 		perf_file_sample(run->file, run->stepper.pid, &input, run->recorder.index);
+	if (run->feeding)
+		feeding_sample(run->feeding, &run->stepper, &input, run->recorder.index);
 	if (run->truth)
 		write_truth(run);
 }
@@ -225,7 +230,7 @@ static bool parse(struct run *run, int argc, char **argv)
 	const char *file = NULL, *truth = NULL, *filter = "any,u";
 	int option;
 
-	while ((option = getopt(argc, argv, "+j:n:s:d:o:T:tv")) != -1) {
+	while ((option = getopt(argc, argv, "+j:n:s:d:o:T:F:tv")) != -1) {
 		if (option == 'j')
 			filter = optarg;
 		else if (option == 'n')
@@ -238,6 +243,8 @@ static bool parse(struct run *run, int argc, char **argv)
 			file = optarg;
 		else if (option == 'T')
 			truth = optarg;
+		else if (option == 'F')
+			run->feed_path = optarg;
 		else if (option == 't')
 			run->to_trap = true;
 		else if (option == 'v')
@@ -289,6 +296,11 @@ int main(int argc, char **argv)
 	if (!parse(&run, argc, argv))
 		return 2;
 	stepper_init(&run.stepper, argv + optind);
+	if (run.feed_path) {
+		run.feeding = feeding_begin(run.feed_path, &run.stepper);
+		if (!run.feeding)
+			stepper_die(run.feed_path);
+	}
 	if (run.to_trap && !stepper_run_to_trap(&run.stepper))
 		stepper_die("no int3 was reached");
 	run.unwinder = mt_unwinder_create(&options);

@@ -119,4 +119,42 @@ MT_TEST(a_damaged_content_says_nothing_it_does_not_have)
 	MT_CHECK(!mt_code_blocks_find(content, TEXT, 1));
 }
 
+static struct mt_span content_of(const struct mt_span *pieces, size_t count)
+{
+	struct mt_code_making *making = mt_code_making_create();
+	struct mt_span content = {0};
+	uint8_t *bytes;
+
+	for (size_t i = 0; i < count; i++)
+		MT_CHECK(mt_code_making_add(making, pieces[i]));
+	MT_CHECK(mt_code_making_finish(making, &bytes, &content.size));
+	content.bytes = bytes;
+	mt_code_making_destroy(making);
+	return content;
+}
+
+MT_TEST(several_contents_are_one)
+{
+	static const uint8_t as[32] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+			     bs[32] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+	struct mt_span first[] = {{as, 16, 0x100}, {as, 16, 0x108}, {as, 8, 0x140}};
+	struct mt_span second[] = {{bs, 32, 0x0f0}, {bs, 16, 0x120}, {bs, 4, 0x142}};
+	struct mt_span contents[3] = {content_of(first, 3), content_of(second, 3)}, merged = {0};
+	uint8_t *bytes;
+
+	MT_CHECK(!mt_code_blocks_find(contents[0], 0x110, 1)); /* the second did not lie behind */
+	MT_CHECK(mt_code_blocks_merge(contents, 3, &bytes, &merged.size));
+	merged.bytes = bytes;
+	MT_CHECK(*mt_code_blocks_find(merged, 0xf0, 32) == 'b');
+	MT_CHECK(!mt_code_blocks_find(merged, 0x110, 1));
+	MT_CHECK(*mt_code_blocks_find(merged, 0x120, 16) == 'b');
+	MT_CHECK(*mt_code_blocks_find(merged, 0x140, 8) == 'a');
+	MT_CHECK(!mt_code_blocks_find(merged, 0x140, 9));
+	free(bytes);
+	free((void *)contents[0].bytes);
+	free((void *)contents[1].bytes);
+	MT_CHECK(mt_code_blocks_merge(contents + 2, 1, &bytes, &merged.size));
+	MT_CHECK(!bytes && !merged.size);
+}
+
 MT_TEST_MAIN

@@ -1,0 +1,95 @@
+/* A list, and a table of hashes of path, device and inode. */
+#include "record/known_files.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/base/cleanup.h"
+#include "symbols/image.h"
+
+#define OPEN_MAX 256
+#define FILES_MAX 16384
+
+void mt_known_files_deinit(struct mt_known_files *files)
+{
+	for (size_t i = 0; i < files->items.count; i++) {
+		mt_close_p(&files->items.items[i].fd);
+		free((char *)files->items.items[i].at.path.bytes);
+	}
+	mt_array_deinit(&files->items);
+	mt_map64_deinit(&files->by_key);
+}
+
+static uint64_t key_of(const char *path, size_t size, uint32_t major, uint32_t minor,
+		       uint64_t inode)
+{
+	return mt_hash_bytes(path, size, inode ^ (uint64_t)major << 52 ^ (uint64_t)minor << 32);
+}
+
+/* Path and build id one behind the other, as the copies' strings; false out of memory. */
+static bool copy_strings(struct mt_known_file *file)
+{
+	size_t path = file->at.path.size, id = file->record.build_id.size;
+	char *text = malloc(path + id + 1);
+
+	if (!text)
+		return false;
+	memcpy(text, file->at.path.bytes, path);
+	if (id)
+		memcpy(text + path, file->record.build_id.bytes, id);
+	file->at.path.bytes = text;
+	file->record.path = file->at.path;
+	file->record.build_id.bytes = text + path;
+	file->record.problem = (struct mt_text){0};
+	return true;
+}
+
+void mt_known_files_add(struct mt_known_files *files, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record)
+{
+	uint64_t key = key_of(file->path.bytes, file->path.size, file->major, file->minor,
+			      file->inode),
+		 known;
+	struct mt_known_file copy = {.at = *file, .record = *record, .fd = -1}, *added;
+
+	if (files->items.count >= FILES_MAX || mt_map64_get(&files->by_key, key, &known) ||
+	    !copy_strings(&copy))
+		return;
+	added = mt_array_push(&files->items);
+	if (!added) {
+		free((char *)copy.at.path.bytes);
+		return;
+	}
+	*added = copy;
+	if (fd >= 0 && files->open < OPEN_MAX)
+		added->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	files->open += added->fd >= 0;
+	(void)mt_map64_put(&files->by_key, key, files->items.count - 1);
+}
+
+struct mt_known_file *mt_known_files_find(const struct mt_known_files *files,
+					  const struct mt_image_identity *identity)
+{
+	uint64_t at;
+
+	return mt_map64_get(&files->by_key,
+			    key_of(identity->path, strlen(identity->path), identity->device_major,
+				   identity->device_minor, identity->inode),
+			    &at)
+		       ? &files->items.items[at]
+		       : NULL;
+}
+
+int mt_known_files_take(struct mt_known_files *files, struct mt_known_file *file)
+{
+	struct stat status;
+	int fd = file->fd;
+
+	file->fd = -1;
+	if (fd < 0)
+		return mt_mapped_file_open(&file->at, &status);
+	files->open--;
+	return fd;
+}
