@@ -11,11 +11,16 @@
 #include <demangle.h> /* Fedora */
 #endif
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
+#include "formats/base/pool.h"
+
 #define NAME_MAX_MANGLED 16384
 #define NAME_MAX_PRINTED 65536
+#define NAMES_PER_JOB 64 /* some 200 us */
 
 struct printed {
 	char *bytes;
@@ -52,10 +57,16 @@ static void append(const char *bytes, size_t length, void *opaque)
 	out->bytes[out->length] = '\0';
 }
 
+/* Whether it can be a name of Rust: the legacy ones end in a hash of 16 digits, "17h". */
+static bool is_rust(const char *name)
+{
+	return name[1] != 'Z' || strstr(name, "17h");
+}
+
 /* Legacy Rust names are C++ names as well, hence Rust first: so does DMGL_AUTO. */
 static int print_demangled(const char *name, struct printed *out)
 {
-	if (rust_demangle_callback(name, DMGL_NO_OPTS, append, out))
+	if (is_rust(name) && rust_demangle_callback(name, DMGL_NO_OPTS, append, out))
 		return 1;
 	out->length = 0;
 	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, append, out);
@@ -82,4 +93,47 @@ char *mt_demangle(const char *name)
 	free(out->bytes);
 	free(out);
 	return result;
+}
+
+/* ---- Many names ---- */
+
+struct names_job {
+	struct mt_job job;
+	const char *const *names;
+	char **out;
+	size_t count;
+};
+
+static void demangle_names(struct mt_job *job, unsigned int worker)
+{
+	struct names_job *of = (struct names_job *)job;
+
+	(void)worker;
+	for (size_t i = 0; i < of->count; i++)
+		of->out[i] = mt_demangle(of->names[i]);
+}
+
+void mt_demangle_all(const char *const *names, size_t count, struct mt_pool *pool, char **out)
+{
+	size_t job_count = (count + NAMES_PER_JOB - 1) / NAMES_PER_JOB;
+	MT_CLEANUP_FREE struct names_job *jobs = calloc(job_count + 1, sizeof(*jobs));
+	struct names_job all = {.names = names, .out = out, .count = count};
+
+	if (!jobs) {
+		demangle_names(&all.job, 0);
+		return;
+	}
+	for (size_t i = 0; i < job_count; i++) {
+		size_t first = i * NAMES_PER_JOB, left = count - first;
+
+		jobs[i] = (struct names_job){
+			.job.run = demangle_names,
+			.names = names + first,
+			.out = out + first,
+			.count = left < NAMES_PER_JOB ? left : NAMES_PER_JOB,
+		};
+		mt_pool_submit(pool, &jobs[i].job);
+	}
+	for (size_t i = 0; i < job_count; i++)
+		mt_pool_wait(pool, &jobs[i].job);
 }

@@ -25,6 +25,7 @@ enum {
 	DW_TAG_array_type = 0x01,
 	DW_TAG_class_type = 0x02,
 	DW_TAG_enumeration_type = 0x04,
+	DW_TAG_lexical_block = 0x0b,
 	DW_TAG_structure_type = 0x13,
 	DW_TAG_subroutine_type = 0x15,
 	DW_TAG_union_type = 0x17,
@@ -129,6 +130,8 @@ enum mt_walk {
 	MT_WALK_OUTLINE = 1, /* lists functions */
 	MT_WALK_NESTED = 2,  /* lists those that the outline has not */
 	MT_WALK_TABLE = 4,   /* makes scopes of all that has code */
+	MT_WALK_ASKED = 8,   /* the same of what has one of some addresses */
+	MT_WALK_ALL = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE | MT_WALK_ASKED,
 };
 
 struct mt_abbrev {
@@ -212,7 +215,7 @@ struct mt_error *mt_dwarf_open(struct mt_elf *elf, const char *path, bool owned,
 			       struct mt_dwarf **out, struct mt_error **problem);
 void mt_dwarf_destroy(struct mt_dwarf *file);
 
-/* The abbreviations of a unit. From any thread, as long as each asks about units of its own. */
+/* The abbreviations of a unit. From any thread. */
 struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit);
 
 /* What is left of a file's budget, and taking from it: as much as there is. From any thread. */
@@ -374,9 +377,12 @@ struct mt_code_filter {
 };
 
 struct mt_line_file {
-	const char *name;
-	uint64_t directory;
+	union {
+		const char *string;
+		uint64_t offset; /* in the table's strings */
+	} name;
 	char *path; /* joined, once asked for */
+	uint32_t directory;
 };
 
 /* What an opcode above the standard ones does. */
@@ -390,6 +396,7 @@ struct mt_line_rules {
 	uint8_t minimum_length, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t lengths[256]; /* of the operands of standard opcodes */
+	bool fast;	      /* symbols/dwarf_line_fast.c can read them */
 	struct mt_line_special special[256];
 };
 
@@ -397,6 +404,17 @@ struct mt_line_rules {
 struct mt_line_mark {
 	uint64_t address;
 	uint32_t position, file, line; /* position in the program */
+};
+
+/* A row of the table: file and line; line 0: none. */
+struct mt_line_row {
+	uint32_t file, line;
+};
+
+/* The row at an address that was asked for beforehand. */
+struct mt_line_answer {
+	uint64_t address;
+	struct mt_line_row row;
 };
 
 /* A run of addresses. */
@@ -407,11 +425,16 @@ struct mt_line_sequence {
 
 struct mt_line_table {
 	const struct mt_line_rules *rules;
+	struct mt_code_filter filter;
+	uint64_t offset; /* in .debug_line */
 	struct mt_span program;
+	bool has_marks;
 	MT_ARRAY(struct mt_line_mark) marks;
 	MT_ARRAY(struct mt_line_sequence) sequences; /* by address */
+	MT_ARRAY(struct mt_line_answer) answers;     /* by address; those in no sequence, too */
 	MT_ARRAY(struct mt_line_file) files;
 	MT_ARRAY(const char *) directories;
+	struct mt_span strings; /* that files are named in; no bytes: each has its name */
 	const char *comp_dir;
 	uint32_t first_file; /* number of files[0] */
 };
@@ -427,25 +450,46 @@ void mt_line_rule_set_init(struct mt_line_rule_set *rules);
 void mt_line_rule_set_deinit(struct mt_line_rule_set *rules);
 
 /*
- * Runs a unit's line program once. The table borrows the file's bytes and the rules, which threads
- * may share.
+ * Reads the header of a unit's line program. The table borrows the file's bytes, the filter's
+ * context and the rules, which threads may share.
  */
 struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
 				    const struct mt_code_filter *filter,
 				    struct mt_line_rule_set *rules, struct mt_line_table *out);
 void mt_line_table_deinit(struct mt_line_table *table);
 
-/* A row of the table: file and line. */
-struct mt_line_row {
-	uint32_t file, line;
-};
+/*
+ * Runs the program for some addresses, which rise, so that mt_line_table_find() has their rows at
+ * hand; nothing is kept about others. Once, and before anything is asked.
+ */
+struct mt_error *mt_line_table_prepare(struct mt_line_table *table, const uint64_t *addresses,
+				       size_t count);
 
-/* The row that covers an address; false where there is none. */
-bool mt_line_table_find(const struct mt_line_table *table, uint64_t address,
-			struct mt_line_row *out);
+/* The row that covers an address; false where there is none. Damage ends the table: *problem. */
+bool mt_line_table_find(struct mt_line_table *table, uint64_t address, struct mt_line_row *out,
+			struct mt_error **problem);
 
 /* A file's path, or NULL; borrowed from the table. */
 const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
+
+/* ---- dwarf_line_fast.c ---- */
+
+/* The state machine. */
+struct mt_line_machine {
+	struct mt_cursor c;
+	uint64_t address;
+	uint32_t line, file;
+};
+
+/* Whether mt_line_fast_run() can go over programs with these rules, on this processor. */
+bool mt_line_fast_usable(const struct mt_line_rules *rules);
+
+/*
+ * Goes over opcodes up to `limit` or a little past it, or to one that must be run by itself, or to
+ * the last few bytes of the program; it may go over none.
+ */
+void mt_line_fast_run(const struct mt_line_rules *rules, const uint8_t *limit,
+		      struct mt_line_machine *m);
 
 /* ---- dwarf_scopes.c ---- */
 
@@ -475,9 +519,16 @@ struct mt_scope_function {
 	struct mt_interval_table *table; /* the same, once that pays; or NULL */
 };
 
+/* The innermost scope at an address that was asked for beforehand, or MT_SCOPE_NONE. */
+struct mt_scope_answer {
+	uint64_t address;
+	uint32_t scope, rank; /* rank: how deep it lies */
+};
+
 struct mt_scopes {
 	struct mt_dwarf_unit *unit;
 	struct mt_code_filter filter;
+	MT_ARRAY(struct mt_scope_answer) answers; /* by address */
 	MT_ARRAY(struct mt_scope) items;
 	MT_ARRAY(struct mt_scope_detail) details;
 	MT_ARRAY(struct mt_interval) intervals;
@@ -493,8 +544,13 @@ struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code
 				struct mt_scopes *out);
 void mt_scopes_deinit(struct mt_scopes *scopes);
 
-/* Reads the function that has an address, so that mt_scopes_find() need not. */
-struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, uint64_t address);
+/*
+ * Finds the scopes at some addresses, which rise, and what is said about them, so that
+ * mt_scopes_find() and mt_scope_detail() have that at hand. Of a function only what leads to those
+ * is read.
+ */
+struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, const uint64_t *addresses,
+				   size_t count);
 
 /* The innermost scope at an address, or MT_SCOPE_NONE; *out is set whatever is given. */
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out);

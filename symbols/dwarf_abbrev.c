@@ -117,15 +117,18 @@ static void classify(struct mt_abbrev *abbrev)
 	switch (abbrev->tag) {
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
-		abbrev->wanted = MT_WALK_TABLE;
+		abbrev->wanted = MT_WALK_TABLE | MT_WALK_ASKED;
 		abbrev->closed = MT_WALK_OUTLINE;
+		break;
+	case DW_TAG_lexical_block:
+		abbrev->wanted = MT_WALK_ASKED;
 		break;
 	case DW_TAG_call_site:
 	case DW_TAG_GNU_call_site:
 	case DW_TAG_array_type:
 	case DW_TAG_enumeration_type:
 	case DW_TAG_subroutine_type:
-		abbrev->closed = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE;
+		abbrev->closed = MT_WALK_ALL;
 		break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
@@ -137,7 +140,7 @@ static void classify(struct mt_abbrev *abbrev)
 
 static bool is_scope(const struct mt_abbrev *abbrev)
 {
-	return abbrev->wanted & MT_WALK_TABLE;
+	return abbrev->wanted & MT_WALK_ASKED;
 }
 
 /* Remembers an attribute of a scope; false out of memory. */
@@ -151,7 +154,7 @@ static bool keep_attribute(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
 	*kept = *attribute;
 	abbrev->count++;
 	if (attribute->name == DW_AT_declaration)
-		abbrev->closed = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE;
+		abbrev->closed = MT_WALK_ALL;
 	else if (attribute->name == DW_AT_abstract_origin)
 		abbrev->closed |= MT_WALK_NESTED; /* what is declared in it stands elsewhere */
 	else if (abbrev->tag == DW_TAG_subprogram &&
@@ -277,9 +280,13 @@ struct mt_error *mt_abbrevs_read(const struct mt_span *section, uint64_t offset,
 	struct mt_cursor c = cursor_at(section, offset);
 	struct mt_error *err = table ? read_table(&c, &by_form, table) : mt_error_nomem();
 
-	if (!err)
-		*out = MT_TAKE(table);
-	return err;
+	if (err)
+		return err;
+	mt_array_shrink(&table->items);
+	mt_array_shrink(&table->attributes);
+	mt_array_shrink(&table->skips);
+	*out = MT_TAKE(table);
+	return NULL;
 }
 
 void mt_abbrevs_destroy(struct mt_abbrevs *table)

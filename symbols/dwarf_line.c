@@ -35,7 +35,6 @@ struct program {
 	struct mt_cursor c;
 	uint16_t version;
 	struct mt_line_rules rules;
-	const struct mt_code_filter *filter;
 	bool nomem;
 };
 
@@ -47,12 +46,12 @@ static struct mt_error *bad(const struct program *p, const char *what)
 
 /* ---- Header ---- */
 
-static bool add_file(struct program *p, const char *name, uint64_t directory)
+static struct mt_line_file *add_file(struct program *p, uint64_t directory)
 {
 	struct mt_line_file *file = mt_array_push(&p->table->files);
 
 	if (file)
-		*file = (struct mt_line_file){.name = name, .directory = directory};
+		file->directory = directory > UINT32_MAX ? UINT32_MAX : (uint32_t)directory;
 	p->nomem |= !file;
 	return file;
 }
@@ -80,45 +79,92 @@ static bool read_names(struct program *p)
 			return false;
 	}
 	while ((name = mt_cursor_cstring(&p->c)) && *name) {
-		uint64_t directory = mt_dwarf_uleb(&p->c);
+		struct mt_line_file *file = add_file(p, mt_dwarf_uleb(&p->c));
 
 		mt_dwarf_uleb(&p->c); /* time */
 		mt_dwarf_uleb(&p->c); /* size */
-		if (!add_file(p, name, directory))
+		if (!file)
+			return false;
+		file->name.string = name;
+	}
+	return !p->c.bad;
+}
+
+/* How the entries of a table of version 5 look. */
+struct entry_format {
+	uint64_t types[FORMATS_MAX], forms[FORMATS_MAX];
+	size_t count;
+};
+
+static bool read_format(struct program *p, struct entry_format *format)
+{
+	format->count = mt_cursor_u8(&p->c);
+	for (size_t i = 0; i < format->count; i++) {
+		format->types[i] = mt_dwarf_uleb(&p->c);
+		format->forms[i] = mt_dwarf_uleb(&p->c);
+		if (format->forms[i] > UINT16_MAX || format->forms[i] == DW_FORM_implicit_const)
 			return false;
 	}
 	return !p->c.bad;
 }
 
-/* A table of version 5: how its entries look, then the entries. */
-static bool read_table_5(struct program *p, bool files)
+/* One entry: its name and its directory, where it has these. */
+static inline void read_entry(struct program *p, const struct entry_format *format,
+			      struct mt_dwarf_value *name, uint64_t *directory)
 {
-	uint64_t types[FORMATS_MAX], forms[FORMATS_MAX], count;
-	uint8_t formats = mt_cursor_u8(&p->c);
+	for (size_t i = 0; i < format->count; i++) {
+		struct mt_dwarf_value value = {.form = (uint16_t)format->forms[i]};
 
-	for (size_t i = 0; i < formats; i++) {
-		types[i] = mt_dwarf_uleb(&p->c);
-		forms[i] = mt_dwarf_uleb(&p->c);
-		if (forms[i] > UINT16_MAX || forms[i] == DW_FORM_implicit_const)
-			return false;
+		if (value.form == DW_FORM_line_strp && p->forms.offset_size == 4)
+			value.number = mt_cursor_u32(&p->c);
+		else if (value.form == DW_FORM_udata)
+			value.number = mt_dwarf_uleb(&p->c);
+		else
+			mt_dwarf_value(&p->forms, &p->c, value.form, 0, &value);
+		if (format->types[i] == LNCT_PATH)
+			*name = value;
+		else if (format->types[i] == LNCT_DIRECTORY_INDEX)
+			*directory = value.number;
 	}
-	count = mt_dwarf_uleb(&p->c);
-	if (p->c.bad || (count && !formats) || count > mt_cursor_left(&p->c))
+}
+
+/* Names in .debug_line_str, as all compilers have it, are looked up when they are asked for. */
+static bool add_entry(struct program *p, const struct mt_dwarf_value *name, uint64_t directory)
+{
+	struct mt_line_file *file = add_file(p, directory);
+
+	if (!file)
 		return false;
+	if (p->table->strings.bytes)
+		file->name.offset = name->form ? name->number : p->table->strings.size;
+	else
+		file->name.string = mt_dwarf_string(&p->forms, name);
+	return true;
+}
+
+static bool read_entries(struct program *p, bool files)
+{
+	struct entry_format format;
+	uint64_t count;
+
+	if (!read_format(p, &format))
+		return false;
+	count = mt_dwarf_uleb(&p->c);
+	if (p->c.bad || (count && !format.count) || count > mt_cursor_left(&p->c))
+		return false;
+	for (size_t i = 0; files && i < format.count; i++) {
+		if (format.types[i] == LNCT_PATH)
+			p->table->strings = format.forms[i] == DW_FORM_line_strp
+						    ? p->unit->file->line_str
+						    : (struct mt_span){0};
+	}
 	for (uint64_t i = 0; i < count; i++) {
-		const char *name = NULL;
+		struct mt_dwarf_value name = {0};
 		uint64_t directory = 0;
 
-		for (size_t k = 0; k < formats; k++) {
-			struct mt_dwarf_value value;
-
-			mt_dwarf_value(&p->forms, &p->c, (uint16_t)forms[k], 0, &value);
-			if (types[k] == LNCT_PATH)
-				name = mt_dwarf_string(&p->forms, &value);
-			else if (types[k] == LNCT_DIRECTORY_INDEX)
-				directory = value.number;
-		}
-		if (p->c.bad || !(files ? add_file(p, name, directory) : add_directory(p, name)))
+		read_entry(p, &format, &name, &directory);
+		if (p->c.bad || !(files ? add_entry(p, &name, directory)
+					: add_directory(p, mt_dwarf_string(&p->forms, &name))))
 			return false;
 	}
 	return true;
@@ -161,7 +207,7 @@ static struct mt_error *read_header(struct program *p)
 		p->rules.lengths[i] = mt_cursor_u8(&p->c);
 	if (p->c.bad || program.bad || !p->rules.line_range || !p->rules.opcode_base)
 		return bad(p, "header cut short");
-	if (!(p->version == 5 ? read_table_5(p, false) && read_table_5(p, true) : read_names(p)))
+	if (!(p->version == 5 ? read_entries(p, false) && read_entries(p, true) : read_names(p)))
 		return p->nomem ? mt_error_nomem() : bad(p, "corrupt list of files");
 	p->c = program;
 	return NULL;
@@ -188,7 +234,7 @@ static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
 	struct mt_line_rules **slot, *kept;
 
 	for (size_t i = set->items.count; i-- > 0;) {
-		if (!memcmp(set->items.items[i], rules, offsetof(struct mt_line_rules, special)))
+		if (!memcmp(set->items.items[i], rules, offsetof(struct mt_line_rules, fast)))
 			return set->items.items[i];
 	}
 	kept = malloc(sizeof(*kept));
@@ -199,6 +245,7 @@ static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
 	}
 	*kept = *rules;
 	count_special(kept);
+	kept->fast = mt_line_fast_usable(kept);
 	return *slot = kept;
 }
 
@@ -218,13 +265,6 @@ void mt_line_rule_set_deinit(struct mt_line_rule_set *rules)
 
 /* ---- Program ---- */
 
-/* The state machine. It lives in local variables: nothing points to it, so that it is registers. */
-struct machine {
-	struct mt_cursor c;
-	uint64_t address;
-	uint32_t line, file;
-};
-
 /* What an opcode brought about. */
 enum step {
 	STEP_ON,
@@ -233,7 +273,7 @@ enum step {
 	STEP_BAD,
 };
 
-/* By value: see struct machine. */
+/* By value: the machine lives in local variables, so that it is registers. */
 struct extended {
 	uint64_t address;
 	const uint8_t *end;
@@ -260,7 +300,7 @@ static __attribute__((noinline)) struct extended run_extended(struct mt_cursor c
 }
 
 static inline __attribute__((always_inline)) enum step run_standard(
-	const struct mt_line_rules *rules, struct machine *m, uint8_t opcode)
+	const struct mt_line_rules *rules, struct mt_line_machine *m, uint8_t opcode)
 {
 	switch (opcode) {
 	case LNS_COPY:
@@ -294,7 +334,7 @@ static inline __attribute__((always_inline)) enum step run_standard(
 
 /* Runs one opcode; m->c has one. */
 static inline __attribute__((always_inline)) enum step run_opcode(const struct mt_line_rules *rules,
-								  struct machine *m)
+								  struct mt_line_machine *m)
 {
 	uint8_t opcode = *m->c.pos++;
 	struct extended did;
@@ -312,13 +352,13 @@ static inline __attribute__((always_inline)) enum step run_opcode(const struct m
 	return did.step;
 }
 
-static void reset(struct machine *m)
+static void reset(struct mt_line_machine *m)
 {
 	m->address = 0;
 	m->line = m->file = 1;
 }
 
-static bool add_mark(struct mt_line_table *table, const struct machine *m)
+static bool add_mark(struct mt_line_table *table, const struct mt_line_machine *m)
 {
 	struct mt_line_mark *mark = mt_array_push(&table->marks);
 
@@ -336,14 +376,19 @@ static bool add_mark(struct mt_line_table *table, const struct machine *m)
  * of the first row. Addresses do not fall within a sequence.
  */
 static __attribute__((noinline)) enum step run_some(const struct mt_line_rules *rules,
-						    const uint8_t *limit, struct machine *machine,
+						    const uint8_t *limit,
+						    struct mt_line_machine *machine,
 						    uint64_t *start)
 {
-	struct machine m = *machine;
+	struct mt_line_machine m = *machine;
 	uint64_t first = *start;
 	enum step step = STEP_ON;
 
 	while (step < STEP_END && m.c.pos < limit) {
+		if (rules->fast && first <= m.address)
+			mt_line_fast_run(rules, limit, &m);
+		if (m.c.pos >= limit)
+			break;
 		step = run_opcode(rules, &m);
 		if (step == STEP_ROW && m.address < first)
 			first = m.address;
@@ -354,12 +399,12 @@ static __attribute__((noinline)) enum step run_some(const struct mt_line_rules *
 }
 
 /* Keeps a sequence with code that is there; false out of memory. */
-static bool end_sequence(struct program *p, uint64_t start, uint64_t end, size_t first_mark)
+static bool end_sequence(struct mt_line_table *table, uint64_t start, uint64_t end,
+			 size_t first_mark)
 {
-	struct mt_line_table *table = p->table;
 	struct mt_line_sequence *sequence;
 
-	if (start >= end || !p->filter->is_code(p->filter->context, start)) {
+	if (start >= end || !table->filter.is_code(table->filter.context, start)) {
 		table->marks.count = first_mark;
 		return true;
 	}
@@ -370,10 +415,10 @@ static bool end_sequence(struct program *p, uint64_t start, uint64_t end, size_t
 	return sequence;
 }
 
-/* One sequence; false out of memory, or at the end of the program. */
-static enum step run_sequence(struct program *p, struct machine *m)
+/* One sequence; *nomem out of memory. */
+static enum step run_sequence(struct mt_line_table *table, struct mt_line_machine *m, bool *nomem)
 {
-	size_t first_mark = p->table->marks.count;
+	size_t first_mark = table->marks.count;
 	uint64_t start = UINT64_MAX;
 	enum step step = STEP_ON;
 
@@ -381,17 +426,17 @@ static enum step run_sequence(struct program *p, struct machine *m)
 	while (step < STEP_END && m->c.pos < m->c.end) {
 		size_t left = (size_t)(m->c.end - m->c.pos);
 
-		p->nomem |= !add_mark(p->table, m);
-		if (p->nomem)
+		*nomem |= !add_mark(table, m);
+		if (*nomem)
 			return STEP_BAD;
-		step = run_some(p->table->rules, m->c.pos + (left < MARK_BYTES ? left : MARK_BYTES),
-				m, &start);
+		step = run_some(table->rules, m->c.pos + (left < MARK_BYTES ? left : MARK_BYTES), m,
+				&start);
 	}
 	if (step == STEP_END)
-		p->nomem |= !end_sequence(p, start, m->address, first_mark);
+		*nomem |= !end_sequence(table, start, m->address, first_mark);
 	else
-		p->table->marks.count = first_mark;
-	return p->nomem ? STEP_BAD : step;
+		table->marks.count = first_mark;
+	return *nomem ? STEP_BAD : step;
 }
 
 static int compare_sequences(const void *a, const void *b)
@@ -418,22 +463,32 @@ static void sort_sequences(struct mt_line_table *table)
 	table->sequences.count = kept;
 }
 
-static struct mt_error *run(struct program *p)
+/* Runs the program, which leaves the table with its marks; those before any damage hold. */
+static struct mt_error *run(struct mt_line_table *table)
 {
-	struct machine m = {.c = p->c};
+	struct mt_line_machine m = {.c = mt_cursor_init(table->program.bytes, table->program.size)};
 	enum step step = STEP_END;
+	bool nomem = false;
 
-	if (mt_cursor_left(&p->c) > UINT32_MAX)
-		return bad(p, "absurdly long");
-	if (!mt_array_reserve(&p->table->marks, mt_cursor_left(&p->c) / MARK_BYTES + 1))
+	table->has_marks = true;
+	if (!mt_array_reserve(&table->marks, table->program.size / MARK_BYTES + 1))
 		return mt_error_nomem();
-	p->table->program = (struct mt_span){.bytes = p->c.pos, .size = mt_cursor_left(&p->c)};
 	while (step == STEP_END && m.c.pos < m.c.end)
-		step = run_sequence(p, &m);
-	sort_sequences(p->table);
-	if (p->nomem)
+		step = run_sequence(table, &m, &nomem);
+	sort_sequences(table);
+	if (nomem)
 		return mt_error_nomem();
-	return step == STEP_BAD ? bad(p, "program cut short") : NULL;
+	if (step != STEP_BAD)
+		return NULL;
+	return mt_error_create(MT_ERR_FORMAT, ".debug_line: table at 0x%llx: program cut short",
+			       (unsigned long long)table->offset);
+}
+
+static void drop_marks(struct mt_line_table *table)
+{
+	mt_array_deinit(&table->marks);
+	mt_array_deinit(&table->sequences);
+	table->has_marks = false;
 }
 
 struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
@@ -441,38 +496,36 @@ struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
 				    struct mt_line_rule_set *rules, struct mt_line_table *out)
 {
 	MT_CLEANUP(mt_line_table_deinit)
-	struct mt_line_table table = {.comp_dir = unit->comp_dir};
-	struct program program = {
-		.unit = unit,
-		.forms = *unit,
-		.filter = filter,
-		.table = &table,
-	};
+	struct mt_line_table table = {
+		.comp_dir = unit->comp_dir, .filter = *filter, .offset = unit->line_list.number};
+	struct program program = {.unit = unit, .forms = *unit, .table = &table};
 	struct mt_error *err;
 
 	if (!unit->line_list.form)
 		return NULL;
 	err = read_header(&program);
-	if (!err) {
-		pthread_mutex_lock(&rules->lock);
-		table.rules = keep_rules(rules, &program.rules);
-		pthread_mutex_unlock(&rules->lock);
-		err = table.rules ? run(&program) : mt_error_nomem();
-	}
-	if (err && err->kind == MT_ERR_NOMEM)
+	if (err)
 		return err;
-	/* what came before the damage holds */
+	if (mt_cursor_left(&program.c) > UINT32_MAX)
+		return bad(&program, "absurdly long");
+	table.program =
+		(struct mt_span){.bytes = program.c.pos, .size = mt_cursor_left(&program.c)};
+	pthread_mutex_lock(&rules->lock);
+	table.rules = keep_rules(rules, &program.rules);
+	pthread_mutex_unlock(&rules->lock);
+	if (!table.rules)
+		return mt_error_nomem();
 	*out = table;
 	table = (struct mt_line_table){0};
-	return err;
+	return NULL;
 }
 
 void mt_line_table_deinit(struct mt_line_table *table)
 {
 	for (size_t i = 0; i < table->files.count; i++)
 		free(table->files.items[i].path);
-	mt_array_deinit(&table->marks);
-	mt_array_deinit(&table->sequences);
+	drop_marks(table);
+	mt_array_deinit(&table->answers);
 	mt_array_deinit(&table->files);
 	mt_array_deinit(&table->directories);
 }
@@ -518,7 +571,8 @@ static size_t find_mark(const struct mt_line_table *table, const struct mt_line_
 static bool find_row(const struct mt_line_table *table, const struct mt_line_mark *mark,
 		     uint64_t address, struct mt_line_row *out)
 {
-	struct machine m = {.address = mark->address, .line = mark->line, .file = mark->file};
+	struct mt_line_machine m = {
+		.address = mark->address, .line = mark->line, .file = mark->file};
 	enum step step = STEP_ON;
 	bool found = false;
 
@@ -536,22 +590,84 @@ static bool find_row(const struct mt_line_table *table, const struct mt_line_mar
 	return found;
 }
 
-bool mt_line_table_find(const struct mt_line_table *table, uint64_t address,
-			struct mt_line_row *out)
+/* The row at an address, by the marks; its line is 0 where there is none. */
+static struct mt_line_row row_at(const struct mt_line_table *table, uint64_t address)
 {
 	const struct mt_line_sequence *sequence = find_sequence(table, address);
 	struct mt_line_row row = {0};
 	size_t mark;
 
 	if (!sequence)
-		return false;
+		return row;
 	mark = find_mark(table, sequence, address);
 	/* the row may be one that was made before the mark */
 	while (!find_row(table, &table->marks.items[sequence->mark + mark], address, &row) && mark)
 		mark--;
+	return row;
+}
+
+struct mt_error *mt_line_table_prepare(struct mt_line_table *table, const uint64_t *addresses,
+				       size_t count)
+{
+	struct mt_error *err;
+
+	if (!table->rules || table->has_marks || table->answers.count)
+		return NULL;
+	err = run(table);
+	if (!mt_array_reserve(&table->answers, count))
+		return err; /* they are found by the marks */
+	for (size_t i = 0; i < count; i++)
+		table->answers.items[i] =
+			(struct mt_line_answer){addresses[i], row_at(table, addresses[i])};
+	table->answers.count = count;
+	drop_marks(table);
+	return err;
+}
+
+/* What was found beforehand; NULL where nobody asked then. */
+static const struct mt_line_answer *find_answer(const struct mt_line_table *table, uint64_t address)
+{
+	const struct mt_line_answer *items = table->answers.items;
+	size_t low = 0, high = table->answers.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < table->answers.count && items[low].address == address ? &items[low] : NULL;
+}
+
+bool mt_line_table_find(struct mt_line_table *table, uint64_t address, struct mt_line_row *out,
+			struct mt_error **problem)
+{
+	const struct mt_line_answer *answer = find_answer(table, address);
+	struct mt_line_row row;
+
+	*problem = NULL;
+	if (!table->rules)
+		return false;
+	if (!answer && !table->has_marks)
+		*problem = run(table);
+	row = answer ? answer->row : row_at(table, address);
 	if (row.line)
 		*out = row;
 	return row.line;
+}
+
+static const char *file_name(const struct mt_line_table *table, const struct mt_line_file *file)
+{
+	const struct mt_span *strings = &table->strings;
+	struct mt_cursor c;
+
+	if (!strings->bytes)
+		return file->name.string;
+	c = mt_cursor_init(strings->bytes, strings->size);
+	mt_cursor_bytes(&c, file->name.offset);
+	return mt_cursor_cstring(&c);
 }
 
 static char *join(const char *base, const char *directory, const char *name)
@@ -568,16 +684,18 @@ static char *join(const char *base, const char *directory, const char *name)
 const char *mt_line_table_path(struct mt_line_table *table, uint32_t number)
 {
 	struct mt_line_file *file;
-	const char *directory = NULL;
+	const char *directory = NULL, *name;
 	uint32_t index = number - table->first_file;
 
 	if (number < table->first_file || index >= table->files.count)
 		return NULL;
 	file = &table->files.items[index];
-	if (!file->path && file->name) {
-		if (file->directory < table->directories.count)
-			directory = table->directories.items[file->directory];
-		file->path = join(table->comp_dir, directory, file->name);
-	}
+	if (file->path)
+		return file->path;
+	name = file_name(table, file);
+	if (file->directory < table->directories.count)
+		directory = table->directories.items[file->directory];
+	if (name)
+		file->path = join(table->comp_dir, directory, name);
 	return file->path;
 }

@@ -28,8 +28,11 @@ struct walk {
 	enum mt_walk mode;
 	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
 	size_t depth;
-	uint64_t budget; /* the file's, and what is left of it */
-	uint32_t value;	 /* whose ranges are being read: scope or function */
+	uint64_t budget;	       /* the file's, and what is left of it */
+	uint32_t value;		       /* whose ranges are being read: scope or function */
+	struct mt_scope_answer *asked; /* of MT_WALK_ASKED: by address */
+	size_t asked_count;
+	bool has_asked; /* one of them lies in the ranges that were read last */
 	bool nomem, too_many, bad_ranges;
 };
 
@@ -68,13 +71,41 @@ static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
 	return table ? mt_interval_table_find(table, address) : MT_INTERVAL_NONE;
 }
 
+/* Marks the addresses in a piece of code that nothing deeper has. */
+static void take_asked(struct walk *walk, uint64_t start, uint64_t end)
+{
+	struct mt_scope_answer *asked = walk->asked;
+	size_t low = 0, high = walk->asked_count;
+
+	if (asked[high - 1].address < start)
+		return;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (asked[middle].address < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < walk->asked_count && asked[low].address < end; low++) {
+		walk->has_asked = true;
+		if (asked[low].scope != MT_SCOPE_NONE && asked[low].rank > walk->depth)
+			continue;
+		if (walk->value == MT_SCOPE_NONE)
+			continue;
+		asked[low].scope = walk->value;
+		asked[low].rank = (uint32_t)walk->depth;
+	}
+}
+
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
 	const struct mt_code_filter *filter = &walk->scopes->filter;
 	struct mt_interval *interval;
 
-	if (walk->mode != MT_WALK_TABLE && !filter->is_code(filter->context, start))
+	if (walk->mode & (MT_WALK_OUTLINE | MT_WALK_NESTED) &&
+	    !filter->is_code(filter->context, start))
 		return true; /* code that the linker left out */
 	if (walk->mode == MT_WALK_NESTED &&
 	    find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
@@ -83,6 +114,10 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	if (walk->too_many)
 		return false;
 	walk->budget -= sizeof(*interval);
+	if (walk->mode == MT_WALK_ASKED) {
+		take_asked(walk, start, end);
+		return true;
+	}
 	interval = mt_array_push(&walk->scopes->intervals);
 	walk->nomem |= !interval;
 	if (!interval)
@@ -110,11 +145,16 @@ static bool has_code(const struct scope_values *values)
 	return values->ranges.form || values->low.form;
 }
 
+static uint32_t scope_around(const struct walk *walk)
+{
+	return walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE;
+}
+
 /* The scope of the entry in hand, or the one around it where it makes none. */
 static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
 			  const struct scope_values *values)
 {
-	uint32_t around = walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE;
+	uint32_t around = scope_around(walk);
 	bool inlined = tag == DW_TAG_inlined_subroutine;
 	struct mt_scope *scope;
 
@@ -131,8 +171,20 @@ static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
 		.entry = entry,
 		.parent = inlined ? around : MT_SCOPE_NONE,
 	};
+	walk->has_asked = false;
 	add_ranges(walk, values);
+	if (walk->mode == MT_WALK_ASKED && !walk->has_asked && has_code(values))
+		walk->scopes->items.count--;
 	return walk->value;
+}
+
+/* A block that is no function: only whether one of the addresses is in it matters. */
+static uint32_t pass_block(struct walk *walk, const struct scope_values *values)
+{
+	walk->value = MT_SCOPE_NONE;
+	walk->has_asked = false;
+	add_ranges(walk, values);
+	return scope_around(walk);
 }
 
 /* ---- Entries ---- */
@@ -320,11 +372,15 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 	read_scope(walk, abbrev, &values);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (walk->mode == MT_WALK_TABLE)
+	if (abbrev->tag == DW_TAG_lexical_block)
+		scope = pass_block(walk, &values);
+	else if (walk->mode & (MT_WALK_TABLE | MT_WALK_ASKED))
 		scope = add_scope(walk, abbrev->tag, entry, &values);
 	else
 		add_function(walk, entry, &values);
-	if (walk->mode != MT_WALK_TABLE && abbrev->closed & walk->mode)
+	if (walk->mode == MT_WALK_ASKED
+		    ? has_code(&values) && !walk->has_asked
+		    : walk->mode != MT_WALK_TABLE && abbrev->closed & walk->mode)
 		return pass_children(walk, abbrev, entry);
 	if (!abbrev->has_children)
 		return NULL;
@@ -415,20 +471,28 @@ static struct mt_error *walk_entries(struct walk *walk)
 				: NULL;
 }
 
-/* Walks from one entry to the end of what is in it; scopes->intervals grows by what it finds. */
-static struct mt_error *walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode)
+/* Walks from one entry to the end of what is in it. */
+static struct mt_error *walk_with(struct walk *walk, uint64_t entry)
 {
-	struct mt_dwarf *file = scopes->unit->file;
+	struct mt_dwarf *file = walk->unit->file;
 	uint64_t budget = mt_dwarf_budget(file);
-	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode, .budget = budget};
 	const uint8_t *start = file->info.bytes + entry;
 	struct mt_error *err;
 
-	walk.c = mt_cursor_init(start, walk.unit->end - entry);
-	err = walk_entries(&walk);
+	walk->budget = budget;
+	walk->c = mt_cursor_init(start, walk->unit->end - entry);
+	err = walk_entries(walk);
 	/* what was walked counts, too, so that entries without an end are not for each function */
-	mt_dwarf_spend(file, budget - walk.budget + (uint64_t)(walk.c.pos - start));
+	mt_dwarf_spend(file, budget - walk->budget + (uint64_t)(walk->c.pos - start));
 	return err;
+}
+
+/* The same; scopes->intervals grows by what it finds. */
+static struct mt_error *walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode)
+{
+	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode};
+
+	return walk_with(&walk, entry);
 }
 
 /* The same of a unit, into a table; *out is set on damage, too: what came before it holds. */
@@ -443,6 +507,9 @@ static struct mt_error *walk_unit(struct mt_scopes *scopes, enum mt_walk mode,
 	count = scopes->intervals.count - first;
 	*out = mt_interval_table_create(count ? scopes->intervals.items + first : NULL, count);
 	scopes->intervals.count = first;
+	if (!first)
+		mt_array_deinit(&scopes->intervals);
+	mt_array_shrink(&scopes->functions);
 	if (*out)
 		return err;
 	mt_error_destroy(err);
@@ -467,6 +534,7 @@ void mt_scopes_deinit(struct mt_scopes *scopes)
 	for (size_t i = 0; i < scopes->functions.count; i++)
 		mt_interval_table_destroy(scopes->functions.items[i].table);
 	mt_array_deinit(&scopes->functions);
+	mt_array_deinit(&scopes->answers);
 	mt_array_deinit(&scopes->items);
 	mt_array_deinit(&scopes->details);
 	mt_array_deinit(&scopes->intervals);
@@ -536,34 +604,41 @@ static struct mt_error *find_function(struct mt_scopes *scopes, uint64_t address
 	return err;
 }
 
-/* The same, and reads it; *out is set whatever is given. */
-static struct mt_error *prepare(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
+static uint32_t find_answer(const struct mt_scopes *scopes, uint64_t address, bool *found)
 {
-	struct mt_error *err = find_function(scopes, address, out), *later = NULL;
+	const struct mt_scope_answer *items = scopes->answers.items;
+	size_t low = 0, high = scopes->answers.count;
 
-	if (*out != MT_INTERVAL_NONE && !scopes->functions.items[*out].read)
-		later = read_function(scopes, &scopes->functions.items[*out]);
-	if (!err)
-		return later;
-	mt_error_destroy(later);
-	return err;
-}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, uint64_t address)
-{
-	uint32_t function;
-
-	return prepare(scopes, address, &function);
+		if (items[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*found = low < scopes->answers.count && items[low].address == address;
+	return *found ? items[low].scope : MT_SCOPE_NONE;
 }
 
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
 {
+	struct mt_error *err, *later = NULL;
 	uint32_t function;
-	struct mt_error *err = prepare(scopes, address, &function);
+	bool found;
 
-	*out = MT_SCOPE_NONE;
-	if (function != MT_INTERVAL_NONE)
-		*out = find_in_function(scopes, &scopes->functions.items[function], address);
+	*out = find_answer(scopes, address, &found);
+	if (found)
+		return NULL;
+	err = find_function(scopes, address, &function);
+	if (function == MT_INTERVAL_NONE)
+		return err;
+	if (!scopes->functions.items[function].read)
+		later = read_function(scopes, &scopes->functions.items[function]);
+	*out = find_in_function(scopes, &scopes->functions.items[function], address);
+	if (!err)
+		return later;
+	mt_error_destroy(later);
 	return err;
 }
 
@@ -678,4 +753,97 @@ struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index)
 	};
 	find_name(scopes, scopes->unit, &d, detail);
 	return *detail;
+}
+
+/* ---- Many addresses ---- */
+
+static int compare_answers(const void *a, const void *b)
+{
+	const struct mt_scope_answer *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Keeps what was found at some addresses. */
+static struct mt_error *keep_answers(struct mt_scopes *scopes, const struct mt_scope_answer *found,
+				     size_t count)
+{
+	size_t before = scopes->answers.count;
+
+	if (!mt_array_reserve(&scopes->answers, before + count))
+		return mt_error_nomem();
+	memcpy(scopes->answers.items + before, found, count * sizeof(*found));
+	scopes->answers.count += count;
+	if (before)
+		qsort(scopes->answers.items, scopes->answers.count, sizeof(*found),
+		      compare_answers);
+	return NULL;
+}
+
+/* Finds the scopes of a function at the first few addresses, as many as are in it. */
+static struct mt_error *ask_function(struct mt_scopes *scopes, struct mt_scope_answer *asked,
+				     size_t count, size_t *done)
+{
+	struct walk walk = {
+		.unit = scopes->unit, .scopes = scopes, .mode = MT_WALK_ASKED, .asked = asked};
+	uint32_t function, other;
+	struct mt_error *err = find_function(scopes, asked->address, &function);
+
+	*done = 1;
+	if (err || function == MT_INTERVAL_NONE)
+		return err;
+	while (!err && *done < count) {
+		err = find_function(scopes, asked[*done].address, &other);
+		if (err || other != function)
+			break;
+		++*done;
+	}
+	walk.asked_count = *done;
+	if (!err)
+		return walk_with(&walk, scopes->functions.items[function].entry);
+	mt_error_destroy(walk_with(&walk, scopes->functions.items[function].entry));
+	return err;
+}
+
+/* What is said about the scopes that were found, while their entries are at hand. */
+static void read_details(struct mt_scopes *scopes, const struct mt_scope_answer *found,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (uint32_t scope = found[i].scope; scope != MT_SCOPE_NONE;)
+			scope = mt_scope_detail(scopes, scope).parent;
+	}
+}
+
+struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, const uint64_t *addresses,
+				   size_t count)
+{
+	MT_CLEANUP_FREE struct mt_scope_answer *asked = calloc(count + 1, sizeof(*asked));
+	struct mt_error *err = NULL;
+	size_t asked_count = 0, done;
+	bool found;
+
+	if (!asked)
+		return mt_error_nomem();
+	for (size_t i = 0; i < count; i++) {
+		(void)find_answer(scopes, addresses[i], &found);
+		if (!found && (!i || addresses[i] != addresses[i - 1]))
+			asked[asked_count++] =
+				(struct mt_scope_answer){addresses[i], MT_SCOPE_NONE, 0};
+	}
+	for (size_t i = 0; i < asked_count; i += done) {
+		struct mt_error *later = ask_function(scopes, &asked[i], asked_count - i, &done);
+
+		if (err)
+			mt_error_destroy(later);
+		else
+			err = later;
+	}
+	if (!asked_count)
+		return err;
+	read_details(scopes, asked, asked_count);
+	if (!err)
+		return keep_answers(scopes, asked, asked_count);
+	mt_error_destroy(keep_answers(scopes, asked, asked_count));
+	return err;
 }

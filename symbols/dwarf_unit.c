@@ -377,21 +377,27 @@ struct mt_error *mt_dwarf_unit_abbrevs(struct mt_dwarf_unit *unit)
 	uint64_t key = unit->abbrev_offset << 3 | (sizes.address >> 3) << 2 |
 		       (sizes.offset >> 3) << 1 | sizes.ref_addr >> 3;
 	struct mt_dwarf *file = unit->file;
-	struct mt_abbrevs *table;
-	struct mt_error *err;
+	struct mt_abbrevs *table, *none = NULL;
 
-	if (unit->abbrevs)
+	if (__atomic_load_n(&unit->abbrevs, __ATOMIC_ACQUIRE))
 		return NULL;
 	pthread_mutex_lock(&file->lock);
-	unit->abbrevs = kept_abbrevs(file, key);
+	table = kept_abbrevs(file, key);
 	pthread_mutex_unlock(&file->lock);
-	if (unit->abbrevs)
-		return NULL;
-	err = mt_abbrevs_read(&file->abbrev, unit->abbrev_offset, &sizes, &table);
-	if (err)
-		return err;
-	unit->abbrevs = keep_abbrevs(file, key, table);
-	return unit->abbrevs ? NULL : mt_error_nomem();
+	if (!table) {
+		struct mt_error *err =
+			mt_abbrevs_read(&file->abbrev, unit->abbrev_offset, &sizes, &table);
+
+		if (err)
+			return err;
+		table = keep_abbrevs(file, key, table);
+	}
+	if (!table)
+		return mt_error_nomem();
+	/* all threads have found the same one; the first sets it, so that it can be read plainly */
+	(void)__atomic_compare_exchange_n(&unit->abbrevs, &none, table, false, __ATOMIC_ACQ_REL,
+					  __ATOMIC_ACQUIRE);
+	return NULL;
 }
 
 uint64_t mt_dwarf_budget(const struct mt_dwarf *file)

@@ -151,18 +151,6 @@ static bool advance(struct sweep *s, uint64_t until)
 	return true;
 }
 
-/* Gives back what was reserved for the worst case. */
-static void shrink(struct mt_interval_table *table)
-{
-	size_t count = table->pieces.count ? table->pieces.count : 1;
-	void *smaller = realloc(table->pieces.items, count * sizeof(struct piece));
-
-	if (!smaller)
-		return;
-	table->pieces.items = smaller;
-	table->pieces.capacity = count;
-}
-
 struct mt_interval_table *mt_interval_table_create(struct mt_interval *items, size_t count)
 {
 	MT_CLEANUP(mt_interval_table_destroy_p)
@@ -184,7 +172,7 @@ struct mt_interval_table *mt_interval_table_create(struct mt_interval *items, si
 	}
 	if (!advance(&sweep, UINT64_MAX))
 		return NULL;
-	shrink(table);
+	mt_array_shrink(&table->pieces);
 	return MT_TAKE(table);
 }
 

@@ -207,7 +207,8 @@ struct place {
 struct unit_job {
 	struct mt_job job;
 	struct mt_lines *lines;
-	const struct place *places;
+	uint32_t unit;
+	const uint64_t *vaddrs; /* by rising address */
 	size_t count;
 };
 
@@ -223,14 +224,16 @@ static void read_unit(struct mt_job *job, unsigned int worker)
 {
 	struct unit_job *of = (struct unit_job *)job;
 	struct mt_lines *lines = of->lines;
-	uint32_t unit = of->places[0].unit;
-	struct tables *tables = lines->tables[unit];
+	struct tables *tables = lines->tables[of->unit];
 
 	(void)worker;
 	if (!tables)
-		tables = lines->tables[unit] = read_tables(lines, &lines->file->units.items[unit]);
-	for (size_t i = 0; tables && i < of->count; i++)
-		keep_problem(tables, mt_scopes_prepare(&tables->scopes, of->places[i].vaddr));
+		tables = lines->tables[of->unit] =
+			read_tables(lines, &lines->file->units.items[of->unit]);
+	if (tables)
+		keep_problem(tables, mt_line_table_prepare(&tables->lines, of->vaddrs, of->count));
+	if (tables)
+		keep_problem(tables, mt_scopes_prepare(&tables->scopes, of->vaddrs, of->count));
 }
 
 /* The addresses that units have, by unit; gives how many. */
@@ -249,15 +252,19 @@ static size_t list_places(const struct mt_lines *lines, const uint64_t *vaddrs, 
 	return listed;
 }
 
+/* A job for each unit; sorted becomes the addresses as places has them. */
 static size_t list_jobs(struct mt_lines *lines, const struct place *places, size_t count,
-			struct unit_job *out)
+			uint64_t *sorted, struct unit_job *out)
 {
 	size_t jobs = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		sorted[i] = places[i].vaddr;
 		if (!i || places[i].unit != places[i - 1].unit)
-			out[jobs++] = (struct unit_job){
-				.job.run = read_unit, .lines = lines, .places = &places[i]};
+			out[jobs++] = (struct unit_job){.job.run = read_unit,
+							.lines = lines,
+							.unit = places[i].unit,
+							.vaddrs = &sorted[i]};
 		out[jobs - 1].count++;
 	}
 	return jobs;
@@ -268,18 +275,20 @@ void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t cou
 {
 	MT_CLEANUP_FREE struct place *places = calloc(count + 1, sizeof(*places));
 	MT_CLEANUP_FREE struct unit_job *jobs = calloc(count + 1, sizeof(*jobs));
+	MT_CLEANUP_FREE uint64_t *sorted = calloc(count + 1, sizeof(*sorted));
 	size_t job_count;
 
-	if (!places || !jobs)
+	if (!places || !jobs || !sorted)
 		return; /* they are read when they are asked for */
-	job_count = list_jobs(lines, places, list_places(lines, vaddrs, count, places), jobs);
+	job_count =
+		list_jobs(lines, places, list_places(lines, vaddrs, count, places), sorted, jobs);
 	for (size_t i = 0; i < job_count; i++)
 		mt_pool_submit(pool, &jobs[i].job);
 	for (size_t i = 0; i < job_count; i++) {
 		struct tables *tables;
 
 		mt_pool_wait(pool, &jobs[i].job);
-		tables = lines->tables[jobs[i].places[0].unit];
+		tables = lines->tables[jobs[i].unit];
 		if (tables)
 			note_problem(lines, MT_TAKE(tables->problem));
 	}
@@ -312,6 +321,7 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		     struct mt_lines_frame out[MT_LINES_DEPTH])
 {
 	uint32_t unit = mt_interval_table_find(lines->units, vaddr), scope = MT_SCOPE_NONE;
+	struct mt_error *problem;
 	struct mt_line_row row;
 	struct tables *tables;
 
@@ -324,10 +334,11 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		return 0;
 	note_problem(lines, MT_TAKE(tables->problem));
 	out[0] = (struct mt_lines_frame){0};
-	if (mt_line_table_find(&tables->lines, vaddr, &row)) {
+	if (mt_line_table_find(&tables->lines, vaddr, &row, &problem)) {
 		out[0].file = mt_line_table_path(&tables->lines, row.file);
 		out[0].line = out[0].file ? row.line : 0;
 	}
+	note_problem(lines, problem);
 	note_problem(lines, mt_scopes_find(&tables->scopes, vaddr, &scope));
 	if (scope == MT_SCOPE_NONE)
 		return out[0].file != NULL;

@@ -50,6 +50,18 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		    &(array)->items[(array)->count++])                                   \
 		 : NULL)
 
+/* Gives back the room for elements that did not come; with none it stays as it is. */
+#define mt_array_shrink(array)                                                                     \
+	do {                                                                                       \
+		void *smaller = (array)->count ? realloc((array)->items,                           \
+							 (array)->count * sizeof(*(array)->items)) \
+					       : NULL;                                             \
+		if (smaller) {                                                                     \
+			(array)->items = smaller;                                                  \
+			(array)->capacity = (array)->count;                                        \
+		}                                                                                  \
+	} while (0)
+
 #define mt_array_deinit(array)                          \
 	do {                                            \
 		free((array)->items);                   \

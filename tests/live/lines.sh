@@ -110,4 +110,6 @@ done
 sed -n 1,300p addresses >few && mv few addresses
 check 'damage is survived and noted' ./lines -m 300 inlined <addresses
 sed 's/^/# /' "$out"
+check 'the same where addresses are known beforehand' ./lines -j 2 -m 300 inlined <addresses
+sed 's/^/# /' "$out"
 finish

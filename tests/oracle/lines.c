@@ -4,7 +4,8 @@
  *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
  *	lines -j N FILE < ADDRESSES     the same, read by N threads
  *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
- *	lines -m N FILE < ADDRESSES     the same questions of N copies with damaged debug sections
+ *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections; -j as
+ *above
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,9 @@ static int fail(struct mt_error *err)
 
 /* Names that were demangled: once each, as symbols/symbolize does it. */
 struct names {
-	struct mt_map64 by_mangled;
-	MT_ARRAY(char *) all;
+	struct mt_map64 by_mangled; /* to its number */
+	MT_ARRAY(const char *) mangled;
+	MT_ARRAY(char *) all; /* NULL: it stays as it is */
 };
 
 static void names_deinit(struct names *names)
@@ -39,90 +41,146 @@ static void names_deinit(struct names *names)
 	for (size_t i = 0; i < names->all.count; i++)
 		free(names->all.items[i]);
 	mt_array_deinit(&names->all);
+	mt_array_deinit(&names->mangled);
 	mt_map64_deinit(&names->by_mangled);
 }
 
-/* What is no mangled name stays as it is. */
-static const char *demangled(struct names *names, const char *mangled)
-{
-	uint64_t kept;
-	char **slot;
+/* The answers to all addresses. */
+struct answers {
+	MT_ARRAY(struct mt_lines_frame) frames;
+	MT_ARRAY(size_t) ends; /* by address */
+	struct names names;
+};
 
-	if (mt_map64_get(&names->by_mangled, (uintptr_t)mangled, &kept))
-		return (const char *)(uintptr_t)kept;
-	slot = mt_array_push(&names->all);
-	if (!slot)
-		return mangled;
-	*slot = mt_demangle(mangled);
-	kept = (uintptr_t)(*slot ? *slot : mangled);
-	(void)mt_map64_put(&names->by_mangled, (uintptr_t)mangled, kept);
-	return (const char *)(uintptr_t)kept;
+static void answers_deinit(struct answers *answers)
+{
+	mt_array_deinit(&answers->frames);
+	mt_array_deinit(&answers->ends);
+	names_deinit(&answers->names);
 }
 
-static void print_frame(struct names *names, const struct mt_lines_frame *frame)
+static void list_name(struct names *names, const struct mt_lines_frame *frame)
 {
-	const char *name = frame->mangled ? demangled(names, frame->name) : frame->name;
+	const char **slot;
+	uint64_t number;
 
-	fputs(name ? name : "??", stdout);
-	putchar('\n');
-	fputs(frame->file ? frame->file : "??", stdout);
-	printf(":%u\n", frame->line);
+	if (!frame->mangled || mt_map64_get(&names->by_mangled, (uintptr_t)frame->name, &number))
+		return;
+	slot = mt_array_push(&names->mangled);
+	if (slot &&
+	    mt_map64_put(&names->by_mangled, (uintptr_t)frame->name, names->mangled.count - 1))
+		*slot = frame->name;
 }
 
-/* Asks about every address; gives the number of frames. */
-static size_t ask(struct mt_lines *lines, bool print)
+/* Asks about every address. */
+static void ask(struct mt_lines *lines, struct answers *out)
 {
-	MT_CLEANUP(names_deinit) struct names names = {0};
 	struct mt_lines_frame frames[MT_LINES_DEPTH];
-	size_t all = 0;
 
 	for (size_t i = 0; i < address_count; i++) {
-		size_t count = mt_lines_find(lines, addresses[i], frames);
+		size_t count = mt_lines_find(lines, addresses[i], frames), *end;
 
-		all += count;
-		if (print)
-			printf("0x%016llx\n", (unsigned long long)addresses[i]);
-		for (size_t k = 0; print && k < count; k++)
-			print_frame(&names, &frames[k]);
+		for (size_t k = 0; k < count; k++) {
+			struct mt_lines_frame *frame = mt_array_push(&out->frames);
+
+			if (!frame)
+				abort();
+			*frame = frames[k];
+			list_name(&out->names, frame);
+		}
+		end = mt_array_push(&out->ends);
+		if (!end)
+			abort();
+		*end = out->frames.count;
 	}
-	return all;
 }
 
-/* Reads what the addresses need by several threads, as mtreport does. */
-static void prepare(struct mt_lines *lines, unsigned int threads)
+static void demangle(struct names *names, struct mt_pool *pool)
 {
-	struct mt_pool *pool = threads ? mt_pool_create(threads) : NULL;
+	if (!mt_array_reserve(&names->all, names->mangled.count))
+		abort();
+	names->all.count = names->mangled.count;
+	mt_demangle_all(names->mangled.items, names->mangled.count, pool, names->all.items);
+}
 
-	if (pool)
-		mt_lines_prepare(lines, addresses, address_count, pool);
-	mt_pool_destroy(pool);
+static const char *name_of(const struct names *names, const struct mt_lines_frame *frame)
+{
+	uint64_t number;
+
+	if (!frame->mangled || !mt_map64_get(&names->by_mangled, (uintptr_t)frame->name, &number) ||
+	    !names->all.items[number])
+		return frame->name;
+	return names->all.items[number];
+}
+
+/* stdio's numbers would take longer than what is measured here. */
+static void put_number(uint64_t number, unsigned int base, int digits)
+{
+	char text[32], *at = text + sizeof(text) - 1;
+
+	*at = '\0';
+	for (; number || digits > 0; number /= base, digits--)
+		*--at = "0123456789abcdef"[number % base];
+	fputs_unlocked(at, stdout);
+}
+
+static void print_frame(const struct names *names, const struct mt_lines_frame *frame)
+{
+	const char *name = name_of(names, frame);
+
+	fputs_unlocked(name ? name : "??", stdout);
+	putchar_unlocked('\n');
+	fputs_unlocked(frame->file ? frame->file : "??", stdout);
+	putchar_unlocked(':');
+	put_number(frame->line, 10, 1);
+	putchar_unlocked('\n');
+}
+
+static void print(const struct answers *answers)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < address_count; i++) {
+		fputs_unlocked("0x", stdout);
+		put_number(addresses[i], 16, 16);
+		putchar_unlocked('\n');
+		for (; at < answers->ends.items[i]; at++)
+			print_frame(&answers->names, &answers->frames.items[at]);
+	}
 }
 
 static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int threads)
 {
+	MT_CLEANUP(answers_deinit) struct answers answers = {0}, again = {0};
 	struct mt_lines *lines = NULL;
 	double start = now(), opened, first;
 	struct mt_error *err = mt_lines_create(elf, elf, path, &lines);
-	size_t frames;
+	struct mt_pool *pool = mt_pool_create(threads ? threads : 1);
 
 	if (err)
 		return fail(err);
-	if (!lines) {
+	if (!lines || !pool) {
 		fputs("lines: no debug information\n", stderr);
 		return 1;
 	}
 	opened = now();
-	prepare(lines, threads);
-	frames = ask(lines, !timed);
+	if (threads) /* as mtreport does */
+		mt_lines_prepare(lines, addresses, address_count, pool);
+	ask(lines, &answers);
 	first = now();
 	if (timed) {
-		ask(lines, false);
+		ask(lines, &again);
 		printf("open %.2f ms, first round %.2f ms, second %.0f ns an address, %zu frames\n",
 		       (opened - start) * 1e3, (first - opened) * 1e3,
-		       (now() - first) * 1e9 / (double)address_count, frames);
+		       (now() - first) * 1e9 / (double)address_count, answers.frames.count);
+		answers_deinit(&again);
+	} else {
+		demangle(&answers.names, pool);
+		print(&answers);
 	}
 	if (mt_lines_problem(lines))
 		fprintf(stderr, "lines: %s\n", mt_lines_problem(lines));
+	mt_pool_destroy(pool);
 	mt_lines_destroy(lines);
 	return 0;
 }
@@ -144,7 +202,7 @@ static void damage(uint8_t *bytes, const struct mt_elf *elf, const uint8_t *orig
 	}
 }
 
-static int break_copies(const char *path, long copies)
+static int break_copies(const char *path, long copies, struct mt_pool *pool)
 {
 	FILE *file = fopen(path, "rb");
 	static uint8_t original[4 << 20], bytes[4 << 20];
@@ -169,7 +227,12 @@ static int break_copies(const char *path, long copies)
 		if (err)
 			mt_error_destroy(err);
 		if (lines) {
-			frames += ask(lines, false);
+			MT_CLEANUP(answers_deinit) struct answers answers = {0};
+
+			if (pool)
+				mt_lines_prepare(lines, addresses, address_count, pool);
+			ask(lines, &answers);
+			frames += answers.frames.count;
 			noted += mt_lines_problem(lines) != NULL;
 		}
 		mt_lines_destroy(lines);
@@ -197,8 +260,13 @@ int main(int argc, char **argv)
 	if (optind + 1 != argc)
 		return 2;
 	read_addresses();
-	if (copies)
-		return break_copies(argv[optind], copies);
+	if (copies) {
+		struct mt_pool *pool = threads ? mt_pool_create(threads) : NULL;
+
+		status = break_copies(argv[optind], copies, pool);
+		mt_pool_destroy(pool);
+		return status;
+	}
 	err = mt_elf_open_file(argv[optind], &elf);
 	if (err)
 		return fail(err);
