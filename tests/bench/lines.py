@@ -75,7 +75,7 @@ def main():
     count = sys.argv[3] if len(sys.argv) > 3 else "2000"
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 9
     addresses = subprocess.run([sys.executable, oracle.__file__, "addresses", path, count], capture_output=True, check=True).stdout
-    ours = [tool, path]
+    ours = [tool, "-j", "1", path]  # as mtreport does it: what is asked is known beforehand
     theirs = ["addr2line", "-a", "-i", "-f", "-C", "-e", path]
     with tempfile.TemporaryDirectory() as folder:
         print(f"{path}: {agreement(path, answer(ours, addresses, folder, 'ours'), answer(theirs, addresses, folder, 'theirs'), folder)}")
