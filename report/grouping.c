@@ -282,6 +282,36 @@ bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *fa
 	return mt_groups_add(grouping->groups, keys, values);
 }
 
+struct naming {
+	size_t pid, process; /* columns */
+	uint32_t (*name)(void *context, int32_t pid, uint32_t process);
+	void *context;
+};
+
+static uint64_t name_process(void *context, const uint64_t *keys)
+{
+	const struct naming *naming = context;
+
+	return naming->name(naming->context, (int32_t)keys[naming->pid],
+			    (uint32_t)keys[naming->process]);
+}
+
+bool mt_grouping_name_processes(struct mt_grouping *grouping,
+				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
+				void *context)
+{
+	const struct mt_table *table = mt_groups_table(grouping->groups);
+	struct naming naming = {
+		.pid = mt_table_key(table, "pid"),
+		.process = mt_table_key(table, "process"),
+		.name = name,
+		.context = context,
+	};
+
+	return naming.process == MT_COLUMN_NONE || naming.pid == MT_COLUMN_NONE ||
+	       mt_groups_rename(grouping->groups, naming.process, name_process, &naming);
+}
+
 struct mt_error *mt_grouping_table(struct mt_grouping *grouping, struct mt_table **out)
 {
 	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *owned = grouping;

@@ -65,6 +65,14 @@ void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value
 			     uint32_t but);
 
 /*
+ * Names processes otherwise than rows are told apart by: `name` gives a string id for that of a
+ * process and its pid. Where rows have them; after the last add. False out of memory.
+ */
+bool mt_grouping_name_processes(struct mt_grouping *grouping,
+				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
+				void *context);
+
+/*
  * Everything as a table, heaviest row first, or, by time, in its order. Takes the grouping. A usage
  * error where the request's weight is no figure of it.
  */

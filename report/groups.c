@@ -19,7 +19,22 @@ struct mt_groups {
 	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
 	uint32_t at;			  /* the row that next gives */
 	size_t most;			  /* rows that the table gives */
+	size_t renamed;			  /* column, where there are names */
+	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
+	uint64_t shown[MT_GROUPS_COLUMNS];
 };
+
+static const uint64_t *shown_keys(struct mt_groups *groups, uint32_t row)
+{
+	size_t size;
+	const uint64_t *keys = mt_sequences_get(groups->keys, row, &size);
+
+	if (!groups->names.count)
+		return keys;
+	memcpy(groups->shown, keys, size);
+	groups->shown[groups->renamed] = groups->names.items[row];
+	return groups->shown;
+}
 
 static struct mt_error *groups_rewind(struct mt_table *table)
 {
@@ -30,14 +45,13 @@ static struct mt_error *groups_rewind(struct mt_table *table)
 static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, bool *more)
 {
 	struct mt_groups *groups = (struct mt_groups *)table;
-	size_t size;
 	uint32_t row;
 
 	*more = groups->at < mt_sequences_count(groups->keys) && groups->at < groups->most;
 	if (!*more)
 		return NULL;
 	row = groups->order.count ? groups->order.items[groups->at] : groups->at;
-	out->keys = mt_sequences_get(groups->keys, row, &size);
+	out->keys = shown_keys(groups, row);
 	out->values = groups->values.items + row * table->value_count;
 	out->addresses = NULL;
 	out->sources = NULL;
@@ -92,6 +106,7 @@ void mt_groups_destroy(struct mt_groups *groups)
 	mt_sequences_destroy(groups->keys);
 	mt_array_deinit(&groups->values);
 	mt_array_deinit(&groups->order);
+	mt_array_deinit(&groups->names);
 	free(groups);
 }
 
@@ -127,6 +142,22 @@ void mt_groups_widen(struct mt_groups *groups,
 		widen(context, mt_sequences_get(groups->keys, row, &size),
 		      groups->values.items + row * groups->table.value_count);
 	groups->table.same_doubt = UINT32_MAX;
+}
+
+bool mt_groups_rename(struct mt_groups *groups, size_t column,
+		      uint64_t (*rename)(void *context, const uint64_t *keys), void *context)
+{
+	size_t size;
+
+	groups->renamed = column;
+	for (uint32_t row = 0; row < mt_sequences_count(groups->keys); row++) {
+		uint64_t *name = mt_array_push(&groups->names);
+
+		if (!name)
+			return false;
+		*name = rename(context, mt_sequences_get(groups->keys, row, &size));
+	}
+	return true;
 }
 
 size_t mt_groups_count(const struct mt_groups *groups)

@@ -39,6 +39,13 @@ void mt_groups_widen(struct mt_groups *groups,
 		     void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
 		     void *context);
 
+/*
+ * Shows a key otherwise: `rename` gives what stands in that column in the place of what rows are
+ * told apart by. After the last add; false out of memory.
+ */
+bool mt_groups_rename(struct mt_groups *groups, size_t column,
+		      uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
+
 size_t mt_groups_count(const struct mt_groups *groups);
 
 /*

@@ -301,6 +301,25 @@ static struct mt_error *open_debuginfod(const struct mt_report_options *options,
 	return mt_debuginfod_create(options->debuginfod_urls, teller, out);
 }
 
+/* A time that begins after the end is all that has to be said. */
+static bool print_empty_time(const struct mt_report_options *options, const struct mt_facts *facts)
+{
+	const struct mt_timespan *time = &options->selection.time;
+	double longest = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+		double seconds = r->end > r->start ? (double)(r->end - r->start) / 1e9 : 0;
+
+		longest = seconds > longest ? seconds : longest;
+	}
+	if (!time->given || time->percent || time->from < longest)
+		return false;
+	fprintf(stderr, TOOL ": --time begins at %g s, and the recording ends at %.3f s\n",
+		time->from, longest);
+	return true;
+}
+
 /* Why there is nothing to show, with the names that would have shown something. */
 static enum status say_nothing(const struct mt_report_options *options,
 			       const struct mt_facts *facts)
@@ -313,6 +332,8 @@ static enum status say_nothing(const struct mt_report_options *options,
 		!selected ? "no samples in it"
 		: given	  ? "no sample matches the selectors"
 			  : "no sample of the events that were asked about");
+	if (selected && print_empty_time(options, facts))
+		return STATUS_NOTHING;
 	if (selected && record)
 		fprintf(stderr, TOOL ": --%s is about what mtrec -e %s records\n",
 			options->analysis->name, record);

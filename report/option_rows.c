@@ -422,7 +422,7 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 
 static const struct mt_option selectors[] = {
 	{'e', "event", "events", "NAME,...", set_events,
-	 "events, by alias (brk) or kernel name; 'syscalls:*mmap' is a pattern"},
+	 "events, by alias (brk), kernel name or group (vm); 'syscalls:*mmap' is a pattern"},
 	{0, "comm", "comms", "NAME,...|/RE/", set_comms, "threads by name"},
 	{'p', "pid", NULL, "PID,...", set_pids, "processes"},
 	{0, "tid", NULL, "TID,...", set_tids, "threads"},
@@ -449,7 +449,8 @@ static const struct mt_option others[] = {
 	 "what rows weigh, and the one figure of tables: count, period, bytes, pages"},
 	{0, "stacks", NULL, NULL, set_stacks, "with stacks where they are not shown anyway"},
 	{0, "timeline", NULL, "[T]", set_timeline,
-	 "sums for each T (1s, 500ms; by default a twentieth or so) and process"},
+	 "sums for each T (1s, 500ms; by default a twentieth or so) and process; T may be "
+	 "the next word"},
 	{0, "top", NULL, "N", set_top, "of sums only the N rows that weigh most"},
 	{0, "base", NULL, "FILE", set_base,
 	 "compare with an earlier recording: what is new, gone, grown and shrunk"},

@@ -13,6 +13,7 @@
 #include "report/analyses/analyses.h"
 #include "report/option_rows.h"
 #include "report/outputs/outputs.h"
+#include "report/timespan.h"
 #include "unwind/unwind.h"
 
 enum {
@@ -149,6 +150,20 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 	return NULL;
 }
 
+/* A length of time in the next word is an option's that may have one: no file is called so. */
+static const char *next_length(const struct parser *parser, const struct mt_option *option)
+{
+	const char *word = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
+	struct mt_error *err;
+	double seconds;
+
+	if (!word || !option->argument || strcmp(option->argument, "[T]") != 0)
+		return NULL;
+	err = mt_seconds_parse("", word, &seconds);
+	mt_error_destroy(err);
+	return err ? NULL : word;
+}
+
 /* The option's value from behind '=' or, where it needs one, the next word. */
 static struct mt_error *apply(struct parser *parser, const struct mt_option *option,
 			      const char *name, const char *value)
@@ -162,6 +177,9 @@ static struct mt_error *apply(struct parser *parser, const struct mt_option *opt
 			return mt_error_create(MT_ERR_USAGE, "%s needs a value: %s %s", name, name,
 					       option->argument);
 		value = parser->argv[++parser->at];
+	} else if (!value) {
+		value = next_length(parser, option);
+		parser->at += value != NULL;
 	}
 	return option->set(&parser->options, name, value);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/base/strings.h"
+#include "formats/events.h"
 #include "formats/reader.h"
 #include "formats/record.h"
 #include "report/calls.h"
@@ -97,6 +98,37 @@ static struct mt_facts_event *same_event(struct mt_facts *facts, const struct mt
 	return NULL;
 }
 
+/* Whether the group lists that word. */
+static bool has_member(const struct mt_event_def *group, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = group->members; *at; at += strspn(at, ",")) {
+		size_t size = strcspn(at, ",");
+
+		if (size == length && !memcmp(at, word, size))
+			return true;
+		at += size;
+	}
+	return false;
+}
+
+/* By its alias, its kernel name, or a group's name that mtrec -e takes. */
+static bool names_event(const struct mt_match *match, const struct mt_facts_event *event)
+{
+	if (mt_match_text(match, event->alias) || mt_match_text(match, event->name))
+		return true;
+	for (size_t i = 0; i < mt_match_words(match); i++) {
+		const char *word = mt_match_word(match, i);
+		const struct mt_event_def *def = mt_event_def_find(word, strlen(word));
+
+		if (def && def->kind == MT_EVENT_GROUP &&
+		    (has_member(def, event->alias) || has_member(def, event->name)))
+			return true;
+	}
+	return false;
+}
+
 static bool wants_event(const struct mt_session *session, const struct mt_facts_event *event)
 {
 	const struct mt_match *match = session->options->selection->events;
@@ -111,7 +143,7 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 
 	return serves && (!wants || wants(event->name)) &&
 	       (!observer || !observer->wants || observer->wants(observer->context, event)) &&
-	       (mt_match_text(match, event->alias) || mt_match_text(match, event->name));
+	       names_event(match, event);
 }
 
 /* Where task:task_newtask says whether the new task shares its parent's address space. */

@@ -61,7 +61,21 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 		add_up(growth->sums, told, values[0].value);
 	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
 				   told->nature, told->space->recording, change->time, &facts) &&
+	       mt_ledger_row_note(&growth->rows, told->space, &facts) &&
 	       mt_grouping_add(growth->grouping, &facts, values);
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
+{
+	struct growth *growth = context;
+
+	(void)ledger;
+	(void)regions;
+	(void)time;
+	mt_ledger_rows_stood(&growth->rows, space);
+	return true;
 }
 
 struct mt_growth_run {
@@ -77,6 +91,7 @@ void mt_growth_run_destroy(struct mt_growth_run *run)
 	if (!run)
 		return;
 	mt_ledger_destroy(run->ledger);
+	mt_ledger_rows_deinit(&run->growth.rows);
 	mt_grouping_destroy(run->grouping);
 	free(run);
 }
@@ -95,10 +110,13 @@ static struct mt_error *make_run(struct mt_session *session,
 	if (err)
 		return err;
 	run->growth = (struct growth){
-		.rows = {.session = session, .stacks = request->unwind},
+		.rows = {.session = session,
+			 .stacks = request->unwind,
+			 .ended = beside ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
 		.grouping = run->grouping,
 	};
-	run->options = (struct mt_ledger_options){.change = add_change, .context = &run->growth};
+	run->options = (struct mt_ledger_options){
+		.change = add_change, .stood = add_space, .context = &run->growth};
 	if (beside) {
 		run->growth.sums = beside->sums;
 		run->verdicts = beside->verdicts;
@@ -134,6 +152,8 @@ static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **ou
 		return err;
 	if (*lost)
 		mt_grouping_doubt_paths(run->grouping, &run->growth.lost, *lost - 1);
+	if (!mt_ledger_rows_mark(&run->growth.rows, run->grouping))
+		return mt_error_nomem();
 	return mt_grouping_table(MT_TAKE(run->grouping), out);
 }
 

@@ -120,29 +120,92 @@ enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *reque
 							: MT_ENDED_REMARK;
 }
 
-bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
-			struct mt_row_facts *facts)
+/* "ls [exited]" of "ls"; MT_STRING_NONE out of memory. */
+static uint32_t marked(struct mt_ledger_rows *rows, uint32_t process, bool execed)
 {
 	struct mt_strings *strings = mt_session_strings(rows->session);
 	char name[80];
+	int length;
 
+	if (rows->marked && rows->process == process && rows->execed == execed)
+		return rows->marked;
+	length = snprintf(name, sizeof(name), "%.64s [%s]", mt_strings_get(strings, process),
+			  execed ? "exec" : "exited");
+	rows->marked = mt_strings_intern(strings, name, (size_t)length);
+	rows->process = process;
+	rows->execed = execed;
+	return rows->marked;
+}
+
+bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			struct mt_row_facts *facts)
+{
 	if (!space->ended || rows->ended == MT_ENDED_SILENT)
 		return true;
 	if (rows->ended == MT_ENDED_REMARK) {
 		mt_session_add_ended(rows->session);
 		return true;
 	}
-	if (!rows->marked || rows->process != facts->process || rows->execed != space->execed) {
-		int length = snprintf(name, sizeof(name), "%.64s [%s]",
-				      mt_strings_get(strings, facts->process),
-				      space->execed ? "exec" : "exited");
+	facts->process = marked(rows, facts->process, space->execed);
+	return facts->process != MT_STRING_NONE;
+}
 
-		rows->marked = mt_strings_intern(strings, name, (size_t)length);
-		if (rows->marked == MT_STRING_NONE)
-			return false;
-		rows->process = facts->process;
-		rows->execed = space->execed;
-	}
-	facts->process = rows->marked;
-	return true;
+static uint64_t of_process(int32_t pid, uint32_t process)
+{
+	return (uint64_t)(uint32_t)pid << 32 | process;
+}
+
+/* Among the keys of processes, none of which has the highest bit. */
+static uint64_t of_space(const struct mt_ledger_space *space)
+{
+	return 1ull << 63 | (uintptr_t)space;
+}
+
+bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			const struct mt_row_facts *facts)
+{
+	if (rows->ended == MT_ENDED_SILENT)
+		return true;
+	if (space == rows->noted && facts->process == rows->noted_name &&
+	    facts->pid == rows->noted_pid)
+		return true;
+	rows->noted = space;
+	rows->noted_name = facts->process;
+	rows->noted_pid = facts->pid;
+	return mt_map64_put(&rows->spaces, of_space(space), 1) &&
+	       mt_map64_put(&rows->spaces, of_process(facts->pid, facts->process),
+			    (uintptr_t)space);
+}
+
+void mt_ledger_rows_stood(struct mt_ledger_rows *rows, const struct mt_ledger_space *space)
+{
+	uint64_t found;
+
+	if (rows->ended == MT_ENDED_REMARK && space->ended &&
+	    mt_map64_get(&rows->spaces, of_space(space), &found))
+		mt_session_add_ended(rows->session);
+}
+
+static uint32_t name_of(void *context, int32_t pid, uint32_t process)
+{
+	struct mt_ledger_rows *rows = context;
+	const struct mt_ledger_space *space;
+	uint64_t found;
+	uint32_t name;
+
+	if (!mt_map64_get(&rows->spaces, of_process(pid, process), &found))
+		return process;
+	space = (const struct mt_ledger_space *)(uintptr_t)found;
+	name = space->ended ? marked(rows, process, space->execed) : process;
+	return name == MT_STRING_NONE ? process : name;
+}
+
+bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_grouping *grouping)
+{
+	return rows->ended != MT_ENDED_NAME || mt_grouping_name_processes(grouping, name_of, rows);
+}
+
+void mt_ledger_rows_deinit(struct mt_ledger_rows *rows)
+{
+	mt_map64_deinit(&rows->spaces);
 }

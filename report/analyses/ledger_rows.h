@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/base/map64.h"
 #include "report/by.h"
 #include "report/grouping.h"
 #include "report/ledger/ledger.h"
@@ -37,7 +38,13 @@ struct mt_ledger_rows {
 	uint32_t last_kind, last_file;
 	uint32_t process, marked; /* the last name that was marked, and its mark: string ids */
 	bool execed;		  /* how */
+	struct mt_map64 spaces;	  /* of pid and process, the last that was noted */
+	const struct mt_ledger_space *noted; /* the last of all, and its process */
+	uint32_t noted_name;
+	int32_t noted_pid;
 };
+
+void mt_ledger_rows_deinit(struct mt_ledger_rows *rows);
 
 /* Bytes that came or, below 0, went; of what may or may not have changed only the bounds move. */
 static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *change)
@@ -62,5 +69,15 @@ enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *reque
  */
 bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts);
+
+/*
+ * The same where rows are made before it is known how their spaces end: each row is noted, and when
+ * the ledger has run all are marked.
+ */
+bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			const struct mt_row_facts *facts);
+/* Of each space when it is known how it stood: remarks that it has ended. */
+void mt_ledger_rows_stood(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
+bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_grouping *grouping);
 
 #endif

@@ -33,7 +33,10 @@ struct outstanding {
 	bool all;
 };
 
-/* Memory that a program asked for; a file's pages are the file's. */
+/*
+ * Memory that a program asked for; a file's pages are the file's. What exec mapped of its program
+ * nobody asked for.
+ */
 static bool counts(const struct outstanding *o, const struct mt_ledger_space *space,
 		   const struct mt_extent *region, const struct mt_origin *origin,
 		   const struct mt_nature *nature)
@@ -42,9 +45,9 @@ static bool counts(const struct outstanding *o, const struct mt_ledger_space *sp
 		return false;
 	if (o->request->all)
 		return true;
-	return origin->kind != MT_ORIGIN_BEFORE && !mt_ledger_inherited(space, region) &&
-	       (o->all || (nature->kind != MT_REGION_FILE && nature->kind != MT_REGION_STACK &&
-			   nature->kind != MT_REGION_VDSO));
+	if (origin->kind == MT_ORIGIN_BEFORE || mt_ledger_inherited(space, region))
+		return false;
+	return mt_nature_is_held(nature) || (o->all && origin->kind != MT_ORIGIN_EXEC);
 }
 
 static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
@@ -103,6 +106,7 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign), values);
 	return mt_ledger_row_facts(&o->rows, ledger, owner, told->nature, told->space->recording,
 				   change->time, &facts) &&
+	       mt_ledger_row_note(&o->rows, told->space, &facts) &&
 	       mt_grouping_add(o->grouping, &facts, values);
 }
 
@@ -135,6 +139,9 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		mt_grouping_most(grouping, VALUE_AGE);
 	outstanding.grouping = grouping;
 	err = mt_ledger_run(session, &options, &ledger);
+	if (!err && timeline && !mt_ledger_rows_mark(&outstanding.rows, grouping))
+		err = mt_error_nomem();
+	mt_ledger_rows_deinit(&outstanding.rows);
 	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
 }
 

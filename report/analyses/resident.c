@@ -30,9 +30,9 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 /* From 6.2 on the kernel tells of each change of its counts; before, of every 64th of a thread. */
-static bool tells_each(void *context, uint32_t recording)
+static bool tells_each(struct mt_session *session, uint32_t recording)
 {
-	const struct mt_facts *facts = mt_session_facts(context);
+	const struct mt_facts *facts = mt_session_facts(session);
 	const char *kernel = mt_facts_info(&facts->recordings.items[recording], "kernel");
 	bool has = false;
 	int major, minor;
@@ -43,28 +43,63 @@ static bool tells_each(void *context, uint32_t recording)
 		       (major == 6 && minor >= 2));
 }
 
-static bool add_holding(struct mt_ledger_rows *rows, struct mt_grouping *grouping,
-			const struct mt_ledger *ledger, const struct mt_holding *holding)
+struct resident {
+	struct mt_ledger_rows rows;
+	struct mt_grouping *grouping;
+};
+
+static bool add_holding(struct resident *resident, const struct mt_ledger *ledger,
+			const struct mt_holding *holding, uint64_t time)
 {
+	struct mt_ledger_rows *rows = &resident->rows;
 	const struct mt_origin *toucher = mt_ledger_origin(ledger, holding->toucher);
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
 	struct mt_value values[VALUES], bytes = mt_value_exact((double)holding->pages * PAGE);
 	struct mt_row_facts facts, reserver;
 
-	if (!toucher->selected || (!holding->pages && !holding->swapped))
+	if (!toucher->selected)
 		return true;
 	if (holding->space->unseen) /* any part of it may have been given back unseen */
 		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
 	mt_memory_values(bytes, mt_value_exact((double)holding->count), values);
 	values[VALUE_SWAPPED] = mt_value_exact((double)holding->swapped * PAGE);
-	if (!mt_ledger_row_facts(rows, ledger, toucher, nature, holding->space->recording, 0,
+	if (!mt_ledger_row_facts(rows, ledger, toucher, nature, holding->space->recording, time,
 				 &facts) ||
 	    !mt_ledger_row_facts(rows, ledger, mt_ledger_origin(ledger, holding->reserver), nature,
 				 holding->space->recording, 0, &reserver))
 		return false;
 	facts.reserver = reserver.stack;
-	return mt_ledger_row_mark(rows, holding->space, &facts) &&
-	       mt_grouping_add(grouping, &facts, values);
+	return (time ? mt_ledger_row_note(rows, holding->space, &facts)
+		     : mt_ledger_row_mark(rows, holding->space, &facts)) &&
+	       mt_grouping_add(resident->grouping, &facts, values);
+}
+
+static bool tells_each_of(void *context, uint32_t recording)
+{
+	const struct resident *resident = context;
+
+	return tells_each(resident->rows.session, recording);
+}
+
+/* --timeline: what came and went, on the account of who had touched it. */
+static bool add_change(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
+		       uint64_t time)
+{
+	return add_holding(context, ledger, more, time);
+}
+
+/* What is held in the end. */
+static bool add_holdings(struct resident *resident, const struct mt_ledger *ledger,
+			 const struct mt_residence *residence)
+{
+	for (size_t i = 0; i < mt_residence_count(residence); i++) {
+		struct mt_holding holding = mt_residence_get(residence, i);
+
+		if ((holding.pages || holding.swapped) &&
+		    !add_holding(resident, ledger, &holding, 0))
+			return false;
+	}
+	return true;
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
@@ -73,12 +108,14 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	MT_CLEANUP(mt_residence_destroy_p) struct mt_residence *residence = NULL;
-	struct mt_ledger_rows rows = {.session = session,
-				      .stacks = request->unwind,
-				      .ended = mt_ledger_rows_ended(request)};
+	struct resident resident = {.rows = {.session = session,
+					     .stacks = request->unwind,
+					     .ended = mt_ledger_rows_ended(request)}};
+	bool timeline = mt_by_has(&request->by, MT_BY_TIME), good;
 	const struct mt_residence_options how = {
-		.each = tells_each,
-		.context = session,
+		.each = tells_each_of,
+		.held = timeline ? add_change : NULL,
+		.context = &resident,
 		.peak = request->at.when == MT_AT_PEAK,
 		.moment = request->at.when == MT_AT_TIME,
 	};
@@ -93,16 +130,14 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		return mt_error_nomem();
 	if (how.peak)
 		options.at.when = MT_AT_END;
+	resident.grouping = grouping;
 	mt_residence_listen(residence, &options);
 	err = mt_ledger_run(session, &options, &ledger);
-	if (err)
-		return err;
-	for (size_t i = 0; i < mt_residence_count(residence); i++) {
-		struct mt_holding holding = mt_residence_get(residence, i);
-
-		if (!add_holding(&rows, grouping, ledger, &holding))
-			return mt_error_nomem();
-	}
+	good = err || (timeline ? mt_ledger_rows_mark(&resident.rows, grouping)
+				: add_holdings(&resident, ledger, residence));
+	mt_ledger_rows_deinit(&resident.rows);
+	if (err || !good)
+		return err ? err : mt_error_nomem();
 	return mt_grouping_table(MT_TAKE(grouping), out);
 }
 
@@ -110,7 +145,7 @@ const struct mt_analysis mt_analysis_resident = {
 	.name = "resident",
 	.help = "pages touched and not given back, by the stack that touched them",
 	.groups = true,
-	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER),
+	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER) | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.record = "vm,rss",

@@ -62,7 +62,8 @@ static bool change(void *context, const struct mt_ledger *ledger,
 	uint32_t book = mt_residence_book(r, told->space);
 	struct mt_toucher *toucher;
 
-	if (book == UINT32_MAX)
+	mt_residence_note(r, ledger, change->time);
+	if (book == UINT32_MAX || r->untold)
 		return false;
 	if (r->books.items[book]->closed || !change->sign)
 		return true;
@@ -144,7 +145,8 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	struct mt_toucher *toucher = mt_residence_toucher(r, touch->tid);
 	uint64_t page = touch->address >> MT_PAGE_SHIFT;
 
-	if (book == UINT32_MAX || !toucher)
+	mt_residence_note(r, ledger, touch->time);
+	if (book == UINT32_MAX || !toucher || r->untold)
 		return false;
 	if (r->books.items[book]->closed)
 		return true;
@@ -242,9 +244,12 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 	uint32_t index = mt_residence_book(r, space);
 
 	(void)regions;
+	mt_residence_note(r, ledger, time);
 	if (index == UINT32_MAX ||
 	    (!r->each && !r->options.peak &&
 	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
+		return false;
+	if (r->untold)
 		return false;
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);

@@ -16,14 +16,6 @@
 
 struct mt_residence;
 
-struct mt_residence_options {
-	/* Whether that recording tells of each change. */
-	bool (*each)(void *context, uint32_t recording);
-	void *context;
-	bool peak;   /* each space as it stood when most was resident */
-	bool moment; /* the ledger stops at a moment before the end */
-};
-
 /* Pages that one stack touched, or that came or went for one cause. */
 struct mt_holding {
 	const struct mt_ledger_space *space;
@@ -32,6 +24,20 @@ struct mt_holding {
 	int64_t pages;		    /* resident; below 0: of others that were not told apart */
 	int64_t swapped;	    /* pages */
 	int64_t count;		    /* faults, or changes of the kernel's count, that added some */
+};
+
+struct mt_residence_options {
+	/* Whether that recording tells of each change. */
+	bool (*each)(void *context, uint32_t recording);
+	/*
+	 * Each change of a holding when it happens: by how many pages, swapped ones and changes it
+	 * became more. May be NULL; false out of memory.
+	 */
+	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
+		     uint64_t time);
+	void *context;
+	bool peak;   /* each space as it stood when most was resident */
+	bool moment; /* the ledger stops at a moment before the end */
 };
 
 /* NULL out of memory. options are copied. */

@@ -132,12 +132,26 @@ static struct mt_holder *of_epoch(struct mt_residence *r, uint32_t book, uint32_
 	return holder;
 }
 
+static void tell(struct mt_residence *r, uint32_t id, int64_t pages, int64_t swapped, int64_t count)
+{
+	struct mt_holding more;
+
+	if (!r->options.held || r->untold)
+		return;
+	more = mt_residence_get(r, id - 1);
+	more.pages = pages;
+	more.swapped = swapped;
+	more.count = count;
+	r->untold = !r->options.held(r->options.context, r->ledger, &more, r->now);
+}
+
 void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
 {
 	struct mt_holder *holder = of_epoch(r, book, id);
 
 	holder->pages += pages;
 	holder->since += pages;
+	tell(r, id, pages, 0, 0);
 }
 
 void mt_residence_count_change(struct mt_residence *r, uint32_t book, uint32_t id)
@@ -146,6 +160,7 @@ void mt_residence_count_change(struct mt_residence *r, uint32_t book, uint32_t i
 
 	holder->count++;
 	holder->count_since++;
+	tell(r, id, 0, 0, 1);
 }
 
 void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
@@ -154,6 +169,7 @@ void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t i
 
 	holder->swapped += pages;
 	holder->swapped_since += pages;
+	tell(r, id, 0, pages, 0);
 }
 
 /* When a change has been put down to its holders. */

@@ -84,8 +84,11 @@ struct mt_residence {
 	/* Of the present recording: */
 	uint32_t recording;
 	bool each, each_known;
-	struct mt_map64 by_mm;	/* to index in counts */
-	struct mt_map64 by_tid; /* to index in touchers */
+	const struct mt_ledger *ledger; /* of the event in hand, */
+	uint64_t now;			/* and its time */
+	bool untold;			/* somebody could not be told of a change: out of memory */
+	struct mt_map64 by_mm;		/* to index in counts */
+	struct mt_map64 by_tid;		/* to index in touchers */
 	MT_ARRAY(struct mt_page_counts) counts;
 	MT_ARRAY(struct mt_toucher) touchers;
 	MT_ARRAY(struct mt_page_reading) readings;
@@ -124,6 +127,14 @@ const struct mt_page_reading *mt_residence_reading(const struct mt_residence *r,
 
 /* Whether all of a space's pages came within the recording. */
 bool mt_residence_born(const struct mt_ledger_space *space);
+
+/* What is told of from now on is of that event. */
+static inline void mt_residence_note(struct mt_residence *r, const struct mt_ledger *ledger,
+				     uint64_t time)
+{
+	r->ledger = ledger;
+	r->now = time;
+}
 
 /* ---- residence.c ---- */
 

@@ -308,7 +308,8 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	struct mt_toucher *toucher = mt_residence_toucher(r, told->tid);
 	struct mt_page_counts *counts = mt_residence_counts_of(r, count->mm);
 
-	if (step.book == UINT32_MAX || !toucher || !counts)
+	mt_residence_note(r, ledger, told->time);
+	if (step.book == UINT32_MAX || !toucher || !counts || r->untold)
 		return false;
 	step.last = counts->time;
 	if (!count->own && !counts->book) {

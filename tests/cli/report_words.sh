@@ -122,6 +122,14 @@ selects 0 --symbol main
 selects 6 --time 0%-100%
 selects 2 --time 6%-
 selects 0 --time 1,2
+expect 4 'a time after the end is said to be that' "$report" --time 1000,2000 stored.mtr
+says '... and when the recording ends' '^mtreport: --time begins at 1000 s, and the recording ends at [0-9.]+ s$'
+expect 0 'the length of a timeline may be a word of its own' "$report" --timeline 100ms --csv stored.mtr
+cp "$out" words.csv
+expect 0 '... as behind an equals sign' "$report" --timeline=100ms --csv stored.mtr
+cp "$out" equals.csv
+check '... with the same rows' cmp words.csv equals.csv
+expect 0 '... and a file behind it is one' "$report" --csv --timeline stored.mtr
 
 # What is missing is always said
 expect 0 'a damaged recording is still reported' "$report" --folded a_flipped_bit_in_a_payload.mtr

@@ -318,6 +318,38 @@ def check_ended(tap, folder):
              "in a comparison of before and after a process is the same")
 
 
+def check_growth_of_ended(tap, folder):
+    data = recording(mmap(1000, 100, 4) + forked(2000, 300) + mmap(2020, 200, 2, pid=300, tid=300) + ended(3000, 300)
+                     + execed(4000, 100), threads=())
+    got = sorted(row["process"] for row in rows(folder, data, "--growth", "--by", "process"))
+    tap.same(got, ["worker [exec]", "worker [exited]"], "who has ended is marked in what grew")
+    for option in ("--growth", "--outstanding"):
+        got = sorted({row["process"] for row in rows(folder, data, option, "--timeline", "1ms")})
+        tap.same(got, ["worker [exec]", "worker [exited]"], f"... and over time, {option}")
+    tap.same("called exec" in run(folder, data, "--growth").stderr, True, "... or a line says so")
+    tap.same("called exec" in run(folder, data).stdout, False, "... not in the summary")
+
+
+def check_groups_of_events(tap, folder):
+    data = recording(mmap(1000, 100, 4) + mapped(1100, at(300), 2, b"[stack]"))
+    for events, pages in (("mmap", 4), ("vm", 4), ("brk", 0), ("rss", 0), ("rss,vm", 4)):
+        got = [int(row["bytes"]) // PAGE for row in rows(folder, data, "--outstanding", "-e", events, "--by", "kind")
+               if "bytes" in row]
+        tap.same(sum(got), pages, f"-e {events}: {pages} pages are of such calls")
+
+
+def check_what_exec_maps(tap, folder):
+    program = mapped(1105, at(400), 8, b"/bin/other", 5, inode=7) + mapped(1106, at(500), 2, b"//anon", inode=0)
+    data = recording(execed(1100, 100) + program + mmap(1200, 600, 4, 1, PRIVATE, fd=3, inside=mapped(
+        1202, at(600), 4, b"/data", 1)), threads=())
+    for options, pages in ((["--by", "kind"], 2 + 4), (["--by", "process"], 2), (["--all", "--by", "kind"], 8 + 2 + 4),
+                           (["--all", "-e", "vm", "--by", "kind"], 4)):
+        got = sum(int(row["bytes"]) // PAGE for row in rows(folder, data, "--outstanding", *options)
+                  if "[exec]" not in row.get("process", ""))
+        tap.same(got - 64 * ("--all" in options and "-e" not in options), pages,
+                 f"{' '.join(options)}: {pages} pages, the program's own files with --all alone")
+
+
 def check_moments(tap, folder):
     data = recording(mmap(1000, 100, 8) + mmap(2000, 200, 8) + munmap(3000, 100, 8) + munmap(4000, 200, 4))
     for moment, pages in (("peak", 16), ("end", 4), ("@1500000", 8), ("@2500000", 16), ("@3500000", 8), ("1.5ms", 16)):
@@ -434,6 +466,9 @@ def main():
         check_calls(tap, folder)
         check_processes(tap, folder)
         check_ended(tap, folder)
+        check_growth_of_ended(tap, folder)
+        check_groups_of_events(tap, folder)
+        check_what_exec_maps(tap, folder)
         check_moments(tap, folder)
         check_order(tap, folder)
         check_readings(tap, folder)

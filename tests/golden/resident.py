@@ -222,6 +222,17 @@ def check_ended(tap, folder):
         tap.same(rows(folder, data, "--by", "process", process="process"), want, what)
 
 
+def check_timeline(tap, folder):
+    data = recording(each_touched(1000, 8) + call("madvise", 3000, 0, A, 3 * PAGE, DONTNEED, inside=count(3005, ANON, 5))
+                     + fault(5000, 20) + count(5001, ANON, 6) + ended(5100, 100), gauges=started(0, 0, 0, 0))
+    with open(os.path.join(folder, "made.mtr"), "wb") as f:
+        f.write(data)
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "--resident", "--timeline", "1ms", "--csv",
+                          os.path.join(folder, "made.mtr")], capture_output=True, text=True)
+    got = [(row["process"], row["kind"], int(row["bytes"]) // PAGE) for row in csv.DictReader(run.stdout.splitlines())]
+    tap.same([row[2] for row in got if row[1] == "anon"], [8, -3, 1], "--timeline: what came and went in each interval")
+
+
 def check_rules(tap, folder):
     for rules in (faults_and_returns, sizes, causes, spaces):
         for what, records, want in rules():
@@ -309,6 +320,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_rules(tap, folder)
         check_ended(tap, folder)
+        check_timeline(tap, folder)
         check_start(tap, folder)
         check_reserver(tap, folder)
         check_moments(tap, folder)
