@@ -30,10 +30,9 @@ static size_t indirect_call_size(uint8_t modrm, uint8_t sib)
 	return size;
 }
 
-/* Whether the 7 bytes before a return address end in a call instruction. */
-static bool ends_in_call(const uint8_t *code)
+bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE])
 {
-	const uint8_t *end = code + 7;
+	const uint8_t *end = code + MT_CALL_CODE;
 
 	if (end[-5] == 0xe8)
 		return true;
@@ -64,8 +63,8 @@ static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 		return RETURN_ANONYMOUS;
 	if (!(mapping->prot & PROT_EXEC))
 		return RETURN_NONE;
-	code = mt_lookup_code(walk->input->map, pc - 7, 7, false);
-	return !code || ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
+	code = mt_lookup_code(walk->input->map, pc - MT_CALL_CODE, MT_CALL_CODE, false);
+	return !code || mt_fp_ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
 }
 
 /* The same, through the table of those seen before. */

@@ -85,6 +85,10 @@ bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool c
 /* fp.c: whether a word points behind a call in a file's code, as far as that is at hand. */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
+/* fp.c: whether the bytes before a return address end in a call instruction. */
+#define MT_CALL_CODE 7 /* bytes of the longest */
+bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
+
 /* guess.c: guesses at callers behind an end within the dump; gives that end as it is. */
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
 

@@ -44,6 +44,14 @@ folded large.mtr --scan >stacks
 between '... and its caller is not found' 190 "$(samples_of 'large_frame;callback;touch ')" 210
 is '... though what is left over in it may be taken for one' "$(samples_of 'outer')" 0
 
+check 'a frame over what other calls left over is recorded' "$mtrec" -e page-faults -o left.mtr -- ./uncharted 200 leftovers
+folded left.mtr --scan >stacks
+between '... and guessed by the call that leads there' 190 "$(samples_of ';[?] main;[?] direct;small_frame;callback;touch ')" 210
+is '... and never otherwise' "$(samples_of 'sum|compare|sort|leave_over')" 0
+mv uncharted elsewhere
+folded left.mtr --scan >stacks
+between '... where its code is not at hand not at all' 190 "$(samples_of 'uncharted;small_frame;callback;touch ')" 210
+
 expect 2 'other ways to unwind do not guess' "$report" --scan --unwind dwarf small.mtr
 says '... it says so' '--scan goes with --unwind auto' "$err"
 finish

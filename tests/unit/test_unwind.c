@@ -108,15 +108,27 @@ static void map_image(uint64_t start, const char *path, int prot)
 	MT_CHECK(mt_image_map_insert(w.map, &mapping));
 }
 
-static void setup(void)
+/* A direct call at 0x20 of a function, so that 0x25 is a return address. */
+#define CALL 0x20
+static void put_call(uint8_t *code, enum function from, enum function to)
 {
-	const struct mt_unwind_options options = {.max_frames = FRAMES};
+	code[from * 0x40 + CALL] = 0xe8;
+	mt_put_le32(code + from * 0x40 + CALL + 1, (uint32_t)((to - from) * 0x40 - CALL - 5));
+}
+
+static void setup_with(const struct mt_unwind_options *options)
+{
 	struct cfi_builder frame = {0};
 	uint8_t code[FUNCTIONS * 0x40];
 
 	memset(&w, 0, sizeof(w));
 	memset(code, 0x90, sizeof(code));
 	code[WITHOUT * 0x40 + 0x10] = 0xe8;
+	put_call(code, PLAIN, WITHOUT);
+	put_call(code, SAVING, FRAMED);
+	memcpy(code + OUTERMOST * 0x40 + CALL, "\xff\xd0", 2);
+	memcpy(code + POPPED * 0x40, "\xff\x25", 2);
+	put_call(code, SAVES_RBX, POPPED);
 	builder_init(&w.elf, ET_DYN);
 	builder_add_segment(&w.elf, PT_LOAD, PF_R | PF_X, 0, 0, 0x10000);
 	w.code = builder_append(&w.elf, code, sizeof(code));
@@ -126,7 +138,7 @@ static void setup(void)
 	builder_segment(&w.elf, 0)->p_filesz = w.elf.size;
 	w.images = mt_image_set_create();
 	w.map = mt_image_map_create();
-	w.unwinder = mt_unwinder_create(&options);
+	w.unwinder = mt_unwinder_create(options);
 	MT_CHECK(mt_image_set_add_source(w.images, &source, w.elf.bytes));
 	map_image(BASE, "/image", PROT_READ | PROT_EXEC);
 	w.stack = (struct mt_stack){.frames = w.frames, .capacity = FRAMES};
@@ -136,6 +148,11 @@ static void setup(void)
 					   .dump_asked = sizeof(w.words),
 					   .map = w.map};
 	w.input.regs.valid = (1u << MT_UNWIND_REGS) - 1;
+}
+
+static void setup(void)
+{
+	setup_with(&(struct mt_unwind_options){.max_frames = FRAMES});
 }
 
 static void teardown(void)
@@ -418,6 +435,99 @@ MT_TEST(code_without_cfi_is_stepped_over_by_frame_pointer)
 	MT_CHECK_EQ(w.frames[1].source, MT_FRAME_FP);
 	unwind("dwarf", at(WITHOUT, 0), slot(4), 0);
 	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 0));
+	teardown();
+}
+
+static void setup_guessing(void)
+{
+	setup_with(&(struct mt_unwind_options){.max_frames = FRAMES, .scan = true});
+}
+
+MT_TEST(behind_code_without_cfi_nothing_is_guessed_unasked)
+{
+	setup();
+	w.words[3] = at(PLAIN, CALL + 5);
+	w.words[5] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
+	teardown();
+	setup_guessing();
+	w.words[3] = at(PLAIN, CALL + 5);
+	w.words[5] = at(OUTERMOST, CALL + 2);
+	unwind("dwarf", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(PLAIN, CALL + 5), at(OUTERMOST, CALL + 2));
+	MT_CHECK_EQ(w.frames[1].source, MT_FRAME_SCANNED);
+	MT_CHECK_EQ(w.frames[2].source, MT_FRAME_SCANNED);
+	MT_CHECK_EQ(w.frames[1].sp, slot(4));
+	teardown();
+}
+
+MT_TEST(a_guess_goes_by_the_call)
+{
+	setup_guessing();
+	w.words[1] = at(PLAIN, 8);	/* no call there */
+	w.words[2] = at(WITHOUT, 0x15); /* CFI tells of no caller */
+	w.words[3] = at(OUTERMOST, CALL + 5);
+	w.words[4] = NOWHERE;
+	w.words[5] = at(SAVING, CALL + 5); /* which called FRAMED */
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
+	/* through a pointer, where there is nothing better */
+	w.words[6] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(OUTERMOST, CALL + 2));
+	/* and a direct one to that code before it, wherever it stands */
+	w.words[10] = at(PLAIN, CALL + 5);
+	w.words[12] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(PLAIN, CALL + 5), at(OUTERMOST, CALL + 2));
+	MT_CHECK_EQ(w.frames[1].sp, slot(11));
+	teardown();
+}
+
+MT_TEST(a_guess_leads_to_the_end_or_is_none)
+{
+	setup_guessing();
+	w.words[3] = at(PLAIN, CALL + 5);
+	w.words[5] = NOWHERE;
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
+	/* the dump ends before the caller's return address */
+	w.words[3] = 0;
+	w.words[WORDS - 2] = at(PLAIN, CALL + 5);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(PLAIN, CALL + 5));
+	teardown();
+}
+
+MT_TEST(a_call_through_a_stub_may_lead_anywhere)
+{
+	setup_guessing();
+	w.words[3] = at(SAVES_RBX, CALL + 5);
+	w.words[5] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(SAVES_RBX, CALL + 5),
+		    at(OUTERMOST, CALL + 2));
+	teardown();
+}
+
+MT_TEST(guesses_are_bounded)
+{
+	uint64_t words[1024] = {0};
+
+	setup_guessing();
+	w.input.dump = (const uint8_t *)words;
+	w.input.dump_size = w.input.dump_asked = sizeof(words);
+	words[256] = at(PLAIN, CALL + 5); /* 2048 bytes up: one word too far */
+	words[258] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1));
+	words[255] = at(PLAIN, CALL + 5);
+	words[257] = at(OUTERMOST, CALL + 2);
+	unwind("auto", at(WITHOUT, 1), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 1), at(PLAIN, CALL + 5), at(OUTERMOST, CALL + 2));
 	teardown();
 }
 

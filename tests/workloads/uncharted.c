@@ -2,7 +2,9 @@
  * Faults pages behind code that nothing tells how to unwind: no CFI, and no frame pointer. Its
  * frame is small, or with a second word larger than what mtreport --scan looks at.
  *
- *	uncharted PAGES [large]
+ *	uncharted PAGES [large | leftovers]
+ *
+ * leftovers: other calls have just left their return addresses where that frame comes to lie.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,37 @@ NOINLINE static void outer(void (*frame)(void (*)(void)))
 	sink++;
 }
 
+NOINLINE static void direct(void)
+{
+	small_frame(callback);
+	sink++;
+}
+
+NOINLINE static int sum(int n)
+{
+	volatile char local[40];
+
+	local[n % 40] = 1;
+	return n ? sum(n - 1) + local[n % 40] : 0;
+}
+
+NOINLINE static int compare(const void *a, const void *b)
+{
+	sink += sum(3);
+	return *(const int *)a - *(const int *)b;
+}
+
+NOINLINE static void leave_over(int how)
+{
+	int numbers[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+
+	if (how)
+		qsort(numbers, 8, sizeof(numbers[0]), compare);
+	else
+		sink += sum(12);
+	sink++;
+}
+
 int main(int argc, char **argv)
 {
 	size_t size = argc > 1 ? strtoul(argv[1], NULL, 0) * 4096 : 0;
@@ -67,6 +100,10 @@ int main(int argc, char **argv)
 	}
 	madvise(page, size, MADV_NOHUGEPAGE);
 	end = page + size;
+	for (int i = 0; page < end && argc > 2 && argv[2][1] == 'e'; i++) {
+		leave_over(i % 2);
+		direct();
+	}
 	while (page < end)
 		outer(argc > 2 ? large_frame : small_frame);
 	return 0;
