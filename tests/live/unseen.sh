@@ -44,7 +44,7 @@ if ${CC:-cc} -m32 -DNARROW -O1 -nostdlib -static -fno-pie -no-pie -fno-stack-pro
 	says '... says that it is one' 'narrow \([0-9]+\) is a 32-bit program'
 	is '... and that it may have grown, or shrunk, by all that it can address' "$(awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-		$2 == "narrow" { print ($(at["bytes_high"]) - $(at["bytes_low"])) / 2 ^ 33 }' "$out")" 1
+		$2 == "narrow [exited]" { print ($(at["bytes_high"]) - $(at["bytes_low"])) / 2 ^ 33 }' "$out")" 1
 	check '... the summary' "$report" narrow.mtr
 	says '... says that it is one' '^! narrow \([0-9]+\) is a 32-bit program' "$out"
 else
