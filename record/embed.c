@@ -28,6 +28,7 @@
 #include "record/embed_names.h"
 #include "record/file_chunks.h"
 #include "record/guest.h"
+#include "record/image_cache.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
 
@@ -60,6 +61,7 @@ struct mt_embed {
 	bool running;
 	struct mt_map64 seen;	      /* the offering thread's alone */
 	struct mt_embed_names *names; /* the carrying thread's alone, as: */
+	struct mt_image_cache *cache; /* or NULL */
 	struct mt_file_chunks *chunks;
 	uint64_t made;	      /* bytes of them */
 	_Atomic bool stopped; /* at once, amid an image */
@@ -77,6 +79,7 @@ struct mt_embed {
 	uint64_t news_due, news_pause;
 	uint64_t now;
 	uint64_t cpu_ns;
+	size_t ready_made; /* images that were kept from before */
 };
 
 MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
@@ -151,6 +154,7 @@ static bool take_chunk(void *context, struct mt_file_chunk *made)
 		return false;
 	}
 	embed->made += size;
+	mt_image_cache_add(embed->cache, made);
 	chunk->header = made->header;
 	chunk->payload = made->payload;
 	hand_on(embed, chunk);
@@ -199,7 +203,8 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 		tell_no_room(embed, &file->path);
 }
 
-static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
+/* Reads the file, and makes what is carried of it; false where that is not all. */
+static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *file)
 {
 	const struct mt_skeleton_output output = {embed, put_bytes};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
@@ -209,15 +214,33 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 	if (err) {
 		hand_on_problem(embed, &file->path, err->message);
 		mt_error_destroy(err);
-		return;
+		return false;
 	}
 	skeleton = mt_embed_image_skeleton(image);
 	file->kept = mt_embed_image_kept(&embed->options.wish);
 	file->original_size = mt_embed_image_original_size(image);
 	file->size = mt_skeleton_size(skeleton);
 	mt_file_chunks_begin(embed->chunks, 0, file);
-	if (!mt_skeleton_write(skeleton, &output))
+	if (mt_skeleton_write(skeleton, &output))
+		return true;
+	tell_no_room(embed, &file->path);
+	return false;
+}
+
+static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
+{
+	const struct mt_file_chunk_sink sink = {embed, take_chunk};
+
+	switch (mt_image_cache_find(embed->cache, fd, &embed->options.wish, file, &sink)) {
+	case MT_CACHE_MISS:
+		mt_image_cache_end(embed->cache, carry_anew(embed, fd, file));
+		break;
+	case MT_CACHE_REFUSED:
 		tell_no_room(embed, &file->path);
+		break;
+	case MT_CACHE_DONE:
+		break;
+	}
 }
 
 /* What could not be read of it is told. */
@@ -411,6 +434,7 @@ static void *embed_main(void *argument)
 		carry_rest(embed);
 	pthread_mutex_lock(&embed->lock);
 	embed->cpu_ns = mt_guest_thread_cpu_ns();
+	embed->ready_made = mt_image_cache_hits(embed->cache);
 	embed->ended = true;
 	pthread_cond_broadcast(&embed->finished);
 	pthread_mutex_unlock(&embed->lock);
@@ -419,9 +443,25 @@ static void *embed_main(void *argument)
 
 /* ---- On the writing thread ---- */
 
+/* Without the usual folder there is none; one that was asked for has to be had. */
+static struct mt_error *open_cache(struct mt_embed *embed)
+{
+	const char *dir = embed->options.cache;
+	struct mt_error *err;
+
+	if (dir && !strcmp(dir, MT_IMAGE_CACHE_NONE))
+		return NULL;
+	err = mt_image_cache_open(dir, &embed->cache);
+	if (dir || !err)
+		return mt_error_hint(err, "--embed-cache none does without");
+	mt_error_destroy(err);
+	return NULL;
+}
+
 struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out)
 {
 	MT_CLEANUP(mt_embed_destroy_p) struct mt_embed *embed = calloc(1, sizeof(*embed));
+	struct mt_error *err;
 	int failed;
 
 	if (!embed)
@@ -440,6 +480,9 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names});
 	if (!embed->chunks || !embed->names)
 		return mt_error_nomem();
+	err = open_cache(embed);
+	if (err)
+		return err;
 	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
 	if (failed)
 		return mt_error_os(failed, "cannot start the thread that carries images");
@@ -482,6 +525,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 	}
 	free(embed->news.addresses);
 	mt_embed_names_destroy(embed->names);
+	mt_image_cache_close(embed->cache);
 	mt_file_chunks_destroy(embed->chunks);
 	mt_map64_deinit(&embed->seen);
 	pthread_cond_destroy(&embed->offered);
@@ -678,4 +722,14 @@ uint64_t mt_embed_cpu_ns(struct mt_embed *embed)
 	ns = embed->cpu_ns;
 	pthread_mutex_unlock(&embed->lock);
 	return ns;
+}
+
+size_t mt_embed_ready_made(struct mt_embed *embed)
+{
+	size_t images;
+
+	pthread_mutex_lock(&embed->lock);
+	images = embed->ready_made;
+	pthread_mutex_unlock(&embed->lock);
+	return images;
 }

@@ -27,6 +27,7 @@ struct mt_embed_options {
 	struct mt_skeleton_wish wish; /* nothing wished for: nothing is carried */
 	bool unsampled;		      /* images of processes without a sample, too */
 	uint64_t limit;		      /* bytes of FILE chunks in all */
+	const char *cache; /* the folder of ready ones; NULL: the usual, MT_IMAGE_CACHE_NONE */
 };
 
 /* A chunk that is ready to be written, or why there is none. */
@@ -83,5 +84,8 @@ bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
 
 /* CPU time that the thread used, ns, once it has ended. */
 uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
+
+/* Images that the cache had, then. */
+size_t mt_embed_ready_made(struct mt_embed *embed);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
@@ -134,20 +135,40 @@ struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name
 	return err;
 }
 
+#define DEBUG_PATH_MAX (sizeof(DEBUG_DIR) + 32 + 2 * MT_BUILD_ID_MAX)
+
+/* Where the host's debug file of that build id would stand; false where it is no build id. */
+static bool debug_path(const uint8_t *id, size_t size, char path[DEBUG_PATH_MAX])
+{
+	int at;
+
+	if (size < 2 || size > MT_BUILD_ID_MAX)
+		return false;
+	at = snprintf(path, DEBUG_PATH_MAX, DEBUG_DIR "/.build-id/%02x/", id[0]);
+	for (size_t i = 1; i < size; i++)
+		at += snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, "%02x", id[i]);
+	snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, ".debug");
+	return true;
+}
+
 /* The host's debug file of that build id; fd -1 where none is installed. */
 static int open_debug_file(const struct mt_elf *elf)
 {
 	struct mt_span id = mt_elf_build_id(elf);
-	char path[sizeof(DEBUG_DIR) + 32 + 2 * MT_BUILD_ID_MAX];
-	int at;
+	char path[DEBUG_PATH_MAX];
 
-	if (id.size < 2)
+	if (!debug_path(id.bytes, id.size, path))
 		return -1;
-	at = snprintf(path, sizeof(path), DEBUG_DIR "/.build-id/%02x/", id.bytes[0]);
-	for (size_t i = 1; i < id.size; i++)
-		at += snprintf(path + at, sizeof(path) - (size_t)at, "%02x", id.bytes[i]);
-	snprintf(path + at, sizeof(path) - (size_t)at, ".debug");
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void mt_embed_image_debug_stat(const void *build_id, size_t size, struct stat *out)
+{
+	char path[DEBUG_PATH_MAX];
+	struct stat status;
+
+	if (debug_path(build_id, size, path) && !stat(path, &status))
+		*out = status;
 }
 
 /* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */

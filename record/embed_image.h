@@ -5,6 +5,7 @@
 #ifndef MT_RECORD_EMBED_IMAGE_H
 #define MT_RECORD_EMBED_IMAGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symbols/skeleton.h"
@@ -13,6 +14,7 @@ struct mt_elf;
 struct mt_embed_image;
 struct mt_error;
 struct mt_file_pages;
+struct stat;
 
 /* A file of which the headers, section names and notes are in memory. */
 struct mt_embed_file {
@@ -38,6 +40,9 @@ struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image);
 
 /* Bytes of the file. */
 uint64_t mt_embed_image_original_size(const struct mt_embed_image *image);
+
+/* Where the host has a debug file of that build id, what stat() says of it; else out is left. */
+void mt_embed_image_debug_stat(const void *build_id, size_t size, struct stat *out);
 
 /* MT_KEPT_* of such a wish. */
 uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish);

@@ -197,6 +197,7 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
 		.writer_cpu = mt_pack_cpu_ns(r->pack),
 		.carrying_cpu = mt_pack_carrying_cpu_ns(r->pack),
+		.ready_made = mt_pack_ready_made(r->pack),
 		.healing = r->heal,
 		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
 		.stripped = stripped,

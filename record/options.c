@@ -43,6 +43,7 @@ enum long_only {
 	OPT_STATS,
 	OPT_EMBED,
 	OPT_EMBED_LIMIT,
+	OPT_EMBED_CACHE,
 	OPT_STRIP,
 	OPT_LIST,
 	OPT_CHECK,
@@ -97,6 +98,8 @@ static const struct option_row rows[] = {
 	{OPT_EMBED, "embed", "WHAT",
 	 "carry of programs run: none, symbols, unwind (both), all, lines"},
 	{OPT_EMBED_LIMIT, "embed-limit", "SIZE", "carry at most that much, compressed (64M)"},
+	{OPT_EMBED_CACHE, "embed-cache", "DIR",
+	 "keep what is carried there for the next time, or none (/var/cache/mtrec)"},
 	{OPT_STRIP, "strip", NULL, "unwind now and write the frames of stacks, never their bytes"},
 	{OPT_STATS, "stats", NULL, "at the end, a table of what each stage did"},
 	{'q', "quiet", NULL, "no closing line and no notes"},
@@ -385,6 +388,9 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 	case OPT_EMBED_LIMIT:
 		return usage_error(mt_parse_size("--embed-limit", text, 1, EMBED_LIMIT_MIN,
 						 MAX_SIZE_MAX, &options->embed.limit));
+	case OPT_EMBED_CACHE:
+		options->embed.cache = text;
+		return NULL;
 	case OPT_MAX_SIZE:
 		return usage_error(mt_parse_size("--max-size", text, 1, MAX_SIZE_MIN, MAX_SIZE_MAX,
 						 &options->max_size));

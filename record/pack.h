@@ -86,6 +86,9 @@ uint64_t mt_pack_hurried(const struct mt_pack *pack);
 uint64_t mt_pack_cpu_ns(const struct mt_pack *pack);
 uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack);
 
+/* Images that were carried as an earlier recording had made them; behind mt_pack_finish(). */
+size_t mt_pack_ready_made(const struct mt_pack *pack);
+
 /* How many were packed at a faster level than the default one because they hardly shrink. */
 uint64_t mt_pack_eased(const struct mt_pack *pack);
 

@@ -132,9 +132,9 @@ static void print_threads(const struct mt_stats *stats, double all, FILE *to)
 		drains += SECONDS(mt_drain_cpu_ns(stats->drains[i]));
 	rest = all - drains - writer - carrying;
 	fprintf(to,
-		"           of it drains %.3f s, writer %.3f s, carrying images %.3f s, "
-		"the rest %.3f s\n",
-		drains, writer, carrying, rest > 0 ? rest : 0);
+		"           of it drains %.3f s, writer %.3f s, carrying images %.3f s "
+		"(%zu kept from before), the rest %.3f s\n",
+		drains, writer, carrying, stats->ready_made, rest > 0 ? rest : 0);
 }
 
 static void print_process(const struct mt_stats *stats, FILE *to)

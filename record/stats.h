@@ -23,6 +23,7 @@ struct mt_stats {
 	uint64_t fast, hurried, eased; /* chunks, of pack.h */
 	struct mt_writer_counts writer;
 	uint64_t writer_cpu, carrying_cpu; /* ns */
+	size_t ready_made;		   /* images that were kept from before */
 	bool healing;
 	struct mt_heal_counts heal;
 	bool stripped; /* stacks were unwound, as `strip` says */

@@ -6,9 +6,9 @@
 Each workload runs alone, under perf and under mtrec, in turns; figures are medians of --runs, 5 unless told. Ratios are the
 result: the machine is as noisy as it is. Needs root, perf, and ../shared/targets (built into a temporary folder).
 
-mtrec runs twice: with --embed none, for what a sample costs, and as it comes, with images in the recording, a one-off cost that
-is printed apart. perf runs as it comes too: its build-id cache is on, which copies images to ~/.debug in the first run and finds
-them there in later ones; its file never holds them. "nothing" is what starting and ending cost.
+mtrec runs twice: with --embed none, for what a sample costs, and as it comes, with images in the recording, whose cost is printed
+apart. Both have their caches: perf copies images to ~/.debug in the first run and finds them there in later ones, its file never
+holds them; mtrec keeps what it makes of them in the temporary folder, so that the first run is dear, and the median is not. "nothing" is what starting and ending cost.
 
 "kernel alone" is perf record --overwrite with mtrec's ring size: the kernel writes every sample, nobody reads. What the target
 pays there, nobody who keeps all samples can undercut; a recorder that drops most of them can.
@@ -112,7 +112,7 @@ def told(path):
 def run_once(name, event, argv, recorder, prefix, folder, build, dump, count):
     out = os.path.join(folder, "recording")
     target_out = [os.path.join(folder, "said%d" % i) for i in range(2)]
-    env = dict(os.environ, TGT_OUT=target_out[0])
+    env = dict(os.environ, TGT_OUT=target_out[0], XDG_CACHE_HOME=os.path.join(folder, "cache"))
     command = [os.path.join(folder, argv[0])] + argv[1:]
     if argv[0] == "cc1plus":
         command = told(env["TGT_OUT"]) + ["g++", "-O1", "-std=c++17", "-S", "-o", "/dev/null", os.path.join(TOP, "tests/workloads/grower.cpp")]

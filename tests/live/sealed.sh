@@ -45,6 +45,13 @@ cp here carried
 here plain.mtr --no-inline --prefer-local
 check 'and as from the files' diff carried here
 
+"$mtrec" -e page-faults --stats -o again.mtr "$steps" faults 50 >/dev/null 2>stats
+check 'the next recording finds what was carried' grep -q '[1-9][0-9]* kept from before' stats
+same '... and needs nothing else either' again.mtr --no-inline
+"$mtrec" -e page-faults --embed-cache none --stats -o anew.mtr "$steps" faults 50 >/dev/null 2>stats
+check '--embed-cache none does not' grep -q '(0 kept from before)' stats
+same '... and carries the same' anew.mtr --no-inline
+
 "$mtrec" -q -e page-faults --embed lines -o lines.mtr "$steps" faults 50 >/dev/null
 same 'with --embed lines, with inlining too' lines.mtr
 same 'and with source lines' lines.mtr --srcline
