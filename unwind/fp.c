@@ -160,6 +160,8 @@ static enum prologue find_prologue(const struct mt_walk *walk, const struct mt_p
 {
 	uint64_t pc = at->pc;
 
+	if (!mt_lookup_code(walk->input->map, pc, 1, false)) /* JIT code, mostly */
+		return in_leaf(walk, at) ? AT_ENTRY : IN_BODY;
 	if (code_is(walk, pc, "\x55", 1) || code_is(walk, pc, "\xf3\x0f\x1e\xfa\x55", 5) ||
 	    code_is(walk, pc, "\xc3", 1) || in_leaf(walk, at))
 		return AT_ENTRY;

@@ -19,7 +19,9 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 	unwinder->options = *options;
 	unwinder->cache = aligned_alloc(64, size);
 	unwinder->returns = calloc(MT_RETURNS, sizeof(*unwinder->returns));
-	if (!unwinder->cache || !unwinder->returns) {
+	unwinder->recall = mt_recall_create();
+	unwinder->trail = calloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
+	if (!unwinder->cache || !unwinder->returns || !unwinder->recall || !unwinder->trail) {
 		mt_unwinder_destroy(unwinder);
 		return NULL;
 	}
@@ -36,6 +38,8 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 	mt_branch_runs_destroy(unwinder->runs);
 	free(unwinder->cache);
 	free(unwinder->returns);
+	free(unwinder->recall);
+	free(unwinder->trail);
 	free(unwinder);
 }
 
@@ -113,7 +117,9 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 
 	mt_walk_init(&walk, unwinder, input, stack);
 	if (have_regs(input) && walk.dump.size) {
+		mt_recall_begin(&walk);
 		end = mt_walk_dump(&walk);
+		mt_recall_end(&walk);
 		if (chain_may_help(end))
 			end = mt_chain_splice(&walk, end);
 		if (chain_may_help(end))

@@ -47,6 +47,7 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->switches = 0;
 	walk->have_regs = false;
 	walk->boundary = 0;
+	walk->recalling = (struct mt_recalling){.trail = unwinder->trail, .slot = MT_SLOT_AGAIN};
 }
 
 bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame)
@@ -97,11 +98,14 @@ rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_e
 
 	if (mt_cache_recall(cache, entry, tag))
 		return entry->rule;
-	if (cache_has(cache, here, tag_here))
+	if (cache_has(cache, here, tag_here)) {
+		walk->recalling.of_version = true;
 		return here->rule;
+	}
 	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
 	if (!lasting) {
+		walk->recalling.of_version = true;
 		entry = here;
 		tag = tag_here;
 	}
@@ -191,6 +195,9 @@ static int fp_step(struct mt_walk *walk, int why)
 		walk->boundary = walk->at.fp + 16;
 		return (int)mt_walk_unreadable(walk, walk->at.fp + 8);
 	}
+	/* at the sampled pc, the code decided how to go on */
+	walk->recalling.slot = walk->call_return ? walk->at.fp : MT_SLOT_AGAIN;
+	walk->recalling.of_version = true;
 	walk->at = next;
 	walk->source = MT_FRAME_FP;
 	walk->call_return = true;
@@ -214,6 +221,7 @@ static int step_without_rule(struct mt_walk *walk, int why)
 
 static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_rule rule)
 {
+	walk->recalling.slot = MT_SLOT_AGAIN;
 	switch (rule.kind) {
 	case MT_RULE_SIGNAL:
 		return signal_step(walk, rule);
@@ -229,32 +237,59 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 }
 
 /*
+ * Goes on to the callers of the newest frame as the thread's last stack had them, where they are
+ * the same: how many frames behind it.
+ */
+static size_t recall_callers(struct mt_walk *walk, struct mt_frame *frame)
+{
+	struct mt_stack *stack = walk->stack;
+	size_t i = (size_t)(frame - stack->frames), n;
+	struct mt_recalled last;
+
+	n = mt_recall_callers(&walk->recalling, &walk->dump, i - walk->first, frame + 1,
+			      walk->room - i - 1, &last);
+	if (!n)
+		return 0;
+	walk->unwinder->counts.recalled += n;
+	walk->at = last.at;
+	walk->source = last.source;
+	walk->call_return = last.call_return;
+	return n;
+}
+
+/*
  * The compact steps from the newest frame on; leaves at the first rule that is none, in *rule, or
  * without room.
  */
 static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 {
 	const struct mt_dump dump = walk->dump;
-	struct mt_position at = walk->at;
+	struct mt_recalling *recalling = &walk->recalling;
 	struct mt_frame *frame = walk->stack->frames + walk->stack->count;
+	struct mt_frame *first = walk->stack->frames + walk->first;
 	struct mt_frame *end = walk->stack->frames + walk->room;
-	uint8_t source = walk->source;
-	bool call_return = walk->call_return, stepped = true;
+	bool stepped = true;
+	uint64_t fp;
 
 	for (; frame < end && stepped; frame++) {
-		*frame = (struct mt_frame){
-			.pc = at.pc, .sp = at.sp, .source = source, .call_return = call_return};
-		*rule = rule_get(walk, at.pc, call_return);
-		stepped = mt_rule_step(*rule, &dump, &at);
+		*frame = (struct mt_frame){.pc = walk->at.pc,
+					   .sp = walk->at.sp,
+					   .source = walk->source,
+					   .call_return = walk->call_return};
+		mt_recall_note(recalling, (size_t)(frame - first), &walk->at, walk->source,
+			       walk->call_return);
+		if (mt_recall_has(recalling, &walk->at, walk->call_return))
+			frame += recall_callers(walk, frame);
+		*rule = rule_get(walk, walk->at.pc, walk->call_return);
+		fp = walk->at.fp;
+		stepped = mt_rule_step(*rule, &dump, &walk->at);
 		if (stepped) {
-			source = MT_FRAME_CFI;
-			call_return = true;
+			recalling->slot = mt_recall_slot(*rule, fp, walk->at.sp);
+			walk->source = MT_FRAME_CFI;
+			walk->call_return = true;
 		}
 	}
 	walk->stack->count = (size_t)(frame - walk->stack->frames);
-	walk->at = at;
-	walk->source = source;
-	walk->call_return = call_return;
 	return !stepped;
 }
 

@@ -9,6 +9,7 @@
 #include "unwind/cache.h"
 #include "unwind/cfi.h"
 #include "unwind/dump.h"
+#include "unwind/recall.h"
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
@@ -21,6 +22,8 @@ struct mt_unwinder {
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
 	struct mt_return *returns;    /* fp.c's: what stands before return addresses */
 	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
+	struct mt_recall *recall;     /* recall.c's: the last stacks of threads */
+	struct mt_recalled *trail;    /* MT_RECALL_FRAMES: of the stack being walked */
 	struct mt_branch_runs *runs;  /* lbr_walk.c's; NULL until one is needed */
 	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
@@ -44,6 +47,7 @@ struct mt_walk {
 	uint8_t source;	       /* enum mt_frame_source of it */
 	bool call_return;      /* at.pc is a return address */
 	unsigned int switches; /* how often sp changed by more than a return */
+	struct mt_recalling recalling;
 
 	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see full.c */
 	size_t regs_frame;

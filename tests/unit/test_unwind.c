@@ -20,6 +20,7 @@
 #define NOWHERE ((uint64_t)0x123456789000) /* in no mapping */
 #define WORDS 64
 #define FRAMES 16
+#define ROUNDS 8000
 
 /* Functions, 0x40 bytes each from the start of the code on. */
 enum function {
@@ -682,6 +683,125 @@ MT_TEST(a_chain_ends_with_its_last_entry_in_a_mapping)
 	mt_image_map_clear(w.map); /* no mapping is known at all */
 	unwind("fp", NOWHERE, 0, 0);
 	CHECK_STACK(MT_END_CHAIN, NOWHERE, NOWHERE);
+	teardown();
+}
+
+static uint32_t number;
+
+/* The next of a fixed run of numbers below n. */
+static uint32_t below(uint32_t n)
+{
+	number = number * 1664525 + 1013904223;
+	return (number >> 8) % n;
+}
+
+/* Odd words are return addresses, even ones saved frame pointers that lead further up, mostly. */
+static uint64_t any_word(size_t i)
+{
+	static const enum function usual[] = {PLAIN, PLAIN, PLAIN, FRAMED, WITHOUT, WITHOUT};
+
+	switch (below(40)) {
+	case 0:
+		return at((enum function)below(FUNCTIONS), below(0x40));
+	case 1:
+	case 2:
+		return slot(below(WORDS)) + below(9); /* some are no place of a word */
+	case 3:
+		return below(2) ? 0 : NOWHERE;
+	case 4:
+	case 5:
+	case 6:
+		return JIT + below(0x8000);
+	default:
+		return i % 2 ? at(usual[below(6)], 0x15) : slot((i + 2 + 2 * below(16)) % WORDS);
+	}
+}
+
+/* Memory without a file comes or goes, where JIT code is or around the stack. */
+static void any_map(void)
+{
+	uint64_t start = below(2) ? JIT : STACK;
+
+	if (below(2))
+		map_image(start, "//anon", below(2) ? PROT_READ : PROT_READ | PROT_EXEC);
+	else
+		mt_image_map_remove(w.map, start, start + 0x10000);
+}
+
+/* The same sample by one that has seen no other. */
+static bool as_if_first(const struct mt_stack *stack)
+{
+	const struct mt_unwind_options options = {.max_frames = FRAMES};
+	struct mt_unwinder *fresh = mt_unwinder_create(&options);
+	struct mt_frame frames[FRAMES];
+	struct mt_stack first = {.frames = frames, .capacity = FRAMES};
+	bool same;
+
+	mt_unwind_methods[0].unwind(fresh, &w.input, &first);
+	same = first.count == stack->count && first.end == stack->end &&
+	       first.boundary == stack->boundary;
+	for (size_t i = 0; same && i < first.count; i++)
+		same = frames[i].pc == stack->frames[i].pc && frames[i].sp == stack->frames[i].sp &&
+		       frames[i].source == stack->frames[i].source &&
+		       frames[i].call_return == stack->frames[i].call_return;
+	mt_unwinder_destroy(fresh);
+	return same;
+}
+
+/* A thread's stacks, each a little different from the one before. */
+MT_TEST(what_is_recalled_is_what_walking_gives)
+{
+	uint64_t pc = 0, rbp = 0;
+	size_t wrong = 0;
+
+	setup();
+	for (size_t i = 0; i < WORDS; i++)
+		w.words[i] = any_word(i);
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t top = 2 * below(4), changed = below(WORDS);
+
+		if (below(2))
+			w.words[changed] = any_word(changed);
+		if (!below(4))
+			pc = below(4) ? at(PLAIN, 0) : at((enum function)below(FUNCTIONS), 0);
+		if (!below(4))
+			rbp = any_word(8);
+		if (!below(20))
+			any_map();
+		w.input.dump = (const uint8_t *)&w.words[top];
+		w.input.dump_size = (WORDS - top - below(2) * below(WORDS / 2)) * 8;
+		w.input.regs.value[3] = slot(20);
+		w.input.regs.value[6] = rbp;
+		w.input.regs.value[7] = slot(top);
+		w.input.regs.value[16] = pc;
+		w.stack.count = 0;
+		mt_unwind_methods[0].unwind(w.unwinder, &w.input, &w.stack);
+		wrong += !as_if_first(&w.stack);
+	}
+	MT_CHECK_EQ(wrong, 0);
+	MT_CHECK(mt_unwinder_counts(w.unwinder)->recalled > ROUNDS / 2);
+	MT_CHECK(mt_unwinder_counts(w.unwinder)->frames[MT_FRAME_FP] > ROUNDS / 20);
+	teardown();
+}
+
+/* Frame pointers lead to JIT code because memory is mapped there: then it is not. */
+MT_TEST(what_a_mapping_decided_is_recalled_with_it_alone)
+{
+	setup();
+	map_image(JIT, "//anon", PROT_NONE);
+	w.words[1] = at(WITHOUT, 0x15);
+	w.words[4] = slot(8);
+	w.words[5] = JIT + 0x20;
+	w.words[8] = slot(12);
+	w.words[9] = JIT + 0x40;
+	for (int i = 0; i < 2; i++) {
+		unwind("auto", at(PLAIN, 0), slot(4), 0);
+		CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0), at(WITHOUT, 0x15), JIT + 0x20, JIT + 0x40);
+	}
+	MT_CHECK_EQ(mt_unwinder_counts(w.unwinder)->recalled, 3);
+	mt_image_map_remove(w.map, JIT, JIT + 0x10000);
+	unwind("auto", at(PLAIN, 0), slot(4), 0);
+	CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0), at(WITHOUT, 0x15));
 	teardown();
 }
 

@@ -1,0 +1,119 @@
+/* The stacks kept of threads, and what of a stack is kept of it. */
+#include "unwind/recall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "unwind/walk.h"
+
+/* Threads are told apart by where their stacks are: two in one place take turns. */
+#define THREAD_BITS 5
+#define STACK_SHIFT 18
+
+struct mt_recall {
+	size_t count;
+	uint32_t version, generation; /* of the map */
+	bool of_version;	      /* it holds for that version alone */
+	struct mt_recalled frames[MT_RECALL_FRAMES];
+};
+
+struct mt_recall *mt_recall_create(void)
+{
+	return calloc((size_t)1 << THREAD_BITS, sizeof(struct mt_recall));
+}
+
+static struct mt_recall *kept_of(struct mt_recall *table, const struct mt_walk *walk)
+{
+	uint64_t stack = walk->at.sp >> STACK_SHIFT ^ (uint64_t)walk->generation << 32;
+
+	return &table[stack * 0x9e3779b97f4a7c15u >> (64 - THREAD_BITS)];
+}
+
+void mt_recall_begin(struct mt_walk *walk)
+{
+	struct mt_recall *kept = kept_of(walk->unwinder->recall, walk);
+
+	if (kept->version != walk->version &&
+	    (kept->of_version || kept->generation != walk->generation))
+		kept->count = 0;
+	walk->recalling.kept = kept;
+	walk->recalling.frames = kept->frames;
+	walk->recalling.next = kept->count;
+}
+
+/* Frames that were recalled become the trail's. */
+static void copy_recalled(struct mt_recalling *recalling)
+{
+	for (size_t i = 0; i < recalling->count; i++)
+		recalling->trail[(recalling->from + i) % MT_RECALL_FRAMES] =
+			recalling->frames[recalling->first - i];
+	recalling->count = 0;
+}
+
+/* Whether the walk ended with frames that are in their place already. */
+static bool ends_recalled(const struct mt_recalling *recalling, size_t count)
+{
+	return recalling->count && recalling->first + 1 == recalling->count &&
+	       recalling->from + recalling->count == count;
+}
+
+void mt_recall_end(struct mt_walk *walk)
+{
+	struct mt_recalling *recalling = &walk->recalling;
+	struct mt_recall *kept = MT_TAKE(recalling->kept);
+	size_t count = walk->stack->count - walk->first, fresh = recalling->from;
+
+	recalling->next = 0;
+	if (!ends_recalled(recalling, count)) {
+		copy_recalled(recalling);
+		fresh = count;
+	}
+	kept->of_version = recalling->of_version;
+	kept->version = walk->version;
+	kept->generation = walk->generation;
+	kept->count = count <= MT_RECALL_FRAMES ? count : 0;
+	for (size_t i = 0; i < fresh && i < kept->count; i++)
+		kept->frames[count - 1 - i] = recalling->trail[i];
+}
+
+static bool holds(const struct mt_dump *dump, uint64_t address, uint64_t word)
+{
+	uint64_t value;
+
+	return mt_dump_read(dump, address, &value) && value == word;
+}
+
+/*
+ * Whether the step to this frame finds what it found. In code without CFI, no return address leads
+ * into the dump.
+ */
+static bool is_same(const struct mt_dump *dump, const struct mt_recalled *frame)
+{
+	return holds(dump, frame->at.sp - 8, frame->at.pc) &&
+	       (frame->slot == MT_SLOT_SAME || holds(dump, frame->slot, frame->at.fp)) &&
+	       frame->at.pc - dump->start >= dump->size;
+}
+
+size_t mt_recall_callers(struct mt_recalling *recalling, const struct mt_dump *dump, size_t i,
+			 struct mt_frame *frames, size_t room, struct mt_recalled *last)
+{
+	const struct mt_recalled *met = &recalling->frames[recalling->next - 1], *frame = met;
+	size_t n = 0;
+
+	copy_recalled(recalling);
+	while (n < room && frame > recalling->frames && is_same(dump, frame - 1)) {
+		frame--;
+		frames[n++] = (struct mt_frame){.pc = frame->at.pc,
+						.sp = frame->at.sp,
+						.source = frame->source,
+						.call_return = frame->call_return};
+	}
+	recalling->from = i + 1;
+	recalling->first = (size_t)(met - recalling->frames) - 1;
+	recalling->count = n;
+	recalling->next -= n;
+	recalling->of_version |= n && recalling->kept->of_version;
+	*last = *frame;
+	return n;
+}
