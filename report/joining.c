@@ -110,7 +110,7 @@ bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t
 /* Of the stack that is joined and its tail, so many frames as a stack may have. */
 static uint32_t spliced_count(const struct mt_joining *joining, const struct mt_piped *piped)
 {
-	size_t user = piped->join.count + piped->join.tail->count;
+	size_t user = piped->join.count + piped->join.tail_count;
 
 	user = user < joining->max_frames ? user : joining->max_frames;
 	return piped->walked.kernel + (uint32_t)user;
@@ -119,7 +119,7 @@ static uint32_t spliced_count(const struct mt_joining *joining, const struct mt_
 static bool splice(const struct mt_joining *joining, struct mt_piped *piped,
 		   struct mt_walk_words *spliced)
 {
-	const struct mt_join_tail *tail = piped->join.tail;
+	size_t tail = piped->join.tail_count;
 	const struct mt_walked before = piped->walked;
 	uint32_t count = spliced_count(joining, piped), had = before.count;
 	struct mt_walked *now = &piped->walked;
@@ -130,18 +130,17 @@ static bool splice(const struct mt_joining *joining, struct mt_piped *piped,
 		return false;
 	pcs = spliced->items + now->pcs;
 	memcpy(pcs - 1, piped->words->items + before.pcs - 1, (1 + (size_t)had) * sizeof(*pcs));
-	memcpy(pcs + had, tail->words, (count - had) * sizeof(*pcs));
+	mt_join_tail_pcs(&piped->join, count - had, pcs + had);
 	if (joining->addresses) {
 		addresses = pcs + count;
 		sources = (uint8_t *)(addresses + count);
 		memcpy(addresses, mt_walked_addresses(piped->words, &before),
 		       had * sizeof(*addresses));
-		memcpy(addresses + had, tail->words, (count - had) * sizeof(*addresses));
+		memcpy(addresses + had, pcs + had, (count - had) * sizeof(*addresses));
 		memcpy(sources, mt_walked_sources(piped->words, &before), had);
 		memset(sources + had, MT_FRAME_JOINED, count - had);
 	}
-	now->end = had - before.kernel + tail->count > joining->max_frames ? MT_END_LIMIT
-									   : MT_END_ROOT;
+	now->end = had - before.kernel + tail > joining->max_frames ? MT_END_LIMIT : MT_END_ROOT;
 	now->hash = mt_walked_hash(spliced, now);
 	piped->words = spliced;
 	return true;
@@ -153,7 +152,7 @@ bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, siz
 	bool good = true;
 
 	for (size_t i = 0; i < count && good; i++) {
-		if (samples[i].join.tail)
+		if (samples[i].join.tail_count)
 			good = splice(joining, &samples[i], spliced);
 		mt_joiner_release(&samples[i].join);
 	}

@@ -19,6 +19,12 @@ struct place {
 	uint64_t pc, sp;
 };
 
+/* Frames that cut stacks got from others: those joined one after the other mostly have the same. */
+struct mt_join_tail {
+	size_t references, count;
+	struct place frames[];
+};
+
 struct mt_join_thread {
 	struct mt_join_stack *held;    /* the last whole stack; NULL: it was released */
 	MT_ARRAY(struct place) frames; /* of one that was released */
@@ -125,17 +131,16 @@ static void unlink_stack(struct mt_join_stack *stack)
  * joined with, or the copy of both. The first was sampled, the others call.
  */
 struct donor {
-	const struct mt_join_stack *stack; /* or NULL */
+	struct mt_join_stack *stack; /* or NULL */
 	const struct place *copy;
 	size_t count;
 	uint64_t left; /* frames below were left */
 };
 
-static struct donor donor_of_stack(const struct mt_join_stack *stack, uint64_t left)
+static struct donor donor_of_stack(struct mt_join_stack *stack, uint64_t left)
 {
-	size_t tail = stack->tail ? stack->tail->count : 0;
-
-	return (struct donor){.stack = stack, .count = stack->count + tail, .left = left};
+	return (struct donor){
+		.stack = stack, .count = stack->count + stack->tail_count, .left = left};
 }
 
 static struct donor donor_of(const struct mt_join_thread *thread)
@@ -149,15 +154,39 @@ static struct donor donor_of(const struct mt_join_thread *thread)
 static struct place frame_at(const struct donor *donor, size_t i)
 {
 	const struct mt_join_stack *stack = donor->stack;
-	const struct mt_join_tail *tail;
+	struct place frame;
 
 	if (!stack)
 		return donor->copy[i];
 	if (i < stack->count)
 		return (struct place){stack->pcs[i], stack->sps[i]};
-	tail = stack->tail;
-	i -= stack->count;
-	return (struct place){tail->words[i], tail->words[tail->count + i]};
+	frame = stack->tail->frames[stack->tail_from + i - stack->count];
+	if (i == stack->count)
+		frame.pc = stack->tail_first;
+	return frame;
+}
+
+/*
+ * From which frame on stack pointers rise, up to `placed`, the end of those that have a place. The
+ * frames that a stack got rise, and are not looked at again.
+ */
+static size_t rising_from(const struct donor *donor, size_t placed)
+{
+	struct mt_join_stack *stack = donor->stack;
+	size_t at = stack && stack->tail_count && placed > stack->count ? stack->count : placed;
+	uint64_t above = at < placed ? frame_at(donor, at).sp : UINT64_MAX, here;
+
+	if (stack && stack->rising)
+		return stack->rising - 1;
+	for (; at; at--) {
+		here = frame_at(donor, at - 1).sp;
+		if (!here || here > above)
+			break;
+		above = here;
+	}
+	if (stack)
+		stack->rising = at + 1;
+	return at;
 }
 
 /*
@@ -167,21 +196,21 @@ static struct place frame_at(const struct donor *donor, size_t i)
  */
 static size_t find_frame(const struct donor *donor, uint64_t sp)
 {
-	uint64_t above = UINT64_MAX, lowest = sp > donor->left ? sp : donor->left;
-	size_t at = donor->count, placed;
+	uint64_t lowest = sp > donor->left ? sp : donor->left;
+	size_t from, to, placed = donor->count;
 
-	while (at && !frame_at(donor, at - 1).sp)
-		at--;
-	placed = at;
-	while (at) {
-		uint64_t here = frame_at(donor, at - 1).sp;
+	while (placed && !frame_at(donor, placed - 1).sp)
+		placed--;
+	from = rising_from(donor, placed);
+	for (to = placed; from < to;) {
+		size_t middle = from + (to - from) / 2;
 
-		if (!here || here < lowest || here > above)
-			break;
-		above = here;
-		at--;
+		if (frame_at(donor, middle).sp >= lowest)
+			to = middle;
+		else
+			from = middle + 1;
 	}
-	return at < placed ? at : donor->count;
+	return to < placed ? to : donor->count;
 }
 
 /* Whether the frame that this one called stands, too. */
@@ -228,8 +257,10 @@ void mt_joiner_release(struct mt_join_stack *stack)
 	unlink_stack(stack);
 	if (stack->holder)
 		copy_held(stack->holder);
-	free(stack->tail);
+	if (stack->tail && !--stack->tail->references)
+		free(stack->tail);
 	stack->tail = NULL;
+	stack->tail_count = stack->rising = 0;
 }
 
 /* ---- Joining ---- */
@@ -306,21 +337,43 @@ static size_t match_boundary(const struct mt_joiner *joiner, const struct donor 
 static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
 {
 	size_t count = donor->count - from;
-	struct mt_join_tail *tail = malloc(sizeof(*tail) + 2 * count * sizeof(tail->words[0]));
+	struct mt_join_tail *tail = malloc(sizeof(*tail) + count * sizeof(tail->frames[0]));
 
 	if (!tail)
 		return NULL;
+	tail->references = 0;
 	tail->count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct place frame = frame_at(donor, from + i);
-
-		tail->words[i] = frame.pc;
-		tail->words[count + i] = frame.sp;
-	}
+	for (size_t i = 0; i < count; i++)
+		tail->frames[i] = frame_at(donor, from + i);
 	return tail;
 }
 
-/* Joins where that is proven: stack->tail tells. False out of memory. */
+/* Gives the stack the donor's frames from `from` on; false out of memory. */
+static bool take_tail(const struct donor *donor, size_t from, struct mt_join_stack *stack)
+{
+	const struct mt_join_stack *other = donor->stack;
+	bool shared = other && from >= other->count;
+
+	stack->tail = shared ? other->tail : copy_tail(donor, from);
+	if (!stack->tail)
+		return false;
+	stack->tail->references++;
+	stack->tail_from = shared ? other->tail_from + from - other->count : 0;
+	stack->tail_count = donor->count - from;
+	stack->tail_first = frame_at(donor, from).pc;
+	stack->rising = 0;
+	return true;
+}
+
+void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out)
+{
+	for (size_t i = 0; i < n && i < stack->tail_count; i++)
+		out[i] = stack->tail->frames[stack->tail_from + i].pc;
+	if (n && stack->tail_count)
+		out[0] = stack->tail_first;
+}
+
+/* Joins where that is proven: stack->tail_count tells. False out of memory. */
 static bool join(const struct mt_joiner *joiner, const struct donor *donor,
 		 struct mt_join_stack *stack)
 {
@@ -331,10 +384,11 @@ static bool join(const struct mt_joiner *joiner, const struct donor *donor,
 			     : match_frames(donor, stack);
 	if (at >= donor->count)
 		return true;
-	stack->tail = copy_tail(donor, at);
-	if (stack->tail && site)
-		stack->tail->words[0] = site;
-	return stack->tail;
+	if (!take_tail(donor, at, stack))
+		return false;
+	if (site)
+		stack->tail_first = site;
+	return true;
 }
 
 /* ---- What still stands ---- */
@@ -373,7 +427,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 		floor = higher(floor, s->peak);
 		if (good && reach(s) >= floor)
 			good = join(joiner, &donor, s);
-		if (s->tail)
+		if (s->tail_count)
 			donor = donor_of_stack(s, 0);
 		else
 			floor = higher(floor, beyond(s));
@@ -400,7 +454,7 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 
 		if (!join(joiner, &donor, stack))
 			return false;
-		if (!stack->tail) {
+		if (!stack->tail_count) {
 			thread->left = higher(thread->left, beyond(stack));
 			wait_in(thread, stack);
 			return true;

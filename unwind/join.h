@@ -28,11 +28,7 @@ enum mt_join_kind {
 	MT_JOIN_OTHER, /* it only says where the thread stood */
 };
 
-/* The frames that a cut stack gets from another one; owned by the stack until it is released. */
-struct mt_join_tail {
-	size_t count;
-	uint64_t words[]; /* count addresses, then as many stack pointers */
-};
+struct mt_join_tail;
 
 struct mt_join_stack {
 	uint64_t thread; /* any number that no two threads share */
@@ -42,9 +38,14 @@ struct mt_join_stack {
 	size_t count;
 	uint64_t boundary; /* of a cut stack: the stack pointer in the missing caller; 0 unknown */
 	const struct mt_image_map *map; /* for the code between; given to the check */
-	struct mt_join_tail *tail;	/* out: NULL until it is joined */
 
-	struct mt_join_stack *newer, *older;   /* private to the joiner: cut stacks that wait, */
+	size_t tail_count; /* out: frames that it got, see mt_join_tail_pcs(); 0 until then */
+
+	struct mt_join_tail *tail; /* private to the joiner: where these are, from which on, */
+	size_t tail_from;
+	uint64_t tail_first;		       /* but for the first one's address; */
+	size_t rising;			       /* rising_from(), and 1; */
+	struct mt_join_stack *newer, *older;   /* cut stacks that wait, */
 	struct mt_join_thread *waits, *holder; /* where, and the thread that has it as its last */
 	uint64_t peak; /* the highest stack pointer since, up to the next that waits */
 };
@@ -64,6 +65,9 @@ void mt_joiner_destroy(struct mt_joiner *joiner);
  * memory.
  */
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
+
+/* The addresses of the first n frames that a stack got, innermost first, until it is released. */
+void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);
 
 /* The stack is not waited for any longer; its tail is freed. */
 void mt_joiner_release(struct mt_join_stack *stack);

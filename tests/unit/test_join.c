@@ -98,16 +98,13 @@ static bool add(struct mt_joiner *joiner, struct made *made)
 /* The tail is the true one: what was laid, and the cut left out. */
 static bool is_true(const struct made *made, size_t count)
 {
-	const struct mt_join_tail *tail = made->stack.tail;
+	size_t got = made->stack.tail_count;
+	uint64_t pcs[FRAMES];
 
-	if (!tail || tail->count != count - made->stack.count)
+	if (!got || got != count - made->stack.count)
 		return false;
-	for (size_t i = 0; i < tail->count; i++) {
-		if (tail->words[i] != made->pcs[made->stack.count + i] ||
-		    tail->words[tail->count + i] != made->sps[made->stack.count + i])
-			return false;
-	}
-	return true;
+	mt_join_tail_pcs(&made->stack, got, pcs);
+	return !memcmp(pcs, made->pcs + made->stack.count, got * sizeof(*pcs));
 }
 
 static void teardown(struct mt_joiner *joiner, struct made *made, size_t count)
