@@ -16,7 +16,8 @@
 #include "unwind/lookup.h"
 
 #define SITE_BITS 12
-#define SEEN_BITS 14
+#define SEEN_BITS 16
+#define STACK_BITS 12
 #define CODE_BITS 12
 #define LEARNED_MAX ((size_t)1 << 20)
 
@@ -57,14 +58,15 @@ struct mt_call_sites {
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct answer answers[1 << SITE_BITS];
 	/* hashes: what was learned from already */
-	uint64_t stacks[1 << SEEN_BITS];
+	uint64_t stacks[1 << STACK_BITS];
 	uint64_t pairs[1 << SEEN_BITS];	  /* of frames one after the other */
 	uint64_t learned[1 << SEEN_BITS]; /* of a call and where its callee starts */
 	struct place places[1 << SEEN_BITS];
 	struct {
-		MT_ARRAY(uint64_t) pcs;
+		MT_ARRAY(uint64_t) pcs; /* the outermost first: what is common stays */
 		uint32_t version;
 	} last; /* stack that was learned from */
+	bool used;
 	struct in_code in_code[1 << CODE_BITS];
 	struct mt_map64 set_of; /* image id to index in sets */
 	MT_ARRAY(struct carried) sets;
@@ -90,6 +92,8 @@ void mt_call_sites_destroy(struct mt_call_sites *sites)
 
 void mt_call_sites_begin(struct mt_call_sites *sites)
 {
+	if (!sites->used) /* to clear what is clear would touch all of it */
+		return;
 	mt_map64_deinit(&sites->calls);
 	sites->calls = (struct mt_map64){0};
 	memset(sites->answers, 0, sizeof(sites->answers));
@@ -200,12 +204,15 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
 		       uint64_t outer)
 {
-	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)),
-		 hash_here = mix(inner, outer, mt_image_map_version(map));
-	uint64_t *slot = slot_of(sites->pairs, hash), *here = slot_of(sites->pairs, hash_here);
+	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)), hash_here;
+	uint64_t *slot = slot_of(sites->pairs, hash), *here;
 	bool lasting = true;
 
-	if (*slot == hash || *here == hash_here)
+	if (*slot == hash)
+		return true;
+	hash_here = mix(inner, outer, mt_image_map_version(map));
+	here = slot_of(sites->pairs, hash_here);
+	if (*here == hash_here)
 		return true;
 	if (!learn_call(sites, map, inner, outer, &lasting))
 		return false;
@@ -220,17 +227,17 @@ static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *m
 static bool count_fresh(struct mt_call_sites *sites, uint32_t version, const uint64_t *pcs,
 			size_t count, size_t *fresh)
 {
-	size_t known = sites->last.version == version ? sites->last.pcs.count : 0;
+	size_t known = sites->last.version == version ? sites->last.pcs.count : 0, i = 0;
+	uint64_t *last;
 
-	*fresh = count;
-	while (*fresh && known && pcs[*fresh - 1] == sites->last.pcs.items[known - 1]) {
-		--*fresh;
-		--known;
-	}
-	sites->last.pcs.count = 0;
 	if (!mt_array_reserve(&sites->last.pcs, count))
 		return false;
-	memcpy(sites->last.pcs.items, pcs, count * sizeof(*pcs));
+	last = sites->last.pcs.items;
+	while (i < count && i < known && pcs[count - 1 - i] == last[i])
+		i++;
+	*fresh = count - i;
+	for (; i < count; i++)
+		last[i] = pcs[count - 1 - i];
 	sites->last.pcs.count = count;
 	sites->last.version = version;
 	return true;
@@ -239,12 +246,13 @@ static bool count_fresh(struct mt_call_sites *sites, uint32_t version, const uin
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const uint64_t *pcs, size_t count, uint64_t hash)
 {
-	uint64_t *stack = slot_of(sites->stacks, mt_hash64(hash));
+	uint64_t *stack = &sites->stacks[mt_hash64(hash) >> (64 - STACK_BITS)];
 	uint32_t version = mt_image_map_version(map);
 	size_t fresh;
 
 	if (*stack == hash || !count)
 		return true;
+	sites->used = true;
 	*stack = hash;
 	if (!count_fresh(sites, version, pcs, count, &fresh))
 		return false;
@@ -390,6 +398,7 @@ uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_que
 	struct answer *answer;
 	uint64_t hash;
 
+	sites->used = true;
 	asked.map = NULL;
 	hash = mt_hash64(mt_hash64(asked.outer ^ (uint64_t)version << 32) ^ asked.inner) ^
 	       mt_hash64(asked.known_inner);
