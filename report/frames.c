@@ -13,6 +13,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/sequences.h"
+#include "symbols/address_sort.h"
 #include "symbols/symbolize.h"
 
 /* The functions of a frame. */
@@ -175,14 +176,27 @@ struct pending {
 	uint32_t id;
 };
 
-static int compare_pending(const void *a, const void *b)
+/* By image, then by offset; those of one place by id. False out of memory. */
+static bool sort_pending(struct pending *pending, size_t count)
 {
-	const struct mt_frame_key *x = &((const struct pending *)a)->key,
-				  *y = &((const struct pending *)b)->key;
+	MT_CLEANUP_FREE struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
+	MT_CLEANUP_FREE struct pending *sorted = malloc((count + 1) * sizeof(*sorted));
 
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	if (!order || !sorted)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct mt_addressed){pending[i].key.offset, (uint32_t)i};
+	if (!mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i].address = pending[order[i].index].key.image;
+	if (!mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = pending[order[i].index];
+	if (count)
+		memcpy(pending, sorted, count * sizeof(*sorted));
+	return true;
 }
 
 /* Whether a namer can prepare for a frame. */
@@ -229,7 +243,8 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 			pending[pending_count++] = (struct pending){
 				*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
 	}
-	qsort(pending, pending_count, sizeof(*pending), compare_pending);
+	if (!sort_pending(pending, pending_count))
+		return mt_error_nomem();
 	if (frames->namer.prepare) {
 		struct mt_error *err = prepare(frames, pending, pending_count);
 

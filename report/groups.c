@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "report/sequences.h"
+#include "symbols/address_sort.h"
 
 struct mt_groups {
 	struct mt_table table; /* first: ops get a pointer to it */
@@ -165,41 +167,49 @@ size_t mt_groups_count(const struct mt_groups *groups)
 	return mt_sequences_count(groups->keys);
 }
 
-/* Of sorting: what the rows are compared by. */
-struct sort {
-	const struct mt_groups *groups;
-	size_t value, time; /* columns; time MT_COLUMN_NONE: none */
-};
-
-static uint64_t time_of(const struct sort *sort, uint32_t row)
+/* Sorts the order, as it is, by numbers; equal ones stay. False out of memory. */
+static bool sort_order(struct mt_groups *groups,
+		       uint64_t (*number_of)(const struct mt_groups *groups, uint32_t row,
+					     size_t column),
+		       size_t column)
 {
-	size_t size;
-	const uint64_t *keys = mt_sequences_get(sort->groups->keys, row, &size);
+	uint32_t *rows = groups->order.items;
+	size_t count = groups->order.count;
+	MT_CLEANUP_FREE struct mt_addressed *numbers = malloc((count + 1) * sizeof(*numbers));
 
-	return sort->time == MT_COLUMN_NONE ? 0 : keys[sort->time];
+	if (!numbers)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = (struct mt_addressed){number_of(groups, rows[i], column), rows[i]};
+	if (!mt_address_sort(numbers, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		rows[i] = numbers[i].index;
+	return true;
 }
 
-static int compare_rows(const void *a, const void *b, void *context)
+static uint64_t time_of(const struct mt_groups *groups, uint32_t row, size_t column)
 {
-	const struct sort *sort = context;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct mt_value *values = sort->groups->values.items;
-	size_t n = sort->groups->table.value_count;
-	uint64_t before = time_of(sort, x), after = time_of(sort, y);
-	double first = fabs(values[x * n + sort->value].value),
-	       second = fabs(values[y * n + sort->value].value);
+	size_t size;
+	const uint64_t *keys = mt_sequences_get(groups->keys, row, &size);
 
-	if (before != after)
-		return before < after ? -1 : 1;
-	if (first != second)
-		return first > second ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return keys[column];
+}
+
+/* A number that is the less the further the value is from 0: the bits of doubles rise with them. */
+static uint64_t smallness_of(const struct mt_groups *groups, uint32_t row, size_t column)
+{
+	double size = fabs(groups->values.items[row * groups->table.value_count + column].value);
+	uint64_t bits;
+
+	memcpy(&bits, &size, sizeof(bits));
+	return ~bits;
 }
 
 bool mt_groups_sort(struct mt_groups *groups, size_t value)
 {
-	struct sort sort = {groups, value, mt_table_key_of_kind(&groups->table, MT_KEY_TIME)};
 	size_t count = mt_sequences_count(groups->keys);
+	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME);
 
 	if (!count)
 		return true;
@@ -207,8 +217,8 @@ bool mt_groups_sort(struct mt_groups *groups, size_t value)
 		return false;
 	for (groups->order.count = 0; groups->order.count < count; groups->order.count++)
 		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
-	qsort_r(groups->order.items, count, sizeof(*groups->order.items), compare_rows, &sort);
-	return true;
+	return sort_order(groups, smallness_of, value) &&
+	       (time == MT_COLUMN_NONE || sort_order(groups, time_of, time));
 }
 
 void mt_groups_limit(struct mt_groups *groups, size_t most)

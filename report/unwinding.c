@@ -46,6 +46,13 @@ struct seen {
 	uint32_t version; /* of the map that it holds for; 0: for all of the run's generation */
 };
 
+/* A frame of a stack, and whether it is that in all maps of the generation. */
+struct last {
+	uint64_t pc;
+	uint32_t frame;
+	bool lasting;
+};
+
 struct mt_unwinding {
 	uint32_t kernel_image;
 	struct mt_stacks *stacks;
@@ -55,6 +62,8 @@ struct mt_unwinding {
 	struct mt_sequences *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
+	MT_ARRAY(struct last) last; /* the stack put together last, the outermost frame first */
+	uint32_t last_generation;   /* of its map; 0: none */
 };
 
 struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks *stacks,
@@ -84,6 +93,7 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 	mt_sequences_destroy(u->runs);
 	mt_array_deinit(&u->seen);
 	mt_array_deinit(&u->ids);
+	mt_array_deinit(&u->last);
 	free(u->places);
 	free(u->met);
 	free(u);
@@ -189,12 +199,43 @@ static inline uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_
 		       : place_frame(u, map, pc, place, lasting);
 }
 
+/*
+ * The frames of user addresses, innermost first. Stacks one after the other mostly have their outer
+ * frames in common: what is in the place it was in the one before is not looked up. *lasting as
+ * above. False out of memory.
+ */
+static bool find_user_frames(struct mt_unwinding *u, const struct mt_image_map *map,
+			     const uint64_t *pcs, size_t count, uint32_t *ids, bool *lasting)
+{
+	uint32_t generation = mt_image_map_generation(map);
+	size_t known = u->last_generation == generation ? u->last.count : 0;
+	bool good = true;
+
+	if (!mt_array_reserve(&u->last, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct last *last = &u->last.items[i];
+		uint64_t pc = pcs[count - 1 - i];
+
+		if (i >= known || last->pc != pc || !last->lasting) {
+			*last = (struct last){.pc = pc, .lasting = true};
+			last->frame = user_frame(u, map, generation, pc, &last->lasting);
+			*lasting &= last->lasting;
+			good &= last->frame != MT_FRAME_NONE;
+		}
+		ids[count - 1 - i] = last->frame;
+	}
+	u->last.count = count;
+	u->last_generation = good ? generation : 0;
+	return good;
+}
+
 /* The stack of these addresses, frame by frame; *lasting as above. */
 static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map,
 			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
 {
-	uint32_t generation = mt_image_map_generation(map), *ids;
 	bool good = true;
+	uint32_t *ids;
 
 	*lasting = true;
 	if (!mt_array_reserve(&u->ids, walked->count))
@@ -204,11 +245,8 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
 		ids[i] = kernel_frame(u, pcs[i]);
 		good &= ids[i] != MT_FRAME_NONE;
 	}
-	for (size_t i = walked->kernel; i < walked->count; i++) {
-		ids[i] = user_frame(u, map, generation, pcs[i], lasting);
-		good &= ids[i] != MT_FRAME_NONE;
-	}
-	if (!good)
+	if (!good || !find_user_frames(u, map, pcs + walked->kernel, walked->count - walked->kernel,
+				       ids + walked->kernel, lasting))
 		return MT_STACK_NONE;
 	return mt_stacks_intern(u->stacks, u->ids.items, walked->count);
 }
