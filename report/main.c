@@ -422,6 +422,7 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.scan = options->scan,
 		.stitching = options->stitch,
 		.workers = options->workers ? options->workers : online_cpus(),
+		.spare_workers = !options->workers,
 		.symfs = options->symfs,
 		.prefer_local = options->prefer_local,
 		.debug_dir = options->debug_dir,

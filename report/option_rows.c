@@ -477,7 +477,8 @@ static const struct mt_option others[] = {
 	{0, "stitch-lbr", NULL, NULL, set_stitch,
 	 "hardware call stacks go on with what earlier samples of the thread had further out"},
 	{'j', "jobs", NULL, "N", set_workers,
-	 "decode and unwind on N CPUs, by default all; the result is the same"},
+	 "decode and unwind on N CPUs, by default all, or one for a short perf.data; the result is "
+	 "the same"},
 	{0, "prefer-local", NULL, NULL, set_prefer_local,
 	 "this machine's files before the images that the recording carries"},
 	{0, "symfs", NULL, "DIR", set_symfs,

@@ -1,6 +1,6 @@
 /*
- * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; with
- * one worker there is one batch.
+ * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; without
+ * other workers there is one batch.
  *
  * Where stacks are joined, a batch is emptied only when the joiner has seen LOOK_AHEAD batches
  * behind it, so what is joined is the same whatever the number of workers.
@@ -20,7 +20,7 @@
 
 enum {
 	BATCH_SAMPLES = 256,
-	BATCH_BYTES = 1 << 20, /* of dumps that wait: they keep pieces of the file in memory */
+	BATCH_BYTES = 4 << 20, /* of dumps that wait: they keep pieces of the file in memory */
 	AHEAD_PER_WORKER = 2,  /* batches */
 	LOOK_AHEAD = 2,	       /* batches, where stacks are joined */
 };
@@ -39,26 +39,21 @@ struct batch {
 
 struct mt_pipeline {
 	struct mt_pool *pool;
-	struct mt_walker **walkers; /* one for each worker */
+	struct mt_walker_options options;
+	struct mt_walker **walkers; /* one for each worker, made when it first works */
+	enum mt_pipeline_way way;
 	struct batch *batches;
-	size_t batch_count;
+	size_t batch_count, batch_limit; /* all, and as many as are filled on this way */
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
 	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
 	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
 };
 
-static bool create_walkers(struct mt_pipeline *pipeline, const struct mt_walker_options *options)
+/* Batches beyond those that are filled or walked, which the joiner looks at. */
+static size_t batches_ahead(const struct mt_pipeline *pipeline)
 {
-	unsigned int count = mt_pool_size(pipeline->pool);
-
-	pipeline->walkers = calloc(count, sizeof(struct mt_walker *));
-	for (unsigned int i = 0; pipeline->walkers && i < count; i++) {
-		pipeline->walkers[i] = mt_walker_create(options);
-		if (!pipeline->walkers[i])
-			return false;
-	}
-	return pipeline->walkers;
+	return pipeline->joining ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
 }
 
 static bool create_batches(struct mt_pipeline *pipeline)
@@ -66,8 +61,7 @@ static bool create_batches(struct mt_pipeline *pipeline)
 	unsigned int workers = mt_pool_size(pipeline->pool);
 
 	pipeline->batch_count = workers > 1 ? (size_t)workers * AHEAD_PER_WORKER + 1 : 1;
-	if (pipeline->joining)
-		pipeline->batch_count += LOOK_AHEAD + 1; /* one more: the first is being emptied */
+	pipeline->batch_count += batches_ahead(pipeline);
 	pipeline->batches = calloc(pipeline->batch_count, sizeof(struct batch));
 	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
 		struct batch *batch = &pipeline->batches[i];
@@ -88,12 +82,14 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 	if (!pipeline)
 		return NULL;
 	pipeline->pool = pool;
+	pipeline->options = *options;
+	pipeline->walkers = calloc(mt_pool_size(pool), sizeof(struct mt_walker *));
 	if (options->joining)
 		pipeline->joining = mt_joining_create(options->max_frames, options->addresses);
 	if (options->stitching)
 		pipeline->stitcher = mt_stitcher_create();
 	if ((options->joining && !pipeline->joining) ||
-	    (options->stitching && !pipeline->stitcher) || !create_walkers(pipeline, options) ||
+	    (options->stitching && !pipeline->stitcher) || !pipeline->walkers ||
 	    !create_batches(pipeline)) {
 		mt_pipeline_destroy(pipeline);
 		return NULL;
@@ -156,11 +152,22 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
 }
 
+/* The worker's own; NULL out of memory. */
+static struct mt_walker *walker_of(struct mt_pipeline *pipeline, unsigned int worker)
+{
+	struct mt_walker **walker = &pipeline->walkers[worker];
+
+	if (!*walker)
+		*walker = mt_walker_create(&pipeline->options);
+	return *walker;
+}
+
 static void run_batch(struct mt_job *job, unsigned int worker)
 {
 	struct batch *batch = (struct batch *)job;
-	struct mt_walker *walker = batch->pipeline->walkers[worker];
+	struct mt_walker *walker = walker_of(batch->pipeline, worker);
 
+	batch->failed = !walker;
 	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
 		struct mt_piped *piped = &batch->samples[i];
 		struct mt_walk_input next;
@@ -190,12 +197,14 @@ static void submit(struct batch *batch)
 	if (batch->submitted)
 		return;
 	batch->submitted = true;
-	if (mt_pool_size(batch->pipeline->pool) == 1) {
-		batch->waited = true; /* each sample was walked as it was put in */
+	batch->job.run = run_batch;
+	if (batch->pipeline->way == MT_PIPELINE_WORKERS) {
+		mt_pool_submit(batch->pipeline->pool, &batch->job);
 		return;
 	}
-	batch->job.run = run_batch;
-	mt_pool_submit(batch->pipeline->pool, &batch->job);
+	if (batch->pipeline->way == MT_PIPELINE_ALONE)
+		run_batch(&batch->job, 0);
+	batch->waited = true;
 }
 
 static void wait_for(struct batch *batch)
@@ -208,7 +217,7 @@ static void wait_for(struct batch *batch)
 
 bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
 {
-	return pipeline->used < pipeline->batch_count ||
+	return pipeline->used < pipeline->batch_limit ||
 	       !batch_at(pipeline, pipeline->used - 1)->submitted;
 }
 
@@ -242,7 +251,9 @@ static bool stitch(struct mt_pipeline *pipeline, struct mt_piped *piped)
 /* Nobody else does it, and its dump is in the processor's cache, but not for long. */
 static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
 {
-	if (!walk(pipeline->walkers[0], batch, piped))
+	struct mt_walker *walker = walker_of(pipeline, 0);
+
+	if (!walker || !walk(walker, batch, piped))
 		return false;
 	piped->kernel.dump = NULL;
 	piped->kernel.dump_size = 0;
@@ -279,7 +290,7 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 		return false;
 	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
 	batch->serial = serial;
-	if (mt_pool_size(pipeline->pool) == 1)
+	if (pipeline->way == MT_PIPELINE_AT_ONCE)
 		return walk_at_once(pipeline, batch, piped);
 	if (is_full(batch))
 		submit(batch);
@@ -292,8 +303,11 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline)
 		wait_for(batch_at(pipeline, i));
 }
 
-void mt_pipeline_begin(struct mt_pipeline *pipeline)
+void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way)
 {
+	pipeline->way = way;
+	pipeline->batch_limit =
+		way == MT_PIPELINE_WORKERS ? pipeline->batch_count : 1 + batches_ahead(pipeline);
 	if (pipeline->joining)
 		mt_joining_begin(pipeline->joining);
 }

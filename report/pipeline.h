@@ -44,14 +44,21 @@ bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 
 /*
  * Copies the sample, with its task, and takes a snapshot of its space's map; what its `kernel`
- * points to has to stay, the dump only where there are several workers. `serial` is that of its
+ * points to has to stay, the dump unless it is walked at once. `serial` is that of its
  * record in the reader. False out of memory.
  */
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     bool kernel_known, uint64_t serial);
 
+/* Who walks the samples. */
+enum mt_pipeline_way {
+	MT_PIPELINE_WORKERS, /* all, a batch each at a time */
+	MT_PIPELINE_ALONE,   /* the caller, a batch at a time */
+	MT_PIPELINE_AT_ONCE, /* the caller, each as it is put in: its dump need not stay */
+};
+
 /* Another recording begins, with nothing of the last one left. */
-void mt_pipeline_begin(struct mt_pipeline *pipeline);
+void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way);
 
 /* Waits until nobody works on what was put in. */
 void mt_pipeline_settle(struct mt_pipeline *pipeline);

@@ -103,6 +103,7 @@ struct mt_session_options {
 	bool joining; /* what a dump was too small for is taken from other stacks (unwind/join.h) */
 	bool stitching;	      /* hardware call stacks go on with earlier ones (unwind/stitch.h) */
 	unsigned int workers; /* threads that decode and unwind, this one counted; 0: 1 */
+	bool spare_workers;   /* this one alone where the others would not pay */
 	bool prefer_local;    /* this machine's files before what recordings carry */
 	const char *symfs, *debug_dir; /* directories with the recorded machine's files, or NULL */
 	struct mt_debuginfod *debuginfod; /* asked for what is not at hand; or NULL */

@@ -19,8 +19,8 @@ struct mt_pool {
 	pthread_cond_t given, done;
 	struct mt_job *first, **last;
 	bool stop;
-	unsigned int size;
-	struct worker workers[]; /* from 1 on */
+	unsigned int size, started; /* workers: all, and those that work, worker 0 among them */
+	struct worker workers[];    /* from 1 on */
 };
 
 /* Takes the first job off the list; NULL without one. The lock is held. */
@@ -65,16 +65,16 @@ static void *work(void *of)
 }
 
 /* Signals are the main thread's. */
-static void start(struct mt_pool *pool, unsigned int size)
+static void start(struct mt_pool *pool)
 {
 	sigset_t all, before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (; pool->size < size; pool->size++) {
-		struct worker *worker = &pool->workers[pool->size];
+	for (; pool->started < pool->size; pool->started++) {
+		struct worker *worker = &pool->workers[pool->started];
 
-		*worker = (struct worker){.pool = pool, .number = pool->size};
+		*worker = (struct worker){.pool = pool, .number = pool->started};
 		if (pthread_create(&worker->thread, NULL, work, worker))
 			break;
 	}
@@ -93,8 +93,8 @@ struct mt_pool *mt_pool_create(unsigned int size)
 	pthread_cond_init(&pool->given, NULL);
 	pthread_cond_init(&pool->done, NULL);
 	pool->last = &pool->first;
-	pool->size = 1;
-	start(pool, size);
+	pool->size = size;
+	pool->started = 1;
 	return pool;
 }
 
@@ -106,7 +106,7 @@ void mt_pool_destroy(struct mt_pool *pool)
 	pool->stop = true;
 	pthread_cond_broadcast(&pool->given);
 	pthread_mutex_unlock(&pool->lock);
-	for (unsigned int i = 1; i < pool->size; i++)
+	for (unsigned int i = 1; i < pool->started; i++)
 		pthread_join(pool->workers[i].thread, NULL);
 	pthread_cond_destroy(&pool->given);
 	pthread_cond_destroy(&pool->done);
@@ -123,6 +123,10 @@ void mt_pool_submit(struct mt_pool *pool, struct mt_job *job)
 {
 	job->next = NULL;
 	job->done = false;
+	if (pool->started < pool->size) {
+		start(pool);
+		pool->size = pool->started; /* where there are fewer, none is asked for again */
+	}
 	pthread_mutex_lock(&pool->lock);
 	*pool->last = job;
 	pool->last = &job->next;

@@ -20,8 +20,8 @@ struct mt_job {
 };
 
 /*
- * `size` counts the thread that waits: it is worker 0. Fewer, where the system gives no more. NULL
- * out of memory.
+ * `size` counts the thread that waits: it is worker 0. The others begin with the first job; fewer,
+ * where the system gives no more. NULL out of memory.
  */
 struct mt_pool *mt_pool_create(unsigned int size);
 /* Every job has been waited for. NULL-safe. */
