@@ -28,7 +28,7 @@
 #define WAIT_MS 1000
 #define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
 #define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
-#define WATCH_US 100000	 /* so long without a share, it is not a storm that keeps it */
+#define WATCH_US 10000	 /* so long without a share, it is not a storm that keeps it */
 
 struct mt_drain {
 	int cpu;
