@@ -268,17 +268,21 @@ static int compare_parts(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* The pieces of a content that are in it whole. */
+/*
+ * The pieces of a content that are in it whole: no more bytes than it has, though many may claim
+ * the same.
+ */
 static size_t list_parts(struct mt_span content, size_t from, struct part *out)
 {
-	size_t count = count_pieces(content), n = 0;
+	size_t count = count_pieces(content), n = 0, left = content.size;
 
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *piece = content.bytes + HEAD + i * PIECE;
 		uint32_t size = mt_get_le32(piece + 8), at = mt_get_le32(piece + 12);
 
-		if (at > content.size || size > content.size - at)
+		if (at > content.size || size > content.size - at || size > left)
 			continue;
+		left -= size;
 		out[n++] = (struct part){{content.bytes + at, size, mt_get_le64(piece)}, from};
 	}
 	return n;

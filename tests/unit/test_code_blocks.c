@@ -157,4 +157,28 @@ MT_TEST(several_contents_are_one)
 	MT_CHECK(!bytes && !merged.size);
 }
 
+/* A megabyte of pieces that all claim the same half of it would be 16 GiB. */
+MT_TEST(contents_that_claim_too_much_do_no_harm)
+{
+	const size_t size = 1 << 20, count = 1 << 15;
+	uint8_t *bytes = calloc(1, size), *merged = NULL;
+	struct mt_span contents[2] = {{.bytes = bytes, .size = size}, {0}}, all = {0};
+
+	mt_put_le32(bytes, (uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *piece = bytes + 8 + 16 * i;
+
+		mt_put_le64(piece, i << 32);
+		mt_put_le32(piece + 8, 1 << 19);
+		mt_put_le32(piece + 12, i == 7 ? UINT32_MAX : 1 << 19);
+	}
+	MT_CHECK(mt_code_blocks_merge(contents, 2, &merged, &all.size));
+	MT_CHECK(all.size <= 2 * size);
+	all.bytes = merged;
+	MT_CHECK(mt_code_blocks_find(all, 0, 1 << 19));
+	MT_CHECK(!mt_code_blocks_find(all, UINT64_C(7) << 32, 1));
+	free(merged);
+	free(bytes);
+}
+
 MT_TEST_MAIN
