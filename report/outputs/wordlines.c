@@ -339,10 +339,10 @@ static void sum_equal(struct mt_wordlines *lines)
 static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
 			FILE *to)
 {
-	const struct line *line = lines->lines.items, *last = NULL,
-			  *end = line + lines->lines.count;
+	const struct line *last = NULL;
 
-	for (; line < end; line++) {
+	for (size_t i = 0; i < lines->lines.count; i++) {
+		const struct line *line = &lines->lines.items[i];
 		size_t from;
 
 		if (line->value < 0.5 && line->second < 0.5)
