@@ -17,6 +17,7 @@
 #define PAGE 4096ull
 #define ARGUMENTS_AT 16 /* in the raw bytes of sys_enter_*, and of raw_syscalls:sys_enter */
 #define RESULT_AT 16	/* of sys_exit_* */
+#define LOCKED_AT 8	/* of mmap_lock_acquire_returned */
 #define ABI_64 2
 #define HUGE_SHIFT 26
 #define HUGE_MASK 0x3f
@@ -118,6 +119,11 @@ void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUME
 
 		args[i] = at + 8 <= sample->raw_size ? mt_get_le64(sample->raw + at) : 0;
 	}
+}
+
+uint64_t mt_vm_call_locked(const struct mt_sample *sample)
+{
+	return LOCKED_AT + 8 <= sample->raw_size ? mt_get_le64(sample->raw + LOCKED_AT) : 0;
 }
 
 bool mt_vm_call_result(const struct mt_sample *sample, int64_t *result)

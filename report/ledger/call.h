@@ -74,6 +74,9 @@ enum mt_vm_call_kind mt_vm_call_kind_in(enum mt_vm_call_kind of_event,
 /* The arguments of an entry's sample; those that it lacks are 0. */
 void mt_vm_call_enter(const struct mt_sample *sample, uint64_t args[MT_VM_ARGUMENTS]);
 
+/* The address space whose lock a sample tells of, as the kernel names it; 0 not known. */
+uint64_t mt_vm_call_locked(const struct mt_sample *sample);
+
 /* The result in an exit's sample; false where it has none. */
 bool mt_vm_call_result(const struct mt_sample *sample, int64_t *result);
 

@@ -137,6 +137,17 @@ static bool take_enter(struct mt_ledger *ledger, const struct mt_observed *obser
 	return true;
 }
 
+/* A fork locks its own address space and then, at once, the child's. */
+static void note_fork(struct mt_ledger *ledger, struct mt_ledger_thread *thread, uint64_t mm)
+{
+	struct mt_effect *own = mt_order_at(ledger->order, thread->loose[0]);
+	struct mt_effect *other = mt_order_at(ledger->order, thread->loose[1]);
+
+	if (own && other && mm && thread->loose_mm && thread->loose_mm != mm)
+		own->of_a_fork = other->of_a_fork = true;
+	thread->loose_mm = mm;
+}
+
 /* The first lock of a call is the one it takes effect under. */
 static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
@@ -160,6 +171,7 @@ static bool take_lock(struct mt_ledger *ledger, const struct mt_observed *observ
 	give_up(ledger, &thread->loose[0]);
 	thread->loose[0] = thread->loose[1];
 	thread->loose[1] = place;
+	note_fork(ledger, thread, mt_vm_call_locked(observed->sample));
 	return true;
 }
 

@@ -36,7 +36,8 @@ struct mt_ledger_thread {
 	uint64_t enter, left; /* its last call; 0 none yet */
 	uint64_t place;	      /* taken by the call's lock, or MT_PLACE_NONE */
 	uint64_t loose[2];    /* by locks outside any call, older first */
-	bool has_found;	      /* an MMAP2 record that may belong to a call yet to be told of */
+	uint64_t loose_mm; /* the address space that the newer one is of, as the kernel names it */
+	bool has_found;	   /* an MMAP2 record that may belong to a call yet to be told of */
 	uint64_t found_time;
 	struct mt_found found;
 };

@@ -6,6 +6,7 @@
 
 enum {
 	FIRST_CAPACITY = 1024, /* a power of two */
+	FORKS_PATIENCE = 50,   /* as long as for others */
 };
 
 struct mt_order {
@@ -78,7 +79,8 @@ const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint
 	while (order->front < order->back) {
 		struct mt_effect *first = slot(order, order->front);
 		bool full = order->back - order->front > order->most;
-		bool late = !first->of_a_call && first->time + patience < now;
+		uint64_t wait = first->of_a_fork ? FORKS_PATIENCE * patience : patience;
+		bool late = !first->of_a_call && first->time + wait < now;
 
 		bool waits = first->kind == MT_EFFECT_CALL || first->kind == MT_EFFECT_TOUCH;
 

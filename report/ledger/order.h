@@ -37,6 +37,7 @@ struct mt_effect {
 	 */
 	bool ready;
 	bool of_a_call; /* its thread is inside a call that will end */
+	bool of_a_fork; /* most likely: waited for longer, as a fork may take long */
 	uint64_t time;
 	uint64_t enter, exit; /* when the call ran, for those whose order is not known */
 	struct mt_ledger_space *space, *parent; /* FORK: space is the child's */
@@ -70,8 +71,8 @@ struct mt_effect *mt_order_at(struct mt_order *order, uint64_t place);
 
 /*
  * The effect at the front where it is ready, and takes it away; NULL where there is none. At `now`,
- * places of threads that are in no call known here are given up when `patience` ns old; with
- * `all`, every place that is not ready. Borrowed until the next add.
+ * places of threads that are in no call known here are given up when `patience` ns old, those of
+ * forks when 50 times that; with `all`, every place that is not ready. Borrowed until the next add.
  */
 const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint64_t patience,
 				      bool all);

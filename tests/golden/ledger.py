@@ -318,6 +318,12 @@ def check_ended(tap, folder):
              "in a comparison of before and after a process is the same")
 
 
+def check_a_fork_that_takes_long(tap, folder):
+    """Its record comes 300 ms after its lock, and another thread's call between them."""
+    data = recording(lock(1000) + lock(1001, 8) + munmap(200000, 0, 32, tid=101) + forked(300000, 300) + newtask(300001, 300, 0))
+    tap.same(stands(folder, data, 300), (ALL, []), "a fork copies what there was when it had the lock, however long it takes")
+
+
 def check_growth_of_ended(tap, folder):
     data = recording(mmap(1000, 100, 4) + forked(2000, 300) + mmap(2020, 200, 2, pid=300, tid=300) + ended(3000, 300)
                      + execed(4000, 100), threads=())
@@ -466,6 +472,7 @@ def main():
         check_calls(tap, folder)
         check_processes(tap, folder)
         check_ended(tap, folder)
+        check_a_fork_that_takes_long(tap, folder)
         check_growth_of_ended(tap, folder)
         check_groups_of_events(tap, folder)
         check_what_exec_maps(tap, folder)

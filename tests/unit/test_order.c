@@ -44,6 +44,18 @@ MT_TEST(a_lock_of_no_call_is_given_up_when_it_is_old)
 	mt_order_destroy(order);
 }
 
+MT_TEST(the_lock_of_a_fork_is_waited_for_longer)
+{
+	struct mt_order *order = mt_order_create(100);
+	uint64_t first = mt_order_add(order, 10);
+
+	mt_order_at(order, first)->of_a_fork = true;
+	fill(order, mt_order_add(order, 20), true);
+	MT_CHECK_EQ(time_of_next(order, 5009, false), 0);
+	MT_CHECK_EQ(time_of_next(order, 5011, false), 20);
+	mt_order_destroy(order);
+}
+
 MT_TEST(a_call_that_waits_for_its_stack_is_never_given_up)
 {
 	struct mt_order *order = mt_order_create(1);
