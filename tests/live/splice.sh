@@ -58,9 +58,10 @@ fi
 
 "${CXX:-g++}" -O1 -g -o "$TMPDIR/swapped" "$MT_TOP/tests/workloads/swapped.cpp" || exit 1
 check 'swapped stacks are recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/swapped.mtr" -- "$TMPDIR/swapped" 400
-"$report" -q --folded --no-inline --comm swapped "$TMPDIR/swapped.mtr" | grep ';leaf_' >"$TMPDIR/folded"
-# mixed: a way's leaf below another way's function
-awk '{ line = $0; sub(/.*;leaf_/, "", line); way = line; sub(/[^a-z].*/, "", way)
+# ways NAME: $TMPDIR/folded, its stacks that end in a way's leaf, and in $TMPDIR/mixed those below another way's function
+ways() {
+	"$report" -q --folded --no-inline --comm "$1" "$TMPDIR/$1.mtr" | grep ';leaf_' >"$TMPDIR/folded"
+	awk '{ line = $0; sub(/.*;leaf_/, "", line); way = line; sub(/[^a-z].*/, "", way)
 		rest = $0
 		while (match(rest, /;(root|middle)_[a-z]+/)) {
 			other = substr(rest, RSTART, RLENGTH); sub(/.*_/, "", other)
@@ -68,10 +69,24 @@ awk '{ line = $0; sub(/.*;leaf_/, "", line); way = line; sub(/[^a-z].*/, "", way
 			rest = substr(rest, RSTART + RLENGTH)
 		}
 		if (wrong) print; wrong = 0 }' "$TMPDIR/folded" >"$TMPDIR/mixed"
+}
+ways swapped
 is '... no frame of another way is joined' "$(wc -l <"$TMPDIR/mixed")" 0
 is '... each way is there' "$(grep -o ';leaf_[a-z]*' "$TMPDIR/folded" | sort -u | wc -l)" 8
 "$report" -q --unwind-report --comm swapped "$TMPDIR/swapped.mtr" >"$TMPDIR/table"
 says '... though some are joined' 'frames +joined +[0-9]' "$TMPDIR/table"
 # one and two are coroutines: their roots have no caller but the start of a context
 is '... and a coroutine goes on to nobody' "$(grep -Ec ';main.*;run_(one|two|three|four);' "$TMPDIR/folded")" 0
+
+if "${CXX:-g++}" -std=c++20 -O1 -g -pthread -o "$TMPDIR/restacked" "$MT_TOP/tests/workloads/restacked.cpp" 2>"$TMPDIR/why"; then
+	check 'stacks used again by others are recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/restacked.mtr" -- \
+		"$TMPDIR/restacked" 600
+	ways restacked
+	is '... no frame of another way is joined' "$(wc -l <"$TMPDIR/mixed")" 0
+	is '... each way is there' "$(grep -o ';leaf_[a-z]*' "$TMPDIR/folded" | sort -u | wc -l)" 10
+	"$report" -q --unwind-report --comm restacked "$TMPDIR/restacked.mtr" >"$TMPDIR/table"
+	says '... though some are joined' 'frames +joined +[0-9]' "$TMPDIR/table"
+else
+	skip 'stacks used again by others' 'the compiler has no coroutines'
+fi
 finish
