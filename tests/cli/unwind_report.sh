@@ -1,5 +1,6 @@
 #!/bin/bash
-# mtreport --unwind-report and --unwind libdw, libunwind: who unwound what, and that the oracles see the same functions.
+# mtreport --unwind-report, --max-stack and every --unwind: who unwound what, why it ended, and that the oracles see the same
+# functions.
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
@@ -15,6 +16,26 @@ if ! [ -f "$file" ]; then
 	skip 'the oracles on a static binary' "no $file"
 	finish
 fi
+
+# stacks WORDS...: the two stacks, sorted, without counts; ends WORDS...: "REASON,HELP,COUNT" of each end
+stacks() {
+	"$report" -q --symfs "$(dirname "$file")" --folded "$@" "$file" | sed 's/^[^;]*;//; s/ [0-9]*$//'
+}
+ends() {
+	"$report" -q --symfs "$(dirname "$file")" --unwind-report --csv "$@" "$file" | sed -n 's/^[^,]*,stacks end,//p'
+}
+both='__clone;start_thread;start;backtracegen;stdarg;sigusr2;raise
+_start;__libc_start_main;main;pthread_join'
+is '--unwind auto: whole stacks' "$(stacks --unwind auto)" "$both"
+is '... that ended at their roots' "$(ends --unwind auto)" 'root,,2'
+is '--unwind dwarf: the same, all of it is CFI' "$(stacks --unwind dwarf)|$(ends --unwind dwarf)" "$both|root,,2"
+is '--unwind fp: as far as there are frame pointers' "$(stacks --unwind fp)" 'pthread_join
+start_thread;start;backtracegen;stdarg;sigusr2;raise'
+is '... and it says why, and what helps' "$(ends --unwind fp | cut -c1-48)" \
+	'frame-pointer chain ends,"record stack dumps: mt'
+is '--max-stack 3: the three innermost frames' "$(stacks --max-stack 3)" '__libc_start_main;main;pthread_join
+stdarg;sigusr2;raise'
+is '... and it says so, and what helps' "$(ends --max-stack 3)" 'frame limit,--max-stack N,2'
 "$report" -q --symfs "$(dirname "$file")" --folded "$file" >"$TMPDIR/ours"
 for oracle in libdw libunwind; do
 	if ! "$report" --help | grep -q "^ *$oracle "; then
