@@ -8,6 +8,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "symbols/address_sort.h"
 #include "unwind/cfi_entry.h"
 
 struct range {
@@ -25,6 +26,9 @@ struct mt_cfi_index {
  */
 #define OVERLAP_MAX 8
 
+/* Bytes of one, about: room for so many is made at once, and touched as they come. */
+#define FDE_USUAL 24
+
 MT_DEFINE_CLEANUP(mt_cfi_index, struct mt_cfi_index)
 
 void mt_cfi_index_destroy(struct mt_cfi_index *index)
@@ -35,13 +39,32 @@ void mt_cfi_index_destroy(struct mt_cfi_index *index)
 	free(index);
 }
 
-static int compare_ranges(const void *a, const void *b)
+/* By start; equal ones stay as the section has them. False out of memory. */
+static bool sort_ranges(struct mt_cfi_index *index)
 {
-	const struct range *x = a, *y = b;
+	size_t count = index->ranges.count, in_order = 1;
+	struct range *ranges = index->ranges.items;
+	MT_CLEANUP_FREE struct mt_addressed *order = NULL;
+	struct range *sorted;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	while (in_order < count && ranges[in_order - 1].start <= ranges[in_order].start)
+		in_order++;
+	if (in_order >= count) /* as a linker leaves them, mostly */
+		return true;
+	order = malloc(count * sizeof(*order));
+	sorted = malloc(count * sizeof(*sorted));
+	for (size_t i = 0; order && sorted && i < count; i++)
+		order[i] = (struct mt_addressed){ranges[i].start, (uint32_t)i};
+	if (!order || !sorted || count > UINT32_MAX || !mt_address_sort(order, count)) {
+		free(sorted);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = ranges[order[i].index];
+	free(ranges);
+	index->ranges.items = sorted;
+	index->ranges.capacity = count;
+	return true;
 }
 
 /* False out of memory. fde->cie is that at *cie_offset, which changes rarely. */
@@ -72,7 +95,7 @@ struct mt_cfi_index *mt_cfi_index_create(const struct mt_cfi_section *section)
 	struct mt_cfi_entry entry;
 	struct mt_cfi_fde fde;
 
-	if (!index)
+	if (!index || !mt_array_reserve(&index->ranges, section->span.size / FDE_USUAL))
 		return NULL;
 	for (; mt_cfi_entry_read(section, offset, &entry); offset = entry.next) {
 		if (entry.terminator || entry.cie)
@@ -80,10 +103,7 @@ struct mt_cfi_index *mt_cfi_index_create(const struct mt_cfi_section *section)
 		if (!index_entry(index, section, offset, &entry, &cie_offset, &fde))
 			return NULL;
 	}
-	if (index->ranges.count)
-		qsort(index->ranges.items, index->ranges.count, sizeof(struct range),
-		      compare_ranges);
-	return MT_TAKE(index);
+	return sort_ranges(index) ? MT_TAKE(index) : NULL;
 }
 
 /* How many ranges start at or below address. */
