@@ -26,14 +26,15 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 static struct mt_error *check_moments(const struct mt_analysis *analysis,
 				      const struct mt_wishes *wishes)
 {
-	const char *option = wishes->at.when != MT_AT_END ? "--at"
-			     : wishes->older_than > 0	  ? "--older-than"
-			     : wishes->all		  ? "--all"
-							  : NULL;
+	const char *age = wishes->older_than > 0 ? "--older-than" : wishes->all ? "--all" : NULL;
+	const char *option = wishes->at.when != MT_AT_END ? "--at" : age;
 
 	if (wishes->timeline && (wishes->older_than > 0 || wishes->at.when == MT_AT_PEAK))
 		return mt_error_create(MT_ERR_USAGE, "%s and --timeline exclude each other",
 				       wishes->older_than > 0 ? "--older-than" : "--at peak");
+	if (age && analysis->moments && !analysis->ages)
+		return mt_error_create(MT_ERR_USAGE, "%s is for --outstanding, not for --%s", age,
+				       analysis->name);
 	if (!option || analysis->moments)
 		return NULL;
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE,

@@ -27,7 +27,8 @@ struct mt_analysis {
 	bool regions;	    /* the session looks up what is mapped at a sample's address */
 	const char *record; /* of these, for who has none: "mmap,munmap" */
 	bool judges;  /* rows are judgements, no sums: shown with stacks, and never compared */
-	bool moments; /* shows what stands at one: --at, --older-than, --all */
+	bool moments; /* shows what stands at one: --at */
+	bool ages;    /* and knows since when: --older-than, --all */
 	bool sources; /* reads what frames rest on: the session gives stacks with sources */
 	const char *output; /* that shows it where none is named; NULL: the first */
 	/*

@@ -152,6 +152,7 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
+	.ages = true,
 	.record = "vm",
 	.output = "paths",
 	.run = run,

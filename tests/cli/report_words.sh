@@ -122,6 +122,13 @@ selects 0 --symbol main
 selects 6 --time 0%-100%
 selects 2 --time 6%-
 selects 0 --time 1,2
+for option in '--older-than 1s' --all; do
+	for analysis in --resident --maps; do
+		# shellcheck disable=SC2086 # two words
+		expect 2 "$analysis has no $option" "$report" $analysis $option stored.mtr
+		says '... which a line says' "^mtreport: ${option% *} is for --outstanding, not for $analysis"
+	done
+done
 expect 4 'a time after the end is said to be that' "$report" --time 1000,2000 stored.mtr
 says '... and when the recording ends' '^mtreport: --time begins at 1000 s, and the recording ends at [0-9.]+ s$'
 expect 0 'the length of a timeline may be a word of its own' "$report" --timeline 100ms --csv stored.mtr
