@@ -8,7 +8,8 @@
 #include "formats/base/err.h"
 
 #define LEVELS (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)
-#define SAVED (PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_HW_INDEX)
+#define PRIV_SAVE ((uint64_t)1 << 18) /* PERF_SAMPLE_BRANCH_PRIV_SAVE, 6.1 */
+#define SAVED (PERF_SAMPLE_BRANCH_TYPE_SAVE | PERF_SAMPLE_BRANCH_HW_INDEX | PRIV_SAVE)
 
 static const struct {
 	const char *word;
@@ -30,6 +31,7 @@ static const struct {
 	{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
 	{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
 	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
+	{"priv", PRIV_SAVE},
 };
 
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))

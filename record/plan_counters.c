@@ -60,6 +60,15 @@ bool mt_counter_modify(char letter, struct mt_counter *counter)
 	case 'D':
 		counter->pinned = true;
 		return true;
+	case 'H':
+		counter->host = true;
+		return true;
+	case 'G':
+		counter->guest = true;
+		return true;
+	case 'I':
+		counter->no_idle = true;
+		return true;
 	default:
 		return false;
 	}
@@ -78,7 +87,8 @@ static struct mt_error *parse_modifiers(const char *text, size_t length, size_t 
 	return mt_error_hint(
 		mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
 		"counted events take :u (user only), :k (kernel only), :h (hypervisor), :p, :pp, "
-		":ppp (precise) and :D (pinned); syscalls take none");
+		":ppp (precise), :H (host only), :G (guests only), :I (not idle) and :D (pinned); "
+		"syscalls take none");
 }
 
 /* r1a8: a raw event of the CPU by number. */
@@ -153,6 +163,9 @@ void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_ev
 	if (counter->precise)
 		attr->precise_ip = counter->precise;
 	attr->pinned |= counter->pinned;
+	attr->exclude_guest |= counter->host && !counter->guest;
+	attr->exclude_host |= counter->guest && !counter->host;
+	attr->exclude_idle |= counter->no_idle;
 	if (!chosen)
 		return;
 	attr->exclude_user = !counter->user;

@@ -53,6 +53,8 @@ struct mt_counter {
 	bool user, kernel, hypervisor; /* counted there alone; none: everywhere */
 	unsigned int precise;
 	bool pinned;
+	bool host, guest; /* of virtual machines; neither: both */
+	bool no_idle;
 	bool by_time;	    /* sampled at a frequency by default */
 	bool core;	    /* of a CPU's own counters, which can have branch records */
 	size_t name_length; /* of the word, without its modifiers */

@@ -161,8 +161,17 @@ MT_TEST(modifiers_say_where_it_counts_and_how_precisely)
 	MT_CHECK(!attr.exclude_user && attr.exclude_kernel && !attr.exclude_hv);
 	attr = attr_of("-e cycles:ukppD");
 	MT_CHECK(!attr.exclude_user && !attr.exclude_kernel && attr.precise_ip == 2 && attr.pinned);
+	MT_CHECK(!attr.exclude_guest && !attr.exclude_host && !attr.exclude_idle);
 	attr = attr_of("-e cycles:P");
 	MT_CHECK(attr.precise_ip == 3 && !attr.exclude_user && !attr.exclude_kernel);
+	attr = attr_of("-e cycles:uH");
+	MT_CHECK(attr.exclude_guest && !attr.exclude_host && !attr.exclude_user &&
+		 attr.exclude_kernel);
+	attr = attr_of("-e cycles:GI");
+	MT_CHECK(attr.exclude_host && !attr.exclude_guest && attr.exclude_idle &&
+		 !attr.exclude_user && !attr.exclude_kernel);
+	attr = attr_of("-e cycles:GH");
+	MT_CHECK(!attr.exclude_host && !attr.exclude_guest);
 	refuses("-e cycles:x", "bad modifier");
 	refuses("-e cycles:", "bad modifier");
 	refuses("-e cycles:pppp", "bad modifier");
