@@ -269,6 +269,21 @@ static size_t count_streams(const struct mt_recorder *r)
 	return streams;
 }
 
+/* --strip is about raw bytes of stacks: where none are recorded, it has little to do. */
+static void tell_nothing_to_strip(struct mt_recorder *r)
+{
+	enum mt_call_graph how = r->options->call_graph;
+
+	if (!r->options->strip || how == MT_GRAPH_DWARF)
+		return;
+	mt_recorder_say(r, 1,
+			"--strip: --call-graph %s records no raw bytes of stacks, so that none are "
+			"unwound; only registers and arguments are left out",
+			how == MT_GRAPH_FP    ? "fp"
+			: how == MT_GRAPH_LBR ? "lbr"
+					      : "none");
+}
+
 static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_state head;
@@ -301,6 +316,7 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
 	mt_state_flush(&head);
 	mt_recorder_put_waiting_notes(r);
+	tell_nothing_to_strip(r);
 	return NULL;
 }
 

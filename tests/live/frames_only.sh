@@ -111,6 +111,32 @@ else
 	skip 'stacks that are cut' 'no ../shared/targets beside the tree (MT_SHARED=DIR)'
 fi
 
+for way in fp none; do
+	check "where there are no raw stacks, --call-graph $way" "$mtrec" -e page-faults --strip --call-graph $way -o $way.mtr -- ./secret $word 500
+	says '... that is said' "^mtrec: --strip: --call-graph $way records no raw bytes of stacks"
+	is '... and arguments are left out' "$(secrets $way.mtr)" ''
+done
+
+# As large as it may be, and told when to record: stripped samples that wait count for --max-size, and none is left when that ends it.
+mkfifo orders answers
+"$mtrec" -q -e page-faults --strip --embed none -z 0 --max-size 1M --control fifo:orders,answers --delay -1 -o ordered.mtr -- ./secret $word 0 &
+recorder=$!
+{
+	echo enable
+	read -r said <&4
+	for ((i = 0; i < 100; i++)); do
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.2
+	done
+} 3<>answers 4<answers >orders
+kill $recorder 2>/dev/null
+wait $recorder
+is '--strip with --control: the order is answered' "$said" ack
+between '... and --max-size is kept' 500000 "$(stat -c %s ordered.mtr)" 1048576
+is '... without secrets' "$(secrets ordered.mtr)" ''
+says '... with stacks' 'main;outer;middle;inner' <(folded ordered.mtr)
+check '... as the page on the format has it' "$MT_TOP/scripts/mtdump" --check ordered.mtr
+
 check 'what became of stacks is told' "$mtrec" -e page-faults --strip --stats -o told.mtr -- ./secret $word 500
 says '... how many, and what they cost' '^stripped +[0-9]+ stacks, [0-9]+ frames, [0-9.]+ % complete, [0-9.]+ us a stack; 0 left out'
 says '... and the tables they took' 'unwind tables of [1-9][0-9]* images, .*s; 0 not to be read'
