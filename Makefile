@@ -190,7 +190,7 @@ fuzz_library_objects := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_libraries))
 fuzz_programs := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(fuzz_sources))
 
 fuzz: $(fuzz_programs) ## run each fuzz target for FUZZ_SECONDS=10 (needs clang)
-	$(Q)for f in $(fuzz_programs); do mkdir -p $$f.corpus && echo "  FUZZ    $$f" && \
+	$(Q)for f in $(fuzz_programs); do mkdir -p $$f.corpus && tests/fuzz/seeds.sh $$(basename $$f) $$f.corpus && echo "  FUZZ    $$f" && \
 		$$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$f. $$f.corpus >$$f.log 2>&1 || \
 		{ tail -n 60 $$f.log; exit 1; }; done
 
