@@ -186,9 +186,12 @@ static bool is_of_use(uint16_t name)
 /* Drops what nobody asks for from attributes that are found without those before them. */
 static void reduce_attributes(struct mt_abbrevs *table, struct mt_abbrev *abbrev)
 {
-	struct mt_abbrev_attribute *own = table->attributes.items + abbrev->first;
+	struct mt_abbrev_attribute *own;
 	uint32_t kept = 0;
 
+	if (!abbrev->count)
+		return;
+	own = table->attributes.items + abbrev->first;
 	for (uint32_t i = 0; i < abbrev->count; i++) {
 		if (!is_of_use(own[i].name))
 			continue;
