@@ -172,23 +172,17 @@ static struct mt_error *load(struct rewriter *r, const struct mt_chunk_ref *ref,
 	return mt_payload_load(&r->payload, &r->loader, ref, false, damage);
 }
 
-static struct mt_error *rewrite_chunk(struct rewriter *r, const struct mt_chunk_ref *ref)
+static struct mt_error *rewrite_records(struct rewriter *r, const struct mt_chunk_ref *ref,
+					const struct mt_damage *damage)
 {
-	struct mt_damage damage;
-	bool changed = false;
+	bool changed = damage->damaged_records || damage->unknown_records;
 	struct mt_error *err;
 
-	if (!r->how->data)
-		return copy_chunk(r, ref);
-	err = load(r, ref, &damage);
-	if (err)
-		return err;
-	if (damage.damaged_chunks || damage.refused_chunks) {
+	if (damage->damaged_chunks || damage->refused_chunks) {
 		r->counts.damaged++;
 		return NULL;
 	}
-	r->counts.records_left_out += damage.damaged_records + damage.unknown_records;
-	changed = damage.damaged_records || damage.unknown_records;
+	r->counts.records_left_out += damage->damaged_records + damage->unknown_records;
 	err = put_records(r, ref, &changed);
 	if (err)
 		return err;
@@ -197,17 +191,10 @@ static struct mt_error *rewrite_chunk(struct rewriter *r, const struct mt_chunk_
 }
 
 /* A MARK says what its first record says, whatever else stands in it. */
-static struct mt_error *rewrite_mark(struct rewriter *r, const struct mt_chunk_ref *ref)
+static struct mt_error *rewrite_mark(struct rewriter *r)
 {
-	struct mt_damage damage;
 	struct mt_record record;
-	struct mt_error *err;
 
-	if (!r->how->data)
-		return copy_chunk(r, ref);
-	err = load(r, ref, &damage);
-	if (err)
-		return err;
 	mt_block_reset(&r->block, MT_CHUNK_MARK, 0);
 	r->payload.next = 0;
 	if (!mt_payload_empty(&r->payload)) {
@@ -217,6 +204,16 @@ static struct mt_error *rewrite_mark(struct rewriter *r, const struct mt_chunk_r
 	}
 	r->counts.damaged += !r->block.used;
 	return mt_writer_write(r->writer, &r->block, 0);
+}
+
+static struct mt_error *rewrite_chunk(struct rewriter *r, const struct mt_chunk_ref *ref)
+{
+	struct mt_damage damage;
+	struct mt_error *err = load(r, ref, &damage);
+
+	if (err)
+		return err;
+	return ref->type >= MT_CHUNK_MARK ? rewrite_mark(r) : rewrite_records(r, ref, &damage);
 }
 
 /* ---- One recording ---- */
@@ -270,7 +267,7 @@ static struct mt_error *add_chunks(struct rewriter *r, size_t recording,
 static struct mt_error *copy_records(struct rewriter *r, size_t recording,
 				     const struct mt_chunk_ref *ref)
 {
-	struct mt_error *err = rewrite_chunk(r, ref);
+	struct mt_error *err = r->how->data ? rewrite_chunk(r, ref) : copy_chunk(r, ref);
 
 	if (!err && ref->type == MT_CHUNK_HEAD)
 		err = add_chunks(r, recording, r->how->head);
@@ -298,7 +295,7 @@ static struct mt_error *rewrite_one(struct rewriter *r, size_t recording,
 		return write_end(r, known);
 	if (!ref->raw_size || !ref->type || ref->type == MT_CHUNK_FILE)
 		return copy_chunk(r, ref);
-	return ref->type >= MT_CHUNK_MARK ? rewrite_mark(r, ref) : copy_records(r, recording, ref);
+	return copy_records(r, recording, ref);
 }
 
 /* The one of the lists that is first in the file. */

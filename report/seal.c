@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
@@ -368,12 +369,8 @@ static struct mt_error *add_perf_map(struct seal *s, size_t recording, const str
 static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 {
 	const struct mt_span *span = context;
-	size_t left = at < span->size ? span->size - (size_t)at : 0;
 
-	size = size < left ? size : left;
-	if (size)
-		memcpy(out, span->bytes + at, size);
-	return size;
+	return mt_copy_at(span->bytes, span->size, at, out, size);
 }
 
 /* The same, told in a jitdump. */

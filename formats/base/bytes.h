@@ -1,4 +1,7 @@
-/* Little-endian loads and stores at any alignment, independent of the host's byte order. */
+/*
+ * Little-endian loads and stores at any alignment, independent of the host's byte order; and copies
+ * within bounds.
+ */
 #ifndef MT_FORMATS_BASE_BYTES_H
 #define MT_FORMATS_BASE_BYTES_H
 
@@ -53,6 +56,17 @@ static inline void mt_put_le64(void *p, uint64_t v)
 static inline size_t mt_align8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
+}
+
+/* Copies what there is of n bytes from an offset on; gives how many. */
+static inline size_t mt_copy_at(const void *bytes, size_t size, uint64_t at, void *out, size_t n)
+{
+	size_t left = at < size ? size - (size_t)at : 0;
+
+	n = n < left ? n : left;
+	if (n) /* bytes may be NULL */
+		memcpy(out, (const uint8_t *)bytes + at, n);
+	return n;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "formats/base/bytes.h"
 #include "formats/jitdump.h"
 #include "symbols/jit_code.h"
 
@@ -18,12 +19,8 @@ struct input {
 static size_t read_input(void *context, uint64_t at, uint8_t *out, size_t size)
 {
 	const struct input *input = context;
-	size_t left = at < input->size ? input->size - (size_t)at : 0;
 
-	size = size < left ? size : left;
-	if (size)
-		memcpy(out, input->data + at, size);
-	return size;
+	return mt_copy_at(input->data, input->size, at, out, size);
 }
 
 /* Every piece of code as it stands, and every address there is a bit for. */

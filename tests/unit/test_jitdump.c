@@ -387,11 +387,8 @@ MT_TEST(absurd_records_are_passed_over)
 static size_t read_bytes(void *context, uint64_t at, uint8_t *out, size_t size)
 {
 	const struct bytes *b = context;
-	size_t left = at < b->size ? b->size - at : 0;
 
-	size = size < left ? size : left;
-	memcpy(out, b->at + at, size);
-	return size;
+	return mt_copy_at(b->at, b->size, at, out, size);
 }
 
 MT_TEST(a_copy_is_without_the_code_and_says_the_same)
