@@ -98,6 +98,8 @@ static struct perf_event_attr common_attr(const struct mt_planner *planner)
 		features->format_lost ? PERF_FORMAT_ID | PERF_FORMAT_LOST : PERF_FORMAT_ID;
 	attr.exclude_kernel = !features->kernel_frames;
 	attr.exclude_hv = !features->kernel_frames;
+	/* 6.12.117 opens no tracepoint that would show kernel frames to whom it must not. */
+	attr.exclude_callchain_kernel = !features->kernel_frames;
 	attr.inherit = !mt_targets_are_cpus(planner->options) && !planner->options->no_inherit;
 	attr.use_clockid = features->clockid;
 	attr.clockid = features->clockid ? CLOCK_MONOTONIC : 0;

@@ -423,7 +423,7 @@ MT_TEST(what_a_kernel_lacks_is_not_asked_for)
 		MT_CHECK(!(attr->sample_type & PERF_SAMPLE_IDENTIFIER));
 		MT_CHECK(!attr->mmap2 && !attr->comm_exec && !attr->use_clockid && !attr->clockid);
 		MT_CHECK_EQ(attr->read_format, PERF_FORMAT_ID);
-		MT_CHECK(attr->exclude_kernel);
+		MT_CHECK(attr->exclude_kernel && attr->exclude_callchain_kernel);
 	}
 	MT_CHECK_EQ(plan->events.items[0].attr.config, PERF_COUNT_SW_ALIGNMENT_FAULTS);
 	MT_CHECK(plan->events.items[0].attr.sample_period > 1ull << 60);
