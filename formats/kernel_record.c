@@ -7,6 +7,7 @@
 #include "formats/sample.h"
 #include "formats/sample_type.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define BUILD_ID_MAX 20
@@ -44,6 +45,18 @@ static void take_build_id(struct mt_cursor *c, struct mt_kernel_record *out)
 		out->build_id = NULL;
 }
 
+/*
+ * Old kernels (4.4, not 4.15) tell of mappings without a file neither protection nor flags; flags
+ * are never 0 where they are told. What is no data can be executed.
+ */
+static uint32_t guess_prot(const struct mt_kernel_record *record)
+{
+	if (!(record->misc & MT_MISC_MMAP_DATA))
+		return PROT_READ | PROT_EXEC;
+	return record->name && !strncmp(record->name, "[vvar", 5) ? PROT_READ
+								  : PROT_READ | PROT_WRITE;
+}
+
 static void take_mmap2(struct mt_cursor *c, struct mt_kernel_record *out)
 {
 	take_range(c, out);
@@ -58,6 +71,8 @@ static void take_mmap2(struct mt_cursor *c, struct mt_kernel_record *out)
 	out->prot = mt_cursor_u32(c);
 	out->flags = mt_cursor_u32(c);
 	out->name = mt_cursor_cstring(c);
+	if (!out->prot && !out->flags && !c->bad)
+		out->prot = guess_prot(out);
 }
 
 static void take_comm(struct mt_cursor *c, struct mt_kernel_record *out)

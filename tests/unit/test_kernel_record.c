@@ -120,6 +120,25 @@ MT_TEST(mmap2_with_an_inode)
 	MT_CHECK_STR(r.name, "//anon");
 }
 
+/* As Linux 4.4 tells of what has no file. */
+static uint32_t untold_prot(uint16_t misc, const char *name)
+{
+	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP2, MT_CPUMODE_USER | misc);
+
+	put_range(&k);
+	for (int i = 0; i < 4; i++)
+		put64(&k, 0);
+	put_name(&k, name);
+	return decode(k).prot;
+}
+
+MT_TEST(a_protection_that_is_not_told_is_guessed)
+{
+	MT_CHECK_EQ(untold_prot(MT_MISC_MMAP_DATA, "[heap]"), PROT_READ | PROT_WRITE);
+	MT_CHECK_EQ(untold_prot(MT_MISC_MMAP_DATA, "[vvar]"), PROT_READ);
+	MT_CHECK_EQ(untold_prot(0, "[vdso]"), PROT_READ | PROT_EXEC);
+}
+
 static struct kernel_bytes mmap2_with_build_id(uint8_t size)
 {
 	struct kernel_bytes k =
