@@ -373,6 +373,16 @@ static bool protects(const struct mt_ledger_thread *thread)
 	       (thread->kind == MT_VM_MPROTECT || thread->kind == MT_VM_PKEY_MPROTECT);
 }
 
+/*
+ * A new program's stack, where exec makes it, before exec moves it to its place and tells of it
+ * again. Before Linux 6.13 it is told of behind exec, and before exec where its words fill pages.
+ */
+static bool is_stack_to_be(const struct mt_ledger_thread *thread, uint64_t end)
+{
+	return !thread->in_call && ((thread->exec && thread->exec_began) ||
+				    end == (1ull << 47) - 4096 || end == (1ull << 56) - 4096);
+}
+
 static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_kernel_record *record = observed->kernel;
@@ -408,6 +418,11 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	if (!space)
 		return false;
 	space->unseen |= mt_unseen_by_region(identity.name, record->start);
+	if (anonymous && is_stack_to_be(thread, found.end)) {
+		thread->exec_began = false;
+		return true;
+	}
+	thread->exec_began = false;
 	found.exec = thread->exec;
 	found.file = anonymous ? MT_FILE_NONE : mt_natures_file(ledger->natures, &identity);
 	if (found.file == UINT32_MAX)
@@ -480,7 +495,7 @@ static bool take_exec(struct mt_ledger *ledger, const struct mt_observed *observ
 	give_up(ledger, &thread->place);
 	give_up_loose(ledger, thread);
 	thread->in_call = thread->has_found = false;
-	thread->exec = true;
+	thread->exec = thread->exec_began = true;
 	return take_end(ledger, observed, true);
 }
 

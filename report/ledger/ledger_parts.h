@@ -30,7 +30,8 @@ struct mt_ledger_event {
 /* A thread between two records of its own. */
 struct mt_ledger_thread {
 	bool in_call;
-	bool exec; /* has called exec and not yet run */
+	bool exec;	 /* has called exec and not yet run */
+	bool exec_began; /* ... and nothing is known to be mapped since */
 	enum mt_vm_call_kind kind;
 	uint64_t args[MT_VM_ARGUMENTS];
 	uint64_t enter, left; /* its last call; 0 none yet */

@@ -295,6 +295,12 @@ def check_processes(tap, folder):
                  if row["name"] == "/bin/other")
     tap.same(got, [(0x400000, 0x402000, "r-xp"), (0x402000, 0x404000, "r--p")],
              "... and the first mapping of its file ends where a later one begins")
+    moved = mapped(1102, 0x7FFFFFFFE000, 1, b"//anon", 3) + mapped(1103, 0x7FFC00000000, 33, b"[stack]", 3)
+    moved += program + mapped(1107, 0x600000, 2, b"//anon", 3)
+    data = recording(mmap(1000, 100, 4) + execed(1100, 100) + moved, threads=())
+    got = sorted((int(row["start"], 16), row["kind"]) for row in rows(folder, data, "--maps") if "/bin" not in row["name"])
+    tap.same([place for place in got if not A <= place[0] < at(4096)], [(0x600000, "anon"), (0x7FFC00000000, "stack")],
+             "... and its stack stands where it was moved to, not where exec made it (kernels before 6.13 tell of both)")
     for how, records in (("exit", mmap(1000, 100, 4) + munmap(1090, 100, 1) + ended(1100, 100)),
                          ("SIGKILL, in the midst of a call", mmap(1000, 100, 3) + made.sample(
                              31, 1050, 100, made.raw(struct.pack("<Qii6Q", 0, 9, 0, 0, PAGE, 3, PRIVATE | ANON, NONE, 0)))
