@@ -118,10 +118,11 @@ static bool find_key(const struct mt_ledger *ledger, uint32_t book,
 	return key.reserver != UINT32_MAX && key.nature != UINT32_MAX;
 }
 
-/* Without counts: distinct pages, each once. */
-static bool touch_pages(struct mt_residence *r, uint32_t book, uint32_t holder, uint64_t page,
-			uint64_t count)
+/* Without counts of each: distinct pages, each once. */
+static bool touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+			uint64_t page, uint64_t count)
 {
+	uint32_t holder = mt_residence_holder(r, &toucher->key);
 	struct mt_book *of = r->books.items[book];
 
 	if (!holder)
@@ -133,6 +134,7 @@ static bool touch_pages(struct mt_residence *r, uint32_t book, uint32_t holder, 
 			return false;
 		mt_residence_hold(r, book, holder, 1);
 		mt_residence_note_total(of, 1);
+		mt_residence_note_pending(r, toucher, book, 1);
 	}
 	return true;
 }
@@ -154,8 +156,7 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 		uint64_t count = 1ull << touch->order;
 
 		return r->each || !toucher->faulting || toucher->book != book ||
-		       touch_pages(r, book, mt_residence_holder(r, &toucher->key),
-				   toucher->page & ~(count - 1), count);
+		       touch_pages(r, toucher, book, toucher->page & ~(count - 1), count);
 	}
 	toucher->faulting = true;
 	toucher->book = book;
@@ -165,7 +166,7 @@ static bool touched(void *context, const struct mt_ledger *ledger,
 	toucher->time = touch->time;
 	toucher->given = 0;
 	return find_key(ledger, book, touch, toucher) &&
-	       (r->each || touch_pages(r, book, mt_residence_holder(r, &toucher->key), page, 1));
+	       (r->each || touch_pages(r, toucher, book, page, 1));
 }
 
 /* ---- Where counts are batched, or there are none ---- */
@@ -185,9 +186,12 @@ static const struct mt_page_reading *last_reading(const struct mt_residence *r, 
 	return last;
 }
 
-/* By how much a count rose over a space's life, as far as it is told; else false. */
+/*
+ * By how much a count rose over a space's life, as far as it is told; else false. Sets *batched
+ * where that lacks what threads have not added to it yet.
+ */
 static bool find_rise(const struct mt_residence *r, uint32_t index, uint32_t member, uint64_t until,
-		      int64_t *out)
+		      int64_t *out, bool *batched)
 {
 	const struct mt_book *book = r->books.items[index];
 	int32_t pid = book->space->pid;
@@ -203,6 +207,7 @@ static bool find_rise(const struct mt_residence *r, uint32_t index, uint32_t mem
 		*out = counts->value[member] - (is_new ? 0
 						: from ? from->pages
 						       : counts->first[member]);
+		*batched = true;
 		return true;
 	}
 	if (!to || to->time < book->touched || (!is_new && !from))
@@ -217,15 +222,16 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 {
 	struct mt_book *book = r->books.items[index];
 	int64_t sum = 0, rise;
-	bool known = false;
+	bool known = false, batched = false;
 	uint32_t id;
 
 	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
-		if (i == MT_PAGES_SWAPPED || !find_rise(r, index, i, until, &rise))
+		if (i == MT_PAGES_SWAPPED || !find_rise(r, index, i, until, &rise, &batched))
 			continue;
 		sum += rise;
 		known = true;
 	}
+	sum += batched ? book->pending : 0;
 	if (!known || !book->touched || sum == book->total)
 		return true;
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,

@@ -98,7 +98,7 @@ struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid)
 }
 
 /* The same. */
-struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint32_t mm)
+struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm)
 {
 	uint64_t index;
 
@@ -180,6 +180,18 @@ void mt_residence_note_total(struct mt_book *book, int64_t pages)
 		book->peak = book->total;
 		book->epoch++;
 	}
+}
+
+void mt_residence_note_pending(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+			       int64_t pages)
+{
+	if (toucher->pending_book != book)
+		toucher->pending = 0; /* of a program that has gone: with its book */
+	toucher->pending_book = book;
+	if (pages < -toucher->pending)
+		pages = -toucher->pending;
+	toucher->pending += pages;
+	r->books.items[book]->pending += pages;
 }
 
 /* ---- Causes ---- */

@@ -30,6 +30,7 @@ struct mt_book {
 	bool closed;
 	int64_t total, peak; /* pages */
 	uint32_t epoch;	     /* of the peak */
+	int64_t pending;     /* of total, what the kernel's counts do not hold yet */
 	uint64_t touched;    /* time of the last fault */
 	uint32_t origin;     /* of it */
 };
@@ -73,6 +74,8 @@ struct mt_toucher {
 	uint32_t given;		  /* members that the fault has added to: bits */
 	uint64_t advised;	  /* when the madvise call began whose pages are taken already */
 	uint64_t from, to;	  /* pages added last by a call of it */
+	uint32_t pending_book;	  /* index, whose pending pages these are: */
+	int64_t pending;	  /* touched since the kernel last summed up the thread's counts */
 };
 
 struct mt_residence {
@@ -104,7 +107,7 @@ uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space 
 
 /* NULL out of memory; they hold until the next one is made. */
 struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid);
-struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint32_t mm);
+struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm);
 
 /* MT_HOLDER_NONE out of memory. */
 uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key *key);
@@ -120,6 +123,13 @@ void mt_residence_count_change(struct mt_residence *r, uint32_t book, uint32_t i
 
 /* When a change has been put down to its holders: how many pages it was. */
 void mt_residence_note_total(struct mt_book *book, int64_t pages);
+
+/*
+ * Where counts are batched: so many pages more, or fewer, that a thread has touched and the
+ * kernel's counts do not hold.
+ */
+void mt_residence_note_pending(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+			       int64_t pages);
 
 /* The first that /proc said of a process; NULL where it said nothing. */
 const struct mt_page_reading *mt_residence_reading(const struct mt_residence *r, int32_t pid,

@@ -18,6 +18,12 @@ enum {
 	AROUND_PAGES = 16, /* that the kernel maps around a fault in a file */
 };
 
+/*
+ * The kernel has no names for address spaces before its random numbers are ready, early after
+ * boot: each is 0.
+ */
+#define NAMELESS (1ull << 32)
+
 /* A change of a count, and whose. */
 struct step {
 	const struct mt_ledger *ledger;
@@ -274,6 +280,24 @@ static int64_t first_step(const struct mt_residence *r, const struct step *step,
 	return count->bytes && toucher->faulting && !count->call ? 1 : 0;
 }
 
+/*
+ * The kernel has summed up its thread's counts, but for the fault that the thread is in, or, where
+ * that is a huge page's, has counted that one alone.
+ */
+static void note_batch(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	bool fault = toucher->faulting && toucher->book == step->book && !step->told->count->call;
+	int64_t pending = toucher->pending_book == step->book ? toucher->pending : 0;
+	bool huge = step->pages >= MT_HUGE_PAGES;
+
+	if (!step->told->count->own || (huge && !fault))
+		return;
+	mt_residence_note_pending(r, toucher, step->book,
+				  huge	  ? -MT_HUGE_PAGES
+				  : fault ? (pending > 0) - pending
+					  : -pending);
+}
+
 static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct step *step,
 		  struct mt_toucher *toucher)
 {
@@ -288,6 +312,8 @@ static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 	counts->seen[step->member] = true;
 	counts->value[step->member] = now;
 	counts->time = step->told->time;
+	if (!r->each)
+		note_batch(r, step, toucher);
 	if (!r->each || (!step->pages && step->member != MT_PAGES_ANONYMOUS))
 		return true;
 	if (step->member == MT_PAGES_SWAPPED)
@@ -306,12 +332,15 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	struct step step = {
 		.ledger = ledger, .told = told, .book = mt_residence_book(r, told->space)};
 	struct mt_toucher *toucher = mt_residence_toucher(r, told->tid);
-	struct mt_page_counts *counts = mt_residence_counts_of(r, count->mm);
+	struct mt_page_counts *counts =
+		mt_residence_counts_of(r, count->mm ? count->mm : NAMELESS | step.book);
 
 	mt_residence_note(r, ledger, told->time);
 	if (step.book == UINT32_MAX || !toucher || !counts || r->untold)
 		return false;
 	step.last = counts->time;
+	if (!count->own && !count->mm)
+		return true;
 	if (!count->own && !counts->book) {
 		counts->seen[count->member] = true;
 		counts->value[count->member] = (int64_t)(count->bytes >> MT_PAGE_SHIFT);

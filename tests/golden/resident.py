@@ -50,8 +50,8 @@ def count(time, member, pages, tid=100, mm=7, own=1, pid=100):
     return sample(COUNT, time, tid, raw(struct.pack("<QIIiiq", 0, mm, own, member, 0, pages * PAGE)), pid=pid)
 
 
-def alloc(time, order, tid=100):
-    return sample(ALLOC, time, tid, raw(struct.pack("<QIIQ", 0, order, 0, 0x140dca)))
+def alloc(time, order, tid=100, pid=100):
+    return sample(ALLOC, time, tid, raw(struct.pack("<QIIQ", 0, order, 0, 0x140dca)), pid=pid)
 
 
 def call(name, time, result, *arguments, inside=b"", tid=100, until=9, pid=100):
@@ -274,6 +274,18 @@ def check_batched(tap, folder):
         records = pages if counts else fault(1000, 0) + fault(1001, 0) + fault(1002, 1)
         got = rows(folder, recording(records, kernel, counts=counts), "--by", "thread,stack")
         tap.same(got.get(("100", "[unknown]")), 2, f"Linux {kernel}, counts {counts}: distinct pages")
+    def child(pages, start):
+        return b"".join(fault(start + page, page, B, 200, 200) for page in pages)
+
+    born = forked(900, 200) + count(901, ANON, 40, mm=0, own=0) + child(range(4), 1000) + count(1004, ANON, 5, 200, 0, pid=200)
+    parent = count(1050, ANON, 64, mm=0)
+    for others in (b"", parent):
+        got = rows(folder, recording(born + others + child(range(4, 6), 1100), "5.10.0"), "--by", "thread,stack")
+        tap.same(got, {("200", "[unknown]"): 6, ("200", "[unseen]"): 2},
+                 "what was touched since the last batch counts, too" + (", where address spaces have no names" if others else ""))
+    own = fault(1000, 5, B, 200, 200) + alloc(1001, 9, 200, 200) + count(1002, ANON, 512, 200, pid=200)
+    got = rows(folder, recording(forked(900, 200) + own + fault(1010, 600, B, 200, 200), "5.10.0"), "--by", "thread,stack")
+    tap.same(got, {("200", "[unknown]"): 513}, "... once, with a huge page that the kernel counted at once")
     huge = fault(1000, 5, B) + alloc(1001, 9) + call("munmap", 1100, 0, B, 12 * PAGE)
     got = rows(folder, recording(huge, "5.15.0"), "--by", "thread,stack")
     tap.same(got, {("100", "[unknown]"): 500}, "a huge page by what the kernel took for it")
