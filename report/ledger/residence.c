@@ -216,23 +216,53 @@ static bool find_rise(const struct mt_residence *r, uint32_t index, uint32_t mem
 	return true;
 }
 
+/*
+ * The same of all members, by what smaps_rollup said at both ends: it walks the pages, so that
+ * nothing is behind.
+ */
+static bool find_whole(const struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
+{
+	const struct mt_book *book = r->books.items[index];
+	int32_t pid = book->space->pid;
+	const struct mt_page_reading *from = mt_residence_reading(r, pid, MT_PAGES_WHOLE),
+				     *to = last_reading(r, pid, MT_PAGES_WHOLE, until);
+	bool is_new = mt_residence_born(book->space);
+
+	if (!to || to->time < book->touched || (!is_new && from == to))
+		return false;
+	*out = to->pages - (is_new ? 0 : from->pages);
+	return true;
+}
+
+/* The sum of what is told of each member. */
+static bool find_sum(const struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
+{
+	const struct mt_book *book = r->books.items[index];
+	bool known = false, batched = false;
+	int64_t rise;
+
+	*out = 0;
+	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
+		if (i == MT_PAGES_SWAPPED || !find_rise(r, index, i, until, &rise, &batched))
+			continue;
+		*out += rise;
+		known = true;
+	}
+	*out += batched ? book->pending : 0;
+	return known;
+}
+
 /* What the counts say beyond the pages that were touched is nobody's. */
 static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
 		     uint64_t until)
 {
 	struct mt_book *book = r->books.items[index];
-	int64_t sum = 0, rise;
-	bool known = false, batched = false;
+	int64_t sum;
 	uint32_t id;
 
-	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
-		if (i == MT_PAGES_SWAPPED || !find_rise(r, index, i, until, &rise, &batched))
-			continue;
-		sum += rise;
-		known = true;
-	}
-	sum += batched ? book->pending : 0;
-	if (!known || !book->touched || sum == book->total)
+	if (!book->touched ||
+	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
+	    sum == book->total)
 		return true;
 	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
 				MT_PAGES_ANONYMOUS);
@@ -269,22 +299,21 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 
 static bool gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
 {
-	static const char *const names[MT_PAGES_MEMBERS] = {
-		[MT_PAGES_FILE] = "RssFile",
-		[MT_PAGES_ANONYMOUS] = "RssAnon",
-		[MT_PAGES_SWAPPED] = "VmSwap",
-		[MT_PAGES_SHM] = "RssShmem",
+	static const char *const names[MT_PAGES_READ] = {
+		[MT_PAGES_FILE] = "RssFile",	       [MT_PAGES_ANONYMOUS] = "RssAnon",
+		[MT_PAGES_SWAPPED] = "VmSwap",	       [MT_PAGES_SHM] = "RssShmem",
+		[MT_PAGES_WHOLE] = "smaps_rollup Rss",
 	};
 	struct mt_residence *r = context;
 	struct mt_page_reading *reading;
 	uint32_t member = 0;
 
 	mt_residence_begin(r, recording);
-	while (member < MT_PAGES_MEMBERS &&
+	while (member < MT_PAGES_READ &&
 	       (gauge->name.size != strlen(names[member]) ||
 		memcmp(gauge->name.bytes, names[member], gauge->name.size) != 0))
 		member++;
-	if (member == MT_PAGES_MEMBERS || gauge->value >> 56)
+	if (member == MT_PAGES_READ || gauge->value >> 56)
 		return true;
 	reading = mt_array_push(&r->readings);
 	if (reading)

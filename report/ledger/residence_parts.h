@@ -19,8 +19,10 @@ struct mt_sequences;
 
 enum {
 	MT_PAGE_SHIFT = 12,
-	MT_HUGE_PAGES = 512, /* of a huge page */
-	MT_HOLDER_NONE = 0,  /* no holder */
+	MT_HUGE_PAGES = 512,		   /* of a huge page */
+	MT_HOLDER_NONE = 0,		   /* no holder */
+	MT_PAGES_WHOLE = MT_PAGES_MEMBERS, /* a reading of all members but those swapped out */
+	MT_PAGES_READ,
 };
 
 /* An address space's pages. */
@@ -59,7 +61,7 @@ struct mt_page_counts {
 /* What /proc said of a process's counts, in order of time. */
 struct mt_page_reading {
 	int32_t pid;
-	uint32_t member;
+	uint32_t member; /* or MT_PAGES_WHOLE */
 	uint64_t time;
 	int64_t pages;
 };

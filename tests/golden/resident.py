@@ -293,6 +293,9 @@ def check_batched(tap, folder):
         ("RssFile", 12), ("RssAnon", 90), ("RssShmem", 0)))
     got = rows(folder, recording(pages, "5.15.0", ends), "--by", "thread,stack")
     tap.same(got, {("100", "[unknown]"): 2, ("100", "[unseen]"): 70}, "what faults do not explain is a row of its own")
+    walked = make.gauge(11, "smaps_rollup Rss", 30 * PAGE) + make.gauge(3001, "smaps_rollup Rss", 40 * PAGE)
+    got = rows(folder, recording(pages, "5.15.0", ends + walked), "--by", "thread,stack")
+    tap.same(got, {("100", "[unknown]"): 2, ("100", "[unseen]"): 8}, "... by smaps_rollup where it was read at both ends")
 
 
 def check_unseen(tap, folder):
