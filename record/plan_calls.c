@@ -172,9 +172,9 @@ static struct mt_error *note_raw_calls(struct mt_planner *planner)
 	for (size_t i = 0; !planner->calls_seen && i < planner->plan->events.count; i++) {
 		if (!strncmp(planner->plan->events.items[i].name, "raw_syscalls:", 13))
 			return mt_planner_note(
-				planner, strdup("this kernel has no syscalls:* tracepoints: "
-						"raw_syscalls with a filter serve; calls of 32-bit "
-						"programs are left out"));
+				planner, strdup("this kernel has no syscalls:* tracepoints of what "
+						"is asked: raw_syscalls with a filter serve; calls "
+						"of 32-bit programs are left out"));
 	}
 	return NULL;
 }

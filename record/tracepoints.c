@@ -223,13 +223,26 @@ static struct mt_error *give(const struct mt_tracepoints *tracepoints, const cha
 	return NULL;
 }
 
+/* What the list of ids did for a name that was not found; empty without one. */
+static const char *what_list_says(const struct mt_tracepoints *tracepoints, const char *name)
+{
+	if (!tracepoints->ids_file)
+		return "";
+	if (!mt_tracepoint_ids_find(&tracepoints->list, name))
+		return ", and the list of --tracepoint-ids does not hold it";
+	return ", and what the list of --tracepoint-ids says of it did not prove true: it is "
+	       "another kernel's, or this kernel tells users nothing of their own calls (4.15 does "
+	       "not, 5.4 does)";
+}
+
 static struct mt_error *out_of_reach(const struct mt_tracepoints *tracepoints, const char *name)
 {
-	struct mt_error *err = mt_error_create(
-		MT_ERR_PERMISSION, "%s: cannot look up the tracepoint: %s%s", name,
-		tracepoints->tracefs.why_not ? tracepoints->tracefs.why_not
-					     : "tracefs is not readable for this user",
-		tracepoints->ids_file ? ", and the list of --tracepoint-ids does not hold it" : "");
+	struct mt_error *err =
+		mt_error_create(MT_ERR_PERMISSION, "%s: cannot look up the tracepoint: %s%s", name,
+				tracepoints->tracefs.why_not
+					? tracepoints->tracefs.why_not
+					: "tracefs is not readable for this user",
+				what_list_says(tracepoints, name));
 
 	return mt_error_hint(err, geteuid() ? "run as root, or have root run: mtrec --check "
 					      "--tracepoint-ids FILE, and give that FILE likewise"
