@@ -145,7 +145,7 @@ endif
 check: all unit-tests ## run every test
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run
 
-check-%: all unit-tests ## check-unit, -cli, -golden, -golden-errors, -live: one part of them
+check-%: all unit-tests ## check-unit, -cli, -golden, -golden-errors, -vm, -live: one part of them
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run $*
 
 unit-tests: $(unit_tests) ## build O/tests/unit/test_* without running them
