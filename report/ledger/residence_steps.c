@@ -324,6 +324,21 @@ static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct 
 	return true;
 }
 
+/* An address space has got its name: what was told of it without goes on under it. */
+static void take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
+{
+	uint64_t index;
+	struct mt_page_counts *old;
+
+	if (!mt_map64_get(&r->by_mm, NAMELESS | book, &index))
+		return;
+	old = &r->counts.items[index];
+	if (old == counts || counts->book || old->book != book + 1)
+		return;
+	*counts = *old;
+	*old = (struct mt_page_counts){0};
+}
+
 bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 			  const struct mt_ledger_count *told)
 {
@@ -338,9 +353,11 @@ bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
 	mt_residence_note(r, ledger, told->time);
 	if (step.book == UINT32_MAX || !toucher || !counts || r->untold)
 		return false;
-	step.last = counts->time;
 	if (!count->own && !count->mm)
 		return true;
+	if (count->own)
+		take_nameless(r, step.book, counts);
+	step.last = counts->time;
 	if (!count->own && !counts->book) {
 		counts->seen[count->member] = true;
 		counts->value[count->member] = (int64_t)(count->bytes >> MT_PAGE_SHIFT);

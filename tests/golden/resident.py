@@ -283,6 +283,10 @@ def check_batched(tap, folder):
         got = rows(folder, recording(born + others + child(range(4, 6), 1100), "5.10.0"), "--by", "thread,stack")
         tap.same(got, {("200", "[unknown]"): 6, ("200", "[unseen]"): 2},
                  "what was touched since the last batch counts, too" + (", where address spaces have no names" if others else ""))
+    named = count(1200, ANON, 9, 200, 12, pid=200)
+    got = rows(folder, recording(born + count(1005, SHM, 3, 200, 0, pid=200) + child(range(4, 6), 1100) + named
+                                 + child(range(6, 7), 1210), "5.10.0"), "--by", "thread,stack")
+    tap.same(got, {("200", "[unknown]"): 7, ("200", "[unseen]"): 7}, "... or get one while they are recorded")
     own = fault(1000, 5, B, 200, 200) + alloc(1001, 9, 200, 200) + count(1002, ANON, 512, 200, pid=200)
     got = rows(folder, recording(forked(900, 200) + own + fault(1010, 600, B, 200, 200), "5.10.0"), "--by", "thread,stack")
     tap.same(got, {("200", "[unknown]"): 513}, "... once, with a huge page that the kernel counted at once")
