@@ -65,7 +65,7 @@ callers() {
 same_elsewhere() {
 	read_as "$@" >here
 	elsewhere "$@" >there
-	[ -s here ] && cmp here there
+	[ -s here ] && diff here there
 }
 
 # all_the_same NAME

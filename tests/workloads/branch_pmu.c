@@ -34,6 +34,7 @@
 static struct file {
 	bool hardware;
 	struct perf_event_attr attr;
+	int cpu;    /* -1: any */
 	int output; /* whose ring it writes to */
 	struct perf_event_mmap_page *ring;
 	size_t ring_size;
@@ -171,19 +172,33 @@ struct job {
 	struct branch_feed *feed;
 	struct perf_event_attr attr;
 	struct file ring;
+	int cpu;
 	uint64_t id;
 };
 
-static void *feed_main(void *argument)
+/* On the ring's CPU, before all who drain it: nobody comes between a sample's time and its place.
+ */
+static void be_a_processor(int cpu)
 {
 	const struct sched_param first = {.sched_priority = 50};
+	cpu_set_t set;
+
+	if (cpu >= 0 && cpu < CPU_SETSIZE) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		(void)pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	}
+	(void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+}
+
+static void *feed_main(void *argument)
+{
 	static struct record record;
 	struct job *job = argument;
 	struct branch_feed *feed = job->feed;
 	uint64_t at = 0;
 
-	/* nobody comes between a sample's time and its place in the ring */
-	(void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+	be_a_processor(job->cpu);
 	atomic_store(&feed->recording, 1);
 	for (;;) {
 		const struct branch_feed_sample *sample = (const void *)(feed->samples + at);
@@ -220,6 +235,7 @@ static void begin(int fd)
 	close(feed);
 	job.attr = file->attr;
 	job.ring = *ring;
+	job.cpu = file->cpu;
 	feeding = !pthread_create(&thread, NULL, feed_main, &job);
 }
 
@@ -264,7 +280,8 @@ static long open_event(const long *a)
 	fd = next_syscall(SYS_perf_event_open, b);
 	if (fd >= 0 && fd < FILES) {
 		pthread_mutex_lock(&lock);
-		files[fd] = (struct file){.hardware = true, .attr = *attr, .output = (int)fd};
+		files[fd] = (struct file){
+			.hardware = true, .attr = *attr, .cpu = (int)a[2], .output = (int)fd};
 		pthread_mutex_unlock(&lock);
 	}
 	return fd;
