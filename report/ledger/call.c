@@ -210,13 +210,34 @@ static bool mmap_partial(const struct mt_vm_call *call)
 		 ((flags & MAP_ANONYMOUS) || call->args[5] != mt_page_down(call->args[5])));
 }
 
+/*
+ * To a fixed place: what stands there goes before the rest is looked at (until Linux 6.17), so that
+ * EINVAL, too, may come behind that. Not where the arguments alone are reason enough: they are
+ * looked at first.
+ */
+static bool mremap_partial(const struct mt_vm_call *call)
+{
+	uint64_t from = call->args[0], old = mt_page_up(call->args[1]);
+	uint64_t to = call->args[4], new = mt_page_up(call->args[2]), flags = call->args[3];
+	const uint64_t known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+
+	if (!(flags & MREMAP_FIXED))
+		return false;
+	if (call->result != -EINVAL)
+		return true;
+	return !(flags & ~known) && (flags & MREMAP_MAYMOVE) && new &&
+	       (!(flags & MREMAP_DONTUNMAP) || call->args[1] == call->args[2]) &&
+	       from == mt_page_down(from) && to == mt_page_down(to) &&
+	       (from + old <= to || to + new <= from);
+}
+
 bool mt_vm_call_partial(const struct mt_vm_call *call)
 {
 	switch (call->kind) {
 	case MT_VM_MMAP:
 		return mmap_partial(call);
 	case MT_VM_MREMAP:
-		return call->result != -EINVAL && (call->args[3] & MREMAP_FIXED);
+		return mremap_partial(call);
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
 		return call->told ? call->end > call->args[0]

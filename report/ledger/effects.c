@@ -413,6 +413,8 @@ static bool refused_move(struct mt_account *account, const struct mt_vm_call *ca
 	if (__builtin_add_overflow(move.from, old, &move.old_end) ||
 	    __builtin_add_overflow(move.to, new, &move.new_end))
 		return true;
+	if (account->moves_checked && call->result == -EINVAL)
+		return true;
 	if (!account->moves_checked || call->result != -EFAULT || !(move.flags & MREMAP_FIXED) ||
 	    (doubt && doubt->start <= move.old_end))
 		return failed_effect(account, call);

@@ -195,6 +195,10 @@ def moves():
     yield "... that fails does nothing", mremap(1000, 8, 8, 16, 200, MAYMOVE, ENOMEM), ALL, []
     yield "... but to a fixed place may have done a part", mremap(1000, 8, 8, 16, 200, MAYMOVE | MFIXED, ENOMEM), ALL, [
         (8, 16), (200, 216)]
+    yield "... where EINVAL, too, may come behind that", mremap(1000, 8, 8, 8, 200, MAYMOVE | MFIXED, EINVAL), ALL, [
+        (8, 16), (200, 208)]
+    yield "... but not where the ranges overlap", mremap(1000, 8, 8, 8, 12, MAYMOVE | MFIXED, EINVAL), ALL, []
+    yield "... nor where there is nothing to move to", mremap(1000, 8, 8, 0, 200, MAYMOVE | MFIXED, EINVAL), ALL, []
     yield "offsets in a file move along", mmap(
         1000, 100, 8, 5, PRIVATE, fd=3, offset=PAGE, inside=mapped(1004, at(100), 8, b"/lib/x.so", 5, offset=PAGE)) + mremap(
             1020, 104, 4, 4, 200), ALL + [(100, 104, "r-xp", "file", 1), (200, 204, "r-xp", "file", 5)], []
@@ -212,6 +216,7 @@ def refused_moves():
         (0, 60, RW, "anon"), *stands, (200, 204, RW, "anon"), (204, 208, "r--p", "anon")], []
     yield "... and none where one comes first", segment + mmap(1010, 72, 8) + fixed(1020, 68, 8, 8, 200), [
         *ALL, *stands, (72, 80, RW, "anon")], []
+    yield "... nor does EINVAL", mremap(1000, 8, 8, 8, 200, MAYMOVE | MFIXED, EINVAL), ALL, []
     yield "... nor from a hole on", fixed(1020, 100, 8, 8, 200), ALL, []
     yield "... and what another file does nobody knows", fixed(1020, 60, 4, 4, 200), ALL, [(60, 64), (200, 204)]
     shared = mmap(1000, 100, 8, 3, SHARED | ANON, inside=mapped(1004, at(100), 8, b"/dev/zero (deleted)", 3, 1))
