@@ -109,18 +109,18 @@ static bool drain_all(struct mt_drain *drain)
 	return whole;
 }
 
-/* A share of each of its neighbour's rings that is worth it; false where none was. */
+/* A share of each of its neighbour's rings that is worth it; false where no more is to be had. */
 static bool help_once(struct mt_drain *drain)
 {
-	bool helped = false;
+	bool more = false;
 
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		struct mt_stream *stream = drain->buddy_of->streams[i];
 
-		if (stream && mt_stream_worth_help(stream))
-			helped |= mt_stream_help(stream) != MT_STREAM_EMPTY;
+		if (stream)
+			more |= mt_stream_help(stream) == MT_STREAM_MORE;
 	}
-	return helped;
+	return more;
 }
 
 static bool anything_worth_help(const struct mt_drain *drain)

@@ -78,8 +78,7 @@ struct mt_embed {
 	struct mt_kernel_news news;
 	uint64_t news_due, news_pause;
 	uint64_t now;
-	uint64_t cpu_ns;
-	size_t ready_made; /* images that were kept from before */
+	struct mt_embed_cost cost;
 };
 
 MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
@@ -433,8 +432,8 @@ static void *embed_main(void *argument)
 	if (!given_up)
 		carry_rest(embed);
 	pthread_mutex_lock(&embed->lock);
-	embed->cpu_ns = mt_guest_thread_cpu_ns();
-	embed->ready_made = mt_image_cache_hits(embed->cache);
+	embed->cost = (struct mt_embed_cost){.cpu_ns = mt_guest_thread_cpu_ns(),
+					     .ready_made = mt_image_cache_hits(embed->cache)};
 	embed->ended = true;
 	pthread_cond_broadcast(&embed->finished);
 	pthread_mutex_unlock(&embed->lock);
@@ -714,22 +713,12 @@ bool mt_embed_given_up(struct mt_embed *embed, size_t *images)
 	return given_up;
 }
 
-uint64_t mt_embed_cpu_ns(struct mt_embed *embed)
+struct mt_embed_cost mt_embed_cost(struct mt_embed *embed)
 {
-	uint64_t ns;
+	struct mt_embed_cost cost;
 
 	pthread_mutex_lock(&embed->lock);
-	ns = embed->cpu_ns;
+	cost = embed->cost;
 	pthread_mutex_unlock(&embed->lock);
-	return ns;
-}
-
-size_t mt_embed_ready_made(struct mt_embed *embed)
-{
-	size_t images;
-
-	pthread_mutex_lock(&embed->lock);
-	images = embed->ready_made;
-	pthread_mutex_unlock(&embed->lock);
-	return images;
+	return cost;
 }

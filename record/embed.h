@@ -82,10 +82,12 @@ struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up
 /* Behind the last chunk: whether the rest was left out; then *images of those offered were. */
 bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
 
-/* CPU time that the thread used, ns, once it has ended. */
-uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
+struct mt_embed_cost {
+	uint64_t cpu_ns;   /* of the thread */
+	size_t ready_made; /* images that were kept from before */
+};
 
-/* Images that the cache had, then. */
-size_t mt_embed_ready_made(struct mt_embed *embed);
+/* Once the thread has ended; zeros until then. */
+struct mt_embed_cost mt_embed_cost(struct mt_embed *embed);
 
 #endif

@@ -610,12 +610,12 @@ uint64_t mt_pack_cpu_ns(const struct mt_pack *pack)
 
 uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack)
 {
-	return pack->embed ? mt_embed_cpu_ns(pack->embed) : 0;
+	return pack->embed ? mt_embed_cost(pack->embed).cpu_ns : 0;
 }
 
 size_t mt_pack_ready_made(const struct mt_pack *pack)
 {
-	return pack->embed ? mt_embed_ready_made(pack->embed) : 0;
+	return pack->embed ? mt_embed_cost(pack->embed).ready_made : 0;
 }
 
 uint64_t mt_pack_fast(const struct mt_pack *pack)
