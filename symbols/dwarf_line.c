@@ -628,17 +628,9 @@ struct mt_error *mt_line_table_prepare(struct mt_line_table *table, const uint64
 static const struct mt_line_answer *find_answer(const struct mt_line_table *table, uint64_t address)
 {
 	const struct mt_line_answer *items = table->answers.items;
-	size_t low = 0, high = table->answers.count;
+	size_t at = mt_array_first_from(items, table->answers.count, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < table->answers.count && items[low].address == address ? &items[low] : NULL;
+	return at < table->answers.count && items[at].address == address ? &items[at] : NULL;
 }
 
 bool mt_line_table_find(struct mt_line_table *table, uint64_t address, struct mt_line_row *out,

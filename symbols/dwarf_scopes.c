@@ -75,26 +75,19 @@ static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
 static void take_asked(struct walk *walk, uint64_t start, uint64_t end)
 {
 	struct mt_scope_answer *asked = walk->asked;
-	size_t low = 0, high = walk->asked_count;
+	size_t count = walk->asked_count;
 
-	if (asked[high - 1].address < start)
+	if (asked[count - 1].address < start)
 		return;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (asked[middle].address < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < walk->asked_count && asked[low].address < end; low++) {
+	for (size_t i = mt_array_first_from(asked, count, start);
+	     i < count && asked[i].address < end; i++) {
 		walk->has_asked = true;
-		if (asked[low].scope != MT_SCOPE_NONE && asked[low].rank > walk->depth)
+		if (asked[i].scope != MT_SCOPE_NONE && asked[i].rank > walk->depth)
 			continue;
 		if (walk->value == MT_SCOPE_NONE)
 			continue;
-		asked[low].scope = walk->value;
-		asked[low].rank = (uint32_t)walk->depth;
+		asked[i].scope = walk->value;
+		asked[i].rank = (uint32_t)walk->depth;
 	}
 }
 
@@ -607,18 +600,10 @@ static struct mt_error *find_function(struct mt_scopes *scopes, uint64_t address
 static uint32_t find_answer(const struct mt_scopes *scopes, uint64_t address, bool *found)
 {
 	const struct mt_scope_answer *items = scopes->answers.items;
-	size_t low = 0, high = scopes->answers.count;
+	size_t at = mt_array_first_from(items, scopes->answers.count, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*found = low < scopes->answers.count && items[low].address == address;
-	return *found ? items[low].scope : MT_SCOPE_NONE;
+	*found = at < scopes->answers.count && items[at].address == address;
+	return *found ? items[at].scope : MT_SCOPE_NONE;
 }
 
 struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint32_t *out)

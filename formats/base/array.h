@@ -62,6 +62,23 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		}                                                                                  \
 	} while (0)
 
+/*
+ * The first of so many items, ascending by their field `address`, that is not below one; count
+ * where there is none.
+ */
+#define mt_array_first_from(items, count, from)                     \
+	({                                                          \
+		size_t low_ = 0, high_ = (count);                   \
+		while (low_ < high_) {                              \
+			size_t middle_ = low_ + (high_ - low_) / 2; \
+			if ((items)[middle_].address < (from))      \
+				low_ = middle_ + 1;                 \
+			else                                        \
+				high_ = middle_;                    \
+		}                                                   \
+		low_;                                               \
+	})
+
 #define mt_array_deinit(array)                          \
 	do {                                            \
 		free((array)->items);                   \
