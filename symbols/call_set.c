@@ -1,6 +1,6 @@
 /*
  * A Golomb-Rice coded set of hashes. Direct calls are found by their bytes: e8 with the distance to
- * where a function starts, by .eh_frame_hdr's table. That five bytes say so by chance is rare.
+ * where a function starts. That five bytes say so by chance is rare.
  */
 #include "symbols/call_set.h"
 
@@ -12,6 +12,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/map64.h"
 #include "symbols/address_sort.h"
+#include "symbols/function_starts.h"
 #include "symbols/skeleton.h"
 
 #define BITS_MOST 10 /* of the low part of a step: one in 1 << bits is in the set by chance */
@@ -22,10 +23,9 @@
 #define RECENT_BITS 8
 #define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
 
-/* Where functions start, in order. */
+/* Where functions start, and how to find one of them soon. */
 struct starts {
-	uint64_t *items;
-	size_t count;
+	struct mt_function_starts all;
 	uint32_t *below; /* how many are in spans before: of 1 << shift bytes from the first on */
 	unsigned int shift;
 };
@@ -53,73 +53,36 @@ static uint64_t hash_pair(uint64_t caller, uint64_t callee)
 
 /* ---- Making one ---- */
 
-/* Of a span, where not all of a file is in memory. */
-static void need(const struct mt_skeleton_input *input, struct mt_span span, size_t at, size_t size)
-{
-	if (!input || !span.bytes || at >= span.size)
-		return;
-	size = size < span.size - at ? size : span.size - at;
-	input->need(input->context, span.bytes + at, size);
-}
-
-/* Where functions start, by a table of the form that all linkers write: 4 bytes from its own. */
-static bool read_starts(struct mt_elf *elf, const struct mt_skeleton_input *input,
-			struct starts *out)
-{
-	struct mt_span hdr = mt_elf_section(elf, ".eh_frame_hdr");
-	size_t count;
-
-	need(input, hdr, 0, 12);
-	if (!hdr.bytes || hdr.size < 12 || hdr.bytes[0] != 1 || hdr.bytes[2] != 0x03 ||
-	    hdr.bytes[3] != 0x3b)
-		return true;
-	count = mt_get_le32(hdr.bytes + 8);
-	if (count > (hdr.size - 12) / 8)
-		count = (hdr.size - 12) / 8;
-	out->items = malloc((count + 1) * sizeof(*out->items));
-	if (!out->items)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		int32_t distance;
-
-		if (i % (PIECE / 8) == 0)
-			need(input, hdr, 12 + 8 * i, PIECE);
-		distance = (int32_t)mt_get_le32(hdr.bytes + 12 + 8 * i);
-		out->items[i] = hdr.vaddr + (uint64_t)(int64_t)distance;
-		if (i && out->items[i] < out->items[i - 1])
-			return true; /* not sorted: none */
-	}
-	out->count = count;
-	return true;
-}
-
 /* Spans that hold a start or less on average, so that looking for one takes few steps. */
 static bool index_starts(struct starts *starts)
 {
-	uint64_t first = starts->items[0], size = starts->items[starts->count - 1] - first;
+	uint64_t first = starts->all.items[0],
+		 size = starts->all.items[starts->all.count - 1] - first;
 	size_t spans, at = 0;
 
-	while (size >> starts->shift >= starts->count)
+	while (size >> starts->shift >= starts->all.count)
 		starts->shift++;
 	spans = (size_t)(size >> starts->shift) + 1;
 	starts->below = malloc((spans + 1) * sizeof(*starts->below));
 	if (!starts->below)
 		return false;
 	for (size_t i = 0; i < spans; i++) {
-		for (; at < starts->count && (starts->items[at] - first) >> starts->shift < i; at++)
+		for (;
+		     at < starts->all.count && (starts->all.items[at] - first) >> starts->shift < i;
+		     at++)
 			;
 		starts->below[i] = (uint32_t)at;
 	}
-	starts->below[spans] = (uint32_t)starts->count;
+	starts->below[spans] = (uint32_t)starts->all.count;
 	return true;
 }
 
 static bool is_start(const struct starts *starts, uint64_t address)
 {
-	uint64_t first = starts->items[0];
+	uint64_t first = starts->all.items[0];
 	size_t low, high, span;
 
-	if (address < first || address > starts->items[starts->count - 1])
+	if (address < first || address > starts->all.items[starts->all.count - 1])
 		return false;
 	span = (size_t)((address - first) >> starts->shift);
 	low = starts->below[span];
@@ -127,12 +90,12 @@ static bool is_start(const struct starts *starts, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (starts->items[middle] < address)
+		if (starts->all.items[middle] < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < starts->below[span + 1] && starts->items[low] == address;
+	return low < starts->below[span + 1] && starts->all.items[low] == address;
 }
 
 struct hashes {
@@ -176,11 +139,11 @@ static bool find_calls(struct mt_span text, size_t *in, const struct starts *sta
 		site = text.vaddr + (uint64_t)(at - text.bytes);
 		target = call_target(at, site);
 		at++;
-		while (*in < starts->count && starts->items[*in] <= site)
+		while (*in < starts->all.count && starts->all.items[*in] <= site)
 			++*in;
 		if (!*in || !is_start(starts, target))
 			continue;
-		if (!add_hash(out, hash_pair(starts->items[*in - 1], target)))
+		if (!add_hash(out, hash_pair(starts->all.items[*in - 1], target)))
 			return false;
 	}
 	return true;
@@ -196,7 +159,7 @@ static bool find_all_calls(struct mt_span text, const struct mt_skeleton_input *
 		struct mt_span piece = {text.bytes + at, PIECE + CALL_SIZE - 1, text.vaddr + at};
 
 		piece.size = piece.size < text.size - at ? piece.size : text.size - at;
-		need(input, piece, 0, piece.size);
+		mt_skeleton_input_need(input, piece, 0, piece.size);
 		if (!find_calls(piece, &in, starts, out))
 			return false;
 	}
@@ -265,8 +228,8 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	*size = 0;
 	if (mt_elf_machine(elf) != EM_X86_64 || !text.bytes || text.size > MT_CALL_SET_TEXT_MAX)
 		return true;
-	good = read_starts(elf, input, &starts) &&
-	       (!starts.count ||
+	good = mt_function_starts_read(elf, input, &starts.all) &&
+	       (!starts.all.count ||
 		(index_starts(&starts) && find_all_calls(text, input, &starts, &hashes))) &&
 	       mt_number_sort(hashes.items, hashes.count);
 	if (good && hashes.count) {
@@ -274,7 +237,7 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 		if (hashes.count < COUNT_MAX)
 			good = code_hashes(&hashes, out, size);
 	}
-	free(starts.items);
+	mt_function_starts_deinit(&starts.all);
 	free(starts.below);
 	mt_array_deinit(&hashes);
 	return good;

@@ -21,7 +21,7 @@ struct mt_skeleton_input;
 #define MT_CALL_SET_TEXT_MAX ((uint64_t)64 << 20)
 
 /*
- * Makes the section's bytes out of an image's .text and .eh_frame_hdr; *out is the caller's to
+ * Makes the section's bytes out of an image's .text and its unwind tables; *out is the caller's to
  * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. False out of
  * memory.
  */

@@ -472,12 +472,9 @@ static void image_open_code(struct mt_image *image)
 	free(found_at);
 }
 
-struct mt_elf *mt_image_code_elf(struct mt_image *image)
+/* The file that a carried image was made from. */
+static struct mt_elf *image_code_elf(struct mt_image *image)
 {
-	struct mt_elf *elf = mt_image_elf(image);
-
-	if (!elf || !image->carried)
-		return elf;
 	if (!__atomic_load_n(&image->code_tried, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&image->set->lock);
 		if (!image->code_tried) {
@@ -526,7 +523,7 @@ const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, b
 	if (!code && elf && image->carried)
 		code = mt_code_blocks_find(mt_image_pieces(image), vaddr, n);
 	if (!code && elf && image->carried && anywhere) {
-		file = mt_image_code_elf(image);
+		file = image_code_elf(image);
 		code = file ? mt_elf_bytes_at(file, vaddr, n) : NULL;
 	}
 	if (code && image->set->notes)

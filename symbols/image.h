@@ -186,15 +186,9 @@ struct mt_elf *mt_image_symbols_elf(struct mt_image *image);
 struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path);
 
 /*
- * The ELF file to take code from: the image itself, or, where that is carried without its code, the
- * file that it was made from, if a source has that. Its addresses are those of mt_image_elf(). NULL
- * as above, or where there is none.
- */
-struct mt_elf *mt_image_code_elf(struct mt_image *image);
-
-/*
  * n bytes of code at a link-time address, of what decides wherever the recording is read: the image
- * itself, or the pieces that are carried beside it; with `anywhere` of mt_image_code_elf(), too.
+ * itself, or the pieces that are carried beside it; with `anywhere` the file, too, that a carried
+ * image was made from, if a source has that.
  * NULL where they are not at hand.
  */
 const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere);

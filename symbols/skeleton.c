@@ -235,6 +235,15 @@ static bool add_build_id(struct mt_skeleton *b)
 	return true;
 }
 
+void mt_skeleton_input_need(const struct mt_skeleton_input *input, struct mt_span span, size_t at,
+			    size_t size)
+{
+	if (!input || !span.bytes || at >= span.size)
+		return;
+	size = size < span.size - at ? size : span.size - at;
+	input->need(input->context, span.bytes + at, size);
+}
+
 /* Which functions call which, of the code that is left out. */
 static bool add_calls(struct mt_skeleton *b)
 {

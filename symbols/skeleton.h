@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mt_elf;
+#include "symbols/elf.h"
+
 struct mt_error;
 struct mt_skeleton;
 
@@ -29,6 +30,10 @@ struct mt_skeleton_input {
 	void *context;
 	void (*need)(void *context, const uint8_t *bytes, size_t size);
 };
+
+/* Tells it that so many of a span's bytes are about to be looked at; input may be NULL. */
+void mt_skeleton_input_need(const struct mt_skeleton_input *input, struct mt_span span, size_t at,
+			    size_t size);
 
 /* Takes the next bytes of the skeleton; false ends the writing. */
 struct mt_skeleton_output {

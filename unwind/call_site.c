@@ -302,7 +302,7 @@ static const struct carried *image_set(struct mt_call_sites *sites, struct mt_im
 	return slot;
 }
 
-/* As the bytes of the code say. */
+/* As the bytes of the code say; of a carried image only its list of calls does. */
 static bool code_calls(struct mt_call_sites *sites, const struct mt_lookup_function *outer,
 		       const struct mt_lookup_function *inner)
 {
@@ -310,9 +310,11 @@ static bool code_calls(struct mt_call_sites *sites, const struct mt_lookup_funct
 	struct in_code *known = &sites->in_code[hash >> (64 - CODE_BITS)];
 	struct mt_elf *code;
 
+	if (outer->image->carried) /* what is at hand here is not elsewhere */
+		return false;
 	if (known->image != outer->image || known->caller != outer->vaddr ||
 	    known->callee != inner->vaddr) {
-		code = mt_image_code_elf(outer->image);
+		code = mt_image_elf(outer->image);
 		*known = (struct in_code){outer->vaddr, inner->vaddr, outer->image,
 					  code && mt_call_in_code(code, outer->vaddr, outer->size,
 								  inner->vaddr)};

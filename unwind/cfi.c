@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "unwind/cfi_entry.h"
+#include "symbols/cfi_entry.h"
 #include "unwind/cfi_index.h"
 #include "unwind/cfi_program.h"
 

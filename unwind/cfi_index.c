@@ -9,7 +9,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "symbols/address_sort.h"
-#include "unwind/cfi_entry.h"
+#include "symbols/cfi_entry.h"
 
 struct range {
 	uint64_t start, end;

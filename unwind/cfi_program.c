@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "formats/base/leb128.h"
+#include "symbols/cfi_entry.h"
 #include "unwind/cfi.h"
-#include "unwind/cfi_entry.h"
 
 enum {
 	CFA_ADVANCE_LOC = 0x40, /* these three carry an operand in the low six bits */

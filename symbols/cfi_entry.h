@@ -1,11 +1,10 @@
 /*
- * One entry of .eh_frame or .debug_frame, parsed: a CIE or an FDE with its CIE. Private to the CFI
- * reader.
+ * One entry of .eh_frame or .debug_frame, parsed: a CIE or an FDE with its CIE.
  *
  * Everything borrowed points into the section's bytes.
  */
-#ifndef MT_UNWIND_CFI_ENTRY_H
-#define MT_UNWIND_CFI_ENTRY_H
+#ifndef MT_SYMBOLS_CFI_ENTRY_H
+#define MT_SYMBOLS_CFI_ENTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * ancient "eh"), every pointer encoding. Finding the entry for an address is cfi.c's job, running
  * its program cfi_program.c's.
  */
-#include "unwind/cfi_entry.h"
+#include "symbols/cfi_entry.h"
 
 #include "formats/base/leb128.h"
 
