@@ -475,13 +475,14 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	pthread_cond_init(&embed->taken, NULL);
 	pthread_cond_init(&embed->finished, NULL);
 	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
-	embed->names = mt_embed_names_create(
-		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names});
-	if (!embed->chunks || !embed->names)
-		return mt_error_nomem();
 	err = open_cache(embed);
 	if (err)
 		return err;
+	embed->names = mt_embed_names_create(
+		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names},
+		mt_image_cache_dir(embed->cache));
+	if (!embed->chunks || !embed->names)
+		return mt_error_nomem();
 	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
 	if (failed)
 		return mt_error_os(failed, "cannot start the thread that carries images");

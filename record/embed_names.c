@@ -13,6 +13,7 @@
 #include "formats/base/read_at.h"
 #include "formats/record.h"
 #include "record/jit_files.h"
+#include "record/kernel_text.h"
 #include "record/mapped_file.h"
 #include "record/perf_maps.h"
 #include "symbols/kernel_lines.h"
@@ -20,7 +21,6 @@
 #define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
 #define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map, or of a jitdump without code */
 #define SLICE ((size_t)1 << 20)
-#define KALLSYMS "/proc/kallsyms"
 #define KERNEL_ROOM ((size_t)16 << 20) /* at a time; touched as far as there is text */
 #define PIECES_MAX 16384	       /* while it records; a reader lists 65,536 chunks */
 
@@ -29,6 +29,7 @@ MT_DEFINE_CLEANUP(mt_kernel_lines, struct mt_kernel_lines)
 struct mt_embed_names {
 	struct mt_skeleton_wish wish;
 	struct mt_embed_names_sink sink;
+	int copies; /* folder of the kernel's symbols, or -1 */
 	struct mt_perf_maps *maps;
 	struct mt_jit_files *dumps;
 	uint64_t next_look; /* for what was named meanwhile */
@@ -39,7 +40,7 @@ struct mt_embed_names {
 };
 
 struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
-					     const struct mt_embed_names_sink *sink)
+					     const struct mt_embed_names_sink *sink, int copies)
 {
 	struct mt_embed_names *names = calloc(1, sizeof(*names));
 
@@ -47,6 +48,7 @@ struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish
 		return NULL;
 	names->wish = *wish;
 	names->sink = *sink;
+	names->copies = copies;
 	names->maps = mt_perf_maps_create();
 	names->dumps = mt_jit_files_create(wish->unwind, wish->lines);
 	if (names->maps && names->dumps)
@@ -298,9 +300,9 @@ static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_j
 
 /* ---- The kernel's ---- */
 
-/* Whole lines of /proc/kallsyms, as many at a time as there is room for. */
-struct kernel_text {
-	int fd;
+/* Whole lines of the kernel's symbols, as many at a time as there is room for. */
+struct kernel_pieces {
+	struct mt_kernel_text file;
 	uint8_t *bytes;	   /* KERNEL_ROOM */
 	size_t size, used; /* of them; what was given last */
 	size_t given;	   /* how often lines were given */
@@ -308,14 +310,14 @@ struct kernel_text {
 };
 
 /* The next lines of it, how many bytes; 0 at the end. */
-static size_t next_kernel(struct kernel_text *text)
+static size_t next_kernel(struct kernel_pieces *text)
 {
 	ssize_t n = 1;
 
 	memmove(text->bytes, text->bytes + text->used, text->size - text->used);
 	text->size -= text->used;
 	while (text->size < KERNEL_ROOM && n > 0) {
-		n = read(text->fd, text->bytes + text->size, KERNEL_ROOM - text->size);
+		n = read(text->file.fd, text->bytes + text->size, KERNEL_ROOM - text->size);
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)
@@ -328,7 +330,7 @@ static size_t next_kernel(struct kernel_text *text)
 }
 
 /* Shows the chooser all lines, and stands before the first again. */
-static void see_kernel(struct mt_kernel_lines *lines, struct kernel_text *text)
+static void see_kernel(struct mt_kernel_lines *lines, struct kernel_pieces *text)
 {
 	size_t size;
 
@@ -342,7 +344,7 @@ static void see_kernel(struct mt_kernel_lines *lines, struct kernel_text *text)
 		return;
 	}
 	text->size = text->used = text->given = 0;
-	if (lseek(text->fd, 0, SEEK_SET))
+	if (lseek(text->file.fd, text->file.start, SEEK_SET) != text->file.start)
 		text->ended = true;
 }
 
@@ -354,7 +356,7 @@ static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_
 		.kept = continued ? MT_KEPT_CONTINUED : 0,
 		.original_size = size,
 		.size = size,
-		.path = {.bytes = KALLSYMS, .size = strlen(KALLSYMS)},
+		.path = {.bytes = mt_kernel_files.symbols, .size = strlen(mt_kernel_files.symbols)},
 	};
 
 	if (names->kernel_time || continued)
@@ -364,7 +366,7 @@ static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_
 
 /* The chosen lines, all where none are chosen; gives how many bytes. */
 static uint64_t put_lines(struct mt_embed_names *names, uint64_t time,
-			  struct mt_kernel_lines *lines, struct kernel_text *text, bool last)
+			  struct mt_kernel_lines *lines, struct kernel_pieces *text, bool last)
 {
 	bool whole = text->size && !text->given; /* it was shown to the chooser just now */
 	size_t size = whole ? text->used : next_kernel(text);
@@ -389,28 +391,29 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, struct mt_
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	MT_CLEANUP(mt_kernel_lines_destroy_p) struct mt_kernel_lines *lines = NULL;
 	MT_CLEANUP_CLOSE int fd = -1;
-	struct kernel_text text = {0};
+	struct kernel_pieces text = {0};
 	uint64_t sum;
 
 	if (names->kernel_whole || (!news->count && !news->all))
 		return;
-	fd = open(KALLSYMS, O_RDONLY | O_CLOEXEC);
+	text.file = mt_kernel_text_open(&mt_kernel_files, names->copies, addresses,
+					news->all ? 0 : news->count);
+	fd = text.file.fd;
 	if (fd < 0) {
-		tell(names, KALLSYMS, strerror(errno));
+		tell(names, mt_kernel_files.symbols, strerror(errno));
 		return;
 	}
 	bytes = malloc(KERNEL_ROOM);
 	lines = news->all ? NULL : mt_kernel_lines_create(addresses, news->count);
 	if (!bytes || (!lines && !news->all))
 		return;
-	text.fd = fd;
 	text.bytes = bytes;
 	if (lines)
 		see_kernel(lines, &text);
 	sum = put_lines(names, time, lines, &text, last);
 	names->kernel_whole = news->all || !sum;
 	if (!sum)
-		tell(names, KALLSYMS, "it tells no addresses (kptr_restrict)");
+		tell(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
 }
 
 /* ---- When ---- */

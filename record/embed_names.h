@@ -33,9 +33,9 @@ struct mt_kernel_news {
 	bool all; /* there were too many to keep */
 };
 
-/* NULL out of memory. */
+/* copies: the folder of mt_kernel_text_open(), or -1. NULL out of memory. */
 struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
-					     const struct mt_embed_names_sink *sink);
+					     const struct mt_embed_names_sink *sink, int copies);
 void mt_embed_names_destroy(struct mt_embed_names *names);
 
 /* A process has a sample, or, where exec_time is not 0, becomes another program then. */

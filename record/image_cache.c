@@ -202,6 +202,11 @@ void mt_image_cache_close(struct mt_image_cache *cache)
 	free(cache);
 }
 
+int mt_image_cache_dir(const struct mt_image_cache *cache)
+{
+	return cache ? cache->dir : -1;
+}
+
 size_t mt_image_cache_hits(const struct mt_image_cache *cache)
 {
 	return cache ? cache->hits : 0;

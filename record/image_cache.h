@@ -51,6 +51,9 @@ void mt_image_cache_add(struct mt_image_cache *cache, const struct mt_file_chunk
 /* That was all of it; or it is not to be kept after all. */
 void mt_image_cache_end(struct mt_image_cache *cache, bool whole);
 
+/* The folder, where other copies may stand; -1 with cache NULL. */
+int mt_image_cache_dir(const struct mt_image_cache *cache);
+
 /* Images found so far. */
 size_t mt_image_cache_hits(const struct mt_image_cache *cache);
 

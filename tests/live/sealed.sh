@@ -51,6 +51,19 @@ same '... and needs nothing else either' again.mtr --no-inline
 "$mtrec" -e page-faults --embed-cache none --stats -o anew.mtr "$steps" faults 50 >/dev/null 2>stats
 check '--embed-cache none does not' grep -q '(0 kept from before)' stats
 same '... and carries the same' anew.mtr --no-inline
+# named FILE: addresses in the kernel with their names, as mtreport has them
+named() {
+	"$report" --script --no-inline "$1" | sed -n 's/^\t *\(ffff[0-9a-f]*\) \([^ ]*\) (\[kernel.*/\1 \2/p' | sort -u
+}
+named again.mtr >kept
+named anew.mtr >told
+join kept told >both
+if [ -s told ]; then
+	check "the kernel's names that were kept are those that it tells" test -s both
+	is '... each' "$(awk '$2 != $3' both)" ''
+else
+	skip "the kernel's names that were kept are those that it tells" 'no sample is in the kernel'
+fi
 
 "$mtrec" -q -e page-faults --embed lines -o lines.mtr "$steps" faults 50 >/dev/null
 same 'with --embed lines, with inlining too' lines.mtr

@@ -1,0 +1,36 @@
+/*
+ * The text of /proc/kallsyms, as a file to read. The kernel takes tens of milliseconds to write it,
+ * each time: a copy of it is kept beside the images (record/image_cache.h), for as long as it is
+ * the same boot with the same modules.
+ */
+#ifndef MT_RECORD_KERNEL_TEXT_H
+#define MT_RECORD_KERNEL_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Where a kernel tells of itself. */
+struct mt_kernel_files {
+	const char *symbols; /* all lines */
+	const char *modules; /* what of them are not the kernel's own, and where */
+	const char *boot;    /* differs after each start */
+};
+
+/* This host's. */
+extern const struct mt_kernel_files mt_kernel_files;
+
+struct mt_kernel_text {
+	int fd;	     /* -1: there is none; errno tells why */
+	off_t start; /* of the first line, where it stands now */
+};
+
+/*
+ * The text, the descriptor the caller's to close: the copy where it tells of all these addresses,
+ * which then is as good; else, and with count 0, what the kernel tells now. dir: a folder that
+ * nobody else may write to, where a copy is or is made; or -1.
+ */
+struct mt_kernel_text mt_kernel_text_open(const struct mt_kernel_files *files, int dir,
+					  const uint64_t *addresses, size_t count);
+
+#endif
