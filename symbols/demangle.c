@@ -1,6 +1,7 @@
 /*
- * Demangling by libiberty, which perf uses too, so that names agree to the letter; and the bounds
- * around it, since a mangled name is input like any other. libiberty bounds its recursion by itself
+ * Demangling by libiberty, which perf uses too, so that names agree to the letter - most names by
+ * demangle_plain.c, which prints the same sooner - and the bounds around it, since a mangled name
+ * is input like any other. libiberty bounds its recursion by itself
  * (we leave that on), but not what it prints: back references double the output every few bytes.
  */
 #include "symbols/demangle.h"
@@ -17,10 +18,11 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/pool.h"
+#include "symbols/demangle_plain.h"
 
 #define NAME_MAX_MANGLED 16384
 #define NAME_MAX_PRINTED 65536
-#define NAMES_PER_JOB 64 /* some 200 us */
+#define NAMES_PER_JOB 256 /* some 200 us */
 
 struct printed {
 	char *bytes;
@@ -72,17 +74,11 @@ static int print_demangled(const char *name, struct printed *out)
 	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, append, out);
 }
 
-char *mt_demangle(const char *name)
+static char *demangle_any(const char *name)
 {
-	struct printed *out;
+	struct printed *out = calloc(1, sizeof(*out));
 	char *result = NULL;
 
-	if (name[0] != '_' ||
-	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G' && name[1] != '_'))
-		return NULL;
-	if (strnlen(name, NAME_MAX_MANGLED) == NAME_MAX_MANGLED)
-		return NULL;
-	out = calloc(1, sizeof(*out));
 	if (!out)
 		return NULL;
 	/* on the heap, where longjmp leaves it as it is */
@@ -93,6 +89,19 @@ char *mt_demangle(const char *name)
 	free(out->bytes);
 	free(out);
 	return result;
+}
+
+char *mt_demangle(const char *name)
+{
+	char *result;
+
+	if (name[0] != '_' ||
+	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G' && name[1] != '_'))
+		return NULL;
+	if (strnlen(name, NAME_MAX_MANGLED) == NAME_MAX_MANGLED)
+		return NULL;
+	result = is_rust(name) ? NULL : mt_demangle_plain(name);
+	return result ? result : demangle_any(name);
 }
 
 /* ---- Many names ---- */
