@@ -13,7 +13,7 @@
 
 #define TRIES 8
 
-static uint64_t monotonic(void)
+uint64_t mt_clock_monotonic(void)
 {
 	struct timespec t;
 
@@ -46,9 +46,9 @@ static bool fault_once(struct mt_clock *clock, uint64_t *before, uint64_t *sampl
 	munlock(clock->page, page); /* a locked page is never given back */
 	if (madvise(clock->page, page, MADV_DONTNEED))
 		return false;
-	*before = monotonic();
+	*before = mt_clock_monotonic();
 	*(volatile uint8_t *)clock->page = 1;
-	*after = monotonic();
+	*after = mt_clock_monotonic();
 	return last_sample(&clock->ring, sampled);
 }
 
@@ -121,7 +121,7 @@ void mt_clock_close(struct mt_clock *clock)
 
 uint64_t mt_clock_now(const struct mt_clock *clock)
 {
-	return monotonic() + (uint64_t)clock->ahead;
+	return mt_clock_monotonic() + (uint64_t)clock->ahead;
 }
 
 uint64_t mt_clock_thread_ns(void)

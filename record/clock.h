@@ -38,6 +38,9 @@ bool mt_clock_sync(struct mt_clock *clock);
 /* Now, in nanoseconds on the clock that the events use. */
 uint64_t mt_clock_now(const struct mt_clock *clock);
 
+/* CLOCK_MONOTONIC's time, ns. */
+uint64_t mt_clock_monotonic(void);
+
 /* CPU time that the calling thread has used, ns. */
 uint64_t mt_clock_thread_ns(void);
 

@@ -23,6 +23,7 @@
 #include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/branch_code.h"
+#include "record/clock.h"
 #include "record/embed_code.h"
 #include "record/embed_image.h"
 #include "record/embed_names.h"
@@ -83,14 +84,6 @@ struct mt_embed {
 
 MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
 MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
 {
@@ -402,11 +395,11 @@ static struct job *next_job(struct mt_embed *embed)
 /* Half of one CPU at most while the recording goes on. */
 static void rest(struct mt_embed *embed, uint64_t worked_ns)
 {
-	uint64_t until = clock_ns(), now = until;
+	uint64_t until = mt_clock_monotonic(), now = until;
 
 	until += worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
 	pthread_mutex_lock(&embed->lock);
-	for (; !embed->closed && now < until; now = clock_ns())
+	for (; !embed->closed && now < until; now = mt_clock_monotonic())
 		(void)wait_for(&embed->offered, &embed->lock, until - now);
 	pthread_mutex_unlock(&embed->lock);
 }
@@ -419,12 +412,12 @@ static void *embed_main(void *argument)
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
 	while ((job = next_job(embed))) {
-		uint64_t began = clock_ns();
+		uint64_t began = mt_clock_monotonic();
 
 		carry(embed, job);
 		job_destroy(job);
 		carry_so_far(embed);
-		rest(embed, clock_ns() - began);
+		rest(embed, mt_clock_monotonic() - began);
 	}
 	pthread_mutex_lock(&embed->lock);
 	given_up = embed->ended;
@@ -469,7 +462,7 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	embed->ready_end = &embed->ready;
 	embed->queue_end = &embed->queue;
 	embed->news_pause = FIRST_NEWS_NS;
-	embed->news_due = clock_ns() + FIRST_NEWS_NS;
+	embed->news_due = mt_clock_monotonic() + FIRST_NEWS_NS;
 	pthread_mutex_init(&embed->lock, NULL);
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
@@ -619,7 +612,7 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
 {
-	uint64_t clock = clock_ns();
+	uint64_t clock = mt_clock_monotonic();
 	struct mt_kernel_news news;
 
 	pthread_mutex_lock(&embed->lock);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/read_at.h"
 #include "formats/record.h"
+#include "record/clock.h"
 #include "record/jit_files.h"
 #include "record/kernel_text.h"
 #include "record/mapped_file.h"
@@ -65,14 +65,6 @@ void mt_embed_names_destroy(struct mt_embed_names *names)
 	mt_jit_files_destroy(names->dumps);
 	free(names->slice);
 	free(names);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static bool have_slice(struct mt_embed_names *names)
@@ -420,12 +412,12 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, struct mt_
 
 bool mt_embed_names_is_due(const struct mt_embed_names *names)
 {
-	return now_ns() >= names->next_look;
+	return mt_clock_monotonic() >= names->next_look;
 }
 
 void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now, struct mt_kernel_news *news)
 {
-	uint64_t clock = now_ns();
+	uint64_t clock = mt_clock_monotonic();
 	struct mt_perf_map_file *map;
 	struct mt_jit_file *dump;
 

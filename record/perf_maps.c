@@ -14,6 +14,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
+#include "record/clock.h"
 #include "record/procfs.h"
 
 #define PROCESSES_MAX 65536
@@ -167,14 +168,6 @@ static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_
 	process->pause = process->pause < LAST_NS / 2 ? process->pause * 2 : LAST_NS;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid)
 {
 	struct process *process;
@@ -190,7 +183,7 @@ void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid)
 		maps->processes.count--;
 		return;
 	}
-	try_open(maps, process, now_ns());
+	try_open(maps, process, mt_clock_monotonic());
 }
 
 void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now)
@@ -240,7 +233,7 @@ static bool take(struct mt_perf_maps *maps, struct process *process, uint64_t ti
 		 struct mt_perf_map_file *out)
 {
 	if (process->file.fd < 0)
-		try_open(maps, process, now_ns());
+		try_open(maps, process, mt_clock_monotonic());
 	if (process->file.fd < 0)
 		return false;
 	time += time & 1;
@@ -249,7 +242,7 @@ static bool take(struct mt_perf_maps *maps, struct process *process, uint64_t ti
 	process->file.fd = -1;
 	maps->open--;
 	process->pause = FIRST_NS;
-	process->due = now_ns() + FIRST_NS;
+	process->due = mt_clock_monotonic() + FIRST_NS;
 	return !fstat(out->fd, &out->status);
 }
 
