@@ -17,7 +17,6 @@
 #include "formats/sample.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
-#include "symbols/jit_code.h"
 #include "unwind/mapped.h"
 
 /*
@@ -85,11 +84,8 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	space->pid = pid;
 	space->comm = parent ? parent->comm : 0;
 	space->cgroup = parent ? parent->cgroup : spaces->cgroup;
-	if (parent) {
-		space->jitdump = parent->jitdump;
-		space->era = parent->era;
-		space->era_end = parent->era_end;
-	}
+	if (parent)
+		space->made = parent->made;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
 	slot = space->map ? mt_array_push(&spaces->spaces) : NULL;
 	if (!slot || !mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id)) {
@@ -255,66 +251,25 @@ void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit
 	spaces->jit = *jit;
 }
 
-/* Whether a process may have made that code itself. */
-static bool may_be_made(const struct mt_mapping *mapping)
-{
-	const char *path = mapping->image->identity.path;
-
-	return (mapping->prot & PROT_EXEC) && mapping->image->kind == MT_IMAGE_ANONYMOUS &&
-	       strncmp(path, "[v", 2) != 0 && strncmp(path, "[u", 2) != 0;
-}
-
 /* Code that the process made itself belongs to what it named it in. */
 static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uint64_t time,
 		     struct mt_mapping *mapping)
 {
-	struct mt_image *image = space->jitdump;
+	struct mt_image *image = NULL;
 
-	if (!may_be_made(mapping) || !spaces->jit.image)
-		return;
-	if (image)
-		mapping->era = space->era;
-	else
+	if (!space->made.image && mt_made_code_is_one(mapping) && spaces->jit.image)
 		image = spaces->jit.image(spaces->jit.context, space->pid, time);
-	if (!image)
-		return;
-	mapping->image = image;
-	mapping->offset = mapping->start; /* addresses are its offsets */
+	if (image) {
+		mapping->image = image;
+		mapping->offset = mapping->start; /* addresses are its offsets */
+	} else {
+		mt_made_code_place(&space->made, mapping);
+	}
 }
 
 bool mt_spaces_come_to(struct mt_space *space, uint64_t time)
 {
-	if (!space->jitdump || time < space->era_end || space->era_end == UINT64_MAX)
-		return true;
-	space->era = mt_jitdump_era(space->jitdump->jitdump, time);
-	space->era_end = mt_jitdump_era_end(space->jitdump->jitdump, space->era);
-	return mt_image_map_set_era(space->map, space->jitdump, space->era);
-}
-
-/* The code that it mapped before it mapped the dump is told of there, too. */
-static bool find_earlier(struct mt_spaces *spaces, struct mt_space *space)
-{
-	size_t count;
-	const struct mt_mapping *all = mt_image_map_all(space->map, &count);
-	MT_ARRAY(struct mt_mapping) made = {0};
-	bool good = true;
-
-	for (size_t i = 0; i < count && good; i++) {
-		struct mt_mapping *slot;
-
-		if (!may_be_made(&all[i]) || all[i].image == space->jitdump)
-			continue;
-		slot = mt_array_push(&made);
-		good = slot;
-		if (slot)
-			*slot = all[i];
-	}
-	for (size_t i = 0; i < made.count && good; i++) {
-		find_jit(spaces, space, 0, &made.items[i]);
-		good = mt_image_map_insert(space->map, &made.items[i]);
-	}
-	mt_array_deinit(&made);
-	return good;
+	return mt_made_code_come_to(&space->made, space->map, time);
 }
 
 /* A process maps a jitdump to tell of it. False out of memory. */
@@ -329,12 +284,10 @@ static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t
 		return true;
 	untold = spaces->jit.image(spaces->jit.context, space->pid, time);
 	image = spaces->jit.dump(spaces->jit.context, identity, time, untold);
-	if (!image || image == space->jitdump)
+	if (!image || image == space->made.image)
 		return true;
-	space->jitdump = image;
-	space->era = mt_jitdump_era(image->jitdump, time);
-	space->era_end = mt_jitdump_era_end(image->jitdump, space->era);
-	return mt_map64_put(spaces->code, image->id, true) && find_earlier(spaces, space);
+	return mt_map64_put(spaces->code, image->id, true) &&
+	       mt_made_code_begin(&space->made, space->map, image, time);
 }
 
 static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbols/made_code.h"
+
 struct mt_image;
 struct mt_image_identity;
 struct mt_image_map;
@@ -36,10 +38,7 @@ struct mt_space {
 	uint32_t threads;    /* tasks known to run in it now */
 	bool unused;	     /* made by a FORK whose child shares its parent's after all */
 	struct mt_image_map *map; /* never NULL while a task runs in it */
-	struct mt_image *jitdump; /* what stands for the code that it made, as a dump tells; or NULL
-				   */
-	uint32_t era;		  /* of that code, up to the time: */
-	uint64_t era_end;
+	struct mt_made_code made; /* as a jitdump tells */
 };
 
 /* The last mapping that the kernel told of in a thread. */
