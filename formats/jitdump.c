@@ -204,15 +204,17 @@ static size_t copied_size(const struct mt_jitdump_copy *copy, uint32_t id, uint3
 }
 
 /* A LOAD up to its name's end. Gives its bytes; 0 where it is none, SIZE_MAX without room. */
-static size_t copy_load(struct window *w, uint64_t at, uint32_t size, uint8_t *out, size_t room)
+static size_t copy_load(const struct mt_jitdump_copy *copy, struct window *w, uint32_t size,
+			uint8_t *out, size_t room)
 {
 	size_t want = LOAD_NAME_AT + MT_JITDUMP_NAME_MAX, there, length;
-	const uint8_t *bytes = look(w, at, size < want ? size : want, &there), *nul;
+	const uint8_t *bytes = look(w, copy->at, size < want ? size : want, &there), *nul;
 
 	if (there <= LOAD_NAME_AT)
 		return 0;
 	nul = memchr(bytes + LOAD_NAME_AT, 0, there - LOAD_NAME_AT);
 	length = nul ? (size_t)(nul - bytes) + 1 : there + 1;
+	length = copy->nameless ? LOAD_NAME_AT + 1 : length;
 	if (length > room)
 		return SIZE_MAX;
 	memcpy(out, bytes, length - 1);
@@ -227,7 +229,7 @@ static size_t copy_record(struct mt_jitdump_copy *copy, struct window *w, uint32
 	size_t length = copied_size(copy, id, size);
 
 	if (id == MT_JITDUMP_LOAD)
-		return copy_load(w, copy->at, size, out, room);
+		return copy_load(copy, w, size, out, room);
 	if (length > room)
 		return SIZE_MAX;
 	return length && w->input->read(w->input->context, copy->at, out, length) == length ? length
@@ -238,13 +240,16 @@ size_t mt_jitdump_copy(struct mt_jitdump_copy *copy, uint64_t end, uint8_t *out,
 {
 	struct window w;
 	size_t used = MT_JITDUMP_HEADER_SIZE, there;
+	uint64_t began;
 
 	w.input = &copy->input;
 	w.at = w.size = 0;
 	if (room < used || !begin(copy, &w))
 		return 0;
 	memcpy(out, copy->header, used);
-	while (!copy->closed && copy->at < end && end - copy->at >= PREFIX_SIZE) {
+	began = copy->at;
+	while (!copy->closed && copy->at < end && end - copy->at >= PREFIX_SIZE &&
+	       (!copy->stretch || copy->at - began < copy->stretch)) {
 		const uint8_t *bytes = look(&w, copy->at, PREFIX_SIZE, &there);
 		uint32_t id, size;
 		size_t copied;

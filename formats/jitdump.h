@@ -68,6 +68,8 @@ struct mt_jitdump_input {
 struct mt_jitdump_copy {
 	struct mt_jitdump_input input;
 	bool unwind, lines; /* these, too */
+	bool nameless;	    /* with empty names */
+	uint64_t stretch;   /* so many bytes of the file at a time, or one record; 0: all */
 	uint64_t at;	    /* what of the file is copied */
 	uint8_t header[MT_JITDUMP_HEADER_SIZE];
 	bool closed;	   /* what follows is nothing */
@@ -76,7 +78,8 @@ struct mt_jitdump_copy {
 
 /*
  * Copies whole records that stand before `end`, as many as there is room for, behind a header; 0
- * where there are none. `room` is some thousands of bytes at least.
+ * where there are none: once copy->at stays where it is, none in what follows. `room` is some
+ * thousands of bytes at least.
  */
 size_t mt_jitdump_copy(struct mt_jitdump_copy *copy, uint64_t end, uint8_t *out, size_t room);
 

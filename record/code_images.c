@@ -98,10 +98,8 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 		return err;
 	skeleton = mt_embed_image_skeleton(image);
 	buffer.size = mt_skeleton_size(skeleton);
-	if (buffer.size > images->memory - images->counts.bytes) {
-		images->counts.no_room++;
+	if (!mt_code_images_take_room(images, buffer.size))
 		return mt_error_create(MT_ERR_NOMEM, "no room for its unwind tables");
-	}
 	slot = mt_array_push(&images->tables);
 	if (!slot)
 		return mt_error_nomem();
@@ -113,7 +111,6 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 	    buffer.used != buffer.size)
 		return mt_error_create(MT_ERR_FORMAT, "it changed while it was read");
 	*out = (struct mt_span){.bytes = buffer.bytes, .size = buffer.size};
-	images->counts.bytes += buffer.size;
 	return NULL;
 }
 
@@ -167,6 +164,22 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images)
 {
 	return images->set;
+}
+
+bool mt_code_images_take_room(struct mt_code_images *images, uint64_t bytes)
+{
+	bool room = bytes <= images->memory - images->counts.bytes;
+
+	if (room)
+		images->counts.bytes += bytes;
+	else
+		images->counts.no_room++;
+	return room;
+}
+
+void mt_code_images_give_back(struct mt_code_images *images, uint64_t bytes)
+{
+	images->counts.bytes -= bytes;
 }
 
 struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images)

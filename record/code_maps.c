@@ -11,10 +11,12 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
+#include "formats/jitdump.h"
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
+#include "symbols/made_code.h"
 #include "unwind/mapped.h"
 
 #define EXITED_KEPT 512
@@ -38,6 +40,7 @@ struct process {
 	uint32_t threads;
 	uint64_t serial; /* of its fork: a pid may come again */
 	struct mt_image_map *map;
+	struct mt_made_code made;
 	MT_ARRAY(struct past) past;
 	struct process *next, **link;
 };
@@ -49,6 +52,8 @@ struct exited {
 
 struct mt_code_maps {
 	struct mt_image_set *images;
+	struct mt_code_maps_jit jit;
+	uint64_t come;		      /* eras are those of that time */
 	struct mt_image *other;	      /* what stands for files past IMAGES_MAX */
 	struct mt_image_map *nothing; /* of processes that nobody told of */
 	struct mt_map64 by_pid;	      /* pointers to them */
@@ -176,11 +181,75 @@ static struct mt_image *intern_image(struct mt_code_maps *maps,
 		       : maps->other;
 }
 
+/* ---- What a process made itself ---- */
+
+void mt_code_maps_set_jit(struct mt_code_maps *maps, const struct mt_code_maps_jit *jit)
+{
+	maps->jit = *jit;
+}
+
+/* Era by era, as far as what was may be kept; then at once. */
+static bool come_to(struct mt_code_maps *maps, struct process *process, uint64_t time)
+{
+	while (mt_made_code_is_over(&process->made, time)) {
+		uint64_t end = process->made.era_end;
+		size_t copied = maps->copied;
+
+		if (!keep_past(maps, process, end) ||
+		    !mt_made_code_come_to(&process->made, process->map,
+					  maps->copied == copied ? time : end))
+			return false;
+	}
+	return true;
+}
+
+bool mt_code_maps_come_to(struct mt_code_maps *maps, uint64_t time)
+{
+	bool good = true;
+
+	maps->come = time;
+	for (struct process *process = maps->all; process; process = process->next)
+		good &= come_to(maps, process, time);
+	return good;
+}
+
+bool mt_code_maps_renew(struct mt_code_maps *maps, const struct mt_image *image)
+{
+	bool good = true;
+
+	for (struct process *process = maps->all; process; process = process->next) {
+		if (process->made.image == image)
+			good &= mt_made_code_renew(&process->made, process->map, maps->come);
+	}
+	return good;
+}
+
+/* A process maps a jitdump to tell of what it makes. */
+static bool find_dump(struct mt_code_maps *maps, struct process *process,
+		      const struct mt_mapped *mapped, uint64_t time)
+{
+	const char *path = mapped->identity.path;
+	struct mt_image *image;
+	uint32_t pid;
+
+	if (!maps->jit.image || !(mapped->mapping.prot & PROT_EXEC) ||
+	    !mt_jitdump_path(path, strlen(path), &pid))
+		return true;
+	image = maps->jit.image(maps->jit.context, &mapped->identity);
+	return !image || image == process->made.image ||
+	       mt_made_code_begin(&process->made, process->map, image, time);
+}
+
+/* ---- What is told ---- */
+
 static bool put_mapping(struct mt_code_maps *maps, struct process *process,
-			struct mt_mapped *mapped)
+			struct mt_mapped *mapped, uint64_t time)
 {
 	mapped->mapping.image = intern_image(maps, &mapped->identity);
-	return mapped->mapping.image && mt_image_map_insert(process->map, &mapped->mapping);
+	if (!mapped->mapping.image || !find_dump(maps, process, mapped, time))
+		return false;
+	mt_made_code_place(&process->made, &mapped->mapping);
+	return mt_image_map_insert(process->map, &mapped->mapping);
 }
 
 bool mt_code_maps_add_task(struct mt_code_maps *maps, const struct mt_task_record *record)
@@ -207,7 +276,7 @@ bool mt_code_maps_add_map(struct mt_code_maps *maps, const struct mt_map_record 
 		path[record->path.size] = '\0';
 	}
 	mapped = mt_mapped_by_state(record, path);
-	return put_mapping(maps, process, &mapped);
+	return put_mapping(maps, process, &mapped, 0);
 }
 
 static bool apply_mmap(struct mt_code_maps *maps, const struct mt_kernel_record *record,
@@ -219,7 +288,8 @@ static bool apply_mmap(struct mt_code_maps *maps, const struct mt_kernel_record 
 	if (!mt_mapped_by_kernel(record, &mapped) || !record->length)
 		return true;
 	process = process_of(maps, record->pid);
-	return process && keep_past(maps, process, time) && put_mapping(maps, process, &mapped);
+	return process && come_to(maps, process, time) && keep_past(maps, process, time) &&
+	       put_mapping(maps, process, &mapped, time);
 }
 
 static bool apply_fork(struct mt_code_maps *maps, const struct mt_kernel_record *record,
@@ -235,13 +305,14 @@ static bool apply_fork(struct mt_code_maps *maps, const struct mt_kernel_record 
 		child->threads++;
 		return true;
 	}
-	map = mt_image_map_copy(parent->map);
+	map = come_to(maps, parent, time) ? mt_image_map_copy(parent->map) : NULL;
 	if (!map || !keep_past(maps, child, time)) {
 		mt_image_map_destroy(map);
 		return false;
 	}
 	mt_image_map_destroy(child->map);
 	child->map = map;
+	child->made = parent->made;
 	child->threads = 1;
 	child->serial = ++maps->serial;
 	return true;
@@ -253,9 +324,10 @@ static bool apply_exec(struct mt_code_maps *maps, const struct mt_kernel_record 
 {
 	struct process *process = process_of(maps, record->pid);
 
-	if (!process || !keep_past(maps, process, time))
+	if (!process || !come_to(maps, process, time) || !keep_past(maps, process, time))
 		return false;
 	mt_image_map_clear(process->map);
+	process->made = (struct mt_made_code){0};
 	process->threads = 1;
 	return true;
 }

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 struct mt_code_maps;
+struct mt_image;
+struct mt_image_identity;
 struct mt_image_map;
 struct mt_image_set;
 struct mt_kernel_record;
@@ -22,6 +24,16 @@ struct mt_task_record;
 /* Borrows the set, whose images are what is mapped. NULL out of memory. */
 struct mt_code_maps *mt_code_maps_create(struct mt_image_set *images);
 void mt_code_maps_destroy(struct mt_code_maps *maps);
+
+/*
+ * Who knows the image that stands for what a jitdump tells (symbols/made_code.h), NULL where it is
+ * not at hand: of what processes make themselves from the mapping of one on.
+ */
+struct mt_code_maps_jit {
+	struct mt_image *(*image)(void *context, const struct mt_image_identity *dump);
+	void *context;
+};
+void mt_code_maps_set_jit(struct mt_code_maps *maps, const struct mt_code_maps_jit *jit);
 
 /* What ran already. False out of memory. */
 bool mt_code_maps_add_task(struct mt_code_maps *maps, const struct mt_task_record *record);
@@ -33,6 +45,15 @@ bool mt_code_maps_add_map(struct mt_code_maps *maps, const struct mt_map_record 
  */
 bool mt_code_maps_apply(struct mt_code_maps *maps, const struct mt_kernel_record *record,
 			uint64_t time);
+
+/*
+ * What jitdumps tell of times up to this one holds, too; it is not before that of the last apply.
+ * False out of memory.
+ */
+bool mt_code_maps_come_to(struct mt_code_maps *maps, uint64_t time);
+
+/* The image has another jitdump now; asked where all is settled. False likewise. */
+bool mt_code_maps_renew(struct mt_code_maps *maps, const struct mt_image *image);
 
 /*
  * The process' map as it was at that time, where that is not settled; an empty one where nobody

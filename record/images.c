@@ -177,10 +177,12 @@ static uint32_t see_jitdump(struct mt_images *images, const struct mt_mapped_fil
 	MT_CLEANUP_CLOSE int fd = -1;
 	struct stat status;
 
-	if (!images->choice)
+	if (!images->choice && !images->sink.file)
 		return 0;
 	fd = mt_mapped_file_open(m, &status);
-	return mt_embed_choice_add(images->choice, fd, m, &record);
+	if (images->sink.file)
+		images->sink.file(images->sink.context, fd, m, &record);
+	return images->choice ? mt_embed_choice_add(images->choice, fd, m, &record) : 0;
 }
 
 static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m)

@@ -17,7 +17,7 @@ struct mt_plan;
 struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
-	/* Of each file once, open or -1; may be NULL. */
+	/* Of each file once, and each jitdump, open or -1; may be NULL. */
 	void (*file)(void *context, int fd, const struct mt_mapped_file *file,
 		     const struct mt_image_record *record);
 };

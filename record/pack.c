@@ -19,12 +19,14 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/events.h"
+#include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/branch_code.h"
 #include "record/embed.h"
 #include "record/embed_choice.h"
 #include "record/guest.h"
 #include "record/images.h"
+#include "record/mapped_file.h"
 #include "record/plan.h"
 #include "record/spool.h"
 #include "record/stripper.h"
@@ -282,7 +284,13 @@ static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
 		      const struct mt_image_record *record)
 {
 	const struct mt_pack *pack = context;
+	uint32_t pid;
 
+	if (mt_jitdump_path(file->path.bytes, file->path.size, &pid)) {
+		if (pack->strip)
+			mt_strip_add_jitdump(pack->strip, fd, file);
+		return;
+	}
 	if (pack->strip)
 		mt_strip_add_file(pack->strip, fd, file, record);
 	if (pack->code)
@@ -419,6 +427,8 @@ static struct mt_error *start_stripping(struct mt_pack *pack, const struct mt_pa
 		.plan = pack->plan,
 		.tables = strip->tables,
 		.hold = strip->hold,
+		.timed = strip->timed,
+		.ahead = strip->ahead,
 		.put = put_stripped,
 		.context = pack,
 	});
@@ -513,7 +523,7 @@ static void *pack_main(void *argument)
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);
 	if (pack->strip)
-		mt_strip_put(pack->strip, UINT64_MAX);
+		mt_strip_end(pack->strip);
 	if (pack->code)
 		finish_code(pack);
 	if (pack->embed)

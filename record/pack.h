@@ -22,6 +22,8 @@ struct mt_spool;
 struct mt_pack_strip {
 	uint64_t tables; /* bytes of unwind tables in memory; 0: stacks are written as they are */
 	size_t hold;	 /* bytes of blocks that may wait for what is mapped */
+	bool timed;	 /* the events' clock is so much ahead of CLOCK_MONOTONIC: */
+	int64_t ahead;
 };
 
 /* Has the drains hand on what their rings hold; for the writing thread, which does not wait. */

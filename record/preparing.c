@@ -305,7 +305,10 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	r->spool = mt_spool_create(r->memory.blocks);
 	if (!r->spool)
 		return mt_error_nomem();
-	strip = (struct mt_pack_strip){r->memory.tables, r->memory.hold};
+	strip = (struct mt_pack_strip){.tables = r->memory.tables,
+				       .hold = r->memory.hold,
+				       .timed = !r->clock.perf || r->clock.within,
+				       .ahead = r->clock.ahead};
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
 			     &r->options->embed, &strip, &r->pack);
 	if (err)

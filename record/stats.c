@@ -103,9 +103,11 @@ static void print_stripped(const struct mt_stats *stats, FILE *to)
 		(double)(s->ns - s->images.ns) / 1e3 / stacks, n(s->left_out), n(s->early));
 	fprintf(to,
 		"           unwind tables of %zu images, %.1f of %.0f MiB, read in %.3f s; %zu not "
-		"to be read, of them %zu for want of room\n",
+		"to be read, %zu times no room for them; of %zu jitdumps those of %zu pieces of "
+		"code\n",
 		s->images.read, MIB(s->images.bytes), MIB(stats->memory.tables),
-		(double)s->images.ns / 1e9, s->images.missing, s->images.no_room);
+		(double)s->images.ns / 1e9, s->images.missing, s->images.no_room, s->jit.dumps,
+		s->jit.codes);
 }
 
 /* "VmHWM:   12345 kB" of our own status, in bytes. */

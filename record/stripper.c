@@ -37,6 +37,7 @@ struct mt_strip {
 	struct mt_strip_config config;
 	struct mt_code_images *images;
 	struct mt_code_maps *maps;
+	struct mt_jit_tables *jit;
 	struct mt_unwinder *unwinder;
 	struct mt_stack_decoder *decoder;
 	uint8_t *decoded; /* MT_STACK_UNPACKED_MAX */
@@ -49,17 +50,48 @@ struct mt_strip {
 	size_t used;
 	MT_ARRAY(struct held) held; /* one behind the other */
 	MT_ARRAY(struct mt_told_map) told;
+	uint64_t last; /* time of all that was held so far */
 	struct mt_block out;
 	struct mt_strip_counts counts;
 };
+
+static struct mt_image *jit_image(void *context, const struct mt_image_identity *dump)
+{
+	const struct mt_strip *s = context;
+
+	return mt_jit_tables_image(s->jit, dump);
+}
+
+static void jit_changed(void *context, const struct mt_image *image)
+{
+	const struct mt_strip *s = context;
+
+	(void)mt_code_maps_renew(s->maps, image);
+}
+
+/* What tells which code stands where, and how it is unwound. */
+static bool create_code(struct mt_strip *s)
+{
+	s->images = mt_code_images_create(s->config.tables);
+	s->maps = s->images ? mt_code_maps_create(mt_code_images_set(s->images)) : NULL;
+	s->jit = s->maps ? mt_jit_tables_create(&(struct mt_jit_tables_config){
+				   .images = s->images,
+				   .timed = s->config.timed,
+				   .ahead = s->config.ahead,
+				   .changed = jit_changed,
+				   .context = s,
+			   })
+			 : NULL;
+	if (s->jit)
+		mt_code_maps_set_jit(s->maps, &(struct mt_code_maps_jit){jit_image, s});
+	return s->jit;
+}
 
 static bool create_parts(struct mt_strip *s)
 {
 	const struct mt_unwind_options options = {.max_frames = FRAMES_MAX};
 	const struct mt_plan *plan = s->config.plan;
 
-	s->images = mt_code_images_create(s->config.tables);
-	s->maps = s->images ? mt_code_maps_create(mt_code_images_set(s->images)) : NULL;
 	s->unwinder = mt_unwinder_create(&options);
 	s->decoder = mt_stack_decoder_create();
 	s->decoded = malloc(MT_STACK_UNPACKED_MAX);
@@ -73,8 +105,8 @@ static bool create_parts(struct mt_strip *s)
 		s->arena = NULL;
 	s->out = (struct mt_block){.bytes = mt_pages_map(MT_SPOOL_BLOCK),
 				   .capacity = MT_SPOOL_BLOCK};
-	if (!s->maps || !s->unwinder || !s->decoder || !s->decoded || !s->frames || !s->pcs ||
-	    !s->arena || !s->sources || !s->steps || !s->out.bytes ||
+	if (!create_code(s) || !s->unwinder || !s->decoder || !s->decoded || !s->frames ||
+	    !s->pcs || !s->arena || !s->sources || !s->steps || !s->out.bytes ||
 	    !mt_array_reserve(&s->kept, plan->events.count))
 		return false;
 	for (size_t i = 0; i < plan->events.count; i++) {
@@ -110,6 +142,7 @@ void mt_strip_destroy(struct mt_strip *s)
 	mt_array_deinit(&s->told);
 	mt_array_deinit(&s->kept);
 	mt_code_maps_destroy(s->maps);
+	mt_jit_tables_destroy(s->jit);
 	mt_unwinder_destroy(s->unwinder);
 	mt_code_images_destroy(s->images);
 	mt_stack_decoder_destroy(s->decoder);
@@ -128,6 +161,11 @@ void mt_strip_add_file(struct mt_strip *s, int fd, const struct mt_mapped_file *
 		       const struct mt_image_record *record)
 {
 	mt_code_images_add(s->images, fd, file, record);
+}
+
+void mt_strip_add_jitdump(struct mt_strip *s, int fd, const struct mt_mapped_file *file)
+{
+	mt_jit_tables_add(s->jit, fd, file);
 }
 
 void mt_strip_see(struct mt_strip *s, const struct mt_block *block)
@@ -173,6 +211,7 @@ static void apply_told(struct mt_strip *s, uint64_t below)
 	}
 	mt_told_maps_apply(s->told.items, s->told.count, &s->config.plan->events.items[0].decoded,
 			   s->maps);
+	(void)mt_code_maps_come_to(s->maps, below <= s->last ? below : s->last);
 }
 
 /* ---- Samples ---- */
@@ -376,16 +415,27 @@ static void close_gaps(struct mt_strip *s)
 	s->held.count = kept;
 }
 
-void mt_strip_put(struct mt_strip *s, uint64_t below)
+static void put_below(struct mt_strip *s, uint64_t below, bool last)
 {
 	uint64_t began = mt_clock_thread_ns();
 
+	mt_jit_tables_read(s->jit, last);
 	apply_told(s, below);
 	mt_block_reset(&s->out, MT_CHUNK_DATA, 0);
 	put_held(s, below);
 	close_gaps(s);
 	mt_code_maps_settle(s->maps);
 	s->counts.ns += mt_clock_thread_ns() - began;
+}
+
+void mt_strip_put(struct mt_strip *s, uint64_t below)
+{
+	put_below(s, below, false);
+}
+
+void mt_strip_end(struct mt_strip *s)
+{
+	put_below(s, UINT64_MAX, true);
 }
 
 void mt_strip_hold(struct mt_strip *s, const struct mt_block *block)
@@ -404,6 +454,7 @@ void mt_strip_hold(struct mt_strip *s, const struct mt_block *block)
 	*held = (struct held){.at = s->used, .size = block->used, .stream = block->stream};
 	memcpy(s->arena + s->used, block->bytes, block->used);
 	s->used += block->used;
+	s->last = block->last_time > s->last ? block->last_time : s->last;
 }
 
 size_t mt_strip_held(const struct mt_strip *s)
@@ -416,5 +467,6 @@ struct mt_strip_counts mt_strip_counts(const struct mt_strip *s)
 	struct mt_strip_counts counts = s->counts;
 
 	counts.images = mt_code_images_counts(s->images);
+	counts.jit = mt_jit_tables_counts(s->jit);
 	return counts;
 }

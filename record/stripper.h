@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "record/code_images.h"
+#include "record/jit_tables.h"
 #include "unwind/unwind.h"
 
 struct mt_block;
@@ -26,6 +27,8 @@ struct mt_strip_config {
 	const struct mt_plan *plan;
 	uint64_t tables; /* bytes of unwind tables in memory */
 	size_t hold;	 /* so many bytes of blocks are held at most; more than a block has */
+	bool timed;	 /* the samples' clock is so much ahead of CLOCK_MONOTONIC: */
+	int64_t ahead;
 	/* Takes a block of DATA without stacks; it is not kept behind the call. */
 	void (*put)(void *context, const struct mt_block *block);
 	void *context;
@@ -39,6 +42,7 @@ struct mt_strip_counts {
 	uint64_t early;	   /* times that blocks were let go before their maps were complete */
 	uint64_t ns;	   /* the thread's CPU time for all this */
 	struct mt_code_images_counts images;
+	struct mt_jit_tables_counts jit;
 };
 
 /* Borrows what config points to. NULL out of memory. */
@@ -48,6 +52,9 @@ void mt_strip_destroy(struct mt_strip *strip);
 /* As mt_code_images_add(). */
 void mt_strip_add_file(struct mt_strip *strip, int fd, const struct mt_mapped_file *file,
 		       const struct mt_image_record *record);
+
+/* As mt_jit_tables_add(). */
+void mt_strip_add_jitdump(struct mt_strip *strip, int fd, const struct mt_mapped_file *file);
 
 /* What ran already: the TASK and MAP records of a STATE block. */
 void mt_strip_see(struct mt_strip *strip, const struct mt_block *block);
@@ -60,6 +67,9 @@ size_t mt_strip_held(const struct mt_strip *strip);
 
 /* No record below this time will be held any more: puts those that are. UINT64_MAX: all. */
 void mt_strip_put(struct mt_strip *strip, uint64_t below);
+
+/* Nothing will be held any more: puts what is. */
+void mt_strip_end(struct mt_strip *strip);
 
 /* What became of stacks so far. */
 struct mt_strip_counts mt_strip_counts(const struct mt_strip *strip);

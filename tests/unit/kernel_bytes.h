@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
+#include "formats/record.h"
+#include "formats/sample.h"
 
 struct kernel_bytes {
 	_Alignas(8) uint8_t bytes[2048];
@@ -70,6 +72,32 @@ static inline struct kernel_bytes kernel_begin(uint32_t type, uint16_t misc)
 	put16(&k, misc);
 	put16(&k, 0);
 	return k;
+}
+
+/* A mapping of code that a process makes. */
+struct made_map {
+	uint32_t pid;
+	uint64_t start, length, offset;
+	const char *name;
+};
+
+/* An MMAP of it, with the trailer {pid, tid; time; identifier}; false where there is no room. */
+static inline bool put_mmap(struct mt_block *block, uint64_t time, const struct made_map *map)
+{
+	struct kernel_bytes k = kernel_begin(MT_KERNEL_MMAP, MT_CPUMODE_USER);
+
+	put32(&k, map->pid);
+	put32(&k, map->pid);
+	put64(&k, map->start);
+	put64(&k, map->length);
+	put64(&k, map->offset);
+	put_name(&k, map->name);
+	put32(&k, map->pid);
+	put32(&k, map->pid);
+	put64(&k, time);
+	put64(&k, 0);
+	kernel_end(&k);
+	return mt_kernel_put(block, time, 0, k.bytes, k.size);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include "record/mapped_file.h"
 #include "record/plan.h"
 #include "symbols/code_blocks.h"
+#include "tests/unit/kernel_bytes.h"
 #include "tests/unit/unit.h"
 
 #define PID 100
@@ -49,7 +50,7 @@ static void take(void *context, const struct mt_branch_code_news *news)
 	told.calls++;
 }
 
-/* How often an address' block was told, where it is mapped as put_mmap() does. */
+/* How often an address' block was told, where it is mapped as put_code() does. */
 static size_t times_told(uint64_t address)
 {
 	size_t n = 0;
@@ -118,30 +119,12 @@ static void put_sample(struct mt_block *block, uint64_t time, uint64_t ip,
 			.event = 1, .head = (const uint8_t *)&s, .head_size = s.size, .tid = PID}));
 }
 
-static void put_mmap(struct mt_block *block, uint64_t time, const char *name)
+static void put_code(struct mt_block *block, uint64_t time, const char *name)
 {
-	struct {
-		uint32_t type;
-		uint16_t misc, size;
-		uint32_t pid, tid;
-		uint64_t start, length, offset;
-		char name[16];
-		uint32_t id_pid, id_tid;
-		uint64_t time, id;
-	} m = {.type = MT_KERNEL_MMAP,
-	       .misc = MT_CPUMODE_USER,
-	       .size = sizeof(m),
-	       .pid = PID,
-	       .tid = PID,
-	       .start = CODE,
-	       .length = LENGTH,
-	       .offset = OFFSET,
-	       .id_pid = PID,
-	       .id_tid = PID,
-	       .time = time};
+	const struct made_map map = {
+		.pid = PID, .start = CODE, .length = LENGTH, .name = name, .offset = OFFSET};
 
-	strncpy(m.name, name, sizeof(m.name) - 1);
-	MT_CHECK(mt_kernel_put(block, time, 0, &m, sizeof(m)));
+	MT_CHECK(put_mmap(block, time, &map));
 }
 
 MT_TEST(what_lies_between_two_branches_is_told_once)
@@ -153,7 +136,7 @@ MT_TEST(what_lies_between_two_branches_is_told_once)
 	add_file(code, "/bin/a");
 	for (uint64_t t = 10; t < 20; t++)
 		put_sample(&samples, t, CODE + 0x308, branches, 2);
-	put_mmap(&maps, 5, "/bin/a");
+	put_code(&maps, 5, "/bin/a");
 	mt_branch_code_see(code, &samples, false); /* ahead of what it was mapped by */
 	mt_branch_code_see(code, &maps, false);
 	MT_CHECK(!told.calls);
@@ -183,14 +166,14 @@ MT_TEST(what_came_to_be_mapped_later_is_another_file)
 
 	add_file(code, "/bin/a");
 	add_file(code, "/bin/b");
-	put_mmap(&maps, 5, "/bin/a");
+	put_code(&maps, 5, "/bin/a");
 	mt_branch_code_see(code, &maps, false);
 	put_sample(&samples, 10, CODE + 0x300, branches, 1);
 	mt_branch_code_see(code, &samples, false);
 	mt_branch_code_settle(code, SECOND);
 	MT_CHECK_STR(told.path, "/bin/a");
 	maps = block_of(0);
-	put_mmap(&maps, SECOND + 5, "/bin/b");
+	put_code(&maps, SECOND + 5, "/bin/b");
 	samples = block_of(1);
 	put_sample(&samples, SECOND + 10, CODE + 0x300, branches, 1);
 	mt_branch_code_see(code, &maps, false);
@@ -218,7 +201,7 @@ MT_TEST(the_kernel_in_between_and_contradictions)
 	struct mt_block block = block_of(1);
 
 	add_file(code, "/bin/a");
-	put_mmap(&block, 5, "/bin/a");
+	put_code(&block, 5, "/bin/a");
 	put_sample(&block, 10, KERNEL + 8, branches, 4);
 	mt_branch_code_see(code, &block, false);
 	mt_branch_code_settle(code, SECOND);
@@ -246,7 +229,7 @@ MT_TEST(of_a_call_stack_the_calls_alone)
 	struct mt_block block = block_of(1);
 
 	add_file(code, "/bin/a");
-	put_mmap(&block, 5, "/bin/a");
+	put_code(&block, 5, "/bin/a");
 	put_sample(&block, 10, CODE + 0x320, branches, 2);
 	mt_branch_code_see(code, &block, false);
 	mt_branch_code_finish(code);
@@ -262,7 +245,7 @@ MT_TEST(what_is_not_told_is_counted)
 	struct mt_branch_code *code = create(MT_BRANCH_ANY);
 	struct mt_block block = block_of(1);
 
-	put_mmap(&block, 5, "//anon");
+	put_code(&block, 5, "//anon");
 	put_sample(&block, 10, 0, branches, 1);
 	mt_branch_code_see(code, &block, false);
 	mt_branch_code_see(code, &block, true);
@@ -282,7 +265,7 @@ MT_TEST(nonsense_does_no_harm)
 	struct mt_branch_code *code = create(MT_BRANCH_ANY);
 	struct mt_block block = block_of(1);
 
-	put_mmap(&block, 5, "/bin/a"); /* which nobody told the place of */
+	put_code(&block, 5, "/bin/a"); /* which nobody told the place of */
 	put_sample(&block, 10, INT64_MAX, branches, 4);
 	put_sample(&block, 11, CODE + 8, (const uint64_t[][2]){{CODE, CODE + LENGTH - 1}}, 1);
 	put_sample(&block, 12, 0, NULL, 0);

@@ -11,122 +11,11 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "symbols/jit_code.h"
+#include "tests/unit/jitdump_bytes.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_jitdump, struct mt_jitdump)
 #define DUMP_GUARD MT_CLEANUP(mt_jitdump_destroy_p) struct mt_jitdump *
-
-/* ---- A jitdump, byte by byte ---- */
-
-struct bytes {
-	uint8_t at[65536];
-	size_t size;
-};
-
-static void u32(struct bytes *b, uint32_t v)
-{
-	mt_put_le32(b->at + b->size, v);
-	b->size += 4;
-}
-
-static void u64(struct bytes *b, uint64_t v)
-{
-	mt_put_le64(b->at + b->size, v);
-	b->size += 8;
-}
-
-static void text(struct bytes *b, const char *s)
-{
-	strcpy((char *)b->at + b->size, s);
-	b->size += strlen(s) + 1;
-}
-
-static void header(struct bytes *b, uint64_t flags)
-{
-	u32(b, MT_JITDUMP_MAGIC);
-	u32(b, 1);
-	u32(b, MT_JITDUMP_HEADER_SIZE);
-	u32(b, 62);
-	u32(b, 0);
-	u32(b, 77);
-	u64(b, 1000);
-	u64(b, flags);
-}
-
-static size_t begin(struct bytes *b, uint32_t id, uint64_t time)
-{
-	size_t at = b->size;
-
-	u32(b, id);
-	u32(b, 0);
-	u64(b, time);
-	return at;
-}
-
-static void end(struct bytes *b, size_t at)
-{
-	mt_put_le32(b->at + at + 4, (uint32_t)(b->size - at));
-}
-
-static void load(struct bytes *b, uint64_t time, uint64_t address, uint64_t size, uint64_t index,
-		 const char *name)
-{
-	size_t at = begin(b, MT_JITDUMP_LOAD, time);
-
-	u64(b, 77);
-	u64(b, address);
-	u64(b, address);
-	u64(b, size);
-	u64(b, index);
-	text(b, name);
-	memset(b->at + b->size, 0x90, size);
-	b->size += size;
-	end(b, at);
-}
-
-static void move(struct bytes *b, uint64_t time, uint64_t from, uint64_t to, uint64_t size,
-		 uint64_t index)
-{
-	size_t at = begin(b, MT_JITDUMP_MOVE, time);
-
-	u64(b, 77);
-	u64(b, to);
-	u64(b, from);
-	u64(b, to);
-	u64(b, size);
-	u64(b, index);
-	end(b, at);
-}
-
-/* Lines 10 at the first address and 11 at the second. */
-static void lines(struct bytes *b, uint64_t code, uint64_t first, uint64_t second)
-{
-	size_t at = begin(b, MT_JITDUMP_LINES, 0);
-
-	u64(b, code);
-	u64(b, 2);
-	u64(b, first);
-	u32(b, 10);
-	u32(b, 0);
-	text(b, "a.js");
-	u64(b, second);
-	u32(b, 11);
-	u32(b, 0);
-	text(b, "\xff");
-	end(b, at);
-}
-
-static void unwind(struct bytes *b, uint64_t size, uint64_t index)
-{
-	size_t at = begin(b, MT_JITDUMP_UNWIND, 0);
-
-	u64(b, size);
-	u64(b, index);
-	u64(b, 0);
-	memset(b->at + b->size, 7, 32);
-	b->size += 32;
-	end(b, at);
-}
 
 static const char *name_at(const struct mt_jitdump *dump, uint64_t time, uint64_t address)
 {
@@ -461,6 +350,24 @@ MT_TEST(a_copy_has_no_more_than_there_is_room_for)
 		MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 58);
 	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0);
 	MT_CHECK_EQ(copy.left_out, 2);
+}
+
+MT_TEST(a_copy_without_names_in_stretches)
+{
+	struct bytes b = {0};
+	uint8_t out[65536];
+	struct mt_jitdump_copy copy = {.input = {&b, read_bytes}, .nameless = true, .stretch = 1};
+
+	header(&b, 0);
+	load(&b, 100, 0x1000, 0x10, 1, "first");
+	lines(&b, 0x2000, 0x2000, 0x2004);
+	load(&b, 100, 0x2000, 0x10, 2, "");
+	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 57);
+	DUMP_GUARD dump = mt_jitdump_create(out, 40 + 57, NULL);
+	MT_CHECK_STR(name_at(dump, 0, 0x1000), "");
+	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0); /* lines, left out */
+	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 57);
+	MT_CHECK_EQ(copy.at, b.size);
 }
 
 MT_TEST(what_is_no_jitdump_is_not_copied)

@@ -1,8 +1,10 @@
 /* record/stripper: samples wait for what is mapped, and leave as frames. */
 #include "record/stripper.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "formats/base/bytes.h"
 #include "formats/chunk.h"
@@ -10,8 +12,11 @@
 #include "formats/sample.h"
 #include "formats/sample_type.h"
 #include "formats/stack_image.h"
+#include "record/mapped_file.h"
 #include "record/plan.h"
 #include "record/spool.h"
+#include "tests/unit/jitdump_bytes.h"
+#include "tests/unit/kernel_bytes.h"
 #include "tests/unit/unit.h"
 
 #define PID 100
@@ -49,7 +54,7 @@ static void take(void *context, const struct mt_block *block)
 	streams[chunks++ % 8] = block->stream;
 }
 
-static struct mt_strip *create(size_t hold)
+static struct mt_strip *create_with(uint64_t room, size_t hold)
 {
 	const struct mt_attr side = {.sample_type =
 					     MT_SAMPLE_TID | MT_SAMPLE_TIME | MT_SAMPLE_IDENTIFIER,
@@ -67,7 +72,12 @@ static struct mt_strip *create(size_t hold)
 	};
 	written_size = chunks = 0;
 	return mt_strip_create(&(struct mt_strip_config){
-		.plan = &plan, .tables = 1 << 20, .hold = hold, .put = take});
+		.plan = &plan, .tables = room, .hold = hold, .put = take, .timed = true});
+}
+
+static struct mt_strip *create(size_t hold)
+{
+	return create_with(1 << 20, hold);
 }
 
 /* Two frames in JIT code: the frame pointer leads to a return address, and that one to none. */
@@ -116,30 +126,11 @@ static void put(struct mt_block *block, struct mt_stack_encoder *encoder, const 
 							  .sp_back = 24}));
 }
 
-/* MMAP of code, with the trailer {pid, tid; time; identifier}. */
-static void put_mmap(struct mt_block *block, uint64_t time, const char *name)
+static void put_code(struct mt_block *block, uint64_t time, const char *name)
 {
-	struct {
-		uint32_t type;
-		uint16_t misc, size;
-		uint32_t pid, tid;
-		uint64_t start, length, offset;
-		char name[16];
-		uint32_t id_pid, id_tid;
-		uint64_t time, id;
-	} m = {.type = MT_KERNEL_MMAP,
-	       .misc = MT_CPUMODE_USER,
-	       .size = sizeof(m),
-	       .pid = PID,
-	       .tid = PID,
-	       .start = CODE,
-	       .length = 0x1000,
-	       .id_pid = PID,
-	       .id_tid = PID,
-	       .time = time};
+	const struct made_map map = {.pid = PID, .start = CODE, .length = 0x1000, .name = name};
 
-	strncpy(m.name, name, sizeof(m.name) - 1);
-	MT_CHECK(mt_kernel_put(block, time, 0, &m, sizeof(m)));
+	MT_CHECK(put_mmap(block, time, &map));
 }
 
 static struct mt_block block_of(uint32_t stream)
@@ -187,7 +178,7 @@ MT_TEST(frames_leave_and_nothing_of_the_stack)
 	uint32_t type;
 	uint64_t time;
 
-	put_mmap(&block, 5, "//anon");
+	put_code(&block, 5, "//anon");
 	mt_stack_encoder_reset(encoder);
 	for (uint64_t t = 10; t < 14; t++) {
 		s = sample_at(t, CODE + 0x10);
@@ -232,7 +223,7 @@ MT_TEST(what_another_ring_tells_later_counts_at_its_time)
 	mt_strip_hold(strip, &samples);
 	mt_strip_put(strip, 5); /* nothing is due */
 	MT_CHECK(!written_size && mt_strip_held(strip));
-	put_mmap(&rare, 15, "/gone/library");
+	put_code(&rare, 15, "/gone/library");
 	mt_strip_hold(strip, &rare);
 	mt_strip_put(strip, 18);
 	MT_REQUIRE(nth(0, &type, &time, &back));
@@ -300,6 +291,214 @@ MT_TEST(what_does_not_decode_is_left_out)
 	MT_CHECK_EQ(mt_strip_counts(strip).stacks, 1);
 	MT_CHECK(!secrets());
 	mt_strip_destroy(strip);
+}
+
+/* ---- Code that the process makes, and tells of in a jitdump ---- */
+
+#define DUMP_PATH "/gone/jit-100.dump"
+
+/* Where sample_at() has the return addresses that frame pointers and two kinds of tables lead to.
+ */
+enum way {
+	BY_POINTER = 0x100,
+	BY_FIRST = 0x200,
+	BY_SECOND = 0x300
+};
+
+static struct sample jit_sample(uint64_t time)
+{
+	struct sample s = sample_at(time, CODE + 0x10);
+
+	s.dump[5] = CODE + BY_FIRST;
+	s.dump[7] = CODE + BY_SECOND;
+	return s;
+}
+
+static void load_code(struct bytes *b, uint64_t time, enum way way)
+{
+	if (way != BY_POINTER)
+		tables(b, 64, way == BY_FIRST ? 48 : 64);
+	load(b, time, CODE, 64, time, "code");
+}
+
+/* A file that is mapped as the dump; what is written into it comes later. */
+static FILE *map_dump(struct mt_strip *strip)
+{
+	const struct mt_mapped_file mapped = {.pid = PID, .path = {DUMP_PATH, strlen(DUMP_PATH)}};
+	const struct made_map map = {
+		.pid = PID, .start = 0x700000, .length = 0x1000, .name = DUMP_PATH};
+	struct mt_block block = block_of(2);
+	FILE *file = tmpfile();
+
+	MT_CHECK(file);
+	mt_strip_add_jitdump(strip, fileno(file), &mapped);
+	MT_CHECK(put_mmap(&block, 5, &map));
+	put_code(&block, 6, "//anon");
+	mt_strip_hold(strip, &block);
+	return file;
+}
+
+static void append(FILE *file, struct bytes *b)
+{
+	MT_CHECK_EQ(fwrite(b->at, 1, b->size, file), b->size);
+	MT_CHECK(!fflush(file));
+	b->size = 0;
+}
+
+/* How the sample that came out n-th was unwound. */
+static uint64_t way_of(size_t n)
+{
+	struct mt_kernel_bytes back = {0};
+	uint32_t type = 0;
+	uint64_t time;
+
+	if (!nth(n, &type, &time, &back) || type != MT_RECORD_FRAMES || back.unwound.count < 2)
+		return 0;
+	return back.unwound.pcs[1] + 1 - CODE;
+}
+
+static void hold_samples(struct mt_strip *strip, uint64_t first, uint64_t second)
+{
+	struct mt_block block = block_of(1);
+	struct sample s = jit_sample(first);
+
+	put(&block, NULL, &s);
+	s = jit_sample(second);
+	put(&block, NULL, &s);
+	mt_strip_hold(strip, &block);
+}
+
+MT_TEST(a_jitdump_tells_how_code_is_unwound_at_its_time)
+{
+	struct mt_strip *strip = create(1 << 20);
+	FILE *file = map_dump(strip);
+	struct bytes b = {.size = 0};
+
+	header(&b, 0);
+	load_code(&b, 8, BY_FIRST);
+	load_code(&b, 20, BY_SECOND);
+	append(file, &b);
+	hold_samples(strip, 15, 25);
+	hold_samples(strip, 28, 35);
+	mt_strip_put(strip, 30); /* the one of 35 waits */
+	MT_CHECK_EQ(way_of(2), BY_FIRST);
+	MT_CHECK_EQ(way_of(3), BY_SECOND);
+	MT_CHECK_EQ(way_of(4), BY_SECOND);
+	load_code(&b, 32, BY_POINTER); /* code without tables takes its place */
+	append(file, &b);
+	hold_samples(strip, 31, 36);
+	mt_strip_end(strip);
+	MT_CHECK_EQ(way_of(5), BY_POINTER);
+	MT_CHECK_EQ(way_of(6), BY_SECOND);
+	MT_CHECK_EQ(way_of(7), BY_POINTER);
+	MT_CHECK_EQ(mt_strip_counts(strip).jit.dumps, 1);
+	MT_CHECK_EQ(mt_strip_counts(strip).jit.codes, 3);
+	mt_strip_destroy(strip);
+	fclose(file);
+}
+
+MT_TEST(what_is_told_later_than_it_is_unwound_counts_from_then_on)
+{
+	struct mt_strip *strip = create(1 << 20);
+	FILE *file = map_dump(strip);
+	struct bytes b = {.size = 0};
+
+	header(&b, 0);
+	append(file, &b);
+	hold_samples(strip, 10, 11);
+	mt_strip_put(strip, 12);
+	MT_CHECK_EQ(way_of(2), BY_POINTER);
+	load_code(&b, 8, BY_FIRST);
+	append(file, &b);
+	hold_samples(strip, 20, 21);
+	mt_strip_end(strip);
+	MT_CHECK_EQ(way_of(4), BY_FIRST);
+	MT_CHECK_EQ(way_of(5), BY_FIRST);
+	mt_strip_destroy(strip);
+	fclose(file);
+}
+
+MT_TEST(of_a_jitdump_all_is_known_or_nothing)
+{
+	struct mt_strip *small = create_with(600, 1 << 20), *strip = create(1 << 20);
+	FILE *file = map_dump(small), *other;
+	struct bytes b = {.size = 0};
+
+	header(&b, 0);
+	load_code(&b, 8, BY_FIRST);
+	append(file, &b);
+	hold_samples(small, 10, 11);
+	mt_strip_put(small, 12);
+	MT_CHECK_EQ(way_of(2), BY_FIRST);
+	for (uint64_t t = 15; t < 20; t++)
+		load_code(&b, t, BY_SECOND);
+	append(file, &b); /* which there is no room for */
+	hold_samples(small, 13, 22);
+	mt_strip_end(small);
+	MT_CHECK_EQ(way_of(4), BY_POINTER);
+	MT_CHECK_EQ(way_of(5), BY_POINTER);
+	MT_CHECK(mt_strip_counts(small).images.no_room && !mt_strip_counts(small).images.bytes);
+	mt_strip_destroy(small);
+
+	written_size = 0;
+	other = map_dump(strip);
+	header(&b, 0);
+	load_code(&b, 8, BY_FIRST);
+	append(other, &b);
+	hold_samples(strip, 10, 11);
+	mt_strip_put(strip, 12);
+	MT_CHECK_EQ(way_of(2), BY_FIRST);
+	MT_CHECK(!ftruncate(fileno(other), 40)); /* begun anew */
+	hold_samples(strip, 13, 14);
+	mt_strip_end(strip);
+	MT_CHECK_EQ(way_of(4), BY_POINTER);
+	mt_strip_destroy(strip);
+	fclose(file);
+	fclose(other);
+}
+
+MT_TEST(a_child_has_the_code_of_its_parent_until_it_execs)
+{
+	struct mt_strip *strip = create(1 << 20);
+	FILE *file = map_dump(strip);
+	struct mt_block block = block_of(2), samples = block_of(1);
+	struct kernel_bytes k = kernel_begin(MT_KERNEL_FORK, 0);
+	struct bytes b = {.size = 0};
+	struct sample s = jit_sample(10);
+
+	header(&b, 0);
+	load_code(&b, 8, BY_FIRST);
+	append(file, &b);
+	put32(&k, PID + 1);
+	put32(&k, PID);
+	put32(&k, PID + 1);
+	put32(&k, PID);
+	put64(&k, 9); /* the event's, then the trailer */
+	put64(&k, 0);
+	put64(&k, 9);
+	put64(&k, 0);
+	kernel_end(&k);
+	MT_CHECK(mt_kernel_put(&block, 9, 0, k.bytes, k.size));
+	k = kernel_begin(MT_KERNEL_COMM, MT_MISC_COMM_EXEC);
+	put32(&k, PID + 1);
+	put32(&k, PID + 1);
+	put_name(&k, "next");
+	put64(&k, 0);
+	put64(&k, 12);
+	put64(&k, 0);
+	kernel_end(&k);
+	MT_CHECK(mt_kernel_put(&block, 12, 0, k.bytes, k.size));
+	mt_strip_hold(strip, &block);
+	s.pid = s.tid = PID + 1;
+	put(&samples, NULL, &s);
+	s.time = 14;
+	put(&samples, NULL, &s);
+	mt_strip_hold(strip, &samples);
+	mt_strip_end(strip);
+	MT_CHECK_EQ(way_of(4), BY_FIRST);
+	MT_CHECK_EQ(way_of(5), BY_POINTER);
+	mt_strip_destroy(strip);
+	fclose(file);
 }
 
 MT_TEST_MAIN
