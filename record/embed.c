@@ -294,7 +294,8 @@ static void carry_so_far(struct mt_embed *embed)
 	if (!mt_embed_names_is_due(embed->names))
 		return;
 	news = take_news(embed, &now);
-	mt_embed_names_so_far(embed->names, now, &news);
+	mt_embed_names_see_kernel(embed->names, &news);
+	mt_embed_names_so_far(embed->names, now);
 }
 
 /* What holds of the end alone. */
@@ -306,11 +307,13 @@ static void carry_rest(struct mt_embed *embed)
 	if (!embed->options.wish.names)
 		return;
 	news = take_news(embed, &now);
-	mt_embed_names_so_far(embed->names, now, &news);
+	mt_embed_names_so_far(embed->names, now);
+	mt_embed_names_see_kernel(embed->names, &news);
 	news = (struct mt_kernel_news){0};
 	if (embed->kernel)
 		news.addresses = mt_kernel_seen_take(embed->kernel, &news.count, &news.all);
-	mt_embed_names_rest(embed->names, now, &news);
+	mt_embed_names_see_kernel(embed->names, &news);
+	mt_embed_names_rest(embed->names, now);
 }
 
 static void carry_jitdump(struct mt_embed *embed, struct job *job)

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/read_at.h"
 #include "formats/record.h"
@@ -34,9 +35,11 @@ struct mt_embed_names {
 	struct mt_jit_files *dumps;
 	uint64_t next_look; /* for what was named meanwhile */
 	unsigned int pieces;
-	uint64_t kernel_time; /* of the last piece of the kernel's names; 0: none */
-	bool kernel_whole;    /* and there are no others */
-	uint8_t *slice;	      /* SLICE bytes, once they are needed */
+	uint64_t kernel_time;	      /* of the last piece of the kernel's names; 0: none */
+	bool kernel_whole;	      /* and there are no others */
+	bool kernel_all, kernel_news; /* all are wanted; addresses have come */
+	MT_ARRAY(uint64_t) kernel;    /* addresses of which names are wanted */
+	uint8_t *slice;		      /* SLICE bytes, once they are needed */
 };
 
 struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
@@ -64,6 +67,7 @@ void mt_embed_names_destroy(struct mt_embed_names *names)
 	mt_perf_maps_destroy(names->maps);
 	mt_jit_files_destroy(names->dumps);
 	free(names->slice);
+	mt_array_deinit(&names->kernel);
 	free(names);
 }
 
@@ -375,37 +379,81 @@ static uint64_t put_lines(struct mt_embed_names *names, uint64_t time,
 	return sum;
 }
 
-/* The kernel's names around those addresses; frees them. */
-static void carry_kernel(struct mt_embed_names *names, uint64_t time, struct mt_kernel_news *news,
-			 bool last)
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news)
 {
 	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
+	size_t count = names->kernel.count;
+
+	names->kernel_all |= news->all;
+	names->kernel_news |= addresses != NULL;
+	if (!news->count || !mt_array_reserve(&names->kernel, count + news->count))
+		return;
+	memcpy(names->kernel.items + count, addresses, news->count * sizeof(*addresses));
+	names->kernel.count += news->count;
+	qsort(names->kernel.items, names->kernel.count, sizeof(*addresses), compare_addresses);
+}
+
+/*
+ * The text to take names from, of so many of the addresses. A copy does while it records; at the
+ * end the kernel itself is asked of those that a copy does not tell of.
+ */
+static struct mt_kernel_text open_kernel(struct mt_embed_names *names, bool last, size_t *count)
+{
+	bool whole = names->kernel_all;
+	struct mt_kernel_text text;
+
+	*count = names->kernel.count;
+	text = mt_kernel_text_open(&mt_kernel_files, whole ? -1 : names->copies,
+				   names->kernel.items, count);
+	if (last && *count < names->kernel.count) {
+		close(text.fd);
+		*count = names->kernel.count;
+		qsort(names->kernel.items, *count, sizeof(uint64_t), compare_addresses);
+		text = mt_kernel_text_open(&mt_kernel_files, -1, names->kernel.items, count);
+	}
+	return text;
+}
+
+/* The kernel's names around the addresses that wait. */
+static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
+{
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	MT_CLEANUP(mt_kernel_lines_destroy_p) struct mt_kernel_lines *lines = NULL;
 	MT_CLEANUP_CLOSE int fd = -1;
 	struct kernel_pieces text = {0};
+	bool all = names->kernel_all;
 	uint64_t sum;
+	size_t count;
 
-	if (names->kernel_whole || (!news->count && !news->all))
+	if (names->kernel_whole || (!names->kernel.count && !all))
 		return;
-	text.file = mt_kernel_text_open(&mt_kernel_files, names->copies, addresses,
-					news->all ? 0 : news->count);
+	text.file = open_kernel(names, last, &count);
 	fd = text.file.fd;
 	if (fd < 0) {
 		tell(names, mt_kernel_files.symbols, strerror(errno));
 		return;
 	}
 	bytes = malloc(KERNEL_ROOM);
-	lines = news->all ? NULL : mt_kernel_lines_create(addresses, news->count);
-	if (!bytes || (!lines && !news->all))
+	lines = all ? NULL : mt_kernel_lines_create(names->kernel.items, count);
+	if (!bytes || (!lines && !all) || (!count && !all))
 		return;
 	text.bytes = bytes;
 	if (lines)
 		see_kernel(lines, &text);
 	sum = put_lines(names, time, lines, &text, last);
-	names->kernel_whole = news->all || !sum;
+	names->kernel_whole = all || !sum;
 	if (!sum)
 		tell(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
+	names->kernel.count -= count;
+	memmove(names->kernel.items, names->kernel.items + count,
+		names->kernel.count * sizeof(*names->kernel.items));
 }
 
 /* ---- When ---- */
@@ -415,7 +463,7 @@ bool mt_embed_names_is_due(const struct mt_embed_names *names)
 	return mt_clock_monotonic() >= names->next_look;
 }
 
-void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now, struct mt_kernel_news *news)
+void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now)
 {
 	uint64_t clock = mt_clock_monotonic();
 	struct mt_perf_map_file *map;
@@ -423,8 +471,9 @@ void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now, struct mt
 
 	names->next_look = clock + LOOK_NS;
 	mt_perf_maps_look(names->maps, clock);
-	if (news->addresses)
-		carry_kernel(names, now, news, false);
+	if (names->kernel_news)
+		carry_kernel(names, now, false);
+	names->kernel_news = false;
 	if (!now || !names->wish.names || !have_slice(names))
 		return;
 	while (names->pieces < PIECES_MAX && (map = mt_perf_maps_next_changed(names->maps, clock)))
@@ -433,7 +482,7 @@ void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now, struct mt
 		carry_jitdump(names, now, dump);
 }
 
-void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now, struct mt_kernel_news *news)
+void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now)
 {
 	struct mt_perf_map_file map;
 	struct mt_jit_file *dump;
@@ -447,5 +496,5 @@ void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now, struct mt_k
 		carry_jitdump(names, now, dump);
 	for (size_t i = 0; (dump = mt_jit_files_get(names->dumps, i)); i++)
 		end_jitdump(names, now, dump);
-	carry_kernel(names, now, news, true);
+	carry_kernel(names, now, true);
 }

@@ -48,10 +48,13 @@ void mt_embed_names_see_jitdump(struct mt_embed_names *names, int fd,
 /* Whether it is time to look for news. */
 bool mt_embed_names_is_due(const struct mt_embed_names *names);
 
+/* Addresses of the kernel's, to be named with what comes next; takes them. */
+void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news);
+
 /* What has been named by `now`, on the recording's clock. */
-void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now, struct mt_kernel_news *news);
+void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now);
 
 /* The same at the end. */
-void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now, struct mt_kernel_news *news);
+void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now);
 
 #endif

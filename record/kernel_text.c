@@ -109,9 +109,26 @@ static bool look_at_kernel(const struct mt_kernel_files *files, struct kernel *k
 	return true;
 }
 
+/*
+ * Words that are no addresses of code. On x86-64 what comes and goes has its place above the
+ * kernel's own code, with the modules; their range begins there at the lowest.
+ */
+static bool is_nowhere(struct range code, uint64_t address)
+{
+#ifdef __x86_64__
+	return code.end <= UINT64_C(0xffffffffa0000000) &&
+	       (address < UINT64_C(0xffffffffa0000000) || address >= UINT64_C(0xffffffffff000000));
+#else
+	(void)code;
+	(void)address;
+	return false;
+#endif
+}
+
+/* Whether a copy with the kernel's own code there says of an address all that is to be said. */
 static bool is_within(const struct kernel *kernel, struct range code, uint64_t address)
 {
-	if (address >= code.start && address < code.end)
+	if ((address >= code.start && address < code.end) || is_nowhere(code, address))
 		return true;
 	for (size_t i = 0; i < kernel->modules.count; i++) {
 		const struct range *module = &kernel->modules.items[i];
@@ -273,47 +290,55 @@ static int make_copy(int dir, const struct kernel *kernel, int from)
 
 /* ---- Either ---- */
 
-/* Whether the copy has them all. */
-static bool has_all(const struct kernel *kernel, struct range code, const uint64_t *addresses,
-		    size_t count)
+/* Puts those first that the copy tells of; gives how many. */
+static size_t put_known_first(const struct kernel *kernel, struct range code, uint64_t *addresses,
+			      size_t count)
 {
+	MT_CLEANUP_FREE uint64_t *others = malloc((count + 1) * sizeof(*others));
+	size_t known = 0, left = 0;
+
+	if (!others)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!is_within(kernel, code, addresses[i]))
-			return false;
+		if (is_within(kernel, code, addresses[i]))
+			addresses[known++] = addresses[i];
+		else
+			others[left++] = addresses[i];
 	}
-	return true;
+	memcpy(addresses + known, others, left * sizeof(*others));
+	return known;
 }
 
-/* The copy that is there, unless that will not do, or one made just now; -1: neither. */
+/* The copy that is there, or else one made just now, which tells of all; -1: neither. */
 static int open_kept(const struct mt_kernel_files *files, int dir, const struct kernel *kernel,
-		     const uint64_t *addresses, size_t count)
+		     uint64_t *addresses, size_t *count)
 {
 	struct range code;
 	int fd = open_copy(dir, kernel, &code);
 	MT_CLEANUP_CLOSE int live = -1;
 
-	if (fd >= 0 && has_all(kernel, code, addresses, count))
-		return fd;
 	if (fd >= 0) {
-		close(fd);
-		return -1;
+		*count = put_known_first(kernel, code, addresses, *count);
+		return fd;
 	}
 	live = open(files->symbols, O_RDONLY | O_CLOEXEC);
 	return live < 0 ? -1 : make_copy(dir, kernel, live);
 }
 
 struct mt_kernel_text mt_kernel_text_open(const struct mt_kernel_files *files, int dir,
-					  const uint64_t *addresses, size_t count)
+					  uint64_t *addresses, size_t *count)
 {
 	struct kernel kernel = {0};
+	size_t all = *count;
 	int fd = -1;
 
-	if (dir >= 0 && count && look_at_kernel(files, &kernel))
+	if (dir >= 0 && look_at_kernel(files, &kernel))
 		fd = open_kept(files, dir, &kernel, addresses, count);
 	mt_array_deinit(&kernel.modules);
 	if (fd >= 0 && lseek(fd, HEAD_SIZE, SEEK_SET) == HEAD_SIZE)
 		return (struct mt_kernel_text){fd, HEAD_SIZE};
 	if (fd >= 0)
 		close(fd);
+	*count = all;
 	return (struct mt_kernel_text){open(files->symbols, O_RDONLY | O_CLOEXEC), 0};
 }

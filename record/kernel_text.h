@@ -26,11 +26,12 @@ struct mt_kernel_text {
 };
 
 /*
- * The text, the descriptor the caller's to close: the copy where it tells of all these addresses,
- * which then is as good; else, and with count 0, what the kernel tells now. dir: a folder that
- * nobody else may write to, where a copy is or is made; or -1.
+ * The text, the descriptor the caller's to close: a copy, or what the kernel tells now. dir: a
+ * folder that nobody else may write to, where a copy is or is made; or -1. Of the addresses, which
+ * rise, those that a copy tells of come first, and *count becomes how many they are; the others
+ * behind them rise, too. Not all that look like addresses have to be some.
  */
 struct mt_kernel_text mt_kernel_text_open(const struct mt_kernel_files *files, int dir,
-					  const uint64_t *addresses, size_t count);
+					  uint64_t *addresses, size_t *count);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "symbols/kernel.h"
 
@@ -57,29 +58,40 @@ void mt_kernel_lines_destroy(struct mt_kernel_lines *lines)
 	free(lines);
 }
 
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The value of eight hexadecimal digits, all bytes at once; false where one is none. */
+static bool read_digits(const char *text, uint64_t *value)
+{
+	uint64_t x = mt_get_le64(text), letters = (x & EACH(0x40)) >> 6;
+	uint64_t v = (x & EACH(0x0f)) + letters * 9;
+
+	if ((x & EACH(0xf0)) != EACH(0x30) + letters * 0x30 || v & EACH(0xf0) ||
+	    ((v + EACH(6)) & EACH(0x10)) != letters << 4)
+		return false;
+	v = (v << 4 | v >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	v = (v << 8 | v >> 16) & UINT64_C(0x0000ffff0000ffff);
+	*value = (v << 16 | v >> 32) & UINT32_MAX;
+	return true;
+}
+
+static bool is_function(char letter)
+{
+	return letter == 't' || letter == 'T' || letter == 'w' || letter == 'W';
+}
+
 /*
  * "ffffffff81000000 T _text": the address of a function; 0 for other lines. What pads a function
  * belongs to the one before it.
  */
 static uint64_t function_start(const char *line, size_t size)
 {
-	uint64_t start = 0;
-	size_t i = 0;
+	uint64_t high, low;
 
-	for (; i < size && i < 16; i++) {
-		char c = line[i];
-
-		if (c >= '0' && c <= '9')
-			start = start << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			start = start << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			break;
-	}
-	if (i + 3 > size || line[i] != ' ' || !line[i + 1] || !strchr("tTwW", line[i + 1]) ||
-	    mt_kernel_is_padding(line + i + 3, size - i - 3))
+	if (size < 19 || line[16] != ' ' || !is_function(line[17]) || !read_digits(line, &high) ||
+	    !read_digits(line + 8, &low) || mt_kernel_is_padding(line + 19, size - 19))
 		return 0;
-	return start;
+	return high << 32 | low;
 }
 
 /* How many of the numbers, which rise, are below one. */

@@ -87,6 +87,25 @@ MT_TEST(lines_may_be_shown_a_few_at_a_time)
 	mt_kernel_lines_destroy(lines);
 }
 
+/* Each byte at each place of an address: it is that number, or no line of a function. */
+MT_TEST(only_digits_make_an_address)
+{
+	for (unsigned int at = 0; at < 16; at++) {
+		for (unsigned int c = 1; c < 256; c++) {
+			char line[] = "0123456789abcdef t some\n";
+			const char *found = memchr("0123456789abcdef", (int)c, 16);
+			uint64_t address;
+			size_t kept;
+
+			line[at] = (char)c;
+			address = found ? strtoull(line, NULL, 16) : 0;
+			kept = mt_kernel_lines_choose(line, sizeof(line) - 1, &address, 1);
+			MT_CHECK_EQ(kept, found ? sizeof(line) - 1 : 0);
+			MT_CHECK(!found || line[17] == 't');
+		}
+	}
+}
+
 MT_TEST(no_addresses_no_lines)
 {
 	char zeros[] = "0000000000000000 T _text\n0000000000000000 T startup\n";
