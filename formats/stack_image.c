@@ -785,3 +785,13 @@ bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *wo
 	*word = mt_cursor_u64(&packed.changed.words);
 	return !packed.changed.words.bad;
 }
+
+const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t *bytes)
+{
+	struct packed packed;
+
+	if (!take_apart(body, size, &packed))
+		return NULL;
+	*bytes = 8 * count_bits(packed.mask, ((size_t)packed.head.words + 7) / 8);
+	return mt_cursor_bytes(&packed.changed.words, *bytes);
+}

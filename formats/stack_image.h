@@ -121,4 +121,7 @@ bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head 
  */
 bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *word);
 
+/* All of the kernel's words that are stored, and how many bytes they take; NULL likewise. */
+const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t *bytes);
+
 #endif

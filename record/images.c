@@ -346,6 +346,22 @@ static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record
 		       : -1;
 }
 
+/* The words that the kernel said; where the record does not tell them apart, with those of the
+ * dump. */
+static void see_kernel_words(struct mt_images *images, const uint8_t *record, size_t size,
+			     bool packed)
+{
+	size_t words;
+	const uint8_t *stored = packed ? mt_packed_words(record + MT_RECORD_HEADER_SIZE,
+							 size - MT_RECORD_HEADER_SIZE, &words)
+				       : NULL;
+
+	if (stored)
+		mt_kernel_seen_add(images->seen_kernel, stored, words);
+	else
+		mt_kernel_seen_add(images->seen_kernel, record, size);
+}
+
 void mt_images_see_samples(struct mt_images *images, const struct mt_block *block)
 {
 	size_t size;
@@ -365,7 +381,7 @@ void mt_images_see_samples(struct mt_images *images, const struct mt_block *bloc
 			continue;
 		/* Of those, too, that do not count, or have no process any more: one that counts
 		   may lack words because they are as they were there. */
-		mt_kernel_seen_add(images->seen_kernel, record, size);
+		see_kernel_words(images, record, size, packed);
 		pid = packed ? packed_pid(images, record, size)
 			     : sampled_pid(images, record, size, kernel);
 		if (pid > 0)

@@ -151,7 +151,9 @@ MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
 	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
 	static const size_t stored[] = {8 * 6, 8, 8};
+	const uint8_t *words;
 	uint64_t word;
+	size_t bytes;
 
 	memset(kernel, 0, sizeof(kernel));
 	memset(stack, 0, 64);
@@ -168,6 +170,9 @@ MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 		MT_CHECK(mt_packed_word(body, size, 1, &word) == !n);
 		MT_CHECK(!mt_packed_word(body, size, 0, &word));
 		MT_CHECK(!mt_packed_word(body, size, 20, &word));
+		words = mt_packed_words(body, size, &bytes);
+		MT_CHECK_EQ(bytes, stored[n]);
+		MT_CHECK(words && mt_get_le64(words + (n ? 0 : 8)) == 0x400000 + n);
 		MT_CHECK(comes_back(decoder, 1000 + n, size, &pieces));
 	}
 	mt_stack_encoder_destroy(encoder);
