@@ -177,13 +177,17 @@ struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, vo
 	return NULL;
 }
 
+/*
+ * Pages come as they are touched, 16 at a fault, mostly: MAP_POPULATE looks at every one by itself,
+ * which costs more where all are in memory, and no less where they are not.
+ */
 const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size)
 {
 	void *bytes;
 
 	if (offset > input->size || size > input->size - offset)
 		return NULL;
-	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_POPULATE, input->fd, (off_t)offset);
+	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, input->fd, (off_t)offset);
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
