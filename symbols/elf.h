@@ -122,6 +122,7 @@ struct mt_elf_symbol {
 	uint8_t visibility; /* STV_* */
 	bool named;	    /* st_name is not 0; said without a look at the name */
 	uint16_t section;   /* st_shndx */
+	size_t index;	    /* in its table */
 };
 
 /*

@@ -219,6 +219,7 @@ static inline bool read_symbol(const struct mt_elf *elf, const struct mt_elf_sym
 		return false;
 	symbol.name = table->names + name;
 	symbol.named = name;
+	symbol.index = i;
 	*out = symbol;
 	return true;
 }

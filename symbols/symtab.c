@@ -1,8 +1,10 @@
 /*
- * The table of an image's functions. Built in three steps: collect the symbols that are code, sort
- * them by start and settle what perf settles without names (ends of symbols without a size, ranks
- * among equal starts), then cut overlaps into disjoint pieces, each owned by the innermost symbol.
- * What only a comparison of demangled names can settle waits until somebody looks there.
+ * The table of an image's functions. Their symbols are read once, for where they are, and put into
+ * strips (symbols/strips.h). What stands in a strip is settled when somebody asks about an address
+ * in it: sort its functions by start and settle what perf settles without names (ends of symbols
+ * without a size, ranks among equal starts), then cut overlaps into disjoint pieces, each owned by
+ * the innermost symbol. What only a comparison of demangled names can settle waits until somebody
+ * looks there.
  */
 #include "symbols/symtab.h"
 
@@ -12,21 +14,24 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
 #include "symbols/address_sort.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 #include "symbols/function_symbol.h"
 #include "symbols/plt.h"
+#include "symbols/strips.h"
 #include "symbols/symbol_choice.h"
 
 /*
  * A last symbol without size and section reaches to the end of the page after its own, as in perf.
  */
-#define LAST_SYMBOL_PAGE 4096
+#define LAST_SYMBOL_PAGE ((uint64_t)4096)
 
 enum {
 	SYMBOLS_AT_ONCE = 64,
-	FEW = 16, /* functions that start at one address: sorted in place */
+	FEW = 16,   /* functions: sorted in place */
+	MANY = 256, /* sorted digit by digit */
 };
 
 /* 32 bytes: an image may have a million. */
@@ -44,11 +49,23 @@ struct function {
 	bool tied : 1;	/* the next one has the same start, end and rank: their names decide */
 };
 
+/* The pieces of a strip, in address order: each reaches to the next one. */
+struct pieces {
+	size_t first, count;
+};
+
 struct mt_symtab {
-	MT_ARRAY(struct function) functions;
-	/* disjoint pieces in address order: piece i reaches to piece i + 1 */
+	struct mt_elf *image, *symbols;
+	size_t symbol_count, dynamic_count;
+	MT_ARRAY(struct function) stubs;
+	/* numbers of all that are functions: of .symtab, of .dynsym behind them, of stubs last */
+	struct mt_strips *strips;
+	struct mt_map64 settled;	     /* strip: index in pieces */
+	MT_ARRAY(struct function) functions; /* of the strips that were settled */
+	MT_ARRAY(struct pieces) pieces;
 	MT_ARRAY(uint64_t) starts;
 	MT_ARRAY(uint32_t) owners; /* index of a function, or MT_SYMTAB_NONE in a gap */
+	bool settling;
 };
 
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
@@ -57,54 +74,48 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 {
 	if (!symtab)
 		return;
+	mt_strips_destroy(symtab->strips);
+	mt_map64_deinit(&symtab->settled);
+	mt_array_deinit(&symtab->stubs);
 	mt_array_deinit(&symtab->functions);
+	mt_array_deinit(&symtab->pieces);
 	mt_array_deinit(&symtab->starts);
 	mt_array_deinit(&symtab->owners);
 	free(symtab);
 }
 
-/* There is room for it. */
-static inline void add_symbol(struct mt_symtab *symtab, const struct mt_elf_symbol *symbol)
-{
-	struct function *f = &symtab->functions.items[symtab->functions.count++];
+/* ---- Reading ---- */
 
-	*f = (struct function){
-		.start = symbol->value,
-		.name = symbol->name,
-		.order = (uint32_t)symtab->functions.count,
-		.section = symbol->section,
-		.rank = (uint8_t)mt_symbol_rank(symbol->size, symbol->type, symbol->binding),
-	};
-	if (__builtin_add_overflow(symbol->value, symbol->size, &f->end))
-		f->end = UINT64_MAX;
+static uint64_t end_of(const struct mt_elf_symbol *symbol)
+{
+	uint64_t end;
+
+	return __builtin_add_overflow(symbol->value, symbol->size, &end) ? UINT64_MAX : end;
 }
 
-static bool collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic)
+static void collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic, size_t from)
 {
-	size_t count = mt_elf_symbol_count(elf, dynamic), given, i = 0;
 	struct mt_elf_symbol symbols[SYMBOLS_AT_ONCE];
+	size_t given, i = 0;
 
-	if (!mt_array_reserve(&symtab->functions, symtab->functions.count + count))
-		return false;
 	while ((given = mt_elf_symbols(elf, dynamic, &i, symbols, SYMBOLS_AT_ONCE))) {
 		for (size_t k = 0; k < given; k++) {
 			if (mt_symbol_is_function(elf, &symbols[k]))
-				add_symbol(symtab, &symbols[k]);
+				mt_strips_add(symtab->strips, (uint32_t)(from + symbols[k].index),
+					      symbols[k].value, end_of(&symbols[k]));
 		}
 	}
-	return true;
 }
 
 static bool add_stub(void *context, const struct mt_plt_stub *stub)
 {
 	struct mt_symtab *symtab = context;
-	struct function *f = mt_array_push(&symtab->functions);
+	struct function *f = mt_array_push(&symtab->stubs);
 
 	if (!f)
 		return false;
 	f->start = stub->start;
 	f->end = stub->start + stub->size;
-	f->order = (uint32_t)symtab->functions.count;
 	f->section = SHN_ABS;
 	f->rank = (uint8_t)mt_symbol_rank(true, STT_FUNC, STB_GLOBAL);
 	f->plt = true;
@@ -115,6 +126,98 @@ static bool add_stub(void *context, const struct mt_plt_stub *stub)
 		f->name = stub->name;
 	return true;
 }
+
+/* Where the image's code is: [*low, *high). */
+static void find_code(const struct mt_elf *image, uint64_t *low, uint64_t *high)
+{
+	size_t count;
+	const struct mt_segment *segments = mt_elf_segments(image, &count);
+
+	*low = UINT64_MAX;
+	*high = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = segments[i].vaddr, to = from + segments[i].memory_size;
+
+		if (!(segments[i].flags & PF_X) || to < from)
+			continue;
+		*low = from < *low ? from : *low;
+		*high = to > *high ? to : *high;
+	}
+}
+
+static bool collect_all(struct mt_symtab *symtab)
+{
+	size_t numbered, count;
+	uint64_t low, high;
+
+	symtab->symbol_count = mt_elf_symbol_count(symtab->symbols, false);
+	symtab->dynamic_count = mt_elf_symbol_count(symtab->image, true);
+	if (!mt_plt_each(symtab->image, add_stub, symtab))
+		return false;
+	numbered = symtab->symbol_count + symtab->dynamic_count;
+	count = numbered + symtab->stubs.count;
+	if (count >= MT_SYMTAB_NONE)
+		return false;
+	find_code(symtab->image, &low, &high);
+	symtab->strips = mt_strips_create(low, high, (uint32_t)count);
+	if (!symtab->strips)
+		return false;
+	collect(symtab, symtab->symbols, false, 0);
+	collect(symtab, symtab->image, true, symtab->symbol_count);
+	for (size_t i = 0; i < symtab->stubs.count; i++) {
+		struct function *f = &symtab->stubs.items[i];
+
+		f->order = (uint32_t)(numbered + i);
+		mt_strips_add(symtab->strips, f->order, f->start, f->end);
+	}
+	mt_strips_finish(symtab->strips);
+	return true;
+}
+
+struct mt_symtab *mt_symtab_create(struct mt_elf *image, struct mt_elf *symbols)
+{
+	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = calloc(1, sizeof(*symtab));
+
+	if (!symtab)
+		return NULL;
+	symtab->image = image;
+	symtab->symbols = symbols;
+	return collect_all(symtab) ? MT_TAKE(symtab) : NULL;
+}
+
+/* The function that a number stands for; false where its symbol can no longer be read. */
+static bool read_function(const struct mt_symtab *symtab, uint32_t number, struct function *out)
+{
+	size_t symbols = symtab->symbol_count, numbered = symbols + symtab->dynamic_count;
+	bool dynamic = number >= symbols;
+	struct mt_elf_symbol symbol;
+
+	if (number >= numbered) {
+		*out = symtab->stubs.items[number - numbered];
+		return true;
+	}
+	if (!mt_elf_symbol(dynamic ? symtab->image : symtab->symbols, dynamic,
+			   number - (dynamic ? symbols : 0), &symbol))
+		return false;
+	*out = (struct function){
+		.start = symbol.value,
+		.end = end_of(&symbol),
+		.name = symbol.name,
+		.order = number,
+		.section = symbol.section,
+		.rank = (uint8_t)mt_symbol_rank(symbol.size, symbol.type, symbol.binding),
+	};
+	return true;
+}
+
+/* ---- Settling ---- */
+
+/* A strip while it is settled: its functions are the last ones of the table. */
+struct settling {
+	struct mt_symtab *symtab;
+	const struct mt_strip *strip;
+	size_t first;
+};
 
 /* By start; among equal starts by rank, the best first; then as they were met. */
 static int compare_functions(const void *a, const void *b)
@@ -138,8 +241,8 @@ static size_t end_of_start(const struct mt_symtab *symtab, size_t i)
 	return i;
 }
 
-/* Those that start at one address: mostly two, seldom many. */
-static void sort_start(struct function *f, size_t count)
+/* Mostly two of one start, or a few of a strip. */
+static void sort_few(struct function *f, size_t count)
 {
 	if (count > FEW) {
 		qsort(f, count, sizeof(*f), compare_functions);
@@ -155,40 +258,61 @@ static void sort_start(struct function *f, size_t count)
 	}
 }
 
-static bool sort_functions(struct mt_symtab *symtab)
+static bool sort_many(struct function *f, size_t count)
 {
-	size_t count = symtab->functions.count;
-	struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
-	struct function *f = malloc((count + 1) * sizeof(*f));
-	bool good = order && f;
+	MT_CLEANUP_FREE struct mt_addressed *order = malloc(count * sizeof(*order));
+	MT_CLEANUP_FREE struct function *unsorted = malloc(count * sizeof(*f));
 
-	for (size_t i = 0; good && i < count; i++)
-		order[i] = (struct mt_addressed){symtab->functions.items[i].start, (uint32_t)i};
-	good = good && mt_address_sort(order, count);
-	for (size_t i = 0; good && i < count; i++)
-		f[i] = symtab->functions.items[order[i].index];
-	free(order);
-	if (!good) {
-		free(f);
+	if (!order || !unsorted)
 		return false;
-	}
-	free(symtab->functions.items);
-	symtab->functions.items = f;
-	symtab->functions.capacity = count + 1;
+	memcpy(unsorted, f, count * sizeof(*f));
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct mt_addressed){f[i].start, (uint32_t)i};
+	if (!mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		f[i] = unsorted[order[i].index];
 	for (size_t from = 0, to; from < count; from = to) {
-		to = end_of_start(symtab, from);
+		for (to = from + 1; to < count && f[to].start == f[from].start;)
+			to++;
 		if (to - from > 1)
-			sort_start(f + from, to - from);
+			sort_few(f + from, to - from);
 	}
 	return true;
 }
 
-/* A function without a size reaches to the next start, but not out of its section. */
-static uint64_t end_without_size(struct mt_elf *elf, const struct function *f,
-				 const struct function *next)
+static bool take_functions(const struct settling *settling)
 {
-	uint64_t page = LAST_SYMBOL_PAGE,
-		 end = next ? next->start : (f->start | (page - 1)) + 1 + page;
+	struct mt_symtab *symtab = settling->symtab;
+	size_t count = settling->strip->count;
+
+	if (!mt_array_reserve(&symtab->functions, settling->first + count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		symtab->functions.count +=
+			read_function(symtab, settling->strip->numbers[i],
+				      &symtab->functions.items[symtab->functions.count]);
+	count = symtab->functions.count - settling->first;
+	if (count > MANY)
+		return sort_many(symtab->functions.items + settling->first, count);
+	sort_few(symtab->functions.items + settling->first, count);
+	return true;
+}
+
+/* Where the next function starts; of the last one, the end of the page behind its own. */
+static uint64_t next_start(const struct settling *settling, size_t to, uint64_t start)
+{
+	const struct mt_symtab *symtab = settling->symtab;
+
+	if (to < symtab->functions.count)
+		return symtab->functions.items[to].start;
+	return settling->strip->last ? (start | (LAST_SYMBOL_PAGE - 1)) + 1 + LAST_SYMBOL_PAGE
+				     : settling->strip->next;
+}
+
+/* A function without a size reaches to the next start, but not out of its section. */
+static uint64_t end_without_size(const struct mt_elf *elf, const struct function *f, uint64_t end)
+{
 	struct mt_elf_section_info section;
 
 	if (!mt_elf_section_info(elf, f->section, &section) || f->start < section.vaddr ||
@@ -201,7 +325,7 @@ static uint64_t end_without_size(struct mt_elf *elf, const struct function *f,
  * Whether the later function's name is the better one; NULL names, out of memory, lose nothing but
  * the choice.
  */
-static bool names_better(const struct mt_symtab *symtab, uint32_t later, uint32_t first)
+static bool names_better(struct mt_symtab *symtab, uint32_t later, uint32_t first)
 {
 	MT_CLEANUP_FREE char *a = mt_symtab_name(symtab, first, true);
 	MT_CLEANUP_FREE char *b = mt_symtab_name(symtab, later, true);
@@ -210,7 +334,7 @@ static bool names_better(const struct mt_symtab *symtab, uint32_t later, uint32_
 }
 
 /* The index of the best name among functions [from, to). */
-static size_t best_name(const struct mt_symtab *symtab, size_t from, size_t to)
+static size_t best_name(struct mt_symtab *symtab, size_t from, size_t to)
 {
 	size_t best = from;
 
@@ -261,16 +385,20 @@ static size_t settle_start(struct mt_symtab *symtab, size_t from, size_t to, siz
 	return n;
 }
 
-static void settle(struct mt_symtab *symtab, struct mt_elf *elf)
+static void settle(const struct settling *settling)
 {
+	struct mt_symtab *symtab = settling->symtab;
 	struct function *f = symtab->functions.items;
-	size_t count = symtab->functions.count, to, kept = 0;
+	size_t count = symtab->functions.count, to, kept = settling->first;
 
-	for (size_t from = 0; from < count; from = to) {
+	for (size_t from = settling->first; from < count; from = to) {
+		uint64_t next;
+
 		to = end_of_start(symtab, from);
+		next = next_start(settling, to, f[from].start);
 		for (size_t i = from; i < to; i++) {
 			if (f[i].end == f[i].start)
-				f[i].end = end_without_size(elf, &f[i], to < count ? &f[to] : NULL);
+				f[i].end = end_without_size(symtab->image, &f[i], next);
 		}
 		kept += settle_start(symtab, from, to, kept);
 	}
@@ -280,6 +408,7 @@ static void settle(struct mt_symtab *symtab, struct mt_elf *elf)
 /* What flattening keeps: the functions open at pos, the innermost last. */
 struct sweep {
 	struct mt_symtab *symtab;
+	size_t first; /* of its pieces */
 	MT_ARRAY(uint32_t) open;
 	uint64_t pos;
 };
@@ -290,7 +419,7 @@ static inline void add_piece(struct sweep *sweep, uint64_t pos, uint32_t owner)
 	struct mt_symtab *symtab = sweep->symtab;
 	size_t count = symtab->starts.count;
 
-	if (count && symtab->starts.items[count - 1] == pos) {
+	if (count > sweep->first && symtab->starts.items[count - 1] == pos) {
 		symtab->owners.items[count - 1] = owner;
 		return;
 	}
@@ -342,16 +471,18 @@ static bool is_inner_label(const struct sweep *sweep, const struct function *f)
 }
 
 /* Cuts the functions into disjoint pieces: at most two for each. */
-static bool flatten(struct mt_symtab *symtab)
+static bool flatten(const struct settling *settling)
 {
-	struct sweep sweep = {.symtab = symtab};
+	struct mt_symtab *symtab = settling->symtab;
+	struct sweep sweep = {.symtab = symtab, .first = symtab->starts.count};
 	const struct function *f = symtab->functions.items;
-	size_t count = symtab->functions.count;
-	bool ok = mt_array_reserve(&symtab->starts, 2 * count + 1) &&
-		  mt_array_reserve(&symtab->owners, 2 * count + 1);
+	size_t first = settling->first, count = symtab->functions.count;
+	size_t room = sweep.first + 2 * (count - first);
+	bool ok =
+		mt_array_reserve(&symtab->starts, room) && mt_array_reserve(&symtab->owners, room);
 
-	for (size_t i = 0; i < count && ok; i++) {
-		if ((i && f[i - 1].tied) || f[i].end <= f[i].start)
+	for (size_t i = first; i < count && ok; i++) {
+		if ((i > first && f[i - 1].tied) || f[i].end <= f[i].start)
 			continue;
 		sweep_to(&sweep, f[i].start);
 		if (!is_inner_label(&sweep, &f[i]))
@@ -363,33 +494,48 @@ static bool flatten(struct mt_symtab *symtab)
 	return ok;
 }
 
-struct mt_symtab *mt_symtab_create(struct mt_elf *image, struct mt_elf *symbols)
+/* Puts a strip's pieces behind those that there are; false out of memory. */
+static bool settle_strip(struct mt_symtab *symtab, uint32_t id)
 {
-	MT_CLEANUP(mt_symtab_destroy_p) struct mt_symtab *symtab = calloc(1, sizeof(*symtab));
+	MT_CLEANUP(mt_strip_deinit) struct mt_strip strip = {0};
+	struct settling settling = {
+		.symtab = symtab, .strip = &strip, .first = symtab->functions.count};
+	size_t from = symtab->starts.count;
 
-	if (!symtab || !collect(symtab, symbols, false) || !collect(symtab, image, true) ||
-	    !mt_plt_each(image, add_stub, symtab))
-		return NULL;
-	if (symtab->functions.count >= MT_SYMTAB_NONE)
-		return NULL;
-	if (!sort_functions(symtab))
-		return NULL;
-	settle(symtab, image);
-	if (!flatten(symtab))
-		return NULL;
-	return MT_TAKE(symtab);
+	if (!mt_array_reserve(&symtab->pieces, symtab->pieces.count + 1) ||
+	    !mt_strips_list(symtab->strips, id, &strip) || !take_functions(&settling))
+		return false;
+	symtab->settling = true;
+	settle(&settling);
+	symtab->settling = false;
+	if (!flatten(&settling) || !mt_map64_put(&symtab->settled, id, symtab->pieces.count))
+		return false;
+	symtab->pieces.items[symtab->pieces.count++] =
+		(struct pieces){from, symtab->starts.count - from};
+	return true;
 }
+
+/* ---- Asking ---- */
 
 size_t mt_symtab_count(const struct mt_symtab *symtab)
 {
 	return symtab->functions.count;
 }
 
-/* The last piece that starts at or before vaddr; the count if there is none. */
-static size_t piece_of(const struct mt_symtab *symtab, uint64_t vaddr)
+/* Of the last piece that starts at or before vaddr; MT_SYMTAB_NONE: there is none. */
+static uint32_t owner_at(struct mt_symtab *symtab, uint64_t vaddr)
 {
-	size_t low = 0, high = symtab->starts.count;
+	uint32_t strip = mt_strips_find(symtab->strips, vaddr);
+	size_t first, low, high;
+	uint64_t settled;
 
+	if (!mt_map64_get(&symtab->settled, strip, &settled)) {
+		settled = symtab->pieces.count;
+		if (!settle_strip(symtab, strip))
+			return MT_SYMTAB_NONE;
+	}
+	first = low = symtab->pieces.items[settled].first;
+	high = low + symtab->pieces.items[settled].count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -398,28 +544,26 @@ static size_t piece_of(const struct mt_symtab *symtab, uint64_t vaddr)
 		else
 			high = middle;
 	}
-	return low ? low - 1 : symtab->starts.count;
+	return low > first ? symtab->owners.items[low - 1] : MT_SYMTAB_NONE;
 }
 
 /* Lets the names of tied functions decide, once: the winner takes the first's place. */
 static void untie(struct mt_symtab *symtab, uint32_t first)
 {
-	struct function *f = symtab->functions.items;
-	size_t last = first;
+	size_t last = first, best;
 
-	while (f[last].tied)
+	while (symtab->functions.items[last].tied)
 		last++;
 	if (last == first)
 		return;
-	f[first] = f[best_name(symtab, first, last + 1)];
-	f[first].tied = false;
+	best = best_name(symtab, first, last + 1);
+	symtab->functions.items[first] = symtab->functions.items[best];
+	symtab->functions.items[first].tied = false;
 }
 
 uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *start)
 {
-	size_t piece = piece_of(symtab, vaddr);
-	uint32_t owner =
-		piece < symtab->starts.count ? symtab->owners.items[piece] : MT_SYMTAB_NONE;
+	uint32_t owner = owner_at(symtab, vaddr);
 
 	if (owner == MT_SYMTAB_NONE)
 		return MT_SYMTAB_NONE;
@@ -436,30 +580,31 @@ static char *without_version(const char *name)
 	return at && at != name ? strndup(name, (size_t)(at - name)) : strdup(name);
 }
 
-/* The raw name; that of a stub without a symbol is the name of the function its resolver is. */
-static const char *raw_name(const struct mt_symtab *symtab, const struct function *f)
+/*
+ * The raw name; that of a stub without a symbol is the name of the function its resolver is, once
+ * it has one.
+ */
+static const char *raw_name(struct mt_symtab *symtab, const struct function *f)
 {
-	size_t piece;
 	uint32_t owner;
 
 	if (!f->ifunc)
 		return f->name;
-	piece = piece_of(symtab, f->resolver);
-	owner = piece < symtab->starts.count ? symtab->owners.items[piece] : MT_SYMTAB_NONE;
+	owner = symtab->settling ? MT_SYMTAB_NONE : owner_at(symtab, f->resolver);
 	return owner == MT_SYMTAB_NONE || symtab->functions.items[owner].ifunc
 		       ? "*ABS*"
 		       : symtab->functions.items[owner].name;
 }
 
-char *mt_symtab_name(const struct mt_symtab *symtab, uint32_t function, bool demangle)
+char *mt_symtab_name(struct mt_symtab *symtab, uint32_t function, bool demangle)
 {
-	const struct function *f = &symtab->functions.items[function];
-	MT_CLEANUP_FREE char *plain = without_version(raw_name(symtab, f));
+	struct function f = symtab->functions.items[function];
+	MT_CLEANUP_FREE char *plain = without_version(raw_name(symtab, &f));
 	char *demangled = plain && demangle ? mt_demangle(plain) : NULL, *stub = NULL;
 
 	if (!demangled)
 		demangled = MT_TAKE(plain);
-	if (!f->plt || !demangled)
+	if (!f.plt || !demangled)
 		return demangled;
 	if (asprintf(&stub, "%s@plt", demangled) < 0)
 		stub = NULL;

@@ -1,7 +1,7 @@
 /*
  * The functions of one image by address: from .symtab and .dynsym, with a name for each PLT stub
- * (`func@plt`). Built once, flattened so that a lookup is one binary search; names stay in the
- * ELF's string tables until somebody asks.
+ * (`func@plt`). What is near an address is put in order when somebody asks about it; names stay in
+ * the ELF's string tables until then, too.
  */
 #ifndef MT_SYMBOLS_SYMTAB_H
 #define MT_SYMBOLS_SYMTAB_H
@@ -24,15 +24,15 @@ void mt_symtab_destroy(struct mt_symtab *symtab);
 
 /*
  * The function that covers a link-time address: a number below mt_symtab_count(), or
- * MT_SYMTAB_NONE; and its start. Of nested symbols the innermost; of several at one start the one
- * that symbol_choice.h prefers. Not for two threads at once.
+ * MT_SYMTAB_NONE, also out of memory; and its start. Of nested symbols the innermost; of several at
+ * one start the one that symbol_choice.h prefers. Not for two threads at once.
  */
 uint32_t mt_symtab_find(struct mt_symtab *symtab, uint64_t vaddr, uint64_t *start);
 
-/* How many function symbols there are; what find gives is below it. */
+/* How many functions were put in order so far; what find gave is below it. */
 size_t mt_symtab_count(const struct mt_symtab *symtab);
 
 /* A function's name as to be printed, without version, the caller's to free; NULL out of memory. */
-char *mt_symtab_name(const struct mt_symtab *symtab, uint32_t function, bool demangle);
+char *mt_symtab_name(struct mt_symtab *symtab, uint32_t function, bool demangle);
 
 #endif
