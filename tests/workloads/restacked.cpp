@@ -2,9 +2,7 @@
  * Faults pages on stacks that others have used before or use meanwhile, for the joiner: threads and
  * clones one after the other on one stack, children of vfork() on their parent's, signal handlers
  * on whatever was interrupted, a setcontext() that goes back again and again, C++20 coroutines.
- *Every way W has functions root_W, middle_W and leaf_W of its own, so a stack with leaf_W may hold
- *no function of another way, but for those of the interrupted code below a handler. Deep calls keep
- *24 KiB on the stack, so that a small dump ends within middle_W; every other call is shallow.
+ * The ways are those of ways.hpp, and a stack may have those of the interrupted code below a handler.
  *
  *	restacked ROUNDS
  */
@@ -13,51 +11,24 @@
 #include <cstdlib>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline))
-#define STACK (256 << 10)
+#include "ways.hpp"
 
-static char *page, *pages_end, stack[STACK] __attribute__((aligned(16)));
+static char stack[STACK] __attribute__((aligned(16)));
 
-static NOINLINE void touch()
-{
-	if (page < pages_end)
-		*(volatile char *)page = 1;
-	page += 4096;
-}
-
-#define WAY(name)                                                                   \
-	static NOINLINE int leaf_##name(int round)                                  \
-	{                                                                           \
-		touch();                                                            \
-		return round + 1;                                                   \
-	}                                                                           \
-	static NOINLINE int middle_##name(int round)                                \
-	{                                                                           \
-		volatile char large[24 << 10];                                      \
-		for (unsigned i = 0; i < sizeof(large); i += 1024)                  \
-			large[i] = 1;                                               \
-		return leaf_##name(round) + large[1024];                            \
-	}                                                                           \
-	static NOINLINE int root_##name(int round)                                  \
-	{                                                                           \
-		return (round & 1 ? leaf_##name(round) : middle_##name(round)) + 1; \
-	}
-
-WAY(threada)
-WAY(threadb)
-WAY(clonea)
-WAY(cloneb)
-WAY(vfork)
-WAY(handler)
-WAY(againa)
-WAY(againb)
-WAY(coroutinea)
-WAY(coroutineb)
+WAY(threada, nothing)
+WAY(threadb, nothing)
+WAY(clonea, nothing)
+WAY(cloneb, nothing)
+WAY(vfork, nothing)
+WAY(handler, nothing)
+WAY(againa, nothing)
+WAY(againb, nothing)
+WAY(coroutinea, nothing)
+WAY(coroutineb, nothing)
 
 /* A coroutine that nobody asks for anything. */
 struct task {
@@ -180,14 +151,11 @@ static NOINLINE void go_back(int round)
 
 int main(int argc, char **argv)
 {
-	size_t size = (size_t)64 << 20;
 	int rounds = argc > 1 ? atoi(argv[1]) : 100;
 	task a = coroutine_a(), b = coroutine_b();
 
-	page = (char *)mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
-	madvise(page, size, MADV_NOHUGEPAGE);
-	pages_end = page + size;
+	if (!map_pages((size_t)64 << 20))
+		return 1;
 	signal(SIGUSR1, on_signal);
 	for (int i = 0; i < rounds; i++) {
 		rand() & 1 ? a.handle.resume() : b.handle.resume();

@@ -1,8 +1,6 @@
 /*
- * Faults pages on stacks that are swapped, left by longjmp and by exceptions, for the joiner: every
- * way W has functions root_W, middle_W and leaf_W of its own, so a stack with leaf_W may hold no
- * function of another way. Deep calls keep 24 KiB on the stack, so that a small dump ends within
- * middle_W; every other call is shallow, so that its stack is whole.
+ * Faults pages on stacks that are swapped, left by longjmp and by exceptions, in the ways of
+ *ways.hpp.
  *
  *	swapped ROUNDS
  */
@@ -11,24 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 #include <ucontext.h>
 
-#define NOINLINE __attribute__((noinline))
-#define STACK (256 << 10)
+#include "ways.hpp"
 
-static char *page, *pages_end;
 static jmp_buf back;
 static ucontext_t main_context, first, second;
 
-static NOINLINE void touch()
-{
-	if (page < pages_end)
-		*(volatile char *)page = 1;
-	page += 4096;
-}
-
-static void nothing() {}
 static void jump()
 {
 	longjmp(back, 1);
@@ -45,26 +32,6 @@ static void to_first()
 {
 	swapcontext(&second, &first);
 }
-
-/* What to do in the leaf behind the fault. */
-#define WAY(name, leave)                                     \
-	static NOINLINE int leaf_##name(int round)           \
-	{                                                    \
-		touch();                                     \
-		leave();                                     \
-		return round + 1;                            \
-	}                                                    \
-	static NOINLINE int middle_##name(int round)         \
-	{                                                    \
-		volatile char large[24 << 10];               \
-		for (unsigned i = 0; i < sizeof(large); i += 1024) \
-			large[i] = 1;                        \
-		return leaf_##name(round) + large[1024];     \
-	}                                                    \
-	static NOINLINE int root_##name(int round)           \
-	{                                                    \
-		return (round & 1 ? leaf_##name(round) : middle_##name(round)) + 1; \
-	}
 
 WAY(plain, nothing)
 WAY(jumping, jump)
@@ -143,16 +110,12 @@ static NOINLINE void leave_by_throw(int i)
 
 int main(int argc, char **argv)
 {
-	size_t size = (size_t)64 << 20;
 	static char alternate[STACK];
 	stack_t other = {};
 
 	rounds = argc > 1 ? atoi(argv[1]) : 100;
-	page = (char *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	if (!map_pages((size_t)64 << 20))
 		return 1;
-	madvise(page, size, MADV_NOHUGEPAGE);
-	pages_end = page + size;
 	other.ss_sp = alternate;
 	other.ss_size = sizeof(alternate);
 	sigaltstack(&other, NULL);
