@@ -8,33 +8,68 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
 #include "report/pipeline.h"
+#include "symbols/image_map.h"
 #include "unwind/call_site.h"
 #include "unwind/join.h"
+#include "unwind/lookup.h"
+
+enum {
+	SAME_ANSWERS = 512
+};
+
+/* Whether two addresses are in the same function; direct-mapped. */
+struct same_answer {
+	uint64_t a, b;
+	uint32_t version; /* of the map; 0: empty */
+	bool same;
+};
 
 struct mt_joining {
 	struct mt_joiner *joiner;
 	struct mt_call_sites *sites;
 	uint32_t max_frames;
 	bool addresses;
+	struct same_answer same[SAME_ANSWERS];
 };
 
 static uint64_t find_site(void *context, const struct mt_call_question *question)
 {
-	return mt_call_site_find(context, question);
+	struct mt_joining *joining = context;
+
+	return mt_call_site_find(joining->sites, question);
+}
+
+static bool ask_same_function(const struct mt_image_map *map, uint64_t a, uint64_t b)
+{
+	struct mt_lookup_function x, y;
+
+	return mt_lookup_function(map, a, &x) && mt_lookup_function(map, b, &y) &&
+	       x.start == y.start;
+}
+
+static bool same_function(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b)
+{
+	struct mt_joining *joining = context;
+	uint32_t version = mt_image_map_version(map);
+	struct same_answer *answer = &joining->same[mt_hash64(a ^ b << 1) % SAME_ANSWERS];
+
+	if (answer->version != version || answer->a != a || answer->b != b)
+		*answer = (struct same_answer){a, b, version, ask_same_function(map, a, b)};
+	return answer->same;
 }
 
 struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)
 {
 	struct mt_joining *joining = calloc(1, sizeof(*joining));
-	struct mt_join_check check = {.site = find_site};
+	struct mt_join_check check = {.context = joining, .site = find_site, .same = same_function};
 
 	if (!joining)
 		return NULL;
 	joining->max_frames = max_frames;
 	joining->addresses = addresses;
 	joining->sites = mt_call_sites_create();
-	check.context = joining->sites;
 	joining->joiner = mt_joiner_create(&check);
 	if (!joining->sites || !joining->joiner) {
 		mt_joining_destroy(joining);
@@ -56,6 +91,7 @@ void mt_joining_begin(struct mt_joining *joining)
 {
 	mt_joiner_reset(joining->joiner);
 	mt_call_sites_begin(joining->sites);
+	memset(joining->same, 0, sizeof(joining->same));
 }
 
 static enum mt_join_kind kind_of(const struct mt_walked *walked)
@@ -152,9 +188,12 @@ bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, siz
 	bool good = true;
 
 	for (size_t i = 0; i < count && good; i++) {
-		if (samples[i].join.tail_count)
+		struct mt_join_stack *join = &samples[i].join;
+
+		samples[i].walked.withheld = join->tail_count && !mt_join_stands(join);
+		if (join->tail_count && !samples[i].walked.withheld)
 			good = splice(joining, &samples[i], spliced);
-		mt_joiner_release(&samples[i].join);
+		mt_joiner_release(join);
 	}
 	return good;
 }

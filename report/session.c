@@ -382,6 +382,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	out->user = piped->walked.user;
 	out->end = piped->walked.end;
 	out->walked_end = piped->walked.walked_end;
+	out->withheld = piped->walked.withheld;
 	if (session->options->addresses) {
 		out->addresses = mt_walked_addresses(piped->words, &piped->walked);
 		out->pcs = piped->words->items + piped->walked.pcs;

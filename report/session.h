@@ -138,6 +138,7 @@ struct mt_session_sample {
 	bool user;	    /* it had user registers, so that `end` counts */
 	uint8_t end;	    /* enum mt_stack_end of its user half */
 	uint8_t walked_end; /* the same, before stacks were joined */
+	bool withheld;	    /* others go on with it, but not reliably: it was not joined */
 };
 
 /* Opens every file. options (and what they point to) are borrowed until destroyed. */

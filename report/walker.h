@@ -58,6 +58,7 @@ struct mt_walked {
 	bool user;		/* it had user registers or branch records, so that `end` counts */
 	uint8_t end;		/* enum mt_stack_end */
 	uint8_t walked_end;	/* the same, before stacks were joined */
+	bool withheld;		/* it could have been joined, but that may well be wrong */
 	uint64_t boundary;	/* struct mt_stack's */
 };
 

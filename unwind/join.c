@@ -14,6 +14,11 @@
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
 #include "unwind/call_site.h"
+#include "unwind/join_claim.h"
+
+enum {
+	PASSED = 4
+};
 
 struct place {
 	uint64_t pc, sp;
@@ -28,9 +33,11 @@ struct mt_join_tail {
 struct mt_join_thread {
 	struct mt_join_stack *held;    /* the last whole stack; NULL: it was released */
 	MT_ARRAY(struct place) frames; /* of one that was released */
-	uint64_t left;		       /* frames below were left */
-	struct mt_join_stack *newest;  /* of those that wait */
-	bool failed;		       /* out of memory while one was released */
+	struct mt_join_claim *claim;   /* what these rest on */
+	struct mt_join_spots spots;
+	uint64_t left;		      /* frames below were left */
+	struct mt_join_stack *newest; /* of those that wait */
+	bool failed;		      /* out of memory while one was released */
 };
 
 struct mt_joiner {
@@ -53,8 +60,12 @@ struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
 void mt_joiner_reset(struct mt_joiner *joiner)
 {
 	for (size_t i = 0; i < joiner->threads.count; i++) {
-		mt_array_deinit(&joiner->threads.items[i]->frames);
-		free(joiner->threads.items[i]);
+		struct mt_join_thread *thread = joiner->threads.items[i];
+
+		mt_array_deinit(&thread->frames);
+		mt_join_claim_release(thread->claim);
+		mt_join_spots_deinit(&thread->spots);
+		free(thread);
 	}
 	joiner->threads.count = 0;
 	joiner->last = NULL;
@@ -135,23 +146,28 @@ struct donor {
 	const struct place *copy;
 	size_t count;
 	uint64_t left; /* frames below were left */
+	struct mt_join_claim *claim;
 };
 
 static struct donor donor_of_stack(struct mt_join_stack *stack, uint64_t left)
 {
-	return (struct donor){
-		.stack = stack, .count = stack->count + stack->tail_count, .left = left};
+	return (struct donor){.stack = stack,
+			      .count = stack->count + stack->tail_count,
+			      .left = left,
+			      .claim = stack->claim};
 }
 
 static struct donor donor_of(const struct mt_join_thread *thread)
 {
 	if (thread->held)
 		return donor_of_stack(thread->held, thread->left);
-	return (struct donor){
-		.copy = thread->frames.items, .count = thread->frames.count, .left = thread->left};
+	return (struct donor){.copy = thread->frames.items,
+			      .count = thread->frames.count,
+			      .left = thread->left,
+			      .claim = thread->claim};
 }
 
-static struct place frame_at(const struct donor *donor, size_t i)
+static inline struct place frame_at(const struct donor *donor, size_t i)
 {
 	const struct mt_join_stack *stack = donor->stack;
 	struct place frame;
@@ -166,51 +182,44 @@ static struct place frame_at(const struct donor *donor, size_t i)
 	return frame;
 }
 
-/*
- * From which frame on stack pointers rise, up to `placed`, the end of those that have a place. The
- * frames that a stack got rise, and are not looked at again.
- */
-static size_t rising_from(const struct donor *donor, size_t placed)
+/* The first of [from, to) whose stack pointer is not below sp; these rise. */
+static size_t first_above(const struct donor *donor, size_t from, size_t to, uint64_t sp)
 {
-	struct mt_join_stack *stack = donor->stack;
-	size_t at = stack && stack->tail_count && placed > stack->count ? stack->count : placed;
-	uint64_t above = at < placed ? frame_at(donor, at).sp : UINT64_MAX, here;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
 
-	if (stack && stack->rising)
-		return stack->rising - 1;
-	for (; at; at--) {
-		here = frame_at(donor, at - 1).sp;
-		if (!here || here > above)
-			break;
-		above = here;
+		if (frame_at(donor, middle).sp >= sp)
+			to = middle;
+		else
+			from = middle + 1;
 	}
-	if (stack)
-		stack->rising = at + 1;
-	return at;
+	return to;
 }
 
 /*
  * The innermost frame at or above sp that still stands, on the stack of the root: where the stack
  * pointer falls on the way in, the thread had switched to another one. Callers of which branch
  * records tell have no place, and stand as long as the frames within. donor->count: there is none.
+ * The frames that a stack got rise, and are not looked at again.
  */
 static size_t find_frame(const struct donor *donor, uint64_t sp)
 {
-	uint64_t lowest = sp > donor->left ? sp : donor->left;
-	size_t from, to, placed = donor->count;
+	uint64_t lowest = sp > donor->left ? sp : donor->left, above;
+	size_t placed = donor->count, got, at;
 
 	while (placed && !frame_at(donor, placed - 1).sp)
 		placed--;
-	from = rising_from(donor, placed);
-	for (to = placed; from < to;) {
-		size_t middle = from + (to - from) / 2;
+	got = donor->stack && donor->stack->count < placed ? donor->stack->count : placed;
+	above = got < placed ? frame_at(donor, got).sp : UINT64_MAX;
+	at = first_above(donor, got, placed, lowest);
+	for (; at && at <= got; at--) {
+		uint64_t here = frame_at(donor, at - 1).sp;
 
-		if (frame_at(donor, middle).sp >= lowest)
-			to = middle;
-		else
-			from = middle + 1;
+		if (here < lowest || here > above)
+			break;
+		above = here;
 	}
-	return to < placed ? to : donor->count;
+	return at < placed ? at : donor->count;
 }
 
 /* Whether the frame that this one called stands, too. */
@@ -226,6 +235,8 @@ static void let_go(struct mt_join_thread *thread)
 	if (thread->held)
 		thread->held->holder = NULL;
 	thread->held = NULL;
+	mt_join_claim_release(thread->claim);
+	thread->claim = NULL;
 }
 
 static void hold(struct mt_join_thread *thread, struct mt_join_stack *stack)
@@ -240,6 +251,7 @@ static void hold(struct mt_join_thread *thread, struct mt_join_stack *stack)
 static void copy_held(struct mt_join_thread *thread)
 {
 	struct donor donor = donor_of(thread);
+	struct mt_join_claim *claim = mt_join_claim_share(donor.claim);
 
 	thread->frames.count = 0;
 	if (mt_array_reserve(&thread->frames, donor.count)) {
@@ -250,6 +262,7 @@ static void copy_held(struct mt_join_thread *thread)
 		thread->failed = true;
 	}
 	let_go(thread);
+	thread->claim = claim;
 }
 
 void mt_joiner_release(struct mt_join_stack *stack)
@@ -259,8 +272,10 @@ void mt_joiner_release(struct mt_join_stack *stack)
 		copy_held(stack->holder);
 	if (stack->tail && !--stack->tail->references)
 		free(stack->tail);
+	mt_join_claim_release(stack->claim);
 	stack->tail = NULL;
-	stack->tail_count = stack->rising = 0;
+	stack->claim = NULL;
+	stack->tail_count = 0;
 }
 
 /* ---- Joining ---- */
@@ -310,6 +325,29 @@ static size_t match_frames(const struct donor *donor, const struct mt_join_stack
 	return at + stack->count - last;
 }
 
+/* The frame of exactly that place, where it still stands; donor->count where there is none. */
+static size_t find_place(const struct donor *donor, uint64_t sp)
+{
+	size_t at = find_frame(donor, sp);
+
+	return at < donor->count && frame_at(donor, at).sp == sp ? at : donor->count;
+}
+
+/* Where in its function the frame calls inner; 0 where it cannot be the caller. */
+static uint64_t call_in(const struct mt_joiner *joiner, const struct donor *donor, size_t at,
+			const struct mt_image_map *map, uint64_t inner)
+{
+	struct mt_call_question question = {
+		.map = map,
+		.outer = frame_at(donor, at).pc,
+		.outer_calls = at,
+		.known_inner = inner_stands(donor, at) ? frame_at(donor, at - 1).pc : 0,
+		.inner = inner,
+	};
+
+	return joiner->check.site(joiner->check.context, &question);
+}
+
 /*
  * The frame at the boundary: its index, and *site, where in its function the call to the cut
  * stack's last frame is. donor->count where there is none, or it cannot be the caller.
@@ -317,20 +355,14 @@ static size_t match_frames(const struct donor *donor, const struct mt_join_stack
 static size_t match_boundary(const struct mt_joiner *joiner, const struct donor *donor,
 			     const struct mt_join_stack *stack, uint64_t *site)
 {
-	size_t at = find_frame(donor, stack->boundary), last = stack->count - 1;
-	struct mt_call_question question = {.map = stack->map, .inner = stack->pcs[last]};
-	bool inner;
+	size_t at = find_place(donor, stack->boundary), last = stack->count - 1;
 
-	if (at == donor->count || frame_at(donor, at).sp != stack->boundary)
-		return donor->count;
-	inner = inner_stands(donor, at);
-	question.outer = frame_at(donor, at).pc;
-	question.outer_calls = at;
-	question.known_inner = inner ? frame_at(donor, at - 1).pc : 0;
-	*site = question.outer;
-	if (inner && same_place(frame_at(donor, at - 1), stack, last))
+	if (at == donor->count)
 		return at;
-	*site = joiner->check.site(joiner->check.context, &question);
+	*site = frame_at(donor, at).pc;
+	if (inner_stands(donor, at) && same_place(frame_at(donor, at - 1), stack, last))
+		return at;
+	*site = call_in(joiner, donor, at, stack->map, stack->pcs[last]);
 	return *site ? at : donor->count;
 }
 
@@ -361,7 +393,6 @@ static bool take_tail(const struct donor *donor, size_t from, struct mt_join_sta
 	stack->tail_from = shared ? other->tail_from + from - other->count : 0;
 	stack->tail_count = donor->count - from;
 	stack->tail_first = frame_at(donor, from).pc;
-	stack->rising = 0;
 	return true;
 }
 
@@ -373,9 +404,234 @@ void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out
 		out[0] = stack->tail_first;
 }
 
+/* ---- Claims ---- */
+
+/* The lowest stack pointer that a caller of this stack's frames may have. */
+static uint64_t reach(const struct mt_join_stack *stack)
+{
+	return stack->boundary ? stack->boundary : stack->sps[last_placed(stack)];
+}
+
+static struct mt_join_site site_of(const struct mt_join_stack *stack)
+{
+	size_t last = last_placed(stack);
+
+	if (stack->boundary)
+		return (struct mt_join_site){stack->boundary, 0, stack->pcs[stack->count - 1]};
+	return (struct mt_join_site){stack->sps[last], stack->pcs[last], stack->pcs[last - 1]};
+}
+
+static bool same_function(const struct mt_joiner *joiner, const struct mt_image_map *map,
+			  uint64_t a, uint64_t b)
+{
+	return a == b || joiner->check.same(joiner->check.context, map, a, b);
+}
+
+/* The spot where this stack is joined; NULL out of memory. */
+static struct mt_join_spot *spot_of(const struct mt_joiner *joiner, struct mt_join_spots *spots,
+				    const struct mt_join_stack *stack)
+{
+	const struct mt_join_site site = site_of(stack);
+
+	for (size_t i = 0; i < spots->count; i++) {
+		struct mt_join_spot *spot = spots->items[i];
+
+		if (spot->site.boundary != site.boundary || spot->site.outer != site.outer ||
+		    !same_function(joiner, stack->map, spot->site.inner, site.inner))
+			continue;
+		mt_join_spots_use(spots, spot);
+		return spot;
+	}
+	return mt_join_spots_add(spots, &site);
+}
+
+/* What the stack that was joined with the donor rests on; false out of memory. */
+static bool make_claim(const struct mt_joiner *joiner, struct mt_join_thread *thread,
+		       const struct donor *donor, struct mt_join_stack *stack)
+{
+	struct mt_join_spot *spot = spot_of(joiner, &thread->spots, stack);
+	struct mt_join_claim *beyond = donor->claim;
+
+	while (spot && beyond && beyond->spot->site.boundary <= spot->site.boundary)
+		beyond = beyond->beyond;
+	stack->claim = spot ? mt_join_claim_make(spot, beyond) : NULL;
+	return stack->claim;
+}
+
+/*
+ * Whether the stack of the root has a frame of exactly that place: *at. Looked for from the root
+ * inwards, from the frame *at on; donor->count begins there. `depth` is where it was last.
+ */
+static bool descend_to(const struct donor *donor, uint64_t sp, size_t depth, size_t *at)
+{
+	size_t i = donor->count - 1 - depth;
+	uint64_t here, inner;
+
+	if (depth < donor->count && frame_at(donor, i).sp == sp &&
+	    (!i || frame_at(donor, i - 1).sp < sp)) {
+		*at = i;
+		return true;
+	}
+	for (i = *at; i == donor->count || !frame_at(donor, i).sp; i--) {
+		if (!i)
+			return false;
+	}
+	here = frame_at(donor, i).sp;
+	for (; i; i--, here = inner) {
+		inner = frame_at(donor, i - 1).sp;
+		if (inner < sp || inner > here)
+			break;
+	}
+	*at = i;
+	return here == sp;
+}
+
+static bool same_frame(struct place a, struct place b)
+{
+	return a.pc == b.pc && (a.sp == b.sp || !a.sp || !b.sp);
+}
+
+/* Whether these have both, as they were walked: so many outermost frames. */
+static bool same_walked(const struct mt_join_stack *a, const struct mt_join_stack *b, size_t n)
+{
+	return a && !a->tail_count && !b->tail_count && n <= a->count && n <= b->count &&
+	       !memcmp(a->pcs + a->count - n, b->pcs + b->count - n, n * sizeof(*a->pcs)) &&
+	       !memcmp(a->sps + a->count - n, b->sps + b->count - n, n * sizeof(*a->sps));
+}
+
+/* What is taken to have stood so far, and what a stack shows. */
+struct weighing {
+	const struct donor *before, *now;
+	size_t before_at, now_at;
+	size_t common; /* of outermost frames: so many are known to be the same */
+	bool differ;   /* the one behind them is not */
+};
+
+/* Whether all frames further out than those looked at are the same. */
+static bool same_beyond(struct weighing *weighing)
+{
+	const struct donor *before = weighing->before, *now = weighing->now;
+	size_t beyond = now->count - 1 - weighing->now_at, *common = &weighing->common;
+
+	if (before->count - 1 - weighing->before_at != beyond)
+		return false;
+	if (*common < beyond && !weighing->differ && same_walked(before->stack, now->stack, beyond))
+		*common = beyond;
+	while (*common < beyond && !weighing->differ) {
+		weighing->differ = !same_frame(frame_at(before, before->count - 1 - *common),
+					       frame_at(now, now->count - 1 - *common));
+		*common += !weighing->differ;
+	}
+	return *common >= beyond;
+}
+
+/* Where in that frame a stack that is cut at the spot would go on; 0: it would not. */
+static uint64_t site_in(const struct mt_joiner *joiner, const struct donor *donor, size_t at,
+			const struct mt_image_map *map, struct mt_join_spot *spot)
+{
+	uint64_t pc = frame_at(donor, at).pc, inner = at ? frame_at(donor, at - 1).pc : 0;
+	struct mt_join_call *call = mt_join_spot_call(spot, pc);
+	uint64_t site;
+
+	if (spot->site.outer)
+		return pc == spot->site.outer ? pc : 0;
+	if (call->site && call->pc == pc && call->inner == inner)
+		return call->site;
+	site = call_in(joiner, donor, at, map, spot->site.inner);
+	*call = (struct mt_join_call){pc, inner, site};
+	return site;
+}
+
+/*
+ * Whether to look: a claim is open, or the stack shows what one would have claimed; of others,
+ * which say how often frames there change at all, one in a few does.
+ */
+static bool is_worth(struct mt_join_spot *spot, const struct donor *now)
+{
+	size_t at = now->count - 1 - spot->depth;
+
+	if (spot->open || !spot->passed++)
+		return true;
+	spot->passed %= PASSED;
+	return spot->depth < now->count && at && frame_at(now, at - 1).pc == spot->site.inner &&
+	       frame_at(now, at).sp == spot->site.boundary;
+}
+
+/* Whether they are calls in the same functions at least. */
+static bool alike_beyond(const struct mt_joiner *joiner, const struct weighing *weighing)
+{
+	const struct donor *before = weighing->before, *now = weighing->now;
+	size_t beyond = now->count - 1 - weighing->now_at;
+
+	if (before->count - 1 - weighing->before_at != beyond)
+		return false;
+	for (size_t i = weighing->common; i < beyond; i++) {
+		struct place a = frame_at(before, before->count - 1 - i);
+		struct place b = frame_at(now, now->count - 1 - i);
+
+		if (a.sp != b.sp || !same_function(joiner, now->stack->map, a.pc, b.pc))
+			return false;
+	}
+	return true;
+}
+
+static enum mt_join_verdict verdict_of(const struct mt_joiner *joiner, struct weighing *weighing,
+				       uint64_t was, uint64_t is)
+{
+	if (!same_function(joiner, weighing->now->stack->map, was, is))
+		return MT_JOIN_REFUTED;
+	if (same_beyond(weighing))
+		return MT_JOIN_CONFIRMED;
+	return alike_beyond(joiner, weighing) ? MT_JOIN_ALIKE : MT_JOIN_REFUTED;
+}
+
+static void weigh_spot(const struct mt_joiner *joiner, struct weighing *w,
+		       struct mt_join_spot *spot)
+{
+	const struct mt_image_map *map = w->now->stack->map;
+	uint64_t sp = spot->site.boundary, was, is = 0;
+
+	if (descend_to(w->now, sp, spot->depth, &w->now_at)) {
+		spot->depth = w->now->count - 1 - w->now_at;
+		is = descend_to(w->before, sp, spot->depth, &w->before_at)
+			     ? site_in(joiner, w->now, w->now_at, map, spot)
+			     : 0;
+	}
+	was = is ? site_in(joiner, w->before, w->before_at, map, spot) : 0;
+	if (was)
+		mt_join_spot_judge(spot, verdict_of(joiner, w, was, is));
+	else
+		mt_join_spot_close(spot);
+}
+
+/* Judges spots by what a stack shows, not by what it got: that is common by descent. */
+static void weigh(const struct mt_joiner *joiner, const struct mt_join_thread *thread,
+		  const struct donor *before, struct mt_join_stack *stack)
+{
+	const struct mt_join_spots *spots = &thread->spots;
+	const struct donor now = donor_of_stack(stack, 0);
+	struct weighing weighing = {before, &now, before->count, now.count, stack->tail_count,
+				    false};
+	uint64_t end = stack->tail_count ? reach(stack) : UINT64_MAX;
+
+	if (!before->count)
+		return;
+	for (size_t i = 0; i < spots->count; i++) {
+		if (spots->items[i]->site.boundary < before->left)
+			break;
+		if (spots->items[i]->site.boundary < end && is_worth(spots->items[i], &now))
+			weigh_spot(joiner, &weighing, spots->items[i]);
+	}
+}
+
+bool mt_join_stands(const struct mt_join_stack *stack)
+{
+	return mt_join_claim_stands(stack->claim);
+}
+
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */
-static bool join(const struct mt_joiner *joiner, const struct donor *donor,
-		 struct mt_join_stack *stack)
+static bool join(const struct mt_joiner *joiner, struct mt_join_thread *thread,
+		 const struct donor *donor, struct mt_join_stack *stack)
 {
 	uint64_t site = 0;
 	size_t at;
@@ -388,16 +644,10 @@ static bool join(const struct mt_joiner *joiner, const struct donor *donor,
 		return false;
 	if (site)
 		stack->tail_first = site;
-	return true;
+	return make_claim(joiner, thread, donor, stack);
 }
 
 /* ---- What still stands ---- */
-
-/* The lowest stack pointer that a caller of this stack's frames may have. */
-static uint64_t reach(const struct mt_join_stack *stack)
-{
-	return stack->boundary ? stack->boundary : stack->sps[last_placed(stack)];
-}
 
 /* That of frames which a stack that was not joined leaves standing: its caller is another one. */
 static uint64_t beyond(const struct mt_join_stack *stack)
@@ -408,6 +658,13 @@ static uint64_t beyond(const struct mt_join_stack *stack)
 static uint64_t higher(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+/* Frames below are seen to be left. */
+static void leave(struct mt_join_thread *thread, uint64_t below)
+{
+	thread->left = higher(thread->left, below);
+	mt_join_spots_close(&thread->spots, below);
 }
 
 /*
@@ -426,7 +683,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 		unlink_stack(s);
 		floor = higher(floor, s->peak);
 		if (good && reach(s) >= floor)
-			good = join(joiner, &donor, s);
+			good = join(joiner, thread, &donor, s);
 		if (s->tail_count)
 			donor = donor_of_stack(s, 0);
 		else
@@ -438,28 +695,33 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 {
 	struct mt_join_thread *thread;
+	struct donor before;
 
 	if (!stack->count || !stack->sps[0])
 		return true;
 	thread = find_thread(joiner, stack->thread);
 	if (!thread || thread->failed)
 		return false;
-	thread->left = higher(thread->left, stack->sps[0]);
+	leave(thread, stack->sps[0]);
 	if (thread->newest)
 		thread->newest->peak = higher(thread->newest->peak, stack->sps[0]);
 	if (stack->kind == MT_JOIN_OTHER)
 		return true;
-	if (stack->kind == MT_JOIN_CUT) {
-		struct donor donor = donor_of(thread);
-
-		if (!join(joiner, &donor, stack))
-			return false;
-		if (!stack->tail_count) {
-			thread->left = higher(thread->left, beyond(stack));
-			wait_in(thread, stack);
-			return true;
-		}
+	before = donor_of(thread);
+	if (stack->kind == MT_JOIN_CUT && !join(joiner, thread, &before, stack))
+		return false;
+	if (stack->kind == MT_JOIN_CUT && !stack->tail_count) {
+		leave(thread, beyond(stack));
+		wait_in(thread, stack);
+		return true;
 	}
+	weigh(joiner, thread, &before, stack);
 	hold(thread, stack);
-	return !thread->newest || settle(joiner, thread);
+	if (!thread->newest)
+		return true;
+	if (!settle(joiner, thread))
+		return false;
+	if (stack->kind == MT_JOIN_WHOLE)
+		mt_join_spots_close(&thread->spots, UINT64_MAX); /* of stacks before this one */
+	return true;
 }

@@ -28,6 +28,7 @@ enum mt_join_kind {
 	MT_JOIN_OTHER, /* it only says where the thread stood */
 };
 
+struct mt_join_claim;
 struct mt_join_tail;
 
 struct mt_join_stack {
@@ -41,19 +42,22 @@ struct mt_join_stack {
 
 	size_t tail_count; /* out: frames that it got, see mt_join_tail_pcs(); 0 until then */
 
-	struct mt_join_tail *tail; /* private to the joiner: where these are, from which on, */
+	struct mt_join_claim *claim; /* private to the joiner: what its frames rest on; */
+	struct mt_join_tail *tail;   /* where these are, from which on, */
 	size_t tail_from;
 	uint64_t tail_first;		       /* but for the first one's address; */
-	size_t rising;			       /* rising_from(), and 1; */
 	struct mt_join_stack *newer, *older;   /* cut stacks that wait, */
 	struct mt_join_thread *waits, *holder; /* where, and the thread that has it as its last */
 	uint64_t peak; /* the highest stack pointer since, up to the next that waits */
 };
 
-/* Answers mt_call_site_find()'s question. */
+/* What the joiner asks of code. */
 struct mt_join_check {
 	void *context;
+	/* answers mt_call_site_find()'s question */
 	uint64_t (*site)(void *context, const struct mt_call_question *question);
+	/* whether both addresses are in the same function */
+	bool (*same)(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b);
 };
 
 /* NULL out of memory. *check is copied. */
@@ -65,6 +69,12 @@ void mt_joiner_destroy(struct mt_joiner *joiner);
  * memory.
  */
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
+
+/*
+ * Whether a stack that was joined may stay so, by all that was added since. Asked as late as can
+ * be, before mt_joiner_release().
+ */
+bool mt_join_stands(const struct mt_join_stack *stack);
 
 /* The addresses of the first n frames that a stack got, innermost first, until it is released. */
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);

@@ -1,7 +1,8 @@
 /*
  * --unwind-report: what each image's frames rest on, and why stacks ended there. A stack counts for
  * the image of its outermost user frame; what would have made it longer stands beside. Stacks that
- * were joined with others count by how they end now, and once more by what had ended them.
+ * were joined with others count by how they end now, and once more by what had ended them; those
+ * that could have been, but not reliably, count once more, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static const char *const helps[MT_END_REASONS] = {
 struct image_counts {
 	uint64_t frames[MT_FRAME_SOURCES], ends[MT_END_REASONS];
 	uint64_t joined[MT_END_REASONS]; /* stacks that were joined, by what had ended them */
+	uint64_t withheld;		 /* stacks that could have been, but not reliably */
 	uint64_t all;			 /* frames */
 	uint32_t image;
 };
@@ -111,6 +113,8 @@ static bool count_sample(struct counts *counts, const struct mt_session_sample *
 		of->ends[sample->end]++;
 	if (of && sample->walked_end != sample->end)
 		of->joined[sample->walked_end]++;
+	if (of)
+		of->withheld += sample->withheld;
 	return of || !sample->user;
 }
 
@@ -179,7 +183,8 @@ static bool add_image(const struct rows *rows, const struct image_counts *counts
 	for (int i = 0; i < MT_END_REASONS && good; i++)
 		good = add_row(rows, "stacks joined", mt_stack_end_name((enum mt_stack_end)i), NULL,
 			       counts->joined[i]);
-	return good;
+	return good && add_row(rows, "stacks not joined", "changes unseen", helps[MT_END_DUMP],
+			       counts->withheld);
 }
 
 static struct mt_error *add_images(struct counts *counts, struct mt_groups *groups)

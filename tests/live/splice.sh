@@ -89,4 +89,28 @@ if "${CXX:-g++}" -std=c++20 -O1 -g -pthread -o "$TMPDIR/restacked" "$MT_TOP/test
 else
 	skip 'stacks used again by others' 'the compiler has no coroutines'
 fi
+
+# How roots are left, how many in a hundred of each one's calls are deep, how long one stays, and from where: what the two are is not
+# seen to change. Wrong are stacks with the leaf of one and the root of the other: 5 in a thousand is the bar, none were found.
+check 'roots that change unseen: they are built' "${CXX:-g++}" -O1 -g -o "$TMPDIR/changing" "$MT_TOP/tests/workloads/changing.cpp"
+while read -r how; do
+	# shellcheck disable=SC2086
+	check "changing $how is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" $how
+	ways changing
+	awk '/;root_/ && /;deep;/ { n += $NF } END { print n + 0 }' "$TMPDIR/folded" >"$TMPDIR/whole"
+	wrong=$(awk '{ n += $NF } END { print n + 0 }' "$TMPDIR/mixed")
+	between '... and root and leaf belong together' 0 "$wrong" $(($(cat "$TMPDIR/whole") / 200))
+	"$report" -q --unwind-report --comm changing "$TMPDIR/changing.mtr" >"$TMPDIR/table"
+	says '... what is not joined for that is counted' 'stacks not joined +changes unseen +[0-9]' "$TMPDIR/table"
+done <<-'END'
+	context 4000
+	context 4000 0 100
+	jump 4000
+	jump 4000 50 50 20
+	throw 4000
+	return 4000 50 50 2 below
+END
+check 'a root that stays is recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" still 4000
+ways changing
+between '... and its stacks are whole' 970 "$(awk '{ all += $NF } /;root_one;/ { n += $NF } END { print int(1000 * n / all) }' "$TMPDIR/folded")" 1000
 finish

@@ -19,6 +19,7 @@ enum function {
 	OTHER,
 	SMALL,
 	LARGE,
+	HOOK,
 	LEAF,
 	FUNCTIONS
 };
@@ -39,6 +40,13 @@ static uint64_t find_site(void *context, const struct mt_call_question *q)
 	return calls[q->outer >> 8][q->inner >> 8]
 		       ? (q->outer & ~(uint64_t)0xff) + 0x40 + (q->inner >> 8)
 		       : 0;
+}
+
+static bool is_same(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b)
+{
+	(void)context;
+	(void)map;
+	return a >> 8 == b >> 8;
 }
 
 /* A stack as a list of functions, the innermost first, each with the bytes of its frame. */
@@ -81,7 +89,7 @@ static void lay(struct made *made, uint64_t top, const struct frame *frames, siz
 
 static struct mt_joiner *setup(void)
 {
-	struct mt_join_check check = {.site = find_site};
+	struct mt_join_check check = {.site = find_site, .same = is_same};
 
 	memset(calls, 0, sizeof(calls));
 	calls[START][LOOP] = calls[LOOP][HANDLE] = calls[LOOP][OTHER] = true;
@@ -392,6 +400,199 @@ MT_TEST(frames_of_a_released_stack_are_still_known)
 	MT_CHECK(add(joiner, &made[2]));
 	MT_CHECK(is_true(&made[2], 5));
 	teardown(joiner, made, 3);
+}
+
+/* ---- Frames that are replaced unseen ---- */
+
+/* HOOK in HANDLE's place, which calls the same. */
+#define REPLACED_WHOLE                                   \
+	{LEAF, 16}, {SMALL, 64}, {HOOK, 32}, {LOOP, 48}, \
+	{                                                \
+		START, 16                                \
+	}
+#define REPLACED_CUT                                        \
+	{LEAF, 16}, {LARGE, 16384}, {HOOK, 32}, {LOOP, 48}, \
+	{                                                   \
+		START, 16                                   \
+	}
+
+static struct mt_joiner *setup_hook(void)
+{
+	struct mt_joiner *joiner = setup();
+
+	calls[LOOP][HOOK] = calls[HOOK][SMALL] = calls[HOOK][LARGE] = true;
+	return joiner;
+}
+
+MT_TEST(what_the_next_whole_stack_refutes_is_not_used)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[4];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 3, REPLACED_CUT);
+	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(mt_join_stands(&made[1].stack));
+	MT_CHECK(mt_join_stands(&made[2].stack)); /* there is nothing to be said against it yet */
+	MT_CHECK(add(joiner, &made[3]));
+	MT_CHECK(!mt_join_stands(&made[1].stack)); /* nobody knows which of these it was */
+	MT_CHECK(!mt_join_stands(&made[2].stack));
+	teardown(joiner, made, 4);
+}
+
+/* As above, further out: HANDLE is there again, but on behalf of another caller. */
+MT_TEST(callers_further_out_have_to_be_the_same)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {HOOK, 48}, {START, 16});
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!mt_join_stands(&made[1].stack));
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(what_the_next_whole_stack_confirms_is_used)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 0, {LEAF, 16}, {LARGE, 64}, {HANDLE, 32}, {LOOP, 48}, {START, 16});
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(&made[1].stack));
+	teardown(joiner, made, 3);
+}
+
+/* HOOK came behind a stack that stood above: that HANDLE was there before is still true. */
+MT_TEST(a_change_that_was_seen_refutes_nothing)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[4];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 0, {LOOP, 48}, {START, 16});
+	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
+	for (size_t i = 0; i < 4; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(&made[1].stack));
+	teardown(joiner, made, 4);
+}
+
+/* Whole stacks have HANDLE on both sides, and yet it was HOOK: only the place tells. */
+MT_TEST(where_frames_change_unseen_nothing_is_joined)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[7];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, REPLACED_CUT);
+	LAY(&made[2], TOP, 0, WHOLE);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(mt_join_stands(&made[1].stack)); /* wrong, and nothing says so yet */
+	LAY(&made[3], TOP, 3, CUT);
+	LAY(&made[4], TOP, 0, REPLACED_WHOLE);
+	LAY(&made[5], TOP, 3, CUT);
+	LAY(&made[6], TOP, 0, WHOLE);
+	for (size_t i = 3; i < 7; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	for (size_t i = 1; i < 7; i += 2)
+		MT_CHECK(!mt_join_stands(&made[i].stack));
+	teardown(joiner, made, 7);
+}
+
+/* LOOP calls HANDLE twice: which call it was is not known, but that functions stay is. */
+MT_TEST(another_call_in_the_same_function_refutes_but_does_not_count)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[7];
+
+	for (size_t i = 0; i < 7; i++) {
+		if (i == 1 || i == 3 || i == 6)
+			LAY(&made[i], TOP, 3, CUT);
+		else
+			LAY(&made[i], TOP, 0, WHOLE);
+		if (i >= 2 && i <= 3)
+			made[i].pcs[3] += 16;
+		MT_CHECK(add(joiner, &made[i]));
+	}
+	MT_CHECK(!mt_join_stands(&made[1].stack));
+	MT_CHECK(!mt_join_stands(&made[3].stack));
+	MT_CHECK(is_true(&made[6], 5) && mt_join_stands(&made[6].stack));
+	teardown(joiner, made, 7);
+}
+
+/* A stack that rests on another one's frames falls with what that one rests on. */
+MT_TEST(what_rests_on_refuted_frames_is_not_used)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[4];
+
+	calls[LEAF][OTHER] = true;
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 4, {OTHER, 8192}, CUT); /* below made[1]'s LEAF and LARGE */
+	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(&made[2].stack));
+	MT_CHECK(add(joiner, &made[3]));
+	MT_CHECK(!mt_join_stands(&made[1].stack));
+	MT_CHECK(!mt_join_stands(&made[2].stack));
+	teardown(joiner, made, 4);
+}
+
+/* What a cut stack shows itself is as good as a whole one's: made[1] was called by HOOK. */
+MT_TEST(cut_stacks_refute_by_what_they_show)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[3];
+
+	calls[LOOP][LARGE] = true;
+	LAY(&made[0], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {LARGE, 8192}, {LOOP, 48},
+	    {START, 16});
+	LAY(&made[1], TOP, 4, {LEAF, 16}, {LARGE, 16384}, {HOOK, 32}, {LARGE, 8192}, {LOOP, 48},
+	    {START, 16});
+	LAY(&made[2], TOP, 2, {LEAF, 16}, {SMALL, 64}, {HOOK, 32}, {LARGE, 8192}, {LOOP, 48},
+	    {START, 16});
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(&made[2].stack));
+	MT_CHECK(!mt_join_stands(&made[1].stack));
+	teardown(joiner, made, 3);
+}
+
+/* Where more are joined than are kept track of, each is still judged by itself. */
+MT_TEST(many_places_are_as_good_as_one)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[60];
+
+	for (size_t i = 0; i < 60; i += 3) {
+		uint64_t top = TOP - 64 * (i / 3);
+
+		LAY(&made[i], top, 0, WHOLE);
+		LAY(&made[i + 1], top, 3, CUT);
+		if (i % 2)
+			LAY(&made[i + 2], top, 0, REPLACED_WHOLE);
+		else
+			LAY(&made[i + 2], top, 0, WHOLE);
+		for (size_t k = i; k < i + 3; k++)
+			MT_CHECK(add(joiner, &made[k]));
+	}
+	for (size_t i = 0; i < 60; i += 3)
+		MT_CHECK_EQ(mt_join_stands(&made[i + 1].stack), i % 2 == 0);
+	teardown(joiner, made, 60);
 }
 
 MT_TEST_MAIN

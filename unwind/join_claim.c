@@ -1,0 +1,136 @@
+/* Claims and spots are few, and shared by the stacks that are joined one after the other. */
+#include "unwind/join_claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	REFUTED_FEW = 2,     /* fewer may be chance */
+	REFUTED_SHARE = 100, /* one in so many is too many */
+};
+
+static void release_spot(struct mt_join_spot *spot)
+{
+	if (spot && !--spot->references)
+		free(spot);
+}
+
+void mt_join_spots_deinit(struct mt_join_spots *spots)
+{
+	mt_join_spots_close(spots, UINT64_MAX);
+	for (size_t i = 0; i < spots->count; i++)
+		release_spot(spots->items[i]);
+	*spots = (struct mt_join_spots){0};
+}
+
+void mt_join_spots_use(struct mt_join_spots *spots, struct mt_join_spot *spot)
+{
+	spot->used = ++spots->clock;
+}
+
+/* Makes room for one more. */
+static void forget_oldest(struct mt_join_spots *spots)
+{
+	size_t oldest = 0;
+
+	if (spots->count < MT_JOIN_SPOTS)
+		return;
+	for (size_t i = 1; i < spots->count; i++)
+		oldest = spots->items[i]->used < spots->items[oldest]->used ? i : oldest;
+	mt_join_spot_close(spots->items[oldest]);
+	release_spot(spots->items[oldest]);
+	spots->count--;
+	memmove(&spots->items[oldest], &spots->items[oldest + 1],
+		(spots->count - oldest) * sizeof(spots->items[0]));
+}
+
+struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site)
+{
+	struct mt_join_spot *spot = calloc(1, sizeof(*spot));
+	size_t i;
+
+	if (!spot)
+		return NULL;
+	spot->site = *site;
+	spot->references = 1;
+	forget_oldest(spots);
+	for (i = spots->count++; i && spots->items[i - 1]->site.boundary < site->boundary; i--)
+		spots->items[i] = spots->items[i - 1];
+	spots->items[i] = spot;
+	mt_join_spots_use(spots, spot);
+	return spot;
+}
+
+void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below)
+{
+	for (size_t i = spots->count; i && spots->items[i - 1]->site.boundary < below; i--)
+		mt_join_spot_close(spots->items[i - 1]);
+}
+
+struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim)
+{
+	if (claim)
+		claim->references++;
+	return claim;
+}
+
+void mt_join_claim_release(struct mt_join_claim *claim)
+{
+	struct mt_join_claim *beyond;
+
+	for (; claim && !--claim->references; claim = beyond) {
+		beyond = claim->beyond;
+		release_spot(claim->spot);
+		free(claim);
+	}
+}
+
+struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_join_claim *beyond)
+{
+	struct mt_join_claim *claim = spot->open;
+
+	if (claim && claim->beyond == beyond)
+		return mt_join_claim_share(claim);
+	claim = calloc(1, sizeof(*claim));
+	if (!claim)
+		return NULL;
+	claim->references = 2; /* the caller's, and the spot's */
+	claim->spot = spot;
+	spot->references++;
+	claim->beyond = mt_join_claim_share(beyond);
+	mt_join_spot_close(spot);
+	spot->open = claim;
+	return claim;
+}
+
+void mt_join_spot_close(struct mt_join_spot *spot)
+{
+	struct mt_join_claim *claim = spot->open;
+
+	if (!claim)
+		return;
+	spot->open = NULL;
+	mt_join_claim_release(claim);
+}
+
+void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict)
+{
+	if (spot->open)
+		spot->open->refuted = verdict != MT_JOIN_CONFIRMED;
+	*(verdict == MT_JOIN_REFUTED ? &spot->refuted : &spot->confirmed) += 1;
+	mt_join_spot_close(spot);
+}
+
+static bool is_steady(const struct mt_join_spot *spot)
+{
+	uint64_t judged = (uint64_t)spot->confirmed + spot->refuted;
+
+	return spot->refuted < REFUTED_FEW || (uint64_t)spot->refuted * REFUTED_SHARE <= judged;
+}
+
+bool mt_join_claim_stands(const struct mt_join_claim *claim)
+{
+	while (claim && !claim->refuted && is_steady(claim->spot))
+		claim = claim->beyond;
+	return !claim;
+}

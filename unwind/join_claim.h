@@ -1,0 +1,107 @@
+/*
+ * What joined stacks rest on, and what becomes of it. Private to the joiner.
+ *
+ * A stack that is joined claims that the frames which another one had from its boundary on stood
+ * there in its time, too, although it does not show them: nothing seen in between says otherwise,
+ * but what is not seen may be. The next whole stack of the thread that has a callable frame at the
+ * boundary says whether the same stands there still, and so confirms the claim or refutes it. What
+ * is refuted is not used. And as a change back may go unseen as well, nothing is joined at a spot
+ * where other functions come to stand unseen more often than once in a while.
+ */
+#ifndef MT_UNWIND_JOIN_CLAIM_H
+#define MT_UNWIND_JOIN_CLAIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_join_claim;
+
+/* Where cut stacks of a thread are joined. */
+struct mt_join_site {
+	uint64_t boundary; /* the stack pointer in the outermost frame that is not the stack's */
+	uint64_t outer;	   /* the frame that it has there all the same; 0: none */
+	uint64_t inner;	   /* what that frame called */
+};
+
+/* Where a frame at a spot's boundary calls what stands below; direct-mapped. */
+struct mt_join_call {
+	uint64_t pc, inner; /* the frame's, and of what it called */
+	uint64_t site;	    /* 0: empty */
+};
+
+enum {
+	MT_JOIN_SPOTS = 8,
+	MT_JOIN_CALLS = 16,
+};
+
+/* A site, and how claims there fared. */
+struct mt_join_spot {
+	struct mt_join_site site;
+	uint32_t confirmed, refuted;
+	size_t references;
+	uint64_t used;		    /* when, in order */
+	size_t depth;		    /* of the frame there when last seen, from the root */
+	unsigned int passed;	    /* stacks since one was looked at that need not be */
+	struct mt_join_claim *open; /* not judged yet; NULL: there is none */
+	struct mt_join_call calls[MT_JOIN_CALLS];
+};
+
+struct mt_join_claim {
+	struct mt_join_spot *spot;
+	struct mt_join_claim *beyond; /* what the frames further out rest on; NULL: nothing */
+	size_t references;
+	bool refuted;
+};
+
+/* Those of a thread that were used last, the outermost first. */
+struct mt_join_spots {
+	struct mt_join_spot *items[MT_JOIN_SPOTS];
+	size_t count;
+	uint64_t clock;
+};
+
+void mt_join_spots_deinit(struct mt_join_spots *spots);
+
+/* That one is used now. */
+void mt_join_spots_use(struct mt_join_spots *spots, struct mt_join_spot *spot);
+
+/* A new one, used now, perhaps in the place of another; NULL out of memory. */
+struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots,
+				       const struct mt_join_site *site);
+
+/* Nothing can be said of open claims any more, at spots of boundaries below. */
+void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below);
+
+/* The entry for a frame at the boundary. */
+static inline struct mt_join_call *mt_join_spot_call(struct mt_join_spot *spot, uint64_t pc)
+{
+	return &spot->calls[pc * 0x9e3779b97f4a7c15u >> 32 & (MT_JOIN_CALLS - 1)];
+}
+
+/*
+ * A claim at the spot that rests on `beyond`, its open one if that does, too; a reference. NULL out
+ * of memory.
+ */
+struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_join_claim *beyond);
+
+/* Takes another reference, and gives one back; of NULL, too. */
+struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim);
+void mt_join_claim_release(struct mt_join_claim *claim);
+
+/* Nothing can be said of the open claim any more. */
+void mt_join_spot_close(struct mt_join_spot *spot);
+
+enum mt_join_verdict {
+	MT_JOIN_CONFIRMED, /* what stood at the spot still does */
+	MT_JOIN_ALIKE,	   /* the same functions do, by other calls */
+	MT_JOIN_REFUTED,   /* others do */
+};
+
+/* What a stack says of the spot and its open claim. */
+void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict);
+
+/* Whether the claim and all that it rests on may be used, as far as is known. */
+bool mt_join_claim_stands(const struct mt_join_claim *claim);
+
+#endif
