@@ -4,6 +4,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "formats/cache_names.h"
+
 #define MT_SOFTWARE(name, number, size_class, timed, what, text) \
 	{.alias = (name),                                        \
 	 .kind = MT_EVENT_SOFTWARE,                              \
@@ -61,11 +63,25 @@ const struct mt_event_def *mt_event_defs(size_t *count)
 	return defs;
 }
 
+/* The row of a cache event by another of its names. */
+static const struct mt_event_def *find_cache(const char *name, size_t length)
+{
+	uint64_t config;
+
+	if (!mt_cache_name_parse(name, length, &config))
+		return NULL;
+	for (size_t i = 0; i < sizeof(defs) / sizeof(defs[0]); i++) {
+		if (defs[i].type == PERF_TYPE_HW_CACHE && defs[i].config == config)
+			return &defs[i];
+	}
+	return NULL;
+}
+
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length)
 {
 	for (size_t i = 0; i < sizeof(defs) / sizeof(defs[0]); i++) {
 		if (strlen(defs[i].alias) == length && !memcmp(defs[i].alias, alias, length))
 			return &defs[i];
 	}
-	return NULL;
+	return find_cache(alias, length);
 }

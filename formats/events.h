@@ -38,7 +38,7 @@ struct mt_event_def {
 /* The rows in the table's order. */
 const struct mt_event_def *mt_event_defs(size_t *count);
 
-/* The row of that alias, or NULL. */
+/* The row of that alias, or of a cache event that perf knows by that name, or NULL. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
 
 #endif

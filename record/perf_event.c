@@ -140,6 +140,7 @@ void mt_perf_print_attr(const struct perf_event_attr *attr, FILE *to)
 		{"exclude_guest", attr->exclude_guest},
 		{"precise_ip", attr->precise_ip},
 		{"pinned", attr->pinned},
+		{"exclusive", attr->exclusive},
 		{"config1", attr->config1},
 		{"config2", attr->config2},
 		{"branch_sample_type", attr->branch_sample_type},

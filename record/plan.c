@@ -245,11 +245,17 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 		return err;
 	event.name = strndup(word->text, counter.name_length);
 	mt_counter_apply(&counter, &event.attr);
+	planner->read = counter.read;
+	planner->weak = counter.weak;
 	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 	ask_stack(planner, &event.attr);
 	mt_planner_ask_branches(planner, &counter, &event.attr);
 	ask_rate(planner, counter.by_time, &event.attr);
 	apply_own_rate(&counter, &event.attr);
+	if (counter.read) { /* what it counted is in one place only: it has no twins */
+		event.attr.sample_type |= PERF_SAMPLE_READ;
+		event.leader = (uint32_t)planner->plan->events.count;
+	}
 	return add_event(planner, &event, word->text, word->length, def ? def->unit : "events");
 }
 
@@ -320,8 +326,8 @@ static struct mt_error *parse_word(const char *text, size_t length, struct mt_ev
 	if (word.def && colon && !word.counter)
 		return mt_error_hint(
 			mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
-			"counted events take :u (user only) and :k (kernel only); syscalls take "
-			"none");
+			"counted events take modifiers, as cycles:u; system calls and groups of "
+			"events take none");
 	*out = word;
 	return NULL;
 }
@@ -345,6 +351,7 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 	MT_CLEANUP_FREE char *name = NULL;
 	struct mt_error *err = parse_word(text, length, &word);
 
+	planner->read = planner->weak = false;
 	if (err || mt_planner_has(planner, MT_ROLE_SAMPLE, text, length))
 		return err;
 	if (word.def && word.def->kind == MT_EVENT_GROUP)

@@ -54,6 +54,9 @@ struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 	const char *pmu_root; /* where PMUs are described; NULL: as pmu.h says */
+	/* Whether such events can be counted together, the first one leading; NULL: they can. */
+	bool (*together)(void *context, const struct perf_event_attr *attrs, size_t count);
+	void *together_context;
 	/*
 	 * Calls each(context, "subsystem:name") for every tracepoint until it returns false.
 	 */

@@ -40,7 +40,7 @@ static size_t stem_length(const char *text, size_t length)
 	return colon ? (size_t)(colon - text) : length;
 }
 
-bool mt_counter_modify(char letter, struct mt_counter *counter)
+static bool modify(char letter, struct mt_counter *counter)
 {
 	switch (letter) {
 	case 'u':
@@ -60,6 +60,15 @@ bool mt_counter_modify(char letter, struct mt_counter *counter)
 	case 'D':
 		counter->pinned = true;
 		return true;
+	case 'e':
+		counter->exclusive = true;
+		return true;
+	case 'S':
+		counter->read = true;
+		return true;
+	case 'W':
+		counter->weak = true;
+		return true;
 	case 'H':
 		counter->host = true;
 		return true;
@@ -74,21 +83,33 @@ bool mt_counter_modify(char letter, struct mt_counter *counter)
 	}
 }
 
+struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
+				   struct mt_counter *counter)
+{
+	struct mt_error *err;
+
+	for (; letters < text + length && modify(*letters, counter); letters++)
+		;
+	if (letters == text + length)
+		return NULL;
+	err = mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text);
+	if (*letters == 'b')
+		return mt_error_hint(err, "b has a BPF program count, and mtrec loads none");
+	return mt_error_hint(
+		err,
+		"counted events take :u (user only), :k (kernel only), :h (hypervisor), :p, :pp, "
+		":ppp, :P (precise), :H (host only), :G (guests only), :I (not idle), :S (samples "
+		"with the count; of a group, the first with those of all), :D (pinned), :e "
+		"(exclusive) and :W (a group only where it can be one); syscalls take none");
+}
+
 static struct mt_error *parse_modifiers(const char *text, size_t length, size_t stem,
 					struct mt_counter *counter)
 {
 	size_t at = stem + (stem < length && text[stem] == ':');
 	bool good = at == stem ? stem == length || text[stem - 1] == '/' : at < length;
 
-	for (; at < length && good; at++)
-		good = mt_counter_modify(text[at], counter);
-	if (good)
-		return NULL;
-	return mt_error_hint(
-		mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text),
-		"counted events take :u (user only), :k (kernel only), :h (hypervisor), :p, :pp, "
-		":ppp (precise), :H (host only), :G (guests only), :I (not idle) and :D (pinned); "
-		"syscalls take none");
+	return mt_counter_modify(text, length, text + (good ? at : stem), counter);
 }
 
 /* r1a8: a raw event of the CPU by number. */
@@ -163,6 +184,7 @@ void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_ev
 	if (counter->precise)
 		attr->precise_ip = counter->precise;
 	attr->pinned |= counter->pinned;
+	attr->exclusive |= counter->exclusive;
 	attr->exclude_guest |= counter->host && !counter->guest;
 	attr->exclude_host |= counter->guest && !counter->host;
 	attr->exclude_idle |= counter->no_idle;

@@ -29,6 +29,7 @@ struct mt_planner {
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* that is being planned; NULL: a word of its own */
+	bool read, weak;		  /* what the word planned last says */
 	bool branches;			  /* an event with branch records is planned */
 	bool by_time;			  /* there is an event that -F means */
 	bool calls_seen;		  /* syscalls:* are at hand */
@@ -52,8 +53,10 @@ struct mt_counter {
 	uint64_t period, frequency;    /* its own, 0: none */
 	bool user, kernel, hypervisor; /* counted there alone; none: everywhere */
 	unsigned int precise;
-	bool pinned;
-	bool host, guest; /* of virtual machines; neither: both */
+	bool pinned, exclusive; /* the first of a group alone says so */
+	bool read;		/* samples have the count */
+	bool weak;		/* a group that cannot be one is several events */
+	bool host, guest;	/* of virtual machines; neither: both */
 	bool no_idle;
 	bool by_time;	    /* sampled at a frequency by default */
 	bool core;	    /* of a CPU's own counters, which can have branch records */
@@ -75,8 +78,9 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 					 struct mt_counter *out);
 void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr);
 
-/* One letter of those behind the colon; false where it means nothing here. */
-bool mt_counter_modify(char letter, struct mt_counter *counter);
+/* The letters behind the colon, of text; what is wrong with them, and which there are. */
+struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
+				   struct mt_counter *counter);
 
 /* What such letters said, on top of what the attr has; what they did not say stays. */
 void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr);

@@ -1,6 +1,7 @@
 /*
  * Planning events that are counted together, {a,b}: they are on the CPU's counters at the same time
- * or not at all. With :S the first one is sampled and each of its samples has the counts of all.
+ * or not at all. With :S the first one is sampled and each of its samples has the counts of all;
+ * with :W they are counted apart where they cannot be together.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +16,13 @@ enum {
 		20, /* more than any CPU counts at a time; what is read of them has its room */
 };
 
-/* What stands behind the closing brace. */
-struct group_modifiers {
-	struct mt_counter each; /* of each member, on top of its own */
-	bool read;		/* S */
-};
-
-static struct mt_error *parse_modifiers(const char *text, size_t length,
-					struct group_modifiers *out)
+/* The modifiers behind the closing brace. */
+static struct mt_error *parse_modifiers(const char *text, size_t length, const char *end,
+					struct mt_counter *out)
 {
-	struct group_modifiers modifiers = {0};
-	bool good = !length || (length > 1 && *text == ':');
+	size_t left = (size_t)(text + length - end) - 1;
 
-	for (size_t i = 1; i < length && good; i++) {
-		if (text[i] == 'S')
-			modifiers.read = true;
-		else
-			good = mt_counter_modify(text[i], &modifiers.each);
-	}
-	if (!good)
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: bad modifier '%.*s'",
-						     (int)length, text),
-				     "groups take :S (sample the first, count the others), :u, :k, "
-				     ":h, :p, :pp, :ppp, :P and :D");
-	*out = modifiers;
-	return NULL;
+	return mt_counter_modify(text, length, left > 1 && end[1] == ':' ? end + 2 : end + 1, out);
 }
 
 static struct mt_error *not_one(const char *text, size_t length)
@@ -52,7 +35,7 @@ static struct mt_error *not_one(const char *text, size_t length)
 
 /* Plans one member; exactly one event must come of it. */
 static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length,
-				    const struct group_modifiers *modifiers, uint32_t leader)
+				    struct mt_counter *group, uint32_t leader)
 {
 	uint32_t index = (uint32_t)planner->plan->events.count;
 	struct mt_error *err =
@@ -66,17 +49,23 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 		return not_one(text, length);
 	event = &planner->plan->events.items[index];
 	event->leader = leader;
-	mt_counter_apply_modifiers(&modifiers->each, &event->attr);
-	if (index == leader)
+	event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
+	mt_counter_apply_modifiers(group, &event->attr);
+	group->weak |= planner->weak;
+	if (index == leader) {
+		group->read |= planner->read;
 		return NULL;
+	}
 	if (index - leader >= MEMBERS_MAX)
 		return mt_error_create(MT_ERR_USAGE, "-e: more than %d events in a group",
 				       MEMBERS_MAX);
-	if (event->attr.pinned && !modifiers->each.pinned)
+	if ((event->attr.pinned && !group->pinned) ||
+	    (event->attr.exclusive && !group->exclusive) || (planner->read && !group->read))
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: bad modifier in '%.*s'",
 						     (int)length, text),
-				     "a group is pinned as a whole: {...}:D");
-	event->attr.pinned = 0;
+				     "a group is pinned, exclusive or read as a whole: {...}:D, "
+				     "{...}:e, {...}:S");
+	event->attr.pinned = event->attr.exclusive = 0;
 	return NULL;
 }
 
@@ -134,8 +123,55 @@ static struct mt_error *read_group(struct mt_planner *planner, uint32_t leader, 
 	return NULL;
 }
 
+/* Whether they can be counted together here. */
+static bool is_possible(const struct mt_planner *planner, uint32_t leader)
+{
+	const struct mt_plan *plan = planner->plan;
+	size_t count = plan->events.count - leader;
+	struct perf_event_attr attrs[MEMBERS_MAX];
+
+	if (!planner->tracepoints->together || count < 2)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		attrs[i] = plan->events.items[leader + i].attr;
+	return planner->tracepoints->together(planner->tracepoints->together_context, attrs, count);
+}
+
+/* Turns a planned group into events of their own. */
+static struct mt_error *part_group(struct mt_planner *planner, uint32_t leader,
+				   const struct mt_counter *group, const char *text, size_t length)
+{
+	struct mt_plan *plan = planner->plan;
+	char *note;
+
+	for (uint32_t i = leader; i < plan->events.count; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		event->leader = group->read ? i : 0;
+		event->attr.sample_type |= group->read ? PERF_SAMPLE_READ : 0;
+		event->attr.pinned = group->pinned;
+		event->attr.exclusive = group->exclusive;
+	}
+	if (asprintf(&note,
+		     "{%.*s}: these cannot be counted together here, so that each is counted on "
+		     "its own",
+		     (int)length, text) < 0)
+		note = NULL;
+	return mt_planner_note(planner, note);
+}
+
+/* What the group's own modifiers make of it. */
+static struct mt_error *finish_group(struct mt_planner *planner, uint32_t leader,
+				     const struct mt_counter *group, const char *text,
+				     size_t length)
+{
+	if (group->weak && !is_possible(planner, leader))
+		return part_group(planner, leader, group, text, length);
+	return group->read ? read_group(planner, leader, text, length) : NULL;
+}
+
 static struct mt_error *plan_members(struct mt_planner *planner, const char *text, size_t length,
-				     const struct group_modifiers *modifiers)
+				     struct mt_counter *group)
 {
 	uint32_t leader = (uint32_t)planner->plan->events.count;
 	struct mt_error *err = NULL;
@@ -144,10 +180,10 @@ static struct mt_error *plan_members(struct mt_planner *planner, const char *tex
 	for (size_t at = 0; at <= length && !err; at += n + 1) {
 		n = mt_planner_word_length(text + at);
 		n = n < length - at ? n : length - at;
-		err = plan_member(planner, text + at, n, modifiers, leader);
+		err = plan_member(planner, text + at, n, group, leader);
 	}
-	if (!err && modifiers->read)
-		err = read_group(planner, leader, text, length);
+	if (!err)
+		err = finish_group(planner, leader, group, text, length);
 	for (uint32_t i = leader; i < planner->plan->events.count && !err; i++) {
 		struct mt_planned_event *event = &planner->plan->events.items[i];
 
@@ -160,13 +196,13 @@ static struct mt_error *plan_members(struct mt_planner *planner, const char *tex
 struct mt_error *mt_planner_together(struct mt_planner *planner, const char *text, size_t length)
 {
 	const char *end = memchr(text, '}', length);
-	struct group_modifiers modifiers;
+	struct mt_counter group = {0};
 	struct mt_error *err;
 
 	if (!end || end == text + 1)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: bad group '%.*s'",
 						     (int)length, text),
 				     "a group is written {event,event}, or {event,event}:S");
-	err = parse_modifiers(end + 1, (size_t)(text + length - end) - 1, &modifiers);
-	return err ? err : plan_members(planner, text + 1, (size_t)(end - text) - 1, &modifiers);
+	err = parse_modifiers(text, length, end, &group);
+	return err ? err : plan_members(planner, text + 1, (size_t)(end - text) - 1, &group);
 }

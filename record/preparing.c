@@ -12,6 +12,7 @@
 #include "record/features.h"
 #include "record/filter.h"
 #include "record/governor.h"
+#include "record/group_trial.h"
 #include "record/heal.h"
 #include "record/host.h"
 #include "record/limits.h"
@@ -90,6 +91,11 @@ static struct mt_error *plan_twins(struct mt_recorder *r)
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
+	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
+	struct mt_group_trial trial = {.features = &r->features,
+				       .trials = &r->trials,
+				       .cpu = cpus->items[0],
+				       .wide = mt_targets_are_cpus(r->options)};
 	struct mt_tracepoint_source source;
 	struct mt_error *err = mt_features_probe(&r->features);
 
@@ -106,6 +112,8 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	if (err)
 		return err;
 	source = mt_tracepoints_source(r->tracepoints);
+	source.together = mt_group_trial_together;
+	source.together_context = &trial;
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	if (!err)

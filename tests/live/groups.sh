@@ -28,6 +28,15 @@ says '... and nothing is counted beside' 'context-switches: sample' info
 expect 0 'threads have counts of their own' "$mtrec" -e '{page-faults,minor-faults}:S' -o t.mtr -- "$steps" threads 3 500
 faults=$(grown t.mtr page-faults)
 between '... and none counts twice' 0 "$(grown t.mtr minor-faults)" "$faults"
+expect 0 'an event read on its own, :S' "$mtrec" -e page-faults:S -o s.mtr -- "$steps" faults 2000
+between '... counts each once' 2000 "$(grown s.mtr page-faults)" 4000
+check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check s.mtr
+expect 0 'a group whose first event says :S' "$mtrec" -e '{page-faults:S,minor-faults}' -o f.mtr -- "$steps" faults 2000
+faults=$(grown f.mtr page-faults)
+between '... is read as a whole' $((faults * 80 / 100)) "$(grown f.mtr minor-faults)" "$faults"
+expect 0 'a weak group, exclusive' "$mtrec" -e '{page-faults,context-switches}:We' -o w.mtr -- "$steps" faults 2000
+between '... is recorded' 2000 "$(grown w.mtr page-faults)" 4000
+is '... as a group, which it can be' "$(grep -c 'on its own' "$err")" 0
 expect 2 'an unclosed group' "$mtrec" -e '{page-faults,cpu-clock' -o x.mtr -- true
 says '... is told' 'bad group' "$err"
 expect 2 'a system call in a group' "$mtrec" -e '{page-faults,brk}:S' -o x.mtr -- true

@@ -3,6 +3,7 @@
  * words.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,17 @@ static struct mt_error *find(void *context, const char *name, struct mt_tracepoi
 	(void)context;
 	(void)out;
 	return mt_error_create(MT_ERR_NOT_FOUND, "no %s", name);
+}
+
+/* A CPU that counts so many events at a time. */
+static size_t counters = 99;
+static struct perf_event_attr asked[20];
+
+static bool together(void *context, const struct perf_event_attr *attrs, size_t count)
+{
+	(void)context;
+	memcpy(asked, attrs, count * sizeof(*attrs));
+	return count <= counters;
 }
 
 static char root[64];
@@ -81,7 +93,7 @@ static struct mt_error *plan_for(const char *line, struct mt_plan **out)
 {
 	char text[256], *argv[16];
 	int argc = 0;
-	struct mt_tracepoint_source source = {.find = find, .pmu_root = root};
+	struct mt_tracepoint_source source = {.find = find, .pmu_root = root, .together = together};
 	struct mt_record_options options;
 	struct mt_error *err;
 
@@ -175,6 +187,117 @@ MT_TEST(modifiers_say_where_it_counts_and_how_precisely)
 	refuses("-e cycles:x", "bad modifier");
 	refuses("-e cycles:", "bad modifier");
 	refuses("-e cycles:pppp", "bad modifier");
+}
+
+/* All that perf's parser takes: caches, operations and results by each of their names. */
+MT_TEST(cache_events_have_all_of_perfs_names)
+{
+	static const struct {
+		const char *name;
+		uint64_t config;
+	} names[] = {
+		{"L1-dcache", 0},
+		{"l1-d", 0},
+		{"l1d", 0},
+		{"L1-data", 0},
+		{"L1-dcache-load", 0},
+		{"l1d-loads", 0},
+		{"l1-d-load-miss", 0x10000},
+		{"L1-data-misses", 0x10000},
+		{"l1d-write-Reference", 0x100},
+		{"l1d-prefetch", 0x200},
+		{"L1-icache", 1},
+		{"l1-i-read", 1},
+		{"l1i-miss", 0x10001},
+		{"L1-instruction-prefetches", 0x201},
+		{"LLC", 2},
+		{"L2-write-ops", 0x102},
+		{"LLC-misses-store", 0x10102},
+		{"LLC-speculative-load-misses", 0x10202},
+		{"dTLB-stores", 0x103},
+		{"d-tlb-speculative-read", 0x203},
+		{"Data-TLB-prefetch-refs", 0x203},
+		{"iTLB", 4},
+		{"i-tlb-miss", 0x10004},
+		{"Instruction-TLB-loads-access", 4},
+		{"branch", 5},
+		{"bpu", 5},
+		{"btb-miss", 0x10005},
+		{"bpc-load-Reference", 5},
+		{"branches-load-misses", 0x10005},
+		{"node", 6},
+		{"node-access-store", 0x106},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char line[64];
+		struct perf_event_attr attr;
+
+		snprintf(line, sizeof(line), "-e %s:u", names[i].name);
+		attr = attr_of(line);
+		MT_CHECK_EQ(attr.type, PERF_TYPE_HW_CACHE);
+		MT_CHECK_EQ(attr.config, names[i].config);
+		MT_CHECK(attr.exclude_kernel && attr.freq);
+	}
+	MT_CHECK_EQ(attr_of("-e branches").type, PERF_TYPE_HARDWARE);
+	MT_CHECK_EQ(attr_of("-e branch-misses").type, PERF_TYPE_HARDWARE);
+	refuses("-e L1-icache-stores", "unknown event"); /* no such cache counts that */
+	refuses("-e iTLB-prefetches", "unknown event");
+	refuses("-e branch-stores", "unknown event");
+	refuses("-e LLC-loads-stores", "unknown event");
+	refuses("-e LLC-misses-miss", "unknown event");
+	refuses("-e LLC-", "unknown event");
+	refuses("-e LLC-loads-", "unknown event");
+	refuses("-e llc-loads", "unknown event"); /* nor does perf take that */
+	refuses("-e LLCX", "unknown event");
+}
+
+MT_TEST(other_names_are_perfs_too)
+{
+	static const struct {
+		const char *line;
+		uint32_t type;
+		uint64_t config;
+	} events[] = {
+		{"-e idle-cycles-frontend", 0, 7},
+		{"-e idle-cycles-backend", 0, 8},
+		{"-e cpu-cycles", 0, 0},
+		{"-e branch-instructions", 0, 4},
+		{"-e cs", 1, 3},
+		{"-e migrations", 1, 4},
+		{"-e faults", 1, 2},
+		{"-e cgroup-switches", 1, 11},
+	};
+
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		struct perf_event_attr attr = attr_of(events[i].line);
+
+		MT_CHECK_EQ(attr.type, events[i].type);
+		MT_CHECK_EQ(attr.config, events[i].config);
+	}
+}
+
+MT_TEST(modifiers_of_an_event_that_is_no_group)
+{
+	struct perf_event_attr attr = attr_of("-e cycles:e");
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK(attr.exclusive && !attr.pinned && !(attr.sample_type & PERF_SAMPLE_READ));
+	attr = attr_of("-e cycles:upp");
+	MT_CHECK(!attr.exclude_user && attr.exclude_kernel && attr.precise_ip == 2);
+	MT_CHECK(!attr.exclusive);
+	attr = attr_of("-e cycles:W");
+	MT_CHECK(!attr.exclusive && !attr.pinned && attr.freq);
+	attr = attr_of("-e cycles:Su");
+	MT_CHECK(attr.sample_type & PERF_SAMPLE_READ && attr.exclude_kernel && attr.freq);
+	MT_CHECK(!(attr.read_format & PERF_FORMAT_GROUP) && attr.read_format & PERF_FORMAT_ID);
+	refuses("-e cycles:b", "BPF program");
+	refuses("-e cycles:ub", "BPF program");
+	MT_CHECK_OK(plan_for("-e cs,page-faults:S", &plan));
+	MT_REQUIRE(plan && plan->events.count == 3);
+	MT_CHECK(!plan->events.items[1].leader && plan->events.items[2].leader == 2);
+	MT_CHECK(plan->events.items[2].decoded.sample_type & PERF_SAMPLE_READ);
+	mt_plan_destroy(plan);
 }
 
 MT_TEST(a_pmus_terms_go_where_its_formats_say)
@@ -329,6 +452,77 @@ MT_TEST(the_first_of_a_group_is_sampled_with_the_counts_of_all)
 	mt_plan_destroy(plan);
 }
 
+MT_TEST(a_group_is_exclusive_by_its_first_event)
+{
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(plan_for("-e {cycles,instructions}:ue", &plan));
+	MT_REQUIRE(plan && plan->events.count == 3);
+	MT_CHECK(plan->events.items[1].attr.exclusive && !plan->events.items[2].attr.exclusive);
+	MT_CHECK(plan->events.items[2].attr.exclude_kernel);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(the_first_ones_own_s_is_the_groups)
+{
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(plan_for("-e {cycles:uS,instructions:k}", &plan));
+	MT_REQUIRE(plan && plan->events.count == 3);
+	MT_CHECK(plan->events.items[1].attr.read_format & PERF_FORMAT_GROUP);
+	MT_CHECK(plan->events.items[1].attr.sample_type & PERF_SAMPLE_READ);
+	MT_CHECK(plan->events.items[1].attr.exclude_kernel);
+	MT_CHECK_EQ(plan->events.items[2].role, MT_ROLE_MEMBER);
+	MT_CHECK(plan->events.items[2].attr.exclude_user);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_weak_group_is_one_where_it_can_be)
+{
+	static const char *const lines[] = {"-e {cycles,instructions}:uW",
+					    "-e {cycles:u,instructions:uW}"};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct mt_plan *plan = NULL;
+		const struct mt_planned_event *e;
+
+		counters = i < 2 ? 2 : 1;
+		MT_CHECK_OK(plan_for(lines[i % 2], &plan));
+		MT_REQUIRE(plan && plan->events.count == 3);
+		e = plan->events.items;
+		MT_CHECK_EQ(e[1].leader, i < 2 ? 1 : 0);
+		MT_CHECK_EQ(e[2].leader, i < 2 ? 1 : 0);
+		MT_CHECK_EQ(plan->notes.count, i < 2 ? 0 : 1);
+		MT_CHECK(e[2].role == MT_ROLE_SAMPLE && e[2].attr.exclude_kernel);
+		MT_CHECK(asked[0].config == 0 && asked[1].config == 1 && asked[1].exclude_kernel);
+		mt_plan_destroy(plan);
+	}
+	counters = 99;
+}
+
+MT_TEST(a_weak_group_that_is_parted_is_read_one_by_one)
+{
+	struct mt_plan *plan = NULL;
+	const struct mt_planned_event *e;
+
+	counters = 1;
+	MT_CHECK_OK(plan_for("-e {cycles,instructions}:SDW", &plan));
+	counters = 99;
+	MT_REQUIRE(plan && plan->events.count == 3);
+	e = plan->events.items;
+	for (size_t i = 1; i < 3; i++) {
+		MT_CHECK(e[i].role == MT_ROLE_SAMPLE && e[i].attr.freq && e[i].attr.pinned);
+		MT_CHECK(e[i].decoded.sample_type & PERF_SAMPLE_READ);
+		MT_CHECK(!(e[i].attr.read_format & PERF_FORMAT_GROUP));
+		MT_CHECK_EQ(e[i].leader, i);
+	}
+	mt_plan_destroy(plan);
+	MT_CHECK_OK(plan_for("-e {cycles,instructions}:SW", &plan));
+	MT_REQUIRE(plan && plan->events.count == 3);
+	MT_CHECK_EQ(plan->events.items[2].role, MT_ROLE_MEMBER);
+	mt_plan_destroy(plan);
+}
+
 MT_TEST(bad_groups_are_told)
 {
 	refuses("-e {cycles,cs", "bad group");
@@ -337,7 +531,10 @@ MT_TEST(bad_groups_are_told)
 	refuses("-e {cycles}:", "bad modifier");
 	refuses("-e {cycles}:pppp", "bad modifier");
 	refuses("-e {cycles,}", "empty");
-	refuses("-e {cycles,cs:D}", "pinned as a whole");
+	refuses("-e {cycles,cs:D}", "pinned, exclusive or read as a whole");
+	refuses("-e {cycles,cs:e}", "pinned, exclusive or read as a whole");
+	refuses("-e {cycles,cs:S}", "pinned, exclusive or read as a whole");
+	refuses("-e {cycles,cs}:b", "BPF program");
 	refuses("-e {cycles,cycles}", "asked for once");
 	refuses("-e {cycles,vm}:S", "cannot be part of a group");
 	refuses("-e {{cycles,cs},faults}", "cannot be part of a group");
