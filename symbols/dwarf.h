@@ -159,6 +159,7 @@ struct mt_abbrevs {
 	MT_ARRAY(struct mt_abbrev_skip) skips;
 	MT_ARRAY(struct mt_abbrev_attribute) attributes;
 	struct mt_map64 by_code; /* the others */
+	uint8_t steps[256];	 /* by code: the bytes of entries without more to them, or 0 */
 };
 
 /* An attribute's value, as its form has it. */

@@ -238,6 +238,14 @@ static bool read_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
 	return true;
 }
 
+/* The next code that counts from 1. */
+static void count_code(struct mt_abbrevs *table, uint64_t code, const struct mt_abbrev *abbrev)
+{
+	table->counted++;
+	if (code < 0x80 && abbrev->leaf == UINT8_MAX && abbrev->skip.bytes < UINT8_MAX)
+		table->steps[code] = (uint8_t)(abbrev->skip.bytes + 1);
+}
+
 static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes *sizes,
 				   struct mt_abbrevs *table)
 {
@@ -261,7 +269,7 @@ static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes 
 		if (table->attributes.count > ATTRIBUTES_MAX || table->skips.count > ATTRIBUTES_MAX)
 			return mt_error_create(MT_ERR_FORMAT, ".debug_abbrev has an absurd table");
 		if (code == table->items.count && code == table->counted + 1)
-			table->counted++;
+			count_code(table, code, abbrev);
 		else if (!mt_map64_put(&table->by_code, code, table->items.count - 1))
 			return mt_error_nomem();
 	}

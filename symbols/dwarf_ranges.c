@@ -55,7 +55,7 @@ static bool read_ranges(const struct mt_dwarf_unit *unit, uint64_t offset,
 	}
 }
 
-/* One entry of .debug_rnglists; *end for the last. */
+/* One entry of .debug_rnglists that is no RLE_OFFSET_PAIR; *end for the last. */
 static bool read_rnglist_entry(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 			       uint64_t *base, const struct mt_range_sink *sink, bool *end)
 {
@@ -76,10 +76,6 @@ static bool read_rnglist_entry(const struct mt_dwarf_unit *unit, struct mt_curso
 		known = mt_dwarf_indexed_address(unit, mt_dwarf_uleb(c), &a);
 		b = a + mt_dwarf_uleb(c);
 		break;
-	case RLE_OFFSET_PAIR:
-		a = *base + mt_dwarf_uleb(c);
-		b = *base + mt_dwarf_uleb(c);
-		break;
 	case RLE_BASE_ADDRESS:
 		*base = mt_dwarf_address(c, unit->address_size);
 		return !c->bad;
@@ -95,6 +91,24 @@ static bool read_rnglist_entry(const struct mt_dwarf_unit *unit, struct mt_curso
 		return false;
 	}
 	return known && !c->bad && give(sink, a, b);
+}
+
+/* Pairs of offsets as long as they come; most lists are of these alone. */
+static bool read_offset_pairs(struct mt_cursor *at, uint64_t base, const struct mt_range_sink *sink)
+{
+	struct mt_cursor c = *at; /* in registers */
+	bool good = true;
+
+	while (good && c.pos < c.end && *c.pos == RLE_OFFSET_PAIR) {
+		uint64_t start, end;
+
+		c.pos++;
+		start = base + mt_dwarf_uleb(&c);
+		end = base + mt_dwarf_uleb(&c);
+		good = !c.bad && give(sink, start, end);
+	}
+	*at = c;
+	return good;
 }
 
 /* Where list `index` begins. */
@@ -119,7 +133,8 @@ static bool read_rnglist(const struct mt_dwarf_unit *unit, uint64_t offset,
 	bool end = false;
 
 	while (!end) {
-		if (!read_rnglist_entry(unit, &c, &base, sink, &end))
+		if (!read_offset_pairs(&c, base, sink) ||
+		    !read_rnglist_entry(unit, &c, &base, sink, &end))
 			return false;
 	}
 	return true;

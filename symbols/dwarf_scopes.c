@@ -77,8 +77,6 @@ static void take_asked(struct walk *walk, uint64_t start, uint64_t end)
 	struct mt_scope_answer *asked = walk->asked;
 	size_t count = walk->asked_count;
 
-	if (asked[count - 1].address < start)
-		return;
 	for (size_t i = mt_array_first_from(asked, count, start);
 	     i < count && asked[i].address < end; i++) {
 		walk->has_asked = true;
@@ -89,6 +87,28 @@ static void take_asked(struct walk *walk, uint64_t start, uint64_t end)
 		asked[i].scope = walk->value;
 		asked[i].rank = (uint32_t)walk->depth;
 	}
+}
+
+/* Pieces count, so that lists of them cannot be read for ever. */
+static bool spend_interval(struct walk *walk)
+{
+	walk->too_many |= walk->budget < sizeof(struct mt_interval);
+	if (walk->too_many)
+		return false;
+	walk->budget -= sizeof(struct mt_interval);
+	return true;
+}
+
+/* A piece of code in MT_WALK_ASKED: most have none of the addresses. */
+static bool add_asked(void *context, uint64_t start, uint64_t end)
+{
+	struct walk *walk = context;
+
+	if (!spend_interval(walk))
+		return false;
+	if (start <= walk->asked[walk->asked_count - 1].address && end > walk->asked[0].address)
+		take_asked(walk, start, end);
+	return true;
 }
 
 static bool add_interval(void *context, uint64_t start, uint64_t end)
@@ -103,14 +123,8 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 	if (walk->mode == MT_WALK_NESTED &&
 	    find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
 		return true;
-	walk->too_many |= walk->budget < sizeof(*interval);
-	if (walk->too_many)
+	if (!spend_interval(walk))
 		return false;
-	walk->budget -= sizeof(*interval);
-	if (walk->mode == MT_WALK_ASKED) {
-		take_asked(walk, start, end);
-		return true;
-	}
 	interval = mt_array_push(&walk->scopes->intervals);
 	walk->nomem |= !interval;
 	if (!interval)
@@ -121,7 +135,8 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 
 static void add_ranges(struct walk *walk, const struct scope_values *values)
 {
-	const struct mt_range_sink sink = {add_interval, walk};
+	const struct mt_range_sink sink = {walk->mode == MT_WALK_ASKED ? add_asked : add_interval,
+					   walk};
 	uint64_t low;
 	bool good = true;
 
@@ -380,6 +395,18 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 	return open_level(walk, entry, scope);
 }
 
+/* Steps over entries that are but so many bytes, while there are more than any of these has. */
+static inline void skip_leaves(const struct mt_abbrevs *abbrevs, struct mt_cursor *c)
+{
+	const uint8_t *pos = c->pos, *last = c->end - sizeof(abbrevs->steps);
+
+	if ((size_t)(c->end - pos) < sizeof(abbrevs->steps))
+		return;
+	while (pos <= last && abbrevs->steps[*pos])
+		pos += abbrevs->steps[*pos];
+	c->pos = pos;
+}
+
 /* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
 static void skip_plain_entries(struct walk *walk)
 {
@@ -391,9 +418,13 @@ static void skip_plain_entries(struct walk *walk)
 	size_t depth = walk->depth;
 
 	for (; depth < DEPTH_MAX; entry = c.pos) {
-		uint64_t code = mt_dwarf_uleb(&c);
-		const struct mt_abbrev *abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
+		const struct mt_abbrev *abbrev;
+		uint64_t code;
 
+		skip_leaves(abbrevs, &c);
+		entry = c.pos;
+		code = mt_dwarf_uleb(&c);
+		abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
 		if (abbrev && abbrev->leaf & mode && abbrev->skip.bytes < (size_t)(c.end - c.pos)) {
 			c.pos += abbrev->skip.bytes;
 			continue;
