@@ -178,10 +178,14 @@ void mt_dwarf_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c, uint1
 
 static const char *string_at(const struct mt_span *section, uint64_t offset)
 {
-	struct mt_cursor c = mt_cursor_init(section->bytes, section->bytes ? section->size : 0);
+	struct mt_cursor c;
 
-	mt_cursor_bytes(&c, offset);
-	return c.bad || !c.pos ? NULL : mt_cursor_cstring(&c);
+	if (!section->bytes || offset >= section->size)
+		return NULL;
+	if (!section->bytes[section->size - 1]) /* which ends every string in it */
+		return (const char *)section->bytes + offset;
+	c = mt_cursor_init(section->bytes + offset, section->size - offset);
+	return mt_cursor_cstring(&c);
 }
 
 /* Entry `index` of a table of numbers in a section, `base` bytes in. */

@@ -188,16 +188,11 @@ void mt_interval_table_destroy(struct mt_interval_table *table)
 static size_t count_until(const struct mt_interval_table *table, uint64_t address)
 {
 	const struct piece *pieces = table->pieces.items;
-	size_t low = 0, high = table->pieces.count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pieces[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* without a branch that goes either way; the answer is in low to low + count */
+	for (size_t count = table->pieces.count; count; count /= 2)
+		low += pieces[low + count / 2].start <= address ? count - count / 2 : 0;
 	return low;
 }
 

@@ -13,6 +13,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
+#include "symbols/address_sort.h"
 #include "symbols/dwarf.h"
 #include "symbols/interval_table.h"
 
@@ -212,14 +213,6 @@ struct unit_job {
 	size_t count;
 };
 
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	return x->unit != y->unit ? (x->unit > y->unit) - (x->unit < y->unit)
-				  : (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
-}
-
 static void read_unit(struct mt_job *job, unsigned int worker)
 {
 	struct unit_job *of = (struct unit_job *)job;
@@ -236,19 +229,29 @@ static void read_unit(struct mt_job *job, unsigned int worker)
 		keep_problem(tables, mt_scopes_prepare(&tables->scopes, of->vaddrs, of->count));
 }
 
-/* The addresses that units have, by unit; gives how many. */
+/* The addresses that units have, by unit and rising; gives how many, none out of memory. */
 static size_t list_places(const struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
 			  struct place *out)
 {
+	MT_CLEANUP_FREE uint64_t *rising = malloc((count + 1) * sizeof(*rising));
+	MT_CLEANUP_FREE struct mt_addressed *units = malloc((count + 1) * sizeof(*units));
 	size_t listed = 0;
 
+	if (!rising || !units || !count || count > UINT32_MAX)
+		return 0;
+	memcpy(rising, vaddrs, count * sizeof(*rising));
+	if (!mt_number_sort(rising, count))
+		return 0;
 	for (size_t i = 0; i < count; i++) {
-		struct place place = {vaddrs[i], mt_interval_table_find(lines->units, vaddrs[i])};
+		uint32_t unit = mt_interval_table_find(lines->units, rising[i]);
 
-		if (place.unit != MT_INTERVAL_NONE)
-			out[listed++] = place;
+		if (unit != MT_INTERVAL_NONE)
+			units[listed++] = (struct mt_addressed){unit, (uint32_t)i};
 	}
-	qsort(out, listed, sizeof(*out), compare_places);
+	if (!mt_address_sort(units, listed))
+		return 0;
+	for (size_t i = 0; i < listed; i++)
+		out[i] = (struct place){rising[units[i].index], (uint32_t)units[i].address};
 	return listed;
 }
 
