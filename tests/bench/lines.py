@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Lines and inlined functions of random addresses, symbols/lines against GNU addr2line: lines.py TOOL FILE [ADDRESSES [ROUNDS]].
 TOOL is tests/oracle/lines.c, built. Both get the same addresses, in one process each; the rounds are interleaved, and the
-processor time of the best one of each counts, so that what else runs on the machine matters little. As elapsed time counts
-the median, with as many threads as there are processors. Where files or lines differ, other tools that are at hand are
+best one of each counts, so that what else runs on the machine matters little, and the median of the rounds beside it: of
+processor time and of elapsed time, by one thread and by as many as there are processors. Where files or lines differ, other tools that are at hand are
 asked."""
 import importlib.util
 import os
@@ -79,15 +79,16 @@ def main():
     theirs = ["addr2line", "-a", "-i", "-f", "-C", "-e", path]
     with tempfile.TemporaryDirectory() as folder:
         print(f"{path}: {agreement(path, answer(ours, addresses, folder, 'ours'), answer(theirs, addresses, folder, 'theirs'), folder)}")
-    both = [tool, "-j", str(len(os.sched_getaffinity(0))), path]
-    costs = [(cost(ours, addresses)[0], *cost(theirs, addresses), cost(both, addresses)[1]) for _ in range(rounds)]
-    best = [min(c) for c in zip(*costs)]
-    median = sorted(c[1] / c[0] for c in costs)[rounds // 2]
-    elapsed = [statistics.median(c[i] for c in costs) for i in (2, 3)]
-    print(f"{path}: {count} addresses: symbols/lines {best[0] * 1e3:.1f} ms, addr2line {best[1] * 1e3:.1f} ms: "
-          f"{best[1] / best[0]:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
-    print(f"{path}: elapsed, {both[2]} threads: symbols/lines {elapsed[1] * 1e3:.1f} ms, addr2line {elapsed[0] * 1e3:.1f} ms: "
-          f"{elapsed[0] / elapsed[1]:.1f} times faster in the median")
+    threads = sorted({1, len(os.sched_getaffinity(0))})
+    costs = []
+    for _ in range(rounds):
+        costs.append([cost(theirs, addresses)] + [cost([tool, "-j", str(n), path], addresses) for n in threads])
+    for i, n in enumerate(threads, 1):
+        for k, what in enumerate(("user+sys", "elapsed")):
+            their, our = min(c[0][k] for c in costs), min(c[i][k] for c in costs)
+            median = statistics.median(c[0][k] / c[i][k] for c in costs)
+            print(f"{path}: {count} addresses, {n} thread{'s' * (n > 1)}, {what}: symbols/lines {our * 1e3:.1f} ms, addr2line "
+                  f"{their * 1e3:.1f} ms: {their / our:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
 
 
 if __name__ == "__main__":
