@@ -30,6 +30,7 @@ enum mt_chunk_type {
 enum mt_codec {
 	MT_CODEC_STORED = 0,
 	MT_CODEC_ZSTD = 1,
+	MT_CODEC_PLANES = 2, /* of DATA alone */
 };
 
 struct mt_chunk_header {

@@ -11,6 +11,7 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/input.h"
+#include "formats/planes_pack.h"
 #include "formats/reader.h"
 #include "formats/stack_image.h"
 
@@ -76,8 +77,23 @@ static struct mt_error *read_stored(const struct mt_loader *loader, const struct
 	return NULL;
 }
 
-static struct mt_error *load_zstd(struct mt_loader *loader, const struct mt_chunk_ref *ref,
-				  uint8_t *raw, bool *good)
+/* A good payload, unpacked. */
+static struct mt_error *unpack(struct mt_loader *loader, const struct mt_chunk_ref *ref,
+			       uint8_t *raw, bool *good)
+{
+	bool no_memory = false;
+
+	if (ref->codec == MT_CODEC_PLANES)
+		*good = mt_planes_unpack(loader->zstd, loader->stored, ref->stored_size, raw,
+					 ref->raw_size, &no_memory);
+	else /* an error code of zstd is larger than any size */
+		*good = ZSTD_decompressDCtx(loader->zstd, raw, ref->raw_size, loader->stored,
+					    ref->stored_size) == ref->raw_size;
+	return no_memory ? mt_error_nomem() : NULL;
+}
+
+static struct mt_error *load_packed(struct mt_loader *loader, const struct mt_chunk_ref *ref,
+				    uint8_t *raw, bool *good)
 {
 	struct mt_error *err =
 		make_room(&loader->stored, &loader->stored_capacity, ref->stored_size);
@@ -89,12 +105,7 @@ static struct mt_error *load_zstd(struct mt_loader *loader, const struct mt_chun
 	if (!loader->zstd)
 		return mt_error_nomem();
 	err = read_stored(loader, ref, loader->stored, good);
-	if (err || !*good)
-		return err;
-	/* an error code of zstd is larger than any size */
-	*good = ZSTD_decompressDCtx(loader->zstd, raw, ref->raw_size, loader->stored,
-				    ref->stored_size) == ref->raw_size;
-	return NULL;
+	return err || !*good ? err : unpack(loader, ref, raw, good);
 }
 
 static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *loader,
@@ -104,9 +115,9 @@ static struct mt_error *load_raw(struct mt_payload *payload, struct mt_loader *l
 
 	if (err)
 		return err;
-	if (ref->codec == MT_CODEC_ZSTD)
-		return load_zstd(loader, ref, payload->raw, good);
-	return read_stored(loader, ref, payload->raw, good);
+	if (ref->codec == MT_CODEC_STORED)
+		return read_stored(loader, ref, payload->raw, good);
+	return load_packed(loader, ref, payload->raw, good);
 }
 
 static bool record_known(uint32_t type)

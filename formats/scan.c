@@ -377,7 +377,8 @@ static struct mt_error *known_check(const struct mt_chunk_header *header,
 				    const struct mt_chunk_ref *ref, bool *known)
 {
 	bool type_known = header->type >= MT_CHUNK_HEAD && header->type <= MT_CHUNK_FILE;
-	bool codec_known = header->codec == MT_CODEC_STORED || header->codec == MT_CODEC_ZSTD;
+	bool codec_known = header->codec == MT_CODEC_STORED || header->codec == MT_CODEC_ZSTD ||
+			   (header->codec == MT_CODEC_PLANES && header->type == MT_CHUNK_DATA);
 
 	*known = type_known && codec_known;
 	if (*known || !chunk_critical(header))

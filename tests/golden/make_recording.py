@@ -28,7 +28,7 @@ HEAD, STATE, DATA, MARK, END, FILE = 1, 2, 3, 4, 5, 6
 R_GAUGE, R_REREAD, R_KERNEL, R_SAMPLE, R_FRAMES, R_PACKED = range(14, 20)
 CRITICAL = 1 << 31
 NONE = 0xFFFFFFFF
-STORED, ZSTD = 0, 1
+STORED, ZSTD, PLANES = 0, 1, 2
 US = 1000  # nanoseconds
 LONG = os.environ.get("MT_TESTS") == "long"
 
@@ -132,7 +132,11 @@ class Writer:
     def chunk(self, kind, *records, **fields):
         payload = b"".join(records)
         codec = fields.setdefault("codec", self.codec)
-        stored = self.packed(payload) if codec == ZSTD else payload
+        stored = fields.pop("stored", None) or payload
+        if codec == ZSTD:
+            stored = self.packed(payload)
+        elif codec == PLANES and stored is payload:
+            stored = planes_payload(split_planes(payload))
         if len(stored) > len(payload):  # not worth it, and not allowed
             fields["codec"], stored = STORED, payload
         times = record_times(payload)
@@ -153,6 +157,104 @@ class Writer:
     def lose(self, count=1):
         self.sequence += count
         return self
+
+
+# Planes -------------------------------------------------------------------------------------------
+
+PLANE_NAMES = ("kinds", "times", "heads", "others", "stored", "changed", "masks", "tags",
+               "same_low", "same_high", "alike_low", "alike_high", "difference_low",
+               "difference_high", "literals")
+
+
+class WordPlanes:
+    """The words of PACKED records, each against all before it."""
+
+    def __init__(self, planes):
+        self.planes, self.words, self.distance, self.tags = planes, [0], 1, []
+        self.last, self.last_alike = {0: 0}, {0: 0}  # where words stood
+
+    def add(self, word):
+        self.tags.append(self.tag(word))
+        self.last[word] = self.last_alike[word >> 16] = len(self.words)
+        self.words.append(word)
+
+    def tag(self, word):
+        same = len(self.words) - self.last.get(word, -65536)
+        alike = len(self.words) - self.last_alike.get(word >> 16, -65536)
+        if self.words[-self.distance] == word:
+            return 0
+        if same < 65536:
+            self.distance = same
+            self.put("same", same)
+            return 1
+        if alike < 65536:
+            self.put("alike", alike)
+            self.put("difference", word - self.words[-alike] & 0xFFFF)
+            return 2
+        self.planes["literals"] += struct.pack("<Q", word)
+        return 3
+
+    def put(self, name, value):
+        self.planes[name + "_low"].append(value & 255)
+        self.planes[name + "_high"].append(value >> 8)
+
+    def end(self):
+        tags = self.tags + [0] * (-len(self.tags) % 4)
+        self.planes["tags"] = bytearray(a | b << 2 | c << 4 | d << 6 for a, b, c, d in
+                                        zip(tags[::4], tags[1::4], tags[2::4], tags[3::4]))
+
+
+def count_bits(data):
+    return bin(int.from_bytes(data, "little")).count("1")
+
+
+def signed_leb(value):
+    out = b""
+    while not -64 <= value < 64:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value & 127])
+
+
+def split_planes(payload):
+    """Well-formed records, taken apart; PACKED ones whose padding is not zeros stay whole."""
+    planes = {name: bytearray() for name in PLANE_NAMES}
+    words, head, before, at = WordPlanes(planes), bytes(13), 0, 0
+    while at < len(payload):
+        kind, size, time = struct.unpack_from("<IIQ", payload, at)
+        body = payload[at + 16:at + size]
+        at += size
+        changed = 13 + -(-int.from_bytes(body[4:6], "little") // 8)
+        masks = changed + int.from_bytes(body[12:13], "little")
+        end = masks + count_bits(body[changed:masks])
+        if kind != R_PACKED or any(body[end:end + -end % 8]):
+            planes["kinds"].append(2)
+            planes["others"] += payload[at - size:at]
+            continue
+        planes["kinds"].append(int(body[:13] != head))
+        planes["heads"] += b"" if body[:13] == head else body[:13]
+        planes["times"] += signed_leb(time - before)
+        head, before = body[:13], time
+        planes["stored"] += body[13:changed]
+        planes["changed"] += body[changed:masks]
+        planes["masks"] += body[masks:end]
+        for word in struct.unpack(f"<{(len(body) - end) // 8}Q", body[end + -end % 8:]):
+            words.add(word)
+    words.end()
+    return planes
+
+
+def planes_payload(planes, sizes=(), frames=("literals",), more=b""):
+    """Some planes as zstd frames; sizes: (place in the directory, what stands there)."""
+    stored = {name: zstd_frame(bytes(plane)) if name in frames else bytes(plane)
+              for name, plane in planes.items()}
+    stored.update({name: bytes(plane) for name, plane in planes.items()
+                   if len(stored[name]) >= len(plane)})
+    directory = bytearray(b"".join(struct.pack("<II", len(planes[name]), len(stored[name]))
+                                   for name in PLANE_NAMES))
+    for place, size in sizes:
+        directory[4 * place:4 * place + 4] = struct.pack("<I", size)
+    return bytes(directory) + b"".join(stored.values()) + more
 
 
 # Records ------------------------------------------------------------------------------------------
@@ -1284,6 +1386,78 @@ def packed_samples_of_every_kind():
                coded_sample(coder, 1009, words(100)), packed_sample(coder, 1010, words(100)),
                *(packed_sample(coder, 1011 + n, asked=0) for n in range(3))]
     return ended(state(begun()).chunk(DATA, *records), 15)
+
+
+def mixed_chunk():
+    """PACKED and other records; what stands in the padding of one PACKED keeps it whole."""
+    coder = Coder()
+    packed = [packed_sample(coder, 1000 - n, dump, slot, address)
+              for n, (slot, address, dump) in enumerate(DUMPS[:9] * 2)]
+    odd = packed_sample(coder, 1010, words(3), spoil=lambda body: body)
+    fixed = 16 + 13 + 5 + odd[28] + count_bits(odd[34:34 + odd[28]])
+    odd = odd[:fixed] + b"\xff" * (-fixed % 8) + odd[fixed + -fixed % 8:]
+    return b"".join(packed) + faults(1011) + odd + faults(900, 901)
+
+
+MIXED = 18 + 4
+
+
+@recording({FAULTS: MIXED})
+def records_in_planes():
+    return ended(state(begun()).chunk(DATA, mixed_chunk(), codec=PLANES), MIXED)
+
+
+@recording({FAULTS: 2 * len(DUMPS)}, dumps=[dump for _, _, dump in DUMPS] * 2)
+def packed_samples_in_planes():
+    writer = state(begun()).chunk(DATA, packed_chunk(1000), codec=PLANES)
+    return ended(writer.chunk(DATA, packed_chunk(2000), codec=PLANES), 2 * len(DUMPS))
+
+
+def with_plane(name, change):
+    planes = split_planes(mixed_chunk())
+    planes[name] = change(bytes(planes[name]))
+    return planes_payload(planes)
+
+
+def of_mixed(**over):
+    return planes_payload(split_planes(mixed_chunk()), **over)
+
+
+BROKEN_PLANES = {
+    "no_directory": lambda: bytes(119),
+    "more_stored_than_its_size": lambda: of_mixed(sizes=[(1, 1 << 20)]),
+    "a_size_that_is_false": lambda: of_mixed(sizes=[(0, MIXED + 1)]),
+    "sizes_of_more_than_twice_the_records": lambda: of_mixed(sizes=[(28, 1 << 31)]),
+    "bytes_behind_them": lambda: of_mixed(more=b"\0"),
+    "another_kind": lambda: with_plane("kinds", lambda plane: b"\3" + plane[1:]),
+    "a_kind_too_few": lambda: with_plane("kinds", lambda plane: plane[:-1]),
+    "a_kind_too_many": lambda: with_plane("kinds", lambda plane: plane + b"\0"),
+    "an_endless_time": lambda: with_plane("times", lambda plane: b"\x80" * 10 + plane),
+    "a_byte_too_many_of_heads": lambda: with_plane("heads", lambda plane: plane + b"\0"),
+    "a_tag_too_few": lambda: with_plane("tags", lambda plane: plane[:-1]),
+    "a_tag_too_many": lambda: with_plane("tags", lambda plane: plane + b"\0"),
+    "a_distance_of_0": lambda: with_plane("same_low", lambda plane: bytes(len(plane))),
+    "a_distance_beyond_the_first_word": lambda: with_plane("same_high", lambda plane: b"\xff" * len(plane)),
+    "a_literal_too_few": lambda: with_plane("literals", lambda plane: plane[:-8]),
+    "others_cut_off": lambda: with_plane("others", lambda plane: plane[:-1]),
+    "others_of_no_size": lambda: with_plane("others", lambda plane: bytes(len(plane))),
+}
+for why, broken_payload in BROKEN_PLANES.items():
+    def broken_planes(stored=broken_payload):
+        """The chunk is damaged; the next one is well."""
+        payload = mixed_chunk()
+        stored = stored()
+        writer = state(begun()).chunk(DATA, payload, codec=PLANES, stored=stored)
+        return ended(writer.chunk(DATA, packed_chunk(2000)), len(DUMPS))
+    broken_planes.__name__ = "planes_with_" + why
+    recording({FAULTS: len(DUMPS)}, check="damaged", damaged_chunks=1,
+              skipped_bytes=64 + len(broken_payload()))(broken_planes)
+
+
+@recording({}, check="refused: critical chunk of unknown codec 2", status=3, refused="codec 2",
+           unknown_chunks=1)
+def planes_in_a_chunk_of_state():
+    return ended(begun().chunk(STATE, infos(), codec=PLANES, stored=infos()), 0)
 
 
 def set_body(offset, value):

@@ -1,0 +1,71 @@
+/*
+ * The words of a DATA chunk's PACKED records, held against those before them (FORMAT.md section
+ * 7.4): many are one that was there not long ago, or differ from one in their lowest bits only.
+ * What is left of each goes to planes, where bytes of one kind stand together. Both directions keep
+ * all words of the chunk.
+ */
+#ifndef MT_FORMATS_WORD_CODE_H
+#define MT_FORMATS_WORD_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_cursor;
+
+/* Their order in a chunk's planes. */
+enum mt_word_plane {
+	MT_WORD_TAGS, /* two bits a word */
+	MT_WORD_SAME_LOW,
+	MT_WORD_SAME_HIGH,
+	MT_WORD_ALIKE_LOW,
+	MT_WORD_ALIKE_HIGH,
+	MT_WORD_DIFFERENCE_LOW,
+	MT_WORD_DIFFERENCE_HIGH,
+	MT_WORD_LITERALS, /* eight bytes each */
+	MT_WORD_PLANES,
+};
+
+#define MT_WORD_TABLE_BITS 13
+
+/* Where words stood last, by what is made of them; modulo 65,536. */
+struct mt_word_tables {
+	uint16_t same[1u << MT_WORD_TABLE_BITS];
+	uint16_t alike[1u << MT_WORD_TABLE_BITS];
+};
+
+/* Words on their way to planes. The memory is the caller's. */
+struct mt_word_encoder {
+	struct mt_word_tables *tables;
+	uint64_t *words; /* room for all, and one more */
+	size_t count;
+	size_t same; /* the distance of the last word that was told by one */
+	uint32_t tags;
+	unsigned tag_shift;
+	uint8_t *planes[MT_WORD_PLANES]; /* their ends: with room for a byte a word, or eight */
+};
+
+/* Begins a chunk with tables, words and planes as they are set. */
+void mt_word_encoder_begin(struct mt_word_encoder *encoder);
+void mt_word_encode(struct mt_word_encoder *encoder, const uint8_t *from, size_t count);
+
+/* Behind the last word. */
+void mt_word_encoder_end(struct mt_word_encoder *encoder);
+
+/* And back. */
+struct mt_word_decoder {
+	struct mt_cursor *planes; /* MT_WORD_PLANES of them */
+	uint64_t *words;	  /* room for all, and one more */
+	size_t count;
+	size_t same;
+	uint32_t tags;
+	unsigned tag_shift;
+};
+
+/* Begins a chunk with planes and words as they are set. */
+void mt_word_decoder_begin(struct mt_word_decoder *decoder);
+
+/* The next words, to `to`. False where the planes do not hold them. */
+bool mt_word_decode(struct mt_word_decoder *decoder, uint8_t *to, size_t count);
+
+#endif
