@@ -18,11 +18,13 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
+#include "formats/planes_pack.h"
 
 struct mt_writer {
 	int fd;
 	int failed; /* errno of the first failure */
 	ZSTD_CCtx *zstd;
+	struct mt_planes_packer *planes;
 	uint8_t *out;
 	size_t out_size;
 	uint64_t sequence;
@@ -33,6 +35,7 @@ struct mt_writer {
 };
 
 #define PATIENCE_MS 100
+#define PLANES_MIN 16384 /* bytes of DATA that are worth a directory of planes */
 
 MT_DEFINE_CLEANUP(mt_writer, struct mt_writer)
 
@@ -46,7 +49,8 @@ struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer *
 	writer->out_size = ZSTD_compressBound(max_block);
 	writer->out = malloc(writer->out_size);
 	writer->zstd = ZSTD_createCCtx();
-	if (!writer->out || !writer->zstd)
+	writer->planes = mt_planes_packer_create();
+	if (!writer->out || !writer->zstd || !writer->planes)
 		return mt_error_nomem();
 	*out = MT_TAKE(writer);
 	return NULL;
@@ -57,6 +61,7 @@ void mt_writer_destroy(struct mt_writer *writer)
 	if (!writer)
 		return;
 	ZSTD_freeCCtx(writer->zstd);
+	mt_planes_packer_destroy(writer->planes);
 	free(writer->out);
 	free(writer);
 }
@@ -79,14 +84,21 @@ static size_t compress(struct mt_writer *writer, const struct mt_block *block, i
 static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *block, int level,
 			   struct mt_chunk_header *header)
 {
-	size_t size = level ? compress(writer, block, level) : 0;
+	size_t size = level && block->type == MT_CHUNK_DATA && block->used >= PLANES_MIN
+			      ? mt_planes_pack(writer->planes, block->bytes, block->used, level,
+					       writer->out, writer->out_size)
+			      : 0;
 
+	header->codec = MT_CODEC_PLANES;
+	if (level && !size) {
+		header->codec = MT_CODEC_ZSTD;
+		size = compress(writer, block, level);
+	}
 	if (!level || ZSTD_isError(size) || size >= block->used) {
 		header->codec = MT_CODEC_STORED;
 		header->stored_size = (uint32_t)block->used;
 		return block->bytes;
 	}
-	header->codec = MT_CODEC_ZSTD;
 	header->stored_size = (uint32_t)size;
 	return writer->out;
 }

@@ -1,7 +1,8 @@
 /*
  * Measures what becomes of samples behind the ring, on those of recordings and on one core: coding
  * them against earlier ones, with the processor's wide instructions and without, beside a memcpy
- * of the same dumps; then zstd on the chunks that come of it, level by level.
+ * of the same dumps; then packing the chunks that come of it, by zstd alone and as planes, level by
+ * level.
  *
  *	bench_coding FILE...		a table for each
  */
@@ -14,6 +15,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
+#include "formats/planes_pack.h"
 #include "formats/reader.h"
 #include "formats/record.h"
 #include "formats/stack_image.h"
@@ -192,6 +194,45 @@ static void compress(const struct samples *samples, const struct mt_block *block
 	ZSTD_freeCCtx(zstd);
 }
 
+/* As planes, and back. */
+static void pack_planes(const struct samples *samples, const struct mt_block *blocks, size_t count)
+{
+	static const int levels[] = {-3, 2, 3, 9};
+	struct mt_planes_packer *packer = mt_planes_packer_create();
+	ZSTD_DCtx *zstd = ZSTD_createDCtx();
+	uint8_t *out = allocate(BLOCK), *back = allocate(BLOCK);
+	char what[32];
+
+	for (size_t level = 0; level < sizeof(levels) / sizeof(levels[0]); level++) {
+		double packing = 0, unpacking = 0;
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double began = now(), packed;
+			size_t size = mt_planes_pack(packer, blocks[i].bytes, blocks[i].used,
+						     levels[level], out, BLOCK);
+			bool no_memory;
+
+			packed = now();
+			packing += packed - began;
+			if (!size ||
+			    !mt_planes_unpack(zstd, out, size, back, blocks[i].used, &no_memory) ||
+			    memcmp(back, blocks[i].bytes, blocks[i].used) != 0)
+				abort();
+			unpacking += now() - packed;
+			bytes += size;
+		}
+		snprintf(what, sizeof(what), "planes %d", levels[level]);
+		tell(what, samples, packing, bytes);
+		if (levels[level] == 2)
+			tell("  unpacking", samples, unpacking, bytes);
+	}
+	free(out);
+	free(back);
+	ZSTD_freeDCtx(zstd);
+	mt_planes_packer_destroy(packer);
+}
+
 static void measure(const char *path)
 {
 	struct samples samples = {0};
@@ -225,6 +266,7 @@ static void measure(const char *path)
 	tell("coding, wide", &samples, wide, coded);
 	tell("coding, portable", &samples, portable, coded);
 	compress(&samples, blocks, count);
+	pack_planes(&samples, blocks, count);
 	for (size_t i = 0; i < samples.count; i++)
 		free(samples.items[i].bytes);
 	free(samples.items);

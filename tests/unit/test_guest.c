@@ -18,7 +18,7 @@ MT_TEST(the_default_is_64_mib)
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
 	MT_CHECK_EQ(share.images, 16 * MIB / 4 / MT_STACK_SLOT_SIZE);
-	MT_CHECK_EQ(share.blocks, 40);
+	MT_CHECK_EQ(share.blocks, 38);
 }
 
 MT_TEST(carrying_images_has_its_part_of_it)
@@ -81,7 +81,7 @@ MT_TEST(too_little_is_not_kept_to_but_told)
 
 	MT_CHECK_EQ(share.blocks, 8);
 	MT_CHECK_EQ(share.images, 4);
-	MT_CHECK_EQ(share.bytes, 16 * MIB + 64 * 4 * MT_STACK_SLOT_SIZE);
+	MT_CHECK_EQ(share.bytes, 18 * MIB + 64 * 4 * MT_STACK_SLOT_SIZE);
 }
 
 MT_TEST_MAIN
