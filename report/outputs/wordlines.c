@@ -1,8 +1,9 @@
 /*
- * Words are ranked once: bytewise with what follows them in a line, a semicolon or, at its end,
- * nothing, so a word has two ranks. That makes ranks prefix-free: the first that two lines differ
- * in decides. Lines are then runs of ranks, sorted by a quicksort that goes from column to column
- * and never looks twice at what lines have in common.
+ * Lines are interned as runs of words: in some recordings twenty stacks are one line, and the later
+ * ones cost a look at the first. Words are ranked once: bytewise with what follows them in a line,
+ * a semicolon or, at its end, nothing, so a word has two ranks. That makes ranks prefix-free: the
+ * first that two lines differ in decides. Lines are then runs of ranks, sorted by a quicksort that
+ * goes from column to column and never looks twice at what lines have in common.
  */
 #include "report/outputs/wordlines.h"
 
@@ -12,6 +13,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/strings.h"
+#include "report/sequences.h"
 
 enum {
 	SMALL = 8, /* so many lines are sorted by insertion */
@@ -32,8 +34,9 @@ struct ranked {
 
 struct mt_wordlines {
 	struct mt_strings *words;
-	MT_ARRAY(uint32_t) columns; /* of all lines: 2 * word + last, and once sorted, ranks */
-	MT_ARRAY(struct line) lines;
+	struct mt_sequences *runs;   /* of words, one for each line */
+	MT_ARRAY(struct line) lines; /* by run, until they are sorted */
+	MT_ARRAY(uint32_t) columns;  /* of all lines: 2 * word + last, and once sorted, ranks */
 	MT_ARRAY(char) scratch;
 	struct ranked *ranked; /* by rank, from 1 on */
 	size_t ranked_count;
@@ -47,8 +50,9 @@ struct mt_wordlines *mt_wordlines_create(void)
 	if (!lines)
 		return NULL;
 	lines->words = mt_strings_create();
-	if (!lines->words) {
-		free(lines);
+	lines->runs = mt_sequences_create();
+	if (!lines->words || !lines->runs) {
+		mt_wordlines_destroy(lines);
 		return NULL;
 	}
 	return lines;
@@ -59,6 +63,7 @@ void mt_wordlines_destroy(struct mt_wordlines *lines)
 	if (!lines)
 		return;
 	mt_strings_destroy(lines->words);
+	mt_sequences_destroy(lines->runs);
 	mt_array_deinit(&lines->columns);
 	mt_array_deinit(&lines->lines);
 	mt_array_deinit(&lines->scratch);
@@ -83,29 +88,54 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 	return mt_strings_intern(lines->words, lines->scratch.items, length);
 }
 
+static bool add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
+		double second)
+{
+	uint32_t run = mt_sequences_intern(lines->runs, words, count * sizeof(*words));
+	struct line *line;
+
+	if (run == MT_SEQUENCE_NONE)
+		return false;
+	line = run < lines->lines.count ? &lines->lines.items[run] : mt_array_push(&lines->lines);
+	if (!line)
+		return false;
+	line->count = (uint32_t)count;
+	line->value += first;
+	line->second += second;
+	return true;
+}
+
 bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double value)
 {
-	struct line *line = mt_array_push(&lines->lines);
-	uint32_t *to;
-
-	if (!line || !mt_array_reserve(&lines->columns, lines->columns.count + count))
-		return false;
-	*line = (struct line){lines->columns.count, (uint32_t)count, value, 0};
-	to = lines->columns.items + lines->columns.count;
-	for (size_t i = 0; i < count; i++)
-		to[i] = 2 * words[i];
-	to[count - 1]++;
-	lines->columns.count += count;
-	return true;
+	return add(lines, words, count, value, 0);
 }
 
 bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 			   double first, double second)
 {
-	if (!mt_wordlines_add(lines, words, count, first))
-		return false;
 	lines->pairs = true;
-	lines->lines.items[lines->lines.count - 1].second = second;
+	return add(lines, words, count, first, second);
+}
+
+/* Lays the words of all lines out in columns; false out of memory. */
+static bool lay_out(struct mt_wordlines *lines)
+{
+	size_t size;
+
+	for (uint32_t i = 0; i < lines->lines.count; i++) {
+		struct line *line = &lines->lines.items[i];
+		const uint32_t *words = mt_sequences_get(lines->runs, i, &size);
+		uint32_t *to;
+
+		line->first = lines->columns.count;
+		if (!mt_array_reserve(&lines->columns, line->first + line->count))
+			return false;
+		to = lines->columns.items + line->first;
+		for (size_t k = 0; k < line->count; k++)
+			to[k] = 2 * words[k];
+		to[line->count - 1]++;
+		lines->columns.count += line->count;
+	}
 	return true;
 }
 
@@ -317,25 +347,6 @@ static void print_counts(const struct mt_wordlines *lines, const struct line *li
 		print_count(second, '\n', to);
 }
 
-/* Adds what is equal to the line before into it. */
-static void sum_equal(struct mt_wordlines *lines)
-{
-	struct line *all = lines->lines.items;
-	size_t kept = 0;
-
-	for (size_t i = 1; i < lines->lines.count; i++) {
-		size_t at = differ_at(lines, &all[kept], &all[i], 0);
-
-		if (at == all[kept].count && at == all[i].count) {
-			all[kept].value += all[i].value;
-			all[kept].second += all[i].second;
-		} else {
-			all[++kept] = all[i];
-		}
-	}
-	lines->lines.count = lines->lines.count ? kept + 1 : 0;
-}
-
 static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
 			FILE *to)
 {
@@ -373,12 +384,11 @@ double mt_wordlines_left_out(const struct mt_wordlines *lines)
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
 {
 	struct spelled spelled = {0};
-	bool good = rank_words(lines);
+	bool good = lay_out(lines) && rank_words(lines);
 
 	if (!good)
 		return false;
 	sort_lines(lines, lines->lines.items, lines->lines.count, 0);
-	sum_equal(lines);
 	good = print_lines(lines, skip, &spelled, to);
 	mt_array_deinit(&spelled.text);
 	mt_array_deinit(&spelled.ends);
