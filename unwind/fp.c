@@ -67,14 +67,25 @@ static enum return_kind find_return(const struct mt_walk *walk, uint64_t pc)
 	return !code || mt_fp_ends_in_call(code) ? RETURN_FILE : RETURN_NONE;
 }
 
+/* Its entry in such a table; *known: it is there. */
+static inline struct mt_seen_code *seen_code(const struct mt_walk *walk, struct mt_seen_code *table,
+					     uint64_t pc, bool *known)
+{
+	uint64_t mixed = (pc ^ (uint64_t)walk->version << 32) * 0x9e3779b97f4a7c15u;
+	struct mt_seen_code *seen = &table[mixed >> (64 - MT_SEEN_CODE_BITS)];
+
+	*known = seen->pc == pc && seen->version == walk->version;
+	return seen;
+}
+
 /* The same, through the table of those seen before. */
 static enum return_kind return_kind(const struct mt_walk *walk, uint64_t pc)
 {
-	uint64_t mixed = (pc ^ (uint64_t)walk->version << 32) * 0x9e3779b97f4a7c15u;
-	struct mt_return *seen = &walk->unwinder->returns[mixed >> (64 - MT_RETURN_BITS)];
+	bool known;
+	struct mt_seen_code *seen = seen_code(walk, walk->unwinder->returns, pc, &known);
 
-	if (seen->pc != pc || seen->version != walk->version)
-		*seen = (struct mt_return){pc, walk->version, find_return(walk, pc)};
+	if (!known)
+		*seen = (struct mt_seen_code){pc, walk->version, find_return(walk, pc)};
 	return (enum return_kind)seen->kind;
 }
 
@@ -119,11 +130,43 @@ enum prologue {
 	IN_BODY,
 };
 
+/* What the code at a sampled pc says by itself. */
+enum place_kind {
+	PLACE_UNKNOWN, /* its bytes are not at hand: JIT code, mostly */
+	PLACE_ENTRY,
+	PLACE_PUSHED,
+	PLACE_OTHER,
+};
+
 static bool code_is(const struct mt_walk *walk, uint64_t pc, const char *bytes, size_t n)
 {
 	const uint8_t *code = mt_lookup_code(walk->input->map, pc, n, false);
 
 	return code && !memcmp(code, bytes, n);
+}
+
+static enum place_kind find_place(const struct mt_walk *walk, uint64_t pc)
+{
+	if (!mt_lookup_code(walk->input->map, pc, 1, false))
+		return PLACE_UNKNOWN;
+	if (code_is(walk, pc, "\x55", 1) || code_is(walk, pc, "\xf3\x0f\x1e\xfa\x55", 5) ||
+	    code_is(walk, pc, "\xc3", 1))
+		return PLACE_ENTRY;
+	if (code_is(walk, pc - 1, "\x55\x48\x89\xe5", 4) ||
+	    code_is(walk, pc - 1, "\x55\x48\x8b\xec", 4))
+		return PLACE_PUSHED;
+	return PLACE_OTHER;
+}
+
+/* The same, through the table of those seen before. */
+static enum place_kind place_kind(const struct mt_walk *walk, uint64_t pc)
+{
+	bool known;
+	struct mt_seen_code *seen = seen_code(walk, walk->unwinder->places, pc, &known);
+
+	if (!known)
+		*seen = (struct mt_seen_code){pc, walk->version, find_place(walk, pc)};
+	return (enum place_kind)seen->kind;
 }
 
 /*
@@ -158,17 +201,11 @@ static bool in_leaf(const struct mt_walk *walk, const struct mt_position *at)
 
 static enum prologue find_prologue(const struct mt_walk *walk, const struct mt_position *at)
 {
-	uint64_t pc = at->pc;
+	enum place_kind kind = place_kind(walk, at->pc);
 
-	if (!mt_lookup_code(walk->input->map, pc, 1, false)) /* JIT code, mostly */
-		return in_leaf(walk, at) ? AT_ENTRY : IN_BODY;
-	if (code_is(walk, pc, "\x55", 1) || code_is(walk, pc, "\xf3\x0f\x1e\xfa\x55", 5) ||
-	    code_is(walk, pc, "\xc3", 1) || in_leaf(walk, at))
+	if (kind == PLACE_ENTRY || in_leaf(walk, at))
 		return AT_ENTRY;
-	if (code_is(walk, pc - 1, "\x55\x48\x89\xe5", 4) ||
-	    code_is(walk, pc - 1, "\x55\x48\x8b\xec", 4))
-		return AFTER_PUSH;
-	return IN_BODY;
+	return kind == PLACE_PUSHED ? AFTER_PUSH : IN_BODY;
 }
 
 static bool body_step(const struct mt_walk *walk, const struct mt_position *at,

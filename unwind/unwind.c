@@ -18,10 +18,12 @@ struct mt_unwinder *mt_unwinder_create(const struct mt_unwind_options *options)
 		return NULL;
 	unwinder->options = *options;
 	unwinder->cache = aligned_alloc(64, size);
-	unwinder->returns = calloc(MT_RETURNS, sizeof(*unwinder->returns));
+	unwinder->returns = calloc(MT_SEEN_CODE, sizeof(*unwinder->returns));
+	unwinder->places = calloc(MT_SEEN_CODE, sizeof(*unwinder->places));
 	unwinder->recall = mt_recall_create();
 	unwinder->trail = calloc(MT_RECALL_FRAMES, sizeof(*unwinder->trail));
-	if (!unwinder->cache || !unwinder->returns || !unwinder->recall || !unwinder->trail) {
+	if (!unwinder->cache || !unwinder->returns || !unwinder->places || !unwinder->recall ||
+	    !unwinder->trail) {
 		mt_unwinder_destroy(unwinder);
 		return NULL;
 	}
@@ -38,6 +40,7 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder)
 	mt_branch_runs_destroy(unwinder->runs);
 	free(unwinder->cache);
 	free(unwinder->returns);
+	free(unwinder->places);
 	free(unwinder->recall);
 	free(unwinder->trail);
 	free(unwinder);

@@ -20,7 +20,8 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
-	struct mt_return *returns;    /* fp.c's: what stands before return addresses */
+	struct mt_seen_code *returns; /* fp.c's: what stands before return addresses */
+	struct mt_seen_code *places;  /* fp.c's: what stands where code without CFI was sampled */
 	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
 	struct mt_recall *recall;     /* recall.c's: the last stacks of threads */
 	struct mt_recalled *trail;    /* MT_RECALL_FRAMES: of the stack being walked */
@@ -97,17 +98,17 @@ bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
 
 /*
- * What a return address is, once it was looked at; direct-mapped, by the map's version, of which no
+ * What code an address has, once it was looked at; direct-mapped, by the map's version, of which no
  * two maps that differ have the same.
  */
-struct mt_return {
+struct mt_seen_code {
 	uint64_t pc;
 	uint32_t version; /* 0: empty */
-	uint32_t kind;	  /* fp.c's enum return_kind */
+	uint32_t kind;	  /* fp.c's enum return_kind, or enum place_kind */
 };
 
-#define MT_RETURN_BITS 12
-#define MT_RETURNS ((size_t)1 << MT_RETURN_BITS)
+#define MT_SEEN_CODE_BITS 12
+#define MT_SEEN_CODE ((size_t)1 << MT_SEEN_CODE_BITS)
 
 /* A frame pointer further above the stack pointer than this is not taken for one. */
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)
