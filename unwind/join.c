@@ -17,7 +17,8 @@
 #include "unwind/join_claim.h"
 
 enum {
-	PASSED = 4
+	PASSED = 4,
+	TALLIES = 4096
 };
 
 struct place {
@@ -46,6 +47,7 @@ struct mt_joiner {
 	MT_ARRAY(struct mt_join_thread *) threads;
 	struct mt_join_thread *last;
 	uint64_t last_key;
+	struct mt_join_tally tallies[TALLIES]; /* by a hash */
 };
 
 struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
@@ -71,6 +73,7 @@ void mt_joiner_reset(struct mt_joiner *joiner)
 	joiner->last = NULL;
 	mt_map64_deinit(&joiner->by_thread);
 	joiner->by_thread = (struct mt_map64){0};
+	memset(joiner->tallies, 0, sizeof(joiner->tallies));
 }
 
 void mt_joiner_destroy(struct mt_joiner *joiner)
@@ -427,8 +430,14 @@ static bool same_function(const struct mt_joiner *joiner, const struct mt_image_
 	return a == b || joiner->check.same(joiner->check.context, map, a, b);
 }
 
+/* That of a function by a call in it. */
+static struct mt_join_tally *tally_of(struct mt_joiner *joiner, uint64_t inner)
+{
+	return &joiner->tallies[mt_hash64(inner) % TALLIES];
+}
+
 /* The spot where this stack is joined; NULL out of memory. */
-static struct mt_join_spot *spot_of(const struct mt_joiner *joiner, struct mt_join_spots *spots,
+static struct mt_join_spot *spot_of(struct mt_joiner *joiner, struct mt_join_spots *spots,
 				    const struct mt_join_stack *stack)
 {
 	const struct mt_join_site site = site_of(stack);
@@ -442,11 +451,11 @@ static struct mt_join_spot *spot_of(const struct mt_joiner *joiner, struct mt_jo
 		mt_join_spots_use(spots, spot);
 		return spot;
 	}
-	return mt_join_spots_add(spots, &site);
+	return mt_join_spots_add(spots, &site, tally_of(joiner, site.inner));
 }
 
 /* What the stack that was joined with the donor rests on; false out of memory. */
-static bool make_claim(const struct mt_joiner *joiner, struct mt_join_thread *thread,
+static bool make_claim(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		       const struct donor *donor, struct mt_join_stack *stack)
 {
 	struct mt_join_spot *spot = spot_of(joiner, &thread->spots, stack);
@@ -630,8 +639,8 @@ bool mt_join_stands(const struct mt_join_stack *stack)
 }
 
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */
-static bool join(const struct mt_joiner *joiner, struct mt_join_thread *thread,
-		 const struct donor *donor, struct mt_join_stack *stack)
+static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread, const struct donor *donor,
+		 struct mt_join_stack *stack)
 {
 	uint64_t site = 0;
 	size_t at;

@@ -7,6 +7,8 @@
 enum {
 	REFUTED_FEW = 2,     /* fewer may be chance */
 	REFUTED_SHARE = 100, /* one in so many is too many */
+	ANYWHERE_FEW = 1,    /* the same, of all places together: of each there are few */
+	ANYWHERE_SHARE = 10,
 };
 
 static void release_spot(struct mt_join_spot *spot)
@@ -44,7 +46,8 @@ static void forget_oldest(struct mt_join_spots *spots)
 		(spots->count - oldest) * sizeof(spots->items[0]));
 }
 
-struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site)
+struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site,
+				       struct mt_join_tally *anywhere)
 {
 	struct mt_join_spot *spot = calloc(1, sizeof(*spot));
 	size_t i;
@@ -52,6 +55,7 @@ struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct
 	if (!spot)
 		return NULL;
 	spot->site = *site;
+	spot->anywhere = anywhere;
 	spot->references = 1;
 	forget_oldest(spots);
 	for (i = spots->count++; i && spots->items[i - 1]->site.boundary < site->boundary; i--)
@@ -113,24 +117,38 @@ void mt_join_spot_close(struct mt_join_spot *spot)
 	mt_join_claim_release(claim);
 }
 
+static void count(struct mt_join_tally *tally, enum mt_join_verdict verdict)
+{
+	*(verdict == MT_JOIN_REFUTED ? &tally->refuted : &tally->confirmed) += 1;
+}
+
 void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict)
 {
 	if (spot->open)
 		spot->open->refuted = verdict != MT_JOIN_CONFIRMED;
-	*(verdict == MT_JOIN_REFUTED ? &spot->refuted : &spot->confirmed) += 1;
+	count(&spot->here, verdict);
+	count(spot->anywhere, verdict);
 	mt_join_spot_close(spot);
 }
 
-static bool is_steady(const struct mt_join_spot *spot)
+/* So few were refuted, or less than one in `share`. */
+static bool is_steady(const struct mt_join_tally *tally, uint32_t few, uint64_t share)
 {
-	uint64_t judged = (uint64_t)spot->confirmed + spot->refuted;
+	return tally->refuted < few ||
+	       tally->refuted * share <= (uint64_t)tally->confirmed + tally->refuted;
+}
 
-	return spot->refuted < REFUTED_FEW || (uint64_t)spot->refuted * REFUTED_SHARE <= judged;
+static bool stands(const struct mt_join_claim *claim)
+{
+	const struct mt_join_spot *spot = claim->spot;
+
+	return !claim->refuted && is_steady(&spot->here, REFUTED_FEW, REFUTED_SHARE) &&
+	       is_steady(spot->anywhere, ANYWHERE_FEW, ANYWHERE_SHARE);
 }
 
 bool mt_join_claim_stands(const struct mt_join_claim *claim)
 {
-	while (claim && !claim->refuted && is_steady(claim->spot))
+	while (claim && stands(claim))
 		claim = claim->beyond;
 	return !claim;
 }

@@ -6,7 +6,9 @@
  * but what is not seen may be. The next whole stack of the thread that has a callable frame at the
  * boundary says whether the same stands there still, and so confirms the claim or refutes it. What
  * is refuted is not used. And as a change back may go unseen as well, nothing is joined at a spot
- * where other functions come to stand unseen more often than once in a while.
+ * where other functions come to stand unseen more often than once in a while; nor where what calls
+ * there does so in ever new places, which are judged once or never, if those that were say the
+ * same.
  */
 #ifndef MT_UNWIND_JOIN_CLAIM_H
 #define MT_UNWIND_JOIN_CLAIM_H
@@ -35,10 +37,15 @@ enum {
 	MT_JOIN_CALLS = 16,
 };
 
+/* How often the same functions were found to stand, and how often others. */
+struct mt_join_tally {
+	uint32_t confirmed, refuted;
+};
+
 /* A site, and how claims there fared. */
 struct mt_join_spot {
 	struct mt_join_site site;
-	uint32_t confirmed, refuted;
+	struct mt_join_tally here, *anywhere; /* of what calls the same, in any place; borrowed */
 	size_t references;
 	uint64_t used;		    /* when, in order */
 	size_t depth;		    /* of the frame there when last seen, from the root */
@@ -67,8 +74,8 @@ void mt_join_spots_deinit(struct mt_join_spots *spots);
 void mt_join_spots_use(struct mt_join_spots *spots, struct mt_join_spot *spot);
 
 /* A new one, used now, perhaps in the place of another; NULL out of memory. */
-struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots,
-				       const struct mt_join_site *site);
+struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site,
+				       struct mt_join_tally *anywhere);
 
 /* Nothing can be said of open claims any more, at spots of boundaries below. */
 void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below);

@@ -109,6 +109,7 @@ done <<-'END'
 	jump 4000 50 50 20
 	throw 4000
 	return 4000 50 50 2 below
+	jump 4000 50 50 2 varying
 END
 check 'a root that stays is recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" still 4000
 ways changing

@@ -3,12 +3,13 @@
  * stand at the same place in turn and call the same deep() there, or the same shallow(), and no
  *page is faulted above. The leaf tells which of them it was.
  *
- *	changing MODE ROUNDS [ONE TWO [RUN [below]]]
+ *	changing MODE ROUNDS [ONE TWO [RUN [below | varying]]]
  *
  * MODE says how a root is left: return, jump, throw or context (setcontext); or still: it is
  *root_one always. ONE and TWO are how many in a hundred of each one's calls are deep, and RUN is
  *how often the same one is called on average before the other. With `below` all is called from a
- *large frame, so that no small dump reaches the root.
+ *large frame, so that no small dump reaches the root; with `varying` from a depth that is another
+ *each time.
  */
 #include <csetjmp>
 #include <cstdio>
@@ -78,6 +79,21 @@ static NOINLINE void call_next(int round)
 		root_one(round, below(100) < (unsigned int)deep_one);
 }
 
+static bool varying;
+
+static NOINLINE int call_from(unsigned int depth, int round)
+{
+	if (depth)
+		return call_from(depth - 1, round) + 1;
+	call_next(round);
+	return 1;
+}
+
+static NOINLINE void call_somewhere(int round)
+{
+	call_from(varying ? below(64) : 0, round);
+}
+
 static NOINLINE void go_back(int rounds)
 {
 	static int round;
@@ -85,7 +101,7 @@ static NOINLINE void go_back(int rounds)
 	getcontext(&here);
 	round++;
 	if (round <= rounds)
-		call_next(round);
+		call_somewhere(round);
 	if (round <= rounds)
 		setcontext(&here);
 }
@@ -97,7 +113,7 @@ static NOINLINE void leave_and_return(int rounds)
 	for (round = 0; round < rounds; round++) {
 		try {
 			if (!setjmp(back))
-				call_next(round);
+				call_somewhere(round);
 		} catch (int) {
 		}
 	}
@@ -122,7 +138,8 @@ int main(int argc, char **argv)
 	deep_one = argc > 4 ? atoi(argv[3]) : deep_one;
 	deep_two = argc > 4 ? atoi(argv[4]) : deep_two;
 	run = argc > 5 ? atoi(argv[5]) : run;
-	argc > 6 ? below_large_frame(atoi(argv[2])) : go(atoi(argv[2]));
+	varying = argc > 6 && !strcmp(argv[6], "varying");
+	argc > 6 && !varying ? below_large_frame(atoi(argv[2])) : go(atoi(argv[2]));
 	printf("done\n");
 	return 0;
 }
