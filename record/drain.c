@@ -67,6 +67,23 @@ static void wake(struct mt_drain *drain)
 }
 
 /*
+ * Before samples are filtered by their threads' names: a thread may have got its name on another
+ * CPU just before. All drains are each other's buddies in a circle.
+ */
+static void hear_names(void *context)
+{
+	struct mt_drain *own = context, *drain = own;
+
+	do {
+		struct mt_stream *rare = drain->streams[MT_CLASS_RARE];
+
+		if (rare)
+			(void)mt_stream_drain(rare);
+		drain = drain->buddy_of;
+	} while (drain && drain != own);
+}
+
+/*
  * The own ring's samples can wait for the buddy. Not where a filter needs the names in the other
  * ring first, and not without the priority to make up for a buddy that does not come.
  */
@@ -324,6 +341,8 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 	}
 	if (drain->streams[MT_CLASS_STORM])
 		mt_stream_follow(drain->streams[MT_CLASS_STORM], drain->streams[MT_CLASS_RARE]);
+	if (drain->streams[MT_CLASS_STORM] && config->filter)
+		mt_stream_hear(drain->streams[MT_CLASS_STORM], hear_names, drain);
 	*out = drain;
 	return NULL;
 }

@@ -11,7 +11,11 @@
 #include "record/throttle.h"
 
 enum {
-	EVERY = 50, /* beside dumps of 8 KiB, one of 32 KiB so often has no cost to be measured */
+	/*
+	 * Beside dumps of 8 KiB, one of 32 KiB so often has no cost to be measured. A prime number:
+	 * programs do what they do in turns of few steps, and seeds are to meet each of these.
+	 */
+	EVERY = 53,
 	LARGER = 4, /* times the event's own dump */
 	DUMP_SMALL = 16384,
 	DUMP_MAX = 65528, /* the kernel's */

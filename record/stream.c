@@ -53,6 +53,8 @@ struct mt_stream {
 	struct last_sample last_sample;
 	struct mt_block *block;	 /* being filled, or NULL */
 	struct mt_stream *first; /* whose block goes out before this one's, or NULL */
+	void (*hear)(void *context);
+	void *hear_context;
 	struct mt_stack_encoder *encoder;
 	size_t coded_from; /* bytes that the block's samples were, before they were coded */
 	uint64_t last_time;
@@ -347,6 +349,8 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 	enum mt_stream_result result = MT_STREAM_EMPTY;
 
 	count(&stream->counts.passes, 1);
+	if (stream->hear && found)
+		stream->hear(stream->hear_context);
 	if (found > stream->counts.ring_peak)
 		count(&stream->counts.ring_peak, found - stream->counts.ring_peak);
 	while (ring->tail != ring->head) {
@@ -475,6 +479,12 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first)
 {
 	stream->first = first;
+}
+
+void mt_stream_hear(struct mt_stream *stream, void (*hear)(void *context), void *context)
+{
+	stream->hear = hear;
+	stream->hear_context = context;
 }
 
 void mt_stream_destroy(struct mt_stream *stream)

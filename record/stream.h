@@ -67,6 +67,12 @@ void mt_stream_destroy(struct mt_stream *stream);
 void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first);
 
 /*
+ * Whenever records of `stream` are about to be taken, `hear` is called first: what was recorded
+ * before them, in whichever ring, is known to the filter then.
+ */
+void mt_stream_hear(struct mt_stream *stream, void (*hear)(void *context), void *context);
+
+/*
  * Drains until the ring is empty, waiting (spinning: it is held for microseconds) for a buddy that
  * holds it.
  */

@@ -196,6 +196,24 @@ static struct slot *slot_for(struct mt_task_filter *filter, uint32_t tid)
 	return own ? own : oldest;
 }
 
+/*
+ * Facts that held before what is known of the thread since `checked`: rings of several CPUs are not
+ * read in order. Of a thread that began then, they also tell whose child it is.
+ */
+static void learn_earlier(struct slot *slot, uint64_t facts, uint64_t time, bool fresh)
+{
+	uint64_t word = atomic_load(&slot->word), since = atomic_load(&slot->since);
+
+	if (since && time >= since)
+		return;
+	if (!since)
+		atomic_store(&slot->since, atomic_load(&slot->checked));
+	word = (word & ~(uint64_t)KEPT_BEFORE) | (keeps(facts) ? KEPT_BEFORE : 0);
+	if (fresh)
+		word = (word & ~(uint64_t)TASK_FITS) | (facts & TASK_FITS);
+	atomic_store(&slot->word, word);
+}
+
 /* From `time` on these facts hold of the thread; before, what was known of it. */
 static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, uint64_t time,
 		  bool fresh)
@@ -204,6 +222,10 @@ static void learn(struct mt_task_filter *filter, uint32_t tid, uint64_t facts, u
 	uint64_t old = atomic_load(&slot->word), word = (uint64_t)tid << TID_SHIFT | KNOWN | facts;
 	bool same = !fresh && old >> TID_SHIFT == tid;
 
+	if (old && old >> TID_SHIFT == tid && time < atomic_load(&slot->checked)) {
+		learn_earlier(slot, facts, time, fresh);
+		return;
+	}
 	if (same && keeps(old) == keeps(word))
 		word |= old & KEPT_BEFORE;
 	else

@@ -124,6 +124,26 @@ MT_TEST(a_reused_number_is_a_new_thread)
 	mt_task_filter_destroy(filter);
 }
 
+/* The name is told in one CPU's ring, where the thread began in another's. */
+MT_TEST(names_that_are_read_before_the_beginning_hold)
+{
+	struct world world = {.threads = {{10, 0, "nginx"}, {11, 0, "bash"}}};
+	struct mt_task_filter *filter = filter_for(&world, "nginx", NULL);
+
+	see_comm(filter, 20, "nginx", false, 5 * MS);
+	see_fork(filter, 11, 20, 2 * MS);
+	MT_CHECK(!mt_task_filter_wants(filter, 20, 3 * MS));
+	MT_CHECK(mt_task_filter_wants(filter, 20, 6 * MS));
+	see_comm(filter, 21, "worker", false, 5 * MS);
+	see_fork(filter, 10, 21, 2 * MS);
+	MT_CHECK(mt_task_filter_wants(filter, 21, 3 * MS));
+	MT_CHECK(!mt_task_filter_wants(filter, 21, 6 * MS));
+	see_comm(filter, 21, "nginx", false,
+		 4 * MS); /* too late to matter, but for what was before */
+	MT_CHECK(!mt_task_filter_wants(filter, 21, 6 * MS));
+	mt_task_filter_destroy(filter);
+}
+
 MT_TEST(a_user_who_changes_is_noticed)
 {
 	struct world world = {.threads = {{10, 0, "daemon"}}};
