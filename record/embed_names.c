@@ -406,12 +406,11 @@ void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_ne
  */
 static struct mt_kernel_text open_kernel(struct mt_embed_names *names, bool last, size_t *count)
 {
-	bool whole = names->kernel_all;
+	int copies = names->kernel_all ? -1 : names->copies;
 	struct mt_kernel_text text;
 
 	*count = names->kernel.count;
-	text = mt_kernel_text_open(&mt_kernel_files, whole ? -1 : names->copies,
-				   names->kernel.items, count);
+	text = mt_kernel_text_open(&mt_kernel_files, copies, names->kernel.items, count);
 	if (last && *count < names->kernel.count) {
 		close(text.fd);
 		*count = names->kernel.count;

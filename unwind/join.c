@@ -17,7 +17,7 @@
 #include "unwind/join_claim.h"
 
 enum {
-	PASSED = 4,
+	PASSED = 4, /* one in so many stacks that need not be looked at is */
 	TALLIES = 4096
 };
 
