@@ -33,6 +33,7 @@ enum long_only {
 	OPT_CALL_GRAPH = 256,
 	OPT_BUDGET,
 	OPT_NO_HEAL,
+	OPT_NO_SEEDS,
 	OPT_MAX_RATE,
 	OPT_FILTER,
 	OPT_COMM,
@@ -83,6 +84,7 @@ static const struct option_row rows[] = {
 	 "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
 	{0, NULL, NULL, "fp: frame pointers only; lbr: the hardware's call stack; none"},
 	{OPT_NO_HEAL, "no-heal", NULL, "never read a byte of a stack page that ends dumps"},
+	{OPT_NO_SEEDS, "no-seeds", NULL, "no rare larger dumps beside a storm's small ones"},
 	{'b', "branch-any", NULL, "branch records with hardware events: -j any"},
 	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
@@ -334,6 +336,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		return true;
 	case OPT_NO_HEAL:
 		options->no_heal = true;
+		return true;
+	case OPT_NO_SEEDS:
+		options->no_seeds = true;
 		return true;
 	case OPT_STATS:
 		options->stats = true;

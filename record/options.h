@@ -60,6 +60,7 @@ struct mt_record_options {
 	const char *cgroup;  /* -G, or NULL */
 	bool no_inherit;     /* no children */
 	bool no_heal;	     /* absent stack pages stay absent */
+	bool no_seeds;	     /* no larger dumps beside small ones */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t delay;	     /* ns until the events start */
 	bool start_disabled; /* -D -1: until --control says so */

@@ -85,7 +85,7 @@ static struct mt_error *plan_twins(struct mt_recorder *r)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
 	err = mt_plan_add_twins(r->plan, limited);
-	return err ? err : mt_plan_add_seeds(r->plan);
+	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
 /* What the kernel can do, and what to open. */

@@ -19,19 +19,21 @@ once() {
 		sed -n 's/.*"cpu_total":\([0-9.]*\).*/\1/p' >>"$name"
 }
 
-median() {
-	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+# The program is noisy by itself: of each round the ratios to that round's plain run, and of these the median; "plain again" is what
+# no difference at all looks like.
+ratio() {
+	paste "plain.$1" "$2.$1" | awk '{ print $2 / $1 }' | sort -n | awk '{ v[NR] = $1 } END { printf "%+.1f %%", 100 * (v[int((NR + 1) / 2)] - 1) }'
 }
 
-# A dump of 16,384 bytes is the largest that has seeds: 8 more have none.
-for ((i = 0; i < runs; i++)); do
-	once plain --no-heal --call-graph dwarf,16392
-	once seeds --no-heal --call-graph dwarf,16384
-	once both --call-graph dwarf,16384
+for dump in 8192 16384; do
+	for ((i = 0; i < runs; i++)); do
+		once plain.$dump --no-heal --no-seeds --call-graph dwarf,$dump
+		once again.$dump --no-heal --no-seeds --call-graph dwarf,$dump
+		once seeds.$dump --no-heal --call-graph dwarf,$dump
+		once both.$dump --call-graph dwarf,$dump
+	done
+	echo "target, dumps of $dump: with seeds $(ratio $dump seeds), with seeds and reads $(ratio $dump both) (bound: 3); plain again $(ratio $dump again)"
 done
-awk -v plain="$(median plain)" -v seeds="$(median seeds)" -v both="$(median both)" 'BEGIN {
-	printf "target: %.3f s of CPU, recorded; with seeds %+.1f %%, with seeds and reads %+.1f %% (bound: 3)\n",
-		plain, 100 * (seeds / plain - 1), 100 * (both / plain - 1) }'
 
 command -v callgrind_annotate >/dev/null || {
 	echo 'bench: joining: instructions are counted by valgrind, which is not installed' >&2

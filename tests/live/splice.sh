@@ -38,6 +38,8 @@ if build_faulter; then
 		faults=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 		# the program counts from its fork on, the recorder from its execve to its end
 		between '... which counts for nothing' $((faults - 100)) "$samples" $((faults + 100))
+		check '... --no-seeds records' "$mtrec" -e page-faults --call-graph dwarf,8192 --no-seeds -o none.mtr -- true
+		is '... none of them' "$("$report" -q --info none.mtr | grep -c 'page-faults: seed')" 0
 		"$report" -q --unwind-report --comm faulter small.mtr >table
 		says '... and counted' 'frames +joined +[0-9]' table
 		says '... by what had ended them' 'stacks joined +(dump too small|stack page absent) +[0-9]' table
