@@ -73,6 +73,7 @@ struct mt_embed {
 	struct mt_embed_chunk *ready, **ready_end;
 	size_t ready_bytes;
 	bool closed, ended, given_up;
+	pid_t tid;		       /* of the thread, once it runs */
 	bool at_image;		       /* one is under way */
 	size_t left_out;	       /* images, once given up */
 	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
@@ -407,13 +408,23 @@ static void rest(struct mt_embed *embed, uint64_t worked_ns)
 	pthread_mutex_unlock(&embed->lock);
 }
 
+/* While the recording goes on others go before. */
+static void give_way(struct mt_embed *embed)
+{
+	pthread_mutex_lock(&embed->lock);
+	embed->tid = (pid_t)syscall(SYS_gettid);
+	if (!embed->closed)
+		setpriority(PRIO_PROCESS, (id_t)embed->tid, NICENESS);
+	pthread_mutex_unlock(&embed->lock);
+}
+
 static void *embed_main(void *argument)
 {
 	struct mt_embed *embed = argument;
 	struct job *job;
 	bool given_up;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
+	give_way(embed);
 	while ((job = next_job(embed))) {
 		uint64_t began = mt_clock_monotonic();
 
@@ -487,10 +498,15 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	return NULL;
 }
 
-/* Nothing more is offered; the thread ends behind what it has, or at once. */
+/*
+ * Nothing more is offered; the thread ends behind what it has, or at once. Somebody waits for it
+ * now: it is no longer to be kept waiting itself, as far as we are allowed to say so.
+ */
 static void close_queue(struct mt_embed *embed, bool at_once)
 {
 	pthread_mutex_lock(&embed->lock);
+	if (!embed->closed && embed->tid)
+		(void)!setpriority(PRIO_PROCESS, (id_t)embed->tid, 0);
 	embed->closed = true;
 	embed->ended |= at_once;
 	if (at_once)

@@ -522,6 +522,7 @@ static void *pack_main(void *argument)
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);
+	(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0); /* somebody waits for the end */
 	if (pack->strip)
 		mt_strip_end(pack->strip);
 	if (pack->code)

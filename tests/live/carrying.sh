@@ -29,10 +29,24 @@ until_recording $recorder live.mtr
 echo 'touch 20' >&7
 read -r _ <&8
 sleep 1.2 # two marks: the image is offered
+kill -INT $recorder
+unhurried() {
+	cat /proc/$recorder/task/*/stat 2>/dev/null | sed 's/.*) //' | awk '$17 > 0' | grep -q .
+}
+hurries() {
+	! unhurried
+}
+hurried=no
+if until_true hurries && kill -0 $recorder 2>/dev/null; then hurried=yes; fi
 while kill -INT $recorder 2>/dev/null; do sleep 0.05; done
 status=0
 wait $recorder || status=$?
 exec 7>&- 8<&-
+if [ "$(id -u)" -eq 0 ]; then
+	is 'once the recording is over no thread gives way to others' $hurried yes
+else
+	skip 'once the recording is over no thread gives way to others' 'only root takes niceness back'
+fi
 is 'another signal ends the carrying; the exit status is as for one' "$status" 0
 says '... it tells how many images are not carried' '[1-9][0-9]* images are not carried' said
 says '... and what was recorded, last' '^mtrec: .* samples, .* 0 lost -> live.mtr$' said
