@@ -234,12 +234,18 @@ static struct mt_error *report(const struct mt_report_options *options,
 	return mt_outfile_commit(&out);
 }
 
+/* Ends the line, too. */
+static void print_clean_line(const char *text)
+{
+	mt_text_print_clean(text, stderr);
+	fputc('\n', stderr);
+}
+
 static void print_remark(void *context, const char *remark)
 {
 	(void)context;
 	fputs(TOOL ": ", stderr);
-	mt_text_print_clean(remark, stderr);
-	fputc('\n', stderr);
+	print_clean_line(remark);
 }
 
 /* What a data output cannot say among its data. */
@@ -278,15 +284,18 @@ static void print_lines_problem(const struct mt_session *session)
 {
 	const char *path, *problem = mt_session_lines_problem(session, &path);
 
-	if (problem)
-		fprintf(stderr, TOOL ": %s: inlined functions and lines are incomplete: %s\n", path,
-			problem);
+	if (!problem)
+		return;
+	fputs(TOOL ": ", stderr);
+	mt_text_print_clean(path, stderr);
+	fputs(": inlined functions and lines are incomplete: ", stderr);
+	print_clean_line(problem);
 }
 
 static void tell_fetch(void *context, const char *line)
 {
 	end_progress(context);
-	fprintf(stderr, TOOL ": %s\n", line);
+	print_remark(NULL, line);
 }
 
 static struct mt_error *open_debuginfod(const struct mt_report_options *options,
@@ -341,8 +350,10 @@ static enum status say_nothing(const struct mt_report_options *options,
 		fprintf(stderr, TOOL ": of %s samples; it has the events",
 			mt_text_count((double)facts->samples).text);
 	for (size_t i = 0, shown = 0; selected && i < facts->events.count; i++) {
-		if (facts->events.items[i].role == MT_ROLE_SAMPLE)
-			fprintf(stderr, "%s %s", shown++ ? "," : "", facts->events.items[i].alias);
+		if (facts->events.items[i].role != MT_ROLE_SAMPLE)
+			continue;
+		fputs(shown++ ? ", " : " ", stderr);
+		mt_text_print_clean(facts->events.items[i].alias, stderr);
 	}
 	if (selected)
 		fputc('\n', stderr);
@@ -457,7 +468,7 @@ static enum status run(const struct mt_report_options *options)
 	session_options.images = options->output->needs & MT_NEEDS_IMAGES;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = mt_session_open(&session_options, &sides.session);
-	if (err && err->errnum == ENOENT && !strcmp(options->files[0], "mtrec.mtr"))
+	if (err && !strcmp(options->files[0], "mtrec.mtr") && access("mtrec.mtr", F_OK))
 		err = mt_error_hint(err, "record one: mtrec -e brk,page-faults -a -- sleep 30");
 	if (!err && mt_baseline_given(&options->baseline))
 		err = mt_baseline_open(&options->baseline, &session_options, &sides.baseline);
@@ -519,11 +530,8 @@ static void tell_lack(void *context, const char *line)
 	struct copying *c = context;
 
 	end_progress(&c->progress);
-	if (c->options->quiet)
-		return;
-	fputs(TOOL ": ", stderr);
-	mt_text_print_clean(line, stderr);
-	fputc('\n', stderr);
+	if (!c->options->quiet)
+		print_remark(NULL, line);
 }
 
 static struct mt_error *strip(struct copying *c, int fd)

@@ -103,11 +103,20 @@ struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	return err;
 }
 
+/* A file's or an event's name may hold what a terminal takes for a command, or a line's end. */
+static void print_line(const char *tool, const char *text, FILE *to)
+{
+	fprintf(to, "%s: ", tool);
+	for (const char *c = text; *c; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, to);
+	fputc('\n', to);
+}
+
 void mt_error_print(const struct mt_error *err, const char *tool, FILE *to)
 {
-	fprintf(to, "%s: %s\n", tool, err->message);
+	print_line(tool, err->message, to);
 	if (err->hint)
-		fprintf(to, "%s: %s\n", tool, err->hint);
+		print_line(tool, err->hint, to);
 }
 
 void mt_error_destroy(struct mt_error *err)

@@ -56,7 +56,10 @@ struct mt_error *mt_error_context(struct mt_error *err, const char *format, ...)
 struct mt_error *mt_error_hint(struct mt_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
-/* Prints "TOOL: message" and, if there is a hint, "TOOL: hint" on lines of their own. */
+/*
+ * Prints "TOOL: message" and, if there is a hint, "TOOL: hint" on lines of their own, "?" for
+ * control characters.
+ */
 void mt_error_print(const struct mt_error *err, const char *tool, FILE *to);
 
 /* NULL-safe; harmless on the static error. */

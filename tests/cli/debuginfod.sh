@@ -77,6 +77,11 @@ is 'it was asked once' "$(wc -l <asked)" 1
 rm -r cache && check 'the servers of the environment' env DEBUGINFOD_URLS="$url" "$report" --debuginfod --folded program.mtr
 says 'serve as well' '^worker;caller;grow;fill 20$' "$out"
 
+odd=$TMPDIR/odd$'\e'name
+mkdir "$odd" && python3 "$MT_TOP/tests/workloads/made_program.py" "$odd" >why 2>&1 && strip "$odd/libprogram.so"
+check 'a folder of an odd name' env DEBUGINFOD_CACHE_PATH="$TMPDIR/none" "$report" --debuginfod=http://127.0.0.1:9 --folded "$odd/program.mtr"
+says 'is told without what a terminal obeys' 'asking debuginfod for the debug file of .*/odd\?name/libprogram.so'
+
 mv libprogram.so served/buildid/$id/executable
 rm -r cache
 check 'a file that is gone' "$report" --debuginfod="$url" --no-inline --folded program.mtr

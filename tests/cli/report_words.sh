@@ -55,7 +55,8 @@ printf 'PERFILE2%200s' '' >perf.data
 expect 3 'a perf.data is no recording' "$report" perf.data
 says '... and called by its name' 'perf\.data file'
 expect 3 'one unreadable file among several is an error' "$report" stored.mtr none.mtr
-expect 3 'kernel symbols that are not there are an error' "$report" --kallsyms /no/such/file stored.mtr
+expect 3 'kernel symbols that are not there are an error' "$report" --kallsyms /no/such/file mtrec.mtr
+lines 1
 
 # Nothing: 4
 expect 4 'a recording without samples' "$report" --folded no_samples.mtr

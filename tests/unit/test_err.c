@@ -59,4 +59,19 @@ MT_TEST(printing_names_the_tool_on_each_line)
 	mt_error_destroy(err);
 }
 
+MT_TEST(printing_gives_a_terminal_no_commands_and_one_line)
+{
+	struct mt_error *err = mt_error_create(MT_ERR_OS, "a\033[31m\nname\x7f: \xc3\xa9");
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	MT_REQUIRE(to);
+	mt_error_print(err, "mtreport", to);
+	fclose(to);
+	MT_CHECK_STR(text, "mtreport: a?[31m?name?: \xc3\xa9\n");
+	free(text);
+	mt_error_destroy(err);
+}
+
 MT_TEST_MAIN
