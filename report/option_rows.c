@@ -484,6 +484,7 @@ static const struct mt_option others[] = {
 	{0, "symfs", NULL, "DIR", set_symfs,
 	 "the recorded machine's files are there: DIR/recorded path, then DIR/last part; what is "
 	 "here counts only where its build id was recorded"},
+	{0, "sysroot", NULL, "DIR", set_symfs, "the same as --symfs"},
 	{0, "debug-dir", NULL, "DIR", set_debug_dir,
 	 "look there for files that are not here: DIR/recorded path, DIR/last part, and "
 	 "DIR/.build-id"},
