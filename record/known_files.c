@@ -28,20 +28,21 @@ static uint64_t key_of(const char *path, size_t size, uint32_t major, uint32_t m
 	return mt_hash_bytes(path, size, inode ^ (uint64_t)major << 52 ^ (uint64_t)minor << 32);
 }
 
-/* Path and build id one behind the other, as the copies' strings; false out of memory. */
+/* Path, its end, and build id, as the copies' strings; false out of memory. */
 static bool copy_strings(struct mt_known_file *file)
 {
 	size_t path = file->at.path.size, id = file->record.build_id.size;
-	char *text = malloc(path + id + 1);
+	char *text = malloc(path + 1 + id);
 
 	if (!text)
 		return false;
 	memcpy(text, file->at.path.bytes, path);
+	text[path] = '\0';
 	if (id)
-		memcpy(text + path, file->record.build_id.bytes, id);
+		memcpy(text + path + 1, file->record.build_id.bytes, id);
 	file->at.path.bytes = text;
 	file->record.path = file->at.path;
-	file->record.build_id.bytes = text + path;
+	file->record.build_id.bytes = text + path + 1;
 	file->record.problem = (struct mt_text){0};
 	return true;
 }

@@ -13,7 +13,7 @@
 struct mt_image_identity;
 
 struct mt_known_file {
-	struct mt_mapped_file at;      /* its path is the list's */
+	struct mt_mapped_file at;      /* its path is the list's, and a C string */
 	struct mt_image_record record; /* path and build id are, too */
 	int fd;			       /* -1: `at` says where to look */
 };
