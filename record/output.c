@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,16 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 
+#define ELSEWHERE "-o FILE chooses another place"
+#define READER_MS 20 /* how often a FIFO is looked at */
+
 static struct mt_error *output_error(int errnum, const char *path)
 {
 	struct mt_error *err = mt_error_os(errnum, "cannot write %s", path);
 
 	if (err->kind != MT_ERR_NOMEM)
 		err->kind = MT_ERR_OUTPUT;
-	return mt_error_hint(err, "-o FILE chooses another place");
+	return mt_error_hint(err, ELSEWHERE);
 }
 
 static bool is_pipe(int fd)
@@ -30,6 +34,28 @@ static bool is_pipe(int fd)
 	struct stat status;
 
 	return !fstat(fd, &status) && S_ISFIFO(status.st_mode);
+}
+
+/*
+ * Waits for somebody to read it, until a signal comes: signals are blocked, so that open() itself
+ * would wait through them all.
+ */
+static struct mt_error *open_fifo(const char *path, int signals, int *fd)
+{
+	struct pollfd given_up = {.fd = signals, .events = POLLIN};
+	int opened;
+
+	while ((opened = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
+		if (errno != ENXIO)
+			return output_error(errno, path);
+		if (poll(&given_up, 1, READER_MS) > 0)
+			return mt_error_hint(mt_error_create(MT_ERR_OUTPUT,
+							     "cannot write %s: nobody read it yet",
+							     path),
+					     ELSEWHERE);
+	}
+	*fd = opened;
+	return NULL;
 }
 
 static struct mt_error *open_stdout(int *fd)
@@ -66,7 +92,7 @@ static struct mt_error *keep_as_old(const char *path)
 	return rename(path, old) ? output_error(errno, old) : NULL;
 }
 
-struct mt_error *mt_output_open(const char *path, int *fd)
+struct mt_error *mt_output_open(const char *path, int signals, int *fd)
 {
 	MT_CLEANUP_FREE char *target = NULL;
 	struct stat status;
@@ -76,9 +102,11 @@ struct mt_error *mt_output_open(const char *path, int *fd)
 	if (!strcmp(path, "-"))
 		return open_stdout(fd);
 	target = realpath(path, NULL); /* a link stays; what it leads to is kept and made anew */
-	if (!target) {
+	if (!target || stat(target, &status)) {
 		flags |= O_CREAT;
-	} else if (!stat(target, &status) && S_ISREG(status.st_mode)) {
+	} else if (S_ISFIFO(status.st_mode)) {
+		return open_fifo(path, signals, fd);
+	} else if (S_ISREG(status.st_mode)) {
 		flags |= O_CREAT | O_EXCL;
 		err = keep_as_old(target);
 	}

@@ -6,9 +6,10 @@ struct mt_error;
 
 /*
  * Opens `path` (0600; an existing regular file is renamed to path.old, behind a link too) or
- * standard output for "-". The descriptor is the caller's. A failure is MT_ERR_OUTPUT.
+ * standard output for "-". A FIFO is waited for until it has a reader, or `signals` can be read; it
+ * does not block then. The descriptor is the caller's. A failure is MT_ERR_OUTPUT.
  */
-struct mt_error *mt_output_open(const char *path, int *fd);
+struct mt_error *mt_output_open(const char *path, int signals, int *fd);
 
 /*
  * Removes the regular file that mt_output_open() made, where nothing will be recorded after all:

@@ -295,7 +295,7 @@ static void tell_nothing_to_strip(struct mt_recorder *r)
 static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_state head;
-	struct mt_error *err = mt_output_open(r->options->output, &r->output);
+	struct mt_error *err = mt_output_open(r->options->output, r->waiting.signals, &r->output);
 	const struct mt_skeleton_wish *wish = &r->options->embed.wish;
 	const struct mt_memory_use use = {.carries = wish->names || wish->unwind,
 					  .unwinds = r->options->strip};

@@ -62,7 +62,7 @@ static bool record_to(const char *name, const char *text)
 {
 	int fd = -1;
 
-	if (!MT_CHECK_OK(mt_output_open(path_of(name), &fd)))
+	if (!MT_CHECK_OK(mt_output_open(path_of(name), -1, &fd)))
 		return false;
 	MT_CHECK_EQ(write(fd, text, strlen(text)), strlen(text));
 	MT_CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
@@ -125,7 +125,7 @@ MT_TEST(devices_and_fifos_are_written_to)
 	int reader, fd = -1;
 	char text[4] = "";
 
-	MT_CHECK_OK(mt_output_open("/dev/null", &fd));
+	MT_CHECK_OK(mt_output_open("/dev/null", -1, &fd));
 	close(fd);
 	MT_REQUIRE(begin());
 	MT_CHECK(!mkfifo(path_of("fifo"), 0600));
@@ -136,10 +136,30 @@ MT_TEST(devices_and_fifos_are_written_to)
 	end();
 }
 
+MT_TEST(waiting_for_a_fifos_reader_ends_with_a_signal)
+{
+	struct mt_error *err;
+	int fd = -7, signal[2];
+
+	MT_REQUIRE(begin() && !pipe(signal));
+	MT_CHECK(!mkfifo(path_of("fifo"), 0600));
+	MT_CHECK_EQ(write(signal[1], "x", 1), 1);
+	err = mt_output_open(path_of("fifo"), signal[0], &fd);
+	if (MT_CHECK(err)) {
+		MT_CHECK_EQ(err->kind, MT_ERR_OUTPUT);
+		MT_CHECK(strstr(err->message, "nobody read it"));
+	}
+	mt_error_destroy(err);
+	MT_CHECK_EQ(fd, -7);
+	close(signal[0]);
+	close(signal[1]);
+	end();
+}
+
 static void check_refused(const char *path, const char *why)
 {
 	int fd = -7;
-	struct mt_error *err = mt_output_open(path, &fd);
+	struct mt_error *err = mt_output_open(path, -1, &fd);
 
 	if (MT_CHECK(err)) {
 		MT_CHECK_EQ(err->kind, MT_ERR_OUTPUT);
