@@ -80,7 +80,8 @@ struct mt_pack {
 	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
-	uint64_t hurried, fast, eased, cpu_ns;
+	_Atomic uint64_t hurried; /* told of while it counts on */
+	uint64_t fast, eased, cpu_ns;
 	uint8_t easy[EASY_STREAMS]; /* chunks of the stream that are still spared */
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
