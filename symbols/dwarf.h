@@ -110,6 +110,8 @@ enum {
 	DW_FORM_GNU_str_index = 0x1f02,
 	DW_FORM_GNU_ref_alt = 0x1f20,
 	DW_FORM_GNU_strp_alt = 0x1f21,
+
+	DW_LNE_set_discriminator = 4,
 };
 
 struct mt_abbrev_attribute {
@@ -141,7 +143,7 @@ struct mt_abbrev {
 	uint8_t leaf;	/* in which walks it is but so many bytes: skip.bytes */
 	bool has_children;
 	bool ends_in_sibling;		 /* the last attribute, and a DW_FORM_ref4 */
-	bool is_fixed;			 /* a scope of which each value has its place */
+	bool is_fixed;			 /* a scope of which the values of use have their places */
 	uint8_t low, high, ranges;	 /* of what is_fixed: which attribute, from 1; 0: none */
 	struct mt_abbrev_skip skip;	 /* over the entry's values; more follow */
 	uint32_t first_skip, skip_count; /* those, in the table's skips */
@@ -392,12 +394,17 @@ struct mt_line_special {
 	int16_t line;
 };
 
+struct mt_line_machine;
+
 /* How programs are to be read. */
 struct mt_line_rules {
 	uint8_t minimum_length, line_range, opcode_base;
 	int8_t line_base;
 	uint8_t lengths[256]; /* of the operands of standard opcodes */
-	bool fast;	      /* symbols/dwarf_line_fast.c can read them */
+	/* goes over many opcodes at a time, as mt_line_fast_run() does; or NULL */
+	void (*run)(const struct mt_line_rules *rules, const uint8_t *limit,
+		    struct mt_line_machine *m);
+	uint16_t reciprocal; /* the high half of its product with up to 242 is that / line_range */
 	struct mt_line_special special[256];
 };
 
@@ -473,7 +480,7 @@ bool mt_line_table_find(struct mt_line_table *table, uint64_t address, struct mt
 /* A file's path, or NULL; borrowed from the table. */
 const char *mt_line_table_path(struct mt_line_table *table, uint32_t file);
 
-/* ---- dwarf_line_fast.c ---- */
+/* ---- dwarf_line_fast.c, dwarf_line_wide.c ---- */
 
 /* The state machine. */
 struct mt_line_machine {
@@ -491,6 +498,20 @@ bool mt_line_fast_usable(const struct mt_line_rules *rules);
  */
 void mt_line_fast_run(const struct mt_line_rules *rules, const uint8_t *limit,
 		      struct mt_line_machine *m);
+
+/* The same on processors that have AVX-512. */
+bool mt_line_wide_usable(const struct mt_line_rules *rules);
+void mt_line_wide_run(const struct mt_line_rules *rules, const uint8_t *limit,
+		      struct mt_line_machine *m);
+
+/*
+ * Whether a short "set discriminator" is at pos: the one extended opcode there is many of; it says
+ * nothing about address or line, and takes 2 + pos[1] bytes.
+ */
+static inline bool mt_line_is_discriminator(const uint8_t *pos, const uint8_t *end)
+{
+	return end - pos > 18 && !pos[0] && pos[1] < 16 && pos[2] == DW_LNE_set_discriminator;
+}
 
 /* ---- dwarf_scopes.c ---- */
 

@@ -234,7 +234,7 @@ static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
 	struct mt_line_rules **slot, *kept;
 
 	for (size_t i = set->items.count; i-- > 0;) {
-		if (!memcmp(set->items.items[i], rules, offsetof(struct mt_line_rules, fast)))
+		if (!memcmp(set->items.items[i], rules, offsetof(struct mt_line_rules, run)))
 			return set->items.items[i];
 	}
 	kept = malloc(sizeof(*kept));
@@ -245,7 +245,10 @@ static const struct mt_line_rules *keep_rules(struct mt_line_rule_set *set,
 	}
 	*kept = *rules;
 	count_special(kept);
-	kept->fast = mt_line_fast_usable(kept);
+	kept->reciprocal = (uint16_t)(65536 / kept->line_range + 1);
+	kept->run = mt_line_wide_usable(kept)	? mt_line_wide_run
+		    : mt_line_fast_usable(kept) ? mt_line_fast_run
+						: NULL;
 	return *slot = kept;
 }
 
@@ -385,8 +388,8 @@ static __attribute__((noinline)) enum step run_some(const struct mt_line_rules *
 	enum step step = STEP_ON;
 
 	while (step < STEP_END && m.c.pos < limit) {
-		if (rules->fast && first <= m.address)
-			mt_line_fast_run(rules, limit, &m);
+		if (rules->run && first <= m.address)
+			rules->run(rules, limit, &m);
 		if (m.c.pos >= limit)
 			break;
 		step = run_opcode(rules, &m);

@@ -24,7 +24,6 @@ enum {
 	IS_FILE = 0x10,
 	IS_CONST_ADD = 0x08,
 	WHOLE = 24, /* a block of which fewer bytes were done was ended by an opcode */
-	LNE_SET_DISCRIMINATOR = 4,
 };
 
 /* What was gone over, not yet added up: four lanes each. */
@@ -164,16 +163,10 @@ FAST_INLINE void apply(const struct mt_line_rules *rules, const struct sums *sum
 		m->file = (uint32_t)mt_dwarf_uleb(&file);
 }
 
-/* The one extended opcode there is many of; it says nothing about address or line. */
-static inline bool is_discriminator(const uint8_t *pos)
-{
-	return !pos[0] && pos[1] < 16 && pos[2] == LNE_SET_DISCRIMINATOR;
-}
-
 FAST void mt_line_fast_run(const struct mt_line_rules *rules, const uint8_t *limit,
 			   struct mt_line_machine *m)
 {
-	__m256i reciprocal = _mm256_set1_epi16((short)(65536 / rules->line_range + 1));
+	__m256i reciprocal = _mm256_set1_epi16((short)rules->reciprocal);
 	struct sums sums = {.advances = _mm256_setzero_si256(),
 			    .specials = _mm256_setzero_si256(),
 			    .lows = _mm256_setzero_si256(),
@@ -186,7 +179,7 @@ FAST void mt_line_fast_run(const struct mt_line_rules *rules, const uint8_t *lim
 		pos += done;
 		if (done >= WHOLE)
 			continue;
-		if (end - pos < BLOCK || !is_discriminator(pos))
+		if (!mt_line_is_discriminator(pos, end))
 			break;
 		pos += 2 + pos[1];
 	}
