@@ -11,15 +11,9 @@ MT_DEFINE_CLEANUP(mt_abbrevs, struct mt_abbrevs)
 
 enum {
 	FIXED_MAX = 255,	   /* attributes of an entry that is_fixed */
+	UNPLAIN = 0x80,		   /* no size that a form has */
 	ATTRIBUTES_MAX = 16 << 20, /* of one table; the largest seen have 20 K */
 };
-
-/* Most names and forms are one byte. */
-static inline bool is_short(const struct mt_cursor *c)
-{
-	return c->end - c->pos > 1 && (c->pos[0] | c->pos[1]) < 0x80 &&
-	       c->pos[1] != DW_FORM_implicit_const;
-}
 
 struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
 {
@@ -37,13 +31,70 @@ struct mt_abbrev_attribute mt_abbrev_attribute_read(struct mt_cursor *c)
 	return attribute;
 }
 
+/* What most attributes are: a name of one byte or two, a form of one, a constant of one or none. */
+struct short_attribute {
+	uint16_t name;
+	uint8_t form;
+	uint8_t length; /* in .debug_abbrev; 0: it is not so */
+	uint8_t constant;
+};
+
+/* All 0 but the length at the end of the attributes. */
+static inline __attribute__((always_inline)) struct short_attribute peek_short(const uint8_t *pos,
+									       const uint8_t *end)
+{
+	struct short_attribute a = {.length = 2};
+
+	if (end - pos < 4)
+		return (struct short_attribute){0};
+	a.name = *pos;
+	if (a.name >= 0x80) {
+		a.name = (uint16_t)((a.name & 0x7f) | *++pos << 7);
+		a.length = 3;
+	}
+	a.form = pos[1];
+	if ((*pos | a.form) >= 0x80)
+		return (struct short_attribute){0};
+	if (a.form == DW_FORM_implicit_const) {
+		a.length++;
+		a.constant = pos[2];
+		if (a.constant >= 0x80)
+			return (struct short_attribute){0};
+	}
+	return a;
+}
+
 static inline __attribute__((always_inline)) struct mt_abbrev_attribute read_attribute(
 	struct mt_cursor *c)
 {
-	if (c->bad || !is_short(c))
+	struct short_attribute a;
+
+	if (c->bad)
+		return (struct mt_abbrev_attribute){0};
+	a = peek_short(c->pos, c->end);
+	if (!a.length)
 		return mt_abbrev_attribute_read(c);
-	c->pos += 2;
-	return (struct mt_abbrev_attribute){.name = c->pos[-2], .form = c->pos[-1]};
+	c->pos += a.length;
+	return (struct mt_abbrev_attribute){
+		.name = a.name,
+		.form = a.form,
+		.implicit = (int64_t)((uint64_t)a.constant << 57) >> 57,
+	};
+}
+
+/* Steps over short attributes, up to one that is not or to their end. */
+static inline void skip_short(struct mt_cursor *c)
+{
+	const uint8_t *pos = c->pos, *end = c->end;
+
+	for (;;) {
+		struct short_attribute a = peek_short(pos, end);
+
+		if (!a.length || !(a.name | a.form))
+			break;
+		pos += a.length;
+	}
+	c->pos = pos;
 }
 
 /* ---- Sizes ---- */
@@ -52,6 +103,7 @@ static inline __attribute__((always_inline)) struct mt_abbrev_attribute read_att
 struct form_sizes {
 	uint8_t offset;
 	uint8_t by_form[256];
+	uint8_t plain[128]; /* the same where it does not vary, else UNPLAIN */
 };
 
 static struct form_sizes form_sizes(const struct mt_abbrev_sizes *unit)
@@ -78,6 +130,9 @@ static struct form_sizes form_sizes(const struct mt_abbrev_sizes *unit)
 	sizes.by_form[DW_FORM_ref_addr] = unit->ref_addr;
 	sizes.by_form[DW_FORM_strp] = sizes.by_form[DW_FORM_line_strp] = unit->offset;
 	sizes.by_form[DW_FORM_sec_offset] = sizes.by_form[DW_FORM_strp_sup] = unit->offset;
+	for (size_t i = 0; i < sizeof(sizes.plain); i++)
+		sizes.plain[i] = sizes.by_form[i] ? sizes.by_form[i] : UNPLAIN;
+	sizes.plain[DW_FORM_flag_present] = sizes.plain[DW_FORM_implicit_const] = 0;
 	return sizes;
 }
 
@@ -90,24 +145,48 @@ static inline uint8_t form_size(const struct form_sizes *sizes, uint16_t form)
 
 /* ---- Tables ---- */
 
-/* Adds a value to the steps over an entry; false out of memory. */
-static bool add_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
-		     struct mt_abbrev_skip **last, const struct mt_abbrev_attribute *attribute)
+/* The step that has no value of varying size yet; false out of memory. */
+static inline bool open_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+			     struct mt_abbrev_skip **last)
 {
-	struct mt_abbrev_skip *skip = *last;
+	struct mt_abbrev_skip *skip;
 
-	if (attribute->form == DW_FORM_flag_present || attribute->form == DW_FORM_implicit_const)
+	if (!(*last)->form)
 		return true;
-	if (skip->form) {
-		skip = *last = mt_array_push(&table->skips);
-		if (!skip)
-			return false;
-		abbrev->skip_count++;
-	}
-	if (attribute->size)
-		skip->bytes += attribute->size;
-	else
-		skip->form = attribute->form;
+	skip = mt_array_push(&table->skips);
+	if (!skip)
+		return false;
+	abbrev->skip_count++;
+	*last = skip;
+	return true;
+}
+
+/* Adds values of known sizes to the steps over an entry; false out of memory. */
+static inline bool add_bytes(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+			     struct mt_abbrev_skip **last, uint32_t bytes)
+{
+	if (!open_skip(table, abbrev, last))
+		return false;
+	(*last)->bytes += bytes;
+	return true;
+}
+
+static inline bool has_known_size(const struct mt_abbrev_attribute *attribute)
+{
+	return attribute->size || attribute->form == DW_FORM_flag_present ||
+	       attribute->form == DW_FORM_implicit_const;
+}
+
+/* The same for a value of any form. */
+static inline bool add_skip(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+			    struct mt_abbrev_skip **last,
+			    const struct mt_abbrev_attribute *attribute)
+{
+	if (has_known_size(attribute))
+		return !attribute->size || add_bytes(table, abbrev, last, attribute->size);
+	if (!open_skip(table, abbrev, last))
+		return false;
+	(*last)->form = attribute->form;
 	return true;
 }
 
@@ -143,9 +222,20 @@ static bool is_scope(const struct mt_abbrev *abbrev)
 	return abbrev->wanted & MT_WALK_ASKED;
 }
 
+/* What the attributes of a scope tell about walks. */
+static inline void note_attribute(struct mt_abbrev *abbrev, uint16_t name)
+{
+	if (name == DW_AT_declaration)
+		abbrev->closed = MT_WALK_ALL;
+	else if (name == DW_AT_abstract_origin)
+		abbrev->closed |= MT_WALK_NESTED; /* what is declared in it stands elsewhere */
+	else if (abbrev->tag == DW_TAG_subprogram && (name == DW_AT_low_pc || name == DW_AT_ranges))
+		abbrev->wanted |= MT_WALK_OUTLINE | MT_WALK_NESTED;
+}
+
 /* Remembers an attribute of a scope; false out of memory. */
-static bool keep_attribute(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
-			   const struct mt_abbrev_attribute *attribute)
+static inline bool keep_attribute(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+				  const struct mt_abbrev_attribute *attribute)
 {
 	struct mt_abbrev_attribute *kept = mt_array_push(&table->attributes);
 
@@ -153,86 +243,155 @@ static bool keep_attribute(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
 		return false;
 	*kept = *attribute;
 	abbrev->count++;
-	if (attribute->name == DW_AT_declaration)
-		abbrev->closed = MT_WALK_ALL;
-	else if (attribute->name == DW_AT_abstract_origin)
-		abbrev->closed |= MT_WALK_NESTED; /* what is declared in it stands elsewhere */
-	else if (abbrev->tag == DW_TAG_subprogram &&
-		 (attribute->name == DW_AT_low_pc || attribute->name == DW_AT_ranges))
-		abbrev->wanted |= MT_WALK_OUTLINE | MT_WALK_NESTED;
 	return true;
 }
 
 /* Whether an attribute tells what is asked about scopes. */
-static bool is_of_use(uint16_t name)
+static inline bool is_of_use(uint16_t name)
 {
-	switch (name) {
-	case DW_AT_name:
-	case DW_AT_low_pc:
-	case DW_AT_high_pc:
-	case DW_AT_abstract_origin:
-	case DW_AT_specification:
-	case DW_AT_ranges:
-	case DW_AT_call_file:
-	case DW_AT_call_line:
-	case DW_AT_linkage_name:
-	case DW_AT_MIPS_linkage_name:
-		return true;
-	default:
+	static const bool by_name[DW_AT_linkage_name + 1] = {
+		[DW_AT_name] = true,	      [DW_AT_low_pc] = true,
+		[DW_AT_high_pc] = true,	      [DW_AT_abstract_origin] = true,
+		[DW_AT_specification] = true, [DW_AT_ranges] = true,
+		[DW_AT_call_file] = true,     [DW_AT_call_line] = true,
+		[DW_AT_linkage_name] = true,
+	};
+
+	return name < sizeof(by_name) ? by_name[name] : name == DW_AT_MIPS_linkage_name;
+}
+
+/* The same, of an entry that is_fixed. */
+static inline bool keep_fixed(struct mt_abbrevs *table, struct mt_abbrev *abbrev,
+			      const struct mt_abbrev_attribute *attribute)
+{
+	if (!keep_attribute(table, abbrev, attribute))
 		return false;
+	if (attribute->name == DW_AT_low_pc)
+		abbrev->low = (uint8_t)abbrev->count;
+	else if (attribute->name == DW_AT_high_pc)
+		abbrev->high = (uint8_t)abbrev->count;
+	else if (attribute->name == DW_AT_ranges)
+		abbrev->ranges = (uint8_t)abbrev->count;
+	return true;
+}
+
+/*
+ * Adds up the sizes of attributes at c, up to one that is not so simple; *sibling: the last of them
+ * says where the next entry is. All that matters of most entries.
+ */
+static inline uint32_t add_plain_sizes(struct mt_cursor *c, const struct form_sizes *sizes,
+				       bool *sibling)
+{
+	const uint8_t *pos = c->pos, *end = c->end;
+	struct short_attribute before = {0};
+	uint32_t bytes = 0;
+
+	for (;;) {
+		struct short_attribute a = peek_short(pos, end);
+		uint8_t size = sizes->plain[a.form & 0x7f];
+
+		if (!a.length || !(a.name | a.form) || size & UNPLAIN)
+			break;
+		bytes += size;
+		pos += a.length;
+		before = a;
+	}
+	c->pos = pos;
+	*sibling = before.name == DW_AT_sibling && before.form == DW_FORM_ref4;
+	return bytes;
+}
+
+/* Attributes of an entry that is no scope: only how to step over them. */
+static bool read_other_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
+				  struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+{
+	struct mt_abbrev_skip *skip = &abbrev->skip;
+
+	for (;;) {
+		bool sibling;
+		uint32_t bytes = add_plain_sizes(c, sizes, &sibling);
+		struct mt_abbrev_attribute attribute = read_attribute(c);
+
+		if (bytes && !add_bytes(table, abbrev, &skip, bytes))
+			return false;
+		if (!attribute.name && !attribute.form) {
+			abbrev->ends_in_sibling = sibling;
+			return true;
+		}
+		attribute.size = form_size(sizes, attribute.form);
+		if (!add_skip(table, abbrev, &skip, &attribute))
+			return false;
 	}
 }
 
-/* Drops what nobody asks for from attributes that are found without those before them. */
-static void reduce_attributes(struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+/* Attributes of a scope, with those of use in their places; where they have none, not is_fixed. */
+static bool read_fixed_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
+				  struct mt_abbrevs *table, struct mt_abbrev *abbrev)
 {
-	struct mt_abbrev_attribute *own;
-	uint32_t kept = 0;
+	struct mt_abbrev_skip *skip = &abbrev->skip;
 
-	if (!abbrev->count)
-		return;
-	own = table->attributes.items + abbrev->first;
-	for (uint32_t i = 0; i < abbrev->count; i++) {
-		if (!is_of_use(own[i].name))
-			continue;
-		own[kept++] = own[i];
-		if (own[i].name == DW_AT_low_pc)
-			abbrev->low = (uint8_t)kept;
-		else if (own[i].name == DW_AT_high_pc)
-			abbrev->high = (uint8_t)kept;
-		else if (own[i].name == DW_AT_ranges)
-			abbrev->ranges = (uint8_t)kept;
+	abbrev->is_fixed = true;
+	for (;;) {
+		struct mt_abbrev_attribute attribute = read_attribute(c);
+
+		if (!attribute.name && !attribute.form)
+			return true;
+		attribute.size = form_size(sizes, attribute.form);
+		attribute.at = (uint16_t)skip->bytes;
+		abbrev->ends_in_sibling =
+			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
+		note_attribute(abbrev, attribute.name);
+		if (is_of_use(attribute.name)) {
+			abbrev->is_fixed = !abbrev->skip.form && has_known_size(&attribute) &&
+					   abbrev->count < FIXED_MAX;
+			if (!abbrev->is_fixed)
+				return true;
+			if (!keep_fixed(table, abbrev, &attribute))
+				return false;
+		}
+		if (!add_skip(table, abbrev, &skip, &attribute))
+			return false;
 	}
-	abbrev->count = kept;
-	table->attributes.count = abbrev->first + kept;
+}
+
+static bool read_scope_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
+				  struct mt_abbrevs *table, struct mt_abbrev *abbrev)
+{
+	const struct mt_cursor first = *c;
+	struct mt_abbrev_skip *skip = &abbrev->skip;
+
+	if (!read_fixed_attributes(c, sizes, table, abbrev))
+		return false;
+	if (abbrev->is_fixed)
+		return true;
+	*c = first;
+	table->attributes.count = abbrev->first;
+	table->skips.count = abbrev->first_skip;
+	*skip = (struct mt_abbrev_skip){0};
+	abbrev->skip_count = abbrev->count = 0;
+	for (;;) {
+		struct mt_abbrev_attribute attribute = read_attribute(c);
+
+		if (!attribute.name && !attribute.form)
+			return true;
+		attribute.size = form_size(sizes, attribute.form);
+		abbrev->ends_in_sibling =
+			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
+		note_attribute(abbrev, attribute.name);
+		if (!add_skip(table, abbrev, &skip, &attribute) ||
+		    !keep_attribute(table, abbrev, &attribute))
+			return false;
+	}
 }
 
 static bool read_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
 			    struct mt_abbrevs *table, struct mt_abbrev *abbrev)
 {
-	struct mt_abbrev_skip *skip = &abbrev->skip;
-
 	abbrev->first = (uint32_t)table->attributes.count;
 	abbrev->first_skip = (uint32_t)table->skips.count;
-	abbrev->is_fixed = is_scope(abbrev);
-	for (;;) {
-		struct mt_abbrev_attribute attribute = read_attribute(c);
-
-		if (!attribute.name && !attribute.form)
-			break;
-		attribute.size = form_size(sizes, attribute.form);
-		attribute.at = (uint16_t)skip->bytes;
-		abbrev->ends_in_sibling =
-			attribute.name == DW_AT_sibling && attribute.form == DW_FORM_ref4;
-		if (!add_skip(table, abbrev, &skip, &attribute))
-			return false;
-		abbrev->is_fixed &= !skip->form;
-		if (is_scope(abbrev) && !keep_attribute(table, abbrev, &attribute))
-			return false;
-	}
-	abbrev->is_fixed &= abbrev->count < FIXED_MAX;
-	if (abbrev->is_fixed)
-		reduce_attributes(table, abbrev);
+	if (!(is_scope(abbrev) ? read_scope_attributes(c, sizes, table, abbrev)
+			       : read_other_attributes(c, sizes, table, abbrev)))
+		return false;
 	if (!abbrev->has_children && !abbrev->skip.form)
 		abbrev->leaf = (uint8_t)~abbrev->wanted;
 	return true;
@@ -332,8 +491,7 @@ bool mt_abbrevs_scan(const struct mt_span *section, uint64_t offset, uint64_t co
 		if (c->bad || !found || found == code)
 			return !c->bad && found;
 		do {
-			while (is_short(c) && (c->pos[0] | c->pos[1]))
-				c->pos += 2;
+			skip_short(c);
 			attribute = read_attribute(c);
 		} while (attribute.name || attribute.form);
 		if (c->bad || (uint64_t)(c->pos - from) > *budget)

@@ -217,51 +217,6 @@ static inline void read_value(const struct mt_dwarf_unit *unit, struct mt_cursor
 		mt_dwarf_value(unit, c, a->form, a->implicit, value);
 }
 
-/* Reads a value that has its place in an entry, which begins at pos and is complete. */
-static inline void read_fixed(const struct mt_dwarf_unit *unit, const struct mt_abbrev *abbrev,
-			      uint8_t number, const uint8_t *pos, struct mt_dwarf_value *value)
-{
-	const struct mt_abbrev_attribute *a =
-		&unit->abbrevs->attributes.items[abbrev->first + number - 1];
-	struct mt_cursor c = mt_cursor_init(pos + a->at, a->size);
-
-	read_value(unit, &c, a, value);
-}
-
-/* The same as read_scope() where the entry is_fixed. */
-static void read_fixed_scope(struct walk *walk, const struct mt_abbrev *abbrev,
-			     struct scope_values *values)
-{
-	const uint8_t *pos = mt_cursor_bytes(&walk->c, abbrev->skip.bytes);
-
-	if (!pos)
-		return;
-	if (abbrev->low)
-		read_fixed(walk->unit, abbrev, abbrev->low, pos, &values->low);
-	if (abbrev->high)
-		read_fixed(walk->unit, abbrev, abbrev->high, pos, &values->high);
-	if (abbrev->ranges)
-		read_fixed(walk->unit, abbrev, abbrev->ranges, pos, &values->ranges);
-}
-
-static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
-		       struct scope_values *values)
-{
-	const struct mt_abbrev_attribute *all = walk->unit->abbrevs->attributes.items;
-
-	if (abbrev->is_fixed) {
-		read_fixed_scope(walk, abbrev, values);
-		return;
-	}
-	for (size_t i = 0; i < abbrev->count; i++) {
-		const struct mt_abbrev_attribute *a = &all[abbrev->first + i];
-		struct mt_dwarf_value value;
-
-		read_value(walk->unit, &walk->c, a, &value);
-		take_value(values, a->name, &value);
-	}
-}
-
 /* By value, so that the caller's cursor can stay in registers. */
 static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwarf_unit *unit,
 							     struct mt_cursor c, uint16_t form)
@@ -294,6 +249,52 @@ static inline __attribute__((always_inline)) void skip_entry(const struct mt_dwa
 	skip_values(unit, c, &abbrev->skip);
 	for (uint32_t i = 0; i < abbrev->skip_count; i++)
 		skip_values(unit, c, &unit->abbrevs->skips.items[abbrev->first_skip + i]);
+}
+
+/* Reads a value that has its place in an entry, which begins at pos and is complete. */
+static inline void read_fixed(const struct mt_dwarf_unit *unit, const struct mt_abbrev *abbrev,
+			      uint8_t number, const uint8_t *pos, struct mt_dwarf_value *value)
+{
+	const struct mt_abbrev_attribute *a =
+		&unit->abbrevs->attributes.items[abbrev->first + number - 1];
+	struct mt_cursor c = mt_cursor_init(pos + a->at, a->size);
+
+	read_value(unit, &c, a, value);
+}
+
+/* The same as read_scope() where the entry is_fixed. */
+static void read_fixed_scope(struct walk *walk, const struct mt_abbrev *abbrev,
+			     struct scope_values *values)
+{
+	const uint8_t *pos = walk->c.pos;
+
+	skip_entry(walk->unit, &walk->c, abbrev);
+	if (walk->c.bad)
+		return;
+	if (abbrev->low)
+		read_fixed(walk->unit, abbrev, abbrev->low, pos, &values->low);
+	if (abbrev->high)
+		read_fixed(walk->unit, abbrev, abbrev->high, pos, &values->high);
+	if (abbrev->ranges)
+		read_fixed(walk->unit, abbrev, abbrev->ranges, pos, &values->ranges);
+}
+
+static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
+		       struct scope_values *values)
+{
+	const struct mt_abbrev_attribute *all = walk->unit->abbrevs->attributes.items;
+
+	if (abbrev->is_fixed) {
+		read_fixed_scope(walk, abbrev, values);
+		return;
+	}
+	for (size_t i = 0; i < abbrev->count; i++) {
+		const struct mt_abbrev_attribute *a = &all[abbrev->first + i];
+		struct mt_dwarf_value value;
+
+		read_value(walk->unit, &walk->c, a, &value);
+		take_value(values, a->name, &value);
+	}
 }
 
 /* Goes on behind the children of the entry that c is behind, where it says how far that is. */

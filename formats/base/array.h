@@ -18,14 +18,12 @@
 		size_t capacity; \
 	}
 
-/* Makes room for `want` elements in all; false out of memory, with the array as it was. */
-static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, size_t element)
+/* Moves the elements to where there is room for `want`; false out of memory. */
+static inline bool mt_array_move(void **items, size_t *capacity, size_t want, size_t element)
 {
 	size_t grown = *capacity ? *capacity : 8, bytes;
 	void *moved;
 
-	if (want <= *capacity)
-		return true;
 	while (grown < want) {
 		if (__builtin_mul_overflow(grown, (size_t)2, &grown))
 			return false;
@@ -38,6 +36,12 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	*items = moved;
 	*capacity = grown;
 	return true;
+}
+
+/* Makes room for `want` elements in all; false out of memory, with the array as it was. */
+static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, size_t element)
+{
+	return want <= *capacity || mt_array_move(items, capacity, want, element);
 }
 
 #define mt_array_reserve(array, want) \
