@@ -320,6 +320,27 @@ uint64_t mt_dwarf_address(struct mt_cursor *c, uint8_t size);
 void mt_dwarf_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c, uint16_t form,
 		    int64_t implicit, struct mt_dwarf_value *out);
 
+/* Reads one value; those of the usual sizes without asking for the form again. */
+static inline void mt_dwarf_attribute_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
+					    const struct mt_abbrev_attribute *a,
+					    struct mt_dwarf_value *value)
+{
+	value->form = a->form;
+	value->string = NULL;
+	if (a->size == 4)
+		value->number = mt_cursor_u32(c);
+	else if (a->size == 1)
+		value->number = mt_cursor_u8(c);
+	else if (a->size == 8)
+		value->number = mt_cursor_u64(c);
+	else if (a->size == 2)
+		value->number = mt_cursor_u16(c);
+	else if (a->form == DW_FORM_implicit_const)
+		value->number = (uint64_t)a->implicit;
+	else if (a->form != DW_FORM_flag_present)
+		mt_dwarf_value(unit, c, a->form, a->implicit, value);
+}
+
 /* The string that a value leads to, or NULL. */
 const char *mt_dwarf_string(const struct mt_dwarf_unit *unit, const struct mt_dwarf_value *value);
 
@@ -513,7 +534,7 @@ static inline bool mt_line_is_discriminator(const uint8_t *pos, const uint8_t *e
 	return end - pos > 18 && !pos[0] && pos[1] < 16 && pos[2] == DW_LNE_set_discriminator;
 }
 
-/* ---- dwarf_scopes.c ---- */
+/* ---- dwarf_scopes.c, dwarf_walk.c ---- */
 
 #define MT_SCOPE_NONE UINT32_MAX
 
@@ -579,5 +600,21 @@ struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint
 
 /* What is said about a scope. */
 struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index);
+
+/* Whether a function of the outline has an address. */
+bool mt_scopes_outlined(const struct mt_scopes *scopes, uint64_t address);
+
+/* Addresses that a walk looks for: by address, with what it found about them. */
+struct mt_walk_asked {
+	struct mt_scope_answer *answers;
+	size_t count;
+};
+
+/*
+ * Goes through an entry and all that is in it. scopes' items, functions and intervals grow by what
+ * it finds; asked are the addresses of MT_WALK_ASKED. On damage, what came before it holds.
+ */
+struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode,
+			      const struct mt_walk_asked *asked);
 
 #endif

@@ -15,517 +15,27 @@
 #include "symbols/interval_table.h"
 
 enum {
-	DEPTH_MAX = 512,     /* entries within entries; compilers stay below 60 */
 	REFERENCES_MAX = 16, /* from an entry to the one that has the name */
 	PADDING_MAX = 16,    /* between two functions; what is wider may have another */
 	SCANS_MAX = 64,	     /* of a function's intervals, before they are put into a table */
 };
-
-struct walk {
-	struct mt_dwarf_unit *unit;
-	struct mt_cursor c;
-	struct mt_scopes *scopes;
-	enum mt_walk mode;
-	uint32_t enclosing[DEPTH_MAX]; /* the scope that each open level lies in */
-	size_t depth;
-	uint64_t budget;	       /* the file's, and what is left of it */
-	uint32_t value;		       /* whose ranges are being read: scope or function */
-	struct mt_scope_answer *asked; /* of MT_WALK_ASKED: by address */
-	size_t asked_count;
-	bool has_asked; /* one of them lies in the ranges that were read last */
-	bool nomem, too_many, bad_ranges;
-};
-
-static struct mt_error *bad_entry(const struct walk *walk, uint64_t entry, const char *what)
-{
-	return mt_error_create(MT_ERR_FORMAT, ".debug_info: entry 0x%llx of the unit at 0x%llx: %s",
-			       (unsigned long long)entry, (unsigned long long)walk->unit->offset,
-			       what);
-}
-
-/* ---- Scopes ---- */
-
-/* Which code an entry says it has. */
-struct scope_values {
-	struct mt_dwarf_value low, high, ranges;
-};
-
-static void take_value(struct scope_values *values, uint16_t name,
-		       const struct mt_dwarf_value *value)
-{
-	switch (name) {
-	case DW_AT_low_pc:
-		values->low = *value;
-		break;
-	case DW_AT_high_pc:
-		values->high = *value;
-		break;
-	case DW_AT_ranges:
-		values->ranges = *value;
-		break;
-	}
-}
 
 static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
 {
 	return table ? mt_interval_table_find(table, address) : MT_INTERVAL_NONE;
 }
 
-/* Marks the addresses in a piece of code that nothing deeper has. */
-static void take_asked(struct walk *walk, uint64_t start, uint64_t end)
+bool mt_scopes_outlined(const struct mt_scopes *scopes, uint64_t address)
 {
-	struct mt_scope_answer *asked = walk->asked;
-	size_t count = walk->asked_count;
-
-	for (size_t i = mt_array_first_from(asked, count, start);
-	     i < count && asked[i].address < end; i++) {
-		walk->has_asked = true;
-		if (asked[i].scope != MT_SCOPE_NONE && asked[i].rank > walk->depth)
-			continue;
-		if (walk->value == MT_SCOPE_NONE)
-			continue;
-		asked[i].scope = walk->value;
-		asked[i].rank = (uint32_t)walk->depth;
-	}
+	return find_in(scopes->outline, address) != MT_INTERVAL_NONE;
 }
 
-/* Pieces count, so that lists of them cannot be read for ever. */
-static bool spend_interval(struct walk *walk)
-{
-	walk->too_many |= walk->budget < sizeof(struct mt_interval);
-	if (walk->too_many)
-		return false;
-	walk->budget -= sizeof(struct mt_interval);
-	return true;
-}
-
-/* A piece of code in MT_WALK_ASKED: most have none of the addresses. */
-static bool add_asked(void *context, uint64_t start, uint64_t end)
-{
-	struct walk *walk = context;
-
-	if (!spend_interval(walk))
-		return false;
-	if (start <= walk->asked[walk->asked_count - 1].address && end > walk->asked[0].address)
-		take_asked(walk, start, end);
-	return true;
-}
-
-static bool add_interval(void *context, uint64_t start, uint64_t end)
-{
-	struct walk *walk = context;
-	const struct mt_code_filter *filter = &walk->scopes->filter;
-	struct mt_interval *interval;
-
-	if (walk->mode & (MT_WALK_OUTLINE | MT_WALK_NESTED) &&
-	    !filter->is_code(filter->context, start))
-		return true; /* code that the linker left out */
-	if (walk->mode == MT_WALK_NESTED &&
-	    find_in(walk->scopes->outline, start) != MT_INTERVAL_NONE)
-		return true;
-	if (!spend_interval(walk))
-		return false;
-	interval = mt_array_push(&walk->scopes->intervals);
-	walk->nomem |= !interval;
-	if (!interval)
-		return false;
-	*interval = (struct mt_interval){start, end, (uint32_t)walk->depth, walk->value};
-	return true;
-}
-
-static void add_ranges(struct walk *walk, const struct scope_values *values)
-{
-	const struct mt_range_sink sink = {walk->mode == MT_WALK_ASKED ? add_asked : add_interval,
-					   walk};
-	uint64_t low;
-	bool good = true;
-
-	if (values->ranges.form)
-		good = mt_dwarf_ranges(walk->unit, &values->ranges, &sink);
-	else if (values->low.form && values->high.form)
-		good = mt_dwarf_value_address(walk->unit, &values->low, &low) &&
-		       mt_dwarf_low_high(walk->unit, low, &values->high, &sink);
-	walk->bad_ranges |= !good;
-}
-
-static bool has_code(const struct scope_values *values)
-{
-	return values->ranges.form || values->low.form;
-}
-
-static uint32_t scope_around(const struct walk *walk)
-{
-	return walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE;
-}
-
-/* The scope of the entry in hand, or the one around it where it makes none. */
-static uint32_t add_scope(struct walk *walk, uint16_t tag, uint64_t entry,
-			  const struct scope_values *values)
-{
-	uint32_t around = scope_around(walk);
-	bool inlined = tag == DW_TAG_inlined_subroutine;
-	struct mt_scope *scope;
-
-	if (!inlined && !has_code(values))
-		return MT_SCOPE_NONE; /* a declaration, or what inlined calls refer to */
-	if (inlined && around == MT_SCOPE_NONE)
-		return around;
-	walk->value = (uint32_t)walk->scopes->items.count;
-	scope = mt_array_push(&walk->scopes->items);
-	walk->nomem |= !scope;
-	if (!scope)
-		return around;
-	*scope = (struct mt_scope){
-		.entry = entry,
-		.parent = inlined ? around : MT_SCOPE_NONE,
-	};
-	walk->has_asked = false;
-	add_ranges(walk, values);
-	if (walk->mode == MT_WALK_ASKED && !walk->has_asked && has_code(values))
-		walk->scopes->items.count--;
-	return walk->value;
-}
-
-/* A block that is no function: only whether one of the addresses is in it matters. */
-static uint32_t pass_block(struct walk *walk, const struct scope_values *values)
-{
-	walk->value = MT_SCOPE_NONE;
-	walk->has_asked = false;
-	add_ranges(walk, values);
-	return scope_around(walk);
-}
-
-/* ---- Entries ---- */
-
-/* Reads one value; those of the usual sizes without asking for the form again. */
-static inline void read_value(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
-			      const struct mt_abbrev_attribute *a, struct mt_dwarf_value *value)
-{
-	value->form = a->form;
-	value->string = NULL;
-	if (a->size == 4)
-		value->number = mt_cursor_u32(c);
-	else if (a->size == 1)
-		value->number = mt_cursor_u8(c);
-	else if (a->size == 8)
-		value->number = mt_cursor_u64(c);
-	else if (a->size == 2)
-		value->number = mt_cursor_u16(c);
-	else if (a->form == DW_FORM_implicit_const)
-		value->number = (uint64_t)a->implicit;
-	else if (a->form != DW_FORM_flag_present)
-		mt_dwarf_value(unit, c, a->form, a->implicit, value);
-}
-
-/* By value, so that the caller's cursor can stay in registers. */
-static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwarf_unit *unit,
-							     struct mt_cursor c, uint16_t form)
-{
-	struct mt_dwarf_value value;
-
-	mt_dwarf_value(unit, &c, form, 0, &value);
-	return c;
-}
-
-/* Steps over some values and the one of varying size that ends them. */
-static inline void skip_values(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
-			       const struct mt_abbrev_skip *skip)
-{
-	if (skip->bytes > (size_t)(c->end - c->pos))
-		c->bad = true;
-	if (c->bad)
-		return;
-	c->pos += skip->bytes;
-	if (skip->form == DW_FORM_exprloc)
-		mt_cursor_bytes(c, mt_dwarf_uleb(c));
-	else if (skip->form)
-		*c = skip_value(unit, *c, skip->form);
-}
-
-static inline __attribute__((always_inline)) void skip_entry(const struct mt_dwarf_unit *unit,
-							     struct mt_cursor *c,
-							     const struct mt_abbrev *abbrev)
-{
-	skip_values(unit, c, &abbrev->skip);
-	for (uint32_t i = 0; i < abbrev->skip_count; i++)
-		skip_values(unit, c, &unit->abbrevs->skips.items[abbrev->first_skip + i]);
-}
-
-/* Reads a value that has its place in an entry, which begins at pos and is complete. */
-static inline void read_fixed(const struct mt_dwarf_unit *unit, const struct mt_abbrev *abbrev,
-			      uint8_t number, const uint8_t *pos, struct mt_dwarf_value *value)
-{
-	const struct mt_abbrev_attribute *a =
-		&unit->abbrevs->attributes.items[abbrev->first + number - 1];
-	struct mt_cursor c = mt_cursor_init(pos + a->at, a->size);
-
-	read_value(unit, &c, a, value);
-}
-
-/* The same as read_scope() where the entry is_fixed. */
-static void read_fixed_scope(struct walk *walk, const struct mt_abbrev *abbrev,
-			     struct scope_values *values)
-{
-	const uint8_t *pos = walk->c.pos;
-
-	skip_entry(walk->unit, &walk->c, abbrev);
-	if (walk->c.bad)
-		return;
-	if (abbrev->low)
-		read_fixed(walk->unit, abbrev, abbrev->low, pos, &values->low);
-	if (abbrev->high)
-		read_fixed(walk->unit, abbrev, abbrev->high, pos, &values->high);
-	if (abbrev->ranges)
-		read_fixed(walk->unit, abbrev, abbrev->ranges, pos, &values->ranges);
-}
-
-static void read_scope(struct walk *walk, const struct mt_abbrev *abbrev,
-		       struct scope_values *values)
-{
-	const struct mt_abbrev_attribute *all = walk->unit->abbrevs->attributes.items;
-
-	if (abbrev->is_fixed) {
-		read_fixed_scope(walk, abbrev, values);
-		return;
-	}
-	for (size_t i = 0; i < abbrev->count; i++) {
-		const struct mt_abbrev_attribute *a = &all[abbrev->first + i];
-		struct mt_dwarf_value value;
-
-		read_value(walk->unit, &walk->c, a, &value);
-		take_value(values, a->name, &value);
-	}
-}
-
-/* Goes on behind the children of the entry that c is behind, where it says how far that is. */
-static inline bool skip_to_sibling(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
-				   const struct mt_abbrev *abbrev)
-{
-	const uint8_t *to;
-	uint64_t sibling;
-
-	if (!abbrev->ends_in_sibling || c->bad)
-		return false;
-	sibling = mt_get_le32(c->pos - 4);
-	if (sibling > unit->end - unit->offset)
-		return false;
-	to = unit->file->info.bytes + unit->offset + sibling;
-	if (to <= c->pos || to > c->end)
-		return false;
-	c->pos = to;
-	return true;
-}
-
-/* Goes behind the children of the entry that c is behind; c->bad where they are corrupt. */
-static void skip_children(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
-			  const struct mt_abbrev *abbrev)
-{
-	size_t depth = 1;
-
-	if (skip_to_sibling(unit, c, abbrev))
-		return;
-	while (depth && mt_cursor_left(c)) {
-		uint64_t code = mt_dwarf_uleb(c);
-
-		abbrev = code ? mt_abbrevs_find(unit->abbrevs, code) : NULL;
-		if (!code)
-			depth--;
-		else if (abbrev)
-			skip_entry(unit, c, abbrev);
-		else
-			c->bad = true;
-		if (abbrev && abbrev->has_children && !skip_to_sibling(unit, c, abbrev))
-			depth++;
-	}
-}
-
-/* Lists the function that was just read. */
-static void add_function(struct walk *walk, uint64_t entry, const struct scope_values *values)
-{
-	size_t ranges = walk->scopes->intervals.count;
-	struct mt_scope_function *function;
-
-	walk->value = (uint32_t)walk->scopes->functions.count;
-	add_ranges(walk, values);
-	if (walk->scopes->intervals.count == ranges)
-		return; /* left out, or listed before */
-	function = mt_array_push(&walk->scopes->functions);
-	walk->nomem |= !function;
-	if (function)
-		function->entry = entry;
-}
-
-/* Goes behind the children of the entry that was just read. */
-static struct mt_error *pass_children(struct walk *walk, const struct mt_abbrev *abbrev,
-				      uint64_t entry)
-{
-	if (abbrev->has_children)
-		skip_children(walk->unit, &walk->c, abbrev);
-	return walk->c.bad ? bad_entry(walk, entry, "cut short, or of an unknown form") : NULL;
-}
-
-static struct mt_error *open_level(struct walk *walk, uint64_t entry, uint32_t scope)
-{
-	if (walk->depth == DEPTH_MAX)
-		return bad_entry(walk, entry, "nested too deeply");
-	walk->enclosing[walk->depth++] = scope;
-	return NULL;
-}
-
-static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *abbrev,
-				   uint64_t entry)
-{
-	struct scope_values values = {0};
-	uint32_t scope = MT_SCOPE_NONE;
-
-	read_scope(walk, abbrev, &values);
-	if (walk->c.bad)
-		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (abbrev->tag == DW_TAG_lexical_block)
-		scope = pass_block(walk, &values);
-	else if (walk->mode & (MT_WALK_TABLE | MT_WALK_ASKED))
-		scope = add_scope(walk, abbrev->tag, entry, &values);
-	else
-		add_function(walk, entry, &values);
-	if (walk->mode == MT_WALK_ASKED
-		    ? has_code(&values) && !walk->has_asked
-		    : walk->mode != MT_WALK_TABLE && abbrev->closed & walk->mode)
-		return pass_children(walk, abbrev, entry);
-	if (!abbrev->has_children)
-		return NULL;
-	return open_level(walk, entry, scope);
-}
-
-/* Steps over entries that are but so many bytes, while there are more than any of these has. */
-static inline void skip_leaves(const struct mt_abbrevs *abbrevs, struct mt_cursor *c)
-{
-	const uint8_t *pos = c->pos, *last = c->end - sizeof(abbrevs->steps);
-
-	if ((size_t)(c->end - pos) < sizeof(abbrevs->steps))
-		return;
-	while (pos <= last && abbrevs->steps[*pos])
-		pos += abbrevs->steps[*pos];
-	c->pos = pos;
-}
-
-/* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
-static void skip_plain_entries(struct walk *walk)
-{
-	const struct mt_dwarf_unit *unit = walk->unit;
-	const struct mt_abbrevs *abbrevs = unit->abbrevs;
-	const uint8_t mode = (uint8_t)walk->mode;
-	struct mt_cursor c = walk->c;
-	const uint8_t *entry = c.pos;
-	size_t depth = walk->depth;
-
-	for (; depth < DEPTH_MAX; entry = c.pos) {
-		const struct mt_abbrev *abbrev;
-		uint64_t code;
-
-		skip_leaves(abbrevs, &c);
-		entry = c.pos;
-		code = mt_dwarf_uleb(&c);
-		abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
-		if (abbrev && abbrev->leaf & mode && abbrev->skip.bytes < (size_t)(c.end - c.pos)) {
-			c.pos += abbrev->skip.bytes;
-			continue;
-		}
-		if (abbrev ? abbrev->wanted & mode : code || depth == 1)
-			break;
-		if (abbrev)
-			skip_entry(unit, &c, abbrev);
-		if (c.bad || c.pos == c.end)
-			break;
-		if (!abbrev) {
-			depth--;
-		} else if (abbrev->has_children &&
-			   !(abbrev->closed & mode && skip_to_sibling(unit, &c, abbrev))) {
-			walk->enclosing[depth] = walk->enclosing[depth - 1];
-			depth++;
-		}
-	}
-	walk->c.pos = entry;
-	walk->depth = depth;
-}
-
-static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
-{
-	const struct mt_abbrev *abbrev = mt_abbrevs_find(walk->unit->abbrevs, code);
-
-	if (!abbrev)
-		return bad_entry(walk, entry, "its abbreviation is not in .debug_abbrev");
-	if (abbrev->wanted & walk->mode)
-		return walk_scope(walk, abbrev, entry);
-	skip_entry(walk->unit, &walk->c, abbrev);
-	if (walk->c.bad)
-		return bad_entry(walk, entry, "cut short, or of an unknown form");
-	if (!abbrev->has_children)
-		return NULL;
-	if (abbrev->closed & walk->mode && skip_to_sibling(walk->unit, &walk->c, abbrev))
-		return NULL;
-	return open_level(walk, entry,
-			  walk->depth ? walk->enclosing[walk->depth - 1] : MT_SCOPE_NONE);
-}
-
-/* An entry and all that is in it. */
-static struct mt_error *walk_entries(struct walk *walk)
-{
-	const uint8_t *info = walk->unit->file->info.bytes;
-
-	do {
-		uint64_t entry = (uint64_t)(walk->c.pos - info), code = mt_dwarf_uleb(&walk->c);
-		struct mt_error *err;
-
-		if (walk->c.bad)
-			return bad_entry(walk, entry, "cut short");
-		err = code ? walk_entry(walk, entry, code) : NULL;
-		if (err)
-			return err;
-		if (walk->nomem)
-			return mt_error_nomem();
-		if (walk->too_many)
-			return bad_entry(walk, entry, "more ranges than any compiler writes");
-		if (!code && walk->depth)
-			walk->depth--;
-		if (walk->depth)
-			skip_plain_entries(walk);
-	} while (walk->depth && mt_cursor_left(&walk->c));
-	return walk->bad_ranges ? mt_error_create(MT_ERR_FORMAT,
-						  ".debug_info: unit at 0x%llx: corrupt ranges",
-						  (unsigned long long)walk->unit->offset)
-				: NULL;
-}
-
-/* Walks from one entry to the end of what is in it. */
-static struct mt_error *walk_with(struct walk *walk, uint64_t entry)
-{
-	struct mt_dwarf *file = walk->unit->file;
-	uint64_t budget = mt_dwarf_budget(file);
-	const uint8_t *start = file->info.bytes + entry;
-	struct mt_error *err;
-
-	walk->budget = budget;
-	walk->c = mt_cursor_init(start, walk->unit->end - entry);
-	err = walk_entries(walk);
-	/* what was walked counts, too, so that entries without an end are not for each function */
-	mt_dwarf_spend(file, budget - walk->budget + (uint64_t)(walk->c.pos - start));
-	return err;
-}
-
-/* The same; scopes->intervals grows by what it finds. */
-static struct mt_error *walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode)
-{
-	struct walk walk = {.unit = scopes->unit, .scopes = scopes, .mode = mode};
-
-	return walk_with(&walk, entry);
-}
-
-/* The same of a unit, into a table; *out is set on damage, too: what came before it holds. */
+/* Walks a unit into a table; *out is set on damage, too: what came before it holds. */
 static struct mt_error *walk_unit(struct mt_scopes *scopes, enum mt_walk mode,
 				  struct mt_interval_table **out)
 {
 	size_t first = scopes->intervals.count, count;
-	struct mt_error *err = walk_from(scopes, scopes->unit->entries, mode);
+	struct mt_error *err = mt_walk_from(scopes, scopes->unit->entries, mode, NULL);
 
 	if (err && err->kind == MT_ERR_NOMEM)
 		return err;
@@ -575,7 +85,7 @@ static struct mt_error *read_function(struct mt_scopes *scopes, struct mt_scope_
 
 	function->read = true;
 	function->first = (uint32_t)scopes->intervals.count;
-	err = walk_from(scopes, function->entry, MT_WALK_TABLE);
+	err = mt_walk_from(scopes, function->entry, MT_WALK_TABLE, NULL);
 	function->count = (uint32_t)scopes->intervals.count - function->first;
 	return err;
 }
@@ -717,7 +227,7 @@ static void read_description(struct mt_dwarf_unit *unit, uint64_t entry, struct 
 
 		if (abbrev->is_fixed)
 			c.pos = values + a->at;
-		read_value(unit, &c, a, &value);
+		mt_dwarf_attribute_value(unit, &c, a, &value);
 		if (c.bad)
 			return;
 		take_description(unit, d, a->name, &value);
@@ -801,10 +311,9 @@ static struct mt_error *keep_answers(struct mt_scopes *scopes, const struct mt_s
 static struct mt_error *ask_function(struct mt_scopes *scopes, struct mt_scope_answer *asked,
 				     size_t count, size_t *done)
 {
-	struct walk walk = {
-		.unit = scopes->unit, .scopes = scopes, .mode = MT_WALK_ASKED, .asked = asked};
+	struct mt_walk_asked within = {.answers = asked};
 	uint32_t function, other;
-	struct mt_error *err = find_function(scopes, asked->address, &function);
+	struct mt_error *err = find_function(scopes, asked->address, &function), *later;
 
 	*done = 1;
 	if (err || function == MT_INTERVAL_NONE)
@@ -815,10 +324,12 @@ static struct mt_error *ask_function(struct mt_scopes *scopes, struct mt_scope_a
 			break;
 		++*done;
 	}
-	walk.asked_count = *done;
+	within.count = *done;
+	later = mt_walk_from(scopes, scopes->functions.items[function].entry, MT_WALK_ASKED,
+			     &within);
 	if (!err)
-		return walk_with(&walk, scopes->functions.items[function].entry);
-	mt_error_destroy(walk_with(&walk, scopes->functions.items[function].entry));
+		return later;
+	mt_error_destroy(later);
 	return err;
 }
 
