@@ -133,7 +133,9 @@ enum mt_walk {
 	MT_WALK_NESTED = 2,  /* lists those that the outline has not */
 	MT_WALK_TABLE = 4,   /* makes scopes of all that has code */
 	MT_WALK_ASKED = 8,   /* the same of what has one of some addresses */
-	MT_WALK_ALL = MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE | MT_WALK_ASKED,
+	MT_WALK_LOCAL = 16,  /* outside of functions; what is in them is walked MT_WALK_NESTED */
+	MT_WALK_ALL =
+		MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_TABLE | MT_WALK_ASKED | MT_WALK_LOCAL,
 };
 
 struct mt_abbrev {
@@ -150,6 +152,12 @@ struct mt_abbrev {
 	uint32_t first, count;		 /* in the table's attributes: of scopes those of use */
 };
 
+/* The entries that nothing but going on is to be done about. */
+struct mt_abbrev_step {
+	uint8_t bytes; /* of all of the entry, code included; 0: it is no such */
+	uint8_t jumps; /* 0: on to what is behind it; else on to its sibling, in these walks */
+};
+
 /* What a table depends on beside its bytes: the sizes of values in the units that use it. */
 struct mt_abbrev_sizes {
 	uint8_t address, offset, ref_addr;
@@ -160,8 +168,8 @@ struct mt_abbrevs {
 	size_t counted; /* so many of the first have the codes that count from 1 */
 	MT_ARRAY(struct mt_abbrev_skip) skips;
 	MT_ARRAY(struct mt_abbrev_attribute) attributes;
-	struct mt_map64 by_code; /* the others */
-	uint8_t steps[256];	 /* by code: the bytes of entries without more to them, or 0 */
+	struct mt_map64 by_code;	  /* the others */
+	struct mt_abbrev_step steps[256]; /* by code */
 };
 
 /* An attribute's value, as its form has it. */
@@ -576,13 +584,13 @@ struct mt_scopes {
 	MT_ARRAY(struct mt_scope_detail) details;
 	MT_ARRAY(struct mt_interval) intervals;
 	MT_ARRAY(struct mt_scope_function) functions;
-	struct mt_interval_table *outline; /* address to function */
-	struct mt_interval_table *nested;  /* the same of functions elsewhere; NULL: not needed */
-	bool nested_read;
+	struct mt_interval_table *outline; /* address to function; NULL: not needed yet */
+	struct mt_interval_table *nested;  /* the same of functions elsewhere */
+	bool outline_read, nested_read, prepared;
 	struct mt_map64 by_origin; /* entry that names a function to a detail of that name */
 };
 
-/* Lists the functions of a unit; what damage leaves of them is in *out all the same. */
+/* Makes a unit ready to be asked about. */
 struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code_filter *filter,
 				struct mt_scopes *out);
 void mt_scopes_deinit(struct mt_scopes *scopes);
@@ -604,15 +612,24 @@ struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index)
 /* Whether a function of the outline has an address. */
 bool mt_scopes_outlined(const struct mt_scopes *scopes, uint64_t address);
 
-/* Addresses that a walk looks for: by address, with what it found about them. */
+/* Which function has an address that was asked for. */
+struct mt_scope_place {
+	uint64_t function;	     /* its entry; 0: none has it */
+	uint64_t gap_start, gap_end; /* where the code of others ends before it and begins behind */
+	uint32_t rank;		     /* of what is to replace the function, at least */
+};
+
+/* Addresses that a walk looks for: by address, with what it finds about them. */
 struct mt_walk_asked {
 	struct mt_scope_answer *answers;
+	struct mt_scope_place *places; /* NULL for MT_WALK_ASKED */
 	size_t count;
 };
 
 /*
- * Goes through an entry and all that is in it. scopes' items, functions and intervals grow by what
- * it finds; asked are the addresses of MT_WALK_ASKED. On damage, what came before it holds.
+ * Goes through an entry and all that is in it. Without asked, scopes' items, functions and
+ * intervals grow by what it finds. MT_WALK_ASKED adds items, and sets asked's answers; with places,
+ * nothing but these is set. On damage, what came before it holds.
  */
 struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode,
 			      const struct mt_walk_asked *asked);

@@ -212,7 +212,7 @@ static void classify(struct mt_abbrev *abbrev)
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type: /* code only now and then */
-		abbrev->closed = MT_WALK_OUTLINE;
+		abbrev->closed = MT_WALK_OUTLINE | MT_WALK_LOCAL;
 		break;
 	}
 }
@@ -225,12 +225,15 @@ static bool is_scope(const struct mt_abbrev *abbrev)
 /* What the attributes of a scope tell about walks. */
 static inline void note_attribute(struct mt_abbrev *abbrev, uint16_t name)
 {
-	if (name == DW_AT_declaration)
+	if (name == DW_AT_declaration) {
 		abbrev->closed = MT_WALK_ALL;
-	else if (name == DW_AT_abstract_origin)
-		abbrev->closed |= MT_WALK_NESTED; /* what is declared in it stands elsewhere */
-	else if (abbrev->tag == DW_TAG_subprogram && (name == DW_AT_low_pc || name == DW_AT_ranges))
-		abbrev->wanted |= MT_WALK_OUTLINE | MT_WALK_NESTED;
+		abbrev->wanted &= (uint8_t)~MT_WALK_LOCAL;
+	} else if (name == DW_AT_abstract_origin) {
+		/* what is declared in it stands elsewhere */
+		abbrev->closed |= MT_WALK_NESTED | MT_WALK_LOCAL;
+	} else if (abbrev->tag == DW_TAG_subprogram &&
+		   (name == DW_AT_low_pc || name == DW_AT_ranges))
+		abbrev->wanted |= MT_WALK_OUTLINE | MT_WALK_NESTED | MT_WALK_LOCAL;
 }
 
 /* Remembers an attribute of a scope; false out of memory. */
@@ -400,9 +403,16 @@ static bool read_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
 /* The next code that counts from 1. */
 static void count_code(struct mt_abbrevs *table, uint64_t code, const struct mt_abbrev *abbrev)
 {
+	uint8_t jumps = abbrev->closed & (uint8_t)~abbrev->wanted;
+	bool jumping = abbrev->has_children && abbrev->ends_in_sibling && jumps;
+
 	table->counted++;
-	if (code < 0x80 && abbrev->leaf == UINT8_MAX && abbrev->skip.bytes < UINT8_MAX)
-		table->steps[code] = (uint8_t)(abbrev->skip.bytes + 1);
+	if (code < 0x80 && !abbrev->skip.form && abbrev->skip.bytes < UINT8_MAX &&
+	    (jumping || abbrev->leaf == UINT8_MAX))
+		table->steps[code] = (struct mt_abbrev_step){
+			.bytes = (uint8_t)(abbrev->skip.bytes + 1),
+			.jumps = jumping ? jumps : 0,
+		};
 }
 
 static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes *sizes,

@@ -61,7 +61,7 @@ struct mt_error *mt_scopes_read(struct mt_dwarf_unit *unit, const struct mt_code
 	if (err)
 		return err;
 	*out = (struct mt_scopes){.unit = unit, .filter = *filter};
-	return walk_unit(out, MT_WALK_OUTLINE, &out->outline);
+	return NULL;
 }
 
 void mt_scopes_deinit(struct mt_scopes *scopes)
@@ -119,21 +119,34 @@ static uint32_t find_in_function(struct mt_scopes *scopes, struct mt_scope_funct
 			       : scan(items, function->count, address);
 }
 
+/* Keeps the first of two errors. */
+static struct mt_error *first_of(struct mt_error *err, struct mt_error *later)
+{
+	if (!err)
+		return later;
+	mt_error_destroy(later);
+	return err;
+}
+
 /* The function that has an address, or MT_INTERVAL_NONE. */
 static struct mt_error *find_function(struct mt_scopes *scopes, uint64_t address, uint32_t *out)
 {
 	struct mt_interval_gap gap;
 	struct mt_error *err = NULL;
 
+	if (!scopes->outline_read) {
+		scopes->outline_read = true;
+		err = walk_unit(scopes, MT_WALK_OUTLINE, &scopes->outline);
+	}
 	*out = find_in(scopes->outline, address);
 	if (*out != MT_INTERVAL_NONE || !scopes->outline)
-		return NULL;
+		return err;
 	gap = mt_interval_table_gap(scopes->outline, address);
 	if (gap.end - gap.start < PADDING_MAX)
-		return NULL;
+		return err;
 	if (!scopes->nested_read) {
 		scopes->nested_read = true;
-		err = walk_unit(scopes, MT_WALK_NESTED, &scopes->nested);
+		err = first_of(err, walk_unit(scopes, MT_WALK_NESTED, &scopes->nested));
 	}
 	*out = find_in(scopes->nested, address);
 	return err;
@@ -155,7 +168,7 @@ struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint
 	bool found;
 
 	*out = find_answer(scopes, address, &found);
-	if (found)
+	if (found || !scopes->unit)
 		return NULL;
 	err = find_function(scopes, address, &function);
 	if (function == MT_INTERVAL_NONE)
@@ -163,10 +176,7 @@ struct mt_error *mt_scopes_find(struct mt_scopes *scopes, uint64_t address, uint
 	if (!scopes->functions.items[function].read)
 		later = read_function(scopes, &scopes->functions.items[function]);
 	*out = find_in_function(scopes, &scopes->functions.items[function], address);
-	if (!err)
-		return later;
-	mt_error_destroy(later);
-	return err;
+	return first_of(err, later);
 }
 
 /* ---- Details ---- */
@@ -307,29 +317,73 @@ static struct mt_error *keep_answers(struct mt_scopes *scopes, const struct mt_s
 	return NULL;
 }
 
-/* Finds the scopes of a function at the first few addresses, as many as are in it. */
-static struct mt_error *ask_function(struct mt_scopes *scopes, struct mt_scope_answer *asked,
-				     size_t count, size_t *done)
+/* Which functions have addresses, where tables of these pay: they are asked about for once more. */
+static struct mt_error *place_by_tables(struct mt_scopes *scopes, const struct mt_walk_asked *asked)
 {
-	struct mt_walk_asked within = {.answers = asked};
-	uint32_t function, other;
-	struct mt_error *err = find_function(scopes, asked->address, &function), *later;
+	struct mt_error *err = NULL;
+	uint32_t function;
 
-	*done = 1;
-	if (err || function == MT_INTERVAL_NONE)
-		return err;
-	while (!err && *done < count) {
-		err = find_function(scopes, asked[*done].address, &other);
-		if (err || other != function)
-			break;
-		++*done;
+	for (size_t i = 0; i < asked->count; i++) {
+		err = first_of(err, find_function(scopes, asked->answers[i].address, &function));
+		if (function != MT_INTERVAL_NONE)
+			asked->places[i].function = scopes->functions.items[function].entry;
 	}
-	within.count = *done;
-	later = mt_walk_from(scopes, scopes->functions.items[function].entry, MT_WALK_ASKED,
-			     &within);
-	if (!err)
-		return later;
-	mt_error_destroy(later);
+	return err;
+}
+
+/* After a walk that looked for functions: how many addresses may be in one elsewhere. */
+static size_t settle(const struct mt_walk_asked *asked)
+{
+	struct mt_scope_place *places = asked->places;
+	size_t open = 0;
+
+	for (size_t i = 1; i < asked->count; i++) {
+		if (places[i].gap_start < places[i - 1].gap_start)
+			places[i].gap_start = places[i - 1].gap_start;
+	}
+	for (size_t i = asked->count; i-- > 0;) {
+		if (i + 1 < asked->count && places[i].gap_end > places[i + 1].gap_end)
+			places[i].gap_end = places[i + 1].gap_end;
+		if (places[i].function || places[i].gap_end - places[i].gap_start < PADDING_MAX)
+			places[i].rank = UINT32_MAX;
+		open += places[i].rank != UINT32_MAX;
+	}
+	return open;
+}
+
+/* The same without tables, by looking for these addresses alone. */
+static struct mt_error *place_by_walks(struct mt_scopes *scopes, const struct mt_walk_asked *asked)
+{
+	/* nearly all that is elsewhere is in types and functions that are local to one */
+	static const enum mt_walk modes[] = {MT_WALK_OUTLINE, MT_WALK_LOCAL, MT_WALK_NESTED};
+	struct mt_error *err = NULL;
+	size_t open = asked->count;
+
+	for (size_t i = 0; i < asked->count; i++)
+		asked->places[i].gap_end = UINT64_MAX;
+	for (size_t i = 0; open && i < sizeof(modes) / sizeof(*modes); i++) {
+		err = first_of(err, mt_walk_from(scopes, scopes->unit->entries, modes[i], asked));
+		open = settle(asked);
+	}
+	return err;
+}
+
+/* Finds the scopes at addresses, each in its function. */
+static struct mt_error *ask_functions(struct mt_scopes *scopes, const struct mt_walk_asked *asked)
+{
+	struct mt_error *err = NULL;
+	size_t next;
+
+	for (size_t i = 0; i < asked->count; i = next) {
+		struct mt_walk_asked within = {.answers = &asked->answers[i]};
+		uint64_t function = asked->places[i].function;
+
+		for (next = i; next < asked->count && asked->places[next].function == function;)
+			next++;
+		within.count = next - i;
+		if (function)
+			err = first_of(err, mt_walk_from(scopes, function, MT_WALK_ASKED, &within));
+	}
 	return err;
 }
 
@@ -346,32 +400,26 @@ static void read_details(struct mt_scopes *scopes, const struct mt_scope_answer 
 struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, const uint64_t *addresses,
 				   size_t count)
 {
-	MT_CLEANUP_FREE struct mt_scope_answer *asked = calloc(count + 1, sizeof(*asked));
-	struct mt_error *err = NULL;
-	size_t asked_count = 0, done;
+	MT_CLEANUP_FREE struct mt_scope_answer *answers = calloc(count + 1, sizeof(*answers));
+	MT_CLEANUP_FREE struct mt_scope_place *places = calloc(count + 1, sizeof(*places));
+	struct mt_walk_asked asked = {.answers = answers, .places = places};
+	struct mt_error *err;
 	bool found;
 
-	if (!asked)
+	if (!answers || !places)
 		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
 		(void)find_answer(scopes, addresses[i], &found);
 		if (!found && (!i || addresses[i] != addresses[i - 1]))
-			asked[asked_count++] =
+			answers[asked.count++] =
 				(struct mt_scope_answer){addresses[i], MT_SCOPE_NONE, 0};
 	}
-	for (size_t i = 0; i < asked_count; i += done) {
-		struct mt_error *later = ask_function(scopes, &asked[i], asked_count - i, &done);
-
-		if (err)
-			mt_error_destroy(later);
-		else
-			err = later;
-	}
-	if (!asked_count)
-		return err;
-	read_details(scopes, asked, asked_count);
-	if (!err)
-		return keep_answers(scopes, asked, asked_count);
-	mt_error_destroy(keep_answers(scopes, asked, asked_count));
-	return err;
+	if (!scopes->unit || !asked.count)
+		return NULL;
+	err = scopes->prepared || scopes->outline_read ? place_by_tables(scopes, &asked)
+						       : place_by_walks(scopes, &asked);
+	scopes->prepared = true;
+	err = first_of(err, ask_functions(scopes, &asked));
+	read_details(scopes, answers, asked.count);
+	return first_of(err, keep_answers(scopes, answers, asked.count));
 }

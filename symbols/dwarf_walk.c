@@ -19,9 +19,13 @@ struct walk {
 	size_t depth;
 	uint64_t budget;	       /* the file's, and what is left of it */
 	uint32_t value;		       /* whose ranges are being read: scope or function */
-	struct mt_scope_answer *asked; /* of MT_WALK_ASKED: by address */
+	uint64_t function;	       /* its entry, the same */
+	struct mt_scope_answer *asked; /* by address, or NULL */
+	struct mt_scope_place *places; /* of these, or NULL */
 	size_t asked_count;
 	bool has_asked; /* one of them lies in the ranges that were read last */
+	bool is_local;	/* MT_WALK_LOCAL, which is MT_WALK_NESTED within functions */
+	size_t floor;	/* the depth in the function; what is above is MT_WALK_LOCAL's again */
 	bool nomem, too_many, bad_ranges;
 };
 
@@ -95,6 +99,38 @@ static bool add_asked(void *context, uint64_t start, uint64_t end)
 	return true;
 }
 
+/* A piece of code of a function: which of the addresses are in it, and which are next to it. */
+static bool add_place(void *context, uint64_t start, uint64_t end)
+{
+	struct walk *walk = context;
+	const struct mt_code_filter *filter = &walk->scopes->filter;
+	struct mt_scope_place *places = walk->places, *before, *behind;
+	size_t count = walk->asked_count, first, last;
+
+	if (!spend_interval(walk))
+		return false;
+	first = last = mt_array_first_from(walk->asked, count, start);
+	while (last < count && walk->asked[last].address < end)
+		last++;
+	before = first && start < places[first - 1].gap_end ? &places[first - 1] : NULL;
+	behind = last < count && end > places[last].gap_start ? &places[last] : NULL;
+	if ((first == last && !before && !behind) || !filter->is_code(filter->context, start))
+		return true;
+	if (before)
+		before->gap_end = start;
+	if (behind)
+		behind->gap_start = end;
+	for (; first < last; first++) {
+		if (!spend_interval(walk))
+			return false;
+		if (places[first].rank <= walk->depth) {
+			places[first].function = walk->function;
+			places[first].rank = (uint32_t)walk->depth;
+		}
+	}
+	return true;
+}
+
 static bool add_interval(void *context, uint64_t start, uint64_t end)
 {
 	struct walk *walk = context;
@@ -118,7 +154,9 @@ static bool add_interval(void *context, uint64_t start, uint64_t end)
 
 static void add_ranges(struct walk *walk, const struct scope_values *values)
 {
-	const struct mt_range_sink sink = {walk->mode == MT_WALK_ASKED ? add_asked : add_interval,
+	const struct mt_range_sink sink = {walk->places			 ? add_place
+					   : walk->mode == MT_WALK_ASKED ? add_asked
+									 : add_interval,
 					   walk};
 	uint64_t low;
 	bool good = true;
@@ -190,6 +228,18 @@ static __attribute__((noinline)) struct mt_cursor skip_value(const struct mt_dwa
 	return c;
 }
 
+/* Those that stand among the entries themselves have a few letters. */
+static inline void skip_string(struct mt_cursor *c)
+{
+	const uint8_t *pos = c->pos;
+
+	while (pos < c->end && *pos)
+		pos++;
+	c->bad |= pos == c->end;
+	if (!c->bad)
+		c->pos = pos + 1;
+}
+
 /* Steps over some values and the one of varying size that ends them. */
 static inline void skip_values(const struct mt_dwarf_unit *unit, struct mt_cursor *c,
 			       const struct mt_abbrev_skip *skip)
@@ -201,6 +251,8 @@ static inline void skip_values(const struct mt_dwarf_unit *unit, struct mt_curso
 	c->pos += skip->bytes;
 	if (skip->form == DW_FORM_exprloc)
 		mt_cursor_bytes(c, mt_dwarf_uleb(c));
+	else if (skip->form == DW_FORM_string)
+		skip_string(c);
 	else if (skip->form)
 		*c = skip_value(unit, *c, skip->form);
 }
@@ -308,6 +360,7 @@ static void add_function(struct walk *walk, uint64_t entry, const struct scope_v
 	size_t ranges = walk->scopes->intervals.count;
 	struct mt_scope_function *function;
 
+	walk->function = entry;
 	walk->value = (uint32_t)walk->scopes->functions.count;
 	add_ranges(walk, values);
 	if (walk->scopes->intervals.count == ranges)
@@ -356,19 +409,50 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 		return pass_children(walk, abbrev, entry);
 	if (!abbrev->has_children)
 		return NULL;
+	if (walk->mode == MT_WALK_LOCAL) {
+		walk->mode = MT_WALK_NESTED;
+		walk->floor = walk->depth + 1;
+	}
 	return open_level(walk, entry, scope);
 }
 
-/* Steps over entries that are but so many bytes, while there are more than any of these has. */
-static inline void skip_leaves(const struct mt_abbrevs *abbrevs, struct mt_cursor *c)
+/* Behind the last entry of a level. */
+static void close_level(struct walk *walk)
 {
-	const uint8_t *pos = c->pos, *last = c->end - sizeof(abbrevs->steps);
+	walk->depth--;
+	if (walk->is_local && walk->depth < walk->floor)
+		walk->mode = MT_WALK_LOCAL;
+}
 
-	if ((size_t)(c->end - pos) < sizeof(abbrevs->steps))
-		return;
-	while (pos <= last && abbrevs->steps[*pos])
-		pos += abbrevs->steps[*pos];
-	c->pos = pos;
+/*
+ * Steps over entries of which nothing but their size, or where their sibling is, matters; while
+ * there are more bytes than any of these has.
+ */
+static inline const uint8_t *skip_small(const struct mt_dwarf_unit *unit, const uint8_t *pos,
+					const uint8_t *end, enum mt_walk mode)
+{
+	const struct mt_abbrev_step *steps = unit->abbrevs->steps;
+	const uint8_t *first = unit->file->info.bytes + unit->offset, *last = end - 256;
+
+	if (end - pos < 256)
+		return pos;
+	while (pos <= last) {
+		struct mt_abbrev_step step = steps[*pos];
+		const uint8_t *next = pos + step.bytes;
+
+		if (!step.bytes)
+			break;
+		if (step.jumps) {
+			uint64_t sibling = mt_get_le32(next - 4);
+
+			if (!(step.jumps & mode) || sibling <= (uint64_t)(next - first) ||
+			    sibling > (uint64_t)(last - first))
+				break;
+			next = first + sibling;
+		}
+		pos = next;
+	}
+	return pos;
 }
 
 /* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
@@ -376,7 +460,7 @@ static void skip_plain_entries(struct walk *walk)
 {
 	const struct mt_dwarf_unit *unit = walk->unit;
 	const struct mt_abbrevs *abbrevs = unit->abbrevs;
-	const uint8_t mode = (uint8_t)walk->mode;
+	enum mt_walk mode = walk->mode;
 	struct mt_cursor c = walk->c;
 	const uint8_t *entry = c.pos;
 	size_t depth = walk->depth;
@@ -385,8 +469,7 @@ static void skip_plain_entries(struct walk *walk)
 		const struct mt_abbrev *abbrev;
 		uint64_t code;
 
-		skip_leaves(abbrevs, &c);
-		entry = c.pos;
+		entry = c.pos = skip_small(unit, c.pos, c.end, mode);
 		code = mt_dwarf_uleb(&c);
 		abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
 		if (abbrev && abbrev->leaf & mode && abbrev->skip.bytes < (size_t)(c.end - c.pos)) {
@@ -401,14 +484,21 @@ static void skip_plain_entries(struct walk *walk)
 			break;
 		if (!abbrev) {
 			depth--;
+			if (walk->is_local && depth < walk->floor)
+				mode = MT_WALK_LOCAL;
 		} else if (abbrev->has_children &&
 			   !(abbrev->closed & mode && skip_to_sibling(unit, &c, abbrev))) {
 			walk->enclosing[depth] = walk->enclosing[depth - 1];
 			depth++;
+			if (mode == MT_WALK_LOCAL && abbrev->tag == DW_TAG_subprogram) {
+				mode = MT_WALK_NESTED;
+				walk->floor = depth;
+			}
 		}
 	}
 	walk->c.pos = entry;
 	walk->depth = depth;
+	walk->mode = mode;
 }
 
 static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
@@ -449,7 +539,7 @@ static struct mt_error *walk_entries(struct walk *walk)
 		if (walk->too_many)
 			return bad_entry(walk, entry, "more ranges than any compiler writes");
 		if (!code && walk->depth)
-			walk->depth--;
+			close_level(walk);
 		if (walk->depth)
 			skip_plain_entries(walk);
 	} while (walk->depth && mt_cursor_left(&walk->c));
@@ -473,11 +563,17 @@ struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_
 		.mode = mode,
 		.enclosing = enclosing,
 		.budget = budget,
-		.asked = asked ? asked->answers : NULL,
-		.asked_count = asked ? asked->count : 0,
+		.is_local = mode == MT_WALK_LOCAL,
+		.floor = 1,
 	};
-	struct mt_error *err = walk_entries(&walk);
+	struct mt_error *err;
 
+	if (asked) {
+		walk.asked = asked->answers;
+		walk.places = asked->places;
+		walk.asked_count = asked->count;
+	}
+	err = walk_entries(&walk);
 	/* what was walked counts, too, so that entries without an end are not for each function */
 	mt_dwarf_spend(file, budget - walk.budget + (uint64_t)(walk.c.pos - start));
 	return err;
