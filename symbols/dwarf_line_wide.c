@@ -12,7 +12,8 @@
 enum {
 	BLOCK = 64,
 	OPCODE_BASE = 13,
-	WHOLE = 52, /* a block of which fewer bytes were done was ended by an opcode */
+	AHEAD = 1024, /* bytes that are asked of memory beforehand: over the end of a page */
+	WHOLE = 52,   /* a block of which fewer bytes were done was ended by an opcode */
 };
 
 /* 64 bytes of a program. */
@@ -116,8 +117,12 @@ WIDE_INLINE uint64_t operand_due(uint64_t turns, uint64_t keeps)
 {
 	uint64_t open = turns | keeps, parity = turns, starts;
 
-	for (unsigned int shift = 1; shift < 64; shift *= 2)
-		parity ^= parity << shift;
+	parity ^= parity << 1;
+	parity ^= parity << 2;
+	parity ^= parity << 4;
+	parity ^= parity << 8;
+	parity ^= parity << 16;
+	parity ^= parity << 32;
 	starts = (parity & ~open) << 1 & open;
 	return (parity ^ ~(open + starts)) & open;
 }
@@ -232,6 +237,7 @@ WIDE void mt_line_wide_run(const struct mt_line_rules *rules, const uint8_t *lim
 	while (pos < limit && pos < end) {
 		uint32_t done = run_block(pos, (size_t)(end - pos), reciprocal, &sums);
 
+		__builtin_prefetch(pos + AHEAD);
 		pos += done;
 		if (done >= WHOLE)
 			continue;

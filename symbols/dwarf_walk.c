@@ -8,6 +8,7 @@
 
 enum {
 	DEPTH_MAX = 512, /* entries within entries; compilers stay below 60 */
+	AHEAD = 512,	 /* bytes that are asked of memory before they are gone through */
 };
 
 struct walk {
@@ -440,6 +441,7 @@ static inline const uint8_t *skip_small(const struct mt_dwarf_unit *unit, const 
 		struct mt_abbrev_step step = steps[*pos];
 		const uint8_t *next = pos + step.bytes;
 
+		__builtin_prefetch(pos + AHEAD);
 		if (!step.bytes)
 			break;
 		if (step.jumps) {
