@@ -11,6 +11,7 @@ MT_DEFINE_CLEANUP(mt_abbrevs, struct mt_abbrevs)
 
 enum {
 	FIXED_MAX = 255,	   /* attributes of an entry that is_fixed */
+	USUAL = 128,		   /* entries of a table for a source file of C */
 	UNPLAIN = 0x80,		   /* no size that a form has */
 	ATTRIBUTES_MAX = 16 << 20, /* of one table; the largest seen have 20 K */
 };
@@ -418,6 +419,8 @@ static void count_code(struct mt_abbrevs *table, uint64_t code, const struct mt_
 static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes *sizes,
 				   struct mt_abbrevs *table)
 {
+	if (!mt_array_reserve(&table->items, USUAL) || !mt_array_reserve(&table->attributes, USUAL))
+		return mt_error_nomem();
 	for (;;) {
 		uint64_t code = mt_dwarf_uleb(c), tag;
 		struct mt_abbrev *abbrev;

@@ -9,6 +9,10 @@ struct mt_dwarf_leb mt_dwarf_long_uleb(const uint8_t *pos, const uint8_t *end)
 	uint64_t value = 0;
 	unsigned int shift = 0;
 
+	if (end - pos > 3 && (mt_get_le32(pos) & 0x808080) == 0x8080) { /* as most of them are */
+		value = (pos[0] & 0x7fU) | (pos[1] & 0x7fU) << 7 | (unsigned int)pos[2] << 14;
+		return (struct mt_dwarf_leb){value, pos + 3};
+	}
 	for (; pos < end; pos++, shift += 7) {
 		if (shift < 64)
 			value |= (uint64_t)(*pos & 0x7f) << shift;
