@@ -49,6 +49,10 @@ for threads in 1 2 5; do
 	check "units that are read before they are asked for, threads: $threads" \
 		cmp ours <(./lines -j "$threads" inlined <addresses)
 done
+for nth in 2 97; do
+	check "units that are read twice, with every address number $nth first" \
+		cmp ours <(./lines -j 2 -r $nth inlined <addresses)
+done
 
 for how in zlib zlib-gnu zstd; do
 	if objcopy --compress-debug-sections=$how inlined packed 2>why; then

@@ -3,6 +3,7 @@
  *
  *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
  *	lines -j N FILE < ADDRESSES     the same, read by N threads
+ *	lines -j N -r N FILE            the same, of which every Nth is read, then again of all
  *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
  *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections; -j as
  *above
@@ -142,12 +143,25 @@ static void put_text(const char *text)
 	put(text, strlen(text));
 }
 
-static void put_number(uint64_t number, unsigned int base, int digits)
+static void put_address(uint64_t address)
 {
-	char text[32], *end = text + sizeof(text), *at = end;
+	char text[19] = "0x";
 
-	for (; number || digits > 0; number /= base, digits--)
-		*--at = "0123456789abcdef"[number % base];
+	for (int i = 17; i > 1; i--, address >>= 4)
+		text[i] = "0123456789abcdef"[address & 15];
+	text[18] = '\n';
+	put(text, sizeof(text));
+}
+
+/* A number and the end of its line. */
+static void put_number(uint32_t number)
+{
+	char text[16], *end = text + sizeof(text), *at = end;
+
+	*--at = '\n';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
 	put(at, (size_t)(end - at));
 }
 
@@ -156,11 +170,10 @@ static void print_frame(const struct names *names, const struct mt_lines_frame *
 	const char *name = name_of(names, frame);
 
 	put_text(name ? name : "??");
-	put_text("\n");
+	put("\n", 1);
 	put_text(frame->file ? frame->file : "??");
-	put_text(":");
-	put_number(frame->line, 10, 1);
-	put_text("\n");
+	put(":", 1);
+	put_number(frame->line);
 }
 
 static void print(const struct answers *answers)
@@ -168,16 +181,27 @@ static void print(const struct answers *answers)
 	size_t at = 0;
 
 	for (size_t i = 0; i < address_count; i++) {
-		put_text("0x");
-		put_number(addresses[i], 16, 16);
-		put_text("\n");
+		put_address(addresses[i]);
 		for (; at < answers->ends.items[i]; at++)
 			print_frame(&answers->names, &answers->frames.items[at]);
 	}
 	flush();
 }
 
-static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int threads)
+/* What mtreport does; first with every nth address, where units are to be read twice. */
+static void prepare(struct mt_lines *lines, size_t nth, struct mt_pool *pool)
+{
+	static uint64_t some[ADDRESSES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; nth && i < address_count; i += nth)
+		some[count++] = addresses[i];
+	if (nth)
+		mt_lines_prepare(lines, some, count, pool);
+	mt_lines_prepare(lines, addresses, address_count, pool);
+}
+
+static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int threads, size_t nth)
 {
 	MT_CLEANUP(answers_deinit) struct answers answers = {0}, again = {0};
 	struct mt_lines *lines = NULL;
@@ -192,8 +216,8 @@ static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int th
 		return 1;
 	}
 	opened = now();
-	if (threads) /* as mtreport does */
-		mt_lines_prepare(lines, addresses, address_count, pool);
+	if (threads)
+		prepare(lines, nth, pool);
 	ask(lines, &answers);
 	first = now();
 	if (timed) {
@@ -276,13 +300,14 @@ int main(int argc, char **argv)
 	struct mt_elf *elf;
 	struct mt_error *err;
 	unsigned int threads = 0;
-	long copies = 0;
+	long copies = 0, nth = 0;
 	bool timed = false;
 	int option, status;
 
-	while ((option = getopt(argc, argv, "tm:j:")) != -1) {
+	while ((option = getopt(argc, argv, "tm:j:r:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;
+		nth = option == 'r' ? atol(optarg) : nth;
 		threads = option == 'j' ? (unsigned int)atoi(optarg) : threads;
 	}
 	if (optind + 1 != argc)
@@ -299,7 +324,7 @@ int main(int argc, char **argv)
 	if (err)
 		return fail(err);
 	mt_elf_set_codec(elf, &mt_elf_codec_all);
-	status = run(elf, argv[optind], timed, threads);
+	status = run(elf, argv[optind], timed, threads, (size_t)nth);
 	mt_elf_destroy(elf);
 	return status;
 }
