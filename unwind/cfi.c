@@ -13,6 +13,7 @@
 #include "symbols/cfi_entry.h"
 #include "unwind/cfi_index.h"
 #include "unwind/cfi_program.h"
+#include "unwind/cfi_rules.h"
 
 /*
  * Up to this size of .eh_frame a search table is checked to be complete too: a pass over so much
@@ -20,6 +21,10 @@
  * is not to wait for more.
  */
 #define COMPLETE_CHECK_MAX ((size_t)128 << 10)
+
+/* Code that is remembered by its place, a piece for the addresses with these bits alike. */
+#define HINT_BITS 13
+#define HINT_SHIFT 8
 
 enum table_state {
 	TABLE_UNCHECKED, /* its hits are used; a miss asks for the check */
@@ -34,12 +39,20 @@ struct table {
 	uint64_t base;
 };
 
+/* What has been read of the code that the search table lists. */
+struct kept {
+	struct mt_cfi_rules *hints[1 << HINT_BITS]; /* atomic, as what follows: */
+	struct mt_cfi_rules *all;		    /* under the lock */
+	struct mt_cfi_rules *of_entries[];	    /* by pair */
+};
+
 struct mt_cfi {
 	struct mt_cfi_section eh_frame, debug_frame;
 	struct table table;
 	int state;	      /* enum table_state, atomic */
 	pthread_mutex_t lock; /* the making of what follows; then they are read-only */
 	struct mt_cfi_index *eh_index, *debug_index; /* atomic */
+	struct kept *kept;			     /* atomic; changes, but no answer with it */
 };
 
 /*
@@ -88,10 +101,22 @@ struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections)
 	return cfi;
 }
 
+static void kept_destroy(struct kept *kept)
+{
+	if (!kept)
+		return;
+	for (struct mt_cfi_rules *rules = kept->all, *next; rules; rules = next) {
+		next = rules->next;
+		free(rules);
+	}
+	free(kept);
+}
+
 void mt_cfi_destroy(struct mt_cfi *cfi)
 {
 	if (!cfi)
 		return;
+	kept_destroy(cfi->kept);
 	mt_cfi_index_destroy(cfi->eh_index);
 	mt_cfi_index_destroy(cfi->debug_index);
 	pthread_mutex_destroy(&cfi->lock);
@@ -147,18 +172,23 @@ static size_t table_below(const struct table *table, uint64_t address)
 	return low;
 }
 
+static bool table_fde_read(const struct mt_cfi *cfi, size_t i, struct mt_cfi_fde *fde)
+{
+	uint64_t offset = table_fde(&cfi->table, i) - cfi->eh_frame.span.vaddr;
+
+	return mt_cfi_fde_read(&cfi->eh_frame, offset, fde);
+}
+
 /* BROKEN where what the table leads to is no FDE, or not the one that it names. */
 static enum mt_cfi_found find_by_table(const struct mt_cfi *cfi, uint64_t address,
 				       struct mt_cfi_fde *fde)
 {
 	const struct table *table = &cfi->table;
 	size_t below = table_below(table, address);
-	uint64_t offset;
 
 	if (!below)
 		return MT_CFI_NONE;
-	offset = table_fde(table, below - 1) - cfi->eh_frame.span.vaddr;
-	if (!mt_cfi_fde_read(&cfi->eh_frame, offset, fde))
+	if (!table_fde_read(cfi, below - 1, fde))
 		return MT_CFI_BROKEN;
 	if (address >= fde->start && address < fde->end)
 		return MT_CFI_FOUND;
@@ -215,6 +245,84 @@ static enum mt_cfi_found find_eh_frame(struct mt_cfi *cfi, uint64_t address, str
 	return find_by_index(cfi, &cfi->eh_frame, &cfi->eh_index, address, fde);
 }
 
+/* ---- What is kept ---- */
+
+/* NULL where nothing can be. */
+static struct kept *kept_get(struct mt_cfi *cfi)
+{
+	struct kept *kept = __atomic_load_n(&cfi->kept, __ATOMIC_ACQUIRE);
+
+	if (kept || __atomic_load_n(&cfi->state, __ATOMIC_ACQUIRE) == TABLE_UNUSABLE)
+		return kept;
+	pthread_mutex_lock(&cfi->lock);
+	kept = cfi->kept;
+	if (!kept) {
+		kept = calloc(1, sizeof(*kept) + cfi->table.count * sizeof(*kept->of_entries));
+		__atomic_store_n(&cfi->kept, kept, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&cfi->lock);
+	return kept;
+}
+
+/* Who comes first makes them. NULL out of memory, or where the table leads to no FDE. */
+static struct mt_cfi_rules *rules_make(struct mt_cfi *cfi, struct kept *kept, size_t i)
+{
+	struct mt_cfi_rules *rules;
+	struct mt_cfi_fde fde;
+
+	if (!table_fde_read(cfi, i, &fde) || fde.start >= fde.end)
+		return NULL;
+	pthread_mutex_lock(&cfi->lock);
+	rules = kept->of_entries[i];
+	if (!rules) {
+		rules = mt_cfi_rules_make(&cfi->eh_frame, &fde);
+		if (rules) {
+			rules->next = kept->all;
+			kept->all = rules;
+		}
+		__atomic_store_n(&kept->of_entries[i], rules, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&cfi->lock);
+	return rules;
+}
+
+static bool covers(const struct mt_cfi_rules *rules, uint64_t address)
+{
+	return rules && address >= rules->start && address < rules->end;
+}
+
+/* As mt_cfi_rules_at() gives them; with `make` not set only those that are there. */
+static const struct mt_cfi_rules *rules_at(struct mt_cfi *cfi, uint64_t address, bool make)
+{
+	struct kept *kept = kept_get(cfi);
+	struct mt_cfi_rules *rules, **hint;
+	size_t below;
+
+	if (!kept || __atomic_load_n(&cfi->state, __ATOMIC_ACQUIRE) == TABLE_UNUSABLE)
+		return NULL;
+	hint = &kept->hints[address >> HINT_SHIFT & ((1 << HINT_BITS) - 1)];
+	rules = __atomic_load_n(hint, __ATOMIC_ACQUIRE);
+	if (covers(rules, address))
+		return rules;
+	below = table_below(&cfi->table, address);
+	if (!below)
+		return NULL;
+	rules = __atomic_load_n(&kept->of_entries[below - 1], __ATOMIC_ACQUIRE);
+	if (!rules && make)
+		rules = rules_make(cfi, kept, below - 1);
+	if (!covers(rules, address))
+		return NULL;
+	__atomic_store_n(hint, rules, __ATOMIC_RELEASE);
+	return rules;
+}
+
+const struct mt_cfi_rules *mt_cfi_rules_at(struct mt_cfi *cfi, uint64_t address)
+{
+	return rules_at(cfi, address, true);
+}
+
+/* ---- Answers ---- */
+
 static enum mt_cfi_found run(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
 			     uint64_t address, struct mt_cfi_row *row)
 {
@@ -241,8 +349,14 @@ enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cf
 
 bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_t *end)
 {
+	const struct mt_cfi_rules *rules = rules_at(cfi, address, false);
 	struct mt_cfi_fde fde;
 
+	if (rules) {
+		*start = rules->start;
+		*end = rules->end;
+		return true;
+	}
 	if (find_eh_frame(cfi, address, &fde) != MT_CFI_FOUND &&
 	    find_by_index(cfi, &cfi->debug_frame, &cfi->debug_index, address, &fde) != MT_CFI_FOUND)
 		return false;

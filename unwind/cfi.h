@@ -3,8 +3,8 @@
  * caller's registers are.
  *
  * Everything is read through bounds checks from the file's own bytes, which are borrowed; a row
- * borrows expressions from them too. An mt_cfi is read-only after its making but for an index that
- * is built once, under its own lock, when .eh_frame_hdr is missing or lies: workers may share it.
+ * borrows expressions from them too. Workers may share an mt_cfi: what it keeps of what it has read
+ * changes under its own lock, and no answer depends on it.
  */
 #ifndef MT_UNWIND_CFI_H
 #define MT_UNWIND_CFI_H
@@ -16,6 +16,7 @@
 #include "symbols/elf.h"
 
 struct mt_cfi;
+struct mt_cfi_rules;
 struct mt_cursor;
 
 #define MT_CFI_REGISTERS 17 /* x86-64 by DWARF number; 16 is the return address */
@@ -79,5 +80,11 @@ bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_
 
 /* The row for a link-time address. *row is written only where MT_CFI_FOUND. */
 enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_row *row);
+
+/*
+ * All rules of the code around a link-time address (unwind/cfi_rules.h), kept once they are made;
+ * borrowed until destroyed. NULL where they are not to be had so: mt_cfi_find() says more.
+ */
+const struct mt_cfi_rules *mt_cfi_rules_at(struct mt_cfi *cfi, uint64_t address);
 
 #endif

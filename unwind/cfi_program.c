@@ -315,25 +315,56 @@ static enum outcome run(struct machine *m, struct mt_cursor program)
 	return m->c.bad ? BROKEN : outcome;
 }
 
+/* Runs what the FDE shares with others. False where that is broken. */
+static bool begin(struct machine *m, const struct mt_cfi_section *section,
+		  const struct mt_cfi_fde *fde, struct mt_cfi_row *row, struct mt_cfi_row *initial)
+{
+	/* The states are written before they are read, and too large to clear each time. */
+	m->section = section;
+	m->fde = fde;
+	m->row = row;
+	m->initial = NULL;
+	m->location = m->target = fde->start;
+	m->depth = 0;
+	memset(row, 0, sizeof(*row));
+	row->signal = fde->cie.signal;
+	if (run(m, fde->cie.program) == BROKEN)
+		return false;
+	*initial = *row;
+	m->initial = initial;
+	return true;
+}
+
 bool mt_cfi_program_run(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
 			uint64_t address, struct mt_cfi_row *row)
 {
 	struct mt_cfi_row initial;
 	struct machine m;
 
-	/* The states are written before they are read, and too large to clear each time. */
-	m.section = section;
-	m.fde = fde;
-	m.row = row;
-	m.initial = NULL;
-	m.location = fde->start;
-	m.target = address;
-	m.depth = 0;
-	memset(row, 0, sizeof(*row));
-	row->signal = fde->cie.signal;
-	if (run(&m, fde->cie.program) == BROKEN)
+	if (!begin(&m, section, fde, row, &initial))
 		return false;
-	initial = *row;
-	m.initial = &initial;
+	m.target = address;
 	return run(&m, fde->program) != BROKEN && row->cfa.kind != MT_CFI_UNSPECIFIED;
+}
+
+bool mt_cfi_program_rows(const struct mt_cfi_section *section, const struct mt_cfi_fde *fde,
+			 bool (*row)(void *context, uint64_t from, const struct mt_cfi_row *row),
+			 void *context)
+{
+	bool readable = fde->cie.return_register == MT_DWARF_RIP, told;
+	struct mt_cfi_row at, initial;
+	enum outcome outcome;
+	struct machine m;
+
+	if (!readable || !begin(&m, section, fde, &at, &initial))
+		return row(context, fde->start, NULL);
+	m.c = fde->program;
+	do {
+		outcome = run(&m, m.c);
+		told = outcome != BROKEN && at.cfa.kind != MT_CFI_UNSPECIFIED;
+		if (!row(context, m.target, told ? &at : NULL))
+			return false;
+		m.target = m.location; /* the next row's first */
+	} while (outcome == REACHED && m.target < fde->end);
+	return true;
 }

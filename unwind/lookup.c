@@ -12,6 +12,7 @@
 #include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "symbols/jit_code.h"
+#include "unwind/cfi_rules.h"
 #include "unwind/unwind.h"
 
 static void destroy_cfi(void *cfi)
@@ -177,12 +178,27 @@ static bool stub_rule(const struct place *place, struct mt_rule *rule)
 	       init_rule(place, ".fini", rule);
 }
 
+/* By what is known of all the code that one entry describes. False where that is not enough. */
+static bool known_rule(const struct place *place, uint64_t address, uint64_t pc,
+		       struct mt_rule *rule)
+{
+	struct mt_cfi *cfi = image_cfi(place->image, place->elf);
+	const struct mt_cfi_rules *rules = cfi ? mt_cfi_rules_at(cfi, place->vaddr) : NULL;
+	uint64_t at = place->vaddr + (pc - address);
+
+	/* signal return stubs begin where their entry does, or a byte behind that */
+	return rules && at > rules->start + 1 && at < rules->end &&
+	       mt_cfi_rules_find(rules, place->vaddr, rule);
+}
+
 static struct mt_rule place_rule(const struct place *place, uint64_t address, uint64_t pc)
 {
 	struct mt_cfi_row row;
 	struct mt_rule rule;
 	int end;
 
+	if (known_rule(place, address, pc, &rule))
+		return rule;
 	if (is_signal_return(place, place->vaddr + (pc - address)))
 		return (struct mt_rule){.kind = MT_RULE_SIGNAL, .offset = 160};
 	switch (place_row(place, &row, &end)) {

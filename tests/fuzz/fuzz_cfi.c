@@ -15,6 +15,7 @@
 #include "symbols/image_map.h"
 #include "tests/unit/elf_builder.h"
 #include "unwind/cfi.h"
+#include "unwind/cfi_rules.h"
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
@@ -119,9 +120,14 @@ static void find_all(const struct mt_span parts[4])
 	const struct mt_cfi_sections sections = {
 		.eh_frame_hdr = parts[0], .eh_frame = parts[1], .debug_frame = parts[2]};
 	struct mt_cfi *cfi = mt_cfi_create(&sections);
+	const struct mt_cfi_rules *rules;
 	struct mt_cfi_row row;
+	struct mt_rule rule;
 
 	for (uint64_t address = 0; cfi && address < 64; address++) {
+		rules = mt_cfi_rules_at(cfi, address * 97);
+		if (rules)
+			(void)mt_cfi_rules_find(rules, address * 97, &rule);
 		if (mt_cfi_find(cfi, address * 97, &row) == MT_CFI_FOUND)
 			mt_rule_from_row(&row, address * 97);
 	}

@@ -6,6 +6,8 @@
 
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit.h"
+#include "unwind/cfi_rules.h"
+#include "unwind/unwind.h"
 
 #define FRAME 0x2000
 #define HDR 0x1f00
@@ -15,6 +17,28 @@
  * advance 3, def_cfa_register.
  */
 #define STANDARD BYTES(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6)
+
+/* What is kept of all the code around an address is what its row says. */
+static void check_rules(struct mt_cfi *cfi, uint64_t address, enum mt_cfi_found found,
+			const struct mt_cfi_row *row)
+{
+	const struct mt_cfi_rules *rules = mt_cfi_rules_at(cfi, address);
+	struct mt_rule rule, expected = mt_rule_none(MT_END_BAD_CFI);
+	uint64_t start, end;
+
+	if (!rules)
+		return;
+	MT_CHECK(rules->start <= address && address < rules->end);
+	MT_CHECK(mt_cfi_range(cfi, address, &start, &end));
+	MT_CHECK_EQ(start, rules->start);
+	MT_CHECK_EQ(end, rules->end);
+	if (found == MT_CFI_FOUND)
+		expected = mt_rule_from_row(row, address);
+	if (mt_cfi_rules_find(rules, address, &rule))
+		MT_CHECK(!memcmp(&rule, &expected, sizeof(rule)));
+	else
+		MT_CHECK(found == MT_CFI_FOUND && row->cfa.kind == MT_CFI_VAL_EXPRESSION);
+}
 
 static enum mt_cfi_found find(struct mt_span hdr, struct mt_span eh_frame,
 			      struct mt_span debug_frame, uint64_t address, struct mt_cfi_row *row)
@@ -26,6 +50,7 @@ static enum mt_cfi_found find(struct mt_span hdr, struct mt_span eh_frame,
 
 	found = mt_cfi_find(cfi, address, row);
 	MT_CHECK_EQ(mt_cfi_find(cfi, address, row), found);
+	check_rules(cfi, address, found, row);
 	mt_cfi_destroy(cfi);
 	return found;
 }
@@ -295,6 +320,29 @@ MT_TEST(a_cut_section_keeps_what_is_whole)
 	frame.size = t.frame.size - 1;
 	MT_CHECK_EQ(find(none, frame, none, 0x1200, &row), MT_CFI_NONE);
 	MT_CHECK_EQ(find(none, frame, none, 0x1100, &row), MT_CFI_FOUND);
+}
+
+MT_TEST(all_rows_of_a_function_are_had_at_once)
+{
+	struct mt_cfi_sections sections = {0};
+	const struct mt_cfi_rules *rules;
+	struct mt_cfi *cfi;
+	struct three t;
+
+	three_init(&t);
+	sections.eh_frame = cfi_span(&t.frame);
+	sections.eh_frame_hdr = cfi_table(&t.hdr, HDR, FRAME, t.pairs, 3);
+	cfi = mt_cfi_create(&sections);
+	rules = mt_cfi_rules_at(cfi, 0x1100);
+	MT_REQUIRE(rules);
+	for (uint64_t at = rules->start; at < rules->end; at++) {
+		struct mt_cfi_row row;
+
+		MT_CHECK_EQ(mt_cfi_rules_at(cfi, at), rules);
+		check_rules(cfi, at, mt_cfi_find(cfi, at, &row), &row);
+	}
+	MT_CHECK(mt_cfi_rules_at(cfi, rules->end) != rules);
+	mt_cfi_destroy(cfi);
 }
 
 MT_TEST_MAIN

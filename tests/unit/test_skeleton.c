@@ -16,6 +16,7 @@
 #include "symbols/symtab.h"
 #include "tests/unit/unit.h"
 #include "unwind/cfi.h"
+#include "unwind/cfi_rules.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
@@ -94,6 +95,20 @@ static bool same_row(struct mt_cfi *a, struct mt_cfi *b, uint64_t vaddr)
 	return same_rule(&row_a.cfa, &row_b.cfa) && row_a.signal == row_b.signal;
 }
 
+/* What is kept of all the code around an address is what its row says. */
+static bool same_kept(struct mt_cfi *cfi, uint64_t vaddr)
+{
+	const struct mt_cfi_rules *rules = mt_cfi_rules_at(cfi, vaddr);
+	struct mt_cfi_row row;
+	struct mt_rule kept, rule;
+	enum mt_cfi_found found = mt_cfi_find(cfi, vaddr, &row);
+
+	if (!rules || !mt_cfi_rules_find(rules, vaddr, &kept))
+		return !rules == (found == MT_CFI_NONE);
+	rule = mt_rule_from_row(&row, vaddr);
+	return found == MT_CFI_FOUND && !memcmp(&kept, &rule, sizeof(rule));
+}
+
 /* Every STEP-th address of the file's code. */
 static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t step)
 {
@@ -102,7 +117,7 @@ static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t st
 	struct mt_symtab *carried = mt_symtab_create(skeleton, skeleton);
 	MT_CLEANUP(mt_cfi_destroy_p)
 	struct mt_cfi *cfi = cfi_of(elf), *carried_cfi = cfi_of(skeleton);
-	size_t count, names = 0, rows = 0, asked = 0;
+	size_t count, names = 0, rows = 0, kept = 0, asked = 0;
 	const struct mt_segment *segments = mt_elf_segments(elf, &count);
 
 	MT_REQUIRE(symtab && carried && cfi && carried_cfi);
@@ -112,11 +127,13 @@ static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t st
 		for (uint64_t at = 0; s->flags & PF_X && at < s->file_size; at += step, asked++) {
 			names += !same_name(symtab, carried, s->vaddr + at);
 			rows += !same_row(cfi, carried_cfi, s->vaddr + at);
+			kept += !same_kept(cfi, s->vaddr + at);
 		}
 	}
 	MT_CHECK(asked > 1000);
 	MT_CHECK_EQ(names, 0);
 	MT_CHECK_EQ(rows, 0);
+	MT_CHECK_EQ(kept, 0);
 }
 
 static void check_file(const char *path, uint64_t step)
