@@ -14,6 +14,7 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
+#include "formats/base/tail.h"
 #include "report/frames.h"
 #include "report/sequences.h"
 #include "report/stacks.h"
@@ -46,24 +47,26 @@ struct seen {
 	uint32_t version; /* of the map that it holds for; 0: for all of the run's generation */
 };
 
-/* A frame of a stack, and whether it is that in all maps of the generation. */
+/*
+ * The stack put together last. Stacks one after the other mostly have their outer frames in common:
+ * these are not looked up.
+ */
 struct last {
-	uint64_t pc;
-	uint32_t frame;
-	bool lasting;
+	struct mt_tail pcs;  /* with the kernel's */
+	uint32_t *frames;    /* as pcs has them, and as many */
+	size_t lasting;	     /* outer frames that are these in all maps of the generation */
+	uint32_t generation; /* of its map */
 };
 
 struct mt_unwinding {
 	uint32_t kernel_image;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
-	struct place *places; /* 1 << PLACE_BITS, direct-mapped */
-	MT_ARRAY(uint32_t) ids;
+	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
 	struct mt_sequences *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
-	MT_ARRAY(struct last) last; /* the stack put together last, the outermost frame first */
-	uint32_t last_generation;   /* of its map; 0: none */
+	struct last last;
 };
 
 struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks *stacks,
@@ -92,8 +95,8 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 		return;
 	mt_sequences_destroy(u->runs);
 	mt_array_deinit(&u->seen);
-	mt_array_deinit(&u->ids);
-	mt_array_deinit(&u->last);
+	mt_tail_deinit(&u->last.pcs);
+	free(u->last.frames);
 	free(u->places);
 	free(u->met);
 	free(u);
@@ -199,56 +202,64 @@ static inline uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_
 		       : place_frame(u, map, pc, place, lasting);
 }
 
-/*
- * The frames of user addresses, innermost first. Stacks one after the other mostly have their outer
- * frames in common: what is in the place it was in the one before is not looked up. *lasting as
- * above. False out of memory.
- */
-static bool find_user_frames(struct mt_unwinding *u, const struct mt_image_map *map,
-			     const uint64_t *pcs, size_t count, uint32_t *ids, bool *lasting)
+static bool make_room(struct last *last, size_t count)
 {
-	uint32_t generation = mt_image_map_generation(map);
-	size_t known = u->last_generation == generation ? u->last.count : 0;
-	bool good = true;
+	size_t had = last->pcs.capacity;
 
-	if (!mt_array_reserve(&u->last, count))
+	if (!mt_tail_reserve(&last->pcs, count))
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		struct last *last = &u->last.items[i];
-		uint64_t pc = pcs[count - 1 - i];
+	if (last->pcs.capacity == had)
+		return true;
+	free(last->frames);
+	last->frames = malloc(last->pcs.capacity * sizeof(*last->frames));
+	if (!last->frames)
+		mt_tail_deinit(&last->pcs);
+	return last->frames;
+}
 
-		if (i >= known || last->pc != pc || !last->lasting) {
-			*last = (struct last){.pc = pc, .lasting = true};
-			last->frame = user_frame(u, map, generation, pc, &last->lasting);
-			*lasting &= last->lasting;
-			good &= last->frame != MT_FRAME_NONE;
-		}
-		ids[count - 1 - i] = last->frame;
+/*
+ * The frames of such addresses, innermost first, the first `kernel` of them the kernel's; borrowed
+ * until the next call. *lasting as above. NULL out of memory.
+ */
+static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image_map *map,
+				   const uint64_t *pcs, size_t kernel, size_t count, bool *lasting)
+{
+	uint32_t generation = mt_image_map_generation(map), *frames;
+	struct last *last = &u->last;
+	size_t known = last->generation == generation ? last->lasting : 0;
+	bool good = true, lasts;
+
+	if (!make_room(last, count))
+		return NULL;
+	known = mt_tail_take(&last->pcs, pcs, count,
+			     known < count - kernel ? known : count - kernel);
+	frames = last->frames + last->pcs.capacity - count;
+	last->lasting = known;
+	for (size_t i = 0; i < kernel; i++) {
+		frames[i] = kernel_frame(u, pcs[i]);
+		good &= frames[i] != MT_FRAME_NONE;
 	}
-	u->last.count = count;
-	u->last_generation = good ? generation : 0;
-	return good;
+	for (size_t i = count - known; i-- > kernel;) {
+		lasts = true;
+		frames[i] = user_frame(u, map, generation, pcs[i], &lasts);
+		good &= frames[i] != MT_FRAME_NONE;
+		last->lasting += lasts && last->lasting == count - 1 - i;
+		*lasting &= lasts;
+	}
+	last->generation = generation;
+	last->lasting = good ? last->lasting : 0;
+	return good ? frames : NULL;
 }
 
 /* The stack of these addresses, frame by frame; *lasting as above. */
 static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map,
 			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
 {
-	bool good = true;
-	uint32_t *ids;
+	const uint32_t *frames;
 
 	*lasting = true;
-	if (!mt_array_reserve(&u->ids, walked->count))
-		return MT_STACK_NONE;
-	ids = u->ids.items;
-	for (size_t i = 0; i < walked->kernel; i++) {
-		ids[i] = kernel_frame(u, pcs[i]);
-		good &= ids[i] != MT_FRAME_NONE;
-	}
-	if (!good || !find_user_frames(u, map, pcs + walked->kernel, walked->count - walked->kernel,
-				       ids + walked->kernel, lasting))
-		return MT_STACK_NONE;
-	return mt_stacks_intern(u->stacks, u->ids.items, walked->count);
+	frames = find_frames(u, map, pcs, walked->kernel, walked->count, lasting);
+	return frames ? mt_stacks_intern(u->stacks, frames, walked->count) : MT_STACK_NONE;
 }
 
 /*

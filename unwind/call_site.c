@@ -10,13 +10,16 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
+#include "formats/base/tail.h"
 #include "symbols/call_set.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "unwind/lookup.h"
 
 #define SITE_BITS 12
-#define SEEN_BITS 16
+/* Small enough to stay in a processor's cache: what has to be found again costs less. */
+#define SEEN_BITS 14
+#define PLACE_BITS 12
 #define STACK_BITS 12
 #define CODE_BITS 12
 #define LEARNED_MAX ((size_t)1 << 20)
@@ -61,11 +64,10 @@ struct mt_call_sites {
 	uint64_t stacks[1 << STACK_BITS];
 	uint64_t pairs[1 << SEEN_BITS];	  /* of frames one after the other */
 	uint64_t learned[1 << SEEN_BITS]; /* of a call and where its callee starts */
-	struct place places[1 << SEEN_BITS];
-	struct {
-		MT_ARRAY(uint64_t) pcs; /* the outermost first: what is common stays */
-		uint32_t version;
-	} last; /* stack that was learned from */
+	struct place places[1 << PLACE_BITS];
+	struct mt_tail last;   /* stack that was learned from */
+	uint32_t last_version; /* of its map */
+	bool of_versions;      /* some pairs or places are kept by a version */
 	bool used;
 	struct in_code in_code[1 << CODE_BITS];
 	struct mt_map64 set_of; /* image id to index in sets */
@@ -86,7 +88,7 @@ void mt_call_sites_destroy(struct mt_call_sites *sites)
 	for (size_t i = 0; i < sites->sets.count; i++)
 		mt_call_set_deinit(&sites->sets.items[i].set);
 	mt_array_deinit(&sites->sets);
-	mt_array_deinit(&sites->last.pcs);
+	mt_tail_deinit(&sites->last);
 	free(sites);
 }
 
@@ -101,7 +103,8 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 	memset(sites->learned, 0, sizeof(sites->learned));
 	memset(sites->places, 0, sizeof(sites->places));
 	memset(sites->stacks, 0, sizeof(sites->stacks));
-	sites->last.pcs.count = 0;
+	sites->last.count = 0;
+	sites->of_versions = false;
 }
 
 /* ---- What stacks show ---- */
@@ -147,7 +150,21 @@ static uint64_t *slot_of(uint64_t *table, uint64_t hash)
 
 static struct place *place_of(struct mt_call_sites *sites, uint64_t pc, uint32_t map)
 {
-	return &sites->places[mix(pc, 0, map) >> (64 - SEEN_BITS)];
+	return &sites->places[mix(pc, 0, map) >> (64 - PLACE_BITS)];
+}
+
+static struct place find_place(struct mt_call_sites *sites, const struct mt_image_map *map,
+			       uint64_t pc)
+{
+	struct place found = {.image = NO_IMAGE};
+	struct mt_lookup_function function;
+
+	if (mt_lookup_function(map, pc, &function))
+		found = place_at(&function);
+	found.pc = pc;
+	found.map = function.lasting ? mt_image_map_generation(map) : mt_image_map_version(map);
+	sites->of_versions |= !function.lasting;
+	return found;
 }
 
 /* NULL where there is none; *lasting becomes false where that holds for this map alone. */
@@ -155,20 +172,14 @@ static const struct place *function_at(struct mt_call_sites *sites, const struct
 				       uint64_t pc, bool *lasting)
 {
 	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
-	struct place *place = place_of(sites, pc, generation), *here;
-	struct mt_lookup_function function;
+	struct place *place = place_of(sites, pc, generation), *here, found;
 
 	if (place->pc == pc && place->map == generation)
 		return place->image == NO_IMAGE ? NULL : place;
-	here = place_of(sites, pc, version);
+	here = sites->of_versions ? place_of(sites, pc, version) : place;
 	if (here->pc != pc || here->map != version) {
-		struct place found = {.image = NO_IMAGE};
-
-		if (mt_lookup_function(map, pc, &function))
-			found = place_at(&function);
-		found.pc = pc;
-		found.map = function.lasting ? generation : version;
-		here = function.lasting ? place : here;
+		found = find_place(sites, map, pc);
+		here = place_of(sites, pc, found.map);
 		*here = found;
 	}
 	*lasting &= here->map == generation;
@@ -205,41 +216,21 @@ static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *m
 		       uint64_t outer)
 {
 	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)), hash_here;
-	uint64_t *slot = slot_of(sites->pairs, hash), *here;
+	uint64_t *slot = slot_of(sites->pairs, hash);
 	bool lasting = true;
 
 	if (*slot == hash)
 		return true;
 	hash_here = mix(inner, outer, mt_image_map_version(map));
-	here = slot_of(sites->pairs, hash_here);
-	if (*here == hash_here)
+	if (sites->of_versions && *slot_of(sites->pairs, hash_here) == hash_here)
 		return true;
 	if (!learn_call(sites, map, inner, outer, &lasting))
 		return false;
-	*(lasting ? slot : here) = lasting ? hash : hash_here;
-	return true;
-}
-
-/*
- * How many of its frames, from the innermost on, are not as in the stack before; keeps it. Stacks
- * one after the other mostly have their outer frames in common.
- */
-static bool count_fresh(struct mt_call_sites *sites, uint32_t version, const uint64_t *pcs,
-			size_t count, size_t *fresh)
-{
-	size_t known = sites->last.version == version ? sites->last.pcs.count : 0, i = 0;
-	uint64_t *last;
-
-	if (!mt_array_reserve(&sites->last.pcs, count))
-		return false;
-	last = sites->last.pcs.items;
-	while (i < count && i < known && pcs[count - 1 - i] == last[i])
-		i++;
-	*fresh = count - i;
-	for (; i < count; i++)
-		last[i] = pcs[count - 1 - i];
-	sites->last.pcs.count = count;
-	sites->last.version = version;
+	if (!lasting) {
+		slot = slot_of(sites->pairs, hash_here);
+		hash = hash_here;
+	}
+	*slot = hash;
 	return true;
 }
 
@@ -254,8 +245,12 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 		return true;
 	sites->used = true;
 	*stack = hash;
-	if (!count_fresh(sites, version, pcs, count, &fresh))
+	if (!mt_tail_reserve(&sites->last, count))
 		return false;
+	/* stacks one after the other mostly have their outer frames in common */
+	fresh = count -
+		mt_tail_take(&sites->last, pcs, count, sites->last_version == version ? count : 0);
+	sites->last_version = version;
 	for (size_t i = 1; i < count && i <= fresh; i++) {
 		if (!learn_pair(sites, map, pcs[i - 1], pcs[i]))
 			return false;
@@ -380,7 +375,8 @@ static uint64_t find_in_files(struct mt_call_sites *sites, const struct mt_call_
 	return learned ? learned : find_in_code(sites, q, &outer, inner);
 }
 
-/* JIT code, of which nothing tells where its functions begin, calls other such code, or is called.
+/*
+ * JIT code, of which nothing tells where its functions begin, calls other such code, or is called.
  */
 static uint64_t find(struct mt_call_sites *sites, const struct mt_call_question *q)
 {

@@ -1,0 +1,79 @@
+/*
+ * The run of words that came last, kept to hold the next one against. Runs one after the other
+ * mostly end alike, as stacks do: what they have in common stays where it is, at the end of the
+ * memory.
+ */
+#ifndef MT_FORMATS_BASE_TAIL_H
+#define MT_FORMATS_BASE_TAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All-zero it is empty. */
+struct mt_tail {
+	uint64_t *words; /* the last `count` of `capacity` */
+	size_t count, capacity;
+};
+
+/* With how many words that are the same two runs end, which so many stand before. */
+static inline size_t mt_tail_common(const uint64_t *a_end, const uint64_t *b_end, size_t most)
+{
+	size_t n = 0;
+
+	for (; n + 4 <= most; n += 4) {
+		const uint64_t *a = a_end - n - 4, *b = b_end - n - 4;
+
+		if ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]))
+			break;
+	}
+	while (n < most && a_end[-1 - (ptrdiff_t)n] == b_end[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+/* Room for so many, some even for none; it is empty then where there was less. False without. */
+static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
+{
+	size_t capacity = tail->capacity ? tail->capacity : 64;
+	uint64_t *words;
+
+	if (tail->words && count <= tail->capacity)
+		return true;
+	while (capacity < count)
+		capacity *= 2;
+	words = calloc(capacity, sizeof(*words));
+	if (!words)
+		return false;
+	free(tail->words);
+	*tail = (struct mt_tail){.words = words, .capacity = capacity};
+	return true;
+}
+
+/*
+ * Takes a run, which there is room for, in place of the last one; how many words of its end both
+ * have, of those that were the last one's at most `most`.
+ */
+static inline size_t mt_tail_take(struct mt_tail *tail, const uint64_t *words, size_t count,
+				  size_t most)
+{
+	uint64_t *end = tail->words + tail->capacity;
+	size_t common;
+
+	most = most < tail->count ? most : tail->count;
+	common = mt_tail_common(words + count, end, most < count ? most : count);
+	if (count > common)
+		memcpy(end - count, words, (count - common) * sizeof(*words));
+	tail->count = count;
+	return common;
+}
+
+static inline void mt_tail_deinit(struct mt_tail *tail)
+{
+	free(tail->words);
+	*tail = (struct mt_tail){0};
+}
+
+#endif
