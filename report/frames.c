@@ -22,12 +22,19 @@ struct named {
 	size_t count;
 };
 
+enum {
+	BLOCK_NAMES = 512,
+};
+
 struct mt_frames {
 	struct mt_namer namer;
 	struct mt_sequences *keys; /* id: the frame's key */
 	struct mt_strings *strings;
-	MT_ARRAY(struct named) names; /* by id */
-	size_t unnamed_from;	      /* every id below is named */
+	MT_ARRAY(struct named) names;		 /* by id */
+	MT_ARRAY(struct mt_frame_name *) blocks; /* that they are in */
+	size_t block_size, block_left;		 /* of the last one */
+	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
+	size_t unnamed_from;			 /* every id below is named */
 };
 
 struct mt_frames *mt_frames_create(const struct mt_namer *namer)
@@ -37,6 +44,7 @@ struct mt_frames *mt_frames_create(const struct mt_namer *namer)
 	if (!frames)
 		return NULL;
 	frames->namer = *namer;
+	frames->last_name = MT_STRING_NONE;
 	frames->keys = mt_sequences_create();
 	frames->strings = mt_strings_create();
 	if (!frames->keys || !frames->strings) {
@@ -50,8 +58,9 @@ void mt_frames_destroy(struct mt_frames *frames)
 {
 	if (!frames)
 		return;
-	for (size_t i = 0; i < frames->names.count; i++)
-		free(frames->names.items[i].names);
+	for (size_t i = 0; i < frames->blocks.count; i++)
+		free(frames->blocks.items[i]);
+	mt_array_deinit(&frames->blocks);
 	mt_array_deinit(&frames->names);
 	mt_strings_destroy(frames->strings);
 	mt_sequences_destroy(frames->keys);
@@ -100,9 +109,30 @@ static bool extend_names(struct mt_frames *frames)
 	return true;
 }
 
+/* Room for so many names, zeroed; NULL out of memory. */
+static struct mt_frame_name *make_names(struct mt_frames *frames, size_t count)
+{
+	size_t size = count > BLOCK_NAMES ? count : BLOCK_NAMES;
+	struct mt_frame_name **block;
+
+	if (count > frames->block_left) {
+		block = mt_array_push(&frames->blocks);
+		if (block)
+			*block = calloc(size, sizeof(**block));
+		if (!block || !*block) {
+			frames->blocks.count -= block != NULL;
+			return NULL;
+		}
+		frames->block_size = frames->block_left = size;
+	}
+	frames->block_left -= count;
+	block = &frames->blocks.items[frames->blocks.count - 1];
+	return *block + frames->block_size - frames->block_left - count;
+}
+
 static bool name_words(struct mt_frames *frames, uint32_t id)
 {
-	struct mt_frame_name *name = calloc(1, sizeof(*name));
+	struct mt_frame_name *name = make_names(frames, 1);
 
 	if (!name)
 		return false;
@@ -113,14 +143,21 @@ static bool name_words(struct mt_frames *frames, uint32_t id)
 	return true;
 }
 
-/* Id of a function's name, marked where the frame is a guess. */
+/*
+ * Id of a function's name, marked where the frame is a guess. One after the other is mostly the
+ * same.
+ */
 static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key *key,
 			    const char *name)
 {
 	MT_CLEANUP_FREE char *marked = NULL;
+	uint32_t *last = &frames->last_name;
 
-	if (!(key->flags & MT_FRAME_GUESSED))
-		return mt_strings_intern(frames->strings, name, strlen(name));
+	if (!(key->flags & MT_FRAME_GUESSED)) {
+		if (*last == MT_STRING_NONE || strcmp(mt_strings_get(frames->strings, *last), name))
+			*last = mt_strings_intern(frames->strings, name, strlen(name));
+		return *last;
+	}
 	if (asprintf(&marked, "? %s", name) < 0) {
 		marked = NULL;
 		return MT_STRING_NONE;
@@ -131,19 +168,20 @@ static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key 
 /* Asks the namer; false out of memory. */
 static bool name_frame(struct mt_frames *frames, uint32_t id)
 {
+	const struct mt_frame_key *key = mt_frames_key(frames, id);
 	const struct mt_symbol *symbol;
-	MT_CLEANUP_FREE struct mt_frame_name *names = NULL;
+	struct mt_frame_name *names;
 	size_t count = 1;
 
-	if (mt_frames_key(frames, id)->flags & MT_FRAME_WORDS)
+	if (key->flags & MT_FRAME_WORDS)
 		return name_words(frames, id);
-	symbol = frames->namer.name(frames->namer.context, mt_frames_key(frames, id));
+	symbol = frames->namer.name(frames->namer.context, key);
 	while (symbol[count - 1].inlined)
 		count++;
-	names = calloc(count, sizeof(*names));
+	names = make_names(frames, count);
 	for (size_t i = 0; names && i < count; i++) {
 		names[i] = (struct mt_frame_name){
-			.name = intern_name(frames, mt_frames_key(frames, id), symbol[i].name),
+			.name = intern_name(frames, key, symbol[i].name),
 			.resolved = symbol[i].resolved,
 			.offset = symbol[i].offset,
 			.dso = symbol[i].dso,
@@ -156,7 +194,7 @@ static bool name_frame(struct mt_frames *frames, uint32_t id)
 	}
 	if (!names)
 		return false;
-	frames->names.items[id] = (struct named){MT_TAKE(names), count};
+	frames->names.items[id] = (struct named){names, count};
 	return true;
 }
 

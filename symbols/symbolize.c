@@ -29,7 +29,10 @@ struct image_names {
 	const char *fallback;	   /* "[libc.so.6]" */
 	struct mt_symtab *symtab;  /* NULL: no symbols */
 	struct mt_elf *elf;	   /* that the table was made of */
-	struct mt_map64 answers;   /* file offset to struct mt_symbol * */
+	struct mt_map64 answers;   /* file offset to struct mt_symbol *, where there are lines */
+	struct mt_symbol last;	   /* else the last answer; its name is NULL: there is none, */
+	uint64_t last_offset;	   /* where that is, */
+	uint32_t last_function;	   /* and of which function, if it is resolved */
 	struct mt_map64 functions; /* number in symtab to name */
 	struct mt_lines *lines;	   /* NULL: none, or not asked for */
 	struct mt_map64 inlined;   /* address of a name in the DWARF to the name as printed */
@@ -74,6 +77,7 @@ static void names_clear(struct image_names *names)
 	mt_map64_deinit(&names->answers);
 	mt_map64_deinit(&names->functions);
 	mt_map64_deinit(&names->inlined);
+	names->last.name = NULL;
 }
 
 static void image_names_destroy(struct image_names *names)
@@ -244,7 +248,10 @@ static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names,
 
 	if (function == MT_SYMTAB_NONE)
 		return;
-	out->name = function_name(symbolizer, names, function);
+	out->name = names->last.name && names->last.resolved && names->last_function == function
+			    ? names->last.name
+			    : function_name(symbolizer, names, function);
+	names->last_function = function;
 	out->offset = vaddr - start;
 	out->resolved = true;
 }
@@ -306,29 +313,55 @@ static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names
 	return 1;
 }
 
-static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
-					      struct mt_image *image, uint64_t file_offset)
+/* Without what was inlined there: not worth remembering, for each place is asked about once. */
+static const struct mt_symbol *symbolize_place(struct mt_symbolizer *symbolizer,
+					       struct image_names *names, uint64_t file_offset)
 {
-	struct image_names *names = names_of(symbolizer, image);
+	struct mt_symbol symbol = {.name = names->fallback, .dso = names->image->identity.path};
+	uint64_t vaddr;
+
+	if (names->last.name && names->last_offset == file_offset)
+		return &names->last;
+	if (names->symtab && mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr))
+		resolve(symbolizer, names, vaddr, &symbol);
+	names->named += symbol.resolved;
+	names->nameless += !symbol.resolved;
+	names->last = symbol;
+	names->last_offset = file_offset;
+	return &names->last;
+}
+
+static const struct mt_symbol *symbolize_lines(struct mt_symbolizer *symbolizer,
+					       struct image_names *names, uint64_t file_offset)
+{
 	struct mt_symbol chain[MT_LINES_DEPTH];
 	uint64_t kept, vaddr;
 	size_t count = 1;
 
-	if (!names)
-		return &unknown;
-	if (!names->symtab)
-		file_offset = 0; /* one answer for all of it */
 	if (mt_map64_get(&names->answers, file_offset, &kept))
 		return (const struct mt_symbol *)(uintptr_t)kept;
-	chain[0] = (struct mt_symbol){.name = names->fallback, .dso = image->identity.path};
-	if (names->symtab && mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr)) {
+	chain[0] = (struct mt_symbol){.name = names->fallback, .dso = names->image->identity.path};
+	if (mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr)) {
 		resolve(symbolizer, names, vaddr, &chain[0]);
-		if (names->lines && chain[0].resolved)
+		if (chain[0].resolved)
 			count = resolve_lines(symbolizer, names, vaddr, chain);
 	}
 	names->named += chain[0].resolved;
 	names->nameless += !chain[0].resolved;
 	return answer(symbolizer, &names->answers, file_offset, chain, count);
+}
+
+static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
+					      struct mt_image *image, uint64_t file_offset)
+{
+	struct image_names *names = names_of(symbolizer, image);
+
+	if (!names)
+		return &unknown;
+	if (names->lines)
+		return symbolize_lines(symbolizer, names, file_offset);
+	/* without symbols one answer for all of it */
+	return symbolize_place(symbolizer, names, names->symtab ? file_offset : 0);
 }
 
 static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer,

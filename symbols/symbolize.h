@@ -47,11 +47,12 @@ struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *o
 void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
 
 /*
- * The symbol at a file offset of an image (borrowed until the symbolizer is destroyed). image NULL:
- * [unknown]. MT_IMAGE_KERNEL: file_offset is the address itself. For a return address the caller
- * passes address - 1. Where calls were inlined, it is the first of several that lie one behind the
- * other, innermost first; the last is not inlined. An inlined function's name is without its
- * namespace where the compiler noted no linkage name.
+ * The symbol at a file offset of an image (borrowed until the next question, its texts until the
+ * symbolizer is destroyed). To be asked once a place, by rising offset where that can be. image
+ * NULL: [unknown]. MT_IMAGE_KERNEL: file_offset is the address itself. For a return address the
+ * caller passes address - 1. Where calls were inlined, it is the first of several that lie one
+ * behind the other, innermost first; the last is not inlined. An inlined function's name is without
+ * its namespace where the compiler noted no linkage name.
  */
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);

@@ -65,6 +65,10 @@ struct mt_symtab {
 	MT_ARRAY(struct pieces) pieces;
 	MT_ARRAY(uint64_t) starts;
 	MT_ARRAY(uint32_t) owners; /* index of a function, or MT_SYMTAB_NONE in a gap */
+	struct {
+		uint64_t from, to;
+		uint32_t owner;
+	} last; /* piece that was found: questions mostly come by rising address */
 	bool settling;
 };
 
@@ -522,20 +526,12 @@ size_t mt_symtab_count(const struct mt_symtab *symtab)
 	return symtab->functions.count;
 }
 
-/* Of the last piece that starts at or before vaddr; MT_SYMTAB_NONE: there is none. */
-static uint32_t owner_at(struct mt_symtab *symtab, uint64_t vaddr)
+/* How many of a strip's pieces, and of those before them, start at or before vaddr. */
+static size_t pieces_below(const struct mt_symtab *symtab, const struct pieces *pieces,
+			   uint64_t vaddr)
 {
-	uint32_t strip = mt_strips_find(symtab->strips, vaddr);
-	size_t first, low, high;
-	uint64_t settled;
+	size_t low = pieces->first, high = low + pieces->count;
 
-	if (!mt_map64_get(&symtab->settled, strip, &settled)) {
-		settled = symtab->pieces.count;
-		if (!settle_strip(symtab, strip))
-			return MT_SYMTAB_NONE;
-	}
-	first = low = symtab->pieces.items[settled].first;
-	high = low + symtab->pieces.items[settled].count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -544,7 +540,35 @@ static uint32_t owner_at(struct mt_symtab *symtab, uint64_t vaddr)
 		else
 			high = middle;
 	}
-	return low > first ? symtab->owners.items[low - 1] : MT_SYMTAB_NONE;
+	return low;
+}
+
+/* Of the last piece that starts at or before vaddr; MT_SYMTAB_NONE: there is none. */
+static uint32_t owner_at(struct mt_symtab *symtab, uint64_t vaddr)
+{
+	const struct pieces *pieces;
+	uint64_t settled;
+	uint32_t strip;
+	size_t below;
+
+	if (vaddr >= symtab->last.from && vaddr < symtab->last.to)
+		return symtab->last.owner;
+	strip = mt_strips_find(symtab->strips, vaddr);
+	if (!mt_map64_get(&symtab->settled, strip, &settled)) {
+		settled = symtab->pieces.count;
+		if (!settle_strip(symtab, strip))
+			return MT_SYMTAB_NONE;
+	}
+	pieces = &symtab->pieces.items[settled];
+	below = pieces_below(symtab, pieces, vaddr);
+	if (below == pieces->first)
+		return MT_SYMTAB_NONE;
+	if (below < pieces->first + pieces->count) {
+		symtab->last.from = symtab->starts.items[below - 1];
+		symtab->last.to = symtab->starts.items[below];
+		symtab->last.owner = symtab->owners.items[below - 1];
+	}
+	return symtab->owners.items[below - 1];
 }
 
 /* Lets the names of tied functions decide, once: the winner takes the first's place. */
