@@ -786,12 +786,19 @@ bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *wo
 	return !packed.changed.words.bad;
 }
 
-const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t *bytes)
+const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t registers, size_t *bytes)
 {
 	struct packed packed;
+	size_t words, left_out;
 
 	if (!take_apart(body, size, &packed))
 		return NULL;
-	*bytes = 8 * count_bits(packed.mask, ((size_t)packed.head.words + 7) / 8);
+	words = packed.head.words;
+	left_out = packed.head.tail && registers ? packed.head.tail + registers + 1 : 0;
+	words -= left_out < words ? left_out : words;
+	*bytes = 8 * count_bits(packed.mask, words / 8);
+	if (words % 8)
+		*bytes += 8 * (size_t)__builtin_popcount(packed.mask[words / 8] &
+							 ((1u << words % 8) - 1));
 	return mt_cursor_bytes(&packed.changed.words, *bytes);
 }

@@ -121,7 +121,11 @@ bool mt_packed_head_get(const uint8_t *body, size_t size, struct mt_packed_head 
  */
 bool mt_packed_word(const uint8_t *body, size_t size, size_t index, uint64_t *word);
 
-/* All of the kernel's words that are stored, and how many bytes they take; NULL likewise. */
-const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t *bytes);
+/*
+ * Those of the kernel's words that are stored, and how many bytes they take; NULL likewise. Where
+ * there was a dump, without the user's registers, which are so many words before the dump's size
+ * (0: all words), and what stands behind them.
+ */
+const uint8_t *mt_packed_words(const uint8_t *body, size_t size, size_t registers, size_t *bytes);
 
 #endif

@@ -346,14 +346,31 @@ static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record
 		       : -1;
 }
 
-/* The words that the kernel said; where the record does not tell them apart, with those of the
- * dump. */
+/* How many words a sample of that event has of registers, their ABI included. */
+static size_t register_words(const struct mt_images *images, const uint8_t *record)
+{
+	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
+	const struct mt_attr *attr = index < images->plan->events.count
+					     ? &images->plan->events.items[index].decoded
+					     : NULL;
+
+	return attr && attr->sample_type & PERF_SAMPLE_REGS_USER
+		       ? 1 + (size_t)__builtin_popcountll(attr->sample_regs_user)
+		       : 0;
+}
+
+/*
+ * The words that the kernel said; where the record does not tell them apart, with those of the
+ * dump. The user's registers hold what looks like an address in the kernel by chance, in no code of
+ * it that is known: for one such word all its symbols would be read anew.
+ */
 static void see_kernel_words(struct mt_images *images, const uint8_t *record, size_t size,
 			     bool packed)
 {
 	size_t words;
 	const uint8_t *stored = packed ? mt_packed_words(record + MT_RECORD_HEADER_SIZE,
-							 size - MT_RECORD_HEADER_SIZE, &words)
+							 size - MT_RECORD_HEADER_SIZE,
+							 register_words(images, record), &words)
 				       : NULL;
 
 	if (stored)

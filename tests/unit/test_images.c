@@ -3,22 +3,29 @@
 
 #include <stdlib.h>
 
+#include "formats/base/bytes.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample_type.h"
+#include "formats/stack_image.h"
 #include "record/embed_choice.h"
 #include "record/kernel_seen.h"
 #include "record/plan.h"
 #include "tests/unit/unit.h"
 
 #define KERNEL_CODE UINT64_C(0xffffffff81000000)
+#define STACK_TOP UINT64_C(0x7ffffffff000)
 
 static struct mt_planned_event events[] = {
 	{.name = (char *)"dummy"},
 	{.role = MT_ROLE_SAMPLE, .decoded.sample_type = MT_SAMPLE_IP | MT_SAMPLE_TID},
 	{.role = MT_ROLE_SEED, .decoded.sample_type = MT_SAMPLE_IP | MT_SAMPLE_TID},
+	{.role = MT_ROLE_SAMPLE,
+	 .decoded = {.sample_type = MT_SAMPLE_IP | MT_SAMPLE_TID | MT_SAMPLE_REGS_USER |
+				    MT_SAMPLE_STACK_USER,
+		     .sample_regs_user = 3}},
 };
-static const struct mt_plan plan = {.events = {events, 3, 3}};
+static const struct mt_plan plan = {.events = {events, 4, 4}};
 
 struct sample {
 	uint32_t type;
@@ -87,6 +94,48 @@ MT_TEST(and_one_whose_process_is_gone)
 {
 	MT_CHECK_EQ(seen_in(1, -1), 1);
 	MT_CHECK_EQ(told, 0);
+}
+
+/* Registers hold anything: for what looks like the kernel's in them, no names are read. */
+MT_TEST(registers_do_not_tell_of_the_kernel)
+{
+	const uint64_t head[] = {9, KERNEL_CODE, 100, 2, KERNEL_CODE + 8, STACK_TOP - 16, 16},
+		       tail[] = {16}, dump[] = {1, 2};
+	struct mt_sample_pieces pieces = {
+		.event = 3,
+		.head = (const uint8_t *)head,
+		.head_size = sizeof(head),
+		.tail = (const uint8_t *)tail,
+		.tail_size = sizeof(tail),
+		.dump = (const uint8_t *)dump,
+		.dump_size = sizeof(dump),
+		.dump_asked = sizeof(dump),
+		.sp_back = 16,
+		.encoder = mt_stack_encoder_create(1),
+		.tid = 100,
+	};
+	const struct mt_embed_offer offer = {.process = tell};
+	const struct mt_image_sink sink = {.put = put};
+	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
+	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice) : NULL;
+	_Alignas(8) uint8_t bytes[512];
+	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
+	uint64_t *seen = NULL;
+	size_t count = 0;
+	bool all;
+
+	mt_block_reset(&block, MT_CHUNK_DATA, 0);
+	if (MT_CHECK(images && pieces.encoder && mt_sample_put(&block, 5, &pieces))) {
+		MT_CHECK_EQ(mt_get_le32(bytes), MT_RECORD_PACKED);
+		mt_images_see_samples(images, &block);
+		seen = mt_kernel_seen_take(mt_images_kernel_seen(images), &count, &all);
+	}
+	MT_CHECK_EQ(count, 1);
+	MT_CHECK(count && seen[0] == KERNEL_CODE);
+	free(seen);
+	mt_stack_encoder_destroy(pieces.encoder);
+	mt_images_destroy(images);
+	mt_embed_choice_destroy(choice);
 }
 
 MT_TEST_MAIN

@@ -170,13 +170,39 @@ MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 		MT_CHECK(mt_packed_word(body, size, 1, &word) == !n);
 		MT_CHECK(!mt_packed_word(body, size, 0, &word));
 		MT_CHECK(!mt_packed_word(body, size, 20, &word));
-		words = mt_packed_words(body, size, &bytes);
+		words = mt_packed_words(body, size, 0, &bytes);
 		MT_CHECK_EQ(bytes, stored[n]);
 		MT_CHECK(words && mt_get_le64(words + (n ? 0 : 8)) == 0x400000 + n);
 		MT_CHECK(comes_back(decoder, 1000 + n, size, &pieces));
 	}
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
+}
+
+/* Where there was a dump, the words behind the registers are left out with them. */
+MT_TEST(words_are_told_without_registers)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+	struct mt_sample_pieces pieces;
+	const uint8_t *words;
+	size_t size, bytes;
+
+	for (size_t i = 0; i < 21; i++)
+		kernel[i] = 1 + i;
+	pieces = pieces_of(20, STACK_TOP - 64, stack, 64);
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	words = mt_packed_words(body, size, 5, &bytes);
+	MT_CHECK(words && mt_get_le64(words) == 1);
+	MT_CHECK_EQ(bytes, 8 * (20 - 2 - 5));
+	words = mt_packed_words(body, size, 100, &bytes);
+	MT_CHECK(words);
+	MT_CHECK_EQ(bytes, 0);
+	pieces = (struct mt_sample_pieces){.head = kernel, .head_size = 8 * 21, .tid = 8};
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	words = mt_packed_words(body, size, 5, &bytes);
+	MT_CHECK(words);
+	MT_CHECK_EQ(bytes, 8 * 21);
+	mt_stack_encoder_destroy(encoder);
 }
 
 /* One sample of a random course. */
