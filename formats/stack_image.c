@@ -22,8 +22,10 @@
 
 #define LINE 64
 #define LINES 1024
-#define WORDS 8	 /* in a line */
-#define FIXED 16 /* of coding 1: slot, zero, address */
+#define WORDS 8	    /* in a line */
+#define FIXED 16    /* of coding 1: slot, zero, address */
+#define SLOTS_LOW 2 /* fewer that are not taken are few; so many more there are to be */
+#define SLOTS_MORE 6
 
 /* Where the fields of a PACKED record's body stand. */
 enum {
@@ -62,7 +64,9 @@ struct mt_stack_encoder {
 	lines_coder *code_lines;
 	uint8_t *memory;
 	unsigned count;
-	unsigned taken; /* slots in use in this chunk, the first ones */
+	_Atomic unsigned ready; /* slots that may be used, the first ones */
+	_Atomic unsigned taken; /* slots in use in this chunk, likewise */
+	bool populated;
 	uint32_t clock;
 	unsigned last; /* most dumps are of the same thread as the one before */
 	struct slot slots[];
@@ -118,9 +122,25 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 	free(encoder);
 }
 
-void mt_stack_encoder_populate(struct mt_stack_encoder *encoder)
+void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 {
-	(void)mt_pages_populate(encoder->memory, encoder->count * SLOT_MEMORY);
+	unsigned before = encoder->populated ? encoder->ready : 0;
+
+	if (slots > encoder->count)
+		slots = encoder->count;
+	if (slots <= before)
+		return;
+	(void)mt_pages_populate(encoder->memory + before * SLOT_MEMORY,
+				(slots - before) * SLOT_MEMORY);
+	encoder->populated = true;
+	encoder->ready = slots;
+}
+
+unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder)
+{
+	unsigned taken = encoder->taken, ready = encoder->ready;
+
+	return ready < encoder->count && ready < taken + SLOTS_LOW ? taken + SLOTS_MORE : 0;
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
@@ -150,7 +170,7 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 		if (encoder->slots[i].used < encoder->slots[oldest].used)
 			oldest = i;
 	}
-	return encoder->taken < encoder->count ? encoder->taken++ : oldest;
+	return encoder->taken < encoder->ready ? encoder->taken++ : oldest;
 }
 
 /*
@@ -336,6 +356,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 	encoder->code_lines = best_coder();
 	encoder->memory = memory;
 	encoder->count = slots;
+	encoder->ready = slots;
 	for (unsigned i = 0; i < slots; i++) {
 		encoder->slots[i].image.lines = (void *)(encoder->memory + i * SLOT_MEMORY);
 		encoder->slots[i].kernel =

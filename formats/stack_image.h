@@ -37,8 +37,18 @@ struct mt_stack_decoder;
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots);
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 
-/* Gets all its memory from the system now; another thread may be coding meanwhile. */
-void mt_stack_encoder_populate(struct mt_stack_encoder *encoder);
+/*
+ * Gets the memory for the first so many slots from the system, as far as there are so many; another
+ * thread may be coding meanwhile. From the first call on no others are used than those, so that
+ * coding fetches no memory: that call comes before any coding.
+ */
+void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots);
+
+/*
+ * How many slots there should be for there to be a few that no thread of the chunk has taken yet;
+ * 0: so many there are, or there can be no more. Callable while another thread is coding.
+ */
+unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 
 /*
  * From now on without the processor's wide instructions, for those who have none and to hold the

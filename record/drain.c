@@ -245,7 +245,6 @@ static void answer_flush(struct mt_drain *drain)
  */
 static enum mt_priority settle_down(int cpu)
 {
-	struct sched_param realtime = {.sched_priority = 1};
 	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
 	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
 
@@ -255,10 +254,7 @@ static enum mt_priority settle_down(int cpu)
 		sched_setaffinity(0, size, set);
 		CPU_FREE(set);
 	}
-	if (!sched_setscheduler(0, SCHED_FIFO, &realtime))
-		return MT_PRIORITY_REALTIME;
-	return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? MT_PRIORITY_NORMAL
-									 : MT_PRIORITY_NICE;
+	return mt_guest_raise_priority();
 }
 
 static int stream_fd(const struct mt_drain *drain, size_t class)
@@ -280,15 +276,6 @@ static void pass_on(const struct mt_drain *drain, const struct pollfd *fds)
 	}
 }
 
-/* From here on it touches no page for the first time. */
-static void populate(struct mt_drain *drain)
-{
-	for (size_t i = 0; i < MT_CLASSES; i++) {
-		if (drain->streams[i])
-			mt_stream_populate(drain->streams[i]);
-	}
-}
-
 static void *drain_main(void *argument)
 {
 	struct mt_drain *drain = argument;
@@ -296,7 +283,6 @@ static void *drain_main(void *argument)
 	uint64_t ignored;
 
 	drain->priority = settle_down(drain->cpu);
-	populate(drain);
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		fds[1 + 2 * i].fd = stream_fd(drain, i);
 		fds[2 + 2 * i].fd = stream_fd(drain->buddy_of, i);
@@ -407,6 +393,14 @@ void mt_drain_stop(struct mt_drain *drain)
 	wake(drain);
 	pthread_join(drain->thread, NULL);
 	drain->running = false;
+}
+
+void mt_drain_grow(struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			mt_stream_grow(drain->streams[i]);
+	}
 }
 
 void mt_drain_destroy(struct mt_drain *drain)

@@ -10,17 +10,12 @@
 #include <stdint.h>
 
 #include "formats/events.h"
+#include "record/guest.h"
 #include "record/ring.h"
 #include "record/stream.h"
 
 struct mt_drain;
 struct mt_error;
-
-enum mt_priority {
-	MT_PRIORITY_REALTIME,
-	MT_PRIORITY_NICE,   /* nice -20 */
-	MT_PRIORITY_NORMAL, /* whatever mtrec was started with */
-};
 
 /*
  * For the rings of one CPU (indexed by class; a class without a ring has page NULL), which are
@@ -49,6 +44,9 @@ bool mt_drain_flushed(const struct mt_drain *drain);
 
 /* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
 void mt_drain_stop(struct mt_drain *drain);
+
+/* Gets the memory that its streams want, on another thread than its own. */
+void mt_drain_grow(struct mt_drain *drain);
 
 /* Stops it if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);

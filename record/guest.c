@@ -6,9 +6,11 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -108,6 +110,16 @@ int mt_guest_spare_from_oom(void)
 			break;
 	}
 	return (int)mt_read_number(OOM_ADJ, 0);
+}
+
+enum mt_priority mt_guest_raise_priority(void)
+{
+	struct sched_param realtime = {.sched_priority = 1};
+
+	if (!sched_setscheduler(0, SCHED_FIFO, &realtime))
+		return MT_PRIORITY_REALTIME;
+	return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? MT_PRIORITY_NORMAL
+									 : MT_PRIORITY_NICE;
 }
 
 uint64_t mt_guest_thread_cpu_ns(void)

@@ -49,6 +49,15 @@ bool mt_guest_lock_memory(void);
  */
 int mt_guest_spare_from_oom(void);
 
+enum mt_priority {
+	MT_PRIORITY_REALTIME,
+	MT_PRIORITY_NICE,   /* nice -20 */
+	MT_PRIORITY_NORMAL, /* whatever mtrec was started with */
+};
+
+/* Raises the calling thread's priority as far as it may. */
+enum mt_priority mt_guest_raise_priority(void);
+
 /* CPU time that the calling thread has used so far, ns. */
 uint64_t mt_guest_thread_cpu_ns(void);
 

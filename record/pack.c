@@ -519,7 +519,6 @@ static void *pack_main(void *argument)
 	struct mt_block *block;
 
 	pack->tid = (pid_t)syscall(SYS_gettid);
-	mt_spool_fill_pool(pack->spool);
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 	while ((block = mt_spool_pop(pack->spool)))
 		take_block(pack, block);

@@ -8,6 +8,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/ahead.h"
 #include "record/cgroup.h"
 #include "record/features.h"
 #include "record/filter.h"
@@ -241,6 +242,7 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 	bool heals = !r->options->no_heal && r->options->dump_size && r->features.user_stack;
 	struct mt_error *err = heals ? mt_heal_create(&r->heal) : NULL;
 
+	err = err ? err : mt_ahead_create(r->spool, &r->ahead);
 	r->stream_config = (struct mt_stream_config){.plan = r->plan,
 						     .ids = &r->opened.ids,
 						     .levels = r->opened.levels,
@@ -248,8 +250,11 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 						     .filter = r->filter,
 						     .heal = r->heal,
 						     .images = r->memory.images,
+						     .ahead = r->ahead,
 						     .self = getpid()};
 	err = err ? err : create_drains(r);
+	if (!err)
+		mt_ahead_add_drains(r->ahead, r->drains.items, r->drains.count);
 	for (size_t i = 0; i < r->drains.count && !err; i++) {
 		struct mt_drain *drain = r->drains.items[i];
 

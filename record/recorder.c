@@ -5,6 +5,7 @@
 #include "record/recorder.h"
 
 #include "formats/base/cleanup.h"
+#include "record/ahead.h"
 #include "record/governor.h"
 #include "record/heal.h"
 #include "record/options.h"
@@ -35,7 +36,6 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_RARE);
 	mt_recorder_put_existing(r);
-	mt_spool_wait_whole(r->spool);
 	if (!own_command)
 		mt_opened_enable(&r->opened, MT_CLASS_STORM);
 	if (r->command.pid)
@@ -55,6 +55,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_command_abandon(&r->command);
 	mt_recorder_stop_drains(r);
 	mt_pack_destroy(r->pack); /* which may ask the drains */
+	mt_ahead_destroy(r->ahead);
 	for (size_t i = 0; i < r->drains.count; i++)
 		mt_drain_destroy(r->drains.items[i]);
 	mt_array_deinit(&r->drains);

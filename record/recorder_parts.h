@@ -25,6 +25,7 @@
 #define MT_MARK_NS 500000000ull /* everything is written out this often */
 #define MT_ANCHOR_NS 60000000000ull
 
+struct mt_ahead;
 struct mt_error;
 struct mt_governor;
 struct mt_heal;
@@ -64,6 +65,7 @@ struct mt_recorder {
 	struct mt_control control;
 	struct mt_task_filter *filter;
 	struct mt_heal *heal; /* NULL with --no-heal */
+	struct mt_ahead *ahead;
 	struct mt_memory_share memory;
 	int oom_adj;
 	bool locked;

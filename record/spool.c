@@ -2,6 +2,7 @@
  * The block pool and queue behind one mutex. Blocks are mapped populated, so that using one faults
  * no page, and never by those who take them: a real-time drain that needs the address space's lock
  * waits for whichever thread holds it, however low that one's priority, while its ring overflows.
+ * Nor are all there from the start: most recordings use few, and a page costs more than a sample.
  */
 #include "record/spool.h"
 
@@ -13,20 +14,22 @@
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
 
-#define RESERVE 4
+#define AHEAD 6 /* blocks that are to be free, while the pool is not complete */
 
 struct mt_spool {
 	pthread_mutex_t lock;
-	pthread_cond_t pushed, released, grown;
+	pthread_cond_t pushed, released;
 	size_t limit;
 	struct mt_block *blocks; /* limit of them, the first `made` with memory */
 	size_t made;
 	struct mt_block **free, **queue; /* stack and ring of limit pointers */
 	size_t free_count, queue_first, queue_count, queue_peak;
-	bool closed, whole;
+	bool closed, complete;
 	size_t alarm_count; /* queued blocks that set it off */
 	void (*alarm)(void *context);
 	void *alarm_context;
+	void (*want)(void *context); /* or NULL */
+	void *want_context;
 };
 
 static void init_locks(struct mt_spool *spool)
@@ -39,30 +42,54 @@ static void init_locks(struct mt_spool *spool)
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&spool->pushed, NULL);
 	pthread_cond_init(&spool->released, NULL);
-	pthread_cond_init(&spool->grown, NULL);
 }
 
 /* Adds a block to the pool; false where that is complete, or memory is short. */
-static bool grow_pool(struct mt_spool *spool)
+static bool add_block(struct mt_spool *spool)
 {
 	struct mt_block *block;
 	void *bytes = mt_pages_map(MT_SPOOL_BLOCK);
 	bool used = false;
 
-	if (!bytes)
-		return false;
 	pthread_mutex_lock(&spool->lock);
-	if (spool->made < spool->limit) {
+	if (bytes && spool->made < spool->limit) {
 		block = &spool->blocks[spool->made++];
 		*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
 		spool->free[spool->free_count++] = block;
 		used = true;
 		pthread_cond_signal(&spool->released);
 	}
+	spool->complete = !used || spool->made == spool->limit;
 	pthread_mutex_unlock(&spool->lock);
-	if (!used)
+	if (bytes && !used)
 		munmap(bytes, MT_SPOOL_BLOCK);
 	return used;
+}
+
+static bool wants_blocks(const struct mt_spool *spool)
+{
+	return spool->free_count < AHEAD && !spool->complete;
+}
+
+void mt_spool_grow(struct mt_spool *spool)
+{
+	bool wants = true;
+
+	while (wants) {
+		pthread_mutex_lock(&spool->lock);
+		wants = wants_blocks(spool);
+		pthread_mutex_unlock(&spool->lock);
+		if (wants)
+			wants = add_block(spool);
+	}
+}
+
+void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void *context)
+{
+	pthread_mutex_lock(&spool->lock);
+	spool->want = want;
+	spool->want_context = context;
+	pthread_mutex_unlock(&spool->lock);
 }
 
 /*
@@ -71,11 +98,8 @@ static bool grow_pool(struct mt_spool *spool)
  */
 static bool reserve(struct mt_spool *spool)
 {
-	while (spool->made < RESERVE && spool->made < spool->limit) {
-		if (!grow_pool(spool))
-			return false;
-	}
-	return true;
+	mt_spool_grow(spool);
+	return spool->made == (spool->limit < AHEAD ? spool->limit : AHEAD);
 }
 
 struct mt_spool *mt_spool_create(size_t blocks)
@@ -105,7 +129,6 @@ void mt_spool_destroy(struct mt_spool *spool)
 		munmap(spool->blocks[i].bytes, MT_SPOOL_BLOCK);
 	pthread_cond_destroy(&spool->pushed);
 	pthread_cond_destroy(&spool->released);
-	pthread_cond_destroy(&spool->grown);
 	pthread_mutex_destroy(&spool->lock);
 	free(spool->blocks);
 	free(spool->free);
@@ -113,47 +136,53 @@ void mt_spool_destroy(struct mt_spool *spool)
 	free(spool);
 }
 
-void mt_spool_fill_pool(struct mt_spool *spool)
-{
-	while (grow_pool(spool))
-		;
-	pthread_mutex_lock(&spool->lock);
-	spool->whole = true;
-	pthread_cond_broadcast(&spool->grown);
-	pthread_mutex_unlock(&spool->lock);
-}
-
-void mt_spool_wait_whole(struct mt_spool *spool)
-{
-	pthread_mutex_lock(&spool->lock);
-	while (!spool->whole)
-		pthread_cond_wait(&spool->grown, &spool->lock);
-	pthread_mutex_unlock(&spool->lock);
-}
-
 static struct mt_block *take_locked(struct mt_spool *spool)
 {
 	return spool->free_count ? spool->free[--spool->free_count] : NULL;
 }
 
+/* Who is to be told that blocks get few, or nobody. */
+struct wanting {
+	void (*want)(void *context);
+	void *context;
+};
+
+static struct wanting wanting_locked(const struct mt_spool *spool)
+{
+	return wants_blocks(spool) ? (struct wanting){spool->want, spool->want_context}
+				   : (struct wanting){NULL, NULL};
+}
+
+static void tell(const struct wanting *wanting)
+{
+	if (wanting->want)
+		wanting->want(wanting->context);
+}
+
 struct mt_block *mt_spool_take(struct mt_spool *spool)
 {
 	struct mt_block *block;
+	struct wanting wanting;
 
 	pthread_mutex_lock(&spool->lock);
 	block = take_locked(spool);
+	wanting = wanting_locked(spool);
 	pthread_mutex_unlock(&spool->lock);
+	tell(&wanting);
 	return block;
 }
 
 struct mt_block *mt_spool_take_wait(struct mt_spool *spool)
 {
 	struct mt_block *block;
+	struct wanting wanting;
 
 	pthread_mutex_lock(&spool->lock);
 	while (!(block = take_locked(spool)))
 		pthread_cond_wait(&spool->released, &spool->lock);
+	wanting = wanting_locked(spool);
 	pthread_mutex_unlock(&spool->lock);
+	tell(&wanting);
 	return block;
 }
 

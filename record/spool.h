@@ -22,11 +22,14 @@ struct mt_spool;
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
-/* Gets the others, as far as there is memory, one by one; the spool may be used meanwhile. */
-void mt_spool_fill_pool(struct mt_spool *spool);
+/*
+ * What to call, on the thread that takes a block, when few are left and more may be had: it is to
+ * see to it that another thread calls mt_spool_grow(). NULL: nothing.
+ */
+void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void *context);
 
-/* Until another thread's mt_spool_fill_pool() is through. */
-void mt_spool_wait_whole(struct mt_spool *spool);
+/* Gets so many more that a few are free, as far as there is memory; the spool is used meanwhile. */
+void mt_spool_grow(struct mt_spool *spool);
 
 /* Whether mt_spool_take() would find one now. */
 bool mt_spool_has_free(struct mt_spool *spool);

@@ -15,6 +15,7 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/stack_image.h"
+#include "record/ahead.h"
 #include "record/heal.h"
 #include "record/plan.h"
 #include "record/ring.h"
@@ -24,6 +25,7 @@
 
 /* So often the kernel gets room back; also a buddy's share. */
 #define GIVE_BACK ((size_t)128 << 10)
+#define IMAGES_FIRST 4 /* stack images there are from the start */
 #define LOSSES_MAX 256 /* intervals kept between two flushes; later ones widen the last */
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 /* Bytes that a chunk decodes to: FORMAT.md allows twice that, and a reader holds it in memory. */
@@ -373,6 +375,8 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 		}
 	}
 	mt_ring_give_back(ring);
+	if (mt_stack_encoder_wants(stream->encoder))
+		mt_ahead_ask(stream->config->ahead);
 	if (result == MT_STREAM_STALLED)
 		count(&stream->counts.stalls, 1);
 	return result;
@@ -466,6 +470,7 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 		free(stream);
 		return NULL;
 	}
+	mt_stack_encoder_populate(stream->encoder, IMAGES_FIRST);
 	atomic_flag_clear(&stream->held);
 	stream->ring = ring;
 	stream->config = config;
@@ -502,9 +507,12 @@ uint64_t mt_stream_event_samples(const struct mt_stream *stream, uint32_t event)
 	return stream->event_samples[event];
 }
 
-void mt_stream_populate(struct mt_stream *stream)
+void mt_stream_grow(struct mt_stream *stream)
 {
-	mt_stack_encoder_populate(stream->encoder);
+	unsigned slots = mt_stack_encoder_wants(stream->encoder);
+
+	if (slots)
+		mt_stack_encoder_populate(stream->encoder, slots);
 }
 
 int mt_stream_fd(const struct mt_stream *stream)

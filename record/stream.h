@@ -13,6 +13,7 @@
 
 #include "formats/events.h"
 
+struct mt_ahead;
 struct mt_heal;
 struct mt_map64;
 struct mt_plan;
@@ -29,9 +30,10 @@ struct mt_stream_config {
 	const int *levels; /* by index in the plan: which twin of a full event is on; changes under
 			      way */
 	struct mt_task_filter *filter; /* whose samples are kept; NULL: everybody's */
-	struct mt_heal *heal; /* told of dumps that the kernel ended early; NULL: nobody is */
-	unsigned images;      /* threads whose last stack a stream remembers, 64 KiB each */
-	pid_t self;	      /* its samples are dropped: the recorder does not record itself */
+	struct mt_heal *heal;	/* told of dumps that the kernel ended early; NULL: nobody is */
+	unsigned images;	/* threads whose last stack a stream remembers, 64 KiB each */
+	struct mt_ahead *ahead; /* asked when a stream wants to grow */
+	pid_t self;		/* its samples are dropped: the recorder does not record itself */
 };
 
 struct mt_stream_counts {
@@ -91,8 +93,11 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 /* Hands on the block begun, and the losses noted since the last time. */
 void mt_stream_flush(struct mt_stream *stream);
 
-/* Gets the memory for stack images from the system, so that a host without any cannot stop it. */
-void mt_stream_populate(struct mt_stream *stream);
+/*
+ * Gets the memory for stack images from the system that is wanted now, on another thread than who
+ * drains.
+ */
+void mt_stream_grow(struct mt_stream *stream);
 
 /* The fd to poll for a ring that has reached its watermark. */
 int mt_stream_fd(const struct mt_stream *stream);

@@ -155,18 +155,37 @@ MT_TEST(destroying_nothing_is_harmless)
 	mt_spool_destroy(NULL);
 }
 
-MT_TEST(the_pool_can_be_filled_beforehand)
+static void count_call(void *context)
 {
-	struct mt_spool *spool = mt_spool_create(4);
-	struct mt_block *held = mt_spool_take(spool);
+	++*(int *)context;
+}
 
-	mt_spool_fill_pool(spool);
-	MT_CHECK(mt_spool_has_free(spool));
-	for (int i = 0; i < 3; i++)
-		MT_CHECK(mt_spool_take(spool));
+/* A pool begins small; whoever takes of the last few has more of it wanted, up to the bound. */
+MT_TEST(the_pool_grows_ahead_of_who_takes)
+{
+	struct mt_spool *spool = mt_spool_create(20);
+	struct mt_block *blocks[20];
+	size_t taken = 0;
+	int wanted = 0;
+
+	MT_REQUIRE(spool);
+	while (taken < 20 && (blocks[taken] = mt_spool_take(spool)))
+		taken++;
+	MT_CHECK(taken >= 2 && taken < 10);
+	mt_spool_set_want(spool, count_call, &wanted);
 	MT_CHECK(!mt_spool_take(spool));
-	mt_spool_release(spool, held);
-	MT_CHECK(mt_spool_take(spool) == held);
+	MT_CHECK_EQ(wanted, 1);
+	for (; taken < 20; taken++) {
+		mt_spool_grow(spool);
+		MT_CHECK((blocks[taken] = mt_spool_take(spool)));
+	}
+	wanted = 0;
+	mt_spool_grow(spool);
+	MT_CHECK(!mt_spool_take(spool));
+	MT_CHECK_EQ(wanted, 0);
+	while (taken)
+		mt_spool_release(spool, blocks[--taken]);
+	MT_CHECK(mt_spool_take(spool) == blocks[0]);
 	mt_spool_destroy(spool);
 }
 

@@ -205,6 +205,36 @@ MT_TEST(words_are_told_without_registers)
 	mt_stack_encoder_destroy(encoder);
 }
 
+/* Threads beyond the slots that have memory share these, and more are wanted before that. */
+MT_TEST(slots_without_memory_are_not_used)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(12);
+	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+	unsigned wanted = 0;
+
+	memset(kernel, 0, sizeof(kernel));
+	mt_stack_encoder_populate(encoder, 4);
+	MT_CHECK_EQ(mt_stack_encoder_wants(encoder), 0);
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 40; i++) {
+			struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP - 64, stack, 64);
+			struct mt_packed_head head;
+			size_t size;
+
+			pieces.tid = i;
+			size = mt_stack_encode(encoder, 1000 + i, &pieces, body);
+			MT_REQUIRE(mt_packed_head_get(body, size, &head));
+			MT_CHECK(head.slot < (round ? 12 : 4));
+			MT_CHECK(comes_back(decoder, 1000 + i, size, &pieces));
+		}
+		wanted = mt_stack_encoder_wants(encoder);
+		MT_CHECK_EQ(wanted > 4, !round);
+		mt_stack_encoder_populate(encoder, wanted + 4);
+	}
+	mt_stack_encoder_destroy(encoder);
+	mt_stack_decoder_destroy(decoder);
+}
+
 /* One sample of a random course. */
 static struct mt_sample_pieces random_pieces(uint64_t *state, uint64_t time, bool large)
 {
