@@ -5,18 +5,17 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/heap.h"
 #include "formats/base/pool.h"
 #include "formats/record.h"
 #include "report/analyses/analyses.h"
@@ -625,49 +624,13 @@ static void unreadable(int signal_number)
 	_exit(STATUS_UNREADABLE);
 }
 
-enum {
-	FIRST_MEMORY = 60 << 20, /* bytes of addresses that the heap begins with */
-	KEPT_MEMORY = 64 << 20,	 /* free at its end */
-	MORE_MEMORY = 1 << 20,	 /* asked for at once */
-	MAPPED_MEMORY = 4 << 20, /* and what is larger grows without being copied */
-	HUGE_PAGE = 2 << 20,
-};
-
-/*
- * The heap begins with room that is touched as it is used, in huge pages where the system has them:
- * a fault in one costs less than a third of those in the small ones, and what lies all over it is
- * found with fewer walks through page tables.
- */
-static void begin_heap(void)
-{
-	uintptr_t from = (uintptr_t)sbrk(0), to;
-	void *volatile first;
-
-	mallopt(M_TOP_PAD, FIRST_MEMORY);
-	first = malloc(1);
-	free(first);
-	from = (from + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-	to = (uintptr_t)sbrk(0) & ~(uintptr_t)(HUGE_PAGE - 1);
-	if (from < to)
-		(void)madvise((void *)from, to - from, MADV_HUGEPAGE);
-}
-
-/* What is freed is needed again soon: given back to the kernel, it would be faulted in anew. */
-static void keep_memory(void)
-{
-	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
-	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);
-	begin_heap();
-	mallopt(M_TOP_PAD, MORE_MEMORY);
-}
-
 int main(int argc, char **argv)
 {
 	struct mt_report_options options;
 	struct mt_error *err;
 	enum status status;
 
-	keep_memory();
+	mt_heap_begin();
 	setlocale(LC_CTYPE, "");
 	signal(SIGBUS, unreadable);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */

@@ -16,6 +16,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/heap.h"
 #include "formats/base/map64.h"
 #include "formats/base/pool.h"
 #include "symbols/demangle.h"
@@ -304,6 +305,7 @@ int main(int argc, char **argv)
 	bool timed = false;
 	int option, status;
 
+	mt_heap_begin(); /* as mtreport does */
 	while ((option = getopt(argc, argv, "tm:j:r:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;
