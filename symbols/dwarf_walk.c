@@ -8,7 +8,8 @@
 
 enum {
 	DEPTH_MAX = 512, /* entries within entries; compilers stay below 60 */
-	AHEAD = 512,	 /* bytes that are asked of memory before they are gone through */
+	AHEAD = 1024,	 /* bytes that are asked of memory before they are gone through */
+	CACHE_LINE = 64,
 };
 
 struct walk {
@@ -434,6 +435,7 @@ static inline const uint8_t *skip_small(const struct mt_dwarf_unit *unit, const 
 {
 	const struct mt_abbrev_step *steps = unit->abbrevs->steps;
 	const uint8_t *first = unit->file->info.bytes + unit->offset, *last = end - 256;
+	const uint8_t *asked = pos + AHEAD; /* memory for all up to there */
 
 	if (end - pos < 256)
 		return pos;
@@ -441,7 +443,10 @@ static inline const uint8_t *skip_small(const struct mt_dwarf_unit *unit, const 
 		struct mt_abbrev_step step = steps[*pos];
 		const uint8_t *next = pos + step.bytes;
 
-		__builtin_prefetch(pos + AHEAD);
+		if (asked < pos)
+			asked = pos;
+		for (; asked < pos + AHEAD; asked += CACHE_LINE)
+			__builtin_prefetch(asked);
 		if (!step.bytes)
 			break;
 		if (step.jumps) {
