@@ -12,8 +12,10 @@
 enum {
 	BLOCK = 64,
 	OPCODE_BASE = 13,
+	STEP = 56,  /* from one block to the next: an opcode's operands end in the block it is in */
+	LAST = 60,  /* of the last one, to a whole opcode, the same */
+	WHOLE = 52, /* a block of which fewer bytes were done was ended by an opcode */
 	AHEAD = 1024, /* bytes that are asked of memory beforehand: over the end of a page */
-	WHOLE = 52,   /* a block of which fewer bytes were done was ended by an opcode */
 };
 
 /* 64 bytes of a program. */
@@ -30,7 +32,16 @@ struct sums {
 
 /* Where a block has which bytes, one bit each. */
 struct bytes {
-	uint64_t more, turns, keeps, stops;
+	uint64_t more, turns, within, stops;
+};
+
+/*
+ * What a block leaves to the next. Blocks begin wherever the one before was left, so that none
+ * waits for where the opcodes of another end.
+ */
+struct carry {
+	uint64_t due;	 /* 1: the first byte is an operand */
+	uint64_t within; /* which bytes are in the middle of a discriminator */
 };
 
 bool mt_line_wide_usable(const struct mt_line_rules *rules)
@@ -97,23 +108,23 @@ WIDE_INLINE __m256i add_operands(__m256i sum, struct block v, uint64_t bits)
  * and third are taken for bytes of its operand that have the top bit set. Where the 0 is an operand
  * itself, the 2 is an opcode, which is stopped at.
  */
-WIDE_INLINE struct bytes classify(struct block v)
+WIDE_INLINE struct bytes classify(struct block v, uint64_t before)
 {
 	uint64_t zero = equal(v, 0), two = equal(v, 2);
 	uint64_t more = join(_mm256_movepi8_mask(v.low), _mm256_movepi8_mask(v.high));
 	uint64_t discriminator = zero & two >> 1 & equal(v, 4) >> 2 & ~(more >> 3);
-	uint64_t within = discriminator << 1 | discriminator << 2;
+	uint64_t within = discriminator << 1 | discriminator << 2 | before;
 
 	return (struct bytes){
 		.more = more,
 		.turns = (up_to(v, 5) & from(v, 2) & ~within) | discriminator,
-		.keeps = more | within,
+		.within = within,
 		.stops = (zero & ~discriminator) | two | equal(v, 9) | equal(v, 12),
 	};
 }
 
-/* After which bytes an operand is due: see dwarf_line_fast.c. */
-WIDE_INLINE uint64_t operand_due(uint64_t turns, uint64_t keeps)
+/* After which bytes an operand is due: see dwarf_line_fast.c. first: 1 where one is before them. */
+WIDE_INLINE uint64_t operand_due(uint64_t turns, uint64_t keeps, uint64_t first)
 {
 	uint64_t open = turns | keeps, parity = turns, starts;
 
@@ -123,7 +134,7 @@ WIDE_INLINE uint64_t operand_due(uint64_t turns, uint64_t keeps)
 	parity ^= parity << 8;
 	parity ^= parity << 16;
 	parity ^= parity << 32;
-	starts = (parity & ~open) << 1 & open;
+	starts = ((parity & ~open) << 1 | first) & open;
 	return (parity ^ ~(open + starts)) & open;
 }
 
@@ -167,27 +178,33 @@ WIDE_INLINE void add_specials(struct sums *sums, struct block v, uint64_t opcode
 	sums->special_count += count(opcodes);
 }
 
-WIDE_INLINE struct block load(const uint8_t *pos, uint64_t there)
+WIDE_INLINE struct block load(const uint8_t *pos)
 {
-	return (struct block){_mm256_maskz_loadu_epi8((__mmask32)there, pos),
-			      _mm256_maskz_loadu_epi8((__mmask32)(there >> 32), pos + 32)};
+	return (struct block){_mm256_loadu_si256((const void *)pos),
+			      _mm256_loadu_si256((const void *)(pos + 32))};
 }
 
-/* One block, of `left` bytes and zeros; gives how many bytes it went over, whole opcodes. */
-WIDE_INLINE uint32_t run_block(const uint8_t *pos, size_t left, __m256i reciprocal,
-			       struct sums *sums)
+/*
+ * One block; gives how many bytes it went over: STEP, with what there is to be known of the next
+ * ones in *carry, or fewer, up to what is to be stopped at. Of the last block, whole opcodes.
+ */
+WIDE_INLINE uint32_t run_block(const uint8_t *pos, bool last, __m256i reciprocal,
+			       struct carry *carry, struct sums *sums)
 {
-	uint64_t there = _bzhi_u64(~UINT64_C(0), left < BLOCK ? (uint32_t)left : BLOCK);
-	struct block v = load(pos, there);
-	struct bytes bytes = classify(v);
-	uint64_t due = operand_due(bytes.turns, bytes.keeps), opcodes = ~(due << 1);
+	struct block v = load(pos);
+	struct bytes bytes = classify(v, carry->within);
+	uint64_t due = operand_due(bytes.turns, bytes.more | bytes.within, carry->due);
+	uint64_t opcodes = ~(due << 1 | carry->due);
 	uint64_t line = equal(v, 3) & opcodes, files = equal(v, 4);
 	/* a line advance of four bytes or more is rare */
 	uint64_t stop = (bytes.stops & opcodes) |
 			(line & (bytes.more & bytes.more >> 1 & bytes.more >> 2) >> 1);
-	uint32_t whole = bits_to_top(~due & there), until = (uint32_t)_tzcnt_u64(stop);
-	uint32_t done = until < whole ? until : whole;
+	/* an operand that goes on up to the end of the block is rarer */
+	bool ends = last || due >> (STEP - 1) == UINT64_MAX >> (STEP - 1);
+	uint32_t whole = ends ? bits_to_top(_bzhi_u64(~due, LAST)) : STEP;
+	uint32_t until = (uint32_t)_tzcnt_u64(stop), done = until < whole ? until : whole;
 
+	*carry = (struct carry){due >> (STEP - 1) & 1, bytes.within >> STEP};
 	opcodes = _bzhi_u64(opcodes, done);
 	files &= opcodes;
 	add_lines(sums, v, line & opcodes, bytes.more);
@@ -215,7 +232,8 @@ WIDE_INLINE void apply(const struct mt_line_rules *rules, const struct sums *sum
 	__m256i operands = _mm256_add_epi64(_mm256_slli_epi64(sums->middles, 7),
 					    _mm256_slli_epi64(sums->highs, 14));
 	__m256i lines = _mm256_add_epi64(_mm256_add_epi64(sums->lines, sums->lows), operands);
-	struct mt_cursor file = mt_cursor_init(sums->file, sums->file ? BLOCK : 0);
+	struct mt_cursor file =
+		mt_cursor_init(sums->file, sums->file ? (size_t)(m->c.end - sums->file) : 0);
 	uint64_t advance = total(pairs);
 
 	m->address += advance + sums->const_adds * rules->special[255].advance;
@@ -233,12 +251,19 @@ WIDE void mt_line_wide_run(const struct mt_line_rules *rules, const uint8_t *lim
 	struct sums sums = {
 		.advances = zero, .lines = zero, .lows = zero, .middles = zero, .highs = zero};
 	const uint8_t *pos = m->c.pos, *end = m->c.end;
+	struct carry carry = {0};
 
-	while (pos < limit && pos < end) {
-		uint32_t done = run_block(pos, (size_t)(end - pos), reciprocal, &sums);
+	while (pos < limit && end - pos >= BLOCK) {
+		bool last = limit - pos <= LAST || end - pos < STEP + BLOCK;
+		uint32_t done = run_block(pos, last, reciprocal, &carry, &sums);
 
 		__builtin_prefetch(pos + AHEAD);
+		if (done == STEP && !last) {
+			pos += STEP; /* and not done, which is known late */
+			continue;
+		}
 		pos += done;
+		carry = (struct carry){0};
 		if (done >= WHOLE)
 			continue;
 		if (!mt_line_is_discriminator(pos, end))

@@ -45,6 +45,10 @@ static void make_program(uint8_t *bytes)
 	for (size_t i = 0; i + 4 < SIZE;
 	     i += (size_t)(rand() % 200)) /* discriminators, or nearly */
 		memcpy(bytes + i, (uint8_t[]){0, 2, 4, (uint8_t)(rand() % 136)}, 3 + rand() % 2);
+	for (size_t i = (size_t)(rand() % SIZE); i + 400 < SIZE; i += (size_t)(rand() % SIZE)) {
+		bytes[i] = 5; /* with an operand that is longer than blocks are */
+		memset(bytes + i + 1, 0x80 | rand() % 128, (size_t)(rand() % 399));
+	}
 }
 
 /* One opcode, read the plain way; false for those that the fast way must leave alone. */
@@ -93,10 +97,10 @@ static long run_both(const struct mt_line_rules *rules, const uint8_t *bytes)
 	long over = 0;
 
 	while (mt_cursor_left(&fast.c)) {
-		size_t left = mt_cursor_left(&fast.c);
+		size_t left = mt_cursor_left(&fast.c), most = 1 + (size_t)(rand() % 500);
 
 		plain = fast;
-		rules->run(rules, fast.c.pos + (left < 128 ? left : 128), &fast);
+		rules->run(rules, fast.c.pos + (left < most ? left : most), &fast);
 		over += fast.c.pos - plain.c.pos;
 		while (plain.c.pos < fast.c.pos) {
 			if (!step(rules, &plain))
