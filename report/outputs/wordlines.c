@@ -2,8 +2,8 @@
  * Lines are interned as runs of words: in some recordings twenty stacks are one line, and the later
  * ones cost a look at the first. Words are ranked once: bytewise with what follows them in a line,
  * a semicolon or, at its end, nothing, so a word has two ranks. That makes ranks prefix-free: the
- * first that two lines differ in decides. Lines are then runs of ranks, sorted by a quicksort that
- * goes from column to column and never looks twice at what lines have in common.
+ * first that two lines differ in decides. Lines are sorted where they stand, as words, by a
+ * quicksort that goes from column to column and never looks twice at what lines have in common.
  */
 #include "report/outputs/wordlines.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
+#include "formats/base/bytes.h"
 #include "formats/base/strings.h"
 #include "report/sequences.h"
 
@@ -20,15 +20,16 @@ enum {
 };
 
 struct line {
-	size_t first; /* of its words, in columns */
+	const uint32_t *words; /* of its run; set once none is added any more */
 	uint32_t count;
 	double value, second;
 };
 
-/* A word as lines have it; until ranked, 2 * word + last stands for it. */
+/* A word as lines have it, inside of one or as its last. */
 struct ranked {
+	uint64_t start; /* its first bytes with what follows them, as a number that sorts alike */
 	const char *text;
-	size_t length;
+	uint32_t length;
 	uint32_t id; /* 2 * word + last */
 };
 
@@ -36,11 +37,10 @@ struct mt_wordlines {
 	struct mt_strings *words;
 	struct mt_sequences *runs;   /* of words, one for each line */
 	MT_ARRAY(struct line) lines; /* by run, until they are sorted */
-	MT_ARRAY(uint32_t) columns;  /* of all lines: 2 * word + last, and once sorted, ranks */
 	MT_ARRAY(char) scratch;
 	struct ranked *ranked; /* by rank, from 1 on */
-	size_t ranked_count;
-	bool pairs; /* each line has two counts */
+	uint32_t *ranks;       /* by id */
+	bool pairs;	       /* each line has two counts */
 };
 
 struct mt_wordlines *mt_wordlines_create(void)
@@ -64,10 +64,10 @@ void mt_wordlines_destroy(struct mt_wordlines *lines)
 		return;
 	mt_strings_destroy(lines->words);
 	mt_sequences_destroy(lines->runs);
-	mt_array_deinit(&lines->columns);
 	mt_array_deinit(&lines->lines);
 	mt_array_deinit(&lines->scratch);
 	free(lines->ranked);
+	free(lines->ranks);
 	free(lines);
 }
 
@@ -117,37 +117,44 @@ bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, si
 	return add(lines, words, count, first, second);
 }
 
-/* Lays the words of all lines out in columns; false out of memory. */
-static bool lay_out(struct mt_wordlines *lines)
+static void find_words(struct mt_wordlines *lines)
 {
 	size_t size;
 
-	for (uint32_t i = 0; i < lines->lines.count; i++) {
-		struct line *line = &lines->lines.items[i];
-		const uint32_t *words = mt_sequences_get(lines->runs, i, &size);
-		uint32_t *to;
-
-		line->first = lines->columns.count;
-		if (!mt_array_reserve(&lines->columns, line->first + line->count))
-			return false;
-		to = lines->columns.items + line->first;
-		for (size_t k = 0; k < line->count; k++)
-			to[k] = 2 * words[k];
-		to[line->count - 1]++;
-		lines->columns.count += line->count;
-	}
-	return true;
+	for (uint32_t i = 0; i < lines->lines.count; i++)
+		lines->lines.items[i].words = mt_sequences_get(lines->runs, i, &size);
 }
 
 /* ---- Ranks ---- */
+
+/* Only an end is less than what texts have in them, and no text has a semicolon. */
+static uint64_t start_of(const char *text, size_t length, bool last)
+{
+	uint8_t bytes[8] = {0};
+
+	memcpy(bytes, text, length < 8 ? length : 8);
+	if (length < 8 && !last)
+		bytes[length] = ';';
+	return __builtin_bswap64(mt_get_le64(bytes));
+}
+
+static struct ranked ranked_of(const struct mt_wordlines *lines, uint32_t id)
+{
+	const char *text = mt_strings_get(lines->words, id / 2);
+	size_t length = strlen(text);
+
+	return (struct ranked){start_of(text, length, id & 1), text, (uint32_t)length, id};
+}
 
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 	size_t common = x->length < y->length ? x->length : y->length;
-	int order = memcmp(x->text, y->text, common);
-	int x_next, y_next;
+	int order, x_next, y_next;
 
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	order = memcmp(x->text, y->text, common);
 	if (order)
 		return order;
 	x_next = x->length > common ? (unsigned char)x->text[common] : x->id & 1 ? 0 : ';';
@@ -155,40 +162,41 @@ static int compare_ranked(const void *a, const void *b)
 	return x_next - y_next;
 }
 
-/* Ranks from 1 on for what occurs in the lines, by id; 0 for what does not. NULL out of memory. */
-static uint32_t *make_ranks(struct mt_wordlines *lines)
+/* Notes which words occur in the lines, inside and as their last. */
+static void mark_words(const struct mt_wordlines *lines, uint32_t *ranks)
+{
+	for (size_t i = 0; i < lines->lines.count; i++) {
+		const struct line *line = &lines->lines.items[i];
+		size_t last = line->count - 1;
+
+		for (size_t k = 0; k < last; k++)
+			ranks[2 * (size_t)line->words[k]] = 1;
+		ranks[2 * (size_t)line->words[last] + 1] = 1;
+	}
+}
+
+/* Ranks from 1 on for what occurs in the lines; 0 for what does not. False out of memory. */
+static bool rank_words(struct mt_wordlines *lines)
 {
 	size_t ids = 2 * mt_strings_count(lines->words), used = 0;
 	uint32_t *ranks = calloc(ids + 1, sizeof(*ranks));
 	struct ranked *ranked = malloc((ids + 1) * sizeof(*ranked));
 
+	free(lines->ranks);
 	free(lines->ranked);
+	lines->ranks = ranks;
 	lines->ranked = ranked;
-	if (!ranks || !ranked) {
-		free(ranks);
-		return NULL;
-	}
-	for (size_t i = 0; i < lines->columns.count; i++)
-		ranks[lines->columns.items[i]] = 1;
+	if (!ranks || !ranked)
+		return false;
+	mark_words(lines, ranks);
 	for (uint32_t id = 0; id < ids; id++) {
-		const char *text = mt_strings_get(lines->words, id / 2);
-
 		if (ranks[id])
-			ranked[++used] = (struct ranked){text, strlen(text), id};
+			ranked[++used] = ranked_of(lines, id);
 	}
 	qsort(ranked + 1, used, sizeof(*ranked), compare_ranked);
 	for (uint32_t rank = 1; rank <= used; rank++)
 		ranks[ranked[rank].id] = rank;
-	return ranks;
-}
-
-static bool rank_words(struct mt_wordlines *lines)
-{
-	MT_CLEANUP_FREE uint32_t *ranks = make_ranks(lines);
-
-	for (size_t i = 0; ranks && i < lines->columns.count; i++)
-		lines->columns.items[i] = ranks[lines->columns.items[i]];
-	return ranks;
+	return true;
 }
 
 /* ---- Sorting ---- */
@@ -196,16 +204,23 @@ static bool rank_words(struct mt_wordlines *lines)
 /* 0 behind its end. */
 static uint32_t rank_at(const struct mt_wordlines *lines, const struct line *line, size_t column)
 {
-	return column < line->count ? lines->columns.items[line->first + column] : 0;
+	return column < line->count
+		       ? lines->ranks[2 * (size_t)line->words[column] + (column + 1 == line->count)]
+		       : 0;
 }
 
 /*
  * Where two lines that are equal before `column` first differ; the end of both where they do not.
+ * A word at the end of one is another within the other.
  */
-static size_t differ_at(const struct mt_wordlines *lines, const struct line *a,
-			const struct line *b, size_t column)
+static size_t differ_at(const struct line *a, const struct line *b, size_t column)
 {
-	while (column < a->count && rank_at(lines, a, column) == rank_at(lines, b, column))
+	size_t most = (a->count < b->count ? a->count : b->count) - (a->count != b->count);
+
+	while (column + 8 <= most &&
+	       !memcmp(a->words + column, b->words + column, 8 * sizeof(*a->words)))
+		column += 8;
+	while (column < most && a->words[column] == b->words[column])
 		column++;
 	return column;
 }
@@ -218,7 +233,7 @@ static void insert_sorted(const struct mt_wordlines *lines, struct line *of, siz
 		size_t to = i;
 
 		for (; to; to--) {
-			size_t at = differ_at(lines, &moving, &of[to - 1], column);
+			size_t at = differ_at(&moving, &of[to - 1], column);
 
 			if (rank_at(lines, &moving, at) >= rank_at(lines, &of[to - 1], at))
 				break;
@@ -358,7 +373,7 @@ static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct sp
 
 		if (line->value < 0.5 && line->second < 0.5)
 			continue;
-		if (!spell(lines, line, last ? differ_at(lines, line, last, 0) : 0, spelled))
+		if (!spell(lines, line, last ? differ_at(line, last, 0) : 0, spelled))
 			return false;
 		from = skip ? spelled->ends.items[skip - 1] : 0;
 		fwrite(spelled->text.items + from, 1, spelled->text.count - 1 - from, to);
@@ -384,9 +399,10 @@ double mt_wordlines_left_out(const struct mt_wordlines *lines)
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
 {
 	struct spelled spelled = {0};
-	bool good = lay_out(lines) && rank_words(lines);
+	bool good;
 
-	if (!good)
+	find_words(lines);
+	if (!rank_words(lines))
 		return false;
 	sort_lines(lines, lines->lines.items, lines->lines.count, 0);
 	good = print_lines(lines, skip, &spelled, to);

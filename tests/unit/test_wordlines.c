@@ -9,13 +9,15 @@
 #include "tests/unit/unit.h"
 
 /* Prefixes of each other, and what follows them below and above a semicolon. */
-static const char *const texts[] = {"a", "a b", "a<b>",	    "a:",    "ab",
-				    "",	 "A",	"\xc3\xa4", "a b c", "b"};
+static const char *const texts[] = {
+	"a",	 "a b", "a<b>",	   "a:",       "ab",	  "",	       "A",	     "\xc3\xa4",
+	"a b c", "b",	"seven b", "eight by", "eight b", "eight by.", "eight by 9", "eight by:"};
 
 enum {
 	TEXTS = sizeof(texts) / sizeof(*texts),
 	LINES = 3000,
 	DEPTH = 6,
+	ROOTS = 20, /* before those, in half of the lines */
 };
 
 static char *print(struct mt_wordlines *lines, size_t skip)
@@ -53,13 +55,14 @@ static char *expected(char **sorted, size_t count)
 
 static char *add_random_line(struct mt_wordlines *lines, const uint32_t *words)
 {
-	uint32_t line[DEPTH];
-	size_t count = 1 + (size_t)(rand() % DEPTH);
-	char text[64] = "";
+	uint32_t line[ROOTS + DEPTH];
+	size_t roots = rand() % 2 ? (size_t)(rand() % 4) * ROOTS / 4 : ROOTS;
+	size_t count = roots + 1 + (size_t)(rand() % DEPTH);
+	char text[512] = "";
 
 	for (size_t i = 0; i < count; i++) {
 		/* the first columns mostly equal, as the roots of stacks are */
-		int which = i < 2 && rand() % 8 ? 0 : rand() % TEXTS;
+		int which = i < roots + 2 && rand() % (i < roots ? 64 : 8) ? 0 : rand() % TEXTS;
 
 		line[i] = words[which];
 		strcat(text, i ? ";" : "");
