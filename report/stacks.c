@@ -66,6 +66,8 @@ struct mt_paths {
 	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
 	MT_ARRAY(uint32_t) scratch;
 	MT_ARRAY(uint32_t) only; /* by frame: the one name that is all of it, or MT_STRING_NONE */
+	uint32_t last;		 /* stack that scratch has the names of, or MT_STACK_NONE */
+	size_t last_only;	 /* of its outermost frames so many have one name each */
 	bool srcline;		 /* names are spelled with their lines */
 };
 
@@ -79,6 +81,7 @@ struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frame
 	paths->stacks = stacks;
 	paths->frames = frames;
 	paths->srcline = srcline;
+	paths->last = MT_STACK_NONE;
 	paths->runs = mt_sequences_create();
 	if (!paths->runs) {
 		free(paths);
@@ -149,32 +152,72 @@ static bool reserve_frames(struct mt_paths *paths)
 	return true;
 }
 
-const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count)
+/* How many frames two stacks have in common at their outer ends, of at most so many. */
+static size_t common_outer(const uint32_t *a_end, const uint32_t *b_end, size_t most)
 {
-	size_t depth;
+	size_t n = 0;
+
+	while (n + 8 <= most && !memcmp(a_end - n - 8, b_end - n - 8, 8 * sizeof(*a_end)))
+		n += 8;
+	while (n < most && a_end[-1 - (ptrdiff_t)n] == b_end[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+/* Of how many outer frames, one name each, the scratch has the names already. */
+static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frames, size_t depth)
+{
+	size_t last_depth;
+	const uint32_t *last;
+
+	if (paths->last == MT_STACK_NONE)
+		return 0;
+	last = mt_stacks_get(paths->stacks, paths->last, &last_depth);
+	return common_outer(frames + depth, last + last_depth,
+			    depth < paths->last_only ? depth : paths->last_only);
+}
+
+/* The names behind the `same` that are there; false out of memory. */
+static bool spell_rest(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
+{
+	bool only = true;
+
+	paths->scratch.count = paths->last_only = same;
+	for (size_t left = depth - same; left--;) {
+		uint32_t name = paths->only.items[frames[left]];
+
+		if (name != MT_STRING_NONE) {
+			paths->scratch.items[paths->scratch.count++] = name;
+		} else if (!spell_frame(paths, frames[left]) ||
+			   !mt_array_reserve(&paths->scratch, paths->scratch.count + left)) {
+			return false;
+		}
+		only &= paths->only.items[frames[left]] != MT_STRING_NONE;
+		paths->last_only += only;
+	}
+	return true;
+}
+
+const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same)
+{
+	size_t depth, known;
 	const uint32_t *frames = mt_stacks_get(paths->stacks, stack, &depth);
 
-	paths->scratch.count = 0;
 	if (!reserve_frames(paths) || !mt_array_reserve(&paths->scratch, depth + 1))
 		return NULL;
-	while (depth--) {
-		uint32_t only = paths->only.items[frames[depth]];
-
-		if (only == MT_STRING_NONE) {
-			if (!spell_frame(paths, frames[depth]) ||
-			    !mt_array_reserve(&paths->scratch, paths->scratch.count + depth))
-				return NULL;
-		} else {
-			paths->scratch.items[paths->scratch.count++] = only;
-		}
-	}
+	known = spelled_before(paths, frames, depth);
+	paths->last = MT_STACK_NONE;
+	if (!spell_rest(paths, frames, depth, known))
+		return NULL;
+	paths->last = stack;
 	*count = paths->scratch.count;
+	*same = known;
 	return paths->scratch.items;
 }
 
 uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 {
-	size_t known = mt_stacks_count(paths->stacks), count;
+	size_t known = mt_stacks_count(paths->stacks), count, same;
 	const uint32_t *names;
 	uint32_t *path;
 
@@ -187,7 +230,7 @@ uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
 	path = &paths->of_stack.items[stack];
 	if (*path != MT_PATH_NONE)
 		return *path;
-	names = mt_paths_spell(paths, stack, &count);
+	names = mt_paths_spell(paths, stack, &count, &same);
 	if (names)
 		*path = mt_sequences_intern(paths->runs, names, count * sizeof(*names));
 	return *path;

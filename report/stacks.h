@@ -43,9 +43,10 @@ void mt_paths_destroy(struct mt_paths *paths);
 
 /*
  * Borrows the names of a stack's path, root first, until the next call; NULL out of memory. For who
- * needs no id, and in no way bound to what has one.
+ * needs no id, and in no way bound to what has one. *same: so many of the first names are those of
+ * the last path that was spelled.
  */
-const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count);
+const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same);
 
 /*
  * The path of a stack; MT_PATH_NONE out of memory. Names the stack's frames where that was not

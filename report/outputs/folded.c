@@ -95,16 +95,16 @@ static bool spell_keys(struct folded *folded, const struct mt_row *row)
 	return true;
 }
 
-/* Spells a row's stack behind its keys. */
+/* Spells a row's stack behind its keys, where what it has of the last row's stays. */
 static bool spell_stack(struct folded *folded, uint32_t stack)
 {
 	struct mt_strings *strings = mt_frames_strings(folded->table->frames);
-	size_t depth;
-	const uint32_t *names = mt_paths_spell(folded->paths, stack, &depth);
+	size_t depth, same;
+	const uint32_t *names = mt_paths_spell(folded->paths, stack, &depth, &same);
 
 	if (!names || !mt_array_reserve(&folded->line, folded->head + depth))
 		return false;
-	for (size_t i = 0; i < depth; i++) {
+	for (size_t i = same; i < depth; i++) {
 		uint32_t word = word_of(folded, &folded->functions, strings, names[i]);
 
 		if (word == MT_WORD_NONE)

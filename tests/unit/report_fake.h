@@ -6,6 +6,7 @@
  *
  *	report_fake_init(&fake);
  *	report_fake_add(&fake, "brk", "bash", "main;malloc;brk", 3);	root first
+ *	report_fake_add(&fake, "brk", "bash", "main;f|g", 1);	one frame: f, inlined into g
  *	text = report_fake_write(&fake, &mt_output_folded, 80);
  *	report_fake_deinit(&fake);
  */
@@ -30,7 +31,7 @@ struct report_fake {
 	struct mt_frames *frames;
 	struct mt_stacks *stacks;
 	struct mt_groups *groups;
-	struct mt_symbol symbol;
+	struct mt_symbol symbols[4]; /* of one frame */
 	struct mt_facts facts;
 	struct mt_recording recording;
 	char *text;
@@ -40,15 +41,25 @@ struct report_fake {
 static const struct mt_symbol *report_fake_name(void *context, const struct mt_frame_key *key)
 {
 	struct report_fake *fake = context;
+	const char *names = mt_strings_get(fake->names, (uint32_t)key->offset), *more = names;
+	size_t count = sizeof(fake->symbols) / sizeof(*fake->symbols);
 
 	fake->asked++;
-	fake->symbol = (struct mt_symbol){
-		.name = mt_strings_get(fake->names, (uint32_t)key->offset),
-		.dso = "/bin/fake",
-		.offset = 1,
-		.resolved = true,
-	};
-	return &fake->symbol;
+	for (size_t i = 0; i < count && more; i++) {
+		size_t length = strcspn(names, "|");
+
+		more = names[length] ? names + length + 1 : NULL;
+		fake->symbols[i] = (struct mt_symbol){
+			.name = mt_strings_get(fake->names,
+					       mt_strings_intern(fake->names, names, length)),
+			.dso = "/bin/fake",
+			.offset = 1,
+			.resolved = true,
+			.inlined = more,
+		};
+		names = more;
+	}
+	return fake->symbols;
 }
 
 static const struct mt_key_column report_fake_keys[] = {

@@ -58,6 +58,31 @@ MT_TEST(lines_are_sorted_bytewise)
 	report_fake_deinit(&fake);
 }
 
+MT_TEST(stacks_that_have_outer_frames_in_common_keep_their_names)
+{
+	struct report_fake fake;
+
+	report_fake_init(&fake);
+	report_fake_add(&fake, "brk", "a", "0;1;2;3;4;5;6;7;8;9;x;y", 1);
+	report_fake_add(&fake, "brk", "a", "0;1;2;3;4;5;6;7;8;9", 2);
+	report_fake_add(&fake, "brk", "b", "0;1;2;3;4;5;6;7;8;9;x;z", 3);
+	report_fake_add(&fake, "brk", "a", "0;f|g|h;1;x", 4);
+	report_fake_add(&fake, "brk", "a", "0;f|g|h;1;y;f|g|h", 5);
+	report_fake_add(&fake, "brk", "a", "0;f|g|h;1;y;f|g", 6);
+	report_fake_add(&fake, "brk", "a", "", 7);
+	report_fake_add(&fake, "brk", "a", "0;f|g|h;1;y;f|g;x", 8);
+	MT_CHECK_STR(report_fake_write(&fake, &mt_output_folded, 0),
+		     "a 7\n"
+		     "a;0;1;2;3;4;5;6;7;8;9 2\n"
+		     "a;0;1;2;3;4;5;6;7;8;9;x;y 1\n"
+		     "a;0;h;g;f;1;x 4\n"
+		     "a;0;h;g;f;1;y;g;f 6\n"
+		     "a;0;h;g;f;1;y;g;f;x 8\n"
+		     "a;0;h;g;f;1;y;h;g;f 5\n"
+		     "b;0;1;2;3;4;5;6;7;8;9;x;z 3\n");
+	report_fake_deinit(&fake);
+}
+
 MT_TEST(another_value_column_may_weigh)
 {
 	struct report_fake fake;
