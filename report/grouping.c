@@ -387,8 +387,10 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 	values[1].high += values[0].value > 0 ? lost * values[1].value / values[0].value : lost;
 }
 
-/* Whose lost samples were is not known: each row may have had them all. */
-static void widen_for_losses(struct mt_grouping *grouping, const struct mt_timespan *span)
+/*
+ * Whose lost samples were is not known: each row may have had them all. False out of memory.
+ */
+static bool widen_for_losses(struct mt_grouping *grouping, const struct mt_timespan *span)
 {
 	const struct mt_table *table = mt_groups_table(grouping->groups);
 	struct lost_columns at = {
@@ -398,8 +400,8 @@ static void widen_for_losses(struct mt_grouping *grouping, const struct mt_times
 		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
 	};
 
-	if (mt_facts_lost_all(mt_session_facts(grouping->session)))
-		mt_groups_widen(grouping->groups, widen_row, &at);
+	return !mt_facts_lost_all(mt_session_facts(grouping->session)) ||
+	       mt_groups_widen(grouping->groups, widen_row, &at);
 }
 
 struct doubted {
@@ -422,7 +424,7 @@ static void doubt_row(void *context, const uint64_t *keys, struct mt_value *valu
 	}
 }
 
-void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
+bool mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
 			     uint32_t but)
 {
 	struct doubted doubted = {
@@ -431,8 +433,8 @@ void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value
 		.bytes = bytes,
 	};
 
-	if (doubted.stack != MT_COLUMN_NONE && (bytes->low < 0 || bytes->high > 0))
-		mt_groups_widen(grouping->groups, doubt_row, &doubted);
+	return doubted.stack == MT_COLUMN_NONE || (bytes->low >= 0 && bytes->high <= 0) ||
+	       mt_groups_widen(grouping->groups, doubt_row, &doubted);
 }
 
 /* ---- Samples ---- */
@@ -478,7 +480,8 @@ struct mt_error *mt_grouping_of_samples(struct mt_session *session, const char *
 		if (err)
 			return err;
 		if (!more) {
-			widen_for_losses(grouping, &request->time);
+			if (!widen_for_losses(grouping, &request->time))
+				return mt_error_nomem();
 			return mt_grouping_table(MT_TAKE(grouping), out);
 		}
 		mt_sample_values(&sample, values);

@@ -60,8 +60,9 @@ bool mt_grouping_add(struct mt_grouping *grouping, const struct mt_row_facts *fa
 /*
  * Bytes that went or came and are on the account of the stack `but`: any other path may have had
  * them, so that figures of memory told apart by stack are bounded by them. After the last add.
+ * False out of memory.
  */
-void mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
+bool mt_grouping_doubt_paths(struct mt_grouping *grouping, const struct mt_value *bytes,
 			     uint32_t but);
 
 /*

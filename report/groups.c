@@ -9,6 +9,8 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "report/sequences.h"
 #include "symbols/address_sort.h"
 
@@ -18,11 +20,17 @@ struct mt_groups {
 	struct mt_value_column value_columns[MT_GROUPS_COLUMNS];
 	struct mt_sequences *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
-	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
-	uint32_t at;			  /* the row that next gives */
-	size_t most;			  /* rows that the table gives */
-	size_t renamed;			  /* column, where there are names */
-	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
+	struct {
+		bool any;
+		uint32_t hash; /* of keys */
+		uint64_t keys[MT_GROUPS_COLUMNS];
+		struct mt_value values[MT_GROUPS_COLUMNS];
+	} last;			  /* what was added last, on its way to its row */
+	MT_ARRAY(uint32_t) order; /* of the rows, once they are sorted */
+	uint32_t at;		  /* the row that next gives */
+	size_t most;		  /* rows that the table gives */
+	size_t renamed;		  /* column, where there are names */
+	MT_ARRAY(uint64_t) names; /* for each row, or none */
 	uint64_t shown[MT_GROUPS_COLUMNS];
 };
 
@@ -38,6 +46,28 @@ static const uint64_t *shown_keys(struct mt_groups *groups, uint32_t row)
 	return groups->shown;
 }
 
+/* What was added last goes to its row; false out of memory. */
+static bool settle(struct mt_groups *groups)
+{
+	size_t n = groups->table.value_count;
+	struct mt_value *sums;
+	uint32_t row;
+
+	if (!groups->last.any)
+		return true;
+	row = mt_sequences_intern_hashed(groups->keys, groups->last.keys,
+					 groups->table.key_count * sizeof(*groups->last.keys),
+					 groups->last.hash);
+	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
+		return false;
+	while (groups->values.count < (row + 1) * n)
+		groups->values.items[groups->values.count++] = mt_value_exact(0);
+	sums = groups->values.items + row * n;
+	mt_table_add_values(&groups->table, sums, groups->last.values);
+	groups->last.any = false;
+	return true;
+}
+
 static struct mt_error *groups_rewind(struct mt_table *table)
 {
 	((struct mt_groups *)table)->at = 0;
@@ -49,6 +79,8 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	struct mt_groups *groups = (struct mt_groups *)table;
 	uint32_t row;
 
+	if (!settle(groups))
+		return mt_error_nomem();
 	*more = groups->at < mt_sequences_count(groups->keys) && groups->at < groups->most;
 	if (!*more)
 		return NULL;
@@ -117,33 +149,35 @@ void mt_groups_most(struct mt_groups *groups, size_t value)
 	groups->table.most |= 1u << value;
 }
 
+/* Rows are more than a cache holds: one is looked for while the next is made. */
 bool mt_groups_add(struct mt_groups *groups, const uint64_t *keys, const struct mt_value *values)
 {
-	size_t n = groups->table.value_count;
-	uint32_t row =
-		mt_sequences_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
-	struct mt_value *sums;
+	size_t size = groups->table.key_count * sizeof(*keys);
 
 	groups->order.count = 0;
-	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
+	if (!settle(groups))
 		return false;
-	while (groups->values.count < (row + 1) * n)
-		groups->values.items[groups->values.count++] = mt_value_exact(0);
-	sums = groups->values.items + row * n;
-	mt_table_add_values(&groups->table, sums, values);
+	memcpy(groups->last.keys, keys, size);
+	memcpy(groups->last.values, values, groups->table.value_count * sizeof(*values));
+	groups->last.hash = (uint32_t)mt_hash_bytes(keys, size, 0);
+	groups->last.any = true;
+	mt_sequences_prefetch(groups->keys, groups->last.hash, 3);
 	return true;
 }
 
-void mt_groups_widen(struct mt_groups *groups,
+bool mt_groups_widen(struct mt_groups *groups,
 		     void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
 		     void *context)
 {
 	size_t size;
 
+	if (!settle(groups))
+		return false;
 	for (uint32_t row = 0; row < mt_sequences_count(groups->keys); row++)
 		widen(context, mt_sequences_get(groups->keys, row, &size),
 		      groups->values.items + row * groups->table.value_count);
 	groups->table.same_doubt = UINT32_MAX;
+	return true;
 }
 
 bool mt_groups_rename(struct mt_groups *groups, size_t column,
@@ -152,6 +186,8 @@ bool mt_groups_rename(struct mt_groups *groups, size_t column,
 	size_t size;
 
 	groups->renamed = column;
+	if (!settle(groups))
+		return false;
 	for (uint32_t row = 0; row < mt_sequences_count(groups->keys); row++) {
 		uint64_t *name = mt_array_push(&groups->names);
 
@@ -160,11 +196,6 @@ bool mt_groups_rename(struct mt_groups *groups, size_t column,
 		*name = rename(context, mt_sequences_get(groups->keys, row, &size));
 	}
 	return true;
-}
-
-size_t mt_groups_count(const struct mt_groups *groups)
-{
-	return mt_sequences_count(groups->keys);
 }
 
 /* Sorts the order, as it is, by numbers; equal ones stay. False out of memory. */
@@ -208,9 +239,11 @@ static uint64_t smallness_of(const struct mt_groups *groups, uint32_t row, size_
 
 bool mt_groups_sort(struct mt_groups *groups, size_t value)
 {
-	size_t count = mt_sequences_count(groups->keys);
-	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME);
+	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME), count;
 
+	if (!settle(groups))
+		return false;
+	count = mt_sequences_count(groups->keys);
 	if (!count)
 		return true;
 	if (!mt_array_reserve(&groups->order, count))

@@ -33,9 +33,9 @@ void mt_groups_most(struct mt_groups *groups, size_t value);
 
 /*
  * Has a function set the bounds of each row's figures for a doubt that all rows share; nothing is
- * added after that.
+ * added after that. False out of memory.
  */
-void mt_groups_widen(struct mt_groups *groups,
+bool mt_groups_widen(struct mt_groups *groups,
 		     void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
 		     void *context);
 
@@ -45,8 +45,6 @@ void mt_groups_widen(struct mt_groups *groups,
  */
 bool mt_groups_rename(struct mt_groups *groups, size_t column,
 		      uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
-
-size_t mt_groups_count(const struct mt_groups *groups);
 
 /*
  * Orders the rows: by the first time column where there is one, then by the size of that figure,

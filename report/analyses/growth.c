@@ -150,8 +150,8 @@ static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **ou
 
 	if (err)
 		return err;
-	if (*lost)
-		mt_grouping_doubt_paths(run->grouping, &run->growth.lost, *lost - 1);
+	if (*lost && !mt_grouping_doubt_paths(run->grouping, &run->growth.lost, *lost - 1))
+		return mt_error_nomem();
 	if (!mt_ledger_rows_mark(&run->growth.rows, run->grouping))
 		return mt_error_nomem();
 	return mt_grouping_table(MT_TAKE(run->grouping), out);

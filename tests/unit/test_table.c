@@ -79,7 +79,6 @@ MT_TEST(rows_with_equal_keys_are_summed)
 
 	MT_REQUIRE(strings && groups);
 	MT_CHECK(add(groups, 1, 7, 100) && add(groups, 2, 7, 10) && add(groups, 1, 7, 50));
-	MT_CHECK_EQ(mt_groups_count(groups), 2);
 	table = mt_groups_table(groups);
 	for (int pass = 0; pass < 2; pass++) {
 		MT_CHECK_OK(mt_table_rewind(table));
