@@ -170,11 +170,14 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 	batch->failed = !walker;
 	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
 		struct mt_piped *piped = &batch->samples[i];
-		struct mt_walk_input next;
 
-		if (i + 1 < batch->count) {
-			next = input_of(piped + 1);
-			mt_walker_prefetch(walker, &next);
+		for (unsigned int ahead = 2; ahead; ahead--) {
+			struct mt_walk_input next;
+
+			if (i + ahead >= batch->count)
+				continue;
+			next = input_of(piped + ahead);
+			mt_walker_prefetch(walker, &next, ahead);
 		}
 		batch->failed = !walk(walker, batch, piped);
 	}

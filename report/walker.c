@@ -13,7 +13,10 @@
 #include "formats/sample.h"
 #include "symbols/disasm.h"
 #include "symbols/image_map.h"
+#include "unwind/cfi.h"
 #include "unwind/sample_stack.h"
+
+#define REGS_AHEAD 24 /* 17 from the middle of a line on are in three */
 
 struct mt_walker {
 	struct mt_walker_options options;
@@ -134,11 +137,24 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 	}
 }
 
-void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input)
+void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input,
+			unsigned int ahead)
 {
-	struct mt_unwind_input dump = {.dump = input->sample->dump,
-				       .dump_size = input->sample->dump_size};
+	const struct mt_sample *sample = input->sample;
+	struct mt_unwind_input dump;
 
+	if (!sample->user_regs || !sample->dump)
+		return;
+	if (ahead > 1) {
+		for (size_t i = 0; i < REGS_AHEAD; i += 8)
+			__builtin_prefetch(sample->user_regs + i);
+		return;
+	}
+	dump.dump = sample->dump;
+	dump.dump_size = sample->dump_size;
+	dump.map = input->map;
+	dump.regs.value[MT_DWARF_RSP] =
+		mt_unwind_sp_from_perf(input->attr->sample_regs_user, sample->user_regs);
 	mt_unwind_prefetch(walker->unwinder, &dump);
 }
 

@@ -66,8 +66,12 @@ struct mt_walked {
 struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
 void mt_walker_destroy(struct mt_walker *walker);
 
-/* Asks the processor for what walking this will read. */
-void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input);
+/*
+ * Asks the processor for what walking this will read, a part with each call: called with `ahead` 2
+ * and 1, so many walks before its own.
+ */
+void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input,
+			unsigned int ahead);
 
 /* Appends the stack to words; false out of memory. */
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,

@@ -11,6 +11,8 @@
 #define THREAD_BITS 5
 #define STACK_SHIFT 18
 
+#define LINE 64 /* of the processor's cache */
+
 struct mt_recall {
 	size_t count;
 	uint32_t version, generation; /* of the map */
@@ -23,16 +25,16 @@ struct mt_recall *mt_recall_create(void)
 	return calloc((size_t)1 << THREAD_BITS, sizeof(struct mt_recall));
 }
 
-static struct mt_recall *kept_of(struct mt_recall *table, const struct mt_walk *walk)
+static size_t place_of(uint64_t sp, uint32_t generation)
 {
-	uint64_t stack = walk->at.sp >> STACK_SHIFT ^ (uint64_t)walk->generation << 32;
+	uint64_t stack = sp >> STACK_SHIFT ^ (uint64_t)generation << 32;
 
-	return &table[stack * 0x9e3779b97f4a7c15u >> (64 - THREAD_BITS)];
+	return stack * 0x9e3779b97f4a7c15u >> (64 - THREAD_BITS);
 }
 
 void mt_recall_begin(struct mt_walk *walk)
 {
-	struct mt_recall *kept = kept_of(walk->unwinder->recall, walk);
+	struct mt_recall *kept = &walk->unwinder->recall[place_of(walk->at.sp, walk->generation)];
 
 	if (kept->version != walk->version &&
 	    (kept->of_version || kept->generation != walk->generation))
@@ -40,6 +42,22 @@ void mt_recall_begin(struct mt_walk *walk)
 	walk->recalling.kept = kept;
 	walk->recalling.frames = kept->frames;
 	walk->recalling.next = kept->count;
+}
+
+void mt_recall_prefetch(const struct mt_recall *recall, const struct mt_dump *dump,
+			uint32_t generation, uint64_t from)
+{
+	const struct mt_recall *kept = &recall[place_of(dump->start, generation)];
+	uint64_t done = from / LINE;
+
+	for (size_t i = kept->generation == generation ? kept->count : 0; i--;) {
+		uint64_t offset = kept->frames[i].at.sp - 8 - dump->start;
+
+		if (offset < dump->size && offset / LINE >= done) {
+			__builtin_prefetch(dump->bytes + offset);
+			done = offset / LINE + 1;
+		}
+	}
 }
 
 /* Frames that were recalled become the trail's. */

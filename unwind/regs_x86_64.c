@@ -9,6 +9,8 @@ static const uint8_t dwarf_number[] = {
 	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
 };
 
+#define SP_BIT 7
+
 /* What perf asks for beside a dump: all that there are but DS, ES, FS and GS. */
 #define USUAL_MASK ((uint64_t)0xff0fff)
 
@@ -36,4 +38,11 @@ void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_u
 		out->value[dwarf_number[bit]] = *values;
 		out->valid |= 1u << dwarf_number[bit];
 	}
+}
+
+uint64_t mt_unwind_sp_from_perf(uint64_t mask, const uint64_t *values)
+{
+	uint64_t before = mask & ((1u << SP_BIT) - 1);
+
+	return mask >> SP_BIT & 1 ? values[__builtin_popcountll(before)] : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/image_map.h"
 #include "unwind/lbr_walk.h"
 #include "unwind/walk.h"
 
@@ -59,7 +60,8 @@ static bool have_regs(const struct mt_unwind_input *input)
 /* A moving average over some eight stacks. */
 static void learn_extent(const struct mt_walk *walk)
 {
-	uint64_t used = walk->at.sp - walk->dump.start, *extent = &walk->unwinder->extent;
+	uint64_t to = walk->recalled_at ? walk->recalled_at : walk->at.sp;
+	uint64_t used = to - walk->dump.start, *extent = &walk->unwinder->extent;
 
 	if (used <= walk->dump.size)
 		*extent = *extent - *extent / 8 + used / 8;
@@ -213,12 +215,18 @@ const struct mt_unwind_method *mt_unwind_method_find(const char *name)
 
 void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input)
 {
-	size_t want = unwinder->extent + unwinder->extent / 4, size = input->dump_size;
+	const struct mt_dump dump = {.bytes = input->dump,
+				     .start = input->regs.value[MT_DWARF_RSP],
+				     .size = input->dump ? input->dump_size : 0};
+	size_t want = unwinder->extent + unwinder->extent / 4;
 
-	if (want < size)
-		size = want;
-	for (size_t i = 0; i < size; i += 64)
-		__builtin_prefetch(input->dump + i);
+	if (want > dump.size)
+		want = dump.size;
+	for (size_t i = 0; i < want; i += 64)
+		__builtin_prefetch(dump.bytes + i);
+	if (dump.size)
+		mt_recall_prefetch(unwinder->recall, &dump, mt_image_map_generation(input->map),
+				   want);
 }
 
 const char *mt_frame_source_name(enum mt_frame_source source)

@@ -22,10 +22,11 @@ struct mt_unwinder {
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
 	struct mt_seen_code *returns; /* fp.c's: what stands before return addresses */
 	struct mt_seen_code *places;  /* fp.c's: what stands where code without CFI was sampled */
-	uint64_t extent;	      /* bytes of a dump that stacks needed of late, on average */
-	struct mt_recall *recall;     /* recall.c's: the last stacks of threads */
-	struct mt_recalled *trail;    /* MT_RECALL_FRAMES: of the stack being walked */
-	struct mt_branch_runs *runs;  /* lbr_walk.c's; NULL until one is needed */
+	uint64_t extent; /* bytes of a dump that stacks went through of late, on average, before
+			    they were recalled */
+	struct mt_recall *recall;	 /* recall.c's: the last stacks of threads */
+	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES: of the stack being walked */
+	struct mt_branch_runs *runs;	 /* lbr_walk.c's; NULL until one is needed */
 	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
@@ -48,6 +49,7 @@ struct mt_walk {
 	uint8_t source;	       /* enum mt_frame_source of it */
 	bool call_return;      /* at.pc is a return address */
 	unsigned int switches; /* how often sp changed by more than a return */
+	uint64_t recalled_at;  /* sp of the first frame whose callers were recalled; 0: none */
 	struct mt_recalling recalling;
 
 	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see full.c */

@@ -176,6 +176,7 @@ static void unwind(const char *method, uint64_t pc, uint64_t rbp, uint64_t rbx)
 	w.input.regs.value[7] = STACK;
 	w.input.regs.value[16] = pc;
 	w.stack.count = 0;
+	mt_unwind_prefetch(w.unwinder, &w.input); /* changes nothing, whatever is in the dump */
 	mt_unwind_method_find(method)->unwind(w.unwinder, &w.input, &w.stack);
 }
 
@@ -775,6 +776,7 @@ MT_TEST(what_is_recalled_is_what_walking_gives)
 		w.input.regs.value[7] = slot(top);
 		w.input.regs.value[16] = pc;
 		w.stack.count = 0;
+		mt_unwind_prefetch(w.unwinder, &w.input);
 		mt_unwind_methods[0].unwind(w.unwinder, &w.input, &w.stack);
 		wrong += !as_if_first(&w.stack);
 	}
@@ -820,6 +822,9 @@ MT_TEST(registers_come_in_perfs_order)
 	MT_CHECK_EQ(regs.value[7], 17);
 	MT_CHECK_EQ(regs.value[16], 18);
 	MT_CHECK_EQ(regs.value[8], 108);
+	MT_CHECK_EQ(mt_unwind_sp_from_perf(1u | 1u << 1 | 1u << 6 | 1u << 7 | 1u << 8, values), 17);
+	MT_CHECK_EQ(mt_unwind_sp_from_perf(1u << 7, values), 10);
+	MT_CHECK_EQ(mt_unwind_sp_from_perf(1u | 1u << 8, values), 0);
 }
 
 MT_TEST(everything_has_a_name)
