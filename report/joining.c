@@ -41,6 +41,13 @@ static uint64_t find_site(void *context, const struct mt_call_question *question
 	return mt_call_site_find(joining->sites, question);
 }
 
+static bool has_rival(void *context, const struct mt_call_rival_question *question)
+{
+	struct mt_joining *joining = context;
+
+	return mt_call_site_has_rival(joining->sites, question);
+}
+
 static bool ask_same_function(const struct mt_image_map *map, uint64_t a, uint64_t b)
 {
 	struct mt_lookup_function x, y;
@@ -63,7 +70,8 @@ static bool same_function(void *context, const struct mt_image_map *map, uint64_
 struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)
 {
 	struct mt_joining *joining = calloc(1, sizeof(*joining));
-	struct mt_join_check check = {.context = joining, .site = find_site, .same = same_function};
+	struct mt_join_check check = {
+		.context = joining, .site = find_site, .same = same_function, .rival = has_rival};
 
 	if (!joining)
 		return NULL;
@@ -110,12 +118,16 @@ bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples
 		const struct mt_piped *piped = &samples[i];
 		const struct mt_walked *walked = &piped->walked;
 		const uint64_t *pcs = piped->words->items + walked->pcs;
-
 		/* the word before the addresses says which code they are in */
+		const struct mt_call_stack stack = {
+			.pcs = pcs + walked->kernel,
+			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
+			.count = walked->count - walked->kernel,
+			.hash = walked->hash | (pcs[-1] ^ walked->count) << 32,
+		};
+
 		if (kind_of(walked) != MT_JOIN_OTHER &&
-		    !mt_call_sites_learn(joining->sites, piped->map, pcs + walked->kernel,
-					 walked->count - walked->kernel,
-					 walked->hash | (pcs[-1] ^ walked->count) << 32))
+		    !mt_call_sites_learn(joining->sites, piped->map, &stack))
 			return false;
 	}
 	return true;
@@ -190,7 +202,8 @@ bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, siz
 	for (size_t i = 0; i < count && good; i++) {
 		struct mt_join_stack *join = &samples[i].join;
 
-		samples[i].walked.withheld = join->tail_count && !mt_join_stands(join);
+		samples[i].walked.withheld =
+			join->tail_count && !mt_join_stands(joining->joiner, join);
 		if (join->tail_count && !samples[i].walked.withheld)
 			good = splice(joining, &samples[i], spliced);
 		mt_joiner_release(join);

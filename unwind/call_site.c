@@ -15,6 +15,7 @@
 #include "symbols/image.h"
 #include "symbols/image_map.h"
 #include "unwind/lookup.h"
+#include "unwind/rivals.h"
 
 #define SITE_BITS 12
 /* Small enough to stay in a processor's cache: what has to be found again costs less. */
@@ -59,6 +60,7 @@ struct carried {
 
 struct mt_call_sites {
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
+	struct mt_rivals rivals;
 	struct answer answers[1 << SITE_BITS];
 	/* hashes: what was learned from already */
 	uint64_t stacks[1 << STACK_BITS];
@@ -89,6 +91,7 @@ void mt_call_sites_destroy(struct mt_call_sites *sites)
 		mt_call_set_deinit(&sites->sets.items[i].set);
 	mt_array_deinit(&sites->sets);
 	mt_tail_deinit(&sites->last);
+	mt_rivals_deinit(&sites->rivals);
 	free(sites);
 }
 
@@ -98,6 +101,7 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 		return;
 	mt_map64_deinit(&sites->calls);
 	sites->calls = (struct mt_map64){0};
+	mt_rivals_deinit(&sites->rivals);
 	memset(sites->answers, 0, sizeof(sites->answers));
 	memset(sites->pairs, 0, sizeof(sites->pairs));
 	memset(sites->learned, 0, sizeof(sites->learned));
@@ -211,20 +215,45 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 	       learn_key(sites, call_key(caller, ANYWHERE, &callee), offset);
 }
 
+/* Where a function stands: called by that one, with a frame of that size. */
+static uint64_t place_key(const struct place *caller, uint64_t size)
+{
+	uint64_t words[] = {caller->image, caller->vaddr, size};
+
+	return mt_hash_bytes(words, sizeof(words), 0);
+}
+
+/* A frame that stands between two others, with its size; else that is 0. */
+static bool learn_place(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t pc,
+			uint64_t outer, uint64_t size, bool *lasting)
+{
+	const struct place *found = size ? function_at(sites, map, pc, lasting) : NULL, *caller;
+	struct place function;
+
+	if (!found)
+		return true;
+	function = *found;
+	caller = function_at(sites, map, outer, lasting);
+	return !caller || mt_rivals_learn(&sites->rivals, place_key(caller, size), function.image,
+					  function.vaddr);
+}
+
 /* The same, asked only once as far as is remembered. */
 static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
-		       uint64_t outer)
+		       uint64_t outer, uint64_t size)
 {
-	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)), hash_here;
+	uint64_t sized = inner ^ size << 32;
+	uint64_t hash = mix(sized, outer, mt_image_map_generation(map)), hash_here;
 	uint64_t *slot = slot_of(sites->pairs, hash);
 	bool lasting = true;
 
 	if (*slot == hash)
 		return true;
-	hash_here = mix(inner, outer, mt_image_map_version(map));
+	hash_here = mix(sized, outer, mt_image_map_version(map));
 	if (sites->of_versions && *slot_of(sites->pairs, hash_here) == hash_here)
 		return true;
-	if (!learn_call(sites, map, inner, outer, &lasting))
+	if (!learn_call(sites, map, inner, outer, &lasting) ||
+	    !learn_place(sites, map, inner, outer, size, &lasting))
 		return false;
 	if (!lasting) {
 		slot = slot_of(sites->pairs, hash_here);
@@ -234,17 +263,24 @@ static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *m
 	return true;
 }
 
-bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
-			 const uint64_t *pcs, size_t count, uint64_t hash)
+/* The size of a frame that called another, by where its own caller stands; 0 unknown. */
+static uint64_t frame_size(const uint64_t *sps, size_t i)
 {
-	uint64_t *stack = &sites->stacks[mt_hash64(hash) >> (64 - STACK_BITS)];
-	uint32_t version = mt_image_map_version(map);
-	size_t fresh;
+	return i && sps[i] && sps[i + 1] > sps[i] ? sps[i + 1] - sps[i] : 0;
+}
 
-	if (*stack == hash || !count)
+bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
+			 const struct mt_call_stack *learned)
+{
+	uint64_t *stack = &sites->stacks[mt_hash64(learned->hash) >> (64 - STACK_BITS)];
+	const uint64_t *pcs = learned->pcs, *sps = learned->sps;
+	uint32_t version = mt_image_map_version(map);
+	size_t count = learned->count, fresh;
+
+	if (*stack == learned->hash || !count)
 		return true;
 	sites->used = true;
-	*stack = hash;
+	*stack = learned->hash;
 	if (!mt_tail_reserve(&sites->last, count))
 		return false;
 	/* stacks one after the other mostly have their outer frames in common */
@@ -252,7 +288,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 		mt_tail_take(&sites->last, pcs, count, sites->last_version == version ? count : 0);
 	sites->last_version = version;
 	for (size_t i = 1; i < count && i <= fresh; i++) {
-		if (!learn_pair(sites, map, pcs[i - 1], pcs[i]))
+		if (!learn_pair(sites, map, pcs[i - 1], pcs[i], frame_size(sps, i - 1)))
 			return false;
 	}
 	return true;
@@ -331,25 +367,6 @@ static bool calls_directly(struct mt_call_sites *sites, const struct mt_lookup_f
 			    : code_calls(sites, outer, inner);
 }
 
-/*
- * Which call it is the set does not say: outer itself then, which is in the same function. A call
- * that led to a function of its image that no call names is one through a pointer, and may lead to
- * any.
- */
-static uint64_t find_in_code(struct mt_call_sites *sites, const struct mt_call_question *q,
-			     const struct mt_lookup_function *outer,
-			     const struct mt_lookup_function *inner)
-{
-	struct mt_lookup_function known;
-
-	if (calls_directly(sites, outer, inner))
-		return q->outer;
-	if (!q->outer_calls || !mt_lookup_function(q->map, q->known_inner, &known) ||
-	    known.image != outer->image || calls_directly(sites, outer, &known))
-		return 0;
-	return q->outer;
-}
-
 /* ---- Both ---- */
 
 static bool same_function(const struct mt_image_map *map, uint64_t address,
@@ -372,7 +389,11 @@ static uint64_t find_in_files(struct mt_call_sites *sites, const struct mt_call_
 	if (!mt_lookup_function(q->map, q->outer, &outer))
 		return 0;
 	learned = find_learned(sites, q, &outer, inner);
-	return learned ? learned : find_in_code(sites, q, &outer, inner);
+	if (learned)
+		return learned;
+	/* which call it is the set does not say: outer itself then, which is in the same function
+	 */
+	return calls_directly(sites, &outer, inner) ? q->outer : 0;
 }
 
 /*
@@ -409,4 +430,50 @@ uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_que
 		*answer =
 			(struct answer){asked, version, sites->calls.count, find(sites, question)};
 	return answer->site;
+}
+
+/* ---- Rivals ---- */
+
+/* Whether that function calls inner, as far as is known. */
+static bool may_call(struct mt_call_sites *sites, const struct mt_call_rival_question *q,
+		     const struct mt_rival *rival, const struct mt_lookup_function *inner)
+{
+	struct place caller = {.image = rival->image, .vaddr = rival->vaddr};
+	struct place callee = place_at(inner);
+	struct mt_lookup_function outer;
+	uint64_t offset;
+
+	if (mt_map64_get(&sites->calls, call_key(&caller, ANYWHERE, &callee), &offset))
+		return true;
+	/* of other images no list tells; where this one is mapped, the rival is, too */
+	return rival->image == inner->image->id &&
+	       mt_lookup_function(q->map, inner->start - inner->vaddr + rival->vaddr, &outer) &&
+	       outer.image == inner->image && outer.vaddr == rival->vaddr &&
+	       calls_directly(sites, &outer, inner);
+}
+
+bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
+{
+	struct mt_lookup_function inner;
+	const struct mt_rival *rival;
+	const struct place *found;
+	struct place frame;
+	bool lasting;
+
+	sites->used = true;
+	found = function_at(sites, q->map, q->frame, &lasting);
+	if (!found)
+		return false;
+	frame = *found;
+	found = function_at(sites, q->map, q->outer, &lasting);
+	rival = found ? mt_rivals_first(&sites->rivals, place_key(found, q->size)) : NULL;
+	if (!rival || (!rival->next && rival->vaddr == frame.vaddr) ||
+	    !mt_lookup_function(q->map, q->inner, &inner))
+		return false;
+	for (; rival; rival = mt_rivals_next(&sites->rivals, rival)) {
+		if ((rival->image != frame.image || rival->vaddr != frame.vaddr) &&
+		    may_call(sites, q, rival, &inner))
+			return true;
+	}
+	return false;
 }

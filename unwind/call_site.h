@@ -35,19 +35,38 @@ void mt_call_sites_destroy(struct mt_call_sites *sites);
 /* Another recording begins: no stack of it is known. */
 void mt_call_sites_begin(struct mt_call_sites *sites);
 
-/*
- * A stack that was walked, innermost first: each frame was called by the next. hash: any number
- * that no two different stacks in one map share, but by chance. False out of memory.
- */
+/* A stack that was walked, innermost first: each frame was called by the next. */
+struct mt_call_stack {
+	const uint64_t *pcs, *sps; /* as in struct mt_join_stack */
+	size_t count;
+	uint64_t hash; /* any number that no two different stacks in one map share, but by chance */
+};
+
+/* Learns from it who calls whom; false out of memory. */
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
-			 const uint64_t *pcs, size_t count, uint64_t hash);
+			 const struct mt_call_stack *stack);
 
 /*
  * Where in outer's function the call stands that can have led to inner: the address of its last
  * byte, or 0 where none is known to. Outer itself where inner is the same function as before, where
- * that call is known to lead to inner or to be through a pointer, where it is not known which call
- * of the function leads there, and where neither is code of a file: of that nothing is known.
+ * that call is known to lead to inner, where it is not known which call of the function leads
+ * there, and where neither is code of a file: of that nothing is known. That a call is through a
+ * pointer is not enough: it leads to what stacks show it to lead to.
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
+
+/* A frame that is taken to have stood between two others. */
+struct mt_call_rival_question {
+	const struct mt_image_map *map;
+	uint64_t outer, frame, inner; /* addresses, as above */
+	uint64_t size;		      /* from the frame's stack pointer to outer's */
+};
+
+/*
+ * Whether another function than the frame's may have stood there: one was seen to be called by
+ * outer's function with a frame of that size, and calls inner, as far as is known.
+ */
+bool mt_call_site_has_rival(struct mt_call_sites *sites,
+			    const struct mt_call_rival_question *question);
 
 #endif

@@ -28,6 +28,8 @@ struct place {
 /* Frames that cut stacks got from others: those joined one after the other mostly have the same. */
 struct mt_join_tail {
 	size_t references, count;
+	bool asked;    /* for rivals, */
+	size_t rivals; /* and frames from here on have none, but for the first that a stack got */
 	struct place frames[];
 };
 
@@ -377,6 +379,7 @@ static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
 	if (!tail)
 		return NULL;
 	tail->references = 0;
+	tail->asked = false;
 	tail->count = count;
 	for (size_t i = 0; i < count; i++)
 		tail->frames[i] = frame_at(donor, from + i);
@@ -633,9 +636,42 @@ static void weigh(const struct mt_joiner *joiner, const struct mt_join_thread *t
 	}
 }
 
-bool mt_join_stands(const struct mt_join_stack *stack)
+/* Whether another function may have called `inner` where the tail has that frame. */
+static bool has_rival(const struct mt_joiner *joiner, const struct mt_join_stack *stack, size_t at,
+		      uint64_t inner)
 {
-	return mt_join_claim_stands(stack->claim);
+	const struct place *frame = &stack->tail->frames[at], *outer = frame + 1;
+	struct mt_call_rival_question question = {.map = stack->map, .inner = inner};
+
+	if (at + 1 >= stack->tail->count || !frame->sp || outer->sp <= frame->sp)
+		return false;
+	question.outer = outer->pc;
+	question.frame = frame->pc;
+	question.size = outer->sp - frame->sp;
+	return joiner->check.rival(joiner->check.context, &question);
+}
+
+/* Whether another function may stand in the place of one of the frames that the stack got. */
+static bool is_ambiguous(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
+{
+	struct mt_join_tail *tail = stack->tail;
+
+	if (has_rival(joiner, stack, stack->tail_from, stack->pcs[stack->count - 1]))
+		return true;
+	if (!tail->asked) {
+		tail->rivals = tail->count;
+		while (tail->rivals > 1 && !has_rival(joiner, stack, tail->rivals - 1,
+						      tail->frames[tail->rivals - 2].pc))
+			tail->rivals--;
+		tail->asked = true;
+	}
+	return tail->rivals > stack->tail_from + 1;
+}
+
+bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
+{
+	return mt_join_claim_stands(stack->claim) &&
+	       (mt_join_claim_is_sure(stack->claim) || !is_ambiguous(joiner, stack));
 }
 
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */

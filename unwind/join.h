@@ -6,7 +6,8 @@
  * earlier or later whole stack of the same thread that has a frame at that very boundary goes on
  * from there as the cut one does, if nothing says that the frame was left in between: no stack
  * seen in between stands above the boundary, or has other frames there. And the frame's function
- * has to call the one that was cut, as far as its code tells.
+ * has to call the one that was cut, as far as its code tells, and no other be known that may have
+ * stood there and calls it.
  *
  * Stacks are added in order of time. A stack is the caller's; it is held by the joiner until
  * mt_joiner_release(), and what it points to as well.
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 struct mt_call_question;
+struct mt_call_rival_question;
 struct mt_image_map;
 struct mt_joiner;
 
@@ -58,6 +60,8 @@ struct mt_join_check {
 	uint64_t (*site)(void *context, const struct mt_call_question *question);
 	/* whether both addresses are in the same function */
 	bool (*same)(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b);
+	/* answers mt_call_site_has_rival()'s question */
+	bool (*rival)(void *context, const struct mt_call_rival_question *question);
 };
 
 /* NULL out of memory. *check is copied. */
@@ -74,7 +78,7 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
  * Whether a stack that was joined may stay so, by all that was added since. Asked as late as can
  * be, before mt_joiner_release().
  */
-bool mt_join_stands(const struct mt_join_stack *stack);
+bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack);
 
 /* The addresses of the first n frames that a stack got, innermost first, until it is released. */
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);

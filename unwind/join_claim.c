@@ -9,6 +9,7 @@ enum {
 	REFUTED_SHARE = 100, /* one in so many is too many */
 	ANYWHERE_FEW = 1,    /* the same, of all places together: of each there are few */
 	ANYWHERE_SHARE = 10,
+	MANY = 4, /* confirmed: where it is one or the other by chance, it soon is refuted, too */
 };
 
 static void release_spot(struct mt_join_spot *spot)
@@ -124,8 +125,10 @@ static void count(struct mt_join_tally *tally, enum mt_join_verdict verdict)
 
 void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict)
 {
-	if (spot->open)
-		spot->open->refuted = verdict != MT_JOIN_CONFIRMED;
+	if (spot->open) {
+		spot->open->confirmed = verdict == MT_JOIN_CONFIRMED;
+		spot->open->refuted = !spot->open->confirmed;
+	}
 	count(&spot->here, verdict);
 	count(spot->anywhere, verdict);
 	mt_join_spot_close(spot);
@@ -151,4 +154,12 @@ bool mt_join_claim_stands(const struct mt_join_claim *claim)
 	while (claim && stands(claim))
 		claim = claim->beyond;
 	return !claim;
+}
+
+bool mt_join_claim_is_sure(const struct mt_join_claim *claim)
+{
+	const struct mt_join_tally *here = &claim->spot->here;
+
+	return claim->confirmed && here->confirmed >= MANY &&
+	       (uint64_t)here->refuted * REFUTED_SHARE <= here->confirmed;
 }

@@ -8,7 +8,8 @@
  * is refuted is not used. And as a change back may go unseen as well, nothing is joined at a spot
  * where other functions come to stand unseen more often than once in a while; nor where what calls
  * there does so in ever new places, which are judged once or never, if those that were say the
- * same.
+ * same. Where it is known beforehand that other functions may stand, nothing is joined that is not
+ * confirmed, at a spot where enough was.
  */
 #ifndef MT_UNWIND_JOIN_CLAIM_H
 #define MT_UNWIND_JOIN_CLAIM_H
@@ -58,7 +59,7 @@ struct mt_join_claim {
 	struct mt_join_spot *spot;
 	struct mt_join_claim *beyond; /* what the frames further out rest on; NULL: nothing */
 	size_t references;
-	bool refuted;
+	bool refuted, confirmed;
 };
 
 /* Those of a thread that were used last, the outermost first. */
@@ -110,5 +111,11 @@ void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict)
 
 /* Whether the claim and all that it rests on may be used, as far as is known. */
 bool mt_join_claim_stands(const struct mt_join_claim *claim);
+
+/*
+ * Whether the claim was confirmed, too, and so many more at its spot that this is not chance;
+ * nearly all were.
+ */
+bool mt_join_claim_is_sure(const struct mt_join_claim *claim);
 
 #endif

@@ -87,11 +87,21 @@ static void lay(struct made *made, uint64_t top, const struct frame *frames, siz
 	lay(made, top, (const struct frame[]){__VA_ARGS__}, \
 	    sizeof((const struct frame[]){__VA_ARGS__}) / sizeof(struct frame), cut)
 
+static enum function rival_of; /* another one was seen to stand where this one does */
+
+static bool has_rival(void *context, const struct mt_call_rival_question *q)
+{
+	(void)context;
+	MT_CHECK(q->size);
+	return q->frame >> 8 == rival_of;
+}
+
 static struct mt_joiner *setup(void)
 {
-	struct mt_join_check check = {.site = find_site, .same = is_same};
+	struct mt_join_check check = {.site = find_site, .same = is_same, .rival = has_rival};
 
 	memset(calls, 0, sizeof(calls));
+	rival_of = 0;
 	calls[START][LOOP] = calls[LOOP][HANDLE] = calls[LOOP][OTHER] = true;
 	calls[HANDLE][SMALL] = calls[HANDLE][LARGE] = true;
 	calls[SMALL][LEAF] = calls[LARGE][LEAF] = true;
@@ -435,11 +445,12 @@ MT_TEST(what_the_next_whole_stack_refutes_is_not_used)
 	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(mt_join_stands(&made[1].stack));
-	MT_CHECK(mt_join_stands(&made[2].stack)); /* there is nothing to be said against it yet */
+	MT_CHECK(mt_join_stands(joiner, &made[1].stack));
+	MT_CHECK(mt_join_stands(joiner,
+				&made[2].stack)); /* there is nothing to be said against it yet */
 	MT_CHECK(add(joiner, &made[3]));
-	MT_CHECK(!mt_join_stands(&made[1].stack)); /* nobody knows which of these it was */
-	MT_CHECK(!mt_join_stands(&made[2].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack)); /* nobody knows which of these it was */
+	MT_CHECK(!mt_join_stands(joiner, &made[2].stack));
 	teardown(joiner, made, 4);
 }
 
@@ -454,7 +465,7 @@ MT_TEST(callers_further_out_have_to_be_the_same)
 	LAY(&made[2], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {HOOK, 48}, {START, 16});
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(!mt_join_stands(&made[1].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
 	teardown(joiner, made, 3);
 }
 
@@ -468,7 +479,7 @@ MT_TEST(what_the_next_whole_stack_confirms_is_used)
 	LAY(&made[2], TOP, 0, {LEAF, 16}, {LARGE, 64}, {HANDLE, 32}, {LOOP, 48}, {START, 16});
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(&made[1].stack));
+	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(joiner, &made[1].stack));
 	teardown(joiner, made, 3);
 }
 
@@ -484,7 +495,7 @@ MT_TEST(a_change_that_was_seen_refutes_nothing)
 	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
 	for (size_t i = 0; i < 4; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(&made[1].stack));
+	MT_CHECK(is_true(&made[1], 5) && mt_join_stands(joiner, &made[1].stack));
 	teardown(joiner, made, 4);
 }
 
@@ -499,7 +510,7 @@ MT_TEST(where_frames_change_unseen_nothing_is_joined)
 	LAY(&made[2], TOP, 0, WHOLE);
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(mt_join_stands(&made[1].stack)); /* wrong, and nothing says so yet */
+	MT_CHECK(mt_join_stands(joiner, &made[1].stack)); /* wrong, and nothing says so yet */
 	LAY(&made[3], TOP, 3, CUT);
 	LAY(&made[4], TOP, 0, REPLACED_WHOLE);
 	LAY(&made[5], TOP, 3, CUT);
@@ -507,7 +518,7 @@ MT_TEST(where_frames_change_unseen_nothing_is_joined)
 	for (size_t i = 3; i < 7; i++)
 		MT_CHECK(add(joiner, &made[i]));
 	for (size_t i = 1; i < 7; i += 2)
-		MT_CHECK(!mt_join_stands(&made[i].stack));
+		MT_CHECK(!mt_join_stands(joiner, &made[i].stack));
 	teardown(joiner, made, 7);
 }
 
@@ -526,9 +537,9 @@ MT_TEST(another_call_in_the_same_function_refutes_but_does_not_count)
 			made[i].pcs[3] += 16;
 		MT_CHECK(add(joiner, &made[i]));
 	}
-	MT_CHECK(!mt_join_stands(&made[1].stack));
-	MT_CHECK(!mt_join_stands(&made[3].stack));
-	MT_CHECK(is_true(&made[6], 5) && mt_join_stands(&made[6].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[3].stack));
+	MT_CHECK(is_true(&made[6], 5) && mt_join_stands(joiner, &made[6].stack));
 	teardown(joiner, made, 7);
 }
 
@@ -545,10 +556,10 @@ MT_TEST(what_rests_on_refuted_frames_is_not_used)
 	LAY(&made[3], TOP, 0, REPLACED_WHOLE);
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(&made[2].stack));
+	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(joiner, &made[2].stack));
 	MT_CHECK(add(joiner, &made[3]));
-	MT_CHECK(!mt_join_stands(&made[1].stack));
-	MT_CHECK(!mt_join_stands(&made[2].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[2].stack));
 	teardown(joiner, made, 4);
 }
 
@@ -567,8 +578,8 @@ MT_TEST(cut_stacks_refute_by_what_they_show)
 	    {START, 16});
 	for (size_t i = 0; i < 3; i++)
 		MT_CHECK(add(joiner, &made[i]));
-	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(&made[2].stack));
-	MT_CHECK(!mt_join_stands(&made[1].stack));
+	MT_CHECK(is_true(&made[2], 6) && mt_join_stands(joiner, &made[2].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
 	teardown(joiner, made, 3);
 }
 
@@ -586,7 +597,7 @@ MT_TEST(what_changes_in_other_places_is_not_joined_in_new_ones)
 	LAY(&made[5], TOP, 0, REPLACED_WHOLE);
 	for (size_t i = 0; i < 6; i++) {
 		MT_CHECK(add(joiner, &made[i]));
-		MT_CHECK_EQ(i < 1 || mt_join_stands(&made[1].stack), i < 5);
+		MT_CHECK_EQ(i < 1 || mt_join_stands(joiner, &made[1].stack), i < 5);
 	}
 	teardown(joiner, made, 6);
 }
@@ -609,8 +620,66 @@ MT_TEST(many_places_are_as_good_as_one)
 			MT_CHECK(add(joiner, &made[k]));
 	}
 	for (size_t i = 0; i < 60; i += 3)
-		MT_CHECK_EQ(mt_join_stands(&made[i + 1].stack), i < 57);
+		MT_CHECK_EQ(mt_join_stands(joiner, &made[i + 1].stack), i < 57);
 	teardown(joiner, made, 60);
+}
+
+/* Nobody can tell which of the two was there, next to what is cut or further out. */
+MT_TEST(where_another_function_may_stand_nothing_is_joined)
+{
+	static const enum function rivals[] = {HANDLE, LOOP, OTHER};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct mt_joiner *joiner = setup();
+		struct made made[2];
+
+		LAY(&made[0], TOP, 0, WHOLE);
+		LAY(&made[1], TOP, 3, CUT);
+		MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+		MT_CHECK(is_true(&made[1], 5));
+		rival_of = rivals[i];
+		MT_CHECK_EQ(mt_join_stands(joiner, &made[1].stack), rivals[i] == OTHER);
+		teardown(joiner, made, 2);
+	}
+}
+
+/* made[1] has LARGE of the tail, made[2] goes on below it: for that one HANDLE is further out. */
+MT_TEST(frames_further_out_of_a_tail_that_is_shared_are_asked_about)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	calls[LEAF][OTHER] = true;
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	LAY(&made[2], TOP, 4, {OTHER, 8192}, CUT);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[1], 5) && is_true(&made[2], 6));
+	rival_of = LARGE;
+	MT_CHECK(mt_join_stands(joiner, &made[1].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[2].stack));
+	teardown(joiner, made, 3);
+}
+
+/* Unless whole stacks on both sides say that it was the same one, there and again and again. */
+MT_TEST(what_is_confirmed_is_joined_though_another_function_may_stand_there)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[10];
+
+	rival_of = HANDLE;
+	for (size_t i = 0; i < 10; i++) {
+		if (i % 2)
+			LAY(&made[i], TOP, 3, CUT);
+		else
+			LAY(&made[i], TOP, 0, WHOLE);
+		MT_CHECK(add(joiner, &made[i]));
+		MT_CHECK_EQ(i < 1 || mt_join_stands(joiner, &made[1].stack), i < 1 || i >= 8);
+	}
+	MT_CHECK(mt_join_stands(joiner, &made[7].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[9].stack)); /* nothing was seen behind it */
+	teardown(joiner, made, 10);
 }
 
 MT_TEST_MAIN

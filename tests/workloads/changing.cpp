@@ -3,26 +3,35 @@
  * stand at the same place in turn and call the same deep() there, or the same shallow(), and no
  *page is faulted above. The leaf tells which of them it was.
  *
- *	changing MODE ROUNDS [ONE TWO [RUN [below | varying]]]
+ *	changing MODE ROUNDS [ONE TWO [RUN [OPTION...]]]
  *
- * MODE says how a root is left: return, jump, throw or context (setcontext); or still: it is
- *root_one always. ONE and TWO are how many in a hundred of each one's calls are deep, and RUN is
- *how often the same one is called on average before the other. With `below` all is called from a
- *large frame, so that no small dump reaches the root; with `varying` from a depth that is another
- *each time.
+ * MODE says how a root is left: return, jump, throw, context (setcontext) or swap (it returns, but
+ * on a stack that is made for it); or still: it is root_one always. ONE and TWO are how many in a
+ * hundred of each one's calls are deep, and RUN is how often the same one is called on average
+ * before the other. Options:
+ *
+ *	below		all is called from a large frame, so that no small dump reaches the root
+ *	depths=N	the roots are called from one of so many depths, another each time
+ *	between=N	frames between a root and what it calls
+ *	threads=N	so many do the same at once, each in a turn of its own
+ *	seed=N		for other numbers
  */
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <ucontext.h>
+#include <vector>
 
 #include "ways.hpp"
 
-static jmp_buf back;
-static ucontext_t here;
+static thread_local jmp_buf back;
+static thread_local ucontext_t here;
 static const char *mode;
 static int deep_one = 50, deep_two = 50, run = 2;
+static unsigned int depths = 1, between, threads = 1, seed;
+static bool far_below;
 
 /* Out of the leaf, or back to where it was called. */
 static NOINLINE void leave()
@@ -48,26 +57,37 @@ static NOINLINE int shallow(int (*leaf)(int), int round)
 	return leaf(round) + 1;
 }
 
+static NOINLINE int call(unsigned int frames, int (*leaf)(int), int round, bool large)
+{
+	if (frames)
+		return call(frames - 1, leaf, round, large) + 1;
+	return (large ? deep(leaf, round) : shallow(leaf, round)) + 1;
+}
+
 static NOINLINE int root_one(int round, bool large)
 {
+	if (between)
+		return call(between - 1, leaf_one, round, large) + 1;
 	return (large ? deep(leaf_one, round) : shallow(leaf_one, round)) + 1;
 }
 
 static NOINLINE int root_two(int round, bool large)
 {
+	if (between)
+		return call(between - 1, leaf_two, round, large) + 2;
 	return (large ? deep(leaf_two, round) : shallow(leaf_two, round)) + 2;
 }
+
+static thread_local unsigned long long state;
 
 /* The same numbers everywhere. */
 static unsigned int below(unsigned int bound)
 {
-	static unsigned long long state = 12345;
-
 	state = state * 6364136223846793005ull + 1442695040888963407ull;
 	return (unsigned int)(state >> 33) % bound;
 }
 
-static bool two; /* the one to call */
+static thread_local bool two; /* the one to call */
 
 static NOINLINE void call_next(int round)
 {
@@ -79,8 +99,6 @@ static NOINLINE void call_next(int round)
 		root_one(round, below(100) < (unsigned int)deep_one);
 }
 
-static bool varying;
-
 static NOINLINE int call_from(unsigned int depth, int round)
 {
 	if (depth)
@@ -91,12 +109,12 @@ static NOINLINE int call_from(unsigned int depth, int round)
 
 static NOINLINE void call_somewhere(int round)
 {
-	call_from(varying ? below(64) : 0, round);
+	call_from(depths > 1 ? below(depths) : 0, round);
 }
 
 static NOINLINE void go_back(int rounds)
 {
-	static int round;
+	static thread_local int round;
 
 	getcontext(&here);
 	round++;
@@ -108,7 +126,7 @@ static NOINLINE void go_back(int rounds)
 
 static NOINLINE void leave_and_return(int rounds)
 {
-	static int round;
+	static thread_local int round;
 
 	for (round = 0; round < rounds; round++) {
 		try {
@@ -119,9 +137,39 @@ static NOINLINE void leave_and_return(int rounds)
 	}
 }
 
+static thread_local int swapped_round;
+
+/* The outermost function of its stack, and said to be, as those of threads are. */
+static void on_other_stack()
+{
+	__asm__ volatile(".cfi_undefined rip");
+	call_somewhere(swapped_round);
+}
+
+static NOINLINE void swap_and_return(int rounds)
+{
+	std::vector<char> stack(STACK);
+
+	for (swapped_round = 0; swapped_round < rounds; swapped_round++) {
+		ucontext_t other;
+
+		getcontext(&other);
+		other.uc_stack.ss_sp = stack.data();
+		other.uc_stack.ss_size = stack.size();
+		other.uc_link = &here;
+		makecontext(&other, on_other_stack, 0);
+		swapcontext(&here, &other);
+	}
+}
+
 static NOINLINE int go(int rounds)
 {
-	strcmp(mode, "context") ? leave_and_return(rounds) : go_back(rounds);
+	if (!strcmp(mode, "context"))
+		go_back(rounds);
+	else if (!strcmp(mode, "swap"))
+		swap_and_return(rounds);
+	else
+		leave_and_return(rounds);
 	return 0;
 }
 
@@ -130,16 +178,39 @@ static NOINLINE int below_large_frame(int rounds)
 	ON_LARGE_FRAME(go(rounds));
 }
 
+static NOINLINE void work(unsigned int number, int rounds)
+{
+	state = 12345 + ((unsigned long long)seed << 40) + ((unsigned long long)number << 50);
+	far_below ? below_large_frame(rounds) : go(rounds);
+}
+
+static bool read_option(const char *word)
+{
+	far_below |= !strcmp(word, "below");
+	return !strcmp(word, "below") || sscanf(word, "depths=%u", &depths) == 1 ||
+	       sscanf(word, "between=%u", &between) == 1 ||
+	       sscanf(word, "threads=%u", &threads) == 1 || sscanf(word, "seed=%u", &seed) == 1;
+}
+
 int main(int argc, char **argv)
 {
+	std::vector<std::thread> others;
+
 	if (argc < 3 || !map_pages((size_t)256 << 20))
 		return 1;
 	mode = argv[1];
 	deep_one = argc > 4 ? atoi(argv[3]) : deep_one;
 	deep_two = argc > 4 ? atoi(argv[4]) : deep_two;
 	run = argc > 5 ? atoi(argv[5]) : run;
-	varying = argc > 6 && !strcmp(argv[6], "varying");
-	argc > 6 && !varying ? below_large_frame(atoi(argv[2])) : go(atoi(argv[2]));
+	for (int i = 6; i < argc; i++) {
+		if (!read_option(argv[i]))
+			return 1;
+	}
+	for (unsigned int i = 1; i < threads; i++)
+		others.emplace_back(work, i, atoi(argv[2]));
+	work(0, atoi(argv[2]));
+	for (std::thread &other : others)
+		other.join();
 	printf("done\n");
 	return 0;
 }

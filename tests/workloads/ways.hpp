@@ -17,8 +17,8 @@ static char *page, *pages_end;
 /* So many bytes of pages to touch; false where there are none. */
 static inline bool map_pages(size_t size)
 {
-	void *pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			   0);
+	void *pages =
+		mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (pages == MAP_FAILED)
 		return false;
@@ -28,11 +28,13 @@ static inline bool map_pages(size_t size)
 	return true;
 }
 
+/* The next one, in whatever thread. */
 static NOINLINE void touch()
 {
-	if (page < pages_end)
-		*(volatile char *)page = 1;
-	page += 4096;
+	char *next = __atomic_fetch_add(&page, 4096, __ATOMIC_RELAXED);
+
+	if (next < pages_end)
+		*(volatile char *)next = 1;
 }
 
 static inline void nothing()
