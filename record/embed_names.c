@@ -299,7 +299,7 @@ static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_j
 /* Whole lines of the kernel's symbols, as many at a time as there is room for. */
 struct kernel_pieces {
 	struct mt_kernel_text file;
-	uint8_t *bytes;	   /* KERNEL_ROOM */
+	uint8_t *bytes;	   /* KERNEL_ROOM, or all that there is */
 	size_t size, used; /* of them; what was given last */
 	size_t given;	   /* how often lines were given */
 	bool ended;
@@ -308,7 +308,7 @@ struct kernel_pieces {
 /* The next lines of it, how many bytes; 0 at the end. */
 static size_t next_kernel(struct kernel_pieces *text)
 {
-	ssize_t n = 1;
+	ssize_t n = !text->file.bytes; /* else there is no more to read */
 
 	memmove(text->bytes, text->bytes + text->used, text->size - text->used);
 	text->size -= text->used;
@@ -413,6 +413,7 @@ static struct mt_kernel_text open_kernel(struct mt_embed_names *names, bool last
 	text = mt_kernel_text_open(&mt_kernel_files, copies, names->kernel.items, count);
 	if (last && *count < names->kernel.count) {
 		close(text.fd);
+		free(text.bytes);
 		*count = names->kernel.count;
 		qsort(names->kernel.items, *count, sizeof(uint64_t), compare_addresses);
 		text = mt_kernel_text_open(&mt_kernel_files, -1, names->kernel.items, count);
@@ -439,7 +440,8 @@ static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
 		tell(names, mt_kernel_files.symbols, strerror(errno));
 		return;
 	}
-	bytes = malloc(KERNEL_ROOM);
+	bytes = text.file.bytes ? text.file.bytes : malloc(KERNEL_ROOM);
+	text.size = text.file.size;
 	lines = all ? NULL : mt_kernel_lines_create(names->kernel.items, count);
 	if (!bytes || (!lines && !all) || (!count && !all))
 		return;

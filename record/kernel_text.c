@@ -20,14 +20,16 @@
 #include "formats/base/map64.h"
 #include "formats/base/read_at.h"
 #include "formats/chunk.h"
+#include "symbols/kernel_lines.h"
 
 #define NAME "kernel.symbols"
 #define UNFINISHED "unfinished.%d.symbols" /* which the image cache removes once it is old */
-#define MAGIC "mtkernl1"
+#define MAGIC "mtkernl2"
 #define HEAD_SIZE 48
 #define COPY_MAX ((uint64_t)64 << 20)
 #define MODULES_MAX ((size_t)1 << 20) /* bytes of their list */
 #define PIECE ((size_t)1 << 20)
+#define IN_MEMORY_MAX ((size_t)16 << 20)
 #define LINE_MAX_BYTES 1024 /* of a kernel's symbol; longer ones are no line that is looked for */
 
 /* Where the fields of the head stand, behind the magic. */
@@ -156,18 +158,13 @@ static bool read_head(int fd, const struct kernel *kernel, struct range *code, u
 	return true;
 }
 
-/* Whether all of it is as it was written. */
-static bool is_whole(int fd, uint64_t size, uint32_t crc)
+/* Whether all of it is as it was written; in *bytes, `room` of them, stands the last of it then. */
+static bool is_whole(int fd, uint64_t size, uint32_t crc, uint8_t *bytes, size_t room)
 {
-	MT_CLEANUP_FREE uint8_t *bytes = malloc(PIECE);
 	uint32_t found = 0;
-	struct stat status;
 
-	if (!bytes || fstat(fd, &status) || !S_ISREG(status.st_mode) || size > COPY_MAX ||
-	    (uint64_t)status.st_size != HEAD_SIZE + size)
-		return false;
-	for (uint64_t at = 0; at < size; at += PIECE) {
-		size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+	for (uint64_t at = 0; at < size; at += room) {
+		size_t n = size - at < room ? (size_t)(size - at) : room;
 
 		if (mt_read_at(fd, HEAD_SIZE + at, bytes, n) != n)
 			return false;
@@ -176,18 +173,40 @@ static bool is_whole(int fd, uint64_t size, uint32_t crc)
 	return found == crc;
 }
 
-/* The copy of this kernel's text, and where it has the kernel's own code; -1: there is none. */
-static int open_copy(int dir, const struct kernel *kernel, struct range *code)
+/* Reads it, to see whether it is right; what fits into memory stays there. */
+static bool read_copy(int fd, uint64_t size, uint32_t crc, struct mt_kernel_text *out)
+{
+	bool fits = size <= IN_MEMORY_MAX;
+	size_t room = fits ? (size_t)size : PIECE;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	struct stat status;
+
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !size || size > COPY_MAX ||
+	    (uint64_t)status.st_size != HEAD_SIZE + size)
+		return false;
+	bytes = malloc(room);
+	if (!bytes || !is_whole(fd, size, crc, bytes, room))
+		return false;
+	out->bytes = fits ? MT_TAKE(bytes) : NULL;
+	out->size = fits ? (size_t)size : 0;
+	return true;
+}
+
+/* The copy of this kernel's text, and where it has the kernel's own code; false: there is none. */
+static bool open_copy(int dir, const struct kernel *kernel, struct range *code,
+		      struct mt_kernel_text *out)
 {
 	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	uint64_t size;
 	uint32_t crc;
 
-	if (fd >= 0 && read_head(fd, kernel, code, &size, &crc) && is_whole(fd, size, crc))
-		return fd;
+	if (fd >= 0 && read_head(fd, kernel, code, &size, &crc) && read_copy(fd, size, crc, out)) {
+		out->fd = fd;
+		return true;
+	}
 	if (fd >= 0)
 		close(fd);
-	return -1;
+	return false;
 }
 
 /* ---- Making one ---- */
@@ -221,22 +240,25 @@ struct making {
 	struct range code;
 };
 
-/* A piece of the text, n bytes behind what was kept of the one before. */
+/* The lines that a piece of the text ends, n bytes behind what was kept of the one before. */
 static bool add_piece(struct making *making, size_t n)
 {
-	size_t all = making->kept + n, keep = all < LINE_MAX_BYTES ? all : LINE_MAX_BYTES;
+	size_t all = making->kept + n;
+	const char *last = memrchr(making->bytes, '\n', all);
+	size_t lines = last ? (size_t)(last - making->bytes) + 1 : 0, size;
 
-	if (!write_at(making->fd, making->bytes + making->kept, n, HEAD_SIZE + making->size))
-		return false;
-	making->crc = mt_crc32c(making->crc, making->bytes + making->kept, n);
-	making->size += n;
 	if (!making->code.start)
-		making->code.start = find_address(making->bytes, all, " T _stext\n");
+		making->code.start = find_address(making->bytes, lines, " T _stext\n");
 	if (!making->code.end)
-		making->code.end = find_address(making->bytes, all, " T _etext\n");
-	memmove(making->bytes, making->bytes + all - keep, keep);
-	making->kept = keep;
-	return making->size <= COPY_MAX;
+		making->code.end = find_address(making->bytes, lines, " T _etext\n");
+	size = mt_kernel_lines_functions(making->bytes, lines);
+	if (!write_at(making->fd, making->bytes, size, HEAD_SIZE + making->size))
+		return false;
+	making->crc = mt_crc32c(making->crc, making->bytes, size);
+	making->size += size;
+	making->kept = all - lines;
+	memmove(making->bytes, making->bytes + lines, making->kept);
+	return making->size <= COPY_MAX && making->kept <= LINE_MAX_BYTES;
 }
 
 /* The whole text; false where it has no addresses, too (kptr_restrict). */
@@ -309,36 +331,39 @@ static size_t put_known_first(const struct kernel *kernel, struct range code, ui
 	return known;
 }
 
-/* The copy that is there, or else one made just now, which tells of all; -1: neither. */
-static int open_kept(const struct mt_kernel_files *files, int dir, const struct kernel *kernel,
-		     uint64_t *addresses, size_t *count)
+/* The copy that is there, or else one made just now, which tells of all; no descriptor: neither. */
+static struct mt_kernel_text open_kept(const struct mt_kernel_files *files, int dir,
+				       const struct kernel *kernel, uint64_t *addresses,
+				       size_t *count)
 {
+	struct mt_kernel_text text = {.fd = -1, .start = HEAD_SIZE};
 	struct range code;
-	int fd = open_copy(dir, kernel, &code);
 	MT_CLEANUP_CLOSE int live = -1;
 
-	if (fd >= 0) {
+	if (open_copy(dir, kernel, &code, &text)) {
 		*count = put_known_first(kernel, code, addresses, *count);
-		return fd;
+		return text;
 	}
 	live = open(files->symbols, O_RDONLY | O_CLOEXEC);
-	return live < 0 ? -1 : make_copy(dir, kernel, live);
+	text.fd = live < 0 ? -1 : make_copy(dir, kernel, live);
+	return text;
 }
 
 struct mt_kernel_text mt_kernel_text_open(const struct mt_kernel_files *files, int dir,
 					  uint64_t *addresses, size_t *count)
 {
 	struct kernel kernel = {0};
+	struct mt_kernel_text text = {.fd = -1};
 	size_t all = *count;
-	int fd = -1;
 
 	if (dir >= 0 && look_at_kernel(files, &kernel))
-		fd = open_kept(files, dir, &kernel, addresses, count);
+		text = open_kept(files, dir, &kernel, addresses, count);
 	mt_array_deinit(&kernel.modules);
-	if (fd >= 0 && lseek(fd, HEAD_SIZE, SEEK_SET) == HEAD_SIZE)
-		return (struct mt_kernel_text){fd, HEAD_SIZE};
-	if (fd >= 0)
-		close(fd);
+	if (text.fd >= 0 && lseek(text.fd, HEAD_SIZE, SEEK_SET) == HEAD_SIZE)
+		return text;
+	if (text.fd >= 0)
+		close(text.fd);
+	free(text.bytes);
 	*count = all;
-	return (struct mt_kernel_text){open(files->symbols, O_RDONLY | O_CLOEXEC), 0};
+	return (struct mt_kernel_text){.fd = open(files->symbols, O_RDONLY | O_CLOEXEC)};
 }

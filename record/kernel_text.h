@@ -1,7 +1,7 @@
 /*
  * The text of /proc/kallsyms, as a file to read. The kernel takes tens of milliseconds to write it,
- * each time: a copy of it is kept beside the images (record/image_cache.h), for as long as it is
- * the same boot with the same modules.
+ * each time: a copy of the lines of functions is kept beside the images (record/image_cache.h), for
+ * as long as it is the same boot with the same modules.
  */
 #ifndef MT_RECORD_KERNEL_TEXT_H
 #define MT_RECORD_KERNEL_TEXT_H
@@ -23,6 +23,9 @@ extern const struct mt_kernel_files mt_kernel_files;
 struct mt_kernel_text {
 	int fd;	     /* -1: there is none; errno tells why */
 	off_t start; /* of the first line, where it stands now */
+	/* or, where it was read already: all of it, which the caller frees; else NULL */
+	uint8_t *bytes;
+	size_t size;
 };
 
 /*

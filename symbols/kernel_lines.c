@@ -118,6 +118,20 @@ static size_t line_size(const char *text, size_t size)
 	return newline ? (size_t)(newline - text) + 1 : size;
 }
 
+size_t mt_kernel_lines_functions(char *text, size_t size)
+{
+	char *out = text;
+
+	for (size_t at = 0, length; at < size; at += length) {
+		length = line_size(text + at, size - at);
+		if (!function_start(text + at, length))
+			continue;
+		memmove(out, text + at, length);
+		out += length;
+	}
+	return (size_t)(out - text);
+}
+
 void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t size)
 {
 	const char *at = text, *end = at + size;

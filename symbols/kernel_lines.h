@@ -18,6 +18,10 @@ struct mt_kernel_lines;
 struct mt_kernel_lines *mt_kernel_lines_create(const uint64_t *addresses, size_t count);
 void mt_kernel_lines_destroy(struct mt_kernel_lines *lines);
 
+/* Leaves the lines of functions alone, in place, those that are ever looked at; gives their size.
+ */
+size_t mt_kernel_lines_functions(char *text, size_t size);
+
 /* First all lines are shown, some whole ones at a time. */
 void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t size);
 

@@ -80,6 +80,9 @@ static bool reads_in(int in, uint64_t address, const char *wanted)
 		MT_CHECK_EQ(lseek(text.fd, text.start, SEEK_SET), text.start);
 	}
 	close(text.fd);
+	if (text.bytes)
+		MT_CHECK(text.size == strlen(wanted) && !memcmp(text.bytes, wanted, text.size));
+	free(text.bytes);
 	return !strcmp(got[0], wanted) && !strcmp(got[1], wanted);
 }
 
@@ -109,13 +112,41 @@ MT_TEST(a_copy_is_read)
 	MT_CHECK(reads(IN_MODULE, usual));
 }
 
+/* Nobody looks at others, nor at what pads functions. */
+MT_TEST(a_copy_has_the_lines_of_functions)
+{
+	uint64_t address = CORE;
+	size_t count = 1;
+	struct mt_kernel_text text;
+	FILE *file;
+
+	begin();
+	file = fopen(symbols, "ae");
+	fputs("ffffffff82000000 D data\nffffffffc0000010 t __pfx_more\t[drv]\n", file);
+	for (int i = 0; i < 100000; i++)
+		fprintf(file, "ffffffff82%06x %c symbol%d\n", i, i % 2 ? 'b' : 'r', i);
+	fputs("ffffffffc0000020 W more\t[drv]\n", file);
+	fclose(file);
+	text = mt_kernel_text_open(&files, dir, &address, &count);
+	close(text.fd);
+	free(text.bytes);
+	text = mt_kernel_text_open(&files, dir, &address, &count);
+	MT_CHECK_EQ(text.size, strlen(usual) + strlen("ffffffffc0000020 W more\t[drv]\n"));
+	MT_CHECK(text.bytes && !memcmp(text.bytes, usual, strlen(usual)));
+	close(text.fd);
+	free(text.bytes);
+}
+
 MT_TEST(of_what_comes_and_goes_it_does_not_tell)
 {
 	uint64_t addresses[] = {CORE, 0xffffffffbfff0000, IN_MODULE, ELSEWHERE};
+	struct mt_kernel_text text;
 	size_t count = 4;
 
 	begin_with_copy();
-	close(mt_kernel_text_open(&files, dir, addresses, &count).fd);
+	text = mt_kernel_text_open(&files, dir, addresses, &count);
+	close(text.fd);
+	free(text.bytes);
 	MT_CHECK_EQ(count, 2);
 	MT_CHECK_EQ(addresses[0], CORE);
 	MT_CHECK_EQ(addresses[1], IN_MODULE);
