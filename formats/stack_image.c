@@ -22,8 +22,9 @@
 
 #define LINE 64
 #define LINES 1024
-#define WORDS 8	    /* in a line */
-#define FIXED 16    /* of coding 1: slot, zero, address */
+#define WORDS 8	 /* in a line */
+#define FIXED 16 /* of coding 1: slot, zero, address */
+#define PAGE_MAX ((size_t)64 << 10)
 #define SLOTS_LOW 2 /* fewer that are not taken are few; so many more there are to be */
 #define SLOTS_MORE 6
 
@@ -125,13 +126,13 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder)
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 {
 	unsigned before = encoder->populated ? encoder->ready : 0;
+	size_t start = before * SLOT_MEMORY / PAGE_MAX * PAGE_MAX; /* slots share pages */
 
 	if (slots > encoder->count)
 		slots = encoder->count;
 	if (slots <= before)
 		return;
-	(void)mt_pages_populate(encoder->memory + before * SLOT_MEMORY,
-				(slots - before) * SLOT_MEMORY);
+	(void)mt_pages_populate(encoder->memory + start, slots * SLOT_MEMORY - start);
 	encoder->populated = true;
 	encoder->ready = slots;
 }

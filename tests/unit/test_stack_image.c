@@ -6,8 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "formats/base/bytes.h"
+#include "formats/base/pages.h"
 #include "formats/kernel_words.h"
 #include "formats/record.h"
 #include "tests/unit/unit.h"
@@ -233,6 +235,40 @@ MT_TEST(slots_without_memory_are_not_used)
 	}
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
+}
+
+static long faults_so_far(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Real-time threads code: they are to find every page there, however the slots came to be. */
+MT_TEST(coding_into_populated_slots_faults_no_page)
+{
+	static uint8_t probe[4096] __attribute__((aligned(4096)));
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(12);
+	long faults;
+
+	memset(stack, 1, sizeof(stack));
+	memset(body, 1, sizeof(body));
+	memset(kernel, 0, sizeof(kernel));
+	for (unsigned slots = 1; slots <= 12; slots++)
+		mt_stack_encoder_populate(encoder, slots);
+	faults = faults_so_far();
+	for (uint32_t i = 0; i < 12; i++) {
+		struct mt_sample_pieces pieces =
+			pieces_of(20, STACK_TOP - 65528, stack, MT_STACK_DUMP_MAX);
+
+		pieces.tid = i;
+		MT_CHECK(mt_stack_encode(encoder, 1000 + i, &pieces, body));
+	}
+	faults = faults_so_far() - faults;
+	if (mt_pages_populate(probe, sizeof(probe))) /* from Linux 5.14 on */
+		MT_CHECK(faults < 12);
+	mt_stack_encoder_destroy(encoder);
 }
 
 /* One sample of a random course. */
