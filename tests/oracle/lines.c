@@ -36,6 +36,14 @@ struct names {
 	struct mt_map64 by_mangled; /* to its number */
 	MT_ARRAY(const char *) mangled;
 	MT_ARRAY(char *) all; /* NULL: it stays as it is */
+	MT_ARRAY(size_t) sizes;
+};
+
+/* What is printed of a frame. */
+struct line {
+	const char *name, *file;
+	uint32_t line;
+	uint32_t mangled; /* the name's number, from 1; 0: it is as it is */
 };
 
 static void names_deinit(struct names *names)
@@ -43,13 +51,14 @@ static void names_deinit(struct names *names)
 	for (size_t i = 0; i < names->all.count; i++)
 		free(names->all.items[i]);
 	mt_array_deinit(&names->all);
+	mt_array_deinit(&names->sizes);
 	mt_array_deinit(&names->mangled);
 	mt_map64_deinit(&names->by_mangled);
 }
 
 /* The answers to all addresses. */
 struct answers {
-	MT_ARRAY(struct mt_lines_frame) frames;
+	MT_ARRAY(struct line) frames;
 	MT_ARRAY(size_t) ends; /* by address */
 	struct names names;
 };
@@ -61,17 +70,20 @@ static void answers_deinit(struct answers *answers)
 	names_deinit(&answers->names);
 }
 
-static void list_name(struct names *names, const struct mt_lines_frame *frame)
+/* The number of a name that is to be demangled. */
+static uint32_t number_of(struct names *names, const char *mangled)
 {
 	const char **slot;
 	uint64_t number;
 
-	if (!frame->mangled || mt_map64_get(&names->by_mangled, (uintptr_t)frame->name, &number))
-		return;
+	if (mt_map64_get(&names->by_mangled, (uintptr_t)mangled, &number))
+		return (uint32_t)number;
 	slot = mt_array_push(&names->mangled);
-	if (slot &&
-	    mt_map64_put(&names->by_mangled, (uintptr_t)frame->name, names->mangled.count - 1))
-		*slot = frame->name;
+	number = names->mangled.count;
+	if (!slot || !mt_map64_put(&names->by_mangled, (uintptr_t)mangled, number))
+		abort();
+	*slot = mangled;
+	return (uint32_t)number;
 }
 
 /* Asks about every address. */
@@ -83,12 +95,13 @@ static void ask(struct mt_lines *lines, struct answers *out)
 		size_t count = mt_lines_find(lines, addresses[i], frames), *end;
 
 		for (size_t k = 0; k < count; k++) {
-			struct mt_lines_frame *frame = mt_array_push(&out->frames);
+			struct line *line = mt_array_push(&out->frames);
 
-			if (!frame)
+			if (!line)
 				abort();
-			*frame = frames[k];
-			list_name(&out->names, frame);
+			*line = (struct line){frames[k].name, frames[k].file, frames[k].line, 0};
+			if (frames[k].mangled)
+				line->mangled = number_of(&out->names, frames[k].name);
 		}
 		end = mt_array_push(&out->ends);
 		if (!end)
@@ -99,20 +112,14 @@ static void ask(struct mt_lines *lines, struct answers *out)
 
 static void demangle(struct names *names, struct mt_pool *pool)
 {
-	if (!mt_array_reserve(&names->all, names->mangled.count))
+	size_t count = names->mangled.count;
+
+	if (!mt_array_reserve(&names->all, count) || !mt_array_reserve(&names->sizes, count))
 		abort();
-	names->all.count = names->mangled.count;
-	mt_demangle_all(names->mangled.items, names->mangled.count, pool, names->all.items);
-}
-
-static const char *name_of(const struct names *names, const struct mt_lines_frame *frame)
-{
-	uint64_t number;
-
-	if (!frame->mangled || !mt_map64_get(&names->by_mangled, (uintptr_t)frame->name, &number) ||
-	    !names->all.items[number])
-		return frame->name;
-	return names->all.items[number];
+	names->all.count = names->sizes.count = count;
+	mt_demangle_all(names->mangled.items, count, pool, names->all.items);
+	for (size_t i = 0; i < count; i++)
+		names->sizes.items[i] = names->all.items[i] ? strlen(names->all.items[i]) : 0;
 }
 
 /* What is printed, on its way: stdio would take longer than some of what is measured here. */
@@ -166,11 +173,14 @@ static void put_number(uint32_t number)
 	put(at, (size_t)(end - at));
 }
 
-static void print_frame(const struct names *names, const struct mt_lines_frame *frame)
+static void print_frame(const struct names *names, const struct line *frame)
 {
-	const char *name = name_of(names, frame);
+	uint32_t number = frame->mangled - 1;
 
-	put_text(name ? name : "??");
+	if (frame->mangled && names->all.items[number])
+		put(names->all.items[number], names->sizes.items[number]);
+	else
+		put_text(frame->name ? frame->name : "??");
 	put("\n", 1);
 	put_text(frame->file ? frame->file : "??");
 	put(":", 1);
