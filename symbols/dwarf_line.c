@@ -539,17 +539,9 @@ static const struct mt_line_sequence *find_sequence(const struct mt_line_table *
 						    uint64_t address)
 {
 	const struct mt_line_sequence *items = table->sequences.items;
-	size_t low = 0, high = table->sequences.count;
+	size_t behind = mt_array_split(table->sequences.count, at, items[at].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < items[low - 1].end ? &items[low - 1] : NULL;
+	return behind && address < items[behind - 1].end ? &items[behind - 1] : NULL;
 }
 
 /* The last mark of a sequence that is not behind an address; its first where all are. */
@@ -557,17 +549,9 @@ static size_t find_mark(const struct mt_line_table *table, const struct mt_line_
 			uint64_t address)
 {
 	const struct mt_line_mark *marks = table->marks.items + sequence->mark;
-	size_t low = 0, high = sequence->mark_count;
+	size_t behind = mt_array_split(sequence->mark_count, at, marks[at].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (marks[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	return behind ? behind - 1 : 0;
 }
 
 /* The last row up to an address among those behind a mark; false where there is none. */

@@ -188,12 +188,8 @@ void mt_interval_table_destroy(struct mt_interval_table *table)
 static size_t count_until(const struct mt_interval_table *table, uint64_t address)
 {
 	const struct piece *pieces = table->pieces.items;
-	size_t low = 0;
 
-	/* without a branch that goes either way; the answer is in low to low + count */
-	for (size_t count = table->pieces.count; count; count /= 2)
-		low += pieces[low + count / 2].start <= address ? count - count / 2 : 0;
-	return low;
+	return mt_array_split(table->pieces.count, at, pieces[at].start <= address);
 }
 
 uint32_t mt_interval_table_find(const struct mt_interval_table *table, uint64_t address)

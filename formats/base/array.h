@@ -67,21 +67,32 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	} while (0)
 
 /*
+ * How many of `count` indices, the first of them, have what the expression `below` asks of an index
+ * `at`: all up to one, none from there on. Without a branch that goes either way: which way a
+ * search goes no processor foresees.
+ */
+#define mt_array_split(count, at, below)                    \
+	({                                                  \
+		size_t low_ = 0, left_ = (count);           \
+		while (left_ > 1) {                         \
+			size_t half_ = left_ / 2;           \
+			const size_t at = low_ + half_ - 1; \
+			low_ += (below) ? half_ : 0;        \
+			left_ -= half_;                     \
+		}                                           \
+		if (left_) {                                \
+			const size_t at = low_;             \
+			low_ += (below) ? 1 : 0;            \
+		}                                           \
+		low_;                                       \
+	})
+
+/*
  * The first of so many items, ascending by their field `address`, that is not below one; count
  * where there is none.
  */
-#define mt_array_first_from(items, count, from)                     \
-	({                                                          \
-		size_t low_ = 0, high_ = (count);                   \
-		while (low_ < high_) {                              \
-			size_t middle_ = low_ + (high_ - low_) / 2; \
-			if ((items)[middle_].address < (from))      \
-				low_ = middle_ + 1;                 \
-			else                                        \
-				high_ = middle_;                    \
-		}                                                   \
-		low_;                                               \
-	})
+#define mt_array_first_from(items, count, from) \
+	mt_array_split(count, at_, (items)[at_].address < (from))
 
 #define mt_array_deinit(array)                          \
 	do {                                            \
