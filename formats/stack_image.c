@@ -9,6 +9,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -101,6 +102,23 @@ static inline uint64_t *image_line(struct image *image, uint64_t address)
 		memset(image->lines[i], 0, LINE);
 	}
 	return image->lines[i];
+}
+
+/* Lines that a dump touches for the first time in the chunk read as zeros, 64 looked at at once. */
+static void touch_lines(struct image *image, uint64_t address, size_t lines)
+{
+	size_t at = address / LINE % LINES;
+
+	for (size_t count; lines; lines -= count, at = (at + count) % LINES) {
+		uint64_t missing;
+
+		count = 64 - at % 64 < lines ? 64 - at % 64 : lines;
+		missing = (~0ull >> (64 - count)) << at % 64 & ~image->valid[at / 64];
+		image->valid[at / 64] |= missing;
+		for (; missing; missing &= missing - 1)
+			memset(image->lines[at / 64 * 64 + (size_t)__builtin_ctzll(missing)], 0,
+			       LINE);
+	}
 }
 
 /* Whether a dump would reach past 2^64. */
@@ -307,20 +325,56 @@ __attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct coding
 	}
 	*coding = c;
 }
+
+/*
+ * The same by whole lines, those of the image already touched. Words are packed in a register and
+ * stored whole: storing them packed is slow on some processors.
+ */
+__attribute__((target("avx512f,popcnt"))) static void code_lines_avx512(struct coding *coding,
+									size_t lines)
+{
+	struct coding c = *coding;
+	size_t at = c.address / LINE % LINES, end = c.line + lines;
+
+	touch_lines(c.image, c.address, lines);
+	for (; c.line < end; c.line++, c.dump += LINE, at = (at + 1) % LINES) {
+		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);
+		uint64_t *line = c.image->lines[at];
+		__m512i dump = _mm512_loadu_si512(c.dump);
+		unsigned mask = _mm512_cmpneq_epi64_mask(dump, _mm512_loadu_si512(line));
+
+		if (!mask)
+			continue;
+		_mm512_storeu_si512(line, dump);
+		_mm512_storeu_si512(c.words, _mm512_maskz_compress_epi64((__mmask8)mask, dump));
+		c.words += 8 * __builtin_popcount(mask);
+		c.bits[c.line / 8] |= (uint8_t)(1u << c.line % 8);
+		*c.masks++ = (uint8_t)mask;
+	}
+	c.address += LINE * lines;
+	*coding = c;
+}
 #endif
 
-static lines_coder *best_coder(void)
+/*
+ * The fastest that goes by at most so many bits at a time. Older processors that have wide
+ * registers run slower for a while when they are used; those with this part of AVX-512 do not.
+ */
+static lines_coder *best_coder(unsigned bits)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx2"))
+	if (bits >= 512 && __builtin_cpu_supports("avx512vbmi2"))
+		return code_lines_avx512;
+	if (bits >= 256 && __builtin_cpu_supports("avx2"))
 		return code_lines_avx2;
 #endif
+	(void)bits;
 	return code_lines_portable;
 }
 
-void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder)
+void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
 {
-	encoder->code_lines = code_lines_portable;
+	encoder->code_lines = best_coder(bits);
 }
 
 /* Codes the lines of a dump; coding->bits are zeros. */
@@ -354,7 +408,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 		free(encoder);
 		return NULL;
 	}
-	encoder->code_lines = best_coder();
+	encoder->code_lines = best_coder(UINT_MAX);
 	encoder->memory = memory;
 	encoder->count = slots;
 	encoder->ready = slots;
@@ -524,23 +578,6 @@ static struct mt_kernel_references *decoder_kernel(struct mt_stack_decoder *deco
 	*kernel = calloc(1, sizeof(**kernel));
 	decoder->memory += *kernel ? sizeof(**kernel) : 0;
 	return *kernel;
-}
-
-/* Lines that a dump touches for the first time in the chunk read as zeros, 64 looked at at once. */
-static void touch_lines(struct image *image, uint64_t address, size_t lines)
-{
-	size_t at = address / LINE % LINES;
-
-	for (size_t count; lines; lines -= count, at = (at + count) % LINES) {
-		uint64_t missing;
-
-		count = 64 - at % 64 < lines ? 64 - at % 64 : lines;
-		missing = (~0ull >> (64 - count)) << at % 64 & ~image->valid[at / 64];
-		image->valid[at / 64] |= missing;
-		for (; missing; missing &= missing - 1)
-			memset(image->lines[at / 64 * 64 + (size_t)__builtin_ctzll(missing)], 0,
-			       LINE);
-	}
 }
 
 /* The bit map of the lines that changed, with a mask of words for each. */

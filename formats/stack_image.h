@@ -51,10 +51,11 @@ void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 
 /*
- * From now on without the processor's wide instructions, for those who have none and to hold the
- * two ways against each other.
+ * From now on with instructions that go by at most so many bits at a time (512, 256; less: the
+ * plain way), to hold the ways against each other. As it comes, an encoder takes the widest there
+ * are.
  */
-void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder);
+void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits);
 
 /* Begins a chunk. */
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder);

@@ -105,25 +105,31 @@ MT_TEST(one_sample_comes_back)
 	mt_stack_decoder_destroy(decoder);
 }
 
-/* Sizes and alignments of every kind, few words changed and many: the same bytes either way. */
-MT_TEST(wide_and_portable_code_the_same_bytes)
+/* Sizes, alignments and places of every kind, few words changed and many: the same bytes. */
+static void check_same_bytes(unsigned bits)
 {
 	struct mt_stack_encoder *wide = mt_stack_encoder_create(4);
 	struct mt_stack_encoder *portable = mt_stack_encoder_create(4);
 	static _Alignas(8) uint8_t other[sizeof(body)];
 	uint64_t state = 5;
 
-	mt_stack_encoder_set_portable(portable);
+	mt_stack_encoder_limit_width(wide, bits);
+	mt_stack_encoder_limit_width(portable, 0);
 	fill_random(stack, sizeof(stack), &state);
 	for (int i = 0; i < 4000; i++) {
 		size_t size = 8 * (1 + next_random(&state) % 300), at, got;
 		size_t words = 4 + next_random(&state) % 40;
-		uint64_t address = STACK_TOP - size - 8 * (next_random(&state) % 9);
+		uint64_t address = STACK_TOP + 512 * (next_random(&state) % 3) - size -
+				   8 * (next_random(&state) % 9);
 		struct mt_sample_pieces pieces = pieces_of(words, address, stack, size);
 
 		for (unsigned n = next_random(&state) % 40; n; n--) {
 			at = 8 * (next_random(&state) % (size / 8));
 			fill_random(stack + at, 8, &state);
+		}
+		if (i % 500 == 499) {
+			mt_stack_encoder_reset(wide);
+			mt_stack_encoder_reset(portable);
 		}
 		memset(body, 0xa5, sizeof(body));
 		memset(other, 0x5a, sizeof(other));
@@ -134,6 +140,12 @@ MT_TEST(wide_and_portable_code_the_same_bytes)
 	}
 	mt_stack_encoder_destroy(wide);
 	mt_stack_encoder_destroy(portable);
+}
+
+MT_TEST(wide_and_portable_code_the_same_bytes)
+{
+	check_same_bytes(512);
+	check_same_bytes(256);
 }
 
 MT_TEST(the_same_again_costs_only_a_bit_map)
