@@ -145,21 +145,22 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 		       struct mt_task_record *leader)
 {
 	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
-	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", pid);
+	bool kernels = stat && mt_existing_is_kernels(stat);
+	MT_CLEANUP_FREE char *status =
+		stat && !kernels ? mt_read_textf(NULL, "/proc/%d/status", pid) : NULL;
 	MT_CLEANUP_FREE char *comm = NULL;
 	struct belongings own = {0};
 	struct mt_task_record task = {.pid = pid, .tid = pid};
-	bool kernels;
 
-	if (!stat || !status)
+	if (!stat || (!status && !kernels))
 		return false;
 	task.ppid = (int32_t)stat_field(stat, 4);
-	task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
 	task.start_time = mt_existing_start_time(stat);
 	task.comm = name_of(stat, pid, pid, &comm);
-	kernels = mt_existing_is_kernels(stat);
-	if (!kernels)
+	if (!kernels) { /* those run as root */
+		task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
 		read_belongings(&own, &task, status, arguments);
+	}
 	(void)mt_state_put(state, mt_task_put, &task);
 	free(own.cgroup);
 	free(own.cmdline);
