@@ -1,37 +1,38 @@
 /*
  * Instructions by capstone. Without it every instruction is unknown, which those who ask have to
- * expect anyway: code bytes are often not at hand.
+ * expect anyway: code bytes are often not at hand. It is loaded when the first one is asked for:
+ * few reports do, and to start with it costs 1.3 ms, for the 80 thousand pointers in its tables.
  */
 #include "symbols/disasm.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef HAVE_CAPSTONE
 
 #include <capstone/capstone.h>
 
+#define TEXT(x) #x
+#define LIBRARY(version) "libcapstone.so." TEXT(version)
+
 struct mt_disasm {
-	csh handle;
-	cs_insn *insn;
+	bool tried;
+	void *library;
+	__typeof__(&cs_open) open;
+	__typeof__(&cs_close) close;
+	__typeof__(&cs_option) option;
+	__typeof__(&cs_malloc) make_insn;
+	__typeof__(&cs_free) free_insn;
+	__typeof__(&cs_disasm_iter) next;
+	__typeof__(&cs_insn_group) in_group;
+	csh handle;    /* 0: not open */
+	cs_insn *insn; /* NULL: nothing can be decoded */
 };
 
 struct mt_disasm *mt_disasm_create(void)
 {
-	struct mt_disasm *disasm = calloc(1, sizeof(*disasm));
-
-	if (!disasm)
-		return NULL;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) != CS_ERR_OK) {
-		free(disasm);
-		return NULL;
-	}
-	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	disasm->insn = cs_malloc(disasm->handle);
-	if (!disasm->insn) {
-		mt_disasm_destroy(disasm);
-		return NULL;
-	}
-	return disasm;
+	return calloc(1, sizeof(struct mt_disasm));
 }
 
 void mt_disasm_destroy(struct mt_disasm *disasm)
@@ -39,9 +40,48 @@ void mt_disasm_destroy(struct mt_disasm *disasm)
 	if (!disasm)
 		return;
 	if (disasm->insn)
-		cs_free(disasm->insn, 1);
-	cs_close(&disasm->handle);
+		disasm->free_insn(disasm->insn, 1);
+	if (disasm->handle)
+		disasm->close(&disasm->handle);
+	if (disasm->library)
+		dlclose(disasm->library);
 	free(disasm);
+}
+
+static bool load_function(void *library, const char *name, void *function)
+{
+	void *symbol = dlsym(library, name);
+
+	memcpy(function, &symbol, sizeof(symbol));
+	return symbol;
+}
+
+static bool load(struct mt_disasm *d)
+{
+	void *l = d->library = dlopen(LIBRARY(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
+
+	return l && load_function(l, "cs_open", &d->open) &&
+	       load_function(l, "cs_close", &d->close) &&
+	       load_function(l, "cs_option", &d->option) &&
+	       load_function(l, "cs_malloc", &d->make_insn) &&
+	       load_function(l, "cs_free", &d->free_insn) &&
+	       load_function(l, "cs_disasm_iter", &d->next) &&
+	       load_function(l, "cs_insn_group", &d->in_group);
+}
+
+/* The library where there is one, once; false without. */
+static bool is_ready(struct mt_disasm *disasm)
+{
+	if (disasm->tried)
+		return disasm->insn;
+	disasm->tried = true;
+	if (!load(disasm) || disasm->open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) != CS_ERR_OK) {
+		disasm->handle = 0;
+		return false;
+	}
+	disasm->option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	disasm->insn = disasm->make_insn(disasm->handle);
+	return disasm->insn;
 }
 
 static bool is_indirect(const cs_x86 *x86)
@@ -51,7 +91,7 @@ static bool is_indirect(const cs_x86 *x86)
 
 static bool in_group(const struct mt_disasm *disasm, unsigned int group)
 {
-	return cs_insn_group(disasm->handle, disasm->insn, group);
+	return disasm->in_group(disasm->handle, disasm->insn, group);
 }
 
 static enum mt_insn_kind kind_of(const struct mt_disasm *disasm)
@@ -123,7 +163,8 @@ static bool decode(void *context, const uint8_t *code, size_t size, struct mt_in
 	struct mt_disasm *disasm = context;
 	uint64_t address = 0;
 
-	if (!cs_disasm_iter(disasm->handle, &code, &size, &address, disasm->insn))
+	if (!is_ready(disasm) ||
+	    !disasm->next(disasm->handle, &code, &size, &address, disasm->insn))
 		return false;
 	*out = (struct mt_insn){
 		.kind = kind_of(disasm),

@@ -35,7 +35,10 @@ struct mt_decoder {
 
 struct mt_disasm;
 
-/* NULL out of memory, and where no disassembler was built in. */
+/*
+ * NULL out of memory, and where no disassembler was built in. The library is loaded when it is
+ * first asked; where it is not there, no bytes are an instruction.
+ */
 struct mt_disasm *mt_disasm_create(void);
 void mt_disasm_destroy(struct mt_disasm *disasm);
 

@@ -5,7 +5,7 @@
 build_tool() {
 	local name=$1 sanitize oracles
 	shift
-	oracles=$(grep -oE -- '-ldw|-lelf|-lunwind-x86_64|-lcapstone' "$MT_BUILD/flags" 2>/dev/null | sort -u)
+	oracles=$(grep -oE -- '-ldw|-lelf|-lunwind-x86_64|-ldl' "$MT_BUILD/flags" 2>/dev/null | sort -u)
 	sanitize=$(grep -o -m1 -- '-fsanitize=[^ ]*' "$MT_BUILD/flags" 2>/dev/null | head -n 1)
 	# shellcheck disable=SC2086
 	(cd "$MT_TOP" && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I. -O2 -g -pthread $sanitize "${tool_flags[@]}" \

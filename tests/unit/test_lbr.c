@@ -160,4 +160,31 @@ MT_TEST(instructions_are_what_their_bytes_say)
 	mt_disasm_destroy(disasm);
 }
 
+static bool is_loaded(const char *library)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[4096];
+	bool found = false;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		found |= strstr(line, library) != NULL;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+MT_TEST(the_disassembler_is_loaded_when_it_is_asked)
+{
+	struct mt_disasm *disasm = mt_disasm_create();
+	struct mt_decoder decoder = mt_disasm_decoder(disasm);
+	struct mt_insn insn;
+
+	MT_CHECK(!is_loaded("libcapstone"));
+	if (decoder.decode) {
+		MT_CHECK(decoder.decode(decoder.context, (const uint8_t *)"\xc3", 1, &insn));
+		MT_CHECK(is_loaded("libcapstone"));
+	}
+	mt_disasm_destroy(disasm);
+}
+
 MT_TEST_MAIN
