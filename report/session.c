@@ -365,6 +365,15 @@ static void prefetch_stacks(const struct mt_session *session)
 	}
 }
 
+/* Frames have their ids in the order in which samples are given, those of places between them. */
+static void prepare_next(const struct mt_session *session)
+{
+	const struct mt_piped *next = mt_pipeline_peek(session->pipeline, 0);
+
+	if (next && !next->sample.seed && !session->options->places)
+		mt_unwinding_prepare(session->unwinding, next->map, next->words, &next->walked);
+}
+
 /* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out, bool *wanted)
@@ -377,6 +386,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	out->stack =
 		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
 	*wanted = true;
+	prepare_next(session);
 	if (out->stack == MT_STACK_NONE || !mt_session_choose_stack(session, out->stack, wanted))
 		return false;
 	out->user = piped->walked.user;

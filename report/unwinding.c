@@ -10,6 +10,7 @@
 #include "report/unwinding.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "formats/base/array.h"
@@ -58,6 +59,14 @@ struct last {
 	uint32_t generation; /* of its map */
 };
 
+/* The next stack, put together while the one before it is on its way. */
+struct ahead {
+	const struct mt_walked *of; /* NULL: none is */
+	bool met, good;
+	uint32_t hash; /* of its frames, where it was not met and is good */
+	MT_ARRAY(uint32_t) frames;
+};
+
 struct mt_unwinding {
 	uint32_t kernel_image;
 	struct mt_stacks *stacks;
@@ -67,6 +76,7 @@ struct mt_unwinding {
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
 	struct last last;
+	struct ahead ahead;
 };
 
 struct mt_unwinding *mt_unwinding_create(uint32_t kernel_image, struct mt_stacks *stacks,
@@ -97,6 +107,7 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 	mt_array_deinit(&u->seen);
 	mt_tail_deinit(&u->last.pcs);
 	free(u->last.frames);
+	mt_array_deinit(&u->ahead.frames);
 	free(u->places);
 	free(u->met);
 	free(u);
@@ -105,6 +116,7 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 void mt_unwinding_set_kernel_image(struct mt_unwinding *u, uint32_t kernel_image)
 {
 	u->kernel_image = kernel_image;
+	u->ahead.of = NULL;
 }
 
 static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
@@ -275,15 +287,48 @@ static bool was_met(struct mt_unwinding *u, uint32_t hash)
 	return was;
 }
 
+void mt_unwinding_prepare(struct mt_unwinding *u, const struct mt_image_map *map,
+			  const struct mt_walk_words *words, const struct mt_walked *walked)
+{
+	struct ahead *ahead = &u->ahead;
+	const uint32_t *frames;
+	bool lasting = true;
+
+	ahead->of = walked;
+	ahead->met = was_met(u, walked->hash);
+	if (ahead->met)
+		return;
+	frames = find_frames(u, map, words->items + walked->pcs, walked->kernel, walked->count,
+			     &lasting);
+	ahead->good = frames && mt_array_reserve(&ahead->frames, walked->count);
+	if (!ahead->good)
+		return;
+	memcpy(ahead->frames.items, frames, walked->count * sizeof(*frames));
+	ahead->frames.count = walked->count;
+	ahead->hash = mt_stacks_prepare(u->stacks, frames, walked->count);
+}
+
+static uint32_t intern_ahead(struct mt_unwinding *u)
+{
+	const struct ahead *ahead = &u->ahead;
+
+	return ahead->good ? mt_stacks_intern_prepared(u->stacks, ahead->frames.items,
+						       ahead->frames.count, ahead->hash)
+			   : MT_STACK_NONE;
+}
+
 uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked)
 {
 	const uint64_t *pcs = words->items + walked->pcs;
 	uint32_t run, stack, version = mt_image_map_version(map);
+	bool ready = u->ahead.of == walked, lasting;
 	struct seen *seen;
-	bool lasting;
 
-	if (!was_met(u, walked->hash))
+	u->ahead.of = NULL;
+	if (ready && !u->ahead.met)
+		return intern_ahead(u);
+	if (!ready && !was_met(u, walked->hash))
 		return intern_stack(u, map, pcs, walked, &lasting);
 	if (mt_sequences_bytes(u->runs) >= SEEN_BYTES || mt_sequences_count(u->runs) >= SEEN_RUNS) {
 		mt_sequences_clear(u->runs);

@@ -28,6 +28,13 @@ void mt_unwinding_set_kernel_image(struct mt_unwinding *unwinding, uint32_t kern
 uint32_t mt_unwinding_intern(struct mt_unwinding *unwinding, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
 
+/*
+ * What mt_unwinding_intern() will do for the next stack, as far as it goes without waiting for
+ * memory: its frames are interned. Once, of the stack that is interned next, and of the same words.
+ */
+void mt_unwinding_prepare(struct mt_unwinding *unwinding, const struct mt_image_map *map,
+			  const struct mt_walk_words *words, const struct mt_walked *walked);
+
 /* As mt_sequences_prefetch(), for a stack that will be interned so many calls from now. */
 void mt_unwinding_prefetch(const struct mt_unwinding *unwinding, const struct mt_walked *walked,
 			   unsigned int ahead);
