@@ -112,20 +112,30 @@ static enum mt_join_kind kind_of(const struct mt_walked *walked)
 		       : MT_JOIN_OTHER;
 }
 
+/* Of the addresses and of which code they are in, which the word before them says. */
+static uint64_t hash_of(const struct mt_piped *piped)
+{
+	const struct mt_walked *walked = &piped->walked;
+	uint64_t code = piped->words->items[walked->pcs - 1];
+
+	return walked->hash | (code ^ walked->count) << 32;
+}
+
 bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct mt_piped *piped = &samples[i];
 		const struct mt_walked *walked = &piped->walked;
 		const uint64_t *pcs = piped->words->items + walked->pcs;
-		/* the word before the addresses says which code they are in */
 		const struct mt_call_stack stack = {
 			.pcs = pcs + walked->kernel,
 			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
 			.count = walked->count - walked->kernel,
-			.hash = walked->hash | (pcs[-1] ^ walked->count) << 32,
+			.hash = hash_of(piped),
 		};
 
+		if (i + 2 < count && kind_of(&samples[i + 2].walked) != MT_JOIN_OTHER)
+			mt_call_sites_prefetch(joining->sites, hash_of(&samples[i + 2]));
 		if (kind_of(walked) != MT_JOIN_OTHER &&
 		    !mt_call_sites_learn(joining->sites, piped->map, &stack))
 			return false;

@@ -30,9 +30,9 @@ struct batch {
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t bytes;			     /* of their dumps */
-	uint64_t serial;		     /* of the last record */
-	struct mt_walk_words words, spliced; /* as walked; those that were joined */
+	size_t bytes;	 /* of their dumps */
+	uint64_t serial; /* of the last record */
+	struct mt_walk_words words;
 	bool submitted, waited, failed;
 	bool learned, seen, ready; /* by the joiner; joined as far as they will be */
 };
@@ -48,6 +48,7 @@ struct mt_pipeline {
 	uint64_t released;
 	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
 	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
+	struct mt_walk_words spliced; /* of the first batch: those that were joined */
 };
 
 /* Batches beyond those that are filled or walked, which the joiner looks at. */
@@ -105,7 +106,6 @@ static void batch_clear(struct batch *batch)
 		mt_image_map_release(batch->samples[i].map);
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
-	batch->spliced.count = 0;
 	batch->submitted = batch->waited = batch->failed = false;
 	batch->learned = batch->seen = batch->ready = false;
 }
@@ -119,10 +119,10 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 		batch_clear(&pipeline->batches[i]);
 		free(pipeline->batches[i].samples);
 		mt_array_deinit(&pipeline->batches[i].words);
-		mt_array_deinit(&pipeline->batches[i].spliced);
 	}
 	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
 		mt_walker_destroy(pipeline->walkers[i]);
+	mt_array_deinit(&pipeline->spliced);
 	mt_joining_destroy(pipeline->joining);
 	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
@@ -354,7 +354,7 @@ static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 	if (!batch->ready && pipeline->joining)
 		batch->ready =
 			look_ahead(pipeline) && mt_joining_splice(pipeline->joining, batch->samples,
-								  batch->count, &batch->spliced);
+								  batch->count, &pipeline->spliced);
 	return batch->ready || !pipeline->joining;
 }
 
@@ -366,6 +366,7 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	if (pipeline->used && batch->waited && batch->given == batch->count) {
 		pipeline->released = batch->serial;
 		batch_clear(batch);
+		pipeline->spliced.count = 0;
 		pipeline->first = (pipeline->first + 1) % pipeline->batch_count;
 		pipeline->used--;
 		batch = batch_at(pipeline, 0);

@@ -72,6 +72,7 @@ struct mt_unwinding {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
+	bool of_versions;	    /* some are kept by a version */
 	struct mt_sequences *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
@@ -192,13 +193,14 @@ static uint32_t place_frame(struct mt_unwinding *u, const struct mt_image_map *m
 	uint32_t frame;
 	bool kept;
 
-	if (here->pc == pc && here->map == version) {
+	if (u->of_versions && here->pc == pc && here->map == version) {
 		*lasting = false;
 		return here->frame;
 	}
 	frame = find_frame(u, map, pc, &kept);
 	if (frame != MT_FRAME_NONE)
 		*(kept ? place : here) = (struct place){pc, kept ? generation : version, frame};
+	u->of_versions |= !kept;
 	*lasting &= kept;
 	return frame;
 }

@@ -195,7 +195,7 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 		       uint64_t outer, bool *lasting)
 {
 	const struct place *found = function_at(sites, map, inner, lasting), *caller;
-	uint64_t offset, hash, *learned;
+	uint64_t offset, hash, *learned, here, anywhere;
 	struct place callee;
 
 	if (!found)
@@ -211,8 +211,10 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 	if (*lasting)
 		*learned = hash;
 	offset = outer - caller->start;
-	return learn_key(sites, call_key(caller, offset, &callee), offset) &&
-	       learn_key(sites, call_key(caller, ANYWHERE, &callee), offset);
+	here = call_key(caller, offset, &callee);
+	anywhere = call_key(caller, ANYWHERE, &callee);
+	mt_map64_prefetch(&sites->calls, anywhere);
+	return learn_key(sites, here, offset) && learn_key(sites, anywhere, offset);
 }
 
 /* Where a function stands: called by that one, with a frame of that size. */
@@ -261,6 +263,11 @@ static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *m
 	}
 	*slot = hash;
 	return true;
+}
+
+void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
+{
+	__builtin_prefetch(&sites->stacks[mt_hash64(hash) >> (64 - STACK_BITS)]);
 }
 
 /* The size of a frame that called another, by where its own caller stands; 0 unknown. */

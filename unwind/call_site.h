@@ -42,7 +42,11 @@ struct mt_call_stack {
 	uint64_t hash; /* any number that no two different stacks in one map share, but by chance */
 };
 
-/* Learns from it who calls whom; false out of memory. */
+/*
+ * Learns from it who calls whom; false out of memory. prefetch() asks memory beforehand whether it
+ * was learned from.
+ */
+void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash);
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const struct mt_call_stack *stack);
 

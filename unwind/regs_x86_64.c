@@ -10,6 +10,7 @@ static const uint8_t dwarf_number[] = {
 };
 
 #define SP_BIT 7
+#define PC_BIT 8
 
 /* What perf asks for beside a dump: all that there are but DS, ES, FS and GS. */
 #define USUAL_MASK ((uint64_t)0xff0fff)
@@ -40,9 +41,15 @@ void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_u
 	}
 }
 
-uint64_t mt_unwind_sp_from_perf(uint64_t mask, const uint64_t *values)
+static uint64_t value_of(uint64_t mask, const uint64_t *values, unsigned int bit)
 {
-	uint64_t before = mask & ((1u << SP_BIT) - 1);
+	uint64_t before = mask & (((uint64_t)1 << bit) - 1);
 
-	return mask >> SP_BIT & 1 ? values[__builtin_popcountll(before)] : 0;
+	return mask >> bit & 1 ? values[__builtin_popcountll(before)] : 0;
+}
+
+void mt_unwind_place_from_perf(uint64_t mask, const uint64_t *values, uint64_t *sp, uint64_t *pc)
+{
+	*sp = value_of(mask, values, SP_BIT);
+	*pc = value_of(mask, values, PC_BIT);
 }

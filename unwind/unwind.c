@@ -219,7 +219,12 @@ void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwi
 				     .start = input->regs.value[MT_DWARF_RSP],
 				     .size = input->dump ? input->dump_size : 0};
 	size_t want = unwinder->extent + unwinder->extent / 4;
+	uint64_t pc = input->regs.value[MT_DWARF_RIP];
 
+	if (mt_pc_plausible(pc))
+		__builtin_prefetch(
+			mt_cache_entry(unwinder->cache, pc,
+				       mt_cache_tag(pc, mt_image_map_generation(input->map))));
 	if (want > dump.size)
 		want = dump.size;
 	for (size_t i = 0; i < want; i += 64)

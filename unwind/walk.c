@@ -99,14 +99,14 @@ rule_miss(struct mt_walk *walk, uint64_t address, uint64_t pc, struct mt_cache_e
 
 	if (mt_cache_recall(cache, entry, tag))
 		return entry->rule;
-	if (cache_has(cache, here, tag_here)) {
+	if (walk->unwinder->of_versions && cache_has(cache, here, tag_here)) {
 		walk->recalling.of_version = true;
 		return here->rule;
 	}
 	rule = mt_lookup_rule(walk->input->map, address, pc, &lasting);
 	walk->unwinder->counts.cache_misses++;
 	if (!lasting) {
-		walk->recalling.of_version = true;
+		walk->recalling.of_version = walk->unwinder->of_versions = true;
 		entry = here;
 		tag = tag_here;
 	}

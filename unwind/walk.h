@@ -20,6 +20,7 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
+	bool of_versions;	      /* some of its rules are kept by a map's version */
 	struct mt_seen_code *returns; /* fp.c's: what stands before return addresses */
 	struct mt_seen_code *places;  /* fp.c's: what stands where code without CFI was sampled */
 	uint64_t extent; /* bytes of a dump that stacks went through of late, on average, before

@@ -24,6 +24,9 @@ bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value);
 /* True, and *value, where key is in the map; else false and *value is untouched. */
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 
+/* Asks the processor for where key is, or would be. */
+void mt_map64_prefetch(const struct mt_map64 *map, uint64_t key);
+
 /* Removes key; false if it was not there. */
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key);
 
