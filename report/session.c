@@ -289,6 +289,13 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	return NULL;
 }
 
+/* No sample comes any more: what they were walked with makes room for names and lines. */
+static void end_stacks(struct mt_session *session)
+{
+	mt_pipeline_destroy(MT_TAKE(session->pipeline));
+	mt_unwinding_destroy(MT_TAKE(session->unwinding));
+}
+
 static struct mt_error *finish_recording(struct mt_session *session)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
@@ -304,7 +311,10 @@ static struct mt_error *finish_recording(struct mt_session *session)
 		session->recording = 0;
 		session->reader++;
 	}
-	if (session->reader < session->readers.count || !session->options->images)
+	if (session->reader < session->readers.count)
+		return NULL;
+	end_stacks(session);
+	if (!session->options->images)
 		return NULL;
 	return mt_naming_list_images(session->naming, session->frames, &session->code,
 				     &session->facts);
