@@ -190,33 +190,6 @@ static const struct place *function_at(struct mt_call_sites *sites, const struct
 	return here->image == NO_IMAGE ? NULL : here;
 }
 
-/* That a call which ends at `outer` led to the function around `inner`. */
-static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
-		       uint64_t outer, bool *lasting)
-{
-	const struct place *found = function_at(sites, map, inner, lasting), *caller;
-	uint64_t offset, hash, *learned, here, anywhere;
-	struct place callee;
-
-	if (!found)
-		return true;
-	callee = *found; /* the next may take its place */
-	hash = mix(callee.start, outer, mt_image_map_generation(map));
-	learned = slot_of(sites->learned, hash);
-	if (*learned == hash)
-		return true;
-	caller = function_at(sites, map, outer, lasting);
-	if (!caller)
-		return true;
-	if (*lasting)
-		*learned = hash;
-	offset = outer - caller->start;
-	here = call_key(caller, offset, &callee);
-	anywhere = call_key(caller, ANYWHERE, &callee);
-	mt_map64_prefetch(&sites->calls, anywhere);
-	return learn_key(sites, here, offset) && learn_key(sites, anywhere, offset);
-}
-
 /* Where a function stands: called by that one, with a frame of that size. */
 static uint64_t place_key(const struct place *caller, uint64_t size)
 {
@@ -225,37 +198,62 @@ static uint64_t place_key(const struct place *caller, uint64_t size)
 	return mt_hash_bytes(words, sizeof(words), 0);
 }
 
-/* A frame that stands between two others, with its size; else that is 0. */
-static bool learn_place(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t pc,
-			uint64_t outer, uint64_t size, bool *lasting)
+/* Two frames, one behind the other; addresses. */
+struct pair {
+	uint64_t inner, outer;
+	uint64_t size; /* from stack pointer to stack pointer, each at its call; 0 unknown */
+};
+
+/* Both in one, to be hashed. */
+static uint64_t sized(uint64_t inner, uint64_t size)
 {
-	const struct place *found = size ? function_at(sites, map, pc, lasting) : NULL, *caller;
-	struct place function;
+	return inner ^ size << 32;
+}
+
+/* That a call which ends at `outer` led to the function around `inner`. */
+static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *map,
+		       const struct pair *pair, bool *lasting)
+{
+	const struct place *found = function_at(sites, map, pair->inner, lasting), *caller;
+	uint64_t offset, hash, *learned, here, anywhere;
+	struct place callee;
 
 	if (!found)
 		return true;
-	function = *found;
-	caller = function_at(sites, map, outer, lasting);
-	return !caller || mt_rivals_learn(&sites->rivals, place_key(caller, size), function.image,
-					  function.vaddr);
+	callee = *found; /* the next may take its place */
+	hash = mix(sized(callee.start, pair->size), pair->outer, mt_image_map_generation(map));
+	learned = slot_of(sites->learned, hash);
+	if (*learned == hash)
+		return true;
+	caller = function_at(sites, map, pair->outer, lasting);
+	if (!caller)
+		return true;
+	if (*lasting)
+		*learned = hash;
+	offset = pair->outer - caller->start;
+	here = call_key(caller, offset, &callee);
+	anywhere = call_key(caller, ANYWHERE, &callee);
+	mt_map64_prefetch(&sites->calls, anywhere);
+	return learn_key(sites, here, offset) && learn_key(sites, anywhere, offset) &&
+	       (!pair->size || mt_rivals_learn(&sites->rivals, place_key(caller, pair->size),
+					       callee.image, callee.vaddr));
 }
 
 /* The same, asked only once as far as is remembered. */
-static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t inner,
-		       uint64_t outer, uint64_t size)
+static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map,
+		       const struct pair *pair)
 {
-	uint64_t sized = inner ^ size << 32;
-	uint64_t hash = mix(sized, outer, mt_image_map_generation(map)), hash_here;
+	uint64_t inner = sized(pair->inner, pair->size), outer = pair->outer;
+	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)), hash_here;
 	uint64_t *slot = slot_of(sites->pairs, hash);
 	bool lasting = true;
 
 	if (*slot == hash)
 		return true;
-	hash_here = mix(sized, outer, mt_image_map_version(map));
+	hash_here = mix(inner, outer, mt_image_map_version(map));
 	if (sites->of_versions && *slot_of(sites->pairs, hash_here) == hash_here)
 		return true;
-	if (!learn_call(sites, map, inner, outer, &lasting) ||
-	    !learn_place(sites, map, inner, outer, size, &lasting))
+	if (!learn_call(sites, map, pair, &lasting))
 		return false;
 	if (!lasting) {
 		slot = slot_of(sites->pairs, hash_here);
@@ -268,12 +266,6 @@ static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *m
 void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
 {
 	__builtin_prefetch(&sites->stacks[mt_hash64(hash) >> (64 - STACK_BITS)]);
-}
-
-/* The size of a frame that called another, by where its own caller stands; 0 unknown. */
-static uint64_t frame_size(const uint64_t *sps, size_t i)
-{
-	return i && sps[i] && sps[i + 1] > sps[i] ? sps[i + 1] - sps[i] : 0;
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
@@ -295,7 +287,11 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 		mt_tail_take(&sites->last, pcs, count, sites->last_version == version ? count : 0);
 	sites->last_version = version;
 	for (size_t i = 1; i < count && i <= fresh; i++) {
-		if (!learn_pair(sites, map, pcs[i - 1], pcs[i], frame_size(sps, i - 1)))
+		struct pair pair = {pcs[i - 1], pcs[i], 0};
+
+		if (i > 1 && sps[i]) /* the first was sampled somewhere in its code */
+			pair.size = sps[i] - sps[i - 1];
+		if (!learn_pair(sites, map, &pair))
 			return false;
 	}
 	return true;
