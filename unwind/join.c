@@ -457,16 +457,19 @@ static struct mt_join_spot *spot_of(struct mt_joiner *joiner, struct mt_join_spo
 	return mt_join_spots_add(spots, &site, tally_of(joiner, site.inner));
 }
 
-/* What the stack that was joined with the donor rests on; false out of memory. */
+/* What a stack rests on that was joined with a donor, a later one or not; false out of memory. */
 static bool make_claim(struct mt_joiner *joiner, struct mt_join_thread *thread,
-		       const struct donor *donor, struct mt_join_stack *stack)
+		       const struct donor *donor, bool later, struct mt_join_stack *stack)
 {
 	struct mt_join_spot *spot = spot_of(joiner, &thread->spots, stack);
 	struct mt_join_claim *beyond = donor->claim;
 
-	while (spot && beyond && beyond->spot->site.boundary <= spot->site.boundary)
+	if (!spot)
+		return false;
+	while (beyond && beyond->spot->site.boundary <= spot->site.boundary)
 		beyond = beyond->beyond;
-	stack->claim = spot ? mt_join_claim_make(spot, beyond) : NULL;
+	stack->claim =
+		later ? mt_join_claim_make_earlier(spot, beyond) : mt_join_claim_make(spot, beyond);
 	return stack->claim;
 }
 
@@ -676,7 +679,7 @@ bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *
 
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */
 static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread, const struct donor *donor,
-		 struct mt_join_stack *stack)
+		 bool later, struct mt_join_stack *stack)
 {
 	uint64_t site = 0;
 	size_t at;
@@ -689,7 +692,7 @@ static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread, const 
 		return false;
 	if (site)
 		stack->tail_first = site;
-	return make_claim(joiner, thread, donor, stack);
+	return make_claim(joiner, thread, donor, later, stack);
 }
 
 /* ---- What still stands ---- */
@@ -728,7 +731,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 		unlink_stack(s);
 		floor = higher(floor, s->peak);
 		if (good && reach(s) >= floor)
-			good = join(joiner, thread, &donor, s);
+			good = join(joiner, thread, &donor, true, s);
 		if (s->tail_count)
 			donor = donor_of_stack(s, 0);
 		else
@@ -753,7 +756,7 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 	if (stack->kind == MT_JOIN_OTHER)
 		return true;
 	before = donor_of(thread);
-	if (stack->kind == MT_JOIN_CUT && !join(joiner, thread, &before, stack))
+	if (stack->kind == MT_JOIN_CUT && !join(joiner, thread, &before, false, stack))
 		return false;
 	if (stack->kind == MT_JOIN_CUT && !stack->tail_count) {
 		leave(thread, beyond(stack));
@@ -762,11 +765,5 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 	}
 	weigh(joiner, thread, &before, stack);
 	hold(thread, stack);
-	if (!thread->newest)
-		return true;
-	if (!settle(joiner, thread))
-		return false;
-	if (stack->kind == MT_JOIN_WHOLE)
-		mt_join_spots_close(&thread->spots, UINT64_MAX); /* of stacks before this one */
-	return true;
+	return settle(joiner, thread);
 }

@@ -18,11 +18,26 @@ static void release_spot(struct mt_join_spot *spot)
 		free(spot);
 }
 
+static void close_claim(struct mt_join_claim **slot)
+{
+	struct mt_join_claim *claim = *slot;
+
+	*slot = NULL;
+	mt_join_claim_release(claim);
+}
+
+/* Of those that are used: its claims hold it as well. */
+static void drop_spot(struct mt_join_spot *spot)
+{
+	close_claim(&spot->open);
+	close_claim(&spot->earlier);
+	release_spot(spot);
+}
+
 void mt_join_spots_deinit(struct mt_join_spots *spots)
 {
-	mt_join_spots_close(spots, UINT64_MAX);
 	for (size_t i = 0; i < spots->count; i++)
-		release_spot(spots->items[i]);
+		drop_spot(spots->items[i]);
 	*spots = (struct mt_join_spots){0};
 }
 
@@ -40,8 +55,7 @@ static void forget_oldest(struct mt_join_spots *spots)
 		return;
 	for (size_t i = 1; i < spots->count; i++)
 		oldest = spots->items[i]->used < spots->items[oldest]->used ? i : oldest;
-	mt_join_spot_close(spots->items[oldest]);
-	release_spot(spots->items[oldest]);
+	drop_spot(spots->items[oldest]);
 	spots->count--;
 	memmove(&spots->items[oldest], &spots->items[oldest + 1],
 		(spots->count - oldest) * sizeof(spots->items[0]));
@@ -90,9 +104,11 @@ void mt_join_claim_release(struct mt_join_claim *claim)
 	}
 }
 
-struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_join_claim *beyond)
+/* The one in the slot where that rests on the same, else a new one there. */
+static struct mt_join_claim *make(struct mt_join_spot *spot, struct mt_join_claim *beyond,
+				  struct mt_join_claim **slot)
 {
-	struct mt_join_claim *claim = spot->open;
+	struct mt_join_claim *claim = *slot;
 
 	if (claim && claim->beyond == beyond)
 		return mt_join_claim_share(claim);
@@ -103,19 +119,25 @@ struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_jo
 	claim->spot = spot;
 	spot->references++;
 	claim->beyond = mt_join_claim_share(beyond);
-	mt_join_spot_close(spot);
-	spot->open = claim;
+	close_claim(slot);
+	*slot = claim;
 	return claim;
+}
+
+struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_join_claim *beyond)
+{
+	return make(spot, beyond, &spot->open);
+}
+
+struct mt_join_claim *mt_join_claim_make_earlier(struct mt_join_spot *spot,
+						 struct mt_join_claim *beyond)
+{
+	return make(spot, beyond, &spot->earlier);
 }
 
 void mt_join_spot_close(struct mt_join_spot *spot)
 {
-	struct mt_join_claim *claim = spot->open;
-
-	if (!claim)
-		return;
-	spot->open = NULL;
-	mt_join_claim_release(claim);
+	close_claim(&spot->open);
 }
 
 static void count(struct mt_join_tally *tally, enum mt_join_verdict verdict)

@@ -48,10 +48,11 @@ struct mt_join_spot {
 	struct mt_join_site site;
 	struct mt_join_tally here, *anywhere; /* of what calls the same, in any place; borrowed */
 	size_t references;
-	uint64_t used;		    /* when, in order */
-	size_t depth;		    /* of the frame there when last seen, from the root */
-	unsigned int passed;	    /* stacks since one was looked at that need not be */
-	struct mt_join_claim *open; /* not judged yet; NULL: there is none */
+	uint64_t used;		       /* when, in order */
+	size_t depth;		       /* of the frame there when last seen, from the root */
+	unsigned int passed;	       /* stacks since one was looked at that need not be */
+	struct mt_join_claim *open;    /* not judged yet; NULL: there is none */
+	struct mt_join_claim *earlier; /* of times that are not looked at any more; or NULL */
 	struct mt_join_call calls[MT_JOIN_CALLS];
 };
 
@@ -92,6 +93,13 @@ static inline struct mt_join_call *mt_join_spot_call(struct mt_join_spot *spot, 
  * of memory.
  */
 struct mt_join_claim *mt_join_claim_make(struct mt_join_spot *spot, struct mt_join_claim *beyond);
+
+/*
+ * The same of a stack that came before the one whose frames it got: what comes later says nothing
+ * of it.
+ */
+struct mt_join_claim *mt_join_claim_make_earlier(struct mt_join_spot *spot,
+						 struct mt_join_claim *beyond);
 
 /* Takes another reference, and gives one back; of NULL, too. */
 struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim);

@@ -682,4 +682,32 @@ MT_TEST(what_is_confirmed_is_joined_though_another_function_may_stand_there)
 	teardown(joiner, made, 10);
 }
 
+/* made[10] is joined with made[11], which is cut, too: that made[12] agrees says nothing. */
+MT_TEST(what_is_joined_with_a_later_stack_only_is_not_confirmed_by_those_behind)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[13];
+
+	rival_of = HANDLE;
+	for (size_t i = 0; i < 13; i++) {
+		LAY(&made[i], TOP, 0, WHOLE);
+		if (i % 2 && i < 9)
+			LAY(&made[i], TOP, 3, CUT);
+		if (i == 9) {
+			LAY(&made[i], TOP, 0, {LOOP, 48}, {START, 16});
+			made[i].stack.kind = MT_JOIN_OTHER;
+		}
+		if (i == 10)
+			LAY(&made[i], TOP, 3, CUT);
+		if (i == 11)
+			LAY(&made[i], TOP, 1, WHOLE);
+		MT_CHECK(add(joiner, &made[i]));
+	}
+	MT_CHECK(is_true(&made[10], 5) && is_true(&made[11], 5));
+	MT_CHECK(mt_join_stands(joiner, &made[7].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[10].stack));
+	MT_CHECK(mt_join_stands(joiner, &made[11].stack));
+	teardown(joiner, made, 13);
+}
+
 MT_TEST_MAIN
