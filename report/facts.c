@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/text.h"
@@ -207,4 +208,5 @@ void mt_facts_deinit(struct mt_facts *facts)
 	mt_array_deinit(&facts->images);
 	mt_array_deinit(&facts->jitdumps);
 	mt_array_deinit(&facts->unseen);
+	free(facts->code_problem);
 }

@@ -122,6 +122,7 @@ struct mt_facts {
 	 * none.
 	 */
 	const char *kernel_problem;
+	char *code_problem; /* why code was not looked at that branch records led to; or NULL */
 };
 
 /*

@@ -273,6 +273,11 @@ static void print_remarks(const struct mt_facts *facts)
 	if (facts->kernel_problem)
 		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
 			facts->kernel_problem);
+	if (facts->code_problem)
+		fprintf(stderr,
+			TOOL ": code is not looked at, and stacks of branch records are "
+			     "shorter: %s\n",
+			facts->code_problem);
 	mt_facts_tell_unseen(facts, print_remark, NULL);
 	if (facts->ended)
 		fprintf(stderr, TOOL ": processes that exited or called exec are shown as they "

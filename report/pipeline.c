@@ -130,6 +130,15 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 	free(pipeline);
 }
 
+const char *mt_pipeline_problem(const struct mt_pipeline *pipeline)
+{
+	const char *problem = NULL;
+
+	for (unsigned int i = 0; i < mt_pool_size(pipeline->pool) && !problem; i++)
+		problem = pipeline->walkers[i] ? mt_walker_problem(pipeline->walkers[i]) : NULL;
+	return problem;
+}
+
 /* ---- On a worker ---- */
 
 static struct mt_walk_input input_of(const struct mt_piped *piped)

@@ -39,6 +39,9 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 				       const struct mt_walker_options *options);
 void mt_pipeline_destroy(struct mt_pipeline *pipeline);
 
+/* mt_walker_problem() of one of its walkers, while none is at work; borrowed. */
+const char *mt_pipeline_problem(const struct mt_pipeline *pipeline);
+
 /* Whether another sample may be put in before one has to be taken out. */
 bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 

@@ -292,6 +292,10 @@ static struct mt_error *begin_recording(struct mt_session *session)
 /* No sample comes any more: what they were walked with makes room for names and lines. */
 static void end_stacks(struct mt_session *session)
 {
+	const char *problem = session->pipeline ? mt_pipeline_problem(session->pipeline) : NULL;
+
+	if (problem && !session->facts.code_problem)
+		session->facts.code_problem = strdup(problem);
 	mt_pipeline_destroy(MT_TAKE(session->pipeline));
 	mt_unwinding_destroy(MT_TAKE(session->unwinding));
 }

@@ -21,7 +21,7 @@
 struct mt_walker {
 	struct mt_walker_options options;
 	struct mt_unwinder *unwinder;
-	struct mt_disasm *disasm; /* NULL: none was built in */
+	struct mt_disasm *disasm;
 	struct mt_decoder decoder;
 	struct mt_frame *user; /* max_frames */
 };
@@ -55,6 +55,11 @@ void mt_walker_destroy(struct mt_walker *walker)
 	mt_disasm_destroy(walker->disasm);
 	free(walker->user);
 	free(walker);
+}
+
+const char *mt_walker_problem(const struct mt_walker *walker)
+{
+	return mt_disasm_problem(walker->disasm);
 }
 
 /* Room in words for a stack, and where its parts go. */

@@ -66,6 +66,9 @@ struct mt_walked {
 struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
 void mt_walker_destroy(struct mt_walker *walker);
 
+/* Why code could not be looked at so far, which stacks of branch records go by; or NULL. */
+const char *mt_walker_problem(const struct mt_walker *walker);
+
 /*
  * Asks the processor for what walking this will read, a part with each call: called with `ahead` 2
  * and 1, so many walks before its own.

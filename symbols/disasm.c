@@ -6,6 +6,7 @@
 #include "symbols/disasm.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 
 struct mt_disasm {
 	bool tried;
+	char problem[256]; /* or empty */
 	void *library;
 	__typeof__(&cs_open) open;
 	__typeof__(&cs_close) close;
@@ -69,19 +71,37 @@ static bool load(struct mt_disasm *d)
 	       load_function(l, "cs_insn_group", &d->in_group);
 }
 
-/* The library where there is one, once; false without. */
-static bool is_ready(struct mt_disasm *disasm)
+/* Why there is nothing to decode by, once that was tried. */
+static void tell_problem(struct mt_disasm *disasm)
 {
+	const char *why = dlerror();
+
+	snprintf(disasm->problem, sizeof(disasm->problem), "%s",
+		 why ? why : LIBRARY(CS_API_MAJOR) " does not work");
+}
+
+/* The library where there is one, once; false without. */
+static bool is_ready(void *context)
+{
+	struct mt_disasm *disasm = context;
+
 	if (disasm->tried)
 		return disasm->insn;
 	disasm->tried = true;
-	if (!load(disasm) || disasm->open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) != CS_ERR_OK) {
+	if (load(disasm) && disasm->open(CS_ARCH_X86, CS_MODE_64, &disasm->handle) == CS_ERR_OK) {
+		disasm->option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+		disasm->insn = disasm->make_insn(disasm->handle);
+	} else {
 		disasm->handle = 0;
-		return false;
 	}
-	disasm->option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	disasm->insn = disasm->make_insn(disasm->handle);
+	if (!disasm->insn)
+		tell_problem(disasm);
 	return disasm->insn;
+}
+
+const char *mt_disasm_problem(const struct mt_disasm *disasm)
+{
+	return disasm && disasm->problem[0] ? disasm->problem : NULL;
 }
 
 static bool is_indirect(const cs_x86 *x86)
@@ -163,8 +183,7 @@ static bool decode(void *context, const uint8_t *code, size_t size, struct mt_in
 	struct mt_disasm *disasm = context;
 	uint64_t address = 0;
 
-	if (!is_ready(disasm) ||
-	    !disasm->next(disasm->handle, &code, &size, &address, disasm->insn))
+	if (!disasm->next(disasm->handle, &code, &size, &address, disasm->insn))
 		return false;
 	*out = (struct mt_insn){
 		.kind = kind_of(disasm),
@@ -176,14 +195,31 @@ static bool decode(void *context, const uint8_t *code, size_t size, struct mt_in
 
 #else
 
+struct mt_disasm {
+	bool asked;
+};
+
 struct mt_disasm *mt_disasm_create(void)
 {
-	return NULL;
+	return calloc(1, sizeof(struct mt_disasm));
 }
 
 void mt_disasm_destroy(struct mt_disasm *disasm)
 {
-	(void)disasm;
+	free(disasm);
+}
+
+const char *mt_disasm_problem(const struct mt_disasm *disasm)
+{
+	return disasm && disasm->asked ? "built without capstone" : NULL;
+}
+
+static bool is_ready(void *context)
+{
+	struct mt_disasm *disasm = context;
+
+	disasm->asked = true;
+	return false;
 }
 
 static bool decode(void *context, const uint8_t *code, size_t size, struct mt_insn *out)
@@ -199,5 +235,6 @@ static bool decode(void *context, const uint8_t *code, size_t size, struct mt_in
 
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm)
 {
-	return (struct mt_decoder){.context = disasm, .decode = disasm ? decode : NULL};
+	return (struct mt_decoder){
+		.context = disasm, .ready = disasm ? is_ready : NULL, .decode = decode};
 }

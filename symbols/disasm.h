@@ -27,22 +27,26 @@ struct mt_insn {
 	bool loads_sp; /* the stack pointer becomes something that no frame of its own explains */
 };
 
-/* A way to decode one instruction; false for bytes that are none. One thread at a time. */
+/*
+ * A way to decode one instruction; false for bytes that are none. What it takes is there once
+ * ready() has been called, and has said so. One thread at a time.
+ */
 struct mt_decoder {
 	void *context;
+	bool (*ready)(void *context); /* NULL: it never is */
 	bool (*decode)(void *context, const uint8_t *code, size_t size, struct mt_insn *out);
 };
 
 struct mt_disasm;
 
-/*
- * NULL out of memory, and where no disassembler was built in. The library is loaded when it is
- * first asked; where it is not there, no bytes are an instruction.
- */
+/* NULL out of memory. The library is loaded when it is first asked for. */
 struct mt_disasm *mt_disasm_create(void);
 void mt_disasm_destroy(struct mt_disasm *disasm);
 
-/* As a decoder; borrows disasm. */
+/* Why instructions that were asked for are unknown, all of them; NULL where they are not. */
+const char *mt_disasm_problem(const struct mt_disasm *disasm);
+
+/* As a decoder; borrows disasm, which may be NULL. */
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm);
 
 #endif

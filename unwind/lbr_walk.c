@@ -58,12 +58,14 @@ static bool decode(const struct mt_walk *walk, uint64_t pc, struct mt_insn *out,
 	size_t n = WINDOW;
 
 	*at_hand = false;
-	if (!decoder || !decoder->decode)
+	if (!decoder || !decoder->ready)
 		return false;
 	for (; n && !code; n -= !code)
 		code = mt_lookup_code(walk->input->map, pc, n, true);
-	*at_hand = code;
-	return code && decoder->decode(decoder->context, code, n, out);
+	if (!code || !decoder->ready(decoder->context))
+		return false;
+	*at_hand = true;
+	return decoder->decode(decoder->context, code, n, out);
 }
 
 static bool goes_on(const struct mt_insn *insn)

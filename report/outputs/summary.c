@@ -238,6 +238,11 @@ static void print_losses(const struct summary *s)
 		print_warning(s, "%s record%s could not be decoded.",
 			      mt_text_count((double)facts->undecodable).text,
 			      facts->undecodable == 1 ? "" : "s");
+	if (facts->code_problem)
+		print_warning(s,
+			      "Code is not looked at, and stacks of branch records are shorter: "
+			      "%s.",
+			      facts->code_problem);
 	if (facts->kernel_problem)
 		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
 }

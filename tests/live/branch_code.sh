@@ -79,6 +79,15 @@ recorded any '-j any,u -s 50 -d 1024' '-b --embed unwind' frames
 all_the_same any
 replayed=$(read_as any --unwind lbr --no-inline --script | callers)
 between '... which the code is needed for' $((samples + samples / 5)) "$replayed" 999999
+mkdir broken
+for library in /usr/lib/*/libcapstone.so.? /usr/lib*/libcapstone.so.?; do
+	echo nothing >"broken/${library##*/}"
+done
+LD_LIBRARY_PATH=broken "$MT_BUILD/mtreport" --unwind lbr --no-inline --script any.mtr >stacks 2>why
+is 'without a disassembler it says so' "$(grep -c '^mtreport: code is not looked at, .*: .*libcapstone' why)" 1
+between '... and has the samples' "$samples" "$(grep -c ' cycles: $' stacks)" "$samples"
+LD_LIBRARY_PATH=broken "$MT_BUILD/mtreport" --unwind lbr any.mtr >table 2>&1
+says '... in the report, too' 'Code is not looked at' table
 recorded none '-j any,u -s 50 -d 1024' '-b --embed none' frames
 is '--embed none carries none' "$("$MT_TOP/scripts/mtdump" none.mtr --chunks | grep -c FILE)" 0
 is '... and has the same stacks here' "$(read_as none --unwind lbr --no-inline --script | callers)" "$replayed"

@@ -148,7 +148,7 @@ MT_TEST(instructions_are_what_their_bytes_say)
 	struct mt_disasm *disasm = mt_disasm_create();
 	struct mt_decoder decoder = mt_disasm_decoder(disasm);
 
-	for (size_t i = 0; decoder.decode && i < COUNT(insns); i++) {
+	for (size_t i = 0; decoder.ready(decoder.context) && i < COUNT(insns); i++) {
 		struct mt_insn insn = {0};
 
 		MT_CHECK(decoder.decode(decoder.context, (const uint8_t *)insns[i].bytes,
@@ -180,7 +180,7 @@ MT_TEST(the_disassembler_is_loaded_when_it_is_asked)
 	struct mt_insn insn;
 
 	MT_CHECK(!is_loaded("libcapstone"));
-	if (decoder.decode) {
+	if (decoder.ready(decoder.context)) {
 		MT_CHECK(decoder.decode(decoder.context, (const uint8_t *)"\xc3", 1, &insn));
 		MT_CHECK(is_loaded("libcapstone"));
 	}
