@@ -305,7 +305,8 @@ void mt_unwinding_prepare(struct mt_unwinding *u, const struct mt_image_map *map
 	ahead->good = frames && mt_array_reserve(&ahead->frames, walked->count);
 	if (!ahead->good)
 		return;
-	memcpy(ahead->frames.items, frames, walked->count * sizeof(*frames));
+	if (walked->count)
+		memcpy(ahead->frames.items, frames, walked->count * sizeof(*frames));
 	ahead->frames.count = walked->count;
 	ahead->hash = mt_stacks_prepare(u->stacks, frames, walked->count);
 }
