@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
+#include "formats/base/thread.h"
 #include "record/drain.h"
 #include "record/guest.h"
 #include "record/spool.h"
@@ -56,16 +56,10 @@ static void *ahead_main(void *argument)
 	return NULL;
 }
 
-/* Signals are the main thread's. */
 static int start(struct mt_ahead *ahead)
 {
-	sigset_t all, before;
-	int failed;
+	int failed = mt_thread_start(&ahead->thread, ahead_main, ahead);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&ahead->thread, NULL, ahead_main, ahead);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	ahead->running = !failed;
 	return failed;
 }

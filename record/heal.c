@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/thread.h"
 #include "record/procfs.h"
 
 #define PAGE ((uint64_t)4096)
@@ -146,16 +146,10 @@ static void *heal_main(void *argument)
 	return NULL;
 }
 
-/* Signals are the main thread's. */
 static int start(struct mt_heal *heal)
 {
-	sigset_t all, before;
-	int failed;
+	int failed = mt_thread_start(&heal->thread, heal_main, heal);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&heal->thread, NULL, heal_main, heal);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	heal->running = !failed;
 	return failed;
 }

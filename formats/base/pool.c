@@ -4,9 +4,10 @@
 #include "formats/base/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+#include "formats/base/thread.h"
 
 struct worker {
 	struct mt_pool *pool;
@@ -64,21 +65,15 @@ static void *work(void *of)
 	return NULL;
 }
 
-/* Signals are the main thread's. */
 static void start(struct mt_pool *pool)
 {
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; pool->started < pool->size; pool->started++) {
 		struct worker *worker = &pool->workers[pool->started];
 
 		*worker = (struct worker){.pool = pool, .number = pool->started};
-		if (pthread_create(&worker->thread, NULL, work, worker))
+		if (mt_thread_start(&worker->thread, work, worker))
 			break;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 struct mt_pool *mt_pool_create(unsigned int size)
