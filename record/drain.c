@@ -66,21 +66,36 @@ static void wake(struct mt_drain *drain)
 	(void)!write(drain->wake, &one, sizeof(one));
 }
 
+/* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
+static void for_rare(struct mt_drain *own, void (*act)(struct mt_stream *stream))
+{
+	struct mt_drain *drain = own;
+
+	do {
+		if (drain->streams[MT_CLASS_RARE])
+			act(drain->streams[MT_CLASS_RARE]);
+		drain = drain->buddy_of;
+	} while (drain && drain != own);
+}
+
+static void drain_whole(struct mt_stream *stream)
+{
+	(void)mt_stream_drain(stream);
+}
+
 /*
  * Before samples are filtered by their threads' names: a thread may have got its name on another
- * CPU just before. All drains are each other's buddies in a circle.
+ * CPU just before.
  */
 static void hear_names(void *context)
 {
-	struct mt_drain *own = context, *drain = own;
+	for_rare(context, drain_whole);
+}
 
-	do {
-		struct mt_stream *rare = drain->streams[MT_CLASS_RARE];
-
-		if (rare)
-			(void)mt_stream_drain(rare);
-		drain = drain->buddy_of;
-	} while (drain && drain != own);
+/* Before samples are handed on: what was mapped on another CPU before the thread came to this. */
+static void tell_maps(void *context)
+{
+	for_rare(context, mt_stream_tell);
 }
 
 /*
@@ -326,7 +341,7 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 		}
 	}
 	if (drain->streams[MT_CLASS_STORM])
-		mt_stream_follow(drain->streams[MT_CLASS_STORM], drain->streams[MT_CLASS_RARE]);
+		mt_stream_before(drain->streams[MT_CLASS_STORM], tell_maps, drain);
 	if (drain->streams[MT_CLASS_STORM] && config->filter)
 		mt_stream_hear(drain->streams[MT_CLASS_STORM], hear_names, drain);
 	*out = drain;

@@ -53,8 +53,10 @@ struct mt_stream {
 	uint64_t last_id; /* most records of a ring are of one event */
 	uint32_t last_event;
 	struct last_sample last_sample;
-	struct mt_block *block;	 /* being filled, or NULL */
-	struct mt_stream *first; /* whose block goes out before this one's, or NULL */
+	struct mt_block *block; /* being filled, or NULL */
+	_Atomic bool tells;	/* the block holds what samples of other rings need: maps, names */
+	void (*before)(void *context);
+	void *before_context;
 	void (*hear)(void *context);
 	void *hear_context;
 	struct mt_stack_encoder *encoder;
@@ -98,23 +100,17 @@ static void let_go(struct mt_stream *stream)
 	atomic_flag_clear_explicit(&stream->held, memory_order_release);
 }
 
-/* Hands on what the block holds so far. */
+/* Hands on what the block holds so far, behind what others have to tell. */
 static void push_block(struct mt_stream *stream)
 {
 	if (!stream->block || !stream->block->used)
 		return;
+	if (stream->before)
+		stream->before(stream->before_context);
 	count(&stream->counts.coded, stream->block->used);
 	mt_spool_push(stream->config->spool, stream->block);
 	stream->block = NULL;
-}
-
-/* Never waits: who holds that one is about to hand it on, or soon will. */
-static void push_first(struct mt_stream *first)
-{
-	if (!first || !try_hold(first))
-		return;
-	push_block(first);
-	let_go(first);
+	atomic_store_explicit(&stream->tells, false, memory_order_relaxed);
 }
 
 /* The block to fill, with room for one more record of any size; NULL where the spool is full. */
@@ -124,10 +120,7 @@ static struct mt_block *block_with_room(struct mt_stream *stream)
 
 	if (stream->block && has_room(stream))
 		return stream->block;
-	if (stream->block) {
-		push_first(stream->first);
-		push_block(stream);
-	}
+	push_block(stream);
 	stream->block = mt_spool_take(spool);
 	if (stream->block) {
 		mt_block_reset(stream->block, MT_CHUNK_DATA, stream->number);
@@ -329,6 +322,7 @@ static void take_other(struct mt_stream *stream, const struct perf_event_header 
 	if (stream->config->filter)
 		mt_task_filter_see(stream->config->filter, record, size, time);
 	if (mt_kernel_put(stream->block, time, 0, record, size)) {
+		atomic_store_explicit(&stream->tells, true, memory_order_relaxed);
 		stream->last_time = time;
 		count(&stream->counts.records, 1);
 	}
@@ -417,6 +411,19 @@ enum mt_stream_result mt_stream_help(struct mt_stream *stream)
 	return result;
 }
 
+void mt_stream_tell(struct mt_stream *stream)
+{
+	if ((!mt_ring_used(stream->ring) &&
+	     !atomic_load_explicit(&stream->tells, memory_order_relaxed)) ||
+	    !try_hold(stream))
+		return;
+	if (mt_ring_begin(stream->ring))
+		(void)take_records(stream, GIVE_BACK);
+	if (atomic_load_explicit(&stream->tells, memory_order_relaxed))
+		push_block(stream);
+	let_go(stream);
+}
+
 /* The losses since the last flush, as STATE. */
 static void push_losses(struct mt_stream *stream)
 {
@@ -481,9 +488,10 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 	return stream;
 }
 
-void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first)
+void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), void *context)
 {
-	stream->first = first;
+	stream->before = before;
+	stream->before_context = context;
 }
 
 void mt_stream_hear(struct mt_stream *stream, void (*hear)(void *context), void *context)

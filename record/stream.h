@@ -63,10 +63,18 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 void mt_stream_destroy(struct mt_stream *stream);
 
 /*
- * Whenever `stream` hands a full block on, `first` (or NULL: none; borrowed) hands on before it
- * what it has begun: a file that is cut there has the maps and names that its samples need.
+ * Whenever `stream` hands a block on, `before` is called first: it is to call mt_stream_tell() for
+ * the streams that have the maps and names which the samples need, so that a file that is cut there
+ * has them.
  */
-void mt_stream_follow(struct mt_stream *stream, struct mt_stream *first);
+void mt_stream_before(struct mt_stream *stream, void (*before)(void *context), void *context);
+
+/*
+ * Hands on what `stream` has that samples of other rings need: takes a share out of its ring, too,
+ * for the kernel wrote it where a thread ran before it came to another CPU. Never waits: who holds
+ * the stream is about to do so, or soon will.
+ */
+void mt_stream_tell(struct mt_stream *stream);
 
 /*
  * Whenever records of `stream` are about to be taken, `hear` is called first: what was recorded

@@ -3,6 +3,8 @@
  *
  *	steps faults PAGES        touches that many fresh pages
  *	steps late PAGES          the same a second later
+ *	steps moved PAGES         the same on another CPU than where it began; exits with 3 where
+ *	                          there is none
  *	steps brk CALLS BYTES     grows the heap
  *	steps calls               mmap, mremap and munmap, each with arguments that are easy to tell
  *	steps threads N PAGES     N threads, named worker0 ..., touch that many each
@@ -15,6 +17,7 @@
  * A region that was touched is told as "region TID START END", numbers in hex but for the first.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +66,21 @@ static void do_faults(size_t pages)
 
 	touch(pages);
 	printf("faults %ld\n", faults_so_far() - before);
+}
+
+static void do_moved(size_t pages)
+{
+	int began = sched_getcpu();
+	cpu_set_t others;
+
+	if (sched_getaffinity(0, sizeof(others), &others))
+		exit(1);
+	CPU_CLR(began, &others);
+	if (!CPU_COUNT(&others))
+		exit(3);
+	if (sched_setaffinity(0, sizeof(others), &others))
+		exit(1);
+	do_faults(pages);
 }
 
 __attribute__((noreturn)) static void do_drip(void)
@@ -209,6 +227,8 @@ int main(int argc, char **argv)
 		sleep(1);
 	if (!strcmp(what, "faults") || !strcmp(what, "late"))
 		do_faults(a);
+	else if (!strcmp(what, "moved"))
+		do_moved(a);
 	else if (!strcmp(what, "brk"))
 		do_brk(a, b);
 	else if (!strcmp(what, "calls"))
