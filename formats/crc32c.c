@@ -3,6 +3,7 @@
  * table look-ups per eight bytes.
  */
 #include "formats/base/bytes.h"
+#include "formats/base/cpu.h"
 #include "formats/chunk.h"
 
 /*
@@ -99,7 +100,7 @@ uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size)
 uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("sse4.2"))
+	if (mt_cpu_has(SSE4_2, "sse4.2"))
 		return ~update_by_instruction(~crc, bytes, size);
 #endif
 	return mt_crc32c_portable(crc, bytes, size);

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "formats/base/bytes.h"
+#include "formats/base/cpu.h"
 #include "formats/base/cursor.h"
 #include "formats/base/map64.h"
 #include "formats/base/pages.h"
@@ -363,9 +364,9 @@ __attribute__((target("avx512f,popcnt"))) static void code_lines_avx512(struct c
 static lines_coder *best_coder(unsigned bits)
 {
 #ifdef __x86_64__
-	if (bits >= 512 && __builtin_cpu_supports("avx512vbmi2"))
+	if (bits >= 512 && mt_cpu_has(AVX512_VBMI2, "avx512vbmi2"))
 		return code_lines_avx512;
-	if (bits >= 256 && __builtin_cpu_supports("avx2"))
+	if (bits >= 256 && mt_cpu_has(AVX2, "avx2"))
 		return code_lines_avx2;
 #endif
 	(void)bits;

@@ -9,6 +9,7 @@
  * an operand they end it), those with the top bit leave it as it is (as an opcode they are special,
  * and have none), all others end it. Turns are added up by exclusive or from the last end on.
  */
+#include "formats/base/cpu.h"
 #include "symbols/dwarf.h"
 
 #if defined(__x86_64__)
@@ -39,8 +40,8 @@ bool mt_line_fast_usable(const struct mt_line_rules *rules)
 
 	return rules->opcode_base == OPCODE_BASE && rules->minimum_length == 1 &&
 	       rules->line_range > 1 && !memcmp(rules->lengths, lengths, sizeof(lengths)) &&
-	       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+	       mt_cpu_has(AVX2, "avx2") && mt_cpu_has(BMI1, "bmi") && mt_cpu_has(BMI2, "bmi2") &&
+	       mt_cpu_has(POPCNT, "popcnt");
 }
 
 #define FAST __attribute__((target("avx2,bmi,bmi2,popcnt")))

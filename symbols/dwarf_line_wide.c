@@ -4,6 +4,7 @@
  * compares into mask registers; vectors stay at 256 bits, since wider ones slow down what runs
  * next.
  */
+#include "formats/base/cpu.h"
 #include "symbols/dwarf.h"
 
 #if defined(__x86_64__)
@@ -46,8 +47,8 @@ struct carry {
 
 bool mt_line_wide_usable(const struct mt_line_rules *rules)
 {
-	return mt_line_fast_usable(rules) && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl");
+	return mt_line_fast_usable(rules) && mt_cpu_has(AVX512BW, "avx512bw") &&
+	       mt_cpu_has(AVX512VL, "avx512vl");
 }
 
 #define WIDE __attribute__((target("avx512bw,avx512vl,bmi,bmi2,popcnt")))

@@ -1,0 +1,30 @@
+/*
+ * What the processor can do. The C library has asked it already, where it tells; the compiler's own
+ * way asks again whenever a program starts, at a few microseconds a question in a virtual machine.
+ */
+#ifndef MT_FORMATS_BASE_CPU_H
+#define MT_FORMATS_BASE_CPU_H
+
+#if defined(__x86_64__) && defined(__has_include)
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#define MT_CPU_BY_LIBC 1
+#endif
+#endif
+
+#ifdef MT_CPU_BY_LIBC
+/* A feature by its number there, which only the macro below has to do with. */
+static inline int mt_cpu_feature(unsigned int number)
+{
+	const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / 128);
+
+	return leaf->active_array[number / 32 % 4] >> (number % 32) & 1;
+}
+
+/* Whether a feature can be used: its name in the C library, and the compiler's. */
+#define mt_cpu_has(libc_name, name) mt_cpu_feature(x86_cpu_##libc_name)
+#elif defined(__x86_64__)
+#define mt_cpu_has(libc_name, name) __builtin_cpu_supports(name)
+#endif
+
+#endif
