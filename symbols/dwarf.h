@@ -152,10 +152,23 @@ struct mt_abbrev {
 	uint32_t first, count;		 /* in the table's attributes: of scopes those of use */
 };
 
-/* The entries that nothing but going on is to be done about. */
+enum mt_abbrev_varies {
+	MT_VARIES_NOT,
+	MT_VARIES_BLOCK,  /* a value of as many bytes as its first one says */
+	MT_VARIES_STRING, /* up to a 0 */
+};
+
+/* How most entries are stepped over: those with codes of a byte, and a value of varying size. */
 struct mt_abbrev_step {
-	uint8_t bytes; /* of all of the entry, code included; 0: it is no such */
-	uint8_t jumps; /* 0: on to what is behind it; else on to its sibling, in these walks */
+	uint8_t bytes;	/* up to that value, code included; 0: it is no such */
+	uint8_t varies; /* enum mt_abbrev_varies */
+	uint8_t behind; /* bytes after that value */
+	bool is_function;
+	/* in which walks it is: */
+	uint8_t plain;	/* bytes, and nothing more */
+	uint8_t jumps;	/* on to its sibling, which its last 4 bytes say */
+	uint8_t opens;	/* on to what is in it */
+	uint8_t wanted; /* not stepped over */
 };
 
 /* What a table depends on beside its bytes: the sizes of values in the units that use it. */
@@ -169,7 +182,7 @@ struct mt_abbrevs {
 	MT_ARRAY(struct mt_abbrev_skip) skips;
 	MT_ARRAY(struct mt_abbrev_attribute) attributes;
 	struct mt_map64 by_code;	  /* the others */
-	struct mt_abbrev_step steps[256]; /* by code */
+	struct mt_abbrev_step steps[128]; /* by code */
 };
 
 /* An attribute's value, as its form has it. */

@@ -13,6 +13,8 @@ enum {
 	FIXED_MAX = 255,	   /* attributes of an entry that is_fixed */
 	USUAL = 128,		   /* entries of a table for a source file of C */
 	UNPLAIN = 0x80,		   /* no size that a form has */
+	STEP_MAX = 60,		   /* bytes before or behind a value of varying size: see
+				      skip_small() */
 	ATTRIBUTES_MAX = 16 << 20, /* of one table; the largest seen have 20 K */
 };
 
@@ -401,19 +403,47 @@ static bool read_attributes(struct mt_cursor *c, const struct form_sizes *sizes,
 	return true;
 }
 
+/* How entries of a code are stepped over, where that is told by a few bytes. */
+static void list_step(struct mt_abbrevs *table, const struct mt_abbrev *abbrev,
+		      struct mt_abbrev_step *out)
+{
+	const struct mt_abbrev_skip *skip = &abbrev->skip;
+	uint8_t jumps = abbrev->has_children && abbrev->ends_in_sibling ? abbrev->closed : 0;
+	struct mt_abbrev_step step = {
+		.is_function = abbrev->tag == DW_TAG_subprogram,
+		.jumps = jumps & (uint8_t)~abbrev->wanted,
+		.wanted = abbrev->wanted,
+	};
+	uint32_t behind = 0;
+
+	if (skip->form == DW_FORM_exprloc)
+		step.varies = MT_VARIES_BLOCK;
+	else if (skip->form == DW_FORM_string)
+		step.varies = MT_VARIES_STRING;
+	else if (skip->form)
+		return;
+	if (abbrev->skip_count) {
+		skip = &table->skips.items[abbrev->first_skip];
+		behind = skip->bytes;
+	}
+	if (abbrev->skip_count > 1 || (abbrev->skip_count && skip->form) ||
+	    abbrev->skip.bytes >= STEP_MAX || behind >= STEP_MAX)
+		return;
+	step.bytes = (uint8_t)(abbrev->skip.bytes + 1);
+	step.behind = (uint8_t)behind;
+	if (abbrev->has_children)
+		step.opens = (uint8_t) ~(step.jumps | step.wanted);
+	else if (!step.varies)
+		step.plain = (uint8_t)~step.wanted;
+	*out = step;
+}
+
 /* The next code that counts from 1. */
 static void count_code(struct mt_abbrevs *table, uint64_t code, const struct mt_abbrev *abbrev)
 {
-	uint8_t jumps = abbrev->closed & (uint8_t)~abbrev->wanted;
-	bool jumping = abbrev->has_children && abbrev->ends_in_sibling && jumps;
-
 	table->counted++;
-	if (code < 0x80 && !abbrev->skip.form && abbrev->skip.bytes < UINT8_MAX &&
-	    (jumping || abbrev->leaf == UINT8_MAX))
-		table->steps[code] = (struct mt_abbrev_step){
-			.bytes = (uint8_t)(abbrev->skip.bytes + 1),
-			.jumps = jumping ? jumps : 0,
-		};
+	if (code < sizeof(table->steps) / sizeof(table->steps[0]))
+		list_step(table, abbrev, &table->steps[code]);
 }
 
 static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes *sizes,
@@ -421,6 +451,7 @@ static struct mt_error *read_table(struct mt_cursor *c, const struct form_sizes 
 {
 	if (!mt_array_reserve(&table->items, USUAL) || !mt_array_reserve(&table->attributes, USUAL))
 		return mt_error_nomem();
+	table->steps[0].bytes = 1; /* the end of a level */
 	for (;;) {
 		uint64_t code = mt_dwarf_uleb(c), tag;
 		struct mt_abbrev *abbrev;

@@ -10,6 +10,7 @@ enum {
 	DEPTH_MAX = 512, /* entries within entries; compilers stay below 60 */
 	AHEAD = 1024,	 /* bytes that are asked of memory before they are gone through */
 	CACHE_LINE = 64,
+	SMALL = 256, /* bytes; fewer has an entry with 60 bytes, a block and 60 bytes more */
 };
 
 struct walk {
@@ -426,86 +427,151 @@ static void close_level(struct walk *walk)
 		walk->mode = MT_WALK_LOCAL;
 }
 
-/*
- * Steps over entries of which nothing but their size, or where their sibling is, matters; while
- * there are more bytes than any of these has.
- */
-static inline const uint8_t *skip_small(const struct mt_dwarf_unit *unit, const uint8_t *pos,
-					const uint8_t *end, enum mt_walk mode)
+/* Where walks that step over entries are. */
+struct stepping {
+	const uint8_t *pos;
+	uint32_t *enclosing;
+	size_t depth, floor;
+	enum mt_walk mode;
+	bool is_local;
+};
+
+static struct stepping step_from(const struct walk *walk)
 {
-	const struct mt_abbrev_step *steps = unit->abbrevs->steps;
-	const uint8_t *first = unit->file->info.bytes + unit->offset, *last = end - 256;
-	const uint8_t *asked = pos + AHEAD; /* memory for all up to there */
+	return (struct stepping){walk->c.pos, walk->enclosing, walk->depth,
+				 walk->floor, walk->mode,      walk->is_local};
+}
 
-	if (end - pos < 256)
+static void stop_at(struct walk *walk, const struct stepping *s)
+{
+	walk->c.pos = s->pos;
+	walk->depth = s->depth;
+	walk->floor = s->floor;
+	walk->mode = s->mode;
+}
+
+/* Into an entry that is no scope. */
+static inline void step_in(struct stepping *s, bool is_function)
+{
+	s->enclosing[s->depth] = s->enclosing[s->depth - 1];
+	s->depth++;
+	if (is_function && s->mode == MT_WALK_LOCAL) {
+		s->mode = MT_WALK_NESTED;
+		s->floor = s->depth;
+	}
+}
+
+static inline void step_out(struct stepping *s)
+{
+	s->depth--;
+	if (s->is_local && s->depth < s->floor)
+		s->mode = MT_WALK_LOCAL;
+}
+
+/* Behind an entry's value of varying size and what follows that; NULL where it is too long. */
+static inline const uint8_t *step_over(const struct mt_abbrev_step *step, const uint8_t *pos,
+				       const uint8_t *last)
+{
+	if (step->varies == MT_VARIES_BLOCK) {
+		if (*pos >= 0x80)
+			return NULL;
+		pos += *pos;
+	} else if (step->varies == MT_VARIES_STRING) {
+		while (pos < last && *pos)
+			pos++;
+		if (pos >= last)
+			return NULL;
+	} else {
 		return pos;
-	while (pos <= last) {
-		struct mt_abbrev_step step = steps[*pos];
-		const uint8_t *next = pos + step.bytes;
+	}
+	return pos + 1 + step->behind;
+}
 
-		if (asked < pos)
-			asked = pos;
-		for (; asked < pos + AHEAD; asked += CACHE_LINE)
+/*
+ * Steps over entries as their table of steps has it, while there are more bytes than any of these
+ * has but for a string; false where it stopped at one that is wanted.
+ */
+static bool skip_small(struct walk *walk)
+{
+	const struct mt_dwarf_unit *unit = walk->unit;
+	const struct mt_abbrev_step *steps = unit->abbrevs->steps;
+	const uint8_t *first = unit->file->info.bytes + unit->offset;
+	const uint8_t *last = walk->c.end - SMALL, *asked = walk->c.pos;
+	struct stepping s = step_from(walk);
+	bool wanted = false;
+
+	if (walk->c.end - walk->c.pos < SMALL)
+		return true;
+	while (s.pos <= last && *s.pos < 0x80) {
+		const struct mt_abbrev_step *step = &steps[*s.pos];
+		const uint8_t *next = s.pos + step->bytes;
+
+		if (asked < s.pos)
+			asked = s.pos;
+		for (; asked < s.pos + AHEAD; asked += CACHE_LINE)
 			__builtin_prefetch(asked);
-		if (!step.bytes)
-			break;
-		if (step.jumps) {
+		if (step->plain & s.mode) {
+			s.pos = next;
+			continue;
+		}
+		if (step->jumps & s.mode && !step->varies) {
 			uint64_t sibling = mt_get_le32(next - 4);
 
-			if (!(step.jumps & mode) || sibling <= (uint64_t)(next - first) ||
+			if (sibling <= (uint64_t)(next - first) ||
 			    sibling > (uint64_t)(last - first))
 				break;
-			next = first + sibling;
+			s.pos = first + sibling;
+			continue;
 		}
-		pos = next;
+		wanted = step->wanted & s.mode;
+		if (wanted || !step->bytes || step->jumps & s.mode)
+			break;
+		next = step_over(step, next, last);
+		if (!next || s.depth + 1 >= DEPTH_MAX)
+			break;
+		if (step->opens & s.mode) {
+			step_in(&s, step->is_function);
+		} else if (!*s.pos) {
+			if (s.depth == 1)
+				break;
+			step_out(&s);
+		}
+		s.pos = next;
 	}
-	return pos;
+	stop_at(walk, &s);
+	return !wanted;
+}
+
+/* Steps over any entry; false where walk_entry() is needed for it. */
+static bool skip_any(struct walk *walk)
+{
+	const struct mt_dwarf_unit *unit = walk->unit;
+	struct stepping s = step_from(walk);
+	struct mt_cursor c = walk->c;
+	uint64_t code = mt_dwarf_uleb(&c);
+	const struct mt_abbrev *abbrev = code ? mt_abbrevs_find(unit->abbrevs, code) : NULL;
+
+	if (s.depth >= DEPTH_MAX || (abbrev ? abbrev->wanted & s.mode : code || s.depth == 1))
+		return false;
+	if (abbrev)
+		skip_entry(unit, &c, abbrev);
+	if (c.bad || c.pos == c.end)
+		return false;
+	if (!abbrev)
+		step_out(&s);
+	else if (abbrev->has_children &&
+		 !(abbrev->closed & s.mode && skip_to_sibling(unit, &c, abbrev)))
+		step_in(&s, abbrev->tag == DW_TAG_subprogram);
+	s.pos = c.pos;
+	stop_at(walk, &s);
+	return true;
 }
 
 /* Goes to the next entry that walk_entry() is needed for: most say nothing about code. */
 static void skip_plain_entries(struct walk *walk)
 {
-	const struct mt_dwarf_unit *unit = walk->unit;
-	const struct mt_abbrevs *abbrevs = unit->abbrevs;
-	enum mt_walk mode = walk->mode;
-	struct mt_cursor c = walk->c;
-	const uint8_t *entry = c.pos;
-	size_t depth = walk->depth;
-
-	for (; depth < DEPTH_MAX; entry = c.pos) {
-		const struct mt_abbrev *abbrev;
-		uint64_t code;
-
-		entry = c.pos = skip_small(unit, c.pos, c.end, mode);
-		code = mt_dwarf_uleb(&c);
-		abbrev = code ? mt_abbrevs_find(abbrevs, code) : NULL;
-		if (abbrev && abbrev->leaf & mode && abbrev->skip.bytes < (size_t)(c.end - c.pos)) {
-			c.pos += abbrev->skip.bytes;
-			continue;
-		}
-		if (abbrev ? abbrev->wanted & mode : code || depth == 1)
-			break;
-		if (abbrev)
-			skip_entry(unit, &c, abbrev);
-		if (c.bad || c.pos == c.end)
-			break;
-		if (!abbrev) {
-			depth--;
-			if (walk->is_local && depth < walk->floor)
-				mode = MT_WALK_LOCAL;
-		} else if (abbrev->has_children &&
-			   !(abbrev->closed & mode && skip_to_sibling(unit, &c, abbrev))) {
-			walk->enclosing[depth] = walk->enclosing[depth - 1];
-			depth++;
-			if (mode == MT_WALK_LOCAL && abbrev->tag == DW_TAG_subprogram) {
-				mode = MT_WALK_NESTED;
-				walk->floor = depth;
-			}
-		}
-	}
-	walk->c.pos = entry;
-	walk->depth = depth;
-	walk->mode = mode;
+	while (skip_small(walk) && skip_any(walk))
+		;
 }
 
 static struct mt_error *walk_entry(struct walk *walk, uint64_t entry, uint64_t code)
