@@ -525,8 +525,10 @@ struct mt_error *mt_line_table_read(const struct mt_dwarf_unit *unit,
 
 void mt_line_table_deinit(struct mt_line_table *table)
 {
-	for (size_t i = 0; i < table->files.count; i++)
-		free(table->files.items[i].path);
+	for (size_t i = 0; i < table->files.count; i++) {
+		if (table->files.items[i].path) /* of few */
+			free(table->files.items[i].path);
+	}
 	drop_marks(table);
 	mt_array_deinit(&table->answers);
 	mt_array_deinit(&table->files);

@@ -265,7 +265,8 @@ static void find_name(struct mt_scopes *scopes, struct mt_dwarf_unit *unit, stru
 	}
 	out->mangled = d->linkage_name;
 	out->name = d->linkage_name ? d->linkage_name : d->name;
-	if (origin) /* not kept, it is found again */
+	__builtin_prefetch(out->name); /* it is read soon */
+	if (origin)		       /* not kept, it is found again */
 		(void)mt_map64_put(&scopes->by_origin, origin,
 				   (uint64_t)(out - scopes->details.items));
 }

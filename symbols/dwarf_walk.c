@@ -391,6 +391,16 @@ static struct mt_error *open_level(struct walk *walk, uint64_t entry, uint32_t s
 	return NULL;
 }
 
+/* What the walk may go on with is asked of memory while the code of an entry is looked at. */
+static inline void ask_for_sibling(const struct walk *walk)
+{
+	uint64_t sibling = mt_get_le32(walk->c.pos - 4), left;
+
+	left = walk->unit->end - walk->unit->offset;
+	if (sibling < left)
+		__builtin_prefetch(walk->unit->file->info.bytes + walk->unit->offset + sibling);
+}
+
 static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *abbrev,
 				   uint64_t entry)
 {
@@ -400,6 +410,8 @@ static struct mt_error *walk_scope(struct walk *walk, const struct mt_abbrev *ab
 	read_scope(walk, abbrev, &values);
 	if (walk->c.bad)
 		return bad_entry(walk, entry, "cut short, or of an unknown form");
+	if (abbrev->ends_in_sibling)
+		ask_for_sibling(walk);
 	if (abbrev->tag == DW_TAG_lexical_block)
 		scope = pass_block(walk, &values);
 	else if (walk->mode & (MT_WALK_TABLE | MT_WALK_ASKED))
