@@ -10,6 +10,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 #include "formats/base/leb128.h"
+#include "formats/base/pages.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/stack_image.h"
@@ -125,6 +126,7 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	s->memory = malloc(all);
 	if (!s->memory)
 		return false;
+	mt_pages_prefault(s->memory, all);
 	s->room = room;
 	at = s->memory + room + 16;
 	for (size_t i = 0; i < MT_PLANES; i++) {

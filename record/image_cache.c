@@ -19,6 +19,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 #include "formats/record.h"
 #include "record/embed_image.h"
 #include "symbols/elf.h"
@@ -333,6 +334,7 @@ static bool read_chunk(int fd, uint64_t size, uint64_t *at, struct mt_file_chunk
 	    chunk->header.stored_size > size - *at - sizeof(header))
 		return false;
 	payload = malloc(chunk->header.stored_size + 1);
+	mt_pages_prefault(payload, chunk->header.stored_size);
 	if (!payload || !read_all(fd, payload, chunk->header.stored_size, *at + sizeof(header))) {
 		free(payload);
 		return false;

@@ -18,6 +18,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 #include "formats/base/read_at.h"
 #include "formats/chunk.h"
 #include "symbols/kernel_lines.h"
@@ -185,6 +186,7 @@ static bool read_copy(int fd, uint64_t size, uint32_t crc, struct mt_kernel_text
 	    (uint64_t)status.st_size != HEAD_SIZE + size)
 		return false;
 	bytes = malloc(room);
+	mt_pages_prefault(bytes, room);
 	if (!bytes || !is_whole(fd, size, crc, bytes, room))
 		return false;
 	out->bytes = fits ? MT_TAKE(bytes) : NULL;

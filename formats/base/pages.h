@@ -24,6 +24,20 @@ static inline bool mt_pages_populate(void *bytes, size_t size)
 }
 
 /*
+ * The same for memory that malloc() gave and that will be used from end to end: each of its pages
+ * that is touched for the first time would be a fault, and where those are recorded a sample of our
+ * own, which costs more than the page. Pages that it shares with others come, too.
+ */
+static inline void mt_pages_prefault(void *bytes, size_t size)
+{
+	uintptr_t page = MT_PAGE_MIN - 1, start = (uintptr_t)bytes & ~page;
+
+	if (bytes && size)
+		(void)mt_pages_populate((void *)start,
+					(((uintptr_t)bytes + size + page) & ~page) - start);
+}
+
+/*
  * Zeroed; NULL out of memory. munmap() gives it back. Touched page by page only where there is no
  * other way: each of those faults would be a sample of our own where faults are recorded. No huge
  * pages: in a virtual machine one costs more than the 512 small ones that were in use before.
