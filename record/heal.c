@@ -2,6 +2,7 @@
 #include "record/heal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 #include "formats/base/thread.h"
 #include "record/procfs.h"
 
@@ -39,7 +42,8 @@ struct mt_heal {
 	int wake; /* eventfd */
 	pthread_t thread;
 	bool running;
-	time_t second; /* of the present budget */
+	bool reads_text; /* the kernel answers no query */
+	time_t second;	 /* of the present budget */
 	unsigned looked;
 	struct counters counts;
 };
@@ -86,18 +90,60 @@ bool mt_heal_goes_on(const char *maps, uint64_t address)
 	return false;
 }
 
+/* PROCMAP_QUERY of linux/fs.h, from Linux 6.11: the mapping that has an address. */
+struct query {
+	uint64_t size, flags, address, start, end, vma_flags, page_size, offset, inode;
+	uint32_t major, minor, name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+_Static_assert(sizeof(struct query) == 104, "as the kernel has it");
+
+#define MAPPING_QUERY _IOWR('f', 17, struct query)
+
+int mt_heal_ask(int maps, uint64_t address)
+{
+	struct query query = {.size = sizeof(query), .address = address - 1};
+
+	if (!address)
+		return 0;
+	if (ioctl(maps, MAPPING_QUERY, &query))
+		return errno == ENOENT ? 0 : -1;
+	return address < query.end;
+}
+
+/* 1: a mapping goes on there; 0: it ends; -1: that is not told. */
+static int goes_on(struct mt_heal *heal, pid_t pid, uint64_t address)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	MT_CLEANUP_CLOSE int fd = -1;
+	char path[64];
+	int answer;
+
+	if (!heal->reads_text) {
+		snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		answer = fd < 0 ? -1 : mt_heal_ask(fd, address);
+		if (fd < 0 || answer >= 0 || errno == ESRCH)
+			return answer;
+		heal->reads_text = true;
+	}
+	text = mt_read_textf(NULL, "/proc/%d/maps", (int)pid);
+	return text ? mt_heal_goes_on(text, address) : -1;
+}
+
 static void look_at(struct mt_heal *heal, uint64_t hole)
 {
 	pid_t pid = (pid_t)(hole & ((1u << PID_BITS) - 1));
 	uint64_t address = hole >> PID_BITS << 12;
-	MT_CLEANUP_FREE char *maps = mt_read_textf(NULL, "/proc/%d/maps", (int)pid);
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = 1};
 	char byte;
 	struct iovec local = {.iov_base = &byte, .iov_len = 1};
+	int on = goes_on(heal, pid, address);
 
-	if (!maps)
+	if (on < 0)
 		atomic_fetch_add(&heal->counts.refused, 1);
-	else if (!mt_heal_goes_on(maps, address))
+	else if (!on)
 		atomic_fetch_add(&heal->counts.ends, 1);
 	else if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1)
 		atomic_fetch_add(&heal->counts.healed, 1);
@@ -161,6 +207,7 @@ struct mt_error *mt_heal_create(struct mt_heal **out)
 
 	if (!heal)
 		return mt_error_nomem();
+	mt_pages_prefault(heal, sizeof(*heal)); /* the drains write here */
 	heal->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed = heal->wake < 0 ? errno : start(heal);
 	if (failed) {

@@ -40,4 +40,10 @@ struct mt_heal_counts mt_heal_counts(const struct mt_heal *heal);
  */
 bool mt_heal_goes_on(const char *maps, uint64_t address);
 
+/*
+ * The same of the process whose /proc/PID/maps is open there, without the text: 1 or 0; -1 with
+ * errno, ENOTTY before Linux 6.11.
+ */
+int mt_heal_ask(int maps, uint64_t address);
+
 #endif

@@ -2,12 +2,16 @@
  */
 #include "record/heal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "formats/base/cleanup.h"
+#include "record/procfs.h"
 #include "tests/unit/unit.h"
 
 static const char maps[] =
@@ -24,6 +28,37 @@ MT_TEST(a_hole_is_within_one_mapping)
 	MT_CHECK(!mt_heal_goes_on(maps, 0x7fff00000000));
 	MT_CHECK(!mt_heal_goes_on("", 4096));
 	MT_CHECK(!mt_heal_goes_on("no maps", 4096));
+}
+
+/* Where the kernel can be asked, it says what the text says. */
+MT_TEST(asking_is_as_good_as_reading)
+{
+	MT_CLEANUP_CLOSE int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	char *pages =
+		mmap(NULL, 8 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MT_CLEANUP_FREE char *text = NULL;
+
+	MT_REQUIRE(pages != MAP_FAILED && fd >= 0);
+	MT_REQUIRE(!munmap(pages + 4 * 4096, 4096));
+	MT_REQUIRE(!mprotect(pages + 6 * 4096, 4096, PROT_READ));
+	text = mt_read_text("/proc/self/maps", NULL);
+	MT_REQUIRE(text);
+	for (int i = 0; i <= 8; i++) {
+		uintptr_t address = (uintptr_t)pages + (uintptr_t)i * 4096;
+		int answer = mt_heal_ask(fd, address);
+
+		if (answer < 0) {
+			MT_CHECK_EQ(errno, ENOTTY);
+			break;
+		}
+		MT_CHECK_EQ(answer, mt_heal_goes_on(text, address));
+		if (i == 2)
+			MT_CHECK_EQ(answer, 1);
+		if (i == 4 || i == 5 || i == 6)
+			MT_CHECK_EQ(answer, 0);
+	}
+	MT_CHECK(mt_heal_ask(fd, 0) <= 0);
+	munmap(pages, 8 * 4096);
 }
 
 static bool present(pid_t pid, const char *page)
