@@ -647,4 +647,7 @@ struct mt_walk_asked {
 struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode,
 			      const struct mt_walk_asked *asked);
 
+/* Has memory make ready what is at an entry of the unit, or at 0: there will be a walk from it. */
+void mt_walk_announce(const struct mt_scopes *scopes, uint64_t entry);
+
 #endif

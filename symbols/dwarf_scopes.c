@@ -382,6 +382,8 @@ static struct mt_error *ask_functions(struct mt_scopes *scopes, const struct mt_
 		for (next = i; next < asked->count && asked->places[next].function == function;)
 			next++;
 		within.count = next - i;
+		if (next < asked->count)
+			mt_walk_announce(scopes, asked->places[next].function);
 		if (function)
 			err = first_of(err, mt_walk_from(scopes, function, MT_WALK_ASKED, &within));
 	}

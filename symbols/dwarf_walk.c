@@ -8,7 +8,8 @@
 
 enum {
 	DEPTH_MAX = 512, /* entries within entries; compilers stay below 60 */
-	AHEAD = 1024,	 /* bytes that are asked of memory before they are gone through */
+	AHEAD = 4096,	 /* bytes that are asked of memory before they are gone through */
+	ANNOUNCED = 1024,
 	CACHE_LINE = 64,
 	SMALL = 256, /* bytes; fewer has an entry with 60 bytes, a block and 60 bytes more */
 };
@@ -29,6 +30,7 @@ struct walk {
 	bool has_asked; /* one of them lies in the ranges that were read last */
 	bool is_local;	/* MT_WALK_LOCAL, which is MT_WALK_NESTED within functions */
 	size_t floor;	/* the depth in the function; what is above is MT_WALK_LOCAL's again */
+	const uint8_t *fetched; /* memory for all up to there was asked for */
 	bool nomem, too_many, bad_ranges;
 };
 
@@ -499,6 +501,16 @@ static inline const uint8_t *step_over(const struct mt_abbrev_step *step, const 
 	return pos + 1 + step->behind;
 }
 
+/* Asks for memory from pos on, some of which may have been asked for before; gives how far. */
+static inline const uint8_t *fetch(const uint8_t *pos, const uint8_t *until)
+{
+	if (until < pos)
+		until = pos;
+	for (; until - pos < AHEAD; until += CACHE_LINE)
+		__builtin_prefetch(until);
+	return until;
+}
+
 /*
  * Steps over entries as their table of steps has it, while there are more bytes than any of these
  * has but for a string; false where it stopped at one that is wanted.
@@ -508,7 +520,8 @@ static bool skip_small(struct walk *walk)
 	const struct mt_dwarf_unit *unit = walk->unit;
 	const struct mt_abbrev_step *steps = unit->abbrevs->steps;
 	const uint8_t *first = unit->file->info.bytes + unit->offset;
-	const uint8_t *last = walk->c.end - SMALL, *asked = walk->c.pos;
+	const uint8_t *last = walk->c.end - SMALL;
+	const uint8_t *fetched = walk->fetched;
 	struct stepping s = step_from(walk);
 	bool wanted = false;
 
@@ -518,10 +531,8 @@ static bool skip_small(struct walk *walk)
 		const struct mt_abbrev_step *step = &steps[*s.pos];
 		const uint8_t *next = s.pos + step->bytes;
 
-		if (asked < s.pos)
-			asked = s.pos;
-		for (; asked < s.pos + AHEAD; asked += CACHE_LINE)
-			__builtin_prefetch(asked);
+		if (fetched - s.pos < AHEAD / 2)
+			fetched = fetch(s.pos, fetched);
 		if (step->plain & s.mode) {
 			s.pos = next;
 			continue;
@@ -551,6 +562,7 @@ static bool skip_small(struct walk *walk)
 		s.pos = next;
 	}
 	stop_at(walk, &s);
+	walk->fetched = fetched;
 	return !wanted;
 }
 
@@ -634,6 +646,14 @@ static struct mt_error *walk_entries(struct walk *walk)
 				: NULL;
 }
 
+void mt_walk_announce(const struct mt_scopes *scopes, uint64_t entry)
+{
+	const uint8_t *start = scopes->unit->file->info.bytes + entry;
+
+	for (size_t i = 0; i < ANNOUNCED && i < scopes->unit->end - entry; i += CACHE_LINE)
+		__builtin_prefetch(start + i);
+}
+
 struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_walk mode,
 			      const struct mt_walk_asked *asked)
 {
@@ -650,6 +670,7 @@ struct mt_error *mt_walk_from(struct mt_scopes *scopes, uint64_t entry, enum mt_
 		.budget = budget,
 		.is_local = mode == MT_WALK_LOCAL,
 		.floor = 1,
+		.fetched = start,
 	};
 	struct mt_error *err;
 
