@@ -18,6 +18,7 @@ enum {
 	REFERENCES_MAX = 16, /* from an entry to the one that has the name */
 	PADDING_MAX = 16,    /* between two functions; what is wider may have another */
 	SCANS_MAX = 64,	     /* of a function's intervals, before they are put into a table */
+	PENDING = 64,	     /* names that are looked for together */
 };
 
 static uint32_t find_in(const struct mt_interval_table *table, uint64_t address)
@@ -271,26 +272,36 @@ static void find_name(struct mt_scopes *scopes, struct mt_dwarf_unit *unit, stru
 				   (uint64_t)(out - scopes->details.items));
 }
 
+/* What an entry says by itself about a scope: all but its name. False out of memory. */
+static bool begin_detail(struct mt_scopes *scopes, uint32_t index, struct description *d)
+{
+	struct mt_scope *scope = &scopes->items.items[index];
+	struct mt_scope_detail *detail = mt_array_push(&scopes->details);
+
+	if (!detail)
+		return false;
+	scope->detail = (uint32_t)scopes->details.count;
+	*d = (struct description){0};
+	read_description(scopes->unit, scope->entry, d);
+	*detail = (struct mt_scope_detail){
+		.parent = scope->parent,
+		.call_file = d->call_file,
+		.call_line = d->call_line,
+	};
+	return true;
+}
+
 struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t index)
 {
 	struct mt_scope *scope = &scopes->items.items[index];
-	struct mt_scope_detail *detail;
-	struct description d = {0};
+	struct description d;
 
-	if (scope->detail)
-		return scopes->details.items[scope->detail - 1];
-	detail = mt_array_push(&scopes->details);
-	if (!detail)
-		return (struct mt_scope_detail){.parent = scope->parent};
-	scope->detail = (uint32_t)scopes->details.count;
-	read_description(scopes->unit, scope->entry, &d);
-	*detail = (struct mt_scope_detail){
-		.parent = scope->parent,
-		.call_file = d.call_file,
-		.call_line = d.call_line,
-	};
-	find_name(scopes, scopes->unit, &d, detail);
-	return *detail;
+	if (!scope->detail) {
+		if (!begin_detail(scopes, index, &d))
+			return (struct mt_scope_detail){.parent = scope->parent};
+		find_name(scopes, scopes->unit, &d, &scopes->details.items[scope->detail - 1]);
+	}
+	return scopes->details.items[scope->detail - 1];
 }
 
 /* ---- Many addresses ---- */
@@ -390,14 +401,54 @@ static struct mt_error *ask_functions(struct mt_scopes *scopes, const struct mt_
 	return err;
 }
 
-/* What is said about the scopes that were found, while their entries are at hand. */
+/* Scopes whose names are on their way. */
+struct pending {
+	struct description descriptions[PENDING];
+	uint32_t details[PENDING];
+	size_t count;
+};
+
+static void find_names(struct mt_scopes *scopes, struct pending *pending)
+{
+	for (size_t i = 0; i < pending->count; i++)
+		find_name(scopes, scopes->unit, &pending->descriptions[i],
+			  &scopes->details.items[pending->details[i]]);
+	pending->count = 0;
+}
+
+/* Reads about a scope, and has memory make ready what it refers to. */
+static void add_pending(struct mt_scopes *scopes, uint32_t scope, struct pending *pending)
+{
+	struct description *d = &pending->descriptions[pending->count];
+	struct mt_dwarf_unit *unit = scopes->unit;
+	uint64_t entry;
+
+	if (!begin_detail(scopes, scope, d))
+		return;
+	if (d->elsewhere.form && mt_dwarf_reference(unit, &d->elsewhere, &unit, &entry))
+		__builtin_prefetch(unit->file->info.bytes + entry);
+	pending->details[pending->count++] = scopes->items.items[scope].detail - 1;
+	if (pending->count == PENDING)
+		find_names(scopes, pending);
+}
+
+/*
+ * What is said about the scopes that were found, while their entries are at hand; the names of some
+ * at a time, so that these do not wait for memory one after the other.
+ */
 static void read_details(struct mt_scopes *scopes, const struct mt_scope_answer *found,
 			 size_t count)
 {
+	struct pending pending = {.count = 0};
+
 	for (size_t i = 0; i < count; i++) {
-		for (uint32_t scope = found[i].scope; scope != MT_SCOPE_NONE;)
-			scope = mt_scope_detail(scopes, scope).parent;
+		for (uint32_t scope = found[i].scope; scope != MT_SCOPE_NONE;
+		     scope = scopes->items.items[scope].parent) {
+			if (!scopes->items.items[scope].detail)
+				add_pending(scopes, scope, &pending);
+		}
 	}
+	find_names(scopes, &pending);
 }
 
 struct mt_error *mt_scopes_prepare(struct mt_scopes *scopes, const uint64_t *addresses,
