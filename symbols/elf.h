@@ -112,6 +112,9 @@ bool mt_elf_section_info(const struct mt_elf *elf, size_t i, struct mt_elf_secti
 /* The index of the first section of that name, or 0 (the null section) without one. */
 size_t mt_elf_find_section(const struct mt_elf *elf, const char *name);
 
+/* The index of the next section behind `after` that says it has this address, or 0. */
+size_t mt_elf_section_at(const struct mt_elf *elf, uint64_t vaddr, size_t after);
+
 /* One ELF symbol; name borrowed from the string table, bounds checked, never NULL. */
 struct mt_elf_symbol {
 	uint64_t value;

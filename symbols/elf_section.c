@@ -55,6 +55,15 @@ size_t mt_elf_find_section(const struct mt_elf *elf, const char *name)
 	return 0;
 }
 
+size_t mt_elf_section_at(const struct mt_elf *elf, uint64_t vaddr, size_t after)
+{
+	for (size_t i = after + 1; i < elf->sections.count; i++) {
+		if (vaddr - elf->sections.items[i].vaddr < elf->sections.items[i].size)
+			return i;
+	}
+	return 0;
+}
+
 struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i)
 {
 	const struct mt_elf_section_header *s = &elf->sections.items[i];

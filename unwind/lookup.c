@@ -171,9 +171,30 @@ static bool init_rule(const struct place *place, const char *name, struct mt_rul
 	return true;
 }
 
+/* Whether a section of those below may have the address: most code without CFI is elsewhere. */
+static bool among_stubs(const struct place *place)
+{
+	static const char *const names[] = {".plt",  ".plt.sec", ".plt.got",
+					    ".iplt", ".init",	 ".fini"};
+	struct mt_elf_section_info section;
+	size_t i = 0;
+
+	while ((i = mt_elf_section_at(place->elf, place->vaddr, i))) {
+		if (!mt_elf_section_info(place->elf, i, &section))
+			continue;
+		for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			if (!strcmp(section.name, names[k]))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Code that linkers and C libraries write without CFI and that needs none. */
 static bool stub_rule(const struct place *place, struct mt_rule *rule)
 {
+	if (!among_stubs(place))
+		return false;
 	return plt_rule(place, rule) || init_rule(place, ".init", rule) ||
 	       init_rule(place, ".fini", rule);
 }

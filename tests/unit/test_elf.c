@@ -196,6 +196,28 @@ MT_TEST(offsets_become_addresses)
 	MT_CHECK(!mt_elf_bytes_at(elf, 0x37ff, 1)); /* claimed, but the file ends before */
 }
 
+MT_TEST(sections_are_found_by_address)
+{
+	struct mt_elf_section_info section;
+	size_t first, second;
+
+	builder_init(&builder, ET_DYN);
+	builder_add_section(&builder, ".plt", SHT_PROGBITS, 0x1000, "abcd", 4);
+	builder_add_section(&builder, ".tbss", SHT_NOBITS, 0x1002, NULL, 512);
+	builder_finish(&builder);
+	MT_ELF_GUARD elf = open_builder();
+
+	MT_CHECK(!mt_elf_section_at(elf, 0xfff, 0));
+	first = mt_elf_section_at(elf, 0x1003, 0);
+	MT_REQUIRE(first && mt_elf_section_info(elf, first, &section));
+	MT_CHECK_STR(section.name, ".plt");
+	second = mt_elf_section_at(elf, 0x1003, first);
+	MT_REQUIRE(second && mt_elf_section_info(elf, second, &section));
+	MT_CHECK_STR(section.name, ".tbss");
+	MT_CHECK(!mt_elf_section_at(elf, 0x1003, second));
+	MT_CHECK_EQ(mt_elf_section_at(elf, 0x1004, 0), second);
+}
+
 MT_TEST(symbols_are_bounds_checked)
 {
 	Elf64_Sym symbols[] = {
