@@ -174,53 +174,42 @@ size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic)
 	return symbol_table(elf, dynamic)->count;
 }
 
-static inline void read_symbol_64(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
+static inline void read_symbol_64(const uint8_t *p, struct mt_elf_symbol *out)
 {
-	uint8_t info, other;
-
-	*name = mt_cursor_u32(c);
-	info = mt_cursor_u8(c);
-	other = mt_cursor_u8(c);
-	out->section = mt_cursor_u16(c);
-	out->value = mt_cursor_u64(c);
-	out->size = mt_cursor_u64(c);
-	out->type = info & 0xf;
-	out->binding = info >> 4;
-	out->visibility = other & 3;
+	out->type = p[4] & 0xf;
+	out->binding = p[4] >> 4;
+	out->visibility = p[5] & 3;
+	out->section = mt_get_le16(p + 6);
+	out->value = mt_get_le64(p + 8);
+	out->size = mt_get_le64(p + 16);
 }
 
-static inline void read_symbol_32(struct mt_cursor *c, uint32_t *name, struct mt_elf_symbol *out)
+static inline void read_symbol_32(const uint8_t *p, struct mt_elf_symbol *out)
 {
-	uint8_t info, other;
-
-	*name = mt_cursor_u32(c);
-	out->value = mt_cursor_u32(c);
-	out->size = mt_cursor_u32(c);
-	info = mt_cursor_u8(c);
-	other = mt_cursor_u8(c);
-	out->section = mt_cursor_u16(c);
-	out->type = info & 0xf;
-	out->binding = info >> 4;
-	out->visibility = other & 3;
+	out->value = mt_get_le32(p + 4);
+	out->size = mt_get_le32(p + 8);
+	out->type = p[12] & 0xf;
+	out->binding = p[12] >> 4;
+	out->visibility = p[13] & 3;
+	out->section = mt_get_le16(p + 14);
 }
 
+/* Symbol i, all of which the table holds; false where its name is outside of the names. */
 static inline bool read_symbol(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
 			       size_t i, struct mt_elf_symbol *out)
 {
-	struct mt_cursor c = mt_cursor_init(table->bytes + i * table->stride, symbol_size(elf));
-	struct mt_elf_symbol symbol;
-	uint32_t name;
+	const uint8_t *p = table->bytes + i * table->stride;
+	uint32_t name = mt_get_le32(p);
 
-	if (elf->is_64)
-		read_symbol_64(&c, &name, &symbol);
-	else
-		read_symbol_32(&c, &name, &symbol);
 	if (name >= table->names_size)
 		return false;
-	symbol.name = table->names + name;
-	symbol.named = name;
-	symbol.index = i;
-	*out = symbol;
+	if (elf->is_64)
+		read_symbol_64(p, out);
+	else
+		read_symbol_32(p, out);
+	out->name = table->names + name;
+	out->named = name;
+	out->index = i;
 	return true;
 }
 
