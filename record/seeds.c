@@ -12,11 +12,10 @@
 
 enum {
 	/*
-	 * Beside dumps of 8 KiB, one of 32 KiB so often has no cost to be measured. A prime number:
+	 * Beside dumps of 8 KiB, one of 64 KiB so often has no cost to be measured. A prime number:
 	 * programs do what they do in turns of few steps, and seeds are to meet each of these.
 	 */
 	EVERY = 53,
-	LARGER = 4, /* times the event's own dump */
 	DUMP_SMALL = 16384,
 	DUMP_MAX = 65528, /* the kernel's */
 };
@@ -34,7 +33,6 @@ static struct mt_error *add_seed(struct mt_plan *plan, uint32_t index)
 {
 	struct mt_planned_event *seed = mt_array_push(&plan->events),
 				*event = &plan->events.items[index];
-	uint32_t dump = event->attr.sample_stack_user * LARGER;
 
 	if (!seed)
 		return mt_error_nomem();
@@ -48,7 +46,7 @@ static struct mt_error *add_seed(struct mt_plan *plan, uint32_t index)
 	seed->format = event->format ? strdup(event->format) : NULL;
 	seed->filter = event->filter ? strdup(event->filter) : NULL;
 	seed->attr.sample_period *= EVERY;
-	seed->attr.sample_stack_user = dump < DUMP_MAX ? dump : DUMP_MAX;
+	seed->attr.sample_stack_user = DUMP_MAX;
 	if (!seed->name || !seed->alias || !seed->unit || !seed->format != !event->format ||
 	    !seed->filter != !event->filter)
 		return mt_error_nomem();

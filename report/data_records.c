@@ -109,6 +109,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 		.time = out->time,
 		.weight = event->weight,
 		.seed = event->role == MT_ROLE_SEED,
+		.shorter = event->shorter,
 		.task = task,
 		.space = task->space,
 		.process = task->space->comm,

@@ -159,6 +159,8 @@ bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t
 			.boundary = walked->boundary,
 			.map = piped->map,
 		};
+		if (piped->sample.shorter && piped->join.count)
+			piped->join.shorter = piped->join.sps[0] + piped->sample.shorter;
 		if (!mt_joiner_add(joining->joiner, &piped->join))
 			return false;
 	}

@@ -134,6 +134,7 @@ struct mt_session_sample {
 	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
 	uint32_t kernel_frames, frames; /* how many of them are the kernel's, and all */
 	bool seed;			/* for the joiner alone: never given */
+	uint32_t shorter;		/* of a seed: the dumps beside it, in bytes */
 	bool member;	    /* of an event counted beside this sample's; weight: how often */
 	bool user;	    /* it had user registers, so that `end` counts */
 	uint8_t end;	    /* enum mt_stack_end of its user half */

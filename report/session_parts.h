@@ -32,6 +32,7 @@ struct mt_unwinding;
 struct mt_local_event {
 	uint32_t event; /* index in facts.events */
 	uint32_t role;
+	uint32_t shorter; /* of a seed: the dumps of the event that it is one of, in bytes */
 	struct mt_attr attr;
 	double weight;	/* of its samples from now on */
 	int64_t call;	/* which system call of raw_syscalls:*; -1: not such an event */

@@ -175,6 +175,14 @@ static bool add_member(struct mt_session *session, struct mt_local_event *local,
 	       mt_session_add_member(session, local, leader);
 }
 
+/* The size of the dumps beside which a seed's larger ones are; 0 of what is no seed. */
+static uint32_t shorter_dump(struct mt_session *session, const struct mt_event_record *record)
+{
+	const struct mt_local_event *pair = mt_session_local_event(session, record->pair);
+
+	return record->role == MT_ROLE_SEED && pair ? pair->attr.sample_stack_user : 0;
+}
+
 static bool take_event(struct mt_session *session, const struct mt_event_record *record)
 {
 	struct mt_facts_event event =
@@ -212,6 +220,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 	**local = (struct mt_local_event){
 		.event = (uint32_t)(known - session->facts.events.items),
 		.role = record->role,
+		.shorter = shorter_dump(session, record),
 		.attr = event.attr,
 		.weight = 1,
 		.call = mt_call_number(event.name),

@@ -49,7 +49,8 @@ struct mt_joiner {
 	MT_ARRAY(struct mt_join_thread *) threads;
 	struct mt_join_thread *last;
 	uint64_t last_key;
-	struct mt_join_tally tallies[TALLIES]; /* by a hash */
+	struct mt_join_tallies tallies[TALLIES]; /* by a hash */
+	bool seeds;				 /* there are some */
 };
 
 struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
@@ -75,6 +76,7 @@ void mt_joiner_reset(struct mt_joiner *joiner)
 	joiner->last = NULL;
 	mt_map64_deinit(&joiner->by_thread);
 	joiner->by_thread = (struct mt_map64){0};
+	joiner->seeds = false;
 	memset(joiner->tallies, 0, sizeof(joiner->tallies));
 }
 
@@ -147,14 +149,14 @@ static void unlink_stack(struct mt_join_stack *stack)
  * joined with, or the copy of both. The first was sampled, the others call.
  */
 struct donor {
-	struct mt_join_stack *stack; /* or NULL */
+	const struct mt_join_stack *stack; /* or NULL */
 	const struct place *copy;
 	size_t count;
 	uint64_t left; /* frames below were left */
 	struct mt_join_claim *claim;
 };
 
-static struct donor donor_of_stack(struct mt_join_stack *stack, uint64_t left)
+static struct donor donor_of_stack(const struct mt_join_stack *stack, uint64_t left)
 {
 	return (struct donor){.stack = stack,
 			      .count = stack->count + stack->tail_count,
@@ -433,8 +435,8 @@ static bool same_function(const struct mt_joiner *joiner, const struct mt_image_
 	return a == b || joiner->check.same(joiner->check.context, map, a, b);
 }
 
-/* That of a function by a call in it. */
-static struct mt_join_tally *tally_of(struct mt_joiner *joiner, uint64_t inner)
+/* Those of a function by a call in it. */
+static struct mt_join_tallies *tallies_of(struct mt_joiner *joiner, uint64_t inner)
 {
 	return &joiner->tallies[mt_hash64(inner) % TALLIES];
 }
@@ -454,7 +456,7 @@ static struct mt_join_spot *spot_of(struct mt_joiner *joiner, struct mt_join_spo
 		mt_join_spots_use(spots, spot);
 		return spot;
 	}
-	return mt_join_spots_add(spots, &site, tally_of(joiner, site.inner));
+	return mt_join_spots_add(spots, &site, tallies_of(joiner, site.inner));
 }
 
 /* What a stack rests on that was joined with a donor, a later one or not; false out of memory. */
@@ -674,7 +676,7 @@ static bool is_ambiguous(const struct mt_joiner *joiner, const struct mt_join_st
 bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
 {
 	return mt_join_claim_stands(stack->claim) &&
-	       (mt_join_claim_is_sure(stack->claim) || !is_ambiguous(joiner, stack));
+	       (mt_join_claim_is_sure(stack->claim, joiner->seeds) || !is_ambiguous(joiner, stack));
 }
 
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */
@@ -693,6 +695,59 @@ static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread, const 
 	if (site)
 		stack->tail_first = site;
 	return make_claim(joiner, thread, donor, later, stack);
+}
+
+/* ---- Seeds ---- */
+
+/* The stack of a seed as its like have it: false where these are whole as well. */
+static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut)
+{
+	size_t last = 0;
+
+	while (last + 1 < seed->count && seed->sps[last + 1] <= seed->shorter)
+		last++;
+	if (last + 1 >= seed->count)
+		return false;
+	*cut = *seed;
+	cut->kind = MT_JOIN_CUT;
+	cut->count = last + 1;
+	cut->boundary = seed->sps[last + 1];
+	return true;
+}
+
+/* Whether it got the frames that the seed has, by function at least. */
+static bool is_right(const struct mt_joiner *joiner, const struct mt_join_stack *cut,
+		     const struct mt_join_stack *seed)
+{
+	const struct donor got = donor_of_stack(cut, 0);
+
+	if (got.count != seed->count)
+		return false;
+	for (size_t i = cut->count; i < got.count; i++) {
+		struct place frame = frame_at(&got, i);
+
+		if (frame.sp != seed->sps[i] ||
+		    !same_function(joiner, seed->map, frame.pc, seed->pcs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Joins a seed as if it were cut, and tells the spot how that went. False out of memory. */
+static bool try_seed(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		     const struct donor *before, const struct mt_join_stack *seed)
+{
+	struct mt_join_stack cut;
+	bool good;
+
+	joiner->seeds = true;
+	if (!before->count || !cut_seed(seed, &cut))
+		return true;
+	good = join(joiner, thread, before, false, &cut);
+	if (good && cut.tail_count)
+		mt_join_spot_try(cut.claim->spot, is_right(joiner, &cut, seed));
+	mt_joiner_release(&cut);
+	return good;
 }
 
 /* ---- What still stands ---- */
@@ -763,6 +818,9 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 		wait_in(thread, stack);
 		return true;
 	}
+	if (stack->kind == MT_JOIN_WHOLE && stack->shorter &&
+	    !try_seed(joiner, thread, &before, stack))
+		return false;
 	weigh(joiner, thread, &before, stack);
 	hold(thread, stack);
 	return settle(joiner, thread);

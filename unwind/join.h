@@ -33,12 +33,14 @@ enum mt_join_kind {
 struct mt_join_claim;
 struct mt_join_tail;
 
+/* A seed has a larger dump than the others of its event: it is whole where these are cut. */
 struct mt_join_stack {
 	uint64_t thread; /* any number that no two threads share */
 	enum mt_join_kind kind;
 	const uint64_t *pcs; /* innermost first; of callers, the last byte of the call */
 	const uint64_t *sps; /* the stack pointer in each frame; 0 unknown, of outer ones */
 	size_t count;
+	uint64_t shorter;  /* of a seed: where the dumps of its like end; 0: it is none */
 	uint64_t boundary; /* of a cut stack: the stack pointer in the missing caller; 0 unknown */
 	const struct mt_image_map *map; /* for the code between; given to the check */
 

@@ -10,6 +10,9 @@ enum {
 	ANYWHERE_FEW = 1,    /* the same, of all places together: of each there are few */
 	ANYWHERE_SHARE = 10,
 	MANY = 4, /* confirmed: where it is one or the other by chance, it soon is refuted, too */
+	TRIED_SHARE = 50,
+	TRIED_MANY = 8, /* few, as seeds are; of what is wrong as often as right 1 in 256 passes */
+	CUT_SHARE = 5,	/* of the stacks at a spot */
 };
 
 static void release_spot(struct mt_join_spot *spot)
@@ -62,7 +65,7 @@ static void forget_oldest(struct mt_join_spots *spots)
 }
 
 struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site,
-				       struct mt_join_tally *anywhere)
+				       struct mt_join_tallies *anywhere)
 {
 	struct mt_join_spot *spot = calloc(1, sizeof(*spot));
 	size_t i;
@@ -110,6 +113,7 @@ static struct mt_join_claim *make(struct mt_join_spot *spot, struct mt_join_clai
 {
 	struct mt_join_claim *claim = *slot;
 
+	spot->cut++;
 	if (claim && claim->beyond == beyond)
 		return mt_join_claim_share(claim);
 	claim = calloc(1, sizeof(*claim));
@@ -151,9 +155,17 @@ void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict)
 		spot->open->confirmed = verdict == MT_JOIN_CONFIRMED;
 		spot->open->refuted = !spot->open->confirmed;
 	}
-	count(&spot->here, verdict);
-	count(spot->anywhere, verdict);
+	count(&spot->here.judged, verdict);
+	count(&spot->anywhere->judged, verdict);
 	mt_join_spot_close(spot);
+}
+
+void mt_join_spot_try(struct mt_join_spot *spot, bool right)
+{
+	enum mt_join_verdict verdict = right ? MT_JOIN_CONFIRMED : MT_JOIN_REFUTED;
+
+	count(&spot->here.tried, verdict);
+	count(&spot->anywhere->tried, verdict);
 }
 
 /* So few were refuted, or less than one in `share`. */
@@ -163,12 +175,19 @@ static bool is_steady(const struct mt_join_tally *tally, uint32_t few, uint64_t 
 	       tally->refuted * share <= (uint64_t)tally->confirmed + tally->refuted;
 }
 
+/* No seed says otherwise, or hardly any. */
+static bool is_tried(const struct mt_join_tally *tally)
+{
+	return (uint64_t)tally->refuted * TRIED_SHARE <= tally->confirmed;
+}
+
 static bool stands(const struct mt_join_claim *claim)
 {
-	const struct mt_join_spot *spot = claim->spot;
+	const struct mt_join_tallies *here = &claim->spot->here, *anywhere = claim->spot->anywhere;
 
-	return !claim->refuted && is_steady(&spot->here, REFUTED_FEW, REFUTED_SHARE) &&
-	       is_steady(spot->anywhere, ANYWHERE_FEW, ANYWHERE_SHARE);
+	return !claim->refuted && is_steady(&here->judged, REFUTED_FEW, REFUTED_SHARE) &&
+	       is_steady(&anywhere->judged, ANYWHERE_FEW, ANYWHERE_SHARE) &&
+	       is_tried(&here->tried) && is_tried(&anywhere->tried);
 }
 
 bool mt_join_claim_stands(const struct mt_join_claim *claim)
@@ -178,10 +197,25 @@ bool mt_join_claim_stands(const struct mt_join_claim *claim)
 	return !claim;
 }
 
-bool mt_join_claim_is_sure(const struct mt_join_claim *claim)
+/* What is cut once in a while only cannot be wrong often, and few seeds meet it. */
+static bool has_seeds(const struct mt_join_spot *spot)
 {
-	const struct mt_join_tally *here = &claim->spot->here;
+	return spot->here.tried.confirmed >= TRIED_MANY ||
+	       (uint64_t)spot->cut * CUT_SHARE <= spot->here.judged.confirmed;
+}
 
-	return claim->confirmed && here->confirmed >= MANY &&
-	       (uint64_t)here->refuted * REFUTED_SHARE <= here->confirmed;
+static bool is_sure(const struct mt_join_claim *claim, bool seeds)
+{
+	const struct mt_join_tally *judged = &claim->spot->here.judged;
+
+	return claim->confirmed && judged->confirmed >= MANY &&
+	       (uint64_t)judged->refuted * REFUTED_SHARE <= judged->confirmed &&
+	       (!seeds || has_seeds(claim->spot));
+}
+
+bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds)
+{
+	while (claim && is_sure(claim, seeds))
+		claim = claim->beyond;
+	return !claim;
 }

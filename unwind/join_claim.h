@@ -10,6 +10,10 @@
  * there does so in ever new places, which are judged once or never, if those that were say the
  * same. Where it is known beforehand that other functions may stand, nothing is joined that is not
  * confirmed, at a spot where enough was.
+ *
+ * What is whole may for ever be another thing than what is cut: then whole stacks say nothing. A
+ * seed is whole where its like are cut. It is joined as if it were cut as well, and what it shows
+ * tells how good that would have been.
  */
 #ifndef MT_UNWIND_JOIN_CLAIM_H
 #define MT_UNWIND_JOIN_CLAIM_H
@@ -43,13 +47,19 @@ struct mt_join_tally {
 	uint32_t confirmed, refuted;
 };
 
+struct mt_join_tallies {
+	struct mt_join_tally judged; /* by what was seen later; */
+	struct mt_join_tally tried;  /* by seeds */
+};
+
 /* A site, and how claims there fared. */
 struct mt_join_spot {
 	struct mt_join_site site;
-	struct mt_join_tally here, *anywhere; /* of what calls the same, in any place; borrowed */
+	struct mt_join_tallies here, *anywhere; /* of what calls the same, in any place; borrowed */
 	size_t references;
 	uint64_t used;		       /* when, in order */
 	size_t depth;		       /* of the frame there when last seen, from the root */
+	uint32_t cut;		       /* stacks that were joined there */
 	unsigned int passed;	       /* stacks since one was looked at that need not be */
 	struct mt_join_claim *open;    /* not judged yet; NULL: there is none */
 	struct mt_join_claim *earlier; /* of times that are not looked at any more; or NULL */
@@ -77,7 +87,7 @@ void mt_join_spots_use(struct mt_join_spots *spots, struct mt_join_spot *spot);
 
 /* A new one, used now, perhaps in the place of another; NULL out of memory. */
 struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site,
-				       struct mt_join_tally *anywhere);
+				       struct mt_join_tallies *anywhere);
 
 /* Nothing can be said of open claims any more, at spots of boundaries below. */
 void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below);
@@ -117,13 +127,17 @@ enum mt_join_verdict {
 /* What a stack says of the spot and its open claim. */
 void mt_join_spot_judge(struct mt_join_spot *spot, enum mt_join_verdict verdict);
 
+/* That a seed was joined there as if it were cut, and whether it was with what it shows. */
+void mt_join_spot_try(struct mt_join_spot *spot, bool right);
+
 /* Whether the claim and all that it rests on may be used, as far as is known. */
 bool mt_join_claim_stands(const struct mt_join_claim *claim);
 
 /*
- * Whether the claim was confirmed, too, and so many more at its spot that this is not chance;
- * nearly all were.
+ * Whether the claim and all that it rests on were confirmed, too, and so many more at their spots
+ * that this is not chance; nearly all were. `seeds` tells that there are some, so that enough of
+ * them have to say the same.
  */
-bool mt_join_claim_is_sure(const struct mt_join_claim *claim);
+bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds);
 
 #endif

@@ -92,9 +92,10 @@ else
 	skip 'stacks used again by others' 'the compiler has no coroutines'
 fi
 
-# changing HOW...: recorded, and $TMPDIR/folded and $TMPDIR/mixed of it
+# changing HOW...: recorded with dumps of $dump bytes, and $TMPDIR/folded and $TMPDIR/mixed of it
+dump=8192
 changing() {
-	check "changing $* is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" "$@"
+	check "changing $* is recorded" "$mtrec" -e page-faults --call-graph "dwarf,$dump" -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" "$@"
 	ways changing
 }
 
@@ -129,6 +130,23 @@ done <<-'END'
 	swap 4000 50 50 2 depths=64
 	swap 4000 20 20 5 depths=64 between=1
 END
+# One root's calls are nearly all cut and the other's hardly ever, so that whole stacks tell of one alone: seeds tell of both.
+while read -r dump how; do
+	for seed in 0 2 4; do
+		# shellcheck disable=SC2086
+		changing $how seed=$seed
+		is "... by dumps of $dump, and root and leaf belong together" "$(awk '{ n += $NF } END { print n + 0 }' "$TMPDIR/mixed")" 0
+	done
+done <<-'END'
+	4096 context 6000 10 99 1 depths=1 between=6
+	4096 return 3000 99 30 1 depths=1 between=2 threads=4
+	4096 throw 1000 99 50 2 threads=4
+	8192 context 300 99 3 1 threads=2
+	8192 return 300 99 3 1 between=2
+	8192 swap 3000 10 99 30 threads=2
+	16384 jump 6000 3 99 300 between=6
+END
+dump=8192
 # One in 200 calls is another root's: stacks on both sides say which one it was, and are right.
 for seed in 0 2 4; do
 	changing throw 4000 2 2 200 seed=$seed

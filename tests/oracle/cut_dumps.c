@@ -5,11 +5,12 @@
  *
  *	cut_dumps BYTES IN OUT [LARGER]
  *
- * LARGER leaves so many bytes in one dump of 50, as seeds have them. Of each of these it tells the
- * time, then how many dumps there were and how many were longer.
+ * LARGER puts seeds with so many bytes in front of one dump of 53, as mtrec has them. Of each of
+ * these it tells the time, then how many dumps there were and how many were longer.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,17 @@
 #include "formats/reader.h"
 #include "formats/record.h"
 #include "formats/rewrite.h"
+#include "formats/writer.h"
 
 enum {
-	EVERY = 50,
+	EVERY = 53,
+	SEED = 1 << 16, /* the index of the event that seeds are of */
 };
 
 struct cut {
 	uint64_t bytes, larger; /* larger 0: for none */
 	uint64_t dumps, longer;
+	struct mt_block seeds;	  /* their event's record */
 	MT_ARRAY(uint8_t) kernel; /* a sample's bytes, its sizes changed */
 };
 
@@ -51,35 +55,80 @@ static bool shorten(struct cut *cut, struct mt_kernel_bytes *b, uint32_t bytes)
 	return true;
 }
 
+/* Puts the sample with its dump cut to so many bytes. */
+static bool put_cut(struct cut *cut, const struct mt_record *record, uint64_t bytes, bool seed,
+		    struct mt_block *block)
+{
+	struct mt_kernel_bytes b;
+
+	if (!mt_record_kernel_get(record, &b))
+		return false;
+	b.event = seed ? SEED : b.event;
+	bytes = bytes < b.dump_asked ? bytes : b.dump_asked;
+	return shorten(cut, &b, (uint32_t)bytes) && mt_sample_put_plain(block, record->time, &b);
+}
+
 static bool cut_record(void *context, const struct mt_record *record, struct mt_block *block,
 		       bool *same)
 {
+	const struct mt_block before = *block;
 	struct cut *cut = context;
 	struct mt_kernel_bytes b;
-	uint64_t bytes;
-	bool longer, seed;
+	bool seed;
 
 	*same = !mt_record_kernel_get(record, &b) || !b.dump_asked || !b.dump;
 	if (*same)
 		return true;
 	seed = cut->larger && cut->dumps % EVERY == EVERY - 1;
-	bytes = seed ? cut->larger : cut->bytes;
-	bytes = bytes < b.dump_asked ? bytes : b.dump_asked;
-	longer = b.dump_size > bytes;
-	/* false: the block is made larger, and the record comes again */
-	if (!shorten(cut, &b, (uint32_t)bytes) || !mt_sample_put_plain(block, record->time, &b))
+	if ((seed && !put_cut(cut, record, cut->larger, true, block)) ||
+	    !put_cut(cut, record, cut->bytes, false, block)) {
+		*block = before; /* it is made larger, and the record comes again */
 		return false;
+	}
 	if (seed)
 		printf("seed %" PRIu64 ".%06" PRIu64 "\n", record->time / 1000000000,
 		       record->time / 1000 % 1000000);
-	cut->longer += longer;
+	cut->longer += b.dump_size > cut->bytes;
 	cut->dumps++;
 	return true;
 }
 
+/* The event with dumps gets another for its seeds. */
+static struct mt_error *learn_event(void *context, const struct mt_record *record)
+{
+	struct perf_event_attr attr = {0};
+	struct mt_event_record event;
+	struct cut *cut = context;
+
+	if (!cut->larger || cut->seeds.records || record->type != MT_RECORD_EVENT ||
+	    !mt_event_get(record->body, record->size, &event) || event.role != MT_ROLE_SAMPLE ||
+	    event.attr.size > sizeof(attr))
+		return NULL;
+	memcpy(&attr, event.attr.bytes, event.attr.size);
+	if (!attr.sample_stack_user)
+		return NULL;
+	attr.sample_stack_user = (uint32_t)cut->larger;
+	attr.sample_period *= EVERY;
+	event.attr.bytes = (const char *)&attr;
+	event.pair = event.index;
+	event.index = SEED;
+	event.role = MT_ROLE_SEED;
+	return mt_event_put(&cut->seeds, &event) ? NULL : mt_error_nomem();
+}
+
+static struct mt_error *tell_seeds(void *context, size_t recording, struct mt_writer *writer)
+{
+	struct cut *cut = context;
+
+	(void)recording;
+	return cut->seeds.records ? mt_writer_write(writer, &cut->seeds, 1) : NULL;
+}
+
 static int copy(const char *from, const char *to, struct cut *cut)
 {
-	const struct mt_rewrite how = {.context = cut, .data = cut_record};
+	static uint8_t room[1 << 16];
+	const struct mt_rewrite how = {
+		.context = cut, .statement = learn_event, .head = tell_seeds, .data = cut_record};
 	struct mt_rewrite_counts counts;
 	int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct mt_error *err;
@@ -88,6 +137,8 @@ static int copy(const char *from, const char *to, struct cut *cut)
 		perror(to);
 		return 1;
 	}
+	cut->seeds = (struct mt_block){.bytes = room, .capacity = sizeof(room)};
+	mt_block_reset(&cut->seeds, MT_CHUNK_STATE, 0);
 	err = mt_rewrite_file(from, fd, &how, &counts);
 	close(fd);
 	mt_array_deinit(&cut->kernel);

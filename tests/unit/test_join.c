@@ -710,4 +710,59 @@ MT_TEST(what_is_joined_with_a_later_stack_only_is_not_confirmed_by_those_behind)
 	teardown(joiner, made, 13);
 }
 
+/* So often a whole stack, a cut one and a seed of its like; the first `wrong` seeds show others. */
+static void add_with_seeds(struct mt_joiner *joiner, struct made *made, size_t seeds, size_t wrong)
+{
+	for (size_t i = 0; i < 3 * seeds; i++, made++) {
+		LAY(made, TOP, 0, WHOLE);
+		if (i % 3 == 1)
+			LAY(made, TOP, 3, CUT);
+		if (i % 3 == 2 && i / 3 < wrong)
+			LAY(made, TOP, 0, REPLACED_CUT);
+		else if (i % 3 == 2)
+			LAY(made, TOP, 0, CUT);
+		if (i % 3 == 2) /* LARGE is more */
+			made->stack.shorter = made->sps[0] + 4096;
+		MT_CHECK(add(joiner, made));
+	}
+}
+
+/* What whole stacks say of each other is not enough where there are seeds, and these are few. */
+MT_TEST(where_another_function_may_stand_enough_seeds_have_to_say_which)
+{
+	static const size_t seeds[] = {1, 5, 7, 8, 12};
+
+	for (size_t i = 0; i < 5; i++) {
+		struct mt_joiner *joiner = setup();
+		size_t count = 3 * seeds[i] + 3;
+		struct made made[39];
+
+		rival_of = HANDLE;
+		add_with_seeds(joiner, made, seeds[i], 0);
+		for (size_t k = count - 3; k < count; k++) {
+			LAY(&made[k], TOP, 0, WHOLE);
+			if (k == count - 2)
+				LAY(&made[k], TOP, 3, CUT);
+			MT_CHECK(add(joiner, &made[k]));
+		}
+		MT_CHECK(is_true(&made[count - 2], 5));
+		MT_CHECK_EQ(mt_join_stands(joiner, &made[count - 2].stack), seeds[i] >= 8);
+		teardown(joiner, made, count);
+	}
+}
+
+/* Nor is anything joined where a seed shows other frames, and not fifty times as many these. */
+MT_TEST(where_seeds_show_other_frames_nothing_is_joined)
+{
+	for (size_t wrong = 0; wrong < 2; wrong++) {
+		struct mt_joiner *joiner = setup_hook();
+		struct made made[36];
+
+		add_with_seeds(joiner, made, 12, wrong);
+		for (size_t i = 4; i < 36; i += 3)
+			MT_CHECK_EQ(mt_join_stands(joiner, &made[i].stack), !wrong);
+		teardown(joiner, made, 36);
+	}
+}
+
 MT_TEST_MAIN
