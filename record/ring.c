@@ -81,6 +81,26 @@ const struct perf_event_header *mt_ring_next(struct mt_ring *ring)
 	return (const void *)ring->joined;
 }
 
+static const uint8_t *at(const struct mt_ring *ring, uint64_t position)
+{
+	return ring->data + (position & (ring->size - 1));
+}
+
+void mt_ring_ask_begin(const struct mt_ring *ring)
+{
+	__builtin_prefetch(at(ring, ring->tail));
+	__builtin_prefetch(at(ring, ring->tail + 64));
+}
+
+/* Whatever stands there for a size: a prefetch of any place in the ring does no harm. */
+void mt_ring_ask_end(const struct mt_ring *ring)
+{
+	const struct perf_event_header *header = (const void *)at(ring, ring->tail);
+
+	if (ring->tail != ring->head)
+		__builtin_prefetch(at(ring, ring->tail + header->size - 8));
+}
+
 void mt_ring_give_back(struct mt_ring *ring)
 {
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);

@@ -35,6 +35,13 @@ bool mt_ring_begin(struct mt_ring *ring);
  */
 const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 
+/*
+ * Asks memory for where the record behind the last one begins; and, a while later, for where it
+ * ends: both were written on another CPU, and a walk over a record waits for either.
+ */
+void mt_ring_ask_begin(const struct mt_ring *ring);
+void mt_ring_ask_end(const struct mt_ring *ring);
+
 /* Bytes that wait in the ring now; may be asked by anyone, and is old at once. */
 size_t mt_ring_used(const struct mt_ring *ring);
 

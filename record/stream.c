@@ -215,6 +215,7 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 	}
 	pieces.event = event;
 	pieces.encoder = stream->encoder;
+	mt_ring_ask_end(stream->ring);
 	stream->coded_from += pieces.head_size + pieces.tail_size + pieces.dump_size;
 	return mt_sample_put(stream->block, time, &pieces);
 }
@@ -362,6 +363,7 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 			count(&stream->counts.odd, 1);
 			break;
 		}
+		mt_ring_ask_begin(ring);
 		take_record(stream, header);
 		if (ring->tail - given_back >= GIVE_BACK) {
 			mt_ring_give_back(ring);
