@@ -204,18 +204,11 @@ static bool has_seeds(const struct mt_join_spot *spot)
 	       (uint64_t)spot->cut * CUT_SHARE <= spot->here.judged.confirmed;
 }
 
-static bool is_sure(const struct mt_join_claim *claim, bool seeds)
+bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds)
 {
 	const struct mt_join_tally *judged = &claim->spot->here.judged;
 
 	return claim->confirmed && judged->confirmed >= MANY &&
 	       (uint64_t)judged->refuted * REFUTED_SHARE <= judged->confirmed &&
 	       (!seeds || has_seeds(claim->spot));
-}
-
-bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds)
-{
-	while (claim && is_sure(claim, seeds))
-		claim = claim->beyond;
-	return !claim;
 }

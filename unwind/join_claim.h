@@ -134,9 +134,8 @@ void mt_join_spot_try(struct mt_join_spot *spot, bool right);
 bool mt_join_claim_stands(const struct mt_join_claim *claim);
 
 /*
- * Whether the claim and all that it rests on were confirmed, too, and so many more at their spots
- * that this is not chance; nearly all were. `seeds` tells that there are some, so that enough of
- * them have to say the same.
+ * Whether the claim was confirmed, too, and so many more at its spot that this is not chance;
+ * nearly all were. `seeds` tells that there are some, so that enough of them have to say the same.
  */
 bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds);
 

@@ -137,14 +137,19 @@ recorded deep '-j call_stack,u -n 32 -s 20' deep
 check 'without the index nothing is stitched' holds_truth "$TMPDIR/deep" all --stitch-lbr
 
 # A dump that ends, then records that end: what both tell together is joined with stacks that got further.
+# Which samples got further is where they fell, and that depends on the environment, too: of one in 20 steps it may be none.
 for mode in call_stack any; do
-	recorded both "-j $mode,u -n 8 -d 256 -s 20" deep
-	check "a small dump and few records, $mode: no wrong caller" holds_truth "$TMPDIR/both" callers --unwind auto --no-join
-	alone=$(cat "$out")
-	check '... joined: hardly one is wrong' holds_truth "$TMPDIR/both" mostly --unwind auto
-	between '... and more of them' $((alone * 5 / 4)) "$(cat "$out")" 999999
+	alone=0 joined=0
+	for every in 19 20 21; do
+		recorded both "-j $mode,u -n 8 -d 256 -s $every" deep
+		check "a small dump and few records, $mode: no wrong caller" holds_truth "$TMPDIR/both" callers --unwind auto --no-join
+		alone=$((alone + $(cat "$out")))
+		check '... joined: hardly one is wrong' holds_truth "$TMPDIR/both" mostly --unwind auto
+		joined=$((joined + $(cat "$out")))
+	done
+	between '... and more of them' $((alone * 5 / 4)) "$joined" 999999
 done
-recorded both "-j call_stack,u -n 8 -d 256 -s 20" deep
+recorded both "-j call_stack,u -n 8 -d 256 -s 21" deep
 "$MT_BUILD/mtreport" -q --unwind-report "$TMPDIR/both.data" >"$TMPDIR/table"
 says '... counted by what had ended them' 'stacks joined +branch records end +[1-9]' "$TMPDIR/table"
 
