@@ -23,6 +23,7 @@
 #define PLACE_BITS 12
 #define STACK_BITS 12
 #define CODE_BITS 12
+#define RIVAL_BITS 11
 #define LEARNED_MAX ((size_t)1 << 20)
 
 struct answer {
@@ -30,6 +31,13 @@ struct answer {
 	uint32_t version;		  /* of the map; 0: empty */
 	size_t learned;			  /* when it was given */
 	uint64_t site;
+};
+
+struct rival_answer {
+	struct mt_call_rival_question question; /* its map is NULL */
+	uint32_t version;			/* of the map; 0: empty */
+	bool has;
+	size_t known; /* of calls and rivals, when it was given */
 };
 
 /*
@@ -62,6 +70,7 @@ struct mt_call_sites {
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct mt_rivals rivals;
 	struct answer answers[1 << SITE_BITS];
+	struct rival_answer rival_answers[1 << RIVAL_BITS];
 	/* hashes: what was learned from already */
 	uint64_t stacks[1 << STACK_BITS];
 	uint64_t pairs[1 << SEEN_BITS];	  /* of frames one after the other */
@@ -103,6 +112,7 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 	sites->calls = (struct mt_map64){0};
 	mt_rivals_deinit(&sites->rivals);
 	memset(sites->answers, 0, sizeof(sites->answers));
+	memset(sites->rival_answers, 0, sizeof(sites->rival_answers));
 	memset(sites->pairs, 0, sizeof(sites->pairs));
 	memset(sites->learned, 0, sizeof(sites->learned));
 	memset(sites->places, 0, sizeof(sites->places));
@@ -455,7 +465,7 @@ static bool may_call(struct mt_call_sites *sites, const struct mt_call_rival_que
 	       calls_directly(sites, &outer, inner);
 }
 
-bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
+static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
 {
 	struct mt_lookup_function inner;
 	const struct mt_rival *rival;
@@ -463,7 +473,6 @@ bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_ri
 	struct place frame;
 	bool lasting;
 
-	sites->used = true;
 	found = function_at(sites, q->map, q->frame, &lasting);
 	if (!found)
 		return false;
@@ -479,4 +488,32 @@ bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_ri
 			return true;
 	}
 	return false;
+}
+
+/* Apart, so that what is answered already costs little. */
+static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
+						   const struct mt_call_rival_question *q,
+						   struct rival_answer *answer)
+{
+	sites->used = true;
+	*answer = (struct rival_answer){.question = *q,
+					.version = mt_image_map_version(q->map),
+					.has = find_rival(sites, q),
+					.known = sites->calls.count + sites->rivals.all.count};
+	answer->question.map = NULL;
+}
+
+/* Stacks that end in the same place ask the same. */
+bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
+{
+	uint32_t version = mt_image_map_version(q->map);
+	size_t known = sites->calls.count + sites->rivals.all.count;
+	uint64_t hash = (q->frame ^ q->outer << 20 ^ q->inner << 40) * 0x9e3779b97f4a7c15u;
+	struct rival_answer *answer = &sites->rival_answers[hash >> (64 - RIVAL_BITS)];
+	const struct mt_call_rival_question *asked = &answer->question;
+
+	if (asked->frame != q->frame || asked->outer != q->outer || asked->inner != q->inner ||
+	    asked->size != q->size || answer->known != known || answer->version != version)
+		answer_rival(sites, q, answer);
+	return answer->has;
 }

@@ -272,7 +272,7 @@ static void copy_held(struct mt_join_thread *thread)
 	thread->claim = claim;
 }
 
-void mt_joiner_release(struct mt_join_stack *stack)
+void mt_joiner_give_up(struct mt_join_stack *stack)
 {
 	unlink_stack(stack);
 	if (stack->holder)
@@ -406,10 +406,15 @@ static bool take_tail(const struct donor *donor, size_t from, struct mt_join_sta
 
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out)
 {
-	for (size_t i = 0; i < n && i < stack->tail_count; i++)
-		out[i] = stack->tail->frames[stack->tail_from + i].pc;
-	if (n && stack->tail_count)
-		out[0] = stack->tail_first;
+	const struct place *frames;
+
+	n = n < stack->tail_count ? n : stack->tail_count;
+	if (!n)
+		return;
+	frames = stack->tail->frames + stack->tail_from;
+	out[0] = stack->tail_first;
+	for (size_t i = 1; i < n; i++)
+		out[i] = frames[i].pc;
 }
 
 /* ---- Claims ---- */
@@ -646,13 +651,15 @@ static bool has_rival(const struct mt_joiner *joiner, const struct mt_join_stack
 		      uint64_t inner)
 {
 	const struct place *frame = &stack->tail->frames[at], *outer = frame + 1;
-	struct mt_call_rival_question question = {.map = stack->map, .inner = inner};
+	struct mt_call_rival_question question;
 
 	if (at + 1 >= stack->tail->count || !frame->sp || outer->sp <= frame->sp)
 		return false;
-	question.outer = outer->pc;
-	question.frame = frame->pc;
-	question.size = outer->sp - frame->sp;
+	question = (struct mt_call_rival_question){.map = stack->map,
+						   .outer = outer->pc,
+						   .frame = frame->pc,
+						   .inner = inner,
+						   .size = outer->sp - frame->sp};
 	return joiner->check.rival(joiner->check.context, &question);
 }
 

@@ -85,8 +85,16 @@ bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *
 /* The addresses of the first n frames that a stack got, innermost first, until it is released. */
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);
 
-/* The stack is not waited for any longer; its tail is freed. */
-void mt_joiner_release(struct mt_join_stack *stack);
+/*
+ * The stack is not waited for any longer; its tail is freed. Of nearly all there is nothing: whole
+ * ones that others came after.
+ */
+void mt_joiner_give_up(struct mt_join_stack *stack);
+static inline void mt_joiner_release(struct mt_join_stack *stack)
+{
+	if (stack->tail || stack->claim || stack->holder || stack->waits)
+		mt_joiner_give_up(stack);
+}
 
 /* Forgets all threads: another recording begins. Every stack has been released. */
 void mt_joiner_reset(struct mt_joiner *joiner);
