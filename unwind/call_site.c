@@ -471,7 +471,7 @@ static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_q
 	const struct mt_rival *rival;
 	const struct place *found;
 	struct place frame;
-	bool lasting;
+	bool lasting = true; /* of no matter here */
 
 	found = function_at(sites, q->map, q->frame, &lasting);
 	if (!found)
