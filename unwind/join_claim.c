@@ -12,7 +12,9 @@ enum {
 	MANY = 4, /* confirmed: where it is one or the other by chance, it soon is refuted, too */
 	TRIED_SHARE = 50,
 	TRIED_MANY = 8, /* few, as seeds are; of what is wrong as often as right 1 in 256 passes */
+	CUT_FEW = 16,	/* no seed may have met so few */
 	CUT_SHARE = 5,	/* of the stacks at a spot */
+	THREAD_TRIED_MANY = 16,
 };
 
 static void release_spot(struct mt_join_spot *spot)
@@ -74,6 +76,7 @@ struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct
 		return NULL;
 	spot->site = *site;
 	spot->anywhere = anywhere;
+	spot->tried = &spots->tried;
 	spot->references = 1;
 	forget_oldest(spots);
 	for (i = spots->count++; i && spots->items[i - 1]->site.boundary < site->boundary; i--)
@@ -166,6 +169,7 @@ void mt_join_spot_try(struct mt_join_spot *spot, bool right)
 
 	count(&spot->here.tried, verdict);
 	count(&spot->anywhere->tried, verdict);
+	count(spot->tried, verdict);
 }
 
 /* So few were refuted, or less than one in `share`. */
@@ -197,11 +201,18 @@ bool mt_join_claim_stands(const struct mt_join_claim *claim)
 	return !claim;
 }
 
-/* What is cut once in a while only cannot be wrong often, and few seeds meet it. */
+/*
+ * Whether seeds say that joining is right there. What is cut once in a while only cannot be wrong
+ * often, and few seeds meet it. Nor does one have to where few are cut at all: then it is those of
+ * the whole thread that have to say it.
+ */
 static bool has_seeds(const struct mt_join_spot *spot)
 {
-	return spot->here.tried.confirmed >= TRIED_MANY ||
-	       (uint64_t)spot->cut * CUT_SHARE <= spot->here.judged.confirmed;
+	if (spot->here.tried.confirmed >= TRIED_MANY ||
+	    (uint64_t)spot->cut * CUT_SHARE <= spot->here.judged.confirmed)
+		return true;
+	return spot->cut < CUT_FEW && spot->tried->confirmed >= THREAD_TRIED_MANY &&
+	       is_tried(spot->tried);
 }
 
 bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds)

@@ -56,6 +56,7 @@ struct mt_join_tallies {
 struct mt_join_spot {
 	struct mt_join_site site;
 	struct mt_join_tallies here, *anywhere; /* of what calls the same, in any place; borrowed */
+	struct mt_join_tally *tried;		/* of the thread, at all of its spots; borrowed */
 	size_t references;
 	uint64_t used;		       /* when, in order */
 	size_t depth;		       /* of the frame there when last seen, from the root */
@@ -78,6 +79,7 @@ struct mt_join_spots {
 	struct mt_join_spot *items[MT_JOIN_SPOTS];
 	size_t count;
 	uint64_t clock;
+	struct mt_join_tally tried; /* by seeds, at those that were forgotten, too */
 };
 
 void mt_join_spots_deinit(struct mt_join_spots *spots);

@@ -751,6 +751,37 @@ MT_TEST(where_another_function_may_stand_enough_seeds_have_to_say_which)
 	}
 }
 
+/* Few of a place, which no seed met, are joined where seeds meet the thread's others, and well. */
+MT_TEST(where_few_are_cut_the_seeds_of_the_thread_have_to_say_that_joining_is_right)
+{
+	static const struct {
+		size_t seeds, wrong, cut;
+		bool joined;
+	} cases[] = {{15, 0, 6, false},
+		     {16, 0, 6, true},
+		     {16, 0, 15, true},
+		     {16, 0, 16, false},
+		     {30, 1, 6, false}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct mt_joiner *joiner = setup();
+		size_t first = 3 * cases[i].seeds, count = first + 2 * cases[i].cut + 1;
+		struct made made[130];
+
+		rival_of = HANDLE;
+		add_with_seeds(joiner, made, cases[i].seeds, cases[i].wrong);
+		for (size_t k = first; k < count; k++) {
+			LAY(&made[k], TOP - 64, 0, WHOLE);
+			if ((k - first) % 2)
+				LAY(&made[k], TOP - 64, 3, CUT);
+			MT_CHECK(add(joiner, &made[k]));
+		}
+		MT_CHECK(is_true(&made[count - 2], 5));
+		MT_CHECK_EQ(mt_join_stands(joiner, &made[count - 2].stack), cases[i].joined);
+		teardown(joiner, made, count);
+	}
+}
+
 /* Nor is anything joined where a seed shows other frames, and not fifty times as many these. */
 MT_TEST(where_seeds_show_other_frames_nothing_is_joined)
 {
