@@ -16,10 +16,10 @@
 #include "unwind/lookup.h"
 
 enum {
-	SAME_ANSWERS = 512
+	SAME_PAIRS = 256
 };
 
-/* Whether two addresses are in the same function; direct-mapped. */
+/* Whether two addresses are in the same function: by a hash, the two asked for last. */
 struct same_answer {
 	uint64_t a, b;
 	uint32_t version; /* of the map; 0: empty */
@@ -31,7 +31,7 @@ struct mt_joining {
 	struct mt_call_sites *sites;
 	uint32_t max_frames;
 	bool addresses;
-	struct same_answer same[SAME_ANSWERS];
+	struct same_answer same[SAME_PAIRS][2];
 };
 
 static uint64_t find_site(void *context, const struct mt_call_question *question)
@@ -56,15 +56,24 @@ static bool ask_same_function(const struct mt_image_map *map, uint64_t a, uint64
 	       x.start == y.start;
 }
 
+static bool is_answer(const struct same_answer *answer, uint32_t version, uint64_t a, uint64_t b)
+{
+	return answer->version == version && answer->a == a && answer->b == b;
+}
+
 static bool same_function(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b)
 {
 	struct mt_joining *joining = context;
 	uint32_t version = mt_image_map_version(map);
-	struct same_answer *answer = &joining->same[mt_hash64(a ^ b << 1) % SAME_ANSWERS];
+	struct same_answer *pair = joining->same[mt_hash64(a ^ b << 1) % SAME_PAIRS];
 
-	if (answer->version != version || answer->a != a || answer->b != b)
-		*answer = (struct same_answer){a, b, version, ask_same_function(map, a, b)};
-	return answer->same;
+	if (is_answer(&pair[0], version, a, b))
+		return pair[0].same;
+	if (is_answer(&pair[1], version, a, b))
+		return pair[1].same;
+	pair[1] = pair[0];
+	pair[0] = (struct same_answer){a, b, version, ask_same_function(map, a, b)};
+	return pair[0].same;
 }
 
 struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)

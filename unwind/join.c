@@ -15,28 +15,17 @@
 #include "formats/base/map64.h"
 #include "unwind/call_site.h"
 #include "unwind/join_claim.h"
+#include "unwind/join_donor.h"
+#include "unwind/join_weigh.h"
 
 enum {
-	PASSED = 4, /* one in so many stacks that need not be looked at is */
 	TALLIES = 4096
 };
 
-struct place {
-	uint64_t pc, sp;
-};
-
-/* Frames that cut stacks got from others: those joined one after the other mostly have the same. */
-struct mt_join_tail {
-	size_t references, count;
-	bool asked;    /* for rivals, */
-	size_t rivals; /* and frames from here on have none, but for the first that a stack got */
-	struct place frames[];
-};
-
 struct mt_join_thread {
-	struct mt_join_stack *held;    /* the last whole stack; NULL: it was released */
-	MT_ARRAY(struct place) frames; /* of one that was released */
-	struct mt_join_claim *claim;   /* what these rest on */
+	struct mt_join_stack *held;	       /* the last whole stack; NULL: it was released */
+	MT_ARRAY(struct mt_join_place) frames; /* of one that was released */
+	struct mt_join_claim *claim;	       /* what these rest on */
 	struct mt_join_spots spots;
 	uint64_t left;		      /* frames below were left */
 	struct mt_join_stack *newest; /* of those that wait */
@@ -144,97 +133,14 @@ static void unlink_stack(struct mt_join_stack *stack)
 
 /* ---- Frames ---- */
 
-/*
- * Frames that a stack may be joined with, innermost first: a stack's own and those that it was
- * joined with, or the copy of both. The first was sampled, the others call.
- */
-struct donor {
-	const struct mt_join_stack *stack; /* or NULL */
-	const struct place *copy;
-	size_t count;
-	uint64_t left; /* frames below were left */
-	struct mt_join_claim *claim;
-};
-
-static struct donor donor_of_stack(const struct mt_join_stack *stack, uint64_t left)
-{
-	return (struct donor){.stack = stack,
-			      .count = stack->count + stack->tail_count,
-			      .left = left,
-			      .claim = stack->claim};
-}
-
-static struct donor donor_of(const struct mt_join_thread *thread)
+static struct mt_join_donor donor_of(const struct mt_join_thread *thread)
 {
 	if (thread->held)
-		return donor_of_stack(thread->held, thread->left);
-	return (struct donor){.copy = thread->frames.items,
-			      .count = thread->frames.count,
-			      .left = thread->left,
-			      .claim = thread->claim};
-}
-
-static inline struct place frame_at(const struct donor *donor, size_t i)
-{
-	const struct mt_join_stack *stack = donor->stack;
-	struct place frame;
-
-	if (!stack)
-		return donor->copy[i];
-	if (i < stack->count)
-		return (struct place){stack->pcs[i], stack->sps[i]};
-	frame = stack->tail->frames[stack->tail_from + i - stack->count];
-	if (i == stack->count)
-		frame.pc = stack->tail_first;
-	return frame;
-}
-
-/* The first of [from, to) whose stack pointer is not below sp; these rise. */
-static size_t first_above(const struct donor *donor, size_t from, size_t to, uint64_t sp)
-{
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (frame_at(donor, middle).sp >= sp)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return to;
-}
-
-/*
- * The innermost frame at or above sp that still stands, on the stack of the root: where the stack
- * pointer falls on the way in, the thread had switched to another one. Callers of which branch
- * records tell have no place, and stand as long as the frames within. donor->count: there is none.
- * The frames that a stack got rise, and are not looked at again.
- */
-static size_t find_frame(const struct donor *donor, uint64_t sp)
-{
-	uint64_t lowest = sp > donor->left ? sp : donor->left, above;
-	size_t placed = donor->count, got, at;
-
-	while (placed && !frame_at(donor, placed - 1).sp)
-		placed--;
-	got = donor->stack && donor->stack->count < placed ? donor->stack->count : placed;
-	above = got < placed ? frame_at(donor, got).sp : UINT64_MAX;
-	at = first_above(donor, got, placed, lowest);
-	for (; at && at <= got; at--) {
-		uint64_t here = frame_at(donor, at - 1).sp;
-
-		if (here < lowest || here > above)
-			break;
-		above = here;
-	}
-	return at < placed ? at : donor->count;
-}
-
-/* Whether the frame that this one called stands, too. */
-static bool inner_stands(const struct donor *donor, size_t at)
-{
-	uint64_t sp = at ? frame_at(donor, at - 1).sp : 0;
-
-	return sp && sp >= donor->left && sp <= frame_at(donor, at).sp;
+		return mt_join_donor_of_stack(thread->held, thread->left);
+	return (struct mt_join_donor){.copy = thread->frames.items,
+				      .count = thread->frames.count,
+				      .left = thread->left,
+				      .claim = thread->claim};
 }
 
 static void let_go(struct mt_join_thread *thread)
@@ -257,13 +163,13 @@ static void hold(struct mt_join_thread *thread, struct mt_join_stack *stack)
 /* What a thread holds is to be freed: its frames are copied. */
 static void copy_held(struct mt_join_thread *thread)
 {
-	struct donor donor = donor_of(thread);
+	struct mt_join_donor donor = donor_of(thread);
 	struct mt_join_claim *claim = mt_join_claim_share(donor.claim);
 
 	thread->frames.count = 0;
 	if (mt_array_reserve(&thread->frames, donor.count)) {
 		for (size_t i = 0; i < donor.count; i++)
-			thread->frames.items[i] = frame_at(&donor, i);
+			thread->frames.items[i] = mt_join_frame_at(&donor, i);
 		thread->frames.count = donor.count;
 	} else {
 		thread->failed = true;
@@ -287,7 +193,7 @@ void mt_joiner_give_up(struct mt_join_stack *stack)
 
 /* ---- Joining ---- */
 
-static bool same_place(struct place place, const struct mt_join_stack *stack, size_t i)
+static bool same_place(struct mt_join_place place, const struct mt_join_stack *stack, size_t i)
 {
 	return place.pc == stack->pcs[i] && place.sp == stack->sps[i];
 }
@@ -303,13 +209,13 @@ static size_t last_placed(const struct mt_join_stack *stack)
 }
 
 /* Whether what the donor has from `at` on begins with the cut stack's frames from i on. */
-static bool same_callers(const struct donor *donor, size_t at, const struct mt_join_stack *stack,
-			 size_t i)
+static bool same_callers(const struct mt_join_donor *donor, size_t at,
+			 const struct mt_join_stack *stack, size_t i)
 {
 	if (donor->count - at < stack->count - i)
 		return false;
 	for (; i < stack->count; i++, at++) {
-		if (frame_at(donor, at).pc != stack->pcs[i])
+		if (mt_join_frame_at(donor, at).pc != stack->pcs[i])
 			return false;
 	}
 	return true;
@@ -320,60 +226,38 @@ static bool same_callers(const struct donor *donor, size_t at, const struct mt_j
  * and the callers that the cut stack has of it. Gives the index of what follows them in the donor;
  * donor->count where there is none.
  */
-static size_t match_frames(const struct donor *donor, const struct mt_join_stack *stack)
+static size_t match_frames(const struct mt_join_donor *donor, const struct mt_join_stack *stack)
 {
-	size_t last = last_placed(stack), at = find_frame(donor, stack->sps[last]);
+	size_t last = last_placed(stack), at = mt_join_find_frame(donor, stack->sps[last]);
 
-	if (!last || at == donor->count || !inner_stands(donor, at) ||
-	    !same_place(frame_at(donor, at), stack, last) ||
-	    !same_place(frame_at(donor, at - 1), stack, last - 1) ||
+	if (!last || at == donor->count || !mt_join_inner_stands(donor, at) ||
+	    !same_place(mt_join_frame_at(donor, at), stack, last) ||
+	    !same_place(mt_join_frame_at(donor, at - 1), stack, last - 1) ||
 	    !same_callers(donor, at + 1, stack, last + 1))
 		return donor->count;
 	return at + stack->count - last;
-}
-
-/* The frame of exactly that place, where it still stands; donor->count where there is none. */
-static size_t find_place(const struct donor *donor, uint64_t sp)
-{
-	size_t at = find_frame(donor, sp);
-
-	return at < donor->count && frame_at(donor, at).sp == sp ? at : donor->count;
-}
-
-/* Where in its function the frame calls inner; 0 where it cannot be the caller. */
-static uint64_t call_in(const struct mt_joiner *joiner, const struct donor *donor, size_t at,
-			const struct mt_image_map *map, uint64_t inner)
-{
-	struct mt_call_question question = {
-		.map = map,
-		.outer = frame_at(donor, at).pc,
-		.outer_calls = at,
-		.known_inner = inner_stands(donor, at) ? frame_at(donor, at - 1).pc : 0,
-		.inner = inner,
-	};
-
-	return joiner->check.site(joiner->check.context, &question);
 }
 
 /*
  * The frame at the boundary: its index, and *site, where in its function the call to the cut
  * stack's last frame is. donor->count where there is none, or it cannot be the caller.
  */
-static size_t match_boundary(const struct mt_joiner *joiner, const struct donor *donor,
+static size_t match_boundary(const struct mt_joiner *joiner, const struct mt_join_donor *donor,
 			     const struct mt_join_stack *stack, uint64_t *site)
 {
-	size_t at = find_place(donor, stack->boundary), last = stack->count - 1;
+	size_t at = mt_join_find_place(donor, stack->boundary), last = stack->count - 1;
 
 	if (at == donor->count)
 		return at;
-	*site = frame_at(donor, at).pc;
-	if (inner_stands(donor, at) && same_place(frame_at(donor, at - 1), stack, last))
+	*site = mt_join_frame_at(donor, at).pc;
+	if (mt_join_inner_stands(donor, at) &&
+	    same_place(mt_join_frame_at(donor, at - 1), stack, last))
 		return at;
-	*site = call_in(joiner, donor, at, stack->map, stack->pcs[last]);
+	*site = mt_join_call_in(&joiner->check, donor, at, stack->map, stack->pcs[last]);
 	return *site ? at : donor->count;
 }
 
-static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
+static struct mt_join_tail *copy_tail(const struct mt_join_donor *donor, size_t from)
 {
 	size_t count = donor->count - from;
 	struct mt_join_tail *tail = malloc(sizeof(*tail) + count * sizeof(tail->frames[0]));
@@ -384,12 +268,12 @@ static struct mt_join_tail *copy_tail(const struct donor *donor, size_t from)
 	tail->asked = false;
 	tail->count = count;
 	for (size_t i = 0; i < count; i++)
-		tail->frames[i] = frame_at(donor, from + i);
+		tail->frames[i] = mt_join_frame_at(donor, from + i);
 	return tail;
 }
 
 /* Gives the stack the donor's frames from `from` on; false out of memory. */
-static bool take_tail(const struct donor *donor, size_t from, struct mt_join_stack *stack)
+static bool take_tail(const struct mt_join_donor *donor, size_t from, struct mt_join_stack *stack)
 {
 	const struct mt_join_stack *other = donor->stack;
 	bool shared = other && from >= other->count;
@@ -400,13 +284,13 @@ static bool take_tail(const struct donor *donor, size_t from, struct mt_join_sta
 	stack->tail->references++;
 	stack->tail_from = shared ? other->tail_from + from - other->count : 0;
 	stack->tail_count = donor->count - from;
-	stack->tail_first = frame_at(donor, from).pc;
+	stack->tail_first = mt_join_frame_at(donor, from).pc;
 	return true;
 }
 
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out)
 {
-	const struct place *frames;
+	const struct mt_join_place *frames;
 
 	n = n < stack->tail_count ? n : stack->tail_count;
 	if (!n)
@@ -434,12 +318,6 @@ static struct mt_join_site site_of(const struct mt_join_stack *stack)
 	return (struct mt_join_site){stack->sps[last], stack->pcs[last], stack->pcs[last - 1]};
 }
 
-static bool same_function(const struct mt_joiner *joiner, const struct mt_image_map *map,
-			  uint64_t a, uint64_t b)
-{
-	return a == b || joiner->check.same(joiner->check.context, map, a, b);
-}
-
 /* Those of a function by a call in it. */
 static struct mt_join_tallies *tallies_of(struct mt_joiner *joiner, uint64_t inner)
 {
@@ -456,7 +334,8 @@ static struct mt_join_spot *spot_of(struct mt_joiner *joiner, struct mt_join_spo
 		struct mt_join_spot *spot = spots->items[i];
 
 		if (spot->site.boundary != site.boundary || spot->site.outer != site.outer ||
-		    !same_function(joiner, stack->map, spot->site.inner, site.inner))
+		    !mt_join_same_function(&joiner->check, stack->map, spot->site.inner,
+					   site.inner))
 			continue;
 		mt_join_spots_use(spots, spot);
 		return spot;
@@ -466,7 +345,7 @@ static struct mt_join_spot *spot_of(struct mt_joiner *joiner, struct mt_join_spo
 
 /* What a stack rests on that was joined with a donor, a later one or not; false out of memory. */
 static bool make_claim(struct mt_joiner *joiner, struct mt_join_thread *thread,
-		       const struct donor *donor, bool later, struct mt_join_stack *stack)
+		       const struct mt_join_donor *donor, bool later, struct mt_join_stack *stack)
 {
 	struct mt_join_spot *spot = spot_of(joiner, &thread->spots, stack);
 	struct mt_join_claim *beyond = donor->claim;
@@ -480,177 +359,11 @@ static bool make_claim(struct mt_joiner *joiner, struct mt_join_thread *thread,
 	return stack->claim;
 }
 
-/*
- * Whether the stack of the root has a frame of exactly that place: *at. Looked for from the root
- * inwards, from the frame *at on; donor->count begins there. `depth` is where it was last.
- */
-static bool descend_to(const struct donor *donor, uint64_t sp, size_t depth, size_t *at)
-{
-	size_t i = donor->count - 1 - depth;
-	uint64_t here, inner;
-
-	if (depth < donor->count && frame_at(donor, i).sp == sp &&
-	    (!i || frame_at(donor, i - 1).sp < sp)) {
-		*at = i;
-		return true;
-	}
-	for (i = *at; i == donor->count || !frame_at(donor, i).sp; i--) {
-		if (!i)
-			return false;
-	}
-	here = frame_at(donor, i).sp;
-	for (; i; i--, here = inner) {
-		inner = frame_at(donor, i - 1).sp;
-		if (inner < sp || inner > here)
-			break;
-	}
-	*at = i;
-	return here == sp;
-}
-
-static bool same_frame(struct place a, struct place b)
-{
-	return a.pc == b.pc && (a.sp == b.sp || !a.sp || !b.sp);
-}
-
-/* Whether these have both, as they were walked: so many outermost frames. */
-static bool same_walked(const struct mt_join_stack *a, const struct mt_join_stack *b, size_t n)
-{
-	return a && !a->tail_count && !b->tail_count && n <= a->count && n <= b->count &&
-	       !memcmp(a->pcs + a->count - n, b->pcs + b->count - n, n * sizeof(*a->pcs)) &&
-	       !memcmp(a->sps + a->count - n, b->sps + b->count - n, n * sizeof(*a->sps));
-}
-
-/* What is taken to have stood so far, and what a stack shows. */
-struct weighing {
-	const struct donor *before, *now;
-	size_t before_at, now_at;
-	size_t common; /* of outermost frames: so many are known to be the same */
-	bool differ;   /* the one behind them is not */
-};
-
-/* Whether all frames further out than those looked at are the same. */
-static bool same_beyond(struct weighing *weighing)
-{
-	const struct donor *before = weighing->before, *now = weighing->now;
-	size_t beyond = now->count - 1 - weighing->now_at, *common = &weighing->common;
-
-	if (before->count - 1 - weighing->before_at != beyond)
-		return false;
-	if (*common < beyond && !weighing->differ && same_walked(before->stack, now->stack, beyond))
-		*common = beyond;
-	while (*common < beyond && !weighing->differ) {
-		weighing->differ = !same_frame(frame_at(before, before->count - 1 - *common),
-					       frame_at(now, now->count - 1 - *common));
-		*common += !weighing->differ;
-	}
-	return *common >= beyond;
-}
-
-/* Where in that frame a stack that is cut at the spot would go on; 0: it would not. */
-static uint64_t site_in(const struct mt_joiner *joiner, const struct donor *donor, size_t at,
-			const struct mt_image_map *map, struct mt_join_spot *spot)
-{
-	uint64_t pc = frame_at(donor, at).pc, inner = at ? frame_at(donor, at - 1).pc : 0;
-	struct mt_join_call *call = mt_join_spot_call(spot, pc);
-	uint64_t site;
-
-	if (spot->site.outer)
-		return pc == spot->site.outer ? pc : 0;
-	if (call->site && call->pc == pc && call->inner == inner)
-		return call->site;
-	site = call_in(joiner, donor, at, map, spot->site.inner);
-	*call = (struct mt_join_call){pc, inner, site};
-	return site;
-}
-
-/*
- * Whether to look: a claim is open, or the stack shows what one would have claimed; of others,
- * which say how often frames there change at all, one in a few does.
- */
-static bool is_worth(struct mt_join_spot *spot, const struct donor *now)
-{
-	size_t at = now->count - 1 - spot->depth;
-
-	if (spot->open || !spot->passed++)
-		return true;
-	spot->passed %= PASSED;
-	return spot->depth < now->count && at && frame_at(now, at - 1).pc == spot->site.inner &&
-	       frame_at(now, at).sp == spot->site.boundary;
-}
-
-/* Whether they are calls in the same functions at least. */
-static bool alike_beyond(const struct mt_joiner *joiner, const struct weighing *weighing)
-{
-	const struct donor *before = weighing->before, *now = weighing->now;
-	size_t beyond = now->count - 1 - weighing->now_at;
-
-	if (before->count - 1 - weighing->before_at != beyond)
-		return false;
-	for (size_t i = weighing->common; i < beyond; i++) {
-		struct place a = frame_at(before, before->count - 1 - i);
-		struct place b = frame_at(now, now->count - 1 - i);
-
-		if (a.sp != b.sp || !same_function(joiner, now->stack->map, a.pc, b.pc))
-			return false;
-	}
-	return true;
-}
-
-static enum mt_join_verdict verdict_of(const struct mt_joiner *joiner, struct weighing *weighing,
-				       uint64_t was, uint64_t is)
-{
-	if (!same_function(joiner, weighing->now->stack->map, was, is))
-		return MT_JOIN_REFUTED;
-	if (same_beyond(weighing))
-		return MT_JOIN_CONFIRMED;
-	return alike_beyond(joiner, weighing) ? MT_JOIN_ALIKE : MT_JOIN_REFUTED;
-}
-
-static void weigh_spot(const struct mt_joiner *joiner, struct weighing *w,
-		       struct mt_join_spot *spot)
-{
-	const struct mt_image_map *map = w->now->stack->map;
-	uint64_t sp = spot->site.boundary, was, is = 0;
-
-	if (descend_to(w->now, sp, spot->depth, &w->now_at)) {
-		spot->depth = w->now->count - 1 - w->now_at;
-		is = descend_to(w->before, sp, spot->depth, &w->before_at)
-			     ? site_in(joiner, w->now, w->now_at, map, spot)
-			     : 0;
-	}
-	was = is ? site_in(joiner, w->before, w->before_at, map, spot) : 0;
-	if (was)
-		mt_join_spot_judge(spot, verdict_of(joiner, w, was, is));
-	else
-		mt_join_spot_close(spot);
-}
-
-/* Judges spots by what a stack shows, not by what it got: that is common by descent. */
-static void weigh(const struct mt_joiner *joiner, const struct mt_join_thread *thread,
-		  const struct donor *before, struct mt_join_stack *stack)
-{
-	const struct mt_join_spots *spots = &thread->spots;
-	const struct donor now = donor_of_stack(stack, 0);
-	struct weighing weighing = {before, &now, before->count, now.count, stack->tail_count,
-				    false};
-	uint64_t end = stack->tail_count ? reach(stack) : UINT64_MAX;
-
-	if (!before->count)
-		return;
-	for (size_t i = 0; i < spots->count; i++) {
-		if (spots->items[i]->site.boundary < before->left)
-			break;
-		if (spots->items[i]->site.boundary < end && is_worth(spots->items[i], &now))
-			weigh_spot(joiner, &weighing, spots->items[i]);
-	}
-}
-
 /* Whether another function may have called `inner` where the tail has that frame. */
 static bool has_rival(const struct mt_joiner *joiner, const struct mt_join_stack *stack, size_t at,
 		      uint64_t inner)
 {
-	const struct place *frame = &stack->tail->frames[at], *outer = frame + 1;
+	const struct mt_join_place *frame = &stack->tail->frames[at], *outer = frame + 1;
 	struct mt_call_rival_question question;
 
 	if (at + 1 >= stack->tail->count || !frame->sp || outer->sp <= frame->sp)
@@ -687,8 +400,8 @@ bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *
 }
 
 /* Joins where that is proven: stack->tail_count tells. False out of memory. */
-static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread, const struct donor *donor,
-		 bool later, struct mt_join_stack *stack)
+static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		 const struct mt_join_donor *donor, bool later, struct mt_join_stack *stack)
 {
 	uint64_t site = 0;
 	size_t at;
@@ -726,15 +439,15 @@ static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut
 static bool is_right(const struct mt_joiner *joiner, const struct mt_join_stack *cut,
 		     const struct mt_join_stack *seed)
 {
-	const struct donor got = donor_of_stack(cut, 0);
+	const struct mt_join_donor got = mt_join_donor_of_stack(cut, 0);
 
 	if (got.count != seed->count)
 		return false;
 	for (size_t i = cut->count; i < got.count; i++) {
-		struct place frame = frame_at(&got, i);
+		struct mt_join_place frame = mt_join_frame_at(&got, i);
 
 		if (frame.sp != seed->sps[i] ||
-		    !same_function(joiner, seed->map, frame.pc, seed->pcs[i]))
+		    !mt_join_same_function(&joiner->check, seed->map, frame.pc, seed->pcs[i]))
 			return false;
 	}
 	return true;
@@ -742,7 +455,7 @@ static bool is_right(const struct mt_joiner *joiner, const struct mt_join_stack 
 
 /* Joins a seed as if it were cut, and tells the spot how that went. False out of memory. */
 static bool try_seed(struct mt_joiner *joiner, struct mt_join_thread *thread,
-		     const struct donor *before, const struct mt_join_stack *seed)
+		     const struct mt_join_donor *before, const struct mt_join_stack *seed)
 {
 	struct mt_join_stack cut;
 	bool good;
@@ -783,7 +496,7 @@ static void leave(struct mt_join_thread *thread, uint64_t below)
  */
 static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 {
-	struct donor donor = donor_of(thread);
+	struct mt_join_donor donor = donor_of(thread);
 	struct mt_join_stack *older;
 	uint64_t floor = 0;
 	bool good = true;
@@ -795,7 +508,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 		if (good && reach(s) >= floor)
 			good = join(joiner, thread, &donor, true, s);
 		if (s->tail_count)
-			donor = donor_of_stack(s, 0);
+			donor = mt_join_donor_of_stack(s, 0);
 		else
 			floor = higher(floor, beyond(s));
 	}
@@ -805,7 +518,7 @@ static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 {
 	struct mt_join_thread *thread;
-	struct donor before;
+	struct mt_join_donor before;
 
 	if (!stack->count || !stack->sps[0])
 		return true;
@@ -828,7 +541,8 @@ bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
 	if (stack->kind == MT_JOIN_WHOLE && stack->shorter &&
 	    !try_seed(joiner, thread, &before, stack))
 		return false;
-	weigh(joiner, thread, &before, stack);
+	mt_join_weigh(&joiner->check, &thread->spots, &before, stack,
+		      stack->tail_count ? reach(stack) : UINT64_MAX);
 	hold(thread, stack);
 	return settle(joiner, thread);
 }

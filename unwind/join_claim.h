@@ -94,10 +94,11 @@ struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct
 /* Nothing can be said of open claims any more, at spots of boundaries below. */
 void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below);
 
-/* The entry for a frame at the boundary. */
-static inline struct mt_join_call *mt_join_spot_call(struct mt_join_spot *spot, uint64_t pc)
+/* The entry for a frame at the boundary that called `inner`. */
+static inline struct mt_join_call *mt_join_spot_call(struct mt_join_spot *spot, uint64_t pc,
+						     uint64_t inner)
 {
-	return &spot->calls[pc * 0x9e3779b97f4a7c15u >> 32 & (MT_JOIN_CALLS - 1)];
+	return &spot->calls[(pc ^ inner << 1) * 0x9e3779b97f4a7c15u >> 32 & (MT_JOIN_CALLS - 1)];
 }
 
 /*

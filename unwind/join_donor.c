@@ -1,0 +1,90 @@
+#include "unwind/join_donor.h"
+
+#include "unwind/call_site.h"
+
+/* The first of [from, to) whose stack pointer is not below sp; these rise. */
+static size_t first_above(const struct mt_join_donor *donor, size_t from, size_t to, uint64_t sp)
+{
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (mt_join_frame_at(donor, middle).sp >= sp)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return to;
+}
+
+size_t mt_join_find_frame(const struct mt_join_donor *donor, uint64_t sp)
+{
+	uint64_t lowest = sp > donor->left ? sp : donor->left, above;
+	size_t placed = donor->count, got, at;
+
+	while (placed && !mt_join_frame_at(donor, placed - 1).sp)
+		placed--;
+	got = donor->stack && donor->stack->count < placed ? donor->stack->count : placed;
+	above = got < placed ? mt_join_frame_at(donor, got).sp : UINT64_MAX;
+	at = first_above(donor, got, placed, lowest);
+	for (; at && at <= got; at--) {
+		uint64_t here = mt_join_frame_at(donor, at - 1).sp;
+
+		if (here < lowest || here > above)
+			break;
+		above = here;
+	}
+	return at < placed ? at : donor->count;
+}
+
+size_t mt_join_find_place(const struct mt_join_donor *donor, uint64_t sp)
+{
+	size_t at = mt_join_find_frame(donor, sp);
+
+	return at < donor->count && mt_join_frame_at(donor, at).sp == sp ? at : donor->count;
+}
+
+bool mt_join_descend_to(const struct mt_join_donor *donor, uint64_t sp, size_t depth, size_t *at)
+{
+	size_t i = donor->count - 1 - depth;
+	uint64_t here, inner;
+
+	if (depth < donor->count && mt_join_frame_at(donor, i).sp == sp &&
+	    (!i || mt_join_frame_at(donor, i - 1).sp < sp)) {
+		*at = i;
+		return true;
+	}
+	for (i = *at; i == donor->count || !mt_join_frame_at(donor, i).sp; i--) {
+		if (!i)
+			return false;
+	}
+	here = mt_join_frame_at(donor, i).sp;
+	for (; i; i--, here = inner) {
+		inner = mt_join_frame_at(donor, i - 1).sp;
+		if (inner < sp || inner > here)
+			break;
+	}
+	*at = i;
+	return here == sp;
+}
+
+bool mt_join_inner_stands(const struct mt_join_donor *donor, size_t at)
+{
+	uint64_t sp = at ? mt_join_frame_at(donor, at - 1).sp : 0;
+
+	return sp && sp >= donor->left && sp <= mt_join_frame_at(donor, at).sp;
+}
+
+uint64_t mt_join_call_in(const struct mt_join_check *check, const struct mt_join_donor *donor,
+			 size_t at, const struct mt_image_map *map, uint64_t inner)
+{
+	struct mt_call_question question = {
+		.map = map,
+		.outer = mt_join_frame_at(donor, at).pc,
+		.outer_calls = at,
+		.known_inner =
+			mt_join_inner_stands(donor, at) ? mt_join_frame_at(donor, at - 1).pc : 0,
+		.inner = inner,
+	};
+
+	return check->site(check->context, &question);
+}
