@@ -230,6 +230,26 @@ static bool prologue_step(const struct mt_walk *walk, const struct mt_position *
 	return mt_dump_read(&walk->dump, slot, &next->pc);
 }
 
+/*
+ * Most return addresses into such code are of functions that call again and again: what they are
+ * is known, and that is all there is to ask.
+ */
+bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at)
+{
+	const struct mt_seen_code *seen;
+	struct mt_position next;
+	bool known;
+
+	if (!body_step(walk, at, &next))
+		return false;
+	seen = seen_code(walk, walk->unwinder->returns, next.pc, &known);
+	if (!known || (seen->kind != RETURN_FILE &&
+		       (seen->kind != RETURN_ANONYMOUS || !jit_return(walk, at, true, &next))))
+		return false;
+	*at = next;
+	return true;
+}
+
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next)
 {

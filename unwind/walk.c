@@ -181,12 +181,38 @@ static bool fp_beyond_dump(const struct mt_walk *walk)
 	       fp + 16 - walk->dump.start > walk->dump.size;
 }
 
+static bool may_use_fp(const struct mt_walk *walk, int why)
+{
+	return walk->use_fp && why != MT_END_BAD_CFI && why != MT_END_NO_ELF;
+}
+
+/* What the newest frame is found by, and that it is one. */
+static void note_fp_step(struct mt_walk *walk, uint64_t slot)
+{
+	walk->recalling.slot = slot;
+	walk->recalling.of_version = true;
+	walk->source = MT_FRAME_FP;
+	walk->call_return = true;
+}
+
+/* In code without CFI, from a caller on, where that is all there is to it. */
+static bool fp_step_seen(struct mt_walk *walk, struct mt_rule rule)
+{
+	uint64_t fp = walk->at.fp;
+
+	if (rule.kind != MT_RULE_NONE || !walk->call_return || !may_use_fp(walk, rule.offset) ||
+	    !mt_fp_step_seen(walk, &walk->at))
+		return false;
+	note_fp_step(walk, fp);
+	return true;
+}
+
 /* In code without CFI. By convention the outermost frame has a frame pointer of zero. */
 static int fp_step(struct mt_walk *walk, int why)
 {
 	struct mt_position next;
 
-	if (!walk->use_fp || why == MT_END_BAD_CFI || why == MT_END_NO_ELF)
+	if (!may_use_fp(walk, why))
 		return why;
 	if (why == MT_END_NO_CFI && !walk->at.fp && walk->call_return)
 		return MT_END_ROOT;
@@ -197,11 +223,8 @@ static int fp_step(struct mt_walk *walk, int why)
 		return (int)mt_walk_unreadable(walk, walk->at.fp + 8);
 	}
 	/* at the sampled pc, the code decided how to go on */
-	walk->recalling.slot = walk->call_return ? walk->at.fp : MT_SLOT_AGAIN;
-	walk->recalling.of_version = true;
+	note_fp_step(walk, walk->call_return ? walk->at.fp : MT_SLOT_AGAIN);
 	walk->at = next;
-	walk->source = MT_FRAME_FP;
-	walk->call_return = true;
 	return MT_WALK_ON;
 }
 
@@ -289,6 +312,8 @@ static bool run_compact(struct mt_walk *walk, struct mt_rule *rule)
 			recalling->slot = mt_recall_slot(*rule, fp, walk->at.sp);
 			walk->source = MT_FRAME_CFI;
 			walk->call_return = true;
+		} else {
+			stepped = fp_step_seen(walk, *rule);
 		}
 	}
 	walk->stack->count = (size_t)(frame - walk->stack->frames);

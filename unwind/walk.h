@@ -90,6 +90,9 @@ int mt_full_step(struct mt_walk *walk);
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
 
+/* fp.c: the same from a return address, in place, where what it finds was met before. */
+bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at);
+
 /* fp.c: whether a word points behind a call in a file's code, as far as that is at hand. */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
