@@ -16,7 +16,9 @@ enum {
 	RECORD_HEADER = 8,
 	RECORD_OFF_SIZE = 6,
 	RECORD_MAX = 65535,
-	RECORD_AHEAD = 256, /* bytes */
+	RECORD_LARGE = 4096, /* from here on there is a dump, mostly of one size in all records */
+	RECORDS_AHEAD = 3,
+	HEAD_SIZE = 320,    /* before a dump */
 	VIEW_ALIGN = 65536, /* a multiple of any page size */
 	VIEW_SIZE = 4 << 20,
 };
@@ -330,11 +332,13 @@ static struct mt_error *unpack_more(struct mt_perf_records *records)
 
 /* ---- Records ---- */
 
-/* What stands before a dump in the next record: behind one's dump no processor foresees it. */
-static void expect_next(const uint8_t *next)
+/* What stands before a dump in a later record: behind one's dump no processor foresees it. */
+static void expect_later(const uint8_t *record, size_t size)
 {
-	for (size_t i = 0; i < RECORD_AHEAD; i += 64)
-		__builtin_prefetch(next + i);
+	const uint8_t *later = record + size * (size < RECORD_LARGE ? 1 : RECORDS_AHEAD);
+
+	for (size_t i = 0; i < HEAD_SIZE; i += 64)
+		__builtin_prefetch(later + i);
 }
 
 /* The record at hand, moved to where it is aligned if it is not; false out of memory. */
@@ -346,7 +350,7 @@ static bool record_take(struct mt_perf_records *records, struct mt_perf_run *run
 
 	*out = (struct mt_perf_record){.bytes = bytes, .size = size, .piece = run->piece};
 	run->at += size;
-	expect_next(bytes + size);
+	expect_later(bytes, size);
 	if ((uintptr_t)bytes % 8 == 0)
 		return true;
 	if (!moved || MT_PERF_PIECE_SIZE - moved->used < size) {
