@@ -14,6 +14,7 @@
 #define MT_PAGE_MIN ((size_t)4096) /* no page is smaller */
 
 #ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
 
