@@ -126,16 +126,21 @@ static void put_kernel(const struct parts *parts, const struct mt_chain_halves *
 	}
 }
 
-static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack)
+/* guessed: some of them may have been. */
+static void put_user(const struct parts *parts, size_t at, const struct mt_stack *stack,
+		     bool guessed)
 {
 	const struct mt_frame *frames = stack->frames;
-	uint64_t *pcs = parts->pcs + at;
+	uint64_t *restrict pcs = parts->pcs + at, *restrict sps = parts->sps;
 
-	for (size_t i = 0; i < stack->count; i++)
-		pcs[i] = (frames[i].pc - frames[i].call_return) |
-			 (frames[i].source == MT_FRAME_SCANNED ? MT_WALKED_SCANNED : 0);
-	for (size_t i = 0; parts->sps && i < stack->count; i++)
-		parts->sps[i] = frames[i].sp;
+	for (size_t i = 0; sps && i < stack->count; i++) {
+		pcs[i] = frames[i].pc - frames[i].call_return;
+		sps[i] = frames[i].sp;
+	}
+	for (size_t i = 0; !sps && i < stack->count; i++)
+		pcs[i] = frames[i].pc - frames[i].call_return;
+	for (size_t i = 0; guessed && i < stack->count; i++)
+		pcs[i] |= frames[i].source == MT_FRAME_SCANNED ? MT_WALKED_SCANNED : 0;
 	for (size_t i = 0; parts->addresses && i < stack->count; i++) {
 		parts->addresses[at + i] = mt_frame_address(&frames[i]);
 		parts->sources[at + i] = frames[i].source;
@@ -224,7 +229,7 @@ bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		return false;
 	*parts.code = (uint64_t)mt_image_map_generation(input->map) << 32 | kernel;
 	put_kernel(&parts, &halves, kernel, input->kernel_known);
-	put_user(&parts, kernel, &stack);
+	put_user(&parts, kernel, &stack, walker->options.scan || input->sample->unwound.pcs);
 	*out = (struct mt_walked){
 		.pcs = (size_t)(parts.pcs - words->items),
 		.kernel = (uint32_t)kernel,
