@@ -100,8 +100,7 @@ unwind_by(const struct mt_oracle *oracle, struct mt_unwinder *unwinder,
 		stack->end = MT_END_LIMIT;
 	counts->stacks++;
 	counts->ends[stack->end]++;
-	for (size_t i = first; i < stack->count; i++)
-		counts->frames[stack->frames[i].source]++;
+	counts->frames += stack->count - first;
 }
 
 #ifdef HAVE_LIBUNWIND

@@ -67,30 +67,17 @@ static void learn_extent(const struct mt_walk *walk)
 		*extent = *extent - *extent / 8 + used / 8;
 }
 
-/*
- * Closes a stack: its end, and what it adds to the counts. Every lookup was a frame's: hits are
- * those that did not miss.
- */
-static void finish(struct mt_walk *walk, enum mt_stack_end end, uint64_t misses_before)
+/* Closes a stack: its end, and what it adds to the counts. */
+static void finish(struct mt_walk *walk, enum mt_stack_end end)
 {
 	struct mt_unwind_counts *counts = &walk->unwinder->counts;
-	const struct mt_stack *stack = walk->stack;
-	uint64_t looked_up = 0, missed = counts->cache_misses - misses_before;
 
 	walk->stack->end = end;
 	walk->stack->boundary = end == MT_END_DUMP || end == MT_END_PAGE ? walk->boundary : 0;
 	learn_extent(walk);
 	counts->stacks++;
+	counts->frames += walk->stack->count - walk->first;
 	counts->ends[end]++;
-	for (size_t i = walk->first, run; i < stack->count; i += run) {
-		uint8_t source = stack->frames[i].source;
-
-		for (run = 1; i + run < stack->count && stack->frames[i + run].source == source;)
-			run++;
-		counts->frames[source] += run;
-		looked_up += source < MT_FRAME_CHAIN ? run : 0;
-	}
-	counts->cache_hits += looked_up > missed ? looked_up - missed : 0;
 }
 
 /* Ends that the kernel's chain may reach past. */
@@ -116,7 +103,6 @@ static enum mt_stack_end without_dump(struct mt_walk *walk)
 static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			struct mt_stack *stack)
 {
-	uint64_t misses = unwinder->counts.cache_misses;
 	enum mt_stack_end end;
 	struct mt_walk walk;
 
@@ -134,24 +120,22 @@ static void unwind_auto(struct mt_unwinder *unwinder, const struct mt_unwind_inp
 	} else {
 		end = without_dump(&walk);
 	}
-	finish(&walk, end, misses);
+	finish(&walk, end);
 }
 
 static void unwind_dwarf(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			 struct mt_stack *stack)
 {
-	uint64_t misses = unwinder->counts.cache_misses;
 	struct mt_walk walk;
 
 	mt_walk_init(&walk, unwinder, input, stack);
 	walk.use_fp = false;
-	finish(&walk, have_regs(input) ? mt_walk_dump(&walk) : MT_END_NO_REGS, misses);
+	finish(&walk, have_regs(input) ? mt_walk_dump(&walk) : MT_END_NO_REGS);
 }
 
 static void unwind_fp(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 		      struct mt_stack *stack)
 {
-	uint64_t misses = unwinder->counts.cache_misses;
 	enum mt_stack_end end = MT_END_NO_REGS;
 	struct mt_walk walk;
 
@@ -160,17 +144,16 @@ static void unwind_fp(struct mt_unwinder *unwinder, const struct mt_unwind_input
 		end = mt_chain_whole(&walk);
 	else if (have_regs(input))
 		end = mt_walk_fp(&walk);
-	finish(&walk, end, misses);
+	finish(&walk, end);
 }
 
 static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 		       struct mt_stack *stack)
 {
-	uint64_t misses = unwinder->counts.cache_misses;
 	struct mt_walk walk;
 
 	mt_walk_init(&walk, unwinder, input, stack);
-	finish(&walk, mt_branches_whole(&walk), misses);
+	finish(&walk, mt_branches_whole(&walk));
 }
 
 /* What is found by branch records is not looked at: they touch code even where nobody needs them.

@@ -120,11 +120,10 @@ struct mt_unwind_options {
 
 /* Cumulative, since the unwinder was made. */
 struct mt_unwind_counts {
-	uint64_t stacks;
-	uint64_t frames[MT_FRAME_SOURCES];
+	uint64_t stacks, frames;
 	uint64_t ends[MT_END_REASONS];
-	uint64_t cache_hits, cache_misses, slow_steps;
-	uint64_t recalled; /* frames, hits among them: as they were in the thread's last stack */
+	uint64_t cache_misses, slow_steps;
+	uint64_t recalled; /* frames: as they were in the thread's last stack */
 };
 
 /* One way to unwind; rows of mt_unwind_methods (--unwind NAME). */

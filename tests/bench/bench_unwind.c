@@ -230,8 +230,7 @@ static void bench(const char *path)
 	printf("  time / memcpy: %.2f, prefetching %.2f; cache misses %.3f %%\n",
 	       plain.seconds / copy.seconds, fetched.seconds / copy.seconds,
 	       100.0 * (double)mt_unwinder_counts(unwinder)->cache_misses /
-		       (double)(mt_unwinder_counts(unwinder)->cache_hits +
-				mt_unwinder_counts(unwinder)->cache_misses));
+		       (double)mt_unwinder_counts(unwinder)->frames);
 	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
 		t = run_oracle(&s, *o, 20000);
 		print_row((*o)->name, &t);
@@ -257,9 +256,8 @@ static void ends(const char *path)
 			printf("  %-24s %9lu  %6.2f %%\n", mt_stack_end_name(i), c->ends[i],
 			       100.0 * (double)c->ends[i] / (double)c->stacks);
 	}
-	for (int i = 0; i < MT_FRAME_SOURCES; i++)
-		printf("  frames by %-14s %9lu\n", mt_frame_source_name(i), c->frames[i]);
-	printf("  slow steps %lu, cache misses %lu\n", c->slow_steps, c->cache_misses);
+	printf("  frames %lu, slow steps %lu, cache misses %lu\n", c->frames, c->slow_steps,
+	       c->cache_misses);
 	mt_unwinder_destroy(unwinder);
 	samples_deinit(&s);
 }

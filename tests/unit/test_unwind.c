@@ -227,10 +227,9 @@ MT_TEST(the_second_time_comes_from_the_cache)
 	MT_CHECK_EQ(counts->cache_misses, 2);
 	unwind("auto", at(PLAIN, 0), 0, 0);
 	MT_CHECK_EQ(counts->cache_misses, 2);
-	MT_CHECK_EQ(counts->cache_hits, 2);
 	MT_CHECK_EQ(counts->stacks, 2);
 	MT_CHECK_EQ(counts->ends[MT_END_ROOT], 2);
-	MT_CHECK_EQ(counts->frames[MT_FRAME_CFI], 2);
+	MT_CHECK_EQ(counts->frames, 4);
 	mt_image_map_remove(w.map, BASE, BASE + 0x10000);
 	unwind("auto", at(PLAIN, 0), 0, 0);
 	CHECK_STACK(MT_END_NO_IMAGE, at(PLAIN, 0));
@@ -753,7 +752,7 @@ static bool as_if_first(const struct mt_stack *stack)
 MT_TEST(what_is_recalled_is_what_walking_gives)
 {
 	uint64_t pc = 0, rbp = 0;
-	size_t wrong = 0;
+	size_t wrong = 0, by_fp = 0;
 
 	setup();
 	for (size_t i = 0; i < WORDS; i++)
@@ -779,10 +778,12 @@ MT_TEST(what_is_recalled_is_what_walking_gives)
 		mt_unwind_prefetch(w.unwinder, &w.input);
 		mt_unwind_methods[0].unwind(w.unwinder, &w.input, &w.stack);
 		wrong += !as_if_first(&w.stack);
+		for (size_t i = 0; i < w.stack.count; i++)
+			by_fp += w.stack.frames[i].source == MT_FRAME_FP;
 	}
 	MT_CHECK_EQ(wrong, 0);
 	MT_CHECK(mt_unwinder_counts(w.unwinder)->recalled > ROUNDS / 2);
-	MT_CHECK(mt_unwinder_counts(w.unwinder)->frames[MT_FRAME_FP] > ROUNDS / 20);
+	MT_CHECK(by_fp > ROUNDS / 20);
 	teardown();
 }
 
