@@ -163,8 +163,7 @@ void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_inp
 	dump.dump = sample->dump;
 	dump.dump_size = sample->dump_size;
 	dump.map = input->map;
-	mt_unwind_place_from_perf(input->attr->sample_regs_user, sample->user_regs,
-				  &dump.regs.value[MT_DWARF_RSP], &dump.regs.value[MT_DWARF_RIP]);
+	dump.regs.value[MT_DWARF_RIP] = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0;
 	mt_unwind_prefetch(walker->unwinder, &dump);
 }
 

@@ -11,8 +11,6 @@
 #define THREAD_BITS 5
 #define STACK_SHIFT 18
 
-#define LINE 64 /* of the processor's cache */
-
 struct mt_recall {
 	size_t count;
 	uint32_t version, generation; /* of the map */
@@ -42,22 +40,6 @@ void mt_recall_begin(struct mt_walk *walk)
 	walk->recalling.kept = kept;
 	walk->recalling.frames = kept->frames;
 	walk->recalling.next = kept->count;
-}
-
-void mt_recall_prefetch(const struct mt_recall *recall, const struct mt_dump *dump,
-			uint32_t generation, uint64_t from)
-{
-	const struct mt_recall *kept = &recall[place_of(dump->start, generation)];
-	uint64_t done = from / LINE;
-
-	for (size_t i = kept->generation == generation ? kept->count : 0; i--;) {
-		uint64_t offset = kept->frames[i].at.sp - 8 - dump->start;
-
-		if (offset < dump->size && offset / LINE >= done) {
-			__builtin_prefetch(dump->bytes + offset);
-			done = offset / LINE + 1;
-		}
-	}
 }
 
 /* Frames that were recalled become the trail's. */

@@ -55,13 +55,6 @@ struct mt_recall *mt_recall_create(void);
 void mt_recall_begin(struct mt_walk *walk);
 void mt_recall_end(struct mt_walk *walk);
 
-/*
- * Asks the processor for what of a dump will be read where its stack is like the last one of the
- * thread; what lies before `from` bytes is left out.
- */
-void mt_recall_prefetch(const struct mt_recall *recall, const struct mt_dump *dump,
-			uint32_t generation, uint64_t from);
-
 /* How the caller's fp was found, by a compact step from a frame with this fp to that CFA. */
 static inline uint64_t mt_recall_slot(struct mt_rule rule, uint64_t fp, uint64_t cfa)
 {

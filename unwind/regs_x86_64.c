@@ -9,9 +9,6 @@ static const uint8_t dwarf_number[] = {
 	NONE, NONE, NONE, NONE, 8, 9, 10, 11, 12, 13,	14,   15,
 };
 
-#define SP_BIT 7
-#define PC_BIT 8
-
 /* What perf asks for beside a dump: all that there are but DS, ES, FS and GS. */
 #define USUAL_MASK ((uint64_t)0xff0fff)
 
@@ -39,17 +36,4 @@ void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_u
 		out->value[dwarf_number[bit]] = *values;
 		out->valid |= 1u << dwarf_number[bit];
 	}
-}
-
-static uint64_t value_of(uint64_t mask, const uint64_t *values, unsigned int bit)
-{
-	uint64_t before = mask & (((uint64_t)1 << bit) - 1);
-
-	return mask >> bit & 1 ? values[__builtin_popcountll(before)] : 0;
-}
-
-void mt_unwind_place_from_perf(uint64_t mask, const uint64_t *values, uint64_t *sp, uint64_t *pc)
-{
-	*sp = value_of(mask, values, SP_BIT);
-	*pc = value_of(mask, values, PC_BIT);
 }

@@ -198,9 +198,8 @@ const struct mt_unwind_method *mt_unwind_method_find(const char *name)
 
 void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input)
 {
-	const struct mt_dump dump = {.bytes = input->dump,
-				     .start = input->regs.value[MT_DWARF_RSP],
-				     .size = input->dump ? input->dump_size : 0};
+	const uint8_t *bytes = input->dump;
+	size_t size = input->dump ? input->dump_size : 0;
 	size_t want = unwinder->extent + unwinder->extent / 4;
 	uint64_t pc = input->regs.value[MT_DWARF_RIP];
 
@@ -208,13 +207,8 @@ void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwi
 		__builtin_prefetch(
 			mt_cache_entry(unwinder->cache, pc,
 				       mt_cache_tag(pc, mt_image_map_generation(input->map))));
-	if (want > dump.size)
-		want = dump.size;
-	for (size_t i = 0; i < want; i += 64)
-		__builtin_prefetch(dump.bytes + i);
-	if (dump.size)
-		mt_recall_prefetch(unwinder->recall, &dump, mt_image_map_generation(input->map),
-				   want);
+	for (size_t i = 0; i < want && i < size; i += 64)
+		__builtin_prefetch(bytes + i);
 }
 
 const char *mt_frame_source_name(enum mt_frame_source source)

@@ -154,9 +154,9 @@ const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwi
 
 /*
  * Asks the processor to fetch what unwinding this sample will probably read of its dump: as much
- * as the stacks before it went through, and where the thread's last one had its outer frames. Pays
- * where dumps are in memory but not in the processor's cache: call it for the next sample before
- * unwinding this one. Looks at the dump, the map, the stack pointer and the pc alone.
+ * as the stacks before it went through, frame by frame. (What is recalled is read faster than it
+ * could be asked for.) Pays where dumps are in memory but not in the processor's cache: call it for
+ * the next sample before unwinding this one. Looks at the dump, the map and the pc alone.
  */
 void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input);
 
@@ -165,9 +165,6 @@ void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwi
  * numbers; unknown bits are skipped.
  */
 void mt_unwind_regs_from_perf(uint64_t mask, const uint64_t *values, struct mt_unwind_regs *out);
-
-/* The stack pointer and the pc out of such a set; 0 where they are not in it. */
-void mt_unwind_place_from_perf(uint64_t mask, const uint64_t *values, uint64_t *sp, uint64_t *pc);
 
 /* One word each, for reports: "cfi", "dump too small". */
 const char *mt_frame_source_name(enum mt_frame_source source);
