@@ -138,13 +138,6 @@ size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
 bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out);
 
 /*
- * The next `count` symbols from *i on, or as many as there are, those left out that mt_elf_symbol()
- * is false for; *i becomes what comes behind. Gives how many; 0 at the end.
- */
-size_t mt_elf_symbols(struct mt_elf *elf, bool dynamic, size_t *i, struct mt_elf_symbol *out,
-		      size_t count);
-
-/*
  * Link-time address of a file offset, through the PT_LOAD that covers it, an executable one first;
  * false if none does.
  */

@@ -61,6 +61,9 @@ struct mt_elf {
 	struct mt_elf_symbol_table tables[2]; /* .symtab, .dynsym */
 };
 
+/* ".symtab" or ".dynsym"; found on first use, under the lock, and read-only from then on. */
+const struct mt_elf_symbol_table *mt_elf_symbol_table(struct mt_elf *elf, bool dynamic);
+
 /* size bytes at offset of the file, or NULL where they are not all there. */
 static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset,
 					       uint64_t size)

@@ -152,8 +152,7 @@ static void find_table(struct mt_elf *elf, bool dynamic, struct mt_elf_symbol_ta
 		table_of_dynamic(elf, table);
 }
 
-/* Found on first use, under the lock; read-only from then on. */
-static const struct mt_elf_symbol_table *symbol_table(struct mt_elf *elf, bool dynamic)
+const struct mt_elf_symbol_table *mt_elf_symbol_table(struct mt_elf *elf, bool dynamic)
 {
 	struct mt_elf_symbol_table *kept = &elf->tables[dynamic], found = {0};
 
@@ -171,7 +170,7 @@ static const struct mt_elf_symbol_table *symbol_table(struct mt_elf *elf, bool d
 
 size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic)
 {
-	return symbol_table(elf, dynamic)->count;
+	return mt_elf_symbol_table(elf, dynamic)->count;
 }
 
 static inline void read_symbol_64(const uint8_t *p, struct mt_elf_symbol *out)
@@ -215,18 +214,7 @@ static inline bool read_symbol(const struct mt_elf *elf, const struct mt_elf_sym
 
 bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out)
 {
-	const struct mt_elf_symbol_table *table = symbol_table(elf, dynamic);
+	const struct mt_elf_symbol_table *table = mt_elf_symbol_table(elf, dynamic);
 
 	return i < table->count && read_symbol(elf, table, i, out);
-}
-
-size_t mt_elf_symbols(struct mt_elf *elf, bool dynamic, size_t *i, struct mt_elf_symbol *out,
-		      size_t count)
-{
-	const struct mt_elf_symbol_table *table = symbol_table(elf, dynamic);
-	size_t given = 0;
-
-	for (; given < count && *i < table->count; ++*i)
-		given += read_symbol(elf, table, *i, &out[given]);
-	return given;
 }

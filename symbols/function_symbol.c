@@ -4,7 +4,9 @@
 #include <elf.h>
 #include <string.h>
 
+#include "formats/base/bytes.h"
 #include "symbols/elf.h"
+#include "symbols/elf_private.h"
 
 /* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
 static bool is_mapping_symbol(uint16_t machine, const char *name)
@@ -15,8 +17,6 @@ static bool is_mapping_symbol(uint16_t machine, const char *name)
 
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol)
 {
-	struct mt_elf_section_info section;
-
 	if (!symbol->named || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
 		return false;
 	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
@@ -26,8 +26,47 @@ bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol 
 	if (symbol->type == STT_NOTYPE &&
 	    (symbol->visibility == STV_HIDDEN || symbol->visibility == STV_INTERNAL))
 		return false;
-	if (!mt_elf_section_info(elf, symbol->section, &section) ||
-	    !(section.flags & SHF_EXECINSTR))
+	if (symbol->section >= elf->sections.count ||
+	    !(elf->sections.items[symbol->section].flags & SHF_EXECINSTR))
 		return false;
 	return !is_mapping_symbol(mt_elf_machine(elf), symbol->name);
+}
+
+/* Whether the first word of a 64-bit entry is a function's, whatever the rest of it says. */
+static bool is_plain_function(uint64_t word, size_t names_size)
+{
+	uint64_t name = (uint32_t)word, section = word >> 48;
+	unsigned int type = word >> 32 & 0xf;
+
+	return type == STT_FUNC && section != SHN_UNDEF && section != SHN_ABS && name &&
+	       name < names_size;
+}
+
+static bool take_function(struct mt_elf *elf, bool dynamic, size_t i, struct mt_function_place *out)
+{
+	struct mt_elf_symbol symbol;
+
+	if (!mt_elf_symbol(elf, dynamic, i, &symbol) || !mt_symbol_is_function(elf, &symbol))
+		return false;
+	*out = (struct mt_function_place){symbol.value, symbol.size, i};
+	return true;
+}
+
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+			   struct mt_function_place *out, size_t count)
+{
+	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
+	const uint8_t *p = table.count ? table.bytes + *i * table.stride : NULL;
+	size_t at = *i, given = 0;
+	bool is_64 = elf->is_64;
+
+	for (; given < count && at < table.count; at++, p += table.stride) {
+		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
+			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
+								  mt_get_le64(p + 16), at};
+		else
+			given += take_function(elf, dynamic, at, &out[given]);
+	}
+	*i = at;
+	return given;
 }

@@ -3,6 +3,8 @@
 #define MT_SYMBOLS_FUNCTION_SYMBOL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct mt_elf;
 struct mt_elf_symbol;
@@ -12,5 +14,19 @@ struct mt_elf_symbol;
  * one.
  */
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol);
+
+/* Where a function is by its symbol, and the symbol's index in its table. */
+struct mt_function_place {
+	uint64_t start, size;
+	size_t index;
+};
+
+/*
+ * The next functions of ".symtab" (dynamic false) or ".dynsym" (true) from symbol *i on, `count` of
+ * them or as many as there are; *i becomes what comes behind. Gives how many; 0 at the end. A
+ * million symbols are not rare: most are told by the first 8 bytes of their entries.
+ */
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+			   struct mt_function_place *out, size_t count);
 
 #endif

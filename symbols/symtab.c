@@ -90,24 +90,22 @@ void mt_symtab_destroy(struct mt_symtab *symtab)
 
 /* ---- Reading ---- */
 
-static uint64_t end_of(const struct mt_elf_symbol *symbol)
+static uint64_t end_of(uint64_t start, uint64_t size)
 {
 	uint64_t end;
 
-	return __builtin_add_overflow(symbol->value, symbol->size, &end) ? UINT64_MAX : end;
+	return __builtin_add_overflow(start, size, &end) ? UINT64_MAX : end;
 }
 
 static void collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic, size_t from)
 {
-	struct mt_elf_symbol symbols[SYMBOLS_AT_ONCE];
+	struct mt_function_place places[SYMBOLS_AT_ONCE];
 	size_t given, i = 0;
 
-	while ((given = mt_elf_symbols(elf, dynamic, &i, symbols, SYMBOLS_AT_ONCE))) {
-		for (size_t k = 0; k < given; k++) {
-			if (mt_symbol_is_function(elf, &symbols[k]))
-				mt_strips_add(symtab->strips, (uint32_t)(from + symbols[k].index),
-					      symbols[k].value, end_of(&symbols[k]));
-		}
+	while ((given = mt_symbol_functions(elf, dynamic, &i, places, SYMBOLS_AT_ONCE))) {
+		for (size_t k = 0; k < given; k++)
+			mt_strips_add(symtab->strips, (uint32_t)(from + places[k].index),
+				      places[k].start, end_of(places[k].start, places[k].size));
 	}
 }
 
@@ -205,7 +203,7 @@ static bool read_function(const struct mt_symtab *symtab, uint32_t number, struc
 		return false;
 	*out = (struct function){
 		.start = symbol.value,
-		.end = end_of(&symbol),
+		.end = end_of(symbol.value, symbol.size),
 		.name = symbol.name,
 		.order = number,
 		.section = symbol.section,
