@@ -20,28 +20,32 @@ uint64_t mt_hash64(uint64_t x)
 	return x;
 }
 
+/* Both halves of the product: each bit of either number has its say in it. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
 	const uint8_t *p = bytes;
-	uint64_t h = mt_hash64(seed ^ size), other = h, word, pair[2];
+	uint64_t h = mt_hash64(seed ^ size), pair[2], last = 0;
 
-	for (; size >= 16; size -= 16, p += 16) { /* two at a time: neither waits for the other */
+	for (; size >= 16; size -= 16, p += 16) {
 		memcpy(pair, p, 16);
-		h = (h ^ pair[0]) * 0x9e3779b97f4a7c15ull;
-		other = (other ^ pair[1]) * 0xd6e8feb86659fd93ull;
-		h ^= h >> 29;
-		other ^= other >> 32;
+		h = fold(pair[0] ^ 0x9e3779b97f4a7c15ull, pair[1] ^ h);
 	}
-	h ^= other * 0xff51afd7ed558ccdull;
-	for (; size >= 8; size -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-		h ^= h >> 29;
+	if (size >= 8) {
+		memcpy(pair, p, 8);
+		h = fold(pair[0] ^ 0xd6e8feb86659fd93ull, h);
+		size -= 8;
+		p += 8;
 	}
-	word = 0;
 	if (size)
-		memcpy(&word, p, size);
-	return mt_hash64(h ^ word);
+		memcpy(&last, p, size);
+	return mt_hash64(h ^ last);
 }
 
 void mt_map64_deinit(struct mt_map64 *map)
