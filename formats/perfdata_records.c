@@ -18,9 +18,10 @@ enum {
 	RECORD_MAX = 65535,
 	RECORD_LARGE = 4096, /* from here on there is a dump, mostly of one size in all records */
 	RECORDS_AHEAD = 3,
-	HEAD_SIZE = 320,    /* before a dump */
-	VIEW_ALIGN = 65536, /* a multiple of any page size */
-	VIEW_SIZE = 4 << 20,
+	HEAD_SIZE = 320,     /* before a dump */
+	VIEW_ALIGN = 65536,  /* a multiple of any page size */
+	VIEW_SIZE = 4 << 20, /* about */
+	VIEW_ENDS = 2 << 20, /* at multiples of this: what was read into huge pages is mapped so */
 };
 
 /* ---- Pieces ---- */
@@ -51,7 +52,8 @@ static struct mt_perf_piece *piece_view(struct mt_perf_pool *pool, const struct 
 					uint64_t at, uint64_t end)
 {
 	uint64_t start = at & ~(uint64_t)(VIEW_ALIGN - 1);
-	size_t size = end - start < VIEW_SIZE ? (size_t)(end - start) : VIEW_SIZE;
+	uint64_t full = (start + VIEW_ALIGN + VIEW_SIZE) & ~(uint64_t)(VIEW_ENDS - 1);
+	size_t size = (size_t)((end < full ? end : full) - start);
 	struct mt_perf_piece *piece = malloc(sizeof(*piece));
 
 	if (!piece)
