@@ -99,16 +99,19 @@ bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word)
  * mprotect() leaves no record; so frame pointers must rise, and where not even a mapping is known,
  * the caller must be near and no better known.
  */
-static bool jit_return(const struct mt_walk *walk, const struct mt_position *at, bool mapped,
-		       const struct mt_position *next)
+static inline bool jit_return(const struct mt_walk *walk, const struct mt_position *at,
+			      const struct mt_position *next)
+{
+	return next->fp > at->fp && next->fp - at->fp <= MT_FP_SPAN_MAX &&
+	       next->pc - walk->dump.start >= walk->dump.size;
+}
+
+static bool unmapped_return(const struct mt_walk *walk, const struct mt_position *at,
+			    const struct mt_position *next)
 {
 	uint64_t distance = next->pc > at->pc ? next->pc - at->pc : at->pc - next->pc;
 
-	if (next->fp <= at->fp || next->fp - at->fp > MT_FP_SPAN_MAX ||
-	    next->pc - walk->dump.start < walk->dump.size)
-		return false;
-	return mapped ||
-	       (distance < JIT_SPAN_MAX && return_kind(walk, at->pc + 1) == RETURN_UNMAPPED);
+	return distance < JIT_SPAN_MAX && return_kind(walk, at->pc + 1) == RETURN_UNMAPPED;
 }
 
 static bool plausible_return(const struct mt_walk *walk, const struct mt_position *at,
@@ -121,7 +124,8 @@ static bool plausible_return(const struct mt_walk *walk, const struct mt_positio
 	kind = return_kind(walk, next->pc);
 	if (kind == RETURN_NONE || kind == RETURN_FILE)
 		return kind == RETURN_FILE;
-	return jit_return(walk, at, kind == RETURN_ANONYMOUS, next);
+	return jit_return(walk, at, next) &&
+	       (kind == RETURN_ANONYMOUS || unmapped_return(walk, at, next));
 }
 
 enum prologue {
@@ -208,12 +212,16 @@ static enum prologue find_prologue(const struct mt_walk *walk, const struct mt_p
 	return kind == PLACE_PUSHED ? AFTER_PUSH : IN_BODY;
 }
 
-static bool body_step(const struct mt_walk *walk, const struct mt_position *at,
-		      struct mt_position *next)
+static inline bool body_step(const struct mt_walk *walk, const struct mt_position *at,
+			     struct mt_position *next)
 {
-	if (at->fp < at->sp || at->fp & 7 || !mt_dump_read(&walk->dump, at->fp, &next->fp) ||
-	    !mt_dump_read(&walk->dump, at->fp + 8, &next->pc))
+	const struct mt_dump *dump = &walk->dump;
+	uint64_t offset = at->fp - dump->start;
+
+	if (at->fp < at->sp || at->fp & 7 || dump->size < 16 || offset > dump->size - 16)
 		return false;
+	next->fp = mt_get_le64(dump->bytes + offset);
+	next->pc = mt_get_le64(dump->bytes + offset + 8);
 	next->sp = at->fp + 16;
 	return true;
 }
@@ -244,7 +252,7 @@ bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at)
 		return false;
 	seen = seen_code(walk, walk->unwinder->returns, next.pc, &known);
 	if (!known || (seen->kind != RETURN_FILE &&
-		       (seen->kind != RETURN_ANONYMOUS || !jit_return(walk, at, true, &next))))
+		       (seen->kind != RETURN_ANONYMOUS || !jit_return(walk, at, &next))))
 		return false;
 	*at = next;
 	return true;
