@@ -61,14 +61,13 @@ RECORD_LIBS := -lzstd
 REPORT_LIBS := -lzstd -lz -liberty -ldl
 
 # Other unwinders to hold ours against (mtreport --unwind libdw, libunwind; tests), each where its header is there.
-# ORACLES= builds without.
+# ORACLES= builds without. Loaded when they are asked.
 ORACLES ?= $(if $(wildcard /usr/include/elfutils/libdwfl.h),libdw) \
 	$(if $(wildcard /usr/include/libunwind-x86_64.h /usr/include/*/libunwind-x86_64.h),libunwind)
 oracle_flags := $(if $(filter libdw,$(ORACLES)),-DHAVE_LIBDW) $(if $(filter libunwind,$(ORACLES)),-DHAVE_LIBUNWIND)
 # What branches are and where they return to, by their code: mtreport --unwind lbr and --branches. Loaded when it is used.
 DISASSEMBLER ?= $(if $(wildcard /usr/include/capstone/capstone.h),capstone)
 disassembler_flags := $(if $(DISASSEMBLER),-DHAVE_CAPSTONE)
-REPORT_LIBS += $(if $(filter libdw,$(ORACLES)),-ldw -lelf) $(if $(filter libunwind,$(ORACLES)),-lunwind-x86_64)
 
 # Sources ------------------------------------------------------------------------------------------------------------
 

@@ -399,6 +399,17 @@ static struct mt_error *set_workers(struct mt_report_options *o, const char *nam
 	return NULL;
 }
 
+static struct mt_error *take_method(struct mt_report_options *o, const char *name,
+				    const struct mt_unwind_method *method)
+{
+	const char *problem = method->problem ? method->problem() : NULL;
+
+	if (problem)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: %s", name, method->name, problem);
+	o->unwind = method;
+	return NULL;
+}
+
 static struct mt_error *set_unwind(struct mt_report_options *o, const char *name, const char *value)
 {
 	char known[256] = "";
@@ -406,10 +417,8 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 
 	for (size_t t = 0; t < MT_METHOD_TABLES; t++) {
 		for (const struct mt_unwind_method *m = mt_method_tables[t]; m->name; m++) {
-			if (!strcmp(m->name, value)) {
-				o->unwind = m;
-				return NULL;
-			}
+			if (!strcmp(m->name, value))
+				return take_method(o, name, m);
 			if (used < sizeof(known))
 				used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
 							 used ? ", " : "", m->name);

@@ -109,6 +109,11 @@ static void by_libunwind(struct mt_unwinder *unwinder, const struct mt_unwind_in
 {
 	unwind_by(&mt_oracle_libunwind, unwinder, input, stack);
 }
+
+static const char *libunwind_problem(void)
+{
+	return mt_oracle_problem(&mt_oracle_libunwind);
+}
 #endif
 
 #ifdef HAVE_LIBDW
@@ -117,14 +122,21 @@ static void by_libdw(struct mt_unwinder *unwinder, const struct mt_unwind_input 
 {
 	unwind_by(&mt_oracle_libdw, unwinder, input, stack);
 }
+
+static const char *libdw_problem(void)
+{
+	return mt_oracle_problem(&mt_oracle_libdw);
+}
 #endif
 
 const struct mt_unwind_method mt_unwind_oracle_methods[] = {
 #ifdef HAVE_LIBUNWIND
-	{"libunwind", "libunwind through the stack dump, to compare: slow", by_libunwind},
+	{"libunwind", "libunwind through the stack dump, to compare: slow", by_libunwind,
+	 libunwind_problem},
 #endif
 #ifdef HAVE_LIBDW
-	{"libdw", "elfutils' libdw through the stack dump, to compare: slow", by_libdw},
+	{"libdw", "elfutils' libdw through the stack dump, to compare: slow", by_libdw,
+	 libdw_problem},
 #endif
-	{NULL, NULL, NULL},
+	{NULL, NULL, NULL, NULL},
 };

@@ -1,6 +1,7 @@
 /*
  * Other unwinders on our input, to be held against ours: libunwind and libdw, each where its
- * library was at hand when this was built. Slow, and they do not say why a stack ends.
+ * headers were at hand when this was built; loaded when they are asked. Slow, and they do not say
+ * why a stack ends.
  */
 #ifndef MT_UNWIND_ORACLE_H
 #define MT_UNWIND_ORACLE_H
@@ -9,8 +10,16 @@
 
 struct mt_image_map;
 
+/* A shared library and the names of the functions that are used of it; ends in NULL. */
+#define MT_ORACLE_FUNCTIONS 16 /* at most */
+struct mt_oracle_library {
+	const char *name;
+	const char *const *functions;
+};
+
 struct mt_oracle {
 	const char *name;
+	const struct mt_oracle_library *library;
 	/* For one address space, whose map is borrowed; NULL where it fails. */
 	void *(*create)(const struct mt_image_map *map);
 	void (*destroy)(void *state);
@@ -25,5 +34,16 @@ extern const struct mt_oracle *const mt_oracles[];
 extern const struct mt_unwind_method mt_unwind_oracle_methods[];
 
 extern const struct mt_oracle mt_oracle_libunwind, mt_oracle_libdw;
+
+/*
+ * Puts pointers to a library's functions into `functions`, one behind the other as they are named.
+ * The handle is for mt_oracle_unload(), which is NULL-safe; NULL without the library or one of
+ * them.
+ */
+void *mt_oracle_load(const struct mt_oracle_library *library, void *functions);
+void mt_oracle_unload(void *handle);
+
+/* Why an oracle cannot be asked; NULL: it can. Borrowed until a library is loaded. */
+const char *mt_oracle_problem(const struct mt_oracle *oracle);
 
 #endif

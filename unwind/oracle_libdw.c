@@ -19,7 +19,44 @@
 
 #define PID 1 /* any */
 
+/* As functions names them. */
+struct libdw {
+	__typeof__(&dwfl_begin) begin;
+	__typeof__(&dwfl_end) end;
+	__typeof__(&dwfl_report_begin) report_begin;
+	__typeof__(&dwfl_report_elf) report_elf;
+	__typeof__(&dwfl_report_end) report_end;
+	__typeof__(&dwfl_attach_state) attach_state;
+	__typeof__(&dwfl_getthread_frames) getthread_frames;
+	__typeof__(&dwfl_frame_pc) frame_pc;
+	__typeof__(&dwfl_thread_state_registers) thread_state_registers;
+	__typeof__(&dwfl_linux_proc_find_elf) linux_proc_find_elf;
+	__typeof__(&dwfl_standard_find_debuginfo) standard_find_debuginfo;
+};
+
+static const char *const functions[] = {
+	"dwfl_begin",
+	"dwfl_end",
+	"dwfl_report_begin",
+	"dwfl_report_elf",
+	"dwfl_report_end",
+	"dwfl_attach_state",
+	"dwfl_getthread_frames",
+	"dwfl_frame_pc",
+	"dwfl_thread_state_registers",
+	"dwfl_linux_proc_find_elf",
+	"dwfl_standard_find_debuginfo",
+	NULL,
+};
+
+_Static_assert(sizeof(functions) == sizeof(struct libdw) + sizeof(char *), "a name for each");
+
+static const struct mt_oracle_library library = {"libdw.so.1", functions};
+
 struct state {
+	void *handle; /* of the library */
+	struct libdw dw;
+	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	const struct mt_image_map *map;
 	const struct mt_unwind_input *input; /* the sample under way */
@@ -58,16 +95,17 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct state *state = arg;
 
-	return dwfl_thread_state_registers(thread, 0, 17, state->input->regs.value);
+	return state->dw.thread_state_registers(thread, 0, 17, state->input->regs.value);
 }
 
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {
-	struct mt_stack *stack = ((struct state *)arg)->stack;
+	const struct state *state = arg;
+	struct mt_stack *stack = state->stack;
 	Dwarf_Addr pc;
 	bool activation;
 
-	if (!dwfl_frame_pc(frame, &pc, &activation))
+	if (!state->dw.frame_pc(frame, &pc, &activation))
 		return DWARF_CB_ABORT;
 	if (!pc)
 		return DWARF_CB_ABORT;
@@ -87,7 +125,7 @@ static void report(struct state *state)
 
 	if (!done)
 		return;
-	dwfl_report_begin(state->dwfl);
+	state->dw.report_begin(state->dwfl);
 	for (size_t i = 0; i < count; i++) {
 		struct mt_elf *elf = mt_image_elf(all[i].image);
 		uint64_t vaddr;
@@ -97,10 +135,11 @@ static void report(struct state *state)
 		for (size_t j = i; j < count; j++)
 			done[j] |= all[j].image == all[i].image;
 		if (all[i].image->kind == MT_IMAGE_FILE && all[i].image->found_at)
-			dwfl_report_elf(state->dwfl, all[i].image->basename, all[i].image->found_at,
-					-1, all[i].start - vaddr, false);
+			state->dw.report_elf(state->dwfl, all[i].image->basename,
+					     all[i].image->found_at, -1, all[i].start - vaddr,
+					     false);
 	}
-	dwfl_report_end(state->dwfl, NULL, NULL);
+	state->dw.report_end(state->dwfl, NULL, NULL);
 	free(done);
 }
 
@@ -110,20 +149,24 @@ static void *create(const struct mt_image_map *map)
 						      .get_thread = get_thread,
 						      .memory_read = memory_read,
 						      .set_initial_registers = set_registers};
-	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
-						 .find_debuginfo = dwfl_standard_find_debuginfo};
 	struct state *state = calloc(1, sizeof(*state));
 
 	if (!state)
 		return NULL;
 	state->map = map;
-	state->dwfl = dwfl_begin(&callbacks);
+	state->handle = mt_oracle_load(&library, &state->dw);
+	if (state->handle) {
+		state->callbacks.find_elf = state->dw.linux_proc_find_elf;
+		state->callbacks.find_debuginfo = state->dw.standard_find_debuginfo;
+		state->dwfl = state->dw.begin(&state->callbacks);
+	}
 	if (!state->dwfl) {
+		mt_oracle_unload(state->handle);
 		free(state);
 		return NULL;
 	}
 	report(state);
-	dwfl_attach_state(state->dwfl, NULL, PID, &threads, state);
+	state->dw.attach_state(state->dwfl, NULL, PID, &threads, state);
 	return state;
 }
 
@@ -131,7 +174,8 @@ static void destroy(void *of)
 {
 	struct state *state = of;
 
-	dwfl_end(state->dwfl);
+	state->dw.end(state->dwfl);
+	mt_oracle_unload(state->handle);
 	free(state);
 }
 
@@ -141,8 +185,8 @@ static void unwind(void *of, const struct mt_unwind_input *input, struct mt_stac
 
 	state->input = input;
 	state->stack = stack;
-	dwfl_getthread_frames(state->dwfl, PID, take_frame, state);
+	state->dw.getthread_frames(state->dwfl, PID, take_frame, state);
 }
 
-const struct mt_oracle mt_oracle_libdw = {"libdw", create, destroy, unwind};
+const struct mt_oracle mt_oracle_libdw = {"libdw", &library, create, destroy, unwind};
 #endif

@@ -22,7 +22,40 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip
 					      unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
 
+#define TEXT(x) #x
+#define NAME(symbol) TEXT(symbol)
+
+/* As functions names them. */
+struct libunwind {
+	__typeof__(&UNW_OBJ(dwarf_search_unwind_table)) dwarf_search_unwind_table;
+	__typeof__(&unw_create_addr_space) create_addr_space;
+	__typeof__(&unw_destroy_addr_space) destroy_addr_space;
+	__typeof__(&unw_set_caching_policy) set_caching_policy;
+	__typeof__(&unw_init_remote) init_remote;
+	__typeof__(&unw_get_reg) get_reg;
+	__typeof__(&unw_is_signal_frame) is_signal_frame;
+	__typeof__(&unw_step) step;
+};
+
+static const char *const functions[] = {
+	NAME(UNW_OBJ(dwarf_search_unwind_table)),
+	NAME(unw_create_addr_space),
+	NAME(unw_destroy_addr_space),
+	NAME(unw_set_caching_policy),
+	NAME(unw_init_remote),
+	NAME(unw_get_reg),
+	NAME(unw_is_signal_frame),
+	NAME(unw_step),
+	NULL,
+};
+
+_Static_assert(sizeof(functions) == sizeof(struct libunwind) + sizeof(char *), "a name for each");
+
+static const struct mt_oracle_library library = {"libunwind-x86_64.so.8", functions};
+
 struct state {
+	void *handle; /* of the library */
+	struct libunwind unw;
 	unw_addr_space_t space;
 	const struct mt_image_map *map;
 	const struct mt_unwind_input *input; /* the sample under way */
@@ -49,7 +82,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	di.u.rti.segbase = hdr.vaddr + (ip - vaddr);
 	di.u.rti.table_data = di.u.rti.segbase + 12;
 	di.u.rti.table_len = (uint64_t)mt_get_le32(hdr.bytes + 8) * 8 / sizeof(unw_word_t);
-	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &di, pi, need, arg);
+	return state->unw.dwarf_search_unwind_table(as, ip, &di, pi, need, arg);
 }
 
 static void put_unwind_info(unw_addr_space_t as, unw_proc_info_t *pi, void *arg)
@@ -157,12 +190,15 @@ static void *create(const struct mt_image_map *map)
 	if (!state)
 		return NULL;
 	state->map = map;
-	state->space = unw_create_addr_space(&accessors, 0);
+	state->handle = mt_oracle_load(&library, &state->unw);
+	if (state->handle)
+		state->space = state->unw.create_addr_space(&accessors, 0);
 	if (!state->space) {
+		mt_oracle_unload(state->handle);
 		free(state);
 		return NULL;
 	}
-	unw_set_caching_policy(state->space, UNW_CACHE_GLOBAL);
+	state->unw.set_caching_policy(state->space, UNW_CACHE_GLOBAL);
 	return state;
 }
 
@@ -170,7 +206,8 @@ static void destroy(void *of)
 {
 	struct state *state = of;
 
-	unw_destroy_addr_space(state->space);
+	state->unw.destroy_addr_space(state->space);
+	mt_oracle_unload(state->handle);
 	free(state);
 }
 
@@ -182,19 +219,19 @@ static void unwind(void *of, const struct mt_unwind_input *input, struct mt_stac
 	unw_word_t pc;
 
 	state->input = input;
-	if (unw_init_remote(&cursor, state->space, state))
+	if (state->unw.init_remote(&cursor, state->space, state))
 		return;
 	do {
-		if (unw_get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
+		if (state->unw.get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
 			break;
 		stack->frames[stack->count] = (struct mt_frame){
 			.pc = pc,
 			.source = stack->count ? MT_FRAME_CFI : MT_FRAME_IP,
 			.call_return = call_return,
 		};
-		call_return = unw_is_signal_frame(&cursor) <= 0;
-	} while (++stack->count < stack->capacity && unw_step(&cursor) > 0);
+		call_return = state->unw.is_signal_frame(&cursor) <= 0;
+	} while (++stack->count < stack->capacity && state->unw.step(&cursor) > 0);
 }
 
-const struct mt_oracle mt_oracle_libunwind = {"libunwind", create, destroy, unwind};
+const struct mt_oracle mt_oracle_libunwind = {"libunwind", &library, create, destroy, unwind};
 #endif

@@ -173,18 +173,19 @@ static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind
 }
 
 const struct mt_unwind_method mt_unwind_thorough = {
-	"thorough", "auto, having looked at all that any method looks at", unwind_thorough};
+	"thorough", "auto, having looked at all that any method looks at", unwind_thorough, NULL};
 
 const struct mt_unwind_method mt_unwind_methods[] = {
 	{"auto",
 	 "CFI, frame pointers where there is none, the kernel's chain past the dump, and branch "
 	 "records past it or where there is no dump",
-	 unwind_auto},
-	{"dwarf", "CFI through the stack dump alone", unwind_dwarf},
-	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp},
-	{"lbr", "branch records alone: a hardware call stack as it is, others replayed",
-	 unwind_lbr},
-	{NULL, NULL, NULL},
+	 unwind_auto, NULL},
+	{"dwarf", "CFI through the stack dump alone", unwind_dwarf, NULL},
+	{"fp", "the kernel's frame-pointer chain, or frame pointers through the dump", unwind_fp,
+	 NULL},
+	{"lbr", "branch records alone: a hardware call stack as it is, others replayed", unwind_lbr,
+	 NULL},
+	{NULL, NULL, NULL, NULL},
 };
 
 const struct mt_unwind_method *mt_unwind_method_find(const char *name)

@@ -133,6 +133,8 @@ struct mt_unwind_method {
 	/* Fills stack; never fails: the end reason says what stopped it. */
 	void (*unwind)(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 		       struct mt_stack *stack);
+	/* Why it cannot be used here, NULL where it can; NULL itself: it always can. */
+	const char *(*problem)(void);
 };
 
 /*
