@@ -194,9 +194,12 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 
 /* ---- In and out ---- */
 
+/* i is at most their number: asked five times a sample, a division would be felt. */
 static struct batch *batch_at(const struct mt_pipeline *pipeline, size_t i)
 {
-	return &pipeline->batches[(pipeline->first + i) % pipeline->batch_count];
+	size_t at = pipeline->first + i;
+
+	return &pipeline->batches[at < pipeline->batch_count ? at : at - pipeline->batch_count];
 }
 
 static bool is_full(const struct batch *batch)

@@ -241,27 +241,27 @@ static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image
 	uint32_t generation = mt_image_map_generation(map), *frames;
 	struct last *last = &u->last;
 	size_t known = last->generation == generation ? last->lasting : 0;
-	bool good = true, lasts;
+	size_t outer; /* frames that last */
+	bool good = true, lasts = true;
 
 	if (!make_room(last, count))
 		return NULL;
 	known = mt_tail_take(&last->pcs, pcs, count,
 			     known < count - kernel ? known : count - kernel);
 	frames = last->frames + last->pcs.capacity - count;
-	last->lasting = known;
+	outer = known;
 	for (size_t i = 0; i < kernel; i++) {
 		frames[i] = kernel_frame(u, pcs[i]);
 		good &= frames[i] != MT_FRAME_NONE;
 	}
 	for (size_t i = count - known; i-- > kernel;) {
-		lasts = true;
 		frames[i] = user_frame(u, map, generation, pcs[i], &lasts);
 		good &= frames[i] != MT_FRAME_NONE;
-		last->lasting += lasts && last->lasting == count - 1 - i;
-		*lasting &= lasts;
+		outer += lasts;
 	}
+	*lasting &= lasts;
 	last->generation = generation;
-	last->lasting = good ? last->lasting : 0;
+	last->lasting = good ? outer : 0;
 	return good ? frames : NULL;
 }
 

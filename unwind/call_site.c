@@ -249,18 +249,29 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 					       callee.image, callee.vaddr));
 }
 
-/* The same, asked only once as far as is remembered. */
-static bool learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map,
-		       const struct pair *pair)
+static inline uint64_t hash_of(const struct pair *pair, uint32_t map)
 {
-	uint64_t inner = sized(pair->inner, pair->size), outer = pair->outer;
-	uint64_t hash = mix(inner, outer, mt_image_map_generation(map)), hash_here;
+	return mix(sized(pair->inner, pair->size), pair->outer, map);
+}
+
+/* Whether it was learned in that generation of the map, as far as is remembered. */
+static inline bool is_learned(struct mt_call_sites *sites, const struct pair *pair,
+			      uint32_t generation)
+{
+	uint64_t hash = hash_of(pair, generation);
+
+	return *slot_of(sites->pairs, hash) == hash;
+}
+
+/* What is not remembered as learned; in this version of the map it may have been. */
+static bool __attribute__((noinline))
+learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, const struct pair *pair)
+{
+	uint64_t hash = hash_of(pair, mt_image_map_generation(map));
+	uint64_t hash_here = hash_of(pair, mt_image_map_version(map));
 	uint64_t *slot = slot_of(sites->pairs, hash);
 	bool lasting = true;
 
-	if (*slot == hash)
-		return true;
-	hash_here = mix(inner, outer, mt_image_map_version(map));
 	if (sites->of_versions && *slot_of(sites->pairs, hash_here) == hash_here)
 		return true;
 	if (!learn_call(sites, map, pair, &lasting))
@@ -283,7 +294,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 {
 	uint64_t *stack = &sites->stacks[mt_hash64(learned->hash) >> (64 - STACK_BITS)];
 	const uint64_t *pcs = learned->pcs, *sps = learned->sps;
-	uint32_t version = mt_image_map_version(map);
+	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
 	size_t count = learned->count, fresh;
 
 	if (*stack == learned->hash || !count)
@@ -301,7 +312,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 
 		if (i > 1 && sps[i]) /* the first was sampled somewhere in its code */
 			pair.size = sps[i] - sps[i - 1];
-		if (!learn_pair(sites, map, &pair))
+		if (!is_learned(sites, &pair, generation) && !learn_pair(sites, map, &pair))
 			return false;
 	}
 	return true;
