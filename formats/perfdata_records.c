@@ -20,7 +20,7 @@ enum {
 	RECORDS_AHEAD = 3,
 	HEAD_SIZE = 320,     /* before a dump */
 	VIEW_ALIGN = 65536,  /* a multiple of any page size */
-	VIEW_SIZE = 4 << 20, /* about */
+	VIEW_SIZE = 8 << 20, /* about */
 	VIEW_ENDS = 2 << 20, /* at multiples of this: what was read into huge pages is mapped so */
 };
 
