@@ -140,6 +140,7 @@ bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples
 			.pcs = pcs + walked->kernel,
 			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
 			.count = walked->count - walked->kernel,
+			.whole = kind_of(walked) == MT_JOIN_WHOLE,
 			.hash = hash_of(piped),
 		};
 

@@ -73,7 +73,7 @@ struct mt_call_sites {
 	struct rival_answer rival_answers[1 << RIVAL_BITS];
 	/* hashes: what was learned from already */
 	uint64_t stacks[1 << STACK_BITS];
-	uint64_t pairs[1 << SEEN_BITS];	  /* of frames one after the other */
+	uint64_t frames[1 << SEEN_BITS];  /* of frames one after the other */
 	uint64_t learned[1 << SEEN_BITS]; /* of a call and where its callee starts */
 	struct place places[1 << PLACE_BITS];
 	struct mt_tail last;   /* stack that was learned from */
@@ -113,7 +113,7 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 	mt_rivals_deinit(&sites->rivals);
 	memset(sites->answers, 0, sizeof(sites->answers));
 	memset(sites->rival_answers, 0, sizeof(sites->rival_answers));
-	memset(sites->pairs, 0, sizeof(sites->pairs));
+	memset(sites->frames, 0, sizeof(sites->frames));
 	memset(sites->learned, 0, sizeof(sites->learned));
 	memset(sites->places, 0, sizeof(sites->places));
 	memset(sites->stacks, 0, sizeof(sites->stacks));
@@ -200,15 +200,17 @@ static const struct place *function_at(struct mt_call_sites *sites, const struct
 	return here->image == NO_IMAGE ? NULL : here;
 }
 
-/* Where a function stands: called by that one, with a frame of that size. */
-static uint64_t place_key(const struct place *caller, uint64_t size)
+/* Where a function stands: so far below that one; NULL: it is the first of its stack. */
+static uint64_t place_key(const struct place *outer, uint64_t size)
 {
-	uint64_t words[] = {caller->image, caller->vaddr, size};
+	static const struct place nothing = {.image = NO_IMAGE};
+	const struct place *below = outer ? outer : &nothing;
+	uint64_t words[] = {below->image, below->vaddr, size};
 
 	return mt_hash_bytes(words, sizeof(words), 0);
 }
 
-/* Two frames, one behind the other; addresses. */
+/* Two frames, one behind the other or with a third one between; addresses. */
 struct pair {
 	uint64_t inner, outer;
 	uint64_t size; /* from stack pointer to stack pointer, each at its call; 0 unknown */
@@ -249,35 +251,67 @@ static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *m
 					       callee.image, callee.vaddr));
 }
 
-static inline uint64_t hash_of(const struct pair *pair, uint32_t map)
+/* That the function around `inner` stands so far below outer's; no outer: that it is a root. */
+static bool learn_place(struct mt_call_sites *sites, const struct mt_image_map *map,
+			const struct pair *pair, bool *lasting)
 {
-	return mix(sized(pair->inner, pair->size), pair->outer, map);
+	const struct place *found = function_at(sites, map, pair->inner, lasting);
+	uint64_t hash, *learned;
+	struct place inner;
+
+	if (!found)
+		return true;
+	inner = *found; /* the next may take its place */
+	hash = mix(~sized(inner.start, pair->size), pair->outer, mt_image_map_generation(map));
+	learned = slot_of(sites->learned, hash);
+	if (*learned == hash)
+		return true;
+	found = pair->outer ? function_at(sites, map, pair->outer, lasting) : NULL;
+	if (pair->outer && !found)
+		return true;
+	if (*lasting)
+		*learned = hash;
+	return mt_rivals_learn(&sites->rivals, place_key(found, pair->size), inner.image,
+			       inner.vaddr);
+}
+
+static inline uint64_t hash_of(const struct pair *call, const struct pair *place, uint32_t map)
+{
+	uint64_t inner = sized(call->inner, call->size);
+
+	return mix(inner ^ sized(place->inner, place->size) * 0x9e3779b97f4a7c15u, call->outer,
+		   map);
 }
 
 /* Whether it was learned in that generation of the map, as far as is remembered. */
-static inline bool is_learned(struct mt_call_sites *sites, const struct pair *pair,
-			      uint32_t generation)
+static inline bool is_learned(struct mt_call_sites *sites, const struct pair *call,
+			      const struct pair *place, uint32_t generation)
 {
-	uint64_t hash = hash_of(pair, generation);
+	uint64_t hash = hash_of(call, place, generation);
 
-	return *slot_of(sites->pairs, hash) == hash;
+	return *slot_of(sites->frames, hash) == hash;
 }
 
-/* What is not remembered as learned; in this version of the map it may have been. */
+/*
+ * What a frame says of the one that it called, and of the one behind, which is 0 where it was
+ * sampled. Not remembered as learned; in this version of the map it may have been.
+ */
 static bool __attribute__((noinline))
-learn_pair(struct mt_call_sites *sites, const struct mt_image_map *map, const struct pair *pair)
+learn_frame(struct mt_call_sites *sites, const struct mt_image_map *map, const struct pair *call,
+	    const struct pair *place)
 {
-	uint64_t hash = hash_of(pair, mt_image_map_generation(map));
-	uint64_t hash_here = hash_of(pair, mt_image_map_version(map));
-	uint64_t *slot = slot_of(sites->pairs, hash);
+	uint64_t hash = hash_of(call, place, mt_image_map_generation(map));
+	uint64_t hash_here = hash_of(call, place, mt_image_map_version(map));
+	uint64_t *slot = slot_of(sites->frames, hash);
 	bool lasting = true;
 
-	if (sites->of_versions && *slot_of(sites->pairs, hash_here) == hash_here)
+	if (sites->of_versions && *slot_of(sites->frames, hash_here) == hash_here)
 		return true;
-	if (!learn_call(sites, map, pair, &lasting))
+	if (!learn_call(sites, map, call, &lasting) ||
+	    (place->inner && !learn_place(sites, map, place, &lasting)))
 		return false;
 	if (!lasting) {
-		slot = slot_of(sites->pairs, hash_here);
+		slot = slot_of(sites->frames, hash_here);
 		hash = hash_here;
 	}
 	*slot = hash;
@@ -296,6 +330,8 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 	const uint64_t *pcs = learned->pcs, *sps = learned->sps;
 	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
 	size_t count = learned->count, fresh;
+	struct pair root = {0};
+	bool lasting = true; /* of no matter here */
 
 	if (*stack == learned->hash || !count)
 		return true;
@@ -307,15 +343,21 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 	fresh = count -
 		mt_tail_take(&sites->last, pcs, count, sites->last_version == version ? count : 0);
 	sites->last_version = version;
-	for (size_t i = 1; i < count && i <= fresh; i++) {
-		struct pair pair = {pcs[i - 1], pcs[i], 0};
+	for (size_t i = 1; i < count && i <= fresh + 1; i++) {
+		struct pair call = {pcs[i - 1], pcs[i], 0}, place = {0, pcs[i], 0};
 
 		if (i > 1 && sps[i]) /* the first was sampled somewhere in its code */
-			pair.size = sps[i] - sps[i - 1];
-		if (!is_learned(sites, &pair, generation) && !learn_pair(sites, map, &pair))
+			call.size = sps[i] - sps[i - 1];
+		if (i > 2 && sps[i]) {
+			place.inner = pcs[i - 2];
+			place.size = sps[i] - sps[i - 2];
+		}
+		if (!is_learned(sites, &call, &place, generation) &&
+		    !learn_frame(sites, map, &call, &place))
 			return false;
 	}
-	return true;
+	root.inner = pcs[count - 1];
+	return !learned->whole || learn_place(sites, map, &root, &lasting);
 }
 
 /* The same for one that was learned; 0 where none was. */
@@ -476,7 +518,9 @@ static bool may_call(struct mt_call_sites *sites, const struct mt_call_rival_que
 	       calls_directly(sites, &outer, inner);
 }
 
-static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
+/* A function that was seen to stand so far below outer's, but the frame's; outer 0: as a root. */
+static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q,
+		       uint64_t outer, uint64_t size)
 {
 	struct mt_lookup_function inner;
 	const struct mt_rival *rival;
@@ -488,8 +532,10 @@ static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_q
 	if (!found)
 		return false;
 	frame = *found;
-	found = function_at(sites, q->map, q->outer, &lasting);
-	rival = found ? mt_rivals_first(&sites->rivals, place_key(found, q->size)) : NULL;
+	found = outer ? function_at(sites, q->map, outer, &lasting) : NULL;
+	if (outer && !found)
+		return false;
+	rival = mt_rivals_first(&sites->rivals, place_key(found, size));
 	if (!rival || (!rival->next && rival->vaddr == frame.vaddr) ||
 	    !mt_lookup_function(q->map, q->inner, &inner))
 		return false;
@@ -509,7 +555,9 @@ static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
 	sites->used = true;
 	*answer = (struct rival_answer){.question = *q,
 					.version = mt_image_map_version(q->map),
-					.has = find_rival(sites, q),
+					.has = find_rival(sites, q, q->outer, q->size) ||
+					       (q->beyond &&
+						find_rival(sites, q, q->beyond, q->span)),
 					.known = sites->calls.count + sites->rivals.all.count};
 	answer->question.map = NULL;
 }
@@ -524,7 +572,8 @@ bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_ri
 	const struct mt_call_rival_question *asked = &answer->question;
 
 	if (asked->frame != q->frame || asked->outer != q->outer || asked->inner != q->inner ||
-	    asked->size != q->size || answer->known != known || answer->version != version)
+	    asked->size != q->size || asked->beyond != q->beyond || asked->span != q->span ||
+	    answer->known != known || answer->version != version)
 		answer_rival(sites, q, answer);
 	return answer->has;
 }

@@ -39,6 +39,7 @@ void mt_call_sites_begin(struct mt_call_sites *sites);
 struct mt_call_stack {
 	const uint64_t *pcs, *sps; /* as in struct mt_join_stack */
 	size_t count;
+	bool whole;    /* the last one is the root of its thread */
 	uint64_t hash; /* any number that no two different stacks in one map share, but by chance */
 };
 
@@ -59,16 +60,18 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
 
-/* A frame that is taken to have stood between two others. */
+/* A frame that is taken to have stood between others. */
 struct mt_call_rival_question {
 	const struct mt_image_map *map;
-	uint64_t outer, frame, inner; /* addresses, as above */
+	uint64_t outer, frame, inner; /* addresses, as above; no outer: the frame is the root */
 	uint64_t size;		      /* from the frame's stack pointer to outer's */
+	uint64_t beyond, span;	      /* outer's caller, and from there; 0: not asked about */
 };
 
 /*
  * Whether another function than the frame's may have stood there: one was seen to be called by
- * outer's function with a frame of that size, and calls inner, as far as is known.
+ * outer's function with a frame of that size, or to stand as far below beyond's with another frame
+ * between, or to be the root of a stack; and calls inner, as far as is known.
  */
 bool mt_call_site_has_rival(struct mt_call_sites *sites,
 			    const struct mt_call_rival_question *question);

@@ -359,20 +359,28 @@ static bool make_claim(struct mt_joiner *joiner, struct mt_join_thread *thread,
 	return stack->claim;
 }
 
-/* Whether another function may have called `inner` where the tail has that frame. */
+/*
+ * Whether another function may have called `inner` where the tail has that frame. Two frames may
+ * have stood in the place of two, each of another size: hence it is asked from further out, too.
+ */
 static bool has_rival(const struct mt_joiner *joiner, const struct mt_join_stack *stack, size_t at,
 		      uint64_t inner)
 {
 	const struct mt_join_place *frame = &stack->tail->frames[at], *outer = frame + 1;
-	struct mt_call_rival_question question;
+	size_t further = stack->tail->count - at - 1;
+	struct mt_call_rival_question question = {
+		.map = stack->map, .frame = frame->pc, .inner = inner};
 
-	if (at + 1 >= stack->tail->count || !frame->sp || outer->sp <= frame->sp)
+	if (further && (!frame->sp || outer->sp <= frame->sp))
 		return false;
-	question = (struct mt_call_rival_question){.map = stack->map,
-						   .outer = outer->pc,
-						   .frame = frame->pc,
-						   .inner = inner,
-						   .size = outer->sp - frame->sp};
+	if (further) {
+		question.outer = outer->pc;
+		question.size = outer->sp - frame->sp;
+	}
+	if (further > 1 && outer[1].sp > outer->sp) {
+		question.beyond = outer[1].pc;
+		question.span = outer[1].sp - frame->sp;
+	}
 	return joiner->check.rival(joiner->check.context, &question);
 }
 

@@ -21,6 +21,8 @@ def words(chance):
     out = [chance.choice(["return", "jump", "throw", "context", "swap"]), str(chance.choice([300, 1000, 3000, 6000])),
            str(chance.choice(DEEP)), str(chance.choice(DEEP)), str(chance.choice([1, 2, 3, 7, 30, 150, 300]))]
     out += ["below"] if chance.random() < .3 else []
+    out += ["pairs"] if chance.random() < .2 else []
+    out += ["entries"] if out[0] == "swap" and chance.random() < .3 else []
     return out + [f"depths={chance.choice([1, 2, 5, 20, 64, 200])}", f"between={chance.choice([0, 0, 1, 2, 4, 6])}",
                   f"threads={chance.choice([1, 1, 1, 2, 4])}", f"seed={chance.randrange(10 ** 6)}"]
 

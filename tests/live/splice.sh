@@ -129,6 +129,10 @@ done <<-'END'
 	swap 4000 50 50 2
 	swap 4000 50 50 2 depths=64
 	swap 4000 20 20 5 depths=64 between=1
+	return 4000 50 50 2 pairs depths=64
+	context 4000 50 50 2 pairs depths=64
+	throw 4000 80 20 5 pairs depths=20
+	swap 4000 50 50 2 entries depths=40
 END
 # One root's calls are nearly all cut and the other's hardly ever, so that whole stacks tell of one alone: seeds tell of both.
 while read -r dump how; do

@@ -87,13 +87,15 @@ static void lay(struct made *made, uint64_t top, const struct frame *frames, siz
 	lay(made, top, (const struct frame[]){__VA_ARGS__}, \
 	    sizeof((const struct frame[]){__VA_ARGS__}) / sizeof(struct frame), cut)
 
-static enum function rival_of; /* another one was seen to stand where this one does */
+static enum function rival_of; /* another one was seen to stand where this one does, */
+static uint64_t rival_below;   /* so far below another; 0: anywhere */
 
 static bool has_rival(void *context, const struct mt_call_rival_question *q)
 {
 	(void)context;
-	MT_CHECK(q->size);
-	return q->frame >> 8 == rival_of;
+	MT_CHECK_EQ(!q->size, !q->outer);
+	return q->frame >> 8 == rival_of &&
+	       (!rival_below || q->size == rival_below || q->span == rival_below);
 }
 
 static struct mt_joiner *setup(void)
@@ -102,6 +104,7 @@ static struct mt_joiner *setup(void)
 
 	memset(calls, 0, sizeof(calls));
 	rival_of = 0;
+	rival_below = 0;
 	calls[START][LOOP] = calls[LOOP][HANDLE] = calls[LOOP][OTHER] = true;
 	calls[HANDLE][SMALL] = calls[HANDLE][LARGE] = true;
 	calls[SMALL][LEAF] = calls[LARGE][LEAF] = true;
@@ -641,6 +644,43 @@ MT_TEST(where_another_function_may_stand_nothing_is_joined)
 		MT_CHECK_EQ(mt_join_stands(joiner, &made[1].stack), rivals[i] == OTHER);
 		teardown(joiner, made, 2);
 	}
+}
+
+/* LOOP and HANDLE may be two others of other sizes, of which only the sum is the same. */
+MT_TEST(where_two_others_may_stand_in_the_place_of_two_nothing_is_joined)
+{
+	static const uint64_t sizes[] = {32, 32 + 48, 32 + 48 + 16};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct mt_joiner *joiner = setup();
+		struct made made[2];
+
+		LAY(&made[0], TOP, 0, {LEAF, 16}, {SMALL, 64}, {HANDLE, 32}, {LOOP, 48},
+		    {OTHER, 16}, {START, 8});
+		LAY(&made[1], TOP, 4, {LEAF, 16}, {LARGE, 16384}, {HANDLE, 32}, {LOOP, 48},
+		    {OTHER, 16}, {START, 8});
+		MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+		MT_CHECK(is_true(&made[1], 6));
+		rival_of = HANDLE;
+		rival_below = sizes[i];
+		MT_CHECK_EQ(mt_join_stands(joiner, &made[1].stack), i == 2);
+		teardown(joiner, made, 2);
+	}
+}
+
+/* Of two contexts that take turns on one stack both begin it, and nothing is further out. */
+MT_TEST(where_another_function_may_begin_the_stack_nothing_is_joined)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[2];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 3, CUT);
+	MT_CHECK(add(joiner, &made[0]) && add(joiner, &made[1]));
+	MT_CHECK(is_true(&made[1], 5));
+	rival_of = START;
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
+	teardown(joiner, made, 2);
 }
 
 /* made[1] has LARGE of the tail, made[2] goes on below it: for that one HANDLE is further out. */

@@ -13,7 +13,10 @@
  *	below		all is called from a large frame, so that no small dump reaches the root
  *	depths=N	the roots are called from one of so many depths, another each time
  *	between=N	frames between a root and what it calls
- *	threads=N	so many do the same at once, each in a turn of its own
+ *	pairs		a root is called through another function, and large where that is small:
+ *only the two together are as large in both
+ *	entries		of swap: the roots are the first functions of one of so many stacks as
+ *depths says threads=N	so many do the same at once, each in a turn of its own
  *	seed=N		for other numbers
  */
 #include <csetjmp>
@@ -31,7 +34,7 @@ static thread_local ucontext_t here;
 static const char *mode;
 static int deep_one = 50, deep_two = 50, run = 2;
 static unsigned int depths = 1, between, threads = 1, seed;
-static bool far_below;
+static bool far_below, pairs, entries;
 
 /* Out of the leaf, or back to where it was called. */
 static NOINLINE void leave()
@@ -78,6 +81,39 @@ static NOINLINE int root_two(int round, bool large)
 	return (large ? deep(leaf_two, round) : shallow(leaf_two, round)) + 2;
 }
 
+/* As root_one and root_two, each of its own size; and what calls them, of the other's. */
+static NOINLINE int root_one_small(int round, bool large)
+{
+	volatile char room[64];
+
+	room[0] = 1;
+	return (large ? deep(leaf_one, round) : shallow(leaf_one, round)) + room[0];
+}
+
+static NOINLINE int root_two_large(int round, bool large)
+{
+	volatile char room[192];
+
+	room[0] = 1;
+	return (large ? deep(leaf_two, round) : shallow(leaf_two, round)) + room[0];
+}
+
+static NOINLINE int through_large(int round, bool large)
+{
+	volatile char room[192];
+
+	room[0] = 1;
+	return root_one_small(round, large) + room[0];
+}
+
+static NOINLINE int through_small(int round, bool large)
+{
+	volatile char room[64];
+
+	room[0] = 1;
+	return root_two_large(round, large) + room[0];
+}
+
 static thread_local unsigned long long state;
 
 /* The same numbers everywhere. */
@@ -89,14 +125,34 @@ static unsigned int below(unsigned int bound)
 
 static thread_local bool two; /* the one to call */
 
-static NOINLINE void call_next(int round)
+static void choose_next()
 {
 	if (strcmp(mode, "still") && below((unsigned int)run) == 0)
 		two = !two;
+}
+
+static bool choose_depth()
+{
+	return below(100) < (unsigned int)(two ? deep_two : deep_one);
+}
+
+static NOINLINE void call_through(int round)
+{
 	if (two)
-		root_two(round, below(100) < (unsigned int)deep_two);
+		through_small(round, choose_depth());
 	else
-		root_one(round, below(100) < (unsigned int)deep_one);
+		through_large(round, choose_depth());
+}
+
+static NOINLINE void call_next(int round)
+{
+	choose_next();
+	if (pairs)
+		call_through(round);
+	else if (two)
+		root_two(round, choose_depth());
+	else
+		root_one(round, choose_depth());
 }
 
 static NOINLINE int call_from(unsigned int depth, int round)
@@ -146,18 +202,39 @@ static void on_other_stack()
 	call_somewhere(swapped_round);
 }
 
+static void root_one_begins()
+{
+	__asm__ volatile(".cfi_undefined rip");
+	choose_depth() ? deep(leaf_one, swapped_round) : shallow(leaf_one, swapped_round);
+}
+
+static void root_two_begins()
+{
+	__asm__ volatile(".cfi_undefined rip");
+	choose_depth() ? deep(leaf_two, swapped_round) : shallow(leaf_two, swapped_round);
+}
+
+static void (*first_of_stack())()
+{
+	if (!entries)
+		return on_other_stack;
+	choose_next();
+	return two ? root_two_begins : root_one_begins;
+}
+
 static NOINLINE void swap_and_return(int rounds)
 {
-	std::vector<char> stack(STACK);
+	std::vector<char> stacks(STACK * (size_t)(entries ? depths : 1));
 
 	for (swapped_round = 0; swapped_round < rounds; swapped_round++) {
 		ucontext_t other;
 
 		getcontext(&other);
-		other.uc_stack.ss_sp = stack.data();
-		other.uc_stack.ss_size = stack.size();
+		other.uc_stack.ss_sp =
+			stacks.data() + (entries ? STACK * (size_t)below(depths) : 0);
+		other.uc_stack.ss_size = STACK;
 		other.uc_link = &here;
-		makecontext(&other, on_other_stack, 0);
+		makecontext(&other, first_of_stack(), 0);
 		swapcontext(&here, &other);
 	}
 }
@@ -187,7 +264,10 @@ static NOINLINE void work(unsigned int number, int rounds)
 static bool read_option(const char *word)
 {
 	far_below |= !strcmp(word, "below");
-	return !strcmp(word, "below") || sscanf(word, "depths=%u", &depths) == 1 ||
+	pairs |= !strcmp(word, "pairs");
+	entries |= !strcmp(word, "entries");
+	return !strcmp(word, "below") || !strcmp(word, "pairs") || !strcmp(word, "entries") ||
+	       sscanf(word, "depths=%u", &depths) == 1 ||
 	       sscanf(word, "between=%u", &between) == 1 ||
 	       sscanf(word, "threads=%u", &threads) == 1 || sscanf(word, "seed=%u", &seed) == 1;
 }
