@@ -188,6 +188,17 @@ static struct mt_error *take_terms(const struct pmu *pmu, const char *text, size
 	return err;
 }
 
+/* Whether a processor's own counters were asked for where there are none. */
+static bool lacks_counters(const struct pmu *pmu)
+{
+	const struct pmu whole = {.root = pmu->root, .name = "cpu"};
+	const struct pmu hybrid = {.root = pmu->root, .name = "cpu_core"};
+	char line[LINE_MAX_SIZE];
+
+	return !strncmp(pmu->name, "cpu", 3) && !read_line(&whole, "", "type", line) &&
+	       !read_line(&hybrid, "", "type", line);
+}
+
 static struct mt_error *unknown_pmu(const struct pmu *pmu)
 {
 	const struct pmu root = {.root = pmu->root, .name = "."};
@@ -196,7 +207,11 @@ static struct mt_error *unknown_pmu(const struct pmu *pmu)
 	list_names(&root, "", known, sizeof(known));
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s/: this machine has no such PMU",
 					     pmu->name),
-			     "it has %s", *known ? known : "none that sysfs tells of");
+			     "it has %s%s", *known ? known : "none that sysfs tells of",
+			     lacks_counters(pmu) ? "; no hardware counters (a virtual machine "
+						   "without a PMU?): cpu-clock samples by time "
+						   "instead"
+						 : "");
 }
 
 /* A CPU's own counters: "cpu", of hybrid machines "cpu_core", and whose branches it tells of. */

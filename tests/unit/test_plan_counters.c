@@ -322,6 +322,15 @@ MT_TEST(a_pmus_terms_go_where_its_formats_say)
 	remove_pmu();
 }
 
+MT_TEST(where_there_are_no_counters_it_is_said_what_works)
+{
+	strcpy(root, "/nowhere");
+	refuses("-e cpu/event=1/", "cpu-clock samples by time");
+	refuses("-e cpu/event=1/", "no such PMU");
+	refuses("-e cpu_core/cycles/", "cpu-clock samples by time");
+	refuses("-e nosuch/event=1/", "none that sysfs tells of");
+}
+
 MT_TEST(bad_terms_are_told)
 {
 	make_pmu();
