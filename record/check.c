@@ -21,11 +21,12 @@
 #include "record/perf_event.h"
 #include "record/plan.h"
 #include "record/procfs.h"
+#include "record/ring_sizes.h"
 #include "record/tracefs.h"
 #include "record/tracepoints.h"
 #include "record/trials.h"
 
-#define WANTED_RINGS ((size_t)20 << 20) /* a CPU: 16 MiB for storms, 4 MiB for the rest */
+#define WANTED_RINGS (MT_RING_STORM_MAX + MT_RING_RARE_MAX) /* a CPU */
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38

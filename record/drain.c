@@ -2,8 +2,8 @@
  * The drain threads, one a CPU. Whoever copies on the producer's own CPU stops the producer: that
  * is what keeps a ring from overflowing, and what a recording costs its target. So a storm's
  * samples are left to a buddy, the drain of another CPU, for as long as it keeps up; at a quarter
- * of the ring the own one goes before the producer, real-time. A storm inside one system call
- * cannot be stopped so: there is only the buddy.
+ * of the ring, half of a smaller one, the own one goes before the producer, real-time. A storm
+ * inside one system call cannot be stopped so: there is only the buddy.
  */
 #include "record/drain.h"
 

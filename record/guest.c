@@ -31,7 +31,7 @@
 #define IMAGE ((uint64_t)MT_STACK_SLOT_SIZE)
 #define IMAGES_MIN 4
 #define IMAGES_MAX 64
-#define BLOCKS_MIN 8
+#define BLOCKS_MIN 16
 #define OOM_ADJ "/proc/self/oom_score_adj"
 #ifndef MCL_ONFAULT
 #define MCL_ONFAULT 4

@@ -19,9 +19,9 @@
 #include "record/limits.h"
 #include "record/perf_event.h"
 #include "record/plan.h"
+#include "record/ring_sizes.h"
 #include "record/throttle.h"
 
-#define RARE_RING ((size_t)4 << 20)
 #define RING_MIN ((size_t)64 << 10)
 #define RESCANS_MAX 100
 #define SPARE_FILES 256 /* for rings, output and what else is open */
@@ -37,10 +37,11 @@ static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class
 
 size_t mt_opened_ring_bytes(const struct mt_plan *plan, size_t ring_size)
 {
-	size_t rare = ring_size < RARE_RING ? ring_size : RARE_RING;
+	size_t rare = mt_ring_size(plan, MT_CLASS_RARE);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	return (plan_has_class(plan, MT_CLASS_RARE) ? rare + page : 0) +
+	return (plan_has_class(plan, MT_CLASS_RARE) ? (ring_size < rare ? ring_size : rare) + page
+						    : 0) +
 	       (plan_has_class(plan, MT_CLASS_STORM) ? ring_size + page : 0);
 }
 
@@ -54,7 +55,7 @@ static struct mt_error *ring_error(int errnum, size_t size)
 			err,
 			"the mlock budget is spent, by other recorders too: as root, sysctl "
 			"kernel.perf_event_mlock_kb=%zu, or ulimit -l unlimited",
-			(RARE_RING + 2 * RING_MIN) >> 10);
+			(MT_RING_RARE_MAX + 2 * RING_MIN) >> 10);
 	return mt_error_hint(err, "ask for a smaller one with -m");
 }
 
@@ -66,21 +67,22 @@ static int open_owner(const struct mt_opened *opened, int cpu, size_t ring_size)
 	attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task =
 		attr.inherit = 0;
 	attr.exclude_kernel = 1;
-	if (attr.wakeup_watermark > ring_size / 8)
-		attr.wakeup_watermark = (uint32_t)(ring_size / 8);
+	if (attr.wakeup_watermark > ring_size / 4)
+		attr.wakeup_watermark = (uint32_t)(ring_size / 4);
 	return mt_perf_open(&attr, 0, cpu, opened->features);
 }
 
 /* What a ring of that class is to have; where the budget is short, the storm gets most of it. */
 static size_t ring_want(const struct mt_opened *opened, enum mt_event_class class)
 {
-	size_t want = opened->ring_size;
+	size_t want = opened->ring_size, rare;
 
 	if (class != MT_CLASS_RARE)
 		return want;
 	if (opened->ring_shrunk && plan_has_class(opened->plan, MT_CLASS_STORM))
 		want = want / 4 > RING_MIN ? want / 4 : RING_MIN;
-	return want < RARE_RING ? want : RARE_RING;
+	rare = mt_ring_size(opened->plan, MT_CLASS_RARE);
+	return want < rare ? want : rare;
 }
 
 static struct mt_error *open_ring(struct mt_opened *opened, struct mt_opened_cpu *cpu,

@@ -25,8 +25,8 @@
 #define REGS_USER_AARCH64 0x1ffffffffull
 /*
  * A ring wakes two threads so often, its own and who helps it, one of them on the producer's CPU:
- * what that costs a sample at 512 KiB is a third of what the drains do. A smaller ring wakes at an
- * eighth.
+ * what that costs a sample at 512 KiB is a third of what the drains do. A smaller ring wakes at a
+ * quarter.
  */
 #define WATERMARK (2u << 20)
 

@@ -22,14 +22,13 @@
 #include "record/pack.h"
 #include "record/plan.h"
 #include "record/recorder.h"
+#include "record/ring_sizes.h"
 #include "record/seeds.h"
 #include "record/state.h"
 #include "record/targets.h"
 #include "record/task_filter.h"
 #include "record/tracepoints.h"
 #include "record/twins.h"
-
-#define RING_DEFAULT ((size_t)16 << 20)
 
 /* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
 static void note_features(struct mt_recorder *r)
@@ -178,7 +177,8 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 static struct mt_error *open_events(struct mt_recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
-	size_t ring = r->options->ring_size ? r->options->ring_size : RING_DEFAULT;
+	size_t ring = r->options->ring_size ? r->options->ring_size
+					    : mt_ring_size(r->plan, MT_CLASS_STORM);
 	struct mt_error *err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
 
 	if (err)

@@ -14,7 +14,7 @@
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
 
-#define AHEAD 6 /* blocks that are to be free, while the pool is not complete */
+#define AHEAD 8 /* blocks that are to be free, while the pool is not complete */
 
 struct mt_spool {
 	pthread_mutex_t lock;

@@ -13,7 +13,7 @@
 struct mt_block;
 struct mt_spool;
 
-#define MT_SPOOL_BLOCK ((size_t)1 << 20) /* bytes of a block: one chunk before compression */
+#define MT_SPOOL_BLOCK ((size_t)512 << 10) /* bytes of a block: one chunk before compression */
 
 /*
  * Room for `blocks` blocks of MT_SPOOL_BLOCK bytes; a few of them are there at once. NULL out of

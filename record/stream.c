@@ -32,6 +32,7 @@
 #define CODED_FROM_MAX ((size_t)8 << 20)
 
 #define PAGE 4096
+#define PRESSING ((size_t)4 << 20)
 
 struct counters {
 	_Atomic uint64_t samples, records, raw_bytes, lost, own, odd, stalls, helped, left_out,
@@ -396,7 +397,9 @@ bool mt_stream_worth_help(const struct mt_stream *stream)
 
 bool mt_stream_pressing(const struct mt_stream *stream)
 {
-	return mt_ring_used(stream->ring) >= stream->ring->size / 4;
+	size_t size = stream->ring->size, least = PRESSING < size / 2 ? PRESSING : size / 2;
+
+	return mt_ring_used(stream->ring) >= (size / 4 > least ? size / 4 : least);
 }
 
 enum mt_stream_result mt_stream_help(struct mt_stream *stream)

@@ -88,7 +88,10 @@ void mt_stream_hear(struct mt_stream *stream, void (*hear)(void *context), void 
  */
 enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 
-/* A buddy's share, 128 KiB, or more waits in the ring; a quarter of the ring or more. */
+/*
+ * A buddy's share, 128 KiB, or more waits in the ring; a quarter of the ring and 4 MiB or more, or
+ * half of a smaller one.
+ */
 bool mt_stream_worth_help(const struct mt_stream *stream);
 bool mt_stream_pressing(const struct mt_stream *stream);
 

@@ -18,7 +18,7 @@ MT_TEST(the_default_is_64_mib)
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
 	MT_CHECK_EQ(share.images, 16 * MIB / 4 / MT_STACK_SLOT_SIZE);
-	MT_CHECK_EQ(share.blocks, 38);
+	MT_CHECK_EQ(share.blocks, 76);
 }
 
 MT_TEST(carrying_images_has_its_part_of_it)
@@ -28,7 +28,7 @@ MT_TEST(carrying_images_has_its_part_of_it)
 
 	MT_CHECK_EQ(share.bytes, 64 * MIB);
 	MT_CHECK(spent(&share, 4) <= (64 - 22) * MIB);
-	MT_CHECK(share.blocks >= 24);
+	MT_CHECK(share.blocks >= 48);
 }
 
 MT_TEST(unwinding_has_its_part_of_it)
@@ -39,7 +39,7 @@ MT_TEST(unwinding_has_its_part_of_it)
 	MT_CHECK_EQ(share.bytes, 160 * MIB);
 	MT_CHECK(share.tables == 32 * MIB && share.hold == 16 * MIB);
 	MT_CHECK(spent(&share, 4) + share.tables * 3 / 2 + share.hold <= (160 - 32) * MIB);
-	MT_CHECK(share.blocks >= 40);
+	MT_CHECK(share.blocks >= 80);
 	share = mt_memory_share(32 * MIB, 4, &use);
 	MT_CHECK(share.bytes > 32 * MIB && share.bytes < 80 * MIB); /* more than was asked for */
 	MT_CHECK(share.tables >= 6 * MIB && share.hold >= 2 * MT_SPOOL_BLOCK);
@@ -53,7 +53,7 @@ MT_TEST(many_cpus_have_more)
 		mt_memory_share(0, 128, &(struct mt_memory_use){.carries = true});
 
 	MT_CHECK(share.bytes > 64 * MIB && share.bytes < 288 * MIB);
-	MT_CHECK(share.blocks >= 128);
+	MT_CHECK(share.blocks >= 256);
 }
 
 MT_TEST(what_is_asked_for_is_kept)
@@ -67,10 +67,10 @@ MT_TEST(what_is_asked_for_is_kept)
 				mt_memory_share(asked[a] * MIB, streams[s],
 						&(struct mt_memory_use){.carries = a % 2});
 
-			MT_CHECK(share.bytes == asked[a] * MIB || share.blocks == 8);
+			MT_CHECK(share.bytes == asked[a] * MIB || share.blocks == 16);
 			MT_CHECK(spent(&share, streams[s]) <= share.bytes);
 			MT_CHECK(share.images >= 4 && share.images <= 64);
-			MT_CHECK(share.blocks >= 8);
+			MT_CHECK(share.blocks >= 16);
 		}
 	}
 }
@@ -79,7 +79,7 @@ MT_TEST(too_little_is_not_kept_to_but_told)
 {
 	struct mt_memory_share share = mt_memory_share(16 * MIB, 64, &(struct mt_memory_use){0});
 
-	MT_CHECK_EQ(share.blocks, 8);
+	MT_CHECK_EQ(share.blocks, 16);
 	MT_CHECK_EQ(share.images, 4);
 	MT_CHECK_EQ(share.bytes, 18 * MIB + 64 * 4 * MT_STACK_SLOT_SIZE);
 }

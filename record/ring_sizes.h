@@ -1,0 +1,22 @@
+/* How large the rings of a plan are to be, by what its events write. */
+#ifndef MT_RECORD_RING_SIZES_H
+#define MT_RECORD_RING_SIZES_H
+
+#include <stddef.h>
+
+#include "formats/events.h"
+
+struct mt_plan;
+
+/* The most that a CPU's rings take in any plan, but for what -m asks for. */
+#define MT_RING_STORM_MAX ((size_t)16 << 20)
+#define MT_RING_RARE_MAX ((size_t)4 << 20)
+
+/*
+ * Of that class where nobody says otherwise. The kernel takes room for a whole dump, however little
+ * of it there is: a ring is to hold about a thousand. Each page of it is fetched at the start and
+ * given back at the end, which in a short recording costs as much as the samples do.
+ */
+size_t mt_ring_size(const struct mt_plan *plan, enum mt_event_class class);
+
+#endif

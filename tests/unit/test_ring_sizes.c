@@ -1,0 +1,41 @@
+/* record/ring_sizes: rings by what the events of a plan write into them. */
+#include "record/ring_sizes.h"
+
+#include "record/plan.h"
+#include "tests/unit/unit.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* The size of the class' rings where one event of it asks for such dumps, beside a side-band one.
+ */
+static size_t size_of(enum mt_event_class class, enum mt_event_role role, uint32_t dump)
+{
+	struct mt_planned_event events[] = {
+		{.class = MT_CLASS_RARE},
+		{.class = class, .role = role, .attr.sample_stack_user = dump},
+	};
+	struct mt_plan plan = {.events = {.items = events, .count = 2}};
+
+	return mt_ring_size(&plan, class);
+}
+
+MT_TEST(storms_have_room_by_their_dumps)
+{
+	MT_CHECK_EQ(size_of(MT_CLASS_STORM, MT_ROLE_SAMPLE, 65528), 16 * MIB);
+	MT_CHECK_EQ(size_of(MT_CLASS_STORM, MT_ROLE_SAMPLE, 16384), 16 * MIB);
+	MT_CHECK_EQ(size_of(MT_CLASS_STORM, MT_ROLE_SAMPLE, 8192), 8 * MIB);
+	MT_CHECK_EQ(size_of(MT_CLASS_STORM, MT_ROLE_SAMPLE, 0), 8 * MIB);
+}
+
+MT_TEST(seeds_do_not_count)
+{
+	MT_CHECK_EQ(size_of(MT_CLASS_STORM, MT_ROLE_SEED, 65528), 8 * MIB);
+}
+
+MT_TEST(rare_events_have_more_where_they_have_dumps)
+{
+	MT_CHECK_EQ(size_of(MT_CLASS_RARE, MT_ROLE_SAMPLE, 65528), 4 * MIB);
+	MT_CHECK_EQ(size_of(MT_CLASS_RARE, MT_ROLE_SAMPLE, 0), 1 * MIB);
+}
+
+MT_TEST_MAIN
