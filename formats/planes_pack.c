@@ -11,6 +11,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
+#include "formats/compressor.h"
 #include "formats/planes.h"
 
 #define DIRECTORY ((size_t)MT_PLANES * 8)
@@ -44,8 +45,8 @@ struct mt_planes_packer *mt_planes_packer_create(void)
 	if (!packer)
 		return NULL;
 	packer->splitter = mt_plane_splitter_create();
-	packer->search = ZSTD_createCCtx();
-	packer->entropy = ZSTD_createCCtx();
+	packer->search = mt_compressor_create();
+	packer->entropy = mt_compressor_create();
 	if (!packer->splitter || !packer->search || !packer->entropy) {
 		mt_planes_packer_destroy(packer);
 		return NULL;

@@ -19,6 +19,7 @@
 #include "formats/base/err.h"
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
+#include "formats/compressor.h"
 #include "formats/planes_pack.h"
 
 struct mt_writer {
@@ -50,7 +51,7 @@ struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer *
 	writer->out_size = ZSTD_compressBound(max_block);
 	writer->out = malloc(writer->out_size);
 	mt_pages_prefault(writer->out, writer->out_size);
-	writer->zstd = ZSTD_createCCtx();
+	writer->zstd = mt_compressor_create();
 	writer->planes = mt_planes_packer_create();
 	if (!writer->out || !writer->zstd || !writer->planes)
 		return mt_error_nomem();
