@@ -28,6 +28,8 @@
 #define WAIT_MS 1000
 #define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
 #define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
+#define STORM_LEAST ((size_t)1 << 20)
+#define STORM_BYTES 1000 /* a microsecond: less is no storm */
 #define WATCH_US 10000	 /* so long without a share, it is not a storm that keeps it */
 
 struct mt_drain {
@@ -37,8 +39,10 @@ struct mt_drain {
 	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
 	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
 	_Atomic bool helping;
-	unsigned shares;   /* taken since the helped thread was last seen to run */
-	bool asked_helped; /* it was woken then, and had woken so often before: */
+	unsigned shares;	      /* taken since the helped thread was last seen to run */
+	uint64_t written, written_us; /* its storm ring's bytes, when they were last looked at */
+	bool storm;		      /* they were many in that time */
+	bool asked_helped;	      /* it was woken then, and had woken so often before: */
 	uint64_t woken;
 	pthread_t thread;
 	bool running;
@@ -98,16 +102,30 @@ static void tell_maps(void *context)
 	for_rare(context, mt_stream_tell);
 }
 
+/* Whether the ring fills fast, as far as can be told since it was last asked. */
+static bool is_storm(struct mt_drain *drain, const struct mt_stream *stream)
+{
+	uint64_t now = monotonic_us(), written = mt_stream_written(stream);
+
+	if (written - drain->written >= STORM_LEAST) {
+		drain->storm = (written - drain->written) / STORM_BYTES > now - drain->written_us;
+		drain->written = written;
+		drain->written_us = now;
+	}
+	return drain->storm;
+}
+
 /*
- * The own ring's samples can wait for the buddy. Not where a filter needs the names in the other
- * ring first, and not without the priority to make up for a buddy that does not come.
+ * The own ring's samples can wait for the buddy. Not outside of storms: another CPU has to fetch
+ * from this one's caches what this one still has in its own. Not where a filter needs the names in
+ * the other ring first, and not without the priority to make up for a buddy that does not come.
  */
-static bool leave_to_buddy(const struct mt_drain *drain, const struct mt_stream *stream)
+static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *stream)
 {
 	struct mt_drain *buddy = atomic_load(&drain->buddy);
 
 	if (!buddy || drain->priority != MT_PRIORITY_REALTIME || drain->config->filter ||
-	    mt_stream_pressing(stream))
+	    mt_stream_pressing(stream) || !is_storm(drain, stream))
 		return false;
 	if (mt_stream_worth_help(stream) && !atomic_load(&buddy->helping))
 		wake(buddy);

@@ -45,6 +45,11 @@ size_t mt_ring_used(const struct mt_ring *ring)
 	return (size_t)(head - tail);
 }
 
+uint64_t mt_ring_written(const struct mt_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_RELAXED);
+}
+
 bool mt_ring_begin(struct mt_ring *ring)
 {
 	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);

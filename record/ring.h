@@ -42,6 +42,9 @@ const struct perf_event_header *mt_ring_next(struct mt_ring *ring);
 void mt_ring_ask_begin(const struct mt_ring *ring);
 void mt_ring_ask_end(const struct mt_ring *ring);
 
+/* Bytes that the kernel has written into it so far. */
+uint64_t mt_ring_written(const struct mt_ring *ring);
+
 /* Bytes that wait in the ring now; may be asked by anyone, and is old at once. */
 size_t mt_ring_used(const struct mt_ring *ring);
 

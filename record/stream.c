@@ -395,6 +395,11 @@ bool mt_stream_worth_help(const struct mt_stream *stream)
 	return mt_ring_used(stream->ring) >= GIVE_BACK;
 }
 
+uint64_t mt_stream_written(const struct mt_stream *stream)
+{
+	return mt_ring_written(stream->ring);
+}
+
 bool mt_stream_pressing(const struct mt_stream *stream)
 {
 	size_t size = stream->ring->size, least = PRESSING < size / 2 ? PRESSING : size / 2;

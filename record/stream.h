@@ -95,6 +95,9 @@ enum mt_stream_result mt_stream_drain(struct mt_stream *stream);
 bool mt_stream_worth_help(const struct mt_stream *stream);
 bool mt_stream_pressing(const struct mt_stream *stream);
 
+/* Bytes that the kernel has written into the ring so far. */
+uint64_t mt_stream_written(const struct mt_stream *stream);
+
 /*
  * A buddy's part: takes a share out of the ring. MT_STREAM_EMPTY where less than that waits, or
  * somebody holds the ring.
