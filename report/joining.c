@@ -130,24 +130,31 @@ static uint64_t hash_of(const struct mt_piped *piped)
 	return walked->hash | (code ^ walked->count) << 32;
 }
 
+static bool learn(struct mt_joining *joining, const struct mt_piped *piped, uint64_t hash)
+{
+	const struct mt_walked *walked = &piped->walked;
+	const struct mt_call_stack stack = {
+		.pcs = piped->words->items + walked->pcs + walked->kernel,
+		.sps = mt_walked_sps(piped->words, walked, joining->addresses),
+		.count = walked->count - walked->kernel,
+		.whole = kind_of(walked) == MT_JOIN_WHOLE,
+		.hash = hash,
+	};
+
+	return mt_call_sites_learn(joining->sites, piped->map, &stack);
+}
+
 bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct mt_piped *piped = &samples[i];
-		const struct mt_walked *walked = &piped->walked;
-		const uint64_t *pcs = piped->words->items + walked->pcs;
-		const struct mt_call_stack stack = {
-			.pcs = pcs + walked->kernel,
-			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
-			.count = walked->count - walked->kernel,
-			.whole = kind_of(walked) == MT_JOIN_WHOLE,
-			.hash = hash_of(piped),
-		};
+		uint64_t hash;
 
 		if (i + 2 < count && kind_of(&samples[i + 2].walked) != MT_JOIN_OTHER)
 			mt_call_sites_prefetch(joining->sites, hash_of(&samples[i + 2]));
-		if (kind_of(walked) != MT_JOIN_OTHER &&
-		    !mt_call_sites_learn(joining->sites, piped->map, &stack))
+		if (kind_of(&samples[i].walked) == MT_JOIN_OTHER)
+			continue;
+		hash = hash_of(&samples[i]);
+		if (!mt_call_sites_know(joining->sites, hash) && !learn(joining, &samples[i], hash))
 			return false;
 	}
 	return true;

@@ -318,25 +318,34 @@ learn_frame(struct mt_call_sites *sites, const struct mt_image_map *map, const s
 	return true;
 }
 
+static inline const uint64_t *stack_slot(const struct mt_call_sites *sites, uint64_t hash)
+{
+	return &sites->stacks[hash * 0x9e3779b97f4a7c15u >> (64 - STACK_BITS)];
+}
+
 void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
 {
-	__builtin_prefetch(&sites->stacks[mt_hash64(hash) >> (64 - STACK_BITS)]);
+	__builtin_prefetch(stack_slot(sites, hash));
+}
+
+bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash)
+{
+	return *stack_slot(sites, hash) == hash;
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const struct mt_call_stack *learned)
 {
-	uint64_t *stack = &sites->stacks[mt_hash64(learned->hash) >> (64 - STACK_BITS)];
 	const uint64_t *pcs = learned->pcs, *sps = learned->sps;
 	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
 	size_t count = learned->count, fresh;
 	struct pair root = {0};
 	bool lasting = true; /* of no matter here */
 
-	if (*stack == learned->hash || !count)
+	if (!count)
 		return true;
 	sites->used = true;
-	*stack = learned->hash;
+	sites->stacks[stack_slot(sites, learned->hash) - sites->stacks] = learned->hash;
 	if (!mt_tail_reserve(&sites->last, count))
 		return false;
 	/* stacks one after the other mostly have their outer frames in common */

@@ -43,11 +43,11 @@ struct mt_call_stack {
 	uint64_t hash; /* any number that no two different stacks in one map share, but by chance */
 };
 
-/*
- * Learns from it who calls whom; false out of memory. prefetch() asks memory beforehand whether it
- * was learned from.
- */
+/* Whether a stack of that hash was learned from not long ago; prefetch() asks memory beforehand. */
+bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash);
 void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash);
+
+/* Learns from it who calls whom; false out of memory. */
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const struct mt_call_stack *stack);
 

@@ -86,7 +86,7 @@ struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct
 	return spot;
 }
 
-void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below)
+void mt_join_spots_close_below(struct mt_join_spots *spots, uint64_t below)
 {
 	for (size_t i = spots->count; i && spots->items[i - 1]->site.boundary < below; i--)
 		mt_join_spot_close(spots->items[i - 1]);
@@ -99,7 +99,7 @@ struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim)
 	return claim;
 }
 
-void mt_join_claim_release(struct mt_join_claim *claim)
+void mt_join_claim_give_up(struct mt_join_claim *claim)
 {
 	struct mt_join_claim *beyond;
 

@@ -91,8 +91,14 @@ void mt_join_spots_use(struct mt_join_spots *spots, struct mt_join_spot *spot);
 struct mt_join_spot *mt_join_spots_add(struct mt_join_spots *spots, const struct mt_join_site *site,
 				       struct mt_join_tallies *anywhere);
 
-/* Nothing can be said of open claims any more, at spots of boundaries below. */
-void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below);
+/* Nothing can be said of open claims any more, at spots of boundaries below: mostly there are none.
+ */
+void mt_join_spots_close_below(struct mt_join_spots *spots, uint64_t below);
+static inline void mt_join_spots_close(struct mt_join_spots *spots, uint64_t below)
+{
+	if (spots->count && spots->items[spots->count - 1]->site.boundary < below)
+		mt_join_spots_close_below(spots, below);
+}
 
 /* The entry for a frame at the boundary that called `inner`. */
 static inline struct mt_join_call *mt_join_spot_call(struct mt_join_spot *spot, uint64_t pc,
@@ -116,7 +122,12 @@ struct mt_join_claim *mt_join_claim_make_earlier(struct mt_join_spot *spot,
 
 /* Takes another reference, and gives one back; of NULL, too. */
 struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim);
-void mt_join_claim_release(struct mt_join_claim *claim);
+void mt_join_claim_give_up(struct mt_join_claim *claim);
+static inline void mt_join_claim_release(struct mt_join_claim *claim)
+{
+	if (claim)
+		mt_join_claim_give_up(claim);
+}
 
 /* Nothing can be said of the open claim any more. */
 void mt_join_spot_close(struct mt_join_spot *spot);
