@@ -88,7 +88,7 @@ static const struct option_row rows[] = {
 	{'b', "branch-any", NULL, "branch records with hardware events: -j any"},
 	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
-	 "ring buffer a CPU: pages, or bytes with K, M or G (16M; 8M for small dumps)"},
+	 "ring buffer a CPU: pages, or bytes with K, M or G (8M or 16M)"},
 	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (2)"},
 	{OPT_BUDGET, "budget", "PCT",
 	 "thin events so that recording costs at most PCT % of one "
