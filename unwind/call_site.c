@@ -17,10 +17,10 @@
 #include "unwind/lookup.h"
 #include "unwind/rivals.h"
 
-#define SITE_BITS 12
+#define SITE_BITS 14
 /* Small enough to stay in a processor's cache: what has to be found again costs less. */
-#define SEEN_BITS 14
-#define PLACE_BITS 12
+#define SEEN_BITS 16
+#define PLACE_BITS 15
 #define STACK_BITS 12
 #define CODE_BITS 12
 #define RIVAL_BITS 11
