@@ -67,7 +67,7 @@ static inline uint64_t expected(const struct mt_kernel_words *words, uint64_t re
 	return reference == words->time_was ? words->time : word;
 }
 
-/* Without a branch a word, as code_words() in stack_image.c. */
+/* Without a branch a word, as code_words() in stack_lines.c. */
 static uint8_t *encode_run(const struct mt_kernel_words *state, uint64_t *reference,
 			   const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored)
 {

@@ -11,9 +11,10 @@
 #include "formats/base/err.h"
 #include "formats/chunk.h"
 #include "formats/input.h"
+#include "formats/packed_body.h"
 #include "formats/planes_pack.h"
 #include "formats/reader.h"
-#include "formats/stack_image.h"
+#include "formats/stack_decoder.h"
 
 #define CAPACITY_STEP ((size_t)65536)
 

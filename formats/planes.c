@@ -12,8 +12,8 @@
 #include "formats/base/leb128.h"
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
+#include "formats/packed_body.h"
 #include "formats/record.h"
-#include "formats/stack_image.h"
 
 #define HEAD MT_PACKED_HEAD_SIZE
 #define OFF_WORDS 4  /* u16: words of the kernel's record */

@@ -10,8 +10,9 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cursor.h"
 #include "formats/chunk.h"
+#include "formats/packed_body.h"
 #include "formats/sample.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 
 enum field_kind {
 	FIELD_END,

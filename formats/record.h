@@ -188,7 +188,7 @@ bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint3
 
 enum mt_coding {
 	MT_CODING_PLAIN = 0,
-	MT_CODING_IMAGE = 1,  /* stack_image.h */
+	MT_CODING_IMAGE = 1,  /* stack_decoder.h */
 	MT_CODING_PACKED = 2, /* in no SAMPLE: what PACKED records have */
 };
 

@@ -15,7 +15,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
-#include "formats/stack_image.h"
+#include "formats/stack_decoder.h"
 #include "record/code_maps.h"
 #include "record/known_files.h"
 #include "record/plan.h"

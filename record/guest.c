@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "record/limits.h"
 #include "record/procfs.h"
 #include "record/spool.h"

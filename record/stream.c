@@ -14,7 +14,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "record/ahead.h"
 #include "record/heal.h"
 #include "record/plan.h"

@@ -14,7 +14,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
-#include "formats/stack_image.h"
+#include "formats/stack_decoder.h"
 #include "formats/stripping.h"
 #include "record/clock.h"
 #include "record/code_maps.h"

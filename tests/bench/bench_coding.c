@@ -15,10 +15,11 @@
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/chunk.h"
+#include "formats/packed_body.h"
 #include "formats/planes_pack.h"
 #include "formats/reader.h"
 #include "formats/record.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define DUMPS_MAX ((size_t)512 << 20) /* bytes of dumps taken from a recording */

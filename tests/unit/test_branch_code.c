@@ -10,7 +10,6 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/sample_type.h"
-#include "formats/stack_image.h"
 #include "record/mapped_file.h"
 #include "record/plan.h"
 #include "symbols/code_blocks.h"

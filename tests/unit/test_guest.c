@@ -1,7 +1,7 @@
 /* record/guest: how the recorder's memory is shared out. */
 #include "record/guest.h"
 
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "record/spool.h"
 #include "tests/unit/unit.h"
 

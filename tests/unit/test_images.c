@@ -7,7 +7,7 @@
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample_type.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "record/embed_choice.h"
 #include "record/kernel_seen.h"
 #include "record/plan.h"

@@ -11,9 +11,9 @@
 
 #include "formats/base/bytes.h"
 #include "formats/chunk.h"
+#include "formats/packed_body.h"
 #include "formats/planes_pack.h"
 #include "formats/record.h"
-#include "formats/stack_image.h"
 #include "tests/unit/unit.h"
 
 #define ROOM ((size_t)4 << 20)

@@ -6,7 +6,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/sample.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "tests/unit/mt_builder.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
  * PACKED records: what the encoder stores, the decoder gives back; what no encoder wrote is
  * refused. Coding 1, which is only read, is tests/golden/make_recording.py's.
  */
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,9 @@
 #include "formats/base/bytes.h"
 #include "formats/base/pages.h"
 #include "formats/kernel_words.h"
+#include "formats/packed_body.h"
 #include "formats/record.h"
+#include "formats/stack_decoder.h"
 #include "tests/unit/unit.h"
 
 #define STACK_TOP 0x7ffd00010000ull

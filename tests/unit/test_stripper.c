@@ -11,7 +11,7 @@
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/sample_type.h"
-#include "formats/stack_image.h"
+#include "formats/stack_encoder.h"
 #include "record/mapped_file.h"
 #include "record/plan.h"
 #include "record/spool.h"
