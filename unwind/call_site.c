@@ -509,6 +509,19 @@ uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_que
 
 /* ---- Rivals ---- */
 
+/* Whether the rival's code is there at all: another program's is not. */
+static bool is_mapped(const struct mt_image_map *map, const struct mt_rival *rival)
+{
+	size_t count;
+	const struct mt_mapping *mappings = mt_image_map_all(map, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (mappings[i].image->id == rival->image)
+			return true;
+	}
+	return false;
+}
+
 /* Whether that function calls inner, as far as is known. */
 static bool may_call(struct mt_call_sites *sites, const struct mt_call_rival_question *q,
 		     const struct mt_rival *rival, const struct mt_lookup_function *inner)
@@ -550,7 +563,7 @@ static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_q
 		return false;
 	for (; rival; rival = mt_rivals_next(&sites->rivals, rival)) {
 		if ((rival->image != frame.image || rival->vaddr != frame.vaddr) &&
-		    may_call(sites, q, rival, &inner))
+		    may_call(sites, q, rival, &inner) && is_mapped(q->map, rival))
 			return true;
 	}
 	return false;
