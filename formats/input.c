@@ -21,6 +21,9 @@
 #define COPY_SIZE 65536
 #define FAULT_SIZE ((size_t)65536) /* of a file, the kernel maps around a fault */
 #define BRING_PARTS 64
+#ifndef SYS_process_madvise
+#define SYS_process_madvise 440 /* everywhere; headers before Linux 5.10 do not say so */
+#endif
 #define OWN_PROCESS (-10001) /* PIDFD_SELF_THREAD_GROUP of Linux 6.15 */
 
 static ssize_t read_some(int fd, void *bytes, size_t size)

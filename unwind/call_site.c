@@ -318,19 +318,20 @@ learn_frame(struct mt_call_sites *sites, const struct mt_image_map *map, const s
 	return true;
 }
 
-static inline const uint64_t *stack_slot(const struct mt_call_sites *sites, uint64_t hash)
+/* Where a stack of that hash is remembered. */
+static inline size_t stack_index(uint64_t hash)
 {
-	return &sites->stacks[hash * 0x9e3779b97f4a7c15u >> (64 - STACK_BITS)];
+	return hash * 0x9e3779b97f4a7c15u >> (64 - STACK_BITS);
 }
 
 void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
 {
-	__builtin_prefetch(stack_slot(sites, hash));
+	__builtin_prefetch(&sites->stacks[stack_index(hash)]);
 }
 
 bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash)
 {
-	return *stack_slot(sites, hash) == hash;
+	return sites->stacks[stack_index(hash)] == hash;
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
@@ -345,7 +346,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 	if (!count)
 		return true;
 	sites->used = true;
-	sites->stacks[stack_slot(sites, learned->hash) - sites->stacks] = learned->hash;
+	sites->stacks[stack_index(learned->hash)] = learned->hash;
 	if (!mt_tail_reserve(&sites->last, count))
 		return false;
 	/* stacks one after the other mostly have their outer frames in common */
