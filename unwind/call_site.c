@@ -1,142 +1,131 @@
 /*
  * Calls that stacks show are kept by where caller and callee are in their images, so that one
- * process tells of another. That many are known and no more is a bound; what is learned first
- * stays.
+ * process tells of another: those of a function once a question is asked about it. That many are
+ * known and no more is a bound; what is learned first stays.
  */
 #include "unwind/call_site.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "formats/base/tail.h"
-#include "symbols/call_set.h"
 #include "symbols/image.h"
 #include "symbols/image_map.h"
-#include "unwind/lookup.h"
+#include "unwind/code_calls.h"
+#include "unwind/code_places.h"
 #include "unwind/rivals.h"
+#include "unwind/shown_calls.h"
 
 #define SITE_BITS 14
-/* Small enough to stay in a processor's cache: what has to be found again costs less. */
-#define SEEN_BITS 16
-#define PLACE_BITS 15
-#define STACK_BITS 12
-#define CODE_BITS 12
 #define RIVAL_BITS 11
 #define LEARNED_MAX ((size_t)1 << 20)
+#define WAITING_MAX ((size_t)1 << 18)
 
 struct answer {
 	struct mt_call_question question; /* its map is NULL */
 	uint32_t version;		  /* of the map; 0: empty */
-	size_t learned;			  /* when it was given */
 	uint64_t site;
+	struct mt_shown_pages caller; /* it rests on what was shown of that code: */
+	size_t shown;		      /* so much, */
+	size_t total;		      /* when so much was shown in all */
 };
 
 struct rival_answer {
 	struct mt_call_rival_question question; /* its map is NULL */
 	uint32_t version;			/* of the map; 0: empty */
-	bool has;
-	size_t known; /* of calls and rivals, when it was given */
-};
-
-/*
- * The function around an address; direct-mapped, as all that follow are. Its map is a generation,
- * or a version where the address is in no executable mapping (symbols/image_map.h).
- */
-struct place {
-	uint64_t pc;
-	uint32_t map;	/* 0: empty */
-	uint32_t image; /* NO_IMAGE: there is no function */
-	uint64_t start, vaddr;
-};
-
-#define NO_IMAGE UINT32_MAX
-
-/* Whether one function calls another directly, by the bytes of its code. */
-struct in_code {
-	uint64_t caller, callee; /* link-time addresses */
-	const struct mt_image *image;
-	bool calls;
-};
-
-/* What an image carries of its calls. */
-struct carried {
-	bool any; /* else its code is looked at */
-	struct mt_call_set set;
+	bool has;				/* for good */
+	size_t total;				/* of what was shown, when it was given */
 };
 
 struct mt_call_sites {
+	struct mt_code_places *places;
+	struct mt_shown_calls *shown;
+	struct mt_code_calls *in_code;
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct mt_rivals rivals;
 	struct answer answers[1 << SITE_BITS];
 	struct rival_answer rival_answers[1 << RIVAL_BITS];
-	/* hashes: what was learned from already */
-	uint64_t stacks[1 << STACK_BITS];
-	uint64_t frames[1 << SEEN_BITS];  /* of frames one after the other */
-	uint64_t learned[1 << SEEN_BITS]; /* of a call and where its callee starts */
-	struct place places[1 << PLACE_BITS];
-	struct mt_tail last;   /* stack that was learned from */
-	uint32_t last_version; /* of its map */
-	bool of_versions;      /* some pairs or places are kept by a version */
-	bool used;
-	struct in_code in_code[1 << CODE_BITS];
-	struct mt_map64 set_of; /* image id to index in sets */
-	MT_ARRAY(struct carried) sets;
+	bool used; /* a question was asked, or something learned */
 };
 
 struct mt_call_sites *mt_call_sites_create(void)
 {
-	return calloc(1, sizeof(struct mt_call_sites));
+	struct mt_call_sites *sites = calloc(1, sizeof(*sites));
+
+	if (!sites)
+		return NULL;
+	sites->places = mt_code_places_create();
+	sites->shown = sites->places ? mt_shown_calls_create(sites->places) : NULL;
+	sites->in_code = sites->shown ? mt_code_calls_create(sites->places) : NULL;
+	if (!sites->in_code) {
+		mt_call_sites_destroy(sites);
+		return NULL;
+	}
+	return sites;
+}
+
+static void forget_learned(struct mt_call_sites *sites)
+{
+	mt_map64_deinit(&sites->calls);
+	mt_rivals_deinit(&sites->rivals);
 }
 
 void mt_call_sites_destroy(struct mt_call_sites *sites)
 {
 	if (!sites)
 		return;
-	mt_map64_deinit(&sites->calls);
-	mt_map64_deinit(&sites->set_of);
-	for (size_t i = 0; i < sites->sets.count; i++)
-		mt_call_set_deinit(&sites->sets.items[i].set);
-	mt_array_deinit(&sites->sets);
-	mt_tail_deinit(&sites->last);
-	mt_rivals_deinit(&sites->rivals);
+	forget_learned(sites);
+	mt_code_calls_destroy(sites->in_code);
+	mt_shown_calls_destroy(sites->shown);
+	mt_code_places_destroy(sites->places);
 	free(sites);
 }
 
 void mt_call_sites_begin(struct mt_call_sites *sites)
 {
+	mt_code_calls_begin(sites->in_code);
+	mt_shown_calls_begin(sites->shown);
+	mt_code_places_begin(sites->places);
 	if (!sites->used) /* to clear what is clear would touch all of it */
 		return;
-	mt_map64_deinit(&sites->calls);
+	forget_learned(sites);
 	sites->calls = (struct mt_map64){0};
-	mt_rivals_deinit(&sites->rivals);
 	memset(sites->answers, 0, sizeof(sites->answers));
 	memset(sites->rival_answers, 0, sizeof(sites->rival_answers));
-	memset(sites->frames, 0, sizeof(sites->frames));
-	memset(sites->learned, 0, sizeof(sites->learned));
-	memset(sites->places, 0, sizeof(sites->places));
-	memset(sites->stacks, 0, sizeof(sites->stacks));
-	sites->last.count = 0;
-	sites->of_versions = false;
+	sites->used = false;
 }
 
 /* ---- What stacks show ---- */
 
+bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash)
+{
+	return mt_shown_calls_know(sites->shown, hash);
+}
+
+void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
+{
+	mt_shown_calls_prefetch(sites->shown, hash);
+}
+
 /* A call at that offset of outer, ANYWHERE for one of its calls, that leads to inner. */
 #define ANYWHERE UINT64_MAX
 
-static uint64_t call_key(const struct place *outer, uint64_t offset, const struct place *inner)
+static uint64_t call_key(const struct mt_code_function *outer, uint64_t offset,
+			 const struct mt_code_function *inner)
 {
-	uint64_t words[] = {outer->image, outer->vaddr, offset, inner->image, inner->vaddr};
+	uint64_t words[] = {outer->image, outer->start, offset, inner->image, inner->start};
 
 	return mt_hash_bytes(words, sizeof(words), 0);
 }
 
-static struct place place_at(const struct mt_lookup_function *function)
+/* Where a function stands: so far below that one; NULL: it is the first of its stack. */
+static uint64_t place_key(const struct mt_code_function *outer, uint64_t size)
 {
-	return (struct place){
-		.image = function->image->id, .start = function->start, .vaddr = function->vaddr};
+	static const struct mt_code_function nothing = {.image = MT_NO_IMAGE};
+	const struct mt_code_function *below = outer ? outer : &nothing;
+	uint64_t words[] = {below->image, below->start, size};
+
+	return mt_hash_bytes(words, sizeof(words), 0);
 }
 
 static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset)
@@ -148,363 +137,186 @@ static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset
 	return mt_map64_put(&sites->calls, key, offset);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b, uint32_t map)
+/* That the function around a place stands so far below outer's; no outer: that it is a root. */
+static bool learn_place(struct mt_call_sites *sites, const struct mt_code_function *outer,
+			uint64_t size, const struct mt_code_place *place)
 {
-	uint64_t h = a * 0x9e3779b97f4a7c15u;
+	struct mt_code_function inner;
 
-	h = (h ^ h >> 29 ^ b ^ (uint64_t)map << 48) * 0xd6e8feb86659fd93u + map;
-	return h ^ h >> 32;
+	return place->image == MT_NO_IMAGE ||
+	       !mt_code_function_find(sites->places, place, &inner) ||
+	       mt_rivals_learn(&sites->rivals, place_key(outer, size), inner.image, inner.start);
 }
 
-/* Where a hash belongs in such a table. */
-static uint64_t *slot_of(uint64_t *table, uint64_t hash)
+/* That the call at that offset of outer led to the function around a place. */
+static bool learn_call(struct mt_call_sites *sites, const struct mt_code_function *outer,
+		       uint64_t offset, const struct mt_code_place *place)
 {
-	return &table[hash >> (64 - SEEN_BITS)];
+	struct mt_code_function inner;
+
+	return place->image == MT_NO_IMAGE ||
+	       !mt_code_function_find(sites->places, place, &inner) ||
+	       (learn_key(sites, call_key(outer, offset, &inner), offset) &&
+		learn_key(sites, call_key(outer, ANYWHERE, &inner), offset));
 }
 
-static struct place *place_of(struct mt_call_sites *sites, uint64_t pc, uint32_t map)
+/* That the frame of a function which stands at an offset of it has those within. */
+static bool learn_frames(struct mt_call_sites *sites, const struct mt_code_function *outer,
+			 const struct mt_shown_call *call)
 {
-	return &sites->places[mix(pc, 0, map) >> (64 - PLACE_BITS)];
+	return learn_call(sites, outer, call->outer.vaddr - outer->start, &call->inner) &&
+	       (!call->size || learn_place(sites, outer, call->size, &call->inner)) &&
+	       learn_place(sites, outer, call->span, &call->third);
 }
 
-static struct place find_place(struct mt_call_sites *sites, const struct mt_image_map *map,
-			       uint64_t pc)
+static bool is_in(const struct mt_code_function *function, const struct mt_code_place *place)
 {
-	struct place found = {.image = NO_IMAGE};
-	struct mt_lookup_function function;
-
-	if (mt_lookup_function(map, pc, &function))
-		found = place_at(&function);
-	found.pc = pc;
-	found.map = function.lasting ? mt_image_map_generation(map) : mt_image_map_version(map);
-	sites->of_versions |= !function.lasting;
-	return found;
+	return function && place->image == function->image && place->vaddr >= function->start &&
+	       place->vaddr < function->end;
 }
 
-/* NULL where there is none; *lasting becomes false where that holds for this map alone. */
-static const struct place *function_at(struct mt_call_sites *sites, const struct mt_image_map *map,
-				       uint64_t pc, bool *lasting)
+/* asked: the function that is asked about, or NULL. */
+static bool learn(struct mt_call_sites *sites, const struct mt_code_function *asked,
+		  const struct mt_shown_call *call)
 {
-	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
-	struct place *place = place_of(sites, pc, generation), *here, found;
+	struct mt_code_function outer;
 
-	if (place->pc == pc && place->map == generation)
-		return place->image == NO_IMAGE ? NULL : place;
-	here = sites->of_versions ? place_of(sites, pc, version) : place;
-	if (here->pc != pc || here->map != version) {
-		found = find_place(sites, map, pc);
-		here = place_of(sites, pc, found.map);
-		*here = found;
+	if (call->outer.image == MT_NO_IMAGE)
+		return learn_place(sites, NULL, 0, &call->inner);
+	if (is_in(asked, &call->outer))
+		return learn_frames(sites, asked, call);
+	return !mt_code_function_find(sites->places, &call->outer, &outer) ||
+	       learn_frames(sites, &outer, call);
+}
+
+/* Learns what was shown of that code. What there is no memory for is not known. */
+static void settle(struct mt_call_sites *sites, const struct mt_code_function *asked,
+		   struct mt_shown_pages pages)
+{
+	struct mt_shown_call call;
+
+	sites->used = true;
+	while (mt_shown_calls_take(sites->shown, &pages, &call)) {
+		if (!learn(sites, asked, &call))
+			return;
 	}
-	*lasting &= here->map == generation;
-	return here->image == NO_IMAGE ? NULL : here;
-}
-
-/* Where a function stands: so far below that one; NULL: it is the first of its stack. */
-static uint64_t place_key(const struct place *outer, uint64_t size)
-{
-	static const struct place nothing = {.image = NO_IMAGE};
-	const struct place *below = outer ? outer : &nothing;
-	uint64_t words[] = {below->image, below->vaddr, size};
-
-	return mt_hash_bytes(words, sizeof(words), 0);
-}
-
-/* Two frames, one behind the other or with a third one between; addresses. */
-struct pair {
-	uint64_t inner, outer;
-	uint64_t size; /* from stack pointer to stack pointer, each at its call; 0 unknown */
-};
-
-/* Both in one, to be hashed. */
-static uint64_t sized(uint64_t inner, uint64_t size)
-{
-	return inner ^ size << 32;
-}
-
-/* That a call which ends at `outer` led to the function around `inner`. */
-static bool learn_call(struct mt_call_sites *sites, const struct mt_image_map *map,
-		       const struct pair *pair, bool *lasting)
-{
-	const struct place *found = function_at(sites, map, pair->inner, lasting), *caller;
-	uint64_t offset, hash, *learned, here, anywhere;
-	struct place callee;
-
-	if (!found)
-		return true;
-	callee = *found; /* the next may take its place */
-	hash = mix(sized(callee.start, pair->size), pair->outer, mt_image_map_generation(map));
-	learned = slot_of(sites->learned, hash);
-	if (*learned == hash)
-		return true;
-	caller = function_at(sites, map, pair->outer, lasting);
-	if (!caller)
-		return true;
-	if (*lasting)
-		*learned = hash;
-	offset = pair->outer - caller->start;
-	here = call_key(caller, offset, &callee);
-	anywhere = call_key(caller, ANYWHERE, &callee);
-	mt_map64_prefetch(&sites->calls, anywhere);
-	return learn_key(sites, here, offset) && learn_key(sites, anywhere, offset) &&
-	       (!pair->size || mt_rivals_learn(&sites->rivals, place_key(caller, pair->size),
-					       callee.image, callee.vaddr));
-}
-
-/* That the function around `inner` stands so far below outer's; no outer: that it is a root. */
-static bool learn_place(struct mt_call_sites *sites, const struct mt_image_map *map,
-			const struct pair *pair, bool *lasting)
-{
-	const struct place *found = function_at(sites, map, pair->inner, lasting);
-	uint64_t hash, *learned;
-	struct place inner;
-
-	if (!found)
-		return true;
-	inner = *found; /* the next may take its place */
-	hash = mix(~sized(inner.start, pair->size), pair->outer, mt_image_map_generation(map));
-	learned = slot_of(sites->learned, hash);
-	if (*learned == hash)
-		return true;
-	found = pair->outer ? function_at(sites, map, pair->outer, lasting) : NULL;
-	if (pair->outer && !found)
-		return true;
-	if (*lasting)
-		*learned = hash;
-	return mt_rivals_learn(&sites->rivals, place_key(found, pair->size), inner.image,
-			       inner.vaddr);
-}
-
-static inline uint64_t hash_of(const struct pair *call, const struct pair *place, uint32_t map)
-{
-	uint64_t inner = sized(call->inner, call->size);
-
-	return mix(inner ^ sized(place->inner, place->size) * 0x9e3779b97f4a7c15u, call->outer,
-		   map);
-}
-
-/* Whether it was learned in that generation of the map, as far as is remembered. */
-static inline bool is_learned(struct mt_call_sites *sites, const struct pair *call,
-			      const struct pair *place, uint32_t generation)
-{
-	uint64_t hash = hash_of(call, place, generation);
-
-	return *slot_of(sites->frames, hash) == hash;
-}
-
-/*
- * What a frame says of the one that it called, and of the one behind, which is 0 where it was
- * sampled. Not remembered as learned; in this version of the map it may have been.
- */
-static bool __attribute__((noinline))
-learn_frame(struct mt_call_sites *sites, const struct mt_image_map *map, const struct pair *call,
-	    const struct pair *place)
-{
-	uint64_t hash = hash_of(call, place, mt_image_map_generation(map));
-	uint64_t hash_here = hash_of(call, place, mt_image_map_version(map));
-	uint64_t *slot = slot_of(sites->frames, hash);
-	bool lasting = true;
-
-	if (sites->of_versions && *slot_of(sites->frames, hash_here) == hash_here)
-		return true;
-	if (!learn_call(sites, map, call, &lasting) ||
-	    (place->inner && !learn_place(sites, map, place, &lasting)))
-		return false;
-	if (!lasting) {
-		slot = slot_of(sites->frames, hash_here);
-		hash = hash_here;
-	}
-	*slot = hash;
-	return true;
-}
-
-/* Where a stack of that hash is remembered. */
-static inline size_t stack_index(uint64_t hash)
-{
-	return hash * 0x9e3779b97f4a7c15u >> (64 - STACK_BITS);
-}
-
-void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
-{
-	__builtin_prefetch(&sites->stacks[stack_index(hash)]);
-}
-
-bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash)
-{
-	return sites->stacks[stack_index(hash)] == hash;
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
-			 const struct mt_call_stack *learned)
+			 const struct mt_call_stack *stack)
 {
-	const uint64_t *pcs = learned->pcs, *sps = learned->sps;
-	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
-	size_t count = learned->count, fresh;
-	struct pair root = {0};
-	bool lasting = true; /* of no matter here */
-
-	if (!count)
-		return true;
-	sites->used = true;
-	sites->stacks[stack_index(learned->hash)] = learned->hash;
-	if (!mt_tail_reserve(&sites->last, count))
-		return false;
-	/* stacks one after the other mostly have their outer frames in common */
-	fresh = count -
-		mt_tail_take(&sites->last, pcs, count, sites->last_version == version ? count : 0);
-	sites->last_version = version;
-	for (size_t i = 1; i < count && i <= fresh + 1; i++) {
-		struct pair call = {pcs[i - 1], pcs[i], 0}, place = {0, pcs[i], 0};
-
-		if (i > 1 && sps[i]) /* the first was sampled somewhere in its code */
-			call.size = sps[i] - sps[i - 1];
-		if (i > 2 && sps[i]) {
-			place.inner = pcs[i - 2];
-			place.size = sps[i] - sps[i - 2];
-		}
-		if (!is_learned(sites, &call, &place, generation) &&
-		    !learn_frame(sites, map, &call, &place))
-			return false;
-	}
-	root.inner = pcs[count - 1];
-	return !learned->whole || learn_place(sites, map, &root, &lasting);
+	if (mt_shown_calls_waiting(sites->shown) >= WAITING_MAX)
+		settle(sites, NULL, mt_shown_pages_all());
+	return mt_shown_calls_learn(sites->shown, map, stack);
 }
 
-/* The same for one that was learned; 0 where none was. */
-static uint64_t find_learned(const struct mt_call_sites *sites, const struct mt_call_question *q,
-			     const struct mt_lookup_function *outer,
-			     const struct mt_lookup_function *inner)
+/* Where the call in outer stands, by its offset; ANYWHERE where none was learned. */
+static uint64_t find_learned(struct mt_call_sites *sites, const struct mt_code_function *outer,
+			     uint64_t offset, const struct mt_code_function *inner)
 {
-	struct place caller = place_at(outer), callee = place_at(inner);
-	uint64_t offset, here = q->outer - outer->start;
+	uint64_t found = ANYWHERE;
 
-	if (q->outer_calls &&
-	    mt_map64_get(&sites->calls, call_key(&caller, here, &callee), &offset))
-		return q->outer;
-	return mt_map64_get(&sites->calls, call_key(&caller, ANYWHERE, &callee), &offset)
-		       ? outer->start + offset
-		       : 0;
-}
-
-/* ---- What code says ---- */
-
-/* Borrowed until another image is asked for; NULL out of memory. */
-static const struct carried *image_set(struct mt_call_sites *sites, struct mt_image *image)
-{
-	struct mt_span bytes;
-	struct carried *slot;
-	uint64_t i;
-
-	if (mt_map64_get(&sites->set_of, image->id, &i))
-		return &sites->sets.items[i];
-	slot = mt_array_push(&sites->sets);
-	if (!slot || !mt_map64_put(&sites->set_of, image->id, sites->sets.count - 1)) {
-		sites->sets.count -= slot != NULL;
-		return NULL;
-	}
-	bytes = mt_elf_section(mt_image_elf(image), MT_CALL_SET_SECTION);
-	slot->any = bytes.bytes;
-	if (!mt_call_set_read(bytes, &slot->set))
-		slot->set = (struct mt_call_set){0};
-	return slot;
-}
-
-/* As the bytes of the code say; of a carried image only its list of calls does. */
-static bool code_calls(struct mt_call_sites *sites, const struct mt_lookup_function *outer,
-		       const struct mt_lookup_function *inner)
-{
-	uint64_t hash = mt_hash64(mt_hash64(outer->vaddr) + inner->vaddr);
-	struct in_code *known = &sites->in_code[hash >> (64 - CODE_BITS)];
-	struct mt_elf *code;
-
-	if (outer->image->carried) /* what is at hand here is not elsewhere */
-		return false;
-	if (known->image != outer->image || known->caller != outer->vaddr ||
-	    known->callee != inner->vaddr) {
-		code = mt_image_elf(outer->image);
-		*known = (struct in_code){outer->vaddr, inner->vaddr, outer->image,
-					  code && mt_call_in_code(code, outer->vaddr, outer->size,
-								  inner->vaddr)};
-	}
-	return known->calls;
-}
-
-static bool calls_directly(struct mt_call_sites *sites, const struct mt_lookup_function *outer,
-			   const struct mt_lookup_function *inner)
-{
-	const struct carried *carried;
-
-	if (outer->image != inner->image)
-		return false;
-	carried = image_set(sites, outer->image);
-	if (!carried)
-		return false;
-	return carried->any ? mt_call_set_has(&carried->set, outer->vaddr, inner->vaddr)
-			    : code_calls(sites, outer, inner);
+	settle(sites, outer, mt_shown_pages_of(outer));
+	if (offset != ANYWHERE &&
+	    mt_map64_get(&sites->calls, call_key(outer, offset, inner), &found))
+		return found;
+	mt_map64_get(&sites->calls, call_key(outer, ANYWHERE, inner), &found);
+	return found;
 }
 
 /* ---- Both ---- */
 
-static bool same_function(const struct mt_image_map *map, uint64_t address,
-			  const struct mt_lookup_function *function)
+static bool same_function(const struct mt_code_function *a, const struct mt_code_function *b)
 {
-	struct mt_lookup_function other;
-
-	return mt_lookup_function(map, address, &other) && other.start == function->start;
+	return a->start == b->start && a->image == b->image;
 }
 
 /* Of functions in files. */
 static uint64_t find_in_files(struct mt_call_sites *sites, const struct mt_call_question *q,
-			      const struct mt_lookup_function *inner)
+			      const struct mt_code_function *inner, struct mt_shown_pages *caller)
 {
-	struct mt_lookup_function outer;
-	uint64_t learned;
+	struct mt_code_place at;
+	struct mt_code_function outer, other;
+	bool lasting = true; /* of no matter here */
+	uint64_t offset;
 
-	if (q->outer_calls && same_function(q->map, q->known_inner, inner))
+	if (q->outer_calls && mt_code_function_of(sites->places, q->map, q->known_inner, &other) &&
+	    same_function(&other, inner))
 		return q->outer;
-	if (!mt_lookup_function(q->map, q->outer, &outer))
+	if (!mt_code_place_find(sites->places, q->map, q->outer, &at, &lasting) ||
+	    !mt_code_function_find(sites->places, &at, &outer))
 		return 0;
-	learned = find_learned(sites, q, &outer, inner);
-	if (learned)
-		return learned;
+	*caller = mt_shown_pages_of(&outer);
+	offset = find_learned(sites, &outer, q->outer_calls ? at.vaddr - outer.start : ANYWHERE,
+			      inner);
+	if (offset != ANYWHERE)
+		return q->outer - at.vaddr + outer.start + offset;
 	/* which call it is the set does not say: outer itself then, which is in the same function
 	 */
-	return calls_directly(sites, &outer, inner) ? q->outer : 0;
+	return mt_code_calls_has(sites->in_code, &outer, inner) ? q->outer : 0;
 }
 
 /*
  * JIT code, of which nothing tells where its functions begin, calls other such code, or is called.
  */
-static uint64_t find(struct mt_call_sites *sites, const struct mt_call_question *q)
+static uint64_t find(struct mt_call_sites *sites, const struct mt_call_question *q,
+		     struct mt_shown_pages *caller)
 {
-	struct mt_lookup_function inner, other;
+	struct mt_code_function inner, other;
 
-	if (mt_lookup_function(q->map, q->inner, &inner))
-		return find_in_files(sites, q, &inner);
-	if (!q->outer_calls || mt_lookup_function(q->map, q->known_inner, &other))
+	if (mt_code_function_of(sites->places, q->map, q->inner, &inner))
+		return find_in_files(sites, q, &inner, caller);
+	if (!q->outer_calls || mt_code_function_of(sites->places, q->map, q->known_inner, &other))
 		return 0;
 	return q->outer;
 }
 
-uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question)
+/* Whether nothing was shown since that may change it. */
+static bool holds(struct mt_call_sites *sites, struct answer *answer)
 {
-	uint32_t version = mt_image_map_version(question->map);
-	struct mt_call_question asked = *question;
-	struct answer *answer;
-	uint64_t hash;
+	size_t total = mt_shown_calls_total(sites->shown);
+
+	if (answer->total == total)
+		return true;
+	if (mt_shown_calls_count(sites->shown, answer->caller) != answer->shown)
+		return false;
+	answer->total = total;
+	return true;
+}
+
+/* Apart, so that what is answered already costs little. */
+static __attribute__((noinline)) void give_answer(struct mt_call_sites *sites,
+						  const struct mt_call_question *question,
+						  struct answer *answer)
+{
+	struct mt_shown_pages caller = {0};
+	uint64_t site = find(sites, question, &caller);
+	size_t total = mt_shown_calls_total(sites->shown);
 
 	sites->used = true;
-	asked.map = NULL;
-	hash = mt_hash64(mt_hash64(asked.outer ^ (uint64_t)version << 32) ^ asked.inner) ^
-	       mt_hash64(asked.known_inner);
-	answer = &sites->answers[hash >> (64 - SITE_BITS)];
-	if (answer->version != version || answer->question.outer != asked.outer ||
-	    answer->question.inner != asked.inner ||
-	    answer->question.known_inner != asked.known_inner ||
-	    answer->question.outer_calls != asked.outer_calls ||
-	    answer->learned != sites->calls.count)
-		*answer =
-			(struct answer){asked, version, sites->calls.count, find(sites, question)};
+	*answer = (struct answer){
+		.question = *question,
+		.version = mt_image_map_version(question->map),
+		.site = site,
+		.caller = caller,
+		.shown = mt_shown_calls_count(sites->shown, caller),
+		.total = total,
+	};
+	answer->question.map = NULL;
+}
+
+uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *q)
+{
+	uint32_t version = mt_image_map_version(q->map);
+	uint64_t hash = mt_hash64(mt_hash64(q->outer ^ (uint64_t)version << 32) ^ q->inner) ^
+			mt_hash64(q->known_inner);
+	struct answer *answer = &sites->answers[hash >> (64 - SITE_BITS)];
+	const struct mt_call_question *asked = &answer->question;
+
+	if (answer->version != version || asked->outer != q->outer || asked->inner != q->inner ||
+	    asked->known_inner != q->known_inner || asked->outer_calls != q->outer_calls ||
+	    !holds(sites, answer))
+		give_answer(sites, q, answer);
 	return answer->site;
 }
 
@@ -523,48 +335,39 @@ static bool is_mapped(const struct mt_image_map *map, const struct mt_rival *riv
 	return false;
 }
 
-/* Whether that function calls inner, as far as is known. */
-static bool may_call(struct mt_call_sites *sites, const struct mt_call_rival_question *q,
-		     const struct mt_rival *rival, const struct mt_lookup_function *inner)
+/* Whether that function calls inner, as far as is known; of other images no list tells. */
+static bool may_call(struct mt_call_sites *sites, const struct mt_rival *rival,
+		     const struct mt_code_function *inner)
 {
-	struct place caller = {.image = rival->image, .vaddr = rival->vaddr};
-	struct place callee = place_at(inner);
-	struct mt_lookup_function outer;
-	uint64_t offset;
+	const struct mt_code_place start = {rival->vaddr, rival->image};
+	struct mt_code_function outer;
 
-	if (mt_map64_get(&sites->calls, call_key(&caller, ANYWHERE, &callee), &offset))
-		return true;
-	/* of other images no list tells; where this one is mapped, the rival is, too */
-	return rival->image == inner->image->id &&
-	       mt_lookup_function(q->map, inner->start - inner->vaddr + rival->vaddr, &outer) &&
-	       outer.image == inner->image && outer.vaddr == rival->vaddr &&
-	       calls_directly(sites, &outer, inner);
+	return mt_code_function_find(sites->places, &start, &outer) &&
+	       (find_learned(sites, &outer, ANYWHERE, inner) != ANYWHERE ||
+		mt_code_calls_has(sites->in_code, &outer, inner));
 }
 
 /* A function that was seen to stand so far below outer's, but the frame's; outer 0: as a root. */
 static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q,
 		       uint64_t outer, uint64_t size)
 {
-	struct mt_lookup_function inner;
-	const struct mt_rival *rival;
-	const struct place *found;
-	struct place frame;
-	bool lasting = true; /* of no matter here */
+	struct mt_code_function inner, frame, function;
+	const struct mt_code_function *below = outer ? &function : NULL;
+	const struct mt_rival *first;
+	struct mt_rival rival;
 
-	found = function_at(sites, q->map, q->frame, &lasting);
-	if (!found)
+	if (!mt_code_function_of(sites->places, q->map, q->frame, &frame) ||
+	    (outer && !mt_code_function_of(sites->places, q->map, outer, &function)))
 		return false;
-	frame = *found;
-	found = outer ? function_at(sites, q->map, outer, &lasting) : NULL;
-	if (outer && !found)
+	settle(sites, below, mt_shown_pages_of(below));
+	first = mt_rivals_first(&sites->rivals, place_key(below, size));
+	if (!first || (!first->next && first->vaddr == frame.start) ||
+	    !mt_code_function_of(sites->places, q->map, q->inner, &inner))
 		return false;
-	rival = mt_rivals_first(&sites->rivals, place_key(found, size));
-	if (!rival || (!rival->next && rival->vaddr == frame.vaddr) ||
-	    !mt_lookup_function(q->map, q->inner, &inner))
-		return false;
-	for (; rival; rival = mt_rivals_next(&sites->rivals, rival)) {
-		if ((rival->image != frame.image || rival->vaddr != frame.vaddr) &&
-		    may_call(sites, q, rival, &inner) && is_mapped(q->map, rival))
+	for (; first; first = mt_rivals_next(&sites->rivals, &rival)) {
+		rival = *first; /* to ask about one may show others */
+		if ((rival.image != frame.image || rival.vaddr != frame.start) &&
+		    is_mapped(q->map, &rival) && may_call(sites, &rival, &inner))
 			return true;
 	}
 	return false;
@@ -581,7 +384,7 @@ static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
 					.has = find_rival(sites, q, q->outer, q->size) ||
 					       (q->beyond &&
 						find_rival(sites, q, q->beyond, q->span)),
-					.known = sites->calls.count + sites->rivals.all.count};
+					.total = mt_shown_calls_total(sites->shown)};
 	answer->question.map = NULL;
 }
 
@@ -589,14 +392,14 @@ static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
 bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
 {
 	uint32_t version = mt_image_map_version(q->map);
-	size_t known = sites->calls.count + sites->rivals.all.count;
 	uint64_t hash = (q->frame ^ q->outer << 20 ^ q->inner << 40) * 0x9e3779b97f4a7c15u;
 	struct rival_answer *answer = &sites->rival_answers[hash >> (64 - RIVAL_BITS)];
 	const struct mt_call_rival_question *asked = &answer->question;
 
 	if (asked->frame != q->frame || asked->outer != q->outer || asked->inner != q->inner ||
 	    asked->size != q->size || asked->beyond != q->beyond || asked->span != q->span ||
-	    answer->known != known || answer->version != version)
+	    answer->version != version ||
+	    (!answer->has && answer->total != mt_shown_calls_total(sites->shown)))
 		answer_rival(sites, q, answer);
 	return answer->has;
 }

@@ -59,7 +59,8 @@ static enum mt_cfi_found jit_row(const struct mt_mapping *mapping, uint64_t addr
 struct place {
 	bool code; /* in an executable mapping: what is found out about it holds for this generation
 		    */
-	const struct mt_mapping *jit; /* of code that its process made, and told of; or NULL */
+	const struct mt_mapping *mapping;
+	const struct mt_mapping *jit; /* the same, of code that its process told of; or NULL */
 	struct mt_image *image;
 	struct mt_elf *elf;
 	uint64_t vaddr;
@@ -71,6 +72,7 @@ static int find_place(const struct mt_image_map *map, uint64_t address, struct p
 	const struct mt_mapping *mapping = mt_image_map_find(map, address);
 
 	out->code = mapping && (mapping->prot & PROT_EXEC);
+	out->mapping = mapping;
 	out->jit = mapping && mapping->image->jitdump ? mapping : NULL;
 	if (!mapping)
 		return MT_END_NO_IMAGE;
@@ -255,26 +257,39 @@ const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, 
 	return mt_image_code(place.image, place.vaddr, n, anywhere);
 }
 
+bool mt_lookup_place(const struct mt_image_map *map, uint64_t address, struct mt_lookup_place *out)
+{
+	struct place place;
+	bool found = find_place(map, address, &place) == MT_END_REASONS;
+
+	*out = (struct mt_lookup_place){.lasting = place.code};
+	if (!found)
+		return false;
+	out->mapping = place.mapping;
+	out->vaddr = place.vaddr;
+	return true;
+}
+
+bool mt_lookup_range(struct mt_image *image, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+	struct mt_cfi *cfi = elf ? image_cfi(image, elf) : NULL;
+
+	return cfi && mt_cfi_range(cfi, vaddr, start, end);
+}
+
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out)
 {
-	struct place place;
+	struct mt_lookup_place place;
 	uint64_t start, end;
-	struct mt_cfi *cfi;
-	bool found = find_place(map, address, &place) == MT_END_REASONS;
 
-	out->lasting = place.code;
-	if (!found)
-		return false;
-	cfi = image_cfi(place.image, place.elf);
-	if (!cfi || !mt_cfi_range(cfi, place.vaddr, &start, &end))
+	if (!mt_lookup_place(map, address, &place) ||
+	    !mt_lookup_range(place.mapping->image, place.vaddr, &start, &end))
 		return false;
 	*out = (struct mt_lookup_function){
 		.start = address - (place.vaddr - start),
 		.size = end - start,
-		.image = place.image,
-		.vaddr = start,
-		.lasting = place.code,
 	};
 	return true;
 }

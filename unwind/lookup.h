@@ -12,7 +12,9 @@
 #include "unwind/cfi.h"
 #include "unwind/rule.h"
 
+struct mt_image;
 struct mt_image_map;
+struct mt_mapping;
 
 /* The row for an address; where there is none, *end says why. */
 enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address,
@@ -26,20 +28,31 @@ enum mt_cfi_found mt_lookup_row(const struct mt_image_map *map, uint64_t address
 struct mt_rule mt_lookup_rule(const struct mt_image_map *map, uint64_t address, uint64_t pc,
 			      bool *lasting);
 
-struct mt_image;
-
-/* A piece of code as CFI has it, in the process, and where it is in its image; borrowed. */
-struct mt_lookup_function {
-	uint64_t start, size;
-	struct mt_image *image;
-	uint64_t vaddr; /* of start, at link time */
+/* Where in an image an address is. */
+struct mt_lookup_place {
+	const struct mt_mapping *mapping; /* borrowed until the map changes */
+	uint64_t vaddr;			  /* at link time */
 	bool lasting;
 };
 
 /*
- * The one around an address; false where no CFI tells of it. out->lasting, told in either case, is
- * as above.
+ * False where the address is in no ELF that is at hand. out->lasting, told in either case, is as
+ * above.
  */
+bool mt_lookup_place(const struct mt_image_map *map, uint64_t address, struct mt_lookup_place *out);
+
+/*
+ * The piece of code [*start, *end) around a link-time address, as CFI has it; false where it tells
+ * of none.
+ */
+bool mt_lookup_range(struct mt_image *image, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
+/* The same in the process. */
+struct mt_lookup_function {
+	uint64_t start, size;
+};
+
+/* The one around an address; false where no CFI tells of it. */
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out);
 

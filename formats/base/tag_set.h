@@ -1,0 +1,84 @@
+/*
+ * Hashes that were seen, as 32 bits of each in the few places where it may stand, so that one line
+ * of memory tells: what is not there was not seen or was forgotten for others; of what was not seen
+ * one in half a billion is there all the same.
+ */
+#ifndef MT_FORMATS_BASE_TAG_SET_H
+#define MT_FORMATS_BASE_TAG_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+	MT_TAG_WAYS = 8
+};
+
+/* All-zero it has no room: nothing is in it, and nothing stays. */
+struct mt_tag_set {
+	uint32_t *tags;
+	size_t mask;  /* places - 1, a power of two less one */
+	size_t count; /* put in, those that were forgotten, too */
+};
+
+/*
+ * Room for so many hashes, a power of two of at least MT_TAG_WAYS; it is empty then. False out of
+ * memory.
+ */
+static inline bool mt_tag_set_resize(struct mt_tag_set *set, size_t size)
+{
+	uint32_t *tags = calloc(size, sizeof(*tags));
+
+	if (!tags)
+		return false;
+	free(set->tags);
+	*set = (struct mt_tag_set){.tags = tags, .mask = size / MT_TAG_WAYS - 1};
+	return true;
+}
+
+static inline void mt_tag_set_deinit(struct mt_tag_set *set)
+{
+	free(set->tags);
+	*set = (struct mt_tag_set){0};
+}
+
+/* 0 stands for none. */
+static inline uint32_t mt_tag_of(uint64_t hash)
+{
+	return (uint32_t)hash | 1;
+}
+
+static inline uint32_t *mt_tag_set_place(const struct mt_tag_set *set, uint64_t hash)
+{
+	return set->tags + (hash >> 32 & set->mask) * MT_TAG_WAYS;
+}
+
+static inline void mt_tag_set_prefetch(const struct mt_tag_set *set, uint64_t hash)
+{
+	__builtin_prefetch(mt_tag_set_place(set, hash));
+}
+
+static inline bool mt_tag_set_has(const struct mt_tag_set *set, uint64_t hash)
+{
+	const uint32_t *place = mt_tag_set_place(set, hash), tag = mt_tag_of(hash);
+	uint32_t hit = 0;
+
+	for (size_t i = 0; i < MT_TAG_WAYS; i++)
+		hit |= place[i] == tag;
+	return hit;
+}
+
+/* One that is not there; where it may stand the others take turns to be forgotten. */
+static inline void mt_tag_set_put(struct mt_tag_set *set, uint64_t hash)
+{
+	uint32_t *place = mt_tag_set_place(set, hash);
+	size_t i = 0;
+
+	while (i < MT_TAG_WAYS && place[i])
+		i++;
+	place[i < MT_TAG_WAYS ? i : set->count % MT_TAG_WAYS] = mt_tag_of(hash);
+	set->count++;
+}
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * Stacks have their frames in few images: the mappings found last are kept, each as far as one
+ * segment reaches in it.
+ */
+#include "unwind/code_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "unwind/lookup.h"
+
+#define FUNCTION_BITS 12
+
+enum {
+	RUNS = 16
+};
+
+/* Addresses of one map that are so far from their places. */
+struct run {
+	uint64_t start, size, to_vaddr;
+	uint32_t version; /* of the map; 0: empty */
+	uint32_t image;
+	bool lasting;
+};
+
+/* The function around a place; start == end: there is none. */
+struct function {
+	uint64_t vaddr, start, end;
+	uint32_t image;
+	bool used;
+};
+
+struct mt_code_places {
+	struct run runs[RUNS];
+	size_t last, next; /* the one used last, and to be replaced next */
+	struct function functions[1 << FUNCTION_BITS];
+	MT_ARRAY(struct mt_image *) images; /* by id; NULL: nothing was found in it */
+};
+
+struct mt_code_places *mt_code_places_create(void)
+{
+	return calloc(1, sizeof(struct mt_code_places));
+}
+
+void mt_code_places_destroy(struct mt_code_places *places)
+{
+	if (!places)
+		return;
+	mt_array_deinit(&places->images);
+	free(places);
+}
+
+void mt_code_places_begin(struct mt_code_places *places)
+{
+	if (!places->images.count) /* to clear what is clear would touch all of it */
+		return;
+	memset(places->runs, 0, sizeof(places->runs));
+	memset(places->functions, 0, sizeof(places->functions));
+	places->images.count = 0;
+}
+
+struct mt_image *mt_code_places_image(const struct mt_code_places *places, uint32_t id)
+{
+	return places->images.items[id];
+}
+
+/* False out of memory. */
+static bool know_image(struct mt_code_places *places, struct mt_image *image)
+{
+	while (places->images.count <= image->id) {
+		if (!mt_array_push(&places->images))
+			return false;
+	}
+	places->images.items[image->id] = image;
+	return true;
+}
+
+/*
+ * The addresses around one, as far as the same mapping and the same segment's bytes reach; just
+ * that one where no segment has it.
+ */
+static struct run run_around(const struct mt_mapping *mapping, uint64_t address, uint64_t vaddr)
+{
+	uint64_t offset = mt_mapping_file_offset(mapping, address), into, left;
+	struct run run = {.start = address, .size = 1, .to_vaddr = vaddr - address};
+	size_t count;
+	const struct mt_segment *s = mt_elf_segments(mt_image_elf(mapping->image), &count);
+
+	for (; count; s++, count--) {
+		into = offset - s->offset;
+		if (offset < s->offset || into >= s->file_size || into + s->vaddr != vaddr)
+			continue;
+		left = s->file_size - into;
+		left = left < mapping->end - address ? left : mapping->end - address;
+		into = into < address - mapping->start ? into : address - mapping->start;
+		run.start = address - into;
+		run.size = into + left;
+		break;
+	}
+	return run;
+}
+
+/* NULL where the address is in no file that is at hand, or out of memory. */
+static const struct run *find_run(struct mt_code_places *places, const struct mt_image_map *map,
+				  uint64_t address, bool *lasting)
+{
+	struct mt_lookup_place place;
+	struct run *run;
+	bool found = mt_lookup_place(map, address, &place);
+
+	*lasting &= place.lasting;
+	if (!found || !know_image(places, place.mapping->image))
+		return NULL;
+	places->last = places->next;
+	places->next = (places->next + 1) % RUNS;
+	run = &places->runs[places->last];
+	*run = run_around(place.mapping, address, place.vaddr);
+	run->version = mt_image_map_version(map);
+	run->image = place.mapping->image->id;
+	run->lasting = place.lasting;
+	return run;
+}
+
+static inline bool is_in(const struct run *run, uint32_t version, uint64_t address)
+{
+	return run->version == version && address - run->start < run->size;
+}
+
+bool mt_code_place_find(struct mt_code_places *places, const struct mt_image_map *map,
+			uint64_t address, struct mt_code_place *out, bool *lasting)
+{
+	uint32_t version = mt_image_map_version(map);
+	const struct run *run = &places->runs[places->last];
+
+	for (size_t i = 0; i < RUNS && !is_in(run, version, address); i++) {
+		places->last = i;
+		run = &places->runs[i];
+	}
+	if (!is_in(run, version, address))
+		run = find_run(places, map, address, lasting);
+	if (!run)
+		return false;
+	*lasting &= run->lasting;
+	*out = (struct mt_code_place){address + run->to_vaddr, run->image};
+	return true;
+}
+
+bool mt_code_function_find(struct mt_code_places *places, const struct mt_code_place *place,
+			   struct mt_code_function *out)
+{
+	uint64_t hash = mt_hash64(place->vaddr ^ (uint64_t)place->image << 48);
+	struct function *known = &places->functions[hash >> (64 - FUNCTION_BITS)];
+
+	if (!known->used || known->vaddr != place->vaddr || known->image != place->image) {
+		*known = (struct function){
+			.vaddr = place->vaddr, .image = place->image, .used = true};
+		if (!mt_lookup_range(mt_code_places_image(places, place->image), place->vaddr,
+				     &known->start, &known->end))
+			known->start = known->end = 0;
+	}
+	*out = (struct mt_code_function){known->start, known->end, known->image};
+	return known->start != known->end;
+}
+
+bool mt_code_function_of(struct mt_code_places *places, const struct mt_image_map *map,
+			 uint64_t address, struct mt_code_function *out)
+{
+	struct mt_code_place place;
+	bool lasting = true; /* of no matter here */
+
+	return mt_code_place_find(places, map, address, &place, &lasting) &&
+	       mt_code_function_find(places, &place, out);
+}
