@@ -15,7 +15,7 @@ enum {
 	 * Beside dumps of 8 KiB, one of 64 KiB so often has no cost to be measured. A prime number:
 	 * programs do what they do in turns of few steps, and seeds are to meet each of these.
 	 */
-	EVERY = 53,
+	EVERY = 37,
 	DUMP_SMALL = 16384,
 	DUMP_MAX = 65528, /* the kernel's */
 };

@@ -34,7 +34,7 @@ if build_faulter; then
 		"$report" -q --info small.mtr | tr -d , >info
 		seeds=$(sed -n 's/^ *page-faults: seed \([0-9]*\) records.*/\1/p' info)
 		samples=$(sed -n 's/^ *page-faults: sample \([0-9]*\) records.*/\1/p' info)
-		between '... one in 53 has a seed beside it' $((samples / 53 - 2)) "${seeds:-0}" $((samples / 53 + 2))
+		between '... one in 37 has a seed beside it' $((samples / 37 - 2)) "${seeds:-0}" $((samples / 37 + 2))
 		faults=$(grep -o '"tot_faults":[0-9]*' "$out" | cut -d: -f2)
 		# the program counts from its fork on, the recorder from its execve to its end
 		between '... which counts for nothing' $((faults - 100)) "$samples" $((faults + 100))

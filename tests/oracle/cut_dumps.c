@@ -5,7 +5,7 @@
  *
  *	cut_dumps BYTES IN OUT [LARGER]
  *
- * LARGER puts seeds with so many bytes in front of one dump of 53, as mtrec has them. Of each of
+ * LARGER puts seeds with so many bytes in front of one dump of 37, as mtrec has them. Of each of
  * these it tells the time, then how many dumps there were and how many were longer.
  */
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #include "formats/writer.h"
 
 enum {
-	EVERY = 53,
+	EVERY = 37,
 	SEED = 1 << 16, /* the index of the event that seeds are of */
 };
 
