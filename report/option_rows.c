@@ -477,7 +477,7 @@ static const struct mt_option others[] = {
 	 "what is outstanding with file mappings, stacks, what was there before the recording and "
 	 "what a fork copied"},
 	{0, "unwind", NULL, "METHOD", set_unwind, "how stacks are unwound, see below"},
-	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (1024)"},
+	{0, "max-stack", NULL, "N", set_max_stack, "at most N user frames a stack (4096)"},
 	{0, "no-join", NULL, NULL, set_no_join,
 	 "leave stacks cut where their dump ends: nothing from other stacks of the thread"},
 	{0, "scan", NULL, NULL, set_scan,

@@ -17,7 +17,7 @@
 #include "unwind/unwind.h"
 
 enum {
-	DEFAULT_MAX_STACK = 1024,
+	DEFAULT_MAX_STACK = 4096,
 };
 
 /* An option as typed: a row, or one of the analyses or outputs. */

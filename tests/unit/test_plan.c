@@ -743,7 +743,7 @@ MT_TEST(a_storm_with_small_dumps_has_a_seed)
 	MT_CHECK_EQ(seed->role, MT_ROLE_SEED);
 	MT_CHECK_STR(seed->alias, "page-faults");
 	MT_CHECK_EQ(seed->attr.sample_stack_user, 65528);
-	MT_CHECK_EQ(seed->attr.sample_period, 159);
+	MT_CHECK_EQ(seed->attr.sample_period, 111);
 	MT_CHECK_STR(plan->events.items[seed->pair].alias, "page-faults");
 	MT_CHECK_EQ(plan->events.items[seed->pair].seed, plan->events.count - 1);
 	mt_plan_destroy(plan);
