@@ -45,7 +45,9 @@ struct mt_call_sites {
 	struct mt_rivals rivals;
 	struct answer answers[1 << SITE_BITS];
 	struct rival_answer rival_answers[1 << RIVAL_BITS];
-	bool used; /* a question was asked, or something learned */
+	bool used;    /* a question was asked, or what was shown was looked at */
+	bool learned; /* a stack was, since `total` was all that was shown */
+	size_t total;
 };
 
 struct mt_call_sites *mt_call_sites_create(void)
@@ -92,7 +94,8 @@ void mt_call_sites_begin(struct mt_call_sites *sites)
 	sites->calls = (struct mt_map64){0};
 	memset(sites->answers, 0, sizeof(sites->answers));
 	memset(sites->rival_answers, 0, sizeof(sites->rival_answers));
-	sites->used = false;
+	sites->used = sites->learned = false;
+	sites->total = 0;
 }
 
 /* ---- What stacks show ---- */
@@ -126,6 +129,15 @@ static uint64_t place_key(const struct mt_code_function *outer, uint64_t size)
 	uint64_t words[] = {below->image, below->start, size};
 
 	return mt_hash_bytes(words, sizeof(words), 0);
+}
+
+/* How much was shown in all. */
+static size_t total_shown(struct mt_call_sites *sites)
+{
+	if (sites->learned)
+		sites->total = mt_shown_calls_total(sites->shown);
+	sites->learned = false;
+	return sites->total;
 }
 
 static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset)
@@ -207,6 +219,7 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 {
 	if (mt_shown_calls_waiting(sites->shown) >= WAITING_MAX)
 		settle(sites, NULL, mt_shown_pages_all());
+	sites->learned = true;
 	return mt_shown_calls_learn(sites->shown, map, stack);
 }
 
@@ -274,7 +287,7 @@ static uint64_t find(struct mt_call_sites *sites, const struct mt_call_question 
 /* Whether nothing was shown since that may change it. */
 static bool holds(struct mt_call_sites *sites, struct answer *answer)
 {
-	size_t total = mt_shown_calls_total(sites->shown);
+	size_t total = total_shown(sites);
 
 	if (answer->total == total)
 		return true;
@@ -291,7 +304,7 @@ static __attribute__((noinline)) void give_answer(struct mt_call_sites *sites,
 {
 	struct mt_shown_pages caller = {0};
 	uint64_t site = find(sites, question, &caller);
-	size_t total = mt_shown_calls_total(sites->shown);
+	size_t total = total_shown(sites);
 
 	sites->used = true;
 	*answer = (struct answer){
@@ -384,7 +397,7 @@ static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
 					.has = find_rival(sites, q, q->outer, q->size) ||
 					       (q->beyond &&
 						find_rival(sites, q, q->beyond, q->span)),
-					.total = mt_shown_calls_total(sites->shown)};
+					.total = total_shown(sites)};
 	answer->question.map = NULL;
 }
 
@@ -398,8 +411,7 @@ bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_ri
 
 	if (asked->frame != q->frame || asked->outer != q->outer || asked->inner != q->inner ||
 	    asked->size != q->size || asked->beyond != q->beyond || asked->span != q->span ||
-	    answer->version != version ||
-	    (!answer->has && answer->total != mt_shown_calls_total(sites->shown)))
+	    answer->version != version || (!answer->has && answer->total != total_shown(sites)))
 		answer_rival(sites, q, answer);
 	return answer->has;
 }
