@@ -15,7 +15,7 @@ enum {
 	MT_TAG_WAYS = 8
 };
 
-/* All-zero it has no room: nothing is in it, and nothing stays. */
+/* All-zero it has no room: to be given some before anything is put in or asked. */
 struct mt_tag_set {
 	uint32_t *tags;
 	size_t mask;  /* places - 1, a power of two less one */
