@@ -1,0 +1,312 @@
+/*
+ * Small programs of a few functions, which a test maps where it likes, and stacks of their frames.
+ * All files have the same layout: code at CODE_VADDR + its offset in the file, and data behind that
+ * is linked elsewhere. CFI tells of the functions alone.
+ */
+#ifndef MT_TESTS_UNIT_CODE_BUILDER_H
+#define MT_TESTS_UNIT_CODE_BUILDER_H
+
+#include <assert.h>
+#include <elf.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "symbols/image.h"
+#include "symbols/image_map.h"
+#include "tests/unit/cfi_builder.h"
+#include "tests/unit/elf_builder.h"
+#include "tests/unit/unit.h"
+#include "unwind/call_site.h"
+#include "unwind/code_places.h"
+
+#define RX (PROT_READ | PROT_EXEC)
+#define RW (PROT_READ | PROT_WRITE)
+
+/* By offset in the file. */
+#define CODE_START 0x1000u
+#define CODE_END 0x6000u
+#define CODE_NOTHING 0x1800u /* code that CFI does not tell of */
+#define DATA_END 0x6200u     /* the segment's; what is mapped of the file goes on */
+
+#define CODE_VADDR ((uint64_t)0x400000)
+#define DATA_VADDR ((uint64_t)0x600000)
+#define EH_FRAME ((uint64_t)0x700000)
+#define EH_FRAME_HDR ((uint64_t)0x710000)
+#define CALL_SET ((uint64_t)0x720000)
+
+/* Two bases of mappings: the file's offset 0 is there. */
+#define HERE ((uint64_t)0x555500000000)
+#define THERE ((uint64_t)0x7f1234000000)
+
+enum function {
+	MAIN, /* those up to LEAF share a page */
+	LOOP,
+	READ,
+	WRITE,
+	HOOK,
+	LEAF,
+	FAR,  /* has a page for itself */
+	LONG, /* is in three */
+	FUNCTIONS
+};
+
+struct code_piece {
+	uint32_t start, size; /* in the file */
+};
+
+static const struct code_piece code_pieces[FUNCTIONS] = {
+	[MAIN] = {0x1000, 0x100},  [LOOP] = {0x1100, 0x100}, [READ] = {0x1200, 0x100},
+	[WRITE] = {0x1300, 0x100}, [HOOK] = {0x1400, 0x100}, [LEAF] = {0x1500, 0x100},
+	[FAR] = {0x2000, 0x100},   [LONG] = {0x3800, 0x2100}};
+
+/* A direct call in the code. */
+struct code_call {
+	enum function from;
+	uint32_t offset; /* of its first byte */
+	enum function to;
+};
+
+struct code_file {
+	const char *path;
+	bool carried;
+	struct elf_builder elf;
+};
+
+#define CODE_FILES 4
+
+static struct code_world {
+	struct mt_image_set *images;
+	struct code_file files[CODE_FILES];
+	size_t count;
+	uint64_t hashes; /* of stacks, as many as were laid */
+} w;
+
+static inline struct mt_error *code_open(const struct mt_image_identity *identity, bool carried,
+					 struct mt_elf **out)
+{
+	*out = NULL;
+	for (size_t i = 0; i < w.count; i++) {
+		struct code_file *file = &w.files[i];
+
+		if (!strcmp(file->path, identity->path) && file->carried == carried)
+			return mt_elf_open_memory(file->elf.bytes, file->elf.size, file->path, out);
+	}
+	return NULL;
+}
+
+static inline struct mt_error *code_open_file(void *context,
+					      const struct mt_image_identity *identity,
+					      struct mt_elf **out, char **found_at)
+{
+	(void)context;
+	(void)found_at;
+	return code_open(identity, false, out);
+}
+
+static inline struct mt_error *code_open_carried(void *context,
+						 const struct mt_image_identity *identity,
+						 struct mt_elf **out, char **found_at)
+{
+	(void)context;
+	(void)found_at;
+	return code_open(identity, true, out);
+}
+
+/* Without any file; those of before are gone. */
+static inline void code_setup(void)
+{
+	static const struct mt_image_source file = {.name = "file", .open = code_open_file},
+					    carried = {.name = "carried",
+						       .carried = true,
+						       .open = code_open_carried};
+
+	w.images = mt_image_set_create();
+	w.count = 0;
+	MT_CHECK(w.images && mt_image_set_add_source(w.images, &file, NULL) &&
+		 mt_image_set_add_source(w.images, &carried, NULL));
+}
+
+static inline void code_teardown(void)
+{
+	mt_image_set_destroy(w.images);
+	w.images = NULL;
+}
+
+static inline void code_put_cfi(struct elf_builder *b, const struct code_piece *pieces,
+				size_t count)
+{
+	struct cfi_builder frame = {.vaddr = EH_FRAME}, hdr;
+	size_t cie = cfi_cie(&frame, "", NO_BYTES, NO_BYTES);
+	uint64_t pairs[FUNCTIONS][2];
+
+	for (size_t i = 0; i < count; i++) {
+		pairs[i][0] = CODE_VADDR + pieces[i].start;
+		pairs[i][1] =
+			EH_FRAME + cfi_fde(&frame, cie, pairs[i][0], pieces[i].size, NO_BYTES);
+	}
+	cfi_table(&hdr, EH_FRAME_HDR, EH_FRAME, pairs, count);
+	builder_add_section(b, ".eh_frame", SHT_PROGBITS, EH_FRAME, frame.bytes, frame.size);
+	builder_add_section(b, ".eh_frame_hdr", SHT_PROGBITS, EH_FRAME_HDR, hdr.bytes, hdr.size);
+}
+
+static inline void code_put_calls(uint8_t *code, const struct code_call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t site = code_pieces[calls[i].from].start + calls[i].offset;
+
+		code[site - CODE_START] = 0xe8;
+		mt_put_le32(code + site - CODE_START + 1,
+			    code_pieces[calls[i].to].start - (site + 5));
+	}
+}
+
+static inline void code_put_segments(struct elf_builder *b, const uint8_t *code)
+{
+	static const uint8_t data[DATA_END - CODE_END];
+	Elf64_Shdr *text;
+
+	b->size = CODE_START;
+	text = builder_add_section(b, ".text", SHT_PROGBITS, CODE_VADDR + CODE_START, code,
+				   CODE_END - CODE_START);
+	text->sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	assert(text->sh_offset == CODE_START && b->size == CODE_END);
+	builder_append(b, data, sizeof(data));
+	builder_add_segment(b, PT_LOAD, PF_R | PF_X, CODE_START, CODE_VADDR + CODE_START,
+			    CODE_END - CODE_START);
+	builder_add_segment(b, PT_LOAD, PF_R | PF_W, CODE_END, DATA_VADDR, DATA_END - CODE_END);
+}
+
+/* As it is but for the last step, builder_finish(). */
+static inline struct code_file *code_begin_file(const char *path, const struct code_piece *pieces,
+						size_t count, const struct code_call *calls,
+						size_t call_count)
+{
+	static uint8_t code[CODE_END - CODE_START];
+	struct code_file *file = &w.files[w.count++];
+
+	assert(w.count <= CODE_FILES);
+	memset(code, 0x90, sizeof(code));
+	code_put_calls(code, calls, call_count);
+	file->path = path;
+	file->carried = false;
+	builder_init(&file->elf, ET_DYN);
+	code_put_segments(&file->elf, code);
+	code_put_cfi(&file->elf, pieces, count);
+	return file;
+}
+
+/* A file with these calls in its code. */
+#define CODE_FILE(path, ...)                                                              \
+	builder_finish(&code_begin_file(path, code_pieces, FUNCTIONS,                     \
+					(const struct code_call[]){__VA_ARGS__},          \
+					sizeof((const struct code_call[]){__VA_ARGS__}) / \
+						sizeof(struct code_call))                 \
+				->elf)
+
+/* The same functions in a file without such calls. */
+static inline void code_add_file(const char *path)
+{
+	builder_finish(&code_begin_file(path, code_pieces, FUNCTIONS, NULL, 0)->elf);
+}
+
+static inline struct mt_image *code_image(const char *path)
+{
+	const struct mt_image_identity identity = {.path = path};
+
+	return mt_image_set_intern(w.images, &identity);
+}
+
+/* Maps [from, to) of the file as base + from. */
+static inline void code_map_part(struct mt_image_map *map, uint64_t base, const char *path,
+				 uint32_t prot, uint64_t from, uint64_t to)
+{
+	const struct mt_mapping mapping = {.start = base + from,
+					   .end = base + to,
+					   .offset = from,
+					   .prot = prot,
+					   .image = code_image(path)};
+
+	MT_CHECK(mt_image_map_insert(map, &mapping));
+}
+
+static inline void code_map_file(struct mt_image_map *map, uint64_t base, const char *path)
+{
+	code_map_part(map, base, path, RX, CODE_START, CODE_END);
+}
+
+/* A process that has the file's code mapped. */
+static inline struct mt_image_map *code_process(uint64_t base, const char *path)
+{
+	struct mt_image_map *map = mt_image_map_create();
+
+	code_map_file(map, base, path);
+	return map;
+}
+
+/* An address in a function where the file is mapped so. */
+static inline uint64_t at(uint64_t base, enum function f, uint64_t offset)
+{
+	return base + code_pieces[f].start + offset;
+}
+
+/* The same at link time. */
+static inline uint64_t vaddr(enum function f, uint64_t offset)
+{
+	return at(CODE_VADDR, f, offset);
+}
+
+static inline struct mt_code_function function_of(enum function f, uint32_t image)
+{
+	return (struct mt_code_function){vaddr(f, 0), vaddr(f, code_pieces[f].size), image};
+}
+
+/* ---- Stacks ---- */
+
+#define CODE_FRAMES 256
+#define STACK_TOP ((uint64_t)0x7fff00100000)
+
+struct code_frame {
+	uint64_t pc;
+	uint64_t size; /* from its stack pointer to its caller's */
+};
+
+struct code_stack {
+	uint64_t pcs[CODE_FRAMES], sps[CODE_FRAMES];
+	struct mt_call_stack stack;
+};
+
+/* The innermost first. */
+static inline const struct mt_call_stack *code_lay(struct code_stack *made, bool whole,
+						   const struct code_frame *frames, size_t count)
+{
+	uint64_t sp = STACK_TOP;
+
+	assert(count <= CODE_FRAMES);
+	for (size_t i = count; i--;) {
+		sp -= frames[i].size;
+		made->sps[i] = sp;
+		made->pcs[i] = frames[i].pc;
+	}
+	made->stack = (struct mt_call_stack){.pcs = made->pcs,
+					     .sps = made->sps,
+					     .count = count,
+					     .whole = whole,
+					     .hash = ++w.hashes};
+	return &made->stack;
+}
+
+#define LAY(made, whole, ...)                                           \
+	code_lay(made, whole, (const struct code_frame[]){__VA_ARGS__}, \
+		 sizeof((const struct code_frame[]){__VA_ARGS__}) / sizeof(struct code_frame))
+
+/* Bytes that are allocated; 0 where the allocator does not say, as a sanitizer's. */
+static inline size_t memory_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+#endif
