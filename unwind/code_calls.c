@@ -68,21 +68,28 @@ void mt_code_calls_begin(struct mt_code_calls *calls)
 	calls->places = places;
 }
 
-/* Borrowed until another image is asked for; NULL out of memory. */
+/*
+ * Borrowed until another image is asked for; NULL out of memory, and where the bytes in which
+ * something was found are no longer the image's, as its build id was told only then.
+ */
 static const struct carried *image_set(struct mt_code_calls *calls, struct mt_image *image)
 {
 	struct mt_span bytes;
 	struct carried *slot;
+	struct mt_elf *elf;
 	uint64_t i;
 
 	if (mt_map64_get(&calls->set_of, image->id, &i))
 		return &calls->sets.items[i];
+	elf = mt_image_elf(image);
+	if (!elf)
+		return NULL;
 	slot = mt_array_push(&calls->sets);
 	if (!slot || !mt_map64_put(&calls->set_of, image->id, calls->sets.count - 1)) {
 		calls->sets.count -= slot != NULL;
 		return NULL;
 	}
-	bytes = mt_elf_section(mt_image_elf(image), MT_CALL_SET_SECTION);
+	bytes = mt_elf_section(elf, MT_CALL_SET_SECTION);
 	slot->any = bytes.bytes;
 	if (!mt_call_set_read(bytes, &slot->set))
 		slot->set = (struct mt_call_set){0};
