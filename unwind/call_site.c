@@ -348,6 +348,11 @@ static bool is_mapped(const struct mt_image_map *map, const struct mt_rival *riv
 	return false;
 }
 
+static bool is_function(const struct mt_rival *rival, const struct mt_code_function *function)
+{
+	return rival->image == function->image && rival->vaddr == function->start;
+}
+
 /* Whether that function calls inner, as far as is known; of other images no list tells. */
 static bool may_call(struct mt_call_sites *sites, const struct mt_rival *rival,
 		     const struct mt_code_function *inner)
@@ -374,13 +379,13 @@ static bool find_rival(struct mt_call_sites *sites, const struct mt_call_rival_q
 		return false;
 	settle(sites, below, mt_shown_pages_of(below));
 	first = mt_rivals_first(&sites->rivals, place_key(below, size));
-	if (!first || (!first->next && first->vaddr == frame.start) ||
+	if (!first || (!first->next && is_function(first, &frame)) ||
 	    !mt_code_function_of(sites->places, q->map, q->inner, &inner))
 		return false;
 	for (; first; first = mt_rivals_next(&sites->rivals, &rival)) {
 		rival = *first; /* to ask about one may show others */
-		if ((rival.image != frame.image || rival.vaddr != frame.start) &&
-		    is_mapped(q->map, &rival) && may_call(sites, &rival, &inner))
+		if (!is_function(&rival, &frame) && is_mapped(q->map, &rival) &&
+		    may_call(sites, &rival, &inner))
 			return true;
 	}
 	return false;
