@@ -79,29 +79,32 @@ static bool know_image(struct mt_code_places *places, struct mt_image *image)
 	return true;
 }
 
+/* So far does code reach around an offset before there is another edge of a segment. */
+static void stop_at(uint64_t edge, uint64_t offset, uint64_t *before, uint64_t *after)
+{
+	if (edge > offset)
+		*after = edge - offset < *after ? edge - offset : *after;
+	else
+		*before = offset - edge < *before ? offset - edge : *before;
+}
+
 /*
- * The addresses around one, as far as the same mapping and the same segment's bytes reach; just
- * that one where no segment has it.
+ * The addresses around one in the same mapping, from one edge of a segment to the next, whether it
+ * is the one that has the address or not: odd files have segments that overlap.
  */
 static struct run run_around(const struct mt_mapping *mapping, uint64_t address, uint64_t vaddr)
 {
-	uint64_t offset = mt_mapping_file_offset(mapping, address), into, left;
-	struct run run = {.start = address, .size = 1, .to_vaddr = vaddr - address};
+	uint64_t offset = mt_mapping_file_offset(mapping, address);
+	uint64_t before = address - mapping->start, after = mapping->end - address;
 	size_t count;
 	const struct mt_segment *s = mt_elf_segments(mt_image_elf(mapping->image), &count);
 
 	for (; count; s++, count--) {
-		into = offset - s->offset;
-		if (offset < s->offset || into >= s->file_size || into + s->vaddr != vaddr)
-			continue;
-		left = s->file_size - into;
-		left = left < mapping->end - address ? left : mapping->end - address;
-		into = into < address - mapping->start ? into : address - mapping->start;
-		run.start = address - into;
-		run.size = into + left;
-		break;
+		stop_at(s->offset, offset, &before, &after);
+		stop_at(s->offset + s->file_size, offset, &before, &after);
 	}
-	return run;
+	return (struct run){
+		.start = address - before, .size = before + after, .to_vaddr = vaddr - address};
 }
 
 /* NULL where the address is in no file that is at hand, or out of memory. */

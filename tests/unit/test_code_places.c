@@ -12,6 +12,7 @@ MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
 #define MT_MAP_GUARD MT_CLEANUP(mt_image_map_destroy_p) struct mt_image_map *
 
 #define NOWHERE UINT64_MAX
+#define OTHER_VADDR ((uint64_t)0x900000)
 
 static struct mt_code_places *places;
 
@@ -125,6 +126,37 @@ MT_TEST(each_segment_has_its_own_addresses_and_ends_with_its_bytes)
 			       DATA_VADDR + DATA_END - CODE_END - 1));
 		MT_CHECK(is_nowhere(map, HERE + DATA_END));
 		MT_CHECK(is_nowhere(map, HERE + end - 1));
+	}
+	teardown();
+}
+
+/* Of those that have an address the one with code counts, else the first one. */
+MT_TEST(where_segments_overlap_it_does_not_matter_what_was_found_before)
+{
+	const struct {
+		uint64_t offset, link;
+	} parts[] = {
+		{0x4fff, CODE_VADDR + 0x4fff},	{0x5000, CODE_VADDR + 0x5000},
+		{0x5fff, CODE_VADDR + 0x5fff},	{0x6000, DATA_VADDR},
+		{0x61ff, DATA_VADDR + 0x1ff},	{0x6200, OTHER_VADDR + 0x1200},
+		{0x67ff, OTHER_VADDR + 0x17ff}, {0x6800, NOWHERE},
+	};
+	const size_t count = sizeof(parts) / sizeof(*parts);
+	struct code_file *file;
+
+	setup();
+	file = code_begin_file("/odd", code_pieces, FUNCTIONS, NULL, 0);
+	builder_add_segment(&file->elf, PT_LOAD, PF_R, 0x5000, OTHER_VADDR, 0x1800);
+	builder_finish(&file->elf);
+	for (size_t first = 0; first < count; first++) {
+		MT_MAP_GUARD map = mt_image_map_create();
+
+		code_map_part(map, HERE, "/odd", RX, 0, 0x7000);
+		for (size_t i = 0; i < count; i++) {
+			size_t k = (first + i) % count;
+
+			MT_CHECK(is_at(map, HERE + parts[k].offset, "/odd", parts[k].link));
+		}
 	}
 	teardown();
 }
