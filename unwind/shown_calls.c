@@ -260,10 +260,10 @@ struct frames {
 
 static inline uint64_t hash_of(const struct frames *frames, uint32_t map)
 {
-	uint64_t h = frames->outer * 0x9e3779b97f4a7c15u + frames->inner * 0xd6e8feb86659fd93u +
-		     frames->third * 0xc2b2ae3d27d4eb4fu + frames->size * 0xff51afd7ed558ccdu +
-		     frames->span * 0xa0761d6478bd642fu + map * 0xe7037ed1a0b428dbu;
+	uint64_t h = frames->outer * 0x9e3779b97f4a7c15u + frames->inner;
 
+	h = h * 0xd6e8feb86659fd93u + frames->third + map * 0xe7037ed1a0b428dbu;
+	h = h * 0xc2b2ae3d27d4eb4fu + frames->size + (frames->span << 32 | frames->span >> 32);
 	return (h ^ h >> 32) * 0x9fb21c651e98df25u;
 }
 
@@ -395,9 +395,12 @@ static bool learn_some(struct mt_shown_calls *shown, const struct mt_image_map *
 		mt_tag_set_prefetch(&shown->frames, hashes[i - from]);
 	}
 	for (size_t i = from; i < to; i++) {
-		struct frames frames = frames_at(stack, i);
+		struct frames frames;
 
-		if (!learn(shown, map, &frames, hashes[i - from]))
+		if (mt_tag_set_has(&shown->frames, hashes[i - from]))
+			continue;
+		frames = frames_at(stack, i);
+		if (!learn_frames(shown, map, &frames, hashes[i - from]))
 			return false;
 	}
 	return true;

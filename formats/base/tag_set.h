@@ -6,6 +6,9 @@
 #ifndef MT_FORMATS_BASE_TAG_SET_H
 #define MT_FORMATS_BASE_TAG_SET_H
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,11 +65,19 @@ static inline void mt_tag_set_prefetch(const struct mt_tag_set *set, uint64_t ha
 static inline bool mt_tag_set_has(const struct mt_tag_set *set, uint64_t hash)
 {
 	const uint32_t *place = mt_tag_set_place(set, hash), tag = mt_tag_of(hash);
+#ifdef __SSE2__
+	const __m128i *four = (const __m128i *)(const void *)place;
+	__m128i wanted = _mm_set1_epi32((int)tag);
+
+	return _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi32(_mm_loadu_si128(four), wanted),
+					      _mm_cmpeq_epi32(_mm_loadu_si128(four + 1), wanted)));
+#else
 	uint32_t hit = 0;
 
 	for (size_t i = 0; i < MT_TAG_WAYS; i++)
 		hit |= place[i] == tag;
 	return hit;
+#endif
 }
 
 /* One that is not there; where it may stand the others take turns to be forgotten. */
