@@ -26,25 +26,6 @@
 #define RESCANS_MAX 100
 #define SPARE_FILES 256 /* for rings, output and what else is open */
 
-static bool plan_has_class(const struct mt_plan *plan, enum mt_event_class class)
-{
-	for (size_t i = 0; i < plan->events.count; i++) {
-		if (plan->events.items[i].class == class)
-			return true;
-	}
-	return false;
-}
-
-size_t mt_opened_ring_bytes(const struct mt_plan *plan, size_t ring_size)
-{
-	size_t rare = mt_ring_size(plan, MT_CLASS_RARE);
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (plan_has_class(plan, MT_CLASS_RARE) ? (ring_size < rare ? ring_size : rare) + page
-						    : 0) +
-	       (plan_has_class(plan, MT_CLASS_STORM) ? ring_size + page : 0);
-}
-
 static struct mt_error *ring_error(int errnum, size_t size)
 {
 	struct mt_error *err =
@@ -79,7 +60,7 @@ static size_t ring_want(const struct mt_opened *opened, enum mt_event_class clas
 
 	if (class != MT_CLASS_RARE)
 		return want;
-	if (opened->ring_shrunk && plan_has_class(opened->plan, MT_CLASS_STORM))
+	if (opened->ring_shrunk && mt_rings_has_class(opened->plan, MT_CLASS_STORM))
 		want = want / 4 > RING_MIN ? want / 4 : RING_MIN;
 	rare = mt_ring_size(opened->plan, MT_CLASS_RARE);
 	return want < rare ? want : rare;
@@ -122,7 +103,7 @@ static struct mt_error *open_rings(struct mt_opened *opened)
 
 	for (size_t i = 0; i < opened->cpus.count && !err; i++) {
 		for (int class = 0; class < MT_CLASSES && !err; class ++) {
-			if (plan_has_class(opened->plan, (enum mt_event_class) class))
+			if (mt_rings_has_class(opened->plan, (enum mt_event_class) class))
 				err = open_ring(opened, &opened->cpus.items[i],
 						(enum mt_event_class) class);
 		}

@@ -55,9 +55,6 @@ struct mt_error *mt_opened_init(const struct mt_plan *plan, const struct mt_perf
 				const struct mt_number_list *cpus, size_t ring_size,
 				struct mt_opened *out);
 
-/* What all rings of one CPU take, their control pages included. */
-size_t mt_opened_ring_bytes(const struct mt_plan *plan, size_t ring_size);
-
 /* Every event on every CPU, whatever runs there. */
 struct mt_error *mt_opened_add_cpus(struct mt_opened *opened);
 

@@ -131,7 +131,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 /* What would have allowed the rings that were wanted, to the number. */
 static void say_shrunk(struct mt_recorder *r, size_t wanted)
 {
-	size_t each = mt_opened_ring_bytes(r->plan, wanted);
+	size_t each = mt_rings_bytes(r->plan, wanted);
 	MT_CLEANUP_FREE char *fix = mt_limits_ring_fix(each, r->opened.cpus.count);
 
 	mt_recorder_say(
@@ -174,11 +174,26 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 	return NULL;
 }
 
+/* What so many CPUs' rings may be, where nobody says it. */
+static size_t ring_size_for(struct mt_recorder *r, size_t cpus)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	size_t wanted = mt_ring_size(r->plan, MT_CLASS_STORM);
+	size_t size = mt_rings_size_for(r->plan, cpus, memory);
+
+	if (size < wanted)
+		mt_recorder_say(
+			r, 2,
+			"rings of %zu instead of %zu KiB a CPU: there are %zu, and %llu MiB of "
+			"memory; -m asks for others",
+			size >> 10, wanted >> 10, cpus, (unsigned long long)memory >> 20);
+	return size;
+}
+
 static struct mt_error *open_events(struct mt_recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
-	size_t ring = r->options->ring_size ? r->options->ring_size
-					    : mt_ring_size(r->plan, MT_CLASS_STORM);
+	size_t ring = r->options->ring_size ? r->options->ring_size : ring_size_for(r, cpus->count);
 	struct mt_error *err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
 
 	if (err)
