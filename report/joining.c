@@ -146,15 +146,18 @@ static bool learn(struct mt_joining *joining, const struct mt_piped *piped, uint
 
 bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		uint64_t hash;
+	uint64_t hash, next = 0, ahead = 0;
 
-		if (i + 2 < count && kind_of(&samples[i + 2].walked) != MT_JOIN_OTHER)
-			mt_call_sites_prefetch(joining->sites, hash_of(&samples[i + 2]));
-		if (kind_of(&samples[i].walked) == MT_JOIN_OTHER)
-			continue;
-		hash = hash_of(&samples[i]);
-		if (!mt_call_sites_know(joining->sites, hash) && !learn(joining, &samples[i], hash))
+	for (size_t i = 0; i < count + 2; i++) {
+		hash = next;
+		next = ahead;
+		if (i < count) {
+			ahead = hash_of(&samples[i]);
+			mt_call_sites_prefetch(joining->sites, ahead);
+		}
+		if (i >= 2 && kind_of(&samples[i - 2].walked) != MT_JOIN_OTHER &&
+		    !mt_call_sites_know(joining->sites, hash) &&
+		    !learn(joining, &samples[i - 2], hash))
 			return false;
 	}
 	return true;

@@ -19,8 +19,10 @@ enum {
 
 static void release_spot(struct mt_join_spot *spot)
 {
-	if (spot && !--spot->references)
-		free(spot);
+	if (!spot || --spot->references)
+		return;
+	free(spot->spare);
+	free(spot);
 }
 
 static void close_claim(struct mt_join_claim **slot)
@@ -102,11 +104,14 @@ struct mt_join_claim *mt_join_claim_share(struct mt_join_claim *claim)
 void mt_join_claim_give_up(struct mt_join_claim *claim)
 {
 	struct mt_join_claim *beyond;
+	struct mt_join_spot *spot;
 
 	for (; claim && !--claim->references; claim = beyond) {
+		spot = claim->spot;
 		beyond = claim->beyond;
-		release_spot(claim->spot);
-		free(claim);
+		free(spot->spare);
+		spot->spare = claim;
+		release_spot(spot);
 	}
 }
 
@@ -119,13 +124,14 @@ static struct mt_join_claim *make(struct mt_join_spot *spot, struct mt_join_clai
 	spot->cut++;
 	if (claim && claim->beyond == beyond)
 		return mt_join_claim_share(claim);
-	claim = calloc(1, sizeof(*claim));
+	claim = spot->spare ? spot->spare : malloc(sizeof(*claim));
 	if (!claim)
 		return NULL;
-	claim->references = 2; /* the caller's, and the spot's */
-	claim->spot = spot;
+	spot->spare = NULL;
+	*claim = (struct mt_join_claim){.spot = spot,
+					.beyond = mt_join_claim_share(beyond),
+					.references = 2}; /* the caller's, and the spot's */
 	spot->references++;
-	claim->beyond = mt_join_claim_share(beyond);
 	close_claim(slot);
 	*slot = claim;
 	return claim;

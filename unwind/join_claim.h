@@ -64,6 +64,7 @@ struct mt_join_spot {
 	unsigned int passed;	       /* stacks since one was looked at that need not be */
 	struct mt_join_claim *open;    /* not judged yet; NULL: there is none */
 	struct mt_join_claim *earlier; /* of times that are not looked at any more; or NULL */
+	struct mt_join_claim *spare;   /* memory for another one; or NULL */
 	struct mt_join_call calls[MT_JOIN_CALLS];
 };
 
