@@ -16,15 +16,18 @@ struct mt_plan;
 
 /*
  * Of that class where nobody says otherwise. The kernel takes room for a whole dump, however little
- * of it there is: a ring is to hold about a thousand. Each page of it is fetched at the start and
- * given back at the end, which in a short recording costs as much as the samples do.
+ * of it there is: a ring is to hold about a thousand of 16 KiB. Each page of it is fetched at the
+ * start and given back at the end, which in a short recording costs as much as the samples do.
  */
 size_t mt_ring_size(const struct mt_plan *plan, enum mt_event_class class);
 
 /* Whether an event of the plan writes to rings of that class. */
 bool mt_rings_has_class(const struct mt_plan *plan, enum mt_event_class class);
 
-/* What the rings of one CPU take where a storm's has that size, and no other a larger one. */
+/*
+ * What the rings of one CPU take, their control pages with them, where a storm's has that size, and
+ * no other a larger one.
+ */
 size_t mt_rings_bytes(const struct mt_plan *plan, size_t ring_size);
 
 /*

@@ -146,7 +146,7 @@ static bool learn(struct mt_joining *joining, const struct mt_piped *piped, uint
 
 bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
 {
-	uint64_t hash, next = 0, ahead = 0;
+	uint64_t hash, next = 0, ahead = 0; /* memory is asked for two stacks before it is read */
 
 	for (size_t i = 0; i < count + 2; i++) {
 		hash = next;

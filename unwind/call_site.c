@@ -237,7 +237,7 @@ static uint64_t find_learned(struct mt_call_sites *sites, const struct mt_code_f
 	return found;
 }
 
-/* ---- Both ---- */
+/* ---- Where a call stands ---- */
 
 static bool same_function(const struct mt_code_function *a, const struct mt_code_function *b)
 {

@@ -334,12 +334,6 @@ learn_frames(struct mt_shown_calls *shown, const struct mt_image_map *map,
 	return true;
 }
 
-static inline bool learn(struct mt_shown_calls *shown, const struct mt_image_map *map,
-			 const struct frames *frames, uint64_t hash)
-{
-	return mt_tag_set_has(&shown->frames, hash) || learn_frames(shown, map, frames, hash);
-}
-
 /* Where a stack of that hash is remembered. */
 static inline size_t stack_index(uint64_t hash)
 {
@@ -418,6 +412,7 @@ bool mt_shown_calls_learn(struct mt_shown_calls *shown, const struct mt_image_ma
 {
 	size_t count = stack->count, end;
 	struct frames root = {0};
+	uint64_t hash;
 
 	if (!count)
 		return true;
@@ -432,6 +427,7 @@ bool mt_shown_calls_learn(struct mt_shown_calls *shown, const struct mt_image_ma
 			return false;
 	}
 	root.inner = stack->pcs[count - 1];
-	return !stack->whole ||
-	       learn(shown, map, &root, hash_of(&root, mt_image_map_generation(map)));
+	hash = hash_of(&root, mt_image_map_generation(map));
+	return !stack->whole || mt_tag_set_has(&shown->frames, hash) ||
+	       learn_frames(shown, map, &root, hash);
 }

@@ -1,7 +1,7 @@
 /*
  * Hashes that were seen, as 32 bits of each in the few places where it may stand, so that one line
  * of memory tells: what is not there was not seen or was forgotten for others; of what was not seen
- * one in half a billion is there all the same.
+ * one in 268 million, at most, is there all the same.
  */
 #ifndef MT_FORMATS_BASE_TAG_SET_H
 #define MT_FORMATS_BASE_TAG_SET_H
