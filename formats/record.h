@@ -158,6 +158,8 @@ enum mt_file_coding {
 #define MT_KEPT_CONTINUED 8u
 /* ... and this one does not go on, but takes the place of those before it. */
 #define MT_KEPT_ANEW 16u
+/* Of a skeleton: it has of the code only what addresses in the recording lie in. */
+#define MT_KEPT_SEEN 32u
 
 #define MT_FILE_FIELDS_MAX 16384u /* bytes of a FILE's fields in front of its bytes */
 

@@ -14,11 +14,14 @@
 #include "symbols/elf.h"
 
 struct mt_error;
+struct mt_seen_code;
 struct mt_skeleton;
 
 struct mt_skeleton_wish {
 	bool names, unwind, lines;
 	bool no_calls; /* unwind without the list of calls, which only joined stacks need */
+	/* NULL: of all functions; else of those alone in which these places lie. Borrowed. */
+	const struct mt_seen_code *seen;
 };
 
 /*
