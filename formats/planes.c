@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/leb128.h"
 #include "formats/base/pages.h"
@@ -66,6 +67,8 @@ struct mt_plane_splitter {
 	struct mt_word_encoder words;
 	uint8_t *memory;
 	size_t room; /* bytes of records that it serves */
+	bool keeps_words;
+	uint64_t *fresh; /* of that room, where words are kept */
 	uint8_t *begin[MT_PLANES], *at[MT_PLANES], *end[MT_PLANES];
 	uint64_t time;
 	uint8_t head[HEAD];
@@ -108,7 +111,19 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter)
 	if (!splitter)
 		return;
 	free(splitter->memory);
+	free(splitter->fresh);
 	free(splitter);
+}
+
+void mt_plane_splitter_keep_words(struct mt_plane_splitter *splitter)
+{
+	splitter->keeps_words = true;
+}
+
+const uint64_t *mt_planes_words(const struct mt_plane_splitter *splitter, size_t *count)
+{
+	*count = splitter->fresh ? (size_t)(splitter->words.fresh - splitter->fresh) : 0;
+	return splitter->fresh;
 }
 
 /* One piece of memory for the words and all planes. */
@@ -122,9 +137,12 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	for (size_t i = 0; i < MT_PLANES; i++)
 		all += plane_room(room, i);
 	free(s->memory);
+	free(MT_TAKE(s->fresh));
 	s->room = 0;
 	s->memory = malloc(all);
-	if (!s->memory)
+	if (s->keeps_words)
+		s->fresh = malloc(room + 8);
+	if (!s->memory || (s->keeps_words && !s->fresh))
 		return false;
 	mt_pages_prefault(s->memory, all);
 	s->room = room;
@@ -143,6 +161,7 @@ static void begin(struct mt_plane_splitter *s)
 	s->words = (struct mt_word_encoder){
 		.tables = &s->tables,
 		.words = (uint64_t *)(void *)s->memory,
+		.fresh = s->fresh,
 	};
 	memcpy(s->words.planes, s->begin + MT_PLANE_WORDS, sizeof(s->words.planes));
 	mt_word_encoder_begin(&s->words);

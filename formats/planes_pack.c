@@ -23,6 +23,7 @@
 struct mt_planes_packer {
 	struct mt_plane_splitter *splitter;
 	ZSTD_CCtx *search, *entropy; /* each with the memory for what it does */
+	struct mt_plane others;	     /* of what was packed last */
 };
 
 /*
@@ -110,7 +111,25 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 		mt_put_le32(out + 8 * i + 4, (uint32_t)stored);
 		at += stored;
 	}
+	packer->others = planes[MT_PLANE_OTHERS];
 	return at;
+}
+
+void mt_planes_packer_keep_words(struct mt_planes_packer *packer)
+{
+	mt_plane_splitter_keep_words(packer->splitter);
+}
+
+/* Planes begin at multiples of 8, and records are of multiples of 8. */
+void mt_planes_packer_tell_words(const struct mt_planes_packer *packer, mt_words_tell *tell,
+				 void *context)
+{
+	size_t count;
+	const uint64_t *words = mt_planes_words(packer->splitter, &count);
+
+	tell(context, words, count);
+	tell(context, (const uint64_t *)(const void *)packer->others.bytes,
+	     packer->others.size / 8);
 }
 
 /* What the directory says of a plane: how long it is, and its bytes in the payload. */

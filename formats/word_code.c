@@ -58,6 +58,8 @@ static inline enum tag code_word(struct coding *c, uint64_t word, uint16_t same,
 		c->e.same = same;
 		return TAG_SAME;
 	}
+	if (c->e.fresh)
+		*c->e.fresh++ = word;
 	if (alike && !((here[-(ptrdiff_t)alike] ^ word) >> LOW_BITS)) {
 		put_distance(c->e.planes, MT_WORD_ALIKE_LOW, alike);
 		put_distance(c->e.planes, MT_WORD_DIFFERENCE_LOW,

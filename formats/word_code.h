@@ -43,6 +43,7 @@ struct mt_word_encoder {
 	uint32_t tags;
 	unsigned tag_shift;
 	uint8_t *planes[MT_WORD_PLANES]; /* their ends: with room for a byte a word, or eight */
+	uint64_t *fresh; /* NULL, or with room for all: words that were not found as they are */
 };
 
 /* Begins a chunk with tables, words and planes as they are set. */

@@ -5,6 +5,7 @@
 #define MT_FORMATS_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_block;
@@ -48,6 +49,15 @@ struct mt_chunk_header;
 struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
 					const struct mt_chunk_header *header,
 					const uint8_t *payload);
+
+/*
+ * From now on, behind each DATA block that is written, what words of 8 bytes stand in it (at
+ * multiples of 8): each once or more often, but for 0 and records' times. The words hold for the
+ * call.
+ */
+void mt_writer_set_words(struct mt_writer *writer,
+			 void (*tell)(void *context, const uint64_t *words, size_t count),
+			 void *context);
 
 /*
  * From now on a chunk that would make the file larger than so many bytes is left out and counted,

@@ -19,11 +19,11 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/map64.h"
 #include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/branch_code.h"
 #include "record/clock.h"
+#include "record/code_seen.h"
 #include "record/embed_code.h"
 #include "record/embed_image.h"
 #include "record/embed_names.h"
@@ -43,16 +43,24 @@
 #define LAST_NEWS_NS UINT64_C(60000000000)
 #define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
 
+enum job_kind {
+	JOB_IMAGE,
+	JOB_SEEN,    /* what of it stands around places */
+	JOB_CODE,    /* blocks of its code */
+	JOB_PROCESS, /* one that has a sample */
+};
+
 struct job {
-	int32_t process;    /* not 0: no image, but a process that has a sample */
+	enum job_kind kind;
+	int32_t process;
 	uint64_t exec_time; /* not 0: that now is another program */
 	int fd;		    /* -1: file says where to look */
 	struct mt_mapped_file file;
 	struct mt_image_record image; /* their strings are in text */
 	char *text;
-	uint64_t *blocks; /* not NULL: so many of the image's code are meant, at that time */
-	size_t block_count;
-	uint64_t time;
+	uint64_t *numbers; /* of the blocks, or places in the file */
+	size_t count;
+	uint64_t time; /* which these are of */
 	struct job *next;
 };
 
@@ -60,7 +68,6 @@ struct mt_embed {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
-	struct mt_map64 seen;	      /* the offering thread's alone */
 	struct mt_embed_names *names; /* the carrying thread's alone, as: */
 	struct mt_image_cache *cache; /* or NULL */
 	struct mt_file_chunks *chunks;
@@ -101,7 +108,7 @@ static void job_destroy(struct job *job)
 		return;
 	mt_close_p(&job->fd);
 	free(job->text);
-	free(job->blocks);
+	free(job->numbers);
 	free(job);
 }
 
@@ -196,12 +203,17 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 		tell_no_room(embed, &file->path);
 }
 
-/* Reads the file, and makes what is carried of it; false where that is not all. */
-static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *file)
+/*
+ * Reads the file, and makes what is carried of it, around so many places unless NULL; false where
+ * that is not all.
+ */
+static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *file,
+		       const uint64_t *places, size_t count, uint64_t time)
 {
 	const struct mt_skeleton_output output = {embed, put_bytes};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
-	struct mt_error *err = mt_embed_image_create(fd, &embed->options.wish, &image);
+	struct mt_error *err =
+		mt_embed_image_create(fd, &embed->options.wish, places, count, &image);
 	struct mt_skeleton *skeleton;
 
 	if (err) {
@@ -210,10 +222,10 @@ static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *fi
 		return false;
 	}
 	skeleton = mt_embed_image_skeleton(image);
-	file->kept = mt_embed_image_kept(&embed->options.wish);
+	file->kept = mt_embed_image_kept(&embed->options.wish) | (places ? MT_KEPT_SEEN : 0);
 	file->original_size = mt_embed_image_original_size(image);
 	file->size = mt_skeleton_size(skeleton);
-	mt_file_chunks_begin(embed->chunks, 0, file);
+	mt_file_chunks_begin(embed->chunks, time, file);
 	if (mt_skeleton_write(skeleton, &output))
 		return true;
 	tell_no_room(embed, &file->path);
@@ -226,7 +238,7 @@ static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *fi
 
 	switch (mt_image_cache_find(embed->cache, fd, &embed->options.wish, file, &sink)) {
 	case MT_CACHE_MISS:
-		mt_image_cache_end(embed->cache, carry_anew(embed, fd, file));
+		mt_image_cache_end(embed->cache, carry_anew(embed, fd, file, NULL, 0, 0));
 		break;
 	case MT_CACHE_REFUSED:
 		tell_no_room(embed, &file->path);
@@ -241,7 +253,7 @@ static void carry_code(struct mt_embed *embed, const struct job *job, struct mt_
 {
 	struct mt_embed_code code = {0};
 	struct mt_error *err =
-		mt_embed_code_make(job->fd, "image", job->blocks, job->block_count, &code);
+		mt_embed_code_make(job->fd, "image", job->numbers, job->count, &code);
 	const char *problem = code.missing ? "some of its code is not in the file" : NULL;
 
 	if (err)
@@ -339,7 +351,7 @@ static void carry(struct mt_embed *embed, struct job *job)
 	struct stat status;
 	uint32_t number;
 
-	if (job->process) {
+	if (job->kind == JOB_PROCESS) {
 		mt_embed_names_see_process(embed->names, job->process, job->exec_time);
 		return;
 	}
@@ -351,8 +363,10 @@ static void carry(struct mt_embed *embed, struct job *job)
 		job->fd = mt_mapped_file_open(&job->file, &status);
 	if (job->fd < 0)
 		hand_on_problem(embed, &file.path, strerror(errno));
-	else if (job->blocks)
+	else if (job->kind == JOB_CODE)
 		carry_code(embed, job, &file);
+	else if (job->kind == JOB_SEEN)
+		(void)carry_anew(embed, job->fd, &file, job->numbers, job->count, job->time);
 	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
 		carry_jitdump(embed, job);
 	else
@@ -391,7 +405,7 @@ static struct job *next_job(struct mt_embed *embed)
 			embed->queue_end = &embed->queue;
 		embed->open -= job->fd >= 0;
 	}
-	embed->at_image = job && !job->process && !job->blocks;
+	embed->at_image = job && job->kind <= JOB_SEEN;
 	pthread_mutex_unlock(&embed->lock);
 	return job;
 }
@@ -539,24 +553,11 @@ void mt_embed_destroy(struct mt_embed *embed)
 	mt_embed_names_destroy(embed->names);
 	mt_image_cache_close(embed->cache);
 	mt_file_chunks_destroy(embed->chunks);
-	mt_map64_deinit(&embed->seen);
 	pthread_cond_destroy(&embed->offered);
 	pthread_cond_destroy(&embed->taken);
 	pthread_cond_destroy(&embed->finished);
 	pthread_mutex_destroy(&embed->lock);
 	free(embed);
-}
-
-static bool seen_before(struct mt_embed *embed, const struct mt_image_record *image)
-{
-	uint64_t numbers[] = {image->major, image->minor, image->inode, image->inode_generation,
-			      image->size};
-	uint64_t key = image->build_id.size
-			       ? mt_hash_bytes(image->build_id.bytes, image->build_id.size, 1)
-			       : mt_hash_bytes(numbers, sizeof(numbers), 2);
-	uint64_t ignored;
-
-	return mt_map64_get(&embed->seen, key, &ignored) || !mt_map64_put(&embed->seen, key, 1);
 }
 
 /* Copies file and record with their strings; NULL out of memory. */
@@ -596,10 +597,27 @@ static void enqueue(struct mt_embed *embed, struct job *job, int fd)
 void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
 		    const struct mt_image_record *image)
 {
-	struct job *job = seen_before(embed, image) ? NULL : job_create(file, image);
+	struct job *job = job_create(file, image);
 
 	if (job)
 		enqueue(embed, job, fd);
+}
+
+void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+			 const struct mt_image_record *image, struct mt_code_news *news,
+			 uint64_t time)
+{
+	struct job *job = job_create(file, image);
+
+	if (!job) {
+		free(MT_TAKE(news->offsets));
+		return;
+	}
+	job->kind = JOB_SEEN;
+	job->numbers = MT_TAKE(news->offsets);
+	job->count = news->count;
+	job->time = time;
+	enqueue(embed, job, fd);
 }
 
 void mt_embed_offer_code(struct mt_embed *embed, const struct mt_branch_code_news *news)
@@ -608,13 +626,14 @@ void mt_embed_offer_code(struct mt_embed *embed, const struct mt_branch_code_new
 
 	if (!job)
 		return;
-	job->blocks = calloc(news->count, sizeof(*job->blocks));
-	if (!job->blocks) {
+	job->kind = JOB_CODE;
+	job->numbers = calloc(news->count, sizeof(*job->numbers));
+	if (!job->numbers) {
 		job_destroy(job);
 		return;
 	}
-	memcpy(job->blocks, news->blocks, news->count * sizeof(*job->blocks));
-	job->block_count = news->count;
+	memcpy(job->numbers, news->blocks, news->count * sizeof(*job->numbers));
+	job->count = news->count;
 	job->time = news->time;
 	enqueue(embed, job, news->fd);
 }
@@ -625,7 +644,7 @@ void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_t
 
 	if (!job)
 		return;
-	*job = (struct job){.fd = -1, .process = pid, .exec_time = exec_time};
+	*job = (struct job){.kind = JOB_PROCESS, .fd = -1, .process = pid, .exec_time = exec_time};
 	enqueue(embed, job, -1);
 }
 
@@ -689,7 +708,7 @@ static void stop_now(struct mt_embed *embed)
 		embed->given_up = true;
 		embed->left_out = embed->at_image;
 		for (const struct job *job = embed->queue; job; job = job->next)
-			embed->left_out += !job->process && !job->blocks;
+			embed->left_out += job->kind <= JOB_SEEN;
 	}
 	pthread_mutex_unlock(&embed->lock);
 	close_queue(embed, true);

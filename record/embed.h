@@ -17,6 +17,7 @@
 #include "symbols/skeleton.h"
 
 struct mt_branch_code_news;
+struct mt_code_news;
 struct mt_embed;
 struct mt_error;
 struct mt_image_record;
@@ -44,12 +45,17 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
 struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
 void mt_embed_destroy(struct mt_embed *embed);
 
-/*
- * Offers an image; fd is duplicated, and may be -1: file says where to look for it. Each build id,
- * or file without one, is taken once.
- */
+/* Offers all of an image; fd is duplicated, and may be -1: file says where to look for it. */
 void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
 		    const struct mt_image_record *image);
+
+/*
+ * The same of what stands around places of its code alone, which are taken; time tells apart what
+ * was offered so of one image.
+ */
+void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+			 const struct mt_image_record *image, struct mt_code_news *news,
+			 uint64_t time);
 
 /* Code of a file is to be carried; copied, and its fd duplicated. */
 void mt_embed_offer_code(struct mt_embed *embed, const struct mt_branch_code_news *news);

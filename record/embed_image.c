@@ -18,7 +18,9 @@
 #include "formats/base/err.h"
 #include "formats/record.h"
 #include "record/file_pages.h"
+#include "symbols/address_sort.h"
 #include "symbols/elf.h"
+#include "symbols/seen_code.h"
 
 #define FRONT_SIZE ((size_t)4 << 10)
 #define HEADERS_MAX ((size_t)8 << 20)
@@ -29,6 +31,9 @@
 struct mt_embed_image {
 	struct mt_embed_file image, debug;
 	struct mt_skeleton_input input;
+	struct mt_skeleton_wish wish;
+	uint64_t *units; /* or NULL */
+	struct mt_seen_code seen;
 	struct mt_skeleton *skeleton;
 };
 
@@ -50,6 +55,7 @@ void mt_embed_image_destroy(struct mt_embed_image *image)
 	mt_embed_file_close(&image->image);
 	mt_embed_file_close(&image->debug);
 	mt_close_p(&image->debug.fd);
+	free(image->units);
 	free(image);
 }
 
@@ -202,7 +208,45 @@ static void need(void *context, const uint8_t *bytes, size_t size)
 				   false);
 }
 
+/* Places in the file as the places in code that they become; once, where segments share a page. */
+static size_t place_units(const struct mt_elf *elf, const uint64_t *places, size_t count,
+			  uint64_t *units, size_t room)
+{
+	size_t segments, made = 0;
+	const struct mt_segment *s = mt_elf_segments(elf, &segments);
+
+	for (size_t i = 0; i < segments; i++) {
+		for (size_t k = 0; k < count && s[i].flags & PF_X && made < room; k++) {
+			if (places[k] >= s[i].offset && places[k] - s[i].offset < s[i].memory_size)
+				units[made++] = places[k] - s[i].offset + s[i].vaddr;
+		}
+	}
+	return made;
+}
+
+static bool find_units(struct mt_embed_image *image, const uint64_t *places, size_t count)
+{
+	size_t room = 2 * count + 1, made, kept = 0;
+
+	if (!places)
+		return true;
+	image->units = calloc(room, sizeof(*image->units));
+	if (!image->units)
+		return false;
+	made = place_units(image->image.elf, places, count, image->units, room);
+	if (!mt_number_sort(image->units, made))
+		return false;
+	for (size_t i = 0; i < made; i++) {
+		if (!kept || image->units[kept - 1] != image->units[i])
+			image->units[kept++] = image->units[i];
+	}
+	image->seen = (struct mt_seen_code){image->units, kept};
+	image->wish.seen = &image->seen;
+	return true;
+}
+
 struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
+				       const uint64_t *places, size_t count,
 				       struct mt_embed_image **out)
 {
 	MT_CLEANUP(mt_embed_image_destroy_p)
@@ -213,12 +257,15 @@ struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wi
 		return mt_error_nomem();
 	image->image.fd = fd;
 	image->debug.fd = -1;
+	image->wish = *wish;
 	image->input = (struct mt_skeleton_input){image, need};
 	err = mt_embed_file_open(&image->image, "image");
 	if (err)
 		return err;
 	open_debug(&image->debug, image->image.elf, wish);
-	err = mt_skeleton_create(image->image.elf, image->debug.elf, wish, &image->input,
+	if (!find_units(image, places, count))
+		return mt_error_nomem();
+	err = mt_skeleton_create(image->image.elf, image->debug.elf, &image->wish, &image->input,
 				 &image->skeleton);
 	if (err)
 		return err;

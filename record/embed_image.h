@@ -29,9 +29,11 @@ void mt_embed_file_close(struct mt_embed_file *file);
 
 /*
  * Plans the skeleton of the file behind fd, which is borrowed, as wish is; .symtab and debug
- * information from the host's debug file of that build id where the file has none itself.
+ * information from the host's debug file of that build id where the file has none itself. places:
+ * NULL, or offsets in the file, to which it is limited as wish.seen says.
  */
 struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
+				       const uint64_t *places, size_t count,
 				       struct mt_embed_image **out);
 void mt_embed_image_destroy(struct mt_embed_image *image);
 

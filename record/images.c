@@ -23,6 +23,7 @@
 #include "formats/packed_body.h"
 #include "formats/record.h"
 #include "formats/sample.h"
+#include "record/code_seen.h"
 #include "record/embed_choice.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
@@ -39,8 +40,9 @@
 struct mt_images {
 	struct mt_image_sink sink;
 	const struct mt_plan *plan;
-	struct mt_map64 seen;		    /* to the image's number in choice, or 0 */
+	struct mt_map64 seen;		    /* to the image's numbers in choice and code */
 	struct mt_embed_choice *choice;	    /* NULL: nothing is carried */
+	struct mt_code_seen *code;	    /* NULL likewise */
 	struct mt_kernel_seen *seen_kernel; /* NULL likewise */
 	/* of the block being looked at: the pids of the samples that PACKED ones rest on */
 	int32_t packed_pids[MT_STACK_SLOTS_MAX][MT_KERNEL_REFERENCES];
@@ -48,7 +50,7 @@ struct mt_images {
 };
 
 struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
-				   struct mt_embed_choice *choice)
+				   struct mt_embed_choice *choice, struct mt_code_seen *code)
 {
 	struct mt_images *images = calloc(1, sizeof(*images));
 
@@ -63,6 +65,7 @@ struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struc
 		images->sink = *sink;
 		images->plan = plan;
 		images->choice = choice;
+		images->code = code;
 	}
 	return images;
 }
@@ -137,8 +140,14 @@ static void read_vdso(struct mt_image_record *record, struct mt_elf **elf)
 	record->build_id = (struct mt_text){.bytes = (const char *)id.bytes, .size = id.size};
 }
 
-/* An image not seen before: its record, and its number among those that may be carried. */
-static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m, bool vdso)
+/* An image's numbers, as one. */
+static uint64_t both_numbers(uint32_t choice, uint32_t code)
+{
+	return choice | (uint64_t)code << 32;
+}
+
+/* An image not seen before: its record, and its numbers where it may be carried. */
+static uint64_t see_new(struct mt_images *images, const struct mt_mapped_file *m, bool vdso)
 {
 	struct mt_image_record record = {
 		.major = m->major,
@@ -150,7 +159,7 @@ static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m
 	MT_CLEANUP_CLOSE int fd = -1;
 	struct mt_elf *elf = NULL;
 	char problem[256] = "";
-	uint32_t number = 0;
+	uint64_t numbers = 0;
 
 	if (vdso)
 		read_vdso(&record, &elf);
@@ -161,9 +170,10 @@ static uint32_t see_new(struct mt_images *images, const struct mt_mapped_file *m
 	if (images->sink.file && !vdso)
 		images->sink.file(images->sink.context, fd, m, &record);
 	if (images->choice && elf)
-		number = mt_embed_choice_add(images->choice, fd, m, &record);
+		numbers = both_numbers(mt_embed_choice_add(images->choice, fd, m, &record),
+				       vdso ? 0 : mt_code_seen_image(images->code, &record));
 	mt_elf_destroy(elf);
-	return number;
+	return numbers;
 }
 
 /* The number of a jitdump that a process maps, which is no image, among what may be carried. */
@@ -185,24 +195,31 @@ static uint32_t see_jitdump(struct mt_images *images, const struct mt_mapped_fil
 	return images->choice ? mt_embed_choice_add(images->choice, fd, m, &record) : 0;
 }
 
-static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m)
+static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m, uint64_t offset,
+		       uint64_t time)
 {
 	bool vdso = m->path.size == 6 && !memcmp(m->path.bytes, "[vdso]", 6);
-	uint64_t key = key_of(m), number;
+	uint64_t key = key_of(m), numbers;
 	uint32_t pid;
 
 	if (!vdso && !is_file(m))
 		return;
-	if (!mt_map64_get(&images->seen, key, &number)) {
+	if (!mt_map64_get(&images->seen, key, &numbers)) {
 		if (images->seen.count >= SEEN_MAX || !mt_map64_put(&images->seen, key, 0))
 			return;
-		number = mt_jitdump_path(m->path.bytes, m->path.size, &pid)
-				 ? see_jitdump(images, m)
-				 : see_new(images, m, vdso);
-		(void)mt_map64_put(&images->seen, key, number);
+		numbers = mt_jitdump_path(m->path.bytes, m->path.size, &pid)
+				  ? see_jitdump(images, m)
+				  : see_new(images, m, vdso);
+		(void)mt_map64_put(&images->seen, key, numbers);
 	}
-	if (images->choice)
-		mt_embed_choice_map(images->choice, m->pid, (uint32_t)number);
+	if (!images->choice)
+		return;
+	mt_embed_choice_map(images->choice, m->pid, (uint32_t)numbers);
+	mt_code_seen_map(images->code, &(struct mt_code_mapping){.start = m->start,
+								 .end = m->end,
+								 .offset = offset,
+								 .time = time,
+								 .image = numbers >> 32});
 }
 
 static void see_map(struct mt_images *images, const uint8_t *body, size_t size)
@@ -211,13 +228,15 @@ static void see_map(struct mt_images *images, const uint8_t *body, size_t size)
 
 	if (!mt_map_get(body, size, &map) || !(map.prot & PROT_EXEC))
 		return;
-	see_mapped(images, &(struct mt_mapped_file){.pid = map.pid,
-						    .major = map.major,
-						    .minor = map.minor,
-						    .inode = map.inode,
-						    .start = map.start,
-						    .end = map.end,
-						    .path = map.path});
+	see_mapped(images,
+		   &(struct mt_mapped_file){.pid = map.pid,
+					    .major = map.major,
+					    .minor = map.minor,
+					    .inode = map.inode,
+					    .start = map.start,
+					    .end = map.end,
+					    .path = map.path},
+		   map.offset, 0);
 }
 
 static void see_mmap(struct mt_images *images, const struct mt_kernel_record *record)
@@ -232,7 +251,8 @@ static void see_mmap(struct mt_images *images, const struct mt_kernel_record *re
 						    .start = record->start,
 						    .end = record->start + record->length,
 						    .path = {.bytes = record->name,
-							     .size = strlen(record->name)}});
+							     .size = strlen(record->name)}},
+			   record->offset, record->time);
 }
 
 /* Whether records of that type are of any interest. */

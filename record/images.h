@@ -6,6 +6,7 @@
 #define MT_RECORD_IMAGES_H
 
 struct mt_block;
+struct mt_code_seen;
 struct mt_embed_choice;
 struct mt_image_record;
 struct mt_images;
@@ -24,10 +25,10 @@ struct mt_image_sink {
 
 /*
  * plan is borrowed: how the side-band records decode; so is choice, which is told of what processes
- * map and do, or NULL. NULL out of memory.
+ * map and do, and code, of where they map images, or both NULL. NULL out of memory.
  */
 struct mt_images *mt_images_create(const struct mt_image_sink *sink, const struct mt_plan *plan,
-				   struct mt_embed_choice *choice);
+				   struct mt_embed_choice *choice, struct mt_code_seen *code);
 void mt_images_destroy(struct mt_images *images);
 
 /* Looks through a block's MAP and MMAP2 records for executable files not seen yet. */

@@ -22,6 +22,8 @@
 #include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/branch_code.h"
+#include "record/carry_plan.h"
+#include "record/code_seen.h"
 #include "record/embed.h"
 #include "record/embed_choice.h"
 #include "record/guest.h"
@@ -68,6 +70,8 @@ struct mt_pack {
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
 	struct mt_embed_choice *choice;
+	struct mt_code_seen *code_seen;
+	struct mt_carry_plan *carry;
 	struct mt_embed *embed;	     /* NULL: nothing is carried */
 	struct mt_branch_code *code; /* NULL: no branch records, or their code is not carried */
 	struct mt_strip *strip;	     /* NULL: stacks are written as they are */
@@ -89,6 +93,7 @@ struct mt_pack {
 	bool told_full;
 	uint64_t data_raw, data_written; /* of DATA chunks */
 	uint64_t last_time;		 /* of all records so far */
+	uint64_t written_time;		 /* of the block being written, its last */
 	struct mt_pack_left_out left_out;
 	pthread_t thread;
 	bool running;
@@ -250,6 +255,7 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 		return; /* what comes now is lost; the main thread stops the recording */
 	apply_limit(pack, block);
 	level = choose_level(pack, block);
+	pack->written_time = block->last_time;
 	pack->error = mt_writer_write(pack->writer, block, level);
 	if (pack->error)
 		(void)!write(pack->failed_fd, &one, sizeof(one));
@@ -278,7 +284,7 @@ static void offer_image(void *context, int fd, const struct mt_mapped_file *file
 {
 	struct mt_pack *pack = context;
 
-	mt_embed_offer(pack->embed, fd, file, record);
+	mt_carry_plan_add(pack->carry, fd, file, record);
 }
 
 static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
@@ -312,10 +318,20 @@ static void offer_process(void *context, int32_t pid, uint64_t exec_time)
 	mt_embed_offer_process(pack->embed, pid, exec_time);
 }
 
+static void tell_words(void *context, const uint64_t *words, size_t count)
+{
+	const struct mt_pack *pack = context;
+
+	mt_code_seen_words(pack->code_seen, words, count, pack->written_time);
+}
+
 /* Makes what carries images; none of it where nothing is to be carried. */
 static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
 {
 	const struct mt_embed_offer offer = {pack, offer_image, offer_process};
+	bool whole =
+		options->unsampled || options->wish.lines || mt_branch_code_planned(pack->plan);
+	struct mt_error *err;
 
 	if (!options->wish.names && !options->wish.unwind)
 		return NULL;
@@ -326,7 +342,16 @@ static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_emb
 		if (!pack->code)
 			return mt_error_nomem();
 	}
-	return pack->choice ? mt_embed_create(options, &pack->embed) : mt_error_nomem();
+	pack->code_seen = mt_code_seen_create();
+	if (!pack->choice || !pack->code_seen)
+		return mt_error_nomem();
+	err = mt_embed_create(options, &pack->embed);
+	if (err)
+		return err;
+	pack->carry = mt_carry_plan_create(pack->embed, pack->code_seen, whole);
+	if (!whole)
+		mt_writer_set_words(pack->writer, tell_words, pack);
+	return pack->carry ? NULL : mt_error_nomem();
 }
 
 /* As STATE, ahead of the next mark. */
@@ -361,6 +386,7 @@ static void write_carried_so_far(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
+	mt_carry_plan_so_far(pack->carry, pack->last_time);
 	mt_embed_offer_so_far(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
 	while ((chunk = mt_embed_take(pack->embed)))
 		write_carried(pack, chunk);
@@ -402,6 +428,9 @@ static void write_last_carried(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
+	mt_code_seen_settle(pack->code_seen, UINT64_MAX);
+	mt_code_seen_settle(pack->code_seen, UINT64_MAX);
+	mt_carry_plan_rest(pack->carry, pack->last_time);
 	mt_embed_offer_rest(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
 	while ((chunk = mt_embed_take_last(pack->embed, give_up, pack)))
 		write_carried(pack, chunk);
@@ -449,6 +478,8 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 		mt_strip_put(pack->strip, mark.complete_below);
 	if (pack->code)
 		mt_branch_code_settle(pack->code, mark.complete_below);
+	if (pack->code_seen)
+		mt_code_seen_settle(pack->code_seen, mark.complete_below);
 }
 
 /*
@@ -557,7 +588,7 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 		err = start_stripping(pack, strip);
 	if (!err)
 		pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image, tell_file},
-						plan, pack->choice);
+						plan, pack->choice, pack->code_seen);
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
@@ -666,7 +697,9 @@ void mt_pack_destroy(struct mt_pack *pack)
 	mt_branch_code_destroy(pack->code);
 	mt_images_destroy(pack->images);
 	mt_embed_choice_destroy(pack->choice);
+	mt_carry_plan_destroy(pack->carry);
 	mt_embed_destroy(pack->embed);
+	mt_code_seen_destroy(pack->code_seen);
 	mt_writer_destroy(pack->writer);
 	free(pack);
 }

@@ -12,7 +12,8 @@
 #define MT_SEEN_UNIT 16 /* bytes of code that are one place: few hold two functions */
 
 struct mt_seen_code {
-	const uint64_t *units; /* link-time addresses, multiples of MT_SEEN_UNIT, each once, rising */
+	const uint64_t
+		*units; /* link-time addresses, multiples of MT_SEEN_UNIT, each once, rising */
 	size_t count;
 };
 

@@ -60,7 +60,7 @@ static size_t seen_in(uint32_t event, int32_t pid)
 	const struct mt_embed_offer offer = {.process = tell};
 	const struct mt_image_sink sink = {.put = put};
 	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
-	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice) : NULL;
+	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice, NULL) : NULL;
 	uint8_t bytes[256];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
 	size_t count = 0;
@@ -117,7 +117,7 @@ MT_TEST(registers_do_not_tell_of_the_kernel)
 	const struct mt_embed_offer offer = {.process = tell};
 	const struct mt_image_sink sink = {.put = put};
 	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
-	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice) : NULL;
+	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice, NULL) : NULL;
 	_Alignas(8) uint8_t bytes[512];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
 	uint64_t *seen = NULL;

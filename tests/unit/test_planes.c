@@ -183,6 +183,72 @@ MT_TEST(a_word_is_found_as_far_back_as_a_distance_reaches)
 	end(&f);
 }
 
+struct told {
+	uint64_t *words;
+	size_t count;
+};
+
+static void tell(void *context, const uint64_t *words, size_t count)
+{
+	struct told *told = context;
+
+	if (count)
+		memcpy(told->words + told->count, words, 8 * count);
+	told->count += count;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool was_told(const struct told *told, uint64_t word)
+{
+	return bsearch(&word, told->words, told->count, sizeof(word), compare_words);
+}
+
+/* Whether all words of a record are told that stand behind its bit maps. */
+static bool words_were_told(const struct told *told, const uint8_t *record)
+{
+	size_t size = mt_get_le32(record + 4), at = MT_RECORD_HEADER_SIZE;
+
+	if (mt_get_le32(record) == MT_RECORD_PACKED)
+		at += mt_align8(MT_PACKED_HEAD_SIZE + MAPS + 1 +
+				mt_packed_count(record + at + MT_PACKED_HEAD_SIZE + MAPS, 1));
+	for (; at < size; at += 8) {
+		uint64_t word = mt_get_le64(record + at);
+
+		if (word && !was_told(told, word))
+			return false;
+	}
+	return true;
+}
+
+MT_TEST(every_word_is_told_and_few_twice)
+{
+	struct told told = {malloc(ROOM), 0};
+	struct fixture f;
+	size_t untold = 0;
+
+	if (begin(&f) && MT_CHECK(told.words)) {
+		mt_planes_packer_keep_words(f.packer);
+		add_samples(&f, 3000);
+		for (uint64_t i = 0; i < 9; i++)
+			mt_put_le64(add_record(&f, MT_RECORD_KERNEL, 40, i) + 24, i << 50);
+		MT_CHECK(pack(&f, 2));
+		mt_planes_packer_tell_words(f.packer, tell, &told);
+		qsort(told.words, told.count, 8, compare_words);
+		for (size_t at = 0; at < f.size; at += mt_get_le32(f.records + at + 4))
+			untold += !words_were_told(&told, f.records + at);
+		MT_CHECK_EQ(untold, 0);
+		MT_CHECK(told.count < f.size / 8);
+	}
+	free(told.words);
+	end(&f);
+}
+
 MT_TEST(times_of_any_order_come_back)
 {
 	static const uint64_t times[] = {0, UINT64_MAX, 1, 1ull << 63, 63, 127, 64, 0, 0};

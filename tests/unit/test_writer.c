@@ -136,6 +136,43 @@ MT_TEST(each_level_is_read_back)
 	end(&f);
 }
 
+static void count_words(void *context, const uint64_t *words, size_t count)
+{
+	size_t *told = context;
+
+	for (size_t i = 0; i < count; i++)
+		*told += words[i] != 0;
+}
+
+static size_t words_in(const struct mt_block *block)
+{
+	const uint64_t *words = (const uint64_t *)(const void *)block->bytes;
+	size_t count = 0;
+
+	for (size_t i = 0; i < block->used / 8; i++)
+		count += words[i] != 0;
+	return count;
+}
+
+/* Where nothing is found out of a block, all words of it are told; and of DATA alone. */
+MT_TEST(words_of_data_are_told)
+{
+	static const int levels[] = {0, 1};
+	struct fixture f;
+
+	MT_REQUIRE(begin(&f));
+	for (int i = 0; i < 2; i++) {
+		size_t told = 0;
+
+		mt_writer_set_words(f.writer, count_words, &told);
+		MT_CHECK_OK(put_head(&f, f.writer, levels[i]));
+		MT_CHECK_EQ(told, 0);
+		MT_CHECK_OK(put_data(&f, f.writer, levels[i], 7, true));
+		MT_CHECK_EQ(told, words_in(&f.block));
+	}
+	end(&f);
+}
+
 MT_TEST(compression_pays_or_is_left)
 {
 	struct fixture f;

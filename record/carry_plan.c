@@ -1,0 +1,233 @@
+/* A list of images with the time at which each is looked at next. */
+#include "record/carry_plan.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/jitdump.h"
+#include "formats/record.h"
+#include "record/clock.h"
+#include "record/code_seen.h"
+#include "record/embed.h"
+#include "record/mapped_file.h"
+
+#define KEPT_OPEN_MAX 64 /* files kept open until they are due; others are opened again */
+#define FIRST_PAUSE_NS UINT64_C(2000000000)
+#define PAUSE_GROWTH 4
+
+struct image {
+	struct mt_mapped_file file;
+	struct mt_image_record record;
+	char *text; /* where their strings are */
+	int fd;
+	uint32_t number;
+	uint64_t due, pause; /* of CLOCK_MONOTONIC */
+	bool whole;	     /* that was offered */
+};
+
+struct mt_carry_plan {
+	struct mt_embed *embed;
+	struct mt_code_seen *seen;
+	bool whole;
+	MT_ARRAY(struct image) images;
+	MT_ARRAY(bool) added; /* by number in seen */
+	size_t open;
+	uint64_t first_due; /* of all of them */
+	uint64_t time;	    /* of what was offered last */
+};
+
+struct mt_carry_plan *mt_carry_plan_create(struct mt_embed *embed, struct mt_code_seen *seen,
+					   bool whole)
+{
+	struct mt_carry_plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan) {
+		plan->embed = embed;
+		plan->seen = seen;
+		plan->whole = whole;
+		plan->first_due = UINT64_MAX;
+	}
+	return plan;
+}
+
+static void close_image(struct mt_carry_plan *plan, struct image *image)
+{
+	plan->open -= image->fd >= 0;
+	mt_close_p(&image->fd);
+	image->fd = -1;
+}
+
+void mt_carry_plan_destroy(struct mt_carry_plan *plan)
+{
+	if (!plan)
+		return;
+	for (size_t i = 0; i < plan->images.count; i++) {
+		close_image(plan, &plan->images.items[i]);
+		free(plan->images.items[i].text);
+	}
+	mt_array_deinit(&plan->images);
+	mt_array_deinit(&plan->added);
+	free(plan);
+}
+
+/* ---- What there is ---- */
+
+/* Whether it is an ELF file of which parts may be carried. */
+static bool has_parts(const struct mt_image_record *image)
+{
+	uint32_t pid;
+
+	return image->path.bytes[0] == '/' &&
+	       !mt_jitdump_path(image->path.bytes, image->path.size, &pid);
+}
+
+/* Whether the image is a new one, which is known from now on. */
+static bool take_new(struct mt_carry_plan *plan, uint32_t number)
+{
+	bool *added;
+
+	while (plan->added.count <= number) {
+		if (!mt_array_push(&plan->added))
+			return false;
+	}
+	added = &plan->added.items[number];
+	if (*added)
+		return false;
+	*added = true;
+	return true;
+}
+
+static bool copy_strings(struct image *image)
+{
+	const struct mt_text *path = &image->record.path, *id = &image->record.build_id;
+
+	image->text = malloc(path->size + id->size + 1);
+	if (!image->text)
+		return false;
+	memcpy(image->text, path->bytes, path->size);
+	if (id->size)
+		memcpy(image->text + path->size, id->bytes, id->size);
+	image->file.path = image->record.path =
+		(struct mt_text){.bytes = image->text, .size = path->size};
+	image->record.build_id.bytes = image->text + path->size;
+	image->record.problem = (struct mt_text){0};
+	return true;
+}
+
+static struct image *add_image(struct mt_carry_plan *plan, int fd,
+			       const struct mt_mapped_file *file,
+			       const struct mt_image_record *record)
+{
+	struct image *image = mt_array_push(&plan->images);
+
+	if (!image)
+		return NULL;
+	*image =
+		(struct image){.file = *file, .record = *record, .fd = -1, .pause = FIRST_PAUSE_NS};
+	if (!copy_strings(image)) {
+		plan->images.count--;
+		return NULL;
+	}
+	if (fd >= 0 && plan->open < KEPT_OPEN_MAX)
+		image->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	plan->open += image->fd >= 0;
+	image->due = mt_clock_monotonic() + image->pause;
+	plan->first_due = image->due < plan->first_due ? image->due : plan->first_due;
+	return image;
+}
+
+void mt_carry_plan_add(struct mt_carry_plan *plan, int fd, const struct mt_mapped_file *file,
+		       const struct mt_image_record *record)
+{
+	uint32_t number = mt_code_seen_image(plan->seen, record);
+	struct image *image;
+
+	if (number && !take_new(plan, number))
+		return;
+	image = plan->whole || !number || !has_parts(record) ? NULL
+							     : add_image(plan, fd, file, record);
+	if (image)
+		image->number = number;
+	else
+		mt_embed_offer(plan->embed, fd, file, record);
+}
+
+/* ---- What is due ---- */
+
+/* Whether it can be had no longer than now, as who maps it still does. */
+static bool is_going(struct mt_carry_plan *plan, struct image *image)
+{
+	struct stat status;
+
+	if (image->fd >= 0)
+		return fstat(image->fd, &status) || !status.st_nlink;
+	image->fd = mt_mapped_file_open(&image->file, &status);
+	plan->open += image->fd >= 0;
+	return image->fd < 0 || !status.st_nlink;
+}
+
+static void offer_whole(struct mt_carry_plan *plan, struct image *image)
+{
+	mt_embed_offer(plan->embed, image->fd, &image->file, &image->record);
+	image->whole = true;
+	close_image(plan, image);
+}
+
+static void offer_news(struct mt_carry_plan *plan, struct image *image)
+{
+	struct mt_code_news news;
+
+	if (image->whole)
+		return;
+	if (!mt_code_seen_take(plan->seen, image->number, &news) || news.whole) {
+		offer_whole(plan, image);
+		return;
+	}
+	if (news.count)
+		mt_embed_offer_seen(plan->embed, image->fd, &image->file, &image->record, &news,
+				    plan->time);
+	close_image(plan, image);
+}
+
+/* Times tell parts of an image apart. */
+static void set_time(struct mt_carry_plan *plan, uint64_t now)
+{
+	plan->time = now > plan->time ? now : plan->time + 1;
+}
+
+void mt_carry_plan_so_far(struct mt_carry_plan *plan, uint64_t now)
+{
+	uint64_t clock = mt_clock_monotonic(), next = UINT64_MAX;
+
+	if (clock < plan->first_due)
+		return;
+	set_time(plan, now);
+	for (size_t i = 0; i < plan->images.count; i++) {
+		struct image *image = &plan->images.items[i];
+
+		if (image->whole)
+			continue;
+		if (clock >= image->due) {
+			if (is_going(plan, image))
+				offer_whole(plan, image);
+			else
+				offer_news(plan, image);
+			image->due = clock + image->pause;
+			image->pause *= PAUSE_GROWTH;
+		}
+		next = image->due < next ? image->due : next;
+	}
+	plan->first_due = next;
+}
+
+void mt_carry_plan_rest(struct mt_carry_plan *plan, uint64_t now)
+{
+	set_time(plan, now);
+	for (size_t i = 0; i < plan->images.count; i++)
+		offer_news(plan, &plan->images.items[i]);
+}

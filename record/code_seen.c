@@ -1,0 +1,371 @@
+/*
+ * Words wait in two logs, the older until every mapping that they may be about is known, the newer
+ * filling up. Then those in mappings become places of images. Few are: that is seen by a bit.
+ */
+#include "record/code_seen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "formats/record.h"
+#include "symbols/address_sort.h"
+#include "symbols/seen_code.h"
+
+#define BLOCK_BITS 10 /* a place's bits stand together: 64 of MT_SEEN_UNIT */
+#define UNIT_BITS 4
+#define LOG_MAX 65536 /* words: some tenths of a second of a program that grows fast */
+#define GATHER_BITS 9
+#define ADDRESS_LEAST UINT64_C(65536)
+#define ADDRESS_END (UINT64_C(1) << 48)
+#define NEAR_BITS 16 /* of the table of regions that hold code */
+#define REGION_BITS 21
+#define IMAGES_MAX 16384
+#define PLACES_MAX 262144 /* of all images: blocks of code, some 24 bytes each */
+#define MAPPINGS_MAX 65536
+
+_Static_assert(1 << UNIT_BITS == MT_SEEN_UNIT && 64 * MT_SEEN_UNIT == 1 << BLOCK_BITS,
+	       "a block's units are the bits of a word");
+
+/* A KiB of addresses, or of a file, and its units. */
+struct block {
+	uint64_t number;
+	uint64_t units; /* 0: none stands here */
+};
+
+/* Words that wait. */
+struct log {
+	uint64_t *words; /* LOG_MAX of them */
+	size_t count;
+	uint64_t last_time; /* of the latest */
+};
+
+struct mapping {
+	struct mt_code_mapping is;
+	uint64_t reach; /* the last end of those sorted up to this one */
+};
+
+struct place {
+	uint64_t number, units, taken;
+};
+
+struct image {
+	MT_ARRAY(struct place) places;
+	bool whole;
+};
+
+struct mt_code_seen {
+	struct log older, newer;
+	MT_ARRAY(struct mapping) mappings;
+	size_t sorted;	       /* so many of them are, by start */
+	struct mt_map64 known; /* mappings that were told, by hash */
+	MT_ARRAY(struct image) images;
+	struct mt_map64 numbers; /* of images, by hash of identity */
+	struct mt_map64 index;	 /* of an image's block, in its places, + 1 */
+	size_t places;
+	uint64_t dropped; /* words up to that time were held against what was known by then */
+	uint8_t near[1 << (NEAR_BITS - 3)]; /* by address, about: whether a mapping is there */
+	struct block gather[1 << GATHER_BITS];
+};
+
+struct mt_code_seen *mt_code_seen_create(void)
+{
+	struct mt_code_seen *seen = calloc(1, sizeof(*seen));
+
+	if (!seen)
+		return NULL;
+	seen->older.words = malloc(LOG_MAX * sizeof(uint64_t));
+	seen->newer.words = malloc(LOG_MAX * sizeof(uint64_t));
+	if (seen->older.words && seen->newer.words && mt_array_push(&seen->images))
+		return seen; /* images[0] is none */
+	mt_code_seen_destroy(seen);
+	return NULL;
+}
+
+void mt_code_seen_destroy(struct mt_code_seen *seen)
+{
+	if (!seen)
+		return;
+	for (size_t i = 0; i < seen->images.count; i++)
+		mt_array_deinit(&seen->images.items[i].places);
+	mt_array_deinit(&seen->images);
+	mt_array_deinit(&seen->mappings);
+	mt_map64_deinit(&seen->known);
+	mt_map64_deinit(&seen->numbers);
+	mt_map64_deinit(&seen->index);
+	free(seen->older.words);
+	free(seen->newer.words);
+	free(seen);
+}
+
+/* ---- Images and their places ---- */
+
+static uint64_t identity(const struct mt_image_record *image)
+{
+	uint64_t numbers[] = {image->major, image->minor, image->inode, image->inode_generation,
+			      image->size};
+
+	return image->build_id.size ? mt_hash_bytes(image->build_id.bytes, image->build_id.size, 1)
+				    : mt_hash_bytes(numbers, sizeof(numbers), 2);
+}
+
+uint32_t mt_code_seen_image(struct mt_code_seen *seen, const struct mt_image_record *image)
+{
+	uint64_t key = identity(image), number;
+
+	if (mt_map64_get(&seen->numbers, key, &number))
+		return (uint32_t)number;
+	if (seen->images.count >= IMAGES_MAX || !mt_array_push(&seen->images))
+		return 0;
+	number = seen->images.count - 1;
+	if (mt_map64_put(&seen->numbers, key, number))
+		return (uint32_t)number;
+	seen->images.count--;
+	return 0;
+}
+
+void mt_code_seen_make_whole(struct mt_code_seen *seen, uint32_t number)
+{
+	struct image *image = &seen->images.items[number];
+
+	image->whole = true;
+	mt_array_deinit(&image->places);
+}
+
+static void add_place(struct mt_code_seen *seen, uint32_t number, uint64_t block, uint64_t units)
+{
+	struct image *image = &seen->images.items[number];
+	uint64_t key = (uint64_t)number << 48 | block, i;
+	struct place *place;
+
+	if (image->whole)
+		return;
+	if (mt_map64_get(&seen->index, key, &i)) {
+		image->places.items[i].units |= units;
+		return;
+	}
+	place = seen->places < PLACES_MAX ? mt_array_push(&image->places) : NULL;
+	if (!place || !mt_map64_put(&seen->index, key, image->places.count - 1)) {
+		mt_code_seen_make_whole(seen, number);
+		return;
+	}
+	*place = (struct place){.number = block, .units = units};
+	seen->places++;
+}
+
+/* ---- Mappings ---- */
+
+static inline size_t region_of(uint64_t address)
+{
+	uint64_t region = address >> REGION_BITS;
+
+	return (size_t)((region ^ region >> NEAR_BITS) & ((1u << NEAR_BITS) - 1));
+}
+
+static inline bool is_near(const struct mt_code_seen *seen, uint64_t address)
+{
+	size_t region = region_of(address);
+
+	return seen->near[region / 8] >> region % 8 & 1;
+}
+
+static void set_near(struct mt_code_seen *seen, uint64_t address)
+{
+	size_t region = region_of(address);
+
+	seen->near[region / 8] |= (uint8_t)(1u << region % 8);
+}
+
+static bool is_known(struct mt_code_seen *seen, const struct mt_code_mapping *m)
+{
+	uint64_t numbers[] = {m->start, m->end, m->offset, m->image}, ignored;
+	uint64_t key = mt_hash_bytes(numbers, sizeof(numbers), 0);
+
+	return mt_map64_get(&seen->known, key, &ignored) || !mt_map64_put(&seen->known, key, 1);
+}
+
+void mt_code_seen_map(struct mt_code_seen *seen, const struct mt_code_mapping *mapping)
+{
+	struct mapping *added;
+
+	if (!mapping->image || mapping->start >= mapping->end || mapping->end > ADDRESS_END ||
+	    is_known(seen, mapping))
+		return;
+	if (seen->dropped && (!mapping->time || mapping->time <= seen->dropped))
+		mt_code_seen_make_whole(seen, mapping->image);
+	added = seen->mappings.count < MAPPINGS_MAX ? mt_array_push(&seen->mappings) : NULL;
+	if (!added) {
+		mt_code_seen_make_whole(seen, mapping->image);
+		return;
+	}
+	*added = (struct mapping){.is = *mapping};
+	for (uint64_t at = mapping->start; at < mapping->end; at += UINT64_C(1) << REGION_BITS)
+		set_near(seen, at);
+	set_near(seen, mapping->end - 1);
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct mapping *x = a, *y = b;
+
+	return (x->is.start > y->is.start) - (x->is.start < y->is.start);
+}
+
+static void sort_mappings(struct mt_code_seen *seen)
+{
+	struct mapping *items = seen->mappings.items;
+	uint64_t reach = 0;
+
+	if (seen->sorted == seen->mappings.count)
+		return;
+	seen->sorted = seen->mappings.count;
+	qsort(items, seen->sorted, sizeof(*items), compare_mappings);
+	for (size_t i = 0; i < seen->sorted; i++) {
+		reach = items[i].is.end > reach ? items[i].is.end : reach;
+		items[i].reach = reach;
+	}
+}
+
+static size_t mappings_from(const struct mt_code_seen *seen, uint64_t address)
+{
+	size_t low = 0, high = seen->sorted;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (seen->mappings.items[middle].is.start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Mappings begin and end with pages, of which a block is a part. */
+static void find_places(struct mt_code_seen *seen, const struct block *block)
+{
+	uint64_t address = block->number << BLOCK_BITS;
+
+	for (size_t i = mappings_from(seen, address); i--;) {
+		const struct mapping *m = &seen->mappings.items[i];
+
+		if (m->reach <= address)
+			return;
+		if (address < m->is.end)
+			add_place(seen, m->is.image,
+				  (address - m->is.start + m->is.offset) >> BLOCK_BITS,
+				  block->units);
+	}
+}
+
+/* ---- Words ---- */
+
+/* What is gathered of a block is told together: the same places come again and again. */
+static inline void add_unit(struct mt_code_seen *seen, uint64_t unit)
+{
+	uint64_t number = unit >> (BLOCK_BITS - UNIT_BITS), bit = UINT64_C(1) << unit % 64;
+	struct block *block = &seen->gather[number % (1u << GATHER_BITS)];
+
+	if (block->number != number || !block->units) {
+		if (block->units)
+			find_places(seen, block);
+		*block = (struct block){.number = number};
+	}
+	block->units |= bit;
+}
+
+/* A return address may be the end of the function that it returns to: the byte before it counts. */
+static void resolve(struct mt_code_seen *seen, struct log *log)
+{
+	sort_mappings(seen);
+	for (size_t i = 0; i < log->count; i++) {
+		uint64_t word = log->words[i];
+
+		if (!is_near(seen, word))
+			continue;
+		add_unit(seen, word >> UNIT_BITS);
+		if (!(word % MT_SEEN_UNIT))
+			add_unit(seen, (word - 1) >> UNIT_BITS);
+	}
+	for (size_t i = 0; log->count && i < 1u << GATHER_BITS; i++) {
+		if (seen->gather[i].units)
+			find_places(seen, &seen->gather[i]);
+		seen->gather[i].units = 0;
+	}
+	log->count = 0;
+	log->last_time = 0;
+}
+
+/* The older are none; the newer become so. */
+static void turn(struct mt_code_seen *seen)
+{
+	struct log older = seen->older;
+
+	seen->older = seen->newer;
+	seen->newer = older;
+}
+
+/* There is no room for more: the older do not wait any longer for mappings of theirs. */
+static void make_room(struct mt_code_seen *seen)
+{
+	if (seen->older.last_time > seen->dropped)
+		seen->dropped = seen->older.last_time;
+	resolve(seen, &seen->older);
+	turn(seen);
+}
+
+void mt_code_seen_words(struct mt_code_seen *seen, const uint64_t *words, size_t count,
+			uint64_t last_time)
+{
+	struct log *log = &seen->newer;
+
+	for (size_t i = 0; i < count; i++) {
+		if (log->count == LOG_MAX)
+			make_room(seen);
+		log->last_time = last_time > log->last_time ? last_time : log->last_time;
+		log->words[log->count] = words[i];
+		log->count += words[i] - ADDRESS_LEAST < ADDRESS_END - ADDRESS_LEAST;
+	}
+}
+
+void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below)
+{
+	if (seen->older.last_time < complete_below)
+		resolve(seen, &seen->older);
+	if (!seen->older.count)
+		turn(seen);
+}
+
+/* ---- What is asked ---- */
+
+bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t number, struct mt_code_news *out)
+{
+	struct image *image = &seen->images.items[number];
+	size_t count = 0;
+
+	*out = (struct mt_code_news){.whole = image->whole};
+	for (size_t i = 0; i < image->places.count; i++) {
+		const struct place *place = &image->places.items[i];
+
+		count += (size_t)__builtin_popcountll(place->units & ~place->taken);
+	}
+	if (!count)
+		return true;
+	out->offsets = malloc(count * sizeof(*out->offsets));
+	if (!out->offsets)
+		return false;
+	for (size_t i = 0; i < image->places.count; i++) {
+		struct place *place = &image->places.items[i];
+
+		for (uint64_t left = place->units & ~place->taken; left; left &= left - 1)
+			out->offsets[out->count++] = place->number << BLOCK_BITS |
+						     (uint64_t)__builtin_ctzll(left) << UNIT_BITS;
+		place->taken = place->units;
+	}
+	if (mt_number_sort(out->offsets, out->count))
+		return true;
+	free(MT_TAKE(out->offsets));
+	return false;
+}
