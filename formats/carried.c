@@ -142,9 +142,21 @@ static bool same_text(const struct mt_text *a, const struct mt_text *b)
 	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
 }
 
+static bool is_text(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP ||
+	       fields->kind == MT_FILE_KERNEL_SYMBOLS;
+}
+
+static bool is_seen(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
+}
+
 static bool same_content(const struct mt_file_record *a, const struct mt_file_record *b)
 {
-	if (a->kind != b->kind || a->pid != b->pid || !same_text(&a->build_id, &b->build_id))
+	if (a->kind != b->kind || a->pid != b->pid || is_seen(a) != is_seen(b) ||
+	    !same_text(&a->build_id, &b->build_id))
 		return false;
 	if (a->build_id.size)
 		return true;
@@ -152,25 +164,29 @@ static bool same_content(const struct mt_file_record *a, const struct mt_file_re
 	       a->inode == b->inode && a->inode_generation == b->inode_generation;
 }
 
-/* Perf maps and jitdumps of one process, pieces, and code are told apart by their times. */
+/*
+ * Perf maps and jitdumps of one process, pieces, code, and skeletons of what was seen are told
+ * apart by their times.
+ */
 static bool has_time(const struct mt_file_record *fields)
 {
-	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP ||
-	       fields->kind == MT_FILE_KERNEL_SYMBOLS || fields->kind == MT_FILE_CODE;
+	return is_text(fields) || fields->kind == MT_FILE_CODE || is_seen(fields);
 }
 
 static bool is_continued(const struct mt_file_record *fields)
 {
-	return fields->kept & MT_KEPT_CONTINUED && has_time(fields) && fields->kind != MT_FILE_CODE;
+	return fields->kept & MT_KEPT_CONTINUED && is_text(fields);
 }
 
-static uint64_t content_hash(const struct mt_file_record *fields)
+static uint64_t content_hash(const struct mt_file_record *fields, uint64_t time)
 {
 	const struct mt_text *text = fields->build_id.size ? &fields->build_id : &fields->path;
 	uint64_t seed = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
 
 	if (!fields->build_id.size)
 		seed ^= mt_hash64(fields->inode ^ (uint64_t)fields->minor << 32);
+	if (has_time(fields)) /* there may be thousands */
+		seed ^= mt_hash64(time);
 	return mt_hash_bytes(text->bytes, text->size, seed);
 }
 
@@ -181,7 +197,7 @@ static struct content *find_content(const struct mt_carried *carried,
 {
 	uint64_t i;
 
-	for (*key = content_hash(fields); mt_map64_get(&carried->index, *key, &i); ++*key) {
+	for (*key = content_hash(fields, time); mt_map64_get(&carried->index, *key, &i); ++*key) {
 		struct content *content = carried->listed.items[i];
 
 		if (same_content(&content->fields, fields) &&
@@ -475,4 +491,17 @@ const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i)
 	content->tried = true;
 	pthread_mutex_unlock(&carried->lock);
 	return content->bytes;
+}
+
+void mt_carried_drop(struct mt_carried *carried, size_t i)
+{
+	struct content *content = carried->contents.items[i];
+
+	pthread_mutex_lock(&carried->lock);
+	if (content->bytes) {
+		carried->loaded -= content->fields.size;
+		free(MT_TAKE(content->bytes));
+		content->tried = false;
+	}
+	pthread_mutex_unlock(&carried->lock);
 }

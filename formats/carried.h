@@ -45,9 +45,12 @@ uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i);
 
 /*
- * The bytes of content i, fields->size of them, borrowed until destroyed; NULL, now and later,
+ * The bytes of content i, fields->size of them, borrowed until dropped; NULL, now and later,
  * where they are damaged or incomplete, or memory is short. They are aligned for any type.
  */
 const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i);
+
+/* Frees the bytes of content i, which nobody is to borrow any more; they may be asked for again. */
+void mt_carried_drop(struct mt_carried *carried, size_t i);
 
 #endif

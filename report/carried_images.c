@@ -14,6 +14,7 @@
 #include "formats/carried.h"
 #include "symbols/code_blocks.h"
 #include "symbols/image.h"
+#include "symbols/skeleton_merge.h"
 
 /* Another content of the same identity. */
 struct further {
@@ -25,8 +26,12 @@ struct entry {
 	struct mt_carried *from;
 	size_t content;
 	const struct mt_file_record *fields;
-	/* of code, of which there may be several contents: all of them as one, once asked for */
+	/*
+	 * Of code, and of images of which there is what was seen: there may be several contents.
+	 * All of them are one, once asked for.
+	 */
 	MT_ARRAY(struct further) further;
+	uint32_t kept;
 	struct mt_span whole;
 	uint8_t *merged; /* NULL: there is but one */
 	bool tried;
@@ -133,29 +138,56 @@ static struct entry *find(const struct listing *listing, const struct key *key, 
 	return NULL;
 }
 
+/* Of several contents of an image that have what was seen alone, all count; else the first. */
+static bool seen_alone(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
+}
+
+/* Another content of an entry's identity. False out of memory. */
+static bool add_to(struct entry *entry, struct mt_carried *carried, size_t content)
+{
+	const struct mt_file_record *fields = mt_carried_get(carried, content);
+	bool code = fields->kind == MT_FILE_CODE;
+	struct further *further;
+
+	if (!code && !seen_alone(entry->fields))
+		return true;
+	if (!code && !seen_alone(fields)) {
+		entry->further.count = 0; /* it has all that they have */
+		entry->from = carried;
+		entry->content = content;
+		entry->fields = fields;
+		entry->kept = fields->kept;
+		return true;
+	}
+	further = mt_array_push(&entry->further);
+	if (!further)
+		return false;
+	*further = (struct further){carried, content};
+	entry->kept |= fields->kept;
+	return true;
+}
+
 static bool add(struct mt_carried_images *images, struct mt_carried *carried, size_t content)
 {
 	const struct mt_file_record *fields = mt_carried_get(carried, content);
 	bool code = fields->kind == MT_FILE_CODE;
 	struct listing *listing = code ? &images->code : &images->images;
 	struct key key = key_of_fields(fields);
-	struct further *further;
 	struct entry *entry;
 	uint64_t slot;
 
 	if (!code && !is_image(fields))
 		return true;
 	entry = find(listing, &key, &slot);
-	if (entry) { /* of an image the first counts */
-		further = code ? mt_array_push(&entry->further) : NULL;
-		if (further)
-			*further = (struct further){carried, content};
-		return further || !code;
-	}
+	if (entry)
+		return add_to(entry, carried, content);
 	entry = mt_array_push(&listing->entries);
 	if (!entry)
 		return false;
-	*entry = (struct entry){.from = carried, .content = content, .fields = fields};
+	*entry = (struct entry){
+		.from = carried, .content = content, .fields = fields, .kept = fields->kept};
 	return mt_map64_put(&listing->index, slot, listing->entries.count - 1);
 }
 
@@ -175,7 +207,7 @@ uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 	uint64_t slot;
 	const struct entry *entry = find(&images->images, &key, &slot);
 
-	return entry ? entry->fields->kept : 0;
+	return entry ? entry->kept : 0;
 }
 
 static struct mt_span content_of(struct mt_carried *from, size_t content)
@@ -186,21 +218,53 @@ static struct mt_span content_of(struct mt_carried *from, size_t content)
 	return span;
 }
 
+/* NULL out of memory. */
+static struct mt_span *contents_of(const struct entry *entry)
+{
+	struct mt_span *spans = calloc(1 + entry->further.count, sizeof(*spans));
+
+	if (!spans)
+		return NULL;
+	spans[0] = content_of(entry->from, entry->content);
+	for (size_t i = 0; i < entry->further.count; i++)
+		spans[i + 1] =
+			content_of(entry->further.items[i].from, entry->further.items[i].content);
+	return spans;
+}
+
+static bool merge_skeletons(const struct mt_span *spans, size_t count, uint8_t **out, size_t *size)
+{
+	struct mt_error *err = mt_skeleton_merge(spans, count, out, size);
+
+	mt_error_destroy(err);
+	return !err;
+}
+
+/* They have been copied. */
+static void drop_contents(const struct entry *entry)
+{
+	mt_carried_drop(entry->from, entry->content);
+	for (size_t i = 0; i < entry->further.count; i++)
+		mt_carried_drop(entry->further.items[i].from, entry->further.items[i].content);
+}
+
 /* Without memory for all of them the first is what there is. */
 static void merge(struct entry *entry)
 {
+	bool code = entry->fields->kind == MT_FILE_CODE, good;
 	size_t count = 1 + entry->further.count, size;
-	MT_CLEANUP_FREE struct mt_span *spans = calloc(count, sizeof(*spans));
+	MT_CLEANUP_FREE struct mt_span *spans = count > 1 ? contents_of(entry) : NULL;
 
-	entry->whole = content_of(entry->from, entry->content);
-	if (count == 1 || !spans)
+	entry->tried = true;
+	entry->whole = spans ? spans[0] : content_of(entry->from, entry->content);
+	if (!spans)
 		return;
-	spans[0] = entry->whole;
-	for (size_t i = 1; i < count; i++)
-		spans[i] = content_of(entry->further.items[i - 1].from,
-				      entry->further.items[i - 1].content);
-	if (mt_code_blocks_merge(spans, count, &entry->merged, &size))
-		entry->whole = (struct mt_span){.bytes = entry->merged, .size = size};
+	good = code ? mt_code_blocks_merge(spans, count, &entry->merged, &size)
+		    : merge_skeletons(spans, count, &entry->merged, &size);
+	if (!good)
+		return;
+	entry->whole = (struct mt_span){.bytes = entry->merged, .size = size};
+	drop_contents(entry);
 }
 
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity)
@@ -214,23 +278,27 @@ struct mt_span mt_carried_images_code(void *context, const struct mt_image_ident
 		return (struct mt_span){0};
 	if (!entry->tried)
 		merge(entry);
-	entry->tried = true;
 	return entry->whole;
 }
 
-static struct mt_error *open_entry(const struct entry *entry, struct mt_elf **out, char **found_at)
+static struct mt_error *open_entry(struct entry *entry, struct mt_elf **out, char **found_at)
 {
-	const uint8_t *bytes = mt_carried_bytes(entry->from, entry->content);
 	struct mt_error *err;
 
-	if (!bytes)
+	if (!entry->tried)
+		merge(entry);
+	if (!entry->whole.bytes)
 		return mt_error_create(MT_ERR_FORMAT,
 				       "what the recording carries of it is damaged");
 	err = entry->fields->kind == MT_FILE_VDSO
-		      ? mt_elf_open_memory(bytes, entry->fields->size, "carried vdso", out)
-		      : mt_elf_open_skeleton(bytes, entry->fields->size, "carried image", out);
+		      ? mt_elf_open_memory(entry->whole.bytes, entry->whole.size, "carried vdso",
+					   out)
+		      : mt_elf_open_skeleton(entry->whole.bytes, entry->whole.size, "carried image",
+					     out);
 	if (!err)
-		*found_at = strdup("carried in the recording");
+		*found_at = strdup(entry->kept & MT_KEPT_SEEN
+					   ? "carried in the recording, as far as samples show it"
+					   : "carried in the recording");
 	return err;
 }
 
@@ -240,9 +308,9 @@ static struct mt_error *open_kept(const struct mt_carried_images *images,
 {
 	struct key key = key_of_identity(identity);
 	uint64_t slot;
-	const struct entry *entry = find(&images->images, &key, &slot);
+	struct entry *entry = find(&images->images, &key, &slot);
 
-	if (!entry || !(entry->fields->kept & MT_KEPT_UNWIND) == unwind)
+	if (!entry || !(entry->kept & MT_KEPT_UNWIND) == unwind)
 		return NULL;
 	return open_entry(entry, out, found_at);
 }

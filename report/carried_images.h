@@ -20,7 +20,8 @@ struct mt_carried_images *mt_carried_images_create(void);
 void mt_carried_images_destroy(struct mt_carried_images *images);
 
 /*
- * Adds what one recording carries; borrowed. Of one build id the first counts. False out of memory.
+ * Adds what one recording carries; borrowed. Of one build id the first image counts; all contents
+ * together where none is more than what was seen (MT_KEPT_SEEN). False out of memory.
  */
 bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
 

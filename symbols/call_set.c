@@ -275,50 +275,86 @@ static bool take_step(struct coded *coded, unsigned int low, uint64_t *step)
 	return true;
 }
 
-bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out)
+/* What the header of a set says, if what is behind it can be that. */
+static bool read_header(struct mt_span bytes, size_t *count, unsigned int *low)
+{
+	if (!bytes.bytes || bytes.size < HEADER_SIZE)
+		return false;
+	*count = mt_get_le32(bytes.bytes);
+	*low = mt_get_le32(bytes.bytes + 4);
+	return *low >= BITS_LEAST && *low <= BITS_MOST && *count && *count < COUNT_MAX &&
+	       *count <= (bytes.size - HEADER_SIZE) * 8 / (*low + 1);
+}
+
+/* Reads one; *size: bytes that it takes, all of them where it is damaged. */
+static bool read_numbers(struct mt_span bytes, size_t *size, struct mt_call_numbers *out)
 {
 	struct coded coded = {.bytes = bytes.bytes, .at = HEADER_SIZE * 8, .end = bytes.size * 8};
-	struct mt_call_set set = {0};
+	struct mt_call_numbers set = {0};
 	uint64_t step, value = 0, range;
-	unsigned int low;
-	size_t count;
+	size_t count = 0;
 
 	*out = set;
-	if (!bytes.bytes || bytes.size < HEADER_SIZE)
+	*size = bytes.size;
+	if (!read_header(bytes, &count, &set.bits))
 		return true;
-	count = mt_get_le32(bytes.bytes);
-	low = mt_get_le32(bytes.bytes + 4);
-	if (low < BITS_LEAST || low > BITS_MOST || !count || count >= COUNT_MAX ||
-	    count > (coded.end - coded.at) / (low + 1))
-		return true;
-	range = (uint64_t)count << low;
+	range = (uint64_t)count << set.bits;
 	set.values = calloc(count, sizeof(*set.values));
 	if (!set.values)
 		return false;
-	for (; set.count < count && take_step(&coded, low, &step); set.count++) {
+	for (; set.count < count && take_step(&coded, set.bits, &step); set.count++) {
 		value += step;
 		if (value >= range)
 			break;
 		set.values[set.count] = (uint32_t)value;
 	}
+	if (set.count == count)
+		*size = (coded.at + 7) / 8;
 	/* what is missing is not in it; the scale is that of all */
 	for (size_t i = set.count; i < count; i++)
 		set.values[i] = UINT32_MAX;
 	set.count = count;
-	set.bits = low;
 	*out = set;
 	return true;
 }
 
+bool mt_call_set_read(struct mt_span bytes, struct mt_call_set *out)
+{
+	MT_ARRAY(struct mt_call_numbers) sets = {0};
+	size_t size;
+	bool good = true;
+
+	for (size_t at = 0; at < bytes.size && bytes.bytes && good; at += (size + 7) / 8 * 8) {
+		struct mt_span rest = {.bytes = bytes.bytes + at, .size = bytes.size - at};
+		struct mt_call_numbers set, *slot;
+
+		good = read_numbers(rest, &size, &set);
+		if (!good || !set.count)
+			break;
+		slot = mt_array_push(&sets);
+		good = slot;
+		if (slot)
+			*slot = set;
+		else
+			free(set.values);
+	}
+	*out = (struct mt_call_set){sets.items, sets.count};
+	if (!good)
+		mt_call_set_deinit(out);
+	return good;
+}
+
 void mt_call_set_deinit(struct mt_call_set *set)
 {
-	free(set->values);
+	for (size_t i = 0; i < set->count; i++)
+		free(set->sets[i].values);
+	free(set->sets);
 	*set = (struct mt_call_set){0};
 }
 
-bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee)
+static bool has_number(const struct mt_call_numbers *set, uint64_t hash)
 {
-	uint64_t wanted = scale(hash_pair(caller, callee), set->count, set->bits);
+	uint64_t wanted = scale(hash, set->count, set->bits);
 	size_t low = 0, high = set->count;
 
 	while (low < high) {
@@ -330,6 +366,17 @@ bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t ca
 			high = middle;
 	}
 	return low < set->count && set->values[low] == wanted;
+}
+
+bool mt_call_set_has(const struct mt_call_set *set, uint64_t caller, uint64_t callee)
+{
+	uint64_t hash = hash_pair(caller, callee);
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (has_number(&set->sets[i], hash))
+			return true;
+	}
+	return false;
 }
 
 /* ---- Without one ---- */

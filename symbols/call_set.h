@@ -28,11 +28,20 @@ struct mt_skeleton_input;
 bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input, uint8_t **out,
 		      size_t *size);
 
-/* A set as it is asked. All-zero it is empty. */
-struct mt_call_set {
+/* One set of numbers, each of them on the scale of their count. */
+struct mt_call_numbers {
 	uint32_t *values; /* sorted */
 	size_t count;
 	unsigned int bits; /* of the low part of its numbers */
+};
+
+/*
+ * A section's sets as they are asked: one, or as many as skeletons were merged. All-zero it is
+ * empty.
+ */
+struct mt_call_set {
+	struct mt_call_numbers *sets;
+	size_t count;
 };
 
 /* Reads such bytes; damaged ones make an empty set, or one with fewer. False out of memory. */

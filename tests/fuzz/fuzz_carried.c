@@ -1,6 +1,7 @@
 /*
  * Any bytes as what a recording carries: as the body of a FILE record, listed, loaded and used as
- * its kind says; and by themselves as a skeleton, that is unwound and named by.
+ * its kind says; and by themselves as a skeleton, that is unwound and named by, and as two of one
+ * image.
  */
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "symbols/jit_code.h"
 #include "symbols/kernel.h"
 #include "symbols/perf_map.h"
+#include "symbols/skeleton_merge.h"
 #include "tests/unit/mt_builder.h"
 #include "unwind/cfi.h"
 
@@ -41,6 +43,21 @@ static void use_skeleton(const uint8_t *bytes, size_t size)
 	}
 	mt_cfi_destroy(cfi);
 	mt_elf_destroy(elf);
+}
+
+/* Two skeletons, which may be damaged in different places, as parts of one. */
+static void merge_skeletons(const uint8_t *data, size_t size)
+{
+	struct mt_span parts[] = {{.bytes = data, .size = size / 2},
+				  {.bytes = data + size / 2, .size = size - size / 2}};
+	uint8_t *bytes = NULL;
+	struct mt_error *err;
+
+	err = mt_skeleton_merge(parts, 2, &bytes, &size);
+	mt_error_destroy(err);
+	if (!err)
+		use_skeleton(bytes, size);
+	free(bytes);
 }
 
 static void use_names(const struct mt_file_record *file, const uint8_t *bytes)
@@ -116,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (copy) {
 		memcpy(copy, data, size);
 		use_skeleton(copy, size);
+		merge_skeletons(copy, size);
 	}
 	free(copy);
 	mt_builder_init(&b);

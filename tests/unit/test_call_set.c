@@ -107,6 +107,34 @@ MT_TEST(code_says_what_calls_what)
 	mt_elf_destroy(elf);
 }
 
+MT_TEST(several_sets_stand_behind_one_another)
+{
+	uint8_t *bytes, *both;
+	size_t size, second;
+	struct mt_elf *elf = make(&builder);
+	struct mt_call_set set;
+
+	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
+	second = (size + 7) / 8 * 8;
+	both = calloc(3, second);
+	MT_REQUIRE(both);
+	mt_put_le32(both, 1); /* a set of the pair whose number is 0 */
+	mt_put_le32(both + 4, 10);
+	memcpy(both + 16, bytes, size);
+	MT_CHECK(mt_call_set_read((struct mt_span){.bytes = both, .size = 16 + size}, &set));
+	MT_CHECK_EQ(set.count, 2);
+	for (unsigned int i = 0; i < FUNCTIONS; i++)
+		MT_CHECK(mt_call_set_has(&set, function(i), function(callee(i, 0))));
+	mt_call_set_deinit(&set);
+	memset(both + 16, 0, second); /* zeros are no set */
+	MT_CHECK(mt_call_set_read((struct mt_span){.bytes = both, .size = 16 + size}, &set));
+	MT_CHECK_EQ(set.count, 1);
+	mt_call_set_deinit(&set);
+	free(both);
+	free(bytes);
+	mt_elf_destroy(elf);
+}
+
 MT_TEST(damaged_sets_do_no_harm)
 {
 	struct mt_elf *elf = make(&builder);

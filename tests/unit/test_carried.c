@@ -33,7 +33,8 @@ static struct mt_file_record file_of(const char *build_id, const char *bytes)
 
 static bool has_time(const struct mt_file_record *file)
 {
-	return file->kind == MT_FILE_PERF_MAP || file->kind == MT_FILE_JITDUMP;
+	return file->kind == MT_FILE_PERF_MAP || file->kind == MT_FILE_JITDUMP ||
+	       file->kept & MT_KEPT_SEEN;
 }
 
 /* A perf map of a process, or a piece of it. */
@@ -100,7 +101,33 @@ MT_TEST(parts_are_put_together_and_the_first_of_two_counts)
 	MT_CHECK_EQ(mt_carried_count(carried), 3);
 	MT_CHECK(holds(carried, 0, "first"));
 	MT_CHECK(holds(carried, 1, "front and back"));
+	mt_carried_drop(carried, 1);
+	MT_CHECK(holds(carried, 1, "front and back"));
 	MT_CHECK(!mt_carried_bytes(carried, 2)); /* its second part is not there */
+}
+
+MT_TEST(images_of_what_was_seen_are_told_apart_by_time_and_from_whole_ones)
+{
+	struct mt_file_record files[] = {
+		file_of("one", "first"), file_of("one", "second"), file_of("one", "whole"),
+		file_of("one", "other"), file_of("one", "third"),
+	};
+	MT_CLEANUP(mt_reader_destroy_p) struct mt_reader *reader = NULL;
+	struct mt_carried *carried;
+	char path[32];
+	MT_CLEANUP_CLOSE int fd = -1;
+
+	files[0].kept = files[1].kept = files[4].kept = MT_KEPT_NAMES | MT_KEPT_SEEN;
+	fd = write_files(files, 5, path);
+	MT_REQUIRE(!mt_reader_open(path, NULL, &reader));
+	carried = mt_reader_carried(reader, 0);
+	MT_REQUIRE(carried);
+	MT_REQUIRE(mt_carried_count(carried) == 4);
+	MT_CHECK(holds(carried, 0, "first"));
+	MT_CHECK(holds(carried, 1, "second"));
+	MT_CHECK(holds(carried, 2, "whole"));
+	MT_CHECK(holds(carried, 3, "third"));
+	MT_CHECK_EQ(mt_carried_time(carried, 3), 5);
 }
 
 MT_TEST(lies_and_damage_are_left_out)

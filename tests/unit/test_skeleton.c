@@ -14,8 +14,8 @@
 #include "formats/base/err.h"
 #include "symbols/elf.h"
 #include "symbols/symtab.h"
+#include "tests/unit/same_code.h"
 #include "tests/unit/unit.h"
-#include "unwind/cfi.h"
 #include "unwind/cfi_rules.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -44,55 +44,6 @@ static struct mt_elf *skeleton_of(struct mt_elf *elf, const struct mt_skeleton_w
 		return NULL;
 	MT_CHECK(!mt_elf_open_skeleton(*bytes, *size, "skeleton", &skeleton));
 	return skeleton;
-}
-
-static struct mt_cfi *cfi_of(struct mt_elf *elf)
-{
-	struct mt_cfi_sections sections = {
-		.eh_frame_hdr = mt_elf_section(elf, ".eh_frame_hdr"),
-		.eh_frame = mt_elf_section(elf, ".eh_frame"),
-		.debug_frame = mt_elf_section(elf, ".debug_frame"),
-	};
-
-	return mt_cfi_create(&sections);
-}
-
-static bool same_name(struct mt_symtab *a, struct mt_symtab *b, uint64_t vaddr)
-{
-	uint64_t start_a = 0, start_b = 0;
-	uint32_t in_a = mt_symtab_find(a, vaddr, &start_a);
-	uint32_t in_b = mt_symtab_find(b, vaddr, &start_b);
-	MT_CLEANUP_FREE char *name_a = NULL;
-	MT_CLEANUP_FREE char *name_b = NULL;
-
-	if (in_a == MT_SYMTAB_NONE || in_b == MT_SYMTAB_NONE)
-		return in_a == in_b;
-	name_a = mt_symtab_name(a, in_a, false);
-	name_b = mt_symtab_name(b, in_b, false);
-	return start_a == start_b && !strcmp(name_a, name_b);
-}
-
-static bool same_rule(const struct mt_cfi_rule *a, const struct mt_cfi_rule *b)
-{
-	if (a->kind != b->kind || a->reg != b->reg || a->expression_size != b->expression_size)
-		return false;
-	if (a->kind == MT_CFI_EXPRESSION || a->kind == MT_CFI_VAL_EXPRESSION)
-		return !memcmp(a->expression, b->expression, a->expression_size);
-	return a->offset == b->offset;
-}
-
-static bool same_row(struct mt_cfi *a, struct mt_cfi *b, uint64_t vaddr)
-{
-	struct mt_cfi_row row_a, row_b;
-	enum mt_cfi_found found = mt_cfi_find(a, vaddr, &row_a);
-
-	if (mt_cfi_find(b, vaddr, &row_b) != found || found != MT_CFI_FOUND)
-		return mt_cfi_find(b, vaddr, &row_b) == found;
-	for (int i = 0; i < MT_CFI_REGISTERS; i++) {
-		if (!same_rule(&row_a.reg[i], &row_b.reg[i]))
-			return false;
-	}
-	return same_rule(&row_a.cfa, &row_b.cfa) && row_a.signal == row_b.signal;
 }
 
 /* What is kept of all the code around an address is what its row says. */

@@ -1,0 +1,641 @@
+/*
+ * The merged skeleton is the first one's bytes, with behind them what has become longer and the
+ * headers of sections. Whatever a part says is copied once, and each step is linear in the parts.
+ */
+#include "symbols/skeleton_merge.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "symbols/call_set.h"
+#include "symbols/elf_private.h"
+#include "symbols/skeleton_frames.h"
+
+#define SECTIONS_MAX 32768 /* as a skeleton has at most, and some of ours */
+#define PROBES 8	   /* symbols of one hash that are compared */
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+struct section {
+	struct mt_elf_section_header header;
+	uint8_t *bytes; /* in the place of the first part's, header.size of them; or NULL */
+};
+
+struct merge {
+	MT_ARRAY(struct mt_elf *) parts; /* that fit the first */
+	MT_ARRAY(struct section) sections;
+	MT_ARRAY(uint8_t) names;   /* of sections, once there are some that the first has not */
+	const struct mt_elf *base; /* whose .dynsym is in front; NULL: none has one */
+};
+
+static void merge_deinit(struct merge *m)
+{
+	for (size_t i = 0; i < m->parts.count; i++)
+		mt_elf_destroy(m->parts.items[i]);
+	for (size_t i = 0; i < m->sections.count; i++)
+		free(m->sections.items[i].bytes);
+	mt_array_deinit(&m->parts);
+	mt_array_deinit(&m->sections);
+	mt_array_deinit(&m->names);
+}
+
+static const char *section_name(const struct mt_elf *elf, size_t i)
+{
+	struct mt_elf_section_info info = {.name = ""};
+
+	mt_elf_section_info(elf, i, &info);
+	return info.name;
+}
+
+/* Its bytes as they are; none where they are compressed. */
+static struct mt_span named_section(const struct mt_elf *elf, const char *name)
+{
+	size_t i = mt_elf_find_section(elf, name);
+
+	if (!i || elf->sections.items[i].flags & SHF_COMPRESSED)
+		return (struct mt_span){0};
+	return mt_elf_raw_section(elf, i);
+}
+
+/* ---- Which parts ---- */
+
+static bool same_segments(const struct mt_elf *a, const struct mt_elf *b)
+{
+	if (a->segments.count != b->segments.count)
+		return false;
+	for (size_t i = 0; i < a->segments.count; i++) {
+		const struct mt_segment *x = &a->segments.items[i], *y = &b->segments.items[i];
+
+		if (x->vaddr != y->vaddr || x->memory_size != y->memory_size ||
+		    x->offset != y->offset || x->file_size != y->file_size || x->flags != y->flags)
+			return false;
+	}
+	return true;
+}
+
+static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
+{
+	struct mt_span x = mt_elf_build_id(a), y = mt_elf_build_id(b);
+
+	return x.size == y.size && (!x.size || !memcmp(x.bytes, y.bytes, x.size));
+}
+
+static bool same_frames(const struct mt_elf *a, const struct mt_elf *b)
+{
+	struct mt_span x = named_section(a, ".eh_frame"), y = named_section(b, ".eh_frame");
+
+	return !x.bytes || !y.bytes || (x.size == y.size && x.vaddr == y.vaddr);
+}
+
+static bool fits(const struct merge *m, const struct mt_elf *elf)
+{
+	const struct mt_elf *first;
+
+	if (!elf->sections.count || elf->sections.count > SECTIONS_MAX)
+		return false;
+	if (!m->parts.count)
+		return true;
+	first = m->parts.items[0];
+	return elf->is_64 == first->is_64 && elf->machine == first->machine &&
+	       elf->type == first->type && same_segments(elf, first) && same_build_id(elf, first) &&
+	       same_frames(elf, first);
+}
+
+/* False out of memory. */
+static bool add_part(struct merge *m, struct mt_span bytes, struct mt_error **err)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	struct mt_error *failed =
+		mt_elf_open_skeleton(bytes.bytes, bytes.size, "carried image", &elf);
+	struct mt_elf **slot;
+
+	if (failed) {
+		mt_error_destroy(*err);
+		*err = failed;
+		return failed->kind != MT_ERR_NOMEM;
+	}
+	if (!fits(m, elf))
+		return true;
+	slot = mt_array_push(&m->parts);
+	if (slot)
+		*slot = MT_TAKE(elf);
+	return slot;
+}
+
+static struct mt_error *open_parts(struct merge *m, const struct mt_span *parts, size_t count)
+{
+	struct mt_error *err = NULL;
+	bool good = true;
+
+	for (size_t i = 0; i < count && good; i++) {
+		if (parts[i].bytes)
+			good = add_part(m, parts[i], &err);
+	}
+	if (good && !m->parts.count && !err)
+		err = mt_error_create(MT_ERR_FORMAT, "carried image: no sections");
+	if (good && !m->parts.count)
+		return err;
+	mt_error_destroy(err);
+	return good ? NULL : mt_error_nomem();
+}
+
+/* ---- Sections ---- */
+
+/* Those of the first; what its bytes do not hold is not to be found in those behind them. */
+static bool copy_sections(struct merge *m)
+{
+	const struct mt_elf *first = m->parts.items[0];
+
+	for (size_t i = 0; i < first->sections.count; i++) {
+		struct section *section = mt_array_push(&m->sections);
+
+		if (!section)
+			return false;
+		section->header = first->sections.items[i];
+		if (!mt_elf_raw_section(first, i).bytes && section->header.type != SHT_NOBITS)
+			section->header = (struct mt_elf_section_header){.type = SHT_NOBITS};
+	}
+	return true;
+}
+
+static bool put_name(struct merge *m, const void *bytes, size_t size)
+{
+	if (!mt_array_reserve(&m->names, m->names.count + size))
+		return false;
+	if (size)
+		memcpy(m->names.items + m->names.count, bytes, size);
+	m->names.count += size;
+	return true;
+}
+
+/* A new section behind all others; 0 out of memory. */
+static size_t add_section(struct merge *m, const char *name)
+{
+	struct mt_span names = m->parts.items[0]->section_names;
+	struct section *section;
+	size_t at;
+
+	if (!m->names.count &&
+	    (!put_name(m, names.bytes, names.bytes ? names.size : 0) || !put_name(m, "", 1)))
+		return 0;
+	at = m->names.count;
+	section = put_name(m, name, strlen(name) + 1) ? mt_array_push(&m->sections) : NULL;
+	if (!section)
+		return 0;
+	section->header.name = (uint32_t)at;
+	section->header.align = 8;
+	return m->sections.count - 1;
+}
+
+/* Where the first has it, if without bytes, or a new one; 0 out of memory. */
+static size_t section_for(struct merge *m, const char *name)
+{
+	size_t i = mt_elf_find_section(m->parts.items[0], name);
+
+	return i ? i : add_section(m, name);
+}
+
+/* Takes bytes. */
+static void set_content(struct merge *m, size_t i, uint32_t type, uint8_t *bytes, size_t size)
+{
+	struct section *section = &m->sections.items[i];
+
+	free(section->bytes);
+	section->bytes = bytes;
+	section->header.type = type;
+	section->header.size = size;
+	section->header.flags &= ~(uint64_t)SHF_COMPRESSED;
+}
+
+/* ---- Unwind tables and calls ---- */
+
+/* Those of all parts that have it; from: the first of them. NULL out of memory. */
+static struct mt_span *spans_of(const struct merge *m, const char *name, size_t *count,
+				size_t *from)
+{
+	struct mt_span *spans = calloc(m->parts.count, sizeof(*spans));
+
+	*count = 0;
+	for (size_t i = 0; spans && i < m->parts.count; i++) {
+		spans[*count] = named_section(m->parts.items[i], name);
+		if (!spans[*count].bytes || !spans[*count].size)
+			continue;
+		if (!*count)
+			*from = i;
+		++*count;
+	}
+	return spans;
+}
+
+/* Whether there is more than the first part has. */
+static bool worth_it(size_t count, size_t from)
+{
+	return count > 1 || (count && from);
+}
+
+/* Parts without unwind tables fit whatever others have: those that differ are left out. */
+static void keep_alike(struct mt_span *spans, size_t *count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (spans[i].size == spans[0].size && spans[i].vaddr == spans[0].vaddr)
+			spans[kept++] = spans[i];
+	}
+	*count = kept;
+}
+
+static bool merge_frames(struct merge *m)
+{
+	size_t count, from = 0, at;
+	MT_CLEANUP_FREE struct mt_span *spans = spans_of(m, ".eh_frame", &count, &from);
+	uint8_t *bytes;
+
+	if (!spans)
+		return false;
+	keep_alike(spans, &count);
+	if (!worth_it(count, from) || spans[0].size > UINT32_MAX / 2)
+		return true;
+	at = section_for(m, ".eh_frame");
+	if (!at || !mt_skeleton_frames_merge(spans, count, &bytes))
+		return false;
+	set_content(m, at, SHT_PROGBITS, bytes, spans[0].size);
+	m->sections.items[at].header.vaddr = spans[0].vaddr;
+	m->sections.items[at].header.flags |= SHF_ALLOC;
+	return true;
+}
+
+static size_t aligned(size_t at)
+{
+	return (at + 7) & ~(size_t)7;
+}
+
+/* One set behind the other. */
+static bool merge_calls(struct merge *m)
+{
+	size_t count, from = 0, at, size = 0;
+	MT_CLEANUP_FREE struct mt_span *spans = spans_of(m, MT_CALL_SET_SECTION, &count, &from);
+	uint8_t *bytes;
+
+	if (!spans)
+		return false;
+	if (!worth_it(count, from))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		size = aligned(size) + spans[i].size;
+	at = section_for(m, MT_CALL_SET_SECTION);
+	bytes = at ? calloc(1, size) : NULL;
+	if (!bytes)
+		return false;
+	set_content(m, at, SHT_PROGBITS, bytes, size);
+	for (size_t i = 0, to = 0; i < count; i++) {
+		to = aligned(to);
+		memcpy(bytes + to, spans[i].bytes, spans[i].size);
+		to += spans[i].size;
+	}
+	return true;
+}
+
+/* ---- Symbols ---- */
+
+struct symbols {
+	uint8_t *bytes, *names;
+	size_t each, count, names_size;
+	struct mt_map64 known; /* a hash, or the next free number after it: the index */
+};
+
+static void symbols_deinit(struct symbols *symbols)
+{
+	free(symbols->bytes);
+	free(symbols->names);
+	mt_map64_deinit(&symbols->known);
+}
+
+/*
+ * The same symbol as one that is there. `left` bounds what is read of names: those of a skeleton
+ * stand once each, but others may have millions that are one long name.
+ */
+static bool note_symbol(struct symbols *symbols, const uint8_t *symbol, size_t *left, bool *there)
+{
+	const char *name = (const char *)symbols->names + mt_get_le32(symbol);
+	size_t length = strnlen(name, *left);
+	uint64_t key, i;
+
+	*there = false;
+	*left -= length < *left ? length + 1 : length;
+	if (!*left && symbols->names[mt_get_le32(symbol) + length])
+		return true;
+	key = mt_hash_bytes(symbol + 4, symbols->each - 4, mt_hash_bytes(name, length, 0));
+	for (int n = 0; n < PROBES; n++, key++) {
+		const uint8_t *other;
+
+		if (!mt_map64_get(&symbols->known, key, &i))
+			return mt_map64_put(&symbols->known, key, symbols->count);
+		other = symbols->bytes + i * symbols->each;
+		*there = !memcmp(other + 4, symbol + 4, symbols->each - 4) &&
+			 !strncmp((char *)symbols->names + mt_get_le32(other), name, length + 1);
+		if (*there)
+			break;
+	}
+	return true;
+}
+
+/*
+ * Appends a table. Of the first all symbols keep their numbers, which relocations name; of others
+ * what is not there yet, and not the null symbol.
+ */
+static bool append_symbols(struct symbols *symbols, const struct mt_elf_symbol_table *table)
+{
+	size_t names_at = symbols->names_size, left = table->names_size;
+	bool first = !symbols->count, there;
+
+	memcpy(symbols->names + names_at, table->names, table->names_size);
+	symbols->names_size += table->names_size;
+	for (size_t i = !first; i < table->count; i++) {
+		uint8_t *at = symbols->bytes + symbols->count * symbols->each;
+		uint32_t name;
+
+		memcpy(at, table->bytes + i * table->stride, symbols->each);
+		name = mt_get_le32(at);
+		if (name >= table->names_size && !first)
+			continue;
+		name = name < table->names_size ? name + (uint32_t)names_at : 0;
+		mt_put_le32(at, name);
+		if (!note_symbol(symbols, at, &left, &there))
+			return false;
+		symbols->count += first || !there;
+	}
+	return true;
+}
+
+static bool has_symbols(const struct mt_elf_symbol_table *table)
+{
+	return table->count && table->names_size && table->names_size <= UINT32_MAX;
+}
+
+/* Sums up what all parts have; from: the first of them. */
+static size_t measure_symbols(const struct merge *m, bool dynamic, struct symbols *sum,
+			      size_t *from)
+{
+	size_t tables = 0;
+
+	for (size_t i = 0; i < m->parts.count; i++) {
+		const struct mt_elf_symbol_table *table =
+			mt_elf_symbol_table(m->parts.items[i], dynamic);
+
+		if (!has_symbols(table))
+			continue;
+		if (!tables++)
+			*from = i;
+		sum->count += table->count;
+		sum->names_size += table->names_size;
+	}
+	return tables;
+}
+
+static bool collect_symbols(const struct merge *m, bool dynamic, struct symbols *out)
+{
+	out->bytes = malloc(out->count * out->each);
+	out->names = malloc(out->names_size);
+	out->count = out->names_size = 0;
+	if (!out->bytes || !out->names)
+		return false;
+	for (size_t i = 0; i < m->parts.count; i++) {
+		const struct mt_elf_symbol_table *table =
+			mt_elf_symbol_table(m->parts.items[i], dynamic);
+
+		if (!has_symbols(table) || out->names_size + table->names_size > UINT32_MAX)
+			continue;
+		if (!append_symbols(out, table))
+			return false;
+	}
+	return true;
+}
+
+static size_t section_of_type(const struct merge *m, uint32_t type)
+{
+	for (size_t i = 1; i < m->sections.count; i++) {
+		if (m->sections.items[i].header.type == type)
+			return i;
+	}
+	return 0;
+}
+
+/* The section of its strings, unless that is something else's, too; or a new one. */
+static size_t strings_for(struct merge *m, size_t table, bool dynamic)
+{
+	size_t link = m->sections.items[table].header.link;
+
+	if (link && link < m->sections.count && m->sections.items[link].header.type == SHT_STRTAB &&
+	    !m->sections.items[link].bytes)
+		return link;
+	return add_section(m, dynamic ? ".dynstr" : ".strtab");
+}
+
+static bool place_symbols(struct merge *m, bool dynamic, struct symbols *symbols)
+{
+	uint32_t type = dynamic ? SHT_DYNSYM : SHT_SYMTAB;
+	size_t at = section_of_type(m, type), strings;
+
+	if (!at)
+		at = section_for(m, dynamic ? ".dynsym" : ".symtab");
+	strings = at ? strings_for(m, at, dynamic) : 0;
+	if (!strings)
+		return false;
+	set_content(m, at, type, MT_TAKE(symbols->bytes), symbols->count * symbols->each);
+	set_content(m, strings, SHT_STRTAB, MT_TAKE(symbols->names), symbols->names_size);
+	m->sections.items[at].header.link = (uint32_t)strings;
+	m->sections.items[at].header.entry_size = symbols->each;
+	return true;
+}
+
+static bool merge_symbols(struct merge *m, bool dynamic)
+{
+	struct symbols symbols = {.each = m->parts.items[0]->is_64 ? sizeof(Elf64_Sym)
+								   : sizeof(Elf32_Sym)};
+	size_t from = 0, count = measure_symbols(m, dynamic, &symbols, &from);
+	bool good = !worth_it(count, from) ||
+		    (collect_symbols(m, dynamic, &symbols) && place_symbols(m, dynamic, &symbols));
+
+	if (dynamic && count)
+		m->base = m->parts.items[from];
+	symbols_deinit(&symbols);
+	return good;
+}
+
+/* ---- What is whole in each that has it ---- */
+
+static bool is_merged(const struct merge *m, const struct mt_elf *part, size_t i)
+{
+	uint32_t type = part->sections.items[i].type;
+	const char *name = section_name(part, i);
+
+	return type == SHT_SYMTAB || type == SHT_DYNSYM || type == SHT_STRTAB ||
+	       ((type == SHT_RELA || type == SHT_REL) && part != m->base) ||
+	       !strcmp(name, ".eh_frame") || !strcmp(name, MT_CALL_SET_SECTION);
+}
+
+/* Sections of the original that a part has and the first has not: it was wished for less. */
+static bool adopt_sections(struct merge *m, const struct mt_elf *part)
+{
+	const struct mt_elf *first = m->parts.items[0];
+	size_t left = part->size; /* sections may overlap, but not in a skeleton */
+
+	for (size_t i = 1; i < first->sections.count && i < part->sections.count; i++) {
+		struct section *section = &m->sections.items[i];
+		struct mt_span raw = mt_elf_raw_section(part, i);
+		uint8_t *bytes;
+
+		if (first->sections.items[i].type != SHT_NOBITS || section->bytes || !raw.bytes ||
+		    !raw.size || raw.size > left || is_merged(m, part, i) ||
+		    section->header.vaddr != raw.vaddr ||
+		    strcmp(section_name(first, i), section_name(part, i)) != 0)
+			continue;
+		bytes = malloc(raw.size);
+		if (!bytes)
+			return false;
+		memcpy(bytes, raw.bytes, raw.size);
+		left -= raw.size;
+		set_content(m, i, part->sections.items[i].type, bytes, raw.size);
+		section->header.flags = part->sections.items[i].flags;
+	}
+	return true;
+}
+
+static bool adopt_all(struct merge *m)
+{
+	for (size_t i = 1; i < m->parts.count; i++) {
+		if (!adopt_sections(m, m->parts.items[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Writing ---- */
+
+/* Section names are anew where there are new ones. */
+static bool finish_names(struct merge *m)
+{
+	size_t at, size;
+	uint8_t *bytes;
+
+	if (!m->names.count)
+		return true;
+	at = add_section(m, ".shstrtab");
+	size = m->names.count;
+	bytes = at ? malloc(size) : NULL;
+	if (!bytes)
+		return false;
+	memcpy(bytes, m->names.items, size);
+	set_content(m, at, SHT_STRTAB, bytes, size);
+	return true;
+}
+
+/* Says where everything stands: in its old place where it is not longer. Gives where headers do. */
+static size_t lay_out(struct merge *m)
+{
+	const struct mt_elf *first = m->parts.items[0];
+	size_t at = aligned(first->size);
+
+	for (size_t i = 0; i < m->sections.count; i++) {
+		struct section *section = &m->sections.items[i];
+		struct mt_span old = {0};
+
+		if (!section->bytes)
+			continue;
+		if (i < first->sections.count)
+			old = mt_elf_raw_section(first, i);
+		if (old.bytes && section->header.size <= old.size)
+			continue;
+		section->header.offset = at;
+		at = aligned(at + section->header.size);
+	}
+	return at;
+}
+
+/* Writes a word of the file's class, gives where the next stands. */
+static uint8_t *put_word(bool wide, uint8_t *at, uint64_t value)
+{
+	if (wide)
+		mt_put_le64(at, value);
+	else
+		mt_put_le32(at, (uint32_t)value);
+	return at + (wide ? 8 : 4);
+}
+
+static void put_section_header(bool wide, const struct mt_elf_section_header *s, uint8_t *at)
+{
+	mt_put_le32(at, s->name);
+	mt_put_le32(at + 4, s->type);
+	at = put_word(wide, at + 8, s->flags);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->offset);
+	at = put_word(wide, at, s->size);
+	mt_put_le32(at, s->link);
+	mt_put_le32(at + 4, s->info);
+	at = put_word(wide, at + 8, s->align);
+	put_word(wide, at, s->entry_size);
+}
+
+/* What the file's header says of sections. */
+static void put_file_header(const struct merge *m, uint8_t *header, size_t sections_at)
+{
+	bool wide = m->parts.items[0]->is_64;
+	uint8_t *counts = header + (wide ? offsetof(Elf64_Ehdr, e_shentsize)
+					 : offsetof(Elf32_Ehdr, e_shentsize));
+
+	put_word(wide,
+		 header + (wide ? offsetof(Elf64_Ehdr, e_shoff) : offsetof(Elf32_Ehdr, e_shoff)),
+		 sections_at);
+	mt_put_le16(counts, wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
+	mt_put_le16(counts + 2, (uint16_t)m->sections.count);
+	if (m->names.count)
+		mt_put_le16(counts + 4, (uint16_t)(m->sections.count - 1));
+}
+
+static struct mt_error *write_all(struct merge *m, uint8_t **out, size_t *size)
+{
+	const struct mt_elf *first = m->parts.items[0];
+	size_t each = first->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), at = lay_out(m);
+	size_t whole = at + m->sections.count * each;
+	uint8_t *bytes = calloc(1, whole);
+
+	if (!bytes)
+		return mt_error_nomem();
+	memcpy(bytes, first->bytes, first->size);
+	for (size_t i = 0; i < m->sections.count; i++) {
+		const struct section *section = &m->sections.items[i];
+
+		if (section->bytes)
+			memcpy(bytes + section->header.offset, section->bytes,
+			       section->header.size);
+		put_section_header(first->is_64, &section->header, bytes + at + i * each);
+	}
+	put_file_header(m, bytes, at);
+	*out = bytes;
+	*size = whole;
+	return NULL;
+}
+
+struct mt_error *mt_skeleton_merge(const struct mt_span *parts, size_t count, uint8_t **out,
+				   size_t *size)
+{
+	struct merge m = {0};
+	struct mt_error *err = open_parts(&m, parts, count);
+
+	if (!err && !(copy_sections(&m) && merge_frames(&m) && merge_calls(&m) &&
+		      merge_symbols(&m, false) && merge_symbols(&m, true) && adopt_all(&m) &&
+		      finish_names(&m)))
+		err = mt_error_nomem();
+	if (!err)
+		err = write_all(&m, out, size);
+	merge_deinit(&m);
+	return err;
+}
