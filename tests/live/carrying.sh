@@ -62,6 +62,7 @@ killed() {
 	rm -f live.mtr
 	"$mtrec" -q -e page-faults -o live.mtr "$@" >/dev/null 2>&1 &
 	local recorder=$! command
+	until_true carries 1
 	until_true carries 3
 	until_true carries 4
 	command=$(pgrep -P "$recorder")
@@ -86,6 +87,8 @@ else
 	"${CC:-cc}" -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
 	killed ./jitted 50 60
 	check 'killed: code is named out of the perf map as it was' grep -q ';jitted touch of pages 50$' elsewhere
+	check '... and the program, of which is carried what was seen' grep -q ';main;jitted touch of pages 50$' elsewhere
+	check '... which tells so, too' grep -q ' FILE .*kind=1 .*kept=35 .*/jitted' "$dump"
 	check '... which tells that it is a piece' grep -q ' FILE .*kind=4 .*kept=8 ' "$dump"
 	check '... and the recording is sound' "$MT_TOP/scripts/mtdump" --check live.mtr
 	if [ "$(cat /proc/sys/kernel/kptr_restrict)" = 2 ]; then

@@ -45,10 +45,14 @@ cp here carried
 here plain.mtr --no-inline --prefer-local
 check 'and as from the files' diff carried here
 
-"$mtrec" -e page-faults --stats -o again.mtr "$steps" faults 50 >/dev/null 2>stats
+"$mtrec" -q -e page-faults,brk --embed all -o whole.mtr "$steps" faults 50 >/dev/null
+same 'whole images are the same where no file is' whole.mtr --no-inline
+check 'what is carried without being asked for is of what samples show' \
+	[ "$(stat -c %s plain.mtr)" -lt $(($(stat -c %s whole.mtr) / 2)) ]
+"$mtrec" -e page-faults --embed all --stats -o again.mtr "$steps" faults 50 >/dev/null 2>stats
 check 'the next recording finds what was carried' grep -q '[1-9][0-9]* kept from before' stats
 same '... and needs nothing else either' again.mtr --no-inline
-"$mtrec" -e page-faults --embed-cache none --stats -o anew.mtr "$steps" faults 50 >/dev/null 2>stats
+"$mtrec" -e page-faults --embed all --embed-cache none --stats -o anew.mtr "$steps" faults 50 >/dev/null 2>stats
 check '--embed-cache none does not' grep -q '(0 kept from before)' stats
 same '... and carries the same' anew.mtr --no-inline
 # named FILE: addresses in the kernel with their names, as mtreport has them
