@@ -87,7 +87,7 @@ else
 	"${CC:-cc}" -O1 -g -o jitted "$MT_TOP/tests/workloads/jitted.c" || exit 1
 	killed ./jitted 50 60
 	check 'killed: code is named out of the perf map as it was' grep -q ';jitted touch of pages 50$' elsewhere
-	check '... and the program, of which is carried what was seen' grep -q ';main;jitted touch of pages 50$' elsewhere
+	check '... and what maps the program, of which is carried what was seen' grep -q ';dl_main[; ]' elsewhere
 	check '... which tells so, too' grep -q ' FILE .*kind=1 .*kept=35 .*/jitted' "$dump"
 	check '... which tells that it is a piece' grep -q ' FILE .*kind=4 .*kept=8 ' "$dump"
 	check '... and the recording is sound' "$MT_TOP/scripts/mtdump" --check live.mtr
