@@ -64,7 +64,7 @@ struct mt_code_seen {
 	MT_ARRAY(struct image) images;
 	struct mt_map64 numbers; /* of images, by hash of identity */
 	struct mt_map64 index;	 /* of an image's block, in its places, + 1 */
-	size_t places;
+	size_t places, untaken;	 /* blocks of code; and units, about */
 	uint64_t dropped; /* words up to that time were held against what was known by then */
 	uint8_t near[1 << (NEAR_BITS - 3)]; /* by address, about: whether a mapping is there */
 	struct block gather[1 << GATHER_BITS];
@@ -143,7 +143,9 @@ static void add_place(struct mt_code_seen *seen, uint32_t number, uint64_t block
 	if (image->whole)
 		return;
 	if (mt_map64_get(&seen->index, key, &i)) {
-		image->places.items[i].units |= units;
+		place = &image->places.items[i];
+		seen->untaken += (size_t)__builtin_popcountll(units & ~place->units);
+		place->units |= units;
 		return;
 	}
 	place = seen->places < PLACES_MAX ? mt_array_push(&image->places) : NULL;
@@ -153,6 +155,7 @@ static void add_place(struct mt_code_seen *seen, uint32_t number, uint64_t block
 	}
 	*place = (struct place){.number = block, .units = units};
 	seen->places++;
+	seen->untaken += (size_t)__builtin_popcountll(units);
 }
 
 /* ---- Mappings ---- */
@@ -340,6 +343,11 @@ void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below)
 
 /* ---- What is asked ---- */
 
+size_t mt_code_seen_untaken(const struct mt_code_seen *seen)
+{
+	return seen->untaken;
+}
+
 bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t number, struct mt_code_news *out)
 {
 	struct image *image = &seen->images.items[number];
@@ -364,6 +372,7 @@ bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t number, struct mt_cod
 						     (uint64_t)__builtin_ctzll(left) << UNIT_BITS;
 		place->taken = place->units;
 	}
+	seen->untaken -= out->count < seen->untaken ? out->count : seen->untaken;
 	if (mt_number_sort(out->offsets, out->count))
 		return true;
 	free(MT_TAKE(out->offsets));

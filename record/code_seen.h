@@ -51,6 +51,9 @@ struct mt_code_news {
 /* Those that were not taken before. False out of memory. */
 bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t image, struct mt_code_news *out);
 
+/* Places of all images that were not taken yet, about. */
+size_t mt_code_seen_untaken(const struct mt_code_seen *seen);
+
 /* An image is to be seen as a whole from now on. */
 void mt_code_seen_make_whole(struct mt_code_seen *seen, uint32_t image);
 

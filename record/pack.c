@@ -53,8 +53,10 @@
  * tenth at zstd's fastest: that costs less than storing them.
  */
 #define LEVEL_HASTE (-7)
-#define EASY_STREAMS 64			 /* told apart, by number modulo this */
-#define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
+#define EASY_STREAMS 64			   /* told apart, by number modulo this */
+#define LIMIT_SPARE ((uint64_t)64 << 10)   /* --max-size: room for STATE, MARK and END chunks */
+#define CARRIED_SPARE ((uint64_t)64 << 10) /* ... and for images that are carried at the end */
+#define CARRIED_PLACE 64		   /* bytes that a place in their code takes */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
 /* Whether everything below a time is here: what the drains are asked. */
@@ -201,6 +203,17 @@ static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 	left_out->samples += count_samples(pack, block);
 }
 
+/* What images will take that are not carried yet, about: their front, and what was seen of them. */
+static uint64_t to_be_carried(const struct mt_pack *pack)
+{
+	uint64_t limit = atomic_load(&pack->limit), bytes = CARRIED_SPARE;
+
+	if (!pack->carry)
+		return 0;
+	bytes += CARRIED_PLACE * (uint64_t)mt_code_seen_untaken(pack->code_seen);
+	return bytes < limit / 4 ? bytes : limit / 4;
+}
+
 /*
  * What may be on its way here still: all blocks in use, and what waits to be stripped, coded as
  * well as those before.
@@ -212,7 +225,7 @@ static uint64_t under_way(const struct mt_pack *pack)
 
 	if (pack->strip)
 		bytes += (double)mt_strip_held(pack->strip);
-	return FULL_SPARE + (uint64_t)(bytes * ratio * 1.25);
+	return FULL_SPARE + to_be_carried(pack) + (uint64_t)(bytes * ratio * 1.25);
 }
 
 /* DATA leaves room for what describes it; all leave room for END. */
@@ -221,9 +234,10 @@ static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
 	uint64_t limit = atomic_load(&pack->limit);
 
 	if (limit)
-		mt_writer_set_limit(pack->writer, block->type == MT_CHUNK_DATA
-							  ? limit - LIMIT_SPARE
-							  : limit - LIMIT_SPARE / 16);
+		mt_writer_set_limit(pack->writer,
+				    block->type == MT_CHUNK_DATA
+					    ? limit - LIMIT_SPARE - to_be_carried(pack)
+					    : limit - LIMIT_SPARE / 16);
 }
 
 static void watch_output(struct mt_pack *pack, const struct mt_block *block, int level,
