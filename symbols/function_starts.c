@@ -4,18 +4,13 @@
  */
 #include "symbols/function_starts.h"
 
-#include <string.h>
-
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
-#include "formats/base/map64.h"
 #include "symbols/address_sort.h"
-#include "symbols/cfi_entry.h"
+#include "symbols/frame_entries.h"
 #include "symbols/skeleton.h"
 
 #define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
-#define ENTRY_HEAD 64		  /* holds all that is looked at of an entry, but for long names */
-#define CIES 16			  /* linkers leave a few different ones */
 
 void mt_function_starts_deinit(struct mt_function_starts *starts)
 {
@@ -51,53 +46,14 @@ static bool read_table(struct mt_span hdr, const struct mt_skeleton_input *input
 	return true;
 }
 
-/* Going through .eh_frame. */
-struct entries {
-	struct mt_cfi_section section;
-	const struct mt_skeleton_input *input;
-	size_t ready; /* so far its bytes were asked for */
-	struct {
-		size_t offset; /* and 1; 0: empty */
-		bool good;
-		struct mt_cfi_cie cie;
-	} cies[CIES];
-};
-
-static void need_entry(struct entries *entries, size_t offset)
-{
-	if (offset + ENTRY_HEAD <= entries->ready)
-		return;
-	mt_skeleton_input_need(entries->input, entries->section.span, offset, PIECE);
-	entries->ready = offset + PIECE;
-}
-
-/* NULL: there is none that can be read. */
-static const struct mt_cfi_cie *cie_at(struct entries *entries, size_t offset)
-{
-	size_t slot = mt_hash64(offset) % CIES;
-
-	if (entries->cies[slot].offset != offset + 1) {
-		mt_skeleton_input_need(entries->input, entries->section.span, offset, ENTRY_HEAD);
-		entries->ready = 0; /* what is needed goes on from where it was */
-		entries->cies[slot].offset = offset + 1;
-		entries->cies[slot].good =
-			mt_cfi_cie_read(&entries->section, offset, &entries->cies[slot].cie);
-	}
-	return entries->cies[slot].good ? &entries->cies[slot].cie : NULL;
-}
-
 /* False out of memory. */
-static bool add_start(struct entries *entries, size_t offset, const struct mt_cfi_entry *entry,
-		      struct mt_function_starts *out)
+static bool add_start(struct mt_frame_entries *entries, size_t offset,
+		      const struct mt_cfi_entry *entry, struct mt_function_starts *out)
 {
-	const struct mt_cfi_cie *cie = cie_at(entries, entry->cie_offset);
 	struct mt_cfi_fde fde;
+	size_t cie_end;
 
-	need_entry(entries, offset);
-	if (!cie)
-		return true;
-	fde.cie = *cie;
-	if (!mt_cfi_fde_read_body(&entries->section, entry, &fde) || fde.start == fde.end)
+	if (!mt_frame_fde_read(entries, offset, entry, &fde, &cie_end) || fde.start == fde.end)
 		return true;
 	if (!mt_array_reserve(out, out->count + 1))
 		return false;
@@ -108,12 +64,11 @@ static bool add_start(struct entries *entries, size_t offset, const struct mt_cf
 static bool read_entries(struct mt_span span, const struct mt_skeleton_input *input,
 			 struct mt_function_starts *out)
 {
-	struct entries entries = {.section.span = span, .input = input};
+	struct mt_frame_entries entries = {.section.span = span, .input = input};
 	struct mt_cfi_entry entry;
 
 	for (size_t offset = 0; offset < span.size; offset = entry.next) {
-		need_entry(&entries, offset);
-		if (!mt_cfi_entry_read(&entries.section, offset, &entry))
+		if (!mt_frame_entry_read(&entries, offset, &entry))
 			break;
 		if (!entry.terminator && !entry.cie && !add_start(&entries, offset, &entry, out))
 			return false;
