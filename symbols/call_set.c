@@ -13,6 +13,8 @@
 #include "formats/base/map64.h"
 #include "symbols/address_sort.h"
 #include "symbols/function_starts.h"
+#include "symbols/number_index.h"
+#include "symbols/seen_code.h"
 #include "symbols/skeleton.h"
 
 #define BITS_MOST 10 /* of the low part of a step: one in 1 << bits is in the set by chance */
@@ -23,11 +25,12 @@
 #define RECENT_BITS 8
 #define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
 
-/* Where functions start, and how to find one of them soon. */
-struct starts {
-	struct mt_function_starts all;
-	uint32_t *below; /* how many are in spans before: of 1 << shift bytes from the first on */
-	unsigned int shift;
+/* Code, and where the functions in it start. */
+struct code {
+	struct mt_span text;
+	const struct mt_skeleton_input *input;
+	struct mt_function_starts starts;
+	struct mt_number_index index; /* of them */
 };
 
 /* A pair's number below count << bits. */
@@ -52,51 +55,6 @@ static uint64_t hash_pair(uint64_t caller, uint64_t callee)
 }
 
 /* ---- Making one ---- */
-
-/* Spans that hold a start or less on average, so that looking for one takes few steps. */
-static bool index_starts(struct starts *starts)
-{
-	uint64_t first = starts->all.items[0],
-		 size = starts->all.items[starts->all.count - 1] - first;
-	size_t spans, at = 0;
-
-	while (size >> starts->shift >= starts->all.count)
-		starts->shift++;
-	spans = (size_t)(size >> starts->shift) + 1;
-	starts->below = malloc((spans + 1) * sizeof(*starts->below));
-	if (!starts->below)
-		return false;
-	for (size_t i = 0; i < spans; i++) {
-		for (;
-		     at < starts->all.count && (starts->all.items[at] - first) >> starts->shift < i;
-		     at++)
-			;
-		starts->below[i] = (uint32_t)at;
-	}
-	starts->below[spans] = (uint32_t)starts->all.count;
-	return true;
-}
-
-static bool is_start(const struct starts *starts, uint64_t address)
-{
-	uint64_t first = starts->all.items[0];
-	size_t low, high, span;
-
-	if (address < first || address > starts->all.items[starts->all.count - 1])
-		return false;
-	span = (size_t)((address - first) >> starts->shift);
-	low = starts->below[span];
-	high = starts->below[span + 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (starts->all.items[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < starts->below[span + 1] && starts->all.items[low] == address;
-}
 
 struct hashes {
 	uint64_t *items;
@@ -124,11 +82,11 @@ static uint64_t call_target(const uint8_t *bytes, uint64_t site)
 	return site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(bytes + 1);
 }
 
-/* Those of a piece of code; *in: how many start at or below what is looked at. */
-static bool find_calls(struct mt_span text, size_t *in, const struct starts *starts,
+/* Those of a piece of code; *in: how many functions start at or below what is looked at. */
+static bool find_calls(const struct code *code, struct mt_span piece, size_t *in,
 		       struct hashes *out)
 {
-	const uint8_t *at = text.bytes, *end = text.bytes + text.size;
+	const uint8_t *at = piece.bytes, *end = piece.bytes + piece.size;
 
 	while (end - at >= CALL_SIZE) {
 		uint64_t site, target;
@@ -136,34 +94,83 @@ static bool find_calls(struct mt_span text, size_t *in, const struct starts *sta
 		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
 		if (!at)
 			return true;
-		site = text.vaddr + (uint64_t)(at - text.bytes);
+		site = piece.vaddr + (uint64_t)(at - piece.bytes);
 		target = call_target(at, site);
 		at++;
-		while (*in < starts->all.count && starts->all.items[*in] <= site)
+		while (*in < code->starts.count && code->starts.items[*in] <= site)
 			++*in;
-		if (!*in || !is_start(starts, target))
+		if (!*in || !mt_number_index_has(&code->index, target))
 			continue;
-		if (!add_hash(out, hash_pair(starts->all.items[*in - 1], target)))
+		if (!add_hash(out, hash_pair(code->starts.items[*in - 1], target)))
 			return false;
 	}
 	return true;
 }
 
-/* Those of all code, piece by piece; a call may stand across two. */
-static bool find_all_calls(struct mt_span text, const struct mt_skeleton_input *input,
-			   const struct starts *starts, struct hashes *out)
+/*
+ * Those that begin in bytes [at, end) of the code, piece by piece; a call may stand across two. in:
+ * as above, or less.
+ */
+static bool find_calls_between(const struct code *code, size_t at, size_t end, size_t in,
+			       struct hashes *out)
 {
-	size_t in = 0;
+	struct mt_span text = code->text;
 
-	for (size_t at = 0; at < text.size; at += PIECE) {
-		struct mt_span piece = {text.bytes + at, PIECE + CALL_SIZE - 1, text.vaddr + at};
+	for (; at < end; at += PIECE) {
+		size_t size = end - at < PIECE ? end - at : PIECE, left = text.size - at;
+		struct mt_span piece = {text.bytes + at, size + CALL_SIZE - 1, text.vaddr + at};
 
-		piece.size = piece.size < text.size - at ? piece.size : text.size - at;
-		mt_skeleton_input_need(input, piece, 0, piece.size);
-		if (!find_calls(piece, &in, starts, out))
+		piece.size = piece.size < left ? piece.size : left;
+		mt_skeleton_input_need(code->input, piece, 0, piece.size);
+		if (!find_calls(code, piece, &in, out))
 			return false;
 	}
 	return true;
+}
+
+/* Those of the function that starts i-th, up to where the next one does. */
+static bool find_calls_of(const struct code *code, size_t i, struct hashes *out)
+{
+	uint64_t base = code->text.vaddr, limit = base + code->text.size;
+	const struct mt_function_starts *starts = &code->starts;
+	uint64_t start = starts->items[i], end = limit;
+
+	if (i + 1 < starts->count && starts->items[i + 1] < limit)
+		end = starts->items[i + 1];
+	if (start < base || start >= end)
+		return true;
+	return find_calls_between(code, start - base, end - base, i, out);
+}
+
+/* Those of the functions alone that have one of the places. */
+static bool find_seen_calls(const struct code *code, const struct mt_seen_code *seen,
+			    struct hashes *out)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; i < seen->count; i++) {
+		uint64_t unit = seen->units[i];
+		size_t from = mt_number_index_less(&code->index, unit + 1);
+		size_t to = mt_number_index_less(&code->index, unit + MT_SEEN_UNIT);
+
+		from -= from > 0; /* the one that started before */
+		for (from = from > done ? from : done; from < to; from++) {
+			if (!find_calls_of(code, from, out))
+				return false;
+		}
+		done = from > done ? from : done;
+	}
+	return true;
+}
+
+static bool find_all_calls(struct code *code, const struct mt_seen_code *seen, struct hashes *out)
+{
+	if (!code->starts.count)
+		return true;
+	if (!mt_number_index_init(&code->index, code->starts.items, code->starts.count))
+		return false;
+	return seen ? find_seen_calls(code, seen, out)
+		    : find_calls_between(code, 0, code->text.size, 0, out);
 }
 
 struct bits {
@@ -216,29 +223,27 @@ static void keep_different(struct hashes *hashes)
 	hashes->count = kept;
 }
 
-bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input, uint8_t **out,
-		      size_t *size)
+bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
+		      const struct mt_seen_code *seen, uint8_t **out, size_t *size)
 {
-	struct mt_span text = mt_elf_section(elf, ".text");
-	struct starts starts = {0};
+	struct code code = {.text = mt_elf_section(elf, ".text"), .input = input};
 	struct hashes hashes = {0};
-	bool good = true;
+	bool good;
 
 	*out = NULL;
 	*size = 0;
-	if (mt_elf_machine(elf) != EM_X86_64 || !text.bytes || text.size > MT_CALL_SET_TEXT_MAX)
+	if (mt_elf_machine(elf) != EM_X86_64 || !code.text.bytes ||
+	    code.text.size > MT_CALL_SET_TEXT_MAX || (seen && !seen->count))
 		return true;
-	good = mt_function_starts_read(elf, input, &starts.all) &&
-	       (!starts.all.count ||
-		(index_starts(&starts) && find_all_calls(text, input, &starts, &hashes))) &&
-	       mt_number_sort(hashes.items, hashes.count);
+	good = mt_function_starts_read(elf, input, &code.starts) &&
+	       find_all_calls(&code, seen, &hashes) && mt_number_sort(hashes.items, hashes.count);
 	if (good && hashes.count) {
 		keep_different(&hashes);
 		if (hashes.count < COUNT_MAX)
 			good = code_hashes(&hashes, out, size);
 	}
-	mt_function_starts_deinit(&starts.all);
-	free(starts.below);
+	mt_function_starts_deinit(&code.starts);
+	mt_number_index_deinit(&code.index);
 	mt_array_deinit(&hashes);
 	return good;
 }

@@ -12,6 +12,7 @@
 
 #include "symbols/elf.h"
 
+struct mt_seen_code;
 struct mt_skeleton_input;
 
 /* The section of a skeleton that holds it. */
@@ -22,11 +23,11 @@ struct mt_skeleton_input;
 
 /*
  * Makes the section's bytes out of an image's .text and its unwind tables; *out is the caller's to
- * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. False out of
- * memory.
+ * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. seen: the
+ * callers are those in which these places lie, or NULL: all. False out of memory.
  */
-bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input, uint8_t **out,
-		      size_t *size);
+bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
+		      const struct mt_seen_code *seen, uint8_t **out, size_t *size);
 
 /* One set of numbers, each of them on the scale of their count. */
 struct mt_call_numbers {

@@ -254,7 +254,7 @@ static bool add_calls(struct mt_skeleton *b)
 
 	if (!b->wish->unwind || b->wish->no_calls)
 		return true;
-	if (!mt_call_set_make(b->elf, b->input, &bytes, &size))
+	if (!mt_call_set_make(b->elf, b->input, b->wish->seen, &bytes, &size))
 		return false;
 	if (!bytes)
 		return true;

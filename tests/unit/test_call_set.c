@@ -7,6 +7,7 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
+#include "symbols/seen_code.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
@@ -69,7 +70,7 @@ MT_TEST(what_calls_what)
 	uint8_t *bytes;
 	size_t size;
 
-	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, NULL, &bytes, &size));
 	MT_CHECK(size && size < FUNCTIONS * 2 * 2);
 	MT_CHECK(mt_call_set_read((struct mt_span){.bytes = bytes, .size = size}, &set));
 	for (unsigned int i = 0; i < FUNCTIONS; i++) {
@@ -85,6 +86,42 @@ MT_TEST(what_calls_what)
 	MT_CHECK(wrong < FUNCTIONS * FUNCTIONS / 256);
 	mt_call_set_deinit(&set);
 	free(bytes);
+	mt_elf_destroy(elf);
+}
+
+/* Functions 3, 4 and 40 were seen, by their ends and all of their bytes. */
+MT_TEST(what_calls_what_of_seen_code)
+{
+	static const uint64_t units[] = {TEXT + 3 * EACH + 16, TEXT + 4 * EACH, TEXT + 40 * EACH,
+					 TEXT + 40 * EACH + 16, TEXT + FUNCTIONS * EACH + 64};
+	const struct mt_seen_code seen = {units, sizeof(units) / sizeof(*units) - 1};
+	struct mt_elf *elf = make(&builder);
+	struct mt_call_set set;
+	unsigned int wrong = 0;
+	uint8_t *bytes;
+	size_t size;
+
+	MT_CHECK(mt_call_set_make(elf, NULL, &seen, &bytes, &size));
+	MT_CHECK(mt_call_set_read((struct mt_span){.bytes = bytes, .size = size}, &set));
+	MT_REQUIRE(set.count == 1);
+	MT_CHECK_EQ(set.sets[0].count, 6);
+	for (unsigned int i = 0; i < FUNCTIONS; i++) {
+		bool is_seen = i == 3 || i == 4 || i == 40;
+
+		for (unsigned int which = 0; which < 2; which++) {
+			bool has = mt_call_set_has(&set, function(i), function(callee(i, which)));
+
+			if (is_seen)
+				MT_CHECK(has);
+			else
+				wrong += has;
+		}
+	}
+	MT_CHECK(wrong < 3);
+	mt_call_set_deinit(&set);
+	free(bytes);
+	MT_CHECK(mt_call_set_make(elf, NULL, &(struct mt_seen_code){0}, &bytes, &size));
+	MT_CHECK(!bytes && !size);
 	mt_elf_destroy(elf);
 }
 
@@ -114,7 +151,7 @@ MT_TEST(several_sets_stand_behind_one_another)
 	struct mt_elf *elf = make(&builder);
 	struct mt_call_set set;
 
-	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, NULL, &bytes, &size));
 	second = (size + 7) / 8 * 8;
 	both = calloc(3, second);
 	MT_REQUIRE(both);
@@ -142,7 +179,7 @@ MT_TEST(damaged_sets_do_no_harm)
 	uint8_t *bytes;
 	size_t size;
 
-	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, NULL, &bytes, &size));
 	for (size_t at = 0; at < size; at++) {
 		for (unsigned int bit = 0; bit < 8; bit++) {
 			bytes[at] ^= (uint8_t)(1u << bit);
@@ -175,7 +212,7 @@ MT_TEST(nothing_to_go_by)
 	builder_init(&builder, ET_DYN);
 	builder_finish(&builder);
 	MT_CHECK(!mt_elf_open_memory(builder.bytes, builder.size, "bare", &elf));
-	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size));
+	MT_CHECK(mt_call_set_make(elf, NULL, NULL, &bytes, &size));
 	MT_CHECK(!bytes && !size);
 	MT_CHECK(!mt_call_set_has(&none, function(1), function(2)));
 	mt_elf_destroy(elf);

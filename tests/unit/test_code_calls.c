@@ -146,7 +146,7 @@ static void add_set(struct elf_builder *b, const struct code_call *listed, size_
 
 	builder_finish(&like->elf);
 	MT_CHECK_OK(mt_elf_open_memory(like->elf.bytes, like->elf.size, "like", &elf));
-	MT_CHECK(mt_call_set_make(elf, NULL, &bytes, &size) && size);
+	MT_CHECK(mt_call_set_make(elf, NULL, NULL, &bytes, &size) && size);
 	builder_add_section(b, MT_CALL_SET_SECTION, SHT_PROGBITS, CALL_SET, bytes, size);
 	builder_finish(b);
 	free(bytes);
