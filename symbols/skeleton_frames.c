@@ -14,7 +14,7 @@
 /* Of each byte of the section. */
 enum {
 	COVERED = 1, /* an entry has it */
-	NAMED = 2,   /* a CIE that an FDE names begins here */
+	NAMED = 2,   /* a CIE that an FDE of the same part names begins here */
 };
 
 /* Length, id 0, version 1, no augmentation, code and data alignment, return register. */
@@ -25,14 +25,19 @@ struct frames {
 	size_t size;
 };
 
-static void name_cies(struct frames *frames, struct mt_span span)
+/* Marks the CIEs of a part, or takes the marks back: what it left out may begin with another's. */
+static void name_cies(struct frames *frames, struct mt_span span, bool named)
 {
 	struct mt_cfi_section section = {.span = span};
 	struct mt_cfi_entry entry;
 
 	for (size_t at = 0; mt_cfi_entry_read(&section, at, &entry); at = entry.next) {
-		if (!entry.terminator && !entry.cie && entry.cie_offset < frames->size)
+		if (entry.terminator || entry.cie || entry.cie_offset >= frames->size)
+			continue;
+		if (named)
 			frames->marks[entry.cie_offset] |= NAMED;
+		else
+			frames->marks[entry.cie_offset] &= (uint8_t)~NAMED;
 	}
 }
 
@@ -103,10 +108,11 @@ bool mt_skeleton_frames_merge(const struct mt_span *sections, size_t count, uint
 		return false;
 	frames.bytes = bytes;
 	frames.marks = marks;
-	for (size_t i = 0; i < count; i++)
-		name_cies(&frames, sections[i]);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		name_cies(&frames, sections[i], true);
 		add_entries(&frames, sections[i]);
+		name_cies(&frames, sections[i], false);
+	}
 	fill_gaps(&frames);
 	*out = MT_TAKE(bytes);
 	return true;
