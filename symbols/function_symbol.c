@@ -8,11 +8,18 @@
 #include "symbols/elf.h"
 #include "symbols/elf_private.h"
 
-/* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
-static bool is_mapping_symbol(uint16_t machine, const char *name)
+bool mt_symbol_names_tell(const struct mt_elf *elf)
 {
-	return (machine == EM_AARCH64 || machine == EM_ARM) && name[0] == '$' && name[1] &&
-	       strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+	uint16_t machine = mt_elf_machine(elf);
+
+	return machine == EM_AARCH64 || machine == EM_ARM;
+}
+
+/* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
+static bool is_mapping_symbol(const struct mt_elf *elf, const char *name)
+{
+	return mt_symbol_names_tell(elf) && name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+	       (!name[2] || name[2] == '.');
 }
 
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol)
@@ -29,7 +36,7 @@ bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol 
 	if (symbol->section >= elf->sections.count ||
 	    !(elf->sections.items[symbol->section].flags & SHF_EXECINSTR))
 		return false;
-	return !is_mapping_symbol(mt_elf_machine(elf), symbol->name);
+	return !is_mapping_symbol(elf, symbol->name);
 }
 
 /* Whether the first word of a 64-bit entry is a function's, whatever the rest of it says. */
@@ -48,11 +55,11 @@ static bool take_function(struct mt_elf *elf, bool dynamic, size_t i, struct mt_
 
 	if (!mt_elf_symbol(elf, dynamic, i, &symbol) || !mt_symbol_is_function(elf, &symbol))
 		return false;
-	*out = (struct mt_function_place){symbol.value, symbol.size, i};
+	*out = (struct mt_function_place){symbol.value, symbol.size, i, symbol.type != STT_NOTYPE};
 	return true;
 }
 
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i, size_t end,
 			   struct mt_function_place *out, size_t count)
 {
 	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
@@ -60,10 +67,11 @@ size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
 	size_t at = *i, given = 0;
 	bool is_64 = elf->is_64;
 
-	for (; given < count && at < table.count; at++, p += table.stride) {
+	end = end < table.count ? end : table.count;
+	for (; given < count && at < end; at++, p += table.stride) {
 		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
 			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
-								  mt_get_le64(p + 16), at};
+								  mt_get_le64(p + 16), at, true};
 		else
 			given += take_function(elf, dynamic, at, &out[given]);
 	}

@@ -19,6 +19,8 @@
 #include "symbols/elf_private.h"
 #include "symbols/function_symbol.h"
 #include "symbols/plt.h"
+#include "symbols/seen_frames.h"
+#include "symbols/seen_symbols.h"
 #include "symbols/skeleton_symbols.h"
 
 #define SECTIONS_MAX 32768 /* the numbers above have other meanings to symbols */
@@ -32,6 +34,7 @@ enum content {
 	CONTENT_OWN,  /* bytes of ours to free */
 	CONTENT_SYMBOLS,
 	CONTENT_STRINGS,
+	CONTENT_FRAMES, /* what is kept of .eh_frame */
 };
 
 struct section {
@@ -52,7 +55,8 @@ struct mt_skeleton {
 	MT_ARRAY(struct section) sections;
 	struct mt_skeleton_table plain, dynamic;
 	struct mt_map64 known; /* what plain has and dynamic need not have */
-	uint64_t sections_at;  /* where the section headers will stand */
+	struct mt_seen_frames frames;
+	uint64_t sections_at; /* where the section headers will stand */
 };
 
 MT_DEFINE_CLEANUP(mt_skeleton, struct mt_skeleton)
@@ -69,6 +73,7 @@ void mt_skeleton_destroy(struct mt_skeleton *b)
 	mt_skeleton_table_deinit(&b->plain);
 	mt_skeleton_table_deinit(&b->dynamic);
 	mt_map64_deinit(&b->known);
+	mt_seen_frames_deinit(&b->frames);
 	free(b);
 }
 
@@ -160,6 +165,15 @@ static void keep_bytes(struct section *section, struct mt_span raw)
 	section->header.link = section->header.info = 0;
 }
 
+/* Plans what is kept of the .eh_frame that a section is, where only some code was seen. */
+static bool prune_frames(struct mt_skeleton *b, struct section *section, struct mt_span span)
+{
+	if (!b->wish->seen)
+		return true;
+	section->content = CONTENT_FRAMES;
+	return mt_seen_frames_plan(b->elf, span, b->wish->seen, b->input, &b->frames);
+}
+
 static bool has_table(struct mt_elf *elf)
 {
 	return elf && mt_elf_symbol_count(elf, false);
@@ -185,26 +199,30 @@ static bool add_original(struct mt_skeleton *b, size_t i)
 		keep_bytes(section, raw);
 	else
 		leave_out(section);
+	if (kept && i == mt_elf_find_section(b->elf, ".eh_frame") &&
+	    !(header->flags & SHF_COMPRESSED))
+		return prune_frames(b, section, raw);
 	return true;
 }
 
 /* ---- What is not among the original's sections ---- */
 
-/* Bytes that program headers led to. */
-static bool add_found(struct mt_skeleton *b, const char *name, uint32_t type, struct mt_span span)
+/* The unwind tables, where program headers alone lead to them. */
+static bool add_found_frames(struct mt_skeleton *b)
 {
+	struct mt_span span = mt_elf_section(b->elf, ".eh_frame");
 	struct mt_elf_section_header header = {
-		.type = type, .flags = SHF_ALLOC, .vaddr = span.vaddr, .size = span.size};
+		.type = SHT_PROGBITS, .flags = SHF_ALLOC, .vaddr = span.vaddr, .size = span.size};
 	struct section *section;
 
 	if (!span.bytes || !span.size)
 		return true;
-	section = add_section(b, name, &header);
+	section = add_section(b, ".eh_frame", &header);
 	if (!section)
 		return false;
 	section->content = CONTENT_FILE;
 	section->bytes = span.bytes;
-	return true;
+	return prune_frames(b, section, span);
 }
 
 static bool add_build_id(struct mt_skeleton *b)
@@ -390,8 +408,10 @@ static bool add_names(struct mt_skeleton *b)
 	b->plain.from = has_table(b->elf) || !b->debug ? b->elf : b->debug;
 	b->dynamic.from = b->elf;
 	b->dynamic.dynamic = true;
-	if (!mt_skeleton_table_measure(&b->plain) || !add_relocations(b) ||
-	    !mt_skeleton_table_measure(&b->dynamic))
+	if (!add_relocations(b) ||
+	    (b->wish->seen && !mt_seen_symbols_mark(b->wish->seen, &b->plain, &b->dynamic)))
+		return false;
+	if (!mt_skeleton_table_measure(&b->plain) || !mt_skeleton_table_measure(&b->dynamic))
 		return false;
 	renumber_relocations(b);
 	return add_symbols(b, &b->plain) && add_symbols(b, &b->dynamic);
@@ -408,8 +428,7 @@ static bool collect(struct mt_skeleton *b)
 		if (!add_original(b, i))
 			return false;
 	}
-	if (b->wish->unwind && !mt_elf_find_section(b->elf, ".eh_frame") &&
-	    !add_found(b, ".eh_frame", SHT_PROGBITS, mt_elf_section(b->elf, ".eh_frame")))
+	if (b->wish->unwind && !mt_elf_find_section(b->elf, ".eh_frame") && !add_found_frames(b))
 		return false;
 	return add_build_id(b) && add_calls(b) && add_debug_lines(b) && add_names(b);
 }
@@ -609,6 +628,8 @@ static bool write_content(const struct mt_skeleton *b, const struct section *sec
 		return mt_skeleton_table_write(section->table, output);
 	case CONTENT_STRINGS:
 		return mt_skeleton_strings_write(section->table, output);
+	case CONTENT_FRAMES:
+		return mt_seen_frames_write(&b->frames, output);
 	}
 	return false;
 }

@@ -73,6 +73,8 @@ void mt_skeleton_table_deinit(struct mt_skeleton_table *table)
 	drop_batch(table);
 	mt_array_deinit(&table->relocated);
 	mt_array_deinit(&table->numbers);
+	mt_array_deinit(&table->resolvers);
+	mt_array_deinit(&table->marks);
 	mt_array_deinit(&table->kept);
 	mt_array_deinit(&table->lengths);
 	mt_array_deinit(&table->ends);
@@ -112,6 +114,18 @@ static void set_symbol(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, 
 		mt_put_le32(bytes + 4, (uint32_t)ELF32_R_INFO(symbol, type));
 }
 
+/* Those that readers look for: with addends in 64-bit files. */
+static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
+			 struct mt_skeleton_table *dynamic)
+{
+	if (!elf->is_64 || size < 24)
+		return true;
+	if (!mt_array_reserve(&dynamic->resolvers, dynamic->resolvers.count + 1))
+		return false;
+	dynamic->resolvers.items[dynamic->resolvers.count++] = mt_get_le64(bytes + 16);
+	return true;
+}
+
 /* Marks what the relocation at `bytes` names, and keeps a copy, where it is one of a stub. */
 static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
 			       struct mt_skeleton_table *dynamic,
@@ -124,6 +138,8 @@ static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, s
 		return true;
 	if (r.symbol && r.symbol < dynamic->relocated.count)
 		dynamic->relocated.items[r.symbol] = 1;
+	if (!r.symbol && !add_resolver(elf, bytes, size, dynamic))
+		return false;
 	if (!mt_array_grow((void **)&out->bytes, &out->capacity, out->size + size, 1))
 		return false;
 	memcpy(out->bytes + out->size, bytes, size);
@@ -208,12 +224,26 @@ static bool get_symbol(struct mt_skeleton_table *table, struct window *window, s
 	return mt_elf_symbol(table->from, table->dynamic, i, out);
 }
 
+static bool is_relocated(const struct mt_skeleton_table *table, size_t i)
+{
+	return i < table->relocated.count && table->relocated.items[i];
+}
+
+/* Whether the symbol may be kept, before it is looked at. */
+static inline bool is_considered(const struct mt_skeleton_table *table, size_t i)
+{
+	if (table->measured)
+		return table->kept.items[i / 8] >> i % 8 & 1;
+	return !table->chosen || is_relocated(table, i) ||
+	       (i / 8 < table->marks.count && table->marks.items[i / 8] >> i % 8 & 1);
+}
+
 static bool names_code(struct mt_skeleton_table *table, struct window *window, size_t i,
 		       const struct mt_elf_symbol *symbol)
 {
-	if (i < table->relocated.count && table->relocated.items[i])
+	if (is_relocated(table, i))
 		return true;
-	if (symbol->type == STT_NOTYPE) {
+	if (symbol->type == STT_NOTYPE && mt_symbol_names_tell(table->from)) {
 		window->end = 0; /* it need not stay */
 		need(table->input, symbol->name, 4);
 	}
@@ -224,9 +254,7 @@ static bool names_code(struct mt_skeleton_table *table, struct window *window, s
 static bool is_kept(struct mt_skeleton_table *table, struct window *window, size_t i,
 		    struct mt_elf_symbol *out)
 {
-	if (table->measured && !(table->kept.items[i / 8] >> i % 8 & 1))
-		return false;
-	return i && get_symbol(table, window, i, out) &&
+	return i && is_considered(table, i) && get_symbol(table, window, i, out) &&
 	       (table->measured || names_code(table, window, i, out));
 }
 
@@ -337,8 +365,7 @@ static bool is_known(const struct mt_skeleton_table *table, const struct mt_skel
 	const char *name = batch->names.items + symbol->name, *version;
 	uint64_t numbers[] = {symbol->value, symbol->size, symbol->info}, ignored, key;
 
-	if (!table->known || !symbol->size ||
-	    (symbol->index < table->relocated.count && table->relocated.items[symbol->index]))
+	if (!table->known || !symbol->size || is_relocated(table, symbol->index))
 		return false;
 	version = memchr(name, '@', symbol->length);
 	key = mt_hash_bytes(name, version ? (size_t)(version - name) : symbol->length,

@@ -27,10 +27,13 @@ struct mt_skeleton_table {
 	const struct mt_skeleton_input *input;
 	struct mt_map64 *known; /* what the other table has: adds to it, or leaves that out */
 	bool dynamic;
-	size_t count;		     /* of symbols kept, with the null symbol; 0: none */
-	uint64_t strings;	     /* bytes of theirs */
-	MT_ARRAY(uint8_t) relocated; /* by old index: a relocation names it */
-	MT_ARRAY(uint32_t) numbers;  /* likewise: the new index, 0 for those left out */
+	size_t count;		      /* of symbols kept, with the null symbol; 0: none */
+	uint64_t strings;	      /* bytes of theirs */
+	MT_ARRAY(uint8_t) relocated;  /* by old index: a relocation names it */
+	MT_ARRAY(uint32_t) numbers;   /* likewise: the new index, 0 for those left out */
+	MT_ARRAY(uint64_t) resolvers; /* addresses that relocations have in place of a symbol */
+	bool chosen;		      /* only marked symbols may be kept, and relocated ones: */
+	MT_ARRAY(uint8_t) marks;      /* a bit for each old index (symbols/seen_symbols.h) */
 	/* what is found out while it is measured: */
 	bool measured;
 	MT_ARRAY(uint8_t) kept;	    /* a bit for each old index */

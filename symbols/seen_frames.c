@@ -1,0 +1,388 @@
+/*
+ * Which entries these are the sorted table in .eh_frame_hdr tells soon; where there is none, or it
+ * lies about one of them, and in small sections, all entries are gone through. Either way what is
+ * kept was read, so that fillers and entries follow one another whatever the table says.
+ */
+#include "symbols/seen_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "symbols/address_sort.h"
+#include "symbols/frame_entries.h"
+#include "symbols/seen_code.h"
+#include "symbols/skeleton.h"
+
+#define PIECE ((size_t)64 << 10) /* bytes that are asked for, and written, at a time */
+#define PAIR 8			 /* bytes of a pair of the table */
+#define PAIRS_AT 12		 /* offset of the first */
+
+/*
+ * Smaller sections are gone through even where there is a table: that is soon done, and entries
+ * that the table leaves out are found, as readers do with small ones.
+ */
+#define SMALL ((size_t)128 << 10)
+
+/* A CIE without augmentation, of which readers want no more than that it is one. */
+static const uint8_t filler_head[] = {
+	0,    0,  0, 0, /* its length */
+	0,    0,  0, 0, /* a CIE */
+	1,    0,  1,	/* version 1, "", code alignment 1 */
+	0x78, 16,	/* data alignment -8, return address 16; then nops, which are zeros */
+};
+
+#define FILLER_MIN sizeof(filler_head)
+#define SECTION_MAX ((size_t)0xffffff00) /* more than a filler may have */
+
+/* While it is planned: the kept entries as from << 32 | to, in any order. */
+struct plan {
+	struct mt_frame_entries entries;
+	const struct mt_seen_code *seen;
+	MT_ARRAY(uint64_t) kept;
+	bool lies; /* the table does */
+};
+
+void mt_seen_frames_deinit(struct mt_seen_frames *frames)
+{
+	mt_array_deinit(&frames->kept);
+}
+
+static bool keep_entry(struct plan *plan, size_t from, size_t to)
+{
+	if (!mt_array_reserve(&plan->kept, plan->kept.count + 1))
+		return false;
+	plan->kept.items[plan->kept.count++] = (uint64_t)from << 32 | to;
+	return true;
+}
+
+/* Keeps an FDE that was read, with its CIE, where one of the places is in its code. */
+static bool keep_fde(struct plan *plan, size_t offset, const struct mt_cfi_entry *entry,
+		     const struct mt_cfi_fde *fde, size_t cie_end)
+{
+	return !mt_seen_code_within(plan->seen, fde->start, fde->end) ||
+	       (keep_entry(plan, offset, entry->next) &&
+		keep_entry(plan, entry->cie_offset, cie_end));
+}
+
+/* ---- By going through all ---- */
+
+static bool walk(struct plan *plan)
+{
+	struct mt_cfi_entry entry;
+	struct mt_cfi_fde fde;
+	size_t cie_end;
+
+	for (size_t at = 0; mt_frame_entry_read(&plan->entries, at, &entry); at = entry.next) {
+		if (entry.terminator || entry.cie ||
+		    !mt_frame_fde_read(&plan->entries, at, &entry, &fde, &cie_end))
+			continue;
+		if (!keep_fde(plan, at, &entry, &fde, cie_end))
+			return false;
+	}
+	return true;
+}
+
+/* ---- By the table ---- */
+
+struct table {
+	struct mt_span hdr;
+	size_t count;
+	uint64_t frame; /* where .eh_frame is */
+};
+
+/* Pairs of code that may have a place in it: the FDE's offset, and by index where it starts. */
+struct candidates {
+	MT_ARRAY(struct mt_addressed) offsets;
+	MT_ARRAY(uint64_t) starts;
+};
+
+/* The one form that linkers write; else there are no pairs. */
+static struct table read_table(struct mt_elf *elf, struct mt_span frame,
+			       const struct mt_skeleton_input *input)
+{
+	struct table table = {.hdr = mt_elf_section(elf, ".eh_frame_hdr"), .frame = frame.vaddr};
+	static const uint8_t form[] = {1, 0x1b, 0x03, 0x3b};
+	size_t count;
+
+	mt_skeleton_input_need(input, table.hdr, 0, PAIRS_AT);
+	if (frame.size <= SMALL || !table.hdr.bytes || table.hdr.size < PAIRS_AT ||
+	    memcmp(table.hdr.bytes, form, sizeof(form)) != 0)
+		return table;
+	count = mt_get_le32(table.hdr.bytes + 8);
+	table.count = count <= (table.hdr.size - PAIRS_AT) / PAIR ? count : 0;
+	return table;
+}
+
+static uint64_t table_word(const struct table *table, size_t at)
+{
+	return table->hdr.vaddr + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->hdr.bytes + at);
+}
+
+static bool add_candidate(struct candidates *to, uint64_t start, uint64_t offset)
+{
+	struct mt_addressed *item = mt_array_push(&to->offsets);
+
+	if (!item || !mt_array_reserve(&to->starts, to->starts.count + 1))
+		return false;
+	*item = (struct mt_addressed){offset, (uint32_t)to->starts.count};
+	to->starts.items[to->starts.count++] = start;
+	return true;
+}
+
+/*
+ * Whether a function that starts there may have a place in it, where the next one starts at `next`:
+ * the FDE says more.
+ */
+static bool may_have_place(const struct mt_seen_code *seen, size_t *unit, uint64_t start,
+			   uint64_t next)
+{
+	while (*unit < seen->count && seen->units[*unit] + MT_SEEN_UNIT <= start)
+		++*unit;
+	return *unit < seen->count && seen->units[*unit] < (next > start ? next : start + 1);
+}
+
+/* Lists those of the table; plan->lies where it is not in order. False out of memory. */
+static bool find_candidates(struct plan *plan, const struct table *table, struct candidates *out)
+{
+	uint64_t last = 0;
+	size_t unit = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		size_t at = PAIRS_AT + i * PAIR;
+		uint64_t start, next;
+
+		if (i % (PIECE / PAIR) == 0) /* and the pair behind them */
+			mt_skeleton_input_need(plan->entries.input, table->hdr, at, PIECE + PAIR);
+		start = table_word(table, at);
+		next = i + 1 < table->count ? table_word(table, at + PAIR) : UINT64_MAX;
+		plan->lies |= start < last;
+		last = start;
+		if (may_have_place(plan->seen, &unit, start, next) &&
+		    !add_candidate(out, start, table_word(table, at + 4) - table->frame))
+			return false;
+	}
+	return true;
+}
+
+/* Keeps one, where that is right; plan->lies where it is no FDE of that code. */
+static bool check_candidate(struct plan *plan, uint64_t offset, uint64_t start)
+{
+	struct mt_cfi_entry entry;
+	struct mt_cfi_fde fde;
+	size_t cie_end;
+
+	if (!mt_frame_entry_read(&plan->entries, offset, &entry) || entry.terminator || entry.cie ||
+	    !mt_frame_fde_read(&plan->entries, offset, &entry, &fde, &cie_end) ||
+	    fde.start != start) {
+		plan->lies = true;
+		return true;
+	}
+	return keep_fde(plan, offset, &entry, &fde, cie_end);
+}
+
+static bool check_candidates(struct plan *plan, const struct candidates *candidates)
+{
+	size_t size = plan->entries.section.span.size;
+
+	for (size_t i = 0; i < candidates->offsets.count && !plan->lies; i++) {
+		const struct mt_addressed *item = &candidates->offsets.items[i];
+
+		if (item->address >= size)
+			plan->lies = true;
+		else if (!check_candidate(plan, item->address,
+					  candidates->starts.items[item->index]))
+			return false;
+	}
+	return true;
+}
+
+static bool look_up(struct plan *plan, const struct table *table)
+{
+	struct candidates candidates = {0};
+	bool good = find_candidates(plan, table, &candidates) &&
+		    (plan->lies ||
+		     (mt_address_sort(candidates.offsets.items, candidates.offsets.count) &&
+		      check_candidates(plan, &candidates)));
+
+	mt_array_deinit(&candidates.offsets);
+	mt_array_deinit(&candidates.starts);
+	return good;
+}
+
+/* ---- Planning ---- */
+
+/* Whether entries follow one another from `at` up to `end`, and none stands across it. */
+static bool entries_fit(struct plan *plan, size_t at, size_t end)
+{
+	struct mt_cfi_entry entry;
+
+	while (at < end && mt_frame_entry_read(&plan->entries, at, &entry))
+		at = entry.next;
+	return at == end;
+}
+
+static bool add_range(struct mt_seen_frames *out, size_t from, size_t to)
+{
+	struct mt_seen_range *range = mt_array_push(&out->kept);
+
+	if (range)
+		*range = (struct mt_seen_range){from, to};
+	return range;
+}
+
+/* Keeps all, of a section that is not what it seems. */
+static bool keep_all(struct mt_seen_frames *out)
+{
+	out->kept.count = 0;
+	return add_range(out, 0, out->span.size);
+}
+
+/*
+ * Makes ranges of the entries, sorted; gaps that are too small for a filler are kept, where that is
+ * what stands in them.
+ */
+static bool join_entries(struct plan *plan, struct mt_seen_frames *out)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < plan->kept.count; i++) {
+		size_t from = plan->kept.items[i] >> 32, to = (uint32_t)plan->kept.items[i];
+		bool again = i && plan->kept.items[i - 1] == plan->kept.items[i];
+
+		if (again)
+			continue;
+		if (from < end || (from - end < FILLER_MIN && !entries_fit(plan, end, from)))
+			return keep_all(out);
+		if (from - end < FILLER_MIN && out->kept.count)
+			out->kept.items[out->kept.count - 1].to = to;
+		else if (!add_range(out, from - end < FILLER_MIN ? 0 : from, to))
+			return false;
+		end = to;
+	}
+	if (out->span.size - end >= FILLER_MIN || end == out->span.size)
+		return true;
+	if (!out->kept.count)
+		return keep_all(out);
+	out->kept.items[out->kept.count - 1].to = out->span.size;
+	return true;
+}
+
+static bool find_kept(struct plan *plan, struct mt_elf *elf)
+{
+	struct table table = read_table(elf, plan->entries.section.span, plan->entries.input);
+
+	if (table.count) {
+		if (!look_up(plan, &table))
+			return false;
+		if (!plan->lies)
+			return true;
+		plan->kept.count = 0;
+	}
+	return walk(plan);
+}
+
+bool mt_seen_frames_plan(struct mt_elf *elf, struct mt_span span, const struct mt_seen_code *seen,
+			 const struct mt_skeleton_input *input, struct mt_seen_frames *out)
+{
+	struct plan plan = {.entries = {.section.span = span, .input = input}, .seen = seen};
+	bool good;
+
+	*out = (struct mt_seen_frames){.span = span, .input = input};
+	if (span.size > SECTION_MAX)
+		return keep_all(out);
+	good = (!seen->count || find_kept(&plan, elf)) &&
+	       mt_number_sort(plan.kept.items, plan.kept.count) && join_entries(&plan, out);
+	mt_array_deinit(&plan.kept);
+	return good;
+}
+
+/* ---- Writing ---- */
+
+/* Bytes that are not written yet. */
+struct writer {
+	const struct mt_skeleton_output *output;
+	uint8_t *bytes; /* PIECE of them */
+	size_t used;
+};
+
+static bool flush(struct writer *writer)
+{
+	size_t used = writer->used;
+
+	writer->used = 0;
+	return !used || writer->output->put(writer->output->context, writer->bytes, used);
+}
+
+/* Appends bytes, or zeros where they are NULL. */
+static bool append(struct writer *writer, const uint8_t *bytes, size_t size)
+{
+	while (size) {
+		size_t room = PIECE - writer->used, n = size < room ? size : room;
+
+		if (bytes) {
+			memcpy(writer->bytes + writer->used, bytes, n);
+			bytes += n;
+		} else {
+			memset(writer->bytes + writer->used, 0, n);
+		}
+		writer->used += n;
+		size -= n;
+		if (writer->used == PIECE && !flush(writer))
+			return false;
+	}
+	return true;
+}
+
+static bool append_filler(struct writer *writer, size_t size)
+{
+	uint8_t head[sizeof(filler_head)];
+
+	if (!size)
+		return true;
+	memcpy(head, filler_head, sizeof(head));
+	mt_put_le32(head, (uint32_t)(size - 4));
+	return append(writer, head, sizeof(head)) && append(writer, NULL, size - sizeof(head));
+}
+
+/* What of the section was asked for last. */
+struct ready {
+	size_t from, to;
+};
+
+static bool append_kept(const struct mt_seen_frames *frames, struct writer *writer,
+			const struct mt_seen_range *range, struct ready *ready)
+{
+	for (size_t at = range->from, n; at < range->to; at += n) {
+		if (at < ready->from || at >= ready->to) {
+			mt_skeleton_input_need(frames->input, frames->span, at, PIECE);
+			*ready = (struct ready){at, at + PIECE};
+		}
+		n = (range->to < ready->to ? range->to : ready->to) - at;
+		if (!append(writer, frames->span.bytes + at, n))
+			return false;
+	}
+	return true;
+}
+
+bool mt_seen_frames_write(const struct mt_seen_frames *frames,
+			  const struct mt_skeleton_output *output)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = malloc(PIECE);
+	struct writer writer = {.output = output, .bytes = bytes};
+	struct ready ready = {0};
+	size_t at = 0;
+
+	if (!bytes)
+		return false;
+	for (size_t i = 0; i < frames->kept.count; i++) {
+		const struct mt_seen_range *range = &frames->kept.items[i];
+
+		if (!append_filler(&writer, range->from - at) ||
+		    !append_kept(frames, &writer, range, &ready))
+			return false;
+		at = range->to;
+	}
+	return append_filler(&writer, frames->span.size - at) && flush(&writer);
+}
