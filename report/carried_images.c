@@ -16,6 +16,8 @@
 #include "symbols/image.h"
 #include "symbols/skeleton_merge.h"
 
+#define BATCH ((size_t)64 << 20) /* bytes of contents that are merged at a time */
+
 /* Another content of the same identity. */
 struct further {
 	struct mt_carried *from;
@@ -218,20 +220,6 @@ static struct mt_span content_of(struct mt_carried *from, size_t content)
 	return span;
 }
 
-/* NULL out of memory. */
-static struct mt_span *contents_of(const struct entry *entry)
-{
-	struct mt_span *spans = calloc(1 + entry->further.count, sizeof(*spans));
-
-	if (!spans)
-		return NULL;
-	spans[0] = content_of(entry->from, entry->content);
-	for (size_t i = 0; i < entry->further.count; i++)
-		spans[i + 1] =
-			content_of(entry->further.items[i].from, entry->further.items[i].content);
-	return spans;
-}
-
 static bool merge_skeletons(const struct mt_span *spans, size_t count, uint8_t **out, size_t *size)
 {
 	struct mt_error *err = mt_skeleton_merge(spans, count, out, size);
@@ -240,31 +228,68 @@ static bool merge_skeletons(const struct mt_span *spans, size_t count, uint8_t *
 	return !err;
 }
 
-/* They have been copied. */
-static void drop_contents(const struct entry *entry)
+/* Content i of an entry. */
+static struct further nth(const struct entry *entry, size_t i)
 {
-	mt_carried_drop(entry->from, entry->content);
-	for (size_t i = 0; i < entry->further.count; i++)
-		mt_carried_drop(entry->further.items[i].from, entry->further.items[i].content);
+	return i ? entry->further.items[i - 1] : (struct further){entry->from, entry->content};
 }
 
-/* Without memory for all of them the first is what there is. */
+/*
+ * Reads contents from the i-th on behind those that spans has: as many bytes as are merged already,
+ * and not few. That way nothing is copied often, and not all of them are in memory at a time.
+ */
+static size_t read_contents(const struct entry *entry, size_t i, struct mt_span *spans, size_t n)
+{
+	size_t bytes = 0, enough = n ? spans[0].size : 0;
+
+	enough = enough > BATCH ? enough : BATCH;
+	for (; i <= entry->further.count && bytes < enough; i++, n++) {
+		struct further next = nth(entry, i);
+
+		spans[n] = content_of(next.from, next.content);
+		bytes += spans[n].size;
+	}
+	return n;
+}
+
+static void drop_contents(const struct entry *entry, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		mt_carried_drop(nth(entry, from).from, nth(entry, from).content);
+}
+
+/* What cannot be merged, for lack of memory or for damage, is left out. */
+static void merge_all(struct entry *entry, struct mt_span *spans)
+{
+	bool code = entry->fields->kind == MT_FILE_CODE;
+
+	for (size_t i = 0, n, had, size; i <= entry->further.count; i += n - had) {
+		uint8_t *merged = NULL;
+
+		had = entry->whole.bytes != NULL;
+		spans[0] = entry->whole;
+		n = read_contents(entry, i, spans, had);
+		if (!(code ? mt_code_blocks_merge : merge_skeletons)(spans, n, &merged, &size))
+			merged = NULL;
+		drop_contents(entry, i, i + n - had);
+		if (!merged)
+			continue;
+		free(entry->merged);
+		entry->merged = merged;
+		entry->whole = (struct mt_span){.bytes = merged, .size = size};
+	}
+}
+
 static void merge(struct entry *entry)
 {
-	bool code = entry->fields->kind == MT_FILE_CODE, good;
-	size_t count = 1 + entry->further.count, size;
-	MT_CLEANUP_FREE struct mt_span *spans = count > 1 ? contents_of(entry) : NULL;
+	MT_CLEANUP_FREE struct mt_span *spans =
+		entry->further.count ? calloc(entry->further.count + 2, sizeof(*spans)) : NULL;
 
 	entry->tried = true;
-	entry->whole = spans ? spans[0] : content_of(entry->from, entry->content);
-	if (!spans)
-		return;
-	good = code ? mt_code_blocks_merge(spans, count, &entry->merged, &size)
-		    : merge_skeletons(spans, count, &entry->merged, &size);
-	if (!good)
-		return;
-	entry->whole = (struct mt_span){.bytes = entry->merged, .size = size};
-	drop_contents(entry);
+	if (spans)
+		merge_all(entry, spans);
+	else
+		entry->whole = content_of(entry->from, entry->content);
 }
 
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity)

@@ -1,6 +1,6 @@
 /*
- * The merged skeleton is the first one's bytes, with behind them what has become longer and the
- * headers of sections. Whatever a part says is copied once, and each step is linear in the parts.
+ * The merged skeleton is written anew, with the first one's sections in their order and those that
+ * it has not behind them. Whatever a part says is copied once, each step is linear in the parts.
  */
 #include "symbols/skeleton_merge.h"
 
@@ -25,7 +25,8 @@ MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
 struct section {
 	struct mt_elf_section_header header;
-	uint8_t *bytes; /* in the place of the first part's, header.size of them; or NULL */
+	const uint8_t *first; /* header.size bytes of the first part; NULL: none */
+	uint8_t *bytes;	      /* ours in their place, or NULL */
 };
 
 struct merge {
@@ -148,19 +149,27 @@ static struct mt_error *open_parts(struct merge *m, const struct mt_span *parts,
 
 /* ---- Sections ---- */
 
-/* Those of the first; what its bytes do not hold is not to be found in those behind them. */
+/* Those of the first, in which no byte is in two: what is not so, or not there, has none. */
 static bool copy_sections(struct merge *m)
 {
 	const struct mt_elf *first = m->parts.items[0];
+	size_t left = first->size;
 
 	for (size_t i = 0; i < first->sections.count; i++) {
+		struct mt_span raw = mt_elf_raw_section(first, i);
 		struct section *section = mt_array_push(&m->sections);
 
 		if (!section)
 			return false;
 		section->header = first->sections.items[i];
-		if (!mt_elf_raw_section(first, i).bytes && section->header.type != SHT_NOBITS)
+		if (section->header.type == SHT_NOBITS || section->header.type == SHT_NULL)
+			continue;
+		if (!raw.bytes || raw.size > left) {
 			section->header = (struct mt_elf_section_header){.type = SHT_NOBITS};
+			continue;
+		}
+		section->first = raw.bytes;
+		left -= raw.size;
 	}
 	return true;
 }
@@ -538,21 +547,32 @@ static bool finish_names(struct merge *m)
 	return true;
 }
 
-/* Says where everything stands: in its old place where it is not longer. Gives where headers do. */
+/* A skeleton has PT_LOAD alone. */
+static size_t segment_count(const struct mt_elf *elf)
+{
+	return elf->segments.count < PN_XNUM ? elf->segments.count : PN_XNUM - 1;
+}
+
+static size_t headers_size(const struct mt_elf *elf)
+{
+	return elf->is_64 ? sizeof(Elf64_Ehdr) + segment_count(elf) * sizeof(Elf64_Phdr)
+			  : sizeof(Elf32_Ehdr) + segment_count(elf) * sizeof(Elf32_Phdr);
+}
+
+static const uint8_t *content_of(const struct section *section)
+{
+	return section->bytes ? section->bytes : section->first;
+}
+
+/* Says where everything stands. Gives where the headers of sections do. */
 static size_t lay_out(struct merge *m)
 {
-	const struct mt_elf *first = m->parts.items[0];
-	size_t at = aligned(first->size);
+	size_t at = aligned(headers_size(m->parts.items[0]));
 
 	for (size_t i = 0; i < m->sections.count; i++) {
 		struct section *section = &m->sections.items[i];
-		struct mt_span old = {0};
 
-		if (!section->bytes)
-			continue;
-		if (i < first->sections.count)
-			old = mt_elf_raw_section(first, i);
-		if (old.bytes && section->header.size <= old.size)
+		if (!content_of(section))
 			continue;
 		section->header.offset = at;
 		at = aligned(at + section->header.size);
@@ -584,41 +604,61 @@ static void put_section_header(bool wide, const struct mt_elf_section_header *s,
 	put_word(wide, at, s->entry_size);
 }
 
-/* What the file's header says of sections. */
-static void put_file_header(const struct merge *m, uint8_t *header, size_t sections_at)
+static uint8_t *put_segment(bool wide, const struct mt_segment *s, uint8_t *at)
 {
-	bool wide = m->parts.items[0]->is_64;
-	uint8_t *counts = header + (wide ? offsetof(Elf64_Ehdr, e_shentsize)
-					 : offsetof(Elf32_Ehdr, e_shentsize));
+	mt_put_le32(at, PT_LOAD);
+	if (wide)
+		mt_put_le32(at + 4, s->flags);
+	at = put_word(wide, at + (wide ? 8 : 4), s->offset);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->vaddr);
+	at = put_word(wide, at, s->file_size);
+	at = put_word(wide, at, s->memory_size);
+	if (!wide)
+		mt_put_le32(at, s->flags);
+	return put_word(wide, at + (wide ? 0 : 4), 0);
+}
 
-	put_word(wide,
-		 header + (wide ? offsetof(Elf64_Ehdr, e_shoff) : offsetof(Elf32_Ehdr, e_shoff)),
-		 sections_at);
-	mt_put_le16(counts, wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
-	mt_put_le16(counts + 2, (uint16_t)m->sections.count);
+/* The file's own, as the first has it but for where things stand, and those of segments. */
+static void put_headers(const struct merge *m, uint8_t *at, size_t sections_at)
+{
+	const struct mt_elf *first = m->parts.items[0];
+	bool wide = first->is_64;
+	size_t size = wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	uint8_t *sizes = at + size - 12; /* from e_ehsize on: six of 16 bits */
+
+	memcpy(at, first->bytes, size);
+	put_word(wide, put_word(wide, at + (wide ? 32 : 28), size), sections_at);
+	mt_put_le16(sizes, (uint16_t)size);
+	mt_put_le16(sizes + 2, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+	mt_put_le16(sizes + 4, (uint16_t)segment_count(first));
+	mt_put_le16(sizes + 6, wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
+	mt_put_le16(sizes + 8, (uint16_t)m->sections.count);
 	if (m->names.count)
-		mt_put_le16(counts + 4, (uint16_t)(m->sections.count - 1));
+		mt_put_le16(sizes + 10, (uint16_t)(m->sections.count - 1));
+	at += size;
+	for (size_t i = 0; i < segment_count(first); i++)
+		at = put_segment(wide, &first->segments.items[i], at);
 }
 
 static struct mt_error *write_all(struct merge *m, uint8_t **out, size_t *size)
 {
-	const struct mt_elf *first = m->parts.items[0];
-	size_t each = first->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), at = lay_out(m);
+	bool wide = m->parts.items[0]->is_64;
+	size_t each = wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), at = lay_out(m);
 	size_t whole = at + m->sections.count * each;
 	uint8_t *bytes = calloc(1, whole);
 
 	if (!bytes)
 		return mt_error_nomem();
-	memcpy(bytes, first->bytes, first->size);
+	put_headers(m, bytes, at);
 	for (size_t i = 0; i < m->sections.count; i++) {
 		const struct section *section = &m->sections.items[i];
 
-		if (section->bytes)
-			memcpy(bytes + section->header.offset, section->bytes,
+		if (content_of(section) && section->header.size)
+			memcpy(bytes + section->header.offset, content_of(section),
 			       section->header.size);
-		put_section_header(first->is_64, &section->header, bytes + at + i * each);
+		put_section_header(wide, &section->header, bytes + at + i * each);
 	}
-	put_file_header(m, bytes, at);
 	*out = bytes;
 	*size = whole;
 	return NULL;
