@@ -196,16 +196,33 @@ static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
 
 /* ---- The skeleton ---- */
 
+/* The file that bytes are of; NULL: none. */
+static struct mt_file_pages *pages_of(const struct mt_embed_image *image, const uint8_t *bytes)
+{
+	if (mt_file_pages_has(image->image.pages, bytes))
+		return image->image.pages;
+	if (image->debug.pages && mt_file_pages_has(image->debug.pages, bytes))
+		return image->debug.pages;
+	return NULL;
+}
+
 static void need(void *context, const uint8_t *bytes, size_t size)
 {
-	const struct mt_embed_image *image = context;
-	struct mt_file_pages *pages = image->image.pages;
+	struct mt_file_pages *pages = pages_of(context, bytes);
 
-	if (!mt_file_pages_has(pages, bytes))
-		pages = image->debug.pages;
-	if (pages && mt_file_pages_has(pages, bytes))
+	if (pages)
 		mt_file_pages_need(pages, (uint64_t)(bytes - mt_file_pages_bytes(pages)), size,
 				   false);
+}
+
+static void copy(void *context, const uint8_t *bytes, size_t size, uint8_t *to)
+{
+	struct mt_file_pages *pages = pages_of(context, bytes);
+
+	if (pages)
+		mt_file_pages_copy(pages, (uint64_t)(bytes - mt_file_pages_bytes(pages)), to, size);
+	else
+		memcpy(to, bytes, size);
 }
 
 /* Places in the file as the places in code that they become; once, where segments share a page. */
@@ -258,7 +275,7 @@ struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wi
 	image->image.fd = fd;
 	image->debug.fd = -1;
 	image->wish = *wish;
-	image->input = (struct mt_skeleton_input){image, need};
+	image->input = (struct mt_skeleton_input){image, need, copy};
 	err = mt_embed_file_open(&image->image, "image");
 	if (err)
 		return err;

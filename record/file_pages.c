@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,21 +86,30 @@ bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes)
 	return bytes >= pages->bytes && bytes < pages->bytes + pages->size;
 }
 
-static void read_block(struct mt_file_pages *pages, size_t block)
+/* How many of these bytes of the file could be read. */
+static size_t read_bytes(const struct mt_file_pages *pages, size_t at, uint8_t *to, size_t size)
 {
-	size_t at = block << BLOCK_BITS;
-	size_t end = pages->size - at < BLOCK ? pages->size : at + BLOCK;
+	size_t done = 0;
 
-	(void)mt_pages_populate(pages->bytes + at, end - at); /* all at once, not page by page */
-	while (at < end) {
-		ssize_t n = pread(pages->fd, pages->bytes + at, end - at, (off_t)at);
+	while (done < size) {
+		ssize_t n = pread(pages->fd, to + done, size - done, (off_t)(at + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;
-		at += (size_t)n;
+			break;
+		done += (size_t)n;
 	}
+	return done;
+}
+
+static void read_block(struct mt_file_pages *pages, size_t block)
+{
+	size_t at = block << BLOCK_BITS;
+	size_t size = pages->size - at < BLOCK ? pages->size - at : BLOCK;
+
+	(void)mt_pages_populate(pages->bytes + at, size); /* all at once, not page by page */
+	(void)read_bytes(pages, at, pages->bytes + at, size);
 }
 
 /* Blocks that are needed at once. */
@@ -160,4 +170,11 @@ void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t s
 		else if (pages->states[block] == BLOCK_ABSENT)
 			load(pages, block, &range);
 	}
+}
+
+void mt_file_pages_copy(struct mt_file_pages *pages, uint64_t offset, uint8_t *to, size_t size)
+{
+	size_t done = offset < pages->size ? read_bytes(pages, offset, to, size) : 0;
+
+	memset(to + done, 0, size - done);
 }

@@ -32,4 +32,7 @@ bool mt_file_pages_has(const struct mt_file_pages *pages, const uint8_t *bytes);
  */
 void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t size, bool keep);
 
+/* Copies bytes of the file, zeros in the place of what is not there; all stays as it was. */
+void mt_file_pages_copy(struct mt_file_pages *pages, uint64_t offset, uint8_t *to, size_t size);
+
 #endif

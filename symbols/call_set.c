@@ -31,6 +31,7 @@ struct code {
 	const struct mt_skeleton_input *input;
 	struct mt_function_starts starts;
 	struct mt_number_index index; /* of them */
+	uint8_t *buffer;	      /* where code is looked at, a piece, or NULL: in its place */
 };
 
 /* A pair's number below count << bits. */
@@ -121,7 +122,11 @@ static bool find_calls_between(const struct code *code, size_t at, size_t end, s
 		struct mt_span piece = {text.bytes + at, size + CALL_SIZE - 1, text.vaddr + at};
 
 		piece.size = piece.size < left ? piece.size : left;
-		mt_skeleton_input_need(code->input, piece, 0, piece.size);
+		if (code->buffer)
+			piece.bytes = mt_skeleton_input_look(code->input, piece, 0, piece.size,
+							     code->buffer);
+		else
+			mt_skeleton_input_need(code->input, piece, 0, piece.size);
 		if (!find_calls(code, piece, &in, out))
 			return false;
 	}
@@ -143,11 +148,13 @@ static bool find_calls_of(const struct code *code, size_t i, struct hashes *out)
 }
 
 /* Those of the functions alone that have one of the places. */
-static bool find_seen_calls(const struct code *code, const struct mt_seen_code *seen,
-			    struct hashes *out)
+static bool find_seen_calls(struct code *code, const struct mt_seen_code *seen, struct hashes *out)
 {
 	size_t done = 0;
 
+	code->buffer = malloc(PIECE + CALL_SIZE);
+	if (!code->buffer)
+		return false;
 	for (size_t i = 0; i < seen->count; i++) {
 		uint64_t unit = seen->units[i];
 		size_t from = mt_number_index_less(&code->index, unit + 1);
@@ -244,6 +251,7 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	}
 	mt_function_starts_deinit(&code.starts);
 	mt_number_index_deinit(&code.index);
+	free(code.buffer);
 	mt_array_deinit(&hashes);
 	return good;
 }

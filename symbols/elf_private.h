@@ -64,6 +64,10 @@ struct mt_elf {
 /* ".symtab" or ".dynsym"; found on first use, under the lock, and read-only from then on. */
 const struct mt_elf_symbol_table *mt_elf_symbol_table(struct mt_elf *elf, bool dynamic);
 
+/* Symbol i of the table by a copy of its entry; false where its name is outside of the names. */
+bool mt_elf_symbol_read(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			const uint8_t *entry, size_t i, struct mt_elf_symbol *out);
+
 /* size bytes at offset of the file, or NULL where they are not all there. */
 static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset,
 					       uint64_t size)

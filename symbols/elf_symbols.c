@@ -193,11 +193,9 @@ static inline void read_symbol_32(const uint8_t *p, struct mt_elf_symbol *out)
 	out->section = mt_get_le16(p + 14);
 }
 
-/* Symbol i, all of which the table holds; false where its name is outside of the names. */
 static inline bool read_symbol(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
-			       size_t i, struct mt_elf_symbol *out)
+			       const uint8_t *p, size_t i, struct mt_elf_symbol *out)
 {
-	const uint8_t *p = table->bytes + i * table->stride;
 	uint32_t name = mt_get_le32(p);
 
 	if (name >= table->names_size)
@@ -216,5 +214,12 @@ bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_sym
 {
 	const struct mt_elf_symbol_table *table = mt_elf_symbol_table(elf, dynamic);
 
-	return i < table->count && read_symbol(elf, table, i, out);
+	return i < table->count &&
+	       read_symbol(elf, table, table->bytes + i * table->stride, i, out);
+}
+
+bool mt_elf_symbol_read(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			const uint8_t *entry, size_t i, struct mt_elf_symbol *out)
+{
+	return read_symbol(elf, table, entry, i, out);
 }

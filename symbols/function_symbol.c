@@ -49,32 +49,44 @@ static bool is_plain_function(uint64_t word, size_t names_size)
 	       name < names_size;
 }
 
-static bool take_function(struct mt_elf *elf, bool dynamic, size_t i, struct mt_function_place *out)
+static bool take_function(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			  const uint8_t *entry, size_t i, struct mt_function_place *out)
 {
 	struct mt_elf_symbol symbol;
 
-	if (!mt_elf_symbol(elf, dynamic, i, &symbol) || !mt_symbol_is_function(elf, &symbol))
+	if (!mt_elf_symbol_read(elf, table, entry, i, &symbol) ||
+	    !mt_symbol_is_function(elf, &symbol))
 		return false;
 	*out = (struct mt_function_place){symbol.value, symbol.size, i, symbol.type != STT_NOTYPE};
 	return true;
 }
 
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i, size_t end,
-			   struct mt_function_place *out, size_t count)
+size_t mt_symbol_functions_in(struct mt_elf *elf, bool dynamic, const uint8_t *entries, size_t *i,
+			      size_t end, struct mt_function_place *out, size_t count)
 {
 	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
-	const uint8_t *p = table.count ? table.bytes + *i * table.stride : NULL;
+	const uint8_t *p = entries;
 	size_t at = *i, given = 0;
 	bool is_64 = elf->is_64;
 
-	end = end < table.count ? end : table.count;
 	for (; given < count && at < end; at++, p += table.stride) {
 		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
 			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
 								  mt_get_le64(p + 16), at, true};
 		else
-			given += take_function(elf, dynamic, at, &out[given]);
+			given += take_function(elf, &table, p, at, &out[given]);
 	}
 	*i = at;
 	return given;
+}
+
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+			   struct mt_function_place *out, size_t count)
+{
+	const struct mt_elf_symbol_table *table = mt_elf_symbol_table(elf, dynamic);
+
+	if (*i >= table->count)
+		return 0;
+	return mt_symbol_functions_in(elf, dynamic, table->bytes + *i * table->stride, i,
+				      table->count, out, count);
 }

@@ -26,11 +26,15 @@ struct mt_function_place {
 };
 
 /*
- * The next functions of ".symtab" (dynamic false) or ".dynsym" (true) from symbol *i up to `end`,
- * `count` of them or as many as there are; *i becomes what comes behind. Gives how many; 0 at the
- * end. A million symbols are not rare: most are told by the first 8 bytes of their entries.
+ * The next functions of ".symtab" (dynamic false) or ".dynsym" (true) from symbol *i on, `count` of
+ * them or as many as there are; *i becomes what comes behind. Gives how many; 0 at the end. A
+ * million symbols are not rare: most are told by the first 8 bytes of their entries.
  */
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i, size_t end,
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
 			   struct mt_function_place *out, size_t count);
+
+/* The same of symbols up to `end`, which is no more than there are, by a copy of their entries. */
+size_t mt_symbol_functions_in(struct mt_elf *elf, bool dynamic, const uint8_t *entries, size_t *i,
+			      size_t end, struct mt_function_place *out, size_t count);
 
 #endif

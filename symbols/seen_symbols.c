@@ -28,7 +28,7 @@
 #include "symbols/skeleton.h"
 #include "symbols/skeleton_symbols.h"
 
-#define WINDOW ((size_t)2048) /* symbols that are asked for at a time */
+#define WINDOW ((size_t)32 << 10) /* bytes of symbols that are looked at at a time */
 #define AT_ONCE 64
 #define FILTER_BITS 6 /* of a filter for each start: of other addresses one in 64 passes it */
 
@@ -50,6 +50,7 @@ struct choice {
 	uint64_t *filter; /* of them, a bit for each hash */
 	unsigned int filter_shift;
 	struct mt_skeleton_table *table; /* that is gone through */
+	uint8_t *entries;		 /* WINDOW bytes, to look at some of it */
 };
 
 static void choice_deinit(struct choice *choice)
@@ -62,6 +63,7 @@ static void choice_deinit(struct choice *choice)
 	mt_array_deinit(&choice->starts);
 	mt_number_index_deinit(&choice->start_index);
 	free(choice->filter);
+	free(choice->entries);
 }
 
 /* ---- Going through the tables ---- */
@@ -83,14 +85,16 @@ static bool read_named(struct mt_skeleton_table *table, size_t i, struct mt_func
 	return true;
 }
 
-static bool visit_window(struct choice *choice, size_t i, size_t end, visit_function *visit)
+static bool visit_window(struct choice *choice, const uint8_t *entries, size_t i, size_t end,
+			 visit_function *visit)
 {
 	struct mt_skeleton_table *table = choice->table;
+	size_t stride = mt_elf_symbol_table(table->from, table->dynamic)->stride, first = i, given;
 	struct mt_function_place places[AT_ONCE];
-	size_t given;
 
-	while ((given = mt_symbol_functions(table->from, table->dynamic, &i, end, places,
-					    AT_ONCE))) {
+	while ((given = mt_symbol_functions_in(table->from, table->dynamic,
+					       entries + (i - first) * stride, &i, end, places,
+					       AT_ONCE))) {
 		for (size_t k = 0; k < given; k++) {
 			if (!visit(choice, &places[k]))
 				return false;
@@ -99,20 +103,36 @@ static bool visit_window(struct choice *choice, size_t i, size_t end, visit_func
 	return true;
 }
 
+static bool visit_named(struct choice *choice, size_t i, visit_function *visit)
+{
+	struct mt_function_place place;
+
+	return !read_named(choice->table, i, &place) || visit(choice, &place);
+}
+
 static bool visit_table(struct choice *choice, visit_function *visit)
 {
 	struct mt_skeleton_table *table = choice->table;
 	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
 	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
 	bool named = mt_symbol_names_tell(table->from);
-	size_t step = named ? 1 : WINDOW;
+	size_t step = raw->count && !named ? WINDOW / raw->stride : 1, n;
 
-	for (size_t i = 1; i < raw->count && i < UINT32_MAX; i += step) {
-		struct mt_function_place place;
+	for (size_t i = 1; i < raw->count && i < UINT32_MAX; i += n) {
+		const uint8_t *entries;
+		bool good;
 
-		mt_skeleton_input_need(table->input, span, i * raw->stride, step * raw->stride);
-		if (named ? read_named(table, i, &place) && !visit(choice, &place)
-			  : !visit_window(choice, i, i + step, visit))
+		n = step < raw->count - i ? step : raw->count - i;
+		if (named || !step) { /* alone, and where they are */
+			n = 1;
+			mt_skeleton_input_need(table->input, span, i * raw->stride, raw->stride);
+			good = visit_named(choice, i, visit);
+		} else {
+			entries = mt_skeleton_input_look(table->input, span, i * raw->stride,
+							 n * raw->stride, choice->entries);
+			good = visit_window(choice, entries, i, i + n, visit);
+		}
+		if (!good)
 			return false;
 	}
 	return true;
@@ -285,7 +305,9 @@ static bool prepare_marks(struct mt_skeleton_table *table)
 	memset(table->marks.items, 0, bytes);
 	table->marks.count = bytes;
 	table->chosen = true;
-	return true;
+	table->entries = malloc(MT_SKELETON_LOOK);
+	table->names = malloc(MT_SKELETON_LOOK);
+	return table->entries && table->names;
 }
 
 bool mt_seen_symbols_mark(const struct mt_seen_code *seen, struct mt_skeleton_table *plain,
@@ -294,7 +316,8 @@ bool mt_seen_symbols_mark(const struct mt_seen_code *seen, struct mt_skeleton_ta
 	struct mt_skeleton_table *const tables[2] = {plain, dynamic};
 	MT_CLEANUP(choice_deinit) struct choice choice = {0};
 
-	if (!prepare_marks(plain) || !prepare_marks(dynamic))
+	choice.entries = malloc(WINDOW);
+	if (!choice.entries || !prepare_marks(plain) || !prepare_marks(dynamic))
 		return false;
 	return !seen->count ||
 	       (list_units(&choice, seen, dynamic) && choose_starts(&choice, tables) &&

@@ -262,6 +262,17 @@ void mt_skeleton_input_need(const struct mt_skeleton_input *input, struct mt_spa
 	input->need(input->context, span.bytes + at, size);
 }
 
+const uint8_t *mt_skeleton_input_look(const struct mt_skeleton_input *input, struct mt_span span,
+				      size_t at, size_t size, uint8_t *buffer)
+{
+	if (!input || !input->copy) {
+		mt_skeleton_input_need(input, span, at, size);
+		return span.bytes + at;
+	}
+	input->copy(input->context, span.bytes + at, size, buffer);
+	return buffer;
+}
+
 /* Which functions call which, of the code that is left out. */
 static bool add_calls(struct mt_skeleton *b)
 {

@@ -32,11 +32,20 @@ struct mt_skeleton_wish {
 struct mt_skeleton_input {
 	void *context;
 	void (*need)(void *context, const uint8_t *bytes, size_t size);
+	/* NULL, or copies bytes that it was not told of: of a few among many that costs less. */
+	void (*copy)(void *context, const uint8_t *bytes, size_t size, uint8_t *to);
 };
 
 /* Tells it that so many of a span's bytes are about to be looked at; input may be NULL. */
 void mt_skeleton_input_need(const struct mt_skeleton_input *input, struct mt_span span, size_t at,
 			    size_t size);
+
+/*
+ * The bytes of a span from `at` on, all of which are in it: where they are, or in the buffer, which
+ * has room for so many. They hold until the next time it is told of some.
+ */
+const uint8_t *mt_skeleton_input_look(const struct mt_skeleton_input *input, struct mt_span span,
+				      size_t at, size_t size, uint8_t *buffer);
 
 /* Takes the next bytes of the skeleton; false ends the writing. */
 struct mt_skeleton_output {

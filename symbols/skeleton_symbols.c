@@ -75,6 +75,8 @@ void mt_skeleton_table_deinit(struct mt_skeleton_table *table)
 	mt_array_deinit(&table->numbers);
 	mt_array_deinit(&table->resolvers);
 	mt_array_deinit(&table->marks);
+	free(table->entries);
+	free(table->names);
 	mt_array_deinit(&table->kept);
 	mt_array_deinit(&table->lengths);
 	mt_array_deinit(&table->ends);
@@ -206,10 +208,37 @@ void mt_skeleton_relocations_renumber(const struct mt_elf *elf, bool addends,
 
 /* ---- Batches ---- */
 
-/* Symbols that are in memory, from the one that is looked at on. */
+/* Symbols that can be looked at: [from, end), whose entries are at `bytes`. */
 struct window {
-	size_t end;
+	size_t from, end;
+	const uint8_t *bytes;
 };
+
+/* Few symbols that may be far from each other. */
+static void look_at(const struct mt_skeleton_table *table, struct window *window, size_t i)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
+	size_t n = MT_SKELETON_LOOK / raw->stride, size;
+
+	n = n < raw->count - i ? n : raw->count - i;
+	size = n ? n * raw->stride : mt_skeleton_symbol_size(table->from);
+	window->from = i;
+	window->end = i + (n ? n : 1);
+	window->bytes =
+		mt_skeleton_input_look(table->input, span, i * raw->stride, size, table->entries);
+}
+
+/* Most of the symbols, which stay where they are. */
+static void need_all(const struct mt_skeleton_table *table, struct window *window, size_t i)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+
+	window->from = i;
+	window->end = i + WINDOW < raw->count ? i + WINDOW : raw->count;
+	window->bytes = raw->bytes + i * raw->stride;
+	need(table->input, window->bytes, (window->end - i) * raw->stride);
+}
 
 /* The symbol's own bytes, not its name, which is looked at only where a function may have it. */
 static bool get_symbol(struct mt_skeleton_table *table, struct window *window, size_t i,
@@ -217,11 +246,16 @@ static bool get_symbol(struct mt_skeleton_table *table, struct window *window, s
 {
 	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
 
-	if (i >= window->end) {
-		window->end = i + WINDOW < raw->count ? i + WINDOW : raw->count;
-		need(table->input, raw->bytes + i * raw->stride, (window->end - i) * raw->stride);
+	if (i >= raw->count)
+		return false;
+	if (i < window->from || i >= window->end) {
+		if (table->chosen)
+			look_at(table, window, i);
+		else
+			need_all(table, window, i);
 	}
-	return mt_elf_symbol(table->from, table->dynamic, i, out);
+	return mt_elf_symbol_read(table->from, raw,
+				  window->bytes + (i - window->from) * raw->stride, i, out);
 }
 
 static bool is_relocated(const struct mt_skeleton_table *table, size_t i)
@@ -317,10 +351,63 @@ static bool add_symbol(struct mt_skeleton_table *table, struct mt_skeleton_batch
 	return true;
 }
 
+/* What of the names is in table->names. */
+struct looked {
+	const char *bytes;
+	size_t from, to;
+};
+
+static bool append_name(struct mt_skeleton_batch *batch, const char *bytes, size_t size)
+{
+	if (batch->names.count + size >= NAMES_MAX ||
+	    !mt_array_reserve(&batch->names, batch->names.count + size + 1))
+		return false;
+	memcpy(batch->names.items + batch->names.count, bytes, size);
+	batch->names.count += size;
+	return true;
+}
+
+/* Appends the name at an offset, of names that may be far from each other, and says its length. */
+static bool look_at_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
+			 struct looked *looked, size_t at, uint32_t *length)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+	struct mt_span span = {(const uint8_t *)raw->names, raw->names_size, 0};
+	size_t before = batch->names.count, n;
+	const char *nul = NULL;
+
+	for (; !nul && at < span.size; at += n) {
+		if (at < looked->from || at >= looked->to) {
+			n = span.size - at < MT_SKELETON_LOOK ? span.size - at : MT_SKELETON_LOOK;
+			*looked = (struct looked){.from = at, .to = at + n};
+			looked->bytes = (const char *)mt_skeleton_input_look(table->input, span, at,
+									     n, table->names);
+		}
+		n = looked->to - at;
+		nul = memchr(looked->bytes + (at - looked->from), '\0', n);
+		n = nul ? (size_t)(nul - looked->bytes) - (at - looked->from) : n;
+		if (!append_name(batch, looked->bytes + (at - looked->from), n))
+			return false;
+	}
+	*length = (uint32_t)(batch->names.count - before);
+	return append_name(batch, "", 1);
+}
+
+static bool read_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
+		      struct looked *looked, uint32_t at, uint32_t *length)
+{
+	const char *name = table->from->tables[table->dynamic].names + at;
+
+	if (table->chosen)
+		return look_at_name(table, batch, looked, at, length);
+	*length = (uint32_t)name_length(table, name);
+	return add_name(table, batch, name, *length);
+}
+
 /* Reads the names, as they stand in the file: symbols have them in any order. */
 static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch *batch)
 {
-	const char *names = table->from->tables[table->dynamic].names;
+	struct looked looked = {0};
 
 	for (size_t i = 0; i < batch->symbols.count; i++)
 		batch->order.items[i] =
@@ -329,11 +416,10 @@ static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch
 		return false;
 	for (size_t i = 0; i < batch->symbols.count; i++) {
 		struct symbol *symbol = &batch->symbols.items[batch->order.items[i].index];
-		const char *name = names + symbol->name;
+		uint32_t at = symbol->name;
 
 		symbol->name = (uint32_t)batch->names.count;
-		symbol->length = (uint32_t)name_length(table, name);
-		if (!add_name(table, batch, name, symbol->length))
+		if (!read_name(table, batch, &looked, at, &symbol->length))
 			return false;
 	}
 	return true;

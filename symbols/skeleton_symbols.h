@@ -20,6 +20,8 @@ struct mt_skeleton_batch;
 struct mt_skeleton_input;
 struct mt_skeleton_output;
 
+#define MT_SKELETON_LOOK ((size_t)4096) /* bytes of such room */
+
 /* What is kept of .symtab or .dynsym. */
 struct mt_skeleton_table {
 	struct mt_elf *from;	    /* the image or its debug file */
@@ -34,6 +36,7 @@ struct mt_skeleton_table {
 	MT_ARRAY(uint64_t) resolvers; /* addresses that relocations have in place of a symbol */
 	bool chosen;		      /* only marked symbols may be kept, and relocated ones: */
 	MT_ARRAY(uint8_t) marks;      /* a bit for each old index (symbols/seen_symbols.h) */
+	uint8_t *entries, *names;     /* room to look at some of either, as these are few */
 	/* what is found out while it is measured: */
 	bool measured;
 	MT_ARRAY(uint8_t) kept;	    /* a bit for each old index */

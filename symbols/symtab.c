@@ -102,7 +102,7 @@ static void collect(struct mt_symtab *symtab, struct mt_elf *elf, bool dynamic, 
 	struct mt_function_place places[SYMBOLS_AT_ONCE];
 	size_t given, i = 0;
 
-	while ((given = mt_symbol_functions(elf, dynamic, &i, SIZE_MAX, places, SYMBOLS_AT_ONCE))) {
+	while ((given = mt_symbol_functions(elf, dynamic, &i, places, SYMBOLS_AT_ONCE))) {
 		for (size_t k = 0; k < given; k++)
 			mt_strips_add(symtab->strips, (uint32_t)(from + places[k].index),
 				      places[k].start, end_of(places[k].start, places[k].size));

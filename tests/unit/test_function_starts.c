@@ -120,7 +120,7 @@ static void bring(void *context, const uint8_t *bytes, size_t size)
 MT_TEST(bytes_are_asked_for_first)
 {
 	struct sparse sparse;
-	struct mt_skeleton_input input = {&sparse, bring};
+	struct mt_skeleton_input input = {.context = &sparse, .need = bring};
 	struct mt_span span;
 	struct mt_elf *elf;
 
