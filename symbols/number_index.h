@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/base/array.h"
+
 struct mt_number_index {
 	const uint64_t *items; /* rising, perhaps some more than once; borrowed */
 	size_t count;
@@ -23,7 +25,7 @@ void mt_number_index_deinit(struct mt_number_index *index);
 /* How many are less than the number. */
 static inline size_t mt_number_index_less(const struct mt_number_index *index, uint64_t number)
 {
-	size_t low, high, span;
+	size_t low, span;
 
 	if (!index->count || number <= index->items[0])
 		return 0;
@@ -31,16 +33,8 @@ static inline size_t mt_number_index_less(const struct mt_number_index *index, u
 		return index->count;
 	span = (size_t)((number - index->items[0]) >> index->shift);
 	low = index->below[span];
-	high = index->below[span + 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->items[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return low +
+	       mt_array_split(index->below[span + 1] - low, at, index->items[low + at] < number);
 }
 
 static inline bool mt_number_index_has(const struct mt_number_index *index, uint64_t number)

@@ -346,21 +346,28 @@ static bool append_filler(struct writer *writer, size_t size)
 	return append(writer, head, sizeof(head)) && append(writer, NULL, size - sizeof(head));
 }
 
-/* What of the section was asked for last. */
-struct ready {
+/* What of the section was looked at last. */
+struct looked {
+	const uint8_t *bytes;
 	size_t from, to;
+	uint8_t *buffer; /* PIECE bytes */
 };
 
 static bool append_kept(const struct mt_seen_frames *frames, struct writer *writer,
-			const struct mt_seen_range *range, struct ready *ready)
+			const struct mt_seen_range *range, struct looked *looked)
 {
 	for (size_t at = range->from, n; at < range->to; at += n) {
-		if (at < ready->from || at >= ready->to) {
-			mt_skeleton_input_need(frames->input, frames->span, at, PIECE);
-			*ready = (struct ready){at, at + PIECE};
+		size_t left = frames->span.size - at;
+
+		if (at < looked->from || at >= looked->to) {
+			n = left < PIECE ? left : PIECE;
+			looked->bytes = mt_skeleton_input_look(frames->input, frames->span, at, n,
+							       looked->buffer);
+			looked->from = at;
+			looked->to = at + n;
 		}
-		n = (range->to < ready->to ? range->to : ready->to) - at;
-		if (!append(writer, frames->span.bytes + at, n))
+		n = (range->to < looked->to ? range->to : looked->to) - at;
+		if (!append(writer, looked->bytes + (at - looked->from), n))
 			return false;
 	}
 	return true;
@@ -369,9 +376,9 @@ static bool append_kept(const struct mt_seen_frames *frames, struct writer *writ
 bool mt_seen_frames_write(const struct mt_seen_frames *frames,
 			  const struct mt_skeleton_output *output)
 {
-	MT_CLEANUP_FREE uint8_t *bytes = malloc(PIECE);
+	MT_CLEANUP_FREE uint8_t *bytes = malloc(2 * PIECE);
 	struct writer writer = {.output = output, .bytes = bytes};
-	struct ready ready = {0};
+	struct looked looked = {.buffer = bytes ? bytes + PIECE : NULL};
 	size_t at = 0;
 
 	if (!bytes)
@@ -380,7 +387,7 @@ bool mt_seen_frames_write(const struct mt_seen_frames *frames,
 		const struct mt_seen_range *range = &frames->kept.items[i];
 
 		if (!append_filler(&writer, range->from - at) ||
-		    !append_kept(frames, &writer, range, &ready))
+		    !append_kept(frames, &writer, range, &looked))
 			return false;
 		at = range->to;
 	}
