@@ -2,8 +2,9 @@
  * Parts of a few MiB, coded by zstd at level 9 with tables and a window that are small, and with a
  * quarter of its attempts at each place: on libc, libstdc++, gdb, cc1plus, node and LLVM that costs
  * two to four bytes in a hundred against the level's own, and saves a quarter of the time and
- * fourteen of its seventeen MiB. Of skeletons that have what was seen alone little is left, of which
- * little repeats: level 5 with tables of an eighth codes them as well in two thirds of the time.
+ * fourteen of its seventeen MiB. Of skeletons that have what was seen alone little is left, of
+ * which little repeats: level 5 with tables of an eighth codes them as well in two thirds of the
+ * time.
  */
 #include "record/file_chunks.h"
 
