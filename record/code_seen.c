@@ -341,6 +341,12 @@ void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below)
 		turn(seen);
 }
 
+void mt_code_seen_settle_all(struct mt_code_seen *seen)
+{
+	resolve(seen, &seen->older);
+	resolve(seen, &seen->newer);
+}
+
 /* ---- What is asked ---- */
 
 size_t mt_code_seen_untaken(const struct mt_code_seen *seen)

@@ -41,6 +41,9 @@ void mt_code_seen_words(struct mt_code_seen *seen, const uint64_t *words, size_t
 /* All mappings of records below that time have been told. */
 void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below);
 
+/* All mappings have been. */
+void mt_code_seen_settle_all(struct mt_code_seen *seen);
+
 /* Places of an image: multiples of MT_SEEN_UNIT in its file. */
 struct mt_code_news {
 	uint64_t *offsets; /* rising, the caller's to free; NULL where there are none */

@@ -22,10 +22,9 @@
 #include "formats/jitdump.h"
 #include "formats/record.h"
 #include "record/branch_code.h"
-#include "record/carry_plan.h"
+#include "record/carrying.h"
 #include "record/code_seen.h"
 #include "record/embed.h"
-#include "record/embed_choice.h"
 #include "record/guest.h"
 #include "record/images.h"
 #include "record/mapped_file.h"
@@ -53,10 +52,8 @@
  * tenth at zstd's fastest: that costs less than storing them.
  */
 #define LEVEL_HASTE (-7)
-#define EASY_STREAMS 64			   /* told apart, by number modulo this */
-#define LIMIT_SPARE ((uint64_t)64 << 10)   /* --max-size: room for STATE, MARK and END chunks */
-#define CARRIED_SPARE ((uint64_t)64 << 10) /* ... and for images that are carried at the end */
-#define CARRIED_PLACE 64		   /* bytes that a place in their code takes */
+#define EASY_STREAMS 64			 /* told apart, by number modulo this */
+#define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
 /* Whether everything below a time is here: what the drains are asked. */
@@ -71,12 +68,10 @@ struct mt_pack {
 	struct mt_spool *spool;
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
 	struct mt_images *images;
-	struct mt_embed_choice *choice;
-	struct mt_code_seen *code_seen;
-	struct mt_carry_plan *carry;
-	struct mt_embed *embed;	     /* NULL: nothing is carried */
-	struct mt_branch_code *code; /* NULL: no branch records, or their code is not carried */
-	struct mt_strip *strip;	     /* NULL: stacks are written as they are */
+	struct mt_carrying *carrying; /* NULL: nothing is carried */
+	struct mt_embed *embed;	      /* its own, as: */
+	struct mt_branch_code *code;  /* or NULL */
+	struct mt_strip *strip;	      /* NULL: stacks are written as they are */
 	size_t hold;
 	struct asking asking;
 	_Atomic(const struct mt_pack_flusher *) flusher;
@@ -203,14 +198,12 @@ static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 	left_out->samples += count_samples(pack, block);
 }
 
-/* What images will take that are not carried yet, about: their front, and what was seen of them. */
+/* What of the limit is kept for images that are not carried yet. */
 static uint64_t to_be_carried(const struct mt_pack *pack)
 {
-	uint64_t limit = atomic_load(&pack->limit), bytes = CARRIED_SPARE;
+	uint64_t limit = atomic_load(&pack->limit), bytes;
 
-	if (!pack->carry)
-		return 0;
-	bytes += CARRIED_PLACE * (uint64_t)mt_code_seen_untaken(pack->code_seen);
+	bytes = pack->carrying ? mt_carrying_to_come(pack->carrying) : 0;
 	return bytes < limit / 4 ? bytes : limit / 4;
 }
 
@@ -293,14 +286,6 @@ static void put_image(void *context, const struct mt_image_record *record)
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
 }
 
-static void offer_image(void *context, int fd, const struct mt_mapped_file *file,
-			const struct mt_image_record *record)
-{
-	struct mt_pack *pack = context;
-
-	mt_carry_plan_add(pack->carry, fd, file, record);
-}
-
 static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
 		      const struct mt_image_record *record)
 {
@@ -318,54 +303,34 @@ static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
 		mt_branch_code_add_file(pack->code, fd, file, record);
 }
 
-static void offer_code(void *context, const struct mt_branch_code_news *news)
-{
-	struct mt_pack *pack = context;
-
-	mt_embed_offer_code(pack->embed, news);
-}
-
-static void offer_process(void *context, int32_t pid, uint64_t exec_time)
-{
-	struct mt_pack *pack = context;
-
-	mt_embed_offer_process(pack->embed, pid, exec_time);
-}
-
 static void tell_words(void *context, const uint64_t *words, size_t count)
 {
 	const struct mt_pack *pack = context;
 
-	mt_code_seen_words(pack->code_seen, words, count, pack->written_time);
+	mt_code_seen_words(mt_carrying_code_seen(pack->carrying), words, count, pack->written_time);
 }
 
-/* Makes what carries images; none of it where nothing is to be carried. */
+/* None of it where nothing is to be carried. */
 static struct mt_error *start_carrying(struct mt_pack *pack, const struct mt_embed_options *options)
 {
-	const struct mt_embed_offer offer = {pack, offer_image, offer_process};
-	bool whole =
-		options->unsampled || options->wish.lines || mt_branch_code_planned(pack->plan);
-	struct mt_error *err;
+	struct mt_error *err = mt_carrying_create(options, pack->plan, &pack->carrying);
 
-	if (!options->wish.names && !options->wish.unwind)
-		return NULL;
-	pack->choice = mt_embed_choice_create(options->unsampled, &offer);
-	if (options->wish.unwind && mt_branch_code_planned(pack->plan)) {
-		pack->code = mt_branch_code_create(pack->plan,
-						   &(struct mt_branch_code_sink){pack, offer_code});
-		if (!pack->code)
-			return mt_error_nomem();
-	}
-	pack->code_seen = mt_code_seen_create();
-	if (!pack->choice || !pack->code_seen)
-		return mt_error_nomem();
-	err = mt_embed_create(options, &pack->embed);
-	if (err)
+	if (err || !pack->carrying)
 		return err;
-	pack->carry = mt_carry_plan_create(pack->embed, pack->code_seen, whole);
-	if (!whole)
+	pack->embed = mt_carrying_embed(pack->carrying);
+	pack->code = mt_carrying_branch_code(pack->carrying);
+	if (mt_carrying_wants_words(pack->carrying))
 		mt_writer_set_words(pack->writer, tell_words, pack);
-	return pack->carry ? NULL : mt_error_nomem();
+	return NULL;
+}
+
+static struct mt_images *create_images(struct mt_pack *pack)
+{
+	const struct mt_image_sink sink = {pack, put_image, tell_file};
+	struct mt_carrying *carrying = pack->carrying;
+
+	return mt_images_create(&sink, pack->plan, carrying ? mt_carrying_choice(carrying) : NULL,
+				carrying ? mt_carrying_code_seen(carrying) : NULL);
 }
 
 /* As STATE, ahead of the next mark. */
@@ -400,8 +365,8 @@ static void write_carried_so_far(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
-	mt_carry_plan_so_far(pack->carry, pack->last_time);
-	mt_embed_offer_so_far(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
+	mt_carrying_offer_so_far(pack->carrying, mt_images_kernel_seen(pack->images),
+				 pack->last_time);
 	while ((chunk = mt_embed_take(pack->embed)))
 		write_carried(pack, chunk);
 }
@@ -442,10 +407,8 @@ static void write_last_carried(struct mt_pack *pack)
 {
 	struct mt_embed_chunk *chunk;
 
-	mt_code_seen_settle(pack->code_seen, UINT64_MAX);
-	mt_code_seen_settle(pack->code_seen, UINT64_MAX);
-	mt_carry_plan_rest(pack->carry, pack->last_time);
-	mt_embed_offer_rest(pack->embed, mt_images_kernel_seen(pack->images), pack->last_time);
+	mt_carrying_offer_rest(pack->carrying, mt_images_kernel_seen(pack->images),
+			       pack->last_time);
 	while ((chunk = mt_embed_take_last(pack->embed, give_up, pack)))
 		write_carried(pack, chunk);
 }
@@ -490,10 +453,8 @@ static void put_marked(struct mt_pack *pack, const struct mt_block *block)
 		return;
 	if (pack->strip)
 		mt_strip_put(pack->strip, mark.complete_below);
-	if (pack->code)
-		mt_branch_code_settle(pack->code, mark.complete_below);
-	if (pack->code_seen)
-		mt_code_seen_settle(pack->code_seen, mark.complete_below);
+	if (pack->carrying)
+		mt_carrying_settle(pack->carrying, mark.complete_below);
 }
 
 /*
@@ -601,8 +562,7 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	if (!err)
 		err = start_stripping(pack, strip);
 	if (!err)
-		pack->images = mt_images_create(&(struct mt_image_sink){pack, put_image, tell_file},
-						plan, pack->choice, pack->code_seen);
+		pack->images = create_images(pack);
 	if (err)
 		return err;
 	mt_writer_set_patience(pack->writer, give_up, pack);
@@ -708,12 +668,8 @@ void mt_pack_destroy(struct mt_pack *pack)
 	if (pack->images_block)
 		mt_spool_release(pack->spool, pack->images_block);
 	mt_strip_destroy(pack->strip);
-	mt_branch_code_destroy(pack->code);
 	mt_images_destroy(pack->images);
-	mt_embed_choice_destroy(pack->choice);
-	mt_carry_plan_destroy(pack->carry);
-	mt_embed_destroy(pack->embed);
-	mt_code_seen_destroy(pack->code_seen);
+	mt_carrying_destroy(pack->carrying);
 	mt_writer_destroy(pack->writer);
 	free(pack);
 }

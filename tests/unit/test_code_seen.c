@@ -37,12 +37,6 @@ static void tell_many(struct mt_code_seen *seen, size_t count, uint64_t time)
 		tell(seen, UINT64_C(0x550000000000) + 8 * i, time);
 }
 
-static void settle(struct mt_code_seen *seen)
-{
-	mt_code_seen_settle(seen, UINT64_MAX);
-	mt_code_seen_settle(seen, UINT64_MAX);
-}
-
 /* Checks that the image's news are these offsets. */
 static void check(struct mt_code_seen *seen, uint32_t image, const uint64_t *wanted, size_t count)
 {
@@ -78,7 +72,7 @@ MT_TEST(a_word_shows_the_place_it_points_to)
 	tell(seen, START - 8, 10);
 	tell(seen, 12, 10);
 	tell(seen, UINT64_MAX, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0x1230}, 1);
 	check(seen, image, NULL, 0);
 	mt_code_seen_destroy(seen);
@@ -92,7 +86,7 @@ MT_TEST(what_ends_before_the_word_is_shown_too)
 	map(seen, image, START, 5);
 	tell(seen, START + 0x1000, 10);
 	tell(seen, START + 0x4000, 10); /* behind the last byte */
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0xff0, OFFSET + 0x1000, OFFSET + 0x3ff0}, 3);
 	mt_code_seen_destroy(seen);
 }
@@ -126,7 +120,7 @@ MT_TEST(what_comes_too_late_is_seen_as_a_whole)
 	map(seen, late, START + 0x100000, 15);
 	map(seen, behind, START + 0x200000, 25);
 	map(seen, timeless, START + 0x300000, 0);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, early, (uint64_t[]){OFFSET + 0x100}, 1);
 	MT_CHECK(is_whole(seen, late));
 	MT_CHECK(!is_whole(seen, behind));
@@ -144,7 +138,7 @@ MT_TEST(all_mappings_of_an_address_count)
 	map(seen, one, START + 0x40000000, 5); /* another process */
 	tell(seen, START + 0x1108, 10);
 	tell(seen, START + 0x40000000 + 0x208, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x1100}, 2);
 	check(seen, two, (uint64_t[]){OFFSET + 0x100}, 1);
 	mt_code_seen_destroy(seen);
@@ -186,7 +180,7 @@ MT_TEST(too_many_places_are_a_whole_image)
 							 .image = image});
 	for (uint64_t i = 0; i < 270000; i++)
 		tell(seen, START + i * 1024 + 8, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	MT_CHECK(is_whole(seen, image));
 	mt_code_seen_destroy(seen);
 }
