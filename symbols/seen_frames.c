@@ -33,6 +33,13 @@ static const uint8_t filler_head[] = {
 	0x78, 16,	/* data alignment -8, return address 16; then nops, which are zeros */
 };
 
+/*
+ * Where code that no entry tells of calls from is told by what else no entry tells of, no further
+ * before it: all entries that stand there are kept.
+ */
+#define UNTOLD_SPAN ((uint64_t)64 << 10)
+#define UNTOLD_MAX ((size_t)1 << 20) /* units that this may come to */
+
 #define FILLER_MIN sizeof(filler_head)
 #define SECTION_MAX ((size_t)0xffffff00) /* more than a filler may have */
 
@@ -41,7 +48,8 @@ struct plan {
 	struct mt_frame_entries entries;
 	const struct mt_seen_code *seen;
 	MT_ARRAY(uint64_t) kept;
-	bool lies; /* the table does */
+	uint8_t *told; /* by place: an entry that is kept tells of it */
+	bool lies;     /* the table does */
 };
 
 void mt_seen_frames_deinit(struct mt_seen_frames *frames)
@@ -57,13 +65,24 @@ static bool keep_entry(struct plan *plan, size_t from, size_t to)
 	return true;
 }
 
+static void note_told(struct plan *plan, uint64_t start, uint64_t end)
+{
+	const struct mt_seen_code *seen = plan->seen;
+
+	for (size_t i = mt_seen_code_before(seen, start); i < seen->count && seen->units[i] < end;
+	     i++)
+		plan->told[i] = 1;
+}
+
 /* Keeps an FDE that was read, with its CIE, where one of the places is in its code. */
 static bool keep_fde(struct plan *plan, size_t offset, const struct mt_cfi_entry *entry,
 		     const struct mt_cfi_fde *fde, size_t cie_end)
 {
-	return !mt_seen_code_within(plan->seen, fde->start, fde->end) ||
-	       (keep_entry(plan, offset, entry->next) &&
-		keep_entry(plan, entry->cie_offset, cie_end));
+	if (!mt_seen_code_within(plan->seen, fde->start, fde->end))
+		return true;
+	note_told(plan, fde->start, fde->end);
+	return keep_entry(plan, offset, entry->next) &&
+	       keep_entry(plan, entry->cie_offset, cie_end);
 }
 
 /* ---- By going through all ---- */
@@ -269,7 +288,7 @@ static bool join_entries(struct plan *plan, struct mt_seen_frames *out)
 	return true;
 }
 
-static bool find_kept(struct plan *plan, struct mt_elf *elf)
+static bool find_entries(struct plan *plan, struct mt_elf *elf)
 {
 	struct table table = read_table(elf, plan->entries.section.span, plan->entries.input);
 
@@ -283,17 +302,80 @@ static bool find_kept(struct plan *plan, struct mt_elf *elf)
 	return walk(plan);
 }
 
+/*
+ * The places with those before each of which no entry tells; false out of memory, and where that is
+ * too many. None where all are told of.
+ */
+static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
+{
+	const struct mt_seen_code *seen = plan->seen;
+	MT_ARRAY(uint64_t) all = {0};
+	uint64_t low = UINT64_MAX; /* so far down all is wanted */
+
+	for (size_t i = seen->count; i--;) {
+		uint64_t unit = seen->units[i], from = unit;
+		uint64_t below = i ? seen->units[i - 1] + MT_SEEN_UNIT : 0;
+
+		if (!plan->told[i])
+			from = unit < UNTOLD_SPAN ? 0 : unit - UNTOLD_SPAN;
+		low = from < low ? from : low;
+		from = low > below ? low : below;
+		if (!mt_array_reserve(&all, all.count + (unit - from) / MT_SEEN_UNIT + 1) ||
+		    all.count > UNTOLD_MAX) {
+			mt_array_deinit(&all);
+			return false;
+		}
+		for (; from <= unit; from += MT_SEEN_UNIT)
+			all.items[all.count++] = from;
+	}
+	if (!mt_number_sort(all.items, all.count)) {
+		mt_array_deinit(&all);
+		return false;
+	}
+	*units = all.items;
+	*count = all.count;
+	return true;
+}
+
+/* False out of memory. */
+static bool find_kept(struct plan *plan, struct mt_elf *elf, bool *too_many)
+{
+	MT_CLEANUP_FREE uint8_t *told = calloc(1, plan->seen->count + 1);
+	MT_CLEANUP_FREE uint64_t *units = NULL;
+	struct mt_seen_code more = {0};
+	bool good;
+
+	plan->told = told;
+	if (!told || !find_entries(plan, elf))
+		return false;
+	*too_many = !add_untold(plan, &units, &more.count);
+	if (*too_many || more.count == plan->seen->count)
+		return true;
+	free(told);
+	told = plan->told = calloc(1, more.count + 1);
+	more.units = units;
+	plan->seen = &more;
+	plan->kept.count = 0;
+	plan->lies = false;
+	good = told && find_entries(plan, elf);
+	plan->seen = NULL;
+	return good;
+}
+
 bool mt_seen_frames_plan(struct mt_elf *elf, struct mt_span span, const struct mt_seen_code *seen,
 			 const struct mt_skeleton_input *input, struct mt_seen_frames *out)
 {
 	struct plan plan = {.entries = {.section.span = span, .input = input}, .seen = seen};
-	bool good;
+	bool good, too_many = false;
 
 	*out = (struct mt_seen_frames){.span = span, .input = input};
 	if (span.size > SECTION_MAX)
 		return keep_all(out);
-	good = (!seen->count || find_kept(&plan, elf)) &&
-	       mt_number_sort(plan.kept.items, plan.kept.count) && join_entries(&plan, out);
+	good = !seen->count || find_kept(&plan, elf, &too_many);
+	if (good && too_many)
+		good = keep_all(out);
+	else if (good)
+		good = mt_number_sort(plan.kept.items, plan.kept.count) && join_entries(&plan, out);
 	mt_array_deinit(&plan.kept);
 	return good;
 }

@@ -480,6 +480,45 @@ MT_TEST(odd_entries_unwind_seen_code_as_all_of_them_do)
 	MT_CHECK(none > 100000);
 }
 
+/* Functions half a page long on pages of their own. */
+static struct mt_elf *make_pages(void)
+{
+	struct mt_elf *elf = NULL;
+	struct mt_span span;
+	size_t cie;
+
+	entries = (struct cfi_builder){.vaddr = FRAME};
+	cie = cfi_cie(&entries, "", NO_BYTES, NO_BYTES);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		cfi_fde(&entries, cie, TEXT + i * 0x1000, 0x800, BYTES(0x41, 0x0e, 0x10));
+	span = cfi_span(&entries);
+	builder_init(&builder, ET_DYN);
+	builder_add_section(&builder, ".eh_frame", SHT_PROGBITS, FRAME, span.bytes, span.size)
+		->sh_flags = SHF_ALLOC;
+	builder_add_segment(&builder, PT_LOAD, PF_R | PF_X, 0, TEXT, FUNCTIONS * 0x1000);
+	builder_finish(&builder);
+	MT_CHECK(!mt_elf_open_memory(builder.bytes, builder.size, "made", &elf));
+	return elf;
+}
+
+/* That nothing tells of code before it says something of calls that lead there, too. */
+MT_TEST(where_nothing_tells_of_seen_code_all_before_it_is_kept)
+{
+	const uint64_t units[] = {TEXT + 0x2000, TEXT + 0x14c00, TEXT + 0x17000};
+	const struct mt_seen_code seen = {units, 3};
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = make_pages();
+	MT_CLEANUP(carried_deinit) struct carried carried = {0};
+
+	MT_REQUIRE(elf && carry(elf, &seen, &carried));
+	check_frames(carried.elf);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		struct mt_cfi_row row;
+		bool there = mt_cfi_find(carried.cfi, TEXT + i * 0x1000, &row) == MT_CFI_FOUND;
+
+		MT_CHECK_EQ(there, i == 2 || (i >= 5 && i <= 20) || i == 23);
+	}
+}
+
 /* ---- Damage ---- */
 
 /* The C library's: its unwind tables are so large that their index is used. */
