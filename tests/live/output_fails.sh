@@ -67,7 +67,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	finish
 fi
 mkdir small
-if ! mount -t tmpfs -o size=256k mtrec-test small 2>/dev/null; then
+if ! mount -t tmpfs -o size=96k mtrec-test small 2>/dev/null; then
 	skip 'a full disk' 'no tmpfs can be mounted here'
 	finish
 fi
