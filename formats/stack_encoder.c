@@ -41,6 +41,7 @@ struct slot {
 
 struct mt_stack_encoder {
 	mt_stack_lines_coder *code_lines;
+	mt_kernel_run_coder *code_run;
 	uint8_t *memory;
 	unsigned count;
 	_Atomic unsigned ready; /* slots that may be used, the first ones */
@@ -73,7 +74,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 		free(encoder);
 		return NULL;
 	}
-	encoder->code_lines = mt_stack_lines_coder_for(UINT_MAX);
+	mt_stack_encoder_limit_width(encoder, UINT_MAX);
 	encoder->memory = memory;
 	encoder->count = slots;
 	encoder->ready = slots;
@@ -118,6 +119,7 @@ unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder)
 void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
 {
 	encoder->code_lines = mt_stack_lines_coder_for(bits);
+	encoder->code_run = mt_kernel_run_coder_for(bits);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
@@ -220,8 +222,9 @@ static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, ui
 	};
 
 	memset(mask, 0, (size_t)(bits + bitmap - mask));
-	end = mt_kernel_words_encode(&kernel, pieces->head, head, mask, words);
-	coding.words = mt_kernel_words_encode(&kernel, pieces->tail, tail, mask, end);
+	end = mt_kernel_words_encode(encoder->code_run, &kernel, pieces->head, head, mask, words);
+	coding.words =
+		mt_kernel_words_encode(encoder->code_run, &kernel, pieces->tail, tail, mask, end);
 	if (size)
 		mt_stack_code_dump(encoder->code_lines, &coding, size);
 	return close_up(body, bits, bitmap, bits + bitmap, &coding, words);
