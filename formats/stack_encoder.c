@@ -20,8 +20,8 @@
 #include "formats/stack_lines.h"
 
 #define PAGE_MAX ((size_t)64 << 10)
-#define SLOTS_LOW 2 /* fewer that are not taken are few; so many more there are to be */
-#define SLOTS_MORE 6
+#define SLOTS_MORE 6 /* that there are to be, where those there are do not serve */
+#define GONE 64	     /* threads that lost their slot are remembered, one by number modulo this */
 
 /* Where the fields of a PACKED record's body stand. */
 enum {
@@ -44,9 +44,11 @@ struct mt_stack_encoder {
 	mt_kernel_run_coder *code_run;
 	uint8_t *memory;
 	unsigned count;
-	_Atomic unsigned ready; /* slots that may be used, the first ones */
-	_Atomic unsigned taken; /* slots in use in this chunk, likewise */
+	_Atomic unsigned ready;	 /* slots that may be used, the first ones */
+	_Atomic unsigned wanted; /* as many there should be */
+	unsigned taken;		 /* slots in use in this chunk, the first ones */
 	bool populated;
+	uint32_t gone[GONE]; /* those, plus 1 */
 	uint32_t clock;
 	unsigned last; /* most dumps are of the same thread as the one before */
 	struct slot slots[];
@@ -111,9 +113,9 @@ void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder)
 {
-	unsigned taken = encoder->taken, ready = encoder->ready;
+	unsigned wanted = encoder->wanted, ready = encoder->ready;
 
-	return ready < encoder->count && ready < taken + SLOTS_LOW ? taken + SLOTS_MORE : 0;
+	return ready < wanted && ready < encoder->count ? wanted : 0;
 }
 
 void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
@@ -128,9 +130,21 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 		mt_stack_image_reset(&encoder->slots[i].image);
 		mt_kernel_references_reset(encoder->slots[i].kernel);
 	}
+	memset(encoder->gone, 0, sizeof(encoder->gone));
 	encoder->taken = 0;
 	encoder->clock = 0;
 	encoder->last = 0;
+}
+
+/*
+ * A thread takes another's slot. More slots would serve where it lost its own before: threads that
+ * only come and go, however many, need none but those of the few that run at a time.
+ */
+static void note_gone(struct mt_stack_encoder *encoder, uint32_t tid, uint32_t loser)
+{
+	if (encoder->gone[tid % GONE] == tid + 1)
+		encoder->wanted = encoder->ready + SLOTS_MORE;
+	encoder->gone[loser % GONE] = loser + 1;
 }
 
 /*
@@ -149,7 +163,10 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 		if (encoder->slots[i].used < encoder->slots[oldest].used)
 			oldest = i;
 	}
-	return encoder->taken < encoder->ready ? encoder->taken++ : oldest;
+	if (encoder->taken < encoder->ready)
+		return encoder->taken++;
+	note_gone(encoder, tid, encoder->slots[oldest].tid);
+	return oldest;
 }
 
 /* Whether the sample's sizes and its dump's place are such that it can be coded. */

@@ -339,6 +339,14 @@ static void take_record(struct mt_stream *stream, const struct perf_event_header
 		take_other(stream, header);
 }
 
+/* Room for the kernel; and where images are short, the sooner there are more the better. */
+static void give_back(struct mt_stream *stream)
+{
+	mt_ring_give_back(stream->ring);
+	if (mt_stack_encoder_wants(stream->encoder))
+		mt_ahead_ask(stream->config->ahead);
+}
+
 /* Takes records up to the head, at most about `limit` bytes, giving room back now and then. */
 static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t limit)
 {
@@ -367,13 +375,11 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 		mt_ring_ask_begin(ring);
 		take_record(stream, header);
 		if (ring->tail - given_back >= GIVE_BACK) {
-			mt_ring_give_back(ring);
+			give_back(stream);
 			given_back = ring->tail;
 		}
 	}
-	mt_ring_give_back(ring);
-	if (mt_stack_encoder_wants(stream->encoder))
-		mt_ahead_ask(stream->config->ahead);
+	give_back(stream);
 	if (result == MT_STREAM_STALLED)
 		count(&stream->counts.stalls, 1);
 	return result;
