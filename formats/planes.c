@@ -19,6 +19,7 @@
 #define OFF_WORDS 4  /* u16: words of the kernel's record */
 #define OFF_LINES 12 /* u8: bytes of the bit map of changed lines */
 #define TIME_MAX 10  /* bytes of a LEB128 number of 64 bits */
+#define ROOM_MIN ((size_t)128 << 10)
 
 enum kind {
 	KIND_PACKED, /* with the head of the one before it */
@@ -111,14 +112,20 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter)
 	free(splitter);
 }
 
-/* One piece of memory for the words and all planes. */
+/*
+ * One piece of memory for the words and all planes: it is populated, and to be had few times until
+ * the largest block has come.
+ */
 static bool make_room(struct mt_plane_splitter *s, size_t size)
 {
-	size_t room = (size + 0xffff) & ~(size_t)0xffff, all = room + 16;
+	size_t room = ROOM_MIN, all;
 	uint8_t *at;
 
 	if (size <= s->room)
 		return true;
+	while (room < size)
+		room *= 2;
+	all = room + 16;
 	for (size_t i = 0; i < MT_PLANES; i++)
 		all += plane_room(room, i);
 	free(s->memory);
