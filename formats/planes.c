@@ -144,14 +144,20 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	return true;
 }
 
+/* Numbers of several planes stand together at first, in the room of these. */
 static void begin(struct mt_plane_splitter *s)
 {
+	uint8_t **words = s->begin + MT_PLANE_WORDS;
+
 	memcpy(s->at, s->begin, sizeof(s->at));
 	s->words = (struct mt_word_encoder){
 		.tables = &s->tables,
 		.words = (uint64_t *)(void *)s->memory,
+		.tag_bytes = words[MT_WORD_TAGS],
+		.sames = (uint16_t *)(void *)words[MT_WORD_SAME_LOW],
+		.alikes = (uint32_t *)(void *)words[MT_WORD_ALIKE_LOW],
+		.literals = (uint64_t *)(void *)words[MT_WORD_LITERALS],
 	};
-	memcpy(s->words.planes, s->begin + MT_PLANE_WORDS, sizeof(s->words.planes));
 	mt_word_encoder_begin(&s->words);
 	s->time = 0;
 	memset(s->head, 0, sizeof(s->head));
@@ -261,10 +267,8 @@ bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records,
 			    : !split_other(splitter, records + at, record))
 			return false;
 	}
-	mt_word_encoder_end(&splitter->words);
-	memcpy(splitter->at + MT_PLANE_WORDS, splitter->words.planes,
-	       sizeof(splitter->words.planes));
-	for (size_t i = 0; i < MT_PLANES; i++)
+	mt_word_encoder_end(&splitter->words, planes + MT_PLANE_WORDS);
+	for (size_t i = 0; i < MT_PLANE_WORDS; i++)
 		planes[i] = (struct mt_plane){splitter->begin[i],
 					      (size_t)(splitter->at[i] - splitter->begin[i])};
 	return true;

@@ -24,11 +24,6 @@ enum mt_plane_number {
 	MT_PLANES = MT_PLANE_WORDS + MT_WORD_PLANES,
 };
 
-struct mt_plane {
-	const uint8_t *bytes;
-	size_t size;
-};
-
 struct mt_plane_splitter;
 
 /* NULL out of memory. Room for what is split is made as it is needed. */
