@@ -123,6 +123,11 @@ unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder)
 	return ready < wanted && ready < encoder->count ? wanted : 0;
 }
 
+unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder)
+{
+	return encoder->ready;
+}
+
 void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
 {
 	encoder->code_lines = mt_stack_lines_coder_for(bits);

@@ -41,6 +41,9 @@ void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
  */
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 
+/* How many slots may be used. Callable likewise. */
+unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder);
+
 /*
  * From now on with instructions that go by at most so many bits at a time (512, 256; less: the
  * plain way), to hold the ways against each other. As it comes, an encoder takes the widest there

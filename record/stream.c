@@ -559,6 +559,8 @@ void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_count
 	sum->passes += stream->counts.passes;
 	if (stream->counts.ring_peak > sum->ring_peak)
 		sum->ring_peak = stream->counts.ring_peak;
+	if (mt_stack_encoder_slots(stream->encoder) > sum->images)
+		sum->images = mt_stack_encoder_slots(stream->encoder);
 	sum->odd += stream->counts.odd;
 	sum->stalls += stream->counts.stalls;
 	sum->helped += stream->counts.helped;
