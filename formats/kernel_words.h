@@ -45,13 +45,21 @@ struct mt_kernel_words {
 struct mt_kernel_words mt_kernel_words_begin(struct mt_kernel_references *references, size_t count,
 					     uint64_t time);
 
+/* Codes so many of them, which stand one behind the other in their reference, too. */
+typedef uint8_t *mt_kernel_run_coder(const struct mt_kernel_words *words, uint64_t *reference,
+				     const uint8_t *from, size_t count, uint8_t *mask,
+				     uint8_t *stored);
+
+/* The fastest that goes by at most so many bits at a time. All give the same. */
+mt_kernel_run_coder *mt_kernel_run_coder_for(unsigned bits);
+
 /*
  * Codes the sample's next words. Bits of those that are stored are set in the mask of all words,
- * which was zeros; they are added at `stored`. Returns the end of what is stored; one word past it
- * is overwritten.
+ * which was zeros; they are added at `stored`. Returns the end of what is stored; eight words past
+ * it may be overwritten.
  */
-uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *from, size_t count,
-				uint8_t *mask, uint8_t *stored);
+uint8_t *mt_kernel_words_encode(mt_kernel_run_coder *code_run, struct mt_kernel_words *words,
+				const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored);
 
 /* Decodes all words of a sample to `out`. False where there are too few stored. */
 bool mt_kernel_words_decode(struct mt_kernel_words *words, const uint8_t *mask,

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
 #include "formats/base/leb128.h"
 #include "formats/base/pages.h"
@@ -20,6 +19,7 @@
 #define OFF_WORDS 4  /* u16: words of the kernel's record */
 #define OFF_LINES 12 /* u8: bytes of the bit map of changed lines */
 #define TIME_MAX 10  /* bytes of a LEB128 number of 64 bits */
+#define ROOM_MIN ((size_t)128 << 10)
 
 enum kind {
 	KIND_PACKED, /* with the head of the one before it */
@@ -67,11 +67,11 @@ struct mt_plane_splitter {
 	struct mt_word_encoder words;
 	uint8_t *memory;
 	size_t room; /* bytes of records that it serves */
-	bool keeps_words;
-	uint64_t *fresh; /* of that room, where words are kept */
 	uint8_t *begin[MT_PLANES], *at[MT_PLANES], *end[MT_PLANES];
 	uint64_t time;
 	uint8_t head[HEAD];
+	mt_words_tell *tell; /* or NULL */
+	void *tell_context;
 };
 
 /*
@@ -111,38 +111,29 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter)
 	if (!splitter)
 		return;
 	free(splitter->memory);
-	free(splitter->fresh);
 	free(splitter);
 }
 
-void mt_plane_splitter_keep_words(struct mt_plane_splitter *splitter)
-{
-	splitter->keeps_words = true;
-}
-
-const uint64_t *mt_planes_words(const struct mt_plane_splitter *splitter, size_t *count)
-{
-	*count = splitter->fresh ? (size_t)(splitter->words.fresh - splitter->fresh) : 0;
-	return splitter->fresh;
-}
-
-/* One piece of memory for the words and all planes. */
+/*
+ * One piece of memory for the words and all planes: it is populated, and to be had few times until
+ * the largest block has come.
+ */
 static bool make_room(struct mt_plane_splitter *s, size_t size)
 {
-	size_t room = (size + 0xffff) & ~(size_t)0xffff, all = room + 16;
+	size_t room = ROOM_MIN, all;
 	uint8_t *at;
 
 	if (size <= s->room)
 		return true;
+	while (room < size)
+		room *= 2;
+	all = room + 16;
 	for (size_t i = 0; i < MT_PLANES; i++)
 		all += plane_room(room, i);
 	free(s->memory);
-	free(MT_TAKE(s->fresh));
 	s->room = 0;
 	s->memory = malloc(all);
-	if (s->keeps_words)
-		s->fresh = malloc(room + 8);
-	if (!s->memory || (s->keeps_words && !s->fresh))
+	if (!s->memory)
 		return false;
 	mt_pages_prefault(s->memory, all);
 	s->room = room;
@@ -155,15 +146,20 @@ static bool make_room(struct mt_plane_splitter *s, size_t size)
 	return true;
 }
 
+/* Numbers of several planes stand together at first, in the room of these. */
 static void begin(struct mt_plane_splitter *s)
 {
+	uint8_t **words = s->begin + MT_PLANE_WORDS;
+
 	memcpy(s->at, s->begin, sizeof(s->at));
 	s->words = (struct mt_word_encoder){
 		.tables = &s->tables,
 		.words = (uint64_t *)(void *)s->memory,
-		.fresh = s->fresh,
+		.tag_bytes = words[MT_WORD_TAGS],
+		.sames = (uint16_t *)(void *)words[MT_WORD_SAME_LOW],
+		.alikes = (uint32_t *)(void *)words[MT_WORD_ALIKE_LOW],
+		.literals = (uint64_t *)(void *)words[MT_WORD_LITERALS],
 	};
-	memcpy(s->words.planes, s->begin + MT_PLANE_WORDS, sizeof(s->words.planes));
 	mt_word_encoder_begin(&s->words);
 	s->time = 0;
 	memset(s->head, 0, sizeof(s->head));
@@ -255,6 +251,13 @@ static bool split_other(struct mt_plane_splitter *s, const uint8_t *record, size
 	return put(s, MT_PLANE_KINDS, &kind, 1) && put(s, MT_PLANE_OTHERS, record, size);
 }
 
+void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_tell *tell,
+				 void *context)
+{
+	splitter->tell = tell;
+	splitter->tell_context = context;
+}
+
 bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records, size_t size,
 		     struct mt_plane planes[MT_PLANES])
 {
@@ -273,10 +276,10 @@ bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records,
 			    : !split_other(splitter, records + at, record))
 			return false;
 	}
-	mt_word_encoder_end(&splitter->words);
-	memcpy(splitter->at + MT_PLANE_WORDS, splitter->words.planes,
-	       sizeof(splitter->words.planes));
-	for (size_t i = 0; i < MT_PLANES; i++)
+	if (splitter->tell)
+		mt_word_encoder_tell(&splitter->words, splitter->tell, splitter->tell_context);
+	mt_word_encoder_end(&splitter->words, planes + MT_PLANE_WORDS);
+	for (size_t i = 0; i < MT_PLANE_WORDS; i++)
 		planes[i] = (struct mt_plane){splitter->begin[i],
 					      (size_t)(splitter->at[i] - splitter->begin[i])};
 	return true;

@@ -24,16 +24,18 @@ enum mt_plane_number {
 	MT_PLANES = MT_PLANE_WORDS + MT_WORD_PLANES,
 };
 
-struct mt_plane {
-	const uint8_t *bytes;
-	size_t size;
-};
-
 struct mt_plane_splitter;
 
 /* NULL out of memory. Room for what is split is made as it is needed. */
 struct mt_plane_splitter *mt_plane_splitter_create(void);
 void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter);
+
+/*
+ * From now on told of what is split: each word that stands in a PACKED record, once or more often,
+ * but for times and 0.
+ */
+void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_tell *tell,
+				 void *context);
 
 /*
  * Takes a chunk's records apart; the planes are the splitter's and hold until the next time. False
@@ -42,18 +44,6 @@ void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter);
  */
 bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records, size_t size,
 		     struct mt_plane planes[MT_PLANES]);
-
-/*
- * From now on words of PACKED records are kept for mt_planes_words(): for who wants to know them
- * without looking at each, as most are there many times. Before the first split.
- */
-void mt_plane_splitter_keep_words(struct mt_plane_splitter *splitter);
-
-/*
- * Of what was split last: each word that stands in a PACKED record once or more often, but for
- * times and 0. Until the next time; NULL where they are not kept.
- */
-const uint64_t *mt_planes_words(const struct mt_plane_splitter *splitter, size_t *count);
 
 /* Most bytes that the planes of so many bytes of records have; a reader refuses more. */
 static inline uint64_t mt_planes_size_max(uint64_t size)

@@ -23,7 +23,8 @@
 struct mt_planes_packer {
 	struct mt_plane_splitter *splitter;
 	ZSTD_CCtx *search, *entropy; /* each with the memory for what it does */
-	struct mt_plane others;	     /* of what was packed last */
+	mt_words_tell *tell;	     /* or NULL */
+	void *tell_context;
 };
 
 /*
@@ -90,6 +91,14 @@ static size_t compress(struct mt_planes_packer *packer, size_t number, const str
 	return ZSTD_isError(size) || size >= plane->size ? 0 : size;
 }
 
+/* Planes begin at multiples of 8, and records are of multiples of 8. */
+static void tell_others(const struct mt_planes_packer *packer, const struct mt_plane *others)
+{
+	if (packer->tell)
+		packer->tell(packer->tell_context, (const uint64_t *)(const void *)others->bytes,
+			     others->size / 8);
+}
+
 size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, size_t size,
 		      int level, uint8_t *out, size_t room)
 {
@@ -98,6 +107,7 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 
 	if (room < DIRECTORY || !mt_planes_split(packer->splitter, records, size, planes))
 		return 0;
+	tell_others(packer, &planes[MT_PLANE_OTHERS]);
 	for (size_t i = 0; i < MT_PLANES; i++) {
 		size_t stored = compress(packer, i, &planes[i], level, out + at, room - at);
 
@@ -111,25 +121,14 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 		mt_put_le32(out + 8 * i + 4, (uint32_t)stored);
 		at += stored;
 	}
-	packer->others = planes[MT_PLANE_OTHERS];
 	return at;
 }
 
-void mt_planes_packer_keep_words(struct mt_planes_packer *packer)
+void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_tell *tell, void *context)
 {
-	mt_plane_splitter_keep_words(packer->splitter);
-}
-
-/* Planes begin at multiples of 8, and records are of multiples of 8. */
-void mt_planes_packer_tell_words(const struct mt_planes_packer *packer, mt_words_tell *tell,
-				 void *context)
-{
-	size_t count;
-	const uint64_t *words = mt_planes_words(packer->splitter, &count);
-
-	tell(context, words, count);
-	tell(context, (const uint64_t *)(const void *)packer->others.bytes,
-	     packer->others.size / 8);
+	packer->tell = tell;
+	packer->tell_context = context;
+	mt_plane_splitter_set_words(packer->splitter, tell, context);
 }
 
 /* What the directory says of a plane: how long it is, and its bytes in the payload. */

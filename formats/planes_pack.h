@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/planes.h"
+
 struct ZSTD_DCtx_s;
 struct mt_planes_packer;
 
@@ -26,14 +28,12 @@ size_t mt_planes_pack(struct mt_planes_packer *packer, const uint8_t *records, s
 		      int level, uint8_t *out, size_t room);
 
 /*
- * From now on the packer tells of the words of what it packed: each word of 8 bytes at a multiple
- * of 8 that stands in the records is told once or more often, but for 0 and times of PACKED ones.
- * Before the first packing.
+ * From now on told of what is packed: each word of 8 bytes at a multiple of 8 that stands in the
+ * records, once or more often, but for 0 and times of PACKED ones. What then does not fit may have
+ * been told of.
  */
-typedef void mt_words_tell(void *context, const uint64_t *words, size_t count);
-void mt_planes_packer_keep_words(struct mt_planes_packer *packer);
-void mt_planes_packer_tell_words(const struct mt_planes_packer *packer, mt_words_tell *tell,
-				 void *context);
+void mt_planes_packer_set_words(struct mt_planes_packer *packer, mt_words_tell *tell,
+				void *context);
 
 /*
  * Unpacks a payload to `size` bytes of records. False where it does not make just so many;

@@ -20,8 +20,8 @@
 #include "formats/stack_lines.h"
 
 #define PAGE_MAX ((size_t)64 << 10)
-#define SLOTS_LOW 2 /* fewer that are not taken are few; so many more there are to be */
-#define SLOTS_MORE 6
+#define SLOTS_MORE 6 /* that there are to be, where those there are do not serve */
+#define GONE 64	     /* threads that lost their slot are remembered, one by number modulo this */
 
 /* Where the fields of a PACKED record's body stand. */
 enum {
@@ -41,13 +41,21 @@ struct slot {
 
 struct mt_stack_encoder {
 	mt_stack_lines_coder *code_lines;
+	mt_kernel_run_coder *code_run;
 	uint8_t *memory;
 	unsigned count;
-	_Atomic unsigned ready; /* slots that may be used, the first ones */
-	_Atomic unsigned taken; /* slots in use in this chunk, likewise */
+	_Atomic unsigned ready;	 /* slots that may be used, the first ones */
+	_Atomic unsigned wanted; /* as many there should be */
+	unsigned taken;		 /* slots in use in this chunk, the first ones */
 	bool populated;
+	uint32_t gone[GONE]; /* those, plus 1 */
 	uint32_t clock;
 	unsigned last; /* most dumps are of the same thread as the one before */
+	struct coded {
+		const struct slot *slot; /* NULL: of another chunk */
+		uint64_t address;
+		size_t size;
+	} before; /* the last dump */
 	struct slot slots[];
 };
 
@@ -73,7 +81,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 		free(encoder);
 		return NULL;
 	}
-	encoder->code_lines = mt_stack_lines_coder_for(UINT_MAX);
+	mt_stack_encoder_limit_width(encoder, UINT_MAX);
 	encoder->memory = memory;
 	encoder->count = slots;
 	encoder->ready = slots;
@@ -110,14 +118,20 @@ void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder)
 {
-	unsigned taken = encoder->taken, ready = encoder->ready;
+	unsigned wanted = encoder->wanted, ready = encoder->ready;
 
-	return ready < encoder->count && ready < taken + SLOTS_LOW ? taken + SLOTS_MORE : 0;
+	return ready < wanted && ready < encoder->count ? wanted : 0;
+}
+
+unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder)
+{
+	return encoder->ready;
 }
 
 void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
 {
 	encoder->code_lines = mt_stack_lines_coder_for(bits);
+	encoder->code_run = mt_kernel_run_coder_for(bits);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
@@ -126,9 +140,22 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 		mt_stack_image_reset(&encoder->slots[i].image);
 		mt_kernel_references_reset(encoder->slots[i].kernel);
 	}
+	memset(encoder->gone, 0, sizeof(encoder->gone));
 	encoder->taken = 0;
 	encoder->clock = 0;
 	encoder->last = 0;
+	encoder->before.slot = NULL;
+}
+
+/*
+ * A thread takes another's slot. More slots would serve where it lost its own before: threads that
+ * only come and go, however many, need none but those of the few that run at a time.
+ */
+static void note_gone(struct mt_stack_encoder *encoder, uint32_t tid, uint32_t loser)
+{
+	if (encoder->gone[tid % GONE] == tid + 1)
+		encoder->wanted = encoder->ready + SLOTS_MORE;
+	encoder->gone[loser % GONE] = loser + 1;
 }
 
 /*
@@ -147,7 +174,10 @@ static unsigned slot_of(struct mt_stack_encoder *encoder, uint32_t tid)
 		if (encoder->slots[i].used < encoder->slots[oldest].used)
 			oldest = i;
 	}
-	return encoder->taken < encoder->ready ? encoder->taken++ : oldest;
+	if (encoder->taken < encoder->ready)
+		return encoder->taken++;
+	note_gone(encoder, tid, encoder->slots[oldest].tid);
+	return oldest;
 }
 
 /* Whether the sample's sizes and its dump's place are such that it can be coded. */
@@ -198,11 +228,22 @@ static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_
 	return padded + (size_t)(coding->words - words);
 }
 
+/* Whether the dump is known to be what its slot's image holds; the next one is told by this. */
+static bool is_dump_again(struct mt_stack_encoder *encoder, const struct slot *slot,
+			  const struct mt_sample_pieces *pieces, uint64_t address)
+{
+	const struct coded now = {slot, address, pieces->dump_size}, before = encoder->before;
+
+	encoder->before = now;
+	return pieces->dump_again && before.slot == slot && before.address == address &&
+	       before.size == now.size;
+}
+
 /*
  * The words are written where they would stand if every line had changed, and moved up once it is
  * known how many masks there are.
  */
-static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
+static size_t pack(struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
 		   const struct mt_sample_pieces *pieces, uint8_t *body)
 {
 	size_t head = pieces->head_size / 8, tail = pieces->tail_size / 8, size = pieces->dump_size;
@@ -220,9 +261,10 @@ static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, ui
 	};
 
 	memset(mask, 0, (size_t)(bits + bitmap - mask));
-	end = mt_kernel_words_encode(&kernel, pieces->head, head, mask, words);
-	coding.words = mt_kernel_words_encode(&kernel, pieces->tail, tail, mask, end);
-	if (size)
+	end = mt_kernel_words_encode(encoder->code_run, &kernel, pieces->head, head, mask, words);
+	coding.words =
+		mt_kernel_words_encode(encoder->code_run, &kernel, pieces->tail, tail, mask, end);
+	if (!is_dump_again(encoder, slot, pieces, address) && size)
 		mt_stack_code_dump(encoder->code_lines, &coding, size);
 	return close_up(body, bits, bitmap, bits + bitmap, &coding, words);
 }

@@ -36,10 +36,13 @@ void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots);
 
 /*
- * How many slots there should be for there to be a few that no thread of the chunk has taken yet;
- * 0: so many there are, or there can be no more. Callable while another thread is coding.
+ * How many slots there should be for threads not to take each other's again and again; 0: so many
+ * there are, or there can be no more. Callable while another thread is coding.
  */
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
+
+/* How many slots may be used. Callable likewise. */
+unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder);
 
 /*
  * From now on with instructions that go by at most so many bits at a time (512, 256; less: the

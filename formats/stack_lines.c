@@ -108,7 +108,7 @@ static const uint32_t packed_order[16][8] = {
  * The record was written on another CPU, and what fetches ahead by itself stops at each page. Past
  * the dump's end stands the next record, or nothing: a prefetch asks for no more than it can have.
  */
-#define AHEAD 512
+#define AHEAD 1536
 
 /* Four words at *words, of which those that the mask names are kept. */
 __attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t *words,

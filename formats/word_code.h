@@ -34,24 +34,40 @@ struct mt_word_tables {
 	uint16_t alike[1u << MT_WORD_TABLE_BITS];
 };
 
-/* Words on their way to planes. The memory is the caller's. */
-struct mt_word_encoder {
-	struct mt_word_tables *tables;
-	uint64_t *words; /* room for all, and one more */
-	size_t count;
-	size_t same; /* the distance of the last word that was told by one */
-	uint32_t tags;
-	unsigned tag_shift;
-	uint8_t *planes[MT_WORD_PLANES]; /* their ends: with room for a byte a word, or eight */
-	uint64_t *fresh; /* NULL, or with room for all: words that were not found as they are */
+/* Bytes of one kind of a chunk's words. */
+struct mt_plane {
+	const uint8_t *bytes;
+	size_t size;
 };
 
-/* Begins a chunk with tables, words and planes as they are set. */
+/* Words on their way to planes. The memory is the caller's, with room for one more than come. */
+struct mt_word_encoder {
+	struct mt_word_tables *tables;
+	uint64_t *words;
+	size_t count;
+	size_t same;	    /* the distance of the last word that was told by one */
+	unsigned tags;	    /* the last four */
+	uint8_t *tag_bytes; /* for a quarter as many */
+	uint16_t *sames;    /* distances */
+	uint32_t *alikes;   /* distances and, above them, differences */
+	uint64_t *literals;
+	size_t same_count, alike_count, literal_count;
+};
+
+/* Begins a chunk with tables and memory as they are set. */
 void mt_word_encoder_begin(struct mt_word_encoder *encoder);
 void mt_word_encode(struct mt_word_encoder *encoder, const uint8_t *from, size_t count);
 
-/* Behind the last word. */
-void mt_word_encoder_end(struct mt_word_encoder *encoder);
+/*
+ * Tells the words so far that were not found as they are, in pieces that hold for the call: all
+ * that there are but 0, most of them once. Before the end, if at all.
+ */
+typedef void mt_words_tell(void *context, const uint64_t *words, size_t count);
+void mt_word_encoder_tell(const struct mt_word_encoder *encoder, mt_words_tell *tell,
+			  void *context);
+
+/* Behind the last word. The planes stand in the encoder's memory, until the next chunk begins. */
+void mt_word_encoder_end(struct mt_word_encoder *encoder, struct mt_plane planes[MT_WORD_PLANES]);
 
 /* And back. */
 struct mt_word_decoder {

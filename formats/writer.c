@@ -172,14 +172,12 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 			     (unsigned long long)writer->counts.written);
 }
 
-/* A block's bytes are as aligned as memory is. */
+/* Planes were told of as they were made. A block's bytes are as aligned as memory is. */
 static void tell_words(const struct mt_writer *writer, const struct mt_block *block, uint8_t codec)
 {
 	if (!writer->tell || block->type != MT_CHUNK_DATA)
 		return;
-	if (codec == MT_CODEC_PLANES)
-		mt_planes_packer_tell_words(writer->planes, writer->tell, writer->tell_context);
-	else
+	if (codec != MT_CODEC_PLANES)
 		writer->tell(writer->tell_context, (const uint64_t *)(const void *)block->bytes,
 			     block->used / 8);
 }
@@ -291,7 +289,7 @@ void mt_writer_set_words(struct mt_writer *writer,
 {
 	writer->tell = tell;
 	writer->tell_context = context;
-	mt_planes_packer_keep_words(writer->planes);
+	mt_planes_packer_set_words(writer->planes, tell, context);
 }
 
 void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes)

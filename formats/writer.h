@@ -51,7 +51,7 @@ struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
 					const uint8_t *payload);
 
 /*
- * From now on, behind each DATA block that is written, what words of 8 bytes stand in it (at
+ * From now on, as each DATA block is written, what words of 8 bytes stand in it (at
  * multiples of 8): each once or more often, but for 0 and records' times. The words hold for the
  * call.
  */

@@ -272,15 +272,16 @@ static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t
 	}
 }
 
-void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 			 bool arguments)
 {
 	struct mt_task_record leader;
 
 	if (!put_leader(state, pid, arguments, &leader))
-		return;
+		return false;
 	put_threads(state, &leader);
 	put_maps(state, clock, pid, mt_map_put);
+	return true;
 }
 
 void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
@@ -292,11 +293,12 @@ void mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
+	pid_t self = getpid();
 
 	while (proc && (entry = readdir(proc))) {
 		uint64_t pid;
 
-		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != getpid())
+		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != self)
 			each(context, (pid_t)pid);
 	}
 	if (proc)

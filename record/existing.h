@@ -16,9 +16,9 @@ struct mt_state;
 /*
  * One process: its threads and its maps. A process that is gone, or that we may not look into,
  * leaves what could be read. clock: the recording's. arguments: with the command line, else its
- * first word.
+ * first word. False where it has no memory: one of the kernel's own threads, or gone.
  */
-void mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
 			 bool arguments);
 
 /* Its maps once more, as REREAD records. */

@@ -28,6 +28,7 @@
 struct look {
 	struct mt_recorder *r;
 	struct mt_state state;
+	uint64_t began;
 	bool maps, rollup, children;
 	MT_ARRAY(pid_t) family;
 };
@@ -36,7 +37,8 @@ static void put_existing(void *context, pid_t pid)
 {
 	struct look *look = context;
 
-	mt_existing_process(&look->state, &look->r->clock, pid, !look->r->options->strip);
+	if (!mt_existing_process(&look->state, &look->r->clock, pid, !look->r->options->strip))
+		(void)mt_map64_put(&look->r->without_memory, (uint64_t)pid, 1);
 }
 
 void mt_recorder_put_existing(struct mt_recorder *r)
@@ -47,10 +49,23 @@ void mt_recorder_put_existing(struct mt_recorder *r)
 	mt_state_flush(&look.state);
 }
 
+/*
+ * The kernel's own threads are most of a small host's processes. Their numbers are theirs for a
+ * while: later each is asked again.
+ */
+static bool is_without_memory(const struct look *look, pid_t pid)
+{
+	uint64_t ignored;
+
+	return look->began - look->r->started < LOOK_WIDE_NS &&
+	       mt_map64_get(&look->r->without_memory, (uint64_t)pid, &ignored);
+}
+
 static void add_to_family(void *context, pid_t pid)
 {
 	struct look *look = context;
-	bool wanted = pid != getpid() && look->family.count < FAMILY_MAX;
+	bool wanted = pid != look->r->stream_config.self && look->family.count < FAMILY_MAX &&
+		      !is_without_memory(look, pid);
 	pid_t *slot = wanted ? mt_array_push(&look->family) : NULL;
 
 	if (slot)
@@ -101,11 +116,12 @@ static void carry_out(struct mt_recorder *r, bool maps, bool rollup)
 	struct look look = {
 		.r = r,
 		.state = {.spool = r->spool, .type = MT_CHUNK_STATE},
+		.began = mt_clock_now(&r->clock),
 		.maps = maps,
 		.rollup = rollup && !wide,
 		.children = !wide && !r->options->no_inherit,
 	};
-	uint64_t began = mt_clock_now(&r->clock), least = wide ? LOOK_WIDE_NS : LOOK_NS, took;
+	uint64_t least = wide ? LOOK_WIDE_NS : LOOK_NS, took;
 
 	mt_targets_each(r->options, add_to_family, &look);
 	if (!wide && !mt_targets_are_tasks(r->options) && r->command.pid && !r->command.ended)
@@ -113,8 +129,8 @@ static void carry_out(struct mt_recorder *r, bool maps, bool rollup)
 	look_at_family(&look);
 	mt_array_deinit(&look.family);
 	mt_state_flush(&look.state);
-	took = mt_clock_now(&r->clock) - began;
-	r->next_look = began + took + (took * LOOK_SHARE > least ? took * LOOK_SHARE : least);
+	took = mt_clock_now(&r->clock) - look.began;
+	r->next_look = look.began + took + (took * LOOK_SHARE > least ? took * LOOK_SHARE : least);
 }
 
 /* The side-band's records of data mappings are asked for where an account of them is kept. */

@@ -168,6 +168,25 @@ static void try_open(struct mt_perf_maps *maps, struct process *process, uint64_
 	process->pause = process->pause < LAST_NS / 2 ? process->pause * 2 : LAST_NS;
 }
 
+/* Has ended and left nothing: it is looked for no more, and none of it has been carried. */
+static bool is_forgotten(const struct process *process)
+{
+	return process->gone && process->file.fd < 0 && !process->file.time && !process->file.read;
+}
+
+/* The last takes its place. On a host where processes come and go there would be ever more. */
+static void forget(struct mt_perf_maps *maps, size_t i)
+{
+	struct process *last = &maps->processes.items[maps->processes.count - 1];
+
+	mt_map64_remove(&maps->index, (uint32_t)maps->processes.items[i].pid);
+	if (i != maps->processes.count - 1) {
+		maps->processes.items[i] = *last;
+		(void)mt_map64_put(&maps->index, (uint32_t)last->pid, i); /* is there: no memory */
+	}
+	maps->processes.count--;
+}
+
 void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid)
 {
 	struct process *process;
@@ -184,16 +203,25 @@ void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid)
 		return;
 	}
 	try_open(maps, process, mt_clock_monotonic());
+	if (is_forgotten(process))
+		forget(maps, maps->processes.count - 1);
 }
 
 void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now)
 {
-	for (size_t i = 0; i < maps->processes.count; i++) {
+	for (size_t i = maps->processes.count; i--;) {
 		struct process *process = &maps->processes.items[i];
 
 		if (process->file.fd < 0 && process->due <= now)
 			try_open(maps, process, now);
+		if (is_forgotten(process))
+			forget(maps, i);
 	}
+}
+
+size_t mt_perf_maps_count(const struct mt_perf_maps *maps)
+{
+	return maps->processes.count;
 }
 
 /* Looks whether it has changed; the next time is later where it has. */

@@ -36,8 +36,14 @@ void mt_perf_maps_destroy(struct mt_perf_maps *maps);
 /* A process has a sample: looks for its file, and again as time goes by. */
 void mt_perf_maps_add(struct mt_perf_maps *maps, int32_t pid);
 
-/* Looks for the files that are due; now is CLOCK_MONOTONIC's, ns. */
+/*
+ * Looks for the files that are due; now is CLOCK_MONOTONIC's, ns. A process that is found to have
+ * ended, and to have left none, is forgotten.
+ */
 void mt_perf_maps_look(struct mt_perf_maps *maps, uint64_t now);
+
+/* How many processes are remembered. */
+size_t mt_perf_maps_count(const struct mt_perf_maps *maps);
 
 /*
  * The next of those files that is due, at pauses from 1 to 60 s, and that has not just `carried`

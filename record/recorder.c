@@ -67,6 +67,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_clock_close(&r->clock);
 	mt_tracepoints_destroy(r->tracepoints);
 	mt_array_deinit(&r->cpus);
+	mt_map64_deinit(&r->without_memory);
 	mt_close_p(&r->output);
 	mt_task_filter_destroy(r->filter);
 	mt_control_close(&r->control);

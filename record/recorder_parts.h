@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
+#include "formats/base/map64.h"
 #include "record/clock.h"
 #include "record/command.h"
 #include "record/control.h"
@@ -73,6 +74,7 @@ struct mt_recorder {
 	uint64_t started, ended, next_mark, next_anchor;
 	uint64_t next_tick, ticked;	 /* of the governor; samples by then */
 	uint64_t next_look, looked_lost; /* at the targets' memory; losses of the ledger by then */
+	struct mt_map64 without_memory;	 /* processes that had none at the start */
 	uint64_t samples_from, stop_at;	 /* -D and --duration; UINT64_MAX: not by the clock */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;

@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define LINE 64
+#define FRONT 10 /* lines: all in front of a dump, and what it begins with */
+
 int mt_ring_map(int fd, size_t size, struct mt_ring *out)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -93,8 +96,8 @@ static const uint8_t *at(const struct mt_ring *ring, uint64_t position)
 
 void mt_ring_ask_begin(const struct mt_ring *ring)
 {
-	__builtin_prefetch(at(ring, ring->tail));
-	__builtin_prefetch(at(ring, ring->tail + 64));
+	for (size_t i = 0; i < FRONT; i++)
+		__builtin_prefetch(at(ring, ring->tail + i * LINE));
 }
 
 /* Whatever stands there for a size: a prefetch of any place in the ring does no harm. */

@@ -39,9 +39,12 @@ static void print_ring(const struct mt_stats *stats, size_t cpu, enum mt_event_c
 	sum->own += c->own;
 	sum->left_out += c->left_out;
 	sum->odd += c->odd;
+	if (c->images > sum->images)
+		sum->images = c->images;
 }
 
-static void print_rings(const struct mt_stats *stats, FILE *to)
+/* Gives what they sum up to, where others need it. */
+static struct mt_stream_counts print_rings(const struct mt_stats *stats, FILE *to)
 {
 	enum mt_priority lowest = MT_PRIORITY_REALTIME;
 	struct mt_stream_counts sum = {0};
@@ -62,6 +65,7 @@ static void print_rings(const struct mt_stats *stats, FILE *to)
 		"drains     %s; %llu wake-ups; left out: %llu samples of others, %llu of our own; "
 		"%llu odd records\n",
 		mt_drain_priority_name(lowest), n(wakes), n(sum.left_out), n(sum.own), n(sum.odd));
+	return sum;
 }
 
 static void print_heal(const struct mt_stats *stats, FILE *to)
@@ -168,12 +172,15 @@ char *mt_stats_text(const struct mt_stats *stats)
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
+	struct mt_stream_counts sum;
 
 	if (!to)
 		return NULL;
-	print_rings(stats, to);
-	fprintf(to, "spool      %.0f MiB at most waited, of %.0f MiB; %u stack images a ring\n",
-		MIB(stats->spool_peak), MIB(stats->memory.blocks * MT_SPOOL_BLOCK),
+	sum = print_rings(stats, to);
+	fprintf(to,
+		"spool      %.0f MiB at most waited, of %.0f MiB; %u of %u stack images that a "
+		"ring may have\n",
+		MIB(stats->spool_peak), MIB(stats->memory.blocks * MT_SPOOL_BLOCK), sum.images,
 		stats->memory.images);
 	print_writer(stats, to);
 	print_stripped(stats, to);

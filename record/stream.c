@@ -201,7 +201,8 @@ static void tell_hole(struct mt_heal *heal, uint32_t pid, const struct mt_sample
 
 /* Passes a sample on, its dump cut to the valid bytes, coded against what came before. */
 static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
-		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
+		       uint32_t event, bool again, uint64_t time, const uint8_t *record,
+		       size_t size)
 {
 	struct mt_sample_pieces pieces;
 
@@ -215,6 +216,7 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 			.head = record, .head_size = size, .tid = EVENT_AS_TID | event};
 	}
 	pieces.event = event;
+	pieces.dump_again = again;
 	pieces.encoder = stream->encoder;
 	mt_ring_ask_end(stream->ring);
 	stream->coded_from += pieces.head_size + pieces.tail_size + pieces.dump_size;
@@ -241,7 +243,7 @@ static uint32_t tell_apart(struct mt_stream *stream, uint32_t event, uint32_t ti
 static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t size)
 {
 	const struct mt_planned_event *planned;
-	uint32_t event, pid;
+	uint32_t event, told, pid;
 	uint64_t time;
 
 	if (!event_of(stream, record, size, &event)) {
@@ -254,6 +256,7 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		return;
 	}
 	time = mt_get_le64(record + planned->time_offset);
+	told = event;
 	event = tell_apart(stream, event, mt_get_le32(record + planned->pid_offset + 4), time);
 	planned = &stream->config->plan->events.items[event];
 	count(&stream->event_samples[event], 1);
@@ -268,7 +271,7 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		count(&stream->counts.left_out, 1);
 		return;
 	}
-	if (!put_sample(stream, planned, event, time, record, size)) {
+	if (!put_sample(stream, planned, event, event != told, time, record, size)) {
 		count(&stream->counts.odd, 1);
 		return;
 	}
@@ -339,6 +342,14 @@ static void take_record(struct mt_stream *stream, const struct perf_event_header
 		take_other(stream, header);
 }
 
+/* Room for the kernel; and where images are short, the sooner there are more the better. */
+static void give_back(struct mt_stream *stream)
+{
+	mt_ring_give_back(stream->ring);
+	if (mt_stack_encoder_wants(stream->encoder))
+		mt_ahead_ask(stream->config->ahead);
+}
+
 /* Takes records up to the head, at most about `limit` bytes, giving room back now and then. */
 static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t limit)
 {
@@ -367,13 +378,11 @@ static enum mt_stream_result take_records(struct mt_stream *stream, uint64_t lim
 		mt_ring_ask_begin(ring);
 		take_record(stream, header);
 		if (ring->tail - given_back >= GIVE_BACK) {
-			mt_ring_give_back(ring);
+			give_back(stream);
 			given_back = ring->tail;
 		}
 	}
-	mt_ring_give_back(ring);
-	if (mt_stack_encoder_wants(stream->encoder))
-		mt_ahead_ask(stream->config->ahead);
+	give_back(stream);
 	if (result == MT_STREAM_STALLED)
 		count(&stream->counts.stalls, 1);
 	return result;
@@ -550,6 +559,8 @@ void mt_stream_add_counts(const struct mt_stream *stream, struct mt_stream_count
 	sum->passes += stream->counts.passes;
 	if (stream->counts.ring_peak > sum->ring_peak)
 		sum->ring_peak = stream->counts.ring_peak;
+	if (mt_stack_encoder_slots(stream->encoder) > sum->images)
+		sum->images = mt_stack_encoder_slots(stream->encoder);
 	sum->odd += stream->counts.odd;
 	sum->stalls += stream->counts.stalls;
 	sum->helped += stream->counts.helped;

@@ -49,6 +49,7 @@ struct mt_stream_counts {
 	uint64_t odd;	    /* records that made no sense */
 	uint64_t stalls;    /* passes that found no free block */
 	uint64_t helped;    /* passes by a buddy */
+	unsigned images;    /* of stacks, that have memory; of all streams, the most */
 };
 
 enum mt_stream_result {

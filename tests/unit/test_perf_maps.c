@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -63,6 +64,50 @@ MT_TEST(an_exec_as_the_last_thing_is_no_reason_either)
 	MT_CHECK(behind.read > before.read);
 	close(before.fd);
 	close(behind.fd);
+	mt_perf_maps_destroy(maps);
+	unlink(path);
+}
+
+/* Ended before the next look; its number, which nobody has then. */
+static pid_t short_process(struct mt_perf_maps *maps)
+{
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	close(ends[0]);
+	mt_perf_maps_add(maps, pid);
+	close(ends[1]);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
+MT_TEST(processes_that_ended_and_left_nothing_are_forgotten)
+{
+	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_map_file last;
+
+	MT_CHECK(write_map("1000 10 f\n"));
+	for (int i = 0; i < 20; i++) {
+		MT_REQUIRE(short_process(maps) > 0);
+		if (i == 10)
+			mt_perf_maps_add(maps, getpid());
+	}
+	MT_CHECK_EQ(mt_perf_maps_count(maps), 21);
+	mt_perf_maps_look(maps, UINT64_MAX - 1);
+	MT_CHECK_EQ(mt_perf_maps_count(maps), 1);
+	mt_perf_maps_add(maps, getpid());
+	MT_CHECK_EQ(mt_perf_maps_count(maps), 1);
+	MT_CHECK(mt_perf_maps_take_last(maps, 100, &last));
+	MT_CHECK_EQ(last.pid, getpid());
+	close(last.fd);
 	mt_perf_maps_destroy(maps);
 	unlink(path);
 }

@@ -162,6 +162,35 @@ MT_TEST(the_same_again_costs_only_a_bit_map)
 }
 
 /* Word 1 is the time, word 2 the instruction pointer, which is word 9 as well. */
+/* An event and its seed are samples of one moment: the second dump is not looked at. */
+MT_TEST(a_dump_that_is_said_to_be_the_one_before_is_not_read)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
+	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+	struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP - 4096, stack, 4096);
+	size_t size;
+
+	fill_random(stack, 4096, &(uint64_t){7});
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
+	pieces.dump_again = true;
+	pieces.dump = NULL;
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	pieces.dump = stack;
+	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
+
+	/* but where the one before stood elsewhere, or was another's */
+	pieces.tid++;
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
+	pieces = pieces_of(20, STACK_TOP - 4096, stack + 64, 4032);
+	pieces.dump_again = true;
+	size = mt_stack_encode(encoder, 1000, &pieces, body);
+	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
+	mt_stack_encoder_destroy(encoder);
+	mt_stack_decoder_destroy(decoder);
+}
+
 MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
@@ -221,31 +250,56 @@ MT_TEST(words_are_told_without_registers)
 	mt_stack_encoder_destroy(encoder);
 }
 
-/* Threads beyond the slots that have memory share these, and more are wanted before that. */
+/* Codes a sample of the thread; the slot that it went through. */
+static unsigned slot_for(struct mt_stack_encoder *encoder, struct mt_stack_decoder *decoder,
+			 uint32_t tid)
+{
+	struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP - 64, stack, 64);
+	struct mt_packed_head head = {0};
+	size_t size;
+
+	pieces.tid = tid;
+	size = mt_stack_encode(encoder, 1000 + tid, &pieces, body);
+	MT_CHECK(mt_packed_head_get(body, size, &head));
+	MT_CHECK(comes_back(decoder, 1000 + tid, size, &pieces));
+	return head.slot;
+}
+
+/* Threads beyond the slots that have memory share these; more are wanted where they come back. */
 MT_TEST(slots_without_memory_are_not_used)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(12);
 	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
-	unsigned wanted = 0;
 
 	memset(kernel, 0, sizeof(kernel));
 	mt_stack_encoder_populate(encoder, 4);
-	MT_CHECK_EQ(mt_stack_encoder_wants(encoder), 0);
-	for (uint32_t round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < 40; i++) {
-			struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP - 64, stack, 64);
-			struct mt_packed_head head;
-			size_t size;
+	for (uint32_t round = 0; round < 3; round++) {
+		unsigned wanted = 0;
 
-			pieces.tid = i;
-			size = mt_stack_encode(encoder, 1000 + i, &pieces, body);
-			MT_REQUIRE(mt_packed_head_get(body, size, &head));
-			MT_CHECK(head.slot < (round ? 12 : 4));
-			MT_CHECK(comes_back(decoder, 1000 + i, size, &pieces));
+		for (uint32_t i = 0; i < 40; i++) {
+			MT_CHECK(slot_for(encoder, decoder, i) < (round ? 12 : 4));
+			wanted |= mt_stack_encoder_wants(encoder);
+			mt_stack_encoder_populate(encoder,
+						  round ? mt_stack_encoder_wants(encoder) : 0);
 		}
-		wanted = mt_stack_encoder_wants(encoder);
-		MT_CHECK_EQ(wanted > 4, !round);
-		mt_stack_encoder_populate(encoder, wanted + 4);
+		MT_CHECK_EQ(wanted > 4, round == 1);
+	}
+	mt_stack_encoder_destroy(encoder);
+	mt_stack_decoder_destroy(decoder);
+}
+
+/* A host where processes come and go for ever: their number does not make the recorder grow. */
+MT_TEST(threads_that_do_not_come_back_want_no_slots)
+{
+	struct mt_stack_encoder *encoder = mt_stack_encoder_create(64);
+	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
+
+	memset(kernel, 0, sizeof(kernel));
+	mt_stack_encoder_populate(encoder, 4);
+	for (uint32_t i = 0; i < 10000; i++) {
+		slot_for(encoder, decoder, 1);
+		slot_for(encoder, decoder, 2 + i / 3);
+		MT_CHECK_EQ(mt_stack_encoder_wants(encoder), 0);
 	}
 	mt_stack_encoder_destroy(encoder);
 	mt_stack_decoder_destroy(decoder);
