@@ -223,6 +223,11 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 	return mt_shown_calls_learn(sites->shown, map, stack);
 }
 
+bool mt_call_sites_settle(struct mt_call_sites *sites)
+{
+	return mt_shown_calls_settle(sites->shown);
+}
+
 /* Where the call in outer stands, by its offset; ANYWHERE where none was learned. */
 static uint64_t find_learned(struct mt_call_sites *sites, const struct mt_code_function *outer,
 			     uint64_t offset, const struct mt_code_function *inner)

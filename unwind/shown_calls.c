@@ -41,6 +41,14 @@ struct fresh {
 	uint64_t hash;
 };
 
+/* Frames of a stack whose hashes are known: memory was asked for what tells. */
+struct probes {
+	const struct mt_image_map *map;
+	struct mt_call_stack stack;
+	size_t from, to; /* frames that call; as many: there is none */
+	uint64_t hashes[AHEAD];
+};
+
 /* A list of calls by those who call. */
 struct page {
 	uint32_t first, last; /* indices and one; 0: none waits */
@@ -50,6 +58,8 @@ struct page {
 struct mt_shown_calls {
 	struct mt_code_places *places;
 	uint64_t stacks[1 << STACK_BITS]; /* hashes: what was shown already */
+	struct probes probes[2]; /* of the run of frames before, and of one that comes, in turn */
+	size_t turn;
 	struct fresh fresh[AHEAD];
 	size_t fresh_count;
 	struct mt_tag_set frames; /* of two or three frames in a process, */
@@ -136,17 +146,25 @@ static uint32_t new_waiting(struct mt_shown_calls *shown)
 	if (at) {
 		shown->free = shown->waiting.items[at - 1].next;
 		shown->free_count--;
+		if (shown->free) /* of long ago: the next one is far away */
+			__builtin_prefetch(&shown->waiting.items[shown->free - 1]);
 		return at;
 	}
 	return mt_array_push(&shown->waiting) ? (uint32_t)shown->waiting.count : 0;
 }
 
-static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call)
+/* That of the code which calls. */
+static struct page *page_of(struct mt_shown_calls *shown, const struct mt_shown_call *call)
 {
 	const struct mt_code_function code = {call->outer.vaddr, call->outer.vaddr + 1,
 					      call->outer.image};
-	struct mt_shown_pages pages = mt_shown_pages_of(&code);
-	struct page *page = page_at(shown, pages.next);
+
+	return page_at(shown, mt_shown_pages_of(&code).next);
+}
+
+static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call)
+{
+	struct page *page = page_of(shown, call);
 	uint32_t at = new_waiting(shown);
 
 	if (!at)
@@ -187,7 +205,7 @@ static bool know(struct mt_shown_calls *shown, const struct fresh *fresh)
 	return add(shown, &fresh->call);
 }
 
-/* Before anything is asked. False out of memory. */
+/* False out of memory. */
 static bool sort_fresh(struct mt_shown_calls *shown)
 {
 	bool good = true;
@@ -205,7 +223,7 @@ bool mt_shown_calls_take(struct mt_shown_calls *shown, struct mt_shown_pages *pa
 	struct page *page = NULL;
 	uint32_t at;
 
-	if (!sort_fresh(shown))
+	if (!mt_shown_calls_settle(shown))
 		return false;
 	for (; pages->count; pages->next++, pages->count--) {
 		page = page_at(shown, pages->next);
@@ -241,7 +259,7 @@ size_t mt_shown_calls_count(const struct mt_shown_calls *shown, struct mt_shown_
 
 size_t mt_shown_calls_total(struct mt_shown_calls *shown)
 {
-	sort_fresh(shown); /* what there is no memory for was not shown */
+	mt_shown_calls_settle(shown); /* what there is no memory for was not shown */
 	return shown->total;
 }
 
@@ -314,6 +332,7 @@ static bool learn_places(struct mt_shown_calls *shown, const struct mt_image_map
 	fresh = &shown->fresh[shown->fresh_count++];
 	*fresh = (struct fresh){call, hash_of_places(&call)};
 	mt_tag_set_prefetch(&shown->calls, fresh->hash);
+	__builtin_prefetch(page_of(shown, &call));
 	return true;
 }
 
@@ -375,29 +394,58 @@ static inline struct frames frames_at(const struct mt_call_stack *stack, size_t 
 	return frames;
 }
 
-/* Those at [from, to), of which there are AHEAD at most: memory is asked for all of them first. */
+/* Looks for those asked for; false out of memory. */
+static bool look_for(struct mt_shown_calls *shown, struct probes *probes)
+{
+	bool good = true;
+
+	for (size_t i = probes->from; i < probes->to; i++) {
+		uint64_t hash = probes->hashes[i - probes->from];
+		struct frames frames;
+
+		if (mt_tag_set_has(&shown->frames, hash))
+			continue;
+		frames = frames_at(&probes->stack, i);
+		good = good && learn_frames(shown, probes->map, &frames, hash);
+	}
+	probes->from = probes->to;
+	return good;
+}
+
+/*
+ * Those at [from, to), of which there are AHEAD at most: memory is asked for all of them, and until
+ * it has come those before are looked for.
+ */
 static bool learn_some(struct mt_shown_calls *shown, const struct mt_image_map *map,
 		       const struct mt_call_stack *stack, size_t from, size_t to)
 {
+	struct probes *probes = &shown->probes[shown->turn];
 	uint32_t generation = mt_image_map_generation(map);
-	uint64_t hashes[AHEAD];
 
+	probes->stack = *stack;
+	probes->map = map;
+	probes->from = from;
+	probes->to = to;
 	for (size_t i = from; i < to; i++) {
 		struct frames frames = frames_at(stack, i);
+		uint64_t hash = hash_of(&frames, generation);
 
-		hashes[i - from] = hash_of(&frames, generation);
-		mt_tag_set_prefetch(&shown->frames, hashes[i - from]);
+		probes->hashes[i - from] = hash;
+		mt_tag_set_prefetch(&shown->frames, hash);
 	}
-	for (size_t i = from; i < to; i++) {
-		struct frames frames;
+	shown->turn = !shown->turn;
+	return look_for(shown, &shown->probes[shown->turn]);
+}
 
-		if (mt_tag_set_has(&shown->frames, hashes[i - from]))
-			continue;
-		frames = frames_at(stack, i);
-		if (!learn_frames(shown, map, &frames, hashes[i - from]))
-			return false;
-	}
-	return true;
+/* Looks for those that are left, while none comes. */
+static bool look_for_last(struct mt_shown_calls *shown)
+{
+	return look_for(shown, &shown->probes[!shown->turn]);
+}
+
+bool mt_shown_calls_settle(struct mt_shown_calls *shown)
+{
+	return look_for_last(shown) && sort_fresh(shown);
 }
 
 static bool make_room(struct mt_shown_calls *shown, size_t frames)
@@ -414,6 +462,8 @@ bool mt_shown_calls_learn(struct mt_shown_calls *shown, const struct mt_image_ma
 	struct frames root = {0};
 	uint64_t hash;
 
+	if (count < 2 && !look_for_last(shown)) /* else learn_some() does */
+		return false;
 	if (!count)
 		return true;
 	shown->stacks[stack_index(stack->hash)] = stack->hash;
