@@ -209,6 +209,13 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 	return frames->names.items[id].names;
 }
 
+const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id)
+{
+	const struct named *named = &frames->names.items[id];
+
+	return id < frames->names.count && named->count == 1 ? named->names : NULL;
+}
+
 struct pending {
 	struct mt_frame_key key;
 	uint32_t id;

@@ -81,6 +81,9 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames);
  */
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count);
 
+/* The function of a frame that was named already and has no more than one; else NULL. */
+const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id);
+
 /* The names' strings. */
 struct mt_strings *mt_frames_strings(struct mt_frames *frames);
 
