@@ -64,6 +64,14 @@ void mt_frames_destroy(struct mt_frames *frames);
 /* The id of a frame; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
+/*
+ * The same in two steps, with something to do between them: the first asks memory for where the
+ * frame belongs and gives what the second is told beside it.
+ */
+uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key);
+uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
+				   uint32_t prepared);
+
 /* The id of a frame that is only words, such as "[lost]"; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 
