@@ -110,18 +110,36 @@ static bool map_grow(struct mt_map64 *map)
 	return true;
 }
 
-bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value)
+/* Where key is, or is to be, with room for it; NULL out of memory. */
+static struct mt_map64_slot *slot_for(struct mt_map64 *map, uint64_t key)
 {
-	struct mt_map64_slot *slot;
-
 	if (!map->slots || map->count + 1 > (map->mask + 1) / 4 * 3) {
 		if (!map_grow(map))
-			return false;
+			return NULL;
 	}
-	slot = &map->slots[slot_of(map, key)];
+	return &map->slots[slot_of(map, key)];
+}
+
+bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value)
+{
+	struct mt_map64_slot *slot = slot_for(map, key);
+
+	if (!slot)
+		return false;
 	map->count += !slot->used;
 	*slot = (struct mt_map64_slot){.key = key, .value = value, .used = true};
 	return true;
+}
+
+bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value)
+{
+	struct mt_map64_slot *slot = slot_for(map, key);
+
+	if (slot && !slot->used) {
+		map->count++;
+		*slot = (struct mt_map64_slot){.key = key, .value = value, .used = true};
+	}
+	return slot;
 }
 
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value)
