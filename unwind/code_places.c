@@ -156,6 +156,25 @@ bool mt_code_place_find(struct mt_code_places *places, const struct mt_image_map
 	return true;
 }
 
+void mt_code_places_find(struct mt_code_places *places, const struct mt_image_map *map,
+			 const uint64_t *addresses, size_t count, struct mt_code_place *out,
+			 bool *lasting)
+{
+	uint32_t version = mt_image_map_version(map);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &places->runs[places->last];
+
+		out[i] = (struct mt_code_place){.image = MT_NO_IMAGE};
+		if (!addresses[i])
+			continue;
+		if (is_in(run, version, addresses[i]) && run->lasting)
+			out[i] = (struct mt_code_place){addresses[i] + run->to_vaddr, run->image};
+		else
+			mt_code_place_find(places, map, addresses[i], &out[i], lasting);
+	}
+}
+
 /* Of a place that was not asked for of late: mostly another one of its function was. */
 static __attribute__((noinline)) void find_function(struct mt_code_places *places,
 						    struct function *out)

@@ -39,6 +39,7 @@ struct waiting {
 struct fresh {
 	struct mt_shown_call call;
 	uint64_t hash;
+	struct page *page;
 };
 
 /* Frames of a stack whose hashes are known: memory was asked for what tells. */
@@ -162,9 +163,8 @@ static struct page *page_of(struct mt_shown_calls *shown, const struct mt_shown_
 	return page_at(shown, mt_shown_pages_of(&code).next);
 }
 
-static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call)
+static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call, struct page *page)
 {
-	struct page *page = page_of(shown, call);
 	uint32_t at = new_waiting(shown);
 
 	if (!at)
@@ -202,7 +202,7 @@ static bool know(struct mt_shown_calls *shown, const struct fresh *fresh)
 	    !mt_tag_set_resize(calls, 2 * room))
 		return false;
 	mt_tag_set_put(calls, fresh->hash);
-	return add(shown, &fresh->call);
+	return add(shown, &fresh->call, fresh->page);
 }
 
 /* False out of memory. */
@@ -287,52 +287,35 @@ static inline uint64_t hash_of(const struct frames *frames, uint32_t map)
 
 static uint64_t hash_of_places(const struct mt_shown_call *call)
 {
-	const uint64_t words[] = {
-		call->outer.vaddr,
-		call->inner.vaddr,
-		call->third.vaddr,
-		call->size,
-		call->span,
-		call->third.image,
-		(uint64_t)call->outer.image << 32 | call->inner.image,
-	};
+	const struct frames frames = {call->outer.vaddr, call->inner.vaddr, call->third.vaddr,
+				      call->size, call->span};
+	uint64_t h = hash_of(&frames, call->third.image);
 
-	return mt_hash_bytes(words, sizeof(words), 0);
-}
-
-/* Nowhere where no file that is at hand stands at the address. */
-static struct mt_code_place place_of(struct mt_shown_calls *shown, const struct mt_image_map *map,
-				     uint64_t address, bool *lasting)
-{
-	struct mt_code_place place;
-
-	if (address && mt_code_place_find(shown->places, map, address, &place, lasting))
-		return place;
-	return (struct mt_code_place){.image = MT_NO_IMAGE};
+	h += (uint64_t)call->outer.image << 32 | call->inner.image;
+	return (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
 }
 
 /* False out of memory. */
 static bool learn_places(struct mt_shown_calls *shown, const struct mt_image_map *map,
 			 const struct frames *frames, bool *lasting)
 {
-	struct mt_shown_call call = {
-		.outer = place_of(shown, map, frames->outer, lasting),
-		.inner = place_of(shown, map, frames->inner, lasting),
-		.third = place_of(shown, map, frames->third, lasting),
-		.size = frames->size,
-		.span = frames->span,
-	};
+	const uint64_t addresses[] = {frames->outer, frames->inner, frames->third};
+	struct mt_code_place places[3];
 	struct fresh *fresh;
 
-	if ((frames->outer && call.outer.image == MT_NO_IMAGE) ||
-	    (call.inner.image == MT_NO_IMAGE && call.third.image == MT_NO_IMAGE))
+	mt_code_places_find(shown->places, map, addresses, 3, places, lasting);
+	if ((frames->outer && places[0].image == MT_NO_IMAGE) ||
+	    (places[1].image == MT_NO_IMAGE && places[2].image == MT_NO_IMAGE))
 		return true;
 	if (shown->fresh_count == AHEAD && !sort_fresh(shown))
 		return false;
 	fresh = &shown->fresh[shown->fresh_count++];
-	*fresh = (struct fresh){call, hash_of_places(&call)};
+	fresh->call =
+		(struct mt_shown_call){places[0], places[1], places[2], frames->size, frames->span};
+	fresh->hash = hash_of_places(&fresh->call);
+	fresh->page = page_of(shown, &fresh->call);
 	mt_tag_set_prefetch(&shown->calls, fresh->hash);
-	__builtin_prefetch(page_of(shown, &call));
+	__builtin_prefetch(fresh->page);
 	return true;
 }
 
@@ -341,15 +324,15 @@ static bool __attribute__((noinline))
 learn_frames(struct mt_shown_calls *shown, const struct mt_image_map *map,
 	     const struct frames *frames, uint64_t hash)
 {
-	uint64_t here = hash_of(frames, mt_image_map_version(map));
 	bool lasting = true;
 
-	if (shown->of_versions && mt_tag_set_has(&shown->frames, here))
+	if (shown->of_versions &&
+	    mt_tag_set_has(&shown->frames, hash_of(frames, mt_image_map_version(map))))
 		return true;
 	if (!learn_places(shown, map, frames, &lasting))
 		return false;
 	shown->of_versions |= !lasting;
-	mt_tag_set_put(&shown->frames, lasting ? hash : here);
+	mt_tag_set_put(&shown->frames, lasting ? hash : hash_of(frames, mt_image_map_version(map)));
 	return true;
 }
 
@@ -420,6 +403,7 @@ static bool learn_some(struct mt_shown_calls *shown, const struct mt_image_map *
 		       const struct mt_call_stack *stack, size_t from, size_t to)
 {
 	struct probes *probes = &shown->probes[shown->turn];
+	const struct mt_tag_set known = shown->frames;
 	uint32_t generation = mt_image_map_generation(map);
 
 	probes->stack = *stack;
@@ -431,7 +415,7 @@ static bool learn_some(struct mt_shown_calls *shown, const struct mt_image_map *
 		uint64_t hash = hash_of(&frames, generation);
 
 		probes->hashes[i - from] = hash;
-		mt_tag_set_prefetch(&shown->frames, hash);
+		mt_tag_set_prefetch(&known, hash);
 	}
 	shown->turn = !shown->turn;
 	return look_for(shown, &shown->probes[shown->turn]);
