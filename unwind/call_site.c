@@ -21,6 +21,10 @@
 #define LEARNED_MAX ((size_t)1 << 20)
 #define WAITING_MAX ((size_t)1 << 18)
 
+enum {
+	FACTS = 32 /* that are kept together */
+};
+
 struct answer {
 	struct mt_call_question question; /* its map is NULL */
 	uint32_t version;		  /* of the map; 0: empty */
@@ -37,12 +41,22 @@ struct rival_answer {
 	size_t total;				/* of what was shown, when it was given */
 };
 
+/* On its way to where it is kept, for which memory was asked. */
+struct fact {
+	uint64_t key;
+	uint64_t value; /* of a call its offset; of a place a function that stands there */
+	uint32_t image; /* of the function */
+	bool of_place;
+};
+
 struct mt_call_sites {
 	struct mt_code_places *places;
 	struct mt_shown_calls *shown;
 	struct mt_code_calls *in_code;
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct mt_rivals rivals;
+	struct fact facts[FACTS];
+	size_t fact_count;
 	struct answer answers[1 << SITE_BITS];
 	struct rival_answer rival_answers[1 << RIVAL_BITS];
 	bool used;    /* a question was asked, or what was shown was looked at */
@@ -141,16 +155,47 @@ static size_t total_shown(struct mt_call_sites *sites)
 	return sites->total;
 }
 
+static bool keep_fact(struct mt_call_sites *sites, const struct fact *fact)
+{
+	if (fact->of_place)
+		return mt_rivals_learn(&sites->rivals, fact->key, fact->image, fact->value);
+	return sites->calls.count >= LEARNED_MAX ||
+	       mt_map64_add(&sites->calls, fact->key, fact->value);
+}
+
+/* False out of memory. */
+static bool keep_facts(struct mt_call_sites *sites)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < sites->fact_count; i++)
+		good = good && keep_fact(sites, &sites->facts[i]);
+	sites->fact_count = 0;
+	return good;
+}
+
+static bool learn_fact(struct mt_call_sites *sites, const struct fact *fact)
+{
+	if (sites->fact_count == FACTS && !keep_facts(sites))
+		return false;
+	mt_map64_prefetch(fact->of_place ? &sites->rivals.places : &sites->calls, fact->key);
+	sites->facts[sites->fact_count++] = *fact;
+	return true;
+}
+
 static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset)
 {
-	return sites->calls.count >= LEARNED_MAX || mt_map64_add(&sites->calls, key, offset);
+	return learn_fact(sites, &(struct fact){.key = key, .value = offset});
 }
 
 /* That a function stands so far below outer's; no outer: that it is a root. */
 static bool learn_place(struct mt_call_sites *sites, const struct mt_code_function *outer,
 			uint64_t size, const struct mt_code_function *inner)
 {
-	return mt_rivals_learn(&sites->rivals, place_key(outer, size), inner->image, inner->start);
+	return learn_fact(sites, &(struct fact){.key = place_key(outer, size),
+						.value = inner->start,
+						.image = inner->image,
+						.of_place = true});
 }
 
 /* That the call at that offset of outer led to a function. */
@@ -212,8 +257,9 @@ static void settle(struct mt_call_sites *sites, const struct mt_code_function *a
 	sites->used = true;
 	while (mt_shown_calls_take(sites->shown, &pages, &call)) {
 		if (!learn(sites, asked, &call))
-			return;
+			break;
 	}
+	keep_facts(sites);
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,

@@ -242,6 +242,8 @@ bool mt_shown_calls_take(struct mt_shown_calls *shown, struct mt_shown_pages *pa
 		.span = waiting->span,
 	};
 	page->first = waiting->next;
+	if (page->first)
+		__builtin_prefetch(&shown->waiting.items[page->first - 1]);
 	waiting->next = shown->free;
 	shown->free = at;
 	shown->free_count++;
