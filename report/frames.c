@@ -11,6 +11,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/sequences.h"
 #include "symbols/address_sort.h"
@@ -70,6 +71,20 @@ void mt_frames_destroy(struct mt_frames *frames)
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key)
 {
 	return mt_sequences_intern(frames->keys, key, sizeof(*key));
+}
+
+uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key)
+{
+	uint32_t hash = (uint32_t)mt_hash_bytes(key, sizeof(*key), 0);
+
+	mt_sequences_prefetch(frames->keys, hash, 3);
+	return hash;
+}
+
+uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
+				   uint32_t prepared)
+{
+	return mt_sequences_intern_hashed(frames->keys, key, sizeof(*key), prepared);
 }
 
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words)
@@ -207,6 +222,13 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 		return NULL;
 	*count = frames->names.items[id].count;
 	return frames->names.items[id].names;
+}
+
+const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id)
+{
+	const struct named *named = &frames->names.items[id];
+
+	return id < frames->names.count && named->count == 1 ? named->names : NULL;
 }
 
 struct pending {

@@ -64,6 +64,14 @@ void mt_frames_destroy(struct mt_frames *frames);
 /* The id of a frame; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
+/*
+ * The same in two steps, with something to do between them: the first asks memory for where the
+ * frame belongs and gives what the second is told beside it.
+ */
+uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key);
+uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
+				   uint32_t prepared);
+
 /* The id of a frame that is only words, such as "[lost]"; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 
@@ -80,6 +88,9 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames);
  * memory.
  */
 const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count);
+
+/* The function of a frame that was named already and has no more than one; else NULL. */
+const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id);
 
 /* The names' strings. */
 struct mt_strings *mt_frames_strings(struct mt_frames *frames);

@@ -160,7 +160,7 @@ bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples
 		    !learn(joining, &samples[i - 2], hash))
 			return false;
 	}
-	return true;
+	return mt_call_sites_settle(joining->sites);
 }
 
 bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t count)

@@ -156,14 +156,23 @@ static bool spell_frame(struct mt_paths *paths, uint32_t frame)
 	return true;
 }
 
+/*
+ * All frames that are new at once: what was named stands where the order of addresses put it, so
+ * that each is far from the one before, and here no look waits for another.
+ */
 static bool reserve_frames(struct mt_paths *paths)
 {
-	size_t count = mt_frames_count(paths->frames);
+	size_t count = mt_frames_count(paths->frames), from = paths->only.count;
 
 	if (!mt_array_reserve(&paths->only, count))
 		return false;
-	while (paths->only.count < count)
-		paths->only.items[paths->only.count++] = MT_STRING_NONE;
+	for (size_t i = from; i < count; i++) {
+		const struct mt_frame_name *name =
+			paths->srcline ? NULL : mt_frames_only_name(paths->frames, (uint32_t)i);
+
+		paths->only.items[i] = name ? name->name : MT_STRING_NONE;
+	}
+	paths->only.count = count;
 	return true;
 }
 

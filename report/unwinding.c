@@ -33,6 +33,7 @@ enum {
 	SEEN_RUNS = 1 << 16,
 	PLACE_BITS = 14,
 	MET_BITS = 14,
+	MISSED_MOST = 32, /* frames that are looked for together */
 };
 
 /* The frame of an address, in all maps of a generation or of a version; these start at 1. */
@@ -67,12 +68,23 @@ struct ahead {
 	MT_ARRAY(uint32_t) frames;
 };
 
+/* A frame that is in no place yet: memory was asked for where it belongs. */
+struct missed {
+	struct mt_frame_key key;
+	uint32_t prepared; /* of mt_frames_prepare() */
+	uint32_t map;
+	uint64_t pc;
+	uint32_t *frame; /* where to note it */
+};
+
 struct mt_unwinding {
 	uint32_t kernel_image;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
-	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
-	bool of_versions;	    /* some are kept by a version */
+	struct place *places; /* 1 << PLACE_BITS, direct-mapped */
+	bool of_versions;     /* some are kept by a version */
+	struct missed missed[MISSED_MOST];
+	size_t missed_count;
 	struct mt_sequences *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
@@ -161,8 +173,7 @@ uint32_t mt_place_frame(struct mt_frames *frames, uint32_t kernel_image,
 }
 
 /* *lasting: it holds for every map of this generation (symbols/image_map.h). */
-static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
-			   bool *lasting)
+static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, bool *lasting)
 {
 	bool scanned = (pc & MT_WALKED_SCANNED) && !(pc >> 63);
 	uint64_t address = scanned ? pc & ~MT_WALKED_SCANNED : pc;
@@ -174,7 +185,7 @@ static uint32_t find_frame(struct mt_unwinding *u, const struct mt_image_map *ma
 	*lasting = mapping && (mapping->prot & PROT_EXEC);
 	if (mapping)
 		place_in(mapping, address, &key);
-	return mt_frames_intern(u->frames, &key);
+	return key;
 }
 
 static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, uint32_t map)
@@ -184,36 +195,70 @@ static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, 
 	return &u->places[mixed >> (64 - PLACE_BITS)];
 }
 
-/* For an address that is not at its place; *lasting as user_frame() has it. */
-static uint32_t place_frame(struct mt_unwinding *u, const struct mt_image_map *map, uint64_t pc,
-			    struct place *place, bool *lasting)
+/* The frames that were missed; false out of memory. */
+static bool find_missed(struct mt_unwinding *u)
 {
-	uint32_t generation = mt_image_map_generation(map), version = mt_image_map_version(map);
-	struct place *here = place_of(u, pc, version);
-	uint32_t frame;
+	bool good = true;
+
+	for (size_t i = 0; i < u->missed_count; i++) {
+		struct missed *missed = &u->missed[i];
+		uint32_t frame =
+			mt_frames_intern_prepared(u->frames, &missed->key, missed->prepared);
+
+		*missed->frame = frame;
+		if (frame != MT_FRAME_NONE)
+			*place_of(u, missed->pc, missed->map) =
+				(struct place){missed->pc, missed->map, frame};
+		good &= frame != MT_FRAME_NONE;
+	}
+	u->missed_count = 0;
+	return good;
+}
+
+/*
+ * For an address that is not at its place: *frame is found now or by find_missed(). *lasting as
+ * user_frame() has it. False out of memory.
+ */
+static __attribute__((noinline)) bool miss_frame(struct mt_unwinding *u,
+						 const struct mt_image_map *map, uint64_t pc,
+						 uint32_t *frame, bool *lasting)
+{
+	uint32_t version = mt_image_map_version(map);
+	const struct place *here = place_of(u, pc, version);
+	struct missed *missed;
 	bool kept;
 
 	if (u->of_versions && here->pc == pc && here->map == version) {
 		*lasting = false;
-		return here->frame;
+		*frame = here->frame;
+		return true;
 	}
-	frame = find_frame(u, map, pc, &kept);
-	if (frame != MT_FRAME_NONE)
-		*(kept ? place : here) = (struct place){pc, kept ? generation : version, frame};
+	if (u->missed_count == MISSED_MOST && !find_missed(u))
+		return false;
+	missed = &u->missed[u->missed_count++];
+	missed->key = key_of(map, pc, &kept);
+	missed->prepared = mt_frames_prepare(u->frames, &missed->key);
+	missed->pc = pc;
+	missed->map = kept ? mt_image_map_generation(map) : version;
+	missed->frame = frame;
 	u->of_versions |= !kept;
 	*lasting &= kept;
-	return frame;
+	return true;
 }
 
-/* *lasting becomes false where the frame may be another one in the same generation of the map. */
-static inline uint32_t user_frame(struct mt_unwinding *u, const struct mt_image_map *map,
-				  uint32_t generation, uint64_t pc, bool *lasting)
+/*
+ * *lasting becomes false where the frame may be another one in the same generation of the map.
+ * False out of memory.
+ */
+static inline bool user_frame(struct mt_unwinding *u, const struct mt_image_map *map,
+			      uint32_t generation, uint64_t pc, uint32_t *frame, bool *lasting)
 {
-	struct place *place = place_of(u, pc, generation);
+	const struct place *place = place_of(u, pc, generation);
 
-	return place->pc == pc && place->map == generation
-		       ? place->frame
-		       : place_frame(u, map, pc, place, lasting);
+	if (place->pc != pc || place->map != generation)
+		return miss_frame(u, map, pc, frame, lasting);
+	*frame = place->frame;
+	return true;
 }
 
 static bool make_room(struct last *last, size_t count)
@@ -250,15 +295,17 @@ static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image
 			     known < count - kernel ? known : count - kernel);
 	frames = last->frames + last->pcs.capacity - count;
 	outer = known;
+	for (size_t i = count - known; i-- > kernel;) /* one that is missed holds the others up */
+		__builtin_prefetch(place_of(u, pcs[i], generation));
 	for (size_t i = 0; i < kernel; i++) {
 		frames[i] = kernel_frame(u, pcs[i]);
 		good &= frames[i] != MT_FRAME_NONE;
 	}
 	for (size_t i = count - known; i-- > kernel;) {
-		frames[i] = user_frame(u, map, generation, pcs[i], &lasts);
-		good &= frames[i] != MT_FRAME_NONE;
+		good &= user_frame(u, map, generation, pcs[i], &frames[i], &lasts);
 		outer += lasts;
 	}
+	good &= find_missed(u);
 	*lasting &= lasts;
 	last->generation = generation;
 	last->lasting = good ? outer : 0;

@@ -272,7 +272,8 @@ static bool take_bit(struct coded *coded, unsigned int *bit)
 	return true;
 }
 
-static bool take_step(struct coded *coded, unsigned int low, uint64_t *step)
+/* One that is long, or near the end. */
+static bool take_far_step(struct coded *coded, unsigned int low, uint64_t *step)
 {
 	unsigned int bit = 1;
 
@@ -285,6 +286,23 @@ static bool take_step(struct coded *coded, unsigned int low, uint64_t *step)
 			return false;
 		*step = *step << 1 | bit;
 	}
+	return true;
+}
+
+/* Nearly all steps are in the next few bits: an image has hundreds of thousands. */
+static inline bool take_step(struct coded *coded, unsigned int low, uint64_t *step)
+{
+	unsigned int ones;
+	uint64_t next;
+
+	if (coded->end - coded->at < 64 + 8)
+		return take_far_step(coded, low, step);
+	next = __builtin_bswap64(mt_get_le64(coded->bytes + coded->at / 8)) << coded->at % 8;
+	if (~next >> 32 == 0)
+		return take_far_step(coded, low, step);
+	ones = (unsigned int)__builtin_clzll(~next);
+	*step = (uint64_t)ones << low | next << (ones + 1) >> (64 - low);
+	coded->at += ones + 1 + low;
 	return true;
 }
 

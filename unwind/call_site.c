@@ -21,6 +21,10 @@
 #define LEARNED_MAX ((size_t)1 << 20)
 #define WAITING_MAX ((size_t)1 << 18)
 
+enum {
+	FACTS = 32 /* that are kept together */
+};
+
 struct answer {
 	struct mt_call_question question; /* its map is NULL */
 	uint32_t version;		  /* of the map; 0: empty */
@@ -37,12 +41,22 @@ struct rival_answer {
 	size_t total;				/* of what was shown, when it was given */
 };
 
+/* On its way to where it is kept, for which memory was asked. */
+struct fact {
+	uint64_t key;
+	uint64_t value; /* of a call its offset; of a place a function that stands there */
+	uint32_t image; /* of the function */
+	bool of_place;
+};
+
 struct mt_call_sites {
 	struct mt_code_places *places;
 	struct mt_shown_calls *shown;
 	struct mt_code_calls *in_code;
 	struct mt_map64 calls; /* hash of functions, or of site and function: to offset of a site */
 	struct mt_rivals rivals;
+	struct fact facts[FACTS];
+	size_t fact_count;
 	struct answer answers[1 << SITE_BITS];
 	struct rival_answer rival_answers[1 << RIVAL_BITS];
 	bool used;    /* a question was asked, or what was shown was looked at */
@@ -113,22 +127,23 @@ void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash)
 /* A call at that offset of outer, ANYWHERE for one of its calls, that leads to inner. */
 #define ANYWHERE UINT64_MAX
 
+static uint64_t function_key(const struct mt_code_function *function)
+{
+	return mt_hash64(function->start + function->image * 0x9e3779b97f4a7c15u);
+}
+
 static uint64_t call_key(const struct mt_code_function *outer, uint64_t offset,
 			 const struct mt_code_function *inner)
 {
-	uint64_t words[] = {outer->image, outer->start, offset, inner->image, inner->start};
-
-	return mt_hash_bytes(words, sizeof(words), 0);
+	return mt_hash64(function_key(outer) + offset) + 3 * function_key(inner);
 }
 
 /* Where a function stands: so far below that one; NULL: it is the first of its stack. */
 static uint64_t place_key(const struct mt_code_function *outer, uint64_t size)
 {
 	static const struct mt_code_function nothing = {.image = MT_NO_IMAGE};
-	const struct mt_code_function *below = outer ? outer : &nothing;
-	uint64_t words[] = {below->image, below->start, size};
 
-	return mt_hash_bytes(words, sizeof(words), 0);
+	return function_key(outer ? outer : &nothing) + size;
 }
 
 /* How much was shown in all. */
@@ -140,45 +155,76 @@ static size_t total_shown(struct mt_call_sites *sites)
 	return sites->total;
 }
 
+static bool keep_fact(struct mt_call_sites *sites, const struct fact *fact)
+{
+	if (fact->of_place)
+		return mt_rivals_learn(&sites->rivals, fact->key, fact->image, fact->value);
+	return sites->calls.count >= LEARNED_MAX ||
+	       mt_map64_add(&sites->calls, fact->key, fact->value);
+}
+
+/* False out of memory. */
+static bool keep_facts(struct mt_call_sites *sites)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < sites->fact_count; i++)
+		good = good && keep_fact(sites, &sites->facts[i]);
+	sites->fact_count = 0;
+	return good;
+}
+
+static bool learn_fact(struct mt_call_sites *sites, const struct fact *fact)
+{
+	if (sites->fact_count == FACTS && !keep_facts(sites))
+		return false;
+	mt_map64_prefetch(fact->of_place ? &sites->rivals.places : &sites->calls, fact->key);
+	sites->facts[sites->fact_count++] = *fact;
+	return true;
+}
+
 static bool learn_key(struct mt_call_sites *sites, uint64_t key, uint64_t offset)
 {
-	uint64_t known;
-
-	if (sites->calls.count >= LEARNED_MAX || mt_map64_get(&sites->calls, key, &known))
-		return true;
-	return mt_map64_put(&sites->calls, key, offset);
+	return learn_fact(sites, &(struct fact){.key = key, .value = offset});
 }
 
-/* That the function around a place stands so far below outer's; no outer: that it is a root. */
+/* That a function stands so far below outer's; no outer: that it is a root. */
 static bool learn_place(struct mt_call_sites *sites, const struct mt_code_function *outer,
-			uint64_t size, const struct mt_code_place *place)
+			uint64_t size, const struct mt_code_function *inner)
 {
-	struct mt_code_function inner;
-
-	return place->image == MT_NO_IMAGE ||
-	       !mt_code_function_find(sites->places, place, &inner) ||
-	       mt_rivals_learn(&sites->rivals, place_key(outer, size), inner.image, inner.start);
+	return learn_fact(sites, &(struct fact){.key = place_key(outer, size),
+						.value = inner->start,
+						.image = inner->image,
+						.of_place = true});
 }
 
-/* That the call at that offset of outer led to the function around a place. */
+/* That the call at that offset of outer led to a function. */
 static bool learn_call(struct mt_call_sites *sites, const struct mt_code_function *outer,
-		       uint64_t offset, const struct mt_code_place *place)
+		       uint64_t offset, const struct mt_code_function *inner)
 {
-	struct mt_code_function inner;
+	return learn_key(sites, call_key(outer, offset, inner), offset) &&
+	       learn_key(sites, call_key(outer, ANYWHERE, inner), offset);
+}
 
-	return place->image == MT_NO_IMAGE ||
-	       !mt_code_function_find(sites->places, place, &inner) ||
-	       (learn_key(sites, call_key(outer, offset, &inner), offset) &&
-		learn_key(sites, call_key(outer, ANYWHERE, &inner), offset));
+/* The function around a place; false where there is none. */
+static bool function_at(struct mt_call_sites *sites, const struct mt_code_place *place,
+			struct mt_code_function *out)
+{
+	return place->image != MT_NO_IMAGE && mt_code_function_find(sites->places, place, out);
 }
 
 /* That the frame of a function which stands at an offset of it has those within. */
 static bool learn_frames(struct mt_call_sites *sites, const struct mt_code_function *outer,
 			 const struct mt_shown_call *call)
 {
-	return learn_call(sites, outer, call->outer.vaddr - outer->start, &call->inner) &&
-	       (!call->size || learn_place(sites, outer, call->size, &call->inner)) &&
-	       learn_place(sites, outer, call->span, &call->third);
+	struct mt_code_function inner;
+
+	if (function_at(sites, &call->inner, &inner) &&
+	    !(learn_call(sites, outer, call->outer.vaddr - outer->start, &inner) &&
+	      (!call->size || learn_place(sites, outer, call->size, &inner))))
+		return false;
+	return !function_at(sites, &call->third, &inner) ||
+	       learn_place(sites, outer, call->span, &inner);
 }
 
 static bool is_in(const struct mt_code_function *function, const struct mt_code_place *place)
@@ -194,7 +240,8 @@ static bool learn(struct mt_call_sites *sites, const struct mt_code_function *as
 	struct mt_code_function outer;
 
 	if (call->outer.image == MT_NO_IMAGE)
-		return learn_place(sites, NULL, 0, &call->inner);
+		return !function_at(sites, &call->inner, &outer) ||
+		       learn_place(sites, NULL, 0, &outer);
 	if (is_in(asked, &call->outer))
 		return learn_frames(sites, asked, call);
 	return !mt_code_function_find(sites->places, &call->outer, &outer) ||
@@ -210,8 +257,9 @@ static void settle(struct mt_call_sites *sites, const struct mt_code_function *a
 	sites->used = true;
 	while (mt_shown_calls_take(sites->shown, &pages, &call)) {
 		if (!learn(sites, asked, &call))
-			return;
+			break;
 	}
+	keep_facts(sites);
 }
 
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
@@ -221,6 +269,11 @@ bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map 
 		settle(sites, NULL, mt_shown_pages_all());
 	sites->learned = true;
 	return mt_shown_calls_learn(sites->shown, map, stack);
+}
+
+bool mt_call_sites_settle(struct mt_call_sites *sites)
+{
+	return mt_shown_calls_settle(sites->shown);
 }
 
 /* Where the call in outer stands, by its offset; ANYWHERE where none was learned. */

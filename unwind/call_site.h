@@ -47,9 +47,13 @@ struct mt_call_stack {
 bool mt_call_sites_know(const struct mt_call_sites *sites, uint64_t hash);
 void mt_call_sites_prefetch(const struct mt_call_sites *sites, uint64_t hash);
 
-/* Learns from it who calls whom; false out of memory. */
+/*
+ * Learns from it who calls whom; false out of memory. Some of it is learned when the next one
+ * comes, when something is asked, or by settle(): until then it has to stay.
+ */
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const struct mt_call_stack *stack);
+bool mt_call_sites_settle(struct mt_call_sites *sites);
 
 /*
  * Where in outer's function the call stands that can have led to inner: the address of its last

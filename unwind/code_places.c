@@ -14,6 +14,8 @@
 #include "unwind/lookup.h"
 
 #define FUNCTION_BITS 12
+#define NEARBY_BITS 11
+#define NEARBY_SHIFT 9 /* bytes of code: about a function */
 
 enum {
 	RUNS = 16
@@ -38,7 +40,8 @@ struct mt_code_places {
 	struct run runs[RUNS];
 	size_t last, next; /* the one used last, and to be replaced next */
 	struct function functions[1 << FUNCTION_BITS];
-	MT_ARRAY(struct mt_image *) images; /* by id; NULL: nothing was found in it */
+	struct mt_code_function nearby[1 << NEARBY_BITS]; /* found last around there */
+	MT_ARRAY(struct mt_image *) images;		  /* by id; NULL: nothing was found in it */
 };
 
 struct mt_code_places *mt_code_places_create(void)
@@ -60,6 +63,7 @@ void mt_code_places_begin(struct mt_code_places *places)
 		return;
 	memset(places->runs, 0, sizeof(places->runs));
 	memset(places->functions, 0, sizeof(places->functions));
+	memset(places->nearby, 0, sizeof(places->nearby));
 	places->images.count = 0;
 }
 
@@ -152,6 +156,45 @@ bool mt_code_place_find(struct mt_code_places *places, const struct mt_image_map
 	return true;
 }
 
+void mt_code_places_find(struct mt_code_places *places, const struct mt_image_map *map,
+			 const uint64_t *addresses, size_t count, struct mt_code_place *out,
+			 bool *lasting)
+{
+	uint32_t version = mt_image_map_version(map);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &places->runs[places->last];
+
+		out[i] = (struct mt_code_place){.image = MT_NO_IMAGE};
+		if (!addresses[i])
+			continue;
+		if (is_in(run, version, addresses[i]) && run->lasting)
+			out[i] = (struct mt_code_place){addresses[i] + run->to_vaddr, run->image};
+		else
+			mt_code_place_find(places, map, addresses[i], &out[i], lasting);
+	}
+}
+
+/* Of a place that was not asked for of late: mostly another one of its function was. */
+static __attribute__((noinline)) void find_function(struct mt_code_places *places,
+						    struct function *out)
+{
+	uint64_t near = out->vaddr >> NEARBY_SHIFT ^ (uint64_t)out->image << 4;
+	struct mt_code_function *nearby = &places->nearby[near % (1 << NEARBY_BITS)];
+
+	if (nearby->image != out->image || out->vaddr < nearby->start ||
+	    out->vaddr >= nearby->end) {
+		if (!mt_lookup_range(mt_code_places_image(places, out->image), out->vaddr,
+				     &out->start, &out->end)) {
+			out->start = out->end = 0;
+			return;
+		}
+		*nearby = (struct mt_code_function){out->start, out->end, out->image};
+	}
+	out->start = nearby->start;
+	out->end = nearby->end;
+}
+
 bool mt_code_function_find(struct mt_code_places *places, const struct mt_code_place *place,
 			   struct mt_code_function *out)
 {
@@ -161,9 +204,7 @@ bool mt_code_function_find(struct mt_code_places *places, const struct mt_code_p
 	if (!known->used || known->vaddr != place->vaddr || known->image != place->image) {
 		*known = (struct function){
 			.vaddr = place->vaddr, .image = place->image, .used = true};
-		if (!mt_lookup_range(mt_code_places_image(places, place->image), place->vaddr,
-				     &known->start, &known->end))
-			known->start = known->end = 0;
+		find_function(places, known);
 	}
 	*out = (struct mt_code_function){known->start, known->end, known->image};
 	return known->start != known->end;

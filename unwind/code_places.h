@@ -7,6 +7,7 @@
 #define MT_UNWIND_CODE_PLACES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_code_places;
@@ -39,6 +40,11 @@ void mt_code_places_begin(struct mt_code_places *places);
  */
 bool mt_code_place_find(struct mt_code_places *places, const struct mt_image_map *map,
 			uint64_t address, struct mt_code_place *out, bool *lasting);
+
+/* The same of several, nowhere where it would be false; of address 0, too. */
+void mt_code_places_find(struct mt_code_places *places, const struct mt_image_map *map,
+			 const uint64_t *addresses, size_t count, struct mt_code_place *out,
+			 bool *lasting);
 
 /* The function around a place; false where no CFI tells of it. */
 bool mt_code_function_find(struct mt_code_places *places, const struct mt_code_place *place,

@@ -168,8 +168,7 @@ static void copy_held(struct mt_join_thread *thread)
 
 	thread->frames.count = 0;
 	if (mt_array_reserve(&thread->frames, donor.count)) {
-		for (size_t i = 0; i < donor.count; i++)
-			thread->frames.items[i] = mt_join_frame_at(&donor, i);
+		mt_join_frames_copy(&donor, 0, thread->frames.items);
 		thread->frames.count = donor.count;
 	} else {
 		thread->failed = true;
@@ -267,8 +266,7 @@ static struct mt_join_tail *copy_tail(const struct mt_join_donor *donor, size_t 
 	tail->references = 0;
 	tail->asked = false;
 	tail->count = count;
-	for (size_t i = 0; i < count; i++)
-		tail->frames[i] = mt_join_frame_at(donor, from + i);
+	mt_join_frames_copy(donor, from, tail->frames);
 	return tail;
 }
 

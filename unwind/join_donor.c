@@ -1,6 +1,23 @@
 #include "unwind/join_donor.h"
 
+#include <string.h>
+
 #include "unwind/call_site.h"
+
+void mt_join_frames_copy(const struct mt_join_donor *donor, size_t from, struct mt_join_place *out)
+{
+	const struct mt_join_stack *stack = donor->stack;
+	const struct mt_join_place *rest;
+
+	for (; stack && from < stack->count; from++)
+		*out++ = mt_join_frame_of(stack, from);
+	if (from == donor->count)
+		return;
+	rest = stack ? stack->tail->frames + (stack->tail_from + from - stack->count)
+		     : donor->copy + from;
+	memcpy(out, rest, (donor->count - from) * sizeof(*out));
+	*out = mt_join_frame_at(donor, from);
+}
 
 /* The first of [from, to) whose stack pointer is not below sp; these rise. */
 static size_t first_above(const struct mt_join_donor *donor, size_t from, size_t to, uint64_t sp)
@@ -43,9 +60,17 @@ size_t mt_join_find_place(const struct mt_join_donor *donor, uint64_t sp)
 	return at < donor->count && mt_join_frame_at(donor, at).sp == sp ? at : donor->count;
 }
 
+/* From frame i of a stack on, which was walked to there. */
+static size_t descend_walked(const uint64_t *sps, uint64_t sp, size_t i)
+{
+	while (i && sps[i - 1] >= sp && sps[i - 1] <= sps[i])
+		i--;
+	return i;
+}
+
 bool mt_join_descend_to(const struct mt_join_donor *donor, uint64_t sp, size_t depth, size_t *at)
 {
-	size_t i = donor->count - 1 - depth;
+	size_t i = donor->count - 1 - depth, walked = donor->stack ? donor->stack->count : 0;
 	uint64_t here, inner;
 
 	if (depth < donor->count && mt_join_frame_at(donor, i).sp == sp &&
@@ -57,11 +82,17 @@ bool mt_join_descend_to(const struct mt_join_donor *donor, uint64_t sp, size_t d
 		if (!i)
 			return false;
 	}
+	if (i > walked && walked && mt_join_frame_at(donor, walked).sp >= sp)
+		i = walked; /* those that it got rise */
 	here = mt_join_frame_at(donor, i).sp;
-	for (; i; i--, here = inner) {
+	for (; i && i >= walked; i--, here = inner) {
 		inner = mt_join_frame_at(donor, i - 1).sp;
 		if (inner < sp || inner > here)
 			break;
+	}
+	if (i < walked) {
+		i = descend_walked(donor->stack->sps, sp, i);
+		here = donor->stack->sps[i];
 	}
 	*at = i;
 	return here == sp;

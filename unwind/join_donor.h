@@ -65,6 +65,9 @@ static inline struct mt_join_place mt_join_frame_at(const struct mt_join_donor *
 	return donor->stack ? mt_join_frame_of(donor->stack, i) : donor->copy[i];
 }
 
+/* The frames from `from` on. */
+void mt_join_frames_copy(const struct mt_join_donor *donor, size_t from, struct mt_join_place *out);
+
 /* Whether both addresses are in the same function. */
 static inline bool mt_join_same_function(const struct mt_join_check *check,
 					 const struct mt_image_map *map, uint64_t a, uint64_t b)

@@ -1,7 +1,6 @@
 #include "unwind/join_weigh.h"
 
-#include <string.h>
-
+#include "formats/base/tail.h"
 #include "unwind/join_claim.h"
 #include "unwind/join_donor.h"
 
@@ -14,21 +13,30 @@ static bool same_frame(struct mt_join_place a, struct mt_join_place b)
 	return a.pc == b.pc && (a.sp == b.sp || !a.sp || !b.sp);
 }
 
-/* Whether these have both, as they were walked: so many outermost frames. */
-static bool same_walked(const struct mt_join_stack *a, const struct mt_join_stack *b, size_t n)
-{
-	return a && !a->tail_count && !b->tail_count && n <= a->count && n <= b->count &&
-	       !memcmp(a->pcs + a->count - n, b->pcs + b->count - n, n * sizeof(*a->pcs)) &&
-	       !memcmp(a->sps + a->count - n, b->sps + b->count - n, n * sizeof(*a->sps));
-}
-
 /* What is taken to have stood so far, and what a stack shows. */
 struct weighing {
 	const struct mt_join_donor *before, *now;
 	size_t before_at, now_at;
 	size_t common; /* of outermost frames: so many are known to be the same */
 	bool differ;   /* the one behind them is not */
+	bool counted;  /* those are all that are the same, if both stacks were walked to the end */
 };
+
+/* Counts what is common, at the first spot that is looked at. */
+static void count_common(struct weighing *weighing)
+{
+	const struct mt_join_stack *a = weighing->before->stack, *b = weighing->now->stack;
+	size_t most;
+
+	if (weighing->counted)
+		return;
+	weighing->counted = true;
+	if (!a || a->tail_count || b->tail_count)
+		return;
+	most = a->count < b->count ? a->count : b->count;
+	most = mt_tail_common(a->pcs + a->count, b->pcs + b->count, most);
+	weighing->common = mt_tail_common(a->sps + a->count, b->sps + b->count, most);
+}
 
 /* Whether all frames further out than those looked at are the same. */
 static bool same_beyond(struct weighing *weighing)
@@ -38,8 +46,6 @@ static bool same_beyond(struct weighing *weighing)
 
 	if (before->count - 1 - weighing->before_at != beyond)
 		return false;
-	if (*common < beyond && !weighing->differ && same_walked(before->stack, now->stack, beyond))
-		*common = beyond;
 	while (*common < beyond && !weighing->differ) {
 		weighing->differ =
 			!same_frame(mt_join_frame_at(before, before->count - 1 - *common),
@@ -111,19 +117,38 @@ static enum mt_join_verdict verdict_of(const struct mt_join_check *check, struct
 	return alike_beyond(check, weighing) ? MT_JOIN_ALIKE : MT_JOIN_REFUTED;
 }
 
+/* Whether both have the frame at the spot, which was found in one, and the one that it called. */
+static bool is_common(struct weighing *w, const struct mt_join_spot *spot)
+{
+	if (spot->depth + 2 > w->common ||
+	    mt_join_frame_at(w->now, w->now_at - 1).sp >= spot->site.boundary)
+		return false;
+	w->before_at = w->before->count - 1 - spot->depth;
+	return true;
+}
+
 static void weigh_spot(const struct mt_join_check *check, struct weighing *w,
 		       struct mt_join_spot *spot)
 {
 	const struct mt_image_map *map = w->now->stack->map;
-	uint64_t sp = spot->site.boundary, was, is = 0;
+	uint64_t sp = spot->site.boundary, was = 0, is;
 
+	count_common(w);
 	if (mt_join_descend_to(w->now, sp, spot->depth, &w->now_at)) {
 		spot->depth = w->now->count - 1 - w->now_at;
+		if (is_common(w, spot)) {
+			was = site_in(check, w->now, w->now_at, map, spot);
+			if (was)
+				mt_join_spot_judge(spot, MT_JOIN_CONFIRMED);
+			else
+				mt_join_spot_close(spot);
+			return;
+		}
 		is = mt_join_descend_to(w->before, sp, spot->depth, &w->before_at)
 			     ? site_in(check, w->now, w->now_at, map, spot)
 			     : 0;
+		was = is ? site_in(check, w->before, w->before_at, map, spot) : 0;
 	}
-	was = is ? site_in(check, w->before, w->before_at, map, spot) : 0;
 	if (was)
 		mt_join_spot_judge(spot, verdict_of(check, w, was, is));
 	else
@@ -136,7 +161,7 @@ void mt_join_weigh(const struct mt_join_check *check, const struct mt_join_spots
 {
 	const struct mt_join_donor now = mt_join_donor_of_stack(stack, 0);
 	struct weighing weighing = {before, &now, before->count, now.count, stack->tail_count,
-				    false};
+				    false,  false};
 
 	for (size_t i = 0; before->count && i < spots->count; i++) {
 		struct mt_join_spot *spot = spots->items[i];

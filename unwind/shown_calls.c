@@ -39,6 +39,15 @@ struct waiting {
 struct fresh {
 	struct mt_shown_call call;
 	uint64_t hash;
+	struct page *page;
+};
+
+/* Frames of a stack whose hashes are known: memory was asked for what tells. */
+struct probes {
+	const struct mt_image_map *map;
+	struct mt_call_stack stack;
+	size_t from, to; /* frames that call; as many: there is none */
+	uint64_t hashes[AHEAD];
 };
 
 /* A list of calls by those who call. */
@@ -50,6 +59,8 @@ struct page {
 struct mt_shown_calls {
 	struct mt_code_places *places;
 	uint64_t stacks[1 << STACK_BITS]; /* hashes: what was shown already */
+	struct probes probes[2]; /* of the run of frames before, and of one that comes, in turn */
+	size_t turn;
 	struct fresh fresh[AHEAD];
 	size_t fresh_count;
 	struct mt_tag_set frames; /* of two or three frames in a process, */
@@ -136,17 +147,24 @@ static uint32_t new_waiting(struct mt_shown_calls *shown)
 	if (at) {
 		shown->free = shown->waiting.items[at - 1].next;
 		shown->free_count--;
+		if (shown->free) /* of long ago: the next one is far away */
+			__builtin_prefetch(&shown->waiting.items[shown->free - 1]);
 		return at;
 	}
 	return mt_array_push(&shown->waiting) ? (uint32_t)shown->waiting.count : 0;
 }
 
-static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call)
+/* That of the code which calls. */
+static struct page *page_of(struct mt_shown_calls *shown, const struct mt_shown_call *call)
 {
 	const struct mt_code_function code = {call->outer.vaddr, call->outer.vaddr + 1,
 					      call->outer.image};
-	struct mt_shown_pages pages = mt_shown_pages_of(&code);
-	struct page *page = page_at(shown, pages.next);
+
+	return page_at(shown, mt_shown_pages_of(&code).next);
+}
+
+static bool add(struct mt_shown_calls *shown, const struct mt_shown_call *call, struct page *page)
+{
 	uint32_t at = new_waiting(shown);
 
 	if (!at)
@@ -184,10 +202,10 @@ static bool know(struct mt_shown_calls *shown, const struct fresh *fresh)
 	    !mt_tag_set_resize(calls, 2 * room))
 		return false;
 	mt_tag_set_put(calls, fresh->hash);
-	return add(shown, &fresh->call);
+	return add(shown, &fresh->call, fresh->page);
 }
 
-/* Before anything is asked. False out of memory. */
+/* False out of memory. */
 static bool sort_fresh(struct mt_shown_calls *shown)
 {
 	bool good = true;
@@ -205,7 +223,7 @@ bool mt_shown_calls_take(struct mt_shown_calls *shown, struct mt_shown_pages *pa
 	struct page *page = NULL;
 	uint32_t at;
 
-	if (!sort_fresh(shown))
+	if (!mt_shown_calls_settle(shown))
 		return false;
 	for (; pages->count; pages->next++, pages->count--) {
 		page = page_at(shown, pages->next);
@@ -224,6 +242,8 @@ bool mt_shown_calls_take(struct mt_shown_calls *shown, struct mt_shown_pages *pa
 		.span = waiting->span,
 	};
 	page->first = waiting->next;
+	if (page->first)
+		__builtin_prefetch(&shown->waiting.items[page->first - 1]);
 	waiting->next = shown->free;
 	shown->free = at;
 	shown->free_count++;
@@ -241,7 +261,7 @@ size_t mt_shown_calls_count(const struct mt_shown_calls *shown, struct mt_shown_
 
 size_t mt_shown_calls_total(struct mt_shown_calls *shown)
 {
-	sort_fresh(shown); /* what there is no memory for was not shown */
+	mt_shown_calls_settle(shown); /* what there is no memory for was not shown */
 	return shown->total;
 }
 
@@ -269,51 +289,35 @@ static inline uint64_t hash_of(const struct frames *frames, uint32_t map)
 
 static uint64_t hash_of_places(const struct mt_shown_call *call)
 {
-	const uint64_t words[] = {
-		call->outer.vaddr,
-		call->inner.vaddr,
-		call->third.vaddr,
-		call->size,
-		call->span,
-		call->third.image,
-		(uint64_t)call->outer.image << 32 | call->inner.image,
-	};
+	const struct frames frames = {call->outer.vaddr, call->inner.vaddr, call->third.vaddr,
+				      call->size, call->span};
+	uint64_t h = hash_of(&frames, call->third.image);
 
-	return mt_hash_bytes(words, sizeof(words), 0);
-}
-
-/* Nowhere where no file that is at hand stands at the address. */
-static struct mt_code_place place_of(struct mt_shown_calls *shown, const struct mt_image_map *map,
-				     uint64_t address, bool *lasting)
-{
-	struct mt_code_place place;
-
-	if (address && mt_code_place_find(shown->places, map, address, &place, lasting))
-		return place;
-	return (struct mt_code_place){.image = MT_NO_IMAGE};
+	h += (uint64_t)call->outer.image << 32 | call->inner.image;
+	return (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
 }
 
 /* False out of memory. */
 static bool learn_places(struct mt_shown_calls *shown, const struct mt_image_map *map,
 			 const struct frames *frames, bool *lasting)
 {
-	struct mt_shown_call call = {
-		.outer = place_of(shown, map, frames->outer, lasting),
-		.inner = place_of(shown, map, frames->inner, lasting),
-		.third = place_of(shown, map, frames->third, lasting),
-		.size = frames->size,
-		.span = frames->span,
-	};
+	const uint64_t addresses[] = {frames->outer, frames->inner, frames->third};
+	struct mt_code_place places[3];
 	struct fresh *fresh;
 
-	if ((frames->outer && call.outer.image == MT_NO_IMAGE) ||
-	    (call.inner.image == MT_NO_IMAGE && call.third.image == MT_NO_IMAGE))
+	mt_code_places_find(shown->places, map, addresses, 3, places, lasting);
+	if ((frames->outer && places[0].image == MT_NO_IMAGE) ||
+	    (places[1].image == MT_NO_IMAGE && places[2].image == MT_NO_IMAGE))
 		return true;
 	if (shown->fresh_count == AHEAD && !sort_fresh(shown))
 		return false;
 	fresh = &shown->fresh[shown->fresh_count++];
-	*fresh = (struct fresh){call, hash_of_places(&call)};
+	fresh->call =
+		(struct mt_shown_call){places[0], places[1], places[2], frames->size, frames->span};
+	fresh->hash = hash_of_places(&fresh->call);
+	fresh->page = page_of(shown, &fresh->call);
 	mt_tag_set_prefetch(&shown->calls, fresh->hash);
+	__builtin_prefetch(fresh->page);
 	return true;
 }
 
@@ -322,15 +326,15 @@ static bool __attribute__((noinline))
 learn_frames(struct mt_shown_calls *shown, const struct mt_image_map *map,
 	     const struct frames *frames, uint64_t hash)
 {
-	uint64_t here = hash_of(frames, mt_image_map_version(map));
 	bool lasting = true;
 
-	if (shown->of_versions && mt_tag_set_has(&shown->frames, here))
+	if (shown->of_versions &&
+	    mt_tag_set_has(&shown->frames, hash_of(frames, mt_image_map_version(map))))
 		return true;
 	if (!learn_places(shown, map, frames, &lasting))
 		return false;
 	shown->of_versions |= !lasting;
-	mt_tag_set_put(&shown->frames, lasting ? hash : here);
+	mt_tag_set_put(&shown->frames, lasting ? hash : hash_of(frames, mt_image_map_version(map)));
 	return true;
 }
 
@@ -375,29 +379,59 @@ static inline struct frames frames_at(const struct mt_call_stack *stack, size_t 
 	return frames;
 }
 
-/* Those at [from, to), of which there are AHEAD at most: memory is asked for all of them first. */
+/* Looks for those asked for; false out of memory. */
+static bool look_for(struct mt_shown_calls *shown, struct probes *probes)
+{
+	bool good = true;
+
+	for (size_t i = probes->from; i < probes->to; i++) {
+		uint64_t hash = probes->hashes[i - probes->from];
+		struct frames frames;
+
+		if (mt_tag_set_has(&shown->frames, hash))
+			continue;
+		frames = frames_at(&probes->stack, i);
+		good = good && learn_frames(shown, probes->map, &frames, hash);
+	}
+	probes->from = probes->to;
+	return good;
+}
+
+/*
+ * Those at [from, to), of which there are AHEAD at most: memory is asked for all of them, and until
+ * it has come those before are looked for.
+ */
 static bool learn_some(struct mt_shown_calls *shown, const struct mt_image_map *map,
 		       const struct mt_call_stack *stack, size_t from, size_t to)
 {
+	struct probes *probes = &shown->probes[shown->turn];
+	const struct mt_tag_set known = shown->frames;
 	uint32_t generation = mt_image_map_generation(map);
-	uint64_t hashes[AHEAD];
 
+	probes->stack = *stack;
+	probes->map = map;
+	probes->from = from;
+	probes->to = to;
 	for (size_t i = from; i < to; i++) {
 		struct frames frames = frames_at(stack, i);
+		uint64_t hash = hash_of(&frames, generation);
 
-		hashes[i - from] = hash_of(&frames, generation);
-		mt_tag_set_prefetch(&shown->frames, hashes[i - from]);
+		probes->hashes[i - from] = hash;
+		mt_tag_set_prefetch(&known, hash);
 	}
-	for (size_t i = from; i < to; i++) {
-		struct frames frames;
+	shown->turn = !shown->turn;
+	return look_for(shown, &shown->probes[shown->turn]);
+}
 
-		if (mt_tag_set_has(&shown->frames, hashes[i - from]))
-			continue;
-		frames = frames_at(stack, i);
-		if (!learn_frames(shown, map, &frames, hashes[i - from]))
-			return false;
-	}
-	return true;
+/* Looks for those that are left, while none comes. */
+static bool look_for_last(struct mt_shown_calls *shown)
+{
+	return look_for(shown, &shown->probes[!shown->turn]);
+}
+
+bool mt_shown_calls_settle(struct mt_shown_calls *shown)
+{
+	return look_for_last(shown) && sort_fresh(shown);
 }
 
 static bool make_room(struct mt_shown_calls *shown, size_t frames)
@@ -414,6 +448,8 @@ bool mt_shown_calls_learn(struct mt_shown_calls *shown, const struct mt_image_ma
 	struct frames root = {0};
 	uint64_t hash;
 
+	if (count < 2 && !look_for_last(shown)) /* else learn_some() does */
+		return false;
 	if (!count)
 		return true;
 	shown->stacks[stack_index(stack->hash)] = stack->hash;

@@ -36,6 +36,7 @@ void mt_shown_calls_begin(struct mt_shown_calls *shown);
 /* See mt_call_sites_learn() and what stands around it in unwind/call_site.h. */
 bool mt_shown_calls_learn(struct mt_shown_calls *shown, const struct mt_image_map *map,
 			  const struct mt_call_stack *stack);
+bool mt_shown_calls_settle(struct mt_shown_calls *shown);
 bool mt_shown_calls_know(const struct mt_shown_calls *shown, uint64_t hash);
 void mt_shown_calls_prefetch(const struct mt_shown_calls *shown, uint64_t hash);
 

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+	LONG = 64 /* bytes */
+};
+
 struct mt_map64_slot {
 	uint64_t key;
 	uint64_t value;
@@ -28,18 +32,43 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static inline uint64_t fold_pair(const uint8_t *bytes, uint64_t h)
+{
+	uint64_t pair[2];
+
+	memcpy(pair, bytes, 16);
+	return fold(pair[0] ^ 0x9e3779b97f4a7c15ull, pair[1] ^ h);
+}
+
+/* Of long runs four are made side by side: each product waits for the one before it. */
+static uint64_t hash_long(const uint8_t *p, size_t size, uint64_t h)
+{
+	uint64_t a = h, b = ~h, c = h << 1, d = h >> 1;
+
+	for (; size >= LONG; size -= LONG, p += LONG) {
+		a = fold_pair(p, a);
+		b = fold_pair(p + 16, b);
+		c = fold_pair(p + 32, c);
+		d = fold_pair(p + 48, d);
+	}
+	return fold(fold(a ^ 0xc2b2ae3d27d4eb4full, b) ^ c, d ^ 0x9fb21c651e98df25ull);
+}
+
 uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
 	const uint8_t *p = bytes;
-	uint64_t h = mt_hash64(seed ^ size), pair[2], last = 0;
+	uint64_t h = mt_hash64(seed ^ size), word, last = 0;
 
-	for (; size >= 16; size -= 16, p += 16) {
-		memcpy(pair, p, 16);
-		h = fold(pair[0] ^ 0x9e3779b97f4a7c15ull, pair[1] ^ h);
+	if (size >= LONG) {
+		h = hash_long(p, size, h);
+		p += size & ~(size_t)(LONG - 1);
+		size &= LONG - 1;
 	}
+	for (; size >= 16; size -= 16, p += 16)
+		h = fold_pair(p, h);
 	if (size >= 8) {
-		memcpy(pair, p, 8);
-		h = fold(pair[0] ^ 0xd6e8feb86659fd93ull, h);
+		memcpy(&word, p, 8);
+		h = fold(word ^ 0xd6e8feb86659fd93ull, h);
 		size -= 8;
 		p += 8;
 	}
@@ -81,18 +110,36 @@ static bool map_grow(struct mt_map64 *map)
 	return true;
 }
 
-bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value)
+/* Where key is, or is to be, with room for it; NULL out of memory. */
+static struct mt_map64_slot *slot_for(struct mt_map64 *map, uint64_t key)
 {
-	struct mt_map64_slot *slot;
-
 	if (!map->slots || map->count + 1 > (map->mask + 1) / 4 * 3) {
 		if (!map_grow(map))
-			return false;
+			return NULL;
 	}
-	slot = &map->slots[slot_of(map, key)];
+	return &map->slots[slot_of(map, key)];
+}
+
+bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value)
+{
+	struct mt_map64_slot *slot = slot_for(map, key);
+
+	if (!slot)
+		return false;
 	map->count += !slot->used;
 	*slot = (struct mt_map64_slot){.key = key, .value = value, .used = true};
 	return true;
+}
+
+bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value)
+{
+	struct mt_map64_slot *slot = slot_for(map, key);
+
+	if (slot && !slot->used) {
+		map->count++;
+		*slot = (struct mt_map64_slot){.key = key, .value = value, .used = true};
+	}
+	return slot;
 }
 
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value)

@@ -21,6 +21,9 @@ void mt_map64_deinit(struct mt_map64 *map);
 /* Sets key to value, replacing an earlier one; false out of memory, with the map as it was. */
 bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value);
 
+/* The same but for a key that is in the map: it keeps its value. */
+bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value);
+
 /* True, and *value, where key is in the map; else false and *value is untouched. */
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 

@@ -62,33 +62,36 @@ static inline void mt_tag_set_prefetch(const struct mt_tag_set *set, uint64_t ha
 	__builtin_prefetch(mt_tag_set_place(set, hash));
 }
 
-static inline bool mt_tag_set_has(const struct mt_tag_set *set, uint64_t hash)
+/* Which of those where a hash may stand are this tag: two bits each, the first the lowest. */
+static inline uint32_t mt_tag_set_which(const uint32_t *place, uint32_t tag)
 {
-	const uint32_t *place = mt_tag_set_place(set, hash), tag = mt_tag_of(hash);
 #ifdef __SSE2__
 	const __m128i *four = (const __m128i *)(const void *)place;
 	__m128i wanted = _mm_set1_epi32((int)tag);
+	__m128i low = _mm_cmpeq_epi32(_mm_loadu_si128(four), wanted);
+	__m128i high = _mm_cmpeq_epi32(_mm_loadu_si128(four + 1), wanted);
 
-	return _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi32(_mm_loadu_si128(four), wanted),
-					      _mm_cmpeq_epi32(_mm_loadu_si128(four + 1), wanted)));
+	return (uint32_t)_mm_movemask_epi8(_mm_packs_epi32(low, high));
 #else
-	uint32_t hit = 0;
+	uint32_t which = 0;
 
 	for (size_t i = 0; i < MT_TAG_WAYS; i++)
-		hit |= place[i] == tag;
-	return hit;
+		which |= (place[i] == tag ? 3u : 0) << 2 * i;
+	return which;
 #endif
+}
+
+static inline bool mt_tag_set_has(const struct mt_tag_set *set, uint64_t hash)
+{
+	return mt_tag_set_which(mt_tag_set_place(set, hash), mt_tag_of(hash));
 }
 
 /* One that is not there; where it may stand the others take turns to be forgotten. */
 static inline void mt_tag_set_put(struct mt_tag_set *set, uint64_t hash)
 {
-	uint32_t *place = mt_tag_set_place(set, hash);
-	size_t i = 0;
+	uint32_t *place = mt_tag_set_place(set, hash), room = mt_tag_set_which(place, 0);
 
-	while (i < MT_TAG_WAYS && place[i])
-		i++;
-	place[i < MT_TAG_WAYS ? i : set->count % MT_TAG_WAYS] = mt_tag_of(hash);
+	place[room ? (size_t)__builtin_ctz(room) / 2 : set->count % MT_TAG_WAYS] = mt_tag_of(hash);
 	set->count++;
 }
 

@@ -59,9 +59,22 @@ MT_TEST(agrees_with_an_array)
 	mt_map64_deinit(&map);
 }
 
+MT_TEST(what_is_added_does_not_replace_what_is_there)
+{
+	struct mt_map64 map = {0};
+	uint64_t value = 0;
+
+	MT_CHECK(mt_map64_add(&map, 5, 1));
+	MT_CHECK(mt_map64_add(&map, 5, 2));
+	MT_CHECK(mt_map64_get(&map, 5, &value));
+	MT_CHECK_EQ(value, 1);
+	MT_CHECK_EQ(map.count, 1);
+	mt_map64_deinit(&map);
+}
+
 MT_TEST(hashes_depend_on_every_byte)
 {
-	uint8_t bytes[19] = {0};
+	uint8_t bytes[19 + 3 * 64] = {0}; /* long runs are hashed in another way */
 	uint64_t plain = mt_hash_bytes(bytes, sizeof(bytes), 0);
 
 	for (size_t i = 0; i < sizeof(bytes); i++) {

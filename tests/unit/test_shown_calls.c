@@ -3,6 +3,8 @@
  */
 #include "unwind/shown_calls.h"
 
+#include <string.h>
+
 #include "formats/base/cleanup.h"
 #include "tests/unit/code_builder.h"
 #include "tests/unit/unit.h"
@@ -13,7 +15,8 @@ MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
 static struct mt_code_places *places;
 static struct mt_shown_calls *shown;
 static uint32_t image; /* of /a */
-static struct code_stack made;
+static struct code_stack made[2];
+static size_t turn;
 
 static void setup(void)
 {
@@ -33,8 +36,9 @@ static void teardown(void)
 	code_teardown();
 }
 
+/* Those by turns: one has to stay until the next was learned from. */
 #define SHOW(map, whole, ...) \
-	MT_CHECK(mt_shown_calls_learn(shown, map, LAY(&made, whole, __VA_ARGS__)))
+	MT_CHECK(mt_shown_calls_learn(shown, map, LAY(&made[turn ^= 1], whole, __VA_ARGS__)))
 
 static struct mt_shown_pages pages_of(enum function f)
 {
@@ -115,10 +119,10 @@ MT_TEST(where_a_stack_pointer_is_unknown_so_are_sizes)
 	setup();
 	MT_MAP_GUARD map = code_process(HERE, "/a");
 
-	LAY(&made, false, {at(HERE, LEAF, 1), 8}, {at(HERE, READ, 2), 32}, {at(HERE, LOOP, 3), 64},
+	LAY(made, false, {at(HERE, LEAF, 1), 8}, {at(HERE, READ, 2), 32}, {at(HERE, LOOP, 3), 64},
 	    {at(HERE, MAIN, 4), 16});
-	made.sps[3] = 0;
-	MT_CHECK(mt_shown_calls_learn(shown, map, &made.stack));
+	made->sps[3] = 0;
+	MT_CHECK(mt_shown_calls_learn(shown, map, &made->stack));
 	pages = pages_of(MAIN);
 	MT_CHECK(gives(&pages, vaddr(READ, 2), vaddr(LEAF, 1), 0, 0, 0));
 	MT_CHECK(gives(&pages, vaddr(LOOP, 3), vaddr(READ, 2), 32, 0, 0));
@@ -414,7 +418,7 @@ MT_TEST(all_frames_of_a_deep_stack_are_shown)
 
 	for (uint64_t i = 0; i < CODE_FRAMES; i++)
 		frames[i] = (struct code_frame){at(HERE, FAR, i), 16 + i};
-	MT_CHECK(mt_shown_calls_learn(shown, map, code_lay(&made, true, frames, CODE_FRAMES)));
+	MT_CHECK(mt_shown_calls_learn(shown, map, code_lay(made, true, frames, CODE_FRAMES)));
 	pages = pages_of(FAR);
 	MT_CHECK(gives(&pages, vaddr(FAR, 1), vaddr(FAR, 0), 0, 0, 0));
 	MT_CHECK(gives(&pages, vaddr(FAR, 2), vaddr(FAR, 1), 17, 0, 0));
@@ -425,6 +429,24 @@ MT_TEST(all_frames_of_a_deep_stack_are_shown)
 	teardown();
 }
 
+MT_TEST(what_a_stack_shows_is_known_once_it_was_settled)
+{
+	setup();
+	MT_MAP_GUARD map = code_process(HERE, "/a");
+
+	SHOW(map, false, {at(HERE, READ, 2), 32}, {at(HERE, FAR, 0), 64});
+	MT_CHECK(mt_shown_calls_settle(shown));
+	MT_CHECK_EQ(mt_shown_calls_waiting(shown), 1);
+	SHOW(map, false, {at(HERE, READ, 3), 32}, {at(HERE, FAR, 0), 64});
+	SHOW(map, false,
+	     {at(HERE, READ, 4), 32}); /* of one frame, the one before is settled, too */
+	memset(made, 0, sizeof(made));
+	MT_CHECK(mt_shown_calls_settle(shown));
+	MT_CHECK_EQ(mt_shown_calls_waiting(shown), 2);
+	MT_CHECK_EQ(take_all(pages_of(FAR)), 2);
+	teardown();
+}
+
 MT_TEST(a_stack_is_known_by_its_hash_until_other_images_come)
 {
 	uint64_t hash;
@@ -432,11 +454,11 @@ MT_TEST(a_stack_is_known_by_its_hash_until_other_images_come)
 	setup();
 	MT_MAP_GUARD map = code_process(HERE, "/a");
 
-	LAY(&made, true, {at(HERE, READ, 2), 32}, {at(HERE, MAIN, 4), 16});
-	hash = made.stack.hash;
+	LAY(made, true, {at(HERE, READ, 2), 32}, {at(HERE, MAIN, 4), 16});
+	hash = made->stack.hash;
 	mt_shown_calls_prefetch(shown, hash); /* changes nothing */
 	MT_CHECK(!mt_shown_calls_know(shown, hash));
-	MT_CHECK(mt_shown_calls_learn(shown, map, &made.stack));
+	MT_CHECK(mt_shown_calls_learn(shown, map, &made->stack));
 	MT_CHECK(mt_shown_calls_know(shown, hash));
 	MT_CHECK(!mt_shown_calls_know(shown, hash + 1));
 	mt_shown_calls_begin(shown);
