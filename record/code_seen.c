@@ -407,32 +407,46 @@ size_t mt_code_seen_untaken(const struct mt_code_seen *seen)
 	return seen->untaken;
 }
 
+static void list_units(uint64_t block, uint64_t units, uint64_t **to)
+{
+	for (; units; units &= units - 1)
+		*(*to)++ = block << BLOCK_BITS | (uint64_t)__builtin_ctzll(units) << UNIT_BITS;
+}
+
+/* Lists those of its places, and counts them as taken. */
+static void take_places(struct image *image, const struct mt_code_news *news)
+{
+	uint64_t *fresh = news->offsets, *before = news->offsets + news->count;
+
+	for (size_t i = 0; i < image->places.count; i++) {
+		struct place *place = &image->places.items[i];
+
+		list_units(place->number, place->units & ~place->taken, &fresh);
+		list_units(place->number, place->taken, &before);
+		place->taken = place->units;
+	}
+}
+
 bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t number, struct mt_code_news *out)
 {
 	struct image *image = &seen->images.items[number];
-	size_t count = 0;
 
 	*out = (struct mt_code_news){.whole = image->whole};
 	for (size_t i = 0; i < image->places.count; i++) {
 		const struct place *place = &image->places.items[i];
 
-		count += (size_t)__builtin_popcountll(place->units & ~place->taken);
+		out->count += (size_t)__builtin_popcountll(place->units & ~place->taken);
+		out->before += (size_t)__builtin_popcountll(place->taken);
 	}
-	if (!count)
+	if (!out->count)
 		return true;
-	out->offsets = malloc(count * sizeof(*out->offsets));
+	out->offsets = malloc((out->count + out->before) * sizeof(*out->offsets));
 	if (!out->offsets)
 		return false;
-	for (size_t i = 0; i < image->places.count; i++) {
-		struct place *place = &image->places.items[i];
-
-		for (uint64_t left = place->units & ~place->taken; left; left &= left - 1)
-			out->offsets[out->count++] = place->number << BLOCK_BITS |
-						     (uint64_t)__builtin_ctzll(left) << UNIT_BITS;
-		place->taken = place->units;
-	}
+	take_places(image, out);
 	seen->untaken -= out->count < seen->untaken ? out->count : seen->untaken;
-	if (mt_number_sort(out->offsets, out->count))
+	if (mt_number_sort(out->offsets, out->count) &&
+	    mt_number_sort(out->offsets + out->count, out->before))
 		return true;
 	free(MT_TAKE(out->offsets));
 	return false;

@@ -114,6 +114,30 @@ MT_TEST(a_mapping_may_come_late)
 	mt_code_seen_destroy(seen);
 }
 
+MT_TEST(what_was_taken_before_stands_behind_the_news)
+{
+	struct mt_code_seen *seen = mt_code_seen_create();
+	uint32_t image = image_of(seen, "one");
+	struct mt_code_news news;
+
+	map(seen, image, START, 5);
+	tell(seen, START + 0x208, 10);
+	tell(seen, START + 0x3108, 10);
+	settle(seen);
+	check(seen, image, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x3100}, 2);
+	tell(seen, START + 0x108, 20);
+	tell(seen, START + 0x208, 20);
+	settle(seen);
+	MT_CHECK(mt_code_seen_take(seen, image, &news));
+	MT_CHECK_EQ(news.count, 1);
+	MT_REQUIRE(news.before == 2);
+	MT_CHECK_EQ(news.offsets[0], OFFSET + 0x100);
+	MT_CHECK_EQ(news.offsets[1], OFFSET + 0x200);
+	MT_CHECK_EQ(news.offsets[2], OFFSET + 0x3100);
+	free(news.offsets);
+	mt_code_seen_destroy(seen);
+}
+
 MT_TEST(what_comes_too_late_is_seen_as_a_whole)
 {
 	struct mt_code_seen *seen = mt_code_seen_create();
