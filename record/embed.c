@@ -34,7 +34,7 @@
 #include "record/mapped_file.h"
 
 #define NICENESS 10
-#define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
+#define KEPT_OPEN_MAX 128	    /* files that wait open; others are opened again */
 #define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
 #define REST_MAX_NS 2000000000ull
 #define ASK_NS 100000000ull  /* how often the taker is asked whether to give up */
