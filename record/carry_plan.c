@@ -16,7 +16,8 @@
 #include "record/embed.h"
 #include "record/mapped_file.h"
 
-#define KEPT_OPEN_MAX 64 /* files kept open until they are due; others are opened again */
+/* Files kept open, so that what is seen of them later can be had when they are gone */
+#define KEPT_OPEN_MAX 128
 #define FIRST_PAUSE_NS UINT64_C(2000000000)
 #define PAUSE_GROWTH 4
 
@@ -191,7 +192,8 @@ static void offer_news(struct mt_carry_plan *plan, struct image *image)
 	if (news.count)
 		mt_embed_offer_seen(plan->embed, image->fd, &image->file, &image->record, &news,
 				    plan->time);
-	close_image(plan, image);
+	if (plan->open > KEPT_OPEN_MAX)
+		close_image(plan, image);
 }
 
 /* Times tell parts of an image apart. */

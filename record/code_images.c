@@ -89,7 +89,7 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 {
 	const struct mt_skeleton_wish wish = {.unwind = true, .no_calls = true};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
-	struct mt_error *err = mt_embed_image_create(fd, &wish, NULL, 0, &image);
+	struct mt_error *err = mt_embed_image_create(fd, &wish, NULL, &image);
 	struct mt_skeleton *skeleton;
 	struct buffer buffer = {0};
 	uint8_t **slot;

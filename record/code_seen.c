@@ -25,6 +25,7 @@
 #define IMAGES_MAX 16384
 #define PLACES_MAX 262144 /* of all images: blocks of code, some 24 bytes each */
 #define MAPPINGS_MAX 65536
+#define PASSED_MAX 1024 /* mappings that are looked at for one block */
 
 _Static_assert(1 << UNIT_BITS == MT_SEEN_UNIT && 64 * MT_SEEN_UNIT == 1 << BLOCK_BITS,
 	       "a block's units are the bits of a word");
@@ -44,7 +45,8 @@ struct log {
 
 struct mapping {
 	struct mt_code_mapping is;
-	uint64_t reach; /* the last end of those sorted up to this one */
+	uint64_t reach;	 /* the last end of those sorted up to this one */
+	uint32_t widest; /* the image that is mapped up to there */
 };
 
 struct place {
@@ -181,29 +183,62 @@ static void set_near(struct mt_code_seen *seen, uint64_t address)
 	seen->near[region / 8] |= (uint8_t)(1u << region % 8);
 }
 
-static bool is_known(struct mt_code_seen *seen, const struct mt_code_mapping *m)
+static uint64_t mapping_key(const struct mt_code_mapping *m)
 {
-	uint64_t numbers[] = {m->start, m->end, m->offset, m->image}, ignored;
-	uint64_t key = mt_hash_bytes(numbers, sizeof(numbers), 0);
+	uint64_t numbers[] = {m->start, m->end, m->offset, m->image};
 
-	return mt_map64_get(&seen->known, key, &ignored) || !mt_map64_put(&seen->known, key, 1);
+	return mt_hash_bytes(numbers, sizeof(numbers), 0);
+}
+
+/* What is whole needs no mappings; they are forgotten where there is no room for others. */
+static bool is_whole(const struct mt_code_seen *seen, const struct mt_code_mapping *m)
+{
+	return seen->images.items[m->image].whole;
+}
+
+static void forget_whole(struct mt_code_seen *seen)
+{
+	struct mapping *items = seen->mappings.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < seen->mappings.count; i++) {
+		if (is_whole(seen, &items[i].is))
+			(void)mt_map64_remove(&seen->known, mapping_key(&items[i].is));
+		else
+			items[kept++] = items[i];
+	}
+	seen->mappings.count = kept;
+	seen->sorted = 0;
+}
+
+/* Appends a mapping, which is known from now on; false where there is no room. */
+static bool add_mapping(struct mt_code_seen *seen, const struct mt_code_mapping *mapping,
+			uint64_t key)
+{
+	struct mapping *added;
+
+	if (seen->mappings.count >= MAPPINGS_MAX)
+		forget_whole(seen);
+	if (seen->mappings.count >= MAPPINGS_MAX || !mt_map64_put(&seen->known, key, 1))
+		return false;
+	added = mt_array_push(&seen->mappings);
+	if (added)
+		*added = (struct mapping){.is = *mapping};
+	return added;
 }
 
 void mt_code_seen_map(struct mt_code_seen *seen, const struct mt_code_mapping *mapping)
 {
-	struct mapping *added;
+	uint64_t key = mapping_key(mapping), ignored;
 
 	if (!mapping->image || mapping->start >= mapping->end || mapping->end > ADDRESS_END ||
-	    is_known(seen, mapping))
+	    is_whole(seen, mapping) || mt_map64_get(&seen->known, key, &ignored))
 		return;
-	if (seen->dropped && (!mapping->time || mapping->time <= seen->dropped))
-		mt_code_seen_make_whole(seen, mapping->image);
-	added = seen->mappings.count < MAPPINGS_MAX ? mt_array_push(&seen->mappings) : NULL;
-	if (!added) {
+	if ((seen->dropped && (!mapping->time || mapping->time <= seen->dropped)) ||
+	    !add_mapping(seen, mapping, key)) {
 		mt_code_seen_make_whole(seen, mapping->image);
 		return;
 	}
-	*added = (struct mapping){.is = *mapping};
 	for (uint64_t at = mapping->start; at < mapping->end; at += UINT64_C(1) << REGION_BITS)
 		set_near(seen, at);
 	set_near(seen, mapping->end - 1);
@@ -220,14 +255,19 @@ static void sort_mappings(struct mt_code_seen *seen)
 {
 	struct mapping *items = seen->mappings.items;
 	uint64_t reach = 0;
+	uint32_t widest = 0;
 
 	if (seen->sorted == seen->mappings.count)
 		return;
 	seen->sorted = seen->mappings.count;
 	qsort(items, seen->sorted, sizeof(*items), compare_mappings);
 	for (size_t i = 0; i < seen->sorted; i++) {
-		reach = items[i].is.end > reach ? items[i].is.end : reach;
+		if (items[i].is.end >= reach) {
+			reach = items[i].is.end;
+			widest = items[i].is.image;
+		}
 		items[i].reach = reach;
+		items[i].widest = widest;
 	}
 }
 
@@ -246,20 +286,39 @@ static size_t mappings_from(const struct mt_code_seen *seen, uint64_t address)
 	return low;
 }
 
-/* Mappings begin and end with pages, of which a block is a part. */
-static void find_places(struct mt_code_seen *seen, const struct block *block)
+/*
+ * Mappings begin and end with pages, of which a block is a part. Gives 0, or, where too many begin
+ * before it that may reach it, the image of which one does.
+ */
+static uint32_t find_near(struct mt_code_seen *seen, const struct block *block)
 {
 	uint64_t address = block->number << BLOCK_BITS;
+	size_t passed = 0;
 
 	for (size_t i = mappings_from(seen, address); i--;) {
 		const struct mapping *m = &seen->mappings.items[i];
 
 		if (m->reach <= address)
-			return;
+			return 0;
+		if (passed++ == PASSED_MAX)
+			return m->widest;
 		if (address < m->is.end)
 			add_place(seen, m->is.image,
 				  (address - m->is.start + m->is.offset) >> BLOCK_BITS,
 				  block->units);
+	}
+	return 0;
+}
+
+/* A process may map a file over and over: that one is seen as a whole, and in nobody's way. */
+static void find_places(struct mt_code_seen *seen, const struct block *block)
+{
+	uint32_t image;
+
+	while ((image = find_near(seen, block))) {
+		mt_code_seen_make_whole(seen, image);
+		forget_whole(seen);
+		sort_mappings(seen);
 	}
 }
 
@@ -354,32 +413,46 @@ size_t mt_code_seen_untaken(const struct mt_code_seen *seen)
 	return seen->untaken;
 }
 
+static void list_units(uint64_t block, uint64_t units, uint64_t **to)
+{
+	for (; units; units &= units - 1)
+		*(*to)++ = block << BLOCK_BITS | (uint64_t)__builtin_ctzll(units) << UNIT_BITS;
+}
+
+/* Lists those of its places, and counts them as taken. */
+static void take_places(struct image *image, const struct mt_code_news *news)
+{
+	uint64_t *fresh = news->offsets, *before = news->offsets + news->count;
+
+	for (size_t i = 0; i < image->places.count; i++) {
+		struct place *place = &image->places.items[i];
+
+		list_units(place->number, place->units & ~place->taken, &fresh);
+		list_units(place->number, place->taken, &before);
+		place->taken = place->units;
+	}
+}
+
 bool mt_code_seen_take(struct mt_code_seen *seen, uint32_t number, struct mt_code_news *out)
 {
 	struct image *image = &seen->images.items[number];
-	size_t count = 0;
 
 	*out = (struct mt_code_news){.whole = image->whole};
 	for (size_t i = 0; i < image->places.count; i++) {
 		const struct place *place = &image->places.items[i];
 
-		count += (size_t)__builtin_popcountll(place->units & ~place->taken);
+		out->count += (size_t)__builtin_popcountll(place->units & ~place->taken);
+		out->before += (size_t)__builtin_popcountll(place->taken);
 	}
-	if (!count)
+	if (!out->count)
 		return true;
-	out->offsets = malloc(count * sizeof(*out->offsets));
+	out->offsets = malloc((out->count + out->before) * sizeof(*out->offsets));
 	if (!out->offsets)
 		return false;
-	for (size_t i = 0; i < image->places.count; i++) {
-		struct place *place = &image->places.items[i];
-
-		for (uint64_t left = place->units & ~place->taken; left; left &= left - 1)
-			out->offsets[out->count++] = place->number << BLOCK_BITS |
-						     (uint64_t)__builtin_ctzll(left) << UNIT_BITS;
-		place->taken = place->units;
-	}
+	take_places(image, out);
 	seen->untaken -= out->count < seen->untaken ? out->count : seen->untaken;
-	if (mt_number_sort(out->offsets, out->count))
+	if (mt_number_sort(out->offsets, out->count) &&
+	    mt_number_sort(out->offsets + out->count, out->before))
 		return true;
 	free(MT_TAKE(out->offsets));
 	return false;

@@ -46,8 +46,9 @@ void mt_code_seen_settle_all(struct mt_code_seen *seen);
 
 /* Places of an image: multiples of MT_SEEN_UNIT in its file. */
 struct mt_code_news {
-	uint64_t *offsets; /* rising, the caller's to free; NULL where there are none */
-	size_t count;
+	/* Rising, behind them those that were taken before; the caller's to free, NULL: no news */
+	uint64_t *offsets;
+	size_t count, before;
 	bool whole; /* it is to be seen as a whole: no offsets are told, now and later */
 };
 

@@ -34,7 +34,7 @@
 #include "record/mapped_file.h"
 
 #define NICENESS 10
-#define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
+#define KEPT_OPEN_MAX 128	    /* files that wait open; others are opened again */
 #define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
 #define REST_MAX_NS 2000000000ull
 #define ASK_NS 100000000ull  /* how often the taker is asked whether to give up */
@@ -58,9 +58,9 @@ struct job {
 	struct mt_mapped_file file;
 	struct mt_image_record image; /* their strings are in text */
 	char *text;
-	uint64_t *numbers; /* of the blocks, or places in the file */
-	size_t count;
-	uint64_t time; /* which these are of */
+	uint64_t *numbers;    /* of the blocks, or places in the file */
+	size_t count, before; /* before: places behind them that were offered before */
+	uint64_t time;	      /* which these are of */
 	struct job *next;
 };
 
@@ -203,17 +203,13 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 		tell_no_room(embed, &file->path);
 }
 
-/*
- * Reads the file, and makes what is carried of it, around so many places unless NULL; false where
- * that is not all.
- */
+/* Reads the file, and makes what is carried of it, around places or all; false where that fails. */
 static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *file,
-		       const uint64_t *places, size_t count, uint64_t time)
+		       const struct mt_embed_places *places, uint64_t time)
 {
 	const struct mt_skeleton_output output = {embed, put_bytes};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
-	struct mt_error *err =
-		mt_embed_image_create(fd, &embed->options.wish, places, count, &image);
+	struct mt_error *err = mt_embed_image_create(fd, &embed->options.wish, places, &image);
 	struct mt_skeleton *skeleton;
 
 	if (err) {
@@ -232,13 +228,20 @@ static bool carry_anew(struct mt_embed *embed, int fd, struct mt_file_record *fi
 	return false;
 }
 
+static void carry_seen(struct mt_embed *embed, const struct job *job, struct mt_file_record *file)
+{
+	const struct mt_embed_places places = {job->numbers, job->count, job->before};
+
+	(void)carry_anew(embed, job->fd, file, &places, job->time);
+}
+
 static void carry_file(struct mt_embed *embed, int fd, struct mt_file_record *file)
 {
 	const struct mt_file_chunk_sink sink = {embed, take_chunk};
 
 	switch (mt_image_cache_find(embed->cache, fd, &embed->options.wish, file, &sink)) {
 	case MT_CACHE_MISS:
-		mt_image_cache_end(embed->cache, carry_anew(embed, fd, file, NULL, 0, 0));
+		mt_image_cache_end(embed->cache, carry_anew(embed, fd, file, NULL, 0));
 		break;
 	case MT_CACHE_REFUSED:
 		tell_no_room(embed, &file->path);
@@ -366,7 +369,7 @@ static void carry(struct mt_embed *embed, struct job *job)
 	else if (job->kind == JOB_CODE)
 		carry_code(embed, job, &file);
 	else if (job->kind == JOB_SEEN)
-		(void)carry_anew(embed, job->fd, &file, job->numbers, job->count, job->time);
+		carry_seen(embed, job, &file);
 	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
 		carry_jitdump(embed, job);
 	else
@@ -616,6 +619,7 @@ void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_
 	job->kind = JOB_SEEN;
 	job->numbers = MT_TAKE(news->offsets);
 	job->count = news->count;
+	job->before = news->before;
 	job->time = time;
 	enqueue(embed, job, fd);
 }

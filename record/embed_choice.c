@@ -34,6 +34,11 @@ struct process {
 	bool sampled;
 };
 
+struct ended {
+	int32_t pid;
+	uint64_t time;
+};
+
 struct mt_embed_choice {
 	struct mt_embed_offer offer;
 	bool unsampled;
@@ -44,7 +49,7 @@ struct mt_embed_choice {
 	MT_ARRAY(uint32_t) free;	      /* of them */
 	size_t mapped;
 	int32_t last_sampled; /* a shortcut */
-	int32_t ended[ENDED_MAX];
+	struct ended ended[ENDED_MAX];
 	size_t ended_at;
 };
 
@@ -230,24 +235,28 @@ void mt_embed_choice_map(struct mt_embed_choice *choice, int32_t pid, uint32_t i
 	choice->mapped++;
 }
 
-/* The number has a new owner: what the old one mapped is not this one's. */
-static void forget_ended(struct mt_embed_choice *choice, int32_t pid)
+/*
+ * The number has a new owner: what the old one mapped is not this one's. Unless it was this one
+ * that ended: what one CPU recorded may pass before what another one did earlier.
+ */
+static void forget_ended(struct mt_embed_choice *choice, int32_t pid, uint64_t time)
 {
 	for (size_t i = 0; i < ENDED_MAX; i++) {
-		if (choice->ended[i] != pid)
+		if (choice->ended[i].pid != pid || choice->ended[i].time > time)
 			continue;
-		choice->ended[i] = 0;
+		choice->ended[i].pid = 0;
 		remove_process(choice, pid);
 	}
 }
 
-void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent)
+void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent,
+			  uint64_t time)
 {
 	struct process *from;
 
 	if (pid == parent || choice->unsampled)
 		return;
-	forget_ended(choice, pid);
+	forget_ended(choice, pid, time);
 	from = find_process(choice, parent);
 	for (size_t i = 0; from && i < from->images.count; i++)
 		mt_embed_choice_map(choice, pid, from->images.items[i]);
@@ -261,10 +270,10 @@ void mt_embed_choice_exec(struct mt_embed_choice *choice, int32_t pid, uint64_t 
 		choice->offer.process(choice->offer.context, pid, time);
 }
 
-void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid)
+void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid, uint64_t time)
 {
-	remove_process(choice, choice->ended[choice->ended_at]);
-	choice->ended[choice->ended_at] = pid;
+	remove_process(choice, choice->ended[choice->ended_at].pid);
+	choice->ended[choice->ended_at] = (struct ended){pid, time};
 	choice->ended_at = (choice->ended_at + 1) % ENDED_MAX;
 	if (choice->last_sampled == pid)
 		choice->last_sampled = -1;

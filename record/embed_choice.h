@@ -33,11 +33,12 @@ uint32_t mt_embed_choice_add(struct mt_embed_choice *choice, int fd,
 			     const struct mt_mapped_file *file,
 			     const struct mt_image_record *image);
 
-/* What processes did, in whatever order the records come. */
+/* What processes did, in whatever order the records come; time: of the record. */
 void mt_embed_choice_map(struct mt_embed_choice *choice, int32_t pid, uint32_t image);
-void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent);
+void mt_embed_choice_fork(struct mt_embed_choice *choice, int32_t pid, int32_t parent,
+			  uint64_t time);
 void mt_embed_choice_exec(struct mt_embed_choice *choice, int32_t pid, uint64_t time);
-void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid);
+void mt_embed_choice_exit(struct mt_embed_choice *choice, int32_t pid, uint64_t time);
 void mt_embed_choice_sample(struct mt_embed_choice *choice, int32_t pid);
 
 #endif

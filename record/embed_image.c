@@ -28,12 +28,16 @@
 #define WHOLE_MAX ((size_t)512 << 20) /* of a file that lists no sections */
 #define DEBUG_DIR "/usr/lib/debug"
 
+struct units {
+	uint64_t *units; /* or NULL */
+	struct mt_seen_code code;
+};
+
 struct mt_embed_image {
 	struct mt_embed_file image, debug;
 	struct mt_skeleton_input input;
 	struct mt_skeleton_wish wish;
-	uint64_t *units; /* or NULL */
-	struct mt_seen_code seen;
+	struct units seen, before;
 	struct mt_skeleton *skeleton;
 };
 
@@ -55,7 +59,8 @@ void mt_embed_image_destroy(struct mt_embed_image *image)
 	mt_embed_file_close(&image->image);
 	mt_embed_file_close(&image->debug);
 	mt_close_p(&image->debug.fd);
-	free(image->units);
+	free(image->seen.units);
+	free(image->before.units);
 	free(image);
 }
 
@@ -225,45 +230,62 @@ static void copy(void *context, const uint8_t *bytes, size_t size, uint8_t *to)
 		memcpy(to, bytes, size);
 }
 
-/* Places in the file as the places in code that they become; once, where segments share a page. */
-static size_t place_units(const struct mt_elf *elf, const uint64_t *places, size_t count,
+/*
+ * Offsets in the file as the places in code that they become; twice, where segments share a page.
+ * A segment may begin amid one.
+ */
+static size_t place_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
 			  uint64_t *units, size_t room)
 {
 	size_t segments, made = 0;
 	const struct mt_segment *s = mt_elf_segments(elf, &segments);
 
 	for (size_t i = 0; i < segments; i++) {
+		uint64_t from = s[i].offset & ~(MT_SEEN_UNIT - UINT64_C(1));
+		uint64_t size = s[i].memory_size + (s[i].offset - from);
+
 		for (size_t k = 0; k < count && s[i].flags & PF_X && made < room; k++) {
-			if (places[k] >= s[i].offset && places[k] - s[i].offset < s[i].memory_size)
-				units[made++] = places[k] - s[i].offset + s[i].vaddr;
+			if (offsets[k] >= from && offsets[k] - from < size)
+				units[made++] = offsets[k] - s[i].offset + s[i].vaddr;
 		}
 	}
 	return made;
 }
 
-static bool find_units(struct mt_embed_image *image, const uint64_t *places, size_t count)
+static bool find_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
+		       struct units *out)
 {
 	size_t room = 2 * count + 1, made, kept = 0;
+	uint64_t *units = calloc(room, sizeof(*units));
 
-	if (!places)
-		return true;
-	image->units = calloc(room, sizeof(*image->units));
-	if (!image->units)
+	out->units = units;
+	if (!units)
 		return false;
-	made = place_units(image->image.elf, places, count, image->units, room);
-	if (!mt_number_sort(image->units, made))
+	made = place_units(elf, offsets, count, units, room);
+	if (!mt_number_sort(units, made))
 		return false;
 	for (size_t i = 0; i < made; i++) {
-		if (!kept || image->units[kept - 1] != image->units[i])
-			image->units[kept++] = image->units[i];
+		if (!kept || units[kept - 1] != units[i])
+			units[kept++] = units[i];
 	}
-	image->seen = (struct mt_seen_code){image->units, kept};
-	image->wish.seen = &image->seen;
+	out->code = (struct mt_seen_code){units, kept};
 	return true;
 }
 
+static bool find_seen(struct mt_embed_image *image, const struct mt_embed_places *places)
+{
+	const struct mt_elf *elf = image->image.elf;
+
+	if (!places)
+		return true;
+	image->wish.seen = &image->seen.code;
+	image->wish.seen_before = &image->before.code;
+	return find_units(elf, places->offsets, places->count, &image->seen) &&
+	       find_units(elf, places->offsets + places->count, places->before, &image->before);
+}
+
 struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
-				       const uint64_t *places, size_t count,
+				       const struct mt_embed_places *places,
 				       struct mt_embed_image **out)
 {
 	MT_CLEANUP(mt_embed_image_destroy_p)
@@ -280,7 +302,7 @@ struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wi
 	if (err)
 		return err;
 	open_debug(&image->debug, image->image.elf, wish);
-	if (!find_units(image, places, count))
+	if (!find_seen(image, places))
 		return mt_error_nomem();
 	err = mt_skeleton_create(image->image.elf, image->debug.elf, &image->wish, &image->input,
 				 &image->skeleton);

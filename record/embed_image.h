@@ -27,13 +27,20 @@ struct mt_embed_file {
 struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name);
 void mt_embed_file_close(struct mt_embed_file *file);
 
+/* Offsets in a file, to which its skeleton is limited as wish.seen says; wish.seen_before's last.
+ */
+struct mt_embed_places {
+	const uint64_t *offsets;
+	size_t count, before;
+};
+
 /*
  * Plans the skeleton of the file behind fd, which is borrowed, as wish is; .symtab and debug
  * information from the host's debug file of that build id where the file has none itself. places:
- * NULL, or offsets in the file, to which it is limited as wish.seen says.
+ * NULL: all.
  */
 struct mt_error *mt_embed_image_create(int fd, const struct mt_skeleton_wish *wish,
-				       const uint64_t *places, size_t count,
+				       const struct mt_embed_places *places,
 				       struct mt_embed_image **out);
 void mt_embed_image_destroy(struct mt_embed_image *image);
 

@@ -275,14 +275,14 @@ static void see_kernel(struct mt_images *images, const uint8_t *body, size_t siz
 				     bytes.kernel_size, &record))
 		return;
 	if (record.type == MT_KERNEL_FORK)
-		mt_embed_choice_fork(images->choice, record.pid, record.ppid);
+		mt_embed_choice_fork(images->choice, record.pid, record.ppid, record.event_time);
 	else if (record.type == MT_KERNEL_COMM) {
 		if (record.exec)
 			mt_embed_choice_exec(images->choice, record.pid, record.time);
 	} else if (record.type != MT_KERNEL_EXIT)
 		see_mmap(images, &record);
 	else if (record.pid == record.tid)
-		mt_embed_choice_exit(images->choice, record.pid);
+		mt_embed_choice_exit(images->choice, record.pid, record.event_time);
 }
 
 void mt_images_see(struct mt_images *images, const struct mt_block *block)

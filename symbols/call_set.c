@@ -19,6 +19,7 @@
 
 #define BITS_MOST 10 /* of the low part of a step: one in 1 << bits is in the set by chance */
 #define BITS_LEAST 8
+#define BITS_SEEN 16 /* at most where only some code was seen: there are few, all asked about */
 #define HEADER_SIZE 8
 #define COUNT_MAX ((uint32_t)1 << 26)
 #define CALL_SIZE 5
@@ -32,6 +33,13 @@ struct code {
 	struct mt_function_starts starts;
 	struct mt_number_index index; /* of them */
 	uint8_t *buffer;	      /* where code is looked at, a piece, or NULL: in its place */
+	/* NULL, or what was seen of functions: of some that start at one place, of the first */
+	uint8_t *marks;
+};
+
+enum {
+	SEEN_NOW = 1,
+	SEEN_BEFORE = 2,
 };
 
 /* A pair's number below count << bits. */
@@ -41,9 +49,9 @@ static uint64_t scale(uint64_t hash, uint64_t count, unsigned int bits)
 }
 
 /* As many as the numbers of so many pairs may have to fit into 32 bits. */
-static unsigned int bits_for(size_t count)
+static unsigned int bits_for(size_t count, unsigned int most)
 {
-	unsigned int bits = BITS_MOST;
+	unsigned int bits = most;
 
 	while (bits > BITS_LEAST && (uint64_t)count << bits > UINT32_MAX)
 		bits--;
@@ -83,6 +91,26 @@ static uint64_t call_target(const uint8_t *bytes, uint64_t site)
 	return site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(bytes + 1);
 }
 
+/* The first function that starts where the i-th does. */
+static size_t first_of(const struct code *code, size_t i)
+{
+	while (i && code->starts.items[i - 1] == code->starts.items[i])
+		i--;
+	return i;
+}
+
+/* Whether a pair is to be in the set: both were seen, and that was not so before. */
+static bool is_wanted(const struct code *code, size_t caller, size_t callee)
+{
+	uint8_t a, b;
+
+	if (!code->marks)
+		return true;
+	a = code->marks[first_of(code, caller)];
+	b = code->marks[callee];
+	return a && b && !(a & b & SEEN_BEFORE);
+}
+
 /* Those of a piece of code; *in: how many functions start at or below what is looked at. */
 static bool find_calls(const struct code *code, struct mt_span piece, size_t *in,
 		       struct hashes *out)
@@ -91,6 +119,7 @@ static bool find_calls(const struct code *code, struct mt_span piece, size_t *in
 
 	while (end - at >= CALL_SIZE) {
 		uint64_t site, target;
+		size_t callee;
 
 		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
 		if (!at)
@@ -100,7 +129,9 @@ static bool find_calls(const struct code *code, struct mt_span piece, size_t *in
 		at++;
 		while (*in < code->starts.count && code->starts.items[*in] <= site)
 			++*in;
-		if (!*in || !mt_number_index_has(&code->index, target))
+		callee = mt_number_index_less(&code->index, target);
+		if (!*in || callee == code->starts.count || code->starts.items[callee] != target ||
+		    !is_wanted(code, *in - 1, callee))
 			continue;
 		if (!add_hash(out, hash_pair(code->starts.items[*in - 1], target)))
 			return false;
@@ -147,30 +178,42 @@ static bool find_calls_of(const struct code *code, size_t i, struct hashes *out)
 	return find_calls_between(code, start - base, end - base, i, out);
 }
 
-/* Those of the functions alone that have one of the places. */
-static bool find_seen_calls(struct code *code, const struct mt_seen_code *seen, struct hashes *out)
+static void mark_functions(struct code *code, const struct mt_seen_code *seen, uint8_t mark)
 {
-	size_t done = 0;
-
-	code->buffer = malloc(PIECE + CALL_SIZE);
-	if (!code->buffer)
-		return false;
 	for (size_t i = 0; i < seen->count; i++) {
 		uint64_t unit = seen->units[i];
 		size_t from = mt_number_index_less(&code->index, unit + 1);
 		size_t to = mt_number_index_less(&code->index, unit + MT_SEEN_UNIT);
 
 		from -= from > 0; /* the one that started before */
-		for (from = from > done ? from : done; from < to; from++) {
-			if (!find_calls_of(code, from, out))
-				return false;
-		}
-		done = from > done ? from : done;
+		for (; from < to; from++)
+			code->marks[first_of(code, from)] |= mark;
+	}
+}
+
+/* Those of the functions alone that have one of the places. */
+static bool find_seen_calls(struct code *code, const struct mt_seen_calls *seen, struct hashes *out)
+{
+	size_t count = code->starts.count;
+
+	code->buffer = malloc(PIECE + CALL_SIZE);
+	code->marks = calloc(count, 1);
+	if (!code->buffer || !code->marks)
+		return false;
+	mark_functions(code, seen->now, SEEN_NOW);
+	if (seen->before)
+		mark_functions(code, seen->before, SEEN_BEFORE);
+	for (size_t i = 0, next; i < count; i = next) {
+		for (next = i + 1;
+		     next < count && code->starts.items[next] == code->starts.items[i];)
+			next++;
+		if (code->marks[i] && !find_calls_of(code, next - 1, out))
+			return false;
 	}
 	return true;
 }
 
-static bool find_all_calls(struct code *code, const struct mt_seen_code *seen, struct hashes *out)
+static bool find_all_calls(struct code *code, const struct mt_seen_calls *seen, struct hashes *out)
 {
 	if (!code->starts.count)
 		return true;
@@ -192,10 +235,11 @@ static void put_bits(struct bits *bits, uint32_t value, unsigned int n)
 }
 
 /* Codes sorted hashes, each once. */
-static bool code_hashes(const struct hashes *hashes, uint8_t **out, size_t *size)
+static bool code_hashes(const struct hashes *hashes, unsigned int most_bits, uint8_t **out,
+			size_t *size)
 {
 	size_t count = hashes->count;
-	unsigned int low = bits_for(count);
+	unsigned int low = bits_for(count, most_bits);
 	/* all the steps of the unary parts come to less than count, and each ends in a bit */
 	size_t most = HEADER_SIZE + (count * (low + 2) + 7) / 8 + 1;
 	struct bits bits = {.bytes = calloc(1, most), .at = HEADER_SIZE * 8};
@@ -231,7 +275,7 @@ static void keep_different(struct hashes *hashes)
 }
 
 bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
-		      const struct mt_seen_code *seen, uint8_t **out, size_t *size)
+		      const struct mt_seen_calls *seen, uint8_t **out, size_t *size)
 {
 	struct code code = {.text = mt_elf_section(elf, ".text"), .input = input};
 	struct hashes hashes = {0};
@@ -240,18 +284,19 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	*out = NULL;
 	*size = 0;
 	if (mt_elf_machine(elf) != EM_X86_64 || !code.text.bytes ||
-	    code.text.size > MT_CALL_SET_TEXT_MAX || (seen && !seen->count))
+	    code.text.size > MT_CALL_SET_TEXT_MAX || (seen && !seen->now->count))
 		return true;
 	good = mt_function_starts_read(elf, input, &code.starts) &&
 	       find_all_calls(&code, seen, &hashes) && mt_number_sort(hashes.items, hashes.count);
 	if (good && hashes.count) {
 		keep_different(&hashes);
 		if (hashes.count < COUNT_MAX)
-			good = code_hashes(&hashes, out, size);
+			good = code_hashes(&hashes, seen ? BITS_SEEN : BITS_MOST, out, size);
 	}
 	mt_function_starts_deinit(&code.starts);
 	mt_number_index_deinit(&code.index);
 	free(code.buffer);
+	free(code.marks);
 	mt_array_deinit(&hashes);
 	return good;
 }
@@ -313,7 +358,7 @@ static bool read_header(struct mt_span bytes, size_t *count, unsigned int *low)
 		return false;
 	*count = mt_get_le32(bytes.bytes);
 	*low = mt_get_le32(bytes.bytes + 4);
-	return *low >= BITS_LEAST && *low <= BITS_MOST && *count && *count < COUNT_MAX &&
+	return *low >= BITS_LEAST && *low <= BITS_SEEN && *count && *count < COUNT_MAX &&
 	       *count <= (bytes.size - HEADER_SIZE) * 8 / (*low + 1);
 }
 

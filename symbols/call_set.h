@@ -21,13 +21,19 @@ struct mt_skeleton_input;
 /* Code of more bytes is not looked at: no image has a set then. */
 #define MT_CALL_SET_TEXT_MAX ((uint64_t)64 << 20)
 
+/* Pairs of functions of which both were seen: that are not both in what was before. */
+struct mt_seen_calls {
+	const struct mt_seen_code *now;
+	const struct mt_seen_code *before; /* or NULL */
+};
+
 /*
  * Makes the section's bytes out of an image's .text and its unwind tables; *out is the caller's to
- * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. seen: the
- * callers are those in which these places lie, or NULL: all. False out of memory.
+ * free, NULL with size 0 where these say nothing. input: as for a skeleton, or NULL. seen: only
+ * pairs of functions in which these places lie, or NULL: all. False out of memory.
  */
 bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
-		      const struct mt_seen_code *seen, uint8_t **out, size_t *size);
+		      const struct mt_seen_calls *seen, uint8_t **out, size_t *size);
 
 /* One set of numbers, each of them on the scale of their count. */
 struct mt_call_numbers {

@@ -276,6 +276,7 @@ const uint8_t *mt_skeleton_input_look(const struct mt_skeleton_input *input, str
 /* Which functions call which, of the code that is left out. */
 static bool add_calls(struct mt_skeleton *b)
 {
+	const struct mt_seen_calls seen = {b->wish->seen, b->wish->seen_before};
 	struct mt_elf_section_header header = {.type = SHT_PROGBITS, .align = 8};
 	struct section *section;
 	uint8_t *bytes;
@@ -283,7 +284,7 @@ static bool add_calls(struct mt_skeleton *b)
 
 	if (!b->wish->unwind || b->wish->no_calls)
 		return true;
-	if (!mt_call_set_make(b->elf, b->input, b->wish->seen, &bytes, &size))
+	if (!mt_call_set_make(b->elf, b->input, seen.now ? &seen : NULL, &bytes, &size))
 		return false;
 	if (!bytes)
 		return true;

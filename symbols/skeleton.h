@@ -22,6 +22,8 @@ struct mt_skeleton_wish {
 	bool no_calls; /* unwind without the list of calls, which only joined stacks need */
 	/* NULL: of all functions; else of those alone in which these places lie. Borrowed. */
 	const struct mt_seen_code *seen;
+	/* NULL, or what other skeletons have, to be merged with this one. Borrowed. */
+	const struct mt_seen_code *seen_before;
 };
 
 /*

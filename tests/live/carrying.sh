@@ -62,7 +62,7 @@ killed() {
 	rm -f live.mtr
 	"$mtrec" -q -e page-faults -o live.mtr "$@" >/dev/null 2>&1 &
 	local recorder=$! command
-	until_true carries 1
+	until_true carries "1 .*/jitted.*"
 	until_true carries 3
 	until_true carries 4
 	command=$(pgrep -P "$recorder")
@@ -73,11 +73,41 @@ killed() {
 	chroot empty /ld.so --library-path / /mtreport -q --folded --no-inline read.mtr >elsewhere 2>why
 }
 
-# carries KIND: whether the recording has a FILE of that kind by now
+# carries KIND[ PATTERN]: whether the recording has a FILE of that kind by now
 carries() {
 	[ -s live.mtr ] && dump live.mtr 2>/dev/null
-	grep -q " FILE .*kind=$1 " "$dump"
+	grep -Eq " FILE .*kind=$1( |$)" "$dump"
 }
+
+# Of a program that ended and whose file is gone by the end of the recording all is named that was seen of it, not just
+# what was carried by then.
+if [ "$(id -u)" -eq 0 ]; then
+	build_steps
+	cp "$steps" gone
+	rm -f words answers
+	mkfifo words answers
+	./gone serve <words >answers &
+	exec 7>words 8<answers
+	read -r _ served <&8
+	rm -f live.mtr
+	"$mtrec" -q -e page-faults -p "$served" -o live.mtr 2>/dev/null &
+	recorder=$!
+	until_recording $recorder live.mtr
+	echo 'touch 20' >&7
+	until_true carries "1 .*/gone.*"
+	echo 'workers 20' >&7
+	sleep 0.2
+	rm gone
+	echo 'end 0' >&7
+	wait $recorder
+	exec 7>&- 8<&-
+	cp live.mtr empty/read.mtr
+	chroot empty /ld.so --library-path / /mtreport -q --folded --no-inline read.mtr >elsewhere 2>why
+	check 'what a program did before it was gone is named' grep -q ';main;touch ' elsewhere
+	check '... and what it did later' grep -q ';serve_thread;touch ' elsewhere
+else
+	skip 'what a program did before it was gone is named' 'chroot needs root'
+fi
 
 if [ "$(id -u)" -ne 0 ]; then
 	skip 'names in a recording that was killed' 'chroot, and /proc/kallsyms, need root'

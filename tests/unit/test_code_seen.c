@@ -108,6 +108,30 @@ MT_TEST(a_mapping_may_come_late)
 	mt_code_seen_destroy(seen);
 }
 
+MT_TEST(what_was_taken_before_stands_behind_the_news)
+{
+	struct mt_code_seen *seen = mt_code_seen_create();
+	uint32_t image = image_of(seen, "one");
+	struct mt_code_news news;
+
+	map(seen, image, START, 5);
+	tell(seen, START + 0x208, 10);
+	tell(seen, START + 0x3108, 10);
+	settle(seen);
+	check(seen, image, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x3100}, 2);
+	tell(seen, START + 0x108, 20);
+	tell(seen, START + 0x208, 20);
+	settle(seen);
+	MT_CHECK(mt_code_seen_take(seen, image, &news));
+	MT_CHECK_EQ(news.count, 1);
+	MT_REQUIRE(news.before == 2);
+	MT_CHECK_EQ(news.offsets[0], OFFSET + 0x100);
+	MT_CHECK_EQ(news.offsets[1], OFFSET + 0x200);
+	MT_CHECK_EQ(news.offsets[2], OFFSET + 0x3100);
+	free(news.offsets);
+	mt_code_seen_destroy(seen);
+}
+
 MT_TEST(what_comes_too_late_is_seen_as_a_whole)
 {
 	struct mt_code_seen *seen = mt_code_seen_create();
@@ -166,6 +190,52 @@ MT_TEST(too_many_mappings_are_whole_images)
 	map(seen, next, START - 0x4000, 5);
 	MT_CHECK(!is_whole(seen, many));
 	MT_CHECK(is_whole(seen, next));
+	mt_code_seen_destroy(seen);
+}
+
+MT_TEST(whole_images_leave_room_for_the_mappings_of_others)
+{
+	struct mt_code_seen *seen = mt_code_seen_create();
+	uint32_t many = image_of(seen, "many"), next = image_of(seen, "next");
+
+	for (uint64_t i = 0; i < 65537; i++)
+		map(seen, many, START + i * 0x4000, 5);
+	MT_CHECK(is_whole(seen, many));
+	map(seen, next, START, 5);
+	tell(seen, START + 0x108, 10);
+	settle(seen);
+	check(seen, next, (uint64_t[]){OFFSET + 0x100}, 1);
+	mt_code_seen_destroy(seen);
+}
+
+MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
+{
+	struct mt_code_seen *seen = mt_code_seen_create();
+	uint32_t one = image_of(seen, "one"), many = image_of(seen, "many"),
+		 wide = image_of(seen, "wide");
+
+	map(seen, one, START, 5);
+	mt_code_seen_map(seen, &(struct mt_code_mapping){.start = START - 0x10000000,
+							 .end = START + 0x10000000,
+							 .time = 5,
+							 .image = wide});
+	for (uint64_t i = 1; i <= 2000; i++)
+		map(seen, many, START - i * 0x1000, 5);
+	tell(seen, START + 0x3108, 10); /* only the first of many are near */
+	settle(seen);
+	check(seen, one, (uint64_t[]){OFFSET + 0x3100}, 1);
+	MT_CHECK(is_whole(seen, wide));
+	MT_CHECK(!is_whole(seen, many));
+	for (uint64_t i = 1; i <= 2000; i++)
+		mt_code_seen_map(seen, &(struct mt_code_mapping){.start = START,
+								 .end = START + 0x4000,
+								 .offset = i * 0x1000,
+								 .time = 5,
+								 .image = many});
+	tell(seen, START + 0x208, 10);
+	settle(seen);
+	check(seen, one, (uint64_t[]){OFFSET + 0x200}, 1);
+	MT_CHECK(is_whole(seen, many));
 	mt_code_seen_destroy(seen);
 }
 

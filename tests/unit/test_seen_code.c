@@ -313,7 +313,7 @@ MT_TEST(bytes_are_asked_for_first)
 	MT_REQUIRE(fd >= 0 && !mt_elf_open_file("/proc/self/exe", &elf));
 	see_code(&seen, elf, 300);
 	MT_REQUIRE(carry(elf, &seen.code, &carried));
-	MT_REQUIRE(!mt_embed_image_create(fd, &wish, NULL, 0, &image));
+	MT_REQUIRE(!mt_embed_image_create(fd, &wish, NULL, &image));
 	bytes = at = malloc(mt_skeleton_size(mt_embed_image_skeleton(image)));
 	MT_REQUIRE(bytes);
 	MT_CHECK(mt_skeleton_write(mt_embed_image_skeleton(image),
