@@ -117,11 +117,11 @@ MT_TEST(what_was_taken_before_stands_behind_the_news)
 	map(seen, image, START, 5);
 	tell(seen, START + 0x208, 10);
 	tell(seen, START + 0x3108, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, image, (uint64_t[]){OFFSET + 0x200, OFFSET + 0x3100}, 2);
 	tell(seen, START + 0x108, 20);
 	tell(seen, START + 0x208, 20);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	MT_CHECK(mt_code_seen_take(seen, image, &news));
 	MT_CHECK_EQ(news.count, 1);
 	MT_REQUIRE(news.before == 2);
@@ -203,7 +203,7 @@ MT_TEST(whole_images_leave_room_for_the_mappings_of_others)
 	MT_CHECK(is_whole(seen, many));
 	map(seen, next, START, 5);
 	tell(seen, START + 0x108, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, next, (uint64_t[]){OFFSET + 0x100}, 1);
 	mt_code_seen_destroy(seen);
 }
@@ -222,7 +222,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 	for (uint64_t i = 1; i <= 2000; i++)
 		map(seen, many, START - i * 0x1000, 5);
 	tell(seen, START + 0x3108, 10); /* only the first of many are near */
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x3100}, 1);
 	MT_CHECK(is_whole(seen, wide));
 	MT_CHECK(!is_whole(seen, many));
@@ -233,7 +233,7 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 								 .time = 5,
 								 .image = many});
 	tell(seen, START + 0x208, 10);
-	settle(seen);
+	mt_code_seen_settle_all(seen);
 	check(seen, one, (uint64_t[]){OFFSET + 0x200}, 1);
 	MT_CHECK(is_whole(seen, many));
 	mt_code_seen_destroy(seen);
