@@ -12,6 +12,7 @@
 #include "formats/sample_type.h"
 #include "report/calls.h"
 #include "report/naming.h"
+#include "report/pipeline.h"
 #include "report/regions.h"
 #include "report/selection.h"
 #include "report/session_parts.h"
@@ -261,6 +262,22 @@ static void show_progress(struct mt_session *session, uint64_t time)
 					   (double)session->facts.recordings.count);
 }
 
+/*
+ * What nobody wants is not kept. False where what waits in the pipeline is to be taken before more
+ * is read.
+ */
+static bool pass(struct mt_session *session, struct mt_reader *reader,
+		 const struct mt_record *record)
+{
+	uint64_t serial = mt_reader_given(reader);
+
+	if (!session->pipeline)
+		return true;
+	if (mt_pipeline_pass(session->pipeline, record->size + session->sample.dump_was, serial))
+		mt_reader_release(reader, serial);
+	return mt_pipeline_has_room(session->pipeline);
+}
+
 /* Reads on to a sample of this recording that is wanted as far as its stack does not matter. */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted)
@@ -286,6 +303,8 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 			return mt_error_nomem();
 		if (!*wanted)
 			*wanted = give_member(session, out);
+		if (!*wanted && !pass(session, reader, &record))
+			return NULL;
 	}
 	return NULL;
 }

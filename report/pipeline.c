@@ -20,9 +20,10 @@
 
 enum {
 	BATCH_SAMPLES = 256,
-	BATCH_BYTES = 4 << 20, /* of dumps that wait: they keep pieces of the file in memory */
-	AHEAD_PER_WORKER = 2,  /* batches */
-	LOOK_AHEAD = 2,	       /* batches, where stacks are joined */
+	BATCH_BYTES = 4 << 20,	/* of dumps that wait: they keep pieces of the file in memory */
+	AHEAD_PER_WORKER = 2,	/* batches */
+	LOOK_AHEAD = 2,		/* batches, where stacks are joined */
+	PASSED_BYTES = 8 << 20, /* of records that nobody wants, behind the last batch */
 };
 
 struct batch {
@@ -30,11 +31,12 @@ struct batch {
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t bytes;	 /* of their dumps */
-	uint64_t serial; /* of the last record */
+	size_t bytes;	 /* of their dumps, and of records between them */
+	uint64_t serial; /* of the last record, wanted or not */
 	struct mt_walk_words words;
 	bool submitted, waited, failed;
 	bool learned, seen, ready; /* by the joiner; joined as far as they will be */
+	bool last;		   /* none is filled before this one is emptied */
 };
 
 struct mt_pipeline {
@@ -46,6 +48,7 @@ struct mt_pipeline {
 	size_t batch_count, batch_limit; /* all, and as many as are filled on this way */
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
+	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
 	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
 	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
 	struct mt_walk_words spliced; /* of the first batch: those that were joined */
@@ -107,7 +110,7 @@ static void batch_clear(struct batch *batch)
 	}
 	batch->count = batch->given = batch->bytes = batch->words.count = 0;
 	batch->submitted = batch->waited = batch->failed = false;
-	batch->learned = batch->seen = batch->ready = false;
+	batch->learned = batch->seen = batch->ready = batch->last = false;
 }
 
 void mt_pipeline_destroy(struct mt_pipeline *pipeline)
@@ -232,8 +235,37 @@ static void wait_for(struct batch *batch)
 
 bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
 {
-	return pipeline->used < pipeline->batch_limit ||
-	       !batch_at(pipeline, pipeline->used - 1)->submitted;
+	const struct batch *batch;
+
+	if (!pipeline->used)
+		return true;
+	batch = batch_at(pipeline, pipeline->used - 1);
+	return !batch->last && (pipeline->used < pipeline->batch_limit || !batch->submitted);
+}
+
+/*
+ * Where few are wanted batches end by what is between them, and where none is for long, those that
+ * wait go first: at the same records always, as what is joined may depend on it.
+ */
+bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial)
+{
+	struct batch *batch;
+
+	if (!pipeline->used) {
+		pipeline->released = serial;
+		return true;
+	}
+	batch = batch_at(pipeline, pipeline->used - 1);
+	batch->serial = serial;
+	if (batch->submitted) {
+		pipeline->passed += bytes;
+		batch->last = pipeline->passed >= PASSED_BYTES;
+		return false;
+	}
+	batch->bytes += bytes;
+	if (is_full(batch))
+		submit(batch);
+	return false;
 }
 
 /* The sample's branch records with those of earlier samples behind; false out of memory. */
@@ -303,6 +335,7 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->stitched_count = 0;
 	if (pipeline->stitcher && !stitch(pipeline, piped))
 		return false;
+	pipeline->passed = 0;
 	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
 	batch->serial = serial;
 	if (pipeline->way == MT_PIPELINE_AT_ONCE)

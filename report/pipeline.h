@@ -60,6 +60,12 @@ enum mt_pipeline_way {
 	MT_PIPELINE_AT_ONCE, /* the caller, each as it is put in: its dump need not stay */
 };
 
+/*
+ * A record of about so many bytes that nobody wants was read behind what was put in, and nothing is
+ * needed of it. True where nothing waits: of all records up to it.
+ */
+bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial);
+
 /* Another recording begins, with nothing of the last one left. */
 void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way);
 

@@ -101,7 +101,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 
 /*
  * Reads on to a sample of this recording that is wanted as far as its stack does not matter;
- * *wanted false at the recording's end.
+ * *wanted false at the recording's end, and where the pipeline has no room for more.
  */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);

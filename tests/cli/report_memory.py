@@ -43,10 +43,10 @@ def write(path, rounds):
     return count
 
 
-def peak(path):
+def peak(path, *options):
     """Exit status, what was printed, and the most memory at a time."""
     with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen([os.path.join(BUILD, "mtreport"), "-q", "--folded", path], stdout=out)
+        process = subprocess.Popen([os.path.join(BUILD, "mtreport"), "-q", "-j", "2", "--folded", *options, path], stdout=out, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -69,6 +69,9 @@ def main():
             else:
                 tap.check(memory < BAR, f"in less than 300 MB, {with_rounds} rounds", f"{memory >> 20} MB")
             print(f"# {memory >> 20} MB")
+            for options in (["--growth"], ["--comm", "nobody"]) if rounds and not sanitized else ():
+                status, _, memory = peak(path, *options)
+                tap.check(status == 4 and memory < BAR, f"nor where none is wanted: {options[0]}", f"{status}, {memory >> 20} MB")
             os.unlink(path)
     tap.finish()
 
