@@ -63,6 +63,7 @@ killed() {
 	"$mtrec" -q -e page-faults -o live.mtr "$@" >/dev/null 2>&1 &
 	local recorder=$! command
 	until_true carries "1 .*/jitted.*"
+	until_true carries "1 .*/ld[-.0-9a-z_]*so.*"
 	until_true carries 3
 	until_true carries 4
 	command=$(pgrep -P "$recorder")
