@@ -103,23 +103,6 @@ static bool take_new(struct mt_carry_plan *plan, uint32_t number)
 	return true;
 }
 
-static bool copy_strings(struct image *image)
-{
-	const struct mt_text *path = &image->record.path, *id = &image->record.build_id;
-
-	image->text = malloc(path->size + id->size + 1);
-	if (!image->text)
-		return false;
-	memcpy(image->text, path->bytes, path->size);
-	if (id->size)
-		memcpy(image->text + path->size, id->bytes, id->size);
-	image->file.path = image->record.path =
-		(struct mt_text){.bytes = image->text, .size = path->size};
-	image->record.build_id.bytes = image->text + path->size;
-	image->record.problem = (struct mt_text){0};
-	return true;
-}
-
 static struct image *add_image(struct mt_carry_plan *plan, int fd,
 			       const struct mt_mapped_file *file,
 			       const struct mt_image_record *record)
@@ -130,7 +113,8 @@ static struct image *add_image(struct mt_carry_plan *plan, int fd,
 		return NULL;
 	*image =
 		(struct image){.file = *file, .record = *record, .fd = -1, .pause = FIRST_PAUSE_NS};
-	if (!copy_strings(image)) {
+	image->text = mt_mapped_file_own_strings(&image->file, &image->record);
+	if (!image->text) {
 		plan->images.count--;
 		return NULL;
 	}

@@ -568,20 +568,15 @@ static struct job *job_create(const struct mt_mapped_file *file,
 			      const struct mt_image_record *image)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	char *text = malloc(image->path.size + image->build_id.size + 1);
 
-	if (!job || !text) {
-		free(job);
-		free(text);
+	if (!job)
 		return NULL;
-	}
-	*job = (struct job){.fd = -1, .file = *file, .image = *image, .text = text};
-	memcpy(text, image->path.bytes, image->path.size);
-	if (image->build_id.size)
-		memcpy(text + image->path.size, image->build_id.bytes, image->build_id.size);
-	job->file.path.bytes = job->image.path.bytes = text;
-	job->image.build_id.bytes = text + image->path.size;
-	return job;
+	*job = (struct job){.fd = -1, .file = *file, .image = *image};
+	job->text = mt_mapped_file_own_strings(&job->file, &job->image);
+	if (job->text)
+		return job;
+	free(job);
+	return NULL;
 }
 
 /* Takes the job; fd is duplicated as long as few are. */

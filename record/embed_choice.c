@@ -109,23 +109,6 @@ static void choose(struct mt_embed_choice *choice, uint32_t number)
 	free(MT_TAKE(image->text));
 }
 
-static bool copy_strings(struct image *image)
-{
-	const struct mt_text *path = &image->file.path, *id = &image->record.build_id;
-
-	image->text = malloc(path->size + id->size + 1);
-	if (!image->text)
-		return false;
-	memcpy(image->text, path->bytes, path->size);
-	if (id->size)
-		memcpy(image->text + path->size, id->bytes, id->size);
-	image->file.path.bytes = image->record.path.bytes = image->text;
-	image->record.path.size = path->size;
-	image->record.build_id.bytes = image->text + path->size;
-	image->record.problem = (struct mt_text){0};
-	return true;
-}
-
 uint32_t mt_embed_choice_add(struct mt_embed_choice *choice, int fd,
 			     const struct mt_mapped_file *file, const struct mt_image_record *image)
 {
@@ -137,7 +120,8 @@ uint32_t mt_embed_choice_add(struct mt_embed_choice *choice, int fd,
 	if (!added)
 		return 0;
 	*added = (struct image){.file = *file, .record = *image, .fd = -1};
-	if (!copy_strings(added)) {
+	added->text = mt_mapped_file_own_strings(&added->file, &added->record);
+	if (!added->text) {
 		choice->images.count--;
 		return 0;
 	}
