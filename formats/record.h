@@ -292,8 +292,7 @@ struct mt_sample_pieces {
 	/* for coding it against what came before; encoder NULL: as it is */
 	struct mt_stack_encoder *encoder;
 	uint32_t tid;
-	bool dump_again; /* where it stands and ends as the one before does, it is that one */
-	size_t sp_back;	 /* bytes from the u64 in head that tells where the dump's first byte
+	size_t sp_back; /* bytes from the u64 in head that tells where the dump's first byte
 			   stands to the end of head; 0 without a dump */
 };
 

@@ -51,11 +51,6 @@ struct mt_stack_encoder {
 	uint32_t gone[GONE]; /* those, plus 1 */
 	uint32_t clock;
 	unsigned last; /* most dumps are of the same thread as the one before */
-	struct coded {
-		const struct slot *slot; /* NULL: of another chunk */
-		uint64_t address;
-		size_t size;
-	} before; /* the last dump */
 	struct slot slots[];
 };
 
@@ -144,7 +139,6 @@ void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
 	encoder->taken = 0;
 	encoder->clock = 0;
 	encoder->last = 0;
-	encoder->before.slot = NULL;
 }
 
 /*
@@ -228,22 +222,11 @@ static size_t close_up(uint8_t *body, uint8_t *bits, size_t bitmap, const uint8_
 	return padded + (size_t)(coding->words - words);
 }
 
-/* Whether the dump is known to be what its slot's image holds; the next one is told by this. */
-static bool is_dump_again(struct mt_stack_encoder *encoder, const struct slot *slot,
-			  const struct mt_sample_pieces *pieces, uint64_t address)
-{
-	const struct coded now = {slot, address, pieces->dump_size}, before = encoder->before;
-
-	encoder->before = now;
-	return pieces->dump_again && before.slot == slot && before.address == address &&
-	       before.size == now.size;
-}
-
 /*
  * The words are written where they would stand if every line had changed, and moved up once it is
  * known how many masks there are.
  */
-static size_t pack(struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
+static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, uint64_t time,
 		   const struct mt_sample_pieces *pieces, uint8_t *body)
 {
 	size_t head = pieces->head_size / 8, tail = pieces->tail_size / 8, size = pieces->dump_size;
@@ -264,7 +247,7 @@ static size_t pack(struct mt_stack_encoder *encoder, struct slot *slot, uint64_t
 	end = mt_kernel_words_encode(encoder->code_run, &kernel, pieces->head, head, mask, words);
 	coding.words =
 		mt_kernel_words_encode(encoder->code_run, &kernel, pieces->tail, tail, mask, end);
-	if (!is_dump_again(encoder, slot, pieces, address) && size)
+	if (size)
 		mt_stack_code_dump(encoder->code_lines, &coding, size);
 	return close_up(body, bits, bitmap, bits + bitmap, &coding, words);
 }

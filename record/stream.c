@@ -201,8 +201,7 @@ static void tell_hole(struct mt_heal *heal, uint32_t pid, const struct mt_sample
 
 /* Passes a sample on, its dump cut to the valid bytes, coded against what came before. */
 static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *planned,
-		       uint32_t event, bool again, uint64_t time, const uint8_t *record,
-		       size_t size)
+		       uint32_t event, uint64_t time, const uint8_t *record, size_t size)
 {
 	struct mt_sample_pieces pieces;
 
@@ -216,7 +215,6 @@ static bool put_sample(struct mt_stream *stream, const struct mt_planned_event *
 			.head = record, .head_size = size, .tid = EVENT_AS_TID | event};
 	}
 	pieces.event = event;
-	pieces.dump_again = again;
 	pieces.encoder = stream->encoder;
 	mt_ring_ask_end(stream->ring);
 	stream->coded_from += pieces.head_size + pieces.tail_size + pieces.dump_size;
@@ -243,7 +241,7 @@ static uint32_t tell_apart(struct mt_stream *stream, uint32_t event, uint32_t ti
 static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t size)
 {
 	const struct mt_planned_event *planned;
-	uint32_t event, told, pid;
+	uint32_t event, pid;
 	uint64_t time;
 
 	if (!event_of(stream, record, size, &event)) {
@@ -256,7 +254,6 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		return;
 	}
 	time = mt_get_le64(record + planned->time_offset);
-	told = event;
 	event = tell_apart(stream, event, mt_get_le32(record + planned->pid_offset + 4), time);
 	planned = &stream->config->plan->events.items[event];
 	count(&stream->event_samples[event], 1);
@@ -271,7 +268,7 @@ static void take_sample(struct mt_stream *stream, const uint8_t *record, size_t 
 		count(&stream->counts.left_out, 1);
 		return;
 	}
-	if (!put_sample(stream, planned, event, event != told, time, record, size)) {
+	if (!put_sample(stream, planned, event, time, record, size)) {
 		count(&stream->counts.odd, 1);
 		return;
 	}

@@ -162,35 +162,6 @@ MT_TEST(the_same_again_costs_only_a_bit_map)
 }
 
 /* Word 1 is the time, word 2 the instruction pointer, which is word 9 as well. */
-/* An event and its seed are samples of one moment: the second dump is not looked at. */
-MT_TEST(a_dump_that_is_said_to_be_the_one_before_is_not_read)
-{
-	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
-	struct mt_stack_decoder *decoder = mt_stack_decoder_create();
-	struct mt_sample_pieces pieces = pieces_of(20, STACK_TOP - 4096, stack, 4096);
-	size_t size;
-
-	fill_random(stack, 4096, &(uint64_t){7});
-	size = mt_stack_encode(encoder, 1000, &pieces, body);
-	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
-	pieces.dump_again = true;
-	pieces.dump = NULL;
-	size = mt_stack_encode(encoder, 1000, &pieces, body);
-	pieces.dump = stack;
-	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
-
-	/* but where the one before stood elsewhere, or was another's */
-	pieces.tid++;
-	size = mt_stack_encode(encoder, 1000, &pieces, body);
-	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
-	pieces = pieces_of(20, STACK_TOP - 4096, stack + 64, 4032);
-	pieces.dump_again = true;
-	size = mt_stack_encode(encoder, 1000, &pieces, body);
-	MT_CHECK(comes_back(decoder, 1000, size, &pieces));
-	mt_stack_encoder_destroy(encoder);
-	mt_stack_decoder_destroy(decoder);
-}
-
 MT_TEST(time_is_not_stored_and_the_instruction_pointer_once)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(4);
