@@ -296,7 +296,7 @@ static size_t stack_offset(struct walk *w)
 
 size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record, size_t size)
 {
-	struct walk w = walk_begin(attr, record, size);
+	struct walk w = walk_begin(attr, record, size), retry = w;
 	size_t offset;
 
 	if (!sampled(&w, MT_SAMPLE_STACK_USER))
@@ -304,7 +304,6 @@ size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record,
 	offset = stack_offset(&w);
 	if (offset || !w.empty_stack)
 		return offset;
-	w = walk_begin(attr, record, size);
-	w.empty_without_index = true;
-	return stack_offset(&w);
+	retry.empty_without_index = true;
+	return stack_offset(&retry);
 }

@@ -64,6 +64,17 @@ static void put_rollup(struct reading *reading, const struct mt_clock *clock)
 		put(reading, text, strchr(names[i], ' ') + 1, names[i]);
 }
 
+/*
+ * Whether a process has memory of its own: neither the kernel's own threads, which are most of a
+ * small host's processes, have any, nor who has ended. That is cheap to see.
+ */
+static bool has_memory(pid_t pid)
+{
+	MT_CLEANUP_FREE char *statm = mt_read_textf(NULL, "/proc/%d/statm", pid);
+
+	return statm && strncmp(statm, "0 ", 2) != 0;
+}
+
 void mt_gauges_put(struct mt_state *state, const struct mt_clock *clock, pid_t pid, bool rollup)
 {
 	static const char *const names[] = {"VmSize",	"VmRSS",  "RssAnon",	 "RssFile",
@@ -72,8 +83,10 @@ void mt_gauges_put(struct mt_state *state, const struct mt_clock *clock, pid_t p
 	struct reading reading = {.state = state, .gauge = {.pid = pid}};
 	uint64_t resident = 0;
 
+	if (!has_memory(pid))
+		return;
 	stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
-	if (!stat || mt_existing_is_kernels(stat))
+	if (!stat)
 		return;
 	reading.gauge.start_time = mt_existing_start_time(stat);
 	text = read_stamped(&reading, clock, "status");
