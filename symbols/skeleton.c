@@ -17,6 +17,7 @@
 #include "formats/base/map64.h"
 #include "symbols/call_set.h"
 #include "symbols/elf_private.h"
+#include "symbols/elf_write.h"
 #include "symbols/function_symbol.h"
 #include "symbols/plt.h"
 #include "symbols/seen_frames.h"
@@ -537,16 +538,6 @@ uint64_t mt_skeleton_size(const struct mt_skeleton *b)
 
 /* ---- Writing ---- */
 
-/* Writes a word of the file's class, gives where the next stands. */
-static uint8_t *put_word(const struct mt_skeleton *b, uint8_t *at, uint64_t value)
-{
-	if (b->elf->is_64)
-		mt_put_le64(at, value);
-	else
-		mt_put_le32(at, (uint32_t)value);
-	return at + (b->elf->is_64 ? 8 : 4);
-}
-
 static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
 {
 	bool wide = b->elf->is_64;
@@ -559,9 +550,9 @@ static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
 	mt_put_le16(at + 16, b->elf->type);
 	mt_put_le16(at + 18, b->elf->machine);
 	mt_put_le32(at + 20, EV_CURRENT);
-	at = put_word(b, at + 24, 0);
-	at = put_word(b, at, segment_count(b) ? size : 0);
-	at = put_word(b, at, b->sections_at);
+	at = mt_elf_put_word(wide, at + 24, 0);
+	at = mt_elf_put_word(wide, at, segment_count(b) ? size : 0);
+	at = mt_elf_put_word(wide, at, b->sections_at);
 	mt_put_le32(at, 0);
 	mt_put_le16(at + 4, (uint16_t)size);
 	mt_put_le16(at + 6, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
@@ -570,23 +561,6 @@ static uint8_t *encode_file_header(const struct mt_skeleton *b, uint8_t *at)
 	mt_put_le16(at + 12, (uint16_t)b->sections.count);
 	mt_put_le16(at + 14, (uint16_t)(b->sections.count - 1));
 	return at + 16;
-}
-
-static uint8_t *encode_segment(const struct mt_skeleton *b, const struct mt_segment *s, uint8_t *at)
-{
-	bool wide = b->elf->is_64;
-
-	mt_put_le32(at, PT_LOAD);
-	if (wide)
-		mt_put_le32(at + 4, s->flags);
-	at = put_word(b, at + (wide ? 8 : 4), s->offset);
-	at = put_word(b, at, s->vaddr);
-	at = put_word(b, at, s->vaddr);
-	at = put_word(b, at, s->file_size);
-	at = put_word(b, at, s->memory_size);
-	if (!wide)
-		mt_put_le32(at, s->flags);
-	return put_word(b, at + (wide ? 0 : 4), 0);
 }
 
 static bool put(const struct mt_skeleton_output *output, const void *bytes, size_t size)
@@ -609,7 +583,7 @@ static bool write_headers(const struct mt_skeleton *b, const struct mt_skeleton_
 	uint8_t *at = bytes ? encode_file_header(b, bytes) : NULL;
 
 	for (size_t i = 0; at && i < segment_count(b); i++)
-		at = encode_segment(b, &b->elf->segments.items[i], at);
+		at = mt_elf_put_segment(b->elf->is_64, &b->elf->segments.items[i], at);
 	return at && put(output, bytes, size) && put_padding(output, size);
 }
 
@@ -660,21 +634,6 @@ static bool write_contents(const struct mt_skeleton *b, const struct mt_skeleton
 	return true;
 }
 
-static uint8_t *encode_section_header(const struct mt_skeleton *b,
-				      const struct mt_elf_section_header *s, uint8_t *at)
-{
-	mt_put_le32(at, s->name);
-	mt_put_le32(at + 4, s->type);
-	at = put_word(b, at + 8, s->flags);
-	at = put_word(b, at, s->vaddr);
-	at = put_word(b, at, s->offset);
-	at = put_word(b, at, s->size);
-	mt_put_le32(at, s->link);
-	mt_put_le32(at + 4, s->info);
-	at = put_word(b, at + 8, s->align);
-	return put_word(b, at, s->entry_size);
-}
-
 static bool write_section_headers(const struct mt_skeleton *b,
 				  const struct mt_skeleton_output *output)
 {
@@ -683,7 +642,7 @@ static bool write_section_headers(const struct mt_skeleton *b,
 	uint8_t *at = bytes;
 
 	for (size_t i = 0; at && i < b->sections.count; i++)
-		at = encode_section_header(b, &b->sections.items[i].header, at);
+		at = mt_elf_put_section_header(b->elf->is_64, &b->sections.items[i].header, at);
 	return at && put(output, bytes, size);
 }
 

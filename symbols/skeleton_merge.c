@@ -16,6 +16,7 @@
 #include "formats/base/map64.h"
 #include "symbols/call_set.h"
 #include "symbols/elf_private.h"
+#include "symbols/elf_write.h"
 #include "symbols/skeleton_frames.h"
 
 #define SECTIONS_MAX 32768 /* as a skeleton has at most, and some of ours */
@@ -580,45 +581,6 @@ static size_t lay_out(struct merge *m)
 	return at;
 }
 
-/* Writes a word of the file's class, gives where the next stands. */
-static uint8_t *put_word(bool wide, uint8_t *at, uint64_t value)
-{
-	if (wide)
-		mt_put_le64(at, value);
-	else
-		mt_put_le32(at, (uint32_t)value);
-	return at + (wide ? 8 : 4);
-}
-
-static void put_section_header(bool wide, const struct mt_elf_section_header *s, uint8_t *at)
-{
-	mt_put_le32(at, s->name);
-	mt_put_le32(at + 4, s->type);
-	at = put_word(wide, at + 8, s->flags);
-	at = put_word(wide, at, s->vaddr);
-	at = put_word(wide, at, s->offset);
-	at = put_word(wide, at, s->size);
-	mt_put_le32(at, s->link);
-	mt_put_le32(at + 4, s->info);
-	at = put_word(wide, at + 8, s->align);
-	put_word(wide, at, s->entry_size);
-}
-
-static uint8_t *put_segment(bool wide, const struct mt_segment *s, uint8_t *at)
-{
-	mt_put_le32(at, PT_LOAD);
-	if (wide)
-		mt_put_le32(at + 4, s->flags);
-	at = put_word(wide, at + (wide ? 8 : 4), s->offset);
-	at = put_word(wide, at, s->vaddr);
-	at = put_word(wide, at, s->vaddr);
-	at = put_word(wide, at, s->file_size);
-	at = put_word(wide, at, s->memory_size);
-	if (!wide)
-		mt_put_le32(at, s->flags);
-	return put_word(wide, at + (wide ? 0 : 4), 0);
-}
-
 /* The file's own, as the first has it but for where things stand, and those of segments. */
 static void put_headers(const struct merge *m, uint8_t *at, size_t sections_at)
 {
@@ -628,7 +590,7 @@ static void put_headers(const struct merge *m, uint8_t *at, size_t sections_at)
 	uint8_t *sizes = at + size - 12; /* from e_ehsize on: six of 16 bits */
 
 	memcpy(at, first->bytes, size);
-	put_word(wide, put_word(wide, at + (wide ? 32 : 28), size), sections_at);
+	mt_elf_put_word(wide, mt_elf_put_word(wide, at + (wide ? 32 : 28), size), sections_at);
 	mt_put_le16(sizes, (uint16_t)size);
 	mt_put_le16(sizes + 2, wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
 	mt_put_le16(sizes + 4, (uint16_t)segment_count(first));
@@ -638,7 +600,7 @@ static void put_headers(const struct merge *m, uint8_t *at, size_t sections_at)
 		mt_put_le16(sizes + 10, (uint16_t)(m->sections.count - 1));
 	at += size;
 	for (size_t i = 0; i < segment_count(first); i++)
-		at = put_segment(wide, &first->segments.items[i], at);
+		at = mt_elf_put_segment(wide, &first->segments.items[i], at);
 }
 
 static struct mt_error *write_all(struct merge *m, uint8_t **out, size_t *size)
@@ -657,7 +619,7 @@ static struct mt_error *write_all(struct merge *m, uint8_t **out, size_t *size)
 		if (content_of(section) && section->header.size)
 			memcpy(bytes + section->header.offset, content_of(section),
 			       section->header.size);
-		put_section_header(wide, &section->header, bytes + at + i * each);
+		mt_elf_put_section_header(wide, &section->header, bytes + at + i * each);
 	}
 	*out = bytes;
 	*size = whole;
