@@ -24,18 +24,22 @@ enum {
 	AHEAD_PER_WORKER = 2,	/* batches */
 	LOOK_AHEAD = 2,		/* batches, where stacks are joined */
 	PASSED_BYTES = 8 << 20, /* of records that nobody wants, behind the last batch */
+	LOT = 16, /* samples that get what they were joined with together: it may be long */
 };
+
+_Static_assert(LOT > MT_PIPELINE_PEEK, "those looked at are of two lots");
 
 struct batch {
 	struct mt_job job; /* first: run() gets a pointer to it */
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
+	size_t spliced;	 /* they have what they were joined with */
 	size_t bytes;	 /* of their dumps, and of records between them */
 	uint64_t serial; /* of the last record, wanted or not */
 	struct mt_walk_words words;
 	bool submitted, waited, failed;
-	bool learned, seen, ready; /* by the joiner; joined as far as they will be */
+	bool learned, seen, ready; /* by the joiner, and with those behind it */
 	bool last;		   /* none is filled before this one is emptied */
 };
 
@@ -51,7 +55,8 @@ struct mt_pipeline {
 	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
 	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
 	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
-	struct mt_walk_words spliced; /* of the first batch: those that were joined */
+	struct mt_walk_words spliced[2]; /* stacks that were joined, of a lot each, in turn */
+	unsigned int turn;
 };
 
 /* Batches beyond those that are filled or walked, which the joiner looks at. */
@@ -108,7 +113,7 @@ static void batch_clear(struct batch *batch)
 		free(batch->samples[i].stitched);
 		mt_image_map_release(batch->samples[i].map);
 	}
-	batch->count = batch->given = batch->bytes = batch->words.count = 0;
+	batch->count = batch->given = batch->spliced = batch->bytes = batch->words.count = 0;
 	batch->submitted = batch->waited = batch->failed = false;
 	batch->learned = batch->seen = batch->ready = batch->last = false;
 }
@@ -125,7 +130,8 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 	}
 	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
 		mt_walker_destroy(pipeline->walkers[i]);
-	mt_array_deinit(&pipeline->spliced);
+	for (size_t i = 0; i < 2; i++)
+		mt_array_deinit(&pipeline->spliced[i]);
 	mt_joining_destroy(pipeline->joining);
 	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
@@ -390,17 +396,35 @@ static bool look_ahead(struct mt_pipeline *pipeline)
 	return true;
 }
 
+/* Joined stacks are put together as those that come next are looked at; false out of memory. */
+static bool splice(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	while (batch->spliced < batch->count &&
+	       batch->spliced <= batch->given + MT_PIPELINE_PEEK) {
+		struct mt_walk_words *spliced = &pipeline->spliced[pipeline->turn];
+		size_t left = batch->count - batch->spliced, count = left < LOT ? left : LOT;
+
+		spliced->count = 0;
+		if (!mt_joining_splice(pipeline->joining, batch->samples + batch->spliced, count,
+				       spliced))
+			return false;
+		batch->spliced += count;
+		pipeline->turn = !pipeline->turn;
+	}
+	return true;
+}
+
 /* The first batch becomes ready to be emptied. */
 static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	wait_for(batch);
 	if (batch->failed)
 		return false;
-	if (!batch->ready && pipeline->joining)
-		batch->ready =
-			look_ahead(pipeline) && mt_joining_splice(pipeline->joining, batch->samples,
-								  batch->count, &pipeline->spliced);
-	return batch->ready || !pipeline->joining;
+	if (!pipeline->joining)
+		return true;
+	if (!batch->ready)
+		batch->ready = look_ahead(pipeline);
+	return batch->ready && splice(pipeline, batch);
 }
 
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
@@ -411,7 +435,6 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 	if (pipeline->used && batch->waited && batch->given == batch->count) {
 		pipeline->released = batch->serial;
 		batch_clear(batch);
-		pipeline->spliced.count = 0;
 		pipeline->first = (pipeline->first + 1) % pipeline->batch_count;
 		pipeline->used--;
 		batch = batch_at(pipeline, 0);

@@ -81,9 +81,10 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
 /*
- * One that take() gives so many calls after the next, where that is known; else NULL. Borrowed as
- * take()'s is.
+ * One that take() gives so many calls after the next, less than MT_PIPELINE_PEEK, where that is
+ * known; else NULL. Borrowed as take()'s is.
  */
+#define MT_PIPELINE_PEEK 3
 const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead);
 
 #endif

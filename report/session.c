@@ -371,7 +371,7 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 /* Stacks are interned by tables larger than any cache: those that come next are looked for now. */
 static void prefetch_stacks(const struct mt_session *session)
 {
-	for (unsigned int ahead = 3; ahead; ahead--) {
+	for (unsigned int ahead = MT_PIPELINE_PEEK; ahead; ahead--) {
 		const struct mt_piped *next = mt_pipeline_peek(session->pipeline, ahead - 1);
 
 		if (next)
