@@ -193,7 +193,6 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.spool_peak = mt_spool_peak(r->spool),
 		.fast = mt_pack_fast(r->pack),
 		.hurried = mt_pack_hurried(r->pack),
-		.eased = mt_pack_eased(r->pack),
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
 		.writer_cpu = mt_pack_cpu_ns(r->pack),
 		.carrying_cpu = mt_pack_carrying_cpu_ns(r->pack),

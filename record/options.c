@@ -18,6 +18,7 @@
 #define DEFAULT_DUMP 16384
 #define BESIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
 #define DUMP_MAX 65528	 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
+#define LEVEL_MIN (-7)
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
 #define MAX_SIZE_MAX ((uint64_t)1 << 60)
@@ -89,7 +90,7 @@ static const struct option_row rows[] = {
 	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
 	{'m', "mmap-pages", "PAGES|SIZE",
 	 "ring buffer a CPU: pages, or bytes with K, M or G (8M or 16M)"},
-	{'z', "compression-level", "LEVEL", "zstd level 1 to 22, 0 stores (2)"},
+	{'z', "compression-level", "LEVEL", "zstd level -7 to 22, 0 stores (-1)"},
 	{OPT_BUDGET, "budget", "PCT",
 	 "thin events so that recording costs at most PCT % of one "
 	 "CPU"},
@@ -309,12 +310,15 @@ static struct mt_error *parse_control(const char *text, struct mt_record_options
 
 static struct mt_error *parse_level(const char *text, struct mt_record_options *options)
 {
+	bool negative = *text == '-';
 	uint64_t level = 0;
-	struct mt_error *err = parse_number("-z", text, 0, LEVEL_MAX, &level);
 
-	if (!err)
-		options->level = (int)level;
-	return err;
+	if (!mt_parse_u64(text + negative, &level) || level > (negative ? -LEVEL_MIN : LEVEL_MAX))
+		return usage_error(mt_error_create(MT_ERR_USAGE,
+						   "-z: '%s' is not a number from %d to %d", text,
+						   LEVEL_MIN, LEVEL_MAX));
+	options->level = negative ? -(int)level : (int)level;
+	return NULL;
 }
 
 /* The options that only set a flag. */
@@ -632,7 +636,7 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.output = DEFAULT_OUTPUT,
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
-		.level = 2,
+		.level = -1,
 		.embed = {.wish = {.names = true, .unwind = true}, .limit = EMBED_LIMIT},
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);

@@ -40,19 +40,10 @@
 #define HOLD_PART 4		       /* of what may be held, before drains are asked */
 #define UNDER_WAY_NS UINT64_C(1000000) /* between a record's time and its place in a ring */
 /*
- * At the default level, what does not shrink to half is mostly random words: searching them costs a
- * quarter of packing planes, and two thirds of packing other records, and finds little. The next
- * chunks of that stream are spared it, then it is tried again.
- */
-#define LEVEL_DEFAULT 2
-#define LEVEL_EASY LEVEL_FAST
-#define EASY_CHUNKS 31
-/*
  * Frames in the place of stacks are not coded against one another as stacks are, and shrink to a
  * tenth at zstd's fastest: that costs less than storing them.
  */
 #define LEVEL_HASTE (-7)
-#define EASY_STREAMS 64			 /* told apart, by number modulo this */
 #define LIMIT_SPARE ((uint64_t)64 << 10) /* --max-size: room for STATE, MARK and END chunks */
 #define FULL_SPARE ((uint64_t)128 << 10)
 
@@ -82,8 +73,7 @@ struct mt_pack {
 	int failed_fd;
 	struct mt_error *error;
 	_Atomic uint64_t hurried; /* told of while it counts on */
-	uint64_t fast, eased, cpu_ns;
-	uint8_t easy[EASY_STREAMS]; /* chunks of the stream that are still spared */
+	uint64_t fast, cpu_ns;
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
 	int full_fd;
@@ -123,26 +113,6 @@ static void calm_down(struct mt_pack *pack)
 	setpriority(PRIO_PROCESS, (id_t)pack->tid, NICENESS);
 }
 
-/* Whether the block is to be spared the default level. */
-static bool take_ease(struct mt_pack *pack, const struct mt_block *block)
-{
-	uint8_t *easy = &pack->easy[block->stream % EASY_STREAMS];
-
-	if (block->type != MT_CHUNK_DATA || pack->level != LEVEL_DEFAULT || !*easy)
-		return false;
-	--*easy;
-	pack->eased++;
-	return true;
-}
-
-/* Behind a block of DATA that was written at that level. */
-static void note_ease(struct mt_pack *pack, const struct mt_block *block, int level, uint64_t raw,
-		      uint64_t written)
-{
-	if (level == LEVEL_DEFAULT && raw >= MT_SPOOL_BLOCK / 2 && written > raw / 2)
-		pack->easy[block->stream % EASY_STREAMS] = EASY_CHUNKS;
-}
-
 static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 {
 	unsigned fill = mt_spool_fill(pack->spool);
@@ -157,8 +127,6 @@ static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 		pack->fast += pack->strip && block->type == MT_CHUNK_DATA;
 		return pack->strip && block->type == MT_CHUNK_DATA ? LEVEL_HASTE : 0;
 	}
-	if (take_ease(pack, block))
-		level = LEVEL_EASY;
 	if (fill < FILL_FAST)
 		return level;
 	pack->hurried++;
@@ -233,7 +201,7 @@ static void apply_limit(struct mt_pack *pack, const struct mt_block *block)
 					    : limit - LIMIT_SPARE / 16);
 }
 
-static void watch_output(struct mt_pack *pack, const struct mt_block *block, int level,
+static void watch_output(struct mt_pack *pack, const struct mt_block *block,
 			 struct mt_writer_counts before)
 {
 	struct mt_writer_counts now = mt_writer_counts(pack->writer);
@@ -244,7 +212,6 @@ static void watch_output(struct mt_pack *pack, const struct mt_block *block, int
 	if (block->type == MT_CHUNK_DATA) {
 		pack->data_raw += now.raw - before.raw;
 		pack->data_written += now.written - before.written;
-		note_ease(pack, block, level, now.raw - before.raw, now.written - before.written);
 	}
 	if (!limit || pack->told_full || now.written + under_way(pack) < limit)
 		return;
@@ -266,7 +233,7 @@ static void write_block(struct mt_pack *pack, const struct mt_block *block)
 	pack->error = mt_writer_write(pack->writer, block, level);
 	if (pack->error)
 		(void)!write(pack->failed_fd, &one, sizeof(one));
-	watch_output(pack, block, level, before);
+	watch_output(pack, block, before);
 }
 
 /* IMAGE records go out ahead of the mark that says that everything before it is there. */
@@ -637,11 +604,6 @@ size_t mt_pack_ready_made(const struct mt_pack *pack)
 uint64_t mt_pack_fast(const struct mt_pack *pack)
 {
 	return pack->fast;
-}
-
-uint64_t mt_pack_eased(const struct mt_pack *pack)
-{
-	return pack->eased;
 }
 
 uint64_t mt_pack_hurried(const struct mt_pack *pack)

@@ -91,9 +91,6 @@ uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack);
 /* Images that were carried as an earlier recording had made them; behind mt_pack_finish(). */
 size_t mt_pack_ready_made(const struct mt_pack *pack);
 
-/* How many were packed at a faster level than the default one because they hardly shrink. */
-uint64_t mt_pack_eased(const struct mt_pack *pack);
-
 /* Behind mt_pack_finish(): what became of the stacks; false where they were not stripped. */
 struct mt_strip_counts;
 bool mt_pack_stripped(const struct mt_pack *pack, struct mt_strip_counts *counts);

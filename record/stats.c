@@ -85,10 +85,9 @@ static void print_writer(const struct mt_stats *stats, FILE *to)
 
 	fprintf(to,
 		"writer     %llu chunks, %.1f MB -> %.1f MB; %llu stored; less compression than "
-		"asked for: %llu fast, %llu none; %llu eased, which hardly shrink; %llu left "
-		"out\n",
+		"asked for: %llu fast, %llu none; %llu left out\n",
 		n(w->chunks), MB(w->raw), MB(w->written), n(w->stored), n(stats->fast),
-		n(stats->hurried - stats->fast), n(stats->eased), n(w->left_out));
+		n(stats->hurried - stats->fast), n(w->left_out));
 	fprintf(to, "           %.3f s compressing, %.3f s writing\n", SECONDS(w->pack_ns),
 		SECONDS(w->write_ns));
 }

@@ -20,7 +20,7 @@ struct mt_stats {
 	struct mt_drain *const *drains; /* one for each of opened's CPUs */
 	struct mt_memory_share memory;
 	size_t spool_peak;
-	uint64_t fast, hurried, eased; /* chunks, of pack.h */
+	uint64_t fast, hurried; /* chunks, of pack.h */
 	struct mt_writer_counts writer;
 	uint64_t writer_cpu, carrying_cpu; /* ns */
 	size_t ready_made;		   /* images that were kept from before */

@@ -53,8 +53,8 @@ struct mt_pipeline {
 	size_t first, used; /* batches in use, the first is emptied, the last one filled */
 	uint64_t released;
 	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
-	struct mt_stitcher *stitcher; /* NULL: call stacks of branch records stay as they are */
-	struct mt_joining *joining;   /* NULL: stacks stay as they were walked */
+	struct mt_stitcher *stitcher;	 /* NULL: call stacks of branch records stay as they are */
+	struct mt_joining *joining;	 /* NULL: stacks stay as they were walked */
 	struct mt_walk_words spliced[2]; /* stacks that were joined, of a lot each, in turn */
 	unsigned int turn;
 };
@@ -399,8 +399,7 @@ static bool look_ahead(struct mt_pipeline *pipeline)
 /* Joined stacks are put together as those that come next are looked at; false out of memory. */
 static bool splice(struct mt_pipeline *pipeline, struct batch *batch)
 {
-	while (batch->spliced < batch->count &&
-	       batch->spliced <= batch->given + MT_PIPELINE_PEEK) {
+	while (batch->spliced < batch->count && batch->spliced <= batch->given + MT_PIPELINE_PEEK) {
 		struct mt_walk_words *spliced = &pipeline->spliced[pipeline->turn];
 		size_t left = batch->count - batch->spliced, count = left < LOT ? left : LOT;
 

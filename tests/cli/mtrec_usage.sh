@@ -26,7 +26,7 @@ usage 'a bad list of threads' "-t: '-1' is not a list .*" -e brk -t -1
 usage 'a bad list of CPUs' "-C: '0-' is not a list .*" -e brk -C 0-
 usage 'process 0' '-p: there is no process 0' -e brk -p 0
 usage 'a bad ring size' "-m: '3X' is not a size like .*" -e brk -a -m 3X
-usage 'a bad level' "-z: '23' is not a number from 0 to 22" -e brk -a -z 23
+usage 'a bad level' "-z: '23' is not a number from -7 to 22" -e brk -a -z 23
 usage 'a bad count' "-c: '0' is not a number from 1 to .*" -e brk -a -c 0
 usage 'a bad frequency' "-F: 'most' is not a number from 1 to .*" -e cpu-clock -a -F most
 usage '-c with -F' '-c and -F exclude each other' -e cpu-clock -a -c 1 -F 1

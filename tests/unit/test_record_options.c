@@ -73,7 +73,7 @@ MT_TEST(what_is_not_said_has_its_default)
 	MT_CHECK_STR(options.output, "mtrec.mtr");
 	MT_CHECK_EQ(options.call_graph, MT_GRAPH_DWARF);
 	MT_CHECK_EQ(options.dump_size, 16384);
-	MT_CHECK_EQ(options.level, 2);
+	MT_CHECK_EQ(options.level, -1);
 	MT_CHECK(!options.period && !options.frequency && !options.ring_size);
 	MT_CHECK(!options.cpus.count && !options.pids.count && !options.tids.count);
 	MT_CHECK(!options.command && !options.list_pattern);
@@ -105,6 +105,7 @@ MT_TEST(short_and_perfs_long_names_say_the_same)
 	CHECK_FIELD("-m 8M", ring_size, 8 << 20);
 	CHECK_FIELD("--mmap-pages=8M", ring_size, 8 << 20);
 	CHECK_FIELD("-z 0", level, 0);
+	CHECK_FIELD("-z -7", level, -7);
 	CHECK_FIELD("--compression-level 22", level, 22);
 	CHECK_FIELD("-q", quiet, true);
 	CHECK_FIELD("--quiet", quiet, true);
@@ -188,8 +189,10 @@ MT_TEST(numbers_out_of_range_are_told_the_range)
 							"from 1 to 9223372036854775807"));
 	MT_CHECK(refused_more("-F 0", "-F: '0' is not a number from 1 to 2147483647"));
 	MT_CHECK(refused_more("-F 99Hz", "-F: '99Hz' is not a number from 1 to 2147483647"));
-	MT_CHECK(refused_more("-z 23", "-z: '23' is not a number from 0 to 22"));
-	MT_CHECK(refused_more("-z ~", "-z: '' is not a number from 0 to 22"));
+	MT_CHECK(refused_more("-z 23", "-z: '23' is not a number from -7 to 22"));
+	MT_CHECK(refused_more("-z -8", "-z: '-8' is not a number from -7 to 22"));
+	MT_CHECK(refused_more("-z --1", "-z: '--1' is not a number from -7 to 22"));
+	MT_CHECK(refused_more("-z ~", "-z: '' is not a number from -7 to 22"));
 	MT_CHECK(
 		refused_more("-m 0", "-m: '0' is not a size like 16M or 4096 (pages), at most 2G"));
 }
