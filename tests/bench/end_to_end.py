@@ -6,6 +6,9 @@
 What perf script prints is collapsed by FlameGraph's stackcollapse-perf.pl where STACKCOLLAPSE names it or PATH has it;
 else by tests/bench/collapse.pl, which does less, so that the ratio is no larger for it. -j 1 stands beside the default:
 what a second worker costs is part of the answer.
+
+perf script leaves out what is more than 127 frames deep, mtreport what is more than 4096. Told to go as deep, it prints the
+stacks that mtreport prints, but for those that are joined beyond their dumps: that is the peer that does the same work.
 """
 import os
 import resource
@@ -17,6 +20,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = 2
 OUR_RUNS = 7  # short, so that chance weighs more
+DEEP = "... to 4096 frames, as ours"
 
 
 def cost(command, runs=RUNS):
@@ -52,7 +56,7 @@ def find_collapse():
 
 def main(mtreport, files):
     collapse, collapse_name = find_collapse()
-    bars = {"perf script --no-inline": 10, collapse_name: 30, "perf report -g folded": None}
+    bars = {"perf script --no-inline": 10, collapse_name: 30, DEEP: 30, "perf report -g folded": None}
     for file in files:
         name = f"'{file}'"
         ours = cost([mtreport, "-q", "--folded", "--no-inline", file], OUR_RUNS)
@@ -62,6 +66,7 @@ def main(mtreport, files):
         commands = {
             "perf script --no-inline": f"perf script --no-inline -i {name}",
             collapse_name: f"perf script --no-inline -i {name} | perl {shlex.quote(collapse)}",
+            DEEP: f"perf script --no-inline --max-stack 4096 -i {name} | perl {shlex.quote(collapse)}",
             "perf report -g folded": f"perf report --no-inline --no-children -g folded --stdio -i {name}",
         }
         print(f"  end to end, user + sys: mtreport --folded --no-inline {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
