@@ -135,9 +135,10 @@ static struct mt_error *unknown_term(const struct pmu *pmu, const char *name)
 
 	list_names(pmu, "format", known, sizeof(known));
 	list_names(pmu, "events", known, sizeof(known));
-	return mt_error_hint(
-		mt_error_create(MT_ERR_USAGE, "%s/: it has no term '%s'", pmu->name, name),
-		"its terms and events are: %s; and config, config1, config2, period, freq", known);
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s/: it has no term '%s'", pmu->name,
+					     name),
+			     "its terms and events are: %s%sconfig, config1, config2, period, freq",
+			     known, *known ? "; and " : "");
 }
 
 static struct mt_error *take_terms(const struct pmu *pmu, const char *text, size_t length,

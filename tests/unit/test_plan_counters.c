@@ -64,8 +64,8 @@ static void make_pmu(void)
 	snprintf(root, sizeof(root), "/tmp/pmu-test-XXXXXX");
 	if (!mkdtemp(root))
 		return;
-	for (size_t i = 0; i < 3; i++) {
-		const char *const folders[] = {"cpu", "cpu/format", "cpu/events"};
+	for (size_t i = 0; i < 4; i++) {
+		const char *const folders[] = {"cpu", "cpu/format", "cpu/events", "software"};
 
 		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
 		mkdir(path, 0700);
@@ -78,6 +78,7 @@ static void make_pmu(void)
 	put("cpu/format/broken", "config:99\n");
 	put("cpu/events/mem", "event=0xcd,umask=0x1,ldlat=3\n");
 	put("cpu/events/loop", "loop\n");
+	put("software/type", "1\n");
 }
 
 static void remove_pmu(void)
@@ -338,6 +339,8 @@ MT_TEST(bad_terms_are_told)
 	refuses("-e nosuch/event=1/", "it has cpu");
 	refuses("-e cpu/evnt=1/", "no term 'evnt'");
 	refuses("-e cpu/evnt=1/", "event");
+	refuses("-e cpu/evnt=1/", "; and config, ");
+	refuses("-e software/evnt=1/", "events are: config, ");
 	refuses("-e cpu/event=0x100/", "does not fit");
 	refuses("-e cpu/event=1x/", "no number");
 	refuses("-e cpu/event=-1/", "no number");
