@@ -10,6 +10,7 @@
 #include "record/code_seen.h"
 #include "record/embed.h"
 #include "record/embed_choice.h"
+#include "record/mapped_now.h"
 
 #define FRONT_BYTES ((uint64_t)64 << 10) /* of all images together */
 #define PLACE_BYTES 64			 /* of a place in their code */
@@ -132,6 +133,8 @@ void mt_carrying_settle(struct mt_carrying *carrying, uint64_t complete_below)
 	if (carrying->code)
 		mt_branch_code_settle(carrying->code, complete_below);
 	mt_code_seen_settle(carrying->seen, complete_below);
+	if (mt_code_seen_is_crowded(carrying->seen))
+		mt_mapped_now_tell(carrying->seen);
 }
 
 void mt_carrying_offer_so_far(struct mt_carrying *carrying, struct mt_kernel_seen *kernel,

@@ -26,6 +26,11 @@
 #define PLACES_MAX 262144 /* of all images: blocks of code, some 24 bytes each */
 #define MAPPINGS_MAX 65536
 #define PASSED_MAX 1024 /* mappings that are looked at for one block */
+#define CROWD (MAPPINGS_MAX / 4)
+#define CROWD_MORE (MAPPINGS_MAX / 8) /* since those that are there were told */
+/* For so long, and so often that logs are looked at, words come of mappings that have ended. */
+#define ENDED_NS UINT64_C(10000000000)
+#define ENDED_TURNS 4
 
 _Static_assert(1 << UNIT_BITS == MT_SEEN_UNIT && 64 * MT_SEEN_UNIT == 1 << BLOCK_BITS,
 	       "a block's units are the bits of a word");
@@ -47,6 +52,7 @@ struct mapping {
 	struct mt_code_mapping is;
 	uint64_t reach;	 /* the last end of those sorted up to this one */
 	uint32_t widest; /* the image that is mapped up to there */
+	bool ended;	 /* it was in no process any more */
 };
 
 struct place {
@@ -62,7 +68,11 @@ struct mt_code_seen {
 	struct log older, newer;
 	MT_ARRAY(struct mapping) mappings;
 	size_t sorted;	       /* so many of them are, by start */
-	struct mt_map64 known; /* mappings that were told, by hash */
+	size_t lasting;	       /* how many there were when those that had ended were last marked */
+	uint64_t forget;       /* those that have ended, once that time is complete, */
+	unsigned int turns;    /* and the logs were looked at so often; 0: none have */
+	uint64_t complete;     /* all mappings of records below that time are known */
+	struct mt_map64 known; /* mappings that were told and have not ended, by hash */
 	MT_ARRAY(struct image) images;
 	struct mt_map64 numbers; /* of images, by hash of identity */
 	struct mt_map64 index;	 /* of an image's block, in its places, + 1 */
@@ -202,13 +212,63 @@ static void forget_whole(struct mt_code_seen *seen)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < seen->mappings.count; i++) {
-		if (is_whole(seen, &items[i].is))
+		if (!is_whole(seen, &items[i].is))
+			items[kept++] = items[i];
+		else if (!items[i].ended)
 			(void)mt_map64_remove(&seen->known, mapping_key(&items[i].is));
-		else
+	}
+	seen->mappings.count = kept;
+	seen->sorted = 0;
+}
+
+static void forget_ended(struct mt_code_seen *seen)
+{
+	struct mapping *items = seen->mappings.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < seen->mappings.count; i++) {
+		if (!items[i].ended)
 			items[kept++] = items[i];
 	}
 	seen->mappings.count = kept;
 	seen->sorted = 0;
+	seen->turns = 0;
+}
+
+bool mt_code_seen_is_crowded(const struct mt_code_seen *seen)
+{
+	return !seen->turns && seen->mappings.count >= CROWD &&
+	       seen->mappings.count >= seen->lasting + CROWD_MORE;
+}
+
+static bool is_there(const struct mt_code_there *there, const struct mt_code_mapping *m)
+{
+	size_t at = mt_array_split(there->count, i, there->ranges[i].start < m->end);
+
+	if (at && there->ranges[at - 1].end > m->start)
+		return true;
+	for (size_t i = 0; i < there->hidden_count; i++) {
+		if (there->hidden[i] == m->pid)
+			return true;
+	}
+	return false;
+}
+
+void mt_code_seen_keep(struct mt_code_seen *seen, const struct mt_code_there *there)
+{
+	struct mapping *items = seen->mappings.items;
+
+	seen->lasting = 0;
+	for (size_t i = 0; i < seen->mappings.count; i++) {
+		if (items[i].ended || is_there(there, &items[i].is)) {
+			seen->lasting += !items[i].ended;
+			continue;
+		}
+		items[i].ended = true; /* the same may come again, as another one */
+		(void)mt_map64_remove(&seen->known, mapping_key(&items[i].is));
+		seen->forget = seen->complete + ENDED_NS;
+		seen->turns = ENDED_TURNS;
+	}
 }
 
 /* Appends a mapping, which is known from now on; false where there is no room. */
@@ -251,16 +311,37 @@ static int compare_mappings(const void *a, const void *b)
 	return (x->is.start > y->is.start) - (x->is.start < y->is.start);
 }
 
+/* Those behind the sorted ones, which are sorted among themselves, go to their places. */
+static bool merge_fresh(struct mapping *items, size_t sorted, size_t count)
+{
+	size_t fresh = count - sorted;
+	MT_CLEANUP_FREE struct mapping *copy = malloc(fresh * sizeof(*copy));
+
+	if (!copy)
+		return false;
+	memcpy(copy, items + sorted, fresh * sizeof(*copy));
+	while (fresh) {
+		bool older = sorted && items[sorted - 1].is.start > copy[fresh - 1].is.start;
+
+		items[--count] = older ? items[--sorted] : copy[--fresh];
+	}
+	return true;
+}
+
+/* Few come to many. */
 static void sort_mappings(struct mt_code_seen *seen)
 {
 	struct mapping *items = seen->mappings.items;
+	size_t count = seen->mappings.count;
 	uint64_t reach = 0;
 	uint32_t widest = 0;
 
-	if (seen->sorted == seen->mappings.count)
+	if (seen->sorted == count)
 		return;
-	seen->sorted = seen->mappings.count;
-	qsort(items, seen->sorted, sizeof(*items), compare_mappings);
+	qsort(items + seen->sorted, count - seen->sorted, sizeof(*items), compare_mappings);
+	if (!merge_fresh(items, seen->sorted, count))
+		qsort(items, count, sizeof(*items), compare_mappings);
+	seen->sorted = count;
 	for (size_t i = 0; i < seen->sorted; i++) {
 		if (items[i].is.end >= reach) {
 			reach = items[i].is.end;
@@ -398,6 +479,10 @@ void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below)
 		resolve(seen, &seen->older);
 	if (!seen->older.count)
 		turn(seen);
+	seen->complete = complete_below;
+	seen->turns -= seen->turns > 1;
+	if (seen->turns == 1 && complete_below > seen->forget)
+		forget_ended(seen);
 }
 
 void mt_code_seen_settle_all(struct mt_code_seen *seen)

@@ -2,7 +2,7 @@
  * Which places of images' code the words of a recording point to: no stack has a frame anywhere
  * else, so that only what stands around these needs to be carried. Words are told as they are
  * written, and mappings as their records pass; which of them comes first does not matter. A word is
- * held against the mappings of all processes, as they ever were: at worst a place too many is seen.
+ * held against the mappings of all processes, ended ones, too: at worst a place too many is seen.
  *
  * Where more is told than is kept in memory, the images that it could be of are seen as a whole.
  */
@@ -30,6 +30,7 @@ uint32_t mt_code_seen_image(struct mt_code_seen *seen, const struct mt_image_rec
 struct mt_code_mapping {
 	uint64_t start, end, offset;
 	uint64_t time; /* 0: not known, it may have been there for long */
+	int32_t pid;
 	uint32_t image;
 };
 void mt_code_seen_map(struct mt_code_seen *seen, const struct mt_code_mapping *mapping);
@@ -43,6 +44,25 @@ void mt_code_seen_settle(struct mt_code_seen *seen, uint64_t complete_below);
 
 /* All mappings have been. */
 void mt_code_seen_settle_all(struct mt_code_seen *seen);
+
+/* Where code is mapped now, in any process but some. */
+struct mt_code_range {
+	uint64_t start, end;
+};
+struct mt_code_there {
+	const struct mt_code_range *ranges; /* rising, none touching another */
+	size_t count;
+	const int32_t *hidden; /* processes of which it is not known */
+	size_t hidden_count;
+};
+
+/*
+ * Where processes come and go, their mappings become many. Once they are, it helps to be told what
+ * is there: mappings of which nothing is are forgotten, when all words of their time have been
+ * told.
+ */
+bool mt_code_seen_is_crowded(const struct mt_code_seen *seen);
+void mt_code_seen_keep(struct mt_code_seen *seen, const struct mt_code_there *there);
 
 /* Places of an image: multiples of MT_SEEN_UNIT in its file. */
 struct mt_code_news {

@@ -219,6 +219,7 @@ static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m,
 								 .end = m->end,
 								 .offset = offset,
 								 .time = time,
+								 .pid = m->pid,
 								 .image = numbers >> 32});
 }
 

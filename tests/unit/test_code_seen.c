@@ -239,6 +239,99 @@ MT_TEST(an_image_that_is_mapped_over_and_over_is_a_whole_one)
 	mt_code_seen_destroy(seen);
 }
 
+#define SECOND UINT64_C(1000000000)
+
+/* All that is told below ten seconds behind `from`, second by second. */
+static void pass(struct mt_code_seen *seen, uint64_t from)
+{
+	for (uint64_t i = 1; i <= 11; i++)
+		mt_code_seen_settle(seen, from + i * SECOND);
+}
+
+/* Mappings of that image, the first at START, until there are many; each is a process' own. */
+static struct mt_code_seen *make_crowd(uint32_t *image)
+{
+	struct mt_code_seen *seen = mt_code_seen_create();
+
+	*image = image_of(seen, "crowd");
+	for (uint64_t i = 0; !mt_code_seen_is_crowded(seen) && i < 65536; i++)
+		mt_code_seen_map(seen,
+				 &(struct mt_code_mapping){.start = START + i * 0x10000,
+							   .end = START + i * 0x10000 + 0x4000,
+							   .offset = i * 0x4000,
+							   .time = 5,
+							   .pid = (int32_t)(100 + i),
+							   .image = *image});
+	mt_code_seen_settle(seen, SECOND);
+	return seen;
+}
+
+/* A word into the n-th of them. */
+static void tell_nth(struct mt_code_seen *seen, uint64_t n, uint64_t time)
+{
+	tell(seen, START + n * 0x10000 + 0x108, time);
+}
+
+MT_TEST(mappings_that_ended_are_forgotten_when_their_time_is_over)
+{
+	static const struct mt_code_range there[] = {{START - 0x1000, START + 0x1000},
+						     {START + 0x24000, START + 0x38000}};
+	uint32_t image;
+	struct mt_code_seen *seen = make_crowd(&image);
+
+	MT_CHECK(mt_code_seen_is_crowded(seen));
+	mt_code_seen_keep(seen, &(struct mt_code_there){there, 2, (int32_t[]){105}, 1});
+	MT_CHECK(!mt_code_seen_is_crowded(seen));
+	tell_nth(seen, 1, 2 * SECOND); /* it had ended, but that was before */
+	mt_code_seen_settle(seen, 3 * SECOND);
+	mt_code_seen_settle(seen, 4 * SECOND);
+	check(seen, image, (uint64_t[]){0x4100}, 1);
+	pass(seen, 4 * SECOND);
+	for (uint64_t i = 0; i < 8; i++)
+		tell_nth(seen, i, 20 * SECOND);
+	mt_code_seen_settle_all(seen);
+	/* the second range ends in the fourth, and does not reach the third; the sixth is hidden */
+	check(seen, image, (uint64_t[]){0x100, 0xc100, 0x14100}, 3);
+	mt_code_seen_destroy(seen);
+}
+
+MT_TEST(what_ended_waits_for_words_however_late_they_are)
+{
+	uint32_t image;
+	struct mt_code_seen *seen = make_crowd(&image);
+
+	tell_nth(seen, 7, SECOND);
+	mt_code_seen_keep(seen, &(struct mt_code_there){0});
+	mt_code_seen_settle(seen, 60 * SECOND); /* nothing was written for a minute: */
+	tell_nth(seen, 8, SECOND + 1);		/* that waited before it */
+	mt_code_seen_settle(seen, 61 * SECOND);
+	mt_code_seen_settle(seen, 62 * SECOND);
+	check(seen, image, (uint64_t[]){0x1c100, 0x20100}, 2);
+	mt_code_seen_destroy(seen);
+}
+
+MT_TEST(what_ended_and_came_again_is_known)
+{
+	uint32_t image, other;
+	struct mt_code_seen *seen = make_crowd(&image);
+
+	other = image_of(seen, "other");
+	mt_code_seen_keep(seen, &(struct mt_code_there){0});
+	map(seen, other, START, 2 * SECOND);
+	mt_code_seen_map(seen, &(struct mt_code_mapping){.start = START + 0x10000,
+							 .end = START + 0x14000,
+							 .offset = 0x4000,
+							 .time = 2 * SECOND,
+							 .image = image});
+	pass(seen, 2 * SECOND);
+	tell_nth(seen, 0, 20 * SECOND);
+	tell_nth(seen, 1, 20 * SECOND);
+	mt_code_seen_settle_all(seen);
+	check(seen, other, (uint64_t[]){OFFSET + 0x100}, 1);
+	check(seen, image, (uint64_t[]){0x4100}, 1);
+	mt_code_seen_destroy(seen);
+}
+
 MT_TEST(too_many_places_are_a_whole_image)
 {
 	struct mt_code_seen *seen = mt_code_seen_create();
