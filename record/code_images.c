@@ -60,10 +60,31 @@ void mt_code_images_destroy(struct mt_code_images *images)
 	free(images);
 }
 
+/* What is in a memfd counts as a file by its build id, which mappings do not tell. */
+static void tell_build_id(struct mt_code_images *images, const struct mt_mapped_file *file,
+			  const struct mt_text *build_id)
+{
+	MT_CLEANUP_FREE char *path = strndup(file->path.bytes, file->path.size);
+	struct mt_image_identity identity = {.path = path,
+					     .device_major = file->major,
+					     .device_minor = file->minor,
+					     .inode = file->inode};
+
+	if (!path || build_id->size > MT_BUILD_ID_MAX ||
+	    mt_image_kind_of_path(path) != MT_IMAGE_ANONYMOUS ||
+	    !mt_image_set_intern(images->set, &identity))
+		return;
+	memcpy(identity.build_id, build_id->bytes, build_id->size);
+	identity.build_id_size = build_id->size;
+	mt_image_set_learn_build_id(images->set, &identity);
+}
+
 void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
 			const struct mt_image_record *record)
 {
 	mt_known_files_add(&images->files, fd, file, record);
+	if (record->build_id.size)
+		tell_build_id(images, file, &record->build_id);
 }
 
 /* ---- The tables ---- */

@@ -253,7 +253,7 @@ static struct mt_error *open_executable(void *context, const struct mt_image_ide
 {
 	struct mt_debuginfod *d = context;
 
-	if (mt_image_kind_of_path(identity->path) != MT_IMAGE_FILE)
+	if (mt_image_kind_of(identity) != MT_IMAGE_FILE)
 		return NULL;
 	return fetch(d, d->library.find_executable, "file", identity, out, found_at);
 }

@@ -185,6 +185,13 @@ enum mt_image_kind mt_image_kind_of_path(const char *path)
 	return MT_IMAGE_FILE;
 }
 
+enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity)
+{
+	if (identity->build_id_size && starts_with(identity->path, "/memfd:"))
+		return MT_IMAGE_FILE;
+	return mt_image_kind_of_path(identity->path);
+}
+
 /*
  * What two identities must have in common: the path with the build id, or with the file's numbers
  * where there is none.
@@ -243,7 +250,6 @@ static struct mt_image *image_create(const struct mt_image_identity *identity)
 		image->identity.build_id_size = MT_BUILD_ID_MAX;
 	slash = strrchr(path, '/');
 	image->basename = slash ? slash + 1 : path;
-	image->kind = mt_image_kind_of_path(path);
 	image->identity.path = MT_TAKE(path);
 	return image;
 }
@@ -313,6 +319,7 @@ struct mt_image *mt_image_set_intern(struct mt_image_set *set,
 	image->id = (uint32_t)set->images.count;
 	image->set = set;
 	take_path_id(set, image);
+	image->kind = mt_image_kind_of(&image->identity);
 	set->images.items[set->images.count++] = image;
 	return image;
 }
@@ -678,6 +685,7 @@ static void image_learn(struct mt_image *image, const struct mt_image_identity *
 
 	memcpy(image->identity.build_id, identity->build_id, identity->build_id_size);
 	image->identity.build_id_size = identity->build_id_size;
+	image->kind = mt_image_kind_of(&image->identity);
 	if (!image->tried)
 		return;
 	differs = image->elf ? check_build_id(identity, image->elf, "") : NULL;

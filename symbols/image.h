@@ -142,6 +142,12 @@ void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *note
 enum mt_image_kind mt_image_kind_of_path(const char *path);
 
 /*
+ * The same, by what else is known: what a compiler makes at run time stands in a memfd, too, but
+ * one with a build id is a program that was run from there, or a library.
+ */
+enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity);
+
+/*
  * The image of that identity, made on first sight (identity is copied); NULL out of memory.
  * Identities with a build id are the same image when path and build id agree; without one, when
  * path, device, inode and generation agree.

@@ -80,6 +80,22 @@ MT_TEST(kinds_come_from_paths)
 		    MT_IMAGE_KERNEL);
 }
 
+MT_TEST(a_memfd_with_a_build_id_is_a_file)
+{
+	MT_SET_GUARD set = local_set();
+	struct mt_image_identity told = {.path = "/memfd:later", .inode = 7};
+	struct mt_image *made = intern(set, "/memfd:doublemapper (deleted)", "", 0),
+			*run = intern(set, "/memfd:code (deleted)", "\1\2\3\4", 0),
+			*later = intern(set, "/memfd:later", "", 7);
+
+	MT_CHECK_EQ(made->kind, MT_IMAGE_ANONYMOUS);
+	MT_CHECK_EQ(run->kind, MT_IMAGE_FILE);
+	MT_CHECK_EQ(later->kind, MT_IMAGE_ANONYMOUS);
+	memcpy(told.build_id, "\1\2\3\5", told.build_id_size = 4);
+	mt_image_set_learn_build_id(set, &told);
+	MT_CHECK_EQ(later->kind, MT_IMAGE_FILE);
+}
+
 MT_TEST(a_file_is_found_and_its_build_id_held_against_the_recorded)
 {
 	char path[] = "/tmp/test_image.XXXXXX";

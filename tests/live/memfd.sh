@@ -1,0 +1,70 @@
+#!/bin/bash
+# A program that runs from a memfd (fexecve, as container runtimes do with their own) is unwound and named as one from a file is,
+# also where it is stripped while it records; code that a process puts into a memfd itself is nobody's.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+[ "$(uname -m)" = x86_64 ] || skip_all 'made for x86-64'
+needs_command "$(cut -d" " -f1 <<<"${CC:-cc}")"
+cd "$TMPDIR" || exit 1
+cat >touch.c <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* push %rbp; mov %rsp, %rbp; movb $1, (%rdi); pop %rbp; ret */
+static const unsigned char store[] = {0x55, 0x48, 0x89, 0xe5, 0xc6, 0x07, 0x01, 0x5d, 0xc3};
+__attribute__((noinline)) int grow(char *p, int pages)
+{
+	for (int i = 0; i < pages; i++)
+		p[4096L * i] = 1;
+	return p[0];
+}
+int main(void)
+{
+	char *p = mmap(NULL, 4096 * 200, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("made", 0);
+	void (*made)(char *);
+
+	madvise(p, 4096 * 200, MADV_NOHUGEPAGE);
+	if (pwrite(fd, store, sizeof(store), 0) != sizeof(store))
+		return 1;
+	made = (void (*)(char *))mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	for (int i = 100; i < 200; i++)
+		made(p + 4096L * i);
+	grow(p, 100);
+	usleep(500000); /* nobody can read what it was once it is gone */
+	return 0;
+}
+END
+cat >run.c <<'END'
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv, char **env)
+{
+	int fd = memfd_create("code", MFD_CLOEXEC), from = open(argv[argc - 1], O_RDONLY);
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		if (write(fd, bytes, (size_t)n) != n)
+			return 1;
+	fexecve(fd, argv, env);
+	return 1;
+}
+END
+for program in touch run; do
+	# shellcheck disable=SC2086
+	${CC:-cc} -D_GNU_SOURCE -O1 -Wl,--build-id -o "$program" "$program.c" 2>why || {
+		cat why
+		exit 1
+	}
+done
+for way in '' --strip; do
+	# shellcheck disable=SC2086
+	expect 0 "a program in a memfd is recorded${way:+ with $way}" "$mtrec" $way -q -e page-faults -o touch.mtr -- ./run ./touch
+	"$MT_BUILD/mtreport" -q --folded touch.mtr >folded
+	says '... its functions have names, and stacks lead through them' ';__libc_start_main;.*;main;grow 100$' folded
+	says '... and lead out of code that it made' ';main;\[memfd:made \(deleted\)\] 100$' folded
+done
+finish
