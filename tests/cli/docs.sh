@@ -1,5 +1,5 @@
 #!/bin/bash
-# --help, the man pages and the bash completion know the same options.
+# --help, the man pages and the bash completion know the same options; what they tell of numbers is what the code has.
 . "$(dirname "$0")/../lib.sh"
 
 # options_in_help PROGRAM: what its --help offers, one option a line.
@@ -45,6 +45,11 @@ for program in mtrec mtreport; do
 	else
 		skip "$program(1) is well formed" 'neither mandoc nor man is installed'
 	fi
+done
+
+seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/seeds.c")
+for page in docs/mtrec.1 README.md; do
+	says "$page has the rate of seeds" "one in ${seeds:-?}[, ]" "$MT_TOP/$page"
 done
 
 completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
