@@ -47,7 +47,8 @@ void mt_history_settle(struct mt_history *history, const struct mt_history_scale
 	for (size_t i = 0; i < history->slices.count; i++) {
 		struct mt_history_slice slice = slices[i];
 
-		slice.at >>= scale->shift - history->shift;
+		/* 64 bits: by more than 32 where times are damaged */
+		slice.at = (uint32_t)((uint64_t)slice.at >> (scale->shift - history->shift));
 		if (kept && slices[kept - 1].at == slice.at)
 			add_slice(&slices[kept - 1], &slice);
 		else

@@ -239,6 +239,19 @@ MT_TEST(memory_is_bounded_and_sums_hold)
 	mt_history_deinit(&other.history);
 }
 
+MT_TEST(a_time_that_is_damaged_puts_all_before_it_into_the_first_slice)
+{
+	struct program program = {0};
+
+	reserve(&program, START);
+	reserve(&program, START + SECOND / 10);
+	reserve(&program, START + (1ull << 62));
+	MT_REQUIRE(program.history.slices.count == 2);
+	MT_CHECK_EQ(program.history.slices.items[0].at, 0);
+	MT_CHECK_EQ(program.history.slices.items[0].count, 2);
+	mt_history_deinit(&program.history);
+}
+
 MT_TEST(pages_that_nobody_touches_are_retained)
 {
 	struct mt_verdict verdict = observe(plateau, 6 * HOUR, 1);
