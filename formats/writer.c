@@ -168,6 +168,8 @@ static struct mt_error *output_error(const struct mt_writer *writer)
 
 	if (err->kind != MT_ERR_NOMEM)
 		err->kind = MT_ERR_OUTPUT;
+	if (!writer->counts.written)
+		return mt_error_hint(err, "nothing was written");
 	return mt_error_hint(err, "what was written before (%llu bytes) is a valid recording",
 			     (unsigned long long)writer->counts.written);
 }

@@ -105,10 +105,10 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 		print_closing_line(options, &result);
 	if (result.output_error)
 		return fail(result.output_error, options->command);
+	if (!result.exec_errno && !result.counts.samples && !options->quiet)
+		fprintf(stderr, "mtrec: no sample came while it recorded\n");
 	if (options->command)
 		return command_exit(options, &result);
-	if (!result.counts.samples && !options->quiet)
-		fprintf(stderr, "mtrec: no event came while it recorded\n");
 	return result.counts.samples ? EXIT_CLEAN : EXIT_NOTHING;
 }
 

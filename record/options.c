@@ -496,7 +496,7 @@ static const char *bad_targets(const struct mt_record_options *options)
 		return "-u and -G choose the processes by themselves: -p and -t do not go with "
 		       "them";
 	if (!wide && !tasks && !options->command && !options->user && !options->cgroup)
-		return "nothing to record: give -a, -p, -t, or a command";
+		return "nothing to record: give -a, -C, -u, -G, -p, -t, or a command";
 	if (mt_list_has(&options->pids, 0))
 		return "-p: there is no process 0";
 	if (mt_list_has(&options->tids, 0))

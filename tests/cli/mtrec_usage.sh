@@ -18,7 +18,7 @@ usage() {
 usage 'no words at all' 'no event: -e says what to record'
 usage 'no event' 'no event: -e says what to record' -a
 usage 'no event with a command' 'no event: -e says what to record' -- true
-usage 'neither target nor command' 'nothing to record: give -a, -p, -t, or a command' -e brk
+usage 'neither target nor command' 'nothing to record: give -a, -C, -u, -G, -p, -t, or a command' -e brk
 usage '-a with -p' '-a and -C record every process: -p and -t do not go with them' -e brk -a -p 1
 usage '-C with -t' '-a and -C record every process: -p and -t do not go with them' -e brk -C 0 -t 1
 usage 'a bad list of processes' "-p: '1,x' is not a list of numbers like 1,2,5-7" -e brk -p 1,x

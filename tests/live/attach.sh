@@ -93,7 +93,7 @@ expect 9 '-p with a command ends with the command' "$mtrec" -e page-faults -o li
 begin -p "$served"
 kill -INT "$recorder"
 done_with 4 'nothing happened: status 4'
-says '... and says so' '^mtrec: no event came while it recorded$' said
+says '... and says so' '^mtrec: no sample came while it recorded$' said
 begin -p "$served,$$"
 echo 'quit 0' >&7
 sleep 0.5

@@ -9,6 +9,8 @@ expect 0 'a command that succeeds' "$mtrec" -e page-faults -- true
 says '... is closed by one line' \
 	'^mtrec: [0-9]+\.[0-9]+ s, [0-9,]+ samples, [0-9.]+ MB raw, [0-9.]+ MB written, 0 lost -> mtrec.mtr$'
 is '... one and no more' "$(wc -l <"$err")" 1
+expect 0 'a command in which nothing happens' "$mtrec" -e page-faults -D 10000 -o none.mtr -- true
+says '... is told of, too' '^mtrec: no sample came while it recorded$'
 is 'the file is private' "$(stat -c %a mtrec.mtr)" 600
 check 'the file is as the page has it' "$MT_TOP/scripts/mtdump" --check mtrec.mtr
 cp mtrec.mtr first.mtr

@@ -229,9 +229,10 @@ MT_TEST(something_to_record_and_whom)
 	MT_CHECK(refused("-a", "no event: -e says what to record", "--help"));
 	MT_CHECK(refused("true", "no event: -e says what to record", "--help"));
 	MT_CHECK(refused("~ ", "no event: -e says what to record", "--help"));
-	MT_CHECK(refused("-e brk", "nothing to record: give -a, -p, -t, or a command", "--help"));
-	MT_CHECK(
-		refused("-e brk --", "nothing to record: give -a, -p, -t, or a command", "--help"));
+	MT_CHECK(refused("-e brk", "nothing to record: give -a, -C, -u, -G, -p, -t, or a command",
+			 "--help"));
+	MT_CHECK(refused("-e brk --",
+			 "nothing to record: give -a, -C, -u, -G, -p, -t, or a command", "--help"));
 	MT_CHECK(refused("-e brk -o ~ -a", "-o: empty file name", "--help"));
 	MT_CHECK(refused("-e brk -a ~", "the name of the command is empty", "--help"));
 }
@@ -389,8 +390,8 @@ MT_TEST(users_and_cgroups_are_targets)
 	MT_CHECK_STR(options.cgroup, "/a/b");
 	MT_CHECK_STR(options.comm, "^x$");
 	mt_record_options_deinit(&options);
-	MT_CHECK(
-		refused("-e brk --comm x", "nothing to record: give -a, -p, -t, or a command", ""));
+	MT_CHECK(refused("-e brk --comm x",
+			 "nothing to record: give -a, -C, -u, -G, -p, -t, or a command", ""));
 	MT_CHECK(refused("-e brk -u 1 -p 1",
 			 "-u and -G choose the processes by themselves: -p and -t do not go with "
 			 "them",
