@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
@@ -362,15 +363,22 @@ static struct mt_error *rewrite_recording(struct rewriter *r, size_t i)
 	return err;
 }
 
+static bool is_pipe(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISFIFO(status.st_mode);
+}
+
 static struct mt_error *open_input(const char *path, struct rewriter *r)
 {
 	struct mt_reader *probe = NULL;
 	struct mt_error *err;
 	bool foreign;
 
-	if (!strcmp(path, "-"))
-		return mt_error_create(MT_ERR_USAGE,
-				       "standard input cannot be copied: it is read twice");
+	if (!strcmp(path, "-") || is_pipe(path))
+		return mt_error_create(MT_ERR_USAGE, "%s cannot be copied: it is read twice",
+				       strcmp(path, "-") ? path : "standard input");
 	/* which says what is wrong with a file that is no recording */
 	err = mt_reader_open(path, NULL, &probe);
 	if (err)

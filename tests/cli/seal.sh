@@ -76,6 +76,8 @@ expect 2 'an unknown --embed' "$report" --seal copy.mtr --embed nothing "$file"
 says '... tells the known ones' 'symbols, unwind and lines'
 expect 2 'not over the recording itself' "$report" --seal more.mtr more.mtr
 expect 2 'not from standard input' "$report" --seal copy.mtr - <"$file"
+expect 2 'nor from a pipe that has a name' "$report" --seal copy.mtr <(cat "$file")
+says '... which is told' 'cannot be copied: it is read twice'
 expect 3 'not what is no recording' "$report" --seal copy.mtr "$0"
 expect 5 'a full disk' "$report" --seal /dev/full "$file"
 "$MT_TOP/tests/golden/make_perfdata.py" perf >/dev/null || exit 1
