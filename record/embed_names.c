@@ -340,7 +340,7 @@ static void see_kernel(struct mt_kernel_lines *lines, struct kernel_pieces *text
 		return;
 	}
 	text->size = text->used = text->given = 0;
-	if (lseek(text->file.fd, text->file.start, SEEK_SET) != text->file.start)
+	if (lseek(text->file.fd, 0, SEEK_SET))
 		text->ended = true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * A copy is a head and the text. It tells of addresses in the kernel's own code and in that of the
+ * A copy is a head, the text, and where in it which addresses are: of a text that is nearly in
+ * order little is read. It tells of addresses in the kernel's own code and in that of the
  * modules that are loaded; what else runs there (programs of BPF, trampolines) comes and goes, and
  * the kernel is asked anew.
  */
@@ -21,16 +22,19 @@
 #include "formats/base/pages.h"
 #include "formats/base/read_at.h"
 #include "formats/chunk.h"
+#include "symbols/address_sort.h"
+#include "symbols/kernel_blocks.h"
 #include "symbols/kernel_lines.h"
 
 #define NAME "kernel.symbols"
 #define UNFINISHED "unfinished.%d.symbols" /* which the image cache removes once it is old */
-#define MAGIC "mtkernl2"
-#define HEAD_SIZE 48
+#define MAGIC "mtkernl3"
+#define HEAD_SIZE 52
+#define BLOCK ((size_t)4 << 10) /* of the text */
+#define ENTRY_SIZE 24		/* what is kept of a block */
 #define COPY_MAX ((uint64_t)64 << 20)
 #define MODULES_MAX ((size_t)1 << 20) /* bytes of their list */
 #define PIECE ((size_t)1 << 20)
-#define IN_MEMORY_MAX ((size_t)16 << 20)
 #define LINE_MAX_BYTES 1024 /* of a kernel's symbol; longer ones are no line that is looked for */
 
 /* Where the fields of the head stand, behind the magic. */
@@ -39,8 +43,17 @@ enum {
 	OFF_SIZE = 16, /* of the text */
 	OFF_CODE = 24, /* where the kernel's own begins and ends */
 	OFF_END = 32,
-	OFF_TEXT_CRC = 40,
-	OFF_CRC = 44, /* of the head up to here */
+	OFF_BLOCKS = 40, /* how many; their entries are behind the text */
+	OFF_BLOCKS_CRC = 44,
+	OFF_CRC = 48, /* of the head up to here */
+};
+
+/* And those of a block. */
+enum {
+	OFF_FIRST = 0,
+	OFF_LAST = 8,
+	OFF_BLOCK_SIZE = 16,
+	OFF_BLOCK_CRC = 20,
 };
 
 const struct mt_kernel_files mt_kernel_files = {"/proc/kallsyms", "/proc/modules",
@@ -144,71 +157,119 @@ static bool is_within(const struct kernel *kernel, struct range code, uint64_t a
 
 /* ---- A copy that is there ---- */
 
-static bool read_head(int fd, const struct kernel *kernel, struct range *code, uint64_t *size,
-		      uint32_t *crc)
+/* What a head tells. */
+struct head {
+	struct range code;
+	uint64_t size;
+	size_t blocks;
+	uint32_t crc; /* of their entries */
+};
+
+static bool read_head(int fd, const struct kernel *kernel, struct head *out)
 {
 	uint8_t head[HEAD_SIZE];
+	struct stat status;
 
 	if (mt_read_at(fd, 0, head, sizeof(head)) != sizeof(head) ||
 	    memcmp(head, MAGIC, strlen(MAGIC)) || mt_get_le64(head + OFF_KEY) != kernel->key ||
 	    mt_get_le32(head + OFF_CRC) != mt_crc32c(0, head, OFF_CRC))
 		return false;
-	*size = mt_get_le64(head + OFF_SIZE);
-	*code = (struct range){mt_get_le64(head + OFF_CODE), mt_get_le64(head + OFF_END)};
-	*crc = mt_get_le32(head + OFF_TEXT_CRC);
-	return true;
+	*out = (struct head){
+		.code = {mt_get_le64(head + OFF_CODE), mt_get_le64(head + OFF_END)},
+		.size = mt_get_le64(head + OFF_SIZE),
+		.blocks = mt_get_le32(head + OFF_BLOCKS),
+		.crc = mt_get_le32(head + OFF_BLOCKS_CRC),
+	};
+	return !fstat(fd, &status) && S_ISREG(status.st_mode) && out->size &&
+	       out->size <= COPY_MAX && out->blocks <= out->size &&
+	       (uint64_t)status.st_size == HEAD_SIZE + out->size + out->blocks * ENTRY_SIZE;
 }
 
-/* Whether all of it is as it was written; in *bytes, `room` of them, stands the last of it then. */
-static bool is_whole(int fd, uint64_t size, uint32_t crc, uint8_t *bytes, size_t room)
+static bool read_blocks(int fd, const struct head *head, struct mt_kernel_block *out)
 {
-	uint32_t found = 0;
+	size_t size = head->blocks * ENTRY_SIZE;
+	MT_CLEANUP_FREE uint8_t *bytes = malloc(size + 1);
+	uint64_t sum = 0;
 
-	for (uint64_t at = 0; at < size; at += room) {
-		size_t n = size - at < room ? (size_t)(size - at) : room;
+	if (!bytes || mt_read_at(fd, HEAD_SIZE + head->size, bytes, size) != size ||
+	    mt_crc32c(0, bytes, size) != head->crc)
+		return false;
+	for (size_t i = 0; i < head->blocks; i++) {
+		const uint8_t *at = bytes + i * ENTRY_SIZE;
 
-		if (mt_read_at(fd, HEAD_SIZE + at, bytes, n) != n)
-			return false;
-		found = mt_crc32c(found, bytes, n);
+		out[i] = (struct mt_kernel_block){
+			.first = mt_get_le64(at + OFF_FIRST),
+			.last = mt_get_le64(at + OFF_LAST),
+			.size = mt_get_le32(at + OFF_BLOCK_SIZE),
+			.crc = mt_get_le32(at + OFF_BLOCK_CRC),
+		};
+		sum += out[i].size;
 	}
-	return found == crc;
+	return sum == head->size;
 }
 
-/* Reads it, to see whether it is right; what fits into memory stays there. */
-static bool read_copy(int fd, uint64_t size, uint32_t crc, struct mt_kernel_text *out)
+static size_t chosen_size(const struct mt_kernel_block *blocks, const bool *chosen, size_t count)
 {
-	bool fits = size <= IN_MEMORY_MAX;
-	size_t room = fits ? (size_t)size : PIECE;
-	MT_CLEANUP_FREE uint8_t *bytes = NULL;
-	struct stat status;
+	size_t size = 0;
 
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || !size || size > COPY_MAX ||
-	    (uint64_t)status.st_size != HEAD_SIZE + size)
-		return false;
-	bytes = malloc(room);
-	mt_pages_prefault(bytes, room);
-	if (!bytes || !is_whole(fd, size, crc, bytes, room))
-		return false;
-	out->bytes = fits ? MT_TAKE(bytes) : NULL;
-	out->size = fits ? (size_t)size : 0;
+	for (size_t i = 0; i < count; i++)
+		size += chosen[i] ? blocks[i].size : 0;
+	return size;
+}
+
+/* Those that were chosen, if they are as they were written; out->bytes has room for them. */
+static bool read_chosen(int fd, const struct mt_kernel_block *blocks, const bool *chosen,
+			size_t count, struct mt_kernel_text *out)
+{
+	uint64_t at = HEAD_SIZE;
+
+	for (size_t i = 0; i < count; at += blocks[i++].size) {
+		uint8_t *bytes = out->bytes + out->size;
+		size_t size = blocks[i].size;
+
+		if (!chosen[i])
+			continue;
+		if (mt_read_at(fd, at, bytes, size) != size ||
+		    mt_crc32c(0, bytes, size) != blocks[i].crc)
+			return false;
+		out->size += size;
+	}
 	return true;
 }
 
-/* The copy of this kernel's text, and where it has the kernel's own code; false: there is none. */
-static bool open_copy(int dir, const struct kernel *kernel, struct range *code,
+/* What is to be read for the addresses; false where the copy is not as it was written. */
+static bool read_copy(int fd, const struct head *head, const uint64_t *addresses, size_t count,
 		      struct mt_kernel_text *out)
 {
-	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	uint64_t size;
-	uint32_t crc;
+	MT_CLEANUP_FREE struct mt_kernel_block *blocks = calloc(head->blocks + 1, sizeof(*blocks));
+	MT_CLEANUP_FREE bool *chosen = calloc(head->blocks + 1, sizeof(*chosen));
+	struct mt_kernel_text text = {.fd = fd};
+	size_t size;
 
-	if (fd >= 0 && read_head(fd, kernel, code, &size, &crc) && read_copy(fd, size, crc, out)) {
-		out->fd = fd;
-		return true;
+	if (!blocks || !chosen || !read_blocks(fd, head, blocks) ||
+	    !mt_kernel_blocks_choose(blocks, head->blocks, addresses, count, chosen))
+		return false;
+	size = chosen_size(blocks, chosen, head->blocks);
+	text.bytes = malloc(size + 1);
+	mt_pages_prefault(text.bytes, size + 1);
+	if (!text.bytes || !read_chosen(fd, blocks, chosen, head->blocks, &text)) {
+		free(text.bytes);
+		return false;
 	}
+	*out = text;
+	return true;
+}
+
+/* The copy that is there, with a good head; -1: there is none. */
+static int open_copy(int dir, const struct kernel *kernel, struct head *head)
+{
+	int fd = openat(dir, NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0 && read_head(fd, kernel, head))
+		return fd;
 	if (fd >= 0)
 		close(fd);
-	return false;
+	return -1;
 }
 
 /* ---- Making one ---- */
@@ -238,9 +299,30 @@ struct making {
 	char bytes[PIECE + LINE_MAX_BYTES]; /* begins with what may be half a line */
 	size_t kept;
 	uint64_t size;
-	uint32_t crc;
 	struct range code;
+	MT_ARRAY(uint8_t) blocks; /* their entries */
 };
+
+/* Blocks of lines behind those that were added. */
+static bool add_blocks(struct making *making, const char *text, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		struct mt_kernel_block block = mt_kernel_block_of(text + at, size - at, BLOCK);
+		size_t count = making->blocks.count;
+		uint8_t *entry;
+
+		if (!mt_array_reserve(&making->blocks, count + ENTRY_SIZE))
+			return false;
+		entry = making->blocks.items + count;
+		mt_put_le64(entry + OFF_FIRST, block.first);
+		mt_put_le64(entry + OFF_LAST, block.last);
+		mt_put_le32(entry + OFF_BLOCK_SIZE, block.size);
+		mt_put_le32(entry + OFF_BLOCK_CRC, mt_crc32c(0, text + at, block.size));
+		making->blocks.count += ENTRY_SIZE;
+		at += block.size;
+	}
+	return true;
+}
 
 /* The lines that a piece of the text ends, n bytes behind what was kept of the one before. */
 static bool add_piece(struct making *making, size_t n)
@@ -254,9 +336,9 @@ static bool add_piece(struct making *making, size_t n)
 	if (!making->code.end)
 		making->code.end = find_address(making->bytes, lines, " T _etext\n");
 	size = mt_kernel_lines_functions(making->bytes, lines);
-	if (!write_at(making->fd, making->bytes, size, HEAD_SIZE + making->size))
+	if (!write_at(making->fd, making->bytes, size, HEAD_SIZE + making->size) ||
+	    !add_blocks(making, making->bytes, size))
 		return false;
-	making->crc = mt_crc32c(making->crc, making->bytes, size);
 	making->size += size;
 	making->kept = all - lines;
 	memmove(making->bytes, making->bytes + lines, making->kept);
@@ -277,39 +359,45 @@ static bool copy_text(struct making *making, int from)
 	return making->code.start && making->code.start < making->code.end;
 }
 
-static bool write_head(const struct making *making, uint64_t key)
+/* What stands around the text. */
+static bool write_rest(const struct making *making, uint64_t key)
 {
 	uint8_t head[HEAD_SIZE] = MAGIC;
+	size_t size = making->blocks.count;
 
 	mt_put_le64(head + OFF_KEY, key);
 	mt_put_le64(head + OFF_SIZE, making->size);
 	mt_put_le64(head + OFF_CODE, making->code.start);
 	mt_put_le64(head + OFF_END, making->code.end);
-	mt_put_le32(head + OFF_TEXT_CRC, making->crc);
+	mt_put_le32(head + OFF_BLOCKS, (uint32_t)(size / ENTRY_SIZE));
+	mt_put_le32(head + OFF_BLOCKS_CRC, mt_crc32c(0, making->blocks.items, size));
 	mt_put_le32(head + OFF_CRC, mt_crc32c(0, head, OFF_CRC));
-	return write_at(making->fd, head, sizeof(head), 0);
+	return write_at(making->fd, making->blocks.items, size, HEAD_SIZE + making->size) &&
+	       write_at(making->fd, head, sizeof(head), 0);
 }
 
-/* A descriptor of the copy; -1 where none could be made: there is none then. */
-static int make_copy(int dir, const struct kernel *kernel, int from)
+/* Makes a copy of what `from` tells; false where none could be made: there is none then. */
+static bool make_copy(int dir, const struct kernel *kernel, int from)
 {
 	MT_CLEANUP_FREE struct making *making = calloc(1, sizeof(*making));
 	char unfinished[64];
+	bool good;
 
 	if (!making)
-		return -1;
+		return false;
 	snprintf(unfinished, sizeof(unfinished), UNFINISHED, (int)getpid());
 	(void)unlinkat(dir, unfinished, 0);
 	making->fd =
 		openat(dir, unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (making->fd < 0)
-		return -1;
-	if (copy_text(making, from) && write_head(making, kernel->key) &&
-	    !renameat(dir, unfinished, dir, NAME))
-		return making->fd;
-	(void)unlinkat(dir, unfinished, 0);
+		return false;
+	good = copy_text(making, from) && write_rest(making, kernel->key) &&
+	       !renameat(dir, unfinished, dir, NAME);
+	if (!good)
+		(void)unlinkat(dir, unfinished, 0);
 	close(making->fd);
-	return -1;
+	mt_array_deinit(&making->blocks);
+	return good;
 }
 
 /* ---- Either ---- */
@@ -333,39 +421,50 @@ static size_t put_known_first(const struct kernel *kernel, struct range code, ui
 	return known;
 }
 
-/* The copy that is there, or else one made just now, which tells of all; no descriptor: neither. */
-static struct mt_kernel_text open_kept(const struct mt_kernel_files *files, int dir,
-				       const struct kernel *kernel, uint64_t *addresses,
-				       size_t *count)
+/* What a copy tells of the addresses, of all of them or of those that it knows. */
+static bool read_kept(int dir, const struct kernel *kernel, bool all, uint64_t *addresses,
+		      size_t *count, struct mt_kernel_text *out)
 {
-	struct mt_kernel_text text = {.fd = -1, .start = HEAD_SIZE};
-	struct range code;
+	struct head head;
+	int fd = open_copy(dir, kernel, &head);
+	size_t known = *count;
+
+	if (fd < 0)
+		return false;
+	if (!all)
+		known = put_known_first(kernel, head.code, addresses, known);
+	if (!read_copy(fd, &head, addresses, known, out)) {
+		close(fd);
+		return false;
+	}
+	*count = known;
+	return true;
+}
+
+/* The copy that is there, or else one made just now, which tells of all; false: neither. */
+static bool open_kept(const struct mt_kernel_files *files, int dir, const struct kernel *kernel,
+		      uint64_t *addresses, size_t *count, struct mt_kernel_text *out)
+{
 	MT_CLEANUP_CLOSE int live = -1;
 
-	if (open_copy(dir, kernel, &code, &text)) {
-		*count = put_known_first(kernel, code, addresses, *count);
-		return text;
-	}
+	if (read_kept(dir, kernel, false, addresses, count, out))
+		return true;
+	(void)mt_number_sort(addresses, *count);
 	live = open(files->symbols, O_RDONLY | O_CLOEXEC);
-	text.fd = live < 0 ? -1 : make_copy(dir, kernel, live);
-	return text;
+	return live >= 0 && make_copy(dir, kernel, live) &&
+	       read_kept(dir, kernel, true, addresses, count, out);
 }
 
 struct mt_kernel_text mt_kernel_text_open(const struct mt_kernel_files *files, int dir,
 					  uint64_t *addresses, size_t *count)
 {
 	struct kernel kernel = {0};
-	struct mt_kernel_text text = {.fd = -1};
-	size_t all = *count;
+	struct mt_kernel_text text;
+	bool kept = dir >= 0 && look_at_kernel(files, &kernel) &&
+		    open_kept(files, dir, &kernel, addresses, count, &text);
 
-	if (dir >= 0 && look_at_kernel(files, &kernel))
-		text = open_kept(files, dir, &kernel, addresses, count);
 	mt_array_deinit(&kernel.modules);
-	if (text.fd >= 0 && lseek(text.fd, HEAD_SIZE, SEEK_SET) == HEAD_SIZE)
+	if (kept)
 		return text;
-	if (text.fd >= 0)
-		close(text.fd);
-	free(text.bytes);
-	*count = all;
 	return (struct mt_kernel_text){.fd = open(files->symbols, O_RDONLY | O_CLOEXEC)};
 }

@@ -21,15 +21,15 @@ struct mt_kernel_files {
 extern const struct mt_kernel_files mt_kernel_files;
 
 struct mt_kernel_text {
-	int fd;	     /* -1: there is none; errno tells why */
-	off_t start; /* of the first line, where it stands now */
-	/* or, where it was read already: all of it, which the caller frees; else NULL */
+	int fd; /* -1: there is none; errno tells why */
+	/* NULL, or what was read of a copy: all that is to be read, which the caller frees */
 	uint8_t *bytes;
 	size_t size;
 };
 
 /*
- * The text, the descriptor the caller's to close: a copy, or what the kernel tells now. dir: a
+ * The text, the descriptor the caller's to close: what the kernel tells now, or of a copy what
+ * struct mt_kernel_lines may want of it for these addresses. dir: a
  * folder that nobody else may write to, where a copy is or is made; or -1. Of the addresses, which
  * rise, those that a copy tells of come first, and *count becomes how many they are; the others
  * behind them rise, too. Not all that look like addresses have to be some.

@@ -80,11 +80,7 @@ static bool is_function(char letter)
 	return letter == 't' || letter == 'T' || letter == 'w' || letter == 'W';
 }
 
-/*
- * "ffffffff81000000 T _text": the address of a function; 0 for other lines. What pads a function
- * belongs to the one before it.
- */
-static uint64_t function_start(const char *line, size_t size)
+uint64_t mt_kernel_line_start(const char *line, size_t size)
 {
 	uint64_t high, low;
 
@@ -124,7 +120,7 @@ size_t mt_kernel_lines_functions(char *text, size_t size)
 
 	for (size_t at = 0, length; at < size; at += length) {
 		length = line_size(text + at, size - at);
-		if (!function_start(text + at, length))
+		if (!mt_kernel_line_start(text + at, length))
 			continue;
 		memmove(out, text + at, length);
 		out += length;
@@ -138,7 +134,7 @@ void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t
 
 	while (at < end) {
 		size_t length = line_size(at, (size_t)(end - at));
-		uint64_t start = function_start(at, length);
+		uint64_t start = mt_kernel_line_start(at, length);
 		struct gap *gap = &lines->gaps[count_below(lines->addresses, lines->count, start)];
 
 		at += length;
@@ -199,7 +195,7 @@ size_t mt_kernel_lines_keep(struct mt_kernel_lines *lines, void *text, size_t si
 		choose_starts(lines);
 	while (at < end) {
 		size_t length = line_size(at, (size_t)(end - at));
-		uint64_t start = function_start(at, length);
+		uint64_t start = mt_kernel_line_start(at, length);
 		const struct wanted *wanted =
 			start ? bsearch(&start, lines->wanted, lines->wanted_count, sizeof(*wanted),
 					compare_wanted)

@@ -18,6 +18,12 @@ struct mt_kernel_lines;
 struct mt_kernel_lines *mt_kernel_lines_create(const uint64_t *addresses, size_t count);
 void mt_kernel_lines_destroy(struct mt_kernel_lines *lines);
 
+/*
+ * "ffffffff81000000 T _text": the address of a function; 0 for other lines. What pads a function
+ * belongs to the one before it.
+ */
+uint64_t mt_kernel_line_start(const char *line, size_t size);
+
 /* Leaves the lines of functions alone, in place, those that are ever looked at; gives their size.
  */
 size_t mt_kernel_lines_functions(char *text, size_t size);

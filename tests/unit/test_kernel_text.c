@@ -66,7 +66,7 @@ static void end(void)
 	rmdir(folder);
 }
 
-/* What is read for an address, and read again. */
+/* What is read for an address: of a copy that is given, else it is read, and read again. */
 static bool reads_in(int in, uint64_t address, const char *wanted)
 {
 	size_t count = 1;
@@ -76,12 +76,12 @@ static bool reads_in(int in, uint64_t address, const char *wanted)
 	MT_CHECK(text.fd >= 0);
 	MT_CHECK_EQ(count, 1);
 	for (int i = 0; i < 2; i++) {
-		MT_CHECK(read(text.fd, got[i], sizeof(got[i]) - 1) >= 0);
-		MT_CHECK_EQ(lseek(text.fd, text.start, SEEK_SET), text.start);
+		MT_CHECK(text.bytes || read(text.fd, got[i], sizeof(got[i]) - 1) >= 0);
+		MT_CHECK(text.bytes || !lseek(text.fd, 0, SEEK_SET));
+		if (text.bytes)
+			memcpy(got[i], text.bytes, text.size);
 	}
 	close(text.fd);
-	if (text.bytes)
-		MT_CHECK(text.size == strlen(wanted) && !memcmp(text.bytes, wanted, text.size));
 	free(text.bytes);
 	return !strcmp(got[0], wanted) && !strcmp(got[1], wanted);
 }
@@ -135,6 +135,31 @@ MT_TEST(a_copy_has_the_lines_of_functions)
 	MT_CHECK(text.bytes && !memcmp(text.bytes, usual, strlen(usual)));
 	close(text.fd);
 	free(text.bytes);
+}
+
+MT_TEST(of_a_long_copy_few_lines_are_read)
+{
+	static const char wanted[] = "ffffffff81012340 t symbol4660\n";
+	uint64_t address = 0xffffffff81012344;
+	struct mt_kernel_text text;
+	size_t count = 1;
+	FILE *file;
+
+	begin();
+	file = fopen(symbols, "we");
+	fputs("ffffffff81000000 T _stext\n", file);
+	for (int i = 1; i < 100000; i++)
+		fprintf(file, "ffffffff81%06x t symbol%d\n", i * 16, i);
+	fputs("ffffffff81200000 T _etext\n", file);
+	fclose(file);
+	for (int i = 0; i < 2; i++) {
+		text = mt_kernel_text_open(&files, dir, &address, &count);
+		MT_CHECK(text.bytes);
+		MT_CHECK(text.size < 32768);
+		MT_CHECK(memmem(text.bytes, text.size, wanted, strlen(wanted)));
+		close(text.fd);
+		free(text.bytes);
+	}
 }
 
 MT_TEST(of_what_comes_and_goes_it_does_not_tell)
