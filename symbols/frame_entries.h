@@ -7,17 +7,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "symbols/cfi_entry.h"
 
 struct mt_skeleton_input;
 
-#define MT_FRAME_CIES 16 /* linkers leave a few different ones */
+#define MT_FRAME_CIES 16		   /* linkers leave a few different ones */
+#define MT_FRAME_WINDOW ((size_t)16 << 10) /* bytes that are looked at at a time */
 
 struct mt_frame_entries {
 	struct mt_cfi_section section;
 	const struct mt_skeleton_input *input; /* as for a skeleton, or NULL */
-	size_t from, to;		       /* bytes that were asked for last */
+	uint8_t *room;			       /* MT_FRAME_WINDOW bytes, the caller's */
+	const uint8_t *window;		       /* what of the section is in [from, to) */
+	size_t from, to;
 	struct {
 		size_t offset; /* and 1; 0: empty */
 		size_t next;   /* of what is behind it */
@@ -26,14 +30,29 @@ struct mt_frame_entries {
 	} cies[MT_FRAME_CIES];
 };
 
-/* The entry at an offset, as mt_cfi_entry_read() gives it. */
-bool mt_frame_entry_read(struct mt_frame_entries *entries, size_t offset, struct mt_cfi_entry *out);
+/* The frame of an entry, as that of struct mt_cfi_entry. */
+struct mt_frame_entry {
+	size_t offset, next;
+	size_t cie_offset; /* an FDE's CIE */
+	bool terminator, cie;
+};
 
-/*
- * The FDE whose entry is at the offset, read already. False for one that cannot be read. *cie_end:
- * where its CIE ends.
- */
-bool mt_frame_fde_read(struct mt_frame_entries *entries, size_t offset,
-		       const struct mt_cfi_entry *entry, struct mt_cfi_fde *out, size_t *cie_end);
+/* The code that an FDE tells of, and where its CIE ends. */
+struct mt_frame_code {
+	uint64_t start, end;
+	size_t cie_end;
+};
+
+/* The entry at an offset, as mt_cfi_entry_read() gives it. */
+bool mt_frame_entry_read(struct mt_frame_entries *entries, size_t offset,
+			 struct mt_frame_entry *out);
+
+/* False for a terminator, a CIE, and an FDE that cannot be read. */
+bool mt_frame_code_read(struct mt_frame_entries *entries, const struct mt_frame_entry *entry,
+			struct mt_frame_code *out);
+
+/* The entry's bytes, until another is read; NULL where they are more than a window has. */
+const uint8_t *mt_frame_entry_bytes(struct mt_frame_entries *entries,
+				    const struct mt_frame_entry *entry);
 
 #endif

@@ -15,7 +15,7 @@
 #include "symbols/seen_code.h"
 #include "symbols/skeleton.h"
 
-#define PIECE ((size_t)64 << 10) /* bytes that are asked for, and written, at a time */
+#define PIECE ((size_t)32 << 10) /* bytes that are looked at, and written, at a time */
 #define PAIR 8			 /* bytes of a pair of the table */
 #define PAIRS_AT 12		 /* offset of the first */
 
@@ -42,19 +42,24 @@ static const uint8_t filler_head[] = {
 
 #define FILLER_MIN sizeof(filler_head)
 #define SECTION_MAX ((size_t)0xffffff00) /* more than a filler may have */
+#define COPIES_MAX ((size_t)1 << 20)	 /* bytes of entries that are kept in memory */
 
 /* While it is planned: the kept entries as from << 32 | to, in any order. */
 struct plan {
+	struct mt_seen_frames *out;
 	struct mt_frame_entries entries;
 	const struct mt_seen_code *seen;
 	MT_ARRAY(uint64_t) kept;
-	uint8_t *told; /* by place: an entry that is kept tells of it */
-	bool lies;     /* the table does */
+	MT_ARRAY(uint8_t) pairs; /* a bit for each of the table whose entry is kept */
+	uint8_t *told;		 /* NULL, or by place: an entry that is kept tells of it */
+	bool lies;		 /* the table does */
 };
 
 void mt_seen_frames_deinit(struct mt_seen_frames *frames)
 {
 	mt_array_deinit(&frames->kept);
+	mt_array_deinit(&frames->copied);
+	mt_array_deinit(&frames->copies);
 }
 
 static bool keep_entry(struct plan *plan, size_t from, size_t to)
@@ -69,35 +74,62 @@ static void note_told(struct plan *plan, uint64_t start, uint64_t end)
 {
 	const struct mt_seen_code *seen = plan->seen;
 
+	if (!plan->told)
+		return;
 	for (size_t i = mt_seen_code_before(seen, start); i < seen->count && seen->units[i] < end;
 	     i++)
 		plan->told[i] = 1;
 }
 
-/* Keeps an FDE that was read, with its CIE, where one of the places is in its code. */
-static bool keep_fde(struct plan *plan, size_t offset, const struct mt_cfi_entry *entry,
-		     const struct mt_cfi_fde *fde, size_t cie_end)
+/* Its bytes are at hand now, and are all that will be written of what is around it. */
+static bool copy_entry(struct plan *plan, const struct mt_frame_entry *entry)
 {
-	if (!mt_seen_code_within(plan->seen, fde->start, fde->end))
+	struct mt_seen_frames *out = plan->out;
+	size_t size = entry->next - entry->offset, at = out->copies.count;
+	const uint8_t *bytes = mt_frame_entry_bytes(&plan->entries, entry);
+	struct mt_addressed *item;
+
+	if (!bytes || size > COPIES_MAX - at)
 		return true;
-	note_told(plan, fde->start, fde->end);
-	return keep_entry(plan, offset, entry->next) &&
-	       keep_entry(plan, entry->cie_offset, cie_end);
+	item = mt_array_push(&out->copied);
+	if (!item || !mt_array_reserve(&out->copies, at + size))
+		return false;
+	*item = (struct mt_addressed){entry->offset, (uint32_t)at};
+	memcpy(out->copies.items + at, bytes, size);
+	out->copies.count += size;
+	return true;
+}
+
+/* Keeps an FDE that was read, with its CIE, where one of the places is in its code. */
+static bool keep_fde(struct plan *plan, const struct mt_frame_entry *entry,
+		     const struct mt_frame_code *code, bool *kept)
+{
+	*kept = mt_seen_code_within(plan->seen, code->start, code->end);
+	if (!*kept)
+		return true;
+	note_told(plan, code->start, code->end);
+	return copy_entry(plan, entry) && keep_entry(plan, entry->offset, entry->next) &&
+	       keep_entry(plan, entry->cie_offset, code->cie_end);
+}
+
+static void forget_entries(struct plan *plan)
+{
+	plan->kept.count = 0;
+	plan->out->copied.count = plan->out->copies.count = 0;
 }
 
 /* ---- By going through all ---- */
 
 static bool walk(struct plan *plan)
 {
-	struct mt_cfi_entry entry;
-	struct mt_cfi_fde fde;
-	size_t cie_end;
+	struct mt_frame_entry entry;
+	struct mt_frame_code code;
+	bool kept;
 
+	forget_entries(plan);
 	for (size_t at = 0; mt_frame_entry_read(&plan->entries, at, &entry); at = entry.next) {
-		if (entry.terminator || entry.cie ||
-		    !mt_frame_fde_read(&plan->entries, at, &entry, &fde, &cie_end))
-			continue;
-		if (!keep_fde(plan, at, &entry, &fde, cie_end))
+		if (mt_frame_code_read(&plan->entries, &entry, &code) &&
+		    !keep_fde(plan, &entry, &code, &kept))
 			return false;
 	}
 	return true;
@@ -111,10 +143,16 @@ struct table {
 	uint64_t frame; /* where .eh_frame is */
 };
 
-/* Pairs of code that may have a place in it: the FDE's offset, and by index where it starts. */
+/* A pair of code that may have a place in it. */
+struct candidate {
+	uint64_t start;
+	uint32_t pair;
+};
+
+/* Such pairs, and their FDEs' offsets, by index. */
 struct candidates {
 	MT_ARRAY(struct mt_addressed) offsets;
-	MT_ARRAY(uint64_t) starts;
+	MT_ARRAY(struct candidate) items;
 };
 
 /* The one form that linkers write; else there are no pairs. */
@@ -123,31 +161,49 @@ static struct table read_table(struct mt_elf *elf, struct mt_span frame,
 {
 	struct table table = {.hdr = mt_elf_section(elf, ".eh_frame_hdr"), .frame = frame.vaddr};
 	static const uint8_t form[] = {1, 0x1b, 0x03, 0x3b};
+	uint8_t room[PAIRS_AT];
+	const uint8_t *head;
 	size_t count;
 
-	mt_skeleton_input_need(input, table.hdr, 0, PAIRS_AT);
-	if (frame.size <= SMALL || !table.hdr.bytes || table.hdr.size < PAIRS_AT ||
-	    memcmp(table.hdr.bytes, form, sizeof(form)) != 0)
+	if (frame.size <= SMALL || !table.hdr.bytes || table.hdr.size < PAIRS_AT)
 		return table;
-	count = mt_get_le32(table.hdr.bytes + 8);
+	head = mt_skeleton_input_look(input, table.hdr, 0, PAIRS_AT, room);
+	if (memcmp(head, form, sizeof(form)) != 0)
+		return table;
+	count = mt_get_le32(head + 8);
 	table.count = count <= (table.hdr.size - PAIRS_AT) / PAIR ? count : 0;
 	return table;
 }
 
-static uint64_t table_word(const struct table *table, size_t at)
+static uint64_t table_word(const struct table *table, const uint8_t *bytes)
 {
-	return table->hdr.vaddr + (uint64_t)(int64_t)(int32_t)mt_get_le32(table->hdr.bytes + at);
+	return table->hdr.vaddr + (uint64_t)(int64_t)(int32_t)mt_get_le32(bytes);
 }
 
-static bool add_candidate(struct candidates *to, uint64_t start, uint64_t offset)
+/* The pairs from the i-th on, a piece of them and the one behind. */
+static const uint8_t *look_at_pairs(const struct plan *plan, const struct table *table, size_t i,
+				    uint8_t *room)
+{
+	size_t at = PAIRS_AT + i * PAIR, left = table->hdr.size - at;
+
+	return mt_skeleton_input_look(plan->entries.input, table->hdr, at,
+				      left < PIECE + PAIR ? left : PIECE + PAIR, room);
+}
+
+static bool add_candidate(struct candidates *to, uint64_t start, size_t pair, uint64_t offset)
 {
 	struct mt_addressed *item = mt_array_push(&to->offsets);
 
-	if (!item || !mt_array_reserve(&to->starts, to->starts.count + 1))
+	if (!item || !mt_array_reserve(&to->items, to->items.count + 1))
 		return false;
-	*item = (struct mt_addressed){offset, (uint32_t)to->starts.count};
-	to->starts.items[to->starts.count++] = start;
+	*item = (struct mt_addressed){offset, (uint32_t)to->items.count};
+	to->items.items[to->items.count++] = (struct candidate){start, (uint32_t)pair};
 	return true;
+}
+
+static bool is_kept(const struct plan *plan, size_t pair)
+{
+	return plan->pairs.items[pair / 8] >> pair % 8 & 1;
 }
 
 /*
@@ -165,40 +221,45 @@ static bool may_have_place(const struct mt_seen_code *seen, size_t *unit, uint64
 /* Lists those of the table; plan->lies where it is not in order. False out of memory. */
 static bool find_candidates(struct plan *plan, const struct table *table, struct candidates *out)
 {
+	MT_CLEANUP_FREE uint8_t *room = malloc(PIECE + PAIR);
+	const uint8_t *pairs = NULL;
 	uint64_t last = 0;
 	size_t unit = 0;
 
+	if (!room)
+		return false;
 	for (size_t i = 0; i < table->count; i++) {
-		size_t at = PAIRS_AT + i * PAIR;
+		size_t in = i % (PIECE / PAIR) * PAIR;
 		uint64_t start, next;
 
-		if (i % (PIECE / PAIR) == 0) /* and the pair behind them */
-			mt_skeleton_input_need(plan->entries.input, table->hdr, at, PIECE + PAIR);
-		start = table_word(table, at);
-		next = i + 1 < table->count ? table_word(table, at + PAIR) : UINT64_MAX;
+		if (!in)
+			pairs = look_at_pairs(plan, table, i, room);
+		start = table_word(table, pairs + in);
+		next = i + 1 < table->count ? table_word(table, pairs + in + PAIR) : UINT64_MAX;
 		plan->lies |= start < last;
 		last = start;
-		if (may_have_place(plan->seen, &unit, start, next) &&
-		    !add_candidate(out, start, table_word(table, at + 4) - table->frame))
+		if (may_have_place(plan->seen, &unit, start, next) && !is_kept(plan, i) &&
+		    !add_candidate(out, start, i, table_word(table, pairs + in + 4) - table->frame))
 			return false;
 	}
 	return true;
 }
 
 /* Keeps one, where that is right; plan->lies where it is no FDE of that code. */
-static bool check_candidate(struct plan *plan, uint64_t offset, uint64_t start)
+static bool check_candidate(struct plan *plan, uint64_t offset, const struct candidate *candidate)
 {
-	struct mt_cfi_entry entry;
-	struct mt_cfi_fde fde;
-	size_t cie_end;
+	struct mt_frame_entry entry;
+	struct mt_frame_code code;
+	bool kept = false, good;
 
-	if (!mt_frame_entry_read(&plan->entries, offset, &entry) || entry.terminator || entry.cie ||
-	    !mt_frame_fde_read(&plan->entries, offset, &entry, &fde, &cie_end) ||
-	    fde.start != start) {
+	if (!mt_frame_entry_read(&plan->entries, offset, &entry) ||
+	    !mt_frame_code_read(&plan->entries, &entry, &code) || code.start != candidate->start) {
 		plan->lies = true;
 		return true;
 	}
-	return keep_fde(plan, offset, &entry, &fde, cie_end);
+	good = keep_fde(plan, &entry, &code, &kept);
+	plan->pairs.items[candidate->pair / 8] |= (uint8_t)(kept << candidate->pair % 8);
+	return good;
 }
 
 static bool check_candidates(struct plan *plan, const struct candidates *candidates)
@@ -211,22 +272,37 @@ static bool check_candidates(struct plan *plan, const struct candidates *candida
 		if (item->address >= size)
 			plan->lies = true;
 		else if (!check_candidate(plan, item->address,
-					  candidates->starts.items[item->index]))
+					  &candidates->items.items[item->index]))
 			return false;
 	}
 	return true;
 }
 
+/* Room for a bit for each pair; those that are set stay. */
+static bool reserve_pairs(struct plan *plan, size_t count)
+{
+	size_t before = plan->pairs.count, bytes = count / 8 + 1;
+
+	if (!mt_array_reserve(&plan->pairs, bytes))
+		return false;
+	if (bytes > before)
+		memset(plan->pairs.items + before, 0, bytes - before);
+	plan->pairs.count = bytes;
+	return true;
+}
+
+/* Keeps those that are not kept yet. */
 static bool look_up(struct plan *plan, const struct table *table)
 {
 	struct candidates candidates = {0};
-	bool good = find_candidates(plan, table, &candidates) &&
+	bool good = reserve_pairs(plan, table->count) &&
+		    find_candidates(plan, table, &candidates) &&
 		    (plan->lies ||
 		     (mt_address_sort(candidates.offsets.items, candidates.offsets.count) &&
 		      check_candidates(plan, &candidates)));
 
 	mt_array_deinit(&candidates.offsets);
-	mt_array_deinit(&candidates.starts);
+	mt_array_deinit(&candidates.items);
 	return good;
 }
 
@@ -235,7 +311,7 @@ static bool look_up(struct plan *plan, const struct table *table)
 /* Whether entries follow one another from `at` up to `end`, and none stands across it. */
 static bool entries_fit(struct plan *plan, size_t at, size_t end)
 {
-	struct mt_cfi_entry entry;
+	struct mt_frame_entry entry;
 
 	while (at < end && mt_frame_entry_read(&plan->entries, at, &entry))
 		at = entry.next;
@@ -292,12 +368,11 @@ static bool find_entries(struct plan *plan, struct mt_elf *elf)
 {
 	struct table table = read_table(elf, plan->entries.section.span, plan->entries.input);
 
-	if (table.count) {
+	if (table.count && !plan->lies) {
 		if (!look_up(plan, &table))
 			return false;
 		if (!plan->lies)
 			return true;
-		plan->kept.count = 0;
 	}
 	return walk(plan);
 }
@@ -351,32 +426,43 @@ static bool find_kept(struct plan *plan, struct mt_elf *elf, bool *too_many)
 	*too_many = !add_untold(plan, &units, &more.count);
 	if (*too_many || more.count == plan->seen->count)
 		return true;
-	free(told);
-	told = plan->told = calloc(1, more.count + 1);
 	more.units = units;
+	plan->told = NULL;
 	plan->seen = &more;
-	plan->kept.count = 0;
-	plan->lies = false;
-	good = told && find_entries(plan, elf);
+	good = find_entries(plan, elf);
 	plan->seen = NULL;
 	return good;
+}
+
+static bool plan_entries(struct plan *plan, struct mt_elf *elf, struct mt_seen_frames *out)
+{
+	bool too_many = false;
+
+	if (plan->seen->count && !find_kept(plan, elf, &too_many))
+		return false;
+	if (too_many)
+		return keep_all(out);
+	return mt_number_sort(plan->kept.items, plan->kept.count) &&
+	       mt_address_sort(out->copied.items, out->copied.count) && join_entries(plan, out);
 }
 
 bool mt_seen_frames_plan(struct mt_elf *elf, struct mt_span span, const struct mt_seen_code *seen,
 			 const struct mt_skeleton_input *input, struct mt_seen_frames *out)
 {
-	struct plan plan = {.entries = {.section.span = span, .input = input}, .seen = seen};
-	bool good, too_many = false;
+	MT_CLEANUP_FREE uint8_t *room = malloc(MT_FRAME_WINDOW);
+	struct plan plan = {
+		.out = out,
+		.entries = {.section.span = span, .input = input, .room = room},
+		.seen = seen,
+	};
+	bool good;
 
 	*out = (struct mt_seen_frames){.span = span, .input = input};
 	if (span.size > SECTION_MAX)
 		return keep_all(out);
-	good = !seen->count || find_kept(&plan, elf, &too_many);
-	if (good && too_many)
-		good = keep_all(out);
-	else if (good)
-		good = mt_number_sort(plan.kept.items, plan.kept.count) && join_entries(&plan, out);
+	good = room && plan_entries(&plan, elf, out);
 	mt_array_deinit(&plan.kept);
+	mt_array_deinit(&plan.pairs);
 	return good;
 }
 
@@ -428,28 +514,41 @@ static bool append_filler(struct writer *writer, size_t size)
 	return append(writer, head, sizeof(head)) && append(writer, NULL, size - sizeof(head));
 }
 
-/* What of the section was looked at last. */
-struct looked {
-	const uint8_t *bytes;
-	size_t from, to;
-	uint8_t *buffer; /* PIECE bytes */
-};
-
-static bool append_kept(const struct mt_seen_frames *frames, struct writer *writer,
-			const struct mt_seen_range *range, struct looked *looked)
+/* What stands from `at` up to `end`, which was not copied. */
+static bool append_file(const struct mt_seen_frames *frames, struct writer *writer, size_t at,
+			size_t end, uint8_t *room)
 {
-	for (size_t at = range->from, n; at < range->to; at += n) {
-		size_t left = frames->span.size - at;
+	for (size_t n; at < end; at += n) {
+		n = end - at < PIECE ? end - at : PIECE;
+		if (!append(writer,
+			    mt_skeleton_input_look(frames->input, frames->span, at, n, room), n))
+			return false;
+	}
+	return true;
+}
 
-		if (at < looked->from || at >= looked->to) {
-			n = left < PIECE ? left : PIECE;
-			looked->bytes = mt_skeleton_input_look(frames->input, frames->span, at, n,
-							       looked->buffer);
-			looked->from = at;
-			looked->to = at + n;
+/* *next: of what was copied, at or before the range. */
+static bool append_kept(const struct mt_seen_frames *frames, struct writer *writer,
+			const struct mt_seen_range *range, size_t *next, uint8_t *room)
+{
+	for (size_t at = range->from, end; at < range->to; at = end) {
+		const struct mt_addressed *copy = frames->copied.items + *next;
+		const uint8_t *bytes;
+
+		while (*next < frames->copied.count && copy->address < at) {
+			copy++;
+			++*next;
 		}
-		n = (range->to < looked->to ? range->to : looked->to) - at;
-		if (!append(writer, looked->bytes + (at - looked->from), n))
+		end = *next < frames->copied.count && copy->address < range->to ? copy->address
+										: range->to;
+		if (end != at || *next == frames->copied.count) {
+			if (!append_file(frames, writer, at, end, room))
+				return false;
+			continue;
+		}
+		bytes = frames->copies.items + copy->index;
+		end = at + mt_get_le32(bytes) + 4;
+		if (!append(writer, bytes, end - at))
 			return false;
 	}
 	return true;
@@ -460,8 +559,7 @@ bool mt_seen_frames_write(const struct mt_seen_frames *frames,
 {
 	MT_CLEANUP_FREE uint8_t *bytes = malloc(2 * PIECE);
 	struct writer writer = {.output = output, .bytes = bytes};
-	struct looked looked = {.buffer = bytes ? bytes + PIECE : NULL};
-	size_t at = 0;
+	size_t at = 0, next = 0;
 
 	if (!bytes)
 		return false;
@@ -469,7 +567,7 @@ bool mt_seen_frames_write(const struct mt_seen_frames *frames,
 		const struct mt_seen_range *range = &frames->kept.items[i];
 
 		if (!append_filler(&writer, range->from - at) ||
-		    !append_kept(frames, &writer, range, &looked))
+		    !append_kept(frames, &writer, range, &next, bytes + PIECE))
 			return false;
 		at = range->to;
 	}

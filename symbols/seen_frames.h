@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "formats/base/array.h"
+#include "symbols/address_sort.h"
 #include "symbols/elf.h"
 
 struct mt_seen_code;
@@ -24,6 +25,10 @@ struct mt_seen_frames {
 	struct mt_span span; /* of the original */
 	const struct mt_skeleton_input *input;
 	MT_ARRAY(struct mt_seen_range) kept; /* rising; fillers between */
+	/* Entries among them that were copied as they were read, rising, and where their bytes are.
+	 */
+	MT_ARRAY(struct mt_addressed) copied;
+	MT_ARRAY(uint8_t) copies;
 };
 
 void mt_seen_frames_deinit(struct mt_seen_frames *frames);
