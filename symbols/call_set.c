@@ -10,9 +10,11 @@
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "symbols/address_sort.h"
 #include "symbols/function_starts.h"
+#include "symbols/number_filter.h"
 #include "symbols/number_index.h"
 #include "symbols/seen_code.h"
 #include "symbols/skeleton.h"
@@ -21,25 +23,37 @@
 #define BITS_LEAST 8
 #define BITS_SEEN 16 /* at most where only some code was seen: there are few, all asked about */
 #define HEADER_SIZE 8
+#define ONES_AT_ONCE 24
 #define COUNT_MAX ((uint32_t)1 << 26)
 #define CALL_SIZE 5
 #define RECENT_BITS 8
-#define PIECE ((size_t)128 << 10) /* bytes that are asked for at a time */
+#define PIECE ((size_t)64 << 10) /* bytes that are asked for at a time */
+
+#define GAP ((size_t)4 << 10) /* between functions that are looked at together */
+
+/* A function that was seen. */
+struct function {
+	uint64_t start, end; /* up to where the next one starts */
+	uint8_t marks;
+};
+
+enum {
+	SEEN_NOW = 1,
+	SEEN_BEFORE = 2,
+};
 
 /* Code, and where the functions in it start. */
 struct code {
 	struct mt_span text;
 	const struct mt_skeleton_input *input;
 	struct mt_function_starts starts;
-	struct mt_number_index index; /* of them */
-	uint8_t *buffer;	      /* where code is looked at, a piece, or NULL: in its place */
-	/* NULL, or what was seen of functions: of some that start at one place, of the first */
-	uint8_t *marks;
-};
-
-enum {
-	SEEN_NOW = 1,
-	SEEN_BEFORE = 2,
+	/* of all of them, or of those that were seen: */
+	struct mt_number_index index;
+	struct mt_number_filter filter;
+	MT_ARRAY(struct function) functions;
+	uint8_t *room; /* where some of the code is looked at: a piece */
+	const uint8_t *window;
+	size_t from, to; /* what of the code that is */
 };
 
 /* A pair's number below count << bits. */
@@ -91,27 +105,7 @@ static uint64_t call_target(const uint8_t *bytes, uint64_t site)
 	return site + CALL_SIZE + (uint64_t)(int64_t)(int32_t)mt_get_le32(bytes + 1);
 }
 
-/* The first function that starts where the i-th does. */
-static size_t first_of(const struct code *code, size_t i)
-{
-	while (i && code->starts.items[i - 1] == code->starts.items[i])
-		i--;
-	return i;
-}
-
-/* Whether a pair is to be in the set: both were seen, and that was not so before. */
-static bool is_wanted(const struct code *code, size_t caller, size_t callee)
-{
-	uint8_t a, b;
-
-	if (!code->marks)
-		return true;
-	a = code->marks[first_of(code, caller)];
-	b = code->marks[callee];
-	return a && b && !(a & b & SEEN_BEFORE);
-}
-
-/* Those of a piece of code; *in: how many functions start at or below what is looked at. */
+/* Those of all code that begin in a piece of it; *in: functions that start at or below there. */
 static bool find_calls(const struct code *code, struct mt_span piece, size_t *in,
 		       struct hashes *out)
 {
@@ -119,7 +113,6 @@ static bool find_calls(const struct code *code, struct mt_span piece, size_t *in
 
 	while (end - at >= CALL_SIZE) {
 		uint64_t site, target;
-		size_t callee;
 
 		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
 		if (!at)
@@ -129,109 +122,217 @@ static bool find_calls(const struct code *code, struct mt_span piece, size_t *in
 		at++;
 		while (*in < code->starts.count && code->starts.items[*in] <= site)
 			++*in;
-		callee = mt_number_index_less(&code->index, target);
-		if (!*in || callee == code->starts.count || code->starts.items[callee] != target ||
-		    !is_wanted(code, *in - 1, callee))
-			continue;
-		if (!add_hash(out, hash_pair(code->starts.items[*in - 1], target)))
+		if (*in && mt_number_index_has(&code->index, target) &&
+		    !add_hash(out, hash_pair(code->starts.items[*in - 1], target)))
 			return false;
 	}
 	return true;
 }
 
-/*
- * Those that begin in bytes [at, end) of the code, piece by piece; a call may stand across two. in:
- * as above, or less.
- */
-static bool find_calls_between(const struct code *code, size_t at, size_t end, size_t in,
-			       struct hashes *out)
+/* Piece by piece; a call may stand across two. */
+static bool find_all_calls(struct code *code, struct hashes *out)
 {
 	struct mt_span text = code->text;
+	size_t in = 0;
 
-	for (; at < end; at += PIECE) {
-		size_t size = end - at < PIECE ? end - at : PIECE, left = text.size - at;
-		struct mt_span piece = {text.bytes + at, size + CALL_SIZE - 1, text.vaddr + at};
+	if (!mt_number_index_init(&code->index, code->starts.items, code->starts.count))
+		return false;
+	for (size_t at = 0; at < text.size; at += PIECE) {
+		size_t left = text.size - at;
+		struct mt_span piece = {text.bytes + at, PIECE + CALL_SIZE - 1, text.vaddr + at};
 
 		piece.size = piece.size < left ? piece.size : left;
-		if (code->buffer)
-			piece.bytes = mt_skeleton_input_look(code->input, piece, 0, piece.size,
-							     code->buffer);
-		else
-			mt_skeleton_input_need(code->input, piece, 0, piece.size);
+		mt_skeleton_input_need(code->input, piece, 0, piece.size);
 		if (!find_calls(code, piece, &in, out))
 			return false;
 	}
 	return true;
 }
 
-/* Those of the function that starts i-th, up to where the next one does. */
-static bool find_calls_of(const struct code *code, size_t i, struct hashes *out)
-{
-	uint64_t base = code->text.vaddr, limit = base + code->text.size;
-	const struct mt_function_starts *starts = &code->starts;
-	uint64_t start = starts->items[i], end = limit;
+/* ---- Of functions that were seen ---- */
 
-	if (i + 1 < starts->count && starts->items[i + 1] < limit)
-		end = starts->items[i + 1];
-	if (start < base || start >= end)
-		return true;
-	return find_calls_between(code, start - base, end - base, i, out);
+/* How many of the starts are below an address, of which so many are. */
+static size_t starts_below(const struct mt_function_starts *starts, size_t from, uint64_t address)
+{
+	size_t step = 1, at;
+
+	while (from + step < starts->count && starts->items[from + step] < address)
+		step *= 2;
+	at = from + step / 2;
+	step -= step / 2;
+	step = starts->count - at < step ? starts->count - at : step;
+	return at + mt_array_split(step, i, starts->items[at + i] < address);
 }
 
-static void mark_functions(struct code *code, const struct mt_seen_code *seen, uint8_t mark)
+/* Marks those that have one of the places, and those that start in one. */
+static void mark_functions(const struct mt_function_starts *starts, const struct mt_seen_code *seen,
+			   uint8_t mark, uint8_t *marks)
 {
-	for (size_t i = 0; i < seen->count; i++) {
-		uint64_t unit = seen->units[i];
-		size_t from = mt_number_index_less(&code->index, unit + 1);
-		size_t to = mt_number_index_less(&code->index, unit + MT_SEEN_UNIT);
+	size_t at = 0;
 
-		from -= from > 0; /* the one that started before */
-		for (; from < to; from++)
-			code->marks[first_of(code, from)] |= mark;
+	for (size_t i = 0; i < seen->count && starts->count; i++) {
+		uint64_t unit = seen->units[i];
+		size_t end;
+
+		at = starts_below(starts, at, unit + 1);
+		end = starts_below(starts, at, unit + MT_SEEN_UNIT);
+		for (size_t k = at - (at > 0); k < end; k++)
+			marks[k] |= mark;
 	}
 }
 
-/* Those of the functions alone that have one of the places. */
-static bool find_seen_calls(struct code *code, const struct mt_seen_calls *seen, struct hashes *out)
+/* Those of one start are one function. */
+static bool list_functions(struct code *code, const uint8_t *marks)
 {
-	size_t count = code->starts.count;
+	const struct mt_function_starts *starts = &code->starts;
+	uint64_t limit = code->text.vaddr + code->text.size;
 
-	code->buffer = malloc(PIECE + CALL_SIZE);
-	code->marks = calloc(count, 1);
-	if (!code->buffer || !code->marks)
+	for (size_t i = 0, next; i < starts->count; i = next) {
+		uint8_t mark = marks[i];
+		struct function *function;
+
+		for (next = i + 1; next < starts->count && starts->items[next] == starts->items[i];
+		     next++)
+			mark |= marks[next];
+		if (!mark)
+			continue;
+		function = mt_array_push(&code->functions);
+		if (!function)
+			return false;
+		*function = (struct function){starts->items[i], limit, mark};
+		if (next < starts->count && starts->items[next] < limit)
+			function->end = starts->items[next];
+	}
+	return true;
+}
+
+/* Only these are asked for from now on. */
+static bool index_functions(struct code *code)
+{
+	struct mt_function_starts *starts = &code->starts;
+
+	starts->count = code->functions.count;
+	for (size_t i = 0; i < starts->count; i++)
+		starts->items[i] = code->functions.items[i].start;
+	return mt_number_index_init(&code->index, starts->items, starts->count) &&
+	       mt_number_filter_init(&code->filter, starts->items, starts->count);
+}
+
+static bool choose_functions(struct code *code, const struct mt_seen_calls *seen)
+{
+	MT_CLEANUP_FREE uint8_t *marks = calloc(code->starts.count + 1, 1);
+
+	if (!marks)
 		return false;
-	mark_functions(code, seen->now, SEEN_NOW);
+	mark_functions(&code->starts, seen->now, SEEN_NOW, marks);
 	if (seen->before)
-		mark_functions(code, seen->before, SEEN_BEFORE);
-	for (size_t i = 0, next; i < count; i = next) {
-		for (next = i + 1;
-		     next < count && code->starts.items[next] == code->starts.items[i];)
-			next++;
-		if (code->marks[i] && !find_calls_of(code, next - 1, out))
+		mark_functions(&code->starts, seen->before, SEEN_BEFORE, marks);
+	return list_functions(code, marks) && index_functions(code);
+}
+
+/* Whether the pair is to be in the set: both were seen, and that was not so before. */
+static bool is_wanted(const struct code *code, const struct function *caller, uint64_t target)
+{
+	size_t callee;
+
+	if (!mt_number_filter_may_have(&code->filter, target))
+		return false;
+	callee = mt_number_index_less(&code->index, target);
+	return callee < code->functions.count && code->functions.items[callee].start == target &&
+	       !(caller->marks & code->functions.items[callee].marks & SEEN_BEFORE);
+}
+
+/* Those in code of one function, which stands at that address. */
+static bool find_calls_in(const struct code *code, const struct function *caller,
+			  struct mt_span piece, struct hashes *out)
+{
+	const uint8_t *at = piece.bytes, *end = piece.bytes + piece.size;
+
+	while (end - at >= CALL_SIZE) {
+		uint64_t target;
+
+		at = memchr(at, 0xe8, (size_t)(end - at) - CALL_SIZE + 1);
+		if (!at)
+			return true;
+		target = call_target(at, piece.vaddr + (uint64_t)(at - piece.bytes));
+		at++;
+		if (is_wanted(code, caller, target) &&
+		    !add_hash(out, hash_pair(caller->start, target)))
 			return false;
 	}
 	return true;
 }
 
-static bool find_all_calls(struct code *code, const struct mt_seen_calls *seen, struct hashes *out)
+/* Up to where it is worth looking at code that begins there, in one of the i-th function on. */
+static size_t window_end(const struct code *code, size_t i, size_t at)
 {
-	if (!code->starts.count)
-		return true;
-	if (!mt_number_index_init(&code->index, code->starts.items, code->starts.count))
-		return false;
-	return seen ? find_seen_calls(code, seen, out)
-		    : find_calls_between(code, 0, code->text.size, 0, out);
+	size_t end = at, most = code->text.size - at < PIECE ? code->text.size : at + PIECE;
+	const struct function *f = &code->functions.items[i];
+	const struct function *last = &code->functions.items[code->functions.count];
+
+	for (; f < last && end < most && f->start - code->text.vaddr <= end + GAP; f++)
+		end = f->end - code->text.vaddr + CALL_SIZE - 1;
+	return end < most ? end : most;
 }
 
+/* Those that begin in the function, piece by piece; a call may stand across two. */
+static bool find_calls_of(struct code *code, size_t i, struct hashes *out)
+{
+	struct mt_span text = code->text;
+	const struct function *function = &code->functions.items[i];
+	size_t at, end;
+
+	if (function->start < text.vaddr || function->start >= function->end)
+		return true;
+	at = function->start - text.vaddr;
+	end = function->end - text.vaddr + CALL_SIZE - 1;
+	end = end < text.size ? end : text.size;
+	while (at + CALL_SIZE <= end) {
+		struct mt_span piece = {.vaddr = text.vaddr + at};
+
+		if (at < code->from || at + CALL_SIZE > code->to) {
+			code->from = at;
+			code->to = window_end(code, i, at);
+			code->window = mt_skeleton_input_look(code->input, text, at, code->to - at,
+							      code->room);
+		}
+		piece.bytes = code->window + (at - code->from);
+		piece.size = (end < code->to ? end : code->to) - at;
+		if (!find_calls_in(code, function, piece, out))
+			return false;
+		at += piece.size - CALL_SIZE + 1;
+	}
+	return true;
+}
+
+static bool find_seen_calls(struct code *code, const struct mt_seen_calls *seen, struct hashes *out)
+{
+	code->room = malloc(PIECE);
+	if (!code->room || !choose_functions(code, seen))
+		return false;
+	for (size_t i = 0; i < code->functions.count; i++) {
+		if (!find_calls_of(code, i, out))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Coding them ---- */
+
 struct bits {
-	uint8_t *bytes;
-	size_t at; /* bits */
+	uint8_t *bytes; /* with 8 more behind what is put */
+	size_t at;	/* bits */
 };
 
-static void put_bits(struct bits *bits, uint32_t value, unsigned int n)
+/* At most 32 bits, behind which there are zeros. */
+static void put_bits(struct bits *bits, uint64_t value, unsigned int n)
 {
-	for (; n--; bits->at++)
-		bits->bytes[bits->at / 8] |= (uint8_t)((value >> n & 1) << (7 - bits->at % 8));
+	uint8_t *at = bits->bytes + bits->at / 8;
+	uint64_t word = __builtin_bswap64(mt_get_le64(at));
+
+	word |= value << (64 - n - bits->at % 8);
+	mt_put_le64(at, __builtin_bswap64(word));
+	bits->at += n;
 }
 
 /* Codes sorted hashes, each once. */
@@ -242,7 +343,7 @@ static bool code_hashes(const struct hashes *hashes, unsigned int most_bits, uin
 	unsigned int low = bits_for(count, most_bits);
 	/* all the steps of the unary parts come to less than count, and each ends in a bit */
 	size_t most = HEADER_SIZE + (count * (low + 2) + 7) / 8 + 1;
-	struct bits bits = {.bytes = calloc(1, most), .at = HEADER_SIZE * 8};
+	struct bits bits = {.bytes = calloc(1, most + 8), .at = HEADER_SIZE * 8};
 	uint64_t last = 0;
 
 	if (!bits.bytes)
@@ -251,10 +352,11 @@ static bool code_hashes(const struct hashes *hashes, unsigned int most_bits, uin
 	mt_put_le32(bits.bytes + 4, low);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t value = scale(hashes->items[i], count, low), step = value - last;
+		uint64_t ones = step >> low;
 
-		for (uint64_t n = step >> low; n; n--)
-			put_bits(&bits, 1, 1);
-		put_bits(&bits, 0, 1);
+		for (; ones > ONES_AT_ONCE; ones -= ONES_AT_ONCE)
+			put_bits(&bits, (1u << ONES_AT_ONCE) - 1, ONES_AT_ONCE);
+		put_bits(&bits, (UINT64_C(2) << ones) - 2, (unsigned int)ones + 1);
 		put_bits(&bits, step & ((1u << low) - 1), low);
 		last = value;
 	}
@@ -287,7 +389,8 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	    code.text.size > MT_CALL_SET_TEXT_MAX || (seen && !seen->now->count))
 		return true;
 	good = mt_function_starts_read(elf, input, &code.starts) &&
-	       find_all_calls(&code, seen, &hashes) && mt_number_sort(hashes.items, hashes.count);
+	       (seen ? find_seen_calls(&code, seen, &hashes) : find_all_calls(&code, &hashes)) &&
+	       mt_number_sort(hashes.items, hashes.count);
 	if (good && hashes.count) {
 		keep_different(&hashes);
 		if (hashes.count < COUNT_MAX)
@@ -295,8 +398,9 @@ bool mt_call_set_make(struct mt_elf *elf, const struct mt_skeleton_input *input,
 	}
 	mt_function_starts_deinit(&code.starts);
 	mt_number_index_deinit(&code.index);
-	free(code.buffer);
-	free(code.marks);
+	mt_number_filter_deinit(&code.filter);
+	mt_array_deinit(&code.functions);
+	free(code.room);
 	mt_array_deinit(&hashes);
 	return good;
 }
