@@ -61,15 +61,26 @@ static bool take_function(struct mt_elf *elf, const struct mt_elf_symbol_table *
 	return true;
 }
 
-size_t mt_symbol_functions_in(struct mt_elf *elf, bool dynamic, const uint8_t *entries, size_t *i,
-			      size_t end, struct mt_function_place *out, size_t count)
+bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			   const uint8_t *entry, size_t i, struct mt_function_place *out)
+{
+	if (!elf->is_64 || !is_plain_function(mt_get_le64(entry), table->names_size))
+		return take_function(elf, table, entry, i, out);
+	*out = (struct mt_function_place){mt_get_le64(entry + 8), mt_get_le64(entry + 16), i, true};
+	return true;
+}
+
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+			   struct mt_function_place *out, size_t count)
 {
 	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
-	const uint8_t *p = entries;
 	size_t at = *i, given = 0;
+	const uint8_t *p = table.bytes + at * table.stride;
 	bool is_64 = elf->is_64;
 
-	for (; given < count && at < end; at++, p += table.stride) {
+	if (at >= table.count)
+		return 0;
+	for (; given < count && at < table.count; at++, p += table.stride) {
 		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
 			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
 								  mt_get_le64(p + 16), at, true};
@@ -78,15 +89,4 @@ size_t mt_symbol_functions_in(struct mt_elf *elf, bool dynamic, const uint8_t *e
 	}
 	*i = at;
 	return given;
-}
-
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
-			   struct mt_function_place *out, size_t count)
-{
-	const struct mt_elf_symbol_table *table = mt_elf_symbol_table(elf, dynamic);
-
-	if (*i >= table->count)
-		return 0;
-	return mt_symbol_functions_in(elf, dynamic, table->bytes + *i * table->stride, i,
-				      table->count, out, count);
 }

@@ -8,6 +8,7 @@
 
 struct mt_elf;
 struct mt_elf_symbol;
+struct mt_elf_symbol_table;
 
 /*
  * Functions; and, inside sections of code, what assembly left without a type, or with the wrong
@@ -33,8 +34,8 @@ struct mt_function_place {
 size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
 			   struct mt_function_place *out, size_t count);
 
-/* The same of symbols up to `end`, which is no more than there are, by a copy of their entries. */
-size_t mt_symbol_functions_in(struct mt_elf *elf, bool dynamic, const uint8_t *entries, size_t *i,
-			      size_t end, struct mt_function_place *out, size_t count);
+/* Symbol i, whose entry is copied to there, where it is a function. */
+bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			   const uint8_t *entry, size_t i, struct mt_function_place *out);
 
 #endif

@@ -19,22 +19,25 @@
 #include <string.h>
 
 #include "formats/base/array.h"
+#include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "symbols/address_sort.h"
 #include "symbols/elf_private.h"
 #include "symbols/function_symbol.h"
+#include "symbols/number_filter.h"
 #include "symbols/number_index.h"
 #include "symbols/seen_code.h"
 #include "symbols/skeleton.h"
 #include "symbols/skeleton_symbols.h"
 
+#define COPIED_MAX 16384	  /* entries of symbols that are kept in memory, of each table */
+#define STRIDE_MAX 64		  /* that are no larger */
 #define WINDOW ((size_t)32 << 10) /* bytes of symbols that are looked at at a time */
-#define AT_ONCE 64
-#define FILTER_BITS 6 /* of a filter for each start: of other addresses one in 64 passes it */
 
 /* The last start at or below a place and behind the one before it. */
 struct nearest {
 	uint64_t start;
+	uint64_t reach;	   /* where the last function ends that ends before the place */
 	bool there, label; /* label: a symbol there has neither size nor type */
 };
 
@@ -42,13 +45,13 @@ struct choice {
 	MT_ARRAY(uint64_t) units; /* seen, and those of resolvers */
 	struct mt_number_index places;
 	struct nearest *nearest; /* by place */
+	size_t first;		 /* place that ends behind the symbol that is looked at */
 	uint64_t behind;	 /* the first start behind the last place, or UINT64_MAX */
 	MT_ARRAY(uint64_t) labels;
 	struct mt_number_index label_index;
 	MT_ARRAY(uint64_t) starts; /* those chosen */
 	struct mt_number_index start_index;
-	uint64_t *filter; /* of them, a bit for each hash */
-	unsigned int filter_shift;
+	struct mt_number_filter filter;	 /* of them */
 	struct mt_skeleton_table *table; /* that is gone through */
 	uint8_t *entries;		 /* WINDOW bytes, to look at some of it */
 };
@@ -62,13 +65,24 @@ static void choice_deinit(struct choice *choice)
 	mt_number_index_deinit(&choice->label_index);
 	mt_array_deinit(&choice->starts);
 	mt_number_index_deinit(&choice->start_index);
-	free(choice->filter);
+	mt_number_filter_deinit(&choice->filter);
 	free(choice->entries);
 }
 
 /* ---- Going through the tables ---- */
 
-typedef bool visit_function(struct choice *choice, const struct mt_function_place *place);
+/*
+ * What is done with each symbol: most are dropped by where they are, before it is found out whether
+ * they are functions.
+ */
+struct visitor {
+	bool (*matters)(struct choice *choice, uint64_t start, uint64_t size);
+	bool (*visit)(struct choice *choice, const struct mt_function_place *place,
+		      const uint8_t *entry);
+};
+
+/* Loops are compiled for each visitor: an image has hundreds of thousands of symbols. */
+#define FOR_EACH_VISITOR static inline __attribute__((always_inline))
 
 /* The symbol, where it is a function's and its name may be needed to tell. */
 static bool read_named(struct mt_skeleton_table *table, size_t i, struct mt_function_place *out)
@@ -85,32 +99,39 @@ static bool read_named(struct mt_skeleton_table *table, size_t i, struct mt_func
 	return true;
 }
 
-static bool visit_window(struct choice *choice, const uint8_t *entries, size_t i, size_t end,
-			 visit_function *visit)
+static bool visit_named(struct choice *choice, size_t i, struct visitor visitor)
 {
 	struct mt_skeleton_table *table = choice->table;
-	size_t stride = mt_elf_symbol_table(table->from, table->dynamic)->stride, first = i, given;
-	struct mt_function_place places[AT_ONCE];
+	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
+	struct mt_function_place place;
 
-	while ((given = mt_symbol_functions_in(table->from, table->dynamic,
-					       entries + (i - first) * stride, &i, end, places,
-					       AT_ONCE))) {
-		for (size_t k = 0; k < given; k++) {
-			if (!visit(choice, &places[k]))
-				return false;
-		}
+	return !read_named(table, i, &place) || !visitor.matters(choice, place.start, place.size) ||
+	       visitor.visit(choice, &place, raw->bytes + i * raw->stride);
+}
+
+/* The symbols [i, end), whose entries are there. */
+FOR_EACH_VISITOR bool visit_entries(struct choice *choice, const struct mt_elf_symbol_table *raw,
+				    const uint8_t *entry, size_t i, size_t end,
+				    const struct visitor visitor)
+{
+	struct mt_elf *elf = choice->table->from;
+	const size_t stride = raw->stride;
+	const bool wide = elf->is_64;
+	struct mt_function_place place;
+
+	for (; i < end; i++, entry += stride) {
+		uint64_t start = wide ? mt_get_le64(entry + 8) : mt_get_le32(entry + 4);
+		uint64_t size = wide ? mt_get_le64(entry + 16) : mt_get_le32(entry + 8);
+
+		if (visitor.matters(choice, start, size) &&
+		    mt_symbol_function_at(elf, raw, entry, i, &place) &&
+		    !visitor.visit(choice, &place, entry))
+			return false;
 	}
 	return true;
 }
 
-static bool visit_named(struct choice *choice, size_t i, visit_function *visit)
-{
-	struct mt_function_place place;
-
-	return !read_named(choice->table, i, &place) || visit(choice, &place);
-}
-
-static bool visit_table(struct choice *choice, visit_function *visit)
+FOR_EACH_VISITOR bool visit_table(struct choice *choice, const struct visitor visitor)
 {
 	struct mt_skeleton_table *table = choice->table;
 	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
@@ -126,11 +147,11 @@ static bool visit_table(struct choice *choice, visit_function *visit)
 		if (named || !step) { /* alone, and where they are */
 			n = 1;
 			mt_skeleton_input_need(table->input, span, i * raw->stride, raw->stride);
-			good = visit_named(choice, i, visit);
+			good = visit_named(choice, i, visitor);
 		} else {
 			entries = mt_skeleton_input_look(table->input, span, i * raw->stride,
 							 n * raw->stride, choice->entries);
-			good = visit_window(choice, entries, i, i + n, visit);
+			good = visit_entries(choice, raw, entries, i, i + n, visitor);
 		}
 		if (!good)
 			return false;
@@ -138,12 +159,12 @@ static bool visit_table(struct choice *choice, visit_function *visit)
 	return true;
 }
 
-static bool visit_tables(struct choice *choice, struct mt_skeleton_table *const tables[2],
-			 visit_function *visit)
+FOR_EACH_VISITOR bool visit_tables(struct choice *choice, struct mt_skeleton_table *const tables[2],
+				   const struct visitor visitor)
 {
 	for (int i = 0; i < 2; i++) {
 		choice->table = tables[i];
-		if (!visit_table(choice, visit))
+		if (!visit_table(choice, visitor))
 			return false;
 	}
 	return true;
@@ -159,47 +180,77 @@ static bool choose(struct choice *choice, uint64_t start)
 	return true;
 }
 
-static uint64_t end_of(const struct mt_function_place *place)
+static inline uint64_t end_of(uint64_t start, uint64_t size)
 {
 	uint64_t end;
 
-	return __builtin_add_overflow(place->start, place->size, &end) ? UINT64_MAX : end;
+	return __builtin_add_overflow(start, size, &end) ? UINT64_MAX : end;
 }
 
 static void note_nearest(struct nearest *nearest, const struct mt_function_place *place)
 {
 	bool label = !place->size && !place->typed;
 
-	if (!nearest->there || place->start > nearest->start)
-		*nearest = (struct nearest){place->start, true, label};
-	else if (place->start == nearest->start)
+	if (!nearest->there || place->start > nearest->start) {
+		nearest->start = place->start;
+		nearest->there = true;
+		nearest->label = label;
+	} else if (place->start == nearest->start) {
 		nearest->label |= label;
+	}
 }
 
-/* Chooses the start, where it has to do with the first place that ends behind it. */
-static bool choose_by_place(struct choice *choice, const struct mt_function_place *place)
+/* Whether a symbol may have to do with the first place that ends behind its start. */
+static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t size)
 {
-	uint64_t start = place->start, unit;
 	size_t i = mt_number_index_less(&choice->places,
 					start < MT_SEEN_UNIT ? 0 : start - (MT_SEEN_UNIT - 1));
 
-	if (i == choice->units.count) {
-		choice->behind = start < choice->behind ? start : choice->behind;
-		return true;
-	}
-	unit = choice->units.items[i];
-	if (start <= unit)
-		note_nearest(&choice->nearest[i], place);
-	return (start <= unit && end_of(place) <= unit) || choose(choice, start);
+	choice->first = i;
+	if (i == choice->units.count)
+		return start < choice->behind;
+	return start >= choice->nearest[i].start || end_of(start, size) > choice->nearest[i].reach;
 }
 
-/* Chooses the start of a function around a label. */
-static bool choose_by_label(struct choice *choice, const struct mt_function_place *place)
+/* Chooses the start where it has; or it may be the nearest. */
+static inline bool choose_by_place(struct choice *choice, const struct mt_function_place *place,
+				   const uint8_t *entry)
 {
-	size_t i = mt_number_index_less(&choice->label_index, place->start + 1);
+	size_t i = choice->first;
+	uint64_t end = end_of(place->start, place->size);
+	struct nearest *nearest = &choice->nearest[i];
 
-	return i == choice->labels.count || choice->labels.items[i] >= end_of(place) ||
-	       choose(choice, place->start);
+	(void)entry;
+	if (i == choice->units.count) {
+		choice->behind = place->start;
+		return true;
+	}
+	if (place->start > choice->units.items[i])
+		return choose(choice, place->start);
+	note_nearest(nearest, place);
+	if (end > choice->units.items[i])
+		return choose(choice, place->start);
+	nearest->reach = end > nearest->reach ? end : nearest->reach;
+	return true;
+}
+
+/* Whether it may be around a label. */
+static inline bool is_near_label(struct choice *choice, uint64_t start, uint64_t size)
+{
+	size_t i;
+
+	if (start > choice->labels.items[choice->labels.count - 1] ||
+	    end_of(start, size) <= choice->labels.items[0])
+		return false;
+	i = mt_number_index_less(&choice->label_index, start + 1);
+	return i < choice->labels.count && choice->labels.items[i] < end_of(start, size);
+}
+
+static inline bool choose_by_label(struct choice *choice, const struct mt_function_place *place,
+				   const uint8_t *entry)
+{
+	(void)entry;
+	return choose(choice, place->start);
 }
 
 /* Chooses the nearest starts, and lists those of labels before their place. */
@@ -212,8 +263,9 @@ static bool choose_nearest(struct choice *choice)
 			continue;
 		if (!choose(choice, nearest->start))
 			return false;
-		if (!nearest->label || nearest->start == choice->units.items[i])
-			continue;
+		if (!nearest->label || nearest->start == choice->units.items[i] ||
+		    nearest->reach <= nearest->start)
+			continue; /* what is around a label and the place, too, is chosen */
 		if (!mt_array_reserve(&choice->labels, choice->labels.count + 1))
 			return false;
 		choice->labels.items[choice->labels.count++] = nearest->start;
@@ -247,55 +299,59 @@ static bool list_units(struct choice *choice, const struct mt_seen_code *seen,
 
 static bool choose_starts(struct choice *choice, struct mt_skeleton_table *const tables[2])
 {
+	static const struct visitor by_place = {is_near_place, choose_by_place};
+	static const struct visitor by_label = {is_near_label, choose_by_label};
+
 	choice->behind = UINT64_MAX;
 	choice->nearest = calloc(choice->units.count, sizeof(*choice->nearest));
 	if (!choice->nearest ||
 	    !mt_number_index_init(&choice->places, choice->units.items, choice->units.count) ||
-	    !visit_tables(choice, tables, choose_by_place) || !choose_nearest(choice))
+	    !visit_tables(choice, tables, by_place) || !choose_nearest(choice))
 		return false;
 	return !choice->labels.count ||
 	       (mt_number_index_init(&choice->label_index, choice->labels.items,
 				     choice->labels.count) &&
-		visit_tables(choice, tables, choose_by_label));
+		visit_tables(choice, tables, by_label));
 }
 
 /* ---- Marking symbols ---- */
 
-static uint64_t filter_bit(const struct choice *choice, uint64_t start)
-{
-	return start * UINT64_C(0x9e3779b97f4a7c15) >> choice->filter_shift;
-}
-
 /* Sorts the starts, and prepares to ask for one. */
 static bool index_starts(struct choice *choice)
 {
-	unsigned int bits = FILTER_BITS;
-
-	while (bits < 26 && choice->starts.count >> (bits - FILTER_BITS))
-		bits++;
-	choice->filter_shift = 64 - bits;
-	choice->filter = calloc((size_t)1 << (bits - FILTER_BITS), sizeof(*choice->filter));
-	if (!choice->filter || !mt_number_sort(choice->starts.items, choice->starts.count) ||
-	    !mt_number_index_init(&choice->start_index, choice->starts.items, choice->starts.count))
-		return false;
-	for (size_t i = 0; i < choice->starts.count; i++) {
-		uint64_t bit = filter_bit(choice, choice->starts.items[i]);
-
-		choice->filter[bit / 64] |= UINT64_C(1) << bit % 64;
-	}
-	return true;
+	return mt_number_sort(choice->starts.items, choice->starts.count) &&
+	       mt_number_index_init(&choice->start_index, choice->starts.items,
+				    choice->starts.count) &&
+	       mt_number_filter_init(&choice->filter, choice->starts.items, choice->starts.count);
 }
 
-static bool mark(struct choice *choice, const struct mt_function_place *place)
+static inline bool is_chosen(struct choice *choice, uint64_t start, uint64_t size)
 {
-	uint64_t bit = filter_bit(choice, place->start);
+	(void)size;
+	return mt_number_filter_may_have(&choice->filter, start) &&
+	       mt_number_index_has(&choice->start_index, start);
+}
 
-	if (choice->filter[bit / 64] >> bit % 64 & 1 &&
-	    mt_number_index_has(&choice->start_index, place->start))
-		choice->table->marks.items[place->index / 8] |= (uint8_t)(1u << place->index % 8);
+static inline bool mark(struct choice *choice, const struct mt_function_place *place,
+			const uint8_t *entry)
+{
+	struct mt_skeleton_table *table = choice->table;
+	size_t stride = mt_elf_symbol_table(table->from, table->dynamic)->stride;
+	size_t size = table->copies.count;
+
+	table->marks.items[place->index / 8] |= (uint8_t)(1u << place->index % 8);
+	if (table->copied.count == COPIED_MAX || stride > STRIDE_MAX)
+		return true;
+	if (!mt_array_reserve(&table->copied, table->copied.count + 1) ||
+	    !mt_array_reserve(&table->copies, size + stride))
+		return false;
+	table->copied.items[table->copied.count++] = (uint32_t)place->index;
+	memcpy(table->copies.items + size, entry, stride);
+	table->copies.count += stride;
 	return true;
 }
 
+/* Those that relocations name are among them. */
 static bool prepare_marks(struct mt_skeleton_table *table)
 {
 	size_t bytes = mt_elf_symbol_count(table->from, table->dynamic) / 8 + 1;
@@ -304,6 +360,8 @@ static bool prepare_marks(struct mt_skeleton_table *table)
 		return false;
 	memset(table->marks.items, 0, bytes);
 	table->marks.count = bytes;
+	for (size_t i = 0; i < table->relocated.count; i++)
+		table->marks.items[i / 8] |= (uint8_t)(table->relocated.items[i] << i % 8);
 	table->chosen = true;
 	table->entries = malloc(MT_SKELETON_LOOK);
 	table->names = malloc(MT_SKELETON_LOOK);
@@ -314,6 +372,7 @@ bool mt_seen_symbols_mark(const struct mt_seen_code *seen, struct mt_skeleton_ta
 			  struct mt_skeleton_table *dynamic)
 {
 	struct mt_skeleton_table *const tables[2] = {plain, dynamic};
+	static const struct visitor marking = {is_chosen, mark};
 	MT_CLEANUP(choice_deinit) struct choice choice = {0};
 
 	choice.entries = malloc(WINDOW);
@@ -321,5 +380,5 @@ bool mt_seen_symbols_mark(const struct mt_seen_code *seen, struct mt_skeleton_ta
 		return false;
 	return !seen->count ||
 	       (list_units(&choice, seen, dynamic) && choose_starts(&choice, tables) &&
-		index_starts(&choice) && visit_tables(&choice, tables, mark));
+		index_starts(&choice) && visit_tables(&choice, tables, marking));
 }

@@ -26,7 +26,7 @@
 
 #define SECTIONS_MAX 32768 /* the numbers above have other meanings to symbols */
 #define NOTES_MAX 65536	   /* bytes: notes are tens */
-#define PIECE ((size_t)128 << 10)
+#define PIECE ((size_t)64 << 10)
 
 /* What a section's header.size bytes are. */
 enum content {
@@ -590,14 +590,16 @@ static bool write_headers(const struct mt_skeleton *b, const struct mt_skeleton_
 static bool write_file_bytes(const struct mt_skeleton *b, const struct section *section,
 			     const struct mt_skeleton_output *output)
 {
-	for (uint64_t at = 0, n; at < section->header.size; at += n) {
-		n = section->header.size - at < PIECE ? section->header.size - at : PIECE;
-		if (b->input)
-			b->input->need(b->input->context, section->bytes + at, n);
-		if (!put(output, section->bytes + at, n))
+	const struct mt_span span = {section->bytes, section->header.size, 0};
+	size_t piece = span.size < PIECE ? span.size : PIECE;
+	MT_CLEANUP_FREE uint8_t *room = malloc(piece);
+
+	for (size_t at = 0, n; room && at < span.size; at += n) {
+		n = span.size - at < piece ? span.size - at : piece;
+		if (!put(output, mt_skeleton_input_look(b->input, span, at, n, room), n))
 			return false;
 	}
-	return true;
+	return room;
 }
 
 static bool write_content(const struct mt_skeleton *b, const struct section *section,

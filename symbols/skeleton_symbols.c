@@ -25,13 +25,15 @@
  * The section of a symbol that claims one which is not there; none of a skeleton's has that number.
  */
 #define NO_SECTION 0xfef0
-#define BATCH_MAX 24576		     /* symbols: with their names some three MiB */
-#define NAMES_MAX ((size_t)64 << 20) /* bytes of theirs, which no real file has */
-#define NAME_STEP ((size_t)256)	     /* bytes of a name that are looked at in one go */
-#define KNOWN_MAX 131072	     /* symbols of the other table that are remembered */
-#define PIECE ((size_t)128 << 10)    /* bytes that are asked for at a time */
-#define WINDOW ((size_t)2048)	     /* symbols that are asked for at a time */
-#define LENGTH_MAX UINT16_MAX	     /* of a name: what is as long is looked at again */
+#define BATCH_MAX 24576		       /* symbols: with their names some three MiB */
+#define NAMES_MAX ((size_t)64 << 20)   /* bytes of theirs, which no real file has */
+#define NAME_STEP ((size_t)256)	       /* bytes of a name that are looked at in one go */
+#define NAME_GAP ((size_t)1024)	       /* between names that are looked at together */
+#define KNOWN_MAX 131072	       /* symbols of the other table that are remembered */
+#define PIECE ((size_t)128 << 10)      /* bytes that are asked for at a time */
+#define RELOCATIONS ((size_t)16 << 10) /* bytes of them */
+#define WINDOW ((size_t)2048)	       /* symbols that are asked for at a time */
+#define LENGTH_MAX UINT16_MAX	       /* of a name: what is as long is looked at again */
 
 struct symbol {
 	uint64_t value, size;
@@ -75,6 +77,8 @@ void mt_skeleton_table_deinit(struct mt_skeleton_table *table)
 	mt_array_deinit(&table->numbers);
 	mt_array_deinit(&table->resolvers);
 	mt_array_deinit(&table->marks);
+	mt_array_deinit(&table->copied);
+	mt_array_deinit(&table->copies);
 	free(table->entries);
 	free(table->names);
 	mt_array_deinit(&table->kept);
@@ -171,15 +175,18 @@ bool mt_skeleton_relocations_collect(struct mt_elf *elf, size_t i,
 {
 	struct mt_span raw = mt_elf_raw_section(elf, i);
 	size_t size = relocation_size(elf, elf->sections.items[i].type == SHT_RELA);
-	size_t count = raw.bytes ? raw.size / size : 0, a_piece = PIECE / size;
+	size_t count = raw.bytes ? raw.size / size : 0, a_piece = RELOCATIONS / size;
+	MT_CLEANUP_FREE uint8_t *room = malloc(RELOCATIONS);
+	const uint8_t *piece = NULL;
 
-	if (!reserve_marks(elf, dynamic))
+	if (!room || !reserve_marks(elf, dynamic))
 		return false;
 	for (size_t at = 0; at < count; at++) {
+		size_t n = count - at < a_piece ? count - at : a_piece;
+
 		if (at % a_piece == 0)
-			need(input, raw.bytes + at * size,
-			     (count - at < a_piece ? count - at : a_piece) * size);
-		if (!collect_relocation(elf, raw.bytes + at * size, size, dynamic, out))
+			piece = mt_skeleton_input_look(input, raw, at * size, n * size, room);
+		if (!collect_relocation(elf, piece + at % a_piece * size, size, dynamic, out))
 			return false;
 	}
 	return true;
@@ -214,13 +221,18 @@ struct window {
 	const uint8_t *bytes;
 };
 
-/* Few symbols that may be far from each other. */
+/* Few symbols that may be far from each other, where they were not copied. */
 static void look_at(const struct mt_skeleton_table *table, struct window *window, size_t i)
 {
 	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
 	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
 	size_t n = MT_SKELETON_LOOK / raw->stride, size;
+	size_t copy = mt_array_split(table->copied.count, at, table->copied.items[at] < i);
 
+	if (copy < table->copied.count && table->copied.items[copy] == i) {
+		*window = (struct window){i, i + 1, table->copies.items + copy * raw->stride};
+		return;
+	}
 	n = n < raw->count - i ? n : raw->count - i;
 	size = n ? n * raw->stride : mt_skeleton_symbol_size(table->from);
 	window->from = i;
@@ -263,13 +275,16 @@ static bool is_relocated(const struct mt_skeleton_table *table, size_t i)
 	return i < table->relocated.count && table->relocated.items[i];
 }
 
-/* Whether the symbol may be kept, before it is looked at. */
-static inline bool is_considered(const struct mt_skeleton_table *table, size_t i)
+/* The next symbol from i on that may be kept, before it is looked at; `end` where there is none. */
+static size_t next_considered(const struct mt_skeleton_table *table, size_t i, size_t end)
 {
-	if (table->measured)
-		return table->kept.items[i / 8] >> i % 8 & 1;
-	return !table->chosen || is_relocated(table, i) ||
-	       (i / 8 < table->marks.count && table->marks.items[i / 8] >> i % 8 & 1);
+	const uint8_t *bits = table->measured ? table->kept.items : table->marks.items;
+
+	if (!table->measured && !table->chosen)
+		return i;
+	while (i < end && !(bits[i / 8] >> i % 8 & 1))
+		i = bits[i / 8] >> i % 8 ? i + 1 : (i / 8 + 1) * 8;
+	return i < end ? i : end;
 }
 
 static bool names_code(struct mt_skeleton_table *table, struct window *window, size_t i,
@@ -288,7 +303,7 @@ static bool names_code(struct mt_skeleton_table *table, struct window *window, s
 static bool is_kept(struct mt_skeleton_table *table, struct window *window, size_t i,
 		    struct mt_elf_symbol *out)
 {
-	return i && is_considered(table, i) && get_symbol(table, window, i, out) &&
+	return i && get_symbol(table, window, i, out) &&
 	       (table->measured || names_code(table, window, i, out));
 }
 
@@ -357,6 +372,26 @@ struct looked {
 	size_t from, to;
 };
 
+/*
+ * Looks at names from one on, the i-th in order: at those behind it, too, which are near enough.
+ */
+static void look_at_names(const struct mt_skeleton_table *table,
+			  const struct mt_skeleton_batch *batch, size_t i, size_t at,
+			  struct looked *looked)
+{
+	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
+	struct mt_span span = {(const uint8_t *)raw->names, raw->names_size, 0};
+	size_t end = at + NAME_STEP, most = at + MT_SKELETON_LOOK;
+
+	for (; ++i < batch->symbols.count && batch->order.items[i].address < end + NAME_GAP;)
+		end = batch->order.items[i].address + NAME_STEP;
+	end = end < most ? end : most;
+	end = end < span.size ? end : span.size;
+	*looked = (struct looked){.from = at, .to = end};
+	looked->bytes = (const char *)mt_skeleton_input_look(table->input, span, at, end - at,
+							     table->names);
+}
+
 static bool append_name(struct mt_skeleton_batch *batch, const char *bytes, size_t size)
 {
 	if (batch->names.count + size >= NAMES_MAX ||
@@ -367,22 +402,20 @@ static bool append_name(struct mt_skeleton_batch *batch, const char *bytes, size
 	return true;
 }
 
-/* Appends the name at an offset, of names that may be far from each other, and says its length. */
+/*
+ * Appends the i-th name in order, at an offset, of names that may be far from each other, and says
+ * its length.
+ */
 static bool look_at_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
-			 struct looked *looked, size_t at, uint32_t *length)
+			 struct looked *looked, size_t i, size_t at, uint32_t *length)
 {
-	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
-	struct mt_span span = {(const uint8_t *)raw->names, raw->names_size, 0};
+	size_t all = table->from->tables[table->dynamic].names_size;
 	size_t before = batch->names.count, n;
 	const char *nul = NULL;
 
-	for (; !nul && at < span.size; at += n) {
-		if (at < looked->from || at >= looked->to) {
-			n = span.size - at < MT_SKELETON_LOOK ? span.size - at : MT_SKELETON_LOOK;
-			*looked = (struct looked){.from = at, .to = at + n};
-			looked->bytes = (const char *)mt_skeleton_input_look(table->input, span, at,
-									     n, table->names);
-		}
+	for (; !nul && at < all; at += n) {
+		if (at < looked->from || at >= looked->to)
+			look_at_names(table, batch, i, at, looked);
 		n = looked->to - at;
 		nul = memchr(looked->bytes + (at - looked->from), '\0', n);
 		n = nul ? (size_t)(nul - looked->bytes) - (at - looked->from) : n;
@@ -394,12 +427,13 @@ static bool look_at_name(const struct mt_skeleton_table *table, struct mt_skelet
 }
 
 static bool read_name(const struct mt_skeleton_table *table, struct mt_skeleton_batch *batch,
-		      struct looked *looked, uint32_t at, uint32_t *length)
+		      struct looked *looked, size_t i, uint32_t *length)
 {
+	size_t at = batch->order.items[i].address;
 	const char *name = table->from->tables[table->dynamic].names + at;
 
 	if (table->chosen)
-		return look_at_name(table, batch, looked, at, length);
+		return look_at_name(table, batch, looked, i, at, length);
 	*length = (uint32_t)name_length(table, name);
 	return add_name(table, batch, name, *length);
 }
@@ -416,10 +450,9 @@ static bool read_names(struct mt_skeleton_table *table, struct mt_skeleton_batch
 		return false;
 	for (size_t i = 0; i < batch->symbols.count; i++) {
 		struct symbol *symbol = &batch->symbols.items[batch->order.items[i].index];
-		uint32_t at = symbol->name;
 
 		symbol->name = (uint32_t)batch->names.count;
-		if (!read_name(table, batch, &looked, at, &symbol->length))
+		if (!read_name(table, batch, &looked, i, &symbol->length))
 			return false;
 	}
 	return true;
@@ -529,6 +562,9 @@ static bool make_batch(struct mt_skeleton_table *table, struct mt_skeleton_batch
 	batch->kept = kept;
 	batch->named = named;
 	for (; i < end && (table->measured || batch->symbols.count < BATCH_MAX); i++) {
+		i = next_considered(table, i, end);
+		if (i == end)
+			break;
 		if (is_kept(table, &window, i, &symbol) && !add_symbol(table, batch, i, &symbol))
 			return false;
 	}

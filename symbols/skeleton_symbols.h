@@ -36,7 +36,11 @@ struct mt_skeleton_table {
 	MT_ARRAY(uint64_t) resolvers; /* addresses that relocations have in place of a symbol */
 	bool chosen;		      /* only marked symbols may be kept, and relocated ones: */
 	MT_ARRAY(uint8_t) marks;      /* a bit for each old index (symbols/seen_symbols.h) */
-	uint8_t *entries, *names;     /* room to look at some of either, as these are few */
+	/* the first of the marked symbols, rising, and their entries, each of the table's stride:
+	 */
+	MT_ARRAY(uint32_t) copied;
+	MT_ARRAY(uint8_t) copies;
+	uint8_t *entries, *names; /* room to look at some of either, as these are few */
 	/* what is found out while it is measured: */
 	bool measured;
 	MT_ARRAY(uint8_t) kept;	    /* a bit for each old index */
