@@ -1,4 +1,4 @@
-/* Blocks of 64 KiB: absent, loaded (the oldest of a ring go first), or kept. */
+/* Blocks of 16 KiB: absent, loaded (the oldest of a ring go first), or kept. */
 #include "record/file_pages.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "formats/base/err.h"
 #include "formats/base/pages.h"
 
-#define BLOCK_BITS 16
+#define BLOCK_BITS 14
 #define BLOCK ((size_t)1 << BLOCK_BITS)
-#define LOADED_MAX 24 /* blocks that are there for a while */
+#define LOADED_MAX 96 /* blocks that are there for a while */
 #define FILE_MAX ((uint64_t)16 << 30)
 
 enum block_state {
@@ -103,12 +103,13 @@ static size_t read_bytes(const struct mt_file_pages *pages, size_t at, uint8_t *
 	return done;
 }
 
-static void read_block(struct mt_file_pages *pages, size_t block)
+/* Blocks that stand together: all their pages at once, not one by one. */
+static void read_blocks(struct mt_file_pages *pages, size_t first, size_t count)
 {
-	size_t at = block << BLOCK_BITS;
-	size_t size = pages->size - at < BLOCK ? pages->size - at : BLOCK;
+	size_t at = first << BLOCK_BITS, size = count << BLOCK_BITS;
 
-	(void)mt_pages_populate(pages->bytes + at, size); /* all at once, not page by page */
+	size = pages->size - at < size ? pages->size - at : size;
+	(void)mt_pages_populate(pages->bytes + at, size);
 	(void)read_bytes(pages, at, pages->bytes + at, size);
 }
 
@@ -137,20 +138,27 @@ static void drop_oldest(struct mt_file_pages *pages, const struct range *range)
 		      MADV_DONTNEED);
 }
 
-static void load(struct mt_file_pages *pages, size_t block, const struct range *range)
+/* The block's bytes were read: they are loaded, or kept. */
+static void set_state(struct mt_file_pages *pages, size_t block, bool keep,
+		      const struct range *range)
 {
-	if (pages->count == LOADED_MAX)
-		drop_oldest(pages, range);
-	read_block(pages, block);
-	pages->states[block] = BLOCK_LOADED;
-	pages->loaded[(pages->oldest + pages->count++) % LOADED_MAX] = block;
+	if (!keep) {
+		if (pages->count == LOADED_MAX)
+			drop_oldest(pages, range);
+		pages->loaded[(pages->oldest + pages->count++) % LOADED_MAX] = block;
+	}
+	pages->states[block] = keep ? BLOCK_KEPT : BLOCK_LOADED;
 }
 
-static void keep_block(struct mt_file_pages *pages, size_t block)
+/* How many from a block on, up to the range's last, are absent. */
+static size_t count_absent(const struct mt_file_pages *pages, size_t block,
+			   const struct range *range)
 {
-	if (pages->states[block] == BLOCK_ABSENT)
-		read_block(pages, block);
-	pages->states[block] = BLOCK_KEPT;
+	size_t count = 0;
+
+	while (block + count <= range->last && pages->states[block + count] == BLOCK_ABSENT)
+		count++;
+	return count;
 }
 
 void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t size, bool keep)
@@ -164,11 +172,14 @@ void mt_file_pages_need(struct mt_file_pages *pages, uint64_t offset, uint64_t s
 	range = (struct range){offset >> BLOCK_BITS, (offset + size - 1) >> BLOCK_BITS};
 	if (!keep && range.last - range.first >= LOADED_MAX)
 		range.last = range.first + LOADED_MAX - 1;
-	for (size_t block = range.first; block <= range.last; block++) {
-		if (keep)
-			keep_block(pages, block);
-		else if (pages->states[block] == BLOCK_ABSENT)
-			load(pages, block, &range);
+	for (size_t block = range.first, absent; block <= range.last; block += absent + !absent) {
+		absent = count_absent(pages, block, &range);
+		if (absent)
+			read_blocks(pages, block, absent);
+		else if (keep)
+			pages->states[block] = BLOCK_KEPT;
+		for (size_t i = 0; i < absent; i++)
+			set_state(pages, block + i, keep, &range);
 	}
 }
 
