@@ -399,6 +399,7 @@ static struct job *next_job(struct mt_embed *embed)
 			continue;
 		pthread_mutex_unlock(&embed->lock);
 		carry_so_far(embed);
+		mt_file_chunks_rest(embed->chunks);
 		pthread_mutex_lock(&embed->lock);
 	}
 	if (embed->queue && !embed->ended) {

@@ -29,6 +29,12 @@ struct mt_file_chunk_sink {
 struct mt_file_chunks *mt_file_chunks_create(const struct mt_file_chunk_sink *sink);
 void mt_file_chunks_destroy(struct mt_file_chunks *chunks);
 
+/*
+ * Gives its working memory back, a few MiB after a large content, until the next one; between
+ * contents.
+ */
+void mt_file_chunks_rest(struct mt_file_chunks *chunks);
+
 /* Begins a content of file->size bytes, which is not 0; its strings are borrowed until the end. */
 void mt_file_chunks_begin(struct mt_file_chunks *chunks, uint64_t time,
 			  const struct mt_file_record *file);

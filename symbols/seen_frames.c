@@ -377,6 +377,16 @@ static bool find_entries(struct plan *plan, struct mt_elf *elf)
 	return walk(plan);
 }
 
+static void reverse(uint64_t *items, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint64_t item = items[i];
+
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
+	}
+}
+
 /*
  * The places with those before each of which no entry tells; false out of memory, and where that is
  * too many. None where all are told of.
@@ -400,13 +410,10 @@ static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
 			mt_array_deinit(&all);
 			return false;
 		}
-		for (; from <= unit; from += MT_SEEN_UNIT)
-			all.items[all.count++] = from;
+		for (; unit >= from && unit <= seen->units[i]; unit -= MT_SEEN_UNIT)
+			all.items[all.count++] = unit;
 	}
-	if (!mt_number_sort(all.items, all.count)) {
-		mt_array_deinit(&all);
-		return false;
-	}
+	reverse(all.items, all.count);
 	*units = all.items;
 	*count = all.count;
 	return true;
