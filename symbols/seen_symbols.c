@@ -364,7 +364,7 @@ static bool prepare_marks(struct mt_skeleton_table *table)
 		table->marks.items[i / 8] |= (uint8_t)(table->relocated.items[i] << i % 8);
 	table->chosen = true;
 	table->entries = malloc(MT_SKELETON_LOOK);
-	table->names = malloc(MT_SKELETON_LOOK);
+	table->names = malloc(MT_SKELETON_LOOK_NAMES);
 	return table->entries && table->names;
 }
 

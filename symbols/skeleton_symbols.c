@@ -28,7 +28,7 @@
 #define BATCH_MAX 24576		       /* symbols: with their names some three MiB */
 #define NAMES_MAX ((size_t)64 << 20)   /* bytes of theirs, which no real file has */
 #define NAME_STEP ((size_t)256)	       /* bytes of a name that are looked at in one go */
-#define NAME_GAP ((size_t)1024)	       /* between names that are looked at together */
+#define NAME_GAP ((size_t)4096)	       /* between names that are looked at together */
 #define KNOWN_MAX 131072	       /* symbols of the other table that are remembered */
 #define PIECE ((size_t)128 << 10)      /* bytes that are asked for at a time */
 #define RELOCATIONS ((size_t)16 << 10) /* bytes of them */
@@ -381,7 +381,7 @@ static void look_at_names(const struct mt_skeleton_table *table,
 {
 	const struct mt_elf_symbol_table *raw = &table->from->tables[table->dynamic];
 	struct mt_span span = {(const uint8_t *)raw->names, raw->names_size, 0};
-	size_t end = at + NAME_STEP, most = at + MT_SKELETON_LOOK;
+	size_t end = at + NAME_STEP, most = at + MT_SKELETON_LOOK_NAMES;
 
 	for (; ++i < batch->symbols.count && batch->order.items[i].address < end + NAME_GAP;)
 		end = batch->order.items[i].address + NAME_STEP;

@@ -20,7 +20,8 @@ struct mt_skeleton_batch;
 struct mt_skeleton_input;
 struct mt_skeleton_output;
 
-#define MT_SKELETON_LOOK ((size_t)4096) /* bytes of such room */
+#define MT_SKELETON_LOOK ((size_t)4096)	       /* bytes of room for some symbols, */
+#define MT_SKELETON_LOOK_NAMES ((size_t)16384) /* and for some names */
 
 /* What is kept of .symtab or .dynsym. */
 struct mt_skeleton_table {
