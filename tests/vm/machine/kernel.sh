@@ -150,7 +150,8 @@ check_ledger() {
 check_attached() {
 	recorded attached
 	complete attached 97
-	is 'attached: every page that was touched' "$(below attached --samples page-faults ';touch')" 700
+	# three threads: where a stack happens to end with a page, the call itself touches the next one
+	between 'attached: every page that was touched' 700 "$(below attached --samples page-faults ';touch')" 703
 }
 
 # A program that lives on: what /proc says at both ends decides, whatever the kernel counts in between.
