@@ -289,7 +289,7 @@ void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pi
 	put_maps(state, clock, pid, mt_reread_put);
 }
 
-void mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
+bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -301,8 +301,10 @@ void mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
 		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != self)
 			each(context, (pid_t)pid);
 	}
-	if (proc)
-		closedir(proc);
+	if (!proc)
+		return false;
+	closedir(proc);
+	return true;
 }
 
 pid_t mt_existing_pid_of(pid_t tid)

@@ -24,8 +24,8 @@ bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, p
 /* Its maps once more, as REREAD records. */
 void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid);
 
-/* Every process on the host, but this one. */
-void mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
+/* Every process on the host, but this one; false where they cannot be listed. */
+bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
 
 /* The process that a thread belongs to; tid itself where that cannot be told. */
 pid_t mt_existing_pid_of(pid_t tid);

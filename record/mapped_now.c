@@ -114,7 +114,7 @@ void mt_mapped_now_tell(struct mt_code_seen *seen)
 	struct mt_code_there there;
 
 	if (!scan.failed) {
-		mt_existing_each(add_process, &scan);
+		scan.failed = !mt_existing_each(add_process, &scan) || scan.failed;
 		add_process(&scan, getpid());
 	}
 	settle(&scan);

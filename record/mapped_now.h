@@ -2,8 +2,6 @@
 #ifndef MT_RECORD_MAPPED_NOW_H
 #define MT_RECORD_MAPPED_NOW_H
 
-#include <stdbool.h>
-
 struct mt_code_seen;
 
 /*
