@@ -15,6 +15,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "record/clock.h"
+#include "record/existing.h"
 #include "record/procfs.h"
 
 #define PROCESSES_MAX 65536
@@ -115,6 +116,30 @@ static bool keep(struct process *process, int fd, long uid)
 	return true;
 }
 
+/* When it began on the clock that files have their times from; 0 where that cannot be told. */
+static time_t began(int32_t pid)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
+	const uint64_t ticks = stat ? mt_existing_start_time(stat) : 0;
+	struct timespec up;
+
+	if (!ticks || clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return time(NULL) - up.tv_sec + (time_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Drops what another process has left that had the number before; all is within two seconds. */
+static bool keep_own(struct process *process, int fd, long uid)
+{
+	if (!keep(process, fd, uid))
+		return false;
+	if (process->file.status.st_mtime + 2 >= began(process->pid))
+		return true;
+	mt_close_p(&process->file.fd);
+	process->file.fd = -1;
+	return false;
+}
+
 /* In the process' own namespaces; false with ->gone where it has ended. */
 static bool open_own(struct process *process)
 {
@@ -131,8 +156,8 @@ static bool open_own(struct process *process)
 	pid = status_number(status, "\nNSpid:", true);
 	snprintf(process->file.path, sizeof(process->file.path), "/tmp/perf-%ld.map",
 		 pid > 0 ? pid : process->pid);
-	return keep(process, open_below(root, process->file.path + 1),
-		    status_number(status, "\nUid:", false));
+	return keep_own(process, open_below(root, process->file.path + 1),
+			status_number(status, "\nUid:", false));
 }
 
 /* What a process that is gone has left in our own namespaces. */

@@ -4,7 +4,8 @@
  * when the process is gone.
  *
  * What stands there is another's: only a regular file is taken, that the process' user or root
- * owns, and that no symbolic link leads to.
+ * owns, that no symbolic link leads to, and that was written since the process began: what an
+ * earlier one of that number left would give wrong names.
  */
 #ifndef MT_RECORD_PERF_MAPS_H
 #define MT_RECORD_PERF_MAPS_H

@@ -112,4 +112,21 @@ MT_TEST(processes_that_ended_and_left_nothing_are_forgotten)
 	unlink(path);
 }
 
+MT_TEST(what_another_process_of_that_number_left_is_passed_over)
+{
+	const struct timespec past[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_map_file taken;
+
+	MT_CHECK(write_map("1000 10 f\n"));
+	MT_CHECK(!utimensat(AT_FDCWD, path, past, 0));
+	mt_perf_maps_add(maps, getpid());
+	MT_CHECK(!mt_perf_maps_take(maps, getpid(), 90, &taken));
+	MT_CHECK(write_map("2000 10 g\n"));
+	MT_CHECK(mt_perf_maps_take(maps, getpid(), 100, &taken));
+	close(taken.fd);
+	mt_perf_maps_destroy(maps);
+	unlink(path);
+}
+
 MT_TEST_MAIN
