@@ -359,6 +359,12 @@ static bool move_doubts(struct mt_account *account, const struct mt_vm_call *cal
 	return true;
 }
 
+static bool is_segment(const struct mt_account *account, const struct mt_nature *nature)
+{
+	return nature->kind == MT_REGION_SHM &&
+	       !strncmp(mt_natures_file_get(account->natures, nature->file).name, "/SYSV", 5);
+}
+
 /*
  * Of several regions moved at once those that come before one that has to stay: a System V segment.
  * Other files that choose their own addresses are not known as such.
@@ -373,9 +379,8 @@ static bool move_until_refused(struct mt_account *account, const struct mt_vm_ca
 		return true;
 	while (region && region->start < move->old_end) {
 		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
-		struct mt_file_identity file = mt_natures_file_get(account->natures, nature->file);
 
-		if (nature->kind == MT_REGION_SHM && !strncmp(file.name, "/SYSV", 5)) {
+		if (is_segment(account, nature)) {
 			move->old_end = region->start > move->from ? region->start : move->from;
 			move->new_end = move->old_end + by;
 			return move->old_end == move->from ||
@@ -580,7 +585,8 @@ static bool detach(struct mt_account *account, const struct mt_vm_call *call,
 		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
 		uint64_t start = region->start, end = region->end;
 		bool its = nature->kind == MT_REGION_SHM && nature->delta == -at &&
-			   (!found || nature->file == file);
+			   (found ? nature->file == file
+				  : !nature->file || is_segment(account, nature));
 
 		if (its) {
 			found = true;

@@ -337,10 +337,25 @@ static bool take_alloc(struct mt_ledger *ledger, const struct mt_observed *obser
 	return true;
 }
 
+/* The FORK record promised a space of the child's own; its parent's next sample says otherwise. */
+static void drop_unused(struct mt_ledger *ledger, const struct mt_task *parent)
+{
+	struct mt_ledger_thread *thread = find_thread(ledger, parent->tid);
+	struct mt_ledger_space *space = thread ? thread->forked : NULL;
+
+	if (!space || !space->watch->space || !space->watch->space->unused)
+		return;
+	space->watch->closed = space->watch->unused = true;
+	mt_account_destroy(space->account);
+	space->account = NULL;
+	thread->forked = NULL;
+}
+
 bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	const struct mt_ledger_event *event = &ledger->events.items[observed->event];
 
+	drop_unused(ledger, observed->task);
 	switch (event->page.moment) {
 	case MT_PAGE_FAULT:
 		return take_fault(ledger, observed);
@@ -458,7 +473,7 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->space = mt_ledger_space_of(ledger, observed->task->space);
 	effect->task = name_of(observed->task);
 	effect->ready = true;
-	ledger->forked = effect->space;
+	parent->forked = effect->space;
 	return effect->parent && effect->space;
 }
 

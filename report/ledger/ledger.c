@@ -156,7 +156,6 @@ static void forget_recording(struct mt_ledger *ledger)
 	ledger->waiting_from = ledger->seeds_from = 0;
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->has_data = ledger->moves_checked = false;
-	ledger->forked = NULL;
 	ledger->at = 0;
 	ledger->advised = ledger->spaces.count;
 	for (size_t i = 0; i < ledger->spaces.count; i++)
@@ -315,19 +314,6 @@ static bool take_loss(struct mt_ledger *ledger, uint32_t event, const struct mt_
 	return mt_losses_add(&ledger->losses, loss->from, loss->to);
 }
 
-/* Its FORK record promised a space of its own. */
-static void drop_unused(struct mt_ledger *ledger)
-{
-	struct mt_ledger_space *space = ledger->forked;
-
-	if (!space || !space->watch->space || !space->watch->space->unused)
-		return;
-	space->watch->closed = space->watch->unused = true;
-	mt_account_destroy(space->account);
-	space->account = NULL;
-	ledger->forked = NULL;
-}
-
 static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
 {
 	switch (observed->kind) {
@@ -344,7 +330,6 @@ static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
 	case MT_OBSERVED_KERNEL:
 		return mt_ledger_take_kernel(ledger, observed);
 	case MT_OBSERVED_SAMPLE:
-		drop_unused(ledger);
 		return mt_ledger_take_sample(ledger, observed);
 	case MT_OBSERVED_END:
 		break;

@@ -41,6 +41,7 @@ struct mt_ledger_thread {
 	bool has_found;	   /* an MMAP2 record that may belong to a call yet to be told of */
 	uint64_t found_time;
 	struct mt_found found;
+	struct mt_ledger_space *forked; /* its last child's */
 };
 
 /* A child that was made while other threads may have been in calls. */
@@ -129,7 +130,6 @@ struct mt_ledger {
 	uint64_t now;
 	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
 	bool frozen;			 /* that time is past */
-	struct mt_ledger_space *forked;	 /* last */
 	struct mt_ledger_space *posting; /* the one whose account changes */
 };
 

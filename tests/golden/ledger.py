@@ -64,8 +64,8 @@ def lock(time, mm=7, tid=100):
     return made.sample(LOCK, time, tid, made.raw(struct.pack("<QQQBB", 0, mm, 1, 1, 1)))
 
 
-def newtask(time, child, flags):
-    return made.sample(NEWTASK, time, 100, made.raw(struct.pack("<QiI16xQ", 0, child, 0, flags)))
+def newtask(time, child, flags, tid=100):
+    return made.sample(NEWTASK, time, tid, made.raw(struct.pack("<QiI16xQ", 0, child, 0, flags)))
 
 
 def reread(time, *lines, took=5):
@@ -260,6 +260,9 @@ def heap_and_segments():
     yield "shmdt takes it away", segment + call("shmdt", 1020, 0, at(100)), ALL, []
     yield "... each piece, and nothing else", segment + mmap(1020, 102, 2, 3, PRIVATE | ANON | FIXED) + call(
         "shmdt", 1040, 0, at(100)), ALL + [(102, 104, RW, "anon")], []
+    zero = mmap(1020, 100, 1, 3, SHARED | ANON | FIXED, inside=mapped(1024, at(100), 1, b"/dev/zero (deleted)", 3, 1, inode=77))
+    yield "... not what else is shared and stands where it began", segment + zero + call("shmdt", 1040, 0, at(100)), ALL + [
+        (100, 101, "rw-s", "shm", 0)], []
     yield "... that fails takes nothing", segment + call("shmdt", 1020, EINVAL, at(101)), ALL + [(100, 108, "rw-s", "shm", 0)], []
     parent = heap + call("brk", 1020, at(1010), at(1010), inside=anonymous(1022, 1000, 10)) + call(
         "brk", 1100, at(1020), at(1020), inside=anonymous(1102, 1000, 20), tid=101) + lock(1110) + lock(1111, 8) + forked(1120, 300)
@@ -292,6 +295,10 @@ def check_processes(tap, folder):
     tap.same(stands(folder, data), (ALL + [(100, 104, RW, "anon")], []), "vfork: the child's calls change the parent's space")
     outstanding = {row["process"]: int(row["bytes"]) for row in rows(folder, data, "--outstanding", "--by", "process")}
     tap.same(sum(outstanding.values()), 4 * PAGE, "... which its end does not")
+    both = forked(1000, 300) + forked(1001, 301, 101) + newtask(1002, 301, VM, 101) + newtask(1003, 300, VM)
+    data = recording(both + execed(1050, 300) + mmap(1060, 100, 4, pid=300, tid=300))
+    tap.same(stands(folder, data, 300), ([(100, 104, RW, "anon")], []),
+             "... nor has it a space of its own where two threads call it at once")
     program = mapped(1105, 0x400000, 8, b"/bin/other", 5, inode=7) + mapped(1106, 0x402000, 2, b"/bin/other", 1, inode=7, offset=2 * PAGE)
     data = recording(mmap(1000, 100, 4) + execed(1100, 100) + program, threads=())
     got = [(row["process"], int(row["bytes"])) for row in rows(folder, data, "--outstanding", "--by", "process,stack")]
