@@ -221,11 +221,17 @@ static bool has_seeds(const struct mt_join_spot *spot)
 	       is_tried(spot->tried);
 }
 
+static bool hardly_refuted(const struct mt_join_tally *tally)
+{
+	return (uint64_t)tally->refuted * REFUTED_SHARE <= tally->confirmed;
+}
+
 bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds)
 {
 	const struct mt_join_tally *judged = &claim->spot->here.judged;
 
-	return claim->confirmed && judged->confirmed >= MANY &&
-	       (uint64_t)judged->refuted * REFUTED_SHARE <= judged->confirmed &&
+	return claim->confirmed && judged->confirmed >= MANY && hardly_refuted(judged) &&
+	       (judged->confirmed >= REFUTED_SHARE ||
+		hardly_refuted(&claim->spot->anywhere->judged)) &&
 	       (!seeds || has_seeds(claim->spot));
 }

@@ -150,7 +150,8 @@ bool mt_join_claim_stands(const struct mt_join_claim *claim);
 
 /*
  * Whether the claim was confirmed, too, and so many more at its spot that this is not chance;
- * nearly all were. `seeds` tells that there are some, so that enough of them have to say the same.
+ * nearly all were, and of few at the spot those in other places as well. `seeds` tells that there
+ * are some, so that enough of them have to say the same.
  */
 bool mt_join_claim_is_sure(const struct mt_join_claim *claim, bool seeds);
 

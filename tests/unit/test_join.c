@@ -722,6 +722,29 @@ MT_TEST(what_is_confirmed_is_joined_though_another_function_may_stand_there)
 	teardown(joiner, made, 10);
 }
 
+/* A dozen at a place may be chance where the other one came unseen in one of few places more. */
+MT_TEST(nor_is_it_where_the_other_function_came_unseen_in_another_place)
+{
+	struct mt_joiner *joiner = setup_hook();
+	struct made made[28];
+
+	rival_of = HANDLE;
+	for (size_t i = 0; i < 28; i++) {
+		uint64_t top = i < 25 ? TOP : TOP - 64;
+
+		if (i < 25 ? i % 2 : i == 26)
+			LAY(&made[i], top, 3, CUT);
+		else
+			LAY(&made[i], top, 0, WHOLE);
+		if (i == 27)
+			LAY(&made[i], top, 0, REPLACED_WHOLE);
+		MT_CHECK(add(joiner, &made[i]));
+	}
+	MT_CHECK(!mt_join_stands(joiner, &made[26].stack));
+	MT_CHECK(!mt_join_stands(joiner, &made[1].stack));
+	teardown(joiner, made, 28);
+}
+
 /* made[10] is joined with made[11], which is cut, too: that made[12] agrees says nothing. */
 MT_TEST(what_is_joined_with_a_later_stack_only_is_not_confirmed_by_those_behind)
 {
