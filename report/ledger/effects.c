@@ -82,8 +82,7 @@ static bool move_copied_brk(struct mt_account *account, const struct mt_vm_call 
 
 /*
  * The result is where the heap ends now. Without a loss it differs from the last result by what
- * this call did; with one, the difference is nobody's. A call that moves nothing changes nothing,
- * even if it answers with another end than is known.
+ * this call did; with one, the difference is nobody's.
  */
 static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_doers *doers, bool its)
@@ -101,13 +100,28 @@ static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
 	return mt_account_doubt(account, copied.start, copied.end, call->time);
 }
 
+/*
+ * A call that moves nothing changes nothing, even if it answers with another end than is known:
+ * most likely that of a call which ran beside it, and which is told of after it or was before.
+ */
+static bool doubt_answer(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t known = mt_page_up(account->brk), told = mt_page_up((uint64_t)call->result);
+
+	return mt_account_doubt(account, known < told ? known : told, known < told ? told : known,
+				call->time);
+}
+
 static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call,
 		       const struct mt_doers *doers)
 {
 	bool moved = call->args[0] && call->args[0] == (uint64_t)call->result, good = true;
+	bool copied = account->brk_copied.start < account->brk_copied.end;
 
 	if (!call->result || mt_vm_call_failed(call->result))
 		return true;
+	if (account->brk && !moved && !doers->after_loss && !copied)
+		return doubt_answer(account, call);
 	if (account->brk && (moved || doers->after_loss))
 		good = move_brk(account, call, doers, moved && !doers->after_loss);
 	account->brk = (uint64_t)call->result;

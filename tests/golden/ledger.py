@@ -390,6 +390,11 @@ def check_order(tap, folder):
     data = recording(enter + other + leave)
     tap.same(stands(folder, data), ([(0, 8, RW, "anon"), (8, 16, "r--p", "anon"), (20, 64, RW, "anon")], [(12, 16)]),
              "of calls that overlapped, without locks, what both address is in doubt")
+    heap = call("brk", 1000, at(1000), 0) + call("brk", 1020, at(1010), at(1010))
+    shrinks, asks = call("brk", 1040, at(1004), at(1004), until=50), call("brk", 1050, at(1004), 0, tid=101, until=20)
+    data = recording(heap + shrinks[:size] + asks + shrinks[size:] + call("brk", 1100, at(1006), at(1006)))
+    tap.same(stands(folder, data), (ALL + [(1000, 1006, RW, "heap")], [(1006, 1010)]),
+             "... and where the heap ends is not what a call that moved nothing was answered, but is in doubt")
 
 
 def check_readings(tap, folder):
