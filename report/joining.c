@@ -48,6 +48,13 @@ static bool has_rival(void *context, const struct mt_call_rival_question *questi
 	return mt_call_site_has_rival(joining->sites, question);
 }
 
+static uint64_t how_much_is_known(void *context, const struct mt_image_map *map)
+{
+	struct mt_joining *joining = context;
+
+	return mt_call_sites_known(joining->sites, map);
+}
+
 static bool ask_same_function(const struct mt_image_map *map, uint64_t a, uint64_t b)
 {
 	struct mt_lookup_function x, y;
@@ -80,7 +87,12 @@ struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)
 {
 	struct mt_joining *joining = calloc(1, sizeof(*joining));
 	struct mt_join_check check = {
-		.context = joining, .site = find_site, .same = same_function, .rival = has_rival};
+		.context = joining,
+		.site = find_site,
+		.same = same_function,
+		.rival = has_rival,
+		.known = how_much_is_known,
+	};
 
 	if (!joining)
 		return NULL;

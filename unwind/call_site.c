@@ -459,6 +459,11 @@ static __attribute__((noinline)) void answer_rival(struct mt_call_sites *sites,
 	answer->question.map = NULL;
 }
 
+uint64_t mt_call_sites_known(struct mt_call_sites *sites, const struct mt_image_map *map)
+{
+	return 1 + ((uint64_t)mt_image_map_version(map) << 32 ^ total_shown(sites));
+}
+
 /* Stacks that end in the same place ask the same. */
 bool mt_call_site_has_rival(struct mt_call_sites *sites, const struct mt_call_rival_question *q)
 {

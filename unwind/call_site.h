@@ -80,4 +80,7 @@ struct mt_call_rival_question {
 bool mt_call_site_has_rival(struct mt_call_sites *sites,
 			    const struct mt_call_rival_question *question);
 
+/* Another number, never 0, whenever that may have become true of what it was not before. */
+uint64_t mt_call_sites_known(struct mt_call_sites *sites, const struct mt_image_map *map);
+
 #endif

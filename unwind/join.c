@@ -19,13 +19,16 @@
 #include "unwind/join_weigh.h"
 
 enum {
-	TALLIES = 4096
+	TALLIES = 4096,
+	TAILS = 4,
+	TAIL_MAX = 64, /* frames of those that are kept */
 };
 
 struct mt_join_thread {
 	struct mt_join_stack *held;	       /* the last whole stack; NULL: it was released */
 	MT_ARRAY(struct mt_join_place) frames; /* of one that was released */
 	struct mt_join_claim *claim;	       /* what these rest on */
+	struct mt_join_tail *tails[TAILS];     /* that stacks got, the last one first, or NULL */
 	struct mt_join_spots spots;
 	uint64_t left;		      /* frames below were left */
 	struct mt_join_stack *newest; /* of those that wait */
@@ -51,12 +54,20 @@ struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
 	return joiner;
 }
 
+static void release_tail(struct mt_join_tail *tail)
+{
+	if (tail && !--tail->references)
+		free(tail);
+}
+
 void mt_joiner_reset(struct mt_joiner *joiner)
 {
 	for (size_t i = 0; i < joiner->threads.count; i++) {
 		struct mt_join_thread *thread = joiner->threads.items[i];
 
 		mt_array_deinit(&thread->frames);
+		for (size_t k = 0; k < TAILS; k++)
+			release_tail(thread->tails[k]);
 		mt_join_claim_release(thread->claim);
 		mt_join_spots_deinit(&thread->spots);
 		free(thread);
@@ -182,8 +193,7 @@ void mt_joiner_give_up(struct mt_join_stack *stack)
 	unlink_stack(stack);
 	if (stack->holder)
 		copy_held(stack->holder);
-	if (stack->tail && !--stack->tail->references)
-		free(stack->tail);
+	release_tail(stack->tail);
 	mt_join_claim_release(stack->claim);
 	stack->tail = NULL;
 	stack->claim = NULL;
@@ -264,19 +274,44 @@ static struct mt_join_tail *copy_tail(const struct mt_join_donor *donor, size_t 
 	if (!tail)
 		return NULL;
 	tail->references = 0;
-	tail->asked = false;
+	tail->asked = tail->first.asked = 0;
 	tail->count = count;
 	mt_join_frames_copy(donor, from, tail->frames);
 	return tail;
 }
 
+/* One of the tails that the thread's last joined stacks got where it is the same, or a new one. */
+static struct mt_join_tail *same_tail(struct mt_join_thread *thread,
+				      const struct mt_join_donor *donor, size_t from)
+{
+	struct mt_join_tail **tails = thread->tails, *tail;
+	size_t at = 0;
+
+	while (at < TAILS && tails[at] && !mt_join_frames_are(donor, from, tails[at]))
+		at++;
+	if (at < TAILS && tails[at]) {
+		tail = tails[at];
+	} else {
+		tail = copy_tail(donor, from);
+		if (!tail || tail->count > TAIL_MAX)
+			return tail;
+		tail->references++;
+		at = at < TAILS ? at : TAILS - 1;
+		release_tail(tails[at]);
+	}
+	memmove(tails + 1, tails, at * sizeof(tails[0]));
+	tails[0] = tail;
+	return tail;
+}
+
 /* Gives the stack the donor's frames from `from` on; false out of memory. */
-static bool take_tail(const struct mt_join_donor *donor, size_t from, struct mt_join_stack *stack)
+static bool take_tail(struct mt_join_thread *thread, const struct mt_join_donor *donor, size_t from,
+		      struct mt_join_stack *stack)
 {
 	const struct mt_join_stack *other = donor->stack;
 	bool shared = other && from >= other->count;
 
-	stack->tail = shared ? other->tail : copy_tail(donor, from);
+	stack->tail = shared ? other->tail : same_tail(thread, donor, from);
 	if (!stack->tail)
 		return false;
 	stack->tail->references++;
@@ -382,19 +417,37 @@ static bool has_rival(const struct mt_joiner *joiner, const struct mt_join_stack
 	return joiner->check.rival(joiner->check.context, &question);
 }
 
+/* The first of the frames that the stack got: mostly it is asked what the last one asked. */
+static bool first_has_rival(const struct mt_joiner *joiner, const struct mt_join_stack *stack,
+			    uint64_t known)
+{
+	struct mt_join_tail *tail = stack->tail;
+	uint64_t inner = stack->pcs[stack->count - 1];
+
+	if (tail->first.asked != known || tail->first.inner != inner ||
+	    tail->first.from != stack->tail_from) {
+		tail->first.has = has_rival(joiner, stack, stack->tail_from, inner);
+		tail->first.asked = known;
+		tail->first.inner = inner;
+		tail->first.from = stack->tail_from;
+	}
+	return tail->first.has;
+}
+
 /* Whether another function may stand in the place of one of the frames that the stack got. */
 static bool is_ambiguous(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
 {
 	struct mt_join_tail *tail = stack->tail;
+	const uint64_t known = joiner->check.known(joiner->check.context, stack->map);
 
-	if (has_rival(joiner, stack, stack->tail_from, stack->pcs[stack->count - 1]))
+	if (first_has_rival(joiner, stack, known))
 		return true;
-	if (!tail->asked) {
+	if (tail->asked != known) {
 		tail->rivals = tail->count;
 		while (tail->rivals > 1 && !has_rival(joiner, stack, tail->rivals - 1,
 						      tail->frames[tail->rivals - 2].pc))
 			tail->rivals--;
-		tail->asked = true;
+		tail->asked = known;
 	}
 	return tail->rivals > stack->tail_from + 1;
 }
@@ -416,7 +469,7 @@ static bool join(struct mt_joiner *joiner, struct mt_join_thread *thread,
 			     : match_frames(donor, stack);
 	if (at >= donor->count)
 		return true;
-	if (!take_tail(donor, at, stack))
+	if (!take_tail(thread, donor, at, stack))
 		return false;
 	if (site)
 		stack->tail_first = site;

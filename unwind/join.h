@@ -64,6 +64,8 @@ struct mt_join_check {
 	bool (*same)(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b);
 	/* answers mt_call_site_has_rival()'s question */
 	bool (*rival)(void *context, const struct mt_call_rival_question *question);
+	/* what that may become true by: another number each time, never 0 */
+	uint64_t (*known)(void *context, const struct mt_image_map *map);
 };
 
 /* NULL out of memory. *check is copied. */

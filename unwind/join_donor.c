@@ -19,6 +19,22 @@ void mt_join_frames_copy(const struct mt_join_donor *donor, size_t from, struct 
 	*out = mt_join_frame_at(donor, from);
 }
 
+bool mt_join_frames_are(const struct mt_join_donor *donor, size_t from,
+			const struct mt_join_tail *tail)
+{
+	const struct mt_join_place *frame = tail->frames;
+
+	if (tail->count != donor->count - from)
+		return false;
+	for (; from < donor->count; from++, frame++) {
+		const struct mt_join_place place = mt_join_frame_at(donor, from);
+
+		if (frame->pc != place.pc || frame->sp != place.sp)
+			return false;
+	}
+	return true;
+}
+
 /* The first of [from, to) whose stack pointer is not below sp; these rise. */
 static size_t first_above(const struct mt_join_donor *donor, size_t from, size_t to, uint64_t sp)
 {
@@ -53,9 +69,18 @@ size_t mt_join_find_frame(const struct mt_join_donor *donor, uint64_t sp)
 	return at < placed ? at : donor->count;
 }
 
+/* The first frame that a stack got, which stands where its own end. */
+static bool is_first_got(const struct mt_join_donor *donor, uint64_t sp)
+{
+	const struct mt_join_stack *stack = donor->stack;
+
+	return stack && stack->tail_count && stack->boundary == sp && donor->left <= sp &&
+	       stack->sps[stack->count - 1] < sp;
+}
+
 size_t mt_join_find_place(const struct mt_join_donor *donor, uint64_t sp)
 {
-	size_t at = mt_join_find_frame(donor, sp);
+	size_t at = is_first_got(donor, sp) ? donor->stack->count : mt_join_find_frame(donor, sp);
 
 	return at < donor->count && mt_join_frame_at(donor, at).sp == sp ? at : donor->count;
 }

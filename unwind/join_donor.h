@@ -17,8 +17,13 @@ struct mt_join_place {
 /* Frames that cut stacks got from others: those joined one after the other mostly have the same. */
 struct mt_join_tail {
 	size_t references, count;
-	bool asked;    /* for rivals, */
-	size_t rivals; /* and frames from here on have none, but for the first that a stack got */
+	uint64_t asked; /* for rivals, when so much was known; 0: not yet */
+	size_t rivals;	/* frames from here on have none, but for the first that a stack got: */
+	struct {
+		uint64_t asked, inner; /* of that which such a stack asked last, and which calls */
+		size_t from;
+		bool has;
+	} first;
 	struct mt_join_place frames[];
 };
 
@@ -67,6 +72,10 @@ static inline struct mt_join_place mt_join_frame_at(const struct mt_join_donor *
 
 /* The frames from `from` on. */
 void mt_join_frames_copy(const struct mt_join_donor *donor, size_t from, struct mt_join_place *out);
+
+/* Whether these are the tail's. */
+bool mt_join_frames_are(const struct mt_join_donor *donor, size_t from,
+			const struct mt_join_tail *tail);
 
 /* Whether both addresses are in the same function. */
 static inline bool mt_join_same_function(const struct mt_join_check *check,

@@ -19,23 +19,25 @@ struct weighing {
 	size_t before_at, now_at;
 	size_t common; /* of outermost frames: so many are known to be the same */
 	bool differ;   /* the one behind them is not */
-	bool counted;  /* those are all that are the same, if both stacks were walked to the end */
 };
 
-/* Counts what is common, at the first spot that is looked at. */
-static void count_common(struct weighing *weighing)
+static size_t lower(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Counts what is common of so many frames, where both stacks were walked to the end. */
+static void count_common(struct weighing *weighing, size_t wanted)
 {
 	const struct mt_join_stack *a = weighing->before->stack, *b = weighing->now->stack;
-	size_t most;
+	size_t had = weighing->common, more;
 
-	if (weighing->counted)
+	if (had >= wanted || weighing->differ || !a || a->tail_count || b->tail_count)
 		return;
-	weighing->counted = true;
-	if (!a || a->tail_count || b->tail_count)
-		return;
-	most = a->count < b->count ? a->count : b->count;
-	most = mt_tail_common(a->pcs + a->count, b->pcs + b->count, most);
-	weighing->common = mt_tail_common(a->sps + a->count, b->sps + b->count, most);
+	wanted = lower(wanted, lower(a->count, b->count));
+	more = mt_tail_common(a->pcs + a->count - had, b->pcs + b->count - had, wanted - had);
+	more = mt_tail_common(a->sps + a->count - had, b->sps + b->count - had, more);
+	weighing->common = had + more;
 }
 
 /* Whether all frames further out than those looked at are the same. */
@@ -133,7 +135,7 @@ static void weigh_spot(const struct mt_join_check *check, struct weighing *w,
 	const struct mt_image_map *map = w->now->stack->map;
 	uint64_t sp = spot->site.boundary, was = 0, is;
 
-	count_common(w);
+	count_common(w, spot->depth + 2);
 	if (mt_join_descend_to(w->now, sp, spot->depth, &w->now_at)) {
 		spot->depth = w->now->count - 1 - w->now_at;
 		if (is_common(w, spot)) {
@@ -161,7 +163,7 @@ void mt_join_weigh(const struct mt_join_check *check, const struct mt_join_spots
 {
 	const struct mt_join_donor now = mt_join_donor_of_stack(stack, 0);
 	struct weighing weighing = {before, &now, before->count, now.count, stack->tail_count,
-				    false,  false};
+				    false};
 
 	for (size_t i = 0; before->count && i < spots->count; i++) {
 		struct mt_join_spot *spot = spots->items[i];

@@ -98,9 +98,17 @@ static bool has_rival(void *context, const struct mt_call_rival_question *q)
 	       (!rival_below || q->size == rival_below || q->span == rival_below);
 }
 
+static uint64_t how_much_is_known(void *context, const struct mt_image_map *map)
+{
+	(void)context;
+	(void)map;
+	return 1 + rival_of;
+}
+
 static struct mt_joiner *setup(void)
 {
-	struct mt_join_check check = {.site = find_site, .same = is_same, .rival = has_rival};
+	struct mt_join_check check = {
+		.site = find_site, .same = is_same, .rival = has_rival, .known = how_much_is_known};
 
 	memset(calls, 0, sizeof(calls));
 	rival_of = 0;
@@ -700,6 +708,26 @@ MT_TEST(frames_further_out_of_a_tail_that_is_shared_are_asked_about)
 	MT_CHECK(mt_join_stands(joiner, &made[1].stack));
 	MT_CHECK(!mt_join_stands(joiner, &made[2].stack));
 	teardown(joiner, made, 3);
+}
+
+MT_TEST(what_may_stand_is_asked_again_when_more_is_known)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		if (i % 2)
+			LAY(&made[i], TOP, 3, CUT);
+		else
+			LAY(&made[i], TOP, 0, WHOLE);
+		MT_CHECK(add(joiner, &made[i]));
+	}
+	MT_CHECK(mt_join_stands(joiner, &made[1].stack));
+	rival_of = HANDLE;
+	MT_CHECK(!mt_join_stands(joiner, &made[3].stack));
+	rival_of = LOOP;
+	MT_CHECK(!mt_join_stands(joiner, &made[3].stack));
+	teardown(joiner, made, 4);
 }
 
 /* Unless whole stacks on both sides say that it was the same one, there and again and again. */
