@@ -272,6 +272,25 @@ static struct mt_error *check_copy(const struct mt_report_options *o)
 	return NULL;
 }
 
+/* What tells of the recording itself is not of its samples. */
+static struct mt_error *check_info(const struct mt_report_options *o)
+{
+	if (o->output && (o->output->needs & MT_NEEDS_IMAGES) && o->analysis &&
+	    o->analysis != mt_analyses[0])
+		return mt_error_create(
+			MT_ERR_USAGE,
+			"--%s tells where the recording comes from, and shows no --%s",
+			o->output->name, o->analysis->name);
+	return NULL;
+}
+
+static struct mt_error *check_words(const struct mt_report_options *o)
+{
+	struct mt_error *err = check_copy(o);
+
+	return err ? err : check_info(o);
+}
+
 /* What stands at a moment is compared as it stood at each end, whenever it was reserved. */
 static void compare_moments(struct mt_report_options *o)
 {
@@ -294,7 +313,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 	if (!err && !parser.options.file_count)
 		err = mt_option_add_file(&parser.options, NULL, MT_REPORT_DEFAULT_FILE);
 	err = err || parser.options.help || parser.options.version ? err
-								   : check_copy(&parser.options);
+								   : check_words(&parser.options);
 	if (!err && parser.options.scan && parser.options.unwind != mt_unwind_methods)
 		err = mt_error_create(MT_ERR_USAGE, "--scan goes with --unwind auto");
 	if (err) {

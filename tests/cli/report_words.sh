@@ -27,6 +27,8 @@ expect 2 'an unknown option is a usage error' "$report" --flame
 says '... answered with the known ones' 'analyses: --samples --growth --outstanding --maps --resident --verdict --faults --files --mmaps --brks --unwind-report --branches; outputs: --summary --folded --script --info --table --paths --csv --json --branch-lines'
 expect 2 'two outputs are a usage error' "$report" --folded --info
 lines 1
+expect 2 'where the recording comes from is not shown of an analysis' "$report" --growth --info
+lines 1
 expect 2 'an option without its value is a usage error' "$report" --comm
 lines 1
 expect 2 'an expression that does not compile is a usage error' "$report" --comm '/(/'
