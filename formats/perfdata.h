@@ -111,7 +111,7 @@ bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size);
 /* A copy of `size` bytes with a NUL behind; NULL out of memory. */
 char *mt_perf_copy(const void *bytes, size_t size);
 
-/* Takes where the kernel was loaded from the MMAP record that perf makes of it. */
+/* Takes where the kernel was loaded from the MMAP or MMAP2 record that perf makes of it. */
 bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size);
 
 /* A perf_header_string: a u32 length, padding counted, and as many bytes with a NUL among them. */

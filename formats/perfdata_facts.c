@@ -74,22 +74,41 @@ const char *mt_perf_string(struct mt_cursor *c)
 	return c->bad ? NULL : string;
 }
 
+/* The kernel's build id as its mapping tells it, for want of one among the features. */
+static bool add_kernel_id(struct mt_perf_facts *facts, const char *path,
+			  const struct mt_kernel_record *kernel)
+{
+	struct mt_perf_image *image;
+
+	if (!kernel->build_id || !mt_perf_facts_room(facts, sizeof(*image) + strlen(path)))
+		return true;
+	for (size_t i = 0; i < facts->images.count; i++) {
+		if (!strcmp(facts->images.items[i].path, path))
+			return true;
+	}
+	image = mt_array_push(&facts->images);
+	if (!image)
+		return false;
+	image->build_id_size = (uint8_t)kernel->build_id_size;
+	memcpy(image->build_id, kernel->build_id, kernel->build_id_size);
+	image->path = strdup(path);
+	return image->path;
+}
+
 bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size)
 {
-	static const char kernel[] = "[kernel.kallsyms]";
-	struct mt_cursor c = mt_cursor_init(record, size);
-	uint64_t address;
-	const char *name;
+	static const struct mt_attr untrailed; /* what stands behind the name is not looked at */
+	static const char path[] = "[kernel.kallsyms]";
+	const size_t length = sizeof(path) - 1;
+	struct mt_kernel_record kernel;
 
-	if (facts->kernel_symbol || mt_get_le32(record) != MT_KERNEL_MMAP)
+	if (facts->kernel_symbol || !mt_kernel_record_decode(&untrailed, record, size, &kernel) ||
+	    (kernel.type != MT_KERNEL_MMAP && kernel.type != MT_KERNEL_MMAP2) ||
+	    strncmp(kernel.name, path, length) != 0 || !kernel.name[length])
 		return true;
-	mt_cursor_bytes(&c, 8 + 8 + 8 + 8); /* header, pid and tid, start, length */
-	address = mt_cursor_u64(&c);
-	name = mt_cursor_cstring(&c);
-	if (!name || strncmp(name, kernel, sizeof(kernel) - 1) != 0 || !name[sizeof(kernel) - 1])
-		return true;
-	return asprintf(&facts->kernel_symbol, "%s %" PRIx64, name + sizeof(kernel) - 1, address) >=
-	       0;
+	return add_kernel_id(facts, path, &kernel) &&
+	       asprintf(&facts->kernel_symbol, "%s %" PRIx64, kernel.name + length,
+			kernel.offset) >= 0;
 }
 
 /* Offset in a sample of the field of that bit, one of those of 8 bytes that begin it; 0: none. */

@@ -178,6 +178,24 @@ def build_ids_of_a_perf_that_left_out_the_pid():
     return file(PLAIN, features={2: build_id("[kernel.kallsyms]", b"\xcc", 1, pid=False)})
 
 
+KERNEL = pad(b"[kernel.kallsyms]_text\0")
+
+
+@case(times=[1, 2, 3], images={"[kernel.kallsyms]": "cc" + "00" * 19},
+      info={"kernel-build-id": "cc" + "00" * 19, "kernel-symbol": "_text ffffffff81000000"})
+def where_the_kernel_was_loaded():
+    place = struct.pack("<iIQQQ", -1, 0, 0xffffffff81000000, 0x1000000, 0xffffffff81000000)
+    return file(record(MMAP, place + KERNEL, 1) + PLAIN, features={2: build_id("[kernel.kallsyms]", b"\xcc", 1)})
+
+
+@case(times=[1, 2, 3], images={"[kernel.kallsyms]": "dd" * 20},
+      info={"kernel-build-id": "dd" * 20, "kernel-symbol": "_text ffffffff81000000"})
+def build_ids_with_the_mappings():
+    place = struct.pack("<iIQQQ", -1, 0, 0xffffffff81000000, 0x1000000, 0xffffffff81000000)
+    told = struct.pack("<B3x", 20) + b"\xdd" * 20 + struct.pack("<II", 0, 0)
+    return file(record(MMAP2, place + told + KERNEL, 1 | 1 << 14) + PLAIN)
+
+
 @case(times=[1, 2, 3])
 def the_magic_of_before_3_4():
     return file(PLAIN, magic=b"PERFFILE")
