@@ -457,6 +457,8 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 						     "-F: none of these events is sampled by time"),
 				     "-c N takes one sample every N events");
 	if (!err)
+		err = mt_planner_check_seen(planner);
+	if (!err)
 		err = mt_planner_finish_branches(planner);
 	if (!err)
 		err = mt_planner_finish_calls(planner);

@@ -246,3 +246,30 @@ struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner)
 		"on software events and tracepoints the kernel refuses them: sample cycles, -e "
 		"cycles -b");
 }
+
+/* What happens in the kernel alone, whatever its cause. */
+static bool is_kernels_own(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+struct mt_error *mt_planner_check_seen(const struct mt_planner *planner)
+{
+	for (size_t i = 1; i < planner->plan->events.count; i++) {
+		const struct mt_planned_event *event = &planner->plan->events.items[i];
+
+		if (planner->features->kernel_frames ||
+		    (!event->attr.exclude_user && !is_kernels_own(&event->attr)))
+			continue;
+		return mt_error_hint(
+			mt_error_create(MT_ERR_PERMISSION,
+					"%s: it happens in the kernel, which this user may not see",
+					event->alias),
+			"run as root, give mtrec CAP_PERFMON, or have root run: sysctl "
+			"kernel.perf_event_paranoid=1");
+	}
+	return NULL;
+}

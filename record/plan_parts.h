@@ -92,6 +92,12 @@ void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter
 /* Refuses a plan that was to have them and has no such event. */
 struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner);
 
+/*
+ * plan_counters.c: an error where the kernel opens an event and will never tell of it: what happens
+ * in the kernel alone, for a user to whom its side is closed.
+ */
+struct mt_error *mt_planner_check_seen(const struct mt_planner *planner);
+
 /* Plans one tracepoint: "subsystem:name", an id behind '=' where the user gave one. */
 struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *name,
 				       enum mt_event_role role, const struct mt_event_word *word);

@@ -190,6 +190,19 @@ MT_TEST(modifiers_say_where_it_counts_and_how_precisely)
 	refuses("-e cycles:pppp", "bad modifier");
 }
 
+MT_TEST(what_happens_in_the_kernel_is_refused_to_whom_it_is_closed)
+{
+	features.kernel_frames = false;
+	refuses("-e cs", "cs: it happens in the kernel");
+	refuses("-e page-faults,cpu-migrations", "cpu-migrations: it happens in the kernel");
+	refuses("-e page-faults:k", "CAP_PERFMON");
+	refuses("-e {cpu-clock,cgroup-switches}:S", "cgroup-switches");
+	MT_CHECK(attr_of("-e page-faults:uk").exclude_kernel);
+	MT_CHECK(attr_of("-e page-faults").exclude_kernel);
+	features.kernel_frames = true;
+	MT_CHECK(attr_of("-e page-faults:k").exclude_user);
+}
+
 /* All that perf's parser takes: caches, operations and results by each of their names. */
 MT_TEST(cache_events_have_all_of_perfs_names)
 {
