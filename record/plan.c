@@ -18,6 +18,7 @@
 #include "record/targets.h"
 #include "record/tracefs.h"
 
+#define TIMER_LEAST 10000 /* ns: the kernel's timers come no more often, whatever a period says */
 #define DEFAULT_FREQUENCY 1000
 #define REGS_USER_X86_64                                                                          \
 	0xff0fffull /* all but the segment registers DS, ES, FS, GS, which a 64-bit sample cannot \
@@ -130,6 +131,8 @@ static void ask_rate(struct mt_planner *planner, bool by_time, struct perf_event
 
 	planner->by_time |= by_time;
 	attr->sample_period = options->period ? options->period : 1;
+	if (by_time && attr->type == PERF_TYPE_SOFTWARE && attr->sample_period < TIMER_LEAST)
+		attr->sample_period = TIMER_LEAST;
 	if (rate == MT_FREQUENCY_MAX)
 		rate = planner->features->max_rate;
 	if (frequency) {

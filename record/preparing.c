@@ -75,16 +75,19 @@ static struct mt_throttle_limits throttle_limits(const struct mt_record_options 
  * Twins and seeds cost a file for each thread, CPU and event: for running threads only where a
  * limit asks for them.
  */
-static struct mt_error *plan_twins(struct mt_recorder *r)
+static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 {
 	struct mt_throttle_limits limits = throttle_limits(r->options);
 	bool limited = limits.budget > 0 || limits.max_rate > 0;
-	struct mt_error *err;
+	struct mt_error *err = NULL;
 
 	if (mt_targets_are_tasks(r->options) && !limited)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
-	err = mt_plan_add_twins(r->plan, limited);
+	if (limited)
+		err = mt_plan_limit_others(r->plan, r->options->max_rate, cpus);
+	if (!err)
+		err = mt_plan_add_twins(r->plan, limited);
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
@@ -120,7 +123,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 		err = mt_filter_check(r->plan, &r->features, &r->trials,
 				      mt_tracepoints_tracefs(r->tracepoints));
 	if (!err)
-		err = plan_twins(r);
+		err = plan_twins(r, cpus->count);
 	if (!err)
 		say_plan(r);
 	for (size_t i = 0; !err && i < r->plan->notes.count; i++)

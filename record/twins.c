@@ -1,6 +1,7 @@
 /* Planning twins: copies of planned events that differ in period or dump size alone. */
 #include "record/twins.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,67 @@ struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool ledger)
 			if (differs(&plan->events.items[i], &mt_levels[level]))
 				err = add_twin(plan, i, level);
 		}
+	}
+	return err;
+}
+
+/* Takes text; NULL: out of memory. */
+static struct mt_error *add_note(struct mt_plan *plan, char *text)
+{
+	char **slot = text ? mt_array_push(&plan->notes) : NULL;
+
+	if (slot)
+		*slot = text;
+	else
+		free(text);
+	return slot ? NULL : mt_error_nomem();
+}
+
+static struct mt_error *note_unthinned(struct mt_plan *plan, const struct mt_planned_event *event)
+{
+	char *text;
+
+	if (asprintf(&text,
+		     event->attr.freq
+			     ? "%s is sampled by time, and not thinned: -F sets how often"
+			     : "%s is counted in a group, or with :S, and not thinned: -c N takes "
+			       "one in N",
+		     event->alias) < 0)
+		text = NULL;
+	return add_note(plan, text);
+}
+
+static struct mt_error *lower_frequency(struct mt_plan *plan, struct mt_planned_event *event,
+					uint64_t most, uint64_t max_rate)
+{
+	char *text;
+
+	if (event->attr.sample_freq <= most)
+		return NULL;
+	if (asprintf(&text, "%s: -F %llu on each CPU, for at most %llu samples a second in all",
+		     event->alias, (unsigned long long)most, (unsigned long long)max_rate) < 0)
+		text = NULL;
+	event->attr.sample_freq = most;
+	if (!mt_attr_decode(&event->attr, sizeof(event->attr), &event->decoded)) {
+		free(text);
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",
+				       event->name);
+	}
+	return add_note(plan, text);
+}
+
+struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, size_t cpus)
+{
+	uint64_t most = max_rate > cpus ? max_rate / cpus : 1;
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < plan->events.count && !err; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->role != MT_ROLE_SAMPLE || (!event->attr.freq && !event->leader))
+			continue;
+		err = event->attr.freq && max_rate ? lower_frequency(plan, event, most, max_rate)
+						   : note_unthinned(plan, event);
 	}
 	return err;
 }

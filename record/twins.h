@@ -6,6 +6,7 @@
 #define MT_RECORD_TWINS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct mt_error;
@@ -13,6 +14,12 @@ struct mt_plan;
 
 /* Adds the twins; ledger: of the rare events too, which only an explicit limit may thin. */
 struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool ledger);
+
+/*
+ * What becomes of a limit where an event has no twins, with a note: what is sampled by time gets a
+ * frequency that keeps so many CPUs within max_rate (0: none), and all else stays as it is.
+ */
+struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, size_t cpus);
 
 /* The twin of that level, or the event itself where it has none. */
 uint32_t mt_plan_twin(const struct mt_plan *plan, uint32_t full, int level);

@@ -1,6 +1,7 @@
 /* record/plan: from the words of -e to attributes, for kernels with more and with less. */
 #include "record/plan.h"
 #include "record/seeds.h"
+#include "record/twins.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -746,6 +747,49 @@ MT_TEST(a_storm_with_small_dumps_has_a_seed)
 	MT_CHECK_EQ(seed->attr.sample_period, 111);
 	MT_CHECK_STR(plan->events.items[seed->pair].alias, "page-faults");
 	MT_CHECK_EQ(plan->events.items[seed->pair].seed, plan->events.count - 1);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_clocks_seed_is_rare_though_its_timer_is_at_its_limit)
+{
+	struct mt_plan *plan = planned("-e cpu-clock -a -c 1 --call-graph dwarf,8192");
+
+	MT_REQUIRE(plan);
+	MT_CHECK_EQ(last_with_seeds(plan)->attr.sample_period, 370000);
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_period, 10000);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_limit_lowers_the_frequency_of_what_is_sampled_by_time)
+{
+	struct mt_plan *plan = planned("-e cpu-clock,page-faults -a");
+
+	MT_REQUIRE(plan);
+	MT_CHECK(!mt_plan_limit_others(plan, 600, 4));
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_freq, 150);
+	MT_CHECK_EQ(plan->events.items[1].decoded.sample_period, 150);
+	MT_CHECK_EQ(plan->events.items[2].attr.sample_period, 1);
+	MT_REQUIRE(MT_CHECK_EQ(plan->notes.count, 1));
+	MT_CHECK_STR(plan->notes.items[0],
+		     "cpu-clock: -F 150 on each CPU, for at most 600 samples a second in all");
+	MT_CHECK(!mt_plan_limit_others(plan, 3, 4));
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_freq, 1);
+	MT_CHECK(!mt_plan_limit_others(plan, 4000, 4));
+	MT_CHECK_EQ(plan->notes.count, 2);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(what_no_limit_can_thin_is_told)
+{
+	struct mt_plan *plan = planned("-e cpu-clock,{page-faults,cs} -a");
+
+	MT_REQUIRE(plan);
+	MT_CHECK(!mt_plan_limit_others(plan, 0, 4));
+	MT_CHECK_EQ(plan->events.items[1].attr.sample_freq, 1000);
+	MT_REQUIRE(MT_CHECK_EQ(plan->notes.count, 3));
+	MT_CHECK(strstr(plan->notes.items[0], "cpu-clock is sampled by time, and not thinned"));
+	MT_CHECK(strstr(plan->notes.items[1], "page-faults is counted in a group"));
+	MT_CHECK(strstr(plan->notes.items[2], "cs is counted in a group"));
 	mt_plan_destroy(plan);
 }
 
