@@ -29,6 +29,7 @@ struct source {
 	char *fallback;		/* "[perf-1.map]" */
 	uint8_t *bytes;		/* of a local one */
 	size_t size;
+	int64_t written; /* when, in s since 1970 */
 	bool tried;
 	struct mt_perf_map *map;
 };
@@ -150,7 +151,10 @@ static struct source *open_local(struct mt_jit_names *jit, int32_t pid)
 	if (fd < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode) || !status.st_size ||
 	    status.st_size > LOCAL_MAX || (status.st_uid && status.st_uid != geteuid()))
 		return NULL;
-	source = add_source(jit, &(struct source){.pid = pid, .size = (size_t)status.st_size},
+	source = add_source(jit,
+			    &(struct source){.pid = pid,
+					     .size = (size_t)status.st_size,
+					     .written = status.st_mtime},
 			    strdup(path));
 	if (source)
 		source->bytes = read_whole(fd, (size_t)status.st_size);
@@ -186,21 +190,28 @@ static struct source *find_carried(const struct mt_jit_names *jit, size_t record
 	return found;
 }
 
-static struct source *find_source(struct mt_jit_names *jit, size_t recording, bool local,
+static struct source *find_since(struct mt_jit_names *jit, int32_t pid, int64_t since)
+{
+	struct source *source = since == MT_JIT_NAMES_NO_LOCAL ? NULL : find_local(jit, pid);
+
+	return source && source->written >= since ? source : NULL;
+}
+
+static struct source *find_source(struct mt_jit_names *jit, size_t recording, int64_t since,
 				  int32_t pid, uint64_t time)
 {
-	struct source *found = local && jit->prefer_local ? find_local(jit, pid) : NULL;
+	struct source *found = jit->prefer_local ? find_since(jit, pid, since) : NULL;
 	bool any = false;
 
 	if (!found)
 		found = find_carried(jit, recording, pid, time, &any);
-	return !found && local && !any ? find_local(jit, pid) : found;
+	return !found && !any ? find_since(jit, pid, since) : found;
 }
 
-struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, bool local,
+struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, int64_t since,
 				    int32_t pid, uint64_t time)
 {
-	struct source *source = find_source(jit, recording, local, pid, time);
+	struct source *source = find_source(jit, recording, since, pid, time);
 	size_t i = 0;
 
 	if (!source || source->image)

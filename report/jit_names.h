@@ -16,6 +16,8 @@ struct mt_image_set;
 struct mt_jit_names;
 struct mt_symbol;
 
+#define MT_JIT_NAMES_NO_LOCAL INT64_MAX
+
 /* Borrows images. prefer_local: this machine's files count before carried ones. NULL: no memory. */
 struct mt_jit_names *mt_jit_names_create(struct mt_image_set *images, bool prefer_local);
 void mt_jit_names_destroy(struct mt_jit_names *jit);
@@ -25,9 +27,10 @@ bool mt_jit_names_add(struct mt_jit_names *jit, size_t recording, struct mt_carr
 
 /*
  * The image of what pid's code at that time was named, NULL where nothing was: of the carried ones
- * the first that was read later; where there is none, and local, /tmp/perf-PID.map as it is now.
+ * the first that was read later; where there is none, /tmp/perf-PID.map as it is now, if that was
+ * written at `since` (s since 1970) or later.
  */
-struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, bool local,
+struct mt_image *mt_jit_names_image(struct mt_jit_names *jit, size_t recording, int64_t since,
 				    int32_t pid, uint64_t time);
 
 /*

@@ -247,10 +247,10 @@ void mt_naming_use_recording(struct mt_naming *naming, size_t recording)
 	}
 }
 
-struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
+struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, int64_t since,
 				     int32_t pid, uint64_t time)
 {
-	return mt_jit_names_image(naming->jit, recording, this_boot, pid, time);
+	return mt_jit_names_image(naming->jit, recording, since, pid, time);
 }
 
 struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming)

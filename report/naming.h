@@ -51,7 +51,7 @@ bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt
 void mt_naming_use_recording(struct mt_naming *naming, size_t recording);
 
 /* What stands for a process' anonymous code, or NULL; mt_jit_names_image(). */
-struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, bool this_boot,
+struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, int64_t since,
 				     int32_t pid, uint64_t time);
 
 /* Those that processes told of their own code in. Borrowed. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -17,6 +18,7 @@
 #include "formats/record.h"
 #include "report/facts.h"
 #include "report/frames.h"
+#include "report/jit_names.h"
 #include "report/jitdumps.h"
 #include "report/naming.h"
 #include "report/pipeline.h"
@@ -233,12 +235,41 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 			  &session->from, &session->to);
 }
 
+/*
+ * When a process of this boot began, in s since 1970, with what the clocks may be apart; 0 not
+ * known. Its start time is ns of the recording's clock where it was forked while that ran, else
+ * clock ticks since boot, which are far fewer. Of mtrec's own command there is none: it begins the
+ * recording.
+ */
+static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time)
+{
+	const int64_t apart = 2;
+	struct timespec up;
+
+	if (!facts->start_utc || (!start_time && facts->reading->foreign))
+		return 0;
+	if (!start_time)
+		start_time = facts->start;
+	if (start_time >= facts->start)
+		return (int64_t)((facts->start_utc + (start_time - facts->start)) / 1000000000) -
+		       apart;
+	if (clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return time(NULL) - up.tv_sec + (int64_t)start_time / sysconf(_SC_CLK_TCK) - apart;
+}
+
+/* What an earlier process of that number left here would give wrong names. */
 static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 {
 	struct mt_session *session = context;
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	const struct mt_task *task = mt_spaces_find(session->spaces, pid);
 
 	return mt_naming_jit_image(session->naming, mt_session_recording_index(session),
-				   mt_session_present(session)->this_boot, pid, time);
+				   !facts->this_boot ? MT_JIT_NAMES_NO_LOCAL
+				   : task	     ? began(facts, task->space->start_time)
+						     : 0,
+				   pid, time);
 }
 
 /* Times in a jitdump are CLOCK_MONOTONIC's. */

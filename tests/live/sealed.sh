@@ -155,6 +155,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 	here jitted.mtr --no-inline
 	check 'and where the perf map is gone' diff jitted.folded here
 	check 'with the later of two names' grep -q ';jitted touch of pages 50$' here
+	"$mtrec" -q -e page-faults --embed none -o bare.mtr sh -c 'echo $$ >pid; exec ./jitted 50' >/dev/null
+	here bare.mtr --no-inline
+	check 'a perf map that is not carried is read while it is there' grep -q ';jitted touch of pages 50$' here
+	touch -d '1 hour ago' "/tmp/perf-$(cat pid).map"
+	here bare.mtr --no-inline
+	check 'but not one that an earlier process of that number left' test -z "$(grep jitted.touch here)"
+	rm "/tmp/perf-$(cat pid).map"
 	mkdir -p inside/tmp
 	put_program inside jitted
 	if unshare -rUmpf --mount-proc true 2>/dev/null; then
