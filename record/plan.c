@@ -250,6 +250,7 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 	mt_counter_apply(&counter, &event.attr);
 	planner->read = counter.read;
 	planner->weak = counter.weak;
+	planner->sided = mt_counter_has_sides(&counter);
 	event.attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 	ask_stack(planner, &event.attr);
 	mt_planner_ask_branches(planner, &counter, &event.attr);
@@ -354,7 +355,7 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 	MT_CLEANUP_FREE char *name = NULL;
 	struct mt_error *err = parse_word(text, length, &word);
 
-	planner->read = planner->weak = false;
+	planner->read = planner->weak = planner->sided = false;
 	if (err || mt_planner_has(planner, MT_ROLE_SAMPLE, text, length))
 		return err;
 	if (word.def && word.def->kind == MT_EVENT_GROUP)

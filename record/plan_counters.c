@@ -177,10 +177,13 @@ struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const
 	return err;
 }
 
+bool mt_counter_has_sides(const struct mt_counter *counter)
+{
+	return counter->user || counter->kernel || counter->hypervisor;
+}
+
 void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr)
 {
-	bool chosen = counter->user || counter->kernel || counter->hypervisor;
-
 	if (counter->precise)
 		attr->precise_ip = counter->precise;
 	attr->pinned |= counter->pinned;
@@ -188,7 +191,7 @@ void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_ev
 	attr->exclude_guest |= counter->host && !counter->guest;
 	attr->exclude_host |= counter->guest && !counter->host;
 	attr->exclude_idle |= counter->no_idle;
-	if (!chosen)
+	if (!mt_counter_has_sides(counter))
 		return;
 	attr->exclude_user = !counter->user;
 	attr->exclude_kernel |= !counter->kernel;

@@ -29,7 +29,7 @@ struct mt_planner {
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* that is being planned; NULL: a word of its own */
-	bool read, weak;		  /* what the word planned last says */
+	bool read, weak, sided;		  /* what the word planned last says */
 	bool branches;			  /* an event with branch records is planned */
 	bool by_time;			  /* there is an event that -F means */
 	bool calls_seen;		  /* syscalls:* are at hand */
@@ -81,6 +81,9 @@ void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *
 /* The letters behind the colon, of text; what is wrong with them, and which there are. */
 struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
 				   struct mt_counter *counter);
+
+/* Whether it was said which of user, kernel and hypervisor are meant. */
+bool mt_counter_has_sides(const struct mt_counter *counter);
 
 /* What such letters said, on top of what the attr has; what they did not say stays. */
 void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr);

@@ -33,6 +33,24 @@ static struct mt_error *not_one(const char *text, size_t length)
 			     "and asked for once");
 }
 
+/* Sides that a member names itself count beside the group's, as perf has it: {a:u,b}:k is both of
+ * a.
+ */
+static void apply_group(const struct mt_planner *planner, const struct mt_counter *group,
+			struct perf_event_attr *attr)
+{
+	const struct perf_event_attr own = *attr;
+
+	mt_counter_apply_modifiers(group, attr);
+	if (!planner->sided || !mt_counter_has_sides(group))
+		return;
+	attr->exclude_user = own.exclude_user && !group->user;
+	if (!planner->features->kernel_frames)
+		return;
+	attr->exclude_kernel = own.exclude_kernel && !group->kernel;
+	attr->exclude_hv = own.exclude_hv && !group->hypervisor;
+}
+
 /* Plans one member; exactly one event must come of it. */
 static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length,
 				    struct mt_counter *group, uint32_t leader)
@@ -50,7 +68,7 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 	event = &planner->plan->events.items[index];
 	event->leader = leader;
 	event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
-	mt_counter_apply_modifiers(group, &event->attr);
+	apply_group(planner, group, &event->attr);
 	group->weak |= planner->weak;
 	if (index == leader) {
 		group->read |= planner->read;

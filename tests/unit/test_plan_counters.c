@@ -488,6 +488,20 @@ MT_TEST(a_group_is_exclusive_by_its_first_event)
 	mt_plan_destroy(plan);
 }
 
+MT_TEST(a_members_own_sides_count_beside_the_groups)
+{
+	struct mt_plan *plan = NULL;
+	const struct mt_planned_event *e;
+
+	MT_CHECK_OK(plan_for("-e {cycles:u,instructions,cpu-clock:h}:k", &plan));
+	MT_REQUIRE(plan && plan->events.count == 4);
+	e = plan->events.items;
+	MT_CHECK(!e[1].attr.exclude_user && !e[1].attr.exclude_kernel && e[1].attr.exclude_hv);
+	MT_CHECK(e[2].attr.exclude_user && !e[2].attr.exclude_kernel && e[2].attr.exclude_hv);
+	MT_CHECK(e[3].attr.exclude_user && !e[3].attr.exclude_kernel && !e[3].attr.exclude_hv);
+	mt_plan_destroy(plan);
+}
+
 MT_TEST(the_first_ones_own_s_is_the_groups)
 {
 	struct mt_plan *plan = NULL;
