@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,8 @@ bool mt_control_read(struct mt_control *control)
 
 	if (n > 0)
 		control->pending_size += (size_t)n;
+	if (!n && room && control->pending_size) /* the last line may lack its end */
+		control->pending[control->pending_size++] = '\n';
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
@@ -131,8 +134,11 @@ enum mt_control_command mt_control_take(struct mt_control *control)
 	return MT_CONTROL_UNKNOWN;
 }
 
+/* A descriptor of the caller's may be one that blocks, and nobody may read there. */
 void mt_control_ack(struct mt_control *control)
 {
-	if (control->ack >= 0)
+	struct pollfd room = {.fd = control->ack, .events = POLLOUT};
+
+	if (control->ack >= 0 && poll(&room, 1, 0) == 1 && room.revents & POLLOUT)
 		(void)!write(control->ack, "ack\n", 4);
 }

@@ -111,6 +111,36 @@ MT_TEST(what_was_done_is_acknowledged)
 	close_pair(&pair);
 }
 
+MT_TEST(nobody_has_to_read_what_is_acknowledged)
+{
+	struct pair pair;
+
+	MT_REQUIRE(open_pair(&pair));
+	alarm(10);
+	for (int i = 0; i < 100000; i++)
+		mt_control_ack(&pair.control);
+	alarm(0);
+	close_pair(&pair);
+}
+
+MT_TEST(the_last_line_may_lack_its_end)
+{
+	struct pair pair;
+
+	MT_REQUIRE(open_pair(&pair));
+	MT_CHECK(say(&pair, "sto"));
+	MT_CHECK(say(&pair, "p"));
+	MT_CHECK_EQ(mt_control_take(&pair.control), MT_CONTROL_NONE);
+	close(pair.in[1]);
+	MT_CHECK(!mt_control_read(&pair.control));
+	MT_CHECK_EQ(mt_control_take(&pair.control), MT_CONTROL_STOP);
+	MT_CHECK_EQ(mt_control_take(&pair.control), MT_CONTROL_NONE);
+	MT_CHECK(!mt_control_read(&pair.control));
+	MT_CHECK_EQ(mt_control_take(&pair.control), MT_CONTROL_NONE);
+	pair.in[1] = -1;
+	close_pair(&pair);
+}
+
 MT_TEST(an_end_without_writers_is_told)
 {
 	struct pair pair;
