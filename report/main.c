@@ -17,6 +17,7 @@
 #include "formats/base/err.h"
 #include "formats/base/heap.h"
 #include "formats/base/pool.h"
+#include "formats/events.h"
 #include "formats/record.h"
 #include "report/analyses/analyses.h"
 #include "report/facts.h"
@@ -334,6 +335,34 @@ static bool print_empty_time(const struct mt_report_options *options, const stru
 	return true;
 }
 
+static bool has_event(const struct mt_facts *facts, const char *alias, size_t length)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const char *has = facts->events.items[i].alias;
+
+		if (strlen(has) == length && !memcmp(has, alias, length))
+			return true;
+	}
+	return false;
+}
+
+/* Whether one of these words, or of the members of those that are groups, was recorded. */
+static bool was_recorded(const struct mt_facts *facts, const char *words)
+{
+	static const char between[] = ",;: ";
+
+	for (size_t length; *words; words += length, words += strspn(words, between)) {
+		const struct mt_event_def *def;
+
+		length = strcspn(words, between);
+		def = mt_event_def_find(words, length);
+		if (has_event(facts, words, length) ||
+		    (def && def->kind == MT_EVENT_GROUP && was_recorded(facts, def->members)))
+			return true;
+	}
+	return false;
+}
+
 /* Why there is nothing to show, with the names that would have shown something. */
 static enum status say_nothing(const struct mt_report_options *options,
 			       const struct mt_facts *facts)
@@ -348,7 +377,7 @@ static enum status say_nothing(const struct mt_report_options *options,
 			  : "no sample of the events that were asked about");
 	if (selected && print_empty_time(options, facts))
 		return STATUS_NOTHING;
-	if (selected && record)
+	if (selected && record && !(given && was_recorded(facts, record)))
 		fprintf(stderr, TOOL ": --%s is about what mtrec -e %s records\n",
 			options->analysis->name, record);
 	if (selected)

@@ -134,6 +134,9 @@ for option in '--older-than 1s' --all; do
 		says '... which a line says' "^mtreport: ${option% *} is for --outstanding, not for $analysis"
 	done
 done
+expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
+says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"
+check '... and do not ask for what was recorded' sh -c '! grep -q "is about" "$1"' - "$err"
 expect 4 'a time after the end is said to be that' "$report" --time 1000,2000 stored.mtr
 says '... and when the recording ends' '^mtreport: --time begins at 1000 s, and the recording ends at [0-9.]+ s$'
 expect 0 'the length of a timeline may be a word of its own' "$report" --timeline 100ms --csv stored.mtr
