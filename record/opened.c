@@ -207,6 +207,13 @@ static bool event_id(int fd, uint64_t *id)
 	return true;
 }
 
+static bool is_member(const struct mt_opened *opened, uint32_t event)
+{
+	uint32_t leader = opened->plan->events.items[event].leader;
+
+	return leader && leader != event;
+}
+
 static struct mt_error *adopt(struct mt_opened *opened, const struct mt_opened_cpu *cpu,
 			      uint32_t event, int fd)
 {
@@ -249,7 +256,7 @@ static struct mt_error *open_one_error(const struct mt_opened *opened, uint32_t 
 	if (opened->cgroup >= 0 && errnum != EACCES && errnum != EPERM && errnum != EMFILE)
 		return mt_cgroup_error(errnum, opened->cgroup_name, planned->name);
 	err = mt_perf_open_error(errnum, planned->name, tid < 0, &planned->attr);
-	if (errnum == EINVAL && planned->leader && planned->leader != event)
+	if (errnum == EINVAL && is_member(opened, event))
 		return mt_error_hint(err,
 				     "it cannot be counted together with %s: the group has "
 				     "more events than the CPU has counters, or of two PMUs",
@@ -262,7 +269,7 @@ static struct mt_error *open_one(struct mt_opened *opened, const struct mt_opene
 				 uint32_t event, pid_t tid, bool on_exec, bool *gone)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
-	bool member = planned->leader && planned->leader != event;
+	bool member = is_member(opened, event);
 	struct perf_event_attr attr = planned->attr;
 	/* names and maps come from everywhere: tasks move into a cgroup with theirs */
 	struct mt_perf_place place = {
@@ -383,14 +390,25 @@ struct mt_error *mt_opened_add_process(struct mt_opened *opened, pid_t pid)
 	return err;
 }
 
-void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class)
+static void enable_some(struct mt_opened *opened, enum mt_event_class class, bool members)
 {
 	for (size_t i = 0; i < opened->events.count; i++) {
 		const struct mt_opened_event *e = &opened->events.items[i];
 
-		if (opened->plan->events.items[e->event].class == class && is_on(opened, e->event))
+		if (opened->plan->events.items[e->event].class == class &&
+		    is_member(opened, e->event) == members && is_on(opened, e->event))
 			ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
+}
+
+/*
+ * The members of a group first, which begin with their leader: beside one that runs, 6.18 puts no
+ * member of another PMU on a CPU (a tracepoint beside page faults) until all is scheduled anew.
+ */
+void mt_opened_enable(struct mt_opened *opened, enum mt_event_class class)
+{
+	enable_some(opened, class, true);
+	enable_some(opened, class, false);
 }
 
 /* Makes an opened event run or not, as it is to. */
@@ -415,8 +433,12 @@ void mt_opened_set_level(struct mt_opened *opened, uint32_t event, int level)
 void mt_opened_pause(struct mt_opened *opened, bool paused)
 {
 	opened->paused = paused;
-	for (size_t i = 0; i < opened->events.count; i++)
-		settle(opened, &opened->events.items[i]);
+	for (int members = 1; members >= 0; members--) {
+		for (size_t i = 0; i < opened->events.count; i++) {
+			if (is_member(opened, opened->events.items[i].event) == members)
+				settle(opened, &opened->events.items[i]);
+		}
+	}
 }
 
 void mt_opened_disable(struct mt_opened *opened)
