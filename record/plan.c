@@ -4,6 +4,7 @@
  */
 #include "record/plan.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -422,29 +423,39 @@ struct mt_error *mt_planner_ask_data(struct mt_planner *planner)
 		       : mt_error_nomem();
 }
 
-/* The event that a filter is for: the sampled one of its word. */
-static struct mt_planned_event *filtered_event(struct mt_plan *plan, const char *word)
+/* The word that a filter stands behind: the last of a list, or within braces. */
+static char *filtered_word(const char *text)
 {
-	size_t length = strcspn(word, ",");
+	text += *text == '{';
+	return strndup(text, strcspn(text, ",}="));
+}
 
-	for (size_t i = 1; i < plan->events.count; i++) {
-		struct mt_planned_event *event = &plan->events.items[i];
-
-		if (event->role == MT_ROLE_SAMPLE && strlen(event->alias) == length &&
-		    !memcmp(event->alias, word, length))
-			return event;
-	}
-	return NULL;
+/* Of a pattern it is for every tracepoint that matches. */
+static bool is_filtered(const struct mt_planned_event *event, const char *word)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT &&
+	       (event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_MEMBER) &&
+	       (mt_planner_is_glob(word, strlen(word)) ? !fnmatch(word, event->alias, 0)
+						       : !strcmp(word, event->alias));
 }
 
 static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter_option *option)
 {
-	struct mt_planned_event *event = filtered_event(plan, option->event);
+	MT_CLEANUP_FREE char *word = filtered_word(option->event);
+	struct mt_error *err = word ? NULL : mt_error_nomem();
+	bool some = false;
 
-	if (event && event->attr.type == PERF_TYPE_TRACEPOINT)
-		return mt_filter_add(&event->filter, option->expression);
-	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--filter: %.*s is no tracepoint",
-					     (int)strcspn(option->event, ","), option->event),
+	for (size_t i = 1; i < plan->events.count && !err; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (!is_filtered(event, word))
+			continue;
+		some = true;
+		err = mt_filter_add(&event->filter, option->expression);
+	}
+	if (err || some)
+		return err;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--filter: %s is no tracepoint", word),
 			     "it goes behind the -e of a tracepoint or a system call: -e brk "
 			     "--filter 'ret > 0'");
 }

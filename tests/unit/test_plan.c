@@ -727,6 +727,41 @@ MT_TEST(a_group_falls_back_as_its_calls_do)
 	mt_plan_destroy(plan);
 }
 
+MT_TEST(a_filter_is_for_the_last_word_whatever_stands_around_it)
+{
+	static const char *const lines[] = {
+		"-e page-faults,sched:sched_switch --filter x>1 -a",
+		"-e {page-faults,sched:sched_switch} --filter x>1 -a",
+		"-e {page-faults,sched:sched_switch}:S --filter x>1 -a",
+		"-e {sched:sched_switch} --filter x>1 -a",
+		"-e kmem:rss_stat,sched:sched_* --filter x>1 -a",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct mt_plan *plan = planned(lines[i]);
+		const struct mt_planned_event *last =
+			plan ? &plan->events.items[plan->events.count - 1] : NULL;
+
+		MT_REQUIRE(plan);
+		MT_CHECK(last->filter && !strcmp(last->filter, "x>1"));
+		MT_CHECK(plan->events.count == 2 || !plan->events.items[1].filter);
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(a_filter_behind_a_pattern_is_for_all_that_match)
+{
+	struct mt_plan *plan = planned("-e page-faults,syscalls:sys_exit_m* --filter ret<0 -a");
+
+	MT_REQUIRE(plan);
+	MT_CHECK(!plan->events.items[1].filter);
+	for (size_t i = 2; i < plan->events.count; i++)
+		MT_CHECK(plan->events.items[i].filter &&
+			 !strcmp(plan->events.items[i].filter, "ret<0"));
+	MT_CHECK(plan->events.count > 3);
+	mt_plan_destroy(plan);
+}
+
 /* The last event of a plan with its seeds. */
 static const struct mt_planned_event *last_with_seeds(struct mt_plan *plan)
 {
