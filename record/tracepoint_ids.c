@@ -236,9 +236,31 @@ static struct mt_error *write_failed(int errnum, const char *path, const char *t
 
 	if (fd >= 0)
 		close(fd);
-	unlink(temporary);
+	if (temporary)
+		unlink(temporary);
 	err->kind = MT_ERR_OUTPUT;
 	return err;
+}
+
+/* A device, a FIFO, a link: /dev/stdout is all that a user may mean by it. */
+static bool is_written_into(const char *path)
+{
+	struct stat status;
+
+	return !lstat(path, &status) && !S_ISREG(status.st_mode);
+}
+
+static struct mt_error *write_into(const struct mt_tracepoint_ids *ids, const char *path)
+{
+	FILE *to = fopen(path, "we");
+	int failed;
+
+	if (!to)
+		return write_failed(errno, path, NULL, -1);
+	mt_tracepoint_ids_write(ids, to);
+	failed = fflush(to) || ferror(to) ? errno : 0;
+	fclose(to);
+	return failed ? write_failed(failed, path, NULL, -1) : NULL;
 }
 
 struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, const char *path,
@@ -248,6 +270,8 @@ struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, con
 	FILE *to;
 	int fd, failed;
 
+	if (is_written_into(path))
+		return write_into(ids, path);
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return mt_error_nomem();
 	fd = mkostemp(temporary, O_CLOEXEC);

@@ -57,7 +57,10 @@ struct mt_error *mt_tracepoint_ids_parse(const char *what, char *text,
 					 struct mt_tracepoint_ids *out);
 struct mt_error *mt_tracepoint_ids_read(const char *path, struct mt_tracepoint_ids *out);
 
-/* Replaces the file as a whole, readable for `mode`. */
+/*
+ * Replaces the file as a whole, readable for `mode`; what is no regular file (/dev/stdout) is
+ * written into.
+ */
 struct mt_error *mt_tracepoint_ids_save(const struct mt_tracepoint_ids *ids, const char *path,
 					unsigned mode);
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/base/err.h"
 #include "tests/unit/unit.h"
@@ -82,6 +84,36 @@ MT_TEST(lines_that_make_no_sense_are_told_by_their_number)
 		mt_error_destroy(err);
 		mt_tracepoint_ids_deinit(&ids);
 	}
+}
+
+MT_TEST(a_link_or_a_device_is_written_into_and_stays)
+{
+	char dir[] = "/tmp/mt_ids.XXXXXX", link[64], file[64];
+	struct mt_tracepoint_ids ids = {0}, again;
+	struct mt_error *err;
+	struct stat status;
+
+	MT_REQUIRE(MT_CHECK(mkdtemp(dir)));
+	snprintf(link, sizeof(link), "%s/link", dir);
+	snprintf(file, sizeof(file), "%s/file", dir);
+	mt_tracepoint_ids_add(&ids, "syscalls:sys_exit_brk", 102, NULL);
+	mt_tracepoint_ids_sign(&ids);
+	MT_CHECK(!symlink(file, link));
+	MT_CHECK_OK(mt_tracepoint_ids_save(&ids, link, 0644));
+	MT_CHECK(!lstat(link, &status) && S_ISLNK(status.st_mode));
+	MT_CHECK_OK(mt_tracepoint_ids_read(file, &again));
+	MT_CHECK_EQ(again.items.count, 1);
+	mt_tracepoint_ids_deinit(&again);
+	unlink(link);
+	MT_CHECK(!symlink("/dev/full", link));
+	err = mt_tracepoint_ids_save(&ids, link, 0644);
+	MT_CHECK(err && err->kind == MT_ERR_OUTPUT);
+	mt_error_destroy(err);
+	MT_CHECK(!lstat(link, &status) && S_ISLNK(status.st_mode));
+	mt_tracepoint_ids_deinit(&ids);
+	unlink(link);
+	unlink(file);
+	rmdir(dir);
 }
 
 MT_TEST_MAIN
