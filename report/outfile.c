@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,16 +101,23 @@ static void name_file(struct mt_outfile *out)
 		out->errnum = errno;
 }
 
+/* A link stays, /dev/stdout for one; what it leads to is kept and made anew. */
 static struct mt_error *open_fd(struct mt_outfile *out)
 {
 	struct stat st;
+	bool there = out->path && !stat(out->path, &st);
 
+	if (there && S_ISREG(st.st_mode))
+		out->target = realpath(out->path, NULL);
 	if (!out->path) {
 		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else if (!stat(out->path, &st) && !S_ISREG(st.st_mode)) {
+	} else if (there && !out->target) { /* or a file that was deleted */
 		out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
 	} else {
-		return open_temporary(out->path, &out->temporary, &out->fd);
+		if (!out->target)
+			out->target = strdup(out->path);
+		return out->target ? open_temporary(out->target, &out->temporary, &out->fd)
+				   : mt_error_nomem();
 	}
 	return out->fd < 0 ? failed(out->path, errno) : NULL;
 }
@@ -123,8 +131,10 @@ struct mt_error *mt_outfile_open(const char *path, struct mt_outfile *out)
 	if (path && strcmp(path, "-") != 0)
 		out->path = path;
 	err = open_fd(out);
-	if (err)
+	if (err) {
+		free(MT_TAKE(out->target));
 		return err;
+	}
 	out->file = fopencookie(out, "w", functions);
 	if (!out->file) {
 		mt_outfile_abandon(out);
@@ -138,13 +148,13 @@ static struct mt_error *put_in_place(struct mt_outfile *out)
 {
 	MT_CLEANUP_FREE char *old = NULL;
 
-	if (asprintf(&old, "%s.old", out->path) < 0) {
+	if (asprintf(&old, "%s.old", out->target) < 0) {
 		old = NULL;
 		return mt_error_nomem();
 	}
-	if (rename(out->path, old) && errno != ENOENT)
+	if (rename(out->target, old) && errno != ENOENT)
 		return failed(out->path, errno);
-	if (rename(out->temporary, out->path))
+	if (rename(out->temporary, out->target))
 		return failed(out->path, errno);
 	free(MT_TAKE(out->temporary));
 	return NULL;
@@ -178,4 +188,5 @@ void mt_outfile_abandon(struct mt_outfile *out)
 	if (out->temporary)
 		unlink(out->temporary);
 	free(MT_TAKE(out->temporary));
+	free(MT_TAKE(out->target));
 }

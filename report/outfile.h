@@ -13,6 +13,7 @@ struct mt_outfile {
 	int fd;		  /* what it writes to */
 	int errnum;	  /* of the first write that failed, 0 without one */
 	const char *path; /* borrowed; NULL for standard output */
+	char *target;	  /* what path leads to; NULL: it is written to as it is */
 	char *temporary;  /* its name until it is put in place; NULL where it is written directly */
 };
 

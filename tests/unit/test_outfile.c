@@ -93,4 +93,21 @@ MT_TEST(a_folder_that_is_not_there_is_an_error_of_the_output)
 	MT_CHECK_ERR(mt_outfile_open("/no/such/folder/file", &out), MT_ERR_OUTPUT);
 }
 
+MT_TEST(a_link_stays_and_what_it_leads_to_is_made_anew)
+{
+	char link[256];
+	struct stat status;
+
+	snprintf(link, sizeof(link), "%s", path("link"));
+	write_file("there", "old", true);
+	MT_CHECK(!symlink(path("there"), link));
+	write_file("link", "new", true);
+	MT_CHECK(!lstat(link, &status) && S_ISLNK(status.st_mode));
+	MT_CHECK_STR(read_file("there"), "new");
+	MT_CHECK_STR(read_file("there.old"), "old");
+	unlink(link);
+	unlink(path("there"));
+	unlink(path("there.old"));
+}
+
 MT_TEST_MAIN
