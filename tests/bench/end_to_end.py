@@ -8,7 +8,8 @@ else by tests/bench/collapse.pl, which does less, so that the ratio is no larger
 what a second worker costs is part of the answer.
 
 perf script leaves out what is more than 127 frames deep, mtreport what is more than 4096. Told to go as deep, it prints the
-stacks that mtreport prints, but for those that are joined beyond their dumps: that is the peer that does the same work.
+stacks that mtreport prints, but for those that are joined beyond their dumps, which perf never does: beside --no-join, which
+prints no more than perf, that is the peer that does the same work.
 """
 import os
 import resource
@@ -71,7 +72,8 @@ def main(mtreport, files):
         }
         print(f"  end to end, user + sys: mtreport --folded --no-inline {ours[0]:.3f} s ({ours[1]:.2f} s of time)", end="")
         one = cost([mtreport, "-j", "1", "-q", "--folded", "--no-inline", file], OUR_RUNS)
-        print(f", -j 1 {one[0]:.3f} s ({one[1]:.2f} s)")
+        alike = cost([mtreport, "-j", "1", "-q", "--folded", "--no-inline", "--no-join", file], OUR_RUNS)
+        print(f", -j 1 {one[0]:.3f} s ({one[1]:.2f} s), --no-join {alike[0]:.3f} s ({alike[1]:.2f} s)")
         print(f"    memory: {peak([mtreport, '-q', '--folded', '--no-inline', file]):.0f} MB "
               f"for a file of {os.path.getsize(file) / 1e6:.0f} MB (bar: 300 MB for 2 GB)")
         for what, command in commands.items():
@@ -81,7 +83,7 @@ def main(mtreport, files):
                 continue
             bar = f" (bar: {bars[what]})" if bars[what] else ""
             print(f"    {what:28} {theirs[0]:7.3f} s: {theirs[0] / ours[0]:5.1f} times ours, "
-                  f"{theirs[0] / one[0]:5.1f} times -j 1{bar}")
+                  f"{theirs[0] / one[0]:5.1f} times -j 1, {theirs[0] / alike[0]:5.1f} times --no-join{bar}")
 
 
 if __name__ == "__main__":
