@@ -76,6 +76,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 		free(encoder);
 		return NULL;
 	}
+	mt_pages_ready(encoder, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
 	mt_stack_encoder_limit_width(encoder, UINT_MAX);
 	encoder->memory = memory;
 	encoder->count = slots;
@@ -106,7 +107,7 @@ void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots)
 		slots = encoder->count;
 	if (slots <= before)
 		return;
-	(void)mt_pages_populate(encoder->memory + start, slots * SLOT_MEMORY - start);
+	mt_pages_ready(encoder->memory + start, slots * SLOT_MEMORY - start);
 	encoder->populated = true;
 	encoder->ready = slots;
 }

@@ -15,11 +15,12 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
+#include "record/clock.h"
 #include "record/guest.h"
+#include "record/ready.h"
 #include "record/spool.h"
 
 #define POLL_MS 1000 /* a backstop: marks and watermarks wake it before */
@@ -51,23 +52,24 @@ struct mt_drain {
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop;
 	_Atomic uint64_t wakes, cpu_ns;
-	pthread_mutex_t lock;
-	pthread_cond_t flushed;
+	int answered; /* eventfd, written when done changes: whoever waits is never waited for */
 };
 
 static uint64_t monotonic_us(void)
 {
-	struct timespec now;
+	return mt_clock_monotonic() / 1000;
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+static void signal_fd(int fd)
+{
+	uint64_t one = 1;
+
+	(void)!write(fd, &one, sizeof(one));
 }
 
 static void wake(struct mt_drain *drain)
 {
-	uint64_t one = 1;
-
-	(void)!write(drain->wake, &one, sizeof(one));
+	signal_fd(drain->wake);
 }
 
 /* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
@@ -253,8 +255,8 @@ static void flush_all(struct mt_drain *drain)
 	while (!drain_all(drain))
 		wait_for_block(drain);
 	for (size_t i = 0; i < MT_CLASSES; i++) {
-		if (drain->streams[i])
-			mt_stream_flush(drain->streams[i]);
+		while (drain->streams[i] && !mt_stream_flush(drain->streams[i]))
+			wait_for_block(drain);
 	}
 }
 
@@ -266,10 +268,8 @@ static void answer_flush(struct mt_drain *drain)
 	if (asked == atomic_load(&drain->done))
 		return;
 	flush_all(drain);
-	pthread_mutex_lock(&drain->lock);
 	atomic_store(&drain->done, asked);
-	pthread_cond_broadcast(&drain->flushed);
-	pthread_mutex_unlock(&drain->lock);
+	signal_fd(drain->answered);
 }
 
 /*
@@ -315,6 +315,7 @@ static void *drain_main(void *argument)
 	struct pollfd fds[1 + 2 * MT_CLASSES] = {{.fd = drain->wake, .events = POLLIN}};
 	uint64_t ignored;
 
+	mt_ready_stack();
 	drain->priority = settle_down(drain->cpu);
 	for (size_t i = 0; i < MT_CLASSES; i++) {
 		fds[1 + 2 * i].fd = stream_fd(drain, i);
@@ -346,8 +347,7 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 	drain->cpu = cpu;
 	drain->config = config;
 	drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	pthread_mutex_init(&drain->lock, NULL);
-	pthread_cond_init(&drain->flushed, NULL);
+	drain->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (uint32_t i = 0; i < MT_CLASSES; i++) {
 		if (!rings[i].page)
 			continue;
@@ -392,22 +392,15 @@ void mt_drain_flush(struct mt_drain *drain)
 
 bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds)
 {
-	uint64_t asked = atomic_load(&drain->asked);
-	struct timespec until;
-	bool done;
+	struct pollfd fd = {.fd = drain->answered, .events = POLLIN};
+	uint64_t ignored, now = monotonic_us(), until = now + milliseconds * UINT64_C(1000);
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += milliseconds / 1000;
-	until.tv_nsec += milliseconds % 1000 * 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&drain->lock);
-	while (atomic_load(&drain->done) < asked &&
-	       !pthread_cond_timedwait(&drain->flushed, &drain->lock, &until))
-		;
-	done = atomic_load(&drain->done) >= asked;
-	pthread_mutex_unlock(&drain->lock);
-	return done;
+	while (!mt_drain_flushed(drain) && now < until) {
+		if (poll(&fd, 1, (int)((until - now + 999) / 1000)) > 0)
+			(void)!read(drain->answered, &ignored, sizeof(ignored));
+		now = monotonic_us();
+	}
+	return mt_drain_flushed(drain);
 }
 
 bool mt_drain_flushed(const struct mt_drain *drain)
@@ -445,8 +438,8 @@ void mt_drain_destroy(struct mt_drain *drain)
 		mt_stream_destroy(drain->streams[i]);
 	if (drain->wake >= 0)
 		close(drain->wake);
-	pthread_cond_destroy(&drain->flushed);
-	pthread_mutex_destroy(&drain->lock);
+	if (drain->answered >= 0)
+		close(drain->answered);
 	free(drain);
 }
 

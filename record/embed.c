@@ -30,6 +30,7 @@
 #include "record/file_chunks.h"
 #include "record/guest.h"
 #include "record/image_cache.h"
+#include "record/inherit.h"
 #include "record/kernel_seen.h"
 #include "record/mapped_file.h"
 
@@ -495,7 +496,7 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
 	embed->queue_end = &embed->queue;
 	embed->news_pause = FIRST_NEWS_NS;
 	embed->news_due = mt_clock_monotonic() + FIRST_NEWS_NS;
-	pthread_mutex_init(&embed->lock, NULL);
+	mt_inheriting_mutex(&embed->lock);
 	pthread_cond_init(&embed->offered, NULL);
 	pthread_cond_init(&embed->taken, NULL);
 	pthread_cond_init(&embed->finished, NULL);

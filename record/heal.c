@@ -207,7 +207,7 @@ struct mt_error *mt_heal_create(struct mt_heal **out)
 
 	if (!heal)
 		return mt_error_nomem();
-	mt_pages_prefault(heal, sizeof(*heal)); /* the drains write here */
+	mt_pages_ready(heal, sizeof(*heal)); /* the drains write here */
 	heal->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed = heal->wake < 0 ? errno : start(heal);
 	if (failed) {

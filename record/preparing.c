@@ -21,6 +21,7 @@
 #include "record/output.h"
 #include "record/pack.h"
 #include "record/plan.h"
+#include "record/ready.h"
 #include "record/recorder.h"
 #include "record/ring_sizes.h"
 #include "record/seeds.h"
@@ -260,6 +261,7 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 	bool heals = !r->options->no_heal && r->options->dump_size && r->features.user_stack;
 	struct mt_error *err = heals ? mt_heal_create(&r->heal) : NULL;
 
+	mt_ready_code();
 	err = err ? err : mt_ahead_create(r->spool, &r->ahead);
 	r->stream_config = (struct mt_stream_config){.plan = r->plan,
 						     .ids = &r->opened.ids,
@@ -392,7 +394,8 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
 	mt_guest_bound_heap();
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
-	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next two */
+	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next three */
+	mt_ready_local();
 	r->locked = mt_guest_lock_memory();
 	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",
 			r->locked ? "locked" : "not locked", r->oom_adj);

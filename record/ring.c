@@ -2,13 +2,31 @@
 #include "record/ring.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "formats/base/pages.h"
+
 #define LINE 64
 #define FRONT 10 /* lines: all in front of a dump, and what it begins with */
+
+/*
+ * A page of a ring is mapped as it is first touched, but for newer kernels, which map all at once
+ * and refuse to be asked for it; the first write to its control page is a fault on any. Kernels
+ * before 5.14 know no such request, even for nothing.
+ */
+static void make_present(struct perf_event_mmap_page *control, size_t page, size_t size)
+{
+	const volatile uint8_t *bytes = (const volatile uint8_t *)control;
+	bool can_ask = !madvise(control, 0, MADV_POPULATE_READ);
+
+	if (can_ask)
+		(void)madvise(control, page + size, MADV_POPULATE_READ);
+	for (size_t at = 0; !can_ask && at < page + size; at += page)
+		(void)bytes[at];
+	__atomic_store_n(&control->data_tail, 0, __ATOMIC_RELEASE);
+}
 
 int mt_ring_map(int fd, size_t size, struct mt_ring *out)
 {
@@ -18,11 +36,12 @@ int mt_ring_map(int fd, size_t size, struct mt_ring *out)
 
 	if (base == MAP_FAILED)
 		return -1;
-	joined = malloc(MT_RING_RECORD_MAX);
+	joined = mt_pages_map(MT_RING_RECORD_MAX);
 	if (!joined) {
 		munmap(base, page + size);
 		return -1;
 	}
+	make_present(base, page, size);
 	*out = (struct mt_ring){.fd = fd,
 				.page = base,
 				.data = (uint8_t *)base + page,
@@ -36,7 +55,7 @@ void mt_ring_unmap(struct mt_ring *ring)
 	if (!ring->page)
 		return;
 	munmap(ring->page, (size_t)(ring->data - (uint8_t *)ring->page) + ring->size);
-	free(ring->joined);
+	munmap(ring->joined, MT_RING_RECORD_MAX);
 	*ring = (struct mt_ring){0};
 }
 

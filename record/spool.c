@@ -2,29 +2,35 @@
  * The block pool and queue behind one mutex. Blocks are mapped populated, so that using one faults
  * no page, and never by those who take them: a real-time drain that needs the address space's lock
  * waits for whichever thread holds it, however low that one's priority, while its ring overflows.
- * Nor are all there from the start: most recordings use few, and a page costs more than a sample.
+ * For the same reason who waits is woken through semaphores: to signal a condition variable can
+ * mean to wait until those who were woken before have run. Nor are all there from the start: most
+ * recordings use few, and a page costs more than a sample.
  */
 #include "record/spool.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "formats/base/pages.h"
 #include "formats/chunk.h"
+#include "record/inherit.h"
 
 #define AHEAD 8 /* blocks that are to be free, while the pool is not complete */
 
 struct mt_spool {
 	pthread_mutex_t lock;
-	pthread_cond_t pushed, released;
+	sem_t pushed;	/* one for each queued block, and one once it is closed */
+	sem_t released; /* one for each who waits for a block and is to look again */
 	size_t limit;
 	struct mt_block *blocks; /* limit of them, the first `made` with memory */
 	size_t made;
 	struct mt_block **free, **queue; /* stack and ring of limit pointers */
-	size_t free_count, queue_first, queue_count, queue_peak;
-	bool closed, complete;
+	size_t free_count, queue_first, queue_count, queue_peak, waiting;
+	bool complete;
 	size_t alarm_count; /* queued blocks that set it off */
 	void (*alarm)(void *context);
 	void *alarm_context;
@@ -34,14 +40,24 @@ struct mt_spool {
 
 static void init_locks(struct mt_spool *spool)
 {
-	pthread_mutexattr_t attr;
+	mt_inheriting_mutex(&spool->lock);
+	sem_init(&spool->pushed, 0, 0);
+	sem_init(&spool->released, 0, 0);
+}
 
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(&spool->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
-	pthread_cond_init(&spool->pushed, NULL);
-	pthread_cond_init(&spool->released, NULL);
+static void wait_for(sem_t *sem)
+{
+	while (sem_wait(sem) && errno == EINTR)
+		;
+}
+
+static void add_free_locked(struct mt_spool *spool, struct mt_block *block)
+{
+	spool->free[spool->free_count++] = block;
+	if (spool->waiting) {
+		spool->waiting--;
+		sem_post(&spool->released);
+	}
 }
 
 /* Adds a block to the pool; false where that is complete, or memory is short. */
@@ -55,9 +71,8 @@ static bool add_block(struct mt_spool *spool)
 	if (bytes && spool->made < spool->limit) {
 		block = &spool->blocks[spool->made++];
 		*block = (struct mt_block){.bytes = bytes, .capacity = MT_SPOOL_BLOCK};
-		spool->free[spool->free_count++] = block;
+		add_free_locked(spool, block);
 		used = true;
-		pthread_cond_signal(&spool->released);
 	}
 	spool->complete = !used || spool->made == spool->limit;
 	pthread_mutex_unlock(&spool->lock);
@@ -127,8 +142,8 @@ void mt_spool_destroy(struct mt_spool *spool)
 		return;
 	for (size_t i = 0; i < spool->made; i++)
 		munmap(spool->blocks[i].bytes, MT_SPOOL_BLOCK);
-	pthread_cond_destroy(&spool->pushed);
-	pthread_cond_destroy(&spool->released);
+	sem_destroy(&spool->pushed);
+	sem_destroy(&spool->released);
 	pthread_mutex_destroy(&spool->lock);
 	free(spool->blocks);
 	free(spool->free);
@@ -178,8 +193,12 @@ struct mt_block *mt_spool_take_wait(struct mt_spool *spool)
 	struct wanting wanting;
 
 	pthread_mutex_lock(&spool->lock);
-	while (!(block = take_locked(spool)))
-		pthread_cond_wait(&spool->released, &spool->lock);
+	while (!(block = take_locked(spool))) {
+		spool->waiting++;
+		pthread_mutex_unlock(&spool->lock);
+		wait_for(&spool->released);
+		pthread_mutex_lock(&spool->lock);
+	}
 	wanting = wanting_locked(spool);
 	pthread_mutex_unlock(&spool->lock);
 	tell(&wanting);
@@ -213,8 +232,8 @@ void mt_spool_push(struct mt_spool *spool, struct mt_block *block)
 	if (spool->queue_count > spool->queue_peak)
 		spool->queue_peak = spool->queue_count;
 	alarming = spool->alarm && spool->queue_count >= spool->alarm_count;
-	pthread_cond_signal(&spool->pushed);
 	pthread_mutex_unlock(&spool->lock);
+	sem_post(&spool->pushed);
 	if (alarming)
 		spool->alarm(spool->alarm_context);
 }
@@ -223,15 +242,16 @@ struct mt_block *mt_spool_pop(struct mt_spool *spool)
 {
 	struct mt_block *block = NULL;
 
+	wait_for(&spool->pushed);
 	pthread_mutex_lock(&spool->lock);
-	while (!spool->queue_count && !spool->closed)
-		pthread_cond_wait(&spool->pushed, &spool->lock);
 	if (spool->queue_count) {
 		block = spool->queue[spool->queue_first];
 		spool->queue_first = (spool->queue_first + 1) % spool->limit;
 		spool->queue_count--;
 	}
 	pthread_mutex_unlock(&spool->lock);
+	if (!block)
+		sem_post(&spool->pushed); /* closed, for whoever asks next, too */
 	return block;
 }
 
@@ -239,17 +259,13 @@ void mt_spool_release(struct mt_spool *spool, struct mt_block *block)
 {
 	pthread_mutex_lock(&spool->lock);
 	block->used = 0;
-	spool->free[spool->free_count++] = block;
-	pthread_cond_signal(&spool->released);
+	add_free_locked(spool, block);
 	pthread_mutex_unlock(&spool->lock);
 }
 
 void mt_spool_close(struct mt_spool *spool)
 {
-	pthread_mutex_lock(&spool->lock);
-	spool->closed = true;
-	pthread_cond_broadcast(&spool->pushed);
-	pthread_mutex_unlock(&spool->lock);
+	sem_post(&spool->pushed);
 }
 
 size_t mt_spool_in_use(struct mt_spool *spool)

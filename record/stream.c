@@ -8,14 +8,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 #include "formats/chunk.h"
 #include "formats/record.h"
 #include "formats/sample.h"
 #include "formats/stack_encoder.h"
 #include "record/ahead.h"
+#include "record/clock.h"
 #include "record/heal.h"
 #include "record/plan.h"
 #include "record/ring.h"
@@ -30,6 +33,9 @@
 #define RECORD_ROOM (MT_RING_RECORD_MAX + 4096) /* one record, coded in the worst case */
 /* Bytes that a chunk decodes to: FORMAT.md allows twice that, and a reader holds it in memory. */
 #define CODED_FROM_MAX ((size_t)8 << 20)
+
+#define HOLD_SPIN_NS 4000000 /* a virtual CPU may be away for as long */
+#define HOLD_SLEEP_US 100
 
 #define PAGE 4096
 #define PRESSING ((size_t)4 << 20)
@@ -87,13 +93,24 @@ static bool try_hold(struct mt_stream *stream)
 	return !atomic_flag_test_and_set_explicit(&stream->held, memory_order_acquire);
 }
 
+/*
+ * It is held for microseconds, by a thread on another CPU: spinning keeps the producer here off.
+ * Where it takes so much longer, that thread waits for something, perhaps for a thread that is to
+ * run here.
+ */
 static void hold(struct mt_stream *stream)
 {
-	/*
-	 * held for microseconds, by a thread on another CPU: spinning keeps the producer here off
-	 */
-	while (!try_hold(stream))
-		atomic_thread_fence(memory_order_seq_cst);
+	uint64_t until = 0;
+
+	while (!try_hold(stream)) {
+		uint64_t now = mt_clock_monotonic();
+
+		until = until ? until : now + HOLD_SPIN_NS;
+		if (now > until) {
+			usleep(HOLD_SLEEP_US);
+			until = 0;
+		}
+	}
 }
 
 static void let_go(struct mt_stream *stream)
@@ -440,27 +457,33 @@ void mt_stream_tell(struct mt_stream *stream)
 	let_go(stream);
 }
 
-/* The losses since the last flush, as STATE. */
-static void push_losses(struct mt_stream *stream)
+/* The losses since the last flush, as STATE; false where no block is free for them. */
+static bool push_losses(struct mt_stream *stream)
 {
 	struct mt_block *block;
 
 	if (!stream->loss_count)
-		return;
-	block = mt_spool_take_wait(stream->config->spool);
+		return true;
+	block = mt_spool_take(stream->config->spool);
+	if (!block)
+		return false;
 	mt_block_reset(block, MT_CHUNK_STATE, 0);
 	for (size_t i = 0; i < stream->loss_count; i++)
 		(void)mt_loss_put(block, &stream->losses[i]);
 	stream->loss_count = 0;
 	mt_spool_push(stream->config->spool, block);
+	return true;
 }
 
-void mt_stream_flush(struct mt_stream *stream)
+bool mt_stream_flush(struct mt_stream *stream)
 {
+	bool whole;
+
 	hold(stream);
 	push_block(stream);
-	push_losses(stream);
+	whole = push_losses(stream);
 	let_go(stream);
+	return whole;
 }
 
 static uint32_t find_only_software(const struct mt_plan *plan, enum mt_event_class class)
@@ -488,6 +511,7 @@ struct mt_stream *mt_stream_create(struct mt_ring *ring, uint32_t number, enum m
 
 	if (!stream)
 		return NULL;
+	mt_pages_ready(stream, sizeof(*stream));
 	stream->encoder = mt_stack_encoder_create(config->images);
 	if (!stream->encoder) {
 		free(stream);

@@ -105,8 +105,11 @@ uint64_t mt_stream_written(const struct mt_stream *stream);
  */
 enum mt_stream_result mt_stream_help(struct mt_stream *stream);
 
-/* Hands on the block begun, and the losses noted since the last time. */
-void mt_stream_flush(struct mt_stream *stream);
+/*
+ * Hands on the block begun, and the losses noted since the last time; false where no block was free
+ * for these: to be called again.
+ */
+bool mt_stream_flush(struct mt_stream *stream);
 
 /*
  * Gets the memory for stack images from the system that is wanted now, on another thread than who

@@ -39,6 +39,23 @@ static inline void mt_pages_prefault(void *bytes, size_t size)
 }
 
 /*
+ * The same for memory that a real-time thread uses, whatever the kernel: a fault takes the address
+ * space's lock, for which it would wait behind threads of any priority. Others may use it
+ * meanwhile.
+ */
+static inline void mt_pages_ready(void *bytes, size_t size)
+{
+	uintptr_t page = MT_PAGE_MIN - 1, start = (uintptr_t)bytes & ~page;
+	uintptr_t end = (uintptr_t)bytes + size;
+
+	if (!size || mt_pages_populate((void *)start, ((end + page) & ~page) - start))
+		return;
+	for (uintptr_t at = start < (uintptr_t)bytes ? (uintptr_t)bytes : start; at < end;
+	     at = (at & ~page) + MT_PAGE_MIN)
+		__atomic_fetch_or((uint8_t *)at, 0, __ATOMIC_RELAXED);
+}
+
+/*
  * Zeroed; NULL out of memory. munmap() gives it back. Touched page by page only where there is no
  * other way: each of those faults would be a sample of our own where faults are recorded. No huge
  * pages: in a virtual machine one costs more than the 512 small ones that were in use before.

@@ -1,0 +1,105 @@
+/* The pages of what is loaded, and those of a stack. */
+#include "record/ready.h"
+
+#include <link.h>
+#include <linux/mempolicy.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "formats/base/pages.h"
+
+#define STACK ((size_t)32 << 10)
+
+/* An object is of interest if a drain runs in it: it has one of these. */
+static bool has_ours(const struct dl_phdr_info *object)
+{
+	uintptr_t functions[] = {(uintptr_t)mt_ready_code, (uintptr_t)memcpy,
+				 (uintptr_t)pthread_mutex_lock};
+	bool has = false;
+
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
+		uintptr_t start = object->dlpi_addr + load->p_vaddr;
+
+		if (load->p_type != PT_LOAD)
+			continue;
+		for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
+			has |= functions[k] - start < load->p_memsz;
+	}
+	return has;
+}
+
+static void read_pages(uintptr_t start, size_t size)
+{
+	for (uintptr_t at = start; at < start + size; at = (at | (MT_PAGE_MIN - 1)) + 1)
+		(void)*(const volatile uint8_t *)at;
+}
+
+/* What the loader has made read-only behind itself. */
+static const ElfW(Phdr) * find_relro(const struct dl_phdr_info *object)
+{
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		if (object->dlpi_phdr[i].p_type == PT_GNU_RELRO)
+			return &object->dlpi_phdr[i];
+	}
+	return NULL;
+}
+
+/* Data that may be written has its own copy of a page from the first write on. */
+static void ready_data(const struct dl_phdr_info *object, const ElfW(Phdr) * load)
+{
+	const ElfW(Phdr) *relro = find_relro(object);
+	uintptr_t start = object->dlpi_addr + load->p_vaddr, end = start + load->p_memsz;
+
+	if (relro && object->dlpi_addr + relro->p_vaddr < end) {
+		uintptr_t fixed = object->dlpi_addr + relro->p_vaddr + relro->p_memsz;
+
+		start = fixed > start ? fixed : start; /* it stands in front */
+	}
+	if (start < end)
+		mt_pages_ready((void *)start, end - start);
+}
+
+static int ready_object(struct dl_phdr_info *object, size_t size, void *context)
+{
+	(void)size;
+	(void)context;
+	if (!has_ours(object))
+		return 0;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *load = &object->dlpi_phdr[i];
+
+		if (load->p_type != PT_LOAD || !(load->p_flags & PF_R))
+			continue;
+		if (load->p_flags & PF_W)
+			ready_data(object, load);
+		else
+			read_pages(object->dlpi_addr + load->p_vaddr, load->p_memsz);
+	}
+	return 0;
+}
+
+void mt_ready_code(void)
+{
+	(void)dl_iterate_phdr(ready_object, NULL);
+}
+
+void mt_ready_local(void)
+{
+	int mode = MPOL_LOCAL;
+
+	if (!syscall(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) && mode == MPOL_DEFAULT)
+		(void)!syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0);
+}
+
+void mt_ready_stack(void)
+{
+	uint8_t pages[STACK];
+
+	mt_pages_ready(pages, sizeof(pages));
+}

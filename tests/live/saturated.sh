@@ -1,0 +1,57 @@
+#!/bin/bash
+# Beside programs that take every CPU, a storm from the first moment on: nothing is lost, and the
+# threads that empty the rings take no page fault, which would have them wait for whom nobody lets run.
+# timeout: 180
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root
+build_steps
+cd "$TMPDIR" || exit 1
+mkfifo hold
+
+# faults_of_drains PID: what each of its threads took that is real-time and has one CPU to run on.
+faults_of_drains() {
+	local task
+	for task in /proc/"$1"/task/*; do
+		# behind the name, state is the first field, minflt the eighth, the policy the thirty-ninth
+		[ "$(awk '/^Cpus_allowed_list:/ { print $2 ~ /^[0-9]+$/ }' "$task/status")" = 1 ] &&
+			sed 's/.*) //' "$task/stat" | awk '$39 == 1 { print $8 }'
+	done | sort -n
+}
+
+busy=()
+for ((i = 0; i < 2 * $(nproc); i++)); do
+	bash -c 'while :; do :; done' &
+	busy+=($!)
+done
+lost=0 runs=0
+for ((i = 0; i < 8; i++)); do
+	"$mtrec" -e brk,mmap,munmap,page-faults -o f.mtr --embed none -- "$steps" threads 4 3000 >/dev/null 2>said || break
+	grep -q ' 0 lost -> ' said || lost=$((lost + 1))
+	runs=$((runs + 1))
+done
+is 'storms of four threads beside busy loops' "$runs" 8
+is '... none of which lost anything' "$lost" 0
+kill "${busy[@]}"
+wait "${busy[@]}" 2>/dev/null
+
+if [ "$(nproc)" -gt 1 ]; then
+	# more than the rings hold, so that records stand across their ends
+	"$mtrec" -q -e brk,mmap,munmap,page-faults -o f.mtr -- bash -c \
+		"touch ready; read -r; '$steps' threads 4 4000 >/dev/null; touch reached; read -r" <hold >said 2>&1 &
+	pid=$!
+	exec 9>hold
+	until_true test -e ready
+	faults_of_drains "$pid" >before
+	echo >&9
+	until_true test -e reached
+	faults_of_drains "$pid" >after
+	exec 9>&-
+	wait "$pid"
+	is 'a recording, and what its drains took meanwhile' $? 1
+	is '... each of them' "$(wc -l <after)" "$(nproc)"
+	is '... of page faults: none' "$(paste -sd' ' after)" "$(paste -sd' ' before)"
+else
+	skip 'what drains take of page faults' 'with one CPU, any thread looks pinned'
+fi
+finish
