@@ -7,14 +7,17 @@
  */
 #include "record/drain.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
@@ -52,7 +55,7 @@ struct mt_drain {
 	_Atomic uint64_t asked, done; /* flush numbers */
 	_Atomic bool stop;
 	_Atomic uint64_t wakes, cpu_ns;
-	int answered; /* eventfd, written when done changes: whoever waits is never waited for */
+	sem_t answered; /* when done changes: to post it is never to wait, for whoever waits */
 };
 
 static uint64_t monotonic_us(void)
@@ -60,16 +63,11 @@ static uint64_t monotonic_us(void)
 	return mt_clock_monotonic() / 1000;
 }
 
-static void signal_fd(int fd)
+static void wake(struct mt_drain *drain)
 {
 	uint64_t one = 1;
 
-	(void)!write(fd, &one, sizeof(one));
-}
-
-static void wake(struct mt_drain *drain)
-{
-	signal_fd(drain->wake);
+	(void)!write(drain->wake, &one, sizeof(one));
 }
 
 /* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
@@ -269,7 +267,7 @@ static void answer_flush(struct mt_drain *drain)
 		return;
 	flush_all(drain);
 	atomic_store(&drain->done, asked);
-	signal_fd(drain->answered);
+	sem_post(&drain->answered);
 }
 
 /*
@@ -347,7 +345,14 @@ struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT
 	drain->cpu = cpu;
 	drain->config = config;
 	drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	drain->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	sem_init(&drain->answered, 0, 0);
+	if (drain->wake < 0) {
+		struct mt_error *err =
+			mt_error_os(errno, "cannot wake the thread that drains CPU %d", cpu);
+
+		mt_drain_destroy(drain);
+		return err;
+	}
 	for (uint32_t i = 0; i < MT_CLASSES; i++) {
 		if (!rings[i].page)
 			continue;
@@ -392,15 +397,18 @@ void mt_drain_flush(struct mt_drain *drain)
 
 bool mt_drain_wait(struct mt_drain *drain, unsigned milliseconds)
 {
-	struct pollfd fd = {.fd = drain->answered, .events = POLLIN};
-	uint64_t ignored, now = monotonic_us(), until = now + milliseconds * UINT64_C(1000);
+	uint64_t asked = atomic_load(&drain->asked);
+	struct timespec until;
 
-	while (!mt_drain_flushed(drain) && now < until) {
-		if (poll(&fd, 1, (int)((until - now + 999) / 1000)) > 0)
-			(void)!read(drain->answered, &ignored, sizeof(ignored));
-		now = monotonic_us();
-	}
-	return mt_drain_flushed(drain);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += milliseconds / 1000;
+	until.tv_nsec += milliseconds % 1000 * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	while (atomic_load(&drain->done) < asked &&
+	       (!sem_timedwait(&drain->answered, &until) || errno == EINTR))
+		;
+	return atomic_load(&drain->done) >= asked;
 }
 
 bool mt_drain_flushed(const struct mt_drain *drain)
@@ -438,8 +446,7 @@ void mt_drain_destroy(struct mt_drain *drain)
 		mt_stream_destroy(drain->streams[i]);
 	if (drain->wake >= 0)
 		close(drain->wake);
-	if (drain->answered >= 0)
-		close(drain->answered);
+	sem_destroy(&drain->answered);
 	free(drain);
 }
 
