@@ -617,6 +617,9 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 				      : usage_error(mt_error_create(MT_ERR_USAGE,
 								    "--list takes one pattern"));
 	}
+	if (options->action == MT_ACTION_CHECK && optind < argc)
+		return usage_error(mt_error_create(MT_ERR_USAGE, "--check runs no command: '%s'",
+						   argv[optind]));
 	options->command = optind < argc ? argv + optind : NULL;
 	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
 }

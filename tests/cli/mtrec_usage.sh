@@ -63,6 +63,7 @@ says '... mmap and' '^mmap +syscall ' "$out"
 expect 0 '--list=PATTERN' "$mtrec" --list=brk
 says '... has it too' '^brk +syscall ' "$out"
 usage 'two patterns' '--list takes one pattern' --list brk mmap
+usage 'a command behind --check' "--check runs no command: 'true'" --check -- true
 
 expect 5 'help for a closed stdout' bash -c "'$mtrec' --help >&-"
 
