@@ -34,7 +34,8 @@ static bool has_ours(const struct dl_phdr_info *object)
 	return has;
 }
 
-static void read_pages(uintptr_t start, size_t size)
+/* What stands at the start of a page may be anything, the guard between two variables, too. */
+__attribute__((no_sanitize("address"))) static void read_pages(uintptr_t start, size_t size)
 {
 	for (uintptr_t at = start; at < start + size; at = (at | (MT_PAGE_MIN - 1)) + 1)
 		(void)*(const volatile uint8_t *)at;
@@ -97,9 +98,20 @@ void mt_ready_local(void)
 		(void)!syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0);
 }
 
+/* Nothing larger is taken from the stack for it: it may be small, as RLIMIT_STACK says. */
 void mt_ready_stack(void)
 {
-	uint8_t pages[STACK];
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0), lowest = 0;
+	pthread_attr_t attr;
+	size_t size;
+	void *stack;
 
-	mt_pages_ready(pages, sizeof(pages));
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return;
+	if (!pthread_attr_getstack(&attr, &stack, &size))
+		lowest = (uintptr_t)stack;
+	pthread_attr_destroy(&attr);
+	if (lowest && lowest < here)
+		mt_pages_ready((void *)(here - lowest > STACK ? here - STACK : lowest),
+			       here - lowest > STACK ? STACK : here - lowest);
 }

