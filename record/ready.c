@@ -1,6 +1,7 @@
 /* The pages of what is loaded, and those of a stack. */
 #include "record/ready.h"
 
+#include <errno.h>
 #include <link.h>
 #include <linux/mempolicy.h>
 #include <pthread.h>
@@ -15,11 +16,15 @@
 
 #define STACK ((size_t)32 << 10)
 
-/* An object is of interest if a drain runs in it: it has one of these. */
+/*
+ * An object is of interest if a drain runs in it: it has one of these. Where code is not
+ * position-independent, the address of a library's function is that of a stub of our own; the text
+ * of an error is where the C library is.
+ */
 static bool has_ours(const struct dl_phdr_info *object)
 {
-	uintptr_t functions[] = {(uintptr_t)mt_ready_code, (uintptr_t)memcpy,
-				 (uintptr_t)pthread_mutex_lock};
+	uintptr_t parts[] = {(uintptr_t)mt_ready_code, (uintptr_t)memcpy,
+			     (uintptr_t)pthread_mutex_lock, (uintptr_t)strerror(EINVAL)};
 	bool has = false;
 
 	for (size_t i = 0; i < object->dlpi_phnum; i++) {
@@ -28,8 +33,8 @@ static bool has_ours(const struct dl_phdr_info *object)
 
 		if (load->p_type != PT_LOAD)
 			continue;
-		for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); k++)
-			has |= functions[k] - start < load->p_memsz;
+		for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+			has |= parts[k] - start < load->p_memsz;
 	}
 	return has;
 }

@@ -2,6 +2,7 @@
 #include "record/ready.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -64,6 +65,36 @@ MT_TEST(code_and_data_and_a_stack_can_be_made_ready)
 	MT_CHECK(!strcmp(in_text, "text"));
 	MT_CHECK(!strcmp(in_data, "data"));
 	MT_CHECK(!in_bss[0] && !in_bss[sizeof(in_bss) - 1]);
+}
+
+/* KiB of the C library's code that are not there; -1 where it has none of its own. */
+static long absent_of_library(void)
+{
+	FILE *maps = fopen("/proc/self/smaps", "r");
+	char line[512];
+	bool code = false;
+	long size = 0, there, absent = -1;
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, " r-xp "))
+			code = strstr(line, "/libc.so") || strstr(line, "/libc-2");
+		else if (strstr(line, " r--p ") || strstr(line, " rw-p "))
+			code = false;
+		else if (code && sscanf(line, "Rss: %ld", &there) == 1)
+			absent = size - there;
+		else
+			(void)sscanf(line, "Size: %ld", &size);
+	}
+	if (maps)
+		fclose(maps);
+	return absent;
+}
+
+/* However this is linked: LDFLAGS=-no-pie, too. */
+MT_TEST(the_code_of_the_c_library_is_made_ready)
+{
+	mt_ready_code();
+	MT_CHECK(absent_of_library() <= 0);
 }
 
 static void *make_stack_ready(void *ready)
