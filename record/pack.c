@@ -98,7 +98,8 @@ static void make_haste(void *context)
 	struct mt_pack *pack = context;
 	struct sched_param realtime = {.sched_priority = 1};
 
-	if (atomic_exchange(&pack->hasty, true))
+	/* once is not enough: calming down, or a loan taken back just then, leaves it without */
+	if (atomic_exchange(&pack->hasty, true) && sched_getscheduler(pack->tid) == SCHED_FIFO)
 		return;
 	if (sched_setscheduler(pack->tid, SCHED_FIFO, &realtime))
 		(void)!setpriority(PRIO_PROCESS, (id_t)pack->tid, 0);

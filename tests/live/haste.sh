@@ -1,0 +1,52 @@
+#!/bin/bash
+# A writer that cannot keep up is made real-time, and again where it was not for a moment: a loan of
+# priority that was taken back just then, for one.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root
+build_steps
+cd "$TMPDIR" || exit 1
+mkfifo hold out
+
+# urgent PID: its threads that are real-time and have no CPU of their own.
+urgent() {
+	local task
+	for task in /proc/"$1"/task/*; do
+		sed 's/.*) //' "$task/stat" | awk '$39 != 1 { exit 1 }' &&
+			[ "$(awk '/^Cpus_allowed_list:/ { print $2 ~ /^[0-9]+$/ }' "$task/status")" = 0 ] &&
+			echo "${task##*/}"
+	done
+	return 0
+}
+
+# storm_until_urgent: the writer's thread, behind as many storms as it takes.
+storm_until_urgent() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		echo >&9
+		sleep 0.05
+		urgent "$pid" >now
+		comm -13 before now | grep . && return
+	done
+}
+
+if [ "$(nproc)" = 1 ]; then
+	skip_all 'with one CPU, any thread looks pinned'
+fi
+"$mtrec" -q -e brk,page-faults --memory 16M -z 0 --embed none -o out -- bash -c \
+	"touch ready; while read -r; do '$steps' threads 2 20 >/dev/null; done" <hold 2>said &
+pid=$!
+exec 9>hold 8<out
+until_true test -e ready
+urgent "$pid" >before
+writer=$(storm_until_urgent)
+is 'nobody reads: the writer is real-time' "$(wc -w <<<"$writer")" 1
+chrt -o -p 0 "${writer:-none}"
+is '... no longer' "$(urgent "$pid" | grep -cx "${writer:-none}")" 0
+is '... and again' "$(storm_until_urgent)" "$writer"
+exec 9>&-
+cat <&8 >f.mtr
+exec 8<&-
+wait "$pid"
+is 'the recording' $? 0
+finish
