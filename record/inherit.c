@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,24 @@ void mt_loan_deinit(struct mt_loan *loan)
 	mt_close_p(&loan->tasks);
 }
 
+/* SCHED_BATCH and SCHED_IDLE, too: as those mtrec was started, they need it most. */
+static bool is_urgent(int policy)
+{
+	policy &= ~SCHED_RESET_ON_FORK;
+	return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
+}
+
 static void lend_to(struct mt_loan *loan, pid_t task)
 {
 	struct sched_param urgent = {.sched_priority = 1};
+	int policy;
 
-	if (task > 0 && loan->count < MT_LENT_MAX && sched_getscheduler(task) == SCHED_OTHER &&
-	    !sched_setscheduler(task, SCHED_RR, &urgent))
-		loan->to[loan->count++] = task;
+	if (task <= 0 || loan->count == MT_LENT_MAX)
+		return;
+	policy = sched_getscheduler(task);
+	if (policy >= 0 && !is_urgent(policy) &&
+	    !sched_setscheduler(task, SCHED_RR | (policy & SCHED_RESET_ON_FORK), &urgent))
+		loan->to[loan->count++] = (struct mt_lent){task, policy};
 }
 
 void mt_loan_give(struct mt_loan *loan)
@@ -59,8 +71,7 @@ void mt_loan_give(struct mt_loan *loan)
 	long got, at;
 
 	loan->count = 0;
-	if (loan->tasks < 0 || lseek(loan->tasks, 0, SEEK_SET) ||
-	    sched_getscheduler(0) == SCHED_OTHER)
+	if (loan->tasks < 0 || lseek(loan->tasks, 0, SEEK_SET) || !is_urgent(sched_getscheduler(0)))
 		return;
 	while ((got = syscall(SYS_getdents64, loan->tasks, entries, sizeof(entries))) > 0) {
 		for (at = 0; at < got;) {
@@ -77,8 +88,10 @@ void mt_loan_take_back(struct mt_loan *loan)
 	struct sched_param none = {.sched_priority = 0};
 
 	for (size_t i = 0; i < loan->count; i++) {
-		if (sched_getscheduler(loan->to[i]) == SCHED_RR)
-			(void)sched_setscheduler(loan->to[i], SCHED_OTHER, &none);
+		const struct mt_lent *lent = &loan->to[i];
+
+		if ((sched_getscheduler(lent->task) & ~SCHED_RESET_ON_FORK) == SCHED_RR)
+			(void)sched_setscheduler(lent->task, lent->policy, &none);
 	}
 	loan->count = 0;
 }

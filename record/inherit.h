@@ -23,7 +23,10 @@ void mt_inheriting_mutex(pthread_mutex_t *mutex);
 struct mt_loan {
 	int tasks; /* fd of /proc/self/task, or -1 */
 	size_t count;
-	pid_t to[MT_LENT_MAX];
+	struct mt_lent {
+		pid_t task;
+		int policy; /* that it had */
+	} to[MT_LENT_MAX];
 };
 
 /* Nothing is lent where init found no list of threads, or whoever gives has no such priority. */

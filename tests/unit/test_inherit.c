@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ static void end(struct sleeper *sleeper)
 
 static bool set_policy(pid_t task, int policy)
 {
-	struct sched_param param = {.sched_priority = policy != SCHED_OTHER};
+	struct sched_param param = {.sched_priority = policy == SCHED_FIFO};
 
 	return !sched_setscheduler(task, policy, &param);
 }
@@ -89,6 +90,35 @@ MT_TEST(a_loan_goes_to_those_without_and_comes_back)
 	end(&plain);
 	end(&urgent);
 	end(&promoted);
+	mt_loan_deinit(&loan);
+}
+
+/* nice(1), chrt -b, chrt -i and chrt -R: mtrec may be started so. */
+MT_TEST(a_loan_goes_to_the_lowest_and_they_are_afterwards_what_they_were)
+{
+	static const int policies[] = {SCHED_BATCH, SCHED_IDLE, SCHED_OTHER | SCHED_RESET_ON_FORK};
+	struct sleeper sleepers[3];
+	struct mt_loan loan;
+
+	mt_loan_init(&loan);
+	for (size_t i = 0; i < 3; i++) {
+		MT_REQUIRE(begin(&sleepers[i]));
+		MT_CHECK(set_policy(sleepers[i].task, policies[i]));
+		MT_CHECK(!setpriority(PRIO_PROCESS, (id_t)sleepers[i].task, 7));
+	}
+	if (set_policy(0, SCHED_FIFO)) {
+		mt_loan_give(&loan);
+		for (size_t i = 0; i < 3; i++)
+			MT_CHECK_EQ(sched_getscheduler(sleepers[i].task) & ~SCHED_RESET_ON_FORK,
+				    SCHED_RR);
+		mt_loan_take_back(&loan);
+		MT_CHECK(set_policy(0, SCHED_OTHER));
+	}
+	for (size_t i = 0; i < 3; i++) {
+		MT_CHECK_EQ(sched_getscheduler(sleepers[i].task), policies[i]);
+		MT_CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)sleepers[i].task), 7);
+		end(&sleepers[i]);
+	}
 	mt_loan_deinit(&loan);
 }
 
