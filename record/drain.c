@@ -33,8 +33,8 @@
 #define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
 #define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
 #define STORM_LEAST ((size_t)1 << 20)
-#define STORM_BYTES 1000 /* a microsecond: less is no storm */
-#define WATCH_US 10000	 /* so long without a share, it is not a storm that keeps it */
+#define STORM_BYTES 300 /* a microsecond: less is no storm */
+#define WATCH_US 10000	/* so long without a share, it is not a storm that keeps it */
 
 struct mt_drain {
 	int cpu;
