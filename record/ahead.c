@@ -13,6 +13,7 @@
 #include "record/drain.h"
 #include "record/guest.h"
 #include "record/inherit.h"
+#include "record/ready.h"
 #include "record/spool.h"
 
 struct mt_ahead {
@@ -46,6 +47,7 @@ static void *ahead_main(void *argument)
 	struct mt_ahead *ahead = argument;
 	uint64_t ignored;
 
+	mt_ready_stack();
 	(void)mt_guest_raise_priority();
 	while (!atomic_load(&ahead->stop)) {
 		if (read(ahead->wake, &ignored, sizeof(ignored)) < 0 && errno != EINTR)

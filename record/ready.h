@@ -16,7 +16,7 @@ void mt_ready_code(void);
  */
 void mt_ready_local(void);
 
-/* As much of the calling thread's stack as a drain uses. */
+/* As much of the calling thread's stack as a real-time thread uses here. */
 void mt_ready_stack(void);
 
 #endif

@@ -133,6 +133,8 @@ struct mt_spool *mt_spool_create(size_t blocks)
 		mt_spool_destroy(spool);
 		return NULL;
 	}
+	mt_pages_ready(spool->free, blocks * sizeof(*spool->free));
+	mt_pages_ready(spool->queue, blocks * sizeof(*spool->queue));
 	return spool;
 }
 

@@ -22,6 +22,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/pages.h"
 #include "record/numbers.h"
 #include "record/procfs.h"
 
@@ -137,6 +138,7 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 
 	if (!filter)
 		return mt_error_nomem();
+	mt_pages_ready(filter, sizeof(*filter)); /* the drains write here */
 	filter->source = source ? *source : (struct mt_task_source){.look_up = look_into_proc};
 	err = user ? find_user(user, &filter->uid) : NULL;
 	filter->by_user = user && !err;
