@@ -50,8 +50,7 @@ static inline void mt_pages_ready(void *bytes, size_t size)
 
 	if (!size || mt_pages_populate((void *)start, ((end + page) & ~page) - start))
 		return;
-	for (uintptr_t at = start < (uintptr_t)bytes ? (uintptr_t)bytes : start; at < end;
-	     at = (at & ~page) + MT_PAGE_MIN)
+	for (uintptr_t at = (uintptr_t)bytes; at < end; at = (at & ~page) + MT_PAGE_MIN)
 		__atomic_fetch_or((uint8_t *)at, 0, __ATOMIC_RELAXED);
 }
 
