@@ -11,7 +11,7 @@ VERSION := 0.1.0
 #: O=DIR                  build in DIR (build)
 #: SAN=address,undefined  build with sanitizers
 #: CC=clang               another compiler
-#: ORACLES=               without libdw and libunwind, which stacks can be held against
+#: LIBUNWIND=             without libunwind, which stacks can be held against
 #: WERROR=1               warnings are errors
 #: CFLAGS=, LDFLAGS=      optimisation and debugging (-O2 -g), further linker flags
 #: prefix=, DESTDIR=      where install puts things (/usr/local)
@@ -31,7 +31,7 @@ FUZZ_SECONDS ?= 10
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all mtrec mtreport static unit-tests check lint lint-style lint-layers lint-link lint-globals format fuzz bench install uninstall \
+.PHONY: all mtrec mtreport static unit-tests check check-fast lint lint-style lint-layers lint-link lint-globals format fuzz bench install uninstall \
 	clean help
 .DEFAULT_GOAL := all
 
@@ -51,27 +51,23 @@ endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 san := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(oracle_flags) $(disassembler_flags) $(CPPFLAGS) $(CFLAGS) $(san)
+compile_flags = -std=gnu11 -D_GNU_SOURCE -I. -DMT_VERSION=\"$(VERSION)\" -pthread $(WARNINGS) $(oracle_flags) $(CPPFLAGS) $(CFLAGS) $(san)
 # Beside each object a list of the headers it includes. It says $(O), so that it counts however O is written.
 dependencies = -MMD -MP -MT '$$(O)/$(patsubst $(O)/%,%,$@)'
 link_flags = -pthread $(LDFLAGS) $(san)
 
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
-RECORD_LIBS := -lzstd
-REPORT_LIBS := -lzstd -lz -liberty -ldl
+RECORD_LIBS := -lzstd -llzma
+REPORT_LIBS := $(RECORD_LIBS) -lz -liberty -ldw -lelf -lcapstone -ldl
 
-# Other unwinders to hold ours against (mtreport --unwind libdw, libunwind; tests), each where its header is there.
-# ORACLES= builds without. Loaded when they are asked.
-ORACLES ?= $(if $(wildcard /usr/include/elfutils/libdwfl.h),libdw) \
-	$(if $(wildcard /usr/include/libunwind-x86_64.h /usr/include/*/libunwind-x86_64.h),libunwind)
-oracle_flags := $(if $(filter libdw,$(ORACLES)),-DHAVE_LIBDW) $(if $(filter libunwind,$(ORACLES)),-DHAVE_LIBUNWIND)
-# What branches are and where they return to, by their code: mtreport --unwind lbr and --branches. Loaded when it is used.
-DISASSEMBLER ?= $(if $(wildcard /usr/include/capstone/capstone.h),capstone)
-disassembler_flags := $(if $(DISASSEMBLER),-DHAVE_CAPSTONE)
+# A second opinion on stacks (mtreport --unwind libunwind; tests), where its header is there; LIBUNWIND= builds without.
+# Loaded when it is asked.
+LIBUNWIND ?= $(wildcard /usr/include/libunwind-x86_64.h /usr/include/*/libunwind-x86_64.h)
+oracle_flags := $(if $(LIBUNWIND),-DHAVE_LIBUNWIND)
 
 # Sources ------------------------------------------------------------------------------------------------------------
 
-sources = $(sort $(wildcard $(addsuffix /*.c,$(1)) $(addsuffix /*/*.c,$(1))))
+sources = $(sort $(wildcard $(foreach depth,/ /*/ /*/*/,$(addsuffix $(depth)*.c,$(1)))))
 objects = $(patsubst %.c,$(O)/obj/%.o,$(1))
 
 formats_objects := $(call objects,$(call sources,formats))
@@ -143,7 +139,10 @@ endif
 check: all unit-tests ## run every test
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run
 
-check-%: all unit-tests ## check-unit, -cli, -golden, -golden-errors, -vm, -live: one part of them
+check-fast: all unit-tests ## unit, cli and golden but for the slow files: under a minute
+	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run --fast unit cli golden
+
+check-%: all unit-tests ## check-unit, -cli, -golden, -vm, -live: one group
 	$(Q)MT_BUILD='$(abspath $(O))' CC='$(CC)' tests/run $*
 
 unit-tests: $(unit_tests) ## build O/tests/unit/test_* without running them
@@ -188,9 +187,7 @@ fuzz_library_objects := $(patsubst %.c,$(O)/fuzz/obj/%.o,$(fuzz_libraries))
 fuzz_programs := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(fuzz_sources))
 
 fuzz: $(fuzz_programs) ## run each fuzz target for FUZZ_SECONDS=10 (needs clang)
-	$(Q)for f in $(fuzz_programs); do mkdir -p $$f.corpus && tests/fuzz/seeds.sh $$(basename $$f) $$f.corpus && echo "  FUZZ    $$f" && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$f. $$f.corpus >$$f.log 2>&1 || \
-		{ tail -n 60 $$f.log; exit 1; }; done
+	$(Q)printf '%s\n' $(fuzz_programs) | xargs -P "$$(nproc)" -n 1 tests/fuzz/run $(FUZZ_SECONDS)
 
 $(O)/fuzz/obj/%.o: %.c $(O)/flags | $(O)/deps
 	@mkdir -p $(@D)
@@ -214,7 +211,7 @@ bench: all ## measure: every tests/bench/*.sh
 
 man_pages := $(wildcard docs/*.1)
 completions := $(wildcard scripts/completion/mtrec scripts/completion/mtreport)
-documents := $(wildcard formats/FORMAT.md)
+documents := $(wildcard formats/FORMAT.md docs/*.md)
 installed = $(addprefix $(bindir)/,$(notdir $(programs))) $(addprefix $(mandir)/man1/,$(notdir $(man_pages))) \
 	$(addprefix $(completiondir)/,$(notdir $(completions))) $(addprefix $(docdir)/,$(notdir $(documents)))
 put = $(if $(1),install -d '$(DESTDIR)$(2)' && install -m $(3) $(1) '$(DESTDIR)$(2)',:)
@@ -254,11 +251,16 @@ $(O)/deps: $(O)/flags
 	@$(call need,stdio.h,,the C library to compile against,libc6-dev,glibc-devel)
 	@$(call need,linux/perf_event.h,,the kernel's user headers,linux-libc-dev,kernel-headers)
 	@$(call need,zstd.h,-lzstd,libzstd,libzstd-dev,libzstd-devel)
+	@$(call need,lzma.h,-llzma,liblzma,liblzma-dev,xz-devel)
 	@$(call need,zlib.h,-lz,zlib,zlib1g-dev,zlib-devel)
 	@$(call need,stdlib.h,-liberty,libiberty,libiberty-dev,binutils-devel)
+	@$(call need,libelf.h,-lelf,libelf,libelf-dev,elfutils-libelf-devel)
+	@$(call need,elfutils/libdwfl.h,-ldw,libdw,libdw-dev,elfutils-devel)
+	@$(call need,capstone/capstone.h,-lcapstone,capstone,libcapstone-dev,capstone-devel)
 	@rm -f $@.probe && touch $@
 
 $(O)/deps-static: | $(O)/deps
 	@$(call need,stdio.h,,the static C library,libc6-dev,glibc-static,-static)
 	@$(call need,zstd.h,-lzstd,the static libzstd,libzstd-dev,libzstd-static,-static)
+	@$(call need,lzma.h,-llzma,the static liblzma,liblzma-dev,xz-static,-static)
 	@rm -f $@.probe && touch $@

@@ -1,5 +1,7 @@
-/* Cache events by any name that perf knows them by: a cache, and what was done there with what
- * result. */
+/*
+ * Cache events by any name that perf knows them by: a cache, and what was done there with what
+ * result.
+ */
 #ifndef MT_FORMATS_CACHE_NAMES_H
 #define MT_FORMATS_CACHE_NAMES_H
 

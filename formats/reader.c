@@ -11,6 +11,7 @@
 #include "formats/base/err.h"
 #include "formats/input.h"
 #include "formats/source.h"
+#include "formats/stacks/sample_record.h"
 
 #define DEFAULT_MEMORY_LIMIT ((size_t)256 << 20)
 
@@ -108,6 +109,12 @@ const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, s
 struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i)
 {
 	return reader->ops->carried ? reader->ops->carried(reader->source, i) : NULL;
+}
+
+uint32_t mt_reader_event_of_id(const struct mt_reader *reader, uint64_t id)
+{
+	return reader->ops->event_of_id ? reader->ops->event_of_id(reader->source, id)
+					: MT_EVENT_NONE;
 }
 
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i)

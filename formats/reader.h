@@ -18,10 +18,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/record.h"
+#include "formats/records/record.h"
 
 struct mt_carried;
 struct mt_error;
+struct mt_kernel_bytes;
 struct mt_pool;
 struct mt_reader;
 
@@ -120,10 +121,13 @@ size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);
 
 /*
- * What recording i carries of the recorded machine (formats/carried.h); NULL where that is nothing.
- * Borrowed as long as the reader.
+ * What recording i carries of the recorded machine (formats/reading/carried.h); NULL where that is
+ * nothing. Borrowed as long as the reader.
  */
 struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i);
+
+/* Index of the event that the kernel gave that id; MT_EVENT_NONE where that is not recorded. */
+uint32_t mt_reader_event_of_id(const struct mt_reader *reader, uint64_t id);
 
 /* Begins to read recording i from its start; may be called again, for any i. */
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);

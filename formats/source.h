@@ -37,6 +37,8 @@ struct mt_source_ops {
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
 	void (*release)(void *source, uint64_t serial);
+	/* NULL: samples of this kind tell of no other events. */
+	uint32_t (*event_of_id)(const void *source, uint64_t id);
 };
 
 extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */

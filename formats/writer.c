@@ -18,14 +18,14 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/pages.h"
-#include "formats/chunk.h"
-#include "formats/compressor.h"
-#include "formats/planes_pack.h"
+#include "formats/chunks/chunk.h"
+#include "formats/chunks/compressor.h"
+#include "formats/stacks/planes_pack.h"
 
 struct mt_writer {
 	int fd;
 	int failed; /* errno of the first failure */
-	ZSTD_CCtx *zstd;
+	struct mt_compressor *compressor;
 	struct mt_planes_packer *planes;
 	uint8_t *out;
 	size_t out_size;
@@ -53,9 +53,9 @@ struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer *
 	writer->out_size = ZSTD_compressBound(max_block);
 	writer->out = malloc(writer->out_size);
 	mt_pages_prefault(writer->out, writer->out_size);
-	writer->zstd = mt_compressor_create();
+	writer->compressor = mt_compressor_create();
 	writer->planes = mt_planes_packer_create();
-	if (!writer->out || !writer->zstd || !writer->planes)
+	if (!writer->out || !writer->compressor || !writer->planes)
 		return mt_error_nomem();
 	*out = MT_TAKE(writer);
 	return NULL;
@@ -65,7 +65,7 @@ void mt_writer_destroy(struct mt_writer *writer)
 {
 	if (!writer)
 		return;
-	ZSTD_freeCCtx(writer->zstd);
+	mt_compressor_destroy(writer->compressor);
 	mt_planes_packer_destroy(writer->planes);
 	free(writer->out);
 	free(writer);
@@ -73,14 +73,16 @@ void mt_writer_destroy(struct mt_writer *writer)
 
 /*
  * What differs in a pointer is often its lower half: level 1 looks for matches of 7 bytes, which
- * are rarer in samples than those of 6.
+ * are rarer in samples than those of 6. 0 out of memory.
  */
 static size_t compress(struct mt_writer *writer, const struct mt_block *block, int level)
 {
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, level);
-	ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_minMatch, level == 1 ? 6 : 0);
-	return ZSTD_compress2(writer->zstd, writer->out, writer->out_size, block->bytes,
-			      block->used);
+	ZSTD_CCtx *zstd = mt_compressor_for(writer->compressor, level, block->used);
+
+	if (!zstd)
+		return 0;
+	ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, level == 1 ? 6 : 0);
+	return ZSTD_compress2(zstd, writer->out, writer->out_size, block->bytes, block->used);
 }
 
 /*
@@ -99,7 +101,7 @@ static const uint8_t *pack(struct mt_writer *writer, const struct mt_block *bloc
 		header->codec = MT_CODEC_ZSTD;
 		size = compress(writer, block, level);
 	}
-	if (!level || ZSTD_isError(size) || size >= block->used) {
+	if (!level || !size || ZSTD_isError(size) || size >= block->used) {
 		header->codec = MT_CODEC_STORED;
 		header->stored_size = (uint32_t)block->used;
 		return block->bytes;
@@ -136,7 +138,9 @@ static bool write_all(const struct mt_writer *writer, struct iovec *pieces, int 
 			continue;
 		if (n < 0 && errno == EAGAIN && wait_for_room(writer))
 			continue;
-		if (n < 0)
+		if (!n)
+			errno = EIO; /* nothing of something: the output will never take it */
+		if (n <= 0)
 			return false;
 		*done += (size_t)n;
 		for (; count && (size_t)n >= pieces->iov_len; pieces++, count--)

@@ -9,13 +9,13 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/governor.h"
-#include "record/options.h"
-#include "record/pack.h"
-#include "record/plan.h"
+#include "record/cli/options.h"
+#include "record/cli/stats.h"
+#include "record/plan/plan.h"
 #include "record/recorder.h"
-#include "record/state.h"
-#include "record/stats.h"
+#include "record/rings/governor.h"
+#include "record/rings/state.h"
+#include "record/write/pack.h"
 
 /* Losses that no LOST record told of, because none of its ring's records came after. */
 static uint64_t settle_losses(struct mt_recorder *r)
@@ -24,7 +24,7 @@ static uint64_t settle_losses(struct mt_recorder *r)
 	uint64_t told = mt_recorder_sum_counts(r).lost, counted = 0;
 
 	for (uint32_t i = 0; i < r->plan->events.count; i++)
-		counted += mt_opened_lost(&r->opened, i);
+		counted += mt_event_set_lost(&r->opened, i);
 	if (counted <= told)
 		return told;
 	(void)mt_state_put(&state, mt_loss_put,
@@ -196,7 +196,6 @@ static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_re
 		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
 		.writer_cpu = mt_pack_cpu_ns(r->pack),
 		.carrying_cpu = mt_pack_carrying_cpu_ns(r->pack),
-		.ready_made = mt_pack_ready_made(r->pack),
 		.healing = r->heal,
 		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
 		.stripped = stripped,
@@ -220,7 +219,7 @@ static void pass_over_signals(struct mt_recorder *r)
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
 	mt_recorder_look_last(r);
-	mt_opened_disable(&r->opened);
+	mt_event_set_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);
 	if (r->command.pid && !mt_command_poll(&r->command)) {
 		mt_recorder_say(r, 2, "recording has ended; process %d goes on, and is waited for",

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
-#include "record/check.h"
-#include "record/list.h"
-#include "record/options.h"
+#include "record/cli/check.h"
+#include "record/cli/list.h"
+#include "record/cli/options.h"
 #include "record/recorder.h"
 
 enum exit_status {

@@ -5,9 +5,9 @@
 
 #include <stdarg.h>
 
-#include "record/plan.h"
+#include "record/plan/plan.h"
 #include "record/recorder.h"
-#include "record/state.h"
+#include "record/rings/state.h"
 
 /* Puts a NOTE into the recording, now or as soon as there is one. Takes text. */
 void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text)

@@ -8,28 +8,28 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/ahead.h"
-#include "record/cgroup.h"
-#include "record/features.h"
-#include "record/filter.h"
-#include "record/governor.h"
-#include "record/group_trial.h"
-#include "record/heal.h"
-#include "record/host.h"
-#include "record/limits.h"
-#include "record/options.h"
-#include "record/output.h"
-#include "record/pack.h"
-#include "record/plan.h"
-#include "record/ready.h"
+#include "record/cli/options.h"
+#include "record/cli/output.h"
+#include "record/open/cgroup.h"
+#include "record/open/features.h"
+#include "record/open/group_trial.h"
+#include "record/open/limits.h"
+#include "record/plan/filter.h"
+#include "record/plan/plan.h"
+#include "record/plan/seeds.h"
+#include "record/plan/twins.h"
 #include "record/recorder.h"
-#include "record/ring_sizes.h"
-#include "record/seeds.h"
-#include "record/state.h"
+#include "record/rings/ahead.h"
+#include "record/rings/governor.h"
+#include "record/rings/heal.h"
+#include "record/rings/ring_sizes.h"
+#include "record/rings/state.h"
+#include "record/rings/task_filter.h"
+#include "record/state/host.h"
 #include "record/targets.h"
-#include "record/task_filter.h"
-#include "record/tracepoints.h"
-#include "record/twins.h"
+#include "record/tracepoints/tracepoint_source.h"
+#include "record/tracepoints/tracepoints.h"
+#include "record/write/pack.h"
 
 /* What this kernel lacks goes into the recording always, but to the terminal with -v only. */
 static void note_features(struct mt_recorder *r)
@@ -74,7 +74,7 @@ static struct mt_throttle_limits throttle_limits(const struct mt_record_options 
 
 /*
  * Twins and seeds cost a file for each thread, CPU and event: for running threads only where a
- * limit asks for them.
+ * limit asks for them. (mt_plan_add_twins() says which there are then, and which otherwise.)
  */
 static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 {
@@ -82,7 +82,7 @@ static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 	bool limited = limits.budget > 0 || limits.max_rate > 0;
 	struct mt_error *err = NULL;
 
-	if (mt_targets_are_tasks(r->options) && !limited)
+	if (mt_options_target_tasks(r->options) && !limited)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
 	if (limited)
@@ -99,7 +99,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	struct mt_group_trial trial = {.features = &r->features,
 				       .trials = &r->trials,
 				       .cpu = cpus->items[0],
-				       .wide = mt_targets_are_cpus(r->options)};
+				       .wide = mt_options_target_cpus(r->options)};
 	struct mt_tracepoint_source source;
 	struct mt_error *err = mt_features_probe(&r->features);
 
@@ -156,17 +156,17 @@ static struct mt_error *open_cpus_instead(struct mt_recorder *r, const struct mt
 	struct mt_error *err = NULL;
 	bool paused = r->opened.paused;
 
-	mt_opened_deinit(&r->opened);
+	mt_event_set_deinit(&r->opened);
 	mt_plan_widen(r->plan);
 	if (!r->filter)
 		err = mt_task_filter_create(NULL, NULL, NULL, &r->filter);
 	if (!err && !mt_task_filter_only(r->filter, &r->options->pids, &r->options->tids))
 		err = mt_error_nomem();
 	if (!err)
-		err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+		err = mt_event_set_init(r->plan, &r->features, cpus, ring, &r->opened);
 	r->opened.paused = paused;
 	if (!err)
-		err = mt_opened_add_cpus(&r->opened);
+		err = mt_event_set_add_cpus(&r->opened);
 	if (err) {
 		mt_error_destroy(err);
 		return why;
@@ -198,7 +198,7 @@ static struct mt_error *open_events(struct mt_recorder *r)
 {
 	const struct mt_number_list *cpus = r->options->cpus.count ? &r->options->cpus : &r->cpus;
 	size_t ring = r->options->ring_size ? r->options->ring_size : ring_size_for(r, cpus->count);
-	struct mt_error *err = mt_opened_init(r->plan, &r->features, cpus, ring, &r->opened);
+	struct mt_error *err = mt_event_set_init(r->plan, &r->features, cpus, ring, &r->opened);
 
 	if (err)
 		return err;
@@ -209,7 +209,7 @@ static struct mt_error *open_events(struct mt_recorder *r)
 	r->opened.cgroup_name = r->options->cgroup;
 	r->opened.paused = r->options->delay || r->options->start_disabled;
 	err = mt_targets_open(r->options, &r->command, &r->opened);
-	if (err && err->errnum == EMFILE && mt_targets_are_tasks(r->options))
+	if (err && err->errnum == EMFILE && mt_options_target_tasks(r->options))
 		err = open_cpus_instead(r, cpus, ring, err);
 	if (!err && r->opened.ring_shrunk)
 		say_shrunk(r, ring);
@@ -219,7 +219,7 @@ static struct mt_error *open_events(struct mt_recorder *r)
 static struct mt_error *create_drains(struct mt_recorder *r)
 {
 	for (size_t i = 0; i < r->opened.cpus.count; i++) {
-		struct mt_opened_cpu *cpu = &r->opened.cpus.items[i];
+		struct mt_event_set_cpu *cpu = &r->opened.cpus.items[i];
 		struct mt_drain *drain, **slot;
 		struct mt_error *err = mt_drain_create(cpu->cpu, (uint32_t)i, cpu->rings,
 						       &r->stream_config, &drain);
@@ -261,7 +261,8 @@ static struct mt_error *start_drains(struct mt_recorder *r)
 	bool heals = !r->options->no_heal && r->options->dump_size && r->features.user_stack;
 	struct mt_error *err = heals ? mt_heal_create(&r->heal) : NULL;
 
-	mt_ready_code();
+	if (!err && r->filter)
+		err = mt_task_filter_start(r->filter);
 	err = err ? err : mt_ahead_create(r->spool, &r->ahead);
 	r->stream_config = (struct mt_stream_config){.plan = r->plan,
 						     .ids = &r->opened.ids,
@@ -338,10 +339,7 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 	r->spool = mt_spool_create(r->memory.blocks);
 	if (!r->spool)
 		return mt_error_nomem();
-	strip = (struct mt_pack_strip){.tables = r->memory.tables,
-				       .hold = r->memory.hold,
-				       .timed = !r->clock.perf || r->clock.within,
-				       .ahead = r->clock.ahead};
+	strip = (struct mt_pack_strip){.tables = r->memory.tables, .hold = r->memory.hold};
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,
 			     &r->options->embed, &strip, &r->pack);
 	if (err)
@@ -392,11 +390,12 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
-	mt_guest_bound_heap();
+	mt_self_limits_bound_heap();
+	mt_self_limits_bound_stacks();
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
-	r->oom_adj = mt_guest_spare_from_oom(); /* and so are the next three */
-	mt_ready_local();
-	r->locked = mt_guest_lock_memory();
+	r->oom_adj = mt_self_limits_spare_from_oom(); /* and so are the next three */
+	mt_self_limits_stay_local();
+	r->locked = mt_self_limits_lock_memory();
 	mt_recorder_say(r, 2, "memory is %s; oom_score_adj is %d",
 			r->locked ? "locked" : "not locked", r->oom_adj);
 	if (!err)
@@ -411,5 +410,9 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = start_writing(r, argc, argv);
 	if (!err)
 		err = start_drains(r);
-	return err ? err : start_governor(r);
+	if (!err)
+		err = start_governor(r);
+	if (!err && r->locked)
+		r->locked = mt_self_limits_have_memory();
+	return err;
 }

@@ -5,19 +5,19 @@
 #include "record/recorder.h"
 
 #include "formats/base/cleanup.h"
-#include "record/ahead.h"
-#include "record/governor.h"
-#include "record/heal.h"
-#include "record/options.h"
-#include "record/output.h"
-#include "record/pack.h"
-#include "record/plan.h"
+#include "record/cli/options.h"
+#include "record/cli/output.h"
+#include "record/plan/plan.h"
 #include "record/recorder_parts.h"
-#include "record/spool.h"
-#include "record/state.h"
+#include "record/rings/ahead.h"
+#include "record/rings/governor.h"
+#include "record/rings/heal.h"
+#include "record/rings/spool.h"
+#include "record/rings/state.h"
+#include "record/rings/task_filter.h"
 #include "record/targets.h"
-#include "record/task_filter.h"
-#include "record/tracepoints.h"
+#include "record/tracepoints/tracepoints.h"
+#include "record/write/pack.h"
 
 /*
  * First the side-band and the ledger, then /proc, then what samples: so every task that is sampled
@@ -25,7 +25,8 @@
  */
 static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 {
-	bool own_command = !mt_targets_are_cpus(r->options) && !mt_targets_are_tasks(r->options);
+	bool own_command =
+		!mt_options_target_cpus(r->options) && !mt_options_target_tasks(r->options);
 
 	r->started = mt_clock_now(&r->clock);
 	r->next_mark = r->started + MT_MARK_NS;
@@ -34,10 +35,10 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	r->samples_from = r->options->delay ? r->started + r->options->delay : UINT64_MAX;
 	r->stop_at = r->options->duration ? r->started + r->options->duration : UINT64_MAX;
 	if (!own_command)
-		mt_opened_enable(&r->opened, MT_CLASS_RARE);
+		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 	mt_recorder_put_existing(r);
 	if (!own_command)
-		mt_opened_enable(&r->opened, MT_CLASS_STORM);
+		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
 	if (!result->exec_errno)
@@ -62,7 +63,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_heal_destroy(r->heal);
 	mt_spool_destroy(r->spool);
 	mt_governor_destroy(r->governor);
-	mt_opened_deinit(&r->opened);
+	mt_event_set_deinit(&r->opened);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);
 	mt_tracepoints_destroy(r->tracepoints);

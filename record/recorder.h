@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/stream.h"
+#include "record/rings/stream.h"
 
 struct mt_error;
 struct mt_record_options;

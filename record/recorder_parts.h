@@ -11,17 +11,17 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "record/clock.h"
-#include "record/command.h"
-#include "record/control.h"
-#include "record/drain.h"
-#include "record/guest.h"
-#include "record/opened.h"
-#include "record/pack.h"
-#include "record/perf_event.h"
-#include "record/stream.h"
-#include "record/trials.h"
-#include "record/waiting.h"
+#include "record/cli/command.h"
+#include "record/cli/control.h"
+#include "record/cli/waiting.h"
+#include "record/open/clock.h"
+#include "record/open/perf_event.h"
+#include "record/open/trials.h"
+#include "record/rings/drain.h"
+#include "record/rings/event_set.h"
+#include "record/rings/self_limits.h"
+#include "record/rings/stream.h"
+#include "record/write/pack.h"
 
 #define MT_MARK_NS 500000000ull /* everything is written out this often */
 #define MT_ANCHOR_NS 60000000000ull
@@ -54,7 +54,7 @@ struct mt_recorder {
 	struct mt_plan *plan;
 	struct mt_number_list cpus;
 	struct mt_command command;
-	struct mt_opened opened;
+	struct mt_event_set opened;
 	int output;
 	struct mt_waiting waiting;
 	struct mt_spool *spool;

@@ -2,33 +2,23 @@
 #include "record/targets.h"
 
 #include "formats/base/err.h"
-#include "record/command.h"
-#include "record/existing.h"
-#include "record/opened.h"
-#include "record/options.h"
-#include "record/waiting.h"
-
-bool mt_targets_are_cpus(const struct mt_record_options *options)
-{
-	return options->all_cpus || options->cpus.count || options->user || options->cgroup;
-}
-
-bool mt_targets_are_tasks(const struct mt_record_options *options)
-{
-	return options->pids.count || options->tids.count;
-}
+#include "record/cli/command.h"
+#include "record/cli/options.h"
+#include "record/cli/waiting.h"
+#include "record/rings/event_set.h"
+#include "record/state/existing.h"
 
 static struct mt_error *open_tasks(const struct mt_record_options *options,
-				   struct mt_opened *opened)
+				   struct mt_event_set *opened)
 {
 	struct mt_error *err = NULL;
 	size_t before;
 
 	for (size_t i = 0; i < options->pids.count && !err; i++)
-		err = mt_opened_add_process(opened, options->pids.items[i]);
+		err = mt_event_set_add_process(opened, options->pids.items[i]);
 	for (size_t i = 0; i < options->tids.count && !err; i++) {
 		before = opened->events.count;
-		err = mt_opened_add_task(opened, options->tids.items[i], false);
+		err = mt_event_set_add_task(opened, options->tids.items[i], false);
 		if (!err && opened->events.count == before)
 			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d",
 					      options->tids.items[i]);
@@ -37,19 +27,19 @@ static struct mt_error *open_tasks(const struct mt_record_options *options,
 }
 
 struct mt_error *mt_targets_open(const struct mt_record_options *options,
-				 const struct mt_command *command, struct mt_opened *opened)
+				 const struct mt_command *command, struct mt_event_set *opened)
 {
-	if (mt_targets_are_cpus(options))
-		return mt_opened_add_cpus(opened);
-	if (mt_targets_are_tasks(options))
+	if (mt_options_target_cpus(options))
+		return mt_event_set_add_cpus(opened);
+	if (mt_options_target_tasks(options))
 		return open_tasks(options, opened);
-	return mt_opened_add_task(opened, command->pid, true);
+	return mt_event_set_add_task(opened, command->pid, true);
 }
 
 void mt_targets_each(const struct mt_record_options *options,
 		     void (*each)(void *context, pid_t pid), void *context)
 {
-	if (mt_targets_are_cpus(options))
+	if (mt_options_target_cpus(options))
 		mt_existing_each(each, context);
 	for (size_t i = 0; i < options->pids.count; i++)
 		each(context, options->pids.items[i]);

@@ -7,19 +7,13 @@
 
 struct mt_command;
 struct mt_error;
-struct mt_opened;
+struct mt_event_set;
 struct mt_record_options;
 struct mt_waiting;
 
-/* Events follow CPUs, whatever runs there. */
-bool mt_targets_are_cpus(const struct mt_record_options *options);
-
-/* Processes or threads that run already are given. */
-bool mt_targets_are_tasks(const struct mt_record_options *options);
-
 /* Opens the events for them all; the command is the target where there is no other. */
 struct mt_error *mt_targets_open(const struct mt_record_options *options,
-				 const struct mt_command *command, struct mt_opened *opened);
+				 const struct mt_command *command, struct mt_event_set *opened);
 
 /* Each process of theirs that runs already; not the command, nor children. */
 void mt_targets_each(const struct mt_record_options *options,

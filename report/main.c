@@ -18,20 +18,20 @@
 #include "formats/base/heap.h"
 #include "formats/base/pool.h"
 #include "formats/events.h"
-#include "formats/record.h"
+#include "formats/records/record.h"
 #include "report/analyses/analyses.h"
-#include "report/facts.h"
-#include "report/growth_beside.h"
-#include "report/options.h"
+#include "report/analyses/growth_beside.h"
+#include "report/cli/options.h"
+#include "report/cli/request.h"
+#include "report/copies/seal.h"
+#include "report/copies/strip.h"
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"
-#include "report/request.h"
-#include "report/seal.h"
-#include "report/session.h"
-#include "report/strip.h"
-#include "report/table.h"
-#include "report/text.h"
-#include "symbols/debuginfod.h"
+#include "report/session/session.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
+#include "symbols/images/debuginfod.h"
 
 #ifndef MT_VERSION
 #define MT_VERSION "unknown"
@@ -55,9 +55,10 @@ MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 /* Says what went wrong, releases it, and gives the exit status that stands for it. */
 static enum status fail(struct mt_error *err)
 {
-	enum status status = err->kind == MT_ERR_USAGE	  ? STATUS_USAGE
-			     : err->kind == MT_ERR_OUTPUT ? STATUS_OUTPUT
-							  : STATUS_UNREADABLE;
+	enum status status = err->kind == MT_ERR_USAGE	     ? STATUS_USAGE
+			     : err->kind == MT_ERR_OUTPUT    ? STATUS_OUTPUT
+			     : err->kind == MT_ERR_NOT_FOUND ? STATUS_NOTHING
+							     : STATUS_UNREADABLE;
 
 	/*
 	 * `mtreport ... | head`: who closed the pipe knows, and the exit status says it to the
@@ -252,13 +253,19 @@ static void print_remark(void *context, const char *remark)
 /* What a data output cannot say among its data. */
 static void print_remarks(const struct mt_facts *facts)
 {
-	uint64_t lost = mt_facts_lost_all(facts), incomplete = mt_facts_incomplete(facts);
+	uint64_t lost = mt_facts_lost_all(facts), incomplete = mt_facts_incomplete(facts),
+		 throttled = mt_facts_throttled(facts);
 	char text[400];
 
 	if (lost)
 		fprintf(stderr, TOOL ": %s records were lost while recording (%s)\n",
 			mt_text_count((double)lost).text,
 			mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
+	if (throttled)
+		fprintf(stderr,
+			TOOL ": the kernel throttled sampling %s times, and nobody counted what it "
+			     "left out\n",
+			mt_text_count((double)throttled).text);
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		if (mt_facts_describe_damage(&facts->recordings.items[i], text, sizeof(text)))
 			fprintf(stderr, TOOL ": %s: %s\n", facts->recordings.items[i].file, text);
@@ -274,11 +281,6 @@ static void print_remarks(const struct mt_facts *facts)
 	if (facts->kernel_problem)
 		fprintf(stderr, TOOL ": kernel functions have no names: %s\n",
 			facts->kernel_problem);
-	if (facts->code_problem)
-		fprintf(stderr,
-			TOOL ": code is not looked at, and stacks of branch records are "
-			     "shorter: %s\n",
-			facts->code_problem);
 	mt_facts_tell_unseen(facts, print_remark, NULL);
 	if (facts->ended)
 		fprintf(stderr, TOOL ": processes that exited or called exec are shown as they "
@@ -399,16 +401,18 @@ static enum status judge(const struct mt_report_options *options, const struct m
 	bool damaged = facts->undecodable;
 	double allowed = options->strict_percent / 100 * (double)facts->user_stacks;
 
+	bool lost = mt_facts_lost_all(facts) || mt_facts_throttled(facts);
+
 	for (size_t i = 0; i < facts->recordings.count; i++)
 		damaged |= mt_facts_damaged(&facts->recordings.items[i]);
-	if (!options->strict || (!damaged && !mt_facts_lost_all(facts) &&
-				 (double)mt_facts_incomplete(facts) <= allowed))
+	if (!options->strict ||
+	    (!damaged && !lost && (double)mt_facts_incomplete(facts) <= allowed))
 		return STATUS_OK;
 	if (!options->quiet)
 		fprintf(stderr, TOOL ": --strict: %s\n",
-			damaged			   ? "the recording is damaged or cut short"
-			: mt_facts_lost_all(facts) ? "records were lost"
-						   : "too many stacks end early");
+			damaged ? "the recording is damaged or cut short"
+			: lost	? "records were lost"
+				: "too many stacks end early");
 	return STATUS_STRICT;
 }
 

@@ -17,6 +17,7 @@
 
 enum {
 	BUFFER_SIZE = 256 << 10,
+	NAMES_TRIED = 16, /* for a file that is whole */
 };
 
 static struct mt_error *failed(const char *path, int errnum)
@@ -75,30 +76,43 @@ static int open_nameless(const char *path)
 	return open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 }
 
-static struct mt_error *open_temporary(const char *path, char **temporary, int *fd)
+static struct mt_error *open_temporary(struct mt_outfile *out)
 {
-	MT_CLEANUP_FREE char *name = temporary_name(path);
+	MT_CLEANUP_FREE char *name = temporary_name(out->target);
 
 	if (!name)
 		return mt_error_nomem();
-	*fd = open_nameless(path);
-	if (*fd < 0)
-		*fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (*fd < 0)
-		return failed(path, errno);
-	*temporary = MT_TAKE(name);
+	out->fd = open_nameless(out->target);
+	out->nameless = out->fd >= 0;
+	if (!out->nameless)
+		out->fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (out->fd < 0)
+		return failed(out->target, errno);
+	out->temporary = MT_TAKE(name);
 	return NULL;
 }
 
-/* Gives a nameless file its temporary name; one that has it already keeps it. */
+/*
+ * Gives a nameless file its temporary name. Another one if somebody else has taken that since: what
+ * stands there is not ours.
+ */
 static void name_file(struct mt_outfile *out)
 {
-	char self[64];
+	char self[64], *name;
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", out->fd);
-	if (access(out->temporary, F_OK) &&
-	    linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) && !out->errnum)
-		out->errnum = errno;
+	for (int tries = 0; linkat(AT_FDCWD, self, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW);
+	     tries++) {
+		name = errno == EEXIST && tries < NAMES_TRIED ? temporary_name(out->target) : NULL;
+		if (!name) {
+			out->errnum = out->errnum ? out->errnum : errno;
+			free(MT_TAKE(out->temporary));
+			return;
+		}
+		free(out->temporary);
+		out->temporary = name;
+	}
+	out->nameless = false;
 }
 
 /* A link stays, /dev/stdout for one; what it leads to is kept and made anew. */
@@ -116,8 +130,7 @@ static struct mt_error *open_fd(struct mt_outfile *out)
 	} else {
 		if (!out->target)
 			out->target = strdup(out->path);
-		return out->target ? open_temporary(out->target, &out->temporary, &out->fd)
-				   : mt_error_nomem();
+		return out->target ? open_temporary(out) : mt_error_nomem();
 	}
 	return out->fd < 0 ? failed(out->path, errno) : NULL;
 }
@@ -165,7 +178,7 @@ struct mt_error *mt_outfile_commit(struct mt_outfile *out)
 	struct mt_error *err = NULL;
 
 	fclose(MT_TAKE(out->file));
-	if (out->temporary)
+	if (out->nameless)
 		name_file(out);
 	if (close(out->fd) && !out->errnum)
 		out->errnum = errno;
@@ -185,7 +198,7 @@ void mt_outfile_abandon(struct mt_outfile *out)
 	if (out->fd >= 0)
 		close(out->fd);
 	out->fd = -1;
-	if (out->temporary)
+	if (out->temporary && !out->nameless)
 		unlink(out->temporary);
 	free(MT_TAKE(out->temporary));
 	free(MT_TAKE(out->target));

@@ -4,6 +4,7 @@
 #ifndef MT_REPORT_OUTFILE_H
 #define MT_REPORT_OUTFILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct mt_error;
@@ -15,6 +16,7 @@ struct mt_outfile {
 	const char *path; /* borrowed; NULL for standard output */
 	char *target;	  /* what path leads to; NULL: it is written to as it is */
 	char *temporary;  /* its name until it is put in place; NULL where it is written directly */
+	bool nameless;	  /* it gets that name only when it is whole */
 };
 
 /*

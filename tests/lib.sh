@@ -19,7 +19,7 @@ if [ -z "${TMPDIR:-}" ]; then
 	export TMPDIR
 	trap 'rm -rf "$TMPDIR"' EXIT
 fi
-export XDG_CACHE_HOME=$TMPDIR/cache # where mtrec keeps images that it has carried
+export XDG_CACHE_HOME=$TMPDIR/cache # where mtrec keeps the ids of tracepoints that it has found
 
 # pass DESCRIPTION; fail DESCRIPTION [FILE whose text explains]
 pass() {

@@ -4,7 +4,7 @@
  * dump from the sample's own, as the kernel did, gives the chain's entries and arrives at the frame
  * pointer of the last frame found, in code that keeps one.
  */
-#include "symbols/image_map.h"
+#include "symbols/images/image_map.h"
 #include "unwind/walk.h"
 
 static const uint64_t *chain_end(const struct mt_walk *walk)
@@ -38,9 +38,8 @@ static bool mapped(const struct mt_walk *walk, const struct mt_frame *frame)
 static bool trim(struct mt_walk *walk, size_t least)
 {
 	struct mt_stack *stack = walk->stack;
-	size_t before = stack->count, mappings;
+	size_t before = stack->count, mappings = mt_image_map_count(walk->input->map);
 
-	mt_image_map_all(walk->input->map, &mappings);
 	while (mappings && stack->count > least && !mapped(walk, &stack->frames[stack->count - 1]))
 		stack->count--;
 	return stack->count < before;

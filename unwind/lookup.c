@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/image.h"
-#include "symbols/image_map.h"
-#include "symbols/jit_code.h"
-#include "unwind/cfi_rules.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
+#include "symbols/jit/jitdump_index.h"
+#include "unwind/cfi/cfi_rules.h"
 #include "unwind/unwind.h"
 
 static void destroy_cfi(void *cfi)
@@ -24,14 +24,10 @@ static void destroy_cfi(void *cfi)
 static struct mt_cfi *image_cfi(struct mt_image *image, struct mt_elf *elf)
 {
 	struct mt_cfi *cfi = __atomic_load_n(&image->cfi, __ATOMIC_ACQUIRE);
-	struct mt_cfi_sections sections;
 
 	if (cfi)
 		return cfi;
-	sections.eh_frame_hdr = mt_elf_section(elf, ".eh_frame_hdr");
-	sections.eh_frame = mt_elf_section(elf, ".eh_frame");
-	sections.debug_frame = mt_elf_section(elf, ".debug_frame");
-	cfi = mt_cfi_create(&sections);
+	cfi = mt_cfi_of_elf(elf);
 	return cfi ? mt_image_set_cfi(image, cfi, destroy_cfi) : NULL;
 }
 
@@ -255,6 +251,14 @@ const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, 
 	if (find_place(map, address, &place) != MT_END_REASONS)
 		return NULL;
 	return mt_image_code(place.image, place.vaddr, n, anywhere);
+}
+
+bool mt_lookup_is_stub(const struct mt_image_map *map, uint64_t address)
+{
+	struct place place;
+	struct mt_rule rule;
+
+	return find_place(map, address, &place) == MT_END_REASONS && plt_rule(&place, &rule);
 }
 
 bool mt_lookup_place(const struct mt_image_map *map, uint64_t address, struct mt_lookup_place *out)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 #include "unwind/rule.h"
 
 struct mt_image;
@@ -55,6 +55,9 @@ struct mt_lookup_function {
 /* The one around an address; false where no CFI tells of it. */
 bool mt_lookup_function(const struct mt_image_map *map, uint64_t address,
 			struct mt_lookup_function *out);
+
+/* Whether an address is in a linker's stub: an entry of a procedure linkage table. */
+bool mt_lookup_is_stub(const struct mt_image_map *map, uint64_t address);
 
 /* n bytes of code at an address, as mt_image_code() has them; NULL where they are not at hand. */
 const uint8_t *mt_lookup_code(const struct mt_image_map *map, uint64_t address, size_t n,

@@ -5,8 +5,8 @@
 #include "unwind/rule.h"
 
 #include "formats/base/leb128.h"
-#include "unwind/cfi.h"
-#include "unwind/dwarf_expr.h"
+#include "unwind/cfi/cfi.h"
+#include "unwind/cfi/dwarf_expr.h"
 #include "unwind/unwind.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* A sample's parts, as the unwinder wants them. */
 #include "unwind/sample_stack.h"
 
-#include "formats/attr.h"
-#include "formats/sample.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
 #include "unwind/unwind.h"
 
 struct mt_chain_halves mt_chain_split(const struct mt_sample *sample)

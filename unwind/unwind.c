@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/image_map.h"
-#include "unwind/lbr_walk.h"
+#include "symbols/images/image_map.h"
+#include "unwind/branches/lbr_walk.h"
 #include "unwind/walk.h"
 
 #define NEEDED (1u << MT_DWARF_RIP | 1u << MT_DWARF_RSP)
@@ -156,7 +156,8 @@ static void unwind_lbr(struct mt_unwinder *unwinder, const struct mt_unwind_inpu
 	finish(&walk, mt_branches_whole(&walk));
 }
 
-/* What is found by branch records is not looked at: they touch code even where nobody needs them.
+/*
+ * What is found by branch records is not looked at: they touch code even where nobody needs them.
  */
 static void unwind_thorough(struct mt_unwinder *unwinder, const struct mt_unwind_input *input,
 			    struct mt_stack *stack)

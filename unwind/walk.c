@@ -5,7 +5,7 @@
  */
 #include "unwind/walk.h"
 
-#include "symbols/image_map.h"
+#include "symbols/images/image_map.h"
 #include "unwind/lookup.h"
 
 /*
@@ -16,6 +16,9 @@
 
 /* Nested signals and coroutine switches on one stack; more of them is a loop. */
 #define SWITCHES_MAX 16
+
+/* From behind clone()'s system call to the child's own code: test, two jumps and a return. */
+#define CHILD_BYTES 16
 
 /* The interrupted program's registers in the signal frame, as seen from its rsp. */
 #define SIGNAL_RIP ((uint64_t)8)
@@ -229,13 +232,34 @@ static int fp_step(struct mt_walk *walk, int why)
 }
 
 /*
+ * Whether this is where clone() returns in the child: 0 in rax, and code without CFI, which goes on
+ * a few bytes further as the outermost function of a stack. There the C library ends its CFI, since
+ * the child has another stack than its parent, and nobody to return to.
+ */
+static bool is_new_child(struct mt_walk *walk)
+{
+	const struct mt_unwind_regs *regs = &walk->input->regs;
+	struct mt_rule rule = {.kind = MT_RULE_NONE};
+
+	if (walk->call_return || !(regs->valid & 1) || regs->value[0] ||
+	    walk->at.pc != regs->value[MT_DWARF_RIP])
+		return false;
+	for (uint64_t i = 1; i <= CHILD_BYTES && rule.kind == MT_RULE_NONE; i++)
+		rule = mt_walk_rule(walk, walk->at.pc + i, false);
+	return rule.kind == MT_RULE_END;
+}
+
+/*
  * No rule for the newest frame's pc. A return address in no mapping is none, and what it was taken
  * for no frame, unless it leads on: JIT code whose mapping nobody told of does.
  */
 static int step_without_rule(struct mt_walk *walk, int why)
 {
-	int end = fp_step(walk, why);
+	int end;
 
+	if (why == MT_END_NO_CFI && is_new_child(walk))
+		return MT_END_ROOT;
+	end = fp_step(walk, why);
 	if (end == MT_WALK_ON || why != MT_END_NO_IMAGE || !walk->call_return ||
 	    walk->source == MT_FRAME_FP)
 		return end;

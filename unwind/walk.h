@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "unwind/cache.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 #include "unwind/dump.h"
 #include "unwind/recall.h"
 #include "unwind/rule.h"

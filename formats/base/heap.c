@@ -41,7 +41,8 @@ static void begin_in_huge_pages(void)
 
 void mt_heap_begin(void)
 {
-	/* what is freed is needed again soon: given back to the kernel, it would be faulted in anew
+	/*
+	 * what is freed is needed again soon: given back to the kernel, it would be faulted in anew
 	 */
 	mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_MEMORY);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/request.h"
+#include "report/cli/request.h"
 
 struct mt_error;
 struct mt_session;

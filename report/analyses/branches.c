@@ -11,17 +11,22 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "formats/sample.h"
-#include "formats/sample_type.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
 #include "report/analyses/analyses.h"
-#include "report/facts.h"
-#include "report/frames.h"
-#include "report/session.h"
-#include "report/table.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
 
 static const struct mt_value_column value_columns[] = {
 	{"count", ""},
 	{"mispredicted", "branches"},
+	{"cycles", "cycles"},
+};
+
+enum {
+	VALUES = sizeof(value_columns) / sizeof(value_columns[0]),
 };
 
 enum {
@@ -44,17 +49,18 @@ struct pair {
 	uint32_t from, to; /* frames */
 	bool range;
 	uint64_t count, mispredicted;
+	uint64_t cycles; /* from the branch before to this one; of a range, in it */
 };
 
 struct counts {
 	struct mt_session *session;
-	uint64_t branches, mispredicted, samples, empty;
+	uint64_t branches, mispredicted, cycles, samples, empty;
 	MT_ARRAY(struct pair) pairs;
 	struct mt_map64 of[2]; /* index in pairs by from and to; [1] of ranges */
 };
 
 static bool count_pair(struct counts *counts, uint32_t from, uint32_t to, bool range,
-		       bool mispredicted)
+		       bool mispredicted, uint64_t cycles)
 {
 	uint64_t key = (uint64_t)from << 32 | to, at = counts->pairs.count;
 	struct pair *pair;
@@ -68,6 +74,7 @@ static bool count_pair(struct counts *counts, uint32_t from, uint32_t to, bool r
 	pair = &counts->pairs.items[at];
 	pair->count++;
 	pair->mispredicted += mispredicted;
+	pair->cycles += cycles;
 	return true;
 }
 
@@ -87,6 +94,11 @@ static bool is_range(struct counts *counts, uint32_t from, uint32_t to)
 	       mt_frames_key(frames, from)->image != MT_FRAME_NO_IMAGE;
 }
 
+static uint64_t cycles_of(const struct mt_branch *branch)
+{
+	return branch->flags >> MT_BRANCH_FLAGS_CYCLES & UINT16_MAX;
+}
+
 /*
  * Newest first: what ran between the target of an older entry and the source of the next one is a
  * range. One that ends before it begins, or elsewhere, was interrupted.
@@ -102,11 +114,12 @@ static bool count_entries(struct counts *counts, const struct mt_session_sample 
 		bool mispredicted = branches[i].flags & MT_BRANCH_FLAGS_MISPREDICTED;
 
 		if (from == MT_FRAME_NONE || to == MT_FRAME_NONE ||
-		    !count_pair(counts, from, to, false, mispredicted))
+		    !count_pair(counts, from, to, false, mispredicted, cycles_of(&branches[i])))
 			return false;
 		counts->mispredicted += mispredicted;
+		counts->cycles += cycles_of(&branches[i]);
 		if (i && branches[i - 1].from >= branches[i].to && is_range(counts, to, newer) &&
-		    !count_pair(counts, to, newer, true, false))
+		    !count_pair(counts, to, newer, true, false, cycles_of(&branches[i - 1])))
 			return false;
 		newer = from;
 	}
@@ -140,7 +153,7 @@ struct branch_table {
 	struct counts counts;
 	size_t at;
 	uint64_t keys[KEYS];
-	struct mt_value values[2];
+	struct mt_value values[VALUES];
 };
 
 static struct mt_error *rewind_table(struct mt_table *table)
@@ -197,6 +210,7 @@ static bool put_pair(struct branch_table *t, const struct pair *pair)
 	t->keys[KEY_TO] = mt_frames_key(t->table.frames, pair->to)->offset;
 	t->values[0] = mt_value_exact((double)pair->count);
 	t->values[1] = mt_value_exact((double)pair->mispredicted);
+	t->values[2] = mt_value_exact((double)pair->cycles);
 	return put_word(t, KEY_WHAT, pair->range ? "range" : "branch") && put_places(t, pair);
 }
 
@@ -205,15 +219,16 @@ static bool put_total(struct branch_table *t, size_t i)
 	const struct counts *c = &t->counts;
 	const struct {
 		const char *what;
-		uint64_t count, mispredicted;
+		uint64_t count, mispredicted, cycles;
 	} totals[] = {
-		{"branches", c->branches, c->mispredicted},
-		{"samples", c->samples, 0},
-		{"empty", c->empty, 0},
+		{"branches", c->branches, c->mispredicted, c->cycles},
+		{"samples", c->samples, 0, 0},
+		{"empty", c->empty, 0, 0},
 	};
 
 	t->values[0] = mt_value_exact((double)totals[i].count);
 	t->values[1] = mt_value_exact((double)totals[i].mispredicted);
+	t->values[2] = mt_value_exact((double)totals[i].cycles);
 	t->keys[KEY_FROM] = t->keys[KEY_TO] = 0;
 	return put_word(t, KEY_WHAT, totals[i].what) && put_word(t, KEY_IMAGE, "") &&
 	       put_word(t, KEY_SYMBOLS, "");
@@ -293,14 +308,14 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.keys = key_columns,
 		.key_count = KEYS,
 		.values = value_columns,
-		.value_count = 2,
+		.value_count = VALUES,
 		.strings = mt_session_strings(session),
 		.frames = mt_session_frames(session),
 	};
 	t->counts.session = session;
 	err = count_samples(&t->counts);
 	if (!err && mt_session_facts(session)->selected && !t->counts.samples)
-		err = mt_error_hint(mt_error_create(MT_ERR_USAGE,
+		err = mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
 						    "--branches: no sample has branch records"),
 				    "mtrec -b -e cycles records them, and perf record -b");
 	err = err ? err : mt_frames_resolve(t->table.frames);
@@ -316,7 +331,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 const struct mt_analysis mt_analysis_branches = {
 	.name = "branches",
 	.help = "what branch records show: pairs of source and target, straight ranges, "
-		"mispredictions",
+		"mispredictions, cycles",
 	.groups = true,
 	.places = true,
 	.output = "branch-lines",

@@ -11,14 +11,14 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "report/account/call.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/call_words.h"
-#include "report/facts.h"
-#include "report/grouping.h"
-#include "report/ledger/call.h"
-#include "report/session.h"
-#include "report/spaces.h"
-#include "report/table.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/sums/row_keys.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
 
 enum {
 	COLUMNS_MOST = 16,

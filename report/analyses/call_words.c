@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/ledger/call.h"
+#include "report/account/call.h"
 
 struct word {
 	uint64_t bit;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/analyses/analyses.h"
-#include "report/grouping.h"
+#include "report/sums/row_keys.h"
 
 static bool is_fault(const char *event)
 {
@@ -25,13 +25,13 @@ static bool is_fault(const char *event)
 static struct mt_error *run_faults(struct mt_session *session,
 				   const struct mt_analysis_request *request, struct mt_table **out)
 {
-	return mt_grouping_of_samples(session, mt_analysis_faults.name, request, out);
+	return mt_row_keys_of_samples(session, mt_analysis_faults.name, request, out);
 }
 
 static struct mt_error *run_files(struct mt_session *session,
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
-	return mt_grouping_of_samples(session, mt_analysis_files.name, request, out);
+	return mt_row_keys_of_samples(session, mt_analysis_files.name, request, out);
 }
 
 #define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_KIND) | MT_BY_BIT(MT_BY_FILE))

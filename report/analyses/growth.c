@@ -10,14 +10,14 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
-#include "report/session.h"
+#include "report/session/session.h"
 #include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_growth_run, struct mt_growth_run)
 
 struct growth {
 	struct mt_ledger_rows rows;
-	struct mt_grouping *grouping;
+	struct mt_row_keys *grouping;
 	struct mt_growth_sums *sums; /* NULL: each change is its doer's; else its reserver's */
 	struct mt_value lost;	     /* low: what went in records that were lost; high: what came */
 };
@@ -62,7 +62,7 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
 				   told->nature, told->space->recording, change->time, &facts) &&
 	       mt_ledger_row_note(&growth->rows, told->space, &facts) &&
-	       mt_grouping_add(growth->grouping, &facts, values);
+	       mt_row_keys_add(growth->grouping, &facts, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -80,7 +80,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 
 struct mt_growth_run {
 	struct growth growth;
-	struct mt_grouping *grouping;
+	struct mt_row_keys *grouping;
 	struct mt_verdicts *verdicts;
 	struct mt_ledger_options options;
 	struct mt_ledger *ledger;
@@ -92,7 +92,7 @@ void mt_growth_run_destroy(struct mt_growth_run *run)
 		return;
 	mt_ledger_destroy(run->ledger);
 	mt_ledger_rows_deinit(&run->growth.rows);
-	mt_grouping_destroy(run->grouping);
+	mt_row_keys_destroy(run->grouping);
 	free(run);
 }
 
@@ -105,7 +105,7 @@ static struct mt_error *make_run(struct mt_session *session,
 
 	if (!run)
 		return mt_error_nomem();
-	err = mt_grouping_create(session, mt_analysis_growth.name, mt_memory_columns,
+	err = mt_row_keys_create(session, mt_analysis_growth.name, mt_memory_columns,
 				 MT_MEMORY_VALUES, request, &run->grouping);
 	if (err)
 		return err;
@@ -150,11 +150,11 @@ static struct mt_error *conclude(struct mt_growth_run *run, struct mt_table **ou
 
 	if (err)
 		return err;
-	if (*lost && !mt_grouping_doubt_paths(run->grouping, &run->growth.lost, *lost - 1))
+	if (*lost && !mt_row_keys_doubt_paths(run->grouping, &run->growth.lost, *lost - 1))
 		return mt_error_nomem();
 	if (!mt_ledger_rows_mark(&run->growth.rows, run->grouping))
 		return mt_error_nomem();
-	return mt_grouping_table(MT_TAKE(run->grouping), out);
+	return mt_row_keys_table(MT_TAKE(run->grouping), out);
 }
 
 struct mt_error *mt_growth_end(struct mt_growth_run *run, struct mt_table **out)

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "formats/base/strings.h"
-#include "formats/record.h"
+#include "formats/records/record.h"
 #include "report/analyses/analyses.h"
-#include "report/facts.h"
-#include "report/frames.h"
-#include "report/session.h"
-#include "report/stacks.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
 
 /* What stands for the stack of what no call did. */
 static const char *const words[MT_ORIGIN_KINDS] = {
@@ -200,9 +200,9 @@ static uint32_t name_of(void *context, int32_t pid, uint32_t process)
 	return name == MT_STRING_NONE ? process : name;
 }
 
-bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_grouping *grouping)
+bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping)
 {
-	return rows->ended != MT_ENDED_NAME || mt_grouping_name_processes(grouping, name_of, rows);
+	return rows->ended != MT_ENDED_NAME || mt_row_keys_name_processes(grouping, name_of, rows);
 }
 
 void mt_ledger_rows_deinit(struct mt_ledger_rows *rows)

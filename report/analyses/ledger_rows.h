@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "formats/base/map64.h"
-#include "report/by.h"
-#include "report/grouping.h"
 #include "report/ledger/ledger.h"
+#include "report/sums/group_keys.h"
+#include "report/sums/row_keys.h"
 
 struct mt_analysis_request;
 struct mt_session;
@@ -78,6 +78,6 @@ bool mt_ledger_row_note(struct mt_ledger_rows *rows, const struct mt_ledger_spac
 			const struct mt_row_facts *facts);
 /* Of each space when it is known how it stood: remarks that it has ended. */
 void mt_ledger_rows_stood(struct mt_ledger_rows *rows, const struct mt_ledger_space *space);
-bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_grouping *grouping);
+bool mt_ledger_rows_mark(struct mt_ledger_rows *rows, struct mt_row_keys *grouping);
 
 #endif

@@ -11,12 +11,12 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
-#include "report/groups.h"
 #include "report/ledger/ledger.h"
-#include "report/session.h"
-#include "report/spaces.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/sums/sum_table.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
@@ -47,7 +47,7 @@ static const struct mt_value_column value_columns[] = {
 
 struct maps {
 	struct mt_session *session;
-	struct mt_groups *groups;
+	struct mt_sum_table *groups;
 	bool living; /* not those that had ended by then */
 };
 
@@ -85,7 +85,7 @@ static bool add_row(const struct maps *maps, const struct mt_ledger *ledger,
 	return intern(maps, permissions, &keys[KEY_PERMISSIONS]) &&
 	       intern(maps, device, &keys[KEY_DEVICE]) && intern(maps, kind, &keys[KEY_KIND]) &&
 	       intern(maps, file.name, &keys[KEY_NAME]) &&
-	       mt_groups_add(maps->groups, keys, values);
+	       mt_sum_table_add(maps->groups, keys, values);
 }
 
 /* A range of which it is not known what stands there, if anything does. */
@@ -102,7 +102,7 @@ static bool add_doubt(const struct maps *maps, const struct mt_ledger_space *spa
 
 	return intern(maps, "????", &keys[KEY_PERMISSIONS]) &&
 	       intern(maps, "in doubt", &keys[KEY_KIND]) &&
-	       mt_groups_add(maps->groups, keys, values);
+	       mt_sum_table_add(maps->groups, keys, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -140,7 +140,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.value_count = 2,
 		.strings = mt_session_strings(session),
 	};
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct maps maps = {session, groups, request->at.when == MT_AT_TIME};
 	const struct mt_ledger_options options = {
@@ -150,7 +151,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 	if (err)
 		return err;
-	*out = mt_groups_table(MT_TAKE(groups));
+	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
 

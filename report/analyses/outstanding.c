@@ -9,9 +9,9 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
-#include "report/session.h"
+#include "report/session/session.h"
 
-MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
@@ -28,7 +28,7 @@ static const struct mt_value_column value_columns[VALUES] = {
 
 struct outstanding {
 	struct mt_ledger_rows rows;
-	struct mt_grouping *grouping;
+	struct mt_row_keys *grouping;
 	const struct mt_analysis_request *request;
 	bool all;
 };
@@ -69,7 +69,7 @@ static bool add_region(struct outstanding *o, const struct mt_ledger *ledger,
 	return mt_ledger_row_facts(&o->rows, ledger, origin, nature, space->recording, region->time,
 				   &facts) &&
 	       mt_ledger_row_mark(&o->rows, space, &facts) &&
-	       mt_grouping_add(o->grouping, &facts, values);
+	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
 static bool add_space(void *context, const struct mt_ledger *ledger,
@@ -107,13 +107,13 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	return mt_ledger_row_facts(&o->rows, ledger, owner, told->nature, told->space->recording,
 				   change->time, &facts) &&
 	       mt_ledger_row_note(&o->rows, told->space, &facts) &&
-	       mt_grouping_add(o->grouping, &facts, values);
+	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct outstanding outstanding = {
 		.rows = {.session = session,
@@ -130,19 +130,19 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.context = &outstanding,
 	};
 	struct mt_error *err =
-		mt_grouping_create(session, mt_analysis_outstanding.name, value_columns,
+		mt_row_keys_create(session, mt_analysis_outstanding.name, value_columns,
 				   timeline ? MT_MEMORY_VALUES : VALUES, request, &grouping);
 
 	if (err)
 		return err;
 	if (!timeline)
-		mt_grouping_most(grouping, VALUE_AGE);
+		mt_row_keys_most(grouping, VALUE_AGE);
 	outstanding.grouping = grouping;
 	err = mt_ledger_run(session, &options, &ledger);
 	if (!err && timeline && !mt_ledger_rows_mark(&outstanding.rows, grouping))
 		err = mt_error_nomem();
 	mt_ledger_rows_deinit(&outstanding.rows);
-	return err ? err : mt_grouping_table(MT_TAKE(grouping), out);
+	return err ? err : mt_row_keys_table(MT_TAKE(grouping), out);
 }
 
 const struct mt_analysis mt_analysis_outstanding = {

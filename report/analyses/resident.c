@@ -8,11 +8,11 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
-#include "report/facts.h"
-#include "report/ledger/residence.h"
-#include "report/session.h"
+#include "report/residence/residence.h"
+#include "report/session/session.h"
+#include "report/tables/facts.h"
 
-MT_DEFINE_CLEANUP(mt_grouping, struct mt_grouping)
+MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
 
@@ -45,7 +45,7 @@ static bool tells_each(struct mt_session *session, uint32_t recording)
 
 struct resident {
 	struct mt_ledger_rows rows;
-	struct mt_grouping *grouping;
+	struct mt_row_keys *grouping;
 };
 
 static bool add_holding(struct resident *resident, const struct mt_ledger *ledger,
@@ -71,7 +71,7 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 	facts.reserver = reserver.stack;
 	return (time ? mt_ledger_row_note(rows, holding->space, &facts)
 		     : mt_ledger_row_mark(rows, holding->space, &facts)) &&
-	       mt_grouping_add(resident->grouping, &facts, values);
+	       mt_row_keys_add(resident->grouping, &facts, values);
 }
 
 static bool tells_each_of(void *context, uint32_t recording)
@@ -105,7 +105,7 @@ static bool add_holdings(struct resident *resident, const struct mt_ledger *ledg
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	MT_CLEANUP(mt_grouping_destroy_p) struct mt_grouping *grouping = NULL;
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	MT_CLEANUP(mt_residence_destroy_p) struct mt_residence *residence = NULL;
 	struct resident resident = {.rows = {.session = session,
@@ -120,7 +120,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.moment = request->at.when == MT_AT_TIME,
 	};
 	struct mt_ledger_options options = {.at = request->at};
-	struct mt_error *err = mt_grouping_create(session, mt_analysis_resident.name, value_columns,
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_resident.name, value_columns,
 						  VALUES, request, &grouping);
 
 	if (err)
@@ -138,7 +138,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	mt_ledger_rows_deinit(&resident.rows);
 	if (err || !good)
 		return err ? err : mt_error_nomem();
-	return mt_grouping_table(MT_TAKE(grouping), out);
+	return mt_row_keys_table(MT_TAKE(grouping), out);
 }
 
 const struct mt_analysis mt_analysis_resident = {

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/attr.h"
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "formats/sample.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
 #include "report/analyses/analyses.h"
-#include "report/facts.h"
-#include "report/grouping.h"
-#include "report/session.h"
-#include "report/spaces.h"
-#include "report/table.h"
-#include "report/trace_format.h"
+#include "report/session/session.h"
+#include "report/session/trace_format.h"
+#include "report/stacks/spaces.h"
+#include "report/sums/row_keys.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
 
 enum {
 	DETAIL = 4096, /* bytes of text that a tracepoint's fields make at most */
@@ -197,7 +197,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 {
 	return request->listing
 		       ? run_list(session, request->stacks, out)
-		       : mt_grouping_of_samples(session, mt_analysis_samples.name, request, out);
+		       : mt_row_keys_of_samples(session, mt_analysis_samples.name, request, out);
 }
 
 const struct mt_analysis mt_analysis_samples = {

@@ -12,15 +12,15 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
-#include "report/frames.h"
-#include "report/groups.h"
-#include "report/naming.h"
-#include "report/session.h"
-#include "report/stacks.h"
-#include "report/table.h"
+#include "report/names/naming.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/table.h"
 #include "unwind/unwind.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
 static const struct mt_value_column value_columns[] = {
 	{"count", ""},
@@ -144,7 +144,7 @@ static int compare_images(const void *a, const void *b)
 
 struct rows {
 	struct mt_strings *strings;
-	struct mt_groups *groups;
+	struct mt_sum_table *groups;
 	const char *image;
 };
 
@@ -167,7 +167,7 @@ static bool add_row(const struct rows *rows, const char *what, const char *how, 
 		if (keys[i] == MT_STRING_NONE)
 			return false;
 	}
-	return mt_groups_add(rows->groups, keys, &value);
+	return mt_sum_table_add(rows->groups, keys, &value);
 }
 
 static bool add_image(const struct rows *rows, const struct image_counts *counts)
@@ -187,7 +187,7 @@ static bool add_image(const struct rows *rows, const struct image_counts *counts
 			       counts->withheld);
 }
 
-static struct mt_error *add_images(struct counts *counts, struct mt_groups *groups)
+static struct mt_error *add_images(struct counts *counts, struct mt_sum_table *groups)
 {
 	struct rows rows = {.strings = mt_session_strings(counts->session), .groups = groups};
 
@@ -213,7 +213,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.value_count = 1,
 		.strings = mt_session_strings(session),
 	};
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	struct counts counts = {.session = session};
 	struct mt_error *err = groups ? count_samples(&counts) : mt_error_nomem();
 
@@ -222,7 +223,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	mt_array_deinit(&counts.images);
 	if (err)
 		return err;
-	*out = mt_groups_table(MT_TAKE(groups));
+	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
 

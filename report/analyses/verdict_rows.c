@@ -10,13 +10,13 @@
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/verdict_rows.h"
-#include "report/groups.h"
 #include "report/ledger/ledger.h"
-#include "report/session.h"
-#include "report/stacks.h"
+#include "report/session/session.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
 #include "report/verdicts/verdicts.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
 
@@ -66,7 +66,7 @@ static bool intern(struct mt_session *session, const char *text, uint64_t *out)
 	return *out != MT_STRING_NONE;
 }
 
-static bool add_row(struct mt_session *session, struct mt_groups *groups,
+static bool add_row(struct mt_session *session, struct mt_sum_table *groups,
 		    const struct mt_verdict_row *row)
 {
 	const struct mt_verdict *verdict = &row->verdict;
@@ -84,7 +84,8 @@ static bool add_row(struct mt_session *session, struct mt_groups *groups,
 
 	mt_verdict_grounds(verdict, grounds, sizeof(grounds));
 	return intern(session, mt_verdict_name(verdict->kind), &keys[KEY_VERDICT]) &&
-	       intern(session, grounds, &keys[KEY_GROUNDS]) && mt_groups_add(groups, keys, values);
+	       intern(session, grounds, &keys[KEY_GROUNDS]) &&
+	       mt_sum_table_add(groups, keys, values);
 }
 
 struct mt_error *mt_verdict_table(struct mt_session *session,
@@ -101,7 +102,8 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 		.stacks = mt_session_stacks(session),
 		.frames = mt_session_frames(session),
 	};
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = mt_groups_create(&shape);
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *groups = mt_sum_table_create(&shape);
 	size_t count, weight;
 	const struct mt_verdict_row *rows = mt_verdicts_rows(verdicts, &count);
 	struct mt_error *err;
@@ -112,14 +114,14 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 		if (!add_row(session, groups, &rows[i]))
 			return mt_error_nomem();
 	}
-	err = mt_table_weight(mt_groups_table(groups), request->weight, &weight);
+	err = mt_table_weight(mt_sum_table_table(groups), request->weight, &weight);
 	if (err)
 		return err;
-	if (!mt_groups_sort(groups, weight))
+	if (!mt_sum_table_sort(groups, weight))
 		return mt_error_nomem();
 	if (request->top)
-		mt_groups_limit(groups, request->top);
-	*out = mt_groups_table(MT_TAKE(groups));
+		mt_sum_table_limit(groups, request->top);
+	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/record.h"
-#include "formats/sample.h"
-#include "formats/sample_type.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
 #include "report/ledger/ledger_parts.h"
 #include "report/ledger/unseen.h"
-#include "report/session.h"
-#include "report/spaces.h"
-#include "report/stacks.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
 
 enum {
 	WAITING_GAP = 1024, /* stacks that came, before the others move up */
@@ -100,7 +100,7 @@ static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	if (!effect)
 		return false;
 	effect->kind = MT_EFFECT_FOUND;
-	effect->space = mt_ledger_space_of(ledger, task->space);
+	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
 	effect->found = *found;
 	effect->selected = mt_session_selects(ledger->session, task, found->time);
@@ -250,7 +250,8 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->kind = MT_EFFECT_CALL;
 	effect->enter = call.enter;
 	effect->exit = call.exit;
-	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->space =
+		mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	effect->task = name_of(observed->task);
 	effect->event = index;
 	effect->selected = observed->selected;
@@ -275,7 +276,8 @@ static struct mt_effect *add_effect(struct mt_ledger *ledger, const struct mt_ob
 	if (!effect)
 		return NULL;
 	effect->kind = kind;
-	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->space =
+		mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	effect->task = name_of(observed->task);
 	effect->stack = MT_STACK_NONE;
 	effect->event = observed->event;
@@ -429,7 +431,7 @@ static bool take_mapping(struct mt_ledger *ledger, const struct mt_observed *obs
 	}
 	if (!flush_found(ledger, thread, observed->task))
 		return false;
-	space = mt_ledger_space_of(ledger, observed->task->space);
+	space = mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	if (!space)
 		return false;
 	space->unseen |= mt_unseen_by_region(identity.name, record->start);
@@ -469,8 +471,9 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->kind = MT_EFFECT_FORK;
 	effect->enter = parent->left;
 	effect->exit = record->time;
-	effect->parent = mt_ledger_space_of(ledger, observed->space);
-	effect->space = mt_ledger_space_of(ledger, observed->task->space);
+	effect->parent = mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording);
+	effect->space =
+		mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	effect->task = name_of(observed->task);
 	effect->ready = true;
 	parent->forked = effect->space;
@@ -485,7 +488,7 @@ static bool take_end(struct mt_ledger *ledger, const struct mt_observed *observe
 
 	if (!observed->space || observed->space->threads)
 		return true;
-	space = mt_ledger_space_of(ledger, observed->space);
+	space = mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording);
 	if (!space)
 		return false;
 	if (space->watch->closed)

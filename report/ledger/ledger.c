@@ -10,13 +10,11 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/record.h"
-#include "report/facts.h"
+#include "formats/records/record.h"
 #include "report/ledger/ledger_parts.h"
-#include "report/sequences.h"
-#include "report/session.h"
-#include "report/spaces.h"
-#include "report/stacks.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/tables/facts.h"
 
 MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
@@ -26,85 +24,17 @@ enum {
 
 #define PATIENCE_NS 100000000ull /* for a lock that belongs to no call known here */
 
-/* ---- Spaces and origins ---- */
-
-static void space_destroy(struct mt_ledger_space *space)
-{
-	if (space->watch) {
-		mt_extents_destroy(space->watch->peak_regions);
-		mt_overlaps_destroy(space->watch->overlaps);
-		free(space->watch);
-	}
-	mt_account_destroy(space->account);
-	free(space);
-}
-
-static struct mt_ledger_space *new_space(struct mt_ledger *ledger, const struct mt_space *from)
-{
-	struct mt_ledger_space *space = calloc(1, sizeof(*space)), **slot;
-
-	if (!space)
-		return NULL;
-	space->watch = calloc(1, sizeof(*space->watch));
-	slot = space->watch ? mt_array_push(&ledger->spaces) : NULL;
-	if (!slot) {
-		space_destroy(space);
-		return NULL;
-	}
-	*slot = space;
-	space->watch->space = from;
-	space->recording = ledger->recording;
-	space->pid = from->pid;
-	space->generation = from->generation;
-	space->start_time = from->start_time;
-	return space;
-}
-
-struct mt_ledger_space *mt_ledger_space_of(struct mt_ledger *ledger, const struct mt_space *space)
-{
-	struct mt_ledger_space *made;
-	uint64_t index;
-
-	if (mt_map64_get(&ledger->by_space, space->id, &index))
-		return ledger->spaces.items[index];
-	made = new_space(ledger, space);
-	return made && mt_map64_put(&ledger->by_space, space->id, ledger->spaces.count - 1) ? made
-											    : NULL;
-}
-
-uint32_t mt_ledger_intern_origin(struct mt_ledger *ledger, const struct mt_origin *origin)
-{
-	struct mt_origin *last = &ledger->last_origins[origin->kind];
-	uint32_t *id = &ledger->last_ids[origin->kind];
-
-	/* Most calls are by the same thread and stack as the one before. */
-	if (!*id || memcmp(last, origin, sizeof(*origin))) {
-		uint32_t found = mt_sequences_intern(ledger->origins, origin, sizeof(*origin));
-
-		if (found == UINT32_MAX)
-			return found;
-		*last = *origin;
-		*id = found + 1;
-	}
-	return *id - 1;
-}
+/* ---- What others borrow ---- */
 
 const struct mt_origin *mt_ledger_origin(const struct mt_ledger *ledger, uint32_t id)
 {
-	size_t size;
-
-	return mt_sequences_get(ledger->origins, id, &size);
+	return mt_origins_get(ledger->origins, id);
 }
 
 uint32_t mt_ledger_because(const struct mt_ledger *ledger, uint32_t origin,
 			   enum mt_origin_kind kind)
 {
-	struct mt_origin because = *mt_ledger_origin(ledger, origin);
-
-	because.kind = kind;
-	because.event = 0;
-	because.stack = MT_STACK_NONE;
-	return mt_sequences_intern(ledger->origins, &because, sizeof(because));
+	return mt_origins_because(ledger->origins, origin, kind);
 }
 
 bool mt_ledger_pages_lost(const struct mt_ledger *ledger, uint64_t from, uint64_t to)
@@ -141,7 +71,6 @@ static void forget_recording(struct mt_ledger *ledger)
 {
 	mt_order_destroy(ledger->order);
 	ledger->order = NULL;
-	mt_map64_deinit(&ledger->by_space);
 	mt_map64_deinit(&ledger->by_tid);
 	mt_array_deinit(&ledger->threads);
 	mt_array_deinit(&ledger->free_threads);
@@ -157,9 +86,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
 	ledger->has_data = ledger->moves_checked = false;
 	ledger->at = 0;
-	ledger->advised = ledger->spaces.count;
-	for (size_t i = 0; i < ledger->spaces.count; i++)
-		ledger->spaces.items[i]->watch->space = NULL;
+	mt_ledger_spaces_end_recording(&ledger->spaces);
 }
 
 void mt_ledger_destroy(struct mt_ledger *ledger)
@@ -167,11 +94,9 @@ void mt_ledger_destroy(struct mt_ledger *ledger)
 	if (!ledger)
 		return;
 	forget_recording(ledger);
-	for (size_t i = 0; i < ledger->spaces.count; i++)
-		space_destroy(ledger->spaces.items[i]);
-	mt_array_deinit(&ledger->spaces);
+	mt_ledger_spaces_deinit(&ledger->spaces);
 	mt_array_deinit(&ledger->events);
-	mt_sequences_destroy(ledger->origins);
+	mt_origins_destroy(ledger->origins);
 	mt_natures_destroy(ledger->natures);
 	free(ledger);
 }
@@ -209,8 +134,8 @@ static bool close_all(struct mt_ledger *ledger, uint64_t time)
 {
 	bool good = true;
 
-	for (size_t i = 0; good && i < ledger->spaces.count; i++) {
-		struct mt_ledger_space *space = ledger->spaces.items[i];
+	for (size_t i = ledger->spaces.from; good && i < ledger->spaces.all.count; i++) {
+		struct mt_ledger_space *space = ledger->spaces.all.items[i];
 
 		if (!space->account)
 			continue;
@@ -415,7 +340,7 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_ledger
 		.context = ledger,
 	};
 	ledger->natures = mt_natures_create();
-	ledger->origins = mt_sequences_create();
+	ledger->origins = mt_origins_create();
 	if (!ledger->natures || !ledger->origins)
 		return mt_error_nomem();
 	mt_session_observe(session, &ledger->observer);

@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/ledger/account.h"
-#include "report/ledger/nature.h"
+#include "report/account/account.h"
+#include "report/account/nature.h"
+#include "report/cli/request.h"
+#include "report/ledger/origins.h"
 #include "report/ledger/page_events.h"
-#include "report/request.h"
 
 struct mt_error;
 struct mt_gauge_record;
@@ -21,37 +22,6 @@ struct mt_ledger;
 struct mt_session;
 struct mt_strings;
 struct mt_timespan;
-
-/* What an origin is. */
-enum mt_origin_kind {
-	MT_ORIGIN_CALL,
-	MT_ORIGIN_BEFORE, /* there before the recording */
-	MT_ORIGIN_EXEC,	  /* a program's own mappings */
-	MT_ORIGIN_KERNEL, /* the kernel by itself: a stack that grew, an aio ring */
-	MT_ORIGIN_LOST,	  /* in records that were lost */
-	/* Why resident pages came or went without a fault. */
-	MT_ORIGIN_POPULATED, /* by the call that reserved them, mlock, madvise */
-	MT_ORIGIN_PINNED,    /* by a system call that used them */
-	MT_ORIGIN_FORKED,    /* copied by fork */
-	MT_ORIGIN_LOADED,    /* by exec, for the new program */
-	MT_ORIGIN_COLLAPSED, /* small pages became a huge one */
-	MT_ORIGIN_UNMAPPED,  /* given back, and no fault seen */
-	MT_ORIGIN_ADVISED,   /* the same by madvise */
-	MT_ORIGIN_TRUNCATED, /* its file became shorter */
-	MT_ORIGIN_RECLAIMED, /* by the kernel: swapped out, dropped */
-	MT_ORIGIN_REPLACED,  /* a page of a file by a copy that was written to */
-	MT_ORIGIN_UNSEEN,    /* by others, at a time not known */
-	MT_ORIGIN_KINDS
-};
-
-struct mt_origin {
-	uint32_t kind;			/* enum mt_origin_kind */
-	uint32_t event;			/* CALL: index in facts->events */
-	uint32_t stack;			/* CALL: id, or MT_STACK_NONE */
-	uint32_t comm, process, cgroup; /* string ids: of the thread, of its process */
-	int32_t pid, tid;
-	uint32_t selected; /* by the selectors */
-};
 
 /* An address space over its life in the recording. Holds as long as the ledger. */
 struct mt_ledger_space {

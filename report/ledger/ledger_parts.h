@@ -12,13 +12,10 @@
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
 #include "report/ledger/ledger.h"
+#include "report/ledger/ledger_spaces.h"
 #include "report/ledger/losses.h"
 #include "report/ledger/order.h"
-#include "report/ledger/overlaps.h"
-#include "report/session.h"
-
-struct mt_sequences;
-struct mt_space;
+#include "report/session/session.h"
 
 /* What an event of the facts is to the ledger. */
 struct mt_ledger_event {
@@ -42,34 +39,6 @@ struct mt_ledger_thread {
 	uint64_t found_time;
 	struct mt_found found;
 	struct mt_ledger_space *forked; /* its last child's */
-};
-
-/* A child that was made while other threads may have been in calls. */
-struct mt_copied_space {
-	struct mt_ledger_space *child;
-	uint64_t since, time; /* it was copied between these */
-};
-
-enum {
-	MT_COPIES = 8, /* the last ones */
-};
-
-/* What the ledger keeps beside a space. */
-struct mt_ledger_watch {
-	const struct mt_space *space; /* as the session has it, while it reads this recording */
-	bool closed;		      /* its end stands in the order */
-	bool unused;		      /* its child shares another space after all */
-	bool read_once;		      /* a whole reading of /proc/PID/maps has been taken */
-	bool read_in_part;	      /* pieces of the present one are left to the next */
-	uint64_t read;		      /* when the last one that was taken as a whole began */
-	uint64_t reading;	      /* when the present one began */
-	uint64_t changed; /* when its account was changed last, by other than readings */
-	uint64_t held, peak, peak_time;
-	bool at_peak;
-	struct mt_extents *peak_regions; /* NULL while at the peak */
-	struct mt_overlaps *overlaps;	 /* NULL before the first call */
-	struct mt_copied_space copies[MT_COPIES];
-	size_t copy_count;
 };
 
 /* A line of /proc/PID/maps, and when it was read. */
@@ -97,22 +66,19 @@ struct mt_ledger {
 	struct mt_session *session;
 	const struct mt_ledger_options *options;
 	struct mt_natures *natures;
-	struct mt_sequences *origins;
-	struct mt_origin last_origins[MT_ORIGIN_KINDS];
-	uint32_t last_ids[MT_ORIGIN_KINDS]; /* of those, + 1 */
+	struct mt_origins *origins;
 	struct mt_account_sink sink;
 	struct mt_observer observer;
-	bool beside;				   /* somebody else reads */
-	MT_ARRAY(struct mt_ledger_space *) spaces; /* all */
+	bool beside; /* somebody else reads */
+	struct mt_ledger_spaces spaces;
 
 	/* Of the present recording: */
 	struct mt_order *order;
 	MT_ARRAY(struct mt_ledger_event) events; /* by index in the facts */
 	bool has_calls, has_marks, has_locks;
-	bool has_data;		  /* records of mappings of data, not of programs alone */
-	bool moves_checked;	  /* of its accounts */
-	struct mt_map64 by_space; /* id of a struct mt_space to index in spaces */
-	struct mt_map64 by_tid;	  /* index in threads */
+	bool has_data;		/* records of mappings of data, not of programs alone */
+	bool moves_checked;	/* of its accounts */
+	struct mt_map64 by_tid; /* index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;
 	MT_ARRAY(uint32_t) free_threads;
 	MT_ARRAY(struct mt_waiting_stack) waiting;
@@ -126,7 +92,6 @@ struct mt_ledger {
 	struct mt_map64 readings_of;	       /* pid to index */
 	bool seeds_sorted;
 	uint32_t recording; /* index in facts->recordings */
-	size_t advised;	    /* spaces of which process_madvise may have taken pages */
 	uint64_t now;
 	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
 	bool frozen;			 /* that time is past */
@@ -134,12 +99,6 @@ struct mt_ledger {
 };
 
 /* ---- ledger.c ---- */
-
-/* The ledger's space of the session's; made where it is new. NULL out of memory. */
-struct mt_ledger_space *mt_ledger_space_of(struct mt_ledger *ledger, const struct mt_space *space);
-
-/* The id of an origin; UINT32_MAX out of memory. */
-uint32_t mt_ledger_intern_origin(struct mt_ledger *ledger, const struct mt_origin *origin);
 
 /* Applies what is whole and in order. False out of memory. */
 bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
@@ -160,11 +119,6 @@ bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
 
 /* Readings of /proc/PID/maps up to a time. */
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
-
-/* What is nobody's doing, and put down to the process as a whole. */
-struct mt_origin mt_ledger_process_origin(const struct mt_ledger *ledger,
-					  const struct mt_ledger_space *space,
-					  enum mt_origin_kind kind, uint64_t time);
 
 /* Tells how a space stood, once. */
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);

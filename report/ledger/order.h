@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/ledger/account.h"
-#include "report/ledger/call.h"
+#include "report/account/account.h"
+#include "report/account/call.h"
 #include "report/ledger/page_events.h"
 
 struct mt_ledger_space;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/base/cursor.h"
-#include "formats/record.h"
-#include "report/facts.h"
+#include "formats/records/record.h"
+#include "report/tables/facts.h"
 
 enum {
 	GFP_HIGHMEM = 2,

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/fields.h"
-#include "report/ledger/call.h"
+#include "report/account/call.h"
+#include "report/tables/trace_fields.h"
 
 struct mt_facts_event;
 struct mt_sample;

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "report/facts.h"
+#include "formats/base/strings.h"
+#include "report/account/overlaps.h"
 #include "report/ledger/ledger_parts.h"
 #include "report/ledger/unseen.h"
-#include "report/session.h"
-#include "report/spaces.h"
-#include "report/stacks.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -54,6 +56,66 @@ bool mt_ledger_tell_moved(void *context, struct mt_account *account, uint64_t fr
 				      size);
 }
 
+/* What is nobody's doing, and put down to the process as a whole. */
+static struct mt_origin process_origin(const struct mt_ledger *ledger,
+				       const struct mt_ledger_space *space,
+				       enum mt_origin_kind kind, uint64_t time)
+{
+	const struct mt_space *of = space->watch->space;
+	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+
+	return (struct mt_origin){
+		.kind = kind,
+		.stack = MT_STACK_NONE,
+		.pid = of->pid,
+		.tid = of->pid,
+		.comm = of->comm,
+		.process = of->comm,
+		.cgroup = of->cgroup,
+		.selected = mt_session_selects(ledger->session, &leader, time),
+	};
+}
+
+/* Of all that it can address it is not known what stands there. */
+static bool doubt_narrow(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+{
+	const struct mt_origin origin = process_origin(ledger, space, MT_ORIGIN_UNSEEN, time);
+	const struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+	struct mt_change change = {
+		.time = time,
+		.end = MT_NARROW_END,
+		.nature = mt_natures_intern(ledger->natures, &nature),
+		.origin = mt_origins_intern(ledger->origins, &origin),
+		.reserved = time,
+	};
+
+	change.reserved_by = change.origin;
+	ledger->posting = space;
+	return change.nature != UINT32_MAX && change.origin != UINT32_MAX &&
+	       mt_account_doubt(space->account, 0, MT_NARROW_END, time) &&
+	       mt_ledger_tell(ledger, space->account, &change);
+}
+
+/* Before it is told how a space stood: puts in doubt what is, and tells the session. */
+static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
+{
+	const struct mt_space *of = space->watch->space;
+	const struct mt_facts_unseen unseen = {
+		.process = mt_strings_get(mt_session_strings(ledger->session), of->comm),
+		.pid = space->pid,
+		.recording = space->recording,
+		.calls = space->unseen & ~(uint32_t)MT_UNSEEN_ADVISED,
+	};
+	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+
+	if (!unseen.calls)
+		return true;
+	if ((unseen.calls & MT_UNSEEN_NARROW) && !doubt_narrow(ledger, space, time))
+		return false;
+	return !mt_session_selects(ledger->session, &leader, time ? time - 1 : 0) ||
+	       mt_session_add_unseen(ledger->session, &unseen);
+}
+
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time)
 {
 	const struct mt_extents *regions;
@@ -62,7 +124,7 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 
 	if (!space->account)
 		return true;
-	if (!mt_unseen_close(ledger, space, time))
+	if (!close_unseen(ledger, space, time))
 		return false;
 	regions = peak ? space->watch->peak_regions : space->account->regions;
 	if (ledger->options->stood)
@@ -139,6 +201,23 @@ static bool doubt(void *context, const struct mt_range *range, const uint32_t or
 	       (origins[0] == origins[1] || tell_doubt(in, range, origins[1]));
 }
 
+static bool move_doubt(void *context, const struct mt_range *range, uint64_t to,
+		       const uint32_t origins[2])
+{
+	const struct doubting *in = context;
+	mt_extent_list doubts = {0};
+	bool good = mt_extents_list(in->space->account->doubts, range->start, range->end, &doubts);
+
+	for (size_t i = 0; good && i < doubts.count; i++) {
+		uint64_t by = to - range->start;
+		struct mt_range there = {doubts.items[i].start + by, doubts.items[i].end + by};
+
+		good = there.start >= there.end || doubt(context, &there, origins);
+	}
+	mt_array_deinit(&doubts);
+	return good;
+}
+
 /* Children that were copied while the call ran may or may not have what it did. */
 static bool doubt_copies(struct mt_ledger *ledger, const struct mt_effect *effect,
 			 const struct mt_timed_call *call)
@@ -167,7 +246,7 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 	struct mt_ledger_space *space = effect->space;
 	struct mt_ledger_watch *watch = space->watch;
 	struct doubting in = {ledger, space, effect->exit};
-	const struct mt_overlap_sink sink = {doubt, &in};
+	const struct mt_overlap_sink sink = {doubt, move_doubt, &in};
 	struct mt_timed_call call = mt_timed_call_of(&effect->call, brk, space->account->shm_span);
 
 	call.tid = effect->task.tid;
@@ -184,7 +263,7 @@ static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_watch *watch = effect->parent->watch;
 	struct doubting in = {ledger, effect->space, effect->time};
-	const struct mt_overlap_sink sink = {doubt, &in};
+	const struct mt_overlap_sink sink = {doubt, move_doubt, &in};
 
 	if (watch->overlaps && ledger->has_marks)
 		effect->space->account->brk_copied =
@@ -225,7 +304,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 		.selected = effect->selected,
 	};
 
-	return mt_ledger_intern_origin(ledger, &origin);
+	return mt_origins_intern(ledger->origins, &origin);
 }
 
 /* Pages that a call brings or takes while what is mapped stays the same. */
@@ -264,9 +343,14 @@ static bool post_call(struct mt_ledger *ledger, const struct mt_effect *effect)
 			effect->call.kind == MT_VM_BRK &&
 			mt_losses_between(&ledger->brk_losses, account->brk_time, effect->time),
 	};
+	uint32_t unseen;
+
 	if (doers.origin == UINT32_MAX || doers.lost == UINT32_MAX)
 		return false;
-	mt_unseen_call(ledger, effect->space, &effect->call);
+	unseen = mt_unseen_by_call(&effect->call);
+	effect->space->unseen |= unseen;
+	if (unseen & MT_UNSEEN_ADVICE)
+		mt_ledger_spaces_doubt_pages(&ledger->spaces);
 	if (!mt_account_call(account, &effect->call, &doers) || !tell_advised(ledger, effect))
 		return false;
 	return effect->enter == effect->exit || find_overlaps(ledger, effect, brk, doers.origin);
@@ -385,17 +469,6 @@ static int compare_lines(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static struct mt_ledger_space *space_of_pid(struct mt_ledger *ledger, int32_t pid)
-{
-	for (size_t i = ledger->spaces.count; i-- > 0;) {
-		struct mt_ledger_space *space = ledger->spaces.items[i];
-
-		if (space->pid == pid && space->watch->space && !space->ended)
-			return space;
-	}
-	return NULL;
-}
-
 /* What one read() of /proc/PID/maps gave: it holds for some moment between its two times. */
 struct piece {
 	const struct mt_seed_line *lines;
@@ -449,25 +522,6 @@ static bool is_ambiguous(const struct mt_ledger *ledger, const struct mt_ledger_
 	       (watch->read_once || !is_last_reading(ledger, piece->lines));
 }
 
-struct mt_origin mt_ledger_process_origin(const struct mt_ledger *ledger,
-					  const struct mt_ledger_space *space,
-					  enum mt_origin_kind kind, uint64_t time)
-{
-	const struct mt_space *of = space->watch->space;
-	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
-
-	return (struct mt_origin){
-		.kind = kind,
-		.stack = MT_STACK_NONE,
-		.pid = of->pid,
-		.tid = of->pid,
-		.comm = of->comm,
-		.process = of->comm,
-		.cgroup = of->cgroup,
-		.selected = mt_session_selects(ledger->session, &leader, time),
-	};
-}
-
 /*
  * A reading is nobody's doing. What one before it did not have came or went unseen, or in records
  * that were lost.
@@ -477,11 +531,11 @@ static struct mt_origin name_reading(struct mt_ledger *ledger, const struct mt_l
 {
 	bool lost = mt_losses_between(&ledger->losses, space->watch->read, line->after);
 
-	return mt_ledger_process_origin(ledger, space,
-					!space->watch->read_once ? MT_ORIGIN_BEFORE
-					: lost			 ? MT_ORIGIN_LOST
-								 : MT_ORIGIN_UNSEEN,
-					line->after);
+	return process_origin(ledger, space,
+			      !space->watch->read_once ? MT_ORIGIN_BEFORE
+			      : lost		       ? MT_ORIGIN_LOST
+						       : MT_ORIGIN_UNSEEN,
+			      line->after);
 }
 
 static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *space,
@@ -493,7 +547,7 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 		.start = piece->start,
 		.end = piece->last ? UINT64_MAX : piece->lines[piece->count - 1].region.end,
 		.count = piece->count,
-		.origin = mt_ledger_intern_origin(ledger, &origin),
+		.origin = mt_origins_intern(ledger->origins, &origin),
 		.again = space->watch->read_once,
 	};
 	MT_ARRAY(struct mt_extent) regions = {0};
@@ -518,7 +572,7 @@ static bool account_piece(struct mt_ledger *ledger, struct mt_ledger_space *spac
 
 static bool post_piece(struct mt_ledger *ledger, const struct piece *piece)
 {
-	struct mt_ledger_space *space = space_of_pid(ledger, piece->lines->pid);
+	struct mt_ledger_space *space = mt_ledger_spaces_of_pid(&ledger->spaces, piece->lines->pid);
 	struct mt_ledger_watch *watch = space ? space->watch : NULL;
 
 	if (!space)

@@ -7,13 +7,13 @@
 
 #include "formats/base/err.h"
 #include "report/outputs/outputs.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 /* Where the table has what. */
 struct shape {
 	const struct mt_table *table;
-	size_t what, from, to, image, symbols, mispredicted;
+	size_t what, from, to, image, symbols, mispredicted, cycles;
 };
 
 static bool find_shape(const struct mt_table *table, struct shape *out)
@@ -26,10 +26,12 @@ static bool find_shape(const struct mt_table *table, struct shape *out)
 		.image = mt_table_key(table, "image"),
 		.symbols = mt_table_key(table, "symbols"),
 		.mispredicted = mt_table_value(table, "mispredicted"),
+		.cycles = mt_table_value(table, "cycles"),
 	};
 	return out->what != MT_COLUMN_NONE && out->from != MT_COLUMN_NONE &&
 	       out->to != MT_COLUMN_NONE && out->image != MT_COLUMN_NONE &&
-	       out->symbols != MT_COLUMN_NONE && out->mispredicted != MT_COLUMN_NONE;
+	       out->symbols != MT_COLUMN_NONE && out->mispredicted != MT_COLUMN_NONE &&
+	       out->cycles != MT_COLUMN_NONE;
 }
 
 static bool is_what(const struct shape *shape, const struct mt_row *row, const char *what)
@@ -37,20 +39,31 @@ static bool is_what(const struct shape *shape, const struct mt_row *row, const c
 	return !strcmp(mt_table_string(shape->table, row, shape->what), what);
 }
 
+/* Processors before Skylake count none. */
+static void print_cycles(const struct shape *shape, const struct mt_row *row, FILE *to)
+{
+	double cycles = row->values[shape->cycles].value;
+
+	if (cycles > 0)
+		fprintf(to, ", %.0f cycles", cycles);
+}
+
 /* "12 branches, 1 mispredicted, 3 samples, 1 empty": the rows of totals come in this order. */
 static bool print_total(const struct shape *shape, const struct mt_row *row, FILE *to)
 {
 	double count = row->values[0].value;
 
-	if (is_what(shape, row, "branches"))
+	if (is_what(shape, row, "branches")) {
 		fprintf(to, "%.0f branches, %.0f mispredicted", count,
 			row->values[shape->mispredicted].value);
-	else if (is_what(shape, row, "samples"))
+		print_cycles(shape, row, to);
+	} else if (is_what(shape, row, "samples")) {
 		fprintf(to, ", %.0f samples", count);
-	else if (is_what(shape, row, "empty"))
+	} else if (is_what(shape, row, "empty")) {
 		fprintf(to, ", %.0f empty\n", count);
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -67,6 +80,7 @@ static void print_pair(const struct shape *shape, const struct mt_row *row, FILE
 	mt_text_print_clean(mt_table_string(shape->table, row, shape->image), to);
 	fputc(' ', to);
 	mt_text_print_clean(mt_table_string(shape->table, row, shape->symbols), to);
+	print_cycles(shape, row, to);
 	fputc('\n', to);
 }
 

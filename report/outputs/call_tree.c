@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "report/text.h"
-#include "report/tree.h"
+#include "report/stacks/tree.h"
+#include "report/tables/text.h"
 
 enum {
 	DEEPEST = 24,	    /* levels of branches drawn */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "report/outputs/path_rows.h"
-#include "report/stacks.h"
-#include "report/table.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
 
 bool mt_cell_is_path(const struct mt_table *table, size_t column)
 {

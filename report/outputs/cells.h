@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/text.h"
+#include "report/tables/text.h"
 
 struct mt_path_rows;
 struct mt_row;

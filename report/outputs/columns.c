@@ -11,12 +11,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/frames.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/path_rows.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/stacks/frames.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 enum {
 	COLUMNS_MOST = 32,

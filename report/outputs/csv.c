@@ -8,11 +8,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/frames.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/path_rows.h"
-#include "report/table.h"
+#include "report/stacks/frames.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 enum {
 	FIGURES_MOST = 32,
@@ -30,30 +31,29 @@ static void csv_deinit(struct csv *csv)
 	mt_path_rows_deinit(&csv->rows);
 }
 
-/* A field; what would break it is quoted. */
+/* Text within quotes, safe to show; in a path, where semicolons part names, without any. */
+static void put_quoted(const char *text, bool in_path, FILE *to)
+{
+	while (*text) {
+		size_t size;
+		const char *character = mt_text_take(&text, &size);
+
+		if (*character == '"')
+			fputc('"', to);
+		fwrite(in_path && *character == ';' ? ":" : character, 1, size, to);
+	}
+}
+
+/* A field; in quotes where something in it would end it. */
 static void put_text(const char *text, FILE *to)
 {
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, to);
+	if (!text[strcspn(text, ",\"")]) {
+		mt_text_print_clean(text, to);
 		return;
 	}
 	fputc('"', to);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', to);
-		fputc(*text, to);
-	}
+	put_quoted(text, false, to);
 	fputc('"', to);
-}
-
-/* One name within a path that others stand in, too. */
-static void put_name(const char *name, FILE *to)
-{
-	for (; *name; name++) {
-		if (*name == '"')
-			fputc('"', to);
-		fputc(*name == ';' ? ':' : *name, to);
-	}
 }
 
 static bool put_path(const struct csv *csv, const struct mt_row *row, size_t column)
@@ -68,7 +68,7 @@ static bool put_path(const struct csv *csv, const struct mt_row *row, size_t col
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			fputc(';', csv->to);
-		put_name(mt_strings_get(names, path[i]), csv->to);
+		put_quoted(mt_strings_get(names, path[i]), true, csv->to);
 	}
 	fputc('"', csv->to);
 	return true;

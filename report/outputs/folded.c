@@ -7,12 +7,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/frames.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/wordlines.h"
-#include "report/stacks.h"
-#include "report/table.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
 
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_wordlines, struct mt_wordlines)

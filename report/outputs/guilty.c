@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/frames.h"
-#include "report/stacks.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 /* Code that everybody uses and nobody is guilty of. */
 static bool is_system(const struct mt_frame_name *name, bool kernel)

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "report/facts.h"
 #include "report/outputs/outputs.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 static const char *const role_names[] = {"sample", "mark", "side-band", "seed", "counted beside"};
 
@@ -100,6 +100,9 @@ static void print_numbers(const struct mt_facts_recording *r, FILE *to)
 
 	print_line(to, "samples", "%s", mt_text_count((double)r->samples).text);
 	print_line(to, "lost", "%s", mt_text_count((double)mt_facts_lost(r)).text);
+	if (r->throttled)
+		print_line(to, "throttled", "%s times: what was left out is not counted",
+			   mt_text_count((double)r->throttled).text);
 	for (size_t i = 0; i < r->losses.count; i++)
 		print_loss(r, &r->losses.items[i], to);
 	if (r->reading->foreign)

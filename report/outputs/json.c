@@ -9,12 +9,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/facts.h"
-#include "report/frames.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/path_rows.h"
-#include "report/table.h"
+#include "report/stacks/frames.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
 
 struct json {
 	const struct mt_view *view;
@@ -43,14 +43,14 @@ static void put_string(const char *text, FILE *to)
 	fputc('"', to);
 	while (*text) {
 		size_t size = mt_text_character(text);
-		unsigned char c = (unsigned char)*text;
+		uint32_t code;
 
-		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
+		if (*text == '"' || *text == '\\')
+			fprintf(to, "\\%c", *text);
 		else if (size)
 			fwrite(text, 1, size, to);
-		else if (c < 0x80)
-			fprintf(to, "\\u%04x", c);
+		else if ((size = mt_text_decode(text, &code)))
+			fprintf(to, "\\u%04x", code);
 		else
 			fputs("\\ufffd", to);
 		text += size ? size : 1;

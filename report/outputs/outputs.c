@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 const struct mt_output *const mt_outputs[] = {
 	&mt_output_summary,	 &mt_output_folded,

@@ -7,12 +7,12 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "report/frames.h"
-#include "report/groups.h"
-#include "report/stacks.h"
-#include "report/table.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/table.h"
 
-MT_DEFINE_CLEANUP(mt_groups, struct mt_groups)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
 
 /* The keys of a row with paths for its stacks; false out of memory. */
 static bool make_keys(const struct mt_table *table, struct mt_paths *paths,
@@ -30,7 +30,7 @@ static bool make_keys(const struct mt_table *table, struct mt_paths *paths,
 }
 
 static struct mt_error *sum_rows(struct mt_table *table, struct mt_paths *paths,
-				 struct mt_groups *groups)
+				 struct mt_sum_table *groups)
 {
 	uint64_t keys[MT_GROUPS_COLUMNS];
 	struct mt_row row;
@@ -42,7 +42,7 @@ static struct mt_error *sum_rows(struct mt_table *table, struct mt_paths *paths,
 		if (err || !more)
 			return err;
 		if (!make_keys(table, paths, &row, keys) ||
-		    !mt_groups_add(groups, keys, row.values))
+		    !mt_sum_table_add(groups, keys, row.values))
 			return mt_error_nomem();
 	}
 }
@@ -51,7 +51,7 @@ static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
 {
 	struct mt_key_column columns[MT_GROUPS_COLUMNS];
 	struct mt_table shape = *rows->table;
-	MT_CLEANUP(mt_groups_destroy_p) struct mt_groups *groups = NULL;
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *groups = NULL;
 	struct mt_error *err;
 
 	if (shape.key_count > MT_GROUPS_COLUMNS)
@@ -60,16 +60,16 @@ static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
 	for (size_t i = 0; i < shape.key_count; i++)
 		columns[i].kind = columns[i].kind == MT_KEY_STACK ? MT_KEY_PATH : columns[i].kind;
 	shape.keys = columns;
-	groups = mt_groups_create(&shape);
+	groups = mt_sum_table_create(&shape);
 	if (!groups)
 		return mt_error_nomem();
 	err = mt_frames_resolve(rows->table->frames);
 	err = err ? err : sum_rows(rows->table, rows->paths, groups);
 	if (err)
 		return err;
-	if (!mt_groups_sort(groups, weight))
+	if (!mt_sum_table_sort(groups, weight))
 		return mt_error_nomem();
-	rows->table = rows->made = mt_groups_table(MT_TAKE(groups));
+	rows->table = rows->made = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }
 

@@ -10,8 +10,8 @@
 #include "report/outputs/cells.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/top_paths.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 enum {
 	PATHS_SHOWN = 10, /* where --top does not say */

@@ -6,11 +6,11 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/frames.h"
 #include "report/outputs/outputs.h"
-#include "report/stacks.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
 
 enum {
 	PAGE = 4096,

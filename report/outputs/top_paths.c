@@ -9,11 +9,11 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/frames.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/guilty.h"
-#include "report/stacks.h"
-#include "report/text.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/text.h"
 
 void mt_top_paths_deinit(struct mt_top_paths *top)
 {

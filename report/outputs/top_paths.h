@@ -12,8 +12,8 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "report/groups.h"
-#include "report/table.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/table.h"
 
 struct mt_error;
 struct mt_paths;
@@ -46,8 +46,10 @@ void mt_top_paths_deinit(struct mt_top_paths *top);
 struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
 				   size_t room, FILE *to);
 
-/* ".. > _int_malloc > sysmalloc > brk" from column `indent` on, and a line's end; nothing without
- * frames. */
+/*
+ * ".. > _int_malloc > sysmalloc > brk" from column `indent` on, and a line's end; nothing without
+ * frames.
+ */
 void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
 			   size_t indent, size_t width, FILE *to);
 

@@ -14,7 +14,8 @@
 #include "formats/base/bytes.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "report/sequences.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/text.h"
 
 enum {
 	SMALL = 8, /* so many lines are sorted by insertion */
@@ -36,7 +37,7 @@ struct ranked {
 
 struct mt_wordlines {
 	struct mt_strings *words;
-	struct mt_sequences *runs;   /* of words, one for each line */
+	struct mt_byte_runs *runs;   /* of words, one for each line */
 	MT_ARRAY(struct line) lines; /* by run, until they are sorted */
 	struct {
 		MT_ARRAY(uint32_t) words; /* none: there is none */
@@ -56,7 +57,7 @@ struct mt_wordlines *mt_wordlines_create(void)
 	if (!lines)
 		return NULL;
 	lines->words = mt_strings_create();
-	lines->runs = mt_sequences_create();
+	lines->runs = mt_byte_runs_create();
 	if (!lines->words || !lines->runs) {
 		mt_wordlines_destroy(lines);
 		return NULL;
@@ -69,7 +70,7 @@ void mt_wordlines_destroy(struct mt_wordlines *lines)
 	if (!lines)
 		return;
 	mt_strings_destroy(lines->words);
-	mt_sequences_destroy(lines->runs);
+	mt_byte_runs_destroy(lines->runs);
 	mt_array_deinit(&lines->lines);
 	mt_array_deinit(&lines->last.words);
 	mt_array_deinit(&lines->scratch);
@@ -80,19 +81,21 @@ void mt_wordlines_destroy(struct mt_wordlines *lines)
 
 uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks)
 {
-	size_t length = strlen(text);
+	size_t length = strlen(text), used = 0;
+	char *to;
 
 	if (!mt_array_reserve(&lines->scratch, length + 1))
 		return MT_WORD_NONE;
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
+	to = lines->scratch.items;
+	while (*text) {
+		size_t size;
+		const char *character = mt_text_take(&text, &size);
+		bool blank = no_blanks && *character == ' ';
 
-		lines->scratch.items[i] = (char)(c == ';'		 ? ':'
-						 : c < ' ' || c == 0x7f	 ? '?'
-						 : no_blanks && c == ' ' ? '_'
-									 : c);
+		memcpy(to + used, *character == ';' ? ":" : blank ? "_" : character, size);
+		used += size;
 	}
-	return mt_strings_intern(lines->words, lines->scratch.items, length);
+	return mt_strings_intern(lines->words, to, used);
 }
 
 /* What was added last goes to its line; false out of memory. */
@@ -104,7 +107,7 @@ static bool settle(struct mt_wordlines *lines)
 
 	if (!count)
 		return true;
-	run = mt_sequences_intern_hashed(lines->runs, lines->last.words.items,
+	run = mt_byte_runs_intern_hashed(lines->runs, lines->last.words.items,
 					 count * sizeof(*lines->last.words.items),
 					 lines->last.hash);
 	if (run == MT_SEQUENCE_NONE)
@@ -132,7 +135,7 @@ static bool add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 	lines->last.hash = (uint32_t)mt_hash_bytes(words, size, 0);
 	lines->last.first = first;
 	lines->last.second = second;
-	mt_sequences_prefetch(lines->runs, lines->last.hash, 3);
+	mt_byte_runs_prefetch(lines->runs, lines->last.hash, 3);
 	return true;
 }
 
@@ -153,7 +156,7 @@ static void find_words(struct mt_wordlines *lines)
 	size_t size;
 
 	for (uint32_t i = 0; i < lines->lines.count; i++)
-		lines->lines.items[i].words = mt_sequences_get(lines->runs, i, &size);
+		lines->lines.items[i].words = mt_byte_runs_get(lines->runs, i, &size);
 }
 
 /* ---- Ranks ---- */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/text.h"
+#include "report/tables/text.h"
 #include "report/verdicts/history.h"
 
 /*

@@ -11,13 +11,14 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
-#include "report/facts.h"
-#include "report/frames.h"
 #include "report/ledger/ledger.h"
-#include "report/sequences.h"
-#include "report/session.h"
-#include "report/stacks.h"
-#include "report/timespan.h"
+#include "report/residence/page_map.h"
+#include "report/session/session.h"
+#include "report/session/timespan.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/facts.h"
 #include "report/verdicts/history.h"
 
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
@@ -40,7 +41,7 @@ struct space {
 	uint64_t end;
 	uint32_t recording, process;
 	int32_t pid;
-	struct mt_extents *touched; /* pages; NULL: none */
+	struct mt_page_map touched; /* each touched page has a holder */
 	bool faults, pages_lost;    /* some were seen; or not seen */
 };
 
@@ -53,7 +54,7 @@ struct mt_verdicts {
 	struct mt_session *session;
 	bool stacks;
 	const struct mt_timespan *time;
-	struct mt_sequences *places; /* of the entries */
+	struct mt_byte_runs *places; /* of the entries */
 	MT_ARRAY(struct entry) entries;
 	MT_ARRAY(struct space) spaces;
 	MT_ARRAY(struct scale) scales; /* by recording */
@@ -74,7 +75,7 @@ struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 	verdicts->session = session;
 	verdicts->stacks = stacks;
 	verdicts->time = time;
-	verdicts->places = mt_sequences_create();
+	verdicts->places = mt_byte_runs_create();
 	if (!verdicts->places)
 		return mt_error_nomem();
 	*out = MT_TAKE(verdicts);
@@ -88,13 +89,13 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 	for (size_t i = 0; i < verdicts->entries.count; i++)
 		mt_history_deinit(&verdicts->entries.items[i].history);
 	for (size_t i = 0; i < verdicts->spaces.count; i++)
-		mt_extents_destroy(verdicts->spaces.items[i].touched);
+		mt_page_map_deinit(&verdicts->spaces.items[i].touched);
 	mt_array_deinit(&verdicts->entries);
 	mt_array_deinit(&verdicts->spaces);
 	mt_map64_deinit(&verdicts->by_space);
 	mt_array_deinit(&verdicts->scales);
 	mt_array_deinit(&verdicts->rows);
-	mt_sequences_destroy(verdicts->places);
+	mt_byte_runs_destroy(verdicts->places);
 	free(verdicts);
 }
 
@@ -117,10 +118,10 @@ static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_
 	return (uint32_t)index;
 }
 
-static struct entry *entry_at(struct mt_verdicts *verdicts, struct mt_sequences *places,
+static struct entry *entry_at(struct mt_verdicts *verdicts, struct mt_byte_runs *places,
 			      const struct place *place)
 {
-	uint32_t at = mt_sequences_intern(places, place, sizeof(*place));
+	uint32_t at = mt_byte_runs_intern(places, place, sizeof(*place));
 	struct entry *entry;
 
 	if (at == MT_SEQUENCE_NONE)
@@ -187,20 +188,20 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 /* ---- Pages ---- */
 
 enum {
-	PAGE = 4096,
-	HUGE = 2 << 20,
+	PAGE_SHIFT = 12,
+	PAGE = 1 << PAGE_SHIFT,
+	HUGE_PAGES = 512,
+	TOUCHED = 1, /* the holder of all touched pages */
 };
 
 /* Pages touched, or given back. False out of memory. */
 static bool mark_pages(struct space *space, uint64_t start, uint64_t end, bool touched)
 {
-	const struct mt_extent pages = {.start = start, .end = end};
+	uint64_t first = start >> PAGE_SHIFT, behind = end >> PAGE_SHIFT, given;
 
-	if (!space->touched)
-		space->touched = mt_extents_create();
-	if (!space->touched || start >= end || !mt_extents_remove(space->touched, start, end, NULL))
-		return space->touched && start >= end;
-	return !touched || mt_extents_insert(space->touched, &pages);
+	return touched ? mt_page_map_fill(&space->touched, first, behind, UINT64_MAX, TOUCHED,
+					  &given)
+		       : mt_page_map_clear(&space->touched, first, behind, NULL, NULL);
 }
 
 static bool take_touch(void *context, const struct mt_ledger *ledger,
@@ -243,19 +244,12 @@ static bool take_move(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *from, uint64_t at, uint64_t to, uint64_t size)
 {
 	struct mt_verdicts *verdicts = context;
-	uint32_t index = find_space(verdicts, from);
-	struct space *space = index == UINT32_MAX ? NULL : &verdicts->spaces.items[index];
-	mt_extent_list pages = {0};
-	bool good = space;
+	uint32_t space = find_space(verdicts, from);
 
 	(void)ledger;
-	if (good && space->touched)
-		good = mt_extents_remove(space->touched, at, at + size, &pages);
-	for (size_t i = 0; good && i < pages.count; i++)
-		good = mark_pages(space, pages.items[i].start - at + to,
-				  pages.items[i].end - at + to, true);
-	mt_array_deinit(&pages);
-	return good;
+	return space != UINT32_MAX &&
+	       mt_page_map_move(&verdicts->spaces.items[space].touched, at >> PAGE_SHIFT,
+				to >> PAGE_SHIFT, size >> PAGE_SHIFT);
 }
 
 /* Memory of which it matters whether it is touched: not what is only kept free of others. */
@@ -266,25 +260,26 @@ static bool is_for_use(const struct mt_nature *nature)
 }
 
 /* Bytes of a region that are touched. A single page among 2 MiB may be all of them: a huge one. */
-static bool count_touched(const struct space *space, const struct mt_extent *region, double *out)
+static double count_touched(const struct space *space, const struct mt_extent *region)
 {
-	mt_extent_list pages = {0};
-	bool good = !space->touched ||
-		    mt_extents_list(space->touched, region->start, region->end, &pages);
+	uint64_t first = region->start >> PAGE_SHIFT, end = region->end >> PAGE_SHIFT, pages = 0;
+	uint64_t before = 0; /* where the last run ended */
+	const struct mt_page_run *run = mt_page_map_after(&space->touched, first), *next;
 
-	*out = 0;
-	for (size_t i = 0; i < pages.count; i++) {
-		const struct mt_extent *run = &pages.items[i];
-		uint64_t block = run->start & ~(uint64_t)(HUGE - 1);
-		bool alone = run->end - run->start == PAGE && (!i || run[-1].end <= block) &&
-			     (i + 1 == pages.count || run[1].start >= block + HUGE);
+	for (; run && run->first < end; run = next) {
+		uint64_t from = run->first > first ? run->first : first;
+		uint64_t behind = run->first + run->pages, to = behind < end ? behind : end;
+		uint64_t block = from & ~(uint64_t)(HUGE_PAGES - 1);
+		bool alone;
 
-		*out += alone && block >= region->start && block + HUGE <= region->end
-				? HUGE
-				: (double)(run->end - run->start);
+		next = mt_page_map_after(&space->touched, behind);
+		alone = to - from == 1 && before <= block &&
+			(!next || next->first >= block + HUGE_PAGES) && block >= first &&
+			block + HUGE_PAGES <= end;
+		pages += alone ? HUGE_PAGES : to - from;
+		before = to;
 	}
-	mt_array_deinit(&pages);
-	return good;
+	return (double)pages * PAGE;
 }
 
 static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledger, uint32_t space,
@@ -298,8 +293,8 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 
 	if (origin->kind != MT_ORIGIN_CALL || !origin->selected || !mt_nature_is_held(nature))
 		return true;
-	if (is_for_use(nature) && !count_touched(&verdicts->spaces.items[space], region, &held))
-		return false;
+	if (is_for_use(nature))
+		held = count_touched(&verdicts->spaces.items[space], region);
 	entry = entry_at(verdicts, verdicts->places, &place);
 	if (entry)
 		entry->held += held;
@@ -324,8 +319,7 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
 			return false;
 	}
-	mt_extents_destroy(verdicts->spaces.items[at].touched);
-	verdicts->spaces.items[at].touched = NULL;
+	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
 	return true;
 }
 
@@ -373,7 +367,7 @@ static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *v
 
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
 static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
-				  struct mt_sequences *places, struct mt_paths *paths)
+				  struct mt_byte_runs *places, struct mt_paths *paths)
 {
 	for (size_t i = 0; i < stacks; i++) {
 		struct place place = verdicts->entries.items[i].place;
@@ -383,7 +377,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
 		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
 			return mt_error_nomem();
-		at = mt_sequences_intern(places, &place, sizeof(place));
+		at = mt_byte_runs_intern(places, &place, sizeof(place));
 		if (at == MT_SEQUENCE_NONE)
 			return mt_error_nomem();
 		if (stacks + at == verdicts->entries.count && !mt_array_push(&verdicts->entries))
@@ -461,7 +455,7 @@ static void reach_ends(struct mt_verdicts *verdicts)
 	}
 }
 
-static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_sequences *places)
+static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_byte_runs *places)
 {
 	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
 	size_t stacks = verdicts->entries.count;
@@ -489,10 +483,10 @@ static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_sequ
 
 struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts)
 {
-	struct mt_sequences *places = mt_sequences_create();
+	struct mt_byte_runs *places = mt_byte_runs_create();
 	struct mt_error *err = places ? judge_paths(verdicts, places) : mt_error_nomem();
 
-	mt_sequences_destroy(places);
+	mt_byte_runs_destroy(places);
 	return err;
 }
 

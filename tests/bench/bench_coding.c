@@ -14,12 +14,13 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "formats/chunk.h"
-#include "formats/packed_body.h"
-#include "formats/planes_pack.h"
+#include "formats/chunks/chunk.h"
 #include "formats/reader.h"
-#include "formats/record.h"
-#include "formats/stack_encoder.h"
+#include "formats/records/record.h"
+#include "formats/stacks/packed_body.h"
+#include "formats/stacks/planes_pack.h"
+#include "formats/stacks/sample_record.h"
+#include "formats/stacks/stack_encoder.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define DUMPS_MAX ((size_t)512 << 20) /* bytes of dumps taken from a recording */

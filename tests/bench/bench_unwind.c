@@ -7,8 +7,8 @@
  *	bench_unwind --ends FILE...	how stacks ended
  *	bench_unwind --compare FILE...	each stack held against the oracles; exit 1 where more than
  *					one in a thousand is shorter without a reason, 3 where that
- *is so and the recording lost records: those of mappings, maybe bench_unwind --dump N FILE
- *the N-th stack, from all
+ * is so and the recording lost records: those of mappings, maybe bench_unwind --dump N FILE
+ * the N-th stack, from all
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/bench/samples.h"
-#include "unwind/oracle.h"
+#include "unwind/oracle/oracle.h"
 
 #define FRAMES_MAX 256
 

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "unwind/unwind.h"
 
 #define BASE ((uint64_t)0x7f0000000000)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lines and inlined functions of random addresses, symbols/lines against GNU addr2line: lines.py TOOL FILE [ADDRESSES [ROUNDS]].
+"""Lines and inlined functions of random addresses, symbols/lines/lines against GNU addr2line: lines.py TOOL FILE [ADDRESSES [ROUNDS]].
 TOOL is tests/oracle/lines.c, built. Both get the same addresses, in one process each; the rounds are interleaved, and the
 best one of each counts, so that what else runs on the machine matters little, and the median of the rounds beside it: of
 processor time and of elapsed time, by one thread and by as many as there are processors. Where files or lines differ, other tools that are at hand are
@@ -37,7 +37,7 @@ def judge(path, places, ours, theirs, folder):
         # eu-addr2line has columns: the file ends in the line, then
         said = {a: [line_of(place) for _, place in said.get(a, [])] for a in places}
         counts = [sum(said[a] == [line_of(place) for _, place in chains[a]] for a in places) for chains in (ours, theirs)]
-        print(f"  {tool[0]} says of those {len(places)} what symbols/lines says {counts[0]} times, what addr2line says {counts[1]} times")
+        print(f"  {tool[0]} says of those {len(places)} what symbols/lines/lines says {counts[0]} times, what addr2line says {counts[1]} times")
 
 
 def line_of(place):
@@ -87,7 +87,7 @@ def main():
         for k, what in enumerate(("user+sys", "elapsed")):
             their, our = min(c[0][k] for c in costs), min(c[i][k] for c in costs)
             median = statistics.median(c[0][k] / c[i][k] for c in costs)
-            print(f"{path}: {count} addresses, {n} thread{'s' * (n > 1)}, {what}: symbols/lines {our * 1e3:.1f} ms, addr2line "
+            print(f"{path}: {count} addresses, {n} thread{'s' * (n > 1)}, {what}: symbols/lines/lines {our * 1e3:.1f} ms, addr2line "
                   f"{their * 1e3:.1f} ms: {their / our:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
 
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Lines and inlined functions: symbols/lines beside GNU addr2line, the same addresses, one process each.
+# Lines and inlined functions: symbols/lines/lines beside GNU addr2line, the same addresses, one process each.
 #
 #	tests/bench/lines.sh [FILE...]	files with debug information; without: what python3 is made of, and a C++ program built here
 . "$(dirname "$0")/../lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Names of 30,000 unique addresses of a large program with .symtab, building the table included: symbols/symbolize, and GNU nm's
+# Names of 30,000 unique addresses of a large program with .symtab, building the table included: symbols/names/symbolize, and GNU nm's
 # plain listing of the same table to compare with. The bar is 1 s for 100 MB.
 #
 #	tests/bench/names.sh [FILE...]	without: node where it is there and has a .symtab; else the largest program in PATH that has one

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "formats/base/bytes.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 
 struct record {
 	uint64_t time;

@@ -48,7 +48,7 @@ for program in mtrec mtreport; do
 done
 
 seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/seeds.c")
-for page in docs/mtrec.1 README.md; do
+for page in docs/mtrec.1 docs/joining.md; do
 	says "$page has the rate of seeds" "one in ${seeds:-?}[, ]" "$MT_TOP/$page"
 done
 

@@ -28,13 +28,13 @@ says 'in one sentence that names what to install' 'neither apt-get nor dnf .* gc
 
 installer "$TMPDIR/bare" dnf
 expect 0 'with dnf' env PATH="$TMPDIR/bare" "$script" check
-says 'the Fedora packages are asked for' '^dnf .*install gcc gcc-c\+\+ make .*libzstd-devel .*binutils-devel' "$TMPDIR/asked"
+says 'the Fedora packages are asked for' '^dnf .*install gcc gcc-c\+\+ make .*libzstd-devel xz-devel .*binutils-devel' "$TMPDIR/asked"
 
 rm "$TMPDIR/asked"
 installer "$TMPDIR/bare" apt-get
 expect 0 'with apt' env PATH="$TMPDIR/bare" "$script" build
 says 'the lists are brought up to date' '^apt-get .*update' "$TMPDIR/asked"
-says 'the Debian packages are asked for' '^apt-get .*install .*gcc g\+\+ make .*libzstd-dev .*libiberty-dev' "$TMPDIR/asked"
+says 'the Debian packages are asked for' '^apt-get .*install .*gcc g\+\+ make .*libzstd-dev liblzma-dev .*libiberty-dev' "$TMPDIR/asked"
 check 'and for a build no more than that' test "$(grep -c clang-format "$TMPDIR/asked")" -eq 0
 
 expect 2 'an unknown word is a usage error' "$script" everything

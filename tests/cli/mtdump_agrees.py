@@ -2,7 +2,7 @@
 """mtreport and scripts/mtdump, which share no code, find the same in a recording: the same samples
 of each event in the same order, the same damage, and both read it or refuse it.
 
-The recordings: all that tests/golden/make_recording.py writes, and one that mtrec makes here; that
+The recordings: all that tests/golden/recording/corpus.py writes, and one that mtrec makes here; that
 one whole, cut short and with flipped bits too.
 """
 # timeout: 180
@@ -163,7 +163,7 @@ def disagreements(path):
 
 
 def test_golden(tap, directory):
-    module = module_of("tests/golden/make_recording.py")
+    module = module_of("tests/golden/recording/corpus.py")
     module.write_recordings(directory)
     for name, (_, want) in module.RECORDINGS.items():
         path = os.path.join(directory, name + ".mtr")

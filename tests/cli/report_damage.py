@@ -8,8 +8,8 @@ import sys
 import tempfile
 
 TOP = os.environ.get("MT_TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests", "golden"))
-import make_recording as make  # noqa: E402
+sys.path.insert(0, os.path.join(TOP, "tests", "golden", "recording"))
+import corpus as make  # noqa: E402
 
 MTREPORT = os.path.join(os.environ.get("MT_BUILD", os.path.join(TOP, "build")), "mtreport")
 MISSING = ("cut short", "damaged", "missing", "skipped", "could not be decoded", "out of order")

@@ -1,11 +1,12 @@
 #!/bin/bash
 # mtreport -j: whatever the number of workers, the same bytes come out, on standard output and on standard error.
+# slow: reports hundreds of recordings several times
 # timeout: 480
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
 mkdir "$TMPDIR/made" "$TMPDIR/perf"
-"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR/made" >/dev/null || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR/made" >/dev/null || exit 1
 "$MT_TOP/tests/golden/make_perfdata.py" "$TMPDIR/perf" >/dev/null || exit 1
 
 # say FILE JOBS: what mtreport says about FILE in each of $outputs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# slow: reports files of 2 GB
 """A perf.data file of 2 GB is reported in less than 300 MB of memory, the pages of the file that are mapped counted with it.
 
 Its dumps are holes in the file: it takes little of the disk.

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
-"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR" stored no_samples a_flipped_bit_in_a_payload two_recordings cut_behind_a_chunk || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR" stored no_samples a_flipped_bit_in_a_payload two_recordings cut_behind_a_chunk || exit 1
 cd "$TMPDIR" || exit 1
 cp stored.mtr mtrec.mtr
 

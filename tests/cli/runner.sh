@@ -12,7 +12,7 @@ runs() {
 	rm -rf "$tree/tests/cli" && mkdir "$tree/tests/cli"
 	cat >"$tree/tests/cli/one.sh"
 	chmod +x "$tree/tests/cli/one.sh"
-	expect "$status" "$description" "$tree/tests/run" "$@"
+	expect "$status" "$description" "$tree/tests/run" "$@" cli
 	cp "$out" "$TMPDIR/said"
 	check "... $counts" test "$(tail -n 1 "$TMPDIR/said")" = "$counts"
 }
@@ -42,6 +42,11 @@ printf '1..2\nok 1\n'
 kill -SEGV $$
 END
 says 'is named' 'ended by SIGSEGV' "$TMPDIR/said"
+runs 1 'a crash behind the last line' '1 passed, 1 failed, 0 skipped' <<'END'
+#!/bin/bash
+printf '1..1\nok 1\n'
+kill -SEGV $$
+END
 runs 1 'no plan' '1 passed, 1 failed, 0 skipped' <<'END'
 #!/bin/bash
 echo 'ok 1'
@@ -75,13 +80,26 @@ setsid sleep 97 &
 printf '1..1\nok 1\n'
 END
 says 'is named' 'left a process behind: [0-9]+ \(sleep\)' "$TMPDIR/said"
-check 'and ended' test -z "$(pgrep -f 'sleep 97$')"
+stayed=$(sed -n 's/.*left a process behind: \([0-9]*\) .*/\1/p' "$TMPDIR/said")
+check 'and ended' test ! -e "/proc/$stayed/exe"
 runs 0 'each test has a directory of its own' '1 passed, 0 failed, 0 skipped' <<'END'
 #!/bin/bash
 echo x >"$TMPDIR/file" && printf '1..1\nok 1 - %s\n' "$TMPDIR"
 END
 expect 2 'an unknown group' "$tree/tests/run" nosuch
 says 'is answered with the known ones' 'no such test or group: nosuch .*unit, cli, golden' "$err"
+expect 2 'a group without a test' "$tree/tests/run" golden
+says 'is no success' 'the group golden has no test' "$err"
+mkdir "$tree/tests/live"
+printf '#!/bin/bash\nprintf "1..1\\nok 1\\n"\n' >"$tree/tests/live/fast.sh"
+chmod +x "$tree/tests/live/fast.sh"
+runs 0 'a slow file is left out of a fast run' '1 passed, 0 failed, 0 skipped' --fast live/fast <<'END'
+#!/bin/bash
+# slow: it is
+printf '1..1\nnot ok 1\n'
+END
+says 'which names the slowest of the others' '^ +[0-9.]+ s  live/fast$' "$TMPDIR/said"
+rm -r "$tree/tests/live"
 chmod -x "$tree/tests/cli/one.sh"
 expect 1 'a script that is not executable is a failure' "$tree/tests/run" cli
 

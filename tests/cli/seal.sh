@@ -1,5 +1,6 @@
 #!/bin/bash
 # mtreport --seal: the copy says without any file what the recording says with them, and what could not be had stands in it.
+# slow: seals and reports every made recording
 # timeout: 180
 . "$(dirname "$0")/../lib.sh"
 
@@ -52,7 +53,7 @@ says '--info tells who sealed it' 'sealed .*--embed unwind' info
 check '-q: nothing is said' test ! -s said
 
 mkdir made perf
-"$MT_TOP/tests/golden/make_recording.py" made >/dev/null || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" made >/dev/null || exit 1
 broken=0
 for made in made/*.mtr; do
 	rm -f copy.mtr

@@ -1,12 +1,13 @@
 #!/bin/bash
 # mtreport --strip: the copy has no byte of a stack and says what the original says.
+# slow: strips and reports every made recording
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 
 report=$MT_BUILD/mtreport
 dump=$MT_TOP/scripts/mtdump
 mkdir "$TMPDIR/made"
-"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR/made" >/dev/null || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR/made" >/dev/null || exit 1
 
 # say FILE: what mtreport says about FILE, but for its name, its size and that it was stripped
 say() {

@@ -5,7 +5,7 @@
 
 report=$MT_BUILD/mtreport
 file=$MT_SHARED/data/cores/perf.data
-"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR" stored >/dev/null || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR" stored >/dev/null || exit 1
 check 'a report of a recording' "$report" --unwind-report "$TMPDIR/stored.mtr"
 says '... says why stacks end, and what helps' '^/bin/worker +stacks end +image not at hand +[0-9]+ +--symfs DIR' "$out"
 expect 2 'it has no stacks to show' "$report" --unwind-report --folded "$TMPDIR/stored.mtr"

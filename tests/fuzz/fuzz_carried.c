@@ -8,56 +8,54 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "formats/carried.h"
 #include "formats/reader.h"
-#include "formats/record.h"
-#include "symbols/elf.h"
-#include "symbols/jit_code.h"
-#include "symbols/kernel.h"
-#include "symbols/perf_map.h"
-#include "symbols/skeleton_merge.h"
+#include "formats/reading/carried.h"
+#include "formats/records/record.h"
+#include "symbols/elf/elf.h"
+#include "symbols/jit/jitdump_index.h"
+#include "symbols/names/kernel.h"
+#include "symbols/names/perf_map.h"
 #include "tests/unit/mt_builder.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use_skeleton(const uint8_t *bytes, size_t size)
+/* As many skeletons as there are, as the pieces of one image. */
+static void use_skeletons(const struct mt_span *pieces, size_t count)
 {
 	struct mt_elf *elf = NULL;
-	struct mt_cfi_sections sections;
 	struct mt_cfi_row row;
 	struct mt_cfi *cfi;
 
-	mt_error_destroy(mt_elf_open_skeleton(bytes, size, "skeleton", &elf));
+	mt_error_destroy(mt_elf_open_pieces(pieces, count, "skeleton", &elf));
 	if (!elf)
 		return;
-	sections = (struct mt_cfi_sections){.eh_frame = mt_elf_section(elf, ".eh_frame"),
-					    .debug_frame = mt_elf_section(elf, ".debug_frame")};
-	cfi = mt_cfi_create(&sections);
+	cfi = mt_cfi_of_elf(elf);
 	for (unsigned int shift = 0; cfi && shift < 64; shift += 3) {
 		uint64_t address = UINT64_MAX >> shift, start, end;
+		struct mt_elf_symbol symbol;
 
 		(void)mt_cfi_find(cfi, address, &row);
 		(void)mt_cfi_range(cfi, address, &start, &end);
 		(void)mt_elf_bytes_at(elf, address, 8);
+		(void)mt_elf_symbol(elf, shift & 1, shift, &symbol);
 	}
 	mt_cfi_destroy(cfi);
 	mt_elf_destroy(elf);
 }
 
-/* Two skeletons, which may be damaged in different places, as parts of one. */
-static void merge_skeletons(const uint8_t *data, size_t size)
+static void use_skeleton(const uint8_t *bytes, size_t size)
+{
+	use_skeletons(&(struct mt_span){bytes, size, 0}, 1);
+}
+
+/* Two skeletons, which may be damaged in different places. */
+static void use_halves(const uint8_t *data, size_t size)
 {
 	struct mt_span parts[] = {{.bytes = data, .size = size / 2},
 				  {.bytes = data + size / 2, .size = size - size / 2}};
-	uint8_t *bytes = NULL;
-	struct mt_error *err;
 
-	err = mt_skeleton_merge(parts, 2, &bytes, &size);
-	mt_error_destroy(err);
-	if (!err)
-		use_skeleton(bytes, size);
-	free(bytes);
+	use_skeletons(parts, 2);
 }
 
 static void use_names(const struct mt_file_record *file, const uint8_t *bytes)
@@ -133,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (copy) {
 		memcpy(copy, data, size);
 		use_skeleton(copy, size);
-		merge_skeletons(copy, size);
+		use_halves(copy, size);
 	}
 	free(copy);
 	mt_builder_init(&b);

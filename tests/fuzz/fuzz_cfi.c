@@ -2,8 +2,9 @@
  * Any bytes as CFI, registers, a dump and a kernel chain: unwinding stays inside them, ends, and
  * leaves a stack that says why.
  *
- * The input is cut into: sizes, .eh_frame_hdr, .eh_frame, .debug_frame, then the dump. The sections
- * stand in an ELF of their own, whose code is the fuzzer's too.
+ * The input is cut into: sizes, types, .eh_frame_hdr, .eh_frame, .debug_frame, then the dump. The
+ * sections stand in an ELF of their own, whose code is the fuzzer's too; by their types some have
+ * a size and no bytes.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 
 #include "formats/base/cursor.h"
 #include "formats/base/err.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/elf_builder.h"
-#include "unwind/cfi.h"
-#include "unwind/cfi_rules.h"
+#include "unwind/cfi/cfi.h"
+#include "unwind/cfi/cfi_rules.h"
 #include "unwind/rule.h"
 #include "unwind/unwind.h"
 
@@ -45,22 +46,26 @@ static struct mt_span take(struct mt_cursor *c, size_t size)
 	return (struct mt_span){.bytes = mt_cursor_bytes(c, size), .size = size};
 }
 
-static void add(const char *name, struct mt_span span)
+static void add(const char *name, struct mt_span span, bool nobits)
 {
 	Elf64_Shdr *s = builder_add_section(&builder, name, SHT_PROGBITS, 0, span.bytes, span.size);
 
 	s->sh_addr = s->sh_offset;
+	if (nobits) {
+		s->sh_type = SHT_NOBITS;
+		s->sh_size <<= 32;
+	}
 }
 
 /* One segment over the whole file, addresses as offsets. */
-static void build(const struct mt_span parts[4])
+static void build(const struct mt_span parts[4], uint8_t nobits)
 {
+	static const char *const names[] = {".eh_frame_hdr", ".eh_frame", ".debug_frame", ".plt"};
+
 	builder_init(&builder, ET_DYN);
 	builder_add_segment(&builder, PT_LOAD, PF_R | PF_X, 0, 0, 0x8000);
-	add(".eh_frame_hdr", parts[0]);
-	add(".eh_frame", parts[1]);
-	add(".debug_frame", parts[2]);
-	add(".plt", parts[3]);
+	for (unsigned int i = 0; i < 4; i++)
+		add(names[i], parts[i], nobits >> i & 1);
 	builder_finish(&builder);
 	builder_segment(&builder, 0)->p_filesz = builder.size;
 }
@@ -138,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mt_cursor c = mt_cursor_init(data, size);
 	uint8_t sizes[4] = {mt_cursor_u8(&c), mt_cursor_u8(&c), mt_cursor_u8(&c), mt_cursor_u8(&c)};
+	uint8_t nobits = mt_cursor_u8(&c);
 	struct mt_image_set *images = mt_image_set_create();
 	struct mt_image_map *map = mt_image_map_create();
 	struct mt_span parts[4];
@@ -147,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int i = 0; i < 4; i++)
 		parts[i] = take(&c, sizes[i] * (size_t)4);
 	find_all(parts);
-	build(parts);
+	build(parts, nobits);
 	if (images && map && mt_image_set_add_source(images, &source, builder.bytes))
 		unwind_in(images, map, &c);
 	mt_image_map_destroy(map);

@@ -1,9 +1,10 @@
 /* Any bytes as an ELF file: every accessor stays inside them. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "formats/base/err.h"
-#include "symbols/elf.h"
+#include "symbols/elf/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -12,9 +13,18 @@ static unsigned int touch(struct mt_span span)
 {
 	unsigned int sum = 0;
 
-	for (size_t i = 0; span.bytes && i < span.size; i++)
+	if (!span.bytes && span.size)
+		abort();
+	for (size_t i = 0; i < span.size; i++)
 		sum += span.bytes[i];
 	return sum;
+}
+
+static unsigned int touch_at(const struct mt_elf *elf, uint64_t vaddr)
+{
+	const uint8_t *bytes = mt_elf_bytes_at(elf, vaddr, 16);
+
+	return touch((struct mt_span){bytes, bytes ? 16 : 0, vaddr});
 }
 
 static unsigned int touch_symbols(struct mt_elf *elf, bool dynamic)
@@ -55,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mt_elf_segments(elf, &segments);
 	for (uint64_t at = 0; at < size + 4096 && segments < 64; at += 61) {
 		if (mt_elf_offset_to_vaddr(elf, at, &vaddr))
-			sum += touch((struct mt_span){mt_elf_bytes_at(elf, vaddr, 16), 16, vaddr});
+			sum += touch_at(elf, vaddr);
 	}
 	sum += touch_symbols(elf, false) + touch_symbols(elf, true);
 	mt_elf_destroy(elf);

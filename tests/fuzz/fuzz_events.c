@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 
 #include "formats/base/err.h"
-#include "record/branch_filter.h"
-#include "record/options.h"
-#include "record/perf_event.h"
-#include "record/plan.h"
-#include "record/plan_parts.h"
-#include "record/tracefs.h"
+#include "record/cli/options.h"
+#include "record/open/perf_event.h"
+#include "record/plan/branch_filter.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+#include "record/tracepoints/tracefs.h"
+#include "record/tracepoints/tracepoint_source.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "formats/jitdump.h"
-#include "symbols/jit_code.h"
+#include "formats/records/jitdump.h"
+#include "symbols/jit/jitdump_index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "symbols/kernel.h"
+#include "symbols/names/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
-#include "symbols/elf.h"
-#include "symbols/lines.h"
+#include "symbols/elf/elf.h"
+#include "symbols/lines/lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <zstd.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
-#include "formats/planes_pack.h"
+#include "formats/chunks/chunk.h"
+#include "formats/stacks/planes_pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

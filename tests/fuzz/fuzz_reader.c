@@ -10,12 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/attr.h"
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
 #include "formats/reader.h"
-#include "formats/sample.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
+#include "formats/stacks/sample_record.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/attr.h"
 #include "formats/base/bytes.h"
-#include "formats/sample.h"
-#include "formats/sample_type.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,9 +9,9 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/outputs/outputs.h"
-#include "report/selection.h"
-#include "report/session.h"
-#include "report/table.h"
+#include "report/session/selection.h"
+#include "report/session/session.h"
+#include "report/tables/table.h"
 #include "tests/unit/report_records.h"
 #include "unwind/unwind.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "formats/base/err.h"
-#include "symbols/elf.h"
-#include "symbols/symtab.h"
+#include "symbols/elf/elf.h"
+#include "symbols/names/symtab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

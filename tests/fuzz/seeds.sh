@@ -1,8 +1,16 @@
 #!/bin/bash
-# What a fuzz target begins with, into its corpus: seeds.sh TARGET DIR. So far fuzz_lines has seeds: small programs with functions
-# that are inlined, linked to the addresses that it asks for. Files of odd size are asked for beforehand.
+# What a fuzz target begins with, into its corpus: seeds.sh TARGET DIR. fuzz_lines: small programs with functions that are inlined,
+# linked to the addresses that it asks for. Files of odd size are asked for beforehand. Those of the ledger: long runs of steps at
+# random, as what comes of few steps is found soon.
 set -u
 dir=$2
+case $1 in fuzz_ledger | fuzz_residence | fuzz_verdicts)
+	for number in {1..40}; do
+		LC_ALL=C awk -v seed="$number" 'BEGIN { srand(seed); for (i = 0; i < 200 + 30 * seed; i++) printf "%c", rand() * 256 }' \
+			>"$dir/seed-$number"
+	done
+	;;
+esac
 [ "$1" = fuzz_lines ] || exit 0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -30,13 +30,13 @@ def group(read_format, values, ids=(1, 2, 3)):
     return struct.pack(f"<{len(out)}Q", *out)
 
 
-def made(read_format, rows, flags=FLAGS):
+def made(read_format, rows, flags=FLAGS, ids=(1, 2, 3), member_period=0):
     """rows: the counts of page-faults, context-switches and migrations at each sample."""
     kind = KIND
     data = make.comm("prog", 0, kind, id=1) + make.mmap("/bin/prog-not-there", 0, kind, id=1)
     for i, row in enumerate(rows):
-        data += make.sample((i + 1) * make.US, kind, id=1, ip=0x401000 + 16 * i, rest=group(read_format, row))
-    attrs = [attr(2, read_format, 1, flags), attr(3, read_format, 0, flags), attr(4, read_format, 0, flags)]
+        data += make.sample((i + 1) * make.US, kind, id=1, ip=0x401000 + 16 * i, rest=group(read_format, row, ids))
+    attrs = [attr(2, read_format, 1, flags), attr(3, read_format, member_period, flags), attr(4, read_format, member_period, flags)]
     return make.file(data, attrs, ids=[(1,), (2,), (3,)])
 
 
@@ -85,7 +85,19 @@ def main():
         tap.check(",4\n" in out and ",8\n" not in out, "--unwind-report counts each stack once", out)
         write(made(FORMATS[0], [row[:2] for row in ROWS]))
         _, out, _ = report(path, "--script")
-        tap.same({event for event, _ in samples(out)}, {FAULTS}, "a group of another size tells of nobody")
+        tap.same(sorted(samples(out)), sorted(one for one in WANT if one[0] != MOVES), "a group of fewer tells of these: ids decide")
+        write(made(FORMATS[0], [row[::-1] for row in ROWS], ids=(3, 2, 1)))
+        _, out, _ = report(path, "--script")
+        tap.same(sorted(samples(out)), sorted(WANT), "and of their counts in any order")
+        write(made(FORMATS[0], ROWS, member_period=1 << 62))
+        _, out, _ = report(path, "--script")
+        tap.same(sorted(samples(out)), sorted(WANT), "as of simpleperf's members, whose period none ever reaches")
+        write(made(FORMATS[0], [(1, 0, 0), (2, 5000, 0), (3, 900000, 7000)]))
+        _, out, _ = report(path, "--summary")
+        heads = [line for line in out.splitlines() if ": " in line and "samples" in line]
+        tap.same([head.split(":")[0] for head in heads], [FAULTS, SWITCHES, MOVES], "the summary begins with what was sampled")
+        tap.check("page-faults: 3 samples" in out and f"{SWITCHES}: 900,000 events, counted beside" in out,
+                  "and calls no count samples", out)
         write(made(FORMATS[0], ROWS, FLAGS | INHERIT))
         _, out, _ = report(path, "--script")
         tap.same(sorted(samples(out)), sorted(WANT), "inherited counts are of the thread")

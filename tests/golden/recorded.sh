@@ -13,7 +13,7 @@ reads_as() {
 	want=$recorded/$name.$1.txt
 	expect 0 "$name: --$1" "$MT_BUILD/mtreport" "--$1" --symfs "$recorded" --kallsyms "$recorded/$3.kallsyms.txt" "$2"
 	# which vdso is at hand is this machine's affair, and so is what stands in it
-	sed -e "s|$(dirname "$2")|DIR|g; s|$recorded|DIR|g" -e '/^  \[vdso\]/,+1d' -e '/^    unwind tables:/d; /^    --debuginfod would/d' "$out" "$err" >"$TMPDIR/got"
+	sed -e "s|$(dirname "$2")|DIR|g; s|$recorded|DIR|g" -e '/^mtreport: recorded on /d' -e '/^mtreport: recorded on /d; /^  \[vdso\]/,+1d' -e '/^    unwind tables:/d; /^    --debuginfod would/d' "$out" "$err" >"$TMPDIR/got"
 	[ -z "${UPDATE:-}" ] || cp "$TMPDIR/got" "$want"
 	check "$name: --$1 says what it said" diff "$want" "$TMPDIR/got"
 }

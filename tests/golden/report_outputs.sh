@@ -2,7 +2,7 @@
 # Each output of a known recording, byte for byte: tests/golden/reports/OUTPUT.txt. UPDATE=1 writes them anew.
 . "$(dirname "$0")/../lib.sh"
 
-"$MT_TOP/tests/golden/make_recording.py" "$TMPDIR" stored memory_calls || exit 1
+"$MT_TOP/tests/golden/recording/corpus.py" "$TMPDIR" stored memory_calls || exit 1
 cd "$TMPDIR" || exit 1
 recording=stored.mtr
 compare() { # compare NAME OPTION...: golden text NAME.txt

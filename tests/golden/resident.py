@@ -8,8 +8,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "perfdata")]
-import make_recording as make  # noqa: E402
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import corpus as make  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
 FILE, ANON, SWAP, SHM = range(4)

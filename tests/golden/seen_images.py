@@ -30,7 +30,7 @@ def module_of(path):
     return module
 
 
-made = module_of("tests/golden/make_recording.py")
+made = module_of("tests/golden/recording/corpus.py")
 dump = module_of("scripts/mtdump")
 
 

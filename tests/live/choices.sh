@@ -171,5 +171,5 @@ is 'the command has the oom_score_adj that we had' "$(cat adjusted)" "$(cat /pro
 for line in 'CPU ring ' 'drains ' 'spool ' 'writer ' 'memory ' 'CPU '; do
 	says "... has a line of '$line'" "^ *$line" said
 done
-says "... and which threads used the CPU" "of it drains 0[.][0-9]+ s, writer 0[.][0-9]+ s, carrying images 0[.][0-9]+ s [(][0-9]+ kept from before[)], the rest 0[.][0-9]+ s" said
+says "... and which threads used the CPU" "of it drains 0[.][0-9]+ s, writer 0[.][0-9]+ s, carrying images 0[.][0-9]+ s, the rest 0[.][0-9]+ s" said
 finish

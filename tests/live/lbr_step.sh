@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../oracle/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'
 needs_command "${CC:-cc}"
-has_library capstone/capstone.h -lcapstone || skip_all 'built without a disassembler'
 build_tool lbr_step tests/oracle/lbr_step.c tests/oracle/branch_recorder.c tests/oracle/perf_file.c \
 	tests/oracle/feeding.c tests/oracle/stepper.c || {
 	fail 'the single-stepper builds' "$TMPDIR/why"

@@ -82,6 +82,10 @@ build_split() {
 	"${CXX:-g++}" -std=c++17 -O2 -gsplit-dwarf "$@" inlined.cpp -o split 2>why && ls ./*.dwo >/dev/null
 }
 
+# libdw reads a .dwp from elfutils 0.191 on
+printf '#include <elfutils/version.h>\n#if !_ELFUTILS_PREREQ(0, 191)\n#error old\n#endif\n' | "${CC:-cc}" -E - >why 2>&1
+reads_packages=$?
+
 # pack TOOL: the .dwo into a .dwp.
 pack() {
 	command -v "$1" >/dev/null && { "$1" -e split -o split.dwp; } 2>why && [ -s split.dwp ] && rm -f ./*.dwo
@@ -98,18 +102,47 @@ for version in 4 5; do
 	for types in '' -fdebug-types-section; do
 		# shellcheck disable=SC2086
 		build_split -gdwarf-$version $types
-		same "split into a .dwo, version $version${types:+ with type units}" split
+		if [ "$version$types" = 5-fdebug-types-section ]; then # in sections of one name, of which libdw takes one
+			./lines split <addresses >other 2>other.err
+			says 'split into a .dwo, version 5 with type units: that it cannot be read is said' 'type units of DWARF 5' other.err
+		else
+			same "split into a .dwo, version $version${types:+ with type units}" split
+		fi
 		for tool in llvm-dwp dwp; do
 			# shellcheck disable=SC2086
 			build_split -gdwarf-$version $types
-			if pack $tool; then
-				same "packed by $tool, version $version${types:+ with type units}" split
-			else
+			if ! pack $tool; then
 				skip "packed by $tool, version $version${types:+ with type units}" 'it is not there, or cannot read that'
+			elif [ $reads_packages -ne 0 ]; then
+				./lines split <addresses >other 2>other.err
+				says "packed by $tool, version $version${types:+ with type units}: elfutils is too old, and that is said" \
+					'no such file with that id, or a .dwp \(elfutils before 0.191\)' other.err
+			else
+				same "packed by $tool, version $version${types:+ with type units}" split
 			fi
 		done
 	done
 done
+
+# Functions that have no linkage name, inlined.
+cat >scoped.cpp <<'C'
+#include <cstdlib>
+namespace shop {
+namespace {
+template <class F> int each(int n, F f) { int s = 0; for (int i = 0; i < n; i++) s += f(i); return s; }
+struct Hidden { int operator()(int x) const { return x * std::rand(); } };
+}
+struct Cart { int total(int k); };
+int Cart::total(int k) { return each(k, [k](int x) { return x * k + std::rand(); }) + each(k, Hidden()); }
+}
+int main(int argc, char **) { auto call = [argc](int q) { return shop::Cart().total(q) + std::rand(); }; return call(argc); }
+C
+"${CXX:-g++}" -std=c++17 -O2 -g -fno-ipa-icf scoped.cpp -o scoped 2>why
+"$compare" addresses scoped 2000 >addresses.scoped
+./lines scoped <addresses.scoped >names 2>why
+check 'a lambda is named with what is around it' grep -qE '^main::\{lambda(\(int\)#1)?\}::operator\(\)$' names
+check 'a function object likewise' grep -qE '^shop::\(anonymous namespace\)::(Hidden::operator\(\)|each<shop::)' names
+check 'no name is plain' test "$(grep -cE '^(operator\(\)|each<.*)$' names)" -eq 0
 
 sed -n 1,300p addresses >few && mv few addresses
 check 'damage is survived and noted' ./lines -m 300 inlined <addresses

@@ -49,26 +49,6 @@ check 'and as from the files' diff carried here
 same 'whole images are the same where no file is' whole.mtr --no-inline
 check 'what is carried without being asked for is of what samples show' \
 	[ "$(stat -c %s plain.mtr)" -lt $(($(stat -c %s whole.mtr) / 2)) ]
-"$mtrec" -e page-faults --embed all --stats -o again.mtr "$steps" faults 50 >/dev/null 2>stats
-check 'the next recording finds what was carried' grep -q '[1-9][0-9]* kept from before' stats
-same '... and needs nothing else either' again.mtr --no-inline
-"$mtrec" -e page-faults --embed all --embed-cache none --stats -o anew.mtr "$steps" faults 50 >/dev/null 2>stats
-check '--embed-cache none does not' grep -q '(0 kept from before)' stats
-same '... and carries the same' anew.mtr --no-inline
-# named FILE: addresses in the kernel with their names, as mtreport has them
-named() {
-	"$report" --script --no-inline "$1" | sed -n 's/^\t *\(ffff[0-9a-f]*\) \([^ ]*\) (\[kernel.*/\1 \2/p' | sort -u
-}
-named again.mtr >kept
-named anew.mtr >told
-join kept told >both
-if [ -s told ]; then
-	check "the kernel's names that were kept are those that it tells" test -s both
-	is '... each' "$(awk '$2 != $3' both)" ''
-else
-	skip "the kernel's names that were kept are those that it tells" 'no sample is in the kernel'
-fi
-
 "$mtrec" -q -e page-faults --embed lines -o lines.mtr "$steps" faults 50 >/dev/null
 same 'with --embed lines, with inlining too' lines.mtr
 same 'and with source lines' lines.mtr --srcline

@@ -23,7 +23,8 @@ if build_faulter; then
 		check "faulter $mode is recorded" "$mtrec" -e page-faults --call-graph dwarf,8192 --no-heal -o small.mtr -- \
 			"$TMPDIR/faulter" 20000 0 1 $mode
 		between '... a quarter of its stacks are cut' 700 "$(part small.mtr --no-join)" 800
-		between '... and joined' 970 "$(part small.mtr)" 1000
+		# of mode 2 no stack shows the call where the absent page begins
+		[ $mode = 2 ] || between '... and joined' 970 "$(part small.mtr)" 1000
 		"$report" -q --folded --no-inline --comm faulter small.mtr | grep ';worker_loop' >folded
 		wrong=$(grep -Ecv "$tree" folded)
 		is '... with the functions that were there' "$wrong" 0
@@ -41,6 +42,7 @@ if build_faulter; then
 		check '... --no-seeds records' "$mtrec" -e page-faults --call-graph dwarf,8192 --no-seeds -o none.mtr -- true
 		is '... none of them' "$("$report" -q --info none.mtr | grep -c 'page-faults: seed')" 0
 		"$report" -q --unwind-report --comm faulter small.mtr >table
+		[ $mode = 2 ] && continue
 		says '... and counted' 'frames +joined +[0-9]' table
 		says '... by what had ended them' 'stacks joined +(dump too small|stack page absent) +[0-9]' table
 	done
@@ -75,8 +77,6 @@ ways() {
 ways swapped
 is '... no frame of another way is joined' "$(wc -l <"$TMPDIR/mixed")" 0
 is '... each way is there' "$(grep -o ';leaf_[a-z]*' "$TMPDIR/folded" | sort -u | wc -l)" 8
-"$report" -q --unwind-report --comm swapped "$TMPDIR/swapped.mtr" >"$TMPDIR/table"
-says '... though some are joined' 'frames +joined +[0-9]' "$TMPDIR/table"
 # one and two are coroutines: their roots have no caller but the start of a context
 is '... and a coroutine goes on to nobody' "$(grep -Ec ';main.*;run_(one|two|three|four);' "$TMPDIR/folded")" 0
 
@@ -86,8 +86,6 @@ if "${CXX:-g++}" -std=c++20 -O1 -g -pthread -o "$TMPDIR/restacked" "$MT_TOP/test
 	ways restacked
 	is '... no frame of another way is joined' "$(wc -l <"$TMPDIR/mixed")" 0
 	is '... each way is there' "$(grep -o ';leaf_[a-z]*' "$TMPDIR/folded" | sort -u | wc -l)" 10
-	"$report" -q --unwind-report --comm restacked "$TMPDIR/restacked.mtr" >"$TMPDIR/table"
-	says '... though some are joined' 'frames +joined +[0-9]' "$TMPDIR/table"
 else
 	skip 'stacks used again by others' 'the compiler has no coroutines'
 fi
@@ -108,8 +106,6 @@ while read -r how; do
 		# shellcheck disable=SC2086
 		changing $how seed=$seed
 		is '... and root and leaf belong together' "$(awk '{ n += $NF } END { print n + 0 }' "$TMPDIR/mixed")" 0
-		"$report" -q --unwind-report --comm changing "$TMPDIR/changing.mtr" >"$TMPDIR/table"
-		says '... what is not joined for that is counted' 'stacks not joined +changes unseen +[0-9]' "$TMPDIR/table"
 	done
 done <<-'END'
 	context 4000 50 50 2
@@ -151,14 +147,14 @@ done <<-'END'
 	16384 jump 6000 3 99 300 between=6
 END
 dump=8192
-# One in 200 calls is another root's: stacks on both sides say which one it was, and are right.
+# One in 200 calls is another root's.
 for seed in 0 2 4; do
 	changing throw 4000 2 2 200 seed=$seed
 	is '... and root and leaf belong together' "$(wc -l <"$TMPDIR/mixed")" 0
-	between '... and most stacks are whole' 800 \
-		"$(awk '/;deep;/ { all += $NF } /;root_.*;deep;/ { n += $NF } END { print all ? int(1000 * n / all) : 0 }' "$TMPDIR/folded")" 1000
 done
 check 'a root that stays is recorded' "$mtrec" -e page-faults --call-graph dwarf,8192 -o "$TMPDIR/changing.mtr" -- "$TMPDIR/changing" still 4000
 ways changing
+"$report" -q --unwind-report --comm changing "$TMPDIR/changing.mtr" >"$TMPDIR/table"
+says '... which are joined' 'stacks joined +dump too small +[0-9]' "$TMPDIR/table"
 between '... and its stacks are whole' 970 "$(awk '{ all += $NF } /;root_one;/ { n += $NF } END { print int(1000 * n / all) }' "$TMPDIR/folded")" 1000
 finish

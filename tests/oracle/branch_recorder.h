@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/sample.h"
+#include "formats/records/sample.h"
 #include "tests/oracle/stepper.h"
 
 enum {

@@ -1,7 +1,7 @@
 /*
  * Copies a recording with every user stack dump cut to so many bytes, as if the kernel had been
  * asked for no more: what a report makes of the copy can be held against what it makes of the
- *whole.
+ * whole.
  *
  *	cut_dumps BYTES IN OUT [LARGER]
  *
@@ -19,10 +19,11 @@
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
 #include "formats/reader.h"
-#include "formats/record.h"
+#include "formats/records/record.h"
 #include "formats/rewrite.h"
+#include "formats/stacks/sample_record.h"
 #include "formats/writer.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "formats/sample.h"
+#include "formats/records/sample.h"
 #include "tests/oracle/branch_feed.h"
 #include "tests/oracle/stepper.h"
 #include "unwind/unwind.h"

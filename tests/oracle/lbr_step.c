@@ -26,9 +26,9 @@
 
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
-#include "symbols/disasm.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/disasm.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/oracle/branch_recorder.h"
 #include "tests/oracle/feeding.h"
 #include "tests/oracle/perf_file.h"

@@ -1,12 +1,12 @@
 /*
- * Asks symbols/lines about addresses, for comparison with addr2line and to break it:
+ * Asks symbols/lines/lines about addresses, for comparison with addr2line and to break it:
  *
  *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
  *	lines -j N FILE < ADDRESSES     the same, read by N threads
  *	lines -j N -r N FILE            the same, of which every Nth is read, then again of all
  *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
  *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections; -j as
- *above
+ * above
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #include "formats/base/heap.h"
 #include "formats/base/map64.h"
 #include "formats/base/pool.h"
-#include "symbols/demangle.h"
-#include "symbols/elf.h"
-#include "symbols/lines.h"
+#include "symbols/elf/elf.h"
+#include "symbols/lines/lines.h"
+#include "symbols/names/demangle.h"
 #include "tests/oracle/addresses.h"
 
 static int fail(struct mt_error *err)
@@ -31,7 +31,7 @@ static int fail(struct mt_error *err)
 	return 1;
 }
 
-/* Names that were demangled: once each, as symbols/symbolize does it. */
+/* Names that were demangled: once each, as symbols/names/symbolize does it. */
 struct names {
 	struct mt_map64 by_mangled; /* to its number */
 	MT_ARRAY(const char *) mangled;

@@ -40,7 +40,10 @@ def chains(path):
 def same_name(ours, theirs):
     """Theirs has parameters, and for templates a return type."""
     # no function in the debug information: addr2line has the symbol's name
-    return theirs == ours or ours == "??" or (ours + "(") in theirs or (ours + "[abi:") in theirs
+    if theirs == ours or ours == "??" or (ours + "(") in theirs or (ours + "[abi:") in theirs:
+        return True
+    # without a linkage name addr2line has the plain name, ours is qualified
+    return "::" in ours and ours.endswith("::" + theirs)
 
 
 def equal(ours, theirs):

@@ -1,5 +1,5 @@
 /*
- * Asks symbols/symbolize for the names of link-time addresses, as a report does:
+ * Asks symbols/names/symbolize for the names of link-time addresses, as a report does:
  *
  *	names FILE < ADDRESSES       one name a line
  *	names -t FILE < ADDRESSES    how many have a name, and how long opening and naming took
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/elf.h"
-#include "symbols/image.h"
-#include "symbols/symbolize.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+#include "symbols/names/symbolize.h"
 #include "tests/oracle/addresses.h"
 
 /* The place in the file that is loaded there, as samples have it. */

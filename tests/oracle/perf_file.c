@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "formats/sample.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "formats/records/sample.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "unwind/unwind.h"
 
 /* The general registers in the kernel's order, by their numbers in DWARF. */
@@ -103,12 +103,11 @@ static void put_mapping(struct perf_file *file, pid_t pid, const struct mt_mappi
 
 void perf_file_map(struct perf_file *file, pid_t pid, const struct mt_image_map *map)
 {
-	size_t count;
-	const struct mt_mapping *all = mt_image_map_all(map, &count);
+	const struct mt_mapping *m = mt_image_map_next(map, 0);
 
-	for (size_t i = 0; i < count; i++) {
-		if (all[i].prot & PROT_EXEC)
-			put_mapping(file, pid, &all[i]);
+	for (; m; m = mt_image_map_next(map, m->end)) {
+		if (m->prot & PROT_EXEC)
+			put_mapping(file, pid, m);
 	}
 }
 

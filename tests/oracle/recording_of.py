@@ -5,8 +5,8 @@ import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
-import make_recording as make  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/recording"))
+import corpus as make  # noqa: E402
 
 MMAP, SAMPLE = 1, 9
 MICROSECOND = 1000

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "formats/base/err.h"
-#include "symbols/elf.h"
-#include "unwind/cfi.h"
+#include "symbols/elf/elf.h"
+#include "unwind/cfi/cfi.h"
 #include "unwind/rule.h"
 
 struct tally {

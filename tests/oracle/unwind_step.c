@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/oracle/stepper.h"
 #include "unwind/unwind.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "symbols/elf.h"
+#include "symbols/elf/elf.h"
 
 struct cfi_builder {
 	uint8_t bytes[4096];

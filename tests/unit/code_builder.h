@@ -13,13 +13,12 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
-#include "unwind/call_site.h"
-#include "unwind/code_places.h"
+#include "unwind/join/call_site.h"
 
 #define RX (PROT_READ | PROT_EXEC)
 #define RW (PROT_READ | PROT_WRITE)
@@ -34,7 +33,6 @@
 #define DATA_VADDR ((uint64_t)0x600000)
 #define EH_FRAME ((uint64_t)0x700000)
 #define EH_FRAME_HDR ((uint64_t)0x710000)
-#define CALL_SET ((uint64_t)0x720000)
 
 /* Two bases of mappings: the file's offset 0 is there. */
 #define HERE ((uint64_t)0x555500000000)
@@ -61,16 +59,8 @@ static const struct code_piece code_pieces[FUNCTIONS] = {
 	[WRITE] = {0x1300, 0x100}, [HOOK] = {0x1400, 0x100}, [LEAF] = {0x1500, 0x100},
 	[FAR] = {0x2000, 0x100},   [LONG] = {0x3800, 0x2100}};
 
-/* A direct call in the code. */
-struct code_call {
-	enum function from;
-	uint32_t offset; /* of its first byte */
-	enum function to;
-};
-
 struct code_file {
 	const char *path;
-	bool carried;
 	struct elf_builder elf;
 };
 
@@ -80,52 +70,31 @@ static struct code_world {
 	struct mt_image_set *images;
 	struct code_file files[CODE_FILES];
 	size_t count;
-	uint64_t hashes; /* of stacks, as many as were laid */
 } w;
 
-static inline struct mt_error *code_open(const struct mt_image_identity *identity, bool carried,
-					 struct mt_elf **out)
+static inline struct mt_error *code_open(void *context, const struct mt_image_identity *identity,
+					 struct mt_elf **out, char **found_at)
 {
+	(void)context;
+	(void)found_at;
 	*out = NULL;
 	for (size_t i = 0; i < w.count; i++) {
 		struct code_file *file = &w.files[i];
 
-		if (!strcmp(file->path, identity->path) && file->carried == carried)
+		if (!strcmp(file->path, identity->path))
 			return mt_elf_open_memory(file->elf.bytes, file->elf.size, file->path, out);
 	}
 	return NULL;
 }
 
-static inline struct mt_error *code_open_file(void *context,
-					      const struct mt_image_identity *identity,
-					      struct mt_elf **out, char **found_at)
-{
-	(void)context;
-	(void)found_at;
-	return code_open(identity, false, out);
-}
-
-static inline struct mt_error *code_open_carried(void *context,
-						 const struct mt_image_identity *identity,
-						 struct mt_elf **out, char **found_at)
-{
-	(void)context;
-	(void)found_at;
-	return code_open(identity, true, out);
-}
-
 /* Without any file; those of before are gone. */
 static inline void code_setup(void)
 {
-	static const struct mt_image_source file = {.name = "file", .open = code_open_file},
-					    carried = {.name = "carried",
-						       .carried = true,
-						       .open = code_open_carried};
+	static const struct mt_image_source file = {.name = "file", .open = code_open};
 
 	w.images = mt_image_set_create();
 	w.count = 0;
-	MT_CHECK(w.images && mt_image_set_add_source(w.images, &file, NULL) &&
-		 mt_image_set_add_source(w.images, &carried, NULL));
+	MT_CHECK(w.images && mt_image_set_add_source(w.images, &file, NULL));
 }
 
 static inline void code_teardown(void)
@@ -151,17 +120,6 @@ static inline void code_put_cfi(struct elf_builder *b, const struct code_piece *
 	builder_add_section(b, ".eh_frame_hdr", SHT_PROGBITS, EH_FRAME_HDR, hdr.bytes, hdr.size);
 }
 
-static inline void code_put_calls(uint8_t *code, const struct code_call *calls, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint32_t site = code_pieces[calls[i].from].start + calls[i].offset;
-
-		code[site - CODE_START] = 0xe8;
-		mt_put_le32(code + site - CODE_START + 1,
-			    code_pieces[calls[i].to].start - (site + 5));
-	}
-}
-
 static inline void code_put_segments(struct elf_builder *b, const uint8_t *code)
 {
 	static const uint8_t data[DATA_END - CODE_END];
@@ -178,37 +136,19 @@ static inline void code_put_segments(struct elf_builder *b, const uint8_t *code)
 	builder_add_segment(b, PT_LOAD, PF_R | PF_W, CODE_END, DATA_VADDR, DATA_END - CODE_END);
 }
 
-/* As it is but for the last step, builder_finish(). */
-static inline struct code_file *code_begin_file(const char *path, const struct code_piece *pieces,
-						size_t count, const struct code_call *calls,
-						size_t call_count)
+/* A file with those functions. */
+static inline void code_add_file(const char *path)
 {
 	static uint8_t code[CODE_END - CODE_START];
 	struct code_file *file = &w.files[w.count++];
 
 	assert(w.count <= CODE_FILES);
 	memset(code, 0x90, sizeof(code));
-	code_put_calls(code, calls, call_count);
 	file->path = path;
-	file->carried = false;
 	builder_init(&file->elf, ET_DYN);
 	code_put_segments(&file->elf, code);
-	code_put_cfi(&file->elf, pieces, count);
-	return file;
-}
-
-/* A file with these calls in its code. */
-#define CODE_FILE(path, ...)                                                              \
-	builder_finish(&code_begin_file(path, code_pieces, FUNCTIONS,                     \
-					(const struct code_call[]){__VA_ARGS__},          \
-					sizeof((const struct code_call[]){__VA_ARGS__}) / \
-						sizeof(struct code_call))                 \
-				->elf)
-
-/* The same functions in a file without such calls. */
-static inline void code_add_file(const char *path)
-{
-	builder_finish(&code_begin_file(path, code_pieces, FUNCTIONS, NULL, 0)->elf);
+	code_put_cfi(&file->elf, code_pieces, FUNCTIONS);
+	builder_finish(&file->elf);
 }
 
 static inline struct mt_image *code_image(const char *path)
@@ -249,64 +189,6 @@ static inline struct mt_image_map *code_process(uint64_t base, const char *path)
 static inline uint64_t at(uint64_t base, enum function f, uint64_t offset)
 {
 	return base + code_pieces[f].start + offset;
-}
-
-/* The same at link time. */
-static inline uint64_t vaddr(enum function f, uint64_t offset)
-{
-	return at(CODE_VADDR, f, offset);
-}
-
-static inline struct mt_code_function function_of(enum function f, uint32_t image)
-{
-	return (struct mt_code_function){vaddr(f, 0), vaddr(f, code_pieces[f].size), image};
-}
-
-/* ---- Stacks ---- */
-
-#define CODE_FRAMES 256
-#define STACK_TOP ((uint64_t)0x7fff00100000)
-
-struct code_frame {
-	uint64_t pc;
-	uint64_t size; /* from its stack pointer to its caller's */
-};
-
-struct code_stack {
-	uint64_t pcs[CODE_FRAMES], sps[CODE_FRAMES];
-	struct mt_call_stack stack;
-};
-
-/* The innermost first. */
-static inline const struct mt_call_stack *code_lay(struct code_stack *made, bool whole,
-						   const struct code_frame *frames, size_t count)
-{
-	uint64_t sp = STACK_TOP;
-
-	assert(count <= CODE_FRAMES);
-	for (size_t i = count; i--;) {
-		sp -= frames[i].size;
-		made->sps[i] = sp;
-		made->pcs[i] = frames[i].pc;
-	}
-	made->stack = (struct mt_call_stack){.pcs = made->pcs,
-					     .sps = made->sps,
-					     .count = count,
-					     .whole = whole,
-					     .hash = ++w.hashes};
-	return &made->stack;
-}
-
-#define LAY(made, whole, ...)                                           \
-	code_lay(made, whole, (const struct code_frame[]){__VA_ARGS__}, \
-		 sizeof((const struct code_frame[]){__VA_ARGS__}) / sizeof(struct code_frame))
-
-/* Bytes that are allocated; 0 where the allocator does not say, as a sanitizer's. */
-static inline size_t memory_in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
 }
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "formats/jitdump.h"
+#include "formats/records/jitdump.h"
 
 struct bytes {
 	uint8_t at[65536];

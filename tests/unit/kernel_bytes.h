@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "formats/record.h"
-#include "formats/sample.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
 
 struct kernel_bytes {
 	_Alignas(8) uint8_t bytes[2048];

@@ -25,8 +25,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "formats/chunk.h"
-#include "formats/record.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/record.h"
 
 #define MT_BUILDER_BLOCK (8u << 20)
 

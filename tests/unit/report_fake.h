@@ -19,18 +19,18 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/facts.h"
-#include "report/frames.h"
-#include "report/groups.h"
 #include "report/outputs/outputs.h"
-#include "report/stacks.h"
-#include "symbols/symbolize.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "symbols/names/symbolize.h"
 
 struct report_fake {
 	struct mt_strings *strings, *names; /* names: by frame offset */
 	struct mt_frames *frames;
 	struct mt_stacks *stacks;
-	struct mt_groups *groups;
+	struct mt_sum_table *groups;
 	struct mt_symbol symbols[4]; /* of one frame */
 	struct mt_facts facts;
 	struct mt_recording recording;
@@ -88,7 +88,7 @@ static inline void report_fake_init(struct report_fake *fake)
 		.stacks = fake->stacks,
 		.frames = fake->frames,
 	};
-	fake->groups = mt_groups_create(&shape);
+	fake->groups = mt_sum_table_create(&shape);
 	recording = mt_array_push(&fake->facts.recordings);
 	recording->file = "fake.mtr";
 	recording->reading = &fake->recording;
@@ -98,7 +98,7 @@ static inline void report_fake_init(struct report_fake *fake)
 
 static inline void report_fake_deinit(struct report_fake *fake)
 {
-	mt_groups_destroy(fake->groups);
+	mt_sum_table_destroy(fake->groups);
 	mt_stacks_destroy(fake->stacks);
 	mt_frames_destroy(fake->frames);
 	mt_strings_destroy(fake->names);
@@ -132,7 +132,7 @@ static inline void report_fake_add(struct report_fake *fake, const char *event, 
 			   report_fake_stack(fake, path)};
 	struct mt_value values[] = {mt_value_exact(count), mt_value_exact(count * 10)};
 
-	if (!mt_groups_add(fake->groups, keys, values))
+	if (!mt_sum_table_add(fake->groups, keys, values))
 		abort();
 }
 
@@ -148,8 +148,8 @@ static inline const char *report_fake_write(struct report_fake *fake,
 	free(fake->text);
 	fake->text = NULL;
 	to = open_memstream(&fake->text, &size);
-	err = mt_table_rewind(mt_groups_table(fake->groups));
-	err = err ? err : mt_output_write(output, &view, mt_groups_table(fake->groups), to);
+	err = mt_table_rewind(mt_sum_table_table(fake->groups));
+	err = err ? err : mt_output_write(output, &view, mt_sum_table_table(fake->groups), to);
 	fclose(to);
 	if (!err)
 		return fake->text;

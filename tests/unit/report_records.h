@@ -13,7 +13,7 @@
 #ifndef MT_TESTS_UNIT_REPORT_RECORDS_H
 #define MT_TESTS_UNIT_REPORT_RECORDS_H
 
-#include "formats/sample.h"
+#include "formats/records/sample.h"
 #include "tests/unit/kernel_bytes.h"
 #include "tests/unit/mt_builder.h"
 
@@ -110,6 +110,19 @@ static inline void report_records_fork(struct mt_builder *b, uint64_t time, int 
 	put32(&k, (uint32_t)ppid);
 	put64(&k, REPORT_START + time);
 	report_records_put(b, time, ppid, ppid, &k);
+}
+
+/* A process of one thread ends. */
+static inline void report_records_exit(struct mt_builder *b, uint64_t time, int pid)
+{
+	struct kernel_bytes k = kernel_begin(MT_KERNEL_EXIT, 0);
+
+	put32(&k, (uint32_t)pid);
+	put32(&k, (uint32_t)1);
+	put32(&k, (uint32_t)pid);
+	put32(&k, (uint32_t)1);
+	put64(&k, REPORT_START + time);
+	report_records_put(b, time, pid, pid, &k);
 }
 
 static inline void report_records_comm(struct mt_builder *b, uint64_t time, int pid, int tid,

@@ -7,20 +7,9 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/elf.h"
-#include "symbols/symtab.h"
-#include "unwind/cfi.h"
-
-static inline struct mt_cfi *cfi_of(struct mt_elf *elf)
-{
-	struct mt_cfi_sections sections = {
-		.eh_frame_hdr = mt_elf_section(elf, ".eh_frame_hdr"),
-		.eh_frame = mt_elf_section(elf, ".eh_frame"),
-		.debug_frame = mt_elf_section(elf, ".debug_frame"),
-	};
-
-	return mt_cfi_create(&sections);
-}
+#include "symbols/elf/elf.h"
+#include "symbols/names/symtab.h"
+#include "unwind/cfi/cfi.h"
 
 static inline bool same_name(struct mt_symtab *a, struct mt_symtab *b, uint64_t vaddr)
 {

@@ -1,5 +1,5 @@
-/* symbols/address_sort.h against qsort. */
-#include "symbols/address_sort.h"
+/* symbols/tables/address_sort.h against qsort. */
+#include "symbols/tables/address_sort.h"
 
 #include <stdlib.h>
 

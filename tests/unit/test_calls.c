@@ -1,9 +1,9 @@
-/* report/calls and report/ledger/call: which system call an event, and a sample, is of. */
-#include "report/calls.h"
+/* report/account/calls and report/account/call: which system call an event, and a sample, is of. */
+#include "report/account/calls.h"
 
 #include "formats/base/bytes.h"
-#include "formats/sample.h"
-#include "report/ledger/call.h"
+#include "formats/records/sample.h"
+#include "report/account/call.h"
 #include "tests/unit/unit.h"
 
 MT_TEST(the_number_stands_in_the_filter)

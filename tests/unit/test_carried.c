@@ -1,14 +1,14 @@
 /* What a recording carries: parts put together, the first of two alike, and damage left out. */
-#include "formats/carried.h"
+#include "formats/reading/carried.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
 #include "formats/reader.h"
-#include "formats/record.h"
+#include "formats/records/record.h"
 #include "formats/writer.h"
 #include "tests/unit/unit.h"
 

@@ -1,12 +1,12 @@
 /*
- * unwind/cfi: the FDE for an address, by table, index or .debug_frame, and the row its program
+ * unwind/cfi/cfi: the FDE for an address, by table, index or .debug_frame, and the row its program
  * gives; what lies is found out.
  */
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit.h"
-#include "unwind/cfi_rules.h"
+#include "unwind/cfi/cfi_rules.h"
 #include "unwind/unwind.h"
 
 #define FRAME 0x2000
@@ -342,6 +342,36 @@ MT_TEST(all_rows_of_a_function_are_had_at_once)
 		check_rules(cfi, at, mt_cfi_find(cfi, at, &row), &row);
 	}
 	MT_CHECK(mt_cfi_rules_at(cfi, rules->end) != rules);
+	mt_cfi_destroy(cfi);
+}
+
+/* Ten pairs lead to one large FDE: what it expands to is not there ten times. */
+MT_TEST(an_fde_is_not_expanded_for_every_pair_that_leads_to_it)
+{
+	struct cfi_builder frame = {.vaddr = FRAME}, hdr = {0};
+	size_t cie = cfi_cie(&frame, "", NO_BYTES, NO_BYTES), expanded = 0;
+	const struct mt_cfi_rules *rules, *last = NULL;
+	struct mt_cfi_sections sections = {0};
+	uint64_t pairs[10][2], fde;
+	struct mt_cfi_row row;
+	struct mt_cfi *cfi;
+
+	fde = FRAME + cfi_fde(&frame, cie, 0x1000, 0xa000, BYTES(0x0e, 16));
+	for (size_t i = 0; i < 10; i++) {
+		pairs[i][0] = 0x1000 + i * 0x1000;
+		pairs[i][1] = fde;
+	}
+	sections.eh_frame = cfi_span(&frame);
+	sections.eh_frame_hdr = cfi_table(&hdr, HDR, FRAME, pairs, 10);
+	cfi = mt_cfi_create(&sections);
+	for (size_t i = 0; i < 10; i++) {
+		rules = mt_cfi_rules_at(cfi, pairs[i][0]);
+		expanded += rules && rules != last;
+		last = rules ? rules : last;
+		MT_CHECK_EQ(mt_cfi_find(cfi, pairs[i][0], &row), MT_CFI_FOUND);
+		check_cfa(&row, MT_DWARF_RSP, 16);
+	}
+	MT_CHECK(expanded >= 1 && expanded <= 5);
 	mt_cfi_destroy(cfi);
 }
 

@@ -1,5 +1,7 @@
-/* formats/chunk, formats/crc32c: headers there and back, what is no header, blocks. */
-#include "formats/chunk.h"
+/*
+ * formats/chunks/chunk, formats/chunks/crc32c: headers there and back, what is no header, blocks.
+ */
+#include "formats/chunks/chunk.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
-/* symbols/code_blocks: what is noted of a file's code is found again, the rest is not; damaged
- * contents do no harm. */
-#include "symbols/code_blocks.h"
+/*
+ * symbols/carried/code_blocks: what is noted of a file's code is found again, the rest is not;
+ * damaged contents do no harm.
+ */
+#include "symbols/carried/code_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>

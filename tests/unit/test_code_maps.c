@@ -1,13 +1,13 @@
-/* record/code_maps: what is mapped where, at a time. */
-#include "record/code_maps.h"
+/* record/write/code_maps: what is mapped where, at a time. */
+#include "record/write/code_maps.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#include "formats/record.h"
-#include "formats/sample.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/unit.h"
 
 #define PID 100

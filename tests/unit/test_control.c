@@ -1,5 +1,5 @@
-/* record/control: perf's protocol, whatever pieces it comes in. */
-#include "record/control.h"
+/* record/cli/control: perf's protocol, whatever pieces it comes in. */
+#include "record/cli/control.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

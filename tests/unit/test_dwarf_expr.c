@@ -1,8 +1,8 @@
 /*
- * unwind/dwarf_expr: the operations that call frame information may use, and bounds on what it may
- * do.
+ * unwind/cfi/dwarf_expr: the operations that call frame information may use, and bounds on what it
+ * may do.
  */
-#include "unwind/dwarf_expr.h"
+#include "unwind/cfi/dwarf_expr.h"
 
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit.h"

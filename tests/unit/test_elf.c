@@ -1,14 +1,16 @@
 /* The ELF reader: real files of this machine, and made ones that lie about one thing each. */
 #include <elf.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
-#include "symbols/elf.h"
+#include "symbols/elf/elf.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
@@ -154,6 +156,7 @@ MT_TEST(long_build_ids_are_cut_and_lying_notes_ignored)
 
 MT_TEST(sections_outside_the_file_are_absent)
 {
+	struct mt_elf_section_info info;
 	Elf64_Shdr *s;
 
 	builder_init(&builder, ET_DYN);
@@ -170,7 +173,10 @@ MT_TEST(sections_outside_the_file_are_absent)
 	MT_CHECK(!mt_elf_section(elf, ".long").bytes);
 	MT_CHECK(!mt_elf_section(elf, ".none").bytes);
 	MT_CHECK_STR((const char *)mt_elf_section(elf, ".good").bytes, "abc");
-	MT_CHECK(!mt_elf_section(elf, ".bss").bytes && mt_elf_section(elf, ".bss").size == 512);
+	/* no bytes, no size; the header tells of more */
+	MT_CHECK(!mt_elf_section(elf, ".bss").bytes && !mt_elf_section(elf, ".bss").size);
+	MT_REQUIRE(mt_elf_section_info(elf, mt_elf_find_section(elf, ".bss"), &info));
+	MT_CHECK_EQ(info.size, 512);
 }
 
 MT_TEST(offsets_become_addresses)
@@ -280,6 +286,27 @@ MT_TEST(large_counts_stand_in_section_zero)
 	}
 }
 
+/* A file of 512 MB whose section 0 says that all of it is section headers. */
+MT_TEST(more_sections_than_a_program_has_are_not_read)
+{
+	const off_t size = 512 << 20;
+	MT_CLEANUP_CLOSE int fd = memfd_create("sections", MFD_CLOEXEC);
+	MT_ELF_GUARD elf = NULL;
+	size_t before;
+
+	MT_REQUIRE(fd >= 0 && !ftruncate(fd, size));
+	builder_init(&builder, ET_DYN);
+	builder_finish(&builder);
+	builder_header(&builder)->e_shnum = 0;
+	((Elf64_Shdr *)(builder.bytes + builder_header(&builder)->e_shoff))->sh_size =
+		(size_t)size / sizeof(Elf64_Shdr);
+	MT_REQUIRE(pwrite(fd, builder.bytes, builder.size, 0) == (ssize_t)builder.size);
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	MT_REQUIRE(!mt_elf_open_fd(fd, "sections", &elf));
+	MT_CHECK(mallinfo2().uordblks + mallinfo2().hblkhd - before < 64 << 20);
+	MT_CHECK(mt_elf_find_section(elf, ".shstrtab"));
+}
+
 MT_TEST(unwind_tables_without_section_headers)
 {
 	uint8_t eh[64] = {1, 0x1b, 0x03, 0x3b, 28}; /* pcrel sdata4: 4 + 28 bytes after the start */
@@ -357,6 +384,32 @@ MT_TEST(compressed_sections_need_the_codec)
 		MT_CHECK(span.size == sizeof(text) && !memcmp(span.bytes, text, sizeof(text)));
 		MT_CHECK_EQ(mt_elf_section(elf, ".debug_frame").bytes, span.bytes);
 	}
+}
+
+/* Each of two sections may be unpacked, and both are more than a file of this size may hold. */
+MT_TEST(what_is_unpacked_is_bounded_for_all_sections_of_a_file)
+{
+	const size_t unpacked = 3 << 20;
+	MT_CLEANUP_FREE uint8_t *zeros = calloc(1, unpacked);
+	static uint8_t compressed[8192];
+	uLongf size = sizeof(compressed) - sizeof(Elf64_Chdr);
+	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = unpacked, .ch_addralign = 8};
+
+	MT_REQUIRE(zeros);
+	memcpy(compressed, &header, sizeof(header));
+	MT_REQUIRE(compress(compressed + sizeof(header), &size, zeros, unpacked) == Z_OK);
+	builder_init(&builder, ET_DYN);
+	for (int i = 0; i < 2; i++)
+		builder_add_section(&builder, i ? ".debug_info" : ".debug_line", SHT_PROGBITS, 0,
+				    compressed, sizeof(header) + size)
+			->sh_flags = SHF_COMPRESSED;
+	builder_finish(&builder);
+	MT_ELF_GUARD elf = open_builder();
+
+	mt_elf_set_codec(elf, &mt_elf_codec_all);
+	MT_CHECK_EQ(mt_elf_section(elf, ".debug_info").size, unpacked);
+	MT_CHECK(!mt_elf_section(elf, ".debug_line").bytes);
+	MT_CHECK_EQ(mt_elf_section(elf, ".debug_info").size, unpacked);
 }
 
 MT_TEST(any_prefix_is_survived)

@@ -1,7 +1,8 @@
 /*
- * record/existing: lines of /proc, whatever a process calls itself; and this process, as recorded.
+ * record/state/existing: lines of /proc, whatever a process calls itself; and this process, as
+ * recorded.
  */
-#include "record/existing.h"
+#include "record/state/existing.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,11 +12,12 @@
 #include <unistd.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
-#include "formats/record.h"
-#include "record/clock.h"
-#include "record/spool.h"
-#include "record/state.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/record.h"
+#include "record/open/clock.h"
+#include "record/proc/map_line.h"
+#include "record/rings/spool.h"
+#include "record/rings/state.h"
 #include "tests/unit/unit.h"
 
 static bool path_is(const struct mt_map_record *map, const char *path)
@@ -29,7 +31,7 @@ MT_TEST(a_mapped_file)
 		      "                    /usr/lib/libc.so.6";
 	struct mt_map_record map = {0};
 
-	MT_REQUIRE(mt_existing_parse_map(line, &map));
+	MT_REQUIRE(mt_map_line_get(line, &map));
 	MT_CHECK_EQ(map.start, 0x7f0102030000);
 	MT_CHECK_EQ(map.end, 0x7f0102034000);
 	MT_CHECK_EQ(map.offset, 0x22000);
@@ -47,10 +49,10 @@ MT_TEST(memory_without_a_name)
 	char without[] = "10000-20000 rw-s 00000000 00:00 0";
 	struct mt_map_record map = {0};
 
-	MT_REQUIRE(mt_existing_parse_map(with_blank, &map));
+	MT_REQUIRE(mt_map_line_get(with_blank, &map));
 	MT_CHECK(path_is(&map, ""));
 	MT_CHECK_EQ(map.prot, PROT_READ | PROT_WRITE);
-	MT_REQUIRE(mt_existing_parse_map(without, &map));
+	MT_REQUIRE(mt_map_line_get(without, &map));
 	MT_CHECK(path_is(&map, ""));
 	MT_CHECK_EQ(map.flags, MAP_SHARED);
 }
@@ -63,12 +65,12 @@ MT_TEST(paths_may_hold_anything)
 		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0        [vsyscall]";
 	struct mt_map_record map = {0};
 
-	MT_REQUIRE(mt_existing_parse_map(blanks, &map));
+	MT_REQUIRE(mt_map_line_get(blanks, &map));
 	MT_CHECK(path_is(&map, "/tmp/a  b c (deleted)"));
 	MT_CHECK_EQ(map.prot, 0);
-	MT_REQUIRE(mt_existing_parse_map(newline, &map));
+	MT_REQUIRE(mt_map_line_get(newline, &map));
 	MT_CHECK(path_is(&map, "/tmp/a\nb\n3\\x"));
-	MT_REQUIRE(mt_existing_parse_map(special, &map));
+	MT_REQUIRE(mt_map_line_get(special, &map));
 	MT_CHECK(path_is(&map, "[vsyscall]"));
 	MT_CHECK_EQ(map.end, 0xffffffffff601000);
 }
@@ -93,7 +95,7 @@ MT_TEST(what_is_no_line_of_maps)
 		struct mt_map_record map = {0};
 
 		strcpy(line, lines[i]);
-		if (!MT_CHECK(!mt_existing_parse_map(line, &map)))
+		if (!MT_CHECK(!mt_map_line_get(line, &map)))
 			printf("# '%s'\n", lines[i]);
 	}
 }

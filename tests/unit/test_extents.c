@@ -1,5 +1,5 @@
-/* report/ledger/extents: what is mapped, held against an array with an entry for each page. */
-#include "report/ledger/extents.h"
+/* report/account/extents: what is mapped, held against an array with an entry for each page. */
+#include "report/account/extents.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,13 +1,13 @@
-/* record/features and record/clock: what this kernel answers is taken as it comes. */
-#include "record/features.h"
+/* record/open/features and record/open/clock: what this kernel answers is taken as it comes. */
+#include "record/open/features.h"
 
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
-#include "record/clock.h"
-#include "record/perf_event.h"
+#include "record/open/clock.h"
+#include "record/open/perf_event.h"
 #include "tests/unit/unit.h"
 
 static bool probed(struct mt_perf_features *features)

@@ -1,8 +1,8 @@
 /*
- * record/file_chunks: a content comes out as it went in, before and after a rest, and while it
- * rests the memory that it took to code it is given back.
+ * record/carry/file_chunks: a content comes out as it went in, before and after a rest, and while
+ * it rests the memory that it took to code it is given back.
  */
-#include "record/file_chunks.h"
+#include "record/carry/file_chunks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "formats/record.h"
-#include "record/guest.h"
+#include "formats/records/record.h"
+#include "record/rings/self_limits.h"
 #include "tests/unit/unit.h"
 
 #define SIZE ((size_t)3 << 20)
@@ -56,7 +56,7 @@ static struct mt_file_chunks *begin(void)
 	const struct mt_file_chunk_sink sink = {NULL, take};
 	struct mt_file_chunks *chunks;
 
-	mt_guest_bound_heap(); /* as the recorder's */
+	mt_self_limits_bound_heap(); /* as the recorder's */
 	chunks = mt_file_chunks_create(&sink);
 	for (size_t i = 0; i < SIZE; i++)
 		content[i] = (uint8_t)(i % 4096 < 64 ? i * 2654435761u >> 24 : i >> 12);

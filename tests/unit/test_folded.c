@@ -173,7 +173,7 @@ MT_TEST(an_output_of_stacks_refuses_a_table_without)
 {
 	static const struct mt_key_column key = {"event", MT_KEY_STRING};
 	struct mt_table shape = {.name = "listless", .keys = &key, .key_count = 1};
-	struct mt_table *table = mt_groups_table(mt_groups_create(&shape));
+	struct mt_table *table = mt_sum_table_table(mt_sum_table_create(&shape));
 	struct mt_view view = {.width = 80};
 
 	MT_CHECK_ERR(mt_output_write(&mt_output_folded, &view, table, stdout), MT_ERR_USAGE);

@@ -1,10 +1,10 @@
-/* record/group_trial: the kernel itself says which events can be counted together. */
-#include "record/group_trial.h"
+/* record/open/group_trial: the kernel itself says which events can be counted together. */
+#include "record/open/group_trial.h"
 
 #include <linux/perf_event.h>
 
-#include "record/perf_event.h"
-#include "record/trials.h"
+#include "record/open/perf_event.h"
+#include "record/open/trials.h"
 #include "tests/unit/unit.h"
 
 static struct perf_event_attr software(uint64_t config)

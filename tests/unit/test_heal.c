@@ -1,17 +1,22 @@
-/* heal: where a stack's mapping goes on, and a page of another process that is touched from here.
+/*
+ * heal: where a stack's mapping goes on, and a page of another process that is touched from here.
  */
-#include "record/heal.h"
+#include "record/rings/heal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "record/procfs.h"
+#include "record/proc/procfs.h"
 #include "tests/unit/unit.h"
 
 static const char maps[] =
@@ -21,13 +26,17 @@ static const char maps[] =
 
 MT_TEST(a_hole_is_within_one_mapping)
 {
-	MT_CHECK(mt_heal_goes_on(maps, 0x7ffe00020000));
-	MT_CHECK(mt_heal_goes_on(maps, 0x7ffe00001000));
-	MT_CHECK(!mt_heal_goes_on(maps, 0x7ffe00021000)); /* the stack's end, whatever follows */
-	MT_CHECK(!mt_heal_goes_on(maps, 0x7ffe00000000)); /* the byte before is not mapped */
-	MT_CHECK(!mt_heal_goes_on(maps, 0x7fff00000000));
-	MT_CHECK(!mt_heal_goes_on("", 4096));
-	MT_CHECK(!mt_heal_goes_on("no maps", 4096));
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00020000), MT_HEAL_GOES_ON);
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00001000), MT_HEAL_GOES_ON);
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00021000),
+		    MT_HEAL_ENDS); /* the stack's end, whatever follows */
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7ffe00000000),
+		    MT_HEAL_ENDS); /* the byte before is not mapped */
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x7fff00000000), MT_HEAL_ENDS);
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x555500000800), MT_HEAL_FILE);
+	MT_CHECK_EQ(mt_heal_goes_on(maps, 0x555500001000), MT_HEAL_ENDS);
+	MT_CHECK_EQ(mt_heal_goes_on("", 4096), MT_HEAL_ENDS);
+	MT_CHECK_EQ(mt_heal_goes_on("no maps", 4096), MT_HEAL_ENDS);
 }
 
 /* Where the kernel can be asked, it says what the text says. */
@@ -45,19 +54,19 @@ MT_TEST(asking_is_as_good_as_reading)
 	MT_REQUIRE(text);
 	for (int i = 0; i <= 8; i++) {
 		uintptr_t address = (uintptr_t)pages + (uintptr_t)i * 4096;
-		int answer = mt_heal_ask(fd, address);
+		enum mt_heal_answer answer = mt_heal_ask(fd, address);
 
-		if (answer < 0) {
+		if (answer == MT_HEAL_UNTOLD) {
 			MT_CHECK_EQ(errno, ENOTTY);
 			break;
 		}
 		MT_CHECK_EQ(answer, mt_heal_goes_on(text, address));
 		if (i == 2)
-			MT_CHECK_EQ(answer, 1);
+			MT_CHECK_EQ(answer, MT_HEAL_GOES_ON);
 		if (i == 4 || i == 5 || i == 6)
-			MT_CHECK_EQ(answer, 0);
+			MT_CHECK_EQ(answer, MT_HEAL_ENDS);
 	}
-	MT_CHECK(mt_heal_ask(fd, 0) <= 0);
+	MT_CHECK(mt_heal_ask(fd, 0) != MT_HEAL_GOES_ON);
 	munmap(pages, 8 * 4096);
 }
 
@@ -111,6 +120,96 @@ MT_TEST(a_hole_is_touched_once_and_an_end_never)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	munmap(pages, 3 * 4096);
+}
+
+/* A child that waits; it has what is mapped here. */
+static pid_t start_target(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void end_target(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Whoever serves the file need not answer. */
+MT_TEST(a_page_of_a_file_is_not_touched)
+{
+	char path[] = "/tmp/mt-heal-XXXXXX";
+	MT_CLEANUP_CLOSE int fd = mkstemp(path);
+	struct mt_heal_counts counts = {0};
+	struct mt_heal *heal;
+	char *pages;
+	pid_t pid;
+
+	MT_REQUIRE(fd >= 0 && !unlink(path) && !ftruncate(fd, 4 * 4096));
+	pages = mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	MT_REQUIRE(pages != MAP_FAILED);
+	pid = start_target();
+	MT_REQUIRE(pid > 0);
+	MT_CHECK(!mt_heal_create(&heal));
+	mt_heal_tell(heal, (uint32_t)pid, (uintptr_t)pages + 4096);
+	for (int i = 0; i < 1000 && !(counts.healed + counts.ends + counts.refused); i++) {
+		usleep(10000);
+		counts = mt_heal_counts(heal);
+	}
+	mt_heal_destroy(heal);
+	MT_CHECK_EQ(counts.refused, 1);
+	MT_CHECK(!present(pid, pages + 4096));
+	end_target(pid);
+	munmap(pages, 4 * 4096);
+}
+
+/* Memory whose pages come when we say so, that is never. */
+static int keep_back(void *pages, size_t size)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register registered = {.range = {(uintptr_t)pages, size},
+					     .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd >= 0 && !ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &registered))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Its own memory: a child would not have its faults kept back. */
+MT_TEST(a_page_that_never_comes_does_not_keep_from_the_end)
+{
+	struct mt_heal *heal;
+	char *pages =
+		mmap(NULL, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd, status = 0;
+	pid_t pid;
+
+	MT_REQUIRE(pages != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fd = keep_back(pages, 4 * 4096);
+		if (fd < 0 || mt_heal_create(&heal))
+			_exit(2);
+		mt_heal_tell(heal, (uint32_t)getpid(), (uintptr_t)pages + 4096);
+		usleep(300000);
+		mt_heal_destroy(heal);
+		_exit(1);
+	}
+	for (int i = 0; i < 1000 && !waitpid(pid, &status, WNOHANG); i++)
+		usleep(10000);
+	if (!MT_CHECK(WIFEXITED(status) && WEXITSTATUS(status)))
+		end_target(pid);
+	munmap(pages, 4 * 4096);
 }
 
 MT_TEST_MAIN

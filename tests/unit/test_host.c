@@ -1,5 +1,5 @@
-/* record/host: the facts of this host, and the command line as a shell takes it again. */
-#include "record/host.h"
+/* record/state/host: the facts of this host, and the command line as a shell takes it again. */
+#include "record/state/host.h"
 
 #include <stdlib.h>
 #include <unistd.h>

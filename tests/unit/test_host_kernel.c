@@ -1,5 +1,7 @@
-/* report/host_kernel: another release, another build id or another place is another kernel. */
-#include "report/host_kernel.h"
+/*
+ * report/names/host_kernel: another release, another build id or another place is another kernel.
+ */
+#include "report/names/host_kernel.h"
 
 #include <inttypes.h>
 #include <stdint.h>

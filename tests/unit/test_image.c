@@ -2,11 +2,13 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/image.h"
+#include "symbols/images/image.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
@@ -201,6 +203,8 @@ MT_TEST(files_are_found_below_a_directory)
 	image = intern(set, "/not/here/prog", "", 0);
 	MT_CHECK(mt_image_elf(image));
 	MT_CHECK(image->found_at && !strcmp(image->found_at, path));
+	image = intern(set, "/prog", "", 0);
+	MT_CHECK(mt_image_elf(image));
 	image = intern(set, "/not/here/../prog", "", 0); /* goes nowhere up */
 	MT_CHECK(!mt_image_elf(image));
 	image = intern(set, "/not/here/other", "", 0);
@@ -208,18 +212,6 @@ MT_TEST(files_are_found_below_a_directory)
 	MT_CHECK(image->missing && strstr(image->missing, "/not/here/other: not in /tmp/mt-dir-"));
 	unlink(path);
 	rmdir(directory);
-}
-
-MT_TEST(a_local_file_needs_a_build_id_where_another_tree_is_named)
-{
-	MT_SET_GUARD set = mt_image_set_create();
-	char path[] = "/tmp/mt-test-XXXXXX";
-
-	MT_REQUIRE(make_file(path));
-	MT_CHECK(mt_image_set_add_source(set, &mt_image_source_vouched, NULL));
-	MT_CHECK(!mt_image_elf(intern(set, path, "", 0)));
-	MT_CHECK(mt_image_elf(intern(set, path, "\1\2\3\4", 0)));
-	unlink(path);
 }
 
 MT_TEST(a_build_id_learnt_later_confirms)
@@ -282,6 +274,31 @@ MT_TEST(symbols_come_from_a_debug_file_where_the_image_has_none)
 	MT_CHECK_STR(image->debug_found_at, debug);
 	snprintf(command, sizeof(command), "rm -r %s", directory);
 	MT_CHECK(!system(command));
+}
+
+/* Who is told of n build ids has not to look at n images each time. */
+MT_TEST(build_ids_of_many_images_are_learnt_in_no_time_each)
+{
+	MT_SET_GUARD set = mt_image_set_create();
+	const uint32_t count = 40000;
+	clock_t start = clock();
+	char path[32];
+
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "/lib/%u.so", i / 2);
+		intern(set, path, "", i + 1);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct mt_image_identity told = {
+			.path = path, .build_id_size = 4, .inode = i % 2 ? i : 0};
+
+		snprintf(path, sizeof(path), "/lib/%u.so", i / 2);
+		memcpy(told.build_id, &i, 4);
+		mt_image_set_learn_build_id(set, &told);
+	}
+	MT_CHECK_EQ(mt_image_set_get(set, 77)->identity.build_id_size, 4);
+	MT_CHECK_EQ(mt_image_set_get(set, count - 1)->identity.build_id_size, 4);
+	MT_CHECK(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 
 MT_TEST_MAIN

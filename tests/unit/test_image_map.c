@@ -1,12 +1,14 @@
 /*
  * The map of an address space, by example and against a map of single pages that cannot be wrong.
  */
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_image_map, struct mt_image_map)
@@ -33,19 +35,23 @@ static void put(struct mt_image_map *map, uint64_t start, uint64_t end, uint32_t
 static bool is(const struct mt_image_map *map, size_t i, uint64_t start, uint64_t end, size_t image,
 	       uint64_t offset)
 {
-	size_t count;
-	const struct mt_mapping *all = mt_image_map_all(map, &count);
+	const struct mt_mapping *m = mt_image_map_next(map, 0);
 
-	return i < count && all[i].start == start && all[i].end == end &&
-	       all[i].image == &images[image] && all[i].offset == offset;
+	while (m && i--)
+		m = mt_image_map_next(map, m->end);
+	return m && m->start == start && m->end == end && m->image == &images[image] &&
+	       m->offset == offset;
 }
 
+/* By going through them, which must come to as many as the map says. */
 static size_t count_of(const struct mt_image_map *map)
 {
-	size_t count;
+	const struct mt_mapping *m = mt_image_map_next(map, 0);
+	size_t count = 0;
 
-	mt_image_map_all(map, &count);
-	return count;
+	for (; m; m = mt_image_map_next(map, m->end))
+		count++;
+	return count == mt_image_map_count(map) ? count : SIZE_MAX;
 }
 
 MT_TEST(an_empty_map_has_nothing)
@@ -281,13 +287,10 @@ static void change_both(struct mt_image_map *map, struct page *pages)
 
 static bool equal(const struct mt_image_map *map, const struct page *pages)
 {
-	size_t count;
-	const struct mt_mapping *all = mt_image_map_all(map, &count), *m;
+	const struct mt_mapping *m;
 
-	for (size_t i = 1; i < count; i++) {
-		if (all[i].start < all[i - 1].end)
-			return false;
-	}
+	if (count_of(map) == SIZE_MAX)
+		return false;
 	for (uint64_t p = 0; p < PAGES; p++) {
 		m = mt_image_map_find(map, p);
 		if (!m != !pages[p].image)
@@ -347,6 +350,52 @@ MT_TEST(random_changes_equal_a_page_table)
 		ok = ok && (!other || equal(other, kept));
 	}
 	MT_CHECK(ok);
+}
+
+/* Each below the one before it, as the kernel hands out addresses. */
+MT_TEST(many_mappings_from_the_top_down_take_no_time_each)
+{
+	const size_t count = 262000;
+	MT_MAP_GUARD map = mt_image_map_create();
+	clock_t start = clock();
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at = (count - i) * 0x1000;
+
+		put(map, at, at + 0x1000, RW, i % 4, 0);
+	}
+	MT_CHECK_EQ(count_of(map), count);
+	MT_CHECK(is(map, 2, 0x3000, 0x4000, (count - 3) % 4, 0));
+	MT_CHECK(clock() - start < 5 * CLOCKS_PER_SEC); /* 20 s where each moves the others */
+}
+
+/* Each child changes one of thousands of mappings: it needs no copy of all the others. */
+MT_TEST(forks_share_what_they_do_not_change)
+{
+	enum {
+		MAPPINGS = 4000,
+		FORKS = 2000,
+	};
+	static struct mt_image_map *forks[FORKS];
+	MT_MAP_GUARD map = mt_image_map_create();
+	size_t before, used;
+
+	for (size_t i = 0; i < MAPPINGS; i++)
+		put(map, i * 0x1000, (i + 1) * 0x1000, RW, i % 4, 0);
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	for (size_t i = 0; i < FORKS; i++) {
+		forks[i] = mt_image_map_copy(map);
+		put(forks[i], i * 0x1000, (i + 1) * 0x1000, RX, (i + 1) % 4, 0);
+	}
+	used = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	printf("# %zu bytes a fork\n", used / FORKS);
+	MT_CHECK(used / FORKS < 8192); /* 192,000 as copies */
+	for (size_t i = 0; i < FORKS; i++) {
+		MT_CHECK_EQ(mt_image_map_find(forks[i], i * 0x1000)->prot, RX);
+		MT_CHECK_EQ(count_of(forks[i]), MAPPINGS);
+		mt_image_map_destroy(forks[i]);
+	}
+	MT_CHECK_EQ(mt_image_map_find(map, 0x1000)->prot, RW);
 }
 
 MT_TEST_MAIN

@@ -1,16 +1,17 @@
-/* record/images: what samples tell of processes and of the kernel. */
-#include "record/images.h"
+/* record/carry/images: what samples tell of processes and of the kernel. */
+#include "formats/stacks/sample_record.h"
+#include "record/carry/images.h"
 
 #include <stdlib.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
-#include "formats/record.h"
-#include "formats/sample_type.h"
-#include "formats/stack_encoder.h"
-#include "record/embed_choice.h"
-#include "record/kernel_seen.h"
-#include "record/plan.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/record.h"
+#include "formats/records/sample_type.h"
+#include "formats/stacks/stack_encoder.h"
+#include "record/carry/image_choice.h"
+#include "record/carry/kernel_seen.h"
+#include "record/plan/plan.h"
 #include "tests/unit/unit.h"
 
 #define KERNEL_CODE UINT64_C(0xffffffff81000000)
@@ -58,9 +59,11 @@ static size_t seen_in(uint32_t event, int32_t pid)
 				      .pid = pid,
 				      .tid = pid};
 	const struct mt_embed_offer offer = {.process = tell};
-	const struct mt_image_sink sink = {.put = put};
-	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
-	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice, NULL) : NULL;
+	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
+	struct mt_images *images =
+		choice ? mt_images_create(&(struct mt_images_config){
+				 .sink = {.put = put}, .plan = &plan, .choice = choice})
+		       : NULL;
 	uint8_t bytes[256];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
 	size_t count = 0;
@@ -73,7 +76,7 @@ static size_t seen_in(uint32_t event, int32_t pid)
 		free(mt_kernel_seen_take(mt_images_kernel_seen(images), &count, &all));
 	}
 	mt_images_destroy(images);
-	mt_embed_choice_destroy(choice);
+	mt_image_choice_destroy(choice);
 	return count;
 }
 
@@ -115,9 +118,11 @@ MT_TEST(registers_do_not_tell_of_the_kernel)
 		.tid = 100,
 	};
 	const struct mt_embed_offer offer = {.process = tell};
-	const struct mt_image_sink sink = {.put = put};
-	struct mt_embed_choice *choice = mt_embed_choice_create(false, &offer);
-	struct mt_images *images = choice ? mt_images_create(&sink, &plan, choice, NULL) : NULL;
+	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
+	struct mt_images *images =
+		choice ? mt_images_create(&(struct mt_images_config){
+				 .sink = {.put = put}, .plan = &plan, .choice = choice})
+		       : NULL;
 	_Alignas(8) uint8_t bytes[512];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
 	uint64_t *seen = NULL;
@@ -135,7 +140,7 @@ MT_TEST(registers_do_not_tell_of_the_kernel)
 	free(seen);
 	mt_stack_encoder_destroy(pieces.encoder);
 	mt_images_destroy(images);
-	mt_embed_choice_destroy(choice);
+	mt_image_choice_destroy(choice);
 }
 
 MT_TEST_MAIN

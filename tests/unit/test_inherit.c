@@ -1,5 +1,5 @@
-/* record/inherit: a loan of priority, to whom it goes and that it comes back. */
-#include "record/inherit.h"
+/* record/rings/inherit: a loan of priority, to whom it goes and that it comes back. */
+#include "record/rings/inherit.h"
 
 #include <sched.h>
 #include <semaphore.h>

@@ -1,5 +1,5 @@
-/* symbols/interval_table: who wins where intervals overlap, and that gaps stay gaps. */
-#include "symbols/interval_table.h"
+/* symbols/tables/interval_table: who wins where intervals overlap, and that gaps stay gaps. */
+#include "symbols/tables/interval_table.h"
 
 #include <stdlib.h>
 
@@ -30,27 +30,6 @@ MT_TEST(the_higher_rank_wins_and_gaps_have_nothing)
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
 		MT_CHECK_EQ(mt_interval_table_find(table, want[i].at), want[i].value);
-	mt_interval_table_destroy(table);
-}
-
-MT_TEST(a_gap_knows_its_neighbours)
-{
-	struct mt_interval items[] = {{100, 200, 0, 1}, {300, 310, 0, 4}};
-	struct mt_interval_table *table = mt_interval_table_create(items, 2);
-	struct mt_interval_gap gap = mt_interval_table_gap(table, 250);
-
-	MT_CHECK_EQ(gap.start, 200);
-	MT_CHECK_EQ(gap.end, 300);
-	MT_CHECK_EQ(gap.before, 1);
-	MT_CHECK_EQ(gap.after, 4);
-	gap = mt_interval_table_gap(table, 50);
-	MT_CHECK_EQ(gap.start, 0);
-	MT_CHECK_EQ(gap.before, MT_INTERVAL_NONE);
-	MT_CHECK_EQ(gap.after, 1);
-	gap = mt_interval_table_gap(table, 400);
-	MT_CHECK_EQ(gap.start, 310);
-	MT_CHECK_EQ(gap.end, UINT64_MAX);
-	MT_CHECK_EQ(gap.after, MT_INTERVAL_NONE);
 	mt_interval_table_destroy(table);
 }
 

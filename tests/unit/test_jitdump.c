@@ -1,7 +1,8 @@
 /*
- * formats/jitdump and symbols/jitdump: what a jitdump says of code, and its copy without the code.
+ * formats/records/jitdump and symbols/jitdump: what a jitdump says of code, and its copy without
+ * the code.
  */
-#include "formats/jitdump.h"
+#include "formats/records/jitdump.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/cursor.h"
-#include "symbols/jit_code.h"
+#include "symbols/jit/jitdump_index.h"
 #include "tests/unit/jitdump_bytes.h"
 #include "tests/unit/unit.h"
 
@@ -350,24 +351,6 @@ MT_TEST(a_copy_has_no_more_than_there_is_room_for)
 		MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 58);
 	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0);
 	MT_CHECK_EQ(copy.left_out, 2);
-}
-
-MT_TEST(a_copy_without_names_in_stretches)
-{
-	struct bytes b = {0};
-	uint8_t out[65536];
-	struct mt_jitdump_copy copy = {.input = {&b, read_bytes}, .nameless = true, .stretch = 1};
-
-	header(&b, 0);
-	load(&b, 100, 0x1000, 0x10, 1, "first");
-	lines(&b, 0x2000, 0x2000, 0x2004);
-	load(&b, 100, 0x2000, 0x10, 2, "");
-	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 57);
-	DUMP_GUARD dump = mt_jitdump_create(out, 40 + 57, NULL);
-	MT_CHECK_STR(name_at(dump, 0, 0x1000), "");
-	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 0); /* lines, left out */
-	MT_CHECK_EQ(mt_jitdump_copy(&copy, b.size, out, sizeof(out)), 40 + 57);
-	MT_CHECK_EQ(copy.at, b.size);
 }
 
 MT_TEST(what_is_no_jitdump_is_not_copied)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/kernel.h"
+#include "symbols/names/kernel.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_kernel_symbols, struct mt_kernel_symbols)

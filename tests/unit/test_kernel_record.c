@@ -1,10 +1,12 @@
-/* formats/kernel_record: the kernel's records beside samples, with and without a trailer. */
+/*
+ * formats/records/kernel_record: the kernel's records beside samples, with and without a trailer.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "formats/attr.h"
-#include "formats/sample.h"
-#include "formats/sample_type.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
 #include "tests/unit/kernel_bytes.h"
 #include "tests/unit/unit.h"
 

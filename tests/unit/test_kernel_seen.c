@@ -1,12 +1,15 @@
-/* record/kernel_seen and symbols/kernel_lines: which lines of /proc/kallsyms are carried. */
-#include "record/kernel_seen.h"
+/*
+ * record/carry/kernel_seen and symbols/names/kernel_lines: which lines of /proc/kallsyms are
+ * carried.
+ */
+#include "record/carry/kernel_seen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "symbols/kernel_lines.h"
+#include "symbols/names/kernel_lines.h"
 #include "tests/unit/unit.h"
 
 static const char text[] = "ffffffff81000000 T _text\n"

@@ -1,11 +1,11 @@
-/* record/known_files: the files behind mappings are found by what a mapping says of them. */
-#include "record/known_files.h"
+/* record/carry/known_files: the files behind mappings are found by what a mapping says of them. */
+#include "record/carry/known_files.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbols/image.h"
+#include "symbols/images/image.h"
 #include "tests/unit/unit.h"
 
 static struct mt_text text_of(const char *text)
@@ -33,7 +33,7 @@ MT_TEST(path_and_build_id_outlive_what_they_were_given_as)
 	MT_CHECK(!memcmp(file->record.build_id.bytes, "\xde\xad\xbe\xef", 4));
 	identity.inode = 43;
 	MT_CHECK(!mt_known_files_find(&files, &identity));
-	mt_known_files_deinit(&files);
+	mt_known_files_deinit(&files, NULL);
 }
 
 MT_TEST(what_was_open_when_it_was_added_is_taken_once)
@@ -49,11 +49,11 @@ MT_TEST(what_was_open_when_it_was_added_is_taken_once)
 	close(open);
 	file = mt_known_files_find(&files, &identity);
 	MT_REQUIRE(file);
-	fd = mt_known_files_take(&files, file);
+	fd = mt_known_files_take(&files, NULL, file);
 	MT_CHECK(fd > STDERR_FILENO);
 	close(fd);
-	MT_CHECK_EQ(mt_known_files_take(&files, file), -1);
-	mt_known_files_deinit(&files);
+	MT_CHECK_EQ(mt_known_files_take(&files, NULL, file), -1);
+	mt_known_files_deinit(&files, NULL);
 }
 
 MT_TEST_MAIN

@@ -1,7 +1,10 @@
-/* unwind/lbr: branch records replayed, entry by entry; symbols/disasm: what an instruction is. */
-#include "unwind/lbr.h"
+/*
+ * unwind/branches/lbr: branch records replayed, entry by entry; symbols/images/disasm: what an
+ * instruction is.
+ */
+#include "unwind/branches/lbr.h"
 
-#include "symbols/disasm.h"
+#include "symbols/images/disasm.h"
 #include "tests/unit/unit.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -156,33 +159,6 @@ MT_TEST(instructions_are_what_their_bytes_say)
 		MT_CHECK_EQ(insn.kind, insns[i].kind);
 		MT_CHECK_EQ(insn.size, insns[i].size);
 		MT_CHECK_EQ(insn.loads_sp, insns[i].loads_sp);
-	}
-	mt_disasm_destroy(disasm);
-}
-
-static bool is_loaded(const char *library)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[4096];
-	bool found = false;
-
-	while (maps && fgets(line, sizeof(line), maps))
-		found |= strstr(line, library) != NULL;
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
-MT_TEST(the_disassembler_is_loaded_when_it_is_asked)
-{
-	struct mt_disasm *disasm = mt_disasm_create();
-	struct mt_decoder decoder = mt_disasm_decoder(disasm);
-	struct mt_insn insn;
-
-	MT_CHECK(!is_loaded("libcapstone"));
-	if (decoder.ready(decoder.context)) {
-		MT_CHECK(decoder.decode(decoder.context, (const uint8_t *)"\xc3", 1, &insn));
-		MT_CHECK(is_loaded("libcapstone"));
 	}
 	mt_disasm_destroy(disasm);
 }

@@ -1,5 +1,5 @@
-/* record/limits: what the host allows, and the words that would raise it. */
-#include "record/limits.h"
+/* record/open/limits: what the host allows, and the words that would raise it. */
+#include "record/open/limits.h"
 
 #include <linux/capability.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* report/match and report/timespan: what selectors on the command line select. */
-#include "report/match.h"
-#include "report/timespan.h"
+/* report/session/match and report/session/timespan: what selectors on the command line select. */
+#include "report/session/match.h"
+#include "report/session/timespan.h"
 #include "tests/unit/unit.h"
 
 MT_TEST(words_match_whole_texts)

@@ -1,5 +1,5 @@
-/* symbols/number_filter: what is in the set passes, of the rest little does. */
-#include "symbols/number_filter.h"
+/* symbols/tables/number_filter: what is in the set passes, of the rest little does. */
+#include "symbols/tables/number_filter.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
-/* record/numbers: strict numbers, lists and sizes. */
-#include "record/numbers.h"
+/* record/proc/numbers: strict numbers, lists and sizes. */
+#include "record/proc/numbers.h"
 
 #include <limits.h>
 #include <unistd.h>

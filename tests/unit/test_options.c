@@ -1,5 +1,5 @@
-/* report/options: the words of mtreport's command line. */
-#include "report/options.h"
+/* report/cli/options: the words of mtreport's command line. */
+#include "report/cli/options.h"
 
 #include <stdlib.h>
 

@@ -74,6 +74,49 @@ MT_TEST(an_abandoned_file_leaves_what_was_there)
 	MT_CHECK(!exists("c"));
 }
 
+/* Somebody else may write to the folder, and make a file of that name meanwhile. */
+MT_TEST(what_is_planted_under_the_temporary_name_stays_out_of_the_result)
+{
+	struct mt_outfile out;
+	char planted[256];
+	FILE *other;
+
+	if (!MT_CHECK_OK(mt_outfile_open(path("d"), &out)))
+		return;
+	snprintf(planted, sizeof(planted), "%s", out.temporary);
+	if (!access(planted, F_OK)) {
+		mt_outfile_abandon(&out);
+		MT_SKIP("files without a name cannot be made here");
+	}
+	other = fopen(planted, "w");
+	fputs("planted", other);
+	fclose(other);
+	fputs("report", out.file);
+	MT_CHECK_OK(mt_outfile_commit(&out));
+	MT_CHECK_STR(read_file("d"), "report");
+	MT_CHECK(!access(planted, F_OK));
+	unlink(planted);
+	unlink(path("d"));
+}
+
+MT_TEST(an_abandoned_file_does_not_take_what_is_planted_away)
+{
+	struct mt_outfile out;
+	char planted[256];
+
+	if (!MT_CHECK_OK(mt_outfile_open(path("e"), &out)))
+		return;
+	snprintf(planted, sizeof(planted), "%s", out.temporary);
+	if (!access(planted, F_OK)) {
+		mt_outfile_abandon(&out);
+		MT_SKIP("files without a name cannot be made here");
+	}
+	fclose(fopen(planted, "w"));
+	mt_outfile_abandon(&out);
+	MT_CHECK(!access(planted, F_OK));
+	unlink(planted);
+}
+
 MT_TEST(a_full_device_is_an_error_of_the_output)
 {
 	struct mt_outfile out;

@@ -1,5 +1,5 @@
-/* record/output: a new private file each time, and nothing that was there is written over. */
-#include "record/output.h"
+/* record/cli/output: a new private file each time, and nothing that was there is written over. */
+#include "record/cli/output.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -184,6 +184,97 @@ MT_TEST(what_cannot_be_written_fails_as_output)
 	fill("kept.old/x", "x");
 	check_refused(path_of("kept"), "Is a directory");
 	MT_CHECK_STR(text_in("kept"), "x");
+	end();
+}
+
+/* A folder as /tmp is; false where we cannot give a file away. */
+static bool begin_sticky(void)
+{
+	if (geteuid() || !begin())
+		return false;
+	MT_CHECK(!chmod(directory, 01777));
+	return true;
+}
+
+static void give_away(const char *name)
+{
+	MT_CHECK(!lchown(path_of(name), 65534, 65534));
+}
+
+MT_TEST(in_a_sticky_folder_nothing_of_other_users_is_written_to)
+{
+	char text[4] = "";
+	int reader;
+
+	if (!begin_sticky())
+		return;
+	MT_CHECK(!mkdir(path_of("far"), 0700));
+	fill("far/victim", "precious");
+	MT_CHECK(!symlink("far/victim", path_of("link")));
+	give_away("link");
+	check_refused(path_of("link"), "another user");
+	MT_CHECK_STR(text_in("far/victim"), "precious");
+	MT_CHECK(!text_in("far/victim.old"));
+
+	MT_CHECK(!mkfifo(path_of("fifo"), 0666));
+	reader = open(path_of("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	give_away("fifo");
+	check_refused(path_of("fifo"), "another user");
+	MT_CHECK(read(reader, text, 3) <= 0);
+	close(reader);
+
+	fill("file", "planted");
+	give_away("file");
+	check_refused(path_of("file"), "another user");
+	MT_CHECK_STR(text_in("file"), "planted");
+
+	MT_CHECK(!symlink("link", path_of("own"))); /* one step further */
+	check_refused(path_of("own"), "another user");
+	end();
+}
+
+MT_TEST(in_a_sticky_folder_our_own_is)
+{
+	if (!begin_sticky())
+		return;
+	fill("target", "first");
+	MT_CHECK(!symlink("target", path_of("link")));
+	MT_CHECK(record_to("link", "second"));
+	MT_CHECK_STR(text_in("target.old"), "first");
+	MT_CHECK_STR(text_in("target"), "second");
+	end();
+}
+
+MT_TEST(a_folder_behind_links_is_reached)
+{
+	MT_REQUIRE(begin());
+	MT_CHECK(!mkdir(path_of("far"), 0700));
+	MT_CHECK(!symlink("far", path_of("near")));
+	MT_CHECK(!symlink("near/f", path_of("link")));
+	MT_CHECK(record_to("link", "x"));
+	MT_CHECK_STR(text_in("far/f"), "x");
+	MT_CHECK(!symlink("round", path_of("round")));
+	check_refused(path_of("round"), "Too many levels");
+	end();
+}
+
+MT_TEST(standard_output_may_be_named)
+{
+	int saved = dup(STDOUT_FILENO), file, fd = -1;
+	bool good;
+
+	MT_REQUIRE(begin());
+	fill("f", "before ");
+	fflush(stdout);
+	file = open(path_of("f"), O_WRONLY | O_CLOEXEC);
+	dup2(file, STDOUT_FILENO);
+	good = !mt_output_open("/dev/stdout", -1, &fd) && write(fd, "after", 5) == 5;
+	dup2(saved, STDOUT_FILENO);
+	MT_CHECK(good);
+	MT_CHECK_STR(text_in("f"), "before after");
+	close(fd);
+	close(file);
+	close(saved);
 	end();
 }
 

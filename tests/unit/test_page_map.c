@@ -1,5 +1,5 @@
 /* Who holds each page: given, taken, moved, over the bounds of blocks. */
-#include "report/ledger/page_map.h"
+#include "report/residence/page_map.h"
 
 #include "tests/unit/unit.h"
 
@@ -8,40 +8,53 @@ struct taken {
 	uint32_t last;
 };
 
-static bool count(void *context, uint64_t page, uint32_t holder)
+static bool count(void *context, uint64_t page, uint64_t pages, uint32_t holder)
 {
 	struct taken *taken = context;
 
-	taken->count++;
-	taken->sum += page;
+	taken->count += pages;
+	taken->sum += (page + page + pages - 1) * pages / 2;
 	taken->last = holder;
 	return true;
 }
 
-static bool refuse(void *context, uint64_t page, uint32_t holder)
+static bool refuse(void *context, uint64_t page, uint64_t pages, uint32_t holder)
 {
-	(void)page, (void)holder;
+	(void)page, (void)pages, (void)holder;
 	return ++*(int *)context < 3;
+}
+
+static uint64_t fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
+		     uint32_t holder)
+{
+	uint64_t given;
+
+	MT_CHECK(mt_page_map_fill(map, first, end, most, holder, &given));
+	return given;
 }
 
 static void give(struct mt_page_map *map, uint64_t first, uint64_t pages, uint32_t holder)
 {
-	for (uint64_t i = 0; i < pages; i++)
-		MT_CHECK(mt_page_map_set(map, first + i, holder));
+	struct taken taken = {0};
+
+	MT_CHECK(mt_page_map_clear(map, first, first + pages, count, &taken));
+	MT_CHECK_EQ(fill(map, first, first + pages, pages, holder), pages);
 }
 
 MT_TEST(a_page_has_the_holder_that_it_was_given_last)
 {
 	struct mt_page_map map = {0};
+	struct taken taken = {0};
 
 	MT_CHECK_EQ(mt_page_map_get(&map, 7), 0);
-	MT_CHECK(mt_page_map_set(&map, 7, 1));
-	MT_CHECK(mt_page_map_set(&map, 7, 2));
+	give(&map, 7, 1, 1);
+	give(&map, 7, 1, 2);
+	MT_CHECK_EQ(mt_page_map_get(&map, 6), 0);
 	MT_CHECK_EQ(mt_page_map_get(&map, 7), 2);
 	MT_CHECK_EQ(mt_page_map_get(&map, 8), 0);
-	MT_CHECK(mt_page_map_set(&map, 7, 0));
+	MT_CHECK(mt_page_map_clear(&map, 7, 8, count, &taken));
 	MT_CHECK_EQ(mt_page_map_get(&map, 7), 0);
-	MT_CHECK(mt_page_map_set(&map, UINT64_MAX >> 12, 3));
+	give(&map, UINT64_MAX >> 12, 1, 3);
 	MT_CHECK_EQ(mt_page_map_get(&map, UINT64_MAX >> 12), 3);
 	mt_page_map_deinit(&map);
 }
@@ -76,7 +89,7 @@ MT_TEST(a_range_may_be_very_long)
 	MT_CHECK(mt_page_map_clear(&map, 2, 1ull << 52, count, &taken));
 	MT_CHECK_EQ(taken.count, 602);
 	MT_CHECK_EQ(mt_page_map_get(&map, 1), 1);
-	MT_CHECK_EQ(map.blocks.count, 1);
+	MT_CHECK_EQ(map.leaves.count, 1);
 	mt_page_map_deinit(&map);
 }
 
@@ -85,7 +98,8 @@ MT_TEST(clearing_stops_where_it_is_told_to)
 	struct mt_page_map map = {0};
 	int calls = 0;
 
-	give(&map, 0, 10, 1);
+	for (uint32_t i = 0; i < 10; i++)
+		give(&map, i, 1, 1 + i);
 	MT_CHECK(!mt_page_map_clear(&map, 0, 10, refuse, &calls));
 	MT_CHECK_EQ(calls, 3);
 	mt_page_map_deinit(&map);
@@ -106,6 +120,66 @@ MT_TEST(pages_move_with_their_holders)
 	MT_CHECK_EQ(mt_page_map_get(&map, 5101), 9);
 	MT_CHECK_EQ(mt_page_map_get(&map, 5400), 1);
 	MT_CHECK_EQ(mt_page_map_get(&map, 5401), 0);
+	mt_page_map_deinit(&map);
+}
+
+MT_TEST(what_nobody_holds_is_given_and_no_more_than_was_asked_for)
+{
+	struct mt_page_map map = {0};
+	struct taken taken = {0};
+
+	give(&map, 10, 5, 1);
+	MT_CHECK_EQ(fill(&map, 8, 30, 4, 2), 4);
+	MT_CHECK_EQ(mt_page_map_get(&map, 9), 2);
+	MT_CHECK_EQ(mt_page_map_get(&map, 14), 1);
+	MT_CHECK_EQ(mt_page_map_get(&map, 16), 2);
+	MT_CHECK_EQ(mt_page_map_get(&map, 17), 0);
+	MT_CHECK_EQ(fill(&map, 8, 17, 100, 3), 0);
+	MT_CHECK_EQ(fill(&map, 0, 1ull << 44, 1ull << 44, 3), (1ull << 44) - 9);
+	MT_CHECK(mt_page_map_clear(&map, 0, 1ull << 52, count, &taken));
+	MT_CHECK_EQ(taken.count, 1ull << 44);
+	MT_CHECK_EQ(map.leaves.count, 0);
+	mt_page_map_deinit(&map);
+}
+
+/* Against an array of all pages: enough runs for many leaves. */
+MT_TEST(it_says_what_an_array_of_pages_says)
+{
+	enum {
+		PAGES = 20000
+	};
+	static uint32_t pages[PAGES];
+	struct mt_page_map map = {0};
+	uint64_t seed = 42, wrong = 0;
+
+	for (int step = 0; step < 40000; step++) {
+		uint64_t first, length, at;
+		struct taken taken = {0};
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		first = seed >> 33;
+		length = step % 10 ? 1 + first % 7 : first % 300;
+		first %= PAGES - 300;
+		if (step % 50 == 7) {
+			at = (first + 5000) % (PAGES - 300);
+			MT_CHECK(mt_page_map_move(&map, first, at, length));
+			memmove(pages + at, memcpy((uint32_t[300]){0}, pages + first, 4 * length),
+				4 * length);
+			for (uint64_t i = first; i < first + length; i++)
+				pages[i] = i >= at && i < at + length ? pages[i] : 0;
+		} else if (step % 3) {
+			fill(&map, first, first + length, length, 1 + (uint32_t)step % 3);
+			for (uint64_t i = first; i < first + length; i++)
+				pages[i] = pages[i] ? pages[i] : 1 + (uint32_t)step % 3;
+		} else {
+			MT_CHECK(mt_page_map_clear(&map, first, first + length, count, &taken));
+			memset(pages + first, 0, 4 * length);
+		}
+	}
+	for (uint64_t i = 0; i < PAGES; i++)
+		wrong += mt_page_map_get(&map, i) != pages[i];
+	MT_CHECK_EQ(wrong, 0);
+	MT_CHECK(map.leaves.count > 5);
 	mt_page_map_deinit(&map);
 }
 

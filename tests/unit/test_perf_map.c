@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/perf_map.h"
+#include "symbols/names/perf_map.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_perf_map, struct mt_perf_map)

@@ -1,9 +1,11 @@
 /* When perf maps, and pieces of them, are told to be read. */
-#include "record/perf_maps.h"
+#include "record/carry/perf_maps.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +27,7 @@ static bool write_map(const char *text)
 
 MT_TEST(no_two_contents_of_a_process_have_the_same_time)
 {
-	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
 	struct mt_perf_map_file *piece, taken, last;
 
 	MT_CHECK(write_map("1000 10 f\n"));
@@ -54,7 +56,7 @@ MT_TEST(no_two_contents_of_a_process_have_the_same_time)
 
 MT_TEST(an_exec_as_the_last_thing_is_no_reason_either)
 {
-	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
 	struct mt_perf_map_file before, behind;
 
 	MT_CHECK(write_map("1000 10 f\n"));
@@ -91,7 +93,7 @@ static pid_t short_process(struct mt_perf_maps *maps)
 
 MT_TEST(processes_that_ended_and_left_nothing_are_forgotten)
 {
-	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
 	struct mt_perf_map_file last;
 
 	MT_CHECK(write_map("1000 10 f\n"));
@@ -115,7 +117,7 @@ MT_TEST(processes_that_ended_and_left_nothing_are_forgotten)
 MT_TEST(what_another_process_of_that_number_left_is_passed_over)
 {
 	const struct timespec past[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-	struct mt_perf_maps *maps = mt_perf_maps_create();
+	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
 	struct mt_perf_map_file taken;
 
 	MT_CHECK(write_map("1000 10 f\n"));
@@ -127,6 +129,68 @@ MT_TEST(what_another_process_of_that_number_left_is_passed_over)
 	close(taken.fd);
 	mt_perf_maps_destroy(maps);
 	unlink(path);
+}
+
+static bool is_of_user(pid_t pid, uid_t uid)
+{
+	struct stat status;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
+	return !stat(name, &status) && status.st_uid == uid;
+}
+
+/* A process of another user that waits for the end of `ends[1]`; -1 where there can be none. */
+static pid_t others_process(int ends[2])
+{
+	pid_t pid;
+	char byte;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		_exit(setgroups(0, NULL) || setgid(65534) || setuid(65534) ||
+		      read(ends[0], &byte, 1) != 0);
+	}
+	close(ends[0]);
+	while (pid > 0 && !is_of_user(pid, 65534) && !waitpid(pid, NULL, WNOHANG))
+		usleep(1000);
+	return pid;
+}
+
+/* A file of root's stands there where the process' user may have bound it to that name. */
+MT_TEST(what_its_process_may_not_read_is_not_read_for_it)
+{
+	struct mt_perf_maps *maps = mt_perf_maps_create(NULL);
+	int ends[2];
+	pid_t pid;
+
+	if (geteuid()) {
+		mt_perf_maps_destroy(maps);
+		MT_SKIP("not root");
+	}
+	pid = others_process(ends);
+	MT_REQUIRE(pid > 0);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	for (int mode = 0600; mode <= 0604; mode += 4) {
+		int fd = open(path, O_CREAT | O_WRONLY, mode);
+		struct mt_perf_map_file map;
+
+		MT_CHECK(fd >= 0 && !fchmod(fd, (mode_t)mode) &&
+			 write(fd, "1000 10 f\n", 10) == 10);
+		close(fd);
+		mt_perf_maps_add(maps, pid);
+		MT_CHECK_EQ(mt_perf_maps_take(maps, pid, 90, &map), mode == 0604);
+		if (mode == 0604)
+			close(map.fd);
+		unlink(path);
+	}
+	MT_CHECK_EQ(geteuid(), 0);
+	close(ends[1]);
+	waitpid(pid, NULL, 0);
+	mt_perf_maps_destroy(maps);
 }
 
 MT_TEST_MAIN

@@ -12,8 +12,8 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
-#include "symbols/image.h"
-#include "symbols/symbolize.h"
+#include "symbols/images/image.h"
+#include "symbols/names/symbolize.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_image_set, struct mt_image_set)

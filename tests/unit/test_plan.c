@@ -1,14 +1,15 @@
-/* record/plan: from the words of -e to attributes, for kernels with more and with less. */
-#include "record/plan.h"
-#include "record/seeds.h"
-#include "record/twins.h"
+/* record/plan/plan: from the words of -e to attributes, for kernels with more and with less. */
+#include "record/plan/plan.h"
+#include "record/plan/seeds.h"
+#include "record/plan/twins.h"
+#include "record/tracepoints/tracepoint_source.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "record/options.h"
-#include "record/perf_event.h"
-#include "record/tracefs.h"
+#include "record/cli/options.h"
+#include "record/open/perf_event.h"
+#include "record/tracepoints/tracefs.h"
 #include "tests/unit/unit.h"
 
 static const struct mt_perf_features all_features = {

@@ -1,17 +1,18 @@
 /*
- * record/plan_counters, pmu, branch_filter: words to attributes, as perf makes them of the same
- * words.
+ * record/plan/plan_counters, pmu, branch_filter: words to attributes, as perf makes them of the
+ * same words.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/options.h"
-#include "record/perf_event.h"
-#include "record/plan.h"
-#include "record/pmu.h"
-#include "record/tracefs.h"
+#include "record/cli/options.h"
+#include "record/open/perf_event.h"
+#include "record/plan/plan.h"
+#include "record/plan/pmu.h"
+#include "record/tracepoints/tracefs.h"
+#include "record/tracepoints/tracepoint_source.h"
 #include "tests/unit/unit.h"
 
 static struct mt_perf_features features = {

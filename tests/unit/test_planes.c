@@ -3,17 +3,17 @@
  * that nobody packed are refused. What PACKED records mean is test_stack_image.c's matter: here
  * only their shape counts.
  */
-#include "formats/planes.h"
+#include "formats/stacks/planes.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
-#include "formats/packed_body.h"
-#include "formats/planes_pack.h"
-#include "formats/record.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/record.h"
+#include "formats/stacks/packed_body.h"
+#include "formats/stacks/planes_pack.h"
 #include "tests/unit/unit.h"
 
 #define ROOM ((size_t)4 << 20)

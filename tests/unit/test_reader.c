@@ -5,8 +5,9 @@
 #include <sys/stat.h>
 
 #include "formats/base/bytes.h"
-#include "formats/sample.h"
-#include "formats/stack_encoder.h"
+#include "formats/records/sample.h"
+#include "formats/stacks/sample_record.h"
+#include "formats/stacks/stack_encoder.h"
 #include "tests/unit/mt_builder.h"
 #include "tests/unit/unit.h"
 

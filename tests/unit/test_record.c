@@ -1,13 +1,14 @@
 /*
- * formats/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that are too
- * short are refused.
+ * formats/records/record: what is put comes back, bytes stand where FORMAT.md says, and bodies that
+ * are too short are refused.
  */
-#include "formats/record.h"
+#include "formats/records/record.h"
 
 #include <stdlib.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
+#include "formats/stacks/sample_record.h"
 #include "tests/unit/unit.h"
 
 static _Alignas(8) uint8_t memory[4096];

@@ -1,5 +1,5 @@
-/* record/options: mtrec's command line - what each option sets, and what a mistake is told. */
-#include "record/options.h"
+/* record/cli/options: mtrec's command line - what each option sets, and what a mistake is told. */
+#include "record/cli/options.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
-/* report/by and report/request: which keys a table gets, from analysis, output and words. */
-#include "report/request.h"
+/*
+ * report/sums/group_keys and report/cli/request: which keys a table gets, from analysis, output and
+ * words.
+ */
+#include "report/cli/request.h"
 
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"

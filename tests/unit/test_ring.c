@@ -1,7 +1,8 @@
 /*
- * record/ring: walking the records of a ring - across its end, and past bytes that make no sense.
+ * record/open/ring: walking the records of a ring - across its end, and past bytes that make no
+ * sense.
  */
-#include "record/ring.h"
+#include "record/open/ring.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -1,12 +1,13 @@
-/* record/ring_sizes: rings by what the events of a plan write into them. */
-#include "record/ring_sizes.h"
+/* record/rings/ring_sizes: rings by what the events of a plan write into them. */
+#include "record/rings/ring_sizes.h"
 
-#include "record/plan.h"
+#include "record/plan/plan.h"
 #include "tests/unit/unit.h"
 
 #define MIB ((size_t)1 << 20)
 
-/* The size of the class' rings where one event of it asks for such dumps, beside a side-band one.
+/*
+ * The size of the class' rings where one event of it asks for such dumps, beside a side-band one.
  */
 static size_t size_of(enum mt_event_class class, enum mt_event_role role, uint32_t dump)
 {

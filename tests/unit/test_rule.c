@@ -9,7 +9,7 @@
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit.h"
 #include "unwind/cache.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi/cfi.h"
 
 static struct mt_cfi_row plain_row(unsigned int reg, int64_t offset)
 {

@@ -1,14 +1,14 @@
 /*
- * formats/sample, formats/attr: every field a sample can carry, alone and all together, whole, cut
- * apart and cut short.
+ * formats/records/sample, formats/records/attr: every field a sample can carry, alone and all
+ * together, whole, cut apart and cut short.
  */
-#include "formats/sample.h"
+#include "formats/records/sample.h"
 
 #include <stdlib.h>
 
-#include "formats/attr.h"
 #include "formats/base/bytes.h"
-#include "formats/sample_type.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample_type.h"
 #include "tests/unit/kernel_bytes.h"
 #include "tests/unit/unit.h"
 

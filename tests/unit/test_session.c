@@ -1,12 +1,14 @@
-/* report/session: from a recording to samples, each with its task, space, weight and stack. */
-#include "report/session.h"
+/*
+ * report/session/session: from a recording to samples, each with its task, space, weight and stack.
+ */
+#include "report/session/session.h"
 
 #include "formats/base/strings.h"
-#include "report/facts.h"
-#include "report/frames.h"
-#include "report/selection.h"
-#include "report/spaces.h"
-#include "report/stacks.h"
+#include "report/session/selection.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
 #include "tests/unit/report_records.h"
 #include "tests/unit/unit.h"
 #include "unwind/unwind.h"
@@ -188,6 +190,61 @@ MT_TEST(user_frames_are_in_the_images_mapped_just_then)
 				"60 :5 6/7 page-faults 1 [libz.so]\n"
 				"80 new 6/6 page-faults 1 [unknown]\n");
 	MT_CHECK_EQ(told.generation, 1);
+	mt_builder_deinit(&b);
+}
+
+/* What a place of each sample is named, after all that is read ahead of it. */
+static void tell_places(struct mt_session *session, uint64_t address, struct told *told)
+{
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (MT_CHECK_OK(mt_session_next(session, &sample, &more)) && more) {
+		uint32_t frame = mt_session_place(session, &sample, address);
+		size_t count;
+		const struct mt_frame_name *names =
+			mt_frames_names(mt_session_frames(session), frame, &count);
+
+		told->used += (size_t)snprintf(
+			told->text + told->used, sizeof(told->text) - told->used, "%s\n",
+			mt_strings_get(mt_frames_strings(mt_session_frames(session)), names->name));
+	}
+}
+
+MT_TEST(a_place_is_in_the_map_of_its_sample_whatever_exited_since)
+{
+	struct told told = {0};
+	struct mt_builder b;
+	const char *file;
+	struct mt_session_options options = {
+		.files = &file,
+		.file_count = 1,
+		.selection = &told.selection,
+		.stacks = true,
+		.places = true,
+		.method = mt_unwind_methods,
+		.max_frames = 100,
+	};
+	struct mt_session *session;
+
+	report_records_begin(&b);
+	report_records_mmap(&b, 10, 5, 0x10000, 0x10000, "/no/such/app");
+	report_records_sample(
+		&b, &(struct report_sample){.time = 20, .pid = 5, .tid = 5, .user = {0x10010}});
+	report_records_mmap(&b, 25, 5, 0x10000, 0x10000, "/no/such/other");
+	report_records_exit(&b, 30, 5);
+	for (int i = 0; i < 600; i++) {
+		report_records_fork(&b, (uint64_t)(40 + 2 * i), 100 + i, 100 + i, 1);
+		report_records_exit(&b, (uint64_t)(41 + 2 * i), 100 + i);
+	}
+	report_records_end(&b);
+	file = mt_builder_file(&b);
+	if (MT_CHECK_OK(mt_session_open(&options, &session))) {
+		tell_places(session, 0x10010, &told);
+		mt_session_destroy(session);
+	}
+	MT_CHECK_STR(told.text, "[app]\n");
+	mt_selection_deinit(&told.selection);
 	mt_builder_deinit(&b);
 }
 

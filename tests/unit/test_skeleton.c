@@ -2,7 +2,7 @@
  * Skeletons of real files: whatever address is asked for, they give the name and the unwind row
  * that the file gives. And of damaged files: something, or an error.
  */
-#include "symbols/skeleton.h"
+#include "symbols/carried/skeleton.h"
 
 #include <elf.h>
 #include <link.h>
@@ -12,11 +12,12 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "symbols/elf.h"
-#include "symbols/symtab.h"
+#include "symbols/elf/elf.h"
+#include "symbols/names/symtab.h"
+#include "tests/unit/elf_builder.h"
 #include "tests/unit/same_code.h"
 #include "tests/unit/unit.h"
-#include "unwind/cfi_rules.h"
+#include "unwind/cfi/cfi_rules.h"
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 MT_DEFINE_CLEANUP(mt_symtab, struct mt_symtab)
@@ -67,7 +68,7 @@ static void compare_all(struct mt_elf *elf, struct mt_elf *skeleton, uint64_t st
 	MT_CLEANUP(mt_symtab_destroy_p)
 	struct mt_symtab *carried = mt_symtab_create(skeleton, skeleton);
 	MT_CLEANUP(mt_cfi_destroy_p)
-	struct mt_cfi *cfi = cfi_of(elf), *carried_cfi = cfi_of(skeleton);
+	struct mt_cfi *cfi = mt_cfi_of_elf(elf), *carried_cfi = mt_cfi_of_elf(skeleton);
 	size_t count, names = 0, rows = 0, kept = 0, asked = 0;
 	const struct mt_segment *segments = mt_elf_segments(elf, &count);
 
@@ -130,6 +131,7 @@ MT_TEST(bytes_that_were_left_out_are_not_there)
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *skeleton = NULL;
+	struct mt_elf_section_info info;
 	struct mt_span text;
 	size_t size;
 
@@ -139,7 +141,9 @@ MT_TEST(bytes_that_were_left_out_are_not_there)
 	text = mt_elf_section(elf, ".text");
 	MT_CHECK(mt_elf_bytes_at(elf, text.vaddr, 8));
 	MT_CHECK(!mt_elf_bytes_at(skeleton, text.vaddr, 8));
-	MT_CHECK_EQ(mt_elf_section(skeleton, ".text").size, text.size);
+	MT_CHECK(!mt_elf_section(skeleton, ".text").size);
+	MT_REQUIRE(mt_elf_section_info(skeleton, mt_elf_find_section(skeleton, ".text"), &info));
+	MT_CHECK_EQ(info.size, text.size);
 	MT_CHECK(!mt_elf_section(skeleton, ".debug_info").bytes);
 	MT_CHECK(!mt_elf_section(skeleton, ".eh_frame_hdr").bytes);
 }
@@ -164,6 +168,30 @@ MT_TEST(only_what_is_wished_for_is_kept)
 }
 
 /* A file in which bytes were changed gives a skeleton that can be read, or an error. */
+/* A section that is called .eh_frame, is said to be code and has no bytes. */
+MT_TEST(unwind_tables_without_bytes_are_not_kept)
+{
+	static const char hdr[] = "\1\x1b\3\x3b\0\0\0\x60\0\0\0\0";
+	static struct elf_builder builder;
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *skeleton = NULL;
+	struct mt_elf_section_info info;
+	size_t size;
+
+	builder_init(&builder, ET_DYN);
+	builder_add_section(&builder, ".eh_frame_hdr", SHT_NOTE, 0x1000, hdr, 12);
+	builder_add_section(&builder, ".eh_frame", SHT_NOBITS, 0x2000, NULL, (size_t)1 << 40)
+		->sh_flags = SHF_EXECINSTR;
+	builder_finish(&builder);
+	MT_REQUIRE(!mt_elf_open_memory(builder.bytes, builder.size, "lying", &elf));
+	skeleton = skeleton_of(elf, &everything, &bytes, &size);
+	MT_REQUIRE(skeleton);
+	MT_CHECK(!mt_elf_section(skeleton, ".eh_frame").bytes);
+	if (mt_elf_section_info(skeleton, mt_elf_find_section(skeleton, ".eh_frame"), &info))
+		MT_CHECK_EQ(info.size, 0);
+}
+
 MT_TEST(damaged_files_do_no_harm)
 {
 	MT_CLEANUP_FREE uint8_t *whole = NULL;

@@ -1,14 +1,14 @@
-/* report/spaces: which task runs in which address space, as forks, execs and exits say. */
-#include "report/spaces.h"
+/* report/stacks/spaces: which task runs in which address space, as forks, execs and exits say. */
+#include "report/stacks/spaces.h"
 
 #include <stdlib.h>
 
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "formats/record.h"
-#include "formats/sample.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/unit.h"
 
 struct world {

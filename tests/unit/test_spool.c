@@ -1,11 +1,11 @@
-/* record/spool: a bounded pool and an ordered queue, between threads. */
-#include "record/spool.h"
+/* record/rings/spool: a bounded pool and an ordered queue, between threads. */
+#include "record/rings/spool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
 #include "tests/unit/unit.h"
 
 MT_TEST(blocks_are_empty_memory_of_one_size)
@@ -147,6 +147,41 @@ MT_TEST(closing_wakes_who_waits_for_a_block)
 	mt_spool_push(spool, mt_spool_take_wait(spool));
 	mt_spool_close(spool);
 	MT_CHECK_EQ(pthread_join(thread, NULL), 0);
+	mt_spool_destroy(spool);
+}
+
+/* Blocks that can be had at once. */
+static size_t take_all(struct mt_spool *spool, struct mt_block **blocks)
+{
+	size_t taken = 0;
+
+	for (mt_spool_grow(spool); (blocks[taken] = mt_spool_take(spool)); taken++)
+		mt_spool_grow(spool);
+	return taken;
+}
+
+MT_TEST(a_pool_that_shrinks_gives_back_what_is_free)
+{
+	struct mt_spool *spool = mt_spool_create(40);
+	struct mt_block *blocks[41];
+
+	MT_REQUIRE(spool);
+	MT_CHECK_EQ(take_all(spool, blocks), 40);
+	for (size_t i = 0; i < 20; i++)
+		mt_spool_release(spool, blocks[i]);
+	mt_spool_shrink(spool, 12);
+	for (size_t i = 20; i < 40; i++)
+		mt_spool_push(spool, blocks[i]);
+	MT_CHECK_EQ(mt_spool_fill(spool), 100 * 20 / 28);
+	MT_CHECK_EQ(take_all(spool, blocks), 8);
+	for (size_t i = 0; i < 8; i++)
+		mt_spool_release(spool, blocks[i]);
+	mt_spool_shrink(spool, 1000);
+	MT_CHECK_EQ(take_all(spool, blocks), 0); /* those that are queued are 16 and more */
+	for (size_t i = 0; i < 20; i++)
+		mt_spool_release(spool, mt_spool_pop(spool));
+	mt_spool_shrink(spool, 0);
+	MT_CHECK_EQ(take_all(spool, blocks), 16);
 	mt_spool_destroy(spool);
 }
 

@@ -1,8 +1,9 @@
 /*
  * PACKED records: what the encoder stores, the decoder gives back; what no encoder wrote is
- * refused. Coding 1, which is only read, is tests/golden/make_recording.py's.
+ * refused. Coding 1, which is only read, is tests/golden/recording/corpus.py's.
  */
-#include "formats/stack_encoder.h"
+#include "formats/stacks/sample_record.h"
+#include "formats/stacks/stack_encoder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/pages.h"
-#include "formats/kernel_words.h"
-#include "formats/packed_body.h"
-#include "formats/record.h"
-#include "formats/stack_decoder.h"
+#include "formats/records/record.h"
+#include "formats/stacks/kernel_words.h"
+#include "formats/stacks/packed_body.h"
+#include "formats/stacks/stack_decoder.h"
 #include "tests/unit/unit.h"
 
 #define STACK_TOP 0x7ffd00010000ull

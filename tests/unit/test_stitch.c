@@ -1,7 +1,7 @@
-/* unwind/stitch: a thread's call stacks, sample after sample, in eight registers. */
-#include "unwind/stitch.h"
+/* unwind/branches/stitch: a thread's call stacks, sample after sample, in eight registers. */
+#include "unwind/branches/stitch.h"
 
-#include "formats/sample.h"
+#include "formats/records/sample.h"
 #include "tests/unit/unit.h"
 
 enum {

@@ -1,5 +1,6 @@
-/* record/stripper: samples wait for what is mapped, and leave as frames. */
-#include "record/stripper.h"
+/* record/write/stripper: samples wait for what is mapped, and leave as frames. */
+#include "formats/stacks/sample_record.h"
+#include "record/write/stripper.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,15 +8,14 @@
 #include <unistd.h>
 
 #include "formats/base/bytes.h"
-#include "formats/chunk.h"
-#include "formats/record.h"
-#include "formats/sample.h"
-#include "formats/sample_type.h"
-#include "formats/stack_encoder.h"
-#include "record/mapped_file.h"
-#include "record/plan.h"
-#include "record/spool.h"
-#include "tests/unit/jitdump_bytes.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
+#include "formats/stacks/stack_encoder.h"
+#include "record/files/mapped_file.h"
+#include "record/plan/plan.h"
+#include "record/rings/spool.h"
 #include "tests/unit/kernel_bytes.h"
 #include "tests/unit/unit.h"
 
@@ -71,8 +71,8 @@ static struct mt_strip *create_with(uint64_t room, size_t hold)
 			    .sample_stack_user = DUMP},
 	};
 	written_size = chunks = 0;
-	return mt_strip_create(&(struct mt_strip_config){
-		.plan = &plan, .tables = room, .hold = hold, .put = take, .timed = true});
+	return mt_strip_create(&(
+		struct mt_strip_config){.plan = &plan, .tables = room, .hold = hold, .put = take});
 }
 
 static struct mt_strip *create(size_t hold)
@@ -293,212 +293,26 @@ MT_TEST(what_does_not_decode_is_left_out)
 	mt_strip_destroy(strip);
 }
 
-/* ---- Code that the process makes, and tells of in a jitdump ---- */
+/* ---- Code that the process makes ---- */
 
-#define DUMP_PATH "/gone/jit-100.dump"
-
-/* Where sample_at() has the return addresses that frame pointers and two kinds of tables lead to.
- */
-enum way {
-	BY_POINTER = 0x100,
-	BY_FIRST = 0x200,
-	BY_SECOND = 0x300
-};
-
-static struct sample jit_sample(uint64_t time)
+MT_TEST(made_code_is_unwound_by_frame_pointers)
 {
-	struct sample s = sample_at(time, CODE + 0x10);
-
-	s.dump[5] = CODE + BY_FIRST;
-	s.dump[7] = CODE + BY_SECOND;
-	return s;
-}
-
-static void load_code(struct bytes *b, uint64_t time, enum way way)
-{
-	if (way != BY_POINTER)
-		tables(b, 64, way == BY_FIRST ? 48 : 64);
-	load(b, time, CODE, 64, time, "code");
-}
-
-/* A file that is mapped as the dump; what is written into it comes later. */
-static FILE *map_dump(struct mt_strip *strip)
-{
-	const struct mt_mapped_file mapped = {.pid = PID, .path = {DUMP_PATH, strlen(DUMP_PATH)}};
-	const struct made_map map = {
-		.pid = PID, .start = 0x700000, .length = 0x1000, .name = DUMP_PATH};
-	struct mt_block block = block_of(2);
-	FILE *file = tmpfile();
-
-	MT_CHECK(file);
-	mt_strip_add_jitdump(strip, fileno(file), &mapped);
-	MT_CHECK(put_mmap(&block, 5, &map));
-	put_code(&block, 6, "//anon");
-	mt_strip_hold(strip, &block);
-	return file;
-}
-
-static void append(FILE *file, struct bytes *b)
-{
-	MT_CHECK_EQ(fwrite(b->at, 1, b->size, file), b->size);
-	MT_CHECK(!fflush(file));
-	b->size = 0;
-}
-
-/* How the sample that came out n-th was unwound. */
-static uint64_t way_of(size_t n)
-{
+	struct mt_strip *strip = create(1 << 20);
+	struct mt_block maps = block_of(2), samples = block_of(1);
+	struct sample s = sample_at(10, CODE + 0x10);
 	struct mt_kernel_bytes back = {0};
 	uint32_t type = 0;
 	uint64_t time;
 
-	if (!nth(n, &type, &time, &back) || type != MT_RECORD_FRAMES || back.unwound.count < 2)
-		return 0;
-	return back.unwound.pcs[1] + 1 - CODE;
-}
-
-static void hold_samples(struct mt_strip *strip, uint64_t first, uint64_t second)
-{
-	struct mt_block block = block_of(1);
-	struct sample s = jit_sample(first);
-
-	put(&block, NULL, &s);
-	s = jit_sample(second);
-	put(&block, NULL, &s);
-	mt_strip_hold(strip, &block);
-}
-
-MT_TEST(a_jitdump_tells_how_code_is_unwound_at_its_time)
-{
-	struct mt_strip *strip = create(1 << 20);
-	FILE *file = map_dump(strip);
-	struct bytes b = {.size = 0};
-
-	header(&b, 0);
-	load_code(&b, 8, BY_FIRST);
-	load_code(&b, 20, BY_SECOND);
-	append(file, &b);
-	hold_samples(strip, 15, 25);
-	hold_samples(strip, 28, 35);
-	mt_strip_put(strip, 30); /* the one of 35 waits */
-	MT_CHECK_EQ(way_of(2), BY_FIRST);
-	MT_CHECK_EQ(way_of(3), BY_SECOND);
-	MT_CHECK_EQ(way_of(4), BY_SECOND);
-	load_code(&b, 32, BY_POINTER); /* code without tables takes its place */
-	append(file, &b);
-	hold_samples(strip, 31, 36);
-	mt_strip_end(strip);
-	MT_CHECK_EQ(way_of(5), BY_POINTER);
-	MT_CHECK_EQ(way_of(6), BY_SECOND);
-	MT_CHECK_EQ(way_of(7), BY_POINTER);
-	MT_CHECK_EQ(mt_strip_counts(strip).jit.dumps, 1);
-	MT_CHECK_EQ(mt_strip_counts(strip).jit.codes, 3);
-	mt_strip_destroy(strip);
-	fclose(file);
-}
-
-MT_TEST(what_is_told_later_than_it_is_unwound_counts_from_then_on)
-{
-	struct mt_strip *strip = create(1 << 20);
-	FILE *file = map_dump(strip);
-	struct bytes b = {.size = 0};
-
-	header(&b, 0);
-	append(file, &b);
-	hold_samples(strip, 10, 11);
-	mt_strip_put(strip, 12);
-	MT_CHECK_EQ(way_of(2), BY_POINTER);
-	load_code(&b, 8, BY_FIRST);
-	append(file, &b);
-	hold_samples(strip, 20, 21);
-	mt_strip_end(strip);
-	MT_CHECK_EQ(way_of(4), BY_FIRST);
-	MT_CHECK_EQ(way_of(5), BY_FIRST);
-	mt_strip_destroy(strip);
-	fclose(file);
-}
-
-MT_TEST(of_a_jitdump_all_is_known_or_nothing)
-{
-	struct mt_strip *small = create_with(600, 1 << 20), *strip = create(1 << 20);
-	FILE *file = map_dump(small), *other;
-	struct bytes b = {.size = 0};
-
-	header(&b, 0);
-	load_code(&b, 8, BY_FIRST);
-	append(file, &b);
-	hold_samples(small, 10, 11);
-	mt_strip_put(small, 12);
-	MT_CHECK_EQ(way_of(2), BY_FIRST);
-	for (uint64_t t = 15; t < 20; t++)
-		load_code(&b, t, BY_SECOND);
-	append(file, &b); /* which there is no room for */
-	hold_samples(small, 13, 22);
-	mt_strip_end(small);
-	MT_CHECK_EQ(way_of(4), BY_POINTER);
-	MT_CHECK_EQ(way_of(5), BY_POINTER);
-	MT_CHECK(mt_strip_counts(small).images.no_room && !mt_strip_counts(small).images.bytes);
-	mt_strip_destroy(small);
-
-	written_size = 0;
-	other = map_dump(strip);
-	header(&b, 0);
-	load_code(&b, 8, BY_FIRST);
-	append(other, &b);
-	hold_samples(strip, 10, 11);
-	mt_strip_put(strip, 12);
-	MT_CHECK_EQ(way_of(2), BY_FIRST);
-	MT_CHECK(!ftruncate(fileno(other), 40)); /* begun anew */
-	hold_samples(strip, 13, 14);
-	mt_strip_end(strip);
-	MT_CHECK_EQ(way_of(4), BY_POINTER);
-	mt_strip_destroy(strip);
-	fclose(file);
-	fclose(other);
-}
-
-MT_TEST(a_child_has_the_code_of_its_parent_until_it_execs)
-{
-	struct mt_strip *strip = create(1 << 20);
-	FILE *file = map_dump(strip);
-	struct mt_block block = block_of(2), samples = block_of(1);
-	struct kernel_bytes k = kernel_begin(MT_KERNEL_FORK, 0);
-	struct bytes b = {.size = 0};
-	struct sample s = jit_sample(10);
-
-	header(&b, 0);
-	load_code(&b, 8, BY_FIRST);
-	append(file, &b);
-	put32(&k, PID + 1);
-	put32(&k, PID);
-	put32(&k, PID + 1);
-	put32(&k, PID);
-	put64(&k, 9); /* the event's, then the trailer */
-	put64(&k, 0);
-	put64(&k, 9);
-	put64(&k, 0);
-	kernel_end(&k);
-	MT_CHECK(mt_kernel_put(&block, 9, 0, k.bytes, k.size));
-	k = kernel_begin(MT_KERNEL_COMM, MT_MISC_COMM_EXEC);
-	put32(&k, PID + 1);
-	put32(&k, PID + 1);
-	put_name(&k, "next");
-	put64(&k, 0);
-	put64(&k, 12);
-	put64(&k, 0);
-	kernel_end(&k);
-	MT_CHECK(mt_kernel_put(&block, 12, 0, k.bytes, k.size));
-	mt_strip_hold(strip, &block);
-	s.pid = s.tid = PID + 1;
-	put(&samples, NULL, &s);
-	s.time = 14;
+	put_code(&maps, 6, "//anon");
+	mt_strip_hold(strip, &maps);
 	put(&samples, NULL, &s);
 	mt_strip_hold(strip, &samples);
 	mt_strip_end(strip);
-	MT_CHECK_EQ(way_of(4), BY_FIRST);
-	MT_CHECK_EQ(way_of(5), BY_POINTER);
+	MT_REQUIRE(nth(1, &type, &time, &back) && type == MT_RECORD_FRAMES);
+	MT_REQUIRE(back.unwound.count >= 2);
+	MT_CHECK_EQ(back.unwound.pcs[1] + 1, CODE + 0x100);
 	mt_strip_destroy(strip);
-	fclose(file);
 }
 
 MT_TEST_MAIN

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/strips.h"
+#include "symbols/tables/strips.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_strips, struct mt_strips)

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/elf.h"
-#include "symbols/image.h"
-#include "symbols/kernel.h"
-#include "symbols/symbolize.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+#include "symbols/names/kernel.h"
+#include "symbols/names/symbolize.h"
 #include "tests/unit/unit.h"
 
 MT_DEFINE_CLEANUP(mt_image_set, struct mt_image_set)

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "formats/base/cleanup.h"
-#include "symbols/demangle.h"
-#include "symbols/elf.h"
-#include "symbols/symtab.h"
+#include "symbols/elf/elf.h"
+#include "symbols/names/symtab.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
 
@@ -322,53 +321,6 @@ MT_TEST(random_overlaps_equal_a_slow_search)
 			MT_REQUIRE((found == MT_SYMTAB_NONE) == !best && (!best || from == best));
 		}
 	}
-}
-
-static void check_demangled(const char *name, const char *expected)
-{
-	MT_CLEANUP_FREE char *demangled = mt_demangle(name);
-
-	MT_CHECK_STR(demangled, expected);
-}
-
-MT_TEST(names_are_demangled_as_perf_does)
-{
-	check_demangled("_Z4growILi15ELi0EEvm", "grow<15, 0>");
-	check_demangled("_ZN12XOREncryptor12encryptChunkERKSsS1_", "XOREncryptor::encryptChunk");
-	check_demangled("_ZNSt6vectorIiSaIiEE9push_backERKi",
-			"std::vector<int, std::allocator<int> >::push_back");
-	check_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
-			"core::fmt::Formatter::pad");
-	check_demangled("_RNvCs1234_7mycrate3foo", "mycrate::foo");
-	check_demangled("_Z3foov.cold", "foo");
-	check_demangled("main", NULL);
-	check_demangled("", NULL);
-	check_demangled("_", NULL);
-	check_demangled("_Z", NULL);
-	check_demangled("_ZN", NULL);
-}
-
-MT_TEST(hostile_names_end)
-{
-	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	MT_CLEANUP_FREE char *deep = malloc(100001);
-	char bomb[1024];
-	int length;
-
-	MT_REQUIRE(deep);
-	memset(deep, 'P', 100000);
-	memcpy(deep, "_Z1f", 4);
-	deep[100000] = '\0';
-	check_demangled(deep, NULL);
-	deep[15000] = '\0';
-	check_demangled(deep, NULL);
-	/* each template argument prints the one before twice: 2 ** 33 bytes and more */
-	length = snprintf(bomb, sizeof(bomb), "_Z1fI1AIiiE");
-	for (int i = 1; i <= 33; i++)
-		length += snprintf(bomb + length, sizeof(bomb) - (size_t)length, "S0_IS%c_S%c_E",
-				   digits[i], digits[i]);
-	snprintf(bomb + length, sizeof(bomb) - (size_t)length, "Evv");
-	check_demangled(bomb, NULL);
 }
 
 MT_TEST_MAIN

@@ -1,55 +1,55 @@
-/* report/sequences, groups and table: interning, summing, finding columns. */
+/* report/tables/byte_runs, groups and table: interning, summing, finding columns. */
 #include "formats/base/strings.h"
-#include "report/groups.h"
-#include "report/sequences.h"
-#include "report/table.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/table.h"
 #include "tests/unit/unit.h"
 
 MT_TEST(equal_runs_have_one_id_and_stay_where_they_are)
 {
-	struct mt_sequences *s = mt_sequences_create();
+	struct mt_byte_runs *s = mt_byte_runs_create();
 	const void *first;
 	size_t size;
 
 	MT_REQUIRE(s);
-	MT_CHECK_EQ(mt_sequences_intern(s, "abc", 3), 0);
-	MT_CHECK_EQ(mt_sequences_intern(s, "", 0), 1);
-	first = mt_sequences_get(s, 0, &size);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, "abc", 3), 0);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, "", 0), 1);
+	first = mt_byte_runs_get(s, 0, &size);
 	for (uint32_t i = 0; i < 100000; i++) {
-		if (mt_sequences_intern(s, &i, sizeof(i)) != i + 2)
+		if (mt_byte_runs_intern(s, &i, sizeof(i)) != i + 2)
 			MT_CHECK_EQ(i, -1);
 	}
-	MT_CHECK_EQ(mt_sequences_intern(s, "abc", 3), 0);
-	MT_CHECK_EQ(mt_sequences_intern(s, NULL, 0), 1);
-	MT_CHECK(mt_sequences_get(s, 0, &size) == first);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, "abc", 3), 0);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, NULL, 0), 1);
+	MT_CHECK(mt_byte_runs_get(s, 0, &size) == first);
 	MT_CHECK_EQ(size, 3);
 	MT_CHECK(!memcmp(first, "abc", 3));
-	MT_CHECK_EQ(mt_sequences_count(s), 100002);
-	mt_sequences_clear(s);
-	MT_CHECK_EQ(mt_sequences_count(s), 0);
-	MT_CHECK_EQ(mt_sequences_intern(s, "other", 5), 0);
-	mt_sequences_destroy(s);
+	MT_CHECK_EQ(mt_byte_runs_count(s), 100002);
+	mt_byte_runs_clear(s);
+	MT_CHECK_EQ(mt_byte_runs_count(s), 0);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, "other", 5), 0);
+	mt_byte_runs_destroy(s);
 }
 
 MT_TEST(a_run_larger_than_a_block_is_kept)
 {
-	struct mt_sequences *s = mt_sequences_create();
+	struct mt_byte_runs *s = mt_byte_runs_create();
 	static uint8_t large[1 << 20];
 	size_t size;
 
 	MT_REQUIRE(s);
 	large[sizeof(large) - 1] = 7;
-	MT_CHECK_EQ(mt_sequences_intern(s, large, sizeof(large)), 0);
-	MT_CHECK_EQ(mt_sequences_intern(s, "x", 1), 1);
-	MT_CHECK(!memcmp(mt_sequences_get(s, 0, &size), large, sizeof(large)));
+	MT_CHECK_EQ(mt_byte_runs_intern(s, large, sizeof(large)), 0);
+	MT_CHECK_EQ(mt_byte_runs_intern(s, "x", 1), 1);
+	MT_CHECK(!memcmp(mt_byte_runs_get(s, 0, &size), large, sizeof(large)));
 	MT_CHECK_EQ(size, sizeof(large));
-	mt_sequences_destroy(s);
+	mt_byte_runs_destroy(s);
 }
 
 static const struct mt_key_column keys[] = {{"event", MT_KEY_STRING}, {"stack", MT_KEY_STACK}};
 static const struct mt_value_column values[] = {{"count", "samples"}, {"bytes", "B"}};
 
-static struct mt_groups *make_groups(struct mt_strings *strings)
+static struct mt_sum_table *make_groups(struct mt_strings *strings)
 {
 	struct mt_table shape = {.name = "test",
 				 .keys = keys,
@@ -58,28 +58,28 @@ static struct mt_groups *make_groups(struct mt_strings *strings)
 				 .value_count = 2,
 				 .strings = strings};
 
-	return mt_groups_create(&shape);
+	return mt_sum_table_create(&shape);
 }
 
-static bool add(struct mt_groups *groups, uint64_t event, uint64_t stack, double bytes)
+static bool add(struct mt_sum_table *groups, uint64_t event, uint64_t stack, double bytes)
 {
 	uint64_t key[] = {event, stack};
 	struct mt_value value[] = {mt_value_exact(1), {bytes, bytes - 1, bytes + 2}};
 
-	return mt_groups_add(groups, key, value);
+	return mt_sum_table_add(groups, key, value);
 }
 
 MT_TEST(rows_with_equal_keys_are_summed)
 {
 	struct mt_strings *strings = mt_strings_create();
-	struct mt_groups *groups = make_groups(strings);
+	struct mt_sum_table *groups = make_groups(strings);
 	struct mt_table *table;
 	struct mt_row row;
 	bool more;
 
 	MT_REQUIRE(strings && groups);
 	MT_CHECK(add(groups, 1, 7, 100) && add(groups, 2, 7, 10) && add(groups, 1, 7, 50));
-	table = mt_groups_table(groups);
+	table = mt_sum_table_table(groups);
 	for (int pass = 0; pass < 2; pass++) {
 		MT_CHECK_OK(mt_table_rewind(table));
 		MT_CHECK_OK(mt_table_next(table, &row, &more));
@@ -101,7 +101,7 @@ MT_TEST(rows_with_equal_keys_are_summed)
 MT_TEST(columns_are_found_by_name_and_kind)
 {
 	struct mt_strings *strings = mt_strings_create();
-	struct mt_table *table = mt_groups_table(make_groups(strings));
+	struct mt_table *table = mt_sum_table_table(make_groups(strings));
 	uint64_t key[] = {mt_strings_intern(strings, "brk", 3), 0};
 	struct mt_row row = {.keys = key};
 

@@ -1,8 +1,10 @@
-/* record/task_filter: whose samples are kept, as threads are seen, renamed and forked. */
-#include "record/task_filter.h"
+/* record/rings/task_filter: whose samples are kept, as threads are seen, renamed and forked. */
+#include "record/rings/task_filter.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
@@ -17,7 +19,8 @@ struct world {
 		uint32_t tid, uid;
 		const char *comm;
 	} threads[4];
-	unsigned asked;
+	unsigned asked, asked_here;
+	pthread_t here;
 };
 
 static bool look_up(void *context, uint32_t tid, struct mt_task_facts *out)
@@ -25,6 +28,7 @@ static bool look_up(void *context, uint32_t tid, struct mt_task_facts *out)
 	struct world *world = context;
 
 	world->asked++;
+	world->asked_here += pthread_equal(world->here, pthread_self());
 	for (size_t i = 0; i < 4; i++) {
 		if (world->threads[i].tid != tid || !tid)
 			continue;
@@ -214,6 +218,59 @@ static bool refused(const char *comm, const char *user, const char *message)
 
 	mt_error_destroy(err);
 	return ok && !filter;
+}
+
+/* As a drain does. */
+static bool wants_in_the_end(struct mt_task_filter *filter, uint32_t tid, uint64_t time)
+{
+	enum mt_task_verdict verdict;
+
+	while ((verdict = mt_task_filter_wants(filter, tid, time)) == MT_TASK_UNTOLD)
+		usleep(100);
+	return verdict == MT_TASK_KEPT;
+}
+
+static void see_in_the_end(struct mt_task_filter *filter, uint32_t type, uint32_t tid,
+			   uint32_t parent, const char *comm, uint64_t time)
+{
+	uint8_t record[64] = {0};
+
+	mt_put_le32(record, type);
+	mt_put_le32(record + 8, tid);
+	mt_put_le32(record + 12, type == PERF_RECORD_COMM ? tid : parent);
+	if (type == PERF_RECORD_COMM) {
+		snprintf((char *)record + 16, 16, "%s", comm);
+	} else {
+		mt_put_le32(record + 16, tid);
+		mt_put_le32(record + 20, parent);
+	}
+	while (!mt_task_filter_see(filter, record, sizeof(record), time))
+		usleep(100);
+}
+
+MT_TEST(once_started_no_look_up_is_the_callers)
+{
+	struct world world = {.threads = {{.tid = 7, .uid = 1, .comm = "a"},
+					  {.tid = 8, .uid = 1, .comm = "b"}},
+			      .here = pthread_self()};
+	struct mt_task_filter *filter = filter_for(&world, "^a$", NULL);
+
+	MT_REQUIRE(filter && MT_CHECK_OK(mt_task_filter_start(filter)));
+	MT_CHECK(wants_in_the_end(filter, 7, 1 * MS));
+	MT_CHECK(!wants_in_the_end(filter, 8, 1 * MS));
+	see_in_the_end(filter, PERF_RECORD_FORK, 9, 8, NULL, 2 * MS);
+	see_in_the_end(filter, PERF_RECORD_FORK, 10, 7, NULL, 2 * MS);
+	see_in_the_end(filter, PERF_RECORD_FORK, 11, 99, NULL, 2 * MS);
+	MT_CHECK(!wants_in_the_end(filter, 9, 3 * MS));
+	MT_CHECK(wants_in_the_end(filter, 10, 3 * MS));
+	MT_CHECK(wants_in_the_end(filter, 11, 3 * MS)); /* of whose parent nothing is known */
+	for (unsigned i = 0; i < 100; i++) {
+		see_in_the_end(filter, PERF_RECORD_COMM, 9, 0, i % 2 ? "a" : "b", (4 + i) * MS);
+		MT_CHECK_EQ(wants_in_the_end(filter, 9, (4 + i) * MS), i % 2);
+	}
+	MT_CHECK(world.asked >= 3);
+	MT_CHECK_EQ(world.asked_here, 0);
+	mt_task_filter_destroy(filter);
 }
 
 MT_TEST(bad_expressions_and_users_are_told)

@@ -1,5 +1,8 @@
-/* report/text: numbers as people read them, and names from outside that cannot harm a terminal. */
-#include "report/text.h"
+/*
+ * report/tables/text: numbers as people read them, and names from outside that cannot harm a
+ * terminal.
+ */
+#include "report/tables/text.h"
 #include "tests/unit/unit.h"
 
 MT_TEST(counts_have_separators)
@@ -61,6 +64,22 @@ MT_TEST(names_are_cut_and_cleaned)
 			 "31m",
 			 10),
 		     "??31m"); /* a C1 control character */
+	MT_CHECK_STR(fit("\xe2\x80\xae"
+			 "x",
+			 10),
+		     "???x"); /* right to left from here on */
+	MT_CHECK_STR(fit("\xed\xa0\x80\xe0\x80\xaf", 10),
+		     "??????"); /* a surrogate; an overlong / */
+}
+
+MT_TEST(a_quoted_name_is_one_word_of_a_shell)
+{
+	char out[64] = "";
+	FILE *to = fmemopen(out, sizeof(out), "w");
+
+	mt_text_print_quoted("it's $(z)\x1b", to);
+	fclose(to);
+	MT_CHECK_STR(out, "'it'\\''s $(z)?'");
 }
 
 MT_TEST(a_name_longer_than_its_room_is_cut_in_whole_characters)

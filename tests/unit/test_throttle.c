@@ -1,5 +1,5 @@
 /* The throttle: down at once, up only when it has been calm, never past what exists. */
-#include "record/throttle.h"
+#include "record/plan/throttle.h"
 
 #include "tests/unit/unit.h"
 
@@ -14,6 +14,7 @@ static struct mt_throttle_input moment(double events, int level, unsigned fill)
 					  .samples = samples,
 					  .all_samples = samples,
 					  .small_dumps = true,
+					  .thins = true,
 					  .dump_size = 16384};
 }
 
@@ -52,6 +53,25 @@ MT_TEST(a_spool_that_fills_first_costs_dumps_then_samples)
 	throttle.level = MT_LEVEL_FULL;
 	MT_CHECK(mt_throttle_step(&none, &in, &throttle));
 	MT_CHECK_EQ(throttle.level, MT_LEVEL_16);
+}
+
+MT_TEST(without_thinning_twins_a_spool_costs_dumps_alone)
+{
+	struct mt_throttle_limits none = {0};
+	struct mt_throttle throttle = {.level = MT_LEVEL_FULL};
+	struct mt_throttle_input in = moment(400000, MT_LEVEL_FULL, 80);
+
+	in.thins = false;
+	MT_CHECK(mt_throttle_step(&none, &in, &throttle));
+	MT_CHECK(!mt_throttle_step(&none, &in, &throttle));
+	MT_CHECK_EQ(throttle.level, MT_LEVEL_SMALL);
+	in.spool_fill = 0;
+	for (int i = 0; i < 100; i++)
+		(void)mt_throttle_step(&none, &in, &throttle);
+	MT_CHECK_EQ(throttle.level, MT_LEVEL_FULL);
+	in.small_dumps = false;
+	in.spool_fill = 80;
+	MT_CHECK(!mt_throttle_step(&none, &in, &throttle));
 }
 
 MT_TEST(it_comes_back_when_the_spool_is_calm)

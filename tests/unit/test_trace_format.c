@@ -1,5 +1,7 @@
-/* report/trace_format: tracepoints' fields as text, by formats as the kernel writes them. */
-#include "report/trace_format.h"
+/*
+ * report/session/trace_format: tracepoints' fields as text, by formats as the kernel writes them.
+ */
+#include "report/session/trace_format.h"
 
 #include "tests/unit/unit.h"
 

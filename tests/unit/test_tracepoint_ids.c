@@ -1,5 +1,7 @@
-/* record/tracepoint_ids: a list that root writes and others read; it may be anything. */
-#include "record/tracepoint_ids.h"
+/*
+ * record/tracepoints/tracepoint_ids: a list that root writes and others read; it may be anything.
+ */
+#include "record/tracepoints/tracepoint_ids.h"
 
 #include <stdlib.h>
 #include <string.h>

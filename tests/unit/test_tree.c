@@ -1,6 +1,6 @@
-/* report/tree: paths become a tree, heaviest branch first. */
+/* report/stacks/tree: paths become a tree, heaviest branch first. */
 #include "formats/base/strings.h"
-#include "report/tree.h"
+#include "report/stacks/tree.h"
 #include "tests/unit/unit.h"
 
 static bool add(struct mt_tree *tree, struct mt_strings *strings, const char *path, double value)

@@ -1,5 +1,5 @@
-/* record/trials: what is opened on trial stays open until the trials end. */
-#include "record/trials.h"
+/* record/open/trials: what is opened on trial stays open until the trials end. */
+#include "record/open/trials.h"
 
 #include <fcntl.h>
 #include <unistd.h>

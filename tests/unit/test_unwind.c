@@ -8,11 +8,12 @@
 #include <sys/mman.h>
 
 #include "formats/base/err.h"
-#include "symbols/image.h"
-#include "symbols/image_map.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/elf_builder.h"
 #include "tests/unit/unit.h"
+#include "unwind/oracle/oracle.h"
 
 #define BASE ((uint64_t)0x555500000000)
 #define STACK ((uint64_t)0x7fff00001000)
@@ -24,17 +25,19 @@
 
 /* Functions, 0x40 bytes each from the start of the code on. */
 enum function {
-	PLAIN,	   /* CFA = rsp + 16, nothing saved */
-	FRAMED,	   /* CFA = rbp + 16, rbp saved */
-	SAVING,	   /* CFA = rsp + 24, rbp saved at CFA - 16 */
-	OUTERMOST, /* return address undefined */
-	WITHOUT,   /* no CFI; a call at 0x10, so that 0x15 is a return address */
-	BROKEN,	   /* its program is no program */
-	REALIGNED, /* CFA = *(rbp - 8), rbp saved at rbp + 0 */
-	IN_RBX,	   /* CFA = rbx + 16, rbp = rbx's word */
-	SAVES_RBX, /* CFA = rsp + 16, rbx saved at CFA - 16 */
-	POPPED,	   /* CFA = rsp + 8, rbp still said to be saved at CFA - 16 */
-	SIGNAL,	   /* the C library's signal return */
+	PLAIN,	      /* CFA = rsp + 16, nothing saved */
+	FRAMED,	      /* CFA = rbp + 16, rbp saved */
+	SAVING,	      /* CFA = rsp + 24, rbp saved at CFA - 16 */
+	OUTERMOST,    /* return address undefined */
+	WITHOUT,      /* no CFI; a call at 0x10, so that 0x15 is a return address */
+	BROKEN,	      /* its program is no program */
+	REALIGNED,    /* CFA = *(rbp - 8), rbp saved at rbp + 0 */
+	IN_RBX,	      /* CFA = rbx + 16, rbp = rbx's word */
+	SAVES_RBX,    /* CFA = rsp + 16, rbx saved at CFA - 16 */
+	POPPED,	      /* CFA = rsp + 8, rbp still said to be saved at CFA - 16 */
+	SIGNAL,	      /* the C library's signal return */
+	BEFORE_CHILD, /* no CFI, */
+	CHILD,	      /* and behind it, return address undefined */
 	FUNCTIONS
 };
 
@@ -86,6 +89,7 @@ static void add_functions(struct cfi_builder *b)
 	cfi_fde(b, cie, vaddr(FRAMED), 0x40, BYTES(0x0c, 6, 16, 0x86, 2));
 	cfi_fde(b, cie, vaddr(SAVING), 0x40, BYTES(0x0e, 24, 0x86, 2));
 	cfi_fde(b, cie, vaddr(OUTERMOST), 0x40, BYTES(0x07, 16));
+	cfi_fde(b, cie, vaddr(CHILD), 0x40, BYTES(0x07, 16));
 	cfi_fde(b, cie, vaddr(BROKEN), 0x40, BYTES(0x3f));
 	cfi_fde(b, cie, vaddr(REALIGNED), 0x40,
 		BYTES(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0));
@@ -286,6 +290,32 @@ MT_TEST(every_end_has_its_reason)
 	unwind("auto", at(PLAIN, 0), 0, 0);
 	MT_CHECK_EQ(w.stack.count, 0);
 	MT_CHECK_EQ(w.stack.end, MT_END_NO_REGS);
+	teardown();
+}
+
+/* As objcopy --only-keep-debug leaves a file: sections with a size and without bytes. */
+MT_TEST(unwind_tables_without_bytes_are_none)
+{
+	void *state = NULL;
+
+	setup();
+	builder_init(&w.elf, ET_DYN);
+	builder_add_segment(&w.elf, PT_LOAD, PF_R | PF_X, 0, 0, 0x10000);
+	builder_add_section(&w.elf, ".eh_frame_hdr", SHT_NOBITS, 0x7000, NULL, 64);
+	builder_add_section(&w.elf, ".eh_frame", SHT_NOBITS, 0x8000, NULL, (size_t)1 << 40);
+	builder_finish(&w.elf);
+	builder_segment(&w.elf, 0)->p_filesz = w.elf.size;
+	unwind("auto", at(PLAIN, 0), 1, 2);
+	CHECK_STACK(MT_END_NO_CFI, at(PLAIN, 0));
+#ifdef HAVE_LIBUNWIND
+	state = mt_oracle_libunwind.create(w.map);
+#endif
+	if (state) {
+		w.stack.count = 0;
+		mt_oracle_libunwind.unwind(state, &w.input, &w.stack);
+		MT_CHECK(w.stack.count >= 1);
+		mt_oracle_libunwind.destroy(state);
+	}
 	teardown();
 }
 
@@ -555,6 +585,25 @@ MT_TEST(where_no_code_was_known_is_remembered_until_some_comes)
 	CHECK_STACK(MT_END_ROOT, at(PLAIN, 0), later);
 	unwind("auto", JIT + vaddr(WITHOUT), slot(4), 2);
 	CHECK_STACK(MT_END_NO_CFI, JIT + vaddr(WITHOUT));
+	teardown();
+}
+
+/* 0 in rax, behind the system call: CFI goes on with the child's own code, which is outermost. */
+MT_TEST(the_return_of_clone_in_the_child_is_the_root)
+{
+	setup();
+	w.words[0] = at(PLAIN, 0); /* what it is to call */
+	w.input.regs.value[0] = 0;
+	unwind("auto", at(BEFORE_CHILD, 0x38), 0, 0);
+	CHECK_STACK(MT_END_ROOT, at(BEFORE_CHILD, 0x38));
+	w.input.regs.value[0] = 4711; /* the parent's */
+	unwind("auto", at(BEFORE_CHILD, 0x38), 0, 0);
+	CHECK_STACK(MT_END_NO_CFI, at(BEFORE_CHILD, 0x38));
+	w.input.regs.value[0] = 0;
+	unwind("auto", at(BEFORE_CHILD, 0x20), 0, 0); /* too far before it */
+	CHECK_STACK(MT_END_NO_CFI, at(BEFORE_CHILD, 0x20));
+	unwind("auto", at(WITHOUT, 0x38), 0, 0); /* another function follows */
+	CHECK_STACK(MT_END_NO_CFI, at(WITHOUT, 0x38));
 	teardown();
 }
 

@@ -1,6 +1,7 @@
 /*
  * formats/writer: what arrives is what was given, and an output that fails ends with a whole chunk.
  */
+#include "formats/stacks/sample_record.h"
 #include "formats/writer.h"
 
 #include <errno.h>
@@ -10,14 +11,28 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-#include "formats/chunk.h"
+#include "formats/chunks/chunk.h"
 #include "formats/reader.h"
-#include "formats/record.h"
+#include "formats/records/record.h"
 #include "tests/unit/unit.h"
 
 #define BLOCK_SIZE (256u << 10)
+
+static unsigned takes_nothing; /* so many calls of writev(): a limit, should they be repeated */
+
+/* In the place of the C library's. */
+ssize_t writev(int fd, const struct iovec *pieces, int count)
+{
+	if (!takes_nothing)
+		return syscall(SYS_writev, fd, pieces, count);
+	if (!--takes_nothing)
+		abort();
+	return 0;
+}
 
 struct fixture {
 	char path[64];
@@ -326,6 +341,25 @@ MT_TEST(a_closed_pipe_is_an_error_not_a_signal)
 	mt_error_destroy(err);
 	mt_writer_destroy(writer);
 	close(ends[1]);
+	end(&f);
+}
+
+MT_TEST(an_output_that_takes_nothing_has_failed)
+{
+	struct fixture f;
+	struct mt_error *err;
+
+	MT_REQUIRE(begin(&f));
+	MT_CHECK_OK(put_head(&f, f.writer, 0));
+	takes_nothing = 1000;
+	err = put_data(&f, f.writer, 0, 1, false);
+	takes_nothing = 0;
+	if (MT_CHECK(err)) {
+		MT_CHECK_EQ(err->kind, MT_ERR_OUTPUT);
+		MT_CHECK_EQ(err->errnum, EIO);
+	}
+	mt_error_destroy(err);
+	MT_CHECK_EQ(file_size(f.path), mt_writer_counts(f.writer).written);
 	end(&f);
 }
 

@@ -176,7 +176,8 @@ struct job {
 	uint64_t id;
 };
 
-/* On the ring's CPU, before all who drain it: nobody comes between a sample's time and its place.
+/*
+ * On the ring's CPU, before all who drain it: nobody comes between a sample's time and its place.
  */
 static void be_a_processor(int cpu)
 {

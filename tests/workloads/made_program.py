@@ -7,8 +7,8 @@ import shlex
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden"))
-import make_recording as make  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden/recording"))
+import corpus as make  # noqa: E402
 
 # The samples are at 0x400100, and were called from 0x400200: grow and caller are to be there when the file is mapped from
 # 0x3ff000 on.

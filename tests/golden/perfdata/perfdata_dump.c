@@ -5,11 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "formats/attr.h"
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
 #include "formats/reader.h"
-#include "formats/sample.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample.h"
+#include "formats/stacks/sample_record.h"
 
 enum {
 	EVENTS_MAX = 65536,

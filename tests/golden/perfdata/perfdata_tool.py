@@ -34,7 +34,7 @@ def build(folder):
     """The path of the program, made in folder."""
     out = os.path.join(folder, "perfdata_dump")
     sources = [os.path.join(TOP, "tests/golden/perfdata/perfdata_dump.c")]
-    sources += glob.glob(os.path.join(TOP, "formats/*.c")) + glob.glob(os.path.join(TOP, "formats/base/*.c"))
+    sources += glob.glob(os.path.join(TOP, "formats/**/*.c"), recursive=True)
     subprocess.run([*os.environ.get("CC", "cc").split(), "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-pthread",
                     f"-I{TOP}", *sources, "-lzstd", "-o", out], check=True)
     return out

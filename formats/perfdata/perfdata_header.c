@@ -1,0 +1,199 @@
+/*
+ * The header of a perf.data file, its attrs and its feature sections. A pipe has none of these but
+ * the first 16 bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/input.h"
+#include "formats/perfdata/perfdata.h"
+
+/* Layout of struct perf_file_header. */
+enum {
+	HEADER_SIZE = 104,
+	HEADER_MIN = 16, /* a pipe's */
+	OFF_SIZE = 8,
+	OFF_ATTR_SIZE = 16,
+	OFF_ATTRS = 24,
+	OFF_DATA = 40,
+	OFF_TYPES = 56,
+	OFF_FEATURES = 72,
+	SECTION_SIZE = 16,
+	TYPE_SIZE = 72, /* of one of the event types that a file before 3.10 has */
+	ATTR_MIN = 64,
+	ATTR_MAX = 4096,
+};
+
+struct section {
+	uint64_t offset, size;
+};
+
+static struct section get_section(const uint8_t *at)
+{
+	return (struct section){mt_get_le64(at), mt_get_le64(at + 8)};
+}
+
+/*
+ * Reads a section whole; *bytes stays NULL where it lies outside the file or is larger than any
+ * good one.
+ */
+static struct mt_error *read_section(const struct mt_input *input, struct section section,
+				     uint8_t **bytes)
+{
+	MT_CLEANUP_FREE uint8_t *buffer = NULL;
+	struct mt_error *err;
+	size_t got;
+
+	if (!section.size || section.size > MT_PERF_FEATURE_MAX || section.offset > input->size ||
+	    section.size > input->size - section.offset)
+		return NULL;
+	buffer = malloc(section.size);
+	if (!buffer)
+		return mt_error_nomem();
+	err = mt_input_read(input, section.offset, buffer, section.size, &got);
+	if (!err && got == section.size)
+		*bytes = MT_TAKE(buffer);
+	return err;
+}
+
+/* One entry of the attr section: the attr, and where its ids are. */
+static struct mt_error *read_attr(const struct mt_input *input, struct mt_perf_facts *facts,
+				  const uint8_t *entry, size_t size)
+{
+	struct section ids = get_section(entry + size - SECTION_SIZE);
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	struct mt_error *err = read_section(input, ids, &bytes);
+
+	if (err)
+		return err;
+	if (!mt_perf_add_event(facts, entry, size - SECTION_SIZE, bytes, bytes ? ids.size / 8 : 0))
+		return mt_error_nomem();
+	return NULL;
+}
+
+static struct mt_error *read_attrs(const struct mt_input *input, struct mt_perf_facts *facts,
+				   struct section attrs, uint64_t entry_size)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	struct mt_error *err = read_section(input, attrs, &bytes);
+
+	if (!err && !bytes)
+		return mt_error_create(MT_ERR_FORMAT, "is cut short or damaged: its attributes "
+						      "cannot be read");
+	for (uint64_t at = 0; !err && attrs.size - at >= entry_size; at += entry_size)
+		err = read_attr(input, facts, bytes + at, entry_size);
+	return err;
+}
+
+static struct mt_error *read_types(const struct mt_input *input, struct mt_perf_facts *facts,
+				   struct section types)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	struct mt_error *err = read_section(input, types, &bytes);
+
+	for (uint64_t at = 0; bytes && types.size - at >= TYPE_SIZE; at += TYPE_SIZE) {
+		const char *name = (const char *)bytes + at + 8;
+
+		if (memchr(name, 0, TYPE_SIZE - 8) &&
+		    !mt_perf_add_number(facts, false, mt_get_le64(bytes + at), name))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static struct mt_error *read_feature(const struct mt_input *input, struct mt_perf_facts *facts,
+				     uint32_t feature, struct section section)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+	struct mt_error *err = read_section(input, section, &bytes);
+
+	if (!err && bytes && !mt_perf_feature(facts, feature, bytes, section.size))
+		return mt_error_nomem();
+	return err;
+}
+
+/* Behind the data: where the body of each feature is whose bit is set, in the order of the bits. */
+static struct mt_error *read_features(const struct mt_input *input, struct mt_perf_facts *facts,
+				      const uint8_t *bits, uint64_t table)
+{
+	struct mt_error *err = NULL;
+
+	for (uint32_t feature = 0; feature < MT_PERF_FEATURE_BITS && !err; feature++) {
+		uint8_t entry[SECTION_SIZE];
+		size_t got;
+
+		if (!(bits[feature / 8] >> feature % 8 & 1))
+			continue;
+		err = mt_input_read(input, table, entry, sizeof(entry), &got);
+		if (!err && got < sizeof(entry))
+			break;
+		err = err ? err : read_feature(input, facts, feature, get_section(entry));
+		table += sizeof(entry);
+	}
+	return err;
+}
+
+static struct mt_error *check_magic(const uint8_t *header)
+{
+	if (!memcmp(header, "2ELIFREP", 8))
+		return mt_error_create(
+			MT_ERR_UNSUPPORTED,
+			"is a perf.data file of a big-endian machine: not supported");
+	/* The magic of before 3.4 does not tell; the size of the header does. */
+	if (mt_get_le64(header + OFF_SIZE) == (uint64_t)HEADER_SIZE << 56)
+		return mt_error_create(
+			MT_ERR_UNSUPPORTED,
+			"is a perf.data file of a big-endian machine: not supported");
+	return NULL;
+}
+
+static struct mt_error *read_file(const struct mt_input *input, struct mt_perf_facts *facts,
+				  const uint8_t *header, struct mt_perf_layout *out)
+{
+	struct section data = get_section(header + OFF_DATA);
+	uint64_t entry_size = mt_get_le64(header + OFF_ATTR_SIZE);
+	struct mt_error *err;
+
+	if (entry_size < ATTR_MIN + SECTION_SIZE || entry_size > ATTR_MAX)
+		return mt_error_create(MT_ERR_FORMAT, "is damaged: attributes of %llu bytes",
+				       (unsigned long long)entry_size);
+	err = read_attrs(input, facts, get_section(header + OFF_ATTRS), entry_size);
+	if (err)
+		return err;
+	out->begin = data.offset < input->size ? data.offset : input->size;
+	/* perf writes the size when it ends, and the features then */
+	out->cut_short = !data.size || data.size > input->size - out->begin;
+	out->end = out->cut_short ? input->size : out->begin + data.size;
+	err = read_types(input, facts, get_section(header + OFF_TYPES));
+	if (err || out->cut_short)
+		return err;
+	return read_features(input, facts, header + OFF_FEATURES, out->end);
+}
+
+struct mt_error *mt_perf_header_read(const struct mt_input *input, struct mt_perf_facts *facts,
+				     struct mt_perf_layout *out)
+{
+	uint8_t header[HEADER_SIZE];
+	size_t got;
+	struct mt_error *err = mt_input_read(input, 0, header, sizeof(header), &got);
+
+	if (err)
+		return err;
+	if (got < HEADER_MIN)
+		return mt_error_create(MT_ERR_FORMAT,
+				       "is a perf.data file cut short in its header");
+	err = check_magic(header);
+	if (err)
+		return err;
+	*out = (struct mt_perf_layout){.begin = HEADER_MIN, .end = input->size};
+	out->piped = mt_get_le64(header + OFF_SIZE) == HEADER_MIN;
+	if (out->piped)
+		return NULL;
+	if (got < HEADER_SIZE || mt_get_le64(header + OFF_SIZE) != HEADER_SIZE)
+		return mt_error_create(MT_ERR_FORMAT, "is a perf.data file cut short or damaged in "
+						      "its header");
+	return read_file(input, facts, header, out);
+}

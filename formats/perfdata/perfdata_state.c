@@ -1,0 +1,190 @@
+/*
+ * The facts of a perf.data file as records of ours, so that whoever reads recordings reads them
+ * too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/events.h"
+#include "formats/perfdata/perfdata.h"
+#include "formats/records/sample_type.h"
+
+enum {
+	FIRST_SIZE = 64 << 10,
+	NAME_SIZE = 512,
+	TYPE_SOFTWARE = 1,
+	SOFTWARE_DUMMY = 9,
+	TYPE_TRACEPOINT = 2,
+	NOTE_WARNING = 1,
+};
+
+/* Doubles the block; false where it is as large as a block may be. */
+static bool grow(struct mt_block *block)
+{
+	size_t capacity = block->capacity ? 2 * block->capacity : FIRST_SIZE;
+	uint8_t *bytes = capacity > MT_CHUNK_RAW_MAX ? NULL : realloc(block->bytes, capacity);
+
+	if (!bytes)
+		return false;
+	block->bytes = bytes;
+	block->capacity = capacity;
+	return true;
+}
+
+/* mt_NAME_put() until it fits; false where it never will. */
+#define PUT(name, block, record)                                                        \
+	({                                                                              \
+		bool put_done;                                                          \
+		while (!(put_done = mt_##name##_put((block), (record))) && grow(block)) \
+			;                                                               \
+		put_done;                                                               \
+	})
+
+static struct mt_text text_of(const char *string)
+{
+	return (struct mt_text){string, strlen(string)};
+}
+
+static bool put_info(const char *key, const char *value, struct mt_block *block)
+{
+	struct mt_info_record record = {.key = text_of(key), .value = text_of(value)};
+
+	return PUT(info, block, &record);
+}
+
+static bool put_infos(const struct mt_perf_facts *facts, struct mt_block *block)
+{
+	for (size_t i = 0; i < facts->info.count; i++) {
+		if (!put_info(facts->info.items[i].key, facts->info.items[i].value, block))
+			return false;
+	}
+	return true;
+}
+
+/* What tells whether the kernel's addresses hold elsewhere: its build id, and its place last. */
+static bool put_kernel(const struct mt_perf_facts *facts, struct mt_block *block)
+{
+	for (size_t i = 0; i < facts->images.count; i++) {
+		const struct mt_perf_image *image = &facts->images.items[i];
+		char hex[2 * sizeof(image->build_id) + 1] = "";
+
+		if (strcmp(image->path, "[kernel.kallsyms]") != 0)
+			continue;
+		for (size_t k = 0; k < image->build_id_size; k++)
+			snprintf(hex + 2 * k, 3, "%02x", image->build_id[k]);
+		if (!put_info("kernel-build-id", hex, block))
+			return false;
+		break;
+	}
+	return !facts->kernel_symbol || put_info("kernel-symbol", facts->kernel_symbol, block);
+}
+
+static struct mt_text format_of(const struct mt_perf_facts *facts, const struct mt_attr *attr)
+{
+	for (size_t i = 0; i < facts->formats.count && attr->type == TYPE_TRACEPOINT; i++) {
+		const struct mt_perf_format *format = &facts->formats.items[i];
+
+		if (format->id == attr->config)
+			return (struct mt_text){format->text, format->size};
+	}
+	return (struct mt_text){0};
+}
+
+/* What one period of it counts, where it is an event of our table. */
+static const char *unit_of(const char *name)
+{
+	const struct mt_event_def *def = mt_event_def_find(name, strcspn(name, ":"));
+
+	return def && def->unit ? def->unit : "events";
+}
+
+/*
+ * Whether the event takes no samples: simpleperf counts those of a group with a period of 1 << 62.
+ */
+static bool is_counted(const struct mt_attr *attr)
+{
+	return !attr->sample_period ||
+	       (!mt_attr_has(attr, MT_ATTR_FREQ) && attr->sample_period >= (uint64_t)1 << 62);
+}
+
+/*
+ * The leader of a group that perf sampled with the counts of all, {a,b}:S, where event i is but
+ * counted in it; MT_EVENT_NONE where it is not.
+ */
+static uint32_t leader_of(const struct mt_perf_facts *facts, size_t i)
+{
+	const struct mt_perf_event *events = facts->events.items;
+	const uint64_t read = MT_SAMPLE_READ;
+
+	if (!is_counted(&events[i].attr) || !(events[i].attr.sample_type & read) ||
+	    !(events[i].attr.read_format & MT_FORMAT_GROUP))
+		return MT_EVENT_NONE;
+	while (i && is_counted(&events[i].attr))
+		i--;
+	return !is_counted(&events[i].attr) && events[i].attr.sample_type & read &&
+			       events[i].attr.read_format & MT_FORMAT_GROUP
+		       ? (uint32_t)i
+		       : MT_EVENT_NONE;
+}
+
+static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_block *block)
+{
+	const struct mt_perf_event *event = &facts->events.items[i];
+	bool dummy = event->attr.type == TYPE_SOFTWARE && event->attr.config == SOFTWARE_DUMMY;
+	char name[NAME_SIZE];
+	struct mt_event_record record = {
+		.index = (uint32_t)i,
+		.role = dummy ? MT_ROLE_SIDEBAND : MT_ROLE_SAMPLE,
+		.pair = leader_of(facts, i),
+		.class = MT_CLASS_STORM,
+		.attr = {(const char *)event->bytes, event->size},
+		.format = format_of(facts, &event->attr),
+	};
+
+	if (record.pair != MT_EVENT_NONE)
+		record.role = MT_ROLE_MEMBER;
+	mt_perf_event_name(facts, event, name, sizeof(name));
+	record.name = text_of(name);
+	record.unit = text_of(unit_of(name));
+	return PUT(event, block, &record);
+}
+
+static bool put_image(const struct mt_perf_image *image, struct mt_block *block)
+{
+	struct mt_image_record record = {
+		.path = text_of(image->path),
+		.build_id = {(const char *)image->build_id, image->build_id_size},
+	};
+
+	return PUT(image, block, &record);
+}
+
+static bool put_note(const char *text, struct mt_block *block)
+{
+	struct mt_note_record record = {.level = NOTE_WARNING, .text = text_of(text)};
+
+	return PUT(note, block, &record);
+}
+
+bool mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out)
+{
+	bool good = grow(out);
+
+	if (good)
+		mt_block_reset(out, MT_CHUNK_STATE, 0);
+	good = good && put_infos(facts, out) && put_kernel(facts, out);
+	for (size_t i = 0; i < facts->events.count && good; i++)
+		good = put_event(facts, i, out);
+	if (good && facts->has_clock)
+		good = PUT(clock, out, &facts->clock);
+	for (size_t i = 0; i < facts->images.count && good; i++)
+		good = put_image(&facts->images.items[i], out);
+	if (good && facts->split)
+		good = put_note("recorded by threads: samples lie in files beside it that are not "
+				"read",
+				out);
+	if (good && facts->limited)
+		good = put_note("more events, ids or build ids than are kept", out);
+	return good;
+}

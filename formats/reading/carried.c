@@ -1,0 +1,507 @@
+/*
+ * FILE chunks, lazily: of each chunk only the front is unpacked to list it, so that a recording
+ * with the images of a whole host opens as fast as one without.
+ */
+#include "formats/reading/carried.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/chunks/chunk.h"
+#include "formats/input.h"
+#include "formats/reader.h"
+#include "formats/reading/payload.h"
+
+/* What of a record stands in front of its bytes, with a record header and the size of the bytes. */
+#define FRONT_SIZE (MT_RECORD_HEADER_SIZE + MT_FILE_FIELDS_MAX + 4)
+/* zstd codes up to 128 KiB at a time: what that takes at most, with what stands around it. */
+#define FRONT_STORED ((size_t)140 << 10)
+#define FILES_MAX 65536		       /* chunks that are listed; a host has hundreds */
+#define PARTS_MAX 64		       /* of one content */
+#define LOADED_MAX ((uint64_t)4 << 30) /* bytes of all contents in memory */
+
+struct part {
+	const struct mt_chunk_ref *ref; /* NULL: not seen */
+	uint32_t size;
+};
+
+struct content {
+	struct mt_file_record fields;
+	struct content *first, *last; /* of one in pieces: they, and it has no parts itself */
+	struct content *next;	      /* of a piece */
+	uint64_t time;
+	uint8_t *front;	    /* where the fields' strings are */
+	struct part *parts; /* fields.parts of them */
+	uint64_t stored;
+	uint8_t *bytes;
+	bool tried;
+};
+
+struct mt_carried {
+	struct mt_loader loader;
+	struct mt_payload payload;
+	pthread_mutex_t lock; /* from here on: loading */
+	MT_ARRAY(struct content *) contents;
+	MT_ARRAY(struct content *) listed; /* by records: pieces and contents of no pieces */
+	struct mt_map64
+		index;	      /* in listed: hash of an identity, or the next free number after it */
+	struct mt_map64 open; /* in contents, + 1: kind and pid to what the next piece belongs to */
+	uint64_t loaded;
+};
+
+MT_DEFINE_CLEANUP(mt_carried, struct mt_carried)
+
+static void content_destroy(struct content *content)
+{
+	if (!content)
+		return;
+	free(content->front);
+	free(content->parts);
+	free(content->bytes);
+	free(content);
+}
+
+MT_DEFINE_CLEANUP(content, struct content)
+
+void mt_carried_destroy(struct mt_carried *carried)
+{
+	if (!carried)
+		return;
+	for (size_t i = 0; i < carried->contents.count; i++) {
+		if (carried->contents.items[i]->first)
+			content_destroy(carried->contents.items[i]);
+	}
+	for (size_t i = 0; i < carried->listed.count; i++)
+		content_destroy(carried->listed.items[i]);
+	mt_array_deinit(&carried->contents);
+	mt_array_deinit(&carried->listed);
+	mt_map64_deinit(&carried->index);
+	mt_map64_deinit(&carried->open);
+	mt_payload_deinit(&carried->payload);
+	mt_loader_deinit(&carried->loader);
+	pthread_mutex_destroy(&carried->lock);
+	free(carried);
+}
+
+/* ---- Listing ---- */
+
+/* Unpacks the first bytes of a payload; gives how many there are. */
+static size_t unpack_front(const struct mt_chunk_ref *ref, const uint8_t *stored, size_t size,
+			   uint8_t out[FRONT_SIZE])
+{
+	ZSTD_DStream *stream;
+	ZSTD_inBuffer in = {stored, size, 0};
+	ZSTD_outBuffer to = {out, FRONT_SIZE, 0};
+	size_t before;
+
+	if (ref->codec == MT_CODEC_STORED) {
+		size = size < FRONT_SIZE ? size : FRONT_SIZE;
+		memcpy(out, stored, size);
+		return size;
+	}
+	stream = ZSTD_createDStream();
+	if (!stream)
+		return 0;
+	do {
+		before = in.pos + to.pos;
+		if (ZSTD_isError(ZSTD_decompressStream(stream, &to, &in)))
+			break;
+	} while (to.pos < to.size && in.pos + to.pos > before);
+	ZSTD_freeDStream(stream);
+	return to.pos;
+}
+
+/* The fields of the chunk's FILE record, whose strings are in front. False where it has none. */
+static bool read_fields(const struct mt_chunk_ref *ref, const uint8_t *front, size_t size,
+			struct mt_file_record *out)
+{
+	uint32_t record_size;
+
+	if (size < MT_RECORD_HEADER_SIZE ||
+	    (mt_get_le32(front) & ~MT_RECORD_CRITICAL) != MT_RECORD_FILE)
+		return false;
+	record_size = mt_get_le32(front + 4);
+	if (record_size < MT_RECORD_HEADER_SIZE || record_size > ref->raw_size)
+		return false;
+	if (size > record_size)
+		size = record_size;
+	return mt_file_get_fields(front + MT_RECORD_HEADER_SIZE, size - MT_RECORD_HEADER_SIZE,
+				  out) &&
+	       out->bytes.size < record_size;
+}
+
+static bool same_text(const struct mt_text *a, const struct mt_text *b)
+{
+	return a->size == b->size && (!a->size || !memcmp(a->bytes, b->bytes, a->size));
+}
+
+static bool is_text(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_PERF_MAP || fields->kind == MT_FILE_JITDUMP ||
+	       fields->kind == MT_FILE_KERNEL_SYMBOLS;
+}
+
+static bool is_seen(const struct mt_file_record *fields)
+{
+	return fields->kind == MT_FILE_SKELETON && fields->kept & MT_KEPT_SEEN;
+}
+
+static bool same_content(const struct mt_file_record *a, const struct mt_file_record *b)
+{
+	if (a->kind != b->kind || a->pid != b->pid || is_seen(a) != is_seen(b) ||
+	    !same_text(&a->build_id, &b->build_id))
+		return false;
+	if (a->build_id.size)
+		return true;
+	return same_text(&a->path, &b->path) && a->major == b->major && a->minor == b->minor &&
+	       a->inode == b->inode && a->inode_generation == b->inode_generation;
+}
+
+/*
+ * Perf maps and jitdumps of one process, pieces, code, and skeletons of what was seen are told
+ * apart by their times.
+ */
+static bool has_time(const struct mt_file_record *fields)
+{
+	return is_text(fields) || fields->kind == MT_FILE_CODE || is_seen(fields);
+}
+
+static bool is_continued(const struct mt_file_record *fields)
+{
+	return fields->kept & MT_KEPT_CONTINUED && is_text(fields);
+}
+
+static uint64_t content_hash(const struct mt_file_record *fields, uint64_t time)
+{
+	const struct mt_text *text = fields->build_id.size ? &fields->build_id : &fields->path;
+	uint64_t seed = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
+
+	if (!fields->build_id.size)
+		seed ^= mt_hash64(fields->inode ^ (uint64_t)fields->minor << 32);
+	if (has_time(fields)) /* there may be thousands */
+		seed ^= mt_hash64(time);
+	return mt_hash_bytes(text->bytes, text->size, seed);
+}
+
+/* The first content of that identity, or NULL and the free key. */
+static struct content *find_content(const struct mt_carried *carried,
+				    const struct mt_file_record *fields, uint64_t time,
+				    uint64_t *key)
+{
+	uint64_t i;
+
+	for (*key = content_hash(fields, time); mt_map64_get(&carried->index, *key, &i); ++*key) {
+		struct content *content = carried->listed.items[i];
+
+		if (same_content(&content->fields, fields) &&
+		    (content->time == time || !has_time(fields)))
+			return content;
+	}
+	return NULL;
+}
+
+/* Makes it one of the contents, which is in pieces where the first is continued. NULL: no memory */
+static struct content *expose(struct mt_carried *carried, struct content *listed)
+{
+	struct content **slot = mt_array_push(&carried->contents), *whole = listed;
+
+	if (slot && is_continued(&listed->fields)) {
+		whole = calloc(1, sizeof(*whole));
+		if (whole) {
+			whole->fields = listed->fields;
+			whole->first = whole->last = listed;
+		}
+	}
+	if (!slot || !whole) {
+		carried->contents.count -= slot != NULL;
+		return NULL;
+	}
+	*slot = whole;
+	return whole;
+}
+
+/* What is the same for all pieces of one content. A process may tell of its code in two dumps. */
+static uint64_t piece_key(const struct mt_file_record *fields)
+{
+	uint64_t key = fields->kind | (uint64_t)(uint32_t)fields->pid << 32;
+
+	return fields->kind == MT_FILE_JITDUMP
+		       ? mt_hash64(key ^ mt_hash64(fields->inode ^ (uint64_t)fields->minor << 32))
+		       : key;
+}
+
+/* Behind the pieces that it goes on from, or for itself. False out of memory. */
+static bool place(struct mt_carried *carried, struct content *listed)
+{
+	uint64_t key = piece_key(&listed->fields), open = 0;
+	bool continued = is_continued(&listed->fields);
+	struct content *whole;
+
+	(void)mt_map64_get(&carried->open, key, &open);
+	if (open) {
+		whole = carried->contents.items[open - 1];
+		if (listed->fields.kept & MT_KEPT_ANEW)
+			whole->first = listed;
+		else
+			whole->last->next = listed;
+		whole->last = listed;
+	} else {
+		whole = expose(carried, listed);
+		open = carried->contents.count;
+	}
+	if (!whole)
+		return false;
+	whole->time = continued ? UINT64_MAX : listed->time;
+	return (!continued && !whole->first) ||
+	       mt_map64_put(&carried->open, key, continued ? open : 0);
+}
+
+/* Takes front. False out of memory. */
+static bool add_content(struct mt_carried *carried, const struct mt_file_record *fields,
+			uint64_t time, uint64_t key, uint8_t **front)
+{
+	MT_CLEANUP(content_destroy_p) struct content *content = calloc(1, sizeof(*content));
+	struct content **slot;
+
+	if (!content)
+		return false;
+	content->parts = calloc(fields->parts, sizeof(*content->parts));
+	if (!content->parts || !mt_array_reserve(&carried->listed, carried->listed.count + 1) ||
+	    !mt_map64_put(&carried->index, key, carried->listed.count))
+		return false;
+	content->fields = *fields;
+	content->time = time;
+	content->fields.part = 0;
+	content->fields.bytes = (struct mt_text){0};
+	content->front = MT_TAKE(*front);
+	slot = &carried->listed.items[carried->listed.count++];
+	*slot = MT_TAKE(content);
+	return place(carried, *slot);
+}
+
+static bool known(const struct mt_file_record *fields)
+{
+	return fields->kind >= MT_FILE_SKELETON && fields->kind <= MT_FILE_CODE &&
+	       fields->coding == MT_FILE_PLAIN && fields->parts <= PARTS_MAX && fields->size;
+}
+
+static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_chunk_ref *ref,
+				   uint8_t *stored)
+{
+	MT_CLEANUP_FREE uint8_t *front = malloc(FRONT_SIZE);
+	size_t size = ref->stored_size < FRONT_STORED ? ref->stored_size : FRONT_STORED;
+	struct mt_file_record fields;
+	struct content *content;
+	struct mt_error *err;
+	uint64_t key, time;
+
+	if (!front)
+		return mt_error_nomem();
+	err = mt_input_read(carried->loader.input, ref->offset + MT_CHUNK_HEADER_SIZE, stored, size,
+			    &size);
+	if (err)
+		return err;
+	size = unpack_front(ref, stored, size, front);
+	if (!read_fields(ref, front, size, &fields) || !known(&fields))
+		return NULL;
+	time = mt_get_le64(front + 8); /* of the record header */
+	if (!find_content(carried, &fields, time, &key) &&
+	    !add_content(carried, &fields, time, key, &front))
+		return mt_error_nomem();
+	content = find_content(carried, &fields, time, &key);
+	if (content->fields.parts != fields.parts || content->fields.size != fields.size ||
+	    content->parts[fields.part].ref)
+		return NULL;
+	content->parts[fields.part] =
+		(struct part){.ref = ref, .size = (uint32_t)fields.bytes.size};
+	content->stored += MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
+	return NULL;
+}
+
+static bool parts_complete(const struct content *content)
+{
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < content->fields.parts; i++) {
+		if (!content->parts[i].ref)
+			return false;
+		size += content->parts[i].size;
+	}
+	return size == content->fields.size;
+}
+
+/* Of one in pieces: leaves out those that are not there whole, and sums up the others. */
+static void sum_pieces(struct content *whole)
+{
+	struct content **slot = &whole->first;
+
+	if (!*slot)
+		return;
+	whole->fields.size = whole->stored = 0;
+	while (*slot) {
+		struct content *piece = *slot;
+
+		if (parts_complete(piece)) {
+			whole->fields.size += piece->fields.size;
+			whole->stored += piece->stored;
+			slot = &piece->next;
+		} else if (piece->next || whole->fields.size) {
+			*slot = piece->next;
+		} else {
+			break; /* the only one: the whole is not there, as it is not */
+		}
+	}
+}
+
+struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt_chunk_ref *refs,
+				   size_t count, struct mt_carried **out)
+{
+	MT_CLEANUP(mt_carried_destroy_p) struct mt_carried *carried = calloc(1, sizeof(*carried));
+	MT_CLEANUP_FREE uint8_t *stored = malloc(FRONT_STORED);
+	struct mt_error *err = NULL;
+
+	if (!carried || !stored)
+		return mt_error_nomem();
+	pthread_mutex_init(&carried->lock, NULL);
+	mt_loader_init(&carried->loader, input);
+	for (size_t i = 0; i < count && i < FILES_MAX && !err; i++)
+		err = list_chunk(carried, &refs[i], stored);
+	if (err)
+		return err;
+	for (size_t i = 0; i < carried->contents.count; i++)
+		sum_pieces(carried->contents.items[i]);
+	*out = MT_TAKE(carried);
+	return NULL;
+}
+
+size_t mt_carried_count(const struct mt_carried *carried)
+{
+	return carried->contents.count;
+}
+
+const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i)
+{
+	return &carried->contents.items[i]->fields;
+}
+
+uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
+{
+	return carried->contents.items[i]->time;
+}
+
+uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i)
+{
+	return carried->contents.items[i]->stored;
+}
+
+/* ---- Loading ---- */
+
+/* Appends the part's bytes at `at`; false where they are damaged or not as many as was said. */
+static bool load_part(struct mt_carried *carried, const struct part *part, uint8_t *at)
+{
+	struct mt_damage damage = {0};
+	struct mt_file_record file;
+	struct mt_record record;
+	struct mt_error *err =
+		mt_payload_load(&carried->payload, &carried->loader, part->ref, false, &damage);
+
+	if (err) {
+		mt_error_destroy(err);
+		return false;
+	}
+	if (mt_payload_empty(&carried->payload))
+		return false;
+	mt_payload_get(&carried->payload, &record);
+	if (record.type != MT_RECORD_FILE || !mt_file_get(record.body, record.size, &file) ||
+	    file.bytes.size != part->size)
+		return false;
+	memcpy(at, file.bytes.bytes, file.bytes.size);
+	return true;
+}
+
+static bool load_parts(struct mt_carried *carried, const struct content *content, uint8_t *at)
+{
+	for (uint32_t i = 0; i < content->fields.parts; i++) {
+		if (!load_part(carried, &content->parts[i], at))
+			return false;
+		at += content->parts[i].size;
+	}
+	return true;
+}
+
+/*
+ * What stands for a piece that is damaged: empty lines of a text, a record of no kind of a jitdump.
+ */
+static void fill(const struct content *piece, uint8_t *at)
+{
+	size_t size = piece->fields.size;
+
+	memset(at, '\n', size);
+	if (piece->fields.kind != MT_FILE_JITDUMP || size < 8 || size > UINT32_MAX)
+		return;
+	mt_put_le32(at, UINT32_MAX);
+	mt_put_le32(at + 4, (uint32_t)size);
+}
+
+static void load_pieces(struct mt_carried *carried, const struct content *whole, uint8_t *at)
+{
+	for (const struct content *piece = whole->first; piece; piece = piece->next) {
+		if (!load_parts(carried, piece, at))
+			fill(piece, at);
+		at += piece->fields.size;
+	}
+}
+
+static void load(struct mt_carried *carried, struct content *content)
+{
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+
+	if (!content->fields.size || (!content->first && !parts_complete(content)) ||
+	    content->fields.size > LOADED_MAX - carried->loaded)
+		return;
+	bytes = malloc(content->fields.size);
+	if (!bytes)
+		return;
+	if (content->first)
+		load_pieces(carried, content, bytes);
+	else if (!load_parts(carried, content, bytes))
+		return;
+	/*
+	 * the buffers for unpacking may be as large as all of it; a second content is rarely next
+	 */
+	mt_payload_deinit(&carried->payload);
+	carried->loaded += content->fields.size;
+	content->bytes = MT_TAKE(bytes);
+}
+
+const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i)
+{
+	struct content *content = carried->contents.items[i];
+
+	pthread_mutex_lock(&carried->lock);
+	if (!content->tried)
+		load(carried, content);
+	content->tried = true;
+	pthread_mutex_unlock(&carried->lock);
+	return content->bytes;
+}
+
+void mt_carried_drop(struct mt_carried *carried, size_t i)
+{
+	struct content *content = carried->contents.items[i];
+
+	pthread_mutex_lock(&carried->lock);
+	if (content->bytes) {
+		carried->loaded -= content->fields.size;
+		free(MT_TAKE(content->bytes));
+		content->tried = false;
+	}
+	pthread_mutex_unlock(&carried->lock);
+}

@@ -1,0 +1,539 @@
+/*
+ * From bytes to chunks: FORMAT.md section 1, what is a chunk, what is damaged, where to search on;
+ * and section 2, what begins and ends a recording. Headers are read by position, a few hundred
+ * bytes for each chunk.
+ */
+#include "formats/reading/chunk_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/chunks/chunk.h"
+#include "formats/input.h"
+#include "formats/records/record.h"
+
+#define SEARCH_SIZE ((size_t)262144)
+#define SMALL_PAYLOAD \
+	((size_t)4096) /* MARK and END are a hundred bytes; what claims to be more is damaged */
+#define CHECK_BUDGET \
+	4 /* times the size of the file that are checksummed to find out whether a size is true */
+
+struct scanner {
+	struct mt_loader *loader;
+	struct mt_scan *scan;
+	size_t memory_limit;
+	uint64_t size;		/* of the file */
+	uint64_t check_left;	/* bytes of payload that may still be checksummed */
+	uint8_t *check;		/* SEARCH_SIZE, where they are read to */
+	uint8_t *window;	/* SEARCH_SIZE, where magics are searched for */
+	uint64_t window_offset; /* what the window shows of the file */
+	size_t window_size;
+	struct {
+		uint64_t offset;
+		struct mt_chunk_header header;
+		bool good, valid;
+	} last;			   /* header that was read */
+	struct mt_payload payload; /* of HEAD, MARK, END */
+	bool inside;		   /* chunks belong to the last recording; false: to none */
+	uint64_t begin;		   /* where the last recording begins, 0 before the first */
+	uint64_t good;		   /* bytes of good chunks since then */
+	uint64_t sequence;	   /* of the last chunk */
+	uint64_t damaged_next;	   /* how many of the numbers behind it damaged chunks had */
+};
+
+static struct mt_scanned *current(const struct scanner *s)
+{
+	return s->scan->recordings.count ? &s->scan->recordings.items[s->scan->recordings.count - 1]
+					 : NULL;
+}
+
+static struct mt_damage *current_damage(struct scanner *s)
+{
+	return current(s) ? &current(s)->recording.damage : &s->scan->before;
+}
+
+static bool window_holds(const struct scanner *s, uint64_t offset, size_t size)
+{
+	return offset >= s->window_offset && offset - s->window_offset <= s->window_size &&
+	       size <= s->window_size - (size_t)(offset - s->window_offset);
+}
+
+static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offset,
+					  uint8_t bytes[MT_CHUNK_HEADER_SIZE])
+{
+	size_t got;
+
+	if (!window_holds(s, offset, MT_CHUNK_HEADER_SIZE))
+		return mt_input_read(s->loader->input, offset, bytes, MT_CHUNK_HEADER_SIZE, &got);
+	memcpy(bytes, s->window + (size_t)(offset - s->window_offset), MT_CHUNK_HEADER_SIZE);
+	return NULL;
+}
+
+static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct mt_chunk_header *out,
+				    bool *good)
+{
+	uint8_t bytes[MT_CHUNK_HEADER_SIZE] = {0};
+	struct mt_error *err;
+
+	if (!s->last.valid || s->last.offset != offset) {
+		s->last.valid = false;
+		err = s->size - offset < sizeof(bytes) ? NULL : header_bytes_read(s, offset, bytes);
+		if (err)
+			return err;
+		s->last.offset = offset;
+		s->last.good = mt_chunk_header_decode(bytes, &s->last.header);
+		s->last.valid = true;
+	}
+	*out = s->last.header;
+	*good = s->last.good;
+	return NULL;
+}
+
+/*
+ * Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
+ */
+static struct mt_error *window_move(struct scanner *s, uint64_t offset)
+{
+	if (window_holds(s, offset, MT_CHUNK_MAGIC_SIZE))
+		return NULL;
+	s->window_offset = offset;
+	s->window_size = 0;
+	return mt_input_read(s->loader->input, offset, s->window, SEARCH_SIZE, &s->window_size);
+}
+
+/* *out becomes where the next magic begins at or after offset, or the end of the file. */
+static struct mt_error *magic_find(struct scanner *s, uint64_t offset, uint64_t *out)
+{
+	while (offset < s->size) {
+		struct mt_error *err = window_move(s, offset);
+		const uint8_t *from = s->window + (size_t)(offset - s->window_offset),
+			      *end = s->window + s->window_size, *found;
+
+		if (err)
+			return err;
+		found = memmem(from, (size_t)(end - from), MT_CHUNK_MAGIC, MT_CHUNK_MAGIC_SIZE);
+		if (found) {
+			*out = s->window_offset + (uint64_t)(found - s->window);
+			return NULL;
+		}
+		if (end - from < MT_CHUNK_MAGIC_SIZE)
+			break;
+		offset = s->window_offset + s->window_size - (MT_CHUNK_MAGIC_SIZE - 1);
+	}
+	*out = s->size;
+	return NULL;
+}
+
+static struct mt_error *checksum_check(struct scanner *s, uint64_t offset,
+				       const struct mt_chunk_header *header, bool *good)
+{
+	uint32_t crc = 0, left = header->stored_size;
+	struct mt_error *err;
+	size_t got;
+
+	*good = false;
+	if (s->check_left < left)
+		return NULL;
+	s->check_left -= left;
+	for (offset += MT_CHUNK_HEADER_SIZE; left; left -= (uint32_t)got, offset += got) {
+		err = mt_input_read(s->loader->input, offset, s->check,
+				    left < SEARCH_SIZE ? left : SEARCH_SIZE, &got);
+		if (err || !got)
+			return err;
+		crc = mt_crc32c(crc, s->check, got);
+	}
+	*good = crc == header->payload_crc;
+	return NULL;
+}
+
+/*
+ * Whether the payload ends where the header says. Another header, or the end of the file, at that
+ * place is proof enough, so that a sound file is scanned by its headers alone.
+ */
+static struct mt_error *size_check(struct scanner *s, uint64_t offset,
+				   const struct mt_chunk_header *header, bool *good)
+{
+	uint64_t next = offset + MT_CHUNK_HEADER_SIZE + header->stored_size;
+	struct mt_chunk_header unused;
+	struct mt_error *err;
+
+	*good = next == s->size;
+	if (next >= s->size)
+		return NULL;
+	err = header_read(s, next, &unused, good);
+	if (err || *good)
+		return err;
+	return checksum_check(s, offset, header, good);
+}
+
+/*
+ * A recording ends where the next begins, or the file: what of it lies in no good chunk was
+ * skipped.
+ */
+static void recording_close(struct scanner *s, uint64_t offset)
+{
+	struct mt_scanned *last = current(s);
+	struct mt_damage *damage = current_damage(s);
+
+	damage->skipped_bytes += offset - s->begin - s->good;
+	if (!last)
+		return;
+	last->recording.size = offset - s->begin;
+	last->chunks = s->scan->chunks.count - last->first_chunk;
+	last->files = s->scan->files.count - last->first_file;
+	last->others = s->scan->others.count - last->first_other;
+	damage->cut_short = !last->recording.has_end;
+	last->found = *damage;
+}
+
+static struct mt_error *refuse_version(const struct mt_header_record *header)
+{
+	struct mt_error *err = mt_error_create(
+		MT_ERR_UNSUPPORTED,
+		"is a recording in format version %u.%u; this reader knows version %u",
+		header->major, header->minor, MT_FORMAT_MAJOR);
+
+	return mt_error_hint(err, "use the mtreport that belongs to the mtrec that wrote it");
+}
+
+static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char *what,
+				     unsigned int number)
+{
+	struct mt_error *err =
+		mt_error_create(MT_ERR_UNSUPPORTED, "chunk %llu: %s %u is not known to this reader",
+				(unsigned long long)ref->sequence, what, number);
+
+	return mt_error_hint(err, "use the mtreport that belongs to the mtrec that wrote it");
+}
+
+static struct mt_error *check_list(const struct scanner *s)
+{
+	size_t bytes = (s->scan->chunks.count + s->scan->files.count + s->scan->others.count) *
+			       sizeof(*s->scan->chunks.items) +
+		       s->scan->recordings.count * sizeof(*s->scan->recordings.items);
+
+	if (bytes <= s->memory_limit)
+		return NULL;
+	return mt_error_create(MT_ERR_NOMEM,
+			       "the list of its chunks takes more than the %zu bytes allowed",
+			       s->memory_limit);
+}
+
+/* The first record of s->payload, if it is of this type. */
+static bool first_record(const struct scanner *s, enum mt_record_type type, struct mt_record *out)
+{
+	if (mt_payload_empty(&s->payload))
+		return false;
+	mt_payload_get(&s->payload, out);
+	return out->type == (uint32_t)type;
+}
+
+static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_ref *ref,
+				       const struct mt_header_record *header)
+{
+	struct mt_scanned *scanned;
+
+	recording_close(s, ref->offset);
+	scanned = mt_array_push(&s->scan->recordings);
+	if (!scanned)
+		return mt_error_nomem();
+	scanned->recording.header = *header;
+	scanned->first_chunk = s->scan->chunks.count;
+	scanned->first_file = s->scan->files.count;
+	scanned->first_other = s->scan->others.count;
+	if (s->scan->recordings.count == 1)
+		scanned->recording.damage = s->scan->before;
+	s->begin = ref->offset;
+	s->good = 0;
+	s->inside = true;
+	s->sequence = ref->sequence;
+	s->damaged_next = 0;
+	return NULL;
+}
+
+/* Opens a recording, or closes the door behind the last one where this HEAD cannot be read. */
+static struct mt_error *note_head(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_damage found = {
+		0}; /* found again when the recording is read, unless it cannot be */
+	struct mt_header_record header;
+	struct mt_record record;
+	struct mt_error *err;
+
+	s->inside = false;
+	err = mt_payload_load(&s->payload, s->loader, ref, false, &found);
+	if (err)
+		return err;
+	if (!first_record(s, MT_RECORD_HEADER, &record) ||
+	    !mt_header_get(record.body, record.size, &header)) {
+		current_damage(s)->damaged_chunks++;
+		return NULL;
+	}
+	if (header.major != MT_FORMAT_MAJOR)
+		return refuse_version(&header);
+	return recording_open(s, ref, &header);
+}
+
+static void decode_mark_or_end(const struct scanner *s, struct mt_recording *recording)
+{
+	struct mt_mark_record mark;
+	struct mt_end_record end;
+	struct mt_record record;
+
+	if (first_record(s, MT_RECORD_END, &record)) {
+		recording->has_end = mt_end_get(record.body, record.size, &end);
+		recording->damage.damaged_records += !recording->has_end;
+		if (recording->has_end)
+			recording->end = end;
+	} else if (first_record(s, MT_RECORD_MARK, &record)) {
+		if (mt_mark_get(record.body, record.size, &mark)) {
+			recording->has_mark = true;
+			recording->mark = mark;
+		} else {
+			recording->damage.damaged_records++;
+		}
+	}
+}
+
+/* HEAD, STATE and DATA, FILE apart, and all others apart, are listed for reading later. */
+static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_chunk_ref *listed;
+
+	if (ref->raw_size && ref->type && ref->type <= MT_CHUNK_DATA)
+		listed = mt_array_push(&s->scan->chunks);
+	else if (ref->raw_size && ref->type == MT_CHUNK_FILE)
+		listed = mt_array_push(&s->scan->files);
+	else
+		listed = mt_array_push(&s->scan->others);
+	if (!listed)
+		return mt_error_nomem();
+	*listed = *ref;
+	return check_list(s);
+}
+
+static struct mt_error *note_mark_or_end(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_recording *recording = &current(s)->recording;
+	struct mt_error *err = list_chunk(s, ref);
+
+	if (err)
+		return err;
+	if (ref->type == MT_CHUNK_END)
+		s->inside = false;
+	if (ref->raw_size > SMALL_PAYLOAD) {
+		recording->damage.damaged_chunks++;
+		recording->damage.skipped_bytes +=
+			MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
+		return NULL;
+	}
+	err = mt_payload_load(&s->payload, s->loader, ref, false, &recording->damage);
+	if (!err)
+		decode_mark_or_end(s, recording);
+	return err;
+}
+
+static void note_times(struct mt_recording *recording, const struct mt_chunk_header *header)
+{
+	if (header->type != MT_CHUNK_DATA)
+		return;
+	if (header->first_time &&
+	    (!recording->first_time || header->first_time < recording->first_time))
+		recording->first_time = header->first_time;
+	if (header->last_time > recording->last_time)
+		recording->last_time = header->last_time;
+}
+
+/*
+ * False where the chunk belongs to no recording that is read here: it is a stray, and so are those
+ * behind it up to a HEAD.
+ */
+static bool sequence_check(struct scanner *s, const struct mt_chunk_header *header)
+{
+	uint64_t gap;
+
+	if (s->inside && header->sequence <= s->sequence)
+		s->inside = false;
+	if (!s->inside) {
+		current_damage(s)->stray_chunks++;
+		return false;
+	}
+	gap = header->sequence - s->sequence - 1;
+	current_damage(s)->missing_chunks += gap > s->damaged_next ? gap - s->damaged_next : 0;
+	s->sequence = header->sequence;
+	s->damaged_next = 0;
+	return true;
+}
+
+static bool chunk_critical(const struct mt_chunk_header *header)
+{
+	return header->flags & MT_CHUNK_CRITICAL || header->type == MT_CHUNK_HEAD ||
+	       header->type == MT_CHUNK_STATE || header->type == MT_CHUNK_DATA;
+}
+
+/* Whether the chunk is one to be read; an error where it is not, but must not be skipped. */
+static struct mt_error *known_check(const struct mt_chunk_header *header,
+				    const struct mt_chunk_ref *ref, bool *known)
+{
+	bool type_known = header->type >= MT_CHUNK_HEAD && header->type <= MT_CHUNK_FILE;
+	bool codec_known = header->codec == MT_CODEC_STORED || header->codec == MT_CODEC_ZSTD ||
+			   (header->codec == MT_CODEC_PLANES && header->type == MT_CHUNK_DATA);
+
+	*known = type_known && codec_known;
+	if (*known || !chunk_critical(header))
+		return NULL;
+	return type_known ? refuse_chunk(ref, "codec", header->codec)
+			  : refuse_chunk(ref, "type", header->type);
+}
+
+static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_header *header,
+				    const struct mt_chunk_ref *ref)
+{
+	struct mt_recording *recording = &current(s)->recording;
+
+	recording->raw_bytes += header->raw_size;
+	note_times(recording, header);
+	switch (header->type) {
+	case MT_CHUNK_HEAD:
+	case MT_CHUNK_STATE:
+	case MT_CHUNK_DATA:
+	case MT_CHUNK_FILE:
+		return list_chunk(s, ref);
+	case MT_CHUNK_MARK:
+	case MT_CHUNK_END:
+		return note_mark_or_end(s, ref);
+	default:
+		return NULL;
+	}
+}
+
+/* A chunk that is skipped for its type or its codec is of no type that anybody reads. */
+static struct mt_error *list_unknown(struct scanner *s, const struct mt_chunk_ref *ref)
+{
+	struct mt_chunk_ref unknown = *ref;
+
+	unknown.type = 0;
+	return list_chunk(s, &unknown);
+}
+
+/* A good header whose payload is all there, as far as could be told. */
+static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_header *header,
+				   const struct mt_chunk_ref *ref)
+{
+	struct mt_error *err;
+	bool known;
+
+	if (header->type == MT_CHUNK_HEAD) {
+		err = note_head(s, ref);
+		if (err || !s->inside)
+			return err;
+	} else if (!sequence_check(s, header)) {
+		return NULL;
+	}
+	current(s)->recording.chunks++;
+	s->good += MT_CHUNK_HEADER_SIZE + (uint64_t)header->stored_size;
+	err = known_check(header, ref, &known);
+	if (err)
+		return err;
+	if (!known)
+		return list_unknown(s, ref);
+	return note_inside(s, header, ref);
+}
+
+/*
+ * A good header whose payload is cut off, or does not agree with its checksum. It may be one that
+ * was searched for in the payload of a damaged chunk, where a stack dump happens to hold a header:
+ * only the sequence number that comes next is believed. Outside of any recording it counts as
+ * skipped bytes alone.
+ */
+static void note_damaged(struct scanner *s, const struct mt_chunk_header *header)
+{
+	current_damage(s)->damaged_chunks += s->inside || header->type == MT_CHUNK_HEAD;
+	if (header->type == MT_CHUNK_HEAD) {
+		s->inside = false;
+	} else if (s->inside) {
+		s->damaged_next += header->sequence == s->sequence + s->damaged_next + 1;
+		current(s)->recording.chunks++;
+	}
+}
+
+static struct mt_chunk_ref ref_of(const struct mt_chunk_header *header, uint64_t offset)
+{
+	return (struct mt_chunk_ref){
+		.offset = offset,
+		.sequence = header->sequence,
+		.first_time = header->first_time,
+		.stored_size = header->stored_size,
+		.raw_size = header->raw_size,
+		.payload_crc = header->payload_crc,
+		.stream = header->stream,
+		.type = header->type,
+		.codec = header->codec,
+	};
+}
+
+/* One step: the chunk at *offset, or the search for the next one behind it. */
+static struct mt_error *scan_step(struct scanner *s, uint64_t *offset)
+{
+	struct mt_chunk_header header;
+	struct mt_chunk_ref ref;
+	struct mt_error *err;
+	bool good, whole;
+
+	err = header_read(s, *offset, &header, &good);
+	if (err)
+		return err;
+	if (!good)
+		return magic_find(s, *offset + 1, offset);
+	err = size_check(s, *offset, &header, &whole);
+	if (err)
+		return err;
+	if (!whole) {
+		note_damaged(s, &header);
+		return magic_find(s, *offset + MT_CHUNK_HEADER_SIZE, offset);
+	}
+	ref = ref_of(&header, *offset);
+	*offset += MT_CHUNK_HEADER_SIZE + (uint64_t)header.stored_size;
+	return note_chunk(s, &header, &ref);
+}
+
+static struct mt_error *scan_all(struct scanner *s)
+{
+	struct mt_error *err = NULL;
+	uint64_t offset = 0;
+
+	while (!err && offset < s->size)
+		err = scan_step(s, &offset);
+	recording_close(s, s->size);
+	return err;
+}
+
+struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, struct mt_scan *out)
+{
+	struct scanner s = {
+		.loader = loader,
+		.scan = out,
+		.memory_limit = memory_limit,
+		.size = loader->input->size,
+		.check_left = loader->input->size * CHECK_BUDGET,
+	};
+	struct mt_error *err;
+
+	s.window = malloc(SEARCH_SIZE * 2);
+	if (!s.window)
+		return mt_error_nomem();
+	s.check = s.window + SEARCH_SIZE;
+	err = scan_all(&s);
+	free(s.window);
+	mt_payload_deinit(&s.payload);
+	return err;
+}
+
+void mt_scan_deinit(struct mt_scan *scan)
+{
+	mt_array_deinit(&scan->chunks);
+	mt_array_deinit(&scan->files);
+	mt_array_deinit(&scan->others);
+	mt_array_deinit(&scan->recordings);
+}

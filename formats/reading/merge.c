@@ -1,0 +1,403 @@
+/*
+ * FORMAT.md section 8: a chunk is opened when its first time is reached and let go when its last
+ * record is out; a heap over the open chunks says whose turn it is. Where the chunks that overlap
+ * need more memory than there is, a chunk waits until one is let go, and what comes too late by
+ * that is counted as disordered.
+ *
+ * With a pool the chunks that come next are loaded before they are due. When each is opened, and so
+ * what is given, does not depend on that.
+ */
+#include "formats/reading/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/pool.h"
+#include "formats/chunks/chunk.h"
+#include "formats/reader.h"
+
+enum {
+	AHEAD_PER_WORKER = 2,	/* chunks */
+	AHEAD_BYTES = 64 << 20, /* of them, decompressed */
+};
+
+struct mt_ahead {
+	struct mt_job job; /* first: run_ahead() gets a pointer to it */
+	struct mt_merge *merge;
+	const struct mt_chunk_ref *ref;
+	struct mt_payload *payload;
+	struct mt_damage damage;
+	struct mt_error *err;
+};
+
+struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *input,
+			       const struct mt_reader_options *options)
+{
+	*merge = (struct mt_merge){
+		.pool = options->pool,
+		.memory_limit = options->memory_limit,
+		.held.keep = options->keep,
+		.loader_count = options->pool ? mt_pool_size(options->pool) : 1,
+	};
+	merge->loaders = calloc(merge->loader_count, sizeof(*merge->loaders));
+	if (!merge->loaders)
+		return mt_error_nomem();
+	for (unsigned int i = 0; i < merge->loader_count; i++) {
+		mt_loader_init(&merge->loaders[i], input);
+		merge->loaders[i].dumps = options->dumps;
+	}
+	return NULL;
+}
+
+static void payload_free(struct mt_payload *payload)
+{
+	mt_payload_deinit(payload);
+	free(payload);
+}
+
+/* Waits for a chunk that is loaded ahead; what is in it is the caller's. */
+static struct mt_ahead ahead_take(struct mt_merge *merge)
+{
+	struct mt_ahead *ahead = merge->ahead.items[0], taken;
+
+	mt_pool_wait(merge->pool, &ahead->job);
+	merge->ahead.count--;
+	memmove(merge->ahead.items, merge->ahead.items + 1,
+		merge->ahead.count * sizeof(struct mt_ahead *));
+	merge->ahead_memory -= ahead->ref->raw_size;
+	taken = *ahead;
+	free(ahead);
+	return taken;
+}
+
+static void drop_ahead(struct mt_merge *merge)
+{
+	while (merge->ahead.count) {
+		struct mt_ahead ahead = ahead_take(merge);
+
+		payload_free(ahead.payload);
+		mt_error_destroy(ahead.err);
+	}
+}
+
+static void merge_clear(struct mt_merge *merge)
+{
+	struct mt_payload *payload;
+
+	drop_ahead(merge);
+	while ((payload = mt_held_take(&merge->held, UINT64_MAX)))
+		payload_free(payload);
+	for (size_t i = 0; i < merge->open.count; i++)
+		payload_free(merge->open.items[i]);
+	merge->open.count = merge->open_memory = 0;
+	merge->waiting.count = merge->next = 0;
+	merge->given = false;
+	merge->last_key = 0;
+}
+
+static void drop_idle(struct mt_merge *merge)
+{
+	for (size_t i = 0; i < merge->idle.count; i++)
+		payload_free(merge->idle.items[i]);
+	merge->idle.count = merge->idle_memory = 0;
+}
+
+void mt_merge_deinit(struct mt_merge *merge)
+{
+	merge_clear(merge);
+	drop_idle(merge);
+	for (unsigned int i = 0; merge->loaders && i < merge->loader_count; i++)
+		mt_loader_deinit(&merge->loaders[i]);
+	free(merge->loaders);
+	mt_array_deinit(&merge->ahead);
+	mt_array_deinit(&merge->held.things);
+	mt_array_deinit(&merge->waiting);
+	mt_array_deinit(&merge->open);
+	mt_array_deinit(&merge->idle);
+}
+
+/* Equal times go by stream, then by place in the file. */
+static bool ref_before(const struct mt_chunk_ref *a, const struct mt_chunk_ref *b)
+{
+	return a->stream < b->stream || (a->stream == b->stream && a->offset < b->offset);
+}
+
+static int compare_first_times(const void *a, const void *b)
+{
+	const struct mt_chunk_ref *x = *(const struct mt_chunk_ref *const *)a,
+				  *y = *(const struct mt_chunk_ref *const *)b;
+
+	if (x->first_time != y->first_time)
+		return x->first_time < y->first_time ? -1 : 1;
+	return ref_before(x, y) ? -1 : ref_before(y, x);
+}
+
+struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs,
+				size_t count)
+{
+	merge_clear(merge);
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_chunk_ref **ref;
+
+		if (refs[i].type != MT_CHUNK_DATA)
+			continue;
+		ref = mt_array_push(&merge->waiting);
+		if (!ref)
+			return mt_error_nomem();
+		*ref = &refs[i];
+	}
+	if (merge->waiting.count)
+		qsort(merge->waiting.items, merge->waiting.count, sizeof(*merge->waiting.items),
+		      compare_first_times);
+	return NULL;
+}
+
+/* The heap. */
+
+static bool payload_before(const struct mt_payload *a, const struct mt_payload *b)
+{
+	uint64_t x = mt_payload_key(a), y = mt_payload_key(b);
+
+	return x < y || (x == y && ref_before(a->ref, b->ref));
+}
+
+static void heap_rise(struct mt_payload **heap, size_t i)
+{
+	struct mt_payload *payload = heap[i];
+
+	for (; i && payload_before(payload, heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = payload;
+}
+
+static void heap_sink(struct mt_payload **heap, size_t count)
+{
+	struct mt_payload *payload = heap[0];
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < count; i = child) {
+		if (child + 1 < count && payload_before(heap[child + 1], heap[child]))
+			child++;
+		if (payload_before(payload, heap[child]))
+			break;
+		heap[i] = heap[child];
+	}
+	heap[i] = payload;
+}
+
+/* Payloads come and go. */
+
+/* The idle one whose memory fits size: the first that is large enough, else the last. */
+static struct mt_payload *idle_take(struct mt_merge *merge, size_t size)
+{
+	struct mt_payload *taken;
+	size_t i = 0;
+
+	while (i + 1 < merge->idle.count && merge->idle.items[i]->raw_capacity < size)
+		i++;
+	taken = merge->idle.items[i];
+	merge->idle.items[i] = merge->idle.items[--merge->idle.count];
+	merge->idle_memory -= mt_payload_memory(taken);
+	return taken;
+}
+
+static struct mt_payload *payload_take(struct mt_merge *merge, size_t size)
+{
+	if (merge->open_memory + merge->idle_memory + size > merge->memory_limit)
+		drop_idle(merge);
+	return merge->idle.count ? idle_take(merge, size) : calloc(1, sizeof(struct mt_payload));
+}
+
+/* Takes the payload, for the next chunk. */
+static struct mt_error *payload_release(struct mt_merge *merge, struct mt_payload *payload)
+{
+	struct mt_payload **idle = mt_array_push(&merge->idle);
+
+	if (!idle) {
+		payload_free(payload);
+		return mt_error_nomem();
+	}
+	*idle = payload;
+	merge->idle_memory += mt_payload_memory(payload);
+	return NULL;
+}
+
+/* The chunk that waits first has to be opened before the heap's first record is given. */
+static bool open_is_due(const struct mt_merge *merge)
+{
+	const struct mt_chunk_ref *ref;
+
+	if (merge->next >= merge->waiting.count)
+		return false;
+	if (!merge->open.count)
+		return true;
+	ref = merge->waiting.items[merge->next];
+	return ref->first_time <= mt_payload_key(merge->open.items[0]) &&
+	       merge->open_memory + ref->raw_size <= merge->memory_limit;
+}
+
+/* Takes the payload: onto the heap, or aside where nothing is in it. */
+static struct mt_error *payload_place(struct mt_merge *merge, struct mt_payload *payload)
+{
+	if (mt_payload_empty(payload))
+		return payload_release(merge, payload);
+	if (!mt_array_reserve(&merge->open, merge->open.count + 1)) {
+		payload_free(payload);
+		return mt_error_nomem();
+	}
+	merge->open.items[merge->open.count++] = payload;
+	merge->open_memory += mt_payload_memory(payload);
+	heap_rise(merge->open.items, merge->open.count - 1);
+	return NULL;
+}
+
+static void run_ahead(struct mt_job *job, unsigned int worker)
+{
+	struct mt_ahead *ahead = (struct mt_ahead *)job;
+
+	ahead->err = mt_payload_load(ahead->payload, &ahead->merge->loaders[worker], ahead->ref,
+				     true, &ahead->damage);
+}
+
+/* Has one more chunk loaded. Without memory for it, it is loaded when it is due. */
+static bool load_ahead(struct mt_merge *merge, const struct mt_chunk_ref *ref)
+{
+	struct mt_ahead *ahead = calloc(1, sizeof(*ahead));
+
+	if (!ahead || !mt_array_reserve(&merge->ahead, merge->ahead.count + 1)) {
+		free(ahead);
+		return false;
+	}
+	ahead->payload = payload_take(merge, ref->raw_size);
+	if (!ahead->payload) {
+		free(ahead);
+		return false;
+	}
+	ahead->job.run = run_ahead;
+	ahead->merge = merge;
+	ahead->ref = ref;
+	merge->ahead.items[merge->ahead.count++] = ahead;
+	merge->ahead_memory += ref->raw_size;
+	mt_pool_submit(merge->pool, &ahead->job);
+	return true;
+}
+
+static void look_ahead(struct mt_merge *merge)
+{
+	size_t most = (size_t)merge->loader_count * AHEAD_PER_WORKER, i;
+
+	if (merge->loader_count < 2)
+		return;
+	while ((i = merge->next + merge->ahead.count) < merge->waiting.count &&
+	       merge->ahead.count < most &&
+	       merge->ahead_memory + merge->waiting.items[i]->raw_size <= AHEAD_BYTES) {
+		if (!load_ahead(merge, merge->waiting.items[i]))
+			return;
+	}
+}
+
+static void add_damage(struct mt_damage *to, const struct mt_damage *of)
+{
+	to->skipped_bytes += of->skipped_bytes;
+	to->damaged_chunks += of->damaged_chunks;
+	to->refused_chunks += of->refused_chunks;
+	to->damaged_records += of->damaged_records;
+	to->unknown_records += of->unknown_records;
+}
+
+static struct mt_error *open_next(struct mt_merge *merge, struct mt_damage *damage)
+{
+	const struct mt_chunk_ref *ref = merge->waiting.items[merge->next];
+	struct mt_payload *payload;
+	struct mt_error *err;
+
+	look_ahead(merge);
+	merge->next++;
+	if (merge->ahead.count) {
+		struct mt_ahead ahead = ahead_take(merge);
+
+		add_damage(damage, &ahead.damage);
+		payload = ahead.payload;
+		err = ahead.err;
+	} else {
+		payload = payload_take(merge, ref->raw_size);
+		if (!payload)
+			return mt_error_nomem();
+		err = mt_payload_load(payload, &merge->loaders[0], ref, true, damage);
+	}
+	if (!err)
+		return payload_place(merge, payload);
+	payload_free(payload);
+	return err;
+}
+
+static struct mt_error *step_over_given(struct mt_merge *merge)
+{
+	struct mt_payload *payload;
+
+	if (!merge->given)
+		return NULL;
+	merge->given = false;
+	payload = merge->open.items[0];
+	payload->next++;
+	if (!mt_payload_empty(payload)) {
+		heap_sink(merge->open.items, merge->open.count);
+		return NULL;
+	}
+	merge->open_memory -= mt_payload_memory(payload);
+	merge->open.items[0] = merge->open.items[--merge->open.count];
+	if (merge->open.count)
+		heap_sink(merge->open.items, merge->open.count);
+	if (!merge->held.keep)
+		return payload_release(merge, payload);
+	if (mt_held_put(&merge->held, payload))
+		return NULL;
+	payload_free(payload);
+	return mt_error_nomem();
+}
+
+struct mt_error *mt_merge_hold(struct mt_merge *merge, struct mt_payload *payload)
+{
+	struct mt_payload *held = malloc(sizeof(*held));
+
+	if (!held || !mt_held_put(&merge->held, held)) {
+		free(held);
+		return mt_error_nomem();
+	}
+	*held = *payload;
+	*payload = (struct mt_payload){0};
+	return NULL;
+}
+
+void mt_merge_release(struct mt_merge *merge, uint64_t serial)
+{
+	struct mt_payload *payload;
+
+	/* without memory for the list of idle ones it is merely no longer there */
+	while ((payload = mt_held_take(&merge->held, serial)))
+		mt_error_destroy(payload_release(merge, payload));
+}
+
+struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
+			       struct mt_record *out, bool *more)
+{
+	struct mt_error *err = step_over_given(merge);
+	uint64_t key;
+
+	while (!err && open_is_due(merge))
+		err = open_next(merge, damage);
+	if (err)
+		return err;
+	*more = merge->open.count > 0;
+	if (!*more)
+		return NULL;
+	mt_payload_get(merge->open.items[0], out);
+	if (!mt_payload_pass_dump(merge->open.items[0], &merge->loaders[0], out))
+		return mt_error_nomem();
+	merge->given = true;
+	key = mt_payload_key(merge->open.items[0]);
+	damage->disordered += key < merge->last_key;
+	merge->last_key = key > merge->last_key ? key : merge->last_key;
+	return NULL;
+}

@@ -1,0 +1,46 @@
+/*
+ * struct perf_event_attr as bytes of any size and age, decoded field by field: the same for what
+ * our recorder opened and what perf wrote in 2012. Independent of the host's own kernel headers.
+ */
+#ifndef MT_FORMATS_RECORDS_ATTR_H
+#define MT_FORMATS_RECORDS_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_attr {
+	uint32_t type;
+	uint32_t size; /* as written */
+	uint64_t config;
+	uint64_t sample_period; /* or frequency, where flags has MT_ATTR_FREQ */
+	uint64_t sample_type;	/* PERF_SAMPLE_* */
+	uint64_t read_format;	/* PERF_FORMAT_* */
+	uint64_t flags;		/* the bit field, bit 0 = disabled */
+	uint64_t config1, config2;
+	uint64_t branch_sample_type;
+	uint64_t sample_regs_user;
+	uint32_t sample_stack_user;
+	int32_t clockid;
+	uint64_t sample_regs_intr;
+	uint16_t sample_max_stack;
+};
+
+enum mt_attr_flag { /* bit numbers in flags */
+	MT_ATTR_INHERIT = 1,
+	MT_ATTR_EXCLUDE_USER = 4,
+	MT_ATTR_EXCLUDE_KERNEL = 5,
+	MT_ATTR_FREQ = 10,
+	MT_ATTR_SAMPLE_ID_ALL = 18,
+	MT_ATTR_USE_CLOCKID = 25,
+};
+
+/* Decodes attr bytes; fields past the end are 0. False below 64 bytes (PERF_ATTR_SIZE_VER0). */
+bool mt_attr_decode(const void *bytes, size_t size, struct mt_attr *out);
+
+static inline bool mt_attr_has(const struct mt_attr *attr, enum mt_attr_flag flag)
+{
+	return attr->flags >> flag & 1;
+}
+
+#endif

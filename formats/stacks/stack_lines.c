@@ -1,0 +1,214 @@
+/*
+ * The ways there are to code lines: a plain one, and those by 32 and 64 bytes at a time. What
+ * they are put together to is stack_encoder.c's matter.
+ */
+#include "formats/stacks/stack_lines.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+#include <stdbool.h>
+#include <string.h>
+
+#include "formats/base/cpu.h"
+#include "formats/stacks/stack_image.h"
+
+/*
+ * Which words of a line differ from the image; they are copied there and, packed, to *words.
+ * `first` to `last`: the words of the line that the dump has. Without a branch a word: on stacks
+ * full of random words half of them would be mispredicted. One word past the end of *words is
+ * overwritten.
+ */
+static inline uint8_t code_words(uint64_t *line, const uint8_t *dump, unsigned first, unsigned last,
+				 uint8_t **words)
+{
+	uint8_t *to = *words;
+	unsigned mask = 0;
+
+	for (unsigned i = first; i < last; i++, dump += 8) {
+		uint64_t word;
+		unsigned differs;
+
+		memcpy(&word, dump, 8);
+		differs = word != line[i];
+		line[i] = word;
+		mask |= differs << i;
+		memcpy(to, &word, 8);
+		to += 8 * differs;
+	}
+	*words = to;
+	return (uint8_t)mask;
+}
+
+static inline bool same_line(const uint64_t *line, const uint8_t *dump)
+{
+	uint64_t difference = 0, words[MT_STACK_WORDS];
+
+	memcpy(words, dump, MT_STACK_LINE);
+	for (unsigned i = 0; i < MT_STACK_WORDS; i++)
+		difference |= words[i] ^ line[i];
+	return !difference;
+}
+
+static inline void note_line(struct mt_stack_coding *coding, unsigned mask)
+{
+	if (!mask)
+		return;
+	coding->bits[coding->line / 8] |= (uint8_t)(1u << coding->line % 8);
+	*coding->masks++ = (uint8_t)mask;
+}
+
+/* The words of one line that the dump has, where that is not all of them. */
+static void code_part(struct mt_stack_coding *coding, unsigned first, unsigned last)
+{
+	uint64_t *line = mt_stack_image_line(coding->image, coding->address);
+
+	note_line(coding, code_words(line, coding->dump, first, last, &coding->words));
+	coding->line++;
+	coding->address += 8 * (last - first);
+	coding->dump += 8 * (last - first);
+}
+
+static void code_lines_portable(struct mt_stack_coding *coding, size_t lines)
+{
+	for (; lines; lines--, coding->line++, coding->address += MT_STACK_LINE,
+		      coding->dump += MT_STACK_LINE) {
+		uint64_t *line = mt_stack_image_line(coding->image, coding->address);
+
+		if (!same_line(line, coding->dump))
+			note_line(coding, code_words(line, coding->dump, 0, MT_STACK_WORDS,
+						     &coding->words));
+	}
+}
+
+#ifdef __x86_64__
+#define WORD(i) 2 * (i), 2 * (i) + 1
+
+/* Where four words come from so that those whose bit is set stand first. */
+static const uint32_t packed_order[16][8] = {
+	{0},
+	{WORD(0)},
+	{WORD(1)},
+	{WORD(0), WORD(1)},
+	{WORD(2)},
+	{WORD(0), WORD(2)},
+	{WORD(1), WORD(2)},
+	{WORD(0), WORD(1), WORD(2)},
+	{WORD(3)},
+	{WORD(0), WORD(3)},
+	{WORD(1), WORD(3)},
+	{WORD(0), WORD(1), WORD(3)},
+	{WORD(2), WORD(3)},
+	{WORD(0), WORD(2), WORD(3)},
+	{WORD(1), WORD(2), WORD(3)},
+	{WORD(0), WORD(1), WORD(2), WORD(3)},
+};
+
+/*
+ * The record was written on another CPU, and what fetches ahead by itself stops at each page. Past
+ * the dump's end stands the next record, or nothing: a prefetch asks for no more than it can have.
+ */
+#define AHEAD 1536
+
+/* Four words at *words, of which those that the mask names are kept. */
+__attribute__((target("avx2,popcnt"))) static inline uint8_t *pack_half(uint8_t *words,
+									__m256i half, unsigned mask)
+{
+	__m256i order = _mm256_loadu_si256((const __m256i *)(const void *)packed_order[mask]);
+
+	_mm256_storeu_si256((__m256i *)(void *)words, _mm256_permutevar8x32_epi32(half, order));
+	return words + 8 * __builtin_popcount(mask);
+}
+
+/* The same by 32 bytes at a time. What it writes past the end stays within the line's 64 bytes. */
+__attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct mt_stack_coding *coding,
+								   size_t lines)
+{
+	struct mt_stack_coding c = *coding; /* a copy that no store through a pointer can change */
+
+	for (; lines; lines--, c.line++, c.address += MT_STACK_LINE, c.dump += MT_STACK_LINE) {
+		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);
+		__m256i *line = (__m256i *)(void *)mt_stack_image_line(c.image, c.address);
+		__m256i low = _mm256_loadu_si256((const __m256i *)(const void *)c.dump);
+		__m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(c.dump + 32));
+		__m256d same_low = _mm256_castsi256_pd(_mm256_cmpeq_epi64(low, line[0]));
+		__m256d same_high = _mm256_castsi256_pd(_mm256_cmpeq_epi64(high, line[1]));
+		unsigned mask = (unsigned)_mm256_movemask_pd(same_low) |
+				(unsigned)_mm256_movemask_pd(same_high) << 4;
+
+		mask ^= 0xff;
+		if (!mask)
+			continue;
+		line[0] = low;
+		line[1] = high;
+		c.words = pack_half(c.words, low, mask & 15);
+		c.words = pack_half(c.words, high, mask >> 4);
+		c.bits[c.line / 8] |= (uint8_t)(1u << c.line % 8);
+		*c.masks++ = (uint8_t)mask;
+	}
+	*coding = c;
+}
+
+/*
+ * The same by whole lines, those of the image already touched. Words are packed in a register and
+ * stored whole: storing them packed is slow on some processors.
+ */
+__attribute__((target("avx512f,popcnt"))) static void code_lines_avx512(
+	struct mt_stack_coding *coding, size_t lines)
+{
+	struct mt_stack_coding c = *coding;
+	size_t at = c.address / MT_STACK_LINE % MT_STACK_LINES, end = c.line + lines;
+
+	mt_stack_image_touch(c.image, c.address, lines);
+	for (; c.line < end; c.line++, c.dump += MT_STACK_LINE, at = (at + 1) % MT_STACK_LINES) {
+		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);
+		uint64_t *line = c.image->lines[at];
+		__m512i dump = _mm512_loadu_si512(c.dump);
+		unsigned mask = _mm512_cmpneq_epi64_mask(dump, _mm512_loadu_si512(line));
+
+		if (!mask)
+			continue;
+		_mm512_storeu_si512(line, dump);
+		_mm512_storeu_si512(c.words, _mm512_maskz_compress_epi64((__mmask8)mask, dump));
+		c.words += 8 * __builtin_popcount(mask);
+		c.bits[c.line / 8] |= (uint8_t)(1u << c.line % 8);
+		*c.masks++ = (uint8_t)mask;
+	}
+	c.address += MT_STACK_LINE * lines;
+	*coding = c;
+}
+#endif
+
+/*
+ * Older processors that have wide registers run slower for a while when they are used; those with
+ * this part of AVX-512 do not.
+ */
+mt_stack_lines_coder *mt_stack_lines_coder_for(unsigned bits)
+{
+#ifdef __x86_64__
+	if (bits >= 512 && mt_cpu_has(AVX512_VBMI2, "avx512vbmi2"))
+		return code_lines_avx512;
+	if (bits >= 256 && mt_cpu_has(AVX2, "avx2"))
+		return code_lines_avx2;
+#endif
+	(void)bits;
+	return code_lines_portable;
+}
+
+void mt_stack_code_dump(mt_stack_lines_coder *code_lines, struct mt_stack_coding *coding,
+			size_t size)
+{
+	unsigned first = (unsigned)(coding->address % MT_STACK_LINE / 8);
+	size_t left = size / 8;
+
+	if (first) {
+		unsigned last =
+			first + left < MT_STACK_WORDS ? first + (unsigned)left : MT_STACK_WORDS;
+
+		code_part(coding, first, last);
+		left -= last - first;
+	}
+	code_lines(coding, left / MT_STACK_WORDS);
+	if (left % MT_STACK_WORDS)
+		code_part(coding, 0, left % MT_STACK_WORDS);
+}

@@ -1,0 +1,304 @@
+/*
+ * Finding an earlier word is a look into a table by hash, which names one place: whether that word
+ * serves is seen there, so that nothing in the tables needs to be right.
+ */
+#include "formats/stacks/word_code.h"
+
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cursor.h"
+
+#define LOW_BITS 16	/* in which words that are alike may differ */
+#define LITERALS_MANY 2 /* more than one word in so many */
+#define AT_ONCE 32	/* numbers, which compilers make a few instructions of */
+#define TOLD_TAGS 0xaa	/* of four tags the bits that TAG_ALIKE and TAG_LITERAL have */
+#define MIX UINT64_C(0x9e3779b97f4a7c15)
+
+enum tag {
+	TAG_AGAIN,   /* the word as far back as the last one that was told by its distance */
+	TAG_SAME,    /* the word so far back */
+	TAG_ALIKE,   /* its upper bits are those of the word so far back */
+	TAG_LITERAL, /* eight bytes */
+};
+
+static inline size_t hash(uint64_t value)
+{
+	return (size_t)(value * MIX >> (64 - MT_WORD_TABLE_BITS));
+}
+
+void mt_word_encoder_begin(struct mt_word_encoder *encoder)
+{
+	memset(encoder->tables, 0, sizeof(*encoder->tables));
+	encoder->words[0] = 0;
+	encoder->count = 1;
+	encoder->same = 1;
+	encoder->tags = 0;
+	encoder->same_count = encoder->alike_count = encoder->literal_count = 0;
+}
+
+/*
+ * The words that the tables name for one, how far back: it is told of there from now on. What a
+ * table does not know stands at 0 there. No distance is larger than the number of words before this
+ * one: it is one modulo 65,536.
+ */
+struct candidates {
+	uint16_t same, alike;
+};
+
+static inline struct candidates look_up(struct mt_word_tables *tables, uint64_t word, size_t at)
+{
+	uint16_t *same = &tables->same[hash(word)];
+	uint16_t *alike = &tables->alike[hash(word >> LOW_BITS)];
+	struct candidates found = {(uint16_t)(at - *same), (uint16_t)(at - *alike)};
+
+	*same = *alike = (uint16_t)at;
+	return found;
+}
+
+static inline uint32_t pair(uint16_t distance, uint64_t difference)
+{
+	return distance | (uint32_t)difference << 16;
+}
+
+/* The last of four stands in the highest bits. */
+static inline void put_tag(struct mt_word_encoder *e, unsigned tag)
+{
+	e->tags = e->tags >> 2 | tag << 6;
+	e->tag_bytes[(e->count - 1) / 4] = (uint8_t)e->tags;
+}
+
+/*
+ * Which of the four it is no processor foresees: all that a word may leave is written, and kept
+ * where it is that.
+ */
+static void encode_mixed(struct mt_word_encoder *encoder, const uint8_t *from, size_t count)
+{
+	struct mt_word_encoder e = *encoder; /* that no store through a pointer can change */
+
+	for (const uint8_t *end = from + 8 * count; from < end; from += 8, e.count++) {
+		uint64_t word = mt_get_le64(from), *here = e.words + e.count, base;
+		struct candidates found = look_up(e.tables, word, e.count);
+		unsigned fresh, known, differs, literal;
+
+		*here = word;
+		base = here[-(ptrdiff_t)found.alike];
+		fresh = here[-(ptrdiff_t)e.same] != word;
+		known = (found.same != 0) & (here[-(ptrdiff_t)found.same] == word);
+		differs = fresh & ~known;
+		literal = differs & ((found.alike == 0) | ((base ^ word) >> LOW_BITS != 0));
+		e.same = fresh & known ? found.same : e.same;
+		e.sames[e.same_count] = found.same;
+		e.same_count += fresh & known;
+		e.alikes[e.alike_count] = pair(found.alike, word - base);
+		e.alike_count += differs ^ literal;
+		e.literals[e.literal_count] = word;
+		e.literal_count += literal;
+		put_tag(&e, fresh + differs + literal);
+	}
+	*encoder = e;
+}
+
+/* The same where nearly all words are literals. */
+static void encode_random(struct mt_word_encoder *encoder, const uint8_t *from, size_t count)
+{
+	struct mt_word_encoder e = *encoder;
+
+	for (const uint8_t *end = from + 8 * count; from < end; from += 8, e.count++) {
+		uint64_t word = mt_get_le64(from), *here = e.words + e.count;
+		struct candidates found = look_up(e.tables, word, e.count);
+		enum tag tag = TAG_LITERAL;
+
+		*here = word;
+		if (here[-(ptrdiff_t)e.same] == word) {
+			tag = TAG_AGAIN;
+		} else if (found.same && here[-(ptrdiff_t)found.same] == word) {
+			e.sames[e.same_count++] = found.same;
+			e.same = found.same;
+			tag = TAG_SAME;
+		} else if (found.alike && !((here[-(ptrdiff_t)found.alike] ^ word) >> LOW_BITS)) {
+			e.alikes[e.alike_count++] =
+				pair(found.alike, word - here[-(ptrdiff_t)found.alike]);
+			tag = TAG_ALIKE;
+		} else {
+			e.literals[e.literal_count++] = word;
+		}
+		put_tag(&e, tag);
+	}
+	*encoder = e;
+}
+
+void mt_word_encode(struct mt_word_encoder *encoder, const uint8_t *from, size_t count)
+{
+	if (encoder->literal_count > encoder->count / LITERALS_MANY)
+		encode_random(encoder, from, count);
+	else
+		encode_mixed(encoder, from, count);
+}
+
+/* The byte of each number that stands so many bits up. */
+static uint8_t *put_plane16(uint8_t *restrict to, const uint16_t *restrict from, size_t count,
+			    unsigned shift)
+{
+	size_t i = 0;
+
+	for (; i + AT_ONCE <= count; i += AT_ONCE) {
+		for (size_t j = 0; j < AT_ONCE; j++)
+			to[i + j] = (uint8_t)(from[i + j] >> shift);
+	}
+	for (; i < count; i++)
+		to[i] = (uint8_t)(from[i] >> shift);
+	return to + count;
+}
+
+static uint8_t *put_plane32(uint8_t *restrict to, const uint32_t *restrict from, size_t count,
+			    unsigned shift)
+{
+	size_t i = 0;
+
+	for (; i + AT_ONCE <= count; i += AT_ONCE) {
+		for (size_t j = 0; j < AT_ONCE; j++)
+			to[i + j] = (uint8_t)(from[i + j] >> shift);
+	}
+	for (; i < count; i++)
+		to[i] = (uint8_t)(from[i] >> shift);
+	return to + count;
+}
+
+/* Of the last four words, those whose tags are not there yet stand in the highest bits. */
+static unsigned tags_of(const struct mt_word_encoder *encoder, size_t four)
+{
+	size_t left = encoder->count - 1 - 4 * four;
+
+	return left < 4 ? encoder->tag_bytes[four] >> 2 * (4 - left) : encoder->tag_bytes[four];
+}
+
+void mt_word_encoder_tell(const struct mt_word_encoder *encoder, mt_words_tell *tell, void *context)
+{
+	uint64_t told[256];
+	size_t count = 0;
+
+	for (size_t four = 0; 4 * four < encoder->count - 1; four++) {
+		unsigned tags = tags_of(encoder, four);
+
+		if (!(tags & TOLD_TAGS))
+			continue;
+		for (unsigned i = 0; i < 4 && 4 * four + i < encoder->count - 1; i++) {
+			told[count] = encoder->words[1 + 4 * four + i];
+			count += tags >> (2 * i + 1) & 1;
+		}
+		if (count < sizeof(told) / sizeof(*told) - 4)
+			continue;
+		tell(context, told, count);
+		count = 0;
+	}
+	tell(context, told, count);
+}
+
+void mt_word_encoder_end(struct mt_word_encoder *encoder, struct mt_plane planes[MT_WORD_PLANES])
+{
+	size_t count = encoder->count - 1;
+	uint8_t *to = (uint8_t *)encoder->words; /* which have done */
+
+	if (count % 4)
+		encoder->tag_bytes[count / 4] >>= 2 * (4 - count % 4);
+	planes[MT_WORD_TAGS] = (struct mt_plane){encoder->tag_bytes, (count + 3) / 4};
+	for (unsigned i = 0; i < 2; i++) {
+		planes[MT_WORD_SAME_LOW + i] = (struct mt_plane){to, encoder->same_count};
+		to = put_plane16(to, encoder->sames, encoder->same_count, 8 * i);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		planes[MT_WORD_ALIKE_LOW + i] = (struct mt_plane){to, encoder->alike_count};
+		to = put_plane32(to, encoder->alikes, encoder->alike_count, 8 * i);
+	}
+	planes[MT_WORD_LITERALS] =
+		(struct mt_plane){(uint8_t *)encoder->literals, 8 * encoder->literal_count};
+}
+
+void mt_word_decoder_begin(struct mt_word_decoder *decoder)
+{
+	decoder->words[0] = 0;
+	decoder->count = 1;
+	decoder->same = 1;
+	decoder->tag_shift = 8;
+}
+
+static enum tag take_tag(struct mt_word_decoder *d)
+{
+	enum tag tag;
+
+	if (d->tag_shift == 8) {
+		d->tags = mt_cursor_u8(&d->planes[MT_WORD_TAGS]);
+		d->tag_shift = 0;
+	}
+	tag = d->tags >> d->tag_shift & 3;
+	d->tag_shift += 2;
+	return tag;
+}
+
+static uint16_t take_two(struct mt_word_decoder *d, enum mt_word_plane low)
+{
+	uint8_t byte = mt_cursor_u8(&d->planes[low]);
+
+	return (uint16_t)(mt_cursor_u8(&d->planes[low + 1]) << 8 | byte);
+}
+
+/* How far back a word stands; 0 where none stands there. */
+static size_t take_distance(struct mt_word_decoder *d, enum mt_word_plane low)
+{
+	size_t distance = take_two(d, low);
+
+	return distance <= d->count ? distance : 0;
+}
+
+static bool take_word(struct mt_word_decoder *d, uint64_t *word)
+{
+	size_t distance;
+	uint64_t base;
+
+	switch (take_tag(d)) {
+	case TAG_AGAIN:
+		*word = d->words[d->count - d->same];
+		return true;
+	case TAG_SAME:
+		distance = take_distance(d, MT_WORD_SAME_LOW);
+		if (!distance)
+			return false;
+		d->same = distance;
+		*word = d->words[d->count - distance];
+		return true;
+	case TAG_ALIKE:
+		distance = take_distance(d, MT_WORD_ALIKE_LOW);
+		if (!distance)
+			return false;
+		base = d->words[d->count - distance];
+		*word = (base & ~UINT64_C(0xffff)) |
+			(uint16_t)(base + take_two(d, MT_WORD_DIFFERENCE_LOW));
+		return true;
+	default:
+		*word = mt_cursor_u64(&d->planes[MT_WORD_LITERALS]);
+		return true;
+	}
+}
+
+static bool any_bad(const struct mt_word_decoder *d)
+{
+	for (size_t i = 0; i < MT_WORD_PLANES; i++) {
+		if (d->planes[i].bad)
+			return true;
+	}
+	return false;
+}
+
+bool mt_word_decode(struct mt_word_decoder *decoder, uint8_t *to, size_t count)
+{
+	for (size_t i = 0; i < count; i++, to += 8) {
+		uint64_t word;
+
+		if (!take_word(decoder, &word))
+			return false;
+		decoder->words[decoder->count++] = word;
+		mt_put_le64(to, word);
+	}
+	return !any_bad(decoder);
+}

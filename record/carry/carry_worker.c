@@ -1,0 +1,708 @@
+/*
+ * The carrying thread: a queue of images in, a queue of finished chunks out, and what has been seen
+ * before. What is made of a file is embed_image.c's.
+ */
+#include "record/carry/carry_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/records/jitdump.h"
+#include "formats/records/record.h"
+#include "record/carry/embed_image.h"
+#include "record/carry/embed_names.h"
+#include "record/carry/file_chunks.h"
+#include "record/carry/kernel_seen.h"
+#include "record/carry/sampled_places.h"
+#include "record/files/file_worker.h"
+#include "record/files/mapped_file.h"
+#include "record/open/clock.h"
+#include "record/rings/inherit.h"
+#include "record/rings/self_limits.h"
+
+#define NICENESS 10
+#define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
+#define READY_MAX ((size_t)1 << 20) /* bytes of chunks that wait for the writer */
+#define REST_MAX_NS 2000000000ull
+#define ASK_NS 100000000ull  /* how often the taker is asked whether to give up */
+#define LOOK_NS 500000000ull /* how often files that may come are looked for */
+#define FIRST_NEWS_NS UINT64_C(1000000000)
+#define LAST_NEWS_NS UINT64_C(60000000000)
+#define PIECE ((size_t)256 << 10) /* bytes put between two looks at stopped: 10 ms */
+
+enum job_kind {
+	JOB_IMAGE,
+	JOB_SEEN,    /* what of it stands around places */
+	JOB_PROCESS, /* one that has a sample */
+};
+
+struct job {
+	enum job_kind kind;
+	int32_t process;
+	uint64_t exec_time; /* not 0: that now is another program */
+	int fd;		    /* -1: file says where to look */
+	struct mt_mapped_file file;
+	struct mt_image_record image; /* their strings are in text */
+	char *text;
+	uint64_t *numbers; /* places in the file */
+	size_t count;
+	uint64_t time; /* which these are of */
+	uint32_t image_number;
+	bool last;
+	struct job *next;
+};
+
+struct mt_embed {
+	struct mt_embed_options options;
+	pthread_t thread;
+	bool running;
+	struct mt_file_worker *files; /* the carrying thread's alone, as: */
+	struct mt_embed_names *names;
+	struct mt_file_chunks *chunks;
+	MT_ARRAY(bool) whole; /* images of which all was carried, by number */
+	uint64_t made;	      /* bytes of them */
+	_Atomic bool stopped; /* at once, amid an image */
+	pthread_mutex_t lock; /* guards what follows */
+	pthread_cond_t offered, taken, finished;
+	struct job *queue, **queue_end;
+	size_t open;
+	struct mt_embed_chunk *ready, **ready_end;
+	size_t ready_bytes;
+	bool closed, ended, given_up;
+	pid_t tid;		       /* of the thread, once it runs */
+	bool at_image;		       /* one is under way */
+	size_t left_out;	       /* images, once given up */
+	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
+	struct mt_kernel_news news;
+	uint64_t news_due, news_pause;
+	uint64_t now;
+	uint64_t cpu_ns; /* of the thread, once it has ended */
+};
+
+MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
+MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
+
+void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
+{
+	if (!chunk)
+		return;
+	free(chunk->payload);
+	free(chunk->problem);
+	free(chunk);
+}
+
+static void job_destroy(struct mt_embed *embed, struct job *job)
+{
+	if (!job)
+		return;
+	mt_file_worker_close(embed->files, job->fd);
+	free(job->text);
+	free(job->numbers);
+	free(job);
+}
+
+/* ---- On the carrying thread ---- */
+
+/* Hands a chunk on, waiting while too many wait to be written. */
+static void hand_on(struct mt_embed *embed, struct mt_embed_chunk *chunk)
+{
+	pthread_mutex_lock(&embed->lock);
+	while (embed->ready_bytes >= READY_MAX && !embed->ended)
+		pthread_cond_wait(&embed->taken, &embed->lock);
+	*embed->ready_end = chunk;
+	embed->ready_end = &chunk->next;
+	embed->ready_bytes += chunk->header.stored_size;
+	pthread_cond_broadcast(&embed->finished);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+/* Without memory to say so, it is left out silently. */
+static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, const char *problem)
+{
+	struct mt_embed_chunk *chunk = calloc(1, sizeof(*chunk));
+
+	if (!chunk)
+		return;
+	if (asprintf(&chunk->problem, "%.*s is not carried: %s", (int)path->size, path->bytes,
+		     problem) < 0)
+		chunk->problem = NULL;
+	hand_on(embed, chunk);
+}
+
+/* What file_chunks.c made; false where the limit, or memory, leaves no room. */
+static bool take_chunk(void *context, struct mt_file_chunk *made)
+{
+	struct mt_embed *embed = context;
+	uint64_t size = MT_CHUNK_HEADER_SIZE + (uint64_t)made->header.stored_size;
+	struct mt_embed_chunk *chunk = NULL;
+
+	if (embed->made + size <= embed->options.limit)
+		chunk = calloc(1, sizeof(*chunk));
+	if (!chunk) {
+		free(made->payload);
+		return false;
+	}
+	embed->made += size;
+	chunk->header = made->header;
+	chunk->payload = made->payload;
+	hand_on(embed, chunk);
+	return true;
+}
+
+static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+	struct mt_embed *embed = context;
+
+	for (size_t at = 0, n; at < size; at += n) {
+		n = size - at < PIECE ? size - at : PIECE;
+		if (atomic_load(&embed->stopped) ||
+		    !mt_file_chunks_put(embed->chunks, bytes + at, n))
+			return false;
+	}
+	return true;
+}
+
+/* Behind a put that did not succeed. */
+static void tell_no_room(struct mt_embed *embed, const struct mt_text *path)
+{
+	if (!atomic_load(&embed->stopped))
+		hand_on_problem(embed, path, "no room within --embed-limit");
+}
+
+static bool put_content(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file,
+			const uint8_t *bytes)
+{
+	mt_file_chunks_begin(embed->chunks, time, file);
+	return put_bytes(embed, bytes, file->size);
+}
+
+/* The kernel's own, whole. */
+static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
+{
+	size_t size;
+	const uint8_t *bytes = mt_own_vdso(&size);
+
+	if (!bytes)
+		return;
+	file->kind = MT_FILE_VDSO;
+	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
+	file->size = size;
+	if (!put_content(embed, 0, file, bytes))
+		tell_no_room(embed, &file->path);
+}
+
+/* Reads the file, and makes what is carried of it, around places or all. */
+static void carry_image(struct mt_embed *embed, int fd, struct mt_file_record *file,
+			const struct mt_embed_places *places, uint64_t time)
+{
+	const struct mt_skeleton_output output = {embed, put_bytes};
+	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
+	struct mt_error *err =
+		mt_embed_image_create(embed->files, fd, &embed->options.wish, places, &image);
+	struct mt_skeleton *skeleton;
+
+	if (err) {
+		hand_on_problem(embed, &file->path, err->message);
+		mt_error_destroy(err);
+		return;
+	}
+	skeleton = mt_embed_image_skeleton(image);
+	file->kept = mt_embed_image_kept(&embed->options.wish) | (places ? MT_KEPT_SEEN : 0);
+	file->original_size = mt_embed_image_original_size(image);
+	file->size = mt_skeleton_size(skeleton);
+	mt_file_chunks_begin(embed->chunks, time, file);
+	if (!mt_skeleton_write(skeleton, &output))
+		tell_no_room(embed, &file->path);
+}
+
+/* Whether all of that image was carried; set: it is now. */
+static bool *whole_slot(struct mt_embed *embed, uint32_t number)
+{
+	while (embed->whole.count <= number) {
+		if (!mt_array_push(&embed->whole))
+			return NULL;
+	}
+	return &embed->whole.items[number];
+}
+
+/* Once its file is deleted the next time may be too late. */
+static void carry_seen(struct mt_embed *embed, const struct job *job, struct mt_file_record *file)
+{
+	const struct mt_embed_places places = {job->numbers, job->count};
+	bool *whole = whole_slot(embed, job->image_number);
+	struct stat status;
+
+	if (whole && *whole)
+		return;
+	if (!job->last && !mt_file_worker_stat(embed->files, job->fd, &status) &&
+	    !status.st_nlink) {
+		if (whole)
+			*whole = true;
+		carry_image(embed, job->fd, file, NULL, 0);
+	} else {
+		carry_image(embed, job->fd, file, &places, job->time);
+	}
+}
+
+static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
+		      const uint8_t *bytes)
+{
+	struct mt_embed *embed = context;
+	bool good = put_content(embed, time, file, bytes);
+
+	if (!good)
+		tell_no_room(embed, &file->path);
+	return good;
+}
+
+static void tell_of_names(void *context, const struct mt_text *path, const char *problem)
+{
+	hand_on_problem(context, path, problem);
+}
+
+/* What was offered of the kernel, and the time it was. */
+static struct mt_kernel_news take_news(struct mt_embed *embed, uint64_t *now)
+{
+	struct mt_kernel_news news;
+
+	pthread_mutex_lock(&embed->lock);
+	news = embed->news;
+	embed->news = (struct mt_kernel_news){0};
+	*now = embed->now;
+	pthread_mutex_unlock(&embed->lock);
+	return news;
+}
+
+/* What has been named by now, so that a recording that is cut short has it. */
+static void carry_so_far(struct mt_embed *embed)
+{
+	struct mt_kernel_news news;
+	uint64_t now;
+
+	if (!mt_embed_names_is_due(embed->names))
+		return;
+	news = take_news(embed, &now);
+	mt_embed_names_see_kernel(embed->names, &news);
+	mt_embed_names_so_far(embed->names, now);
+}
+
+/* What holds of the end alone. */
+static void carry_rest(struct mt_embed *embed)
+{
+	struct mt_kernel_news news;
+	uint64_t now;
+
+	if (!embed->options.wish.names)
+		return;
+	news = take_news(embed, &now);
+	mt_embed_names_so_far(embed->names, now);
+	mt_embed_names_see_kernel(embed->names, &news);
+	news = (struct mt_kernel_news){0};
+	if (embed->kernel)
+		news.addresses = mt_kernel_seen_take(embed->kernel, &news.count, &news.all);
+	mt_embed_names_see_kernel(embed->names, &news);
+	mt_embed_names_rest(embed->names, now);
+}
+
+static void carry_jitdump(struct mt_embed *embed, struct job *job)
+{
+	int fd = job->fd;
+
+	job->fd = -1;
+	mt_embed_names_see_jitdump(embed->names, fd, &job->file);
+}
+
+static void carry(struct mt_embed *embed, struct job *job)
+{
+	struct mt_file_record file = {
+		.kind = MT_FILE_SKELETON,
+		.major = job->image.major,
+		.minor = job->image.minor,
+		.inode = job->image.inode,
+		.inode_generation = job->image.inode_generation,
+		.path = job->image.path,
+		.build_id = job->image.build_id,
+	};
+	struct stat status;
+	uint32_t number;
+
+	if (job->kind == JOB_PROCESS) {
+		mt_embed_names_see_process(embed->names, job->process, job->exec_time);
+		return;
+	}
+	if (file.path.bytes[0] == '[') {
+		carry_vdso(embed, &file);
+		return;
+	}
+	if (job->fd < 0)
+		job->fd = mt_file_worker_open(embed->files, &job->file, &status);
+	if (job->fd < 0)
+		hand_on_problem(embed, &file.path, mt_file_problem(errno));
+	else if (job->kind == JOB_SEEN)
+		carry_seen(embed, job, &file);
+	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
+		carry_jitdump(embed, job);
+	else
+		carry_image(embed, job->fd, &file, NULL, 0);
+}
+
+/* Waits, with the lock; true where nothing came for so long. */
+static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000u);
+	until.tv_nsec = (long)(ns % 1000000000u);
+	return pthread_cond_timedwait(what, lock, &until) == ETIMEDOUT;
+}
+
+/* The next image, the caller's; NULL once there will be none. */
+static struct job *next_job(struct mt_embed *embed)
+{
+	struct job *job = NULL;
+
+	pthread_mutex_lock(&embed->lock);
+	while (!embed->queue && !embed->closed) {
+		if (!wait_for(&embed->offered, &embed->lock, LOOK_NS))
+			continue;
+		pthread_mutex_unlock(&embed->lock);
+		carry_so_far(embed);
+		mt_file_chunks_rest(embed->chunks);
+		pthread_mutex_lock(&embed->lock);
+	}
+	if (embed->queue && !embed->ended) {
+		job = embed->queue;
+		embed->queue = job->next;
+		if (!embed->queue)
+			embed->queue_end = &embed->queue;
+		embed->open -= job->fd >= 0;
+	}
+	embed->at_image = job && job->kind <= JOB_SEEN;
+	pthread_mutex_unlock(&embed->lock);
+	return job;
+}
+
+/* Half of one CPU at most while the recording goes on. */
+static void rest(struct mt_embed *embed, uint64_t worked_ns)
+{
+	uint64_t until = mt_clock_monotonic(), now = until;
+
+	until += worked_ns < REST_MAX_NS ? worked_ns : REST_MAX_NS;
+	pthread_mutex_lock(&embed->lock);
+	for (; !embed->closed && now < until; now = mt_clock_monotonic())
+		(void)wait_for(&embed->offered, &embed->lock, until - now);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+/* While the recording goes on others go before. */
+static void give_way(struct mt_embed *embed)
+{
+	pthread_mutex_lock(&embed->lock);
+	embed->tid = (pid_t)syscall(SYS_gettid);
+	if (!embed->closed)
+		setpriority(PRIO_PROCESS, (id_t)embed->tid, NICENESS);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+static void *embed_main(void *argument)
+{
+	struct mt_embed *embed = argument;
+	struct job *job;
+	bool given_up;
+
+	give_way(embed);
+	while ((job = next_job(embed))) {
+		uint64_t began = mt_clock_monotonic();
+
+		carry(embed, job);
+		job_destroy(embed, job);
+		carry_so_far(embed);
+		rest(embed, mt_clock_monotonic() - began);
+	}
+	pthread_mutex_lock(&embed->lock);
+	given_up = embed->ended;
+	pthread_mutex_unlock(&embed->lock);
+	if (!given_up)
+		carry_rest(embed);
+	pthread_mutex_lock(&embed->lock);
+	embed->cpu_ns = mt_self_limits_thread_cpu_ns();
+	embed->ended = true;
+	pthread_cond_broadcast(&embed->finished);
+	pthread_mutex_unlock(&embed->lock);
+	return NULL;
+}
+
+/* ---- On the writing thread ---- */
+
+struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out)
+{
+	MT_CLEANUP(mt_embed_destroy_p) struct mt_embed *embed = calloc(1, sizeof(*embed));
+	int failed;
+
+	if (!embed)
+		return mt_error_nomem();
+	embed->options = *options;
+	embed->ready_end = &embed->ready;
+	embed->queue_end = &embed->queue;
+	embed->news_pause = FIRST_NEWS_NS;
+	embed->news_due = mt_clock_monotonic() + FIRST_NEWS_NS;
+	mt_inheriting_mutex(&embed->lock);
+	pthread_cond_init(&embed->offered, NULL);
+	pthread_cond_init(&embed->taken, NULL);
+	pthread_cond_init(&embed->finished, NULL);
+	embed->chunks = mt_file_chunks_create(&(struct mt_file_chunk_sink){embed, take_chunk});
+	embed->files = mt_file_worker_create();
+	embed->names = mt_embed_names_create(
+		&options->wish, &(struct mt_embed_names_sink){embed, put_names, tell_of_names},
+		embed->files);
+	if (!embed->files || !embed->chunks || !embed->names)
+		return mt_error_nomem();
+	failed = pthread_create(&embed->thread, NULL, embed_main, embed);
+	if (failed)
+		return mt_error_os(failed, "cannot start the thread that carries images");
+	embed->running = true;
+	*out = MT_TAKE(embed);
+	return NULL;
+}
+
+/*
+ * Nothing more is offered; the thread ends behind what it has, or at once. Somebody waits for it
+ * now: it is no longer to be kept waiting itself, as far as we are allowed to say so.
+ */
+static void close_queue(struct mt_embed *embed, bool at_once)
+{
+	pthread_mutex_lock(&embed->lock);
+	if (!embed->closed && embed->tid)
+		(void)!setpriority(PRIO_PROCESS, (id_t)embed->tid, 0);
+	embed->closed = true;
+	embed->ended |= at_once;
+	if (at_once)
+		atomic_store(&embed->stopped, true);
+	pthread_cond_broadcast(&embed->offered);
+	pthread_cond_broadcast(&embed->taken);
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_destroy(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk;
+	struct job *job;
+
+	if (!embed)
+		return;
+	if (embed->running) {
+		close_queue(embed, true);
+		pthread_join(embed->thread, NULL);
+	}
+	while ((job = embed->queue)) {
+		embed->queue = job->next;
+		job_destroy(embed, job);
+	}
+	while ((chunk = embed->ready)) {
+		embed->ready = chunk->next;
+		mt_embed_chunk_destroy(chunk);
+	}
+	free(embed->news.addresses);
+	mt_embed_names_destroy(embed->names);
+	mt_file_worker_destroy(embed->files);
+	mt_array_deinit(&embed->whole);
+	mt_file_chunks_destroy(embed->chunks);
+	pthread_cond_destroy(&embed->offered);
+	pthread_cond_destroy(&embed->taken);
+	pthread_cond_destroy(&embed->finished);
+	pthread_mutex_destroy(&embed->lock);
+	free(embed);
+}
+
+/* Copies file and record with their strings; NULL out of memory. */
+static struct job *job_create(const struct mt_mapped_file *file,
+			      const struct mt_image_record *image)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	*job = (struct job){.fd = -1, .file = *file, .image = *image};
+	job->text = mt_mapped_file_own_strings(&job->file, &job->image);
+	if (job->text)
+		return job;
+	free(job);
+	return NULL;
+}
+
+/* Takes the job, and fd, which is kept open as long as few are. */
+static void enqueue(struct mt_embed *embed, struct job *job, int fd)
+{
+	pthread_mutex_lock(&embed->lock);
+	if (embed->open < KEPT_OPEN_MAX) {
+		job->fd = fd;
+		fd = -1;
+	}
+	embed->open += job->fd >= 0;
+	*embed->queue_end = job;
+	embed->queue_end = &job->next;
+	pthread_cond_broadcast(&embed->offered);
+	pthread_mutex_unlock(&embed->lock);
+	mt_file_worker_close(embed->files, fd);
+}
+
+void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+		    const struct mt_image_record *image)
+{
+	struct job *job = job_create(file, image);
+
+	if (job)
+		enqueue(embed, job, fd);
+	else
+		mt_file_worker_close(embed->files, fd);
+}
+
+void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
+			 const struct mt_image_record *image, const struct mt_embed_seen *seen)
+{
+	struct job *job = job_create(file, image);
+
+	if (!job) {
+		free(MT_TAKE(seen->news->offsets));
+		return;
+	}
+	job->kind = JOB_SEEN;
+	job->numbers = MT_TAKE(seen->news->offsets);
+	job->count = seen->news->count;
+	job->time = seen->time;
+	job->image_number = seen->number;
+	job->last = seen->last;
+	enqueue(embed, job, fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1);
+}
+
+void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time)
+{
+	struct job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return;
+	*job = (struct job){.kind = JOB_PROCESS, .fd = -1, .process = pid, .exec_time = exec_time};
+	enqueue(embed, job, -1);
+}
+
+void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+{
+	uint64_t clock = mt_clock_monotonic();
+	struct mt_kernel_news news;
+
+	pthread_mutex_lock(&embed->lock);
+	embed->now = now;
+	if (clock >= embed->news_due && !embed->news.addresses && embed->options.wish.names &&
+	    mt_kernel_seen_has_news(kernel)) {
+		news.addresses = mt_kernel_seen_take(kernel, &news.count, &news.all);
+		embed->news = news;
+		embed->news_due = clock + embed->news_pause;
+		embed->news_pause *= 2;
+		if (embed->news_pause > LAST_NEWS_NS)
+			embed->news_pause = LAST_NEWS_NS;
+	}
+	pthread_mutex_unlock(&embed->lock);
+}
+
+void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+{
+	pthread_mutex_lock(&embed->lock);
+	embed->kernel = kernel;
+	embed->now = now;
+	pthread_mutex_unlock(&embed->lock);
+}
+
+static struct mt_embed_chunk *take_locked(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk = embed->ready;
+
+	if (!chunk)
+		return NULL;
+	embed->ready = chunk->next;
+	if (!embed->ready)
+		embed->ready_end = &embed->ready;
+	embed->ready_bytes -= chunk->header.stored_size;
+	chunk->next = NULL;
+	pthread_cond_broadcast(&embed->taken);
+	return chunk;
+}
+
+struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed)
+{
+	struct mt_embed_chunk *chunk;
+
+	pthread_mutex_lock(&embed->lock);
+	chunk = take_locked(embed);
+	pthread_mutex_unlock(&embed->lock);
+	return chunk;
+}
+
+/* The thread ends amid what it does; what it would have done yet is counted. */
+static void stop_now(struct mt_embed *embed)
+{
+	pthread_mutex_lock(&embed->lock);
+	if (!embed->ended) {
+		embed->given_up = true;
+		embed->left_out = embed->at_image;
+		for (const struct job *job = embed->queue; job; job = job->next)
+			embed->left_out += job->kind <= JOB_SEEN;
+	}
+	pthread_mutex_unlock(&embed->lock);
+	close_queue(embed, true);
+}
+
+struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
+					  void *context)
+{
+	struct mt_embed_chunk *chunk = NULL;
+	bool ended = false;
+
+	close_queue(embed, false);
+	while (!chunk && !ended) {
+		if (give_up(context))
+			stop_now(embed);
+		pthread_mutex_lock(&embed->lock);
+		if (!embed->ready && !embed->ended)
+			(void)wait_for(&embed->finished, &embed->lock, ASK_NS);
+		ended = embed->ended;
+		chunk = take_locked(embed);
+		pthread_mutex_unlock(&embed->lock);
+	}
+	return chunk;
+}
+
+bool mt_embed_given_up(struct mt_embed *embed, size_t *images)
+{
+	bool given_up;
+
+	pthread_mutex_lock(&embed->lock);
+	given_up = embed->given_up;
+	*images = embed->left_out;
+	pthread_mutex_unlock(&embed->lock);
+	return given_up;
+}
+
+uint64_t mt_embed_cpu_ns(struct mt_embed *embed)
+{
+	uint64_t ns;
+
+	pthread_mutex_lock(&embed->lock);
+	ns = embed->cpu_ns;
+	pthread_mutex_unlock(&embed->lock);
+	return ns;
+}

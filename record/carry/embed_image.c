@@ -1,0 +1,320 @@
+/*
+ * A file's headers, section names and notes are kept in memory, all else comes and goes as the
+ * skeleton is planned and written. What lists no sections is there as a whole: that is the image of
+ * a process' memory.
+ */
+#include "record/carry/embed_image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/records/record.h"
+#include "record/files/file_pages.h"
+#include "symbols/carried/seen_code.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/elf_input.h"
+#include "symbols/tables/address_sort.h"
+
+#define FRONT_SIZE ((size_t)4 << 10)
+#define HEADERS_MAX ((size_t)8 << 20)
+#define NOTE_MAX ((size_t)64 << 10)
+#define WHOLE_MAX ((size_t)64 << 20) /* of a file that lists no sections */
+#define DEBUG_DIR "/usr/lib/debug"
+
+struct units {
+	uint64_t *units; /* or NULL */
+	struct mt_seen_code code;
+};
+
+struct mt_embed_image {
+	struct mt_embed_file image, debug;
+	struct mt_elf_input input;
+	struct mt_skeleton_wish wish;
+	struct units seen;
+	struct mt_skeleton *skeleton;
+};
+
+MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
+
+void mt_embed_file_close(struct mt_embed_file *file)
+{
+	mt_elf_destroy(file->elf);
+	mt_file_pages_destroy(file->pages);
+	file->elf = NULL;
+	file->pages = NULL;
+}
+
+void mt_embed_image_destroy(struct mt_embed_image *image)
+{
+	if (!image)
+		return;
+	mt_skeleton_destroy(image->skeleton);
+	mt_embed_file_close(&image->image);
+	mt_embed_file_close(&image->debug);
+	mt_close_p(&image->debug.fd);
+	free(image->seen.units);
+	free(image);
+}
+
+/* ---- Opening ---- */
+
+static void keep(const struct mt_embed_file *file, uint64_t offset, uint64_t size, uint64_t most)
+{
+	mt_file_pages_need(file->pages, offset, size < most ? size : most, true);
+}
+
+/* The section headers, and the strings that name them; where nothing lists sections, all of it. */
+static void keep_headers(const struct mt_embed_file *file)
+{
+	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
+	bool wide = bytes[EI_CLASS] == ELFCLASS64;
+	uint64_t at = wide ? mt_get_le64(bytes + 40) : mt_get_le32(bytes + 32);
+	uint64_t stride = mt_get_le16(bytes + (wide ? 58 : 46));
+	uint64_t count = mt_get_le16(bytes + (wide ? 60 : 48));
+	uint64_t names = mt_get_le16(bytes + (wide ? 62 : 50));
+	size_t size = mt_file_pages_size(file->pages);
+
+	if (!at || !count || at >= size) {
+		keep(file, 0, size, WHOLE_MAX);
+		return;
+	}
+	keep(file, at, stride * count, HEADERS_MAX);
+	if (names < count && at + names * stride + stride <= size && stride >= (wide ? 64 : 40)) {
+		const uint8_t *header = bytes + at + names * stride;
+
+		keep(file, wide ? mt_get_le64(header + 24) : mt_get_le32(header + 16),
+		     wide ? mt_get_le64(header + 32) : mt_get_le32(header + 20), HEADERS_MAX);
+	}
+}
+
+/* Program headers, which may stand anywhere, and the notes that they lead to. */
+static void keep_segments(const struct mt_embed_file *file)
+{
+	const uint8_t *bytes = mt_file_pages_bytes(file->pages);
+	bool wide = bytes[EI_CLASS] == ELFCLASS64;
+	uint64_t at = wide ? mt_get_le64(bytes + 32) : mt_get_le32(bytes + 28);
+	uint64_t stride = mt_get_le16(bytes + (wide ? 54 : 42));
+	uint64_t count = mt_get_le16(bytes + (wide ? 56 : 44));
+	size_t size = mt_file_pages_size(file->pages);
+
+	keep(file, at, stride * count, HEADERS_MAX);
+	for (uint64_t i = 0; i < count && stride >= (wide ? 56 : 32); i++) {
+		const uint8_t *p;
+
+		if (at > size || (i + 1) * stride > size - at)
+			return;
+		p = bytes + at + i * stride;
+		if (mt_get_le32(p) == PT_NOTE)
+			keep(file, wide ? mt_get_le64(p + 8) : mt_get_le32(p + 4),
+			     wide ? mt_get_le64(p + 32) : mt_get_le32(p + 16), NOTE_MAX);
+	}
+}
+
+static void keep_notes(const struct mt_embed_file *file)
+{
+	struct mt_elf_section_info info;
+
+	for (size_t i = 1; mt_elf_section_info(file->elf, i, &info); i++) {
+		if (info.type == SHT_NOTE)
+			keep(file, info.offset, info.size, NOTE_MAX);
+	}
+}
+
+struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name)
+{
+	struct mt_error *err = mt_file_pages_create(file->worker, file->fd, name, &file->pages);
+
+	if (err)
+		return err;
+	if (mt_file_pages_size(file->pages) < sizeof(Elf64_Ehdr))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", name);
+	keep(file, 0, FRONT_SIZE, FRONT_SIZE);
+	keep_headers(file);
+	keep_segments(file);
+	err = mt_elf_open_memory(mt_file_pages_bytes(file->pages), mt_file_pages_size(file->pages),
+				 name, &file->elf);
+	if (!err)
+		keep_notes(file);
+	return err;
+}
+
+#define DEBUG_PATH_MAX (sizeof(DEBUG_DIR) + 32 + 2 * MT_BUILD_ID_MAX)
+
+/* Where the host's debug file of that build id would stand; false where it is no build id. */
+static bool debug_path(const uint8_t *id, size_t size, char path[DEBUG_PATH_MAX])
+{
+	int at;
+
+	if (size < 2 || size > MT_BUILD_ID_MAX)
+		return false;
+	at = snprintf(path, DEBUG_PATH_MAX, DEBUG_DIR "/.build-id/%02x/", id[0]);
+	for (size_t i = 1; i < size; i++)
+		at += snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, "%02x", id[i]);
+	snprintf(path + at, DEBUG_PATH_MAX - (size_t)at, ".debug");
+	return true;
+}
+
+/* The host's debug file of that build id; fd -1 where none is installed. */
+static int open_debug_file(const struct mt_elf *elf)
+{
+	struct mt_span id = mt_elf_build_id(elf);
+	char path[DEBUG_PATH_MAX];
+
+	if (!debug_path(id.bytes, id.size, path))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* The debug file, where it has what the image lacks; opened, or debug->elf NULL. */
+static void open_debug(struct mt_embed_file *debug, struct mt_elf *elf,
+		       const struct mt_skeleton_wish *wish)
+{
+	struct mt_span id = mt_elf_build_id(elf), other;
+	bool lacks = (wish->names && !mt_elf_symbol_count(elf, false)) ||
+		     (wish->lines && !mt_elf_find_section(elf, ".debug_info"));
+
+	debug->fd = lacks ? open_debug_file(elf) : -1;
+	if (debug->fd < 0)
+		return;
+	mt_error_destroy(mt_embed_file_open(debug, "debug file"));
+	other = debug->elf ? mt_elf_build_id(debug->elf) : (struct mt_span){0};
+	if (other.size != id.size || memcmp(other.bytes, id.bytes, id.size))
+		mt_embed_file_close(debug);
+}
+
+/* ---- The skeleton ---- */
+
+/* The file that bytes are of; NULL: none. */
+static struct mt_file_pages *pages_of(const struct mt_embed_image *image, const uint8_t *bytes)
+{
+	if (mt_file_pages_has(image->image.pages, bytes))
+		return image->image.pages;
+	if (image->debug.pages && mt_file_pages_has(image->debug.pages, bytes))
+		return image->debug.pages;
+	return NULL;
+}
+
+static void need(void *context, const uint8_t *bytes, size_t size)
+{
+	struct mt_file_pages *pages = pages_of(context, bytes);
+
+	if (pages)
+		mt_file_pages_need(pages, (uint64_t)(bytes - mt_file_pages_bytes(pages)), size,
+				   false);
+}
+
+static void copy(void *context, const uint8_t *bytes, size_t size, uint8_t *to)
+{
+	struct mt_file_pages *pages = pages_of(context, bytes);
+
+	if (pages)
+		mt_file_pages_copy(pages, (uint64_t)(bytes - mt_file_pages_bytes(pages)), to, size);
+	else
+		memcpy(to, bytes, size);
+}
+
+/*
+ * Offsets in the file as the places in code that they become; twice, where segments share a page.
+ * A segment may begin amid one.
+ */
+static size_t place_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
+			  uint64_t *units, size_t room)
+{
+	size_t segments, made = 0;
+	const struct mt_segment *s = mt_elf_segments(elf, &segments);
+
+	for (size_t i = 0; i < segments; i++) {
+		uint64_t from = s[i].offset & ~(MT_SEEN_UNIT - UINT64_C(1));
+		uint64_t size = s[i].memory_size + (s[i].offset - from);
+
+		for (size_t k = 0; k < count && s[i].flags & PF_X && made < room; k++) {
+			if (offsets[k] >= from && offsets[k] - from < size)
+				units[made++] = offsets[k] - s[i].offset + s[i].vaddr;
+		}
+	}
+	return made;
+}
+
+static bool find_units(const struct mt_elf *elf, const uint64_t *offsets, size_t count,
+		       struct units *out)
+{
+	size_t room = 2 * count + 1, made, kept = 0;
+	uint64_t *units = calloc(room, sizeof(*units));
+
+	out->units = units;
+	if (!units)
+		return false;
+	made = place_units(elf, offsets, count, units, room);
+	if (!mt_number_sort(units, made))
+		return false;
+	for (size_t i = 0; i < made; i++) {
+		if (!kept || units[kept - 1] != units[i])
+			units[kept++] = units[i];
+	}
+	out->code = (struct mt_seen_code){units, kept};
+	return true;
+}
+
+static bool find_seen(struct mt_embed_image *image, const struct mt_embed_places *places)
+{
+	const struct mt_elf *elf = image->image.elf;
+
+	if (!places)
+		return true;
+	image->wish.seen = &image->seen.code;
+	return find_units(elf, places->offsets, places->count, &image->seen);
+}
+
+struct mt_error *mt_embed_image_create(struct mt_file_worker *worker, int fd,
+				       const struct mt_skeleton_wish *wish,
+				       const struct mt_embed_places *places,
+				       struct mt_embed_image **out)
+{
+	MT_CLEANUP(mt_embed_image_destroy_p)
+	struct mt_embed_image *image = calloc(1, sizeof(*image));
+	struct mt_error *err;
+
+	if (!image)
+		return mt_error_nomem();
+	image->image.worker = worker;
+	image->image.fd = fd;
+	image->debug.fd = -1;
+	image->wish = *wish;
+	image->input = (struct mt_elf_input){image, need, copy};
+	err = mt_embed_file_open(&image->image, "image");
+	if (err)
+		return err;
+	open_debug(&image->debug, image->image.elf, wish);
+	if (!find_seen(image, places))
+		return mt_error_nomem();
+	err = mt_skeleton_create(image->image.elf, image->debug.elf, &image->wish, &image->input,
+				 &image->skeleton);
+	if (err)
+		return err;
+	*out = MT_TAKE(image);
+	return NULL;
+}
+
+struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image)
+{
+	return image->skeleton;
+}
+
+uint64_t mt_embed_image_original_size(const struct mt_embed_image *image)
+{
+	return mt_file_pages_size(image->image.pages);
+}
+
+uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish)
+{
+	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
+	       (wish->lines ? MT_KEPT_LINES : 0);
+}

@@ -1,0 +1,426 @@
+/* Slices of what is named become pieces of a content (FORMAT.md section 8). */
+#include "record/carry/embed_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/records/record.h"
+#include "record/carry/jit_files.h"
+#include "record/carry/kernel_text.h"
+#include "record/carry/perf_maps.h"
+#include "record/files/file_worker.h"
+#include "record/files/mapped_file.h"
+#include "record/open/clock.h"
+#include "symbols/names/kernel_lines.h"
+
+#define LOOK_NS 500000000ull	      /* how often files that may come are looked for */
+#define MAP_MAX ((uint64_t)256 << 20) /* bytes of a perf map, or of a jitdump without code */
+#define SLICE ((size_t)1 << 20)
+#define PIECES_MAX 16384 /* while it records; a reader lists 65,536 chunks */
+
+MT_DEFINE_CLEANUP(mt_kernel_lines, struct mt_kernel_lines)
+
+struct mt_embed_names {
+	struct mt_skeleton_wish wish;
+	struct mt_embed_names_sink sink;
+	struct mt_file_worker *worker;
+	struct mt_perf_maps *maps;
+	struct mt_jit_files *dumps;
+	uint64_t next_look; /* for what was named meanwhile */
+	unsigned int pieces;
+	uint64_t kernel_time;	      /* of the last piece of the kernel's names; 0: none */
+	bool kernel_whole;	      /* and there are no others */
+	bool kernel_all, kernel_news; /* all are wanted; addresses have come */
+	MT_ARRAY(uint64_t) kernel;    /* addresses of which names are wanted */
+	struct mt_kernel_text kernel_text;
+	uint8_t *slice; /* SLICE bytes, once they are needed */
+};
+
+struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
+					     const struct mt_embed_names_sink *sink,
+					     struct mt_file_worker *worker)
+{
+	struct mt_embed_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->wish = *wish;
+	names->sink = *sink;
+	names->worker = worker;
+	names->maps = mt_perf_maps_create(worker);
+	names->dumps = mt_jit_files_create(worker, wish->unwind, wish->lines);
+	if (names->maps && names->dumps)
+		return names;
+	mt_embed_names_destroy(names);
+	return NULL;
+}
+
+void mt_embed_names_destroy(struct mt_embed_names *names)
+{
+	if (!names)
+		return;
+	mt_perf_maps_destroy(names->maps);
+	mt_jit_files_destroy(names->dumps);
+	free(names->slice);
+	mt_kernel_text_deinit(&names->kernel_text);
+	mt_array_deinit(&names->kernel);
+	free(names);
+}
+
+static bool have_slice(struct mt_embed_names *names)
+{
+	if (!names->slice)
+		names->slice = malloc(SLICE);
+	return names->slice;
+}
+
+static bool put(const struct mt_embed_names *names, uint64_t time,
+		const struct mt_file_record *file, const uint8_t *bytes)
+{
+	return names->sink.put(names->sink.context, time, file, bytes);
+}
+
+static void tell(const struct mt_embed_names *names, const char *path, const char *problem)
+{
+	const struct mt_text text = {.bytes = path, .size = strlen(path)};
+
+	names->sink.problem(names->sink.context, &text, problem);
+}
+
+/* The bytes up to the last newline; all of them where there is none. */
+static size_t whole_lines(const uint8_t *bytes, size_t size)
+{
+	const uint8_t *last = size ? memrchr(bytes, '\n', size) : NULL;
+
+	return last ? (size_t)(last - bytes) + 1 : size;
+}
+
+/* ---- Perf maps ---- */
+
+static bool put_perf_map(const struct mt_embed_names *names, uint64_t time,
+			 const struct mt_perf_map_file *map, size_t size, bool continued)
+{
+	const struct mt_file_record file = {
+		.kind = MT_FILE_PERF_MAP,
+		.kept = (continued ? MT_KEPT_CONTINUED : 0) | (map->replaces ? MT_KEPT_ANEW : 0),
+		.pid = map->pid,
+		.major = major(map->status.st_dev),
+		.minor = minor(map->status.st_dev),
+		.inode = map->status.st_ino,
+		.original_size = (uint64_t)map->status.st_size,
+		.size = size,
+		.path = {.bytes = map->path, .size = strlen(map->path)},
+	};
+
+	return put(names, time, &file, names->slice);
+}
+
+/* Whether what was carried of it still stands there, as far as that is cheap to see. */
+static bool is_same_text(const struct mt_embed_names *names, const struct mt_perf_map_file *map)
+{
+	uint8_t last;
+
+	return !map->carried ||
+	       ((uint64_t)map->status.st_size >= map->carried &&
+		mt_file_worker_read(names->worker, map->fd, map->carried - 1, &last, 1) == 1 &&
+		last == '\n');
+}
+
+/* What was written anew is carried from its front. */
+static void check_text(const struct mt_embed_names *names, struct mt_perf_map_file *map)
+{
+	if (is_same_text(names, map))
+		return;
+	map->carried = 0;
+	map->replaces = true;
+	map->anew++;
+}
+
+/* The next slice of whole lines; 0 where there is none yet. *all: nothing stands behind it. */
+static size_t next_lines(struct mt_embed_names *names, const struct mt_perf_map_file *map,
+			 uint64_t end, bool *all)
+{
+	uint64_t left = end > map->carried ? end - map->carried : 0;
+	size_t size = mt_file_worker_read(names->worker, map->fd, map->carried, names->slice,
+					  left < SLICE ? left : SLICE),
+	       lines = whole_lines(names->slice, size);
+
+	*all = size == left;
+	if (lines && names->slice[lines - 1] != '\n' && size < SLICE)
+		return 0;
+	return lines;
+}
+
+static bool carry_piece(struct mt_embed_names *names, uint64_t time, struct mt_perf_map_file *map,
+			size_t size)
+{
+	time = mt_perf_map_piece_time(map, time);
+	if (!put_perf_map(names, time, map, size, true))
+		return false;
+	map->carried += size;
+	map->time = time;
+	map->in_pieces = true;
+	map->replaces = false;
+	names->pieces++;
+	return true;
+}
+
+static uint64_t end_of(const struct mt_perf_map_file *map)
+{
+	uint64_t all = (uint64_t)map->status.st_size;
+
+	return all < MAP_MAX ? all : MAP_MAX;
+}
+
+/* The whole lines that have come to it; the rest is carried once they are. */
+static void carry_pieces(struct mt_embed_names *names, uint64_t time, struct mt_perf_map_file *map)
+{
+	bool all = false;
+	size_t size;
+
+	check_text(names, map);
+	while (!all && names->pieces < PIECES_MAX) {
+		size = next_lines(names, map, end_of(map), &all);
+		if (!size || !carry_piece(names, time, map, size))
+			return;
+	}
+}
+
+/* What is left of it; where pieces are carried of it, they end here, be it with an empty line. */
+static void carry_end(struct mt_embed_names *names, struct mt_perf_map_file *map)
+{
+	uint64_t end = end_of(map);
+	size_t size;
+
+	check_text(names, map);
+	while (end > map->carried && end - map->carried > SLICE) {
+		size = mt_file_worker_read(names->worker, map->fd, map->carried, names->slice,
+					   SLICE);
+		size = whole_lines(names->slice, size);
+		if (!size || !carry_piece(names, map->read, map, size))
+			return;
+	}
+	size = mt_file_worker_read(names->worker, map->fd, map->carried, names->slice,
+				   end > map->carried ? end - map->carried : 0);
+	if (!size && map->in_pieces) {
+		names->slice[size++] = '\n';
+		map->replaces = false; /* the next program has emptied it */
+	}
+	if (size && put_perf_map(names, map->read, map, size, false) &&
+	    end < (uint64_t)map->status.st_size)
+		tell(names, map->path, "too large: its end is left out");
+}
+
+/* Takes map->fd. */
+static void carry_perf_map(struct mt_embed_names *names, struct mt_perf_map_file *map)
+{
+	if (names->wish.names && have_slice(names))
+		carry_end(names, map);
+	mt_file_worker_close(names->worker, map->fd);
+	mt_perf_maps_keep_time(names->maps, map->pid, map->time);
+}
+
+void mt_embed_names_see_process(struct mt_embed_names *names, int32_t pid, uint64_t exec_time)
+{
+	struct mt_perf_map_file map;
+
+	if (exec_time && mt_perf_maps_take(names->maps, pid, exec_time, &map))
+		carry_perf_map(names, &map);
+	mt_perf_maps_add(names->maps, pid);
+}
+
+/* ---- Jitdumps ---- */
+
+void mt_embed_names_see_jitdump(struct mt_embed_names *names, int fd,
+				const struct mt_mapped_file *file)
+{
+	if (!names->wish.names)
+		mt_file_worker_close(names->worker, fd);
+	else if (!mt_jit_files_add(names->dumps, fd, file))
+		names->sink.problem(names->sink.context, &file->path,
+				    "there are too many jitdumps");
+}
+
+static bool put_jitdump(const struct mt_embed_names *names, struct mt_jit_file *dump, uint64_t time,
+			const uint8_t *bytes, size_t size, bool continued)
+{
+	const struct mt_file_record file = {
+		.kind = MT_FILE_JITDUMP,
+		.kept = continued ? MT_KEPT_CONTINUED : 0,
+		.pid = dump->pid,
+		.major = dump->major,
+		.minor = dump->minor,
+		.inode = dump->inode,
+		.inode_generation = dump->inode_generation,
+		.original_size = dump->size,
+		.size = size,
+		.path = {.bytes = dump->path, .size = strlen(dump->path)},
+	};
+
+	dump->time = time > dump->time ? time : dump->time + 1;
+	dump->carried += size;
+	return put(names, dump->time, &file, bytes);
+}
+
+/* The whole records that have come to it. */
+static void carry_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
+{
+	size_t size;
+
+	while (!dump->ended && names->pieces < PIECES_MAX) {
+		size = mt_jitdump_copy(&dump->copy, dump->size, names->slice, SLICE);
+		if (!size)
+			return;
+		if (dump->carried + size > MAP_MAX) {
+			tell(names, dump->path, "too large: its end is left out");
+			dump->ended = true;
+		} else {
+			dump->ended = !put_jitdump(names, dump, time, names->slice, size, true);
+		}
+		names->pieces++;
+	}
+}
+
+/* What ends its pieces: a header, and nothing behind it. */
+static void end_jitdump(struct mt_embed_names *names, uint64_t time, struct mt_jit_file *dump)
+{
+	if (dump->time)
+		(void)put_jitdump(names, dump, time, dump->copy.header, sizeof(dump->copy.header),
+				  false);
+	if (!dump->copy.at && dump->size)
+		tell(names, dump->path, "it is no jitdump");
+	if (dump->copy.left_out)
+		tell(names, dump->path, "some records of it are too large");
+}
+
+/* ---- The kernel's ---- */
+
+static bool put_kernel(struct mt_embed_names *names, uint64_t time, const uint8_t *bytes,
+		       size_t size, bool continued)
+{
+	const struct mt_file_record file = {
+		.kind = MT_FILE_KERNEL_SYMBOLS,
+		.kept = continued ? MT_KEPT_CONTINUED : 0,
+		.original_size = size,
+		.size = size,
+		.path = {.bytes = mt_kernel_files.symbols, .size = strlen(mt_kernel_files.symbols)},
+	};
+
+	if (names->kernel_time || continued)
+		names->kernel_time = time > names->kernel_time ? time : names->kernel_time + 1;
+	return put(names, names->kernel_time, &file, bytes);
+}
+
+/* Those of the lines that are wanted, all where lines is NULL; gives how many bytes. */
+static uint64_t put_lines(struct mt_embed_names *names, uint64_t time,
+			  struct mt_kernel_lines *lines, bool last)
+{
+	const uint8_t *text = (const uint8_t *)names->kernel_text.lines;
+	size_t size = names->kernel_text.size, n;
+	uint64_t sum = 0;
+
+	for (size_t at = 0, kept; at < size; at += n) {
+		n = whole_lines(text + at, size - at < SLICE ? size - at : SLICE);
+		memcpy(names->slice, text + at, n);
+		kept = lines ? mt_kernel_lines_keep(lines, names->slice, n) : n;
+		sum += kept;
+		if (kept && !put_kernel(names, time, names->slice, kept, !last || at + n < size))
+			break;
+	}
+	return sum;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news)
+{
+	MT_CLEANUP_FREE uint64_t *addresses = MT_TAKE(news->addresses);
+	size_t count = names->kernel.count;
+
+	names->kernel_all |= news->all;
+	names->kernel_news |= addresses != NULL;
+	if (!news->count || !mt_array_reserve(&names->kernel, count + news->count))
+		return;
+	memcpy(names->kernel.items + count, addresses, news->count * sizeof(*addresses));
+	names->kernel.count += news->count;
+	qsort(names->kernel.items, names->kernel.count, sizeof(*addresses), compare_addresses);
+}
+
+/* The kernel's names around the addresses that wait. */
+static void carry_kernel(struct mt_embed_names *names, uint64_t time, bool last)
+{
+	MT_CLEANUP(mt_kernel_lines_destroy_p) struct mt_kernel_lines *lines = NULL;
+	bool all = names->kernel_all;
+	uint64_t sum;
+
+	if (names->kernel_whole || (!names->kernel.count && !all) || !have_slice(names))
+		return;
+	if (!mt_kernel_text_update(&names->kernel_text, &mt_kernel_files)) {
+		tell(names, mt_kernel_files.symbols, strerror(errno));
+		return;
+	}
+	lines = all ? NULL : mt_kernel_lines_create(names->kernel.items, names->kernel.count);
+	if (!lines && !all)
+		return;
+	if (lines)
+		mt_kernel_lines_see(lines, names->kernel_text.lines, names->kernel_text.size);
+	sum = put_lines(names, time, lines, last);
+	names->kernel_whole = all || !sum;
+	if (!sum)
+		tell(names, mt_kernel_files.symbols, "it tells no addresses (kptr_restrict)");
+	names->kernel.count = 0;
+}
+
+/* ---- When ---- */
+
+bool mt_embed_names_is_due(const struct mt_embed_names *names)
+{
+	return mt_clock_monotonic() >= names->next_look;
+}
+
+void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now)
+{
+	uint64_t clock = mt_clock_monotonic();
+	struct mt_perf_map_file *map;
+	struct mt_jit_file *dump;
+
+	names->next_look = clock + LOOK_NS;
+	mt_perf_maps_look(names->maps, clock);
+	if (names->kernel_news)
+		carry_kernel(names, now, false);
+	names->kernel_news = false;
+	if (!now || !names->wish.names || !have_slice(names))
+		return;
+	while (names->pieces < PIECES_MAX && (map = mt_perf_maps_next_changed(names->maps, clock)))
+		carry_pieces(names, now, map);
+	while (names->pieces < PIECES_MAX && (dump = mt_jit_files_next_grown(names->dumps, clock)))
+		carry_jitdump(names, now, dump);
+}
+
+void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now)
+{
+	struct mt_perf_map_file map;
+	struct mt_jit_file *dump;
+
+	if (!names->wish.names || !have_slice(names))
+		return;
+	while (mt_perf_maps_take_last(names->maps, now, &map))
+		carry_perf_map(names, &map);
+	mt_jit_files_rewind(names->dumps);
+	while ((dump = mt_jit_files_next_grown(names->dumps, UINT64_MAX)))
+		carry_jitdump(names, now, dump);
+	for (size_t i = 0; (dump = mt_jit_files_get(names->dumps, i)); i++)
+		end_jitdump(names, now, dump);
+	carry_kernel(names, now, true);
+}

@@ -1,0 +1,302 @@
+/*
+ * Images by number, and for each process the numbers of what it maps until it has a sample. Bounded
+ * in all: past a bound more is carried than would be needed, not less, but for images themselves.
+ */
+#include "record/carry/image_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "formats/records/record.h"
+#include "record/files/file_worker.h"
+#include "record/files/mapped_file.h"
+
+#define IMAGES_MAX 16384
+#define KEPT_OPEN_MAX 64 /* files kept open for images that nobody chose yet */
+#define PROCESSES_MAX 65536
+#define MAPPED_MAX 1048576 /* images of all processes in sum */
+#define ENDED_MAX 1024	   /* processes that are remembered behind their end: samples come late */
+
+struct image {
+	struct mt_mapped_file file;
+	struct mt_image_record record;
+	char *text; /* where their strings are */
+	int fd;
+	bool known; /* the file was read */
+	bool chosen;
+};
+
+struct process {
+	MT_ARRAY(uint32_t) images; /* mapped and not chosen when that was */
+	bool sampled;
+};
+
+struct ended {
+	int32_t pid;
+	uint64_t time;
+};
+
+struct mt_image_choice {
+	struct mt_embed_offer offer;
+	struct mt_file_worker *files;
+	bool unsampled;
+	MT_ARRAY(struct image) images;
+	unsigned int open;
+	struct mt_map64 index;		      /* pid to index in processes */
+	MT_ARRAY(struct process *) processes; /* NULL: free */
+	MT_ARRAY(uint32_t) free;	      /* of them */
+	size_t mapped;
+	int32_t last_sampled; /* a shortcut */
+	struct ended ended[ENDED_MAX];
+	size_t ended_at;
+};
+
+struct mt_image_choice *mt_image_choice_create(bool unsampled, const struct mt_embed_offer *offer,
+					       struct mt_file_worker *files)
+{
+	struct mt_image_choice *choice = calloc(1, sizeof(*choice));
+
+	if (choice) {
+		choice->offer = *offer;
+		choice->files = files;
+		choice->unsampled = unsampled;
+		choice->last_sampled = -1;
+	}
+	return choice;
+}
+
+static int take_fd(struct mt_image_choice *choice, struct image *image)
+{
+	int fd = image->fd;
+
+	choice->open -= fd >= 0;
+	image->fd = -1;
+	return fd;
+}
+
+void mt_image_choice_destroy(struct mt_image_choice *choice)
+{
+	if (!choice)
+		return;
+	for (size_t i = 0; i < choice->images.count; i++) {
+		mt_file_worker_close(choice->files, take_fd(choice, &choice->images.items[i]));
+		free(choice->images.items[i].text);
+	}
+	for (size_t i = 0; i < choice->processes.count; i++) {
+		if (choice->processes.items[i])
+			mt_array_deinit(&choice->processes.items[i]->images);
+		free(choice->processes.items[i]);
+	}
+	mt_array_deinit(&choice->images);
+	mt_array_deinit(&choice->processes);
+	mt_array_deinit(&choice->free);
+	mt_map64_deinit(&choice->index);
+	free(choice);
+}
+
+/* ---- Images ---- */
+
+/* Offers an image once its file was read, and forgets all but that. */
+static void choose(struct mt_image_choice *choice, uint32_t number)
+{
+	struct image *image = &choice->images.items[number - 1];
+
+	image->chosen = true;
+	if (!image->known || !image->text)
+		return;
+	choice->offer.offer(choice->offer.context, take_fd(choice, image), &image->file,
+			    &image->record);
+	free(MT_TAKE(image->text));
+}
+
+uint32_t mt_image_choice_add(struct mt_image_choice *choice, const struct mt_mapped_file *file)
+{
+	struct image *added;
+
+	if (choice->images.count >= IMAGES_MAX)
+		return 0;
+	added = mt_array_push(&choice->images);
+	if (!added)
+		return 0;
+	*added = (struct image){.file = *file, .fd = -1};
+	return (uint32_t)choice->images.count;
+}
+
+void mt_image_choice_know(struct mt_image_choice *choice, uint32_t number, int fd,
+			  const struct mt_image_record *record)
+{
+	struct image *image = number ? &choice->images.items[number - 1] : NULL;
+
+	if (image && !image->known && record) {
+		image->record = *record;
+		image->text = mt_mapped_file_own_strings(&image->file, &image->record);
+	}
+	if (image && !image->known && image->text &&
+	    (image->chosen || choice->open < KEPT_OPEN_MAX)) {
+		choice->open += fd >= 0;
+		image->fd = fd;
+	} else {
+		mt_file_worker_close(choice->files, fd);
+	}
+	if (!image)
+		return;
+	image->known = true;
+	if (image->chosen)
+		choose(choice, number);
+}
+
+/* ---- Processes ---- */
+
+static struct process *find_process(struct mt_image_choice *choice, int32_t pid)
+{
+	uint64_t i;
+
+	return mt_map64_get(&choice->index, (uint32_t)pid, &i) ? choice->processes.items[i] : NULL;
+}
+
+static void remove_process(struct mt_image_choice *choice, int32_t pid)
+{
+	uint64_t i;
+	uint32_t *slot;
+
+	if (pid <= 0 || !mt_map64_get(&choice->index, (uint32_t)pid, &i))
+		return;
+	choice->mapped -= choice->processes.items[i]->images.count;
+	mt_array_deinit(&choice->processes.items[i]->images);
+	free(MT_TAKE(choice->processes.items[i]));
+	mt_map64_remove(&choice->index, (uint32_t)pid);
+	slot = mt_array_push(&choice->free);
+	if (slot)
+		*slot = (uint32_t)i;
+}
+
+/* Where a new process may stand; NULL where there are too many. */
+static struct process **take_slot(struct mt_image_choice *choice, uint64_t *i)
+{
+	if (choice->free.count) {
+		*i = choice->free.items[--choice->free.count];
+		return &choice->processes.items[*i];
+	}
+	if (choice->processes.count >= PROCESSES_MAX)
+		return NULL;
+	*i = choice->processes.count;
+	return mt_array_push(&choice->processes);
+}
+
+/* The process, known from now on; NULL where that is not to be had. */
+static struct process *get_process(struct mt_image_choice *choice, int32_t pid)
+{
+	struct process *process = find_process(choice, pid), **slot;
+	uint64_t i;
+
+	if (process || pid <= 0)
+		return process;
+	slot = take_slot(choice, &i);
+	if (!slot)
+		return NULL;
+	process = calloc(1, sizeof(*process));
+	if (!process || !mt_map64_put(&choice->index, (uint32_t)pid, i)) {
+		free(process);
+		return NULL;
+	}
+	*slot = process;
+	return process;
+}
+
+static bool maps(const struct process *process, uint32_t image)
+{
+	for (size_t i = 0; i < process->images.count; i++) {
+		if (process->images.items[i] == image)
+			return true;
+	}
+	return false;
+}
+
+void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, uint32_t image)
+{
+	struct process *process;
+	uint32_t *slot;
+
+	if (!image || choice->images.items[image - 1].chosen)
+		return;
+	process = choice->unsampled ? NULL : get_process(choice, pid);
+	if (process && !process->sampled && maps(process, image))
+		return;
+	slot = process && !process->sampled && choice->mapped < MAPPED_MAX
+		       ? mt_array_push(&process->images)
+		       : NULL;
+	if (!slot) {
+		choose(choice, image);
+		return;
+	}
+	*slot = image;
+	choice->mapped++;
+}
+
+/*
+ * The number has a new owner: what the old one mapped is not this one's. Unless it was this one
+ * that ended: what one CPU recorded may pass before what another one did earlier.
+ */
+static void forget_ended(struct mt_image_choice *choice, int32_t pid, uint64_t time)
+{
+	for (size_t i = 0; i < ENDED_MAX; i++) {
+		if (choice->ended[i].pid != pid || choice->ended[i].time > time)
+			continue;
+		choice->ended[i].pid = 0;
+		remove_process(choice, pid);
+	}
+}
+
+void mt_image_choice_fork(struct mt_image_choice *choice, int32_t pid, int32_t parent,
+			  uint64_t time)
+{
+	struct process *from;
+
+	if (pid == parent || choice->unsampled)
+		return;
+	forget_ended(choice, pid, time);
+	from = find_process(choice, parent);
+	for (size_t i = 0; from && i < from->images.count; i++)
+		mt_image_choice_map(choice, pid, from->images.items[i]);
+}
+
+void mt_image_choice_exec(struct mt_image_choice *choice, int32_t pid, uint64_t time)
+{
+	const struct process *process = find_process(choice, pid);
+
+	if (process && process->sampled)
+		choice->offer.process(choice->offer.context, pid, time);
+}
+
+void mt_image_choice_exit(struct mt_image_choice *choice, int32_t pid, uint64_t time)
+{
+	remove_process(choice, choice->ended[choice->ended_at].pid);
+	choice->ended[choice->ended_at] = (struct ended){pid, time};
+	choice->ended_at = (choice->ended_at + 1) % ENDED_MAX;
+	if (choice->last_sampled == pid)
+		choice->last_sampled = -1;
+}
+
+void mt_image_choice_sample(struct mt_image_choice *choice, int32_t pid)
+{
+	struct process *process;
+
+	if (pid == choice->last_sampled)
+		return;
+	choice->last_sampled = pid;
+	process = get_process(choice, pid);
+	if (!process || process->sampled)
+		return;
+	process->sampled = true;
+	choice->offer.process(choice->offer.context, pid, 0);
+	for (size_t i = 0; i < process->images.count; i++) {
+		if (!choice->images.items[process->images.items[i] - 1].chosen)
+			choose(choice, process->images.items[i]);
+	}
+	choice->mapped -= process->images.count;
+	mt_array_deinit(&process->images);
+}

@@ -1,0 +1,582 @@
+/*
+ * A file is reached through the process that maps it (its own mount namespace, deleted files too),
+ * and used only when it is still the one that was mapped.
+ */
+#include "record/carry/images.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/jitdump.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "formats/stacks/kernel_words.h"
+#include "formats/stacks/packed_body.h"
+#include "formats/stacks/sample_record.h"
+#include "record/carry/image_choice.h"
+#include "record/carry/kernel_seen.h"
+#include "record/carry/sampled_places.h"
+#include "record/files/file_worker.h"
+#include "record/files/mapped_file.h"
+#include "record/open/clock.h"
+#include "record/plan/plan.h"
+#include "symbols/elf/elf.h"
+
+/*
+ * Build ids stand in the first pages. They are read, not mapped: a live file may be cut short at
+ * any time, and that must not end the recorder with SIGBUS.
+ */
+#define FRONT_SIZE ((size_t)64 << 10)
+#define SEEN_MAX 262144 /* images: what lies beyond is left without a build id */
+#define WAITING_MAX 65536
+#define QUICK_NS UINT64_C(200000000) /* what takes longer is not waited for at a mark */
+#define PAUSE_NS UINT64_C(20000000)
+
+/* A file, by what mappings say of it. */
+struct file {
+	struct mt_mapped_file at; /* its path is the list's */
+	uint32_t next;		  /* of the same hash, + 1 */
+	uint32_t choice, code;	  /* numbers there */
+	bool asked;		  /* what it answers is to come */
+};
+
+/* A mapping of a file that did not answer yet. */
+struct waiting {
+	struct mt_code_mapping mapping;
+	uint32_t file;
+};
+
+struct mt_images {
+	struct mt_images_config config;
+	MT_ARRAY(struct file) files;
+	struct mt_map64 by_hash; /* to the last of that hash, + 1 */
+	uint64_t seed;		 /* nobody can choose paths that have one hash */
+	MT_ARRAY(struct waiting) waiting;
+	struct mt_kernel_seen *seen_kernel; /* NULL where nothing is carried */
+	/* of the block being looked at: the pids of the samples that PACKED ones rest on */
+	int32_t packed_pids[MT_STACK_SLOTS_MAX][MT_KERNEL_REFERENCES];
+};
+
+struct mt_images *mt_images_create(const struct mt_images_config *config)
+{
+	struct mt_images *images = calloc(1, sizeof(*images));
+
+	if (!images)
+		return NULL;
+	images->config = *config;
+	(void)!getrandom(&images->seed, sizeof(images->seed), GRND_NONBLOCK);
+	images->seen_kernel = config->choice ? mt_kernel_seen_create() : NULL;
+	if (images->seen_kernel || !config->choice)
+		return images;
+	free(images);
+	return NULL;
+}
+
+void mt_images_destroy(struct mt_images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images->files.count; i++)
+		free((char *)images->files.items[i].at.path.bytes);
+	mt_array_deinit(&images->files);
+	mt_array_deinit(&images->waiting);
+	mt_map64_deinit(&images->by_hash);
+	mt_kernel_seen_destroy(images->seen_kernel);
+	free(images);
+}
+
+/* ---- Files ---- */
+
+static bool is_same(const struct mt_mapped_file *a, const struct mt_mapped_file *b)
+{
+	return a->inode == b->inode && a->inode_generation == b->inode_generation &&
+	       a->major == b->major && a->minor == b->minor && a->path.size == b->path.size &&
+	       !memcmp(a->path.bytes, b->path.bytes, a->path.size);
+}
+
+static uint64_t hash_of(const struct mt_images *images, const struct mt_mapped_file *m)
+{
+	uint64_t numbers[] = {m->major, m->minor, m->inode, m->inode_generation};
+
+	return mt_hash_bytes(m->path.bytes, m->path.size,
+			     mt_hash_bytes(numbers, sizeof(numbers), images->seed));
+}
+
+/* Its index, + 1; 0 where it was not seen yet. */
+static uint32_t find_file(const struct mt_images *images, const struct mt_mapped_file *m,
+			  uint64_t hash)
+{
+	uint64_t at;
+
+	if (!mt_map64_get(&images->by_hash, hash, &at))
+		return 0;
+	while (at && !is_same(&images->files.items[at - 1].at, m))
+		at = images->files.items[at - 1].next;
+	return (uint32_t)at;
+}
+
+/* The same of one that was not; 0 out of memory, or of numbers. */
+static uint32_t add_file(struct mt_images *images, const struct mt_mapped_file *m, uint64_t hash)
+{
+	struct file *file = images->files.count < SEEN_MAX ? mt_array_push(&images->files) : NULL;
+	char *path = file ? strndup(m->path.bytes, m->path.size) : NULL;
+	uint64_t before = 0;
+
+	if (!path) {
+		images->files.count -= file != NULL;
+		return 0;
+	}
+	(void)mt_map64_get(&images->by_hash, hash, &before);
+	*file = (struct file){.at = *m, .next = (uint32_t)before};
+	file->at.path.bytes = path;
+	(void)mt_map64_put(&images->by_hash, hash, images->files.count);
+	return (uint32_t)images->files.count;
+}
+
+static bool is_file(const struct mt_mapped_file *m)
+{
+	return m->path.size && m->path.bytes[0] == '/' &&
+	       !(m->path.size > 1 && m->path.bytes[1] == '/');
+}
+
+static bool is_vdso(const struct mt_mapped_file *m)
+{
+	return m->path.size == 6 && !memcmp(m->path.bytes, "[vdso]", 6);
+}
+
+static bool is_jitdump(const struct mt_mapped_file *m)
+{
+	uint32_t pid;
+
+	return mt_jitdump_path(m->path.bytes, m->path.size, &pid);
+}
+
+static struct mt_image_record record_of(const struct mt_mapped_file *m)
+{
+	return (struct mt_image_record){.major = m->major,
+					.minor = m->minor,
+					.inode = m->inode,
+					.inode_generation = m->inode_generation,
+					.path = m->path};
+}
+
+/* The vdso is the kernel's, and the same as our own. */
+static void see_vdso(struct mt_images *images, struct file *file)
+{
+	struct mt_image_record record = record_of(&file->at);
+	struct mt_elf *elf = NULL;
+	size_t size;
+	const uint8_t *base = mt_own_vdso(&size);
+	struct mt_span id;
+
+	if (base && !mt_elf_open_memory(base, size, "[vdso]", &elf)) {
+		id = mt_elf_build_id(elf);
+		record.size = size;
+		record.build_id = (struct mt_text){(const char *)id.bytes, id.size};
+	}
+	images->config.sink.put(images->config.sink.context, &record);
+	if (images->config.choice && elf) {
+		file->choice = mt_image_choice_add(images->config.choice, &file->at);
+		mt_image_choice_know(images->config.choice, file->choice, -1, &record);
+	}
+	mt_elf_destroy(elf);
+}
+
+/* A file that was not seen before, or a jitdump, which is no image: its bytes are asked for. */
+static void ask(struct mt_images *images, uint32_t number)
+{
+	struct file *file = &images->files.items[number - 1];
+	bool jitdump = is_jitdump(&file->at);
+
+	if (jitdump && !images->config.choice)
+		return;
+	if (images->config.choice)
+		file->choice = mt_image_choice_add(images->config.choice, &file->at);
+	file->asked = mt_file_worker_ask(images->config.files, number, &file->at,
+					 jitdump ? 0 : FRONT_SIZE);
+	if (images->config.at_once)
+		(void)mt_images_take_answers(images, UINT64_MAX, true);
+}
+
+/* ---- Answers ---- */
+
+/* Fills size and build_id of the record, or problem; false where it is no ELF file. */
+static bool read_front(const struct mt_file_probe *probe, struct mt_image_record *record,
+		       struct mt_elf **elf, char *problem, size_t problem_size)
+{
+	struct mt_error *err;
+	struct mt_span id;
+
+	if (probe->fd < 0) {
+		snprintf(problem, problem_size, "%s", mt_file_problem(probe->error));
+		return false;
+	}
+	record->size = (uint64_t)probe->status.st_size;
+	err = mt_elf_open_memory(probe->front, probe->size, "image", elf);
+	if (err) {
+		snprintf(problem, problem_size, "%s", err->message);
+		mt_error_destroy(err);
+		return false;
+	}
+	id = mt_elf_build_id(*elf);
+	record->build_id = (struct mt_text){.bytes = (const char *)id.bytes, .size = id.size};
+	return true;
+}
+
+/* Where a file's descriptor goes in the end; record NULL: it is not to be carried. */
+static void hand_on(struct mt_images *images, const struct file *file, int fd,
+		    const struct mt_image_record *record)
+{
+	if (images->config.choice)
+		mt_image_choice_know(images->config.choice, file->choice, fd, record);
+	else
+		mt_file_worker_close(images->config.files, fd);
+}
+
+static void take_image(struct mt_images *images, struct file *file,
+		       const struct mt_file_probe *probe)
+{
+	const struct mt_image_sink *sink = &images->config.sink;
+	struct mt_image_record record = record_of(&file->at);
+	struct mt_elf *elf = NULL;
+	char problem[256] = "";
+	bool good = read_front(probe, &record, &elf, problem, sizeof(problem));
+
+	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
+	sink->put(sink->context, &record);
+	if (sink->file)
+		sink->file(sink->context, good ? probe->fd : -1, &file->at, &record);
+	if (good && images->config.code)
+		file->code = mt_sampled_places_image(images->config.code, &record);
+	hand_on(images, file, probe->fd, good ? &record : NULL);
+	mt_elf_destroy(elf);
+}
+
+/* Mappings of that file are told of now. */
+static void tell_waiting(struct mt_images *images, uint32_t number)
+{
+	const struct file *file = &images->files.items[number - 1];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < images->waiting.count; i++) {
+		struct waiting *waiting = &images->waiting.items[i];
+
+		if (waiting->file != number) {
+			images->waiting.items[kept++] = *waiting;
+			continue;
+		}
+		waiting->mapping.image = file->code;
+		mt_sampled_places_map(images->config.code, &waiting->mapping);
+	}
+	images->waiting.count = kept;
+}
+
+static void take_answer(struct mt_images *images, struct mt_file_probe *probe)
+{
+	struct file *file = &images->files.items[probe->tag - 1];
+	struct mt_image_record record = record_of(&file->at);
+
+	file->asked = false;
+	if (is_jitdump(&file->at))
+		hand_on(images, file, probe->fd, &record);
+	else
+		take_image(images, file, probe);
+	if (images->config.code)
+		tell_waiting(images, (uint32_t)probe->tag);
+	free(probe->front);
+}
+
+/* A file that takes longer than most holds nobody up. */
+static bool answers_quickly(struct mt_file_worker *files)
+{
+	uint64_t since = mt_file_worker_since(files);
+
+	return !since || mt_clock_monotonic() < since + QUICK_NS;
+}
+
+bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patient)
+{
+	struct mt_file_worker *files = images->config.files;
+	struct mt_file_probe probe;
+
+	while (mt_file_worker_asked(files)) {
+		uint64_t now = mt_clock_monotonic(), next = now + PAUSE_NS;
+
+		if (mt_file_worker_answer(files, next < until ? next : until, &probe))
+			take_answer(images, &probe);
+		else if (now >= until || (!patient && !answers_quickly(files)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- What passes by ---- */
+
+static void map_code(struct mt_images *images, uint32_t number,
+		     const struct mt_code_mapping *mapping)
+{
+	const struct file *file = &images->files.items[number - 1];
+	struct waiting *waiting;
+
+	if (file->asked && images->waiting.count >= WAITING_MAX)
+		(void)mt_images_take_answers(images, UINT64_MAX, true);
+	if (file->asked) {
+		waiting = mt_array_push(&images->waiting);
+		if (waiting)
+			*waiting = (struct waiting){*mapping, number};
+	} else {
+		struct mt_code_mapping known = *mapping;
+
+		known.image = file->code;
+		mt_sampled_places_map(images->config.code, &known);
+	}
+}
+
+static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m, uint64_t offset,
+		       uint64_t time)
+{
+	bool vdso = is_vdso(m);
+	uint64_t hash;
+	uint32_t number;
+
+	if (!vdso && !is_file(m))
+		return;
+	hash = hash_of(images, m);
+	number = find_file(images, m, hash);
+	if (!number) {
+		number = add_file(images, m, hash);
+		if (!number)
+			return;
+		if (vdso)
+			see_vdso(images, &images->files.items[number - 1]);
+		else
+			ask(images, number);
+	}
+	if (!images->config.choice)
+		return;
+	mt_image_choice_map(images->config.choice, m->pid, images->files.items[number - 1].choice);
+	if (images->config.code)
+		map_code(images, number,
+			 &(struct mt_code_mapping){
+				 .start = m->start, .end = m->end, .offset = offset, .time = time});
+}
+
+static void see_map(struct mt_images *images, const uint8_t *body, size_t size)
+{
+	struct mt_map_record map;
+
+	if (!mt_map_get(body, size, &map) || !(map.prot & PROT_EXEC))
+		return;
+	see_mapped(images,
+		   &(struct mt_mapped_file){.pid = map.pid,
+					    .major = map.major,
+					    .minor = map.minor,
+					    .inode = map.inode,
+					    .start = map.start,
+					    .end = map.end,
+					    .path = map.path},
+		   map.offset, 0);
+}
+
+static void see_mmap(struct mt_images *images, const struct mt_kernel_record *record)
+{
+	if (record->prot & PROT_EXEC)
+		see_mapped(images,
+			   &(struct mt_mapped_file){.pid = record->pid,
+						    .major = record->major,
+						    .minor = record->minor,
+						    .inode = record->inode,
+						    .inode_generation = record->inode_generation,
+						    .start = record->start,
+						    .end = record->start + record->length,
+						    .path = {.bytes = record->name,
+							     .size = strlen(record->name)}},
+			   record->offset, record->time);
+}
+
+/* Whether records of that type are of any interest. */
+static bool is_watched(const struct mt_images *images, uint32_t type)
+{
+	if (type == MT_KERNEL_MMAP2 || type == MT_KERNEL_MMAP)
+		return true;
+	return images->config.choice &&
+	       (type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT || type == MT_KERNEL_COMM);
+}
+
+static void see_kernel(struct mt_images *images, const uint8_t *body, size_t size)
+{
+	struct mt_kernel_bytes bytes;
+	struct mt_kernel_record record;
+
+	if (!mt_kernel_get(body, size, &bytes) || bytes.kernel_size < 8 ||
+	    !is_watched(images, mt_get_le32(bytes.kernel)) ||
+	    !mt_kernel_record_decode(&images->config.plan->events.items[0].decoded, bytes.kernel,
+				     bytes.kernel_size, &record))
+		return;
+	if (record.type == MT_KERNEL_FORK)
+		mt_image_choice_fork(images->config.choice, record.pid, record.ppid,
+				     record.event_time);
+	else if (record.type == MT_KERNEL_COMM) {
+		if (record.exec)
+			mt_image_choice_exec(images->config.choice, record.pid, record.time);
+	} else if (record.type != MT_KERNEL_EXIT)
+		see_mmap(images, &record);
+	else if (record.pid == record.tid)
+		mt_image_choice_exit(images->config.choice, record.pid, record.event_time);
+}
+
+void mt_images_see(struct mt_images *images, const struct mt_block *block)
+{
+	size_t size;
+
+	for (size_t at = 0; at < block->used; at += size) {
+		uint32_t type = mt_get_le32(block->bytes + at);
+		const uint8_t *body = block->bytes + at + MT_RECORD_HEADER_SIZE;
+
+		size = mt_get_le32(block->bytes + at + 4);
+		if (type == MT_RECORD_KERNEL)
+			see_kernel(images, body, size - MT_RECORD_HEADER_SIZE);
+		else if (type == MT_RECORD_MAP)
+			see_map(images, body, size - MT_RECORD_HEADER_SIZE);
+	}
+}
+
+/* Where the kernel puts the pid into samples of such an event; 0 where it does not. */
+static size_t pid_offset(const struct mt_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_TID))
+		return 0;
+	return 8 + (attr->sample_type & PERF_SAMPLE_IDENTIFIER ? 8 : 0) +
+	       (attr->sample_type & PERF_SAMPLE_IP ? 8 : 0);
+}
+
+/* Where the pid stands in the kernel's record of such a sample; 0 where it does not. */
+static size_t pid_at(const struct mt_images *images, const uint8_t *record)
+{
+	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
+	const struct mt_planned_event *event = index < images->config.plan->events.count
+						       ? &images->config.plan->events.items[index]
+						       : NULL;
+
+	return event ? pid_offset(&event->decoded) : 0;
+}
+
+static bool is_counted(const struct mt_images *images, const uint8_t *record)
+{
+	return images->config.plan->events.items[mt_get_le32(record + MT_RECORD_HEADER_SIZE)]
+		       .role == MT_ROLE_SAMPLE;
+}
+
+/* The same of one that was packed: where the word is not stored, it is what it was. */
+static int32_t packed_pid(struct mt_images *images, const uint8_t *record, size_t size)
+{
+	const uint8_t *body = record + MT_RECORD_HEADER_SIZE;
+	size_t body_size = size - MT_RECORD_HEADER_SIZE, at = pid_at(images, record);
+	struct mt_packed_head head;
+	int32_t *known;
+	uint64_t word;
+
+	if (!mt_packed_head_get(body, body_size, &head))
+		return -1;
+	known = &images->packed_pids[head.slot][head.words % MT_KERNEL_REFERENCES];
+	if (at && mt_packed_word(body, body_size, at / 8, &word))
+		*known = (int32_t)(uint32_t)word;
+	return at && is_counted(images, record) ? *known : -1;
+}
+
+/* Where the kernel's record begins in one that holds a sample as it came; 0 for others. */
+static size_t sample_at(const uint8_t *record, size_t size)
+{
+	uint32_t type = mt_get_le32(record);
+	size_t kernel = type == MT_RECORD_SAMPLE ? 48 : 24;
+
+	return (type == MT_RECORD_SAMPLE || type == MT_RECORD_KERNEL) && size >= kernel + 8 &&
+			       mt_get_le32(record + kernel) == MT_KERNEL_SAMPLE
+		       ? kernel
+		       : 0;
+}
+
+/* The process of a sample that counts, or -1. */
+static int32_t sampled_pid(const struct mt_images *images, const uint8_t *record, size_t size,
+			   size_t kernel)
+{
+	size_t at = pid_at(images, record);
+
+	return at && size >= kernel + at + 4 && is_counted(images, record)
+		       ? (int32_t)mt_get_le32(record + kernel + at)
+		       : -1;
+}
+
+/* How many words a sample of that event has of registers, their ABI included. */
+static size_t register_words(const struct mt_images *images, const uint8_t *record)
+{
+	uint32_t index = mt_get_le32(record + MT_RECORD_HEADER_SIZE);
+	const struct mt_attr *attr = index < images->config.plan->events.count
+					     ? &images->config.plan->events.items[index].decoded
+					     : NULL;
+
+	return attr && attr->sample_type & PERF_SAMPLE_REGS_USER
+		       ? 1 + (size_t)__builtin_popcountll(attr->sample_regs_user)
+		       : 0;
+}
+
+/*
+ * The words that the kernel said; where the record does not tell them apart, with those of the
+ * dump. The user's registers hold what looks like an address in the kernel by chance, in no code of
+ * it that is known: for one such word all its symbols would be read anew.
+ */
+static void see_kernel_words(struct mt_images *images, const uint8_t *record, size_t size,
+			     bool packed)
+{
+	size_t words;
+	const uint8_t *stored = packed ? mt_packed_words(record + MT_RECORD_HEADER_SIZE,
+							 size - MT_RECORD_HEADER_SIZE,
+							 register_words(images, record), &words)
+				       : NULL;
+
+	if (stored)
+		mt_kernel_seen_add(images->seen_kernel, stored, words);
+	else
+		mt_kernel_seen_add(images->seen_kernel, record, size);
+}
+
+void mt_images_see_samples(struct mt_images *images, const struct mt_block *block)
+{
+	size_t size;
+
+	if (!images->config.choice)
+		return;
+	memset(images->packed_pids, 0, sizeof(images->packed_pids));
+	for (size_t at = 0; at < block->used; at += size) {
+		const uint8_t *record = block->bytes + at;
+		bool packed = mt_get_le32(record) == MT_RECORD_PACKED;
+		size_t kernel;
+		int32_t pid;
+
+		size = mt_get_le32(record + 4);
+		kernel = packed ? 0 : sample_at(record, size);
+		if (!packed && !kernel)
+			continue;
+		/* Of those, too, that do not count, or have no process any more: one that counts
+		   may lack words because they are as they were there. */
+		see_kernel_words(images, record, size, packed);
+		pid = packed ? packed_pid(images, record, size)
+			     : sampled_pid(images, record, size, kernel);
+		if (pid > 0)
+			mt_image_choice_sample(images->config.choice, pid);
+	}
+}
+
+struct mt_kernel_seen *mt_images_kernel_seen(struct mt_images *images)
+{
+	return images->seen_kernel;
+}

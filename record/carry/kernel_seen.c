@@ -1,0 +1,97 @@
+/* A set of addresses with a cache in front. */
+#include "record/carry/kernel_seen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/map64.h"
+
+#define CACHE_BITS 10
+#define SEEN_MAX 262144
+#define CODE_END (UINT64_MAX - 4095) /* callchains' markers stand from here on */
+#ifdef __x86_64__
+#define CODE_START UINT64_C(0xffffffff80000000)
+#else
+#define CODE_START UINT64_C(0xffff000000000000)
+#endif
+
+struct mt_kernel_seen {
+	uint64_t cache[1 << CACHE_BITS];
+	struct mt_map64 set;
+	MT_ARRAY(uint64_t) list;
+	size_t taken;
+	bool overflowed;
+};
+
+struct mt_kernel_seen *mt_kernel_seen_create(void)
+{
+	return calloc(1, sizeof(struct mt_kernel_seen));
+}
+
+void mt_kernel_seen_destroy(struct mt_kernel_seen *seen)
+{
+	if (!seen)
+		return;
+	mt_map64_deinit(&seen->set);
+	mt_array_deinit(&seen->list);
+	free(seen);
+}
+
+static void add(struct mt_kernel_seen *seen, uint64_t address)
+{
+	uint64_t *cached = &seen->cache[mt_hash64(address) >> (64 - CACHE_BITS)], known, *slot;
+
+	if (*cached == address)
+		return;
+	*cached = address;
+	if (mt_map64_get(&seen->set, address, &known))
+		return;
+	slot = seen->list.count < SEEN_MAX ? mt_array_push(&seen->list) : NULL;
+	if (!slot || !mt_map64_put(&seen->set, address, 1)) {
+		seen->overflowed = true;
+		seen->list.count -= slot != NULL;
+		return;
+	}
+	*slot = address;
+}
+
+void mt_kernel_seen_add(struct mt_kernel_seen *seen, const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0; at + 8 <= size; at += 8) {
+		uint64_t word = mt_get_le64(bytes + at);
+
+		if (word >= CODE_START && word < CODE_END)
+			add(seen, word);
+	}
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool mt_kernel_seen_has_news(const struct mt_kernel_seen *seen)
+{
+	size_t news = seen->list.count - seen->taken;
+
+	return news && news >= seen->list.count / 32;
+}
+
+uint64_t *mt_kernel_seen_take(struct mt_kernel_seen *seen, size_t *count, bool *all)
+{
+	size_t news = seen->list.count - seen->taken;
+	uint64_t *addresses = news ? malloc(news * sizeof(*addresses)) : NULL;
+
+	*count = addresses ? news : 0;
+	*all = seen->overflowed;
+	if (!addresses)
+		return NULL;
+	memcpy(addresses, seen->list.items + seen->taken, news * sizeof(*addresses));
+	qsort(addresses, news, sizeof(*addresses), compare_addresses);
+	seen->taken = seen->list.count;
+	return addresses;
+}

@@ -1,0 +1,399 @@
+/* The rows of --check. */
+#include "record/cli/check.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/events.h"
+#include "record/cli/options.h"
+#include "record/open/features.h"
+#include "record/open/limits.h"
+#include "record/open/perf_event.h"
+#include "record/open/trials.h"
+#include "record/plan/plan.h"
+#include "record/proc/numbers.h"
+#include "record/proc/procfs.h"
+#include "record/rings/ring_sizes.h"
+#include "record/tracepoints/tracefs.h"
+#include "record/tracepoints/tracepoint_source.h"
+#include "record/tracepoints/tracepoints.h"
+
+#define WANTED_RINGS (MT_RING_STORM_MAX + MT_RING_RARE_MAX) /* a CPU */
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+struct checker {
+	struct mt_check *check;
+	struct mt_perf_features features;
+	bool pmu;
+	struct mt_trials trials;
+	struct mt_tracepoints *tracepoints;
+	size_t cpus;
+};
+
+static __attribute__((format(printf, 1, 2))) char *text(const char *format, ...)
+{
+	va_list ap;
+	char *out;
+
+	va_start(ap, format);
+	if (vasprintf(&out, format, ap) < 0)
+		out = NULL;
+	va_end(ap);
+	return out;
+}
+
+/* Adds a row; takes its texts. */
+static void add(struct checker *checker, const char *what, enum mt_check_state state, char *found,
+		char *cost, char *remedy)
+{
+	struct mt_check_row *row = mt_array_push(&checker->check->rows);
+
+	if (row) {
+		*row = (struct mt_check_row){what, state, found, cost, remedy};
+		return;
+	}
+	free(found);
+	free(cost);
+	free(remedy);
+}
+
+/* Adds a row for an error, taken: what and why, and what its hint says. */
+static void add_refused(struct checker *checker, const char *what, const char *cost,
+			struct mt_error *err)
+{
+	add(checker, what, MT_CHECK_NO, text("%s", err->message), cost ? text("%s", cost) : NULL,
+	    err->hint ? text("%s", err->hint) : NULL);
+	mt_error_destroy(err);
+}
+
+static void check_kernel(struct checker *checker)
+{
+	struct utsname name;
+	MT_CLEANUP_FREE char *lockdown = mt_read_text("/sys/kernel/security/lockdown", NULL);
+	bool closed = lockdown && strstr(lockdown, "[confidentiality]");
+
+	if (!uname(&name))
+		add(checker, "kernel", MT_CHECK_OK,
+		    text("%s, %s, %zu CPUs", name.release, name.machine, checker->cpus), NULL,
+		    NULL);
+	add(checker, "lockdown", closed ? MT_CHECK_NO : MT_CHECK_OK,
+	    text("%s", closed					     ? "confidentiality"
+		       : lockdown && strstr(lockdown, "[integrity]") ? "integrity"
+								     : "none"),
+	    closed ? text("perf events and tracefs are refused, to root too") : NULL,
+	    closed ? text("boot without lockdown=confidentiality") : NULL);
+}
+
+static void check_paranoid(struct checker *checker)
+{
+	long paranoid = mt_read_number("/proc/sys/kernel/perf_event_paranoid", 2);
+	bool may = mt_limits_capable(CAP_PERFMON) || mt_limits_capable(CAP_SYS_ADMIN);
+
+	add(checker, "perf_event_paranoid",
+	    may || paranoid < 0 ? MT_CHECK_OK
+	    : paranoid > 2	? MT_CHECK_NO
+				: MT_CHECK_PART,
+	    text("%ld%s", paranoid, may ? ", and it does not bind us" : ""),
+	    may || paranoid < 0 ? NULL
+	    : paranoid > 2	? text("nothing can be recorded")
+	    : paranoid > 1	? text("own processes only, without the kernel's side")
+	    : paranoid > 0	? text("own processes only")
+				: text("tracepoints of own processes only"),
+	    may || paranoid < 0 ? NULL
+				: text("run as root, give mtrec CAP_PERFMON, or: sysctl "
+				       "kernel.perf_event_paranoid=-1"));
+}
+
+static void check_capabilities(struct checker *checker)
+{
+	static const struct {
+		int number;
+		const char *name, *cost;
+	} wanted[] = {
+		{CAP_PERFMON, "CAP_PERFMON", "recording others is up to perf_event_paranoid"},
+		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
+		 "maps and names of other users' running processes stay unknown"},
+		{CAP_SYS_NICE, "CAP_SYS_NICE",
+		 "the drain runs at normal priority and loses records in storms"},
+		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "rings have to fit the mlock budget"},
+		{CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",
+		 "limits stay as they are: open files, the OOM killer's opinion of us"},
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		bool have = mt_limits_capable(wanted[i].number) ||
+			    (wanted[i].number == CAP_PERFMON && mt_limits_capable(CAP_SYS_ADMIN));
+
+		add(checker, wanted[i].name, have ? MT_CHECK_OK : MT_CHECK_PART,
+		    text("%s", have ? "yes" : "no"), have ? NULL : text("%s", wanted[i].cost),
+		    NULL);
+	}
+}
+
+static void check_features(struct checker *checker)
+{
+	size_t count;
+	const struct mt_feature *rows = mt_feature_rows(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		bool has = mt_feature_has(&checker->features, &rows[i]);
+
+		if (has || rows[i].harmless)
+			add(checker, rows[i].name, MT_CHECK_OK,
+			    text("%s%s", has ? "yes" : "no: ", has ? "" : rows[i].cost), NULL,
+			    NULL);
+		else
+			add(checker, rows[i].name, MT_CHECK_PART, text("no"),
+			    text("%s", rows[i].cost), text("%s", rows[i].since));
+	}
+}
+
+static void check_limits(struct checker *checker)
+{
+	uint64_t rings = mt_limits_ring_bytes(checker->cpus), files = mt_limits_files();
+	size_t pages = 2 * (size_t)sysconf(_SC_PAGESIZE);
+	bool enough = rings / checker->cpus >= WANTED_RINGS + pages;
+
+	add(checker, "mlock", enough ? MT_CHECK_OK : MT_CHECK_PART,
+	    rings == UINT64_MAX ? text("unlimited")
+				: text("%llu KiB of rings a CPU",
+				       (unsigned long long)(rings / checker->cpus >> 10)),
+	    enough ? NULL : text("smaller rings: storms lose records sooner"),
+	    enough ? NULL : mt_limits_ring_fix(WANTED_RINGS + pages, checker->cpus));
+	enough = files / checker->cpus >= 3 * 1024;
+	add(checker, "open files", enough ? MT_CHECK_OK : MT_CHECK_PART,
+	    text("%llu", (unsigned long long)files),
+	    enough ? NULL
+		   : text("-p and -t reach %llu threads with brk and page-faults",
+			  (unsigned long long)(files / checker->cpus / 4)),
+	    enough ? NULL : text("ulimit -n %zu", 3 * 1024 * checker->cpus));
+}
+
+static void check_tracefs(struct checker *checker)
+{
+	struct mt_tracefs tracefs;
+
+	mt_tracefs_open(&tracefs);
+	if (tracefs.dir >= 0)
+		add(checker, "tracefs", MT_CHECK_OK, text("%s", tracefs.where), NULL, NULL);
+	else
+		add(checker, "tracefs", MT_CHECK_PART, text("%s", mt_tracefs_why_not(&tracefs)),
+		    text("tracepoints by number only; system calls of own processes are found by a "
+			 "scan"),
+		    text("have root run: mtrec --check --tracepoint-ids FILE, and give that FILE "
+			 "likewise"));
+	mt_tracefs_close(&tracefs);
+}
+
+static bool opens(const struct checker *checker, const struct perf_event_attr *attr, pid_t pid,
+		  int cpu)
+{
+	int fd = mt_perf_open(attr, pid, cpu, &checker->features);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* Branch stacks of user code, as the last callers of a stack. */
+static void check_lbr(struct checker *checker)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1000000,
+		.disabled = 1,
+		.exclude_kernel = 1,
+	};
+	bool counts = opens(checker, &attr, 0, -1), branches;
+
+	checker->pmu = counts;
+	attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	branches = counts && opens(checker, &attr, 0, -1);
+	add(checker, "PMU", counts ? MT_CHECK_OK : MT_CHECK_PART, text("%s", counts ? "yes" : "no"),
+	    counts ? NULL : text("no hardware events: cpu-clock samples by time instead"),
+	    counts ? NULL : text("in a virtual machine: let its host pass the PMU through"));
+	add(checker, "LBR", branches ? MT_CHECK_OK : MT_CHECK_PART,
+	    text("%s", branches ? "yes" : "no"),
+	    branches ? NULL : text("no branch stacks with hardware events"), NULL);
+}
+
+static void check_uprobes(struct checker *checker)
+{
+	long type = mt_read_number("/sys/bus/event_source/devices/uprobe/type", -1);
+	struct perf_event_attr attr = {
+		.type = (uint32_t)type, .size = sizeof(attr), .disabled = 1, .sample_period = 1};
+	bool may = mt_limits_capable(CAP_PERFMON) || mt_limits_capable(CAP_SYS_ADMIN);
+
+	/* no path is given: EACCES and EPERM come first */
+	if (type >= 0 && !opens(checker, &attr, 0, -1) && (errno == EACCES || errno == EPERM))
+		may = false;
+	add(checker, "uprobes", may ? MT_CHECK_OK : MT_CHECK_PART,
+	    text("%s", type < 0 ? "through tracefs only (before Linux 4.17)"
+		       : may	? "yes"
+				: "not allowed"),
+	    may ? NULL : text("no events at functions of programs and libraries"),
+	    may ? NULL : text("run as root, or give mtrec CAP_PERFMON"));
+}
+
+/* Whether all events of a plan open there. */
+static bool plan_opens(const struct checker *checker, const struct mt_plan *plan, pid_t pid,
+		       int cpu)
+{
+	for (size_t i = 1; i < plan->events.count; i++) {
+		struct perf_event_attr attr = plan->events.items[i].attr;
+
+		attr.inherit = 0;
+		if (!opens(checker, &attr, pid, cpu))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *plan_alias(struct checker *checker, const char *alias, struct mt_plan **out)
+{
+	struct mt_tracepoint_source source = mt_tracepoints_source(checker->tracepoints);
+	const char *words[] = {alias};
+	struct mt_record_options options = {
+		.events = {.items = words, .count = 1},
+		.call_graph = MT_GRAPH_DWARF,
+		.dump_size = 8192,
+	};
+
+	return mt_plan_create(&options, &checker->features, &source, out);
+}
+
+/* One alias of the event table, planned and opened as a recording would. */
+static void check_alias(struct checker *checker, const struct mt_event_def *def)
+{
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = plan_alias(checker, def->alias, &plan);
+	bool own, wide, stand_in;
+	int failed;
+
+	if (err) {
+		add_refused(checker, def->alias, def->help, err);
+		return;
+	}
+	stand_in =
+		(def->kind == MT_EVENT_SYSCALL || def->kind == MT_EVENT_GROUP) && plan->notes.count;
+	wide = plan_opens(checker, plan, -1, 0);
+	own = wide || plan_opens(checker, plan, 0, -1);
+	failed = errno;
+	if (!own && def->kind == MT_EVENT_HARDWARE && !checker->pmu)
+		add(checker, def->alias, MT_CHECK_NO, text("no PMU"), NULL, NULL);
+	else if (!own)
+		add_refused(checker, def->alias, NULL,
+			    mt_perf_open_error(failed, def->alias, false,
+					       &plan->events.items[1].attr));
+	else
+		add(checker, def->alias, wide && !stand_in ? MT_CHECK_OK : MT_CHECK_PART,
+		    text("%s", wide ? "every process" : "own processes"),
+		    stand_in ? text("%s", plan->notes.items[0]) : NULL, NULL);
+	if (own && (def->kind == MT_EVENT_SOFTWARE || !stand_in))
+		checker->check->can_record = true;
+	mt_plan_destroy(plan);
+}
+
+static void check_events(struct checker *checker)
+{
+	size_t count;
+	const struct mt_event_def *defs = mt_event_defs(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		/* of the cache's events cache-misses speaks for all */
+		if (defs[i].kind != MT_EVENT_MARK && defs[i].type != PERF_TYPE_HW_CACHE)
+			check_alias(checker, &defs[i]);
+	}
+}
+
+/* With tracefs at hand the list is written, otherwise it is a source of ids. */
+static struct mt_error *open_tracepoints(struct checker *checker, const char *ids_file)
+{
+	struct mt_error *err = mt_tracepoints_create(&checker->features, &checker->trials, NULL,
+						     &checker->tracepoints);
+	size_t written = 0;
+
+	if (err || !ids_file)
+		return err;
+	if (!mt_tracepoints_has_tracefs(checker->tracepoints)) {
+		mt_tracepoints_destroy(checker->tracepoints);
+		checker->tracepoints = NULL;
+		return mt_tracepoints_create(&checker->features, &checker->trials, ids_file,
+					     &checker->tracepoints);
+	}
+	err = mt_tracepoints_save(checker->tracepoints, ids_file, &written);
+	if (!err)
+		add(checker, "tracepoint ids", MT_CHECK_OK,
+		    text("%zu written to %s", written, ids_file), NULL, NULL);
+	return err;
+}
+
+struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out)
+{
+	struct checker checker = {.check = out, .cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN)};
+	struct mt_error *err;
+
+	*out = (struct mt_check){0};
+	check_kernel(&checker);
+	check_paranoid(&checker);
+	check_capabilities(&checker);
+	err = mt_features_probe(&checker.features);
+	if (err) {
+		add_refused(&checker, "perf_event_open", "nothing can be recorded", err);
+		return NULL;
+	}
+	check_features(&checker);
+	check_limits(&checker);
+	check_tracefs(&checker);
+	check_lbr(&checker);
+	check_uprobes(&checker);
+	err = open_tracepoints(&checker, ids_file);
+	if (!err)
+		check_events(&checker);
+	mt_tracepoints_destroy(checker.tracepoints);
+	mt_trials_end(&checker.trials);
+	if (err)
+		mt_check_deinit(out);
+	return err;
+}
+
+void mt_check_print(const struct mt_check *check, FILE *to)
+{
+	static const char *const states[] = {"ok", "part", "no"};
+
+	for (size_t i = 0; i < check->rows.count; i++) {
+		const struct mt_check_row *row = &check->rows.items[i];
+
+		fprintf(to, "%-4s  %-20s %s\n", states[row->state], row->what,
+			row->found ? row->found : "");
+		if (row->cost)
+			fprintf(to, "%26s costs: %s\n", "", row->cost);
+		if (row->remedy)
+			fprintf(to, "%26s needs: %s\n", "", row->remedy);
+	}
+}
+
+void mt_check_deinit(struct mt_check *check)
+{
+	for (size_t i = 0; i < check->rows.count; i++) {
+		free(check->rows.items[i].found);
+		free(check->rows.items[i].cost);
+		free(check->rows.items[i].remedy);
+	}
+	mt_array_deinit(&check->rows);
+}

@@ -1,0 +1,41 @@
+/* --stats: what each stage of a recording did, as a table. */
+#ifndef MT_RECORD_CLI_STATS_H
+#define MT_RECORD_CLI_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/writer.h"
+#include "record/rings/heal.h"
+#include "record/rings/self_limits.h"
+#include "record/write/stripper.h"
+
+struct mt_drain;
+struct mt_event_set;
+
+/* Where the numbers come from; all borrowed. */
+struct mt_stats {
+	const struct mt_event_set *opened;
+	struct mt_drain *const *drains; /* one for each of opened's CPUs */
+	struct mt_memory_share memory;
+	size_t spool_peak;
+	uint64_t fast, hurried; /* chunks, of pack.h */
+	struct mt_writer_counts writer;
+	uint64_t writer_cpu, carrying_cpu; /* ns */
+	bool healing;
+	struct mt_heal_counts heal;
+	bool stripped; /* stacks were unwound, as `strip` says */
+	struct mt_strip_counts strip;
+	bool locked;
+	int oom_adj;
+	double seconds;
+};
+
+/*
+ * The table, with what /proc and getrusage say of this process; the caller's to free, NULL out of
+ * memory.
+ */
+char *mt_stats_text(const struct mt_stats *stats);
+
+#endif

@@ -1,0 +1,112 @@
+/* Opening mapped files. Only what is a regular file is read, whatever a path names by now. */
+#include "record/files/mapped_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "record/files/memory_image.h"
+
+#define DELETED " (deleted)"
+
+/* Opens only what is a regular file: a recorded path could name a fifo or a device by now. */
+static int open_regular(const char *path, struct stat *status)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && !fstat(fd, status) && S_ISREG(status->st_mode))
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		errno = EINVAL;
+	}
+	return -1;
+}
+
+/* The same where it is the mapped inode; ESTALE where it is another. */
+static int open_same(const char *path, const struct mt_mapped_file *file, struct stat *status)
+{
+	int fd = open_regular(path, status);
+
+	if (fd >= 0 && (!file->inode || status->st_ino == file->inode))
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		errno = ESTALE;
+	}
+	return -1;
+}
+
+static size_t live_length(const struct mt_text *path)
+{
+	size_t tail = strlen(DELETED);
+
+	return path->size > tail && !memcmp(path->bytes + path->size - tail, DELETED, tail)
+		       ? path->size - tail
+		       : path->size;
+}
+
+int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
+{
+	char path[PATH_MAX + 64];
+	int fd, length = (int)live_length(&file->path), why;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", file->pid,
+		 (unsigned long long)file->start, (unsigned long long)file->end);
+	fd = open_same(path, file, status);
+	if (fd < 0 && file->inode) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", file->pid);
+		fd = open_same(path, file, status);
+	}
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/root%.*s", file->pid, length,
+			 file->path.bytes);
+		fd = open_same(path, file, status);
+	}
+	why = errno;
+	if (fd < 0) {
+		snprintf(path, sizeof(path), "%.*s", length, file->path.bytes);
+		fd = open_same(path, file, status);
+		why = why == ESTALE ? why : errno;
+	}
+	if (fd < 0)
+		fd = mt_memory_image(file, status);
+	if (fd < 0)
+		errno = why;
+	return fd;
+}
+
+char *mt_mapped_file_own_strings(struct mt_mapped_file *file, struct mt_image_record *image)
+{
+	size_t path = image->path.size, id = image->build_id.size;
+	char *text = malloc(path + id + 1);
+
+	if (!text)
+		return NULL;
+	if (path)
+		memcpy(text, image->path.bytes, path);
+	if (id)
+		memcpy(text + path, image->build_id.bytes, id);
+	image->path = file->path = (struct mt_text){.bytes = text, .size = path};
+	image->build_id = (struct mt_text){.bytes = text + path, .size = id};
+	image->problem = (struct mt_text){0};
+	return text;
+}
+
+const uint8_t *mt_own_vdso(size_t *size)
+{
+	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */
+	Elf64_Ehdr header;
+
+	if (!base)
+		return NULL;
+	memcpy(&header, base, sizeof(header));
+	*size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	return base;
+}

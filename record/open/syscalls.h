@@ -1,0 +1,19 @@
+/* The system calls of the event table by this architecture's numbers. */
+#ifndef MT_RECORD_OPEN_SYSCALLS_H
+#define MT_RECORD_OPEN_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct mt_syscall {
+	const char *name;
+	long number;
+};
+
+/* One for each MT_SYSCALL row, in the table's order. */
+const struct mt_syscall *mt_syscalls(size_t *count);
+
+/* False where that is no call of the table. */
+bool mt_syscall_number(const char *name, long *number);
+
+#endif

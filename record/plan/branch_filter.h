@@ -1,0 +1,15 @@
+/* The words of -j: which branches the hardware is to record. */
+#ifndef MT_RECORD_PLAN_BRANCH_FILTER_H
+#define MT_RECORD_PLAN_BRANCH_FILTER_H
+
+#include <stdint.h>
+
+struct mt_error;
+
+/*
+ * Adds the PERF_SAMPLE_BRANCH_* bits of "any_call,u"; words are perf's. Levels alone (u, k, hv)
+ * mean any branch at the levels that the event counts, as they do to perf.
+ */
+struct mt_error *mt_parse_branches(const char *text, uint64_t *type);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * Planning system calls: which events tell of one, and what stands in where none does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/open/perf_event.h"
+#include "record/open/syscalls.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+
+/*
+ * Both ends of a call: the exit record with stack and result, the enter record as its time mark. -c
+ * above 1 thins the exits; the marks stay whole.
+ */
+static struct mt_error *plan_pair(struct mt_planner *planner, const char *exit_name,
+				  const char *enter_name, const struct mt_event_word *word)
+{
+	struct mt_planned_event *events;
+	uint32_t exit_index = (uint32_t)planner->plan->events.count;
+	struct mt_error *err = mt_planner_tracepoint(planner, exit_name, MT_ROLE_SAMPLE, word);
+
+	if (err)
+		return err;
+	err = mt_planner_tracepoint(planner, enter_name, MT_ROLE_MARK, word);
+	events = planner->plan->events.items;
+	if (err) {
+		mt_planner_drop_last(planner);
+		return err;
+	}
+	events[exit_index].pair = exit_index + 1;
+	events[exit_index + 1].pair = exit_index;
+	return NULL;
+}
+
+/* Registers tell the ABI, and with it whose numbers these are; one of them suffices. */
+static void ask_abi(struct mt_planned_event *event)
+{
+	if (event->attr.sample_type & PERF_SAMPLE_REGS_USER)
+		return;
+	event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+	event->attr.sample_regs_user = 1u << MT_PERF_REG_SP;
+}
+
+static struct mt_error *filter_call(const struct mt_planner *planner,
+				    struct mt_planned_event *event, long number)
+{
+	if (asprintf(&event->filter, "id == %ld", number) < 0) {
+		event->filter = NULL;
+		return mt_error_nomem();
+	}
+	if (planner->features->user_stack)
+		ask_abi(event);
+	event->decoded.sample_type = event->attr.sample_type;
+	event->decoded.sample_regs_user = event->attr.sample_regs_user;
+	return NULL;
+}
+
+/*
+ * The tracepoints that all system calls share, filtered by number: there where syscalls:* are not
+ * (no CONFIG_FTRACE_SYSCALLS). 32-bit callers have numbers of their own; what they do under ours is
+ * told from it by the ABI of the registers.
+ */
+static struct mt_error *plan_raw_syscall(struct mt_planner *planner,
+					 const struct mt_event_word *word)
+{
+	size_t first = planner->plan->events.count;
+	struct mt_error *err;
+	long number;
+
+	if (!mt_syscall_number(word->def->alias, &number))
+		return mt_error_create(MT_ERR_NOT_FOUND, "%s: no such system call here",
+				       word->def->alias);
+	err = plan_pair(planner, "raw_syscalls:sys_exit", "raw_syscalls:sys_enter", word);
+	for (size_t i = first; i < first + 2 && !err; i++)
+		err = filter_call(planner, &planner->plan->events.items[i], number);
+	return err;
+}
+
+/* Remembers a call that cannot be recorded as such, and why the first one cannot. Takes why. */
+static struct mt_error *give_up_call(struct mt_planner *planner, const struct mt_event_word *word,
+				     struct mt_error *why)
+{
+	if (planner->no_calls)
+		mt_error_destroy(why);
+	else
+		planner->no_calls = why;
+	return mt_planner_enumerate(&planner->calls, word->def->alias);
+}
+
+/* A call of a group that this kernel does not have needs no event. Takes why. */
+static struct mt_error *leave_out_call(struct mt_planner *planner, const struct mt_event_word *word,
+				       struct mt_error *why)
+{
+	bool absent = why->kind == MT_ERR_NOT_FOUND;
+
+	mt_error_destroy(why);
+	return absent ? NULL : mt_planner_enumerate(&planner->missing, word->def->alias);
+}
+
+static struct mt_error *plan_call(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	char exit_name[128], enter_name[128];
+	struct mt_error *err, *raw;
+
+	snprintf(exit_name, sizeof(exit_name), "syscalls:sys_exit_%s", word->def->alias);
+	snprintf(enter_name, sizeof(enter_name), "syscalls:sys_enter_%s", word->def->alias);
+	err = plan_pair(planner, exit_name, enter_name, word);
+	planner->calls_seen |= !err;
+	if (!err || mt_planner_is_fatal(err))
+		return err;
+	if (planner->group && planner->calls_seen)
+		return leave_out_call(planner, word, err);
+	raw = plan_raw_syscall(planner, word);
+	if (raw && !mt_planner_is_fatal(raw)) {
+		mt_error_destroy(raw);
+		return give_up_call(planner, word, err);
+	}
+	mt_error_destroy(err);
+	return raw;
+}
+
+/*
+ * The ladder of events that tell of a system call. The names, files and offsets of what a call maps
+ * stand in the side-band's records.
+ */
+struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_error *err = plan_call(planner, word);
+
+	return err ? err : mt_planner_ask_data(planner);
+}
+
+static bool has_page_faults(const struct mt_plan *plan)
+{
+	for (size_t i = 1; i < plan->events.count; i++) {
+		const struct perf_event_attr *attr = &plan->events.items[i].attr;
+
+		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_PAGE_FAULTS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where no tracepoint tells of system calls: page faults with their addresses say what was touched,
+ * by which stack, and the side-band's mmap records, of data too, what was mapped and where the heap
+ * grew.
+ */
+static struct mt_error *stand_in_for_calls(struct mt_planner *planner)
+{
+	struct mt_error *err =
+		has_page_faults(planner->plan) ? NULL : mt_planner_list(planner, "page-faults");
+	char *text = NULL;
+
+	if (err)
+		return err;
+	if (asprintf(&text,
+		     "page faults and the kernel's mmap records stand in for %s; what was unmapped "
+		     "stays untold (%s): %s",
+		     planner->calls, planner->no_calls->message,
+		     planner->no_calls->hint ? planner->no_calls->hint : "see mtrec --check") < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
+/* Says that calls come from raw_syscalls, and what that costs. */
+static struct mt_error *note_raw_calls(struct mt_planner *planner)
+{
+	for (size_t i = 0; !planner->calls_seen && i < planner->plan->events.count; i++) {
+		if (!strncmp(planner->plan->events.items[i].name, "raw_syscalls:", 13))
+			return mt_planner_note(
+				planner, strdup("this kernel has no syscalls:* tracepoints of what "
+						"is asked: raw_syscalls with a filter serve; calls "
+						"of 32-bit programs are left out"));
+	}
+	return NULL;
+}
+
+/* Says which calls of a group stay unseen, while others are seen. */
+static struct mt_error *note_missing(struct mt_planner *planner)
+{
+	char *text;
+
+	if (!planner->missing)
+		return NULL;
+	if (asprintf(&text, "%s: not recorded, their tracepoints are out of reach here",
+		     planner->missing) < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
+struct mt_error *mt_planner_finish_calls(struct mt_planner *planner)
+{
+	struct mt_error *err = planner->no_calls ? stand_in_for_calls(planner) : NULL;
+
+	if (!err)
+		err = note_raw_calls(planner);
+	return err ? err : note_missing(planner);
+}

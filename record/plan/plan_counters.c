@@ -1,0 +1,279 @@
+/*
+ * Planning counters: what a word means that is counted rather than traced - an alias of the table,
+ * rNNN, a PMU's own event - with perf's modifiers, and what hardware events alone can have: branch
+ * records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/events.h"
+#include "record/cli/options.h"
+#include "record/open/perf_event.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+#include "record/plan/pmu.h"
+#include "record/tracepoints/tracepoint_source.h"
+
+#define PRECISE_MAX 3
+
+size_t mt_planner_word_length(const char *list)
+{
+	size_t n = 0;
+	bool in_terms = false, in_braces = false;
+
+	for (; list[n] && (list[n] != ',' || in_terms || in_braces); n++) {
+		in_terms ^= list[n] == '/';
+		in_braces = list[n] == '{' || (in_braces && list[n] != '}');
+	}
+	return n;
+}
+
+/*
+ * Where the word's modifiers begin: behind the last slash or the first colon; its length: nowhere.
+ */
+static size_t stem_length(const char *text, size_t length)
+{
+	const char *slash = memrchr(text, '/', length), *colon = memchr(text, ':', length);
+
+	if (slash)
+		return (size_t)(slash - text) + 1;
+	return colon ? (size_t)(colon - text) : length;
+}
+
+static bool modify(char letter, struct mt_counter *counter)
+{
+	switch (letter) {
+	case 'u':
+		counter->user = true;
+		return true;
+	case 'k':
+		counter->kernel = true;
+		return true;
+	case 'h':
+		counter->hypervisor = true;
+		return true;
+	case 'p':
+		return ++counter->precise <= PRECISE_MAX;
+	case 'P':
+		counter->precise = PRECISE_MAX;
+		return true;
+	case 'D':
+		counter->pinned = true;
+		return true;
+	case 'e':
+		counter->exclusive = true;
+		return true;
+	case 'S':
+		counter->read = true;
+		return true;
+	case 'W':
+		counter->weak = true;
+		return true;
+	case 'H':
+		counter->host = true;
+		return true;
+	case 'G':
+		counter->guest = true;
+		return true;
+	case 'I':
+		counter->no_idle = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct mt_error *mt_counter_modify(const char *text, size_t length, const char *letters,
+				   struct mt_counter *counter)
+{
+	struct mt_error *err;
+
+	for (; letters < text + length && modify(*letters, counter); letters++)
+		;
+	if (letters == text + length)
+		return NULL;
+	err = mt_error_create(MT_ERR_USAGE, "bad modifier in '%.*s'", (int)length, text);
+	if (*letters == 'b')
+		return mt_error_hint(err, "b has a BPF program count, and mtrec loads none");
+	return mt_error_hint(
+		err,
+		"counted events take :u (user only), :k (kernel only), :h (hypervisor), :p, :pp, "
+		":ppp, :P (precise), :H (host only), :G (guests only), :I (not idle), :S (samples "
+		"with the count; of a group, the first with those of all), :D (pinned), :e "
+		"(exclusive) and :W (a group only where it can be one); syscalls take none");
+}
+
+static struct mt_error *parse_modifiers(const char *text, size_t length, size_t stem,
+					struct mt_counter *counter)
+{
+	size_t at = stem + (stem < length && text[stem] == ':');
+	bool good = at == stem ? stem == length || text[stem - 1] == '/' : at < length;
+
+	return mt_counter_modify(text, length, text + (good ? at : stem), counter);
+}
+
+/* r1a8: a raw event of the CPU by number. */
+static bool parse_raw(const char *text, size_t length, uint64_t *config)
+{
+	char digits[17], *end;
+
+	if (length < 2 || length > sizeof(digits) || text[0] != 'r')
+		return false;
+	memcpy(digits, text + 1, length - 1);
+	digits[length - 1] = '\0';
+	if (strspn(digits, "0123456789abcdefABCDEF") != length - 1)
+		return false;
+	*config = strtoull(digits, &end, 16);
+	return true;
+}
+
+static struct mt_error *find_pmu_event(const struct mt_planner *planner, const char *text,
+				       size_t length, struct mt_counter *out)
+{
+	const char *root = planner->tracepoints->pmu_root;
+	struct mt_pmu_event event;
+	struct mt_error *err = mt_pmu_find(root ? root : MT_PMU_ROOT, text, length, &event);
+
+	if (err)
+		return err;
+	*out = (struct mt_counter){
+		.type = event.type,
+		.config = {event.config[0], event.config[1], event.config[2]},
+		.period = event.period,
+		.frequency = event.frequency,
+		.by_time = true,
+		.core = event.core,
+	};
+	return NULL;
+}
+
+bool mt_planner_is_counter(const char *text, size_t length, const struct mt_event_def *def)
+{
+	uint64_t raw;
+
+	if (def)
+		return def->kind == MT_EVENT_HARDWARE || def->kind == MT_EVENT_SOFTWARE;
+	return memchr(text, '/', length) || parse_raw(text, stem_length(text, length), &raw);
+}
+
+struct mt_error *mt_planner_find_counter(const struct mt_planner *planner, const char *text,
+					 size_t length, const struct mt_event_def *def,
+					 struct mt_counter *out)
+{
+	size_t stem = stem_length(text, length);
+	struct mt_counter counter = {.type = PERF_TYPE_RAW, .by_time = true};
+	struct mt_error *err = NULL;
+
+	if (def)
+		counter = (struct mt_counter){
+			.type = def->type, .config = {def->config}, .by_time = def->by_time};
+	else if (!parse_raw(text, stem, &counter.config[0]))
+		err = find_pmu_event(planner, text, stem, &counter);
+	if (!err && stem < length)
+		err = parse_modifiers(text, length, stem, &counter);
+	counter.name_length = stem;
+	if (!err)
+		*out = counter;
+	return err;
+}
+
+bool mt_counter_has_sides(const struct mt_counter *counter)
+{
+	return counter->user || counter->kernel || counter->hypervisor;
+}
+
+void mt_counter_apply_modifiers(const struct mt_counter *counter, struct perf_event_attr *attr)
+{
+	if (counter->precise)
+		attr->precise_ip = counter->precise;
+	attr->pinned |= counter->pinned;
+	attr->exclusive |= counter->exclusive;
+	attr->exclude_guest |= counter->host && !counter->guest;
+	attr->exclude_host |= counter->guest && !counter->host;
+	attr->exclude_idle |= counter->no_idle;
+	if (!mt_counter_has_sides(counter))
+		return;
+	attr->exclude_user = !counter->user;
+	attr->exclude_kernel |= !counter->kernel;
+	attr->exclude_hv |= !counter->hypervisor;
+}
+
+void mt_counter_apply(const struct mt_counter *counter, struct perf_event_attr *attr)
+{
+	attr->type = counter->type;
+	attr->config = counter->config[0];
+	attr->config1 = counter->config[1];
+	attr->config2 = counter->config[2];
+	mt_counter_apply_modifiers(counter, attr);
+}
+
+static bool is_hardware(const struct mt_counter *counter)
+{
+	return counter->core || counter->type == PERF_TYPE_HARDWARE ||
+	       counter->type == PERF_TYPE_HW_CACHE || counter->type == PERF_TYPE_RAW;
+}
+
+void mt_planner_ask_branches(struct mt_planner *planner, const struct mt_counter *counter,
+			     struct perf_event_attr *attr)
+{
+	const struct mt_record_options *options = planner->options;
+	uint64_t type = options->branch_type;
+
+	if (!is_hardware(counter))
+		return;
+	if (options->call_graph == MT_GRAPH_LBR) {
+		type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+		       PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+		attr->exclude_callchain_user = 1;
+	} else if (type && !(type & PERF_SAMPLE_BRANCH_CALL_STACK) &&
+		   planner->features->branch_types) {
+		type |= PERF_SAMPLE_BRANCH_TYPE_SAVE;
+	}
+	if (!type)
+		return;
+	planner->branches = true;
+	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type =
+		type | (planner->features->branch_index ? PERF_SAMPLE_BRANCH_HW_INDEX : 0);
+}
+
+struct mt_error *mt_planner_finish_branches(const struct mt_planner *planner)
+{
+	const struct mt_record_options *options = planner->options;
+
+	if (planner->branches || (!options->branch_type && options->call_graph != MT_GRAPH_LBR))
+		return NULL;
+	return mt_error_hint(
+		mt_error_create(MT_ERR_USAGE, "branch records come with hardware events alone, and "
+					      "none of these events is one"),
+		"on software events and tracepoints the kernel refuses them: sample cycles, -e "
+		"cycles -b");
+}
+
+/* What happens in the kernel alone, whatever its cause. */
+static bool is_kernels_own(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+struct mt_error *mt_planner_check_seen(const struct mt_planner *planner)
+{
+	for (size_t i = 1; i < planner->plan->events.count; i++) {
+		const struct mt_planned_event *event = &planner->plan->events.items[i];
+
+		if (planner->features->kernel_frames ||
+		    (!event->attr.exclude_user && !is_kernels_own(&event->attr)))
+			continue;
+		return mt_error_hint(
+			mt_error_create(MT_ERR_PERMISSION,
+					"%s: it happens in the kernel, which this user may not see",
+					event->alias),
+			"run as root, give mtrec CAP_PERFMON, or have root run: sysctl "
+			"kernel.perf_event_paranoid=1");
+	}
+	return NULL;
+}

@@ -1,0 +1,98 @@
+/*
+ * Planning groups: words that mean several events. What of them this kernel does not have, or not
+ * for us, is left out, and a note says what the recording lacks for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/events.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+#include "record/tracepoints/tracefs.h"
+#include "record/tracepoints/tracepoint_source.h"
+
+struct mt_error *mt_planner_enumerate(char **list, const char *name)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? ", " : "", name) < 0)
+		return mt_error_nomem();
+	free(*list);
+	*list = longer;
+	return NULL;
+}
+
+static struct mt_error *note_without(struct mt_planner *planner, const struct mt_event_def *def,
+				     const char *why)
+{
+	char *text;
+
+	if (asprintf(&text, "%s: no %s (%s): %s", planner->group->alias, def->alias, why,
+		     def->help) < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
+static struct mt_error *plan_mark(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_planned_event *event;
+	struct mt_error *err = mt_planner_tracepoint(planner, word->def->alias, MT_ROLE_MARK, word);
+
+	if (err || !word->def->filter)
+		return err;
+	event = &planner->plan->events.items[planner->plan->events.count - 1];
+	event->filter = strdup(word->def->filter);
+	return event->filter ? NULL : mt_error_nomem();
+}
+
+static bool is_told_each(const struct mt_tracepoint_source *tracepoints)
+{
+	return tracepoints->rss_each && tracepoints->rss_each(tracepoints->context);
+}
+
+static struct mt_error *plan_mark_or_note(struct mt_planner *planner,
+					  const struct mt_event_word *word)
+{
+	struct mt_error *err;
+
+	if (mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length) ||
+	    (word->def->batched && is_told_each(planner->tracepoints)))
+		return NULL;
+	err = plan_mark(planner, word);
+	if (err && !mt_planner_is_fatal(err)) {
+		struct mt_error *noted = note_without(
+			planner, word->def,
+			err->kind == MT_ERR_NOT_FOUND ? "this kernel has none" : err->message);
+
+		mt_error_destroy(err);
+		return noted;
+	}
+	return err;
+}
+
+static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length)
+{
+	struct mt_event_word word = {
+		.text = text, .length = length, .def = mt_event_def_find(text, length)};
+
+	if (word.def && word.def->kind == MT_EVENT_MARK)
+		return plan_mark_or_note(planner, &word);
+	return mt_planner_word(planner, text, length);
+}
+
+struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group)
+{
+	struct mt_error *err = mt_planner_ask_data(planner);
+	size_t length;
+
+	planner->group = group;
+	for (const char *word = group->members; !err; word += length + 1) {
+		length = strcspn(word, ",");
+		err = plan_member(planner, word, length);
+		if (!word[length])
+			break;
+	}
+	planner->group = NULL;
+	return err;
+}

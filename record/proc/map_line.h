@@ -1,0 +1,16 @@
+/* A line of /proc/PID/maps. */
+#ifndef MT_RECORD_PROC_MAP_LINE_H
+#define MT_RECORD_PROC_MAP_LINE_H
+
+#include <stdbool.h>
+
+struct mt_map_record;
+
+/*
+ * One line of /proc/PID/maps, "start-end perms offset major:minor inode   path", without its
+ * newline: fills all of map but pid and the times. The path is unescaped in place and borrows the
+ * line. False where it is no such line.
+ */
+bool mt_map_line_get(char *line, struct mt_map_record *map);
+
+#endif

@@ -1,0 +1,562 @@
+/*
+ * The drain threads, one a CPU. Whoever copies on the producer's own CPU stops the producer: that
+ * is what keeps a ring from overflowing, and what a recording costs its target. So a storm's
+ * samples are left to a buddy, the drain of another CPU, for as long as it keeps up; at a quarter
+ * of the ring, half of a smaller one, the own one goes before the producer, real-time. A storm
+ * inside one system call cannot be stopped so: there is only the buddy.
+ */
+#include "record/rings/drain.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/open/clock.h"
+#include "record/rings/self_limits.h"
+#include "record/rings/spool.h"
+
+#define STACK ((size_t)64 << 10)
+#define POLL_MS 1000 /* a backstop: marks and watermarks wake it before */
+#define STALL_US 2000
+#define LOOK_UP_US 20
+#define STALL_SPINS 2000
+#define STALL_PATIENCE 8 /* waits in vain: the writer gets on no longer */
+#define STALL_DOUBLINGS 4
+#define WAIT_NS 1000000000ull
+#define HELP_ROUNDS 4096 /* of 128 KiB: a bound, should two CPUs keep on producing */
+#define ASK_AFTER 32	 /* shares, a quarter of a ring: so often the helped thread is asked */
+#define STORM_LEAST ((size_t)1 << 20)
+#define STORM_BYTES 300 /* a microsecond: less is no storm */
+#define WATCH_US 10000	/* so long without a share, it is not a storm that keeps it */
+
+struct mt_drain {
+	int cpu;
+	const struct mt_stream_config *config;
+	struct mt_stream *streams[MT_CLASSES]; /* NULL: no event of that class */
+	struct mt_drain *buddy_of;	       /* whose rings it watches, or NULL */
+	_Atomic(struct mt_drain *) buddy;      /* who watches its own, or NULL */
+	_Atomic bool helping;
+	unsigned shares;	      /* taken since the helped thread was last seen to run */
+	uint64_t written, written_us; /* its storm ring's bytes, when they were last looked at */
+	bool storm;		      /* they were many in that time */
+	unsigned in_vain;	      /* waits for a block since there last was one */
+	bool asked_helped;	      /* it was woken then, and had woken so often before: */
+	uint64_t woken;
+	pthread_t thread;
+	bool running;
+	int wake; /* eventfd */
+	_Atomic enum mt_priority priority;
+	_Atomic uint64_t asked, done; /* flush numbers */
+	_Atomic bool stop, unpinned;
+	_Atomic uint64_t wakes, cpu_ns;
+	int answered; /* eventfd, when done changes: to write to it is never to wait */
+};
+
+static uint64_t monotonic_us(void)
+{
+	return mt_clock_monotonic() / 1000;
+}
+
+static void tell(int eventfd)
+{
+	uint64_t one = 1;
+
+	(void)!write(eventfd, &one, sizeof(one));
+}
+
+static void wake(struct mt_drain *drain)
+{
+	tell(drain->wake);
+}
+
+/* For the rare ring of each CPU: all drains are each other's buddies in a circle. */
+static bool for_rare(struct mt_drain *own, bool (*act)(struct mt_stream *stream))
+{
+	struct mt_drain *drain = own;
+	bool all = true;
+
+	do {
+		if (drain->streams[MT_CLASS_RARE])
+			all &= act(drain->streams[MT_CLASS_RARE]);
+		drain = drain->buddy_of;
+	} while (drain && drain != own);
+	return all;
+}
+
+static bool hear(struct mt_stream *stream)
+{
+	return mt_stream_drain(stream) != MT_STREAM_UNTOLD;
+}
+
+static bool tell_stream(struct mt_stream *stream)
+{
+	mt_stream_tell(stream);
+	return true;
+}
+
+/*
+ * Before samples are filtered by their threads' names: a thread may have got its name on another
+ * CPU just before.
+ */
+static bool hear_names(void *context)
+{
+	return for_rare(context, hear);
+}
+
+/* Before samples are handed on: what was mapped on another CPU before the thread came to this. */
+static void tell_maps(void *context)
+{
+	(void)for_rare(context, tell_stream);
+}
+
+/* Whether the ring fills fast, as far as can be told since it was last asked. */
+static bool is_storm(struct mt_drain *drain, const struct mt_stream *stream)
+{
+	uint64_t now = monotonic_us(), written = mt_stream_written(stream);
+
+	if (written - drain->written >= STORM_LEAST) {
+		drain->storm = (written - drain->written) / STORM_BYTES > now - drain->written_us;
+		drain->written = written;
+		drain->written_us = now;
+	}
+	return drain->storm;
+}
+
+/*
+ * The own ring's samples can wait for the buddy. Not outside of storms: another CPU has to fetch
+ * from this one's caches what this one still has in its own. Not where a filter needs the names in
+ * the other ring first, and not without the priority to make up for a buddy that does not come.
+ */
+static bool leave_to_buddy(struct mt_drain *drain, const struct mt_stream *stream)
+{
+	struct mt_drain *buddy = atomic_load(&drain->buddy);
+
+	if (!buddy || drain->priority != MT_PRIORITY_REALTIME || drain->config->filter ||
+	    mt_stream_pressing(stream) || !is_storm(drain, stream))
+		return false;
+	if (mt_stream_worth_help(stream) && !atomic_load(&buddy->helping))
+		wake(buddy);
+	return true;
+}
+
+/* The remainder stays in the ring, and is worth another try soon. */
+static bool is_held_up(enum mt_stream_result result)
+{
+	return result == MT_STREAM_STALLED || result == MT_STREAM_UNTOLD;
+}
+
+/* What a wake-up asks for; false where that is to be tried again. */
+static bool drain_due(struct mt_drain *drain)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		struct mt_stream *stream = drain->streams[i];
+
+		if (!stream || (i == MT_CLASS_STORM && leave_to_buddy(drain, stream)))
+			continue;
+		whole &= !is_held_up(mt_stream_drain(stream));
+	}
+	return whole;
+}
+
+/* Empties its own rings; false where that is to be tried again. */
+static bool drain_all(struct mt_drain *drain)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			whole &= !is_held_up(mt_stream_drain(drain->streams[i]));
+	}
+	return whole;
+}
+
+/* A share of each of its neighbour's rings that is worth it; false where no more is to be had. */
+static bool help_once(struct mt_drain *drain)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		struct mt_stream *stream = drain->buddy_of->streams[i];
+
+		if (stream)
+			more |= mt_stream_help(stream) == MT_STREAM_MORE;
+	}
+	return more;
+}
+
+static bool anything_worth_help(const struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		const struct mt_stream *stream = drain->buddy_of->streams[i];
+
+		if (stream && mt_stream_worth_help(stream))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Nothing is worth a share just now. Where the helped thread has not run since it was woken, a
+ * storm inside one system call keeps it off its CPU, and all hangs on this thread: asleep, its CPU
+ * may go idle, and a virtual one that is idle can take longer to come back than a ring lasts. So it
+ * stays awake then. False: sleep, the other runs or nothing comes.
+ */
+static bool watch_storm(struct mt_drain *drain)
+{
+	struct mt_drain *helped = drain->buddy_of;
+	uint64_t began = monotonic_us();
+
+	if (drain->shares < ASK_AFTER || helped->priority != MT_PRIORITY_REALTIME)
+		return false;
+	if (!drain->asked_helped) {
+		drain->asked_helped = true;
+		drain->woken = helped->wakes;
+		wake(helped);
+		return false;
+	}
+	while (helped->wakes == drain->woken && !helped->helping && drain->asked == drain->done &&
+	       !drain->stop && monotonic_us() - began < WATCH_US) {
+		if (anything_worth_help(drain))
+			return true;
+	}
+	drain->asked_helped = false;
+	drain->shares = 0;
+	return false;
+}
+
+/* Its neighbour's rings, where they fill up; its own come first again after each share. */
+static void help_buddy(struct mt_drain *drain)
+{
+	bool helped = false;
+
+	if (!drain->buddy_of)
+		return;
+	atomic_store(&drain->helping, true);
+	for (int round = 0; round < HELP_ROUNDS; round++) {
+		if (help_once(drain)) {
+			helped = true;
+			drain->shares++;
+		} else if (!helped || anything_worth_help(drain) || !watch_storm(drain)) {
+			break;
+		}
+		(void)drain_due(drain);
+	}
+	atomic_store(&drain->helping, false);
+}
+
+/* Yields the CPU for a while; whether a block is free then. */
+static bool spin_for_block(struct mt_drain *drain)
+{
+	for (int i = 0; i < STALL_SPINS; i++) {
+		if (mt_spool_has_free(drain->config->spool))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+/*
+ * No block is free. While the writer gets on, holding the CPU for a moment is what keeps the ring
+ * from overflowing: it holds the producer too. Where it does not get on (the output blocks),
+ * sleeping loses records, but not the host: no spinning then, and longer and longer sleeps.
+ */
+static void wait_for_block(struct mt_drain *drain)
+{
+	unsigned more = drain->in_vain < STALL_PATIENCE ? 0 : drain->in_vain - STALL_PATIENCE + 1;
+	bool spins = !more && drain->priority == MT_PRIORITY_REALTIME;
+
+	if (!spins || !spin_for_block(drain))
+		usleep(STALL_US << (more < STALL_DOUBLINGS ? more : STALL_DOUBLINGS));
+	drain->in_vain = mt_spool_has_free(drain->config->spool) ? 0 : drain->in_vain + 1;
+}
+
+/* Blocks are free where it is the filter that is waited for: it takes as long as /proc does. */
+static void wait_to_go_on(struct mt_drain *drain)
+{
+	if (drain->config->filter && mt_spool_has_free(drain->config->spool))
+		usleep(LOOK_UP_US);
+	else
+		wait_for_block(drain);
+}
+
+static void flush_all(struct mt_drain *drain)
+{
+	while (!drain_all(drain))
+		wait_to_go_on(drain);
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		while (drain->streams[i] && !mt_stream_flush(drain->streams[i]))
+			wait_for_block(drain);
+	}
+}
+
+/* Answers a flush: everything that was in the rings when it was asked for is handed on. */
+static void answer_flush(struct mt_drain *drain)
+{
+	uint64_t asked = atomic_load(&drain->asked);
+
+	if (asked == atomic_load(&drain->done))
+		return;
+	flush_all(drain);
+	atomic_store(&drain->done, asked);
+	tell(drain->answered);
+}
+
+/*
+ * Pins the thread to its CPU and raises its priority as far as it may. An offline or forbidden CPU
+ * leaves it unpinned.
+ */
+static enum mt_priority settle_down(int cpu)
+{
+	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
+	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
+
+	if (set) {
+		CPU_ZERO_S(size, set);
+		CPU_SET_S((size_t)cpu, size, set);
+		sched_setaffinity(0, size, set);
+		CPU_FREE(set);
+	}
+	return mt_self_limits_raise_priority();
+}
+
+static int stream_fd(const struct mt_drain *drain, size_t class)
+{
+	return drain && drain->streams[class] ? mt_stream_fd(drain->streams[class]) : -1;
+}
+
+/*
+ * A ring's watermark wakes both who poll it, but is told to one of them alone: the buddy passes it
+ * on where it cannot do all that is to do.
+ */
+static void pass_on(const struct mt_drain *drain, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if ((fds[2 + 2 * i].revents & POLLIN) &&
+		    (i != MT_CLASS_STORM || drain->config->filter ||
+		     mt_stream_pressing(drain->buddy_of->streams[i])))
+			wake(drain->buddy_of);
+	}
+}
+
+static void *drain_main(void *argument)
+{
+	struct mt_drain *drain = argument;
+	struct pollfd fds[1 + 2 * MT_CLASSES] = {{.fd = drain->wake, .events = POLLIN}};
+	uint64_t ignored;
+
+	drain->priority = settle_down(drain->cpu);
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		fds[1 + 2 * i].fd = stream_fd(drain, i);
+		fds[2 + 2 * i].fd = stream_fd(drain->buddy_of, i);
+		fds[1 + 2 * i].events = fds[2 + 2 * i].events = POLLIN;
+	}
+	while (!atomic_load(&drain->stop)) {
+		poll(fds, 1 + 2 * MT_CLASSES, POLL_MS);
+		drain->wakes++;
+		if (atomic_exchange(&drain->unpinned, false))
+			drain->priority = settle_down(drain->cpu);
+		if (fds[0].revents & POLLIN)
+			(void)!read(drain->wake, &ignored, sizeof(ignored));
+		while (!drain_due(drain) && !atomic_load(&drain->stop))
+			wait_to_go_on(drain);
+		help_buddy(drain);
+		pass_on(drain, fds);
+		answer_flush(drain);
+	}
+	drain->cpu_ns = mt_self_limits_thread_cpu_ns();
+	return NULL;
+}
+
+struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
+				 const struct mt_stream_config *config, struct mt_drain **out)
+{
+	struct mt_drain *drain = calloc(1, sizeof(*drain));
+
+	if (!drain)
+		return mt_error_nomem();
+	drain->cpu = cpu;
+	drain->config = config;
+	drain->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	drain->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (drain->wake < 0 || drain->answered < 0) {
+		struct mt_error *err =
+			mt_error_os(errno, "cannot wake the thread that drains CPU %d", cpu);
+
+		mt_drain_destroy(drain);
+		return err;
+	}
+	for (uint32_t i = 0; i < MT_CLASSES; i++) {
+		if (!rings[i].page)
+			continue;
+		drain->streams[i] = mt_stream_create(&rings[i], MT_CLASSES * slot + i,
+						     (enum mt_event_class)i, config);
+		if (!drain->streams[i]) {
+			mt_drain_destroy(drain);
+			return mt_error_nomem();
+		}
+	}
+	if (drain->streams[MT_CLASS_STORM])
+		mt_stream_before(drain->streams[MT_CLASS_STORM], tell_maps, drain);
+	if (drain->streams[MT_CLASS_STORM] && config->filter)
+		mt_stream_hear(drain->streams[MT_CLASS_STORM], hear_names, drain);
+	*out = drain;
+	return NULL;
+}
+
+/* With a small stack: there is one for each CPU of the host, and all of it is locked. */
+static int start(struct mt_drain *drain)
+{
+	pthread_attr_t attr;
+	int failed;
+
+	pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK);
+	failed = pthread_create(&drain->thread, &attr, drain_main, drain);
+	pthread_attr_destroy(&attr);
+	return failed;
+}
+
+struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_of)
+{
+	int failed;
+
+	drain->buddy_of = buddy_of == drain ? NULL : buddy_of;
+	if (drain->buddy_of)
+		atomic_store(&drain->buddy_of->buddy, drain);
+	failed = start(drain);
+	if (failed)
+		return mt_error_os(failed, "cannot start the thread that drains CPU %d",
+				   drain->cpu);
+	drain->running = true;
+	mt_drain_flush(drain);
+	while (!mt_drain_wait(drain, mt_clock_monotonic() + WAIT_NS))
+		;
+	return NULL;
+}
+
+void mt_drain_flush(struct mt_drain *drain)
+{
+	atomic_fetch_add(&drain->asked, 1);
+	wake(drain);
+}
+
+void mt_drain_pin_again(struct mt_drain *drain)
+{
+	atomic_store(&drain->unpinned, true);
+	wake(drain);
+}
+
+bool mt_drain_wait(struct mt_drain *drain, uint64_t until)
+{
+	struct pollfd answered = {.fd = drain->answered, .events = POLLIN};
+	uint64_t now, ignored;
+
+	while (!mt_drain_flushed(drain) && (now = mt_clock_monotonic()) < until) {
+		(void)poll(&answered, 1, (int)((until - now) / 1000000 + 1));
+		(void)!read(drain->answered, &ignored, sizeof(ignored));
+	}
+	return mt_drain_flushed(drain);
+}
+
+bool mt_drain_flushed(const struct mt_drain *drain)
+{
+	return atomic_load(&drain->done) >= atomic_load(&drain->asked);
+}
+
+void mt_drain_stop(struct mt_drain *drain)
+{
+	if (!drain->running)
+		return;
+	mt_drain_flush(drain);
+	while (!mt_drain_wait(drain, mt_clock_monotonic() + WAIT_NS))
+		;
+	atomic_store(&drain->stop, true);
+	wake(drain);
+	pthread_join(drain->thread, NULL);
+	drain->running = false;
+}
+
+void mt_drain_grow(struct mt_drain *drain)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			mt_stream_grow(drain->streams[i]);
+	}
+}
+
+void mt_drain_destroy(struct mt_drain *drain)
+{
+	if (!drain)
+		return;
+	mt_drain_stop(drain);
+	for (size_t i = 0; i < MT_CLASSES; i++)
+		mt_stream_destroy(drain->streams[i]);
+	mt_close_p(&drain->wake);
+	mt_close_p(&drain->answered);
+	free(drain);
+}
+
+void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum)
+{
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			mt_stream_add_counts(drain->streams[i], sum);
+	}
+}
+
+uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < MT_CLASSES; i++) {
+		if (drain->streams[i])
+			sum += mt_stream_event_samples(drain->streams[i], event);
+	}
+	return sum;
+}
+
+bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,
+			   struct mt_stream_counts *sum)
+{
+	if (drain->streams[class])
+		mt_stream_add_counts(drain->streams[class], sum);
+	return drain->streams[class];
+}
+
+uint64_t mt_drain_wakes(const struct mt_drain *drain)
+{
+	return drain->wakes;
+}
+
+uint64_t mt_drain_cpu_ns(const struct mt_drain *drain)
+{
+	return drain->cpu_ns;
+}
+
+enum mt_priority mt_drain_priority(const struct mt_drain *drain)
+{
+	return drain->priority;
+}
+
+const char *mt_drain_priority_name(enum mt_priority priority)
+{
+	static const char *const names[] = {
+		[MT_PRIORITY_REALTIME] = "SCHED_FIFO 1",
+		[MT_PRIORITY_NICE] = "nice -20",
+		[MT_PRIORITY_NORMAL] = "normal priority",
+	};
+
+	return names[priority];
+}

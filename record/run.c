@@ -1,0 +1,264 @@
+/*
+ * While it records: waiting, marks, ticks of the governor, signals and control.
+ */
+#include "record/cli/options.h"
+#include "record/recorder_parts.h"
+
+#include <sys/wait.h>
+
+#include "formats/base/err.h"
+#include "record/plan/plan.h"
+#include "record/rings/governor.h"
+#include "record/rings/spool.h"
+#include "record/rings/state.h"
+#include "record/state/host.h"
+#include "record/targets.h"
+
+#define FLUSH_NS 200000000ull /* drains that have not handed on everything by then have no room */
+#define TICK_NS 100000000ull
+
+struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r)
+{
+	struct mt_stream_counts sum = {0};
+
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_add_counts(r->drains.items[i], &sum);
+	return sum;
+}
+
+/* Everything up to now goes out, and a MARK behind it says so. */
+void mt_recorder_mark(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_MARK};
+	struct mt_mark_record record = {0};
+	struct mt_stream_counts counts;
+	uint64_t until = mt_clock_monotonic() + FLUSH_NS;
+	bool whole = true;
+
+	mt_clock_sync(&r->clock);
+	record.complete_below = mt_clock_now(&r->clock) - r->clock.within;
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_flush(r->drains.items[i]);
+	for (size_t i = 0; i < r->drains.count; i++)
+		whole &= mt_drain_wait(r->drains.items[i], until);
+	r->next_mark = mt_clock_now(&r->clock) + MT_MARK_NS;
+	if (!whole || !mt_state_begin(&state))
+		return; /* the output takes nothing: nothing is complete */
+	counts = mt_recorder_sum_counts(r);
+	record.samples = counts.samples;
+	record.lost = counts.lost;
+	(void)mt_state_put(&state, mt_mark_put, &record);
+	mt_state_flush(&state);
+}
+
+void mt_recorder_anchor(struct mt_recorder *r)
+{
+	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
+
+	if (!mt_state_begin(&state))
+		return;
+	mt_host_anchor(&state, &r->clock);
+	mt_state_flush(&state);
+	r->next_anchor = mt_clock_now(&r->clock) + MT_ANCHOR_NS;
+}
+
+/*
+ * Takes what signals came; true where one of them ends the recording. The terminal sends to the
+ * command by itself.
+ */
+static bool take_signals(struct mt_recorder *r)
+{
+	bool stop = false, by_terminal;
+	int number;
+
+	while ((number = mt_waiting_take_signal(&r->waiting, &by_terminal))) {
+		if (number == SIGCHLD)
+			continue;
+		stop = true;
+		if (r->command.pid && !r->command.ended && !by_terminal)
+			kill(r->command.pid, number);
+	}
+	return stop;
+}
+
+static void pause_samples(struct mt_recorder *r, bool paused, const char *why)
+{
+	mt_event_set_pause(&r->opened, paused);
+	r->samples_from = UINT64_MAX;
+	mt_recorder_say(r, 0, "events %s %.3f s after the start%s", paused ? "disabled" : "enabled",
+			(double)(mt_clock_now(&r->clock) - r->started) / 1e9, why);
+}
+
+/* Does as one command of --control says; false where that is to stop. */
+static bool obey(struct mt_recorder *r, enum mt_control_command command)
+{
+	switch (command) {
+	case MT_CONTROL_ENABLE:
+	case MT_CONTROL_DISABLE:
+		pause_samples(r, command == MT_CONTROL_DISABLE, ", by --control");
+		break;
+	case MT_CONTROL_UNKNOWN:
+		mt_recorder_say(r, 1, "--control: '%s' is none of enable, disable, ping and stop",
+				r->control.line);
+		return true; /* not acknowledged, as perf does */
+	default:
+		break;
+	}
+	mt_control_ack(&r->control);
+	return command != MT_CONTROL_STOP;
+}
+
+/* Reads --control; false where it says stop. */
+static bool take_control(struct mt_recorder *r)
+{
+	enum mt_control_command command;
+	bool open = mt_control_read(&r->control);
+
+	while ((command = mt_control_take(&r->control))) {
+		if (!obey(r, command))
+			return false;
+	}
+	if (!open) {
+		mt_recorder_say(r, 1, "--control: nobody writes there any more; events stay %s",
+				r->opened.paused ? "disabled" : "enabled");
+		r->waiting.control = -1;
+	}
+	return true;
+}
+
+/* Until something is due by the clock. */
+static uint64_t idle_ns(const struct mt_recorder *r)
+{
+	const uint64_t dues[] = {r->next_mark,	  r->next_anchor, r->next_tick,
+				 r->samples_from, r->stop_at,	  r->next_look};
+	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
+
+	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
+		due = dues[i] < due ? dues[i] : due;
+	return due > now ? due - now : 0;
+}
+
+/* Often while samples come; on an idle host no more often than marks need us anyway. */
+static void tick(struct mt_recorder *r, uint64_t now)
+{
+	uint64_t samples = mt_recorder_sum_counts(r).samples;
+
+	mt_governor_tick(r->governor, now);
+	r->next_tick = samples != r->ticked ? now + TICK_NS : UINT64_MAX;
+	r->ticked = samples;
+}
+
+static void reopen(struct mt_recorder *r, size_t place)
+{
+	int cpu = r->opened.cpus.items[place].cpu;
+	struct mt_error *err = mt_event_set_reopen_cpu(&r->opened, place);
+
+	mt_drain_pin_again(r->drains.items[place]);
+	if (err)
+		mt_recorder_say(r, 1, "CPU %d is online again, and nothing of it recorded: %s", cpu,
+				err->message);
+	else
+		mt_recorder_say(
+			r, 1,
+			"CPU %d is online again: what ran there in the %.1f s before now may "
+			"be missing",
+			cpu, (double)MT_MARK_NS / 1e9);
+	mt_error_destroy(err);
+}
+
+/*
+ * A CPU that goes offline takes the events of whole CPUs with it. One that is away for less than
+ * the time between two looks is not noticed.
+ */
+static void follow_cpus(struct mt_recorder *r)
+{
+	struct mt_number_list online = {0};
+	struct mt_error *err = mt_options_target_cpus(r->options) ? mt_host_cpus(&online) : NULL;
+
+	for (size_t i = 0; i < r->opened.cpus.count && online.count && !err; i++) {
+		struct mt_event_set_cpu *cpu = &r->opened.cpus.items[i];
+		bool was_offline = cpu->offline;
+
+		cpu->offline = !mt_list_has(&online, cpu->cpu);
+		if (cpu->offline && !was_offline)
+			mt_recorder_say(r, 1, "CPU %d went offline", cpu->cpu);
+		else if (was_offline && !cpu->offline)
+			reopen(r, i);
+	}
+	mt_error_destroy(err);
+	mt_array_deinit(&online);
+}
+
+/*
+ * Tables grow with what is recorded: images, places in code. What they take beyond the bound the
+ * spool gives back.
+ */
+static void keep_within_memory(struct mt_recorder *r)
+{
+	uint64_t used = mt_self_limits_memory();
+
+	if (used > r->memory.bytes)
+		mt_spool_shrink(r->spool, (used - r->memory.bytes) / MT_SPOOL_BLOCK + 1);
+}
+
+/* What is due by the clock; false when the recording is to end. */
+static bool do_what_is_due(struct mt_recorder *r)
+{
+	uint64_t now = mt_clock_now(&r->clock);
+
+	if (now >= r->stop_at)
+		return false;
+	if (now >= r->next_tick || now >= r->next_mark)
+		tick(r, now);
+	if (now >= r->samples_from)
+		pause_samples(r, false, ", as -D says");
+	if (now >= r->next_mark) {
+		follow_cpus(r);
+		keep_within_memory(r);
+		mt_recorder_mark(r);
+	}
+	if (now >= r->next_anchor)
+		mt_recorder_anchor(r);
+	if (now >= r->next_look)
+		mt_recorder_look_again(r);
+	return true;
+}
+
+/* One turn of waiting; false when the recording is to end. */
+bool mt_recorder_wait_turn(struct mt_recorder *r)
+{
+	unsigned causes = mt_waiting_poll(&r->waiting, idle_ns(r));
+
+	if (causes & MT_WAKE_FAILED) {
+		r->output_failed = true;
+		return false;
+	}
+	if (causes & MT_WAKE_FULL) {
+		mt_recorder_say(r, 0, "--max-size: the recording ends here, %.1f s after its start",
+				(double)(mt_clock_now(&r->clock) - r->started) / 1e9);
+		return false;
+	}
+	if ((causes & MT_WAKE_SIGNAL) && take_signals(r))
+		return false;
+	if (r->command.pid ? mt_command_poll(&r->command) : causes & MT_WAKE_GONE)
+		return false;
+	if ((causes & MT_WAKE_CONTROL) && !take_control(r))
+		return false;
+	return do_what_is_due(r);
+}
+
+/* The command goes on without us until it ends by itself; signals still reach it. */
+void mt_recorder_wait_for_command(struct mt_recorder *r)
+{
+	while (r->command.pid && !mt_command_poll(&r->command)) {
+		mt_waiting_poll_signals(&r->waiting);
+		take_signals(r);
+	}
+}
+
+/* They stay, with their counts, until the recorder goes. */
+void mt_recorder_stop_drains(struct mt_recorder *r)
+{
+	for (size_t i = 0; i < r->drains.count; i++)
+		mt_drain_stop(r->drains.items[i]);
+}

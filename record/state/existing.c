@@ -1,0 +1,280 @@
+/*
+ * Reading /proc. Other users' processes are hostile input too: comms and command lines are bytes,
+ * lines are parsed with bounds.
+ */
+#include "record/state/existing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/records/record.h"
+#include "record/open/clock.h"
+#include "record/proc/map_line.h"
+#include "record/proc/numbers.h"
+#include "record/proc/procfs.h"
+#include "record/rings/state.h"
+
+#define CMDLINE_MAX 4096
+#define FLAG_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, in field 9 of stat */
+
+static struct mt_text text_of(const char *string)
+{
+	return (struct mt_text){.bytes = string ? string : "", .size = string ? strlen(string) : 0};
+}
+
+/*
+ * The value behind "Key:\t" in /proc/PID/status, up to its line's end; empty where there is none.
+ */
+static struct mt_text status_value(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	if (!line)
+		return text_of(NULL);
+	line += strlen(key);
+	line += strspn(line, " \t");
+	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
+}
+
+/*
+ * A field of /proc/PID/stat. The comm, field 2, may hold blanks and brackets: behind its last ')'.
+ */
+static uint64_t stat_field(const char *stat, int wanted)
+{
+	const char *at = strrchr(stat, ')');
+
+	for (int field = 2; at && field < wanted; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+uint64_t mt_existing_start_time(const char *stat)
+{
+	return stat_field(stat, 22);
+}
+
+bool mt_existing_is_kernels(const char *stat)
+{
+	return stat_field(stat, 9) & FLAG_KERNEL_THREAD;
+}
+
+/*
+ * The name of a thread out of its stat, in place; *comm keeps alive what another file said: older
+ * kernels write some characters of it with a backslash here.
+ */
+static struct mt_text name_of(char *stat, pid_t pid, pid_t tid, char **comm)
+{
+	char *from = strchr(stat, '('), *to = strrchr(stat, ')');
+	size_t size = 0;
+
+	if (!from || !to || to < from)
+		return text_of(NULL);
+	if (!memchr(from, '\\', (size_t)(to - from)))
+		return (struct mt_text){.bytes = from + 1, .size = (size_t)(to - from - 1)};
+	*comm = mt_read_textf(&size, "/proc/%d/task/%d/comm", pid, tid);
+	/* a newline of its own stands at the end; others belong to the name */
+	return (struct mt_text){.bytes = *comm ? *comm : "", .size = size ? size - 1 : 0};
+}
+
+/* A thread that is not its process' leader, whose user it shares. */
+static void put_thread(struct mt_state *state, const struct mt_task_record *leader, pid_t tid)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/task/%d/stat", leader->pid, tid);
+	MT_CLEANUP_FREE char *comm = NULL;
+	struct mt_task_record task = {
+		.pid = leader->pid, .tid = tid, .ppid = leader->ppid, .uid = leader->uid};
+
+	if (!stat)
+		return;
+	task.start_time = mt_existing_start_time(stat);
+	task.comm = name_of(stat, leader->pid, tid, &comm);
+	(void)mt_state_put(state, mt_task_put, &task);
+}
+
+/* NSpid's numbers, blank-separated, in place. */
+static struct mt_text nspid_of(char *status)
+{
+	struct mt_text nspid = status ? status_value(status, "\nNSpid:") : text_of(NULL);
+
+	for (size_t i = 0; i < nspid.size; i++) {
+		char *c = status + (nspid.bytes - status) + i;
+
+		*c = *c == '\t' ? ' ' : *c;
+	}
+	return nspid;
+}
+
+/* What a process has that the kernel's own threads have not. */
+struct belongings {
+	char *cgroup, *cmdline;
+	char exe[PATH_MAX];
+};
+
+static void read_belongings(struct belongings *own, struct mt_task_record *task, char *status,
+			    bool arguments)
+{
+	char path[64];
+	size_t size = 0;
+	ssize_t n;
+
+	own->cgroup = mt_read_textf(NULL, "/proc/%d/cgroup", task->pid);
+	own->cmdline = mt_read_textf(&size, "/proc/%d/cmdline", task->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", task->pid);
+	n = readlink(path, own->exe, sizeof(own->exe));
+	task->exe = (struct mt_text){.bytes = own->exe, .size = n > 0 ? (size_t)n : 0};
+	if (!arguments && own->cmdline)
+		size = strnlen(own->cmdline, size);
+	task->cmdline = (struct mt_text){.bytes = own->cmdline,
+					 .size = size < CMDLINE_MAX ? size : CMDLINE_MAX};
+	task->cgroup = text_of(own->cgroup);
+	task->nspid = nspid_of(status);
+}
+
+/*
+ * The leader's TASK, with what its whole process has: *leader is what its threads share with it.
+ * True where it may have threads and memory.
+ */
+static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
+		       struct mt_task_record *leader)
+{
+	MT_CLEANUP_FREE char *stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
+	bool kernels = stat && mt_existing_is_kernels(stat);
+	MT_CLEANUP_FREE char *status =
+		stat && !kernels ? mt_read_textf(NULL, "/proc/%d/status", pid) : NULL;
+	MT_CLEANUP_FREE char *comm = NULL;
+	struct belongings own = {0};
+	struct mt_task_record task = {.pid = pid, .tid = pid};
+
+	if (!stat || (!status && !kernels))
+		return false;
+	task.ppid = (int32_t)stat_field(stat, 4);
+	task.start_time = mt_existing_start_time(stat);
+	task.comm = name_of(stat, pid, pid, &comm);
+	if (!kernels) { /* those run as root */
+		task.uid = (uint32_t)strtoul(status_value(status, "\nUid:").bytes, NULL, 10);
+		read_belongings(&own, &task, status, arguments);
+	}
+	(void)mt_state_put(state, mt_task_put, &task);
+	free(own.cgroup);
+	free(own.cmdline);
+	*leader = (struct mt_task_record){.pid = pid, .ppid = task.ppid, .uid = task.uid};
+	return !kernels;
+}
+
+static void put_threads(struct mt_state *state, const struct mt_task_record *leader)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", leader->pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		uint64_t tid;
+
+		if (mt_parse_u64(entry->d_name, &tid) && (pid_t)tid != leader->pid)
+			put_thread(state, leader, (pid_t)tid);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+typedef bool (*map_put_fn)(struct mt_block *block, const struct mt_map_record *map);
+
+/* The lines of one read(); gives what is left of an unfinished one. */
+static char *put_lines(struct mt_state *state, char *line, const struct mt_map_record *stamped,
+		       map_put_fn put)
+{
+	char *newline;
+
+	for (; (newline = strchr(line, '\n')); line = newline + 1) {
+		struct mt_map_record map = *stamped;
+
+		*newline = '\0';
+		if (mt_map_line_get(line, &map))
+			(void)mt_state_put(state, put, &map);
+	}
+	return line;
+}
+
+/* Maps as the kernel gives them: each read() is one consistent piece, stamped before and after. */
+static void put_maps(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+		     map_put_fn put)
+{
+	char path[64], buffer[32768];
+	MT_CLEANUP_CLOSE int fd = -1;
+	size_t kept = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0) {
+		struct mt_map_record map = {.pid = pid, .before = mt_clock_now(clock)};
+		char *line;
+
+		n = read(fd, buffer + kept, sizeof(buffer) - kept - 1);
+		if (n <= 0)
+			break;
+		buffer[kept + (size_t)n] = '\0';
+		map.after = mt_clock_now(clock);
+		line = put_lines(state, buffer, &map, put);
+		kept = strlen(line);
+		memmove(buffer, line, kept);
+		if (kept >= sizeof(buffer) - 1)
+			break; /* no line of maps is that long: a path has at most 4096 bytes,
+				  escaped 16384 */
+	}
+}
+
+bool mt_existing_process(struct mt_state *state, const struct mt_clock *clock, pid_t pid,
+			 bool arguments)
+{
+	struct mt_task_record leader;
+
+	if (!put_leader(state, pid, arguments, &leader))
+		return false;
+	put_threads(state, &leader);
+	put_maps(state, clock, pid, mt_map_put);
+	return true;
+}
+
+void mt_existing_reread(struct mt_state *state, const struct mt_clock *clock, pid_t pid)
+{
+	put_maps(state, clock, pid, mt_reread_put);
+}
+
+bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t self = getpid();
+
+	while (proc && (entry = readdir(proc))) {
+		uint64_t pid;
+
+		if (mt_parse_u64(entry->d_name, &pid) && (pid_t)pid != self)
+			each(context, (pid_t)pid);
+	}
+	if (!proc)
+		return false;
+	closedir(proc);
+	return true;
+}
+
+pid_t mt_existing_pid_of(pid_t tid)
+{
+	MT_CLEANUP_FREE char *status = mt_read_textf(NULL, "/proc/%d/status", tid);
+	struct mt_text tgid = status ? status_value(status, "\nTgid:") : text_of(NULL);
+	long pid = strtol(tgid.bytes, NULL, 10);
+
+	return pid > 0 ? (pid_t)pid : tid;
+}

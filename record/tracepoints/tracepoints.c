@@ -1,0 +1,406 @@
+/* The ladder of sources of tracepoint ids. */
+#include "record/tracepoints/tracepoints.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/open/perf_event.h"
+#include "record/open/syscalls.h"
+#include "record/open/trials.h"
+#include "record/proc/numbers.h"
+#include "record/proc/procfs.h"
+#include "record/tracepoints/tracefs.h"
+#include "record/tracepoints/tracepoint_ids.h"
+#include "record/tracepoints/tracepoint_scan.h"
+#include "record/tracepoints/tracepoint_source.h"
+
+#define TOUCHED 16
+
+struct mt_tracepoints {
+	const struct mt_perf_features *features;
+	struct mt_trials *trials;
+	const char *ids_file;
+	struct mt_tracefs tracefs;
+	struct mt_tracepoint_ids list;	 /* of --tracepoint-ids */
+	struct mt_tracepoint_ids proven; /* what a scan confirmed */
+	bool scanned;
+	int hold; /* of the scanning process; -1: none */
+	const char *where;
+};
+
+MT_DEFINE_CLEANUP(mt_tracepoints, struct mt_tracepoints)
+
+/* The calls that a scan makes itself, and what all calls share. */
+static bool is_provable(const char *name)
+{
+	const char *call = strncmp(name, "syscalls:sys_", 13) ? NULL : strchr(name + 13, '_');
+	long number;
+
+	return !strncmp(name, "raw_syscalls:", 13) ||
+	       (call && mt_syscall_number(call + 1, &number));
+}
+
+static struct mt_error *read_list(struct mt_tracepoints *tracepoints)
+{
+	struct mt_error *err = mt_tracepoint_ids_read(tracepoints->ids_file, &tracepoints->list);
+
+	if (err || mt_tracepoint_ids_same_kernel(&tracepoints->list))
+		return mt_error_context(err, "--tracepoint-ids");
+	return mt_error_hint(mt_error_create(MT_ERR_UNSUPPORTED,
+					     "--tracepoint-ids: %s was written by another kernel, "
+					     "whose ids are others",
+					     tracepoints->ids_file),
+			     "have root run here: mtrec --check --tracepoint-ids %s",
+			     tracepoints->ids_file);
+}
+
+struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
+				       struct mt_trials *trials, const char *ids_file,
+				       struct mt_tracepoints **out)
+{
+	MT_CLEANUP(mt_tracepoints_destroy_p)
+	struct mt_tracepoints *tracepoints = calloc(1, sizeof(*tracepoints));
+	struct mt_error *err;
+
+	if (!tracepoints)
+		return mt_error_nomem();
+	tracepoints->features = features;
+	tracepoints->trials = trials;
+	tracepoints->ids_file = ids_file;
+	tracepoints->hold = -1;
+	mt_tracefs_open(&tracepoints->tracefs);
+	tracepoints->where = tracepoints->tracefs.dir >= 0 ? tracepoints->tracefs.where : "none";
+	err = ids_file ? read_list(tracepoints) : NULL;
+	if (err)
+		return err;
+	*out = MT_TAKE(tracepoints);
+	return NULL;
+}
+
+void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints)
+{
+	if (!tracepoints)
+		return;
+	mt_tracefs_close(&tracepoints->tracefs);
+	mt_tracepoint_ids_deinit(&tracepoints->list);
+	mt_tracepoint_ids_deinit(&tracepoints->proven);
+	mt_close_p(&tracepoints->hold);
+	free(tracepoints);
+}
+
+int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints)
+{
+	return tracepoints->tracefs.dir;
+}
+
+bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints)
+{
+	return tracepoints->tracefs.dir >= 0;
+}
+
+struct saving {
+	const struct mt_tracepoints *tracepoints;
+	struct mt_tracepoint_ids ids;
+};
+
+static bool save_one(void *context, const char *name)
+{
+	struct saving *saving = context;
+	struct mt_tracepoint tracepoint = {0};
+
+	/* ftrace's own entries have no id */
+	mt_error_destroy(mt_tracefs_find(&saving->tracepoints->tracefs, name, &tracepoint));
+	if (tracepoint.id)
+		mt_tracepoint_ids_add(&saving->ids, name, tracepoint.id,
+				      is_provable(name) ? tracepoint.format : NULL);
+	free(tracepoint.format);
+	return true;
+}
+
+struct mt_error *mt_tracepoints_save(struct mt_tracepoints *tracepoints, const char *path,
+				     size_t *written)
+{
+	struct saving saving = {.tracepoints = tracepoints};
+	struct mt_error *err = mt_tracefs_each(&tracepoints->tracefs, save_one, &saving);
+
+	mt_tracepoint_ids_sign(&saving.ids);
+	if (!err)
+		err = mt_tracepoint_ids_save(&saving.ids, path, 0644);
+	*written = saving.ids.items.count;
+	mt_tracepoint_ids_deinit(&saving.ids);
+	return err;
+}
+
+const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints)
+{
+	return tracepoints->where;
+}
+
+/* A directory that nobody but us can have filled, made where it is not there yet. */
+static bool is_ours(const char *path)
+{
+	struct stat status;
+
+	mkdir(path, 0700); /* no deeper than that: a home without .cache is left alone */
+	return !lstat(path, &status) && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+	       !(status.st_mode & 022);
+}
+
+/* Where an earlier scan is remembered: with the user's caches, else in /tmp. The caller's. */
+static char *cache_path(void)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char directory[PATH_MAX - 32], *path;
+
+	snprintf(directory, sizeof(directory), "%s%s/mtrec",
+		 base && *base ? base
+		 : home	       ? home
+			       : "/nonexistent",
+		 base && *base ? "" : "/.cache");
+	if (!is_ours(directory)) {
+		snprintf(directory, sizeof(directory), "/tmp/mtrec-%u", (unsigned)geteuid());
+		if (!is_ours(directory))
+			return NULL;
+	}
+	return asprintf(&path, "%s/tracepoint-ids", directory) < 0 ? NULL : path;
+}
+
+/* At -1 every tracepoint would open, not just those of system calls: nothing to be tried out. */
+static bool may_scan(void)
+{
+	return mt_read_number("/proc/sys/kernel/perf_event_paranoid", 2) >= 0;
+}
+
+/* Proves what the list or the cache says, and scans for what they do not. */
+static void scan(struct mt_tracepoints *tracepoints)
+{
+	MT_CLEANUP_FREE char *cache = cache_path();
+	struct mt_tracepoint_ids cached = {0};
+	const struct mt_tracepoint_ids *candidates = &tracepoints->list;
+	bool from_cache = false;
+	size_t known;
+
+	if (tracepoints->scanned)
+		return;
+	tracepoints->scanned = true;
+	if (!tracepoints->ids_file && cache) {
+		mt_error_destroy(mt_tracepoint_ids_read(cache, &cached));
+		from_cache = mt_tracepoint_ids_same_kernel(&cached);
+		candidates = &cached;
+	}
+	known = from_cache || tracepoints->ids_file ? candidates->items.count : 0;
+	mt_error_destroy(mt_tracepoint_scan(tracepoints->features, known ? candidates : NULL,
+					    may_scan(), &tracepoints->proven, &tracepoints->hold));
+	tracepoints->where = tracepoints->ids_file ? "the list of --tracepoint-ids, proven"
+			     : from_cache	   ? "the cache of a scan, proven"
+						   : "a scan";
+	if (cache && !tracepoints->ids_file &&
+	    tracepoints->proven.items.count > cached.items.count) {
+		mt_tracepoint_ids_sign(&tracepoints->proven);
+		mt_error_destroy(mt_tracepoint_ids_save(&tracepoints->proven, cache, 0600));
+	}
+	mt_tracepoint_ids_deinit(&cached);
+}
+
+static struct mt_error *give(const struct mt_tracepoints *tracepoints, const char *name,
+			     uint64_t id, struct mt_tracepoint *out)
+{
+	const struct mt_tracepoint_id *listed = mt_tracepoint_ids_find(&tracepoints->list, name);
+
+	*out = (struct mt_tracepoint){.id = id};
+	if (listed && listed->format) {
+		out->format = strdup(listed->format);
+		return out->format ? NULL : mt_error_nomem();
+	}
+	return NULL;
+}
+
+/* What the list of ids did for a name that was not found; empty without one. */
+static const char *what_list_says(const struct mt_tracepoints *tracepoints, const char *name)
+{
+	if (!tracepoints->ids_file)
+		return "";
+	if (!mt_tracepoint_ids_find(&tracepoints->list, name))
+		return ", and the list of --tracepoint-ids does not hold it";
+	return ", and what the list of --tracepoint-ids says of it did not prove true: it is "
+	       "another kernel's, or this kernel tells users nothing of their own calls (4.15 does "
+	       "not, 5.4 does)";
+}
+
+static struct mt_error *out_of_reach(const struct mt_tracepoints *tracepoints, const char *name)
+{
+	struct mt_error *err =
+		mt_error_create(MT_ERR_PERMISSION, "%s: cannot look up the tracepoint: %s%s", name,
+				tracepoints->tracefs.dir < 0
+					? mt_tracefs_why_not(&tracepoints->tracefs)
+					: "tracefs is not readable for this user",
+				what_list_says(tracepoints, name));
+
+	return mt_error_hint(err, geteuid() ? "run as root, or have root run: mtrec --check "
+					      "--tracepoint-ids FILE, and give that FILE likewise"
+					    : "mount -t tracefs nodev /sys/kernel/tracing");
+}
+
+/* Without tracefs. What can be proven is never taken on a list's word. */
+static struct mt_error *find_otherwise(struct mt_tracepoints *tracepoints, const char *name,
+				       struct mt_tracepoint *out)
+{
+	const struct mt_tracepoint_id *known;
+
+	if (is_provable(name)) {
+		scan(tracepoints);
+		known = mt_tracepoint_ids_find(&tracepoints->proven, name);
+		return known ? give(tracepoints, name, known->id, out)
+			     : out_of_reach(tracepoints, name);
+	}
+	known = mt_tracepoint_ids_find(&tracepoints->list, name);
+	if (known && mt_tracepoint_ids_same_boot(&tracepoints->list))
+		return give(tracepoints, name, known->id, out);
+	return out_of_reach(tracepoints, name);
+}
+
+static struct mt_error *find_by_name(struct mt_tracepoints *tracepoints, const char *name,
+				     struct mt_tracepoint *out)
+{
+	struct mt_error *err;
+
+	if (tracepoints->tracefs.dir < 0 && !mt_tracefs_lacks_files(&tracepoints->tracefs))
+		return find_otherwise(tracepoints, name, out);
+	err = mt_tracefs_find(&tracepoints->tracefs, name, out);
+	if (!err || err->kind != MT_ERR_PERMISSION)
+		return err;
+	mt_error_destroy(err);
+	return find_otherwise(tracepoints, name, out);
+}
+
+/* The number is the user's word; where the kernel tells its own, both must agree. */
+static struct mt_error *find_by_number(struct mt_tracepoints *tracepoints, const char *name,
+				       const char *number, struct mt_tracepoint *out)
+{
+	struct mt_tracepoint told = {0};
+	struct mt_error *err;
+	uint64_t id;
+
+	if (!mt_parse_u64(number, &id) || !id || id > UINT16_MAX)
+		return mt_error_create(MT_ERR_USAGE, "%s: '%s' is not the id of a tracepoint", name,
+				       number);
+	err = find_by_name(tracepoints, name, &told);
+	if (!err && told.id != id) {
+		free(told.format);
+		return mt_error_create(MT_ERR_USAGE, "%s: its id is %llu on this kernel, not %s",
+				       name, (unsigned long long)told.id, number);
+	}
+	if (!err) {
+		*out = told;
+		return NULL;
+	}
+	if (err->kind != MT_ERR_PERMISSION)
+		return err;
+	mt_error_destroy(err);
+	tracepoints->where = "the number given with -e, unproven";
+	*out = (struct mt_tracepoint){.id = id};
+	return NULL;
+}
+
+/* System calls open for their own tasks; all else tells of the kernel, to those who may know. */
+static bool is_refused(const struct mt_tracepoints *tracepoints, uint64_t id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_RAW,
+		.disabled = 1,
+		.exclude_kernel = !tracepoints->features->kernel_frames,
+	};
+	int fd = mt_perf_open(&attr, 0, -1, tracepoints->features);
+	bool refused = fd < 0 && (errno == EACCES || errno == EPERM);
+
+	mt_trials_keep(tracepoints->trials, fd);
+	return refused;
+}
+
+static struct mt_error *find_any(struct mt_tracepoints *tracepoints, const char *name,
+				 struct mt_tracepoint *out)
+{
+	const char *equals = strchr(name, '=');
+	MT_CLEANUP_FREE char *stem = equals ? strndup(name, (size_t)(equals - name)) : NULL;
+
+	if (!equals)
+		return find_by_name(tracepoints, name, out);
+	return stem ? find_by_number(tracepoints, stem, equals + 1, out) : mt_error_nomem();
+}
+
+/* Touches fresh pages, one fault each. */
+static void touch_pages(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = TOUCHED * page;
+	volatile char *pages =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return;
+	madvise((void *)pages, size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < TOUCHED; i++)
+		pages[i * page] = 1;
+	munmap((void *)pages, size);
+}
+
+/* As many events as pages; where they are batched by 64 pages a thread, none or one. */
+static bool rss_is_told_each(void *context)
+{
+	struct mt_tracepoints *tracepoints = context;
+	struct mt_tracepoint found = {0};
+	struct mt_error *err = find_by_name(tracepoints, "kmem:rss_stat", &found);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = found.id};
+	int fd = err ? -1 : mt_perf_open(&attr, 0, -1, tracepoints->features);
+	uint64_t count = 0;
+	bool each;
+
+	mt_error_destroy(err);
+	free(found.format);
+	touch_pages();
+	each = fd >= 0 && read(fd, &count, sizeof(count)) == sizeof(count) && count >= TOUCHED / 2;
+	mt_trials_keep(tracepoints->trials, fd);
+	return each;
+}
+
+static struct mt_error *each_by_name(void *source, bool (*each)(void *context, const char *name),
+				     void *context)
+{
+	const struct mt_tracepoints *tracepoints = source;
+
+	return mt_tracefs_each(&tracepoints->tracefs, each, context);
+}
+
+struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints)
+{
+	return (struct mt_tracepoint_source){
+		.context = tracepoints,
+		.find = mt_tracepoints_find,
+		.each = each_by_name,
+		.rss_each = rss_is_told_each,
+	};
+}
+
+struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out)
+{
+	struct mt_tracepoint found = {0};
+	struct mt_error *err = find_any(context, name, &found);
+
+	if (err)
+		return err;
+	found.refused = is_refused(context, found.id);
+	*out = found;
+	return NULL;
+}

@@ -1,0 +1,215 @@
+/*
+ * A source of images that makes skeletons of files that are known by what a mapping says of them.
+ * Files are read, not mapped, and what is read is bounded: they are anybody's, and may change
+ * meanwhile.
+ */
+#include "record/write/code_images.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/carry/embed_image.h"
+#include "record/carry/known_files.h"
+#include "record/files/file_worker.h"
+#include "record/open/clock.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+
+MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
+
+struct mt_code_images {
+	struct mt_image_set *set;
+	struct mt_file_worker *worker;
+	struct mt_known_files files;
+	MT_ARRAY(uint8_t *) tables; /* skeletons, of files each once */
+	uint64_t memory;
+	struct mt_code_images_counts counts;
+};
+
+static struct mt_error *open_image(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at);
+
+static const struct mt_image_source source = {.name = "mapped file", .open = open_image};
+
+struct mt_code_images *mt_code_images_create(uint64_t memory)
+{
+	struct mt_code_images *images = calloc(1, sizeof(*images));
+
+	if (!images)
+		return NULL;
+	images->memory = memory;
+	images->set = mt_image_set_create();
+	images->worker = mt_file_worker_create();
+	if (!images->set || !images->worker ||
+	    !mt_image_set_add_source(images->set, &source, images)) {
+		mt_code_images_destroy(images);
+		return NULL;
+	}
+	return images;
+}
+
+void mt_code_images_destroy(struct mt_code_images *images)
+{
+	if (!images)
+		return;
+	mt_image_set_destroy(images->set);
+	for (size_t i = 0; i < images->tables.count; i++)
+		free(images->tables.items[i]);
+	mt_array_deinit(&images->tables);
+	mt_known_files_deinit(&images->files, images->worker);
+	mt_file_worker_destroy(images->worker);
+	free(images);
+}
+
+/* What is in a memfd counts as a file by its build id, which mappings do not tell. */
+static void tell_build_id(struct mt_code_images *images, const struct mt_mapped_file *file,
+			  const struct mt_text *build_id)
+{
+	MT_CLEANUP_FREE char *path = strndup(file->path.bytes, file->path.size);
+	struct mt_image_identity identity = {.path = path,
+					     .device_major = file->major,
+					     .device_minor = file->minor,
+					     .inode = file->inode};
+
+	if (!path || build_id->size > MT_BUILD_ID_MAX ||
+	    mt_image_kind_of_path(path) != MT_IMAGE_ANONYMOUS ||
+	    !mt_image_set_intern(images->set, &identity))
+		return;
+	memcpy(identity.build_id, build_id->bytes, build_id->size);
+	identity.build_id_size = build_id->size;
+	mt_image_set_learn_build_id(images->set, &identity);
+}
+
+void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record)
+{
+	mt_known_files_add(&images->files, fd, file, record);
+	if (record->build_id.size)
+		tell_build_id(images, file, &record->build_id);
+}
+
+/* ---- The tables ---- */
+
+struct buffer {
+	uint8_t *bytes;
+	size_t used, size;
+};
+
+static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
+{
+	struct buffer *buffer = context;
+
+	if (size > buffer->size - buffer->used)
+		return false;
+	memcpy(buffer->bytes + buffer->used, bytes, size);
+	buffer->used += size;
+	return true;
+}
+
+/* Makes *out, the list's, of the open file. */
+static struct mt_error *make_tables(struct mt_code_images *images, int fd, struct mt_span *out)
+{
+	const struct mt_skeleton_wish wish = {.unwind = true};
+	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
+	struct mt_error *err = mt_embed_image_create(images->worker, fd, &wish, NULL, &image);
+	struct mt_skeleton *skeleton;
+	struct buffer buffer = {0};
+	uint8_t **slot;
+
+	if (err)
+		return err;
+	skeleton = mt_embed_image_skeleton(image);
+	buffer.size = mt_skeleton_size(skeleton);
+	if (!mt_code_images_take_room(images, buffer.size))
+		return mt_error_create(MT_ERR_NOMEM, "no room for its unwind tables");
+	slot = mt_array_push(&images->tables);
+	if (!slot)
+		return mt_error_nomem();
+	*slot = buffer.bytes = malloc(buffer.size ? buffer.size : 1);
+	if (!buffer.bytes)
+		return mt_error_nomem();
+	if (!mt_skeleton_write(skeleton, &(struct mt_skeleton_output){.context = &buffer,
+								      .put = put_bytes}) ||
+	    buffer.used != buffer.size)
+		return mt_error_create(MT_ERR_FORMAT, "it changed while it was read");
+	*out = (struct mt_span){.bytes = buffer.bytes, .size = buffer.size};
+	return NULL;
+}
+
+static struct mt_error *open_file(struct mt_code_images *images, struct mt_known_file *file,
+				  struct mt_elf **out)
+{
+	int fd = mt_known_files_take(&images->files, images->worker, file);
+	struct mt_span tables = {0};
+	struct mt_error *err;
+
+	if (fd < 0)
+		return mt_error_os(errno, "%s", file->at.path.bytes);
+	err = make_tables(images, fd, &tables);
+	mt_file_worker_close(images->worker, fd);
+	return err ? err
+		   : mt_elf_open_skeleton(tables.bytes, tables.size, file->at.path.bytes, out);
+}
+
+static struct mt_error *open_vdso(struct mt_elf **out)
+{
+	size_t size;
+	const uint8_t *bytes = mt_own_vdso(&size);
+
+	return bytes ? mt_elf_open_memory(bytes, size, "[vdso]", out) : NULL;
+}
+
+/* Asked once for each image. */
+static struct mt_error *open_image(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	struct mt_code_images *images = context;
+	uint64_t began = mt_clock_thread_ns();
+	struct mt_error *err = NULL;
+	struct mt_known_file *file;
+
+	(void)found_at;
+	if (mt_image_kind_of_path(identity->path) == MT_IMAGE_VDSO) {
+		err = open_vdso(out);
+	} else {
+		file = mt_known_files_find(&images->files, identity);
+		if (file)
+			err = open_file(images, file, out);
+	}
+	images->counts.ns += mt_clock_thread_ns() - began;
+	if (*out)
+		images->counts.read++;
+	else
+		images->counts.missing++;
+	return err;
+}
+
+struct mt_image_set *mt_code_images_set(struct mt_code_images *images)
+{
+	return images->set;
+}
+
+bool mt_code_images_take_room(struct mt_code_images *images, uint64_t bytes)
+{
+	bool room = bytes <= images->memory - images->counts.bytes;
+
+	if (room)
+		images->counts.bytes += bytes;
+	else
+		images->counts.no_room++;
+	return room;
+}
+
+void mt_code_images_give_back(struct mt_code_images *images, uint64_t bytes)
+{
+	images->counts.bytes -= bytes;
+}
+
+struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images)
+{
+	return images->counts;
+}

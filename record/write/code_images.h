@@ -1,0 +1,49 @@
+/*
+ * The unwind tables of what is mapped, in memory, for unwinding while recording: of each file what
+ * a recording would carry of it, made when a stack first leads there.
+ */
+#ifndef MT_RECORD_WRITE_CODE_IMAGES_H
+#define MT_RECORD_WRITE_CODE_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_code_images;
+struct mt_image_record;
+struct mt_image_set;
+struct mt_mapped_file;
+
+struct mt_code_images_counts {
+	size_t read;	/* images with tables */
+	size_t missing; /* of which nothing could be read */
+	size_t no_room; /* beyond the memory allowed */
+	uint64_t bytes; /* of tables */
+	uint64_t ns;	/* the thread's CPU time for reading them */
+};
+
+/* Holds at most so many bytes of tables. NULL out of memory. */
+struct mt_code_images *mt_code_images_create(uint64_t memory);
+void mt_code_images_destroy(struct mt_code_images *images);
+
+/*
+ * Tells where the file is that somebody maps executable. fd is duplicated, as long as few are; -1:
+ * file says where to look.
+ */
+void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
+			const struct mt_image_record *record);
+
+/* The images that get their tables here; borrowed. */
+struct mt_image_set *mt_code_images_set(struct mt_code_images *images);
+
+/*
+ * Takes room for tables of another kind out of the memory allowed; false, and counted, where there
+ * is none. What was taken may be given back.
+ */
+bool mt_code_images_take_room(struct mt_code_images *images, uint64_t bytes);
+void mt_code_images_give_back(struct mt_code_images *images, uint64_t bytes);
+
+/* What was read so far. */
+struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * The account's ground: pieces that come and go, seeds and finds. What each call does is effects.c.
+ */
+#include "report/account/account.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "report/account/account_parts.h"
+#include "report/account/nature.h"
+
+struct mt_account *mt_account_create(struct mt_natures *natures, const struct mt_account_sink *sink)
+{
+	struct mt_account *account = calloc(1, sizeof(*account));
+
+	if (!account)
+		return NULL;
+	account->natures = natures;
+	account->sink = sink;
+	account->regions = mt_extents_create();
+	account->doubts = mt_extents_create();
+	if (!account->regions || !account->doubts) {
+		mt_account_destroy(account);
+		return NULL;
+	}
+	return account;
+}
+
+void mt_account_destroy(struct mt_account *account)
+{
+	if (!account)
+		return;
+	mt_extents_destroy(account->regions);
+	mt_extents_destroy(account->doubts);
+	mt_array_deinit(&account->scratch);
+	free(account);
+}
+
+/* Regions that madvise(MADV_DONTFORK) keeps from children. */
+static bool drop_unforked(struct mt_account *account)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, 0);
+
+	while (region) {
+		uint64_t start = region->start, end = region->end;
+
+		if ((mt_natures_get(account->natures, region->nature)->flags &
+		     MT_REGION_NOT_FORKED) &&
+		    !mt_extents_remove(account->regions, start, end, NULL))
+			return false;
+		region = mt_extents_after(account->regions, end);
+	}
+	return true;
+}
+
+struct mt_account *mt_account_fork(const struct mt_account *parent, uint64_t time)
+{
+	struct mt_account *child = calloc(1, sizeof(*child));
+
+	if (!child)
+		return NULL;
+	*child = *parent;
+	memset(&child->scratch, 0, sizeof(child->scratch));
+	child->forked = time;
+	child->regions = mt_extents_copy(parent->regions);
+	child->doubts = mt_extents_copy(parent->doubts);
+	if (!child->regions || !child->doubts || (child->unforked && !drop_unforked(child))) {
+		mt_account_destroy(child);
+		return NULL;
+	}
+	return child;
+}
+
+bool mt_account_emit(struct mt_account *account, const struct mt_change *change)
+{
+	return account->sink->change(account->sink->context, account, change);
+}
+
+static bool settle(struct mt_account *account, uint64_t start, uint64_t end)
+{
+	return !mt_extents_count(account->doubts) ||
+	       mt_extents_remove(account->doubts, start, end, NULL);
+}
+
+/* The pieces are those in scratch afterwards. */
+bool mt_account_take(struct mt_account *account, uint64_t start, uint64_t end)
+{
+	account->scratch.count = 0;
+	return settle(account, start, end) &&
+	       mt_extents_remove(account->regions, start, end, &account->scratch);
+}
+
+bool mt_account_remove(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time,
+		       uint32_t origin)
+{
+	bool good = mt_account_take(account, start, end);
+
+	for (size_t i = 0; good && i < account->scratch.count; i++) {
+		const struct mt_extent *gone = &account->scratch.items[i];
+
+		good = mt_account_emit(account, &(struct mt_change){
+							.time = time,
+							.start = gone->start,
+							.end = gone->end,
+							.sign = -1,
+							.nature = gone->nature,
+							.origin = origin,
+							.reserved_by = gone->origin,
+							.reserved = gone->time,
+						});
+	}
+	return good;
+}
+
+bool mt_account_put(struct mt_account *account, const struct mt_extent *region)
+{
+	return mt_extents_insert(account->regions, region) &&
+	       mt_account_emit(account, &(struct mt_change){
+						.time = region->time,
+						.start = region->start,
+						.end = region->end,
+						.sign = 1,
+						.nature = region->nature,
+						.origin = region->origin,
+						.reserved_by = region->origin,
+						.reserved = region->time,
+					});
+}
+
+bool mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
+		    const struct mt_nature *nature, uint64_t time, uint32_t origin)
+{
+	struct mt_extent region = {start, end, time, mt_natures_intern(account->natures, nature),
+				   origin};
+
+	if (start >= end)
+		return true;
+	return region.nature != UINT32_MAX && settle(account, start, end) &&
+	       mt_account_put(account, &region);
+}
+
+bool mt_account_doubt(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
+{
+	return start >= end ||
+	       (mt_extents_remove(account->doubts, start, end, NULL) &&
+		mt_extents_insert(account->doubts, &(struct mt_extent){start, end, time, 0, 0}));
+}
+
+uint64_t mt_account_doubtful(const struct mt_account *account, uint64_t start, uint64_t end)
+{
+	const struct mt_extent *doubt;
+	uint64_t sum = 0;
+
+	while (start < end && (doubt = mt_extents_after(account->doubts, start)) &&
+	       doubt->start < end) {
+		uint64_t from = doubt->start > start ? doubt->start : start,
+			 to = doubt->end < end ? doubt->end : end;
+
+		sum += to - from;
+		start = to;
+	}
+	return sum;
+}
+
+/* ---- What no call made ---- */
+
+static struct mt_nature nature_of(const struct mt_account *account, const struct mt_found *found)
+{
+	struct mt_file_identity file = mt_natures_file_get(account->natures, found->file);
+	enum mt_region_kind kind = mt_region_kind_of(file.name, found->shared);
+	bool has_offset = kind == MT_REGION_FILE || kind == MT_REGION_SHM;
+
+	return (struct mt_nature){
+		.delta = has_offset ? found->offset - found->start : 0,
+		.file = has_offset || kind == MT_REGION_VDSO ? found->file : MT_FILE_NONE,
+		.prot = found->prot & 7,
+		.kind = (uint8_t)kind,
+		.flags = found->shared ? MT_REGION_SHARED : 0,
+	};
+}
+
+/*
+ * exec maps the whole span of a file first and its further segments over that; what it unmaps of
+ * the first is told by no record. So a later segment ends the first one.
+ */
+static bool clip_first(struct mt_account *account, const struct mt_nature *nature, uint64_t start)
+{
+	const struct mt_nature *first = mt_natures_get(account->natures, account->first);
+	const struct mt_extent *region;
+
+	if (first->file != nature->file)
+		return true;
+	region = mt_extents_after(account->regions, start);
+	while (region && region->nature == account->first) {
+		uint64_t from = region->start > start ? region->start : start, to = region->end;
+
+		if (!mt_account_remove(account, from, to, region->time, region->origin))
+			return false;
+		region = mt_extents_after(account->regions, to);
+	}
+	return true;
+}
+
+static bool replace(struct mt_account *account, const struct mt_found *found,
+		    const struct mt_nature *nature)
+{
+	if (found->exec && nature->kind == MT_REGION_FILE) {
+		if (account->has_first && !clip_first(account, nature, found->start))
+			return false;
+		if (!account->has_first ||
+		    mt_natures_get(account->natures, account->first)->file != nature->file) {
+			account->first = mt_natures_intern(account->natures, nature);
+			account->has_first = true;
+			if (account->first == UINT32_MAX)
+				return false;
+		}
+	}
+	return mt_account_remove(account, found->start, found->end, found->time, found->origin) &&
+	       mt_account_add(account, found->start, found->end, nature, found->time,
+			      found->origin);
+}
+
+/* Whether a region may be what the record tells of, with other protection. */
+static bool same_thing(const struct mt_nature *a, const struct mt_nature *b)
+{
+	if (a->kind == MT_REGION_FILE || b->kind == MT_REGION_FILE)
+		return a->kind == b->kind && a->file == b->file && a->delta == b->delta;
+	return (a->flags & MT_REGION_SHARED) == (b->flags & MT_REGION_SHARED);
+}
+
+/* Pieces known already take the protection, gaps between them are new. */
+static bool fill_in(struct mt_account *account, const struct mt_found *found,
+		    const struct mt_nature *nature)
+{
+	mt_extent_list known = {0};
+	uint64_t at = found->start;
+	struct mt_nature gap = *nature;
+	bool good = mt_extents_list(account->regions, found->start, found->end, &known);
+
+	for (size_t i = 0; good && i < known.count; i++) {
+		struct mt_nature was = *mt_natures_get(account->natures, known.items[i].nature);
+
+		if (same_thing(&was, nature))
+			gap.kind = was.kind; /* a stack that grew keeps its name */
+	}
+	for (size_t i = 0; good && i < known.count; i++) {
+		struct mt_extent piece = known.items[i];
+		struct mt_nature was = *mt_natures_get(account->natures, piece.nature);
+
+		good = mt_account_add(account, at, piece.start, &gap, found->time, found->origin);
+		at = piece.end;
+		if (!good || (same_thing(&was, nature) && was.prot == nature->prot))
+			continue;
+		if (same_thing(&was, nature)) {
+			was.prot = nature->prot;
+			piece.nature = mt_natures_intern(account->natures, &was);
+			good = piece.nature != UINT32_MAX &&
+			       mt_account_take(account, piece.start, piece.end) &&
+			       mt_extents_insert(account->regions, &piece);
+		} else {
+			good = mt_account_remove(account, piece.start, piece.end, found->time,
+						 found->origin) &&
+			       mt_account_add(account, piece.start, piece.end, nature, found->time,
+					      found->origin);
+		}
+	}
+	good = good && mt_account_add(account, at, found->end, &gap, found->time, found->origin);
+	mt_array_deinit(&known);
+	return good;
+}
+
+bool mt_account_found(struct mt_account *account, const struct mt_found *found)
+{
+	struct mt_nature nature = nature_of(account, found);
+
+	return found->exec ? replace(account, found, &nature) : fill_in(account, found, &nature);
+}
+
+/* ---- Readings ---- */
+
+/* One line of a reading, where `old` is what stood there. */
+static bool confirm(struct mt_account *account, const struct mt_reading_piece *piece,
+		    const struct mt_extent *line, const mt_extent_list *old)
+{
+	const struct mt_nature *nature = mt_natures_get(account->natures, line->nature);
+	uint64_t at = line->start;
+
+	for (size_t i = 0; i < old->count; i++) {
+		struct mt_extent was = old->items[i];
+		const struct mt_nature *known = mt_natures_get(account->natures, was.nature);
+
+		was.start = was.start > at ? was.start : at;
+		was.end = was.end < line->end ? was.end : line->end;
+		if (was.start >= was.end || !same_thing(known, nature))
+			continue;
+		if (!mt_account_add(account, at, was.start, nature, piece->time, piece->origin))
+			return false;
+		/* A thread's stack is known as such by its call alone. */
+		if (known->kind != MT_REGION_THREAD_STACK || known->prot != nature->prot)
+			was.nature = line->nature;
+		if (!mt_extents_insert(account->regions, &was))
+			return false;
+		at = was.end;
+	}
+	return mt_account_add(account, at, line->end, nature, piece->time, piece->origin);
+}
+
+/* What stood there before and is not confirmed has gone unseen. */
+static bool tell_gone(struct mt_account *account, const struct mt_reading_piece *piece,
+		      const mt_extent_list *old)
+{
+	mt_extent_list now = {0};
+	bool good = true;
+
+	for (size_t i = 0; good && i < old->count; i++) {
+		const struct mt_extent *was = &old->items[i];
+		uint64_t at = was->start;
+
+		now.count = 0;
+		good = mt_extents_list(account->regions, was->start, was->end, &now);
+		for (size_t k = 0; good && k <= now.count; k++) {
+			bool last = k == now.count;
+			bool kept = !last && now.items[k].time == was->time &&
+				    now.items[k].origin == was->origin;
+			uint64_t to = last ? was->end : now.items[k].start;
+			struct mt_change gone = {
+				.time = piece->time,
+				.start = at,
+				.end = kept || last ? to : now.items[k].end,
+				.sign = -1,
+				.nature = was->nature,
+				.origin = piece->origin,
+				.reserved_by = was->origin,
+				.reserved = was->time,
+			};
+
+			if (gone.start < gone.end)
+				good = mt_account_emit(account, &gone);
+			if (!last)
+				at = now.items[k].end;
+		}
+	}
+	mt_array_deinit(&now);
+	return good;
+}
+
+bool mt_account_reading(struct mt_account *account, const struct mt_reading_piece *piece)
+{
+	mt_extent_list old = {0};
+	bool good = settle(account, piece->start, piece->end) &&
+		    mt_extents_remove(account->regions, piece->start, piece->end, &old);
+
+	for (size_t i = 0; good && i < piece->count; i++) {
+		const struct mt_extent *line = &piece->lines[i];
+
+		if (mt_natures_get(account->natures, line->nature)->kind == MT_REGION_SHM &&
+		    line->end - line->start > account->shm_span)
+			account->shm_span = line->end - line->start;
+		good = confirm(account, piece, line, &old);
+		if (mt_natures_get(account->natures, piece->lines[i].nature)->kind ==
+			    MT_REGION_HEAP &&
+		    piece->again && mt_page_up(account->brk) != piece->lines[i].end)
+			account->brk = piece->lines[i].end;
+		else if (mt_natures_get(account->natures, piece->lines[i].nature)->kind ==
+				 MT_REGION_HEAP &&
+			 !account->brk)
+			account->brk = piece->lines[i].end;
+	}
+	good = good && tell_gone(account, piece, &old);
+	mt_array_deinit(&old);
+	return good;
+}

@@ -1,0 +1,665 @@
+/*
+ * What each call does to an address space, as the kernel does it; errors with what they leave
+ * behind.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "report/account/account_parts.h"
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum {
+	PROT_BITS = PROT_READ | PROT_WRITE | PROT_EXEC,
+	PAGE_SHIFT = 12,
+	HUGE_PAGE = 2 << 20,
+	GIGANTIC_PAGE = 1 << 30,
+};
+
+/* The nature of the byte at address; false where nothing is known to stand there. */
+static bool nature_at(const struct mt_account *account, uint64_t address, struct mt_nature *out)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, address);
+
+	if (!region || region->start > address)
+		return false;
+	*out = *mt_natures_get(account->natures, region->nature);
+	return true;
+}
+
+/* What a call may have done before it was refused the rest. */
+static bool failed_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	struct mt_range ranges[MT_VM_RANGES];
+	size_t count = mt_vm_call_ranges(call, ranges);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!mt_account_doubt(account, ranges[i].start, ranges[i].end, call->time))
+			return false;
+	}
+	return true;
+}
+
+/* ---- brk ---- */
+
+static bool grow_heap(struct mt_account *account, const struct mt_vm_call *call, uint64_t from,
+		      const struct mt_doers *doers, uint32_t origin)
+{
+	const struct mt_nature heap = {.prot = PROT_READ | PROT_WRITE, .kind = MT_REGION_HEAP};
+	uint64_t to = mt_page_up((uint64_t)call->result);
+
+	/* Whatever stood there has gone unseen. */
+	return mt_account_remove(account, from, to, call->time, doers->lost) &&
+	       mt_account_add(account, from, to, &heap, call->time, origin);
+}
+
+/*
+ * The result is where the heap ends now. Without a loss it differs from the last result by what
+ * this call did; with one, the difference is nobody's.
+ */
+static bool move_brk(struct mt_account *account, const struct mt_vm_call *call,
+		     const struct mt_doers *doers, bool its)
+{
+	uint64_t from = mt_page_up(account->brk), to = mt_page_up((uint64_t)call->result);
+	uint32_t origin = its ? doers->origin : doers->lost;
+
+	if (to < from && !mt_account_remove(account, to, from, call->time, origin))
+		return false;
+	if (to > from && !grow_heap(account, call, from, doers, origin))
+		return false;
+	/*
+	 * Of a child that was forked while another thread moved the heap's end: fork copies that
+	 * before it takes the lock under which it copies the mappings.
+	 */
+	return mt_account_doubt(account, account->brk_copied.start, account->brk_copied.end,
+				call->time);
+}
+
+/*
+ * A call that moves nothing changes nothing, even if it answers with another end than is known:
+ * most likely that of a call which ran beside it, and which is told of after it or was before.
+ */
+static bool doubt_answer(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t known = mt_page_up(account->brk), told = mt_page_up((uint64_t)call->result);
+
+	return mt_account_doubt(account, known < told ? known : told, known < told ? told : known,
+				call->time);
+}
+
+static bool brk_effect(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct mt_doers *doers)
+{
+	bool moved = call->args[0] && call->args[0] == (uint64_t)call->result, good = true;
+	bool copied = account->brk_copied.start < account->brk_copied.end;
+
+	if (!call->result || mt_vm_call_failed(call->result))
+		return true;
+	if (account->brk && !moved && !doers->after_loss && !copied)
+		return doubt_answer(account, call);
+	if (account->brk && (moved || doers->after_loss))
+		good = move_brk(account, call, doers, moved && !doers->after_loss);
+	account->brk = (uint64_t)call->result;
+	account->brk_time = call->time;
+	account->brk_copied = (struct mt_range){0, 0};
+	return good;
+}
+
+/* ---- mmap ---- */
+
+static struct mt_nature mmap_nature(const struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t flags = call->args[3];
+	bool shared = (flags & MAP_TYPE) != MAP_PRIVATE, anonymous = flags & MAP_ANONYMOUS;
+	struct mt_file_identity file = mt_natures_file_get(account->natures, call->file);
+	struct mt_nature nature = {
+		.prot = call->args[2] & PROT_BITS,
+		.flags = (uint16_t)((shared ? MT_REGION_SHARED : 0) |
+				    (flags & MAP_GROWSDOWN ? MT_REGION_GROWS_DOWN : 0)),
+	};
+
+	if (!anonymous || shared) {
+		nature.file = call->file;
+		nature.delta = (anonymous ? 0 : call->args[5]) - (uint64_t)call->result;
+		nature.kind = (uint8_t)(anonymous    ? MT_REGION_SHM
+					: call->file ? mt_region_kind_of(file.name, shared)
+						     : MT_REGION_FILE);
+		/* A private mapping of /dev/zero is of no file. */
+		if (nature.kind == MT_REGION_ANONYMOUS)
+			nature.file = 0, nature.delta = 0;
+	} else if (flags & (MAP_STACK | MAP_GROWSDOWN)) {
+		nature.kind = MT_REGION_THREAD_STACK;
+	}
+	if (flags & MAP_HUGETLB)
+		nature.kind = MT_REGION_HUGE;
+	if (mt_vm_call_huge_page(call) >= GIGANTIC_PAGE)
+		nature.flags |= MT_REGION_GIGANTIC;
+	return nature;
+}
+
+/*
+ * A file of huge pages is mapped in whole ones, which its flags do not say: the record inside the
+ * call does, where it reaches on over what nothing else is known to be mapped to.
+ */
+static uint64_t end_in_file(const struct mt_account *account, const struct mt_vm_call *call,
+			    uint64_t start, uint64_t end)
+{
+	const struct mt_extent *next;
+
+	if (!call->file || call->start > start || call->end <= end)
+		return end;
+	next = mt_extents_after(account->regions, end);
+	return next && next->start < call->end ? next->start > end ? next->start : end : call->end;
+}
+
+static bool mmap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			const struct mt_doers *doers)
+{
+	struct mt_nature nature = mmap_nature(account, call);
+	uint64_t start = (uint64_t)call->result, end;
+	bool fixed = call->args[3] & MAP_FIXED;
+
+	if (mt_vm_call_failed(call->result))
+		return failed_effect(account, call);
+	if (__builtin_add_overflow(start, mt_vm_call_mmap_length(call), &end))
+		return true;
+	end = end_in_file(account, call, start, end);
+	/* The kernel chooses free places: what is known to stand there has gone unseen. */
+	return mt_account_remove(account, start, end, call->time,
+				 fixed ? doers->origin : doers->lost) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
+}
+
+/* ---- munmap ---- */
+
+static bool munmap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			  const struct mt_doers *doers)
+{
+	uint64_t start = call->args[0], end;
+
+	if (call->result || __builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
+		return true;
+	return mt_account_remove(account, start, end, call->time, doers->origin);
+}
+
+/* ---- mremap ---- */
+
+struct move {
+	uint64_t from, old_end; /* the old range, whole pages */
+	uint64_t to, new_end;
+	uint64_t flags;
+};
+
+/* In whole pages of what stands there; UINT64_MAX: it does not fit. */
+static uint64_t whole_pages(const struct mt_nature *nature, uint64_t length)
+{
+	uint64_t page = nature->flags & MT_REGION_GIGANTIC ? GIGANTIC_PAGE : HUGE_PAGE;
+
+	if (nature->kind != MT_REGION_HUGE)
+		return mt_page_up(length);
+	return length > UINT64_MAX - page ? UINT64_MAX : (length + page - 1) & ~(page - 1);
+}
+
+static bool read_move(const struct mt_account *account, const struct mt_vm_call *call,
+		      struct move *out)
+{
+	struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+
+	out->from = call->args[0];
+	out->to = (uint64_t)call->result;
+	out->flags = call->args[3];
+	(void)nature_at(account, out->from, &nature);
+	return !__builtin_add_overflow(out->from, whole_pages(&nature, call->args[1]),
+				       &out->old_end) &&
+	       !__builtin_add_overflow(out->to, whole_pages(&nature, call->args[2]), &out->new_end);
+}
+
+/* The nature of what goes on at `address` beyond what `known` is at its own. */
+static struct mt_nature continued(const struct mt_nature *known, uint64_t by)
+{
+	struct mt_nature nature = *known;
+
+	if (nature.file || nature.kind == MT_REGION_FILE || nature.kind == MT_REGION_SHM)
+		nature.delta -= by;
+	return nature;
+}
+
+/*
+ * Clears what a piece lands on. Only pieces clear their place: a range moved with holes in it, as
+ * Linux 6.17 and later do, leaves what stands where the holes come.
+ */
+static bool land(struct mt_account *account, const struct mt_vm_call *call,
+		 const struct mt_extent *piece, const struct mt_doers *doers)
+{
+	return mt_account_remove(account, piece->start, piece->end, call->time,
+				 call->args[3] & MREMAP_FIXED ? doers->origin : doers->lost);
+}
+
+static bool tell_moved(struct mt_account *account, const struct mt_extent *piece, uint64_t by)
+{
+	const struct mt_account_sink *sink = account->sink;
+
+	return !sink->moved || sink->moved(sink->context, account, piece->start - by, piece->start,
+					   piece->end - piece->start);
+}
+
+/* Puts the pieces of a range where they are now; offsets in files move along. */
+static bool put_moved(struct mt_account *account, const struct mt_vm_call *call,
+		      const struct move *move, const struct mt_doers *doers)
+{
+	mt_extent_list moved = account->scratch;
+	uint64_t by = move->to - move->from;
+	bool good = true, copy = move->flags & MREMAP_DONTUNMAP;
+
+	account->scratch = (mt_extent_list){0};
+	for (size_t i = 0; good && i < moved.count; i++) {
+		struct mt_extent piece = moved.items[i];
+		struct mt_nature nature =
+			continued(mt_natures_get(account->natures, piece.nature), by);
+
+		piece.start += by;
+		piece.end += by;
+		piece.nature = mt_natures_intern(account->natures, &nature);
+		good = piece.nature != UINT32_MAX && land(account, call, &piece, doers);
+		if (good && copy)
+			good = mt_account_add(account, piece.start, piece.end, &nature, call->time,
+					      doers->origin);
+		else if (good)
+			good = mt_extents_insert(account->regions, &piece);
+		good = good && tell_moved(account, &piece, by);
+	}
+	mt_array_deinit(&moved);
+	return good;
+}
+
+/* DONTUNMAP: the old range stays as it is, and empty. */
+static bool copy_range(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct move *move, const struct mt_doers *doers)
+{
+	account->scratch.count = 0;
+	return mt_extents_list(account->regions, move->from, move->old_end, &account->scratch) &&
+	       put_moved(account, call, move, doers);
+}
+
+/* Shared memory mapped a second time, by a range of no length. */
+static bool duplicate(struct mt_account *account, const struct mt_vm_call *call,
+		      const struct move *move, const struct mt_doers *doers)
+{
+	const struct mt_extent whole = {.start = move->to, .end = move->new_end};
+	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
+	bool known = nature_at(account, move->from, &nature);
+
+	nature = continued(&nature, move->to - move->from);
+	return land(account, call, &whole, doers) &&
+	       mt_account_add(account, move->to, move->new_end, &nature, call->time,
+			      doers->origin) &&
+	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
+}
+
+static bool grow(struct mt_account *account, const struct mt_vm_call *call, const struct move *move,
+		 const struct mt_doers *doers)
+{
+	uint64_t end = move->to + (move->old_end - move->from);
+	struct mt_nature nature = {.prot = PROT_READ | PROT_WRITE};
+	bool known = nature_at(account, end - 1, &nature);
+
+	return mt_account_remove(account, end, move->new_end, call->time,
+				 move->flags & MREMAP_FIXED ? doers->origin : doers->lost) &&
+	       mt_account_add(account, end, move->new_end, &nature, call->time, doers->origin) &&
+	       (known || mt_account_doubt(account, move->to, move->new_end, call->time));
+}
+
+static bool move_range(struct mt_account *account, const struct mt_vm_call *call,
+		       const struct move *move, const struct mt_doers *doers)
+{
+	uint64_t old = move->old_end - move->from, new = move->new_end - move->to;
+	uint64_t kept = old < new ? old : new;
+
+	if (!old)
+		return duplicate(account, call, move, doers);
+	if (move->flags & MREMAP_DONTUNMAP)
+		return copy_range(account, call, move, doers);
+	if (new < old &&
+	    !mt_account_remove(account, move->from + new, move->old_end, call->time, doers->origin))
+		return false;
+	if (move->to != move->from && (!mt_account_take(account, move->from, move->from + kept) ||
+				       !put_moved(account, call, move, doers)))
+		return false;
+	return new <= old || grow(account, call, move, doers);
+}
+
+/* What was in doubt where it was is so where it is now; what grew of it, all of that. */
+static bool move_doubts(struct mt_account *account, const struct mt_vm_call *call,
+			const struct move *move, const mt_extent_list *doubts)
+{
+	uint64_t by = move->to - move->from;
+
+	for (size_t i = 0; i < doubts->count; i++) {
+		const struct mt_extent *doubt = &doubts->items[i];
+		uint64_t start = doubt->start + by, end = doubt->end + by;
+
+		if (doubt->end >= move->old_end)
+			end = move->new_end;
+		if (end > move->new_end)
+			end = move->new_end;
+		if (!mt_account_doubt(account, start, end, call->time))
+			return false;
+	}
+	return true;
+}
+
+static bool is_segment(const struct mt_account *account, const struct mt_nature *nature)
+{
+	return nature->kind == MT_REGION_SHM &&
+	       !strncmp(mt_natures_file_get(account->natures, nature->file).name, "/SYSV", 5);
+}
+
+/*
+ * Of several regions moved at once those that come before one that has to stay: a System V segment.
+ * Other files that choose their own addresses are not known as such.
+ */
+static bool move_until_refused(struct mt_account *account, const struct mt_vm_call *call,
+			       struct move *move, const struct mt_doers *doers)
+{
+	const struct mt_extent *region = mt_extents_after(account->regions, move->from);
+	uint64_t by = move->to - move->from;
+
+	if (!region || region->start > move->from)
+		return true;
+	while (region && region->start < move->old_end) {
+		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+
+		if (is_segment(account, nature)) {
+			move->old_end = region->start > move->from ? region->start : move->from;
+			move->new_end = move->old_end + by;
+			return move->old_end == move->from ||
+			       move_range(account, call, move, doers);
+		}
+		region = mt_extents_after(account->regions, region->end);
+	}
+	return failed_effect(account, call);
+}
+
+/* A second mapping that went where its first one was: that has been taken away for it. */
+static bool duplicate_refused(struct mt_account *account, const struct mt_vm_call *call,
+			      const struct move *move, const struct mt_doers *doers)
+{
+	struct mt_nature nature;
+
+	if (!nature_at(account, move->from, &nature))
+		return true;
+	if (move->from < move->to || move->from >= move->new_end)
+		return failed_effect(account, call);
+	return mt_account_remove(account, move->to, move->new_end, call->time, doers->origin);
+}
+
+/*
+ * Linux 6.17 and later look at what is to be moved before they take away what stands where it goes;
+ * from then on, too, several regions are moved, one after the other.
+ */
+static bool refused_move(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	struct move move = {.from = call->args[0], .to = call->args[4], .flags = call->args[3]};
+	uint64_t old = mt_page_up(call->args[1]), new = mt_page_up(call->args[2]);
+	const struct mt_extent *doubt = mt_extents_after(account->doubts, move.from);
+
+	if (__builtin_add_overflow(move.from, old, &move.old_end) ||
+	    __builtin_add_overflow(move.to, new, &move.new_end))
+		return true;
+	if (account->moves_checked && call->result == -EINVAL)
+		return true;
+	if (!account->moves_checked || call->result != -EFAULT || !(move.flags & MREMAP_FIXED) ||
+	    (doubt && doubt->start <= move.old_end))
+		return failed_effect(account, call);
+	if (!old)
+		return duplicate_refused(account, call, &move, doers);
+	return old != new || move_until_refused(account, call, &move, doers);
+}
+
+static bool mremap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			  const struct mt_doers *doers)
+{
+	mt_extent_list doubts = {0};
+	struct move move;
+	bool good;
+
+	if (mt_vm_call_failed(call->result))
+		return refused_move(account, call, doers);
+	if (!read_move(account, call, &move))
+		return true;
+	good = mt_extents_list(account->doubts, move.from,
+			       move.old_end > move.from ? move.old_end : move.from + 1, &doubts) &&
+	       move_range(account, call, &move, doers) &&
+	       move_doubts(account, call, &move, &doubts);
+	mt_array_deinit(&doubts);
+	return good;
+}
+
+/* ---- mprotect, madvise ---- */
+
+/* The end of what is mapped without a hole from start on, at most `end`. */
+static uint64_t first_hole(const struct mt_account *account, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		const struct mt_extent *region = mt_extents_after(account->regions, start);
+
+		if (!region || region->start > start)
+			return start;
+		start = region->end;
+	}
+	return end;
+}
+
+typedef void change_nature(struct mt_nature *nature, uint64_t how);
+
+static bool change_natures(struct mt_account *account, uint64_t start, uint64_t end,
+			   change_nature *change, uint64_t how)
+{
+	mt_extent_list pieces = {0};
+	/* What is in doubt stays so: this tells how it is, not what. */
+	bool good = mt_extents_remove(account->regions, start, end, &pieces);
+
+	for (size_t i = 0; good && i < pieces.count; i++) {
+		struct mt_nature nature = *mt_natures_get(account->natures, pieces.items[i].nature);
+
+		change(&nature, how);
+		pieces.items[i].nature = mt_natures_intern(account->natures, &nature);
+		good = pieces.items[i].nature != UINT32_MAX &&
+		       mt_extents_insert(account->regions, &pieces.items[i]);
+	}
+	mt_array_deinit(&pieces);
+	return good;
+}
+
+static void set_prot(struct mt_nature *nature, uint64_t prot)
+{
+	nature->prot = prot & PROT_BITS;
+}
+
+static void set_forked(struct mt_nature *nature, uint64_t forked)
+{
+	nature->flags &= (uint16_t)~MT_REGION_NOT_FORKED;
+	nature->flags |= forked ? 0 : MT_REGION_NOT_FORKED;
+}
+
+/* Where holes are in doubt, so is how far a call came that stopped at one. */
+static bool doubt_behind(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time)
+{
+	const struct mt_extent *doubt = mt_extents_after(account->doubts, start);
+
+	return !doubt ||
+	       mt_account_doubt(account, doubt->start > start ? doubt->start : start, end, time);
+}
+
+/*
+ * Where it meets a hole, or is refused a part, mprotect has changed what lies before: each region
+ * that it changed has left a record.
+ */
+static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t start = call->args[0], end, hole;
+
+	if (__builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
+		return true;
+	if (!call->result)
+		return change_natures(account, start, end, set_prot, call->args[2]);
+	if (!mt_vm_call_partial(call))
+		return true;
+	/* A region that it became a part of is protected alike: it may reach too far. */
+	if (call->told)
+		return change_natures(account, start, call->end < end ? call->end : end, set_prot,
+				      call->args[2]);
+	hole = first_hole(account, start, end);
+	if (call->result != -ENOMEM || hole == end)
+		return mt_account_doubt(account, start, end, call->time);
+	return change_natures(account, start, hole, set_prot, call->args[2]) &&
+	       doubt_behind(account, start, end, call->time);
+}
+
+/* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
+static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *call)
+{
+	uint64_t advice = call->args[2], end;
+
+	if ((advice != MADV_DONTFORK && advice != MADV_DOFORK) ||
+	    (call->result && !mt_vm_call_partial(call)) ||
+	    __builtin_add_overflow(call->args[0], mt_page_up(call->args[1]), &end))
+		return true;
+	account->unforked = true;
+	return change_natures(account, call->args[0], end, set_forked, advice == MADV_DOFORK);
+}
+
+/* ---- System V shared memory ---- */
+
+/* Its size is the segment's, which the MMAP2 record alone tells. */
+static bool shmat_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = (uint64_t)call->result;
+	bool writes = !(call->args[2] & SHM_RDONLY), known = call->file && call->start == start;
+	uint64_t end = known ? call->end : mt_page_up(start + 1);
+	const struct mt_nature nature = {
+		.delta = -start,
+		.file = call->file,
+		.prot = (uint8_t)(PROT_READ | (writes ? PROT_WRITE : 0) |
+				  (call->args[2] & SHM_EXEC ? PROT_EXEC : 0)),
+		.kind = MT_REGION_SHM,
+		.flags = MT_REGION_SHARED,
+	};
+
+	if (mt_vm_call_failed(call->result))
+		return true;
+	if (end - start > account->shm_span)
+		account->shm_span = end - start;
+	return mt_account_remove(account, start, end, call->time,
+				 call->args[2] & SHM_REMAP ? doers->origin : doers->lost) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin) &&
+	       (known || mt_account_doubt(account, start, end, call->time));
+}
+
+/*
+ * Every piece of the segment that stands where it was attached, whatever stands between them: as
+ * far as the segment may reach.
+ */
+static bool detach(struct mt_account *account, const struct mt_vm_call *call,
+		   const struct mt_doers *doers)
+{
+	uint64_t at = call->args[0];
+	const struct mt_extent *region = mt_extents_after(account->regions, at);
+	uint32_t file = MT_FILE_NONE;
+	bool found = false;
+
+	while (region) {
+		const struct mt_nature *nature = mt_natures_get(account->natures, region->nature);
+		uint64_t start = region->start, end = region->end;
+		bool its = nature->kind == MT_REGION_SHM && nature->delta == -at &&
+			   (found ? nature->file == file
+				  : !nature->file || is_segment(account, nature));
+
+		if (its) {
+			found = true;
+			file = nature->file;
+			if (!mt_account_remove(account, start > at ? start : at, end, call->time,
+					       doers->origin))
+				return false;
+		} else if (found && start - at >= account->shm_span) {
+			break;
+		}
+		region = mt_extents_after(account->regions, end);
+	}
+	return true;
+}
+
+/* Of what is in doubt there it is not known which pieces were the segment's. */
+static bool shmdt_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = call->args[0], end;
+	const struct mt_extent *doubt;
+	bool doubtful;
+
+	if (call->result || __builtin_add_overflow(start, account->shm_span, &end))
+		return true;
+	doubt = mt_extents_after(account->doubts, start);
+	doubtful = doubt && doubt->start < end;
+	return detach(account, call, doers) &&
+	       (!doubtful || mt_account_doubt(account, start, end, call->time));
+}
+
+/* ---- remap_file_pages ---- */
+
+/* As mmap of another part of the same file, at the same place. */
+static bool remap_effect(struct mt_account *account, const struct mt_vm_call *call,
+			 const struct mt_doers *doers)
+{
+	uint64_t start = mt_page_down(call->args[0]), end;
+	struct mt_nature nature;
+
+	if (call->result || __builtin_add_overflow(start, mt_page_down(call->args[1]), &end))
+		return true;
+	if (!nature_at(account, start, &nature))
+		return mt_account_doubt(account, start, end, call->time);
+	nature.delta = (call->args[3] << PAGE_SHIFT) - start;
+	return mt_account_remove(account, start, end, call->time, doers->origin) &&
+	       mt_account_add(account, start, end, &nature, call->time, doers->origin);
+}
+
+bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
+		     const struct mt_doers *doers)
+{
+	switch (call->kind) {
+	case MT_VM_BRK:
+		return brk_effect(account, call, doers);
+	case MT_VM_MMAP:
+		return mmap_effect(account, call, doers);
+	case MT_VM_MUNMAP:
+		return munmap_effect(account, call, doers);
+	case MT_VM_MREMAP:
+		return mremap_effect(account, call, doers);
+	case MT_VM_MPROTECT:
+	case MT_VM_PKEY_MPROTECT:
+		return mprotect_effect(account, call);
+	case MT_VM_MADVISE:
+		return madvise_effect(account, call);
+	case MT_VM_SHMAT:
+		return shmat_effect(account, call, doers);
+	case MT_VM_SHMDT:
+		return shmdt_effect(account, call, doers);
+	case MT_VM_REMAP_FILE_PAGES:
+		return remap_effect(account, call, doers);
+	case MT_VM_PROCESS_MADVISE:
+	case MT_VM_IO_URING_SETUP:
+	case MT_VM_NONE:
+	case MT_VM_BY_NUMBER:
+		break;
+	}
+	return true;
+}

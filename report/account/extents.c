@@ -1,0 +1,356 @@
+/*
+ * A sorted array cut into leaves of some kilobytes: finding a place is two binary searches, a
+ * change moves the rest of one leaf. Leaves are shared between copies and copied when one changes.
+ */
+#include "report/account/extents.h"
+
+enum {
+	LEAF_EXTENTS = 120, /* with the head, below 4 KiB */
+	LEAF_FIRST = 15,    /* of a small space, which most are */
+};
+
+struct leaf {
+	uint32_t owners;
+	uint32_t count, capacity;
+	struct mt_extent regions[];
+};
+
+/* Of a leaf that is not empty, with its first address beside it: a search reads few lines. */
+struct entry {
+	uint64_t start;
+	struct leaf *leaf;
+};
+
+struct mt_extents {
+	MT_ARRAY(struct entry) leaves; /* none empty */
+	size_t count;		       /* regions */
+};
+
+struct place {
+	size_t leaf, region;
+};
+
+struct mt_extents *mt_extents_create(void)
+{
+	return calloc(1, sizeof(struct mt_extents));
+}
+
+static void release(struct leaf *leaf)
+{
+	if (leaf && !--leaf->owners)
+		free(leaf);
+}
+
+void mt_extents_destroy(struct mt_extents *regions)
+{
+	if (!regions)
+		return;
+	for (size_t i = 0; i < regions->leaves.count; i++)
+		release(regions->leaves.items[i].leaf);
+	mt_array_deinit(&regions->leaves);
+	free(regions);
+}
+
+struct mt_extents *mt_extents_copy(const struct mt_extents *regions)
+{
+	struct mt_extents *copy = mt_extents_create();
+
+	if (!copy || !mt_array_reserve(&copy->leaves, regions->leaves.count)) {
+		mt_extents_destroy(copy);
+		return NULL;
+	}
+	for (size_t i = 0; i < regions->leaves.count; i++) {
+		regions->leaves.items[i].leaf->owners++;
+		copy->leaves.items[i] = regions->leaves.items[i];
+	}
+	copy->leaves.count = regions->leaves.count;
+	copy->count = regions->count;
+	return copy;
+}
+
+size_t mt_extents_count(const struct mt_extents *regions)
+{
+	return regions->count;
+}
+
+static struct leaf *new_leaf(uint32_t capacity)
+{
+	struct leaf *leaf = malloc(sizeof(*leaf) + capacity * sizeof(struct mt_extent));
+
+	if (leaf)
+		*leaf = (struct leaf){.owners = 1, .capacity = capacity};
+	return leaf;
+}
+
+/* The first region that ends above address; a leaf behind the last where there is none. */
+static struct place find(const struct mt_extents *regions, uint64_t address)
+{
+	size_t low = 0, high = regions->leaves.count;
+	const struct leaf *leaf;
+	struct place at;
+
+	while (low < high) { /* the first leaf that starts above address */
+		size_t middle = low + (high - low) / 2;
+
+		if (regions->leaves.items[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return (struct place){0, 0};
+	at.leaf = low - 1;
+	leaf = regions->leaves.items[at.leaf].leaf;
+	low = 0;
+	high = leaf->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (leaf->regions[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	at.region = low;
+	return low < leaf->count ? at : (struct place){at.leaf + 1, 0};
+}
+
+const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint64_t address)
+{
+	struct place at = find(regions, address);
+
+	return at.leaf < regions->leaves.count
+		       ? &regions->leaves.items[at.leaf].leaf->regions[at.region]
+		       : NULL;
+}
+
+/* Makes a leaf this copy's own, with room for one more region if `room`; NULL out of memory. */
+static struct leaf *own(struct mt_extents *regions, size_t i, bool room)
+{
+	struct leaf *leaf = regions->leaves.items[i].leaf, *mine;
+	uint32_t capacity = leaf->capacity;
+
+	if (room && leaf->count == capacity && capacity < LEAF_EXTENTS)
+		capacity = capacity * 3 > LEAF_EXTENTS ? LEAF_EXTENTS : capacity * 3;
+	if (leaf->owners == 1 && capacity == leaf->capacity)
+		return leaf;
+	mine = new_leaf(capacity);
+	if (!mine)
+		return NULL;
+	mine->count = leaf->count;
+	memcpy(mine->regions, leaf->regions, leaf->count * sizeof(*leaf->regions));
+	release(leaf);
+	regions->leaves.items[i].leaf = mine;
+	return mine;
+}
+
+static bool put_leaf(struct mt_extents *regions, size_t i, struct leaf *leaf, uint64_t start)
+{
+	if (!mt_array_reserve(&regions->leaves, regions->leaves.count + 1))
+		return false;
+	memmove(&regions->leaves.items[i + 1], &regions->leaves.items[i],
+		(regions->leaves.count - i) * sizeof(struct entry));
+	regions->leaves.items[i] = (struct entry){start, leaf};
+	regions->leaves.count++;
+	return true;
+}
+
+static void drop_leaf(struct mt_extents *regions, size_t i)
+{
+	release(regions->leaves.items[i].leaf);
+	regions->leaves.count--;
+	memmove(&regions->leaves.items[i], &regions->leaves.items[i + 1],
+		(regions->leaves.count - i) * sizeof(struct entry));
+}
+
+/* Halves a full leaf; one that grows at its end leaves nearly all where it is. */
+static bool split(struct mt_extents *regions, struct place *at)
+{
+	struct leaf *leaf = regions->leaves.items[at->leaf].leaf, *right;
+	uint32_t kept = at->region == leaf->count ? leaf->count - 1 : leaf->count / 2;
+
+	right = new_leaf(LEAF_EXTENTS);
+	if (!right)
+		return false;
+	right->count = leaf->count - kept;
+	memcpy(right->regions, leaf->regions + kept, right->count * sizeof(*leaf->regions));
+	if (!put_leaf(regions, at->leaf + 1, right, right->regions[0].start)) {
+		release(right);
+		return false;
+	}
+	leaf->count = kept;
+	if (at->region > kept)
+		*at = (struct place){at->leaf + 1, at->region - kept};
+	return true;
+}
+
+static bool insert_at(struct mt_extents *regions, struct place at, const struct mt_extent *region)
+{
+	struct leaf *leaf = own(regions, at.leaf, true);
+
+	if (!leaf)
+		return false;
+	if (leaf->count == leaf->capacity) {
+		if (!split(regions, &at))
+			return false;
+		leaf = regions->leaves.items[at.leaf].leaf;
+	}
+	memmove(&leaf->regions[at.region + 1], &leaf->regions[at.region],
+		(leaf->count - at.region) * sizeof(*leaf->regions));
+	leaf->regions[at.region] = *region;
+	leaf->count++;
+	if (!at.region)
+		regions->leaves.items[at.leaf].start = region->start;
+	regions->count++;
+	return true;
+}
+
+static bool alike(const struct mt_extent *a, const struct mt_extent *b)
+{
+	return a->end == b->start && a->time == b->time && a->nature == b->nature &&
+	       a->origin == b->origin;
+}
+
+/* Lengthens the region before or behind the place; false where neither is of its like. */
+static bool join(struct mt_extents *regions, struct place at, const struct mt_extent *region)
+{
+	struct leaf *leaf = regions->leaves.items[at.leaf].leaf;
+
+	if (at.region && alike(&leaf->regions[at.region - 1], region)) {
+		leaf = own(regions, at.leaf, false);
+		if (leaf)
+			leaf->regions[at.region - 1].end = region->end;
+		return leaf;
+	}
+	if (at.region < leaf->count && alike(region, &leaf->regions[at.region])) {
+		leaf = own(regions, at.leaf, false);
+		if (!leaf)
+			return false;
+		leaf->regions[at.region].start = region->start;
+		if (!at.region)
+			regions->leaves.items[at.leaf].start = region->start;
+		return true;
+	}
+	return false;
+}
+
+bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region)
+{
+	struct place at = find(regions, region->start);
+	struct leaf *leaf;
+
+	if (!regions->leaves.count) {
+		leaf = new_leaf(LEAF_FIRST);
+		if (!leaf || !put_leaf(regions, 0, leaf, region->start)) {
+			release(leaf);
+			return false;
+		}
+		leaf->regions[leaf->count++] = *region;
+		regions->count = 1;
+		return true;
+	}
+	/*
+	 * Between two leaves it goes to the end of the left one: what grows upwards fills leaves.
+	 */
+	if (at.leaf && !at.region)
+		at = (struct place){at.leaf - 1, regions->leaves.items[at.leaf - 1].leaf->count};
+	return join(regions, at, region) || insert_at(regions, at, region);
+}
+
+static bool tell(mt_extent_list *list, const struct mt_extent *region, uint64_t start, uint64_t end)
+{
+	struct mt_extent *told = list ? mt_array_push(list) : NULL;
+
+	if (!told)
+		return !list;
+	*told = *region;
+	told->start = start > region->start ? start : region->start;
+	told->end = end < region->end ? end : region->end;
+	return true;
+}
+
+/* The range lies within one region, at neither end of it. */
+static bool punch(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end)
+{
+	struct leaf *leaf = own(regions, at.leaf, false);
+	struct mt_extent right;
+
+	if (!leaf)
+		return false;
+	right = leaf->regions[at.region];
+	right.start = end;
+	leaf->regions[at.region].end = start;
+	at.region++;
+	return insert_at(regions, at, &right);
+}
+
+/* Takes out of one leaf what lies in the range; *more where the range goes on behind it. */
+static bool clear_leaf(struct mt_extents *regions, struct place at, uint64_t start, uint64_t end,
+		       bool *more)
+{
+	struct leaf *leaf = own(regions, at.leaf, false);
+	uint32_t first = (uint32_t)at.region, last;
+
+	if (!leaf)
+		return false;
+	if (leaf->regions[first].start < start)
+		leaf->regions[first++].end = start;
+	for (last = first; last < leaf->count && leaf->regions[last].end <= end; last++)
+		;
+	*more = last == leaf->count;
+	if (last < leaf->count && leaf->regions[last].start < end)
+		leaf->regions[last].start = end;
+	memmove(&leaf->regions[first], &leaf->regions[last],
+		(leaf->count - last) * sizeof(*leaf->regions));
+	leaf->count -= last - first;
+	regions->count -= last - first;
+	if (!leaf->count)
+		drop_leaf(regions, at.leaf);
+	else
+		regions->leaves.items[at.leaf].start = leaf->regions[0].start;
+	return true;
+}
+
+bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
+		     mt_extent_list *out)
+{
+	struct place at = find(regions, start);
+
+	for (; at.leaf < regions->leaves.count; at = (struct place){at.leaf + 1, 0}) {
+		const struct leaf *leaf = regions->leaves.items[at.leaf].leaf;
+
+		for (; at.region < leaf->count; at.region++) {
+			if (leaf->regions[at.region].start >= end)
+				return true;
+			if (!tell(out, &leaf->regions[at.region], start, end))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
+		       mt_extent_list *removed)
+{
+	bool more = true;
+
+	if (start >= end)
+		return true;
+	if (removed && !mt_extents_list(regions, start, end, removed))
+		return false;
+	while (more) {
+		struct place at = find(regions, start);
+		const struct mt_extent *region;
+
+		if (at.leaf == regions->leaves.count)
+			return true;
+		region = &regions->leaves.items[at.leaf].leaf->regions[at.region];
+		if (region->start >= end)
+			return true;
+		if (region->start < start && region->end > end)
+			return punch(regions, at, start, end);
+		if (!clear_leaf(regions, at, start, end, &more))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,183 @@
+/* A ring of the last calls, each new one held against all of them. */
+#include "report/account/overlaps.h"
+
+#include <stdlib.h>
+
+enum {
+	CALLS_KEPT = 64, /* past them all of a call that is slower is in doubt */
+};
+
+struct mt_overlaps {
+	struct mt_timed_call ring[CALLS_KEPT];
+	uint64_t count;	  /* of all that came */
+	uint64_t dropped; /* the latest exit of those that are not here any more */
+	uint64_t loose;	  /* of those whose place is not known */
+};
+
+struct mt_overlaps *mt_overlaps_create(void)
+{
+	return calloc(1, sizeof(struct mt_overlaps));
+}
+
+void mt_overlaps_destroy(struct mt_overlaps *overlaps)
+{
+	free(overlaps);
+}
+
+/* The number of the oldest call that is kept. */
+static uint64_t oldest(const struct mt_overlaps *overlaps)
+{
+	return overlaps->count > CALLS_KEPT ? overlaps->count - CALLS_KEPT : 0;
+}
+
+static const struct mt_timed_call *call_at(const struct mt_overlaps *overlaps, uint64_t number)
+{
+	return &overlaps->ring[number % CALLS_KEPT];
+}
+
+struct mt_timed_call mt_timed_call_of(const struct mt_vm_call *call, uint64_t brk, uint64_t shm)
+{
+	struct mt_timed_call timed = {.enter = call->enter, .exit = call->exit};
+	uint64_t now = mt_page_up((uint64_t)call->result), before = mt_page_up(brk);
+	bool failed = mt_vm_call_failed(call->result);
+
+	timed.count = mt_vm_call_ranges(call, timed.ranges);
+	if (call->kind == MT_VM_BRK && brk && now != before)
+		timed.ranges[timed.count++] =
+			(struct mt_range){before < now ? before : now, before < now ? now : before};
+	if (call->kind == MT_VM_SHMDT && shm && !failed)
+		timed.ranges[timed.count++] = (struct mt_range){call->args[0], call->args[0] + shm};
+	timed.brk = call->kind == MT_VM_BRK;
+	if (call->kind == MT_VM_MREMAP && timed.count > 1) {
+		timed.moved = timed.ranges[0];
+		timed.to = failed ? call->args[4] : (uint64_t)call->result;
+	}
+	return timed;
+}
+
+/* ---- What is in doubt ---- */
+
+/* Two that changed the same addresses; two calls to brk move the same end. */
+static bool meet(const struct mt_timed_call *a, const struct mt_timed_call *b)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		for (size_t k = 0; k < b->count; k++) {
+			if (a->ranges[i].start < b->ranges[k].end &&
+			    b->ranges[k].start < a->ranges[i].end)
+				return true;
+		}
+	}
+	return a->brk && b->brk;
+}
+
+static bool at_one_time(const struct mt_timed_call *a, const struct mt_timed_call *b)
+{
+	return a->tid != b->tid && a->exit > b->enter && b->exit > a->enter &&
+	       !(a->ordered && b->ordered);
+}
+
+static bool doubt_call(const struct mt_timed_call *call, const uint32_t origins[2],
+		       const struct mt_overlap_sink *sink)
+{
+	for (size_t i = 0; i < call->count; i++) {
+		if (!sink->doubt(sink->context, &call->ranges[i], origins))
+			return false;
+	}
+	return true;
+}
+
+static bool follow_move(const struct mt_timed_call *call, const uint32_t origins[2],
+			const struct mt_overlap_sink *sink)
+{
+	return call->moved.start >= call->moved.end ||
+	       sink->moved(sink->context, &call->moved, call->to, origins);
+}
+
+/* What was moved on since the call of that number. */
+static bool follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
+			 const uint32_t origins[2], const struct mt_overlap_sink *sink)
+{
+	for (; from < overlaps->count; from++) {
+		if (!follow_move(call_at(overlaps, from), origins, sink))
+			return false;
+	}
+	return true;
+}
+
+static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
+			const struct mt_overlap_sink *sink)
+{
+	/* A call so long that those it ran beside are forgotten. */
+	bool whole = !call->ordered && overlaps->dropped > call->enter;
+	uint64_t first = whole ? oldest(overlaps) : overlaps->count;
+	uint32_t origins[2] = {call->origin, call->origin};
+
+	for (uint64_t i = oldest(overlaps); i < overlaps->count; i++) {
+		const struct mt_timed_call *other = call_at(overlaps, i);
+
+		if (!at_one_time(other, call) || !meet(other, call))
+			continue;
+		first = first < i ? first : i;
+		whole = true;
+		origins[1] = other->origin;
+		if (!doubt_call(other, origins, sink))
+			return false;
+	}
+	return !whole ||
+	       (doubt_call(call, origins, sink) && follow_moves(overlaps, first, origins, sink) &&
+		follow_move(call, origins, sink));
+}
+
+/* ---- The ring ---- */
+
+bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
+		     const struct mt_overlap_sink *sink)
+{
+	struct mt_timed_call *slot = &overlaps->ring[overlaps->count % CALLS_KEPT];
+
+	if (!call->count)
+		return true;
+	/* Beside calls whose places are all known nothing is in doubt. */
+	if ((!call->ordered || overlaps->loose > call->enter) && !compare_all(overlaps, call, sink))
+		return false;
+	if (slot->exit > overlaps->dropped)
+		overlaps->dropped = slot->exit;
+	*slot = *call;
+	overlaps->count++;
+	if (!call->ordered && call->exit > overlaps->loose)
+		overlaps->loose = call->exit;
+	return true;
+}
+
+bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
+		       const struct mt_overlap_sink *sink)
+{
+	for (uint64_t i = oldest(overlaps); i < overlaps->count; i++) {
+		const struct mt_timed_call *call = call_at(overlaps, i);
+		const uint32_t origins[2] = {call->origin, call->origin};
+
+		if (call->tid != tid && call->exit > since &&
+		    (!doubt_call(call, origins, sink) || !follow_moves(overlaps, i, origins, sink)))
+			return false;
+	}
+	return true;
+}
+
+struct mt_range mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since)
+{
+	struct mt_range all = {0, 0};
+
+	for (uint64_t i = oldest(overlaps); i < overlaps->count; i++) {
+		const struct mt_timed_call *call = call_at(overlaps, i);
+
+		if (!call->brk || call->exit <= since)
+			continue;
+		if (all.start == all.end)
+			all = call->ranges[0];
+		if (call->ranges[0].start < all.start)
+			all.start = call->ranges[0].start;
+		if (call->ranges[0].end > all.end)
+			all.end = call->ranges[0].end;
+	}
+	return all;
+}

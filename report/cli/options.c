@@ -1,0 +1,341 @@
+/*
+ * The parser that walks the table of options: --name VALUE, --name=VALUE, -x VALUE, -xVALUE, -xyz
+ * for flags, unambiguous beginnings of long names, -- ends the options.
+ */
+#include "report/cli/options.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/nearest.h"
+#include "report/analyses/analyses.h"
+#include "report/cli/option_table.h"
+#include "report/outputs/outputs.h"
+#include "report/session/timespan.h"
+#include "unwind/unwind.h"
+
+enum {
+	DEFAULT_MAX_STACK = 4096,
+};
+
+/* An option as typed: a row, or one of the analyses or outputs. */
+struct found {
+	const struct mt_option *option;
+	const struct mt_analysis *analysis;
+	const struct mt_output *output;
+	const char *name;
+	size_t matches; /* rows that begin with what was typed */
+};
+
+static void consider(struct found *found, const char *typed, size_t length, const char *name,
+		     const struct found *candidate)
+{
+	if (!name || strncmp(name, typed, length) != 0)
+		return;
+	if (!name[length]) { /* in full: nothing else counts */
+		*found = *candidate;
+		found->name = name;
+		found->matches = SIZE_MAX;
+	} else if (found->matches != SIZE_MAX) {
+		size_t matches = found->matches + 1;
+
+		*found = *candidate;
+		found->name = name;
+		found->matches = matches;
+	}
+}
+
+static struct found find_long(const char *typed, size_t length)
+{
+	struct found found = {0};
+
+	for (size_t i = 0; mt_analyses[i]; i++)
+		consider(&found, typed, length, mt_analyses[i]->name,
+			 &(struct found){.analysis = mt_analyses[i]});
+	for (size_t i = 0; mt_outputs[i]; i++)
+		consider(&found, typed, length, mt_outputs[i]->name,
+			 &(struct found){.output = mt_outputs[i]});
+	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
+		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++) {
+			consider(&found, typed, length, o->name, &(struct found){.option = o});
+			if (found.matches == 0 || (o->also && strlen(o->also) == length))
+				consider(&found, typed, length, o->also,
+					 &(struct found){.option = o});
+		}
+	}
+	return found;
+}
+
+static const struct mt_option *find_letter(char letter)
+{
+	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
+		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++) {
+			if (o->letter == letter)
+				return o;
+		}
+	}
+	return NULL;
+}
+
+/* "--a --b --c" of the analyses, then the outputs. */
+static void known_names(char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; mt_analyses[i] && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, " --%s", mt_analyses[i]->name);
+	if (used < size)
+		used += (size_t)snprintf(out + used, size - used, "; outputs:");
+	for (size_t i = 0; mt_outputs[i] && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, " --%s", mt_outputs[i]->name);
+}
+
+/* The long name that was most likely meant, or NULL. */
+static const char *meant(const char *typed)
+{
+	const char *name = typed + strspn(typed, "-");
+	struct mt_nearest nearest = {.typed = name, .length = strcspn(name, "=")};
+
+	for (size_t i = 0; mt_analyses[i]; i++)
+		mt_nearest_offer(&nearest, mt_analyses[i]->name);
+	for (size_t i = 0; mt_outputs[i]; i++)
+		mt_nearest_offer(&nearest, mt_outputs[i]->name);
+	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
+		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++)
+			mt_nearest_offer(&nearest, o->name);
+	}
+	return nearest.best;
+}
+
+static struct mt_error *unknown_option(const char *typed)
+{
+	struct mt_error *err = mt_error_create(MT_ERR_USAGE, "unknown option %s", typed);
+	const char *name = meant(typed);
+	char known[512];
+
+	if (name)
+		return mt_error_hint(err, "did you mean --%s? all options: mtreport --help", name);
+	known_names(known, sizeof(known));
+	return mt_error_hint(err, "analyses:%s; all options: mtreport --help", known);
+}
+
+/* What is parsed and what was already chosen. */
+struct parser {
+	struct mt_report_options options;
+	int argc;
+	char *const *argv;
+	int at; /* the word in hand */
+};
+
+static struct mt_error *choose(struct parser *parser, const struct found *found, const char *value)
+{
+	struct mt_report_options *o = &parser->options;
+
+	if (value)
+		return mt_error_create(MT_ERR_USAGE, "--%s takes no value", found->name);
+	if (found->analysis) {
+		if (o->analysis && o->analysis != found->analysis)
+			return mt_error_create(MT_ERR_USAGE,
+					       "--%s and --%s: one analysis at a time",
+					       o->analysis->name, found->name);
+		o->analysis = found->analysis;
+		return NULL;
+	}
+	if (o->output && o->output != found->output)
+		return mt_error_create(MT_ERR_USAGE, "--%s and --%s: one output at a time",
+				       o->output->name, found->name);
+	o->output = found->output;
+	return NULL;
+}
+
+/* A length of time in the next word is an option's that may have one: no file is called so. */
+static const char *next_length(const struct parser *parser, const struct mt_option *option)
+{
+	const char *word = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
+	struct mt_error *err;
+	double seconds;
+
+	if (!word || !option->argument || strcmp(option->argument, "[T]") != 0)
+		return NULL;
+	err = mt_seconds_parse("", word, &seconds);
+	mt_error_destroy(err);
+	return err ? NULL : word;
+}
+
+/* The option's value from behind '=' or, where it needs one, the next word. */
+static struct mt_error *apply(struct parser *parser, const struct mt_option *option,
+			      const char *name, const char *value)
+{
+	bool needs = option->argument && *option->argument != '[';
+
+	if (!option->argument && value)
+		return mt_error_create(MT_ERR_USAGE, "%s takes no value", name);
+	if (needs && !value) {
+		if (parser->at + 1 >= parser->argc)
+			return mt_error_create(MT_ERR_USAGE, "%s needs a value: %s %s", name, name,
+					       option->argument);
+		value = parser->argv[++parser->at];
+	} else if (!value) {
+		value = next_length(parser, option);
+		parser->at += value != NULL;
+	}
+	return mt_option_take(option, &parser->options, name, value);
+}
+
+static struct mt_error *parse_long(struct parser *parser, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	size_t length = equals ? (size_t)(equals - word) : strlen(word);
+	const char *value = equals ? equals + 1 : NULL;
+	struct found found = find_long(word + 2, length - 2);
+	char name[64];
+
+	if (!found.matches || length == 2)
+		return unknown_option(word);
+	if (found.matches > 1 && found.matches != SIZE_MAX)
+		return mt_error_create(MT_ERR_USAGE, "%s is the beginning of several options",
+				       word);
+	if (!found.option)
+		return choose(parser, &found, value);
+	snprintf(name, sizeof(name), "--%s", found.name);
+	return apply(parser, found.option, name, value);
+}
+
+static struct mt_error *parse_letters(struct parser *parser, const char *word)
+{
+	struct mt_error *err = NULL;
+
+	for (const char *at = word + 1; *at && !err; at++) {
+		const struct mt_option *option = find_letter(*at);
+		char name[3] = {'-', *at, '\0'};
+
+		if (!option)
+			return unknown_option(word);
+		if (option->argument && *option->argument != '[')
+			return apply(parser, option, name, at[1] ? at + 1 : NULL);
+		err = apply(parser, option, name, NULL);
+	}
+	return err;
+}
+
+static struct mt_error *parse_words(struct parser *parser)
+{
+	bool options_ended = false;
+	struct mt_error *err = NULL;
+
+	for (parser->at = 1; parser->at < parser->argc && !err; parser->at++) {
+		const char *word = parser->argv[parser->at];
+
+		if (options_ended || word[0] != '-' || !word[1])
+			err = mt_option_add_file(&parser->options, word, word);
+		else if (!strcmp(word, "--"))
+			options_ended = true;
+		else if (word[1] == '-')
+			err = parse_long(parser, word);
+		else
+			err = parse_letters(parser, word);
+		if (parser->options.help || parser->options.version)
+			break;
+	}
+	return err;
+}
+
+/* Where none is named: the analysis's own, and a table for other keys than that has. */
+static const struct mt_output *default_output(const struct mt_report_options *options)
+{
+	const char *name = options->analysis->output;
+
+	if ((!name || !strcmp(name, mt_output_paths.name)) &&
+	    (options->wishes.by.count || options->wishes.timeline || options->wishes.compare ||
+	     options->wishes.stacks))
+		name = mt_output_table.name;
+	return name ? mt_output_find(name) : mt_outputs[0];
+}
+
+/* A copy is of one whole recording, and is no report. */
+static struct mt_error *check_copy(const struct mt_report_options *o)
+{
+	if (o->embed && (!o->copy || strcmp(o->copy, "--seal") != 0))
+		return mt_error_create(MT_ERR_USAGE, "--embed says what --seal OUT is to carry");
+	if (!o->copy)
+		return NULL;
+	if (o->analysis || o->output || o->output_path || mt_baseline_given(&o->baseline))
+		return mt_error_create(MT_ERR_USAGE,
+				       "%s copies the recording: no report, and no -o", o->copy);
+	if (mt_selection_given(&o->selection))
+		return mt_error_create(MT_ERR_USAGE, "%s copies the whole recording: no selectors",
+				       o->copy);
+	if (o->file_count > 1)
+		return mt_error_create(MT_ERR_USAGE, "%s copies one file", o->copy);
+	return NULL;
+}
+
+/* What tells of the recording itself is not of its samples. */
+static struct mt_error *check_info(const struct mt_report_options *o)
+{
+	if (o->output && (o->output->needs & MT_NEEDS_IMAGES) && o->analysis &&
+	    o->analysis != mt_analyses[0])
+		return mt_error_create(
+			MT_ERR_USAGE,
+			"--%s tells where the recording comes from, and shows no --%s",
+			o->output->name, o->analysis->name);
+	return NULL;
+}
+
+static struct mt_error *check_words(const struct mt_report_options *o)
+{
+	struct mt_error *err = check_copy(o);
+
+	return err ? err : check_info(o);
+}
+
+/* What stands at a moment is compared as it stood at each end, whenever it was reserved. */
+static void compare_moments(struct mt_report_options *o)
+{
+	if (o->wishes.compare && o->analysis->moments)
+		o->selection.time.from = o->wishes.time.from = o->baseline.time.from = 0;
+}
+
+struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_report_options *out)
+{
+	struct parser parser = {
+		.argc = argc,
+		.argv = argv,
+		.options = {.max_stack = DEFAULT_MAX_STACK,
+			    .strict_percent = 1,
+			    .unwind = mt_unwind_methods,
+			    .wish = {.names = true, .unwind = true}},
+	};
+	struct mt_error *err = parse_words(&parser);
+
+	if (!err && !parser.options.file_count)
+		err = mt_option_add_file(&parser.options, NULL, MT_REPORT_DEFAULT_FILE);
+	err = err || parser.options.help || parser.options.version ? err
+								   : check_words(&parser.options);
+	if (!err && parser.options.scan && parser.options.unwind != mt_unwind_methods)
+		err = mt_error_create(MT_ERR_USAGE, "--scan goes with --unwind auto");
+	if (err) {
+		mt_report_options_deinit(&parser.options);
+		return err;
+	}
+	if (!parser.options.analysis)
+		parser.options.analysis = mt_analyses[0];
+	if (!parser.options.output)
+		parser.options.output = default_output(&parser.options);
+	if (parser.options.baseline.per && !parser.options.wishes.compare) {
+		mt_report_options_deinit(&parser.options);
+		return mt_error_create(MT_ERR_USAGE,
+				       "--per measures a base: --base FILE or --base-time A,B");
+	}
+	compare_moments(&parser.options);
+	*out = parser.options;
+	return NULL;
+}
+
+void mt_report_options_deinit(struct mt_report_options *options)
+{
+	mt_selection_deinit(&options->selection);
+	free(options->files);
+}

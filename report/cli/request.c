@@ -1,0 +1,180 @@
+/*
+ * Settles the shape of the table that an analysis is to make.
+ */
+#include "report/cli/request.h"
+
+#include <math.h>
+
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/outputs/outputs.h"
+
+static struct mt_error *check_shape(const struct mt_analysis *analysis,
+				    const struct mt_output *output, bool listing)
+{
+	if (listing && !analysis->lists)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--%s makes sums, and --%s shows single events",
+				       analysis->name, output->name);
+	if (listing && !(output->needs & (MT_NEEDS_LISTING | MT_TAKES_LISTING)))
+		return mt_error_create(MT_ERR_USAGE,
+				       "--%s lists single events, and --%s shows sums",
+				       analysis->name, output->name);
+	return NULL;
+}
+
+static struct mt_error *check_moments(const struct mt_analysis *analysis,
+				      const struct mt_wishes *wishes)
+{
+	const char *age = wishes->older_than > 0 ? "--older-than" : wishes->all ? "--all" : NULL;
+	const char *option = wishes->at.when != MT_AT_END ? "--at" : age;
+
+	if (wishes->timeline && (wishes->older_than > 0 || wishes->at.when == MT_AT_PEAK))
+		return mt_error_create(MT_ERR_USAGE, "%s and --timeline exclude each other",
+				       wishes->older_than > 0 ? "--older-than" : "--at peak");
+	if (age && analysis->moments && !analysis->ages)
+		return mt_error_create(MT_ERR_USAGE, "%s is for --outstanding, not for --%s", age,
+				       analysis->name);
+	if (!option || analysis->moments)
+		return NULL;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+					     "%s is about what stands at a moment, which --%s does "
+					     "not show",
+					     option, analysis->name),
+			     "--outstanding does, and --maps");
+}
+
+/* Every key that was asked for is one that the analysis knows. */
+static struct mt_error *check_keys(const struct mt_analysis *analysis, const struct mt_by_list *by)
+{
+	char known[200];
+
+	for (size_t i = 0; i < by->count; i++) {
+		if (analysis->by & MT_BY_BIT(by->keys[i]))
+			continue;
+		mt_by_names(analysis->by, known, sizeof(known));
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--by %s: --%s does not know it",
+						     mt_by_def(by->keys[i])->name, analysis->name),
+				     "it knows: %s", *known ? known : "none");
+	}
+	return NULL;
+}
+
+static struct mt_error *check_by(const struct mt_analysis *analysis, const struct mt_output *output,
+				 const struct mt_wishes *wishes, bool listing)
+{
+	const char *option = wishes->timeline ? "--timeline" : "--by";
+
+	if (!wishes->by.count && !wishes->timeline)
+		return NULL;
+	if (listing)
+		return mt_error_create(MT_ERR_USAGE, "%s makes sums, and --%s shows single events",
+				       option, analysis->groups ? output->name : analysis->name);
+	if (!(output->needs & MT_TAKES_KEYS))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--%s takes no %s", output->name,
+						     option),
+				     "--table, --csv, --json and --folded do");
+	if (wishes->timeline && !(analysis->by & MT_BY_BIT(MT_BY_TIME)))
+		return mt_error_create(MT_ERR_USAGE, "--%s knows no --timeline", analysis->name);
+	return check_keys(analysis, &wishes->by);
+}
+
+static struct mt_error *check_compare(const struct mt_analysis *analysis,
+				      const struct mt_output *output,
+				      const struct mt_wishes *wishes, bool listing)
+{
+	if (!wishes->compare)
+		return NULL;
+	if (listing || analysis->judges || !analysis->by)
+		return mt_error_create(MT_ERR_USAGE, "--base compares sums, and --%s has none",
+				       listing ? output->name : analysis->name);
+	if (wishes->timeline)
+		return mt_error_create(MT_ERR_USAGE, "--base and --timeline exclude each other");
+	if (!(output->needs & MT_TAKES_KEYS))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--%s shows no comparison",
+						     output->name),
+				     "--table, --csv, --json and --folded do");
+	return NULL;
+}
+
+/* What a timeline tells apart where nobody says. */
+static struct mt_by_list timeline_keys(const struct mt_analysis *analysis)
+{
+	struct mt_by_list by = {0};
+
+	mt_by_add(&by, MT_BY_PROCESS);
+	if (analysis->by & MT_BY_BIT(MT_BY_KIND))
+		mt_by_add(&by, MT_BY_KIND);
+	return by;
+}
+
+static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struct mt_output *output,
+				 const struct mt_wishes *wishes)
+{
+	bool shows = analysis->judges || wishes->compare ||
+		     (output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK));
+	struct mt_by_list by = wishes->by.count	  ? wishes->by
+			       : wishes->timeline ? timeline_keys(analysis)
+						  : analysis->default_by;
+
+	if (!wishes->by.count && !shows)
+		mt_by_remove(&by, MT_BY_STACK);
+	if (wishes->stacks ||
+	    ((output->needs & MT_NEEDS_STACK) && (analysis->by & MT_BY_BIT(MT_BY_STACK)) &&
+	     !mt_by_has(&by, MT_BY_RESERVER)))
+		mt_by_add(&by, MT_BY_STACK);
+	if (analysis->events_apart)
+		mt_by_add_first(&by, MT_BY_EVENT);
+	if (wishes->timeline)
+		mt_by_add_first(&by, MT_BY_TIME);
+	return by;
+}
+
+struct mt_at mt_at_end_of(const struct mt_timespan *time)
+{
+	if (!time->given || !isfinite(time->to))
+		return (struct mt_at){.when = MT_AT_END};
+	return (struct mt_at){
+		.when = MT_AT_TIME,
+		.seconds = time->percent ? -1 : time->to,
+		.part = time->percent ? time->to : 0,
+	};
+}
+
+struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
+				 const struct mt_wishes *wishes, struct mt_analysis_request *out)
+{
+	struct mt_analysis_request request = {
+		.listing = (output->needs & MT_NEEDS_LISTING) || !analysis->groups,
+		.interval = wishes->interval,
+		.weight = wishes->weight,
+		.at = wishes->at,
+		.time = wishes->time,
+		.older_than = wishes->older_than,
+		.all = wishes->all,
+		.top = wishes->top,
+		.compared = wishes->compare,
+	};
+	struct mt_error *err = check_shape(analysis, output, request.listing);
+
+	err = err ? err : check_moments(analysis, wishes);
+	err = err ? err : check_by(analysis, output, wishes, request.listing);
+	err = err ? err : check_compare(analysis, output, wishes, request.listing);
+	if (err)
+		return err;
+	if (wishes->stacks && !request.listing && !(analysis->by & MT_BY_BIT(MT_BY_STACK)))
+		return mt_error_create(MT_ERR_USAGE, "--stacks: --%s has none", analysis->name);
+	if (request.listing) {
+		request.stacks = (output->needs & MT_NEEDS_STACK) || wishes->stacks;
+	} else {
+		request.by = keys_of(analysis, output, wishes);
+		request.stacks = mt_by_has(&request.by, MT_BY_STACK);
+	}
+	/* Two parts of a recording are compared as each stood at its end. */
+	if (wishes->compare && analysis->moments && wishes->at.when == MT_AT_END)
+		request.at = mt_at_end_of(&wishes->time);
+	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
+			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources;
+	*out = request;
+	return NULL;
+}

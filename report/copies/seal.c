@@ -1,0 +1,545 @@
+/*
+ * Twice through the file: first as every report reads it, for the images that frames are in, by
+ * recording. Then it is copied, and behind each HEAD stands what was found for them: there it
+ * counts before what the recording carries itself, which may be less.
+ */
+#include "report/copies/seal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/chunks/chunk.h"
+#include "formats/records/jitdump.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "formats/writer.h"
+#include "report/names/jitdumps.h"
+#include "report/names/naming.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/kernel_names.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
+#include "symbols/carried/code_blocks.h"
+#include "symbols/images/image.h"
+#include "symbols/names/kernel.h"
+#include "symbols/names/kernel_lines.h"
+
+#define LEVEL 12
+#define KALLSYMS "/proc/kallsyms"
+
+/* What the samples of one recording passed through. */
+struct part {
+	MT_ARRAY(uint32_t) images; /* ids, each once */
+	MT_ARRAY(uint64_t) kernel; /* addresses, each once */
+	bool in_kernel;		   /* some were there, known or not */
+};
+
+struct seal {
+	const struct mt_seal_options *options;
+	struct mt_session *session;
+	struct mt_naming *naming;
+	struct mt_seal_counts counts;
+	MT_ARRAY(struct part) parts; /* by recording */
+	struct mt_code_notes *code;  /* what was looked at of the images' */
+	struct mt_map64 stacks;	     /* of the present recording: those seen */
+	struct mt_map64 frames;	     /* the same */
+	struct mt_map64 images;	     /* the same */
+	struct mt_writer *writer;    /* of the recording that is copied */
+	struct mt_block notes;	     /* for it */
+};
+
+static void seal_deinit(struct seal *s)
+{
+	for (size_t i = 0; i < s->parts.count; i++) {
+		mt_array_deinit(&s->parts.items[i].images);
+		mt_array_deinit(&s->parts.items[i].kernel);
+	}
+	mt_array_deinit(&s->parts);
+	mt_map64_deinit(&s->stacks);
+	mt_map64_deinit(&s->frames);
+	mt_map64_deinit(&s->images);
+	mt_code_notes_destroy(s->code);
+	free(s->notes.bytes);
+}
+
+/* ---- First: what is touched ---- */
+
+/* True where the number is a new one; *good false out of memory. */
+static bool is_new(struct mt_map64 *seen, uint64_t number, bool *good)
+{
+	uint64_t known;
+
+	if (mt_map64_get(seen, number, &known))
+		return false;
+	*good &= mt_map64_put(seen, number, 1);
+	return true;
+}
+
+static bool touch_frame(struct seal *s, struct part *part, uint32_t frame)
+{
+	const struct mt_frame_key *key = mt_frames_key(mt_session_frames(s->session), frame);
+	uint64_t *address;
+	uint32_t *image;
+	bool good = true;
+
+	if (key->flags & MT_FRAME_IN_KERNEL) {
+		part->in_kernel = true;
+		address = key->offset ? mt_array_push(&part->kernel) : NULL;
+		if (address)
+			*address = key->offset;
+		return address || !key->offset;
+	}
+	if (key->image == MT_FRAME_NO_IMAGE || !is_new(&s->images, key->image, &good))
+		return good;
+	image = mt_array_push(&part->images);
+	if (image)
+		*image = key->image;
+	return image && good;
+}
+
+static bool touch_stack(struct seal *s, struct part *part, uint32_t stack)
+{
+	const uint32_t *frames;
+	bool good = true;
+	size_t count;
+
+	if (stack == MT_STACK_NONE || !is_new(&s->stacks, stack, &good))
+		return good;
+	frames = mt_stacks_get(mt_session_stacks(s->session), stack, &count);
+	for (size_t i = 0; i < count && good; i++) {
+		if (is_new(&s->frames, frames[i], &good))
+			good = good && touch_frame(s, part, frames[i]);
+	}
+	return good;
+}
+
+/* Where a sample's branch records led. */
+static bool touch_branches(struct seal *s, struct part *part,
+			   const struct mt_session_sample *sample)
+{
+	const struct mt_branch *branches = sample->kernel->branches;
+	bool good = true;
+
+	for (size_t i = 0; i < 2 * sample->kernel->branch_count && good; i++) {
+		uint64_t address = i % 2 ? branches[i / 2].to : branches[i / 2].from;
+		uint32_t frame = mt_session_place(s->session, sample, address);
+
+		good = frame != MT_FRAME_NONE;
+		if (good && is_new(&s->frames, frame, &good))
+			good = good && touch_frame(s, part, frame);
+	}
+	return good;
+}
+
+/* The part of that recording; those before it are complete. */
+static struct part *part_of(struct seal *s, size_t recording)
+{
+	while (s->parts.count <= recording) {
+		if (!mt_array_push(&s->parts))
+			return NULL;
+		mt_map64_deinit(&s->stacks);
+		mt_map64_deinit(&s->frames);
+		mt_map64_deinit(&s->images);
+		s->stacks = s->frames = s->images = (struct mt_map64){0};
+	}
+	return &s->parts.items[recording];
+}
+
+static struct mt_error *read_samples(struct seal *s)
+{
+	struct mt_session_sample sample;
+	struct mt_error *err;
+	struct part *part;
+	bool more = true;
+
+	while (more) {
+		err = mt_session_next(s->session, &sample, &more);
+		if (err)
+			return err;
+		part = more ? part_of(s, sample.recording) : NULL;
+		if (more && (!part || !touch_stack(s, part, sample.stack) ||
+			     !touch_branches(s, part, &sample)))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+/* ---- Then: what is added ---- */
+
+/* Tells of something that cannot be had, and puts it down in the copy as far as there is room. */
+static void lack(struct seal *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void lack(struct seal *s, const char *format, ...)
+{
+	MT_CLEANUP_FREE char *line = NULL;
+	struct mt_note_record note = {.level = 1};
+	va_list arguments;
+
+	s->counts.lacking++;
+	va_start(arguments, format);
+	if (vasprintf(&line, format, arguments) < 0)
+		line = NULL;
+	va_end(arguments);
+	if (!line)
+		return;
+	note.text = (struct mt_text){.bytes = line, .size = strlen(line)};
+	(void)mt_note_put(&s->notes, &note);
+	if (s->options->tell)
+		s->options->tell(s->options->context, line);
+}
+
+static struct mt_error *write_part(struct seal *s, uint64_t time, const struct mt_file_record *file)
+{
+	size_t capacity = file->bytes.size + MT_FILE_FIELDS_MAX + 64;
+	MT_CLEANUP_FREE uint8_t *bytes = malloc(capacity);
+	struct mt_block block = {.bytes = bytes, .capacity = capacity};
+
+	if (!bytes)
+		return mt_error_nomem();
+	mt_block_reset(&block, MT_CHUNK_FILE, 0);
+	if (!mt_file_put(&block, time, file))
+		return mt_error_nomem();
+	return mt_writer_write(s->writer, &block, LEVEL);
+}
+
+/* Writes file->size bytes of content. */
+static struct mt_error *write_content(struct seal *s, uint64_t time, struct mt_file_record *file,
+				      const uint8_t *content)
+{
+	struct mt_error *err = NULL;
+
+	for (uint32_t part = 0; !err && mt_file_set_part(file, content, part); part++)
+		err = write_part(s, time, file);
+	s->counts.added += !err;
+	return err;
+}
+
+static uint32_t kept_of(const struct mt_skeleton_wish *wish)
+{
+	return (wish->names ? MT_KEPT_NAMES : 0) | (wish->unwind ? MT_KEPT_UNWIND : 0) |
+	       (wish->lines ? MT_KEPT_LINES : 0);
+}
+
+/* The debug file with what the image lacks, or NULL. */
+static struct mt_elf *debug_of(struct mt_image *image, const struct mt_skeleton_wish *wish)
+{
+	struct mt_elf *elf = mt_image_elf(image), *symbols = mt_image_symbols_elf(image), *lines;
+	const char *path;
+
+	lines = wish->lines ? mt_image_lines_elf(image, &path) : NULL;
+	if (lines && lines != elf)
+		return lines;
+	return symbols != elf && symbols != image->mini ? symbols : NULL;
+}
+
+static struct mt_error *add_skeleton(struct seal *s, struct mt_image *image,
+				     struct mt_file_record *file)
+{
+	const struct mt_skeleton_wish *wish = &s->options->wish;
+	MT_CLEANUP_FREE uint8_t *skeleton = NULL;
+	struct mt_elf *elf = mt_image_elf(image);
+	struct mt_error *err;
+	size_t size;
+
+	err = mt_skeleton_make(elf, debug_of(image, wish), wish, &skeleton, &size);
+	if (err && err->kind != MT_ERR_NOMEM) {
+		lack(s, "%s is not carried: %s", image->identity.path, err->message);
+		mt_error_destroy(err);
+		return NULL;
+	}
+	if (err)
+		return err;
+	file->kept = kept_of(wish);
+	file->original_size = mt_elf_whole(elf).size;
+	file->size = size;
+	return write_content(s, 0, file, skeleton);
+}
+
+static struct mt_error *add_vdso(struct seal *s, struct mt_image *image,
+				 struct mt_file_record *file)
+{
+	struct mt_span whole = mt_elf_whole(mt_image_elf(image));
+
+	file->kind = MT_FILE_VDSO;
+	file->kept = MT_KEPT_NAMES | MT_KEPT_UNWIND;
+	file->size = whole.size;
+	return write_content(s, 0, file, whole.bytes);
+}
+
+/* Why nothing can be added for an image, or NULL. */
+static const char *why_not(struct mt_image *image)
+{
+	if (!mt_image_elf(image))
+		return image->missing ? image->missing : "not at hand";
+	if (image->carried)
+		return "the file to complete it from is not at hand";
+	return image->unchecked ? "no build id was recorded that would vouch for what is here now"
+				: NULL;
+}
+
+static struct mt_file_record file_of(const struct mt_image_identity *identity, uint32_t kind)
+{
+	return (struct mt_file_record){
+		.kind = kind,
+		.major = identity->device_major,
+		.minor = identity->device_minor,
+		.inode = identity->inode,
+		.inode_generation = identity->inode_generation,
+		.path = {.bytes = identity->path, .size = strlen(identity->path)},
+		.build_id = {.bytes = (const char *)identity->build_id,
+			     .size = identity->build_id_size},
+	};
+}
+
+static struct mt_error *add_image(struct seal *s, struct mt_image *image)
+{
+	const struct mt_image_identity *identity = &image->identity;
+	uint32_t kept = mt_naming_kept(s->naming, image), wanted = kept_of(&s->options->wish);
+	struct mt_file_record file = file_of(identity, MT_FILE_SKELETON);
+	const char *why;
+
+	if (image->kind == MT_IMAGE_VDSO)
+		wanted &= MT_KEPT_NAMES | MT_KEPT_UNWIND;
+	if ((kept & wanted) == wanted) {
+		s->counts.there++;
+		return NULL;
+	}
+	why = why_not(image);
+	if (why) {
+		lack(s, "%s is not carried%s: %s", identity->path, kept ? " whole" : "", why);
+		return NULL;
+	}
+	return image->kind == MT_IMAGE_VDSO ? add_vdso(s, image, &file)
+					    : add_skeleton(s, image, &file);
+}
+
+/* The code that was looked at, of which skeletons have none. */
+static struct mt_error *add_code(struct seal *s, struct mt_image *image)
+{
+	const struct mt_image_identity *identity = &image->identity;
+	struct mt_file_record file = file_of(identity, MT_FILE_CODE);
+	struct mt_elf *elf = mt_image_elf(image);
+	MT_CLEANUP_FREE uint8_t *code = NULL;
+	size_t size;
+
+	if (!s->options->wish.unwind || !elf || image->carried ||
+	    mt_code_notes_within(s->code, image->id, mt_image_pieces(image)))
+		return NULL;
+	if (image->unchecked) {
+		lack(s,
+		     "the code of %s that branch records lead to is not carried: no build id was "
+		     "recorded that would vouch for what is here now",
+		     identity->path);
+		return NULL;
+	}
+	if (!mt_code_blocks_make(elf, s->code, image->id, &code, &size))
+		return mt_error_nomem();
+	file.original_size = mt_elf_whole(elf).size;
+	file.size = size;
+	return size ? write_content(s, 0, &file, code) : NULL;
+}
+
+/* Code that a process made itself, where this machine still has the names. */
+static struct mt_error *add_perf_map(struct seal *s, size_t recording, const struct mt_image *image)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(s->session)->recordings.items[recording];
+	struct mt_file_record file = {
+		.kind = MT_FILE_PERF_MAP,
+		.path = {.bytes = image->identity.path, .size = strlen(image->identity.path)},
+	};
+	size_t size;
+	const uint8_t *text =
+		mt_naming_local_text(s->naming, recording, image->id, &file.pid, &size);
+
+	if (!text || !s->options->wish.names)
+		return NULL;
+	file.size = file.original_size = size;
+	return write_content(s, facts->end, &file, text);
+}
+
+/* A jitdump's bytes in memory. */
+static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
+{
+	const struct mt_span *span = context;
+
+	return mt_copy_at(span->bytes, span->size, at, out, size);
+}
+
+/* The same, told in a jitdump. */
+static struct mt_error *add_jitdump(struct seal *s, size_t recording, const struct mt_image *image)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(s->session)->recordings.items[recording];
+	const struct mt_skeleton_wish *wish = &s->options->wish;
+	struct mt_file_record file;
+	struct mt_span span = {
+		.bytes = mt_jitdumps_local(mt_naming_jitdumps(s->naming), recording, image, &file)};
+	struct mt_jitdump_copy copy = {
+		.input = {&span, read_memory}, .unwind = wish->unwind, .lines = wish->lines};
+	MT_CLEANUP_FREE uint8_t *bytes = NULL;
+
+	if (!span.bytes || !wish->names)
+		return NULL;
+	span.size = file.size;
+	bytes = malloc(span.size);
+	if (!bytes)
+		return mt_error_nomem();
+	file.original_size = span.size;
+	file.size = mt_jitdump_copy(&copy, span.size, bytes, span.size);
+	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The lines of kallsyms around the addresses; a size of 0 where it tells none. */
+static struct mt_error *choose_lines(const char *path, struct part *part, char **text, size_t *size)
+{
+	struct mt_error *err = mt_kernel_text_read(path, text, size);
+
+	if (err)
+		return err;
+	qsort(part->kernel.items, part->kernel.count, sizeof(uint64_t), compare_addresses);
+	*size = mt_kernel_lines_choose(*text, *size, part->kernel.items, part->kernel.count);
+	return NULL;
+}
+
+static struct mt_error *add_kernel(struct seal *s, size_t recording, struct part *part)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(s->session)->recordings.items[recording];
+	const char *path = s->options->kallsyms ? s->options->kallsyms : KALLSYMS;
+	struct mt_file_record file = {.kind = MT_FILE_KERNEL_SYMBOLS,
+				      .path = {.bytes = KALLSYMS, .size = strlen(KALLSYMS)}};
+	MT_CLEANUP_FREE char *text = NULL;
+	struct mt_error *err;
+	size_t size = 0;
+
+	if (!part->in_kernel || !s->options->wish.names)
+		return NULL;
+	if (mt_kernel_names_are_carried(mt_naming_kernel(s->naming), recording)) {
+		s->counts.there++;
+		return NULL;
+	}
+	if (!s->options->kallsyms && !facts->this_boot) {
+		lack(s, "kernel symbols are not carried: recorded on another machine, or before "
+			"this one last started");
+		return NULL;
+	}
+	err = choose_lines(path, part, &text, &size);
+	file.size = file.original_size = size;
+	if (!err && size)
+		return write_content(s, 0, &file, (const uint8_t *)text);
+	lack(s, "kernel symbols are not carried: %s",
+	     err ? err->message : "kallsyms tells no addresses (kptr_restrict)");
+	mt_error_destroy(err);
+	return NULL;
+}
+
+/* Begins what the copy is to tell: what was done to it. */
+static bool begin_notes(struct seal *s)
+{
+	static const char key[] = "sealed";
+	struct mt_info_record info = {
+		.key = {key, sizeof(key) - 1},
+		.value = {s->options->by, strlen(s->options->by)},
+	};
+
+	mt_block_reset(&s->notes, MT_CHUNK_STATE, 0);
+	return mt_info_put(&s->notes, &info);
+}
+
+static struct mt_error *add_part(struct seal *s, size_t recording, struct part *part)
+{
+	const struct mt_image_set *images = mt_naming_images(s->naming);
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < part->images.count && !err; i++) {
+		struct mt_image *image = mt_image_set_get(images, part->images.items[i]);
+
+		if (image->jitdump)
+			err = add_jitdump(s, recording, image);
+		else if (image->kind == MT_IMAGE_ANONYMOUS)
+			err = add_perf_map(s, recording, image);
+		else if (image->kind != MT_IMAGE_KERNEL)
+			err = add_image(s, image);
+		if (!err && image->kind == MT_IMAGE_FILE)
+			err = add_code(s, image);
+	}
+	return err ? err : add_kernel(s, recording, part);
+}
+
+static struct mt_error *add_contents(void *context, size_t recording, struct mt_writer *writer)
+{
+	struct seal *s = context;
+	struct mt_error *err = NULL;
+
+	s->writer = writer;
+	if (!begin_notes(s))
+		return mt_error_nomem();
+	if (recording < s->parts.count)
+		err = add_part(s, recording, &s->parts.items[recording]);
+	return err ? err : mt_writer_write(writer, &s->notes, 1);
+}
+
+/* perf's records have no place for files beside them. */
+static struct mt_error *refuse_foreign(const struct mt_session *session, const char *path)
+{
+	const struct mt_facts *facts = mt_session_facts(session);
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		if (facts->recordings.items[i].reading->foreign)
+			return mt_error_create(
+				MT_ERR_USAGE,
+				"%s: is perf's, only recordings of mtrec are sealed: take the "
+				"files that --info lists along below a directory of yours, and "
+				"read it with --symfs DIR",
+				path);
+	}
+	return NULL;
+}
+
+struct mt_error *mt_seal(struct mt_session *session, const char *path,
+			 const struct mt_seal_options *options, int fd, struct mt_seal_counts *out)
+{
+	MT_CLEANUP(seal_deinit)
+	struct seal s = {
+		.options = options,
+		.session = session,
+		.naming = mt_session_naming(session),
+		.notes = {.capacity = 1 << 20},
+	};
+	const struct mt_rewrite how = {.context = &s, .head = add_contents};
+	struct mt_image_set *images = mt_naming_images(s.naming);
+	struct mt_error *err = refuse_foreign(session, path);
+
+	if (err)
+		return err;
+	s.notes.bytes = malloc(s.notes.capacity);
+	s.code = mt_code_notes_create();
+	if (!s.notes.bytes || !s.code)
+		return mt_error_nomem();
+	mt_image_set_set_notes(images, s.code);
+	err = read_samples(&s);
+	mt_image_set_set_notes(images, NULL);
+	if (!err && mt_code_notes_failed(s.code))
+		err = mt_error_nomem();
+	err = err ? err : mt_rewrite_file(path, fd, &how, &s.counts.copied);
+	if (err)
+		return err;
+	*out = s.counts;
+	return NULL;
+}

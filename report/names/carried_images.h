@@ -1,0 +1,42 @@
+/*
+ * The images that recordings carry, as a source of ELF bytes for mt_image_set, and pieces of their
+ * code: one code path reads them and files.
+ */
+#ifndef MT_REPORT_NAMES_CARRIED_IMAGES_H
+#define MT_REPORT_NAMES_CARRIED_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/elf/elf.h"
+
+struct mt_carried;
+struct mt_carried_images;
+struct mt_image_identity;
+struct mt_image_source;
+
+/* NULL out of memory. */
+struct mt_carried_images *mt_carried_images_create(void);
+void mt_carried_images_destroy(struct mt_carried_images *images);
+
+/*
+ * Adds what one recording carries; borrowed. Of one build id the first image counts; all contents
+ * together where none is more than what was seen (MT_KEPT_SEEN). False out of memory.
+ */
+bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
+
+/* What is carried of an image, MT_KEPT_*; 0: nothing. */
+uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
+				const struct mt_image_identity *identity);
+
+/* For mt_image_set_set_pieces(); context is a struct mt_carried_images. */
+struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity);
+
+/*
+ * The sources "carried": images with unwind tables, which can take a file's place; and images with
+ * names alone, for where nothing better is at hand. context is a struct mt_carried_images.
+ */
+extern const struct mt_image_source mt_image_source_carried;
+extern const struct mt_image_source mt_image_source_carried_names;
+
+#endif

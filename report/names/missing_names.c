@@ -1,0 +1,89 @@
+/*
+ * Which images a report has no names for, in one line: a recording may have hundreds, and --info
+ * tells of each.
+ */
+#include "report/names/missing_names.h"
+
+#include <stddef.h>
+
+#include "report/tables/text.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+#include "symbols/names/symbolize.h"
+
+enum {
+	SHOWN = 3, /* images named in the line */
+};
+
+/* Why some places in the image have no names, or NULL where it has all that a file can say. */
+static const char *why_nameless(const struct mt_named_image *named)
+{
+	struct mt_image *image = named->image;
+
+	if (!named->nameless || image->kind != MT_IMAGE_FILE)
+		return NULL;
+	if (!mt_image_elf(image))
+		return image->missing;
+	if (mt_image_symbols_elf(image) == image->mini)
+		return NULL;
+	if (!mt_elf_symbol_count(mt_image_symbols_elf(image), false))
+		return "no .symtab";
+	return named->named ? "no symbol for some" : "its symbols are elsewhere";
+}
+
+/* Whether a debug file could help. */
+static bool is_askable(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (elf && mt_elf_symbol_count(mt_image_symbols_elf(image), false))
+		return false;
+	return elf ? mt_elf_build_id(elf).size : image->identity.build_id_size;
+}
+
+static void print_refused(const struct mt_image *image, const char *prefix, FILE *to)
+{
+	if (!image->debug_refused || image->carried)
+		return;
+	fputs(prefix, to);
+	mt_text_print_clean(image->identity.path, to);
+	fputs(": a debug file is not used: ", to);
+	mt_text_print_clean(image->debug_refused, to);
+	fputc('\n', to);
+}
+
+void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, const char *prefix,
+			    FILE *to)
+{
+	struct mt_named_image named;
+	size_t nameless = 0, askable = 0, absent = 0;
+
+	for (size_t i = 0; mt_symbolizer_image(symbolizer, i, &named); i++) {
+		const char *why;
+
+		if (!named.image)
+			continue;
+		print_refused(named.image, prefix, to);
+		why = why_nameless(&named);
+		if (!why)
+			continue;
+		askable += is_askable(named.image);
+		absent += !mt_image_elf(named.image);
+		if (nameless++ >= SHOWN)
+			continue;
+		fprintf(to, "%s%s", nameless == 1 ? prefix : ", ",
+			nameless == 1 ? "functions without names: in " : "");
+		mt_text_print_clean(named.image->basename, to);
+		fputs(" (", to);
+		mt_text_print_clean(why, to);
+		fputc(')', to);
+	}
+	if (nameless > SHOWN)
+		fprintf(to, ", and in %zu more images", nameless - SHOWN);
+	if (nameless && askable && !asked)
+		fprintf(to, "; --debuginfod would ask for %zu of them", askable);
+	if (absent)
+		fputs("; --symfs DIR names where files of the recorded machine are", to);
+	if (nameless)
+		fputs("; --info tells of each\n", to);
+}

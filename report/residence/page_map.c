@@ -1,0 +1,334 @@
+/*
+ * A sorted array of runs, cut into leaves of some kilobytes, as extents.c has it; runs are half as
+ * large as regions, which counts where every page is one.
+ */
+#include "report/residence/page_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEAF_RUNS = 254, /* with the head, below 4 KiB */
+};
+
+struct mt_page_leaf {
+	uint32_t count;
+	struct mt_page_run runs[LEAF_RUNS];
+};
+
+struct place {
+	size_t leaf, run;
+};
+
+void mt_page_map_deinit(struct mt_page_map *map)
+{
+	for (size_t i = 0; i < map->leaves.count; i++)
+		free(map->leaves.items[i].leaf);
+	mt_array_deinit(&map->leaves);
+}
+
+static uint64_t end_of(const struct mt_page_run *run)
+{
+	return run->first + run->pages;
+}
+
+/* ---- Finding ---- */
+
+static size_t first_leaf(const struct mt_page_map *map, uint64_t page)
+{
+	size_t low = 0, high = map->leaves.count;
+
+	while (low < high) { /* the first leaf that starts above the page */
+		size_t middle = low + (high - low) / 2;
+
+		if (map->leaves.items[middle].first <= page)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : 0;
+}
+
+static size_t first_run(const struct mt_page_leaf *leaf, uint64_t page)
+{
+	size_t low = 0, high = leaf->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (end_of(&leaf->runs[middle]) <= page)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first run that ends above the page; a leaf behind the last where there is none. */
+static struct place find(const struct mt_page_map *map, uint64_t page)
+{
+	struct place at = {.leaf = first_leaf(map, page)};
+
+	if (at.leaf == map->leaves.count)
+		return at;
+	at.run = first_run(map->leaves.items[at.leaf].leaf, page);
+	if (at.run == map->leaves.items[at.leaf].leaf->count)
+		return (struct place){at.leaf + 1, 0};
+	return at;
+}
+
+static const struct mt_page_run *run_at(const struct mt_page_map *map, struct place at)
+{
+	return at.leaf < map->leaves.count ? &map->leaves.items[at.leaf].leaf->runs[at.run] : NULL;
+}
+
+const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint64_t page)
+{
+	return run_at(map, find(map, page));
+}
+
+uint32_t mt_page_map_get(const struct mt_page_map *map, uint64_t page)
+{
+	const struct mt_page_run *run = mt_page_map_after(map, page);
+
+	return run && run->first <= page ? run->holder : 0;
+}
+
+/* ---- Giving ---- */
+
+static bool put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *leaf)
+{
+	if (!leaf || !mt_array_reserve(&map->leaves, map->leaves.count + 1)) {
+		free(leaf);
+		return false;
+	}
+	memmove(&map->leaves.items[at + 1], &map->leaves.items[at],
+		(map->leaves.count++ - at) * sizeof(struct mt_page_entry));
+	map->leaves.items[at] = (struct mt_page_entry){leaf->runs[0].first, leaf};
+	return true;
+}
+
+/* Halves a full leaf; one that grows at its end leaves nearly all where it is. */
+static bool split(struct mt_page_map *map, struct place *at)
+{
+	struct mt_page_leaf *leaf = map->leaves.items[at->leaf].leaf,
+			    *right = malloc(sizeof(*right));
+	uint32_t kept = at->run == leaf->count ? leaf->count - 1 : leaf->count / 2;
+
+	if (!right)
+		return false;
+	right->count = leaf->count - kept;
+	memcpy(right->runs, leaf->runs + kept, right->count * sizeof(*leaf->runs));
+	if (!put_leaf(map, at->leaf + 1, right))
+		return false;
+	leaf->count = kept;
+	if (at->run > kept)
+		*at = (struct place){at->leaf + 1, at->run - kept};
+	return true;
+}
+
+static bool put_run(struct mt_page_map *map, struct place at, const struct mt_page_run *run)
+{
+	struct mt_page_leaf *leaf;
+
+	if (map->leaves.items[at.leaf].leaf->count == LEAF_RUNS && !split(map, &at))
+		return false;
+	leaf = map->leaves.items[at.leaf].leaf;
+	memmove(&leaf->runs[at.run + 1], &leaf->runs[at.run],
+		(leaf->count++ - at.run) * sizeof(*leaf->runs));
+	leaf->runs[at.run] = *run;
+	map->leaves.items[at.leaf].first = leaf->runs[0].first;
+	return true;
+}
+
+static bool joins(const struct mt_page_run *left, const struct mt_page_run *right)
+{
+	return left->holder == right->holder && end_of(left) == right->first &&
+	       left->pages + (uint64_t)right->pages <= UINT32_MAX;
+}
+
+/* Where nobody holds a page of it. */
+static bool insert(struct mt_page_map *map, const struct mt_page_run *run)
+{
+	struct place at = find(map, run->first);
+	struct mt_page_leaf *leaf;
+
+	if (!map->leaves.count) {
+		leaf = malloc(sizeof(*leaf));
+		if (leaf) {
+			leaf->count = 1;
+			leaf->runs[0] = *run;
+		}
+		return put_leaf(map, 0, leaf);
+	}
+	/*
+	 * Between two leaves it goes to the end of the left one: what grows upwards fills leaves.
+	 */
+	if (at.leaf && !at.run)
+		at = (struct place){at.leaf - 1, map->leaves.items[at.leaf - 1].leaf->count};
+	leaf = map->leaves.items[at.leaf].leaf;
+	if (at.run && joins(&leaf->runs[at.run - 1], run)) {
+		leaf->runs[at.run - 1].pages += run->pages;
+		return true;
+	}
+	if (at.run < leaf->count && joins(run, &leaf->runs[at.run])) {
+		leaf->runs[at.run].first = run->first;
+		leaf->runs[at.run].pages += run->pages;
+		map->leaves.items[at.leaf].first = leaf->runs[0].first;
+		return true;
+	}
+	return put_run(map, at, run);
+}
+
+bool mt_page_map_fill(struct mt_page_map *map, uint64_t first, uint64_t end, uint64_t most,
+		      uint32_t holder, uint64_t *given)
+{
+	for (*given = 0; first < end && *given < most;) {
+		const struct mt_page_run *next = run_at(map, find(map, first));
+		uint64_t pages = most - *given < end - first ? most - *given : end - first;
+		struct mt_page_run run = {.first = first, .holder = holder};
+
+		if (next && next->first <= first) {
+			first = end_of(next);
+			continue;
+		}
+		if (next && next->first - first < pages)
+			pages = next->first - first;
+		run.pages = pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
+		if (!insert(map, &run))
+			return false;
+		*given += run.pages;
+		first += run.pages;
+	}
+	return true;
+}
+
+/* ---- Taking ---- */
+
+struct clearing {
+	uint64_t first, end;
+	bool (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder);
+	void *context;
+};
+
+static bool tell(const struct clearing *c, const struct mt_page_run *run)
+{
+	uint64_t first = run->first > c->first ? run->first : c->first;
+	uint64_t end = end_of(run) < c->end ? end_of(run) : c->end;
+
+	return !c->taken || c->taken(c->context, first, end - first, run->holder);
+}
+
+/* The range lies within one run, at neither end of it. */
+static bool punch(struct mt_page_map *map, const struct clearing *c, struct place at)
+{
+	struct mt_page_run *left = &map->leaves.items[at.leaf].leaf->runs[at.run];
+	const struct mt_page_run right = {.first = c->end,
+					  .pages = (uint32_t)(end_of(left) - c->end),
+					  .holder = left->holder};
+
+	if (!tell(c, left))
+		return false;
+	left->pages = (uint32_t)(c->first - left->first);
+	at.run++;
+	return put_run(map, at, &right);
+}
+
+/* What of a leaf lies in the range; it may be empty behind this. */
+static bool clear_leaf(struct mt_page_map *map, const struct clearing *c, size_t index)
+{
+	struct mt_page_leaf *leaf = map->leaves.items[index].leaf;
+	size_t from = first_run(leaf, c->first), to = from;
+	struct mt_page_run *run;
+
+	for (; to < leaf->count && leaf->runs[to].first < c->end; to++) {
+		if (!tell(c, &leaf->runs[to]))
+			return false;
+	}
+	if (from == to)
+		return true;
+	run = &leaf->runs[to - 1];
+	if (end_of(run) > c->end) {
+		run->pages = (uint32_t)(end_of(run) - c->end);
+		run->first = c->end;
+		to--;
+	}
+	run = &leaf->runs[from];
+	if (run->first < c->first) {
+		run->pages = (uint32_t)(c->first - run->first);
+		from++;
+	}
+	memmove(&leaf->runs[from], &leaf->runs[to], (leaf->count - to) * sizeof(*leaf->runs));
+	leaf->count -= (uint32_t)(to - from);
+	map->leaves.items[index].first = leaf->runs[0].first;
+	return true;
+}
+
+/* Empty leaves from `from` up to before `to`; none elsewhere. */
+static void drop_empty(struct mt_page_map *map, size_t from, size_t to)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < to; i++) {
+		struct mt_page_entry entry = map->leaves.items[i];
+
+		if (entry.leaf->count)
+			map->leaves.items[kept++] = entry;
+		else
+			free(entry.leaf);
+	}
+	if (kept == to)
+		return;
+	memmove(&map->leaves.items[kept], &map->leaves.items[to],
+		(map->leaves.count - to) * sizeof(struct mt_page_entry));
+	map->leaves.count -= to - kept;
+}
+
+bool mt_page_map_clear(struct mt_page_map *map, uint64_t first, uint64_t end,
+		       bool (*taken)(void *context, uint64_t page, uint64_t count, uint32_t holder),
+		       void *context)
+{
+	const struct clearing c = {first, end, taken, context};
+	struct place at = find(map, first);
+	const struct mt_page_run *run = run_at(map, at);
+	size_t leaf = at.leaf;
+	bool good = true;
+
+	if (first >= end || !run || run->first >= end)
+		return true;
+	if (run->first < first && end_of(run) > end)
+		return punch(map, &c, at);
+	for (; good && leaf < map->leaves.count && map->leaves.items[leaf].first < end; leaf++)
+		good = clear_leaf(map, &c, leaf);
+	drop_empty(map, at.leaf, leaf);
+	return good;
+}
+
+struct moving {
+	MT_ARRAY(struct mt_page_run) runs;
+};
+
+static bool keep_run(void *context, uint64_t page, uint64_t count, uint32_t holder)
+{
+	struct moving *moving = context;
+	struct mt_page_run *run = mt_array_push(&moving->runs);
+
+	if (run)
+		*run = (struct mt_page_run){
+			.first = page, .pages = (uint32_t)count, .holder = holder};
+	return run;
+}
+
+bool mt_page_map_move(struct mt_page_map *map, uint64_t from, uint64_t to, uint64_t count)
+{
+	struct moving moving = {0};
+	bool good = mt_page_map_clear(map, from, from + count, keep_run, &moving) &&
+		    mt_page_map_clear(map, to, to + count, NULL, NULL);
+
+	for (size_t i = 0; good && i < moving.runs.count; i++) {
+		moving.runs.items[i].first += to - from;
+		good = insert(map, &moving.runs.items[i]);
+	}
+	mt_array_deinit(&moving.runs);
+	return good;
+}

@@ -1,0 +1,328 @@
+/*
+ * Which page events and changes of regions mean what for who holds which page. A page is taken from
+ * its holder when its range is given back; by how many pages the kernel's count falls then is told
+ * apart, and the difference of both stays with the cause.
+ */
+#include "report/residence/residence.h"
+
+#include <string.h>
+
+#include "formats/records/record.h"
+#include "report/residence/residence_parts.h"
+#include "report/tables/byte_runs.h"
+
+/* ---- Pages given back ---- */
+
+struct taking {
+	struct mt_residence *r;
+	const struct mt_ledger *ledger;
+	uint32_t book, origin;
+	enum mt_origin_kind why;
+	uint32_t causes[MT_PAGES_MEMBERS]; /* holders, as far as they were asked for */
+	int64_t pages;
+};
+
+static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
+{
+	struct taking *taking = context;
+	struct mt_residence *r = taking->r;
+	size_t size;
+	const struct mt_holder_key *key = mt_byte_runs_get(r->keys, holder - 1, &size);
+	uint32_t *cause = &taking->causes[key->member];
+
+	(void)page;
+	mt_residence_hold(r, taking->book, holder, -(int64_t)count);
+	taking->pages += (int64_t)count;
+	if (!r->each)
+		return true;
+	if (!*cause)
+		*cause = mt_residence_cause(r, taking->ledger, taking->book, taking->origin,
+					    taking->why, key->member);
+	if (*cause)
+		mt_residence_hold(r, taking->book, *cause, (int64_t)count);
+	return *cause;
+}
+
+/* Takes a range from its holders; how many pages really were resident the counts tell. */
+bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
+{
+	struct mt_book *of = r->books.items[book];
+	struct taking taking = {
+		.r = r, .ledger = ledger, .book = book, .origin = origin, .why = why};
+
+	if (!mt_page_map_clear(&of->map, first, end, take_pages, &taking))
+		return false;
+	/* Without counts the pages have gone, and nothing is to follow. */
+	if (!r->each)
+		mt_residence_note_total(of, -taking.pages);
+	return true;
+}
+
+static bool change(void *context, const struct mt_ledger *ledger,
+		   const struct mt_ledger_change *told)
+{
+	struct mt_residence *r = context;
+	const struct mt_change *change = told->change;
+	uint32_t book = mt_residence_book(r, told->space);
+	struct mt_toucher *toucher;
+
+	mt_residence_note(r, ledger, change->time);
+	if (book == UINT32_MAX || r->untold)
+		return false;
+	if (r->books.items[book]->closed || !change->sign)
+		return true;
+	if (change->sign < 0)
+		return mt_residence_give_back(r, ledger, book, change->start >> MT_PAGE_SHIFT,
+					      change->end >> MT_PAGE_SHIFT, change->origin,
+					      MT_ORIGIN_UNMAPPED);
+	toucher = mt_residence_toucher(r, told->origin->tid);
+	if (!toucher)
+		return false;
+	toucher->from = change->start >> MT_PAGE_SHIFT;
+	toucher->to = change->end >> MT_PAGE_SHIFT;
+	return true;
+}
+
+static bool moved(void *context, const struct mt_ledger *ledger,
+		  const struct mt_ledger_space *space, uint64_t from, uint64_t to, uint64_t size)
+{
+	struct mt_residence *r = context;
+	uint32_t book = mt_residence_book(r, space);
+
+	(void)ledger;
+	return book != UINT32_MAX &&
+	       mt_page_map_move(&r->books.items[book]->map, from >> MT_PAGE_SHIFT,
+				to >> MT_PAGE_SHIFT, size >> MT_PAGE_SHIFT);
+}
+
+/* ---- Touching ---- */
+
+static bool find_key(const struct mt_ledger *ledger, uint32_t book,
+		     const struct mt_ledger_touch *touch, struct mt_toucher *toucher)
+{
+	const struct mt_account *account = touch->space->account;
+	const struct mt_extent *region = mt_extents_after(account->regions, touch->address);
+	const struct mt_nature unknown = {.kind = MT_REGION_ANONYMOUS};
+	struct mt_holder_key key = {
+		.book = book, .toucher = touch->origin, .member = MT_PAGES_ANONYMOUS};
+
+	toucher->first = toucher->page;
+	toucher->end = toucher->page + 1;
+	if (region && region->start <= touch->address) {
+		toucher->first = region->start >> MT_PAGE_SHIFT;
+		toucher->end = region->end >> MT_PAGE_SHIFT;
+		key.reserver = region->origin;
+		key.nature = region->nature;
+	} else {
+		key.reserver = mt_ledger_because(ledger, touch->origin, MT_ORIGIN_BEFORE);
+		key.nature =
+			mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &unknown);
+	}
+	toucher->key = key;
+	return key.reserver != UINT32_MAX && key.nature != UINT32_MAX;
+}
+
+/* Without counts of each: distinct pages, each once. */
+static bool touch_pages(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+			uint64_t page, uint64_t count)
+{
+	uint32_t holder = mt_residence_holder(r, &toucher->key);
+	struct mt_book *of = r->books.items[book];
+	uint64_t given;
+
+	if (!holder || !mt_page_map_fill(&of->map, page, page + count, count, holder, &given))
+		return false;
+	if (given) {
+		mt_residence_hold(r, book, holder, (int64_t)given);
+		mt_residence_note_total(of, (int64_t)given);
+		mt_residence_note_pending(r, toucher, book, (int64_t)given);
+	}
+	return true;
+}
+
+static bool touched(void *context, const struct mt_ledger *ledger,
+		    const struct mt_ledger_touch *touch)
+{
+	struct mt_residence *r = context;
+	uint32_t book = mt_residence_book(r, touch->space);
+	struct mt_toucher *toucher = mt_residence_toucher(r, touch->tid);
+	uint64_t page = touch->address >> MT_PAGE_SHIFT;
+
+	mt_residence_note(r, ledger, touch->time);
+	if (book == UINT32_MAX || !toucher || r->untold)
+		return false;
+	if (r->books.items[book]->closed)
+		return true;
+	if (touch->order) {
+		uint64_t count = 1ull << touch->order;
+
+		return r->each || !toucher->faulting || toucher->book != book ||
+		       touch_pages(r, toucher, book, toucher->page & ~(count - 1), count);
+	}
+	toucher->faulting = true;
+	toucher->book = book;
+	toucher->page = page;
+	r->books.items[book]->touched = touch->time;
+	r->books.items[book]->origin = touch->origin;
+	toucher->time = touch->time;
+	toucher->given = 0;
+	return find_key(ledger, book, touch, toucher) &&
+	       (r->each || touch_pages(r, toucher, book, page, 1));
+}
+
+/* ---- Where counts are batched, or there are none ---- */
+
+/*
+ * By how much a count rose over a space's life, as far as it is told; else false. Sets *batched
+ * where that lacks what threads have not added to it yet.
+ */
+static bool find_rise(struct mt_residence *r, uint32_t index, uint32_t member, uint64_t until,
+		      int64_t *out, bool *batched)
+{
+	const struct mt_book *book = r->books.items[index];
+	int32_t pid = book->space->pid;
+	const struct mt_page_reading *from = mt_residence_first_reading(r, pid, member),
+				     *to = mt_residence_last_reading(r, pid, member, until);
+	bool is_new = mt_residence_born(book->space);
+	const struct mt_page_counts *counts;
+	size_t at = 0;
+
+	while ((!to || to->time < book->touched) &&
+	       (counts = mt_residence_next_counts(r, index, &at))) {
+		if (!counts->seen[member])
+			continue;
+		*out = counts->value[member] - (is_new ? 0
+						: from ? from->pages
+						       : counts->first[member]);
+		*batched = true;
+		return true;
+	}
+	if (!to || to->time < book->touched || (!is_new && !from))
+		return false;
+	*out = to->pages - (is_new ? 0 : from->pages);
+	return true;
+}
+
+/*
+ * The same of all members, by what smaps_rollup said at both ends: it walks the pages, so that
+ * nothing is behind.
+ */
+static bool find_whole(struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
+{
+	const struct mt_book *book = r->books.items[index];
+	int32_t pid = book->space->pid;
+	const struct mt_page_reading *from = mt_residence_first_reading(r, pid, MT_PAGES_WHOLE),
+				     *to = mt_residence_last_reading(r, pid, MT_PAGES_WHOLE, until);
+	bool is_new = mt_residence_born(book->space);
+
+	if (!to || to->time < book->touched || (!is_new && from == to))
+		return false;
+	*out = to->pages - (is_new ? 0 : from->pages);
+	return true;
+}
+
+/* The sum of what is told of each member. */
+static bool find_sum(struct mt_residence *r, uint32_t index, uint64_t until, int64_t *out)
+{
+	const struct mt_book *book = r->books.items[index];
+	bool known = false, batched = false;
+	int64_t rise;
+
+	*out = 0;
+	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
+		if (i == MT_PAGES_SWAPPED || !find_rise(r, index, i, until, &rise, &batched))
+			continue;
+		*out += rise;
+		known = true;
+	}
+	*out += batched ? book->pending : 0;
+	return known;
+}
+
+/* What the counts say beyond the pages that were touched is nobody's. */
+static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
+		     uint64_t until)
+{
+	struct mt_book *book = r->books.items[index];
+	int64_t sum;
+	uint32_t id;
+
+	if (!book->touched ||
+	    (!find_whole(r, index, until, &sum) && !find_sum(r, index, until, &sum)) ||
+	    sum == book->total)
+		return true;
+	id = mt_residence_cause(r, ledger, index, book->origin, MT_ORIGIN_UNSEEN,
+				MT_PAGES_ANONYMOUS);
+	if (!id)
+		return false;
+	mt_residence_hold(r, index, id, sum - book->total);
+	return true;
+}
+
+static bool stood(void *context, const struct mt_ledger *ledger,
+		  const struct mt_ledger_space *space, const struct mt_extents *regions,
+		  uint64_t time)
+{
+	struct mt_residence *r = context;
+	uint32_t index = mt_residence_book(r, space);
+	struct mt_page_counts *counts;
+	size_t at = 0;
+
+	(void)regions;
+	mt_residence_note(r, ledger, time);
+	if (index == UINT32_MAX ||
+	    (!r->each && !r->options.peak &&
+	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
+		return false;
+	if (r->untold)
+		return false;
+	r->books.items[index]->closed = true;
+	mt_page_map_deinit(&r->books.items[index]->map);
+	/* The kernel may use its name again. */
+	while ((counts = mt_residence_next_counts(r, index, &at)))
+		*counts = (struct mt_page_counts){0};
+	mt_array_deinit(&r->books.items[index]->counts);
+	return true;
+}
+
+static bool gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
+{
+	static const char *const names[MT_PAGES_READ] = {
+		[MT_PAGES_FILE] = "RssFile",	       [MT_PAGES_ANONYMOUS] = "RssAnon",
+		[MT_PAGES_SWAPPED] = "VmSwap",	       [MT_PAGES_SHM] = "RssShmem",
+		[MT_PAGES_WHOLE] = "smaps_rollup Rss",
+	};
+	struct mt_residence *r = context;
+	struct mt_page_reading *reading;
+	uint32_t member = 0;
+
+	mt_residence_begin(r, recording);
+	while (member < MT_PAGES_READ &&
+	       (gauge->name.size != strlen(names[member]) ||
+		memcmp(gauge->name.bytes, names[member], gauge->name.size) != 0))
+		member++;
+	if (member == MT_PAGES_READ || gauge->value >> 56)
+		return true;
+	reading = mt_array_push(&r->readings);
+	if (reading)
+		*reading =
+			(struct mt_page_reading){.pid = gauge->pid,
+						 .member = member,
+						 .time = gauge->after,
+						 .number = r->readings.count - 1,
+						 .pages = (int64_t)(gauge->value >> MT_PAGE_SHIFT)};
+	r->readings_sorted = false;
+	return reading;
+}
+
+void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_options *options)
+{
+	options->change = change;
+	options->stood = stood;
+	options->touched = touched;
+	options->counted = mt_residence_counted;
+	options->moved = moved;
+	options->gauged = gauged;
+	options->context = residence;
+}

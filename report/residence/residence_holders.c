@@ -1,0 +1,339 @@
+/*
+ * What holds pages: books of address spaces, holders in them, and what is told of them in the end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/residence/residence_parts.h"
+#include "report/tables/byte_runs.h"
+
+struct mt_residence *mt_residence_create(const struct mt_residence_options *options)
+{
+	struct mt_residence *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->options = *options;
+	r->recording = UINT32_MAX;
+	r->keys = mt_byte_runs_create();
+	/* Holder 0 is nobody. */
+	if (!r->keys || !mt_array_push(&r->holders)) {
+		mt_residence_destroy(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void forget_recording(struct mt_residence *r)
+{
+	mt_map64_deinit(&r->by_mm);
+	mt_map64_deinit(&r->by_tid);
+	mt_array_deinit(&r->counts);
+	mt_array_deinit(&r->touchers);
+	mt_array_deinit(&r->readings);
+}
+
+void mt_residence_destroy(struct mt_residence *r)
+{
+	if (!r)
+		return;
+	forget_recording(r);
+	for (size_t i = 0; i < r->books.count; i++) {
+		mt_page_map_deinit(&r->books.items[i]->map);
+		mt_array_deinit(&r->books.items[i]->counts);
+		free(r->books.items[i]);
+	}
+	mt_array_deinit(&r->books);
+	mt_array_deinit(&r->holders);
+	mt_byte_runs_destroy(r->keys);
+	mt_map64_deinit(&r->by_space);
+	free(r);
+}
+
+void mt_residence_begin(struct mt_residence *r, uint32_t recording)
+{
+	if (recording == r->recording)
+		return;
+	forget_recording(r);
+	r->recording = recording;
+	r->each_known = false;
+}
+
+/* ---- Finding ---- */
+
+/* Index of the space's book, made where it is new; UINT32_MAX out of memory. */
+uint32_t mt_residence_book(struct mt_residence *r, const struct mt_ledger_space *space)
+{
+	uint64_t key = (uint64_t)(uintptr_t)space, index;
+	struct mt_book *book, **slot;
+
+	mt_residence_begin(r, space->recording);
+	if (!r->each_known) {
+		r->each_known = true;
+		r->each = r->options.each(r->options.context, r->recording);
+	}
+	if (mt_map64_get(&r->by_space, key, &index))
+		return (uint32_t)index;
+	book = calloc(1, sizeof(*book));
+	slot = book ? mt_array_push(&r->books) : NULL;
+	if (!slot) {
+		free(book);
+		return UINT32_MAX;
+	}
+	*slot = book;
+	book->space = space;
+	index = r->books.count - 1;
+	return mt_map64_put(&r->by_space, key, index) ? (uint32_t)index : UINT32_MAX;
+}
+
+/* NULL out of memory; holds until the next one is made. */
+struct mt_toucher *mt_residence_toucher(struct mt_residence *r, int32_t tid)
+{
+	uint64_t index;
+
+	if (mt_map64_get(&r->by_tid, (uint32_t)tid, &index))
+		return &r->touchers.items[index];
+	if (!mt_map64_put(&r->by_tid, (uint32_t)tid, r->touchers.count))
+		return NULL;
+	return mt_array_push(&r->touchers);
+}
+
+/* The same. */
+struct mt_page_counts *mt_residence_counts_of(struct mt_residence *r, uint64_t mm)
+{
+	uint64_t index;
+
+	if (mt_map64_get(&r->by_mm, mm, &index))
+		return &r->counts.items[index];
+	if (!mt_map64_put(&r->by_mm, mm, r->counts.count))
+		return NULL;
+	return mt_array_push(&r->counts);
+}
+
+/* 0 out of memory. */
+uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key *key)
+{
+	uint32_t id = mt_byte_runs_intern(r->keys, key, sizeof(*key));
+
+	if (id == MT_SEQUENCE_NONE)
+		return MT_HOLDER_NONE;
+	return id + 1 < r->holders.count || mt_array_push(&r->holders) ? id + 1 : MT_HOLDER_NONE;
+}
+
+/* ---- Adding up ---- */
+
+static struct mt_holder *of_epoch(struct mt_residence *r, uint32_t book, uint32_t id)
+{
+	struct mt_holder *holder = &r->holders.items[id];
+
+	if (holder->epoch != r->books.items[book]->epoch) {
+		holder->epoch = r->books.items[book]->epoch;
+		holder->since = holder->swapped_since = holder->count_since = 0;
+	}
+	return holder;
+}
+
+static void tell(struct mt_residence *r, uint32_t id, int64_t pages, int64_t swapped, int64_t count)
+{
+	struct mt_holding more;
+
+	if (!r->options.held || r->untold)
+		return;
+	more = mt_residence_get(r, id - 1);
+	more.pages = pages;
+	more.swapped = swapped;
+	more.count = count;
+	r->untold = !r->options.held(r->options.context, r->ledger, &more, r->now);
+}
+
+void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
+{
+	struct mt_holder *holder = of_epoch(r, book, id);
+
+	holder->pages += pages;
+	holder->since += pages;
+	tell(r, id, pages, 0, 0);
+}
+
+void mt_residence_count_changes(struct mt_residence *r, uint32_t book, uint32_t id, int64_t changes)
+{
+	struct mt_holder *holder = of_epoch(r, book, id);
+
+	holder->count += changes;
+	holder->count_since += changes;
+	tell(r, id, 0, 0, changes);
+}
+
+void mt_residence_hold_swapped(struct mt_residence *r, uint32_t book, uint32_t id, int64_t pages)
+{
+	struct mt_holder *holder = of_epoch(r, book, id);
+
+	holder->swapped += pages;
+	holder->swapped_since += pages;
+	tell(r, id, 0, pages, 0);
+}
+
+/* When a change has been put down to its holders. */
+void mt_residence_note_total(struct mt_book *book, int64_t pages)
+{
+	book->total += pages;
+	if (book->total > book->peak) {
+		book->peak = book->total;
+		book->epoch++;
+	}
+}
+
+void mt_residence_note_pending(struct mt_residence *r, struct mt_toucher *toucher, uint32_t book,
+			       int64_t pages)
+{
+	if (toucher->pending_book != book)
+		toucher->pending = 0; /* of a program that has gone: with its book */
+	toucher->pending_book = book;
+	if (pages < -toucher->pending)
+		pages = -toucher->pending;
+	toucher->pending += pages;
+	r->books.items[book]->pending += pages;
+}
+
+/* ---- Causes ---- */
+
+static const uint8_t member_kinds[MT_PAGES_MEMBERS] = {
+	[MT_PAGES_FILE] = MT_REGION_FILE,
+	[MT_PAGES_ANONYMOUS] = MT_REGION_ANONYMOUS,
+	[MT_PAGES_SWAPPED] = MT_REGION_ANONYMOUS,
+	[MT_PAGES_SHM] = MT_REGION_SHM,
+};
+
+/* What of a book came or went for a reason, by the task of `origin`; 0 out of memory. */
+uint32_t mt_residence_cause(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
+			    uint32_t origin, enum mt_origin_kind why, uint32_t member)
+{
+	const struct mt_nature nature = {.kind = member_kinds[member]};
+	struct mt_holder_key key = {.book = book, .member = member};
+
+	key.toucher = key.reserver = mt_ledger_because(ledger, origin, why);
+	key.nature = mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &nature);
+	return key.toucher == UINT32_MAX || key.nature == UINT32_MAX ? MT_HOLDER_NONE
+								     : mt_residence_holder(r, &key);
+}
+
+/* ---- What /proc said, and what the kernel counts ---- */
+
+static int compare_readings(const void *a, const void *b)
+{
+	const struct mt_page_reading *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->member != y->member)
+		return x->member < y->member ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* How many readings come before `key`. */
+static size_t readings_before(struct mt_residence *r, const struct mt_page_reading *key)
+{
+	size_t low = 0, high = r->readings.count;
+
+	if (!r->readings_sorted && high)
+		qsort(r->readings.items, high, sizeof(*r->readings.items), compare_readings);
+	r->readings_sorted = true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_readings(&r->readings.items[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct mt_page_reading *reading_at(const struct mt_residence *r, size_t at,
+						const struct mt_page_reading *key)
+{
+	const struct mt_page_reading *found =
+		at < r->readings.count ? &r->readings.items[at] : NULL;
+
+	return found && found->pid == key->pid && found->member == key->member ? found : NULL;
+}
+
+const struct mt_page_reading *mt_residence_first_reading(struct mt_residence *r, int32_t pid,
+							 uint32_t member)
+{
+	const struct mt_page_reading key = {.pid = pid, .member = member};
+
+	return reading_at(r, readings_before(r, &key), &key);
+}
+
+const struct mt_page_reading *mt_residence_last_reading(struct mt_residence *r, int32_t pid,
+							uint32_t member, uint64_t until)
+{
+	const struct mt_page_reading key = {
+		.pid = pid, .member = member, .time = until, .number = SIZE_MAX};
+	size_t before = readings_before(r, &key);
+
+	return before ? reading_at(r, before - 1, &key) : NULL;
+}
+
+bool mt_residence_bind(struct mt_residence *r, struct mt_page_counts *counts, uint32_t book)
+{
+	uint32_t *slot = mt_array_push(&r->books.items[book]->counts);
+
+	if (slot)
+		*slot = (uint32_t)(counts - r->counts.items);
+	counts->book = book + 1;
+	return slot;
+}
+
+struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t book, size_t *at)
+{
+	const struct mt_book *of = r->books.items[book];
+
+	while (*at < of->counts.count) {
+		struct mt_page_counts *counts = &r->counts.items[of->counts.items[(*at)++]];
+
+		if (counts->book == book + 1)
+			return counts;
+	}
+	return NULL;
+}
+
+/* Whether all of a space's pages came within the recording. */
+bool mt_residence_born(const struct mt_ledger_space *space)
+{
+	return space->generation || (space->account && space->account->forked);
+}
+
+/* ---- Telling ---- */
+
+size_t mt_residence_count(const struct mt_residence *residence)
+{
+	return residence->holders.count - 1;
+}
+
+struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
+{
+	size_t size;
+	const struct mt_holder_key *key = mt_byte_runs_get(r->keys, (uint32_t)index, &size);
+	const struct mt_holder *holder = &r->holders.items[index + 1];
+	const struct mt_book *book = r->books.items[key->book];
+	struct mt_holding out = {
+		.space = book->space,
+		.toucher = key->toucher,
+		.reserver = key->reserver,
+		.nature = key->nature,
+		.pages = holder->pages,
+		.swapped = holder->swapped,
+		.count = holder->count,
+	};
+
+	if (r->options.peak && holder->epoch == book->epoch) {
+		out.pages -= holder->since;
+		out.swapped -= holder->swapped_since;
+		out.count -= holder->count_since;
+	}
+	return out;
+}

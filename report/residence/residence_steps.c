@@ -1,0 +1,386 @@
+/*
+ * What a change of the kernel's counts means: the page fault's that its thread was in, the call's,
+ * or another cause's.
+ */
+#include <sys/mman.h>
+
+#include "report/residence/residence_parts.h"
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+enum {
+	LARGE_PAGES = 4,   /* of the smallest folio above a page */
+	AROUND_PAGES = 16, /* that the kernel maps around a fault in a file */
+};
+
+/*
+ * The kernel has no names for address spaces before its random numbers are ready, early after
+ * boot: each is 0.
+ */
+#define NAMELESS (1ull << 32)
+
+/* A change of a count, and whose. */
+struct step {
+	const struct mt_ledger *ledger;
+	const struct mt_ledger_count *told;
+	uint32_t book, member;
+	int64_t pages;
+	uint64_t last; /* when the same address space's counts changed before */
+};
+
+static uint32_t cause_of(struct mt_residence *r, const struct step *step, enum mt_origin_kind why)
+{
+	return mt_residence_cause(r, step->ledger, step->book, step->told->origin, why,
+				  step->member);
+}
+
+static bool put_down(struct mt_residence *r, const struct step *step, enum mt_origin_kind why,
+		     int64_t pages)
+{
+	uint32_t id = cause_of(r, step, why);
+
+	if (!id)
+		return false;
+	mt_residence_hold(r, step->book, id, pages);
+	if (pages > 0)
+		mt_residence_count_changes(r, step->book, id, 1);
+	return true;
+}
+
+struct taking {
+	struct mt_residence *r;
+	const struct step *step;
+	enum mt_origin_kind why;
+};
+
+static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t holder)
+{
+	const struct taking *taking = context;
+	uint32_t id = cause_of(taking->r, taking->step, taking->why);
+
+	(void)page;
+	if (!id)
+		return false;
+	mt_residence_hold(taking->r, taking->step->book, holder, -(int64_t)count);
+	mt_residence_hold(taking->r, taking->step->book, id, (int64_t)count);
+	mt_residence_count_changes(taking->r, taking->step->book, id, (int64_t)count);
+	return true;
+}
+
+/* Pages that had gone from their holders unseen, or have now, are nobody's again. */
+static bool take_back(struct mt_residence *r, const struct step *step, uint64_t from, uint64_t to,
+		      enum mt_origin_kind why)
+{
+	struct taking taking = {r, step, why};
+
+	return mt_page_map_clear(&r->books.items[step->book]->map, from, to, take_pages, &taking);
+}
+
+/* The range of pages that a fault added `count` of. */
+static void range_of_fault(const struct mt_toucher *toucher, uint32_t member, uint64_t count,
+			   uint64_t *from, uint64_t *to)
+{
+	uint64_t size = 1;
+
+	while (size < count)
+		size *= 2;
+	if (member != MT_PAGES_ANONYMOUS && size < AROUND_PAGES && count > 1)
+		size = AROUND_PAGES;
+	*from = toucher->page & ~(size - 1);
+	*to = *from + size;
+	*from = *from > toucher->first ? *from : toucher->first;
+	*to = *to < toucher->end ? *to : toucher->end;
+}
+
+/* `count` pages of a range that nobody holds become the holder's. */
+static bool give_pages(struct mt_residence *r, uint32_t book, uint32_t holder, uint64_t from,
+		       uint64_t to, uint64_t count)
+{
+	uint64_t given;
+
+	return mt_page_map_fill(&r->books.items[book]->map, from, to, count, holder, &given);
+}
+
+/*
+ * How much of a step is a fault's own. The kernel sums up its count over the CPUs for each event,
+ * so that of threads that fault at the same time one may show the other's page too, or again: an
+ * anonymous page is told from those by its sizes, 4 KiB or from 16 KiB on.
+ */
+static int64_t own_part(const struct step *step)
+{
+	int64_t pages = step->pages;
+
+	if (step->member != MT_PAGES_ANONYMOUS)
+		return pages < MT_HUGE_PAGES ? pages : MT_HUGE_PAGES;
+	if (pages >= MT_HUGE_PAGES)
+		return MT_HUGE_PAGES;
+	return pages >= LARGE_PAGES && !(pages & (pages - 1)) ? pages : 1;
+}
+
+static bool fault_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	const struct mt_ledger_space *space = r->books.items[step->book]->space;
+	int64_t own = own_part(step);
+	uint64_t from, to;
+	uint32_t holder;
+
+	toucher->given |= 1u << step->member;
+	toucher->key.member = step->member;
+	holder = mt_residence_holder(r, &toucher->key);
+	if (!holder)
+		return false;
+	if (!take_back(r, step, toucher->page, toucher->page + 1, MT_ORIGIN_RECLAIMED) ||
+	    !give_pages(r, step->book, holder, toucher->page, toucher->page + 1, 1))
+		return false;
+	range_of_fault(toucher, step->member, (uint64_t)own, &from, &to);
+	if (!give_pages(r, step->book, holder, from, to, (uint64_t)own - 1))
+		return false;
+	mt_residence_hold(r, step->book, holder, own);
+	mt_residence_count_changes(r, step->book, holder, 1);
+	/* The first change of a new program has what exec put there, too. */
+	return own == step->pages ||
+	       put_down(r, step,
+			step->last || !space->generation ? MT_ORIGIN_UNSEEN : MT_ORIGIN_LOADED,
+			step->pages - own);
+}
+
+/* A page of a file makes room for a copy of it; a huge one is split. */
+static bool fault_took(struct mt_residence *r, const struct step *step,
+		       const struct mt_toucher *toucher)
+{
+	uint64_t page = toucher->page, end = page + 1;
+
+	if (step->pages <= -MT_HUGE_PAGES) {
+		page &= ~(uint64_t)(MT_HUGE_PAGES - 1);
+		end = page + MT_HUGE_PAGES;
+	}
+	return take_back(r, step, page, end, MT_ORIGIN_REPLACED) &&
+	       put_down(r, step, MT_ORIGIN_REPLACED, step->pages);
+}
+
+static bool call_added(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	const struct mt_page_count *count = step->told->count;
+	bool advice = count->call == MT_VM_MADVISE;
+	enum mt_origin_kind why = advice && count->args[2] == MADV_COLLAPSE ? MT_ORIGIN_COLLAPSED
+									    : MT_ORIGIN_POPULATED;
+	uint64_t from = advice ? count->args[0] >> MT_PAGE_SHIFT : toucher->from;
+	uint64_t to = advice ? from + (count->args[1] >> MT_PAGE_SHIFT) : toucher->to;
+	uint32_t id = cause_of(r, step, why);
+
+	if (!id || !give_pages(r, step->book, id, from, to, (uint64_t)step->pages))
+		return false;
+	mt_residence_hold(r, step->book, id, step->pages);
+	mt_residence_count_changes(r, step->book, id, 1);
+	return true;
+}
+
+static bool advice_frees(uint64_t advice)
+{
+	return advice == MADV_DONTNEED || advice == MADV_DONTNEED_LOCKED || advice == MADV_REMOVE;
+}
+
+static bool call_took(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	const struct mt_page_count *count = step->told->count;
+	uint64_t from = count->args[0] >> MT_PAGE_SHIFT;
+
+	if (count->call != MT_VM_MADVISE)
+		return put_down(r, step, MT_ORIGIN_UNMAPPED, step->pages);
+	if (!advice_frees(count->args[2]))
+		return put_down(r, step, MT_ORIGIN_RECLAIMED, step->pages);
+	if (toucher->advised != count->enter) {
+		toucher->advised = count->enter;
+		if (!mt_residence_give_back(r, step->ledger, step->book, from,
+					    from + (mt_page_up(count->args[1]) >> MT_PAGE_SHIFT),
+					    step->told->origin, MT_ORIGIN_ADVISED))
+			return false;
+	}
+	return put_down(r, step, MT_ORIGIN_ADVISED, step->pages);
+}
+
+/* Neither a fault nor a call that is known. */
+static enum mt_origin_kind why_loose(const struct step *step)
+{
+	if (mt_ledger_pages_lost(step->ledger, step->last, step->told->time))
+		return MT_ORIGIN_LOST;
+	if (!step->told->count->own)
+		return step->pages > 0 ? MT_ORIGIN_COLLAPSED : MT_ORIGIN_RECLAIMED;
+	if (step->pages > 0)
+		return MT_ORIGIN_PINNED;
+	return step->member == MT_PAGES_ANONYMOUS ? MT_ORIGIN_RECLAIMED : MT_ORIGIN_TRUNCATED;
+}
+
+static bool is_replaced(const struct step *step, const struct mt_toucher *toucher)
+{
+	return !toucher->given && (step->pages == -1 || step->pages == -MT_HUGE_PAGES);
+}
+
+static bool put_step(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	const struct mt_page_count *count = step->told->count;
+	bool fault = toucher->faulting && toucher->book == step->book && count->own &&
+		     !(count->call && count->enter > toucher->time);
+	bool given = toucher->given & 1u << step->member;
+	/* A fault takes no anonymous page away. */
+	bool rises = step->pages > 0 || (fault && !given && step->member == MT_PAGES_ANONYMOUS);
+
+	/* It lets a file's page go before it has its copy; what goes later, goes otherwise. */
+	if (fault && !given && (rises || is_replaced(step, toucher)))
+		return rises ? fault_added(r, step, toucher) : fault_took(r, step, toucher);
+	if (!step->pages)
+		return true;
+	if (count->call && count->own)
+		return rises ? call_added(r, step, toucher) : call_took(r, step, toucher);
+	return put_down(r, step, why_loose(step), step->pages);
+}
+
+static bool put_swapped(struct mt_residence *r, const struct step *step)
+{
+	uint32_t id = cause_of(r, step, MT_ORIGIN_RECLAIMED);
+
+	if (id)
+		mt_residence_hold_swapped(r, step->book, id, step->pages);
+	return id;
+}
+
+/* The counts turn out to be this book's: what they were before it ran is fork's or exec's. */
+static bool bind(struct mt_residence *r, struct mt_page_counts *counts, struct step *step)
+{
+	const struct mt_ledger_space *space = r->books.items[step->book]->space;
+	bool is_new = mt_residence_born(space);
+	enum mt_origin_kind why =
+		space->account && space->account->forked ? MT_ORIGIN_FORKED : MT_ORIGIN_LOADED;
+
+	if (counts->book)
+		*counts = (struct mt_page_counts){.time = counts->time};
+	if (!mt_residence_bind(r, counts, step->book))
+		return false;
+	for (uint32_t i = 0; i < MT_PAGES_MEMBERS; i++) {
+		int64_t pages = counts->value[i];
+
+		if (counts->seen[i] && is_new && pages) {
+			step->member = i;
+			if (i == MT_PAGES_SWAPPED ? !put_swapped(r, step)
+						  : !put_down(r, step, why, pages))
+				return false;
+			mt_residence_note_total(r->books.items[step->book],
+						i == MT_PAGES_SWAPPED ? 0 : pages);
+		}
+		counts->seen[i] |= is_new;
+	}
+	return true;
+}
+
+/* The first count that is seen of what was there before tells one page of a fault, no more. */
+static int64_t first_step(struct mt_residence *r, const struct step *step,
+			  const struct mt_toucher *toucher, int64_t now)
+{
+	const struct mt_page_count *count = step->told->count;
+	const struct mt_ledger_space *space = r->books.items[step->book]->space;
+	const struct mt_page_reading *reading =
+		mt_residence_first_reading(r, space->pid, count->member);
+
+	if (reading && reading->time <= step->told->time)
+		return now - reading->pages;
+	return count->bytes && toucher->faulting && !count->call ? 1 : 0;
+}
+
+/*
+ * The kernel has summed up its thread's counts, but for the fault that the thread is in, or, where
+ * that is a huge page's, has counted that one alone.
+ */
+static void note_batch(struct mt_residence *r, const struct step *step, struct mt_toucher *toucher)
+{
+	bool fault = toucher->faulting && toucher->book == step->book && !step->told->count->call;
+	int64_t pending = toucher->pending_book == step->book ? toucher->pending : 0;
+	bool huge = step->pages >= MT_HUGE_PAGES;
+
+	if (!step->told->count->own || (huge && !fault))
+		return;
+	mt_residence_note_pending(r, toucher, step->book,
+				  huge	  ? -MT_HUGE_PAGES
+				  : fault ? (pending > 0) - pending
+					  : -pending);
+}
+
+static bool apply(struct mt_residence *r, struct mt_page_counts *counts, struct step *step,
+		  struct mt_toucher *toucher)
+{
+	struct mt_book *book = r->books.items[step->book];
+	int64_t now = (int64_t)(step->told->count->bytes >> MT_PAGE_SHIFT);
+
+	step->member = step->told->count->member;
+	step->pages = counts->seen[step->member] ? now - counts->value[step->member]
+						 : first_step(r, step, toucher, now);
+	if (!counts->seen[step->member])
+		counts->first[step->member] = now;
+	counts->seen[step->member] = true;
+	counts->value[step->member] = now;
+	counts->time = step->told->time;
+	if (!r->each)
+		note_batch(r, step, toucher);
+	if (!r->each || (!step->pages && step->member != MT_PAGES_ANONYMOUS))
+		return true;
+	if (step->member == MT_PAGES_SWAPPED)
+		return put_swapped(r, step);
+	if (!put_step(r, step, toucher))
+		return false;
+	mt_residence_note_total(book, step->pages);
+	return true;
+}
+
+/* An address space has got its name: what was told of it without goes on under it. */
+static bool take_nameless(struct mt_residence *r, uint32_t book, struct mt_page_counts *counts)
+{
+	uint64_t index;
+	struct mt_page_counts *old;
+
+	if (!mt_map64_get(&r->by_mm, NAMELESS | book, &index))
+		return true;
+	old = &r->counts.items[index];
+	if (old == counts || counts->book || old->book != book + 1)
+		return true;
+	*counts = *old;
+	*old = (struct mt_page_counts){0};
+	return mt_residence_bind(r, counts, book);
+}
+
+bool mt_residence_counted(void *context, const struct mt_ledger *ledger,
+			  const struct mt_ledger_count *told)
+{
+	struct mt_residence *r = context;
+	const struct mt_page_count *count = told->count;
+	struct step step = {
+		.ledger = ledger, .told = told, .book = mt_residence_book(r, told->space)};
+	struct mt_toucher *toucher = mt_residence_toucher(r, told->tid);
+	struct mt_page_counts *counts =
+		mt_residence_counts_of(r, count->mm ? count->mm : NAMELESS | step.book);
+
+	mt_residence_note(r, ledger, told->time);
+	if (step.book == UINT32_MAX || !toucher || !counts || r->untold)
+		return false;
+	if (!count->own && !count->mm)
+		return true;
+	if (count->own && !take_nameless(r, step.book, counts))
+		return false;
+	step.last = counts->time;
+	if (!count->own && !counts->book) {
+		counts->seen[count->member] = true;
+		counts->value[count->member] = (int64_t)(count->bytes >> MT_PAGE_SHIFT);
+		counts->time = told->time;
+		return true;
+	}
+	/* Who has let go of its own address space takes it down: it ends, or calls exec. */
+	if (!count->own && counts->book == step.book + 1)
+		r->books.items[step.book]->closed = true;
+	if (count->own && counts->book != step.book + 1 && !bind(r, counts, &step))
+		return false;
+	step.book = counts->book - 1;
+	return r->books.items[step.book]->closed || apply(r, counts, &step, toucher);
+}

@@ -1,0 +1,316 @@
+/*
+ * The records of what happened: kernel records go to the spaces, samples are decoded, counted, and
+ * given where the selectors leave them as far as their stacks do not matter.
+ */
+#include <sched.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/reader.h"
+#include "formats/records/record.h"
+#include "formats/records/sample_type.h"
+#include "formats/stacks/sample_record.h"
+#include "report/account/calls.h"
+#include "report/account/regions.h"
+#include "report/names/naming.h"
+#include "report/session/selection.h"
+#include "report/session/session_state.h"
+#include "report/stacks/kernel_names.h"
+#include "report/stacks/pipeline.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+
+enum {
+	PROGRESS_EVERY = 4096, /* records */
+};
+
+static bool select_task(const struct mt_session *session, const struct mt_task *task, uint64_t time)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return time >= session->from && time < session->to &&
+	       mt_numbers_match(&s->pids, task->pid) && mt_numbers_match(&s->tids, task->tid) &&
+	       mt_match_text(s->comms, mt_strings_get(session->strings, task->comm));
+}
+
+static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return select_task(session, sample->task, sample->time) &&
+	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu);
+}
+
+bool mt_session_selects(const struct mt_session *session, const struct mt_task *task, uint64_t time)
+{
+	const struct mt_selection *s = session->options->selection;
+
+	return !s->events && !s->cpus.count && !mt_selection_needs_stacks(s) &&
+	       select_task(session, task, time);
+}
+
+/* CLONE_VM without CLONE_THREAD: a FORK record looks the same as one that copies the space. */
+static bool take_clone(struct mt_session *session, const struct mt_local_event *event)
+{
+	uint64_t flags, tid;
+
+	if (!mt_field_get(&event->clone_flags, &session->sample, &flags) ||
+	    !mt_field_get(&event->clone_tid, &session->sample, &tid))
+		return true;
+	return !(flags & CLONE_VM) ||
+	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
+}
+
+/* Every sample and mark is shown; `given` as take_sample() decided. */
+static bool show_sample(struct mt_session *session, const struct mt_local_event *event,
+			const struct mt_session_sample *sample, bool given)
+{
+	const struct mt_task *task;
+
+	if (!session->observer)
+		return true;
+	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
+	return task && mt_session_show(session, &(struct mt_observed){
+							.kind = MT_OBSERVED_SAMPLE,
+							.event = event->event,
+							.serial = sample->serial,
+							.time = sample->time,
+							.selected = given,
+							.task = task,
+							.attr = &event->attr,
+							.sample = &session->sample,
+						});
+}
+
+/* What is mapped at the sample's address, as things stand now. False out of memory. */
+static bool find_region(struct mt_session *session, struct mt_session_sample *sample)
+{
+	bool known = sample->attr->sample_type & MT_SAMPLE_ADDR;
+	struct mt_region region =
+		known ? mt_region_at(sample->space->map, sample->kernel->addr) : mt_region_none();
+
+	sample->kind = mt_strings_intern(session->strings, region.kind, strlen(region.kind));
+	sample->file = mt_strings_intern(session->strings, region.name, strlen(region.name));
+	return sample->kind != MT_STRING_NONE && sample->file != MT_STRING_NONE;
+}
+
+/* A decoded sample becomes *out; *wanted tells whether the selectors leave it. */
+static bool fill_sample(struct mt_session *session, const struct mt_local_event *event,
+			struct mt_session_sample *out, bool *wanted)
+{
+	const struct mt_task *task =
+		mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
+
+	if (!task || !mt_spaces_come_to(task->space, out->time))
+		return false;
+	*out = (struct mt_session_sample){
+		.event = event->event,
+		.recording = (uint32_t)mt_session_recording_index(session),
+		.serial = out->serial,
+		.place = out->place,
+		.time = out->time,
+		.weight = event->weight,
+		.seed = event->role == MT_ROLE_SEED,
+		.shorter = event->shorter,
+		.task = task,
+		.space = task->space,
+		.map = task->space->map,
+		.process = task->space->comm,
+		.cgroup = task->space->cgroup,
+		.attr = &event->attr,
+		.kernel = &session->sample,
+		.stack = MT_STACK_NONE,
+	};
+	*wanted = select_sample(session, out);
+	return !*wanted || !session->options->regions || find_region(session, out);
+}
+
+/* What was counted beside a sample stays to be given, where the selectors leave the sample. */
+static bool keep_members(struct mt_session *session, const struct mt_local_event *event,
+			 const struct mt_session_sample *sample)
+{
+	bool wanted;
+
+	session->beside = *sample;
+	if (!mt_session_read_members(session, event) ||
+	    !fill_sample(session, event, &session->beside, &wanted))
+		return false;
+	if (!wanted)
+		session->next_member = session->members.count;
+	return true;
+}
+
+static bool choose_sample(struct mt_session *session, const struct mt_local_event *event,
+			  struct mt_session_sample *out, bool *wanted)
+{
+	session->facts.events.items[event->event].samples++;
+	if (event->role == MT_ROLE_SAMPLE) {
+		session->facts.samples++;
+		mt_session_present(session)->samples++;
+	}
+	if (event->members && !keep_members(session, event, out))
+		return false;
+	return !event->wanted || fill_sample(session, event, out, wanted);
+}
+
+/* The next event counted beside the sample that was read last, as a sample; false: none is left. */
+static bool give_member(struct mt_session *session, struct mt_session_sample *out)
+{
+	const struct mt_member *member = mt_session_next_member(session);
+
+	if (!member)
+		return false;
+	*out = session->beside;
+	out->event = member->event->event;
+	out->weight = (double)member->grown;
+	out->member = true;
+	session->facts.samples++;
+	return true;
+}
+
+static bool take_sample(struct mt_session *session, const struct mt_local_event *event,
+			uint64_t time, struct mt_session_sample *out, bool *wanted)
+{
+	out->time = time;
+	out->serial = mt_reader_given(session->readers.items[session->reader]);
+	if (event->role == MT_ROLE_SEED)
+		return choose_sample(session, event, out, wanted);
+	return take_clone(session, event) && choose_sample(session, event, out, wanted) &&
+	       show_sample(session, event, out, *wanted);
+}
+
+/* Of a perf.data file: in a recording of mtrec, LOSS records tell of the same. */
+static void count_lost(struct mt_facts_recording *facts, const struct mt_kernel_record *record)
+{
+	if (record->type == MT_KERNEL_LOST_SAMPLES)
+		facts->counted_lost += record->lost;
+	else if (record->type == MT_KERNEL_LOST)
+		facts->kernel_lost += record->lost;
+}
+
+/* Whose space a record is about, before it is applied. */
+static const struct mt_task *subject(struct mt_session *session,
+				     const struct mt_kernel_record *record, bool applied)
+{
+	bool fork = record->type == MT_KERNEL_FORK;
+
+	return mt_spaces_find(session->spaces, fork && !applied ? record->ptid : record->tid);
+}
+
+static bool apply_kernel_record(struct mt_session *session, const struct mt_kernel_record *record)
+{
+	const struct mt_task *before = subject(session, record, false);
+	struct mt_observed observed = {
+		.kind = MT_OBSERVED_KERNEL,
+		.time = record->time,
+		.kernel = record,
+		.space = before ? before->space : NULL,
+	};
+
+	if (!mt_spaces_apply(session->spaces, record))
+		return false;
+	observed.task = subject(session, record, true);
+	return mt_session_show(session, &observed);
+}
+
+static bool take_kernel_record(struct mt_session *session, const struct mt_attr *attr,
+			       const struct mt_kernel_bytes *bytes)
+{
+	struct mt_kernel_record record;
+
+	if (!mt_kernel_record_decode(attr, bytes->kernel, bytes->kernel_size, &record))
+		return mt_session_count_undecodable(session);
+	mt_session_present(session)->throttled += record.type == MT_KERNEL_THROTTLE;
+	if (mt_session_present(session)->reading->foreign)
+		count_lost(mt_session_present(session), &record);
+	if ((record.type == MT_KERNEL_MMAP || record.type == MT_KERNEL_MMAP2) && record.pid == -1)
+		return mt_kernel_names_map(mt_naming_kernel(session->naming), &record);
+	return apply_kernel_record(session, &record);
+}
+
+/* KERNEL, SAMPLE and FRAMES. */
+static bool take_data(struct mt_session *session, const struct mt_record *record,
+		      struct mt_session_sample *out, bool *wanted)
+{
+	struct mt_kernel_bytes bytes;
+	const struct mt_local_event *event;
+
+	if (!mt_record_kernel_get(record, &bytes) || bytes.kernel_size < 8)
+		return mt_session_count_undecodable(session);
+	event = mt_session_local_event(session, bytes.event);
+	if (!event)
+		return mt_session_count_undecodable(session);
+	if (mt_get_le32(bytes.kernel) != MT_KERNEL_SAMPLE) {
+		if (event->role == MT_ROLE_SIDEBAND)
+			session->facts.events.items[event->event].samples++;
+		return take_kernel_record(session, &event->attr, &bytes);
+	}
+	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
+		return mt_session_count_undecodable(session);
+	if (event->call >= 0 && mt_call_number_in(&session->sample) != event->call)
+		return true;
+	out->place = record->place;
+	return take_sample(session, event, record->time, out, wanted);
+}
+
+static void show_progress(struct mt_session *session, uint64_t time)
+{
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	double length = (double)(facts->end - facts->start), part = 0;
+
+	if (!session->options->progress || ++session->records % PROGRESS_EVERY)
+		return;
+	if (time > facts->start && time <= facts->end && length > 0)
+		part = (double)(time - facts->start) / length;
+	session->options->progress(session->options->progress_context,
+				   ((double)mt_session_recording_index(session) + part) /
+					   (double)session->facts.recordings.count);
+}
+
+/*
+ * What nobody wants is not kept. False where what waits in the pipeline is to be taken before more
+ * is read.
+ */
+static bool pass(struct mt_session *session, struct mt_reader *reader,
+		 const struct mt_record *record)
+{
+	uint64_t serial = mt_reader_given(reader);
+
+	if (!session->pipeline)
+		return true;
+	if (mt_pipeline_pass(session->pipeline, record->size + session->sample.dump_was, serial))
+		mt_reader_release(reader, serial);
+	return mt_pipeline_has_room(session->pipeline);
+}
+
+/* Reads on to a sample of this recording that is wanted as far as its stack does not matter. */
+struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
+					bool *wanted)
+{
+	struct mt_reader *reader = session->readers.items[session->reader];
+	struct mt_record record;
+	struct mt_error *err;
+	bool have, ok;
+
+	*wanted = give_member(session, out);
+	while (!*wanted) {
+		err = mt_reader_next(reader, &record, &have);
+		session->read_all = !have;
+		if (err || !have)
+			return err;
+		record.type &= ~MT_RECORD_CRITICAL;
+		show_progress(session, record.time);
+		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
+			ok = take_data(session, &record, out, wanted);
+		else
+			ok = mt_session_take_statement(session, &record);
+		if (!ok)
+			return mt_error_nomem();
+		if (!*wanted)
+			*wanted = give_member(session, out);
+		if (!*wanted && !pass(session, reader, &record))
+			return NULL;
+	}
+	return NULL;
+}

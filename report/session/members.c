@@ -1,0 +1,109 @@
+/*
+ * Events that were only counted, beside the samples of the first of their group ({a,b}:S): each
+ * such sample has all counts, and what one has grown by since the sample before becomes a sample of
+ * that event, at the same place and weighing as much.
+ */
+#include "formats/reader.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
+#include "report/session/session_state.h"
+#include "report/tables/facts.h"
+
+enum {
+	TID_BITS = 22, /* the kernel's PID_MAX_LIMIT */
+};
+
+bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,
+			   struct mt_local_event *leader)
+{
+	struct mt_member *member = mt_array_push(&session->members);
+
+	if (!member)
+		return false;
+	*member = (struct mt_member){.event = event, .leader = leader};
+	leader->members++;
+	return true;
+}
+
+/*
+ * What the event has grown by in its thread or on its CPU; a thread's first count is all its own.
+ */
+static bool grown(struct mt_session *session, const struct mt_attr *attr,
+		  const struct mt_read_value *read, uint64_t *out)
+{
+	uint64_t tid = mt_attr_has(attr, MT_ATTR_INHERIT) ? (uint32_t)session->sample.tid : 0;
+	uint64_t key = read->id << TID_BITS ^ tid, before = 0;
+
+	mt_map64_get(&session->counted, key, &before);
+	/* less than before: another thread by that number */
+	*out = read->value >= before ? read->value - before : read->value;
+	return mt_map64_put(&session->counted, key, read->value);
+}
+
+/* Whose count stands at place `at`: by its id, or by the order of events where none is recorded. */
+static const struct mt_local_event *counted(struct mt_session *session,
+					    const struct mt_local_event *leader, size_t at,
+					    size_t count, const struct mt_read_value *read)
+{
+	if (leader->attr.read_format & MT_FORMAT_ID)
+		return mt_session_local_event(
+			session,
+			mt_reader_event_of_id(session->readers.items[session->reader], read->id));
+	if (count != leader->members + 1)
+		return NULL;
+	for (size_t i = 0; at && i < session->members.count; i++) {
+		if (session->members.items[i].leader == leader && !--at)
+			return session->members.items[i].event;
+	}
+	return at ? NULL : leader;
+}
+
+static struct mt_member *member_of(struct mt_session *session, const struct mt_local_event *event)
+{
+	for (size_t i = 0; i < session->members.count; i++) {
+		if (session->members.items[i].event == event)
+			return &session->members.items[i];
+	}
+	return NULL;
+}
+
+bool mt_session_read_members(struct mt_session *session, const struct mt_local_event *leader)
+{
+	size_t count = mt_sample_read_count(&leader->attr, &session->sample);
+	struct mt_read_value read;
+	uint64_t period;
+
+	session->next_member = 0;
+	for (size_t i = 0; i < session->members.count; i++)
+		session->members.items[i].grown = 0;
+	for (size_t i = 0;
+	     i < count && mt_sample_read_get(&leader->attr, &session->sample, i, &read); i++) {
+		const struct mt_local_event *event = counted(session, leader, i, count, &read);
+		struct mt_member *member = member_of(session, event);
+
+		if (!member && event != leader)
+			continue;
+		if (!grown(session, &leader->attr, &read, &period))
+			return false;
+		/* of the leader it is more than its period says, where samples were lost */
+		if (!member) {
+			session->sample.period = period ? period : session->sample.period;
+			continue;
+		}
+		session->facts.events.items[event->event].samples += period > 0;
+		member->grown = event->wanted ? period : 0;
+	}
+	return true;
+}
+
+const struct mt_member *mt_session_next_member(struct mt_session *session)
+{
+	while (session->next_member < session->members.count) {
+		const struct mt_member *member = &session->members.items[session->next_member++];
+
+		if (member->grown)
+			return member;
+	}
+	return NULL;
+}

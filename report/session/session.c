@@ -1,0 +1,587 @@
+/*
+ * The files of a report, the recordings in them one after the other, and their samples on the way
+ * through the pipeline. What single records mean is statements.c's and data_records.c's.
+ */
+#include "report/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/pool.h"
+#include "formats/base/strings.h"
+#include "formats/reader.h"
+#include "formats/records/record.h"
+#include "report/names/jit_names.h"
+#include "report/names/jitdumps.h"
+#include "report/names/naming.h"
+#include "report/session/selection.h"
+#include "report/session/session_state.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/kernel_names.h"
+#include "report/stacks/pipeline.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stack_ids.h"
+#include "report/stacks/stacks.h"
+#include "report/stacks/unwind_worker.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/facts.h"
+#include "symbols/images/image.h"
+
+MT_DEFINE_CLEANUP(mt_session, struct mt_session)
+
+/* Bytes of a foreign file that are worth more than one worker. */
+#define LONG ((uint64_t)4 << 30)
+
+/* ---- Opening ---- */
+
+static bool wants_stacks(const struct mt_session *session)
+{
+	return session->options->stacks || mt_selection_needs_stacks(session->options->selection);
+}
+
+/*
+ * With one worker, a sample of ours is walked as it is read: its dump is decoded, and in the
+ * processor's cache. A foreign file's is in the file.
+ */
+static enum mt_reader_dumps wanted_dumps(const struct mt_session *session)
+{
+	if (!wants_stacks(session))
+		return MT_DUMPS_NONE;
+	return mt_pool_size(session->pool) == 1 ? MT_DUMPS_PASSING : MT_DUMPS_WITH_RECORDS;
+}
+
+/*
+ * A second worker does a quarter of what a foreign file takes, and costs a fifth more: it pays
+ * where there is a second to win.
+ */
+static enum mt_pipeline_way pipeline_way(struct mt_session *session)
+{
+	const struct mt_recording *reading = mt_session_present(session)->reading;
+
+	if (reading->foreign && (mt_pool_size(session->pool) == 1 ||
+				 (session->options->spare_workers && reading->raw_bytes < LONG)))
+		return MT_PIPELINE_ALONE;
+	return mt_pool_size(session->pool) == 1 ? MT_PIPELINE_AT_ONCE : MT_PIPELINE_WORKERS;
+}
+
+static struct mt_error *open_files(struct mt_session *session)
+{
+	const struct mt_reader_options options = {.pool = session->pool,
+						  .dumps = wanted_dumps(session),
+						  .keep = wants_stacks(session)};
+
+	for (size_t i = 0; i < session->options->file_count; i++) {
+		struct mt_reader **slot = mt_array_push(&session->readers);
+		struct mt_error *err;
+
+		if (!slot)
+			return mt_error_nomem();
+		err = mt_reader_open(session->options->files[i], &options, slot);
+		if (err) {
+			session->readers.count--;
+			return err;
+		}
+	}
+	return NULL;
+}
+
+/* One facts entry for each recording of each file, in the order they are read. */
+static struct mt_error *list_recordings(struct mt_session *session)
+{
+	for (size_t i = 0; i < session->readers.count; i++) {
+		for (size_t k = 0; k < mt_reader_recordings(session->readers.items[i]); k++) {
+			struct mt_facts_recording *facts =
+				mt_array_push(&session->facts.recordings);
+			struct mt_carried *carried;
+
+			if (!facts)
+				return mt_error_nomem();
+			facts->file = session->options->files[i];
+			facts->reading = mt_reader_recording(session->readers.items[i], k);
+			carried = mt_reader_carried(session->readers.items[i], k);
+			if (carried &&
+			    !mt_naming_add_carried(session->naming,
+						   session->facts.recordings.count - 1, carried))
+				return mt_error_nomem();
+		}
+	}
+	return NULL;
+}
+
+static struct mt_error *prepare_stacks(struct mt_session *session)
+{
+	const struct mt_session_options *options = session->options;
+	struct mt_namer namer = {
+		.name = mt_naming_name, .context = session->naming, .prepare = mt_naming_prepare};
+	struct mt_walker_options walker = {
+		.method = options->method,
+		.max_frames = options->max_frames,
+		.addresses = options->addresses,
+		.joining = options->joining,
+		.scan = options->scan,
+		.stitching = options->stitching,
+	};
+
+	if (options->places || wants_stacks(session)) {
+		session->frames = mt_frames_create(&namer);
+		if (!session->frames)
+			return mt_error_nomem();
+	}
+	if (!wants_stacks(session))
+		return NULL;
+	session->stacks = mt_stacks_create();
+	if (!session->stacks)
+		return mt_error_nomem();
+	session->unwinding = mt_unwinding_create(mt_naming_kernel(session->naming), session->stacks,
+						 session->frames);
+	session->pipeline = mt_pipeline_create(session->pool, &walker);
+	return session->unwinding && session->pipeline ? NULL : mt_error_nomem();
+}
+
+struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
+{
+	struct mt_naming_options naming = {.kallsyms = options->kallsyms,
+					   .symfs = &options->symfs,
+					   .prefer_local = options->prefer_local,
+					   .debug_dir = options->debug_dir,
+					   .debuginfod = options->debuginfod,
+					   .demangle = !options->no_demangle,
+					   .inlined = options->inlined,
+					   .lines = options->lines};
+	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = calloc(1, sizeof(*session));
+	struct mt_error *err;
+
+	if (!session)
+		return mt_error_nomem();
+	session->options = options;
+	session->strings = mt_strings_create();
+	session->event_keys = mt_byte_runs_create();
+	session->pool = mt_pool_create(options->workers ? options->workers : 1);
+	if (!session->strings || !session->event_keys || !session->pool)
+		return mt_error_nomem();
+	naming.pool = session->pool;
+	err = mt_naming_create(&naming, &session->naming);
+	err = err ? err : open_files(session);
+	err = err ? err : list_recordings(session);
+	err = err ? err : prepare_stacks(session);
+	if (err)
+		return err;
+	*out = MT_TAKE(session);
+	return NULL;
+}
+
+static void drop_local(struct mt_session *session)
+{
+	while (session->local.count)
+		free(session->local.items[--session->local.count]);
+}
+
+void mt_session_destroy(struct mt_session *session)
+{
+	if (!session)
+		return;
+	mt_pipeline_destroy(session->pipeline);
+	mt_unwinding_destroy(session->unwinding);
+	mt_frames_destroy(session->frames);
+	mt_stacks_destroy(session->stacks);
+	mt_spaces_destroy(session->spaces);
+	mt_naming_destroy(session->naming);
+	mt_facts_deinit(&session->facts);
+	mt_strings_destroy(session->strings);
+	for (size_t i = 0; i < session->readers.count; i++)
+		mt_reader_destroy(session->readers.items[i]);
+	mt_pool_destroy(session->pool);
+	mt_array_deinit(&session->readers);
+	drop_local(session);
+	mt_array_deinit(&session->local);
+	mt_array_deinit(&session->members);
+	mt_map64_deinit(&session->counted);
+	mt_array_deinit(&session->verdicts);
+	mt_map64_deinit(&session->by_index);
+	mt_map64_deinit(&session->info_by_key);
+	mt_map64_deinit(&session->code);
+	if (session->event_keys)
+		mt_byte_runs_destroy(session->event_keys);
+	free(session);
+}
+
+/* ---- From one recording to the next ---- */
+
+size_t mt_session_recording_index(const struct mt_session *session)
+{
+	size_t index = session->recording;
+
+	for (size_t i = 0; i < session->reader; i++)
+		index += mt_reader_recordings(session->readers.items[i]);
+	return index;
+}
+
+struct mt_facts_recording *mt_session_present(struct mt_session *session)
+{
+	return &session->facts.recordings.items[mt_session_recording_index(session)];
+}
+
+void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording *facts)
+{
+	const struct mt_recording *reading = facts->reading;
+
+	if (reading->has_end && (!facts->start || reading->end.start < facts->start))
+		facts->start = reading->end.start;
+	if (!facts->start)
+		facts->start = reading->first_time;
+	facts->end = reading->has_end ? reading->end.end : reading->last_time;
+	if (facts->end < facts->start) /* cut before its first record of a time */
+		facts->end = facts->start;
+	mt_timespan_apply(&session->options->selection->time, facts->start, facts->end,
+			  &session->from, &session->to);
+}
+
+/*
+ * When a process of this boot began, in s since 1970, with what the clocks may be apart; 0 not
+ * known. Its start time is ns of the recording's clock where it was forked while that ran, else
+ * clock ticks since boot, which are far fewer. Of mtrec's own command there is none: it begins the
+ * recording.
+ */
+static int64_t began(const struct mt_facts_recording *facts, uint64_t start_time)
+{
+	const int64_t apart = 2;
+	struct timespec up;
+
+	if (!facts->start_utc || (!start_time && facts->reading->foreign))
+		return 0;
+	if (!start_time)
+		start_time = facts->start;
+	if (start_time >= facts->start)
+		return (int64_t)((facts->start_utc + (start_time - facts->start)) / 1000000000) -
+		       apart;
+	if (clock_gettime(CLOCK_BOOTTIME, &up))
+		return 0;
+	return time(NULL) - up.tv_sec + (int64_t)start_time / sysconf(_SC_CLK_TCK) - apart;
+}
+
+/* What an earlier process of that number left here would give wrong names. */
+static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
+{
+	struct mt_session *session = context;
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	const struct mt_task *task = mt_spaces_find(session->spaces, pid);
+
+	return mt_naming_jit_image(session->naming, mt_session_recording_index(session),
+				   !facts->this_boot ? MT_JIT_NAMES_NO_LOCAL
+				   : task	     ? began(facts, task->space->start_time)
+						     : 0,
+				   pid, time);
+}
+
+/* Times in a jitdump are CLOCK_MONOTONIC's. */
+static struct mt_image *jitdump_image(void *context, const struct mt_image_identity *dump,
+				      uint64_t time, struct mt_image *untold)
+{
+	struct mt_session *session = context;
+	const struct mt_facts_recording *facts = mt_session_present(session);
+	bool same = facts->reading->header.clock == CLOCK_MONOTONIC;
+	struct mt_jitdump_wanted wanted = {.recording = mt_session_recording_index(session),
+					   .identity = dump,
+					   .time = time,
+					   .untold = untold};
+	int64_t ahead = same ? 0 : facts->ahead;
+
+	if (same || facts->ahead_known)
+		wanted.ahead = &ahead;
+	return mt_jitdumps_image(mt_naming_jitdumps(session->naming), &wanted);
+}
+
+static struct mt_error *begin_recording(struct mt_session *session)
+{
+	struct mt_error *err =
+		mt_reader_rewind(session->readers.items[session->reader], session->recording);
+
+	if (err)
+		return err;
+	mt_spaces_destroy(session->spaces);
+	session->spaces = mt_spaces_create(mt_naming_images(session->naming), session->strings,
+					   &session->code);
+	if (!session->spaces)
+		return mt_error_nomem();
+	mt_spaces_set_jit(session->spaces,
+			  &(struct mt_spaces_jit){jit_image, jitdump_image, session});
+	mt_map64_deinit(&session->by_index);
+	mt_map64_deinit(&session->info_by_key);
+	mt_map64_deinit(&session->counted);
+	session->members.count = session->next_member = 0;
+	drop_local(session);
+	mt_naming_begin(session->naming);
+	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
+				   mt_session_recording_index(session)))
+		return mt_error_nomem();
+	if (session->unwinding)
+		mt_unwinding_begin(session->unwinding);
+	if (session->pipeline)
+		mt_pipeline_begin(session->pipeline, pipeline_way(session));
+	session->reading = true;
+	session->read_all = false;
+	mt_session_set_bounds(session, mt_session_present(session));
+	return NULL;
+}
+
+/* No sample comes any more: what they were walked with makes room for names and lines. */
+static void end_stacks(struct mt_session *session)
+{
+	mt_pipeline_destroy(MT_TAKE(session->pipeline));
+	mt_unwinding_destroy(MT_TAKE(session->unwinding));
+}
+
+static struct mt_error *finish_recording(struct mt_session *session)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+
+	if (!mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_END}))
+		return mt_error_nomem();
+	facts->finished = true;
+	facts->tasks = mt_spaces_tasks(session->spaces);
+	facts->processes = mt_spaces_processes(session->spaces);
+	session->reading = false;
+	session->recording++;
+	if (session->recording == mt_reader_recordings(session->readers.items[session->reader])) {
+		session->recording = 0;
+		session->reader++;
+	}
+	if (session->reader < session->readers.count)
+		return NULL;
+	end_stacks(session);
+	if (!session->options->images)
+		return NULL;
+	return mt_naming_list_images(session->naming, session->frames, &session->code,
+				     &session->facts);
+}
+
+/* ---- Samples ---- */
+
+static void count_stack(struct mt_session *session, const struct mt_walked *walked)
+{
+	if (walked->user) {
+		session->facts.user_stacks++;
+		session->facts.ends[walked->end]++;
+		session->facts.walked_ends[walked->walked_end]++;
+	}
+	if (walked->kernel && !session->facts.kernel_problem)
+		session->facts.kernel_problem =
+			mt_kernel_names_problem(mt_naming_kernel(session->naming));
+}
+static void count_selected(struct mt_session *session, const struct mt_session_sample *sample)
+{
+	struct mt_facts_event *event = &session->facts.events.items[sample->event];
+
+	session->facts.selected++;
+	event->selected++;
+	event->weighted += sample->weight;
+	if (!event->first)
+		event->first = sample->time;
+	event->last = sample->time;
+}
+static struct mt_error *fill_pipeline(struct mt_session *session)
+{
+	struct mt_reader *reader = session->readers.items[session->reader];
+	struct mt_session_sample sample;
+	struct mt_error *err;
+	bool wanted;
+
+	while (!session->read_all && mt_pipeline_has_room(session->pipeline)) {
+		err = mt_session_read_sample(session, &sample, &wanted);
+		if (err)
+			return err;
+		if (wanted && !mt_pipeline_put(session->pipeline, &sample, mt_reader_given(reader)))
+			return mt_error_nomem();
+	}
+	return NULL;
+}
+
+/* Stacks are interned by tables larger than any cache: those that come next are looked for now. */
+static void prefetch_stacks(const struct mt_session *session)
+{
+	for (unsigned int ahead = MT_PIPELINE_PEEK; ahead; ahead--) {
+		const struct mt_piped *next = mt_pipeline_peek(session->pipeline, ahead - 1);
+
+		if (next)
+			mt_unwinding_prefetch(session->unwinding, &next->walked, ahead);
+	}
+}
+
+/* Frames have their ids in the order in which samples are given, those of places between them. */
+static void prepare_next(const struct mt_session *session)
+{
+	const struct mt_piped *next = mt_pipeline_peek(session->pipeline, 0);
+
+	if (next && !next->sample.seed && !session->options->places)
+		mt_unwinding_prepare(session->unwinding, next->map, next->words, &next->walked);
+}
+
+/* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
+static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
+		       struct mt_session_sample *out, bool *wanted)
+{
+	*out = piped->sample;
+	*wanted = false;
+	if (out->seed)
+		return true;
+	prefetch_stacks(session);
+	out->stack =
+		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
+	*wanted = true;
+	prepare_next(session);
+	if (out->stack == MT_STACK_NONE || !mt_session_choose_stack(session, out->stack, wanted))
+		return false;
+	out->user = piped->walked.user;
+	out->end = piped->walked.end;
+	out->walked_end = piped->walked.walked_end;
+	out->withheld = piped->walked.withheld;
+	if (session->options->addresses) {
+		out->addresses = mt_walked_addresses(piped->words, &piped->walked);
+		out->pcs = piped->words->items + piped->walked.pcs;
+		out->kernel_frames = piped->walked.kernel;
+		out->frames = piped->walked.count;
+		out->sources = mt_walked_sources(piped->words, &piped->walked);
+	}
+	if (*wanted)
+		count_stack(session, &piped->walked);
+	if (session->observer && !out->member)
+		return session->observer->stack(session->observer->context, out->serial, out->stack,
+						*wanted);
+	return true;
+}
+
+static struct mt_error *next_piped(struct mt_session *session, struct mt_session_sample *out,
+				   bool *wanted, bool *ended)
+{
+	const struct mt_piped *piped;
+	uint64_t released;
+	struct mt_error *err = fill_pipeline(session);
+
+	if (err)
+		return err;
+	if (!mt_pipeline_take(session->pipeline, &piped, &released))
+		return mt_error_nomem();
+	mt_reader_release(session->readers.items[session->reader], released);
+	*ended = !piped && session->read_all;
+	if (piped && !take_piped(session, piped, out, wanted))
+		return mt_error_nomem();
+	return NULL;
+}
+
+static struct mt_error *next_plain(struct mt_session *session, struct mt_session_sample *out,
+				   bool *wanted, bool *ended)
+{
+	struct mt_error *err = mt_session_read_sample(session, out, wanted);
+
+	*ended = session->read_all;
+	if (!err && *wanted && session->observer &&
+	    !session->observer->stack(session->observer->context, out->serial, out->stack, true))
+		return mt_error_nomem();
+	return err;
+}
+
+struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
+				 bool *more)
+{
+	bool wanted = false, ended;
+	struct mt_error *err = NULL;
+
+	while (!err && !wanted && session->reader < session->readers.count) {
+		if (!session->reading)
+			err = begin_recording(session);
+		if (err)
+			return err;
+		ended = false;
+		err = session->pipeline ? next_piped(session, out, &wanted, &ended)
+					: next_plain(session, out, &wanted, &ended);
+		if (!err && ended)
+			err = finish_recording(session);
+	}
+	if (err)
+		return err;
+	if (wanted)
+		count_selected(session, out);
+	*more = wanted;
+	return NULL;
+}
+
+uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
+			  uint64_t address)
+{
+	return mt_place_frame(session->frames, mt_naming_kernel(session->naming), sample->map,
+			      address);
+}
+
+/* ---- The observer ---- */
+
+void mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
+{
+	session->observer = observer;
+}
+
+bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
+{
+	if (!session->observer)
+		return true;
+	observed->recording = (uint32_t)mt_session_recording_index(session);
+	return session->observer->observe(session->observer->context, observed);
+}
+
+/* ---- What others borrow ---- */
+
+const struct mt_facts *mt_session_facts(const struct mt_session *session)
+{
+	return &session->facts;
+}
+
+bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen)
+{
+	return mt_facts_add_unseen(&session->facts, unseen);
+}
+
+void mt_session_add_ended(struct mt_session *session)
+{
+	session->facts.ended = true;
+}
+
+struct mt_strings *mt_session_strings(struct mt_session *session)
+{
+	return session->strings;
+}
+
+struct mt_stacks *mt_session_stacks(struct mt_session *session)
+{
+	return session->stacks;
+}
+
+struct mt_frames *mt_session_frames(struct mt_session *session)
+{
+	return session->frames;
+}
+
+struct mt_naming *mt_session_naming(struct mt_session *session)
+{
+	return session->naming;
+}
+
+const char *mt_session_image_path(const struct mt_session *session, uint32_t image)
+{
+	const struct mt_image *found = mt_image_set_get(mt_naming_images(session->naming), image);
+
+	return found ? found->identity.path : "[unknown]";
+}
+
+const char *mt_session_lines_problem(const struct mt_session *session, const char **path)
+{
+	return mt_naming_lines_problem(session->naming, path);
+}
+
+void mt_session_print_missing_names(const struct mt_session *session, const char *prefix, FILE *to)
+{
+	mt_naming_print_missing(session->naming, prefix, to);
+}

@@ -1,0 +1,70 @@
+/*
+ * --dso and --symbol: which stacks are wanted.
+ */
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "report/session/selection.h"
+#include "report/session/session_state.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+
+enum verdict { /* of a stack */
+	VERDICT_NONE,
+	VERDICT_NO,
+	VERDICT_YES,
+};
+
+static bool frame_matches(struct mt_session *session, uint32_t id)
+{
+	const struct mt_selection *selection = session->options->selection;
+	size_t count;
+	const struct mt_frame_name *names = mt_frames_names(session->frames, id, &count);
+
+	for (size_t i = 0; names && i < count; i++) {
+		const char *slash = strrchr(names[i].dso, '/');
+
+		if (selection->dsos && !mt_match_text(selection->dsos, names[i].dso) &&
+		    !(slash && mt_match_text(selection->dsos, slash + 1)))
+			continue;
+		if (selection->symbols &&
+		    !mt_match_text(selection->symbols,
+				   mt_strings_get(mt_frames_strings(session->frames),
+						  names[i].name)))
+			continue;
+		return true;
+	}
+	return false;
+}
+
+static bool stack_matches(struct mt_session *session, uint32_t stack)
+{
+	size_t count;
+	const uint32_t *frames = mt_stacks_get(session->stacks, stack, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (frame_matches(session, frames[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * --dso and --symbol, asked once for each distinct stack; false in *wanted where no frame matches.
+ */
+bool mt_session_choose_stack(struct mt_session *session, uint32_t stack, bool *wanted)
+{
+	uint8_t *verdict;
+
+	if (!mt_selection_needs_stacks(session->options->selection))
+		return true;
+	if (!mt_array_reserve(&session->verdicts, (size_t)stack + 1))
+		return false;
+	while (session->verdicts.count <= stack)
+		session->verdicts.items[session->verdicts.count++] = VERDICT_NONE;
+	verdict = &session->verdicts.items[stack];
+	if (*verdict == VERDICT_NONE)
+		*verdict = stack_matches(session, stack) ? VERDICT_YES : VERDICT_NO;
+	*wanted = *verdict == VERDICT_YES;
+	return true;
+}

@@ -1,0 +1,367 @@
+/*
+ * The records that tell of the recording: what it was made with, its events, what already ran, what
+ * was lost. What they do to tasks and spaces is spaces.c's, to images naming.c's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "formats/events.h"
+#include "formats/reader.h"
+#include "formats/records/record.h"
+#include "report/account/calls.h"
+#include "report/names/host_kernel.h"
+#include "report/names/naming.h"
+#include "report/session/selection.h"
+#include "report/session/session_state.h"
+#include "report/stacks/kernel_names.h"
+#include "report/stacks/pipeline.h"
+#include "report/stacks/spaces.h"
+#include "report/tables/byte_runs.h"
+
+/* MT_STRING_NONE out of memory. */
+static uint32_t intern(struct mt_session *session, struct mt_text text)
+{
+	return mt_strings_intern(session->strings, text.bytes ? text.bytes : "", text.size);
+}
+
+/* Borrows text as a terminated string; NULL out of memory. */
+static const char *keep(struct mt_session *session, struct mt_text text)
+{
+	uint32_t id = intern(session, text);
+
+	return id == MT_STRING_NONE ? NULL : mt_strings_get(session->strings, id);
+}
+
+/*
+ * Where a key's value goes: the last one told holds. *again: an earlier one is there. NULL out of
+ * memory.
+ */
+static struct mt_facts_pair *info_pair(struct mt_session *session, uint32_t key, bool *again)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	uint64_t at = facts->info.count;
+	struct mt_facts_pair *pair;
+
+	*again = mt_map64_get(&session->info_by_key, key, &at);
+	if (*again)
+		return &facts->info.items[at];
+	pair = mt_array_push(&facts->info);
+	return pair && mt_map64_put(&session->info_by_key, key, at) ? pair : NULL;
+}
+
+static void set_boot(struct mt_session *session, bool this_boot)
+{
+	mt_session_present(session)->this_boot = this_boot;
+	mt_kernel_names_set_boot(mt_naming_kernel(session->naming), this_boot);
+}
+
+static bool take_info(struct mt_session *session, const struct mt_info_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	uint32_t key = intern(session, record->key), value = intern(session, record->value);
+	struct mt_facts_pair *pair;
+	bool again;
+
+	if (key == MT_STRING_NONE || value == MT_STRING_NONE)
+		return false;
+	pair = info_pair(session, key, &again);
+	if (!pair)
+		return false;
+	pair->key = mt_strings_get(session->strings, key);
+	pair->value = mt_strings_get(session->strings, value);
+	if (!strcmp(pair->key, "cgroup") && !mt_spaces_set_cgroup(session->spaces, &record->value))
+		return false;
+	mt_naming_tell(session->naming, pair->key, pair->value);
+	if (!strcmp(pair->key, "boot-id"))
+		set_boot(session, mt_kernel_names_is_this_boot(mt_naming_kernel(session->naming),
+							       pair->value));
+	if (!again && !strcmp(pair->key, "kernel-symbol")) /* comes last */
+		set_boot(session,
+			 mt_host_kernel_is(mt_facts_info(facts, "kernel"),
+					   mt_facts_info(facts, "kernel-build-id"), pair->value));
+	return true;
+}
+
+static bool take_note(struct mt_session *session, const struct mt_note_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	const char *text = keep(session, record->text);
+	struct mt_facts_note *note = text ? mt_array_push(&facts->notes) : NULL;
+
+	if (note)
+		*note = (struct mt_facts_note){record->level, text};
+	return note;
+}
+
+static bool take_clock(struct mt_session *session, const struct mt_clock_record *record)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	const struct mt_recording *reading = facts->reading;
+
+	if (record->monotonic && !facts->ahead_known) {
+		facts->ahead = (int64_t)(record->recording - record->monotonic);
+		facts->ahead_known = true;
+	}
+	if (facts->start_utc)
+		return true;
+	/* The first anchor is taken before the events are opened. */
+	if (record->recording &&
+	    (!reading->first_time || record->recording <= reading->first_time) && !reading->has_end)
+		facts->start = record->recording;
+	mt_session_set_bounds(session, facts);
+	facts->start_utc = record->realtime + (facts->start - record->recording);
+	return true;
+}
+
+/* The same one in all recordings; what it was like in the first holds. NULL out of memory. */
+static struct mt_facts_event *same_event(struct mt_session *session,
+					 const struct mt_facts_event *event)
+{
+	struct mt_facts *facts = &session->facts;
+	/* Strings are interned: equal ones are one. */
+	const uint64_t key[] = {event->role, (uintptr_t)event->name, (uintptr_t)event->alias};
+	uint32_t id = mt_byte_runs_intern(session->event_keys, key, sizeof(key));
+	struct mt_facts_event *known;
+
+	if (id < facts->events.count)
+		return &facts->events.items[id];
+	known = id == MT_SEQUENCE_NONE ? NULL : mt_array_push(&facts->events);
+	if (known)
+		*known = *event;
+	return known;
+}
+
+/* Whether the group lists that word. */
+static bool has_member(const struct mt_event_def *group, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = group->members; *at; at += strspn(at, ",")) {
+		size_t size = strcspn(at, ",");
+
+		if (size == length && !memcmp(at, word, size))
+			return true;
+		at += size;
+	}
+	return false;
+}
+
+/* By its alias, its kernel name, or a group's name that mtrec -e takes. */
+static bool names_event(const struct mt_match *match, const struct mt_facts_event *event)
+{
+	if (mt_match_text(match, event->alias) || mt_match_text(match, event->name))
+		return true;
+	for (size_t i = 0; i < mt_match_words(match); i++) {
+		const char *word = mt_match_word(match, i);
+		const struct mt_event_def *def = mt_event_def_find(word, strlen(word));
+
+		if (def && def->kind == MT_EVENT_GROUP &&
+		    (has_member(def, event->alias) || has_member(def, event->name)))
+			return true;
+	}
+	return false;
+}
+
+static bool wants_event(const struct mt_session *session, const struct mt_facts_event *event)
+{
+	const struct mt_match *match = session->options->selection->events;
+
+	const struct mt_observer *observer = session->observer;
+	bool (*wants)(const char *name) = session->options->wants;
+	bool serves =
+		event->role == MT_ROLE_SAMPLE ||
+		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining) ||
+		(event->role == MT_ROLE_MEMBER && session->options->members &&
+		 !(observer && observer->wants));
+
+	return serves && (!wants || wants(event->name)) &&
+	       (!observer || !observer->wants || observer->wants(observer->context, event)) &&
+	       names_event(match, event);
+}
+
+/* Where task:task_newtask says whether the new task shares its parent's address space. */
+static void find_clone_fields(struct mt_local_event *local, const struct mt_event_record *record)
+{
+	static const char name[] = "task:task_newtask";
+
+	if (record->name.size < sizeof(name) - 1 ||
+	    memcmp(record->name.bytes, name, sizeof(name) - 1) != 0)
+		return;
+	local->clone_flags = mt_field_find(&record->format, "clone_flags");
+	local->clone_tid = mt_field_find(&record->format, "pid");
+}
+
+struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index)
+{
+	uint64_t at;
+
+	return mt_map64_get(&session->by_index, index, &at) ? session->local.items[at] : NULL;
+}
+
+/* An event that is counted beside the samples of its pair. */
+static bool add_member(struct mt_session *session, struct mt_local_event *local,
+		       const struct mt_event_record *record)
+{
+	struct mt_local_event *leader = mt_session_local_event(session, record->pair);
+
+	return record->role != MT_ROLE_MEMBER || !leader || leader->role != MT_ROLE_SAMPLE ||
+	       mt_session_add_member(session, local, leader);
+}
+
+/* The size of the dumps beside which a seed's larger ones are; 0 of what is no seed. */
+static uint32_t shorter_dump(struct mt_session *session, const struct mt_event_record *record)
+{
+	const struct mt_local_event *pair = mt_session_local_event(session, record->pair);
+
+	return record->role == MT_ROLE_SEED && pair ? pair->attr.sample_stack_user : 0;
+}
+
+static bool take_event(struct mt_session *session, const struct mt_event_record *record)
+{
+	struct mt_facts_event event =
+				      {
+					      .name = keep(session, record->name),
+					      .alias = keep(session, record->alias.size
+									     ? record->alias
+									     : record->name),
+					      .unit = keep(session, record->unit),
+					      .format = keep(session, record->format),
+					      .role = record->role,
+				      },
+			      *known;
+	struct mt_local_event **local;
+	uint64_t index;
+
+	if (!event.name || !event.alias || !event.unit || !event.format)
+		return false;
+	if (mt_map64_get(&session->by_index, record->index, &index))
+		return true;
+	if (!mt_attr_decode(record->attr.bytes, record->attr.size, &event.attr))
+		return true; /* its records count as undecodable */
+	known = same_event(session, &event);
+	if (!known)
+		return false;
+	local = mt_array_push(&session->local);
+	if (local)
+		*local = malloc(sizeof(**local));
+	if (!local || !*local)
+		return false;
+	**local = (struct mt_local_event){
+		.event = (uint32_t)(known - session->facts.events.items),
+		.role = record->role,
+		.shorter = shorter_dump(session, record),
+		.attr = event.attr,
+		.weight = 1,
+		.call = mt_call_number(event.name),
+		.wanted = wants_event(session, &event),
+	};
+	find_clone_fields(*local, record);
+	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
+	       add_member(session, *local, record) &&
+	       mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
+							      .event = (*local)->event,
+							      .described = record});
+}
+
+static bool take_loss(struct mt_session *session, const struct mt_loss_record *record)
+{
+	struct mt_facts_loss *loss = mt_array_push(&mt_session_present(session)->losses);
+	const struct mt_local_event *event = mt_session_local_event(session, record->event);
+
+	if (!loss)
+		return false;
+	*loss = (struct mt_facts_loss){
+		.stream = record->stream,
+		.event = event ? event->event : MT_EVENT_NONE,
+		.source = record->source,
+		.from = record->from,
+		.to = record->to,
+		.count = record->count,
+	};
+	if (event)
+		session->facts.events.items[event->event].lost += record->count;
+	return mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_LOSS,
+							      .event = loss->event,
+							      .loss = record});
+}
+
+static bool take_weight(struct mt_session *session, const struct mt_weight_record *record)
+{
+	struct mt_local_event *event = mt_session_local_event(session, record->event);
+
+	if (event)
+		event->weight = (double)record->numerator / (double)record->denominator;
+	return true;
+}
+
+/* Decodes a record with get and hands it to take; a body too short is counted and left out. */
+#define TAKE(member, get, take)                              \
+	(get(record->body, record->size, &r.member) ? (take) \
+						    : mt_session_count_undecodable(session))
+
+bool mt_session_count_undecodable(struct mt_session *session)
+{
+	session->facts.undecodable++;
+	return true;
+}
+
+static bool take_map(struct mt_session *session, const struct mt_map_record *record)
+{
+	mt_session_present(session)->maps++;
+	return mt_spaces_add_map(session->spaces, record) &&
+	       mt_session_show(session,
+			       &(struct mt_observed){.kind = MT_OBSERVED_MAP, .map = record});
+}
+
+/* Decodes and applies a record that is no sample; false out of memory. */
+bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
+{
+	union {
+		struct mt_info_record info;
+		struct mt_event_record event;
+		struct mt_clock_record clock;
+		struct mt_task_record task;
+		struct mt_map_record map;
+		struct mt_image_record image;
+		struct mt_loss_record loss;
+		struct mt_weight_record weight;
+		struct mt_note_record note;
+		struct mt_gauge_record gauge;
+	} r;
+
+	switch (record->type) {
+	case MT_RECORD_INFO:
+		return TAKE(info, mt_info_get, take_info(session, &r.info));
+	case MT_RECORD_EVENT:
+		return TAKE(event, mt_event_get, take_event(session, &r.event));
+	case MT_RECORD_CLOCK:
+		return TAKE(clock, mt_clock_get, take_clock(session, &r.clock));
+	case MT_RECORD_TASK:
+		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
+	case MT_RECORD_MAP:
+		return TAKE(map, mt_map_get, take_map(session, &r.map));
+	case MT_RECORD_REREAD:
+		return TAKE(map, mt_map_get,
+			    mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_MAP,
+									   .map = &r.map,
+									   .again = true}));
+	case MT_RECORD_GAUGE:
+		return TAKE(gauge, mt_gauge_get,
+			    mt_session_show(session,
+					    &(struct mt_observed){.kind = MT_OBSERVED_GAUGE,
+								  .gauge = &r.gauge}));
+	case MT_RECORD_IMAGE: /* may change the images that are being read */
+		if (session->pipeline)
+			mt_pipeline_settle(session->pipeline);
+		return TAKE(image, mt_image_get, mt_naming_add_image(session->naming, &r.image));
+	case MT_RECORD_LOSS:
+		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
+	case MT_RECORD_WEIGHT:
+		return TAKE(weight, mt_weight_get, take_weight(session, &r.weight));
+	case MT_RECORD_NOTE:
+		return TAKE(note, mt_note_get, take_note(session, &r.note));
+	default:
+		return true;
+	}
+}

@@ -1,0 +1,320 @@
+/*
+ * Interning and naming of frames. What a name is decides the namer; when it is asked, and how
+ * often, decides this file.
+ */
+#include "report/stacks/frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "report/tables/byte_runs.h"
+#include "symbols/names/symbolize.h"
+#include "symbols/tables/address_sort.h"
+
+/* The functions of a frame. */
+struct named {
+	struct mt_frame_name *names; /* NULL: not yet named */
+	size_t count;
+};
+
+enum {
+	BLOCK_NAMES = 512,
+};
+
+struct mt_frames {
+	struct mt_namer namer;
+	struct mt_byte_runs *keys; /* id: the frame's key */
+	struct mt_strings *strings;
+	MT_ARRAY(struct named) names;		 /* by id */
+	MT_ARRAY(struct mt_frame_name *) blocks; /* that they are in */
+	size_t block_size, block_left;		 /* of the last one */
+	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
+	size_t unnamed_from;			 /* every id below is named */
+};
+
+struct mt_frames *mt_frames_create(const struct mt_namer *namer)
+{
+	struct mt_frames *frames = calloc(1, sizeof(*frames));
+
+	if (!frames)
+		return NULL;
+	frames->namer = *namer;
+	frames->last_name = MT_STRING_NONE;
+	frames->keys = mt_byte_runs_create();
+	frames->strings = mt_strings_create();
+	if (!frames->keys || !frames->strings) {
+		mt_frames_destroy(frames);
+		return NULL;
+	}
+	return frames;
+}
+
+void mt_frames_destroy(struct mt_frames *frames)
+{
+	if (!frames)
+		return;
+	for (size_t i = 0; i < frames->blocks.count; i++)
+		free(frames->blocks.items[i]);
+	mt_array_deinit(&frames->blocks);
+	mt_array_deinit(&frames->names);
+	mt_strings_destroy(frames->strings);
+	mt_byte_runs_destroy(frames->keys);
+	free(frames);
+}
+
+uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key)
+{
+	return mt_byte_runs_intern(frames->keys, key, sizeof(*key));
+}
+
+uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key)
+{
+	uint32_t hash = (uint32_t)mt_hash_bytes(key, sizeof(*key), 0);
+
+	mt_byte_runs_prefetch(frames->keys, hash, 3);
+	return hash;
+}
+
+uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
+				   uint32_t prepared)
+{
+	return mt_byte_runs_intern_hashed(frames->keys, key, sizeof(*key), prepared);
+}
+
+uint32_t mt_frames_words(struct mt_frames *frames, const char *words)
+{
+	uint32_t name = mt_strings_intern(frames->strings, words, strlen(words));
+	struct mt_frame_key key = {
+		.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_WORDS, .offset = name};
+
+	return name == MT_STRING_NONE ? MT_FRAME_NONE : mt_frames_intern(frames, &key);
+}
+
+const struct mt_frame_key *mt_frames_key(const struct mt_frames *frames, uint32_t id)
+{
+	size_t size;
+
+	return mt_byte_runs_get(frames->keys, id, &size);
+}
+
+size_t mt_frames_count(const struct mt_frames *frames)
+{
+	return mt_byte_runs_count(frames->keys);
+}
+
+struct mt_strings *mt_frames_strings(struct mt_frames *frames)
+{
+	return frames->strings;
+}
+
+static bool extend_names(struct mt_frames *frames)
+{
+	size_t count = mt_frames_count(frames);
+
+	if (!mt_array_reserve(&frames->names, count))
+		return false;
+	while (frames->names.count < count)
+		frames->names.items[frames->names.count++] = (struct named){0};
+	return true;
+}
+
+/* Room for so many names, zeroed; NULL out of memory. */
+static struct mt_frame_name *make_names(struct mt_frames *frames, size_t count)
+{
+	size_t size = count > BLOCK_NAMES ? count : BLOCK_NAMES;
+	struct mt_frame_name **block;
+
+	if (count > frames->block_left) {
+		block = mt_array_push(&frames->blocks);
+		if (block)
+			*block = calloc(size, sizeof(**block));
+		if (!block || !*block) {
+			frames->blocks.count -= block != NULL;
+			return NULL;
+		}
+		frames->block_size = frames->block_left = size;
+	}
+	frames->block_left -= count;
+	block = &frames->blocks.items[frames->blocks.count - 1];
+	return *block + frames->block_size - frames->block_left - count;
+}
+
+static bool name_words(struct mt_frames *frames, uint32_t id)
+{
+	struct mt_frame_name *name = make_names(frames, 1);
+
+	if (!name)
+		return false;
+	name->name = (uint32_t)mt_frames_key(frames, id)->offset;
+	name->resolved = true;
+	name->dso = "[unknown]";
+	frames->names.items[id] = (struct named){name, 1};
+	return true;
+}
+
+/*
+ * Id of a function's name, marked where the frame is a guess. One after the other is mostly the
+ * same.
+ */
+static uint32_t intern_name(struct mt_frames *frames, const struct mt_frame_key *key,
+			    const char *name)
+{
+	MT_CLEANUP_FREE char *marked = NULL;
+	uint32_t *last = &frames->last_name;
+
+	if (!(key->flags & MT_FRAME_GUESSED)) {
+		if (*last == MT_STRING_NONE || strcmp(mt_strings_get(frames->strings, *last), name))
+			*last = mt_strings_intern(frames->strings, name, strlen(name));
+		return *last;
+	}
+	if (asprintf(&marked, "? %s", name) < 0) {
+		marked = NULL;
+		return MT_STRING_NONE;
+	}
+	return mt_strings_intern(frames->strings, marked, strlen(marked));
+}
+
+/* Asks the namer; false out of memory. */
+static bool name_frame(struct mt_frames *frames, uint32_t id)
+{
+	const struct mt_frame_key *key = mt_frames_key(frames, id);
+	const struct mt_symbol *symbol;
+	struct mt_frame_name *names;
+	size_t count = 1;
+
+	if (key->flags & MT_FRAME_WORDS)
+		return name_words(frames, id);
+	symbol = frames->namer.name(frames->namer.context, key);
+	while (symbol[count - 1].inlined)
+		count++;
+	names = make_names(frames, count);
+	for (size_t i = 0; names && i < count; i++) {
+		names[i] = (struct mt_frame_name){
+			.name = intern_name(frames, key, symbol[i].name),
+			.resolved = symbol[i].resolved,
+			.offset = symbol[i].offset,
+			.dso = symbol[i].dso,
+			.file = symbol[i].file,
+			.line = symbol[i].line,
+			.inlined = symbol[i].inlined,
+		};
+		if (names[i].name == MT_STRING_NONE)
+			return false;
+	}
+	if (!names)
+		return false;
+	frames->names.items[id] = (struct named){names, count};
+	return true;
+}
+
+const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t id, size_t *count)
+{
+	*count = 1;
+	if (id >= frames->names.count && !extend_names(frames))
+		return NULL;
+	if (!frames->names.items[id].names && !name_frame(frames, id))
+		return NULL;
+	*count = frames->names.items[id].count;
+	return frames->names.items[id].names;
+}
+
+const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id)
+{
+	const struct named *named = &frames->names.items[id];
+
+	return id < frames->names.count && named->count == 1 ? named->names : NULL;
+}
+
+struct pending {
+	struct mt_frame_key key;
+	uint32_t id;
+};
+
+/* By image, then by offset; those of one place by id. False out of memory. */
+static bool sort_pending(struct pending *pending, size_t count)
+{
+	MT_CLEANUP_FREE struct mt_addressed *order = malloc((count + 1) * sizeof(*order));
+	MT_CLEANUP_FREE struct pending *sorted = malloc((count + 1) * sizeof(*sorted));
+
+	if (!order || !sorted)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct mt_addressed){pending[i].key.offset, (uint32_t)i};
+	if (!mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i].address = pending[order[i].index].key.image;
+	if (!mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = pending[order[i].index];
+	if (count)
+		memcpy(pending, sorted, count * sizeof(*sorted));
+	return true;
+}
+
+/* Whether a namer can prepare for a frame. */
+static bool is_in_file(const struct mt_frame_key *key)
+{
+	return key->image != MT_FRAME_NO_IMAGE &&
+	       !(key->flags & (MT_FRAME_IN_KERNEL | MT_FRAME_WORDS));
+}
+
+/* Tells the namer of what it will be asked, an image at a time. */
+static struct mt_error *prepare(const struct mt_frames *frames, const struct pending *pending,
+				size_t count)
+{
+	MT_CLEANUP_FREE uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
+	size_t listed = 0;
+
+	if (!offsets)
+		return mt_error_nomem();
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_frame_key *key = &pending[i].key;
+
+		if (is_in_file(key))
+			offsets[listed++] = key->offset;
+		if (!listed || (i + 1 < count && pending[i + 1].key.image == key->image))
+			continue;
+		frames->namer.prepare(frames->namer.context, key->image, offsets, listed);
+		listed = 0;
+	}
+	return NULL;
+}
+
+struct mt_error *mt_frames_resolve(struct mt_frames *frames)
+{
+	size_t count = mt_frames_count(frames), pending_count = 0, names;
+	MT_CLEANUP_FREE struct pending *pending = NULL;
+
+	if (frames->unnamed_from == count)
+		return NULL;
+	pending = calloc(count - frames->unnamed_from, sizeof(*pending));
+	if (!pending || !extend_names(frames))
+		return mt_error_nomem();
+	for (size_t id = frames->unnamed_from; id < count; id++) {
+		if (!frames->names.items[id].names)
+			pending[pending_count++] = (struct pending){
+				*mt_frames_key(frames, (uint32_t)id), (uint32_t)id};
+	}
+	if (!sort_pending(pending, pending_count))
+		return mt_error_nomem();
+	if (frames->namer.prepare) {
+		struct mt_error *err = prepare(frames, pending, pending_count);
+
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < pending_count; i++) {
+		if (!mt_frames_names(frames, pending[i].id, &names))
+			return mt_error_nomem();
+	}
+	frames->unnamed_from = count;
+	return NULL;
+}

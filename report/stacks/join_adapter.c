@@ -1,0 +1,184 @@
+/*
+ * A thread is known by its tid within its address space: what an exec or another process made of
+ * the same number is another thread.
+ */
+#include "report/stacks/join_adapter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/stacks/pipeline.h"
+#include "symbols/images/image_map.h"
+#include "unwind/join/call_site.h"
+#include "unwind/join/join.h"
+
+struct mt_joining {
+	struct mt_joiner *joiner;
+	struct mt_call_sites *sites;
+	uint32_t max_frames;
+	bool addresses;
+};
+
+static uint64_t find_site(void *context, const struct mt_call_question *question)
+{
+	struct mt_joining *joining = context;
+
+	return mt_call_site_find(joining->sites, question);
+}
+
+static bool same_function(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b)
+{
+	struct mt_joining *joining = context;
+
+	return mt_call_sites_same(joining->sites, map, a, b);
+}
+
+struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)
+{
+	struct mt_joining *joining = calloc(1, sizeof(*joining));
+	struct mt_join_check check = {
+		.context = joining,
+		.site = find_site,
+		.same = same_function,
+	};
+
+	if (!joining)
+		return NULL;
+	joining->max_frames = max_frames;
+	joining->addresses = addresses;
+	joining->sites = mt_call_sites_create();
+	joining->joiner = mt_joiner_create(&check);
+	if (!joining->sites || !joining->joiner) {
+		mt_joining_destroy(joining);
+		return NULL;
+	}
+	return joining;
+}
+
+void mt_joining_destroy(struct mt_joining *joining)
+{
+	if (!joining)
+		return;
+	mt_joiner_destroy(joining->joiner);
+	mt_call_sites_destroy(joining->sites);
+	free(joining);
+}
+
+void mt_joining_begin(struct mt_joining *joining)
+{
+	mt_joiner_reset(joining->joiner);
+	mt_call_sites_begin(joining->sites);
+}
+
+static enum mt_join_kind kind_of(const struct mt_walked *walked)
+{
+	if (walked->end == MT_END_ROOT)
+		return MT_JOIN_WHOLE;
+	return walked->end == MT_END_DUMP || walked->end == MT_END_PAGE ||
+			       walked->end == MT_END_BRANCHES
+		       ? MT_JOIN_CUT
+		       : MT_JOIN_OTHER;
+}
+
+/* Of the addresses and of which code they are in, which the word before them says. */
+static uint64_t hash_of(const struct mt_piped *piped)
+{
+	const struct mt_walked *walked = &piped->walked;
+	uint64_t code = piped->words->items[walked->pcs - 1];
+
+	return walked->hash | (code ^ walked->count) << 32;
+}
+
+bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_walked *walked = &samples[i].walked;
+		const uint64_t *pcs = samples[i].words->items + walked->pcs + walked->kernel;
+
+		if (kind_of(walked) != MT_JOIN_OTHER &&
+		    !mt_call_sites_learn(joining->sites, samples[i].map, pcs,
+					 walked->count - walked->kernel, hash_of(&samples[i])))
+			return false;
+	}
+	return true;
+}
+
+bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct mt_piped *piped = &samples[i];
+		const struct mt_walked *walked = &piped->walked;
+
+		piped->join = (struct mt_join_stack){
+			.thread = (uint64_t)piped->sample.space->id << 32 |
+				  (uint32_t)piped->kernel.tid,
+			.kind = kind_of(walked),
+			.pcs = piped->words->items + walked->pcs + walked->kernel,
+			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
+			.count = walked->count - walked->kernel,
+			.boundary = walked->boundary,
+			.map = piped->map,
+		};
+		if (piped->sample.shorter && piped->join.count)
+			piped->join.shorter = piped->join.sps[0] + piped->sample.shorter;
+		if (!mt_joiner_add(joining->joiner, &piped->join))
+			return false;
+	}
+	return true;
+}
+
+/* Of the stack that is joined and its tail, so many frames as a stack may have. */
+static uint32_t spliced_count(const struct mt_joining *joining, const struct mt_piped *piped)
+{
+	size_t user = piped->join.count + piped->join.tail_count;
+
+	user = user < joining->max_frames ? user : joining->max_frames;
+	return piped->walked.kernel + (uint32_t)user;
+}
+
+static bool splice(const struct mt_joining *joining, struct mt_piped *piped,
+		   struct mt_walk_words *spliced)
+{
+	size_t tail = piped->join.tail_count;
+	const struct mt_walked before = piped->walked;
+	uint32_t count = spliced_count(joining, piped), had = before.count;
+	struct mt_walked *now = &piped->walked;
+	uint64_t *pcs, *addresses;
+	uint8_t *sources;
+
+	if (!mt_walked_make(spliced, joining->addresses, &before, count, now))
+		return false;
+	pcs = spliced->items + now->pcs;
+	memcpy(pcs - 1, piped->words->items + before.pcs - 1, (1 + (size_t)had) * sizeof(*pcs));
+	mt_join_tail_pcs(&piped->join, count - had, pcs + had);
+	if (joining->addresses) {
+		addresses = pcs + count;
+		sources = (uint8_t *)(addresses + count);
+		memcpy(addresses, mt_walked_addresses(piped->words, &before),
+		       had * sizeof(*addresses));
+		memcpy(addresses + had, pcs + had, (count - had) * sizeof(*addresses));
+		memcpy(sources, mt_walked_sources(piped->words, &before), had);
+		memset(sources + had, MT_FRAME_JOINED, count - had);
+	}
+	now->end = had - before.kernel + tail > joining->max_frames ? MT_END_LIMIT : MT_END_ROOT;
+	now->hash = mt_walked_hash(spliced, now);
+	piped->words = spliced;
+	return true;
+}
+
+bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, size_t count,
+		       struct mt_walk_words *spliced)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < count && good; i++) {
+		struct mt_join_stack *join = &samples[i].join;
+
+		samples[i].walked.withheld =
+			join->tail_count && !mt_join_stands(joining->joiner, join);
+		if (join->tail_count && !samples[i].walked.withheld)
+			good = splice(joining, &samples[i], spliced);
+		mt_joiner_release(join);
+	}
+	return good;
+}

@@ -1,0 +1,448 @@
+/*
+ * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; without
+ * other workers there is one batch.
+ *
+ * Where stacks are joined, a batch is emptied only when the joiner has seen LOOK_AHEAD batches
+ * behind it, so what is joined is the same whatever the number of workers.
+ */
+#include "report/stacks/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/pool.h"
+#include "formats/records/attr.h"
+#include "formats/records/sample_type.h"
+#include "report/stacks/join_adapter.h"
+#include "symbols/images/image_map.h"
+#include "unwind/branches/stitch.h"
+
+enum {
+	BATCH_SAMPLES = 256,
+	BATCH_BYTES = 4 << 20,	/* of dumps that wait: they keep pieces of the file in memory */
+	AHEAD_PER_WORKER = 2,	/* batches */
+	LOOK_AHEAD = 2,		/* batches, where stacks are joined */
+	PASSED_BYTES = 8 << 20, /* of records that nobody wants, behind the last batch */
+	LOT = 16, /* samples that get what they were joined with together: it may be long */
+};
+
+_Static_assert(LOT > MT_PIPELINE_PEEK, "those looked at are of two lots");
+
+struct batch {
+	struct mt_job job; /* first: run() gets a pointer to it */
+	struct mt_pipeline *pipeline;
+	struct mt_piped *samples; /* BATCH_SAMPLES */
+	size_t count, given;
+	size_t spliced;	 /* they have what they were joined with */
+	size_t bytes;	 /* of their dumps, and of records between them */
+	uint64_t serial; /* of the last record, wanted or not */
+	struct mt_walk_words words;
+	bool submitted, waited, failed;
+	bool learned, seen, ready; /* by the joiner, and with those behind it */
+	bool last;		   /* none is filled before this one is emptied */
+};
+
+struct mt_pipeline {
+	struct mt_pool *pool;
+	struct mt_walker_options options;
+	struct mt_walker **walkers; /* one for each worker, made when it first works */
+	enum mt_pipeline_way way;
+	struct batch *batches;
+	size_t batch_count, batch_limit; /* all, and as many as are filled on this way */
+	size_t first, used; /* batches in use, the first is emptied, the last one filled */
+	uint64_t released;
+	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
+	struct mt_stitcher *stitcher;	 /* NULL: call stacks of branch records stay as they are */
+	struct mt_joining *joining;	 /* NULL: stacks stay as they were walked */
+	struct mt_walk_words spliced[2]; /* stacks that were joined, of a lot each, in turn */
+	unsigned int turn;
+};
+
+/* Batches beyond those that are filled or walked, which the joiner looks at. */
+static size_t batches_ahead(const struct mt_pipeline *pipeline)
+{
+	return pipeline->joining ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
+}
+
+static bool create_batches(struct mt_pipeline *pipeline)
+{
+	unsigned int workers = mt_pool_size(pipeline->pool);
+
+	pipeline->batch_count = workers > 1 ? (size_t)workers * AHEAD_PER_WORKER + 1 : 1;
+	pipeline->batch_count += batches_ahead(pipeline);
+	pipeline->batches = calloc(pipeline->batch_count, sizeof(struct batch));
+	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
+		struct batch *batch = &pipeline->batches[i];
+
+		batch->pipeline = pipeline;
+		batch->samples = malloc(BATCH_SAMPLES * sizeof(*batch->samples));
+		if (!batch->samples)
+			return false;
+	}
+	return pipeline->batches;
+}
+
+struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
+				       const struct mt_walker_options *options)
+{
+	struct mt_pipeline *pipeline = calloc(1, sizeof(*pipeline));
+
+	if (!pipeline)
+		return NULL;
+	pipeline->pool = pool;
+	pipeline->options = *options;
+	pipeline->walkers = calloc(mt_pool_size(pool), sizeof(struct mt_walker *));
+	if (options->joining)
+		pipeline->joining = mt_joining_create(options->max_frames, options->addresses);
+	if (options->stitching)
+		pipeline->stitcher = mt_stitcher_create();
+	if ((options->joining && !pipeline->joining) ||
+	    (options->stitching && !pipeline->stitcher) || !pipeline->walkers ||
+	    !create_batches(pipeline)) {
+		mt_pipeline_destroy(pipeline);
+		return NULL;
+	}
+	return pipeline;
+}
+
+static void batch_clear(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		mt_joiner_release(&batch->samples[i].join);
+		free(batch->samples[i].stitched);
+		mt_image_map_release(batch->samples[i].map);
+	}
+	batch->count = batch->given = batch->spliced = batch->bytes = batch->words.count = 0;
+	batch->submitted = batch->waited = batch->failed = false;
+	batch->learned = batch->seen = batch->ready = batch->last = false;
+}
+
+void mt_pipeline_destroy(struct mt_pipeline *pipeline)
+{
+	if (!pipeline)
+		return;
+	mt_pipeline_settle(pipeline);
+	for (size_t i = 0; pipeline->batches && i < pipeline->batch_count; i++) {
+		batch_clear(&pipeline->batches[i]);
+		free(pipeline->batches[i].samples);
+		mt_array_deinit(&pipeline->batches[i].words);
+	}
+	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
+		mt_walker_destroy(pipeline->walkers[i]);
+	for (size_t i = 0; i < 2; i++)
+		mt_array_deinit(&pipeline->spliced[i]);
+	mt_joining_destroy(pipeline->joining);
+	mt_stitcher_destroy(pipeline->stitcher);
+	free(pipeline->batches);
+	free(pipeline->walkers);
+	free(pipeline);
+}
+
+/* ---- On a worker ---- */
+
+static struct mt_walk_input input_of(const struct mt_piped *piped)
+{
+	return (struct mt_walk_input){
+		.attr = piped->sample.attr,
+		.sample = &piped->kernel,
+		.map = piped->map,
+		.stitched = piped->stitched,
+		.stitched_count = piped->stitched_count,
+	};
+}
+
+/* False out of memory. */
+static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
+{
+	struct mt_walk_input input = input_of(piped);
+
+	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
+}
+
+/* The worker's own; NULL out of memory. */
+static struct mt_walker *walker_of(struct mt_pipeline *pipeline, unsigned int worker)
+{
+	struct mt_walker **walker = &pipeline->walkers[worker];
+
+	if (!*walker)
+		*walker = mt_walker_create(&pipeline->options);
+	return *walker;
+}
+
+static void run_batch(struct mt_job *job, unsigned int worker)
+{
+	struct batch *batch = (struct batch *)job;
+	struct mt_walker *walker = walker_of(batch->pipeline, worker);
+
+	batch->failed = !walker;
+	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
+		struct mt_piped *piped = &batch->samples[i];
+
+		for (unsigned int ahead = 2; ahead; ahead--) {
+			struct mt_walk_input next;
+
+			if (i + ahead >= batch->count)
+				continue;
+			next = input_of(piped + ahead);
+			mt_walker_prefetch(walker, &next, ahead);
+		}
+		batch->failed = !walk(walker, batch, piped);
+	}
+}
+
+/* ---- In and out ---- */
+
+/* i is at most their number: asked five times a sample, a division would be felt. */
+static struct batch *batch_at(const struct mt_pipeline *pipeline, size_t i)
+{
+	size_t at = pipeline->first + i;
+
+	return &pipeline->batches[at < pipeline->batch_count ? at : at - pipeline->batch_count];
+}
+
+static bool is_full(const struct batch *batch)
+{
+	return batch->count == BATCH_SAMPLES || batch->bytes >= BATCH_BYTES;
+}
+
+static void submit(struct batch *batch)
+{
+	if (batch->submitted)
+		return;
+	batch->submitted = true;
+	batch->job.run = run_batch;
+	if (batch->pipeline->way == MT_PIPELINE_WORKERS) {
+		mt_pool_submit(batch->pipeline->pool, &batch->job);
+		return;
+	}
+	if (batch->pipeline->way == MT_PIPELINE_ALONE)
+		run_batch(&batch->job, 0);
+	batch->waited = true;
+}
+
+static void wait_for(struct batch *batch)
+{
+	submit(batch);
+	if (!batch->waited)
+		mt_pool_wait(batch->pipeline->pool, &batch->job);
+	batch->waited = true;
+}
+
+bool mt_pipeline_has_room(const struct mt_pipeline *pipeline)
+{
+	const struct batch *batch;
+
+	if (!pipeline->used)
+		return true;
+	batch = batch_at(pipeline, pipeline->used - 1);
+	return !batch->last && (pipeline->used < pipeline->batch_limit || !batch->submitted);
+}
+
+/*
+ * Where few are wanted batches end by what is between them, and where none is for long, those that
+ * wait go first: at the same records always, as what is joined may depend on it.
+ */
+bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial)
+{
+	struct batch *batch;
+
+	if (!pipeline->used) {
+		pipeline->released = serial;
+		return true;
+	}
+	batch = batch_at(pipeline, pipeline->used - 1);
+	batch->serial = serial;
+	if (batch->submitted) {
+		pipeline->passed += bytes;
+		batch->last = pipeline->passed >= PASSED_BYTES;
+		return false;
+	}
+	batch->bytes += bytes;
+	if (is_full(batch))
+		submit(batch);
+	return false;
+}
+
+/* The sample's branch records with those of earlier samples behind; false out of memory. */
+static bool stitch(struct mt_pipeline *pipeline, struct mt_piped *piped)
+{
+	const uint64_t kinds = MT_BRANCH_CALL_STACK | MT_BRANCH_HW_INDEX;
+	const struct mt_sample *sample = &piped->kernel;
+	const struct mt_stitch_input input = {.thread = (uint64_t)(int64_t)sample->tid,
+					      .branches = sample->branches,
+					      .count = sample->branch_count,
+					      .index = sample->branch_hw_index};
+	const struct mt_branch *behind;
+	size_t count;
+
+	if (!sample->has_branches || (piped->sample.attr->branch_sample_type & kinds) != kinds)
+		return true;
+	if (!mt_stitcher_add(pipeline->stitcher, &input, &behind, &count))
+		return false;
+	if (!count)
+		return true;
+	piped->stitched = malloc((input.count + count) * sizeof(*piped->stitched));
+	if (!piped->stitched)
+		return false;
+	memcpy(piped->stitched, input.branches, input.count * sizeof(*piped->stitched));
+	memcpy(piped->stitched + input.count, behind, count * sizeof(*piped->stitched));
+	piped->stitched_count = input.count + count;
+	return true;
+}
+
+/* Nobody else does it, and its dump is in the processor's cache, but not for long. */
+static bool walk_at_once(struct mt_pipeline *pipeline, struct batch *batch, struct mt_piped *piped)
+{
+	struct mt_walker *walker = walker_of(pipeline, 0);
+
+	if (!walker || !walk(walker, batch, piped))
+		return false;
+	piped->kernel.dump = NULL;
+	piped->kernel.dump_size = 0;
+	if (is_full(batch))
+		submit(batch);
+	return true;
+}
+
+bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
+		     uint64_t serial)
+{
+	struct mt_image_map *map = mt_image_map_snapshot(sample->space->map);
+	struct mt_piped *piped;
+	struct batch *batch;
+
+	if (!map)
+		return false;
+	if (!pipeline->used || batch_at(pipeline, pipeline->used - 1)->submitted)
+		pipeline->used++;
+	batch = batch_at(pipeline, pipeline->used - 1);
+	piped = &batch->samples[batch->count++];
+	piped->sample = *sample;
+	piped->task = *sample->task;
+	piped->kernel = *sample->kernel;
+	piped->sample.task = &piped->task;
+	piped->sample.kernel = &piped->kernel;
+	piped->sample.map = map;
+	piped->map = map;
+	piped->words = &batch->words;
+	piped->join = (struct mt_join_stack){0};
+	piped->stitched = NULL;
+	piped->stitched_count = 0;
+	if (pipeline->stitcher && !stitch(pipeline, piped))
+		return false;
+	pipeline->passed = 0;
+	batch->bytes += piped->kernel.dump_was; /* what is joined is the same without them */
+	batch->serial = serial;
+	if (pipeline->way == MT_PIPELINE_AT_ONCE)
+		return walk_at_once(pipeline, batch, piped);
+	if (is_full(batch))
+		submit(batch);
+	return true;
+}
+
+void mt_pipeline_settle(struct mt_pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->used; i++)
+		wait_for(batch_at(pipeline, i));
+}
+
+void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way)
+{
+	pipeline->way = way;
+	pipeline->batch_limit =
+		way == MT_PIPELINE_WORKERS ? pipeline->batch_count : 1 + batches_ahead(pipeline);
+	if (pipeline->joining)
+		mt_joining_begin(pipeline->joining);
+}
+
+/* Learns from a batch; false out of memory. */
+static bool learn(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	if (batch->learned)
+		return true;
+	wait_for(batch);
+	batch->learned = true;
+	return !batch->failed && mt_joining_learn(pipeline->joining, batch->samples, batch->count);
+}
+
+/* Shows the joiner the batches up to LOOK_AHEAD behind the first; false out of memory. */
+static bool look_ahead(struct mt_pipeline *pipeline)
+{
+	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
+		struct batch *batch = batch_at(pipeline, i);
+
+		if (!learn(pipeline, batch))
+			return false;
+	}
+	for (size_t i = 0; i < pipeline->used && i <= LOOK_AHEAD; i++) {
+		struct batch *batch = batch_at(pipeline, i);
+
+		if (!batch->seen &&
+		    !mt_joining_see(pipeline->joining, batch->samples, batch->count))
+			return false;
+		batch->seen = true;
+	}
+	return true;
+}
+
+/* Joined stacks are put together as those that come next are looked at; false out of memory. */
+static bool splice(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	while (batch->spliced < batch->count && batch->spliced <= batch->given + MT_PIPELINE_PEEK) {
+		struct mt_walk_words *spliced = &pipeline->spliced[pipeline->turn];
+		size_t left = batch->count - batch->spliced, count = left < LOT ? left : LOT;
+
+		spliced->count = 0;
+		if (!mt_joining_splice(pipeline->joining, batch->samples + batch->spliced, count,
+				       spliced))
+			return false;
+		batch->spliced += count;
+		pipeline->turn = !pipeline->turn;
+	}
+	return true;
+}
+
+/* The first batch becomes ready to be emptied. */
+static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
+{
+	wait_for(batch);
+	if (batch->failed)
+		return false;
+	if (!pipeline->joining)
+		return true;
+	if (!batch->ready)
+		batch->ready = look_ahead(pipeline);
+	return batch->ready && splice(pipeline, batch);
+}
+
+bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
+{
+	struct batch *batch = batch_at(pipeline, 0);
+
+	*out = NULL;
+	if (pipeline->used && batch->waited && batch->given == batch->count) {
+		pipeline->released = batch->serial;
+		batch_clear(batch);
+		pipeline->first = (pipeline->first + 1) % pipeline->batch_count;
+		pipeline->used--;
+		batch = batch_at(pipeline, 0);
+	}
+	*released = pipeline->released;
+	if (!pipeline->used) {
+		if (pipeline->stitcher)
+			mt_stitcher_reset(pipeline->stitcher);
+		return true;
+	}
+	if (!make_ready(pipeline, batch))
+		return false;
+	*out = &batch->samples[batch->given++];
+	return true;
+}
+
+const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead)
+{
+	const struct batch *batch = batch_at(pipeline, 0);
+
+	return batch->given + ahead < batch->count ? &batch->samples[batch->given + ahead] : NULL;
+}

@@ -1,0 +1,475 @@
+/*
+ * Tasks and spaces over time. One map from tid to its present task; a tid that is used again gets a
+ * new one. Spaces are found through their tasks, and through the pid for mappings.
+ */
+#include "report/stacks/spaces.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "formats/records/jitdump.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
+#include "unwind/mapping_record.h"
+
+/*
+ * An exited process's map is kept while so many later processes exit: a recording that lost a FORK
+ * may still have samples of a thread that nobody told of.
+ */
+enum {
+	EXITED_KEPT = 512,
+};
+
+struct mt_spaces {
+	struct mt_image_set *images;
+	struct mt_strings *strings;
+	struct mt_map64 *code;
+	struct mt_map64 by_tid; /* index in tasks */
+	struct mt_map64 by_pid; /* index in spaces */
+	MT_ARRAY(struct mt_task *) tasks;
+	MT_ARRAY(struct mt_space *) spaces;
+	uint32_t exited[EXITED_KEPT]; /* a ring of space ids */
+	size_t exited_count;
+	size_t processes;
+	uint32_t cgroup; /* string id: of processes that nothing is told of */
+	struct mt_spaces_jit jit;
+};
+
+struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_strings *strings,
+				   struct mt_map64 *code)
+{
+	struct mt_spaces *spaces = calloc(1, sizeof(*spaces));
+
+	if (!spaces)
+		return NULL;
+	spaces->images = images;
+	spaces->strings = strings;
+	spaces->code = code;
+	return spaces;
+}
+
+void mt_spaces_destroy(struct mt_spaces *spaces)
+{
+	if (!spaces)
+		return;
+	for (size_t i = 0; i < spaces->tasks.count; i++)
+		free(spaces->tasks.items[i]);
+	for (size_t i = 0; i < spaces->spaces.count; i++) {
+		mt_image_map_destroy(spaces->spaces.items[i]->map);
+		free(spaces->spaces.items[i]);
+	}
+	mt_array_deinit(&spaces->tasks);
+	mt_array_deinit(&spaces->spaces);
+	mt_map64_deinit(&spaces->by_tid);
+	mt_map64_deinit(&spaces->by_pid);
+	free(spaces);
+}
+
+/* A space for pid from now on, with a copy of parent's map or an empty one. */
+static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
+				  const struct mt_space *parent)
+{
+	struct mt_space *space = calloc(1, sizeof(*space)), **slot;
+
+	if (!space)
+		return NULL;
+	space->id = (uint32_t)spaces->spaces.count;
+	space->pid = pid;
+	space->comm = parent ? parent->comm : 0;
+	space->cgroup = parent ? parent->cgroup : spaces->cgroup;
+	if (parent)
+		space->made = parent->made;
+	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
+	slot = space->map ? mt_array_push(&spaces->spaces) : NULL;
+	if (!slot || !mt_map64_put(&spaces->by_pid, (uint32_t)pid, space->id)) {
+		if (slot)
+			spaces->spaces.count--;
+		mt_image_map_destroy(space->map);
+		free(space);
+		return NULL;
+	}
+	*slot = space;
+	return space;
+}
+
+static struct mt_space *find_space(const struct mt_spaces *spaces, int32_t pid)
+{
+	uint64_t index;
+
+	return mt_map64_get(&spaces->by_pid, (uint32_t)pid, &index) ? spaces->spaces.items[index]
+								    : NULL;
+}
+
+/* A map that was let go is an empty one when it is needed again; false out of memory. */
+static bool has_map(struct mt_space *space)
+{
+	if (!space->map)
+		space->map = mt_image_map_create();
+	return space->map;
+}
+
+/* The space of pid, made where nobody told of it. */
+static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
+{
+	struct mt_space *space = find_space(spaces, pid);
+
+	if (!space) {
+		space = new_space(spaces, pid, NULL);
+		spaces->processes += space != NULL;
+	}
+	return space && has_map(space) ? space : NULL;
+}
+
+static struct mt_task *find_task(const struct mt_spaces *spaces, int32_t tid)
+{
+	uint64_t index;
+
+	return mt_map64_get(&spaces->by_tid, (uint32_t)tid, &index) ? spaces->tasks.items[index]
+								    : NULL;
+}
+
+static void enter(struct mt_task *task, struct mt_space *space)
+{
+	if (task->space && task->space->threads)
+		task->space->threads--;
+	task->space = space;
+	space->threads++;
+}
+
+/* A new task of that tid, in place of an earlier one. */
+static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t tid,
+				struct mt_space *space)
+{
+	struct mt_task *task = calloc(1, sizeof(*task)),
+		       **slot = task ? mt_array_push(&spaces->tasks) : NULL;
+
+	if (!slot || !mt_map64_put(&spaces->by_tid, (uint32_t)tid, spaces->tasks.count - 1)) {
+		if (slot)
+			spaces->tasks.count--;
+		free(task);
+		return NULL;
+	}
+	*slot = task;
+	task->pid = pid;
+	task->tid = tid;
+	enter(task, space);
+	return task;
+}
+
+static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char *comm, size_t size)
+{
+	uint32_t id = mt_strings_intern(spaces->strings, comm, size);
+
+	if (id == MT_STRING_NONE)
+		return false;
+	task->comm = id;
+	if (task->tid == task->pid)
+		task->space->comm = id;
+	return true;
+}
+
+struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid)
+{
+	struct mt_task *task = find_task(spaces, tid);
+	struct mt_space *space;
+	struct mt_task *leader;
+	char name[16];
+
+	if (task && (task->pid == pid || pid < 0))
+		return has_map(task->space) ? task : NULL;
+	space = space_of(spaces, pid);
+	task = space ? new_task(spaces, pid, tid, space) : NULL;
+	if (!task)
+		return NULL;
+	leader = tid != pid ? find_task(spaces, pid) : NULL;
+	if (leader && leader->pid == pid) {
+		task->comm = leader->comm;
+		return task;
+	}
+	snprintf(name, sizeof(name), tid ? ":%d" : "swapper", tid);
+	return set_comm(spaces, task, name, strlen(name)) ? task : NULL;
+}
+
+/*
+ * From what /proc/PID/cgroup said, a line HIERARCHY:CONTROLLERS:PATH each: the path that memory is
+ * accounted to, or the last one.
+ */
+static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t *out)
+{
+	const char *at = text.bytes, *end = text.bytes + text.size, *path = at;
+	size_t length = 0;
+
+	while (at < end) {
+		const char *line = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = line ? line : end;
+		const char *first = memchr(at, ':', (size_t)(stop - at));
+		const char *second =
+			first ? memchr(first + 1, ':', (size_t)(stop - first - 1)) : NULL;
+
+		if (second) {
+			path = second + 1;
+			length = (size_t)(stop - path);
+			if (memmem(first, (size_t)(second - first), "memory", 6))
+				break;
+		}
+		at = line ? line + 1 : end;
+	}
+	*out = mt_strings_intern(spaces->strings, path, length);
+	return *out != MT_STRING_NONE;
+}
+
+bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
+{
+	return find_cgroup(spaces, *line, &spaces->cgroup);
+}
+
+bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
+{
+	struct mt_space *space = space_of(spaces, record->pid);
+	struct mt_task *task = space ? new_task(spaces, record->pid, record->tid, space) : NULL;
+
+	if (!task)
+		return false;
+	task->ppid = record->ppid;
+	if (record->tid == record->pid)
+		space->start_time = record->start_time;
+	if (record->cgroup.size && !find_cgroup(spaces, record->cgroup, &space->cgroup))
+		return false;
+	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
+			record->comm.size);
+}
+
+void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit)
+{
+	spaces->jit = *jit;
+}
+
+/* Code that the process made itself belongs to what it named it in. */
+static void find_jit(struct mt_spaces *spaces, const struct mt_space *space, uint64_t time,
+		     struct mt_mapping *mapping)
+{
+	struct mt_image *image = NULL;
+
+	if (!space->made.image && mt_jit_mappings_is_one(mapping) && spaces->jit.image)
+		image = spaces->jit.image(spaces->jit.context, space->pid, time);
+	if (image) {
+		mapping->image = image;
+		mapping->offset = mapping->start; /* addresses are its offsets */
+	} else {
+		mt_jit_mappings_place(&space->made, mapping);
+	}
+}
+
+bool mt_spaces_come_to(struct mt_space *space, uint64_t time)
+{
+	return mt_jit_mappings_come_to(&space->made, space->map, time);
+}
+
+/* A process maps a jitdump to tell of it. False out of memory. */
+static bool find_dump(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
+		      const struct mt_image_identity *identity, uint32_t prot)
+{
+	struct mt_image *untold, *image;
+	uint32_t pid;
+
+	if (!(prot & PROT_EXEC) || !spaces->jit.dump ||
+	    !mt_jitdump_path(identity->path, strlen(identity->path), &pid))
+		return true;
+	untold = spaces->jit.image(spaces->jit.context, space->pid, time);
+	image = spaces->jit.dump(spaces->jit.context, identity, time, untold);
+	if (!image || image == space->made.image)
+		return true;
+	return mt_map64_put(spaces->code, image->id, true) &&
+	       mt_jit_mappings_begin(&space->made, space->map, image, time);
+}
+
+static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64_t time,
+			struct mt_mapped *mapped)
+{
+	struct mt_mapping *mapping = &mapped->mapping;
+
+	if (mapping->end <= mapping->start)
+		return true;
+	mapping->image = mt_image_set_intern(spaces->images, &mapped->identity);
+	if (!mapping->image)
+		return false;
+	if (!find_dump(spaces, space, time, &mapped->identity, mapping->prot))
+		return false;
+	find_jit(spaces, space, time, mapping);
+	if ((mapping->prot & PROT_EXEC) && !mt_map64_put(spaces->code, mapping->image->id, true))
+		return false;
+	return mt_image_map_insert(space->map, mapping);
+}
+
+bool mt_spaces_add_map(struct mt_spaces *spaces, const struct mt_map_record *record)
+{
+	struct mt_space *space = space_of(spaces, record->pid);
+	struct mt_mapped mapped;
+	uint32_t path = mt_strings_intern(spaces->strings,
+					  record->path.size ? record->path.bytes : "//anon",
+					  record->path.size ? record->path.size : 6);
+
+	if (!space || path == MT_STRING_NONE)
+		return false;
+	mapped = mt_mapped_by_state(record, mt_strings_get(spaces->strings, path));
+	return put_mapping(spaces, space, 0, &mapped);
+}
+
+/* What a thread's call made is told of within the call. */
+static bool note_mapping(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = find_task(spaces, record->tid);
+	const char *name = record->name ? record->name : "";
+	uint32_t id;
+
+	if (!task || task->pid != record->pid)
+		return true;
+	id = mt_strings_intern(spaces->strings, name, strlen(name));
+	task->map = (struct mt_task_map){record->start, record->start + record->length, id};
+	return id != MT_STRING_NONE;
+}
+
+static bool apply_mmap(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_mapped mapped;
+	struct mt_space *space;
+
+	if (!mt_mapped_by_kernel(record, &mapped))
+		return true;
+	space = space_of(spaces, record->pid);
+	return space && note_mapping(spaces, record) &&
+	       put_mapping(spaces, space, record->time, &mapped);
+}
+
+static bool apply_fork(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *parent = mt_spaces_task(spaces, record->ppid, record->ptid), *child;
+	struct mt_space *space;
+
+	if (!parent)
+		return false;
+	if (record->pid == record->ppid) {
+		space = parent->space;
+	} else {
+		space = new_space(spaces, record->pid, parent->space);
+		if (!space)
+			return false;
+		space->start_time = record->event_time ? record->event_time : record->time;
+		spaces->processes++;
+	}
+	child = find_task(spaces, record->tid);
+	if (child)
+		child->exited = true;
+	child = new_task(spaces, record->pid, record->tid, space);
+	if (!child)
+		return false;
+	child->ppid = record->ppid;
+	child->comm = parent->comm;
+	return true;
+}
+
+/* The address space is a new one, and empty; the other threads have exited before. */
+static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
+{
+	const struct mt_space *old = task->space;
+	struct mt_space *space = new_space(spaces, task->pid, NULL);
+
+	if (!space)
+		return false;
+	space->start_time = old->start_time;
+	space->generation = old->generation + 1;
+	space->comm = old->comm;
+	space->cgroup = old->cgroup;
+	enter(task, space);
+	return true;
+}
+
+static bool apply_comm(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = mt_spaces_task(spaces, record->pid, record->tid);
+
+	if (!task || (record->exec && !apply_exec(spaces, task)))
+		return false;
+	return set_comm(spaces, task, record->name ? record->name : "",
+			record->name ? strlen(record->name) : 0);
+}
+
+/* The map of a process that exited long ago is let go. */
+static void retire(struct mt_spaces *spaces, const struct mt_space *space)
+{
+	uint32_t *slot = &spaces->exited[spaces->exited_count % EXITED_KEPT];
+
+	if (spaces->exited_count >= EXITED_KEPT) {
+		struct mt_space *old = spaces->spaces.items[*slot];
+
+		if (!old->threads && old->map) {
+			mt_image_map_destroy(old->map);
+			old->map = NULL;
+		}
+	}
+	*slot = space->id;
+	spaces->exited_count++;
+}
+
+static bool apply_exit(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	struct mt_task *task = find_task(spaces, record->tid);
+
+	if (!task || task->exited || task->pid != record->pid)
+		return true;
+	task->exited = true;
+	if (task->space->threads && !--task->space->threads)
+		retire(spaces, task->space);
+	return true;
+}
+
+bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *record)
+{
+	switch (record->type) {
+	case MT_KERNEL_MMAP:
+	case MT_KERNEL_MMAP2:
+		return apply_mmap(spaces, record);
+	case MT_KERNEL_COMM:
+		return apply_comm(spaces, record);
+	case MT_KERNEL_FORK:
+		return apply_fork(spaces, record);
+	case MT_KERNEL_EXIT:
+		return apply_exit(spaces, record);
+	default:
+		return true;
+	}
+}
+
+const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid)
+{
+	return find_task(spaces, tid);
+}
+
+bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)
+{
+	struct mt_task *from = find_task(spaces, parent), *to = find_task(spaces, child);
+
+	if (!from || !to || from->space == to->space || from->exited || to->exited)
+		return true;
+	to->space->unused = true;
+	enter(to, from->space);
+	/* Mappings are found by pid. */
+	return mt_map64_put(&spaces->by_pid, (uint32_t)to->pid, from->space->id);
+}
+
+size_t mt_spaces_tasks(const struct mt_spaces *spaces)
+{
+	return spaces->tasks.count;
+}
+
+size_t mt_spaces_processes(const struct mt_spaces *spaces)
+{
+	return spaces->processes;
+}

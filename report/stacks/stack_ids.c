@@ -1,0 +1,403 @@
+/*
+ * From addresses to stack ids.
+ *
+ * Most samples repeat a stack of addresses that was seen before in the same code; those are found
+ * by their addresses, from the second time on, and only others go through the image map and the
+ * frame table frame by frame. That cache is emptied when it grows large; ids do not change by it.
+ * Only what was found in executable mappings is kept by the map's generation: a run with other
+ * frames holds for one version of the map.
+ */
+#include "report/stacks/stack_ids.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "formats/base/tail.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/kernel_names.h"
+#include "report/stacks/stacks.h"
+#include "report/stacks/unwind_worker.h"
+#include "report/tables/byte_runs.h"
+#include "symbols/images/image.h"
+#include "symbols/images/image_map.h"
+#include "symbols/jit/jitdump_index.h"
+
+enum {
+	/*
+	 * Bytes of address runs remembered: what repeats mostly does so soon, and memory touched
+	 * for the first time costs more than going through a stack again.
+	 */
+	SEEN_BYTES = 3 << 20,
+	SEEN_RUNS = 1 << 16,
+	PLACE_BITS = 14,
+	MET_BITS = 14,
+	MISSED_MOST = 32, /* frames that are looked for together */
+};
+
+/* The frame of an address, in all maps of a generation or of a version; these start at 1. */
+struct place {
+	uint64_t pc;
+	uint32_t map;
+	uint32_t frame;
+};
+
+/* The stack of a run of addresses. */
+struct seen {
+	uint32_t stack;
+	uint32_t version; /* of the map that it holds for; 0: for all of the run's generation */
+};
+
+/*
+ * The stack put together last. Stacks one after the other mostly have their outer frames in common:
+ * these are not looked up.
+ */
+struct last {
+	struct mt_tail pcs;  /* with the kernel's */
+	uint32_t *frames;    /* as pcs has them, and as many */
+	size_t lasting;	     /* outer frames that are these in all maps of the generation */
+	uint32_t generation; /* of its map */
+};
+
+/* The next stack, put together while the one before it is on its way. */
+struct ahead {
+	const struct mt_walked *of; /* NULL: none is */
+	bool met, good;
+	uint32_t hash; /* of its frames, where it was not met and is good */
+	MT_ARRAY(uint32_t) frames;
+};
+
+/* A frame that is in no place yet: memory was asked for where it belongs. */
+struct missed {
+	struct mt_frame_key key;
+	uint32_t prepared; /* of mt_frames_prepare() */
+	uint32_t map;
+	uint64_t pc;
+	uint32_t *frame; /* where to note it */
+};
+
+struct mt_unwinding {
+	const struct mt_kernel_names *kernel;
+	struct mt_stacks *stacks;
+	struct mt_frames *frames;
+	struct place *places; /* 1 << PLACE_BITS, direct-mapped */
+	bool of_versions;     /* some are kept by a version */
+	struct missed missed[MISSED_MOST];
+	size_t missed_count;
+	struct mt_byte_runs *runs;  /* of addresses, with the word before them */
+	MT_ARRAY(struct seen) seen; /* by run */
+	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
+	struct last last;
+	struct ahead ahead;
+};
+
+struct mt_unwinding *mt_unwinding_create(const struct mt_kernel_names *kernel,
+					 struct mt_stacks *stacks, struct mt_frames *frames)
+{
+	struct mt_unwinding *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->kernel = kernel;
+	u->stacks = stacks;
+	u->frames = frames;
+	u->places = calloc((size_t)1 << PLACE_BITS, sizeof(*u->places));
+	u->runs = mt_byte_runs_create();
+	u->met = calloc((size_t)1 << MET_BITS, sizeof(*u->met));
+	if (!u->places || !u->runs || !u->met) {
+		mt_unwinding_destroy(u);
+		return NULL;
+	}
+	return u;
+}
+
+void mt_unwinding_destroy(struct mt_unwinding *u)
+{
+	if (!u)
+		return;
+	mt_byte_runs_destroy(u->runs);
+	mt_array_deinit(&u->seen);
+	mt_tail_deinit(&u->last.pcs);
+	free(u->last.frames);
+	mt_array_deinit(&u->ahead.frames);
+	free(u->places);
+	free(u->met);
+	free(u);
+}
+
+void mt_unwinding_begin(struct mt_unwinding *u)
+{
+	u->ahead.of = NULL;
+}
+
+static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
+{
+	struct mt_frame_key key = mt_kernel_names_place(u->kernel, pc, false);
+
+	return mt_frames_intern(u->frames, &key);
+}
+
+/* Where in an image an address of a mapping is; of code of a jitdump, in which piece of it. */
+static void place_in(const struct mt_mapping *mapping, uint64_t address, struct mt_frame_key *key)
+{
+	const struct mt_image *image = mapping->image;
+	uint32_t code;
+
+	key->image = image->id;
+	key->offset = mt_mapping_file_offset(mapping, address);
+	if (!image->jitdump)
+		return;
+	code = mt_jitdump_find(image->jitdump, mapping->era, address);
+	if (code == MT_JITDUMP_NONE)
+		key->image = image->untold->id;
+	else
+		key->offset = mt_jitdump_place(image->jitdump, code, address);
+}
+
+uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *kernel,
+			const struct mt_image_map *map, uint64_t address)
+{
+	const struct mt_mapping *mapping = mt_image_map_find(map, address);
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .offset = address};
+
+	if (mapping)
+		place_in(mapping, address, &key);
+	else if (address >> 63)
+		key = mt_kernel_names_place(kernel, address, true);
+	return mt_frames_intern(frames, &key);
+}
+
+/* *lasting: it holds for every map of this generation (symbols/images/image_map.h). */
+static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, bool *lasting)
+{
+	bool scanned = (pc & MT_WALKED_SCANNED) && !(pc >> 63);
+	uint64_t address = scanned ? pc & ~MT_WALKED_SCANNED : pc;
+	const struct mt_mapping *mapping = mt_image_map_find(map, address);
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE,
+				   .flags = scanned ? MT_FRAME_GUESSED : 0,
+				   .offset = scanned ? address : 0};
+
+	*lasting = mapping && (mapping->prot & PROT_EXEC);
+	if (mapping)
+		place_in(mapping, address, &key);
+	return key;
+}
+
+static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, uint32_t map)
+{
+	uint64_t mixed = (pc ^ (uint64_t)map << 32) * 0x9e3779b97f4a7c15u;
+
+	return &u->places[mixed >> (64 - PLACE_BITS)];
+}
+
+/* The frames that were missed; false out of memory. */
+static bool find_missed(struct mt_unwinding *u)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < u->missed_count; i++) {
+		struct missed *missed = &u->missed[i];
+		uint32_t frame =
+			mt_frames_intern_prepared(u->frames, &missed->key, missed->prepared);
+
+		*missed->frame = frame;
+		if (frame != MT_FRAME_NONE)
+			*place_of(u, missed->pc, missed->map) =
+				(struct place){missed->pc, missed->map, frame};
+		good &= frame != MT_FRAME_NONE;
+	}
+	u->missed_count = 0;
+	return good;
+}
+
+/*
+ * For an address that is not at its place: *frame is found now or by find_missed(). *lasting as
+ * user_frame() has it. False out of memory.
+ */
+static __attribute__((noinline)) bool miss_frame(struct mt_unwinding *u,
+						 const struct mt_image_map *map, uint64_t pc,
+						 uint32_t *frame, bool *lasting)
+{
+	uint32_t version = mt_image_map_version(map);
+	const struct place *here = place_of(u, pc, version);
+	struct missed *missed;
+	bool kept;
+
+	if (u->of_versions && here->pc == pc && here->map == version) {
+		*lasting = false;
+		*frame = here->frame;
+		return true;
+	}
+	if (u->missed_count == MISSED_MOST && !find_missed(u))
+		return false;
+	missed = &u->missed[u->missed_count++];
+	missed->key = key_of(map, pc, &kept);
+	missed->prepared = mt_frames_prepare(u->frames, &missed->key);
+	missed->pc = pc;
+	missed->map = kept ? mt_image_map_generation(map) : version;
+	missed->frame = frame;
+	u->of_versions |= !kept;
+	*lasting &= kept;
+	return true;
+}
+
+/*
+ * *lasting becomes false where the frame may be another one in the same generation of the map.
+ * False out of memory.
+ */
+static inline bool user_frame(struct mt_unwinding *u, const struct mt_image_map *map,
+			      uint32_t generation, uint64_t pc, uint32_t *frame, bool *lasting)
+{
+	const struct place *place = place_of(u, pc, generation);
+
+	if (place->pc != pc || place->map != generation)
+		return miss_frame(u, map, pc, frame, lasting);
+	*frame = place->frame;
+	return true;
+}
+
+static bool make_room(struct last *last, size_t count)
+{
+	size_t had = last->pcs.capacity;
+
+	if (!mt_tail_reserve(&last->pcs, count))
+		return false;
+	if (last->pcs.capacity == had)
+		return true;
+	free(last->frames);
+	last->frames = malloc(last->pcs.capacity * sizeof(*last->frames));
+	if (!last->frames)
+		mt_tail_deinit(&last->pcs);
+	return last->frames;
+}
+
+/*
+ * The frames of such addresses, innermost first, the first `kernel` of them the kernel's; borrowed
+ * until the next call. *lasting as above. NULL out of memory.
+ */
+static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image_map *map,
+				   const uint64_t *pcs, size_t kernel, size_t count, bool *lasting)
+{
+	uint32_t generation = mt_image_map_generation(map), *frames;
+	struct last *last = &u->last;
+	size_t known = last->generation == generation ? last->lasting : 0;
+	size_t outer; /* frames that last */
+	bool good = true, lasts = true;
+
+	if (!make_room(last, count))
+		return NULL;
+	known = mt_tail_take(&last->pcs, pcs, count,
+			     known < count - kernel ? known : count - kernel);
+	frames = last->frames + last->pcs.capacity - count;
+	outer = known;
+	for (size_t i = count - known; i-- > kernel;) /* one that is missed holds the others up */
+		__builtin_prefetch(place_of(u, pcs[i], generation));
+	for (size_t i = 0; i < kernel; i++) {
+		frames[i] = kernel_frame(u, pcs[i]);
+		good &= frames[i] != MT_FRAME_NONE;
+	}
+	for (size_t i = count - known; i-- > kernel;) {
+		good &= user_frame(u, map, generation, pcs[i], &frames[i], &lasts);
+		outer += lasts;
+	}
+	good &= find_missed(u);
+	*lasting &= lasts;
+	last->generation = generation;
+	last->lasting = good ? outer : 0;
+	return good ? frames : NULL;
+}
+
+/* The stack of these addresses, frame by frame; *lasting as above. */
+static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map,
+			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
+{
+	const uint32_t *frames;
+
+	*lasting = true;
+	frames = find_frames(u, map, pcs, walked->kernel, walked->count, lasting);
+	return frames ? mt_stacks_intern(u->stacks, frames, walked->count) : MT_STACK_NONE;
+}
+
+/*
+ * Whether a run was met before, of late: in some recordings nearly none comes again, and to
+ * remember it would cost more than to go through it.
+ */
+static bool was_met(struct mt_unwinding *u, uint32_t hash)
+{
+	uint32_t *met = &u->met[hash >> (32 - MET_BITS)];
+	bool was = *met == hash;
+
+	*met = hash;
+	return was;
+}
+
+void mt_unwinding_prepare(struct mt_unwinding *u, const struct mt_image_map *map,
+			  const struct mt_walk_words *words, const struct mt_walked *walked)
+{
+	struct ahead *ahead = &u->ahead;
+	const uint32_t *frames;
+	bool lasting = true;
+
+	ahead->of = walked;
+	ahead->met = was_met(u, walked->hash);
+	if (ahead->met)
+		return;
+	frames = find_frames(u, map, words->items + walked->pcs, walked->kernel, walked->count,
+			     &lasting);
+	ahead->good = frames && mt_array_reserve(&ahead->frames, walked->count);
+	if (!ahead->good)
+		return;
+	if (walked->count)
+		memcpy(ahead->frames.items, frames, walked->count * sizeof(*frames));
+	ahead->frames.count = walked->count;
+	ahead->hash = mt_stacks_prepare(u->stacks, frames, walked->count);
+}
+
+static uint32_t intern_ahead(struct mt_unwinding *u)
+{
+	const struct ahead *ahead = &u->ahead;
+
+	return ahead->good ? mt_stacks_intern_prepared(u->stacks, ahead->frames.items,
+						       ahead->frames.count, ahead->hash)
+			   : MT_STACK_NONE;
+}
+
+uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *map,
+			     const struct mt_walk_words *words, const struct mt_walked *walked)
+{
+	const uint64_t *pcs = words->items + walked->pcs;
+	uint32_t run, stack, version = mt_image_map_version(map);
+	bool ready = u->ahead.of == walked, lasting;
+	struct seen *seen;
+
+	u->ahead.of = NULL;
+	if (ready && !u->ahead.met)
+		return intern_ahead(u);
+	if (!ready && !was_met(u, walked->hash))
+		return intern_stack(u, map, pcs, walked, &lasting);
+	if (mt_byte_runs_bytes(u->runs) >= SEEN_BYTES || mt_byte_runs_count(u->runs) >= SEEN_RUNS) {
+		mt_byte_runs_clear(u->runs);
+		u->seen.count = 0;
+	}
+	run = mt_byte_runs_intern_hashed(u->runs, pcs - 1, (walked->count + 1) * sizeof(*pcs),
+					 walked->hash);
+	if (run == MT_SEQUENCE_NONE)
+		return MT_STACK_NONE;
+	seen = run < u->seen.count ? &u->seen.items[run] : NULL;
+	if (seen && (!seen->version || seen->version == version))
+		return seen->stack;
+	stack = intern_stack(u, map, pcs, walked, &lasting);
+	seen = seen ? seen : mt_array_push(&u->seen);
+	if (stack == MT_STACK_NONE || !seen)
+		return MT_STACK_NONE;
+	*seen = (struct seen){stack, lasting ? 0 : version};
+	return stack;
+}
+
+void mt_unwinding_prefetch(const struct mt_unwinding *u, const struct mt_walked *walked,
+			   unsigned int ahead)
+{
+	mt_byte_runs_prefetch(u->runs, walked->hash, ahead);
+}

@@ -1,0 +1,270 @@
+/*
+ * Stacks and paths, both interned runs of ids.
+ */
+#include "report/stacks/stacks.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "report/stacks/frames.h"
+#include "report/tables/byte_runs.h"
+
+struct mt_stacks {
+	struct mt_byte_runs *runs;
+};
+
+struct mt_stacks *mt_stacks_create(void)
+{
+	struct mt_stacks *stacks = calloc(1, sizeof(*stacks));
+
+	if (!stacks)
+		return NULL;
+	stacks->runs = mt_byte_runs_create();
+	if (!stacks->runs) {
+		free(stacks);
+		return NULL;
+	}
+	return stacks;
+}
+
+void mt_stacks_destroy(struct mt_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	mt_byte_runs_destroy(stacks->runs);
+	free(stacks);
+}
+
+uint32_t mt_stacks_intern(struct mt_stacks *stacks, const uint32_t *frames, size_t count)
+{
+	return mt_byte_runs_intern(stacks->runs, frames, count * sizeof(*frames));
+}
+
+uint32_t mt_stacks_prepare(const struct mt_stacks *stacks, const uint32_t *frames, size_t count)
+{
+	uint32_t hash = (uint32_t)mt_hash_bytes(frames, count * sizeof(*frames), 0);
+
+	mt_byte_runs_prefetch(stacks->runs, hash, 3);
+	return hash;
+}
+
+uint32_t mt_stacks_intern_prepared(struct mt_stacks *stacks, const uint32_t *frames, size_t count,
+				   uint32_t prepared)
+{
+	return mt_byte_runs_intern_hashed(stacks->runs, frames, count * sizeof(*frames), prepared);
+}
+
+const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_t *count)
+{
+	size_t size;
+	const uint32_t *frames = mt_byte_runs_get(stacks->runs, id, &size);
+
+	*count = size / sizeof(*frames);
+	return frames;
+}
+
+size_t mt_stacks_count(const struct mt_stacks *stacks)
+{
+	return mt_byte_runs_count(stacks->runs);
+}
+
+struct mt_paths {
+	const struct mt_stacks *stacks;
+	struct mt_frames *frames;
+	struct mt_byte_runs *runs;
+	MT_ARRAY(uint32_t) of_stack; /* path of each stack, MT_PATH_NONE: not yet made */
+	MT_ARRAY(uint32_t) scratch;
+	MT_ARRAY(uint32_t) only; /* by frame: the one name that is all of it, or MT_STRING_NONE */
+	uint32_t last;		 /* stack that scratch has the names of, or MT_STACK_NONE */
+	size_t last_only;	 /* of its outermost frames so many have one name each */
+	bool srcline;		 /* names are spelled with their lines */
+};
+
+struct mt_paths *mt_paths_create(const struct mt_stacks *stacks, struct mt_frames *frames,
+				 bool srcline)
+{
+	struct mt_paths *paths = calloc(1, sizeof(*paths));
+
+	if (!paths)
+		return NULL;
+	paths->stacks = stacks;
+	paths->frames = frames;
+	paths->srcline = srcline;
+	paths->last = MT_STACK_NONE;
+	paths->runs = mt_byte_runs_create();
+	if (!paths->runs) {
+		free(paths);
+		return NULL;
+	}
+	return paths;
+}
+
+void mt_paths_destroy(struct mt_paths *paths)
+{
+	if (!paths)
+		return;
+	mt_byte_runs_destroy(paths->runs);
+	mt_array_deinit(&paths->of_stack);
+	mt_array_deinit(&paths->scratch);
+	mt_array_deinit(&paths->only);
+	free(paths);
+}
+
+/* Id of "NAME FILE:LINE" with the last part of the file's path, as perf's srcline key has it. */
+static uint32_t spell_line(const struct mt_paths *paths, const struct mt_frame_name *name)
+{
+	struct mt_strings *strings = mt_frames_strings(paths->frames);
+	MT_CLEANUP_FREE char *text = NULL;
+	const char *slash;
+	int length;
+
+	if (!paths->srcline || !name->file)
+		return name->name;
+	slash = strrchr(name->file, '/');
+	length = asprintf(&text, "%s %s:%u", mt_strings_get(strings, name->name),
+			  slash ? slash + 1 : name->file, name->line);
+	if (length < 0) {
+		text = NULL;
+		return MT_STRING_NONE;
+	}
+	return mt_strings_intern(strings, text, (size_t)length);
+}
+
+/* Appends the names of a frame, the outermost first. */
+static bool spell_frame(struct mt_paths *paths, uint32_t frame)
+{
+	size_t names;
+	const struct mt_frame_name *name = mt_frames_names(paths->frames, frame, &names);
+	bool only = names == 1;
+
+	if (!name || !mt_array_reserve(&paths->scratch, paths->scratch.count + names))
+		return false;
+	while (names--) {
+		uint32_t spelled = spell_line(paths, &name[names]);
+
+		if (spelled == MT_STRING_NONE)
+			return false;
+		paths->scratch.items[paths->scratch.count++] = spelled;
+		paths->only.items[frame] = only ? spelled : MT_STRING_NONE;
+	}
+	return true;
+}
+
+/*
+ * All frames that are new at once: what was named stands where the order of addresses put it, so
+ * that each is far from the one before, and here no look waits for another.
+ */
+static bool reserve_frames(struct mt_paths *paths)
+{
+	size_t count = mt_frames_count(paths->frames), from = paths->only.count;
+
+	if (!mt_array_reserve(&paths->only, count))
+		return false;
+	for (size_t i = from; i < count; i++) {
+		const struct mt_frame_name *name =
+			paths->srcline ? NULL : mt_frames_only_name(paths->frames, (uint32_t)i);
+
+		paths->only.items[i] = name ? name->name : MT_STRING_NONE;
+	}
+	paths->only.count = count;
+	return true;
+}
+
+/* How many frames two stacks have in common at their outer ends, of at most so many. */
+static size_t common_outer(const uint32_t *a_end, const uint32_t *b_end, size_t most)
+{
+	size_t n = 0;
+
+	while (n + 8 <= most && !memcmp(a_end - n - 8, b_end - n - 8, 8 * sizeof(*a_end)))
+		n += 8;
+	while (n < most && a_end[-1 - (ptrdiff_t)n] == b_end[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+/* Of how many outer frames, one name each, the scratch has the names already. */
+static size_t spelled_before(const struct mt_paths *paths, const uint32_t *frames, size_t depth)
+{
+	size_t last_depth;
+	const uint32_t *last;
+
+	if (paths->last == MT_STACK_NONE)
+		return 0;
+	last = mt_stacks_get(paths->stacks, paths->last, &last_depth);
+	return common_outer(frames + depth, last + last_depth,
+			    depth < paths->last_only ? depth : paths->last_only);
+}
+
+/* The names behind the `same` that are there; false out of memory. */
+static bool spell_rest(struct mt_paths *paths, const uint32_t *frames, size_t depth, size_t same)
+{
+	bool only = true;
+
+	paths->scratch.count = paths->last_only = same;
+	for (size_t left = depth - same; left--;) {
+		uint32_t name = paths->only.items[frames[left]];
+
+		if (name != MT_STRING_NONE) {
+			paths->scratch.items[paths->scratch.count++] = name;
+		} else if (!spell_frame(paths, frames[left]) ||
+			   !mt_array_reserve(&paths->scratch, paths->scratch.count + left)) {
+			return false;
+		}
+		only &= paths->only.items[frames[left]] != MT_STRING_NONE;
+		paths->last_only += only;
+	}
+	return true;
+}
+
+const uint32_t *mt_paths_spell(struct mt_paths *paths, uint32_t stack, size_t *count, size_t *same)
+{
+	size_t depth, known;
+	const uint32_t *frames = mt_stacks_get(paths->stacks, stack, &depth);
+
+	if (!reserve_frames(paths) || !mt_array_reserve(&paths->scratch, depth + 1))
+		return NULL;
+	known = spelled_before(paths, frames, depth);
+	paths->last = MT_STACK_NONE;
+	if (!spell_rest(paths, frames, depth, known))
+		return NULL;
+	paths->last = stack;
+	*count = paths->scratch.count;
+	*same = known;
+	return paths->scratch.items;
+}
+
+uint32_t mt_paths_of(struct mt_paths *paths, uint32_t stack)
+{
+	size_t known = mt_stacks_count(paths->stacks), count, same;
+	const uint32_t *names;
+	uint32_t *path;
+
+	if (stack >= paths->of_stack.count) {
+		if (!mt_array_reserve(&paths->of_stack, known))
+			return MT_PATH_NONE;
+		while (paths->of_stack.count < known)
+			paths->of_stack.items[paths->of_stack.count++] = MT_PATH_NONE;
+	}
+	path = &paths->of_stack.items[stack];
+	if (*path != MT_PATH_NONE)
+		return *path;
+	names = mt_paths_spell(paths, stack, &count, &same);
+	if (names)
+		*path = mt_byte_runs_intern(paths->runs, names, count * sizeof(*names));
+	return *path;
+}
+
+const uint32_t *mt_paths_get(const struct mt_paths *paths, uint32_t path, size_t *count)
+{
+	size_t size;
+	const uint32_t *names = mt_byte_runs_get(paths->runs, path, &size);
+
+	*count = size / sizeof(*names);
+	return names;
+}

@@ -1,0 +1,147 @@
+/*
+ * Building and ordering the tree. A node is found by its parent and name, both ids, so that adding
+ * a path costs one look-up a name.
+ */
+#include "report/stacks/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/strings.h"
+#include "report/tables/byte_runs.h"
+
+struct mt_tree {
+	struct mt_strings *strings;
+	struct mt_byte_runs *edges; /* parent and name; its id + 1 is the node */
+	MT_ARRAY(struct mt_tree_node) nodes;
+};
+
+static struct mt_tree_node *add_node(struct mt_tree *tree, uint32_t parent, uint32_t name)
+{
+	struct mt_tree_node *node = mt_array_push(&tree->nodes);
+
+	if (!node)
+		return NULL;
+	*node = (struct mt_tree_node){
+		.name = name, .parent = parent, .child = MT_TREE_NONE, .next = MT_TREE_NONE};
+	if (parent != MT_TREE_NONE) {
+		node->next = tree->nodes.items[parent].child;
+		tree->nodes.items[parent].child = (uint32_t)(tree->nodes.count - 1);
+	}
+	return node;
+}
+
+struct mt_tree *mt_tree_create(struct mt_strings *strings)
+{
+	struct mt_tree *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		return NULL;
+	tree->strings = strings;
+	tree->edges = mt_byte_runs_create();
+	if (!tree->edges || !add_node(tree, MT_TREE_NONE, 0)) {
+		mt_tree_destroy(tree);
+		return NULL;
+	}
+	return tree;
+}
+
+void mt_tree_destroy(struct mt_tree *tree)
+{
+	if (!tree)
+		return;
+	mt_byte_runs_destroy(tree->edges);
+	mt_array_deinit(&tree->nodes);
+	free(tree);
+}
+
+/* The child of that name, made where there is none; MT_TREE_NONE out of memory. */
+static uint32_t step(struct mt_tree *tree, uint32_t parent, uint32_t name)
+{
+	uint32_t edge[2] = {parent, name};
+	uint32_t id = mt_byte_runs_intern(tree->edges, edge, sizeof(edge));
+
+	if (id == MT_SEQUENCE_NONE)
+		return MT_TREE_NONE;
+	if (id + 1 == tree->nodes.count && !add_node(tree, parent, name))
+		return MT_TREE_NONE;
+	return id + 1;
+}
+
+bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
+		 double value)
+{
+	uint32_t node = 0;
+
+	tree->nodes.items[0].total += value;
+	if (first != MT_TREE_NONE) {
+		node = step(tree, 0, first);
+		if (node == MT_TREE_NONE)
+			return false;
+		tree->nodes.items[node].total += value;
+	}
+	for (size_t i = 0; i < count; i++) {
+		node = step(tree, node, names[i]);
+		if (node == MT_TREE_NONE)
+			return false;
+		tree->nodes.items[node].total += value;
+	}
+	tree->nodes.items[node].self += value;
+	return true;
+}
+
+struct sibling {
+	uint32_t node;
+	double total;
+	const char *name;
+};
+
+static int compare_siblings(const void *a, const void *b)
+{
+	const struct sibling *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+bool mt_tree_sort(struct mt_tree *tree)
+{
+	MT_CLEANUP_FREE struct sibling *siblings = calloc(tree->nodes.count, sizeof(*siblings));
+
+	if (!siblings)
+		return false;
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		uint32_t *link = &tree->nodes.items[i].child;
+		size_t count = 0;
+
+		for (uint32_t c = *link; c != MT_TREE_NONE; c = tree->nodes.items[c].next)
+			siblings[count++] = (struct sibling){c, tree->nodes.items[c].total,
+							     mt_tree_name(tree, c)};
+		if (count > 1)
+			qsort(siblings, count, sizeof(*siblings), compare_siblings);
+		for (size_t k = 0; k < count; k++) {
+			*link = siblings[k].node;
+			link = &tree->nodes.items[siblings[k].node].next;
+		}
+		*link = MT_TREE_NONE;
+	}
+	return true;
+}
+
+const struct mt_tree_node *mt_tree_node(const struct mt_tree *tree, uint32_t node)
+{
+	return &tree->nodes.items[node];
+}
+
+const char *mt_tree_name(const struct mt_tree *tree, uint32_t node)
+{
+	return mt_strings_get(tree->strings, tree->nodes.items[node].name);
+}
+
+size_t mt_tree_count(const struct mt_tree *tree)
+{
+	return tree->nodes.count;
+}

@@ -1,0 +1,278 @@
+/*
+ * The stacks of both tables become paths of names in the session of the second, and the strings of
+ * the first its strings; then equal keys are one row.
+ */
+#include "report/sums/comparison.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/table.h"
+
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
+MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+
+enum {
+	SIDE_BASE,
+	SIDE_NOW,
+	SIDES,
+	VALUE_CHANGE = SIDES,
+	VALUES
+};
+
+enum state {
+	STATE_SAME,
+	STATE_NEW,
+	STATE_GONE,
+	STATE_GROWN,
+	STATE_SHRUNK,
+	STATES
+};
+
+struct comparison {
+	const struct mt_comparison_options *options;
+	struct mt_session *session;
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	size_t from[MT_GROUPS_COLUMNS]; /* the tables' columns that they are */
+	size_t key_count;
+	struct mt_value_column values[VALUES];
+	struct mt_sum_table *sums; /* base and now */
+	MT_ARRAY(uint32_t) stacks; /* of the side that is read: by path, in the session */
+	MT_ARRAY(uint32_t) scratch;
+};
+
+static void comparison_deinit(struct comparison *comparison)
+{
+	mt_sum_table_destroy(comparison->sums);
+	mt_array_deinit(&comparison->stacks);
+	mt_array_deinit(&comparison->scratch);
+}
+
+/* ---- Keys ---- */
+
+/* A path of the table as a stack of the session that is only words; MT_STACK_NONE out of memory. */
+static uint32_t spell_stack(struct comparison *c, const struct mt_table *table,
+			    const uint32_t *names, size_t count)
+{
+	struct mt_strings *strings = mt_frames_strings(table->frames);
+
+	if (!mt_array_reserve(&c->scratch, count + 1))
+		return MT_STACK_NONE;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t frame = mt_frames_words(mt_session_frames(c->session),
+						 mt_strings_get(strings, names[i]));
+
+		if (frame == MT_FRAME_NONE)
+			return MT_STACK_NONE;
+		c->scratch.items[count - 1 - i] = frame;
+	}
+	return mt_stacks_intern(mt_session_stacks(c->session), c->scratch.items, count);
+}
+
+/* The session's stack for one of the table's; each path is spelled once. */
+static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
+			   struct mt_paths *paths, uint32_t stack)
+{
+	uint32_t path = mt_paths_of(paths, stack);
+	size_t count;
+	const uint32_t *names;
+
+	if (path == MT_PATH_NONE || !mt_array_reserve(&c->stacks, (size_t)path + 1))
+		return MT_STACK_NONE;
+	while (c->stacks.count <= path)
+		c->stacks.items[c->stacks.count++] = MT_STACK_NONE;
+	if (c->stacks.items[path] == MT_STACK_NONE) {
+		names = mt_paths_get(paths, path, &count);
+		c->stacks.items[path] = spell_stack(c, table, names, count);
+	}
+	return c->stacks.items[path];
+}
+
+static bool make_keys(struct comparison *c, const struct mt_table *table, struct mt_paths *paths,
+		      const struct mt_row *row, uint64_t *keys)
+{
+	for (size_t i = 0; i < c->key_count; i++) {
+		uint64_t key = row->keys[c->from[i]];
+		const char *text;
+
+		switch (c->columns[i].kind) {
+		case MT_KEY_STACK:
+			keys[i] = find_stack(c, table, paths, (uint32_t)key);
+			if (keys[i] == MT_STACK_NONE)
+				return false;
+			break;
+		case MT_KEY_STRING:
+			text = mt_strings_get(table->strings, (uint32_t)key);
+			keys[i] = mt_strings_intern(mt_session_strings(c->session), text,
+						    strlen(text));
+			if (keys[i] == MT_STRING_NONE)
+				return false;
+			break;
+		default:
+			keys[i] = key;
+		}
+	}
+	return true;
+}
+
+/* Columns that mean the same in both. */
+static void choose_columns(struct comparison *c, const struct mt_table *now)
+{
+	for (size_t i = 0; i < now->key_count && c->key_count < MT_GROUPS_COLUMNS - 1; i++) {
+		bool task = !strcmp(now->keys[i].name, "pid") || !strcmp(now->keys[i].name, "tid");
+
+		if (task && !c->options->same_recording)
+			continue;
+		c->columns[c->key_count] = now->keys[i];
+		c->from[c->key_count++] = i;
+	}
+}
+
+/* ---- Rows ---- */
+
+static struct mt_value scaled(const struct mt_value *value, double scale)
+{
+	return (struct mt_value){value->value * scale, value->low * scale, value->high * scale};
+}
+
+static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, int side,
+				  size_t weight)
+{
+	MT_CLEANUP(mt_paths_destroy_p) struct mt_paths *paths = NULL;
+	struct mt_error *err = NULL;
+	struct mt_row row;
+	bool more;
+
+	c->stacks.count = 0;
+	if (mt_table_key_of_kind(table, MT_KEY_STACK) != MT_COLUMN_NONE) {
+		paths = mt_paths_create(table->stacks, table->frames, false);
+		err = paths ? mt_frames_resolve(table->frames) : mt_error_nomem();
+	}
+	while (!err) {
+		struct mt_value values[SIDES] = {{0}};
+		uint64_t keys[MT_GROUPS_COLUMNS];
+
+		err = mt_table_next(table, &row, &more);
+		if (err || !more)
+			break;
+		values[side] =
+			scaled(&row.values[weight], side == SIDE_BASE ? c->options->scale : 1);
+		if (!make_keys(c, table, paths, &row, keys) ||
+		    !mt_sum_table_add(c->sums, keys, values))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static enum state state_of(const struct mt_value *base, const struct mt_value *now)
+{
+	double change = now->value - base->value;
+
+	if (!base->value && now->value)
+		return STATE_NEW;
+	if (base->value && !now->value)
+		return STATE_GONE;
+	return change >= 0.5 ? STATE_GROWN : change <= -0.5 ? STATE_SHRUNK : STATE_SAME;
+}
+
+/* Both sides and what is between them, with a word for it. */
+static struct mt_error *add_changes(struct comparison *c, struct mt_sum_table *out)
+{
+	static const char *const words[STATES] = {
+		[STATE_SAME] = "same",	 [STATE_NEW] = "new",	    [STATE_GONE] = "gone",
+		[STATE_GROWN] = "grown", [STATE_SHRUNK] = "shrunk",
+	};
+	struct mt_table *sums = mt_sum_table_table(c->sums);
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(sums, &row, &more);
+		uint64_t keys[MT_GROUPS_COLUMNS];
+		struct mt_value values[VALUES];
+		const char *word;
+
+		if (err || !more)
+			return err;
+		memcpy(values, row.values, SIDES * sizeof(*values));
+		values[VALUE_CHANGE] = (struct mt_value){
+			values[SIDE_NOW].value - values[SIDE_BASE].value,
+			values[SIDE_NOW].low - values[SIDE_BASE].high,
+			values[SIDE_NOW].high - values[SIDE_BASE].low,
+		};
+		word = words[state_of(&values[SIDE_BASE], &values[SIDE_NOW])];
+		keys[0] = mt_strings_intern(mt_session_strings(c->session), word, strlen(word));
+		memcpy(keys + 1, row.keys, c->key_count * sizeof(*keys));
+		if (keys[0] == MT_STRING_NONE || !mt_sum_table_add(out, keys, values))
+			return mt_error_nomem();
+	}
+}
+
+static struct mt_error *finish(struct comparison *c, struct mt_table *shape, struct mt_table **out)
+{
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *groups = NULL;
+	struct mt_key_column columns[MT_GROUPS_COLUMNS] = {{"state", MT_KEY_STRING}};
+	struct mt_error *err;
+
+	memcpy(columns + 1, c->columns, c->key_count * sizeof(*columns));
+	shape->keys = columns;
+	shape->key_count = c->key_count + 1;
+	shape->value_count = VALUES;
+	shape->same_doubt = 0;
+	shape->compared = true;
+	groups = mt_sum_table_create(shape);
+	if (!groups)
+		return mt_error_nomem();
+	err = add_changes(c, groups);
+	if (err)
+		return err;
+	if (!mt_sum_table_sort(groups, VALUE_CHANGE))
+		return mt_error_nomem();
+	if (c->options->top)
+		mt_sum_table_limit(groups, c->options->top);
+	*out = mt_sum_table_table(MT_TAKE(groups));
+	return NULL;
+}
+
+struct mt_error *mt_comparison_make(const struct mt_comparison_options *options,
+				    struct mt_table *base, struct mt_table *now,
+				    struct mt_session *session, struct mt_table **out)
+{
+	MT_CLEANUP(comparison_deinit)
+	struct comparison c = {.options = options, .session = session};
+	static const char *const names[VALUES] = {"base", "now", "change"};
+	size_t weight;
+	struct mt_error *err = mt_table_weight(now, options->weight, &weight);
+	struct mt_table shape;
+
+	if (err)
+		return err;
+	choose_columns(&c, now);
+	for (size_t i = 0; i < VALUES; i++)
+		c.values[i] = (struct mt_value_column){names[i], now->values[weight].unit};
+	shape = (struct mt_table){
+		.name = now->name,
+		.keys = c.columns,
+		.key_count = c.key_count,
+		.values = c.values,
+		.value_count = SIDES,
+		.same_doubt = now->same_doubt | base->same_doubt ? UINT32_MAX : 0,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+	c.sums = mt_sum_table_create(&shape);
+	if (!c.sums)
+		return mt_error_nomem();
+	err = take_rows(&c, base, SIDE_BASE, weight);
+	err = err ? err : take_rows(&c, now, SIDE_NOW, weight);
+	return err ? err : finish(&c, &shape, out);
+}

@@ -1,0 +1,507 @@
+/*
+ * From facts to key columns, by the request's list.
+ */
+#include "report/sums/row_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/records/attr.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "report/cli/request.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+
+enum {
+	INTERVALS = 20, /* of a timeline whose interval nobody gave, about */
+	PAGE = 4096,
+};
+
+/* Ids of strings + 1, by another id; 0: not asked for yet. */
+struct known_names {
+	uint32_t *items;
+	size_t count, capacity;
+};
+
+struct mt_row_keys {
+	struct mt_session *session;
+	struct mt_by_list by;
+	uint8_t columns[MT_BY_KEYS][3]; /* where the cells of the by.keys[i] stand */
+	uint64_t interval;		/* ns */
+	const char *weight;
+	size_t top; /* rows; 0: all */
+	struct mt_sum_table *groups;
+	struct known_names images;    /* by stack id */
+	struct known_names events;    /* by event */
+	uint32_t modes[MT_ROW_MODES]; /* their names */
+};
+
+MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
+
+const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES] = {
+	{"bytes", "B"},
+	{"count", ""},
+	{"pages", "pages"},
+};
+
+void mt_memory_values(struct mt_value bytes, struct mt_value count,
+		      struct mt_value out[MT_MEMORY_VALUES])
+{
+	out[0] = bytes;
+	out[1] = count;
+	out[2] = (struct mt_value){bytes.value / PAGE, bytes.low / PAGE, bytes.high / PAGE};
+}
+
+static enum mt_row_mode mode_of(uint16_t misc)
+{
+	switch (misc & 7) {
+	case MT_CPUMODE_KERNEL:
+		return MT_ROW_KERNEL;
+	case MT_CPUMODE_GUEST_KERNEL:
+	case MT_CPUMODE_GUEST_USER:
+		return MT_ROW_GUEST;
+	default:
+		return MT_ROW_USER;
+	}
+}
+
+struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
+				    const struct mt_session_sample *sample)
+{
+	uint64_t start = mt_session_facts(session)->recordings.items[sample->recording].start;
+
+	return (struct mt_row_facts){
+		.event = sample->event,
+		.time = sample->time > start ? sample->time - start : 0,
+		.pid = sample->task->pid,
+		.tid = sample->task->tid,
+		.comm = sample->task->comm,
+		.process = sample->process,
+		.cgroup = sample->cgroup,
+		.cpu = sample->kernel->cpu,
+		.mode = mode_of(sample->kernel->misc),
+		.kind = sample->kind,
+		.file = sample->file,
+		.stack = sample->stack,
+		.reserver = MT_STACK_NONE,
+	};
+}
+
+/* ---- Making one ---- */
+
+/* The columns of all keys, each once. */
+static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *columns,
+			 struct mt_table *shape)
+{
+	shape->keys = columns;
+	for (size_t i = 0; i < grouping->by.count; i++) {
+		const struct mt_by_def *def = mt_by_def(grouping->by.keys[i]);
+
+		for (size_t k = 0; k < def->column_count; k++) {
+			size_t at = mt_table_key(shape, def->columns[k].name);
+
+			if (at == MT_COLUMN_NONE) {
+				at = shape->key_count++;
+				columns[at] = def->columns[k];
+			}
+			grouping->columns[i][k] = (uint8_t)at;
+		}
+	}
+}
+
+/* A round number of seconds that makes about so many intervals of the recording. */
+static uint64_t fit_interval(const struct mt_session *session)
+{
+	static const uint64_t steps[] = {1, 2, 5};
+	const struct mt_facts *facts = mt_session_facts(session);
+	uint64_t longest = 0, scale = 1000000;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_recording *r = facts->recordings.items[i].reading;
+		uint64_t from = r->has_end ? r->end.start : r->first_time;
+		uint64_t to = r->has_end ? r->end.end : r->last_time;
+
+		if (to > from && to - from > longest)
+			longest = to - from;
+	}
+	for (;; scale *= 10) {
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+			if (longest / (steps[i] * scale) < INTERVALS || scale > UINT64_MAX / 100)
+				return steps[i] * scale;
+		}
+	}
+}
+
+static bool intern(struct mt_session *session, const char *text, uint32_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
+				    const struct mt_value_column *values, size_t value_count,
+				    const struct mt_analysis_request *request,
+				    struct mt_row_keys **out)
+{
+	MT_CLEANUP(mt_row_keys_destroy_p)
+	struct mt_row_keys *grouping = calloc(1, sizeof(*grouping));
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	struct mt_table shape = {
+		.name = name,
+		.values = values,
+		.value_count = value_count,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+
+	if (!grouping)
+		return mt_error_nomem();
+	grouping->session = session;
+	grouping->by = request->by;
+	list_columns(grouping, columns, &shape);
+	grouping->weight = request->weight;
+	grouping->top = request->top;
+	grouping->interval =
+		request->interval > 0 ? (uint64_t)(request->interval * 1e9) : fit_interval(session);
+	grouping->groups = mt_sum_table_create(&shape);
+	if (!grouping->groups || !intern(session, "user", &grouping->modes[MT_ROW_USER]) ||
+	    !intern(session, "kernel", &grouping->modes[MT_ROW_KERNEL]) ||
+	    !intern(session, "guest", &grouping->modes[MT_ROW_GUEST]))
+		return mt_error_nomem();
+	*out = MT_TAKE(grouping);
+	return NULL;
+}
+
+void mt_row_keys_destroy(struct mt_row_keys *grouping)
+{
+	if (!grouping)
+		return;
+	mt_sum_table_destroy(grouping->groups);
+	mt_array_deinit(&grouping->images);
+	mt_array_deinit(&grouping->events);
+	free(grouping);
+}
+
+/* ---- Rows ---- */
+
+/* The file of the innermost user frame. */
+static const char *image_name(const struct mt_row_keys *grouping, uint32_t stack)
+{
+	struct mt_frames *frames = mt_session_frames(grouping->session);
+	size_t count;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(grouping->session), stack, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+
+		if (!(key->flags & MT_FRAME_IN_KERNEL))
+			return mt_session_image_path(grouping->session, key->image);
+	}
+	return count ? "[kernel]" : "[unknown]";
+}
+
+static const char *event_name(const struct mt_row_keys *grouping, uint32_t event)
+{
+	return mt_session_facts(grouping->session)->events.items[event].alias;
+}
+
+/* The string id of item i's name, asked for once; false out of memory. */
+static bool find_name(const struct mt_row_keys *grouping, struct known_names *known, uint32_t i,
+		      const char *(*name)(const struct mt_row_keys *, uint32_t), uint64_t *out)
+{
+	uint32_t id;
+
+	if (!mt_array_reserve(known, (size_t)i + 1))
+		return false;
+	while (known->count <= i)
+		known->items[known->count++] = 0;
+	if (!known->items[i]) {
+		if (!intern(grouping->session, name(grouping, i), &id))
+			return false;
+		known->items[i] = id + 1;
+	}
+	*out = known->items[i] - 1;
+	return true;
+}
+
+static uint64_t number(int64_t value)
+{
+	return value < 0 ? UINT64_MAX : (uint64_t)value;
+}
+
+/* The cells of one key, as many as it has columns; false out of memory. */
+static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_row_facts *facts,
+		 uint64_t cells[3])
+{
+	switch (key) {
+	case MT_BY_EVENT:
+		cells[0] = 0;
+		return facts->event == MT_EVENT_NONE ||
+		       find_name(grouping, &grouping->events, facts->event, event_name, cells);
+	case MT_BY_TIME:
+		cells[0] = facts->time - facts->time % grouping->interval;
+		return true;
+	case MT_BY_PROCESS:
+		cells[0] = number(facts->pid);
+		cells[1] = facts->process;
+		return true;
+	case MT_BY_THREAD:
+		cells[0] = number(facts->pid);
+		cells[1] = number(facts->tid);
+		cells[2] = facts->comm;
+		return true;
+	case MT_BY_IMAGE:
+		return find_name(grouping, &grouping->images, facts->stack, image_name, cells);
+	default:
+		cells[0] = key == MT_BY_COMM	   ? facts->comm
+			   : key == MT_BY_CPU	   ? number((int32_t)facts->cpu)
+			   : key == MT_BY_CGROUP   ? facts->cgroup
+			   : key == MT_BY_MODE	   ? grouping->modes[facts->mode]
+			   : key == MT_BY_KIND	   ? facts->kind
+			   : key == MT_BY_FILE	   ? facts->file
+			   : key == MT_BY_RESERVER ? facts->reserver
+						   : facts->stack;
+		return true;
+	}
+}
+
+void mt_row_keys_most(struct mt_row_keys *grouping, size_t value)
+{
+	mt_sum_table_most(grouping->groups, value);
+}
+
+bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
+		     const struct mt_value *values)
+{
+	uint64_t keys[MT_GROUPS_COLUMNS], cells[3];
+
+	for (size_t i = 0; i < grouping->by.count; i++) {
+		const struct mt_by_def *def = mt_by_def(grouping->by.keys[i]);
+
+		if (!fill(grouping, grouping->by.keys[i], facts, cells))
+			return false;
+		for (size_t k = 0; k < def->column_count; k++)
+			keys[grouping->columns[i][k]] = cells[k];
+	}
+	return mt_sum_table_add(grouping->groups, keys, values);
+}
+
+struct naming {
+	size_t pid, process; /* columns */
+	uint32_t (*name)(void *context, int32_t pid, uint32_t process);
+	void *context;
+};
+
+static uint64_t name_process(void *context, const uint64_t *keys)
+{
+	const struct naming *naming = context;
+
+	return naming->name(naming->context, (int32_t)keys[naming->pid],
+			    (uint32_t)keys[naming->process]);
+}
+
+bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
+				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
+				void *context)
+{
+	const struct mt_table *table = mt_sum_table_table(grouping->groups);
+	struct naming naming = {
+		.pid = mt_table_key(table, "pid"),
+		.process = mt_table_key(table, "process"),
+		.name = name,
+		.context = context,
+	};
+
+	return naming.process == MT_COLUMN_NONE || naming.pid == MT_COLUMN_NONE ||
+	       mt_sum_table_rename(grouping->groups, naming.process, name_process, &naming);
+}
+
+struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out)
+{
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *owned = grouping;
+	size_t weight;
+	struct mt_error *err =
+		mt_table_weight(mt_sum_table_table(owned->groups), owned->weight, &weight);
+
+	if (err)
+		return err;
+	if (!mt_sum_table_sort(owned->groups, weight))
+		return mt_error_nomem();
+	if (owned->top)
+		mt_sum_table_limit(owned->groups, owned->top);
+	*out = mt_sum_table_table(MT_TAKE(owned->groups));
+	return NULL;
+}
+
+/* ---- Losses ---- */
+
+/* Where the event and the interval stand in a row's keys; MT_COLUMN_NONE: nowhere. */
+struct lost_columns {
+	const struct mt_row_keys *grouping;
+	const struct mt_timespan *span;
+	size_t event, time;
+};
+
+/* Whether lost records of an event may have been of a row. */
+static bool is_of_row(const struct lost_columns *at, uint32_t event, const uint64_t *keys)
+{
+	const struct mt_row_keys *grouping = at->grouping;
+	const struct mt_facts *facts = mt_session_facts(grouping->session);
+
+	if (event == MT_EVENT_NONE)
+		return true;
+	if (facts->events.items[event].role != MT_ROLE_SAMPLE)
+		return false;
+	return at->event == MT_COLUMN_NONE ||
+	       (event < grouping->events.count &&
+		grouping->events.items[event] == keys[at->event] + 1);
+}
+
+/* How many samples that a recording lost may have been of a row. */
+static double lost_of(const struct lost_columns *at, const struct mt_facts_recording *recording,
+		      const uint64_t *keys)
+{
+	uint64_t told = 0, lost = 0, from, to;
+
+	mt_timespan_apply(at->span, recording->start, recording->end, &from, &to);
+	if (at->time != MT_COLUMN_NONE) {
+		from = recording->start + keys[at->time];
+		to = from + at->grouping->interval;
+	}
+	for (size_t i = 0; i < recording->losses.count; i++) {
+		const struct mt_facts_loss *loss = &recording->losses.items[i];
+
+		told += loss->count;
+		if (loss->from < to && loss->to >= from && is_of_row(at, loss->event, keys))
+			lost += loss->count;
+	}
+	/* What the totals tell beyond that may have been at any time. */
+	return (double)(lost + (mt_facts_lost(recording) - told));
+}
+
+static void widen_row(void *context, const uint64_t *keys, struct mt_value *values)
+{
+	const struct lost_columns *at = context;
+	const struct mt_facts *facts = mt_session_facts(at->grouping->session);
+	double lost = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		lost += lost_of(at, &facts->recordings.items[i], keys);
+	values[0].high += lost;
+	values[1].high += values[0].value > 0 ? lost * values[1].value / values[0].value : lost;
+}
+
+/*
+ * Whose lost samples were is not known: each row may have had them all. False out of memory.
+ */
+static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_timespan *span)
+{
+	const struct mt_table *table = mt_sum_table_table(grouping->groups);
+	struct lost_columns at = {
+		.grouping = grouping,
+		.span = span,
+		.event = mt_table_key(table, "event"),
+		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
+	};
+
+	return !mt_facts_lost_all(mt_session_facts(grouping->session)) ||
+	       mt_sum_table_widen(grouping->groups, widen_row, &at);
+}
+
+struct doubted {
+	size_t stack; /* column */
+	uint32_t but;
+	const struct mt_value *bytes;
+};
+
+static void doubt_row(void *context, const uint64_t *keys, struct mt_value *values)
+{
+	const struct doubted *doubted = context;
+	struct mt_value pages[MT_MEMORY_VALUES];
+
+	if (keys[doubted->stack] == doubted->but)
+		return;
+	mt_memory_values(*doubted->bytes, mt_value_exact(0), pages);
+	for (size_t i = 0; i < MT_MEMORY_VALUES; i++) {
+		values[i].low += pages[i].low;
+		values[i].high += pages[i].high;
+	}
+}
+
+bool mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
+			     uint32_t but)
+{
+	struct doubted doubted = {
+		.stack = mt_table_key_of_kind(mt_sum_table_table(grouping->groups), MT_KEY_STACK),
+		.but = but,
+		.bytes = bytes,
+	};
+
+	return doubted.stack == MT_COLUMN_NONE || (bytes->low >= 0 && bytes->high <= 0) ||
+	       mt_sum_table_widen(grouping->groups, doubt_row, &doubted);
+}
+
+/* ---- Samples ---- */
+
+const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES] = {
+	{"count", "samples"},
+	{"period", "events"},
+};
+
+static double period_of(const struct mt_session_sample *sample)
+{
+	if (sample->member)
+		return 1;
+	if (sample->kernel->period)
+		return (double)sample->kernel->period;
+	return mt_attr_has(sample->attr, MT_ATTR_FREQ) || !sample->attr->sample_period
+		       ? 1
+		       : (double)sample->attr->sample_period;
+}
+
+void mt_sample_values(const struct mt_session_sample *sample,
+		      struct mt_value values[MT_SAMPLE_VALUES])
+{
+	values[0] = mt_value_exact(sample->weight);
+	values[1] = mt_value_exact(sample->weight * period_of(sample));
+}
+
+struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
+					const struct mt_analysis_request *request,
+					struct mt_table **out)
+{
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
+	struct mt_error *err = mt_row_keys_create(session, name, mt_sample_columns,
+						  MT_SAMPLE_VALUES, request, &grouping);
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (!err) {
+		struct mt_row_facts facts;
+		struct mt_value values[MT_SAMPLE_VALUES];
+
+		err = mt_session_next(session, &sample, &more);
+		if (err)
+			return err;
+		if (!more) {
+			if (!widen_for_losses(grouping, &request->time))
+				return mt_error_nomem();
+			return mt_row_keys_table(MT_TAKE(grouping), out);
+		}
+		mt_sample_values(&sample, values);
+		facts = mt_row_facts_of(session, &sample);
+		if (!mt_row_keys_add(grouping, &facts, values))
+			return mt_error_nomem();
+	}
+	return err;
+}

@@ -1,0 +1,266 @@
+/*
+ * Grouping by interned key tuples.
+ */
+#include "report/sums/sum_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "report/tables/byte_runs.h"
+#include "symbols/tables/address_sort.h"
+
+struct mt_sum_table {
+	struct mt_table table; /* first: ops get a pointer to it */
+	struct mt_key_column columns[MT_GROUPS_COLUMNS];
+	struct mt_value_column value_columns[MT_GROUPS_COLUMNS];
+	struct mt_byte_runs *keys;
+	MT_ARRAY(struct mt_value) values; /* value_count for each row */
+	struct {
+		bool any;
+		uint32_t hash; /* of keys */
+		uint64_t keys[MT_GROUPS_COLUMNS];
+		struct mt_value values[MT_GROUPS_COLUMNS];
+	} last;			  /* what was added last, on its way to its row */
+	MT_ARRAY(uint32_t) order; /* of the rows, once they are sorted */
+	uint32_t at;		  /* the row that next gives */
+	size_t most;		  /* rows that the table gives */
+	size_t renamed;		  /* column, where there are names */
+	MT_ARRAY(uint64_t) names; /* for each row, or none */
+	uint64_t shown[MT_GROUPS_COLUMNS];
+};
+
+static const uint64_t *shown_keys(struct mt_sum_table *groups, uint32_t row)
+{
+	size_t size;
+	const uint64_t *keys = mt_byte_runs_get(groups->keys, row, &size);
+
+	if (!groups->names.count)
+		return keys;
+	memcpy(groups->shown, keys, size);
+	groups->shown[groups->renamed] = groups->names.items[row];
+	return groups->shown;
+}
+
+/* What was added last goes to its row; false out of memory. */
+static bool settle(struct mt_sum_table *groups)
+{
+	size_t n = groups->table.value_count;
+	struct mt_value *sums;
+	uint32_t row;
+
+	if (!groups->last.any)
+		return true;
+	row = mt_byte_runs_intern_hashed(groups->keys, groups->last.keys,
+					 groups->table.key_count * sizeof(*groups->last.keys),
+					 groups->last.hash);
+	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
+		return false;
+	while (groups->values.count < (row + 1) * n)
+		groups->values.items[groups->values.count++] = mt_value_exact(0);
+	sums = groups->values.items + row * n;
+	mt_table_add_values(&groups->table, sums, groups->last.values);
+	groups->last.any = false;
+	return true;
+}
+
+static struct mt_error *groups_rewind(struct mt_table *table)
+{
+	((struct mt_sum_table *)table)->at = 0;
+	return NULL;
+}
+
+static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, bool *more)
+{
+	struct mt_sum_table *groups = (struct mt_sum_table *)table;
+	uint32_t row;
+
+	if (!settle(groups))
+		return mt_error_nomem();
+	*more = groups->at < mt_byte_runs_count(groups->keys) && groups->at < groups->most;
+	if (!*more)
+		return NULL;
+	row = groups->order.count ? groups->order.items[groups->at] : groups->at;
+	out->keys = shown_keys(groups, row);
+	out->values = groups->values.items + row * table->value_count;
+	out->addresses = NULL;
+	out->sources = NULL;
+	out->detail = NULL;
+	groups->at++;
+	return NULL;
+}
+
+static void groups_table_destroy(struct mt_table *table)
+{
+	mt_sum_table_destroy((struct mt_sum_table *)table);
+}
+
+static const struct mt_table_ops groups_ops = {
+	.rewind = groups_rewind,
+	.next = groups_next,
+	.destroy = groups_table_destroy,
+};
+
+struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape)
+{
+	struct mt_sum_table *groups =
+		shape->key_count > MT_GROUPS_COLUMNS || shape->value_count > MT_GROUPS_COLUMNS
+			? NULL
+			: calloc(1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	if (shape->key_count)
+		memcpy(groups->columns, shape->keys, shape->key_count * sizeof(*shape->keys));
+	if (shape->value_count)
+		memcpy(groups->value_columns, shape->values,
+		       shape->value_count * sizeof(*shape->values));
+	groups->table = *shape;
+	groups->table.ops = &groups_ops;
+	groups->table.keys = groups->columns;
+	groups->table.values = groups->value_columns;
+	groups->table.listing = false;
+	groups->most = SIZE_MAX;
+	groups->keys = mt_byte_runs_create();
+	if (!groups->keys) {
+		free(groups);
+		return NULL;
+	}
+	return groups;
+}
+
+void mt_sum_table_destroy(struct mt_sum_table *groups)
+{
+	if (!groups)
+		return;
+	mt_byte_runs_destroy(groups->keys);
+	mt_array_deinit(&groups->values);
+	mt_array_deinit(&groups->order);
+	mt_array_deinit(&groups->names);
+	free(groups);
+}
+
+void mt_sum_table_most(struct mt_sum_table *groups, size_t value)
+{
+	groups->table.most |= 1u << value;
+}
+
+/* Rows are more than a cache holds: one is looked for while the next is made. */
+bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
+		      const struct mt_value *values)
+{
+	size_t size = groups->table.key_count * sizeof(*keys);
+
+	groups->order.count = 0;
+	if (!settle(groups))
+		return false;
+	memcpy(groups->last.keys, keys, size);
+	memcpy(groups->last.values, values, groups->table.value_count * sizeof(*values));
+	groups->last.hash = (uint32_t)mt_hash_bytes(keys, size, 0);
+	groups->last.any = true;
+	mt_byte_runs_prefetch(groups->keys, groups->last.hash, 3);
+	return true;
+}
+
+bool mt_sum_table_widen(struct mt_sum_table *groups,
+			void (*widen)(void *context, const uint64_t *keys, struct mt_value *values),
+			void *context)
+{
+	size_t size;
+
+	if (!settle(groups))
+		return false;
+	for (uint32_t row = 0; row < mt_byte_runs_count(groups->keys); row++)
+		widen(context, mt_byte_runs_get(groups->keys, row, &size),
+		      groups->values.items + row * groups->table.value_count);
+	groups->table.same_doubt = UINT32_MAX;
+	return true;
+}
+
+bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
+			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context)
+{
+	size_t size;
+
+	groups->renamed = column;
+	if (!settle(groups))
+		return false;
+	for (uint32_t row = 0; row < mt_byte_runs_count(groups->keys); row++) {
+		uint64_t *name = mt_array_push(&groups->names);
+
+		if (!name)
+			return false;
+		*name = rename(context, mt_byte_runs_get(groups->keys, row, &size));
+	}
+	return true;
+}
+
+/* Sorts the order, as it is, by numbers; equal ones stay. False out of memory. */
+static bool sort_order(struct mt_sum_table *groups,
+		       uint64_t (*number_of)(const struct mt_sum_table *groups, uint32_t row,
+					     size_t column),
+		       size_t column)
+{
+	uint32_t *rows = groups->order.items;
+	size_t count = groups->order.count;
+	MT_CLEANUP_FREE struct mt_addressed *numbers = malloc((count + 1) * sizeof(*numbers));
+
+	if (!numbers)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = (struct mt_addressed){number_of(groups, rows[i], column), rows[i]};
+	if (!mt_address_sort(numbers, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		rows[i] = numbers[i].index;
+	return true;
+}
+
+static uint64_t time_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
+{
+	size_t size;
+	const uint64_t *keys = mt_byte_runs_get(groups->keys, row, &size);
+
+	return keys[column];
+}
+
+/* A number that is the less the further the value is from 0: the bits of doubles rise with them. */
+static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
+{
+	double size = fabs(groups->values.items[row * groups->table.value_count + column].value);
+	uint64_t bits;
+
+	memcpy(&bits, &size, sizeof(bits));
+	return ~bits;
+}
+
+bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
+{
+	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME), count;
+
+	if (!settle(groups))
+		return false;
+	count = mt_byte_runs_count(groups->keys);
+	if (!count)
+		return true;
+	if (!mt_array_reserve(&groups->order, count))
+		return false;
+	for (groups->order.count = 0; groups->order.count < count; groups->order.count++)
+		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
+	return sort_order(groups, smallness_of, value) &&
+	       (time == MT_COLUMN_NONE || sort_order(groups, time_of, time));
+}
+
+void mt_sum_table_limit(struct mt_sum_table *groups, size_t most)
+{
+	groups->most = most;
+}
+
+struct mt_table *mt_sum_table_table(struct mt_sum_table *groups)
+{
+	return &groups->table;
+}

@@ -1,0 +1,220 @@
+/*
+ * Sums and sentences over the facts.
+ */
+#include "report/tables/facts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/tables/text.h"
+
+enum {
+	UNSEEN_SHOWN = 5, /* sentences */
+};
+
+uint64_t mt_facts_lost(const struct mt_facts_recording *recording)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < recording->losses.count; i++)
+		lost += recording->losses.items[i].count;
+	if (lost < recording->kernel_lost)
+		lost = recording->kernel_lost;
+	if (lost < recording->counted_lost)
+		lost = recording->counted_lost;
+	if (recording->reading->has_mark && lost < recording->reading->mark.lost)
+		lost = recording->reading->mark.lost;
+	if (recording->reading->has_end && lost < recording->reading->end.lost)
+		lost = recording->reading->end.lost;
+	return lost;
+}
+
+uint64_t mt_facts_throttled(const struct mt_facts *facts)
+{
+	uint64_t times = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		times += facts->recordings.items[i].throttled;
+	return times;
+}
+
+uint64_t mt_facts_lost_all(const struct mt_facts *facts)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++)
+		lost += mt_facts_lost(&facts->recordings.items[i]);
+	return lost;
+}
+
+bool mt_facts_damaged(const struct mt_facts_recording *recording)
+{
+	const struct mt_damage *damage = &recording->reading->damage;
+
+	return damage->cut_short || damage->skipped_bytes || damage->damaged_chunks ||
+	       damage->missing_chunks || damage->damaged_records || damage->disordered;
+}
+
+const char *mt_facts_info(const struct mt_facts_recording *recording, const char *key)
+{
+	for (size_t i = 0; i < recording->info.count; i++) {
+		if (!strcmp(recording->info.items[i].key, key))
+			return recording->info.items[i].value;
+	}
+	return NULL;
+}
+
+uint64_t mt_facts_incomplete(const struct mt_facts *facts)
+{
+	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
+}
+
+double mt_facts_seconds(const struct mt_facts *facts)
+{
+	double seconds = 0;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+
+		if (r->end > r->start)
+			seconds += (double)(r->end - r->start) / 1e9;
+	}
+	return seconds;
+}
+
+struct sentence {
+	char *out;
+	size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	if (s->used + 3 > s->size)
+		return;
+	if (s->used) {
+		memcpy(s->out + s->used, ", ", 3);
+		s->used += 2;
+	}
+	va_start(args, format);
+	n = vsnprintf(s->out + s->used, s->size - s->used, format, args);
+	va_end(args);
+	s->used += n < 0 ? 0 : (size_t)n < s->size - s->used ? (size_t)n : s->size - s->used - 1;
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size)
+{
+	const struct mt_damage *d = &recording->reading->damage;
+	struct sentence s = {out, size, 0};
+
+	if (size)
+		*out = '\0';
+	if (d->cut_short)
+		add(&s, "cut short (it has no end)");
+	if (d->missing_chunks)
+		add(&s, "%s chunk%s missing", mt_text_count((double)d->missing_chunks).text,
+		    plural(d->missing_chunks));
+	if (d->damaged_chunks)
+		add(&s, "%s damaged chunk%s left out",
+		    mt_text_count((double)d->damaged_chunks).text, plural(d->damaged_chunks));
+	if (d->stray_chunks)
+		add(&s, "%s chunk%s left out that belong to no recording",
+		    mt_text_count((double)d->stray_chunks).text, plural(d->stray_chunks));
+	if (d->refused_chunks)
+		add(&s, "%s chunk%s left out that only a later mtreport can read",
+		    mt_text_count((double)d->refused_chunks).text, plural(d->refused_chunks));
+	if (d->damaged_records)
+		add(&s, "%s damaged record%s left out",
+		    mt_text_count((double)d->damaged_records).text, plural(d->damaged_records));
+	if (d->skipped_bytes)
+		add(&s, "%s byte%s skipped that are no chunk",
+		    mt_text_count((double)d->skipped_bytes).text, plural(d->skipped_bytes));
+	if (d->disordered)
+		add(&s, "%s record%s out of order", mt_text_count((double)d->disordered).text,
+		    plural(d->disordered));
+	if (d->unknown_records)
+		add(&s, "%s record%s of a kind this version does not know",
+		    mt_text_count((double)d->unknown_records).text, plural(d->unknown_records));
+	return s.used;
+}
+
+bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen)
+{
+	struct mt_facts_unseen *known;
+
+	for (size_t i = facts->unseen.count; i-- > 0;) {
+		known = &facts->unseen.items[i];
+		if (known->recording == unseen->recording && known->pid == unseen->pid &&
+		    !strcmp(known->process, unseen->process)) {
+			known->calls |= unseen->calls;
+			return true;
+		}
+	}
+	known = mt_array_push(&facts->unseen);
+	if (known)
+		*known = *unseen;
+	return known;
+}
+
+void mt_facts_tell_unseen(const struct mt_facts *facts,
+			  void (*print)(void *context, const char *sentence), void *context)
+{
+	static const struct {
+		enum mt_unseen_calls call;
+		const char *sentence;
+	} sentences[] = {
+		{MT_UNSEEN_NARROW,
+		 "is a 32-bit program, whose calls go unseen: all that it has mapped is in doubt"},
+		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: what it holds resident "
+				 "may be less, what it has mapped is not touched by that"},
+		{MT_UNSEEN_ADVICE, "has called process_madvise, on what goes unseen: what any "
+				   "process holds resident may be less, what is mapped is not "
+				   "touched by that"},
+	};
+	size_t shown = 0, more = 0;
+	char text[256];
+
+	for (size_t i = 0; i < facts->unseen.count; i++) {
+		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
+
+		if (shown >= UNSEEN_SHOWN) {
+			more++;
+			continue;
+		}
+		for (size_t k = 0; k < sizeof(sentences) / sizeof(sentences[0]); k++) {
+			if (!(unseen->calls & sentences[k].call))
+				continue;
+			snprintf(text, sizeof(text), "%.40s (%d) %s", unseen->process,
+				 (int)unseen->pid, sentences[k].sentence);
+			print(context, text);
+			shown++;
+		}
+	}
+	if (more) {
+		snprintf(text, sizeof(text), "calls of %zu more processes go unseen", more);
+		print(context, text);
+	}
+}
+
+void mt_facts_deinit(struct mt_facts *facts)
+{
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		mt_array_deinit(&facts->recordings.items[i].info);
+		mt_array_deinit(&facts->recordings.items[i].notes);
+		mt_array_deinit(&facts->recordings.items[i].losses);
+	}
+	mt_array_deinit(&facts->recordings);
+	mt_array_deinit(&facts->events);
+	mt_array_deinit(&facts->images);
+	mt_array_deinit(&facts->jitdumps);
+	mt_array_deinit(&facts->unseen);
+}

@@ -1,0 +1,77 @@
+/*
+ * The lines of a format file that count here:
+ *	field:u64 clone_flags;	offset:32;	size:8;	signed:0;
+ */
+#include "report/tables/trace_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+
+enum {
+	LINE_MOST = 256,
+	OFFSET_MOST = 1 << 16,
+};
+
+/* The number behind a word such as "offset:"; -1 where it is not there. */
+static long number_behind(const char *line, const char *word)
+{
+	const char *at = strstr(line, word);
+
+	return at ? strtol(at + strlen(word), NULL, 10) : -1;
+}
+
+static bool names_field(const char *line, const char *name)
+{
+	const char *semicolon = strchr(line, ';');
+	size_t length = strlen(name), before;
+
+	if (!strstr(line, "field:") || !semicolon)
+		return false;
+	before = (size_t)(semicolon - line);
+	return before > length && !memcmp(semicolon - length, name, length) &&
+	       strchr(" \t*", semicolon[-(ptrdiff_t)length - 1]);
+}
+
+struct mt_field mt_field_find(const struct mt_text *format, const char *name)
+{
+	const char *at = format->bytes, *end = at ? at + format->size : at;
+	char line[LINE_MOST];
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)),
+			   *stop = newline ? newline : end;
+		size_t length = (size_t)(stop - at);
+		long offset, size;
+
+		length = length < sizeof(line) ? length : sizeof(line) - 1;
+		memcpy(line, at, length);
+		line[length] = '\0';
+		at = stop + 1;
+		if (!names_field(line, name))
+			continue;
+		offset = number_behind(line, "offset:");
+		size = number_behind(line, "size:");
+		if (offset >= 0 && offset < OFFSET_MOST &&
+		    (size == 1 || size == 2 || size == 4 || size == 8))
+			return (struct mt_field){(uint32_t)offset, (uint32_t)size};
+	}
+	return (struct mt_field){0};
+}
+
+bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, uint64_t *out)
+{
+	const uint8_t *at;
+
+	if (!field->size || (size_t)field->offset + field->size > sample->raw_size)
+		return false;
+	at = sample->raw + field->offset;
+	*out = field->size == 8	  ? mt_get_le64(at)
+	       : field->size == 4 ? mt_get_le32(at)
+	       : field->size == 2 ? mt_get_le16(at)
+				  : *at;
+	return true;
+}

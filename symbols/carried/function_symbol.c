@@ -1,0 +1,93 @@
+/* Telling functions from the other symbols of a file. */
+#include "symbols/carried/function_symbol.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/elf_private.h"
+
+bool mt_symbol_names_tell(const struct mt_elf *elf)
+{
+	uint16_t machine = mt_elf_machine(elf);
+
+	return machine == EM_AARCH64 || machine == EM_ARM;
+}
+
+/* "$x" and "$d.12" mark code and data for disassemblers on ARM; they name nothing. */
+static bool is_mapping_symbol(const struct mt_elf *elf, const char *name)
+{
+	return mt_symbol_names_tell(elf) && name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
+	       (!name[2] || name[2] == '.');
+}
+
+bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol)
+{
+	if (!symbol->named || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
+		return false;
+	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
+		return true;
+	if (symbol->type != STT_OBJECT && symbol->type != STT_NOTYPE)
+		return false;
+	if (symbol->type == STT_NOTYPE &&
+	    (symbol->visibility == STV_HIDDEN || symbol->visibility == STV_INTERNAL))
+		return false;
+	if (symbol->section >= elf->sections.count ||
+	    !(elf->sections.items[symbol->section].flags & SHF_EXECINSTR))
+		return false;
+	return !is_mapping_symbol(elf, symbol->name);
+}
+
+/* Whether the first word of a 64-bit entry is a function's, whatever the rest of it says. */
+static bool is_plain_function(uint64_t word, size_t names_size)
+{
+	uint64_t name = (uint32_t)word, section = word >> 48;
+	unsigned int type = word >> 32 & 0xf;
+
+	return type == STT_FUNC && section != SHN_UNDEF && section != SHN_ABS && name &&
+	       name < names_size;
+}
+
+static bool take_function(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			  const uint8_t *entry, size_t i, struct mt_function_place *out)
+{
+	struct mt_elf_symbol symbol;
+
+	if (!mt_elf_symbol_read(elf, table, entry, i, &symbol) ||
+	    !mt_symbol_is_function(elf, &symbol))
+		return false;
+	*out = (struct mt_function_place){symbol.value, symbol.size, i, symbol.type != STT_NOTYPE};
+	return true;
+}
+
+bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			   const uint8_t *entry, size_t i, struct mt_function_place *out)
+{
+	if (!elf->is_64 || !is_plain_function(mt_get_le64(entry), table->names_size))
+		return take_function(elf, table, entry, i, out);
+	*out = (struct mt_function_place){mt_get_le64(entry + 8), mt_get_le64(entry + 16), i, true};
+	return true;
+}
+
+size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
+			   struct mt_function_place *out, size_t count)
+{
+	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
+	size_t at = *i, given = 0;
+	bool is_64 = elf->is_64;
+	const uint8_t *p;
+
+	if (at >= table.count)
+		return 0;
+	p = table.bytes + at * table.stride;
+	for (; given < count && at < table.count; at++, p += table.stride) {
+		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
+			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
+								  mt_get_le64(p + 16), at, true};
+		else
+			given += take_function(elf, &table, p, at, &out[given]);
+	}
+	*i = at;
+	return given;
+}

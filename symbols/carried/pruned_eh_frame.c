@@ -1,0 +1,257 @@
+/*
+ * All entries are gone through, of each only the first bytes: that costs less than finding a few
+ * hundred by the table in .eh_frame_hdr and checking it, up to the largest images.
+ */
+#include "symbols/carried/pruned_eh_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "symbols/carried/seen_code.h"
+#include "symbols/carried/skeleton.h"
+#include "symbols/carried/skeleton_symbols.h"
+#include "symbols/elf/eh_frame_window.h"
+#include "symbols/elf/elf_input.h"
+
+/*
+ * Where code that no entry tells of calls from is told by what else no entry tells of, no further
+ * before it: all entries that stand there are kept.
+ */
+#define UNTOLD_SPAN ((uint64_t)64 << 10)
+#define UNTOLD_MAX ((size_t)1 << 20) /* units that this may come to */
+
+#define KEPT_MAX ((size_t)32 << 20) /* bytes of entries; more are kept as they are */
+
+struct fde {
+	struct mt_frame_entry entry;
+	struct mt_frame_code code;
+};
+
+struct plan {
+	struct mt_made_bytes *out;
+	uint64_t vaddr;	      /* of its first byte */
+	struct mt_map64 cies; /* offset in the section: offset in out */
+	struct mt_eh_frame_window entries;
+	const struct mt_seen_code *seen;
+	size_t next;		     /* of the places, the one looked at last */
+	MT_ARRAY(struct fde) before; /* of code before places */
+	uint8_t *told;		     /* by place: an entry that is kept tells of it */
+	bool odd;		     /* an entry cannot be written anew */
+};
+
+static void note_told(struct plan *plan, uint64_t start, uint64_t end)
+{
+	const struct mt_seen_code *seen = plan->seen;
+
+	for (size_t i = mt_seen_code_before(seen, start); i < seen->count && seen->units[i] < end;
+	     i++)
+		plan->told[i] = 1;
+}
+
+/* Appends an entry as it is. False out of memory. */
+static bool append(struct plan *plan, const struct mt_frame_entry *entry)
+{
+	size_t size = entry->next - entry->offset, at = plan->out->count;
+
+	plan->odd |= size > KEPT_MAX - at;
+	if (plan->odd)
+		return true;
+	if (!mt_array_reserve(plan->out, at + size))
+		return false;
+	mt_frame_entry_copy(&plan->entries, entry, plan->out->items + at);
+	plan->out->count += size;
+	plan->odd |= mt_get_le32(plan->out->items + at) == UINT32_MAX;
+	return true;
+}
+
+/* Appends the CIE at an offset where that was not done; *at is where it stands. */
+static bool append_cie(struct plan *plan, size_t offset, uint64_t *at)
+{
+	struct mt_frame_entry cie;
+
+	if (mt_map64_get(&plan->cies, offset, at))
+		return true;
+	*at = plan->out->count;
+	plan->odd |= !mt_frame_entry_read(&plan->entries, offset, &cie);
+	return plan->odd || (append(plan, &cie) && mt_map64_put(&plan->cies, offset, *at));
+}
+
+/* Appends an FDE, which tells from where it stands how far its CIE and its code are. */
+static bool append_fde(struct plan *plan, const struct mt_frame_entry *entry,
+		       const struct mt_frame_code *code)
+{
+	uint64_t cie, at, distance;
+	uint8_t *fde;
+
+	plan->odd |= !code->plain && !code->absolute;
+	if (plan->odd)
+		return true;
+	if (!append_cie(plan, entry->cie_offset, &cie))
+		return false;
+	at = plan->out->count;
+	distance = code->start - (plan->vaddr + at + 8);
+	plan->odd |= code->plain && distance != (uint64_t)(int64_t)(int32_t)distance;
+	if (plan->odd || !append(plan, entry) || plan->odd)
+		return plan->odd;
+	fde = plan->out->items + at;
+	mt_put_le32(fde + 4, (uint32_t)(at + 4 - cie));
+	if (code->plain)
+		mt_put_le32(fde + 8, (uint32_t)distance);
+	return true;
+}
+
+enum where {
+	TELLS,
+	BEFORE,
+	ELSEWHERE
+};
+
+/* The first place that ends behind an address; entries mostly come by rising address. */
+static size_t next_place(struct plan *plan, uint64_t address)
+{
+	const struct mt_seen_code *seen = plan->seen;
+	size_t i = plan->next;
+
+	if ((i && seen->units[i - 1] + MT_SEEN_UNIT > address) ||
+	    (i < seen->count && seen->units[i] + MT_SEEN_UNIT <= address))
+		plan->next = mt_seen_code_before(seen, address);
+	return plan->next;
+}
+
+/*
+ * Where an FDE is to one of the places: it tells of it, or of code not far before it, or neither.
+ */
+static enum where where_is(struct plan *plan, const struct mt_frame_code *code)
+{
+	size_t next = next_place(plan, code->start);
+	const uint64_t *unit = plan->seen->units + next;
+
+	if (next == plan->seen->count || code->start == code->end)
+		return ELSEWHERE;
+	if (*unit < code->end)
+		return TELLS;
+	return *unit - code->end < UNTOLD_SPAN ? BEFORE : ELSEWHERE;
+}
+
+/* Keeps the FDEs in whose code one of the places is, and notes those before one. */
+static bool keep_entries(struct plan *plan)
+{
+	struct mt_frame_entry entry;
+	struct mt_frame_code code;
+	bool good = true;
+
+	for (size_t at = 0; good && !plan->odd && mt_frame_entry_read(&plan->entries, at, &entry);
+	     at = entry.next) {
+		if (!mt_frame_code_read(&plan->entries, &entry, &code))
+			continue;
+		switch (where_is(plan, &code)) {
+		case TELLS:
+			note_told(plan, code.start, code.end);
+			good = append_fde(plan, &entry, &code);
+			break;
+		case BEFORE:
+			good = mt_array_reserve(&plan->before, plan->before.count + 1);
+			if (good)
+				plan->before.items[plan->before.count++] =
+					(struct fde){entry, code};
+			break;
+		case ELSEWHERE:
+			break;
+		}
+	}
+	return good;
+}
+
+/* Keeps those of the FDEs noted in whose code one of these places is, which nothing tells of. */
+static bool keep_before(struct plan *plan, const struct mt_seen_code *untold)
+{
+	for (size_t i = 0; i < plan->before.count && !plan->odd; i++) {
+		const struct fde *fde = &plan->before.items[i];
+
+		if (mt_seen_code_within(untold, fde->code.start, fde->code.end) &&
+		    !append_fde(plan, &fde->entry, &fde->code))
+			return false;
+	}
+	return true;
+}
+
+static void reverse(uint64_t *items, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint64_t item = items[i];
+
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
+	}
+}
+
+/*
+ * The places with those before each of which no entry tells; false out of memory, and where that is
+ * too many. None where all are told of.
+ */
+static bool add_untold(const struct plan *plan, uint64_t **units, size_t *count)
+{
+	const struct mt_seen_code *seen = plan->seen;
+	MT_ARRAY(uint64_t) all = {0};
+	uint64_t low = UINT64_MAX; /* so far down all is wanted */
+
+	for (size_t i = seen->count; i--;) {
+		uint64_t unit = seen->units[i], from = unit;
+		uint64_t below = i ? seen->units[i - 1] + MT_SEEN_UNIT : 0;
+
+		if (!plan->told[i])
+			from = unit < UNTOLD_SPAN ? 0 : unit - UNTOLD_SPAN;
+		low = from < low ? from : low;
+		from = low > below ? low : below;
+		if (!mt_array_reserve(&all, all.count + (unit - from) / MT_SEEN_UNIT + 1) ||
+		    all.count > UNTOLD_MAX) {
+			mt_array_deinit(&all);
+			return false;
+		}
+		for (; unit >= from && unit <= seen->units[i]; unit -= MT_SEEN_UNIT)
+			all.items[all.count++] = unit;
+	}
+	reverse(all.items, all.count);
+	*units = all.items;
+	*count = all.count;
+	return true;
+}
+
+/* False out of memory. */
+static bool find_kept(struct plan *plan)
+{
+	MT_CLEANUP_FREE uint8_t *told = calloc(1, plan->seen->count + 1);
+	MT_CLEANUP_FREE uint64_t *units = NULL;
+	struct mt_seen_code more = {0};
+
+	plan->told = told;
+	if (!told || !keep_entries(plan))
+		return false;
+	plan->odd |= !add_untold(plan, &units, &more.count);
+	if (plan->odd || more.count == plan->seen->count)
+		return true;
+	more.units = units;
+	return keep_before(plan, &more);
+}
+
+bool mt_pruned_eh_frame_make(struct mt_span span, const struct mt_seen_code *seen,
+			     const struct mt_elf_input *input, struct mt_made_bytes *out, bool *all)
+{
+	MT_CLEANUP_FREE uint8_t *room = malloc(MT_FRAME_WINDOW);
+	struct plan plan = {
+		.out = out,
+		.vaddr = span.vaddr,
+		.entries = {.section.span = span, .input = input, .room = room},
+		.seen = seen,
+	};
+	bool good = room && (!seen->count || find_kept(&plan));
+
+	*all = plan.odd;
+	mt_map64_deinit(&plan.cies);
+	mt_array_deinit(&plan.before);
+	return good;
+}

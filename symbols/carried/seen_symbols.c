@@ -1,0 +1,371 @@
+/*
+ * What decides a name is where symbols start, so starts are chosen, and of each all its symbols:
+ *
+ * - of functions with a size that have a seen place in them;
+ * - in each place, and the last one before it, whatever its size: it is where those without a size
+ *   that start before it end;
+ * - where that one may be a bare label, of functions around it: a label in a function counts for
+ *   nothing, as does one at a place that they end before;
+ * - where a stub's relocation has the address of its function's resolver in place of a symbol: as
+ *   if that had been seen;
+ * - the first one behind the last place, where the last function without a size ends.
+ *
+ * Names are not looked at for it, but on machines where they tell functions from marks.
+ */
+#include "symbols/carried/seen_symbols.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "symbols/carried/function_symbol.h"
+#include "symbols/carried/seen_code.h"
+#include "symbols/carried/skeleton.h"
+#include "symbols/carried/skeleton_symbols.h"
+#include "symbols/elf/elf_input.h"
+#include "symbols/elf/elf_private.h"
+#include "symbols/tables/address_sort.h"
+#include "symbols/tables/number_filter.h"
+#include "symbols/tables/number_index.h"
+
+#define CHOSEN_MAX ((size_t)32 << 20) /* bytes of symbols, which no real file needs */
+#define WINDOW ((size_t)32 << 10)     /* bytes of symbols that are looked at at a time */
+
+/* The last start at or below a place and behind the one before it. */
+struct nearest {
+	uint64_t start;
+	uint64_t reach;	   /* where the last function ends that ends before the place */
+	bool there, label; /* label: a symbol there has neither size nor type */
+};
+
+struct choice {
+	MT_ARRAY(uint64_t) units; /* seen, and those of resolvers */
+	struct mt_number_index places;
+	struct nearest *nearest; /* by place */
+	size_t first;		 /* place that ends behind the symbol that is looked at */
+	uint64_t behind;	 /* the first start behind the last place, or UINT64_MAX */
+	MT_ARRAY(uint64_t) labels;
+	struct mt_number_index label_index;
+	MT_ARRAY(uint64_t) starts; /* those chosen */
+	struct mt_number_index start_index;
+	struct mt_number_filter filter; /* of them */
+	struct mt_kept_symbols *table;	/* that is gone through */
+	uint8_t *entries;		/* WINDOW bytes, to look at some of it */
+};
+
+static void choice_deinit(struct choice *choice)
+{
+	mt_array_deinit(&choice->units);
+	mt_number_index_deinit(&choice->places);
+	free(choice->nearest);
+	mt_array_deinit(&choice->labels);
+	mt_number_index_deinit(&choice->label_index);
+	mt_array_deinit(&choice->starts);
+	mt_number_index_deinit(&choice->start_index);
+	mt_number_filter_deinit(&choice->filter);
+	free(choice->entries);
+}
+
+/* ---- Going through the tables ---- */
+
+/*
+ * What is done with each symbol: most are dropped by where they are, before it is found out whether
+ * they are functions.
+ */
+struct visitor {
+	bool (*matters)(struct choice *choice, uint64_t start, uint64_t size);
+	bool (*visit)(struct choice *choice, const struct mt_function_place *place,
+		      const uint8_t *entry);
+};
+
+/* Loops are compiled for each visitor: an image has hundreds of thousands of symbols. */
+#define FOR_EACH_VISITOR static inline __attribute__((always_inline))
+
+/* The symbol, where it is a function's and its name may be needed to tell. */
+static bool read_named(struct mt_kept_symbols *table, size_t i, struct mt_function_place *out)
+{
+	struct mt_elf_symbol symbol;
+
+	if (!mt_elf_symbol(table->from, table->dynamic, i, &symbol))
+		return false;
+	if (symbol.type == STT_NOTYPE && table->input)
+		table->input->need(table->input->context, (const uint8_t *)symbol.name, 4);
+	if (!mt_symbol_is_function(table->from, &symbol))
+		return false;
+	*out = (struct mt_function_place){symbol.value, symbol.size, i, symbol.type != STT_NOTYPE};
+	return true;
+}
+
+static bool visit_named(struct choice *choice, size_t i, struct visitor visitor)
+{
+	struct mt_kept_symbols *table = choice->table;
+	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
+	struct mt_function_place place;
+
+	return !read_named(table, i, &place) || !visitor.matters(choice, place.start, place.size) ||
+	       visitor.visit(choice, &place, raw->bytes + i * raw->stride);
+}
+
+/* The symbols [i, end), whose entries are there. */
+FOR_EACH_VISITOR bool visit_entries(struct choice *choice, const struct mt_elf_symbol_table *raw,
+				    const uint8_t *entry, size_t i, size_t end,
+				    const struct visitor visitor)
+{
+	struct mt_elf *elf = choice->table->from;
+	const size_t stride = raw->stride;
+	const bool wide = elf->is_64;
+	struct mt_function_place place;
+
+	for (; i < end; i++, entry += stride) {
+		uint64_t start = wide ? mt_get_le64(entry + 8) : mt_get_le32(entry + 4);
+		uint64_t size = wide ? mt_get_le64(entry + 16) : mt_get_le32(entry + 8);
+
+		if (visitor.matters(choice, start, size) &&
+		    mt_symbol_function_at(elf, raw, entry, i, &place) &&
+		    !visitor.visit(choice, &place, entry))
+			return false;
+	}
+	return true;
+}
+
+FOR_EACH_VISITOR bool visit_table(struct choice *choice, const struct visitor visitor)
+{
+	struct mt_kept_symbols *table = choice->table;
+	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(table->from, table->dynamic);
+	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
+	bool named = mt_symbol_names_tell(table->from);
+	size_t step = raw->count && !named ? WINDOW / raw->stride : 1, n;
+
+	for (size_t i = 1; i < raw->count && i < UINT32_MAX; i += n) {
+		const uint8_t *entries;
+		bool good;
+
+		n = step < raw->count - i ? step : raw->count - i;
+		if (named || !step) { /* alone, and where they are */
+			n = 1;
+			mt_elf_input_need(table->input, span, i * raw->stride, raw->stride);
+			good = visit_named(choice, i, visitor);
+		} else {
+			entries = mt_elf_input_look(table->input, span, i * raw->stride,
+						    n * raw->stride, choice->entries);
+			good = visit_entries(choice, raw, entries, i, i + n, visitor);
+		}
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+FOR_EACH_VISITOR bool visit_tables(struct choice *choice, struct mt_kept_symbols *const tables[2],
+				   const struct visitor visitor)
+{
+	for (int i = 0; i < 2; i++) {
+		choice->table = tables[i];
+		if (!visit_table(choice, visitor))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Choosing starts ---- */
+
+static bool choose(struct choice *choice, uint64_t start)
+{
+	if (!mt_array_reserve(&choice->starts, choice->starts.count + 1))
+		return false;
+	choice->starts.items[choice->starts.count++] = start;
+	return true;
+}
+
+static inline uint64_t end_of(uint64_t start, uint64_t size)
+{
+	uint64_t end;
+
+	return __builtin_add_overflow(start, size, &end) ? UINT64_MAX : end;
+}
+
+static void note_nearest(struct nearest *nearest, const struct mt_function_place *place)
+{
+	bool label = !place->size && !place->typed;
+
+	if (!nearest->there || place->start > nearest->start) {
+		nearest->start = place->start;
+		nearest->there = true;
+		nearest->label = label;
+	} else if (place->start == nearest->start) {
+		nearest->label |= label;
+	}
+}
+
+/* Whether a symbol may have to do with the first place that ends behind its start. */
+static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t size)
+{
+	size_t i = mt_number_index_less(&choice->places,
+					start < MT_SEEN_UNIT ? 0 : start - (MT_SEEN_UNIT - 1));
+
+	choice->first = i;
+	if (i == choice->units.count)
+		return start < choice->behind;
+	return start >= choice->nearest[i].start || end_of(start, size) > choice->nearest[i].reach;
+}
+
+/* Chooses the start where it has; or it may be the nearest. */
+static inline bool choose_by_place(struct choice *choice, const struct mt_function_place *place,
+				   const uint8_t *entry)
+{
+	size_t i = choice->first;
+	uint64_t end = end_of(place->start, place->size);
+	struct nearest *nearest = &choice->nearest[i];
+
+	(void)entry;
+	if (i == choice->units.count) {
+		choice->behind = place->start;
+		return true;
+	}
+	if (place->start > choice->units.items[i])
+		return choose(choice, place->start);
+	note_nearest(nearest, place);
+	if (end > choice->units.items[i])
+		return choose(choice, place->start);
+	nearest->reach = end > nearest->reach ? end : nearest->reach;
+	return true;
+}
+
+/* Whether it may be around a label. */
+static inline bool is_near_label(struct choice *choice, uint64_t start, uint64_t size)
+{
+	size_t i;
+
+	if (start > choice->labels.items[choice->labels.count - 1] ||
+	    end_of(start, size) <= choice->labels.items[0])
+		return false;
+	i = mt_number_index_less(&choice->label_index, start + 1);
+	return i < choice->labels.count && choice->labels.items[i] < end_of(start, size);
+}
+
+static inline bool choose_by_label(struct choice *choice, const struct mt_function_place *place,
+				   const uint8_t *entry)
+{
+	(void)entry;
+	return choose(choice, place->start);
+}
+
+/* Chooses the nearest starts, and lists those of labels before their place. */
+static bool choose_nearest(struct choice *choice)
+{
+	for (size_t i = 0; i < choice->units.count; i++) {
+		const struct nearest *nearest = &choice->nearest[i];
+
+		if (!nearest->there)
+			continue;
+		if (!choose(choice, nearest->start))
+			return false;
+		if (!nearest->label || nearest->start == choice->units.items[i] ||
+		    nearest->reach <= nearest->start)
+			continue; /* what is around a label and the place, too, is chosen */
+		if (!mt_array_reserve(&choice->labels, choice->labels.count + 1))
+			return false;
+		choice->labels.items[choice->labels.count++] = nearest->start;
+	}
+	return choice->behind == UINT64_MAX || choose(choice, choice->behind);
+}
+
+/* Each place once, rising. */
+static bool list_units(struct choice *choice, const struct mt_seen_code *seen,
+		       const struct mt_kept_symbols *dynamic)
+{
+	size_t count = 0, all = seen->count + dynamic->resolvers.count;
+	uint64_t *units;
+
+	if (!mt_array_reserve(&choice->units, all))
+		return false;
+	units = choice->units.items;
+	memcpy(units, seen->units, seen->count * sizeof(*units));
+	for (size_t i = 0; i < dynamic->resolvers.count; i++)
+		units[seen->count + i] =
+			dynamic->resolvers.items[i] & ~(MT_SEEN_UNIT - UINT64_C(1));
+	if (!mt_number_sort(units, all))
+		return false;
+	for (size_t i = 0; i < all; i++) {
+		if (!count || units[count - 1] != units[i])
+			units[count++] = units[i];
+	}
+	choice->units.count = count;
+	return true;
+}
+
+static bool choose_starts(struct choice *choice, struct mt_kept_symbols *const tables[2])
+{
+	static const struct visitor by_place = {is_near_place, choose_by_place};
+	static const struct visitor by_label = {is_near_label, choose_by_label};
+
+	choice->behind = UINT64_MAX;
+	choice->nearest = calloc(choice->units.count, sizeof(*choice->nearest));
+	if (!choice->nearest ||
+	    !mt_number_index_init(&choice->places, choice->units.items, choice->units.count) ||
+	    !visit_tables(choice, tables, by_place) || !choose_nearest(choice))
+		return false;
+	return !choice->labels.count ||
+	       (mt_number_index_init(&choice->label_index, choice->labels.items,
+				     choice->labels.count) &&
+		visit_tables(choice, tables, by_label));
+}
+
+/* ---- Choosing symbols ---- */
+
+/* Sorts the starts, and prepares to ask for one. */
+static bool index_starts(struct choice *choice)
+{
+	return mt_number_sort(choice->starts.items, choice->starts.count) &&
+	       mt_number_index_init(&choice->start_index, choice->starts.items,
+				    choice->starts.count) &&
+	       mt_number_filter_init(&choice->filter, choice->starts.items, choice->starts.count);
+}
+
+static inline bool is_chosen(struct choice *choice, uint64_t start, uint64_t size)
+{
+	(void)size;
+	return mt_number_filter_may_have(&choice->filter, start) &&
+	       mt_number_index_has(&choice->start_index, start);
+}
+
+static inline bool choose_symbol(struct choice *choice, const struct mt_function_place *place,
+				 const uint8_t *entry)
+{
+	struct mt_kept_symbols *table = choice->table;
+	size_t size = mt_skeleton_symbol_size(table->from), count = table->chosen.count;
+
+	(void)place;
+	if (count + size > CHOSEN_MAX || !mt_array_reserve(&table->chosen, count + size))
+		return false;
+	memcpy(table->chosen.items + count, entry, size);
+	table->chosen.count += size;
+	return true;
+}
+
+static inline bool is_any(struct choice *choice, uint64_t start, uint64_t size)
+{
+	(void)choice, (void)start, (void)size;
+	return true;
+}
+
+bool mt_seen_symbols_choose(const struct mt_seen_code *seen, struct mt_kept_symbols *plain,
+			    struct mt_kept_symbols *dynamic)
+{
+	struct mt_kept_symbols *const tables[2] = {plain, dynamic};
+	static const struct visitor choosing = {is_chosen, choose_symbol};
+	static const struct visitor choosing_all = {is_any, choose_symbol};
+	MT_CLEANUP(choice_deinit) struct choice choice = {0};
+
+	choice.entries = malloc(WINDOW);
+	if (!choice.entries)
+		return false;
+	if (!seen)
+		return visit_tables(&choice, tables, choosing_all);
+	return !seen->count ||
+	       (list_units(&choice, seen, dynamic) && choose_starts(&choice, tables) &&
+		index_starts(&choice) && visit_tables(&choice, tables, choosing));
+}

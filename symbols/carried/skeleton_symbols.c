@@ -1,0 +1,307 @@
+/*
+ * Few symbols of tables that may have millions: of the tables and their strings little is looked at
+ * at a time. Symbols are sorted by address, which makes neighbours alike and so compresses better;
+ * those at one address keep their order, since it may decide which of them gives the name. Strings
+ * stay in the file's order.
+ */
+#include "symbols/carried/skeleton_symbols.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
+#include "symbols/carried/skeleton.h"
+#include "symbols/elf/elf_input.h"
+#include "symbols/elf/elf_private.h"
+#include "symbols/elf/plt.h"
+#include "symbols/tables/address_sort.h"
+
+#define LOOK ((size_t)4096)	       /* bytes of symbols that are looked at at a time */
+#define NAMES ((size_t)16384)	       /* and of names: */
+#define NAME_STEP ((size_t)256)	       /* bytes of a name that are looked at in one go */
+#define NAME_GAP ((size_t)4096)	       /* between names that are looked at together */
+#define STRINGS_MAX ((size_t)64 << 20) /* bytes of names, which no real file needs */
+#define RELOCATIONS ((size_t)16 << 10) /* bytes of them that are looked at at a time */
+
+void mt_kept_symbols_deinit(struct mt_kept_symbols *kept)
+{
+	mt_array_deinit(&kept->relocated);
+	mt_array_deinit(&kept->resolvers);
+	mt_array_deinit(&kept->chosen);
+}
+
+size_t mt_skeleton_symbol_size(const struct mt_elf *elf)
+{
+	return elf->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+/* ---- Relocations ---- */
+
+static size_t relocation_size(const struct mt_elf *elf, bool addends)
+{
+	return (elf->is_64 ? 16u : 8u) + (!addends ? 0 : elf->is_64 ? 8u : 4u);
+}
+
+/* Gives the symbol its number in the new table. False out of memory. */
+static bool renumber(const struct mt_elf *elf, uint8_t *bytes, uint32_t type, uint32_t symbol,
+		     struct mt_kept_symbols *kept)
+{
+	uint32_t *slot = mt_array_push(&kept->relocated), number = (uint32_t)kept->relocated.count;
+
+	if (!slot)
+		return false;
+	*slot = symbol;
+	if (elf->is_64)
+		mt_put_le64(bytes + 8, ELF64_R_INFO((uint64_t)number, type));
+	else
+		mt_put_le32(bytes + 4, (uint32_t)ELF32_R_INFO(number, type));
+	return true;
+}
+
+/* Of one without a symbol: only 64-bit files have addends that readers look for. */
+static bool add_resolver(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
+			 struct mt_kept_symbols *kept)
+{
+	uint64_t *slot;
+
+	if (!elf->is_64 || size < 24)
+		return true;
+	slot = mt_array_push(&kept->resolvers);
+	if (slot)
+		*slot = mt_get_le64(bytes + 16);
+	return slot;
+}
+
+/* Keeps a copy of the relocation at `bytes` where it is one of a stub. */
+static bool collect_relocation(const struct mt_elf *elf, const uint8_t *bytes, size_t size,
+			       struct mt_kept_symbols *kept, struct mt_made_bytes *out)
+{
+	uint64_t info = elf->is_64 ? mt_get_le64(bytes + 8) : mt_get_le32(bytes + 4);
+	uint32_t type = (uint32_t)(elf->is_64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info));
+	uint32_t symbol = (uint32_t)(elf->is_64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info));
+	uint8_t *copy;
+
+	if (!mt_plt_is_slot(elf->machine, type, symbol))
+		return true;
+	if (!mt_array_reserve(out, out->count + size))
+		return false;
+	copy = out->items + out->count;
+	memcpy(copy, bytes, size);
+	out->count += size;
+	if (!kept)
+		return true;
+	return symbol ? renumber(elf, copy, type, symbol, kept)
+		      : add_resolver(elf, copy, size, kept);
+}
+
+bool mt_skeleton_relocations_collect(struct mt_elf *elf, size_t i, const struct mt_elf_input *input,
+				     struct mt_kept_symbols *kept, struct mt_made_bytes *out)
+{
+	struct mt_span raw = mt_elf_raw_section(elf, i);
+	size_t size = relocation_size(elf, elf->sections.items[i].type == SHT_RELA);
+	size_t count = raw.bytes ? raw.size / size : 0, a_piece = RELOCATIONS / size;
+	MT_CLEANUP_FREE uint8_t *room = malloc(RELOCATIONS);
+	const uint8_t *piece = NULL;
+
+	for (size_t at = 0; room && at < count; at++) {
+		size_t n = count - at < a_piece ? count - at : a_piece;
+
+		if (at % a_piece == 0)
+			piece = mt_elf_input_look(input, raw, at * size, n * size, room);
+		if (!collect_relocation(elf, piece + at % a_piece * size, size, kept, out))
+			return false;
+	}
+	return room;
+}
+
+/* ---- Symbols ---- */
+
+/* Copies the symbols that relocations name; those that the table does not have stay zeros. */
+static bool copy_relocated(const struct mt_kept_symbols *kept, uint8_t *to)
+{
+	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(kept->from, kept->dynamic);
+	struct mt_span span = {raw->bytes, raw->count * raw->stride, 0};
+	size_t count = kept->relocated.count, each = mt_skeleton_symbol_size(kept->from), end = 0;
+	MT_CLEANUP_FREE struct mt_addressed *order = calloc(count + 1, sizeof(*order));
+	MT_CLEANUP_FREE uint8_t *room = malloc(LOOK + raw->stride);
+	const uint8_t *bytes = NULL;
+	size_t from = 0;
+
+	for (size_t i = 0; order && i < count; i++)
+		order[i] = (struct mt_addressed){kept->relocated.items[i], (uint32_t)i};
+	if (!order || !room || !mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count && order[i].address < raw->count; i++) {
+		size_t at = order[i].address * raw->stride, left = span.size - at;
+
+		if (at >= end) {
+			from = at;
+			end = at + (left < LOOK ? left : LOOK / raw->stride * raw->stride);
+			if (end == from)
+				end += raw->stride;
+			bytes = mt_elf_input_look(kept->input, span, from, end - from, room);
+		}
+		memcpy(to + order[i].index * each, bytes + (at - from), each);
+	}
+	return true;
+}
+
+static uint64_t value_of(const struct mt_elf *elf, const uint8_t *symbol)
+{
+	return elf->is_64 ? mt_get_le64(symbol + 8) : mt_get_le32(symbol + 4);
+}
+
+/* Copies the chosen ones in order of address. */
+static bool copy_chosen(const struct mt_kept_symbols *kept, uint8_t *to)
+{
+	size_t each = mt_skeleton_symbol_size(kept->from), count = kept->chosen.count / each;
+	MT_CLEANUP_FREE struct mt_addressed *order = calloc(count + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < count; i++)
+		order[i] = (struct mt_addressed){
+			value_of(kept->from, kept->chosen.items + i * each), (uint32_t)i};
+	if (!order || !mt_address_sort(order, count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		memcpy(to + i * each, kept->chosen.items + order[i].index * each, each);
+	return true;
+}
+
+/* ---- Strings ---- */
+
+/* Symbols in order of where their names stand in the file, and a window on these. */
+struct naming {
+	const struct mt_elf_input *input;
+	struct mt_span strings; /* the file's */
+	struct mt_addressed *order;
+	size_t count;
+	uint8_t *room; /* NAMES bytes */
+	const uint8_t *bytes;
+	size_t from, to; /* what of the strings is at `bytes` */
+};
+
+/* Looks at names from `at` on, in the i-th one: at those behind it, too, which are near enough. */
+static void look_at_names(struct naming *naming, size_t i, size_t at)
+{
+	size_t end = at + NAME_STEP, most = at + NAMES;
+
+	while (++i < naming->count && naming->order[i].address < end + NAME_GAP)
+		end = naming->order[i].address + NAME_STEP;
+	end = end < most ? end : most;
+	end = end < naming->strings.size ? end : naming->strings.size;
+	naming->from = at;
+	naming->to = end;
+	naming->bytes =
+		mt_elf_input_look(naming->input, naming->strings, at, end - at, naming->room);
+}
+
+static bool append(struct mt_made_bytes *to, const void *bytes, size_t size)
+{
+	if (to->count + size > STRINGS_MAX || !mt_array_reserve(to, to->count + size))
+		return false;
+	memcpy(to->items + to->count, bytes, size);
+	to->count += size;
+	return true;
+}
+
+/* Appends the i-th name in order with its NUL; false, too, where there are too many bytes. */
+static bool copy_name(struct naming *naming, size_t i, struct mt_made_bytes *to)
+{
+	const uint8_t *bytes, *nul = NULL;
+
+	for (size_t at = naming->order[i].address, n; !nul && at < naming->strings.size; at += n) {
+		if (at < naming->from || at >= naming->to)
+			look_at_names(naming, i, at);
+		bytes = naming->bytes + (at - naming->from);
+		n = naming->to - at;
+		nul = memchr(bytes, '\0', n);
+		n = nul ? (size_t)(nul - bytes) : n;
+		if (!append(to, bytes, n))
+			return false;
+	}
+	return append(to, "", 1);
+}
+
+/*
+ * Whether the other table has the same symbol: its name, without a version, and all that decides
+ * whether it gives the name. One without a size counts by its place in the table, too.
+ */
+static bool is_known(const struct mt_kept_symbols *kept, const uint8_t *symbol, const char *name)
+{
+	bool wide = kept->from->is_64;
+	const uint8_t *numbers = symbol + (wide ? 8 : 4); /* value and size */
+	uint64_t key, ignored;
+
+	if (wide ? !mt_get_le64(symbol + 16) : !mt_get_le32(symbol + 8))
+		return false;
+	key = mt_hash_bytes(name, strcspn(name, "@"), symbol[wide ? 4 : 12]);
+	key = mt_hash_bytes(numbers, wide ? 16 : 8, key);
+	if (kept->dynamic)
+		return mt_map64_get(kept->known, key, &ignored);
+	(void)mt_map64_put(kept->known, key, 1);
+	return false;
+}
+
+/*
+ * Copies the names of these symbols, and tells them where they are now; clears those behind the
+ * `fixed` first ones that are known.
+ */
+static bool copy_names(const struct mt_kept_symbols *kept, struct naming *naming, uint8_t *symbols,
+		       struct mt_made_bytes *to)
+{
+	size_t each = mt_skeleton_symbol_size(kept->from), fixed = kept->relocated.count + 1;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < naming->count; i++)
+		naming->order[i] =
+			(struct mt_addressed){mt_get_le32(symbols + i * each), (uint32_t)i};
+	if (!mt_address_sort(naming->order, naming->count) || !append(to, "", 1))
+		return false;
+	for (size_t i = 0, at = 0; i < naming->count; i++) {
+		const struct mt_addressed *name = &naming->order[i];
+		uint8_t *symbol = symbols + name->index * each;
+		size_t end = to->count;
+
+		if (name->address != last) {
+			at = end;
+			if (!copy_name(naming, i, to))
+				return false;
+		}
+		last = name->address;
+		mt_put_le32(symbol, (uint32_t)at);
+		if (name->index < fixed || !is_known(kept, symbol, (char *)to->items + at))
+			continue;
+		memset(symbol, 0, each);
+		if (end == at) { /* the name was its alone */
+			to->count = end;
+			last = 0;
+		}
+	}
+	return true;
+}
+
+bool mt_kept_symbols_make(const struct mt_kept_symbols *kept, struct mt_made_bytes *symbols,
+			  struct mt_made_bytes *strings)
+{
+	const struct mt_elf_symbol_table *raw = mt_elf_symbol_table(kept->from, kept->dynamic);
+	size_t each = mt_skeleton_symbol_size(kept->from);
+	size_t size = (kept->relocated.count + 1) * each;
+	struct naming naming = {.input = kept->input,
+				.strings = {(const uint8_t *)raw->names, raw->names_size, 0},
+				.count = size / each + kept->chosen.count / each};
+	MT_CLEANUP_FREE struct mt_addressed *order = calloc(naming.count, sizeof(*order));
+	MT_CLEANUP_FREE uint8_t *room = malloc(NAMES);
+
+	if (naming.count == 1)
+		return true;
+	symbols->items = calloc(naming.count, each);
+	symbols->count = naming.count * each;
+	naming.order = order;
+	naming.room = room;
+	return symbols->items && order && room && copy_relocated(kept, symbols->items + each) &&
+	       copy_chosen(kept, symbols->items + size) &&
+	       copy_names(kept, &naming, symbols->items, strings);
+}

@@ -1,0 +1,426 @@
+/*
+ * Opening an ELF file and checking its headers: identification, program headers, section headers,
+ * and the way from file offsets to link-time addresses. Sections are elf_section.c's, symbols
+ * elf_symbols.c's, notes elf_note.c's.
+ */
+#include "symbols/elf/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/cursor.h"
+#include "formats/base/err.h"
+#include "symbols/elf/elf_private.h"
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+/*
+ * Core files have a segment for each mapping, of which the kernel allows 65,530 a process by
+ * default; object files have a section or more for each function, programs and libraries some tens.
+ */
+enum {
+	HEADERS_MAX = 1 << 17,
+	SECTIONS_MAX = 1 << 18,
+};
+
+/* The fields of the file header that lead on, in one form for both classes. */
+struct file_header {
+	uint64_t headers_offset, sections_offset;
+	uint64_t headers_count, sections_count;
+	uint32_t names_index;
+	uint16_t header_size, section_size; /* strides of the two tables */
+};
+
+/* A word of the file's class. */
+static uint64_t cursor_word(struct mt_cursor *c, bool is_64)
+{
+	return is_64 ? mt_cursor_u64(c) : mt_cursor_u32(c);
+}
+
+static struct mt_error *read_ident(struct mt_elf *elf, struct mt_cursor *c)
+{
+	const uint8_t *ident = mt_cursor_bytes(c, EI_NIDENT);
+
+	if (!ident || memcmp(ident, ELFMAG, SELFMAG))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not an ELF file", elf->name);
+	if (ident[EI_DATA] != ELFDATA2LSB)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: a big-endian ELF file", elf->name);
+	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
+		return mt_error_create(MT_ERR_FORMAT, "%s: ELF class %u is neither 32 nor 64 bit",
+				       elf->name, ident[EI_CLASS]);
+	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	return NULL;
+}
+
+static struct mt_error *read_file_header(struct mt_elf *elf, struct file_header *h)
+{
+	struct mt_cursor c = mt_cursor_init(elf->bytes, elf->size);
+	struct mt_error *err = read_ident(elf, &c);
+
+	if (err)
+		return err;
+	elf->type = mt_cursor_u16(&c);
+	elf->machine = mt_cursor_u16(&c);
+	mt_cursor_u32(&c);	     /* e_version */
+	cursor_word(&c, elf->is_64); /* e_entry */
+	h->headers_offset = cursor_word(&c, elf->is_64);
+	h->sections_offset = cursor_word(&c, elf->is_64);
+	mt_cursor_u32(&c); /* e_flags */
+	mt_cursor_u16(&c); /* e_ehsize */
+	h->header_size = mt_cursor_u16(&c);
+	h->headers_count = mt_cursor_u16(&c);
+	h->section_size = mt_cursor_u16(&c);
+	h->sections_count = mt_cursor_u16(&c);
+	h->names_index = mt_cursor_u16(&c);
+	if (c.bad)
+		return mt_error_create(MT_ERR_FORMAT, "%s: cut off inside the ELF header",
+				       elf->name);
+	return NULL;
+}
+
+/*
+ * Entry i of a table in the file: bad where it is not all there, or the stride cannot hold `need`
+ * bytes.
+ */
+static struct mt_cursor table_entry(const struct mt_elf *elf, uint64_t offset, uint16_t stride,
+				    size_t need, uint64_t i)
+{
+	const uint8_t *bytes = NULL;
+	struct mt_cursor c;
+	uint64_t at;
+
+	if (stride >= need && !__builtin_mul_overflow(i, (uint64_t)stride, &at) &&
+	    !__builtin_add_overflow(at, offset, &at))
+		bytes = mt_elf_file_bytes(elf, at, need);
+	c = mt_cursor_init(bytes, bytes ? need : 0);
+	c.bad = !bytes;
+	return c;
+}
+
+static bool read_section_header(const struct mt_elf *elf, const struct file_header *h, uint64_t i,
+				struct mt_elf_section_header *out)
+{
+	struct mt_cursor c = table_entry(elf, h->sections_offset, h->section_size,
+					 elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), i);
+
+	out->name = mt_cursor_u32(&c);
+	out->type = mt_cursor_u32(&c);
+	out->flags = cursor_word(&c, elf->is_64);
+	out->vaddr = cursor_word(&c, elf->is_64);
+	out->offset = cursor_word(&c, elf->is_64);
+	out->size = cursor_word(&c, elf->is_64);
+	out->link = mt_cursor_u32(&c);
+	out->info = mt_cursor_u32(&c);
+	out->align = cursor_word(&c, elf->is_64);
+	out->entry_size = cursor_word(&c, elf->is_64);
+	return !c.bad;
+}
+
+static bool read_program_header(const struct mt_elf *elf, const struct file_header *h, uint64_t i,
+				struct mt_elf_program_header *out)
+{
+	struct mt_cursor c = table_entry(elf, h->headers_offset, h->header_size,
+					 elf->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), i);
+
+	out->type = mt_cursor_u32(&c);
+	if (elf->is_64)
+		out->flags = mt_cursor_u32(&c);
+	out->offset = cursor_word(&c, elf->is_64);
+	out->vaddr = cursor_word(&c, elf->is_64);
+	cursor_word(&c, elf->is_64); /* p_paddr */
+	out->file_size = cursor_word(&c, elf->is_64);
+	out->memory_size = cursor_word(&c, elf->is_64);
+	if (!elf->is_64)
+		out->flags = mt_cursor_u32(&c);
+	out->align = cursor_word(&c, elf->is_64);
+	return !c.bad;
+}
+
+/*
+ * Counts that do not fit the file header's 16 bits stand in section 0: sh_info, sh_size, sh_link.
+ * Of a table that is larger than any program's the rest is left out.
+ */
+static void read_large_counts(const struct mt_elf *elf, struct file_header *h)
+{
+	struct mt_elf_section_header zero;
+
+	if (!h->sections_offset || !read_section_header(elf, h, 0, &zero)) {
+		h->sections_count = 0;
+		return;
+	}
+	if (h->headers_count == PN_XNUM)
+		h->headers_count = zero.info;
+	if (!h->sections_count)
+		h->sections_count = zero.size;
+	if (h->names_index == SHN_XINDEX)
+		h->names_index = zero.link;
+	if (h->headers_count > HEADERS_MAX)
+		h->headers_count = HEADERS_MAX;
+	if (h->sections_count > SECTIONS_MAX)
+		h->sections_count = SECTIONS_MAX;
+}
+
+/* Reads the program headers up to the first that is not in the file. False out of memory. */
+static bool read_program_headers(struct mt_elf *elf, const struct file_header *h)
+{
+	struct mt_elf_program_header p, *kept;
+	struct mt_segment *segment;
+	uint64_t end;
+
+	for (uint64_t i = 0; i < h->headers_count && read_program_header(elf, h, i, &p); i++) {
+		if (__builtin_add_overflow(p.offset, p.file_size, &end) ||
+		    __builtin_add_overflow(p.vaddr, p.memory_size, &end) ||
+		    __builtin_add_overflow(p.vaddr, p.file_size, &end))
+			continue;
+		kept = mt_array_push(&elf->headers);
+		if (!kept)
+			return false;
+		*kept = p;
+		if (p.type != PT_LOAD)
+			continue;
+		segment = mt_array_push(&elf->segments);
+		if (!segment)
+			return false;
+		*segment = (struct mt_segment){
+			.vaddr = p.vaddr,
+			.memory_size = p.memory_size,
+			.offset = p.offset,
+			.file_size = p.file_size,
+			.flags = p.flags,
+		};
+	}
+	return true;
+}
+
+/* Reads the section headers up to the first that is not in the file. False out of memory. */
+static bool read_section_headers(struct mt_elf *elf, const struct file_header *h)
+{
+	struct mt_elf_section_header s, *kept;
+
+	for (uint64_t i = 0; i < h->sections_count && read_section_header(elf, h, i, &s); i++) {
+		kept = mt_array_push(&elf->sections);
+		if (!kept)
+			return false;
+		*kept = s;
+	}
+	if (h->names_index < elf->sections.count)
+		elf->section_names = mt_elf_raw_section(elf, h->names_index);
+	return true;
+}
+
+/* Takes over a mapping, or borrows bytes where `mapped` is false. */
+static struct mt_error *open_bytes(const uint8_t *bytes, size_t size, bool mapped, const char *name,
+				   struct mt_elf **out)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = calloc(1, sizeof(*elf));
+	struct file_header header = {0};
+	struct mt_error *err;
+
+	if (!elf) {
+		if (mapped)
+			munmap((void *)bytes, size);
+		return mt_error_nomem();
+	}
+	pthread_mutex_init(&elf->lock, NULL);
+	elf->bytes = bytes;
+	elf->size = size;
+	elf->mapped = mapped;
+	elf->name = strdup(name);
+	if (!elf->name)
+		return mt_error_nomem();
+	err = read_file_header(elf, &header);
+	if (err)
+		return err;
+	read_large_counts(elf, &header);
+	if (!read_program_headers(elf, &header) || !read_section_headers(elf, &header))
+		return mt_error_nomem();
+	*out = MT_TAKE(elf);
+	return NULL;
+}
+
+struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
+				    struct mt_elf **out)
+{
+	return open_bytes(bytes, size, false, name, out);
+}
+
+struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,
+				      struct mt_elf **out)
+{
+	struct mt_elf *elf;
+	struct mt_error *err = open_bytes(bytes, size, false, name, &elf);
+
+	if (err)
+		return err;
+	elf->skeleton = true;
+	*out = elf;
+	return NULL;
+}
+
+struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
+{
+	struct stat st;
+	void *bytes;
+
+	if (fstat(fd, &st))
+		return mt_error_os(errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", name);
+	if (!st.st_size)
+		return mt_error_create(MT_ERR_FORMAT, "%s: an empty file", name);
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return mt_error_os(errno, "%s: cannot map", name);
+	return open_bytes(bytes, (size_t)st.st_size, true, name, out);
+}
+
+struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out)
+{
+	MT_CLEANUP_CLOSE int fd = -1;
+	struct stat st;
+
+	/*
+	 * asked before opening, since opening alone can act on a device; O_NONBLOCK for whoever
+	 * swaps it for a fifo
+	 */
+	if (stat(path, &st))
+		return mt_error_os(errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return mt_error_os(errno, "%s", path);
+	return mt_elf_open_fd(fd, path, out);
+}
+
+static void inflated_destroy(struct mt_elf_inflated *inflated)
+{
+	struct mt_elf_inflated *next;
+
+	for (; inflated; inflated = next) {
+		next = inflated->next;
+		free(inflated->bytes);
+		free(inflated);
+	}
+}
+
+void mt_elf_destroy(struct mt_elf *elf)
+{
+	if (!elf)
+		return;
+	for (size_t i = 0; i < elf->further.count; i++)
+		mt_elf_destroy(elf->further.items[i]);
+	mt_array_deinit(&elf->further);
+	free(elf->joined[0]);
+	free(elf->joined[1]);
+	inflated_destroy(elf->inflated);
+	mt_array_deinit(&elf->headers);
+	mt_array_deinit(&elf->segments);
+	mt_array_deinit(&elf->sections);
+	if (elf->mapped)
+		munmap((void *)elf->bytes, elf->size);
+	pthread_mutex_destroy(&elf->lock);
+	free(elf->name);
+	free(elf);
+}
+
+struct mt_span mt_elf_whole(const struct mt_elf *elf)
+{
+	return (struct mt_span){.bytes = elf->bytes, .size = elf->size};
+}
+
+void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec)
+{
+	elf->codec = codec;
+	for (size_t i = 0; i < elf->further.count; i++)
+		elf->further.items[i]->codec = codec;
+}
+
+uint16_t mt_elf_type(const struct mt_elf *elf)
+{
+	return elf->type;
+}
+
+uint16_t mt_elf_machine(const struct mt_elf *elf)
+{
+	return elf->machine;
+}
+
+bool mt_elf_is_64(const struct mt_elf *elf)
+{
+	return elf->is_64;
+}
+
+const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count)
+{
+	*count = elf->segments.count;
+	return elf->segments.items;
+}
+
+static const struct mt_segment *segment_of_offset(const struct mt_elf *elf, uint64_t offset,
+						  uint32_t flags)
+{
+	for (size_t i = 0; i < elf->segments.count; i++) {
+		const struct mt_segment *s = &elf->segments.items[i];
+
+		if ((s->flags & flags) == flags && offset >= s->offset &&
+		    offset - s->offset < s->file_size)
+			return s;
+	}
+	return NULL;
+}
+
+bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr)
+{
+	const struct mt_segment *s = segment_of_offset(elf, offset, PF_X);
+
+	if (!s)
+		s = segment_of_offset(elf, offset, 0);
+	if (!s)
+		return false;
+	*vaddr = offset - s->offset + s->vaddr;
+	return true;
+}
+
+/* From the sections that were kept. */
+static const uint8_t *skeleton_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n)
+{
+	for (size_t i = 0; i < elf->sections.count; i++) {
+		const struct mt_elf_section_header *s = &elf->sections.items[i];
+		uint64_t into = vaddr - s->vaddr;
+
+		if (s->type == SHT_NOBITS || !(s->flags & SHF_ALLOC) || vaddr < s->vaddr ||
+		    into >= s->size || n > s->size - into || s->flags & SHF_COMPRESSED)
+			continue;
+		return mt_elf_file_bytes(elf, s->offset + into, n);
+	}
+	for (size_t i = 0; i < elf->further.count; i++) {
+		const uint8_t *bytes = skeleton_bytes_at(elf->further.items[i], vaddr, n);
+
+		if (bytes)
+			return bytes;
+	}
+	return NULL;
+}
+
+const uint8_t *mt_elf_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n)
+{
+	if (elf->skeleton)
+		return skeleton_bytes_at(elf, vaddr, n);
+	for (size_t i = 0; i < elf->segments.count; i++) {
+		const struct mt_segment *s = &elf->segments.items[i];
+		uint64_t into = vaddr - s->vaddr;
+
+		if (vaddr < s->vaddr || into >= s->file_size || n > s->file_size - into)
+			continue;
+		return mt_elf_file_bytes(elf, s->offset + into, n);
+	}
+	return NULL;
+}

@@ -1,0 +1,95 @@
+/*
+ * What the files that read ELF, and write skeletons of it, share: the checked headers of one file.
+ * Nobody else includes this.
+ */
+#ifndef MT_SYMBOLS_ELF_ELF_PRIVATE_H
+#define MT_SYMBOLS_ELF_ELF_PRIVATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "symbols/elf/elf.h"
+
+struct mt_elf_program_header {
+	uint32_t type; /* PT_* */
+	uint32_t flags;
+	uint64_t offset, vaddr, file_size, memory_size, align;
+};
+
+struct mt_elf_section_header {
+	uint32_t name; /* offset in the section names */
+	uint32_t type; /* SHT_* */
+	uint32_t link, info;
+	uint64_t flags, vaddr, offset, size, align, entry_size;
+};
+
+/* A section's bytes after decompression, kept until the file is closed. */
+struct mt_elf_inflated {
+	size_t section;
+	uint8_t *bytes; /* NULL: tried, and it cannot be had */
+	size_t size;
+	struct mt_elf_inflated *next;
+};
+
+struct mt_elf_symbol_table {
+	bool tried;
+	const uint8_t *bytes;
+	size_t count;
+	size_t stride;
+	const char *names; /* ends in a NUL wherever a name starts */
+	size_t names_size;
+};
+
+struct mt_elf {
+	const uint8_t *bytes;
+	size_t size;
+	bool mapped;   /* bytes are ours to unmap */
+	bool skeleton; /* the bytes that segments tell of are not here */
+	bool is_64;
+	uint16_t type, machine;
+	char *name; /* for messages */
+	MT_ARRAY(struct mt_elf_program_header) headers;
+	MT_ARRAY(struct mt_segment) segments; /* the PT_LOAD among them */
+	MT_ARRAY(struct mt_elf_section_header) sections;
+	struct mt_span section_names;
+	const struct mt_elf_codec *codec;
+	pthread_mutex_t lock; /* guards what is made on first use: inflated, tables */
+	struct mt_elf_inflated *inflated;
+	uint64_t inflated_size;		      /* bytes of all of them, also of those that failed */
+	struct mt_elf_symbol_table tables[2]; /* .symtab, .dynsym */
+	MT_ARRAY(struct mt_elf *) further;    /* pieces of the same image; elf_pieces.c's */
+	uint8_t *joined[2];		      /* the tables of all pieces, ours to free; or NULL */
+};
+
+/* As mt_elf_section(), of this piece alone. */
+struct mt_span mt_elf_own_section(struct mt_elf *elf, const char *name);
+
+/* ".symtab" or ".dynsym"; found on first use, under the lock, and read-only from then on. */
+const struct mt_elf_symbol_table *mt_elf_symbol_table(struct mt_elf *elf, bool dynamic);
+
+/* Symbol i of the table by a copy of its entry; false where its name is outside of the names. */
+bool mt_elf_symbol_read(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
+			const uint8_t *entry, size_t i, struct mt_elf_symbol *out);
+
+/* size bytes at offset of the file, or NULL where they are not all there. */
+static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset,
+					       uint64_t size)
+{
+	if (offset > elf->size || size > elf->size - offset)
+		return NULL;
+	return elf->bytes + offset;
+}
+
+/*
+ * The bytes of section i as they are in the file; NULL and size 0 for SHT_NOBITS and for what does
+ * not lie inside the file.
+ */
+struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i);
+
+/* The bytes of section i, decompressed where that is needed; call without the lock. */
+struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * Debug files by name, .gnu_debuglink, and within the file itself, .gnu_debugdata. Those by build
+ * id are image_source.c's.
+ */
+#include "symbols/images/debug_file.h"
+
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/cursor.h"
+#include "formats/base/err.h"
+#include "symbols/elf/elf_private.h"
+#include "symbols/elf/xz.h"
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+enum {
+	MINI_MAX = 256 << 20, /* of symbols alone; the largest seen have 10 MB */
+};
+
+bool mt_debug_link_read(struct mt_elf *elf, struct mt_debug_link *out)
+{
+	struct mt_span section = mt_elf_section(elf, ".gnu_debuglink");
+	struct mt_cursor c = mt_cursor_init(section.bytes, section.bytes ? section.size : 0);
+	struct mt_debug_link link = {.name = section.bytes ? mt_cursor_cstring(&c) : NULL};
+
+	if (!link.name || !*link.name || strchr(link.name, '/') || !strcmp(link.name, ".") ||
+	    !strcmp(link.name, ".."))
+		return false;
+	mt_cursor_bytes(&c, -(size_t)(c.pos - section.bytes) & 3);
+	link.crc = mt_cursor_u32(&c);
+	if (c.bad)
+		return false;
+	*out = link;
+	return true;
+}
+
+static bool same_build_id(const struct mt_elf *a, const struct mt_elf *b)
+{
+	struct mt_span x = mt_elf_build_id(a), y = mt_elf_build_id(b);
+
+	return !x.size || !y.size || (x.size == y.size && !memcmp(x.bytes, y.bytes, x.size));
+}
+
+/* Takes path. */
+static struct mt_error *open_candidate(const struct mt_debug_link *link, const struct mt_elf *elf,
+				       char *path, struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *found = NULL;
+	MT_CLEANUP_FREE char *at = path;
+	struct mt_error *err;
+
+	if (!at || access(at, R_OK) != 0)
+		return at ? NULL : mt_error_nomem();
+	err = mt_elf_open_file(at, &found);
+	if (err)
+		return err;
+	if (lzma_crc32(found->bytes, found->size, 0) != link->crc)
+		return mt_error_create(MT_ERR_FORMAT,
+				       "%s: not the debug file that .gnu_debuglink means: its "
+				       "checksum differs",
+				       at);
+	if (!same_build_id(elf, found))
+		return mt_error_create(MT_ERR_FORMAT, "%s: build id differs", at);
+	*out = MT_TAKE(found);
+	*found_at = MT_TAKE(at);
+	return NULL;
+}
+
+struct mt_error *mt_debug_link_open(const struct mt_debug_link *link, const struct mt_elf *elf,
+				    const char *path, const char *directory, struct mt_elf **out,
+				    char **found_at)
+{
+	const char *slash = strrchr(path, '/');
+	int length = slash ? (int)(slash - path) : 0;
+	char *candidate = NULL;
+	struct mt_error *err;
+
+	if (!slash)
+		return NULL;
+	if (asprintf(&candidate, "%s%.*s/%s", directory ? directory : "", length, path,
+		     link->name) < 0)
+		return mt_error_nomem();
+	err = !directory && !strcmp(candidate, path)
+		      ? (free(candidate), NULL) /* it names itself */
+		      : open_candidate(link, elf, candidate, out, found_at);
+	if (err || *out || directory)
+		return err;
+	if (asprintf(&candidate, "%.*s/.debug/%s", length, path, link->name) < 0)
+		return mt_error_nomem();
+	return open_candidate(link, elf, candidate, out, found_at);
+}
+
+struct mt_error *mt_mini_symbols_open(struct mt_elf *elf, const char *name, struct mt_elf **out,
+				      uint8_t **bytes)
+{
+	struct mt_span section = mt_elf_section(elf, ".gnu_debugdata");
+	MT_CLEANUP_FREE uint8_t *unpacked = NULL;
+	struct mt_error *err;
+	size_t size;
+
+	if (!section.bytes || !section.size)
+		return NULL;
+	err = mt_xz_decode(section.bytes, section.size, MINI_MAX, &unpacked, &size);
+	if (!err)
+		err = mt_elf_open_memory(unpacked, size, name, out);
+	if (!err)
+		*bytes = MT_TAKE(unpacked);
+	return mt_error_context(err, ".gnu_debugdata");
+}

@@ -1,0 +1,265 @@
+/*
+ * debuginfod through libdebuginfod: what it is asked for, how long, and what is not asked again.
+ */
+#include "symbols/images/debuginfod.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+
+#define LIBRARY "libdebuginfod.so.1"
+#define URLS "DEBUGINFOD_URLS"
+
+enum {
+	PATIENCE_S = 15, /* without a byte; $DEBUGINFOD_TIMEOUT says otherwise */
+};
+
+/* The library's, as its documentation has it. */
+typedef struct debuginfod_client client;
+typedef int find_file(client *c, const unsigned char *build_id, int size, char **path);
+typedef int watch_file(client *c, long done, long all);
+
+struct library {
+	void *handle;
+	client *(*begin)(void);
+	void (*end)(client *c);
+	find_file *find_debuginfo, *find_executable;
+	void (*set_watch)(client *c, watch_file *watch);
+	void (*set_data)(client *c, void *data);
+};
+
+struct mt_debuginfod {
+	struct library library;
+	client *client;
+	struct mt_debuginfod_teller teller;
+	long patience;	      /* seconds */
+	bool failed;	      /* nothing more is asked for */
+	struct mt_map64 lack; /* hash of a build id that they do not have */
+	/* of the file that is being fetched: */
+	time_t moved; /* when something came in */
+	long done;
+};
+
+MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
+
+static time_t seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+static bool load_function(void *handle, const char *name, void *function)
+{
+	void *symbol = dlsym(handle, name);
+
+	memcpy(function, &symbol, sizeof(symbol));
+	return symbol;
+}
+
+static bool load_functions(struct library *l)
+{
+	void *h = l->handle;
+
+	return load_function(h, "debuginfod_begin", &l->begin) &&
+	       load_function(h, "debuginfod_end", &l->end) &&
+	       load_function(h, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
+	       load_function(h, "debuginfod_find_executable", &l->find_executable) &&
+	       load_function(h, "debuginfod_set_progressfn", &l->set_watch) &&
+	       load_function(h, "debuginfod_set_user_data", &l->set_data);
+}
+
+static struct mt_error *load_library(struct library *library)
+{
+	struct mt_error *err;
+
+	library->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (library->handle && load_functions(library))
+		return NULL;
+	err = mt_error_create(MT_ERR_USAGE, "--debuginfod: %s",
+			      library->handle ? LIBRARY ": older than elfutils 0.179" : dlerror());
+	return mt_error_hint(err, "it comes with the package libdebuginfod1 (Debian) or "
+				  "elfutils-debuginfod-client (Fedora)");
+}
+
+static bool set_urls(const char *urls)
+{
+	const char *set;
+
+	if (urls && *urls)
+		return !setenv(URLS, urls, true);
+	set = getenv(URLS);
+	return set && *set;
+}
+
+/* As the library reads it: a number of seconds, 0 for no limit. */
+static long patience(void)
+{
+	const char *set = getenv("DEBUGINFOD_TIMEOUT");
+
+	return set && *set ? strtol(set, NULL, 10) : PATIENCE_S;
+}
+
+/* The client's data. A callback has no other way to the library's functions. */
+static struct mt_debuginfod *owner_of(client *c)
+{
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+	void *(*get_data)(client * c);
+	struct mt_debuginfod *owner = NULL;
+
+	if (handle && load_function(handle, "debuginfod_get_user_data", &get_data))
+		owner = get_data(c);
+	if (handle)
+		dlclose(handle); /* this reference alone */
+	return owner;
+}
+
+/*
+ * Called about once a second; other than 0 ends it. Until a server has said how much there is,
+ * `all` is 0 and `done` counts calls.
+ */
+static int watch(client *c, long done, long all)
+{
+	struct mt_debuginfod *d = owner_of(c);
+	time_t now = seconds_now();
+
+	if (d && all > 0 && done != d->done) {
+		d->done = done;
+		d->moved = now;
+	}
+	return !d || (d->patience > 0 && now - d->moved > d->patience);
+}
+
+struct mt_error *mt_debuginfod_create(const char *urls, struct mt_debuginfod_teller teller,
+				      struct mt_debuginfod **out)
+{
+	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *d = calloc(1, sizeof(*d));
+	struct mt_error *err;
+
+	if (!d)
+		return mt_error_nomem();
+	if (!set_urls(urls))
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--debuginfod: no server is named"),
+				     "--debuginfod=URL, or " URLS " in the environment");
+	err = load_library(&d->library);
+	if (err)
+		return err;
+	d->client = d->library.begin();
+	if (!d->client)
+		return mt_error_nomem();
+	d->library.set_data(d->client, d);
+	d->library.set_watch(d->client, watch);
+	d->patience = patience();
+	d->teller = teller;
+	*out = MT_TAKE(d);
+	return NULL;
+}
+
+/* The library stays: what it is made of (curl, TLS) is not made to be unloaded. */
+void mt_debuginfod_destroy(struct mt_debuginfod *d)
+{
+	if (!d)
+		return;
+	if (d->client)
+		d->library.end(d->client);
+	mt_map64_deinit(&d->lack);
+	free(d);
+}
+
+static void tell(const struct mt_debuginfod *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void tell(const struct mt_debuginfod *d, const char *format, ...)
+{
+	char *line;
+	va_list words;
+
+	va_start(words, format);
+	if (vasprintf(&line, format, words) < 0)
+		line = NULL;
+	va_end(words);
+	if (line && d->teller.tell)
+		d->teller.tell(d->teller.context, line);
+	free(line);
+}
+
+/* What the servers do not have is remembered; where they fail, nothing more is asked for. */
+static void note_failure(struct mt_debuginfod *d, int status, uint64_t key)
+{
+	/* the library's own limit is the same, and sometimes ends as if the file were not there */
+	bool late = d->patience > 0 && seconds_now() - d->moved >= d->patience;
+
+	if (status == -ENOENT && !late) {
+		(void)mt_map64_put(&d->lack, key, 1);
+		return;
+	}
+	d->failed = true;
+	if (late)
+		tell(d, "debuginfod: no answer for %ld seconds; nothing more is asked for",
+		     d->patience);
+	else
+		tell(d, "debuginfod: %s; nothing more is asked for", strerror(-status));
+}
+
+/* `what` tells two questions about one build id apart, and to the user. */
+static struct mt_error *fetch(struct mt_debuginfod *d, find_file *find, const char *what,
+			      const struct mt_image_identity *identity, struct mt_elf **out,
+			      char **found_at)
+{
+	uint64_t key = mt_hash_bytes(identity->build_id, identity->build_id_size, (uint8_t)*what),
+		 ignored;
+	MT_CLEANUP_FREE char *path = NULL;
+	struct mt_error *err;
+	int fd;
+
+	if (!identity->build_id_size || d->failed || mt_map64_get(&d->lack, key, &ignored))
+		return NULL;
+	tell(d, "asking debuginfod for the %s of %s", what, identity->path);
+	d->moved = seconds_now();
+	d->done = 0;
+	fd = find(d->client, identity->build_id, (int)identity->build_id_size, &path);
+	if (fd < 0) {
+		note_failure(d, fd, key);
+		return NULL;
+	}
+	err = mt_elf_open_fd(fd, path, out);
+	close(fd);
+	if (!err)
+		*found_at = MT_TAKE(path);
+	return err;
+}
+
+static struct mt_error *open_debuginfo(void *context, const struct mt_image_identity *identity,
+				       struct mt_elf **out, char **found_at)
+{
+	struct mt_debuginfod *d = context;
+
+	return fetch(d, d->library.find_debuginfo, "debug file", identity, out, found_at);
+}
+
+static struct mt_error *open_executable(void *context, const struct mt_image_identity *identity,
+					struct mt_elf **out, char **found_at)
+{
+	struct mt_debuginfod *d = context;
+
+	if (mt_image_kind_of(identity) != MT_IMAGE_FILE)
+		return NULL;
+	return fetch(d, d->library.find_executable, "file", identity, out, found_at);
+}
+
+const struct mt_image_source mt_image_source_debuginfod = {
+	.name = "debuginfod", .debug = true, .open = open_debuginfo};
+
+const struct mt_image_source mt_image_source_debuginfod_images = {
+	.name = "debuginfod", .whole = true, .open = open_executable};

@@ -1,0 +1,759 @@
+/*
+ * The set of images: each identity once, its ELF bytes found through the sources on first use and
+ * held against the recorded build id. Where files are looked for is image_source.c's.
+ */
+#include "symbols/images/image.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/records/jitdump.h"
+#include "symbols/carried/code_blocks.h"
+#include "symbols/images/debug_file.h"
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+struct source {
+	const struct mt_image_source *source;
+	void *context;
+};
+
+/* What an image used before its build id was known, and somebody may still borrow. */
+struct retired {
+	struct mt_elf *elf, *code, *debug, *mini;
+	uint8_t *mini_bytes;
+	void *cfi;
+	void (*cfi_destroy)(void *cfi);
+};
+
+/* A recorded path: the build id that was told of it alone, and its images without one. */
+struct known_path {
+	char *path;
+	uint8_t build_id[MT_BUILD_ID_MAX];
+	size_t build_id_size;
+	/* in the order of their ids, linked by next_without_id; some have a build id by now */
+	struct mt_image *first, *last;
+};
+
+struct mt_image_set {
+	MT_ARRAY(struct mt_image *) images;
+	MT_ARRAY(struct known_path) paths;
+	struct mt_map64 path_index; /* hash of a path, or the next free number after it */
+	MT_ARRAY(struct source) sources;
+	MT_ARRAY(struct retired) retired;
+	struct mt_map64 index; /* hash of an identity, or the next free number after it, to id */
+	const struct mt_elf_codec *codec;
+	struct mt_span (*find_pieces)(void *context, const struct mt_image_identity *identity);
+	void *pieces_context;
+	struct mt_code_notes *notes; /* or NULL */
+	pthread_mutex_t lock;	     /* held while an image is opened */
+};
+
+struct mt_image_set *mt_image_set_create(void)
+{
+	struct mt_image_set *set = calloc(1, sizeof(*set));
+
+	if (set)
+		pthread_mutex_init(&set->lock, NULL);
+	return set;
+}
+
+static void retired_deinit(struct retired *retired)
+{
+	if (retired->cfi_destroy)
+		retired->cfi_destroy(retired->cfi);
+	mt_elf_destroy(retired->elf);
+	mt_elf_destroy(retired->code);
+	mt_elf_destroy(retired->debug);
+	mt_elf_destroy(retired->mini);
+	free(retired->mini_bytes);
+}
+
+/* Takes out of the image what it found. */
+static struct retired image_take_bytes(struct mt_image *image)
+{
+	struct retired taken = {
+		.elf = MT_TAKE(image->elf),
+		.code = MT_TAKE(image->code),
+		.debug = MT_TAKE(image->debug),
+		.mini = MT_TAKE(image->mini),
+		.mini_bytes = MT_TAKE(image->mini_bytes),
+		.cfi = MT_TAKE(image->cfi),
+		.cfi_destroy = MT_TAKE(image->cfi_destroy),
+	};
+
+	free(MT_TAKE(image->missing));
+	free(MT_TAKE(image->found_at));
+	free(MT_TAKE(image->debug_found_at));
+	free(MT_TAKE(image->debug_refused));
+	image->tried = image->debug_tried = image->code_tried = image->pieces_tried =
+		image->unchecked = image->carried = false;
+	return taken;
+}
+
+static void image_destroy(struct mt_image *image)
+{
+	struct retired bytes = image_take_bytes(image);
+
+	retired_deinit(&bytes);
+	free((char *)image->identity.path);
+	free(image);
+}
+
+void mt_image_set_destroy(struct mt_image_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->images.count; i++)
+		image_destroy(set->images.items[i]);
+	for (size_t i = 0; i < set->retired.count; i++)
+		retired_deinit(&set->retired.items[i]);
+	for (size_t i = 0; i < set->paths.count; i++)
+		free(set->paths.items[i].path);
+	mt_array_deinit(&set->paths);
+	mt_map64_deinit(&set->path_index);
+	mt_array_deinit(&set->images);
+	mt_array_deinit(&set->retired);
+	mt_array_deinit(&set->sources);
+	mt_map64_deinit(&set->index);
+	pthread_mutex_destroy(&set->lock);
+	free(set);
+}
+
+bool mt_image_set_add_source(struct mt_image_set *set, const struct mt_image_source *source,
+			     void *context)
+{
+	struct source *added = mt_array_push(&set->sources);
+
+	if (added)
+		*added = (struct source){.source = source, .context = context};
+	return added;
+}
+
+void mt_image_set_set_codec(struct mt_image_set *set, const struct mt_elf_codec *codec)
+{
+	set->codec = codec;
+}
+
+static bool starts_with(const char *string, const char *start)
+{
+	return !strncmp(string, start, strlen(start));
+}
+
+static bool ends_with(const char *string, const char *end)
+{
+	size_t length = strlen(string), tail = strlen(end);
+
+	return length >= tail && !strcmp(string + length - tail, end);
+}
+
+static bool is_module_path(const char *path)
+{
+	static const char *const ends[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		if (ends_with(path, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+enum mt_image_kind mt_image_kind_of_path(const char *path)
+{
+	static const char *const anonymous[] = {"//",	     "[heap]",	       "[stack",
+						"[anon",     "[vvar",	       "[vsyscall]",
+						"[uprobes]", "/memfd:",	       "/dev/zero",
+						"/SYSV",     "/anon_hugepage", "anon_inode:",
+						"/tmp/perf-"};
+	uint32_t pid;
+
+	if (starts_with(path, "[vdso"))
+		return MT_IMAGE_VDSO;
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(*anonymous); i++) {
+		if (starts_with(path, anonymous[i]))
+			return MT_IMAGE_ANONYMOUS;
+	}
+	if (!*path || mt_jitdump_path(path, strlen(path), &pid))
+		return MT_IMAGE_ANONYMOUS;
+	if (*path == '[' ||
+	    is_module_path(path)) /* [kernel.kallsyms], [nf_tables], /lib/modules/... */
+		return MT_IMAGE_KERNEL;
+	return MT_IMAGE_FILE;
+}
+
+enum mt_image_kind mt_image_kind_of(const struct mt_image_identity *identity)
+{
+	if (identity->build_id_size && starts_with(identity->path, "/memfd:"))
+		return MT_IMAGE_FILE;
+	return mt_image_kind_of_path(identity->path);
+}
+
+/*
+ * What two identities must have in common: the path with the build id, or with the file's numbers
+ * where there is none.
+ */
+static bool same_image(const struct mt_image_identity *a, const struct mt_image_identity *b,
+		       bool by_build_id)
+{
+	if (strcmp(a->path, b->path) != 0)
+		return false;
+	if (by_build_id)
+		return a->build_id_size == b->build_id_size &&
+		       !memcmp(a->build_id, b->build_id, a->build_id_size);
+	return a->device_major == b->device_major && a->device_minor == b->device_minor &&
+	       a->inode == b->inode && a->inode_generation == b->inode_generation;
+}
+
+static uint64_t identity_hash(const struct mt_image_identity *identity, bool by_build_id)
+{
+	uint64_t numbers[] = {identity->device_major, identity->device_minor, identity->inode,
+			      identity->inode_generation};
+	uint64_t hash = mt_hash_bytes(identity->path, strlen(identity->path), by_build_id);
+
+	if (by_build_id)
+		return mt_hash_bytes(identity->build_id, identity->build_id_size, hash);
+	return mt_hash_bytes(numbers, sizeof(numbers), hash);
+}
+
+/*
+ * The image under the first key from the identity's hash on that is this identity's, or NULL and
+ * the free key.
+ */
+static struct mt_image *find_identity(const struct mt_image_set *set,
+				      const struct mt_image_identity *identity, bool by_build_id,
+				      uint64_t *key)
+{
+	uint64_t id;
+
+	for (*key = identity_hash(identity, by_build_id); mt_map64_get(&set->index, *key, &id);
+	     ++*key) {
+		if (same_image(&set->images.items[id]->identity, identity, by_build_id))
+			return set->images.items[id];
+	}
+	return NULL;
+}
+
+static struct mt_image *image_create(const struct mt_image_identity *identity)
+{
+	MT_CLEANUP_FREE char *path = strdup(identity->path);
+	struct mt_image *image = path ? calloc(1, sizeof(*image)) : NULL;
+	const char *slash;
+
+	if (!image)
+		return NULL;
+	image->identity = *identity;
+	if (image->identity.build_id_size > MT_BUILD_ID_MAX)
+		image->identity.build_id_size = MT_BUILD_ID_MAX;
+	slash = strrchr(path, '/');
+	image->basename = slash ? slash + 1 : path;
+	image->identity.path = MT_TAKE(path);
+	return image;
+}
+
+/* What is known of the path, made on first sight; NULL out of memory. */
+static struct known_path *path_get(struct mt_image_set *set, const char *path)
+{
+	struct known_path *known;
+	uint64_t key, i;
+
+	for (key = mt_hash_bytes(path, strlen(path), 0); mt_map64_get(&set->path_index, key, &i);
+	     key++) {
+		if (!strcmp(set->paths.items[i].path, path))
+			return &set->paths.items[i];
+	}
+	known = mt_array_push(&set->paths);
+	if (!known)
+		return NULL;
+	*known = (struct known_path){.path = strdup(path)};
+	if (!known->path || !mt_map64_put(&set->path_index, key, set->paths.count - 1)) {
+		free(known->path);
+		set->paths.count--;
+		return NULL;
+	}
+	return known;
+}
+
+/* The build id that was told of its path, or a place among those that wait for one. */
+static void take_path_id(struct known_path *known, struct mt_image *image)
+{
+	if (image->identity.build_id_size)
+		return;
+	if (!known->build_id_size) {
+		*(known->first ? &known->last->next_without_id : &known->first) = image;
+		known->last = image;
+	}
+	memcpy(image->identity.build_id, known->build_id, known->build_id_size);
+	image->identity.build_id_size = known->build_id_size;
+}
+
+struct mt_image *mt_image_set_intern(struct mt_image_set *set,
+				     const struct mt_image_identity *identity)
+{
+	uint64_t key;
+	struct mt_image *image = find_identity(set, identity, identity->build_id_size, &key);
+	struct known_path *known;
+
+	if (image)
+		return image;
+	known = path_get(set, identity->path);
+	if (!known || !mt_array_reserve(&set->images, set->images.count + 1))
+		return NULL;
+	image = image_create(identity);
+	if (!image)
+		return NULL;
+	if (!mt_map64_put(&set->index, key, set->images.count)) {
+		image_destroy(image);
+		return NULL;
+	}
+	image->id = (uint32_t)set->images.count;
+	image->set = set;
+	take_path_id(known, image);
+	image->kind = mt_image_kind_of(&image->identity);
+	set->images.items[set->images.count++] = image;
+	return image;
+}
+
+size_t mt_image_set_count(const struct mt_image_set *set)
+{
+	return set->images.count;
+}
+
+struct mt_image *mt_image_set_get(const struct mt_image_set *set, uint32_t id)
+{
+	return id < set->images.count ? set->images.items[id] : NULL;
+}
+
+static void hex_of(const uint8_t *bytes, size_t size, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < size; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+}
+
+/* NULL where the build ids agree or none was recorded. */
+static struct mt_error *check_build_id(const struct mt_image_identity *identity,
+				       const struct mt_elf *elf, const char *found_at)
+{
+	char recorded[2 * MT_BUILD_ID_MAX + 1], found[2 * MT_BUILD_ID_MAX + 1];
+	struct mt_span id = mt_elf_build_id(elf);
+
+	if (!identity->build_id_size)
+		return NULL;
+	if (id.size == identity->build_id_size && !memcmp(id.bytes, identity->build_id, id.size))
+		return NULL;
+	hex_of(identity->build_id, identity->build_id_size, recorded);
+	hex_of(id.bytes, id.size, found);
+	return mt_error_create(MT_ERR_FORMAT, "%s: build id differs: recorded %s, file %s",
+			       found_at, recorded, id.size ? found : "has none");
+}
+
+/* Appends what an error says to a line of reasons; takes err. */
+static void add_reason(char **reasons, struct mt_error *err)
+{
+	char *joined;
+
+	if (!*reasons) {
+		*reasons = strdup(err->message);
+	} else if (asprintf(&joined, "%s; %s", *reasons, err->message) >= 0) {
+		free(*reasons);
+		*reasons = joined;
+	}
+	mt_error_destroy(err);
+}
+
+/* The same for a file that is there and not what it is to be. Its absence is no reason. */
+static void add_refusal(char **reasons, struct mt_error *err)
+{
+	if (err->kind == MT_ERR_FORMAT)
+		add_reason(reasons, err);
+	else
+		mt_error_destroy(err);
+}
+
+/* Asks one source; *out and *found_at stay NULL where it has nothing that fits. */
+static struct mt_error *ask_source(const struct source *from,
+				   const struct mt_image_identity *identity, struct mt_elf **out,
+				   char **found_at)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP_FREE char *at = NULL;
+	struct mt_error *err = from->source->open(from->context, identity, &elf, &at);
+
+	if (err || !elf)
+		return err;
+	err = check_build_id(identity, elf, at ? at : from->source->name);
+	if (err)
+		return err;
+	*out = MT_TAKE(elf);
+	*found_at = MT_TAKE(at);
+	return NULL;
+}
+
+/*
+ * The first ELF file that a source of that sort has, and whether it is carried; else NULL and in
+ * *reasons why not.
+ */
+static struct mt_elf *ask_sources(const struct mt_image *image, bool debug, bool ask_carried,
+				  bool *carried, char **found_at, char **reasons)
+{
+	const struct mt_image_set *set = image->set;
+	struct mt_elf *elf = NULL;
+	struct mt_error *err;
+
+	for (size_t i = 0; i < set->sources.count && !elf; i++) {
+		const struct mt_image_source *source = set->sources.items[i].source;
+
+		if (source->debug != debug || (source->carried && !ask_carried) ||
+		    (source->whole && image->elf))
+			continue;
+		err = ask_source(&set->sources.items[i], &image->identity, &elf, found_at);
+		if (err && image->elf)
+			add_refusal(reasons, err);
+		else if (err)
+			add_reason(reasons, err);
+		*carried = source->carried;
+	}
+	if (elf)
+		mt_elf_set_codec(elf, set->codec);
+	return elf;
+}
+
+static void image_open(struct mt_image *image)
+{
+	char *reasons = NULL;
+
+	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
+		image->elf = ask_sources(image, false, true, &image->carried, &image->found_at,
+					 &reasons);
+	if (image->elf) {
+		image->unchecked = !image->identity.build_id_size;
+		free(reasons);
+	} else {
+		image->missing = reasons ? reasons : strdup("not at hand");
+	}
+}
+
+struct mt_elf *mt_image_elf(struct mt_image *image)
+{
+	if (__atomic_load_n(&image->tried, __ATOMIC_ACQUIRE))
+		return image->elf;
+	pthread_mutex_lock(&image->set->lock);
+	if (!image->tried) {
+		image_open(image);
+		__atomic_store_n(&image->tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&image->set->lock);
+	return image->elf;
+}
+
+/* Only a build id vouches for a file to be the one that the skeleton was made from. */
+static void image_open_code(struct mt_image *image)
+{
+	struct mt_image_identity own = image->identity;
+	struct mt_span id = mt_elf_build_id(image->elf);
+	char *reasons = NULL, *found_at = NULL;
+	bool ignored;
+
+	if (!id.size || id.size > MT_BUILD_ID_MAX)
+		return;
+	memcpy(image->identity.build_id, id.bytes, id.size);
+	image->identity.build_id_size = id.size;
+	image->code = ask_sources(image, false, false, &ignored, &found_at, &reasons);
+	image->identity = own;
+	free(reasons);
+	free(found_at);
+}
+
+/* The file that a carried image was made from. */
+static struct mt_elf *image_code_elf(struct mt_image *image)
+{
+	if (!__atomic_load_n(&image->code_tried, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&image->set->lock);
+		if (!image->code_tried) {
+			image_open_code(image);
+			__atomic_store_n(&image->code_tried, true, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&image->set->lock);
+	}
+	return image->code;
+}
+
+void mt_image_set_set_pieces(struct mt_image_set *set,
+			     struct mt_span (*find)(void *context,
+						    const struct mt_image_identity *identity),
+			     void *context)
+{
+	set->find_pieces = find;
+	set->pieces_context = context;
+}
+
+void mt_image_set_set_notes(struct mt_image_set *set, struct mt_code_notes *notes)
+{
+	set->notes = notes;
+}
+
+struct mt_span mt_image_pieces(struct mt_image *image)
+{
+	struct mt_image_set *set = image->set;
+
+	if (!set->find_pieces || __atomic_load_n(&image->pieces_tried, __ATOMIC_ACQUIRE))
+		return image->pieces;
+	pthread_mutex_lock(&set->lock);
+	if (!image->pieces_tried) {
+		image->pieces = set->find_pieces(set->pieces_context, &image->identity);
+		__atomic_store_n(&image->pieces_tried, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&set->lock);
+	return image->pieces;
+}
+
+const uint8_t *mt_image_code(struct mt_image *image, uint64_t vaddr, size_t n, bool anywhere)
+{
+	struct mt_elf *elf = mt_image_elf(image), *file;
+	const uint8_t *code = elf ? mt_elf_bytes_at(elf, vaddr, n) : NULL;
+
+	if (!code && elf && image->carried)
+		code = mt_code_blocks_find(mt_image_pieces(image), vaddr, n);
+	if (!code && elf && image->carried && anywhere) {
+		file = image_code_elf(image);
+		code = file ? mt_elf_bytes_at(file, vaddr, n) : NULL;
+	}
+	if (code && image->set->notes)
+		mt_code_notes_add(image->set->notes, image->id, vaddr, n);
+	return code;
+}
+
+/* A skeleton has sections whose bytes were left out. */
+static bool has_bytes(const struct mt_elf *elf, const char *section)
+{
+	struct mt_elf_section_info info;
+	size_t index = mt_elf_find_section(elf, section);
+
+	return index && mt_elf_section_info(elf, index, &info) && info.type != SHT_NOBITS &&
+	       info.size;
+}
+
+static bool has_lines(const struct mt_elf *elf)
+{
+	return has_bytes(elf, ".debug_info") || has_bytes(elf, ".zdebug_info");
+}
+
+/* Of no use is a debug file without what the image lacks. */
+static bool is_useful(const struct mt_image *image, struct mt_elf *debug)
+{
+	return (!image->carried && mt_elf_symbol_count(debug, false)) || has_lines(debug);
+}
+
+/* Drops a debug file that is of no use. */
+static void drop_useless(struct mt_image *image)
+{
+	if (!image->debug || is_useful(image, image->debug))
+		return;
+	mt_elf_destroy(MT_TAKE(image->debug));
+	free(MT_TAKE(image->debug_found_at));
+}
+
+/*
+ * By the build id of the file in use, which may be more than was recorded. What is carried says all
+ * that names say, but the file that it was made from may have lines.
+ */
+static void open_by_build_id(struct mt_image *image, char **reasons)
+{
+	struct mt_image_identity own = image->identity;
+	struct mt_span id = mt_elf_build_id(image->elf);
+	bool ignored;
+
+	if (!id.size)
+		return;
+	memcpy(image->identity.build_id, id.bytes, id.size);
+	image->identity.build_id_size = id.size;
+	for (int debug = 1; debug >= !image->carried && !image->debug; debug--) {
+		image->debug = ask_sources(image, debug, !image->carried, &ignored,
+					   &image->debug_found_at, reasons);
+		drop_useless(image);
+	}
+	image->identity = own;
+}
+
+/* By .gnu_debuglink, beside the file and in the directories that debug files are looked for in. */
+static void open_by_link(struct mt_image *image, char **reasons)
+{
+	const struct mt_image_set *set = image->set;
+	struct mt_debug_link link;
+	struct mt_error *err;
+
+	if (image->carried || !image->found_at || !mt_debug_link_read(image->elf, &link))
+		return;
+	err = mt_debug_link_open(&link, image->elf, image->found_at, NULL, &image->debug,
+				 &image->debug_found_at);
+	for (size_t i = 0; i < set->sources.count && !image->debug; i++) {
+		const struct source *from = &set->sources.items[i];
+
+		if (from->source != &mt_image_source_build_id)
+			continue;
+		if (err)
+			add_refusal(reasons, err);
+		err = mt_debug_link_open(&link, image->elf, image->found_at,
+					 from->context ? from->context : "/usr/lib/debug",
+					 &image->debug, &image->debug_found_at);
+	}
+	if (err)
+		add_refusal(reasons, err);
+	if (image->debug)
+		mt_elf_set_codec(image->debug, set->codec);
+	drop_useless(image);
+}
+
+/* Asks for what the image lacks. */
+static void image_open_debug(struct mt_image *image)
+{
+	bool symbols = mt_elf_symbol_count(image->elf, false);
+	char **reasons = &image->debug_refused;
+	struct mt_error *err = NULL;
+
+	if ((symbols || image->carried) && has_lines(image->elf))
+		return;
+	open_by_build_id(image, reasons);
+	if (!image->debug)
+		open_by_link(image, reasons);
+	if (!symbols && (!image->debug || !mt_elf_symbol_count(image->debug, false)))
+		err = mt_mini_symbols_open(image->elf, image->basename, &image->mini,
+					   &image->mini_bytes);
+	if (err)
+		add_refusal(reasons, err);
+}
+
+/* Opens image and debug file where that was not done. */
+static struct mt_elf *open_both(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (elf && !__atomic_load_n(&image->debug_tried, __ATOMIC_ACQUIRE)) {
+		pthread_mutex_lock(&image->set->lock);
+		if (!image->debug_tried) {
+			image_open_debug(image);
+			__atomic_store_n(&image->debug_tried, true, __ATOMIC_RELEASE);
+		}
+		pthread_mutex_unlock(&image->set->lock);
+	}
+	return elf;
+}
+
+struct mt_elf *mt_image_symbols_elf(struct mt_image *image)
+{
+	struct mt_elf *elf = open_both(image);
+
+	if (!elf || mt_elf_symbol_count(elf, false))
+		return elf;
+	if (image->debug && !image->carried && mt_elf_symbol_count(image->debug, false))
+		return image->debug;
+	return image->mini ? image->mini : elf;
+}
+
+struct mt_elf *mt_image_lines_elf(struct mt_image *image, const char **path)
+{
+	struct mt_elf *elf = open_both(image);
+
+	*path = image->found_at;
+	if (!elf || has_lines(elf))
+		return elf;
+	*path = image->debug_found_at;
+	return image->debug && has_lines(image->debug) ? image->debug : NULL;
+}
+
+/* Sets the build id and drops what was opened without it, if that is another file. */
+static void image_learn(struct mt_image *image, const struct mt_image_identity *identity)
+{
+	struct mt_image_set *set = image->set;
+	struct mt_error *differs;
+	struct retired *retired;
+
+	memcpy(image->identity.build_id, identity->build_id, identity->build_id_size);
+	image->identity.build_id_size = identity->build_id_size;
+	image->kind = mt_image_kind_of(&image->identity);
+	if (!image->tried)
+		return;
+	differs = image->elf ? check_build_id(identity, image->elf, "") : NULL;
+	if (image->elf && !differs) {
+		image->unchecked = false;
+		return;
+	}
+	mt_error_destroy(differs);
+	retired = mt_array_push(&set->retired);
+	if (retired)
+		*retired = image_take_bytes(image);
+}
+
+/* Nothing for an image that has a build id. */
+static void learn(struct mt_image_set *set, struct mt_image *image,
+		  const struct mt_image_identity *identity)
+{
+	uint64_t key;
+
+	if (image->identity.build_id_size)
+		return;
+	pthread_mutex_lock(&set->lock);
+	image_learn(image, identity);
+	pthread_mutex_unlock(&set->lock);
+	/*
+	 * found under its build id from now on as well; without memory for that it is merely two
+	 * images
+	 */
+	if (!find_identity(set, identity, true, &key))
+		(void)mt_map64_put(&set->index, key, image->id);
+}
+
+/* All images of the path that wait for a build id have this one; so have those to come. */
+static void learn_by_path(struct mt_image_set *set, const struct mt_image_identity *identity)
+{
+	struct known_path *known = path_get(set, identity->path);
+	struct mt_image *image, *next;
+
+	if (!known)
+		return;
+	memcpy(known->build_id, identity->build_id, identity->build_id_size);
+	known->build_id_size = identity->build_id_size;
+	image = MT_TAKE(known->first);
+	for (; image; image = next) {
+		next = MT_TAKE(image->next_without_id);
+		learn(set, image, identity);
+	}
+}
+
+void mt_image_set_learn_build_id(struct mt_image_set *set, const struct mt_image_identity *identity)
+{
+	struct mt_image *image;
+	uint64_t key;
+
+	if (!identity->build_id_size || identity->build_id_size > MT_BUILD_ID_MAX)
+		return;
+	if (!identity->inode) {
+		learn_by_path(set, identity);
+		return;
+	}
+	image = find_identity(set, identity, false, &key);
+	if (image)
+		learn(set, image, identity);
+}
+
+void *mt_image_set_cfi(struct mt_image *image, void *cfi, void (*destroy)(void *cfi))
+{
+	void *there = NULL;
+
+	__atomic_store_n(&image->cfi_destroy, destroy, __ATOMIC_RELAXED);
+	if (__atomic_compare_exchange_n(&image->cfi, &there, cfi, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return cfi;
+	destroy(cfi);
+	return there;
+}

@@ -1,0 +1,408 @@
+/*
+ * The map of one address space: a treap of mappings by address, each node with a random priority
+ * that is higher than its children's, so that the tree is about balanced whatever comes in. Nodes
+ * never change: a change makes the nodes on the way to it anew and shares all others with the tree
+ * as it was. So copies cost nothing until they differ, and then some twenty nodes a change: many
+ * forks of a process with many mappings need memory for what differs alone.
+ */
+#include "symbols/images/image_map.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "formats/base/map64.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+
+struct node {
+	atomic_uint references;
+	uint32_t priority;
+	struct node *left, *right;
+	struct mt_mapping mapping;
+};
+
+struct mt_image_map {
+	struct node *root; /* of mappings that do not overlap; NULL: empty */
+	size_t count;
+	uint32_t generation;
+	uint32_t version;
+	bool generation_shared;	       /* with a copy, so that new code needs a new number */
+	struct mt_image_map *snapshot; /* the last one taken, or NULL */
+	size_t holders;		       /* of a snapshot; 0 for a map that changes */
+};
+
+/*
+ * The one number that all maps of the process draw from; nothing but its uniqueness is ever used.
+ */
+static uint32_t next_generation(void)
+{
+	static atomic_uint_least32_t last;
+	uint32_t next = (uint32_t)atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+
+	return next ? next : next_generation();
+}
+
+static void renew_generation(struct mt_image_map *map)
+{
+	map->generation = next_generation();
+	map->version = next_generation();
+	map->generation_shared = false;
+}
+
+struct mt_image_map *mt_image_map_create(void)
+{
+	struct mt_image_map *map = calloc(1, sizeof(*map));
+
+	if (map)
+		renew_generation(map);
+	return map;
+}
+
+static struct node *node_get(struct node *node)
+{
+	if (node)
+		atomic_fetch_add_explicit(&node->references, 1, memory_order_relaxed);
+	return node;
+}
+
+static void node_put(struct node *node)
+{
+	if (!node || atomic_fetch_sub_explicit(&node->references, 1, memory_order_acq_rel) != 1)
+		return;
+	node_put(node->left);
+	node_put(node->right);
+	free(node);
+}
+
+void mt_image_map_destroy(struct mt_image_map *map)
+{
+	if (!map)
+		return;
+	mt_image_map_release(map->snapshot);
+	node_put(map->root);
+	free(map);
+}
+
+void mt_image_map_release(struct mt_image_map *snapshot)
+{
+	if (snapshot && !--snapshot->holders)
+		mt_image_map_destroy(snapshot);
+}
+
+struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map)
+{
+	struct mt_image_map *snapshot = map->snapshot;
+
+	if (!snapshot || snapshot->version != map->version) {
+		snapshot = malloc(sizeof(*snapshot));
+		if (!snapshot)
+			return NULL;
+		*snapshot = (struct mt_image_map){.root = node_get(map->root),
+						  .count = map->count,
+						  .generation = map->generation,
+						  .version = map->version,
+						  .holders = 1};
+		mt_image_map_release(map->snapshot);
+		map->snapshot = snapshot;
+	}
+	snapshot->holders++;
+	return snapshot;
+}
+
+struct mt_image_map *mt_image_map_copy(struct mt_image_map *map)
+{
+	struct mt_image_map *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	map->generation_shared = true;
+	*copy = *map;
+	copy->root = node_get(map->root);
+	copy->snapshot = NULL;
+	return copy;
+}
+
+void mt_image_map_clear(struct mt_image_map *map)
+{
+	mt_image_map_release(map->snapshot);
+	map->snapshot = NULL;
+	node_put(map->root);
+	map->root = NULL;
+	map->count = 0;
+	renew_generation(map);
+}
+
+/* ---- Trees ---- */
+
+/* Whoever chooses the mappings must not know the priorities: a tree could be made a list. */
+static uint32_t next_priority(void)
+{
+	uint64_t seed = 0;
+	const void *random = (const void *)getauxval(AT_RANDOM);
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+	return (uint32_t)mt_hash64(seed ^ next_generation());
+}
+
+/*
+ * A node with the mapping and priority of `as`, over two trees that it takes. Out of memory *failed
+ * is set; so it goes on with a tree that nobody uses.
+ */
+static struct node *node_make(const struct node *as, struct node *left, struct node *right,
+			      bool *failed)
+{
+	struct node *node = malloc(sizeof(*node));
+
+	if (!node) {
+		*failed = true;
+		node_put(left);
+		node_put(right);
+		return NULL;
+	}
+	*node = (struct node){
+		.priority = as->priority, .left = left, .right = right, .mapping = as->mapping};
+	atomic_init(&node->references, 1);
+	return node;
+}
+
+/* Two trees: of the mappings that start below addr, and of the others. The tree itself stays. */
+static void split(const struct node *tree, uint64_t addr, struct node **below, struct node **rest,
+		  bool *failed)
+{
+	struct node *part;
+
+	if (!tree) {
+		*below = *rest = NULL;
+	} else if (tree->mapping.start < addr) {
+		split(tree->right, addr, &part, rest, failed);
+		*below = node_make(tree, node_get(tree->left), part, failed);
+	} else {
+		split(tree->left, addr, below, &part, failed);
+		*rest = node_make(tree, part, node_get(tree->right), failed);
+	}
+}
+
+/* One tree of two, the mappings of which lie below and above. Takes both. */
+static struct node *join(struct node *below, struct node *above, bool *failed)
+{
+	struct node *joined;
+
+	if (!below || !above)
+		return below ? below : above;
+	if (below->priority > above->priority) {
+		joined = node_make(below, node_get(below->left),
+				   join(node_get(below->right), above, failed), failed);
+		node_put(below);
+	} else {
+		joined = node_make(above, join(below, node_get(above->left), failed),
+				   node_get(above->right), failed);
+		node_put(above);
+	}
+	return joined;
+}
+
+/* The same tree but for the era of an image's mappings. The tree itself stays. */
+static struct node *tree_of_era(struct node *tree, const struct mt_image *image, uint32_t era,
+				bool *failed)
+{
+	struct node *left, *right, *node;
+
+	if (!tree)
+		return NULL;
+	left = tree_of_era(tree->left, image, era, failed);
+	right = tree_of_era(tree->right, image, era, failed);
+	if (left == tree->left && right == tree->right && tree->mapping.image != image) {
+		node_put(left);
+		node_put(right);
+		return node_get(tree);
+	}
+	node = node_make(tree, left, right, failed);
+	if (node && node->mapping.image == image)
+		node->mapping.era = era;
+	return node;
+}
+
+/* So that its tree does not stay where nobody holds it any more. */
+static void drop_snapshot(struct mt_image_map *map)
+{
+	mt_image_map_release(map->snapshot);
+	map->snapshot = NULL;
+}
+
+/* Takes the tree in the place of the map's; false, with the map as it was, where it failed. */
+static bool take_tree(struct mt_image_map *map, struct node *tree, bool failed)
+{
+	if (failed) {
+		node_put(tree);
+		return false;
+	}
+	drop_snapshot(map);
+	node_put(map->root);
+	map->root = tree;
+	return true;
+}
+
+/* ---- Changes ---- */
+
+static bool is_code(const struct mt_mapping *mapping)
+{
+	return mapping->prot & PROT_EXEC;
+}
+
+/* Whether `there` says the same as `mapping` about every address of it. */
+static bool covers(const struct mt_mapping *there, const struct mt_mapping *mapping)
+{
+	return there->start <= mapping->start && there->end >= mapping->end &&
+	       there->image == mapping->image && there->prot == mapping->prot &&
+	       there->era == mapping->era &&
+	       mt_mapping_file_offset(there, mapping->start) == mapping->offset;
+}
+
+/* The mappings that overlap a range: the outermost, how many, and whether there is code in them. */
+struct overlap {
+	const struct mt_mapping *first, *last;
+	size_t count;
+	bool code;
+};
+
+static struct overlap find_overlap(const struct mt_image_map *map, uint64_t start, uint64_t end)
+{
+	const struct mt_mapping *m = mt_image_map_next(map, start);
+	struct overlap over = {.first = m};
+
+	for (; m && m->start < end; m = mt_image_map_next(map, m->end)) {
+		over.last = m;
+		over.count++;
+		over.code |= is_code(m);
+	}
+	return over;
+}
+
+/* Puts n mappings, in order, in the place of those that start in [from, to). */
+static bool replace(struct mt_image_map *map, uint64_t from, uint64_t to,
+		    const struct mt_mapping *with, size_t n)
+{
+	struct node *below, *rest, *gone, *above;
+	bool failed = false;
+
+	split(map->root, from, &below, &rest, &failed);
+	split(rest, to, &gone, &above, &failed);
+	node_put(rest);
+	node_put(gone);
+	for (size_t i = 0; i < n; i++) {
+		struct node as = {.priority = next_priority(), .mapping = with[i]};
+
+		below = join(below, node_make(&as, NULL, NULL, &failed), &failed);
+	}
+	return take_tree(map, join(below, above, &failed), failed);
+}
+
+/* Replaces [start, end) by `mapping`, or by nothing where it is NULL. False out of memory. */
+static bool put(struct mt_image_map *map, uint64_t start, uint64_t end,
+		const struct mt_mapping *mapping)
+{
+	const struct overlap over = find_overlap(map, start, end);
+	uint64_t from = over.count ? over.first->start : start;
+	struct mt_mapping with[3];
+	size_t n = 0;
+	bool renew;
+
+	if (!over.count && !mapping)
+		return true;
+	if (over.count == 1 && mapping && covers(over.first, mapping))
+		return true;
+	renew = over.code || (mapping && is_code(mapping) && map->generation_shared);
+	if (over.count && over.first->start < start) {
+		with[n] = *over.first;
+		with[n++].end = start;
+	}
+	if (mapping)
+		with[n++] = *mapping;
+	if (over.count && over.last->end > end) {
+		with[n] = *over.last;
+		with[n].offset = mt_mapping_file_offset(over.last, end);
+		with[n++].start = end;
+	}
+	if (!replace(map, from, end, with, n))
+		return false;
+	map->count = map->count - over.count + n;
+	map->version = next_generation();
+	if (renew)
+		renew_generation(map);
+	return true;
+}
+
+bool mt_image_map_insert(struct mt_image_map *map, const struct mt_mapping *mapping)
+{
+	return mapping->end <= mapping->start || put(map, mapping->start, mapping->end, mapping);
+}
+
+bool mt_image_map_remove(struct mt_image_map *map, uint64_t start, uint64_t end)
+{
+	return end <= start || put(map, start, end, NULL);
+}
+
+bool mt_image_map_set_era(struct mt_image_map *map, const struct mt_image *image, uint32_t era)
+{
+	bool failed = false;
+	struct node *tree = tree_of_era(map->root, image, era, &failed);
+
+	if (!failed && tree == map->root) {
+		node_put(tree);
+		return true;
+	}
+	if (!take_tree(map, tree, failed))
+		return false;
+	renew_generation(map);
+	return true;
+}
+
+const struct mt_mapping *mt_image_map_next(const struct mt_image_map *map, uint64_t addr)
+{
+	const struct node *node = map->root, *next = NULL;
+
+	while (node) {
+		if (node->mapping.end <= addr) {
+			node = node->right;
+			continue;
+		}
+		next = node;
+		if (node->mapping.start <= addr)
+			break;
+		node = node->left;
+	}
+	return next ? &next->mapping : NULL;
+}
+
+const struct mt_mapping *mt_image_map_find(const struct mt_image_map *map, uint64_t addr)
+{
+	const struct mt_mapping *next = mt_image_map_next(map, addr);
+
+	return next && next->start <= addr ? next : NULL;
+}
+
+size_t mt_image_map_count(const struct mt_image_map *map)
+{
+	return map->count;
+}
+
+uint32_t mt_image_map_generation(const struct mt_image_map *map)
+{
+	return map->generation;
+}
+
+uint32_t mt_image_map_version(const struct mt_image_map *map)
+{
+	return map->version;
+}
+
+bool mt_mapping_vaddr(const struct mt_mapping *mapping, uint64_t addr, uint64_t *vaddr)
+{
+	const struct mt_elf *elf = mt_image_elf(mapping->image);
+
+	return elf && mt_elf_offset_to_vaddr(elf, mt_mapping_file_offset(mapping, addr), vaddr);
+}

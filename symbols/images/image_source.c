@@ -1,0 +1,180 @@
+/*
+ * Where ELF bytes are found on this machine: the recorded path, the same below a directory that the
+ * user names, this process's own vdso, and the debug files that packages install by build id. A
+ * recorded path is another's word: it must be absolute, go nowhere up, and lead to a regular file
+ * of an ordinary file system.
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "symbols/images/image.h"
+
+#define DELETED " (deleted)"
+
+/* A vdso is a page or two; its headers are the kernel's word, and still bounded. */
+#define VDSO_MAX 65536
+
+static bool has_parent_step(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "..")) != NULL; p += 2) {
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || !p[2]))
+			return true;
+	}
+	return false;
+}
+
+/* Files of these are regular by name only: reading them acts, or never ends. */
+static bool is_kernel_file_system(const char *path)
+{
+	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/sys/", 5);
+}
+
+static struct mt_error *check_path(const char *path)
+{
+	if (*path != '/')
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: not an absolute path", path);
+	if (has_parent_step(path) || is_kernel_file_system(path))
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: not a path that a mapped file has",
+				       path);
+	return NULL;
+}
+
+/* The extent of the vdso's file image, from its own headers. */
+static size_t vdso_size(const Elf64_Ehdr *header)
+{
+	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)header + header->e_phoff);
+	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		if (p[i].p_type == PT_LOAD && p[i].p_offset + p[i].p_filesz > size)
+			size = p[i].p_offset + p[i].p_filesz;
+	}
+	return size < VDSO_MAX ? size : VDSO_MAX;
+}
+
+static struct mt_error *open_own_vdso(struct mt_elf **out, char **found_at)
+{
+	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+	struct mt_error *err;
+
+	if (!vdso)
+		return mt_error_create(MT_ERR_NOT_FOUND, "this process has no vdso");
+	err = mt_elf_open_memory(vdso, vdso_size(vdso), "[vdso]", out);
+	if (!err)
+		*found_at = strdup("this process's vdso");
+	return err;
+}
+
+/* Copies the path without " (deleted)"; NULL out of memory. */
+static char *live_path(const char *path, bool *deleted)
+{
+	size_t length = strlen(path), tail = strlen(DELETED);
+
+	*deleted = length > tail && !strcmp(path + length - tail, DELETED);
+	return strndup(path, *deleted ? length - tail : length);
+}
+
+static struct mt_error *open_local(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP_FREE char *path = NULL;
+	struct mt_error *err;
+	bool deleted;
+
+	(void)context;
+	if (mt_image_kind_of_path(identity->path) == MT_IMAGE_VDSO)
+		return open_own_vdso(out, found_at);
+	path = live_path(identity->path, &deleted);
+	if (!path)
+		return mt_error_nomem();
+	if (deleted && !identity->build_id_size)
+		return mt_error_create(MT_ERR_NOT_FOUND,
+				       "%s: deleted or replaced, and no build id was recorded",
+				       path);
+	err = check_path(path);
+	if (!err)
+		err = mt_elf_open_file(path, out);
+	if (!err)
+		*found_at = MT_TAKE(path);
+	return err;
+}
+
+const struct mt_image_source mt_image_source_local = {.name = "local file", .open = open_local};
+
+/* DIRECTORY/NAME where it can be read; else NULL, also out of memory. */
+static char *path_below(const char *directory, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, name + (*name == '/')) < 0)
+		return NULL;
+	if (!access(path, R_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static struct mt_error *open_below(void *context, const struct mt_image_identity *identity,
+				   struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP_FREE char *path = NULL, *found = NULL;
+	struct mt_error *err;
+	bool deleted;
+
+	path = live_path(identity->path, &deleted);
+	if (!path)
+		return mt_error_nomem();
+	if (!strchr(path, '/') || path[strlen(path) - 1] == '/' || has_parent_step(path))
+		return NULL;
+	/* The directory may be the recorded root, or one below that: a part less each time. */
+	for (const char *part = path; part && !found; part = strchr(part + 1, '/'))
+		found = path_below(context, part);
+	if (!found)
+		return mt_error_create(MT_ERR_NOT_FOUND, "%s: not in %s", path,
+				       (const char *)context);
+	err = mt_elf_open_file(found, out);
+	if (!err)
+		*found_at = MT_TAKE(found);
+	return err;
+}
+
+const struct mt_image_source mt_image_source_below = {.name = "directory", .open = open_below};
+
+static char *build_id_path(const char *directory, const struct mt_image_identity *identity)
+{
+	char hex[2 * MT_BUILD_ID_MAX + 1] = "", *path;
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < identity->build_id_size; i++) {
+		hex[2 * i] = digits[identity->build_id[i] >> 4];
+		hex[2 * i + 1] = digits[identity->build_id[i] & 15];
+	}
+	return asprintf(&path, "%s/.build-id/%.2s/%s.debug", directory, hex, hex + 2) < 0 ? NULL
+											  : path;
+}
+
+static struct mt_error *open_build_id(void *context, const struct mt_image_identity *identity,
+				      struct mt_elf **out, char **found_at)
+{
+	MT_CLEANUP_FREE char *path = NULL;
+	struct mt_error *err;
+
+	if (identity->build_id_size < 2)
+		return NULL;
+	path = build_id_path(context ? context : "/usr/lib/debug", identity);
+	if (!path)
+		return mt_error_nomem();
+	if (access(path, R_OK) != 0)
+		return NULL;
+	err = mt_elf_open_file(path, out);
+	if (!err)
+		*found_at = MT_TAKE(path);
+	return err;
+}
+
+const struct mt_image_source mt_image_source_build_id = {
+	.name = "debug file", .debug = true, .open = open_build_id};

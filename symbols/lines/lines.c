@@ -1,0 +1,459 @@
+/*
+ * Lines and inlined calls by address: which unit has it, that unit's tables, and the chain that
+ * they give. Each thread that reads units has libdw handles of its own.
+ */
+#include "symbols/lines/lines.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/pool.h"
+#include "formats/base/strings.h"
+#include "symbols/elf/elf.h"
+#include "symbols/lines/dwarf_bounds.h"
+#include "symbols/lines/dwarf_file.h"
+#include "symbols/lines/line_rows.h"
+#include "symbols/lines/scope_names.h"
+#include "symbols/lines/scopes.h"
+#include "symbols/tables/interval_table.h"
+
+enum {
+	ROWS_HELD_MAX = 1 << 20, /* bytes of line programs that a handle holds rows of */
+};
+
+/* What one thread reads units with. */
+struct reader {
+	struct mt_dwarf_file *file;
+	Dwarf *rows;	    /* a handle for line tables, which are large: given back in time */
+	uint64_t rows_held; /* bytes of line programs that it has read */
+	struct mt_strings *strings;
+	struct mt_scope_names names;
+};
+
+/* A unit that was asked about. */
+struct tables {
+	struct reader *reader;
+	struct mt_scopes scopes;
+	struct mt_line_rows rows;
+	struct mt_error *problem; /* the first; not yet noted */
+};
+
+/* A unit, by its place in .debug_info. */
+struct unit {
+	uint64_t entry, size, abbrev_offset;
+	struct tables *tables; /* NULL: nobody asked */
+};
+
+struct mt_lines {
+	const struct mt_elf *image;
+	struct mt_elf *debug;
+	const char *path;
+	MT_ARRAY(struct reader *) readers; /* by worker; the first is there from the beginning */
+	MT_ARRAY(struct unit) units;
+	struct mt_interval_table *by_address; /* to a unit's number */
+	char *problem;
+};
+
+MT_DEFINE_CLEANUP(mt_lines, struct mt_lines)
+
+/* Only code that is mapped: what the linker dropped is left at 0, 1 or -1. */
+static bool is_code(const void *context, uint64_t address)
+{
+	size_t count;
+	const struct mt_segment *segments = mt_elf_segments(context, &count);
+
+	for (size_t i = 0; address && i < count; i++) {
+		if ((segments[i].flags & PF_X) &&
+		    address - segments[i].vaddr < segments[i].memory_size)
+			return true;
+	}
+	return false;
+}
+
+/* Keeps the first thing that was wrong. Takes err, which may be NULL. */
+static void note_problem(struct mt_lines *lines, struct mt_error *err)
+{
+	if (err && !lines->problem)
+		lines->problem = strdup(err->message);
+	mt_error_destroy(err);
+}
+
+/* The same for a unit, whose thread must not speak for the whole. */
+static void keep_problem(struct tables *tables, struct mt_error *err)
+{
+	if (tables->problem)
+		mt_error_destroy(err);
+	else
+		tables->problem = err;
+}
+
+/* ---- Readers ---- */
+
+static void reader_destroy(struct reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->rows)
+		dwarf_end(reader->rows);
+	mt_dwarf_file_destroy(reader->file);
+	mt_strings_destroy(reader->strings);
+	mt_scope_names_deinit(&reader->names);
+	free(reader);
+}
+
+MT_DEFINE_CLEANUP(reader, struct reader)
+
+/* *out is NULL where there is no DWARF. */
+static struct mt_error *reader_create(const struct mt_lines *lines, struct reader **out)
+{
+	MT_CLEANUP(reader_destroy_p) struct reader *reader = calloc(1, sizeof(*reader));
+	struct mt_error *err;
+
+	*out = NULL;
+	if (!reader || !(reader->strings = mt_strings_create()))
+		return mt_error_nomem();
+	err = mt_dwarf_file_open(lines->debug, lines->path, &reader->file);
+	if (!err && reader->file)
+		*out = MT_TAKE(reader);
+	return err;
+}
+
+/* The handle for line tables; a new one where the rows of the last are many. */
+static Dwarf *rows_handle(struct reader *reader)
+{
+	if (reader->rows && reader->rows_held > ROWS_HELD_MAX) {
+		dwarf_end(reader->rows);
+		reader->rows = NULL;
+	}
+	if (!reader->rows) {
+		reader->rows = mt_dwarf_file_again(reader->file);
+		reader->rows_held = 0;
+	}
+	return reader->rows;
+}
+
+/* ---- Units ---- */
+
+struct indexing {
+	struct mt_lines *lines;
+	MT_ARRAY(struct mt_interval) intervals;
+	bool nomem;
+};
+
+static void indexing_deinit(struct indexing *indexing)
+{
+	mt_array_deinit(&indexing->intervals);
+}
+
+static bool add_interval(void *context, uint64_t start, uint64_t end)
+{
+	struct indexing *indexing = context;
+	struct mt_interval *interval;
+
+	if (!is_code(indexing->lines->image, start))
+		return true;
+	interval = mt_array_push(&indexing->intervals);
+	indexing->nomem |= !interval;
+	if (interval)
+		*interval = (struct mt_interval){start, end, 0,
+						 (uint32_t)indexing->lines->units.count - 1};
+	return interval;
+}
+
+static bool has_code(Dwarf_Die *unit)
+{
+	int tag = dwarf_tag(unit);
+
+	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
+}
+
+/* Where a unit has code. */
+static struct mt_error *index_unit(struct indexing *indexing, const struct unit *unit)
+{
+	const struct mt_range_sink sink = {add_interval, indexing};
+	struct mt_dwarf_file *file = indexing->lines->readers.items[0]->file;
+	struct unit *slot;
+	Dwarf_Die die;
+
+	if (!mt_dwarf_bound_entry(file, unit->entry, unit->abbrev_offset))
+		return mt_error_create(MT_ERR_FORMAT, ".debug_abbrev: more than is read");
+	if (!dwarf_offdie(file->dwarf, unit->entry, &die))
+		return mt_dwarf_error(".debug_info: unit", unit->entry);
+	if (!has_code(&die))
+		return NULL;
+	slot = mt_array_push(&indexing->lines->units);
+	indexing->nomem |= !slot;
+	if (!slot)
+		return NULL;
+	*slot = *unit;
+	if (!mt_die_ranges(&die, &file->budget, &sink) && !indexing->nomem)
+		return mt_error_create(MT_ERR_FORMAT, ".debug_info: unit at 0x%llx: corrupt ranges",
+				       (unsigned long long)unit->entry);
+	return NULL;
+}
+
+/* All units, up to one whose header is damaged: no way leads on to the next. */
+static void list_units(struct indexing *indexing)
+{
+	struct mt_lines *lines = indexing->lines;
+	Dwarf_Off at = 0, next, abbrev_offset;
+	size_t header;
+	int status;
+
+	while (!(status = dwarf_next_unit(lines->readers.items[0]->file->dwarf, at, &next, &header,
+					  NULL, &abbrev_offset, NULL, NULL, NULL, NULL)) &&
+	       !indexing->nomem) {
+		const struct unit unit = {
+			.entry = at + header, .size = next - at, .abbrev_offset = abbrev_offset};
+
+		note_problem(lines, index_unit(indexing, &unit));
+		at = next;
+	}
+	if (status < 0)
+		note_problem(lines, mt_dwarf_error(".debug_info: unit", at));
+}
+
+static struct mt_error *index_units(struct mt_lines *lines)
+{
+	MT_CLEANUP(indexing_deinit) struct indexing indexing = {.lines = lines};
+
+	list_units(&indexing);
+	if (!indexing.nomem)
+		lines->by_address = mt_interval_table_create(indexing.intervals.items,
+							     indexing.intervals.count);
+	return lines->by_address ? NULL : mt_error_nomem();
+}
+
+struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
+				 struct mt_lines **out)
+{
+	MT_CLEANUP(mt_lines_destroy_p) struct mt_lines *lines = calloc(1, sizeof(*lines));
+	struct reader **first = lines ? mt_array_push(&lines->readers) : NULL;
+	struct mt_error *err;
+
+	if (!first)
+		return mt_error_nomem();
+	lines->image = image;
+	lines->debug = debug;
+	lines->path = path;
+	err = reader_create(lines, first);
+	if (err)
+		return err;
+	err = *first ? index_units(lines) : NULL;
+	if (!err)
+		*out = *first ? MT_TAKE(lines) : NULL;
+	return err;
+}
+
+static void tables_destroy(struct tables *tables)
+{
+	if (!tables)
+		return;
+	mt_scopes_deinit(&tables->scopes);
+	mt_line_rows_deinit(&tables->rows);
+	mt_error_destroy(tables->problem);
+	free(tables);
+}
+
+void mt_lines_destroy(struct mt_lines *lines)
+{
+	if (!lines)
+		return;
+	for (size_t i = 0; i < lines->units.count; i++)
+		tables_destroy(lines->units.items[i].tables);
+	for (size_t i = 0; i < lines->readers.count; i++)
+		reader_destroy(lines->readers.items[i]);
+	mt_array_deinit(&lines->units);
+	mt_array_deinit(&lines->readers);
+	mt_interval_table_destroy(lines->by_address);
+	free(lines->problem);
+	free(lines);
+}
+
+const char *mt_lines_problem(const struct mt_lines *lines)
+{
+	return lines->problem;
+}
+
+/* ---- Tables ---- */
+
+static struct mt_error *read_rows(struct reader *reader, const struct unit *unit,
+				  const struct mt_code_filter *filter, struct mt_line_rows *rows)
+{
+	Dwarf *handle = rows_handle(reader);
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	Dwarf_Die die;
+	uint64_t size;
+	struct mt_error *err;
+
+	if (!handle || !dwarf_offdie(handle, unit->entry, &die))
+		return mt_dwarf_error(".debug_info: unit", unit->entry);
+	if (!dwarf_attr(&die, DW_AT_stmt_list, &attribute))
+		return NULL;
+	if (dwarf_formudata(&attribute, &offset))
+		return mt_dwarf_error(".debug_info: unit", unit->entry);
+	err = mt_dwarf_bound_lines(reader->file, offset, mt_die_string(&die, DW_AT_comp_dir),
+				   &size);
+	if (err)
+		return err;
+	reader->rows_held += size;
+	return mt_line_rows_read(&die, filter, reader->strings, rows);
+}
+
+static struct mt_error *read_scopes(const struct mt_lines *lines, struct reader *reader,
+				    const struct unit *unit, const struct mt_code_filter *filter,
+				    struct mt_scopes *scopes)
+{
+	struct mt_error *err;
+	Dwarf_Die die, full;
+
+	if (!mt_dwarf_bound_unit(reader->file, unit->size, unit->abbrev_offset))
+		return mt_error_create(MT_ERR_FORMAT, ".debug_info: more than is read");
+	if (!dwarf_offdie(reader->file->dwarf, unit->entry, &die))
+		return mt_dwarf_error(".debug_info: unit", unit->entry);
+	err = mt_dwarf_full_unit(lines->path, &die, &full);
+	return err ? err : mt_scopes_read(&full, filter, &reader->file->budget, scopes);
+}
+
+/* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
+static struct tables *read_tables(const struct mt_lines *lines, struct reader *reader,
+				  const struct unit *unit)
+{
+	const struct mt_code_filter filter = {is_code, lines->image};
+	struct tables *tables = calloc(1, sizeof(*tables));
+
+	if (!tables)
+		return NULL;
+	tables->reader = reader;
+	keep_problem(tables, read_rows(reader, unit, &filter, &tables->rows));
+	keep_problem(tables, read_scopes(lines, reader, unit, &filter, &tables->scopes));
+	return tables;
+}
+
+/* ---- Many units at a time ---- */
+
+struct unit_job {
+	struct mt_job job;
+	struct mt_lines *lines;
+	struct unit *unit;
+};
+
+static void read_unit(struct mt_job *job, unsigned int worker)
+{
+	struct unit_job *of = (struct unit_job *)job;
+
+	of->unit->tables = read_tables(of->lines, of->lines->readers.items[worker], of->unit);
+}
+
+/* A reader for each worker; false where one cannot be had. */
+static bool make_readers(struct mt_lines *lines, unsigned int count)
+{
+	while (lines->readers.count < count) {
+		struct reader **slot = mt_array_push(&lines->readers);
+		struct mt_error *err = slot ? reader_create(lines, slot) : NULL;
+
+		mt_error_destroy(err);
+		if (!slot)
+			return false;
+		if (!*slot) {
+			lines->readers.count--;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A job for each unit that is not yet read; gives how many. */
+static size_t list_jobs(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
+			struct unit_job *jobs)
+{
+	size_t listed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t unit = mt_interval_table_find(lines->by_address, vaddrs[i]);
+
+		if (unit == MT_INTERVAL_NONE || jobs[unit].unit || lines->units.items[unit].tables)
+			continue;
+		jobs[unit] = (struct unit_job){
+			.job.run = read_unit, .lines = lines, .unit = &lines->units.items[unit]};
+		listed++;
+	}
+	return listed;
+}
+
+void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
+		      struct mt_pool *pool)
+{
+	MT_CLEANUP_FREE struct unit_job *jobs = calloc(lines->units.count + 1, sizeof(*jobs));
+
+	if (!jobs || list_jobs(lines, vaddrs, count, jobs) < 2 ||
+	    !make_readers(lines, mt_pool_size(pool)))
+		return; /* they are read when they are asked for */
+	for (size_t i = 0; i < lines->units.count; i++) {
+		if (jobs[i].unit)
+			mt_pool_submit(pool, &jobs[i].job);
+	}
+	for (size_t i = 0; i < lines->units.count; i++) {
+		if (jobs[i].unit)
+			mt_pool_wait(pool, &jobs[i].job);
+	}
+}
+
+/* ---- Answers ---- */
+
+/* The chain of calls from a scope outwards. */
+static size_t list_scopes(struct tables *tables, uint32_t scope,
+			  struct mt_lines_frame out[MT_LINES_DEPTH])
+{
+	struct reader *reader = tables->reader;
+	size_t count = 0;
+
+	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
+		uint32_t parent = tables->scopes.items.items[scope].parent;
+		struct mt_scope_detail detail =
+			mt_scope_detail(&tables->scopes, scope, &reader->names, reader->strings);
+
+		out[count].name = detail.name;
+		out[count].mangled = detail.mangled;
+		count++;
+		if (parent != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
+			out[count].file = mt_line_rows_path(&tables->rows, detail.call_file);
+			out[count].line = out[count].file ? detail.call_line : 0;
+		}
+		scope = parent;
+	}
+	return count;
+}
+
+size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
+		     struct mt_lines_frame out[MT_LINES_DEPTH])
+{
+	uint32_t number = mt_interval_table_find(lines->by_address, vaddr), scope;
+	const struct mt_line_row *row;
+	struct unit *unit;
+
+	if (number == MT_INTERVAL_NONE)
+		return 0;
+	unit = &lines->units.items[number];
+	if (!unit->tables)
+		unit->tables = read_tables(lines, lines->readers.items[0], unit);
+	if (!unit->tables)
+		return 0;
+	note_problem(lines, MT_TAKE(unit->tables->problem));
+	out[0] = (struct mt_lines_frame){0};
+	row = mt_line_rows_find(&unit->tables->rows, vaddr);
+	if (row) {
+		out[0].file = mt_line_rows_path(&unit->tables->rows, row->file);
+		out[0].line = out[0].file ? row->line : 0;
+	}
+	scope = mt_scopes_find(&unit->tables->scopes, vaddr);
+	if (scope == MT_SCOPE_NONE)
+		return out[0].file != NULL;
+	return list_scopes(unit->tables, scope, out);
+}

@@ -1,0 +1,153 @@
+/*
+ * Demangling by libiberty, which perf uses too, so that names agree to the letter, and the bounds
+ * around it, since a mangled name is input like any other. libiberty bounds its recursion by itself
+ * (we leave that on), but not what it prints: back references double the output every few bytes.
+ */
+#include "symbols/names/demangle.h"
+
+#if __has_include(<libiberty/demangle.h>)
+#include <libiberty/demangle.h> /* Debian */
+#else
+#include <demangle.h> /* Fedora */
+#endif
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/pool.h"
+
+#define NAME_MAX_MANGLED 16384
+#define NAME_MAX_PRINTED 65536
+#define NAMES_PER_JOB 256 /* some 200 us */
+
+struct printed {
+	char *bytes;
+	size_t length, capacity;
+	bool full; /* the demangler is to be left at the next piece */
+	jmp_buf enough;
+};
+
+/* False where that would be beyond the bound, or out of memory. */
+static bool make_room(struct printed *out, size_t need)
+{
+	size_t capacity = out->capacity ? out->capacity : 256;
+	char *moved;
+
+	while (capacity < need)
+		capacity *= 2;
+	moved = need > NAME_MAX_PRINTED ? NULL : realloc(out->bytes, capacity);
+	if (!moved)
+		return false;
+	out->bytes = moved;
+	out->capacity = capacity;
+	return true;
+}
+
+static bool is_ascii(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if ((unsigned char)bytes[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Jumping out is the only way to stop the demangler. It holds memory of its own while it prints one
+ * kind of piece, an identifier of Rust in Punycode, which is never all ASCII: such a piece is
+ * dropped, and the next one, a separator at least, ends it.
+ */
+static void append(const char *bytes, size_t length, void *opaque)
+{
+	struct printed *out = opaque;
+
+	if (out->full ||
+	    (length >= out->capacity - out->length && !make_room(out, out->length + length + 1))) {
+		out->full = true;
+		if (is_ascii(bytes, length))
+			longjmp(out->enough, 1);
+		return;
+	}
+	memcpy(out->bytes + out->length, bytes, length);
+	out->length += length;
+	out->bytes[out->length] = '\0';
+}
+
+/* Legacy Rust names are C++ names as well, hence Rust first: so does DMGL_AUTO. */
+static bool print_demangled(const char *name, struct printed *out)
+{
+	if (rust_demangle_callback(name, DMGL_NO_OPTS, append, out))
+		return !out->full;
+	out->length = 0;
+	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, append, out) && !out->full;
+}
+
+static char *demangle(const char *name)
+{
+	struct printed *out = calloc(1, sizeof(*out));
+	char *result = NULL;
+
+	if (!out)
+		return NULL;
+	/* on the heap, where longjmp leaves it as it is */
+	if (!setjmp(out->enough) && print_demangled(name, out) && out->length) {
+		result = out->bytes;
+		out->bytes = NULL;
+	}
+	free(out->bytes);
+	free(out);
+	return result;
+}
+
+char *mt_demangle(const char *name)
+{
+	if (name[0] != '_' ||
+	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G' && name[1] != '_'))
+		return NULL;
+	return strnlen(name, NAME_MAX_MANGLED) == NAME_MAX_MANGLED ? NULL : demangle(name);
+}
+
+/* ---- Many names ---- */
+
+struct names_job {
+	struct mt_job job;
+	const char *const *names;
+	char **out;
+	size_t count;
+};
+
+static void demangle_names(struct mt_job *job, unsigned int worker)
+{
+	struct names_job *of = (struct names_job *)job;
+
+	(void)worker;
+	for (size_t i = 0; i < of->count; i++)
+		of->out[i] = mt_demangle(of->names[i]);
+}
+
+void mt_demangle_all(const char *const *names, size_t count, struct mt_pool *pool, char **out)
+{
+	size_t job_count = (count + NAMES_PER_JOB - 1) / NAMES_PER_JOB;
+	MT_CLEANUP_FREE struct names_job *jobs = calloc(job_count + 1, sizeof(*jobs));
+	struct names_job all = {.names = names, .out = out, .count = count};
+
+	if (!jobs) {
+		demangle_names(&all.job, 0);
+		return;
+	}
+	for (size_t i = 0; i < job_count; i++) {
+		size_t first = i * NAMES_PER_JOB, left = count - first;
+
+		jobs[i] = (struct names_job){
+			.job.run = demangle_names,
+			.names = names + first,
+			.out = out + first,
+			.count = left < NAMES_PER_JOB ? left : NAMES_PER_JOB,
+		};
+		mt_pool_submit(pool, &jobs[i].job);
+	}
+	for (size_t i = 0; i < job_count; i++)
+		mt_pool_wait(pool, &jobs[i].job);
+}

@@ -1,0 +1,508 @@
+/*
+ * Names for addresses: per image a table of its functions, built on the first question, and every
+ * answer kept. What an image without symbols is called is decided here.
+ */
+#include "symbols/names/symbolize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "symbols/elf/elf.h"
+#include "symbols/images/image.h"
+#include "symbols/lines/lines.h"
+#include "symbols/names/demangle.h"
+#include "symbols/names/kernel.h"
+#include "symbols/names/symtab.h"
+
+#define KERNEL_NAME "[kernel.kallsyms]"
+#define SYMBOLS_PER_BLOCK 512
+
+/* What is known of one image. */
+struct image_names {
+	struct mt_image *image;
+	size_t named, nameless;	   /* places that have a name, and have none */
+	const char *fallback;	   /* "[libc.so.6]" */
+	struct mt_symtab *symtab;  /* NULL: no symbols */
+	struct mt_elf *elf;	   /* that the table was made of */
+	struct mt_map64 answers;   /* file offset to struct mt_symbol *, where there are lines */
+	struct mt_symbol last;	   /* else the last answer; its name is NULL: there is none, */
+	uint64_t last_offset;	   /* where that is, */
+	uint32_t last_function;	   /* and of which function, if it is resolved */
+	struct mt_map64 functions; /* number in symtab to name */
+	struct mt_lines *lines;	   /* NULL: none, or not asked for */
+	struct mt_map64 inlined;   /* address of a name in the DWARF to the name as printed */
+	char *lines_problem;	   /* where lines could not be made at all */
+};
+
+struct mt_symbolizer {
+	struct mt_symbolizer_options options;
+	struct mt_strings *strings;
+	MT_ARRAY(struct image_names *) images; /* by image id, NULL where not asked yet */
+	struct mt_map64 kernel_answers;	       /* address or image to struct mt_symbol * */
+	MT_ARRAY(struct mt_symbol *) blocks;
+	size_t block_used;
+};
+
+/* No image, no memory, no kernel symbols: answers that need no storage. */
+static const struct mt_symbol unknown = {.name = "[unknown]", .dso = "[unknown]"};
+static const struct mt_symbol kernel_unknown = {.name = KERNEL_NAME, .dso = KERNEL_NAME};
+
+struct mt_symbolizer *mt_symbolizer_create(const struct mt_symbolizer_options *options)
+{
+	struct mt_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	symbolizer->options = *options;
+	symbolizer->strings = mt_strings_create();
+	if (!symbolizer->strings) {
+		free(symbolizer);
+		return NULL;
+	}
+	return symbolizer;
+}
+
+static void names_clear(struct image_names *names)
+{
+	mt_symtab_destroy(names->symtab);
+	mt_lines_destroy(names->lines);
+	names->symtab = NULL;
+	names->lines = NULL;
+	free(MT_TAKE(names->lines_problem));
+	mt_map64_deinit(&names->answers);
+	mt_map64_deinit(&names->functions);
+	mt_map64_deinit(&names->inlined);
+	names->last.name = NULL;
+}
+
+static void image_names_destroy(struct image_names *names)
+{
+	if (!names)
+		return;
+	names_clear(names);
+	free(names);
+}
+
+void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (size_t i = 0; i < symbolizer->images.count; i++)
+		image_names_destroy(symbolizer->images.items[i]);
+	for (size_t i = 0; i < symbolizer->blocks.count; i++)
+		free(symbolizer->blocks.items[i]);
+	mt_array_deinit(&symbolizer->images);
+	mt_array_deinit(&symbolizer->blocks);
+	mt_map64_deinit(&symbolizer->kernel_answers);
+	mt_strings_destroy(symbolizer->strings);
+	free(symbolizer);
+}
+
+/* Interns, or gives fallback out of memory, and for nothing. Takes string, which may be NULL. */
+static const char *keep_string(struct mt_symbolizer *symbolizer, char *string, const char *fallback)
+{
+	uint32_t id = string && *string
+			      ? mt_strings_intern(symbolizer->strings, string, strlen(string))
+			      : MT_STRING_NONE;
+
+	free(string);
+	return id == MT_STRING_NONE ? fallback : mt_strings_get(symbolizer->strings, id);
+}
+
+/* "[libc.so.6]", "[anon]", "[heap]". */
+static const char *fallback_name(struct mt_symbolizer *symbolizer, const struct mt_image *image)
+{
+	char *name;
+
+	if (!*image->basename)
+		return unknown.name;
+	if (*image->basename == '[')
+		return image->basename;
+	if (asprintf(&name, "[%s]", image->basename) < 0)
+		name = NULL;
+	return keep_string(symbolizer, name, unknown.name);
+}
+
+/* Room by image id; false out of memory. */
+static bool reserve_images(struct mt_symbolizer *symbolizer, uint32_t id)
+{
+	while (symbolizer->images.count <= id) {
+		if (!mt_array_push(&symbolizer->images))
+			return false;
+	}
+	return true;
+}
+
+/* An image without lines is a common thing; one whose lines cannot be read is worth a word. */
+static void load_lines(struct image_names *names, struct mt_image *image)
+{
+	const char *path;
+	struct mt_elf *debug = mt_image_lines_elf(image, &path);
+	struct mt_error *err =
+		debug ? mt_lines_create(names->elf, debug, path, &names->lines) : NULL;
+
+	if (err)
+		names->lines_problem = strdup(err->message);
+	mt_error_destroy(err);
+}
+
+/*
+ * Builds the tables anew where the image's ELF file is no longer the one it was made of (a build id
+ * came in).
+ */
+static void load_tables(const struct mt_symbolizer *symbolizer, struct image_names *names,
+			struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+
+	if (names->elf == elf)
+		return;
+	names_clear(names);
+	names->elf = elf;
+	names->symtab = elf ? mt_symtab_create(elf, mt_image_symbols_elf(image)) : NULL;
+	if (names->symtab && (symbolizer->options.inlined || symbolizer->options.lines))
+		load_lines(names, image);
+}
+
+static struct image_names *names_of(struct mt_symbolizer *symbolizer, struct mt_image *image)
+{
+	struct image_names *names;
+
+	if (!reserve_images(symbolizer, image->id))
+		return NULL;
+	names = symbolizer->images.items[image->id];
+	if (!names) {
+		names = calloc(1, sizeof(*names));
+		if (!names)
+			return NULL;
+		names->image = image;
+		names->fallback = fallback_name(symbolizer, image);
+		symbolizer->images.items[image->id] = names;
+	}
+	if (image->kind == MT_IMAGE_FILE || image->kind == MT_IMAGE_VDSO)
+		load_tables(symbolizer, names, image);
+	return names;
+}
+
+/* A function's name, made on first use. */
+static const char *function_name(struct mt_symbolizer *symbolizer, struct image_names *names,
+				 uint32_t function)
+{
+	const char *name;
+	uint64_t kept;
+
+	if (mt_map64_get(&names->functions, function, &kept))
+		return (const char *)(uintptr_t)kept;
+	name = keep_string(symbolizer,
+			   mt_symtab_name(names->symtab, function, symbolizer->options.demangle),
+			   names->fallback);
+	(void)mt_map64_put(&names->functions, function, (uintptr_t)name);
+	return name;
+}
+
+/* Stores an answer, one behind the other; NULL out of memory. Blocks never move. */
+static const struct mt_symbol *keep_symbols(struct mt_symbolizer *symbolizer,
+					    const struct mt_symbol *symbols, size_t count)
+{
+	struct mt_symbol **block, *kept;
+
+	if (!symbolizer->blocks.count || symbolizer->block_used + count > SYMBOLS_PER_BLOCK) {
+		block = mt_array_push(&symbolizer->blocks);
+		if (!block)
+			return NULL;
+		*block = malloc(SYMBOLS_PER_BLOCK * sizeof(**block));
+		if (!*block) {
+			symbolizer->blocks.count--;
+			return NULL;
+		}
+		symbolizer->block_used = 0;
+	}
+	kept = &symbolizer->blocks.items[symbolizer->blocks.count - 1][symbolizer->block_used];
+	symbolizer->block_used += count;
+	memcpy(kept, symbols, count * sizeof(*kept));
+	return kept;
+}
+
+/* Keeps the answer to a question; what cannot be kept is unknown. */
+static const struct mt_symbol *answer(struct mt_symbolizer *symbolizer, struct mt_map64 *answers,
+				      uint64_t key, const struct mt_symbol *symbols, size_t count)
+{
+	const struct mt_symbol *kept = keep_symbols(symbolizer, symbols, count);
+
+	if (!kept)
+		return &unknown;
+	(void)mt_map64_put(answers, key, (uintptr_t)kept);
+	return kept;
+}
+
+static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names, uint64_t vaddr,
+		    struct mt_symbol *out)
+{
+	uint64_t start;
+	uint32_t function = mt_symtab_find(names->symtab, vaddr, &start);
+
+	if (function == MT_SYMTAB_NONE)
+		return;
+	out->name = names->last.name && names->last.resolved && names->last_function == function
+			    ? names->last.name
+			    : function_name(symbolizer, names, function);
+	names->last_function = function;
+	out->offset = vaddr - start;
+	out->resolved = true;
+}
+
+/* Keeps the name of an inlined function, demangled to text or as it is. Takes text. */
+static const char *keep_inlined(struct mt_symbolizer *symbolizer, struct image_names *names,
+				const char *name, char *text)
+{
+	const char *kept = keep_string(symbolizer, text ? text : strdup(name), unknown.name);
+
+	(void)mt_map64_put(&names->inlined, (uintptr_t)name, (uintptr_t)kept);
+	return kept;
+}
+
+/* The name of an inlined function, made on first use. */
+static const char *inlined_name(struct mt_symbolizer *symbolizer, struct image_names *names,
+				const struct mt_lines_frame *frame)
+{
+	uint64_t kept;
+
+	if (!frame->name)
+		return unknown.name;
+	if (mt_map64_get(&names->inlined, (uintptr_t)frame->name, &kept))
+		return (const char *)(uintptr_t)kept;
+	return keep_inlined(
+		symbolizer, names, frame->name,
+		frame->mangled && symbolizer->options.demangle ? mt_demangle(frame->name) : NULL);
+}
+
+/*
+ * Puts what was inlined at an address before the function that has the code, chain[0], which keeps
+ * its name: the symbol table knows more of it (clones, namespaces). Gives the number of symbols.
+ */
+static size_t resolve_lines(struct mt_symbolizer *symbolizer, struct image_names *names,
+			    uint64_t vaddr, struct mt_symbol chain[MT_LINES_DEPTH])
+{
+	struct mt_lines_frame frames[MT_LINES_DEPTH];
+	struct mt_symbol function = chain[0];
+	size_t count = mt_lines_find(names->lines, vaddr, frames);
+
+	if (!count)
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		bool inlined = i + 1 < count;
+
+		chain[i] = function;
+		chain[i].inlined = inlined;
+		chain[i].file = symbolizer->options.lines ? frames[i].file : NULL;
+		chain[i].line = symbolizer->options.lines ? frames[i].line : 0;
+		if (inlined)
+			chain[i].name = inlined_name(symbolizer, names, &frames[i]);
+	}
+	if (symbolizer->options.inlined)
+		return count;
+	/* the line of the code itself, wherever it came from */
+	function.file = chain[0].file;
+	function.line = chain[0].line;
+	chain[0] = function;
+	return 1;
+}
+
+/* Without what was inlined there: not worth remembering, for each place is asked about once. */
+static const struct mt_symbol *symbolize_place(struct mt_symbolizer *symbolizer,
+					       struct image_names *names, uint64_t file_offset)
+{
+	struct mt_symbol symbol = {.name = names->fallback, .dso = names->image->identity.path};
+	uint64_t vaddr;
+
+	if (names->last.name && names->last_offset == file_offset)
+		return &names->last;
+	if (names->symtab && mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr))
+		resolve(symbolizer, names, vaddr, &symbol);
+	names->named += symbol.resolved;
+	names->nameless += !symbol.resolved;
+	names->last = symbol;
+	names->last_offset = file_offset;
+	return &names->last;
+}
+
+static const struct mt_symbol *symbolize_lines(struct mt_symbolizer *symbolizer,
+					       struct image_names *names, uint64_t file_offset)
+{
+	struct mt_symbol chain[MT_LINES_DEPTH];
+	uint64_t kept, vaddr;
+	size_t count = 1;
+
+	if (mt_map64_get(&names->answers, file_offset, &kept))
+		return (const struct mt_symbol *)(uintptr_t)kept;
+	chain[0] = (struct mt_symbol){.name = names->fallback, .dso = names->image->identity.path};
+	if (mt_elf_offset_to_vaddr(names->elf, file_offset, &vaddr)) {
+		resolve(symbolizer, names, vaddr, &chain[0]);
+		if (chain[0].resolved)
+			count = resolve_lines(symbolizer, names, vaddr, chain);
+	}
+	names->named += chain[0].resolved;
+	names->nameless += !chain[0].resolved;
+	return answer(symbolizer, &names->answers, file_offset, chain, count);
+}
+
+static const struct mt_symbol *symbolize_user(struct mt_symbolizer *symbolizer,
+					      struct mt_image *image, uint64_t file_offset)
+{
+	struct image_names *names = names_of(symbolizer, image);
+
+	if (!names)
+		return &unknown;
+	if (names->lines)
+		return symbolize_lines(symbolizer, names, file_offset);
+	/* without symbols one answer for all of it */
+	return symbolize_place(symbolizer, names, names->symtab ? file_offset : 0);
+}
+
+static const struct mt_symbol *symbolize_kernel(struct mt_symbolizer *symbolizer,
+						const struct mt_image *image, uint64_t address)
+{
+	/* Without names, all of an image is one place. */
+	uint64_t key = symbolizer->options.kernel ? address : image->id;
+	struct mt_symbol symbol = kernel_unknown;
+	const char *module = NULL, *name;
+	char *dso = NULL;
+	uint64_t kept;
+
+	if (mt_map64_get(&symbolizer->kernel_answers, key, &kept))
+		return (const struct mt_symbol *)(uintptr_t)kept;
+	name = symbolizer->options.kernel ? mt_kernel_symbols_find(symbolizer->options.kernel,
+								   address, &symbol.offset, &module)
+					  : NULL;
+	if (name) {
+		symbol.name = name;
+		symbol.resolved = true;
+	} else if (strncmp(image->basename, "[kernel", 7) != 0) {
+		symbol.name = symbol.dso = fallback_name(symbolizer, image);
+	}
+	if (module && asprintf(&dso, "[%s]", module) >= 0)
+		symbol.dso = keep_string(symbolizer, dso, KERNEL_NAME);
+	return answer(symbolizer, &symbolizer->kernel_answers, key, &symbol, 1);
+}
+
+const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
+				     uint64_t file_offset)
+{
+	if (!image)
+		return &unknown;
+	if (image->kind == MT_IMAGE_KERNEL)
+		return symbolize_kernel(symbolizer, image, file_offset);
+	return symbolize_user(symbolizer, image, file_offset);
+}
+
+/* Mangled names, each once. */
+struct mangled {
+	MT_ARRAY(const char *) names;
+	struct mt_map64 seen;
+};
+
+static void mangled_deinit(struct mangled *mangled)
+{
+	mt_array_deinit(&mangled->names);
+	mt_map64_deinit(&mangled->seen);
+}
+
+/* What cannot be listed is demangled when it is asked for. */
+static void list_mangled(const struct image_names *names, const struct mt_lines_frame *frame,
+			 struct mangled *out)
+{
+	uint64_t key = (uintptr_t)frame->name, seen;
+	const char **slot;
+
+	if (!frame->mangled || mt_map64_get(&names->inlined, key, &seen) ||
+	    mt_map64_get(&out->seen, key, &seen) || !mt_map64_put(&out->seen, key, 0))
+		return;
+	slot = mt_array_push(&out->names);
+	if (slot)
+		*slot = frame->name;
+}
+
+/* Demangles the names of the calls that are inlined at some addresses. */
+static void prepare_names(struct mt_symbolizer *symbolizer, struct image_names *names,
+			  const uint64_t *vaddrs, size_t count, struct mt_pool *pool)
+{
+	MT_CLEANUP(mangled_deinit) struct mangled mangled = {0};
+	struct mt_lines_frame frames[MT_LINES_DEPTH];
+	MT_CLEANUP_FREE char **texts = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t found = mt_lines_find(names->lines, vaddrs[i], frames);
+
+		for (size_t k = 0; k + 1 < found; k++)
+			list_mangled(names, &frames[k], &mangled);
+	}
+	texts = calloc(mangled.names.count + 1, sizeof(*texts));
+	if (!texts)
+		return;
+	mt_demangle_all(mangled.names.items, mangled.names.count, pool, texts);
+	for (size_t i = 0; i < mangled.names.count; i++)
+		(void)keep_inlined(symbolizer, names, mangled.names.items[i], texts[i]);
+}
+
+void mt_symbolizer_prepare(struct mt_symbolizer *symbolizer, struct mt_image *image,
+			   const uint64_t *file_offsets, size_t count, struct mt_pool *pool)
+{
+	bool wanted = symbolizer->options.inlined || symbolizer->options.lines;
+	struct image_names *names = wanted ? names_of(symbolizer, image) : NULL;
+	MT_CLEANUP_FREE uint64_t *vaddrs = NULL;
+	size_t named = 0;
+	uint64_t start;
+
+	if (!names || !names->lines)
+		return;
+	vaddrs = calloc(count + 1, sizeof(*vaddrs));
+	for (size_t i = 0; vaddrs && i < count; i++) {
+		if (mt_elf_offset_to_vaddr(names->elf, file_offsets[i], &vaddrs[named]))
+			named += mt_symtab_find(names->symtab, vaddrs[named], &start) !=
+				 MT_SYMTAB_NONE;
+	}
+	if (!named)
+		return;
+	mt_lines_prepare(names->lines, vaddrs, named, pool);
+	if (symbolizer->options.inlined && symbolizer->options.demangle)
+		prepare_names(symbolizer, names, vaddrs, named, pool);
+}
+
+bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
+			 struct mt_named_image *out)
+{
+	const struct image_names *names;
+
+	if (i >= symbolizer->images.count)
+		return false;
+	names = symbolizer->images.items[i];
+	*out = (struct mt_named_image){0};
+	if (names) {
+		out->image = names->image;
+		out->named = names->named;
+		out->nameless = names->nameless;
+	}
+	return true;
+}
+
+const char *mt_symbolizer_lines_problem(const struct mt_symbolizer *symbolizer,
+					const struct mt_image **image)
+{
+	for (size_t i = 0; i < symbolizer->images.count; i++) {
+		const struct image_names *names = symbolizer->images.items[i];
+		const char *problem = !names	     ? NULL
+				      : names->lines ? mt_lines_problem(names->lines)
+						     : names->lines_problem;
+
+		if (problem) {
+			*image = names->image;
+			return problem;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,71 @@
+/* lbr_walk: where a hardware call stack begins, by the ips that a sample has. */
+#include "unwind/branches/lbr_walk.h"
+
+#include "formats/records/sample.h"
+#include "formats/records/sample_type.h"
+#include "tests/unit/code_builder.h"
+#include "tests/unit/unit.h"
+#include "unwind/unwind.h"
+
+#define FRAMES 8
+
+static struct mt_frame frames[FRAMES];
+
+/* LOOP called READ, whose newest record leads to `to`. How many frames there are. */
+static size_t unwind(uint64_t ip, uint64_t interrupted, uint64_t to, enum mt_stack_end *end)
+{
+	const struct mt_branch branches[] = {{.from = at(HERE, LOOP, 8), .to = to},
+					     {.from = at(HERE, MAIN, 8), .to = at(HERE, LOOP, 0)}};
+	struct mt_image_map *map = code_process(HERE, "/a");
+	struct mt_unwinder *unwinder =
+		mt_unwinder_create(&(struct mt_unwind_options){.max_frames = FRAMES});
+	struct mt_stack stack = {.frames = frames, .capacity = FRAMES};
+	struct mt_unwind_input input = {.ip = ip,
+					.have_regs = true,
+					.has_branches = true,
+					.branches = branches,
+					.branch_count = 2,
+					.branches_own = 2,
+					.branch_type = MT_BRANCH_CALL_STACK,
+					.map = map};
+
+	input.regs.valid = (1u << MT_UNWIND_REGS) - 1;
+	input.regs.value[16] = interrupted;
+	mt_unwind_method_find("auto")->unwind(unwinder, &input, &stack);
+	*end = stack.end;
+	mt_unwinder_destroy(unwinder);
+	mt_image_map_destroy(map);
+	return stack.count;
+}
+
+/* The interrupt came when WRITE was called already; or the records are of its time. */
+MT_TEST(a_call_stack_begins_with_the_precise_ip)
+{
+	enum mt_stack_end end;
+
+	code_setup();
+	code_add_file("/a");
+	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, WRITE, 0), at(HERE, READ, 0), &end), 3);
+	MT_CHECK_EQ(frames[0].pc, at(HERE, READ, 4));
+	MT_CHECK_EQ(frames[1].pc, at(HERE, LOOP, 8));
+	MT_CHECK_EQ(frames[2].pc, at(HERE, MAIN, 8));
+	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, WRITE, 0), at(HERE, WRITE, 0), &end), 3);
+	MT_CHECK_EQ(frames[0].pc, at(HERE, WRITE, 0));
+	code_teardown();
+}
+
+MT_TEST(a_call_stack_that_leads_elsewhere_tells_no_caller)
+{
+	enum mt_stack_end end;
+
+	code_setup();
+	code_add_file("/a");
+	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, READ, 4), at(HERE, HOOK, 0), &end), 1);
+	MT_CHECK_EQ(frames[0].pc, at(HERE, READ, 4));
+	MT_CHECK_EQ(end, MT_END_BRANCHES);
+	/* of what no CFI tells of, nobody knows where it goes */
+	MT_CHECK_EQ(unwind(at(HERE, READ, 4), at(HERE, READ, 4), HERE + CODE_NOTHING, &end), 3);
+	code_teardown();
+}
+
+MT_TEST_MAIN

@@ -1,0 +1,183 @@
+/*
+ * Branch records past the end of what the dump gives. They may tell of calls that longjmp, an
+ * exception or another stack has left behind, so a record counts only where all that is known
+ * agrees: the frames found in the dump are the callers of the newest records, one by one, and each
+ * record's target is the beginning of the function that goes on with the next call. What is called
+ * through a stub of a procedure linkage table does not show that, and ends it.
+ *
+ * Where the dump goes on further out - it was CFI that ended - a return address that stands once in
+ * the rest of it is a frame of which the stack pointer is known, and CFI has its turn again, as
+ * long as it finds what the records tell.
+ */
+#include "symbols/images/image_map.h"
+#include "unwind/branches/lbr.h"
+#include "unwind/branches/lbr_walk.h"
+#include "unwind/lookup.h"
+#include "unwind/walk.h"
+
+#define FUNCTION_MAX 4096 /* bytes of a function that no CFI tells of */
+
+struct splice {
+	struct mt_walk *walk;
+	struct mt_lbr_entry calls[MT_BRANCHES_MAX];
+	size_t count;
+};
+
+/* Whether the function that starts at `entry` is the one around an address. */
+static bool is_in(const struct mt_walk *walk, uint64_t address, uint64_t entry)
+{
+	struct mt_lookup_function function;
+
+	if (mt_lookup_function(walk->input->map, address, &function))
+		return function.start == entry;
+	return address >= entry && address - entry < FUNCTION_MAX &&
+	       !mt_lookup_function(walk->input->map, entry, &function);
+}
+
+static uint64_t behind(const struct mt_lbr_entry *call)
+{
+	return call->from + call->size;
+}
+
+/* Frames found so far, the sample's own not counted. */
+static size_t callers(const struct mt_walk *walk)
+{
+	return walk->stack->count - walk->first - 1;
+}
+
+/* How many of the callers from `at` on are those that the records tell. */
+static size_t agree(const struct splice *splice, size_t at)
+{
+	const struct mt_frame *frames = splice->walk->stack->frames + splice->walk->first + 1;
+	size_t i = at, count = callers(splice->walk);
+
+	while (i < count && i < splice->count && frames[i].call_return &&
+	       frames[i].pc == behind(&splice->calls[i]))
+		i++;
+	return i - at;
+}
+
+/* Whether the next record tells of the call that led to the newest frame. */
+static bool leads_here(const struct splice *splice, size_t next)
+{
+	const struct mt_stack *stack = splice->walk->stack;
+	const struct mt_frame *last = &stack->frames[stack->count - 1];
+
+	return next < splice->count && splice->calls[next].size &&
+	       is_in(splice->walk, last->pc - last->call_return, splice->calls[next].to);
+}
+
+/* The one place in the rest of the dump where the word stands; 0: none, or several. */
+static uint64_t find_word(const struct mt_walk *walk, uint64_t word)
+{
+	uint64_t found = 0, value;
+
+	for (uint64_t at = walk->at.sp; mt_dump_read(&walk->dump, at, &value); at += 8) {
+		if (value == word && found)
+			return 0;
+		if (value == word)
+			found = at;
+	}
+	return found;
+}
+
+/*
+ * By CFI again, from the caller that a record tells. Its frame pointer is what it was, or what its
+ * callee pushed; that is the right one with which CFI finds the next record's caller. *end: the new
+ * one. False where neither does.
+ */
+static bool anchor(struct splice *splice, size_t next, enum mt_stack_end *end)
+{
+	struct mt_walk *walk = splice->walk;
+	const struct mt_walk before = *walk;
+	uint64_t slot = find_word(walk, behind(&splice->calls[next])), pushed;
+	size_t count = walk->stack->count;
+
+	if (!slot)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		*walk = before;
+		walk->stack->count = count;
+		walk->have_regs = false;
+		walk->source = MT_FRAME_LBR;
+		walk->call_return = true;
+		walk->at.pc = behind(&splice->calls[next]);
+		walk->at.sp = slot + 8;
+		if (i && mt_dump_read(&walk->dump, slot - 8, &pushed))
+			walk->at.fp = pushed;
+		*end = mt_walk_dump(walk);
+		if (agree(splice, next) >= 2)
+			return true;
+	}
+	*walk = before;
+	walk->stack->count = count;
+	return false;
+}
+
+static enum mt_stack_end end_of(struct mt_walk *walk)
+{
+	const struct mt_frame *last = &walk->stack->frames[walk->stack->count - 1];
+
+	return mt_walk_rule(walk, last->pc, last->call_return).kind == MT_RULE_END
+		       ? MT_END_ROOT
+		       : MT_END_BRANCHES;
+}
+
+/* Leaves out what CFI found behind an anchor that is not what the records tell. */
+static bool keep_agreed(struct splice *splice, size_t *next)
+{
+	struct mt_stack *stack = splice->walk->stack;
+	size_t agreed = agree(splice, *next);
+
+	*next += agreed;
+	if (*next == splice->count || *next == callers(splice->walk))
+		return true;
+	stack->count = splice->walk->first + 1 + *next;
+	return false;
+}
+
+static enum mt_stack_end go_on(struct splice *splice, enum mt_stack_end end)
+{
+	struct mt_walk *walk = splice->walk;
+	size_t next = callers(walk);
+
+	while (leads_here(splice, next)) {
+		struct mt_frame frame = {.pc = behind(&splice->calls[next]),
+					 .source = next < walk->input->branches_own
+							   ? MT_FRAME_LBR
+							   : MT_FRAME_STITCHED,
+					 .call_return = true};
+
+		if (end != MT_END_DUMP && end != MT_END_PAGE && anchor(splice, next, &end)) {
+			if (!keep_agreed(splice, &next)) {
+				walk->boundary = 0;
+				return MT_END_BRANCHES;
+			}
+			if (end == MT_END_ROOT || end == MT_END_LIMIT || next == splice->count)
+				return end;
+			continue;
+		}
+		if (!mt_walk_push(walk, &frame))
+			return MT_END_LIMIT;
+		walk->boundary = 0;
+		next++;
+		end = end_of(walk);
+		if (end == MT_END_ROOT)
+			return end;
+	}
+	return end;
+}
+
+enum mt_stack_end mt_branches_splice(struct mt_walk *walk, enum mt_stack_end end)
+{
+	struct splice splice;
+
+	splice.walk = walk;
+	if (!walk->input->branch_count || walk->stack->count <= walk->first)
+		return end;
+	splice.count =
+		mt_branches_callers(walk, walk->input->regs.value[MT_DWARF_RIP], splice.calls);
+	if (agree(&splice, 0) < callers(walk))
+		return end;
+	return go_on(&splice, end);
+}

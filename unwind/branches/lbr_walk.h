@@ -1,0 +1,35 @@
+/*
+ * Stacks from branch records: the hardware's call stack as it is, plain records classified and
+ * replayed (lbr.h). Private to the unwinder.
+ */
+#ifndef MT_UNWIND_BRANCHES_LBR_WALK_H
+#define MT_UNWIND_BRANCHES_LBR_WALK_H
+
+#include "unwind/branches/lbr.h"
+#include "unwind/unwind.h"
+
+struct mt_branch_runs;
+struct mt_walk;
+
+enum {
+	MT_BRANCHES_MAX = 1024, /* records that are looked at; the oldest are left out */
+};
+
+/*
+ * The calls that the records prove to be under way at the ip, newest first, at most MT_BRANCHES_MAX
+ * of them.
+ */
+size_t mt_branches_callers(const struct mt_walk *walk, uint64_t ip, struct mt_lbr_entry *out);
+
+/* lbr_splice.c: goes on with them where the walk through the dump has ended so. */
+enum mt_stack_end mt_branches_splice(struct mt_walk *walk, enum mt_stack_end end);
+
+/* The sampled ip, and behind it what the input's branch records prove. */
+enum mt_stack_end mt_branches_whole(struct mt_walk *walk);
+
+/* Whether the input's branch records are a hardware call stack. */
+bool mt_branches_are_calls(const struct mt_unwind_input *input);
+
+void mt_branch_runs_destroy(struct mt_branch_runs *runs);
+
+#endif

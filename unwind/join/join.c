@@ -1,0 +1,457 @@
+/*
+ * Of each thread the frames of its last whole stack, how far up these were left since, and the cut
+ * stacks since then. A cut stack that is joined lends its frames as a whole one does. Each whole
+ * stack settles all that wait, from the newest back.
+ */
+#include "unwind/join/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "unwind/join/call_site.h"
+
+enum {
+	TALLIES = 4096,
+	WRONG_SHARE = 100, /* one joined stack in so many may be found wrong; */
+	RIGHT_FEW = 4,	   /* so many have to be right, else the thread's stacks say it */
+};
+
+/* Frames that stacks may be joined with: immutable while several hold them. */
+struct mt_join_frames {
+	size_t references, count, room;
+	size_t placed; /* frames further out have no known stack pointer */
+	size_t rising; /* from this frame on stack pointers rise to the root's: one stack */
+	uint64_t *sps; /* behind pcs */
+	uint64_t pcs[];
+};
+
+/* How often stacks that end at one call got the frames that were there, and how often others. */
+struct tally {
+	uint32_t right, wrong;
+};
+
+struct mt_join_thread {
+	struct mt_join_frames *last;  /* NULL: no stack was whole yet */
+	uint64_t left;		      /* its frames below were left */
+	struct mt_join_stack *newest; /* of the list of cut stacks since */
+	struct tally tally;	      /* of all its stacks */
+};
+
+struct mt_joiner {
+	struct mt_join_check check;
+	struct mt_map64 by_thread; /* to an index in threads */
+	MT_ARRAY(struct mt_join_thread *) threads;
+	struct tally tallies[TALLIES]; /* by a hash of the call */
+};
+
+struct mt_joiner *mt_joiner_create(const struct mt_join_check *check)
+{
+	struct mt_joiner *joiner = calloc(1, sizeof(*joiner));
+
+	if (joiner)
+		joiner->check = *check;
+	return joiner;
+}
+
+/* ---- Frames ---- */
+
+static void release_frames(struct mt_join_frames *frames)
+{
+	if (frames && !--frames->references)
+		free(frames);
+}
+
+static struct mt_join_frames *share_frames(struct mt_join_frames *frames)
+{
+	frames->references++;
+	return frames;
+}
+
+/* Room for so many frames, in `old` where only the caller holds that; NULL out of memory. */
+static struct mt_join_frames *make_frames(struct mt_join_frames *old, size_t count)
+{
+	struct mt_join_frames *frames = old;
+	size_t room = count + count / 2;
+
+	if (!old || old->references > 1 || old->room < count) {
+		frames = malloc(sizeof(*frames) + 2 * room * sizeof(frames->pcs[0]));
+		if (!frames)
+			return NULL;
+		release_frames(old);
+		frames->references = 1;
+		frames->room = room;
+		frames->sps = frames->pcs + room;
+	}
+	frames->count = count;
+	return frames;
+}
+
+/* Copies a stack's own frames to the front. */
+static void put_own(struct mt_join_frames *frames, const struct mt_join_stack *stack)
+{
+	memcpy(frames->pcs, stack->pcs, stack->count * sizeof(*frames->pcs));
+	memcpy(frames->sps, stack->sps, stack->count * sizeof(*frames->sps));
+}
+
+/* Where stack pointers are known, and from where on they rise. */
+static void measure(struct mt_join_frames *frames)
+{
+	size_t i = frames->count;
+
+	while (i && !frames->sps[i - 1])
+		i--;
+	frames->placed = i;
+	while (i > 1 && frames->sps[i - 2] && frames->sps[i - 2] <= frames->sps[i - 1])
+		i--;
+	frames->rising = i ? i - 1 : 0;
+}
+
+/* The frame at exactly that place on the root's stack; frames->count where there is none. */
+static size_t find_place(const struct mt_join_frames *frames, uint64_t sp)
+{
+	size_t from = frames->rising, to = frames->placed;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (frames->sps[middle] >= sp)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return to < frames->placed && frames->sps[to] == sp ? to : frames->count;
+}
+
+static bool same_function(const struct mt_joiner *joiner, const struct mt_image_map *map,
+			  uint64_t a, uint64_t b)
+{
+	return a == b || joiner->check.same(joiner->check.context, map, a, b);
+}
+
+/* Whether frames from `at` on are calls in the same functions as those of others from `i` on. */
+static bool same_callers(const struct mt_joiner *joiner, const struct mt_image_map *map,
+			 const struct mt_join_frames *frames, size_t at, const uint64_t *pcs,
+			 const uint64_t *sps, size_t count)
+{
+	if (frames->count - at != count || memcmp(frames->sps + at, sps, count * sizeof(*sps)) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!same_function(joiner, map, frames->pcs[at + i], pcs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- Threads ---- */
+
+void mt_joiner_reset(struct mt_joiner *joiner)
+{
+	for (size_t i = 0; i < joiner->threads.count; i++) {
+		release_frames(joiner->threads.items[i]->last);
+		free(joiner->threads.items[i]);
+	}
+	joiner->threads.count = 0;
+	mt_map64_deinit(&joiner->by_thread);
+	joiner->by_thread = (struct mt_map64){0};
+	memset(joiner->tallies, 0, sizeof(joiner->tallies));
+}
+
+void mt_joiner_destroy(struct mt_joiner *joiner)
+{
+	if (!joiner)
+		return;
+	mt_joiner_reset(joiner);
+	mt_array_deinit(&joiner->threads);
+	free(joiner);
+}
+
+/* NULL out of memory. */
+static struct mt_join_thread *find_thread(struct mt_joiner *joiner, uint64_t key)
+{
+	struct mt_join_thread **slot;
+	uint64_t index;
+
+	if (mt_map64_get(&joiner->by_thread, key, &index))
+		return joiner->threads.items[index];
+	slot = mt_array_push(&joiner->threads);
+	if (!slot)
+		return NULL;
+	*slot = calloc(1, sizeof(**slot));
+	if (!*slot || !mt_map64_put(&joiner->by_thread, key, joiner->threads.count - 1)) {
+		free(*slot);
+		joiner->threads.count--;
+		return NULL;
+	}
+	return *slot;
+}
+
+static void add_to_list(struct mt_join_thread *thread, struct mt_join_stack *stack)
+{
+	stack->of = thread;
+	stack->waits = true;
+	stack->peak = 0;
+	stack->newer = NULL;
+	stack->older = thread->newest;
+	if (stack->older)
+		stack->older->newer = stack;
+	thread->newest = stack;
+}
+
+static void unlink_stack(struct mt_join_stack *stack)
+{
+	if (!stack->waits)
+		return;
+	if (stack->newer)
+		stack->newer->older = stack->older;
+	else
+		stack->of->newest = stack->older;
+	if (stack->older)
+		stack->older->newer = stack->newer;
+	stack->waits = false;
+}
+
+void mt_joiner_release(struct mt_join_stack *stack)
+{
+	unlink_stack(stack);
+	release_frames(stack->frames);
+	stack->frames = NULL;
+	stack->tail_count = 0;
+}
+
+void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out)
+{
+	n = n < stack->tail_count ? n : stack->tail_count;
+	if (n)
+		memcpy(out, stack->frames->pcs + stack->count, n * sizeof(*out));
+}
+
+/* ---- Joining ---- */
+
+/*
+ * The frame at the boundary, and *site, where in its function the call to the cut stack's last
+ * frame is. frames->count where there is none, or it is not known to call that.
+ */
+static size_t find_caller(const struct mt_joiner *joiner, const struct mt_join_frames *frames,
+			  const struct mt_join_stack *cut, uint64_t *site)
+{
+	size_t at = cut->boundary ? find_place(frames, cut->boundary) : frames->count;
+	struct mt_call_question question = {.map = cut->map, .inner = cut->pcs[cut->count - 1]};
+
+	if (at == frames->count)
+		return at;
+	question.outer = frames->pcs[at];
+	question.outer_calls = at > 0;
+	question.known_inner = at ? frames->pcs[at - 1] : 0;
+	*site = joiner->check.site(joiner->check.context, &question);
+	return *site ? at : frames->count;
+}
+
+/* Joins where the rule allows: stack->tail_count tells. False out of memory. */
+static bool join(const struct mt_joiner *joiner, const struct mt_join_frames *donor,
+		 struct mt_join_stack *stack)
+{
+	struct mt_join_frames *frames;
+	size_t at, count;
+	uint64_t site;
+
+	at = find_caller(joiner, donor, stack, &site);
+	if (at == donor->count)
+		return true;
+	count = donor->count - at;
+	frames = make_frames(NULL, stack->count + count);
+	if (!frames)
+		return false;
+	put_own(frames, stack);
+	memcpy(frames->pcs + stack->count, donor->pcs + at, count * sizeof(*frames->pcs));
+	memcpy(frames->sps + stack->count, donor->sps + at, count * sizeof(*frames->sps));
+	frames->pcs[stack->count] = site;
+	measure(frames);
+	stack->frames = frames;
+	stack->tail_count = count;
+	return true;
+}
+
+/* ---- Right and wrong ---- */
+
+/* Where the tally is of stacks that end at the same call. */
+static size_t tally_of(const struct mt_join_stack *cut)
+{
+	return mt_hash64(cut->pcs[cut->count - 1]) % TALLIES;
+}
+
+static void count(struct tally *tally, bool right)
+{
+	*(right ? &tally->right : &tally->wrong) += 1;
+}
+
+static bool is_good(const struct tally *tally)
+{
+	return (uint64_t)tally->wrong * WRONG_SHARE <= tally->right;
+}
+
+bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack)
+{
+	const struct tally *tally = &joiner->tallies[tally_of(stack)], *all = &stack->of->tally;
+
+	return !stack->is_refuted && is_good(tally) &&
+	       (tally->right >= RIGHT_FEW || (all->right >= RIGHT_FEW && is_good(all)));
+}
+
+/* Of the call at which the cut stack ends, and of its thread. */
+static void count_both(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		       const struct mt_join_stack *cut, bool right)
+{
+	count(&joiner->tallies[tally_of(cut)], right);
+	count(&thread->tally, right);
+}
+
+/* The stack of a seed as its like have it: false where these are whole as well. */
+static bool cut_seed(const struct mt_join_stack *seed, struct mt_join_stack *cut)
+{
+	size_t last = 0;
+
+	while (last + 1 < seed->count && seed->sps[last + 1] <= seed->shorter)
+		last++;
+	if (last + 1 >= seed->count)
+		return false;
+	*cut = *seed;
+	cut->count = last + 1;
+	cut->boundary = seed->sps[last + 1];
+	return true;
+}
+
+/* Joins a seed as if it were cut, and counts whether it gets the frames that it has. */
+static void try_seed(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		     const struct mt_join_stack *seed)
+{
+	struct mt_join_stack cut;
+	uint64_t site;
+	size_t at;
+
+	if (!cut_seed(seed, &cut) || cut.boundary < thread->left)
+		return;
+	at = find_caller(joiner, thread->last, &cut, &site);
+	if (at < thread->last->count)
+		count_both(joiner, thread, &cut,
+			   same_callers(joiner, seed->map, thread->last, at, seed->pcs + cut.count,
+					seed->sps + cut.count, seed->count - cut.count));
+}
+
+enum verdict {
+	UNKNOWN,
+	RIGHT,
+	WRONG,
+};
+
+/* What frames seen later say of those that a stack got. */
+static enum verdict judge(struct mt_joiner *joiner, const struct mt_join_frames *later,
+			  struct mt_join_stack *stack)
+{
+	const struct mt_join_frames *got = stack->frames;
+	size_t at = find_place(later, stack->boundary);
+
+	if (at == later->count)
+		return UNKNOWN;
+	stack->is_refuted = !same_callers(joiner, stack->map, later, at, got->pcs + stack->count,
+					  got->sps + stack->count, stack->tail_count);
+	count_both(joiner, stack->of, stack, !stack->is_refuted);
+	return stack->is_refuted ? WRONG : RIGHT;
+}
+
+/* ---- Order of time ---- */
+
+static uint64_t higher(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The lowest stack pointer that a caller of a cut stack's frames may have. */
+static uint64_t reach(const struct mt_join_stack *stack)
+{
+	return stack->boundary ? stack->boundary : stack->sps[stack->count - 1] + 1;
+}
+
+/*
+ * Settles the cut stacks on the thread's list with the frames of the whole stack behind them, from
+ * the newest back. Each that is joined with these, or has the same, lends its own frames to older
+ * ones; of each that is not, the boundary is where other frames begin.
+ */
+static bool settle(struct mt_joiner *joiner, struct mt_join_thread *thread)
+{
+	const struct mt_join_frames *donor = thread->last;
+	struct mt_join_stack *older;
+	uint64_t floor = 0;
+	bool good = true;
+
+	for (struct mt_join_stack *s = thread->newest; s; s = older) {
+		enum verdict verdict = UNKNOWN;
+
+		older = s->older;
+		unlink_stack(s);
+		floor = higher(floor, s->peak);
+		if (s->frames && reach(s) >= floor) {
+			verdict = judge(joiner, donor, s);
+		} else if (!s->frames) {
+			good = good && (reach(s) < floor || join(joiner, donor, s));
+			verdict = s->frames ? RIGHT : WRONG;
+		}
+		if (verdict == RIGHT)
+			donor = s->frames;
+		else if (verdict == WRONG)
+			floor = higher(floor, reach(s) + 1);
+	}
+	return good;
+}
+
+/* The frames of a cut stack are the thread's last ones where it was joined. */
+static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		    struct mt_join_stack *stack)
+{
+	if (thread->last && stack->boundary >= thread->left && !join(joiner, thread->last, stack))
+		return false;
+	if (stack->frames) {
+		release_frames(thread->last);
+		thread->last = share_frames(stack->frames);
+		thread->left = 0;
+	} else {
+		thread->left = higher(thread->left, reach(stack) + 1);
+	}
+	add_to_list(thread, stack);
+	return true;
+}
+
+static bool add_whole(struct mt_joiner *joiner, struct mt_join_thread *thread,
+		      const struct mt_join_stack *stack)
+{
+	struct mt_join_frames *frames;
+
+	if (stack->shorter && thread->last)
+		try_seed(joiner, thread, stack);
+	frames = make_frames(thread->last, stack->count);
+	if (!frames)
+		return false;
+	put_own(frames, stack);
+	measure(frames);
+	thread->last = frames;
+	thread->left = 0;
+	return settle(joiner, thread);
+}
+
+bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack)
+{
+	struct mt_join_thread *thread;
+
+	if (!stack->count || !stack->sps[0])
+		return true;
+	thread = find_thread(joiner, stack->thread);
+	if (!thread)
+		return false;
+	thread->left = higher(thread->left, stack->sps[0]);
+	if (thread->newest)
+		thread->newest->peak = higher(thread->newest->peak, stack->sps[0]);
+	if (stack->kind == MT_JOIN_CUT)
+		return add_cut(joiner, thread, stack);
+	return stack->kind == MT_JOIN_OTHER || add_whole(joiner, thread, stack);
+}

@@ -1,0 +1,161 @@
+/*
+ * The last resort, where somebody asks for it: words of the dump that look like return addresses,
+ * behind code that nothing tells how to unwind. What stands on a stack is left over as often as
+ * not, so all that follows is a guess, marked as such, and the stack ends for the reason it ended
+ * before.
+ *
+ * A word counts where it points behind a call, and CFI finds callers from there up to the root or
+ * the dump's end. Most that is left over is told by the call itself: a direct one led elsewhere.
+ * The first word behind a direct call to the code in question goes before all that are behind a
+ * call through a pointer or a linkage table, which may have led anywhere. For that code counts
+ * wherever it is at hand; where it is not nothing is guessed, for that would mostly be wrong.
+ */
+#include <string.h>
+
+#include "symbols/images/image_map.h"
+#include "unwind/lookup.h"
+#include "unwind/walk.h"
+
+enum {
+	SCAN_BYTES = 2048, /* of stack that are looked at for one return address */
+	SCANS_MAX = 4,	   /* gaps in a stack */
+	/* code that no CFI tells of is taken to begin no further before an address in it */
+	SPAN_MAX = 1 << 16,
+};
+
+static bool may_help(int end)
+{
+	switch (end) {
+	case MT_END_NO_CFI:
+	case MT_END_NO_ELF:
+	case MT_END_NO_IMAGE:
+	case MT_END_BAD_CFI:
+	case MT_END_BAD_CFA:
+	case MT_END_LOOP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What the call before a return address says of the code that it is to have led to. */
+enum call_target {
+	CALL_ELSEWHERE,
+	CALL_UNKNOWN,  /* its code is not at hand */
+	CALL_ANYWHERE, /* through a pointer or a stub */
+	CALL_THERE,
+};
+
+/* jmp *disp(%rip), as a stub of a procedure linkage table ends; with endbr64 or bnd before it. */
+static bool is_stub(const struct mt_walk *walk, uint64_t address)
+{
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const uint8_t *code = mt_lookup_code(walk->input->map, address, 7, true);
+
+	if (!code)
+		return false;
+	if (!memcmp(code, endbr, sizeof(endbr)))
+		code += sizeof(endbr);
+	code += *code == 0xf2;
+	return code[0] == 0xff && code[1] == 0x25;
+}
+
+/* Whether a call to `target` may have come to pc: one function, or code that no CFI tells of. */
+static bool is_entry(const struct mt_walk *walk, uint64_t target, uint64_t pc)
+{
+	struct mt_lookup_function function;
+
+	if (mt_lookup_function(walk->input->map, pc, &function))
+		return function.start == target;
+	return target <= pc && pc - target < SPAN_MAX &&
+	       !mt_lookup_function(walk->input->map, target, &function);
+}
+
+static enum call_target find_target(const struct mt_walk *walk, uint64_t word, uint64_t pc)
+{
+	const uint8_t *code =
+		mt_lookup_code(walk->input->map, word - MT_CALL_CODE, MT_CALL_CODE, true);
+	uint64_t target;
+
+	if (!code)
+		return CALL_UNKNOWN;
+	if (code[MT_CALL_CODE - 5] != 0xe8)
+		return mt_fp_ends_in_call(code) ? CALL_ANYWHERE : CALL_ELSEWHERE;
+	target = word + (uint64_t)(int64_t)(int32_t)mt_get_le32(code + MT_CALL_CODE - 4);
+	if (is_entry(walk, target, pc))
+		return CALL_THERE;
+	return is_stub(walk, target) ? CALL_ANYWHERE : CALL_ELSEWHERE;
+}
+
+static bool leads_on(int end)
+{
+	return end == MT_END_ROOT || end == MT_END_DUMP || end == MT_END_PAGE;
+}
+
+/* Goes on from a word at `slot`; false, and nothing is changed, where that leads nowhere. */
+static bool try_word(struct mt_walk *walk, uint64_t slot, uint64_t word, int *end)
+{
+	const struct mt_walk before = *walk;
+	size_t count = walk->stack->count;
+
+	walk->at.pc = word;
+	walk->at.sp = slot + 8;
+	walk->have_regs = false;
+	walk->source = MT_FRAME_SCANNED;
+	walk->call_return = true;
+	*end = (int)mt_walk_dump(walk);
+	/* or to the next gap */
+	if (leads_on(*end) || (may_help(*end) && walk->stack->count > count + 1))
+		return true;
+	*walk = before;
+	walk->stack->count = count;
+	return false;
+}
+
+/*
+ * The first word behind a call with such a target. One that may have led anywhere is none beyond a
+ * call that is not known: that may be the true one.
+ */
+static bool scan(struct mt_walk *walk, enum call_target wanted, int *end)
+{
+	uint64_t pc = walk->at.pc - walk->call_return, slot = walk->at.sp, word;
+	uint64_t stop = slot + SCAN_BYTES;
+	enum call_target target;
+
+	for (; slot < stop && mt_dump_read(&walk->dump, slot, &word); slot += 8) {
+		if (!mt_fp_is_return(walk, word) ||
+		    mt_walk_rule(walk, word, true).kind == MT_RULE_NONE)
+			continue;
+		target = find_target(walk, word, pc);
+		if (target == wanted && try_word(walk, slot, word, end))
+			return true;
+		if (target == CALL_UNKNOWN && wanted == CALL_ANYWHERE)
+			return false;
+	}
+	return false;
+}
+
+/* What the kernel's chain or branch records told stands where no stack pointer is known. */
+static bool is_placed(const struct mt_walk *walk)
+{
+	const struct mt_stack *stack = walk->stack;
+
+	return stack->count > walk->first && stack->frames[stack->count - 1].sp &&
+	       stack->frames[stack->count - 1].sp <= walk->at.sp;
+}
+
+enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end)
+{
+	struct mt_stack *stack = walk->stack;
+	size_t known = stack->count;
+	int now = (int)end;
+
+	for (int i = 0; i < SCANS_MAX && may_help(now) && is_placed(walk); i++) {
+		if (!scan(walk, CALL_THERE, &now) && !scan(walk, CALL_ANYWHERE, &now))
+			break;
+	}
+	for (size_t i = known; i < stack->count; i++)
+		stack->frames[i].source = MT_FRAME_SCANNED;
+	walk->boundary = 0;
+	return end;
+}
