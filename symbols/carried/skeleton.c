@@ -180,13 +180,12 @@ static bool prune_frames(struct mt_skeleton *b, struct section *section, struct 
 	struct mt_made_bytes kept = {0};
 	bool all = !b->wish->seen;
 
-	if (!all && !mt_pruned_eh_frame_make(span, b->wish->seen, b->input, &kept, &all)) {
-		free(kept.items);
-		return false;
-	}
-	if (!all)
+	bool good = all || mt_pruned_eh_frame_make(span, b->wish->seen, b->input, &kept, &all);
+
+	if (good && !all)
 		replace(section, SHT_PROGBITS, &kept);
-	return true;
+	mt_array_deinit(&kept);
+	return good;
 }
 
 static bool has_table(struct mt_elf *elf)

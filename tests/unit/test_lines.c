@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #define BUILDER_BYTES (16 << 20)
+#include "formats/base/bytes.h"
 #include "symbols/elf/elf.h"
 #include "symbols/lines/lines.h"
 #include "tests/unit/elf_builder.h"
@@ -68,7 +69,7 @@ static void put_unit(uint16_t directory_form)
 	put(&info, 0, 4);
 	if (directory_form)
 		put(&info, 0, 4);
-	*(uint32_t *)(info.at + start) = (uint32_t)(info.size - start - 4);
+	mt_put_le32(info.at + start, (uint32_t)(info.size - start - 4));
 }
 
 /* The header of a line program of version 4, with a directory and files of names so long. */
@@ -86,7 +87,7 @@ static size_t begin_line(size_t directory, size_t files)
 	for (size_t i = 0; i < files; i++)
 		put_all(&line, (uint8_t[]){'f', 0, directory > 0, 0, 0}, 5);
 	put(&line, 0, 1);
-	*(uint32_t *)(line.at + start + 6) = (uint32_t)(line.size - start - 10);
+	mt_put_le32(line.at + start + 6, (uint32_t)(line.size - start - 10));
 	put_all(&line, (uint8_t[]){0, 9, 2}, 3); /* DW_LNE_set_address */
 	put(&line, CODE, 8);
 	return start;
@@ -95,7 +96,7 @@ static size_t begin_line(size_t directory, size_t files)
 static void end_line(size_t start)
 {
 	put_all(&line, (uint8_t[]){2, 0x80, 0x10, 0, 1, 1}, 6); /* advance, end the sequence */
-	*(uint32_t *)(line.at + start) = (uint32_t)(line.size - start - 4);
+	mt_put_le32(line.at + start, (uint32_t)(line.size - start - 4));
 }
 
 static struct mt_lines *open_lines(const char *path, struct mt_elf **elf)
