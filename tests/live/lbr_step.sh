@@ -135,7 +135,8 @@ check 'samples too rare to be stitched stay as they are' holds_truth "$TMPDIR/de
 recorded deep '-j call_stack,u -n 32 -s 20' deep
 check 'without the index nothing is stitched' holds_truth "$TMPDIR/deep" all --stitch-lbr
 
-# A dump that ends, then records that end: what both tell together is joined with stacks that got further.
+# A dump that ends, then records that end: what both tell together is right, and joining makes hardly one stack wrong. Frames of branch
+# records have no stack pointers, so stacks are not joined behind them (docs/joining.md): a call stack adds some to most stacks, any to few.
 # Which samples got further is where they fell, and that depends on the environment, too: of one in 20 steps it may be none.
 for mode in call_stack any; do
 	alone=0 joined=0
@@ -146,11 +147,8 @@ for mode in call_stack any; do
 		check '... joined: hardly one is wrong' holds_truth "$TMPDIR/both" mostly --unwind auto
 		joined=$((joined + $(cat "$out")))
 	done
-	between '... and more of them' $((alone * 5 / 4)) "$joined" 999999
+	[ "$mode" = call_stack ] || between '... and more of them' $((alone * 5 / 4)) "$joined" 9999999
 done
-recorded both "-j call_stack,u -n 8 -d 256 -s 21" deep
-"$MT_BUILD/mtreport" -q --unwind-report "$TMPDIR/both.data" >"$TMPDIR/table"
-says '... counted by what had ended them' 'stacks joined +branch records end +[1-9]' "$TMPDIR/table"
 
 # As mtrec records it, sealed, and read where the program is not: its branches are classified and replayed by the code that is carried.
 program sealed "${CC:-cc}" -O2 -static -Wl,--build-id "$workloads/frames.c"

@@ -1,4 +1,4 @@
-/* Writing perf.data: header, one attr, records, no features. */
+/* Writing perf.data: header, one attr, records, and as the only feature the name of this host. */
 #include "tests/oracle/perf_file.h"
 
 #include <linux/perf_event.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 
 #include "formats/records/sample.h"
 #include "symbols/images/image.h"
@@ -16,6 +17,10 @@
 static const uint8_t dwarf_numbers[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15};
 #define REGISTERS (sizeof(dwarf_numbers))
 #define REGISTERS_MASK ((uint64_t)0xff01ff)
+
+enum {
+	FEATURE_HOSTNAME = 3,
+};
 
 struct perf_file {
 	FILE *to;
@@ -30,6 +35,12 @@ struct header {
 	uint64_t size, attr_size, attrs_offset, attrs_size, data_offset, data_size, types_offset,
 		types_size, features[4];
 };
+
+struct feature {
+	uint64_t offset, size;
+	uint32_t length;
+	char text[sizeof(((struct utsname *)0)->nodename)];
+} __attribute__((packed));
 
 struct file_attr {
 	struct perf_event_attr attr;
@@ -51,6 +62,7 @@ struct perf_file *perf_file_create(const char *path, uint64_t branch_type, size_
 		.attrs_offset = sizeof(header),
 		.attrs_size = sizeof(struct file_attr),
 		.data_offset = sizeof(header) + sizeof(struct file_attr),
+		.features = {1 << FEATURE_HOSTNAME},
 	};
 	struct file_attr attr = {
 		.attr = {.size = sizeof(attr.attr),
@@ -161,11 +173,27 @@ void perf_file_sample(struct perf_file *file, pid_t pid, const struct mt_unwind_
 	put_dump(file, input);
 }
 
+/* Without it mtreport takes no file of this host that has no build id. */
+static void put_host(struct perf_file *file)
+{
+	struct feature feature = {.size = sizeof(feature.length) + sizeof(feature.text),
+				  .length = sizeof(feature.text)};
+	struct utsname host;
+
+	uname(&host);
+	memcpy(feature.text, host.nodename, sizeof(feature.text));
+	feature.offset = sizeof(struct header) + sizeof(struct file_attr) + file->data +
+			 offsetof(struct feature, length);
+	put(file, &feature, sizeof(feature));
+}
+
 bool perf_file_finish(struct perf_file *file)
 {
-	bool good = !fseek(file->to, offsetof(struct header, data_size), SEEK_SET);
 	uint64_t size = file->data;
+	bool good;
 
+	put_host(file);
+	good = !fseek(file->to, offsetof(struct header, data_size), SEEK_SET);
 	put(file, &size, sizeof(size));
 	good &= !ferror(file->to);
 	good &= !fclose(file->to);
