@@ -221,8 +221,8 @@ static void reverse(struct entries *entries)
 /* ---- Frames ---- */
 
 /*
- * Whether the newest call of a hardware call stack can have led to pc: it is in the function that
- * was called, or that was a stub, which jumps on; of a function that no CFI tells of it may be.
+ * Whether the newest call of a hardware call stack shows that pc is in what was called: in the
+ * function itself, or anywhere behind a stub, which jumps on, and behind code without CFI.
  */
 static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 {
@@ -234,11 +234,12 @@ static bool is_called(const struct mt_unwind_input *input, uint64_t pc)
 }
 
 /*
- * Where the user's code was. The sample's own ip comes first: where it is a precise one, registers
- * and the kernel's chain are of the interrupt, some instructions later. Of a call stack it is the
- * first that the newest record leads to; *leads is false where that leads to none.
+ * Where the user's code was; 0: nothing tells. The sample's own ip comes first: where it is a
+ * precise one, registers and the kernel's chain are of the interrupt, some instructions later. Of a
+ * call stack it is the first that is in the function called last; where none is, which a tail call
+ * does, too, the first of all.
  */
-static uint64_t user_ip(const struct mt_unwind_input *input, bool *leads)
+static uint64_t user_ip(const struct mt_unwind_input *input)
 {
 	const uint64_t ips[] = {
 		input->ip,
@@ -250,13 +251,11 @@ static uint64_t user_ip(const struct mt_unwind_input *input, bool *leads)
 	bool calls = input->branch_count && mt_branches_are_calls(input);
 	uint64_t first = 0;
 
-	*leads = true;
 	for (size_t i = 0; i < sizeof(ips) / sizeof(*ips); i++) {
 		if (ips[i] && (!calls || is_called(input, ips[i])))
 			return ips[i];
 		first = first ? first : ips[i];
 	}
-	*leads = false;
 	return first;
 }
 
@@ -353,21 +352,16 @@ enum mt_stack_end mt_branches_whole(struct mt_walk *walk)
 	const struct mt_unwind_input *input = walk->input;
 	struct mt_lbr_entry calls[MT_BRANCHES_MAX];
 	size_t count;
-	bool leads;
-	uint64_t ip = user_ip(input, &leads);
+	uint64_t ip = user_ip(input);
 
-	if (!ip && input->branch_count && mt_branches_are_calls(input)) {
+	if (!ip && input->branch_count && mt_branches_are_calls(input))
 		ip = input->branches[0].to; /* the function, if not the place in it */
-		leads = true;
-	}
 	if (!ip)
 		return MT_END_NO_BRANCHES;
 	if (!push(walk, ip, MT_FRAME_IP, false))
 		return MT_END_LIMIT;
 	if (!input->branch_count)
 		return MT_END_NO_BRANCHES;
-	if (!leads)
-		return MT_END_BRANCHES;
 	count = mt_branches_callers(walk, ip, calls);
 	for (size_t i = 0; i < count; i++) {
 		bool own = i < input->branches_own || !mt_branches_are_calls(input);
