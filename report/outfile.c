@@ -1,6 +1,6 @@
 /*
- * The report's output file. It is a stream over our own write function, so that the reason of the
- * first failure is kept.
+ * The report's output file: a stdio stream over our own write function, which keeps the errno of
+ * the first failure.
  */
 #include "report/outfile.h"
 

@@ -1,6 +1,6 @@
 /*
- * --branch-lines: --branches as lines for people and for grep: the totals, then a line for each
- * pair and each range.
+ * --branch-lines: --branches as lines for people and grep: the totals, then a line for each pair
+ * and each range.
  */
 #include <inttypes.h>
 #include <string.h>

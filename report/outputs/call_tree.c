@@ -1,7 +1,7 @@
 /*
- * Drawing of a call tree for a terminal. A chain of calls that does not branch is one line,
- * abbreviated in its middle; branches below a share are left out, and the share is chosen so that
- * the lines suffice.
+ * Draws a call tree for a terminal. A chain of calls without a branch is one line, shortened in its
+ * middle. Branches below a share of the total are left out; the share is raised until the tree
+ * fits.
  */
 #include "report/outputs/call_tree.h"
 

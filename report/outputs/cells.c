@@ -1,5 +1,5 @@
 /*
- * Text for keys and figures by their kind.
+ * Formats keys by kind, and figures.
  */
 #include "report/outputs/cells.h"
 

@@ -1,5 +1,5 @@
 /*
- * The cells of any table as text, for outputs that show tables as they are.
+ * Formats the cells of any table as text.
  */
 #ifndef MT_REPORT_OUTPUTS_CELLS_H
 #define MT_REPORT_OUTPUTS_CELLS_H
@@ -15,32 +15,34 @@ struct mt_row;
 struct mt_table;
 struct mt_value;
 
-/* True where the cell is a stack, and so read by mt_cell_path(). */
+/* True for stack and path columns, which mt_cell_path() reads. */
 bool mt_cell_is_path(const struct mt_table *table, size_t column);
 
 /*
- * The text of any other key: numbers in decimal, addresses as 0x..., times in seconds with nine
- * digits. NULL where it is not known. `room` holds what is no string; borrowed until it is used
- * again.
+ * The text of any other key: decimal numbers, addresses as 0x..., times in seconds with nine
+ * digits. NULL: unknown. Other texts than strings are written to `room`.
  */
 const char *mt_cell_text(const struct mt_table *table, const struct mt_row *row, size_t column,
 			 struct mt_snippet *room);
 
 /*
- * The names of a stack, root first: ids in mt_frames_strings(table->frames). NULL with *count
- * SIZE_MAX out of memory. Borrowed until the rows end.
+ * The names of a stack, root first, as ids in mt_frames_strings(table->frames). NULL with *count
+ * SIZE_MAX out of memory. Borrowed until the rows are deinited.
  */
 const uint32_t *mt_cell_path(const struct mt_path_rows *rows, const struct mt_row *row,
 			     size_t column, size_t *count);
 
-/* A figure, whole where it is whole: "1234567", "0.5"; "" where it is no number. */
+/*
+ * "1234567", "0.5"; "" for NaN and infinities. The shortest text that reads back as the same
+ * double.
+ */
 struct mt_snippet mt_cell_figure(double value);
 
-/* "1,234,567", and, where it is not exact, what it is between: "12 (10..15)". Gives `room`. */
+/* "1,234,567", with bounds where inexact: "12 (10..15)", "-" for NaN. Returns `room`. */
 #define MT_FIGURE_ROOM 160
 const char *mt_figure_text(const struct mt_value *value, char room[MT_FIGURE_ROOM]);
 
-/* Whether nothing makes it uncertain. */
+/* True if both bounds equal the value, and for NaN. */
 bool mt_value_is_exact(const struct mt_value *value);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * --table: the rows of any table as they are, a column for each key and each figure, and stacks on
- * lines of their own below. Of sums the columns are as wide as they need to be; a listing is shown
- * while it is read, with columns that widen as it goes.
+ * --table: any table's rows, a column for each key and value, with stacks on separate lines below.
+ * Columns of sums have the width of their widest cell; columns of a listing widen as it is printed.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * --csv: a line of names, then a line for each row, as RFC 4180 quotes them. A figure that is not
- * exact anywhere in sums has a _low and a _high column behind it.
+ * --csv: a header line, then a line for each row, quoted as in RFC 4180. A value column of sums
+ * that is inexact in any row is followed by _low and _high columns.
  */
 #include <stdint.h>
 #include <string.h>

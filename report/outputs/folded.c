@@ -1,7 +1,7 @@
 /*
- * --folded: one line for each distinct path of names, `comm;root;...;leaf COUNT`, as
- * stackcollapse-perf.pl writes them, with other keys in place of comm where --by says so; sorted
- * bytewise. With more than one event in the table, the event's alias comes first.
+ * --folded: one line for each distinct path, `comm;root;...;leaf COUNT`, as stackcollapse-perf.pl
+ * writes them, sorted bytewise. --by replaces comm by other keys. With more than one event, the
+ * event's alias comes first.
  */
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"

@@ -1,5 +1,6 @@
 /*
- * Whom a reader would ask first about a stack.
+ * System code is recognized by the path of its image; functions inlined from system headers are
+ * skipped, too.
  */
 #include "report/outputs/guilty.h"
 

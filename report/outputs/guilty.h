@@ -1,6 +1,6 @@
 /*
- * Whom a reader would ask first about a stack: the innermost function outside the kernel and the
- * system's libraries, else the innermost of the user's, else of all.
+ * Chooses the function to name for a stack: the innermost outside the kernel and the system's
+ * libraries, else the innermost in user code, else the innermost.
  */
 #ifndef MT_REPORT_OUTPUTS_GUILTY_H
 #define MT_REPORT_OUTPUTS_GUILTY_H
@@ -11,13 +11,15 @@
 struct mt_frame_name;
 struct mt_table;
 
-/* False out of memory; *out is NULL for a stack without frames. Needs resolved frames. */
+/*
+ * Sets *out to NULL for a stack without frames. The frames must be resolved. False out of memory.
+ */
 bool mt_guilty_function(const struct mt_table *table, uint32_t stack,
 			const struct mt_frame_name **out);
 
 /*
- * "(grower)", and where lines are known "(grower, grower.cpp:62)"; without the line for 0, file
- * NULL: not known.
+ * Writes "(grower)", with a source file "(grower, grower.cpp:62)". `file` may be NULL; line 0 is
+ * left out.
  */
 void mt_guilty_place(const char *dso, const char *file, uint32_t line, char out[80]);
 

@@ -1,6 +1,5 @@
 /*
- * --info: all that is known about the recordings, plainly: where they come from, events, images,
- * what is missing.
+ * --info: all facts about the recordings: origin, events, images, losses.
  */
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * --json: one object with the columns, the rows, an object and a line each, and what was lost.
+ * --json: one object with the columns, the rows, one object and line each, and the losses.
  */
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * The table of outputs, and what they need checked in one place.
+ * The table of outputs, and the check of their needs.
  */
 #include "report/outputs/outputs.h"
 

@@ -1,7 +1,7 @@
 /*
- * The outputs: how a table is shown. Each takes any table that has the columns it needs; one file
- * and one row in outputs.c adds one. An output sees no sample and no ELF file, and writes to the
- * FILE it is given.
+ * The outputs: each shows any table that has the columns it needs. One file and one row in
+ * outputs.c add an output. An output sees neither samples nor ELF files, and writes only to its
+ * FILE.
  */
 #ifndef MT_REPORT_OUTPUTS_OUTPUTS_H
 #define MT_REPORT_OUTPUTS_OUTPUTS_H
@@ -15,50 +15,51 @@ struct mt_facts;
 struct mt_table;
 
 enum mt_output_needs {
-	MT_NEEDS_STACK = 1,    /* a stack column */
-	MT_NEEDS_LISTING = 2,  /* single events in time order, with addresses */
-	MT_NEEDS_IMAGES = 4,   /* facts that list the images */
-	MT_TELLS_FACTS = 8,    /* shows losses and damage itself, so that nobody else needs to; also
-				  shown without any row */
-	MT_TAKES_KEYS = 16,    /* shows sums by any keys */
-	MT_TAKES_LISTING = 32, /* shows single events as well as sums */
-	MT_LIKES_STACK = 64,   /* shows a stack column where the analysis has one by default */
+	MT_NEEDS_STACK = 1,    /* needs a stack column */
+	MT_NEEDS_LISTING = 2,  /* needs single events in time order, with addresses */
+	MT_NEEDS_IMAGES = 4,   /* needs facts->images */
+	MT_TELLS_FACTS = 8,    /* shows losses and damage; written without rows, too */
+	MT_TAKES_KEYS = 16,    /* accepts sums by any keys */
+	MT_TAKES_LISTING = 32, /* accepts listings as well as sums */
+	MT_LIKES_STACK = 64,   /* gets a stack column by default if the analysis has one */
 };
 
-/* What an output is told beside the table. Borrowed. */
+/* How to show the table. Everything is borrowed. */
 struct mt_view {
-	const struct mt_facts *facts; /* complete once the table is read to its end */
-	size_t value;		      /* the value column that weighs rows */
-	bool weighed;		      /* it was asked for: the others need not be shown */
-	unsigned int width;	      /* columns of the terminal, 80 where it is none */
-	bool utf8;		      /* the terminal shows UTF-8; else plain ASCII */
+	const struct mt_facts *facts; /* complete after the table's last row */
+	size_t value;		      /* index of the value column that rows are ordered by */
+	bool weighed;		      /* --weight was given: show only that value */
+	unsigned int width;	      /* columns of the terminal; 80 without one */
+	bool utf8;		      /* print UTF-8; else ASCII */
 	bool selected;		      /* selectors were given */
-	bool srcline;		      /* frames are shown with file and line */
-	size_t top;		      /* --top: the table has no more rows; 0: it has all */
-	struct mt_table *growth;      /* how much each stack changed what is mapped, beside a table
-					 that counts; NULL: nothing is known of it */
-	double growth_mapped, growth_returned; /* bytes, of it: by calls; the second below 0 */
-	struct mt_table *verdicts;	       /* the same for what --verdict makes of it */
-	double *left_out; /* gets what the rows that the output cannot show add up to;
-			 or NULL */
+	bool srcline;		      /* show frames with file and line */
+	size_t top;		      /* --top, already applied to the table; 0: all rows */
+	/* How much each stack changed what is mapped, for the summary; NULL if unknown. */
+	struct mt_table *growth;
+	/* Bytes of that change, mapped (>= 0) and returned (<= 0). */
+	double growth_mapped, growth_returned;
+	/* Table of --verdict, for the summary; NULL if unknown. */
+	struct mt_table *verdicts;
+	/* If not NULL, set to the sum of the values that the output cannot show. */
+	double *left_out;
 };
 
 struct mt_output {
-	const char *name; /* as on the command line, without dashes */
+	const char *name; /* option name, without dashes */
 	const char *help;
-	unsigned int needs; /* enum mt_output_needs */
+	unsigned int needs; /* bits of enum mt_output_needs */
 	struct mt_error *(*write)(const struct mt_view *view, struct mt_table *table, FILE *to);
 };
 
-/* Ends in a NULL. The first is the default. */
+/* NULL-terminated; the first is the default. */
 extern const struct mt_output *const mt_outputs[];
 
-/* NULL for a name that is none. */
+/* NULL for an unknown name. */
 const struct mt_output *mt_output_find(const char *name);
 
 /*
- * Writes the table, or refuses in one line a table without the columns it needs. Errors of `to` are
- * the caller's to look for.
+ * Writes the table; a usage error if it lacks a column the output needs. The caller checks `to` for
+ * write errors.
  */
 struct mt_error *mt_output_write(const struct mt_output *output, const struct mt_view *view,
 				 struct mt_table *table, FILE *to);

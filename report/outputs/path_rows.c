@@ -1,5 +1,5 @@
 /*
- * Sums over stacks become sums over paths.
+ * Turns sums by stack into sums by path.
  */
 #include "report/outputs/path_rows.h"
 

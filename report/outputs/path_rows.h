@@ -1,6 +1,6 @@
 /*
- * The rows of sums with their stacks as paths of names: what differs only in call sites within its
- * functions is one row.
+ * Rows of sums with their stacks replaced by paths of names: rows that differ only in call sites
+ * within the same functions are merged.
  */
 #ifndef MT_REPORT_OUTPUTS_PATH_ROWS_H
 #define MT_REPORT_OUTPUTS_PATH_ROWS_H
@@ -13,14 +13,14 @@ struct mt_paths;
 struct mt_table;
 
 struct mt_path_rows {
-	struct mt_paths *paths; /* NULL where the table has no stacks */
-	struct mt_table *table; /* to be read: `made`, or the table itself */
-	struct mt_table *made;	/* with MT_KEY_PATH columns, or NULL */
+	struct mt_paths *paths; /* NULL without a stack column */
+	struct mt_table *table; /* table to read: `made`, or the original */
+	struct mt_table *made;	/* owned sums with MT_KEY_PATH columns, or NULL */
 };
 
 /*
- * Names the frames and sums; a listing, and sums without stacks, stay as they are. `srcline` as
- * mt_paths_create() has it. Borrows the table. `out` is to be deinited whatever comes of it.
+ * Names the frames and merges rows. A listing, or sums without stacks, stay as they are. `srcline`
+ * as in mt_paths_create(). Borrows the table. Deinit `out` after failure, too.
  */
 struct mt_error *mt_path_rows_init(struct mt_table *table, bool srcline, size_t weight,
 				   struct mt_path_rows *out);

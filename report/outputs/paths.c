@@ -1,6 +1,6 @@
 /*
- * --paths: the paths that weigh most, each with its figures, whom to ask about it, and its inner
- * end. What has no stacks is shown as --table shows it.
+ * --paths: the heaviest paths, each with its values, the function to name for it, and its innermost
+ * part. Tables without stacks are shown as by --table.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * --script: each sample as `perf script` prints it, so that what reads perf's text reads ours.
+ * --script: each sample in the format of `perf script`, for tools that parse it.
  */
 #include <inttypes.h>
 #include <string.h>

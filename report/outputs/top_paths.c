@@ -1,5 +1,5 @@
 /*
- * Rows summed by path, and their two lines.
+ * Sums rows by path, and prints their two lines.
  */
 #include "report/outputs/top_paths.h"
 

@@ -1,9 +1,8 @@
 /*
- * Lines are interned as runs of words: in some recordings twenty stacks are one line, and the later
- * ones cost a look at the first. Words are ranked once: bytewise with what follows them in a line,
- * a semicolon or, at its end, nothing, so a word has two ranks. That makes ranks prefix-free: the
- * first that two lines differ in decides. Lines are sorted where they stand, as words, by a
- * quicksort that goes from column to column and never looks twice at what lines have in common.
+ * Lines are interned as runs of words. Words are ranked once, by their bytes and what follows them
+ * in a line: a semicolon, or nothing at its end. So a word has two ranks, no rank is a prefix of
+ * another, and the first difference in ranks orders two lines. Lines are sorted by a multikey
+ * quicksort.
  */
 #include "report/outputs/wordlines.h"
 

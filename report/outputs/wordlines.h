@@ -1,7 +1,7 @@
 /*
- * Lines made of words, `word;word;word COUNT`: added in any order, printed sorted bytewise, equal
- * ones as one with their sum. A word is looked at once however many lines have it; lines are
- * compared by their words' ranks and no line is spelled out before it is printed.
+ * Lines of words, `word;word;word COUNT`: added in any order, printed in bytewise order, equal
+ * lines merged. Each word is stored once, lines are compared by the ranks of their words, and a
+ * line's text is made only when it is printed.
  */
 #ifndef MT_REPORT_OUTPUTS_WORDLINES_H
 #define MT_REPORT_OUTPUTS_WORDLINES_H
@@ -20,8 +20,9 @@ struct mt_wordlines *mt_wordlines_create(void);
 void mt_wordlines_destroy(struct mt_wordlines *lines);
 
 /*
- * The id of a word, which may be any text: a semicolon becomes a colon, control characters '?', and
- * blanks '_' where asked for. So two texts may be one word. MT_WORD_NONE out of memory.
+ * The id of a word made from any text: a semicolon becomes a colon, control characters '?', and
+ * with `no_blanks` blanks become '_', so two texts may be the same word. MT_WORD_NONE out of
+ * memory.
  */
 uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no_blanks);
 
@@ -29,17 +30,17 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 		      double value);
 
-/* A line with two counts; of one object all lines have two, or none has. */
+/* Adds a line with two counts. Either all lines of an object have two, or none. */
 bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 			   double first, double second);
 
 /*
- * Prints the lines whose rounded sum, or one of both, is at least 1, without the first `skip` words
- * of each; once, and nothing is added after that. False out of memory.
+ * Prints the lines with a count of at least 0.5, rounded, without the first `skip` words of each.
+ * Call once, after the last add. False out of memory.
  */
 bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to);
 
-/* What the lines that were not printed add up to: each is below a half. */
+/* Sum of the counts of the lines that are not printed: each is below 0.5 or negative. */
 double mt_wordlines_left_out(const struct mt_wordlines *lines);
 
 #endif

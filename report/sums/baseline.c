@@ -1,6 +1,6 @@
 /*
- * A second session like the first, and how much longer, or how many more events, the one has seen
- * than the other.
+ * Opens the second session and computes the factor between the two: by duration or by an event's
+ * count.
  */
 #include "report/sums/baseline.h"
 

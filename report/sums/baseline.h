@@ -1,6 +1,6 @@
 /*
- * The recording, or the part of one, that a report is compared with: read by the same analysis with
- * the same selectors, and brought to the same measure.
+ * The baseline of a comparison: a second recording, or another part of the same one, read by the
+ * same analysis with the same selectors and scaled to the report's duration or events.
  */
 #ifndef MT_REPORT_SUMS_BASELINE_H
 #define MT_REPORT_SUMS_BASELINE_H
@@ -16,11 +16,10 @@ struct mt_analysis_request;
 struct mt_error;
 struct mt_table;
 
-/* --base, --base-time, --per. */
 struct mt_baseline_options {
-	const char *file;	 /* NULL: the report's own files */
-	struct mt_timespan time; /* not given: the report's own */
-	const char *per;	 /* "time", "none", an event's name, or NULL: as the analysis is */
+	const char *file;	 /* --base; NULL: the report's own files */
+	struct mt_timespan time; /* --base-time; not given: the report's own time */
+	const char *per; /* --per: "time", "none", an event's name; NULL: the analysis decides */
 };
 
 static inline bool mt_baseline_given(const struct mt_baseline_options *options)
@@ -28,19 +27,22 @@ static inline bool mt_baseline_given(const struct mt_baseline_options *options)
 	return options->file || options->time.given;
 }
 
-struct mt_baseline; /* keeps what its session borrows */
+struct mt_baseline;
 
-/* `like` is how the report reads its own recording; copied. Everything else is borrowed. */
+/*
+ * Opens the baseline's session. `like`, copied, are the options of the report's own session.
+ * Borrows the remainder until destroy.
+ */
 struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 				  const struct mt_session_options *like, struct mt_baseline **out);
 void mt_baseline_destroy(struct mt_baseline *baseline);
 
-/* Its session; borrowed. */
+/* Borrows the session until destroy. */
 const struct mt_session *mt_baseline_session(const struct mt_baseline *baseline);
 
 /*
- * Runs the analysis on it and compares: `now` is the report's own table, made in `session` as
- * `like` says.
+ * Runs the analysis on the baseline and compares the result with `now`, the report's own table,
+ * made in `session`. Scales as --per says.
  */
 struct mt_error *mt_baseline_compare(struct mt_baseline *baseline,
 				     const struct mt_analysis *analysis,

@@ -1,6 +1,6 @@
 /*
- * The stacks of both tables become paths of names in the session of the second, and the strings of
- * the first its strings; then equal keys are one row.
+ * Interns the strings of both tables in the session of `now`, and their stacks as paths of names;
+ * then rows with equal keys merge.
  */
 #include "report/sums/comparison.h"
 

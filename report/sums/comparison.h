@@ -1,7 +1,7 @@
 /*
- * Two tables of sums as one: what was before, what is now, and the difference. Rows are matched by
- * what their keys say, stacks by the names of their functions, so that the two may come from
- * different machines.
+ * Compares two tables of sums: one table with base, now and change. Rows match by the text of their
+ * keys, stacks by the names of their functions, so that the tables may come from different
+ * machines.
  */
 #ifndef MT_REPORT_SUMS_COMPARISON_H
 #define MT_REPORT_SUMS_COMPARISON_H
@@ -14,15 +14,15 @@ struct mt_session;
 struct mt_table;
 
 struct mt_comparison_options {
-	const char *weight;  /* the figure that is compared; NULL: the table's own */
-	double scale;	     /* of what was before: for as long a time, as many events */
-	bool same_recording; /* pids and tids mean the same in both */
-	size_t top;	     /* so many rows; 0: all */
+	const char *weight;  /* value column to compare; NULL: the table's default */
+	double scale;	     /* factor on the base's values */
+	bool same_recording; /* keep pid and tid columns: both sides have the same processes */
+	size_t top;	     /* rows to keep; 0: all */
 };
 
 /*
- * Reads both to their ends, and borrows neither. `session` is the one of `now`; it gets the names
- * of `base`, and the result borrows it.
+ * Reads both tables to their ends; neither is borrowed afterwards. `session` is that of `now`: the
+ * base's names are interned there, and the result borrows them.
  */
 struct mt_error *mt_comparison_make(const struct mt_comparison_options *options,
 				    struct mt_table *base, struct mt_table *now,

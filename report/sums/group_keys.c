@@ -1,5 +1,5 @@
 /*
- * The table of what rows can be grouped by, and lists of it.
+ * The table of grouping keys, and lists of them.
  */
 #include "report/sums/group_keys.h"
 

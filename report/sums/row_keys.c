@@ -1,5 +1,5 @@
 /*
- * From facts to key columns, by the request's list.
+ * Turns facts into key columns, by the request's list.
  */
 #include "report/sums/row_keys.h"
 

@@ -1,11 +1,11 @@
 /*
- * Sums by the keys of a request: an analysis hands in the facts and the figures of one row after
- * the other, and this finds the row of the table that they belong to.
+ * Groups rows by the keys of a request. An analysis passes facts and values of one row after
+ * another; this finds the row of the table they are added to.
  *
- *	mt_row_keys_create(session, &shape, request, &grouping);
+ *	mt_row_keys_create(session, name, columns, count, request, &grouping);
  *	for each sample:
  *		struct mt_row_facts facts = mt_row_facts_of(session, &sample);
- *		facts.kind = ...;			what this analysis knows beside
+ *		facts.kind = ...;			what only this analysis knows
  *		mt_row_keys_add(grouping, &facts, values);
  *	mt_row_keys_table(MT_TAKE(grouping), &table);	ordered by weight, or by time
  */
@@ -26,30 +26,30 @@ struct mt_session_sample;
 enum mt_row_mode {
 	MT_ROW_USER,
 	MT_ROW_KERNEL,
-	MT_ROW_GUEST, /* in a virtual machine, of which nothing else is known */
+	MT_ROW_GUEST, /* in a virtual machine: only this is known */
 	MT_ROW_MODES
 };
 
-/* What a row can be told apart by; what the request does not group by is not looked at. */
+/* All facts that rows can be grouped by; the ones not in the request's keys are ignored. */
 struct mt_row_facts {
-	uint32_t event; /* index in the session's facts->events, or MT_EVENT_NONE */
-	uint64_t time;	/* ns since the beginning of its recording */
+	uint32_t event; /* index into facts->events of the session, or MT_EVENT_NONE */
+	uint64_t time;	/* ns since the start of its recording */
 	int32_t pid, tid;
-	uint32_t comm, process, cgroup; /* string ids: of the thread, of its process */
-	uint32_t cpu;			/* UINT32_MAX: not known */
-	enum mt_row_mode mode;		/* where it happened */
+	uint32_t comm, process, cgroup; /* string ids: thread name, process name, cgroup */
+	uint32_t cpu;			/* UINT32_MAX: unknown */
+	enum mt_row_mode mode;		/* where the event happened */
 	uint32_t kind, file;		/* string ids */
-	uint32_t stack;			/* MT_STACK_NONE without */
-	uint32_t reserver;		/* the same: of who reserved the memory */
+	uint32_t stack;			/* or MT_STACK_NONE */
+	uint32_t reserver;		/* stack that reserved the memory, or MT_STACK_NONE */
 };
 
-/* All that a sample tells; kind and file where the session looked them up. */
+/* The facts of a sample; kind and file are set only if the session's options ask for them. */
 struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 				    const struct mt_session_sample *sample);
 
 /*
- * The name and the value columns are the analysis's; both borrowed as long as the table, as is the
- * session. The request is read now.
+ * Creates a grouping. Name and value columns are borrowed as long as the table, as is the session;
+ * the request is copied.
  */
 struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
 				    const struct mt_value_column *values, size_t value_count,
@@ -57,7 +57,7 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 				    struct mt_row_keys **out);
 void mt_row_keys_destroy(struct mt_row_keys *grouping);
 
-/* As mt_sum_table_most(). */
+/* See mt_sum_table_most(). */
 void mt_row_keys_most(struct mt_row_keys *grouping, size_t value);
 
 /* False out of memory. */
@@ -65,39 +65,38 @@ bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *fa
 		     const struct mt_value *values);
 
 /*
- * Bytes that went or came and are on the account of the stack `but`: any other path may have had
- * them, so that figures of memory told apart by stack are bounded by them. After the last add.
- * False out of memory.
+ * Widens the bounds of memory values in tables with a stack column: `bytes` were attributed to the
+ * stack `but` and may belong to any other stack. Call after the last add. False out of memory.
  */
 bool mt_row_keys_doubt_paths(struct mt_row_keys *grouping, const struct mt_value *bytes,
 			     uint32_t but);
 
 /*
- * Names processes otherwise than rows are told apart by: `name` gives a string id for that of a
- * process and its pid. Where rows have them; after the last add. False out of memory.
+ * Replaces the process names shown: `name` returns the string id for a pid and its process's string
+ * id. Does nothing for tables without both columns. Call after the last add. False out of memory.
  */
 bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
 				uint32_t (*name)(void *context, int32_t pid, uint32_t process),
 				void *context);
 
 /*
- * Everything as a table, heaviest row first, or, by time, in its order. Takes the grouping. A usage
- * error where the request's weight is no figure of it.
+ * Makes the table, heaviest row first, or in order of time with a time column. Takes the grouping.
+ * A usage error if the request's weight is not a value column.
  */
 struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out);
 
-/* What a sample counts: itself, and the events of its period. */
+/* A sample's values: its count and its period in events. */
 #define MT_SAMPLE_VALUES 2
 extern const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES];
 void mt_sample_values(const struct mt_session_sample *sample,
 		      struct mt_value out[MT_SAMPLE_VALUES]);
 
-/* All samples of the session, grouped. */
+/* Groups all samples of the session; lost samples widen the upper bounds. */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,
 					struct mt_table **out);
 
-/* Figures of memory: exact bytes, as bytes, count and pages. */
+/* Values of memory: bytes, count and 4 KiB pages, which follow from the bytes. */
 #define MT_MEMORY_VALUES 3
 extern const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES];
 void mt_memory_values(struct mt_value bytes, struct mt_value count,

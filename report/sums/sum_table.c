@@ -1,5 +1,5 @@
 /*
- * Grouping by interned key tuples.
+ * Merges rows by interned tuples of keys.
  */
 #include "report/sums/sum_table.h"
 

@@ -1,6 +1,6 @@
 /*
  * A hash set of byte runs over an arena of blocks. Open addressing, at most half full; each slot
- * has its run's hash, so that runs are read only where they are most likely the one looked for.
+ * stores the run's hash, so that a run's bytes are read only when the hash is equal.
  */
 #include "report/tables/byte_runs.h"
 

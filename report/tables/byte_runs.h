@@ -1,7 +1,7 @@
 /*
- * Interned runs of bytes, each distinct run once, compared by id: the ground that stacks, frames
- * and groups stand on. Runs are kept 8-byte aligned and never move. Ids count from 0 in order of
- * first sight.
+ * Interned byte runs: each distinct run is stored once and compared by id. Stacks, frames and table
+ * keys are kept in it. Runs are 8-byte aligned and never move. Ids count from 0 in order of
+ * insertion.
  */
 #ifndef MT_REPORT_TABLES_BYTE_RUNS_H
 #define MT_REPORT_TABLES_BYTE_RUNS_H
@@ -19,30 +19,30 @@ struct mt_byte_runs *mt_byte_runs_create(void);
 void mt_byte_runs_destroy(struct mt_byte_runs *sequences);
 
 /*
- * The id of these bytes, which are copied on first sight; MT_SEQUENCE_NONE out of memory or over 4
- * G runs.
+ * The id of these bytes, which are copied when they are new. MT_SEQUENCE_NONE out of memory or
+ * beyond 2^32 - 2 runs.
  */
 uint32_t mt_byte_runs_intern(struct mt_byte_runs *sequences, const void *bytes, size_t size);
 
-/* The same for who has the low half of mt_hash_bytes(bytes, size, 0) already. */
+/* The same with a hash computed before: the low half of mt_hash_bytes(bytes, size, 0). */
 uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *sequences, const void *bytes, size_t size,
 				    uint32_t hash);
 
 /*
- * Brings what intern_hashed() will look at nearer, a part with each call: called with `ahead` 3, 2
- * and 1, so many calls of intern_hashed() before the one with this hash. Changes nothing.
+ * Prefetches for a later intern_hashed() of this hash, one dependent load per call: `ahead` 3 the
+ * slot, 2 the run, 1 its bytes.
  */
 void mt_byte_runs_prefetch(const struct mt_byte_runs *sequences, uint32_t hash, unsigned int ahead);
 
-/* Borrows the bytes of an id that intern gave; holds until clear or destroy. */
+/* Borrows a run's bytes until clear or destroy. */
 const void *mt_byte_runs_get(const struct mt_byte_runs *sequences, uint32_t id, size_t *size);
 
 size_t mt_byte_runs_count(const struct mt_byte_runs *sequences);
 
-/* How many bytes the runs have, padding with them. */
+/* Bytes stored, with padding. */
 size_t mt_byte_runs_bytes(const struct mt_byte_runs *sequences);
 
-/* Forgets all runs; ids start from 0 again. Keeps the memory for those to come. */
+/* Removes all runs but keeps their memory for new ones; ids start from 0 again. */
 void mt_byte_runs_clear(struct mt_byte_runs *sequences);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Sums and sentences over the facts.
+ * Sums over the facts, and facts as sentences.
  */
 #include "report/tables/facts.h"
 

@@ -1,7 +1,7 @@
 /*
- * What is known about the recordings that a report rests on, beside its rows: where they come from,
- * what was lost, damaged or left unresolved. The session fills it while it reads; outputs show it.
- * Strings are borrowed from the session.
+ * Facts about the recordings behind a report: where they come from, and what was lost, damaged or
+ * left unresolved. The session fills them in while it reads; outputs show them. Strings are
+ * borrowed from the session.
  */
 #ifndef MT_REPORT_TABLES_FACTS_H
 #define MT_REPORT_TABLES_FACTS_H
@@ -24,118 +24,120 @@ struct mt_facts_note {
 	const char *text;
 };
 
-/* An event over all recordings that have it. */
+/* One event, summed over all recordings that have it. */
 struct mt_facts_event {
 	const char *name, *alias, *unit;
-	const char *format;   /* of a tracepoint, as the kernel describes it; "" without one */
+	const char *format;   /* the kernel's format file of a tracepoint, or "" */
 	uint32_t role;	      /* enum mt_event_role */
-	struct mt_attr attr;  /* of the first recording that has it */
-	uint64_t samples;     /* in the recordings; of side-band events, records */
-	uint64_t selected;    /* of them, by the selectors */
-	double weighted;      /* selected, times their weights */
-	uint64_t first, last; /* times of selected samples, 0 without any */
-	uint64_t lost;	      /* known to be of this event */
+	struct mt_attr attr;  /* from the first recording with the event */
+	uint64_t samples;     /* read; for side-band events, records */
+	uint64_t selected;    /* samples that pass the selectors */
+	double weighted;      /* sum of the selected samples' weights */
+	uint64_t first, last; /* times of the first and last selected sample; 0 without any */
+	uint64_t lost;	      /* records lost that are known to be of this event */
 };
 
-/* A piece of time in which records of a stream were lost. */
+/* An interval in which a stream lost records. */
 struct mt_facts_loss {
 	uint32_t stream;
-	uint32_t event; /* index in facts->events, or MT_EVENT_NONE */
+	uint32_t event; /* index into facts->events, or MT_EVENT_NONE */
 	uint32_t source;
 	uint64_t from, to, count;
 };
 
 struct mt_facts_recording {
 	const char *file;
-	const struct mt_recording *reading; /* the reader's view: chunks, damage, END, MARK */
+	/* The reader's state: chunks, damage, END and MARK records. */
+	const struct mt_recording *reading;
 	MT_ARRAY(struct mt_facts_pair) info;
 	MT_ARRAY(struct mt_facts_note) notes;
 	MT_ARRAY(struct mt_facts_loss) losses;
-	uint64_t start, end; /* recording's clock */
-	int64_t ahead;	     /* of CLOCK_MONOTONIC is that clock, where it is known: */
+	uint64_t start, end; /* ns of the recording's clock */
+	int64_t ahead; /* recording's clock minus CLOCK_MONOTONIC in ns; valid if ahead_known */
 	bool ahead_known;
-	uint64_t start_utc;    /* ns since 1970; 0 not known */
-	uint64_t samples;      /* of role 0 that were read */
-	uint64_t kernel_lost;  /* of perf.data: by LOST records */
-	uint64_t counted_lost; /* of perf.data: perf compares counts at the end, the same once more
-				*/
-	uint64_t throttled;    /* times that the kernel stopped sampling for the rest of a tick */
+	uint64_t start_utc;    /* ns since 1970; 0: unknown */
+	uint64_t samples;      /* samples of role MT_ROLE_SAMPLE */
+	uint64_t kernel_lost;  /* perf.data: sum of the LOST records */
+	uint64_t counted_lost; /* perf.data: sum of the LOST_SAMPLES records, of the same losses */
+	uint64_t throttled;    /* THROTTLE records: sampling stopped until the next tick */
 	uint64_t tasks, processes, maps;
-	bool this_boot; /* recorded on this machine since it last started: its kernel addresses hold
-			 */
-	bool finished;	/* read to its end */
+	/* recorded since this machine's last boot */
+	bool this_boot;
+	bool finished; /* the session has read it to its end */
 };
 
-/* An image that a selected stack passed through, or that the recording tells of. */
+/* An image with a frame of a selected stack, or one that the recording lists. */
 struct mt_facts_image {
 	const char *path;
-	char build_id[65];    /* hex, or empty */
-	uint64_t frames;      /* distinct places in it; 0 without stacks */
-	bool by_path;	      /* the file's numbers were not recorded */
-	const char *missing;  /* why it is not at hand; NULL where it is */
-	const char *found_at; /* the file in use, or NULL */
-	const char *problem;  /* what the recorder said about it, or NULL */
-	const char *refused;  /* which debug files were not used and why, or NULL */
-	const char *fetch;    /* what debuginfod would be asked for, or NULL */
-	/* where each comes from: "carried", "file", "debug file", or NULL: from nowhere */
+	char build_id[65];    /* in hex, or "" */
+	uint64_t frames;      /* distinct frames in the image; 0 without stacks */
+	bool by_path;	      /* known by path alone; device and inode were not recorded */
+	const char *missing;  /* why the image was not found; NULL if it was */
+	const char *found_at; /* path of the file in use, or NULL */
+	const char *problem;  /* the recorder's note about the image, or NULL */
+	const char *refused;  /* which debug files were rejected and why, or NULL */
+	const char *fetch;    /* what --debuginfod would ask a server for, or NULL */
+	/*
+	 * Sources of unwind tables, names and lines: "carried", "file", "debug file", or NULL
+	 * without any.
+	 */
 	const char *unwind, *names, *lines;
 };
 
-/* What a process told of the code that it made itself. */
+/* A jitdump: a process's own record of the code that it generated. */
 struct mt_facts_jitdump {
 	const char *path;
-	const char *problem; /* why it is of no use; NULL where it is */
-	uint64_t functions;  /* that it tells of */
-	uint64_t left_out;   /* more of them than can be kept */
-	bool carried;	     /* by the recording; else it is a file here */
-	bool unwind, lines;  /* it tells those, too */
-	bool untimed;	     /* its times mean nothing: an address means what it meant last */
+	const char *problem; /* why it is unusable; NULL if it is usable */
+	uint64_t functions;  /* functions it describes */
+	uint64_t left_out;   /* functions dropped above the limit */
+	bool carried;	     /* the recording carries it; else it is a file on this machine */
+	bool unwind, lines;  /* it has unwind tables, line numbers */
+	bool untimed; /* its timestamps cannot be used: an address always has its last function */
 };
 
-/* Calls that change a process's memory and that no recording tells of. */
+/* Calls that change a process's memory but appear in no recording. */
 enum mt_unseen_calls {
-	MT_UNSEEN_NARROW = 1,  /* all of a 32-bit program */
-	MT_UNSEEN_RING = 2,    /* madvise by io_uring */
-	MT_UNSEEN_ADVICE = 4,  /* what it has process_madvise do */
-	MT_UNSEEN_ADVISED = 8, /* what another one has it do; in no facts */
+	MT_UNSEEN_NARROW = 1,  /* all calls of a 32-bit program */
+	MT_UNSEEN_RING = 2,    /* madvise through io_uring */
+	MT_UNSEEN_ADVICE = 4,  /* process_madvise, seen from the caller */
+	MT_UNSEEN_ADVISED = 8, /* process_madvise, seen from the target; never in the facts */
 };
 
 struct mt_facts_unseen {
 	const char *process;
 	int32_t pid;
-	uint32_t recording; /* index in recordings */
-	uint32_t calls;	    /* enum mt_unseen_calls */
+	uint32_t recording; /* index into facts->recordings */
+	uint32_t calls;	    /* bits of enum mt_unseen_calls */
 };
 
 struct mt_facts {
 	MT_ARRAY(struct mt_facts_recording) recordings;
 	MT_ARRAY(struct mt_facts_event) events;
-	MT_ARRAY(struct mt_facts_image) images;	    /* where the output asked for them */
-	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* the same */
-	MT_ARRAY(struct mt_facts_unseen) unseen;    /* by analyses that follow each address space */
-	bool ended;		       /* rows have what processes that ended held, unmarked */
-	uint64_t samples, selected;    /* of role 0 */
-	uint64_t undecodable;	       /* kernel records that did not hold what their attr says */
-	uint64_t user_stacks;	       /* selected samples with user registers */
-	uint64_t ends[MT_END_REASONS]; /* of them, by why they ended */
-	uint64_t walked_ends[MT_END_REASONS]; /* the same, before stacks were joined */
-	/*
-	 * Why kernel functions in selected stacks have no names; NULL where they have, or there are
-	 * none.
-	 */
+	MT_ARRAY(struct mt_facts_image) images;	    /* only for outputs with MT_NEEDS_IMAGES */
+	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* only for outputs with MT_NEEDS_IMAGES */
+	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
+	bool ended;		    /* rows include memory of ended processes, not marked as such */
+	uint64_t samples, selected; /* samples of role MT_ROLE_SAMPLE */
+	uint64_t undecodable;	    /* kernel records that do not match their attr's layout */
+	uint64_t user_stacks;	    /* selected samples with a user stack */
+	uint64_t ends[MT_END_REASONS]; /* user stacks by the reason for their end */
+	/* User stacks by the reason for their end before joining. */
+	uint64_t walked_ends[MT_END_REASONS];
+	/* Why kernel functions in selected stacks have no names; NULL if none lacks a name. */
 	const char *kernel_problem;
 };
 
 /*
- * Records lost in one recording: as its LOSS records sum up to, or the more that its totals tell.
+ * Records lost in one recording: the sum of its LOSS records, or a larger total from its END or
+ * MARK record or its LOST records.
  */
 uint64_t mt_facts_lost(const struct mt_facts_recording *recording);
 uint64_t mt_facts_lost_all(const struct mt_facts *facts);
 
-/* How often the kernel stopped sampling, in all recordings: nobody counts what that lost. */
+/* THROTTLE records in all recordings; the samples lost by throttling are not counted anywhere. */
 uint64_t mt_facts_throttled(const struct mt_facts *facts);
 
-/* Bytes, chunks or records missing or damaged, or the end cut off. */
+/* True if bytes, chunks or records are missing or damaged, or the recording is cut short. */
 bool mt_facts_damaged(const struct mt_facts_recording *recording);
 
 /* The value of an INFO key, or NULL. */
@@ -144,23 +146,24 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 /* User stacks that do not reach their root. */
 uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
-/* Seconds that the recordings last, added up. */
+/* Sum of the recordings' durations, in seconds. */
 double mt_facts_seconds(const struct mt_facts *facts);
 
 /*
- * One sentence on what one recording lacks, "" where nothing: "cut short (no end mark), 2 damaged
- * chunks left out, 512 bytes skipped". Gives the length.
+ * Writes the damage of one recording as text, "" without any: "cut short (it has no end), 2 damaged
+ * chunks left out, 512 bytes skipped". Returns the length.
  */
 size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char *out, size_t size);
 
 /*
- * Notes calls that go unseen, once for each process; `process` is borrowed. False out of memory.
+ * Adds a process with unseen calls, or adds the calls to its entry. `process` is borrowed. False
+ * out of memory.
  */
 bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
 
 /*
- * Calls `print` with a sentence on each process with such calls, few of them, and one on how many
- * more there are.
+ * Calls `print` with one sentence for each kind of unseen call of the first few processes, and one
+ * with the number of the remaining processes.
  */
 void mt_facts_tell_unseen(const struct mt_facts *facts,
 			  void (*print)(void *context, const char *sentence), void *context);

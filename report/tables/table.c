@@ -1,5 +1,5 @@
 /*
- * Looking things up in a table. Making one is the analyses' business.
+ * Finds columns and cells of tables; the analyses make the tables.
  */
 #include "report/tables/table.h"
 

@@ -1,7 +1,7 @@
 /*
- * Waist 2: what every analysis makes and every output takes. Typed key columns, value columns with
- * a low and a high, and rows read one after the other, so that a listing of millions is never held
- * in memory.
+ * Waist 2: every analysis makes a table and every output takes one. A table has typed key columns,
+ * value columns with bounds, and rows that are read one after the other, so that a listing of
+ * millions of rows is never held in memory.
  */
 #ifndef MT_REPORT_TABLES_TABLE_H
 #define MT_REPORT_TABLES_TABLE_H
@@ -16,13 +16,13 @@ struct mt_stacks;
 struct mt_strings;
 
 enum mt_key_kind {
-	MT_KEY_STRING,	/* id in the table's strings */
-	MT_KEY_STACK,	/* id in the table's stacks */
-	MT_KEY_TIME,	/* ns: of a recording's clock, or since its beginning */
-	MT_KEY_NUMBER,	/* pid, tid, cpu, a count; UINT64_MAX: not known */
+	MT_KEY_STRING,	/* id in table->strings */
+	MT_KEY_STACK,	/* id in table->stacks */
+	MT_KEY_TIME,	/* ns, of a recording's clock or since its start */
+	MT_KEY_NUMBER,	/* pid, tid, cpu or a count; UINT64_MAX: unknown */
 	MT_KEY_ADDRESS, /* printed in hex */
-	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: not known */
-	MT_KEY_PATH,	/* a stack as a path of names; outputs make it (path_rows.h) */
+	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: unknown */
+	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (path_rows.h) */
 };
 
 struct mt_key_column {
@@ -36,8 +36,8 @@ struct mt_value_column {
 };
 
 /*
- * Figures are exact below 2^53. low and high bound it where losses make it uncertain; equal to
- * value where nothing does.
+ * A figure and its bounds. Losses make low and high differ from value; otherwise all three are
+ * equal. Integers are exact below 2^53.
  */
 struct mt_value {
 	double value, low, high;
@@ -48,51 +48,50 @@ static inline struct mt_value mt_value_exact(double value)
 	return (struct mt_value){value, value, value};
 }
 
-/* A row is borrowed until the next one is asked for. */
+/* A row's pointers are valid until the next call of next, rewind or destroy. */
 struct mt_row {
 	const uint64_t *keys;	       /* one for each key column */
 	const struct mt_value *values; /* one for each value column */
 	/*
-	 * Listings with stacks: the address of each frame of the row's (first) stack, as perf
-	 * prints it; else NULL.
+	 * Listings with stacks: address and source of each frame of the row's first stack; else
+	 * NULL. Addresses are as perf prints them.
 	 */
 	const uint64_t *addresses;
-	const uint8_t *sources; /* the same: what each frame rests on, enum mt_frame_source */
-	const char *detail;	/* listings: what the event itself says, or NULL */
+	const uint8_t *sources; /* enum mt_frame_source */
+	const char *detail;	/* listings: the event's own fields as text, or NULL */
 };
 
 struct mt_table;
 
 struct mt_table_ops {
-	/* Goes back before the first row. */
+	/* Moves before the first row. */
 	struct mt_error *(*rewind)(struct mt_table *table);
-	/* The next row, or *more false. */
+	/* Gives the next row, or sets *more to false. */
 	struct mt_error *(*next)(struct mt_table *table, struct mt_row *out, bool *more);
 	void (*destroy)(struct mt_table *table);
 };
 
-/* An analysis embeds this at the start of its own struct, or takes mt_sum_table (groups.h). */
+/* An analysis embeds this struct at the start of its own, or uses mt_sum_table (sum_table.h). */
 struct mt_table {
 	const struct mt_table_ops *ops;
-	const char *name; /* of the analysis */
-	bool listing;	  /* rows are single events in time order, not sums; can be read once */
-	bool compared;	  /* the figures are a base's, what is now, and the change (comparison.h) */
+	const char *name; /* the analysis's name */
+	bool listing;  /* rows are single events in time order, which can be read once; else sums */
+	bool compared; /* the values are base, now and change (comparison.h) */
 	const struct mt_key_column *keys;
 	size_t key_count;
 	const struct mt_value_column *values;
 	size_t value_count;
-	uint32_t most; /* bit i: rows that become one have the largest of figure i, not the sum */
-	uint32_t same_doubt; /* bit i: what figure i may be off by is the same in all rows */
+	uint32_t most;	     /* bit i: merging rows takes the largest of value i, not the sum */
+	uint32_t same_doubt; /* bit i: rows share the doubt of value i; merging takes the widest */
 	/*
-	 * What the ids in the rows refer to; borrowed from the session, which outlives the table.
-	 * stacks and frames may be NULL.
+	 * The tables that the rows' ids refer to, borrowed from the session, which must outlive the
+	 * table. stacks and frames may be NULL.
 	 */
 	struct mt_strings *strings;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 };
 
-/* NULL-safe. */
 void mt_table_destroy(struct mt_table *table);
 
 static inline struct mt_error *mt_table_rewind(struct mt_table *table)
@@ -108,20 +107,20 @@ static inline struct mt_error *mt_table_next(struct mt_table *table, struct mt_r
 #define MT_COLUMN_NONE ((size_t)-1)
 
 /*
- * Index of the key column of that name, the first of that kind, the value column of that name;
- * MT_COLUMN_NONE where there is none.
+ * Index of the key column of this name, the first key column of this kind, or the value column of
+ * this name; MT_COLUMN_NONE without one.
  */
 size_t mt_table_key(const struct mt_table *table, const char *name);
 size_t mt_table_key_of_kind(const struct mt_table *table, enum mt_key_kind kind);
 size_t mt_table_value(const struct mt_table *table, const char *name);
 
 /*
- * The value column that weighs rows: of that name; for NULL "bytes", else the first. A usage error
- * names the columns there are.
+ * Index of the value column that rows are ordered by: the one called `name`; for NULL "bytes", else
+ * the first. The usage error for an unknown name lists the known ones.
  */
 struct mt_error *mt_table_weight(const struct mt_table *table, const char *name, size_t *out);
 
-/* Adds the figures of a row to others, each as the table has it. */
+/* Adds a row's values to sums, as the bits in `most` and `same_doubt` require. */
 void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
 			 const struct mt_value *values);
 

@@ -1,5 +1,5 @@
 /*
- * Formatting of numbers and of names that came from outside. Knows no report.
+ * Formatting of numbers and of names from outside. Depends on nothing else in report/.
  */
 #include "report/tables/text.h"
 

@@ -1,6 +1,5 @@
 /*
- * Small pieces of readable text: numbers with separators, durations, and names from outside made
- * safe for a terminal.
+ * Formats numbers, durations and dates, and makes untrusted names safe for a terminal.
  */
 #ifndef MT_REPORT_TABLES_TEXT_H
 #define MT_REPORT_TABLES_TEXT_H
@@ -9,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Text that a formatter returns by value, so that several can stand in one printf. */
+/* A formatter's result, returned by value so that one printf can hold several. */
 struct mt_snippet {
 	char text[48];
 };
@@ -30,34 +29,38 @@ struct mt_snippet mt_text_percent(double part, double whole);
 struct mt_snippet mt_text_date(uint64_t ns);
 
 /*
- * Copies text into out (size bytes, terminated), control characters and broken UTF-8 replaced by
- * '?'; where it is longer than `width` columns, cut with `..` at the end. Gives the columns used.
+ * Copies text into out (size bytes, NUL-terminated), with control characters and invalid UTF-8
+ * replaced by '?'. Text longer than `width` columns is cut and ends in `..`. Returns the columns
+ * used.
  */
 size_t mt_text_fit(const char *text, size_t width, char *out, size_t size);
 
-/* The UTF-8 character that text begins with and its bytes; 0 where it is none. */
+/* Decodes the UTF-8 character at the start of text. Returns its bytes, 0 for invalid UTF-8. */
 size_t mt_text_decode(const char *text, uint32_t *code);
 
 /*
- * Bytes of the character that text begins with; 0 where it is broken UTF-8, a control character,
- * or one that ends a line or turns the direction of text.
+ * Bytes of the character at the start of text; 0 for invalid UTF-8, control characters, line
+ * separators, and characters that change the text's direction.
  */
 size_t mt_text_character(const char *text);
 
-/* The next character of *text, which goes on behind it; "?" for a byte of what is none. */
+/*
+ * Returns the next character of *text and advances *text behind it; "?" for one that
+ * mt_text_character() rejects.
+ */
 const char *mt_text_take(const char **text, size_t *size);
 
 /*
- * Prints text, made safe, between words over as many lines of `width` columns as it takes, `first`
- * before it and `rest`, as long, before each further line.
+ * Prints sanitized text, broken between words into lines of `width` columns. The first line begins
+ * with `first`, each further one with `rest`, which has the same length.
  */
 void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
 			   FILE *to);
 
-/* Prints text with control characters replaced by '?'. */
+/* Prints sanitized text. */
 void mt_text_print_clean(const char *text, FILE *to);
 
-/* The same as one word of a shell, in quotes. */
+/* Prints sanitized text as one word for a shell, in single quotes. */
 void mt_text_print_quoted(const char *text, FILE *to);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The lines of a format file that count here:
+ * Parses these lines of a format file:
  *	field:u64 clone_flags;	offset:32;	size:8;	signed:0;
  */
 #include "report/tables/trace_fields.h"

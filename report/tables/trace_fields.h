@@ -1,5 +1,5 @@
 /*
- * Where a tracepoint's fields stand in its raw bytes, by its `format` file.
+ * Finds a tracepoint's fields in the raw bytes of its samples, by the kernel's `format` file.
  */
 #ifndef MT_REPORT_TABLES_TRACE_FIELDS_H
 #define MT_REPORT_TABLES_TRACE_FIELDS_H
@@ -12,13 +12,13 @@ struct mt_sample;
 struct mt_text;
 
 struct mt_field {
-	uint32_t offset, size; /* size 0: there is no such field */
+	uint32_t offset, size; /* in bytes; size 0: no such field */
 };
 
-/* The field of that name; of size 0 where the format has none, or no number of at most 8 bytes. */
+/* The field called `name`; size 0 if the format has none or its size is not 1, 2, 4 or 8. */
 struct mt_field mt_field_find(const struct mt_text *format, const char *name);
 
-/* Its value in a sample, without sign; false where the sample is too short for it. */
+/* The field's value in a sample, zero-extended; false if the sample's raw bytes end before it. */
 bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, uint64_t *out);
 
 #endif

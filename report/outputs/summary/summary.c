@@ -1,6 +1,6 @@
 /*
- * --summary: one screenful. Where the recording comes from, what happened how often, what was lost,
- * which functions and paths account for it, and what to ask next.
+ * --summary: one screenful: the recording's origin, event counts, losses, the functions and paths
+ * with most of them, and suggested next commands.
  */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The summary's section about memory.
+ * The summary's sections about memory.
  */
 #include "report/outputs/summary/summary_growth.h"
 

@@ -1,6 +1,6 @@
 /*
- * The summary's sections about memory: by how much what is mapped grew, the paths that account for
- * most of it, and what becomes of those that hold most.
+ * The summary's sections about memory: how much the mapped memory grew, the paths with most of the
+ * growth, and the verdicts on the largest.
  */
 #ifndef MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_GROWTH_H
 #define MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_GROWTH_H
