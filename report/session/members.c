@@ -41,15 +41,20 @@ static bool grown(struct mt_session *session, const struct mt_attr *attr,
 	return mt_map64_put(&session->counted, key, read->value);
 }
 
-/* Whose count stands at place `at`: by its id, or by the order of events where none is recorded. */
+/*
+ * The event whose count stands at place `at`: by its id where the file says whose ids are whose, as
+ * perf.data does; else by the order of the members' descriptions.
+ */
 static const struct mt_local_event *counted(struct mt_session *session,
 					    const struct mt_local_event *leader, size_t at,
 					    size_t count, const struct mt_read_value *read)
 {
+	uint32_t event = MT_EVENT_NONE;
+
 	if (leader->attr.read_format & MT_FORMAT_ID)
-		return mt_session_local_event(
-			session,
-			mt_reader_event_of_id(session->readers.items[session->reader], read->id));
+		event = mt_reader_event_of_id(session->readers.items[session->reader], read->id);
+	if (event != MT_EVENT_NONE)
+		return mt_session_local_event(session, event);
 	if (count != leader->members + 1)
 		return NULL;
 	for (size_t i = 0; at && i < session->members.count; i++) {

@@ -7,6 +7,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "recording"))
+import corpus  # noqa: E402
 import make_perfdata as make  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
@@ -38,6 +40,21 @@ def made(read_format, rows, flags=FLAGS, ids=(1, 2, 3), member_period=0):
         data += make.sample((i + 1) * make.US, kind, id=1, ip=0x401000 + 16 * i, rest=group(read_format, row, ids))
     attrs = [attr(2, read_format, 1, flags), attr(3, read_format, member_period, flags), attr(4, read_format, member_period, flags)]
     return make.file(data, attrs, ids=[(1,), (2,), (3,)])
+
+
+def recorded(rows):
+    """The same as mtrec records it: the kernel's ids, of which no record says whose they are; the order of members tells."""
+    def kernel(i, row):
+        return make.sample((i + 1) * make.US, KIND, id=77, ip=0x401000 + 16 * i, rest=group(FORMATS[0], row, (77, 78, 79)))
+
+    names = ((FAULTS, 2, 0, "faults"), (SWITCHES, 3, 4, "switches"), (MOVES, 4, 4, "migrations"))
+    events = b"".join(corpus.event(i, role, name, name, attr(config, FORMATS[0], 1 if role == 0 else 0), unit=unit,
+                                   pair=corpus.NONE if role == 0 else 0)
+                      for i, (name, config, role, unit) in enumerate(names))
+    writer = corpus.Writer().chunk(corpus.HEAD, corpus.header() + corpus.infos() + corpus.clock(0) + events)
+    writer.chunk(corpus.STATE, corpus.task())
+    writer.chunk(corpus.DATA, b"".join(corpus.kernel(0, kernel(i, row), i + 1) for i, row in enumerate(rows)))
+    return corpus.ended(writer, len(rows))
 
 
 def report(path, *options):
@@ -101,6 +118,14 @@ def main():
         write(made(FORMATS[0], ROWS, FLAGS | INHERIT))
         _, out, _ = report(path, "--script")
         tap.same(sorted(samples(out)), sorted(WANT), "inherited counts are of the thread")
+        write(recorded(ROWS))
+        _, out, _ = report(path, "--script")
+        tap.same(sorted(samples(out)), sorted(WANT), "a recording of mtrec: members are told by their order")
+        _, out, _ = report(path, "--script", "-e", SWITCHES)
+        tap.same(samples(out), [(SWITCHES, 5), (SWITCHES, 4)], "-e takes a member of it alone")
+        write(recorded([row[:2] for row in ROWS]))
+        _, out, _ = report(path, "--script")
+        tap.same([event for event, _ in samples(out)], [FAULTS] * 4, "samples with another number of counts tell of no member")
     tap.finish()
 
 
