@@ -314,6 +314,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	mt_map64_deinit(&session->info_by_key);
 	mt_map64_deinit(&session->counted);
 	session->members.count = session->next_member = 0;
+	session->counted_stack = 0;
 	drop_local(session);
 	mt_naming_begin(session->naming);
 	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
@@ -447,8 +448,10 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		out->frames = piped->walked.count;
 		out->sources = mt_walked_sources(piped->words, &piped->walked);
 	}
-	if (*wanted)
+	if (*wanted && !(out->member && session->counted_stack == out->serial)) {
+		session->counted_stack = out->serial;
 		count_stack(session, &piped->walked);
+	}
 	if (session->observer && !out->member)
 		return session->observer->stack(session->observer->context, out->serial, out->stack,
 						*wanted);

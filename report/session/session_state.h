@@ -76,6 +76,7 @@ struct mt_session {
 	size_t next_member;		    /* that is looked at for the sample read last */
 	struct mt_session_sample beside;    /* that sample */
 	struct mt_map64 counted;	    /* kernel ids and threads to counts */
+	uint64_t counted_stack;		    /* serial of the sample whose stack was; 0 none yet */
 	struct mt_facts facts;
 	const struct mt_observer *observer; /* or NULL */
 	struct mt_sample sample;	    /* the one given last */

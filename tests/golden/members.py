@@ -113,7 +113,7 @@ def main():
         _, out, _ = report(path, "--summary")
         heads = [line for line in out.splitlines() if ": " in line and "samples" in line]
         tap.same([head.split(":")[0] for head in heads], [FAULTS, SWITCHES, MOVES], "the summary begins with what was sampled")
-        tap.check("page-faults: 3 samples" in out and f"{SWITCHES}: 900,000 events, counted beside" in out,
+        tap.check("page-faults: 3 samples" in out and f"{SWITCHES}: 900,000 switches, counted beside" in out,
                   "and calls no count samples", out)
         write(made(FORMATS[0], ROWS, FLAGS | INHERIT))
         _, out, _ = report(path, "--script")

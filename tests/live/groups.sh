@@ -19,6 +19,10 @@ between '... its leader is sampled' 2000 "$faults" 4000
 between '... and the other counted beside' $((faults * 80 / 100)) "$(grown g.mtr minor-faults)" "$faults"
 "$report" -q --script -e minor-faults --symbol touch_pages,touch,main g.mtr >script
 check '... where the sample was' grep -q minor-faults script
+"$report" -q --summary g.mtr >summary
+says '... a count, not samples' 'minor-faults: [0-9,]+ faults, counted beside' summary
+stacks=$(sed -n 's/^stacks .* of \([0-9,]*\) user stacks.*/\1/p' summary | tr -d ,)
+between '... and each stack counts once' 2000 "$stacks" "$faults"
 expect 0 'a clock leads too' "$mtrec" -e '{cpu-clock,page-faults,context-switches}:S' -c 100000 -o c.mtr -- "$steps" faults 20000
 between '... and all are read' 10000 "$(grown c.mtr page-faults)" 24000
 expect 0 'a group without :S' "$mtrec" -e '{page-faults,context-switches}:u,cpu-clock' -o u.mtr -- "$steps" faults 2000

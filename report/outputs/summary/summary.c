@@ -41,7 +41,7 @@ struct sum {
 	uint32_t name; /* string id */
 	const char *text, *where;
 	double value;
-	bool beside;	  /* of an event that was only counted, beside the samples of another */
+	const char *unit; /* of an event that was only counted, beside another's samples; or NULL */
 	const char *file; /* that the function is in, or NULL */
 	uint32_t line;	  /* 0: several */
 };
@@ -86,8 +86,8 @@ static int compare_sums(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
-	if (x->beside != y->beside)
-		return x->beside - y->beside;
+	if (!x->unit != !y->unit)
+		return x->unit ? 1 : -1;
 	if (x->value != y->value)
 		return x->value > y->value ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -154,23 +154,28 @@ static void print_head(const struct summary *s)
 
 /* ---- Events ---- */
 
-static const struct mt_facts_event *facts_of(const struct summary *s, const char *alias)
+static const struct mt_facts_event *facts_of(const struct summary *s, enum mt_event_role role,
+					     const char *alias)
 {
 	for (size_t i = 0; i < s->view->facts->events.count; i++) {
 		const struct mt_facts_event *event = &s->view->facts->events.items[i];
 
-		if (event->role == 0 && !strcmp(event->alias, alias))
+		if (event->role == role && !strcmp(event->alias, alias))
 			return event;
 	}
 	return NULL;
 }
 
-/* Where the analysis counts other things than samples, all events are alike. */
-static bool is_beside(const struct summary *s, const char *alias)
+/*
+ * What was counted of an event that has no samples, only counts beside another's; NULL of one with
+ * samples, and where the analysis counts other things than samples: there all events are alike.
+ */
+static const char *unit_beside(const struct summary *s, const char *alias)
 {
+	const struct mt_facts_event *member = facts_of(s, MT_ROLE_MEMBER, alias);
 	bool samples = !strcmp(s->table->values[s->view->value].unit, "samples");
 
-	return samples && !facts_of(s, alias);
+	return samples && member && !facts_of(s, MT_ROLE_SAMPLE, alias) ? member->unit : NULL;
 }
 
 /* What was lost of an event; "?" where losses are known of which nobody said whose they are. */
@@ -194,14 +199,14 @@ static void print_events(const struct summary *s)
 		"a second", "lost");
 	for (size_t i = 0; i < shown; i++) {
 		const struct sum *sum = &s->events.items[i];
-		const struct mt_facts_event *event = facts_of(s, sum->text);
+		const struct mt_facts_event *event = facts_of(s, MT_ROLE_SAMPLE, sum->text);
 		char name[64];
 		size_t width = mt_text_fit(sum->text, 24, name, sizeof(name));
 
 		fprintf(s->to, "%s%*s %14s %12s %10s\n", name, (int)(24 - width), "",
 			mt_text_count(sum->value).text,
 			seconds > 0 ? mt_text_count(sum->value / seconds).text : "-",
-			event_lost(s, event).text);
+			sum->unit ? "-" : event_lost(s, event).text);
 	}
 	if (shown < s->events.count)
 		fprintf(s->to, "and %zu more events\n", s->events.count - shown);
@@ -451,9 +456,9 @@ static struct mt_error *print_event_stacks(struct summary *s, const struct sum *
 	sort_sums(&s->functions);
 	fputc('\n', s->to);
 	print_fit(s, event->text, 40);
-	fprintf(s->to, ": %s %s", mt_text_count(event->value).text,
-		event->beside ? "events, counted beside the samples of another"
-			      : s->table->values[s->view->value].unit);
+	fprintf(s->to, ": %s %s%s", mt_text_count(event->value).text,
+		event->unit ?: s->table->values[s->view->value].unit,
+		event->unit ? ", counted beside the samples of another" : "");
 	print_functions(s, event->value);
 	fputs("\n  by path, from the root to where it happened\n", s->to);
 	mt_call_tree_print(tree, &options, s->to);
@@ -496,8 +501,8 @@ static struct mt_error *sum_rows(struct summary *s)
 
 			if (!event)
 				return mt_error_nomem();
-			event->beside = is_beside(s, alias);
-			if (event->beside)
+			event->unit = unit_beside(s, alias);
+			if (event->unit)
 				continue;
 		}
 		s->total += value;
