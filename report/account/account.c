@@ -1,5 +1,5 @@
 /*
- * The account's ground: pieces that come and go, seeds and finds. What each call does is effects.c.
+ * Adds and removes ranges, and applies found mappings and readings. Calls are applied in effects.c.
  */
 #include "report/account/account.h"
 

@@ -1,7 +1,7 @@
 /*
- * The account of one address space: what is mapped in it, and what each call does to that. Effects,
- * not requests: results decide, and what a failed call may have done all the same is marked as
- * doubtful. Pure: effects come in the order in which they happened, changes go to the sink.
+ * The account of one address space: its regions, and how each call changes them. Calls are applied
+ * by their results; what a failed call may still have done is marked as doubtful. Effects arrive in
+ * the order in which they took place, changes go to the sink. No I/O.
  */
 #ifndef MT_REPORT_ACCOUNT_ACCOUNT_H
 #define MT_REPORT_ACCOUNT_ACCOUNT_H
@@ -16,22 +16,22 @@
 struct mt_account;
 struct mt_natures;
 
-/* A piece of memory that came or went. */
+/* A range of memory that was mapped or unmapped. */
 struct mt_change {
 	uint64_t time;
 	uint64_t start, end;
-	int sign;	 /* +1 came, -1 went; 0: it is not known whether it did */
-	uint32_t nature; /* id */
-	uint32_t origin; /* who did it */
-	/* Of what went: who had reserved it, and when; else as above. */
+	int sign;	 /* +1 mapped, -1 unmapped; 0: unknown whether it changed */
+	uint32_t nature; /* nature id */
+	uint32_t origin; /* origin id of the change */
+	/* -1: origin that had reserved the range, and when; else as above. */
 	uint32_t reserved_by;
 	uint64_t reserved;
 };
 
-/* False out of memory. */
+/* The callbacks return false out of memory. */
 struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
-	/* Regions have moved, and what is in them; their origin stays. May be NULL. */
+	/* Regions moved with their pages and keep their origin. May be NULL. */
 	bool (*moved)(void *context, struct mt_account *account, uint64_t from, uint64_t to,
 		      uint64_t size);
 	void *context;
@@ -41,47 +41,44 @@ struct mt_account {
 	struct mt_natures *natures;
 	const struct mt_account_sink *sink;
 	struct mt_extents *regions;
-	struct mt_extents *doubts; /* where regions may be wrong: what stands there, or that nothing
-				      does */
-	uint64_t brk;		   /* as the last call gave it; 0 not known */
+	/* Ranges where the regions may be wrong or missing. */
+	struct mt_extents *doubts;
+	uint64_t brk; /* the last call's result; 0: unknown */
 	uint64_t brk_time;
-	/*
-	 * Where it may have been when a fork copied it, shortly before the mappings; empty: it is
-	 * known.
-	 */
+	/* Range in which brk may have been when a fork copied it; empty: brk is known. */
 	struct mt_range brk_copied;
-	uint64_t shm_span; /* of the largest attached segment */
-	uint64_t forked; /* when it was copied from another: older regions are inherited; 0 never */
+	uint64_t shm_span; /* size of the largest attached segment */
+	uint64_t forked;   /* time of the space's fork; older regions are inherited. 0: never */
 	bool has_first;
-	bool unforked;	    /* some regions may not be forked */
-	bool moves_checked; /* mremap as by Linux 6.17 and later; set by who made the account */
-	uint32_t first;	    /* nature of the mapping that exec made first of a file */
+	bool unforked;	    /* some regions are MT_REGION_NOT_FORKED */
+	bool moves_checked; /* mremap as in Linux 6.17 and later; set by the creator */
+	uint32_t first;	    /* nature of the first mapping that exec made of a file */
 	mt_extent_list scratch;
 };
 
-/* NULL out of memory. Borrows. */
+/* NULL out of memory. Borrows both. */
 struct mt_account *mt_account_create(struct mt_natures *natures,
 				     const struct mt_account_sink *sink);
-/* What a fork makes of it. */
+/* The account of a child forked at `time`; NULL out of memory. */
 struct mt_account *mt_account_fork(const struct mt_account *parent, uint64_t time);
 void mt_account_destroy(struct mt_account *account);
 
-/* Who did something, and who it is put down to where it cannot be told. */
+/* The origins of a call's changes. */
 struct mt_doers {
 	uint32_t origin;
-	uint32_t lost;	 /* calls that the recording lost */
+	uint32_t lost;	 /* origin for calls that the recording lost */
 	bool after_loss; /* brk calls may have been lost since the last one */
 };
 
-/* What a call did. False out of memory, as all below. */
+/* Applies a call. False out of memory, as below. */
 bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 		     const struct mt_doers *doers);
 
-/* What a record tells of that no call made: a stack that grew, exec, the kernel by itself. */
+/* A mapping that no call made: a grown stack, exec, one of the kernel's own. */
 struct mt_found {
 	uint64_t time;
 	uint64_t start, end, offset;
-	uint32_t file; /* id, or MT_FILE_NONE */
+	uint32_t file; /* file id, or MT_FILE_NONE */
 	uint32_t prot;
 	bool shared, exec;
 	uint32_t origin;
@@ -89,9 +86,9 @@ struct mt_found {
 bool mt_account_found(struct mt_account *account, const struct mt_found *found);
 
 /*
- * A reading of the whole [start, end): `lines` are the regions in it, with their natures. What is
- * known of them already keeps its origin; the rest is put down to `origin`, and what is gone from
- * there too, where `again`: this is not the first reading.
+ * A reading of /proc/PID/maps over [start, end): `lines` are its regions. Known regions keep their
+ * origin, new ones get `origin`. `again` (not the first reading): regions that are gone were
+ * unmapped by `origin`, too.
  */
 struct mt_reading_piece {
 	uint64_t time;
@@ -103,10 +100,10 @@ struct mt_reading_piece {
 };
 bool mt_account_reading(struct mt_account *account, const struct mt_reading_piece *piece);
 
-/* Regions in the range may be wrong from now on. */
+/* Marks a range as doubtful: its regions may be wrong. */
 bool mt_account_doubt(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time);
 
-/* How many bytes of the range are in doubt. */
+/* Doubtful bytes in a range. */
 uint64_t mt_account_doubtful(const struct mt_account *account, uint64_t start, uint64_t end);
 
 #endif

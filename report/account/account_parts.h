@@ -1,6 +1,5 @@
 /*
- * How pieces of an account come and go, for its own files alone: account.c and effects.c. All give
- * false out of memory.
+ * Private parts of an account, shared by account.c and effects.c. All return false out of memory.
  */
 #ifndef MT_REPORT_ACCOUNT_ACCOUNT_PARTS_H
 #define MT_REPORT_ACCOUNT_ACCOUNT_PARTS_H
@@ -11,20 +10,20 @@
 #include "report/account/account.h"
 #include "report/account/nature.h"
 
-/* Tells the sink of a change. */
+/* Passes a change to the sink. */
 bool mt_account_emit(struct mt_account *account, const struct mt_change *change);
 
-/* Takes the range out and tells nobody: its pieces stand in account->scratch. */
+/* Removes a range without telling the sink; its regions are then in account->scratch. */
 bool mt_account_take(struct mt_account *account, uint64_t start, uint64_t end);
 
-/* Takes the range out as `origin`'s doing. */
+/* Removes a range; the changes have this origin. */
 bool mt_account_remove(struct mt_account *account, uint64_t start, uint64_t end, uint64_t time,
 		       uint32_t origin);
 
-/* Puts a region where nothing is, as its origin's doing. */
+/* Adds a region to a free range; the change has its origin. */
 bool mt_account_put(struct mt_account *account, const struct mt_extent *region);
 
-/* The same where the range is not empty. */
+/* Adds a region, settling doubts about the range; does nothing for an empty range. */
 bool mt_account_add(struct mt_account *account, uint64_t start, uint64_t end,
 		    const struct mt_nature *nature, uint64_t time, uint32_t origin);
 

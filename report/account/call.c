@@ -1,4 +1,4 @@
-/* Calls out of samples. */
+/* Decodes calls from samples. */
 #include "report/account/call.h"
 
 #include <errno.h>

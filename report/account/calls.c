@@ -1,4 +1,4 @@
-/* Which system call a sample of raw_syscalls:* is of. */
+/* Reads system call numbers from names and samples of raw_syscalls:*. */
 #include "report/account/calls.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * What each call does to an address space, as the kernel does it; errors with what they leave
+ * Applies each call to an address space as the kernel does, including what failed calls leave
  * behind.
  */
 #include <errno.h>

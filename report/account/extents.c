@@ -1,6 +1,6 @@
 /*
- * A sorted array cut into leaves of some kilobytes: finding a place is two binary searches, a
- * change moves the rest of one leaf. Leaves are shared between copies and copied when one changes.
+ * A sorted array split into leaves of some kilobytes: a lookup is two binary searches, a change
+ * moves entries of one leaf. Copies share leaves and copy one before they change it.
  */
 #include "report/account/extents.h"
 

@@ -1,7 +1,7 @@
 /*
- * What is mapped in one address space: regions that do not overlap, by address. Each knows what it
- * is (an id that the caller gives meaning to) and who reserved it when. A copy costs nearly nothing
- * until one of the two changes.
+ * The regions mapped in one address space, sorted by address, without overlaps. Each has a nature
+ * (an id with a meaning for the caller), an origin and a time. Copies share memory until one of
+ * them changes.
  */
 #ifndef MT_REPORT_ACCOUNT_EXTENTS_H
 #define MT_REPORT_ACCOUNT_EXTENTS_H
@@ -16,9 +16,9 @@ struct mt_extents;
 
 struct mt_extent {
 	uint64_t start, end; /* start < end */
-	uint64_t time;	     /* when it was reserved */
-	uint32_t nature;     /* what it is */
-	uint32_t origin;     /* who reserved it */
+	uint64_t time;	     /* when the region was reserved */
+	uint32_t nature;     /* id that the caller defines */
+	uint32_t origin;     /* id of the origin that reserved the region */
 };
 
 typedef MT_ARRAY(struct mt_extent) mt_extent_list;
@@ -29,25 +29,26 @@ struct mt_extents *mt_extents_copy(const struct mt_extents *regions);
 void mt_extents_destroy(struct mt_extents *regions);
 
 /*
- * Takes what lies in [start, end) out, cutting regions at both ends, and appends it to `removed` by
- * rising address; removed may be NULL. False out of memory, when it may be taken out in part.
+ * Removes [start, end), splitting regions at both ends, and appends the removed parts to `removed`
+ * in ascending order; `removed` may be NULL. False out of memory; part of the range may then be
+ * removed.
  */
 bool mt_extents_remove(struct mt_extents *regions, uint64_t start, uint64_t end,
 		       mt_extent_list *removed);
 
 /*
- * Puts a region where nothing is. Joined with a neighbour that differs in its bounds alone. False
- * out of memory.
+ * Inserts a region into a free range; it merges with neighbours that differ only in their bounds.
+ * False out of memory.
  */
 bool mt_extents_insert(struct mt_extents *regions, const struct mt_extent *region);
 
 /*
- * The first region that ends above address; NULL where there is none. Borrowed until the next
- * change. From the first to the last: address is the last one's end.
+ * The first region that ends above address, or NULL. Borrowed until the next change. To iterate,
+ * pass the last region's end.
  */
 const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint64_t address);
 
-/* Appends what [start, end) has in common with regions; false out of memory. */
+/* Appends the parts of regions within [start, end); false out of memory. */
 bool mt_extents_list(const struct mt_extents *regions, uint64_t start, uint64_t end,
 		     mt_extent_list *out);
 

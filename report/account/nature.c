@@ -1,4 +1,4 @@
-/* Natures and files, interned. */
+/* Interned natures and files. */
 #include "report/account/nature.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A ring of the last calls, each new one held against all of them. */
+/* A ring of the latest calls; each new call is compared with all of them. */
 #include "report/account/overlaps.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * Kinds of memory by the names that the kernel gives mappings.
+ * Recognizes kinds of memory by the kernel's names for mappings.
  */
 #include "report/account/regions.h"
 

@@ -1,8 +1,7 @@
 /*
- * What memory is: a mapped file, the heap, a stack - by the names that the kernel gives mappings -,
- * and what an address is part of. The latter as far as the kernel told of mappings
- * (/proc/PID/maps, MMAP and MMAP2 records): it does not tell of munmap, so that what was mapped
- * last at an address is taken to be still there. The ledger knows better, where it is asked.
+ * Kinds of memory (file, heap, stack, ...), by the names that the kernel gives mappings, and the
+ * region of an address. Regions come from /proc/PID/maps and MMAP records; no record tells of
+ * munmap, so the last mapping at an address counts as still mapped. The ledger is more exact.
  */
 #ifndef MT_REPORT_ACCOUNT_REGIONS_H
 #define MT_REPORT_ACCOUNT_REGIONS_H
@@ -13,36 +12,38 @@
 struct mt_image_map;
 
 enum mt_region_kind {
-	MT_REGION_ANONYMOUS, /* private, of no file */
-	MT_REGION_HEAP,	     /* by brk */
+	MT_REGION_ANONYMOUS, /* private, without a file */
+	MT_REGION_HEAP,
 	MT_REGION_FILE,
-	MT_REGION_STACK, /* of the first thread */
+	MT_REGION_STACK, /* the first thread's */
 	MT_REGION_THREAD_STACK,
 	MT_REGION_SHM,	/* shared memory: anonymous, memfd, System V, /dev/shm */
-	MT_REGION_VDSO, /* what the kernel maps into each process */
-	MT_REGION_HUGE, /* of huge pages, by hugetlbfs */
+	MT_REGION_VDSO, /* the kernel's mappings in each process */
+	MT_REGION_HUGE, /* hugetlbfs */
 	MT_REGION_KINDS
 };
 
-/* What a file's name says that a mapping of it is, shared or not. */
+/* The kind of a mapping, by its name. */
 enum mt_region_kind mt_region_kind_of(const char *name, bool shared);
 
-/* One word or two: "heap", "thread stack". */
+/* "heap", "thread stack". */
 const char *mt_region_kind_name(enum mt_region_kind kind);
 
-/* How reports call it: a file's name, as it is; "[heap]", "[anon]" for what has none. */
+/* The name to show: the file's, or "[heap]", "[anon]" without one. */
 const char *mt_region_shown_name(enum mt_region_kind kind, const char *name);
 
 struct mt_region {
-	const char *kind; /* a kind's name, "kernel" or "unknown"; static */
-	const char *name; /* the file's recorded path; "[anon]", "[heap]", ... ; as long as the
-			     map's images */
+	const char *kind; /* kind's name, "kernel" or "unknown"; static */
+	/*
+	 * The file's recorded path, "[anon]", "[heap]", ...; borrowed as long as the map's images.
+	 */
+	const char *name;
 };
 
-/* The region of an address of user or kernel space. */
+/* The region of a user or kernel address. */
 struct mt_region mt_region_at(const struct mt_image_map *map, uint64_t address);
 
-/* Of a sample without an address. */
+/* The region of a sample without an address. */
 struct mt_region mt_region_none(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The analyses: what a report can be about. Each makes a table from a session; one file and one row
- * in analyses.c adds one.
+ * The analyses: each makes a table from a session. One file and one row in analyses.c add an
+ * analysis.
  */
 #ifndef MT_REPORT_ANALYSES_ANALYSES_H
 #define MT_REPORT_ANALYSES_ANALYSES_H
@@ -15,34 +15,34 @@ struct mt_session;
 struct mt_table;
 
 struct mt_analysis {
-	const char *name; /* as on the command line, without dashes */
+	const char *name; /* option name, without dashes */
 	const char *help;
-	bool groups, lists; /* which shapes of table it can make */
-	bool places;	    /* names addresses of its own: mt_session_place() */
-	uint32_t by;	    /* what sums can be told apart by: MT_BY_BIT()s; 0: no --by */
+	bool groups, lists; /* can make sums, listings */
+	bool places;	    /* resolves addresses itself: mt_session_place() */
+	uint32_t by;	    /* MT_BY_BIT()s that --by accepts; 0: no --by */
 	struct mt_by_list default_by;
-	bool members;			  /* samples of events that others counted, too */
-	bool events_apart;		  /* figures of different events are never one sum */
-	bool (*wants)(const char *event); /* the events it is about, by kernel name; NULL: all */
-	bool regions;	    /* the session looks up what is mapped at a sample's address */
-	const char *record; /* of these, for who has none: "mmap,munmap" */
-	bool judges;  /* rows are judgements, no sums: shown with stacks, and never compared */
-	bool moments; /* shows what stands at one: --at */
-	bool ages;    /* and knows since when: --older-than, --all */
-	bool sources; /* reads what frames rest on: the session gives stacks with sources */
-	const char *output; /* that shows it where none is named; NULL: the first */
+	bool members;	   /* needs samples of group members that were only counted */
+	bool events_apart; /* never adds up values of different events */
+	bool (*wants)(const char *event); /* filters events by kernel name; NULL: all */
+	bool regions;			  /* needs the region of each sample's address */
+	const char *record;		  /* events to suggest for `mtrec -e`: "vm,rss" */
+	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
+	bool moments;	    /* shows the state at a moment: accepts --at */
+	bool ages;	    /* knows the age of memory: accepts --older-than, --all */
+	bool sources;	    /* needs stacks with the frames' sources */
+	const char *output; /* default output; NULL: the first */
 	/*
-	 * Makes the table. It borrows the session, which must outlive it. A grouped table is
-	 * complete; a listing reads the session as it is read.
+	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
+	 * session as its rows are read.
 	 */
 	struct mt_error *(*run)(struct mt_session *session,
 				const struct mt_analysis_request *request, struct mt_table **out);
 };
 
-/* Ends in a NULL. The first is the default. */
+/* NULL-terminated; the first is the default. */
 extern const struct mt_analysis *const mt_analyses[];
 
-/* NULL for a name that is none. */
+/* NULL for an unknown name. */
 const struct mt_analysis *mt_analysis_find(const char *name);
 
 extern const struct mt_analysis mt_analysis_branches;

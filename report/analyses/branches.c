@@ -1,7 +1,6 @@
 /*
- * --branches: what branch records show. Rows: three of totals, then each pair of branch source and
- * target and each straight range between two branches that followed each other, most frequent
- * first.
+ * --branches: three rows of totals, then each pair of branch source and target and each straight
+ * range between two consecutive branches, most frequent first.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * --mmaps and --brks: the calls that reserve and give back address space, one row each, in the
- * order in which they returned. Arguments are those of the registers at the call's exit, or of its
- * enter event where that was recorded as a sample.
+ * --mmaps and --brks: the calls that reserve and return address space, one row each, in order of
+ * return. Arguments come from the registers at the exit, or from the entry event if it was recorded
+ * as a sample.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * Arguments and results of memory's system calls in words, as strace has them.
+ * Arguments and results of memory system calls as text, as strace prints them. All texts are cut to
+ * `size` and NUL-terminated.
  */
 #ifndef MT_REPORT_ANALYSES_CALL_WORDS_H
 #define MT_REPORT_ANALYSES_CALL_WORDS_H
@@ -7,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "PROT_READ|PROT_WRITE", "PROT_NONE"; bits without a name in hex. Into out, terminated. */
+/* "PROT_READ|PROT_WRITE", "PROT_NONE"; unnamed bits in hex. */
 void mt_words_prot(uint64_t prot, char *out, size_t size);
 
-/* "MAP_PRIVATE|MAP_ANONYMOUS"; with the size of huge pages where it says one. */
+/* "MAP_PRIVATE|MAP_ANONYMOUS", with the size of huge pages if the flags have one. */
 void mt_words_map_flags(uint64_t flags, char *out, size_t size);
 
-/* "MREMAP_MAYMOVE"; "0" for none. */
+/* "MREMAP_MAYMOVE"; "0" without flags. */
 void mt_words_remap_flags(uint64_t flags, char *out, size_t size);
 
-/* "ENOMEM" for -12; a number where that is no error with a name. Into out, terminated. */
+/* "ENOMEM" for -12; other results as a number. */
 void mt_words_error(int64_t result, char *out, size_t size);
 
 #endif

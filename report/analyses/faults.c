@@ -1,6 +1,6 @@
 /*
- * --faults and --files: page faults, by user or kernel and by stack, or by what is mapped where
- * they happened. Minor and major ones are told apart where they were recorded apart.
+ * --faults and --files: page faults by mode and stack, or by the file mapped at the address. Minor
+ * and major faults are separate if they were recorded separately.
  */
 #include <string.h>
 

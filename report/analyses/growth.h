@@ -1,6 +1,5 @@
 /*
- * --growth, and the same for the summary: together with verdicts on the same memory, from one run
- * of the ledger.
+ * --growth; for the summary, growth and verdicts on the same memory from one run of the ledger.
  */
 #ifndef MT_REPORT_ANALYSES_GROWTH_H
 #define MT_REPORT_ANALYSES_GROWTH_H
@@ -12,28 +11,28 @@ struct mt_session;
 struct mt_table;
 struct mt_verdicts;
 
-/* Bytes that calls mapped and, below 0, gave back. */
+/* Bytes that calls mapped (>= 0) and returned (<= 0). */
 struct mt_growth_sums {
 	double mapped, returned;
 };
 
 /*
- * What is wanted beside the table of --growth. In the table what a call gave back is then on the
- * account of the call that had reserved it: each path's figure is what it holds of the growth.
+ * Additional results. With them, returned memory counts against the call that had reserved it: each
+ * path's value is its share of the growth that is still held.
  */
 struct mt_growth_beside {
 	struct mt_growth_sums *sums;
-	struct mt_verdicts *verdicts; /* they have judged when there is a table */
+	struct mt_verdicts *verdicts; /* judged by mt_growth_run() or mt_growth_end() */
 };
 
-/* The table of --growth; beside may be NULL. Borrows all. */
+/* Makes the table of --growth; `beside` may be NULL. Borrows all. */
 struct mt_error *mt_growth_run(struct mt_session *session,
 			       const struct mt_analysis_request *request,
 			       const struct mt_growth_beside *beside, struct mt_table **out);
 
 /*
- * The same for a session that somebody else reads to its end in between. All is borrowed until the
- * end, but for *beside.
+ * The same for a session that another caller reads to its end between begin and end. Everything but
+ * *beside is borrowed until the run is destroyed.
  */
 struct mt_error *mt_growth_begin(struct mt_session *session,
 				 const struct mt_analysis_request *request,

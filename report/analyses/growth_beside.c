@@ -1,5 +1,5 @@
 /*
- * Growth and verdicts beside another analysis.
+ * Runs growth and verdicts during another analysis.
  */
 #include "report/analyses/growth_beside.h"
 

@@ -1,6 +1,5 @@
 /*
- * Growth, and verdicts on it, beside another analysis, from the same reading of the files: what the
- * summary has to say of memory, whatever else it shows.
+ * Growth and verdicts for the summary, computed while another analysis reads the session.
  *
  *	mt_growth_listen(session, &time, &growth);
  *	...						the session is read to its end
@@ -12,11 +11,11 @@
 #include "report/analyses/growth.h"
 #include "report/cli/request.h"
 
-/* All zero before. */
+/* Zero-initialize before mt_growth_listen(). */
 struct mt_growth {
-	struct mt_table *table; /* by thread name and stack; NULL where nothing is known */
+	struct mt_table *table; /* by thread name and stack; NULL without data */
 	struct mt_growth_sums sums;
-	struct mt_table *verdicts; /* on paths; NULL with it */
+	struct mt_table *verdicts; /* by path; NULL without data */
 	/* Private: */
 	struct mt_session *session;
 	struct mt_analysis_request request;
@@ -24,11 +23,11 @@ struct mt_growth {
 	struct mt_growth_run *run;
 };
 
-/* Before the session's first sample is asked for; it gives stacks, and outlives the tables. */
+/* Call before the session's first sample. The session must have stacks and outlive the tables. */
 struct mt_error *mt_growth_listen(struct mt_session *session, const struct mt_timespan *time,
 				  struct mt_growth *growth);
 
-/* Makes the tables; none where no such call was selected. */
+/* Makes the tables; they stay NULL if no exit of such a call was selected. */
 struct mt_error *mt_growth_finish(struct mt_growth *growth);
 
 void mt_growth_deinit(struct mt_growth *growth);

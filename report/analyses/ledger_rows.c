@@ -1,4 +1,4 @@
-/* Origins and natures as strings and stacks. */
+/* Interns origins and natures as strings and stacks. */
 #include "report/analyses/ledger_rows.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * --maps: what is mapped in each process, as /proc/PID/maps would have had it at a moment of the
- * recording. Regions are those of the calls that made them: neighbours may be one in /proc.
+ * --maps: the mappings of each process at a moment, as in /proc/PID/maps. Adjacent regions of
+ * different calls stay separate, where /proc may merge them.
  */
 #include <inttypes.h>
 #include <stdio.h>

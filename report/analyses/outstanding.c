@@ -1,7 +1,7 @@
 /*
- * --outstanding: what was reserved and not given back, by who reserved it. A process that ended, or
- * called exec, counts as it stood just before. Over time it is what was reserved less what was
- * given back in each interval, which adds up to what stands at its end.
+ * --outstanding: memory reserved and not returned, by its reserver. A process that ended or called
+ * exec counts as of the moment before. With --timeline, each interval shows bytes reserved minus
+ * bytes returned; the intervals add up to the outstanding bytes at the end.
  */
 #include <stdio.h>
 

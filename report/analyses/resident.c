@@ -1,6 +1,6 @@
 /*
- * --resident: pages that were touched and not given back, by who touched them, and by who had
- * reserved the memory. A process that ended, or called exec, counts as it stood just before.
+ * --resident: pages touched and not given back, by toucher and by reserver. A process that ended or
+ * called exec counts as of the moment before.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * --samples: how often each stack was sampled. As sums, a row for each event, comm and stack; as a
- * listing, a row for each sample.
+ * --samples: as sums, how often each event, thread name and stack was sampled; as a listing, a row
+ * for each sample.
  */
 #include <stdlib.h>
 #include <string.h>

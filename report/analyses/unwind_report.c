@@ -1,8 +1,8 @@
 /*
- * --unwind-report: what each image's frames rest on, and why stacks ended there. A stack counts for
- * the image of its outermost user frame; what would have made it longer stands beside. Stacks that
- * were joined with others count by how they end now, and once more by what had ended them; those
- * that could have been, but not reliably, count once more, too.
+ * --unwind-report: the sources of each image's frames, and why stacks ended there. A stack counts
+ * for the image of its outermost user frame, with what would have extended it. Joined stacks count
+ * by their present end and by the end before joining; so do stacks that could be joined, but not
+ * reliably.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /*
- * --verdict: what the memory of each path looks like over time, with the slope, how sure that is,
- * and what it rests on.
+ * --verdict: how the memory of each path develops over time, with slope, confidence and evidence.
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Verdicts as the rows of --verdict.
+ * The table of --verdict.
  */
 #ifndef MT_REPORT_ANALYSES_VERDICT_ROWS_H
 #define MT_REPORT_ANALYSES_VERDICT_ROWS_H
@@ -10,7 +10,7 @@ struct mt_session;
 struct mt_table;
 struct mt_verdicts;
 
-/* Of verdicts that have judged; borrows the session. */
+/* Makes the table of judged verdicts; borrows the session. */
 struct mt_error *mt_verdict_table(struct mt_session *session,
 				  const struct mt_analysis_request *request,
 				  const struct mt_verdicts *verdicts, struct mt_table **out);

@@ -1,7 +1,7 @@
 /*
- * Twice through the file: first as every report reads it, for the images that frames are in, by
- * recording. Then it is copied, and behind each HEAD stands what was found for them: there it
- * counts before what the recording carries itself, which may be less.
+ * Reads the file twice: first as every report does, to find the images of frames by recording; then
+ * to copy it. The images found are written behind each HEAD, where they take precedence over images
+ * that the recording carries itself.
  */
 #include "report/copies/seal.h"
 

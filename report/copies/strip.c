@@ -1,7 +1,7 @@
 /*
- * Twice through the file: first by time, as every report reads it, for the stacks; of each sample
- * its place in the file and the number of its stack are kept. Then chunk by chunk, when each finds
- * its stack by its place.
+ * Reads the file twice: first in order of time, as every report does, to unwind stacks and keep
+ * each sample's file position and stack number; then chunk by chunk, to replace each stack by
+ * position.
  */
 #include "report/copies/strip.h"
 

@@ -1,7 +1,6 @@
 /*
- * A recording copied without its stack dumps: each sample's frames take their place (FORMAT.md
- * section 7, FRAMES), as the session unwound them. What reports say of the copy is what they say of
- * the original.
+ * Copies a recording without its stack dumps: each sample's unwound frames replace them (FORMAT.md
+ * section 7, FRAMES). Reports on the copy equal reports on the original.
  */
 #ifndef MT_REPORT_COPIES_STRIP_H
 #define MT_REPORT_COPIES_STRIP_H
@@ -15,15 +14,16 @@ struct mt_session;
 
 struct mt_strip_counts {
 	struct mt_rewrite_counts copied;
-	uint64_t stacks;   /* dumps replaced by frames */
-	uint64_t distinct; /* different stacks */
+	uint64_t stacks;   /* stack dumps replaced by frames */
+	uint64_t distinct; /* distinct stacks */
 	uint64_t frames;
-	uint64_t left_out; /* samples that cannot be decoded: nobody knows what is in them */
+	uint64_t left_out; /* undecodable samples, whose content is unknown */
 };
 
 /*
- * Reads the session, opened on path alone with stacks, addresses and no selectors, to its end, and
- * writes the copy to fd. `by` says who did it and how, for the recording's INFO.
+ * Reads the session to its end and writes the copy to fd. The session must be open on path alone,
+ * with stacks and addresses, without selectors. `by` is the tool and command line for the
+ * recording's INFO.
  */
 struct mt_error *mt_strip(struct mt_session *session, const char *path, const char *by, int fd,
 			  struct mt_strip_counts *out);

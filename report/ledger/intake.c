@@ -1,6 +1,6 @@
 /*
- * From records to places in the order: pairs the records of each thread - entry, lock, mapping,
- * exit - and says of each what kind of effect it is and when it took place.
+ * Turns records into effects in order: pairs each thread's records of entry, lock, mapping and
+ * exit, and decides what kind of effect they are and when it took place.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /*
- * A recording's records to intake and posting, spaces and origins, and the moment at which
- * everything is told.
+ * Passes a recording's records on to intake and posting, and closes spaces at the requested moment.
  */
 #include "report/ledger/ledger.h"
 

@@ -1,6 +1,6 @@
 /*
- * The parts of a ledger, for its own files alone: ledger.c (the recording's records in, spaces and
- * origins), intake.c (from records to places in the order), posting.c (effects into accounts).
+ * Private parts of a ledger, shared by ledger.c (reads the recording), intake.c (turns records into
+ * effects in order) and posting.c (applies effects to accounts).
  */
 #ifndef MT_REPORT_LEDGER_LEDGER_PARTS_H
 #define MT_REPORT_LEDGER_LEDGER_PARTS_H
@@ -17,44 +17,44 @@
 #include "report/ledger/order.h"
 #include "report/session/session.h"
 
-/* What an event of the facts is to the ledger. */
+/* What the ledger reads from an event. */
 struct mt_ledger_event {
 	enum mt_vm_call_moment moment;
 	enum mt_vm_call_kind kind;
 	struct mt_page_event page;
 };
 
-/* A thread between two records of its own. */
+/* A thread's state between its records. */
 struct mt_ledger_thread {
 	bool in_call;
-	bool exec;	 /* has called exec and not yet run */
-	bool exec_began; /* ... and nothing is known to be mapped since */
+	bool exec;	 /* has called exec and not entered a call since */
+	bool exec_began; /* exec was called and no mapping was seen since */
 	enum mt_vm_call_kind kind;
 	uint64_t args[MT_VM_ARGUMENTS];
-	uint64_t enter, left; /* its last call; 0 none yet */
-	uint64_t place;	      /* taken by the call's lock, or MT_PLACE_NONE */
-	uint64_t loose[2];    /* by locks outside any call, older first */
-	uint64_t loose_mm; /* the address space that the newer one is of, as the kernel names it */
-	bool has_found;	   /* an MMAP2 record that may belong to a call yet to be told of */
+	uint64_t enter, left; /* times of the last call's entry and of the last exit; 0: none */
+	uint64_t place;	      /* of the call's lock, or MT_PLACE_NONE */
+	uint64_t loose[2];    /* places of locks outside any call, older first */
+	uint64_t loose_mm;    /* the kernel's id of the newer lock's address space */
+	bool has_found;	      /* `found` may belong to a call not read yet */
 	uint64_t found_time;
 	struct mt_found found;
-	struct mt_ledger_space *forked; /* its last child's */
+	struct mt_ledger_space *forked; /* space of the last child */
 };
 
-/* A line of /proc/PID/maps, and when it was read. */
+/* A line of /proc/PID/maps, with the times before and after its read(). */
 struct mt_seed_line {
 	uint64_t before, after;
 	struct mt_extent region;
 	int32_t pid;
-	uint32_t number;  /* in the recording */
-	uint32_t reading; /* of its process, from 0 */
-	uint32_t unseen;  /* what it says of its program, enum mt_unseen_calls */
+	uint32_t number;  /* index in the recording */
+	uint32_t reading; /* index of the reading, from 0 for each process */
+	uint32_t unseen;  /* enum mt_unseen_calls, told by the mapping's name */
 };
 
-/* How often the maps of a process were read. */
+/* Readings of one process's /proc/PID/maps. */
 struct mt_readings {
 	uint32_t count;
-	uint64_t last_start; /* of a line: a reading begins where addresses fall */
+	uint64_t last_start; /* start of the last line; a lower start begins a new reading */
 	bool again;
 };
 
@@ -69,65 +69,66 @@ struct mt_ledger {
 	struct mt_origins *origins;
 	struct mt_account_sink sink;
 	struct mt_observer observer;
-	bool beside; /* somebody else reads */
+	bool beside; /* another caller reads the session */
 	struct mt_ledger_spaces spaces;
 
 	/* Of the present recording: */
 	struct mt_order *order;
-	MT_ARRAY(struct mt_ledger_event) events; /* by index in the facts */
+	MT_ARRAY(struct mt_ledger_event) events; /* by index in facts->events */
 	bool has_calls, has_marks, has_locks;
-	bool has_data;		/* records of mappings of data, not of programs alone */
-	bool moves_checked;	/* of its accounts */
-	struct mt_map64 by_tid; /* index in threads */
+	bool has_data;		/* has records of data mappings, not of executable ones alone */
+	bool moves_checked;	/* for new accounts: mremap checks its arguments first */
+	struct mt_map64 by_tid; /* tid to index in threads */
 	MT_ARRAY(struct mt_ledger_thread) threads;
 	MT_ARRAY(uint32_t) free_threads;
 	MT_ARRAY(struct mt_waiting_stack) waiting;
 	size_t waiting_from;
 	struct mt_losses losses, brk_losses, page_losses;
-	struct mt_losses map_losses; /* of records of mappings and locks, or what may have been such
-				      */
+	/* Losses that may include records of mappings or locks. */
+	struct mt_losses map_losses;
 	MT_ARRAY(struct mt_seed_line) seeds;
 	size_t seeds_from;
-	MT_ARRAY(struct mt_readings) readings; /* by process; few more than are looked at again */
-	struct mt_map64 readings_of;	       /* pid to index */
+	MT_ARRAY(struct mt_readings) readings; /* by process */
+	struct mt_map64 readings_of;	       /* pid to index in readings */
 	bool seeds_sorted;
-	uint32_t recording; /* index in facts->recordings */
+	uint32_t recording; /* index into facts->recordings */
 	uint64_t now;
-	uint64_t at;			 /* effects after it do not count; UINT64_MAX: all do */
-	bool frozen;			 /* that time is past */
-	struct mt_ledger_space *posting; /* the one whose account changes */
+	uint64_t at;			 /* effects after this time are ignored; UINT64_MAX: none */
+	bool frozen;			 /* `at` is past */
+	struct mt_ledger_space *posting; /* space whose account changes now */
 };
 
 /* ---- ledger.c ---- */
 
-/* Applies what is whole and in order. False out of memory. */
+/* Applies the effects at the front that are ready; with `all`, empties the order. False out of
+ * memory. */
 bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
 
 /* ---- intake.c ---- */
 
-/* A sample, mark, or kernel record. False out of memory. */
+/* Take a sample, mark or kernel record. False out of memory, as below. */
 bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *observed);
 bool mt_ledger_take_kernel(struct mt_ledger *ledger, const struct mt_observed *observed);
 
-/* A line of /proc/PID/maps. */
+/* Takes a line of /proc/PID/maps. */
 bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *observed);
 
 /* ---- posting.c ---- */
 
-/* Puts an effect into its account. False out of memory. */
+/* Applies an effect to its account. False out of memory, as below. */
 bool mt_ledger_post(struct mt_ledger *ledger, const struct mt_effect *effect);
 
-/* Readings of /proc/PID/maps up to a time. */
+/* Applies readings of /proc/PID/maps up to a time. */
 bool mt_ledger_post_readings(struct mt_ledger *ledger, uint64_t until);
 
-/* Tells how a space stood, once. */
+/* Calls `stood` for a space and frees its account; does nothing the second time. */
 bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, uint64_t time);
 
-/* Pages of an account moved: told with its space. */
+/* Sinks of all accounts: add space, origin and nature, and call the options' callbacks. */
 bool mt_ledger_tell_moved(void *ledger, struct mt_account *account, uint64_t from, uint64_t to,
 			  uint64_t size);
 
-/* The change of an account, told with all that is known of it; the sink of all accounts. */
+/* See mt_ledger_tell_moved(). */
 bool mt_ledger_tell(void *ledger, struct mt_account *account, const struct mt_change *change);
 
 #endif

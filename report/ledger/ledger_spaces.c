@@ -1,4 +1,4 @@
-/* Spaces, in the order in which they were first heard of. */
+/* Spaces in order of first appearance. */
 #include "report/ledger/ledger_spaces.h"
 
 #include <stdlib.h>

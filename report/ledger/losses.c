@@ -1,4 +1,4 @@
-/* Spans sorted by their beginnings, with the latest end so far beside each. */
+/* Spans sorted by start, each with the latest end so far, for binary search. */
 #include "report/ledger/losses.h"
 
 bool mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to)

@@ -1,5 +1,5 @@
 /*
- * When records of calls were lost: asked for by the times between which they would have counted.
+ * Time spans in which records were lost.
  */
 #ifndef MT_REPORT_LEDGER_LOSSES_H
 #define MT_REPORT_LEDGER_LOSSES_H
@@ -12,7 +12,7 @@
 
 struct mt_loss_span {
 	uint64_t from, to;
-	uint64_t latest; /* `to` of this span and those before it */
+	uint64_t latest; /* largest `to` of this span and those before it */
 };
 
 struct mt_losses {
@@ -24,7 +24,7 @@ struct mt_losses {
 bool mt_losses_add(struct mt_losses *losses, uint64_t from, uint64_t to);
 void mt_losses_deinit(struct mt_losses *losses);
 
-/* Whether anything was lost between two times. */
+/* True if a span overlaps the time between from and to. Sorts the spans first. */
 bool mt_losses_between(struct mt_losses *losses, uint64_t from, uint64_t to);
 
 #endif

@@ -1,4 +1,4 @@
-/* A queue in a ring that grows; places count up for ever. */
+/* A queue in a growing ring buffer; places are never reused. */
 #include "report/ledger/order.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Origins, interned. Most are the same as the last one of their kind. */
+/* Interned origins. The last origin of each kind is cached, as most repeat it. */
 #include "report/ledger/origins.h"
 
 #include <stdlib.h>

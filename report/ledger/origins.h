@@ -1,5 +1,5 @@
 /*
- * Who did what happened to an address space: each distinct answer once, with an id.
+ * Interned origins: which task changed an address space, and how.
  */
 #ifndef MT_REPORT_LEDGER_ORIGINS_H
 #define MT_REPORT_LEDGER_ORIGINS_H
@@ -8,35 +8,34 @@
 
 struct mt_origins;
 
-/* What an origin is. */
 enum mt_origin_kind {
 	MT_ORIGIN_CALL,
-	MT_ORIGIN_BEFORE, /* there before the recording */
-	MT_ORIGIN_EXEC,	  /* a program's own mappings */
-	MT_ORIGIN_KERNEL, /* the kernel by itself: a stack that grew, an aio ring */
-	MT_ORIGIN_LOST,	  /* in records that were lost */
-	/* Why resident pages came or went without a fault. */
-	MT_ORIGIN_POPULATED, /* by the call that reserved them, mlock, madvise */
-	MT_ORIGIN_PINNED,    /* by a system call that used them */
+	MT_ORIGIN_BEFORE, /* mapped before the recording */
+	MT_ORIGIN_EXEC,	  /* a new program's own mappings */
+	MT_ORIGIN_KERNEL, /* by the kernel: a grown stack, an aio ring */
+	MT_ORIGIN_LOST,	  /* in lost records */
+	/* Reasons for resident pages without a fault: */
+	MT_ORIGIN_POPULATED, /* by mmap itself, mlock or madvise */
+	MT_ORIGIN_PINNED,    /* by a system call that accessed the pages */
 	MT_ORIGIN_FORKED,    /* copied by fork */
-	MT_ORIGIN_LOADED,    /* by exec, for the new program */
-	MT_ORIGIN_COLLAPSED, /* small pages became a huge one */
-	MT_ORIGIN_UNMAPPED,  /* given back, and no fault seen */
-	MT_ORIGIN_ADVISED,   /* the same by madvise */
-	MT_ORIGIN_TRUNCATED, /* its file became shorter */
-	MT_ORIGIN_RECLAIMED, /* by the kernel: swapped out, dropped */
-	MT_ORIGIN_REPLACED,  /* a page of a file by a copy that was written to */
-	MT_ORIGIN_UNSEEN,    /* by others, at a time not known */
+	MT_ORIGIN_LOADED,    /* by exec for the new program */
+	MT_ORIGIN_COLLAPSED, /* small pages were merged into a huge page */
+	MT_ORIGIN_UNMAPPED,  /* unmapped, and no fault was seen */
+	MT_ORIGIN_ADVISED,   /* given back by madvise */
+	MT_ORIGIN_TRUNCATED, /* the file was truncated */
+	MT_ORIGIN_RECLAIMED, /* swapped out or dropped by the kernel */
+	MT_ORIGIN_REPLACED,  /* a file's page replaced by a written copy */
+	MT_ORIGIN_UNSEEN,    /* unknown cause at an unknown time */
 	MT_ORIGIN_KINDS
 };
 
 struct mt_origin {
 	uint32_t kind;			/* enum mt_origin_kind */
-	uint32_t event;			/* CALL: index in facts->events */
-	uint32_t stack;			/* CALL: id, or MT_STACK_NONE */
-	uint32_t comm, process, cgroup; /* string ids: of the thread, of its process */
+	uint32_t event;			/* CALL: index into facts->events */
+	uint32_t stack;			/* CALL: stack id, or MT_STACK_NONE */
+	uint32_t comm, process, cgroup; /* string ids: thread name, process name, cgroup */
 	int32_t pid, tid;
-	uint32_t selected; /* by the selectors */
+	uint32_t selected; /* bool: passes the selectors */
 };
 
 /* NULL out of memory. */
@@ -46,10 +45,10 @@ void mt_origins_destroy(struct mt_origins *origins);
 /* The id of an origin; UINT32_MAX out of memory. */
 uint32_t mt_origins_intern(struct mt_origins *origins, const struct mt_origin *origin);
 
-/* Borrowed as long as the origins. */
+/* Borrowed as long as `origins`. */
 const struct mt_origin *mt_origins_get(const struct mt_origins *origins, uint32_t id);
 
-/* The same task as another origin's, for another reason; UINT32_MAX out of memory. */
+/* An origin with the same task and another kind; UINT32_MAX out of memory. */
 uint32_t mt_origins_because(struct mt_origins *origins, uint32_t id, enum mt_origin_kind kind);
 
 #endif

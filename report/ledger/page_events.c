@@ -1,5 +1,5 @@
 /*
- * Which events tell of pages, and what they say.
+ * Recognizes page events and reads their fields.
  */
 #include "report/ledger/page_events.h"
 

@@ -1,6 +1,6 @@
 /*
- * Events that tell of single pages: page faults, and the kernel's own count of how many pages of an
- * address space are resident (kmem:rss_stat), which from 6.2 on it gives at each change.
+ * Events about single pages: page faults, page allocations, and the kernel's count of an address
+ * space's resident pages (kmem:rss_stat, at each change from Linux 6.2 on).
  */
 #ifndef MT_REPORT_LEDGER_PAGE_EVENTS_H
 #define MT_REPORT_LEDGER_PAGE_EVENTS_H
@@ -16,12 +16,12 @@ struct mt_sample;
 
 enum mt_page_moment {
 	MT_PAGE_NONE,
-	MT_PAGE_FAULT, /* before the kernel sees to it */
-	MT_PAGE_COUNT, /* a count has changed */
-	MT_PAGE_ALLOC, /* pages in a row were taken */
+	MT_PAGE_FAULT, /* before the kernel handles the fault */
+	MT_PAGE_COUNT, /* a count changed */
+	MT_PAGE_ALLOC, /* contiguous pages were allocated */
 };
 
-/* What is counted: the kernel's own numbers. */
+/* The kernel's MM_* counters, by their numbers. */
 enum mt_page_member {
 	MT_PAGES_FILE,
 	MT_PAGES_ANONYMOUS,
@@ -30,32 +30,35 @@ enum mt_page_member {
 	MT_PAGES_MEMBERS
 };
 
-/* What an event is, and where its fields stand. */
+/* An event's kind and the places of its fields. */
 struct mt_page_event {
 	enum mt_page_moment moment;
 	struct mt_field mm, current, member, size, order, flags;
 };
 
-/* A count as it is from now on. */
+/* A counter's new value. */
 struct mt_page_count {
-	uint32_t mm;	 /* the kernel's name of the address space */
+	uint32_t mm;	 /* the kernel's id of the address space */
 	uint32_t member; /* enum mt_page_member */
-	bool own;	 /* of the space that the thread runs in */
+	bool own;	 /* the address space is the thread's own */
 	uint64_t bytes;
-	/* The call that its thread was in. */
-	enum mt_vm_call_kind call; /* NONE: in none that is known */
+	/* The call that the thread was in. */
+	enum mt_vm_call_kind call; /* MT_VM_NONE: in no known call */
 	uint64_t enter;
 	uint64_t args[3];
 };
 
-/* By its kernel name. */
+/* Recognizes an event by its kernel name. */
 struct mt_page_event mt_page_event_of(const struct mt_facts_event *event);
 
-/* False where the sample lacks a field, or the member is none that is known. */
+/* False if the sample lacks a field or has an unknown member. */
 bool mt_page_count_get(const struct mt_page_event *event, const struct mt_sample *sample,
 		       struct mt_page_count *out);
 
-/* By how many bits the pages in a row were counted; 0 where they are not for a program. */
+/*
+ * Order of an allocation (2^order pages); 0 for single pages, and for pages that are not a
+ * program's.
+ */
 uint32_t mt_page_alloc_order(const struct mt_page_event *event, const struct mt_sample *sample);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Effects into accounts, in order; and what each of them, and each space's end, tells whoever
- * listens.
+ * Applies effects to accounts in order, and tells the listener of changes and of the end of spaces.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Which calls go unseen. */
+/* Recognizes programs with unseen calls. */
 #include "report/ledger/unseen.h"
 
 #include <string.h>

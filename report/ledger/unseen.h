@@ -1,6 +1,6 @@
 /*
- * What no recording tells of: the calls of 32-bit programs, what io_uring does in a process's
- * place, which ranges process_madvise is about. By what it is seen that they occur.
+ * Evidence of calls that appear in no recording: calls of 32-bit programs, operations of io_uring,
+ * and the ranges of process_madvise.
  */
 #ifndef MT_REPORT_LEDGER_UNSEEN_H
 #define MT_REPORT_LEDGER_UNSEEN_H
@@ -9,15 +9,15 @@
 
 struct mt_vm_call;
 
-#define MT_NARROW_END (1ull << 32) /* of a 32-bit program's addresses */
+#define MT_NARROW_END (1ull << 32) /* end of a 32-bit program's addresses */
 
 /*
- * What a mapping says of the program that has it, by its name as /proc/PID/maps or MMAP2 has it:
- * bits of enum mt_unseen_calls.
+ * Bits of enum mt_unseen_calls that a mapping shows for its program, by its name in /proc/PID/maps
+ * or MMAP2.
  */
 uint32_t mt_unseen_by_region(const char *name, uint64_t start);
 
-/* What a call says of its program, in the same bits; ADVICE: any process may have lost pages. */
+/* The same bits for a call. MT_UNSEEN_ADVICE: any process may have lost pages. */
 uint32_t mt_unseen_by_call(const struct mt_vm_call *call);
 
 #endif

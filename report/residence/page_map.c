@@ -1,6 +1,6 @@
 /*
- * A sorted array of runs, cut into leaves of some kilobytes, as extents.c has it; runs are half as
- * large as regions, which counts where every page is one.
+ * A sorted array of runs, split into leaves of some kilobytes, as in extents.c. Runs are half the
+ * size of extents, which matters when each page is a run.
  */
 #include "report/residence/page_map.h"
 

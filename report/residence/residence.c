@@ -1,7 +1,7 @@
 /*
- * Which page events and changes of regions mean what for who holds which page. A page is taken from
- * its holder when its range is given back; by how many pages the kernel's count falls then is told
- * apart, and the difference of both stays with the cause.
+ * Updates holders at page events and changes of regions. Pages of a range given back are taken from
+ * their holders at once; the kernel's count falls separately, and the difference stays with the
+ * cause.
  */
 #include "report/residence/residence.h"
 

@@ -1,9 +1,11 @@
 /*
- * Residence: which pages of each address space are resident, who touched them, and who had reserved
- * the memory. Where the kernel tells of each change of its own count (kmem:rss_stat, 6.2 and
- * later), figures add up to that count; what no fault explains is held by a cause. Elsewhere each
- * distinct page that was touched counts, and what the kernel's counts say beyond that is a holding
- * of its own.
+ * Residence: which pages of each address space are resident, who touched them, and who reserved the
+ * memory.
+ *
+ * 1. If the recording has each change of the kernel's count (kmem:rss_stat, Linux 6.2 and later),
+ *    figures add up to the count; pages that no fault explains are held by a cause.
+ * 2. Otherwise each distinct touched page counts once, and the difference to the kernel's count is
+ *    a holding of its own.
  */
 #ifndef MT_REPORT_RESIDENCE_RESIDENCE_H
 #define MT_REPORT_RESIDENCE_RESIDENCE_H
@@ -16,38 +18,38 @@
 
 struct mt_residence;
 
-/* Pages that one stack touched, or that came or went for one cause. */
+/* Pages touched by one stack, or that came or went for one cause. */
 struct mt_holding {
 	const struct mt_ledger_space *space;
-	uint32_t toucher, reserver; /* origins in the ledger */
-	uint32_t nature;	    /* id */
-	int64_t pages;		    /* resident; below 0: of others that were not told apart */
-	int64_t swapped;	    /* pages */
-	int64_t count;		    /* faults, or changes of the kernel's count, that added some */
+	uint32_t toucher, reserver; /* origin ids of the ledger */
+	uint32_t nature;	    /* nature id of the ledger */
+	int64_t pages;		    /* resident pages; below 0: taken from unknown holders */
+	int64_t swapped;	    /* swapped-out pages */
+	int64_t count;		    /* faults, or changes of the kernel's count, that added pages */
 };
 
 struct mt_residence_options {
-	/* Whether that recording tells of each change. */
+	/* True if the recording has each change of the kernel's count. */
 	bool (*each)(void *context, uint32_t recording);
 	/*
-	 * Each change of a holding when it happens: by how many pages, swapped ones and changes it
-	 * became more. May be NULL; false out of memory.
+	 * Called at each change of a holding, with the pages, swapped pages and changes added. May
+	 * be NULL; false out of memory.
 	 */
 	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
 	void *context;
-	bool peak;   /* each space as it stood when most was resident */
-	bool moment; /* the ledger stops at a moment before the end */
+	bool peak;   /* report each space at its peak of resident pages */
+	bool moment; /* the ledger stops before the recording's end */
 };
 
-/* NULL out of memory. options are copied. */
+/* NULL out of memory. Copies options. */
 struct mt_residence *mt_residence_create(const struct mt_residence_options *options);
 void mt_residence_destroy(struct mt_residence *residence);
 
-/* Sets all callbacks of the ledger that tell it what happens. */
+/* Sets the callbacks of the ledger's options and their context. */
 void mt_residence_listen(struct mt_residence *residence, struct mt_ledger_options *options);
 
-/* When the ledger has run: the holdings, by index below the count. */
+/* The holdings, by index below the count. Call after the ledger's run. */
 size_t mt_residence_count(const struct mt_residence *residence);
 struct mt_holding mt_residence_get(const struct mt_residence *residence, size_t index);
 

@@ -1,5 +1,5 @@
 /*
- * What holds pages: books of address spaces, holders in them, and what is told of them in the end.
+ * Address spaces and their holders, and the final holdings.
  */
 #include <stdlib.h>
 #include <string.h>

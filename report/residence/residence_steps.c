@@ -1,6 +1,6 @@
 /*
- * What a change of the kernel's counts means: the page fault's that its thread was in, the call's,
- * or another cause's.
+ * Attributes a change of the kernel's counts to its thread's page fault, to its call, or to another
+ * cause.
  */
 #include <sys/mman.h>
 

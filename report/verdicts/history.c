@@ -1,4 +1,4 @@
-/* Slices that become longer, and the few of them that a history touches. */
+/* Slices of growing length; a history stores only those with a change. */
 #include "report/verdicts/history.h"
 
 #include <string.h>

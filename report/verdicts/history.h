@@ -1,6 +1,6 @@
 /*
- * The history of what one path held over time, in bounded memory: time is cut into slices, at most
- * MT_HISTORY_SLICES of them, which become twice as long whenever time runs past the last.
+ * The history of one path's memory in bounded space: time is split into at most MT_HISTORY_SLICES
+ * slices, which double in length whenever time runs past the last one.
  */
 #ifndef MT_REPORT_VERDICTS_HISTORY_H
 #define MT_REPORT_VERDICTS_HISTORY_H
@@ -14,53 +14,59 @@ enum {
 	MT_HISTORY_SLICES = 128,
 };
 
-/* Where slices lie; shared by all histories that are compared or added. */
+/* The slices' position and length; shared by all histories that are compared or added. */
 struct mt_history_scale {
-	uint64_t start; /* ns, of slice 0 */
+	uint64_t start; /* ns, start of slice 0 */
 	uint32_t shift; /* a slice is 2^shift ns long */
 	bool begun;
 };
 
 struct mt_history_slice {
 	uint32_t at;
-	uint32_t count;	 /* reservations in it */
-	double reserved; /* bytes, in it */
-	double gone;	 /* of them, returned by now */
-	double change;	 /* of what was held, in it: reserved less returned */
+	uint32_t count;	 /* reservations in the slice */
+	double reserved; /* bytes reserved in the slice */
+	double gone;	 /* bytes of those returned since */
+	double change;	 /* bytes reserved minus bytes returned in the slice */
 };
 
 struct mt_history {
-	MT_ARRAY(struct mt_history_slice) slices; /* those in which something happened, in order */
-	uint32_t shift;				  /* they were made for */
-	uint64_t first, last;			  /* reservation */
+	MT_ARRAY(struct mt_history_slice) slices; /* slices with a change, in order */
+	uint32_t shift;				  /* scale->shift of the slices */
+	uint64_t first, last;			  /* times of the first and last reservation */
 	uint64_t count;
 	double held, peak;
 	uint32_t
-		falls; /* to half of the top before it or less, and back by a quarter of the peak */
-	bool fallen;   /* and not back yet */
-	double top, bottom; /* since the last fall */
+		/*
+		 * Drops to half of `top` or less, with a rise by a quarter of `peak` between two.
+		 */
+		falls;
+	bool fallen;	    /* dropped, and not risen again */
+	double top, bottom; /* highest and lowest since the last drop */
 };
 
-/* Makes slices long enough for that time to have one. */
+/* Doubles the slices' length until one includes `time`. */
 void mt_history_scale_reach(struct mt_history_scale *scale, uint64_t time);
 
-/* How long a slice is, in seconds. */
+/* Length of a slice in seconds. */
 double mt_history_scale_seconds(const struct mt_history_scale *scale);
 
-/* Which slice a time is in. */
+/* Index of the slice with a time. */
 uint32_t mt_history_scale_slice(const struct mt_history_scale *scale, uint64_t time);
 
-/* Bytes reserved, or returned that had been reserved then. False out of memory, as below. */
+/*
+ * Add bytes reserved at `time`, or bytes reserved at `reserved` and returned at `time`. False out
+ * of memory, as below.
+ */
 bool mt_history_reserve(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 			double bytes);
 bool mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 		       uint64_t reserved, double bytes);
 
-/* Adds another of the same scale; peaks and tops at different times are taken for one. */
+/* Adds another history of the same scale. Peaks are added as if they coincided. */
 bool mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,
 		    struct mt_history *other);
 
-/* Makes its slices as long as the scale says. */
+/* Merges slices to the length of the scale. */
 void mt_history_settle(struct mt_history *history, const struct mt_history_scale *scale);
 
 void mt_history_deinit(struct mt_history *history);

@@ -1,6 +1,6 @@
 /*
- * Slopes are medians over pairs of moments far from each other (Theil and Sen), so that single
- * steps do not decide; survival tells what stays from what is merely replaced.
+ * Slopes are medians over pairs of distant moments (Theil-Sen), so that single steps do not decide.
+ * Survival tells memory that stays from memory that is replaced.
  */
 #include "report/verdicts/verdict.h"
 

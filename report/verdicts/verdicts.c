@@ -1,6 +1,6 @@
 /*
- * Histories by process and stack while the ledger runs; stacks become paths, and paths are judged,
- * behind it.
+ * Collects histories by process and stack during the ledger's run, then merges stacks into paths
+ * and judges the paths.
  */
 #include "report/verdicts/verdicts.h"
 

@@ -1,6 +1,6 @@
 /*
- * Verdicts on every path that reserved memory, process by process, from what the ledger tells: fed
- * by whoever runs the ledger, so that a report which runs it anyway has them too.
+ * Verdicts on every path that reserved memory, by process, from the ledger's changes. The caller
+ * runs the ledger, so a report that runs one anyway gets verdicts from the same run.
  *
  *	mt_verdicts_create(session, true, &time, &verdicts);
  *	mt_verdicts_listen(verdicts, &options);
@@ -30,22 +30,22 @@ struct mt_verdicts;
 struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
-	uint32_t process; /* string id */
-	uint32_t stack;	  /* one of the path's; MT_STACK_NONE without stacks */
+	uint32_t process; /* string id of the process's name */
+	uint32_t stack;	  /* one stack of the path, or MT_STACK_NONE */
 };
 
 /*
- * With stacks each path is judged by itself, else all of a process as one; what was reserved within
- * `time`, as it stood at its end. Borrows.
+ * Judges memory reserved within `time`, as held at its end: each path by itself with `stacks`, else
+ * each process as a whole. Borrows session and time.
  */
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 				    const struct mt_timespan *time, struct mt_verdicts **out);
 void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 
-/* Sets all callbacks of the ledger that tell it what happens, and their context. */
+/* Sets the callbacks of the ledger's options and their context. */
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
 
-/* Who is told of changes, too; before the ledger runs. */
+/* A second listener to changes; set before the ledger's run. */
 struct mt_verdicts_also {
 	bool (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);
@@ -53,10 +53,10 @@ struct mt_verdicts_also {
 };
 void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
 
-/* Once, after the ledger has run. */
+/* Makes the rows. Call once, after the ledger's run. */
 struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);
 
-/* Most bytes first; borrowed. */
+/* The rows, most bytes first; borrowed. */
 const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count);
 
 #endif
