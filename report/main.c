@@ -1,6 +1,6 @@
 /*
- * mtreport: reads recordings and answers. A table of contents: options, session, analysis, output,
- * and the exit status. The one place of the reporter that speaks on standard error.
+ * mtreport: options, session, analysis, output and exit status. The only file of the reporter that
+ * writes to standard error.
  */
 #include <errno.h>
 #include <langinfo.h>

@@ -1,5 +1,5 @@
 /*
- * The rows of the option tables, and what each does with its value.
+ * The rows of the option tables, and their functions.
  */
 #include "report/cli/option_table.h"
 

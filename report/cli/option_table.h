@@ -1,6 +1,6 @@
 /*
- * What an option is to the parser and to --help: a row of a table. The rows, and what each does
- * with its value, are option_rows.c's.
+ * An option as a row of a table, for the parser and --help. The rows and their actions are in
+ * option_table.c.
  */
 #ifndef MT_REPORT_CLI_OPTION_TABLE_H
 #define MT_REPORT_CLI_OPTION_TABLE_H
@@ -13,27 +13,27 @@ struct mt_unwind_method;
 
 #define MT_REPORT_DEFAULT_FILE "mtrec.mtr"
 
-/* What becomes of the value; but for MT_OPTION_OWN, the field at the row's offset. */
+/* How a value is stored: in the field at the row's offset, except for MT_OPTION_OWN. */
 enum mt_option_kind {
-	MT_OPTION_OWN,	   /* what its function says */
+	MT_OPTION_OWN,	   /* passed to the row's function */
 	MT_OPTION_FLAG,	   /* bool: true */
 	MT_OPTION_TEXT,	   /* const char *: the value */
 	MT_OPTION_SECONDS, /* double */
-	MT_OPTION_NUMBERS, /* struct mt_numbers: these, too */
-	MT_OPTION_MATCH,   /* struct mt_match *: these, too */
+	MT_OPTION_NUMBERS, /* struct mt_numbers: added */
+	MT_OPTION_MATCH,   /* struct mt_match *: added */
 };
 
-/* `name` is the option as it is to be called in messages; value NULL where none is given. */
+/* `name` is the option's name for messages; value is NULL if none is given. */
 typedef struct mt_error *mt_set_option(struct mt_report_options *options, const char *name,
 				       const char *value);
 
 struct mt_option {
 	char letter; /* 0: none */
 	const char *name;
-	const char *also;     /* a second long name, not shown; perf's where it differs */
-	const char *argument; /* as --help shows it; NULL: takes none; "[X]": may follow a '=' */
+	const char *also;     /* second long name, hidden from --help; perf's if different */
+	const char *argument; /* as --help shows it; NULL: none; "[X]": optional, after '=' */
 	enum mt_option_kind kind;
-	size_t offset; /* in struct mt_report_options */
+	size_t offset; /* offset in struct mt_report_options */
 	mt_set_option *set;
 	const char *help;
 };
@@ -44,18 +44,18 @@ enum mt_option_table {
 	MT_OPTION_TABLES
 };
 
-/* Each ends in a row without a name. */
+/* Each table ends in a row without a name. */
 extern const struct mt_option *const mt_option_tables[MT_OPTION_TABLES];
 
-/* Ways to unwind: ours, and the oracles that were built in; each ends in a row without a name. */
+/* Methods of unwinding: ours, and the oracles built in. Each table ends in a row without a name. */
 #define MT_METHOD_TABLES 2
 extern const struct mt_unwind_method *const mt_method_tables[MT_METHOD_TABLES];
 
-/* Does with the value what the row says. */
+/* Stores the value as the row's kind says, or calls its function. */
 struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report_options *options,
 				const char *name, const char *value);
 
-/* Adds a file to be read; a mt_set_option. */
+/* Adds an input file. */
 mt_set_option mt_option_add_file;
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The parser that walks the table of options: --name VALUE, --name=VALUE, -x VALUE, -xVALUE, -xyz
- * for flags, unambiguous beginnings of long names, -- ends the options.
+ * The parser, driven by the option tables. It accepts --name VALUE, --name=VALUE, -x VALUE,
+ * -xVALUE, -xyz for flags, and unambiguous prefixes of long names; -- ends the options.
  */
 #include "report/cli/options.h"
 

@@ -1,6 +1,6 @@
 /*
- * The command line of mtreport: words in, a const struct out. Every option is one row of a table,
- * from which --help is made; analyses and outputs come from their own tables.
+ * Parses mtreport's command line into a struct. Every option is a row of a table, from which --help
+ * is made; analyses and outputs come from their own tables.
  */
 #ifndef MT_REPORT_CLI_OPTIONS_H
 #define MT_REPORT_CLI_OPTIONS_H
@@ -25,45 +25,45 @@ struct mt_report_options {
 	const struct mt_analysis *analysis; /* never NULL */
 	const struct mt_output *output;	    /* never NULL */
 	struct mt_selection selection;
-	const char **files; /* file_count of them, at least one */
+	const char **files; /* file_count names, at least one */
 	size_t file_count, file_capacity;
-	const char *output_path;      /* NULL or "-": standard output */
-	const char *copy;	      /* "--strip" or "--seal": no report, but a copy; or NULL */
-	const char *copy_path;	      /* to make it at */
-	const char *embed;	      /* --embed as it was given, or NULL */
+	const char *output_path; /* NULL or "-": standard output */
+	const char *copy;	 /* "--strip" or "--seal": write a copy, not a report; or NULL */
+	const char *copy_path;	 /* path of the copy */
+	const char *embed;	 /* --embed as given, or NULL */
 	struct mt_skeleton_wish wish; /* what --seal carries of each image */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;
 	bool no_join;
 	bool scan;
 	bool stitch;		 /* --stitch-lbr */
-	unsigned int workers;	 /* -j: 0 is one for each CPU */
-	struct mt_wishes wishes; /* the shape of the table */
+	unsigned int workers;	 /* -j; 0: one per CPU */
+	struct mt_wishes wishes; /* options on the table's shape */
 	struct mt_baseline_options baseline;
 	struct mt_directories symfs;
 	const char *debug_dir; /* or NULL */
 	const char *kallsyms;
 	bool prefer_local;
-	bool debuginfod;	     /* ask servers */
-	const char *debuginfod_urls; /* which; NULL: those of the environment */
+	bool debuginfod;	     /* ask debuginfod servers */
+	const char *debuginfod_urls; /* URLs of the servers; NULL: from the environment */
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;
 	bool quiet;
 	bool strict;
-	double strict_percent; /* of user stacks that may end early */
-	bool help, version;    /* asked for: nothing else is checked */
+	double strict_percent; /* percent of user stacks that may end early */
+	bool help, version;    /* if set, no other option is checked */
 };
 
 /*
- * Parses argv[1] and what follows; the strings stay argv's. An error is of kind MT_ERR_USAGE or
+ * Parses argv[1] and later; strings stay borrowed from argv. Errors are MT_ERR_USAGE or
  * MT_ERR_NOMEM. *out is untouched on failure.
  */
 struct mt_error *mt_report_options_parse(int argc, char *const *argv,
 					 struct mt_report_options *out);
 void mt_report_options_deinit(struct mt_report_options *options);
 
-/* --help. */
+/* Prints --help. */
 void mt_report_options_help(FILE *to);
 
 #endif

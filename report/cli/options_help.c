@@ -1,5 +1,5 @@
 /*
- * --help, made from the tables: analyses, outputs, options, ways to unwind.
+ * --help, made from the tables of analyses, outputs, options and unwind methods.
  */
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Settles the shape of the table that an analysis is to make.
+ * Checks options against the analysis and output, and decides the table's shape.
  */
 #include "report/cli/request.h"
 

@@ -1,6 +1,6 @@
 /*
- * What is asked of an analysis: settled from the analysis, the output and the words of the command
- * line, before anything is read.
+ * The request to an analysis, made from the analysis, the output and the command line before any
+ * file is read.
  */
 #ifndef MT_REPORT_CLI_REQUEST_H
 #define MT_REPORT_CLI_REQUEST_H
@@ -16,54 +16,55 @@ struct mt_analysis;
 struct mt_error;
 struct mt_output;
 
-/* --at: which moment of the recording, for what stands at one. */
+/* --at: the moment of the recording, for analyses of a state. */
 enum mt_moment {
 	MT_AT_END,
-	MT_AT_PEAK, /* of each address space, when most was reserved */
+	MT_AT_PEAK, /* when each address space had the most memory reserved */
 	MT_AT_TIME,
 };
 
 struct mt_at {
 	enum mt_moment when;
-	double seconds; /* AT_TIME: since the recording began; below 0: `part` of its length */
+	double seconds; /* MT_AT_TIME: since the recording's start; below 0: use `part` */
+	/* MT_AT_TIME: fraction of the recording's length. */
 	double part;
-	uint64_t clock; /* AT_TIME, not 0: ns on the recording's clock */
+	uint64_t clock; /* MT_AT_TIME, if not 0: ns of the recording's clock */
 };
 
-/* As the command line has it. */
+/* Options of the command line on the table's shape. */
 struct mt_wishes {
-	struct mt_by_list by;	 /* --by; empty: the analysis's own */
+	struct mt_by_list by;	 /* --by; empty: the analysis's default */
 	bool stacks;		 /* --stacks */
 	bool timeline;		 /* --timeline */
-	double interval;	 /* of it in seconds; 0: the recording's length decides */
+	double interval;	 /* seconds of --timeline; 0: by the recording's length */
 	const char *weight;	 /* --weight, or NULL */
 	struct mt_at at;	 /* --at */
 	struct mt_timespan time; /* --time */
 	double older_than;	 /* --older-than, in seconds */
 	bool all;		 /* --all */
-	size_t top;		 /* --top: so many rows; 0: all */
-	bool compare;		 /* --base, --base-time: sums of two recordings */
+	size_t top;		 /* --top; 0: all rows */
+	bool compare;		 /* --base or --base-time is given */
 };
 
 struct mt_analysis_request {
-	bool listing;	      /* single events in time order rather than sums */
-	bool stacks;	      /* with a stack column */
-	struct mt_by_list by; /* the keys of sums */
-	double interval;      /* where they have MT_BY_TIME */
-	const char *weight;   /* the figure that orders rows; NULL: the table's own */
-	bool unwind;	      /* the session has to give stacks */
-	struct mt_at at;      /* as wished, and so below */
+	bool listing;	      /* rows are single events in time order, else sums */
+	bool stacks;	      /* the table has a stack column */
+	struct mt_by_list by; /* keys of sums */
+	double interval;      /* seconds of MT_BY_TIME; 0: by the recording's length */
+	const char *weight;   /* value column that orders rows; NULL: the table's default */
+	bool unwind;	      /* the session must give stacks */
+	struct mt_at at;      /* this and below: as in struct mt_wishes */
 	struct mt_timespan time;
 	double older_than;
 	bool all;
 	size_t top;
-	bool compared; /* with another table of the same request */
+	bool compared; /* the table will be compared with a baseline's */
 };
 
-/* The end of a span, as a moment; the recording's end where it is open. */
+/* The end of a span as a moment; MT_AT_END if the span is open. */
 struct mt_at mt_at_end_of(const struct mt_timespan *time);
 
-/* A usage error where the analysis cannot be shown so. */
+/* Makes the request; a usage error if the analysis, the output and the options do not fit. */
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes, struct mt_analysis_request *out);
 

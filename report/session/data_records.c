@@ -1,6 +1,6 @@
 /*
- * The records of what happened: kernel records go to the spaces, samples are decoded, counted, and
- * given where the selectors leave them as far as their stacks do not matter.
+ * Kernel records are applied to the spaces. Samples are decoded, counted, and given if the
+ * selectors accept them; selectors of stacks are applied later.
  */
 #include <sched.h>
 

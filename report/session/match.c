@@ -1,6 +1,5 @@
 /*
- * Words, expressions and numbers of selectors. What they are held against is the session's
- * business.
+ * Parses and matches words, regexes and numbers of selectors.
  */
 #include "report/session/match.h"
 

@@ -1,6 +1,6 @@
 /*
- * What a selector on the command line matches: whole words in a comma list, or one /regular
- * expression/.
+ * Text selectors of the command line: a comma list of words, or one /regular expression/. And sets
+ * of numbers.
  */
 #ifndef MT_REPORT_SESSION_MATCH_H
 #define MT_REPORT_SESSION_MATCH_H
@@ -12,42 +12,34 @@ struct mt_error;
 struct mt_match;
 
 /*
- * Reads "a,b,c" or "/regex/" (POSIX extended). An expression that does not compile is a usage error
- * naming `option`. Adds to *match, which is created where it is NULL: an option given twice matches
- * either.
+ * Adds "a,b,c" or "/regex/" (POSIX extended) to *match, which is created if NULL: an option given
+ * twice matches either value. A regex that does not compile is a usage error naming `option`.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
-/* Words with * ? or [ match as the shell's patterns do, too. */
+/* Makes words with * ? or [ match as shell patterns, too. */
 void mt_match_take_globs(struct mt_match *match);
 void mt_match_destroy(struct mt_match *match);
 
-/*
- * True where a word equals text or an expression finds a place in it. A NULL match matches
- * everything.
- */
+/* True if a word equals text, or a regex matches a part of it. A NULL match matches everything. */
 bool mt_match_text(const struct mt_match *match, const char *text);
 
-/*
- * The words alone, in the order given, for telling the user which of them was never seen;
- * expressions count as no word.
- */
+/* The words in the order given, without regexes, for messages about words that never matched. */
 size_t mt_match_words(const struct mt_match *match);
 const char *mt_match_word(const struct mt_match *match, size_t i);
 
-/* A set of whole numbers from "1,2,3". */
+/* A set of whole numbers: "1,2,3". */
 struct mt_numbers {
 	long *items;
 	size_t count, capacity;
 };
 
 /*
- * Adds the numbers; text that is no comma list of non-negative whole numbers is a usage error
- * naming `option`.
+ * Adds numbers; a usage error naming `option` if text is not a comma list of non-negative numbers.
  */
 struct mt_error *mt_numbers_add(const char *option, const char *text, struct mt_numbers *numbers);
 void mt_numbers_deinit(struct mt_numbers *numbers);
 
-/* True where the set is empty or has the number. */
+/* True if the set is empty or has the number. */
 bool mt_numbers_match(const struct mt_numbers *numbers, long number);
 
 #endif

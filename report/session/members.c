@@ -1,7 +1,7 @@
 /*
- * Events that were only counted, beside the samples of the first of their group ({a,b}:S): each
- * such sample has all counts, and what one has grown by since the sample before becomes a sample of
- * that event, at the same place and weighing as much.
+ * Events that were only counted, beside the samples of their group's leader ({a,b}:S). Each sample
+ * of the leader has all counts; a member's growth since the previous sample becomes a sample of
+ * that member at the same place, with the growth as its weight.
  */
 #include "formats/reader.h"
 #include "formats/records/record.h"

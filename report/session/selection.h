@@ -1,6 +1,6 @@
 /*
- * The selectors of a command line, parsed: which samples a report is about. What is not given
- * selects everything.
+ * The parsed selectors of the command line: which samples a report is about. A selector that is not
+ * given selects everything.
  */
 #ifndef MT_REPORT_SESSION_SELECTION_H
 #define MT_REPORT_SESSION_SELECTION_H
@@ -9,10 +9,10 @@
 #include "report/session/timespan.h"
 
 struct mt_selection {
-	struct mt_match *events;  /* by alias or by kernel name */
-	struct mt_match *comms;	  /* of the thread */
-	struct mt_match *dsos;	  /* any frame: recorded path or its last part */
-	struct mt_match *symbols; /* any frame */
+	struct mt_match *events;  /* alias or kernel name */
+	struct mt_match *comms;	  /* name of the thread */
+	struct mt_match *dsos;	  /* any frame: recorded path or its last component */
+	struct mt_match *symbols; /* any frame: name of a function */
 	struct mt_numbers pids, tids, cpus;
 	struct mt_timespan time;
 };

@@ -1,6 +1,6 @@
 /*
- * The files of a report, the recordings in them one after the other, and their samples on the way
- * through the pipeline. What single records mean is statements.c's and data_records.c's.
+ * Reads the files of a report, one recording after another, and passes their samples through the
+ * pipeline. Single records are handled in statements.c and data_records.c.
  */
 #include "report/session/session.h"
 

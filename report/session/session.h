@@ -1,7 +1,7 @@
 /*
- * Reading recordings for a report: opens the files, keeps events, tasks and address spaces as the
- * records tell of them, and gives the samples that the selectors leave, in time order, each with
- * its task, space, weight and stack. One recording after the other.
+ * Reads recordings for a report: opens the files, tracks events, tasks and address spaces, and
+ * gives the selected samples in order of time, with task, space, weight and stack. Recordings are
+ * read one after another.
  */
 #ifndef MT_REPORT_SESSION_SESSION_H
 #define MT_REPORT_SESSION_SESSION_H
@@ -38,8 +38,8 @@ struct mt_task;
 struct mt_unwind_method;
 
 /*
- * What a record that an observer is shown says: one that tells of the recording, one of the
- * kernel's, a sample or mark, or that the recording ends, when all stacks have been told.
+ * The kind of an observed record: a statement about the recording (MAP, GAUGE, LOSS, EVENT), a
+ * kernel record, a sample or mark, or the recording's end, which comes after all stacks.
  */
 enum mt_observed_kind {
 	MT_OBSERVED_MAP,
@@ -51,127 +51,132 @@ enum mt_observed_kind {
 	MT_OBSERVED_END,
 };
 
-/* Views that hold during the call; what its kind does not have is NULL. */
+/* Valid during the call. Pointers that a kind does not have are NULL. */
 struct mt_observed {
 	enum mt_observed_kind kind;
-	uint32_t recording; /* index in facts->recordings */
-	uint32_t event;	    /* index in facts->events: EVENT, SAMPLE; LOSS, or MT_EVENT_NONE */
-	uint64_t serial;    /* of the record: rises; SAMPLE */
+	uint32_t recording; /* index into facts->recordings */
+	uint32_t event;	    /* EVENT, SAMPLE, LOSS: index into facts->events, or MT_EVENT_NONE */
+	uint64_t serial;    /* SAMPLE: the record's serial number, rising */
 	uint64_t time;
-	bool selected;		      /* SAMPLE: its stack will be told */
-	const struct mt_task *task;   /* SAMPLE: whose; KERNEL: of COMM, EXIT, MMAP, MMAP2, and the
-					 child of FORK; as it is behind the record */
-	const struct mt_space *space; /* KERNEL: the task's before the record; FORK: the parent's */
+	bool selected; /* SAMPLE: `stack` will be called for it */
+	/*
+	 * SAMPLE: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of FORK,
+	 * after the record is applied.
+	 */
+	const struct mt_task *task;
+	/* KERNEL: the task's space before the record; for FORK the parent's. */
+	const struct mt_space *space;
 	const struct mt_attr *attr;
 	const struct mt_sample *sample;
 	const struct mt_kernel_record *kernel;
 	const struct mt_map_record *map;
-	bool again; /* MAP: of a later reading */
+	bool again; /* MAP: from a later reading */
 	const struct mt_gauge_record *gauge;
 	const struct mt_loss_record *loss;
 	const struct mt_event_record *described; /* EVENT */
 };
 
 /*
- * Sees every record of a report in order of time as it is read, whatever the selectors say, and is
- * told the stacks of the selected samples later, in the same order. For what has to follow all of a
- * recording: the ledger. Its functions give false out of memory.
+ * Sees every record of a report in order of time as it is read, selected or not. The stacks of
+ * selected samples follow later, in the same order. For analyses that follow a whole recording: the
+ * ledger. The callbacks return false out of memory.
  */
 struct mt_observer {
 	void *context;
-	/* Whether samples of this event may be given at all; NULL: it is shown what others want. */
+	/* Restricts the session to the events for which wants() is true; NULL: no restriction. */
 	bool (*wants)(void *context, const struct mt_facts_event *event);
 	bool (*observe)(void *context, const struct mt_observed *observed);
-	/* wanted: false where the stack's selectors leave it out. */
+	/* wanted: false if --dso or --symbol exclude the stack. */
 	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
 };
 
 struct mt_session_options {
-	const char *const *files; /* borrowed; "-" is standard input */
+	const char *const *files; /* borrowed; "-": standard input */
 	size_t file_count;
 	const struct mt_selection *selection; /* borrowed */
 	bool stacks;			      /* unwind each sample */
-	bool places;	/* frames for mt_session_place(), without stacks too */
-	bool addresses; /* give address and source of each frame too */
-	bool regions;	/* look up what is mapped at each sample's address */
-	/* Only samples of events of which this is true; NULL: all. */
+	bool places;	/* make frames for mt_session_place(), without stacks, too */
+	bool addresses; /* give each frame's address and source */
+	bool regions;	/* look up the region at each sample's address */
+	/* Filters events by kernel name; NULL: all. */
 	bool (*wants)(const char *event);
-	bool members; /* give what events grew by that were counted beside others ({a,b}:S) */
-	bool images;  /* list the images in the facts at the end */
+	/* Give counts of group members ({a,b}:S) as samples of their own. */
+	bool members;
+	bool images; /* list images in the facts at the end */
 	bool no_demangle;
-	bool inlined, lines; /* name what was inlined; give files and lines */
+	bool inlined, lines; /* name inlined functions; give files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;
-	bool scan;	/* guess at callers where nothing else is left (unwind/word_scan.c) */
-	bool joining;	/* what a dump was too small for is taken from other stacks
-			   (unwind/join/join.h) */
-	bool stitching; /* hardware call stacks go on with earlier ones (unwind/branches/stitch.h)
-			 */
-	unsigned int workers;	     /* threads that decode and unwind, this one counted; 0: 1 */
-	bool spare_workers;	     /* this one alone where the others would not pay */
-	bool prefer_local;	     /* this machine's files before what recordings carry */
-	struct mt_directories symfs; /* with the recorded machine's files */
-	const char *debug_dir;	     /* with files that are not here, or NULL */
-	struct mt_debuginfod *debuginfod; /* asked for what is not at hand; or NULL */
-	const char *kallsyms; /* kernel symbols to use whatever the recording's boot; NULL: this
-				 machine's if it is that boot */
-	/* Called now and then with the part of the work that is done, 0 to 1; may be NULL. */
+	bool scan; /* scan the stack for callers as a last resort (unwind/word_scan.c) */
+	/* Complete truncated stacks from other stacks (unwind/join/join.h). */
+	bool joining;
+	/* Extend hardware call stacks by earlier ones (unwind/branches/stitch.h). */
+	bool stitching;
+	unsigned int workers;	     /* threads that decode and unwind, the caller included; 0: 1 */
+	bool spare_workers;	     /* use the caller alone where other threads would not pay */
+	bool prefer_local;	     /* prefer this machine's files to carried ones */
+	struct mt_directories symfs; /* roots with the recorded machine's files */
+	const char *debug_dir;	     /* folder with debug files, or NULL */
+	struct mt_debuginfod *debuginfod; /* asked for missing files; or NULL */
+	/*
+	 * kallsyms file to use for any boot; NULL: this machine's, for recordings of its present
+	 * boot.
+	 */
+	const char *kallsyms;
+	/* Called at times with the part of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *context, double done);
 	void *progress_context;
 };
 
-/* Opens every file. options (and what they point to) are borrowed until destroyed. */
+/* Opens every file. Borrows options and all they point to until destroyed. */
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
 void mt_session_destroy(struct mt_session *session);
 
-/* The next sample; *more false at the end of the last recording, when the facts are complete. */
+/* Gives the next sample; *more is false after the last one, when the facts are complete. */
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
 				 bool *more);
 
 /*
- * The frame that a code address of the sample given last is in, kernel or user; MT_FRAME_NONE out
- * of memory. For sessions with options.places.
+ * The frame of a user or kernel code address in the last sample; MT_FRAME_NONE out of memory. Needs
+ * options.places.
  */
 uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
 			  uint64_t address);
 
 /*
- * Whether something that no sample tells of, in this task at that time, would be selected: never
- * where events, CPUs or stacks are.
+ * True if the selectors include an effect of this task at this time that has no sample; false if
+ * they select events, CPUs or stacks.
  */
 bool mt_session_selects(const struct mt_session *session, const struct mt_task *task,
 			uint64_t time);
 
-/*
- * Shows it all records that are read from now on; before the first sample is asked for. Borrowed.
- */
+/* Sets the observer of all later records; NULL: none. Call before the first sample. Borrowed. */
 void mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
 
 /*
- * What the ids in samples refer to; borrowed as long as the session. stacks and frames are NULL
- * without options.stacks; options.places makes frames, too.
+ * The tables that the ids in samples refer to, borrowed as long as the session. stacks is NULL
+ * without options.stacks, frames without options.stacks and options.places.
  */
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
-/* Adds to its facts; `process` is one of its strings. False out of memory. */
+/* Adds to the facts; `process` is one of the session's strings. False out of memory. */
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 
-/* Notes in its facts that memory of processes which ended is shown and not marked. */
+/* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);
 struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
 struct mt_naming *mt_session_naming(struct mt_session *session);
 
-/* The recorded path of an image, by its id in frames; "[unknown]" for MT_FRAME_NO_IMAGE. */
+/* The recorded path of an image id; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);
 
 /*
- * What is wrong with the debug information of the images that frames were named in, so far, and
- * which image; NULL where nothing is.
+ * A problem with the debug information of an image read so far, and the image's path; NULL: none.
  */
 const char *mt_session_lines_problem(const struct mt_session *session, const char **path);
 
-/* Lines, each beginning with prefix, on images that frames could not be named in. */
+/* Prints lines about images without names, each starting with `prefix`. */
 void mt_session_print_missing_names(const struct mt_session *session, const char *prefix, FILE *to);
 
 #endif

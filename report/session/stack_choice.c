@@ -1,5 +1,5 @@
 /*
- * --dso and --symbol: which stacks are wanted.
+ * --dso and --symbol: selects stacks.
  */
 #include <string.h>
 

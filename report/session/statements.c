@@ -1,6 +1,6 @@
 /*
- * The records that tell of the recording: what it was made with, its events, what already ran, what
- * was lost. What they do to tasks and spaces is spaces.c's, to images naming.c's.
+ * Records about the recording: its origin, its events, tasks and mappings at its start, losses.
+ * Their effects on tasks and spaces are in spaces.c, on images in naming.c.
  */
 #include <stdlib.h>
 #include <string.h>

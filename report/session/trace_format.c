@@ -1,5 +1,5 @@
 /*
- * Reads "field:TYPE NAME; offset:N; size:N; signed:N;" lines and the print fmt line behind them.
+ * Parses "field:TYPE NAME; offset:N; size:N; signed:N;" lines and the print fmt line behind them.
  */
 #include "report/session/trace_format.h"
 

@@ -1,7 +1,7 @@
 /*
- * What a tracepoint's sample says, as text: by the format that the kernel describes it with. Where
- * its print format is simple (fields, casts, strings, tables of words) it is followed, as perf
- * does; elsewhere the fields stand one behind the other, name=value.
+ * Prints a tracepoint's sample as text, by the kernel's format file. A simple print format (fields,
+ * casts, strings, tables of words) is followed, as perf does; otherwise the fields are listed as
+ * name=value.
  */
 #ifndef MT_REPORT_SESSION_TRACE_FORMAT_H
 #define MT_REPORT_SESSION_TRACE_FORMAT_H
@@ -11,13 +11,13 @@
 
 struct mt_trace_format;
 
-/* Of a format file's text, which is borrowed. NULL out of memory. */
+/* Parses a format file's text, which is borrowed. NULL out of memory. */
 struct mt_trace_format *mt_trace_format_create(const char *text);
 void mt_trace_format_destroy(struct mt_trace_format *format);
 
 /*
- * Writes a sample's fields into out, terminated, cut where it is full. A field behind the sample's
- * end is left out.
+ * Writes a sample's fields into out, NUL-terminated and cut to size. Fields beyond the sample's end
+ * are left out.
  */
 void mt_trace_format_print(const struct mt_trace_format *format, const uint8_t *raw,
 			   size_t raw_size, char *out, size_t size);
