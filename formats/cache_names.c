@@ -1,4 +1,4 @@
-/* Tables of words; the longest that fits is meant, up to a dash or the end. */
+/* Tables of words; the longest word that matches up to a dash or the end wins. */
 #include "formats/cache_names.h"
 
 #include <linux/perf_event.h>

@@ -1,6 +1,5 @@
 /*
- * Cache events by any name that perf knows them by: a cache, and what was done there with what
- * result.
+ * Parses perf's names of hardware cache events.
  */
 #ifndef MT_FORMATS_CACHE_NAMES_H
 #define MT_FORMATS_CACHE_NAMES_H
@@ -10,9 +9,10 @@
 #include <stdint.h>
 
 /*
- * L1-dcache-loads, l1d-read-miss, LLC-misses, bpu, ...: CACHE[-OPERATION][-RESULT], in either
- * order; reads where no operation is named, accesses where no result is. Gives the config of a
- * PERF_TYPE_HW_CACHE event; false where the name is none, or no cache counts that.
+ * Parses CACHE[-OPERATION][-RESULT], such as L1-dcache-loads, l1d-read-miss, LLC-misses or bpu;
+ * operation and result in either order. Defaults are read and access. Sets the config of a
+ * PERF_TYPE_HW_CACHE event; false for an unknown name, or a combination that the cache does not
+ * count.
  */
 bool mt_cache_name_parse(const char *name, size_t length, uint64_t *config);
 

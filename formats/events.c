@@ -1,4 +1,4 @@
-/* The event table's storage and look-up. The rows themselves are in events.def. */
+/* Storage and lookup of the event table; its rows are in events.def. */
 #include "formats/events.h"
 
 #include <linux/perf_event.h>

@@ -1,4 +1,6 @@
-/* The event table of events.def as data: what the words of `-e` open. */
+/*
+ * The event table of events.def as data: the events that `-e` can name.
+ */
 #ifndef MT_FORMATS_EVENTS_H
 #define MT_FORMATS_EVENTS_H
 
@@ -9,14 +11,14 @@
 enum mt_event_kind {
 	MT_EVENT_SOFTWARE,
 	MT_EVENT_HARDWARE,
-	MT_EVENT_SYSCALL,    /* a pair of tracepoints, exit and enter */
-	MT_EVENT_MARK,	     /* a tracepoint that only groups record, dumpless */
-	MT_EVENT_GROUP,	     /* several of the others */
+	MT_EVENT_SYSCALL,    /* the tracepoints sys_exit_NAME and sys_enter_NAME */
+	MT_EVENT_MARK,	     /* a tracepoint without dump that event groups record */
+	MT_EVENT_GROUP,	     /* a list of other events */
 	MT_EVENT_TRACEPOINT, /* any subsystem:name; not in the table */
 };
 
 enum mt_event_class {
-	MT_CLASS_RARE, /* ledger and side-band: a ring of its own */
+	MT_CLASS_RARE, /* ledger and side-band events: a ring of their own */
 	MT_CLASS_STORM,
 	MT_CLASSES
 };
@@ -25,20 +27,21 @@ struct mt_event_def {
 	const char *alias;
 	enum mt_event_kind kind;
 	enum mt_event_class class;
-	uint32_t type;	 /* software and hardware: PERF_TYPE_* */
-	uint64_t config; /* of that type */
+	uint32_t type;	 /* PERF_TYPE_*, of software and hardware events */
+	uint64_t config; /* perf_event_attr.config for that type */
 	bool by_time;	 /* sampled at a frequency by default */
 	const char *unit;
-	const char *help;    /* of a mark: what a recording lacks that does not have it */
-	const char *filter;  /* marks: what of the tracepoint, or NULL */
-	bool batched;	     /* marks: only where kmem:rss_stat does not report each change */
-	const char *members; /* groups: words, comma-separated */
+	const char *help;   /* marks: what a recording without the event lacks */
+	const char *filter; /* marks: filter expression of the tracepoint, or NULL */
+	/* marks: only opened where kmem:rss_stat does not report each change */
+	bool batched;
+	const char *members; /* groups: comma-separated aliases */
 };
 
-/* The rows in the table's order. */
+/* All rows, in the table's order. */
 const struct mt_event_def *mt_event_defs(size_t *count);
 
-/* The row of that alias, or of a cache event that perf knows by that name, or NULL. */
+/* The row of an alias, or of a cache event by any of perf's names; NULL if unknown. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
 
 #endif

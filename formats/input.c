@@ -1,6 +1,4 @@
-/*
- * Opening what a recording is read from. Nothing here knows what the bytes mean.
- */
+/* Opens files and pipes for reading; does not interpret their bytes. */
 #include "formats/input.h"
 
 #include <errno.h>

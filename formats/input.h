@@ -1,6 +1,5 @@
 /*
- * A file read by position: regular files as they are, pipes copied to an unlinked temporary file
- * first.
+ * A file read by offset. A pipe is first copied to an unlinked temporary file.
  */
 #ifndef MT_FORMATS_INPUT_H
 #define MT_FORMATS_INPUT_H
@@ -16,20 +15,19 @@ struct mt_input {
 };
 
 /*
- * Opens path, or standard input for "-". Directories, devices and terminals are refused by name; a
- * pipe is read to its end into $TMPDIR or /tmp. Errors carry no path: the caller puts it in front.
+ * Opens path, or standard input for "-". Directories, devices and terminals are refused; a pipe is
+ * read to its end into $TMPDIR or /tmp. Errors carry no path: the caller prepends it.
  */
 struct mt_error *mt_input_open(const char *path, struct mt_input *out);
 void mt_input_deinit(struct mt_input *input);
 
-/* Reads size bytes at offset; *got is less only at the end of the file. */
+/* Reads `size` bytes at `offset`; *got is less only at the file's end. */
 struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes,
 			       size_t size, size_t *got);
 
 /*
- * A view of the file, without a copy: offset is a multiple of the page size. NULL where there is
- * none to be had, so that the bytes have to be read. A file that becomes shorter while it is viewed
- * raises SIGBUS.
+ * Maps part of the file; `offset` is a multiple of the page size. NULL if that fails: then read it.
+ * A file that is truncated while it is mapped raises SIGBUS.
  */
 const void *mt_input_map(const struct mt_input *input, uint64_t offset, size_t size);
 void mt_input_unmap(const void *bytes, size_t size);

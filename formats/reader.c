@@ -1,7 +1,4 @@
-/*
- * Opening any file that can be read as records: finds out what it is, and passes on what the
- * source for that kind of file gives.
- */
+/* Opens any supported file: probes its kind and forwards calls to the source for that kind. */
 #include "formats/reader.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /*
- * Reading a file of records, a recording of mtrec or perf's own perf.data: finds the good parts,
- * says what is missing or damaged, and gives the records of each recording in it: first all of its
- * STATE in file order, then its DATA merged by time over all streams, in bounded memory.
+ * Reads a recording of mtrec or a perf.data file: finds the intact chunks, reports what is missing
+ * or damaged, and returns the records of each recording in the file. First come all STATE records
+ * in file order, then the DATA records of all streams merged by time, in bounded memory.
  *
- * A perf.data file has no records of ours. What its header and features say is given as INFO,
- * EVENT, CLOCK, IMAGE and NOTE, its kernel records as KERNEL (see struct mt_record.bare), and the
- * recording as one that ended in order, unless it was cut short.
+ * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
+ * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). It counts as
+ * ended in order unless it was cut short.
  *
- * What was cut off or damaged is data (struct mt_damage), not an error. Errors are for what cannot
- * be read at all: no such file, not a recording, a version or a critical chunk that this reader
- * does not know, out of memory.
+ * Truncated or damaged input is data (struct mt_damage), not an error. Errors are for files that
+ * cannot be read at all: no such file, not a recording, an unknown version or critical chunk, out
+ * of memory.
  */
 #ifndef MT_FORMATS_READER_H
 #define MT_FORMATS_READER_H
@@ -27,129 +27,127 @@ struct mt_pool;
 struct mt_reader;
 
 struct mt_damage {
-	uint64_t skipped_bytes; /* of the file, in no good chunk of the recording: size is their sum
-				   with these */
-	uint64_t damaged_chunks; /* good header, bad payload */
-	uint64_t missing_chunks; /* gaps in the sequence numbers */
-	uint64_t stray_chunks; /* of no recording, since the HEAD before them is missing or damaged,
-				  or an END stands before them */
-	uint64_t
-		refused_chunks; /* with a record that this reader does not know and must not skip */
-	uint64_t damaged_records; /* chunks whose rest, from a broken record on, is left out. A body
-				     too short is for its decoder to find */
-	uint64_t unknown_records; /* skipped: of a later minor version */
-	uint64_t disordered;	  /* records given after a later one */
+	uint64_t skipped_bytes;	  /* of the file, in no intact chunk */
+	uint64_t damaged_chunks;  /* intact header, damaged payload */
+	uint64_t missing_chunks;  /* gaps in the sequence numbers */
+	uint64_t stray_chunks;	  /* of no recording: their HEAD is missing, or behind an END */
+	uint64_t refused_chunks;  /* with an unknown critical record */
+	uint64_t damaged_records; /* chunks skipped from a malformed record on */
+	uint64_t unknown_records; /* skipped records of a later minor version */
+	uint64_t disordered;	  /* records returned after one with a later time */
 	bool cut_short;		  /* no END chunk */
 };
 
 struct mt_recording {
-	const char *foreign; /* "perf.data", "perf.data, piped"; NULL: mtrec's, and header counts */
+	const char *foreign; /* "perf.data", "perf.data, piped"; NULL: of mtrec, and has header */
 	struct mt_header_record header;
-	uint64_t size;			/* bytes of file, to where the next recording begins */
-	uint64_t chunks;		/* good headers, strays left out */
+	uint64_t size;			/* bytes of the file up to the next recording */
+	uint64_t chunks;		/* chunks with an intact header, without strays */
 	uint64_t raw_bytes;		/* payload bytes after decompression */
-	uint64_t first_time, last_time; /* of DATA chunks; 0 without any */
+	uint64_t first_time, last_time; /* of the DATA chunks; 0 without any */
 	bool has_end;
-	struct mt_end_record end; /* where has_end */
+	struct mt_end_record end; /* valid if has_end */
 	bool has_mark;
 	struct mt_mark_record mark; /* the last one */
-	struct mt_damage damage;    /* grows while its chunks are read */
+	struct mt_damage damage;    /* grows while the chunks are read */
 };
 
-/* Where a record stands in the file. */
+/* Position of a record in the file. */
 struct mt_place {
-	uint64_t chunk; /* offset of its chunk's header */
-	uint32_t at;	/* in the chunk's payload, decompressed */
+	uint64_t chunk; /* offset of the header of its chunk */
+	uint32_t at;	/* offset in the chunk's decompressed payload */
 };
 
 struct mt_record {
 	uint32_t type; /* enum mt_record_type, without the critical bit */
 	uint32_t stream;
-	struct mt_place place; /* of a recording of mtrec */
+	struct mt_place place; /* only in recordings of mtrec */
 	uint64_t time;
-	/* behind the record header; holds until the next mt_reader_next(), but see keep */
+	/* After the record header; valid until the next mt_reader_next(), but see `keep`. */
 	const uint8_t *body;
 	size_t size;
 	/*
-	 * As long as body: of a SAMPLE the coded dump, decoded; of a PACKED record the kernel's
-	 * bytes and the dump. For mt_sample_get() and mt_packed_get().
+	 * For mt_sample_get() and mt_packed_get(), valid as long as body. SAMPLE: the decoded dump
+	 * of a coded record. PACKED: the kernel's bytes, followed by the dump.
 	 */
 	const uint8_t *dump;
 	/*
-	 * Of a PACKED record: `dump` is the kernel's bytes alone. Its dump is `passing`, until the
-	 * next mt_reader_next() whatever keep says, or NULL where it was not decoded.
+	 * PACKED: `dump` holds the kernel's bytes alone, and the dump is `passing`. It is valid
+	 * until the next mt_reader_next(), whatever `keep` says; NULL if it was not decoded.
 	 */
 	bool apart;
 	const uint8_t *passing;
 	/*
-	 * KERNEL of a foreign file: body is the kernel's record itself, 8-byte aligned, and event
-	 * its EVENT's index (MT_EVENT_NONE: not known which). mt_record_kernel_get() knows.
+	 * KERNEL of a perf.data file: body is the kernel's record itself, 8-byte aligned, and
+	 * `event` the index of its EVENT (MT_EVENT_NONE: unknown). mt_record_kernel_get() handles
+	 * both forms.
 	 */
 	bool bare;
 	uint32_t event;
 };
 
-/* What becomes of the dumps of PACKED records, whose decoding and memory is most of reading. */
+/* How to decode the dumps of PACKED records, which take most of a reader's time and memory. */
 enum mt_reader_dumps {
-	MT_DUMPS_WITH_RECORDS, /* there as long as their records */
-	MT_DUMPS_PASSING,      /* for a moment: they stay in the processor's cache */
-	MT_DUMPS_NONE,	       /* left out where they can be */
+	MT_DUMPS_WITH_RECORDS, /* valid as long as their records */
+	MT_DUMPS_PASSING,      /* valid until the next record, so that they stay in the CPU cache */
+	MT_DUMPS_NONE,	       /* not decoded where that can be avoided */
 };
 
 struct mt_reader_options {
-	size_t memory_limit;	    /* bytes of decompressed chunks open at once, and of the list of
-				       chunks; 0: 256 MiB */
-	struct mt_pool *pool;	    /* decompresses chunks ahead; NULL: each when it is due */
-	enum mt_reader_dumps dumps; /* what their reader wants of them; it may get more */
-	bool keep; /* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
+	size_t memory_limit;	    /* bytes of chunks and their list in memory; 0: 256 MiB */
+	struct mt_pool *pool;	    /* decompresses ahead; NULL: each chunk when it is due */
+	enum mt_reader_dumps dumps; /* what the caller needs; the reader may give more */
+	/* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
+	bool keep;
 };
 
 /*
- * Opens a file, or standard input for "-" (copied to an unlinked temporary file when it cannot
- * seek), and scans its chunk headers. options may be NULL. A file that is no
- * recording is an error that says what it is instead where that can be told; a recording in it that
- * must be refused (major version, critical chunk or codec not known) is one too.
+ * Opens a file, or standard input for "-" (copied to an unlinked temporary file if it cannot seek),
+ * and scans its chunk headers. options may be NULL. A file that is not a recording is an error,
+ * which names its kind if known; so is a recording with an unknown major version, critical chunk or
+ * codec.
  */
 struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
 				struct mt_reader **out);
 void mt_reader_destroy(struct mt_reader *reader);
 
 /*
- * How many recordings the file holds (one behind the other), at least 1, and what is known of each.
+ * The recordings in the file, one behind the other; at least 1. The count, and what is known of
+ * each.
  */
 size_t mt_reader_recordings(const struct mt_reader *reader);
 const struct mt_recording *mt_reader_recording(const struct mt_reader *reader, size_t i);
 
 /*
- * What recording i carries of the recorded machine (formats/reading/carried.h); NULL where that is
- * nothing. Borrowed as long as the reader.
+ * What recording i carries of the recorded machine (formats/reading/carried.h), borrowed until the
+ * reader is destroyed; NULL for nothing.
  */
 struct mt_carried *mt_reader_carried(struct mt_reader *reader, size_t i);
 
-/* Index of the event that the kernel gave that id; MT_EVENT_NONE where that is not recorded. */
+/* Index of the event with that kernel id; MT_EVENT_NONE if the recording does not say. */
 uint32_t mt_reader_event_of_id(const struct mt_reader *reader, uint64_t id);
 
-/* Begins to read recording i from its start; may be called again, for any i. */
+/* Restarts reading at the start of recording i; any i, any number of times. */
 struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
 
 /*
- * The next record: *more false at the end, with *out untouched. Records of HEAD and STATE come
- * first, in the order of the file; MARK and END are told in struct mt_recording alone.
+ * The next record; *more false at the end, with *out untouched. MARK and END records only appear in
+ * struct mt_recording.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
 
-/* How many records it has given: the serial of the last one. */
+/* Number of records returned, which is the serial of the last one. */
 uint64_t mt_reader_given(const struct mt_reader *reader);
 
 /*
- * With keep: records up to that serial are no longer read. Rewinding releases all. Until then they
- * stay in memory, which memory_limit does not bound.
+ * With `keep`: the caller no longer reads records up to that serial. Rewinding releases all.
+ * Unreleased records stay in memory, which memory_limit does not bound.
  */
 void mt_reader_release(struct mt_reader *reader, uint64_t serial);
 
 /*
- * The kernel's bytes of a KERNEL, SAMPLE, FRAMES or PACKED record; false where it is damaged. Views
- * into the record.
+ * The kernel's bytes of a KERNEL, SAMPLE, FRAMES or PACKED record, as views into the record; false
+ * if it is damaged.
  */
 bool mt_record_kernel_get(const struct mt_record *record, struct mt_kernel_bytes *out);
 

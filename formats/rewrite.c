@@ -1,7 +1,7 @@
 /*
- * A scan tells where the chunks are. Those whose records nobody changes are copied as they are
- * stored, with their checksum tested; the others are unpacked, put together anew and packed. Chunk
- * numbers are kept, gaps too, but behind what was added.
+ * A scan finds the chunks. Chunks without changes are copied as stored after a checksum test; the
+ * others are unpacked, rewritten and packed. Chunk numbers and their gaps are kept, except after
+ * added chunks.
  */
 #include "formats/rewrite.h"
 

@@ -1,6 +1,6 @@
 /*
- * Copying a file of recordings chunk by chunk into another: what is not changed is the same bytes,
- * in the same order. For those who take something out of a recording, or add to it.
+ * Copies a file of recordings chunk by chunk, with changes. Unchanged chunks keep their bytes and
+ * their order. For commands that remove something from a recording or add to it.
  */
 #ifndef MT_FORMATS_REWRITE_H
 #define MT_FORMATS_REWRITE_H
@@ -14,38 +14,39 @@ struct mt_error;
 struct mt_record;
 struct mt_writer;
 
-/* What to do with each recording of the file; what is NULL is not done. */
+/* What to do with each recording of the file. A callback that is NULL is skipped. */
 struct mt_rewrite {
 	void *context;
-	/* A recording begins: its HEAD and STATE records are about to be told. */
+	/* A recording begins; its HEAD and STATE records follow. */
 	struct mt_error *(*begin)(void *context, size_t recording);
 	/*
-	 * Each of them, before anything is copied; such records in DATA, which hold from their
-	 * place on, when they are copied.
+	 * Called for each HEAD and STATE record before anything is copied, and for each such record
+	 * inside DATA (where it holds from its place on) while that is copied.
 	 */
 	struct mt_error *(*statement)(void *context, const struct mt_record *record);
-	/* Behind the copied HEAD: may write further chunks, which then count before others. */
+	/* Called after HEAD is copied: may write chunks that precede all others. */
 	struct mt_error *(*head)(void *context, size_t recording, struct mt_writer *writer);
 	/*
-	 * Each KERNEL, SAMPLE and FRAMES record: puts what stands for it, or nothing, into the
-	 * block. *same, with nothing put, leaves it as it is. False where the block is full.
+	 * Called for each KERNEL, SAMPLE, PACKED and FRAMES record: puts the replacement, or
+	 * nothing, into the block. Setting *same and putting nothing keeps the record. False if the
+	 * block is full.
 	 */
 	bool (*data)(void *context, const struct mt_record *record, struct mt_block *block,
 		     bool *same);
-	/* Before the recording's END, or where it should be: may write further chunks. */
+	/* Called before the recording's END, or at its end without one: may write more chunks. */
 	struct mt_error *(*finish)(void *context, size_t recording, struct mt_writer *writer);
 };
 
 struct mt_rewrite_counts {
-	uint64_t read, written; /* bytes of the files */
-	uint64_t chunks;	/* read; of them were left out: */
-	uint64_t damaged, unknown;
-	uint64_t records_left_out; /* damaged or not known, in chunks that were rewritten */
+	uint64_t read, written;	   /* bytes of the two files */
+	uint64_t chunks;	   /* chunks read */
+	uint64_t damaged, unknown; /* chunks left out */
+	uint64_t records_left_out; /* damaged or unknown, in rewritten chunks */
 };
 
 /*
- * Copies the file at path to fd. A perf.data file, and standard input, are errors: it is read
- * twice.
+ * Copies the file at path to fd. Refuses perf.data and standard input with an error: the file is
+ * read twice.
  */
 struct mt_error *mt_rewrite_file(const char *path, int fd, const struct mt_rewrite *how,
 				 struct mt_rewrite_counts *out);

@@ -1,7 +1,7 @@
 /*
- * The plug point of inputs: one table for each kind of file that mt_reader_open() reads. Whatever
- * the file is, it gives what reader.h promises: records of STATE first, then timed ones in order.
- * reader.c asks the tables in turn whose file it is.
+ * The plug point of inputs: one table for each kind of file that mt_reader_open() reads. Each
+ * source returns records as reader.h specifies: STATE first, then timed records in order. reader.c
+ * probes the tables in turn.
  */
 #ifndef MT_FORMATS_SOURCE_H
 #define MT_FORMATS_SOURCE_H
@@ -17,19 +17,19 @@ struct mt_reader_options;
 struct mt_record;
 struct mt_recording;
 
-/* Errors carry no path: reader.c puts it in front. */
+/* Errors carry no path: reader.c prepends it. */
 struct mt_source_ops {
 	const char *name;
 	/* Whether a file that begins with these bytes (8, or the whole file) is of this kind. */
 	bool (*probe)(const uint8_t *head, size_t size);
 	/*
-	 * Borrows input until destroyed; memory_limit is set. *out is the `source` of the other
-	 * functions, ready to read recording 0.
+	 * Borrows input until destroyed; memory_limit is set. *out is the `source` argument of the
+	 * other functions, ready to read recording 0.
 	 */
 	struct mt_error *(*open)(const struct mt_input *input,
 				 const struct mt_reader_options *options, void **out);
 	void (*destroy)(void *source); /* NULL-safe */
-	/* As their namesakes in reader.h. */
+	/* The functions below work as those of the same name in reader.h. */
 	size_t (*recordings)(const void *source);
 	const struct mt_recording *(*recording)(const void *source, size_t i);
 	/* NULL: files of this kind carry nothing. */
@@ -37,7 +37,7 @@ struct mt_source_ops {
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
 	void (*release)(void *source, uint64_t serial);
-	/* NULL: samples of this kind tell of no other events. */
+	/* NULL: samples of this kind name no other events. */
 	uint32_t (*event_of_id)(const void *source, uint64_t id);
 };
 

@@ -1,5 +1,5 @@
 /*
- * The chunk writer: compression, checksums, and write(2) that goes on until all is out or the
+ * The chunk writer: compression, checksums, and write(2) repeated until all is written or the
  * output has failed.
  */
 #include "formats/writer.h"

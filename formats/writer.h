@@ -1,5 +1,5 @@
 /*
- * Writing a recording: blocks in, chunks out, append only. One thread at a time.
+ * Writes a recording: blocks in, chunks out, append only. Not thread-safe.
  */
 #ifndef MT_FORMATS_WRITER_H
 #define MT_FORMATS_WRITER_H
@@ -15,35 +15,35 @@ struct mt_writer;
 struct mt_writer_counts {
 	uint64_t chunks;
 	uint64_t raw;		    /* payload bytes before compression */
-	uint64_t written;	    /* bytes of file */
-	uint64_t left_out;	    /* chunks that the limit did not let through */
-	uint64_t stored;	    /* chunks without compression */
-	uint64_t pack_ns, write_ns; /* spent compressing and checksumming, and in write() */
+	uint64_t written;	    /* bytes of the file */
+	uint64_t left_out;	    /* chunks dropped at the size limit */
+	uint64_t stored;	    /* chunks stored uncompressed */
+	uint64_t pack_ns, write_ns; /* time in compression and checksums, and in write() */
 };
 
-/* Writes to fd, which stays the caller's; max_block is the largest block that will come. */
+/* Writes to fd, which the caller still owns. max_block bounds the size of every block. */
 struct mt_error *mt_writer_create(int fd, uint32_t max_block, struct mt_writer **out);
 void mt_writer_destroy(struct mt_writer *writer);
 
 /*
- * What to ask, ten times a second, while the output takes nothing (a pipe that nobody reads): true
- * gives up, which is an error like any other of the output. Without it a writer waits as long as it
- * takes. Only for descriptors that do not block.
+ * Sets a callback, called ten times a second while the output is stalled (a pipe that nobody
+ * reads); returning true fails the write with an output error. Without a callback the writer waits
+ * for ever. Only for non-blocking descriptors.
  */
 void mt_writer_set_patience(struct mt_writer *writer, bool (*give_up)(void *context),
 			    void *context);
 
 /*
- * Appends one block as a chunk: zstd at `level` (negative ones are zstd's fast levels), 0 stores.
- * An empty block writes nothing. After an error (MT_ERR_OUTPUT) the file ends with its last whole
- * chunk where it can be cut back; further calls fail the same way.
+ * Appends a block as one chunk, compressed by zstd at `level` (negative: zstd's fast levels; 0:
+ * stored). An empty block writes nothing. On error (MT_ERR_OUTPUT) the file is truncated to its
+ * last whole chunk where possible, and later calls fail the same way.
  */
 struct mt_error *mt_writer_write(struct mt_writer *writer, const struct mt_block *block, int level);
 
 /*
- * A chunk whose payload is compressed already, so that it costs this thread no time: the payload of
- * header->stored_size bytes, with type, codec and sizes set in header. What else is in the header
- * is filled in here. As mt_writer_write() in all else.
+ * Appends a chunk that another thread compressed: header->stored_size bytes of payload, with type,
+ * codec and sizes set in header; the writer sets the other fields. Otherwise like
+ * mt_writer_write().
  */
 struct mt_chunk_header;
 struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
@@ -51,27 +51,27 @@ struct mt_error *mt_writer_write_packed(struct mt_writer *writer,
 					const uint8_t *payload);
 
 /*
- * From now on, as each DATA block is written, what words of 8 bytes stand in it (at
- * multiples of 8): each once or more often, but for 0 and records' times. The words hold for the
- * call.
+ * Sets a callback that receives the words of 8 bytes (at multiples of 8) of each DATA block as it
+ * is written: each word at least once, except 0 and the times of records. The words are valid
+ * during the call.
  */
 void mt_writer_set_words(struct mt_writer *writer,
 			 void (*tell)(void *context, const uint64_t *words, size_t count),
 			 void *context);
 
 /*
- * From now on a chunk that would make the file larger than so many bytes is left out and counted,
+ * Sets a size limit in bytes for the file; chunks that would exceed it are dropped and counted,
  * which is no error. 0: no limit.
  */
 void mt_writer_set_limit(struct mt_writer *writer, uint64_t bytes);
 
 /*
- * The next chunk gets this number: for who copies a recording that lacks some. Not below the one
- * it would get.
+ * Sets the next chunk's sequence number, not below its default: for copies of a recording that
+ * lacks chunks.
  */
 void mt_writer_set_sequence(struct mt_writer *writer, uint64_t sequence);
 
-/* What has gone out so far. */
+/* What was written so far. */
 struct mt_writer_counts mt_writer_counts(const struct mt_writer *writer);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * A growing array of one element type: MT_ARRAY(struct foo) names an anonymous struct {items,
- * count, capacity}. mt_array_push() gives room for one more, zeroed, or NULL out of memory.
- * Pointers into it hold until the next push.
+ * A growing array of one element type. MT_ARRAY(struct foo) names an anonymous struct {items,
+ * count, capacity}. mt_array_push() appends one zeroed element, or gives NULL out of memory.
+ * Pointers to elements hold until the next push.
  */
 #ifndef MT_FORMATS_BASE_ARRAY_H
 #define MT_FORMATS_BASE_ARRAY_H
@@ -18,7 +18,7 @@
 		size_t capacity; \
 	}
 
-/* Moves the elements to where there is room for `want`; false out of memory. */
+/* Reallocates the array for `want` elements; false out of memory. */
 static inline bool mt_array_move(void **items, size_t *capacity, size_t want, size_t element)
 {
 	size_t grown = *capacity ? *capacity : 8, bytes;
@@ -38,7 +38,7 @@ static inline bool mt_array_move(void **items, size_t *capacity, size_t want, si
 	return true;
 }
 
-/* Makes room for `want` elements in all; false out of memory, with the array as it was. */
+/* Reserves room for `want` elements in all; false out of memory, with the array unchanged. */
 static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, size_t element)
 {
 	return want <= *capacity || mt_array_move(items, capacity, want, element);
@@ -47,14 +47,14 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 #define mt_array_reserve(array, want) \
 	mt_array_grow((void **)&(array)->items, &(array)->capacity, (want), sizeof(*(array)->items))
 
-/* A pointer to a new zeroed last element, or NULL out of memory. */
+/* Appends a zeroed element and returns a pointer to it; NULL out of memory. */
 #define mt_array_push(array)                                                             \
 	(mt_array_reserve(array, (array)->count + 1)                                     \
 		 ? (memset(&(array)->items[(array)->count], 0, sizeof(*(array)->items)), \
 		    &(array)->items[(array)->count++])                                   \
 		 : NULL)
 
-/* Gives back the room for elements that did not come; with none it stays as it is. */
+/* Frees unused capacity; an empty array keeps its memory. */
 #define mt_array_shrink(array)                                                                     \
 	do {                                                                                       \
 		void *smaller = (array)->count ? realloc((array)->items,                           \
@@ -67,9 +67,9 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	} while (0)
 
 /*
- * How many of `count` indices, the first of them, have what the expression `below` asks of an index
- * `at`: all up to one, none from there on. Without a branch that goes either way: which way a
- * search goes no processor foresees.
+ * Binary search: how many of `count` indices satisfy `below`, an expression of the index `at` that
+ * holds for all indices up to some point and for none after it. The loop selects instead of
+ * branching, because the processor cannot predict the direction of a search.
  */
 #define mt_array_split(count, at, below)                    \
 	({                                                  \
@@ -88,8 +88,8 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 	})
 
 /*
- * The first of so many items, ascending by their field `address`, that is not below one; count
- * where there is none.
+ * Index of the first item whose `address` is not below `from`, of items sorted by `address`; count
+ * without one.
  */
 #define mt_array_first_from(items, count, from) \
 	mt_array_split(count, at_, (items)[at_].address < (from))

@@ -1,6 +1,6 @@
 /*
- * Little-endian loads and stores at any alignment, independent of the host's byte order; and copies
- * within bounds.
+ * Little-endian loads and stores at any alignment, on a host of any byte order, and a copy within
+ * bounds.
  */
 #ifndef MT_FORMATS_BASE_BYTES_H
 #define MT_FORMATS_BASE_BYTES_H
@@ -52,13 +52,13 @@ static inline void mt_put_le64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Rounds up to a multiple of 8; the caller has made sure that it does not overflow. */
+/* Rounds n up to a multiple of 8; the caller makes sure that the sum does not overflow. */
 static inline size_t mt_align8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
 }
 
-/* Copies what there is of n bytes from an offset on; gives how many. */
+/* Copies up to n bytes from offset `at` of `bytes`; returns the number of bytes copied. */
 static inline size_t mt_copy_at(const void *bytes, size_t size, uint64_t at, void *out, size_t n)
 {
 	size_t left = at < size ? size - (size_t)at : 0;

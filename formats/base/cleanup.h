@@ -1,6 +1,5 @@
 /*
- * Scope guards: a variable marked so is released when its scope ends; ownership leaves through
- * MT_TAKE.
+ * Scope guards: a guarded variable is released when its scope ends; MT_TAKE moves ownership out.
  *
  *	MT_CLEANUP_FREE char *path = NULL;
  *	MT_CLEANUP(mt_image_destroy_p) struct mt_image *image = NULL;
@@ -17,7 +16,7 @@
 
 #define MT_CLEANUP(function) __attribute__((cleanup(function)))
 
-/* Hands the pointer out and leaves NULL behind, so that the guard has nothing to release. */
+/* Returns the pointer and sets the variable to NULL, so that the guard releases nothing. */
 #define MT_TAKE(pointer)                                  \
 	({                                                \
 		__typeof__(pointer) mt_taken = (pointer); \
@@ -25,7 +24,7 @@
 		mt_taken;                                 \
 	})
 
-/* Defines NAME_destroy_p(T **), the guard for a NAME_destroy(T *) that is NULL-safe. */
+/* Defines NAME_destroy_p(T **), the guard that calls the NULL-safe NAME_destroy(T *). */
 #define MT_DEFINE_CLEANUP(name, type)                       \
 	static inline void name##_destroy_p(type **pointer) \
 	{                                                   \

@@ -1,6 +1,6 @@
 /*
- * What the processor can do. The C library has asked it already, where it tells; the compiler's own
- * way asks again whenever a program starts, at a few microseconds a question in a virtual machine.
+ * CPU features. The C library has already read them where it exports them; the compiler's builtin
+ * runs CPUID again at each program start, which costs microseconds in a virtual machine.
  */
 #ifndef MT_FORMATS_BASE_CPU_H
 #define MT_FORMATS_BASE_CPU_H
@@ -13,7 +13,7 @@
 #endif
 
 #ifdef MT_CPU_BY_LIBC
-/* A feature by its number there, which only the macro below has to do with. */
+/* A feature by its number in the C library. Only for the macro below. */
 static inline int mt_cpu_feature(unsigned int number)
 {
 	const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(number / 128);
@@ -21,7 +21,7 @@ static inline int mt_cpu_feature(unsigned int number)
 	return leaf->active_array[number / 32 % 4] >> (number % 32) & 1;
 }
 
-/* Whether a feature can be used: its name in the C library, and the compiler's. */
+/* Whether the CPU has a feature: the C library's name of the feature, and the compiler's. */
 #define mt_cpu_has(libc_name, name) mt_cpu_feature(x86_cpu_##libc_name)
 #elif defined(__x86_64__)
 #define mt_cpu_has(libc_name, name) __builtin_cpu_supports(name)

@@ -1,8 +1,8 @@
 /*
- * The one bounds-checked way to read bytes that came from outside.
+ * The one bounds-checked way to read untrusted bytes.
  *
- * A read past the end sets `bad`, gives zero (or NULL) and moves nothing; every later read does the
- * same. So a parser reads its fields straight down and asks `bad` once, before it uses them.
+ * A read past the end sets `bad`, returns zero (or NULL) and does not advance; every later read
+ * fails the same way. A parser reads all its fields and tests `bad` once, before it uses them.
  */
 #ifndef MT_FORMATS_BASE_CURSOR_H
 #define MT_FORMATS_BASE_CURSOR_H
@@ -32,7 +32,7 @@ static inline size_t mt_cursor_left(const struct mt_cursor *c)
 	return c->bad ? 0 : (size_t)(c->end - c->pos);
 }
 
-/* Borrows the next n bytes, or NULL (and `bad`) if there are fewer. */
+/* Borrows the next n bytes; NULL, and sets `bad`, if fewer are left. */
 static inline const uint8_t *mt_cursor_bytes(struct mt_cursor *c, size_t n)
 {
 	const uint8_t *p = c->pos;
@@ -41,7 +41,7 @@ static inline const uint8_t *mt_cursor_bytes(struct mt_cursor *c, size_t n)
 		c->bad = true;
 		return NULL;
 	}
-	if (n) /* pos may be NULL, which not even 0 may be added to */
+	if (n) /* pos may be NULL, and NULL + 0 is undefined */
 		c->pos += n;
 	return p;
 }
@@ -75,8 +75,8 @@ static inline uint64_t mt_cursor_u64(struct mt_cursor *c)
 }
 
 /*
- * Borrows a string that ends in a NUL inside the bounds, and steps past the NUL; NULL (and `bad`)
- * without one.
+ * Borrows a NUL-terminated string and steps past the NUL; NULL, and sets `bad`, if no NUL is left
+ * in the bounds.
  */
 static inline const char *mt_cursor_cstring(struct mt_cursor *c)
 {
@@ -91,7 +91,7 @@ static inline const char *mt_cursor_cstring(struct mt_cursor *c)
 	return (const char *)p;
 }
 
-/* A sub-range of n bytes as a cursor of its own; bad if there are fewer. */
+/* The next n bytes as a cursor of their own; that cursor is bad if fewer are left. */
 static inline struct mt_cursor mt_cursor_sub(struct mt_cursor *c, size_t n)
 {
 	const uint8_t *p = mt_cursor_bytes(c, n);

@@ -1,7 +1,4 @@
-/*
- * Error values. Leaves to the callers what to do about an error; only the two main.c files print
- * one.
- */
+/* Error values. Callers decide what an error means; only the two main.c files print one. */
 #include "formats/base/err.h"
 
 #include <errno.h>

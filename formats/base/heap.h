@@ -1,10 +1,11 @@
 /*
- * How malloc() takes memory from the kernel, for programs that use much of it and then end.
+ * malloc() tuned for programs that allocate much memory and then exit: huge pages, and freed memory
+ * is kept.
  */
 #ifndef MT_FORMATS_BASE_HEAP_H
 #define MT_FORMATS_BASE_HEAP_H
 
-/* Call it first thing in main(). Wherever the system refuses, all is as without it. */
+/* Call first in main(). A setting that the system refuses is skipped. */
 void mt_heap_begin(void);
 
 #endif

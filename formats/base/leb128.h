@@ -1,5 +1,5 @@
 /*
- * LEB128 numbers through the cursor. More than 64 bits' worth of bytes is bad; bits past 64 are
+ * LEB128 numbers through the cursor. An encoding longer than 19 bytes sets `bad`; bits past 64 are
  * dropped.
  */
 #ifndef MT_FORMATS_BASE_LEB128_H
@@ -9,7 +9,10 @@
 
 #include "formats/base/cursor.h"
 
-/* The bits of one number, sign not yet applied; *shift is how many bits its bytes carried. */
+/*
+ * Decodes one number without sign extension; *shift is the number of bits read, *last the last
+ * byte.
+ */
 static inline uint64_t mt_cursor_leb_bits(struct mt_cursor *c, unsigned int *shift, uint8_t *last)
 {
 	uint64_t value = 0;

@@ -1,4 +1,4 @@
-/* The integer hash map, linear probing at most three quarters full, backward-shift removal. */
+/* The integer hash map: linear probing, at most three quarters full, backward-shift removal. */
 #include "formats/base/map64.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * A hash map from uint64_t to uint64_t: open addressing, grows by itself. The key UINT64_MAX is
- * allowed.
+ * A hash map from uint64_t to uint64_t, open addressing, growing. UINT64_MAX is a valid key.
  */
 #ifndef MT_FORMATS_BASE_MAP64_H
 #define MT_FORMATS_BASE_MAP64_H
@@ -12,31 +11,31 @@
 struct mt_map64 {
 	struct mt_map64_slot *slots; /* NULL until the first put */
 	size_t count;
-	size_t mask; /* slots - 1, a power of two less one */
+	size_t mask; /* number of slots, a power of two, less one */
 };
 
 /* An all-zero struct mt_map64 is an empty map. */
 void mt_map64_deinit(struct mt_map64 *map);
 
-/* Sets key to value, replacing an earlier one; false out of memory, with the map as it was. */
+/* Sets key to value, replacing an earlier value; false out of memory, with the map unchanged. */
 bool mt_map64_put(struct mt_map64 *map, uint64_t key, uint64_t value);
 
-/* The same but for a key that is in the map: it keeps its value. */
+/* Sets key to value unless the map has the key; false out of memory. */
 bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value);
 
-/* True, and *value, where key is in the map; else false and *value is untouched. */
+/* True and sets *value if the map has the key; else false, with *value untouched. */
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 
-/* Asks the processor for where key is, or would be. */
+/* Prefetches the slot of a key. */
 void mt_map64_prefetch(const struct mt_map64 *map, uint64_t key);
 
-/* Removes key; false if it was not there. */
+/* Removes key; false if the map does not have it. */
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key);
 
-/* Mixes all bits of x: the finalizer that the tables of this project hash integers with. */
+/* Mixes all bits of x. The integer hash of this project's tables. */
 uint64_t mt_hash64(uint64_t x);
 
-/* Hash of a run of bytes, chained through seed. */
+/* Hash of `size` bytes, chained through seed. */
 uint64_t mt_hash_bytes(const void *bytes, size_t size, uint64_t seed);
 
 #endif

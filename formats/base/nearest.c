@@ -1,4 +1,4 @@
-/* The distance of two words, row by row of the table of their beginnings' distances. */
+/* The edit distance of two words, computed row by row. */
 #include "formats/base/nearest.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /*
- * "Did you mean": which of the words that exist is most like one that was typed. Offer them one by
- * one, then ask.
+ * "Did you mean": finds the known word closest to a typed one. Offer the known words one by one.
  */
 #ifndef MT_FORMATS_BASE_NEAREST_H
 #define MT_FORMATS_BASE_NEAREST_H
@@ -11,13 +10,13 @@
 struct mt_nearest {
 	const char *typed;
 	size_t length;
-	const char *best; /* borrowed; NULL: none is near */
+	const char *best; /* borrowed; NULL: none is close enough */
 	unsigned distance;
 };
 
 /*
- * Takes the word where it is nearer than those before, and near at all: a third of what was typed
- * may be wrong, where a letter too many, one missing, another one and two exchanged count alike.
+ * Takes the word if it is closer than the best so far and at most a third of the typed letters
+ * differ. The distance counts inserted, deleted, replaced and transposed letters alike.
  */
 void mt_nearest_offer(struct mt_nearest *nearest, const char *word);
 

@@ -1,6 +1,6 @@
 /*
- * Memory straight from the system, every page of it there: using it later faults nothing and asks
- * nobody. MAP_POPULATE does not serve: under mlockall(MCL_ONFAULT) it does nothing.
+ * Populated memory: later use of it takes no page fault. MAP_POPULATE does not serve, because under
+ * mlockall(MCL_ONFAULT) it does nothing.
  */
 #ifndef MT_FORMATS_BASE_PAGES_H
 #define MT_FORMATS_BASE_PAGES_H
@@ -11,23 +11,26 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#define MT_PAGE_MIN ((size_t)4096) /* no page is smaller */
+#define MT_PAGE_MIN ((size_t)4096) /* the smallest page size */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Pages for memory that others may use meanwhile; false with errno, EINVAL before Linux 5.14. */
+/*
+ * Populates page-aligned memory, which other threads may use meanwhile. False with errno; EINVAL
+ * before Linux 5.14.
+ */
 static inline bool mt_pages_populate(void *bytes, size_t size)
 {
 	return !madvise(bytes, size, MADV_POPULATE_WRITE);
 }
 
 /*
- * The same for memory that malloc() gave and that will be used from end to end: each of its pages
- * that is touched for the first time would be a fault, and where those are recorded a sample of our
- * own, which costs more than the page. Pages that it shares with others come, too.
+ * Populates memory from malloc() that will be used from end to end, including pages it shares with
+ * other allocations. A page fault costs more than the page: where faults are recorded, each fault
+ * of ours is a sample. Before Linux 5.14 it does nothing.
  */
 static inline void mt_pages_prefault(void *bytes, size_t size)
 {
@@ -39,9 +42,8 @@ static inline void mt_pages_prefault(void *bytes, size_t size)
 }
 
 /*
- * The same for memory that a real-time thread uses, whatever the kernel: a fault takes the address
- * space's lock, for which it would wait behind threads of any priority. Others may use it
- * meanwhile.
+ * Populates memory for a real-time thread, on every kernel: a page fault takes mmap_lock, where the
+ * thread would wait behind threads of any priority. Other threads may use the memory meanwhile.
  */
 static inline void mt_pages_ready(void *bytes, size_t size)
 {
@@ -55,9 +57,9 @@ static inline void mt_pages_ready(void *bytes, size_t size)
 }
 
 /*
- * Zeroed; NULL out of memory. munmap() gives it back. Touched page by page only where there is no
- * other way: each of those faults would be a sample of our own where faults are recorded. No huge
- * pages: in a virtual machine one costs more than the 512 small ones that were in use before.
+ * Maps zeroed, populated pages; NULL out of memory. munmap() frees them. Kernels without
+ * MADV_POPULATE_WRITE get one touch a page, and each of those faults is a sample where faults are
+ * recorded. No huge pages: in a virtual machine a huge page costs more than 512 small ones.
  */
 static inline void *mt_pages_map(size_t size)
 {

@@ -1,5 +1,6 @@
 /*
- * One list of jobs under one lock: jobs are some hundred microseconds long, so nobody queues there.
+ * One job list under one lock: jobs run for some hundred microseconds, so the lock is not
+ * contended.
  */
 #include "formats/base/pool.h"
 

@@ -1,5 +1,5 @@
 /*
- * Bytes of a file from a place on, however the kernel cuts them.
+ * pread() that continues after short reads and EINTR.
  */
 #ifndef MT_FORMATS_BASE_READ_AT_H
 #define MT_FORMATS_BASE_READ_AT_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* As many as there are, `size` at most; an error ends them as the file's end does. */
+/* Reads up to `size` bytes at `at`; fewer at the file's end or after an error. */
 static inline size_t mt_read_at(int fd, uint64_t at, uint8_t *out, size_t size)
 {
 	size_t got = 0;

@@ -1,4 +1,7 @@
-/* The string table: bytes in blocks that never move, ids in an array, an open hash over the ids. */
+/*
+ * The string table: bytes in blocks that never move, an array of ids, an open-addressing hash of
+ * ids.
+ */
 #include "formats/base/strings.h"
 
 #include <stdlib.h>

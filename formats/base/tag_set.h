@@ -1,7 +1,7 @@
 /*
- * Hashes that were seen, as 32 bits of each in the few places where it may stand, so that one line
- * of memory tells: what is not there was not seen or was forgotten for others; of what was not seen
- * one in 268 million, at most, is there all the same.
+ * A lossy set of hashes: 32-bit tags, 8-way set-associative, one cache line a lookup. A new tag
+ * evicts another one from a full set, so a hash that was put in can be missing. At most one in 268
+ * million hashes that were never put in is found.
  */
 #ifndef MT_FORMATS_BASE_TAG_SET_H
 #define MT_FORMATS_BASE_TAG_SET_H
@@ -18,16 +18,16 @@ enum {
 	MT_TAG_WAYS = 8
 };
 
-/* All-zero it has no room: to be given some before anything is put in or asked. */
+/* An all-zero set has no room: resize it before any other call. */
 struct mt_tag_set {
 	uint32_t *tags;
-	size_t mask;  /* places - 1, a power of two less one */
-	size_t count; /* put in, those that were forgotten, too */
+	size_t mask;  /* number of sets (places), a power of two, less one */
+	size_t count; /* hashes put in, including evicted ones */
 };
 
 /*
- * Room for so many hashes, a power of two of at least MT_TAG_WAYS; it is empty then. False out of
- * memory.
+ * Empties the set and gives it room for `size` hashes, a power of two of at least MT_TAG_WAYS.
+ * False out of memory.
  */
 static inline bool mt_tag_set_resize(struct mt_tag_set *set, size_t size)
 {
@@ -46,7 +46,7 @@ static inline void mt_tag_set_deinit(struct mt_tag_set *set)
 	*set = (struct mt_tag_set){0};
 }
 
-/* 0 stands for none. */
+/* The tag of a hash. Never 0: a tag of 0 marks a free way. */
 static inline uint32_t mt_tag_of(uint64_t hash)
 {
 	return (uint32_t)hash | 1;
@@ -62,7 +62,7 @@ static inline void mt_tag_set_prefetch(const struct mt_tag_set *set, uint64_t ha
 	__builtin_prefetch(mt_tag_set_place(set, hash));
 }
 
-/* Which of those where a hash may stand are this tag: two bits each, the first the lowest. */
+/* Which ways of a place hold the tag: two bits a way, from the lowest bit on. */
 static inline uint32_t mt_tag_set_which(const uint32_t *place, uint32_t tag)
 {
 #ifdef __SSE2__
@@ -86,7 +86,7 @@ static inline bool mt_tag_set_has(const struct mt_tag_set *set, uint64_t hash)
 	return mt_tag_set_which(mt_tag_set_place(set, hash), mt_tag_of(hash));
 }
 
-/* One that is not there; where it may stand the others take turns to be forgotten. */
+/* Adds a hash that is not in the set; in a full place the ways are evicted in turn. */
 static inline void mt_tag_set_put(struct mt_tag_set *set, uint64_t hash)
 {
 	uint32_t *place = mt_tag_set_place(set, hash), room = mt_tag_set_which(place, 0);

@@ -1,7 +1,7 @@
 /*
- * The run of words that came last, kept to hold the next one against. Runs one after the other
- * mostly end alike, as stacks do: what they have in common stays where it is, at the end of the
- * memory.
+ * The last sequence of words, kept to find how many words at its end the next sequence shares.
+ * Consecutive stacks mostly share their outer frames; aligned at the end of the buffer, shared
+ * words are not copied again.
  */
 #ifndef MT_FORMATS_BASE_TAIL_H
 #define MT_FORMATS_BASE_TAIL_H
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All-zero it is empty. */
+/* An all-zero tail is empty. */
 struct mt_tail {
-	uint64_t *words; /* the last `count` of `capacity` */
+	uint64_t *words; /* the last `count` words of `capacity` are valid */
 	size_t count, capacity;
 };
 
-/* With how many words that are the same two runs end, which so many stand before. */
+/* How many words the two sequences share at their ends; `most` bounds the answer. */
 static inline size_t mt_tail_common(const uint64_t *a_end, const uint64_t *b_end, size_t most)
 {
 	size_t n = 0;
@@ -34,7 +34,10 @@ static inline size_t mt_tail_common(const uint64_t *a_end, const uint64_t *b_end
 	return n;
 }
 
-/* Room for so many, some even for none; it is empty then where there was less. False without. */
+/*
+ * Reserves room for `count` words and allocates even for 0; growing empties the tail. False out of
+ * memory.
+ */
 static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
 {
 	size_t capacity = tail->capacity ? tail->capacity : 64;
@@ -53,8 +56,8 @@ static inline bool mt_tail_reserve(struct mt_tail *tail, size_t count)
 }
 
 /*
- * Takes a run, which there is room for, in place of the last one; how many words of its end both
- * have, of those that were the last one's at most `most`.
+ * Replaces the sequence by another one, for which room was reserved. Returns how many words both
+ * share at their ends, at most `most`.
  */
 static inline size_t mt_tail_take(struct mt_tail *tail, const uint64_t *words, size_t count,
 				  size_t most)

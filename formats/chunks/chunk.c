@@ -1,7 +1,6 @@
 /*
- * Chunk headers to and from their 64 bytes, and blocks, the payloads under construction.
- * Compressing a block and putting it into a file is the writer's job, finding chunks in a file the
- * reader's.
+ * Encodes and decodes chunk headers, and fills blocks, the payloads under construction. The writer
+ * compresses and writes blocks; the reader finds chunks in a file.
  */
 #include "formats/chunks/chunk.h"
 

@@ -1,5 +1,5 @@
 /*
- * Chunk headers and record headers: the grammar of FORMAT.md sections 1 to 3, and the limits.
+ * Chunk headers and record headers (FORMAT.md sections 1 to 3), and their limits.
  */
 #ifndef MT_FORMATS_CHUNKS_CHUNK_H
 #define MT_FORMATS_CHUNKS_CHUNK_H
@@ -25,12 +25,12 @@ enum mt_chunk_type {
 	MT_CHUNK_FILE = 6,
 };
 
-#define MT_CHUNK_CRITICAL 1u /* flags bit 0 */
+#define MT_CHUNK_CRITICAL 1u /* bit 0 of flags */
 
 enum mt_codec {
 	MT_CODEC_STORED = 0,
 	MT_CODEC_ZSTD = 1,
-	MT_CODEC_PLANES = 2, /* of DATA alone */
+	MT_CODEC_PLANES = 2, /* DATA chunks only */
 };
 
 struct mt_chunk_header {
@@ -47,32 +47,26 @@ struct mt_chunk_header {
 	uint32_t payload_crc;
 };
 
-/* Writes the 64 bytes, header_crc included. */
+/* Encodes the header's 64 bytes, including header_crc. */
 void mt_chunk_header_encode(const struct mt_chunk_header *header,
 			    uint8_t out[MT_CHUNK_HEADER_SIZE]);
 
-/*
- * True where the 64 bytes are a good header as FORMAT.md section 1 defines it. The codec may be
- * unknown.
- */
+/* False unless the 64 bytes are a valid header (FORMAT.md section 1). An unknown codec is valid. */
 bool mt_chunk_header_decode(const uint8_t in[MT_CHUNK_HEADER_SIZE], struct mt_chunk_header *out);
 
 /*
- * CRC-32C of size bytes, continuing from crc (0 to begin). Uses the processor's instruction where
- * there is one.
+ * CRC-32C of `size` bytes, continuing from crc (0 to begin). Uses the processor's instruction if it
+ * has one.
  */
 uint32_t mt_crc32c(uint32_t crc, const void *bytes, size_t size);
 
 /*
- * The same by tables alone, for processors without the instruction and to hold the two against each
+ * The same from tables alone: for processors without the instruction, and to test one against the
  * other.
  */
 uint32_t mt_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
 
-/*
- * A block: the payload of one chunk while it is built, in memory that its owner gave. One thread at
- * a time.
- */
+/* The payload of a chunk under construction, in memory of the owner. Not thread-safe. */
 struct mt_block {
 	uint8_t *bytes;
 	size_t capacity; /* at most MT_CHUNK_RAW_MAX */
@@ -85,13 +79,13 @@ struct mt_block {
 
 #define MT_RECORD_HEADER_SIZE 16
 
-/* Empties the block and gives it a type and a stream. */
+/* Empties the block and sets its type and stream. */
 void mt_block_reset(struct mt_block *block, enum mt_chunk_type type, uint32_t stream);
 
 /*
- * Room for a record of `size` bytes, its header counted and written, rounded up to 8 and the
- * padding zeroed; NULL where the block is full. The body starts MT_RECORD_HEADER_SIZE bytes in.
- * Times of 0 do not count towards first_time.
+ * Reserves a record of `size` bytes, header included, and writes its header. The size is rounded up
+ * to 8 and the padding zeroed; the body begins at MT_RECORD_HEADER_SIZE. NULL if the block is full.
+ * A time of 0 does not count towards first_time.
  */
 uint8_t *mt_block_add(struct mt_block *block, uint32_t type, size_t size, uint64_t time);
 

@@ -1,6 +1,6 @@
 /*
- * zstd's memory in one mapping, as large as the compression at hand needs. Left to itself zstd has
- * it from malloc(), page by page, and changes it with each size of content.
+ * zstd's memory in one mapping, as large as the current compression needs. By default zstd would
+ * malloc() it, to be faulted in page by page, and resize it for each content size.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCCtx(): there since 1.3, and exported */
 #include "formats/chunks/compressor.h"

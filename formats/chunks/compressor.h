@@ -1,4 +1,6 @@
-/* A zstd context whose memory is there before it is touched. */
+/*
+ * A zstd context in populated memory.
+ */
 #ifndef MT_FORMATS_CHUNKS_COMPRESSOR_H
 #define MT_FORMATS_CHUNKS_COMPRESSOR_H
 
@@ -12,8 +14,9 @@ struct mt_compressor *mt_compressor_create(void);
 void mt_compressor_destroy(struct mt_compressor *compressor);
 
 /*
- * The context, for ZSTD_compress2() of so many bytes at that level; until the next call, which may
- * give another one: parameters are set after each. NULL out of memory.
+ * Borrows a context for ZSTD_compress2() of `content` bytes, with the level set and all other
+ * parameters at their defaults. It holds until the next call, which may move it. NULL out of
+ * memory.
  */
 struct ZSTD_CCtx_s *mt_compressor_for(struct mt_compressor *compressor, int level, size_t content);
 

@@ -1,6 +1,6 @@
 /*
- * CRC-32C (Castagnoli): the processor's instruction on x86-64 where it has SSE 4.2, else eight
- * table look-ups per eight bytes.
+ * CRC-32C (Castagnoli): the SSE 4.2 instruction on x86-64 if present, else eight table lookups for
+ * each eight bytes.
  */
 #include "formats/base/bytes.h"
 #include "formats/base/cpu.h"

@@ -1,10 +1,9 @@
 /*
- * perf.data as a source of records: opens one, gives its facts as STATE, then its kernel records in
- * order of time. The parts are in formats/perfdata_*.c; this file puts them together.
+ * The perf.data source: opens a file and returns its facts as STATE records, then its kernel
+ * records by time. Puts together the parts in formats/perfdata/.
  *
- * A file tells its facts in its header and features, a pipe in records of their own, anywhere in
- * it: so a pipe is read twice, as are files without the times of their samples (before perf 4.16,
- * or killed).
+ * A pipe's facts are in records anywhere in it, so a pipe is read twice; so is a file without its
+ * samples' time range (perf before 4.16, or a killed recording).
  */
 #include "formats/perfdata/perfdata.h"
 

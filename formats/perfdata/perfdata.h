@@ -1,10 +1,10 @@
 /*
- * What the files of the perf.data source share: the facts that a file tells about itself, its
- * records as they stand in it, and their order. Private to formats/perfdata/perfdata*.c; others see
- * a perf.data file through reader.h.
+ * Shared by the files of the perf.data source: the facts that a file states about itself, its
+ * records in file order, and their order by time. Private to formats/perfdata/; other code reads
+ * perf.data through reader.h.
  *
- * Functions that return bool return false out of memory, unless they say otherwise. Bytes that make
- * no sense are left out, so that one odd feature does not cost the file.
+ * Functions that return bool return false out of memory, unless they say otherwise. Malformed data
+ * is left out, so that one damaged feature does not cost the file.
  */
 #ifndef MT_FORMATS_PERFDATA_PERFDATA_H
 #define MT_FORMATS_PERFDATA_PERFDATA_H
@@ -23,7 +23,7 @@
 struct mt_error;
 struct mt_input;
 
-enum mt_perf_type { /* of perf's own records (enum perf_user_event_type) */
+enum mt_perf_type { /* perf's own record types (enum perf_user_event_type) */
 	MT_PERF_USER_FIRST = 64,
 	MT_PERF_HEADER_ATTR = 64,
 	MT_PERF_EVENT_TYPE = 65,
@@ -35,7 +35,7 @@ enum mt_perf_type { /* of perf's own records (enum perf_user_event_type) */
 	MT_PERF_FEATURE = 80,
 	MT_PERF_COMPRESSED = 81,
 	MT_PERF_COMPRESSED2 = 83,
-	MT_PERF_USER_LAST = 84, /* the last one known here */
+	MT_PERF_USER_LAST = 84, /* the last known type */
 };
 
 enum {
@@ -43,7 +43,7 @@ enum {
 	MT_PERF_EVENTS_MAX = 65536,
 	MT_PERF_IDS_MAX = 4 << 20,
 	MT_PERF_FEATURE_MAX = 64 << 20, /* bytes of one feature */
-	MT_PERF_FACTS_MAX = 64 << 20,	/* bytes kept of all of them, about */
+	MT_PERF_FACTS_MAX = 64 << 20,	/* approximate bytes kept of all features */
 	MT_PERF_PLACES_MAX = 16,
 };
 
@@ -51,10 +51,13 @@ enum {
 
 struct mt_perf_event {
 	struct mt_attr attr;
-	uint8_t *bytes; /* the attr as it stands in the file */
+	uint8_t *bytes; /* the attr's bytes in the file */
 	size_t size;
-	char *name; /* as the file has it; NULL: to be made from the attr */
-	/* Where a record has id and time: bytes from its start, or back from its end; 0 nowhere. */
+	char *name; /* as in the file; NULL: derived from the attr */
+	/*
+	 * Offset of id and time in a sample, from its start; in other records, back from their end.
+	 * 0: the record has none.
+	 */
 	uint32_t sample_id_at, sample_time_at;
 	uint32_t other_id_at, other_time_at;
 };
@@ -84,134 +87,146 @@ struct mt_perf_format {
 struct mt_perf_facts {
 	MT_ARRAY(struct mt_perf_event) events;
 	struct mt_map64 event_of_id; /* index in events */
-	/* the distinct places of ids in samples, and in other records */
+	/* The distinct offsets of ids in samples, and in other records. */
 	uint32_t sample_places[MT_PERF_PLACES_MAX], other_places[MT_PERF_PLACES_MAX];
 	size_t sample_place_count, other_place_count;
 	MT_ARRAY(struct mt_perf_pair) info;
 	MT_ARRAY(struct mt_perf_image) images;
 	MT_ARRAY(struct mt_perf_format) formats;
 	MT_ARRAY(struct mt_perf_number) pmus;  /* by attr type */
-	MT_ARRAY(struct mt_perf_number) types; /* tracepoints by config, of old files */
+	MT_ARRAY(struct mt_perf_number) types; /* names of tracepoints by config, in old files */
 	bool has_times;
 	uint64_t first_time, last_time; /* of samples */
 	bool has_clock;
 	struct mt_clock_record clock;
 	uint32_t clock_id;
-	char *kernel_symbol; /* the kernel's first one and its address, "_text ffffffff81000000" */
-	bool split;	     /* its samples lie in other files beside it */
-	bool limited;	     /* more than is kept */
-	size_t kept;	     /* bytes, against MT_PERF_FACTS_MAX */
+	char *kernel_symbol; /* the kernel's first symbol and address: "_text ffffffff81000000" */
+	bool split;	     /* the samples are in other files of the directory */
+	bool limited;	     /* a limit was exceeded */
+	size_t kept;	     /* bytes kept; at most MT_PERF_FACTS_MAX */
 };
 
 void mt_perf_facts_deinit(struct mt_perf_facts *facts);
 
-/* False where `size` more bytes would be over the limit, which is noted. */
+/* Counts `size` more bytes; false, and sets `limited`, if that exceeds the limit. */
 bool mt_perf_facts_room(struct mt_perf_facts *facts, size_t size);
 
-/* A copy of `size` bytes with a NUL behind; NULL out of memory. */
+/* Copies `size` bytes and appends a NUL; NULL out of memory. */
 char *mt_perf_copy(const void *bytes, size_t size);
 
-/* Takes where the kernel was loaded from the MMAP or MMAP2 record that perf makes of it. */
+/*
+ * Stores the kernel's load address from the MMAP or MMAP2 record that perf writes for the kernel.
+ */
 bool mt_perf_see_kernel(struct mt_perf_facts *facts, const uint8_t *record, size_t size);
 
-/* A perf_header_string: a u32 length, padding counted, and as many bytes with a NUL among them. */
+/*
+ * Reads a perf_header_string: a u32 length including padding, then that many bytes with a NUL in
+ * them.
+ */
 const char *mt_perf_string(struct mt_cursor *c);
 
-/* Adds an attr (bytes of it as they stand) with its ids, 8 bytes each. */
+/* Adds an event: the attr's bytes in the file, and its ids, 8 bytes each. */
 bool mt_perf_add_event(struct mt_perf_facts *facts, const uint8_t *attr, size_t size,
 		       const uint8_t *ids, size_t id_count);
 bool mt_perf_add_info(struct mt_perf_facts *facts, const char *key, const char *value);
 bool mt_perf_add_number(struct mt_perf_facts *facts, bool pmu, uint64_t number, const char *name);
 
-/* The event with one of these ids, or the one at that index; NULL for neither. */
+/* The event with one of the ids, else the event at index; NULL without either. */
 struct mt_perf_event *mt_perf_event_by_ids(struct mt_perf_facts *facts, const uint8_t *ids,
 					   size_t id_count, size_t index);
 bool mt_perf_set_name(struct mt_perf_facts *facts, struct mt_perf_event *event, const char *name);
 
-/* ---- Parsers of the parts: each adds to the facts what it finds ---- */
+/* ---- Parsers of the parts, which add what they find to the facts ---- */
 
-/* perfdata_features.c: the body of one feature. */
+/* The body of one feature (perfdata_features.c). */
 bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,
 		     size_t size);
-/* A BUILD_ID record, header included; quirk: written by a perf that left out the pid. */
+/* A BUILD_ID record with its header; `quirk`: from a perf version that left out the pid. */
 bool mt_perf_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t size, bool quirk);
 
-/* perfdata_tracing.c: TRACING_DATA, a trace.dat header; keeps the formats of the events' ids. */
+/*
+ * TRACING_DATA, a trace.dat header: keeps the formats of the events' tracepoints
+ * (perfdata_tracing.c).
+ */
 bool mt_perf_tracing(struct mt_perf_facts *facts, const uint8_t *bytes, size_t size);
 
-/* perfdata_pipe.c: one of perf's own records, whole, and for TRACING_DATA the data behind it. */
+/* One of perf's own records, with the data after it for TRACING_DATA (perfdata_pipe.c). */
 bool mt_perf_user_record(struct mt_perf_facts *facts, const uint8_t *record, size_t size,
 			 const uint8_t *data, size_t data_size);
 
-/* perfdata_names.c: perf's name for the event; never fails but for a cut at `size`. */
+/* Writes perf's name of the event, truncated to `size` (perfdata_names.c). */
 void mt_perf_event_name(const struct mt_perf_facts *facts, const struct mt_perf_event *event,
 			char *out, size_t size);
 
-/* perfdata_header.c: where the data are, and the facts of a file's header and features. */
+/*
+ * Where the records are (perfdata_header.c). Reading the header also adds its facts and features.
+ */
 struct mt_perf_layout {
 	bool piped;
-	uint64_t begin, end; /* of the records */
+	uint64_t begin, end; /* offsets of the records in the file */
 	bool cut_short;
 };
 struct mt_error *mt_perf_header_read(const struct mt_input *input, struct mt_perf_facts *facts,
 				     struct mt_perf_layout *out);
 
-/* perfdata_state.c: the facts as records of ours in a block whose bytes the caller frees. */
+/* Converts the facts to STATE records in a block; the caller frees its bytes (perfdata_state.c). */
 bool mt_perf_state_make(struct mt_perf_facts *facts, struct mt_block *out);
 
-/* ---- Records as they stand in the file (perfdata_records.c) ---- */
+/* ---- Records in file order (perfdata_records.c) ---- */
 
 /*
- * A piece of the file, or of what its compressed records hold, in memory; counted, since records
- * that wait for their turn lie in it.
+ * A piece of the file, or of decompressed records, in memory; reference-counted, since queued
+ * records point into it.
  */
 struct mt_perf_piece {
 	struct mt_perf_pool *pool;
 	size_t references;
 	size_t used;
-	struct mt_perf_piece *next; /* among the idle */
-	const uint8_t *bytes;	    /* in the view, or `own` */
-	const void *view;	    /* of the file: view_size bytes; NULL without */
+	struct mt_perf_piece *next; /* in the pool's idle list */
+	const uint8_t *bytes;	    /* points into the view or to `own` */
+	const void *view;	    /* view_size bytes of the mapped file; NULL: none */
 	size_t view_size;
-	uint8_t own[] __attribute__((aligned(16))); /* without a view */
+	uint8_t own[] __attribute__((aligned(16))); /* used without a view */
 };
 
 struct mt_perf_pool {
 	struct mt_perf_piece *idle;
-	size_t idle_count, pieces; /* without a view, idle ones included */
-	size_t viewed;		   /* bytes of the file */
+	size_t idle_count, pieces; /* pieces without a view, including idle ones */
+	size_t viewed;		   /* bytes of the file that are mapped */
 };
 
 #define MT_PERF_PIECE_SIZE ((size_t)512 << 10)
 
-/* Gives a reference back; NULL-safe. */
+/* Drops a reference; NULL-safe. */
 void mt_perf_piece_release(struct mt_perf_piece *piece);
 
 struct mt_perf_record {
 	const uint8_t *bytes; /* 8-byte aligned; its size field is `size` */
 	size_t size;
-	struct mt_perf_piece *piece; /* which it lies in: borrowed until the next record */
-	const uint8_t *data;	     /* TRACING_DATA: what follows it; until the next record */
+	/* the piece that holds the bytes: borrowed until the next record */
+	struct mt_perf_piece *piece;
+	const uint8_t *data; /* TRACING_DATA: the data after it, until the next record */
 	size_t data_size;
 };
 
-/* A run of bytes cut into records. */
+/* A sequence of bytes to be cut into records. */
 struct mt_perf_run {
-	struct mt_perf_piece *piece; /* the present one, or NULL */
-	size_t at;		     /* in it */
+	struct mt_perf_piece *piece; /* the current piece, or NULL */
+	size_t at;		     /* offset in the piece */
 };
 
 struct mt_perf_records {
 	const struct mt_input *input; /* borrowed */
 	struct mt_damage *damage;     /* borrowed */
 	struct mt_perf_pool pool;
-	uint64_t position, end;		   /* what is to be read next, and to where */
-	struct mt_perf_run file, inflated; /* records as they stand, and out of COMPRESSED ones */
+	uint64_t position, end; /* offset of the next read, and where reading ends */
+	/* uncompressed records, and the contents of COMPRESSED ones */
+	struct mt_perf_run file, inflated;
 	struct ZSTD_DCtx_s *zstd;
-	const uint8_t *packed; /* in file.piece: what zstd has not yet taken */
+	const uint8_t *packed; /* in file.piece: input that zstd has not consumed */
 	size_t packed_size;
-	bool packed_more;	     /* zstd may have more to give without more input */
-	struct mt_perf_piece *moved; /* a copy of a record that was not aligned */
+	bool packed_more;	     /* zstd may have more output without more input */
+	struct mt_perf_piece *moved; /* an aligned copy of an unaligned record */
 	uint8_t *data;
 };
 
@@ -220,12 +235,12 @@ void mt_perf_records_init(struct mt_perf_records *records, const struct mt_input
 			  struct mt_damage *damage);
 void mt_perf_records_deinit(struct mt_perf_records *records);
 
-/* Begins at [begin, end) of the file; pieces that others hold stay theirs. */
+/* Starts at [begin, end) of the file; pieces with other references stay valid. */
 void mt_perf_records_begin(struct mt_perf_records *records, uint64_t begin, uint64_t end);
 
 /*
- * The next record, of the kernel or of perf, compressed ones unpacked; *more false at the end. What
- * is damaged or cut off ends the records, and is counted.
+ * The next record, of the kernel or of perf, decompressed; *more false at the end. Damaged or
+ * truncated data ends the records and is counted.
  */
 struct mt_error *mt_perf_records_next(struct mt_perf_records *records, struct mt_perf_record *out,
 				      bool *more);
@@ -240,33 +255,33 @@ struct mt_perf_waiting {
 };
 
 struct mt_perf_queue {
-	MT_ARRAY(struct mt_perf_waiting) waiting; /* from `next` on; sorted up to `sorted` */
-	MT_ARRAY(struct mt_perf_waiting) spare;	  /* for merging */
+	MT_ARRAY(struct mt_perf_waiting) waiting; /* valid from `next` on; sorted before `sorted` */
+	MT_ARRAY(struct mt_perf_waiting) spare;	  /* second buffer for merging */
 	size_t next, sorted;
 	uint64_t sequence;
-	uint64_t limit;	     /* records up to this time may be given */
-	bool open;	     /* limit holds */
-	uint64_t round_time; /* the latest time when the last round ended */
+	uint64_t limit;	     /* records up to this time may be taken */
+	bool open;	     /* limit is valid */
+	uint64_t round_time; /* the latest time at the end of the last round */
 	bool round_ended;
-	uint64_t last_time; /* of all that was put in */
+	uint64_t last_time; /* the latest time of all records put in */
 };
 
 void mt_perf_queue_deinit(struct mt_perf_queue *queue);
-/* Drops what waits. */
+/* Drops all queued records. */
 void mt_perf_queue_clear(struct mt_perf_queue *queue);
 
-/* Takes a reference to the record's piece. */
+/* Queues a record and takes a reference to its piece. */
 bool mt_perf_queue_put(struct mt_perf_queue *queue, const struct mt_perf_record *record,
 		       uint64_t time, uint32_t event);
 
-/* A round has ended: what was before the one before it may go. */
+/* Ends a round: records up to the end of the previous round may be taken. */
 bool mt_perf_queue_end_round(struct mt_perf_queue *queue);
 
-/* The half with the earlier times may go; or all of it. */
+/* Allows the earlier half of the queued records, or all of them, to be taken. */
 bool mt_perf_queue_give_half(struct mt_perf_queue *queue);
 bool mt_perf_queue_give_all(struct mt_perf_queue *queue);
 
-/* The next that may go, with its reference; false where there is none. */
+/* Takes the next record that may be taken, with its reference; false without one. */
 bool mt_perf_queue_take(struct mt_perf_queue *queue, struct mt_perf_waiting *out);
 
 #endif

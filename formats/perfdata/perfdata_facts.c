@@ -1,6 +1,6 @@
 /*
- * The facts of a perf.data file while they are gathered: its events with their ids and where in a
- * record those stand, and whatever else its header, features and records of its own tell.
+ * Collects the facts of a perf.data file: its events, their ids and where records hold an id, and
+ * the other facts of its header, features and records.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * The features of a perf.data file, one body each, the same in a file's feature sections and in the
- * FEATURE records of a pipe. Those that say something to a reader of reports are kept; the others,
- * and those that a later perf adds, are skipped.
+ * The features of a perf.data file: the same bodies in a file's feature sections and in the FEATURE
+ * records of a pipe. Features that reports use are kept; others, and unknown ones, are skipped.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The header of a perf.data file, its attrs and its feature sections. A pipe has none of these but
- * the first 16 bytes.
+ * The header of a perf.data file, its attrs and its feature sections. A pipe only has the first 16
+ * bytes of the header.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * What perf calls an event, from its type and config alone: for files that do not carry the names
- * that were typed (pipes, and recordings that were killed).
+ * perf's name of an event, derived from its type and config, for files that lack the names as typed
+ * (pipes, and recordings that were killed).
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * Perf's own records, which tell in a pipe what a file's header and features tell: each with the
- * facts it carries. Those that matter to nothing here (TIME_CONV, THREAD_MAP, ID_INDEX ...) are
- * passed over.
+ * perf's own records, which carry in a pipe what a file has in its header and features. Types
+ * without facts (TIME_CONV, THREAD_MAP, ID_INDEX ...) are skipped.
  */
 #include <string.h>
 

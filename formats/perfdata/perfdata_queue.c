@@ -1,10 +1,10 @@
 /*
- * The order of the records of a perf.data file. perf copies its rings one after the other, in
- * rounds: what comes in a round may be older than what came in the one before it, but not than what
- * came in the one before that. So records wait for the second end of a round; a file without rounds
- * waits for its end, or until memory is short.
+ * Orders the records of a perf.data file. perf copies its rings one after the other, in rounds: a
+ * record may be older than those of the previous round, but not than those of the round before
+ * that. So records wait for the second end of a round. A file without rounds waits for its end, or
+ * for a memory limit.
  *
- * Each ring is sorted, so what waits is a few sorted runs: they are merged as they stand.
+ * Each ring is sorted, so the queue is a few sorted runs, which are merged.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * The records of a perf.data file one after the other, in the order of the file: read piece by
- * piece, those in COMPRESSED records unpacked. All COMPRESSED records of a file are one zstd
- * stream, and a record may begin in one of them and end in the next.
+ * The records of a perf.data file in file order, read piece by piece and decompressed. All
+ * COMPRESSED records of a file are one zstd stream; a record may begin in one of them and end in
+ * the next.
  */
 #include <stdlib.h>
 #include <string.h>

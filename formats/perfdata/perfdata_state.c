@@ -1,7 +1,4 @@
-/*
- * The facts of a perf.data file as records of ours, so that whoever reads recordings reads them
- * too.
- */
+/* Converts the facts of a perf.data file to STATE records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

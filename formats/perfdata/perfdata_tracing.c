@@ -1,6 +1,6 @@
 /*
- * TRACING_DATA: the header of a trace.dat file, which carries the format of each tracepoint as
- * text. Only the formats of events that the file has are kept.
+ * TRACING_DATA: a trace.dat header with each tracepoint's format as text. Keeps the formats of
+ * events in the file.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * FILE chunks, lazily: of each chunk only the front is unpacked to list it, so that a recording
- * with the images of a whole host opens as fast as one without.
+ * FILE chunks, read lazily: listing unpacks only the front of each chunk, so a recording that
+ * carries the images of a whole host opens as fast as one without.
  */
 #include "formats/reading/carried.h"
 

@@ -1,9 +1,8 @@
 /*
- * What a recording carries of the recorded machine: its FILE chunks (FORMAT.md section 8). Listed
- * by their fields when the recording is opened; the bytes of one are read, checked and unpacked
- * when they are first asked for.
+ * The files that a recording carries: its FILE chunks (FORMAT.md section 8). Opening a recording
+ * lists their fields; the bytes of one are read, checked and unpacked on first use.
  *
- * Threads may ask at the same time.
+ * Thread-safe, except destroying.
  */
 #ifndef MT_FORMATS_READING_CARRIED_H
 #define MT_FORMATS_READING_CARRIED_H
@@ -19,38 +18,36 @@ struct mt_error;
 struct mt_input;
 
 /*
- * Lists the contents of these FILE chunks, each once. Borrows input and refs until destroyed. What
- * is damaged or not known is left out.
+ * Lists the contents of the FILE chunks, each once; damaged and unknown ones are left out. Borrows
+ * input and refs until destroyed.
  */
 struct mt_error *mt_carried_create(const struct mt_input *input, const struct mt_chunk_ref *refs,
 				   size_t count, struct mt_carried **out);
 void mt_carried_destroy(struct mt_carried *carried);
 
-/*
- * How many contents there are. What was carried in pieces while it grew is one, of all the pieces
- * that are there.
- */
+/* Number of contents. The pieces of a file that grew while it was recorded are one content. */
 size_t mt_carried_count(const struct mt_carried *carried);
 
-/* The fields of content i: part is 0, bytes empty. Borrowed, as its strings, until destroyed. */
+/* The fields of content i: part is 0, bytes empty. Borrowed until destroyed, like its strings. */
 const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, size_t i);
 
 /*
- * The time of its record: of kinds 4 and 5, when it was read; of pieces, the last one, and
- * UINT64_MAX where that was to be continued.
+ * The time in the content's record; for kinds 4 and 5 the time it was read. Of pieces, the last
+ * one's time; UINT64_MAX if the last piece expects another one.
  */
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 
-/* Bytes of file that content i takes. */
+/* Size of content i in the file, in bytes. */
 uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i);
 
 /*
- * The bytes of content i, fields->size of them, borrowed until dropped; NULL, now and later,
- * where they are damaged or incomplete, or memory is short. They are aligned for any type.
+ * Borrows the bytes of content i (fields->size of them, aligned for any type) until they are
+ * dropped. NULL if they are damaged or incomplete or memory is short; later calls then give NULL,
+ * too.
  */
 const uint8_t *mt_carried_bytes(struct mt_carried *carried, size_t i);
 
-/* Frees the bytes of content i, which nobody is to borrow any more; they may be asked for again. */
+/* Frees the bytes of content i, which nobody may borrow any more; a later call reads them again. */
 void mt_carried_drop(struct mt_carried *carried, size_t i);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * From bytes to chunks: FORMAT.md section 1, what is a chunk, what is damaged, where to search on;
- * and section 2, what begins and ends a recording. Headers are read by position, a few hundred
- * bytes for each chunk.
+ * Finds chunks and recordings. FORMAT.md section 1: what is a chunk, what is damaged, where to
+ * resynchronize; section 2: where a recording begins and ends. Reads headers by offset, a few
+ * hundred bytes for each chunk.
  */
 #include "formats/reading/chunk_scan.h"
 

@@ -1,6 +1,6 @@
 /*
- * What a source's records lie in, from when the source is done with it to when nobody reads those
- * records any more. The serials are those of reader.h.
+ * Buffers that a source has finished with, kept until their records are released. Serials are those
+ * of reader.h.
  */
 #ifndef MT_FORMATS_READING_HELD_H
 #define MT_FORMATS_READING_HELD_H
@@ -12,15 +12,15 @@
 
 struct mt_held {
 	MT_ARRAY(struct {
-		uint64_t serial; /* of the last record in it */
+		uint64_t serial; /* of the last record in the buffer */
 		void *thing;
 	}) things;
-	size_t first;	/* in things */
-	uint64_t given; /* serial of the record given last */
-	bool keep;	/* until the serial is released; else the next record is enough */
+	size_t first;	/* index of the oldest buffer in things */
+	uint64_t given; /* serial of the record returned last */
+	bool keep;	/* records hold until released; else until the next record */
 };
 
-/* The record given last was the last one in it. False out of memory. */
+/* Holds a buffer whose last record is the one returned last. False out of memory. */
 static inline bool mt_held_put(struct mt_held *held, void *thing)
 {
 	if (held->first && held->first == held->things.count)
@@ -32,7 +32,7 @@ static inline bool mt_held_put(struct mt_held *held, void *thing)
 	return true;
 }
 
-/* The next that holds no record after `serial`; NULL where none does. */
+/* Takes the oldest buffer if it has no record after `serial`; else NULL. */
 static inline void *mt_held_take(struct mt_held *held, uint64_t serial)
 {
 	if (held->first == held->things.count || held->things.items[held->first].serial > serial)

@@ -1,11 +1,11 @@
 /*
- * FORMAT.md section 8: a chunk is opened when its first time is reached and let go when its last
- * record is out; a heap over the open chunks says whose turn it is. Where the chunks that overlap
- * need more memory than there is, a chunk waits until one is let go, and what comes too late by
- * that is counted as disordered.
+ * Merges chunks by time (FORMAT.md section 9): a chunk is opened when its first time is reached and
+ * released after its last record; a heap of open chunks has the earliest record on top. If
+ * overlapping chunks exceed the memory limit, a chunk waits until another one is released; its late
+ * records count as disordered.
  *
- * With a pool the chunks that come next are loaded before they are due. When each is opened, and so
- * what is given, does not depend on that.
+ * With a pool, the next chunks are loaded before they are due. That changes neither when a chunk is
+ * opened nor the order of records.
  */
 #include "formats/reading/merge.h"
 

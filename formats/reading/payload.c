@@ -1,6 +1,6 @@
 /*
- * Loading one chunk: read, checksum, decompress, list the records, sort them if they need it. Which
- * chunk, and when, is for others.
+ * Loads one chunk: reads, verifies and decompresses it, lists its records and sorts them if needed.
+ * The callers decide which chunk, and when.
  */
 #include "formats/reading/payload.h"
 

@@ -1,6 +1,6 @@
 /*
- * Reading a recording of mtrec: scan first, then of one recording its STATE in the order of the
- * file and its DATA by time. What a file that nobody can read is instead is told here, too.
+ * Reads a recording of mtrec: scans the file, then returns each recording's STATE in file order and
+ * its DATA by time. Also names the kind of a file that is not a recording.
  */
 #include <stdlib.h>
 #include <string.h>

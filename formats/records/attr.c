@@ -1,7 +1,4 @@
-/*
- * struct perf_event_attr from bytes. Each field has stood at the same offset since 2009; later
- * kernels appended.
- */
+/* Decodes struct perf_event_attr. No field has moved since 2009; later kernels appended fields. */
 #include "formats/records/attr.h"
 
 #include "formats/base/bytes.h"

@@ -1,6 +1,6 @@
 /*
- * struct perf_event_attr as bytes of any size and age, decoded field by field: the same for what
- * our recorder opened and what perf wrote in 2012. Independent of the host's own kernel headers.
+ * Decodes struct perf_event_attr of any size and age field by field: from mtrec, or from a perf of
+ * 2012. Independent of the build host's kernel headers.
  */
 #ifndef MT_FORMATS_RECORDS_ATTR_H
 #define MT_FORMATS_RECORDS_ATTR_H
@@ -11,12 +11,12 @@
 
 struct mt_attr {
 	uint32_t type;
-	uint32_t size; /* as written */
+	uint32_t size; /* bytes, as written */
 	uint64_t config;
-	uint64_t sample_period; /* or frequency, where flags has MT_ATTR_FREQ */
+	uint64_t sample_period; /* a frequency if MT_ATTR_FREQ is set */
 	uint64_t sample_type;	/* PERF_SAMPLE_* */
 	uint64_t read_format;	/* PERF_FORMAT_* */
-	uint64_t flags;		/* the bit field, bit 0 = disabled */
+	uint64_t flags;		/* the attr's bit field: bit 0 is `disabled` */
 	uint64_t config1, config2;
 	uint64_t branch_sample_type;
 	uint64_t sample_regs_user;
@@ -26,7 +26,7 @@ struct mt_attr {
 	uint16_t sample_max_stack;
 };
 
-enum mt_attr_flag { /* bit numbers in flags */
+enum mt_attr_flag { /* bit numbers of mt_attr.flags */
 	MT_ATTR_INHERIT = 1,
 	MT_ATTR_EXCLUDE_USER = 4,
 	MT_ATTR_EXCLUDE_KERNEL = 5,

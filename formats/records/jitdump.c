@@ -1,4 +1,4 @@
-/* Reading and copying. Sizes come from outside: each is held against what is there. */
+/* Reads and copies jitdumps. Sizes are untrusted: each is checked against the bytes at hand. */
 #include "formats/records/jitdump.h"
 
 #include <string.h>

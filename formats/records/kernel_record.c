@@ -1,6 +1,6 @@
 /*
- * The kernel's records that are no samples: a body by type, and, where the attr asked for
- * sample_id_all, a trailer that says which task, when, which event, which cpu.
+ * Decodes kernel records other than samples: a body that depends on the type and, with
+ * sample_id_all, a trailer with task, time, event and CPU.
  */
 #include "formats/base/cursor.h"
 #include "formats/records/attr.h"

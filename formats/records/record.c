@@ -1,6 +1,6 @@
 /*
- * Our own records to and from bytes. What FORMAT.md says of a body stands in one table of fields
- * per record, which its put and its get both walk.
+ * Encodes and decodes the recording's own records. One table of fields for each record type serves
+ * both directions.
  */
 #include "formats/records/record.h"
 

@@ -1,8 +1,8 @@
 /*
- * Our own records, FORMAT.md sections 3 to 8: what each body says, encoding into a block and
- * decoding from bytes. Records that hold the kernel's own are in sample_record.h.
+ * The recording's own records (FORMAT.md sections 3 to 8): their fields, encoding into a block,
+ * decoding from bytes. Records that hold a kernel record are in sample_record.h.
  *
- * Strings in a decoded struct are borrowed views into the record, without a terminator.
+ * Strings in a decoded struct are views into the record and are not NUL-terminated.
  */
 #ifndef MT_FORMATS_RECORDS_RECORD_H
 #define MT_FORMATS_RECORDS_RECORD_H
@@ -38,7 +38,7 @@ enum mt_record_type {
 #define MT_RECORD_CRITICAL 0x80000000u
 #define MT_EVENT_NONE UINT32_MAX
 #define MT_STREAM_NONE UINT32_MAX
-#define MT_CLOCK_PERF UINT32_MAX /* HEADER.clock: the kernel's own perf clock */
+#define MT_CLOCK_PERF UINT32_MAX /* HEADER.clock: perf's default clock */
 
 struct mt_text {
 	const char *bytes;
@@ -66,11 +66,11 @@ enum mt_event_role {
 struct mt_event_record {
 	uint32_t index;
 	uint32_t role;	/* enum mt_event_role */
-	uint32_t pair;	/* MT_EVENT_NONE: none */
+	uint32_t pair;	/* index of the paired event; MT_EVENT_NONE: none */
 	uint32_t class; /* 0 rare, 1 storm */
 	struct mt_text name, alias, unit;
 	struct mt_text attr;   /* struct perf_event_attr, verbatim */
-	struct mt_text format; /* a tracepoint's format file */
+	struct mt_text format; /* the tracepoint's format file */
 };
 
 struct mt_clock_record {
@@ -103,9 +103,9 @@ struct mt_image_record {
 
 enum mt_loss_source {
 	MT_LOSS_KERNEL = 1, /* PERF_RECORD_LOST */
-	MT_LOSS_COUNTS = 2, /* read() against what arrived */
+	MT_LOSS_COUNTS = 2, /* the event's read() count less the samples that arrived */
 	MT_LOSS_MEMORY = 3, /* the recorder's spool was full */
-	MT_LOSS_OUTPUT = 4, /* the file was as large as it may be */
+	MT_LOSS_OUTPUT = 4, /* the recording's size limit was reached */
 };
 
 struct mt_loss_record {
@@ -148,55 +148,60 @@ enum mt_file_coding {
 	MT_FILE_PLAIN = 0,
 };
 
-/* What a carried image was made to hold. */
+/* mt_file_record.kept of an image: the data that it still has. */
 #define MT_KEPT_NAMES 1u
 #define MT_KEPT_UNWIND 2u
 #define MT_KEPT_LINES 4u
 
-/* Of kernel symbols and perf maps, in the same field: the next one goes on where this one ends. */
+/*
+ * mt_file_record.kept of kernel symbols, perf maps and jitdumps: another piece continues this one.
+ */
 #define MT_KEPT_CONTINUED 8u
-/* ... and this one does not go on, but takes the place of those before it. */
+/* mt_file_record.kept, likewise: this piece replaces the earlier ones. */
 #define MT_KEPT_ANEW 16u
-/* Of a skeleton: it has of the code only what addresses in the recording lie in. */
+/*
+ * mt_file_record.kept of a skeleton: reduced to functions that the recording's stacks can pass
+ * through.
+ */
 #define MT_KEPT_SEEN 32u
 
-#define MT_FILE_FIELDS_MAX 16384u /* bytes of a FILE's fields in front of its bytes */
+#define MT_FILE_FIELDS_MAX 16384u /* bytes of a FILE's fields before its content */
 
 struct mt_file_record {
 	uint32_t kind;	 /* enum mt_file_kind */
 	uint32_t coding; /* enum mt_file_coding */
-	uint32_t kept;	 /* MT_KEPT_*: of an image what is left, of texts whether more follows */
+	uint32_t kept;	 /* MT_KEPT_* */
 	uint32_t part, parts;
 	uint32_t major, minor;
 	uint64_t inode, inode_generation;
 	uint64_t original_size;
-	uint64_t size; /* of the whole content */
+	uint64_t size; /* bytes of the whole content, all parts */
 	int32_t pid;
 	struct mt_text path, build_id;
 	struct mt_text bytes;
 };
 
-/* Of a content larger than that each FILE record has a part. */
+/* A content larger than this is split into parts, one for each FILE record. */
 #define MT_FILE_PART_SIZE ((64u << 20) - MT_FILE_FIELDS_MAX - 64)
 
 /*
- * Sets part, parts and bytes to that part of the content, file->size bytes; false behind the last
- * one.
+ * Sets part, parts and bytes to a part of the content, which has file->size bytes; false past the
+ * last part.
  */
 bool mt_file_set_part(struct mt_file_record *file, const uint8_t *content, uint32_t part);
 
-/* What the kernel said of a process at some moment. */
+/* A number that the kernel reported of a process at some moment. */
 struct mt_gauge_record {
 	int32_t pid;
-	uint64_t start_time;	/* as in a TASK; 0 unknown */
-	uint64_t before, after; /* the recording's clock around reading it */
+	uint64_t start_time;	/* as in a TASK; 0: unknown */
+	uint64_t before, after; /* the recording's clock before and after the read */
 	uint64_t value;
 	struct mt_text name;
 };
 
 /*
- * Encoders add one record to the block; false where it does not fit (or a string is over 4 GiB),
- * with the block as it was.
+ * Encoders append one record to the block. False, with the block unchanged, if the record does not
+ * fit or a string is over 4 GiB.
  */
 bool mt_header_put(struct mt_block *block, const struct mt_header_record *record);
 bool mt_info_put(struct mt_block *block, const struct mt_info_record *record);
@@ -213,23 +218,24 @@ bool mt_note_put(struct mt_block *block, const struct mt_note_record *record);
 bool mt_file_put(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
 
 /*
- * The same without bytes.bytes, of which the caller passes on bytes.size behind what the block
- * holds then, and zeros up to a multiple of eight of all.
+ * mt_file_put() without the content: the caller writes bytes.size bytes after the block, and zeros
+ * up to a multiple of eight in all.
  */
 bool mt_file_put_front(struct mt_block *block, uint64_t time, const struct mt_file_record *record);
 bool mt_gauge_put(struct mt_block *block, const struct mt_gauge_record *record);
-bool mt_reread_put(struct mt_block *block, const struct mt_map_record *record); /* as a MAP */
+/* fields of a MAP */
+bool mt_reread_put(struct mt_block *block, const struct mt_map_record *record);
 
 /*
- * Decoders read a record's body (what follows the 16 header bytes); false for one too short for its
- * fields or one that FORMAT.md calls damaged, with *out undefined.
+ * Decoders read a record's body (the bytes after its 16-byte header). False, with *out undefined,
+ * if the body is too short for its fields or damaged by FORMAT.md's rules.
  */
 bool mt_header_get(const uint8_t *body, size_t size, struct mt_header_record *out);
 bool mt_info_get(const uint8_t *body, size_t size, struct mt_info_record *out);
 bool mt_event_get(const uint8_t *body, size_t size, struct mt_event_record *out);
 bool mt_clock_get(const uint8_t *body, size_t size, struct mt_clock_record *out);
 bool mt_task_get(const uint8_t *body, size_t size, struct mt_task_record *out);
-bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /* REREAD, too */
+bool mt_map_get(const uint8_t *body, size_t size, struct mt_map_record *out); /* and of a REREAD */
 bool mt_image_get(const uint8_t *body, size_t size, struct mt_image_record *out);
 bool mt_loss_get(const uint8_t *body, size_t size, struct mt_loss_record *out);
 bool mt_weight_get(const uint8_t *body, size_t size, struct mt_weight_record *out);
@@ -239,8 +245,8 @@ bool mt_note_get(const uint8_t *body, size_t size, struct mt_note_record *out);
 bool mt_file_get(const uint8_t *body, size_t size, struct mt_file_record *out);
 
 /*
- * The fields of a FILE record that stand in front of its bytes, out of the record's beginning: for
- * those who read a large record piece by piece. out->bytes has its size, and bytes NULL.
+ * Decodes the fields before the content from a FILE record's first bytes, to read a large record
+ * piece by piece. out->bytes has its size, and NULL for its bytes.
  */
 bool mt_file_get_fields(const uint8_t *body, size_t size, struct mt_file_record *out);
 bool mt_gauge_get(const uint8_t *body, size_t size, struct mt_gauge_record *out);

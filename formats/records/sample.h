@@ -1,6 +1,6 @@
 /*
- * The kernel's records decoded by their attr: samples and everything beside them. Views into the
- * record's bytes; nothing is copied. Serves recordings and perf.data alike.
+ * Decodes the kernel's records by their attr: samples and all other types. Results are views into
+ * the record; nothing is copied. Serves recordings and perf.data alike.
  */
 #ifndef MT_FORMATS_RECORDS_SAMPLE_H
 #define MT_FORMATS_RECORDS_SAMPLE_H
@@ -14,7 +14,7 @@
 
 struct mt_attr;
 
-/* PERF_RECORD_* types this project reads, by their kernel numbers. */
+/* The PERF_RECORD_* types that this project reads, by the kernel's numbers. */
 enum mt_kernel_record_type {
 	MT_KERNEL_MMAP = 1,
 	MT_KERNEL_LOST = 2,
@@ -39,7 +39,7 @@ enum mt_kernel_record_type {
 	MT_KERNEL_AUX_OUTPUT_HW_ID = 21,
 };
 
-enum mt_cpumode { /* misc & 7 */
+enum mt_cpumode { /* perf_event_header.misc & 7 */
 	MT_CPUMODE_UNKNOWN = 0,
 	MT_CPUMODE_KERNEL = 1,
 	MT_CPUMODE_USER = 2,
@@ -48,121 +48,126 @@ enum mt_cpumode { /* misc & 7 */
 	MT_CPUMODE_GUEST_USER = 5,
 };
 
-/* Context markers inside a callchain (PERF_CONTEXT_*); every value >= MT_CONTEXT_MAX is one. */
+/* Context markers in a callchain (PERF_CONTEXT_*): all values >= MT_CONTEXT_MAX. */
 #define MT_CONTEXT_KERNEL ((uint64_t)-128)
 #define MT_CONTEXT_USER ((uint64_t)-512)
 #define MT_CONTEXT_MAX ((uint64_t)-4095)
 
 struct mt_branch {
 	uint64_t from, to;
-	uint64_t flags; /* bit 0 mispredicted, 1 predicted, ... as in perf_branch_entry */
+	uint64_t flags; /* as in perf_branch_entry: bit 0 mispredicted, bit 1 predicted, ... */
 };
 
 struct mt_sample {
 	uint16_t misc;
 	int32_t pid, tid; /* -1 where not sampled */
 	uint32_t cpu;	  /* UINT32_MAX where not sampled */
-	uint64_t time;	  /* 0 where not sampled, and so below */
+	uint64_t time;	  /* 0 where not sampled, as for all fields below */
 	uint64_t ip, addr, id, stream_id, period;
 	uint64_t weight, data_source, transaction, phys_addr, cgroup, data_page_size,
 		code_page_size;
-	const uint8_t *read; /* PERF_SAMPLE_READ's body as it stands; read_size bytes */
+	const uint8_t *read; /* the body of PERF_SAMPLE_READ, read_size bytes */
 	size_t read_size;
-	const uint64_t *chain; /* the callchain with its context markers */
+	const uint64_t *chain; /* callchain, including context markers */
 	size_t chain_count;
-	const uint8_t *raw; /* PERF_SAMPLE_RAW: a tracepoint's fields */
+	const uint8_t *raw; /* PERF_SAMPLE_RAW: the tracepoint's fields */
 	size_t raw_size;
 	const struct mt_branch *branches;
 	size_t branch_count;
 	uint64_t branch_hw_index;
-	bool has_branches; /* sampled, maybe 0 of them */
+	bool has_branches; /* branch records were sampled, possibly none */
 	uint64_t user_abi; /* 0 none, 1 32-bit, 2 64-bit */
-	const uint64_t
-		*user_regs; /* one for each bit of attr->sample_regs_user, when user_abi is not 0 */
-	const uint8_t *dump;	   /* the user stack */
+	/* one for each bit of attr->sample_regs_user; valid unless user_abi is 0 */
+	const uint64_t *user_regs;
+	const uint8_t *dump;	   /* user stack bytes; NULL if not at hand */
 	size_t dump_size;	   /* valid bytes */
-	size_t dump_was;	   /* the same, where the bytes may be gone */
+	size_t dump_was;	   /* valid bytes when sampled, even if `dump` is gone */
 	size_t dump_asked;	   /* requested bytes; 0: no dump in this sample */
-	struct mt_unwound unwound; /* of a FRAMES record: the user stack, in the dump's place */
+	struct mt_unwound unwound; /* FRAMES: the unwound user stack instead of the dump */
 };
 
 /*
- * The dump of a SAMPLE record stands apart from the kernel's bytes; NULL pointer for records that
- * are whole.
+ * The dump of a sample whose kernel bytes have the dump cut out. A NULL pointer means a whole
+ * record.
  */
 struct mt_dump_apart {
-	uint32_t cut; /* offset in the record where `asked` bytes were taken out */
+	uint32_t cut; /* offset in the record where `asked` bytes were cut out */
 	uint32_t asked;
-	const uint8_t *bytes; /* NULL: gone */
+	const uint8_t *bytes; /* NULL: not at hand */
 	uint32_t size;
 };
 
 /*
- * Decodes a PERF_RECORD_SAMPLE (perf_event_header first, 8-byte aligned, `size` bytes at hand).
- * False where its fields do not fit its bytes, with *out undefined. Bytes behind the last known
- * field are ignored. A chain, registers or branches that a raw part of odd size has put at an
- * unaligned place count as not fitting: no kernel writes that.
+ * Decodes a PERF_RECORD_SAMPLE: `record` points to its perf_event_header, is 8-byte aligned and has
+ * `size` bytes. False, with *out undefined, if the fields do not fit the bytes; so is a callchain,
+ * register set or branch stack that is unaligned after raw data of odd size, which no kernel
+ * writes. Bytes after the last known field are ignored.
  */
 bool mt_sample_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
 		      const struct mt_dump_apart *apart, struct mt_sample *out);
 
 /*
- * The same for a record of ours that holds a sample, whichever way. False also for one that holds
- * something else of the kernel's.
+ * Decodes the sample in a KERNEL, SAMPLE, PACKED or FRAMES record. False also if that holds another
+ * kernel record.
  */
 bool mt_sample_decode_bytes(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
 			    struct mt_sample *out);
 
-/* One event's count in a sample that has PERF_SAMPLE_READ. */
+/* One event's count in a sample with PERF_SAMPLE_READ. */
 struct mt_read_value {
 	uint64_t value;
-	uint64_t id; /* the kernel's; 0 where it was not asked for */
+	uint64_t id; /* the kernel's event id; 0 unless PERF_FORMAT_ID */
 };
 
-/* How many events a sample counted, the sampled one first; 0 where it has no READ. */
+/* Number of events counted by the sample, the sampled event first; 0 without PERF_SAMPLE_READ. */
 size_t mt_sample_read_count(const struct mt_attr *attr, const struct mt_sample *sample);
 
-/* The i-th of them; false where there are fewer. */
+/* The i-th count; false past the last one. */
 bool mt_sample_read_get(const struct mt_attr *attr, const struct mt_sample *sample, size_t i,
 			struct mt_read_value *out);
 
 /*
- * Where the user stack's u64 `size` field stands in a sample record (offset from its
- * perf_event_header), for cutting the dump out; 0 where there is no dump to cut: no such field,
- * size 0, or bytes that do not add up. Where it is not 0, size and dyn_size lie inside the record,
- * size is a multiple of 8 and dyn_size at most size. Walks the fields before it only; the
- * recorder's hot path.
+ * Finds the dump to cut out of a sample record: the offset of the user stack's u64 `size` field
+ * from the perf_event_header. 0 if the record has no such field, size is 0 or the bytes are
+ * inconsistent. For a nonzero result, size and dyn_size lie inside the record, size is a multiple
+ * of 8 and dyn_size is at most size. Decodes only the fields before it: this is the recorder's hot
+ * path.
  */
 size_t mt_sample_stack_offset(const struct mt_attr *attr, const uint8_t *record, size_t size);
 
-/* A record that is no sample. name/comm is NUL-terminated inside the record. */
+/* Any kernel record but a sample. */
 struct mt_kernel_record {
-	uint32_t type; /* enum mt_kernel_record_type, or one not known here */
+	uint32_t type; /* enum mt_kernel_record_type, or an unknown type */
 	uint16_t misc;
-	int32_t pid, tid;   /* MMAP, MMAP2, COMM, EXIT, FORK, READ, ITRACE_START, NAMESPACES,
-			       SWITCH_CPU_WIDE: the task it tells of; else -1 */
-	int32_t ppid, ptid; /* FORK, EXIT */
+	/*
+	 * the task it describes: MMAP, MMAP2, COMM, EXIT, FORK, READ, ITRACE_START, NAMESPACES,
+	 * SWITCH_CPU_WIDE; else -1
+	 */
+	int32_t pid, tid;
+	int32_t ppid, ptid;		/* FORK, EXIT */
 	uint64_t start, length, offset; /* MMAP, MMAP2; KSYMBOL: start and length */
 	uint32_t prot, flags;		/* MMAP2; MMAP: PROT_EXEC or PROT_READ from misc */
 	uint32_t major, minor;		/* MMAP2 without a build id */
 	uint64_t inode, inode_generation;
-	const uint8_t *build_id; /* MMAP2 with one */
+	const uint8_t *build_id; /* MMAP2 with a build id */
 	size_t build_id_size;
-	const char
-		*name; /* MMAP, MMAP2: file; COMM: comm; KSYMBOL: symbol; CGROUP: path; else NULL */
+	/*
+	 * NUL-terminated. MMAP, MMAP2: file; COMM: comm; KSYMBOL: symbol; CGROUP: path; else NULL
+	 */
+	const char *name;
 	uint64_t cgroup;	/* CGROUP */
-	bool exec;		/* COMM: because of exec (PERF_RECORD_MISC_COMM_EXEC) */
+	bool exec;		/* COMM: due to exec (PERF_RECORD_MISC_COMM_EXEC) */
 	uint64_t lost, lost_id; /* LOST, LOST_SAMPLES */
-	uint64_t event_time;	/* FORK, EXIT, THROTTLE: the record's own time field */
-	/* from the sample_id trailer (sample_id_all); -1, 0 or UINT32_MAX where absent: */
+	uint64_t event_time;	/* FORK, EXIT, THROTTLE: the time field of the body */
+	/* The sample_id_all trailer; fields it lacks are -1, 0 or UINT32_MAX. */
 	int32_t id_pid, id_tid;
 	uint64_t time, id;
 	uint32_t cpu;
 };
 
 /*
- * Decodes any other record. False where its bytes do not add up; an unknown type is decoded as far
- * as its trailer.
+ * Decodes any kernel record but a sample; of an unknown type, only the trailer. False if the bytes
+ * are inconsistent.
  */
 bool mt_kernel_record_decode(const struct mt_attr *attr, const uint8_t *record, size_t size,
 			     struct mt_kernel_record *out);

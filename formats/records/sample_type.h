@@ -1,11 +1,11 @@
 /*
- * The kernel's numbers for what a sample carries (enum perf_event_sample_format and its
- * neighbours), independent of the headers of the machine that compiles.
+ * The kernel's constants for the fields of a sample (enum perf_event_sample_format and related
+ * ones), independent of the build host's headers.
  */
 #ifndef MT_FORMATS_RECORDS_SAMPLE_TYPE_H
 #define MT_FORMATS_RECORDS_SAMPLE_TYPE_H
 
-enum mt_sample_type { /* attr->sample_type */
+enum mt_sample_type { /* bits of attr->sample_type */
 	MT_SAMPLE_IP = 1u << 0,
 	MT_SAMPLE_TID = 1u << 1,
 	MT_SAMPLE_TIME = 1u << 2,
@@ -32,10 +32,7 @@ enum mt_sample_type { /* attr->sample_type */
 	MT_SAMPLE_CODE_PAGE_SIZE = 1u << 23,
 	MT_SAMPLE_WEIGHT_STRUCT = 1u << 24,
 
-	/*
-	 * those of 8 bytes that begin a sample, and those that end every other record
-	 * (sample_id_all)
-	 */
+	/* Fields of 8 bytes at the start of a sample; fields of the sample_id_all trailer. */
 	MT_SAMPLE_FIXED = MT_SAMPLE_IDENTIFIER | MT_SAMPLE_IP | MT_SAMPLE_TID | MT_SAMPLE_TIME |
 			  MT_SAMPLE_ADDR | MT_SAMPLE_ID | MT_SAMPLE_STREAM_ID | MT_SAMPLE_CPU |
 			  MT_SAMPLE_PERIOD,
@@ -43,7 +40,7 @@ enum mt_sample_type { /* attr->sample_type */
 			    MT_SAMPLE_CPU | MT_SAMPLE_IDENTIFIER,
 };
 
-enum mt_read_format { /* attr->read_format */
+enum mt_read_format { /* bits of attr->read_format */
 	MT_FORMAT_ENABLED = 1u << 0,
 	MT_FORMAT_RUNNING = 1u << 1,
 	MT_FORMAT_ID = 1u << 2,
@@ -51,7 +48,7 @@ enum mt_read_format { /* attr->read_format */
 	MT_FORMAT_LOST = 1u << 4,
 };
 
-enum mt_branch_sample_type { /* attr->branch_sample_type */
+enum mt_branch_sample_type { /* bits of attr->branch_sample_type */
 	MT_BRANCH_USER = 1u << 0,
 	MT_BRANCH_KERNEL = 1u << 1,
 	MT_BRANCH_ANY = 1u << 3,
@@ -61,14 +58,13 @@ enum mt_branch_sample_type { /* attr->branch_sample_type */
 	MT_BRANCH_COUNTERS = 1u << 19,
 };
 
-enum mt_branch_flags { /* of a struct mt_branch */
+enum mt_branch_flags { /* bit numbers of mt_branch.flags */
 	MT_BRANCH_FLAGS_MISPREDICTED = 1,
-	MT_BRANCH_FLAGS_CYCLES = 4, /* the lowest of sixteen bits: since the branch before */
-	MT_BRANCH_FLAGS_TYPE = 20,  /* the lowest of four bits: PERF_BR_* */
+	MT_BRANCH_FLAGS_CYCLES = 4, /* lowest of sixteen bits: cycles since the previous branch */
+	MT_BRANCH_FLAGS_TYPE = 20,  /* lowest of four bits: PERF_BR_* */
 };
 
-enum mt_kernel_misc { /* perf_event_header.misc; several mean different things with different types
-		       */
+enum mt_kernel_misc { /* bits of perf_event_header.misc; their meaning depends on the record type */
 	MT_MISC_CPUMODE_MASK = 7,
 	MT_MISC_MMAP_DATA = 1u << 13,
 	MT_MISC_COMM_EXEC = 1u << 13,

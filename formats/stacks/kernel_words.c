@@ -1,6 +1,6 @@
 /*
- * Both directions step through the same runs of words: those up to the instruction pointer, the
- * rest of the head, those that no reference remembers, and the tail.
+ * Encoder and decoder walk the same ranges of words: up to the instruction pointer, the remainder
+ * of the head, words that no reference has, and the tail.
  */
 #include "formats/stacks/kernel_words.h"
 

@@ -1,4 +1,4 @@
-/* Takes the bodies of PACKED records apart, so far as that needs no earlier record. */
+/* Parses the bodies of PACKED records, as far as that needs no earlier record. */
 #include "formats/stacks/packed_body.h"
 
 #include "formats/base/bytes.h"

@@ -1,6 +1,6 @@
 /*
- * A PACKED record's size follows from its head and bit maps; which of them repeat, and what the
- * record says, does not matter here: any bytes that have the shape of one come back as they were.
+ * A PACKED record's size follows from its head and bit maps. Their meaning does not matter here:
+ * any bytes with the layout of a PACKED record are restored exactly.
  */
 #include "formats/stacks/planes.h"
 

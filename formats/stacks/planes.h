@@ -1,7 +1,7 @@
 /*
- * The records of a DATA chunk as planes, in which bytes of one kind stand together, and back
- * (FORMAT.md section 7.4): PACKED records taken apart, others as they are. Compressing the planes
- * is planes_pack.h's matter.
+ * Splits the records of a DATA chunk into planes, each with bytes of one kind, and joins planes to
+ * records (FORMAT.md section 7.4). PACKED records are split into fields, others kept whole.
+ * planes_pack.h compresses the planes.
  */
 #ifndef MT_FORMATS_STACKS_PLANES_H
 #define MT_FORMATS_STACKS_PLANES_H
@@ -26,40 +26,39 @@ enum mt_plane_number {
 
 struct mt_plane_splitter;
 
-/* NULL out of memory. Room for what is split is made as it is needed. */
+/* NULL out of memory. Buffers are allocated when first needed. */
 struct mt_plane_splitter *mt_plane_splitter_create(void);
 void mt_plane_splitter_destroy(struct mt_plane_splitter *splitter);
 
 /*
- * From now on told of what is split: each word that stands in a PACKED record, once or more often,
- * but for times and 0.
+ * Sets a callback that receives each word of a PACKED record that is split, at least once, except
+ * times and 0.
  */
 void mt_plane_splitter_set_words(struct mt_plane_splitter *splitter, mt_words_tell *tell,
 				 void *context);
 
 /*
- * Takes a chunk's records apart; the planes are the splitter's and hold until the next time. False
- * where few of them are PACKED, or there is no memory for it: then they are better left as they
- * are.
+ * Splits a chunk's records into planes, which the splitter owns and which hold until the next call.
+ * False, to leave the records as they are, if few of them are PACKED or memory is short.
  */
 bool mt_planes_split(struct mt_plane_splitter *splitter, const uint8_t *records, size_t size,
 		     struct mt_plane planes[MT_PLANES]);
 
-/* Most bytes that the planes of so many bytes of records have; a reader refuses more. */
+/* Bound on the planes' bytes for `size` bytes of records; a reader refuses more. */
 static inline uint64_t mt_planes_size_max(uint64_t size)
 {
 	return 2 * size;
 }
 
-/* Bytes of memory that joining to `size` bytes takes beside them. */
+/* Bytes of scratch memory for joining `size` bytes of records. */
 static inline size_t mt_planes_scratch_size(size_t size)
 {
 	return size + 8;
 }
 
 /*
- * Puts records together, `size` bytes of them, at `records`. The scratch is aligned as words are.
- * False for planes that do not make just so many; what stands there is undefined then.
+ * Joins planes to `size` bytes of records. scratch is aligned for uint64_t. False, with `records`
+ * undefined, if the planes do not yield exactly that size.
  */
 bool mt_planes_join(const struct mt_plane planes[MT_PLANES], uint8_t *records, size_t size,
 		    void *scratch);

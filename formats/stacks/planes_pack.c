@@ -1,7 +1,7 @@
 /*
- * A directory of sizes, then the planes. What repeats from record to record - heads and bit maps -
- * is worth zstd's search for matches; the bytes of distances and differences are not: those that
- * repeat were found as words.
+ * A directory of sizes, then the planes. Heads and bit maps repeat from record to record, so zstd's
+ * match search pays for them. It does not for the bytes of distances and differences: repeated
+ * words were already found.
  */
 #include "formats/stacks/planes_pack.h"
 

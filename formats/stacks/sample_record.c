@@ -1,6 +1,6 @@
 /*
- * Samples to and from bytes. There are millions of them: these records are written out by hand,
- * not by a table of fields.
+ * Encodes and decodes samples. A recording has millions of them, so the fields are written out
+ * instead of walked in a table.
  */
 #include "formats/stacks/sample_record.h"
 

@@ -1,6 +1,6 @@
 /*
- * Each slot's image and what its kernel words are held against, made as slots are seen. Nothing is
- * taken into an image before all of a record was found to agree with itself.
+ * The images and kernel references of each slot, allocated on first use. A record is checked as a
+ * whole before it changes an image.
  */
 #include "formats/stacks/stack_decoder.h"
 

@@ -1,7 +1,6 @@
 /*
- * Which slot a thread's samples go through, and what a PACKED record's body is put together of. The
- * lines of the dump are stack_lines.c's matter, where the words of the kernel's part go is
- * kernel_words.c's.
+ * Chooses the slot of a thread and assembles the body of a PACKED record. stack_lines.c encodes the
+ * dump, kernel_words.c the kernel's words.
  */
 #include "formats/stacks/stack_encoder.h"
 

@@ -1,10 +1,10 @@
 /*
- * Encodes PACKED records (FORMAT.md section 7.2): a dump of a thread's stack is mostly the thread's
- * previous one. Encoder and decoder keep the same image of a stack per slot, by address modulo
- * 64 KiB; only words that differ from it are stored. What the kernel wrote before and behind the
- * dump is held against earlier samples of the slot in the same way (formats/stacks/kernel_words.h).
+ * Encodes PACKED records (FORMAT.md section 7.2). A dump is mostly equal to the thread's previous
+ * dump: encoder and decoder keep an image of the stack in a slot, indexed by address modulo 64 KiB,
+ * and only words that differ from the image are stored. The kernel's words before and after the
+ * dump are encoded against earlier samples of the slot (formats/stacks/kernel_words.h).
  *
- * Both begin a chunk with nothing, so that chunks stay independent of one another.
+ * Images are reset at each chunk, so chunks do not depend on one another.
  */
 #ifndef MT_FORMATS_STACKS_STACK_ENCODER_H
 #define MT_FORMATS_STACKS_STACK_ENCODER_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_STACK_SLOT_SIZE ((size_t)70 << 10) /* bytes of memory that a slot takes, at most */
-/* The most bytes that the body of a PACKED record takes. */
+#define MT_STACK_SLOT_SIZE ((size_t)70 << 10) /* most bytes of memory that a slot takes */
+/* Most bytes in the body of a PACKED record. */
 #define MT_STACK_PACKED_BOUND(kernel_size, dump_size)                                              \
 	((kernel_size) + (kernel_size) / 64 + (dump_size) + (dump_size) / 64 + (dump_size) / 512 + \
 	 128)
@@ -22,32 +22,31 @@ struct mt_sample_pieces;
 struct mt_stack_encoder;
 
 /*
- * Keeps images of the `slots` threads used last (at most MT_STACK_SLOTS_MAX), MT_STACK_SLOT_SIZE
- * bytes each. NULL out of memory.
+ * Keeps images of the `slots` most recently used threads (at most MT_STACK_SLOTS_MAX), each up to
+ * MT_STACK_SLOT_SIZE bytes. NULL out of memory.
  */
 struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots);
 void mt_stack_encoder_destroy(struct mt_stack_encoder *encoder);
 
 /*
- * Gets the memory for the first so many slots from the system, as far as there are so many; another
- * thread may be coding meanwhile. From the first call on no others are used than those, so that
- * coding fetches no memory: that call comes before any coding.
+ * Populates the memory of the first `slots` slots, as far as there are that many. Call once before
+ * encoding; from then on only populated slots are used, so encoding never faults. Later calls, to
+ * populate more slots, may run while another thread encodes.
  */
 void mt_stack_encoder_populate(struct mt_stack_encoder *encoder, unsigned slots);
 
 /*
- * How many slots there should be for threads not to take each other's again and again; 0: so many
- * there are, or there can be no more. Callable while another thread is coding.
+ * Number of slots that would keep threads from evicting each other's again and again; 0 if the
+ * present number suffices or cannot grow. May be called while another thread encodes.
  */
 unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 
-/* How many slots may be used. Callable likewise. */
+/* Number of usable slots. May be called while another thread encodes. */
 unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder);
 
 /*
- * From now on with instructions that go by at most so many bits at a time (512, 256; less: the
- * plain way), to hold the ways against each other. As it comes, an encoder takes the widest there
- * are.
+ * Limits vector instructions to `bits` bits (512, 256; less: none), to test the variants against
+ * each other. The default is the widest that the CPU has.
  */
 void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits);
 
@@ -55,10 +54,10 @@ void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bit
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder);
 
 /*
- * Codes a sample, with its dump where it has one, as the body of a PACKED record, at `body`
- * (8-byte aligned, MT_STACK_PACKED_BOUND() bytes). Returns the body's size, a multiple of 8, or 0
- * where this sample is better stored as it is (of odd sizes, at odd addresses); nothing is kept of
- * it then.
+ * Encodes a sample, with its dump if it has one, as the body of a PACKED record at `body` (8-byte
+ * aligned, MT_STACK_PACKED_BOUND() bytes). Returns the body's size, a multiple of 8. Returns 0,
+ * with the encoder unchanged, for a sample that has to be stored plain (unaligned sizes or
+ * addresses).
  */
 size_t mt_stack_encode(struct mt_stack_encoder *encoder, uint64_t time,
 		       const struct mt_sample_pieces *pieces, uint8_t *body);

@@ -1,9 +1,8 @@
 /*
- * What encoder and decoder keep of a thread's stack: an image of 1024 lines of 64 bytes,
- * direct-mapped by address, that is by address modulo 64 KiB. A line is valid once it was touched
- * in this chunk; until then it reads as zeros, so that beginning a chunk clears 128 bytes a slot
- * and not 64 KiB. Private to formats/stack_*.c, and all in this header: what it
- * does is done per line.
+ * A stack's image in the encoder and the decoder: 1,024 lines of 64 bytes, direct-mapped by address
+ * modulo 64 KiB. A line reads as zeros until it is first touched in a chunk, so a new chunk clears
+ * 128 bytes a slot instead of 64 KiB. Private to formats/stacks/stack_*.c; inline, because it runs
+ * once a line.
  */
 #ifndef MT_FORMATS_STACKS_STACK_IMAGE_H
 #define MT_FORMATS_STACKS_STACK_IMAGE_H
@@ -41,7 +40,10 @@ static inline uint64_t *mt_stack_image_line(struct mt_stack_image *image, uint64
 	return image->lines[i];
 }
 
-/* Lines that a dump touches for the first time in the chunk read as zeros, 64 looked at at once. */
+/*
+ * Zeroes the lines of a dump that are used for the first time in the chunk, 64 valid bits at a
+ * time.
+ */
 static inline void mt_stack_image_touch(struct mt_stack_image *image, uint64_t address,
 					size_t lines)
 {
@@ -59,13 +61,13 @@ static inline void mt_stack_image_touch(struct mt_stack_image *image, uint64_t a
 	}
 }
 
-/* Whether a dump would reach past 2^64. */
+/* Whether the range ends past 2^64. */
 static inline bool mt_stack_past_the_end(uint64_t address, size_t size)
 {
 	return address && size > -address;
 }
 
-/* How many 64-byte lines of addresses the dump touches. */
+/* Number of 64-byte lines that the range touches. */
 static inline size_t mt_stack_line_count(uint64_t address, size_t size)
 {
 	return (size_t)((address % MT_STACK_LINE + size + MT_STACK_LINE - 1) / MT_STACK_LINE);

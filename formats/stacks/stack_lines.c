@@ -1,6 +1,6 @@
 /*
- * The ways there are to code lines: a plain one, and those by 32 and 64 bytes at a time. What
- * they are put together to is stack_encoder.c's matter.
+ * The variants of the line coder: portable, and 32 and 64 bytes at a time. stack_encoder.c
+ * assembles their output.
  */
 #include "formats/stacks/stack_lines.h"
 

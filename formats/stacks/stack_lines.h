@@ -1,6 +1,7 @@
 /*
- * Codes the lines of a dump against a stack's image: which of them changed, which words of those,
- * and the words. By the widest instructions that the processor has. Private to formats/stack_*.c.
+ * Encodes the lines of a dump against a stack's image: which lines changed, which of their words,
+ * and those words. Uses the widest vector instructions of the CPU. Private to
+ * formats/stacks/stack_*.c.
  */
 #ifndef MT_FORMATS_STACKS_STACK_LINES_H
 #define MT_FORMATS_STACKS_STACK_LINES_H
@@ -10,25 +11,25 @@
 
 struct mt_stack_image;
 
-/* A dump while it is coded. */
+/* A dump that is being encoded. */
 struct mt_stack_coding {
 	struct mt_stack_image *image;
-	uint64_t address; /* of the next line's first byte in the dump */
+	uint64_t address; /* of the first byte of the next line that is in the dump */
 	const uint8_t *dump;
-	size_t line; /* its number */
+	size_t line; /* number of the next line */
 	uint8_t *bits, *masks, *words;
 };
 
-/* Codes so many whole lines. */
+/* Encodes `lines` whole lines. */
 typedef void mt_stack_lines_coder(struct mt_stack_coding *coding, size_t lines);
 
 /*
- * The fastest that goes by at most so many bits at a time. All give the same, up to a line's 64
- * bytes past the end of the words, which may be overwritten.
+ * The fastest coder with vectors of at most `bits` bits. All coders give the same output, but may
+ * overwrite up to 64 bytes past the end of the words.
  */
 mt_stack_lines_coder *mt_stack_lines_coder_for(unsigned bits);
 
-/* Codes a dump; its size and its address are multiples of 8. coding->bits are zeros before. */
+/* Encodes a dump; size and address are multiples of 8, coding->bits is zeroed. */
 void mt_stack_code_dump(mt_stack_lines_coder *code_lines, struct mt_stack_coding *coding,
 			size_t size);
 

@@ -1,4 +1,4 @@
-/* What is cut out of a sample, and which registers are left in it. */
+/* Cuts the dump out of a sample and clears registers. */
 #include "formats/stacks/stripping.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * A sample without what it holds of its process' memory: the kernel's bytes without the dump, and
- * with the registers set to 0 that no account needs (FORMAT.md section 7, FRAMES).
+ * Removes process memory from a sample: cuts the dump out of the kernel's bytes and zeroes the
+ * registers that no analysis needs (FORMAT.md section 7, FRAMES).
  */
 #ifndef MT_FORMATS_STACKS_STRIPPING_H
 #define MT_FORMATS_STACKS_STRIPPING_H
@@ -15,27 +15,24 @@ struct mt_attr;
 struct mt_kernel_bytes;
 struct mt_sample;
 
-/* Where a sample's bytes are put together; all zeros is an empty one. */
+/* The buffer for a stripped sample; all-zero is empty. */
 struct mt_stripping {
 	MT_ARRAY(uint8_t) kernel;
 };
 
 void mt_stripping_deinit(struct mt_stripping *stripping);
 
-/* Which registers stay in samples of the event of that name: bit n is perf's number n. */
+/* Registers that stay in samples of an event, by its name: bit n is perf's register number n. */
 uint32_t mt_stripping_registers(const struct mt_text *name);
 
-/*
- * Decodes a sample; false where not all that is in it is known, so that nobody can say what to take
- * out.
- */
+/* Decodes a sample; false if it has fields that are unknown, so that it cannot be stripped. */
 bool mt_stripping_understand(const struct mt_attr *attr, const struct mt_kernel_bytes *bytes,
 			     struct mt_sample *sample);
 
 /*
- * Makes *bytes those of the sample without dump and registers, borrowed until the next call. What
- * mt_stripping_understand() gave is `sample`, and views the bytes as they were. False out of
- * memory.
+ * Replaces *bytes by the sample without dump and without registers outside `kept`, borrowed until
+ * the next call. `sample` comes from mt_stripping_understand() and views the old bytes. False out
+ * of memory.
  */
 bool mt_stripping_take_out(struct mt_stripping *stripping, const struct mt_attr *attr,
 			   uint32_t kept, const struct mt_sample *sample,

@@ -1,6 +1,6 @@
 /*
- * Finding an earlier word is a look into a table by hash, which names one place: whether that word
- * serves is seen there, so that nothing in the tables needs to be right.
+ * A hash table gives one candidate for an earlier word. The encoder compares the candidate with the
+ * word, so stale or colliding entries cost compression, never correctness.
  */
 #include "formats/stacks/word_code.h"
 
