@@ -1,7 +1,7 @@
 /*
- * The step with all registers, for rows that the compact form cannot hold. The fast path restores
- * pc, sp and fp alone; when such a row comes up, the frames so far are gone through once more with
- * everything, from the sample's registers or from where the last such step left them.
+ * The step with all registers, for rows that do not fit a compact rule. The fast path only restores
+ * pc, sp and fp; at such a row the frames so far are unwound again with all registers, from the
+ * sample's registers or from the last such step.
  */
 #include <string.h>
 
@@ -283,7 +283,7 @@ static int catch_up(struct mt_walk *walk)
 		       : MT_END_BAD_CFA;
 }
 
-int mt_full_step(struct mt_walk *walk)
+int mt_all_registers_step(struct mt_walk *walk)
 {
 	bool signal;
 	int end = catch_up(walk);

@@ -2,10 +2,10 @@
  * The rule cache: direct-mapped, keyed by (pc, generation of the address space), 16 bytes an entry,
  * 1 MiB.
  *
- * Generation (32 bits) and pc (47 bits) are 79 bits: the tag holds 63 of them, and the other 16,
- * pc's low ones, follow from the tag and the entry's index. So a hit is exact. The tag's spare bit
- * marks an entry that a newer one has moved to the slot beside its own: a miss looks there before
- * it goes further, which takes away most of what two pcs in one slot would cost.
+ * A key has 79 bits: 32 of the generation, 47 of pc. The tag holds 63 of them, and the low 16 bits
+ * of pc follow from the tag and the entry's index, so a hit is exact. The tag's spare bit marks an
+ * entry that a newer one displaced to its neighbour; a miss probes the neighbour, which removes
+ * most of the cost of two pcs in one slot.
  */
 #ifndef MT_UNWIND_CACHE_H
 #define MT_UNWIND_CACHE_H
@@ -18,7 +18,7 @@
 #define MT_CACHE_BITS 16
 #define MT_CACHE_ENTRIES ((size_t)1 << MT_CACHE_BITS)
 
-/* pc is below 2^47, so that shifted it leaves this bit of the tag's low half free. */
+/* A bit of the tag that is free because pc is below 2^47. */
 #define MT_CACHE_MOVED ((uint64_t)1 << 31)
 
 struct mt_cache_entry {
@@ -32,8 +32,7 @@ static inline uint64_t mt_cache_tag(uint64_t pc, uint32_t generation)
 }
 
 /*
- * The entry where the rule for (pc, generation) is if its tag agrees; pc is plausible, see
- * mt_pc_plausible().
+ * The entry that has the rule of (pc, generation) if its tag matches. pc must be mt_pc_plausible().
  */
 static inline struct mt_cache_entry *mt_cache_entry(struct mt_cache_entry *entries, uint64_t pc,
 						    uint64_t tag)
@@ -49,7 +48,7 @@ static inline struct mt_cache_entry *mt_cache_beside(struct mt_cache_entry *entr
 	return &entries[(size_t)(entry - entries) ^ 1];
 }
 
-/* Makes room at entry: what stands there goes to the slot beside, or back to its own. */
+/* Displaces an entry: to its neighbour, or from there back to its own slot. */
 static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt_cache_entry *entry)
 {
 	struct mt_cache_entry *beside = mt_cache_beside(entries, entry);
@@ -59,7 +58,7 @@ static inline void mt_cache_move(struct mt_cache_entry *entries, const struct mt
 						  .rule = entry->rule};
 }
 
-/* Whether the rule for tag had to move from entry; then it is back there, the two swapped. */
+/* Whether the rule for tag was displaced from entry; if so, swaps the two entries back. */
 static inline bool mt_cache_recall(struct mt_cache_entry *entries, struct mt_cache_entry *entry,
 				   uint64_t tag)
 {

@@ -1,7 +1,7 @@
 /*
- * The kernel's frame-pointer chain: as a whole, where nothing better is at hand, and past the end
- * of a dump, where it is provably the same stack. The proof: following frame pointers through the
- * dump from the sample's own, as the kernel did, gives the chain's entries and arrives at the frame
+ * The kernel's frame-pointer callchain: as the whole stack if nothing better is at hand, and past
+ * the end of a dump if it is provably the same stack. Proof: following frame pointers through the
+ * dump from the sampled one, as the kernel did, yields the chain's entries and arrives at the frame
  * pointer of the last frame found, in code that keeps one.
  */
 #include "symbols/images/image_map.h"

@@ -10,11 +10,11 @@
 
 struct mt_dump {
 	const uint8_t *bytes;
-	uint64_t start; /* the address of the first byte */
+	uint64_t start; /* address of the first byte */
 	uint64_t size;
 };
 
-/* The word at address; false, and *value untouched, where the dump does not hold all of it. */
+/* Reads the word at address; false, with *value untouched, unless the dump holds all 8 bytes. */
 static inline bool mt_dump_read(const struct mt_dump *dump, uint64_t address, uint64_t *value)
 {
 	uint64_t offset = address - dump->start;

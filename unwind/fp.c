@@ -1,7 +1,6 @@
 /*
- * Frame-pointer steps in code without CFI: JIT code, interpreters, hand-written assembly. Nothing
- * promises that the register holds a frame pointer there, so a step counts only where what it finds
- * can be a call's return address.
+ * Frame-pointer steps in code without CFI: JIT code, interpreters, hand-written assembly. There rbp
+ * need not be a frame pointer, so a step only counts if it finds a possible return address.
  */
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 /*
- * A cache miss: mapping, image, ELF, CFI, row, rule. Beside CFI two pieces of code are known by
- * what they are: the signal return stub of C libraries that describe it in no way, and a PLT whose
- * linker wrote no CFI.
+ * Serves a cache miss: mapping, image, ELF, CFI, row, rule. Two kinds of code without CFI are
+ * recognized: the signal return stub of some C libraries, and PLT sections.
  */
 #include "unwind/lookup.h"
 

@@ -1,4 +1,4 @@
-/* Two kinds of records, one kind of mapping. */
+/* Converts MAP, MMAP and MMAP2 records to mappings. */
 #include "unwind/mapping_record.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The stacks kept of threads, and what of a stack is kept of it. */
+/* The cached stacks of threads: lookup, comparison and update. */
 #include "unwind/recall.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Turns CFI rows into compact rules, recognising the few expressions that compilers, linkers and
- * the C library write.
+ * Converts CFI rows to compact rules; recognizes the few expressions that compilers, linkers and
+ * the C library emit.
  */
 #include "unwind/rule.h"
 

@@ -1,7 +1,7 @@
 /*
- * The compact form of a CFI row: 8 bytes that give the caller's pc, stack pointer and frame pointer
- * in all but some hundredths of a percent of rows. The return address is at CFA - 8 and the
- * caller's stack pointer is the CFA, always.
+ * The compact form of a CFI row: 8 bytes that yield the caller's pc, stack pointer and frame
+ * pointer for all but a few hundredths of a percent of rows. The return address is always at CFA -
+ * 8, and the caller's stack pointer is the CFA.
  */
 #ifndef MT_UNWIND_RULE_H
 #define MT_UNWIND_RULE_H
@@ -17,18 +17,18 @@ enum mt_rule_kind {
 	MT_RULE_SP,	  /* CFA = sp + offset */
 	MT_RULE_FP,	  /* CFA = fp + offset */
 	MT_RULE_FP_DEREF, /* CFA = *(fp + offset): a realigned stack */
-	MT_RULE_SIGNAL, /* the interrupted registers are in the kernel's signal frame; offset of rsp
-			   in it from sp */
-	MT_RULE_END,	/* the outermost frame */
-	MT_RULE_NONE,	/* no rule; offset is the enum mt_stack_end that says why */
-	MT_RULE_SLOW,	/* needs the row itself and all registers */
+	/* the kernel's signal frame has the interrupted registers; rsp is at sp + offset */
+	MT_RULE_SIGNAL,
+	MT_RULE_END,  /* the outermost frame */
+	MT_RULE_NONE, /* no rule; offset is the enum mt_stack_end that says why */
+	MT_RULE_SLOW, /* needs the full row and all registers */
 };
 
 enum mt_rule_fp {
 	MT_RULE_FP_SAME,
 	MT_RULE_FP_AT_CFA, /* saved at CFA + 8 * slot */
-	MT_RULE_FP_AT_FP,  /* saved at fp + 8 * slot, unless fp is the caller's again: at or above
-			      the CFA */
+	/* saved at fp + 8 * slot; but an fp at or above the CFA is already the caller's */
+	MT_RULE_FP_AT_FP,
 };
 
 struct mt_rule {
@@ -40,12 +40,12 @@ struct mt_rule {
 
 _Static_assert(sizeof(struct mt_rule) == 8, "a rule is 8 bytes");
 
-/* Where a frame stands: what the fast path restores. */
+/* The registers that the fast path restores. */
 struct mt_position {
 	uint64_t pc, sp, fp;
 };
 
-/* A return address is worth following: not in the first page, not the kernel's. */
+/* Bounds of a plausible return address: above the first page, below the kernel. */
 #define MT_PC_MIN ((uint64_t)4096)
 #define MT_PC_END ((uint64_t)1 << 47)
 
@@ -54,7 +54,7 @@ static inline bool mt_pc_plausible(uint64_t pc)
 	return pc - MT_PC_MIN < MT_PC_END - MT_PC_MIN;
 }
 
-/* The rule of a row; pc is where the row was asked for (a PLT's CFA depends on it). */
+/* Converts a row. pc is the address of the lookup, on which a PLT's CFA depends. */
 struct mt_rule mt_rule_from_row(const struct mt_cfi_row *row, uint64_t pc);
 
 static inline struct mt_rule mt_rule_none(int end)
@@ -62,7 +62,10 @@ static inline struct mt_rule mt_rule_none(int end)
 	return (struct mt_rule){.kind = MT_RULE_NONE, .offset = end};
 }
 
-/* A slot below the dump was popped in an epilogue: unchanged. One above it is unknown. */
+/*
+ * Reads the caller's fp. A slot below the dump was popped: fp is unchanged. Above the dump:
+ * unknown.
+ */
 static inline void mt_rule_restore_fp(const struct mt_dump *dump, uint64_t slot,
 				      struct mt_position *at)
 {
@@ -71,9 +74,8 @@ static inline void mt_rule_restore_fp(const struct mt_dump *dump, uint64_t slot,
 }
 
 /*
- * The step that nearly every frame takes: from one frame to its caller, in place. False, and *at is
- * untouched, for any other kind of rule, a frame address that does not rise, a word outside the
- * dump, an impossible return address.
+ * The common step from a frame to its caller, in place. False, with *at untouched, for other kinds
+ * of rules, a CFA that does not rise, a word outside the dump or an implausible return address.
  */
 static inline bool mt_rule_step(struct mt_rule rule, const struct mt_dump *dump,
 				struct mt_position *at)

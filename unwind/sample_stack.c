@@ -1,4 +1,4 @@
-/* A sample's parts, as the unwinder wants them. */
+/* Converts a sample to the unwinder's input. */
 #include "unwind/sample_stack.h"
 
 #include "formats/records/attr.h"

@@ -1,4 +1,4 @@
-/* The unwinder from outside: its life, its methods, its counts, the names of sources and ends. */
+/* The unwinder's interface: creation, methods, counts, and the names of sources and ends. */
 #include "unwind/unwind.h"
 
 #include <stdlib.h>

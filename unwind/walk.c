@@ -1,7 +1,7 @@
 /*
- * The frame loop. Nearly every frame is one probe of the rule cache and one compact step;
- * everything else - a miss, the end, a signal frame, a rule that needs all registers, code without
- * CFI - is off the loop's path.
+ * The frame loop. Nearly every frame is one probe of the rule cache and one compact step.
+ * Everything else is off the loop's path: a miss, the end, a signal frame, a rule that needs all
+ * registers, code without CFI.
  */
 #include "unwind/walk.h"
 
@@ -278,7 +278,7 @@ static int __attribute__((noinline)) rare_step(struct mt_walk *walk, struct mt_r
 	case MT_RULE_NONE:
 		return step_without_rule(walk, rule.offset);
 	case MT_RULE_SLOW:
-		return mt_full_step(walk);
+		return mt_all_registers_step(walk);
 	default:
 		return failed_step(walk, rule);
 	}

@@ -1,4 +1,4 @@
-/* One stack being unwound, and the pieces that carry it on. Private to the unwinder. */
+/* The state of one stack that is being unwound, and its steps. Private to the unwinder. */
 #ifndef MT_UNWIND_WALK_H
 #define MT_UNWIND_WALK_H
 
@@ -20,19 +20,22 @@ struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
 	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
-	bool of_versions;	      /* some of its rules are kept by a map's version */
-	struct mt_seen_code *returns; /* fp.c's: what stands before return addresses */
-	struct mt_seen_code *places;  /* fp.c's: what stands where code without CFI was sampled */
-	uint64_t extent; /* bytes of a dump that stacks went through of late, on average, before
-			    they were recalled */
-	struct mt_recall *recall;	 /* recall.c's: the last stacks of threads */
-	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES: of the stack being walked */
-	struct mt_branch_runs *runs;	 /* lbr_walk.c's; NULL until one is needed */
-	struct mt_oracle_spaces *oracle; /* oracle.c's; NULL until one is asked */
+	bool of_versions;	      /* some rules are keyed by a map's version */
+	struct mt_seen_code *returns; /* fp.c: the code before return addresses */
+	struct mt_seen_code *places;  /* fp.c: the code at sampled pcs without CFI */
+	/*
+	 * average bytes of a dump that recent stacks were unwound through before frames were
+	 * recalled
+	 */
+	uint64_t extent;
+	struct mt_recall *recall;	 /* recall.c: the last stacks of threads */
+	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES frames of the current stack */
+	struct mt_branch_runs *runs;	 /* lbr_walk.c; NULL until first used */
+	struct mt_oracle_spaces *oracle; /* oracle.c; NULL until first used */
 	void (*oracle_destroy)(struct mt_oracle_spaces *oracle);
 };
 
-/* A step's outcome is an enum mt_stack_end, or this: there is a next frame. */
+/* A step returns an enum mt_stack_end, or this: there is another frame. */
 #define MT_WALK_ON ((int)MT_END_REASONS)
 
 struct mt_walk {
@@ -40,88 +43,88 @@ struct mt_walk {
 	const struct mt_unwind_input *input;
 	struct mt_stack *stack;
 	struct mt_dump dump;
-	size_t first;		      /* the index in stack of the sample's own frame */
-	size_t room;		      /* how many frames stack may hold */
+	size_t first;		      /* index in stack of the sample's own frame */
+	size_t room;		      /* number of frames that stack may hold */
 	uint32_t generation, version; /* of the map */
 	bool use_fp;		      /* frame-pointer steps are allowed */
-	uint64_t boundary; /* the CFA whose return address the dump does not hold, or 0 */
+	uint64_t boundary;	      /* the CFA whose return address is past the dump, or 0 */
 
 	struct mt_position at; /* the newest frame */
-	uint8_t source;	       /* enum mt_frame_source of it */
+	uint8_t source;	       /* its enum mt_frame_source */
 	bool call_return;      /* at.pc is a return address */
-	unsigned int switches; /* how often sp changed by more than a return */
+	unsigned int switches; /* number of stack switches */
 	uint64_t recalled_at;  /* sp of the first frame whose callers were recalled; 0: none */
 	struct mt_recalling recalling;
 
-	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see full.c */
+	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see all_registers.c */
 	size_t regs_frame;
 	bool have_regs;
 };
 
-/* Starts at the sample's registers, which the input has. */
+/* Starts at the sample's registers, which the input must have. */
 void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 		  const struct mt_unwind_input *input, struct mt_stack *stack);
 
-/* By CFI (and frame pointers, where allowed) through the dump, frame by frame, until an end. */
+/* Walks the dump by CFI and, where allowed, frame pointers, until an end. */
 enum mt_stack_end mt_walk_dump(struct mt_walk *walk);
 
-/* By frame pointers alone through the dump. */
+/* Walks the dump by frame pointers only. */
 enum mt_stack_end mt_walk_fp(struct mt_walk *walk);
 
-/* Appends a frame; false where there is no room. */
+/* Appends a frame; false if the stack is full. */
 bool mt_walk_push(struct mt_walk *walk, const struct mt_frame *frame);
 
-/* The rule for a pc, through the cache. */
+/* The rule for pc, through the cache. */
 struct mt_rule mt_walk_rule(struct mt_walk *walk, uint64_t pc, bool call_return);
 
-/* Why a word at this address cannot be read from the dump. */
+/* Why the word at an address cannot be read from the dump. */
 enum mt_stack_end mt_walk_unreadable(const struct mt_walk *walk, uint64_t address);
 
-/* The frame moved to another stack (a signal, a longjmp): false when that happens too often. */
+/* Counts a move to another stack (a signal, a longjmp); false if there were too many. */
 bool mt_walk_switch(struct mt_walk *walk);
 
-/* full.c: one step with all registers, from the newest frame. */
-int mt_full_step(struct mt_walk *walk);
+/* One step from the newest frame with all registers (all_registers.c). */
+int mt_all_registers_step(struct mt_walk *walk);
 
 /*
- * fp.c: one frame-pointer step from `at` in code without CFI, held against the mapping and, where
- * the file is at hand, the code before the return address. False where it does not hold.
+ * A frame-pointer step from `at` in code without CFI, checked against the mapping and, if the file
+ * is at hand, the code before the return address (fp.c). False if the checks fail.
  */
 bool mt_fp_step(const struct mt_walk *walk, const struct mt_position *at, bool call_return,
 		struct mt_position *next);
 
-/* fp.c: the same from a return address, in place, where what it finds was met before. */
+/* The same from a return address, in place, if the address it finds is in the cache (fp.c). */
 bool mt_fp_step_seen(const struct mt_walk *walk, struct mt_position *at);
 
-/* fp.c: whether a word points behind a call in a file's code, as far as that is at hand. */
+/* Whether a word is an address after a call in a file's code, as far as that is at hand (fp.c). */
 bool mt_fp_is_return(const struct mt_walk *walk, uint64_t word);
 
-/* fp.c: whether the bytes before a return address end in a call instruction. */
-#define MT_CALL_CODE 7 /* bytes of the longest */
+/* Whether the bytes before a return address end in a call instruction (fp.c). */
+#define MT_CALL_CODE 7 /* bytes of the longest call instruction */
 bool mt_fp_ends_in_call(const uint8_t code[MT_CALL_CODE]);
 
-/* guess.c: guesses at callers behind an end within the dump; gives that end as it is. */
+/* Scans the dump for callers past `end`, and returns that end (word_scan.c). */
 enum mt_stack_end mt_scan_splice(struct mt_walk *walk, enum mt_stack_end end);
 
 /*
- * What code an address has, once it was looked at; direct-mapped, by the map's version, of which no
- * two maps that differ have the same.
+ * Cached facts of the code at an address; direct-mapped, by the map's version, which differs for
+ * any two different maps.
  */
 struct mt_seen_code {
 	uint64_t pc;
 	uint32_t version; /* 0: empty */
-	uint32_t kind;	  /* fp.c's enum return_kind, or enum place_kind */
+	uint32_t kind;	  /* enum return_kind or enum place_kind of fp.c */
 };
 
 #define MT_SEEN_CODE_BITS 12
 #define MT_SEEN_CODE ((size_t)1 << MT_SEEN_CODE_BITS)
 
-/* A frame pointer further above the stack pointer than this is not taken for one. */
+/* Largest plausible distance of a frame pointer from the stack pointer. */
 #define MT_FP_SPAN_MAX ((uint64_t)8 << 20)
 
 /*
- * chain.c: the kernel's chain as the whole stack; and as the provable continuation of a stack whose
- * dump ended so.
+ * The callchain as the whole stack; and as the proven continuation of a stack whose dump ended with
+ * `end` (chain.c).
  */
 enum mt_stack_end mt_chain_whole(struct mt_walk *walk);
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end);

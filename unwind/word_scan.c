@@ -1,14 +1,15 @@
 /*
- * The last resort, where somebody asks for it: words of the dump that look like return addresses,
- * behind code that nothing tells how to unwind. What stands on a stack is left over as often as
- * not, so all that follows is a guess, marked as such, and the stack ends for the reason it ended
- * before.
+ * The last resort, on request: scans the dump for return addresses past code that cannot be
+ * unwound. Stacks are full of stale return addresses, so all frames from there on are guesses and
+ * marked as such, and the stack keeps its end reason.
  *
- * A word counts where it points behind a call, and CFI finds callers from there up to the root or
- * the dump's end. Most that is left over is told by the call itself: a direct one led elsewhere.
- * The first word behind a direct call to the code in question goes before all that are behind a
- * call through a pointer or a linkage table, which may have led anywhere. For that code counts
- * wherever it is at hand; where it is not nothing is guessed, for that would mostly be wrong.
+ * 1. A word counts if it points after a call within SCAN_BYTES of the stack pointer, and CFI finds
+ *    callers from there up to the root, the end of the dump or the next gap (SCANS_MAX gaps a
+ *    stack).
+ * 2. A direct call must lead to the code in question or to a PLT stub: most stale words fail this.
+ * 3. The first word after a direct call to that code precedes words after a call through a pointer
+ *    or a PLT stub, which may lead anywhere.
+ * 4. The code before the word must be at hand: without it most results would be wrong.
  */
 #include <string.h>
 

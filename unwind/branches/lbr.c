@@ -1,4 +1,6 @@
-/* The replay of branch records: calls open a frame, the return to behind a call closes it. */
+/*
+ * Replays branch records: a call opens a frame, a return to the address after it closes the frame.
+ */
 #include "unwind/branches/lbr.h"
 
 #define INSTRUCTION_MAX 15

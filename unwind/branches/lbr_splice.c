@@ -1,13 +1,13 @@
 /*
- * Branch records past the end of what the dump gives. They may tell of calls that longjmp, an
- * exception or another stack has left behind, so a record counts only where all that is known
- * agrees: the frames found in the dump are the callers of the newest records, one by one, and each
- * record's target is the beginning of the function that goes on with the next call. What is called
- * through a stub of a procedure linkage table does not show that, and ends it.
+ * Appends branch records to a stack past the end of its dump. Records may be of calls that longjmp,
+ * an exception or another stack has left, so a record only counts if it agrees with all that is
+ * known: the dump's frames are the callers of the newest records, one by one, and each record's
+ * target is the start of the function that makes the next call. A call through a PLT stub does not
+ * show its target, and ends the splice.
  *
- * Where the dump goes on further out - it was CFI that ended - a return address that stands once in
- * the rest of it is a frame of which the stack pointer is known, and CFI has its turn again, as
- * long as it finds what the records tell.
+ * If the dump continues further out (CFI was missing), a return address that occurs once in the
+ * remainder of the dump is a frame with a known stack pointer. CFI continues from there, as long as
+ * its frames agree with the records.
  */
 #include "symbols/images/image_map.h"
 #include "unwind/branches/lbr.h"

@@ -1,8 +1,8 @@
 /*
- * What lbr.c replays: each branch with its kind - the kernel's word, else the instruction's - and,
- * by the code between, whether the next one was really reached from there. Straight means: only
- * instructions that do not branch, none that moves to another stack. Where no code is at hand the
- * distance has to do, and an indirect jump is not trusted.
+ * Prepares records for lbr.c: the kind of each branch, from the kernel or from the instruction, and
+ * whether code ran straight to the next branch. Straight means: no instruction in between branches
+ * or switches stacks. Without code at hand the distance decides, and indirect jumps are not
+ * trusted.
  */
 #include "unwind/branches/lbr_walk.h"
 

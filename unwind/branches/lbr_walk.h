@@ -1,5 +1,5 @@
 /*
- * Stacks from branch records: the hardware's call stack as it is, plain records classified and
+ * Stacks from branch records: a hardware call stack as recorded, plain records classified and
  * replayed (lbr.h). Private to the unwinder.
  */
 #ifndef MT_UNWIND_BRANCHES_LBR_WALK_H
@@ -12,19 +12,18 @@ struct mt_branch_runs;
 struct mt_walk;
 
 enum {
-	MT_BRANCHES_MAX = 1024, /* records that are looked at; the oldest are left out */
+	MT_BRANCHES_MAX = 1024, /* records used; the oldest are ignored */
 };
 
-/*
- * The calls that the records prove to be under way at the ip, newest first, at most MT_BRANCHES_MAX
- * of them.
- */
+/* The calls that the records prove to be active at ip, newest first, at most MT_BRANCHES_MAX. */
 size_t mt_branches_callers(const struct mt_walk *walk, uint64_t ip, struct mt_lbr_entry *out);
 
-/* lbr_splice.c: goes on with them where the walk through the dump has ended so. */
+/*
+ * Appends those callers to a stack whose dump ended with `end`; returns the new end (lbr_splice.c).
+ */
 enum mt_stack_end mt_branches_splice(struct mt_walk *walk, enum mt_stack_end end);
 
-/* The sampled ip, and behind it what the input's branch records prove. */
+/* Builds a stack from the sampled ip and the callers that the branch records prove. */
 enum mt_stack_end mt_branches_whole(struct mt_walk *walk);
 
 /* Whether the input's branch records are a hardware call stack. */

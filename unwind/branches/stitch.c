@@ -1,4 +1,4 @@
-/* Stitching: each thread's last call stack with what was stitched to it, and how the next fits. */
+/* Keeps each thread's last call stack with its stitched records, and matches the next one. */
 #include "unwind/branches/stitch.h"
 
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
- * Finds the FDE for an address: through the search table of .eh_frame_hdr, read where it lies and
- * held against the FDE it leads to; through an index of our own where the table is missing or turns
- * out to lie; last through .debug_frame.
+ * Finds the FDE of an address: first by the search table of .eh_frame_hdr, read in place and
+ * checked against the FDE; by our own index if the table is missing or wrong; last in .debug_frame.
  *
- * The table is believed about an address it has no FDE for only after one check of the whole of it.
+ * A miss in the search table only counts after one check of the whole table.
  */
 #include "unwind/cfi/cfi.h"
 

@@ -1,10 +1,9 @@
 /*
- * Call frame information of one ELF file: for a link-time address, the row that says where the
- * caller's registers are.
+ * Call frame information (CFI) of one ELF file: for a link-time address, the row that locates the
+ * caller's registers.
  *
- * Everything is read through bounds checks from the file's own bytes, which are borrowed; a row
- * borrows expressions from them too. Workers may share an mt_cfi: what it keeps of what it has read
- * changes under its own lock, and no answer depends on it.
+ * All bytes are borrowed and read with bounds checks; a row borrows its expressions from them.
+ * Thread-safe: the caches of an mt_cfi change under a lock, and results do not depend on them.
  */
 #ifndef MT_UNWIND_CFI_CFI_H
 #define MT_UNWIND_CFI_CFI_H
@@ -19,9 +18,9 @@ struct mt_cfi;
 struct mt_cfi_rules;
 struct mt_cursor;
 
-#define MT_CFI_REGISTERS 17 /* x86-64 by DWARF number; 16 is the return address */
+#define MT_CFI_REGISTERS 17 /* x86-64 DWARF numbers; 16 is the return address */
 
-/* x86-64's DWARF numbers that have a part in unwinding. */
+/* x86-64 DWARF numbers of the registers that unwinding uses. */
 enum mt_dwarf_register {
 	MT_DWARF_RBX = 3,
 	MT_DWARF_RBP = 6,
@@ -31,14 +30,14 @@ enum mt_dwarf_register {
 };
 
 enum mt_cfi_rule_kind {
-	MT_CFI_UNSPECIFIED, /* the CFI says nothing: the ABI does */
+	MT_CFI_UNSPECIFIED, /* not in the CFI: the ABI's rule applies */
 	MT_CFI_UNDEFINED,
 	MT_CFI_SAME,
 	MT_CFI_OFFSET,	       /* saved at CFA + offset */
-	MT_CFI_VAL_OFFSET,     /* is CFA + offset */
-	MT_CFI_REGISTER,       /* is in reg; for the CFA: reg + offset */
-	MT_CFI_EXPRESSION,     /* saved at what the expression gives */
-	MT_CFI_VAL_EXPRESSION, /* is what the expression gives */
+	MT_CFI_VAL_OFFSET,     /* value is CFA + offset */
+	MT_CFI_REGISTER,       /* value is in reg; for the CFA: reg + offset */
+	MT_CFI_EXPRESSION,     /* saved at the expression's result */
+	MT_CFI_VAL_EXPRESSION, /* value is the expression's result */
 };
 
 struct mt_cfi_rule {
@@ -52,41 +51,41 @@ struct mt_cfi_rule {
 };
 
 struct mt_cfi_row {
-	struct mt_cfi_rule cfa; /* REGISTER or VAL_EXPRESSION, nothing else */
+	struct mt_cfi_rule cfa; /* MT_CFI_REGISTER or MT_CFI_VAL_EXPRESSION */
 	struct mt_cfi_rule reg[MT_CFI_REGISTERS];
-	bool signal; /* a signal frame: its caller's pc was interrupted, not calling */
+	bool signal; /* a signal frame: its caller was interrupted, so pc is no return address */
 };
 
 enum mt_cfi_found {
 	MT_CFI_FOUND,
-	MT_CFI_NONE,   /* nothing covers the address */
-	MT_CFI_BROKEN, /* something does, and cannot be read */
+	MT_CFI_NONE,   /* no FDE covers the address */
+	MT_CFI_BROKEN, /* the FDE that covers it is malformed */
 };
 
-/* The parts that CFI is read from, each may be absent. */
+/* The sections to read; each may be empty. */
 struct mt_cfi_sections {
 	struct mt_span eh_frame_hdr, eh_frame, debug_frame;
 };
 
-/* Borrows the bytes until destroyed. NULL out of memory. Nothing is read yet. */
+/* Borrows the bytes until destroyed, and reads none yet. NULL out of memory. */
 struct mt_cfi *mt_cfi_create(const struct mt_cfi_sections *sections);
 
-/* The same of all that an ELF file has, in each piece that it was carried in. */
+/* The same for all CFI sections of an ELF file, in every piece that a recording carries. */
 struct mt_cfi *mt_cfi_of_elf(struct mt_elf *elf);
 void mt_cfi_destroy(struct mt_cfi *cfi);
 
 /*
- * The piece of code [*start, *end) that the entry for a link-time address describes: a function,
- * or the part of one that the compiler set apart. False where nothing covers the address.
+ * The code [*start, *end) of the FDE that covers a link-time address: a function, or a part that
+ * the compiler split off. False if no FDE covers it.
  */
 bool mt_cfi_range(struct mt_cfi *cfi, uint64_t address, uint64_t *start, uint64_t *end);
 
-/* The row for a link-time address. *row is written only where MT_CFI_FOUND. */
+/* The row for a link-time address. *row is only written for MT_CFI_FOUND. */
 enum mt_cfi_found mt_cfi_find(struct mt_cfi *cfi, uint64_t address, struct mt_cfi_row *row);
 
 /*
- * All rules of the code around a link-time address (unwind/cfi/cfi_rules.h), kept once they are
- * made; borrowed until destroyed. NULL where they are not to be had so: mt_cfi_find() says more.
+ * All rules of the FDE that covers a link-time address (unwind/cfi/cfi_rules.h), built once and
+ * borrowed until destroyed. NULL if they cannot be built: use mt_cfi_find().
  */
 const struct mt_cfi_rules *mt_cfi_rules_at(struct mt_cfi *cfi, uint64_t address);
 

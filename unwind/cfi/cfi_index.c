@@ -1,6 +1,6 @@
 /*
- * Builds and searches the linear index of CFI sections. Its size is bounded by theirs: an FDE takes
- * 12 bytes at least.
+ * Builds and searches the index of CFI sections. The index is bounded by their size: an FDE takes
+ * at least 12 bytes.
  */
 #include "unwind/cfi/cfi_index.h"
 

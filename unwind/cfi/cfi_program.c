@@ -1,7 +1,6 @@
 /*
- * The call frame instructions: a CIE's, then its FDE's, until the location passes the address asked
- * for. Registers past the general ones (vector, control) are parsed and dropped. No loops but over
- * the program's bytes.
+ * Runs call frame instructions: the CIE's, then the FDE's, until the location passes the requested
+ * address. Vector and control registers are parsed and ignored. Each instruction runs once.
  */
 #include "unwind/cfi/cfi_program.h"
 

@@ -1,4 +1,4 @@
-/* From an FDE's rows to rules: neighbours that are the same rule are one. */
+/* Converts an FDE's rows to rules and merges equal neighbours. */
 #include "unwind/cfi/cfi_rules.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * All rules of one FDE: its program is run once, whatever number of addresses in its code are asked
- * about.
+ * All rules of one FDE, so that its program runs once for any number of lookups.
  */
 #ifndef MT_UNWIND_CFI_CFI_RULES_H
 #define MT_UNWIND_CFI_CFI_RULES_H
@@ -15,22 +14,22 @@ struct mt_cfi_fde;
 struct mt_cfi_section;
 
 struct mt_cfi_rules {
-	struct mt_cfi_rules *next; /* the maker's */
+	struct mt_cfi_rules *next; /* for the owner's list */
 	uint64_t start, end;	   /* link-time addresses of the code: [start, end) */
 	size_t count;
 	struct mt_ruled {
-		uint32_t from; /* offset of the first address that it holds for */
+		uint32_t from; /* offset of its first address from start */
 		struct mt_rule rule;
 	} items[];
 };
 
-/* To be freed. NULL out of memory, and for code that is too large for offsets of 32 bits. */
+/* Caller frees. NULL out of memory, and for code over 4 GiB. */
 struct mt_cfi_rules *mt_cfi_rules_make(const struct mt_cfi_section *section,
 				       const struct mt_cfi_fde *fde);
 
 /*
- * The rule for an address in [start, end). False where that depends on the very address, so that
- * its row has to be asked for.
+ * The rule for an address in [start, end). False if the rule depends on the exact address: use its
+ * row.
  */
 bool mt_cfi_rules_find(const struct mt_cfi_rules *rules, uint64_t address, struct mt_rule *rule);
 

@@ -1,6 +1,6 @@
 /*
- * A stack machine for DWARF expressions in call frame information. What makes no sense there
- * (location pieces, object addresses, thread-local storage, calls) is refused.
+ * A stack machine for DWARF expressions in call frame information. Operations without meaning there
+ * (location pieces, object addresses, thread-local storage, calls) are refused.
  */
 #include "unwind/cfi/dwarf_expr.h"
 

@@ -1,6 +1,5 @@
 /*
- * DWARF expressions as they stand in call frame information: registers and stack words in, one
- * address out.
+ * DWARF expressions in call frame information: evaluates registers and stack words to one address.
  */
 #ifndef MT_UNWIND_CFI_DWARF_EXPR_H
 #define MT_UNWIND_CFI_DWARF_EXPR_H
@@ -17,13 +16,13 @@ struct mt_dwarf_expr {
 	size_t size;
 	const struct mt_unwind_regs *regs;
 	const struct mt_dump *dump;
-	const uint64_t *cfa; /* NULL while the CFA itself is computed; else it is on the stack at
-				the start */
+	/* NULL while the CFA is computed; else pushed as the initial stack entry */
+	const uint64_t *cfa;
 };
 
 /*
- * Evaluates it; false for a broken or unbounded one, an unknown register, memory that the dump does
- * not hold. Takes at most a few thousand steps, whatever the bytes say.
+ * Evaluates the expression in at most a few thousand steps. False if it is malformed or does not
+ * end, needs an unknown register, or reads memory outside the dump.
  */
 bool mt_dwarf_expr_eval(const struct mt_dwarf_expr *expr, uint64_t *out);
 

@@ -1,4 +1,7 @@
-/* What was learned before is passed by: whole stacks, their outer frames, pairs of addresses. */
+/*
+ * Learns calls from stacks. Caches skip known input: whole stacks, their outer frames, pairs of
+ * addresses.
+ */
 #include "unwind/join/call_site.h"
 
 #include <stdlib.h>

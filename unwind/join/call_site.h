@@ -1,7 +1,7 @@
 /*
- * Which function calls which, and where, as the stacks of a recording show it: what a joined
- * frame is checked by. Functions are pieces of code as CFI has them, known by their place in their
- * image, so that one process tells of another.
+ * Call sites seen in the stacks of a recording: which function calls which, and where. The joiner
+ * checks joined frames by them. A function is a range of code by CFI and is identified by its place
+ * in its image, so what one process shows holds for others.
  */
 #ifndef MT_UNWIND_JOIN_CALL_SITE_H
 #define MT_UNWIND_JOIN_CALL_SITE_H
@@ -14,39 +14,39 @@ struct mt_call_sites;
 struct mt_image_map;
 
 /*
- * A frame as known from another stack, and what is to be its callee; addresses as they are looked
- * up: the last byte of a call for all but the sampled frame.
+ * A frame of another stack, and the callee to check. Addresses are lookup addresses: the last byte
+ * of the call, except for a sampled frame.
  */
 struct mt_call_question {
 	const struct mt_image_map *map;
 	uint64_t outer;
-	bool outer_calls;     /* outer is at a call; else it was sampled somewhere in its code */
-	uint64_t known_inner; /* what that call led to then; 0 where it was sampled */
-	uint64_t inner;	      /* what it is to have led to now */
+	bool outer_calls;     /* outer is at a call; else it was sampled */
+	uint64_t known_inner; /* callee of that call then; 0 if outer was sampled */
+	uint64_t inner;	      /* callee to check */
 };
 
 /* NULL out of memory. */
 struct mt_call_sites *mt_call_sites_create(void);
 void mt_call_sites_destroy(struct mt_call_sites *sites);
 
-/* Another recording begins: no stack of it is known. */
+/* Drops all call sites, before another recording. */
 void mt_call_sites_begin(struct mt_call_sites *sites);
 
 /*
- * Learns from a stack who calls whom: innermost first, each frame was called by the next. Of two
- * different stacks in one map `hash` is another number, but by chance. False out of memory.
+ * Learns the calls of a stack: pcs has the innermost frame first, each called by the next. `hash`
+ * identifies the stack in its map, but for collisions. False out of memory.
  */
 bool mt_call_sites_learn(struct mt_call_sites *sites, const struct mt_image_map *map,
 			 const uint64_t *pcs, size_t count, uint64_t hash);
 
 /*
- * Where in outer's function the call stands that can have led to inner: the address of its last
- * byte, or 0 where no stack shows that the function calls inner's. Outer itself where that call
- * led to the same function before, and where neither is code of a file, of which nothing is known.
+ * The call in outer's function that can have led to inner: the address of its last byte, or 0 if no
+ * stack shows that function calling inner's. Returns `outer` itself if its call led to the same
+ * function before, and if neither address is code of a file, of which nothing is known.
  */
 uint64_t mt_call_site_find(struct mt_call_sites *sites, const struct mt_call_question *question);
 
-/* Whether both addresses are in the same function; false where no CFI tells. */
+/* Whether both addresses are in one function; false without CFI. */
 bool mt_call_sites_same(struct mt_call_sites *sites, const struct mt_image_map *map, uint64_t a,
 			uint64_t b);
 

@@ -1,7 +1,7 @@
 /*
- * Of each thread the frames of its last whole stack, how far up these were left since, and the cut
- * stacks since then. A cut stack that is joined lends its frames as a whole one does. Each whole
- * stack settles all that wait, from the newest back.
+ * Keeps for each thread the frames of its last whole stack, the highest stack pointer since, and
+ * the cut stacks since. A joined stack donates its frames like a whole one. Each whole stack
+ * decides all waiting ones, from the newest back.
  */
 #include "unwind/join/join.h"
 

@@ -1,16 +1,16 @@
 /*
- * The joiner: the outer frames of a stack that was cut short because its dump ended, taken from
- * another stack of the same thread. docs/joining.md tells the rule and how well it does.
+ * The joiner: completes a stack whose dump ended early with the outer frames of another stack of
+ * the thread. docs/joining.md has the rule and its measured accuracy.
  *
- *  1. A whole stack before or behind has a frame at the very place where the cut stack ends, its
- *     boundary, and no stack in between shows that this frame was left.
- *  2. That frame's function was seen to call the function at which the cut stack ends.
- *  3. The next whole stack of the thread that reaches the boundary has the same functions from
- *     there outwards. Where other stacks that end at the same call were found wrong too often, by
- *     whole stacks or by seeds, none that ends there is joined.
+ * 1. A whole stack before or after the cut one has a frame exactly at the cut stack's boundary, and
+ *    no stack in between shows that this frame was left.
+ * 2. That frame's function was seen to call the function at which the cut stack ends.
+ * 3. The thread's next whole stack that reaches the boundary has the same functions from there
+ *    outwards. A cut stack is not joined if other stacks that ended at the same call were refuted
+ *    too often, by whole stacks or by seeds.
  *
- * Stacks are added in order of time. A stack is the caller's; the joiner holds it until
- * mt_joiner_release(), and what it points to as well.
+ * Stacks are added in order of time. The caller owns a stack and what it points to, and keeps both
+ * until mt_joiner_release().
  */
 #ifndef MT_UNWIND_JOIN_JOIN_H
 #define MT_UNWIND_JOIN_JOIN_H
@@ -26,39 +26,42 @@ struct mt_join_thread;
 struct mt_joiner;
 
 enum mt_join_kind {
-	MT_JOIN_WHOLE, /* it reached its root: others may be joined with it */
-	MT_JOIN_CUT,   /* the dump or the branch records ended: it may be joined with others */
-	MT_JOIN_OTHER, /* it only says where the thread stood */
+	MT_JOIN_WHOLE, /* reached its root: others may be joined with it */
+	MT_JOIN_CUT,   /* its dump or branch records ended: may be joined */
+	MT_JOIN_OTHER, /* only shows the thread's position */
 };
 
-/* A seed has a larger dump than the others of its event: it is whole where these are cut. */
+/*
+ * A stack to join. A seed is a stack with a larger dump than others of its event: whole where those
+ * are cut.
+ */
 struct mt_join_stack {
-	uint64_t thread; /* any number that no two threads share */
+	uint64_t thread; /* unique number of the thread */
 	enum mt_join_kind kind;
 	const uint64_t *pcs; /* innermost first; of callers, the last byte of the call */
-	const uint64_t *sps; /* the stack pointer in each frame; 0 unknown, of outer ones */
+	const uint64_t *sps; /* stack pointer of each frame; 0: unknown, only in outer frames */
 	size_t count;
-	uint64_t shorter;  /* of a seed: where the dumps of its like end; 0: it is none */
-	uint64_t boundary; /* of a cut stack: the stack pointer in the missing caller; 0 unknown */
-	const struct mt_image_map *map; /* for the code between; given to the check */
+	uint64_t shorter;  /* seeds: where a normal dump would end; 0: not a seed */
+	uint64_t boundary; /* cut stacks: stack pointer of the missing caller; 0: unknown */
+	const struct mt_image_map *map; /* passed to the check */
 
-	size_t tail_count; /* out: frames that it got, see mt_join_tail_pcs(); 0 until then */
+	size_t tail_count; /* out: frames joined, read with mt_join_tail_pcs() */
 
-	/* private to the joiner */
-	struct mt_join_frames *frames;	     /* its own and those that it got; NULL: it got none */
+	/* Private to the joiner. */
+	struct mt_join_frames *frames;	     /* own and joined frames; NULL: not joined */
 	bool is_refuted;		     /* a later stack has other frames there */
 	struct mt_join_thread *of;	     /* its thread */
-	bool waits;			     /* it is on that thread's list */
-	struct mt_join_stack *newer, *older; /* on that list */
-	uint64_t peak; /* the highest stack pointer between this stack and the next on the list */
+	bool waits;			     /* is on the thread's list */
+	struct mt_join_stack *newer, *older; /* neighbours on that list */
+	uint64_t peak; /* highest stack pointer between this stack and the next newer one */
 };
 
-/* What the joiner asks of code. */
+/* What the joiner needs to know of code. */
 struct mt_join_check {
 	void *context;
-	/* answers mt_call_site_find()'s question */
+	/* mt_call_site_find() */
 	uint64_t (*site)(void *context, const struct mt_call_question *question);
-	/* whether both addresses are in the same function */
+	/* mt_call_sites_same() */
 	bool (*same)(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b);
 };
 
@@ -67,24 +70,24 @@ struct mt_joiner *mt_joiner_create(const struct mt_join_check *check);
 void mt_joiner_destroy(struct mt_joiner *joiner);
 
 /*
- * The next stack. Joins it, or others that wait for a whole one, where the rule allows. False out
- * of memory.
+ * Adds the next stack; joins it, or stacks that wait for a whole one, where the rule allows. False
+ * out of memory.
  */
 bool mt_joiner_add(struct mt_joiner *joiner, struct mt_join_stack *stack);
 
 /*
- * Whether a stack that was joined may stay so, by all stacks added since. Ask as late as possible,
- * before mt_joiner_release().
+ * Whether a joined stack is still right by all stacks added since. Call as late as possible before
+ * mt_joiner_release().
  */
 bool mt_join_stands(const struct mt_joiner *joiner, const struct mt_join_stack *stack);
 
-/* The addresses of the first n frames that a stack got, innermost first, until it is released. */
+/* Copies the addresses of the first n joined frames, innermost first. */
 void mt_join_tail_pcs(const struct mt_join_stack *stack, size_t n, uint64_t *out);
 
-/* The joiner forgets the stack; its tail is freed. */
+/* Drops the stack from the joiner and frees its joined frames. */
 void mt_joiner_release(struct mt_join_stack *stack);
 
-/* Forgets all threads: another recording begins. Every stack has been released. */
+/* Drops all threads, before another recording. Every stack must have been released. */
 void mt_joiner_reset(struct mt_joiner *joiner);
 
 #endif

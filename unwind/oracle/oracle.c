@@ -1,6 +1,6 @@
 /*
- * The oracles, as a list and as methods. An unwinder keeps their state for the
- * address spaces it saw last: libdw takes long to be told of the images.
+ * The oracles as a list and as unwind methods. An unwinder caches their state for the most recent
+ * address spaces, because libdw takes long to load a process's images.
  */
 #include "unwind/oracle/oracle.h"
 

@@ -1,7 +1,6 @@
 /*
- * Other unwinders on our input, to be held against ours: libdw, and libunwind where its headers
- * were at hand when this was built, loaded when it is asked. Slow, and they do not say why a stack
- * ends.
+ * Other unwinders on the same input, to compare ours with: libdw, and libunwind if its headers were
+ * installed at build time, loaded on first use. Slow; they do not say why a stack ends.
  */
 #ifndef MT_UNWIND_ORACLE_ORACLE_H
 #define MT_UNWIND_ORACLE_ORACLE_H
@@ -10,8 +9,8 @@
 
 struct mt_image_map;
 
-/* A shared library and the names of the functions that are used of it; ends in NULL. */
-#define MT_ORACLE_FUNCTIONS 16 /* at most */
+/* A shared library and the names of the functions used from it, NULL-terminated. */
+#define MT_ORACLE_FUNCTIONS 16 /* maximum */
 struct mt_oracle_library {
 	const char *name;
 	const char *const *functions;
@@ -19,31 +18,30 @@ struct mt_oracle_library {
 
 struct mt_oracle {
 	const char *name;
-	/* For one address space, whose map is borrowed; NULL where it fails. */
+	/* Creates state for one address space and borrows its map; NULL on failure. */
 	void *(*create)(const struct mt_image_map *map);
 	void (*destroy)(void *state);
 	/* Appends the frames, innermost first. */
 	void (*unwind)(void *state, const struct mt_unwind_input *input, struct mt_stack *stack);
 };
 
-/* Ends in NULL. */
+/* NULL-terminated. */
 extern const struct mt_oracle *const mt_oracles[];
 
-/* The same as further rows of mt_unwind_methods; ends in a row of NULLs. For mtreport alone. */
+/* The oracles as further rows of mt_unwind_methods, ended by a row of NULLs. Only for mtreport. */
 extern const struct mt_unwind_method mt_unwind_oracle_methods[];
 
 extern const struct mt_oracle mt_oracle_libunwind, mt_oracle_libdw;
 extern const struct mt_oracle_library mt_oracle_libunwind_library;
 
 /*
- * Puts pointers to a library's functions into `functions`, one behind the other as they are named.
- * The handle is for mt_oracle_unload(), which is NULL-safe; NULL without the library or one of
- * them.
+ * Loads a library and writes pointers to its functions into `functions`, in their order. Returns a
+ * handle for mt_oracle_unload(), which is NULL-safe; NULL if the library or a function is missing.
  */
 void *mt_oracle_load(const struct mt_oracle_library *library, void *functions);
 void mt_oracle_unload(void *handle);
 
-/* Why a library cannot be loaded; NULL: it can. Borrowed until another one is. */
+/* Why a library cannot be loaded; NULL: it can. Borrowed until the next call. */
 const char *mt_oracle_problem(const struct mt_oracle_library *library);
 
 #endif

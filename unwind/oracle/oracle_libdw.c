@@ -1,6 +1,6 @@
 /*
- * libdw on our samples: one Dwfl with every image of the process, and a callback for the dump's
- * words.
+ * libdw on our samples: one Dwfl with every image of the process, and a callback that reads the
+ * dump.
  */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* A library that need not be there: loaded when its oracle is asked. */
+/* Loads an optional library when its oracle is first used. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /*
- * libunwind on our samples: a remote address space over one dump, with the cache that all samples
- * share.
+ * libunwind on our samples: a remote address space over one dump, with one cache for all samples.
  */
 #ifdef HAVE_LIBUNWIND
 #include <elf.h>
