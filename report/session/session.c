@@ -137,10 +137,10 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 	session->stacks = mt_stacks_create();
 	if (!session->stacks)
 		return mt_error_nomem();
-	session->unwinding = mt_unwinding_create(mt_naming_kernel(session->naming), session->stacks,
+	session->stack_ids = mt_stack_ids_create(mt_naming_kernel(session->naming), session->stacks,
 						 session->frames);
 	session->pipeline = mt_pipeline_create(session->pool, &walker);
-	return session->unwinding && session->pipeline ? NULL : mt_error_nomem();
+	return session->stack_ids && session->pipeline ? NULL : mt_error_nomem();
 }
 
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out)
@@ -186,7 +186,7 @@ void mt_session_destroy(struct mt_session *session)
 	if (!session)
 		return;
 	mt_pipeline_destroy(session->pipeline);
-	mt_unwinding_destroy(session->unwinding);
+	mt_stack_ids_destroy(session->stack_ids);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
 	mt_spaces_destroy(session->spaces);
@@ -320,8 +320,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
 				   mt_session_recording_index(session)))
 		return mt_error_nomem();
-	if (session->unwinding)
-		mt_unwinding_begin(session->unwinding);
+	if (session->stack_ids)
+		mt_stack_ids_begin(session->stack_ids);
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
 	session->reading = true;
@@ -334,7 +334,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 static void end_stacks(struct mt_session *session)
 {
 	mt_pipeline_destroy(MT_TAKE(session->pipeline));
-	mt_unwinding_destroy(MT_TAKE(session->unwinding));
+	mt_stack_ids_destroy(MT_TAKE(session->stack_ids));
 }
 
 static struct mt_error *finish_recording(struct mt_session *session)
@@ -409,7 +409,7 @@ static void prefetch_stacks(const struct mt_session *session)
 		const struct mt_piped *next = mt_pipeline_peek(session->pipeline, ahead - 1);
 
 		if (next)
-			mt_unwinding_prefetch(session->unwinding, &next->walked, ahead);
+			mt_stack_ids_prefetch(session->stack_ids, &next->walked, ahead);
 	}
 }
 
@@ -419,7 +419,7 @@ static void prepare_next(const struct mt_session *session)
 	const struct mt_piped *next = mt_pipeline_peek(session->pipeline, 0);
 
 	if (next && !next->sample.seed && !session->options->places)
-		mt_unwinding_prepare(session->unwinding, next->map, next->words, &next->walked);
+		mt_stack_ids_prepare(session->stack_ids, next->map, next->words, &next->walked);
 }
 
 /* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
@@ -432,7 +432,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		return true;
 	prefetch_stacks(session);
 	out->stack =
-		mt_unwinding_intern(session->unwinding, piped->map, piped->words, &piped->walked);
+		mt_stack_ids_intern(session->stack_ids, piped->map, piped->words, &piped->walked);
 	*wanted = true;
 	prepare_next(session);
 	if (out->stack == MT_STACK_NONE || !mt_session_choose_stack(session, out->stack, wanted))

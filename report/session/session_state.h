@@ -27,7 +27,7 @@ struct mt_reader;
 struct mt_record;
 struct mt_byte_runs;
 struct mt_spaces;
-struct mt_unwinding;
+struct mt_stack_ids;
 
 /* An event of the present recording. */
 struct mt_local_event {
@@ -61,7 +61,7 @@ struct mt_session {
 	struct mt_spaces *spaces;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
-	struct mt_unwinding *unwinding;
+	struct mt_stack_ids *stack_ids;
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline; /* NULL without stacks */
 	bool read_all; /* this recording's records are read; the remainder is in the pipeline */

@@ -12,7 +12,7 @@
 #include "unwind/join/call_site.h"
 #include "unwind/join/join.h"
 
-struct mt_joining {
+struct mt_join_adapter {
 	struct mt_joiner *joiner;
 	struct mt_call_sites *sites;
 	uint32_t max_frames;
@@ -21,53 +21,53 @@ struct mt_joining {
 
 static uint64_t find_site(void *context, const struct mt_call_question *question)
 {
-	struct mt_joining *joining = context;
+	struct mt_join_adapter *adapter = context;
 
-	return mt_call_site_find(joining->sites, question);
+	return mt_call_site_find(adapter->sites, question);
 }
 
 static bool same_function(void *context, const struct mt_image_map *map, uint64_t a, uint64_t b)
 {
-	struct mt_joining *joining = context;
+	struct mt_join_adapter *adapter = context;
 
-	return mt_call_sites_same(joining->sites, map, a, b);
+	return mt_call_sites_same(adapter->sites, map, a, b);
 }
 
-struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses)
+struct mt_join_adapter *mt_join_adapter_create(uint32_t max_frames, bool addresses)
 {
-	struct mt_joining *joining = calloc(1, sizeof(*joining));
+	struct mt_join_adapter *adapter = calloc(1, sizeof(*adapter));
 	struct mt_join_check check = {
-		.context = joining,
+		.context = adapter,
 		.site = find_site,
 		.same = same_function,
 	};
 
-	if (!joining)
+	if (!adapter)
 		return NULL;
-	joining->max_frames = max_frames;
-	joining->addresses = addresses;
-	joining->sites = mt_call_sites_create();
-	joining->joiner = mt_joiner_create(&check);
-	if (!joining->sites || !joining->joiner) {
-		mt_joining_destroy(joining);
+	adapter->max_frames = max_frames;
+	adapter->addresses = addresses;
+	adapter->sites = mt_call_sites_create();
+	adapter->joiner = mt_joiner_create(&check);
+	if (!adapter->sites || !adapter->joiner) {
+		mt_join_adapter_destroy(adapter);
 		return NULL;
 	}
-	return joining;
+	return adapter;
 }
 
-void mt_joining_destroy(struct mt_joining *joining)
+void mt_join_adapter_destroy(struct mt_join_adapter *adapter)
 {
-	if (!joining)
+	if (!adapter)
 		return;
-	mt_joiner_destroy(joining->joiner);
-	mt_call_sites_destroy(joining->sites);
-	free(joining);
+	mt_joiner_destroy(adapter->joiner);
+	mt_call_sites_destroy(adapter->sites);
+	free(adapter);
 }
 
-void mt_joining_begin(struct mt_joining *joining)
+void mt_join_adapter_begin(struct mt_join_adapter *adapter)
 {
-	mt_joiner_reset(joining->joiner);
-	mt_call_sites_begin(joining->sites);
+	mt_joiner_reset(adapter->joiner);
+	mt_call_sites_begin(adapter->sites);
 }
 
 static enum mt_join_kind kind_of(const struct mt_walked *walked)
@@ -89,21 +89,22 @@ static uint64_t hash_of(const struct mt_piped *piped)
 	return walked->hash | (code ^ walked->count) << 32;
 }
 
-bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count)
+bool mt_join_adapter_learn(struct mt_join_adapter *adapter, const struct mt_piped *samples,
+			   size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct mt_walked *walked = &samples[i].walked;
 		const uint64_t *pcs = samples[i].words->items + walked->pcs + walked->kernel;
 
 		if (kind_of(walked) != MT_JOIN_OTHER &&
-		    !mt_call_sites_learn(joining->sites, samples[i].map, pcs,
+		    !mt_call_sites_learn(adapter->sites, samples[i].map, pcs,
 					 walked->count - walked->kernel, hash_of(&samples[i])))
 			return false;
 	}
 	return true;
 }
 
-bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t count)
+bool mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct mt_piped *piped = &samples[i];
@@ -114,44 +115,44 @@ bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t
 				  (uint32_t)piped->kernel.tid,
 			.kind = kind_of(walked),
 			.pcs = piped->words->items + walked->pcs + walked->kernel,
-			.sps = mt_walked_sps(piped->words, walked, joining->addresses),
+			.sps = mt_walked_sps(piped->words, walked, adapter->addresses),
 			.count = walked->count - walked->kernel,
 			.boundary = walked->boundary,
 			.map = piped->map,
 		};
 		if (piped->sample.shorter && piped->join.count)
 			piped->join.shorter = piped->join.sps[0] + piped->sample.shorter;
-		if (!mt_joiner_add(joining->joiner, &piped->join))
+		if (!mt_joiner_add(adapter->joiner, &piped->join))
 			return false;
 	}
 	return true;
 }
 
 /* Of the stack that is joined and its tail, so many frames as a stack may have. */
-static uint32_t spliced_count(const struct mt_joining *joining, const struct mt_piped *piped)
+static uint32_t spliced_count(const struct mt_join_adapter *adapter, const struct mt_piped *piped)
 {
 	size_t user = piped->join.count + piped->join.tail_count;
 
-	user = user < joining->max_frames ? user : joining->max_frames;
+	user = user < adapter->max_frames ? user : adapter->max_frames;
 	return piped->walked.kernel + (uint32_t)user;
 }
 
-static bool splice(const struct mt_joining *joining, struct mt_piped *piped,
+static bool splice(const struct mt_join_adapter *adapter, struct mt_piped *piped,
 		   struct mt_walk_words *spliced)
 {
 	size_t tail = piped->join.tail_count;
 	const struct mt_walked before = piped->walked;
-	uint32_t count = spliced_count(joining, piped), had = before.count;
+	uint32_t count = spliced_count(adapter, piped), had = before.count;
 	struct mt_walked *now = &piped->walked;
 	uint64_t *pcs, *addresses;
 	uint8_t *sources;
 
-	if (!mt_walked_make(spliced, joining->addresses, &before, count, now))
+	if (!mt_walked_make(spliced, adapter->addresses, &before, count, now))
 		return false;
 	pcs = spliced->items + now->pcs;
 	memcpy(pcs - 1, piped->words->items + before.pcs - 1, (1 + (size_t)had) * sizeof(*pcs));
 	mt_join_tail_pcs(&piped->join, count - had, pcs + had);
-	if (joining->addresses) {
+	if (adapter->addresses) {
 		addresses = pcs + count;
 		sources = (uint8_t *)(addresses + count);
 		memcpy(addresses, mt_walked_addresses(piped->words, &before),
@@ -160,14 +161,14 @@ static bool splice(const struct mt_joining *joining, struct mt_piped *piped,
 		memcpy(sources, mt_walked_sources(piped->words, &before), had);
 		memset(sources + had, MT_FRAME_JOINED, count - had);
 	}
-	now->end = had - before.kernel + tail > joining->max_frames ? MT_END_LIMIT : MT_END_ROOT;
+	now->end = had - before.kernel + tail > adapter->max_frames ? MT_END_LIMIT : MT_END_ROOT;
 	now->hash = mt_walked_hash(spliced, now);
 	piped->words = spliced;
 	return true;
 }
 
-bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, size_t count,
-		       struct mt_walk_words *spliced)
+bool mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count,
+			    struct mt_walk_words *spliced)
 {
 	bool good = true;
 
@@ -175,9 +176,9 @@ bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, siz
 		struct mt_join_stack *join = &samples[i].join;
 
 		samples[i].walked.withheld =
-			join->tail_count && !mt_join_stands(joining->joiner, join);
+			join->tail_count && !mt_join_stands(adapter->joiner, join);
 		if (join->tail_count && !samples[i].walked.withheld)
-			good = splice(joining, &samples[i], spliced);
+			good = splice(adapter, &samples[i], spliced);
 		mt_joiner_release(join);
 	}
 	return good;

@@ -9,28 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mt_joining;
+struct mt_join_adapter;
 struct mt_piped;
 struct mt_walk_words;
 
 /* As in struct mt_walker_options, of the walker. NULL out of memory. */
-struct mt_joining *mt_joining_create(uint32_t max_frames, bool addresses);
-void mt_joining_destroy(struct mt_joining *joining);
+struct mt_join_adapter *mt_join_adapter_create(uint32_t max_frames, bool addresses);
+void mt_join_adapter_destroy(struct mt_join_adapter *adapter);
 
 /* Learns from these samples, which were walked, who calls whom. False out of memory. */
-bool mt_joining_learn(struct mt_joining *joining, const struct mt_piped *samples, size_t count);
+bool mt_join_adapter_learn(struct mt_join_adapter *adapter, const struct mt_piped *samples,
+			   size_t count);
 
 /*
  * Shows the joiner these samples, which were walked, in order of time. They stay where they are
- * until mt_joining_splice(). False out of memory.
+ * until mt_join_adapter_splice(). False out of memory.
  */
-bool mt_joining_see(struct mt_joining *joining, struct mt_piped *samples, size_t count);
+bool mt_join_adapter_see(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count);
 
 /* Gives those that were joined their stacks, in `spliced`. False out of memory. */
-bool mt_joining_splice(struct mt_joining *joining, struct mt_piped *samples, size_t count,
-		       struct mt_walk_words *spliced);
+bool mt_join_adapter_splice(struct mt_join_adapter *adapter, struct mt_piped *samples, size_t count,
+			    struct mt_walk_words *spliced);
 
 /* Forgets all stacks: another recording begins. */
-void mt_joining_begin(struct mt_joining *joining);
+void mt_join_adapter_begin(struct mt_join_adapter *adapter);
 
 #endif

@@ -54,7 +54,7 @@ struct mt_pipeline {
 	uint64_t released;
 	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
 	struct mt_stitcher *stitcher;	 /* NULL: call stacks of branch records stay as they are */
-	struct mt_joining *joining;	 /* NULL: stacks stay as they were walked */
+	struct mt_join_adapter *adapter; /* NULL: stacks stay as they were walked */
 	struct mt_walk_words spliced[2]; /* stacks that were joined, of a lot each, in turn */
 	unsigned int turn;
 };
@@ -62,7 +62,7 @@ struct mt_pipeline {
 /* Batches beyond those that are filled or walked, which the joiner looks at. */
 static size_t batches_ahead(const struct mt_pipeline *pipeline)
 {
-	return pipeline->joining ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
+	return pipeline->adapter ? LOOK_AHEAD + 1 : 0; /* one more: the first is being emptied */
 }
 
 static bool create_batches(struct mt_pipeline *pipeline)
@@ -94,10 +94,10 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 	pipeline->options = *options;
 	pipeline->walkers = calloc(mt_pool_size(pool), sizeof(struct mt_walker *));
 	if (options->joining)
-		pipeline->joining = mt_joining_create(options->max_frames, options->addresses);
+		pipeline->adapter = mt_join_adapter_create(options->max_frames, options->addresses);
 	if (options->stitching)
 		pipeline->stitcher = mt_stitcher_create();
-	if ((options->joining && !pipeline->joining) ||
+	if ((options->joining && !pipeline->adapter) ||
 	    (options->stitching && !pipeline->stitcher) || !pipeline->walkers ||
 	    !create_batches(pipeline)) {
 		mt_pipeline_destroy(pipeline);
@@ -132,7 +132,7 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 		mt_walker_destroy(pipeline->walkers[i]);
 	for (size_t i = 0; i < 2; i++)
 		mt_array_deinit(&pipeline->spliced[i]);
-	mt_joining_destroy(pipeline->joining);
+	mt_join_adapter_destroy(pipeline->adapter);
 	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
 	free(pipeline->walkers);
@@ -352,8 +352,8 @@ void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way)
 	pipeline->way = way;
 	pipeline->batch_limit =
 		way == MT_PIPELINE_WORKERS ? pipeline->batch_count : 1 + batches_ahead(pipeline);
-	if (pipeline->joining)
-		mt_joining_begin(pipeline->joining);
+	if (pipeline->adapter)
+		mt_join_adapter_begin(pipeline->adapter);
 }
 
 /* Learns from a batch; false out of memory. */
@@ -363,7 +363,8 @@ static bool learn(struct mt_pipeline *pipeline, struct batch *batch)
 		return true;
 	wait_for(batch);
 	batch->learned = true;
-	return !batch->failed && mt_joining_learn(pipeline->joining, batch->samples, batch->count);
+	return !batch->failed &&
+	       mt_join_adapter_learn(pipeline->adapter, batch->samples, batch->count);
 }
 
 /* Shows the joiner the batches up to LOOK_AHEAD behind the first; false out of memory. */
@@ -379,7 +380,7 @@ static bool look_ahead(struct mt_pipeline *pipeline)
 		struct batch *batch = batch_at(pipeline, i);
 
 		if (!batch->seen &&
-		    !mt_joining_see(pipeline->joining, batch->samples, batch->count))
+		    !mt_join_adapter_see(pipeline->adapter, batch->samples, batch->count))
 			return false;
 		batch->seen = true;
 	}
@@ -394,8 +395,8 @@ static bool splice(struct mt_pipeline *pipeline, struct batch *batch)
 		size_t left = batch->count - batch->spliced, count = left < LOT ? left : LOT;
 
 		spliced->count = 0;
-		if (!mt_joining_splice(pipeline->joining, batch->samples + batch->spliced, count,
-				       spliced))
+		if (!mt_join_adapter_splice(pipeline->adapter, batch->samples + batch->spliced,
+					    count, spliced))
 			return false;
 		batch->spliced += count;
 		pipeline->turn = !pipeline->turn;
@@ -409,7 +410,7 @@ static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 	wait_for(batch);
 	if (batch->failed)
 		return false;
-	if (!pipeline->joining)
+	if (!pipeline->adapter)
 		return true;
 	if (!batch->ready)
 		batch->ready = look_ahead(pipeline);

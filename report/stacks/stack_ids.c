@@ -78,7 +78,7 @@ struct missed {
 	uint32_t *frame; /* where to note it */
 };
 
-struct mt_unwinding {
+struct mt_stack_ids {
 	const struct mt_kernel_names *kernel;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
@@ -93,10 +93,10 @@ struct mt_unwinding {
 	struct ahead ahead;
 };
 
-struct mt_unwinding *mt_unwinding_create(const struct mt_kernel_names *kernel,
+struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
 					 struct mt_stacks *stacks, struct mt_frames *frames)
 {
-	struct mt_unwinding *u = calloc(1, sizeof(*u));
+	struct mt_stack_ids *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
@@ -107,13 +107,13 @@ struct mt_unwinding *mt_unwinding_create(const struct mt_kernel_names *kernel,
 	u->runs = mt_byte_runs_create();
 	u->met = calloc((size_t)1 << MET_BITS, sizeof(*u->met));
 	if (!u->places || !u->runs || !u->met) {
-		mt_unwinding_destroy(u);
+		mt_stack_ids_destroy(u);
 		return NULL;
 	}
 	return u;
 }
 
-void mt_unwinding_destroy(struct mt_unwinding *u)
+void mt_stack_ids_destroy(struct mt_stack_ids *u)
 {
 	if (!u)
 		return;
@@ -127,12 +127,12 @@ void mt_unwinding_destroy(struct mt_unwinding *u)
 	free(u);
 }
 
-void mt_unwinding_begin(struct mt_unwinding *u)
+void mt_stack_ids_begin(struct mt_stack_ids *u)
 {
 	u->ahead.of = NULL;
 }
 
-static uint32_t kernel_frame(struct mt_unwinding *u, uint64_t pc)
+static uint32_t kernel_frame(struct mt_stack_ids *u, uint64_t pc)
 {
 	struct mt_frame_key key = mt_kernel_names_place(u->kernel, pc, false);
 
@@ -185,7 +185,7 @@ static struct mt_frame_key key_of(const struct mt_image_map *map, uint64_t pc, b
 	return key;
 }
 
-static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, uint32_t map)
+static inline struct place *place_of(const struct mt_stack_ids *u, uint64_t pc, uint32_t map)
 {
 	uint64_t mixed = (pc ^ (uint64_t)map << 32) * 0x9e3779b97f4a7c15u;
 
@@ -193,7 +193,7 @@ static inline struct place *place_of(const struct mt_unwinding *u, uint64_t pc, 
 }
 
 /* The frames that were missed; false out of memory. */
-static bool find_missed(struct mt_unwinding *u)
+static bool find_missed(struct mt_stack_ids *u)
 {
 	bool good = true;
 
@@ -216,7 +216,7 @@ static bool find_missed(struct mt_unwinding *u)
  * For an address that is not at its place: *frame is found now or by find_missed(). *lasting as
  * user_frame() has it. False out of memory.
  */
-static __attribute__((noinline)) bool miss_frame(struct mt_unwinding *u,
+static __attribute__((noinline)) bool miss_frame(struct mt_stack_ids *u,
 						 const struct mt_image_map *map, uint64_t pc,
 						 uint32_t *frame, bool *lasting)
 {
@@ -247,7 +247,7 @@ static __attribute__((noinline)) bool miss_frame(struct mt_unwinding *u,
  * *lasting becomes false where the frame may be another one in the same generation of the map.
  * False out of memory.
  */
-static inline bool user_frame(struct mt_unwinding *u, const struct mt_image_map *map,
+static inline bool user_frame(struct mt_stack_ids *u, const struct mt_image_map *map,
 			      uint32_t generation, uint64_t pc, uint32_t *frame, bool *lasting)
 {
 	const struct place *place = place_of(u, pc, generation);
@@ -277,7 +277,7 @@ static bool make_room(struct last *last, size_t count)
  * The frames of such addresses, innermost first, the first `kernel` of them the kernel's; borrowed
  * until the next call. *lasting as above. NULL out of memory.
  */
-static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image_map *map,
+static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image_map *map,
 				   const uint64_t *pcs, size_t kernel, size_t count, bool *lasting)
 {
 	uint32_t generation = mt_image_map_generation(map), *frames;
@@ -310,7 +310,7 @@ static const uint32_t *find_frames(struct mt_unwinding *u, const struct mt_image
 }
 
 /* The stack of these addresses, frame by frame; *lasting as above. */
-static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *map,
+static uint32_t intern_stack(struct mt_stack_ids *u, const struct mt_image_map *map,
 			     const uint64_t *pcs, const struct mt_walked *walked, bool *lasting)
 {
 	const uint32_t *frames;
@@ -324,7 +324,7 @@ static uint32_t intern_stack(struct mt_unwinding *u, const struct mt_image_map *
  * Whether a run was met before, of late: in some recordings nearly none comes again, and to
  * remember it would cost more than to go through it.
  */
-static bool was_met(struct mt_unwinding *u, uint32_t hash)
+static bool was_met(struct mt_stack_ids *u, uint32_t hash)
 {
 	uint32_t *met = &u->met[hash >> (32 - MET_BITS)];
 	bool was = *met == hash;
@@ -333,7 +333,7 @@ static bool was_met(struct mt_unwinding *u, uint32_t hash)
 	return was;
 }
 
-void mt_unwinding_prepare(struct mt_unwinding *u, const struct mt_image_map *map,
+void mt_stack_ids_prepare(struct mt_stack_ids *u, const struct mt_image_map *map,
 			  const struct mt_walk_words *words, const struct mt_walked *walked)
 {
 	struct ahead *ahead = &u->ahead;
@@ -355,7 +355,7 @@ void mt_unwinding_prepare(struct mt_unwinding *u, const struct mt_image_map *map
 	ahead->hash = mt_stacks_prepare(u->stacks, frames, walked->count);
 }
 
-static uint32_t intern_ahead(struct mt_unwinding *u)
+static uint32_t intern_ahead(struct mt_stack_ids *u)
 {
 	const struct ahead *ahead = &u->ahead;
 
@@ -364,7 +364,7 @@ static uint32_t intern_ahead(struct mt_unwinding *u)
 			   : MT_STACK_NONE;
 }
 
-uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *map,
+uint32_t mt_stack_ids_intern(struct mt_stack_ids *u, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked)
 {
 	const uint64_t *pcs = words->items + walked->pcs;
@@ -396,7 +396,7 @@ uint32_t mt_unwinding_intern(struct mt_unwinding *u, const struct mt_image_map *
 	return stack;
 }
 
-void mt_unwinding_prefetch(const struct mt_unwinding *u, const struct mt_walked *walked,
+void mt_stack_ids_prefetch(const struct mt_stack_ids *u, const struct mt_walked *walked,
 			   unsigned int ahead)
 {
 	mt_byte_runs_prefetch(u->runs, walked->hash, ahead);

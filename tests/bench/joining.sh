@@ -49,8 +49,8 @@ for mode in 1 2; do
 	callgrind_annotate --inclusive=yes --threshold=100 --auto=no calls | tr -d , | awk -v mode=$mode '
 		# what is inlined from other files stands in lines of its own, and in the first as well
 		/:mt_walker_walk / && !walk { walk = $1 }
-		/:mt_joining_learn / && !learn { learn = $1 }
-		/:mt_joining_see / && !see { see = $1 }
-		/:mt_joining_splice / && !splice { splice = $1 }
+		/:mt_join_adapter_learn / && !learn { learn = $1 }
+		/:mt_join_adapter_see / && !see { see = $1 }
+		/:mt_join_adapter_splice / && !splice { splice = $1 }
 		END { printf "faulter 20000 0 1 %s: joining takes %.1f %% of what unwinding takes (bound: 20)\n", mode, 100 * (learn + see + splice) / walk }'
 done
