@@ -1,6 +1,5 @@
 /*
- * Finds the carried image of an identity: by build id, or by path, device and inode where there is
- * none.
+ * Finds the carried image of an identity: by build id, or without one by path, device and inode.
  */
 #include "report/names/carried_images.h"
 

@@ -1,6 +1,6 @@
 /*
  * The images that recordings carry, as a source of ELF bytes for mt_image_set, and pieces of their
- * code: one code path reads them and files.
+ * code. They are read by the same code as files.
  */
 #ifndef MT_REPORT_NAMES_CARRIED_IMAGES_H
 #define MT_REPORT_NAMES_CARRIED_IMAGES_H
@@ -20,12 +20,12 @@ struct mt_carried_images *mt_carried_images_create(void);
 void mt_carried_images_destroy(struct mt_carried_images *images);
 
 /*
- * Adds what one recording carries; borrowed. Of one build id the first image counts; all contents
- * together where none is more than what was seen (MT_KEPT_SEEN). False out of memory.
+ * Adds what one recording carries; borrowed. Of images with one build id the first counts; if all
+ * have only sampled parts (MT_KEPT_SEEN), they are merged. False out of memory.
  */
 bool mt_carried_images_add(struct mt_carried_images *images, struct mt_carried *carried);
 
-/* What is carried of an image, MT_KEPT_*; 0: nothing. */
+/* What is carried of an image: MT_KEPT_*, 0: nothing. */
 uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 				const struct mt_image_identity *identity);
 
@@ -33,8 +33,8 @@ uint32_t mt_carried_images_kept(const struct mt_carried_images *images,
 struct mt_span mt_carried_images_code(void *context, const struct mt_image_identity *identity);
 
 /*
- * The sources "carried": images with unwind tables, which can take a file's place; and images with
- * names alone, for where nothing better is at hand. context is a struct mt_carried_images.
+ * Sources of carried images: those with unwind tables, which can replace a file, and those with
+ * names alone, as a last resort. context is a struct mt_carried_images.
  */
 extern const struct mt_image_source mt_image_source_carried;
 extern const struct mt_image_source mt_image_source_carried_names;

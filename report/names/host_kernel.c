@@ -1,5 +1,5 @@
 /*
- * The kernel of this machine, as far as it tells one load of a kernel from another.
+ * Identifies the running kernel by release, build id and load address.
  */
 #include "report/names/host_kernel.h"
 

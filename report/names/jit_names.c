@@ -1,4 +1,4 @@
-/* Perf maps, parsed when the first name out of them is wanted. */
+/* Perf maps, parsed when a name is first needed. */
 #include "report/names/jit_names.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* Jitdumps, read when a process is seen to map one. */
+/* Jitdumps, read when a process maps one. */
 #include "report/names/jitdumps.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * Code that no file holds, told of by jitdumps (jit-PID.dump): those that recordings carry and
- * those of this machine, an image for each, and the names and lines in them.
+ * Names and lines of generated code from jitdumps (jit-PID.dump), carried or on this machine; each
+ * jitdump is an image.
  */
 #ifndef MT_REPORT_NAMES_JITDUMPS_H
 #define MT_REPORT_NAMES_JITDUMPS_H
@@ -21,8 +21,8 @@ struct mt_symbol;
 
 struct mt_jitdumps_options {
 	struct mt_image_set *images;	    /* borrowed */
-	const struct mt_directories *symfs; /* where to look instead: borrowed */
-	bool prefer_local;		    /* this machine's files before carried ones */
+	const struct mt_directories *symfs; /* roots to search instead; borrowed */
+	bool prefer_local;		    /* prefer this machine's files to carried ones */
 	bool demangle;
 	bool lines;
 };
@@ -31,38 +31,40 @@ struct mt_jitdumps_options {
 struct mt_jitdumps *mt_jitdumps_create(const struct mt_jitdumps_options *options);
 void mt_jitdumps_destroy(struct mt_jitdumps *dumps);
 
-/* Adds what the recording of that number carries, borrowed. False out of memory. */
+/* Adds what a recording carries; borrowed. False out of memory. */
 bool mt_jitdumps_add(struct mt_jitdumps *dumps, size_t recording, struct mt_carried *carried);
 
-/* A jitdump that a process maps. */
+/* A jitdump mapped by a process. */
 struct mt_jitdump_wanted {
 	size_t recording;
-	const struct mt_image_identity *identity; /* as it is mapped */
-	uint64_t time;				  /* when */
-	const int64_t *ahead;	 /* of CLOCK_MONOTONIC is the recording's clock; NULL: not known */
-	struct mt_image *untold; /* the image of what the dump does not tell of, or NULL */
+	const struct mt_image_identity *identity; /* identity of the mapped file */
+	uint64_t time;				  /* time of the mapping */
+	/* Recording's clock minus CLOCK_MONOTONIC in ns; NULL: unknown. */
+	const int64_t *ahead;
+	/* The image for code that the jitdump does not describe, or NULL. */
+	struct mt_image *untold;
 };
 
 /*
- * The image that stands for what it tells of, its ->jitdump set; NULL where it is not at hand. Of
- * the carried ones the first that was read later; then the file of this machine, where it is the
- * one that was mapped and another may not have written it.
+ * The image of a jitdump, with ->jitdump set; NULL if not available. It is the first carried
+ * jitdump read later, else this machine's file; prefer_local reverses this. The file must be owned
+ * by root or the caller, and be the mapped one unless symfs is given.
  */
 struct mt_image *mt_jitdumps_image(struct mt_jitdumps *dumps,
 				   const struct mt_jitdump_wanted *wanted);
 
-/* The symbol at a place in such an image, until the next call; NULL where the image is another. */
+/* The symbol at a place in such an image, valid until the next call; NULL for other images. */
 const struct mt_symbol *mt_jitdumps_name(struct mt_jitdumps *dumps, const struct mt_image *image,
 					 uint64_t place);
 
 /*
- * The bytes behind such an image where they are this machine's, and the recording carries none of
- * it; else NULL. Borrowed. Sets the fields of *file that tell which it is.
+ * The bytes of such an image if they are this machine's, and the recording does not carry the
+ * jitdump; else NULL. Borrowed. Sets the identity fields of *file.
  */
 const uint8_t *mt_jitdumps_local(const struct mt_jitdumps *dumps, size_t recording,
 				 const struct mt_image *image, struct mt_file_record *file);
 
-/* Lists those that were asked for. False out of memory. */
+/* Adds the jitdumps used to the facts. False out of memory. */
 bool mt_jitdumps_list(const struct mt_jitdumps *dumps, struct mt_facts *facts);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Which images a report has no names for, in one line: a recording may have hundreds, and --info
- * tells of each.
+ * Lists images without names in one line, since a recording may have hundreds; --info lists each.
  */
 #include "report/names/missing_names.h"
 

@@ -1,4 +1,4 @@
-/* What is said once, at the end of a report, of images whose functions it could not name. */
+/* The remarks on images without names at the end of a report. */
 #ifndef MT_REPORT_NAMES_MISSING_NAMES_H
 #define MT_REPORT_NAMES_MISSING_NAMES_H
 
@@ -8,8 +8,8 @@
 struct mt_symbolizer;
 
 /*
- * Lines on debug files that were refused, and one on images without names: which, why, and what
- * debuginfod would be asked for, unless it was. Each line begins with `prefix`.
+ * Prints a line for each rejected debug file, and one for all images without names: which, why, and
+ * what --debuginfod would ask for, unless `asked`. Each line starts with `prefix`.
  */
 void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, const char *prefix,
 			    FILE *to);

@@ -1,5 +1,5 @@
 /*
- * Puts image sources, the names of kernel and made code and the symbolizer together for one report.
+ * Combines image sources, names of kernel and generated code, and the symbolizer for one report.
  */
 #include "report/names/naming.h"
 

@@ -1,6 +1,5 @@
 /*
- * The images of a report and the names of what is in them: where image files come from, and the
- * symbolizer behind them.
+ * The images of a report, the sources of their files, and the symbolizer.
  */
 #ifndef MT_REPORT_NAMES_NAMING_H
 #define MT_REPORT_NAMES_NAMING_H
@@ -30,38 +29,38 @@ enum {
 	MT_DIRECTORIES_MOST = 16,
 };
 
-/* In the order in which they are tried; strings are borrowed. */
+/* Folders in the order of search; strings are borrowed. */
 struct mt_directories {
 	const char *items[MT_DIRECTORIES_MOST];
 	size_t count;
 };
 
 struct mt_naming_options {
-	const char *kallsyms; /* a file to take kernel symbols from whatever the boot; NULL:
-				 /proc/kallsyms for this boot */
-	const struct mt_directories *symfs; /* where to look for files first: borrowed */
-	const char *debug_dir; /* one to look in after this machine's files; the same, or NULL */
-	struct mt_debuginfod *debuginfod; /* asked last: borrowed, or NULL */
-	struct mt_pool *pool;		  /* reads debug information: borrowed */
-	bool prefer_local; /* this machine's files before those that the recording carries */
+	/* kallsyms file to use for any boot; NULL: /proc/kallsyms for this boot. */
+	const char *kallsyms;
+	const struct mt_directories *symfs; /* roots to search first; borrowed */
+	/* Folder to search after this machine's files, or NULL; borrowed. */
+	const char *debug_dir;
+	struct mt_debuginfod *debuginfod; /* asked last; borrowed, or NULL */
+	struct mt_pool *pool;		  /* workers for debug information; borrowed */
+	bool prefer_local;		  /* prefer this machine's files to carried ones */
 	bool demangle;
-	bool inlined; /* name the functions that were inlined, too */
+	bool inlined; /* name inlined functions, too */
 	bool lines;   /* give files and lines */
 };
 
-/*
- * A kallsyms file that was asked for and cannot be read is an error; /proc/kallsyms failing is not.
- */
+/* An unreadable options->kallsyms is an error, an unreadable /proc/kallsyms is not. */
 struct mt_error *mt_naming_create(const struct mt_naming_options *options, struct mt_naming **out);
 void mt_naming_destroy(struct mt_naming *naming);
 
-/* What the recording of that number carries; borrowed. False out of memory. */
+/* Adds what a recording carries; borrowed. False out of memory. */
 bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried);
 
 /*
- * Another recording is read from now on: of another host, until told its name and its kernel's
- * release (a fact of `key`). Of files without a recorded build id, those of this host count only
- * where all recordings so far are its own, and its vdso where the release is the same, too.
+ * Starts another recording, of another host until mt_naming_tell() gives facts that match this one
+ * (keys "boot-id", "host", "kernel"). Files of this host are used for images without a build id
+ * only if all recordings so far are this host's; its vdso only if the kernel's release matches,
+ * too.
  */
 void mt_naming_begin(struct mt_naming *naming);
 void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value);
@@ -69,46 +68,44 @@ void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value
 /* Borrowed. */
 struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming);
 
-/* What stands for a process' anonymous code, or NULL; mt_jit_names_image(). */
+/* The image for a process's generated code, or NULL; see mt_jit_names_image(). */
 struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, int64_t since,
 				     int32_t pid, uint64_t time);
 
-/* Those that processes told of their own code in. Borrowed. */
+/* The jitdumps of the report. Borrowed. */
 struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming);
 
-/* What the recordings carry of an image, MT_KEPT_*; 0: nothing. */
+/* What the recordings carry of an image: MT_KEPT_*, 0: nothing. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);
 
-/* mt_jit_names_local_text(). */
+/* See mt_jit_names_local_text(). */
 const uint8_t *mt_naming_local_text(const struct mt_naming *naming, size_t recording,
 				    uint32_t image, int32_t *pid, size_t *size);
 
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);
 
-/* What a recording says about an image. False out of memory. */
+/* Adds a recording's statement about an image. False out of memory. */
 bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
 
-/* The functions of a mt_namer, with the naming as context. */
+/* The functions of a mt_namer; context is the naming. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
 void mt_naming_prepare(void *naming, uint32_t image, const uint64_t *offsets, size_t count);
 
 /*
- * What was wrong with the debug information of an image so far, and which image; NULL where nothing
- * was.
+ * A problem with the debug information of an image read so far, and the image's path; NULL: none.
  */
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path);
 
 /*
- * A line on files of this host that were not taken for those of another, and those on images that
- * are without names, see missing_names.h.
+ * Prints a line on this host's files that were rejected for another host's recording, and the lines
+ * of missing_names.h.
  */
 void mt_naming_print_missing(const struct mt_naming *naming, const char *prefix, FILE *to);
 
 /*
- * Lists the images in facts: with frames, those that a frame lies in, by number of frames; without,
- * all files mapped executable, whose ids are the keys of `code`. Opens each to see whether it is at
- * hand.
+ * Adds images to the facts: with `frames` those of a frame, by number of frames; else all mapped
+ * executable, the keys of `code`. Opens each image to see if it is available.
  */
 struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt_frames *frames,
 				       const struct mt_map64 *code, struct mt_facts *facts);

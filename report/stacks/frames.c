@@ -1,6 +1,5 @@
 /*
- * Interning and naming of frames. What a name is decides the namer; when it is asked, and how
- * often, decides this file.
+ * Interns frames and caches their names. The namer makes names; this file decides when to call it.
  */
 #include "report/stacks/frames.h"
 

@@ -1,6 +1,6 @@
 /*
- * A thread is known by its tid within its address space: what an exec or another process made of
- * the same number is another thread.
+ * A thread is identified by its address space and tid, so that a tid reused by an exec or another
+ * process is another thread.
  */
 #include "report/stacks/join_adapter.h"
 

@@ -1,7 +1,6 @@
 /*
- * Names of kernel code. An image stands for the kernel of each recording that carries names of it,
- * one for this machine's, and one for all others, which have no names; modules of these have images
- * of their own.
+ * Each kernel is an image: one for each recording that carries names, one for this machine, and one
+ * without names for all others, whose modules have images of their own.
  */
 #include "report/stacks/kernel_names.h"
 

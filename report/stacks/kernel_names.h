@@ -1,7 +1,7 @@
 /*
- * Names of kernel code: those that a recording carries of its kernel, or this machine's where it is
- * the boot that was recorded. Else kernel code is told apart by module alone, as far as mappings
- * tell of modules.
+ * Names of kernel code: from the recording, or from this machine for recordings of its present
+ * boot. Without names kernel code is told apart only by module, if the recording has mappings of
+ * modules.
  */
 #ifndef MT_REPORT_STACKS_KERNEL_NAMES_H
 #define MT_REPORT_STACKS_KERNEL_NAMES_H
@@ -21,47 +21,51 @@ struct mt_symbol;
 
 struct mt_kernel_names_options {
 	struct mt_image_set *images; /* borrowed */
-	const char *kallsyms;	     /* a file that holds whatever the boot; NULL: /proc/kallsyms */
-	bool prefer_local;	     /* this machine's before those that the recording carries */
+	const char *kallsyms;	     /* kallsyms file to use for any boot; NULL: /proc/kallsyms */
+	bool prefer_local;	     /* prefer this machine's names to carried ones */
 	bool demangle;
 };
 
-/* A kallsyms file that was asked for and cannot be read is an error; /proc/kallsyms is not. */
+/*
+ * An unreadable options->kallsyms is an error, an unreadable /proc/kallsyms is not. Borrows images.
+ */
 struct mt_error *mt_kernel_names_create(const struct mt_kernel_names_options *options,
 					struct mt_kernel_names **out);
 void mt_kernel_names_destroy(struct mt_kernel_names *names);
 
-/* What the recording of that number carries; borrowed. False out of memory. */
+/* Adds what a recording carries; borrowed. False out of memory. */
 bool mt_kernel_names_add(struct mt_kernel_names *names, size_t recording,
 			 struct mt_carried *carried);
 
-/* Whether that recording carries names of its kernel. */
+/* True if the recording carries names of its kernel. */
 bool mt_kernel_names_are_carried(const struct mt_kernel_names *names, size_t recording);
 
-/* The recording of that number is read from now on, of another boot until told. */
+/*
+ * Starts another recording, of another boot until mt_kernel_names_set_boot(). False out of memory.
+ */
 bool mt_kernel_names_begin(struct mt_kernel_names *names, size_t recording);
 
-/* True where this machine has run since the boot that boot_id names. */
+/* True if boot_id is this machine's present boot. */
 bool mt_kernel_names_is_this_boot(const struct mt_kernel_names *names, const char *boot_id);
 void mt_kernel_names_set_boot(struct mt_kernel_names *names, bool this_boot);
 
-/* A mapping of the kernel's: a module's place is noted. False out of memory. */
+/* Adds a mapping of the kernel, to find a module's range. False out of memory. */
 bool mt_kernel_names_map(struct mt_kernel_names *names, const struct mt_kernel_record *record);
 
 /*
- * The place of kernel code. Where nothing can name it, all of a module is one place, and all of
- * the kernel proper; but each address is with `apart`.
+ * The place of a kernel address. Without names each module is one place and the kernel proper
+ * another; with `apart` each address is its own.
  */
 struct mt_frame_key mt_kernel_names_place(const struct mt_kernel_names *names, uint64_t address,
 					  bool apart);
 
-/* The name of such a place; NULL where no names of its kernel are at hand. */
+/* The symbol of such a place; NULL without names of its kernel. */
 const struct mt_symbol *mt_kernel_names_name(struct mt_kernel_names *names,
 					     const struct mt_frame_key *key);
 
 /*
- * Why addresses of the recording that is read cannot be named, or NULL. Reads the names where that
- * was not done.
+ * Why the present recording's kernel addresses have no names, or NULL. Reads the names on first
+ * use.
  */
 const char *mt_kernel_names_problem(struct mt_kernel_names *names);
 

@@ -1,9 +1,9 @@
 /*
- * A ring of batches. A batch is filled, given to the pool, waited for and emptied, in turn; without
+ * A ring of batches. A batch is filled, submitted to the pool, waited for and emptied; without
  * other workers there is one batch.
  *
- * Where stacks are joined, a batch is emptied only when the joiner has seen LOOK_AHEAD batches
- * behind it, so what is joined is the same whatever the number of workers.
+ * With joining, a batch is emptied only after the joiner has seen the LOOK_AHEAD batches behind it,
+ * so that joined stacks do not depend on the number of workers.
  */
 #include "report/stacks/pipeline.h"
 

@@ -1,7 +1,6 @@
 /*
- * Selected samples on their way to their stacks: put in one after the other, walked in batches by
- * all workers, taken out in the order they were put in. So whatever the number of workers, what
- * comes out is the same.
+ * Unwinds selected samples: samples are put in, walked in batches by all workers, and taken out in
+ * the same order, so that the output does not depend on the number of workers.
  */
 #ifndef MT_REPORT_STACKS_PIPELINE_H
 #define MT_REPORT_STACKS_PIPELINE_H
@@ -20,16 +19,17 @@ struct mt_image_map;
 struct mt_pipeline;
 struct mt_pool;
 
-/* A sample with all that may have changed since it was read. */
+/* A sample with copies of all state that may have changed since it was read. */
 struct mt_piped {
-	struct mt_session_sample sample; /* task and kernel are the copies here */
+	struct mt_session_sample sample; /* task and kernel point to the copies below */
 	struct mt_task task;
 	struct mt_sample kernel;
-	struct mt_image_map *map; /* a snapshot */
+	struct mt_image_map *map; /* snapshot of the space's map */
 	struct mt_walked walked;
 	const struct mt_walk_words *words;
 	struct mt_join_stack join;
-	struct mt_branch *stitched; /* its branch records with earlier ones behind; or NULL */
+	/* The branch records followed by those of earlier samples; or NULL. */
+	struct mt_branch *stitched;
 	size_t stitched_count;
 };
 
@@ -38,47 +38,46 @@ struct mt_pipeline *mt_pipeline_create(struct mt_pool *pool,
 				       const struct mt_walker_options *options);
 void mt_pipeline_destroy(struct mt_pipeline *pipeline);
 
-/* Whether another sample may be put in before one has to be taken out. */
+/* True if another sample may be put before one is taken. */
 bool mt_pipeline_has_room(const struct mt_pipeline *pipeline);
 
 /*
- * Copies the sample, with its task, and takes a snapshot of its space's map; what its `kernel`
- * points to has to stay, the dump unless it is walked at once. `serial` is that of its
- * record in the reader. False out of memory.
+ * Copies the sample and its task, and takes a snapshot of its map. The data that `kernel` points to
+ * must stay valid until released; the dump need not with MT_PIPELINE_AT_ONCE. `serial` is that of
+ * the sample's record. False out of memory.
  */
 bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sample *sample,
 		     uint64_t serial);
 
 /* Who walks the samples. */
 enum mt_pipeline_way {
-	MT_PIPELINE_WORKERS, /* all, a batch each at a time */
-	MT_PIPELINE_ALONE,   /* the caller, a batch at a time */
-	MT_PIPELINE_AT_ONCE, /* the caller, each as it is put in: its dump need not stay */
+	MT_PIPELINE_WORKERS, /* all workers, one batch each at a time */
+	MT_PIPELINE_ALONE,   /* the caller, one batch at a time */
+	MT_PIPELINE_AT_ONCE, /* the caller, each sample as it is put */
 };
 
 /*
- * A record of about so many bytes that nobody wants was read behind what was put in, and nothing is
- * needed of it. True where nothing waits: of all records up to it.
+ * Notes that a record of about `bytes` bytes without a selected sample was read. True if no sample
+ * waits: all records up to `serial` may then be released.
  */
 bool mt_pipeline_pass(struct mt_pipeline *pipeline, size_t bytes, uint64_t serial);
 
-/* Another recording begins, with nothing of the last one left. */
+/* Starts another recording; the pipeline must be empty. */
 void mt_pipeline_begin(struct mt_pipeline *pipeline, enum mt_pipeline_way way);
 
-/* Waits until nobody works on what was put in. */
+/* Waits until no worker runs. */
 void mt_pipeline_settle(struct mt_pipeline *pipeline);
 
 /*
- * The next sample with its stack; *out is NULL where nothing is left. Borrowed until the next call,
- * as is what its kernel points to: of records up to *released nothing is needed any more. False out
- * of memory.
+ * Gives the next sample with its stack; *out is NULL when the pipeline is empty. Borrowed until the
+ * next call. Records up to *released are no longer needed. False out of memory.
  */
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
 /*
- * One that take() gives so many calls after the next, less than MT_PIPELINE_PEEK, where that is
- * known; else NULL. Borrowed as take()'s is.
+ * A sample that a later take() will give, `ahead` < MT_PIPELINE_PEEK calls after the next; NULL if
+ * not known yet. Borrowed as by take().
  */
 #define MT_PIPELINE_PEEK 3
 const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead);

@@ -13,33 +13,34 @@ struct mt_sample;
 struct mt_space;
 struct mt_task;
 
-/* Views that hold until the next mt_session_next(). */
+/* Valid until the next mt_session_next(). */
 struct mt_session_sample {
-	uint32_t event;	    /* index in facts->events */
-	uint32_t recording; /* index in facts->recordings */
-	uint64_t serial;    /* of its record */
+	uint32_t event;	    /* index into facts->events */
+	uint32_t recording; /* index into facts->recordings */
+	uint64_t serial;    /* serial of the sample's record */
 	struct mt_place place;
 	uint64_t time;
-	double weight;			/* samples that this one stands for */
-	const struct mt_task *task;	/* as of this moment */
-	const struct mt_space *space;	/* whose map may be further on already, or gone */
-	const struct mt_image_map *map; /* of the space, as it was at the sample */
+	double weight;			/* number of samples that this one represents */
+	const struct mt_task *task;	/* the task at this moment */
+	const struct mt_space *space;	/* its map may be newer, or gone */
+	const struct mt_image_map *map; /* the space's map at the sample */
 	const struct mt_attr *attr;
 	const struct mt_sample *kernel;
-	uint32_t process, cgroup;  /* string ids: the name of its process, and where it is */
-	uint32_t kind, file;	   /* string ids, with options.regions (regions.h); else 0 */
-	uint32_t stack;		   /* id in mt_session_stacks(); MT_STACK_NONE without stacks */
-	const uint64_t *addresses; /* of the stack's frames; NULL unless asked for */
-	const uint64_t *pcs;	   /* where code was looked up, with the addresses */
-	const uint8_t *sources;	   /* of the same, enum mt_frame_source; with the addresses */
-	uint32_t kernel_frames, frames; /* how many of them are the kernel's, and all */
-	bool seed;			/* for the joiner alone: never given */
-	uint32_t shorter;		/* of a seed: the dumps beside it, in bytes */
-	bool member;	    /* of an event counted beside this sample's; weight: how often */
-	bool user;	    /* it had user registers, so that `end` counts */
-	uint8_t end;	    /* enum mt_stack_end of its user half */
-	uint8_t walked_end; /* the same, before stacks were joined */
-	bool withheld;	    /* others go on with it, but not reliably: it was not joined */
+	uint32_t process, cgroup;	/* string ids: process name, cgroup path */
+	uint32_t kind, file;		/* string ids of the region; 0 without options.regions */
+	uint32_t stack;			/* id in mt_session_stacks(), or MT_STACK_NONE */
+	const uint64_t *addresses;	/* each frame's address; NULL without options.addresses */
+	const uint64_t *pcs;		/* addresses used for lookup; NULL likewise */
+	const uint8_t *sources;		/* enum mt_frame_source of each frame; NULL likewise */
+	uint32_t kernel_frames, frames; /* kernel frames; all frames */
+	bool seed;			/* only for the joiner, never given */
+	uint32_t shorter;		/* of a seed: bytes of the normal samples' dumps */
+	/* Of a group member, counted beside its leader's sample; weight is the growth. */
+	bool member;
+	bool user;	    /* has a user stack, so `end` is valid */
+	uint8_t end;	    /* enum mt_stack_end of the user stack */
+	uint8_t walked_end; /* enum mt_stack_end before joining */
+	bool withheld;	    /* could be joined, but not reliably */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Tasks and spaces over time. One map from tid to its present task; a tid that is used again gets a
- * new one. Spaces are found through their tasks, and through the pid for mappings.
+ * Tasks and spaces over time. A map gives the present task of each tid; a reused tid gets a new
+ * task. Spaces are found through their tasks, and by pid for mappings.
  */
 #include "report/stacks/spaces.h"
 

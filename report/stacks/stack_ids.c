@@ -1,11 +1,11 @@
 /*
- * From addresses to stack ids.
+ * Turns addresses into stack ids.
  *
- * Most samples repeat a stack of addresses that was seen before in the same code; those are found
- * by their addresses, from the second time on, and only others go through the image map and the
- * frame table frame by frame. That cache is emptied when it grows large; ids do not change by it.
- * Only what was found in executable mappings is kept by the map's generation: a run with other
- * frames holds for one version of the map.
+ * Most samples repeat the addresses of an earlier stack in the same code. Repeated runs of
+ * addresses are cached from the second time on; only others are looked up frame by frame in the
+ * image map and the frame table. The cache is emptied when it is full; ids do not change. A cached
+ * run with frames outside executable mappings is valid for one version of the map only, others for
+ * its generation.
  */
 #include "report/stacks/stack_ids.h"
 

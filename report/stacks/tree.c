@@ -1,6 +1,6 @@
 /*
- * Building and ordering the tree. A node is found by its parent and name, both ids, so that adding
- * a path costs one look-up a name.
+ * Builds and sorts the tree. A node is found by its parent and name, both ids, so adding a path
+ * costs one lookup a name.
  */
 #include "report/stacks/tree.h"
 

@@ -1,6 +1,5 @@
 /*
- * A call tree: paths from the root, weighted; what summaries, flame graphs and call trees are drawn
- * from.
+ * A weighted call tree of paths from the root, for summaries and call trees.
  */
 #ifndef MT_REPORT_STACKS_TREE_H
 #define MT_REPORT_STACKS_TREE_H
@@ -15,27 +14,27 @@ struct mt_tree;
 #define MT_TREE_NONE UINT32_MAX
 
 struct mt_tree_node {
-	uint32_t name;		      /* string id; of the root node: 0, "" */
+	uint32_t name;		      /* string id; root node: 0, "" */
 	uint32_t parent, child, next; /* MT_TREE_NONE: none; `next` is the next sibling */
-	double total;		      /* of all paths through it */
-	double self;		      /* of those that end here */
+	double total;		      /* value of all paths through the node */
+	double self;		      /* value of paths that end at the node */
 };
 
-/* Names are ids in `strings`, which is borrowed. NULL out of memory. */
+/* Names are ids in `strings`, borrowed. NULL out of memory. */
 struct mt_tree *mt_tree_create(struct mt_strings *strings);
 void mt_tree_destroy(struct mt_tree *tree);
 
 /*
- * Adds a path, root first: `first` as its outermost name where it is not MT_TREE_NONE, then
- * `names`. False out of memory.
+ * Adds a path, root first: `first` as its outermost name if not MT_TREE_NONE, then `names`. False
+ * out of memory.
  */
 bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
 		 double value);
 
-/* Orders siblings: heaviest first, equal ones by name. */
+/* Sorts siblings: heaviest first, equal ones by name. False out of memory. */
 bool mt_tree_sort(struct mt_tree *tree);
 
-/* Node 0 is the root of all. Borrowed until the next add. */
+/* Node 0 is the root. Borrowed until the next add. */
 const struct mt_tree_node *mt_tree_node(const struct mt_tree *tree, uint32_t node);
 const char *mt_tree_name(const struct mt_tree *tree, uint32_t node);
 size_t mt_tree_count(const struct mt_tree *tree);

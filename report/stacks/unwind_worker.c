@@ -1,6 +1,5 @@
 /*
- * One worker's way from samples to addresses. What they stand for, and which stacks are the same,
- * is unwinding.c's: that is done in order, on one thread.
+ * Walks samples on one worker. Stack ids are assigned in order on one thread, in stack_ids.c.
  */
 #include "report/stacks/unwind_worker.h"
 

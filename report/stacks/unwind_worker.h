@@ -1,7 +1,6 @@
 /*
- * From a sample to the addresses of its stack: user frames from the unwinder, kernel frames from
- * the kernel half of the callchain put innermost. A walker is one worker's state; walkers share
- * nothing but what they read.
+ * Walks a sample's stack into addresses: the kernel's part of the callchain innermost, then the
+ * unwinder's user frames. A walker is the state of one worker; walkers share only what they read.
  */
 #ifndef MT_REPORT_STACKS_UNWIND_WORKER_H
 #define MT_REPORT_STACKS_UNWIND_WORKER_H
@@ -20,22 +19,22 @@ struct mt_walker;
 
 struct mt_walker_options {
 	const struct mt_unwind_method *method; /* a row of mt_unwind_methods */
-	uint32_t max_frames; /* at most so many user frames, and so many kernel frames */
-	bool addresses;	     /* give the frames' addresses too */
-	bool joining;	     /* give their stack pointers too */
-	bool scan;	     /* guess at callers where nothing else is left */
-	bool stitching; /* call stacks of branch records go on with earlier ones (pipeline.c) */
+	uint32_t max_frames;		       /* limit of user frames, and of kernel frames */
+	bool addresses;			       /* give each frame's address and source */
+	bool joining;			       /* give the user frames' stack pointers */
+	bool scan;			       /* scan the stack for callers as a last resort */
+	bool stitching; /* extend hardware call stacks by earlier ones (pipeline.c) */
 };
 
 struct mt_walk_input {
 	const struct mt_attr *attr;
 	const struct mt_sample *sample;
 	const struct mt_image_map *map;
-	const struct mt_branch *stitched; /* the sample's branch records with earlier ones behind */
-	size_t stitched_count;		  /* 0: the sample's alone */
+	const struct mt_branch *stitched; /* branch records followed by those of earlier samples */
+	size_t stitched_count;		  /* 0: use the sample's own records */
 };
 
-/* Of a frame's address: it was guessed. No program has code there. */
+/* Bit in a frame's address: a scan found it. No program has code at such addresses. */
 #define MT_WALKED_SCANNED ((uint64_t)1 << 62)
 
 struct mt_walk_words {
@@ -44,20 +43,22 @@ struct mt_walk_words {
 };
 
 /*
- * A stack in words, by index of the first of `pcs`: kernel and then user addresses to look up,
- * innermost first. Before them stands one word that says which code they are in; behind them, where
- * asked for, as many addresses as perf prints them, and the sources, a byte each; and the stack
- * pointers of the user frames.
+ * A stack in words. `pcs` is the index of the first of `count` addresses to look up: kernel then
+ * user frames, innermost first. The word before them identifies the code they are in. Behind them
+ * follow, if requested:
+ *
+ * 1. `count` addresses as perf prints them, then `count` sources, a byte each (options.addresses);
+ * 2. the user frames' stack pointers (options.joining).
  */
 struct mt_walked {
 	size_t pcs;
-	uint32_t kernel, count; /* frames in the kernel, and all */
-	uint32_t hash;		/* of the pcs and the word before them */
-	bool user;		/* it had user registers or branch records, so that `end` counts */
+	uint32_t kernel, count; /* kernel frames; all frames */
+	uint32_t hash;		/* hash of the pcs and the word before them */
+	bool user;		/* has user registers or branch records, so `end` is valid */
 	uint8_t end;		/* enum mt_stack_end */
-	uint8_t walked_end;	/* the same, before stacks were joined */
-	bool withheld;		/* it could have been joined, but that may well be wrong */
-	uint64_t boundary;	/* struct mt_stack's */
+	uint8_t walked_end;	/* enum mt_stack_end before joining */
+	bool withheld;		/* could be joined, but not reliably */
+	uint64_t boundary;	/* see struct mt_stack */
 };
 
 /* NULL out of memory. */
@@ -65,28 +66,28 @@ struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
 void mt_walker_destroy(struct mt_walker *walker);
 
 /*
- * Asks the processor for what walking this will read, a part with each call: called with `ahead` 2
- * and 1, so many walks before its own.
+ * Prefetches for a later walk of this input, one dependent load per call: called with `ahead` 2 and
+ * 1, that many walks before.
  */
 void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input,
 			unsigned int ahead);
 
-/* Appends the stack to words; false out of memory. */
+/* Appends a sample's stack to words. False out of memory. */
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out);
 
-/* Makes room for a stack of so many frames and gives it; false out of memory. */
+/* Appends room for a stack of `count` frames with the fields of `like`; false out of memory. */
 bool mt_walked_make(struct mt_walk_words *words, bool addresses, const struct mt_walked *like,
 		    uint32_t count, struct mt_walked *out);
 
-/* The hash that `hash` is to be. */
+/* Computes the value of `hash`. */
 uint32_t mt_walked_hash(const struct mt_walk_words *words, const struct mt_walked *walked);
 
-/* Views the stack pointers of the user frames, where they were asked for. */
+/* Borrows the user frames' stack pointers; needs options.joining. */
 const uint64_t *mt_walked_sps(const struct mt_walk_words *words, const struct mt_walked *walked,
 			      bool addresses);
 
-/* Views the addresses and sources behind the pcs, where they were asked for. */
+/* Borrow the addresses and sources behind the pcs; need options.addresses. */
 const uint64_t *mt_walked_addresses(const struct mt_walk_words *words,
 				    const struct mt_walked *walked);
 const uint8_t *mt_walked_sources(const struct mt_walk_words *words, const struct mt_walked *walked);
