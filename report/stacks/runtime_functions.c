@@ -1,0 +1,103 @@
+/*
+ * The table of runtime functions. A name with * at its end stands for all that begin so.
+ */
+#include "report/stacks/runtime_functions.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const functions[] = {
+	/* the C library, linked statically */
+	"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
+	"posix_memalign", "valloc", "pvalloc", "free", "strdup", "strndup", "asprintf", "vasprintf",
+	"mmap", "mmap64", "munmap", "mremap", "madvise", "brk", "sbrk", "memset", "memcpy",
+	"memmove", "__libc_*", "__GI_*", "_int_malloc", "_int_realloc", "_int_memalign",
+	"_int_free", "_mid_memalign", "sysmalloc", "sysmalloc_mmap", "sysmalloc_mmap_fallback",
+	"malloc_consolidate", "grow_heap", "new_heap", "arena_get2", "ptmalloc_init", "tcache_init",
+	"__default_morecore", "__glibc_morecore", "__mmap", "__mmap64", "__brk", "__sbrk",
+	"__strdup", "__memset_*", "__memcpy_*", "__memmove_*", "__syscall*", "syscall", "_start",
+	"_init",
+	/* C++ and Rust */
+	"operator new*", "operator delete*", "std::*", "<std::*", "__gnu_cxx::*", "_Znwm*",
+	"_Znam*", "_ZdlPv*", "_ZNSt*", "_ZNKSt*", "_ZSt*", "_ZN9__gnu_cxx*", "alloc::*",
+	"<alloc::*", "core::*", "<core::*", "hashbrown::*", "<hashbrown::*", "__rust_*", "__rdl_*",
+	"__rg_*", "__rustc::*",
+	/* Go */
+	"runtime.*", "runtime/*", "internal/runtime/*", "x_cgo_*", "_cgo_*",
+	/* jemalloc, tcmalloc, mimalloc */
+	"je_*", "_rjem_*", "jemalloc_*", "os_pages_map", "os_pages_commit", "pages_map*",
+	"extent_grow_retained", "extent_alloc_mmap*", "base_block_alloc", "base_map",
+	"arena_bin_malloc_hard", "malloc_default", "tcmalloc::*", "tc_*", "mi_*", "_mi_*",
+	/* wrappers: GNU programs, GLib, OpenSSL, SQLite, libuv */
+	"xmalloc*", "xcalloc", "xrealloc*", "x2realloc", "x2nrealloc", "xnmalloc", "xnrealloc",
+	"xzalloc", "xpalloc", "xmemdup*", "xstrdup", "xstrndup", "g_malloc*", "g_realloc*",
+	"g_try_malloc*", "g_try_realloc*", "g_slice_alloc*", "g_strdup", "CRYPTO_malloc",
+	"CRYPTO_zalloc", "CRYPTO_realloc", "sqlite3Malloc*", "sqlite3MemMalloc", "sqlite3Realloc*",
+	"sqlite3DbMalloc*", "sqlite3DbRealloc*", "sqlite3_malloc*", "sqlite3_realloc*",
+	"uv__malloc", "uv__calloc", "uv__realloc",
+	/* of servers: redis, PostgreSQL, MySQL, nginx */
+	"zmalloc*", "zcalloc*", "zrealloc*", "ztrymalloc*", "ztrycalloc*", "ztryrealloc*",
+	"zstrdup", "palloc", "palloc0", "palloc_*", "repalloc*", "pstrdup", "MemoryContextAlloc*",
+	"MemoryContextStrdup", "AllocSetAlloc*", "AllocSetRealloc", "GenerationAlloc*",
+	"SlabAlloc*", "BumpAlloc*", "my_malloc", "my_realloc", "my_raw_malloc", "my_multi_malloc",
+	"alloc_root", "multi_alloc_root", "MEM_ROOT::*", "ngx_alloc", "ngx_calloc", "ngx_memalign",
+	"ngx_palloc*", "ngx_pnalloc", "ngx_pcalloc", "ngx_pmemalign",
+	/* of interpreters and virtual machines: CPython, HotSpot, Node */
+	"PyMem_*", "_PyMem_*", "PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc",
+	"_PyObject_Malloc", "_PyObject_Calloc", "_PyObject_Realloc", "_PyObject_Arena*",
+	"pymalloc_alloc", "new_arena", "allocate_from_new_pool", "os::malloc", "os::realloc",
+	"os::commit_memory*", "os::reserve_memory*", "os::pretouch_memory", "os::pd_*",
+	"os::Linux::*", "AllocateHeap", "ReallocateHeap", "node::UncheckedMalloc*",
+	"node::UncheckedCalloc*", "node::UncheckedRealloc*", "node::Malloc*", "node::Calloc*",
+	"node::Realloc*"};
+
+static bool matches(const char *name, const char *entry)
+{
+	size_t size = strlen(entry);
+
+	return entry[size - 1] == '*' ? !strncmp(name, entry, size - 1) : !strcmp(name, entry);
+}
+
+/* The name itself behind the type that a template returns: "void std::f<int>(int)". */
+static const char *behind_type(const char *name)
+{
+	const char *begin = name;
+	int depth = 0;
+
+	for (const char *at = name; *at && (*at != '(' || depth); at++) {
+		depth += *at == '<';
+		depth -= *at == '>' && depth > 0;
+		if (*at == ' ' && !depth && !strncmp(begin, "operator", 8))
+			break;
+		if (*at == ' ' && !depth)
+			begin = at + 1;
+	}
+	return begin;
+}
+
+static bool is_listed(const char *name)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		if (matches(name, functions[i]))
+			return true;
+	}
+	return false;
+}
+
+bool mt_is_runtime_function(const char *name)
+{
+	const char *behind;
+
+	name += strncmp(name, "? ", 2) ? 0 : 2;
+	if (is_listed(name))
+		return true;
+	behind = strchr(name, '<') || strchr(name, '(') ? behind_type(name) : name;
+	return behind != name && is_listed(behind);
+}
+
+bool mt_is_runtime_source(const char *file)
+{
+	return !strncmp(file, "/usr/include/", 13) || !strncmp(file, "/usr/lib/", 9) ||
+	       !strncmp(file, "/usr/local/include/", 19) || strstr(file, "/include/c++/") ||
+	       strstr(file, "/rustc/") || strstr(file, "/go/src/runtime/");
+}

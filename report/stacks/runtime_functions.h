@@ -1,0 +1,20 @@
+/*
+ * Functions that belong to the runtime wherever they are linked: an allocator inside a program
+ * (jemalloc in redis-server), its wrappers (zmalloc, palloc), what compilers put in from libraries
+ * (std::, Go's runtime, Rust's alloc). The reader asks for their caller.
+ */
+#ifndef MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H
+#define MT_REPORT_STACKS_RUNTIME_FUNCTIONS_H
+
+#include <stdbool.h>
+
+/* By the name as a report shows it, demangled or not, maybe with "? " in front. */
+bool mt_is_runtime_function(const char *name);
+
+/*
+ * Whether a source file is one that is compiled into programs and not theirs: headers of compilers
+ * and installed libraries.
+ */
+bool mt_is_runtime_source(const char *file);
+
+#endif
