@@ -462,6 +462,8 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.files = options->files,
 		.file_count = options->file_count,
 		.selection = &options->selection,
+		.ours = options->ours,
+		.not_ours = options->not_ours,
 		.no_demangle = options->no_demangle,
 		.inlined = !options->no_inline,
 		.lines = options->srcline || !options->no_inline,

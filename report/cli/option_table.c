@@ -210,6 +210,12 @@ static struct mt_error *set_debuginfod(struct mt_report_options *o, const char *
 	return NULL;
 }
 
+static struct mt_error *set_ours(struct mt_report_options *o, const char *name, const char *value)
+{
+	return mt_match_add_expression(name, value,
+				       !strcmp(name, "--ours") ? &o->ours : &o->not_ours);
+}
+
 static struct mt_error *set_inline(struct mt_report_options *o, const char *name, const char *value)
 {
 	(void)value;
@@ -372,6 +378,10 @@ static const struct mt_option others[] = {
 	{0, "kallsyms", NULL, "FILE", PLACED(TEXT, kallsyms),
 	 "kernel symbols from there; by default this machine's, where it is the boot that was "
 	 "recorded"},
+	{0, "ours", NULL, "RE", OWN(set_ours),
+	 "files whose path or name matches are the program's own code, and headlines"},
+	{0, "not-ours", NULL, "RE", OWN(set_ours),
+	 "files whose path or name matches are libraries, whatever they are"},
 	{0, "inline", NULL, NULL, OWN(set_inline),
 	 "name the functions that were inlined, too, where debug information is at hand (default)"},
 	{0, "no-inline", NULL, NULL, OWN(set_inline), "only functions that were called"},

@@ -337,5 +337,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 void mt_report_options_deinit(struct mt_report_options *options)
 {
 	mt_selection_deinit(&options->selection);
+	mt_match_destroy(options->ours);
+	mt_match_destroy(options->not_ours);
 	free(options->files);
 }

@@ -44,8 +44,9 @@ struct mt_report_options {
 	const char *debug_dir; /* or NULL */
 	const char *kallsyms;
 	bool prefer_local;
-	bool debuginfod;	     /* ask debuginfod servers */
-	const char *debuginfod_urls; /* URLs of the servers; NULL: from the environment */
+	bool debuginfod;		  /* ask debuginfod servers */
+	const char *debuginfod_urls;	  /* URLs of the servers; NULL: from the environment */
+	struct mt_match *ours, *not_ours; /* or NULL */
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;

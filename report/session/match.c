@@ -90,6 +90,21 @@ struct mt_error *mt_match_add(const char *option, const char *text, struct mt_ma
 	return add_words(*match, option, text);
 }
 
+struct mt_error *mt_match_add_expression(const char *option, const char *text,
+					 struct mt_match **match)
+{
+	size_t length = strlen(text);
+	bool slashes = length > 2 && text[0] == '/' && text[length - 1] == '/';
+
+	if (!*text)
+		return mt_error_create(MT_ERR_USAGE, "%s: an empty expression matches all", option);
+	if (!*match)
+		*match = calloc(1, sizeof(**match));
+	if (!*match)
+		return mt_error_nomem();
+	return add_expression(*match, option, text + slashes, length - 2 * slashes);
+}
+
 void mt_match_take_globs(struct mt_match *match)
 {
 	match->globs = true;

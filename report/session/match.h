@@ -16,6 +16,9 @@ struct mt_match;
  * twice matches either value. A regex that does not compile is a usage error naming `option`.
  */
 struct mt_error *mt_match_add(const char *option, const char *text, struct mt_match **match);
+/* Adds an expression alone, with or without slashes around it. */
+struct mt_error *mt_match_add_expression(const char *option, const char *text,
+					 struct mt_match **match);
 /* Makes words with * ? or [ match as shell patterns, too. */
 void mt_match_take_globs(struct mt_match *match);
 void mt_match_destroy(struct mt_match *match);

@@ -113,6 +113,23 @@ static struct mt_error *list_recordings(struct mt_session *session)
 	return NULL;
 }
 
+static bool matches_path(const struct mt_match *match, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return match && (mt_match_text(match, path) || (slash && mt_match_text(match, slash + 1)));
+}
+
+/* --ours and --not-ours. */
+static enum mt_code_class class_of_path(void *context, const char *path)
+{
+	const struct mt_session_options *options = ((struct mt_session *)context)->options;
+
+	if (matches_path(options->ours, path))
+		return MT_CODE_OURS;
+	return matches_path(options->not_ours, path) ? MT_CODE_LIBRARY : MT_CODE_NONE;
+}
+
 static struct mt_error *prepare_stacks(struct mt_session *session)
 {
 	const struct mt_session_options *options = session->options;
@@ -131,6 +148,8 @@ static struct mt_error *prepare_stacks(struct mt_session *session)
 		session->frames = mt_frames_create(&namer);
 		if (!session->frames)
 			return mt_error_nomem();
+		mt_frames_set_owner(session->frames,
+				    &(struct mt_frame_owner){class_of_path, session});
 	}
 	if (!wants_stacks(session))
 		return NULL;
@@ -435,7 +454,9 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		mt_stack_ids_intern(session->stack_ids, piped->map, piped->words, &piped->walked);
 	*wanted = true;
 	prepare_next(session);
-	if (out->stack == MT_STACK_NONE || !mt_session_choose_stack(session, out->stack, wanted))
+	if (out->stack == MT_STACK_NONE ||
+	    !mt_stacks_set_program(session->stacks, out->stack, out->space->exe) ||
+	    !mt_session_choose_stack(session, out->stack, wanted))
 		return false;
 	out->user = piped->walked.user;
 	out->end = piped->walked.end;

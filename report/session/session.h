@@ -27,6 +27,7 @@ struct mt_image_map;
 struct mt_kernel_record;
 struct mt_loss_record;
 struct mt_map_record;
+struct mt_match;
 struct mt_naming;
 struct mt_sample;
 struct mt_selection;
@@ -104,6 +105,8 @@ struct mt_session_options {
 	bool members;
 	bool images; /* list images in the facts at the end */
 	bool no_demangle;
+	/* Images that are the program's code, and that are not, by path or file name; or NULL. */
+	const struct mt_match *ours, *not_ours;
 	bool inlined, lines; /* name inlined functions; give files and lines */
 	const struct mt_unwind_method *method;
 	uint32_t max_frames;

@@ -35,6 +35,8 @@ struct mt_frames {
 	size_t block_size, block_left;		 /* of the last one */
 	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
 	size_t unnamed_from;			 /* every id below is named */
+	struct mt_frame_owner owner;
+	struct mt_map64 classes; /* image and program to enum mt_code_class */
 };
 
 struct mt_frames *mt_frames_create(const struct mt_namer *namer)
@@ -62,6 +64,7 @@ void mt_frames_destroy(struct mt_frames *frames)
 		free(frames->blocks.items[i]);
 	mt_array_deinit(&frames->blocks);
 	mt_array_deinit(&frames->names);
+	mt_map64_deinit(&frames->classes);
 	mt_strings_destroy(frames->strings);
 	mt_byte_runs_destroy(frames->keys);
 	free(frames);
@@ -316,4 +319,33 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 	}
 	frames->unnamed_from = count;
 	return NULL;
+}
+
+void mt_frames_set_owner(struct mt_frames *frames, const struct mt_frame_owner *owner)
+{
+	frames->owner = *owner;
+}
+
+enum mt_code_class mt_frames_class(struct mt_frames *frames, uint32_t id, const char *exe,
+				   uint32_t program)
+{
+	const struct mt_frame_key *key = mt_frames_key(frames, id);
+	enum mt_code_class class = MT_CODE_NONE;
+	uint64_t place = (uint64_t)key->image << 32 | program, kept;
+	const struct mt_frame_name *name;
+	size_t count;
+
+	if (key->image == MT_FRAME_NO_IMAGE || key->flags & (MT_FRAME_IN_KERNEL | MT_FRAME_WORDS))
+		return MT_CODE_NONE;
+	if (mt_map64_get(&frames->classes, place, &kept))
+		return (enum mt_code_class)kept;
+	name = mt_frames_names(frames, id, &count);
+	if (!name)
+		return MT_CODE_NONE;
+	if (frames->owner.class_of)
+		class = frames->owner.class_of(frames->owner.context, name->dso);
+	if (class == MT_CODE_NONE)
+		class = mt_code_class_of(name->dso, exe);
+	(void)mt_map64_put(&frames->classes, place, class);
+	return class;
 }

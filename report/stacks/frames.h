@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/stacks/code_class.h"
+
 struct mt_error;
 struct mt_frames;
 struct mt_strings;
@@ -89,6 +91,25 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 
 /* The function of a frame that is already named and has only one; else NULL. */
 const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id);
+
+/*
+ * What the user says of the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE where
+ * its class is that of mt_code_class_of(). Asked once an image and program.
+ */
+struct mt_frame_owner {
+	enum mt_code_class (*class_of)(void *context, const char *path);
+	void *context;
+};
+
+/* Borrows the context. */
+void mt_frames_set_owner(struct mt_frames *frames, const struct mt_frame_owner *owner);
+
+/*
+ * Whose code a named frame runs in a process of the program exe: its path, and its number in
+ * mt_stacks_program(). MT_CODE_NONE for the kernel's and for frames of words.
+ */
+enum mt_code_class mt_frames_class(struct mt_frames *frames, uint32_t id, const char *exe,
+				   uint32_t program);
 
 /* The strings of names. */
 struct mt_strings *mt_frames_strings(struct mt_frames *frames);

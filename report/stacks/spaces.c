@@ -15,6 +15,7 @@
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
+#include "report/stacks/code_class.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
 #include "unwind/mapping_record.h"
@@ -84,6 +85,7 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	space->pid = pid;
 	space->comm = parent ? parent->comm : 0;
 	space->cgroup = parent ? parent->cgroup : spaces->cgroup;
+	space->exe = parent ? parent->exe : 0;
 	if (parent)
 		space->made = parent->made;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
@@ -230,6 +232,27 @@ bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
 	return find_cgroup(spaces, *line, &spaces->cgroup);
 }
 
+/* False out of memory. */
+static bool set_exe(struct mt_spaces *spaces, struct mt_space *space, struct mt_text path)
+{
+	uint32_t id = mt_strings_intern(spaces->strings, path.bytes, path.size);
+
+	space->exe = id == MT_STRING_NONE ? 0 : id;
+	return id != MT_STRING_NONE;
+}
+
+/* The first program that is mapped to be run is the process's own, unless a TASK told of it. */
+static bool learn_exe(struct mt_spaces *spaces, struct mt_space *space,
+		      const struct mt_mapping *mapping)
+{
+	const char *path = mapping->image->identity.path;
+
+	if (space->exe || !(mapping->prot & PROT_EXEC) || mapping->image->kind != MT_IMAGE_FILE ||
+	    !mt_may_be_program(path))
+		return true;
+	return set_exe(spaces, space, (struct mt_text){path, strlen(path)});
+}
+
 bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *record)
 {
 	struct mt_space *space = space_of(spaces, record->pid);
@@ -241,6 +264,8 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 	if (record->tid == record->pid)
 		space->start_time = record->start_time;
 	if (record->cgroup.size && !find_cgroup(spaces, record->cgroup, &space->cgroup))
+		return false;
+	if (record->exe.size && !set_exe(spaces, space, record->exe))
 		return false;
 	return set_comm(spaces, task, record->comm.bytes ? record->comm.bytes : "",
 			record->comm.size);
@@ -300,7 +325,8 @@ static bool put_mapping(struct mt_spaces *spaces, struct mt_space *space, uint64
 	mapping->image = mt_image_set_intern(spaces->images, &mapped->identity);
 	if (!mapping->image)
 		return false;
-	if (!find_dump(spaces, space, time, &mapped->identity, mapping->prot))
+	if (!learn_exe(spaces, space, mapping) ||
+	    !find_dump(spaces, space, time, &mapped->identity, mapping->prot))
 		return false;
 	find_jit(spaces, space, time, mapping);
 	if ((mapping->prot & PROT_EXEC) && !mt_map64_put(spaces->code, mapping->image->id, true))

@@ -35,6 +35,7 @@ struct mt_space {
 	uint32_t generation;	     /* execs of this process before this space */
 	uint32_t comm;		     /* string id: name of the first thread */
 	uint32_t cgroup;	     /* string id: cgroup path; 0: unknown */
+	uint32_t exe;		     /* string id: path of the program; 0: unknown */
 	uint32_t threads;	     /* tasks in this space now */
 	bool unused;		     /* created by a FORK whose child shares its parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */

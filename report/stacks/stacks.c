@@ -17,6 +17,7 @@
 
 struct mt_stacks {
 	struct mt_byte_runs *runs;
+	MT_ARRAY(uint32_t) programs; /* by id, as far as they were set */
 };
 
 struct mt_stacks *mt_stacks_create(void)
@@ -38,6 +39,7 @@ void mt_stacks_destroy(struct mt_stacks *stacks)
 	if (!stacks)
 		return;
 	mt_byte_runs_destroy(stacks->runs);
+	mt_array_deinit(&stacks->programs);
 	free(stacks);
 }
 
@@ -72,6 +74,24 @@ const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_
 size_t mt_stacks_count(const struct mt_stacks *stacks)
 {
 	return mt_byte_runs_count(stacks->runs);
+}
+
+bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program)
+{
+	if (!program)
+		return true;
+	if (!mt_array_reserve(&stacks->programs, (size_t)id + 1))
+		return false;
+	while (stacks->programs.count <= id)
+		stacks->programs.items[stacks->programs.count++] = 0;
+	if (!stacks->programs.items[id])
+		stacks->programs.items[id] = program;
+	return true;
+}
+
+uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id)
+{
+	return id < stacks->programs.count ? stacks->programs.items[id] : 0;
 }
 
 struct mt_paths {

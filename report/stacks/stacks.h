@@ -34,6 +34,13 @@ uint32_t mt_stacks_intern_prepared(struct mt_stacks *stacks, const uint32_t *fra
 const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_t *count);
 size_t mt_stacks_count(const struct mt_stacks *stacks);
 
+/*
+ * The program whose process had a stack: a string id that means nothing here, the first one that
+ * was set; 0: none. Set gives false out of memory.
+ */
+bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
+uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id);
+
 /* Paths of names: stacks that differ only in call sites within the same functions have one path. */
 
 #define MT_PATH_NONE UINT32_MAX

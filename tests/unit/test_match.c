@@ -30,12 +30,26 @@ MT_TEST(expressions_stand_between_slashes_and_may_have_commas)
 	mt_match_destroy(match);
 }
 
+MT_TEST(an_option_that_takes_expressions_alone_needs_no_slashes)
+{
+	struct mt_match *match = NULL;
+
+	MT_CHECK_OK(mt_match_add_expression("--ours", "^libcache\\.so", &match));
+	MT_CHECK_OK(mt_match_add_expression("--ours", "/a,b/", &match));
+	MT_CHECK(mt_match_text(match, "libcache.so.1"));
+	MT_CHECK(mt_match_text(match, "a,b"));
+	MT_CHECK(!mt_match_text(match, "libcached"));
+	mt_match_destroy(match);
+}
+
 MT_TEST(bad_selectors_are_usage_errors)
 {
 	struct mt_match *match = NULL;
 	struct mt_numbers numbers = {0};
 
 	MT_CHECK_ERR(mt_match_add("--comm", "/(/", &match), MT_ERR_USAGE);
+	MT_CHECK_ERR(mt_match_add_expression("--ours", "(", &match), MT_ERR_USAGE);
+	MT_CHECK_ERR(mt_match_add_expression("--ours", "", &match), MT_ERR_USAGE);
 	MT_CHECK_ERR(mt_match_add("--comm", "", &match), MT_ERR_USAGE);
 	MT_CHECK_ERR(mt_match_add("--comm", ",,", &match), MT_ERR_USAGE);
 	MT_CHECK_ERR(mt_numbers_add("--pid", "12a", &numbers), MT_ERR_USAGE);

@@ -212,4 +212,29 @@ MT_TEST(kernel_mappings_and_impossible_ones_are_left_out)
 	world_end(w);
 }
 
+/* The path of the program that a task runs. */
+static const char *program(struct world *w, int pid)
+{
+	return mt_strings_get(w->strings, mt_spaces_task(w->spaces, pid, pid)->space->exe);
+}
+
+MT_TEST(a_process_runs_what_its_task_says_or_the_first_program_that_it_maps)
+{
+	struct world *w = world_begin();
+	struct mt_task_record task = {.pid = 1, .tid = 1, .comm = {"a", 1}, .exe = {"/bin/a", 6}};
+
+	MT_CHECK(mt_spaces_add_task(w->spaces, &task));
+	map_file(w, 1, 0x1000, "/bin/other");
+	MT_CHECK_STR(program(w, 1), "/bin/a");
+	fork_task(w, 2, 2, 1, 1);
+	MT_CHECK_STR(program(w, 2), "/bin/a");
+	name_task(w, 2, 2, "b", true);
+	MT_CHECK_STR(program(w, 2), "");
+	map_file(w, 2, 0x5000, "/lib64/ld-linux-x86-64.so.2");
+	map_file(w, 2, 0x1000, "/usr/lib/b");
+	map_file(w, 2, 0x2000, "/usr/lib/libc.so.6");
+	MT_CHECK_STR(program(w, 2), "/usr/lib/b");
+	world_end(w);
+}
+
 MT_TEST_MAIN
