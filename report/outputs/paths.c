@@ -8,6 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/cells.h"
+#include "report/outputs/name_advice.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/top_paths.h"
 #include "report/tables/table.h"
@@ -25,6 +26,7 @@ struct list {
 	size_t widths[MT_GROUPS_COLUMNS];
 	size_t shown;
 	struct mt_value rest[MT_GROUPS_COLUMNS], all[MT_GROUPS_COLUMNS];
+	struct mt_name_advice advice;
 	FILE *to;
 };
 
@@ -112,8 +114,11 @@ static struct mt_error *print_list(struct list *list)
 		width = width > indent + ROOM ? width : indent + ROOM;
 
 		err = mt_top_path_print(&list->top, path, width - indent, list->to);
+		if (!err && !mt_name_advice_see(&list->advice, list->top.table, path->stack,
+						path->values[list->top.weight].value))
+			err = mt_error_nomem();
 		if (!err && !path->words)
-			mt_top_path_print_end(&list->top, path, indent, width, list->to);
+			err = mt_top_path_print_end(&list->top, path, indent, width, list->to);
 	}
 	if (err || !list->top.items.count)
 		return err;
@@ -126,6 +131,7 @@ static struct mt_error *print_list(struct list *list)
 		print_figures(list, list->all);
 		fputs("in all\n", list->to);
 	}
+	mt_name_advice_print(&list->advice, "", list->view->width, list->to);
 	return NULL;
 }
 

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/cells.h"
-#include "report/outputs/guilty.h"
+#include "report/outputs/headline.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/text.h"
@@ -133,31 +134,36 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 				   size_t room, FILE *to)
 {
 	struct mt_strings *names = mt_frames_strings(top->table->frames);
-	const struct mt_frame_name *guilty;
+	struct mt_headline headline;
 	char place[80] = "", name[256], who[64];
 	size_t used;
 
-	if (!mt_guilty_function(top->table, path->stack, &guilty))
+	if (!mt_headline_of(top->table, path->stack, &headline))
 		return mt_error_nomem();
-	if (guilty && !path->words)
-		mt_guilty_place(guilty->dso, guilty->file, guilty->line, place);
+	if (headline.name != MT_STRING_NONE && !path->words)
+		mt_headline_place(headline.dso, headline.file, headline.line, place);
 	used = mt_text_fit(mt_strings_get(top->table->strings, path->who), 24, who, sizeof(who));
 	used += strlen(place) + 4;
-	mt_text_fit(guilty ? mt_strings_get(names, guilty->name) : "[unknown]",
+	mt_text_fit(headline.name != MT_STRING_NONE ? mt_strings_get(names, headline.name)
+						    : "[unknown]",
 		    room > used + 20 ? room - used : 20, name, sizeof(name));
 	fprintf(to, "%s%s%s%s%s\n", who, *who ? ": " : "", name, *place ? "  " : "", place);
 	return NULL;
 }
 
-void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
-			   size_t indent, size_t width, FILE *to)
+struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
+				       const struct mt_top_path *path, size_t indent, size_t width,
+				       FILE *to)
 {
 	struct mt_strings *strings = mt_frames_strings(top->table->frames);
 	size_t count, first, used = indent;
-	const uint32_t *names = mt_paths_get(top->paths, path->path, &count);
+	const uint32_t *spelled = mt_paths_get(top->paths, path->path, &count);
+	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
 
+	if (!names || !mt_headline_fold_jit(top->table, spelled, names, &count))
+		return mt_error_nomem();
 	if (!count)
-		return;
+		return NULL;
 	for (first = count; first > 0; first--) {
 		size_t size = strlen(mt_strings_get(strings, names[first - 1])) + 3;
 
@@ -174,4 +180,5 @@ void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_p
 		fprintf(to, "%s%s", i > first ? " > " : "", name);
 	}
 	fputc('\n', to);
+	return NULL;
 }

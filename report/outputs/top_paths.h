@@ -48,9 +48,10 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 
 /*
  * Prints ".. > _int_malloc > sysmalloc > brk", indented by `indent` columns, and a newline; nothing
- * without frames.
+ * without frames. A run of JIT code without names is one entry.
  */
-void mt_top_path_print_end(const struct mt_top_paths *top, const struct mt_top_path *path,
-			   size_t indent, size_t width, FILE *to);
+struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
+				       const struct mt_top_path *path, size_t indent, size_t width,
+				       FILE *to);
 
 #endif

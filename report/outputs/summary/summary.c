@@ -11,7 +11,8 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/call_tree.h"
-#include "report/outputs/guilty.h"
+#include "report/outputs/headline.h"
+#include "report/outputs/name_advice.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_growth.h"
 #include "report/stacks/frames.h"
@@ -53,6 +54,8 @@ struct summary {
 	struct mt_table *table;
 	FILE *to;
 	sums events, comms, functions;
+	MT_ARRAY(uint32_t) folded; /* names of one path */
+	struct mt_name_advice advice;
 	double total;
 	size_t event_column, comm_column, stack_column;
 };
@@ -62,6 +65,7 @@ static void summary_deinit(struct summary *s)
 	mt_array_deinit(&s->events);
 	mt_array_deinit(&s->comms);
 	mt_array_deinit(&s->functions);
+	mt_array_deinit(&s->folded);
 }
 
 /* The widest text is a function; few sums, so a search is enough. */
@@ -332,29 +336,30 @@ static void print_completeness(const struct summary *s)
 
 /* ---- Threads and functions ---- */
 
-static bool add_guilty(struct summary *s, const struct mt_frame_name *guilty, double value)
+static bool add_function(struct summary *s, const struct mt_headline *of, double value)
 {
-	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), guilty->name);
+	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), of->name);
 	size_t known = s->functions.count;
-	struct sum *sum = add_sum(&s->functions, guilty->name, text, guilty->dso, value);
+	struct sum *sum = add_sum(&s->functions, of->name, text, of->dso, value);
 
 	if (!sum)
 		return false;
 	if (s->functions.count > known) {
-		sum->file = guilty->file;
-		sum->line = guilty->line;
-	} else if (sum->line != guilty->line) {
+		sum->file = of->file;
+		sum->line = of->line;
+	} else if (sum->line != of->line) {
 		sum->line = 0;
 	}
 	return true;
 }
 
-static bool blame(struct summary *s, uint32_t stack, double value)
+static bool add_headline(struct summary *s, uint32_t stack, double value)
 {
-	const struct mt_frame_name *guilty;
+	struct mt_headline headline;
 
-	return mt_guilty_function(s->table, stack, &guilty) &&
-	       (!guilty || add_guilty(s, guilty, value));
+	return mt_headline_of(s->table, stack, &headline) &&
+	       mt_name_advice_see(&s->advice, s->table, stack, value) &&
+	       (headline.name == MT_STRING_NONE || add_function(s, &headline, value));
 }
 
 static void print_functions(struct summary *s, double total)
@@ -363,13 +368,13 @@ static void print_functions(struct summary *s, double total)
 
 	if (!shown)
 		return;
-	fputs("\n  by function, the innermost outside the system's libraries\n", s->to);
+	fputs("\n  by function: " MT_HEADLINE_RULE "\n", s->to);
 	for (size_t i = 0; i < shown; i++) {
 		const struct sum *sum = &s->functions.items[i];
 		size_t room = s->view->width > 60 ? s->view->width - 46 : 20, used;
 		char name[512], place[80];
 
-		mt_guilty_place(sum->where, sum->file, sum->line, place);
+		mt_headline_place(sum->where, sum->file, sum->line, place);
 		used = strlen(place) + 28;
 		if (sum->file && used + room > s->view->width)
 			room = s->view->width > used + 16 ? s->view->width - used : 16;
@@ -430,7 +435,10 @@ static struct mt_error *take_event_rows(struct summary *s, uint32_t event, struc
 		if (path == MT_PATH_NONE || first == MT_STRING_NONE)
 			return mt_error_nomem();
 		names = mt_paths_get(paths, path, &count);
-		if (!mt_tree_add(tree, first, names, count, value) || !blame(s, stack, value))
+		if (!mt_array_reserve(&s->folded, count + 1) ||
+		    !mt_headline_fold_jit(s->table, names, s->folded.items, &count) ||
+		    !mt_tree_add(tree, first, s->folded.items, count, value) ||
+		    !add_headline(s, stack, value))
 			return mt_error_nomem();
 	}
 	return err;
@@ -596,6 +604,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 		err = mt_summary_verdicts_print(view, view->verdicts, to);
 	if (!err && s.stack_column != MT_COLUMN_NONE)
 		err = print_stacks(&s);
+	mt_name_advice_print(&s.advice, "\n", view->width, to);
 	if (!err && s.events.count)
 		print_next(&s);
 	return err;

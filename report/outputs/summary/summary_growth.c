@@ -110,7 +110,7 @@ static struct mt_error *print_paths(const struct section *s)
 		fprintf(s->to, "  %9s  ", signed_bytes(bytes).text);
 		err = mt_top_path_print(&s->top, path, s->view->width - INDENT, s->to);
 		if (!err)
-			mt_top_path_print_end(&s->top, path, INDENT, s->view->width, s->to);
+			err = mt_top_path_print_end(&s->top, path, INDENT, s->view->width, s->to);
 	}
 	return err;
 }

@@ -1,0 +1,196 @@
+/*
+ * The table of advice, and which of it a stack calls for.
+ */
+#include "report/outputs/name_advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "report/stacks/code_class.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
+
+/* A program with less of the weight is not worth a line. */
+#define LEAST_SHARE 0.01
+
+/* The first minor version of Python 3 with -X perf (What's New In Python 3.12). */
+#define PYTHON_WITH_MAPS 12
+
+enum lack {
+	LACKS_JIT,    /* frames of JIT code without names */
+	LACKS_PYTHON, /* no frame of a Python function at all */
+};
+
+struct row {
+	const char *program, *library; /* stems of names: of exe, of an image in the stack */
+	enum lack lack;
+	const char *text; /* behind "PROGRAM: " */
+};
+
+static const char node_text[] =
+	"JIT code has no names; start the program with node --perf-basic-prof";
+
+static const struct row rows[] = {
+	{"node", "libnode", LACKS_JIT, node_text},
+	{"nodejs", "libnode", LACKS_JIT, node_text},
+	{"java", "libjvm", LACKS_JIT,
+	 "JIT code has no names; start the program with -XX:+PreserveFramePointer, and while it is "
+	 "recorded run jcmd PID Compiler.perfmap"},
+	{"dotnet", "libcoreclr", LACKS_JIT,
+	 "JIT code has no names; start it with DOTNET_PerfMapEnabled=1 in its environment"},
+	{"python", "libpython", LACKS_PYTHON, NULL},
+};
+
+static const struct row other = {
+	.lack = LACKS_JIT,
+	.text = "JIT code has no names; a perf map, /tmp/perf-PID.map, would tell them"};
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_stem(const char *name, const char *stem)
+{
+	return !strncmp(name, stem, strlen(stem)) && mt_program_stem(name) == strlen(stem);
+}
+
+/* libjvm.so, libpython3.11.so.1.0 */
+static bool is_library(const char *name, const char *stem)
+{
+	size_t size = strlen(stem);
+
+	return !strncmp(name, stem, size) && strchr(".-0123456789", name[size]) && name[size];
+}
+
+static const struct row *row_of(const char *exe, const char *dso)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (is_stem(last_part(exe), rows[i].program) ||
+		    is_library(last_part(dso), rows[i].library))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/* Code that a process made and told nobody of; where a perf map or jitdump was, it was told. */
+static bool is_untold(const struct mt_frame_name *name)
+{
+	return !name->resolved && mt_is_made_code(name->dso) &&
+	       strncmp(name->dso, "/tmp/perf-", 10) != 0 && !strstr(name->dso, ".dump");
+}
+
+static void add(struct mt_name_advice *advice, const char *program, const struct row *row,
+		double weight)
+{
+	for (size_t i = 0; i < advice->count; i++) {
+		if (!strcmp(advice->items[i].program, program)) {
+			advice->items[i].weight += weight;
+			return;
+		}
+	}
+	if (advice->count == MT_NAME_ADVICE_MOST)
+		return;
+	advice->items[advice->count].program = program;
+	advice->items[advice->count].row = row;
+	advice->items[advice->count++].weight = weight;
+}
+
+/* What the frames of one stack tell. */
+struct seen {
+	bool untold;	       /* JIT code without a name */
+	bool python;	       /* a Python function */
+	const struct row *row; /* the interpreter, or NULL */
+	const char *dso;       /* that told it */
+};
+
+static bool see_frame(const struct mt_table *table, uint32_t frame, const char *exe,
+		      struct seen *seen)
+{
+	uint32_t flags = mt_frames_key(table->frames, frame)->flags;
+	size_t count;
+	const struct mt_frame_name *name = mt_frames_names(table->frames, frame, &count);
+	const char *text;
+
+	if (!name)
+		return false;
+	text = mt_strings_get(mt_frames_strings(table->frames), name->name);
+	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
+	seen->python |= !strncmp(text, "py::", 4);
+	if (!seen->row && !(flags & (MT_FRAME_IN_KERNEL | MT_FRAME_WORDS))) {
+		seen->row = row_of(exe, name->dso);
+		seen->dso = name->dso;
+	}
+	return true;
+}
+
+bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *table, uint32_t stack,
+			double weight)
+{
+	const char *exe = mt_strings_get(table->strings, mt_stacks_program(table->stacks, stack));
+	struct seen seen = {0};
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
+
+	weight = fabs(weight);
+	advice->all += weight;
+	for (size_t i = 0; i < depth; i++) {
+		if (!see_frame(table, ids[i], exe, &seen))
+			return false;
+	}
+	if (seen.row ? seen.row->lack == LACKS_PYTHON ? !seen.python : seen.untold
+		     : seen.untold && *exe)
+		add(advice, *exe ? exe : seen.dso, seen.row ? seen.row : &other, weight);
+	return true;
+}
+
+/* The minor version in python3.11, libpython3.11.so; -1: not in the name. */
+static long python_minor(const char *name)
+{
+	const char *at = strstr(name, "python3.");
+
+	return at ? strtol(at + strlen("python3."), NULL, 10) : -1;
+}
+
+static const char *text_of(const struct row *row, const char *program)
+{
+	long minor = python_minor(program);
+
+	if (row->lack != LACKS_PYTHON)
+		return row->text;
+	if (minor < 0)
+		return "names of Python functions are not seen; from Python 3.12 on, python3 -X "
+		       "perf tells them";
+	return minor < PYTHON_WITH_MAPS
+		       ? "names of Python functions are not seen; only Python 3.12 and later can "
+			 "tell them"
+		       : "names of Python functions are not seen; start the program with python3 "
+			 "-X perf";
+}
+
+void mt_name_advice_print(const struct mt_name_advice *advice, const char *before, size_t width,
+			  FILE *to)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < advice->count; i++) {
+		const char *program = last_part(advice->items[i].program);
+		char name[40], text[300];
+
+		if (advice->items[i].weight < LEAST_SHARE * advice->all)
+			continue;
+		mt_text_fit(program, 20, name, sizeof(name));
+		snprintf(text, sizeof(text), "%s: %s", name,
+			 text_of(advice->items[i].row, program));
+		fputs(first ? before : "", to);
+		mt_text_print_wrapped(first ? "names    " : "         ", "         ", text, width,
+				      to);
+		first = false;
+	}
+}
