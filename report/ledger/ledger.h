@@ -1,6 +1,6 @@
 /*
  * The ledger follows every call that changes an address space through a recording, in the order in
- * which the calls took effect. It tells each change with its origin, and each space's regions at
+ * which the calls took effect. It reports each change with its origin, and each space's regions at
  * its end, at its peak, or at a moment.
  */
 #ifndef MT_REPORT_LEDGER_LEDGER_H
@@ -39,7 +39,7 @@ struct mt_ledger_space {
 	struct mt_ledger_watch *watch; /* private to the ledger */
 };
 
-/* A change, told in order; space->account already has it. */
+/* A change, reported in order; space->account already has it. */
 struct mt_ledger_change {
 	const struct mt_ledger_space *space;
 	const struct mt_change *change;
@@ -47,7 +47,7 @@ struct mt_ledger_change {
 	const struct mt_nature *nature;
 };
 
-/* A page fault, told before the kernel handles it; or the pages that it allocated. */
+/* A page fault, reported before the kernel handles it; or the pages that it allocated. */
 struct mt_ledger_touch {
 	const struct mt_ledger_space *space;
 	uint64_t time, address;
@@ -86,10 +86,10 @@ struct mt_ledger_options {
 	bool (*advised)(void *context, const struct mt_ledger_space *space,
 			const struct mt_range *range, bool touched);
 	/*
-	 * Single pages, told in order with the changes. Set all of the following or none; false out
-	 * of memory.
+	 * Single pages, reported in order with the changes. Set all of the following or none; false
+	 * out of memory.
 	 */
-	bool stackless; /* touches are told without stacks, which saves time */
+	bool stackless; /* touches are reported without stacks, which saves time */
 	bool (*touched)(void *context, const struct mt_ledger *ledger,
 			const struct mt_ledger_touch *touch);
 	bool (*counted)(void *context, const struct mt_ledger *ledger,
@@ -98,7 +98,7 @@ struct mt_ledger_options {
 	bool (*moved)(void *context, const struct mt_ledger *ledger,
 		      const struct mt_ledger_space *space, uint64_t from, uint64_t to,
 		      uint64_t size);
-	/* A process's gauge from /proc, told before anything else of the recording. */
+	/* A process's gauge from /proc, reported before anything else of the recording. */
 	bool (*gauged)(void *context, uint32_t recording, const struct mt_gauge_record *gauge);
 	void *context;
 };

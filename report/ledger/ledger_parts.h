@@ -48,7 +48,7 @@ struct mt_seed_line {
 	int32_t pid;
 	uint32_t number;  /* index in the recording */
 	uint32_t reading; /* index of the reading, from 0 for each process */
-	uint32_t unseen;  /* enum mt_unseen_calls, told by the mapping's name */
+	uint32_t unseen;  /* bits of enum mt_unseen_calls, by the mapping's name */
 };
 
 /* Readings of one process's /proc/PID/maps. */

@@ -161,7 +161,7 @@ struct mt_page_counts *mt_residence_next_counts(struct mt_residence *r, uint32_t
 /* True if all of a space's pages were added within the recording. */
 bool mt_residence_born(const struct mt_ledger_space *space);
 
-/* Sets the event that later changes are told with. */
+/* Sets the event that later changes are reported with. */
 static inline void mt_residence_note(struct mt_residence *r, const struct mt_ledger *ledger,
 				     uint64_t time)
 {
