@@ -112,7 +112,7 @@ struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options
 void mt_reader_destroy(struct mt_reader *reader);
 
 /*
- * The recordings in the file, one behind the other; at least 1. The count, and what is known of
+ * The recordings in the file, one after the other; at least 1. The count, and what is known of
  * each.
  */
 size_t mt_reader_recordings(const struct mt_reader *reader);

@@ -12,9 +12,7 @@
 
 #include "formats/stacks/packed_body.h"
 
-#define MT_STACK_DECODED_MAX                                                 \
-	(16u << 20) /* bound on the decoded bytes of a chunk's coded records \
-		     */
+#define MT_STACK_DECODED_MAX (16u << 20) /* bytes that a chunk's coded records decode to */
 /* Most bytes that the body of a PACKED record decodes to. */
 #define MT_STACK_UNPACKED_MAX ((size_t)8 * 8191 + MT_STACK_DUMP_MAX)
 

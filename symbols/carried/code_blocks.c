@@ -1,4 +1,4 @@
-/* Blocks are noted as (image, number) in one sorted set; pieces are runs of neighbours. */
+/* Notes blocks as (image, number) in one sorted set; neighbouring blocks form a piece. */
 #include "symbols/carried/code_blocks.h"
 
 #include <pthread.h>

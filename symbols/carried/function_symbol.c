@@ -1,4 +1,4 @@
-/* Telling functions from the other symbols of a file. */
+/* Tells function symbols from others. */
 #include "symbols/carried/function_symbol.h"
 
 #include <elf.h>

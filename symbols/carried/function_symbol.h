@@ -1,4 +1,4 @@
-/* Which entries of a symbol table name code: what is looked up by address, and what is carried. */
+/* Which symbols name functions: those are looked up by address, and carried. */
 #ifndef MT_SYMBOLS_CARRIED_FUNCTION_SYMBOL_H
 #define MT_SYMBOLS_CARRIED_FUNCTION_SYMBOL_H
 
@@ -10,16 +10,13 @@ struct mt_elf;
 struct mt_elf_symbol;
 struct mt_elf_symbol_table;
 
-/*
- * Functions; and, inside sections of code, what assembly left without a type, or with the wrong
- * one.
- */
+/* A function; or, in a code section, an assembler symbol without a type or with a wrong type. */
 bool mt_symbol_is_function(const struct mt_elf *elf, const struct mt_elf_symbol *symbol);
 
-/* Whether names are looked at to tell: of symbols without a type, on some machines. */
+/* Whether mt_symbol_is_function() reads names: for untyped symbols of some machines. */
 bool mt_symbol_names_tell(const struct mt_elf *elf);
 
-/* Where a function is by its symbol, and the symbol's index in its table. */
+/* A function's address range and its symbol's index in the table. */
 struct mt_function_place {
 	uint64_t start, size;
 	size_t index;
@@ -27,14 +24,14 @@ struct mt_function_place {
 };
 
 /*
- * The next functions of ".symtab" (dynamic false) or ".dynsym" (true) from symbol *i on, `count` of
- * them or as many as there are; *i becomes what comes behind. Gives how many; 0 at the end. A
- * million symbols are not rare: most are told by the first 8 bytes of their entries.
+ * Up to `count` functions of ".symtab" (dynamic false) or ".dynsym" (true), from symbol *i on;
+ * advances *i. Returns their number, 0 at the end. Reads only the first 8 bytes of most entries:
+ * tables of a million symbols are not rare.
  */
 size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
 			   struct mt_function_place *out, size_t count);
 
-/* Symbol i, whose entry is copied to there, where it is a function. */
+/* Symbol i, from a copy of its entry; false if it is not a function. */
 bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
 			   const uint8_t *entry, size_t i, struct mt_function_place *out);
 

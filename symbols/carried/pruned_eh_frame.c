@@ -1,6 +1,6 @@
 /*
- * All entries are gone through, of each only the first bytes: that costs less than finding a few
- * hundred by the table in .eh_frame_hdr and checking it, up to the largest images.
+ * Scans all entries, reading only the first bytes of each: even for the largest images that costs
+ * less than finding a few hundred by the search table in .eh_frame_hdr and verifying it.
  */
 #include "symbols/carried/pruned_eh_frame.h"
 

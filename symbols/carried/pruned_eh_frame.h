@@ -1,6 +1,6 @@
 /*
- * .eh_frame for a skeleton of which only some code was seen, for skeleton.c alone: the entries that
- * tell of that code one behind the other, each CIE once.
+ * .eh_frame of a skeleton of seen code: the FDEs of that code one after the other, each CIE once.
+ * Only for skeleton.c.
  */
 #ifndef MT_SYMBOLS_CARRIED_PRUNED_EH_FRAME_H
 #define MT_SYMBOLS_CARRIED_PRUNED_EH_FRAME_H
@@ -14,10 +14,10 @@ struct mt_seen_code;
 struct mt_elf_input;
 
 /*
- * Makes it of the .eh_frame that span is, for the same address: the FDEs of code in which a place
- * lies, and their CIEs; what is damaged is left out. *all: the section is to be kept as it is, for
- * it is of a form that linkers do not write. False out of memory, with out to be freed all the
- * same.
+ * Builds, from the .eh_frame in span and for the same address, the section with the FDEs of code
+ * that has a seen place, and their CIEs; damaged entries are left out. *all: the section has a form
+ * that linkers do not write, and has to be kept whole. False out of memory; the caller frees out in
+ * any case.
  */
 bool mt_pruned_eh_frame_make(struct mt_span span, const struct mt_seen_code *seen,
 			     const struct mt_elf_input *input, struct mt_made_bytes *out,

@@ -1,4 +1,4 @@
-/* Binary search among places in code. */
+/* Binary search among places. */
 #include "symbols/carried/seen_code.h"
 
 size_t mt_seen_code_before(const struct mt_seen_code *seen, uint64_t address)

@@ -1,16 +1,15 @@
 /*
- * What decides a name is where symbols start, so starts are chosen, and of each all its symbols:
+ * Names depend on where symbols start, so starts are chosen, and with each start all its symbols:
  *
- * - of functions with a size that have a seen place in them;
- * - in each place, and the last one before it, whatever its size: it is where those without a size
- *   that start before it end;
- * - where that one may be a bare label, of functions around it: a label in a function counts for
- *   nothing, as does one at a place that they end before;
- * - where a stub's relocation has the address of its function's resolver in place of a symbol: as
- *   if that had been seen;
- * - the first one behind the last place, where the last function without a size ends.
+ * 1. Functions with a size that contain a seen place.
+ * 2. Starts in each place, and the last start before it, whatever its size: there the functions
+ *    without a size end that start before it.
+ * 3. If that start may be a plain label, the functions around it: a label inside a function, or at
+ *    a place where a function ends, does not count.
+ * 4. Resolvers whose address a stub's relocation has instead of a symbol, as if they had been seen.
+ * 5. The first start after the last place: there the last function without a size ends.
  *
- * Names are not looked at for it, but on machines where they tell functions from marks.
+ * Names are only read on machines where they tell functions from mapping symbols.
  */
 #include "symbols/carried/seen_symbols.h"
 

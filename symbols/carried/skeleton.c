@@ -1,7 +1,7 @@
 /*
- * Plans and writes skeletons. The original's sections keep their numbers, which symbols refer to;
- * what is made anew (symbol tables with the strings they need, relocations without the rest) takes
- * the place of what it is made from, or stands behind.
+ * Plans and writes skeletons. The original's sections keep their numbers, because symbols refer to
+ * them; rewritten sections (symbol tables and their strings, relocations) replace the originals or
+ * follow them.
  */
 #include "symbols/carried/skeleton.h"
 

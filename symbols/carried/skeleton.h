@@ -1,8 +1,7 @@
 /*
- * Making a skeleton of an ELF file: what is left of it where only unwinding and naming are wanted
- * (FORMAT.md section 8 says what that is). A recording carries skeletons; mt_elf_open_skeleton()
- * reads them. The recorder uses this: no library behind it, and neither the file nor its skeleton
- * is ever in memory as a whole.
+ * Makes a skeleton of an ELF file: the parts that unwinding and naming need (FORMAT.md section 8).
+ * A recording carries skeletons; mt_elf_open_skeleton() reads them. For the recorder: needs no
+ * library, and never holds the whole file or skeleton in memory.
  */
 #ifndef MT_SYMBOLS_CARRIED_SKELETON_H
 #define MT_SYMBOLS_CARRIED_SKELETON_H
@@ -20,33 +19,33 @@ struct mt_skeleton;
 
 struct mt_skeleton_wish {
 	bool names, unwind, lines;
-	/* NULL: of all functions; else of those alone in which these places lie. Borrowed. */
+	/* borrowed; NULL: all functions; else only the functions with these places */
 	const struct mt_seen_code *seen;
 };
 
-/* Takes the next bytes of the skeleton; false ends the writing. */
+/* Takes the next bytes of the skeleton; false stops writing. */
 struct mt_skeleton_output {
 	void *context;
 	bool (*put)(void *context, const uint8_t *bytes, size_t size);
 };
 
 /*
- * Plans the skeleton of elf. debug: its debug file, where .symtab and debug information are taken
- * from that elf itself does not have; or NULL. input: NULL where all is in memory. All of them are
- * borrowed until the skeleton is destroyed.
+ * Plans the skeleton of elf. `debug` is its debug file, for .symtab and debug information that elf
+ * lacks, or NULL; `input` is NULL if all bytes are in memory. Borrows all of them until the
+ * skeleton is destroyed.
  */
 struct mt_error *mt_skeleton_create(struct mt_elf *elf, struct mt_elf *debug,
 				    const struct mt_skeleton_wish *wish,
 				    const struct mt_elf_input *input, struct mt_skeleton **out);
 void mt_skeleton_destroy(struct mt_skeleton *skeleton);
 
-/* Bytes of it. */
+/* Its size in bytes. */
 uint64_t mt_skeleton_size(const struct mt_skeleton *skeleton);
 
-/* Writes that many bytes, unless memory or the output ends it; false then. */
+/* Writes mt_skeleton_size() bytes; false if memory ran out or the output stopped. */
 bool mt_skeleton_write(struct mt_skeleton *skeleton, const struct mt_skeleton_output *output);
 
-/* All of it at once, of files in memory; *out is the caller's to free. */
+/* Plans and writes in one step, from files in memory; *out is the caller's to free. */
 struct mt_error *mt_skeleton_make(struct mt_elf *elf, struct mt_elf *debug,
 				  const struct mt_skeleton_wish *wish, uint8_t **out, size_t *size);
 

@@ -1,8 +1,7 @@
 /*
- * Few symbols of tables that may have millions: of the tables and their strings little is looked at
- * at a time. Symbols are sorted by address, which makes neighbours alike and so compresses better;
- * those at one address keep their order, since it may decide which of them gives the name. Strings
- * stay in the file's order.
+ * Few symbols of tables that may have millions: reads the tables and strings in small windows.
+ * Symbols are sorted by address, which compresses better; symbols at one address keep their order,
+ * which may decide the name. Strings stay in the file's order.
  */
 #include "symbols/carried/skeleton_symbols.h"
 

@@ -1,6 +1,6 @@
 /*
- * The symbols of a skeleton of seen code, for skeleton.c alone: a few out of an image's tables,
- * with the strings they need and no others; and the relocations that lead stubs to their functions.
+ * The symbols of a skeleton of seen code: chosen symbols of an image's tables with their strings,
+ * and the relocations that connect PLT stubs to functions. Only for skeleton.c.
  */
 #ifndef MT_SYMBOLS_CARRIED_SKELETON_SYMBOLS_H
 #define MT_SYMBOLS_CARRIED_SKELETON_SYMBOLS_H
@@ -15,16 +15,17 @@ struct mt_elf;
 struct mt_map64;
 struct mt_elf_input;
 
-/* What is kept of .symtab or .dynsym. */
+/* The symbols kept of .symtab or .dynsym. */
 struct mt_kept_symbols {
 	struct mt_elf *from; /* the image or its debug file */
 	bool dynamic;
 	const struct mt_elf_input *input;
-	struct mt_map64 *known; /* what .symtab has, and .dynsym need not have */
-	/* of .dynsym: the symbol of each relocation, by its old index; those are the first ones */
+	struct mt_map64 *known; /* the symbols of .symtab, which .dynsym need not repeat */
+	/* .dynsym: old symbol indices of the relocations; these symbols come first */
 	MT_ARRAY(uint32_t) relocated;
-	MT_ARRAY(uint64_t) resolvers; /* addresses that relocations have in place of a symbol */
-	MT_ARRAY(uint8_t) chosen;     /* the others, as the table has them, in its order */
+	MT_ARRAY(uint64_t) resolvers; /* resolver addresses of relocations without a symbol */
+	/* entries of the other symbols, in the table's form and order */
+	MT_ARRAY(uint8_t) chosen;
 };
 
 void mt_kept_symbols_deinit(struct mt_kept_symbols *kept);
@@ -32,24 +33,24 @@ void mt_kept_symbols_deinit(struct mt_kept_symbols *kept);
 /* Bytes of one symbol. */
 size_t mt_skeleton_symbol_size(const struct mt_elf *elf);
 
-/* Bytes that were made, the owner's to free. */
+/* Bytes that the owner frees. */
 struct mt_made_bytes {
 	uint8_t *items;
 	size_t count, capacity;
 };
 
 /*
- * Makes the table, the null symbol first, and its strings. Both are empty where none is kept. Of
- * .symtab before of .dynsym, in which symbols that .symtab has, too, are zeros. False out of
- * memory, with *symbols and *strings to be freed all the same.
+ * Builds the table, with the null symbol first, and its strings; both are empty without symbols.
+ * Call for .symtab before .dynsym, where symbols that .symtab has are zeroed. False out of memory;
+ * the caller frees *symbols and *strings in any case.
  */
 bool mt_kept_symbols_make(const struct mt_kept_symbols *kept, struct mt_made_bytes *symbols,
 			  struct mt_made_bytes *strings);
 
 /*
- * Collects the relocations of section i that are of stubs. kept: NULL where all symbols are kept;
- * else .dynsym's, to which their symbols are added, by whose new numbers they name them. False out
- * of memory.
+ * Collects the relocations of PLT stubs from section i. kept: NULL if all symbols are kept; else
+ * .dynsym's, to which their symbols are added, and the relocations use the new symbol numbers.
+ * False out of memory.
  */
 bool mt_skeleton_relocations_collect(struct mt_elf *elf, size_t i, const struct mt_elf_input *input,
 				     struct mt_kept_symbols *kept, struct mt_made_bytes *out);

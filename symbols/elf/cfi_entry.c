@@ -1,7 +1,7 @@
 /*
  * Parses CIEs and FDEs of .eh_frame and .debug_frame: lengths, augmentations (zR zPLR S B, and the
- * ancient "eh"), every pointer encoding. Finding the entry for an address is cfi.c's job, running
- * its program cfi_program.c's.
+ * ancient "eh"), all pointer encodings. cfi.c finds the entry for an address, cfi_program.c runs
+ * its program.
  */
 #include "symbols/elf/cfi_entry.h"
 

@@ -1,7 +1,6 @@
 /*
- * One entry of .eh_frame or .debug_frame, parsed: a CIE or an FDE with its CIE.
- *
- * Everything borrowed points into the section's bytes.
+ * Parses entries of .eh_frame and .debug_frame: a CIE, or an FDE with its CIE. Results borrow the
+ * section's bytes.
  */
 #ifndef MT_SYMBOLS_ELF_CFI_ENTRY_H
 #define MT_SYMBOLS_ELF_CFI_ENTRY_H
@@ -14,7 +13,7 @@
 #include "symbols/elf/elf.h"
 
 /*
- * Pointer encodings, DW_EH_PE_*: a value format in the low four bits, what it is relative to above.
+ * Pointer encodings, DW_EH_PE_*: value format in the low four bits, base address in the upper four.
  */
 enum mt_cfi_pointer {
 	MT_CFI_PE_ABSPTR = 0x00,
@@ -37,53 +36,53 @@ enum mt_cfi_pointer {
 
 struct mt_cfi_section {
 	struct mt_span span;
-	uint64_t data_base; /* what DATAREL pointers are relative to */
-	bool debug_frame;   /* .debug_frame, whose ids differ from .eh_frame's */
+	uint64_t data_base; /* base of DATAREL pointers */
+	bool debug_frame;   /* .debug_frame, whose CIE ids differ from .eh_frame's */
 };
 
 struct mt_cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_register;
-	uint8_t encoding; /* of the FDE's addresses */
-	bool sized;	  /* 'z': the FDE has augmentation data, its size in front */
-	bool signal;	  /* 'S' */
+	uint8_t encoding; /* of addresses in the FDE */
+	bool sized;	  /* 'z': the FDE has augmentation data with a size */
+	bool signal;	  /* 'S': a signal frame */
 	struct mt_cursor program;
 };
 
 struct mt_cfi_fde {
 	struct mt_cfi_cie cie;
-	uint64_t start, end; /* link-time addresses covered: [start, end) */
+	uint64_t start, end; /* covered link-time addresses: [start, end) */
 	struct mt_cursor program;
 };
 
-/* The frame of an entry: where it stands, what follows it, and whether it is a CIE. */
+/* The frame of an entry: its place, its successor, and its kind. */
 struct mt_cfi_entry {
-	size_t next;	   /* offset of the entry behind it */
-	size_t cie_offset; /* an FDE's CIE */
-	bool terminator;   /* a length of zero */
+	size_t next;	   /* offset of the next entry */
+	size_t cie_offset; /* of an FDE's CIE */
+	bool terminator;   /* the length is zero */
 	bool cie;
-	struct mt_cursor body; /* behind the id */
+	struct mt_cursor body; /* after the id */
 };
 
 /*
- * A pointer of that encoding; function is what FUNCREL means. False for one that is bad, omitted,
- * indirect or unknown.
+ * Reads a pointer of that encoding; `function` is the base of FUNCREL. False if it is damaged,
+ * omitted, indirect or unknown.
  */
 bool mt_cfi_pointer_read(struct mt_cursor *c, uint8_t encoding,
 			 const struct mt_cfi_section *section, uint64_t function, uint64_t *out);
 
-/* The entry at an offset; false where its length or id leaves the section. */
+/* The entry at an offset; false if its length or its CIE offset leaves the section. */
 bool mt_cfi_entry_read(const struct mt_cfi_section *section, size_t offset,
 		       struct mt_cfi_entry *out);
 
 /* The CIE at an offset. */
 bool mt_cfi_cie_read(const struct mt_cfi_section *section, size_t offset, struct mt_cfi_cie *out);
 
-/* The FDE at an offset, its CIE included. */
+/* The FDE at an offset, with its CIE. */
 bool mt_cfi_fde_read(const struct mt_cfi_section *section, size_t offset, struct mt_cfi_fde *out);
 
-/* The rest of an FDE whose entry and CIE (in fde->cie) are read already. */
+/* Completes an FDE whose entry and CIE (in fde->cie) are already read. */
 bool mt_cfi_fde_read_body(const struct mt_cfi_section *section, const struct mt_cfi_entry *entry,
 			  struct mt_cfi_fde *fde);
 

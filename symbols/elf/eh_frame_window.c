@@ -1,6 +1,6 @@
 /*
- * Of each entry only the first bytes are looked at, in a window on the section. What linkers write
- * is read right there; any other form as cfi_entry.c does, in its place.
+ * Reads only the first bytes of each entry, through a window on the section. The form that linkers
+ * write is decoded directly, any other form by cfi_entry.c.
  */
 #include "symbols/elf/eh_frame_window.h"
 

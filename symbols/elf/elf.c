@@ -1,7 +1,7 @@
 /*
- * Opening an ELF file and checking its headers: identification, program headers, section headers,
- * and the way from file offsets to link-time addresses. Sections are elf_section.c's, symbols
- * elf_symbols.c's, notes elf_note.c's.
+ * Opens an ELF file and checks its headers: identification, program and section headers; converts
+ * file offsets to link-time addresses. elf_section.c reads sections, elf_symbols.c symbols,
+ * elf_note.c notes.
  */
 #include "symbols/elf/elf.h"
 

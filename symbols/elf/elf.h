@@ -1,10 +1,10 @@
 /*
- * The bytes of one ELF file, checked: headers, segments, sections, notes. ELF64 little-endian
- * (x86-64, AArch64) and ELF32 for naming. Every offset and size is held against the file before it
- * is used; a file that lies about one part loses that part, not the rest. No library behind it: the
- * recorder uses it too.
+ * The bounds-checked bytes of one ELF file: headers, segments, sections, symbols, notes. ELF64
+ * little-endian (x86-64, AArch64), and ELF32 for naming. Every offset and size is checked against
+ * the file before use; an inconsistent part is lost alone. Needs no library, because the recorder
+ * uses it.
  *
- * Borrowed bytes hold as long as the mt_elf. Threads may read one mt_elf at the same time.
+ * Borrowed bytes are valid as long as the mt_elf. Reading an mt_elf is thread-safe.
  */
 #ifndef MT_SYMBOLS_ELF_ELF_H
 #define MT_SYMBOLS_ELF_ELF_H
@@ -16,16 +16,15 @@
 struct mt_error;
 struct mt_elf;
 
-#define MT_BUILD_ID_MAX \
-	32 /* bytes; GNU ld writes 20, lld 8 or 20, Go's and others' at most 32 are kept */
+#define MT_BUILD_ID_MAX 32 /* bytes; GNU ld writes 20, lld 8 or 20; up to 32 of others are kept */
 
 struct mt_span {
-	const uint8_t *bytes; /* NULL where there is nothing */
-	size_t size;	      /* 0 where there are no bytes */
-	uint64_t vaddr; /* the link-time address of the first byte, 0 for what is not loaded */
+	const uint8_t *bytes; /* NULL: empty */
+	size_t size;	      /* 0 if bytes is NULL */
+	uint64_t vaddr;	      /* link-time address of the first byte; 0 if not loaded */
 };
 
-struct mt_segment { /* PT_LOAD, as the header claims it; the file may be shorter */
+struct mt_segment { /* PT_LOAD as in the header; the file may be shorter */
 	uint64_t vaddr;
 	uint64_t memory_size;
 	uint64_t offset;
@@ -34,29 +33,29 @@ struct mt_segment { /* PT_LOAD, as the header claims it; the file may be shorter
 };
 
 /*
- * Maps the file and checks its headers. *out is the caller's. Only a regular file is opened: never
- * a fifo or a device that a recorded path happens to name here.
+ * Maps the file and checks its headers. Only regular files are opened, never a FIFO or device at a
+ * recorded path. *out is the caller's.
  */
 struct mt_error *mt_elf_open_file(const char *path, struct mt_elf **out);
 
-/* The same from an open descriptor, which stays the caller's; name is for messages. */
+/* The same from an open descriptor, which the caller still owns. name is for messages. */
 struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out);
 
-/* An ELF image in memory (a carried one, a vdso dump). Borrows the bytes until destroyed. */
+/* An ELF file in memory (carried, or a vdso). Borrows the bytes until destroyed. */
 struct mt_error *mt_elf_open_memory(const void *bytes, size_t size, const char *name,
 				    struct mt_elf **out);
 
 /*
- * The same for a skeleton (symbols/carried/skeleton.h): its program headers tell of the original
- * file, so bytes come from its sections alone.
+ * A skeleton in memory (symbols/carried/skeleton.h). Its program headers describe the original
+ * file, so bytes come only from its sections.
  */
 struct mt_error *mt_elf_open_skeleton(const void *bytes, size_t size, const char *name,
 				      struct mt_elf **out);
 
 /*
- * The same for an image of which a recording has several skeletons, each with some of it: what any
- * of them has holds. Those that are damaged, or of another image, are left out; an error where none
- * is good. Names and sections are asked for as of one file. Borrows the bytes, not the array.
+ * An image of which a recording carries several skeletons, each with a part; together they form one
+ * file. Damaged skeletons and those of another image are skipped; an error if none is left. Borrows
+ * the bytes, not the array.
  */
 struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, const char *name,
 				    struct mt_elf **out);
@@ -64,8 +63,8 @@ struct mt_error *mt_elf_open_pieces(const struct mt_span *pieces, size_t count, 
 void mt_elf_destroy(struct mt_elf *elf);
 
 /*
- * How to undo SHF_COMPRESSED: type is ELFCOMPRESS_*; fills exactly out_size bytes, false where it
- * cannot.
+ * Decompresses SHF_COMPRESSED sections: type is ELFCOMPRESS_*; fills exactly out_size bytes, or
+ * returns false.
  */
 struct mt_elf_codec {
 	bool (*inflate)(uint32_t type, const uint8_t *bytes, size_t size, uint8_t *out,
@@ -73,12 +72,12 @@ struct mt_elf_codec {
 };
 
 /*
- * zlib and zstd (symbols/elf/elf_inflate.c). Naming it links both libraries, so the recorder does
- * not; without a codec a compressed section is as if absent.
+ * zlib and zstd (symbols/elf/elf_inflate.c). Referring to this codec links both libraries, so the
+ * recorder does not. Without a codec compressed sections count as absent.
  */
 extern const struct mt_elf_codec mt_elf_codec_all;
 
-/* Borrows codec for the life of elf. To be called before the first section is read. */
+/* Borrows codec until elf is destroyed. Call before reading the first section. */
 void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec);
 
 /* e_type (ET_EXEC, ET_DYN, ET_REL, ET_CORE) and e_machine. */
@@ -86,33 +85,33 @@ uint16_t mt_elf_type(const struct mt_elf *elf);
 uint16_t mt_elf_machine(const struct mt_elf *elf);
 bool mt_elf_is_64(const struct mt_elf *elf);
 
-/* The NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; size 0 where there is none. */
+/* The NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; size 0 without one. */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
 
-/* All of its bytes, as they are. */
+/* The whole file, unchanged. */
 struct mt_span mt_elf_whole(const struct mt_elf *elf);
 
 /* The PT_LOAD segments in file order. */
 const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count);
 
 /*
- * The section of that name, decompressed where SHF_COMPRESSED. Without bytes (absent, SHT_NOBITS,
- * outside of the file) its size is 0; mt_elf_section_info() tells what the header claims. Where no
- * such section is listed, as without section headers, ".eh_frame_hdr" is found through
- * PT_GNU_EH_FRAME, and ".eh_frame" through what that points to, up to its segment's end.
+ * The section of that name, decompressed if SHF_COMPRESSED. Size 0 without bytes (absent,
+ * SHT_NOBITS, or outside the file); mt_elf_section_info() has what the header claims. Without a
+ * section header ".eh_frame_hdr" is found through PT_GNU_EH_FRAME, and ".eh_frame" through a
+ * pointer in it, up to the end of its segment.
  */
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
 
 /*
- * How many pieces the image was opened from, 1 for a file; and the section of that name in one of
- * them, where mt_elf_section() gives the first that has bytes.
+ * How many pieces the image was opened from, 1 for a file; and the section of that name in one
+ * piece. mt_elf_section() takes the first piece that has bytes.
  */
 size_t mt_elf_pieces(const struct mt_elf *elf);
 struct mt_span mt_elf_section_in(struct mt_elf *elf, size_t piece, const char *name);
 
-/* A section header, as it claims. */
+/* A section header, unchecked. */
 struct mt_elf_section_info {
-	const char *name; /* "" where it has none */
+	const char *name; /* "" without a name */
 	uint64_t vaddr;
 	uint64_t offset; /* in the file */
 	uint64_t size;
@@ -121,16 +120,16 @@ struct mt_elf_section_info {
 	uint64_t flags; /* SHF_* */
 };
 
-/* The header of section i (an st_shndx, say); false where there is no such section. */
+/* The header of section i (for example st_shndx); false if there is none. */
 bool mt_elf_section_info(const struct mt_elf *elf, size_t i, struct mt_elf_section_info *out);
 
-/* The index of the first section of that name, or 0 (the null section) without one. */
+/* Index of the first section of that name, or 0 (the null section). */
 size_t mt_elf_find_section(const struct mt_elf *elf, const char *name);
 
-/* The index of the next section behind `after` that says it has this address, or 0. */
+/* Index of the next section after `after` whose header has this address, or 0. */
 size_t mt_elf_section_at(const struct mt_elf *elf, uint64_t vaddr, size_t after);
 
-/* One ELF symbol; name borrowed from the string table, bounds checked, never NULL. */
+/* A symbol. name borrows from the string table, is bounds-checked and never NULL. */
 struct mt_elf_symbol {
 	uint64_t value;
 	uint64_t size;
@@ -138,27 +137,27 @@ struct mt_elf_symbol {
 	uint8_t type;	    /* STT_* */
 	uint8_t binding;    /* STB_* */
 	uint8_t visibility; /* STV_* */
-	bool named;	    /* st_name is not 0; said without a look at the name */
+	bool named;	    /* st_name is not 0; set without reading the name */
 	uint16_t section;   /* st_shndx */
 	size_t index;	    /* in its table */
 };
 
 /*
- * How many symbols ".symtab" (dynamic false) or ".dynsym" (true) has; 0 without one. Without
+ * Number of symbols in ".symtab" (dynamic false) or ".dynsym" (true); 0 without a table. Without
  * section headers ".dynsym" is found through PT_DYNAMIC.
  */
 size_t mt_elf_symbol_count(struct mt_elf *elf, bool dynamic);
 
-/* Symbol i, in table order; false for one that points outside its string table. */
+/* Symbol i in table order; false if its name is outside the string table. */
 bool mt_elf_symbol(struct mt_elf *elf, bool dynamic, size_t i, struct mt_elf_symbol *out);
 
 /*
- * Link-time address of a file offset, through the PT_LOAD that covers it, an executable one first;
- * false if none does.
+ * Link-time address of a file offset, through the PT_LOAD that covers it, preferably an executable
+ * one; false if none does.
  */
 bool mt_elf_offset_to_vaddr(const struct mt_elf *elf, uint64_t offset, uint64_t *vaddr);
 
-/* n loaded bytes at a link-time address (code, say); NULL where the file does not hold them all. */
+/* n loaded bytes at a link-time address (such as code); NULL unless the file has all of them. */
 const uint8_t *mt_elf_bytes_at(const struct mt_elf *elf, uint64_t vaddr, size_t n);
 
 #endif

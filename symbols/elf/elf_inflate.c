@@ -1,6 +1,6 @@
 /*
- * Decompression of ELF sections by zlib and zstd. In a file of its own: only who names the codec
- * links the libraries.
+ * Decompresses ELF sections with zlib and zstd. A file of its own, so that only users of the codec
+ * link the libraries.
  */
 #include <elf.h>
 #include <limits.h>

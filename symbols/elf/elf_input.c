@@ -1,4 +1,4 @@
-/* Each piece is told of before it is looked at, whatever holds the file. */
+/* Requests bytes before they are read, from whatever holds the file. */
 #include "symbols/elf/elf_input.h"
 
 void mt_elf_input_need(const struct mt_elf_input *input, struct mt_span span, size_t at,

@@ -8,24 +8,23 @@
 #include "symbols/elf/elf.h"
 
 /*
- * Told before bytes of a file are looked at, so that they need not be there all the time: what it
- * was told of last has to stay until the next time. What is looked at without being told of: the
- * headers, section names, and notes.
+ * Called before bytes of a file are read. The bytes needed last stay valid until the next call.
+ * Headers, section names and notes are read without a call.
  */
 struct mt_elf_input {
 	void *context;
 	void (*need)(void *context, const uint8_t *bytes, size_t size);
-	/* NULL, or copies bytes that it was not told of: of a few among many that costs less. */
+	/* Copies bytes without making them needed, cheaper for scattered bytes; or NULL. */
 	void (*copy)(void *context, const uint8_t *bytes, size_t size, uint8_t *to);
 };
 
-/* Tells it that so many of a span's bytes are about to be looked at; input may be NULL. */
+/* Requests `size` bytes of a span at `at`; input may be NULL. */
 void mt_elf_input_need(const struct mt_elf_input *input, struct mt_span span, size_t at,
 		       size_t size);
 
 /*
- * The bytes of a span from `at` on, all of which are in it: where they are, or in the buffer, which
- * has room for so many. They hold until the next time it is told of some.
+ * Returns `size` bytes of a span at `at`, all inside the span: in place, or copied to the buffer,
+ * which holds `size` bytes. Valid until the next request.
  */
 const uint8_t *mt_elf_input_look(const struct mt_elf_input *input, struct mt_span span, size_t at,
 				 size_t size, uint8_t *buffer);

@@ -1,4 +1,4 @@
-/* The build id of an ELF file, from its notes. */
+/* Reads the build id from an ELF file's notes. */
 #include <elf.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /*
- * A carried image in several skeletons, each with what samples had shown by then: the first one is
- * the image, and has the others behind it. Their symbols become one table; sections stay where they
- * are.
+ * An image carried in several skeletons, each with the code seen by then: the first is the image
+ * and lists the others. Their symbols are merged into one table; sections stay separate.
  */
 #include <elf.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * What the files that read ELF, and write skeletons of it, share: the checked headers of one file.
- * Nobody else includes this.
+ * The checked headers of one ELF file, shared by the files that read ELF or write skeletons.
+ * Private to them.
  */
 #ifndef MT_SYMBOLS_ELF_ELF_PRIVATE_H
 #define MT_SYMBOLS_ELF_ELF_PRIVATE_H
@@ -20,16 +20,16 @@ struct mt_elf_program_header {
 };
 
 struct mt_elf_section_header {
-	uint32_t name; /* offset in the section names */
+	uint32_t name; /* offset in section_names */
 	uint32_t type; /* SHT_* */
 	uint32_t link, info;
 	uint64_t flags, vaddr, offset, size, align, entry_size;
 };
 
-/* A section's bytes after decompression, kept until the file is closed. */
+/* A decompressed section, kept until the file is closed. */
 struct mt_elf_inflated {
 	size_t section;
-	uint8_t *bytes; /* NULL: tried, and it cannot be had */
+	uint8_t *bytes; /* NULL: decompression failed */
 	size_t size;
 	struct mt_elf_inflated *next;
 };
@@ -39,42 +39,43 @@ struct mt_elf_symbol_table {
 	const uint8_t *bytes;
 	size_t count;
 	size_t stride;
-	const char *names; /* ends in a NUL wherever a name starts */
+	const char *names; /* a NUL follows every name */
 	size_t names_size;
 };
 
 struct mt_elf {
 	const uint8_t *bytes;
 	size_t size;
-	bool mapped;   /* bytes are ours to unmap */
-	bool skeleton; /* the bytes that segments tell of are not here */
+	bool mapped;   /* bytes are unmapped on destroy */
+	bool skeleton; /* the segments' bytes are absent */
 	bool is_64;
 	uint16_t type, machine;
 	char *name; /* for messages */
 	MT_ARRAY(struct mt_elf_program_header) headers;
-	MT_ARRAY(struct mt_segment) segments; /* the PT_LOAD among them */
+	MT_ARRAY(struct mt_segment) segments; /* the PT_LOAD of headers */
 	MT_ARRAY(struct mt_elf_section_header) sections;
 	struct mt_span section_names;
 	const struct mt_elf_codec *codec;
 	pthread_mutex_t lock; /* guards what is made on first use: inflated, tables */
 	struct mt_elf_inflated *inflated;
-	uint64_t inflated_size;		      /* bytes of all of them, also of those that failed */
+	uint64_t inflated_size;		      /* total bytes, including failed sections */
 	struct mt_elf_symbol_table tables[2]; /* .symtab, .dynsym */
-	MT_ARRAY(struct mt_elf *) further;    /* pieces of the same image; elf_pieces.c's */
-	uint8_t *joined[2];		      /* the tables of all pieces, ours to free; or NULL */
+	MT_ARRAY(struct mt_elf *) further;    /* more pieces of the image (elf_pieces.c) */
+	/* merged tables of all pieces, freed on destroy; or NULL */
+	uint8_t *joined[2];
 };
 
-/* As mt_elf_section(), of this piece alone. */
+/* mt_elf_section() of this piece only. */
 struct mt_span mt_elf_own_section(struct mt_elf *elf, const char *name);
 
-/* ".symtab" or ".dynsym"; found on first use, under the lock, and read-only from then on. */
+/* ".symtab" or ".dynsym": found on first use, under the lock, then read-only. */
 const struct mt_elf_symbol_table *mt_elf_symbol_table(struct mt_elf *elf, bool dynamic);
 
-/* Symbol i of the table by a copy of its entry; false where its name is outside of the names. */
+/* Symbol i from a copy of its entry; false if its name is outside the names. */
 bool mt_elf_symbol_read(const struct mt_elf *elf, const struct mt_elf_symbol_table *table,
 			const uint8_t *entry, size_t i, struct mt_elf_symbol *out);
 
-/* size bytes at offset of the file, or NULL where they are not all there. */
+/* size bytes at a file offset; NULL unless the file has all of them. */
 static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_t offset,
 					       uint64_t size)
 {
@@ -83,13 +84,10 @@ static inline const uint8_t *mt_elf_file_bytes(const struct mt_elf *elf, uint64_
 	return elf->bytes + offset;
 }
 
-/*
- * The bytes of section i as they are in the file; NULL and size 0 for SHT_NOBITS and for what does
- * not lie inside the file.
- */
+/* The bytes of section i in the file; NULL and size 0 for SHT_NOBITS or outside the file. */
 struct mt_span mt_elf_raw_section(const struct mt_elf *elf, size_t i);
 
-/* The bytes of section i, decompressed where that is needed; call without the lock. */
+/* The bytes of section i, decompressed if needed. Call without the lock. */
 struct mt_span mt_elf_section_bytes(struct mt_elf *elf, size_t i);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Sections of an ELF file by name, as they are or decompressed; and the unwind tables where no
- * section headers lead to them, through PT_GNU_EH_FRAME.
+ * Sections of an ELF file by name, decompressed if needed. Without section headers finds the unwind
+ * tables through PT_GNU_EH_FRAME.
  */
 #include <elf.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /*
- * The two symbol tables of an ELF file, entry by entry; .dynsym also where only PT_DYNAMIC leads to
- * it.
+ * The two symbol tables of an ELF file. Finds .dynsym through PT_DYNAMIC without section headers.
  */
 #include <elf.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Field by field, in the order of the file. */
+/* Writes fields in file order. */
 #include "symbols/elf/elf_write.h"
 
 #include <elf.h>

@@ -1,8 +1,7 @@
 /*
- * PLT stubs have no symbols of their own. On x86 each stub is read for the GOT slot it jumps
- * through, and the slot's relocation names the function: right whatever order the linker chose, for
- * .plt.sec (IBT) and .plt.got too. On AArch64 the stubs are taken in the order of .rela.plt, behind
- * a header.
+ * PLT stubs have no symbols. On x86 each stub is decoded to find its GOT slot, whose relocation
+ * names the function: correct for any order of the linker, and for .plt.sec (IBT) and .plt.got. On
+ * AArch64 the stubs follow a header in the order of .rela.plt.
  */
 #include "symbols/elf/plt.h"
 

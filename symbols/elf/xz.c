@@ -1,6 +1,6 @@
 /*
- * xz by liblzma, into memory that grows with what is unpacked. A file states the size of the
- * dictionary that it needs, up to 4 GiB: liblzma's memory limit refuses what xz itself never needs.
+ * Decompresses xz with liblzma into a growing buffer. A file declares the dictionary size that it
+ * needs, up to 4 GiB: liblzma's memory limit refuses more than xz itself ever uses.
  */
 #include "symbols/elf/xz.h"
 

@@ -1,4 +1,4 @@
-/* Unpacking of xz files: .gnu_debugdata is one. */
+/* Decompresses xz, the format of .gnu_debugdata. */
 #ifndef MT_SYMBOLS_ELF_XZ_H
 #define MT_SYMBOLS_ELF_XZ_H
 
@@ -8,8 +8,8 @@
 struct mt_error;
 
 /*
- * Unpacks all of it, all streams of it, to at most `max` bytes. Any damage is an error: half a
- * symbol table would name the wrong functions. *out is the caller's to free.
+ * Decompresses all streams, to at most `max` bytes. Any damage is an error: half a symbol table
+ * would name the wrong functions. *out is the caller's to free.
  */
 struct mt_error *mt_xz_decode(const void *bytes, size_t size, size_t max, uint8_t **out,
 			      size_t *out_size);

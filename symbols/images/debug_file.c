@@ -1,6 +1,6 @@
 /*
- * Debug files by name, .gnu_debuglink, and within the file itself, .gnu_debugdata. Those by build
- * id are image_source.c's.
+ * Debug files by name (.gnu_debuglink) and inside the file (.gnu_debugdata). image_source.c finds
+ * those by build id.
  */
 #include "symbols/images/debug_file.h"
 

@@ -1,6 +1,4 @@
-/*
- * debuginfod through libdebuginfod: what it is asked for, how long, and what is not asked again.
- */
+/* debuginfod through libdebuginfod: requests, timeouts, and what is not requested again. */
 #include "symbols/images/debuginfod.h"
 
 #include <dlfcn.h>

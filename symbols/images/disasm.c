@@ -1,7 +1,4 @@
-/*
- * Instructions by capstone. A handle is opened when the first instruction is asked for: few reports
- * look at code.
- */
+/* Decodes instructions with capstone. Opens its handle on first use: few reports read code. */
 #include "symbols/images/disasm.h"
 
 #include <capstone/capstone.h>

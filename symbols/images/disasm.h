@@ -1,6 +1,6 @@
 /*
- * What an x86-64 instruction does to control flow and to the stack pointer. The types serve who
- * decodes by other means; the disassembler behind them is capstone.
+ * What an x86-64 instruction does to control flow and the stack pointer, decoded by capstone. The
+ * types also serve other decoders.
  */
 #ifndef MT_SYMBOLS_IMAGES_DISASM_H
 #define MT_SYMBOLS_IMAGES_DISASM_H
@@ -10,30 +10,30 @@
 #include <stdint.h>
 
 enum mt_insn_kind {
-	MT_INSN_OTHER, /* goes on behind itself; of a branch: what it is is not known */
+	MT_INSN_OTHER, /* continues after itself; of a branch: unknown kind */
 	MT_INSN_CONDITIONAL,
 	MT_INSN_JUMP,
 	MT_INSN_JUMP_INDIRECT,
 	MT_INSN_CALL,
 	MT_INSN_CALL_INDIRECT,
 	MT_INSN_RETURN,
-	MT_INSN_SYSCALL, /* comes back behind itself */
-	MT_INSN_STOP, /* int, iret, ud2, hlt: does not go on behind itself as far as can be told */
+	MT_INSN_SYSCALL, /* returns to the next instruction */
+	MT_INSN_STOP,	 /* int, iret, ud2, hlt: not known to continue after itself */
 };
 
 struct mt_insn {
 	enum mt_insn_kind kind;
 	uint8_t size;
-	bool loads_sp; /* the stack pointer becomes something that no frame of its own explains */
+	bool loads_sp; /* sets the stack pointer to a value unrelated to its frame */
 };
 
 /*
- * A way to decode one instruction; false for bytes that are none. What it takes is there once
- * ready() has been called, and has said so. One thread at a time.
+ * A decoder of single instructions; false for invalid bytes. Usable once ready() returned true. Not
+ * thread-safe.
  */
 struct mt_decoder {
 	void *context;
-	bool (*ready)(void *context); /* NULL: it never is */
+	bool (*ready)(void *context); /* NULL: never ready */
 	bool (*decode)(void *context, const uint8_t *code, size_t size, struct mt_insn *out);
 };
 
@@ -43,7 +43,7 @@ struct mt_disasm;
 struct mt_disasm *mt_disasm_create(void);
 void mt_disasm_destroy(struct mt_disasm *disasm);
 
-/* As a decoder; borrows disasm, which may be NULL. */
+/* The decoder of disasm, borrowed; disasm may be NULL. */
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The set of images: each identity once, its ELF bytes found through the sources on first use and
- * held against the recorded build id. Where files are looked for is image_source.c's.
+ * The set of images: each identity once, its ELF file opened through the sources on first use and
+ * compared with the recorded build id. image_source.c has the places of files.
  */
 #include "symbols/images/image.h"
 

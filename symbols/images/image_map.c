@@ -1,9 +1,9 @@
 /*
- * The map of one address space: a treap of mappings by address, each node with a random priority
- * that is higher than its children's, so that the tree is about balanced whatever comes in. Nodes
- * never change: a change makes the nodes on the way to it anew and shares all others with the tree
- * as it was. So copies cost nothing until they differ, and then some twenty nodes a change: many
- * forks of a process with many mappings need memory for what differs alone.
+ * The map of one address space: a persistent treap of mappings by address. Nodes have random
+ * priorities, higher than their children's, which balances the tree. Nodes never change: an update
+ * copies the nodes on its path and shares the others with the old tree. So a copy costs nothing
+ * until it differs, then some twenty nodes a change, and many forks of a process with many mappings
+ * use memory only for differences.
  */
 #include "symbols/images/image_map.h"
 

@@ -1,9 +1,9 @@
 /*
- * Which image stands where in one address space: an ordered map of address ranges to images. A
- * later mapping replaces what it overlaps, as the kernel does. The generation changes when code
- * that stood somewhere no longer does, so that a cache keyed by (pc, generation) need not be told.
+ * The mappings of one address space, ordered by address. A new mapping replaces those that it
+ * overlaps, as in the kernel. The generation changes when code is replaced or removed, so that a
+ * cache keyed by (pc, generation) needs no invalidation.
  *
- * One thread changes a map; others may read copies of it meanwhile.
+ * One thread changes a map; other threads may read its snapshots meanwhile.
  */
 #ifndef MT_SYMBOLS_IMAGES_IMAGE_MAP_H
 #define MT_SYMBOLS_IMAGES_IMAGE_MAP_H
@@ -17,10 +17,10 @@ struct mt_image_map;
 
 struct mt_mapping {
 	uint64_t start;
-	uint64_t end;		/* one past the last byte */
-	uint64_t offset;	/* of start in the file, bytes */
+	uint64_t end;		/* exclusive */
+	uint64_t offset;	/* file offset of start, in bytes */
 	uint32_t prot;		/* PROT_* */
-	uint32_t era;		/* of an image with a jitdump: which of its code stands there */
+	uint32_t era;		/* of an image with a jitdump: the era of its code */
 	struct mt_image *image; /* borrowed; never NULL in a map */
 };
 
@@ -29,46 +29,41 @@ struct mt_image_map *mt_image_map_create(void);
 void mt_image_map_destroy(struct mt_image_map *map);
 
 /*
- * A copy for a forked child, sharing the mappings of its parent and its generation until the code
- * of one of them changes; NULL out of memory. Cheap: thousands of forks cost thousands of small
- * allocations, and each change to one of them some more.
+ * A copy for a forked child. It shares its parent's mappings, and its generation until the code of
+ * either changes. NULL out of memory. Cheap: a fork costs a small allocation, a later change some
+ * more.
  */
 struct mt_image_map *mt_image_map_copy(struct mt_image_map *map);
 
 /*
- * The map as it is now, to be read by other threads while it changes: equal ones are one, counted.
- * Of its generation, which a copy is not for ever. Nobody changes a snapshot; it is given back with
- * mt_image_map_release(). NULL out of memory. Taking and giving back are for the one thread that
- * changes the map.
+ * A read-only, reference-counted snapshot for other threads; equal snapshots are shared. It has the
+ * map's generation, which a copy may lose. Free with mt_image_map_release(). NULL out of memory.
+ * Only the thread that changes the map may take and release snapshots.
  */
 struct mt_image_map *mt_image_map_snapshot(struct mt_image_map *map);
 void mt_image_map_release(struct mt_image_map *snapshot);
 
 /*
- * Puts a mapping in, trimming or splitting what it overlaps. One that an equal mapping already
- * covers changes nothing, and neither does an empty one. False out of memory, with the map as it
- * was.
+ * Inserts a mapping; trims or splits those that it overlaps. An empty mapping, or one that an equal
+ * mapping covers, changes nothing. False out of memory, with the map unchanged.
  */
 bool mt_image_map_insert(struct mt_image_map *map, const struct mt_mapping *mapping);
 
-/* Takes [start, end) out. False out of memory (a split needs room), with the map as it was. */
+/* Removes [start, end). False out of memory (a split allocates), with the map unchanged. */
 bool mt_image_map_remove(struct mt_image_map *map, uint64_t start, uint64_t end);
 
-/*
- * All mappings of an image are of that era from now on. False out of memory, with the map as it
- * was.
- */
+/* Sets the era of all mappings of an image. False out of memory, with the map unchanged. */
 bool mt_image_map_set_era(struct mt_image_map *map, const struct mt_image *image, uint32_t era);
 
-/* Empties it: exec. */
+/* Removes all mappings, at exec. */
 void mt_image_map_clear(struct mt_image_map *map);
 
-/* The mapping that covers addr, or NULL; holds until the map changes. */
+/* The mapping that covers addr, or NULL; valid until the map changes. */
 const struct mt_mapping *mt_image_map_find(const struct mt_image_map *map, uint64_t addr);
 
 /*
- * The first mapping that ends after addr, or NULL; holds until the map changes. All of them, in
- * address order: from 0 on, then from the end of each.
+ * The first mapping that ends after addr, or NULL; valid until the map changes. To iterate, start
+ * at 0 and continue at the end of each mapping.
  */
 const struct mt_mapping *mt_image_map_next(const struct mt_image_map *map, uint64_t addr);
 
@@ -76,35 +71,35 @@ const struct mt_mapping *mt_image_map_next(const struct mt_image_map *map, uint6
 size_t mt_image_map_count(const struct mt_image_map *map);
 
 /*
- * Names the code of this address space, uniquely in the process: while two maps have the same
- * generation (or one map at two times), an address that an executable mapping covers in both has
- * the same image and file offset in both. So what is cached by (pc, generation) stays right for
- * ever - if it was found in an executable mapping. That no mapping covers an address, or that the
- * one there is not executable, must not be cached: a library loaded into empty space is no new
- * generation, for the cache would be lost with each of the five libraries that a program starts
- * with.
+ * The generation of this address space's code, unique in the process and never 0.
  *
- * What makes a new generation: an executable range replaced or removed (also by a mapping of data),
- * exec, and a library loaded by a map that shares its generation with a copy, since the other may
- * load another one there. What does not: brk, heaps, stacks, files mapped for reading, however
- * many. Starts at 1, never 0.
+ * 1. If two maps (or one map at two times) have the same generation, an address that an executable
+ *    mapping covers in both has the same image and file offset in both. So a result cached by (pc,
+ *    generation) stays valid for ever if it was found in an executable mapping.
+ * 2. Other results (no mapping, or not executable) must not be cached by it: a library loaded into
+ *    empty space does not change the generation. Else the cache would be lost with each library
+ *    that a program loads at its start.
+ * 3. These change it: replacing or removing an executable range (also by a mapping of data), exec,
+ *    and loading a library in a map that shares its generation with a copy, which may load another
+ *    one there.
+ * 4. These do not: brk, heaps, stacks and mappings of data, however many.
  */
 uint32_t mt_image_map_generation(const struct mt_image_map *map);
 
 /*
- * Names the whole of the map: while two maps have the same version, all is the same in both. What
- * must not be cached by the generation may be by this one, which every change makes new. No number
- * is both a version and a generation, so one table can hold what is kept by either.
+ * The version of the whole map: maps with the same version are equal. Every change makes a new
+ * version, so results that must not be cached by generation can be cached by version. No number is
+ * both, so one table can hold both.
  */
 uint32_t mt_image_map_version(const struct mt_image_map *map);
 
 /*
- * Link-time address of addr within its mapping's image, through the file offset and the ELF's
- * segments. Without ELF bytes, or for anonymous memory, false.
+ * Link-time address of addr, by the mapping's file offset and the ELF segments. False without an
+ * ELF file, and for anonymous memory.
  */
 bool mt_mapping_vaddr(const struct mt_mapping *mapping, uint64_t addr, uint64_t *vaddr);
 
-/* File offset of addr within its mapping. */
+/* File offset of addr in its mapping. */
 static inline uint64_t mt_mapping_file_offset(const struct mt_mapping *mapping, uint64_t addr)
 {
 	return addr - mapping->start + mapping->offset;

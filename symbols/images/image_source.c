@@ -1,8 +1,8 @@
 /*
- * Where ELF bytes are found on this machine: the recorded path, the same below a directory that the
- * user names, this process's own vdso, and the debug files that packages install by build id. A
- * recorded path is another's word: it must be absolute, go nowhere up, and lead to a regular file
- * of an ordinary file system.
+ * Finds ELF files on this machine: at the recorded path, at that path below a directory of the
+ * user's, as this process's own vdso, and as packaged debug files by build id. Recorded paths are
+ * untrusted: they must be absolute, without "..", and lead to a regular file of an ordinary file
+ * system.
  */
 #include <elf.h>
 #include <stdlib.h>

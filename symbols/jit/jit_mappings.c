@@ -1,4 +1,4 @@
-/* Mappings that are no file's, and whose era it is. */
+/* Assigns executable anonymous mappings to a jitdump's image and era. */
 #include "symbols/jit/jit_mappings.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * Pieces of code in order of time, in a segment tree over the addresses where they begin and end:
- * each node lists the pieces that cover all of it, so what is found for an address is in the nodes
- * from its leaf up, whatever overlaps.
+ * Functions by time, in a segment tree over the addresses where they begin and end: each node lists
+ * the functions that cover all of it, so a lookup reads the nodes from a leaf up, whatever
+ * overlaps.
  */
 #include "symbols/jit/jitdump_index.h"
 

@@ -1,6 +1,6 @@
 /*
- * libdw's siblings are looked for through all that an entry has in it. The walk goes into entries
- * anyway, and takes from the end of a list where the next entry stands.
+ * libdw finds an entry's sibling by reading all its children. The walk visits the children anyway,
+ * and takes the sibling's place from the end of their list.
  */
 #include "symbols/lines/die_walk.h"
 

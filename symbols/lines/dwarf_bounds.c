@@ -1,6 +1,4 @@
-/*
- * Abbreviations and the headers of line programs, stepped over to see how much there is of them.
- */
+/* Steps over abbreviations and line program headers to count their bytes. */
 #include "symbols/lines/dwarf_bounds.h"
 
 #include <dwarf.h>

@@ -1,6 +1,6 @@
 /*
- * Debug sections handed to libdw as an ELF file that exists in memory alone, and the other files
- * that DWARF refers to.
+ * Passes debug sections to libdw as an ELF file in memory, and opens the other files that DWARF
+ * refers to.
  */
 #include "symbols/lines/dwarf_file.h"
 

@@ -1,9 +1,8 @@
 /*
- * One file's DWARF as libdw has it. libdw never opens the file: it gets the debug sections that our
- * ELF reader found, decompressed where need be (libdw 0.188 knows no zstd), so that a local file, a
- * debug file and what a recording carries are read alike. It looks for .dwo files itself (and from
- * elfutils 0.191 on for a .dwp); the file that dwz moved shared entries to is found here, by its
- * id.
+ * The DWARF of one file, read by libdw. libdw never opens the file: it gets the debug sections from
+ * our ELF reader, decompressed (libdw 0.188 knows no zstd), so local, debug and carried files are
+ * read alike. libdw itself finds .dwo files, and from elfutils 0.191 on .dwp files; dwz's
+ * supplementary file is found here, by its build id.
  *
  * libdw is not thread-safe: each mt_dwarf_file is for one thread at a time.
  */
@@ -19,14 +18,14 @@
 struct mt_error;
 
 /*
- * What damaged or crafted debug information may cost: bytes of abbreviations, entries, ranges and
- * line programs that libdw goes through. A real file stays far below.
+ * A bound on what damaged or crafted debug information may cost: bytes of abbreviations, entries,
+ * ranges and line programs that libdw reads. Real files stay far below.
  */
 struct mt_dwarf_budget {
 	uint64_t left;
 };
 
-/* Takes from a budget; false where that much is not left. */
+/* Takes `work` from a budget; false if less is left. */
 static inline bool mt_dwarf_spend(struct mt_dwarf_budget *budget, uint64_t work)
 {
 	bool enough = work <= budget->left;
@@ -39,14 +38,14 @@ struct mt_dwarf_file {
 	struct mt_span info, abbrev, line, line_str, str;
 	Dwarf *dwarf;
 	struct mt_dwarf_budget budget;
-	Elf *view;			  /* the sections; libdw reads them where they are */
-	struct mt_elf *supplement_elf;	  /* what dwz moved out, or NULL */
-	struct mt_dwarf_file *supplement; /* the same, open */
+	Elf *view;			  /* the sections, which libdw reads in place */
+	struct mt_elf *supplement_elf;	  /* dwz's supplementary file, or NULL */
+	struct mt_dwarf_file *supplement; /* the same, opened */
 };
 
 /*
- * elf is borrowed, path its own, to look for .dwo files and for dwz's file beside it, or NULL. *out
- * is NULL where there is no .debug_info.
+ * Borrows elf. path is elf's path, to find .dwo files and dwz's file, or NULL. *out is NULL without
+ * .debug_info.
  */
 struct mt_error *mt_dwarf_file_open(struct mt_elf *elf, const char *path,
 				    struct mt_dwarf_file **out);
@@ -55,15 +54,15 @@ void mt_dwarf_file_destroy(struct mt_dwarf_file *file);
 /* A second handle on the same sections, for dwarf_end(); NULL out of memory. */
 Dwarf *mt_dwarf_file_again(struct mt_dwarf_file *file);
 
-/* What libdw said last, as an error. */
+/* libdw's last error. */
 struct mt_error *mt_dwarf_error(const char *what, uint64_t offset);
 
-/* The string that an entry has as this attribute, or NULL. */
+/* The string attribute of an entry, or NULL. */
 const char *mt_die_string(Dwarf_Die *die, unsigned int attribute);
 
 /*
- * The entry that has the code of a unit: its own first one, or that of the .dwo file that it names.
- * Fails where that is not there.
+ * The entry with a unit's code: its first entry, or that of its .dwo file. An error if the .dwo is
+ * missing.
  */
 struct mt_error *mt_dwarf_full_unit(const char *path, Dwarf_Die *unit, Dwarf_Die *out);
 

@@ -1,6 +1,4 @@
-/*
- * Line tables from libdw, row by row: those that say nothing new are left out.
- */
+/* Copies line tables from libdw without redundant rows. */
 #include "symbols/lines/line_rows.h"
 
 #include <dwarf.h>

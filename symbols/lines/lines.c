@@ -1,6 +1,6 @@
 /*
- * Lines and inlined calls by address: which unit has it, that unit's tables, and the chain that
- * they give. Each thread that reads units has libdw handles of its own.
+ * Lines and inlined calls by address: finds the unit, reads its tables, and follows scopes
+ * outwards. Each thread that reads units has its own libdw handles.
  */
 #include "symbols/lines/lines.h"
 

@@ -1,6 +1,6 @@
 /*
- * Names with what is around them. DWARF entries do not tell what they are in: the units that names
- * come from are walked for it, each once.
+ * Qualified names. DWARF entries do not refer to their parents, so the units of names are walked,
+ * each once.
  */
 #include "symbols/lines/scope_names.h"
 

@@ -1,6 +1,4 @@
-/*
- * Entries with code become intervals, the innermost on top.
- */
+/* Converts entries with code to intervals, the innermost with the highest rank. */
 #include "symbols/lines/scopes.h"
 
 #include <dwarf.h>

@@ -1,7 +1,6 @@
 /*
- * The functions of a unit and the calls that were inlined into them: one walk of its entries into a
- * table of intervals. What else an entry says - names, where it was called - is read when it is
- * asked for, and kept.
+ * The functions of a unit and the calls inlined into them: one walk of its entries fills an
+ * interval table. Other attributes (names, call sites) are read on first use and kept.
  */
 #ifndef MT_SYMBOLS_LINES_SCOPES_H
 #define MT_SYMBOLS_LINES_SCOPES_H
@@ -22,17 +21,17 @@ struct mt_strings;
 
 #define MT_SCOPE_NONE UINT32_MAX
 
-/* A function, or a call that was inlined. */
+/* A function, or an inlined call. */
 struct mt_scope {
 	Dwarf_Die die;
-	uint32_t parent; /* of a call, the scope that it stands in; else MT_SCOPE_NONE */
-	uint32_t detail; /* from 1; 0: not yet read */
+	uint32_t parent; /* the scope that contains an inlined call; else MT_SCOPE_NONE */
+	uint32_t detail; /* index in details plus 1; 0: not read yet */
 };
 
 struct mt_scope_detail {
 	const char *name;   /* or NULL */
-	bool mangled;	    /* it is a linkage name */
-	uint32_t call_file; /* in the unit's table */
+	bool mangled;	    /* name is a linkage name */
+	uint32_t call_file; /* number in the unit's table */
 	uint32_t call_line;
 };
 
@@ -43,7 +42,9 @@ struct mt_scopes {
 	struct mt_interval_table *table;
 };
 
-/* Reads a unit by its first entry into *scopes, which is empty; on damage, what came before it. */
+/*
+ * Reads a unit from its first entry into *scopes, which is empty; keeps what precedes any damage.
+ */
 struct mt_error *mt_scopes_read(Dwarf_Die *unit, const struct mt_code_filter *filter,
 				struct mt_dwarf_budget *budget, struct mt_scopes *scopes);
 void mt_scopes_deinit(struct mt_scopes *scopes);
@@ -51,13 +52,13 @@ void mt_scopes_deinit(struct mt_scopes *scopes);
 /* The innermost scope at an address, or MT_SCOPE_NONE. */
 uint32_t mt_scopes_find(const struct mt_scopes *scopes, uint64_t address);
 
-/* What a scope's entry says. Qualified names are kept in `strings`. */
+/* The attributes of a scope. Qualified names are interned in `strings`. */
 struct mt_scope_detail mt_scope_detail(struct mt_scopes *scopes, uint32_t scope,
 				       struct mt_scope_names *names, struct mt_strings *strings);
 
 /*
- * Gives each piece of an entry's code; false where the list is corrupt, the sink stopped or there
- * is no budget left.
+ * Passes each address range of an entry's code to the sink. False if the list is corrupt, the sink
+ * stopped or the budget is used up.
  */
 struct mt_range_sink {
 	bool (*add)(void *context, uint64_t start, uint64_t end);

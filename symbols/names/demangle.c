@@ -1,7 +1,7 @@
 /*
- * Demangling by libiberty, which perf uses too, so that names agree to the letter, and the bounds
- * around it, since a mangled name is input like any other. libiberty bounds its recursion by itself
- * (we leave that on), but not what it prints: back references double the output every few bytes.
+ * Demangles with libiberty, like perf, so that names are identical, and bounds it, because mangled
+ * names are untrusted. libiberty limits its recursion (left enabled) but not its output: back
+ * references double the output every few bytes.
  */
 #include "symbols/names/demangle.h"
 

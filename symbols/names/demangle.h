@@ -1,6 +1,6 @@
 /*
- * C++ and Rust names as perf prints them: without return type and parameters, template arguments
- * kept.
+ * Demangles C++ and Rust names as perf does: with template arguments, without return type and
+ * parameters.
  */
 #ifndef MT_SYMBOLS_NAMES_DEMANGLE_H
 #define MT_SYMBOLS_NAMES_DEMANGLE_H
@@ -10,13 +10,13 @@
 struct mt_pool;
 
 /*
- * The demangled form of a symbol's name, the caller's to free; NULL where the name is not mangled,
- * too long, grows beyond all bounds when printed (a few hundred bytes can stand for gigabytes), or
- * out of memory: then the name stands for itself.
+ * The demangled name, the caller's to free. NULL if the name is not mangled, is too long, or
+ * expands past a limit (a few hundred bytes can stand for gigabytes), and out of memory: use the
+ * name itself.
  */
 char *mt_demangle(const char *name);
 
-/* Demangles many names by the threads of a pool: out[i] becomes mt_demangle(names[i]). */
+/* Demangles names on a pool's threads: out[i] is mt_demangle(names[i]). */
 void mt_demangle_all(const char *const *names, size_t count, struct mt_pool *pool, char **out);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * Kernel symbols from text in the form of /proc/kallsyms: "ffffffff81000000 T _text", and a tab and
- * "[module]" behind what a module, bpf or a trampoline brought. The text is kept and the names
- * point into it. Nothing is named by what pads a function (__pfx_NAME), nor by a line that only
- * tells where the one before it ends.
+ * Kernel symbols from text in the form of /proc/kallsyms: "ffffffff81000000 T _text", with a tab
+ * and "[module]" after symbols of modules, BPF and trampolines. The text is kept, and names point
+ * into it. Padding (__pfx_NAME) and lines that only mark an end name nothing.
  */
 #include "symbols/names/kernel.h"
 

@@ -1,8 +1,7 @@
 /*
- * The addresses divide all others into gaps. Of each gap it is enough to know the first and the
- * last line in it: the last one at or before an address, and the first one behind it. The latter
- * may cover nothing that is wanted: its line then tells that by its letter, so that no address
- * behind it takes its name.
+ * The addresses divide the others into gaps. Of each gap the first and the last line suffice: the
+ * last one at or before an address, and the first one after it. If that one covers no address, its
+ * symbol type says so, and addresses past it do not get its name.
  */
 #include "symbols/names/kernel_lines.h"
 

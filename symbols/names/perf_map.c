@@ -1,4 +1,4 @@
-/* Perf maps: an interval table over lines, in which later lines rank higher. */
+/* An interval table of the lines of a perf map, in which later lines rank higher. */
 #include "symbols/names/perf_map.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * Names for addresses: per image a table of its functions, built on the first question, and every
- * answer kept. What an image without symbols is called is decided here.
+ * Names for addresses: for each image a table of its functions, built on first use, and all results
+ * kept. Also names places in images without symbols.
  */
 #include "symbols/names/symbolize.h"
 

@@ -1,10 +1,9 @@
 /*
- * The table of an image's functions. Their symbols are read once, for where they are, and put into
- * strips (symbols/tables/strips.h). What stands in a strip is settled when somebody asks about an
- * address in it: sort its functions by start and settle what perf settles without names (ends of
- * symbols without a size, ranks among equal starts), then cut overlaps into disjoint pieces, each
- * owned by the innermost symbol. What only a comparison of demangled names can settle waits until
- * somebody looks there.
+ * The table of an image's functions. Symbols are read once for their ranges and put into strips
+ * (symbols/tables/strips.h). The first lookup in a strip sorts its functions by start, settles what
+ * needs no names, as perf does (ends of symbols without a size, ranks of equal starts), and cuts
+ * overlaps into disjoint pieces, each owned by the innermost symbol. Comparisons of demangled names
+ * wait for a lookup of their address.
  */
 #include "symbols/names/symtab.h"
 

@@ -1,6 +1,4 @@
-/*
- * A radix sort from the lowest digit up; digits that all addresses share cost nothing.
- */
+/* A radix sort from the lowest digit; digits that all addresses share are skipped. */
 #include "symbols/tables/address_sort.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Sorting by address: tables of symbols have hundreds of thousands of entries, and a comparison
- * each costs more than all else about them.
+ * Radix sort by address: symbol tables have hundreds of thousands of entries, and comparing them
+ * would dominate their cost.
  */
 #ifndef MT_SYMBOLS_TABLES_ADDRESS_SORT_H
 #define MT_SYMBOLS_TABLES_ADDRESS_SORT_H
@@ -11,13 +11,13 @@
 
 struct mt_addressed {
 	uint64_t address;
-	uint32_t index; /* of what has it */
+	uint32_t index; /* of the item with that address */
 };
 
-/* By address; equal ones stay in their order. False out of memory, with the items as they were. */
+/* Stable. False out of memory, with the items unchanged. */
 bool mt_address_sort(struct mt_addressed *items, size_t count);
 
-/* The same of bare numbers. */
+/* The same for plain numbers. */
 bool mt_number_sort(uint64_t *numbers, size_t count);
 
 #endif

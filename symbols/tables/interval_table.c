@@ -1,6 +1,4 @@
-/*
- * Flattening by one sweep over the starts, with the intervals that are open in a heap by rank.
- */
+/* Flattens intervals in one sweep over their starts, with open intervals in a heap by rank. */
 #include "symbols/tables/interval_table.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * Which of many, maybe overlapping, intervals of addresses an address lies in: flattened once, so
- * that a lookup is one binary search. Where several cover it, the one of highest rank is given, and
- * of these the last that was listed.
+ * Maps an address to the interval that contains it, of many that may overlap; flattened once, so
+ * that a lookup is one binary search. Of several the one of highest rank counts, and of equal ranks
+ * the last in the list.
  */
 #ifndef MT_SYMBOLS_TABLES_INTERVAL_TABLE_H
 #define MT_SYMBOLS_TABLES_INTERVAL_TABLE_H
@@ -12,14 +12,14 @@
 #define MT_INTERVAL_NONE UINT32_MAX
 
 struct mt_interval {
-	uint64_t start, end; /* end not included */
+	uint64_t start, end; /* end is exclusive */
 	uint32_t rank;
 	uint32_t value;
 };
 
 struct mt_interval_table;
 
-/* Sorts items; does not keep them. NULL out of memory. */
+/* Sorts items, and does not keep them. NULL out of memory. */
 struct mt_interval_table *mt_interval_table_create(struct mt_interval *items, size_t count);
 void mt_interval_table_destroy(struct mt_interval_table *table);
 

@@ -1,4 +1,4 @@
-/* As many words as there are numbers, or up to twice that. */
+/* One to two words of bits for each number. */
 #include "symbols/tables/number_filter.h"
 
 #include <stdlib.h>

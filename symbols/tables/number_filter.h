@@ -1,6 +1,6 @@
 /*
- * A filter in front of a set of numbers, for those who ask about many of which few are in it: a bit
- * for each hash, so that one in MT_FILTER_SPARE of the others passes.
+ * A Bloom filter with one hash in front of a set of numbers, for lookups that mostly miss: one in
+ * MT_FILTER_SPARE misses passes.
  */
 #ifndef MT_SYMBOLS_TABLES_NUMBER_FILTER_H
 #define MT_SYMBOLS_TABLES_NUMBER_FILTER_H
@@ -12,7 +12,7 @@
 #define MT_FILTER_SPARE_BITS 6
 #define MT_FILTER_SPARE (1 << MT_FILTER_SPARE_BITS)
 
-/* All-zero it is not to be asked. */
+/* An all-zero filter must not be queried. */
 struct mt_number_filter {
 	uint64_t *bits;
 	unsigned int shift;

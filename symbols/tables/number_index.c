@@ -1,4 +1,4 @@
-/* Spans that hold a number or less on average, so that looking for one takes few steps. */
+/* Spans hold at most one number on average, so that a lookup takes few steps. */
 #include "symbols/tables/number_index.h"
 
 #include <stdlib.h>

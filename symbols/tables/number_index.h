@@ -1,6 +1,6 @@
 /*
- * Finding numbers among sorted ones soon, where hundreds of thousands are looked for: spans that
- * hold about one each say how many are below them.
+ * Fast search in sorted numbers, for hundreds of thousands of lookups: the range is cut into spans
+ * of about one number, each with the count of numbers below it.
  */
 #ifndef MT_SYMBOLS_TABLES_NUMBER_INDEX_H
 #define MT_SYMBOLS_TABLES_NUMBER_INDEX_H
@@ -12,17 +12,17 @@
 #include "formats/base/array.h"
 
 struct mt_number_index {
-	const uint64_t *items; /* rising, perhaps some more than once; borrowed */
+	const uint64_t *items; /* ascending, possibly with duplicates; borrowed */
 	size_t count;
-	uint32_t *below; /* how many are in spans before: of 1 << shift from the first on */
+	uint32_t *below; /* numbers below each span; spans have 1 << shift values */
 	unsigned int shift;
 };
 
-/* At most 2^32 - 1 numbers; none are fine. False out of memory. */
+/* At most 2^32 - 1 numbers, possibly none. False out of memory. */
 bool mt_number_index_init(struct mt_number_index *index, const uint64_t *items, size_t count);
 void mt_number_index_deinit(struct mt_number_index *index);
 
-/* How many are less than the number. */
+/* Count of numbers less than `number`. */
 static inline size_t mt_number_index_less(const struct mt_number_index *index, uint64_t number)
 {
 	size_t low, span;

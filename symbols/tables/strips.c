@@ -1,6 +1,6 @@
 /*
- * Ranges are put into buckets by where they start, each a list of numbers. A strip begins with a
- * bucket that no range of an earlier one reaches into.
+ * Ranges are put into buckets by their start, each a list of numbers. A strip begins at a bucket
+ * that no earlier range reaches.
  */
 #include "symbols/tables/strips.h"
 
