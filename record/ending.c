@@ -218,7 +218,7 @@ static void pass_over_signals(struct mt_recorder *r)
 /* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
-	mt_recorder_look_last(r);
+	mt_recorder_poll_last(r);
 	mt_event_set_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);
 	if (r->command.pid && !mt_command_poll(&r->command)) {

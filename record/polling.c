@@ -1,12 +1,13 @@
 /*
- * Looking at the targets from outside: what runs when the recording begins, and, as it goes on,
- * what /proc says of their memory.
+ * Polling the targets from outside: what runs when the recording begins, and, as it goes on, what
+ * /proc says of their memory.
  */
 #include "record/recorder_parts.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/array.h"
@@ -19,17 +20,24 @@
 #include "record/state/gauges.h"
 #include "record/targets.h"
 
-#define LOOK_NS 1000000000ull
-#define LOOK_WIDE_NS 10000000000ull /* where the targets are all processes of the host */
-#define LOOK_SHARE 200		    /* looking takes at most one part in so many */
-#define FAMILY_MAX 4096
+#define POLL_NS 1000000000ull
+#define POLL_SHARE 400	      /* polling takes at most one part in so many */
+#define ROLLUP_NS 10000000ull /* at the start, where how long it will record is not known */
+#define ROLLUP_SHARE 100      /* at the end: one part in so many of the recording */
+#define ROLLUP_MAX_NS 1000000000ull
+#define FAMILY_MAX 65536
 
-/* What one look is to write. */
-struct look {
+enum poll_kind {
+	POLL_FIRST,
+	POLL_AGAIN,
+	POLL_LAST,
+};
+
+/* What one poll of the targets is to write. */
+struct poll {
 	struct mt_recorder *r;
 	struct mt_state state;
-	uint64_t began;
-	bool maps, rollup, children;
+	bool maps, gauges, children;
 	MT_ARRAY(pid_t) family;
 };
 
@@ -41,7 +49,7 @@ static bool a_signal_waits(void *context)
 	return mt_waiting_has_signal(&r->waiting);
 }
 
-/* Where a look can be made up for. */
+/* A later poll makes up for one that found no room. */
 static bool at_once(void *context)
 {
 	(void)context;
@@ -58,45 +66,31 @@ static struct mt_state begin_state(struct mt_recorder *r, bool (*give_up)(void *
 
 static void put_existing(void *context, pid_t pid)
 {
-	struct look *look = context;
+	struct poll *poll = context;
 
-	if (!mt_existing_process(&look->state, &look->r->clock, pid, !look->r->options->strip))
-		(void)mt_map64_put(&look->r->without_memory, (uint64_t)pid, 1);
+	mt_existing_process(&poll->state, &poll->r->clock, pid, !poll->r->options->strip);
 }
 
 void mt_recorder_put_existing(struct mt_recorder *r)
 {
-	struct look look = {.r = r, .state = begin_state(r, a_signal_waits)};
+	struct poll poll = {.r = r, .state = begin_state(r, a_signal_waits)};
 
-	mt_targets_each(r->options, put_existing, &look);
-	mt_state_flush(&look.state);
-}
-
-/*
- * The kernel's own threads are most of a small host's processes. Their numbers are theirs for a
- * while: later each is asked again.
- */
-static bool is_without_memory(const struct look *look, pid_t pid)
-{
-	uint64_t ignored;
-
-	return look->began - look->r->started < LOOK_WIDE_NS &&
-	       mt_map64_get(&look->r->without_memory, (uint64_t)pid, &ignored);
+	mt_targets_each(r->options, put_existing, &poll);
+	mt_state_flush(&poll.state);
 }
 
 static void add_to_family(void *context, pid_t pid)
 {
-	struct look *look = context;
-	bool wanted = pid != look->r->stream_config.self && look->family.count < FAMILY_MAX &&
-		      !is_without_memory(look, pid);
-	pid_t *slot = wanted ? mt_array_push(&look->family) : NULL;
+	struct poll *poll = context;
+	bool wanted = pid != poll->r->stream_config.self && poll->family.count < FAMILY_MAX;
+	pid_t *slot = wanted ? mt_array_push(&poll->family) : NULL;
 
 	if (slot)
 		*slot = pid;
 }
 
 /* The children of each of its threads, as far as the kernel lists them (CONFIG_PROC_CHILDREN). */
-static void add_children(struct look *look, pid_t pid)
+static void add_children(struct poll *poll, pid_t pid)
 {
 	char path[64];
 	struct dirent *entry;
@@ -113,48 +107,72 @@ static void add_children(struct look *look, pid_t pid)
 			continue;
 		text = mt_read_textf(NULL, "%s/%s/children", path, entry->d_name);
 		for (at = text; at && (child = strtol(at, &end, 10)) > 0; at = end)
-			add_to_family(look, (pid_t)child);
+			add_to_family(poll, (pid_t)child);
 	}
 	if (tasks)
 		closedir(tasks);
 }
 
-static void look_at_family(struct look *look)
+/* Grows the family by the children of its members, and reads the mappings of each. */
+static void poll_family(struct poll *poll)
 {
-	for (size_t i = 0; i < look->family.count && !look->state.given_up; i++) {
-		pid_t pid = look->family.items[i];
-
-		if (look->maps)
-			mt_existing_reread(&look->state, &look->r->clock, pid);
-		mt_gauges_put(&look->state, &look->r->clock, pid, look->rollup);
-		if (look->children)
-			add_children(look, pid);
+	for (size_t i = 0; i < poll->family.count && !poll->state.given_up; i++) {
+		if (poll->maps)
+			mt_existing_reread(&poll->state, &poll->r->clock, poll->family.items[i]);
+		if (poll->gauges)
+			mt_gauges_add(poll->r->gauges, poll->family.items[i]);
+		if (poll->children)
+			add_children(poll, poll->family.items[i]);
 	}
 }
 
-/* Looks, and says when to look again; false where it did not find room for all. */
-static bool carry_out(struct mt_recorder *r, bool maps, bool rollup, bool (*give_up)(void *context))
+/* How long the kernel may walk the pages of processes for the dearest of gauges. */
+static uint64_t rollup_ns(const struct mt_recorder *r, enum poll_kind kind)
+{
+	uint64_t share = (mt_clock_now(&r->clock) - r->started) / ROLLUP_SHARE;
+
+	if (kind != POLL_LAST)
+		return kind == POLL_FIRST ? ROLLUP_NS : 0;
+	return share < ROLLUP_NS ? ROLLUP_NS : share > ROLLUP_MAX_NS ? ROLLUP_MAX_NS : share;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* Polls, and sets when to poll again; false where the output had no room for all. */
+static bool carry_out(struct mt_recorder *r, enum poll_kind kind, bool maps)
 {
 	bool wide = mt_options_target_cpus(r->options);
-	struct look look = {
+	bool gauges = kind != POLL_AGAIN || r->options->gauges;
+	struct poll poll = {
 		.r = r,
-		.state = begin_state(r, give_up),
-		.began = mt_clock_now(&r->clock),
+		.state = begin_state(r, kind == POLL_AGAIN ? at_once : a_signal_waits),
 		.maps = maps,
-		.rollup = rollup && !wide,
+		.gauges = gauges,
 		.children = !wide && !r->options->no_inherit,
 	};
-	uint64_t least = wide ? LOOK_WIDE_NS : LOOK_NS, took;
+	uint64_t interval = r->options->gauges ? r->options->gauges : POLL_NS, took;
+	uint64_t began = mt_clock_now(&r->clock), cpu = cpu_ns();
 
-	mt_targets_each(r->options, add_to_family, &look);
-	if (!wide && !mt_options_target_tasks(r->options) && r->command.pid && !r->command.ended)
-		add_to_family(&look, r->command.pid);
-	look_at_family(&look);
-	mt_array_deinit(&look.family);
-	mt_state_flush(&look.state);
-	took = mt_clock_now(&r->clock) - look.began;
-	r->next_look = look.began + took + (took * LOOK_SHARE > least ? took * LOOK_SHARE : least);
-	return !look.state.given_up;
+	if (gauges)
+		mt_gauges_begin(r->gauges, &poll.state, kind != POLL_AGAIN);
+	mt_targets_each(r->options, add_to_family, &poll);
+	if (!wide && !mt_options_target_tasks(r->options) && r->command.pid && !r->command.ended &&
+	    kind != POLL_FIRST)
+		add_to_family(&poll, r->command.pid);
+	poll_family(&poll);
+	if (gauges)
+		mt_gauges_finish(r->gauges, rollup_ns(r, kind));
+	mt_array_deinit(&poll.family);
+	mt_state_flush(&poll.state);
+	took = kind == POLL_AGAIN ? (cpu_ns() - cpu) * POLL_SHARE : 0;
+	r->next_poll = began + (took > interval ? took : interval);
+	return !poll.state.given_up;
 }
 
 /* The side-band's records of data mappings are asked for where an account of them is kept. */
@@ -172,36 +190,34 @@ static uint64_t lost_of_ledger(const struct mt_recorder *r)
 	return sum.lost;
 }
 
-/* A command that has just begun is left for the next look. */
-void mt_recorder_look_first(struct mt_recorder *r)
+/* A command that has just begun is left for the next poll; the host is read now. */
+void mt_recorder_poll_first(struct mt_recorder *r)
 {
 	bool running = mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options);
 
-	r->next_look = mt_clock_now(&r->clock) + LOOK_NS;
-	if (running)
-		(void)carry_out(r, keeps_account(r), true, a_signal_waits);
+	(void)carry_out(r, POLL_FIRST, running && keeps_account(r));
 }
 
-/* Never waits for the output: a look that finds no room is made up for later. */
-void mt_recorder_look_again(struct mt_recorder *r)
+/* Never waits for the output: a poll that finds no room is made up for later. */
+void mt_recorder_poll_again(struct mt_recorder *r)
 {
 	struct mt_state state = {.spool = r->spool, .type = MT_CHUNK_STATE};
 	uint64_t lost = lost_of_ledger(r);
 
-	r->next_look = mt_clock_now(&r->clock) + LOOK_NS;
+	r->next_poll = mt_clock_now(&r->clock) + POLL_NS;
 	if (!mt_state_begin(&state))
 		return;
 	mt_state_flush(&state);
-	if (carry_out(r, keeps_account(r) && lost != r->looked_lost, false, at_once))
-		r->looked_lost = lost;
+	if (carry_out(r, POLL_AGAIN, keeps_account(r) && lost != r->polled_lost))
+		r->polled_lost = lost;
 }
 
 /* What still runs. Of all processes of a host the mappings are not read again. */
-void mt_recorder_look_last(struct mt_recorder *r)
+void mt_recorder_poll_last(struct mt_recorder *r)
 {
 	bool maps = keeps_account(r) && !mt_options_target_cpus(r->options);
 
-	if (!r->output_failed && !carry_out(r, maps, true, a_signal_waits))
+	if (!r->output_failed && !carry_out(r, POLL_LAST, maps))
 		mt_recorder_say(r, 1,
 				"the output takes nothing: what /proc says of the targets in "
 				"the end is left out");

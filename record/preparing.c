@@ -25,6 +25,7 @@
 #include "record/rings/ring_sizes.h"
 #include "record/rings/state.h"
 #include "record/rings/task_filter.h"
+#include "record/state/gauges.h"
 #include "record/state/host.h"
 #include "record/targets.h"
 #include "record/tracepoints/tracepoint_source.h"
@@ -337,7 +338,8 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 		mt_recorder_say(r, 1, "--memory: %zu rings need %llu MiB", count_streams(r),
 				(unsigned long long)(r->memory.bytes >> 20));
 	r->spool = mt_spool_create(r->memory.blocks);
-	if (!r->spool)
+	r->gauges = mt_gauges_create(&r->clock);
+	if (!r->spool || !r->gauges)
 		return mt_error_nomem();
 	strip = (struct mt_pack_strip){.tables = r->memory.tables, .hold = r->memory.hold};
 	err = mt_pack_create(r->output, r->options->level, r->spool, r->plan, r->waiting.failed,

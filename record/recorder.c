@@ -15,6 +15,7 @@
 #include "record/rings/spool.h"
 #include "record/rings/state.h"
 #include "record/rings/task_filter.h"
+#include "record/state/gauges.h"
 #include "record/targets.h"
 #include "record/tracepoints/tracepoints.h"
 #include "record/write/pack.h"
@@ -42,7 +43,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	if (r->command.pid)
 		result->exec_errno = mt_command_start(&r->command);
 	if (!result->exec_errno)
-		mt_recorder_look_first(r);
+		mt_recorder_poll_first(r);
 	while (!result->exec_errno && mt_recorder_wait_turn(r))
 		;
 	mt_recorder_finish(r, result);
@@ -68,7 +69,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_clock_close(&r->clock);
 	mt_tracepoints_destroy(r->tracepoints);
 	mt_array_deinit(&r->cpus);
-	mt_map64_deinit(&r->without_memory);
+	mt_gauges_destroy(r->gauges);
 	mt_close_p(&r->output);
 	mt_task_filter_destroy(r->filter);
 	mt_control_close(&r->control);

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "formats/base/array.h"
-#include "formats/base/map64.h"
 #include "record/cli/command.h"
 #include "record/cli/control.h"
 #include "record/cli/waiting.h"
@@ -28,6 +27,7 @@
 
 struct mt_ahead;
 struct mt_error;
+struct mt_gauges;
 struct mt_governor;
 struct mt_heal;
 struct mt_plan;
@@ -72,10 +72,11 @@ struct mt_recorder {
 	bool locked;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
-	uint64_t next_tick, ticked;	 /* of the governor; samples by then */
-	uint64_t next_look, looked_lost; /* at the targets' memory; losses of the ledger by then */
-	struct mt_map64 without_memory;	 /* processes that had none at the start */
-	uint64_t samples_from, stop_at;	 /* -D and --duration; UINT64_MAX: not by the clock */
+	uint64_t next_tick, ticked; /* of the governor; samples by then */
+	struct mt_gauges *gauges;
+	uint64_t next_poll;		/* when the targets' memory is read again */
+	uint64_t polled_lost;		/* records the ledger had lost by the last poll */
+	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
@@ -106,9 +107,9 @@ void mt_recorder_anchor(struct mt_recorder *r);
 void mt_recorder_put_existing(struct mt_recorder *r);
 
 /* Gauges of the targets, and their maps again where an account of them needs that. */
-void mt_recorder_look_first(struct mt_recorder *r);
-void mt_recorder_look_again(struct mt_recorder *r);
-void mt_recorder_look_last(struct mt_recorder *r);
+void mt_recorder_poll_first(struct mt_recorder *r);
+void mt_recorder_poll_again(struct mt_recorder *r);
+void mt_recorder_poll_last(struct mt_recorder *r);
 
 /* One turn of waiting; false when the recording is to end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r);

@@ -220,7 +220,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 		return err;
 	end_progress(progress);
 	/* Nothing is written over where there is nothing to say. */
-	if (!request->listing && !selected(sides) && !(options->output->needs & MT_TELLS_FACTS))
+	if (!request->listing && !options->analysis->states && !selected(sides) &&
+	    !(options->output->needs & MT_TELLS_FACTS))
 		return NULL;
 	err = mt_outfile_open(options->output_path, &out);
 	if (err)
@@ -448,7 +449,7 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		print_lines_problem(sides->session);
 		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);
 	}
-	if (!selected(sides))
+	if (!options->analysis->states && !selected(sides))
 		return say_nothing(options, facts);
 	status = base ? judge(options, base) : STATUS_OK;
 	return status == STATUS_OK ? judge(options, facts) : status;

@@ -22,6 +22,7 @@
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
 #define MAX_SIZE_MAX ((uint64_t)1 << 60)
+#define DEFAULT_GAUGES 1000000000ull /* ns */
 #define EMBED_LIMIT_MIN ((uint64_t)1 << 10)
 #define EMBED_LIMIT ((uint64_t)64 << 20)
 #define MEMORY_MIN ((uint64_t)16 << 20)
@@ -39,6 +40,7 @@ enum long_only {
 	OPT_FILTER,
 	OPT_COMM,
 	OPT_DURATION,
+	OPT_GAUGES,
 	OPT_CONTROL,
 	OPT_MAX_SIZE,
 	OPT_MEMORY,
@@ -73,6 +75,8 @@ static const struct option_row rows[] = {
 	{OPT_COMM, "comm", "REGEX", "of those only threads whose name matches"},
 	{'i', "no-inherit", NULL, "no children: only the processes and threads themselves"},
 	{OPT_DURATION, "duration", "TIME", "record for so long: 10s, 500ms, 2m, 1h"},
+	{OPT_GAUGES, "gauges", "TIME|none",
+	 "read sizes from /proc that often (1s); none: only at start and end"},
 	{'D', "delay", "MS", "start the events so much later; -1: --control starts them"},
 	{OPT_CONTROL, "control", "fifo:CTL[,ACK]",
 	 "take enable, disable, ping and stop from a FIFO (or fd:N[,M])"},
@@ -368,6 +372,14 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	}
 }
 
+static struct mt_error *parse_gauges(const char *text, struct mt_record_options *options)
+{
+	options->gauges = 0;
+	if (!strcmp(text, "none"))
+		return NULL;
+	return usage_error(mt_parse_duration("--gauges", text, &options->gauges));
+}
+
 /* The options that limit what is recorded, or for how long. */
 static struct mt_error *parse_limit(int key, const char *text, struct mt_record_options *options)
 {
@@ -385,6 +397,8 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 		return NULL;
 	case OPT_DURATION:
 		return usage_error(mt_parse_duration("--duration", text, &options->duration));
+	case OPT_GAUGES:
+		return parse_gauges(text, options);
 	case 'D':
 		return parse_delay(text, options);
 	case OPT_CONTROL:
@@ -634,6 +648,7 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.output = DEFAULT_OUTPUT,
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
+		.gauges = DEFAULT_GAUGES,
 		.level = -1,
 		.embed = {.wish = {.names = true, .unwind = true}, .limit = EMBED_LIMIT},
 	};

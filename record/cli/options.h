@@ -62,6 +62,7 @@ struct mt_record_options {
 	bool no_heal;	     /* absent stack pages stay absent */
 	bool no_seeds;	     /* no larger dumps beside small ones */
 	uint64_t duration;   /* ns; 0: not given */
+	uint64_t gauges;     /* ns between readings of /proc; 0: only at start and end */
 	uint64_t delay;	     /* ns until the events start */
 	bool start_disabled; /* -D -1: until --control says so */
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */

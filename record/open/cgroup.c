@@ -18,13 +18,14 @@
 #define CGROUP1_MAGIC 0x27e0eb
 #define CGROUP2_MAGIC 0x63677270
 
-/* Mount points of the two hierarchies that may serve; empty: not mounted. */
+/* Mount points of the hierarchies that may serve; empty: not mounted. */
 struct hierarchies {
 	char perf_event[PATH_MAX]; /* version 1 */
+	char memory[PATH_MAX];	   /* version 1 */
 	char unified[PATH_MAX];	   /* version 2 */
 };
 
-static bool has_word(const char *list, const char *word)
+bool mt_cgroup_has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -46,8 +47,11 @@ static void see_mount(const char *line, struct hierarchies *found)
 		return;
 	if (!strcmp(type, "cgroup2") && !*found->unified)
 		snprintf(found->unified, sizeof(found->unified), "%s", point);
-	if (!strcmp(type, "cgroup") && has_word(options, "perf_event") && !*found->perf_event)
+	if (!strcmp(type, "cgroup") && mt_cgroup_has_word(options, "perf_event") &&
+	    !*found->perf_event)
 		snprintf(found->perf_event, sizeof(found->perf_event), "%s", point);
+	if (!strcmp(type, "cgroup") && mt_cgroup_has_word(options, "memory") && !*found->memory)
+		snprintf(found->memory, sizeof(found->memory), "%s", point);
 }
 
 static void find_hierarchies(struct hierarchies *found)
@@ -55,10 +59,21 @@ static void find_hierarchies(struct hierarchies *found)
 	MT_CLEANUP_FREE char *mounts = mt_read_text("/proc/self/mountinfo", NULL);
 	char *next = NULL;
 
-	*found->perf_event = *found->unified = '\0';
+	*found->perf_event = *found->memory = *found->unified = '\0';
 	for (char *line = mounts ? strtok_r(mounts, "\n", &next) : NULL; line;
 	     line = strtok_r(NULL, "\n", &next))
 		see_mount(line, found);
+}
+
+char *mt_cgroup_memory_mount(bool *unified)
+{
+	struct hierarchies found;
+
+	find_hierarchies(&found);
+	*unified = !*found.memory;
+	if (!*found.memory && !*found.unified)
+		return NULL;
+	return strdup(*unified ? found.unified : found.memory);
 }
 
 /* The directory, where it is one of a cgroup file system; -1 with errno otherwise. */

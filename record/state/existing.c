@@ -43,10 +43,8 @@ static struct mt_text status_value(const char *status, const char *key)
 	return (struct mt_text){.bytes = line, .size = strcspn(line, "\n")};
 }
 
-/*
- * A field of /proc/PID/stat. The comm, field 2, may hold blanks and brackets: behind its last ')'.
- */
-static uint64_t stat_field(const char *stat, int wanted)
+/* The comm, field 2, may hold blanks and brackets; the other fields follow its last ')'. */
+uint64_t mt_existing_stat_field(const char *stat, int wanted)
 {
 	const char *at = strrchr(stat, ')');
 
@@ -59,12 +57,12 @@ static uint64_t stat_field(const char *stat, int wanted)
 
 uint64_t mt_existing_start_time(const char *stat)
 {
-	return stat_field(stat, 22);
+	return mt_existing_stat_field(stat, 22);
 }
 
 bool mt_existing_is_kernels(const char *stat)
 {
-	return stat_field(stat, 9) & FLAG_KERNEL_THREAD;
+	return mt_existing_stat_field(stat, 9) & FLAG_KERNEL_THREAD;
 }
 
 /*
@@ -156,7 +154,7 @@ static bool put_leader(struct mt_state *state, pid_t pid, bool arguments,
 
 	if (!stat || (!status && !kernels))
 		return false;
-	task.ppid = (int32_t)stat_field(stat, 4);
+	task.ppid = (int32_t)mt_existing_stat_field(stat, 4);
 	task.start_time = mt_existing_start_time(stat);
 	task.comm = name_of(stat, pid, pid, &comm);
 	if (!kernels) { /* those run as root */

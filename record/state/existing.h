@@ -30,6 +30,9 @@ bool mt_existing_each(void (*each)(void *context, pid_t pid), void *context);
 /* The process that a thread belongs to; tid itself where that cannot be told. */
 pid_t mt_existing_pid_of(pid_t tid);
 
+/* A numeric field of /proc/PID/stat, counted from 1 as in proc(5); 0 where there is none. */
+uint64_t mt_existing_stat_field(const char *stat, int wanted);
+
 /* Field 22 of /proc/PID/stat, in clock ticks since boot; 0 where there is none. */
 uint64_t mt_existing_start_time(const char *stat);
 

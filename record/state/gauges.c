@@ -1,97 +1,380 @@
-/* Gauges from /proc/PID/status and /proc/PID/smaps_rollup: lines "Name:   123 kB". */
+/* Gauges of processes. */
 #include "record/state/gauges.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
 #include "formats/records/record.h"
 #include "record/open/clock.h"
 #include "record/proc/procfs.h"
 #include "record/rings/state.h"
+#include "record/state/cgroup_gauges.h"
 #include "record/state/existing.h"
+#include "record/state/host_gauges.h"
 
+#define GAUGES_DETAILED 50
+#define OPEN_MAX                                                                         \
+	1024 /* statm files that stay open; those of more processes are opened each time \
+	      */
 #define ROLLUP_MAX ((uint64_t)4 << 30) /* resident: a walk of more holds its process up */
+#define STAT_MAJOR_FAULTS 12	       /* the field of /proc/PID/stat */
 
-struct reading {
-	struct mt_state *state;
-	struct mt_gauge_record gauge; /* all but value and name */
+/* The lines of /proc/PID/status that are written, and the two values from elsewhere. */
+enum value {
+	VM_SIZE,
+	VM_RSS,
+	VM_SWAP = 5,
+	FROM_STATUS = 8,
+	MAJOR_FAULTS = FROM_STATUS,
+	VALUES,
 };
 
-/* The value of a line, in bytes; false where the text has no such line. */
+static const char *const value_names[VALUES] = {
+	"VmSize", "VmRSS",	  "RssAnon", "RssFile",	    "RssShmem",
+	"VmSwap", "HugetlbPages", "Threads", "MajorFaults",
+};
+
+struct process {
+	pid_t pid;
+	int statm;		 /* -1: opened anew for each reading */
+	bool is_target;		 /* named since mt_gauges_begin() */
+	uint64_t start_time;	 /* 0: not read yet */
+	size_t cgroup;		 /* index in the cgroup gauges; MT_CGROUP_NONE */
+	uint64_t size, resident; /* bytes, by statm */
+	uint64_t detailed;	 /* resident when status was last read */
+	bool written[VALUES];
+	uint64_t values[VALUES]; /* as last written */
+};
+
+struct mt_gauges {
+	const struct mt_clock *clock;
+	struct mt_state *state;
+	bool all;
+	struct mt_host_gauges host;
+	struct mt_cgroup_gauges cgroups;
+	MT_ARRAY(struct process) processes;
+	struct mt_map64 by_pid; /* -> index */
+	size_t open;		/* statm files */
+};
+
+/* Writes values of one process that stand in one text. */
+struct reading {
+	struct mt_gauges *gauges;
+	struct process *process;
+	struct mt_gauge_record gauge;
+};
+
+struct mt_gauges *mt_gauges_create(const struct mt_clock *clock)
+{
+	struct mt_gauges *gauges = calloc(1, sizeof(*gauges));
+
+	if (gauges)
+		gauges->clock = clock;
+	return gauges;
+}
+
+static void close_statm(struct mt_gauges *gauges, struct process *process)
+{
+	gauges->open -= process->statm >= 0;
+	mt_close_p(&process->statm);
+	process->statm = -1;
+}
+
+void mt_gauges_destroy(struct mt_gauges *gauges)
+{
+	if (!gauges)
+		return;
+	for (size_t i = 0; i < gauges->processes.count; i++)
+		close_statm(gauges, &gauges->processes.items[i]);
+	mt_array_deinit(&gauges->processes);
+	mt_map64_deinit(&gauges->by_pid);
+	mt_cgroup_gauges_deinit(&gauges->cgroups);
+	mt_host_gauges_deinit(&gauges->host);
+	free(gauges);
+}
+
+/* ---- The targets ---- */
+
+static int open_statm(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void mt_gauges_begin(struct mt_gauges *gauges, struct mt_state *state, bool all)
+{
+	gauges->state = state;
+	gauges->all = all;
+	for (size_t i = 0; i < gauges->processes.count; i++)
+		gauges->processes.items[i].is_target = false;
+	mt_host_gauges_put(&gauges->host, state, gauges->clock, all);
+}
+
+void mt_gauges_add(struct mt_gauges *gauges, pid_t pid)
+{
+	struct process *process;
+	uint64_t index;
+
+	if (mt_map64_get(&gauges->by_pid, (uint64_t)pid, &index)) {
+		gauges->processes.items[index].is_target = true;
+		return;
+	}
+	process = mt_array_push(&gauges->processes);
+	if (!process)
+		return;
+	if (!mt_map64_put(&gauges->by_pid, (uint64_t)pid, gauges->processes.count - 1)) {
+		gauges->processes.count--;
+		return;
+	}
+	*process = (struct process){
+		.pid = pid,
+		.statm = gauges->open < OPEN_MAX ? open_statm(pid) : -1,
+		.is_target = true,
+		.cgroup = MT_CGROUP_NONE,
+	};
+	gauges->open += process->statm >= 0;
+}
+
+static void forget(struct mt_gauges *gauges, size_t index)
+{
+	struct process *process = &gauges->processes.items[index];
+	struct process *last = &gauges->processes.items[gauges->processes.count - 1];
+
+	close_statm(gauges, process);
+	(void)mt_map64_remove(&gauges->by_pid, (uint64_t)process->pid);
+	if (process != last) {
+		*process = *last;
+		(void)mt_map64_put(&gauges->by_pid, (uint64_t)process->pid, index);
+	}
+	gauges->processes.count--;
+}
+
+/* ---- Writing values ---- */
+
+static void put_named(struct reading *reading, const char *name, uint64_t value)
+{
+	reading->gauge.value = value;
+	reading->gauge.name = (struct mt_text){.bytes = name, .size = strlen(name)};
+	(void)mt_state_put(reading->gauges->state, mt_gauge_put, &reading->gauge);
+}
+
+/* Writes a value that changed since it was last written, or was not yet. */
+static void put_value(struct reading *reading, enum value which, uint64_t value)
+{
+	struct process *process = reading->process;
+
+	if (process->written[which] && process->values[which] == value && !reading->gauges->all)
+		return;
+	process->written[which] = true;
+	process->values[which] = value;
+	put_named(reading, value_names[which], value);
+}
+
+/* The number on a line "Name:  123 kB", in bytes, or "Name:  123"; false where there is none. */
 static bool find_value(const char *text, const char *name, uint64_t *value)
 {
 	size_t length = strlen(name);
+	char *end;
 
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
 		if (strncmp(line, name, length) || line[length] != ':')
 			continue;
-		*value = strtoull(line + length + 1, NULL, 10) << 10;
+		*value = strtoull(line + length + 1, &end, 10);
+		if (!strncmp(end, " kB", 3))
+			*value <<= 10;
 		return true;
 	}
 	return false;
 }
 
-static void put(struct reading *reading, const char *text, const char *line, const char *name)
+static struct reading begin_reading(struct mt_gauges *gauges, struct process *process)
 {
-	struct mt_gauge_record *gauge = &reading->gauge;
-
-	if (!find_value(text, line, &gauge->value))
-		return;
-	gauge->name = (struct mt_text){.bytes = name, .size = strlen(name)};
-	(void)mt_state_put(reading->state, mt_gauge_put, gauge);
+	return (struct reading){
+		.gauges = gauges,
+		.process = process,
+		.gauge = {.pid = process->pid,
+			  .start_time = process->start_time,
+			  .before = mt_clock_now(gauges->clock)},
+	};
 }
 
-/* A text of that process with its stamps; the caller's. */
-static char *read_stamped(struct reading *reading, const struct mt_clock *clock, const char *file)
+static char *read_file(struct reading *reading, const char *file)
 {
 	char *text;
 
-	reading->gauge.before = mt_clock_now(clock);
-	text = mt_read_textf(NULL, "/proc/%d/%s", reading->gauge.pid, file);
-	reading->gauge.after = mt_clock_now(clock);
+	reading->gauge.before = mt_clock_now(reading->gauges->clock);
+	text = mt_read_textf(NULL, "/proc/%d/%s", (int)reading->process->pid, file);
+	reading->gauge.after = mt_clock_now(reading->gauges->clock);
 	return text;
 }
 
-static void put_rollup(struct reading *reading, const struct mt_clock *clock)
+/* ---- Reading one process ---- */
+
+/* False for a process that is gone. */
+static bool read_statm(struct process *process)
+{
+	MT_CLEANUP_CLOSE int once = process->statm < 0 ? open_statm(process->pid) : -1;
+	char text[128];
+	ssize_t size = pread(process->statm < 0 ? once : process->statm, text, sizeof(text) - 1, 0);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char *end;
+
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	process->size = strtoull(text, &end, 10) * page;
+	process->resident = strtoull(end, NULL, 10) * page;
+	return true;
+}
+
+/* The process as it is called, once: when it began, and its cgroup. */
+static bool identify(struct mt_gauges *gauges, struct process *process)
+{
+	MT_CLEANUP_FREE char *stat = NULL;
+
+	if (process->start_time)
+		return true;
+	stat = mt_read_textf(NULL, "/proc/%d/stat", (int)process->pid);
+	process->start_time = stat ? mt_existing_start_time(stat) : 0;
+	if (process->start_time)
+		process->cgroup = mt_cgroup_gauges_find(&gauges->cgroups, process->pid);
+	return process->start_time;
+}
+
+static void put_status(struct mt_gauges *gauges, struct process *process)
+{
+	struct reading reading = begin_reading(gauges, process);
+	MT_CLEANUP_FREE char *text = read_file(&reading, "status");
+	uint64_t value;
+
+	for (int i = 0; text && i < FROM_STATUS; i++) {
+		if (find_value(text, value_names[i], &value))
+			put_value(&reading, (enum value)i, value);
+	}
+}
+
+static void put_major_faults(struct mt_gauges *gauges, struct process *process)
+{
+	struct reading reading = begin_reading(gauges, process);
+	MT_CLEANUP_FREE char *text = read_file(&reading, "stat");
+
+	if (text)
+		put_value(&reading, MAJOR_FAULTS, mt_existing_stat_field(text, STAT_MAJOR_FAULTS));
+}
+
+static void put_rollup(struct mt_gauges *gauges, struct process *process)
 {
 	static const char *const names[] = {"smaps_rollup Rss", "smaps_rollup Pss",
 					    "smaps_rollup Anonymous", "smaps_rollup AnonHugePages",
 					    "smaps_rollup Swap"};
-	MT_CLEANUP_FREE char *text = read_stamped(reading, clock, "smaps_rollup");
+	struct reading reading = begin_reading(gauges, process);
+	MT_CLEANUP_FREE char *text = read_file(&reading, "smaps_rollup");
+	uint64_t value;
 
-	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
-		put(reading, text, strchr(names[i], ' ') + 1, names[i]);
+	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (find_value(text, strchr(names[i], ' ') + 1, &value))
+			put_named(&reading, names[i], value);
+	}
 }
+
+static void put_detail(struct mt_gauges *gauges, struct process *process)
+{
+	put_status(gauges, process);
+	put_major_faults(gauges, process);
+	if (process->cgroup != MT_CGROUP_NONE)
+		gauges->cgroups.items[process->cgroup].due = true;
+	process->detailed = process->resident;
+}
+
+static void put_sizes(struct mt_gauges *gauges, struct process *process)
+{
+	struct reading reading = begin_reading(gauges, process);
+
+	reading.gauge.after = reading.gauge.before;
+	put_value(&reading, VM_SIZE, process->size);
+	put_value(&reading, VM_RSS, process->resident);
+}
+
+/* ---- All of them ---- */
 
 /*
- * Whether a process has memory of its own: neither the kernel's own threads, which are most of a
- * small host's processes, have any, nor who has ended. That is cheap to see.
+ * Reads the sizes of all targets and forgets who is gone or no target. A process without memory is
+ * one of the kernel's own threads, or is about to be gone.
  */
-static bool has_memory(pid_t pid)
+static void read_sizes(struct mt_gauges *gauges)
 {
-	MT_CLEANUP_FREE char *statm = mt_read_textf(NULL, "/proc/%d/statm", pid);
+	for (size_t i = gauges->processes.count; i--;) {
+		struct process *process = &gauges->processes.items[i];
 
-	return statm && strncmp(statm, "0 ", 2) != 0;
+		if (!process->is_target || !read_statm(process) ||
+		    (process->size && !identify(gauges, process)))
+			forget(gauges, i);
+	}
 }
 
-void mt_gauges_put(struct mt_state *state, const struct mt_clock *clock, pid_t pid, bool rollup)
+static uint64_t change_of(const struct process *process)
 {
-	static const char *const names[] = {"VmSize",	"VmRSS",  "RssAnon",	 "RssFile",
-					    "RssShmem", "VmSwap", "HugetlbPages"};
-	MT_CLEANUP_FREE char *stat = NULL, *text = NULL;
-	struct reading reading = {.state = state, .gauge = {.pid = pid}};
-	uint64_t resident = 0;
+	return process->resident > process->detailed ? process->resident - process->detailed
+						     : process->detailed - process->resident;
+}
 
-	if (!has_memory(pid))
+static int by_change(const void *a, const void *b)
+{
+	uint64_t x = change_of(*(struct process *const *)a),
+		 y = change_of(*(struct process *const *)b);
+
+	return (x < y) - (x > y);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = (*(struct process *const *)a)->resident,
+		 y = (*(struct process *const *)b)->resident;
+
+	return (x < y) - (x > y);
+}
+
+typedef MT_ARRAY(struct process *) process_list;
+
+static void put_rollups(struct mt_gauges *gauges, const process_list *list, uint64_t rollup_ns)
+{
+	uint64_t end = mt_clock_now(gauges->clock) + rollup_ns;
+
+	qsort(list->items, list->count, sizeof(*list->items), by_size);
+	for (size_t i = 0; i < list->count && mt_clock_now(gauges->clock) < end; i++) {
+		if (list->items[i]->resident <= ROLLUP_MAX)
+			put_rollup(gauges, list->items[i]);
+	}
+}
+
+void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns)
+{
+	process_list list = {0};
+
+	read_sizes(gauges);
+	if (!mt_array_reserve(&list, gauges->processes.count + 1))
 		return;
-	stat = mt_read_textf(NULL, "/proc/%d/stat", pid);
-	if (!stat)
-		return;
-	reading.gauge.start_time = mt_existing_start_time(stat);
-	text = read_stamped(&reading, clock, "status");
-	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
-		put(&reading, text, names[i], names[i]);
-	if (rollup && text && find_value(text, "VmRSS", &resident) && resident <= ROLLUP_MAX)
-		put_rollup(&reading, clock);
+	for (size_t i = 0; i < gauges->processes.count; i++) {
+		if (gauges->processes.items[i].size)
+			list.items[list.count++] = &gauges->processes.items[i];
+	}
+	qsort(list.items, list.count, sizeof(*list.items), by_change);
+	for (size_t i = 0; i < list.count && !gauges->state->given_up; i++) {
+		if (gauges->all || (i < GAUGES_DETAILED && change_of(list.items[i])))
+			put_detail(gauges, list.items[i]);
+		else
+			put_sizes(gauges, list.items[i]);
+	}
+	mt_cgroup_gauges_put(&gauges->cgroups, gauges->state, gauges->clock, gauges->all);
+	if (rollup_ns && list.count)
+		put_rollups(gauges, &list, rollup_ns);
+	mt_array_deinit(&list);
 }

@@ -29,6 +29,7 @@ struct mt_analysis {
 	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
 	bool moments;	    /* shows the state at a moment: accepts --at */
 	bool ages;	    /* knows the age of memory: accepts --older-than, --all */
+	bool states;	    /* rows need no samples */
 	bool sources;	    /* needs stacks with the frames' sources */
 	const char *output; /* default output; NULL: the first */
 	/*
@@ -53,6 +54,7 @@ extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
 extern const struct mt_analysis mt_analysis_outstanding;
+extern const struct mt_analysis mt_analysis_processes;
 extern const struct mt_analysis mt_analysis_resident;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_unwind_report;

@@ -92,6 +92,7 @@ void mt_ledger_destroy(struct mt_ledger *ledger)
 {
 	if (!ledger)
 		return;
+	mt_session_ignore(ledger->session, &ledger->observer);
 	forget_recording(ledger);
 	mt_ledger_spaces_deinit(&ledger->spaces);
 	mt_array_deinit(&ledger->events);
@@ -342,7 +343,8 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_ledger
 	ledger->origins = mt_origins_create();
 	if (!ledger->natures || !ledger->origins)
 		return mt_error_nomem();
-	mt_session_observe(session, &ledger->observer);
+	if (!mt_session_observe(session, &ledger->observer))
+		return mt_error_nomem();
 	*out = MT_TAKE(ledger);
 	return NULL;
 }
@@ -355,7 +357,7 @@ struct mt_error *mt_ledger_begin(struct mt_session *session,
 
 void mt_ledger_end(struct mt_ledger *ledger)
 {
-	mt_session_observe(ledger->session, NULL);
+	mt_session_ignore(ledger->session, &ledger->observer);
 }
 
 struct mt_error *mt_ledger_run(struct mt_session *session, const struct mt_ledger_options *options,

@@ -68,7 +68,7 @@ static bool show_sample(struct mt_session *session, const struct mt_local_event 
 {
 	const struct mt_task *task;
 
-	if (!session->observer)
+	if (!session->observers.count)
 		return true;
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 	return task && mt_session_show(session, &(struct mt_observed){

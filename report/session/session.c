@@ -226,6 +226,7 @@ void mt_session_destroy(struct mt_session *session)
 	mt_map64_deinit(&session->code);
 	if (session->event_keys)
 		mt_byte_runs_destroy(session->event_keys);
+	mt_array_deinit(&session->observers);
 	free(session);
 }
 
@@ -473,10 +474,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		session->counted_stack = out->serial;
 		count_stack(session, &piped->walked);
 	}
-	if (session->observer && !out->member)
-		return session->observer->stack(session->observer->context, out->serial, out->stack,
-						*wanted);
-	return true;
+	return out->member || mt_session_tell_stack(session, out, *wanted);
 }
 
 static struct mt_error *next_piped(struct mt_session *session, struct mt_session_sample *out,
@@ -503,8 +501,7 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	struct mt_error *err = mt_session_read_sample(session, out, wanted);
 
 	*ended = session->read_all;
-	if (!err && *wanted && session->observer &&
-	    !session->observer->stack(session->observer->context, out->serial, out->stack, true))
+	if (!err && *wanted && !mt_session_tell_stack(session, out, true))
 		return mt_error_nomem();
 	return err;
 }
@@ -541,22 +538,61 @@ uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sa
 			      address);
 }
 
-/* ---- The observer ---- */
+/* ---- Observers ---- */
 
-void mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
+bool mt_session_observe(struct mt_session *session, const struct mt_observer *observer)
 {
-	session->observer = observer;
+	const struct mt_observer **slot = mt_array_push(&session->observers);
+
+	if (slot)
+		*slot = observer;
+	return slot;
+}
+
+void mt_session_ignore(struct mt_session *session, const struct mt_observer *observer)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < session->observers.count; i++) {
+		if (session->observers.items[i] != observer)
+			session->observers.items[kept++] = session->observers.items[i];
+	}
+	session->observers.count = kept;
 }
 
 bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
 {
-	if (!session->observer)
-		return true;
+	bool good = true;
+
 	observed->recording = (uint32_t)mt_session_recording_index(session);
-	return session->observer->observe(session->observer->context, observed);
+	for (size_t i = 0; i < session->observers.count && good; i++) {
+		const struct mt_observer *observer = session->observers.items[i];
+
+		good = observer->observe(observer->context, observed);
+	}
+	return good;
+}
+
+bool mt_session_tell_stack(struct mt_session *session, const struct mt_session_sample *sample,
+			   bool wanted)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < session->observers.count && good; i++) {
+		const struct mt_observer *observer = session->observers.items[i];
+
+		good = !observer->stack ||
+		       observer->stack(observer->context, sample->serial, sample->stack, wanted);
+	}
+	return good;
 }
 
 /* ---- What others borrow ---- */
+
+const struct mt_selection *mt_session_selection(const struct mt_session *session)
+{
+	return session->options->selection;
+}
 
 const struct mt_facts *mt_session_facts(const struct mt_session *session)
 {

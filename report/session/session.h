@@ -62,7 +62,7 @@ struct mt_observed {
 	bool selected; /* SAMPLE: `stack` will be called for it */
 	/*
 	 * SAMPLE: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of FORK,
-	 * after the record is applied.
+	 * after the record is applied. GAUGE: the process as the recording began, or NULL.
 	 */
 	const struct mt_task *task;
 	/* KERNEL: the task's space before the record; for FORK the parent's. */
@@ -87,7 +87,7 @@ struct mt_observer {
 	/* Restricts the session to the events for which wants() is true; NULL: no restriction. */
 	bool (*wants)(void *context, const struct mt_facts_event *event);
 	bool (*observe)(void *context, const struct mt_observed *observed);
-	/* wanted: false if --dso or --symbol exclude the stack. */
+	/* wanted: false if --dso or --symbol exclude the stack. NULL: no stacks needed. */
 	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
 };
 
@@ -153,14 +153,20 @@ uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sa
 bool mt_session_selects(const struct mt_session *session, const struct mt_task *task,
 			uint64_t time);
 
-/* Sets the observer of all later records; NULL: none. Call before the first sample. Borrowed. */
-void mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
+/*
+ * Adds an observer of all later records. Call before the first sample. Borrowed until
+ * mt_session_ignore() removes it. False out of memory.
+ */
+bool mt_session_observe(struct mt_session *session, const struct mt_observer *observer);
+void mt_session_ignore(struct mt_session *session, const struct mt_observer *observer);
 
 /*
  * The tables that the ids in samples refer to, borrowed as long as the session. stacks is NULL
  * without options.stacks, frames without options.stacks and options.places.
  */
 const struct mt_facts *mt_session_facts(const struct mt_session *session);
+/* The selectors that the session was opened with. */
+const struct mt_selection *mt_session_selection(const struct mt_session *session);
 /* Adds to the facts; `process` is one of the session's strings. False out of memory. */
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
 

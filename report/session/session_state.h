@@ -78,8 +78,8 @@ struct mt_session {
 	struct mt_map64 counted;	    /* kernel event id and thread to last count */
 	uint64_t counted_stack; /* serial of the last sample whose stack was counted; 0: none */
 	struct mt_facts facts;
-	const struct mt_observer *observer; /* or NULL */
-	struct mt_sample sample;	    /* the last sample decoded */
+	MT_ARRAY(const struct mt_observer *) observers;
+	struct mt_sample sample; /* the last sample decoded */
 };
 
 /* Index of the present recording among those of all files. */
@@ -97,8 +97,12 @@ void mt_session_set_bounds(struct mt_session *session, struct mt_facts_recording
 /* The event with this index in the present recording; NULL if no record describes it. */
 struct mt_local_event *mt_session_local_event(struct mt_session *session, uint32_t index);
 
-/* Passes a record to the observer, if there is one; false out of memory. */
+/* Passes a record to every observer; false out of memory. */
 bool mt_session_show(struct mt_session *session, struct mt_observed *observed);
+
+/* Passes the stack of a sample to every observer; false out of memory. */
+bool mt_session_tell_stack(struct mt_session *session, const struct mt_session_sample *sample,
+			   bool wanted);
 
 /* Counts an undecodable record; returns true. */
 bool mt_session_count_undecodable(struct mt_session *session);

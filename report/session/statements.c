@@ -163,20 +163,39 @@ static bool names_event(const struct mt_match *match, const struct mt_facts_even
 	return false;
 }
 
+static bool has_choosy_observer(const struct mt_session *session)
+{
+	for (size_t i = 0; i < session->observers.count; i++) {
+		if (session->observers.items[i]->wants)
+			return true;
+	}
+	return false;
+}
+
+static bool observers_want(const struct mt_session *session, const struct mt_facts_event *event)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < session->observers.count && good; i++) {
+		const struct mt_observer *observer = session->observers.items[i];
+
+		good = !observer->wants || observer->wants(observer->context, event);
+	}
+	return good;
+}
+
 static bool wants_event(const struct mt_session *session, const struct mt_facts_event *event)
 {
 	const struct mt_match *match = session->options->selection->events;
 
-	const struct mt_observer *observer = session->observer;
 	bool (*wants)(const char *name) = session->options->wants;
 	bool serves =
 		event->role == MT_ROLE_SAMPLE ||
 		(event->role == MT_ROLE_SEED && session->pipeline && session->options->joining) ||
 		(event->role == MT_ROLE_MEMBER && session->options->members &&
-		 !(observer && observer->wants));
+		 !has_choosy_observer(session));
 
-	return serves && (!wants || wants(event->name)) &&
-	       (!observer || !observer->wants || observer->wants(observer->context, event)) &&
+	return serves && (!wants || wants(event->name)) && observers_want(session, event) &&
 	       names_event(match, event);
 }
 
@@ -348,9 +367,11 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 									   .again = true}));
 	case MT_RECORD_GAUGE:
 		return TAKE(gauge, mt_gauge_get,
-			    mt_session_show(session,
-					    &(struct mt_observed){.kind = MT_OBSERVED_GAUGE,
-								  .gauge = &r.gauge}));
+			    mt_session_show(session, &(struct mt_observed){
+							     .kind = MT_OBSERVED_GAUGE,
+							     .task = mt_spaces_find(session->spaces,
+										    r.gauge.pid),
+							     .gauge = &r.gauge}));
 	case MT_RECORD_IMAGE: /* may change the images that are being read */
 		if (session->pipeline)
 			mt_pipeline_settle(session->pipeline);

@@ -25,6 +25,8 @@ enum mt_by {
 	MT_BY_KIND, /* kind of memory: heap, anonymous, file, stack, ... */
 	MT_BY_FILE, /* the mapped file */
 	MT_BY_IMAGE,
+	MT_BY_TREND,	/* of a process's memory over time, in words */
+	MT_BY_LIFE,	/* whether a process began or ended meanwhile */
 	MT_BY_RESERVER, /* the stack that reserved the memory */
 	MT_BY_STACK,
 	MT_BY_KEYS

@@ -269,6 +269,8 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 			   : key == MT_BY_MODE	   ? grouping->modes[facts->mode]
 			   : key == MT_BY_KIND	   ? facts->kind
 			   : key == MT_BY_FILE	   ? facts->file
+			   : key == MT_BY_TREND	   ? facts->trend
+			   : key == MT_BY_LIFE	   ? facts->life
 			   : key == MT_BY_RESERVER ? facts->reserver
 						   : facts->stack;
 		return true;

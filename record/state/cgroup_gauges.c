@@ -1,0 +1,158 @@
+/* Cgroup gauges: usage, limit, failures and OOM kills. */
+#include "record/state/cgroup_gauges.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/records/record.h"
+#include "record/open/cgroup.h"
+#include "record/open/clock.h"
+#include "record/proc/procfs.h"
+#include "record/rings/state.h"
+
+#define CGROUPS_MAX 256
+#define NO_LIMIT ((uint64_t)1 << 62) /* version 1 prints a number near 2^63 for none */
+
+/* One value: its name, the file, and the key of its line where the file has several lines. */
+struct source {
+	const char *name;
+	const char *file[2], *key[2]; /* of version 1 and 2 */
+};
+
+static const struct source sources[MT_CGROUP_VALUES] = {
+	{"usage", {"memory.usage_in_bytes", "memory.current"}, {NULL, NULL}},
+	{"limit", {"memory.limit_in_bytes", "memory.max"}, {NULL, NULL}},
+	{"failures", {"memory.failcnt", "memory.events"}, {NULL, "max"}},
+	{"oom_kills", {"memory.oom_control", "memory.events"}, {"oom_kill", "oom_kill"}},
+};
+
+void mt_cgroup_gauges_deinit(struct mt_cgroup_gauges *gauges)
+{
+	for (size_t i = 0; i < gauges->count; i++) {
+		free(gauges->items[i].path);
+		free(gauges->items[i].directory);
+	}
+	mt_array_deinit(gauges);
+	free(gauges->mount);
+}
+
+/*
+ * The path on the line of the hierarchy that accounts for memory: "4:memory:/path", or "0::/path".
+ * The caller's; NULL where there is none.
+ */
+static char *memory_path(char *text, bool unified)
+{
+	char *next = NULL;
+
+	for (char *line = strtok_r(text, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+		char *controllers = strchr(line, ':');
+		char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (!path)
+			continue;
+		*path++ = '\0';
+		if (unified ? !strcmp(line, "0:") : mt_cgroup_has_word(controllers + 1, "memory"))
+			return strdup(path);
+	}
+	return NULL;
+}
+
+static size_t add(struct mt_cgroup_gauges *gauges, char *path)
+{
+	struct mt_cgroup *cgroup = gauges->count < CGROUPS_MAX ? mt_array_push(gauges) : NULL;
+
+	if (cgroup && asprintf(&cgroup->directory, "%s%s", gauges->mount, path) >= 0) {
+		cgroup->path = path;
+		return gauges->count - 1;
+	}
+	gauges->count -= cgroup != NULL;
+	free(path);
+	return MT_CGROUP_NONE;
+}
+
+size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	char *path;
+
+	if (!gauges->is_found)
+		gauges->mount = mt_cgroup_memory_mount(&gauges->unified);
+	gauges->is_found = true;
+	text = gauges->mount ? mt_read_textf(NULL, "/proc/%d/cgroup", (int)pid) : NULL;
+	path = text ? memory_path(text, gauges->unified) : NULL;
+	if (!path || !strcmp(path, "/") || strstr(path, "/..")) {
+		free(path);
+		return MT_CGROUP_NONE;
+	}
+	for (size_t i = 0; i < gauges->count; i++) {
+		if (strcmp(gauges->items[i].path, path) != 0)
+			continue;
+		free(path);
+		return i;
+	}
+	return add(gauges, path);
+}
+
+/* The number of a file, or of its line that begins with the key; "max" is none. */
+static bool find_value(const char *text, const char *key, uint64_t *value)
+{
+	size_t length = key ? strlen(key) : 0;
+	char *end;
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		if (key && (strncmp(text, key, length) != 0 || text[length] != ' '))
+			continue;
+		*value = strtoull(text + length, &end, 10);
+		return end != text + length;
+	}
+	return false;
+}
+
+static void put_value(struct mt_cgroup *cgroup, size_t which, uint64_t value,
+		      struct mt_gauge_record *gauge, struct mt_state *state, bool all)
+{
+	MT_CLEANUP_FREE char *name = NULL;
+
+	if (cgroup->written[which] && cgroup->values[which] == value && !all)
+		return;
+	if (asprintf(&name, "cgroup %s %s", sources[which].name, cgroup->path) < 0) {
+		name = NULL;
+		return;
+	}
+	cgroup->written[which] = true;
+	cgroup->values[which] = value;
+	gauge->value = value;
+	gauge->name = (struct mt_text){.bytes = name, .size = strlen(name)};
+	(void)mt_state_put(state, mt_gauge_put, gauge);
+}
+
+static void put_cgroup(const struct mt_cgroup_gauges *gauges, struct mt_cgroup *cgroup,
+		       struct mt_state *state, const struct mt_clock *clock, bool all)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < MT_CGROUP_VALUES; i++) {
+		MT_CLEANUP_FREE char *text = NULL;
+		struct mt_gauge_record gauge = {.before = mt_clock_now(clock)};
+
+		text = mt_read_textf(NULL, "%s/%s", cgroup->directory,
+				     sources[i].file[gauges->unified]);
+		gauge.after = mt_clock_now(clock);
+		if (text && find_value(text, sources[i].key[gauges->unified], &value) &&
+		    value < NO_LIMIT)
+			put_value(cgroup, i, value, &gauge, state, all);
+	}
+}
+
+void mt_cgroup_gauges_put(struct mt_cgroup_gauges *gauges, struct mt_state *state,
+			  const struct mt_clock *clock, bool all)
+{
+	for (size_t i = 0; i < gauges->count; i++) {
+		if (all || gauges->items[i].due)
+			put_cgroup(gauges, &gauges->items[i], state, clock, all);
+		gauges->items[i].due = false;
+	}
+}

@@ -1,0 +1,141 @@
+/*
+ * --processes: how much memory each process had at the beginning and at the end, by what the kernel
+ * said of it. A process that began meanwhile had none before; of one that ended the last reading
+ * counts.
+ */
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/analyses/analyses.h"
+#include "report/gauges/gauge_log.h"
+#include "report/session/session.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/row_keys.h"
+#include "report/tables/facts.h"
+
+MT_DEFINE_CLEANUP(mt_gauge_log, struct mt_gauge_log)
+MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
+
+enum {
+	VALUE_CHANGE,
+	VALUE_BEFORE,
+	VALUE_NOW,
+	VALUE_PEAK,
+	VALUE_MAPPED, /* change of what is mapped */
+	VALUE_MAPPED_NOW,
+	VALUE_SWAPPED,
+	VALUES,
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"change", "B"}, {"before", "B"},     {"now", "B"},	{"peak", "B"},
+	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"},
+};
+
+static bool no_event(const char *event)
+{
+	(void)event;
+	return false;
+}
+
+static bool intern(struct mt_session *session, const char *text, uint32_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
+			const struct mt_gauged_process *process)
+{
+	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
+	double before = mt_gauged_before(process, MT_PROCESS_RESIDENT),
+	       now = mt_gauged_now(process, MT_PROCESS_RESIDENT),
+	       mapped_now = mt_gauged_now(process, MT_PROCESS_MAPPED);
+	struct mt_row_facts facts = {
+		.event = MT_EVENT_NONE,
+		.pid = process->pid,
+		.tid = process->pid,
+		.cgroup = process->cgroup,
+		.cpu = UINT32_MAX,
+		.stack = MT_STACK_NONE,
+	};
+	const struct mt_value values[VALUES] = {
+		[VALUE_CHANGE] = mt_value_exact(now - before),
+		[VALUE_BEFORE] = mt_value_exact(before),
+		[VALUE_NOW] = mt_value_exact(now),
+		[VALUE_PEAK] = mt_value_exact(resident->most),
+		[VALUE_MAPPED] =
+			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
+		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
+		[VALUE_SWAPPED] = mt_value_exact(mt_gauged_now(process, MT_PROCESS_SWAPPED)),
+	};
+	const char *trend = "-";
+
+	if (resident->count)
+		trend = mt_series_trend(resident, process->from, process->to, process->interval);
+	if (!intern(session, trend, &facts.trend) || !intern(session,
+							     process->ended    ? "ended"
+							     : process->is_new ? "began"
+									       : "stayed",
+							     &facts.life))
+		return false;
+	facts.comm = facts.process = process->comm;
+	if (process->comm == MT_STRING_NONE && !intern(session, "[unknown]", &facts.comm))
+		return false;
+	facts.process = facts.comm;
+	return mt_row_keys_add(keys, &facts, values);
+}
+
+static struct mt_error *read_all(struct mt_session *session)
+{
+	struct mt_session_sample sample;
+	struct mt_error *err;
+	bool more = true;
+
+	do
+		err = mt_session_next(session, &sample, &more);
+	while (!err && more);
+	return err;
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
+	MT_CLEANUP(mt_gauge_log_destroy_p) struct mt_gauge_log *gauges = NULL;
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
+						  value_columns, VALUES, request, &keys);
+	const struct mt_gauged_process *processes;
+	size_t count = 0;
+	bool good = true;
+
+	err = err ? err : mt_gauge_log_listen(session, &gauges);
+	err = err ? err : read_all(session);
+	err = err ? err : mt_gauge_log_finish(gauges);
+	if (err)
+		return err;
+	processes = mt_gauge_log_processes(gauges, &count);
+	if (!count)
+		return mt_error_create(
+			MT_ERR_NOT_FOUND,
+			"no sizes of processes in it: an older mtrec recorded it, or "
+			"another program");
+	for (size_t i = 0; i < count && good; i++)
+		good = !processes[i].selected || add_process(session, keys, &processes[i]);
+	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
+}
+
+const struct mt_analysis mt_analysis_processes = {
+	.name = "processes",
+	.help = "how much memory each process had at the beginning and the end",
+	.groups = true,
+	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) |
+	      MT_BY_BIT(MT_BY_TREND) | MT_BY_BIT(MT_BY_LIFE),
+	.default_by = {{MT_BY_PROCESS, MT_BY_TREND, MT_BY_LIFE}, 3},
+	.wants = no_event,
+	.states = true,
+	.output = "table",
+	.run = run,
+};

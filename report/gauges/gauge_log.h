@@ -1,0 +1,66 @@
+/*
+ * What the kernel said of memory while it was recorded: the host's values, and the sizes of each
+ * process at the start, in between and at the end.
+ *
+ *	mt_gauge_log_listen(session, &gauges);
+ *	...				the session is read to its end
+ *	mt_gauge_log_finish(gauges);
+ */
+#ifndef MT_REPORT_GAUGES_GAUGE_LOG_H
+#define MT_REPORT_GAUGES_GAUGE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/gauges/series.h"
+
+struct mt_error;
+struct mt_gauge_log;
+struct mt_session;
+
+enum mt_process_gauge {
+	MT_PROCESS_RESIDENT,
+	MT_PROCESS_MAPPED,
+	MT_PROCESS_ANONYMOUS,
+	MT_PROCESS_FILE,
+	MT_PROCESS_SHARED,
+	MT_PROCESS_SWAPPED,
+	MT_PROCESS_MAJOR_FAULTS,
+	MT_PROCESS_GAUGES
+};
+
+struct mt_gauged_process {
+	uint32_t recording;
+	int32_t pid;
+	uint64_t start_time; /* as in a TASK */
+	uint32_t comm;	     /* string id; MT_STRING_NONE: not known */
+	uint32_t cgroup;     /* string id; 0: not known */
+	bool is_new;	     /* it began while it was recorded */
+	bool ended;
+	bool selected;	   /* by --pid and --comm */
+	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
+	uint64_t interval; /* ns between readings, on average; 0: there was one */
+	struct mt_series series[MT_PROCESS_GAUGES];
+};
+
+/* Before the session's first sample is asked for. Borrows the session until destroyed. */
+struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge_log **out);
+void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
+
+/* Once, when the session is read to its end; what was read stays. */
+struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges);
+
+/* In order of their first gauge; borrowed. */
+const struct mt_gauged_process *mt_gauge_log_processes(const struct mt_gauge_log *gauges,
+						       size_t *count);
+
+/* The host's value of that name of a recording; NULL where it was not read. */
+const struct mt_series *mt_gauge_log_host(const struct mt_gauge_log *gauges, uint32_t recording,
+					  const char *name);
+
+/* A figure of a process at the beginning (0 for a new process) and at the end of its time. */
+double mt_gauged_before(const struct mt_gauged_process *process, enum mt_process_gauge gauge);
+double mt_gauged_now(const struct mt_gauged_process *process, enum mt_process_gauge gauge);
+
+#endif

@@ -1,0 +1,143 @@
+/* Gauges over time. */
+#include "report/gauges/series.h"
+
+enum {
+	SLICES_MOST = 20,
+	SLICES_LEAST = 4,
+};
+
+/* A share of the whole change from which on that of one slice is a step. */
+#define STEP_SHARE 0.1
+/* A share of the whole change below which what happens in the last third is nothing. */
+#define TAIL_SHARE 0.05
+/* A share of the largest value by which a fall counts. */
+#define FALL_SHARE 0.25
+
+static void halve(struct mt_series *series)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < series->count; i += 2)
+		series->points[kept++] = series->points[i];
+	series->count = kept;
+	series->interval = (series->last_time - series->first_time) / (MT_SERIES_POINTS / 2);
+}
+
+void mt_series_add(struct mt_series *series, uint64_t time, double value)
+{
+	bool first = !series->count;
+
+	series->first_time = first ? time : series->first_time;
+	series->most = first || value > series->most ? value : series->most;
+	series->least = first || value < series->least ? value : series->least;
+	series->last = value;
+	series->last_time = time;
+	if (!first && time - series->points[series->count - 1].time < series->interval)
+		return;
+	if (series->count == MT_SERIES_POINTS)
+		halve(series);
+	series->points[series->count++] = (struct mt_series_point){time, value};
+}
+
+double mt_series_at(const struct mt_series *series, uint64_t time)
+{
+	double value = series->points[0].value;
+
+	if (time >= series->last_time)
+		return series->last;
+	for (size_t i = 1; i < series->count && series->points[i].time <= time; i++)
+		value = series->points[i].value;
+	return value;
+}
+
+/* Values at the ends of equal slices of time, and what can be counted from them. */
+struct course {
+	int slices;
+	double at[SLICES_MOST + 1];
+	double change, most;
+	int steps, falls, rising;
+	double tail; /* change in the last third */
+};
+
+/* Falls by FALL_SHARE of the largest value after a rise as large. */
+static int count_falls(const struct course *course)
+{
+	double top = course->at[0], bottom = course->at[0];
+	bool fallen = false;
+	int falls = 0;
+
+	for (int i = 1; i <= course->slices; i++) {
+		double value = course->at[i];
+
+		top = value > top ? value : top;
+		bottom = value < bottom ? value : bottom;
+		if (!fallen && top - value > FALL_SHARE * course->most) {
+			falls++;
+			fallen = true;
+			bottom = value;
+		} else if (fallen && value - bottom > FALL_SHARE * course->most) {
+			fallen = false;
+			top = value;
+		}
+	}
+	return falls;
+}
+
+static void survey(const struct mt_series *series, uint64_t from, uint64_t to,
+		   struct course *course)
+{
+	bool in_step = false;
+
+	for (int i = 0; i <= course->slices; i++) {
+		course->at[i] = mt_series_at(series, from + (to - from) / (uint64_t)course->slices *
+								     (uint64_t)i);
+		course->most = course->at[i] > course->most ? course->at[i] : course->most;
+	}
+	course->at[course->slices] = mt_series_at(series, to);
+	course->change = course->at[course->slices] - course->at[0];
+	course->tail = course->at[course->slices] - course->at[course->slices * 2 / 3];
+	course->falls = count_falls(course);
+	for (int i = 1; i <= course->slices; i++) {
+		double share = (course->at[i] - course->at[i - 1]) / course->change;
+		bool step =
+			course->change > 0 && share > STEP_SHARE && share > 2.0 / course->slices;
+
+		course->steps += step && !in_step;
+		course->rising += course->change > 0 && share > 0.2 / course->slices;
+		in_step = step;
+	}
+}
+
+/* "two steps" and "two steps, flat" of a number of steps. */
+static const char *count_of_steps(int steps, bool flat)
+{
+	static const char *const words[][2] = {
+		{"rises", "rises, then flat"},	    {"one step", "one step, flat"},
+		{"two steps", "two steps, flat"},   {"three steps", "three steps, flat"},
+		{"many steps", "many steps, flat"},
+	};
+
+	return words[steps < 4 ? steps : 4][flat];
+}
+
+const char *mt_series_trend(const struct mt_series *series, uint64_t from, uint64_t to,
+			    uint64_t interval)
+{
+	uint64_t readings = to > from && interval ? (to - from) / interval : 0;
+	struct course course = {.slices = readings < SLICES_MOST ? (int)readings : SLICES_MOST};
+
+	if (series->most - series->least < MT_TREND_NOISE)
+		return "flat";
+	if (course.slices < SLICES_LEAST)
+		return "-";
+	survey(series, from, to, &course);
+	if (course.falls >= 2)
+		return "up and down";
+	if (course.change <= -MT_TREND_NOISE)
+		return "falls";
+	if (course.change < MT_TREND_NOISE)
+		return course.falls ? "up, then down" : "flat";
+	if (course.rising >= course.slices * 3 / 5)
+		return "steady";
+	return count_of_steps(course.steps, course.tail < TAIL_SHARE * course.change);
+}

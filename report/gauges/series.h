@@ -1,0 +1,43 @@
+/* One gauge over time, in bounded memory, and what its course looks like. */
+#ifndef MT_REPORT_GAUGES_SERIES_H
+#define MT_REPORT_GAUGES_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MT_SERIES_POINTS 64
+
+/*
+ * A value holds until the next one. When all points are taken every second one is dropped, and from
+ * then on points stand at least twice as far apart. All-zero: no value yet.
+ */
+struct mt_series {
+	struct mt_series_point {
+		uint64_t time; /* ns on the recording's clock */
+		double value;
+	} points[MT_SERIES_POINTS];
+	size_t count;
+	uint64_t interval; /* ns, least distance of points */
+	double last;	   /* the newest value, which may have no point */
+	double most, least;
+	uint64_t first_time, last_time; /* of the first and the newest value */
+};
+
+/* Adds a value; times do not fall. */
+void mt_series_add(struct mt_series *series, uint64_t time, double value);
+
+/* The value that held at a time; the first one's before it. Only with a value. */
+double mt_series_at(const struct mt_series *series, uint64_t time);
+
+/*
+ * The course from one time to another in a few words: "steady", "two steps, flat", "flat".
+ * interval: how often the gauge was read, in ns. Changes of less than MT_TREND_NOISE bytes are
+ * flat. "-": too few readings to tell.
+ */
+const char *mt_series_trend(const struct mt_series *series, uint64_t from, uint64_t to,
+			    uint64_t interval);
+
+#define MT_TREND_NOISE ((double)(256 << 10))
+
+#endif
