@@ -7,6 +7,7 @@
 
 #include "report/tables/text.h"
 #include "symbols/elf/elf.h"
+#include "symbols/images/debuginfod.h"
 #include "symbols/images/image.h"
 #include "symbols/names/symbolize.h"
 
@@ -37,7 +38,7 @@ static bool is_askable(struct mt_image *image)
 
 	if (elf && mt_elf_symbol_count(mt_image_symbols_elf(image), false))
 		return false;
-	return elf ? mt_elf_build_id(elf).size : image->identity.build_id_size;
+	return mt_debuginfod_may_know(image);
 }
 
 static void print_refused(const struct mt_image *image, const char *prefix, FILE *to)

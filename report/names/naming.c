@@ -361,8 +361,7 @@ static const char *tell_fetch(struct mt_image *image)
 	struct mt_elf *elf = mt_image_elf(image);
 	const char *path;
 
-	if (image->kind != MT_IMAGE_FILE ||
-	    !(elf ? mt_elf_build_id(elf).size : image->identity.build_id_size))
+	if (image->kind != MT_IMAGE_FILE || !mt_debuginfod_may_know(image))
 		return NULL;
 	if (!elf)
 		return "file and debug file";
@@ -370,6 +369,19 @@ static const char *tell_fetch(struct mt_image *image)
 			       mt_image_lines_elf(image, &path)
 		       ? NULL
 		       : "debug file";
+}
+
+/* In hex; Go's is text. */
+static void write_build_id(const struct mt_image_identity *identity,
+			   char out[2 * MT_BUILD_ID_MAX + 1])
+{
+	if (mt_is_go_build_id(identity->build_id, identity->build_id_size)) {
+		snprintf(out, 2 * MT_BUILD_ID_MAX + 1, "go:..%.*s", (int)identity->build_id_size,
+			 (const char *)identity->build_id);
+		return;
+	}
+	for (size_t i = 0; i < identity->build_id_size; i++)
+		snprintf(out + 2 * i, 3, "%02x", identity->build_id[i]);
 }
 
 static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
@@ -387,8 +399,7 @@ static bool list_image(struct mt_naming *naming, uint32_t id, uint64_t frames,
 	entry->path = image->identity.path;
 	entry->frames = frames;
 	entry->by_path = !image->identity.inode;
-	for (size_t i = 0; i < image->identity.build_id_size; i++)
-		snprintf(entry->build_id + 2 * i, 3, "%02x", image->identity.build_id[i]);
+	write_build_id(&image->identity, entry->build_id);
 	if (!mt_image_elf(image))
 		entry->missing = image->missing ? image->missing : "not at hand";
 	else

@@ -69,7 +69,7 @@ struct mt_facts_recording {
 /* An image with a frame of a selected stack, or one that the recording lists. */
 struct mt_facts_image {
 	const char *path;
-	char build_id[65];    /* in hex, or "" */
+	char build_id[65];    /* in hex, Go's as "go:.." and its end; or "" */
 	uint64_t frames;      /* distinct frames in the image; 0 without stacks */
 	bool by_path;	      /* known by path alone; device and inode were not recorded */
 	const char *missing;  /* why the image was not found; NULL if it was */

@@ -16,7 +16,10 @@
 struct mt_error;
 struct mt_elf;
 
-#define MT_BUILD_ID_MAX 32 /* bytes; GNU ld writes 20, lld 8 or 20; up to 32 of others are kept */
+/*
+ * In bytes. GNU ld writes 20, lld 8 or 20; of a longer one the first 32 are kept, of Go's the last.
+ */
+#define MT_BUILD_ID_MAX 32
 
 struct mt_span {
 	const uint8_t *bytes; /* NULL: empty */
@@ -85,8 +88,14 @@ uint16_t mt_elf_type(const struct mt_elf *elf);
 uint16_t mt_elf_machine(const struct mt_elf *elf);
 bool mt_elf_is_64(const struct mt_elf *elf);
 
-/* The NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; size 0 without one. */
+/*
+ * The build id: that of the NT_GNU_BUILD_ID note, from PT_NOTE or else SHT_NOTE; without one the
+ * last MT_BUILD_ID_MAX bytes of Go's own; size 0 where there is neither.
+ */
 struct mt_span mt_elf_build_id(const struct mt_elf *elf);
+
+/* Whether a build id is Go's: text, of which debuginfod and .build-id folders do not know. */
+bool mt_is_go_build_id(const uint8_t *id, size_t size);
 
 /* The whole file, unchanged. */
 struct mt_span mt_elf_whole(const struct mt_elf *elf);

@@ -1,4 +1,8 @@
-/* Reads the build id from an ELF file's notes. */
+/*
+ * Reads the build id from an ELF file's notes. Programs that Go linked by itself before 1.24 have
+ * no GNU build id, but Go's own, a text of four hashes; the last one is of the file's content.
+ */
+#include <ctype.h>
 #include <elf.h>
 #include <string.h>
 
@@ -13,11 +17,28 @@ static void skip_padding(struct mt_cursor *c, const uint8_t *start, size_t align
 	mt_cursor_bytes(c, pad < mt_cursor_left(c) ? pad : mt_cursor_left(c));
 }
 
+/* Whose build ids there are: owner and type of their notes. */
+struct kind {
+	char owner[4];
+	uint32_t type;
+};
+
+static const struct kind gnu = {"GNU", NT_GNU_BUILD_ID}, go = {"Go", 4};
+
+/* So much of a build id as is compared: of Go's the end, which has the hash of the content. */
+static struct mt_span part_of_id(const struct kind *kind, const uint8_t *id, size_t size)
+{
+	size_t part = size < MT_BUILD_ID_MAX ? size : MT_BUILD_ID_MAX;
+
+	return (struct mt_span){.bytes = kind == &go ? id + size - part : id, .size = part};
+}
+
 /*
- * The GNU build id among the notes; what a note covers is padded to 8 bytes where the notes are so
- * aligned, else to 4.
+ * The build id of that kind among the notes; what a note covers is padded to 8 bytes where the
+ * notes are so aligned, else to 4.
  */
-static struct mt_span build_id_of_notes(const uint8_t *bytes, size_t size, uint64_t align)
+static struct mt_span build_id_of_notes(const struct kind *kind, const uint8_t *bytes, size_t size,
+					uint64_t align)
 {
 	struct mt_cursor c = mt_cursor_init(bytes, size);
 	size_t padding = align == 8 ? 8 : 4;
@@ -30,17 +51,14 @@ static struct mt_span build_id_of_notes(const uint8_t *bytes, size_t size, uint6
 		skip_padding(&c, bytes, padding);
 		desc = mt_cursor_bytes(&c, desc_size);
 		skip_padding(&c, bytes, padding);
-		if (desc && desc_size && type == NT_GNU_BUILD_ID && name_size == 4 &&
-		    !memcmp(name, "GNU", 4))
-			return (struct mt_span){
-				.bytes = desc,
-				.size = desc_size < MT_BUILD_ID_MAX ? desc_size : MT_BUILD_ID_MAX,
-			};
+		if (desc && desc_size && type == kind->type && name_size == sizeof(kind->owner) &&
+		    !memcmp(name, kind->owner, sizeof(kind->owner)))
+			return part_of_id(kind, desc, desc_size);
 	}
 	return (struct mt_span){0};
 }
 
-static struct mt_span build_id_of_segments(const struct mt_elf *elf)
+static struct mt_span build_id_of_segments(const struct mt_elf *elf, const struct kind *kind)
 {
 	struct mt_span id = {0};
 
@@ -49,12 +67,12 @@ static struct mt_span build_id_of_segments(const struct mt_elf *elf)
 		const uint8_t *bytes = mt_elf_file_bytes(elf, p->offset, p->file_size);
 
 		if (p->type == PT_NOTE && bytes)
-			id = build_id_of_notes(bytes, p->file_size, p->align);
+			id = build_id_of_notes(kind, bytes, p->file_size, p->align);
 	}
 	return id;
 }
 
-static struct mt_span build_id_of_sections(const struct mt_elf *elf)
+static struct mt_span build_id_of_sections(const struct mt_elf *elf, const struct kind *kind)
 {
 	struct mt_span id = {0}, raw;
 
@@ -63,15 +81,32 @@ static struct mt_span build_id_of_sections(const struct mt_elf *elf)
 			continue;
 		raw = mt_elf_raw_section(elf, i);
 		if (raw.bytes)
-			id = build_id_of_notes(raw.bytes, raw.size, elf->sections.items[i].align);
+			id = build_id_of_notes(kind, raw.bytes, raw.size,
+					       elf->sections.items[i].align);
 	}
 	return id;
 }
 
-struct mt_span mt_elf_build_id(const struct mt_elf *elf)
+static struct mt_span build_id_of_kind(const struct mt_elf *elf, const struct kind *kind)
 {
 	struct mt_span id = elf->type == ET_CORE || elf->skeleton ? (struct mt_span){0}
-								  : build_id_of_segments(elf);
+								  : build_id_of_segments(elf, kind);
 
-	return id.bytes ? id : build_id_of_sections(elf);
+	return id.bytes ? id : build_id_of_sections(elf, kind);
+}
+
+struct mt_span mt_elf_build_id(const struct mt_elf *elf)
+{
+	struct mt_span id = build_id_of_kind(elf, &gnu);
+
+	return id.bytes ? id : build_id_of_kind(elf, &go);
+}
+
+bool mt_is_go_build_id(const uint8_t *id, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!id[i] || (!isalnum(id[i]) && !strchr("-_/", id[i])))
+			return false;
+	}
+	return size == MT_BUILD_ID_MAX;
 }

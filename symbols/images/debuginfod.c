@@ -210,6 +210,16 @@ static void note_failure(struct mt_debuginfod *d, int status, uint64_t key)
 		tell(d, "debuginfod: %s; nothing more is asked for", strerror(-status));
 }
 
+bool mt_debuginfod_may_know(struct mt_image *image)
+{
+	struct mt_elf *elf = mt_image_elf(image);
+	const struct mt_span id =
+		elf ? mt_elf_build_id(elf)
+		    : (struct mt_span){image->identity.build_id, image->identity.build_id_size, 0};
+
+	return id.size && !mt_is_go_build_id(id.bytes, id.size);
+}
+
 /* `what` tells two questions about one build id apart, and to the user. */
 static struct mt_error *fetch(struct mt_debuginfod *d, find_file *find, const char *what,
 			      const struct mt_image_identity *identity, struct mt_elf **out,
@@ -221,7 +231,9 @@ static struct mt_error *fetch(struct mt_debuginfod *d, find_file *find, const ch
 	struct mt_error *err;
 	int fd;
 
-	if (!identity->build_id_size || d->failed || mt_map64_get(&d->lack, key, &ignored))
+	if (!identity->build_id_size ||
+	    mt_is_go_build_id(identity->build_id, identity->build_id_size) || d->failed ||
+	    mt_map64_get(&d->lack, key, &ignored))
 		return NULL;
 	tell(d, "asking debuginfod for the %s of %s", what, identity->path);
 	d->moved = seconds_now();

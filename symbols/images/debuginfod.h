@@ -25,6 +25,9 @@ struct mt_error *mt_debuginfod_create(const char *urls, struct mt_debuginfod_tel
 				      struct mt_debuginfod **out);
 void mt_debuginfod_destroy(struct mt_debuginfod *debuginfod);
 
+/* Whether a server can have files of an image: it has a build id, and that is not Go's. */
+bool mt_debuginfod_may_know(struct mt_image *image);
+
 /*
  * Sources with a struct mt_debuginfod as context: debug files, and the images themselves. Not
  * thread-safe. Servers that fail or time out are not asked again, nor is a missing file.

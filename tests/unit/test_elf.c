@@ -135,6 +135,39 @@ MT_TEST(build_id_from_segment_and_section)
 	}
 }
 
+/* As the linker of Go writes it: four hashes of 20 characters. */
+#define GO_HASH "abcdefghij-_ABCDEF12"
+#define GO_NOTE \
+	"\4\0\0\0\123\0\0\0\4\0\0\0Go\0\0" GO_HASH "/" GO_HASH "/" GO_HASH "/0123456789ABCDEFGHIJ"
+
+MT_TEST(the_end_of_gos_build_id_where_there_is_no_gnu_one)
+{
+	struct mt_span id;
+
+	builder_init(&builder, ET_EXEC);
+	builder_add_section(&builder, ".note.go.buildid", SHT_NOTE, 0, GO_NOTE "\0", 100);
+	builder_finish(&builder);
+	{
+		MT_ELF_GUARD elf = open_builder();
+
+		id = mt_elf_build_id(elf);
+		MT_CHECK(id.size == 32 &&
+			 !memcmp(id.bytes, "j-_ABCDEF12/0123456789ABCDEFGHIJ", 32));
+		MT_CHECK(mt_is_go_build_id(id.bytes, id.size));
+	}
+	builder_init(&builder, ET_EXEC);
+	builder_add_section(&builder, ".note.go.buildid", SHT_NOTE, 0, GO_NOTE "\0", 100);
+	builder_add_build_id(&builder, 20);
+	builder_finish(&builder);
+	{
+		MT_ELF_GUARD elf = open_builder();
+
+		id = mt_elf_build_id(elf);
+		MT_CHECK_EQ(id.size, 20);
+		MT_CHECK(!mt_is_go_build_id(id.bytes, id.size));
+	}
+}
+
 MT_TEST(long_build_ids_are_cut_and_lying_notes_ignored)
 {
 	builder_init(&builder, ET_DYN);
