@@ -13,22 +13,15 @@
 struct mt_carry_schedule;
 struct mt_sampled_places;
 struct mt_embed;
-struct mt_file_worker;
-struct mt_image_record;
-struct mt_mapped_file;
+struct mt_image_file;
 
-/* Borrows embed, seen, and files, who closes them. whole: all of each image. NULL out of memory. */
+/* Borrows embed and seen. whole: all of each image. NULL out of memory. */
 struct mt_carry_schedule *mt_carry_schedule_create(struct mt_embed *embed,
-						   struct mt_sampled_places *seen,
-						   struct mt_file_worker *files, bool whole);
+						   struct mt_sampled_places *seen, bool whole);
 void mt_carry_schedule_destroy(struct mt_carry_schedule *plan);
 
-/*
- * An image is to be carried, each build id, or file without one, once; fd is taken, and may be -1:
- * file says where to look for it.
- */
-void mt_carry_schedule_add(struct mt_carry_schedule *plan, int fd,
-			   const struct mt_mapped_file *file, const struct mt_image_record *image);
+/* An image is to be carried, each build id, or file without one, once. Borrows file. */
+void mt_carry_schedule_add(struct mt_carry_schedule *plan, const struct mt_image_file *file);
 
 /* Offers what is due; now is the recording's time. */
 void mt_carry_schedule_so_far(struct mt_carry_schedule *plan, uint64_t now);

@@ -28,7 +28,7 @@
 #include "record/carry/kernel_seen.h"
 #include "record/carry/sampled_places.h"
 #include "record/files/file_worker.h"
-#include "record/files/mapped_file.h"
+#include "record/files/image_files.h"
 #include "record/open/clock.h"
 #include "record/rings/inherit.h"
 #include "record/rings/self_limits.h"
@@ -53,14 +53,11 @@ struct job {
 	enum job_kind kind;
 	int32_t process;
 	uint64_t exec_time; /* not 0: that now is another program */
-	int fd;		    /* -1: file says where to look */
-	struct mt_mapped_file file;
-	struct mt_image_record image; /* their strings are in text */
-	char *text;
+	int fd;		    /* of the file; -1: not kept open */
+	const struct mt_image_file *file;
 	uint64_t *numbers; /* places in the file */
 	size_t count;
 	uint64_t time; /* which these are of */
-	uint32_t image_number;
 	bool last;
 	struct job *next;
 };
@@ -109,7 +106,6 @@ static void job_destroy(struct mt_embed *embed, struct job *job)
 	if (!job)
 		return;
 	mt_file_worker_close(embed->files, job->fd);
-	free(job->text);
 	free(job->numbers);
 	free(job);
 }
@@ -242,7 +238,7 @@ static bool *whole_slot(struct mt_embed *embed, uint32_t number)
 static void carry_seen(struct mt_embed *embed, const struct job *job, struct mt_file_record *file)
 {
 	const struct mt_embed_places places = {job->numbers, job->count};
-	bool *whole = whole_slot(embed, job->image_number);
+	bool *whole = whole_slot(embed, job->file->places);
 	struct stat status;
 
 	if (whole && *whole)
@@ -322,20 +318,12 @@ static void carry_jitdump(struct mt_embed *embed, struct job *job)
 	int fd = job->fd;
 
 	job->fd = -1;
-	mt_embed_names_see_jitdump(embed->names, fd, &job->file);
+	mt_embed_names_see_jitdump(embed->names, fd, &job->file->at);
 }
 
 static void carry(struct mt_embed *embed, struct job *job)
 {
-	struct mt_file_record file = {
-		.kind = MT_FILE_SKELETON,
-		.major = job->image.major,
-		.minor = job->image.minor,
-		.inode = job->image.inode,
-		.inode_generation = job->image.inode_generation,
-		.path = job->image.path,
-		.build_id = job->image.build_id,
-	};
+	struct mt_file_record file;
 	struct stat status;
 	uint32_t number;
 
@@ -343,12 +331,21 @@ static void carry(struct mt_embed *embed, struct job *job)
 		mt_embed_names_see_process(embed->names, job->process, job->exec_time);
 		return;
 	}
+	file = (struct mt_file_record){
+		.kind = MT_FILE_SKELETON,
+		.major = job->file->at.major,
+		.minor = job->file->at.minor,
+		.inode = job->file->at.inode,
+		.inode_generation = job->file->at.inode_generation,
+		.path = job->file->at.path,
+		.build_id = job->file->build_id,
+	};
 	if (file.path.bytes[0] == '[') {
 		carry_vdso(embed, &file);
 		return;
 	}
 	if (job->fd < 0)
-		job->fd = mt_file_worker_open(embed->files, &job->file, &status);
+		job->fd = mt_file_worker_open(embed->files, &job->file->at, &status);
 	if (job->fd < 0)
 		hand_on_problem(embed, &file.path, mt_file_problem(errno));
 	else if (job->kind == JOB_SEEN)
@@ -529,75 +526,46 @@ void mt_embed_destroy(struct mt_embed *embed)
 	free(embed);
 }
 
-/* Copies file and record with their strings; NULL out of memory. */
-static struct job *job_create(const struct mt_mapped_file *file,
-			      const struct mt_image_record *image)
+/* Copies the job into the queue, with a descriptor of its file as long as few wait. */
+static void enqueue(struct mt_embed *embed, const struct job *what)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct job *job = malloc(sizeof(*job));
 
-	if (!job)
-		return NULL;
-	*job = (struct job){.fd = -1, .file = *file, .image = *image};
-	job->text = mt_mapped_file_own_strings(&job->file, &job->image);
-	if (job->text)
-		return job;
-	free(job);
-	return NULL;
-}
-
-/* Takes the job, and fd, which is kept open as long as few are. */
-static void enqueue(struct mt_embed *embed, struct job *job, int fd)
-{
-	pthread_mutex_lock(&embed->lock);
-	if (embed->open < KEPT_OPEN_MAX) {
-		job->fd = fd;
-		fd = -1;
+	if (!job) {
+		free(what->numbers);
+		return;
 	}
+	*job = *what;
+	job->fd = -1;
+	pthread_mutex_lock(&embed->lock);
+	if (job->file && job->file->fd >= 0 && embed->open < KEPT_OPEN_MAX)
+		job->fd = fcntl(job->file->fd, F_DUPFD_CLOEXEC, 3);
 	embed->open += job->fd >= 0;
 	*embed->queue_end = job;
 	embed->queue_end = &job->next;
 	pthread_cond_broadcast(&embed->offered);
 	pthread_mutex_unlock(&embed->lock);
-	mt_file_worker_close(embed->files, fd);
 }
 
-void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
-		    const struct mt_image_record *image)
+void mt_embed_offer(struct mt_embed *embed, const struct mt_image_file *file)
 {
-	struct job *job = job_create(file, image);
-
-	if (job)
-		enqueue(embed, job, fd);
-	else
-		mt_file_worker_close(embed->files, fd);
+	enqueue(embed, &(struct job){.kind = JOB_IMAGE, .file = file});
 }
 
-void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
-			 const struct mt_image_record *image, const struct mt_embed_seen *seen)
+void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *file,
+			 struct mt_code_news *news, uint64_t time, bool last)
 {
-	struct job *job = job_create(file, image);
-
-	if (!job) {
-		free(MT_TAKE(seen->news->offsets));
-		return;
-	}
-	job->kind = JOB_SEEN;
-	job->numbers = MT_TAKE(seen->news->offsets);
-	job->count = seen->news->count;
-	job->time = seen->time;
-	job->image_number = seen->number;
-	job->last = seen->last;
-	enqueue(embed, job, fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1);
+	enqueue(embed, &(struct job){.kind = JOB_SEEN,
+				     .file = file,
+				     .numbers = MT_TAKE(news->offsets),
+				     .count = news->count,
+				     .time = time,
+				     .last = last});
 }
 
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time)
 {
-	struct job *job = calloc(1, sizeof(*job));
-
-	if (!job)
-		return;
-	*job = (struct job){.kind = JOB_PROCESS, .fd = -1, .process = pid, .exec_time = exec_time};
-	enqueue(embed, job, -1);
+	enqueue(embed, &(struct job){.kind = JOB_PROCESS, .process = pid, .exec_time = exec_time});
 }
 
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)

@@ -19,9 +19,8 @@
 struct mt_code_news;
 struct mt_embed;
 struct mt_error;
-struct mt_image_record;
+struct mt_image_file;
 struct mt_kernel_seen;
-struct mt_mapped_file;
 
 struct mt_embed_options {
 	struct mt_skeleton_wish wish; /* nothing wished for: nothing is carried */
@@ -43,21 +42,16 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
 struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
 void mt_embed_destroy(struct mt_embed *embed);
 
-/* Offers all of an image; fd is taken, and may be -1: file says where to look for it. */
-void mt_embed_offer(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
-		    const struct mt_image_record *image);
+/* Offers all of an image. Borrows file until `embed` is destroyed. */
+void mt_embed_offer(struct mt_embed *embed, const struct mt_image_file *file);
 
-/* Places of its code that were seen. */
-struct mt_embed_seen {
-	struct mt_code_news *news; /* its offsets are taken */
-	uint32_t number;	   /* of the image, each its own */
-	uint64_t time;		   /* tells apart what was offered so of one image */
-	bool last;		   /* else all of it is carried where its file is deleted */
-};
-
-/* The same of what stands around them alone; fd is duplicated. */
-void mt_embed_offer_seen(struct mt_embed *embed, int fd, const struct mt_mapped_file *file,
-			 const struct mt_image_record *image, const struct mt_embed_seen *seen);
+/*
+ * The same of what stands around places of its code, whose offsets are taken. The time tells apart
+ * what was offered so of one image. last: nothing of the image is offered later; else all of it is
+ * carried where its file is deleted.
+ */
+void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *file,
+			 struct mt_code_news *news, uint64_t time, bool last);
 
 /* A process has a sample: it may name code of its own. exec_time: it was another program before. */
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);

@@ -36,12 +36,11 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 	free(carrying);
 }
 
-static void add_image(void *context, int fd, const struct mt_mapped_file *file,
-		      const struct mt_image_record *record)
+static void add_image(void *context, const struct mt_image_file *file)
 {
 	struct mt_carrying *carrying = context;
 
-	mt_carry_schedule_add(carrying->plan, fd, file, record);
+	mt_carry_schedule_add(carrying->plan, file);
 }
 
 static void offer_process(void *context, int32_t pid, uint64_t exec_time)
@@ -67,7 +66,7 @@ static bool is_whole(const struct mt_embed_options *options, const struct mt_pla
 }
 
 static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_options *options,
-			 const struct mt_plan *plan, struct mt_file_worker *files)
+			 const struct mt_plan *plan, struct mt_image_files *files)
 {
 	const struct mt_embed_offer offer = {carrying, add_image, offer_process};
 
@@ -78,7 +77,7 @@ static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_opt
 }
 
 struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
-				    const struct mt_plan *plan, struct mt_file_worker *files,
+				    const struct mt_plan *plan, struct mt_image_files *files,
 				    struct mt_carrying **out)
 {
 	MT_CLEANUP(mt_carrying_destroy_p) struct mt_carrying *carrying = NULL;
@@ -93,8 +92,7 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 	err = mt_embed_create(options, &carrying->embed);
 	if (err)
 		return err;
-	carrying->plan =
-		mt_carry_schedule_create(carrying->embed, carrying->seen, files, carrying->whole);
+	carrying->plan = mt_carry_schedule_create(carrying->embed, carrying->seen, carrying->whole);
 	if (!carrying->plan)
 		return mt_error_nomem();
 	*out = MT_TAKE(carrying);

@@ -16,13 +16,13 @@ struct mt_embed;
 struct mt_image_choice;
 struct mt_embed_options;
 struct mt_error;
-struct mt_file_worker;
+struct mt_image_files;
 struct mt_kernel_seen;
 struct mt_plan;
 
-/* Borrows plan, and files, who closes files. *out is NULL where nothing is to be carried. */
+/* Borrows plan and files. *out is NULL where nothing is to be carried. */
 struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
-				    const struct mt_plan *plan, struct mt_file_worker *files,
+				    const struct mt_plan *plan, struct mt_image_files *files,
 				    struct mt_carrying **out);
 void mt_carrying_destroy(struct mt_carrying *carrying);
 

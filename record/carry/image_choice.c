@@ -1,5 +1,5 @@
 /*
- * Images by number, and for each process the numbers of what it maps until it has a sample. Bounded
+ * For each process the images that it maps until it has a sample. Bounded
  * in all: past a bound more is carried than would be needed, not less, but for images themselves.
  */
 #include "record/carry/image_choice.h"
@@ -12,26 +12,15 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "formats/records/record.h"
-#include "record/files/file_worker.h"
-#include "record/files/mapped_file.h"
+#include "record/files/image_files.h"
 
-#define IMAGES_MAX 16384
-#define KEPT_OPEN_MAX 64 /* files kept open for images that nobody chose yet */
+#define IMAGES_MAX 16384 /* by number: those beyond are not carried */
 #define PROCESSES_MAX 65536
 #define MAPPED_MAX 1048576 /* images of all processes in sum */
 #define ENDED_MAX 1024	   /* processes that are remembered behind their end: samples come late */
 
-struct image {
-	struct mt_mapped_file file;
-	struct mt_image_record record;
-	char *text; /* where their strings are */
-	int fd;
-	bool known; /* the file was read */
-	bool chosen;
-};
-
 struct process {
-	MT_ARRAY(uint32_t) images; /* mapped and not chosen when that was */
+	MT_ARRAY(struct mt_image_file *) images; /* mapped and not chosen when that was */
 	bool sampled;
 };
 
@@ -42,10 +31,8 @@ struct ended {
 
 struct mt_image_choice {
 	struct mt_embed_offer offer;
-	struct mt_file_worker *files;
+	struct mt_image_files *files;
 	bool unsampled;
-	MT_ARRAY(struct image) images;
-	unsigned int open;
 	struct mt_map64 index;		      /* pid to index in processes */
 	MT_ARRAY(struct process *) processes; /* NULL: free */
 	MT_ARRAY(uint32_t) free;	      /* of them */
@@ -56,7 +43,7 @@ struct mt_image_choice {
 };
 
 struct mt_image_choice *mt_image_choice_create(bool unsampled, const struct mt_embed_offer *offer,
-					       struct mt_file_worker *files)
+					       struct mt_image_files *files)
 {
 	struct mt_image_choice *choice = calloc(1, sizeof(*choice));
 
@@ -69,29 +56,15 @@ struct mt_image_choice *mt_image_choice_create(bool unsampled, const struct mt_e
 	return choice;
 }
 
-static int take_fd(struct mt_image_choice *choice, struct image *image)
-{
-	int fd = image->fd;
-
-	choice->open -= fd >= 0;
-	image->fd = -1;
-	return fd;
-}
-
 void mt_image_choice_destroy(struct mt_image_choice *choice)
 {
 	if (!choice)
 		return;
-	for (size_t i = 0; i < choice->images.count; i++) {
-		mt_file_worker_close(choice->files, take_fd(choice, &choice->images.items[i]));
-		free(choice->images.items[i].text);
-	}
 	for (size_t i = 0; i < choice->processes.count; i++) {
 		if (choice->processes.items[i])
 			mt_array_deinit(&choice->processes.items[i]->images);
 		free(choice->processes.items[i]);
 	}
-	mt_array_deinit(&choice->images);
 	mt_array_deinit(&choice->processes);
 	mt_array_deinit(&choice->free);
 	mt_map64_deinit(&choice->index);
@@ -100,53 +73,19 @@ void mt_image_choice_destroy(struct mt_image_choice *choice)
 
 /* ---- Images ---- */
 
-/* Offers an image once its file was read, and forgets all but that. */
-static void choose(struct mt_image_choice *choice, uint32_t number)
+static void choose(struct mt_image_choice *choice, struct mt_image_file *file)
 {
-	struct image *image = &choice->images.items[number - 1];
-
-	image->chosen = true;
-	if (!image->known || !image->text)
+	file->chosen = true;
+	if (!file->known)
 		return;
-	choice->offer.offer(choice->offer.context, take_fd(choice, image), &image->file,
-			    &image->record);
-	free(MT_TAKE(image->text));
+	choice->offer.offer(choice->offer.context, file);
+	mt_image_files_keep_chosen(choice->files, file);
 }
 
-uint32_t mt_image_choice_add(struct mt_image_choice *choice, const struct mt_mapped_file *file)
+void mt_image_choice_know(struct mt_image_choice *choice, struct mt_image_file *file)
 {
-	struct image *added;
-
-	if (choice->images.count >= IMAGES_MAX)
-		return 0;
-	added = mt_array_push(&choice->images);
-	if (!added)
-		return 0;
-	*added = (struct image){.file = *file, .fd = -1};
-	return (uint32_t)choice->images.count;
-}
-
-void mt_image_choice_know(struct mt_image_choice *choice, uint32_t number, int fd,
-			  const struct mt_image_record *record)
-{
-	struct image *image = number ? &choice->images.items[number - 1] : NULL;
-
-	if (image && !image->known && record) {
-		image->record = *record;
-		image->text = mt_mapped_file_own_strings(&image->file, &image->record);
-	}
-	if (image && !image->known && image->text &&
-	    (image->chosen || choice->open < KEPT_OPEN_MAX)) {
-		choice->open += fd >= 0;
-		image->fd = fd;
-	} else {
-		mt_file_worker_close(choice->files, fd);
-	}
-	if (!image)
-		return;
-	image->known = true;
-	if (image->chosen)
-		choose(choice, number);
+	if (file->chosen)
+		choose(choice, file);
 }
 
 /* ---- Processes ---- */
@@ -207,33 +146,33 @@ static struct process *get_process(struct mt_image_choice *choice, int32_t pid)
 	return process;
 }
 
-static bool maps(const struct process *process, uint32_t image)
+static bool maps(const struct process *process, const struct mt_image_file *file)
 {
 	for (size_t i = 0; i < process->images.count; i++) {
-		if (process->images.items[i] == image)
+		if (process->images.items[i] == file)
 			return true;
 	}
 	return false;
 }
 
-void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, uint32_t image)
+void mt_image_choice_map(struct mt_image_choice *choice, int32_t pid, struct mt_image_file *file)
 {
+	struct mt_image_file **slot;
 	struct process *process;
-	uint32_t *slot;
 
-	if (!image || choice->images.items[image - 1].chosen)
+	if (file->chosen || file->number > IMAGES_MAX)
 		return;
 	process = choice->unsampled ? NULL : get_process(choice, pid);
-	if (process && !process->sampled && maps(process, image))
+	if (process && !process->sampled && maps(process, file))
 		return;
 	slot = process && !process->sampled && choice->mapped < MAPPED_MAX
 		       ? mt_array_push(&process->images)
 		       : NULL;
 	if (!slot) {
-		choose(choice, image);
+		choose(choice, file);
 		return;
 	}
-	*slot = image;
+	*slot = file;
 	choice->mapped++;
 }
 
@@ -294,7 +233,7 @@ void mt_image_choice_sample(struct mt_image_choice *choice, int32_t pid)
 	process->sampled = true;
 	choice->offer.process(choice->offer.context, pid, 0);
 	for (size_t i = 0; i < process->images.count; i++) {
-		if (!choice->images.items[process->images.items[i] - 1].chosen)
+		if (!process->images.items[i]->chosen)
 			choose(choice, process->images.items[i]);
 	}
 	choice->mapped -= process->images.count;

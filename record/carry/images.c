@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/err.h"
-#include "formats/base/map64.h"
 #include "formats/chunks/chunk.h"
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
@@ -26,7 +24,7 @@
 #include "record/carry/kernel_seen.h"
 #include "record/carry/sampled_places.h"
 #include "record/files/file_worker.h"
-#include "record/files/mapped_file.h"
+#include "record/files/image_files.h"
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
 #include "symbols/elf/elf.h"
@@ -36,30 +34,18 @@
  * any time, and that must not end the recorder with SIGBUS.
  */
 #define FRONT_SIZE ((size_t)64 << 10)
-#define SEEN_MAX 262144 /* images: what lies beyond is left without a build id */
 #define WAITING_MAX 65536
 #define QUICK_NS UINT64_C(200000000) /* what takes longer is not waited for at a mark */
 #define PAUSE_NS UINT64_C(20000000)
 
-/* A file, by what mappings say of it. */
-struct file {
-	struct mt_mapped_file at; /* its path is the list's */
-	uint32_t next;		  /* of the same hash, + 1 */
-	uint32_t choice, code;	  /* numbers there */
-	bool asked;		  /* what it answers is to come */
-};
-
 /* A mapping of a file that did not answer yet. */
 struct waiting {
 	struct mt_code_mapping mapping;
-	uint32_t file;
+	const struct mt_image_file *file;
 };
 
 struct mt_images {
 	struct mt_images_config config;
-	MT_ARRAY(struct file) files;
-	struct mt_map64 by_hash; /* to the last of that hash, + 1 */
-	uint64_t seed;		 /* nobody can choose paths that have one hash */
 	MT_ARRAY(struct waiting) waiting;
 	struct mt_kernel_seen *seen_kernel; /* NULL where nothing is carried */
 	/* of the block being looked at: the pids of the samples that PACKED ones rest on */
@@ -73,7 +59,6 @@ struct mt_images *mt_images_create(const struct mt_images_config *config)
 	if (!images)
 		return NULL;
 	images->config = *config;
-	(void)!getrandom(&images->seed, sizeof(images->seed), GRND_NONBLOCK);
 	images->seen_kernel = config->choice ? mt_kernel_seen_create() : NULL;
 	if (images->seen_kernel || !config->choice)
 		return images;
@@ -85,62 +70,12 @@ void mt_images_destroy(struct mt_images *images)
 {
 	if (!images)
 		return;
-	for (size_t i = 0; i < images->files.count; i++)
-		free((char *)images->files.items[i].at.path.bytes);
-	mt_array_deinit(&images->files);
 	mt_array_deinit(&images->waiting);
-	mt_map64_deinit(&images->by_hash);
 	mt_kernel_seen_destroy(images->seen_kernel);
 	free(images);
 }
 
 /* ---- Files ---- */
-
-static bool is_same(const struct mt_mapped_file *a, const struct mt_mapped_file *b)
-{
-	return a->inode == b->inode && a->inode_generation == b->inode_generation &&
-	       a->major == b->major && a->minor == b->minor && a->path.size == b->path.size &&
-	       !memcmp(a->path.bytes, b->path.bytes, a->path.size);
-}
-
-static uint64_t hash_of(const struct mt_images *images, const struct mt_mapped_file *m)
-{
-	uint64_t numbers[] = {m->major, m->minor, m->inode, m->inode_generation};
-
-	return mt_hash_bytes(m->path.bytes, m->path.size,
-			     mt_hash_bytes(numbers, sizeof(numbers), images->seed));
-}
-
-/* Its index, + 1; 0 where it was not seen yet. */
-static uint32_t find_file(const struct mt_images *images, const struct mt_mapped_file *m,
-			  uint64_t hash)
-{
-	uint64_t at;
-
-	if (!mt_map64_get(&images->by_hash, hash, &at))
-		return 0;
-	while (at && !is_same(&images->files.items[at - 1].at, m))
-		at = images->files.items[at - 1].next;
-	return (uint32_t)at;
-}
-
-/* The same of one that was not; 0 out of memory, or of numbers. */
-static uint32_t add_file(struct mt_images *images, const struct mt_mapped_file *m, uint64_t hash)
-{
-	struct file *file = images->files.count < SEEN_MAX ? mt_array_push(&images->files) : NULL;
-	char *path = file ? strndup(m->path.bytes, m->path.size) : NULL;
-	uint64_t before = 0;
-
-	if (!path) {
-		images->files.count -= file != NULL;
-		return 0;
-	}
-	(void)mt_map64_get(&images->by_hash, hash, &before);
-	*file = (struct file){.at = *m, .next = (uint32_t)before};
-	file->at.path.bytes = path;
-	(void)mt_map64_put(&images->by_hash, hash, images->files.count);
-	return (uint32_t)images->files.count;
-}
 
 static bool is_file(const struct mt_mapped_file *m)
 {
@@ -160,19 +95,10 @@ static bool is_jitdump(const struct mt_mapped_file *m)
 	return mt_jitdump_path(m->path.bytes, m->path.size, &pid);
 }
 
-static struct mt_image_record record_of(const struct mt_mapped_file *m)
-{
-	return (struct mt_image_record){.major = m->major,
-					.minor = m->minor,
-					.inode = m->inode,
-					.inode_generation = m->inode_generation,
-					.path = m->path};
-}
-
 /* The vdso is the kernel's, and the same as our own. */
-static void see_vdso(struct mt_images *images, struct file *file)
+static void see_vdso(struct mt_images *images, struct mt_image_file *file)
 {
-	struct mt_image_record record = record_of(&file->at);
+	struct mt_image_record record = mt_image_file_record(file);
 	struct mt_elf *elf = NULL;
 	size_t size;
 	const uint8_t *base = mt_own_vdso(&size);
@@ -182,26 +108,20 @@ static void see_vdso(struct mt_images *images, struct file *file)
 		id = mt_elf_build_id(elf);
 		record.size = size;
 		record.build_id = (struct mt_text){(const char *)id.bytes, id.size};
+		mt_image_files_know(images->config.files, file, -1, &record);
 	}
 	images->config.sink.put(images->config.sink.context, &record);
-	if (images->config.choice && elf) {
-		file->choice = mt_image_choice_add(images->config.choice, &file->at);
-		mt_image_choice_know(images->config.choice, file->choice, -1, &record);
-	}
 	mt_elf_destroy(elf);
 }
 
 /* A file that was not seen before, or a jitdump, which is no image: its bytes are asked for. */
-static void ask(struct mt_images *images, uint32_t number)
+static void ask(struct mt_images *images, struct mt_image_file *file)
 {
-	struct file *file = &images->files.items[number - 1];
 	bool jitdump = is_jitdump(&file->at);
 
 	if (jitdump && !images->config.choice)
 		return;
-	if (images->config.choice)
-		file->choice = mt_image_choice_add(images->config.choice, &file->at);
-	file->asked = mt_file_worker_ask(images->config.files, number, &file->at,
+	file->asked = mt_file_worker_ask(images->config.worker, file->number, &file->at,
 					 jitdump ? 0 : FRONT_SIZE);
 	if (images->config.at_once)
 		(void)mt_images_take_answers(images, UINT64_MAX, true);
@@ -232,49 +152,51 @@ static bool read_front(const struct mt_file_probe *probe, struct mt_image_record
 	return true;
 }
 
-/* Where a file's descriptor goes in the end; record NULL: it is not to be carried. */
-static void hand_on(struct mt_images *images, const struct file *file, int fd,
-		    const struct mt_image_record *record)
+/* What was read of a file is kept for those who need more of it later. */
+static void know(struct mt_images *images, struct mt_image_file *file, int fd,
+		 const struct mt_image_record *record)
 {
-	if (images->config.choice)
-		mt_image_choice_know(images->config.choice, file->choice, fd, record);
+	if (images->config.choice || images->config.at_once)
+		mt_image_files_know(images->config.files, file, fd, record);
 	else
-		mt_file_worker_close(images->config.files, fd);
+		mt_file_worker_close(images->config.worker, fd);
+	if (images->config.choice)
+		mt_image_choice_know(images->config.choice, file);
 }
 
-static void take_image(struct mt_images *images, struct file *file,
+static void take_image(struct mt_images *images, struct mt_image_file *file,
 		       const struct mt_file_probe *probe)
 {
 	const struct mt_image_sink *sink = &images->config.sink;
-	struct mt_image_record record = record_of(&file->at);
+	struct mt_image_record record = mt_image_file_record(file);
 	struct mt_elf *elf = NULL;
 	char problem[256] = "";
 	bool good = read_front(probe, &record, &elf, problem, sizeof(problem));
 
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	sink->put(sink->context, &record);
-	if (sink->file)
-		sink->file(sink->context, good ? probe->fd : -1, &file->at, &record);
 	if (good && images->config.code)
-		file->code = mt_sampled_places_image(images->config.code, &record);
-	hand_on(images, file, probe->fd, good ? &record : NULL);
+		file->places = mt_sampled_places_image(images->config.code, &record);
+	if (good)
+		know(images, file, probe->fd, &record);
+	else
+		mt_file_worker_close(images->config.worker, probe->fd);
 	mt_elf_destroy(elf);
 }
 
 /* Mappings of that file are told of now. */
-static void tell_waiting(struct mt_images *images, uint32_t number)
+static void tell_waiting(struct mt_images *images, const struct mt_image_file *file)
 {
-	const struct file *file = &images->files.items[number - 1];
 	size_t kept = 0;
 
 	for (size_t i = 0; i < images->waiting.count; i++) {
 		struct waiting *waiting = &images->waiting.items[i];
 
-		if (waiting->file != number) {
+		if (waiting->file != file) {
 			images->waiting.items[kept++] = *waiting;
 			continue;
 		}
-		waiting->mapping.image = file->code;
+		waiting->mapping.image = file->places;
 		mt_sampled_places_map(images->config.code, &waiting->mapping);
 	}
 	images->waiting.count = kept;
@@ -282,16 +204,16 @@ static void tell_waiting(struct mt_images *images, uint32_t number)
 
 static void take_answer(struct mt_images *images, struct mt_file_probe *probe)
 {
-	struct file *file = &images->files.items[probe->tag - 1];
-	struct mt_image_record record = record_of(&file->at);
+	struct mt_image_file *file = mt_image_files_at(images->config.files, (uint32_t)probe->tag);
+	struct mt_image_record record = mt_image_file_record(file);
 
 	file->asked = false;
 	if (is_jitdump(&file->at))
-		hand_on(images, file, probe->fd, &record);
+		know(images, file, probe->fd, &record);
 	else
 		take_image(images, file, probe);
 	if (images->config.code)
-		tell_waiting(images, (uint32_t)probe->tag);
+		tell_waiting(images, file);
 	free(probe->front);
 }
 
@@ -305,7 +227,7 @@ static bool answers_quickly(struct mt_file_worker *files)
 
 bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patient)
 {
-	struct mt_file_worker *files = images->config.files;
+	struct mt_file_worker *files = images->config.worker;
 	struct mt_file_probe probe;
 
 	while (mt_file_worker_asked(files)) {
@@ -321,10 +243,9 @@ bool mt_images_take_answers(struct mt_images *images, uint64_t until, bool patie
 
 /* ---- What passes by ---- */
 
-static void map_code(struct mt_images *images, uint32_t number,
-		     const struct mt_code_mapping *mapping)
+static void map_code(struct mt_images *images, const struct mt_image_file *file,
+		     struct mt_code_mapping mapping)
 {
-	const struct file *file = &images->files.items[number - 1];
 	struct waiting *waiting;
 
 	if (file->asked && images->waiting.count >= WAITING_MAX)
@@ -332,41 +253,34 @@ static void map_code(struct mt_images *images, uint32_t number,
 	if (file->asked) {
 		waiting = mt_array_push(&images->waiting);
 		if (waiting)
-			*waiting = (struct waiting){*mapping, number};
+			*waiting = (struct waiting){mapping, file};
 	} else {
-		struct mt_code_mapping known = *mapping;
-
-		known.image = file->code;
-		mt_sampled_places_map(images->config.code, &known);
+		mapping.image = file->places;
+		mt_sampled_places_map(images->config.code, &mapping);
 	}
 }
 
 static void see_mapped(struct mt_images *images, const struct mt_mapped_file *m, uint64_t offset,
 		       uint64_t time)
 {
-	bool vdso = is_vdso(m);
-	uint64_t hash;
-	uint32_t number;
+	struct mt_image_file *file;
+	bool added;
 
-	if (!vdso && !is_file(m))
+	if (!is_vdso(m) && !is_file(m))
 		return;
-	hash = hash_of(images, m);
-	number = find_file(images, m, hash);
-	if (!number) {
-		number = add_file(images, m, hash);
-		if (!number)
-			return;
-		if (vdso)
-			see_vdso(images, &images->files.items[number - 1]);
-		else
-			ask(images, number);
-	}
+	file = mt_image_files_get(images->config.files, m, &added);
+	if (!file)
+		return;
+	if (added && is_vdso(m))
+		see_vdso(images, file);
+	else if (added)
+		ask(images, file);
 	if (!images->config.choice)
 		return;
-	mt_image_choice_map(images->config.choice, m->pid, images->files.items[number - 1].choice);
+	mt_image_choice_map(images->config.choice, m->pid, file);
 	if (images->config.code)
-		map_code(images, number,
-			 &(struct mt_code_mapping){
+		map_code(images, file,
+			 (struct mt_code_mapping){
 				 .start = m->start, .end = m->end, .offset = offset, .time = time});
 }
 

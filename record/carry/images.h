@@ -13,19 +13,16 @@ struct mt_block;
 struct mt_sampled_places;
 struct mt_image_choice;
 struct mt_file_worker;
+struct mt_image_files;
 struct mt_image_record;
 struct mt_images;
 struct mt_kernel_seen;
-struct mt_mapped_file;
 struct mt_plan;
 
 /* Where IMAGE records go. The record is borrowed during the call. */
 struct mt_image_sink {
 	void *context;
 	void (*put)(void *context, const struct mt_image_record *record);
-	/* Of each file once, open or -1; may be NULL. */
-	void (*file)(void *context, int fd, const struct mt_mapped_file *file,
-		     const struct mt_image_record *record);
 };
 
 /* All borrowed. */
@@ -34,7 +31,8 @@ struct mt_images_config {
 	const struct mt_plan *plan;	/* how the side-band records decode */
 	struct mt_image_choice *choice; /* is told of what processes map and do; or NULL */
 	struct mt_sampled_places *code; /* is told of where they map images; NULL likewise */
-	struct mt_file_worker *files;	/* opens and reads them, nobody else's */
+	struct mt_image_files *files;	/* gets all files that are mapped */
+	struct mt_file_worker *worker;	/* opens and reads them, nobody else's */
 	bool at_once;			/* answers are waited for when a file is first seen */
 };
 

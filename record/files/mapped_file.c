@@ -82,23 +82,6 @@ int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
 	return fd;
 }
 
-char *mt_mapped_file_own_strings(struct mt_mapped_file *file, struct mt_image_record *image)
-{
-	size_t path = image->path.size, id = image->build_id.size;
-	char *text = malloc(path + id + 1);
-
-	if (!text)
-		return NULL;
-	if (path)
-		memcpy(text, image->path.bytes, path);
-	if (id)
-		memcpy(text + path, image->build_id.bytes, id);
-	image->path = file->path = (struct mt_text){.bytes = text, .size = path};
-	image->build_id = (struct mt_text){.bytes = text + path, .size = id};
-	image->problem = (struct mt_text){0};
-	return text;
-}
-
 const uint8_t *mt_own_vdso(size_t *size)
 {
 	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */

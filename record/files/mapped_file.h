@@ -27,12 +27,6 @@ struct mt_mapped_file {
  */
 int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status);
 
-/*
- * Gives file and its record strings of their own, in one piece of memory that is the caller's to
- * free; the record's problem goes. NULL out of memory, with both as they were.
- */
-char *mt_mapped_file_own_strings(struct mt_mapped_file *file, struct mt_image_record *image);
-
 /* This process's vdso, the same in every 64-bit process: the kernel's. NULL without one. */
 const uint8_t *mt_own_vdso(size_t *size);
 

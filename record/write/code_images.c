@@ -13,8 +13,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/carry/embed_image.h"
-#include "record/carry/known_files.h"
 #include "record/files/file_worker.h"
+#include "record/files/image_files.h"
 #include "record/open/clock.h"
 #include "symbols/elf/elf.h"
 #include "symbols/images/image.h"
@@ -24,7 +24,7 @@ MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
 struct mt_code_images {
 	struct mt_image_set *set;
 	struct mt_file_worker *worker;
-	struct mt_known_files files;
+	const struct mt_image_files *files;
 	MT_ARRAY(uint8_t *) tables; /* skeletons, of files each once */
 	uint64_t memory;
 	struct mt_code_images_counts counts;
@@ -35,12 +35,13 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 
 static const struct mt_image_source source = {.name = "mapped file", .open = open_image};
 
-struct mt_code_images *mt_code_images_create(uint64_t memory)
+struct mt_code_images *mt_code_images_create(const struct mt_image_files *files, uint64_t memory)
 {
 	struct mt_code_images *images = calloc(1, sizeof(*images));
 
 	if (!images)
 		return NULL;
+	images->files = files;
 	images->memory = memory;
 	images->set = mt_image_set_create();
 	images->worker = mt_file_worker_create();
@@ -60,36 +61,26 @@ void mt_code_images_destroy(struct mt_code_images *images)
 	for (size_t i = 0; i < images->tables.count; i++)
 		free(images->tables.items[i]);
 	mt_array_deinit(&images->tables);
-	mt_known_files_deinit(&images->files, images->worker);
 	mt_file_worker_destroy(images->worker);
 	free(images);
 }
 
-/* What is in a memfd counts as a file by its build id, which mappings do not tell. */
-static void tell_build_id(struct mt_code_images *images, const struct mt_mapped_file *file,
-			  const struct mt_text *build_id)
+void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_record *record)
 {
-	MT_CLEANUP_FREE char *path = strndup(file->path.bytes, file->path.size);
+	const struct mt_text *id = &record->build_id;
+	MT_CLEANUP_FREE char *path = strndup(record->path.bytes, record->path.size);
 	struct mt_image_identity identity = {.path = path,
-					     .device_major = file->major,
-					     .device_minor = file->minor,
-					     .inode = file->inode};
+					     .device_major = record->major,
+					     .device_minor = record->minor,
+					     .inode = record->inode};
 
-	if (!path || build_id->size > MT_BUILD_ID_MAX ||
+	if (!path || !id->size || id->size > MT_BUILD_ID_MAX ||
 	    mt_image_kind_of_path(path) != MT_IMAGE_ANONYMOUS ||
 	    !mt_image_set_intern(images->set, &identity))
 		return;
-	memcpy(identity.build_id, build_id->bytes, build_id->size);
-	identity.build_id_size = build_id->size;
+	memcpy(identity.build_id, id->bytes, id->size);
+	identity.build_id_size = id->size;
 	mt_image_set_learn_build_id(images->set, &identity);
-}
-
-void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
-			const struct mt_image_record *record)
-{
-	mt_known_files_add(&images->files, fd, file, record);
-	if (record->build_id.size)
-		tell_build_id(images, file, &record->build_id);
 }
 
 /* ---- The tables ---- */
@@ -140,10 +131,10 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 	return NULL;
 }
 
-static struct mt_error *open_file(struct mt_code_images *images, struct mt_known_file *file,
+static struct mt_error *open_file(struct mt_code_images *images, const struct mt_image_file *file,
 				  struct mt_elf **out)
 {
-	int fd = mt_known_files_take(&images->files, images->worker, file);
+	int fd = mt_image_file_open(file, images->worker);
 	struct mt_span tables = {0};
 	struct mt_error *err;
 
@@ -170,13 +161,13 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 	struct mt_code_images *images = context;
 	uint64_t began = mt_clock_thread_ns();
 	struct mt_error *err = NULL;
-	struct mt_known_file *file;
+	const struct mt_image_file *file;
 
 	(void)found_at;
 	if (mt_image_kind_of_path(identity->path) == MT_IMAGE_VDSO) {
 		err = open_vdso(out);
 	} else {
-		file = mt_known_files_find(&images->files, identity);
+		file = mt_image_files_find(images->files, identity);
 		if (file)
 			err = open_file(images, file, out);
 	}

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct mt_code_images;
+struct mt_image_files;
 struct mt_image_record;
 struct mt_image_set;
-struct mt_mapped_file;
 
 struct mt_code_images_counts {
 	size_t read;	/* images with tables */
@@ -22,16 +22,12 @@ struct mt_code_images_counts {
 	uint64_t ns;	/* the thread's CPU time for reading them */
 };
 
-/* Holds at most so many bytes of tables. NULL out of memory. */
-struct mt_code_images *mt_code_images_create(uint64_t memory);
+/* Borrows files; holds at most `memory` bytes of tables. NULL out of memory. */
+struct mt_code_images *mt_code_images_create(const struct mt_image_files *files, uint64_t memory);
 void mt_code_images_destroy(struct mt_code_images *images);
 
-/*
- * Tells where the file is that somebody maps executable. fd is duplicated, as long as few are; -1:
- * file says where to look.
- */
-void mt_code_images_add(struct mt_code_images *images, int fd, const struct mt_mapped_file *file,
-			const struct mt_image_record *record);
+/* A file was read: what is in a memfd is known by its build id, which mappings do not tell. */
+void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_record *record);
 
 /* The images that get their tables here; borrowed. */
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images);

@@ -24,7 +24,7 @@
 #include "record/carry/images.h"
 #include "record/carry/sampled_places.h"
 #include "record/files/file_worker.h"
-#include "record/files/mapped_file.h"
+#include "record/files/image_files.h"
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
 #include "record/rings/self_limits.h"
@@ -58,7 +58,8 @@ struct mt_pack {
 	struct mt_writer *writer;
 	struct mt_spool *spool;
 	struct mt_block *images_block; /* IMAGE records; not through the spool's queue */
-	struct mt_file_worker *files;  /* opens and reads what targets map */
+	struct mt_file_worker *worker; /* opens and reads what targets map */
+	struct mt_image_files *files;
 	struct mt_images *images;
 	struct mt_carrying *carrying; /* NULL: nothing is carried */
 	struct mt_embed *embed;	      /* its own, as: */
@@ -251,19 +252,12 @@ static void put_image(void *context, const struct mt_image_record *record)
 {
 	struct mt_pack *pack = context;
 
+	if (pack->strip)
+		mt_strip_learn(pack->strip, record);
 	if (mt_image_put(pack->images_block, record))
 		return;
 	write_images(pack);
 	(void)mt_image_put(pack->images_block, record); /* fits: an empty block holds any path */
-}
-
-static void tell_file(void *context, int fd, const struct mt_mapped_file *file,
-		      const struct mt_image_record *record)
-{
-	const struct mt_pack *pack = context;
-
-	if (pack->strip)
-		mt_strip_add_file(pack->strip, fd, file, record);
 }
 
 static void tell_words(void *context, const uint64_t *words, size_t count)
@@ -293,11 +287,12 @@ static struct mt_images *create_images(struct mt_pack *pack)
 	struct mt_carrying *carrying = pack->carrying;
 
 	return mt_images_create(&(struct mt_images_config){
-		.sink = {pack, put_image, tell_file},
+		.sink = {pack, put_image},
 		.plan = pack->plan,
 		.choice = carrying ? mt_carrying_choice(carrying) : NULL,
 		.code = carrying ? mt_carrying_code_seen(carrying) : NULL,
 		.files = pack->files,
+		.worker = pack->worker,
 		.at_once = pack->strip, /* stacks are unwound by what the files tell */
 	});
 }
@@ -383,6 +378,7 @@ static struct mt_error *start_stripping(struct mt_pack *pack, const struct mt_pa
 	pack->hold = strip->hold;
 	pack->strip = mt_strip_create(&(struct mt_strip_config){
 		.plan = pack->plan,
+		.files = pack->files,
 		.tables = strip->tables,
 		.hold = strip->hold,
 		.put = put_stripped,
@@ -516,8 +512,9 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 	pack->failed_fd = failed_fd;
 	pack->plan = plan;
 	atomic_store(&pack->ending, -1);
-	pack->files = mt_file_worker_create();
-	if (!pack->files)
+	pack->worker = mt_file_worker_create();
+	pack->files = mt_image_files_create(pack->worker);
+	if (!pack->worker || !pack->files)
 		return mt_error_nomem();
 	err = mt_writer_create(fd, MT_SPOOL_BLOCK, &pack->writer);
 	if (!err)
@@ -623,7 +620,8 @@ void mt_pack_destroy(struct mt_pack *pack)
 	mt_strip_destroy(pack->strip);
 	mt_images_destroy(pack->images);
 	mt_carrying_destroy(pack->carrying);
-	mt_file_worker_destroy(pack->files);
+	mt_image_files_destroy(pack->files);
+	mt_file_worker_destroy(pack->worker);
 	mt_writer_destroy(pack->writer);
 	free(pack);
 }

@@ -70,7 +70,7 @@ static bool create_parts(struct mt_strip *s)
 			-1, 0);
 	if (s->arena == MAP_FAILED)
 		s->arena = NULL;
-	s->images = mt_code_images_create(s->config.tables);
+	s->images = mt_code_images_create(s->config.files, s->config.tables);
 	s->maps = s->images ? mt_code_maps_create(mt_code_images_set(s->images)) : NULL;
 	s->out = (struct mt_block){.bytes = mt_pages_map(MT_SPOOL_BLOCK),
 				   .capacity = MT_SPOOL_BLOCK};
@@ -125,10 +125,9 @@ void mt_strip_destroy(struct mt_strip *s)
 	free(s);
 }
 
-void mt_strip_add_file(struct mt_strip *s, int fd, const struct mt_mapped_file *file,
-		       const struct mt_image_record *record)
+void mt_strip_learn(struct mt_strip *s, const struct mt_image_record *record)
 {
-	mt_code_images_add(s->images, fd, file, record);
+	mt_code_images_learn(s->images, record);
 }
 
 void mt_strip_see(struct mt_strip *s, const struct mt_block *block)

@@ -17,15 +17,16 @@
 #include "unwind/unwind.h"
 
 struct mt_block;
+struct mt_image_files;
 struct mt_image_record;
-struct mt_mapped_file;
 struct mt_plan;
 struct mt_strip;
 
 struct mt_strip_config {
 	const struct mt_plan *plan;
-	uint64_t tables; /* bytes of unwind tables in memory */
-	size_t hold;	 /* so many bytes of blocks are held at most; more than a block has */
+	const struct mt_image_files *files; /* whose tables stacks are unwound by */
+	uint64_t tables;		    /* bytes of unwind tables in memory */
+	size_t hold; /* so many bytes of blocks are held at most; more than a block has */
 	/* Takes a block of DATA without stacks; it is not kept behind the call. */
 	void (*put)(void *context, const struct mt_block *block);
 	void *context;
@@ -45,9 +46,8 @@ struct mt_strip_counts {
 struct mt_strip *mt_strip_create(const struct mt_strip_config *config);
 void mt_strip_destroy(struct mt_strip *strip);
 
-/* As mt_code_images_add(). */
-void mt_strip_add_file(struct mt_strip *strip, int fd, const struct mt_mapped_file *file,
-		       const struct mt_image_record *record);
+/* As mt_code_images_learn(). */
+void mt_strip_learn(struct mt_strip *strip, const struct mt_image_record *record);
 
 /* What ran already: the TASK and MAP records of a STATE block. */
 void mt_strip_see(struct mt_strip *strip, const struct mt_block *block);

@@ -13,6 +13,7 @@
 #include "formats/records/sample.h"
 #include "formats/records/sample_type.h"
 #include "formats/stacks/stack_encoder.h"
+#include "record/files/image_files.h"
 #include "record/files/mapped_file.h"
 #include "record/plan/plan.h"
 #include "record/rings/spool.h"
@@ -54,6 +55,8 @@ static void take(void *context, const struct mt_block *block)
 	streams[chunks++ % 8] = block->stream;
 }
 
+static struct mt_image_files *files; /* none */
+
 static struct mt_strip *create_with(uint64_t room, size_t hold)
 {
 	const struct mt_attr side = {.sample_type =
@@ -71,8 +74,15 @@ static struct mt_strip *create_with(uint64_t room, size_t hold)
 			    .sample_stack_user = DUMP},
 	};
 	written_size = chunks = 0;
-	return mt_strip_create(&(
-		struct mt_strip_config){.plan = &plan, .tables = room, .hold = hold, .put = take});
+	files = mt_image_files_create(NULL);
+	return mt_strip_create(&(struct mt_strip_config){
+		.plan = &plan, .files = files, .tables = room, .hold = hold, .put = take});
+}
+
+static void destroy(struct mt_strip *strip)
+{
+	mt_strip_destroy(strip);
+	mt_image_files_destroy(files);
 }
 
 static struct mt_strip *create(size_t hold)
@@ -206,7 +216,7 @@ MT_TEST(frames_leave_and_nothing_of_the_stack)
 	MT_CHECK_EQ(mt_strip_counts(strip).stacks, 4);
 	MT_CHECK_EQ(mt_strip_counts(strip).frames, 8);
 	mt_stack_encoder_destroy(encoder);
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 MT_TEST(what_another_ring_tells_later_counts_at_its_time)
@@ -236,7 +246,7 @@ MT_TEST(what_another_ring_tells_later_counts_at_its_time)
 	MT_CHECK_EQ(back.unwound.count, 1); /* of that file there are no tables */
 	MT_CHECK_EQ(back.unwound.end, MT_END_NO_ELF);
 	MT_CHECK(!mt_strip_held(strip) && !mt_strip_counts(strip).early);
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 MT_TEST(records_of_a_stream_are_one_chunk)
@@ -253,7 +263,7 @@ MT_TEST(records_of_a_stream_are_one_chunk)
 	mt_strip_put(strip, UINT64_MAX);
 	MT_CHECK_EQ(chunks, 2);
 	MT_CHECK(streams[0] == 0 && streams[1] == 1);
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 MT_TEST(no_more_is_held_than_may_be)
@@ -271,7 +281,7 @@ MT_TEST(no_more_is_held_than_may_be)
 	MT_CHECK(mt_strip_counts(strip).early > 5);
 	mt_strip_put(strip, UINT64_MAX);
 	MT_CHECK_EQ(mt_strip_counts(strip).stacks, 100);
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 MT_TEST(what_does_not_decode_is_left_out)
@@ -290,7 +300,7 @@ MT_TEST(what_does_not_decode_is_left_out)
 	MT_CHECK_EQ(mt_strip_counts(strip).left_out, 2);
 	MT_CHECK_EQ(mt_strip_counts(strip).stacks, 1);
 	MT_CHECK(!secrets());
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 /* ---- Code that the process makes ---- */
@@ -312,7 +322,7 @@ MT_TEST(made_code_is_unwound_by_frame_pointers)
 	MT_REQUIRE(nth(1, &type, &time, &back) && type == MT_RECORD_FRAMES);
 	MT_REQUIRE(back.unwound.count >= 2);
 	MT_CHECK_EQ(back.unwound.pcs[1] + 1, CODE + 0x100);
-	mt_strip_destroy(strip);
+	destroy(strip);
 }
 
 MT_TEST_MAIN
