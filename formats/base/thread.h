@@ -1,5 +1,6 @@
 /*
- * Threads with all signals blocked: signals are handled by the main thread.
+ * Threads with all signals blocked: signals are handled by the main thread. And locks of such
+ * threads.
  */
 #ifndef MT_FORMATS_BASE_THREAD_H
 #define MT_FORMATS_BASE_THREAD_H
@@ -8,5 +9,8 @@
 
 /* Starts a thread; 0, or an errno value. */
 int mt_thread_start(pthread_t *thread, void *(*run)(void *argument), void *argument);
+
+/* Initialises a mutex whose holder inherits the priority of the threads that wait for it. */
+void mt_inheriting_mutex(pthread_mutex_t *mutex);
 
 #endif

@@ -20,6 +20,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/thread.h"
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
 #include "record/carry/embed_image.h"
@@ -30,8 +31,6 @@
 #include "record/files/file_worker.h"
 #include "record/files/image_files.h"
 #include "record/open/clock.h"
-#include "record/rings/inherit.h"
-#include "record/rings/self_limits.h"
 
 #define NICENESS 10
 #define KEPT_OPEN_MAX 64	    /* files that wait open; others are opened again */
@@ -437,7 +436,7 @@ static void *embed_main(void *argument)
 	if (!given_up)
 		carry_rest(embed);
 	pthread_mutex_lock(&embed->lock);
-	embed->cpu_ns = mt_self_limits_thread_cpu_ns();
+	embed->cpu_ns = mt_clock_thread_ns();
 	embed->ended = true;
 	pthread_cond_broadcast(&embed->finished);
 	pthread_mutex_unlock(&embed->lock);

@@ -11,7 +11,6 @@
 #include "formats/base/err.h"
 #include "formats/base/thread.h"
 #include "record/rings/drain.h"
-#include "record/rings/inherit.h"
 #include "record/rings/self_limits.h"
 #include "record/rings/spool.h"
 
@@ -21,7 +20,6 @@ struct mt_ahead {
 	_Atomic size_t drain_count;
 	_Atomic bool asked, stop;
 	int wake; /* eventfd */
-	struct mt_loan loan;
 	pthread_t thread;
 	bool running;
 };
@@ -51,11 +49,9 @@ static void *ahead_main(void *argument)
 		if (read(ahead->wake, &ignored, sizeof(ignored)) < 0 && errno != EINTR)
 			break;
 		atomic_store(&ahead->asked, false);
-		mt_loan_give(&ahead->loan);
 		mt_spool_grow(ahead->spool);
 		for (size_t i = 0; i < atomic_load(&ahead->drain_count); i++)
 			mt_drain_grow(ahead->drains[i]);
-		mt_loan_take_back(&ahead->loan);
 	}
 	return NULL;
 }
@@ -76,7 +72,6 @@ struct mt_error *mt_ahead_create(struct mt_spool *spool, struct mt_ahead **out)
 	if (!ahead)
 		return mt_error_nomem();
 	ahead->spool = spool;
-	mt_loan_init(&ahead->loan);
 	ahead->wake = eventfd(0, EFD_CLOEXEC);
 	failed = ahead->wake < 0 ? errno : start(ahead);
 	if (failed) {
@@ -106,6 +101,5 @@ void mt_ahead_destroy(struct mt_ahead *ahead)
 	}
 	if (ahead->wake >= 0)
 		close(ahead->wake);
-	mt_loan_deinit(&ahead->loan);
 	free(ahead);
 }

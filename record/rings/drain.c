@@ -375,7 +375,7 @@ static void *drain_main(void *argument)
 		pass_on(drain, fds);
 		answer_flush(drain);
 	}
-	drain->cpu_ns = mt_self_limits_thread_cpu_ns();
+	drain->cpu_ns = mt_clock_thread_ns();
 	return NULL;
 }
 

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "formats/base/cleanup.h"
@@ -159,12 +158,4 @@ enum mt_priority mt_self_limits_raise_priority(void)
 		return MT_PRIORITY_REALTIME;
 	return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? MT_PRIORITY_NORMAL
 									 : MT_PRIORITY_NICE;
-}
-
-uint64_t mt_self_limits_thread_cpu_ns(void)
-{
-	struct timespec t = {0};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -78,7 +78,4 @@ enum mt_priority {
 /* Raises the calling thread's priority as far as it may. */
 enum mt_priority mt_self_limits_raise_priority(void);
 
-/* CPU time that the calling thread has used so far, ns. */
-uint64_t mt_self_limits_thread_cpu_ns(void);
-
 #endif

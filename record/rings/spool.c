@@ -17,8 +17,8 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/pages.h"
+#include "formats/base/thread.h"
 #include "formats/chunks/chunk.h"
-#include "record/rings/inherit.h"
 
 #define LEAST 16 /* blocks that there may always be */
 #define AHEAD 8	 /* blocks that are to be free, while the pool is not complete */

@@ -27,7 +27,6 @@
 #include "record/files/image_files.h"
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
-#include "record/rings/self_limits.h"
 #include "record/rings/spool.h"
 #include "record/write/stripper.h"
 
@@ -102,7 +101,7 @@ static void make_haste(void *context)
 
 	if (!tid)
 		return; /* it has not run yet; 0 would be the caller */
-	/* once is not enough: calming down, or a loan taken back just then, leaves it without */
+	/* once is not enough: the writer may just be calming down */
 	if (atomic_exchange(&pack->hasty, true) && sched_getscheduler(tid) == SCHED_FIFO)
 		return;
 	if (sched_setscheduler(tid, SCHED_FIFO, &realtime))
@@ -492,7 +491,7 @@ static void *pack_main(void *argument)
 	if (pack->embed)
 		write_last_carried(pack);
 	write_images(pack);
-	pack->cpu_ns = mt_self_limits_thread_cpu_ns();
+	pack->cpu_ns = mt_clock_thread_ns();
 	return NULL;
 }
 

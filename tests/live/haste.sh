@@ -1,6 +1,6 @@
 #!/bin/bash
-# A writer that cannot keep up is made real-time, and again where it was not for a moment: a loan of
-# priority that was taken back just then, for one.
+# A writer that cannot keep up is made real-time, and again where it was not for a moment: it may just
+# have calmed down.
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root
