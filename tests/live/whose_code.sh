@@ -1,0 +1,61 @@
+#!/bin/bash
+# The headline of a stack is of the program: of its file and of libraries in its own tree, wherever that is; --ours and --not-ours
+# say otherwise. JIT code without names is told as such.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_command "${CC:-gcc}"
+cd "$TMPDIR" || exit 1
+mkdir -p x/lib other
+cc=${CC:-gcc}
+
+# library FILE FUNCTION: one whose function touches memory that it allocates.
+library() {
+	printf '#include <stdlib.h>\n#include <string.h>\nvoid *%s(void) { return memset(malloc(1 << 20), 1, 1 << 20); }\n' "$2" >library.c
+	"$cc" -g -O1 -fPIC -shared library.c -o "$1"
+}
+library x/lib/libstore.so store_grow
+library other/libcommon.so common_grow
+cat >server.c <<'END'
+void *store_grow(void), *common_grow(void);
+volatile int done;
+__attribute__((noinline)) void serve_store(void) { store_grow(); done++; }
+__attribute__((noinline)) void serve_common(void) { common_grow(); done++; }
+int main(void)
+{
+	for (int i = 0; i < 8; i++) {
+		serve_store();
+		serve_common();
+	}
+	return 0;
+}
+END
+"$cc" -g -O1 server.c x/lib/libstore.so other/libcommon.so -Wl,-rpath,"$TMPDIR/x/lib:$TMPDIR/other" -o x/lib/server ||
+	skip_all 'the compiler cannot build it'
+check 'the server is recorded' "$mtrec" -q -e page-faults -o server.mtr x/lib/server
+
+# headlines OPTION...: the functions that --summary lists.
+headlines() {
+	"$MT_BUILD/mtreport" -q --summary "$@" server.mtr | sed -n '/^  by function/,/^$/s/.* % *[0-9,]*  \([^ ]*\)  (\([^,)]*\).*/\1 \2/p' >functions
+}
+headlines
+check 'a library in the tree of a server is its own' grep -qx 'store_grow libstore.so' functions
+check '... one from elsewhere is not: its caller is the headline' grep -qx 'serve_common server' functions
+check '... nor is any of the runtime' sh -c '! grep -E "libc|memset|malloc" functions'
+headlines --ours 'libcommon\.so'
+check '--ours makes it so' grep -qx 'common_grow libcommon.so' functions
+headlines --not-ours '/libstore'
+check '--not-ours makes it another' grep -qx 'serve_store server' functions
+check '... and leaves the others' grep -qx 'serve_common server' functions
+expect 2 'an expression that does not compile is a usage error' "$MT_BUILD/mtreport" --ours '(' server.mtr
+
+if command -v node >/dev/null; then
+	echo 'const kept = []; function grow(i) { kept.push(Buffer.alloc(1 << 16, 1)); if (i) grow(i - 1); } for (let i = 0; i < 200; i++) grow(9);' >grow.js
+	"$mtrec" -q -e page-faults -o node.mtr node grow.js
+	"$MT_BUILD/mtreport" -q --summary node.mtr >summary
+	check 'runs of JIT code are one entry' grep -Eq 'JIT code x[0-9]' summary
+	check '... and a line tells what would name it' grep -q '^names    node: JIT code has no names' summary
+	check '... once' test "$(grep -c 'JIT code has no names' summary)" = 1
+else
+	skip 'runs of JIT code are one entry' 'node is not installed'
+fi
+finish
