@@ -33,11 +33,6 @@ struct choice {
 	struct mt_headline *out;
 };
 
-static const char *text_of(const struct choice *c, const struct mt_frame_name *name)
-{
-	return mt_strings_get(mt_frames_strings(c->table->frames), name->name);
-}
-
 /*
  * Of the functions of a frame, innermost first, the first that is not the runtime's: by its name,
  * and for what is inlined by its source. NULL: all are.
@@ -50,7 +45,7 @@ static const struct mt_frame_name *own_function(const struct choice *c,
 
 		if (inlined && (!names[i].file || mt_is_runtime_source(names[i].file)))
 			continue;
-		if (!mt_is_runtime_function(text_of(c, &names[i])))
+		if (!mt_frames_is_runtime(c->table->frames, names[i].name))
 			return &names[i];
 	}
 	return NULL;

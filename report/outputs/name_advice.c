@@ -69,11 +69,19 @@ static bool is_library(const char *name, const char *stem)
 	return !strncmp(name, stem, size) && strchr(".-0123456789", name[size]) && name[size];
 }
 
-static const struct row *row_of(const char *exe, const char *dso)
+static const struct row *row_of_program(const char *exe)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (is_stem(last_part(exe), rows[i].program) ||
-		    is_library(last_part(dso), rows[i].library))
+		if (is_stem(last_part(exe), rows[i].program))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static const struct row *row_of_library(const char *dso)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (is_library(last_part(dso), rows[i].library))
 			return &rows[i];
 	}
 	return NULL;
@@ -106,12 +114,11 @@ static void add(struct mt_name_advice *advice, const char *program, const struct
 struct seen {
 	bool untold;	       /* JIT code without a name */
 	bool python;	       /* a Python function */
-	const struct row *row; /* the interpreter, or NULL */
-	const char *dso;       /* that told it */
+	const struct row *row; /* the interpreter's, or NULL */
+	const char *dso;       /* of the last frame that was looked at for it */
 };
 
-static bool see_frame(const struct mt_table *table, uint32_t frame, const char *exe,
-		      struct seen *seen)
+static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen *seen)
 {
 	uint32_t flags = mt_frames_key(table->frames, frame)->flags;
 	size_t count;
@@ -123,8 +130,8 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, const char *
 	text = mt_strings_get(mt_frames_strings(table->frames), name->name);
 	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
-	if (!seen->row && !(flags & (MT_FRAME_IN_KERNEL | MT_FRAME_WORDS))) {
-		seen->row = row_of(exe, name->dso);
+	if (!seen->row && seen->dso != name->dso) {
+		seen->row = row_of_library(name->dso);
 		seen->dso = name->dso;
 	}
 	return true;
@@ -134,14 +141,14 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 			double weight)
 {
 	const char *exe = mt_strings_get(table->strings, mt_stacks_program(table->stacks, stack));
-	struct seen seen = {0};
+	struct seen seen = {.row = row_of_program(exe)};
 	size_t depth;
 	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
 
 	weight = fabs(weight);
 	advice->all += weight;
 	for (size_t i = 0; i < depth; i++) {
-		if (!see_frame(table, ids[i], exe, &seen))
+		if (!see_frame(table, ids[i], &seen))
 			return false;
 	}
 	if (seen.row ? seen.row->lack == LACKS_PYTHON ? !seen.python : seen.untold

@@ -155,6 +155,8 @@ bool mt_is_made_code_name(const char *name)
 	static const char *const starts[] = {"[anon", "[perf-", "[memfd:", "[zero"};
 
 	name += strncmp(name, "? ", 2) ? 0 : 2;
+	if (*name != '[')
+		return false;
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
 		if (starts_with(part_of(name), starts[i]))
 			return true;

@@ -12,6 +12,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "report/stacks/runtime_functions.h"
 #include "report/tables/byte_runs.h"
 #include "symbols/names/symbolize.h"
 #include "symbols/tables/address_sort.h"
@@ -26,6 +27,12 @@ enum {
 	BLOCK_NAMES = 512,
 };
 
+enum answer {
+	ANSWER_UNKNOWN,
+	ANSWER_NO,
+	ANSWER_YES,
+};
+
 struct mt_frames {
 	struct mt_namer namer;
 	struct mt_byte_runs *keys; /* id: the frame's key */
@@ -36,7 +43,8 @@ struct mt_frames {
 	uint32_t last_name;			 /* id of the name given last, or MT_STRING_NONE */
 	size_t unnamed_from;			 /* every id below is named */
 	struct mt_frame_owner owner;
-	struct mt_map64 classes; /* image and program to enum mt_code_class */
+	struct mt_map64 classes;   /* image and program to enum mt_code_class */
+	MT_ARRAY(uint8_t) runtime; /* by id of a name: enum answer */
 };
 
 struct mt_frames *mt_frames_create(const struct mt_namer *namer)
@@ -65,6 +73,7 @@ void mt_frames_destroy(struct mt_frames *frames)
 	mt_array_deinit(&frames->blocks);
 	mt_array_deinit(&frames->names);
 	mt_map64_deinit(&frames->classes);
+	mt_array_deinit(&frames->runtime);
 	mt_strings_destroy(frames->strings);
 	mt_byte_runs_destroy(frames->keys);
 	free(frames);
@@ -319,6 +328,21 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 	}
 	frames->unnamed_from = count;
 	return NULL;
+}
+
+bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name)
+{
+	const char *text = mt_strings_get(frames->strings, name);
+	uint8_t *answer;
+
+	if (!mt_array_reserve(&frames->runtime, (size_t)name + 1))
+		return mt_is_runtime_function(text);
+	while (frames->runtime.count <= name)
+		frames->runtime.items[frames->runtime.count++] = ANSWER_UNKNOWN;
+	answer = &frames->runtime.items[name];
+	if (*answer == ANSWER_UNKNOWN)
+		*answer = mt_is_runtime_function(text) ? ANSWER_YES : ANSWER_NO;
+	return *answer == ANSWER_YES;
 }
 
 void mt_frames_set_owner(struct mt_frames *frames, const struct mt_frame_owner *owner)

@@ -92,6 +92,9 @@ const struct mt_frame_name *mt_frames_names(struct mt_frames *frames, uint32_t i
 /* The function of a frame that is already named and has only one; else NULL. */
 const struct mt_frame_name *mt_frames_only_name(const struct mt_frames *frames, uint32_t id);
 
+/* mt_is_runtime_function() of a name, by its id in mt_frames_strings(); looked up once. */
+bool mt_frames_is_runtime(struct mt_frames *frames, uint32_t name);
+
 /*
  * What the user says of the image at a path: MT_CODE_OURS, MT_CODE_LIBRARY, or MT_CODE_NONE where
  * its class is that of mt_code_class_of(). Asked once an image and program.
