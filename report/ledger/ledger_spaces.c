@@ -66,6 +66,12 @@ struct mt_ledger_space *mt_ledger_spaces_of(struct mt_ledger_spaces *spaces,
 											 : NULL;
 }
 
+/* Effects are posted later than they are read: the end of the older space may still be ahead. */
+static bool has_not_begun(const struct mt_ledger_space *space)
+{
+	return !space->account && space->watch->older && !space->watch->older->ended;
+}
+
 /* Those that ended are not looked at again. */
 struct mt_ledger_space *mt_ledger_spaces_of_pid(struct mt_ledger_spaces *spaces, int32_t pid)
 {
@@ -79,6 +85,8 @@ struct mt_ledger_space *mt_ledger_spaces_of_pid(struct mt_ledger_spaces *spaces,
 		space = space->watch->older;
 	if (space != last)
 		last->watch->older = space;
+	while (has_not_begun(space))
+		space = space->watch->older;
 	return space->ended ? NULL : space;
 }
 

@@ -427,6 +427,12 @@ def check_readings(tap, folder):
     data = recording(munmap(800, 0, 32) + mmap(1000, 100, 8), seeds=make.map_record(at(32), at(64), "", 3))
     tap.same(stands(folder, data), ([(32, 64, RW, "anon"), (100, 108, RW, "anon")], []),
              "what was given back before the first reading is not in it")
+    waited_for = made.sample(LOCK, 1000, 777, made.raw(struct.pack("<QQQBB", 0, 8, 1, 1, 1)), pid=777)
+    data = recording(waited_for + execed(1100, 100) + mmap(1200, 600, 4), threads=())
+    got = {row["process"]: int(row["bytes"]) // PAGE
+           for row in rows(folder, data, "--outstanding", "--all", "--by", "process")}
+    tap.same(got, {"worker [exec]": 64, "other": 4},
+             "a reading from before exec is of the program before, though others are waited for meanwhile")
 
 
 def check_brk_losses(tap, folder):
