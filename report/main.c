@@ -172,14 +172,16 @@ static void sides_deinit(struct sides *sides)
 	mt_session_destroy(sides->session);
 }
 
-/* How many samples there were to show anything of. */
+/* How many samples, and calls without one that a ledger saw, there were to show anything of. */
 static uint64_t selected(const struct sides *sides)
 {
-	uint64_t count = mt_session_facts(sides->session)->selected;
+	const struct mt_facts *facts = mt_session_facts(sides->session);
+	uint64_t count = facts->selected + facts->marks;
 
-	if (sides->baseline)
-		count += mt_session_facts(mt_baseline_session(sides->baseline))->selected;
-	return count;
+	if (!sides->baseline)
+		return count;
+	facts = mt_session_facts(mt_baseline_session(sides->baseline));
+	return count + facts->selected + facts->marks;
 }
 
 static struct mt_error *analyse(const struct mt_report_options *options,

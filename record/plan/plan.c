@@ -476,6 +476,8 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 	if (!err)
 		err = mt_planner_finish_branches(planner);
 	if (!err)
+		err = mt_planner_finish_marks(planner);
+	if (!err)
 		err = mt_planner_finish_calls(planner);
 	for (size_t i = 0; i < options->filters.count && !err; i++)
 		err = plan_filter(planner->plan, &options->filters.items[i]);

@@ -12,15 +12,16 @@
 #include "record/plan/plan_parts.h"
 
 /*
- * Both ends of a call: the exit record with stack and result, the enter record as its time mark. -c
- * above 1 thins the exits; the marks stay whole.
+ * Both ends of a call: the exit record with result, and stack unless it is a mark; the enter record
+ * as its time mark. -c above 1 thins the exits; the marks stay whole.
  */
 static struct mt_error *plan_pair(struct mt_planner *planner, const char *exit_name,
 				  const char *enter_name, const struct mt_event_word *word)
 {
 	struct mt_planned_event *events;
+	enum mt_event_role role = planner->marking ? MT_ROLE_MARK : MT_ROLE_SAMPLE;
 	uint32_t exit_index = (uint32_t)planner->plan->events.count;
-	struct mt_error *err = mt_planner_tracepoint(planner, exit_name, MT_ROLE_SAMPLE, word);
+	struct mt_error *err = mt_planner_tracepoint(planner, exit_name, role, word);
 
 	if (err)
 		return err;
@@ -111,12 +112,13 @@ static struct mt_error *plan_call(struct mt_planner *planner, const struct mt_ev
 	planner->calls_seen |= !err;
 	if (!err || mt_planner_is_fatal(err))
 		return err;
-	if (planner->group && planner->calls_seen)
+	if ((planner->group || planner->marking) && planner->calls_seen)
 		return leave_out_call(planner, word, err);
 	raw = plan_raw_syscall(planner, word);
 	if (raw && !mt_planner_is_fatal(raw)) {
 		mt_error_destroy(raw);
-		return give_up_call(planner, word, err);
+		return planner->marking ? leave_out_call(planner, word, err)
+					: give_up_call(planner, word, err);
 	}
 	mt_error_destroy(err);
 	return raw;
@@ -131,6 +133,16 @@ struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_eve
 	struct mt_error *err = plan_call(planner, word);
 
 	return err ? err : mt_planner_ask_data(planner);
+}
+
+struct mt_error *mt_planner_mark_call(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_error *err;
+
+	planner->marking = true;
+	err = plan_call(planner, word);
+	planner->marking = false;
+	return err;
 }
 
 static bool has_page_faults(const struct mt_plan *plan)

@@ -71,6 +71,19 @@ static struct mt_error *plan_mark_or_note(struct mt_planner *planner,
 	return err;
 }
 
+struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	struct mt_error *err;
+
+	if (mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length))
+		return NULL;
+	err = plan_mark(planner, word);
+	if (!err || mt_planner_is_fatal(err))
+		return err;
+	mt_error_destroy(err);
+	return mt_planner_enumerate(&planner->missing, word->def->alias);
+}
+
 static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length)
 {
 	struct mt_event_word word = {
@@ -87,6 +100,7 @@ struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_ev
 	size_t length;
 
 	planner->group = group;
+	planner->has_vm |= !strcmp(group->alias, "vm");
 	for (const char *word = group->members; !err; word += length + 1) {
 		length = strcspn(word, ",");
 		err = plan_member(planner, word, length);

@@ -30,6 +30,8 @@ struct mt_planner {
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* that is being planned; NULL: a word of its own */
 	bool read, weak, sided;		  /* what the word planned last says */
+	bool has_vm;			  /* the group vm is planned */
+	bool marking;			  /* calls are planned as marks, not as samples */
 	bool branches;			  /* an event with branch records is planned */
 	bool by_time;			  /* there is an event that -F means */
 	bool calls_seen;		  /* syscalls:* are at hand */
@@ -134,6 +136,18 @@ bool mt_planner_is_fatal(const struct mt_error *err);
 
 /* plan_calls.c: both ends of a system call, by whatever event tells of it. */
 struct mt_error *mt_planner_call(struct mt_planner *planner, const struct mt_event_word *word);
+
+/* plan_calls.c: the same, both ends as marks. What is out of reach is left out, for the note. */
+struct mt_error *mt_planner_mark_call(struct mt_planner *planner, const struct mt_event_word *word);
+
+/* plan_groups.c: a tracepoint of the table that is only a mark, likewise. */
+struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_event_word *word);
+
+/*
+ * plan_marks.c: once all words are planned, the rest of the group vm as marks, where calls of it
+ * are sampled.
+ */
+struct mt_error *mt_planner_finish_marks(struct mt_planner *planner);
 
 /* plan_calls.c: once all is planned, what stands in for calls, and what serves for them. */
 struct mt_error *mt_planner_finish_calls(struct mt_planner *planner);

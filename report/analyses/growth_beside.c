@@ -26,6 +26,8 @@ static bool is_told_of(const struct mt_facts *facts)
 {
 	enum mt_vm_call_kind kind;
 
+	if (facts->marks)
+		return true;
 	for (size_t i = 0; i < facts->events.count; i++) {
 		const struct mt_facts_event *event = &facts->events.items[i];
 

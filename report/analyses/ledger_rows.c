@@ -13,7 +13,7 @@
 #include "report/tables/facts.h"
 
 /* What stands for the stack of what no call did. */
-static const char *const words[MT_ORIGIN_KINDS] = {
+static const char *const words[MT_ORIGIN_KINDS + 1] = {
 	[MT_ORIGIN_CALL] = "[unknown]",
 	[MT_ORIGIN_BEFORE] = "[before the recording]",
 	[MT_ORIGIN_EXEC] = "[exec]",
@@ -30,17 +30,29 @@ static const char *const words[MT_ORIGIN_KINDS] = {
 	[MT_ORIGIN_RECLAIMED] = "[reclaimed]",
 	[MT_ORIGIN_REPLACED] = "[copied on write]",
 	[MT_ORIGIN_UNSEEN] = "[unseen]",
+	[MT_ORIGIN_KINDS] = MT_FRAME_STACKLESS,
 };
+
+/* Index of the words that stand for the stack of an origin without one. */
+static uint32_t words_of(const struct mt_ledger_rows *rows, const struct mt_origin *origin)
+{
+	const struct mt_facts *facts = mt_session_facts(rows->session);
+
+	return origin->kind == MT_ORIGIN_CALL &&
+			       facts->events.items[origin->event].role == MT_ROLE_MARK
+		       ? MT_ORIGIN_KINDS
+		       : origin->kind;
+}
 
 static bool find_stack(struct mt_ledger_rows *rows, const struct mt_origin *origin, uint32_t *out)
 {
-	uint32_t *known = &rows->words[origin->kind], frame;
+	uint32_t kind = words_of(rows, origin), *known = &rows->words[kind], frame;
 
 	*out = origin->stack;
 	if (!rows->stacks || *out != MT_STACK_NONE)
 		return true;
 	if (!*known) {
-		frame = mt_frames_words(mt_session_frames(rows->session), words[origin->kind]);
+		frame = mt_frames_words(mt_session_frames(rows->session), words[kind]);
 		*out = frame == MT_FRAME_NONE
 			       ? MT_STACK_NONE
 			       : mt_stacks_intern(mt_session_stacks(rows->session), &frame, 1);

@@ -32,8 +32,9 @@ struct mt_ledger_rows {
 	bool stacks;			 /* rows have stacks */
 	enum mt_ended_shown ended;	 /* how rows show processes that ended */
 	uint32_t kinds[MT_REGION_KINDS]; /* string id + 1 */
-	uint32_t words[MT_ORIGIN_KINDS]; /* stack id + 1 */
-	const struct mt_nature *last;	 /* nature of the last row, with its string ids */
+	/* Stack id + 1; the last is of calls that were recorded without a stack. */
+	uint32_t words[MT_ORIGIN_KINDS + 1];
+	const struct mt_nature *last; /* nature of the last row, with its string ids */
 	uint32_t last_kind, last_file;
 	uint32_t process, marked; /* last name that was marked, and the result: string ids */
 	bool execed;		  /* `marked` says exec, not exited */

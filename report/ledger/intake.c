@@ -254,7 +254,7 @@ static bool take_exit(struct mt_ledger *ledger, const struct mt_observed *observ
 		mt_ledger_spaces_of(&ledger->spaces, observed->task->space, ledger->recording);
 	effect->task = name_of(observed->task);
 	effect->event = index;
-	effect->selected = observed->selected;
+	effect->selected = observed->selected || observed->marks;
 	effect->stack = MT_STACK_NONE;
 	call.time = effect->time;
 	effect->call = call;

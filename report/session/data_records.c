@@ -34,12 +34,13 @@ static bool select_task(const struct mt_session *session, const struct mt_task *
 	       mt_match_text(s->comms, mt_strings_get(session->strings, task->comm));
 }
 
-static bool select_sample(const struct mt_session *session, const struct mt_session_sample *sample)
+static bool select_sample(const struct mt_session *session, const struct mt_task *task,
+			  uint64_t time)
 {
 	const struct mt_selection *s = session->options->selection;
 
-	return select_task(session, sample->task, sample->time) &&
-	       mt_numbers_match(&s->cpus, (long)(int32_t)sample->kernel->cpu);
+	return select_task(session, task, time) &&
+	       mt_numbers_match(&s->cpus, (long)(int32_t)session->sample.cpu);
 }
 
 bool mt_session_selects(const struct mt_session *session, const struct mt_task *task, uint64_t time)
@@ -67,20 +68,26 @@ static bool show_sample(struct mt_session *session, const struct mt_local_event 
 			const struct mt_session_sample *sample, bool given)
 {
 	const struct mt_task *task;
+	bool marks;
 
 	if (!session->observers.count)
 		return true;
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
-	return task && mt_session_show(session, &(struct mt_observed){
-							.kind = MT_OBSERVED_SAMPLE,
-							.event = event->event,
-							.serial = sample->serial,
-							.time = sample->time,
-							.selected = given,
-							.task = task,
-							.attr = &event->attr,
-							.sample = &session->sample,
-						});
+	if (!task)
+		return false;
+	marks = event->marks && select_sample(session, task, sample->time);
+	session->facts.marks += marks;
+	return mt_session_show(session, &(struct mt_observed){
+						.kind = MT_OBSERVED_SAMPLE,
+						.event = event->event,
+						.serial = sample->serial,
+						.time = sample->time,
+						.selected = given,
+						.marks = marks,
+						.task = task,
+						.attr = &event->attr,
+						.sample = &session->sample,
+					});
 }
 
 /* What is mapped at the sample's address, as things stand now. False out of memory. */
@@ -122,7 +129,7 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 		.kernel = &session->sample,
 		.stack = MT_STACK_NONE,
 	};
-	*wanted = select_sample(session, out);
+	*wanted = select_sample(session, task, out->time);
 	return !*wanted || !session->options->regions || find_region(session, out);
 }
 

@@ -60,6 +60,7 @@ struct mt_observed {
 	uint64_t serial;    /* SAMPLE: the record's serial number, rising */
 	uint64_t time;
 	bool selected; /* SAMPLE: `stack` will be called for it */
+	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
 	/*
 	 * SAMPLE: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of FORK,
 	 * after the record is applied. GAUGE: the process as the recording began, or NULL.

@@ -9,6 +9,7 @@
 #include "formats/events.h"
 #include "formats/reader.h"
 #include "formats/records/record.h"
+#include "report/account/call.h"
 #include "report/account/calls.h"
 #include "report/names/host_kernel.h"
 #include "report/names/naming.h"
@@ -199,6 +200,17 @@ static bool wants_event(const struct mt_session *session, const struct mt_facts_
 	       names_event(match, event);
 }
 
+/* Exits of calls without stacks: what they did counts where they are asked for. */
+static bool marks_calls(const struct mt_session *session, const struct mt_facts_event *event)
+{
+	const struct mt_selection *selection = session->options->selection;
+	enum mt_vm_call_kind kind;
+
+	return event->role == MT_ROLE_MARK && !mt_selection_needs_stacks(selection) &&
+	       mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT &&
+	       names_event(selection->events, event);
+}
+
 /* Where task:task_newtask says whether the new task shares its parent's address space. */
 static void find_clone_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
@@ -274,6 +286,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.weight = 1,
 		.call = mt_call_number(event.name),
 		.wanted = wants_event(session, &event),
+		.marks = marks_calls(session, &event),
 	};
 	find_clone_fields(*local, record);
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&

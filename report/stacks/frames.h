@@ -73,6 +73,9 @@ uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame
 uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
 				   uint32_t prepared);
 
+/* Stands for the stack of a call that was recorded without one. */
+#define MT_FRAME_STACKLESS "[call recorded without a stack]"
+
 /* The id of a frame that is only a text, such as "[lost]"; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words);
 

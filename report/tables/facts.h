@@ -118,8 +118,9 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
 	bool ended;		    /* rows include memory of ended processes, not marked as such */
 	uint64_t samples, selected; /* samples of role MT_ROLE_SAMPLE */
-	uint64_t undecodable;	    /* kernel records that do not match their attr's layout */
-	uint64_t user_stacks;	    /* selected samples with a user stack */
+	uint64_t marks;	      /* calls without stacks that pass the selectors, as a ledger sees */
+	uint64_t undecodable; /* kernel records that do not match their attr's layout */
+	uint64_t user_stacks; /* selected samples with a user stack */
 	uint64_t ends[MT_END_REASONS]; /* user stacks by the reason for their end */
 	/* User stacks by the reason for their end before joining. */
 	uint64_t walked_ends[MT_END_REASONS];

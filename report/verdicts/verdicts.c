@@ -151,6 +151,13 @@ static struct scale *scale_of(struct mt_verdicts *verdicts, uint32_t recording)
 	return &verdicts->scales.items[recording];
 }
 
+/* Of paths, only those of calls that were recorded with a stack. */
+static bool has_verdict(const struct mt_verdicts *verdicts, const struct mt_origin *origin)
+{
+	return origin->kind == MT_ORIGIN_CALL && origin->selected &&
+	       (!verdicts->stacks || origin->stack != MT_STACK_NONE);
+}
+
 static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *told)
 {
@@ -162,8 +169,7 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	struct scale *scale;
 	struct entry *entry;
 
-	if (!change->sign || owner->kind != MT_ORIGIN_CALL || !owner->selected ||
-	    !mt_nature_is_held(told->nature))
+	if (!change->sign || !has_verdict(verdicts, owner) || !mt_nature_is_held(told->nature))
 		return true;
 	if (!verdicts->stacks)
 		place.stack = MT_STACK_NONE;
@@ -291,7 +297,7 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	double held = (double)(region->end - region->start);
 	struct entry *entry;
 
-	if (origin->kind != MT_ORIGIN_CALL || !origin->selected || !mt_nature_is_held(nature))
+	if (!has_verdict(verdicts, origin) || !mt_nature_is_held(nature))
 		return true;
 	if (is_for_use(nature))
 		held = count_touched(&verdicts->spaces.items[space], region);

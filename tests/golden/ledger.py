@@ -77,10 +77,11 @@ def reread(time, *lines, took=5):
     return out
 
 
-def recording(records, seeds=None, later=b"", lost=b"", threads=(101,), kernel="6.1.0"):
+def recording(records, seeds=None, later=b"", lost=b"", threads=(101,), kernel="6.1.0", marks=()):
+    """marks: calls that were recorded without samples."""
     described = [make.info("kernel", kernel)]
     for name, (index, _) in made.CALLS.items():
-        described.append(make.event(index, 0, "syscalls:sys_exit_" + name, name,
+        described.append(make.event(index, int(name in marks), "syscalls:sys_exit_" + name, name,
                                     make.attr(2, 700 + index, made.EXIT_TYPE), pair=index + 1))
         described.append(make.event(index + 1, 1, "syscalls:sys_enter_" + name, name,
                                     make.attr(2, 701 + index, made.MARK_TYPE), pair=index))
@@ -362,6 +363,38 @@ def check_groups_of_events(tap, folder):
         tap.same(sum(got), pages, f"-e {events}: {pages} pages are of such calls")
 
 
+def check_marks(tap, folder):
+    """Calls that were recorded without stacks: their effects count, they do not."""
+    heap = A + (1 << 30)
+    grown = call("brk", 1000, heap, 0) + call("brk", 1020, heap + 8 * PAGE, heap + 8 * PAGE)
+    data = recording(grown + mmap(1050, 100, 4) + mmap(1100, 200, 16) + munmap(1200, 200, 16) + munmap(1300, 102, 1),
+                     marks=("mmap", "munmap", "mremap"))
+    without = "[call recorded without a stack]"
+
+    def grew(*options):
+        return {row["stack"] if row["stack"] == without else "path": int(row["bytes"]) // PAGE
+                for row in rows(folder, data, "--growth", "--by", "stack", *options) if "stack" in row}
+
+    tap.same(grew(), {"path": 8, without: 3}, "marks grow what is mapped, without a path")
+    tap.same(grew("-e", "brk"), {"path": 8}, "... not where another call is selected")
+    tap.same(grew("-e", "mmap"), {without: 20}, "... and alone where they are")
+    tap.same(grew("--symbol", "nosuch"), {}, "... not where stacks are selected")
+    tap.same([(row["event"], int(row["bytes"]) // PAGE) for row in rows(folder, data, "--outstanding", "--by", "event")],
+             [("brk", 8), ("mmap", 3)], "what they reserved is outstanding, by their event")
+    tap.same(stands(folder, data)[0][1:3], [(100, 102, RW, "anon"), (103, 104, RW, "anon")], "--maps has what they left")
+    tap.same([row["event"] for row in rows(folder, data, "--by", "event")], ["brk"], "they are no samples")
+    said = run(folder, data, "-e", "mmap", "--folded").stderr
+    tap.check("it has the events page-faults, brk, madvise" in said, "... nor among the events that there are", said)
+    said = run(folder, data).stdout
+    tap.check("of it +12.3 kB by calls that were recorded without a stack" in said, "the summary says how much is theirs", said)
+    tap.check("mmap" not in said.partition("stacks")[0].partition("event")[2], "... and does not count them", said)
+    tap.same({row["process"] for row in rows(folder, data, "--verdict", "--by", "process")}, {"worker"},
+             "a verdict on the process has them")
+    only = recording(mmap(1000, 100, 4), marks=list(made.CALLS))
+    tap.same([int(row["bytes"]) // PAGE for row in rows(folder, only, "--growth", "--by", "stack")], [4],
+             "they alone are enough")
+
+
 def check_what_exec_maps(tap, folder):
     program = mapped(1105, at(400), 8, b"/bin/other", 5, inode=7) + mapped(1106, at(500), 2, b"//anon", inode=0)
     data = recording(execed(1100, 100) + program + mmap(1200, 600, 4, 1, PRIVATE, fd=3, inside=mapped(
@@ -504,6 +537,7 @@ def main():
         check_a_fork_that_takes_long(tap, folder)
         check_growth_of_ended(tap, folder)
         check_groups_of_events(tap, folder)
+        check_marks(tap, folder)
         check_what_exec_maps(tap, folder)
         check_moments(tap, folder)
         check_order(tap, folder)

@@ -33,6 +33,7 @@ struct section {
 	struct mt_top_paths top; /* weighed by bytes */
 	struct mt_value net;
 	double no_call, lost; /* lost: it is not known by whom */
+	double stackless;     /* part of net: by calls that were recorded without a stack */
 };
 
 static void section_deinit(struct section *s)
@@ -49,13 +50,13 @@ static struct mt_snippet signed_bytes(double bytes)
 	return out;
 }
 
-static bool is_lost(const struct section *s, const struct mt_top_path *path)
+/* What stands for the stack of a path of words. */
+static const char *words_of(const struct section *s, const struct mt_top_path *path)
 {
 	size_t count;
 	const uint32_t *names = mt_paths_get(s->top.paths, path->path, &count);
 
-	return count &&
-	       !strcmp(mt_strings_get(mt_frames_strings(s->top.table->frames), names[0]), "[lost]");
+	return count ? mt_strings_get(mt_frames_strings(s->top.table->frames), names[0]) : "";
 }
 
 static void add_up(struct section *s)
@@ -63,11 +64,14 @@ static void add_up(struct section *s)
 	for (size_t i = 0; i < s->top.items.count; i++) {
 		const struct mt_top_path *path = &s->top.items.items[i];
 		const struct mt_value *bytes = &path->values[s->top.weight];
+		const char *words = path->words ? words_of(s, path) : "";
+		bool stackless = !strcmp(words, MT_FRAME_STACKLESS);
 
-		if (path->words) {
-			*(is_lost(s, path) ? &s->lost : &s->no_call) += bytes->value;
+		if (path->words && !stackless) {
+			*(strcmp(words, "[lost]") ? &s->no_call : &s->lost) += bytes->value;
 			continue;
 		}
+		s->stackless += stackless ? bytes->value : 0;
 		s->net.value += bytes->value;
 		s->net.low += bytes->low;
 		s->net.high += bytes->high;
@@ -86,6 +90,9 @@ static void print_total(const struct section *s)
 			"between %s and %s, for what was lost or whose order is not known",
 			signed_bytes(s->net.low).text, signed_bytes(s->net.high).text);
 	fputc('\n', s->to);
+	if (s->stackless)
+		fprintf(s->to, INDENTED "of it %s by calls that were recorded without a stack\n",
+			signed_bytes(s->stackless).text);
 	if (s->lost)
 		fprintf(s->to, INDENTED "and %s by calls whose records were lost\n",
 			signed_bytes(s->lost).text);

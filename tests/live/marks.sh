@@ -1,0 +1,65 @@
+#!/bin/bash
+# One call of vm alone, beside all of them at the same time: what is said of growth is the same, to the page.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'tracepoints'
+report=$MT_BUILD/mtreport
+cd "$TMPDIR" || exit 1
+
+# keeps 10 x 8 MB, gives 10 x 32 MB back, and grows the heap by 1 MB
+cat >mapper.c <<'END'
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static char *get(size_t size)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+int main(void)
+{
+	for (int i = 0; i < 10; i++)
+		memset(get(8 << 20), 1, 8 << 20);
+	for (int i = 0; i < 10; i++) {
+		char *p = get(32 << 20);
+
+		memset(p, 1, 4096);
+		munmap(p, 32 << 20);
+	}
+	return sbrk(1 << 20) == (void *)-1;
+}
+END
+${CC:-cc} -O1 -g -o mapper mapper.c || skip_all 'mapper does not compile'
+
+# grew FILE: bytes that the mapper's mappings grew by, with what exec made; pid,process,bytes,...
+grew() {
+	"$report" -q --growth --by process --csv "$1" | awk -F, '$2 ~ /^mapper/ { n += $3 } END { print n + 0 }'
+}
+
+# mapped FILE: bytes that are mapped in the mapper as it ends; [vsyscall] is known only where /proc was read
+mapped() {
+	"$report" -q --maps --csv --comm mapper "$1" | awk -F, 'NR > 1 && !/vsyscall/ { n += $(NF - 1) } END { print n + 0 }'
+}
+
+expect 0 'brk and page faults beside vm and rss' \
+	"$mtrec" -e vm,rss -a -o all.mtr -- "$mtrec" -e brk,page-faults -a -o some.mtr -- ./mapper
+says '... nothing is lost' ', 0 lost -> all.mtr'
+says '... of either' ', 0 lost -> some.mtr'
+check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check some.mtr
+between '... vm has 81 MB and the libraries' $((81 << 20)) "$(grew all.mtr)" $((100 << 20))
+is '... brk alone has the same' "$(grew some.mtr)" "$(grew all.mtr)"
+is '... and so are all mappings' "$(mapped some.mtr)" "$(mapped all.mtr)"
+"$report" -q --growth --by stack --csv --comm mapper some.mtr >paths
+says '... those of brk by their path' 'main;.*brk",1048576,' paths
+says '... the others without one' 'call recorded without a stack' paths
+"$report" -q --by event --csv some.mtr | cut -d, -f1 | sort >events
+is '... and no sample is of what was not asked for' "$(tr '\n' ' ' <events)" 'brk event page-faults '
+
+for event in mmap munmap mremap mprotect; do
+	expect 0 "$event alone" "$mtrec" -e "$event" -o one.mtr ./mapper
+	is '... has the same' "$(grew one.mtr)" "$(grew all.mtr)"
+done
+expect 0 'page faults alone' "$mtrec" -e page-faults -o faults.mtr ./mapper
+expect 4 '... say nothing of growth' "$report" --growth faults.mtr
+finish
