@@ -146,7 +146,7 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 
 	switch (options->action) {
 	case MT_ACTION_HELP:
-		mt_record_options_help(stdout);
+		mt_record_options_help(options->help_topic, stdout);
 		break;
 	case MT_ACTION_VERSION:
 		puts("mtrec " MT_VERSION);

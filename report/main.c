@@ -650,7 +650,7 @@ static enum status copy(const struct mt_report_options *options)
 static enum status answer(const struct mt_report_options *options)
 {
 	if (options->help)
-		mt_report_options_help(stdout);
+		mt_report_options_help(options->help, stdout);
 	else
 		puts(TOOL " " MT_VERSION);
 	return fflush(stdout) ? STATUS_OUTPUT : STATUS_OK;

@@ -1,6 +1,5 @@
 /*
- * mtrec's command line: one table of options from which parsing and --help come. Long names are
- * perf's.
+ * Parses mtrec's command line. The options are in option_rows.c; long names are perf's.
  */
 #include "record/cli/options.h"
 
@@ -12,9 +11,9 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
+#include "record/cli/option_rows.h"
 #include "record/plan/branch_filter.h"
 
-#define DEFAULT_OUTPUT "mtrec.mtr"
 #define DEFAULT_DUMP 16384
 #define BESIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
 #define DUMP_MAX 65528	 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
@@ -31,136 +30,9 @@
 	"+:e:aC:p:t:u:G:iD:o:c:F:gbj:m:z:qvh" /* '+': the command's own options are not ours \
 					       */
 
-enum long_only {
-	OPT_CALL_GRAPH = 256,
-	OPT_BUDGET,
-	OPT_NO_HEAL,
-	OPT_NO_SEEDS,
-	OPT_MAX_RATE,
-	OPT_FILTER,
-	OPT_COMM,
-	OPT_DURATION,
-	OPT_GAUGES,
-	OPT_CONTROL,
-	OPT_MAX_SIZE,
-	OPT_MEMORY,
-	OPT_STATS,
-	OPT_EMBED,
-	OPT_EMBED_LIMIT,
-	OPT_STRIP,
-	OPT_LIST,
-	OPT_CHECK,
-	OPT_TRACEPOINT_IDS,
-	OPT_VERSION,
-};
-
-struct option_row {
-	int key; /* the short option, or one of long_only */
-	const char *name;
-	const char *argument; /* NULL: takes none */
-	const char *help;
-};
-
-static const struct option_row rows[] = {
-	{'e', "event", "EVENT[,EVENT]", "what to record (repeatable), tracepoints also by pattern"},
-	{OPT_FILTER, "filter", "EXPR",
-	 "of the tracepoint before it only those: 'ret > 0', 'len > 4096'"},
-	{'a', "all-cpus", NULL, "every process on the host"},
-	{0, NULL, NULL, "with syscalls, every call on the host costs more: see mtrec(1)"},
-	{'C', "cpu", "LIST", "every process, on these CPUs only: 0,2-3"},
-	{'p', "pid", "LIST", "these running processes: all threads, and children to come"},
-	{'t', "tid", "LIST", "these running threads, and children to come"},
-	{'u', "uid", "USER", "this user's processes, new ones too: a name or a number"},
-	{'G', "cgroup", "CGROUP", "the processes of this cgroup, new ones too"},
-	{OPT_COMM, "comm", "REGEX", "of those only threads whose name matches"},
-	{'i', "no-inherit", NULL, "no children: only the processes and threads themselves"},
-	{OPT_DURATION, "duration", "TIME", "record for so long: 10s, 500ms, 2m, 1h"},
-	{OPT_GAUGES, "gauges", "TIME|none",
-	 "read sizes from /proc that often (1s); none: only at start and end"},
-	{'D', "delay", "MS", "start the events so much later; -1: --control starts them"},
-	{OPT_CONTROL, "control", "fifo:CTL[,ACK]",
-	 "take enable, disable, ping and stop from a FIFO (or fd:N[,M])"},
-	{'o', "output", "FILE", "where to write (" DEFAULT_OUTPUT "); - is standard output"},
-	{'c', "count", "N", "one sample every N events (1 for faults and tracepoints)"},
-	{'F', "freq", "HZ|max", "samples a second, for clock and hardware events (1000)"},
-	{'g', NULL, NULL, "record call stacks: the default, --call-graph dwarf"},
-	{OPT_CALL_GRAPH, "call-graph", "METHOD",
-	 "dwarf[,SIZE]: raw stacks of up to SIZE bytes (dwarf,16384);"},
-	{0, NULL, NULL, "fp: frame pointers only; lbr: the hardware's call stack; none"},
-	{OPT_NO_HEAL, "no-heal", NULL, "never read a byte of a stack page that ends dumps"},
-	{OPT_NO_SEEDS, "no-seeds", NULL, "no rare larger dumps beside a storm's small ones"},
-	{'b', "branch-any", NULL, "branch records with hardware events: -j any"},
-	{'j', "branch-filter", "FILTER", "of branches only those: any, any_call, ind_call, u, ..."},
-	{'m', "mmap-pages", "PAGES|SIZE",
-	 "ring buffer a CPU: pages, or bytes with K, M or G (8M or 16M)"},
-	{'z', "compression-level", "LEVEL", "zstd level -7 to 22, 0 stores (-1)"},
-	{OPT_BUDGET, "budget", "PCT",
-	 "thin events so that recording costs at most PCT % of one "
-	 "CPU"},
-	{OPT_MAX_RATE, "max-rate", "N", "thin events to at most N samples a second each"},
-	{OPT_MAX_SIZE, "max-size", "SIZE", "stop before the file is larger: 500M, 2G"},
-	{OPT_MEMORY, "memory", "MiB",
-	 "the recorder's own memory beside the rings (64, with --strip 160)"},
-	{OPT_EMBED, "embed", "WHAT",
-	 "carry of programs run: none, symbols, unwind (both), all, lines"},
-	{OPT_EMBED_LIMIT, "embed-limit", "SIZE", "carry at most that much, compressed (64M)"},
-	{OPT_STRIP, "strip", NULL, "unwind now and write the frames of stacks, never their bytes"},
-	{OPT_STATS, "stats", NULL, "at the end, a table of what each stage did"},
-	{'q', "quiet", NULL, "no closing line and no notes"},
-	{'v', "verbose", NULL, "say what is opened and how; twice: every attribute"},
-	{OPT_CHECK, "check", NULL, "what this host allows, what the rest costs and needs"},
-	{OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
-	 "ids where tracefs is closed to us; with --check: write them"},
-	{OPT_LIST, "list", "[PATTERN]", "list the events that match PATTERN, tracepoints too"},
-	{OPT_VERSION, "version", NULL, "print the version"},
-	{'h', "help", NULL, "print this help"},
-};
-
-#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
-
-static void help_row(const struct option_row *row, FILE *to)
-{
-	char left[64];
-	char shorts[4] = "  ";
-
-	if (row->key && row->key < 256)
-		snprintf(shorts, sizeof(shorts), "-%c", row->key);
-	snprintf(left, sizeof(left), "%s%s%s%s%s%s", shorts,
-		 row->name && row->key < 256 ? "," : " ", row->name ? " --" : "",
-		 row->name ? row->name : "", row->argument ? " " : "",
-		 row->argument ? row->argument : "");
-	fprintf(to, "  %-31s %s\n", left, row->help);
-}
-
-void mt_record_options_help(FILE *to)
-{
-	fputs("mtrec records what makes memory grow: brk, mmap, page faults, with raw user "
-	      "stacks.\n\n"
-	      "usage: mtrec -e EVENT [options] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
-	      "       mtrec -e EVENT [options] -p PID | -t TID [-- COMMAND [ARG...]]\n"
-	      "       mtrec -e EVENT [options] [--] COMMAND [ARG...]\n"
-	      "       mtrec --list [PATTERN]\n"
-	      "       mtrec --check [--tracepoint-ids FILE]\n\n"
-	      "It records until COMMAND ends, the targets are gone, --duration is over, or SIGINT "
-	      "or\nSIGTERM comes.\n\n",
-	      to);
-	for (size_t i = 0; i < ROW_COUNT; i++)
-		help_row(&rows[i], to);
-	fputs("\nexamples:\n"
-	      "  mtrec -e brk,page-faults -a -- sleep 30\n"
-	      "  mtrec -e page-faults -p $(pidof mysqld) -o faults.mtr\n"
-	      "  mtrec -e mmap,munmap,brk -o - ./server | ssh host 'cat > server.mtr'\n\n"
-	      "exit status: without a command 0 recorded, 2 usage, 3 cannot record, 4 recorded "
-	      "nothing,\n"
-	      "5 output failed. With a command its own status, 128 + n if signal n ended it, 125 "
-	      "if mtrec\n"
-	      "failed (2 for usage), 126 if the command cannot be run, 127 if it is not found.\n",
-	      to);
-}
-
 static struct mt_error *usage_error(struct mt_error *err)
 {
-	return !err || err->hint ? err : mt_error_hint(err, "mtrec --help lists the options");
+	return !err || err->hint ? err : mt_error_hint(err, "mtrec --help all lists every option");
 }
 
 static struct mt_error *parse_call_graph(const char *text, struct mt_record_options *options)
@@ -340,16 +212,16 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'i':
 		options->no_inherit = true;
 		return true;
-	case OPT_NO_HEAL:
+	case MT_OPT_NO_HEAL:
 		options->no_heal = true;
 		return true;
-	case OPT_NO_SEEDS:
+	case MT_OPT_NO_SEEDS:
 		options->no_seeds = true;
 		return true;
-	case OPT_STATS:
+	case MT_OPT_STATS:
 		options->stats = true;
 		return true;
-	case OPT_STRIP:
+	case MT_OPT_STRIP:
 		options->strip = true;
 		return true;
 	case 'q':
@@ -358,13 +230,10 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'v':
 		options->verbose++;
 		return true;
-	case 'h':
-		options->action = MT_ACTION_HELP;
-		return true;
-	case OPT_CHECK:
+	case MT_OPT_CHECK:
 		options->action = MT_ACTION_CHECK;
 		return true;
-	case OPT_VERSION:
+	case MT_OPT_VERSION:
 		options->action = MT_ACTION_VERSION;
 		return true;
 	default:
@@ -384,9 +253,9 @@ static struct mt_error *parse_gauges(const char *text, struct mt_record_options 
 static struct mt_error *parse_limit(int key, const char *text, struct mt_record_options *options)
 {
 	switch (key) {
-	case OPT_FILTER:
+	case MT_OPT_FILTER:
 		return parse_filter(text, options);
-	case OPT_COMM:
+	case MT_OPT_COMM:
 		options->comm = text;
 		return NULL;
 	case 'u':
@@ -395,20 +264,20 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 	case 'G':
 		options->cgroup = text;
 		return NULL;
-	case OPT_DURATION:
+	case MT_OPT_DURATION:
 		return usage_error(mt_parse_duration("--duration", text, &options->duration));
-	case OPT_GAUGES:
+	case MT_OPT_GAUGES:
 		return parse_gauges(text, options);
 	case 'D':
 		return parse_delay(text, options);
-	case OPT_CONTROL:
+	case MT_OPT_CONTROL:
 		return parse_control(text, options);
-	case OPT_EMBED:
+	case MT_OPT_EMBED:
 		return parse_embed(text, options);
-	case OPT_EMBED_LIMIT:
+	case MT_OPT_EMBED_LIMIT:
 		return usage_error(mt_parse_size("--embed-limit", text, 1, EMBED_LIMIT_MIN,
 						 MAX_SIZE_MAX, &options->embed.limit));
-	case OPT_MAX_SIZE:
+	case MT_OPT_MAX_SIZE:
 		return usage_error(mt_parse_size("--max-size", text, 1, MAX_SIZE_MIN, MAX_SIZE_MAX,
 						 &options->max_size));
 	default:
@@ -421,10 +290,14 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	if (parse_flag(key, options))
 		return NULL;
 	switch (key) {
-	case OPT_TRACEPOINT_IDS:
+	case MT_OPT_TRACEPOINT_IDS:
 		options->tracepoint_ids = text;
 		return NULL;
-	case OPT_LIST:
+	case 'h':
+		options->action = MT_ACTION_HELP;
+		options->help_topic = text;
+		return NULL;
+	case MT_OPT_LIST:
 		options->action = MT_ACTION_LIST;
 		options->list_pattern = text;
 		return NULL;
@@ -445,13 +318,13 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_frequency(text, options);
 	case 'j':
 		return mt_parse_branches(text, &options->branch_type);
-	case OPT_CALL_GRAPH:
+	case MT_OPT_CALL_GRAPH:
 		return parse_call_graph(text, options);
 	case 'm':
 		return usage_error(mt_parse_ring_size(text, &options->ring_size));
-	case OPT_BUDGET:
+	case MT_OPT_BUDGET:
 		return parse_budget(text, options);
-	case OPT_MAX_RATE:
+	case MT_OPT_MAX_RATE:
 		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
 	case 'z':
 		return parse_level(text, options);
@@ -464,14 +337,15 @@ static void fill_long_options(struct option *longs)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		const char *argument = rows[i].argument;
+	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
+		const char *argument = mt_option_rows[i].argument;
 		int takes = !argument		 ? no_argument
 			    : argument[0] == '[' ? optional_argument
 						 : required_argument;
 
-		if (rows[i].name)
-			longs[n++] = (struct option){rows[i].name, takes, NULL, rows[i].key};
+		if (mt_option_rows[i].name)
+			longs[n++] = (struct option){mt_option_rows[i].name, takes, NULL,
+						     mt_option_rows[i].key};
 	}
 	longs[n] = (struct option){0};
 }
@@ -544,13 +418,14 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 static char *candidates(const char *word)
 {
 	size_t length = strcspn(word, "="), size, count = 0;
-	const char *names[ROW_COUNT];
+	const char *names[MT_OPTION_ROWS];
 	char *text = NULL;
 	FILE *out;
 
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (rows[i].name && length > 2 && !strncmp(rows[i].name, word + 2, length - 2))
-			names[count++] = rows[i].name;
+	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
+		if (mt_option_rows[i].name && length > 2 &&
+		    !strncmp(mt_option_rows[i].name, word + 2, length - 2))
+			names[count++] = mt_option_rows[i].name;
 	}
 	out = count ? open_memstream(&text, &size) : NULL;
 	for (size_t i = 0; out && i < count; i++)
@@ -572,11 +447,11 @@ static struct mt_error *hint_meant(struct mt_error *err, const char *word)
 	const char *name = word + strspn(word, "-");
 	struct mt_nearest nearest = {.typed = name, .length = strcspn(name, "=")};
 
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		if (rows[i].name)
-			mt_nearest_offer(&nearest, rows[i].name);
+	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
+		if (mt_option_rows[i].name)
+			mt_nearest_offer(&nearest, mt_option_rows[i].name);
 	}
-	return nearest.best ? mt_error_hint(err, "did you mean --%s? all options: mtrec --help",
+	return nearest.best ? mt_error_hint(err, "did you mean --%s? all options: mtrec --help all",
 					    nearest.best)
 			    : err;
 }
@@ -589,10 +464,10 @@ static struct mt_error *unknown_option(const char *word)
 {
 	MT_CLEANUP_FREE char *names = NULL;
 
-	for (size_t i = 0; optopt && i < ROW_COUNT; i++) {
-		if (rows[i].key == optopt)
+	for (size_t i = 0; optopt && i < MT_OPTION_ROWS; i++) {
+		if (mt_option_rows[i].key == optopt)
 			return mt_error_create(MT_ERR_USAGE, "option '--%s' takes no argument",
-					       rows[i].name);
+					       mt_option_rows[i].name);
 	}
 	if (optopt)
 		return mt_error_create(MT_ERR_USAGE, "unknown option '-%c'", optopt);
@@ -602,9 +477,21 @@ static struct mt_error *unknown_option(const char *word)
 	return hint_meant(mt_error_create(MT_ERR_USAGE, "unknown option '%s'", word), word);
 }
 
+/* --help takes its topic from behind '=', or from the next word. */
+static struct mt_error *check_help(const char *next, struct mt_record_options *options)
+{
+	if (!options->help_topic)
+		options->help_topic = next;
+	if (!options->help_topic || !strcmp(options->help_topic, "all"))
+		return NULL;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--help: '%s' is not known",
+					     options->help_topic),
+			     "known is all: mtrec --help all prints every option");
+}
+
 static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
 {
-	struct option longs[ROW_COUNT + 1];
+	struct option longs[MT_OPTION_ROWS + 1];
 	struct mt_error *err;
 	int key;
 
@@ -619,6 +506,8 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 		if (err)
 			return err;
 	}
+	if (options->action == MT_ACTION_HELP)
+		return check_help(argv[optind], options);
 	if (options->action == MT_ACTION_LIST) {
 		if (!options->list_pattern && optind < argc)
 			options->list_pattern = argv[optind++];
@@ -645,7 +534,7 @@ void mt_record_options_deinit(struct mt_record_options *options)
 struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out)
 {
 	struct mt_record_options options = {
-		.output = DEFAULT_OUTPUT,
+		.output = MT_DEFAULT_OUTPUT,
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
 		.gauges = DEFAULT_GAUGES,

@@ -41,6 +41,7 @@ struct mt_filter_option {
 
 struct mt_record_options {
 	enum mt_record_action action;
+	const char *help_topic;	       /* of --help: "all", or NULL */
 	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list */
 	bool all_cpus;
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
@@ -82,8 +83,8 @@ struct mt_record_options {
 struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out);
 void mt_record_options_deinit(struct mt_record_options *options);
 
-/* --help, made from the option table. */
-void mt_record_options_help(FILE *to);
+/* Prints --help; with the topic "all" every option. */
+void mt_record_options_help(const char *topic, FILE *to);
 
 /* Events follow CPUs, whatever runs there. */
 bool mt_options_target_cpus(const struct mt_record_options *options);

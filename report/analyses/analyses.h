@@ -15,8 +15,9 @@ struct mt_session;
 struct mt_table;
 
 struct mt_analysis {
-	const char *name; /* option name, without dashes */
-	const char *help;
+	const char *name;   /* option name, without dashes */
+	const char *help;   /* one line of --help: up to 52 characters */
+	bool rare;	    /* only --help all lists it */
 	bool groups, lists; /* can make sums, listings */
 	bool places;	    /* resolves addresses itself: mt_session_place() */
 	uint32_t by;	    /* MT_BY_BIT()s that --by accepts; 0: no --by */

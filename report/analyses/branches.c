@@ -329,8 +329,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_branches = {
 	.name = "branches",
-	.help = "what branch records show: pairs of source and target, straight ranges, "
-		"mispredictions, cycles",
+	.help = "branch pairs, straight ranges, mispredictions",
+	.rare = true,
 	.groups = true,
 	.places = true,
 	.output = "branch-lines",

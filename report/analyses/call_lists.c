@@ -381,7 +381,8 @@ static struct mt_error *run_brks(struct mt_session *session,
 
 const struct mt_analysis mt_analysis_mmaps = {
 	.name = "mmaps",
-	.help = "each mmap, munmap and mremap: when, who, what, where, and what came of it",
+	.help = "each mmap, munmap and mremap call",
+	.rare = true,
 	.lists = true,
 	.wants = is_map_event,
 	.record = "mmap,munmap,mremap",
@@ -391,7 +392,8 @@ const struct mt_analysis mt_analysis_mmaps = {
 
 const struct mt_analysis mt_analysis_brks = {
 	.name = "brks",
-	.help = "each brk: where the heap ended before and after",
+	.help = "each brk call: the heap's end before and after",
+	.rare = true,
 	.lists = true,
 	.wants = is_brk_event,
 	.record = "brk",

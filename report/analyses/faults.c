@@ -39,7 +39,7 @@ static struct mt_error *run_files(struct mt_session *session,
 
 const struct mt_analysis mt_analysis_faults = {
 	.name = "faults",
-	.help = "page faults, by event (minor, major), user or kernel, and stack",
+	.help = "page faults by event, user or kernel, and stack",
 	.groups = true,
 	.by = KEYS,
 	.default_by = {{MT_BY_EVENT, MT_BY_MODE, MT_BY_COMM, MT_BY_STACK}, 4},
@@ -53,7 +53,8 @@ const struct mt_analysis mt_analysis_faults = {
 
 const struct mt_analysis mt_analysis_files = {
 	.name = "files",
-	.help = "page faults by mapped file; anonymous memory, heap and stacks have their own rows",
+	.help = "page faults by mapped file, heap, stack, anonymous",
+	.rare = true,
 	.groups = true,
 	.by = KEYS,
 	.default_by = {{MT_BY_EVENT, MT_BY_KIND, MT_BY_FILE}, 3},

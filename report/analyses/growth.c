@@ -182,7 +182,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_growth = {
 	.name = "growth",
-	.help = "bytes that each stack added to what is mapped, less those it took away",
+	.help = "bytes each stack mapped, less the bytes it unmapped",
 	.groups = true,
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},

@@ -157,7 +157,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_maps = {
 	.name = "maps",
-	.help = "what is mapped in each process, as /proc/PID/maps has it, at the time of --at",
+	.help = "mappings of each process, as /proc/PID/maps has them",
+	.rare = true,
 	.groups = true,
 	.moments = true,
 	.record = "vm",

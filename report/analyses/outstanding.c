@@ -147,7 +147,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_outstanding = {
 	.name = "outstanding",
-	.help = "memory that was reserved and not given back, by the stack that reserved it",
+	.help = "memory reserved and not given back, by stack",
 	.groups = true,
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},

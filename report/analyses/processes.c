@@ -129,7 +129,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_processes = {
 	.name = "processes",
-	.help = "how much memory each process had at the beginning and the end",
+	.help = "memory of each process at the beginning and the end",
 	.groups = true,
 	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) |
 	      MT_BY_BIT(MT_BY_TREND) | MT_BY_BIT(MT_BY_LIFE),

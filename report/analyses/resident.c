@@ -143,7 +143,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_resident = {
 	.name = "resident",
-	.help = "pages touched and not given back, by the stack that touched them",
+	.help = "pages touched and not given back, by stack",
 	.groups = true,
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER) | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},

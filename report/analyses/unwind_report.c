@@ -229,8 +229,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_unwind_report = {
 	.name = "unwind-report",
-	.help = "how stacks were unwound, for each file: what frames rest on, why stacks end, what "
-		"would help",
+	.help = "how stacks were unwound, and why they end",
+	.rare = true,
 	.groups = true,
 	.sources = true,
 	.output = "table",

@@ -143,7 +143,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 
 const struct mt_analysis mt_analysis_verdict = {
 	.name = "verdict",
-	.help = "what the memory of each path looks like over time: a leak, a plateau, a sawtooth",
+	.help = "each path over time: leak, plateau, sawtooth",
 	.groups = true,
 	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_STACK),
 	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},

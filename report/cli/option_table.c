@@ -223,6 +223,16 @@ static struct mt_error *set_inline(struct mt_report_options *o, const char *name
 	return NULL;
 }
 
+static struct mt_error *set_help(struct mt_report_options *o, const char *name, const char *value)
+{
+	if (value && strcmp(value, "all") != 0)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s: '%s' is not known", name,
+						     value),
+				     "known is all: mtreport --help all prints every option");
+	o->help = value ? MT_HELP_ALL : MT_HELP_BRIEF;
+	return NULL;
+}
+
 static struct mt_error *set_strict(struct mt_report_options *o, const char *name, const char *value)
 {
 	char *end;
@@ -303,115 +313,152 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 #define PLACED(kind, field) MT_OPTION_##kind, offsetof(struct mt_report_options, field), NULL
 #define OWN(set) MT_OPTION_OWN, 0, set
 
+/* The last two fields of a row: one text for both kinds of --help, or for --help all alone. */
+#define COMMON(text) text, text
+#define RARE(text) NULL, text
+
 static const struct mt_option selectors[] = {
 	{'e', "event", "events", "NAME,...", OWN(set_events),
-	 "events, by alias (brk), kernel name or group (vm); 'syscalls:*mmap' is a pattern"},
-	{0, "comm", "comms", "NAME,...|/RE/", PLACED(MATCH, selection.comms), "threads by name"},
-	{'p', "pid", NULL, "PID,...", PLACED(NUMBERS, selection.pids), "processes"},
-	{0, "tid", NULL, "TID,...", PLACED(NUMBERS, selection.tids), "threads"},
-	{'C', "cpu", NULL, "CPU,...", PLACED(NUMBERS, selection.cpus), "CPUs"},
-	{'d', "dso", "dsos", "NAME,...|/RE/", PLACED(MATCH, selection.dsos),
-	 "stacks with a frame in this file (path or last part)"},
+	 "events: alias (brk), group (vm), or 'syscalls:*mmap'",
+	 "events: alias (brk), kernel name or group (vm, rss); 'syscalls:*mmap' is a pattern"},
+	{0, "comm", "comms", "NAME,...|/RE/", PLACED(MATCH, selection.comms),
+	 COMMON("threads by name (comm)")},
+	{'p', "pid", NULL, "PID,...", PLACED(NUMBERS, selection.pids), COMMON("processes")},
+	{0, "tid", NULL, "TID,...", PLACED(NUMBERS, selection.tids), RARE("threads")},
+	{'C', "cpu", NULL, "CPU,...", PLACED(NUMBERS, selection.cpus), RARE("CPUs")},
 	{'S', "symbol", "symbols", "NAME,...|/RE/", PLACED(MATCH, selection.symbols),
-	 "stacks with a frame in this function"},
-	{0, "time", NULL, "A,B", OWN(set_time),
-	 "from A to B seconds after the start; A, and ,B are open; 10%-20% are parts of the whole, "
-	 "10%/2 the second tenth"},
+	 COMMON("stacks with a frame in this function")},
+	{'d', "dso", "dsos", "NAME,...|/RE/", PLACED(MATCH, selection.dsos),
+	 RARE("stacks with a frame in this file: its path, or the last part of it")},
+	{0, "time", NULL, "A,B", OWN(set_time), "from A to B seconds after the start, or 10%-20%",
+	 "from A to B seconds after the start; A, and ,B are open; 10%-20% is a part of the "
+	 "recording, 10%/2 the second tenth"},
 	{0},
 };
 
-static const struct mt_option others[] = {
-	{'o', "output", NULL, "FILE", OWN(set_output_path),
-	 "write there (mode 0600; what was there becomes FILE.old)"},
-	{'i', "input", NULL, "FILE", OWN(mt_option_add_file),
-	 "a recording to read, as FILE does; - is standard input"},
+static const struct mt_option rows[] = {
 	{0, "by", NULL, "KEY,...", OWN(set_by),
-	 "what sums are told apart by: process, thread, comm, image, cgroup, cpu, mode, event, "
-	 "stack; kind, file and reserver where the analysis knows them"},
-	{0, "weight", NULL, "FIGURE", PLACED(TEXT, wishes.weight),
-	 "what rows weigh, and the one figure of tables: count, period, bytes, pages"},
-	{0, "stacks", NULL, NULL, PLACED(FLAG, wishes.stacks),
-	 "with stacks where they are not shown anyway"},
-	{0, "timeline", NULL, "[T]", OWN(set_timeline),
-	 "sums for each T (1s, 500ms; by default a twentieth or so) and process; T may be "
-	 "the next word"},
-	{0, "top", NULL, "N", OWN(set_top), "of sums only the N rows that weigh most"},
-	{0, "base", NULL, "FILE", OWN(set_base),
-	 "compare with an earlier recording: what is new, gone, grown and shrunk"},
-	{0, "base-time", NULL, "A,B", OWN(set_base_time),
-	 "compare with that time of it, or of the same recording"},
-	{0, "per", NULL, "time|EVENT|none", PLACED(TEXT, baseline.per),
-	 "measure the base to as long a time (default; not what stands at a moment) or as many "
-	 "EVENTs"},
+	 "one row per process, thread, comm, image, event...",
+	 "one row for each process, thread, comm, image, cgroup, cpu, mode, event, stack; of "
+	 "memory also kind, file, reserver; of --processes trend, life"},
+	{0, "top", NULL, "N", OWN(set_top), COMMON("only the N heaviest rows")},
 	{0, "at", NULL, "end|peak|T", OWN(set_at),
-	 "what was outstanding then: at the end (default), when each process held most, or after "
-	 "12.5 (seconds), 500ms, 30%, or at @NANOSECONDS of the recording's clock"},
+	 "memory at the end, at the peak, or after T (30%)",
+	 "memory at the end (default), at each process's peak, or at a time: 12.5 (seconds after "
+	 "the start), 500ms, 30%, @NANOSECONDS of the recording's clock"},
+	{0, "timeline", NULL, "[T]", OWN(set_timeline), "sums for each interval: --timeline 1s",
+	 "sums for each interval of T (1s, 500ms; by default 10 to 20 intervals) and process; T "
+	 "may also be the next word"},
+	{0, "base", NULL, "FILE", OWN(set_base), "compare with an earlier recording",
+	 "compare with an earlier recording: rows that are new, gone, grown, shrunk"},
+	{0, "base-time", NULL, "A,B", OWN(set_base_time),
+	 RARE("compare with this time of the base, or of the same recording")},
+	{0, "per", NULL, "time|EVENT|none", PLACED(TEXT, baseline.per),
+	 RARE("scale the base to the same length of time (default, but not for memory at a "
+	      "moment), to as many EVENTs, or not")},
 	{0, "older-than", NULL, "T", PLACED(SECONDS, wishes.older_than),
-	 "only what has been outstanding for T (10s, 500ms)"},
+	 RARE("only memory that has been outstanding for T (10s, 500ms)")},
 	{0, "all", NULL, NULL, PLACED(FLAG, wishes.all),
-	 "what is outstanding with file mappings, stacks, what was there before the recording and "
-	 "what a fork copied"},
-	{0, "unwind", NULL, "METHOD", OWN(set_unwind), "how stacks are unwound, see below"},
-	{0, "max-stack", NULL, "N", OWN(set_max_stack), "at most N user frames a stack (4096)"},
-	{0, "no-join", NULL, NULL, PLACED(FLAG, no_join),
-	 "leave stacks cut where their dump ends: nothing from other stacks of the thread"},
-	{0, "scan", NULL, NULL, PLACED(FLAG, scan),
-	 "where a stack ends and nothing is left to go by, guess: words that look like return "
-	 "addresses, marked \"? \"; a third to three quarters of them are false"},
-	{0, "stitch-lbr", NULL, NULL, PLACED(FLAG, stitch),
-	 "hardware call stacks go on with what earlier samples of the thread had further out"},
+	 RARE("--outstanding with file mappings, stacks, memory mapped before the recording, and "
+	      "copies made by fork")},
+	{0, "weight", NULL, "FIGURE", PLACED(TEXT, wishes.weight),
+	 RARE("the figure that orders rows, and the only one in tables: count, period, bytes, "
+	      "pages")},
+	{0, "stacks", NULL, NULL, PLACED(FLAG, wishes.stacks),
+	 RARE("show stacks in --table and in listings, too")},
+	{0},
+};
+
+static const struct mt_option files[] = {
+	{'o', "output", NULL, "FILE", OWN(set_output_path),
+	 COMMON("write to FILE; an existing one becomes FILE.old")},
+	{'i', "input", NULL, "FILE", OWN(mt_option_add_file),
+	 RARE("read FILE, as without -i; - is standard input")},
 	{'j', "jobs", NULL, "N", OWN(set_workers),
-	 "decode and unwind on N CPUs, by default all, or one for a short perf.data; the result is "
-	 "the same"},
-	{0, "prefer-local", NULL, NULL, PLACED(FLAG, prefer_local),
-	 "this machine's files before the images that the recording carries"},
-	{0, "symfs", NULL, "DIR", OWN(set_symfs),
-	 "the recorded machine's files are there: DIR/recorded path, or its last parts; several "
-	 "are tried in order; what is here counts only where its build id was recorded"},
-	{0, "sysroot", NULL, "DIR", OWN(set_symfs), "the same as --symfs"},
+	 RARE("threads: one per CPU by default, one for a perf.data file below 4 GiB; the result "
+	      "is the same")},
+	{0, "strict", NULL, "[=PCT]", OWN(set_strict),
+	 RARE("exit 1 if records were lost, the file is damaged, or more than PCT percent (1) of "
+	      "the user stacks are incomplete")},
+	{'q', "quiet", NULL, NULL, PLACED(FLAG, quiet),
+	 RARE("no progress and no remarks on standard error")},
+	{0},
+};
+
+static const struct mt_option names[] = {
+	{0, "symfs", NULL, "DIR", OWN(set_symfs), "find the recorded machine's files below DIR",
+	 "find the recorded machine's files below DIR, by recorded path or its last parts; "
+	 "several DIRs are tried in order; this machine's files then need a recorded build id"},
+	{0, "sysroot", NULL, "DIR", OWN(set_symfs), RARE("the same as --symfs")},
 	{0, "debug-dir", NULL, "DIR", OWN(set_debug_dir),
-	 "look there for files that are not here: DIR/recorded path, DIR/last part, and "
-	 "DIR/.build-id"},
-	{0, "debuginfod", NULL, "[URLS]", OWN(set_debuginfod),
-	 "fetch by build id what is nowhere else, from these servers, by default those of "
+	 RARE("find files that this machine lacks in DIR: by recorded path, by name, and in "
+	      "DIR/.build-id")},
+	{0, "debuginfod", NULL, "[=URLS]", OWN(set_debuginfod),
+	 "fetch missing files from debuginfod servers",
+	 "fetch missing files by build id from these servers, by default from those in "
 	 "DEBUGINFOD_URLS"},
 	{0, "kallsyms", NULL, "FILE", PLACED(TEXT, kallsyms),
-	 "kernel symbols from there; by default this machine's, where it is the boot that was "
-	 "recorded"},
-	{0, "ours", NULL, "RE", OWN(set_ours),
-	 "files whose path or name matches are the program's own code, and headlines"},
-	{0, "not-ours", NULL, "RE", OWN(set_ours),
-	 "files whose path or name matches are libraries, whatever they are"},
-	{0, "inline", NULL, NULL, OWN(set_inline),
-	 "name the functions that were inlined, too, where debug information is at hand (default)"},
-	{0, "no-inline", NULL, NULL, OWN(set_inline), "only functions that were called"},
+	 RARE("kernel symbols from FILE; by default this machine's, if it still runs the recorded "
+	      "boot")},
+	{0, "prefer-local", NULL, NULL, PLACED(FLAG, prefer_local),
+	 RARE("use this machine's files before the images that the recording carries")},
 	{0, "srcline", NULL, NULL, PLACED(FLAG, srcline),
-	 "add FILE:LINE to each function in --folded and --script"},
+	 COMMON("add FILE:LINE to functions in --folded and --script")},
+	{0, "inline", NULL, NULL, OWN(set_inline),
+	 RARE("show inlined functions where debug information is found (default)")},
+	{0, "no-inline", NULL, NULL, OWN(set_inline), RARE("show only functions that were called")},
 	{0, "no-demangle", NULL, NULL, PLACED(FLAG, no_demangle),
-	 "C++ and Rust names as the linker sees them"},
-	{0, "seal", NULL, "OUT", OWN(set_copy),
-	 "no report: copy the recording to OUT with what it lacks to be read anywhere: names and "
-	 "unwind tables of the images in its stacks, the code that branch records led through, the "
-	 "kernel's names, perf maps and jitdumps"},
-	{0, "embed", NULL, "WHAT", OWN(set_embed),
-	 "what --seal carries of each image: symbols, unwind (names and tables, the default), or "
-	 "lines (also debug information)"},
-	{0, "strip", NULL, "OUT", OWN(set_copy),
-	 "no report: copy the recording to OUT, the frames of each stack in the place of its raw "
-	 "bytes"},
-	{0, "strict", NULL, "[PCT]", OWN(set_strict),
-	 "exit 1 where records were lost, the file is damaged, or more than PCT percent of the "
-	 "user stacks end early (1)"},
-	{'q', "quiet", NULL, NULL, PLACED(FLAG, quiet),
-	 "no progress, and no remarks on standard error"},
-	{'h', "help", NULL, NULL, PLACED(FLAG, help), "this text"},
-	{'V', "version", NULL, NULL, PLACED(FLAG, version), "the version"},
+	 RARE("show C++ and Rust names as the linker has them")},
+	{0, "ours", NULL, "RE", OWN(set_ours),
+	 RARE("files whose path or name matches RE are the program's own code")},
+	{0, "not-ours", NULL, "RE", OWN(set_ours),
+	 RARE("files whose path or name matches RE are libraries")},
 	{0},
 };
 
-const struct mt_option *const mt_option_tables[MT_OPTION_TABLES] = {
-	[MT_OPTIONS_SELECTORS] = selectors,
-	[MT_OPTIONS_OTHERS] = others,
+static const struct mt_option unwinding[] = {
+	{0, "unwind", NULL, "METHOD", OWN(set_unwind), RARE("how stacks are unwound, see below")},
+	{0, "max-stack", NULL, "N", OWN(set_max_stack),
+	 RARE("at most N user frames a stack (4096)")},
+	{0, "no-join", NULL, NULL, PLACED(FLAG, no_join),
+	 RARE("do not complete truncated stacks with frames of the thread's other stacks")},
+	{0, "scan", NULL, NULL, PLACED(FLAG, scan),
+	 RARE("where unwinding fails, guess callers: words that look like return addresses, marked "
+	      "\"? \"; a third to three quarters of them are false")},
+	{0, "stitch-lbr", NULL, NULL, PLACED(FLAG, stitch),
+	 RARE("extend hardware call stacks with the outer frames of the thread's earlier "
+	      "samples")},
+	{0},
+};
+
+static const struct mt_option copies[] = {
+	{0, "seal", NULL, "OUT", OWN(set_copy), "copy the recording, to be read on any machine",
+	 "copy the recording with what other machines lack: names and unwind tables of the images "
+	 "in its stacks, the code that branch records led through, kernel names, perf maps, "
+	 "jitdumps"},
+	{0, "embed", NULL, "WHAT", OWN(set_embed),
+	 RARE("what --seal adds for each image: symbols (names), unwind (names and unwind tables, "
+	      "the default), lines (also debug information)")},
+	{0, "strip", NULL, "OUT", OWN(set_copy), "copy it with frames in place of raw stack bytes",
+	 "copy the recording with the frames of each stack in place of its raw bytes"},
+	{0},
+};
+
+static const struct mt_option help[] = {
+	{'h', "help", NULL, "[all]", OWN(set_help),
+	 RARE("print the most used options, or all of them")},
+	{'V', "version", NULL, NULL, PLACED(FLAG, version), RARE("print the version")},
+	{0},
+};
+
+const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS] = {
+	{"Selectors, which samples count (all of them must match)", selectors},
+	{"Rows, what one row of the result is", rows},
+	{"Files and messages", files},
+	{"Names, where functions and lines come from", names},
+	{"Unwinding", unwinding},
+	{"Copies, in place of a report", copies},
+	{"Help", help},
 };
 
 struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report_options *options,

@@ -30,22 +30,27 @@ typedef struct mt_error *mt_set_option(struct mt_report_options *options, const 
 struct mt_option {
 	char letter; /* 0: none */
 	const char *name;
-	const char *also;     /* second long name, hidden from --help; perf's if different */
-	const char *argument; /* as --help shows it; NULL: none; "[X]": optional, after '=' */
+	const char *also; /* second long name, hidden from --help; perf's if different */
+	/* As --help shows it; NULL: none; "[X]": optional, or the next word; "[=X]": optional. */
+	const char *argument;
 	enum mt_option_kind kind;
 	size_t offset; /* offset in struct mt_report_options */
 	mt_set_option *set;
-	const char *help;
+	const char *brief; /* one line for --help; NULL: listed by --help all alone */
+	const char *help;  /* for --help all */
 };
 
-enum mt_option_table {
-	MT_OPTIONS_SELECTORS,
-	MT_OPTIONS_OTHERS,
-	MT_OPTION_TABLES
+struct mt_option_group {
+	const char *heading;
+	const struct mt_option *options; /* ends in a row without a name */
 };
 
-/* Each table ends in a row without a name. */
-extern const struct mt_option *const mt_option_tables[MT_OPTION_TABLES];
+enum {
+	MT_OPTION_GROUPS = 7,
+};
+
+/* In the order of --help: most used first. */
+extern const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS];
 
 /* Methods of unwinding: ours, and the oracles built in. Each table ends in a row without a name. */
 #define MT_METHOD_TABLES 2

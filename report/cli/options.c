@@ -57,8 +57,8 @@ static struct found find_long(const char *typed, size_t length)
 	for (size_t i = 0; mt_outputs[i]; i++)
 		consider(&found, typed, length, mt_outputs[i]->name,
 			 &(struct found){.output = mt_outputs[i]});
-	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
-		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++) {
+	for (size_t t = 0; t < MT_OPTION_GROUPS; t++) {
+		for (const struct mt_option *o = mt_option_groups[t].options; o->name; o++) {
 			consider(&found, typed, length, o->name, &(struct found){.option = o});
 			if (found.matches == 0 || (o->also && strlen(o->also) == length))
 				consider(&found, typed, length, o->also,
@@ -70,8 +70,8 @@ static struct found find_long(const char *typed, size_t length)
 
 static const struct mt_option *find_letter(char letter)
 {
-	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
-		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++) {
+	for (size_t t = 0; t < MT_OPTION_GROUPS; t++) {
+		for (const struct mt_option *o = mt_option_groups[t].options; o->name; o++) {
 			if (o->letter == letter)
 				return o;
 		}
@@ -102,8 +102,8 @@ static const char *meant(const char *typed)
 		mt_nearest_offer(&nearest, mt_analyses[i]->name);
 	for (size_t i = 0; mt_outputs[i]; i++)
 		mt_nearest_offer(&nearest, mt_outputs[i]->name);
-	for (size_t t = 0; t < MT_OPTION_TABLES; t++) {
-		for (const struct mt_option *o = mt_option_tables[t]; o->name; o++)
+	for (size_t t = 0; t < MT_OPTION_GROUPS; t++) {
+		for (const struct mt_option *o = mt_option_groups[t].options; o->name; o++)
 			mt_nearest_offer(&nearest, o->name);
 	}
 	return nearest.best;
@@ -116,9 +116,10 @@ static struct mt_error *unknown_option(const char *typed)
 	char known[512];
 
 	if (name)
-		return mt_error_hint(err, "did you mean --%s? all options: mtreport --help", name);
+		return mt_error_hint(err, "did you mean --%s? all options: mtreport --help all",
+				     name);
 	known_names(known, sizeof(known));
-	return mt_error_hint(err, "analyses:%s; all options: mtreport --help", known);
+	return mt_error_hint(err, "analyses:%s; all options: mtreport --help all", known);
 }
 
 /* What is parsed and what was already chosen. */
@@ -150,14 +151,21 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 	return NULL;
 }
 
-/* A length of time in the next word is an option's that may have one: no file is called so. */
-static const char *next_length(const struct parser *parser, const struct mt_option *option)
+/*
+ * The next word if it is the option's optional value: a length of time for --timeline, which no
+ * file is called, and any word for --help, which reads no file.
+ */
+static const char *next_value(const struct parser *parser, const struct mt_option *option)
 {
 	const char *word = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
 	struct mt_error *err;
 	double seconds;
 
-	if (!word || !option->argument || strcmp(option->argument, "[T]") != 0)
+	if (!word || !option->argument)
+		return NULL;
+	if (!strcmp(option->argument, "[all]"))
+		return *word == '-' ? NULL : word;
+	if (strcmp(option->argument, "[T]") != 0)
 		return NULL;
 	err = mt_seconds_parse("", word, &seconds);
 	mt_error_destroy(err);
@@ -178,7 +186,7 @@ static struct mt_error *apply(struct parser *parser, const struct mt_option *opt
 					       option->argument);
 		value = parser->argv[++parser->at];
 	} else if (!value) {
-		value = next_length(parser, option);
+		value = next_value(parser, option);
 		parser->at += value != NULL;
 	}
 	return mt_option_take(option, &parser->options, name, value);

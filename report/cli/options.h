@@ -21,6 +21,12 @@ struct mt_error;
 struct mt_output;
 struct mt_unwind_method;
 
+enum mt_help {
+	MT_HELP_NONE,
+	MT_HELP_BRIEF, /* the most used options, on two screens */
+	MT_HELP_ALL,
+};
+
 struct mt_report_options {
 	const struct mt_analysis *analysis; /* never NULL */
 	const struct mt_output *output;	    /* never NULL */
@@ -53,7 +59,8 @@ struct mt_report_options {
 	bool quiet;
 	bool strict;
 	double strict_percent; /* percent of user stacks that may end early */
-	bool help, version;    /* if set, no other option is checked */
+	enum mt_help help;     /* if not MT_HELP_NONE, no other option is checked */
+	bool version;	       /* if set, no other option is checked */
 };
 
 /*
@@ -64,7 +71,7 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv,
 					 struct mt_report_options *out);
 void mt_report_options_deinit(struct mt_report_options *options);
 
-/* Prints --help. */
-void mt_report_options_help(FILE *to);
+/* Prints --help, or --help all. */
+void mt_report_options_help(enum mt_help which, FILE *to);
 
 #endif

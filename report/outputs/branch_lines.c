@@ -108,6 +108,7 @@ static struct mt_error *write_lines(const struct mt_view *view, struct mt_table 
 
 const struct mt_output mt_output_branch_lines = {
 	.name = "branch-lines",
-	.help = "--branches as lines: the totals, then one for each pair and range",
+	.help = "--branches as lines: totals, pairs, ranges",
+	.rare = true,
 	.write = write_lines,
 };

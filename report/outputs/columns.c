@@ -206,7 +206,7 @@ static struct mt_error *write_columns(const struct mt_view *view, struct mt_tabl
 
 const struct mt_output mt_output_table = {
 	.name = "table",
-	.help = "the rows as they are, a column for each key and each figure",
+	.help = "a column for each key and each figure",
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING,
 	.write = write_columns,
 };

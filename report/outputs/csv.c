@@ -177,7 +177,7 @@ static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *t
 
 const struct mt_output mt_output_csv = {
 	.name = "csv",
-	.help = "the rows as comma-separated values, stacks as one field root;..;leaf",
+	.help = "comma-separated values; a stack is root;..;leaf",
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
 	.write = write_csv,
 };

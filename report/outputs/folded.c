@@ -177,7 +177,7 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 
 const struct mt_output mt_output_folded = {
 	.name = "folded",
-	.help = "one line a stack with its count, for flame graph tools",
+	.help = "one line per stack with its count, for flame graphs",
 	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS,
 	.write = write_folded,
 };

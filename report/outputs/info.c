@@ -257,7 +257,7 @@ static struct mt_error *write_info(const struct mt_view *view, struct mt_table *
 
 const struct mt_output mt_output_info = {
 	.name = "info",
-	.help = "where the recording comes from: host, events, images, losses, damage",
+	.help = "host, events, images, losses and damage",
 	.needs = MT_NEEDS_IMAGES | MT_TELLS_FACTS,
 	.write = write_info,
 };

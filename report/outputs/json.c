@@ -207,7 +207,7 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 
 const struct mt_output mt_output_json = {
 	.name = "json",
-	.help = "the same as one object of JSON, stacks as arrays, root first",
+	.help = "one JSON object; a stack is an array, root first",
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
 	.write = write_json,
 };

@@ -45,8 +45,9 @@ struct mt_view {
 };
 
 struct mt_output {
-	const char *name; /* option name, without dashes */
-	const char *help;
+	const char *name;   /* option name, without dashes */
+	const char *help;   /* one line of --help: up to 52 characters */
+	bool rare;	    /* only --help all lists it */
 	unsigned int needs; /* bits of enum mt_output_needs */
 	struct mt_error *(*write)(const struct mt_view *view, struct mt_table *table, FILE *to);
 };

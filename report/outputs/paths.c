@@ -157,7 +157,7 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 
 const struct mt_output mt_output_paths = {
 	.name = "paths",
-	.help = "the paths that weigh most: figures, whom to ask, and where each path ends",
+	.help = "the heaviest paths: figures, headline, inner frames",
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
 	.write = write_paths,
 };

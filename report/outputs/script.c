@@ -138,7 +138,7 @@ static struct mt_error *write_script(const struct mt_view *view, struct mt_table
 
 const struct mt_output mt_output_script = {
 	.name = "script",
-	.help = "every sample with its stack, as perf script prints it",
+	.help = "every sample with its stack, as perf script does",
 	.needs = MT_NEEDS_STACK | MT_NEEDS_LISTING,
 	.write = write_script,
 };

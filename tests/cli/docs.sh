@@ -1,10 +1,10 @@
 #!/bin/bash
-# --help, the man pages and the bash completion know the same options; what they tell of numbers is what the code has.
+# --help all, the man pages and the bash completion know the same options; what they tell of numbers is what the code has.
 . "$(dirname "$0")/../lib.sh"
 
-# options_in_help PROGRAM: what its --help offers, one option a line.
+# options_in_help PROGRAM: what its --help all offers, one option a line.
 options_in_help() {
-	"$MT_BUILD/$1" --help | sed -n 's/^ *\(-[^ ]*\(,* --*[[:alpha:]][^ ]*\)*\).*/\1/p' | tr ', ' '\n\n' |
+	"$MT_BUILD/$1" --help all | sed -n 's/^ *\(-[^ ]*\(,* --*[[:alpha:]][^ ]*\)*\).*/\1/p' | tr ', ' '\n\n' |
 		sed -n 's/^\(--*[[:alnum:]-]*\).*/\1/p' | sort -u
 }
 
@@ -33,9 +33,12 @@ completions() (
 for program in mtrec mtreport; do
 	options_in_help $program >"$TMPDIR/help"
 	options_in_man $program >"$TMPDIR/man"
+	"$MT_BUILD/$program" --help >"$TMPDIR/brief"
 	completions $program $program - | sort -u >"$TMPDIR/completion"
 	check "$program --help has options" test "$(wc -l <"$TMPDIR/help")" -gt 5
-	check "$program --help and $program(1) have the same options" diff "$TMPDIR/help" "$TMPDIR/man"
+	check "$program --help is two screens" test "$(wc -l <"$TMPDIR/brief")" -le 48
+	check '... of 80 columns' test "$(wc -L <"$TMPDIR/brief")" -le 80
+	check "$program --help all and $program(1) have the same options" diff "$TMPDIR/help" "$TMPDIR/man"
 	check "$program --help and its completion have the same options" diff "$TMPDIR/help" "$TMPDIR/completion"
 	if command -v mandoc >/dev/null; then
 		check "$program(1) is well formed" mandoc -T lint -W error "$MT_TOP/docs/$program.1"
@@ -47,9 +50,10 @@ for program in mtrec mtreport; do
 	fi
 done
 
-seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/seeds.c")
+seeds=$(sed -n 's/^\tEVERY = \([0-9]*\),$/\1/p' "$MT_TOP/record/plan/seeds.c")
+check 'record/plan/seeds.c has the rate of seeds' test -n "$seeds"
 for page in docs/mtrec.1 docs/joining.md; do
-	says "$page has the rate of seeds" "one in ${seeds:-?}[, ]" "$MT_TOP/$page"
+	says "$page has the rate of seeds" "one in $seeds[, ]" "$MT_TOP/$page"
 done
 
 completions mtrec mtrec -e page-faults,br >"$TMPDIR/events"
@@ -60,6 +64,8 @@ if [ -r /sys/kernel/tracing/events/sched ]; then
 else
 	skip 'tracepoints complete behind a colon' 'no tracepoints to be seen here'
 fi
+completions mtrec mtrec --help '' >"$TMPDIR/topics"
+says 'what there is help on completes' '^all$' "$TMPDIR/topics"
 completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
 says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
 finish

@@ -44,12 +44,22 @@ check '... and nothing beside it' test ! -e mtrec.mtr.old
 expect 0 '--help' "$mtrec" --help
 cp "$out" help
 cp "$err" help_err
-says '... shows the usage' '^usage: mtrec -e EVENT' help
-says '... and the exit status' '^exit status:' help
+says '... shows the usage' '^Usage: mtrec -e EVENT' help
+says '... and where all options are' 'mtrec --help all' help
 check '... on stdout alone' test ! -s help_err
 expect 0 '-h' "$mtrec" -h
 cp "$out" help2
 check '... is the same' cmp help2 help
+expect 0 '--help all' "$mtrec" --help all
+says '... shows the exit status' '^Exit status:' "$out"
+says '... and rare options' '--embed-limit SIZE' "$out"
+cp "$out" help2
+expect 0 '--help=all' "$mtrec" --help=all
+cp "$out" help3
+check '... is the same' cmp help2 help3
+usage 'help on what there is none' "--help: 'nonsense' is not known" --help nonsense
+"$mtrec" --help nonsense 2>help3
+says '... says what there is' 'known is all' help3
 expect 0 '--version' "$mtrec" --version
 says '... is one line' '^mtrec [0-9]+\.[0-9]+' "$out"
 expect 5 'help for a full disk' bash -c "'$mtrec' --help >/dev/full"

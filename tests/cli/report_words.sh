@@ -19,6 +19,11 @@ lines() {
 # Help and version
 check 'help' "$report" --help
 says 'help names an analysis and an output' '^ +--samples \(default\)' "$out"
+check '--help all' "$report" --help all
+says '... has the rare ones, too' '^ +--branch-lines' "$out"
+expect 2 'help on what there is none' "$report" --help nonsense
+says '... says what there is' 'known is all'
+lines 2
 check 'version' "$report" --version
 says 'the version is one line with the name' '^mtreport [0-9]+\.' "$out"
 

@@ -38,7 +38,7 @@ stdarg;sigusr2;raise'
 is '... and it says so, and what helps' "$(ends --max-stack 3)" 'frame limit,--max-stack N,2'
 "$report" -q --symfs "$(dirname "$file")" --folded "$file" >"$TMPDIR/ours"
 for oracle in libdw libunwind; do
-	if ! "$report" --help | grep -q "^ *$oracle "; then
+	if ! "$report" --help all | grep -q "^ *$oracle "; then
 		skip "$oracle sees the same leaves" "built without $oracle"
 		continue
 	fi

@@ -77,7 +77,13 @@ MT_TEST(help_and_version_ask_for_nothing_else)
 	struct mt_report_options o;
 
 	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "--help", "--nonsense")));
-	MT_CHECK(o.help);
+	MT_CHECK_EQ(o.help, MT_HELP_BRIEF);
+	mt_report_options_deinit(&o);
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "-h", "all")));
+	MT_CHECK_EQ(o.help, MT_HELP_ALL);
+	mt_report_options_deinit(&o);
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "--help=all")));
+	MT_CHECK_EQ(o.help, MT_HELP_ALL);
 	mt_report_options_deinit(&o);
 	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "-V")));
 	MT_CHECK(o.version);
@@ -118,15 +124,17 @@ MT_TEST(unknown_names_are_answered_with_the_known_ones)
 	mt_error_destroy(err);
 }
 
-MT_TEST(help_fits_80_columns_and_names_every_output)
+/* --help as text. The lines that are too long, or end in a blank, are printed and fail. */
+static char *help_text(enum mt_help which, size_t *lines)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	mt_report_options_help(to);
+	mt_report_options_help(which, to);
 	fclose(to);
-	for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+	*lines = 0;
+	for (const char *at = text; *at; at += strcspn(at, "\n") + 1, ++*lines) {
 		size_t length = strcspn(at, "\n");
 
 		if (length > 80 || (length && at[length - 1] == ' '))
@@ -134,8 +142,30 @@ MT_TEST(help_fits_80_columns_and_names_every_output)
 		MT_CHECK(length <= 80);
 		MT_CHECK(!length || at[length - 1] != ' ');
 	}
+	return text;
+}
+
+MT_TEST(help_is_two_screens_of_what_is_most_used)
+{
+	size_t lines;
+	char *text = help_text(MT_HELP_BRIEF, &lines);
+
+	MT_CHECK(lines <= 48);
+	MT_CHECK(strstr(text, "--growth") && strstr(text, "--folded") && strstr(text, "--top N"));
+	MT_CHECK(!strstr(text, "--branch-lines") && !strstr(text, "--stitch-lbr"));
+	free(text);
+}
+
+MT_TEST(help_all_names_everything)
+{
+	size_t lines;
+	char *text = help_text(MT_HELP_ALL, &lines);
+
+	for (size_t i = 0; mt_analyses[i]; i++)
+		MT_CHECK(strstr(text, mt_analyses[i]->name));
 	for (size_t i = 0; mt_outputs[i]; i++)
 		MT_CHECK(strstr(text, mt_outputs[i]->name));
+	MT_CHECK(strstr(text, "--stitch-lbr") && strstr(text, "Exit status:"));
 	free(text);
 }
 

@@ -612,7 +612,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 
 const struct mt_output mt_output_summary = {
 	.name = "summary",
-	.help = "a screenful: what, how often, what was lost, which functions and paths",
+	.help = "a screenful: counts, losses, functions, paths",
 	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS,
 	.write = write_summary,
 };

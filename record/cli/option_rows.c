@@ -1,0 +1,173 @@
+/*
+ * The rows, most used group first; and --help, made from them.
+ */
+#include "record/cli/option_rows.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "formats/base/help_row.h"
+#include "record/cli/options.h"
+
+/* The last two fields of a row: one text for both kinds of --help, or for --help all alone. */
+#define COMMON(text) text, text
+#define RARE(text) NULL, text
+
+const struct mt_option_row mt_option_rows[] = {
+	{.heading = "Events, what to record"},
+	{NULL, 'e', "event", "EVENT,...", "brk, page-faults, vm, cycles, 'sched:*' (repeatable)",
+	 "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's name, "
+	 "raw (r1a8) or of a PMU; repeatable"},
+	{NULL, MT_OPT_LIST, "list", "[PATTERN]",
+	 COMMON("print the events known here, or those that match")},
+	{NULL, MT_OPT_CHECK, "check", NULL, "print what this host allows, and what is missing",
+	 "print what this host allows; for what is missing, what that costs a recording and what "
+	 "would allow it"},
+	{NULL, MT_OPT_FILTER, "filter", "EXPR",
+	 COMMON("filter the tracepoint before it: 'ret > 0'")},
+	{NULL, MT_OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
+	 RARE("take tracepoint ids from FILE where tracefs cannot be read; with --check: write "
+	      "FILE")},
+
+	{.heading = "Targets, whom to record"},
+	{NULL, 'a', "all-cpus", NULL, "every process on the host",
+	 "every process on the host; while a syscall event is open, every system call on the host "
+	 "takes some 0.1 us longer"},
+	{NULL, 'p', "pid", "LIST", COMMON("these processes: all threads, and children to come")},
+	{NULL, 't', "tid", "LIST", COMMON("these threads, and children to come")},
+	{NULL, 'u', "uid", "USER", COMMON("this user's processes, new ones too (name or number)")},
+	{NULL, 'G', "cgroup", "CGROUP", COMMON("the processes of this cgroup, new ones too")},
+	{NULL, MT_OPT_COMM, "comm", "REGEX", COMMON("of these only threads whose name matches")},
+	{NULL, 'C', "cpu", "LIST", RARE("every process, on these CPUs only: 0,2-3")},
+	{NULL, 'i', "no-inherit", NULL, RARE("no children, only the given processes and threads")},
+
+	{.heading = "Output"},
+	{NULL, 'o', "output", "FILE", "write to FILE (" MT_DEFAULT_OUTPUT "), - is standard output",
+	 "write to FILE (" MT_DEFAULT_OUTPUT "), an existing one becomes FILE.old; - is standard "
+	 "output"},
+	{NULL, MT_OPT_STRIP, "strip", NULL, "write frames, never raw bytes of stacks",
+	 "unwind while recording and write frames; no raw bytes of stacks reach the file"},
+	{NULL, MT_OPT_MAX_SIZE, "max-size", "SIZE",
+	 COMMON("stop before the file is larger: 500M, 2G")},
+	{NULL, 'z', "compression-level", "LEVEL", RARE("zstd level, -7 to 22 (-1); 0: none")},
+	{NULL, MT_OPT_EMBED, "embed", "WHAT",
+	 RARE("what to carry of the images that ran: none, symbols, unwind (names and unwind "
+	      "tables, the default), lines (also debug information), all (also images that no "
+	      "sample met)")},
+	{NULL, MT_OPT_EMBED_LIMIT, "embed-limit", "SIZE",
+	 RARE("carry at most SIZE of images, compressed (64M)")},
+	{NULL, 'q', "quiet", NULL, RARE("print errors only")},
+	{NULL, 'v', "verbose", NULL,
+	 RARE("print what is opened, and what the kernel refused; twice: every attribute")},
+
+	{.heading = "Time, when to record"},
+	{NULL, MT_OPT_DURATION, "duration", "TIME", COMMON("record that long: 10s, 500ms, 2m, 1h")},
+	{NULL, MT_OPT_GAUGES, "gauges", "TIME|none",
+	 RARE("read sizes from /proc that often (1s); none: only at start and end")},
+	{NULL, 'D', "delay", "MS",
+	 RARE("start the events MS milliseconds later; -1: --control starts them")},
+	{NULL, MT_OPT_CONTROL, "control", "fifo:CTL[,ACK]",
+	 RARE("take enable, disable, ping and stop from a FIFO, or from a descriptor: fd:N[,M]")},
+
+	{.heading = "Samples and stacks"},
+	{NULL, 'c', "count", "N", COMMON("a sample every N events (1: faults, tracepoints)")},
+	{NULL, 'F', "freq", "HZ|max", COMMON("samples a second of clocks and hardware (1000)")},
+	{NULL, MT_OPT_CALL_GRAPH, "call-graph", "METHOD",
+	 "dwarf[,SIZE] (dwarf,16384), fp, lbr, none",
+	 "dwarf[,SIZE]: up to SIZE bytes of raw stack (dwarf,16384); fp: the kernel's frame "
+	 "pointer walk; lbr: the hardware's call stack; none"},
+	{NULL, 'g', NULL, NULL, RARE("record stacks, as by default")},
+	{NULL, MT_OPT_NO_HEAL, "no-heal", NULL,
+	 RARE("do not fault in the absent stack pages that end dumps")},
+	{NULL, MT_OPT_NO_SEEDS, "no-seeds", NULL,
+	 RARE("no larger dumps (64 KiB) beside one in 37 small ones")},
+	{NULL, 'b', "branch-any", NULL, RARE("branch records with hardware events, as -j any")},
+	{NULL, 'j', "branch-filter", "FILTER,...",
+	 RARE("branch records of these branches: any, any_call, any_ret, ind_call, u, k, ...")},
+
+	{.heading = "Cost"},
+	{NULL, MT_OPT_BUDGET, "budget", "PCT",
+	 COMMON("thin events to cost at most PCT % of one CPU")},
+	{NULL, MT_OPT_MAX_RATE, "max-rate", "N",
+	 RARE("thin each event to at most N samples a second")},
+	{NULL, 'm', "mmap-pages", "PAGES|SIZE",
+	 RARE("ring buffer of each CPU: pages, or bytes with K, M or G (16M; 8M for small dumps)")},
+	{NULL, MT_OPT_MEMORY, "memory", "MiB",
+	 RARE("the recorder's own memory beside the ring buffers (64, with --strip 160)")},
+	{NULL, MT_OPT_STATS, "stats", NULL,
+	 RARE("print a table of what each stage did at the end")},
+
+	{.heading = "Help"},
+	{NULL, 'h', "help", "[all]", RARE("print the most used options, or all of them")},
+	{NULL, MT_OPT_VERSION, "version", NULL, RARE("print the version")},
+};
+
+_Static_assert(sizeof(mt_option_rows) == MT_OPTION_ROWS * sizeof(*mt_option_rows),
+	       "MT_OPTION_ROWS is the number of rows");
+
+static void print_option(const struct mt_option_row *row, bool all, FILE *to)
+{
+	bool letter = row->key < 256;
+	char left[80];
+
+	snprintf(left, sizeof(left), "  %c%c%s%s%s%s", letter ? '-' : ' ', letter ? row->key : ' ',
+		 !row->name ? ""
+		 : letter   ? ", --"
+			    : "  --",
+		 row->name ? row->name : "", row->argument ? " " : "",
+		 row->argument ? row->argument : "");
+	mt_help_row(left, all ? row->help : row->brief, to);
+}
+
+/* A heading is printed with the first option of its group. */
+static void print_options(bool all, FILE *to)
+{
+	const char *heading = NULL;
+
+	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
+		const struct mt_option_row *row = &mt_option_rows[i];
+
+		if (row->heading) {
+			heading = row->heading;
+		} else if (all || row->brief) {
+			if (heading)
+				fprintf(to, "%s%s:\n", all ? "\n" : "", heading);
+			heading = NULL;
+			print_option(row, all, to);
+		}
+	}
+}
+
+static const char usage[] =
+	"Usage: mtrec -e EVENT [OPTION...] [--] COMMAND [ARG...]\n"
+	"       mtrec -e EVENT [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
+	"       mtrec -e EVENT [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
+	"       mtrec --list [PATTERN]\n"
+	"       mtrec --check [--tracepoint-ids FILE]\n"
+	"Records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n"
+	"Ends with COMMAND, the targets, --duration, --max-size, SIGINT or SIGTERM.\n";
+
+static const char examples[] =
+	"Examples:\n"
+	"  mtrec -e brk,page-faults -a -- sleep 30\n"
+	"  mtrec -e vm,rss -o memory.mtr ./server\n"
+	"  mtrec -e page-faults -p $(pidof mysqld) -o faults.mtr\n"
+	"  mtrec -e mmap,munmap,brk -o - ./server | ssh host 'cat > server.mtr'\n";
+
+static const char exits[] =
+	"\nExit status: without a command 0 recorded, 2 usage, 3 cannot record, 4 recorded\n"
+	"nothing, 5 output failed. With a command its own status, 128 + n if signal n\n"
+	"ended it, 125 if mtrec failed (2 for usage), 126 if the command cannot be run,\n"
+	"127 if it is not found.\n";
+
+void mt_record_options_help(const char *topic, FILE *to)
+{
+	bool all = topic;
+
+	fputs(usage, to);
+	if (!all)
+		fputc('\n', to);
+	print_options(all, to);
+	fprintf(to, "\n%s", examples);
+	fputs(all ? exits : "All options: mtrec --help all, man mtrec\n", to);
+}

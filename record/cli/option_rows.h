@@ -1,0 +1,52 @@
+/*
+ * mtrec's options as rows of a table, in groups: getopt's list, --help and the suggestions for
+ * mistyped options are made from it. Parsing is in options.c.
+ */
+#ifndef MT_RECORD_CLI_OPTION_ROWS_H
+#define MT_RECORD_CLI_OPTION_ROWS_H
+
+#include <stddef.h>
+
+#define MT_DEFAULT_OUTPUT "mtrec.mtr"
+
+/* Keys of options without a letter; the others' keys are their letters. */
+enum mt_long_only {
+	MT_OPT_CALL_GRAPH = 256,
+	MT_OPT_BUDGET,
+	MT_OPT_NO_HEAL,
+	MT_OPT_NO_SEEDS,
+	MT_OPT_MAX_RATE,
+	MT_OPT_FILTER,
+	MT_OPT_COMM,
+	MT_OPT_DURATION,
+	MT_OPT_GAUGES,
+	MT_OPT_CONTROL,
+	MT_OPT_MAX_SIZE,
+	MT_OPT_MEMORY,
+	MT_OPT_STATS,
+	MT_OPT_EMBED,
+	MT_OPT_EMBED_LIMIT,
+	MT_OPT_STRIP,
+	MT_OPT_LIST,
+	MT_OPT_CHECK,
+	MT_OPT_TRACEPOINT_IDS,
+	MT_OPT_VERSION,
+};
+
+/* An option, or the heading of the options behind it. */
+struct mt_option_row {
+	const char *heading;  /* NULL: an option */
+	int key;	      /* the letter, or one of enum mt_long_only; 0: a heading */
+	const char *name;     /* without dashes; NULL: the option has no long name */
+	const char *argument; /* NULL: none; "[X]": optional, or the next word */
+	const char *brief;    /* one line for --help; NULL: listed by --help all alone */
+	const char *help;     /* for --help all */
+};
+
+enum {
+	MT_OPTION_ROWS = 47,
+};
+
+extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */
+
+#endif
