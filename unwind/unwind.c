@@ -57,16 +57,6 @@ static bool have_regs(const struct mt_unwind_input *input)
 	return input->have_regs && (input->regs.valid & NEEDED) == NEEDED;
 }
 
-/* A moving average over some eight stacks. */
-static void learn_extent(const struct mt_walk *walk)
-{
-	uint64_t to = walk->recalled_at ? walk->recalled_at : walk->at.sp;
-	uint64_t used = to - walk->dump.start, *extent = &walk->unwinder->extent;
-
-	if (used <= walk->dump.size)
-		*extent = *extent - *extent / 8 + used / 8;
-}
-
 /* Closes a stack: its end, and what it adds to the counts. */
 static void finish(struct mt_walk *walk, enum mt_stack_end end)
 {
@@ -74,7 +64,6 @@ static void finish(struct mt_walk *walk, enum mt_stack_end end)
 
 	walk->stack->end = end;
 	walk->stack->boundary = end == MT_END_DUMP || end == MT_END_PAGE ? walk->boundary : 0;
-	learn_extent(walk);
 	counts->stacks++;
 	counts->frames += walk->stack->count - walk->first;
 	counts->ends[end]++;
@@ -196,21 +185,6 @@ const struct mt_unwind_method *mt_unwind_method_find(const char *name)
 			return m;
 	}
 	return NULL;
-}
-
-void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input)
-{
-	const uint8_t *bytes = input->dump;
-	size_t size = input->dump ? input->dump_size : 0;
-	size_t want = unwinder->extent + unwinder->extent / 4;
-	uint64_t pc = input->regs.value[MT_DWARF_RIP];
-
-	if (mt_pc_plausible(pc))
-		__builtin_prefetch(
-			mt_cache_entry(unwinder->cache, pc,
-				       mt_cache_tag(pc, mt_image_map_generation(input->map))));
-	for (size_t i = 0; i < want && i < size; i += 64)
-		__builtin_prefetch(bytes + i);
 }
 
 const char *mt_frame_source_name(enum mt_frame_source source)

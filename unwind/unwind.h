@@ -158,14 +158,6 @@ void mt_unwinder_destroy(struct mt_unwinder *unwinder);
 const struct mt_unwind_counts *mt_unwinder_counts(const struct mt_unwinder *unwinder);
 
 /*
- * Prefetches the part of the sample's dump that unwinding will probably read: as much as previous
- * stacks were unwound frame by frame. (Recalled frames are read faster than prefetched.) Pays if
- * dumps are in memory but not in the CPU cache: call it for the next sample before unwinding this
- * one. Reads only the input's dump, map and pc.
- */
-void mt_unwind_prefetch(const struct mt_unwinder *unwinder, const struct mt_unwind_input *input);
-
-/*
  * Converts perf registers (mask as in perf_event_attr.sample_regs_user, x86-64) to DWARF numbers;
  * unknown bits are skipped.
  */

@@ -48,7 +48,6 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->source = MT_FRAME_IP;
 	walk->call_return = false;
 	walk->switches = 0;
-	walk->recalled_at = 0;
 	walk->have_regs = false;
 	walk->boundary = 0;
 	walk->recalling = (struct mt_recalling){.trail = unwinder->trail, .slot = MT_SLOT_AGAIN};
@@ -299,7 +298,6 @@ static size_t recall_callers(struct mt_walk *walk, struct mt_frame *frame)
 	if (!n)
 		return 0;
 	walk->unwinder->counts.recalled += n;
-	walk->recalled_at = walk->recalled_at ? walk->recalled_at : walk->at.sp;
 	walk->at = last.at;
 	walk->source = last.source;
 	walk->call_return = last.call_return;

@@ -19,15 +19,10 @@ struct mt_oracle_spaces;
 struct mt_unwinder {
 	struct mt_unwind_options options;
 	struct mt_unwind_counts counts;
-	struct mt_cache_entry *cache; /* MT_CACHE_ENTRIES */
-	bool of_versions;	      /* some rules are keyed by a map's version */
-	struct mt_seen_code *returns; /* fp.c: the code before return addresses */
-	struct mt_seen_code *places;  /* fp.c: the code at sampled pcs without CFI */
-	/*
-	 * average bytes of a dump that recent stacks were unwound through before frames were
-	 * recalled
-	 */
-	uint64_t extent;
+	struct mt_cache_entry *cache;	 /* MT_CACHE_ENTRIES */
+	bool of_versions;		 /* some rules are keyed by a map's version */
+	struct mt_seen_code *returns;	 /* fp.c: the code before return addresses */
+	struct mt_seen_code *places;	 /* fp.c: the code at sampled pcs without CFI */
 	struct mt_recall *recall;	 /* recall.c: the last stacks of threads */
 	struct mt_recalled *trail;	 /* MT_RECALL_FRAMES frames of the current stack */
 	struct mt_branch_runs *runs;	 /* lbr_walk.c; NULL until first used */
@@ -53,7 +48,6 @@ struct mt_walk {
 	uint8_t source;	       /* its enum mt_frame_source */
 	bool call_return;      /* at.pc is a return address */
 	unsigned int switches; /* number of stack switches */
-	uint64_t recalled_at;  /* sp of the first frame whose callers were recalled; 0: none */
 	struct mt_recalling recalling;
 
 	struct mt_unwind_regs regs; /* all registers of frame regs_frame; see all_registers.c */

@@ -155,12 +155,6 @@ bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value)
 	return true;
 }
 
-void mt_map64_prefetch(const struct mt_map64 *map, uint64_t key)
-{
-	if (map->slots)
-		__builtin_prefetch(&map->slots[mt_hash64(key) & map->mask]);
-}
-
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key)
 {
 	size_t hole, next, home;

@@ -26,9 +26,6 @@ bool mt_map64_add(struct mt_map64 *map, uint64_t key, uint64_t value);
 /* True and sets *value if the map has the key; else false, with *value untouched. */
 bool mt_map64_get(const struct mt_map64 *map, uint64_t key, uint64_t *value);
 
-/* Prefetches the slot of a key. */
-void mt_map64_prefetch(const struct mt_map64 *map, uint64_t key);
-
 /* Removes key; false if the map does not have it. */
 bool mt_map64_remove(struct mt_map64 *map, uint64_t key);
 

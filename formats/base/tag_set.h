@@ -57,11 +57,6 @@ static inline uint32_t *mt_tag_set_place(const struct mt_tag_set *set, uint64_t 
 	return set->tags + (hash >> 32 & set->mask) * MT_TAG_WAYS;
 }
 
-static inline void mt_tag_set_prefetch(const struct mt_tag_set *set, uint64_t hash)
-{
-	__builtin_prefetch(mt_tag_set_place(set, hash));
-}
-
 /* Which ways of a place hold the tag: two bits a way, from the lowest bit on. */
 static inline uint32_t mt_tag_set_which(const uint32_t *place, uint32_t tag)
 {

@@ -38,11 +38,6 @@ struct mt_wordlines {
 	struct mt_strings *words;
 	struct mt_byte_runs *runs;   /* of words, one for each line */
 	MT_ARRAY(struct line) lines; /* by run, until they are sorted */
-	struct {
-		MT_ARRAY(uint32_t) words; /* none: there is none */
-		uint32_t hash;		  /* of words */
-		double first, second;
-	} last; /* line that was added last, on its way to its run */
 	MT_ARRAY(char) scratch;
 	struct ranked *ranked; /* by rank, from 1 on */
 	uint32_t *ranks;       /* by id */
@@ -71,7 +66,6 @@ void mt_wordlines_destroy(struct mt_wordlines *lines)
 	mt_strings_destroy(lines->words);
 	mt_byte_runs_destroy(lines->runs);
 	mt_array_deinit(&lines->lines);
-	mt_array_deinit(&lines->last.words);
 	mt_array_deinit(&lines->scratch);
 	free(lines->ranked);
 	free(lines->ranks);
@@ -97,44 +91,23 @@ uint32_t mt_wordlines_word(struct mt_wordlines *lines, const char *text, bool no
 	return mt_strings_intern(lines->words, to, used);
 }
 
-/* What was added last goes to its line; false out of memory. */
-static bool settle(struct mt_wordlines *lines)
+static bool add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
+		double second)
 {
-	size_t count = lines->last.words.count;
 	struct line *line;
 	uint32_t run;
 
 	if (!count)
 		return true;
-	run = mt_byte_runs_intern_hashed(lines->runs, lines->last.words.items,
-					 count * sizeof(*lines->last.words.items),
-					 lines->last.hash);
+	run = mt_byte_runs_intern(lines->runs, words, count * sizeof(*words));
 	if (run == MT_SEQUENCE_NONE)
 		return false;
 	line = run < lines->lines.count ? &lines->lines.items[run] : mt_array_push(&lines->lines);
 	if (!line)
 		return false;
 	line->count = (uint32_t)count;
-	line->value += lines->last.first;
-	line->second += lines->last.second;
-	lines->last.words.count = 0;
-	return true;
-}
-
-/* Lines are more than a cache holds: one is looked for while the next is made. */
-static bool add(struct mt_wordlines *lines, const uint32_t *words, size_t count, double first,
-		double second)
-{
-	size_t size = count * sizeof(*words);
-
-	if (!settle(lines) || !mt_array_reserve(&lines->last.words, count))
-		return false;
-	memcpy(lines->last.words.items, words, size);
-	lines->last.words.count = count;
-	lines->last.hash = (uint32_t)mt_hash_bytes(words, size, 0);
-	lines->last.first = first;
-	lines->last.second = second;
-	mt_byte_runs_prefetch(lines->runs, lines->last.hash, 3);
+	line->value += first;
+	line->second += second;
 	return true;
 }
 
@@ -434,8 +407,6 @@ bool mt_wordlines_print(struct mt_wordlines *lines, size_t skip, FILE *to)
 	struct spelled spelled = {0};
 	bool good;
 
-	if (!settle(lines))
-		return false;
 	find_words(lines);
 	if (!rank_words(lines))
 		return false;

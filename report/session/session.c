@@ -340,8 +340,6 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
 				   mt_session_recording_index(session)))
 		return mt_error_nomem();
-	if (session->stack_ids)
-		mt_stack_ids_begin(session->stack_ids);
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
 	session->reading = true;
@@ -422,26 +420,6 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 	return NULL;
 }
 
-/* Stacks are interned by tables larger than any cache: those that come next are looked for now. */
-static void prefetch_stacks(const struct mt_session *session)
-{
-	for (unsigned int ahead = MT_PIPELINE_PEEK; ahead; ahead--) {
-		const struct mt_piped *next = mt_pipeline_peek(session->pipeline, ahead - 1);
-
-		if (next)
-			mt_stack_ids_prefetch(session->stack_ids, &next->walked, ahead);
-	}
-}
-
-/* Frames have their ids in the order in which samples are given, those of places between them. */
-static void prepare_next(const struct mt_session *session)
-{
-	const struct mt_piped *next = mt_pipeline_peek(session->pipeline, 0);
-
-	if (next && !next->sample.seed && !session->options->places)
-		mt_stack_ids_prepare(session->stack_ids, next->map, next->words, &next->walked);
-}
-
 /* A sample out of the pipeline; *wanted false where the stack's selectors leave it out. */
 static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 		       struct mt_session_sample *out, bool *wanted)
@@ -450,11 +428,9 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	*wanted = false;
 	if (out->seed)
 		return true;
-	prefetch_stacks(session);
 	out->stack =
 		mt_stack_ids_intern(session->stack_ids, piped->map, piped->words, &piped->walked);
 	*wanted = true;
-	prepare_next(session);
 	if (out->stack == MT_STACK_NONE ||
 	    !mt_stacks_set_program(session->stacks, out->stack, out->space->exe) ||
 	    !mt_session_choose_stack(session, out->stack, wanted))

@@ -84,20 +84,6 @@ uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *k
 	return mt_byte_runs_intern(frames->keys, key, sizeof(*key));
 }
 
-uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key)
-{
-	uint32_t hash = (uint32_t)mt_hash_bytes(key, sizeof(*key), 0);
-
-	mt_byte_runs_prefetch(frames->keys, hash, 3);
-	return hash;
-}
-
-uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
-				   uint32_t prepared)
-{
-	return mt_byte_runs_intern_hashed(frames->keys, key, sizeof(*key), prepared);
-}
-
 uint32_t mt_frames_words(struct mt_frames *frames, const char *words)
 {
 	uint32_t name = mt_strings_intern(frames->strings, words, strlen(words));

@@ -65,14 +65,6 @@ void mt_frames_destroy(struct mt_frames *frames);
 /* The id of a frame; MT_FRAME_NONE out of memory. */
 uint32_t mt_frames_intern(struct mt_frames *frames, const struct mt_frame_key *key);
 
-/*
- * The same in two steps, with other work between them: the first prefetches the frame's slot, and
- * its result is passed to the second.
- */
-uint32_t mt_frames_prepare(const struct mt_frames *frames, const struct mt_frame_key *key);
-uint32_t mt_frames_intern_prepared(struct mt_frames *frames, const struct mt_frame_key *key,
-				   uint32_t prepared);
-
 /* Stands for the stack of a call that was recorded without one. */
 #define MT_FRAME_STACKLESS "[call recorded without a stack]"
 

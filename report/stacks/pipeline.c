@@ -24,23 +24,20 @@ enum {
 	AHEAD_PER_WORKER = 2,	/* batches */
 	LOOK_AHEAD = 2,		/* batches, where stacks are joined */
 	PASSED_BYTES = 8 << 20, /* of records that nobody wants, behind the last batch */
-	LOT = 16, /* samples that get what they were joined with together: it may be long */
 };
-
-_Static_assert(LOT > MT_PIPELINE_PEEK, "those looked at are of two lots");
 
 struct batch {
 	struct mt_job job; /* first: run() gets a pointer to it */
 	struct mt_pipeline *pipeline;
 	struct mt_piped *samples; /* BATCH_SAMPLES */
 	size_t count, given;
-	size_t spliced;	 /* they have what they were joined with */
 	size_t bytes;	 /* of their dumps, and of records between them */
 	uint64_t serial; /* of the last record, wanted or not */
 	struct mt_walk_words words;
 	bool submitted, waited, failed;
-	bool learned, seen, ready; /* by the joiner, and with those behind it */
-	bool last;		   /* none is filled before this one is emptied */
+	bool learned, seen; /* by the joiner */
+	bool ready;	    /* to be emptied: its stacks are joined */
+	bool last;	    /* none is filled before this one is emptied */
 };
 
 struct mt_pipeline {
@@ -55,8 +52,7 @@ struct mt_pipeline {
 	size_t passed; /* bytes of records that nobody wanted since the last batch was full */
 	struct mt_stitcher *stitcher;	 /* NULL: call stacks of branch records stay as they are */
 	struct mt_join_adapter *adapter; /* NULL: stacks stay as they were walked */
-	struct mt_walk_words spliced[2]; /* stacks that were joined, of a lot each, in turn */
-	unsigned int turn;
+	struct mt_walk_words spliced;	 /* the joined stacks of the first batch */
 };
 
 /* Batches beyond those that are filled or walked, which the joiner looks at. */
@@ -113,7 +109,7 @@ static void batch_clear(struct batch *batch)
 		free(batch->samples[i].stitched);
 		mt_image_map_release(batch->samples[i].map);
 	}
-	batch->count = batch->given = batch->spliced = batch->bytes = batch->words.count = 0;
+	batch->count = batch->given = batch->bytes = batch->words.count = 0;
 	batch->submitted = batch->waited = batch->failed = false;
 	batch->learned = batch->seen = batch->ready = batch->last = false;
 }
@@ -130,8 +126,7 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 	}
 	for (unsigned int i = 0; pipeline->walkers && i < mt_pool_size(pipeline->pool); i++)
 		mt_walker_destroy(pipeline->walkers[i]);
-	for (size_t i = 0; i < 2; i++)
-		mt_array_deinit(&pipeline->spliced[i]);
+	mt_array_deinit(&pipeline->spliced);
 	mt_join_adapter_destroy(pipeline->adapter);
 	mt_stitcher_destroy(pipeline->stitcher);
 	free(pipeline->batches);
@@ -141,21 +136,16 @@ void mt_pipeline_destroy(struct mt_pipeline *pipeline)
 
 /* ---- On a worker ---- */
 
-static struct mt_walk_input input_of(const struct mt_piped *piped)
+/* False out of memory. */
+static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
 {
-	return (struct mt_walk_input){
+	const struct mt_walk_input input = {
 		.attr = piped->sample.attr,
 		.sample = &piped->kernel,
 		.map = piped->map,
 		.stitched = piped->stitched,
 		.stitched_count = piped->stitched_count,
 	};
-}
-
-/* False out of memory. */
-static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped *piped)
-{
-	struct mt_walk_input input = input_of(piped);
 
 	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
 }
@@ -177,17 +167,7 @@ static void run_batch(struct mt_job *job, unsigned int worker)
 
 	batch->failed = !walker;
 	for (size_t i = 0; i < batch->count && !batch->failed; i++) {
-		struct mt_piped *piped = &batch->samples[i];
-
-		for (unsigned int ahead = 2; ahead; ahead--) {
-			struct mt_walk_input next;
-
-			if (i + ahead >= batch->count)
-				continue;
-			next = input_of(piped + ahead);
-			mt_walker_prefetch(walker, &next, ahead);
-		}
-		batch->failed = !walk(walker, batch, piped);
+		batch->failed = !walk(walker, batch, &batch->samples[i]);
 	}
 }
 
@@ -387,34 +367,19 @@ static bool look_ahead(struct mt_pipeline *pipeline)
 	return true;
 }
 
-/* Joined stacks are put together as those that come next are looked at; false out of memory. */
-static bool splice(struct mt_pipeline *pipeline, struct batch *batch)
-{
-	while (batch->spliced < batch->count && batch->spliced <= batch->given + MT_PIPELINE_PEEK) {
-		struct mt_walk_words *spliced = &pipeline->spliced[pipeline->turn];
-		size_t left = batch->count - batch->spliced, count = left < LOT ? left : LOT;
-
-		spliced->count = 0;
-		if (!mt_join_adapter_splice(pipeline->adapter, batch->samples + batch->spliced,
-					    count, spliced))
-			return false;
-		batch->spliced += count;
-		pipeline->turn = !pipeline->turn;
-	}
-	return true;
-}
-
 /* The first batch becomes ready to be emptied. */
 static bool make_ready(struct mt_pipeline *pipeline, struct batch *batch)
 {
 	wait_for(batch);
 	if (batch->failed)
 		return false;
-	if (!pipeline->adapter)
+	if (!pipeline->adapter || batch->ready)
 		return true;
-	if (!batch->ready)
-		batch->ready = look_ahead(pipeline);
-	return batch->ready && splice(pipeline, batch);
+	pipeline->spliced.count = 0;
+	batch->ready =
+		look_ahead(pipeline) && mt_join_adapter_splice(pipeline->adapter, batch->samples,
+							       batch->count, &pipeline->spliced);
+	return batch->ready;
 }
 
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out, uint64_t *released)
@@ -439,11 +404,4 @@ bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		return false;
 	*out = &batch->samples[batch->given++];
 	return true;
-}
-
-const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead)
-{
-	const struct batch *batch = batch_at(pipeline, 0);
-
-	return batch->given + ahead < batch->count ? &batch->samples[batch->given + ahead] : NULL;
 }

@@ -75,11 +75,4 @@ void mt_pipeline_settle(struct mt_pipeline *pipeline);
 bool mt_pipeline_take(struct mt_pipeline *pipeline, const struct mt_piped **out,
 		      uint64_t *released);
 
-/*
- * A sample that a later take() will give, `ahead` < MT_PIPELINE_PEEK calls after the next; NULL if
- * not known yet. Borrowed as by take().
- */
-#define MT_PIPELINE_PEEK 3
-const struct mt_piped *mt_pipeline_peek(const struct mt_pipeline *pipeline, size_t ahead);
-
 #endif

@@ -34,7 +34,6 @@ enum {
 	SEEN_RUNS = 1 << 16,
 	PLACE_BITS = 14,
 	MET_BITS = 14,
-	MISSED_MOST = 32, /* frames that are looked for together */
 };
 
 /* The frame of an address, in all maps of a generation or of a version; these start at 1. */
@@ -61,36 +60,16 @@ struct last {
 	uint32_t generation; /* of its map */
 };
 
-/* The next stack, put together while the one before it is on its way. */
-struct ahead {
-	const struct mt_walked *of; /* NULL: none is */
-	bool met, good;
-	uint32_t hash; /* of its frames, where it was not met and is good */
-	MT_ARRAY(uint32_t) frames;
-};
-
-/* A frame that is in no place yet: memory was asked for where it belongs. */
-struct missed {
-	struct mt_frame_key key;
-	uint32_t prepared; /* of mt_frames_prepare() */
-	uint32_t map;
-	uint64_t pc;
-	uint32_t *frame; /* where to note it */
-};
-
 struct mt_stack_ids {
 	const struct mt_kernel_names *kernel;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
-	struct place *places; /* 1 << PLACE_BITS, direct-mapped */
-	bool of_versions;     /* some are kept by a version */
-	struct missed missed[MISSED_MOST];
-	size_t missed_count;
+	struct place *places;	    /* 1 << PLACE_BITS, direct-mapped */
+	bool of_versions;	    /* some are kept by a version */
 	struct mt_byte_runs *runs;  /* of addresses, with the word before them */
 	MT_ARRAY(struct seen) seen; /* by run */
 	uint32_t *met;		    /* 1 << MET_BITS hashes of runs, direct-mapped */
 	struct last last;
-	struct ahead ahead;
 };
 
 struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
@@ -121,15 +100,9 @@ void mt_stack_ids_destroy(struct mt_stack_ids *u)
 	mt_array_deinit(&u->seen);
 	mt_tail_deinit(&u->last.pcs);
 	free(u->last.frames);
-	mt_array_deinit(&u->ahead.frames);
 	free(u->places);
 	free(u->met);
 	free(u);
-}
-
-void mt_stack_ids_begin(struct mt_stack_ids *u)
-{
-	u->ahead.of = NULL;
 }
 
 static uint32_t kernel_frame(struct mt_stack_ids *u, uint64_t pc)
@@ -192,70 +165,42 @@ static inline struct place *place_of(const struct mt_stack_ids *u, uint64_t pc, 
 	return &u->places[mixed >> (64 - PLACE_BITS)];
 }
 
-/* The frames that were missed; false out of memory. */
-static bool find_missed(struct mt_stack_ids *u)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < u->missed_count; i++) {
-		struct missed *missed = &u->missed[i];
-		uint32_t frame =
-			mt_frames_intern_prepared(u->frames, &missed->key, missed->prepared);
-
-		*missed->frame = frame;
-		if (frame != MT_FRAME_NONE)
-			*place_of(u, missed->pc, missed->map) =
-				(struct place){missed->pc, missed->map, frame};
-		good &= frame != MT_FRAME_NONE;
-	}
-	u->missed_count = 0;
-	return good;
-}
-
 /*
- * For an address that is not at its place: *frame is found now or by find_missed(). *lasting as
- * user_frame() has it. False out of memory.
+ * The frame of an address that is not at its place. *lasting becomes false where the frame may be
+ * another one in the same generation of the map. MT_FRAME_NONE out of memory.
  */
-static __attribute__((noinline)) bool miss_frame(struct mt_stack_ids *u,
-						 const struct mt_image_map *map, uint64_t pc,
-						 uint32_t *frame, bool *lasting)
+static __attribute__((noinline)) uint32_t find_frame(struct mt_stack_ids *u,
+						     const struct mt_image_map *map, uint64_t pc,
+						     bool *lasting)
 {
-	uint32_t version = mt_image_map_version(map);
+	uint32_t version = mt_image_map_version(map), kept_by, frame;
 	const struct place *here = place_of(u, pc, version);
-	struct missed *missed;
+	struct mt_frame_key key;
 	bool kept;
 
 	if (u->of_versions && here->pc == pc && here->map == version) {
 		*lasting = false;
-		*frame = here->frame;
-		return true;
+		return here->frame;
 	}
-	if (u->missed_count == MISSED_MOST && !find_missed(u))
-		return false;
-	missed = &u->missed[u->missed_count++];
-	missed->key = key_of(map, pc, &kept);
-	missed->prepared = mt_frames_prepare(u->frames, &missed->key);
-	missed->pc = pc;
-	missed->map = kept ? mt_image_map_generation(map) : version;
-	missed->frame = frame;
+	key = key_of(map, pc, &kept);
+	frame = mt_frames_intern(u->frames, &key);
+	kept_by = kept ? mt_image_map_generation(map) : version;
+	if (frame != MT_FRAME_NONE)
+		*place_of(u, pc, kept_by) = (struct place){pc, kept_by, frame};
 	u->of_versions |= !kept;
 	*lasting &= kept;
-	return true;
+	return frame;
 }
 
-/*
- * *lasting becomes false where the frame may be another one in the same generation of the map.
- * False out of memory.
- */
-static inline bool user_frame(struct mt_stack_ids *u, const struct mt_image_map *map,
-			      uint32_t generation, uint64_t pc, uint32_t *frame, bool *lasting)
+/* The same of any address. */
+static inline uint32_t user_frame(struct mt_stack_ids *u, const struct mt_image_map *map,
+				  uint32_t generation, uint64_t pc, bool *lasting)
 {
 	const struct place *place = place_of(u, pc, generation);
 
 	if (place->pc != pc || place->map != generation)
-		return miss_frame(u, map, pc, frame, lasting);
-	*frame = place->frame;
-	return true;
+		return find_frame(u, map, pc, lasting);
+	return place->frame;
 }
 
 static bool make_room(struct last *last, size_t count)
@@ -292,17 +237,15 @@ static const uint32_t *find_frames(struct mt_stack_ids *u, const struct mt_image
 			     known < count - kernel ? known : count - kernel);
 	frames = last->frames + last->pcs.capacity - count;
 	outer = known;
-	for (size_t i = count - known; i-- > kernel;) /* one that is missed holds the others up */
-		__builtin_prefetch(place_of(u, pcs[i], generation));
 	for (size_t i = 0; i < kernel; i++) {
 		frames[i] = kernel_frame(u, pcs[i]);
 		good &= frames[i] != MT_FRAME_NONE;
 	}
 	for (size_t i = count - known; i-- > kernel;) {
-		good &= user_frame(u, map, generation, pcs[i], &frames[i], &lasts);
+		frames[i] = user_frame(u, map, generation, pcs[i], &lasts);
+		good &= frames[i] != MT_FRAME_NONE;
 		outer += lasts;
 	}
-	good &= find_missed(u);
 	*lasting &= lasts;
 	last->generation = generation;
 	last->lasting = good ? outer : 0;
@@ -333,49 +276,15 @@ static bool was_met(struct mt_stack_ids *u, uint32_t hash)
 	return was;
 }
 
-void mt_stack_ids_prepare(struct mt_stack_ids *u, const struct mt_image_map *map,
-			  const struct mt_walk_words *words, const struct mt_walked *walked)
-{
-	struct ahead *ahead = &u->ahead;
-	const uint32_t *frames;
-	bool lasting = true;
-
-	ahead->of = walked;
-	ahead->met = was_met(u, walked->hash);
-	if (ahead->met)
-		return;
-	frames = find_frames(u, map, words->items + walked->pcs, walked->kernel, walked->count,
-			     &lasting);
-	ahead->good = frames && mt_array_reserve(&ahead->frames, walked->count);
-	if (!ahead->good)
-		return;
-	if (walked->count)
-		memcpy(ahead->frames.items, frames, walked->count * sizeof(*frames));
-	ahead->frames.count = walked->count;
-	ahead->hash = mt_stacks_prepare(u->stacks, frames, walked->count);
-}
-
-static uint32_t intern_ahead(struct mt_stack_ids *u)
-{
-	const struct ahead *ahead = &u->ahead;
-
-	return ahead->good ? mt_stacks_intern_prepared(u->stacks, ahead->frames.items,
-						       ahead->frames.count, ahead->hash)
-			   : MT_STACK_NONE;
-}
-
 uint32_t mt_stack_ids_intern(struct mt_stack_ids *u, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked)
 {
 	const uint64_t *pcs = words->items + walked->pcs;
 	uint32_t run, stack, version = mt_image_map_version(map);
-	bool ready = u->ahead.of == walked, lasting;
 	struct seen *seen;
+	bool lasting;
 
-	u->ahead.of = NULL;
-	if (ready && !u->ahead.met)
-		return intern_ahead(u);
-	if (!ready && !was_met(u, walked->hash))
+	if (!was_met(u, walked->hash))
 		return intern_stack(u, map, pcs, walked, &lasting);
 	if (mt_byte_runs_bytes(u->runs) >= SEEN_BYTES || mt_byte_runs_count(u->runs) >= SEEN_RUNS) {
 		mt_byte_runs_clear(u->runs);
@@ -394,10 +303,4 @@ uint32_t mt_stack_ids_intern(struct mt_stack_ids *u, const struct mt_image_map *
 		return MT_STACK_NONE;
 	*seen = (struct seen){stack, lasting ? 0 : version};
 	return stack;
-}
-
-void mt_stack_ids_prefetch(const struct mt_stack_ids *u, const struct mt_walked *walked,
-			   unsigned int ahead)
-{
-	mt_byte_runs_prefetch(u->runs, walked->hash, ahead);
 }

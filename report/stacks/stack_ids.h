@@ -19,23 +19,9 @@ struct mt_stack_ids *mt_stack_ids_create(const struct mt_kernel_names *kernel,
 					 struct mt_stacks *stacks, struct mt_frames *frames);
 void mt_stack_ids_destroy(struct mt_stack_ids *ids);
 
-/* Starts another recording. */
-void mt_stack_ids_begin(struct mt_stack_ids *ids);
-
 /* The id of a walked stack in an address space with this map; MT_STACK_NONE out of memory. */
 uint32_t mt_stack_ids_intern(struct mt_stack_ids *ids, const struct mt_image_map *map,
 			     const struct mt_walk_words *words, const struct mt_walked *walked);
-
-/*
- * Prepares mt_stack_ids_intern() for the next stack as far as possible without waiting for memory:
- * its frames are interned. Call once, with the arguments of the next mt_stack_ids_intern().
- */
-void mt_stack_ids_prepare(struct mt_stack_ids *ids, const struct mt_image_map *map,
-			  const struct mt_walk_words *words, const struct mt_walked *walked);
-
-/* See mt_byte_runs_prefetch(); the stack is interned `ahead` calls later. */
-void mt_stack_ids_prefetch(const struct mt_stack_ids *ids, const struct mt_walked *walked,
-			   unsigned int ahead);
 
 /* The frame of a code address in the kernel or this map; MT_FRAME_NONE out of memory. */
 uint32_t mt_place_frame(struct mt_frames *frames, const struct mt_kernel_names *kernel,

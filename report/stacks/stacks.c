@@ -10,7 +10,6 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
-#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/stacks/frames.h"
 #include "report/tables/byte_runs.h"
@@ -46,20 +45,6 @@ void mt_stacks_destroy(struct mt_stacks *stacks)
 uint32_t mt_stacks_intern(struct mt_stacks *stacks, const uint32_t *frames, size_t count)
 {
 	return mt_byte_runs_intern(stacks->runs, frames, count * sizeof(*frames));
-}
-
-uint32_t mt_stacks_prepare(const struct mt_stacks *stacks, const uint32_t *frames, size_t count)
-{
-	uint32_t hash = (uint32_t)mt_hash_bytes(frames, count * sizeof(*frames), 0);
-
-	mt_byte_runs_prefetch(stacks->runs, hash, 3);
-	return hash;
-}
-
-uint32_t mt_stacks_intern_prepared(struct mt_stacks *stacks, const uint32_t *frames, size_t count,
-				   uint32_t prepared)
-{
-	return mt_byte_runs_intern_hashed(stacks->runs, frames, count * sizeof(*frames), prepared);
 }
 
 const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_t *count)

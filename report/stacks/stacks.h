@@ -22,14 +22,6 @@ void mt_stacks_destroy(struct mt_stacks *stacks);
 /* The id of a stack of frame ids, innermost first; MT_STACK_NONE out of memory. */
 uint32_t mt_stacks_intern(struct mt_stacks *stacks, const uint32_t *frames, size_t count);
 
-/*
- * The same in two steps, with other work between them: the first prefetches the stack's slot, and
- * its result is passed to the second.
- */
-uint32_t mt_stacks_prepare(const struct mt_stacks *stacks, const uint32_t *frames, size_t count);
-uint32_t mt_stacks_intern_prepared(struct mt_stacks *stacks, const uint32_t *frames, size_t count,
-				   uint32_t prepared);
-
 /* Borrows a stack's frame ids, innermost first, as long as the table. */
 const uint32_t *mt_stacks_get(const struct mt_stacks *stacks, uint32_t id, size_t *count);
 size_t mt_stacks_count(const struct mt_stacks *stacks);

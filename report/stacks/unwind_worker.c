@@ -16,8 +16,6 @@
 #include "unwind/cfi/cfi.h"
 #include "unwind/sample_stack.h"
 
-#define REGS_AHEAD 24 /* 17 from the middle of a line on are in three */
-
 struct mt_walker {
 	struct mt_walker_options options;
 	struct mt_unwinder *unwinder;
@@ -140,26 +138,6 @@ static void put_user(const struct parts *parts, size_t at, const struct mt_stack
 		parts->addresses[at + i] = mt_frame_address(&frames[i]);
 		parts->sources[at + i] = frames[i].source;
 	}
-}
-
-void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input,
-			unsigned int ahead)
-{
-	const struct mt_sample *sample = input->sample;
-	struct mt_unwind_input dump;
-
-	if (!sample->user_regs || !sample->dump)
-		return;
-	if (ahead > 1) {
-		for (size_t i = 0; i < REGS_AHEAD; i += 8)
-			__builtin_prefetch(sample->user_regs + i);
-		return;
-	}
-	dump.dump = sample->dump;
-	dump.dump_size = sample->dump_size;
-	dump.map = input->map;
-	dump.regs.value[MT_DWARF_RIP] = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0;
-	mt_unwind_prefetch(walker->unwinder, &dump);
 }
 
 _Static_assert(MT_FRAME_SOURCES == MT_UNWOUND_SOURCES && MT_END_REASONS == MT_UNWOUND_ENDS &&

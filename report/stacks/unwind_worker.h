@@ -65,13 +65,6 @@ struct mt_walked {
 struct mt_walker *mt_walker_create(const struct mt_walker_options *options);
 void mt_walker_destroy(struct mt_walker *walker);
 
-/*
- * Prefetches for a later walk of this input, one dependent load per call: called with `ahead` 2 and
- * 1, that many walks before.
- */
-void mt_walker_prefetch(const struct mt_walker *walker, const struct mt_walk_input *input,
-			unsigned int ahead);
-
 /* Appends a sample's stack to words. False out of memory. */
 bool mt_walker_walk(struct mt_walker *walker, const struct mt_walk_input *input,
 		    struct mt_walk_words *words, struct mt_walked *out);

@@ -10,7 +10,6 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/map64.h"
 #include "report/tables/byte_runs.h"
 #include "symbols/tables/address_sort.h"
 
@@ -20,17 +19,11 @@ struct mt_sum_table {
 	struct mt_value_column value_columns[MT_GROUPS_COLUMNS];
 	struct mt_byte_runs *keys;
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
-	struct {
-		bool any;
-		uint32_t hash; /* of keys */
-		uint64_t keys[MT_GROUPS_COLUMNS];
-		struct mt_value values[MT_GROUPS_COLUMNS];
-	} last;			  /* what was added last, on its way to its row */
-	MT_ARRAY(uint32_t) order; /* of the rows, once they are sorted */
-	uint32_t at;		  /* the row that next gives */
-	size_t most;		  /* rows that the table gives */
-	size_t renamed;		  /* column, where there are names */
-	MT_ARRAY(uint64_t) names; /* for each row, or none */
+	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
+	uint32_t at;			  /* the row that next gives */
+	size_t most;			  /* rows that the table gives */
+	size_t renamed;			  /* column, where there are names */
+	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
 	uint64_t shown[MT_GROUPS_COLUMNS];
 };
 
@@ -46,28 +39,6 @@ static const uint64_t *shown_keys(struct mt_sum_table *groups, uint32_t row)
 	return groups->shown;
 }
 
-/* What was added last goes to its row; false out of memory. */
-static bool settle(struct mt_sum_table *groups)
-{
-	size_t n = groups->table.value_count;
-	struct mt_value *sums;
-	uint32_t row;
-
-	if (!groups->last.any)
-		return true;
-	row = mt_byte_runs_intern_hashed(groups->keys, groups->last.keys,
-					 groups->table.key_count * sizeof(*groups->last.keys),
-					 groups->last.hash);
-	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
-		return false;
-	while (groups->values.count < (row + 1) * n)
-		groups->values.items[groups->values.count++] = mt_value_exact(0);
-	sums = groups->values.items + row * n;
-	mt_table_add_values(&groups->table, sums, groups->last.values);
-	groups->last.any = false;
-	return true;
-}
-
 static struct mt_error *groups_rewind(struct mt_table *table)
 {
 	((struct mt_sum_table *)table)->at = 0;
@@ -79,8 +50,6 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	struct mt_sum_table *groups = (struct mt_sum_table *)table;
 	uint32_t row;
 
-	if (!settle(groups))
-		return mt_error_nomem();
 	*more = groups->at < mt_byte_runs_count(groups->keys) && groups->at < groups->most;
 	if (!*more)
 		return NULL;
@@ -149,20 +118,19 @@ void mt_sum_table_most(struct mt_sum_table *groups, size_t value)
 	groups->table.most |= 1u << value;
 }
 
-/* Rows are more than a cache holds: one is looked for while the next is made. */
 bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values)
 {
-	size_t size = groups->table.key_count * sizeof(*keys);
+	size_t n = groups->table.value_count;
+	uint32_t row =
+		mt_byte_runs_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
 
 	groups->order.count = 0;
-	if (!settle(groups))
+	if (row == MT_SEQUENCE_NONE || !mt_array_reserve(&groups->values, (row + 1) * n))
 		return false;
-	memcpy(groups->last.keys, keys, size);
-	memcpy(groups->last.values, values, groups->table.value_count * sizeof(*values));
-	groups->last.hash = (uint32_t)mt_hash_bytes(keys, size, 0);
-	groups->last.any = true;
-	mt_byte_runs_prefetch(groups->keys, groups->last.hash, 3);
+	while (groups->values.count < (row + 1) * n)
+		groups->values.items[groups->values.count++] = mt_value_exact(0);
+	mt_table_add_values(&groups->table, groups->values.items + row * n, values);
 	return true;
 }
 
@@ -172,8 +140,6 @@ bool mt_sum_table_widen(struct mt_sum_table *groups,
 {
 	size_t size;
 
-	if (!settle(groups))
-		return false;
 	for (uint32_t row = 0; row < mt_byte_runs_count(groups->keys); row++)
 		widen(context, mt_byte_runs_get(groups->keys, row, &size),
 		      groups->values.items + row * groups->table.value_count);
@@ -187,8 +153,6 @@ bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 	size_t size;
 
 	groups->renamed = column;
-	if (!settle(groups))
-		return false;
 	for (uint32_t row = 0; row < mt_byte_runs_count(groups->keys); row++) {
 		uint64_t *name = mt_array_push(&groups->names);
 
@@ -242,8 +206,6 @@ bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
 {
 	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME), count;
 
-	if (!settle(groups))
-		return false;
 	count = mt_byte_runs_count(groups->keys);
 	if (!count)
 		return true;

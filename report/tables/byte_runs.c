@@ -16,7 +16,6 @@ enum {
 	HUGE_BLOCK_SIZE = 2 << 20,
 	SMALL_BLOCKS = 4,
 	FIRST_SLOTS = 1024,
-	PREFETCH_MAX = 512, /* bytes of a run */
 };
 
 struct run {
@@ -172,26 +171,6 @@ static uint32_t add_run(struct mt_byte_runs *s, size_t slot, const void *bytes, 
 uint32_t mt_byte_runs_intern(struct mt_byte_runs *s, const void *bytes, size_t size)
 {
 	return mt_byte_runs_intern_hashed(s, bytes, size, (uint32_t)mt_hash_bytes(bytes, size, 0));
-}
-
-void mt_byte_runs_prefetch(const struct mt_byte_runs *s, uint32_t hash, unsigned int ahead)
-{
-	const struct slot *slot = &s->slots[hash & s->mask];
-	const struct run *run;
-
-	if (ahead >= 3) {
-		__builtin_prefetch(slot);
-		return;
-	}
-	if (!slot->number || slot->hash != hash)
-		return;
-	run = &s->runs.items[slot->number - 1];
-	if (ahead == 2) {
-		__builtin_prefetch(run);
-		return;
-	}
-	for (size_t i = 0; i < run->size && i < PREFETCH_MAX; i += 64)
-		__builtin_prefetch((const uint8_t *)run->bytes + i);
 }
 
 uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *s, const void *bytes, size_t size,

@@ -28,12 +28,6 @@ uint32_t mt_byte_runs_intern(struct mt_byte_runs *sequences, const void *bytes, 
 uint32_t mt_byte_runs_intern_hashed(struct mt_byte_runs *sequences, const void *bytes, size_t size,
 				    uint32_t hash);
 
-/*
- * Prefetches for a later intern_hashed() of this hash, one dependent load per call: `ahead` 3 the
- * slot, 2 the run, 1 its bytes.
- */
-void mt_byte_runs_prefetch(const struct mt_byte_runs *sequences, uint32_t hash, unsigned int ahead);
-
 /* Borrows a run's bytes until clear or destroy. */
 const void *mt_byte_runs_get(const struct mt_byte_runs *sequences, uint32_t id, size_t *size);
 

@@ -48,15 +48,13 @@ static struct mt_unwinder *make_unwinder(void)
 	return unwinder;
 }
 
-static struct totals run_ours(const struct samples *s, struct mt_unwinder *unwinder, bool prefetch)
+static struct totals run_ours(const struct samples *s, struct mt_unwinder *unwinder)
 {
 	struct mt_frame frames[FRAMES_MAX];
 	struct mt_stack stack = {.frames = frames, .capacity = FRAMES_MAX};
 	struct totals t = {.samples = s->count, .seconds = -now()};
 
 	for (size_t i = 0; i < s->count; i++) {
-		if (prefetch && i + 1 < s->count)
-			mt_unwind_prefetch(unwinder, &s->inputs[i + 1]);
 		stack.count = 0;
 		mt_unwind_methods[0].unwind(unwinder, &s->inputs[i], &stack);
 		t.frames += stack.count;
@@ -76,7 +74,7 @@ static void *run_part(void *of)
 {
 	struct part *part = of;
 
-	part->frames = run_ours(&part->samples, part->unwinder, true).frames;
+	part->frames = run_ours(&part->samples, part->unwinder).frames;
 	return NULL;
 }
 
@@ -197,7 +195,7 @@ static struct totals run_first(const struct samples *s, struct mt_unwinder *unwi
 
 		one.inputs += i;
 		one.count = 1;
-		t = run_ours(&one, unwinder, false);
+		t = run_ours(&one, unwinder);
 		slowest = t.seconds > slowest ? t.seconds : slowest;
 		all.samples++;
 		all.frames += t.frames;
@@ -209,7 +207,7 @@ static struct totals run_first(const struct samples *s, struct mt_unwinder *unwi
 
 static void bench(const char *path)
 {
-	struct totals copy = {0}, plain = {0}, fetched = {0}, cold, t;
+	struct totals copy = {0}, plain = {0}, cold, t;
 	struct mt_unwinder *unwinder = make_unwinder();
 	struct samples s;
 
@@ -218,25 +216,21 @@ static void bench(const char *path)
 	cold = run_first(&s, unwinder);
 	for (int i = 0; i < 5; i++) {
 		copy = best(copy, run_memcpy(&s));
-		plain = best(plain, run_ours(&s, unwinder, false));
-		fetched = best(fetched, run_ours(&s, unwinder, true));
+		plain = best(plain, run_ours(&s, unwinder));
 	}
 	print_row("memcpy of the dumps", &copy);
 	print_row("ours, first pass", &cold);
 	print_row("ours", &plain);
-	print_row("ours, prefetching", &fetched);
 	t = run_all_cores(&s);
 	print_row("ours, all cores, by wall", &t);
-	printf("  time / memcpy: %.2f, prefetching %.2f; cache misses %.3f %%\n",
-	       plain.seconds / copy.seconds, fetched.seconds / copy.seconds,
+	printf("  time / memcpy: %.2f; cache misses %.3f %%\n", plain.seconds / copy.seconds,
 	       100.0 * (double)mt_unwinder_counts(unwinder)->cache_misses /
 		       (double)mt_unwinder_counts(unwinder)->frames);
 	for (const struct mt_oracle *const *o = mt_oracles; *o; o++) {
 		t = run_oracle(&s, *o, 20000);
 		print_row((*o)->name, &t);
-		printf("  ours, prefetching / %s: %.1f\n", (*o)->name,
-		       ((double)fetched.samples / fetched.seconds) /
-			       ((double)t.samples / t.seconds));
+		printf("  ours / %s: %.1f\n", (*o)->name,
+		       ((double)plain.samples / plain.seconds) / ((double)t.samples / t.seconds));
 	}
 	mt_unwinder_destroy(unwinder);
 	samples_deinit(&s);
@@ -249,7 +243,7 @@ static void ends(const char *path)
 	struct samples s;
 
 	samples_load(path, &s);
-	run_ours(&s, unwinder, false);
+	run_ours(&s, unwinder);
 	printf("%s: pid %u, %zu samples\n", path, s.pid, s.count);
 	for (int i = 0; i < MT_END_REASONS; i++) {
 		if (c->ends[i])

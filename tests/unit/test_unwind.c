@@ -180,7 +180,6 @@ static void unwind(const char *method, uint64_t pc, uint64_t rbp, uint64_t rbx)
 	w.input.regs.value[7] = STACK;
 	w.input.regs.value[16] = pc;
 	w.stack.count = 0;
-	mt_unwind_prefetch(w.unwinder, &w.input); /* changes nothing, whatever is in the dump */
 	mt_unwind_method_find(method)->unwind(w.unwinder, &w.input, &w.stack);
 }
 
@@ -824,7 +823,6 @@ MT_TEST(what_is_recalled_is_what_walking_gives)
 		w.input.regs.value[7] = slot(top);
 		w.input.regs.value[16] = pc;
 		w.stack.count = 0;
-		mt_unwind_prefetch(w.unwinder, &w.input);
 		mt_unwind_methods[0].unwind(w.unwinder, &w.input, &w.stack);
 		wrong += !as_if_first(&w.stack);
 		for (size_t i = 0; i < w.stack.count; i++)
