@@ -34,8 +34,8 @@ struct choice {
 };
 
 /*
- * Of the functions of a frame, innermost first, the first that is not the runtime's: by its name,
- * and for what is inlined by its source. NULL: all are.
+ * Of the functions of a frame, innermost first, the first that is not the runtime's, by its name
+ * and its source. What is inlined from an unknown source does not count. NULL: none is left.
  */
 static const struct mt_frame_name *own_function(const struct choice *c,
 						const struct mt_frame_name *names, size_t count)
@@ -43,7 +43,7 @@ static const struct mt_frame_name *own_function(const struct choice *c,
 	for (size_t i = 0; i < count; i++) {
 		bool inlined = i + 1 < count;
 
-		if (inlined && (!names[i].file || mt_is_runtime_source(names[i].file)))
+		if (names[i].file ? mt_is_runtime_source(names[i].file) : inlined)
 			continue;
 		if (!mt_frames_is_runtime(c->table->frames, names[i].name))
 			return &names[i];

@@ -84,12 +84,21 @@ static bool is_listed(const char *name)
 	return false;
 }
 
+/* Rust's "<u8 as alloc::vec::SpecFromElem>::from_elem": of a library, for a type without a path. */
+static bool is_for_plain_type(const char *name)
+{
+	const char *trait = *name == '<' ? strstr(name, " as ") : NULL;
+
+	return trait && !memmem(name, (size_t)(trait - name), "::", 2) &&
+	       is_listed(trait + strlen(" as "));
+}
+
 bool mt_is_runtime_function(const char *name)
 {
 	const char *behind;
 
 	name += strncmp(name, "? ", 2) ? 0 : 2;
-	if (is_listed(name))
+	if (is_listed(name) || is_for_plain_type(name))
 		return true;
 	behind = strchr(name, '<') || strchr(name, '(') ? behind_type(name) : name;
 	return behind != name && is_listed(behind);
@@ -99,5 +108,6 @@ bool mt_is_runtime_source(const char *file)
 {
 	return !strncmp(file, "/usr/include/", 13) || !strncmp(file, "/usr/lib/", 9) ||
 	       !strncmp(file, "/usr/local/include/", 19) || strstr(file, "/include/c++/") ||
-	       strstr(file, "/rustc/") || strstr(file, "/go/src/runtime/");
+	       strstr(file, "/rustc/") || strstr(file, "/rustlib/src/") ||
+	       strstr(file, "/go/src/runtime/");
 }

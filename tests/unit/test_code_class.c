@@ -168,7 +168,8 @@ MT_TEST(functions_of_the_runtime)
 		"_Znwm",
 		"MemoryContextAlloc",
 		"<alloc::vec::Vec<T> as core::clone::Clone>::clone",
-		"_PyObject_Malloc"};
+		"_PyObject_Malloc",
+		"<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem"};
 	static const char *const own[] = {"main",
 					  "dictExpand",
 					  "leak_by_malloc",
@@ -180,7 +181,8 @@ MT_TEST(functions_of_the_runtime)
 					  "ExecInitNode",
 					  "os::init",
 					  "Builtins_ArrayPush",
-					  "operator_new"};
+					  "operator_new",
+					  "<app::Cache as core::clone::Clone>::clone"};
 
 	for (size_t i = 0; i < sizeof(runtime) / sizeof(*runtime); i++) {
 		if (!mt_is_runtime_function(runtime[i]))
@@ -190,6 +192,17 @@ MT_TEST(functions_of_the_runtime)
 		if (mt_is_runtime_function(own[i]))
 			MT_CHECK_STR(own[i], "a function of the program");
 	}
+}
+
+MT_TEST(sources_of_the_runtime)
+{
+	MT_CHECK(mt_is_runtime_source("/usr/include/c++/12/bits/stl_vector.h"));
+	MT_CHECK(mt_is_runtime_source("/opt/gcc-13/include/c++/13/bits/stl_map.h"));
+	MT_CHECK(mt_is_runtime_source("/rustc/90b35a6/library/alloc/src/vec/mod.rs"));
+	MT_CHECK(mt_is_runtime_source("/usr/local/go/src/runtime/malloc.go"));
+	MT_CHECK(!mt_is_runtime_source("/opt/x/src/server.c"));
+	MT_CHECK(!mt_is_runtime_source("/usr/src/postgresql-15/aset.c"));
+	MT_CHECK(!mt_is_runtime_source("server.c"));
 }
 
 MT_TEST(frames_of_made_code_are_known)
