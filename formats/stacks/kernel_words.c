@@ -4,13 +4,9 @@
  */
 #include "formats/stacks/kernel_words.h"
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 #include <string.h>
 
 #include "formats/base/bytes.h"
-#include "formats/base/cpu.h"
 #include "formats/base/cursor.h"
 
 #define HEAD 8 /* words remembered from the start; the others from the end */
@@ -72,9 +68,8 @@ static inline uint64_t expected(const struct mt_kernel_words *words, uint64_t re
 }
 
 /* Without a branch a word, as code_words() in stack_lines.c. */
-static uint8_t *encode_run_portable(const struct mt_kernel_words *state, uint64_t *reference,
-				    const uint8_t *from, size_t count, uint8_t *mask,
-				    uint8_t *stored)
+static uint8_t *encode_run(const struct mt_kernel_words *state, uint64_t *reference,
+			   const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored)
 {
 	const struct mt_kernel_words words = *state;
 	size_t at = words.next, end = at + count;
@@ -94,65 +89,15 @@ static uint8_t *encode_run_portable(const struct mt_kernel_words *state, uint64_
 	return stored;
 }
 
-#ifdef __x86_64__
-/* The bits of up to eight words, which begin anywhere in a byte. */
-static inline void put_bits(uint8_t *mask, size_t at, unsigned bits)
-{
-	mask[at / 8] |= (uint8_t)(bits << at % 8);
-	if (bits >> (8 - at % 8))
-		mask[at / 8 + 1] |= (uint8_t)(bits >> (8 - at % 8));
-}
-
-/* Eight words at a time; packed and stored whole, as code_lines_avx512() in stack_lines.c. */
-__attribute__((target("avx512f,popcnt"))) static uint8_t *encode_run_avx512(
-	const struct mt_kernel_words *state, uint64_t *reference, const uint8_t *from, size_t count,
-	uint8_t *mask, uint8_t *stored)
-{
-	const __m512i time = _mm512_set1_epi64((long long)state->time);
-	const __m512i time_was = _mm512_set1_epi64((long long)state->time_was);
-	const __m512i ip = _mm512_set1_epi64((long long)state->ip);
-	const __m512i ip_was = _mm512_set1_epi64((long long)state->ip_was);
-
-	if (!reference)
-		return encode_run_portable(state, reference, from, count, mask, stored);
-	for (size_t i = 0; i < count; i += 8) {
-		__mmask8 there = (__mmask8)(count - i >= 8 ? 0xff : (1u << (count - i)) - 1);
-		__m512i words = _mm512_maskz_loadu_epi64(there, from + 8 * i);
-		__m512i known = _mm512_maskz_loadu_epi64(there, reference + i), expected;
-		__mmask8 differs;
-
-		expected = _mm512_mask_mov_epi64(known, _mm512_cmpeq_epi64_mask(known, ip_was), ip);
-		expected = _mm512_mask_mov_epi64(expected, _mm512_cmpeq_epi64_mask(known, time_was),
-						 time);
-		_mm512_mask_storeu_epi64(reference + i, there, words);
-		differs = _mm512_mask_cmpneq_epi64_mask(there, words, expected);
-		_mm512_storeu_si512(stored, _mm512_maskz_compress_epi64(differs, words));
-		stored += 8 * __builtin_popcount(differs);
-		put_bits(mask, state->next + i, differs);
-	}
-	return stored;
-}
-#endif
-
-mt_kernel_run_coder *mt_kernel_run_coder_for(unsigned bits)
-{
-#ifdef __x86_64__
-	if (bits >= 512 && mt_cpu_has(AVX512_VBMI2, "avx512vbmi2"))
-		return encode_run_avx512;
-#endif
-	(void)bits;
-	return encode_run_portable;
-}
-
-uint8_t *mt_kernel_words_encode(mt_kernel_run_coder *code_run, struct mt_kernel_words *words,
-				const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored)
+uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *from, size_t count,
+				uint8_t *mask, uint8_t *stored)
 {
 	while (count) {
 		struct run run = next_run(words);
 
 		if (run.count > count)
 			run.count = count;
-		stored = code_run(words, run.reference, from, run.count, mask, stored);
+		stored = encode_run(words, run.reference, from, run.count, mask, stored);
 		step(words, run.count);
 		from += 8 * run.count;
 		count -= run.count;

@@ -47,21 +47,13 @@ struct mt_kernel_words {
 struct mt_kernel_words mt_kernel_words_begin(struct mt_kernel_references *references, size_t count,
 					     uint64_t time);
 
-/* Encodes `count` words that are contiguous in their reference, too. */
-typedef uint8_t *mt_kernel_run_coder(const struct mt_kernel_words *words, uint64_t *reference,
-				     const uint8_t *from, size_t count, uint8_t *mask,
-				     uint8_t *stored);
-
-/* The fastest coder with vectors of at most `bits` bits. All coders give the same output. */
-mt_kernel_run_coder *mt_kernel_run_coder_for(unsigned bits);
-
 /*
  * Encodes the sample's next words: sets the bits of stored words in the zeroed mask of all words,
- * and appends the words at `stored`. Returns the end of the stored words; up to eight words past it
- * may be overwritten.
+ * and appends the words at `stored`. Returns the end of the stored words; one word past it may be
+ * overwritten.
  */
-uint8_t *mt_kernel_words_encode(mt_kernel_run_coder *code_run, struct mt_kernel_words *words,
-				const uint8_t *from, size_t count, uint8_t *mask, uint8_t *stored);
+uint8_t *mt_kernel_words_encode(struct mt_kernel_words *words, const uint8_t *from, size_t count,
+				uint8_t *mask, uint8_t *stored);
 
 /* Decodes all words of a sample to `out`; false if too few are stored. */
 bool mt_kernel_words_decode(struct mt_kernel_words *words, const uint8_t *mask,

@@ -4,7 +4,6 @@
  */
 #include "formats/stacks/stack_encoder.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,6 @@ struct slot {
 
 struct mt_stack_encoder {
 	mt_stack_lines_coder *code_lines;
-	mt_kernel_run_coder *code_run;
 	uint8_t *memory;
 	unsigned count;
 	_Atomic unsigned ready;	 /* slots that may be used, the first ones */
@@ -77,7 +75,7 @@ struct mt_stack_encoder *mt_stack_encoder_create(unsigned slots)
 		return NULL;
 	}
 	mt_pages_ready(encoder, sizeof(*encoder) + slots * sizeof(encoder->slots[0]));
-	mt_stack_encoder_limit_width(encoder, UINT_MAX);
+	mt_stack_encoder_set_portable(encoder, false);
 	encoder->memory = memory;
 	encoder->count = slots;
 	encoder->ready = slots;
@@ -148,10 +146,9 @@ unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder)
 	return encoder->ready;
 }
 
-void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits)
+void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder, bool portable)
 {
-	encoder->code_lines = mt_stack_lines_coder_for(bits);
-	encoder->code_run = mt_kernel_run_coder_for(bits);
+	encoder->code_lines = mt_stack_lines_coder_for(portable);
 }
 
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder)
@@ -269,9 +266,8 @@ static size_t pack(const struct mt_stack_encoder *encoder, struct slot *slot, ui
 	};
 
 	memset(mask, 0, (size_t)(bits + bitmap - mask));
-	end = mt_kernel_words_encode(encoder->code_run, &kernel, pieces->head, head, mask, words);
-	coding.words =
-		mt_kernel_words_encode(encoder->code_run, &kernel, pieces->tail, tail, mask, end);
+	end = mt_kernel_words_encode(&kernel, pieces->head, head, mask, words);
+	coding.words = mt_kernel_words_encode(&kernel, pieces->tail, tail, mask, end);
 	if (size)
 		mt_stack_code_dump(encoder->code_lines, &coding, size);
 	return close_up(body, bits, bitmap, bits + bitmap, &coding, words);

@@ -9,6 +9,7 @@
 #ifndef MT_FORMATS_STACKS_STACK_ENCODER_H
 #define MT_FORMATS_STACKS_STACK_ENCODER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,11 +45,8 @@ unsigned mt_stack_encoder_wants(const struct mt_stack_encoder *encoder);
 /* Number of usable slots. May be called while another thread encodes. */
 unsigned mt_stack_encoder_slots(const struct mt_stack_encoder *encoder);
 
-/*
- * Limits vector instructions to `bits` bits (512, 256; less: none), to test the variants against
- * each other. The default is the widest that the CPU has.
- */
-void mt_stack_encoder_limit_width(struct mt_stack_encoder *encoder, unsigned bits);
+/* Whether it does without vector instructions, to test the variants against each other. */
+void mt_stack_encoder_set_portable(struct mt_stack_encoder *encoder, bool portable);
 
 /* Begins a chunk. */
 void mt_stack_encoder_reset(struct mt_stack_encoder *encoder);

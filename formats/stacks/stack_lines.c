@@ -1,5 +1,5 @@
 /*
- * The variants of the line coder: portable, and 32 and 64 bytes at a time. stack_encoder.c
+ * The variants of the line coder: portable, and 32 bytes at a time. stack_encoder.c
  * assembles their output.
  */
 #include "formats/stacks/stack_lines.h"
@@ -148,50 +148,15 @@ __attribute__((target("avx2,popcnt"))) static void code_lines_avx2(struct mt_sta
 	}
 	*coding = c;
 }
-
-/*
- * The same by whole lines, those of the image already touched. Words are packed in a register and
- * stored whole: storing them packed is slow on some processors.
- */
-__attribute__((target("avx512f,popcnt"))) static void code_lines_avx512(
-	struct mt_stack_coding *coding, size_t lines)
-{
-	struct mt_stack_coding c = *coding;
-	size_t at = c.address / MT_STACK_LINE % MT_STACK_LINES, end = c.line + lines;
-
-	mt_stack_image_touch(c.image, c.address, lines);
-	for (; c.line < end; c.line++, c.dump += MT_STACK_LINE, at = (at + 1) % MT_STACK_LINES) {
-		_mm_prefetch((const char *)c.dump + AHEAD, _MM_HINT_T0);
-		uint64_t *line = c.image->lines[at];
-		__m512i dump = _mm512_loadu_si512(c.dump);
-		unsigned mask = _mm512_cmpneq_epi64_mask(dump, _mm512_loadu_si512(line));
-
-		if (!mask)
-			continue;
-		_mm512_storeu_si512(line, dump);
-		_mm512_storeu_si512(c.words, _mm512_maskz_compress_epi64((__mmask8)mask, dump));
-		c.words += 8 * __builtin_popcount(mask);
-		c.bits[c.line / 8] |= (uint8_t)(1u << c.line % 8);
-		*c.masks++ = (uint8_t)mask;
-	}
-	c.address += MT_STACK_LINE * lines;
-	*coding = c;
-}
 #endif
 
-/*
- * Older processors that have wide registers run slower for a while when they are used; those with
- * this part of AVX-512 do not.
- */
-mt_stack_lines_coder *mt_stack_lines_coder_for(unsigned bits)
+mt_stack_lines_coder *mt_stack_lines_coder_for(bool portable)
 {
 #ifdef __x86_64__
-	if (bits >= 512 && mt_cpu_has(AVX512_VBMI2, "avx512vbmi2"))
-		return code_lines_avx512;
-	if (bits >= 256 && mt_cpu_has(AVX2, "avx2"))
+	if (!portable && mt_cpu_has(AVX2, "avx2"))
 		return code_lines_avx2;
 #endif
-	(void)bits;
+	(void)portable;
 	return code_lines_portable;
 }
 

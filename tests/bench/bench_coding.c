@@ -133,14 +133,14 @@ static void put(struct mt_block *block, struct mt_stack_encoder *encoder, const 
 }
 
 /* All samples into blocks, which are kept; how many there are. */
-static size_t code(const struct samples *samples, unsigned bits, struct mt_block *blocks)
+static size_t code(const struct samples *samples, bool portable, struct mt_block *blocks)
 {
 	struct mt_stack_encoder *encoder = mt_stack_encoder_create(64);
 	size_t count = 0;
 
 	if (!encoder)
 		abort();
-	mt_stack_encoder_limit_width(encoder, bits);
+	mt_stack_encoder_set_portable(encoder, portable);
 	for (size_t i = 0; i < samples->count; i++) {
 		if (!count || BLOCK - blocks[count - 1].used < RECORD_ROOM) {
 			mt_block_reset(&blocks[count++], MT_CHUNK_DATA, 0);
@@ -239,7 +239,7 @@ static void measure(const char *path)
 	struct samples samples = {0};
 	struct mt_block *blocks;
 	size_t most, count = 0, coded = 0;
-	double wide, middle, portable, copied;
+	double wide, portable, copied;
 	uint8_t *memory, *scratch = calloc(8, 65536);
 
 	load(path, &samples);
@@ -251,15 +251,12 @@ static void measure(const char *path)
 	memory = allocate(most * BLOCK);
 	for (size_t i = 0; i < most; i++)
 		blocks[i] = (struct mt_block){.bytes = memory + i * BLOCK, .capacity = BLOCK};
-	code(&samples, 512, blocks); /* once for the page faults */
+	code(&samples, false, blocks); /* once for the page faults */
 	wide = -now();
-	code(&samples, 512, blocks);
+	code(&samples, false, blocks);
 	wide += now();
-	middle = -now();
-	code(&samples, 256, blocks);
-	middle += now();
 	portable = -now();
-	count = code(&samples, 0, blocks);
+	count = code(&samples, true, blocks);
 	portable += now();
 	copied = -now();
 	copy_dumps(&samples, scratch);
@@ -267,8 +264,7 @@ static void measure(const char *path)
 	for (size_t i = 0; i < count; i++)
 		coded += blocks[i].used;
 	tell("memcpy of dumps", &samples, copied, samples.dumped);
-	tell("coding, 512 bits", &samples, wide, coded);
-	tell("coding, 256 bits", &samples, middle, coded);
+	tell("coding", &samples, wide, coded);
 	tell("coding, portable", &samples, portable, coded);
 	compress(&samples, blocks, count);
 	pack_planes(&samples, blocks, count);
