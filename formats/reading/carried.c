@@ -39,7 +39,6 @@ struct content {
 	uint64_t time;
 	uint8_t *front;	    /* where the fields' strings are */
 	struct part *parts; /* fields.parts of them */
-	uint64_t stored;
 	uint8_t *bytes;
 	bool tried;
 };
@@ -321,7 +320,6 @@ static struct mt_error *list_chunk(struct mt_carried *carried, const struct mt_c
 		return NULL;
 	content->parts[fields.part] =
 		(struct part){.ref = ref, .size = (uint32_t)fields.bytes.size};
-	content->stored += MT_CHUNK_HEADER_SIZE + (uint64_t)ref->stored_size;
 	return NULL;
 }
 
@@ -344,13 +342,12 @@ static void sum_pieces(struct content *whole)
 
 	if (!*slot)
 		return;
-	whole->fields.size = whole->stored = 0;
+	whole->fields.size = 0;
 	while (*slot) {
 		struct content *piece = *slot;
 
 		if (parts_complete(piece)) {
 			whole->fields.size += piece->fields.size;
-			whole->stored += piece->stored;
 			slot = &piece->next;
 		} else if (piece->next || whole->fields.size) {
 			*slot = piece->next;
@@ -394,11 +391,6 @@ const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, si
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i)
 {
 	return carried->contents.items[i]->time;
-}
-
-uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i)
-{
-	return carried->contents.items[i]->stored;
 }
 
 /* ---- Loading ---- */

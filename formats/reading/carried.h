@@ -37,9 +37,6 @@ const struct mt_file_record *mt_carried_get(const struct mt_carried *carried, si
  */
 uint64_t mt_carried_time(const struct mt_carried *carried, size_t i);
 
-/* Size of content i in the file, in bytes. */
-uint64_t mt_carried_stored(const struct mt_carried *carried, size_t i);
-
 /*
  * Borrows the bytes of content i (fields->size of them, aligned for any type) until they are
  * dropped. NULL if they are damaged or incomplete or memory is short; later calls then give NULL,

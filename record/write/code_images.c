@@ -101,6 +101,18 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 	return true;
 }
 
+/* Takes room out of the memory allowed; false, and counted, where there is none. */
+static bool take_room(struct mt_code_images *images, uint64_t bytes)
+{
+	bool room = bytes <= images->memory - images->counts.bytes;
+
+	if (room)
+		images->counts.bytes += bytes;
+	else
+		images->counts.no_room++;
+	return room;
+}
+
 /* Makes *out, the list's, of the open file. */
 static struct mt_error *make_tables(struct mt_code_images *images, int fd, struct mt_span *out)
 {
@@ -115,7 +127,7 @@ static struct mt_error *make_tables(struct mt_code_images *images, int fd, struc
 		return err;
 	skeleton = mt_embed_image_skeleton(image);
 	buffer.size = mt_skeleton_size(skeleton);
-	if (!mt_code_images_take_room(images, buffer.size))
+	if (!take_room(images, buffer.size))
 		return mt_error_create(MT_ERR_NOMEM, "no room for its unwind tables");
 	slot = mt_array_push(&images->tables);
 	if (!slot)
@@ -182,22 +194,6 @@ static struct mt_error *open_image(void *context, const struct mt_image_identity
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images)
 {
 	return images->set;
-}
-
-bool mt_code_images_take_room(struct mt_code_images *images, uint64_t bytes)
-{
-	bool room = bytes <= images->memory - images->counts.bytes;
-
-	if (room)
-		images->counts.bytes += bytes;
-	else
-		images->counts.no_room++;
-	return room;
-}
-
-void mt_code_images_give_back(struct mt_code_images *images, uint64_t bytes)
-{
-	images->counts.bytes -= bytes;
 }
 
 struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images)

@@ -32,13 +32,6 @@ void mt_code_images_learn(struct mt_code_images *images, const struct mt_image_r
 /* The images that get their tables here; borrowed. */
 struct mt_image_set *mt_code_images_set(struct mt_code_images *images);
 
-/*
- * Takes room for tables of another kind out of the memory allowed; false, and counted, where there
- * is none. What was taken may be given back.
- */
-bool mt_code_images_take_room(struct mt_code_images *images, uint64_t bytes);
-void mt_code_images_give_back(struct mt_code_images *images, uint64_t bytes);
-
 /* What was read so far. */
 struct mt_code_images_counts mt_code_images_counts(const struct mt_code_images *images);
 
