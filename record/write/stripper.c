@@ -21,7 +21,6 @@
 #include "record/plan/plan.h"
 #include "record/rings/spool.h"
 #include "record/write/code_maps.h"
-#include "record/write/map_records.h"
 #include "unwind/sample_stack.h"
 
 #define FRAMES_MAX 8192 /* a dump of 65,528 bytes has no more return addresses */
@@ -32,6 +31,13 @@ struct held {
 	uint32_t stream;
 	uint64_t done; /* records below this time are out */
 	bool through;  /* all are */
+};
+
+/* A record that tells of mappings, in the arena. */
+struct map_record {
+	uint64_t time;
+	uint32_t stream;
+	const uint8_t *record;
 };
 
 struct mt_strip {
@@ -49,7 +55,7 @@ struct mt_strip {
 	uint8_t *arena;		 /* config.hold bytes, touched as they are needed */
 	size_t used;
 	MT_ARRAY(struct held) held; /* one behind the other */
-	MT_ARRAY(struct mt_told_map) told;
+	MT_ARRAY(struct map_record) map_records;
 	struct mt_block out;
 	struct mt_strip_counts counts;
 };
@@ -108,7 +114,7 @@ void mt_strip_destroy(struct mt_strip *s)
 	if (s->arena)
 		munmap(s->arena, s->config.hold);
 	mt_array_deinit(&s->held);
-	mt_array_deinit(&s->told);
+	mt_array_deinit(&s->map_records);
 	mt_array_deinit(&s->kept);
 	mt_code_maps_destroy(s->maps);
 	mt_unwinder_destroy(s->unwinder);
@@ -132,10 +138,41 @@ void mt_strip_learn(struct mt_strip *s, const struct mt_image_record *record)
 
 void mt_strip_see(struct mt_strip *s, const struct mt_block *block)
 {
-	mt_map_records_state(s->maps, block);
+	struct mt_task_record task;
+	struct mt_map_record map;
+	size_t size;
+
+	for (size_t at = 0; at < block->used; at += size) {
+		const uint8_t *body = block->bytes + at + MT_RECORD_HEADER_SIZE;
+		uint32_t type = mt_get_le32(block->bytes + at);
+
+		size = mt_get_le32(block->bytes + at + 4);
+		if (type == MT_RECORD_TASK &&
+		    mt_task_get(body, size - MT_RECORD_HEADER_SIZE, &task))
+			(void)mt_code_maps_add_task(s->maps, &task);
+		else if (type == MT_RECORD_MAP &&
+			 mt_map_get(body, size - MT_RECORD_HEADER_SIZE, &map))
+			(void)mt_code_maps_add_map(s->maps, &map);
+	}
 }
 
 /* ---- What was mapped when ---- */
+
+static bool kernel_bytes(const uint8_t *record, struct mt_kernel_bytes *out)
+{
+	return mt_get_le32(record) == MT_RECORD_KERNEL &&
+	       mt_kernel_get(record + MT_RECORD_HEADER_SIZE,
+			     mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE, out);
+}
+
+static bool is_map_record(const uint8_t *record)
+{
+	struct mt_kernel_bytes bytes;
+	uint32_t type = kernel_bytes(record, &bytes) ? mt_get_le32(bytes.kernel) : 0;
+
+	return type == MT_KERNEL_MMAP || type == MT_KERNEL_MMAP2 || type == MT_KERNEL_COMM ||
+	       type == MT_KERNEL_FORK || type == MT_KERNEL_EXIT;
+}
 
 /* A record of the block is due: not out yet, and below that time. */
 static bool is_due(const struct held *held, uint64_t time, uint64_t below)
@@ -143,9 +180,9 @@ static bool is_due(const struct held *held, uint64_t time, uint64_t below)
 	return time >= held->done && time < below;
 }
 
-static bool list_told(struct mt_strip *s, const struct held *held, uint64_t below)
+static bool list_map_records(struct mt_strip *s, const struct held *held, uint64_t below)
 {
-	struct mt_told_map *told;
+	struct map_record *listed;
 	size_t size;
 
 	for (size_t at = 0; at < held->size; at += size) {
@@ -153,26 +190,50 @@ static bool list_told(struct mt_strip *s, const struct held *held, uint64_t belo
 		uint64_t time = mt_get_le64(record + 8);
 
 		size = mt_get_le32(record + 4);
-		if (!is_due(held, time, below) || !mt_told_map_is_one(record))
+		if (!is_due(held, time, below) || !is_map_record(record))
 			continue;
-		told = mt_array_push(&s->told);
-		if (!told)
+		listed = mt_array_push(&s->map_records);
+		if (!listed)
 			return false;
-		*told = (struct mt_told_map){time, held->stream, record};
+		*listed = (struct map_record){time, held->stream, record};
 	}
 	return true;
 }
 
-/* Without memory for all of it maps are not what they were, and stacks end there. */
-static void apply_told(struct mt_strip *s, uint64_t below)
+/* The order in which a reader has them. */
+static int compare_map_records(const void *a, const void *b)
 {
-	s->told.count = 0;
+	const struct map_record *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return (x->record > y->record) - (x->record < y->record);
+}
+
+/* Without memory for all of it maps are not what they were, and stacks end there. */
+static void apply_map_records(struct mt_strip *s, uint64_t below)
+{
+	const struct mt_attr *attr = &s->config.plan->events.items[0].decoded;
+	struct mt_kernel_record record;
+	struct mt_kernel_bytes bytes;
+
+	s->map_records.count = 0;
 	for (size_t i = 0; i < s->held.count; i++) {
-		if (!list_told(s, &s->held.items[i], below))
+		if (!list_map_records(s, &s->held.items[i], below))
 			break;
 	}
-	mt_map_records_apply(s->told.items, s->told.count, &s->config.plan->events.items[0].decoded,
-			     s->maps);
+	if (s->map_records.count)
+		qsort(s->map_records.items, s->map_records.count, sizeof(struct map_record),
+		      compare_map_records);
+	for (size_t i = 0; i < s->map_records.count; i++) {
+		const struct map_record *listed = &s->map_records.items[i];
+
+		if (kernel_bytes(listed->record, &bytes) &&
+		    mt_kernel_record_decode(attr, bytes.kernel, bytes.kernel_size, &record))
+			(void)mt_code_maps_apply(s->maps, &record, listed->time);
+	}
 }
 
 /* ---- Samples ---- */
@@ -380,7 +441,7 @@ void mt_strip_put(struct mt_strip *s, uint64_t below)
 {
 	uint64_t began = mt_clock_thread_ns();
 
-	apply_told(s, below);
+	apply_map_records(s, below);
 	mt_block_reset(&s->out, MT_CHUNK_DATA, 0);
 	put_held(s, below);
 	close_gaps(s);
