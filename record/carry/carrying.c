@@ -1,26 +1,40 @@
-/* Puts the parts together; none of them knows but the next one. */
+/* Puts the parts together, and lists images with the time at which each is looked at next. */
 #include "record/carry/carrying.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "record/carry/carry_schedule.h"
 #include "record/carry/carry_worker.h"
 #include "record/carry/image_choice.h"
 #include "record/carry/sampled_places.h"
+#include "record/files/image_files.h"
+#include "record/open/clock.h"
 #include "record/plan/plan.h"
 
 #define FRONT_BYTES ((uint64_t)64 << 10) /* of all images together */
 #define PLACE_BYTES 64			 /* of a place in their code */
+#define FIRST_PAUSE_NS UINT64_C(2000000000)
+#define PAUSE_GROWTH 4
+
+/* An image of which parts are carried as samples show them. */
+struct image {
+	const struct mt_image_file *file;
+	uint64_t due, pause; /* of CLOCK_MONOTONIC */
+	bool whole;	     /* that was offered */
+};
 
 struct mt_carrying {
 	struct mt_image_choice *choice;
 	struct mt_sampled_places *seen;
-	struct mt_carry_schedule *plan;
 	struct mt_embed *embed;
-	bool whole;
+	bool whole; /* all of each image */
+	MT_ARRAY(struct image) images;
+	MT_ARRAY(bool) added; /* by number in seen */
+	uint64_t first_due;   /* of all of them */
+	uint64_t time;	      /* of what was offered last */
 };
 
 MT_DEFINE_CLEANUP(mt_carrying, struct mt_carrying)
@@ -30,17 +44,52 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 	if (!carrying)
 		return;
 	mt_image_choice_destroy(carrying->choice);
-	mt_carry_schedule_destroy(carrying->plan);
 	mt_embed_destroy(carrying->embed);
 	mt_sampled_places_destroy(carrying->seen);
+	mt_array_deinit(&carrying->images);
+	mt_array_deinit(&carrying->added);
 	free(carrying);
 }
 
+/* ---- What there is ---- */
+
+/* Whether the image is a new one, which is known from now on. */
+static bool take_new(struct mt_carrying *carrying, uint32_t number)
+{
+	bool *added;
+
+	while (carrying->added.count <= number) {
+		if (!mt_array_push(&carrying->added))
+			return false;
+	}
+	added = &carrying->added.items[number];
+	if (*added)
+		return false;
+	*added = true;
+	return true;
+}
+
+static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *file)
+{
+	struct image *image = mt_array_push(&carrying->images);
+
+	if (!image)
+		return false;
+	*image = (struct image){.file = file, .pause = FIRST_PAUSE_NS};
+	image->due = mt_clock_monotonic() + image->pause;
+	carrying->first_due = image->due < carrying->first_due ? image->due : carrying->first_due;
+	return true;
+}
+
+/* What has no number is the vdso, a jitdump, or one image too many: it has no parts. */
 static void add_image(void *context, const struct mt_image_file *file)
 {
 	struct mt_carrying *carrying = context;
 
-	mt_carry_schedule_add(carrying->plan, file);
+	if (file->places && !take_new(carrying, file->places))
+		return;
+	if (carrying->whole || !file->places || !add_parts(carrying, file))
+		mt_embed_offer(carrying->embed, file);
 }
 
 static void offer_process(void *context, int32_t pid, uint64_t exec_time)
@@ -71,6 +120,7 @@ static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_opt
 	const struct mt_embed_offer offer = {carrying, add_image, offer_process};
 
 	carrying->whole = is_whole(options, plan);
+	carrying->first_due = UINT64_MAX;
 	carrying->choice = mt_image_choice_create(options->unsampled, &offer, files);
 	carrying->seen = mt_sampled_places_create();
 	return carrying->choice && carrying->seen;
@@ -92,12 +142,62 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 	err = mt_embed_create(options, &carrying->embed);
 	if (err)
 		return err;
-	carrying->plan = mt_carry_schedule_create(carrying->embed, carrying->seen, carrying->whole);
-	if (!carrying->plan)
-		return mt_error_nomem();
 	*out = MT_TAKE(carrying);
 	return NULL;
 }
+
+/* ---- What is due ---- */
+
+static void offer_news(struct mt_carrying *carrying, struct image *image, bool last)
+{
+	struct mt_code_news news;
+
+	if (image->whole)
+		return;
+	if (!mt_sampled_places_take(carrying->seen, image->file->places, &news) || news.whole) {
+		mt_embed_offer(carrying->embed, image->file);
+		image->whole = true;
+	} else if (news.count) {
+		mt_embed_offer_seen(carrying->embed, image->file, &news, carrying->time, last);
+	}
+}
+
+/* Times tell parts of an image apart. */
+static void set_time(struct mt_carrying *carrying, uint64_t now)
+{
+	carrying->time = now > carrying->time ? now : carrying->time + 1;
+}
+
+static void offer_due(struct mt_carrying *carrying, uint64_t now)
+{
+	uint64_t clock = mt_clock_monotonic(), next = UINT64_MAX;
+
+	if (clock < carrying->first_due)
+		return;
+	set_time(carrying, now);
+	for (size_t i = 0; i < carrying->images.count; i++) {
+		struct image *image = &carrying->images.items[i];
+
+		if (image->whole)
+			continue;
+		if (clock >= image->due) {
+			offer_news(carrying, image, false);
+			image->due = clock + image->pause;
+			image->pause *= PAUSE_GROWTH;
+		}
+		next = image->due < next ? image->due : next;
+	}
+	carrying->first_due = next;
+}
+
+static void offer_all(struct mt_carrying *carrying, uint64_t now)
+{
+	set_time(carrying, now);
+	for (size_t i = 0; i < carrying->images.count; i++)
+		offer_news(carrying, &carrying->images.items[i], true);
+}
+
+/* ---- What others use ---- */
 
 struct mt_image_choice *mt_carrying_choice(const struct mt_carrying *carrying)
 {
@@ -127,7 +227,7 @@ void mt_carrying_settle(struct mt_carrying *carrying, uint64_t complete_below)
 void mt_carrying_offer_so_far(struct mt_carrying *carrying, struct mt_kernel_seen *kernel,
 			      uint64_t now)
 {
-	mt_carry_schedule_so_far(carrying->plan, now);
+	offer_due(carrying, now);
 	mt_embed_offer_so_far(carrying->embed, kernel, now);
 }
 
@@ -135,7 +235,7 @@ void mt_carrying_offer_rest(struct mt_carrying *carrying, struct mt_kernel_seen 
 			    uint64_t now)
 {
 	mt_sampled_places_settle_all(carrying->seen);
-	mt_carry_schedule_rest(carrying->plan, now);
+	offer_all(carrying, now);
 	mt_embed_offer_rest(carrying->embed, kernel, now);
 }
 

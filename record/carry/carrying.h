@@ -1,6 +1,11 @@
 /*
  * Carrying images as it stands on the writing thread: who chooses them, what is seen of them, when
  * they are due, and the thread that makes chunks of all that.
+ *
+ * What samples have shown of an image is carried soon after its first sample and ever more rarely
+ * as the recording goes on, so that one that is cut short has most of it; the remainder at the end.
+ * Or all of it at once, where all was asked for or too much was shown, and where its file is about
+ * to be gone.
  */
 #ifndef MT_RECORD_CARRY_CARRYING_H
 #define MT_RECORD_CARRY_CARRYING_H
