@@ -41,23 +41,23 @@ static uint64_t settle_losses(struct mt_recorder *r)
 /* What --max-size left out, as a LOSS: the pack's thread has ended. */
 static struct mt_error *tell_left_out(struct mt_recorder *r, struct mt_recorder_result *result)
 {
-	struct mt_pack_left_out left_out = mt_pack_left_out(r->pack);
+	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
 	uint8_t bytes[256];
 	struct mt_block block = {.bytes = bytes, .capacity = sizeof(bytes)};
 
 	mt_writer_set_limit(mt_pack_writer(r->pack), 0);
-	if (!left_out.samples)
+	if (!counts.left_out.samples)
 		return NULL;
 	mt_recorder_say(r, 1, "--max-size left no room for %llu samples that had come already",
-			(unsigned long long)left_out.samples);
-	result->counts.samples -= left_out.samples;
-	result->lost += left_out.samples;
+			(unsigned long long)counts.left_out.samples);
+	result->counts.samples -= counts.left_out.samples;
+	result->lost += counts.left_out.samples;
 	mt_block_reset(&block, MT_CHUNK_STATE, 0);
 	(void)mt_loss_put(&block, &((struct mt_loss_record){.stream = MT_STREAM_NONE,
 							    .event = MT_EVENT_NONE,
-							    .from = left_out.from,
-							    .to = left_out.to,
-							    .count = left_out.samples,
+							    .from = counts.left_out.from,
+							    .to = counts.left_out.to,
+							    .count = counts.left_out.samples,
 							    .source = MT_LOSS_OUTPUT}));
 	return mt_writer_write(mt_pack_writer(r->pack), &block, 0);
 }
@@ -78,27 +78,25 @@ static struct mt_error *tell_late(struct mt_recorder *r, int level, const char *
 /* What another signal left out. */
 static struct mt_error *tell_not_carried(struct mt_recorder *r)
 {
+	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
 	char text[160];
-	size_t images;
 
-	if (!mt_pack_not_carried(r->pack, &images))
+	if (!counts.given_up)
 		return NULL;
 	snprintf(text, sizeof(text),
 		 "ended by another signal: %zu images are not carried, nor the last names of "
 		 "kernel and perf maps",
-		 images);
+		 counts.not_carried);
 	return tell_late(r, 0, text);
 }
 
 /* What --strip could not do. */
 static struct mt_error *tell_stripped(struct mt_recorder *r, struct mt_recorder_result *result)
 {
-	struct mt_strip_counts counts;
+	const struct mt_strip_counts counts = mt_pack_counts(r->pack).strip;
 	struct mt_error *err = NULL;
 	char text[200];
 
-	if (!mt_pack_stripped(r->pack, &counts))
-		return NULL;
 	if (counts.images.no_room) {
 		snprintf(text, sizeof(text),
 			 "--strip: no room for the unwind tables of %zu images, where stacks end "
@@ -172,34 +170,30 @@ static void fill_result(struct mt_recorder *r, struct mt_recorder_result *result
 	if (result->counts.helped)
 		mt_recorder_say(r, 2, "buddies helped %llu times",
 				(unsigned long long)result->counts.helped);
-	if (mt_pack_hurried(r->pack))
+}
+
+static void say_hurried(struct mt_recorder *r)
+{
+	const struct mt_pack_counts counts = mt_pack_counts(r->pack);
+
+	if (counts.hurried)
 		mt_recorder_say(
 			r, 2,
 			"%llu chunks with less compression than asked for, spool at most %zu MiB",
-			(unsigned long long)mt_pack_hurried(r->pack),
-			mt_spool_peak(r->spool) >> 20);
+			(unsigned long long)counts.hurried, mt_spool_peak(r->spool) >> 20);
 }
 
 /* What --stats prints; NULL out of memory. */
 static char *stats_text(const struct mt_recorder *r, const struct mt_recorder_result *result)
 {
-	struct mt_strip_counts strip = {0};
-	bool stripped = mt_pack_stripped(r->pack, &strip);
-
 	return mt_stats_text(&(struct mt_stats){
 		.opened = &r->opened,
 		.drains = r->drains.items,
 		.memory = r->memory,
 		.spool_peak = mt_spool_peak(r->spool),
-		.fast = mt_pack_fast(r->pack),
-		.hurried = mt_pack_hurried(r->pack),
-		.writer = mt_writer_counts(mt_pack_writer(r->pack)),
-		.writer_cpu = mt_pack_cpu_ns(r->pack),
-		.carrying_cpu = mt_pack_carrying_cpu_ns(r->pack),
+		.pack = mt_pack_counts(r->pack),
 		.healing = r->heal,
 		.heal = r->heal ? mt_heal_counts(r->heal) : (struct mt_heal_counts){0},
-		.stripped = stripped,
-		.strip = strip,
 		.locked = r->locked,
 		.oom_adj = r->oom_adj,
 		.seconds = result->seconds,
@@ -236,6 +230,7 @@ void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result
 	fill_result(r, result);
 	mt_spool_close(r->spool);
 	result->output_error = mt_pack_finish(r->pack);
+	say_hurried(r);
 	if (!result->output_error)
 		result->output_error = tell_left_out(r, result);
 	if (!result->output_error)

@@ -81,23 +81,23 @@ static void print_heal(const struct mt_stats *stats, FILE *to)
 
 static void print_writer(const struct mt_stats *stats, FILE *to)
 {
-	const struct mt_writer_counts *w = &stats->writer;
+	const struct mt_writer_counts *w = &stats->pack.writer;
 
 	fprintf(to,
 		"writer     %llu chunks, %.1f MB -> %.1f MB; %llu stored; less compression than "
 		"asked for: %llu fast, %llu none; %llu left out\n",
-		n(w->chunks), MB(w->raw), MB(w->written), n(w->stored), n(stats->fast),
-		n(stats->hurried - stats->fast), n(w->left_out));
+		n(w->chunks), MB(w->raw), MB(w->written), n(w->stored), n(stats->pack.fast),
+		n(stats->pack.hurried - stats->pack.fast), n(w->left_out));
 	fprintf(to, "           %.3f s compressing, %.3f s writing\n", SECONDS(w->pack_ns),
 		SECONDS(w->write_ns));
 }
 
 static void print_stripped(const struct mt_stats *stats, FILE *to)
 {
-	const struct mt_strip_counts *s = &stats->strip;
+	const struct mt_strip_counts *s = &stats->pack.strip;
 	double stacks = s->stacks ? (double)s->stacks : 1;
 
-	if (!stats->stripped)
+	if (!stats->pack.stripped)
 		return;
 	fprintf(to,
 		"stripped   %llu stacks, %llu frames, %.1f %% complete, %.2f us a stack; %llu left "
@@ -128,8 +128,8 @@ static double cpu_seconds(const struct timeval *t)
 /* Of the CPU time, what each kind of thread used; the rest starts and ends it. */
 static void print_threads(const struct mt_stats *stats, double all, FILE *to)
 {
-	double drains = 0, writer = SECONDS(stats->writer_cpu);
-	double carrying = SECONDS(stats->carrying_cpu), rest;
+	double drains = 0, writer = SECONDS(stats->pack.cpu_ns);
+	double carrying = SECONDS(stats->pack.carrying_cpu_ns), rest;
 
 	for (size_t i = 0; i < stats->opened->cpus.count; i++)
 		drains += SECONDS(mt_drain_cpu_ns(stats->drains[i]));

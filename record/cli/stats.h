@@ -6,10 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/writer.h"
 #include "record/rings/heal.h"
 #include "record/rings/self_limits.h"
-#include "record/write/stripper.h"
+#include "record/write/pack.h"
 
 struct mt_drain;
 struct mt_event_set;
@@ -20,13 +19,9 @@ struct mt_stats {
 	struct mt_drain *const *drains; /* one for each of opened's CPUs */
 	struct mt_memory_share memory;
 	size_t spool_peak;
-	uint64_t fast, hurried; /* chunks, of pack.h */
-	struct mt_writer_counts writer;
-	uint64_t writer_cpu, carrying_cpu; /* ns */
+	struct mt_pack_counts pack;
 	bool healing;
 	struct mt_heal_counts heal;
-	bool stripped; /* stacks were unwound, as `strip` says */
-	struct mt_strip_counts strip;
 	bool locked;
 	int oom_adj;
 	double seconds;

@@ -28,7 +28,6 @@
 #include "record/open/clock.h"
 #include "record/plan/plan.h"
 #include "record/rings/spool.h"
-#include "record/write/stripper.h"
 
 #define FILL_FAST 25  /* percent of the spool queued: from here on zstd's fast level */
 #define FILL_STORE 50 /* ... and from here on no compression, and before everybody else */
@@ -72,8 +71,6 @@ struct mt_pack {
 	_Atomic int ending; /* signalfd; -1 while the recording goes on */
 	int failed_fd;
 	struct mt_error *error;
-	_Atomic uint64_t hurried; /* told of while it counts on */
-	uint64_t fast, cpu_ns;
 	const struct mt_plan *plan;
 	_Atomic uint64_t limit; /* bytes of file; 0: none */
 	int full_fd;
@@ -81,7 +78,7 @@ struct mt_pack {
 	uint64_t data_raw, data_written; /* of DATA chunks */
 	uint64_t last_time;		 /* of all records so far */
 	uint64_t written_time;		 /* of the block being written, its last */
-	struct mt_pack_left_out left_out;
+	struct mt_pack_counts counts;	 /* as far as they are its own */
 	pthread_t thread;
 	bool running;
 };
@@ -127,14 +124,14 @@ static int choose_level(struct mt_pack *pack, const struct mt_block *block)
 	if (!pack->level)
 		return 0;
 	if (atomic_load(&pack->hasty)) {
-		pack->hurried++;
-		pack->fast += pack->strip && block->type == MT_CHUNK_DATA;
+		pack->counts.hurried++;
+		pack->counts.fast += pack->strip && block->type == MT_CHUNK_DATA;
 		return pack->strip && block->type == MT_CHUNK_DATA ? LEVEL_HASTE : 0;
 	}
 	if (fill < FILL_FAST)
 		return level;
-	pack->hurried++;
-	pack->fast++;
+	pack->counts.hurried++;
+	pack->counts.fast++;
 	return level < LEVEL_FAST ? level : LEVEL_FAST;
 }
 
@@ -161,13 +158,13 @@ static uint64_t count_samples(const struct mt_pack *pack, const struct mt_block 
 /* A DATA block that did not fit any more. */
 static void note_left_out(struct mt_pack *pack, const struct mt_block *block)
 {
-	struct mt_pack_left_out *left_out = &pack->left_out;
+	struct mt_pack_counts *counts = &pack->counts;
 
-	if (!left_out->from || block->first_time < left_out->from)
-		left_out->from = block->first_time;
-	if (block->last_time > left_out->to)
-		left_out->to = block->last_time;
-	left_out->samples += count_samples(pack, block);
+	if (!counts->left_out.from || block->first_time < counts->left_out.from)
+		counts->left_out.from = block->first_time;
+	if (block->last_time > counts->left_out.to)
+		counts->left_out.to = block->last_time;
+	counts->left_out.samples += count_samples(pack, block);
 }
 
 /* What of the limit is kept for images that are not carried yet. */
@@ -491,7 +488,7 @@ static void *pack_main(void *argument)
 	if (pack->embed)
 		write_last_carried(pack);
 	write_images(pack);
-	pack->cpu_ns = mt_clock_thread_ns();
+	pack->counts.cpu_ns = mt_clock_thread_ns();
 	return NULL;
 }
 
@@ -563,46 +560,24 @@ void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd)
 	atomic_store(&pack->limit, bytes);
 }
 
-struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack)
-{
-	return pack->left_out;
-}
-
-bool mt_pack_not_carried(struct mt_pack *pack, size_t *images)
-{
-	return pack->embed && mt_embed_given_up(pack->embed, images);
-}
-
 struct mt_writer *mt_pack_writer(struct mt_pack *pack)
 {
 	return pack->writer;
 }
 
-uint64_t mt_pack_cpu_ns(const struct mt_pack *pack)
+struct mt_pack_counts mt_pack_counts(const struct mt_pack *pack)
 {
-	return pack->cpu_ns;
-}
+	struct mt_pack_counts counts = pack->counts;
 
-uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack)
-{
-	return pack->embed ? mt_embed_cpu_ns(pack->embed) : 0;
-}
-
-uint64_t mt_pack_fast(const struct mt_pack *pack)
-{
-	return pack->fast;
-}
-
-uint64_t mt_pack_hurried(const struct mt_pack *pack)
-{
-	return pack->hurried;
-}
-
-bool mt_pack_stripped(const struct mt_pack *pack, struct mt_strip_counts *counts)
-{
+	counts.writer = mt_writer_counts(pack->writer);
+	counts.stripped = pack->strip;
 	if (pack->strip)
-		*counts = mt_strip_counts(pack->strip);
-	return pack->strip;
+		counts.strip = mt_strip_counts(pack->strip);
+	if (pack->embed) {
+		counts.given_up = mt_embed_given_up(pack->embed, &counts.not_carried);
+		counts.carrying_cpu_ns = mt_embed_cpu_ns(pack->embed);
+	}
+	return counts;
 }
 
 void mt_pack_destroy(struct mt_pack *pack)

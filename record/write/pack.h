@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "formats/writer.h"
+#include "record/write/stripper.h"
 
 struct mt_embed_options;
 struct mt_error;
@@ -60,35 +61,29 @@ void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd);
  */
 void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flusher);
 
-/* What the limit left out: samples, and the times of the first and the last. */
-struct mt_pack_left_out {
-	uint64_t samples, from, to;
-};
-struct mt_pack_left_out mt_pack_left_out(const struct mt_pack *pack);
-
 /* Waits for the end of the closed spool; gives the writer's error, if it had one. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
-
-/* Behind mt_pack_finish(): whether a signal ended the carrying; *images are not carried then. */
-bool mt_pack_not_carried(struct mt_pack *pack, size_t *images);
 
 /* Behind mt_pack_finish(): the writer, for the END chunk. */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 
-/*
- * How many chunks were written with less compression than asked for; of those, how many at the fast
- * level (the others without).
- */
-uint64_t mt_pack_fast(const struct mt_pack *pack);
-uint64_t mt_pack_hurried(const struct mt_pack *pack);
+/* What the thread, and those that it started, did. */
+struct mt_pack_counts {
+	struct mt_writer_counts writer;
+	struct { /* out by --max-size: samples, and the times of the first and the last */
+		uint64_t samples, from, to;
+	} left_out;
+	uint64_t hurried;   /* chunks written with less compression than asked for */
+	uint64_t fast;	    /* of them, those at the fast level; the others are stored */
+	bool given_up;	    /* a signal ended the carrying: */
+	size_t not_carried; /* so many images are not carried */
+	bool stripped;	    /* stacks were, as `strip` says */
+	struct mt_strip_counts strip;
+	uint64_t cpu_ns, carrying_cpu_ns; /* of writing, and of carrying images */
+};
 
-/* CPU time that writing, and carrying images, used, ns; behind mt_pack_finish(). */
-uint64_t mt_pack_cpu_ns(const struct mt_pack *pack);
-uint64_t mt_pack_carrying_cpu_ns(const struct mt_pack *pack);
-
-/* Behind mt_pack_finish(): what became of the stacks; false where they were not stripped. */
-struct mt_strip_counts;
-bool mt_pack_stripped(const struct mt_pack *pack, struct mt_strip_counts *counts);
+/* Call behind mt_pack_finish(). */
+struct mt_pack_counts mt_pack_counts(const struct mt_pack *pack);
 
 void mt_pack_destroy(struct mt_pack *pack);
 
