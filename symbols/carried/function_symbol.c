@@ -69,25 +69,3 @@ bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table 
 	*out = (struct mt_function_place){mt_get_le64(entry + 8), mt_get_le64(entry + 16), i, true};
 	return true;
 }
-
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
-			   struct mt_function_place *out, size_t count)
-{
-	const struct mt_elf_symbol_table table = *mt_elf_symbol_table(elf, dynamic);
-	size_t at = *i, given = 0;
-	bool is_64 = elf->is_64;
-	const uint8_t *p;
-
-	if (at >= table.count)
-		return 0;
-	p = table.bytes + at * table.stride;
-	for (; given < count && at < table.count; at++, p += table.stride) {
-		if (is_64 && is_plain_function(mt_get_le64(p), table.names_size))
-			out[given++] = (struct mt_function_place){mt_get_le64(p + 8),
-								  mt_get_le64(p + 16), at, true};
-		else
-			given += take_function(elf, &table, p, at, &out[given]);
-	}
-	*i = at;
-	return given;
-}

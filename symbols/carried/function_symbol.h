@@ -23,14 +23,6 @@ struct mt_function_place {
 	bool typed;
 };
 
-/*
- * Up to `count` functions of ".symtab" (dynamic false) or ".dynsym" (true), from symbol *i on;
- * advances *i. Returns their number, 0 at the end. Reads only the first 8 bytes of most entries:
- * tables of a million symbols are not rare.
- */
-size_t mt_symbol_functions(struct mt_elf *elf, bool dynamic, size_t *i,
-			   struct mt_function_place *out, size_t count);
-
 /* Symbol i, from a copy of its entry; false if it is not a function. */
 bool mt_symbol_function_at(struct mt_elf *elf, const struct mt_elf_symbol_table *table,
 			   const uint8_t *entry, size_t i, struct mt_function_place *out);
