@@ -8,6 +8,14 @@ options_in_help() {
 		sed -n 's/^\(--*[[:alnum:]-]*\).*/\1/p' | sort -u
 }
 
+# groups_in_help PROGRAM, groups_in_man PROGRAM: the headings of the options, in order.
+groups_in_help() {
+	"$MT_BUILD/$1" --help all | sed -n '/^Methods of/q; /^Examples:/q; s/^\([A-Z][^,]*\)\(,.*\)*:$/\1/p'
+}
+groups_in_man() {
+	sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/s/^\.SS //p' "$MT_TOP/docs/$1.1"
+}
+
 # options_in_man PROGRAM: what has an entry of its own, the line behind .TP.
 options_in_man() {
 	sed -n '/^\.TP/{n;p;}' "$MT_TOP/docs/$1.1" | sed 's/\\-/-/g; s/\\f.//g; s/"//g' | grep '^\.BR\? -' | tr ' ,[' '\n\n\n' |
@@ -33,12 +41,15 @@ completions() (
 for program in mtrec mtreport; do
 	options_in_help $program >"$TMPDIR/help"
 	options_in_man $program >"$TMPDIR/man"
+	groups_in_help $program >"$TMPDIR/groups"
+	groups_in_man $program >"$TMPDIR/groups_in_man"
 	"$MT_BUILD/$program" --help >"$TMPDIR/brief"
 	completions $program $program - | sort -u >"$TMPDIR/completion"
 	check "$program --help has options" test "$(wc -l <"$TMPDIR/help")" -gt 5
 	check "$program --help is two screens" test "$(wc -l <"$TMPDIR/brief")" -le 48
 	check '... of 80 columns' test "$(wc -L <"$TMPDIR/brief")" -le 80
-	check "$program --help all and $program(1) have the same options" diff "$TMPDIR/help" "$TMPDIR/man"
+	check "$program --help and $program(1) have the same groups" diff "$TMPDIR/groups" "$TMPDIR/groups_in_man"
+	check '... and the same options' diff "$TMPDIR/help" "$TMPDIR/man"
 	check "$program --help and its completion have the same options" diff "$TMPDIR/help" "$TMPDIR/completion"
 	if command -v mandoc >/dev/null; then
 		check "$program(1) is well formed" mandoc -T lint -W error "$MT_TOP/docs/$program.1"
