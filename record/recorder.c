@@ -13,7 +13,6 @@
 #include "record/rings/governor.h"
 #include "record/rings/heal.h"
 #include "record/rings/spool.h"
-#include "record/rings/state.h"
 #include "record/rings/task_filter.h"
 #include "record/state/gauges.h"
 #include "record/targets.h"

@@ -5,7 +5,6 @@
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_initStaticCCtx(): there since 1.3, and exported */
 #include "formats/chunks/compressor.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <zstd.h>

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/records/record.h"
 #include "formats/stacks/sample_record.h"
 
 struct mt_attr;

@@ -11,7 +11,6 @@
 
 #include "formats/base/bytes.h"
 #include "formats/base/pages.h"
-#include "formats/records/record.h"
 #include "formats/stacks/kernel_words.h"
 #include "formats/stacks/packed_body.h"
 #include "formats/stacks/sample_record.h"

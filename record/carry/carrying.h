@@ -11,10 +11,8 @@
 #define MT_RECORD_CARRY_CARRYING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct mt_block;
 struct mt_carrying;
 struct mt_sampled_places;
 struct mt_embed;

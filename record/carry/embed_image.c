@@ -6,7 +6,6 @@
 #include "record/carry/embed_image.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,9 @@
 #include "record/carry/embed_names.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"

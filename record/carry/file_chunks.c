@@ -9,7 +9,6 @@
 #include "record/carry/file_chunks.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <zstd.h>
 
 #include "formats/base/bytes.h"

@@ -5,13 +5,11 @@
 #include "record/carry/image_choice.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
-#include "formats/records/record.h"
 #include "record/files/image_files.h"
 
 #define IMAGES_MAX 16384 /* by number: those beyond are not carried */

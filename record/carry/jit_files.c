@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "formats/base/array.h"
-#include "formats/base/cleanup.h"
 #include "record/files/file_worker.h"
 #include "record/files/mapped_file.h"
 

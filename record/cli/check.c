@@ -20,7 +20,6 @@
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"
 #include "record/plan/plan.h"
-#include "record/proc/numbers.h"
 #include "record/proc/procfs.h"
 #include "record/rings/ring_sizes.h"
 #include "record/tracepoints/tracefs.h"

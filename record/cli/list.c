@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/events.h"
 #include "record/tracepoints/tracefs.h"

@@ -5,8 +5,6 @@
 #ifndef MT_RECORD_CLI_OPTION_ROWS_H
 #define MT_RECORD_CLI_OPTION_ROWS_H
 
-#include <stddef.h>
-
 #define MT_DEFAULT_OUTPUT "mtrec.mtr"
 
 /* Keys of options without a letter; the others' keys are their letters. */

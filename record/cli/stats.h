@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "record/rings/heal.h"
 #include "record/rings/self_limits.h"

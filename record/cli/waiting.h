@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "formats/base/array.h"
-#include "record/proc/numbers.h"
 
 struct mt_error;
 

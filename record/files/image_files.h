@@ -11,7 +11,6 @@
 #define MT_RECORD_FILES_IMAGE_FILES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "formats/records/record.h"

@@ -4,7 +4,6 @@
 #ifndef MT_RECORD_FILES_MAPPED_FILE_H
 #define MT_RECORD_FILES_MAPPED_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>

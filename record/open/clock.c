@@ -2,7 +2,6 @@
 #include "record/open/clock.h"
 
 #include <linux/perf_event.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>

@@ -7,7 +7,6 @@
 #define MT_RECORD_OPEN_CLOCK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "record/open/ring.h"

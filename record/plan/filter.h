@@ -8,7 +8,6 @@
 struct mt_error;
 struct mt_perf_features;
 struct mt_plan;
-struct mt_planned_event;
 struct mt_trials;
 
 /* Lets through only what `expression` lets through too: (*filter) && (expression). */

@@ -7,7 +7,6 @@
 #define MT_RECORD_PLAN_PLAN_H
 
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +18,6 @@
 struct mt_error;
 struct mt_perf_features;
 struct mt_record_options;
-struct mt_tracepoint;
 struct mt_tracepoint_source;
 
 struct mt_planned_event {

@@ -1,10 +1,8 @@
 /*
  * Planning system calls: which events tell of one, and what stands in where none does.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/open/perf_event.h"
 #include "record/open/syscalls.h"

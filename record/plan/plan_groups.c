@@ -9,7 +9,6 @@
 #include "formats/events.h"
 #include "record/plan/plan.h"
 #include "record/plan/plan_parts.h"
-#include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 
 struct mt_error *mt_planner_enumerate(char **list, const char *name)

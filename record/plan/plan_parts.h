@@ -18,7 +18,6 @@ struct mt_error;
 struct mt_event_def;
 struct mt_perf_features;
 struct mt_plan;
-struct mt_planned_event;
 struct mt_record_options;
 struct mt_tracepoint_source;
 struct perf_event_attr;

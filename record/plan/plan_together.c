@@ -3,7 +3,6 @@
  * or not at all. With :S the first one is sampled and each of its samples has the counts of all;
  * with :W they are counted apart where they cannot be together.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/err.h"

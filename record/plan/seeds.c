@@ -8,7 +8,6 @@
 
 #include "formats/base/err.h"
 #include "record/plan/plan.h"
-#include "record/plan/throttle.h"
 
 enum {
 	/*

@@ -10,7 +10,6 @@
 #define MT_RECORD_PLAN_THROTTLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {

@@ -2,9 +2,7 @@
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /*

@@ -8,12 +8,9 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/open/cgroup.h"
 #include "record/open/limits.h"

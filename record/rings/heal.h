@@ -9,7 +9,6 @@
 #ifndef MT_RECORD_RINGS_HEAL_H
 #define MT_RECORD_RINGS_HEAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct mt_error;

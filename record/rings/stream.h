@@ -7,7 +7,6 @@
 #define MT_RECORD_RINGS_STREAM_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 struct mt_clock;
-struct mt_map_record;
 struct mt_state;
 
 /*

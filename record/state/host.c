@@ -1,7 +1,6 @@
 /* The host's own facts, and the event table, as records. */
 #include "record/state/host.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

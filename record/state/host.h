@@ -2,9 +2,6 @@
 #ifndef MT_RECORD_STATE_HOST_H
 #define MT_RECORD_STATE_HOST_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "record/proc/numbers.h"
 
 struct mt_error;

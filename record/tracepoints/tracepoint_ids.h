@@ -14,7 +14,6 @@
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_IDS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -5,7 +5,6 @@
 #ifndef MT_RECORD_WRITE_CODE_IMAGES_H
 #define MT_RECORD_WRITE_CODE_IMAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -13,8 +13,6 @@
 #include <stdint.h>
 
 struct mt_code_maps;
-struct mt_image;
-struct mt_image_identity;
 struct mt_image_map;
 struct mt_image_set;
 struct mt_kernel_record;

@@ -9,7 +9,6 @@
 #ifndef MT_RECORD_WRITE_STRIPPER_H
 #define MT_RECORD_WRITE_STRIPPER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
