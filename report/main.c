@@ -512,7 +512,7 @@ static enum status run(const struct mt_report_options *options)
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = mt_session_open(&session_options, &sides.session);
 	if (err && !strcmp(options->files[0], "mtrec.mtr") && access("mtrec.mtr", F_OK))
-		err = mt_error_hint(err, "record one: mtrec -e brk,page-faults -a -- sleep 30");
+		err = mt_error_hint(err, "record one: mtrec -a -- sleep 30");
 	if (!err && mt_baseline_given(&options->baseline))
 		err = mt_baseline_open(&options->baseline, &session_options, &sides.baseline);
 	err = err ? err : report(options, &request, &sides, &progress);

@@ -15,9 +15,10 @@
 
 const struct mt_option_row mt_option_rows[] = {
 	{.heading = "Events, what to record"},
-	{NULL, 'e', "event", "EVENT,...", "brk, page-faults, vm, cycles, 'sched:*' (repeatable)",
+	{NULL, 'e', "event", "EVENT,...",
+	 "brk, cycles, 'sched:*' (repeatable; default: " MT_DEFAULT_EVENTS ")",
 	 "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's name, "
-	 "raw (r1a8) or of a PMU; repeatable"},
+	 "raw (r1a8) or of a PMU; repeatable; default: " MT_DEFAULT_EVENTS},
 	{NULL, MT_OPT_LIST, "list", "[PATTERN]",
 	 COMMON("print the events known here, or those that match")},
 	{NULL, MT_OPT_CHECK, "check", NULL, "print what this host allows, and what is missing",
@@ -139,9 +140,9 @@ static void print_options(bool all, FILE *to)
 }
 
 static const char usage[] =
-	"Usage: mtrec -e EVENT [OPTION...] [--] COMMAND [ARG...]\n"
-	"       mtrec -e EVENT [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
-	"       mtrec -e EVENT [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
+	"Usage: mtrec [-e EVENT] [OPTION...] [--] COMMAND [ARG...]\n"
+	"       mtrec [-e EVENT] [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
+	"       mtrec [-e EVENT] [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
 	"       mtrec --list [PATTERN]\n"
 	"       mtrec --check [--tracepoint-ids FILE]\n"
 	"Records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n"
@@ -149,8 +150,8 @@ static const char usage[] =
 
 static const char examples[] =
 	"Examples:\n"
-	"  mtrec -e brk,page-faults -a -- sleep 30\n"
-	"  mtrec -e vm,rss -o memory.mtr ./server\n"
+	"  mtrec -a -- sleep 30\n"
+	"  mtrec -o memory.mtr ./server\n"
 	"  mtrec -e page-faults -p $(pidof mysqld) -o faults.mtr\n"
 	"  mtrec -e mmap,munmap,brk -o - ./server | ssh host 'cat > server.mtr'\n";
 

@@ -6,6 +6,7 @@
 #define MT_RECORD_CLI_OPTION_ROWS_H
 
 #define MT_DEFAULT_OUTPUT "mtrec.mtr"
+#define MT_DEFAULT_EVENTS "vm,rss"
 
 /* Keys of options without a letter; the others' keys are their letters. */
 enum mt_long_only {

@@ -393,9 +393,7 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 {
 	const char *what = NULL;
 
-	if (!options->events.count)
-		what = "no event: -e says what to record";
-	else if (bad_targets(options))
+	if (bad_targets(options))
 		what = bad_targets(options);
 	else if (options->period && options->frequency)
 		what = "-c and -F exclude each other";
@@ -522,6 +520,15 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
 }
 
+static struct mt_error *default_events(struct mt_record_options *options)
+{
+	const char **slot = options->events.count ? NULL : mt_array_push(&options->events);
+
+	if (slot)
+		*slot = MT_DEFAULT_EVENTS;
+	return options->events.count ? NULL : mt_error_nomem();
+}
+
 void mt_record_options_deinit(struct mt_record_options *options)
 {
 	mt_array_deinit(&options->events);
@@ -543,6 +550,8 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);
 
+	if (!err && options.action == MT_ACTION_RECORD)
+		err = default_events(&options);
 	if (err) {
 		mt_record_options_deinit(&options);
 		return err;

@@ -42,7 +42,8 @@ struct mt_filter_option {
 struct mt_record_options {
 	enum mt_record_action action;
 	const char *help_topic;	       /* of --help: "all", or NULL */
-	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list */
+	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list;
+					  without -e "vm,rss" */
 	bool all_cpus;
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
 	const char *output;			/* "-" is standard output */

@@ -15,9 +15,8 @@ usage() {
 	check '... in two lines, with nothing on stdout' test "$(wc -l <"$err") $(wc -c <"$out")" = '2 0'
 }
 
-usage 'no words at all' 'no event: -e says what to record'
-usage 'no event' 'no event: -e says what to record' -a
-usage 'no event with a command' 'no event: -e says what to record' -- true
+usage 'no words at all' 'nothing to record: give -a, -C, -u, -G, -p, -t, or a command'
+usage 'neither event nor target' 'nothing to record: give -a, -C, -u, -G, -p, -t, or a command' -q
 usage 'neither target nor command' 'nothing to record: give -a, -C, -u, -G, -p, -t, or a command' -e brk
 usage '-a with -p' '-a and -C record every process: -p and -t do not go with them' -e brk -a -p 1
 usage '-C with -t' '-a and -C record every process: -p and -t do not go with them' -e brk -C 0 -t 1
@@ -44,7 +43,7 @@ check '... and nothing beside it' test ! -e mtrec.mtr.old
 expect 0 '--help' "$mtrec" --help
 cp "$out" help
 cp "$err" help_err
-says '... shows the usage' '^Usage: mtrec -e EVENT' help
+says '... shows the usage' '^Usage: mtrec \[-e EVENT\]' help
 says '... and where all options are' 'mtrec --help all' help
 check '... on stdout alone' test ! -s help_err
 expect 0 '-h' "$mtrec" -h
@@ -91,6 +90,13 @@ usage 'a bad modifier' "bad modifier in 'page-faults:z'" -e page-faults:z -a
 if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
 	expect 125 'more samples a second than the kernel takes' "$mtrec" -e cpu-clock:u -F $((most + 1)) -- true
 	says '... says the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
+fi
+expect 0 'no event' "$mtrec" -o default.mtr -- true
+"$MT_BUILD/mtreport" --info default.mtr >info
+says '... is page faults, and' 'page-faults: sample' info
+if [ "$(id -u)" -eq 0 ]; then
+	says '... all calls of vm' 'munmap: sample' info
+	says '... and what counts pages' 'kmem:rss_stat: mark' info
 fi
 usage '-F for what is counted' '-F: none of these events is sampled by time' -e page-faults -a -F 99
 if [ "$(id -u)" -eq 0 ]; then

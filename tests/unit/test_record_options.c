@@ -226,9 +226,9 @@ MT_TEST(process_and_thread_ids_begin_at_one)
 
 MT_TEST(something_to_record_and_whom)
 {
-	MT_CHECK(refused("-a", "no event: -e says what to record", "--help"));
-	MT_CHECK(refused("true", "no event: -e says what to record", "--help"));
-	MT_CHECK(refused("~ ", "no event: -e says what to record", "--help"));
+	MT_CHECK(refused("~ ", "the name of the command is empty", "--help"));
+	MT_CHECK(refused("-q", "nothing to record: give -a, -C, -u, -G, -p, -t, or a command",
+			 "--help"));
 	MT_CHECK(refused("-e brk", "nothing to record: give -a, -C, -u, -G, -p, -t, or a command",
 			 "--help"));
 	MT_CHECK(refused("-e brk --",
