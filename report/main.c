@@ -140,6 +140,38 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 	return NULL;
 }
 
+/* Ends the line, too. */
+static void print_clean_line(const char *text)
+{
+	mt_text_print_clean(text, stderr);
+	fputc('\n', stderr);
+}
+
+static void print_remark(void *context, const char *remark)
+{
+	(void)context;
+	fputs(TOOL ": ", stderr);
+	print_clean_line(remark);
+}
+
+/* What limits the figures, in front of a text, or on standard error beside data. */
+static struct mt_error *print_limits(const struct mt_report_options *options,
+				     const struct mt_view *view, const struct mt_facts *facts,
+				     FILE *to)
+{
+	unsigned int needs = options->analysis->needs | (view->growth ? MT_NEEDS_GROWTH : 0);
+	MT_CLEANUP_FREE char *text = NULL;
+	struct mt_error *err = needs ? mt_preconditions_describe(needs, facts, &text) : NULL;
+
+	if (err || !text)
+		return err;
+	if (options->output->needs & MT_FOR_READERS)
+		mt_text_print_wrapped("", "", text, view->width, to);
+	else if (!options->quiet)
+		print_remark(NULL, text);
+	return NULL;
+}
+
 static struct mt_error *write_table(const struct mt_report_options *options,
 				    const struct mt_view *view, struct mt_table *table, FILE *to)
 {
@@ -233,24 +265,17 @@ static struct mt_error *report(const struct mt_report_options *options,
 	view.growth_mapped = growth.sums.mapped;
 	view.growth_returned = growth.sums.returned;
 	view.verdicts = growth.verdicts;
+	err = print_limits(options, &view, view.facts, out.file);
+	if (!err && sides->baseline)
+		err = print_limits(options, &view,
+				   mt_session_facts(mt_baseline_session(sides->baseline)),
+				   out.file);
+	if (err)
+		return err;
 	err = write_table(options, &view, table, out.file);
 	if (err)
 		return err;
 	return mt_outfile_commit(&out);
-}
-
-/* Ends the line, too. */
-static void print_clean_line(const char *text)
-{
-	mt_text_print_clean(text, stderr);
-	fputc('\n', stderr);
-}
-
-static void print_remark(void *context, const char *remark)
-{
-	(void)context;
-	fputs(TOOL ": ", stderr);
-	print_clean_line(remark);
 }
 
 /* What a data output cannot say among its data. */

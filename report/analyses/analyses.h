@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "report/analyses/preconditions.h"
 #include "report/cli/request.h"
 
 struct mt_error;
@@ -26,6 +27,7 @@ struct mt_analysis {
 	bool events_apart; /* never adds up values of different events */
 	bool (*wants)(const char *event); /* filters events by kernel name; NULL: all */
 	bool regions;			  /* needs the region of each sample's address */
+	unsigned int needs;		  /* bits of enum mt_needs: what its figures rest on */
 	const char *record;		  /* events to suggest for `mtrec -e`: "vm,rss" */
 	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
 	bool moments;	    /* shows the state at a moment: accepts --at */

@@ -186,6 +186,7 @@ const struct mt_analysis mt_analysis_growth = {
 	.groups = true,
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
+	.needs = MT_NEEDS_GROWTH,
 	.record = "vm",
 	.output = "paths",
 	.run = run,

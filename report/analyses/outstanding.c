@@ -153,6 +153,7 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.ages = true,
+	.needs = MT_NEEDS_GROWTH,
 	.record = "vm",
 	.output = "paths",
 	.run = run,

@@ -148,6 +148,7 @@ const struct mt_analysis mt_analysis_resident = {
 	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER) | MT_BY_BIT(MT_BY_TIME),
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
+	.needs = MT_NEEDS_PAGES,
 	.record = "vm,rss",
 	.output = "paths",
 	.run = run,

@@ -148,6 +148,7 @@ const struct mt_analysis mt_analysis_verdict = {
 	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_STACK),
 	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
 	.judges = true,
+	.needs = MT_NEEDS_GROWTH,
 	.record = "vm",
 	.output = "table",
 	.run = run,

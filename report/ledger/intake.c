@@ -103,7 +103,9 @@ static bool take_found(struct mt_ledger *ledger, struct mt_ledger_thread *thread
 	effect->space = mt_ledger_spaces_of(&ledger->spaces, task->space, ledger->recording);
 	effect->task = name_of(task);
 	effect->found = *found;
-	effect->selected = mt_session_selects(ledger->session, task, found->time);
+	/* Without mmap and munmap it may be a call's, and gone by now: it counts for nothing. */
+	effect->selected = (found->exec || ledger->has_maps) &&
+			   mt_session_selects(ledger->session, task, found->time);
 	effect->ready = true;
 	return effect->space;
 }

@@ -83,7 +83,7 @@ static void forget_recording(struct mt_ledger *ledger)
 	mt_losses_deinit(&ledger->map_losses);
 	ledger->waiting_from = ledger->seeds_from = 0;
 	ledger->has_calls = ledger->has_marks = ledger->has_locks = ledger->frozen = false;
-	ledger->has_data = ledger->moves_checked = false;
+	ledger->has_data = ledger->has_maps = ledger->moves_checked = false;
 	ledger->at = 0;
 	mt_ledger_spaces_end_recording(&ledger->spaces);
 }
@@ -210,6 +210,8 @@ static bool take_event(struct mt_ledger *ledger, uint32_t index)
 	if (ledger->options->touched)
 		event->page = mt_page_event_of(facts);
 	ledger->has_calls |= event->moment == MT_MOMENT_EXIT;
+	ledger->has_maps |= event->moment == MT_MOMENT_EXIT &&
+			    (event->kind == MT_VM_MMAP || event->kind == MT_VM_MUNMAP);
 	ledger->has_marks |= event->moment == MT_MOMENT_ENTER;
 	ledger->has_locks |= event->moment == MT_MOMENT_LOCK;
 	return true;

@@ -76,6 +76,7 @@ struct mt_ledger {
 	struct mt_order *order;
 	MT_ARRAY(struct mt_ledger_event) events; /* by index in facts->events */
 	bool has_calls, has_marks, has_locks;
+	bool has_maps;		/* has exits of mmap or munmap */
 	bool has_data;		/* has records of data mappings, not of executable ones alone */
 	bool moves_checked;	/* for new accounts: mremap checks its arguments first */
 	struct mt_map64 by_tid; /* tid to index in threads */

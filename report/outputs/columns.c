@@ -207,6 +207,6 @@ static struct mt_error *write_columns(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_table = {
 	.name = "table",
 	.help = "a column for each key and each figure",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_FOR_READERS,
 	.write = write_columns,
 };

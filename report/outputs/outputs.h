@@ -22,6 +22,7 @@ enum mt_output_needs {
 	MT_TAKES_KEYS = 16,    /* accepts sums by any keys */
 	MT_TAKES_LISTING = 32, /* accepts listings as well as sums */
 	MT_LIKES_STACK = 64,   /* gets a stack column by default if the analysis has one */
+	MT_FOR_READERS = 128,  /* text: what limits the figures goes in front of it */
 };
 
 /* How to show the table. Everything is borrowed. */

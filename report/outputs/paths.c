@@ -158,6 +158,6 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 const struct mt_output mt_output_paths = {
 	.name = "paths",
 	.help = "the heaviest paths: figures, headline, inner frames",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_FOR_READERS,
 	.write = write_paths,
 };

@@ -152,6 +152,7 @@ static bool choose_sample(struct mt_session *session, const struct mt_local_even
 			  struct mt_session_sample *out, bool *wanted)
 {
 	session->facts.events.items[event->event].samples++;
+	session->facts.events.items[event->event].thinned |= event->weight > 1;
 	if (event->role == MT_ROLE_SAMPLE) {
 		session->facts.samples++;
 		mt_session_present(session)->samples++;

@@ -35,6 +35,7 @@ struct mt_facts_event {
 	double weighted;      /* sum of the selected samples' weights */
 	uint64_t first, last; /* times of the first and last selected sample; 0 without any */
 	uint64_t lost;	      /* records lost that are known to be of this event */
+	bool thinned;	      /* some of its samples stand for several */
 };
 
 /* An interval in which a stream lost records. */

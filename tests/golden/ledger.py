@@ -77,10 +77,12 @@ def reread(time, *lines, took=5):
     return out
 
 
-def recording(records, seeds=None, later=b"", lost=b"", threads=(101,), kernel="6.1.0", marks=()):
-    """marks: calls that were recorded without samples."""
-    described = [make.info("kernel", kernel)]
+def recording(records, seeds=None, later=b"", lost=b"", threads=(101,), kernel="6.1.0", marks=(), calls=None, kinds=b""):
+    """marks: calls that were recorded without samples; calls: only these were recorded; kinds: other EVENTs."""
+    described = [make.info("kernel", kernel), kinds]
     for name, (index, _) in made.CALLS.items():
+        if calls is not None and name not in calls:
+            continue
         described.append(make.event(index, int(name in marks), "syscalls:sys_exit_" + name, name,
                                     make.attr(2, 700 + index, made.EXIT_TYPE), pair=index + 1))
         described.append(make.event(index + 1, 1, "syscalls:sys_enter_" + name, name,
@@ -395,6 +397,41 @@ def check_marks(tap, folder):
              "they alone are enough")
 
 
+def check_limits(tap, folder):
+    """What was not recorded, or not in full, is said in front of the figures that it limits."""
+    at_all = mmap(1000, 100, 4) + call("brk", 1100, A + (1 << 30), 0) + call("brk", 1200, A + (1 << 30) + PAGE, A + (1 << 30) + PAGE)
+    gone = "what was unmapped or moved counts as mapped"
+    apart = f"munmap and mremap were not recorded: {gone}"
+    for calls, option, want in (
+            (made.CALLS, "--growth", ""), (made.CALLS, "--maps", ""), (made.CALLS, "--resident", ""), (["brk"], "--samples", ""),
+            (["brk"], "--growth", "mmap was not recorded: heap only"),
+            (["brk"], "--outstanding", "mmap was not recorded: heap only"),
+            (["brk"], "--verdict", "mmap was not recorded: heap only"),
+            (["brk", "mmap"], "--growth", apart), (["brk", "mmap"], "--maps", apart + "; mprotect was not recorded: protections are those of mmap"),
+            (["brk", "munmap", "mremap"], "--growth", "mmap was not recorded: what was mapped has no path")):
+        records = b"".join(part for name, part in (("mmap", mmap(1000, 100, 4)), ("brk", at_all[len(mmap(1000, 100, 4)):]))
+                           if name in calls)
+        done = run(folder, recording(records, calls=calls), option, "--csv")
+        said = [line.partition(": ")[2] for line in done.stderr.splitlines() if "was not recorded" in line or "were not" in line]
+        tap.same(said, [want] if want else [], f"{option} of {', '.join(calls)}: one line of what is lacking beside data")
+        for output in ("--table", "--paths", "--summary"):
+            text = run(folder, recording(records, calls=calls), "-q", option, output).stdout
+            if option not in ("--maps", "--resident"):
+                tap.same(" ".join(text.split()).startswith(want), True, f"... and in front of {output}")
+    heap = recording(at_all, calls=["brk"])
+    tap.check(run(folder, heap, "-q").stdout.startswith("mmap was not recorded: heap only\nfile "), "the summary begins with it")
+    tap.same(run(folder, heap, "-q", "--growth", "--csv").stderr, "", "-q says nothing beside data")
+    tap.same(sum(int(row["bytes"]) for row in rows(folder, recording(at_all + mapped(1300, at(300), 8, b"//anon", inode=0), calls=["brk"]),
+                                                  "--growth")), PAGE, "the figures are the heap's alone, whatever else was mapped")
+    made_of = make.attr(2, 738, made.EXIT_TYPE)
+    thin = make.event(138, 0, "syscalls:sys_exit_munmap/ret < 0/", "munmap", made_of)
+    said = run(folder, recording(mmap(1000, 100, 4), calls=["mmap", "mremap"], kinds=thin), "-q", "--growth").stdout
+    tap.check(said.startswith("munmap was recorded in part: figures are off\n"), "a filter limits, too", said)
+    weighed = recording(make.weight(0, made.CALLS["mmap"][0], 10, 1) + mmap(1000, 100, 4))
+    said = run(folder, weighed, "-q", "--growth").stdout
+    tap.check(said.startswith("mmap was recorded in part: figures are off\n"), "... and a limit on samples", said)
+
+
 def check_what_exec_maps(tap, folder):
     program = mapped(1105, at(400), 8, b"/bin/other", 5, inode=7) + mapped(1106, at(500), 2, b"//anon", inode=0)
     data = recording(execed(1100, 100) + program + mmap(1200, 600, 4, 1, PRIVATE, fd=3, inside=mapped(
@@ -538,6 +575,7 @@ def main():
         check_growth_of_ended(tap, folder)
         check_groups_of_events(tap, folder)
         check_marks(tap, folder)
+        check_limits(tap, folder)
         check_what_exec_maps(tap, folder)
         check_moments(tap, folder)
         check_order(tap, folder)

@@ -58,6 +58,8 @@ def json_rows(*words):
 def table_rows(*words):
     """With columns for low and high where a figure is in doubt, as CSV has them."""
     lines = [WORDS.split(line.strip()) for line in report(*words, "--table").splitlines()]
+    while lines and len(lines[0]) < 2:  # what limits the figures
+        del lines[0]
     rows = []
     for line in lines[1:]:
         row = dict(zip(lines[0], (cell.replace(",", "") for cell in line)))

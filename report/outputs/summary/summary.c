@@ -613,6 +613,6 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_summary = {
 	.name = "summary",
 	.help = "a screenful: counts, losses, functions, paths",
-	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS,
+	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_FOR_READERS,
 	.write = write_summary,
 };

@@ -1,0 +1,190 @@
+/*
+ * Rules on what a recording lacks. mtrec records whole accounts; older ones, and other tools, what
+ * they were asked for.
+ */
+#include "report/analyses/preconditions.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/records/record.h"
+#include "report/account/call.h"
+#include "report/ledger/page_events.h"
+#include "report/tables/facts.h"
+
+#define FAULTS "page-faults"
+#define COUNTS "kmem:rss_stat"
+#define AS_MAPPED "what was unmapped or moved counts as mapped"
+#define AS_RESIDENT "what was given back counts as resident"
+
+/* A rule holds where `missing` was not recorded, `present` was, and `absent` was not; NULL:
+ * whatever. */
+struct rule {
+	unsigned int needs;
+	const char *missing, *present, *absent;
+	const char *limit;
+};
+
+static const struct rule rules[] = {
+	{MT_NEEDS_GROWTH, "mmap", "brk", "munmap", "heap only"},
+	{MT_NEEDS_GROWTH, "mmap", "munmap", NULL, "what was mapped has no path"},
+	{MT_NEEDS_GROWTH, "brk", "mmap", NULL, "mappings only, without the heap"},
+	{MT_NEEDS_GROWTH, "munmap", "mmap", NULL, AS_MAPPED},
+	{MT_NEEDS_GROWTH, "mremap", "mmap", NULL, AS_MAPPED},
+	{MT_NEEDS_MAPS, "munmap", NULL, NULL, AS_MAPPED},
+	{MT_NEEDS_MAPS, "mremap", NULL, NULL, AS_MAPPED},
+	{MT_NEEDS_MAPS, "mprotect", NULL, NULL, "protections are those of mmap"},
+	{MT_NEEDS_PAGES, FAULTS, COUNTS, NULL, "pages have no path"},
+	{MT_NEEDS_PAGES, "munmap", FAULTS, COUNTS, AS_RESIDENT},
+	{MT_NEEDS_PAGES, "madvise", FAULTS, COUNTS, AS_RESIDENT},
+};
+
+/* What the figures come from: where none of them was recorded there are no figures. */
+static const char *const sources[] = {"brk", "mmap", "munmap", "mremap", FAULTS, COUNTS};
+
+/* Whether the event records that: a page event by its name, else the exits of a system call. */
+static bool records(const struct mt_facts_event *event, const char *what)
+{
+	enum mt_vm_call_kind kind, wanted;
+	char name[64];
+
+	if (event->role != MT_ROLE_SAMPLE && event->role != MT_ROLE_MARK)
+		return false;
+	if (!strcmp(what, FAULTS))
+		return mt_page_event_of(event).moment == MT_PAGE_FAULT;
+	if (!strcmp(what, COUNTS))
+		return mt_page_event_of(event).moment == MT_PAGE_COUNT;
+	snprintf(name, sizeof(name), "syscalls:sys_exit_%s", what);
+	mt_vm_call_moment(name, &wanted);
+	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind == wanted;
+}
+
+static const struct mt_facts_event *find(const struct mt_facts *facts, const char *what)
+{
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (records(&facts->events.items[i], what))
+			return &facts->events.items[i];
+	}
+	return NULL;
+}
+
+static bool holds(const struct rule *rule, const struct mt_facts *facts)
+{
+	return !find(facts, rule->missing) && (!rule->present || find(facts, rule->present)) &&
+	       (!rule->absent || !find(facts, rule->absent));
+}
+
+/* By -c, -F, a limit or a filter; the filter of raw_syscalls that names the call leaves out nothing
+ * of it. */
+static bool is_in_part(const struct mt_facts_event *event)
+{
+	const char *filter = strchr(event->name, '/');
+
+	if (event->thinned || mt_attr_has(&event->attr, MT_ATTR_FREQ) ||
+	    event->attr.sample_period > 1)
+		return true;
+	return filter && (strncmp(event->name, "raw_syscalls:", 13) || strstr(filter, "&&"));
+}
+
+static bool is_about_pages(const char *what)
+{
+	return !strcmp(what, FAULTS) || !strcmp(what, COUNTS);
+}
+
+enum {
+	EVENTS_MOST = 8, /* under one limit */
+	LIMITS_MOST = 8,
+};
+
+/* Events that limit the figures in the same way. */
+struct limit {
+	const char *how, *text, *events[EVENTS_MOST];
+	size_t count;
+};
+
+struct limits {
+	struct limit items[LIMITS_MOST];
+	size_t count;
+};
+
+static void add(struct limits *limits, const char *event, const char *how, const char *text)
+{
+	struct limit *limit = limits->items;
+
+	while (limit < limits->items + limits->count &&
+	       (strcmp(limit->how, how) || strcmp(limit->text, text)))
+		limit++;
+	if (limit == limits->items + LIMITS_MOST || limit->count == EVENTS_MOST)
+		return;
+	if (limit == limits->items + limits->count) {
+		limits->count++;
+		*limit = (struct limit){.how = how, .text = text};
+	}
+	limit->events[limit->count++] = event;
+}
+
+/* "munmap and mremap were not recorded: ..." */
+static void print(const struct limit *limit, FILE *to)
+{
+	for (size_t i = 0; i < limit->count; i++)
+		fprintf(to, "%s%s",
+			!i		       ? ""
+			: i + 1 < limit->count ? ", "
+					       : " and ",
+			limit->events[i]);
+	fprintf(to, " %s %s: %s", limit->count > 1 ? "were" : "was", limit->how, limit->text);
+}
+
+static void add_parts(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+		const struct mt_facts_event *event = find(facts, sources[i]);
+		bool pages = is_about_pages(sources[i]);
+
+		if (!event || !is_in_part(event) || pages != (needs == MT_NEEDS_PAGES))
+			continue;
+		if (!pages || !find(facts, COUNTS))
+			add(limits, sources[i], "recorded in part", "figures are off");
+	}
+}
+
+static bool has_source(unsigned int needs, const struct mt_facts *facts)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
+		if (is_about_pages(sources[i]) == (needs == MT_NEEDS_PAGES) &&
+		    find(facts, sources[i]))
+			return true;
+	}
+	return false;
+}
+
+struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
+					   char **out)
+{
+	struct limits limits = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *to;
+
+	*out = NULL;
+	if (!has_source(needs, facts))
+		return NULL;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+		if ((rules[i].needs & needs) && holds(&rules[i], facts))
+			add(&limits, rules[i].missing, "not recorded", rules[i].limit);
+	}
+	add_parts(needs, facts, &limits);
+	if (!limits.count)
+		return NULL;
+	to = open_memstream(&text, &size);
+	for (size_t i = 0; to && i < limits.count; i++) {
+		fputs(i ? "; " : "", to);
+		print(&limits.items[i], to);
+	}
+	if (!to || fclose(to))
+		return mt_error_nomem();
+	*out = text;
+	return NULL;
+}
