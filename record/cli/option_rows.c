@@ -142,7 +142,7 @@ static void print_options(bool all, FILE *to)
 static const char usage[] =
 	"Usage: mtrec [-e EVENT] [OPTION...] [--] COMMAND [ARG...]\n"
 	"       mtrec [-e EVENT] [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
-	"       mtrec [-e EVENT] [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND [ARG...]]\n"
+	"       mtrec [-e EVENT] [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND ...]\n"
 	"       mtrec --list [PATTERN]\n"
 	"       mtrec --check [--tracepoint-ids FILE]\n"
 	"Records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n"
