@@ -35,7 +35,6 @@ struct mt_naming {
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
-	struct mt_pool *pool;
 	const struct mt_directories *symfs;
 	bool debuginfod;
 	struct utsname host;	  /* this one */
@@ -147,7 +146,6 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 
 	if (!naming)
 		return mt_error_nomem();
-	naming->pool = options->pool;
 	naming->symfs = options->symfs;
 	uname(&naming->host);
 	naming->debuginfod = options->debuginfod;
@@ -293,15 +291,6 @@ const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key 
 	if (!named && key->flags & MT_FRAME_IN_KERNEL)
 		named = mt_kernel_names_name(naming->kernel, key);
 	return named ? named : mt_symbolize(naming->symbolizer, image, key->offset);
-}
-
-void mt_naming_prepare(void *context, uint32_t image, const uint64_t *offsets, size_t count)
-{
-	struct mt_naming *naming = context;
-	struct mt_image *of = mt_image_set_get(naming->images, image);
-
-	if (of && of->kind == MT_IMAGE_FILE)
-		mt_symbolizer_prepare(naming->symbolizer, of, offsets, count, naming->pool);
 }
 
 const char *mt_naming_lines_problem(const struct mt_naming *naming, const char **path)

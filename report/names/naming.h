@@ -22,7 +22,6 @@ struct mt_jitdumps;
 struct mt_kernel_names;
 struct mt_map64;
 struct mt_naming;
-struct mt_pool;
 struct mt_symbol;
 
 enum {
@@ -42,7 +41,6 @@ struct mt_naming_options {
 	/* Folder to search after this machine's files, or NULL; borrowed. */
 	const char *debug_dir;
 	struct mt_debuginfod *debuginfod; /* asked last; borrowed, or NULL */
-	struct mt_pool *pool;		  /* workers for debug information; borrowed */
 	bool prefer_local;		  /* prefer this machine's files to carried ones */
 	bool demangle;
 	bool inlined; /* name inlined functions, too */
@@ -88,9 +86,8 @@ struct mt_image_set *mt_naming_images(struct mt_naming *naming);
 /* Adds a recording's statement about an image. False out of memory. */
 bool mt_naming_add_image(struct mt_naming *naming, const struct mt_image_record *record);
 
-/* The functions of a mt_namer; context is the naming. */
+/* The function of a mt_namer; context is the naming. */
 const struct mt_symbol *mt_naming_name(void *naming, const struct mt_frame_key *key);
-void mt_naming_prepare(void *naming, uint32_t image, const uint64_t *offsets, size_t count);
 
 /*
  * A problem with the debug information of an image read so far, and the image's path; NULL: none.

@@ -133,8 +133,7 @@ static enum mt_code_class class_of_path(void *context, const char *path)
 static struct mt_error *prepare_stacks(struct mt_session *session)
 {
 	const struct mt_session_options *options = session->options;
-	struct mt_namer namer = {
-		.name = mt_naming_name, .context = session->naming, .prepare = mt_naming_prepare};
+	struct mt_namer namer = {.name = mt_naming_name, .context = session->naming};
 	struct mt_walker_options walker = {
 		.method = options->method,
 		.max_frames = options->max_frames,
@@ -183,7 +182,6 @@ struct mt_error *mt_session_open(const struct mt_session_options *options, struc
 	session->pool = mt_pool_create(options->workers ? options->workers : 1);
 	if (!session->strings || !session->event_keys || !session->pool)
 		return mt_error_nomem();
-	naming.pool = session->pool;
 	err = mt_naming_create(&naming, &session->naming);
 	err = err ? err : open_files(session);
 	err = err ? err : list_recordings(session);

@@ -256,35 +256,6 @@ static bool sort_pending(struct pending *pending, size_t count)
 	return true;
 }
 
-/* Whether a namer can prepare for a frame. */
-static bool is_in_file(const struct mt_frame_key *key)
-{
-	return key->image != MT_FRAME_NO_IMAGE &&
-	       !(key->flags & (MT_FRAME_IN_KERNEL | MT_FRAME_WORDS));
-}
-
-/* Tells the namer of what it will be asked, an image at a time. */
-static struct mt_error *prepare(const struct mt_frames *frames, const struct pending *pending,
-				size_t count)
-{
-	MT_CLEANUP_FREE uint64_t *offsets = calloc(count + 1, sizeof(*offsets));
-	size_t listed = 0;
-
-	if (!offsets)
-		return mt_error_nomem();
-	for (size_t i = 0; i < count; i++) {
-		const struct mt_frame_key *key = &pending[i].key;
-
-		if (is_in_file(key))
-			offsets[listed++] = key->offset;
-		if (!listed || (i + 1 < count && pending[i + 1].key.image == key->image))
-			continue;
-		frames->namer.prepare(frames->namer.context, key->image, offsets, listed);
-		listed = 0;
-	}
-	return NULL;
-}
-
 struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 {
 	size_t count = mt_frames_count(frames), pending_count = 0, names;
@@ -302,12 +273,6 @@ struct mt_error *mt_frames_resolve(struct mt_frames *frames)
 	}
 	if (!sort_pending(pending, pending_count))
 		return mt_error_nomem();
-	if (frames->namer.prepare) {
-		struct mt_error *err = prepare(frames, pending, pending_count);
-
-		if (err)
-			return err;
-	}
 	for (size_t i = 0; i < pending_count; i++) {
 		if (!mt_frames_names(frames, pending[i].id, &names))
 			return mt_error_nomem();

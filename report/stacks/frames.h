@@ -41,8 +41,6 @@ struct mt_frame_key {
 struct mt_namer {
 	const struct mt_symbol *(*name)(void *context, const struct mt_frame_key *key);
 	void *context;
-	/* Announces frames of an image before they are named; may be NULL. */
-	void (*prepare)(void *context, uint32_t image, const uint64_t *offsets, size_t count);
 };
 
 /* One function of a frame. */

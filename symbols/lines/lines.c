@@ -1,6 +1,6 @@
 /*
  * Lines and inlined calls by address: finds the unit, reads its tables, and follows scopes
- * outwards. Each thread that reads units has its own libdw handles.
+ * outwards.
  */
 #include "symbols/lines/lines.h"
 
@@ -12,7 +12,6 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
-#include "formats/base/pool.h"
 #include "formats/base/strings.h"
 #include "symbols/elf/elf.h"
 #include "symbols/lines/dwarf_bounds.h"
@@ -26,7 +25,7 @@ enum {
 	ROWS_HELD_MAX = 1 << 20, /* bytes of line programs that a handle holds rows of */
 };
 
-/* What one thread reads units with. */
+/* What units are read with. */
 struct reader {
 	struct mt_dwarf_file *file;
 	Dwarf *rows;	    /* a handle for line tables, which are large: given back in time */
@@ -37,10 +36,8 @@ struct reader {
 
 /* A unit that was asked about. */
 struct tables {
-	struct reader *reader;
 	struct mt_scopes scopes;
 	struct mt_line_rows rows;
-	struct mt_error *problem; /* the first; not yet noted */
 };
 
 /* A unit, by its place in .debug_info. */
@@ -53,7 +50,7 @@ struct mt_lines {
 	const struct mt_elf *image;
 	struct mt_elf *debug;
 	const char *path;
-	MT_ARRAY(struct reader *) readers; /* by worker; the first is there from the beginning */
+	struct reader reader;
 	MT_ARRAY(struct unit) units;
 	struct mt_interval_table *by_address; /* to a unit's number */
 	char *problem;
@@ -81,46 +78,6 @@ static void note_problem(struct mt_lines *lines, struct mt_error *err)
 	if (err && !lines->problem)
 		lines->problem = strdup(err->message);
 	mt_error_destroy(err);
-}
-
-/* The same for a unit, whose thread must not speak for the whole. */
-static void keep_problem(struct tables *tables, struct mt_error *err)
-{
-	if (tables->problem)
-		mt_error_destroy(err);
-	else
-		tables->problem = err;
-}
-
-/* ---- Readers ---- */
-
-static void reader_destroy(struct reader *reader)
-{
-	if (!reader)
-		return;
-	if (reader->rows)
-		dwarf_end(reader->rows);
-	mt_dwarf_file_destroy(reader->file);
-	mt_strings_destroy(reader->strings);
-	mt_scope_names_deinit(&reader->names);
-	free(reader);
-}
-
-MT_DEFINE_CLEANUP(reader, struct reader)
-
-/* *out is NULL where there is no DWARF. */
-static struct mt_error *reader_create(const struct mt_lines *lines, struct reader **out)
-{
-	MT_CLEANUP(reader_destroy_p) struct reader *reader = calloc(1, sizeof(*reader));
-	struct mt_error *err;
-
-	*out = NULL;
-	if (!reader || !(reader->strings = mt_strings_create()))
-		return mt_error_nomem();
-	err = mt_dwarf_file_open(lines->debug, lines->path, &reader->file);
-	if (!err && reader->file)
-		*out = MT_TAKE(reader);
-	return err;
 }
 
 /* The handle for line tables; a new one where the rows of the last are many. */
@@ -176,7 +133,7 @@ static bool has_code(Dwarf_Die *unit)
 static struct mt_error *index_unit(struct indexing *indexing, const struct unit *unit)
 {
 	const struct mt_range_sink sink = {add_interval, indexing};
-	struct mt_dwarf_file *file = indexing->lines->readers.items[0]->file;
+	struct mt_dwarf_file *file = indexing->lines->reader.file;
 	struct unit *slot;
 	Dwarf_Die die;
 
@@ -205,8 +162,8 @@ static void list_units(struct indexing *indexing)
 	size_t header;
 	int status;
 
-	while (!(status = dwarf_next_unit(lines->readers.items[0]->file->dwarf, at, &next, &header,
-					  NULL, &abbrev_offset, NULL, NULL, NULL, NULL)) &&
+	while (!(status = dwarf_next_unit(lines->reader.file->dwarf, at, &next, &header, NULL,
+					  &abbrev_offset, NULL, NULL, NULL, NULL)) &&
 	       !indexing->nomem) {
 		const struct unit unit = {
 			.entry = at + header, .size = next - at, .abbrev_offset = abbrev_offset};
@@ -233,20 +190,20 @@ struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debu
 				 struct mt_lines **out)
 {
 	MT_CLEANUP(mt_lines_destroy_p) struct mt_lines *lines = calloc(1, sizeof(*lines));
-	struct reader **first = lines ? mt_array_push(&lines->readers) : NULL;
 	struct mt_error *err;
 
-	if (!first)
+	if (!lines || !(lines->reader.strings = mt_strings_create()))
 		return mt_error_nomem();
 	lines->image = image;
 	lines->debug = debug;
 	lines->path = path;
-	err = reader_create(lines, first);
-	if (err)
+	*out = NULL;
+	err = mt_dwarf_file_open(debug, path, &lines->reader.file);
+	if (err || !lines->reader.file)
 		return err;
-	err = *first ? index_units(lines) : NULL;
+	err = index_units(lines);
 	if (!err)
-		*out = *first ? MT_TAKE(lines) : NULL;
+		*out = MT_TAKE(lines);
 	return err;
 }
 
@@ -256,8 +213,16 @@ static void tables_destroy(struct tables *tables)
 		return;
 	mt_scopes_deinit(&tables->scopes);
 	mt_line_rows_deinit(&tables->rows);
-	mt_error_destroy(tables->problem);
 	free(tables);
+}
+
+static void reader_deinit(struct reader *reader)
+{
+	if (reader->rows)
+		dwarf_end(reader->rows);
+	mt_dwarf_file_destroy(reader->file);
+	mt_strings_destroy(reader->strings);
+	mt_scope_names_deinit(&reader->names);
 }
 
 void mt_lines_destroy(struct mt_lines *lines)
@@ -266,10 +231,8 @@ void mt_lines_destroy(struct mt_lines *lines)
 		return;
 	for (size_t i = 0; i < lines->units.count; i++)
 		tables_destroy(lines->units.items[i].tables);
-	for (size_t i = 0; i < lines->readers.count; i++)
-		reader_destroy(lines->readers.items[i]);
+	reader_deinit(&lines->reader);
 	mt_array_deinit(&lines->units);
-	mt_array_deinit(&lines->readers);
 	mt_interval_table_destroy(lines->by_address);
 	free(lines->problem);
 	free(lines);
@@ -306,10 +269,10 @@ static struct mt_error *read_rows(struct reader *reader, const struct unit *unit
 	return mt_line_rows_read(&die, filter, reader->strings, rows);
 }
 
-static struct mt_error *read_scopes(const struct mt_lines *lines, struct reader *reader,
-				    const struct unit *unit, const struct mt_code_filter *filter,
-				    struct mt_scopes *scopes)
+static struct mt_error *read_scopes(struct mt_lines *lines, const struct unit *unit,
+				    const struct mt_code_filter *filter, struct mt_scopes *scopes)
 {
+	struct reader *reader = &lines->reader;
 	struct mt_error *err;
 	Dwarf_Die die, full;
 
@@ -322,96 +285,24 @@ static struct mt_error *read_scopes(const struct mt_lines *lines, struct reader 
 }
 
 /* Reads a unit; of one that is damaged, what can be read. NULL out of memory. */
-static struct tables *read_tables(const struct mt_lines *lines, struct reader *reader,
-				  const struct unit *unit)
+static struct tables *read_tables(struct mt_lines *lines, const struct unit *unit)
 {
 	const struct mt_code_filter filter = {is_code, lines->image};
 	struct tables *tables = calloc(1, sizeof(*tables));
 
 	if (!tables)
 		return NULL;
-	tables->reader = reader;
-	keep_problem(tables, read_rows(reader, unit, &filter, &tables->rows));
-	keep_problem(tables, read_scopes(lines, reader, unit, &filter, &tables->scopes));
+	note_problem(lines, read_rows(&lines->reader, unit, &filter, &tables->rows));
+	note_problem(lines, read_scopes(lines, unit, &filter, &tables->scopes));
 	return tables;
-}
-
-/* ---- Many units at a time ---- */
-
-struct unit_job {
-	struct mt_job job;
-	struct mt_lines *lines;
-	struct unit *unit;
-};
-
-static void read_unit(struct mt_job *job, unsigned int worker)
-{
-	struct unit_job *of = (struct unit_job *)job;
-
-	of->unit->tables = read_tables(of->lines, of->lines->readers.items[worker], of->unit);
-}
-
-/* A reader for each worker; false where one cannot be had. */
-static bool make_readers(struct mt_lines *lines, unsigned int count)
-{
-	while (lines->readers.count < count) {
-		struct reader **slot = mt_array_push(&lines->readers);
-		struct mt_error *err = slot ? reader_create(lines, slot) : NULL;
-
-		mt_error_destroy(err);
-		if (!slot)
-			return false;
-		if (!*slot) {
-			lines->readers.count--;
-			return false;
-		}
-	}
-	return true;
-}
-
-/* A job for each unit that is not yet read; gives how many. */
-static size_t list_jobs(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
-			struct unit_job *jobs)
-{
-	size_t listed = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t unit = mt_interval_table_find(lines->by_address, vaddrs[i]);
-
-		if (unit == MT_INTERVAL_NONE || jobs[unit].unit || lines->units.items[unit].tables)
-			continue;
-		jobs[unit] = (struct unit_job){
-			.job.run = read_unit, .lines = lines, .unit = &lines->units.items[unit]};
-		listed++;
-	}
-	return listed;
-}
-
-void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
-		      struct mt_pool *pool)
-{
-	MT_CLEANUP_FREE struct unit_job *jobs = calloc(lines->units.count + 1, sizeof(*jobs));
-
-	if (!jobs || list_jobs(lines, vaddrs, count, jobs) < 2 ||
-	    !make_readers(lines, mt_pool_size(pool)))
-		return; /* they are read when they are asked for */
-	for (size_t i = 0; i < lines->units.count; i++) {
-		if (jobs[i].unit)
-			mt_pool_submit(pool, &jobs[i].job);
-	}
-	for (size_t i = 0; i < lines->units.count; i++) {
-		if (jobs[i].unit)
-			mt_pool_wait(pool, &jobs[i].job);
-	}
 }
 
 /* ---- Answers ---- */
 
 /* The chain of calls from a scope outwards. */
-static size_t list_scopes(struct tables *tables, uint32_t scope,
+static size_t list_scopes(struct reader *reader, struct tables *tables, uint32_t scope,
 			  struct mt_lines_frame out[MT_LINES_DEPTH])
 {
-	struct reader *reader = tables->reader;
 	size_t count = 0;
 
 	while (scope != MT_SCOPE_NONE && count < MT_LINES_DEPTH) {
@@ -442,10 +333,9 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 		return 0;
 	unit = &lines->units.items[number];
 	if (!unit->tables)
-		unit->tables = read_tables(lines, lines->readers.items[0], unit);
+		unit->tables = read_tables(lines, unit);
 	if (!unit->tables)
 		return 0;
-	note_problem(lines, MT_TAKE(unit->tables->problem));
 	out[0] = (struct mt_lines_frame){0};
 	row = mt_line_rows_find(&unit->tables->rows, vaddr);
 	if (row) {
@@ -455,5 +345,5 @@ size_t mt_lines_find(struct mt_lines *lines, uint64_t vaddr,
 	scope = mt_scopes_find(&unit->tables->scopes, vaddr);
 	if (scope == MT_SCOPE_NONE)
 		return out[0].file != NULL;
-	return list_scopes(unit->tables, scope, out);
+	return list_scopes(&lines->reader, unit->tables, scope, out);
 }

@@ -4,8 +4,7 @@
  * binary searches.
  *
  * Damage affects only its unit: data before it is used, addresses past it have no lines, and
- * mt_lines_problem() says why. Not thread-safe; mt_lines_prepare() reads many units on a pool's
- * threads.
+ * mt_lines_problem() says why. Not thread-safe.
  */
 #ifndef MT_SYMBOLS_LINES_LINES_H
 #define MT_SYMBOLS_LINES_LINES_H
@@ -17,7 +16,6 @@
 struct mt_elf;
 struct mt_error;
 struct mt_lines;
-struct mt_pool;
 
 /* Most frames at an address; no compiler inlines deeper. Outer frames past it are left out. */
 #define MT_LINES_DEPTH 64
@@ -36,13 +34,6 @@ struct mt_lines_frame {
 struct mt_error *mt_lines_create(const struct mt_elf *image, struct mt_elf *debug, const char *path,
 				 struct mt_lines **out);
 void mt_lines_destroy(struct mt_lines *lines);
-
-/*
- * Reads the units of these addresses ahead, one unit a job; returns when all are read. Optional;
- * changes no result.
- */
-void mt_lines_prepare(struct mt_lines *lines, const uint64_t *vaddrs, size_t count,
-		      struct mt_pool *pool);
 
 /*
  * The functions at a link-time address, innermost first: inlined calls, then the function that

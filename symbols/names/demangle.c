@@ -15,12 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/base/cleanup.h"
-#include "formats/base/pool.h"
-
 #define NAME_MAX_MANGLED 16384
 #define NAME_MAX_PRINTED 65536
-#define NAMES_PER_JOB 256 /* some 200 us */
 
 struct printed {
 	char *bytes;
@@ -107,47 +103,4 @@ char *mt_demangle(const char *name)
 	    (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G' && name[1] != '_'))
 		return NULL;
 	return strnlen(name, NAME_MAX_MANGLED) == NAME_MAX_MANGLED ? NULL : demangle(name);
-}
-
-/* ---- Many names ---- */
-
-struct names_job {
-	struct mt_job job;
-	const char *const *names;
-	char **out;
-	size_t count;
-};
-
-static void demangle_names(struct mt_job *job, unsigned int worker)
-{
-	struct names_job *of = (struct names_job *)job;
-
-	(void)worker;
-	for (size_t i = 0; i < of->count; i++)
-		of->out[i] = mt_demangle(of->names[i]);
-}
-
-void mt_demangle_all(const char *const *names, size_t count, struct mt_pool *pool, char **out)
-{
-	size_t job_count = (count + NAMES_PER_JOB - 1) / NAMES_PER_JOB;
-	MT_CLEANUP_FREE struct names_job *jobs = calloc(job_count + 1, sizeof(*jobs));
-	struct names_job all = {.names = names, .out = out, .count = count};
-
-	if (!jobs) {
-		demangle_names(&all.job, 0);
-		return;
-	}
-	for (size_t i = 0; i < job_count; i++) {
-		size_t first = i * NAMES_PER_JOB, left = count - first;
-
-		jobs[i] = (struct names_job){
-			.job.run = demangle_names,
-			.names = names + first,
-			.out = out + first,
-			.count = left < NAMES_PER_JOB ? left : NAMES_PER_JOB,
-		};
-		mt_pool_submit(pool, &jobs[i].job);
-	}
-	for (size_t i = 0; i < job_count; i++)
-		mt_pool_wait(pool, &jobs[i].job);
 }

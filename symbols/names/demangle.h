@@ -5,18 +5,11 @@
 #ifndef MT_SYMBOLS_NAMES_DEMANGLE_H
 #define MT_SYMBOLS_NAMES_DEMANGLE_H
 
-#include <stddef.h>
-
-struct mt_pool;
-
 /*
  * The demangled name, the caller's to free. NULL if the name is not mangled, is too long, or
  * expands past a limit (a few hundred bytes can stand for gigabytes), and out of memory: use the
  * name itself.
  */
 char *mt_demangle(const char *name);
-
-/* Demangles names on a pool's threads: out[i] is mt_demangle(names[i]). */
-void mt_demangle_all(const char *const *names, size_t count, struct mt_pool *pool, char **out);
 
 #endif

@@ -256,29 +256,23 @@ static void resolve(struct mt_symbolizer *symbolizer, struct image_names *names,
 	out->resolved = true;
 }
 
-/* Keeps the name of an inlined function, demangled to text or as it is. Takes text. */
-static const char *keep_inlined(struct mt_symbolizer *symbolizer, struct image_names *names,
-				const char *name, char *text)
-{
-	const char *kept = keep_string(symbolizer, text ? text : strdup(name), unknown.name);
-
-	(void)mt_map64_put(&names->inlined, (uintptr_t)name, (uintptr_t)kept);
-	return kept;
-}
-
 /* The name of an inlined function, made on first use. */
 static const char *inlined_name(struct mt_symbolizer *symbolizer, struct image_names *names,
 				const struct mt_lines_frame *frame)
 {
-	uint64_t kept;
+	bool demangle = frame->mangled && symbolizer->options.demangle;
+	const char *kept;
+	uint64_t found;
+	char *text;
 
 	if (!frame->name)
 		return unknown.name;
-	if (mt_map64_get(&names->inlined, (uintptr_t)frame->name, &kept))
-		return (const char *)(uintptr_t)kept;
-	return keep_inlined(
-		symbolizer, names, frame->name,
-		frame->mangled && symbolizer->options.demangle ? mt_demangle(frame->name) : NULL);
+	if (mt_map64_get(&names->inlined, (uintptr_t)frame->name, &found))
+		return (const char *)(uintptr_t)found;
+	text = demangle ? mt_demangle(frame->name) : NULL;
+	kept = keep_string(symbolizer, text ? text : strdup(frame->name), unknown.name);
+	(void)mt_map64_put(&names->inlined, (uintptr_t)frame->name, (uintptr_t)kept);
+	return kept;
 }
 
 /*
@@ -398,79 +392,6 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	if (image->kind == MT_IMAGE_KERNEL)
 		return symbolize_kernel(symbolizer, image, file_offset);
 	return symbolize_user(symbolizer, image, file_offset);
-}
-
-/* Mangled names, each once. */
-struct mangled {
-	MT_ARRAY(const char *) names;
-	struct mt_map64 seen;
-};
-
-static void mangled_deinit(struct mangled *mangled)
-{
-	mt_array_deinit(&mangled->names);
-	mt_map64_deinit(&mangled->seen);
-}
-
-/* What cannot be listed is demangled when it is asked for. */
-static void list_mangled(const struct image_names *names, const struct mt_lines_frame *frame,
-			 struct mangled *out)
-{
-	uint64_t key = (uintptr_t)frame->name, seen;
-	const char **slot;
-
-	if (!frame->mangled || mt_map64_get(&names->inlined, key, &seen) ||
-	    mt_map64_get(&out->seen, key, &seen) || !mt_map64_put(&out->seen, key, 0))
-		return;
-	slot = mt_array_push(&out->names);
-	if (slot)
-		*slot = frame->name;
-}
-
-/* Demangles the names of the calls that are inlined at some addresses. */
-static void prepare_names(struct mt_symbolizer *symbolizer, struct image_names *names,
-			  const uint64_t *vaddrs, size_t count, struct mt_pool *pool)
-{
-	MT_CLEANUP(mangled_deinit) struct mangled mangled = {0};
-	struct mt_lines_frame frames[MT_LINES_DEPTH];
-	MT_CLEANUP_FREE char **texts = NULL;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t found = mt_lines_find(names->lines, vaddrs[i], frames);
-
-		for (size_t k = 0; k + 1 < found; k++)
-			list_mangled(names, &frames[k], &mangled);
-	}
-	texts = calloc(mangled.names.count + 1, sizeof(*texts));
-	if (!texts)
-		return;
-	mt_demangle_all(mangled.names.items, mangled.names.count, pool, texts);
-	for (size_t i = 0; i < mangled.names.count; i++)
-		(void)keep_inlined(symbolizer, names, mangled.names.items[i], texts[i]);
-}
-
-void mt_symbolizer_prepare(struct mt_symbolizer *symbolizer, struct mt_image *image,
-			   const uint64_t *file_offsets, size_t count, struct mt_pool *pool)
-{
-	bool wanted = symbolizer->options.inlined || symbolizer->options.lines;
-	struct image_names *names = wanted ? names_of(symbolizer, image) : NULL;
-	MT_CLEANUP_FREE uint64_t *vaddrs = NULL;
-	size_t named = 0;
-	uint64_t start;
-
-	if (!names || !names->lines)
-		return;
-	vaddrs = calloc(count + 1, sizeof(*vaddrs));
-	for (size_t i = 0; vaddrs && i < count; i++) {
-		if (mt_elf_offset_to_vaddr(names->elf, file_offsets[i], &vaddrs[named]))
-			named += mt_symtab_find(names->symtab, vaddrs[named], &start) !=
-				 MT_SYMTAB_NONE;
-	}
-	if (!named)
-		return;
-	mt_lines_prepare(names->lines, vaddrs, named, pool);
-	if (symbolizer->options.inlined && symbolizer->options.demangle)
-		prepare_names(symbolizer, names, vaddrs, named, pool);
 }
 
 bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,

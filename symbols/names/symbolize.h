@@ -16,7 +16,6 @@
 struct mt_error;
 struct mt_image;
 struct mt_kernel_symbols;
-struct mt_pool;
 struct mt_strings;
 struct mt_symbolizer;
 
@@ -53,13 +52,6 @@ void mt_symbolizer_destroy(struct mt_symbolizer *symbolizer);
  */
 const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt_image *image,
 				     uint64_t file_offset);
-
-/*
- * Reads ahead what mt_symbolize() needs for the inlined calls and lines at these file offsets,
- * several units at a time. Optional; changes no result.
- */
-void mt_symbolizer_prepare(struct mt_symbolizer *symbolizer, struct mt_image *image,
-			   const uint64_t *file_offsets, size_t count, struct mt_pool *pool);
 
 /* An image, and how many of its places have a name and have none. */
 struct mt_named_image {

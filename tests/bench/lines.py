@@ -75,20 +75,16 @@ def main():
     count = sys.argv[3] if len(sys.argv) > 3 else "2000"
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 9
     addresses = subprocess.run([sys.executable, oracle.__file__, "addresses", path, count], capture_output=True, check=True).stdout
-    ours = [tool, "-j", "1", path]  # as mtreport does it: what is asked is known beforehand
+    ours = [tool, path]
     theirs = ["addr2line", "-a", "-i", "-f", "-C", "-e", path]
     with tempfile.TemporaryDirectory() as folder:
         print(f"{path}: {agreement(path, answer(ours, addresses, folder, 'ours'), answer(theirs, addresses, folder, 'theirs'), folder)}")
-    threads = sorted({1, len(os.sched_getaffinity(0))})
-    costs = []
-    for _ in range(rounds):
-        costs.append([cost(theirs, addresses)] + [cost([tool, "-j", str(n), path], addresses) for n in threads])
-    for i, n in enumerate(threads, 1):
-        for k, what in enumerate(("user+sys", "elapsed")):
-            their, our = min(c[0][k] for c in costs), min(c[i][k] for c in costs)
-            median = statistics.median(c[0][k] / c[i][k] for c in costs)
-            print(f"{path}: {count} addresses, {n} thread{'s' * (n > 1)}, {what}: symbols/lines/lines {our * 1e3:.1f} ms, addr2line "
-                  f"{their * 1e3:.1f} ms: {their / our:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
+    costs = [(cost(theirs, addresses), cost(ours, addresses)) for _ in range(rounds)]
+    for k, what in enumerate(("user+sys", "elapsed")):
+        their, our = min(c[0][k] for c in costs), min(c[1][k] for c in costs)
+        median = statistics.median(c[0][k] / c[1][k] for c in costs)
+        print(f"{path}: {count} addresses, {what}: symbols/lines/lines {our * 1e3:.1f} ms, addr2line "
+              f"{their * 1e3:.1f} ms: {their / our:.1f} times faster, {median:.1f} in the median of {rounds} rounds")
 
 
 if __name__ == "__main__":

@@ -45,15 +45,6 @@ same() {
 	check "$1" cmp ours other
 }
 
-for threads in 1 2 5; do
-	check "units that are read before they are asked for, threads: $threads" \
-		cmp ours <(./lines -j "$threads" inlined <addresses)
-done
-for nth in 2 97; do
-	check "units that are read twice, with every address number $nth first" \
-		cmp ours <(./lines -j 2 -r $nth inlined <addresses)
-done
-
 for how in zlib zlib-gnu zstd; do
 	if objcopy --compress-debug-sections=$how inlined packed 2>why; then
 		same "compressed sections: $how" packed
@@ -146,7 +137,5 @@ check 'no name is plain' test "$(grep -cE '^(operator\(\)|each<.*)$' names)" -eq
 
 sed -n 1,300p addresses >few && mv few addresses
 check 'damage is survived and noted' ./lines -m 300 inlined <addresses
-sed 's/^/# /' "$out"
-check 'the same where addresses are known beforehand' ./lines -j 2 -m 300 inlined <addresses
 sed 's/^/# /' "$out"
 finish

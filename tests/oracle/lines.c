@@ -2,11 +2,8 @@
  * Asks symbols/lines/lines about addresses, for comparison with addr2line and to break it:
  *
  *	lines FILE < ADDRESSES          prints as addr2line -a -i -f does, names without parameters
- *	lines -j N FILE < ADDRESSES     the same, read by N threads
- *	lines -j N -r N FILE            the same, of which every Nth is read, then again of all
  *	lines -t FILE < ADDRESSES       how long opening, the first round and a second one take
- *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections; -j as
- * above
+ *	lines -m N FILE < ADDRESSES     the same of N copies with damaged debug sections
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +15,6 @@
 #include "formats/base/err.h"
 #include "formats/base/heap.h"
 #include "formats/base/map64.h"
-#include "formats/base/pool.h"
 #include "symbols/elf/elf.h"
 #include "symbols/lines/lines.h"
 #include "symbols/names/demangle.h"
@@ -110,16 +106,17 @@ static void ask(struct mt_lines *lines, struct answers *out)
 	}
 }
 
-static void demangle(struct names *names, struct mt_pool *pool)
+static void demangle(struct names *names)
 {
 	size_t count = names->mangled.count;
 
 	if (!mt_array_reserve(&names->all, count) || !mt_array_reserve(&names->sizes, count))
 		abort();
 	names->all.count = names->sizes.count = count;
-	mt_demangle_all(names->mangled.items, count, pool, names->all.items);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		names->all.items[i] = mt_demangle(names->mangled.items[i]);
 		names->sizes.items[i] = names->all.items[i] ? strlen(names->all.items[i]) : 0;
+	}
 }
 
 /* What is printed, on its way: stdio would take longer than some of what is measured here. */
@@ -199,36 +196,20 @@ static void print(const struct answers *answers)
 	flush();
 }
 
-/* What mtreport does; first with every nth address, where units are to be read twice. */
-static void prepare(struct mt_lines *lines, size_t nth, struct mt_pool *pool)
-{
-	static uint64_t some[ADDRESSES_MAX];
-	size_t count = 0;
-
-	for (size_t i = 0; nth && i < address_count; i += nth)
-		some[count++] = addresses[i];
-	if (nth)
-		mt_lines_prepare(lines, some, count, pool);
-	mt_lines_prepare(lines, addresses, address_count, pool);
-}
-
-static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int threads, size_t nth)
+static int run(struct mt_elf *elf, const char *path, bool timed)
 {
 	MT_CLEANUP(answers_deinit) struct answers answers = {0}, again = {0};
 	struct mt_lines *lines = NULL;
 	double start = now(), opened, first;
 	struct mt_error *err = mt_lines_create(elf, elf, path, &lines);
-	struct mt_pool *pool = mt_pool_create(threads ? threads : 1);
 
 	if (err)
 		return fail(err);
-	if (!lines || !pool) {
+	if (!lines) {
 		fputs("lines: no debug information\n", stderr);
 		return 1;
 	}
 	opened = now();
-	if (threads)
-		prepare(lines, nth, pool);
 	ask(lines, &answers);
 	first = now();
 	if (timed) {
@@ -238,12 +219,11 @@ static int run(struct mt_elf *elf, const char *path, bool timed, unsigned int th
 		       (now() - first) * 1e9 / (double)address_count, answers.frames.count);
 		answers_deinit(&again);
 	} else {
-		demangle(&answers.names, pool);
+		demangle(&answers.names);
 		print(&answers);
 	}
 	if (mt_lines_problem(lines))
 		fprintf(stderr, "lines: %s\n", mt_lines_problem(lines));
-	mt_pool_destroy(pool);
 	mt_lines_destroy(lines);
 	return 0;
 }
@@ -265,7 +245,7 @@ static void damage(uint8_t *bytes, const struct mt_elf *elf, const uint8_t *orig
 	}
 }
 
-static int break_copies(const char *path, long copies, struct mt_pool *pool)
+static int break_copies(const char *path, long copies)
 {
 	FILE *file = fopen(path, "rb");
 	static uint8_t original[4 << 20], bytes[4 << 20];
@@ -292,8 +272,6 @@ static int break_copies(const char *path, long copies, struct mt_pool *pool)
 		if (lines) {
 			MT_CLEANUP(answers_deinit) struct answers answers = {0};
 
-			if (pool)
-				mt_lines_prepare(lines, addresses, address_count, pool);
 			ask(lines, &answers);
 			frames += answers.frames.count;
 			noted += mt_lines_problem(lines) != NULL;
@@ -310,33 +288,25 @@ int main(int argc, char **argv)
 {
 	struct mt_elf *elf;
 	struct mt_error *err;
-	unsigned int threads = 0;
-	long copies = 0, nth = 0;
+	long copies = 0;
 	bool timed = false;
 	int option, status;
 
 	mt_heap_begin(); /* as mtreport does */
-	while ((option = getopt(argc, argv, "tm:j:r:")) != -1) {
+	while ((option = getopt(argc, argv, "tm:")) != -1) {
 		timed |= option == 't';
 		copies = option == 'm' ? atol(optarg) : copies;
-		nth = option == 'r' ? atol(optarg) : nth;
-		threads = option == 'j' ? (unsigned int)atoi(optarg) : threads;
 	}
 	if (optind + 1 != argc)
 		return 2;
 	read_addresses();
-	if (copies) {
-		struct mt_pool *pool = threads ? mt_pool_create(threads) : NULL;
-
-		status = break_copies(argv[optind], copies, pool);
-		mt_pool_destroy(pool);
-		return status;
-	}
+	if (copies)
+		return break_copies(argv[optind], copies);
 	err = mt_elf_open_file(argv[optind], &elf);
 	if (err)
 		return fail(err);
 	mt_elf_set_codec(elf, &mt_elf_codec_all);
-	status = run(elf, argv[optind], timed, threads, (size_t)nth);
+	status = run(elf, argv[optind], timed);
 	mt_elf_destroy(elf);
 	return status;
 }
