@@ -27,7 +27,6 @@
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"
 #include "symbols/tables/address_sort.h"
-#include "symbols/tables/number_filter.h"
 #include "symbols/tables/number_index.h"
 
 #define CHOSEN_MAX ((size_t)32 << 20) /* bytes of symbols, which no real file needs */
@@ -50,9 +49,8 @@ struct choice {
 	struct mt_number_index label_index;
 	MT_ARRAY(uint64_t) starts; /* those chosen */
 	struct mt_number_index start_index;
-	struct mt_number_filter filter; /* of them */
-	struct mt_kept_symbols *table;	/* that is gone through */
-	uint8_t *entries;		/* WINDOW bytes, to look at some of it */
+	struct mt_kept_symbols *table; /* that is gone through */
+	uint8_t *entries;	       /* WINDOW bytes, to look at some of it */
 };
 
 static void choice_deinit(struct choice *choice)
@@ -64,7 +62,6 @@ static void choice_deinit(struct choice *choice)
 	mt_number_index_deinit(&choice->label_index);
 	mt_array_deinit(&choice->starts);
 	mt_number_index_deinit(&choice->start_index);
-	mt_number_filter_deinit(&choice->filter);
 	free(choice->entries);
 }
 
@@ -320,15 +317,13 @@ static bool index_starts(struct choice *choice)
 {
 	return mt_number_sort(choice->starts.items, choice->starts.count) &&
 	       mt_number_index_init(&choice->start_index, choice->starts.items,
-				    choice->starts.count) &&
-	       mt_number_filter_init(&choice->filter, choice->starts.items, choice->starts.count);
+				    choice->starts.count);
 }
 
 static inline bool is_chosen(struct choice *choice, uint64_t start, uint64_t size)
 {
 	(void)size;
-	return mt_number_filter_may_have(&choice->filter, start) &&
-	       mt_number_index_has(&choice->start_index, start);
+	return mt_number_index_has(&choice->start_index, start);
 }
 
 static inline bool choose_symbol(struct choice *choice, const struct mt_function_place *place,
