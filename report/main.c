@@ -20,7 +20,7 @@
 #include "formats/events.h"
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/growth_beside.h"
+#include "report/analyses/memory_beside.h"
 #include "report/cli/options.h"
 #include "report/cli/request.h"
 #include "report/copies/seal.h"
@@ -49,6 +49,7 @@ enum status {
 };
 
 MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
+MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
@@ -159,7 +160,8 @@ static struct mt_error *print_limits(const struct mt_report_options *options,
 				     const struct mt_view *view, const struct mt_facts *facts,
 				     FILE *to)
 {
-	unsigned int needs = options->analysis->needs | (view->growth ? MT_NEEDS_GROWTH : 0);
+	unsigned int needs =
+		options->analysis->needs | (mt_view_beside(view, "growth") ? MT_NEEDS_GROWTH : 0);
 	MT_CLEANUP_FREE char *text = NULL;
 	struct mt_error *err = needs ? mt_preconditions_describe(needs, facts, &text) : NULL;
 
@@ -239,17 +241,17 @@ static struct mt_error *report(const struct mt_report_options *options,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_growth_deinit) struct mt_growth growth = {0};
+	MT_CLEANUP(mt_memory_beside_destroy_p) struct mt_memory_beside *memory = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
 	bool beside = !sides->baseline && options->output == &mt_output_summary &&
 		      options->analysis == mt_analyses[0];
 	struct mt_error *err =
-		beside ? mt_growth_listen(sides->session, &options->selection.time, &growth) : NULL;
+		beside ? mt_memory_listen(sides->session, &options->selection.time, &memory) : NULL;
 	struct mt_view view;
 
 	err = err ? err : analyse(options, request, sides, &table);
 	if (!err && beside)
-		err = mt_growth_finish(&growth);
+		err = mt_memory_finish(memory);
 	if (err)
 		return err;
 	end_progress(progress);
@@ -261,10 +263,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	view = make_view(options, sides->session, out.fd);
-	view.growth = growth.table;
-	view.growth_mapped = growth.sums.mapped;
-	view.growth_returned = growth.sums.returned;
-	view.verdicts = growth.verdicts;
+	if (beside)
+		view.beside = mt_memory_tables(memory, &view.beside_count);
 	err = print_limits(options, &view, view.facts, out.file);
 	if (!err && sides->baseline)
 		err = print_limits(options, &view,

@@ -18,13 +18,13 @@ MT_DEFINE_CLEANUP(mt_growth_run, struct mt_growth_run)
 struct growth {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
-	struct mt_growth_sums *sums; /* NULL: each change is its doer's; else its reserver's */
-	struct mt_value lost;	     /* low: what went in records that were lost; high: what came */
+	bool held;	      /* a return counts against the reserver, not the returning call */
+	struct mt_value lost; /* low: what went in records that were lost; high: what came */
 };
 
 /*
  * On whose account a change is. What a call gives back that another one reserved is the latter's,
- * where sums are made: what is left is what its path still holds.
+ * with growth->held: the remainder is what its path still holds.
  */
 static const struct mt_origin *account_of(const struct growth *growth,
 					  const struct mt_ledger *ledger,
@@ -32,16 +32,10 @@ static const struct mt_origin *account_of(const struct growth *growth,
 {
 	const struct mt_origin *reserver;
 
-	if (!growth->sums || told->change->sign >= 0 || told->origin->kind != MT_ORIGIN_CALL)
+	if (!growth->held || told->change->sign >= 0 || told->origin->kind != MT_ORIGIN_CALL)
 		return told->origin;
 	reserver = mt_ledger_origin(ledger, told->change->reserved_by);
 	return reserver->kind == MT_ORIGIN_CALL && reserver->selected ? reserver : told->origin;
-}
-
-static void add_up(struct mt_growth_sums *sums, const struct mt_ledger_change *told, double bytes)
-{
-	if (told->origin->kind == MT_ORIGIN_CALL)
-		*(bytes < 0 ? &sums->returned : &sums->mapped) += bytes;
 }
 
 static bool add_change(void *context, const struct mt_ledger *ledger,
@@ -57,8 +51,6 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	mt_memory_values(mt_ledger_change_bytes(change), mt_value_exact(change->sign != 0), values);
 	if (told->origin->kind == MT_ORIGIN_LOST)
 		*(change->sign < 0 ? &growth->lost.low : &growth->lost.high) += values[0].value;
-	if (growth->sums)
-		add_up(growth->sums, told, values[0].value);
 	return mt_ledger_row_facts(&growth->rows, ledger, account_of(growth, ledger, told),
 				   told->nature, told->space->recording, change->time, &facts) &&
 	       mt_ledger_row_note(&growth->rows, told->space, &facts) &&
@@ -118,7 +110,7 @@ static struct mt_error *make_run(struct mt_session *session,
 	run->options = (struct mt_ledger_options){
 		.change = add_change, .stood = add_space, .context = &run->growth};
 	if (beside) {
-		run->growth.sums = beside->sums;
+		run->growth.held = true;
 		run->verdicts = beside->verdicts;
 		mt_verdicts_tell_also(run->verdicts,
 				      &(struct mt_verdicts_also){add_change, &run->growth});

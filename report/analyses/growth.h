@@ -11,17 +11,11 @@ struct mt_session;
 struct mt_table;
 struct mt_verdicts;
 
-/* Bytes that calls mapped (>= 0) and returned (<= 0). */
-struct mt_growth_sums {
-	double mapped, returned;
-};
-
 /*
  * Additional results. With them, returned memory counts against the call that had reserved it: each
  * path's value is its share of the growth that is still held.
  */
 struct mt_growth_beside {
-	struct mt_growth_sums *sums;
 	struct mt_verdicts *verdicts; /* judged by mt_growth_run() or mt_growth_end() */
 };
 

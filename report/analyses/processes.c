@@ -9,6 +9,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/memory_beside.h"
 #include "report/gauges/gauge_log.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
@@ -72,11 +73,15 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_SWAPPED] = mt_value_exact(mt_gauged_now(process, MT_PROCESS_SWAPPED)),
 	};
 	const char *trend = "-";
+	bool ended = process->ended &&
+		     mt_facts_ended_early(
+			     &mt_session_facts(session)->recordings.items[process->recording],
+			     process->to);
 
 	if (resident->count)
 		trend = mt_series_trend(resident, process->from, process->to, process->interval);
 	if (!intern(session, trend, &facts.trend) || !intern(session,
-							     process->ended    ? "ended"
+							     ended	       ? "ended"
 							     : process->is_new ? "began"
 									       : "stayed",
 							     &facts.life))
@@ -100,31 +105,41 @@ static struct mt_error *read_all(struct mt_session *session)
 	return err;
 }
 
+struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
+				  const struct mt_analysis_request *request, struct mt_table **out)
+{
+	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
+						  value_columns, VALUES, request, &keys);
+	size_t count;
+	const struct mt_gauged_process *processes = mt_gauge_log_processes(gauges, &count);
+	bool good = true;
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count && good; i++)
+		good = !processes[i].selected || add_process(session, keys, &processes[i]);
+	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
+}
+
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
 	MT_CLEANUP(mt_gauge_log_destroy_p) struct mt_gauge_log *gauges = NULL;
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
-						  value_columns, VALUES, request, &keys);
-	const struct mt_gauged_process *processes;
-	size_t count = 0;
-	bool good = true;
+	struct mt_error *err = mt_gauge_log_listen(session, &gauges);
+	size_t count;
 
-	err = err ? err : mt_gauge_log_listen(session, &gauges);
 	err = err ? err : read_all(session);
 	err = err ? err : mt_gauge_log_finish(gauges);
 	if (err)
 		return err;
-	processes = mt_gauge_log_processes(gauges, &count);
+	(void)mt_gauge_log_processes(gauges, &count);
 	if (!count)
 		return mt_error_create(
 			MT_ERR_NOT_FOUND,
 			"no sizes of processes in it: an older mtrec recorded it, or "
 			"another program");
-	for (size_t i = 0; i < count && good; i++)
-		good = !processes[i].selected || add_process(session, keys, &processes[i]);
-	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
+	return mt_process_table(session, gauges, request, out);
 }
 
 const struct mt_analysis mt_analysis_processes = {

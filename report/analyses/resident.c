@@ -3,18 +3,18 @@
  * called exec counts as of the moment before.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
+#include "report/analyses/memory_beside.h"
 #include "report/residence/residence.h"
 #include "report/session/session.h"
 #include "report/tables/facts.h"
 
-MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
-MT_DEFINE_CLEANUP(mt_residence, struct mt_residence)
+MT_DEFINE_CLEANUP(mt_resident_run, struct mt_resident_run)
 
 enum {
 	VALUE_SWAPPED = MT_MEMORY_VALUES,
@@ -46,7 +46,16 @@ static bool tells_each(struct mt_session *session, uint32_t recording)
 struct resident {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
+	bool living; /* leave out processes that ended before the recording's last moments */
 };
+
+static bool ended_early(const struct resident *resident, const struct mt_ledger_space *space)
+{
+	const struct mt_facts *facts = mt_session_facts(resident->rows.session);
+
+	return resident->living && space->ended &&
+	       mt_facts_ended_early(&facts->recordings.items[space->recording], space->ended);
+}
 
 static bool add_holding(struct resident *resident, const struct mt_ledger *ledger,
 			const struct mt_holding *holding, uint64_t time)
@@ -57,7 +66,7 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 	struct mt_value values[VALUES], bytes = mt_value_exact((double)holding->pages * PAGE);
 	struct mt_row_facts facts, reserver;
 
-	if (!toucher->selected)
+	if (!toucher->selected || ended_early(resident, holding->space))
 		return true;
 	if (holding->space->unseen) /* any part of it may have been given back unseen */
 		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
@@ -102,43 +111,104 @@ static bool add_holdings(struct resident *resident, const struct mt_ledger *ledg
 	return true;
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+struct mt_resident_run {
+	struct resident resident;
+	struct mt_row_keys *grouping;
+	struct mt_residence *residence;
+	struct mt_ledger_options options;
+	struct mt_ledger *ledger;
+	bool timeline;
+};
+
+void mt_resident_run_destroy(struct mt_resident_run *run)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	MT_CLEANUP(mt_residence_destroy_p) struct mt_residence *residence = NULL;
-	struct resident resident = {.rows = {.session = session,
-					     .stacks = request->unwind,
-					     .ended = mt_ledger_rows_ended(request)}};
-	bool timeline = mt_by_has(&request->by, MT_BY_TIME), good;
-	const struct mt_residence_options how = {
+	if (!run)
+		return;
+	mt_ledger_destroy(run->ledger);
+	mt_residence_destroy(run->residence);
+	mt_ledger_rows_deinit(&run->resident.rows);
+	mt_row_keys_destroy(run->grouping);
+	free(run);
+}
+
+static struct mt_error *make_run(struct mt_session *session,
+				 const struct mt_analysis_request *request,
+				 struct mt_resident_run **out)
+{
+	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *run = calloc(1, sizeof(*run));
+	struct mt_residence_options how;
+	struct mt_error *err;
+
+	if (!run)
+		return mt_error_nomem();
+	err = mt_row_keys_create(session, mt_analysis_resident.name, value_columns, VALUES, request,
+				 &run->grouping);
+	if (err)
+		return err;
+	run->timeline = mt_by_has(&request->by, MT_BY_TIME);
+	run->resident = (struct resident){
+		.rows = {.session = session,
+			 .stacks = request->unwind,
+			 .ended =
+				 request->living ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
+		.grouping = run->grouping,
+		.living = request->living,
+	};
+	how = (struct mt_residence_options){
 		.each = tells_each_of,
-		.held = timeline ? add_change : NULL,
-		.context = &resident,
+		.held = run->timeline ? add_change : NULL,
+		.context = &run->resident,
 		.peak = request->at.when == MT_AT_PEAK,
 		.moment = request->at.when == MT_AT_TIME,
 	};
-	struct mt_ledger_options options = {.at = request->at};
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_resident.name, value_columns,
-						  VALUES, request, &grouping);
-
-	if (err)
-		return err;
-	residence = mt_residence_create(&how);
-	if (!residence)
+	run->residence = mt_residence_create(&how);
+	if (!run->residence)
 		return mt_error_nomem();
+	run->options.at = request->at;
 	if (how.peak)
-		options.at.when = MT_AT_END;
-	resident.grouping = grouping;
-	mt_residence_listen(residence, &options);
-	err = mt_ledger_run(session, &options, &ledger);
-	good = err || (timeline ? mt_ledger_rows_mark(&resident.rows, grouping)
-				: add_holdings(&resident, ledger, residence));
-	mt_ledger_rows_deinit(&resident.rows);
-	if (err || !good)
-		return err ? err : mt_error_nomem();
-	return mt_row_keys_table(MT_TAKE(grouping), out);
+		run->options.at.when = MT_AT_END;
+	mt_residence_listen(run->residence, &run->options);
+	*out = MT_TAKE(run);
+	return NULL;
+}
+
+static struct mt_error *conclude(struct mt_resident_run *run, struct mt_table **out)
+{
+	struct resident *resident = &run->resident;
+
+	if (!(run->timeline ? mt_ledger_rows_mark(&resident->rows, run->grouping)
+			    : add_holdings(resident, run->ledger, run->residence)))
+		return mt_error_nomem();
+	return mt_row_keys_table(MT_TAKE(run->grouping), out);
+}
+
+struct mt_error *mt_resident_begin(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   struct mt_resident_run **out)
+{
+	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *run = NULL;
+	struct mt_error *err = make_run(session, request, &run);
+
+	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
+	if (!err)
+		*out = MT_TAKE(run);
+	return err;
+}
+
+struct mt_error *mt_resident_end(struct mt_resident_run *run, struct mt_table **out)
+{
+	mt_ledger_end(run->ledger);
+	return conclude(run, out);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *made = NULL;
+	struct mt_error *err = make_run(session, request, &made);
+
+	err = err ? err : mt_ledger_run(session, &made->options, &made->ledger);
+	return err ? err : conclude(made, out);
 }
 
 const struct mt_analysis mt_analysis_resident = {

@@ -110,7 +110,8 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 	if (!groups)
 		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
-		if (!add_row(session, groups, &rows[i]))
+		if (!(request->living && rows[i].ended_early) &&
+		    !add_row(session, groups, &rows[i]))
 			return mt_error_nomem();
 	}
 	err = mt_table_weight(mt_sum_table_table(groups), request->weight, &weight);

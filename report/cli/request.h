@@ -57,6 +57,7 @@ struct mt_analysis_request {
 	struct mt_timespan time;
 	double older_than;
 	bool all;
+	bool living; /* without processes that ended before the recording's last moments */
 	size_t top;
 	bool compared; /* the table will be compared with a baseline's */
 };

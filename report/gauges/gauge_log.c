@@ -27,11 +27,6 @@ struct process {
 	uint64_t next;			/* index of the next process of that pid; NONE */
 };
 
-struct host_gauge {
-	uint32_t recording, name; /* string id */
-	struct mt_series series;
-};
-
 /* When the gauges of a recording were read. */
 struct readings {
 	uint64_t first, last;
@@ -46,7 +41,7 @@ struct mt_gauge_log {
 	struct mt_map64 by_pid; /* of this recording: pid to the index of its first process */
 	uint64_t newest;	/* index of the process that the last gauge was of; NONE */
 	MT_ARRAY(struct readings) readings; /* by recording */
-	MT_ARRAY(struct host_gauge) host;
+	MT_ARRAY(struct mt_host_gauge) host;
 	struct mt_map64 by_name; /* recording and string id to index in host */
 };
 
@@ -97,7 +92,7 @@ static bool take_host(struct mt_gauge_log *gauges, uint32_t recording,
 	if (name == MT_STRING_NONE || !note_reading(gauges, recording, record->after))
 		return false;
 	if (!mt_map64_get(&gauges->by_name, key, &index)) {
-		struct host_gauge *slot;
+		struct mt_host_gauge *slot;
 
 		if (gauges->host.count >= HOST_GAUGES_MAX)
 			return true;
@@ -273,10 +268,21 @@ static bool is_selected(const struct mt_selection *selection, const char *comm, 
 	return mt_numbers_match(&selection->pids, pid) && mt_match_text(selection->comms, comm);
 }
 
+/* The part of a recording that --time selects. */
+static void find_bounds(const struct mt_gauge_log *gauges, uint32_t recording, uint64_t *from,
+			uint64_t *to)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(gauges->session)->recordings.items[recording];
+
+	mt_timespan_apply(&mt_session_selection(gauges->session)->time, facts->start, facts->end,
+			  from, to);
+	*from = *from < facts->start ? facts->start : *from;
+	*to = *to > facts->end ? facts->end : *to;
+}
+
 static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *process)
 {
-	const struct mt_facts *facts = mt_session_facts(gauges->session);
-	const struct mt_facts_recording *recording = &facts->recordings.items[process->recording];
 	const struct mt_selection *selection = mt_session_selection(gauges->session);
 	const char *comm =
 		process->comm == MT_STRING_NONE
@@ -284,11 +290,7 @@ static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *proces
 			: mt_strings_get(mt_session_strings(gauges->session), process->comm);
 	uint64_t to;
 
-	mt_timespan_apply(&selection->time, recording->start, recording->end, &process->from, &to);
-	if (process->from < recording->start)
-		process->from = recording->start;
-	if (to > recording->end)
-		to = recording->end;
+	find_bounds(gauges, process->recording, &process->from, &to);
 	if (!process->ended || process->to > to)
 		process->to = to;
 	if (process->recording < gauges->readings.count) {
@@ -311,6 +313,11 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 		settle(gauges, &gauges->processes.items[i]);
 	}
 	gauges->processes.count = gauges->all.count;
+	for (size_t i = 0; i < gauges->host.count; i++) {
+		struct mt_host_gauge *gauge = &gauges->host.items[i];
+
+		find_bounds(gauges, gauge->recording, &gauge->from, &gauge->to);
+	}
 	return NULL;
 }
 
@@ -321,19 +328,9 @@ const struct mt_gauged_process *mt_gauge_log_processes(const struct mt_gauge_log
 	return gauges->processes.items;
 }
 
-const struct mt_series *mt_gauge_log_host(const struct mt_gauge_log *gauges, uint32_t recording,
-					  const char *name)
+const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index)
 {
-	const struct mt_strings *strings = mt_session_strings(gauges->session);
-
-	for (size_t i = 0; i < gauges->host.count; i++) {
-		const struct host_gauge *gauge = &gauges->host.items[i];
-
-		if (gauge->recording == recording &&
-		    !strcmp(mt_strings_get(strings, gauge->name), name))
-			return &gauge->series;
-	}
-	return NULL;
+	return index < gauges->host.count ? &gauges->host.items[index] : NULL;
 }
 
 double mt_gauged_before(const struct mt_gauged_process *process, enum mt_process_gauge gauge)

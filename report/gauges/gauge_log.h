@@ -30,6 +30,14 @@ enum mt_process_gauge {
 	MT_PROCESS_GAUGES
 };
 
+/* One value of the host, or of a cgroup. */
+struct mt_host_gauge {
+	uint32_t recording;
+	uint32_t name;	   /* string id */
+	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
+	struct mt_series series;
+};
+
 struct mt_gauged_process {
 	uint32_t recording;
 	int32_t pid;
@@ -55,9 +63,8 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges);
 const struct mt_gauged_process *mt_gauge_log_processes(const struct mt_gauge_log *gauges,
 						       size_t *count);
 
-/* The host's value of that name of a recording; NULL where it was not read. */
-const struct mt_series *mt_gauge_log_host(const struct mt_gauge_log *gauges, uint32_t recording,
-					  const char *name);
+/* Values of the host by index; NULL behind the last. */
+const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index);
 
 /* A figure of a process at the beginning (0 for a new process) and at the end of its time. */
 double mt_gauged_before(const struct mt_gauged_process *process, enum mt_process_gauge gauge);

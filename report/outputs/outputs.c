@@ -38,3 +38,12 @@ struct mt_error *mt_output_write(const struct mt_output *output, const struct mt
 				       output->name, table->name);
 	return output->write(view, table, to);
 }
+
+struct mt_table *mt_view_beside(const struct mt_view *view, const char *name)
+{
+	for (size_t i = 0; i < view->beside_count; i++) {
+		if (!strcmp(view->beside[i].name, name))
+			return view->beside[i].table;
+	}
+	return NULL;
+}

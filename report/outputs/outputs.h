@@ -12,6 +12,7 @@
 
 struct mt_error;
 struct mt_facts;
+struct mt_named_table;
 struct mt_table;
 
 enum mt_output_needs {
@@ -35,15 +36,14 @@ struct mt_view {
 	bool selected;		      /* selectors were given */
 	bool srcline;		      /* show frames with file and line */
 	size_t top;		      /* --top, already applied to the table; 0: all rows */
-	/* How much each stack changed what is mapped, for the summary; NULL if unknown. */
-	struct mt_table *growth;
-	/* Bytes of that change, mapped (>= 0) and returned (<= 0). */
-	double growth_mapped, growth_returned;
-	/* Table of --verdict, for the summary; NULL if unknown. */
-	struct mt_table *verdicts;
+	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
+	size_t beside_count;
 	/* If not NULL, set to the sum of the values that the output cannot show. */
 	double *left_out;
 };
+
+/* The table of that name beside the output's own; NULL where there is none. */
+struct mt_table *mt_view_beside(const struct mt_view *view, const char *name);
 
 struct mt_output {
 	const char *name;   /* option name, without dashes */

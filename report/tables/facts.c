@@ -71,6 +71,14 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
 }
 
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t ended)
+{
+	const uint64_t least = 1000000000;
+	uint64_t last = (recording->end - recording->start) / 20;
+
+	return ended + (last > least ? last : least) < recording->end;
+}
+
 double mt_facts_seconds(const struct mt_facts *facts)
 {
 	double seconds = 0;

@@ -148,6 +148,12 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 /* User stacks that do not reach their root. */
 uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
+/*
+ * Whether a process that ended then ended before the recording's last moments: a twentieth of it,
+ * and a second at least. One that ended in them, as the recorded command does, counts as alive.
+ */
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t ended);
+
 /* Sum of the recordings' durations, in seconds. */
 double mt_facts_seconds(const struct mt_facts *facts);
 

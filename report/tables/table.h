@@ -61,6 +61,12 @@ struct mt_row {
 	const char *detail;	/* listings: the event's own fields as text, or NULL */
 };
 
+/* One of several tables that belong together. */
+struct mt_named_table {
+	const char *name;
+	struct mt_table *table;
+};
+
 struct mt_table;
 
 struct mt_table_ops {

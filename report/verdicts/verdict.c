@@ -25,11 +25,13 @@ enum {
 	PAIRS = POINTS * POINTS / 2,
 };
 
-#define ONE_OFF_PART 0.05 /* of the time, in which all is reserved */
-#define LEAST_THIRD 0.1	  /* of what stays, reserved in each third of the time */
-#define SLOWER 0.85	  /* a third that keeps less of the one before it */
-#define LATE_GROWTH 0.1	  /* of the peak: no more in the last third is none */
-#define LATE_SLOWING 0.2  /* the same where growth slows down */
+#define ONE_OFF_PART 0.05  /* of the time, in which all is reserved */
+#define LEAST_THIRD 0.1	   /* of what stays, reserved in each third of the time */
+#define SLOWER 0.85	   /* a third that keeps less of the one before it */
+#define LATE_GROWTH 0.1	   /* of the peak: no more in the last third is none */
+#define LATE_SLOWING 0.2   /* the same where growth slows down */
+#define NOTHING_BACK 0.995 /* share of the bytes that is still there */
+#define WORTH_SAYING 0.05  /* share of the bytes that is untouched */
 #define UNTOUCHED_PART 0.5
 #define UNTOUCHED_BYTES (128 << 10) /* less is no arena */
 
@@ -134,9 +136,10 @@ static double evidence(const struct mt_verdict *verdict)
 static const char *too_little(const struct mt_verdict *verdict)
 {
 	if (verdict->reservations < LEAST_RESERVATIONS)
-		return "record at least 12 reservations";
-	return verdict->slices < LEAST_SLICES ? "reservations in fewer than 6 slices of time"
-					      : NULL;
+		return "fewer than 12 reservations; record longer";
+	return verdict->slices < LEAST_SLICES
+		       ? "reservations at fewer than 6 moments; record longer"
+		       : NULL;
 }
 
 static bool looks_one_off(const struct mt_history *history, struct mt_verdict *out)
@@ -211,7 +214,7 @@ static void classify(const struct mt_history *history, const struct dense *dense
 		     struct mt_verdict *out)
 {
 	if (out->seconds < LEAST_SECONDS) {
-		out->why = "record at least 10 s after the first reservation";
+		out->why = "too short; record 5 minutes";
 		return;
 	}
 	if (looks_one_off(history, out))
@@ -220,10 +223,11 @@ static void classify(const struct mt_history *history, const struct dense *dense
 	if (out->why || looks_leak(dense, out) || looks_sawtooth(dense, out) ||
 	    looks_plateau(dense, history->peak, out))
 		return;
-	out->why = out->bytes < history->peak / 2 ? "it fell, too few times to see a pattern"
+	out->why = out->bytes < history->peak / 2
+			   ? "it fell, too few times to see a pattern; record longer"
 		   : dense->stays[2] < dense->stays[1]
-			   ? "growth slows down, and has not stopped: record longer"
-			   : "growth is not steady: record longer";
+			   ? "growth slows down, and has not stopped; record longer"
+			   : "growth is not steady; record longer";
 }
 
 void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale *scale,
@@ -262,16 +266,23 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	verdict->confidence *= verdict->untouched;
 }
 
+void mt_verdict_consider_heap(struct mt_verdict *verdict)
+{
+	if (verdict->kind == MT_VERDICT_LEAK)
+		verdict->kind = MT_VERDICT_HEAP;
+}
+
 /* ---- Words ---- */
 
 const char *mt_verdict_name(enum mt_verdict_kind kind)
 {
 	static const char *const names[] = {
-		[MT_VERDICT_TOO_LITTLE] = "too little data",
+		[MT_VERDICT_TOO_LITTLE] = "undecided",
 		[MT_VERDICT_ONE_OFF] = "one-off",
 		[MT_VERDICT_PLATEAU] = "plateau",
 		[MT_VERDICT_SAWTOOTH] = "sawtooth",
-		[MT_VERDICT_LEAK] = "steady leak",
+		[MT_VERDICT_LEAK] = "leak",
+		[MT_VERDICT_HEAP] = "heap grows",
 		[MT_VERDICT_RETENTION] = "arena retention",
 	};
 
@@ -282,7 +293,12 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "youngest"};
 	int used = 0;
+	bool all = true;
 
+	for (int i = 0; i < MT_VERDICT_AGES; i++)
+		all &= isnan(verdict->survival[i]) || verdict->survival[i] >= NOTHING_BACK;
+	if (all)
+		return (size_t)snprintf(out, size, ", nothing given back");
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
 		if (!isnan(verdict->survival[i]) && (size_t)used < size)
 			used += snprintf(out + used, size - (size_t)used, "%s %s %.0f %%",
@@ -297,10 +313,10 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 	bool stands = verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF;
 	int used = 0;
 
-	if (!isnan(verdict->untouched))
+	if (!isnan(verdict->untouched) && verdict->untouched >= WORTH_SAYING)
 		used = snprintf(out, size, "; %.0f %% of it untouched since reserved or given back",
 				100 * verdict->untouched);
-	else if (stands && verdict->bytes > 0)
+	else if (isnan(verdict->untouched) && stands && verdict->bytes > 0)
 		used = snprintf(out, size, "; whether its pages are in use is not known");
 	return (size_t)used < size ? (size_t)used : size;
 }
@@ -322,5 +338,7 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 		used += (size_t)snprintf(out + used, size - used, "; fell %u times",
 					 (unsigned int)verdict->falls);
 	if (used < size)
-		say_pages(verdict, out + used, size - used);
+		used += say_pages(verdict, out + used, size - used);
+	if (verdict->kind == MT_VERDICT_HEAP && used < size)
+		snprintf(out + used, size - used, "; who keeps the blocks is not seen");
 }

@@ -16,6 +16,7 @@ enum mt_verdict_kind {
 	MT_VERDICT_PLATEAU,    /* grew and stopped: a cache that warmed up */
 	MT_VERDICT_SAWTOOTH,   /* rises and falls repeatedly */
 	MT_VERDICT_LEAK,       /* grows steadily, and its memory stays */
+	MT_VERDICT_HEAP,       /* the same of the heap, whose blocks others may have kept */
 	MT_VERDICT_RETENTION,  /* stays reserved, but its pages are unused */
 };
 
@@ -44,7 +45,13 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
-/* The kind as text: "steady leak". */
+/*
+ * The same of a path that grows the heap: a path that calls brk is not the one that keeps what the
+ * heap holds, so that it is never called a leak.
+ */
+void mt_verdict_consider_heap(struct mt_verdict *verdict);
+
+/* The kind as text: "leak". */
 const char *mt_verdict_name(enum mt_verdict_kind kind);
 
 /* The evidence as text: "39.8 s, 412 reservations, still there of the oldest 97 %". */

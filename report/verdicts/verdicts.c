@@ -33,8 +33,9 @@ struct place {
 struct entry {
 	struct mt_history history;
 	struct place place;
-	uint32_t stack; /* of a path: one of its stacks */
-	double held;	/* bytes whose pages are touched and not given back, at the end */
+	uint32_t stack;	       /* of a path: one of its stacks */
+	double reserved, heap; /* bytes reserved in all, and in the heap */
+	double held;	       /* bytes whose pages are touched and not given back, at the end */
 };
 
 struct space {
@@ -183,8 +184,11 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	verdicts->spaces.items[place.space].process = owner->process;
 	if (!entry)
 		return false;
-	if (change->sign > 0)
+	if (change->sign > 0) {
+		entry->reserved += bytes;
+		entry->heap += told->nature->kind == MT_REGION_HEAP ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
+	}
 	/* A fork's copy of what the parent reserved is no history of the child's. */
 	return !entry->history.count || change->reserved < entry->history.first ||
 	       mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
@@ -392,6 +396,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->place = place;
 		entry->stack = stack;
 		entry->held += verdicts->entries.items[i].held;
+		entry->reserved += verdicts->entries.items[i].reserved;
+		entry->heap += verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
 				    &verdicts->entries.items[i].history))
 			return mt_error_nomem();
@@ -441,9 +447,17 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	if (!row)
 		return false;
 	*row = (struct mt_verdict_row){
-		.pid = space->pid, .process = space->process, .stack = entry->stack};
+		.pid = space->pid,
+		.process = space->process,
+		.stack = entry->stack,
+		.ended_early = mt_facts_ended_early(
+			&mt_session_facts(verdicts->session)->recordings.items[space->recording],
+			space->end),
+	};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
+	if (entry->heap > entry->reserved / 2)
+		mt_verdict_consider_heap(&row->verdict);
 	if (knows_pages(verdicts, space))
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	return true;

@@ -30,6 +30,7 @@ struct mt_verdicts;
 struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
+	bool ended_early; /* the process ended before the recording's last moments */
 	uint32_t process; /* string id of the process's name */
 	uint32_t stack;	  /* one stack of the path, or MT_STACK_NONE */
 };

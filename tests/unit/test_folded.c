@@ -120,14 +120,14 @@ MT_TEST(each_frame_is_named_once)
 }
 
 /*
- * The longest line of a text, in bytes; those that begin with "next" and what follows them are
+ * The longest line of a text, in bytes; those that begin with "NEXT" and what follows them are
  * commands to copy.
  */
 static size_t widest(const char *text)
 {
 	size_t most = 0;
 
-	while (*text && strncmp(text, "and next", 8) != 0) {
+	while (*text && strncmp(text, "NEXT", 4) != 0) {
 		size_t length = strcspn(text, "\n");
 
 		most = length > most ? length : most;

@@ -129,10 +129,10 @@ static const struct shape {
 	void (*step)(struct program *, int, uint64_t);
 	const char *name;
 } shapes[] = {
-	{leak, "steady leak"},
-	{leak_among_others, "steady leak"},
-	{leak_after_a_start, "steady leak"},
-	{leak_below_teeth, "steady leak"},
+	{leak, "leak"},
+	{leak_among_others, "leak"},
+	{leak_after_a_start, "leak"},
+	{leak_below_teeth, "leak"},
 	{sawtooth, "sawtooth"},
 	{plateau, "plateau"},
 	{full_cache, "plateau"},
@@ -167,7 +167,7 @@ MT_TEST(seconds_are_too_little_data)
 		MT_CHECK(isnan(verdict.per_hour));
 		MT_CHECK_EQ(verdict.confidence, 0);
 		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
-		MT_CHECK(strstr(grounds, "; record at least 10 s"));
+		MT_CHECK(strstr(grounds, "; too short; record 5 minutes"));
 	}
 }
 
@@ -180,7 +180,7 @@ MT_TEST(few_reservations_are_too_little_however_long_it_takes)
 		reserve(&program, START + i * HOUR);
 	verdict = judge(&program, START + 6 * HOUR);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
-	MT_CHECK_STR(verdict.why, "record at least 12 reservations");
+	MT_CHECK_STR(verdict.why, "fewer than 12 reservations; record longer");
 }
 
 MT_TEST(a_cache_that_has_not_stopped_is_no_leak)

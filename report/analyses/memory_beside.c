@@ -1,0 +1,222 @@
+/* The tables about memory beside another analysis. */
+#include "report/analyses/memory_beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/account/call.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/growth.h"
+#include "report/analyses/verdict_rows.h"
+#include "report/gauges/gauge_log.h"
+#include "report/ledger/page_events.h"
+#include "report/session/session.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/verdicts/verdicts.h"
+
+MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
+MT_DEFINE_CLEANUP(mt_table, struct mt_table)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
+
+struct mt_memory_beside {
+	struct mt_session *session;
+	struct mt_analysis_request of_processes, of_paths;
+	struct mt_gauge_log *gauges;
+	struct mt_verdicts *judges;
+	struct mt_growth_run *growth;
+	struct mt_resident_run *resident;
+	MT_ARRAY(struct mt_named_table) tables;
+};
+
+void mt_memory_beside_destroy(struct mt_memory_beside *memory)
+{
+	if (!memory)
+		return;
+	for (size_t i = 0; i < memory->tables.count; i++)
+		mt_table_destroy(memory->tables.items[i].table);
+	mt_array_deinit(&memory->tables);
+	mt_growth_run_destroy(memory->growth);
+	mt_resident_run_destroy(memory->resident);
+	mt_verdicts_destroy(memory->judges);
+	mt_gauge_log_destroy(memory->gauges);
+	free(memory);
+}
+
+struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
+				  struct mt_memory_beside **out)
+{
+	MT_CLEANUP(mt_memory_beside_destroy_p)
+	struct mt_memory_beside *memory = calloc(1, sizeof(*memory));
+	struct mt_growth_beside growth;
+	struct mt_error *err;
+
+	if (!memory)
+		return mt_error_nomem();
+	memory->session = session;
+	memory->of_processes =
+		(struct mt_analysis_request){.by = mt_analysis_processes.default_by, .time = *time};
+	memory->of_paths = (struct mt_analysis_request){
+		.stacks = true,
+		.by = mt_analysis_growth.default_by,
+		.time = *time,
+		.at = mt_at_end_of(time),
+		.unwind = true,
+		.living = true,
+	};
+	err = mt_gauge_log_listen(session, &memory->gauges);
+	err = err ? err
+		  : mt_verdicts_create(session, true, &memory->of_paths.time, &memory->judges);
+	growth.verdicts = memory->judges;
+	err = err ? err : mt_growth_begin(session, &memory->of_paths, &growth, &memory->growth);
+	err = err ? err : mt_resident_begin(session, &memory->of_paths, &memory->resident);
+	if (!err)
+		*out = MT_TAKE(memory);
+	return err;
+}
+
+/* Takes the table. */
+static struct mt_error *add(struct mt_memory_beside *memory, const char *name,
+			    struct mt_table *table)
+{
+	struct mt_named_table *slot = mt_array_push(&memory->tables);
+
+	if (!slot) {
+		mt_table_destroy(table);
+		return mt_error_nomem();
+	}
+	*slot = (struct mt_named_table){name, table};
+	return NULL;
+}
+
+/* ---- The host ---- */
+
+static struct mt_error *add_host(struct mt_memory_beside *memory)
+{
+	static const struct mt_key_column keys[] = {{"gauge", MT_KEY_STRING}};
+	static const struct mt_value_column values[] = {
+		{"before", ""}, {"now", ""}, {"least", ""}, {"most", ""}};
+	const struct mt_table shape = {
+		.name = "host",
+		.keys = keys,
+		.key_count = 1,
+		.values = values,
+		.value_count = 4,
+		.strings = mt_session_strings(memory->session),
+	};
+	MT_CLEANUP(mt_sum_table_destroy_p)
+	struct mt_sum_table *sums = mt_sum_table_create(&shape);
+	const struct mt_host_gauge *gauge;
+
+	if (!sums)
+		return mt_error_nomem();
+	for (size_t i = 0; (gauge = mt_gauge_log_host(memory->gauges, i)); i++) {
+		const struct mt_value row[] = {
+			mt_value_exact(mt_series_at(&gauge->series, gauge->from)),
+			mt_value_exact(mt_series_at(&gauge->series, gauge->to)),
+			mt_value_exact(gauge->series.least),
+			mt_value_exact(gauge->series.most),
+		};
+		uint64_t key = gauge->name;
+
+		if (!gauge->recording && !mt_sum_table_add(sums, &key, row))
+			return mt_error_nomem();
+	}
+	return add(memory, "host", mt_sum_table_table(MT_TAKE(sums)));
+}
+
+/* ---- Paths ---- */
+
+static bool is_growth(const struct mt_facts_event *event)
+{
+	enum mt_vm_call_kind kind;
+
+	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind != MT_VM_BY_NUMBER;
+}
+
+static bool is_count(const struct mt_facts_event *event)
+{
+	return mt_page_event_of(event).moment == MT_PAGE_COUNT;
+}
+
+static bool is_fault(const struct mt_facts_event *event)
+{
+	return mt_page_event_of(event).moment == MT_PAGE_FAULT;
+}
+
+static bool has_event(const struct mt_memory_beside *memory,
+		      bool (*is)(const struct mt_facts_event *event))
+{
+	const struct mt_facts *facts = mt_session_facts(memory->session);
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (facts->events.items[i].selected && is(&facts->events.items[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool knows_growth(const struct mt_memory_beside *memory)
+{
+	return mt_session_facts(memory->session)->marks || has_event(memory, is_growth);
+}
+
+static struct mt_error *add_growth(struct mt_memory_beside *memory)
+{
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	struct mt_error *err = mt_growth_end(memory->growth, &table);
+
+	if (err || !knows_growth(memory))
+		return err;
+	err = add(memory, "growth", MT_TAKE(table));
+	err = err ? err
+		  : mt_verdict_table(memory->session, &memory->of_paths, memory->judges, &table);
+	return err ? err : add(memory, "verdict", MT_TAKE(table));
+}
+
+static struct mt_error *add_resident(struct mt_memory_beside *memory)
+{
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	struct mt_error *err = mt_resident_end(memory->resident, &table);
+
+	/* Faults tell who touched a page; that it was given back only calls tell, or counts. */
+	if (err ||
+	    !(has_event(memory, is_count) || (has_event(memory, is_fault) && knows_growth(memory))))
+		return err;
+	return add(memory, "resident", MT_TAKE(table));
+}
+
+static struct mt_error *add_processes(struct mt_memory_beside *memory)
+{
+	struct mt_table *table = NULL;
+	size_t count;
+	struct mt_error *err = mt_gauge_log_finish(memory->gauges);
+
+	if (err)
+		return err;
+	(void)mt_gauge_log_processes(memory->gauges, &count);
+	if (!count)
+		return NULL;
+	err = mt_process_table(memory->session, memory->gauges, &memory->of_processes, &table);
+	return err ? err : add(memory, "processes", table);
+}
+
+struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
+{
+	struct mt_error *err = add_processes(memory);
+
+	err = err ? err : add_host(memory);
+	err = err ? err : add_resident(memory);
+	return err ? err : add_growth(memory);
+}
+
+const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count)
+{
+	*count = memory->tables.count;
+	return memory->tables.items;
+}

@@ -1,0 +1,58 @@
+/*
+ * What a recording says of memory, as tables beside those of another analysis and from the same
+ * reading of the files: for the summary, which shows it whatever else it shows.
+ *
+ *	mt_memory_listen(session, &time, &memory);
+ *	...					the session is read to its end
+ *	mt_memory_finish(memory);
+ *	mt_memory_tables(memory, &count);
+ */
+#ifndef MT_REPORT_ANALYSES_MEMORY_BESIDE_H
+#define MT_REPORT_ANALYSES_MEMORY_BESIDE_H
+
+#include <stddef.h>
+
+struct mt_analysis_request;
+struct mt_error;
+struct mt_gauge_log;
+struct mt_memory_beside;
+struct mt_named_table;
+struct mt_resident_run;
+struct mt_session;
+struct mt_table;
+struct mt_timespan;
+
+/* Before the session's first sample is asked for. The session gives stacks, and is borrowed. */
+struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
+				  struct mt_memory_beside **out);
+void mt_memory_beside_destroy(struct mt_memory_beside *memory);
+
+/* Makes the tables. */
+struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
+
+/*
+ * Those of which the recording has something to say:
+ *
+ *	host		the host's gauges: before, now, least and most of each
+ *	processes	--processes
+ *	resident	--resident by comm and stack, of processes that live
+ *	growth		--growth by comm and stack, on the account of who holds it
+ *	verdict		--verdict by process and stack
+ */
+const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
+
+/* The table of --processes from gauges that were read. */
+struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
+				  const struct mt_analysis_request *request, struct mt_table **out);
+
+/*
+ * --resident for a session that another caller reads to its end between begin and end.
+ * Borrows session and request.
+ */
+struct mt_error *mt_resident_begin(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   struct mt_resident_run **out);
+struct mt_error *mt_resident_end(struct mt_resident_run *run, struct mt_table **out);
+void mt_resident_run_destroy(struct mt_resident_run *run);
+
+#endif

@@ -1,0 +1,404 @@
+/* Counts of a table: sums by event, thread name and function, and call trees. */
+#include "report/outputs/summary/counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/outputs/call_tree.h"
+#include "report/outputs/headline.h"
+#include "report/outputs/name_advice.h"
+#include "report/outputs/outputs.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/stacks/tree.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
+
+MT_DEFINE_CLEANUP(mt_counts, struct mt_counts)
+MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+MT_DEFINE_CLEANUP(mt_tree, struct mt_tree)
+
+enum {
+	EVENTS_SHOWN = 8, /* in the table of events */
+	TREES_SHOWN = 3,  /* events whose stacks are shown */
+	TREE_LINES = 20,  /* shared among them */
+	FUNCTIONS_SHOWN = 4,
+	COMMS_SHOWN = 5,
+};
+
+/* A named sum; of an event, a thread name or a function. */
+struct sum {
+	uint32_t name; /* string id */
+	const char *text, *where;
+	double value;
+	const char *unit; /* of an event that was only counted, beside another's samples; or NULL */
+	const char *file; /* that the function is in, or NULL */
+	uint32_t line;	  /* 0: several */
+};
+
+typedef MT_ARRAY(struct sum) sums;
+
+struct mt_counts {
+	const struct mt_view *view;
+	struct mt_table *table;
+	FILE *to;
+	sums events, comms, functions;
+	MT_ARRAY(uint32_t) folded; /* names of one path */
+	struct mt_name_advice advice;
+	double total;
+	size_t event_column, comm_column, stack_column;
+};
+
+void mt_counts_destroy(struct mt_counts *s)
+{
+	if (!s)
+		return;
+	mt_array_deinit(&s->events);
+	mt_array_deinit(&s->comms);
+	mt_array_deinit(&s->functions);
+	mt_array_deinit(&s->folded);
+	free(s);
+}
+
+/* The widest text is a function; few sums, so a search is enough. */
+static struct sum *add_sum(sums *to, uint32_t name, const char *text, const char *where,
+			   double value)
+{
+	struct sum *sum;
+
+	for (size_t i = 0; i < to->count; i++) {
+		if (to->items[i].name == name && to->items[i].where == where) {
+			to->items[i].value += value;
+			return &to->items[i];
+		}
+	}
+	sum = mt_array_push(to);
+	if (sum)
+		*sum = (struct sum){.name = name, .text = text, .where = where, .value = value};
+	return sum;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	const struct sum *x = a, *y = b;
+
+	if (!x->unit != !y->unit)
+		return x->unit ? 1 : -1;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static void sort_sums(sums *sorted)
+{
+	if (sorted->count)
+		qsort(sorted->items, sorted->count, sizeof(*sorted->items), compare_sums);
+}
+
+static void print_fit(const struct mt_counts *s, const char *text, size_t width)
+{
+	char fit[1024];
+
+	mt_text_fit(text, width, fit, sizeof(fit));
+	fputs(fit, s->to);
+}
+
+/* ---- Events ---- */
+
+static const struct mt_facts_event *facts_of(const struct mt_counts *s, enum mt_event_role role,
+					     const char *alias)
+{
+	for (size_t i = 0; i < s->view->facts->events.count; i++) {
+		const struct mt_facts_event *event = &s->view->facts->events.items[i];
+
+		if (event->role == role && !strcmp(event->alias, alias))
+			return event;
+	}
+	return NULL;
+}
+
+/*
+ * What was counted of an event that has no samples, only counts beside another's; NULL of one with
+ * samples, and where the analysis counts other things than samples: there all events are alike.
+ */
+static const char *unit_beside(const struct mt_counts *s, const char *alias)
+{
+	const struct mt_facts_event *member = facts_of(s, MT_ROLE_MEMBER, alias);
+	bool samples = !strcmp(s->table->values[s->view->value].unit, "samples");
+
+	return samples && member && !facts_of(s, MT_ROLE_SAMPLE, alias) ? member->unit : NULL;
+}
+
+/* What was lost of an event; "?" where losses are known of which nobody said whose they are. */
+static struct mt_snippet event_lost(const struct mt_counts *s, const struct mt_facts_event *event)
+{
+	uint64_t all = mt_facts_lost_all(s->view->facts), told = 0;
+
+	for (size_t i = 0; i < s->view->facts->events.count; i++)
+		told += s->view->facts->events.items[i].lost;
+	if (event && (event->lost || told >= all))
+		return mt_text_count((double)event->lost);
+	return (struct mt_snippet){"?"};
+}
+
+static void print_events(const struct mt_counts *s, FILE *to)
+{
+	double seconds = mt_facts_seconds(s->view->facts);
+	size_t shown = s->events.count > EVENTS_SHOWN ? EVENTS_SHOWN : s->events.count;
+
+	fprintf(to, "\n%-24s %14s %12s %10s\n", "event", s->table->values[s->view->value].name,
+		"a second", "lost");
+	for (size_t i = 0; i < shown; i++) {
+		const struct sum *sum = &s->events.items[i];
+		const struct mt_facts_event *event = facts_of(s, MT_ROLE_SAMPLE, sum->text);
+		char name[64];
+		size_t width = mt_text_fit(sum->text, 24, name, sizeof(name));
+
+		fprintf(to, "%s%*s %14s %12s %10s\n", name, (int)(24 - width), "",
+			mt_text_count(sum->value).text,
+			seconds > 0 ? mt_text_count(sum->value / seconds).text : "-",
+			sum->unit ? "-" : event_lost(s, event).text);
+	}
+	if (shown < s->events.count)
+		fprintf(to, "and %zu more events\n", s->events.count - shown);
+}
+
+/* ---- Threads and functions ---- */
+
+static bool add_function(struct mt_counts *s, const struct mt_headline *of, double value)
+{
+	const char *text = mt_strings_get(mt_frames_strings(s->table->frames), of->name);
+	size_t known = s->functions.count;
+	struct sum *sum = add_sum(&s->functions, of->name, text, of->dso, value);
+
+	if (!sum)
+		return false;
+	if (s->functions.count > known) {
+		sum->file = of->file;
+		sum->line = of->line;
+	} else if (sum->line != of->line) {
+		sum->line = 0;
+	}
+	return true;
+}
+
+static bool add_headline(struct mt_counts *s, uint32_t stack, double value)
+{
+	struct mt_headline headline;
+
+	return mt_headline_of(s->table, stack, &headline) &&
+	       mt_name_advice_see(&s->advice, s->table, stack, value) &&
+	       (headline.name == MT_STRING_NONE || add_function(s, &headline, value));
+}
+
+static void print_functions(struct mt_counts *s, double total)
+{
+	size_t shown = s->functions.count > FUNCTIONS_SHOWN ? FUNCTIONS_SHOWN : s->functions.count;
+
+	if (!shown)
+		return;
+	fputs("\n  by function: " MT_HEADLINE_RULE "\n", s->to);
+	for (size_t i = 0; i < shown; i++) {
+		const struct sum *sum = &s->functions.items[i];
+		size_t room = s->view->width > 60 ? s->view->width - 46 : 20, used;
+		char name[512], place[80];
+
+		mt_headline_place(sum->where, sum->file, sum->line, place);
+		used = strlen(place) + 28;
+		if (sum->file && used + room > s->view->width)
+			room = s->view->width > used + 16 ? s->view->width - used : 16;
+		mt_text_fit(sum->text, room, name, sizeof(name));
+		fprintf(s->to, "  %9s %12s  %s  %s\n", mt_text_percent(sum->value, total).text,
+			mt_text_count(sum->value).text, name, place);
+	}
+}
+
+static void print_comms(const struct mt_counts *s, FILE *to)
+{
+	size_t width = 9;
+
+	if (s->comms.count < 2)
+		return;
+	fputs("threads  ", to);
+	for (size_t i = 0; i < s->comms.count && i < COMMS_SHOWN; i++) {
+		struct mt_snippet part = mt_text_percent(s->comms.items[i].value, s->total);
+		char name[64];
+		size_t need = mt_text_fit(s->comms.items[i].text, 16, name, sizeof(name)) +
+			      strlen(part.text) + 3;
+
+		if (width + need > s->view->width)
+			break;
+		width += need;
+		fprintf(to, "%s%s %s", i ? ", " : "", name, part.text);
+	}
+	fprintf(to, "%s\n", s->comms.count > COMMS_SHOWN ? ", .." : "");
+}
+
+/* ---- One event's stacks ---- */
+
+/* Adds the rows of one event to the tree and to the functions. */
+static struct mt_error *take_event_rows(struct mt_counts *s, uint32_t event, struct mt_paths *paths,
+					struct mt_tree *tree)
+{
+	struct mt_error *err = mt_table_rewind(s->table);
+	struct mt_row row;
+	bool more = true;
+
+	while (!err) {
+		const char *comm;
+		double value;
+		uint32_t stack, path, first;
+		size_t count;
+		const uint32_t *names;
+
+		err = mt_table_next(s->table, &row, &more);
+		if (err || !more)
+			return err;
+		if (s->event_column != MT_COLUMN_NONE && row.keys[s->event_column] != event)
+			continue;
+		value = row.values[s->view->value].value;
+		stack = (uint32_t)row.keys[s->stack_column];
+		path = mt_paths_of(paths, stack);
+		comm = mt_table_string(s->table, &row, s->comm_column);
+		first = mt_strings_intern(mt_frames_strings(s->table->frames), comm, strlen(comm));
+		if (path == MT_PATH_NONE || first == MT_STRING_NONE)
+			return mt_error_nomem();
+		names = mt_paths_get(paths, path, &count);
+		if (!mt_array_reserve(&s->folded, count + 1) ||
+		    !mt_headline_fold_jit(s->table, names, s->folded.items, &count) ||
+		    !mt_tree_add(tree, first, s->folded.items, count, value) ||
+		    !add_headline(s, stack, value))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static struct mt_error *print_event_stacks(struct mt_counts *s, const struct sum *event,
+					   struct mt_paths *paths, size_t lines)
+{
+	MT_CLEANUP(mt_tree_destroy_p)
+	struct mt_tree *tree = mt_tree_create(mt_frames_strings(s->table->frames));
+	struct mt_call_tree_options options = {
+		.width = s->view->width, .utf8 = s->view->utf8, .lines = lines};
+	struct mt_error *err;
+
+	if (!tree)
+		return mt_error_nomem();
+	s->functions.count = 0;
+	err = take_event_rows(s, event->name, paths, tree);
+	if (err)
+		return err;
+	if (!mt_tree_sort(tree))
+		return mt_error_nomem();
+	sort_sums(&s->functions);
+	fputc('\n', s->to);
+	print_fit(s, event->text, 40);
+	fprintf(s->to, ": %s %s%s", mt_text_count(event->value).text,
+		event->unit ?: s->table->values[s->view->value].unit,
+		event->unit ? ", counted beside the samples of another" : "");
+	print_functions(s, event->value);
+	fputs("\n  by path, from the root to where it happened\n", s->to);
+	mt_call_tree_print(tree, &options, s->to);
+	return NULL;
+}
+
+static struct mt_error *print_stacks(struct mt_counts *s)
+{
+	MT_CLEANUP(mt_paths_destroy_p)
+	struct mt_paths *paths = mt_paths_create(s->table->stacks, s->table->frames, false);
+	size_t shown = s->events.count > TREES_SHOWN ? TREES_SHOWN : s->events.count;
+	struct mt_error *err = paths ? mt_frames_resolve(s->table->frames) : mt_error_nomem();
+
+	for (size_t i = 0; i < shown && !err; i++)
+		err = print_event_stacks(s, &s->events.items[i], paths, TREE_LINES / shown);
+	return err;
+}
+
+/* ---- Reading ---- */
+
+static struct mt_error *sum_rows(struct mt_counts *s)
+{
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(s->table, &row, &more);
+		double value;
+
+		if (err || !more)
+			return err;
+		value = row.values[s->view->value].value;
+		if (s->event_column != MT_COLUMN_NONE) {
+			const char *alias = mt_table_string(s->table, &row, s->event_column);
+			struct sum *event = add_sum(&s->events, (uint32_t)row.keys[s->event_column],
+						    alias, NULL, value);
+
+			if (!event)
+				return mt_error_nomem();
+			event->unit = unit_beside(s, alias);
+			if (event->unit)
+				continue;
+		}
+		s->total += value;
+		if (s->comm_column != MT_COLUMN_NONE &&
+		    !add_sum(&s->comms, (uint32_t)row.keys[s->comm_column],
+			     mt_table_string(s->table, &row, s->comm_column), NULL, value))
+			return mt_error_nomem();
+	}
+}
+
+struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *table,
+				struct mt_counts **out)
+{
+	MT_CLEANUP(mt_counts_destroy_p) struct mt_counts *s = calloc(1, sizeof(*s));
+	struct mt_error *err;
+
+	if (!s)
+		return mt_error_nomem();
+	s->view = view;
+	s->table = table;
+	s->event_column = mt_table_key(table, "event");
+	s->comm_column = mt_table_key(table, "comm");
+	s->stack_column = mt_table_key_of_kind(table, MT_KEY_STACK);
+	err = sum_rows(s);
+	if (err)
+		return err;
+	sort_sums(&s->events);
+	sort_sums(&s->comms);
+	*out = MT_TAKE(s);
+	return NULL;
+}
+
+void mt_counts_print_events(const struct mt_counts *s, FILE *to)
+{
+	if (s->events.count)
+		print_events(s, to);
+	print_comms(s, to);
+}
+
+struct mt_error *mt_counts_print_stacks(struct mt_counts *s, FILE *to)
+{
+	struct mt_error *err = NULL;
+
+	s->to = to;
+	if (s->stack_column != MT_COLUMN_NONE)
+		err = print_stacks(s);
+	mt_name_advice_print(&s->advice, "\n", s->view->width, to);
+	return err;
+}
+
+const char *mt_counts_event(const struct mt_counts *s, size_t index)
+{
+	return index < s->events.count ? s->events.items[index].text : NULL;
+}
+
+const char *mt_counts_thread(const struct mt_counts *s)
+{
+	return s->comms.count > 1 ? s->comms.items[0].text : NULL;
+}

@@ -1,0 +1,82 @@
+/* The summary's line about the host. */
+#include <string.h>
+
+#include "report/outputs/outputs.h"
+#include "report/outputs/summary/summary_parts.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+
+struct gauge {
+	bool known;
+	double before, now;
+};
+
+/* Reads the values of some rows by their names. */
+static struct mt_error *read_gauges(struct mt_table *host, const char *const *names,
+				    struct gauge *out, size_t count)
+{
+	size_t name = mt_table_key(host, "gauge"), before = mt_table_value(host, "before"),
+	       now = mt_table_value(host, "now");
+	struct mt_error *err = mt_table_rewind(host);
+	struct mt_row row;
+	bool more;
+
+	while (!err) {
+		err = mt_table_next(host, &row, &more);
+		if (err || !more)
+			break;
+		for (size_t i = 0; i < count; i++) {
+			if (!strcmp(names[i], mt_table_string(host, &row, name)))
+				out[i] = (struct gauge){true, row.values[before].value,
+							row.values[now].value};
+		}
+	}
+	return err;
+}
+
+enum {
+	AVAILABLE,
+	SWAP_TOTAL,
+	SWAP_FREE,
+	PRESSURE,
+	OOM_KILLS,
+	GAUGES
+};
+
+/* "available 21.3 GB -> 20.7 GB", or one figure where both are the same. */
+static void print_change(const char *what, double before, double now, FILE *to)
+{
+	struct mt_snippet from = mt_text_bytes(before), until = mt_text_bytes(now);
+
+	fprintf(to, "%s %s", what, from.text);
+	if (strcmp(from.text, until.text) != 0)
+		fprintf(to, " -> %s", until.text);
+}
+
+struct mt_error *mt_summary_print_host(const struct mt_summary *s)
+{
+	static const char *const names[GAUGES] = {
+		[AVAILABLE] = "meminfo MemAvailable", [SWAP_TOTAL] = "meminfo SwapTotal",
+		[SWAP_FREE] = "meminfo SwapFree",     [PRESSURE] = "pressure memory some",
+		[OOM_KILLS] = "vmstat oom_kill",
+	};
+	struct gauge g[GAUGES] = {0};
+	double seconds = mt_facts_seconds(s->view->facts);
+	struct mt_error *err = s->host ? read_gauges(s->host, names, g, GAUGES) : NULL;
+
+	if (err || !g[AVAILABLE].known)
+		return err;
+	fputs("host    ", s->to);
+	print_change("available", g[AVAILABLE].before, g[AVAILABLE].now, s->to);
+	if (g[SWAP_TOTAL].known && g[SWAP_FREE].known)
+		print_change("   swap", g[SWAP_TOTAL].before - g[SWAP_FREE].before,
+			     g[SWAP_TOTAL].now - g[SWAP_FREE].now, s->to);
+	if (g[PRESSURE].known && seconds > 0)
+		fprintf(s->to, "   pressure %.0f %%",
+			(g[PRESSURE].now - g[PRESSURE].before) / seconds / 1e4);
+	if (g[OOM_KILLS].known)
+		fprintf(s->to, "   OOM kills %s",
+			mt_text_count(g[OOM_KILLS].now - g[OOM_KILLS].before).text);
+	fputc('\n', s->to);
+	return NULL;
+}

@@ -1,0 +1,101 @@
+/* The summary's end: what the recording cannot tell, and commands to go on with. */
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/summary/counts.h"
+#include "report/outputs/summary/summary_parts.h"
+#include "report/tables/facts.h"
+
+/* A word of a command, in quotes where a shell would see more in it. */
+static void print_word(const struct mt_summary *s, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789%+,-./:=@_";
+
+	if (*word && !word[strspn(word, plain)])
+		fputs(word, s->to);
+	else
+		mt_text_print_quoted(word, s->to);
+}
+
+/*
+ * One command to go on with: what stands before it, options, the last one's word or NULL, the rest
+ * of the line behind the file.
+ */
+static void print_command(const struct mt_summary *s, const char *what, const char *options,
+			  const char *word, const char *rest)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	fprintf(s->to, "%-8s   mtreport %s ", what, options);
+	if (word) {
+		print_word(s, word);
+		fputc(' ', s->to);
+	}
+	if (facts->recordings.count == 1)
+		print_word(s, facts->recordings.items[0].file);
+	else
+		fputs("FILE...", s->to);
+	fprintf(s->to, "%s\n", rest);
+}
+
+static bool has_event(const struct mt_summary *s, const char *part)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (strstr(facts->events.items[i].name, part))
+			return true;
+	}
+	return false;
+}
+
+/* What nobody recorded, and would have answered. */
+static void print_unrecorded(const struct mt_summary *s)
+{
+	fputs("\nNOT SEEN   malloc and free", s->to);
+	if (!has_event(s, "rss_stat") && !has_event(s, "faults"))
+		fputs("; which pages are in use (mtrec -e vm,rss)", s->to);
+	else if (!s->growth)
+		fputs("; what is mapped (mtrec -e vm,rss)", s->to);
+	fputc('\n', s->to);
+}
+
+static void print_after_memory(const struct mt_summary *s)
+{
+	char options[64];
+	long pid;
+
+	print_unrecorded(s);
+	snprintf(options, sizeof(options), "--%s --folded", s->resident ? "resident" : "growth");
+	print_command(s, "NEXT", options, NULL, " > out.folded");
+	if (mt_summary_grower(s, &pid)) {
+		snprintf(options, sizeof(options), "-p %ld", pid);
+		print_command(s, "", options, NULL, "");
+	}
+	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL, "");
+}
+
+static void print_after_counts(const struct mt_summary *s)
+{
+	const char *thread = mt_counts_thread(s->counts);
+
+	fputc('\n', s->to);
+	if (mt_counts_event(s->counts, 1))
+		print_command(s, "NEXT", "--folded -e", mt_counts_event(s->counts, 0),
+			      " > out.folded");
+	else
+		print_command(s, "NEXT", "--folded", NULL, " > out.folded");
+	if (thread)
+		print_command(s, "", "--comm", thread, "");
+	print_command(s, "", "--script", NULL, "");
+}
+
+void mt_summary_print_next(const struct mt_summary *s)
+{
+	if (s->growth || s->resident)
+		print_after_memory(s);
+	else if (mt_counts_event(s->counts, 0))
+		print_after_counts(s);
+}

@@ -1,0 +1,47 @@
+/* The blocks of the summary, in the order in which they are printed. For this room alone. */
+#ifndef MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_PARTS_H
+#define MT_REPORT_OUTPUTS_SUMMARY_SUMMARY_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/tables/text.h"
+
+struct mt_counts;
+struct mt_error;
+struct mt_table;
+struct mt_view;
+
+struct mt_summary {
+	const struct mt_view *view;
+	FILE *to;
+	struct mt_counts *counts;
+	/* Tables about memory (report/analyses/memory_beside.h); NULL where nothing is known. */
+	struct mt_table *host, *processes, *resident, *growth, *verdict;
+};
+
+/* "host    available 21.3 -> 20.7 GB ..": one line. */
+struct mt_error *mt_summary_print_host(const struct mt_summary *s);
+
+/* What makes the figures uncertain, most important first: three at most. */
+void mt_summary_print_notes(const struct mt_summary *s);
+
+/* WHO GREW: the processes that grew most. */
+struct mt_error *mt_summary_print_growers(const struct mt_summary *s);
+
+/* BY WHICH PATH: the paths that touched, or mapped, most of what is still held. */
+struct mt_error *mt_summary_print_paths(const struct mt_summary *s);
+
+/* IS IT A LEAK?: verdicts on the paths that hold most. */
+struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s);
+
+/* NOT SEEN, and NEXT: what the recording cannot tell, and commands to go on with. */
+void mt_summary_print_next(const struct mt_summary *s);
+
+/* "+26.0 MB", "-812 B". */
+struct mt_snippet mt_summary_signed(double bytes);
+
+/* The process that grew most, by its pid; false where none did, or there is only one. */
+bool mt_summary_grower(const struct mt_summary *s, long *pid);
+
+#endif

@@ -1,0 +1,103 @@
+/* The summary's notes: what makes its figures uncertain. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "report/outputs/outputs.h"
+#include "report/outputs/summary/summary_parts.h"
+#include "report/tables/facts.h"
+#include "report/tables/text.h"
+
+enum {
+	NOTES_SHOWN = 3,
+};
+
+/* Notes behind the first NOTES_SHOWN are only counted. */
+struct notes {
+	const struct mt_view *view;
+	FILE *to;
+	size_t notes; /* so far */
+};
+
+__attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s, const char *format,
+								...)
+{
+	char text[1024];
+	va_list args;
+
+	if (s->notes++ >= NOTES_SHOWN)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	mt_text_print_wrapped("! ", "  ", text, s->view->width, s->to);
+}
+
+static void print_losses(struct notes *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+	uint64_t lost = mt_facts_lost_all(facts), throttled = mt_facts_throttled(facts);
+	char text[400];
+
+	if (lost)
+		print_warning(s,
+			      "%s records were lost while recording (%s): "
+			      "the counts are too low by up to that. "
+			      "Record with a larger ring (-m).",
+			      mt_text_count((double)lost).text,
+			      mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
+	if (throttled)
+		print_warning(s,
+			      "The kernel throttled sampling %s times: the counts are too low by "
+			      "what it left out, which nobody counted. Record at a lower rate.",
+			      mt_text_count((double)throttled).text);
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &facts->recordings.items[i];
+
+		if (mt_facts_describe_damage(r, text, sizeof(text)))
+			print_warning(s, "%s: %s.", r->file, text);
+	}
+	if ((double)facts->ends[MT_END_DUMP] > 0.005 * (double)facts->user_stacks)
+		print_warning(s, "Dumps were too small: record with --call-graph dwarf,65528.");
+	if ((double)facts->ends[MT_END_NO_ELF] > 0.005 * (double)facts->user_stacks)
+		print_warning(s, "Files that stacks pass through are not at hand or have changed: "
+				 "mtreport --info lists them.");
+	if (facts->undecodable)
+		print_warning(s, "%s record%s could not be decoded.",
+			      mt_text_count((double)facts->undecodable).text,
+			      facts->undecodable == 1 ? "" : "s");
+	if (facts->kernel_problem)
+		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
+}
+
+static void warn_of_unseen(void *context, const char *sentence)
+{
+	print_warning(context, "%s.", sentence);
+}
+
+static void print_unseen(struct notes *s)
+{
+	mt_facts_tell_unseen(s->view->facts, warn_of_unseen, s);
+}
+
+static void print_said(struct notes *s)
+{
+	for (size_t i = 0; i < s->view->facts->recordings.count; i++) {
+		const struct mt_facts_recording *r = &s->view->facts->recordings.items[i];
+
+		for (size_t k = 0; k < r->notes.count; k++) {
+			if (r->notes.items[k].level)
+				print_warning(s, "mtrec said: %s", r->notes.items[k].text);
+		}
+	}
+}
+
+void mt_summary_print_notes(const struct mt_summary *s)
+{
+	struct notes notes = {.view = s->view, .to = s->to};
+
+	print_losses(&notes);
+	print_unseen(&notes);
+	print_said(&notes);
+	if (notes.notes > NOTES_SHOWN)
+		fprintf(s->to, "  and %zu more: mtreport --info\n", notes.notes - NOTES_SHOWN);
+}
