@@ -3,8 +3,6 @@
  */
 #include "report/analyses/analyses.h"
 
-#include <string.h>
-
 const struct mt_analysis *const mt_analyses[] = {
 	&mt_analysis_samples,	  &mt_analysis_growth,
 	&mt_analysis_outstanding, &mt_analysis_maps,
@@ -14,12 +12,3 @@ const struct mt_analysis *const mt_analyses[] = {
 	&mt_analysis_brks,	  &mt_analysis_unwind_report,
 	&mt_analysis_branches,	  NULL,
 };
-
-const struct mt_analysis *mt_analysis_find(const char *name)
-{
-	for (size_t i = 0; mt_analyses[i]; i++) {
-		if (!strcmp(mt_analyses[i]->name, name))
-			return mt_analyses[i];
-	}
-	return NULL;
-}

@@ -46,9 +46,6 @@ struct mt_analysis {
 /* NULL-terminated; the first is the default. */
 extern const struct mt_analysis *const mt_analyses[];
 
-/* NULL for an unknown name. */
-const struct mt_analysis *mt_analysis_find(const char *name);
-
 extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_brks;
 extern const struct mt_analysis mt_analysis_faults;

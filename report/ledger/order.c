@@ -13,7 +13,6 @@ struct mt_order {
 	struct mt_effect *ring;
 	size_t capacity, most;
 	uint64_t front, back; /* places in use: front <= place < back */
-	uint64_t given_up;
 };
 
 struct mt_order *mt_order_create(size_t most)
@@ -89,13 +88,6 @@ const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint
 		order->front++;
 		if (first->ready && first->kind != MT_EFFECT_NOTHING)
 			return first;
-		if (!first->ready && first->of_a_call)
-			order->given_up++;
 	}
 	return NULL;
-}
-
-uint64_t mt_order_given_up(const struct mt_order *order)
-{
-	return order->given_up;
 }

@@ -79,7 +79,4 @@ struct mt_effect *mt_order_at(struct mt_order *order, uint64_t place);
 const struct mt_effect *mt_order_next(struct mt_order *order, uint64_t now, uint64_t patience,
 				      bool all);
 
-/* Number of calls that were ordered by their exit because their place had been given up. */
-uint64_t mt_order_given_up(const struct mt_order *order);
-
 #endif

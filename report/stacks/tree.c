@@ -140,8 +140,3 @@ const char *mt_tree_name(const struct mt_tree *tree, uint32_t node)
 {
 	return mt_strings_get(tree->strings, tree->nodes.items[node].name);
 }
-
-size_t mt_tree_count(const struct mt_tree *tree)
-{
-	return tree->nodes.count;
-}

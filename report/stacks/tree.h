@@ -37,6 +37,5 @@ bool mt_tree_sort(struct mt_tree *tree);
 /* Node 0 is the root. Borrowed until the next add. */
 const struct mt_tree_node *mt_tree_node(const struct mt_tree *tree, uint32_t node);
 const char *mt_tree_name(const struct mt_tree *tree, uint32_t node);
-size_t mt_tree_count(const struct mt_tree *tree);
 
 #endif

@@ -343,11 +343,6 @@ void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec)
 		elf->further.items[i]->codec = codec;
 }
 
-uint16_t mt_elf_type(const struct mt_elf *elf)
-{
-	return elf->type;
-}
-
 uint16_t mt_elf_machine(const struct mt_elf *elf)
 {
 	return elf->machine;

@@ -83,8 +83,7 @@ extern const struct mt_elf_codec mt_elf_codec_all;
 /* Borrows codec until elf is destroyed. Call before reading the first section. */
 void mt_elf_set_codec(struct mt_elf *elf, const struct mt_elf_codec *codec);
 
-/* e_type (ET_EXEC, ET_DYN, ET_REL, ET_CORE) and e_machine. */
-uint16_t mt_elf_type(const struct mt_elf *elf);
+/* e_machine. */
 uint16_t mt_elf_machine(const struct mt_elf *elf);
 bool mt_elf_is_64(const struct mt_elf *elf);
 

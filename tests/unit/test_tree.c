@@ -27,7 +27,6 @@ MT_TEST(totals_pass_through_and_self_stays)
 	MT_CHECK(add(tree, strings, "main;light", 1) && add(tree, strings, "main;heavy;x", 5) &&
 		 add(tree, strings, "main", 2) && add(tree, strings, "main;heavy", 1));
 	MT_CHECK(mt_tree_sort(tree));
-	MT_CHECK_EQ(mt_tree_count(tree), 5);
 	MT_CHECK_EQ(mt_tree_node(tree, 0)->total, 9);
 	at = mt_tree_node(tree, 0)->child;
 	MT_CHECK_STR(mt_tree_name(tree, at), "main");
