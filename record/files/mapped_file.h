@@ -1,5 +1,5 @@
 /*
- * The file behind a mapping of another process: opened while, and however, it can be reached.
+ * Opens the file behind a mapping of another process, in whichever way it can be reached.
  */
 #ifndef MT_RECORD_FILES_MAPPED_FILE_H
 #define MT_RECORD_FILES_MAPPED_FILE_H
@@ -19,14 +19,19 @@ struct mt_mapped_file {
 };
 
 /*
- * Opens the mapped file: through map_files (the very inode, root only), else as the process' own
- * executable, else by path as its process sees it, else by path as we do, where that is the same
- * file; last, what of it is in the process' memory, as a file of ours. -1 with errno, ESTALE where
- * another file stands there.
+ * Opens the mapped file, the first that works of:
+ *
+ * 1. /proc/PID/map_files, which is the mapped inode itself, for root only;
+ * 2. /proc/PID/exe;
+ * 3. the path in the process's mount namespace;
+ * 4. the path in the recorder's mount namespace, if it is the same file;
+ * 5. mt_memory_image().
+ *
+ * Returns -1 with errno; ESTALE if another file has the path now.
  */
 int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status);
 
-/* This process's vdso, the same in every 64-bit process: the kernel's. NULL without one. */
+/* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
 const uint8_t *mt_own_vdso(size_t *size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where cgroups are mounted; -G: one by its name or path, as perf_event_open wants it. */
+/* Finds cgroup mounts, and opens the cgroup of -G by its name or path for perf_event_open. */
 #ifndef MT_RECORD_OPEN_CGROUP_H
 #define MT_RECORD_OPEN_CGROUP_H
 
@@ -7,21 +7,21 @@
 struct mt_error;
 
 /*
- * Opens the directory of `name` under the hierarchy that perf_event is bound to: version 1 where it
- * is mounted, else version 2; or the directory of that path, if it lies in a cgroup file system.
+ * Opens the directory of the cgroup `name`: under the perf_event hierarchy (version 1) if it is
+ * mounted, else under version 2; or the path `name` itself, if it is in a cgroup file system.
  */
 struct mt_error *mt_cgroup_open(const char *name, int *out);
 
-/* Why events of a cgroup did not open, with what to do about it. */
+/* The error of an event that did not open for a cgroup, with a remedy. */
 struct mt_error *mt_cgroup_error(int errnum, const char *name, const char *event);
 
 /*
- * The mount point of the hierarchy that accounts for memory: version 1 where that is mounted, else
- * version 2. The caller's to free; NULL where there is none.
+ * The mount point of the hierarchy that accounts for memory: version 1 if it is mounted, else
+ * version 2. The caller frees it; NULL if there is none.
  */
 char *mt_cgroup_memory_mount(bool *unified);
 
-/* Whether a list of words between commas has this one. */
+/* True if the comma-separated list has the word. */
 bool mt_cgroup_has_word(const char *list, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The clock of the recording's times. From Linux 4.1 on the events use CLOCK_MONOTONIC; before, the
- * kernel's own perf clock, which nothing but a sample tells: an event of our own is made to happen
- * and its time held against CLOCK_MONOTONIC.
+ * The clock of the recording's times. From Linux 4.1 on events use CLOCK_MONOTONIC. Before, they
+ * use the kernel's perf clock, which only samples show: the recorder triggers an event of its own
+ * and compares the sample's time with CLOCK_MONOTONIC.
  */
 #ifndef MT_RECORD_OPEN_CLOCK_H
 #define MT_RECORD_OPEN_CLOCK_H
@@ -14,27 +14,27 @@
 struct mt_perf_features;
 
 struct mt_clock {
-	bool perf;	 /* the events use the perf clock */
-	int64_t ahead;	 /* of CLOCK_MONOTONIC, ns */
-	uint64_t within; /* the last comparison's uncertainty, ns */
-	uint8_t *page;	 /* that faults on demand */
-	struct mt_ring ring;
+	bool perf;	     /* events use the perf clock */
+	int64_t ahead;	     /* perf clock less CLOCK_MONOTONIC, ns */
+	uint64_t within;     /* uncertainty of the last comparison, ns */
+	uint8_t *page;	     /* page that is made to fault for a comparison */
+	struct mt_ring ring; /* ring of the event that counts these faults */
 };
 
 /*
- * False where the perf clock cannot be related to any other: times are then right among themselves
- * only. One thread at a time uses a clock; it must be the one that opened it.
+ * False if the perf clock cannot be compared with CLOCK_MONOTONIC: times are then right among
+ * themselves only. Only the thread that opened a clock may use it.
  */
 bool mt_clock_open(const struct mt_perf_features *features, struct mt_clock *out);
 void mt_clock_close(struct mt_clock *clock);
 
 /*
- * Compares the clocks again, since they drift; costs some microseconds, nothing with
+ * Compares the clocks again, because they drift. Costs some microseconds; nothing if events use
  * CLOCK_MONOTONIC.
  */
 bool mt_clock_sync(struct mt_clock *clock);
 
-/* Now, in nanoseconds on the clock that the events use. */
+/* The present time on the clock that the events use, ns. */
 uint64_t mt_clock_now(const struct mt_clock *clock);
 
 /* CLOCK_MONOTONIC's time, ns. */

@@ -1,4 +1,4 @@
-/* Whether events can be counted together here: the kernel is asked by opening them so. */
+/* Finds out whether events can be counted together, by opening them as a group. */
 #ifndef MT_RECORD_OPEN_GROUP_TRIAL_H
 #define MT_RECORD_OPEN_GROUP_TRIAL_H
 
@@ -12,13 +12,13 @@ struct perf_event_attr;
 struct mt_group_trial {
 	const struct mt_perf_features *features;
 	struct mt_trials *trials;
-	int cpu;   /* to open them on */
-	bool wide; /* for whoever runs there; else for our own thread */
+	int cpu;   /* CPU to open the events on */
+	bool wide; /* true: for every task on that CPU; false: for the calling thread */
 };
 
 /*
- * Gives false where one cannot be opened beside the first, which can be; what fails otherwise is
- * for those who open them in earnest to tell. trial is a struct mt_group_trial *.
+ * False if the first event can be opened and one of the others not beside it. Other failures give
+ * true: opening the events of the recording reports them. trial is a struct mt_group_trial *.
  */
 bool mt_group_trial_together(void *trial, const struct perf_event_attr *attrs, size_t count);
 

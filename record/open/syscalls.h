@@ -1,4 +1,4 @@
-/* The system calls of the event table by this architecture's numbers. */
+/* The system calls of the event table, with their numbers on this architecture. */
 #ifndef MT_RECORD_OPEN_SYSCALLS_H
 #define MT_RECORD_OPEN_SYSCALLS_H
 
@@ -13,7 +13,7 @@ struct mt_syscall {
 /* One for each MT_SYSCALL row, in the table's order. */
 const struct mt_syscall *mt_syscalls(size_t *count);
 
-/* False where that is no call of the table. */
+/* False if the name is no call of the table. */
 bool mt_syscall_number(const char *name, long *number);
 
 #endif

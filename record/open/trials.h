@@ -1,7 +1,7 @@
 /*
- * Events opened only to learn whether the kernel allows it. Closing the last event of a tracepoint
- * waits until no CPU can be in it any more, tens of milliseconds; with the recording's own events
- * open it costs nothing. So trials are kept until then.
+ * Trial events: opened only to learn whether the kernel allows it. Closing the last event of a
+ * tracepoint waits for a grace period, tens of milliseconds; while the recording's own events are
+ * open, closing costs nothing. So trials are kept open until then.
  */
 #ifndef MT_RECORD_OPEN_TRIALS_H
 #define MT_RECORD_OPEN_TRIALS_H
@@ -12,10 +12,10 @@ struct mt_trials {
 	MT_ARRAY(int) kept;
 };
 
-/* Takes the descriptor; one of -1 is none. Where too many are kept already it is closed at once. */
+/* Takes the descriptor (-1: none). Closes it at once if too many are kept already. */
 void mt_trials_keep(struct mt_trials *trials, int fd);
 
-/* Closes all. */
+/* Closes all trials. */
 void mt_trials_end(struct mt_trials *trials);
 
 #endif

@@ -1,4 +1,4 @@
-/* A line of /proc/PID/maps. */
+/* Parses a line of /proc/PID/maps. */
 #ifndef MT_RECORD_PROC_MAP_LINE_H
 #define MT_RECORD_PROC_MAP_LINE_H
 
@@ -7,9 +7,9 @@
 struct mt_map_record;
 
 /*
- * One line of /proc/PID/maps, "start-end perms offset major:minor inode   path", without its
- * newline: fills all of map but pid and the times. The path is unescaped in place and borrows the
- * line. False where it is no such line.
+ * Parses "start-end perms offset major:minor inode   path", without a newline: sets all of map but
+ * pid and the times. The path is unescaped in place and borrows the line. False if the line does
+ * not have that form.
  */
 bool mt_map_line_get(char *line, struct mt_map_record *map);
 

@@ -1,4 +1,4 @@
-/* Reading the small text files of /proc, /sys and tracefs: whole, bounded, with errno kept. */
+/* Reads small text files of /proc, /sys and tracefs: whole, bounded; failures keep errno. */
 #ifndef MT_RECORD_PROC_PROCFS_H
 #define MT_RECORD_PROC_PROCFS_H
 
@@ -6,18 +6,18 @@
 #include <sys/types.h>
 
 /*
- * The whole file as NUL-terminated text (at most 64 MiB), the caller's to free; *size without the
- * NUL where wanted. NULL with errno.
+ * The whole file (at most 64 MiB) as NUL-terminated text, which the caller frees; NULL with errno.
+ * *size, if size is not NULL, does not count the NUL.
  */
 char *mt_read_text_at(int dir, const char *path, size_t *size) __attribute__((warn_unused_result));
 char *mt_read_text(const char *path, size_t *size) __attribute__((warn_unused_result));
 
-/* A formatted /proc path read as above. */
+/* The same for a formatted path. */
 char *mt_read_textf(size_t *size, const char *format, ...)
 	__attribute__((format(printf, 2, 3), warn_unused_result));
 
 /*
- * The number in a one-line file like /proc/sys/kernel/perf_event_paranoid; fallback where it cannot
+ * The number in a one-line file like /proc/sys/kernel/perf_event_paranoid; `fallback` if it cannot
  * be read.
  */
 long mt_read_number(const char *path, long fallback);
