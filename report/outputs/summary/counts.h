@@ -17,7 +17,7 @@ struct mt_error *mt_counts_read(const struct mt_view *view, struct mt_table *tab
 				struct mt_counts **out);
 void mt_counts_destroy(struct mt_counts *counts);
 
-/* Prints how often each event was sampled, and by which threads. */
+/* Prints how often each event was sampled, by which threads, and why stacks end early. */
 void mt_counts_print_events(const struct mt_counts *counts, FILE *to);
 
 /* Prints functions and call trees of the events that were sampled most. */
