@@ -1,7 +1,8 @@
 #!/bin/bash
 # Lines and inlined functions: symbols/lines/lines beside GNU addr2line, the same addresses, one process each.
 #
-#	tests/bench/lines.sh [FILE...]	files with debug information; without: what python3 is made of, and a C++ program built here
+#	tests/bench/lines.sh [FILE...]	files with debug information; without: what python3 is made of, and a C++ program built here. MT_COUNT addresses
+#					(2000), MT_ROUNDS rounds (9)
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 build_tool lines tests/oracle/lines.c || {
@@ -33,5 +34,5 @@ print(os.path.join(v["LIBDIR"], v["INSTSONAME"]))' 2>/dev/null)
 	"${CXX:-g++}" -std=c++17 -O2 -g -pthread -o "$TMPDIR/parts" "$TMPDIR"/part?.cpp "$TMPDIR/main.cpp" && files+=("$TMPDIR/parts")
 fi
 for file in "${files[@]}"; do
-	"$MT_TOP/tests/bench/lines.py" "$TMPDIR/lines" "$file"
+	"$MT_TOP/tests/bench/lines.py" "$TMPDIR/lines" "$file" ${MT_COUNT:-2000} ${MT_ROUNDS:-9}
 done
