@@ -1,8 +1,8 @@
 /*
- * Memory that those who drain rings will need, fetched from the system ahead of them: blocks of the
- * spool and images of stacks. They must not fetch it themselves (record/rings/spool.c says why),
- * and all of it at the start would cost a short recording more than its samples do. So a thread of
- * its own does, as urgent as they are, whenever little is left.
+ * Populates memory before the drains need it: blocks of the spool and images of stacks. Drains must
+ * not allocate (record/rings/spool.c says why), and allocating all at the start would cost a short
+ * recording more than its samples do. So a thread of the drains' priority allocates more whenever
+ * little is left.
  */
 #ifndef MT_RECORD_RINGS_AHEAD_H
 #define MT_RECORD_RINGS_AHEAD_H
@@ -14,16 +14,18 @@ struct mt_drain;
 struct mt_error;
 struct mt_spool;
 
-/* Starts the thread. The spool is borrowed; it no longer wants anything once this is destroyed. */
+/*
+ * Starts the thread. Borrows the spool; destroying the struct mt_ahead unregisters it from there.
+ */
 struct mt_error *mt_ahead_create(struct mt_spool *spool, struct mt_ahead **out);
 
-/* The drains whose images it sees to from now on; borrowed. */
+/* From now on allocates the stack images of these drains, too; borrows them. */
 void mt_ahead_add_drains(struct mt_ahead *ahead, struct mt_drain *const *drains, size_t count);
 
 /* Ends the thread. NULL-safe. */
 void mt_ahead_destroy(struct mt_ahead *ahead);
 
-/* Something gets short. Callable from any thread (context: the struct mt_ahead); never waits. */
+/* Wakes the thread. Callable from any thread; never waits. context: the struct mt_ahead. */
 void mt_ahead_ask(void *context);
 
 #endif

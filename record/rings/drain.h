@@ -1,7 +1,7 @@
 /*
- * The threads that empty the rings: one a CPU, pinned there, real-time where that is allowed. They
- * copy records into blocks and hand them on; they never compress, write a file or wait for the
- * target.
+ * The threads that drain the rings: one per CPU, pinned there, real-time if that is allowed. They
+ * copy records into blocks and push the blocks to the spool; they never compress, write a file or
+ * wait for the target.
  */
 #ifndef MT_RECORD_RINGS_DRAIN_H
 #define MT_RECORD_RINGS_DRAIN_H
@@ -18,60 +18,63 @@ struct mt_drain;
 struct mt_error;
 
 /*
- * For the rings of one CPU (indexed by class; a class without a ring has page NULL), which are
- * borrowed, as is config. Stream numbers are 2 * slot + class.
+ * Creates the drain of one CPU's rings (indexed by class; page NULL: no ring). Borrows rings and
+ * config. Stream numbers are 2 * slot + class.
  */
 struct mt_error *mt_drain_create(int cpu, uint32_t slot, struct mt_ring rings[MT_CLASSES],
 				 const struct mt_stream_config *config, struct mt_drain **out);
 
 /*
- * Starts the thread, and returns when it is ready. It helps buddy_of (itself or NULL: nobody), a
- * drain that must outlive the thread, when that one's rings fill up.
+ * Starts the thread, and returns when it is ready. The thread helps the drain buddy_of (itself or
+ * NULL: none) when that drain's rings fill up; buddy_of must outlive the thread.
  */
 struct mt_error *mt_drain_start(struct mt_drain *drain, struct mt_drain *buddy_of);
 
-/* Asks for a pass that begins after this call and hands every record on; wait returns after it. */
+/* Requests a pass that begins after this call and pushes every record. */
 void mt_drain_flush(struct mt_drain *drain);
 
 /*
- * Waits for the flush asked for last, until that time of CLOCK_MONOTONIC (ns), which may be one for
- * many drains; false where it is not done then.
+ * Waits for the flush that was requested last, until that time of CLOCK_MONOTONIC (ns): one
+ * deadline may serve many drains. False if the flush is not done by then.
  */
 bool mt_drain_wait(struct mt_drain *drain, uint64_t until);
 
-/* The same without waiting. */
+/* True if the flush that was requested last is done. */
 bool mt_drain_flushed(const struct mt_drain *drain);
 
-/* Its CPU was offline: the kernel lets the thread run elsewhere since. */
+/* Pins the thread to its CPU again, after the CPU was offline and the kernel moved the thread. */
 void mt_drain_pin_again(struct mt_drain *drain);
 
-/* A last flush, then ends the thread. All are stopped before any is destroyed: they help others. */
+/*
+ * Flushes and ends the thread. Stop all drains before destroying any, because drains help each
+ * other.
+ */
 void mt_drain_stop(struct mt_drain *drain);
 
-/* Gets the memory that its streams want, on another thread than its own. */
+/* Allocates the memory that its streams need. Call on another thread than the drain's own. */
 void mt_drain_grow(struct mt_drain *drain);
 
-/* Stops it if it runs. NULL-safe. */
+/* Stops the thread if it runs. NULL-safe. */
 void mt_drain_destroy(struct mt_drain *drain);
 
-/* Adds what has passed through its streams so far. */
+/* Adds the counts of its streams so far. */
 void mt_drain_add_counts(const struct mt_drain *drain, struct mt_stream_counts *sum);
 
-/* Samples of one event (index in the plan) so far. */
+/* Number of samples of one event (index in the plan) so far. */
 uint64_t mt_drain_event_samples(const struct mt_drain *drain, uint32_t event);
 
-/* The same of one class alone, with how often its thread woke; false where it has no such ring. */
+/* Adds the counts of one class; false if it has no ring. And how often the thread woke up. */
 bool mt_drain_class_counts(const struct mt_drain *drain, enum mt_event_class class,
 			   struct mt_stream_counts *sum);
 uint64_t mt_drain_wakes(const struct mt_drain *drain);
 
-/* CPU time that the thread used, ns, once it was stopped. */
+/* CPU time that the thread used, ns; call after mt_drain_stop(). */
 uint64_t mt_drain_cpu_ns(const struct mt_drain *drain);
 
-/* What the thread got, once it has started. */
+/* The priority that the thread got; call after mt_drain_start(). */
 enum mt_priority mt_drain_priority(const struct mt_drain *drain);
 
-/* In words: "SCHED_FIFO 1". */
+/* The priority in words: "SCHED_FIFO 1". */
 const char *mt_drain_priority_name(enum mt_priority priority);
 
 #endif

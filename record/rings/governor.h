@@ -1,6 +1,6 @@
 /*
- * Carries out what throttle.h decides: asks, every tick, what recording cost, switches events
- * between their twins, and says so.
+ * Applies the decisions of throttle.h: measures at every tick what recording cost, switches events
+ * between their twins, and reports each switch.
  */
 #ifndef MT_RECORD_RINGS_GOVERNOR_H
 #define MT_RECORD_RINGS_GOVERNOR_H
@@ -26,27 +26,27 @@ struct mt_governor_config {
 	size_t drain_count;
 	struct mt_throttle_limits limits;
 	void *voice;
-	/* told of each switch */
+	/* Called for each switch, with a line for the user. */
 	void (*say)(void *voice, const char *text);
 };
 
 /*
- * Borrows all that config names. Events begin at the level that the limits call for. NULL out of
- * memory.
+ * Borrows everything in config. Sets each event to the level that the limits begin with. NULL out
+ * of memory.
  */
 struct mt_governor *mt_governor_create(const struct mt_governor_config *config);
 void mt_governor_destroy(struct mt_governor *governor);
 
-/* Looks and switches; call it some ten times a second. now_ns on any clock. */
+/* Measures and switches; call it about ten times a second. now_ns: of any clock. */
 void mt_governor_tick(struct mt_governor *governor, uint64_t now_ns);
 
 /*
- * What a sample of each thinning twin stood for in the end: the kernel's count over the samples
- * that came. Puts WEIGHT records into state, for the whole recording.
+ * Puts WEIGHT records for the whole recording into state: how many events a sample of each thinning
+ * twin stood for, the kernel's count divided by the number of samples.
  */
 void mt_governor_settle(const struct mt_governor *governor, struct mt_state *state);
 
-/* Whether any event was ever thinned: counts are then estimates. */
+/* True if any event was ever thinned: counts are then estimates. */
 bool mt_governor_thinned(const struct mt_governor *governor);
 
 #endif

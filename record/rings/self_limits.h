@@ -1,6 +1,6 @@
 /*
- * Being a good guest on a host that runs short of memory: the recorder's own memory is bounded,
- * locked, and not what the kernel takes first.
+ * Limits on the recorder itself, for hosts that run short of memory: its memory is bounded and
+ * locked, and the OOM killer does not choose it first.
  */
 #ifndef MT_RECORD_RINGS_SELF_LIMITS_H
 #define MT_RECORD_RINGS_SELF_LIMITS_H
@@ -9,63 +9,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a budget is spent. */
+/* How a memory budget is divided. */
 struct mt_memory_share {
-	uint64_t bytes;	 /* all of it; more than was asked for where that is too little */
-	size_t blocks;	 /* of the spool, MT_SPOOL_BLOCK each */
-	unsigned images; /* of stacks, 64 KiB each, in each stream */
+	uint64_t bytes;	 /* whole budget; more than requested if that is too little */
+	size_t blocks;	 /* blocks of the spool, MT_SPOOL_BLOCK bytes each */
+	unsigned images; /* stack images of each stream, 64 KiB each */
 	uint64_t tables; /* bytes of unwind tables; 0: no stack is unwound */
 	size_t hold;	 /* bytes of samples that may wait to be unwound */
 };
 
-/* What beside copying is to be done with it. */
+/* What the recorder does beside copying. */
 struct mt_memory_use {
-	bool carries; /* images */
-	bool unwinds; /* stacks */
+	bool carries; /* carries images */
+	bool unwinds; /* unwinds stacks */
 };
 
 /*
- * Shares out `bytes` (0: the default, 64 MiB, 160 where stacks are unwound, more on hosts with
- * dozens of CPUs) among so many streams and the rest of what it is for.
+ * Divides a budget of `bytes` among the streams, the spool and the uses. 0: the default, which is
+ * 64 MiB, 160 MiB if stacks are unwound, and more on hosts with dozens of CPUs.
  */
 struct mt_memory_share mt_memory_share(uint64_t bytes, size_t streams,
 				       const struct mt_memory_use *use);
 
 /*
- * Has the C library's heap give back what is freed, from blocks of 128 KiB on: left to itself it
- * keeps as much as it once had, in each of several arenas. To be called before there are threads.
+ * Makes malloc return freed blocks of 128 KiB and more to the system: by default each of several
+ * arenas keeps as much as it once had. Call before there are threads.
  */
 void mt_self_limits_bound_heap(void);
 
-/* Bytes of memory of its own that this process has now: not what files and rings have. */
+/* Bytes of private memory of this process now: without files and rings. */
 uint64_t mt_self_limits_memory(void);
 
 /*
- * Locks what this process has and will have, as it is touched, where the limit of locked memory is
- * no matter for us (what little there is goes to the rings). False where it may not.
+ * Locks present and future memory of this process, page by page as it is touched, if the limit of
+ * locked memory does not apply (otherwise that limit is left to the rings). False if not permitted.
  */
 bool mt_self_limits_lock_memory(void);
 
 /*
- * Where memory is locked: makes present all that there is by now, code, data and stacks. A page
- * that comes with the first touch is a fault; a fault takes the address space's lock; and whoever
- * holds that may be of the lowest priority, while a ring overflows. False where it is not.
+ * If memory is locked, populates everything mapped so far: code, data and stacks. Otherwise the
+ * first touch of a page is a fault, which takes mmap_lock, and a thread of the lowest priority may
+ * hold that while a ring overflows. False if memory is not locked.
  */
 bool mt_self_limits_have_memory(void);
 
-/* The stacks of threads that are started from now on are small, for all of them is locked. */
+/* Makes the stacks of threads that are started from now on small, because they are locked whole. */
 void mt_self_limits_bound_stacks(void);
 
 /*
- * Where there are several nodes of memory, the kernel takes pages away now and then to see by the
- * next fault which node's threads use them: not from this process and its threads. Children inherit
- * that: fork before.
+ * Switches NUMA balancing off for this process, with which the kernel unmaps pages now and then to
+ * learn from the faults which node uses them. Children inherit the setting: fork before.
  */
 void mt_self_limits_stay_local(void);
 
 /*
- * Lowers our oom_score_adj as far as we may, and gives what it is then. Children inherit it: fork
- * before.
+ * Lowers oom_score_adj of this process as far as permitted and returns the new value. Children
+ * inherit it: fork before.
  */
 int mt_self_limits_spare_from_oom(void);
 
@@ -75,7 +74,7 @@ enum mt_priority {
 	MT_PRIORITY_NORMAL, /* whatever mtrec was started with */
 };
 
-/* Raises the calling thread's priority as far as it may. */
+/* Raises the calling thread's priority as far as permitted. */
 enum mt_priority mt_self_limits_raise_priority(void);
 
 #endif

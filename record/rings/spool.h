@@ -1,7 +1,7 @@
 /*
- * Memory between those who drain rings and the one who compresses and writes: a bounded pool of
- * blocks, and a queue of the full ones in order. Locks inherit priority, so that a real-time drain
- * never waits for a preempted writer.
+ * Memory between the drains and the writing thread: a bounded pool of blocks, and a queue of full
+ * ones in order. Its locks inherit priority, so that a real-time drain never waits for a preempted
+ * writer.
  */
 #ifndef MT_RECORD_RINGS_SPOOL_H
 #define MT_RECORD_RINGS_SPOOL_H
@@ -15,39 +15,39 @@ struct mt_spool;
 #define MT_SPOOL_BLOCK ((size_t)512 << 10) /* bytes of a block: one chunk before compression */
 
 /*
- * Room for `blocks` blocks of MT_SPOOL_BLOCK bytes; a few of them are there at once. NULL out of
- * memory.
+ * Creates a spool of at most `blocks` blocks of MT_SPOOL_BLOCK bytes; allocates a few of them. NULL
+ * out of memory.
  */
 struct mt_spool *mt_spool_create(size_t blocks);
 void mt_spool_destroy(struct mt_spool *spool);
 
 /*
- * What to call, on the thread that takes a block, when few are left and more may be had: it is to
- * see to it that another thread calls mt_spool_grow(). NULL: nothing.
+ * Sets the function that is called on the thread that takes a block, when few free blocks are left
+ * and more may be allocated. It must make another thread call mt_spool_grow(). NULL: none.
  */
 void mt_spool_set_want(struct mt_spool *spool, void (*want)(void *context), void *context);
 
-/* Gets so many more that a few are free, as far as there is memory; the spool is used meanwhile. */
+/* Allocates blocks until a few are free, as far as the bound allows. Runs beside other calls. */
 void mt_spool_grow(struct mt_spool *spool);
 
 /*
- * From now on so many blocks fewer than there are, 16 at least: gives back free ones. Not on a
- * thread that others wait for.
+ * Lowers the bound to `blocks` less than the present number of blocks, at least 16, and frees free
+ * blocks. Do not call on a thread that others wait for.
  */
 void mt_spool_shrink(struct mt_spool *spool, size_t blocks);
 
-/* Whether mt_spool_take() would find one now. */
+/* True if mt_spool_take() would find a block now. */
 bool mt_spool_has_free(struct mt_spool *spool);
 
-/* A free block, the caller's until pushed or released; NULL where all are in use. Does not wait. */
+/* A free block, to be pushed or released; NULL if all are in use. Does not wait. */
 struct mt_block *mt_spool_take(struct mt_spool *spool);
 
-/* As above, waiting until there is one. */
+/* The same, waiting for a free block. */
 struct mt_block *mt_spool_take_wait(struct mt_spool *spool);
 
 /*
- * What to call, on the pushing thread, when a push leaves `percent` or more of all blocks queued.
- * Set before the first push.
+ * Sets the function that is called on the pushing thread when `percent` or more of all blocks are
+ * queued after a push. Set before the first push.
  */
 void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(void *context),
 			void *context);
@@ -56,24 +56,23 @@ void mt_spool_set_alarm(struct mt_spool *spool, unsigned percent, void (*alarm)(
 void mt_spool_push(struct mt_spool *spool, struct mt_block *block);
 
 /*
- * The oldest queued block, waiting for one; NULL when the spool is closed and empty. Give it back
- * with release.
+ * The oldest queued block, waiting for one; NULL if the spool is closed and empty. Return it with
+ * mt_spool_release().
  */
 struct mt_block *mt_spool_pop(struct mt_spool *spool);
 void mt_spool_release(struct mt_spool *spool, struct mt_block *block);
 
-/* No more pushes: pop ends when the queue is empty. */
+/* Ends pushing: mt_spool_pop() returns NULL when the queue is empty. */
 void mt_spool_close(struct mt_spool *spool);
 
-/* Bytes that stand in blocks now: queued, being filled or being written. */
+/* Bytes in blocks that are queued, being filled or being written. */
 size_t mt_spool_in_use(struct mt_spool *spool);
 
-/* Blocks that are queued now. */
+/* Number of queued blocks. */
 size_t mt_spool_queued(struct mt_spool *spool);
 
 /*
- * How full: queued blocks in percent of all that there may be; and the most there ever were, in
- * bytes.
+ * Queued blocks in percent of the bound; and the largest number of bytes that were ever queued.
  */
 unsigned mt_spool_fill(struct mt_spool *spool);
 size_t mt_spool_peak(struct mt_spool *spool);

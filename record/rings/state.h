@@ -1,6 +1,6 @@
 /*
- * STATE records on their way into the file: fills blocks of the spool and pushes them when full or
- * asked to. One thread at a time.
+ * Writes STATE records: fills blocks of the spool and pushes them when they are full or flushed.
+ * One thread at a time.
  */
 #ifndef MT_RECORD_RINGS_STATE_H
 #define MT_RECORD_RINGS_STATE_H
@@ -12,25 +12,24 @@
 
 struct mt_state {
 	struct mt_spool *spool;
-	struct mt_block *block; /* NULL: none begun */
+	struct mt_block *block; /* being filled; NULL: none */
 	enum mt_chunk_type type;
 	/*
-	 * Asked while the spool has no block: whether to wait no longer. All that is put from then
-	 * on is dropped. NULL: wait for as long as it takes.
+	 * Called while the spool has no free block. True: stop waiting; all later records are
+	 * dropped. NULL: wait without limit.
 	 */
 	bool (*give_up)(void *context);
 	void *give_up_context;
 	bool given_up;
-	struct mt_block none; /* without room */
+	struct mt_block none; /* block of no capacity, after give_up */
 };
 
 /*
- * Begins a block now, or says false where the spool has none: for those who must not wait for the
- * writer.
+ * Begins a block; false if the spool has none. For threads that must not wait for the writer.
  */
 bool mt_state_begin(struct mt_state *state);
 
-/* The block to put into, begun where there is none. Waits for the spool, as give_up allows. */
+/* The block being filled; takes one if there is none, waiting as long as give_up allows. */
 struct mt_block *mt_state_block(struct mt_state *state);
 
 /*
@@ -40,12 +39,12 @@ struct mt_block *mt_state_block(struct mt_state *state);
 void mt_state_put_weight(struct mt_state *state, uint32_t event, uint64_t numerator,
 			 uint64_t denominator);
 
-/* Hands the block on, if it holds anything. */
+/* Pushes the block if it has records. */
 void mt_state_flush(struct mt_state *state);
 
 /*
- * Puts one record by its encoder (mt_task_put, ...); a record that fits no empty block is dropped:
- * false.
+ * Puts one record with its encoder (mt_task_put, ...). False if it does not fit an empty block: the
+ * record is dropped.
  */
 #define mt_state_put(state, put, record)           \
 	((put)(mt_state_block(state), (record)) || \

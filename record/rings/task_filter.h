@@ -1,8 +1,7 @@
 /*
- * --comm and -u, and -p where files do not suffice for its threads: whose samples are kept. The
- * kernel cannot choose by a thread's name or user, so
- * the drains do: they ask here for each sample, and pass on what the side-band says of names and
- * forks.
+ * Chooses the tasks whose samples are kept: for --comm and -u, and for -p if there are too few file
+ * descriptors for its threads. The kernel cannot choose by a thread's name or user. So the drains
+ * ask here for each sample, and pass COMM and FORK records of the side-band to the filter.
  */
 #ifndef MT_RECORD_RINGS_TASK_FILTER_H
 #define MT_RECORD_RINGS_TASK_FILTER_H
@@ -15,7 +14,7 @@ struct mt_error;
 struct mt_number_list;
 struct mt_task_filter;
 
-/* What /proc says of a thread. */
+/* Facts of a thread, from /proc. */
 struct mt_task_facts {
 	char comm[64];
 	uint32_t uid;
@@ -23,7 +22,7 @@ struct mt_task_facts {
 	uint32_t parent;  /* its parent process */
 };
 
-/* Where facts come from; false for a thread that is gone. */
+/* Looks up facts; look_up returns false for a thread that has ended. */
 struct mt_task_source {
 	void *context;
 	bool (*look_up)(void *context, uint32_t tid, struct mt_task_facts *out);
@@ -38,8 +37,8 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 				       struct mt_task_filter **out);
 
 /*
- * Keeps, of what it kept so far, only the samples of these processes and threads and of those that
- * they start. Before there are other threads. False out of memory.
+ * From now on also drops samples of all but these processes, threads, and their future children.
+ * Call before there are other threads. False out of memory.
  */
 bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_list *pids,
 			 const struct mt_number_list *tids);
@@ -47,28 +46,27 @@ bool mt_task_filter_only(struct mt_task_filter *filter, const struct mt_number_l
 void mt_task_filter_destroy(struct mt_task_filter *filter);
 
 /*
- * Starts a thread that looks threads up from now on: whoever asks neither reads /proc nor
- * allocates. Once, before the first question.
+ * Starts a thread that looks up facts, so that mt_task_filter_wants() neither reads /proc nor
+ * allocates. Call once, before the first mt_task_filter_wants().
  */
 struct mt_error *mt_task_filter_start(struct mt_task_filter *filter);
 
 enum mt_task_verdict {
 	MT_TASK_DROPPED,
 	MT_TASK_KEPT,
-	MT_TASK_UNTOLD, /* the thread is being looked up: ask again. Only once one was started for
-			   that */
+	MT_TASK_UNTOLD, /* being looked up: ask again; only after mt_task_filter_start() */
 };
 
 /*
- * Whether a thread's sample of that time (ns) is to be kept. A thread of which nothing can be known
- * is kept. May be called by several threads at once, as may the other.
+ * The verdict on a thread's sample of that time (ns). Samples of threads without facts are kept.
+ * Several threads may call this and mt_task_filter_see() at once.
  */
 enum mt_task_verdict mt_task_filter_wants(struct mt_task_filter *filter, uint32_t tid,
 					  uint64_t time);
 
 /*
- * A record of the side-band that is no sample: COMM and FORK tell of names and parents. False: come
- * with it again, as above.
+ * Learns names and parents from a COMM or FORK record; ignores other records. False: call again
+ * with the same record, as for MT_TASK_UNTOLD.
  */
 bool mt_task_filter_see(struct mt_task_filter *filter, const uint8_t *record, size_t size,
 			uint64_t time);
