@@ -1,7 +1,7 @@
 /*
- * The parts that make up a recorder, for its own files alone: recorder.c (the course as a whole),
- * notes.c (what it says), preparing.c (up to the first event), course.c (while it records),
- * ending.c (from the last event on).
+ * The state of a recorder, shared by its own files only: recorder.c (the recording as a whole),
+ * notes.c (messages), preparing.c (up to the first event), run.c (while events are recorded),
+ * polling.c (what /proc says of the targets), ending.c (from the last event on).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
 #define MT_RECORD_RECORDER_PARTS_H
@@ -22,7 +22,7 @@
 #include "record/rings/stream.h"
 #include "record/write/pack.h"
 
-#define MT_MARK_NS 500000000ull /* everything is written out this often */
+#define MT_MARK_NS 500000000ull /* interval of MARKs */
 #define MT_ANCHOR_NS 60000000000ull
 
 struct mt_ahead;
@@ -38,7 +38,7 @@ struct mt_spool;
 struct mt_task_filter;
 struct mt_tracepoints;
 
-/* What was said before there was a recording, or room in it, to say it in. */
+/* A NOTE that could not be written yet: there was no recording, or no free block. */
 struct mt_waiting_note {
 	uint32_t level;
 	char *text;
@@ -49,7 +49,7 @@ struct mt_recorder {
 	const struct mt_recorder_voice *voice;
 	struct mt_perf_features features;
 	struct mt_clock clock;
-	struct mt_trials trials; /* until the events are open */
+	struct mt_trials trials; /* kept until the events are open */
 	struct mt_tracepoints *tracepoints;
 	struct mt_plan *plan;
 	struct mt_number_list cpus;
@@ -72,7 +72,8 @@ struct mt_recorder {
 	bool locked;
 	int cgroup;
 	uint64_t started, ended, next_mark, next_anchor;
-	uint64_t next_tick, ticked; /* of the governor; samples by then */
+	uint64_t next_tick; /* of the governor */
+	uint64_t ticked;    /* samples at its last tick */
 	struct mt_gauges *gauges;
 	uint64_t next_poll;		/* when the targets' memory is read again */
 	uint64_t polled_lost;		/* records the ledger had lost by the last poll */
@@ -81,46 +82,46 @@ struct mt_recorder {
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
 
-/* Tells the user (levels as in recorder.h); levels 0 and 1 stand in the recording too. */
+/* Prints a message (levels as in recorder.h); levels 0 and 1 also become a NOTE. */
 void mt_recorder_say(struct mt_recorder *r, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts a NOTE into the recording alone, now or as soon as there is room. Takes text. */
+/* Writes a NOTE without printing it, now or as soon as there is a free block. Takes text. */
 void mt_recorder_put_note(struct mt_recorder *r, uint32_t level, char *text);
 
-/* Puts into the recording what there was no room for when it was said. */
+/* Writes the waiting notes. */
 void mt_recorder_put_waiting_notes(struct mt_recorder *r);
 
-/* All that can fail, up to the last step before the first event. */
+/* Does everything that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv);
 
-/* What has passed through the drains so far. */
+/* The sum of the drains' counts so far. */
 struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r);
 
-/* Everything up to now goes out, and a MARK behind it says so. */
+/* Flushes all drains, and writes a MARK behind their records. */
 void mt_recorder_mark(struct mt_recorder *r);
 
-/* One CLOCK record. */
+/* Writes a CLOCK record. */
 void mt_recorder_anchor(struct mt_recorder *r);
 
-/* What runs already, as STATE. */
+/* Writes what already runs, as STATE. */
 void mt_recorder_put_existing(struct mt_recorder *r);
 
-/* Gauges of the targets, and their maps again where an account of them needs that. */
+/* Write gauges of the targets, and their maps again if an account of mappings needs that. */
 void mt_recorder_poll_first(struct mt_recorder *r);
 void mt_recorder_poll_again(struct mt_recorder *r);
 void mt_recorder_poll_last(struct mt_recorder *r);
 
-/* One turn of waiting; false when the recording is to end. */
+/* Waits once; false if the recording is to end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r);
 
-/* The command goes on without us until it ends by itself; signals still reach it. */
+/* Waits until the command ends by itself; signals are passed on to it. */
 void mt_recorder_wait_for_command(struct mt_recorder *r);
 
-/* Ends the drains' threads; they stay, with their counts, until the recorder goes. */
+/* Ends the drains' threads. The drains keep their counts until the recorder is destroyed. */
 void mt_recorder_stop_drains(struct mt_recorder *r);
 
-/* From the last event to the END chunk. */
+/* Does everything from the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * Carrying what the recorded machine has and the reader's may not: makes FILE chunks of images, on
- * a thread of its own with low priority. The writing thread offers images as it meets them, and
- * takes the chunks that are ready.
+ * The carrying thread: makes FILE chunks of images that the reader's machine may lack, at low
+ * priority. The writing thread offers images as it sees them, and takes the chunks that are ready.
  *
- * Bounded: one image is worked on at a time, few chunks wait to be taken, the thread rests as long
- * as it worked while the recording goes on, and nothing is made beyond a limit on the file's bytes.
+ * Bounds: one image at a time; few chunks wait to be taken; while events are recorded the thread
+ * sleeps as long as it worked; a limit on the bytes of all FILE chunks.
  */
 #ifndef MT_RECORD_CARRY_CARRY_WORKER_H
 #define MT_RECORD_CARRY_CARRY_WORKER_H
@@ -23,16 +22,16 @@ struct mt_image_file;
 struct mt_kernel_seen;
 
 struct mt_embed_options {
-	struct mt_skeleton_wish wish; /* nothing wished for: nothing is carried */
-	bool unsampled;		      /* images of processes without a sample, too */
-	uint64_t limit;		      /* bytes of FILE chunks in all */
+	struct mt_skeleton_wish wish; /* all false: nothing is carried */
+	bool unsampled;		      /* also images of processes without a sample */
+	uint64_t limit;		      /* bytes of all FILE chunks */
 };
 
 /* A chunk that is ready to be written, or why there is none. */
 struct mt_embed_chunk {
 	struct mt_chunk_header header;
-	uint8_t *payload; /* header.stored_size bytes; NULL where problem says why */
-	char *problem;	  /* with the path; or NULL */
+	uint8_t *payload; /* header.stored_size bytes; NULL: see problem */
+	char *problem;	  /* message with the path, or NULL */
 	struct mt_embed_chunk *next;
 };
 
@@ -42,46 +41,46 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
 struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
 void mt_embed_destroy(struct mt_embed *embed);
 
-/* Offers all of an image. Borrows file until `embed` is destroyed. */
+/* Offers a whole image. Borrows file until `embed` is destroyed. */
 void mt_embed_offer(struct mt_embed *embed, const struct mt_image_file *file);
 
 /*
- * The same of what stands around places of its code, whose offsets are taken. The time tells apart
- * what was offered so of one image. last: nothing of the image is offered later; else all of it is
- * carried where its file is deleted.
+ * Offers the functions of an image around sampled places; takes the offsets of news. The time tells
+ * several offers of one image apart. last: nothing more of the image is offered; otherwise the
+ * whole image is carried if its file was deleted.
  */
 void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *file,
 			 struct mt_code_news *news, uint64_t time, bool last);
 
-/* A process has a sample: it may name code of its own. exec_time: it was another program before. */
+/* Offers the names of a process's own code. exec_time not 0: the process calls exec then. */
 void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);
 
 /*
- * What samples told of the kernel so far, borrowed for the call, and the time that has come: names
- * are carried now and then as the recording grows, so that one that is cut short has them.
+ * Offers the kernel addresses of samples so far (borrowed for the call), at the time `now`. Names
+ * are carried at intervals as the recording grows, so that a recording that is cut short has them.
  */
 void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
 
 /*
- * The last to be offered: the kernel's names at these addresses, borrowed until the last chunk is
- * taken, and what processes have named by now, which is later than any record.
+ * The last offer: the kernel addresses, borrowed until the last chunk is taken, and the names that
+ * processes have written by `now`, which is later than any record.
  */
 void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
 
-/* The next chunk that is ready, the caller's; NULL: none now. */
+/* The next chunk that is ready, which the caller destroys; NULL: none now. */
 struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);
 
 /*
- * The same once nothing more is offered: waits for those under way; NULL behind the last one.
- * give_up is asked before each, and ten times a second: true leaves out what is not made yet.
+ * The same after mt_embed_offer_rest(): waits for chunks being made; NULL behind the last one.
+ * give_up is called before each, and ten times a second: true leaves out chunks not made yet.
  */
 struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
 					  void *context);
 
-/* Behind the last chunk: whether the rest was left out; then *images of those offered were. */
+/* After the last chunk: true if give_up left out images; *images: how many. */
 bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
 
-/* CPU time of the thread, once it has ended; 0 until then. */
+/* CPU time of the thread after it has ended, ns; 0 before. */
 uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
 
 #endif
