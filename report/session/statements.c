@@ -338,12 +338,22 @@ bool mt_session_count_undecodable(struct mt_session *session)
 	return true;
 }
 
+static bool show_map(struct mt_session *session, const struct mt_map_record *record, bool again)
+{
+	const struct mt_task *leader = mt_spaces_find(session->spaces, record->pid);
+
+	return mt_session_show(session, &(struct mt_observed){
+						.kind = MT_OBSERVED_MAP,
+						.space = leader ? leader->space : NULL,
+						.map = record,
+						.again = again,
+					});
+}
+
 static bool take_map(struct mt_session *session, const struct mt_map_record *record)
 {
 	mt_session_present(session)->maps++;
-	return mt_spaces_add_map(session->spaces, record) &&
-	       mt_session_show(session,
-			       &(struct mt_observed){.kind = MT_OBSERVED_MAP, .map = record});
+	return mt_spaces_add_map(session->spaces, record) && show_map(session, record, false);
 }
 
 /* Decodes and applies a record that is no sample; false out of memory. */
@@ -374,10 +384,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 	case MT_RECORD_MAP:
 		return TAKE(map, mt_map_get, take_map(session, &r.map));
 	case MT_RECORD_REREAD:
-		return TAKE(map, mt_map_get,
-			    mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_MAP,
-									   .map = &r.map,
-									   .again = true}));
+		return TAKE(map, mt_map_get, show_map(session, &r.map, true));
 	case MT_RECORD_GAUGE:
 		return TAKE(gauge, mt_gauge_get,
 			    mt_session_show(session, &(struct mt_observed){

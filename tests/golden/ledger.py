@@ -499,10 +499,16 @@ def check_readings(tap, folder):
              "what was given back before the first reading is not in it")
     waited_for = made.sample(LOCK, 1000, 777, made.raw(struct.pack("<QQQBB", 0, 8, 1, 1, 1)), pid=777)
     data = recording(waited_for + execed(1100, 100) + mmap(1200, 600, 4), threads=())
-    got = {row["process"]: int(row["bytes"]) // PAGE
-           for row in rows(folder, data, "--outstanding", "--all", "--by", "process")}
+    def held(data):
+        return {row["process"]: int(row["bytes"]) // PAGE
+                for row in rows(folder, data, "--outstanding", "--all", "--by", "process")}
+
+    got = held(data)
     tap.same(got, {"worker [exec]": 64, "other": 4},
              "a reading from before exec is of the program before, though others are waited for meanwhile")
+    data = recording(mmap(1020, 200, 2, pid=555, tid=555) + mmap(5000, 100, 4), threads=())
+    tap.same(stands(folder, data), ([(0, 64, RW, "anon"), (100, 104, RW, "anon")], []),
+             "what /proc said holds though another process is the first to call")
 
 
 def check_brk_losses(tap, folder):
