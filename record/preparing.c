@@ -319,6 +319,16 @@ static void tell_nothing_to_strip(struct mt_recorder *r)
 					      : "none");
 }
 
+/* Which of the processes that the recording tells of are its targets. */
+static void describe_choice(const struct mt_recorder *r, struct mt_state *head)
+{
+	MT_CLEANUP_FREE char *cgroup = r->cgroup >= 0 ? mt_cgroup_line(r->cgroup) : NULL;
+	struct mt_target_choice choice = {.comm = r->options->comm, .cgroup = cgroup};
+
+	choice.by_user = r->filter && mt_task_filter_user(r->filter, &choice.uid);
+	mt_host_describe_choice(head, &choice);
+}
+
 static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **argv)
 {
 	struct mt_state head;
@@ -350,6 +360,7 @@ static struct mt_error *start_writing(struct mt_recorder *r, int argc, char **ar
 		mt_pack_set_limit(r->pack, r->options->max_size, r->waiting.full);
 	head = (struct mt_state){.spool = r->spool, .type = MT_CHUNK_HEAD};
 	mt_host_describe(&head, r->options, &r->clock, r->plan, argc, argv);
+	describe_choice(r, &head);
 	mt_state_flush(&head);
 	mt_recorder_put_waiting_notes(r);
 	tell_nothing_to_strip(r);

@@ -126,6 +126,36 @@ struct mt_error *mt_cgroup_open(const char *name, int *out)
 	return NULL;
 }
 
+/* The path below the mount point; NULL: it is not below. */
+static const char *path_below(const char *path, const char *mount)
+{
+	size_t length = strlen(mount);
+
+	if (!length || strncmp(path, mount, length) || (path[length] && path[length] != '/'))
+		return NULL;
+	return path[length] ? path + length : "/";
+}
+
+char *mt_cgroup_line(int fd)
+{
+	struct hierarchies found;
+	char link[64], path[PATH_MAX], *line;
+	const char *below;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	find_hierarchies(&found);
+	below = path_below(path, found.perf_event);
+	if (below)
+		return asprintf(&line, "perf_event:%s", below) < 0 ? NULL : line;
+	below = path_below(path, found.unified);
+	return !below || asprintf(&line, ":%s", below) < 0 ? NULL : line;
+}
+
 struct mt_error *mt_cgroup_error(int errnum, const char *name, const char *event)
 {
 	struct mt_error *err =

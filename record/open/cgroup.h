@@ -12,6 +12,12 @@ struct mt_error;
  */
 struct mt_error *mt_cgroup_open(const char *name, int *out);
 
+/*
+ * The opened cgroup as /proc/PID/cgroup shows it, behind its controller: "perf_event:/name" in
+ * version 1, ":/name" in version 2. The caller frees it; NULL if unknown.
+ */
+char *mt_cgroup_line(int fd);
+
 /* The error of an event that did not open for a cgroup, with a remedy. */
 struct mt_error *mt_cgroup_error(int errnum, const char *name, const char *event);
 

@@ -184,6 +184,13 @@ struct mt_error *mt_task_filter_create(const char *comm, const char *user,
 	return NULL;
 }
 
+bool mt_task_filter_user(const struct mt_task_filter *filter, uint32_t *uid)
+{
+	if (filter->by_user)
+		*uid = filter->uid;
+	return filter->by_user;
+}
+
 void mt_task_filter_destroy(struct mt_task_filter *filter)
 {
 	uint64_t one = 1;

@@ -155,8 +155,8 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 	size_t size = 0;
 	FILE *out;
 
-	if (options->all_cpus || options->cpus.count || !list->count) {
-		bool all = options->all_cpus || options->cpus.count;
+	if (!list->count) {
+		bool all = mt_options_target_cpus(options);
 
 		put_info(state, "target", all ? "all" : "command");
 		if (!all)
@@ -172,6 +172,16 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 			list->items[i]);
 	if (out && !fclose(out))
 		put_info(state, "target", line);
+}
+
+void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice)
+{
+	if (choice->comm)
+		put_info(head, "target-comm", choice->comm);
+	if (choice->by_user)
+		put_number(head, "target-uid", choice->uid);
+	if (choice->cgroup)
+		put_info(head, "target-cgroup", choice->cgroup);
 }
 
 static void put_call_graph(struct mt_state *state, const struct mt_record_options *options)

@@ -2,6 +2,9 @@
 #ifndef MT_RECORD_STATE_HOST_H
 #define MT_RECORD_STATE_HOST_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "record/proc/numbers.h"
 
 struct mt_error;
@@ -17,6 +20,17 @@ struct mt_error *mt_host_cpus(struct mt_number_list *out);
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
 		      const struct mt_clock *clock, const struct mt_plan *plan, int argc,
 		      char **argv);
+
+/* How targets were chosen among the processes of the host; NULL and false: not so. */
+struct mt_target_choice {
+	const char *comm;   /* --comm, the expression */
+	const char *cgroup; /* -G, a line of mt_cgroup_line() */
+	bool by_user;	    /* -u */
+	uint32_t uid;
+};
+
+/* INFO records of it. */
+void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice);
 
 /* One CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock);

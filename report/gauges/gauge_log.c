@@ -39,7 +39,8 @@ struct mt_gauge_log {
 	MT_ARRAY(struct mt_gauged_process) processes;
 	MT_ARRAY(struct process) all;
 	struct mt_map64 by_pid; /* of this recording: pid to the index of its first process */
-	uint64_t newest;	/* index of the process that the last gauge was of; NONE */
+	const struct mt_space *sampled; /* the space of the last sample */
+	uint64_t newest;		/* index of the process that the last gauge was of; NONE */
 	MT_ARRAY(struct readings) readings; /* by recording */
 	MT_ARRAY(struct mt_host_gauge) host;
 	struct mt_map64 by_name; /* recording and string id to index in host */
@@ -140,7 +141,8 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 			 .start_time = record->start_time,
 			 .comm = known ? task->comm : MT_STRING_NONE,
 			 .cgroup = known ? task->space->cgroup : 0,
-			 .is_new = !known},
+			 .is_new = !known,
+			 .other = known && !mt_space_is_target(task->space)},
 		.first_time = record->after,
 		.next = NONE,
 	};
@@ -212,6 +214,7 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	case MT_KERNEL_EXIT:
 		process->told.comm = task->comm;
 		process->told.cgroup = task->space ? task->space->cgroup : process->told.cgroup;
+		process->told.other = task->space && !mt_space_is_target(task->space);
 		process->told.ended = observed->kernel->type == MT_KERNEL_EXIT &&
 				      process->first_time <= observed->time;
 		if (process->told.ended)
@@ -222,8 +225,22 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	}
 }
 
+/* Whatever has a sample is a target. */
+static void take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+{
+	struct process *process;
+
+	if (observed->task->space == gauges->sampled)
+		return;
+	gauges->sampled = observed->task->space;
+	process = process_at(gauges, observed->task->pid, observed->time);
+	if (process)
+		process->told.other = false;
+}
+
 static void end_recording(struct mt_gauge_log *gauges)
 {
+	gauges->sampled = NULL;
 	mt_map64_deinit(&gauges->by_pid);
 }
 
@@ -238,6 +255,9 @@ static bool observe(void *context, const struct mt_observed *observed)
 			       : take_host(gauges, observed->recording, observed->gauge);
 	case MT_OBSERVED_KERNEL:
 		take_kernel(gauges, observed);
+		return true;
+	case MT_OBSERVED_SAMPLE:
+		take_sample(gauges, observed);
 		return true;
 	case MT_OBSERVED_END:
 		end_recording(gauges);
@@ -300,7 +320,7 @@ static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *proces
 								  (readings->count - 1)
 							: 0;
 	}
-	process->selected = is_selected(selection, comm, process->pid);
+	process->selected = !process->other && is_selected(selection, comm, process->pid);
 }
 
 struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)

@@ -46,7 +46,8 @@ struct mt_gauged_process {
 	uint32_t cgroup;     /* string id; 0: not known */
 	bool is_new;	     /* it began while it was recorded */
 	bool ended;
-	bool selected;	   /* by --pid and --comm */
+	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */
+	bool selected;	   /* a target, and by --pid and --comm */
 	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
 	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series[MT_PROCESS_GAUGES];

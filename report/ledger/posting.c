@@ -55,13 +55,20 @@ bool mt_ledger_tell_moved(void *context, struct mt_account *account, uint64_t fr
 				      size);
 }
 
+/* Its first thread, as far as selectors ask. */
+static struct mt_task leader_of(const struct mt_space *of)
+{
+	return (struct mt_task){
+		.pid = of->pid, .tid = of->pid, .comm = of->comm, .space = (struct mt_space *)of};
+}
+
 /* What is nobody's doing, and put down to the process as a whole. */
 static struct mt_origin process_origin(const struct mt_ledger *ledger,
 				       const struct mt_ledger_space *space,
 				       enum mt_origin_kind kind, uint64_t time)
 {
 	const struct mt_space *of = space->watch->space;
-	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+	const struct mt_task leader = leader_of(of);
 
 	return (struct mt_origin){
 		.kind = kind,
@@ -105,7 +112,7 @@ static bool close_unseen(struct mt_ledger *ledger, struct mt_ledger_space *space
 		.recording = space->recording,
 		.calls = space->unseen & ~(uint32_t)MT_UNSEEN_ADVISED,
 	};
-	const struct mt_task leader = {.pid = of->pid, .tid = of->pid, .comm = of->comm};
+	const struct mt_task leader = leader_of(of);
 
 	if (!unseen.calls)
 		return true;
@@ -126,7 +133,7 @@ bool mt_ledger_close(struct mt_ledger *ledger, struct mt_ledger_space *space, ui
 	if (!close_unseen(ledger, space, time))
 		return false;
 	regions = peak ? space->watch->peak_regions : space->account->regions;
-	if (ledger->options->stood)
+	if (ledger->options->stood && mt_space_is_target(space->watch->space))
 		good = ledger->options->stood(ledger->options->context, ledger, space, regions,
 					      peak ? space->watch->peak_time : time);
 	mt_extents_destroy(space->watch->peak_regions);

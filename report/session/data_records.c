@@ -48,6 +48,7 @@ bool mt_session_selects(const struct mt_session *session, const struct mt_task *
 	const struct mt_selection *s = session->options->selection;
 
 	return !s->events && !s->cpus.count && !mt_selection_needs_stacks(s) &&
+	       (!task->space || mt_space_is_target(task->space)) &&
 	       select_task(session, task, time);
 }
 
@@ -75,6 +76,7 @@ static bool show_sample(struct mt_session *session, const struct mt_local_event 
 	task = mt_spaces_task(session->spaces, session->sample.pid, session->sample.tid);
 	if (!task)
 		return false;
+	mt_space_sampled(task->space);
 	marks = event->marks && select_sample(session, task, sample->time);
 	session->facts.marks += marks;
 	return mt_session_show(session, &(struct mt_observed){

@@ -73,6 +73,8 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	pair->value = mt_strings_get(session->strings, value);
 	if (!strcmp(pair->key, "cgroup") && !mt_spaces_set_cgroup(session->spaces, &record->value))
 		return false;
+	if (!mt_spaces_tell(session->spaces, pair->key, pair->value))
+		return false;
 	mt_naming_tell(session->naming, pair->key, pair->value);
 	if (!strcmp(pair->key, "boot-id"))
 		set_boot(session, mt_kernel_names_is_this_boot(mt_naming_kernel(session->naming),

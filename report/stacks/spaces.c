@@ -15,6 +15,7 @@
 #include "formats/records/jitdump.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
+#include "report/stacks/chosen.h"
 #include "report/stacks/code_class.h"
 #include "symbols/images/image.h"
 #include "symbols/images/image_map.h"
@@ -32,6 +33,7 @@ struct mt_spaces {
 	struct mt_image_set *images;
 	struct mt_strings *strings;
 	struct mt_map64 *code;
+	struct mt_chosen *chosen;
 	struct mt_map64 by_tid; /* index in tasks */
 	struct mt_map64 by_pid; /* index in spaces */
 	MT_ARRAY(struct mt_task *) tasks;
@@ -50,6 +52,11 @@ struct mt_spaces *mt_spaces_create(struct mt_image_set *images, struct mt_string
 
 	if (!spaces)
 		return NULL;
+	spaces->chosen = mt_chosen_create();
+	if (!spaces->chosen) {
+		free(spaces);
+		return NULL;
+	}
 	spaces->images = images;
 	spaces->strings = strings;
 	spaces->code = code;
@@ -68,6 +75,7 @@ void mt_spaces_destroy(struct mt_spaces *spaces)
 	}
 	mt_array_deinit(&spaces->tasks);
 	mt_array_deinit(&spaces->spaces);
+	mt_chosen_destroy(spaces->chosen);
 	mt_map64_deinit(&spaces->by_tid);
 	mt_map64_deinit(&spaces->by_pid);
 	free(spaces);
@@ -86,6 +94,8 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	space->comm = parent ? parent->comm : 0;
 	space->cgroup = parent ? parent->cgroup : spaces->cgroup;
 	space->exe = parent ? parent->exe : 0;
+	space->chosen = parent ? parent->chosen : !mt_chosen_by_process(spaces->chosen);
+	space->named = parent ? parent->named : !mt_chosen_by_name(spaces->chosen);
 	if (parent)
 		space->made = parent->made;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
@@ -172,6 +182,8 @@ static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char 
 	if (id == MT_STRING_NONE)
 		return false;
 	task->comm = id;
+	task->space->named |= mt_chosen_by_name(spaces->chosen) &&
+			      mt_chosen_name(spaces->chosen, mt_strings_get(spaces->strings, id));
 	if (task->tid == task->pid)
 		task->space->comm = id;
 	return true;
@@ -227,6 +239,11 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 	return *out != MT_STRING_NONE;
 }
 
+bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value)
+{
+	return mt_chosen_tell(spaces->chosen, key, value);
+}
+
 bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line)
 {
 	return find_cgroup(spaces, *line, &spaces->cgroup);
@@ -261,8 +278,10 @@ bool mt_spaces_add_task(struct mt_spaces *spaces, const struct mt_task_record *r
 	if (!task)
 		return false;
 	task->ppid = record->ppid;
-	if (record->tid == record->pid)
+	if (record->tid == record->pid) {
 		space->start_time = record->start_time;
+		space->chosen = mt_chosen_choose(spaces->chosen, record);
+	}
 	if (record->cgroup.size && !find_cgroup(spaces, record->cgroup, &space->cgroup))
 		return false;
 	if (record->exe.size && !set_exe(spaces, space, record->exe))
@@ -413,6 +432,7 @@ static bool apply_exec(struct mt_spaces *spaces, struct mt_task *task)
 	space->generation = old->generation + 1;
 	space->comm = old->comm;
 	space->cgroup = old->cgroup;
+	space->chosen = old->chosen;
 	enter(task, space);
 	return true;
 }

@@ -37,6 +37,7 @@ struct mt_space {
 	uint32_t cgroup;	     /* string id: cgroup path; 0: unknown */
 	uint32_t exe;		     /* string id: path of the program; 0: unknown */
 	uint32_t threads;	     /* tasks in this space now */
+	bool chosen, named;	     /* by mtrec -u, -G, -p, -t; by --comm: both: a target */
 	bool unused;		     /* created by a FORK whose child shares its parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */
 	struct mt_jit_mappings made; /* mappings of code described by a jitdump */
@@ -78,6 +79,20 @@ struct mt_spaces_jit {
  * out of memory.
  */
 bool mt_spaces_set_cgroup(struct mt_spaces *spaces, const struct mt_text *line);
+
+/* Takes an INFO record that may say whom mtrec recorded; before any task. False out of memory. */
+bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value);
+
+/* A space with a sample is a target's. */
+static inline void mt_space_sampled(struct mt_space *space)
+{
+	space->chosen = space->named = true;
+}
+
+static inline bool mt_space_is_target(const struct mt_space *space)
+{
+	return space->chosen && space->named;
+}
 
 /* Sets the resolver for later executable mappings without a file; borrows the context. */
 void mt_spaces_set_jit(struct mt_spaces *spaces, const struct mt_spaces_jit *jit);

@@ -468,8 +468,11 @@ static void reach_ends(struct mt_verdicts *verdicts)
 {
 	for (size_t i = 0; i < verdicts->spaces.count; i++) {
 		const struct space *space = &verdicts->spaces.items[i];
-		struct mt_history_scale *scale = &verdicts->scales.items[space->recording].history;
+		struct mt_history_scale *scale;
 
+		if (space->recording >= verdicts->scales.count) /* nothing of it was selected */
+			continue;
+		scale = &verdicts->scales.items[space->recording].history;
 		if (scale->begun)
 			mt_history_scale_reach(scale, space->end);
 	}

@@ -432,6 +432,34 @@ def check_limits(tap, folder):
     tap.check(said.startswith("mmap was recorded in part: figures are off\n"), "... and a limit on samples", said)
 
 
+def check_targets(tap, folder):
+    """What mtrec chose among processes limits all figures; TASK and MAP tell of the others for their names alone."""
+    seen = mmap(1000, 200, 2, pid=555, tid=555)
+
+    def mapped_of(key, value, records=b""):
+        data = recording(seen + records, threads=(), kinds=make.info(key, value))
+        return [pid for pid in (100, 555) if any(row.get("pid") == str(pid) for row in rows(folder, data, "--maps"))]
+
+    both, sampled = [100, 555], [555]
+    for key, value, want in (
+            ("target", "all", both), ("target", "pid 100,555", both), ("target-uid", "1000", both), ("target-uid", "0", sampled),
+            ("target-comm", "^work", both), ("target-comm", "^ork", sampled), ("target-cgroup", ":/user.slice", both),
+            ("target-cgroup", ":/", both), ("target-cgroup", ":/user", sampled), ("target-cgroup", "perf_event:/user.slice", sampled)):
+        tap.same(mapped_of(key, value), want, f"{key} {value}: {len(want)} of two processes, one of them by its sample")
+    tap.same(mapped_of("target-uid", "0", mmap(2000, 100, 1)), both, "one that has a sample later is a target")
+    child = forked(1100, 300) + mapped(1200, at(300), 4, b"[stack]", pid=300)
+    data = recording(seen + child, threads=(), kinds=make.info("target-uid", "0"))
+    got = {row["pid"] for options in (["--growth"], ["--outstanding", "--all"])
+           for row in rows(folder, data, *options, "--by", "process")}
+    tap.same(got, {"555"}, "nor have others growth, or what is outstanding")
+    data = recording(seen + child, threads=(), kinds=make.info("target-uid", "1000"))
+    got = {row["pid"] for row in rows(folder, data, "--outstanding", "--all", "--by", "process") if "pid" in row}
+    tap.same(got, {"100", "300", "555"}, "a target's child is one")
+    data = recording(seen + execed(1100, 100) + mapped(1200, at(300), 4, b"[stack]"), threads=(), kinds=make.info("target-comm", "^other$"))
+    tap.same(sorted(row["process"] for row in rows(folder, data, "--outstanding", "--all", "--by", "process")),
+             [":555", "other"], "exec may give the name that is meant")
+
+
 def check_what_exec_maps(tap, folder):
     program = mapped(1105, at(400), 8, b"/bin/other", 5, inode=7) + mapped(1106, at(500), 2, b"//anon", inode=0)
     data = recording(execed(1100, 100) + program + mmap(1200, 600, 4, 1, PRIVATE, fd=3, inside=mapped(
@@ -582,6 +610,7 @@ def main():
         check_groups_of_events(tap, folder)
         check_marks(tap, folder)
         check_limits(tap, folder)
+        check_targets(tap, folder)
         check_what_exec_maps(tap, folder)
         check_moments(tap, folder)
         check_order(tap, folder)

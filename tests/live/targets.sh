@@ -1,0 +1,122 @@
+#!/bin/bash
+# -u, -G and --comm limit every figure of a report to the targets: what another process maps, 1 TB of it, is in none.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'other users, and the whole host'
+report=$MT_BUILD/mtreport
+cd "$TMPDIR" || exit 1
+chmod 755 .
+
+# reserves SIZE GB as a sanitizer does, before a line is read and again after it, and 2 MB that it touches
+cat >reserver.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void reserve(size_t size, int prot)
+{
+	char *p = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p != MAP_FAILED && prot)
+		memset(p, 1, size);
+}
+
+int main(int argc, char **argv)
+{
+	size_t size = argc > 1 ? strtoull(argv[1], NULL, 10) << 30 : 0;
+	char line[16];
+
+	if (size)
+		reserve(size, PROT_NONE);
+	printf("%d\n", getpid());
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		return 1;
+	if (size)
+		reserve(size, PROT_NONE);
+	reserve(2 << 20, PROT_READ | PROT_WRITE);
+	puts("done");
+	fflush(stdout);
+	return !fgets(line, sizeof(line), stdin);
+}
+END
+${CC:-cc} -O1 -g -o chosen reserver.c || skip_all 'reserver does not compile'
+cp chosen other
+
+mkfifo to_chosen from_chosen to_other from_other
+chmod 666 to_* from_*
+exec 3<>to_chosen 4<>from_chosen 5<>to_other 6<>from_other
+
+# begin COMMAND...: the one that is to be a target, beside the other
+begin() {
+	"$@" <&3 >&4 3<&- 4<&- 5<&- 6<&- &
+	jobs_of="$!"
+	./other 1024 <&5 >&6 3<&- 4<&- 5<&- 6<&- &
+	jobs_of="$jobs_of $!"
+	read -r chosen <&4
+	read -r other <&6
+}
+
+finish_both() {
+	echo >&3
+	echo >&5
+	# shellcheck disable=SC2086
+	wait $jobs_of
+}
+
+# go_on: what is run while it records
+cat >go_on <<'END'
+#!/bin/bash
+sleep 0.3
+echo >to_chosen; echo >to_other
+read -r _ <from_chosen; read -r _ <from_other
+./other 0 </dev/null >/dev/null # begins, and ends, meanwhile
+sleep 0.3
+END
+chmod +x go_on
+
+# limits OPTION...: every analysis has the one and not the other
+limits() {
+	local words=$*
+
+	expect 0 "$words is recorded" "$mtrec" -e vm,rss "$@" -o f.mtr -- ./go_on
+	check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check f.mtr
+	for analysis in '--processes' '--growth --by process' '--outstanding --all --by process' '--maps' '--resident --by process' \
+		'--verdict --by process' '--faults --by process' '--resident --timeline 1s --by process'; do
+		# shellcheck disable=SC2086
+		"$report" -q $analysis --csv f.mtr >rows
+		[ "$analysis" = '--verdict --by process' ] || check "... $analysis has the target" grep -qE "(^|,)$chosen," rows
+		is '... and no other process' "$(grep -cE "(^|,)$other,|,other" rows)" 0
+	done
+	"$report" -q f.mtr >summary
+	is '... nor has the summary' "$(grep -cE '(^| )other( |:|$)|[0-9] TB' summary)" 0
+	is '... and mapped is what the target mapped' \
+		"$("$report" -q --growth --by process --csv f.mtr | awk -F, -v p="$chosen" '$1 == p { print $3 }')" $((2 << 20))
+	"$report" -q --maps --csv f.mtr >rows
+	between "... of which /proc said before what else it has" 10 "$(grep -c "^$chosen," rows)" 100
+}
+
+begin setpriv --reuid=65534 --clear-groups ./chosen
+limits -u 65534
+finish_both
+begin ./chosen
+limits -a --comm '^chosen$'
+finish_both
+
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/mtrec-test.$$
+if mkdir "$group" 2>/dev/null; then
+	begin bash -c "echo 0 >'$group/cgroup.procs'; exec ./chosen"
+	"$mtrec" -q -e page-faults -G "${group##*/}" -o f.mtr -- true 2>why
+	if grep -q 'its perf_event part does not exist' why; then
+		skip '-G' 'subtree_control of the root was never written to'
+	else
+		limits -G "${group##*/}"
+	fi
+	finish_both
+	rmdir "$group"
+else
+	skip '-G' 'no cgroup of version 2 can be made'
+fi
+finish
