@@ -1,6 +1,6 @@
 /*
- * The course of a recording. Everything that can fail is done before the first event is enabled;
- * from then on the recorder only ends early when its output fails, and says so.
+ * A recording from start to end. Everything that can fail is done before the first event is
+ * enabled; from then on the recorder only ends early when its output fails, and says so.
  */
 #include "record/recorder.h"
 

@@ -59,7 +59,7 @@ struct job {
 	struct job *next;
 };
 
-struct mt_embed {
+struct mt_carry_worker {
 	struct mt_embed_options options;
 	pthread_t thread;
 	bool running;
@@ -73,23 +73,23 @@ struct mt_embed {
 	pthread_cond_t offered, taken, finished;
 	struct job *queue, **queue_end;
 	size_t open;
-	struct mt_embed_chunk *ready, **ready_end;
+	struct mt_carry_worker_chunk *ready, **ready_end;
 	size_t ready_bytes;
 	bool closed, ended, given_up;
 	pid_t tid;		       /* of the thread, once it runs */
 	bool at_image;		       /* one is under way */
 	size_t left_out;	       /* images, once given up */
-	struct mt_kernel_seen *kernel; /* from mt_embed_offer_rest() on */
+	struct mt_kernel_seen *kernel; /* from mt_carry_worker_offer_remaining() on */
 	struct mt_kernel_news news;
 	uint64_t news_due, news_pause;
 	uint64_t now;
 	uint64_t cpu_ns; /* of the thread, once it has ended */
 };
 
-MT_DEFINE_CLEANUP(mt_embed, struct mt_embed)
+MT_DEFINE_CLEANUP(mt_carry_worker, struct mt_carry_worker)
 MT_DEFINE_CLEANUP(mt_embed_image, struct mt_embed_image)
 
-void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
+void mt_carry_worker_chunk_destroy(struct mt_carry_worker_chunk *chunk)
 {
 	if (!chunk)
 		return;
@@ -98,7 +98,7 @@ void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk)
 	free(chunk);
 }
 
-static void job_destroy(struct mt_embed *embed, struct job *job)
+static void job_destroy(struct mt_carry_worker *embed, struct job *job)
 {
 	if (!job)
 		return;
@@ -110,7 +110,7 @@ static void job_destroy(struct mt_embed *embed, struct job *job)
 /* ---- On the carrying thread ---- */
 
 /* Hands a chunk on, waiting while too many wait to be written. */
-static void hand_on(struct mt_embed *embed, struct mt_embed_chunk *chunk)
+static void hand_on(struct mt_carry_worker *embed, struct mt_carry_worker_chunk *chunk)
 {
 	pthread_mutex_lock(&embed->lock);
 	while (embed->ready_bytes >= READY_MAX && !embed->ended)
@@ -123,9 +123,10 @@ static void hand_on(struct mt_embed *embed, struct mt_embed_chunk *chunk)
 }
 
 /* Without memory to say so, it is left out silently. */
-static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, const char *problem)
+static void hand_on_problem(struct mt_carry_worker *embed, const struct mt_text *path,
+			    const char *problem)
 {
-	struct mt_embed_chunk *chunk = calloc(1, sizeof(*chunk));
+	struct mt_carry_worker_chunk *chunk = calloc(1, sizeof(*chunk));
 
 	if (!chunk)
 		return;
@@ -138,9 +139,9 @@ static void hand_on_problem(struct mt_embed *embed, const struct mt_text *path, 
 /* What file_chunks.c made; false where the limit, or memory, leaves no room. */
 static bool take_chunk(void *context, struct mt_file_chunk *made)
 {
-	struct mt_embed *embed = context;
+	struct mt_carry_worker *embed = context;
 	uint64_t size = MT_CHUNK_HEADER_SIZE + (uint64_t)made->header.stored_size;
-	struct mt_embed_chunk *chunk = NULL;
+	struct mt_carry_worker_chunk *chunk = NULL;
 
 	if (embed->made + size <= embed->options.limit)
 		chunk = calloc(1, sizeof(*chunk));
@@ -157,7 +158,7 @@ static bool take_chunk(void *context, struct mt_file_chunk *made)
 
 static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 {
-	struct mt_embed *embed = context;
+	struct mt_carry_worker *embed = context;
 
 	for (size_t at = 0, n; at < size; at += n) {
 		n = size - at < PIECE ? size - at : PIECE;
@@ -169,21 +170,21 @@ static bool put_bytes(void *context, const uint8_t *bytes, size_t size)
 }
 
 /* Behind a put that did not succeed. */
-static void tell_no_room(struct mt_embed *embed, const struct mt_text *path)
+static void tell_no_room(struct mt_carry_worker *embed, const struct mt_text *path)
 {
 	if (!atomic_load(&embed->stopped))
 		hand_on_problem(embed, path, "no room within --embed-limit");
 }
 
-static bool put_content(struct mt_embed *embed, uint64_t time, const struct mt_file_record *file,
-			const uint8_t *bytes)
+static bool put_content(struct mt_carry_worker *embed, uint64_t time,
+			const struct mt_file_record *file, const uint8_t *bytes)
 {
 	mt_file_chunks_begin(embed->chunks, time, file);
 	return put_bytes(embed, bytes, file->size);
 }
 
 /* The kernel's own, whole. */
-static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
+static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *file)
 {
 	size_t size;
 	const uint8_t *bytes = mt_own_vdso(&size);
@@ -198,7 +199,7 @@ static void carry_vdso(struct mt_embed *embed, struct mt_file_record *file)
 }
 
 /* Reads the file, and makes what is carried of it, around places or all. */
-static void carry_image(struct mt_embed *embed, int fd, struct mt_file_record *file,
+static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_record *file,
 			const struct mt_embed_places *places, uint64_t time)
 {
 	const struct mt_skeleton_output output = {embed, put_bytes};
@@ -222,7 +223,7 @@ static void carry_image(struct mt_embed *embed, int fd, struct mt_file_record *f
 }
 
 /* Whether all of that image was carried; set: it is now. */
-static bool *whole_slot(struct mt_embed *embed, uint32_t number)
+static bool *whole_slot(struct mt_carry_worker *embed, uint32_t number)
 {
 	while (embed->whole.count <= number) {
 		if (!mt_array_push(&embed->whole))
@@ -232,7 +233,8 @@ static bool *whole_slot(struct mt_embed *embed, uint32_t number)
 }
 
 /* Once its file is deleted the next time may be too late. */
-static void carry_seen(struct mt_embed *embed, const struct job *job, struct mt_file_record *file)
+static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
+		       struct mt_file_record *file)
 {
 	const struct mt_embed_places places = {job->numbers, job->count};
 	bool *whole = whole_slot(embed, job->file->places);
@@ -253,7 +255,7 @@ static void carry_seen(struct mt_embed *embed, const struct job *job, struct mt_
 static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
 		      const uint8_t *bytes)
 {
-	struct mt_embed *embed = context;
+	struct mt_carry_worker *embed = context;
 	bool good = put_content(embed, time, file, bytes);
 
 	if (!good)
@@ -267,7 +269,7 @@ static void tell_of_names(void *context, const struct mt_text *path, const char 
 }
 
 /* What was offered of the kernel, and the time it was. */
-static struct mt_kernel_news take_news(struct mt_embed *embed, uint64_t *now)
+static struct mt_kernel_news take_news(struct mt_carry_worker *embed, uint64_t *now)
 {
 	struct mt_kernel_news news;
 
@@ -280,7 +282,7 @@ static struct mt_kernel_news take_news(struct mt_embed *embed, uint64_t *now)
 }
 
 /* What has been named by now, so that a recording that is cut short has it. */
-static void carry_so_far(struct mt_embed *embed)
+static void carry_so_far(struct mt_carry_worker *embed)
 {
 	struct mt_kernel_news news;
 	uint64_t now;
@@ -293,7 +295,7 @@ static void carry_so_far(struct mt_embed *embed)
 }
 
 /* What holds of the end alone. */
-static void carry_rest(struct mt_embed *embed)
+static void carry_rest(struct mt_carry_worker *embed)
 {
 	struct mt_kernel_news news;
 	uint64_t now;
@@ -310,7 +312,7 @@ static void carry_rest(struct mt_embed *embed)
 	mt_embed_names_rest(embed->names, now);
 }
 
-static void carry_jitdump(struct mt_embed *embed, struct job *job)
+static void carry_jitdump(struct mt_carry_worker *embed, struct job *job)
 {
 	int fd = job->fd;
 
@@ -318,7 +320,7 @@ static void carry_jitdump(struct mt_embed *embed, struct job *job)
 	mt_embed_names_see_jitdump(embed->names, fd, &job->file->at);
 }
 
-static void carry(struct mt_embed *embed, struct job *job)
+static void carry(struct mt_carry_worker *embed, struct job *job)
 {
 	struct mt_file_record file;
 	struct stat status;
@@ -366,7 +368,7 @@ static bool wait_for(pthread_cond_t *what, pthread_mutex_t *lock, uint64_t ns)
 }
 
 /* The next image, the caller's; NULL once there will be none. */
-static struct job *next_job(struct mt_embed *embed)
+static struct job *next_job(struct mt_carry_worker *embed)
 {
 	struct job *job = NULL;
 
@@ -392,7 +394,7 @@ static struct job *next_job(struct mt_embed *embed)
 }
 
 /* Half of one CPU at most while the recording goes on. */
-static void rest(struct mt_embed *embed, uint64_t worked_ns)
+static void rest(struct mt_carry_worker *embed, uint64_t worked_ns)
 {
 	uint64_t until = mt_clock_monotonic(), now = until;
 
@@ -404,7 +406,7 @@ static void rest(struct mt_embed *embed, uint64_t worked_ns)
 }
 
 /* While the recording goes on others go before. */
-static void give_way(struct mt_embed *embed)
+static void give_way(struct mt_carry_worker *embed)
 {
 	pthread_mutex_lock(&embed->lock);
 	embed->tid = (pid_t)syscall(SYS_gettid);
@@ -415,7 +417,7 @@ static void give_way(struct mt_embed *embed)
 
 static void *embed_main(void *argument)
 {
-	struct mt_embed *embed = argument;
+	struct mt_carry_worker *embed = argument;
 	struct job *job;
 	bool given_up;
 
@@ -443,9 +445,11 @@ static void *embed_main(void *argument)
 
 /* ---- On the writing thread ---- */
 
-struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out)
+struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
+					struct mt_carry_worker **out)
 {
-	MT_CLEANUP(mt_embed_destroy_p) struct mt_embed *embed = calloc(1, sizeof(*embed));
+	MT_CLEANUP(mt_carry_worker_destroy_p)
+	struct mt_carry_worker *embed = calloc(1, sizeof(*embed));
 	int failed;
 
 	if (!embed)
@@ -478,7 +482,7 @@ struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct 
  * Nothing more is offered; the thread ends behind what it has, or at once. Somebody waits for it
  * now: it is no longer to be kept waiting itself, as far as we are allowed to say so.
  */
-static void close_queue(struct mt_embed *embed, bool at_once)
+static void close_queue(struct mt_carry_worker *embed, bool at_once)
 {
 	pthread_mutex_lock(&embed->lock);
 	if (!embed->closed && embed->tid)
@@ -492,9 +496,9 @@ static void close_queue(struct mt_embed *embed, bool at_once)
 	pthread_mutex_unlock(&embed->lock);
 }
 
-void mt_embed_destroy(struct mt_embed *embed)
+void mt_carry_worker_destroy(struct mt_carry_worker *embed)
 {
-	struct mt_embed_chunk *chunk;
+	struct mt_carry_worker_chunk *chunk;
 	struct job *job;
 
 	if (!embed)
@@ -509,7 +513,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 	}
 	while ((chunk = embed->ready)) {
 		embed->ready = chunk->next;
-		mt_embed_chunk_destroy(chunk);
+		mt_carry_worker_chunk_destroy(chunk);
 	}
 	free(embed->news.addresses);
 	mt_embed_names_destroy(embed->names);
@@ -524,7 +528,7 @@ void mt_embed_destroy(struct mt_embed *embed)
 }
 
 /* Copies the job into the queue, with a descriptor of its file as long as few wait. */
-static void enqueue(struct mt_embed *embed, const struct job *what)
+static void enqueue(struct mt_carry_worker *embed, const struct job *what)
 {
 	struct job *job = malloc(sizeof(*job));
 
@@ -544,13 +548,13 @@ static void enqueue(struct mt_embed *embed, const struct job *what)
 	pthread_mutex_unlock(&embed->lock);
 }
 
-void mt_embed_offer(struct mt_embed *embed, const struct mt_image_file *file)
+void mt_carry_worker_offer(struct mt_carry_worker *embed, const struct mt_image_file *file)
 {
 	enqueue(embed, &(struct job){.kind = JOB_IMAGE, .file = file});
 }
 
-void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *file,
-			 struct mt_code_news *news, uint64_t time, bool last)
+void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_image_file *file,
+				struct mt_code_news *news, uint64_t time, bool last)
 {
 	enqueue(embed, &(struct job){.kind = JOB_SEEN,
 				     .file = file,
@@ -560,12 +564,13 @@ void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *fil
 				     .last = last});
 }
 
-void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time)
+void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time)
 {
 	enqueue(embed, &(struct job){.kind = JOB_PROCESS, .process = pid, .exec_time = exec_time});
 }
 
-void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+void mt_carry_worker_offer_so_far(struct mt_carry_worker *embed, struct mt_kernel_seen *kernel,
+				  uint64_t now)
 {
 	uint64_t clock = mt_clock_monotonic();
 	struct mt_kernel_news news;
@@ -584,7 +589,8 @@ void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel
 	pthread_mutex_unlock(&embed->lock);
 }
 
-void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now)
+void mt_carry_worker_offer_remaining(struct mt_carry_worker *embed, struct mt_kernel_seen *kernel,
+				     uint64_t now)
 {
 	pthread_mutex_lock(&embed->lock);
 	embed->kernel = kernel;
@@ -592,9 +598,9 @@ void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, 
 	pthread_mutex_unlock(&embed->lock);
 }
 
-static struct mt_embed_chunk *take_locked(struct mt_embed *embed)
+static struct mt_carry_worker_chunk *take_locked(struct mt_carry_worker *embed)
 {
-	struct mt_embed_chunk *chunk = embed->ready;
+	struct mt_carry_worker_chunk *chunk = embed->ready;
 
 	if (!chunk)
 		return NULL;
@@ -607,9 +613,9 @@ static struct mt_embed_chunk *take_locked(struct mt_embed *embed)
 	return chunk;
 }
 
-struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed)
+struct mt_carry_worker_chunk *mt_carry_worker_take(struct mt_carry_worker *embed)
 {
-	struct mt_embed_chunk *chunk;
+	struct mt_carry_worker_chunk *chunk;
 
 	pthread_mutex_lock(&embed->lock);
 	chunk = take_locked(embed);
@@ -618,7 +624,7 @@ struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed)
 }
 
 /* The thread ends amid what it does; what it would have done yet is counted. */
-static void stop_now(struct mt_embed *embed)
+static void stop_now(struct mt_carry_worker *embed)
 {
 	pthread_mutex_lock(&embed->lock);
 	if (!embed->ended) {
@@ -631,10 +637,11 @@ static void stop_now(struct mt_embed *embed)
 	close_queue(embed, true);
 }
 
-struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
-					  void *context)
+struct mt_carry_worker_chunk *mt_carry_worker_take_last(struct mt_carry_worker *embed,
+							bool (*give_up)(void *context),
+							void *context)
 {
-	struct mt_embed_chunk *chunk = NULL;
+	struct mt_carry_worker_chunk *chunk = NULL;
 	bool ended = false;
 
 	close_queue(embed, false);
@@ -651,7 +658,7 @@ struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up
 	return chunk;
 }
 
-bool mt_embed_given_up(struct mt_embed *embed, size_t *images)
+bool mt_carry_worker_given_up(struct mt_carry_worker *embed, size_t *images)
 {
 	bool given_up;
 
@@ -662,7 +669,7 @@ bool mt_embed_given_up(struct mt_embed *embed, size_t *images)
 	return given_up;
 }
 
-uint64_t mt_embed_cpu_ns(struct mt_embed *embed)
+uint64_t mt_carry_worker_cpu_ns(struct mt_carry_worker *embed)
 {
 	uint64_t ns;
 

@@ -16,7 +16,7 @@
 #include "symbols/carried/skeleton.h"
 
 struct mt_code_news;
-struct mt_embed;
+struct mt_carry_worker;
 struct mt_error;
 struct mt_image_file;
 struct mt_kernel_seen;
@@ -28,59 +28,64 @@ struct mt_embed_options {
 };
 
 /* A chunk that is ready to be written, or why there is none. */
-struct mt_embed_chunk {
+struct mt_carry_worker_chunk {
 	struct mt_chunk_header header;
 	uint8_t *payload; /* header.stored_size bytes; NULL: see problem */
 	char *problem;	  /* message with the path, or NULL */
-	struct mt_embed_chunk *next;
+	struct mt_carry_worker_chunk *next;
 };
 
-void mt_embed_chunk_destroy(struct mt_embed_chunk *chunk);
+void mt_carry_worker_chunk_destroy(struct mt_carry_worker_chunk *chunk);
 
 /* Starts the thread. */
-struct mt_error *mt_embed_create(const struct mt_embed_options *options, struct mt_embed **out);
-void mt_embed_destroy(struct mt_embed *embed);
+struct mt_error *mt_carry_worker_create(const struct mt_embed_options *options,
+					struct mt_carry_worker **out);
+void mt_carry_worker_destroy(struct mt_carry_worker *embed);
 
 /* Offers a whole image. Borrows file until `embed` is destroyed. */
-void mt_embed_offer(struct mt_embed *embed, const struct mt_image_file *file);
+void mt_carry_worker_offer(struct mt_carry_worker *embed, const struct mt_image_file *file);
 
 /*
  * Offers the functions of an image around sampled places; takes the offsets of news. The time tells
  * several offers of one image apart. last: nothing more of the image is offered; otherwise the
  * whole image is carried if its file was deleted.
  */
-void mt_embed_offer_seen(struct mt_embed *embed, const struct mt_image_file *file,
-			 struct mt_code_news *news, uint64_t time, bool last);
+void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_image_file *file,
+				struct mt_code_news *news, uint64_t time, bool last);
 
 /* Offers the names of a process's own code. exec_time not 0: the process calls exec then. */
-void mt_embed_offer_process(struct mt_embed *embed, int32_t pid, uint64_t exec_time);
+void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time);
 
 /*
  * Offers the kernel addresses of samples so far (borrowed for the call), at the time `now`. Names
  * are carried at intervals as the recording grows, so that a recording that is cut short has them.
  */
-void mt_embed_offer_so_far(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
+void mt_carry_worker_offer_so_far(struct mt_carry_worker *embed, struct mt_kernel_seen *kernel,
+				  uint64_t now);
 
 /*
  * The last offer: the kernel addresses, borrowed until the last chunk is taken, and the names that
  * processes have written by `now`, which is later than any record.
  */
-void mt_embed_offer_rest(struct mt_embed *embed, struct mt_kernel_seen *kernel, uint64_t now);
+void mt_carry_worker_offer_remaining(struct mt_carry_worker *embed, struct mt_kernel_seen *kernel,
+				     uint64_t now);
 
 /* The next chunk that is ready, which the caller destroys; NULL: none now. */
-struct mt_embed_chunk *mt_embed_take(struct mt_embed *embed);
+struct mt_carry_worker_chunk *mt_carry_worker_take(struct mt_carry_worker *embed);
 
 /*
- * The same after mt_embed_offer_rest(): waits for chunks being made; NULL behind the last one.
- * give_up is called before each, and ten times a second: true leaves out chunks not made yet.
+ * The same after mt_carry_worker_offer_remaining(): waits for chunks being made; NULL behind the
+ * last one. give_up is called before each, and ten times a second: true leaves out chunks not made
+ * yet.
  */
-struct mt_embed_chunk *mt_embed_take_last(struct mt_embed *embed, bool (*give_up)(void *context),
-					  void *context);
+struct mt_carry_worker_chunk *mt_carry_worker_take_last(struct mt_carry_worker *embed,
+							bool (*give_up)(void *context),
+							void *context);
 
 /* After the last chunk: true if give_up left out images; *images: how many. */
-bool mt_embed_given_up(struct mt_embed *embed, size_t *images);
+bool mt_carry_worker_given_up(struct mt_carry_worker *embed, size_t *images);
 
 /* CPU time of the thread after it has ended, ns; 0 before. */
-uint64_t mt_embed_cpu_ns(struct mt_embed *embed);
+uint64_t mt_carry_worker_cpu_ns(struct mt_carry_worker *embed);
 
 #endif

@@ -29,7 +29,7 @@ struct image {
 struct mt_carrying {
 	struct mt_image_choice *choice;
 	struct mt_sampled_places *seen;
-	struct mt_embed *embed;
+	struct mt_carry_worker *embed;
 	bool whole; /* all of each image */
 	MT_ARRAY(struct image) images;
 	MT_ARRAY(bool) added; /* by number in seen */
@@ -44,7 +44,7 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 	if (!carrying)
 		return;
 	mt_image_choice_destroy(carrying->choice);
-	mt_embed_destroy(carrying->embed);
+	mt_carry_worker_destroy(carrying->embed);
 	mt_sampled_places_destroy(carrying->seen);
 	mt_array_deinit(&carrying->images);
 	mt_array_deinit(&carrying->added);
@@ -89,14 +89,14 @@ static void add_image(void *context, const struct mt_image_file *file)
 	if (file->places && !take_new(carrying, file->places))
 		return;
 	if (carrying->whole || !file->places || !add_parts(carrying, file))
-		mt_embed_offer(carrying->embed, file);
+		mt_carry_worker_offer(carrying->embed, file);
 }
 
 static void offer_process(void *context, int32_t pid, uint64_t exec_time)
 {
 	struct mt_carrying *carrying = context;
 
-	mt_embed_offer_process(carrying->embed, pid, exec_time);
+	mt_carry_worker_offer_process(carrying->embed, pid, exec_time);
 }
 
 static bool has_branches(const struct mt_plan *plan)
@@ -117,7 +117,7 @@ static bool is_whole(const struct mt_embed_options *options, const struct mt_pla
 static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_options *options,
 			 const struct mt_plan *plan, struct mt_image_files *files)
 {
-	const struct mt_embed_offer offer = {carrying, add_image, offer_process};
+	const struct mt_carry_worker_offer offer = {carrying, add_image, offer_process};
 
 	carrying->whole = is_whole(options, plan);
 	carrying->first_due = UINT64_MAX;
@@ -139,7 +139,7 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 	carrying = calloc(1, sizeof(*carrying));
 	if (!carrying || !create_parts(carrying, options, plan, files))
 		return mt_error_nomem();
-	err = mt_embed_create(options, &carrying->embed);
+	err = mt_carry_worker_create(options, &carrying->embed);
 	if (err)
 		return err;
 	*out = MT_TAKE(carrying);
@@ -155,10 +155,11 @@ static void offer_news(struct mt_carrying *carrying, struct image *image, bool l
 	if (image->whole)
 		return;
 	if (!mt_sampled_places_take(carrying->seen, image->file->places, &news) || news.whole) {
-		mt_embed_offer(carrying->embed, image->file);
+		mt_carry_worker_offer(carrying->embed, image->file);
 		image->whole = true;
 	} else if (news.count) {
-		mt_embed_offer_seen(carrying->embed, image->file, &news, carrying->time, last);
+		mt_carry_worker_offer_seen(carrying->embed, image->file, &news, carrying->time,
+					   last);
 	}
 }
 
@@ -209,7 +210,7 @@ struct mt_sampled_places *mt_carrying_code_seen(const struct mt_carrying *carryi
 	return carrying->seen;
 }
 
-struct mt_embed *mt_carrying_embed(const struct mt_carrying *carrying)
+struct mt_carry_worker *mt_carrying_embed(const struct mt_carrying *carrying)
 {
 	return carrying->embed;
 }
@@ -228,7 +229,7 @@ void mt_carrying_offer_so_far(struct mt_carrying *carrying, struct mt_kernel_see
 			      uint64_t now)
 {
 	offer_due(carrying, now);
-	mt_embed_offer_so_far(carrying->embed, kernel, now);
+	mt_carry_worker_offer_so_far(carrying->embed, kernel, now);
 }
 
 void mt_carrying_offer_rest(struct mt_carrying *carrying, struct mt_kernel_seen *kernel,
@@ -236,7 +237,7 @@ void mt_carrying_offer_rest(struct mt_carrying *carrying, struct mt_kernel_seen 
 {
 	mt_sampled_places_settle_all(carrying->seen);
 	offer_all(carrying, now);
-	mt_embed_offer_rest(carrying->embed, kernel, now);
+	mt_carry_worker_offer_remaining(carrying->embed, kernel, now);
 }
 
 uint64_t mt_carrying_to_come(const struct mt_carrying *carrying)

@@ -15,7 +15,7 @@
 
 struct mt_carrying;
 struct mt_sampled_places;
-struct mt_embed;
+struct mt_carry_worker;
 struct mt_image_choice;
 struct mt_embed_options;
 struct mt_error;
@@ -32,7 +32,7 @@ void mt_carrying_destroy(struct mt_carrying *carrying);
 /* Its parts, borrowed: for those who tell them what they see, and take what is ready. */
 struct mt_image_choice *mt_carrying_choice(const struct mt_carrying *carrying);
 struct mt_sampled_places *mt_carrying_code_seen(const struct mt_carrying *carrying);
-struct mt_embed *mt_carrying_embed(const struct mt_carrying *carrying);
+struct mt_carry_worker *mt_carrying_embed(const struct mt_carrying *carrying);
 
 /* Whether the words of the recording are to be told to its mt_sampled_places. */
 bool mt_carrying_wants_words(const struct mt_carrying *carrying);

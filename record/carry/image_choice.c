@@ -28,7 +28,7 @@ struct ended {
 };
 
 struct mt_image_choice {
-	struct mt_embed_offer offer;
+	struct mt_carry_worker_offer offer;
 	struct mt_image_files *files;
 	bool unsampled;
 	struct mt_map64 index;		      /* pid to index in processes */
@@ -40,7 +40,8 @@ struct mt_image_choice {
 	size_t ended_at;
 };
 
-struct mt_image_choice *mt_image_choice_create(bool unsampled, const struct mt_embed_offer *offer,
+struct mt_image_choice *mt_image_choice_create(bool unsampled,
+					       const struct mt_carry_worker_offer *offer,
 					       struct mt_image_files *files)
 {
 	struct mt_image_choice *choice = calloc(1, sizeof(*choice));

@@ -12,7 +12,7 @@ struct mt_image_choice;
 struct mt_image_file;
 struct mt_image_files;
 
-struct mt_embed_offer {
+struct mt_carry_worker_offer {
 	void *context;
 	/* Called once for each image that is chosen, when its file was read. */
 	void (*offer)(void *context, const struct mt_image_file *file);
@@ -21,7 +21,8 @@ struct mt_embed_offer {
 };
 
 /* unsampled: chooses every image at once. Borrows files. NULL out of memory. */
-struct mt_image_choice *mt_image_choice_create(bool unsampled, const struct mt_embed_offer *offer,
+struct mt_image_choice *mt_image_choice_create(bool unsampled,
+					       const struct mt_carry_worker_offer *offer,
 					       struct mt_image_files *files);
 void mt_image_choice_destroy(struct mt_image_choice *choice);
 

@@ -58,9 +58,9 @@ struct mt_pack {
 	struct mt_file_worker *worker; /* opens and reads what targets map */
 	struct mt_image_files *files;
 	struct mt_images *images;
-	struct mt_carrying *carrying; /* NULL: nothing is carried */
-	struct mt_embed *embed;	      /* its own, as: */
-	struct mt_strip *strip;	      /* NULL: stacks are written as they are */
+	struct mt_carrying *carrying;  /* NULL: nothing is carried */
+	struct mt_carry_worker *embed; /* its own, as: */
+	struct mt_strip *strip;	       /* NULL: stacks are written as they are */
 	size_t hold;
 	struct asking asking;
 	_Atomic(const struct mt_pack_flusher *) flusher;
@@ -304,7 +304,7 @@ static void put_note(struct mt_pack *pack, const char *text)
 }
 
 /* Writes a FILE chunk, or notes why there is none; takes it. */
-static void write_carried(struct mt_pack *pack, struct mt_embed_chunk *chunk)
+static void write_carried(struct mt_pack *pack, struct mt_carry_worker_chunk *chunk)
 {
 	uint64_t limit = atomic_load(&pack->limit), one = 1;
 
@@ -317,16 +317,16 @@ static void write_carried(struct mt_pack *pack, struct mt_embed_chunk *chunk)
 		if (pack->error)
 			(void)!write(pack->failed_fd, &one, sizeof(one));
 	}
-	mt_embed_chunk_destroy(chunk);
+	mt_carry_worker_chunk_destroy(chunk);
 }
 
 static void write_carried_so_far(struct mt_pack *pack)
 {
-	struct mt_embed_chunk *chunk;
+	struct mt_carry_worker_chunk *chunk;
 
 	mt_carrying_offer_so_far(pack->carrying, mt_images_kernel_seen(pack->images),
 				 pack->last_time);
-	while ((chunk = mt_embed_take(pack->embed)))
+	while ((chunk = mt_carry_worker_take(pack->embed)))
 		write_carried(pack, chunk);
 }
 
@@ -346,11 +346,11 @@ static bool give_up(void *context)
 
 static void write_last_carried(struct mt_pack *pack)
 {
-	struct mt_embed_chunk *chunk;
+	struct mt_carry_worker_chunk *chunk;
 
 	mt_carrying_offer_rest(pack->carrying, mt_images_kernel_seen(pack->images),
 			       pack->last_time);
-	while ((chunk = mt_embed_take_last(pack->embed, give_up, pack)))
+	while ((chunk = mt_carry_worker_take_last(pack->embed, give_up, pack)))
 		write_carried(pack, chunk);
 }
 
@@ -573,8 +573,8 @@ struct mt_pack_counts mt_pack_counts(const struct mt_pack *pack)
 	if (pack->strip)
 		counts.strip = mt_strip_counts(pack->strip);
 	if (pack->embed) {
-		counts.given_up = mt_embed_given_up(pack->embed, &counts.not_carried);
-		counts.carrying_cpu_ns = mt_embed_cpu_ns(pack->embed);
+		counts.given_up = mt_carry_worker_given_up(pack->embed, &counts.not_carried);
+		counts.carrying_cpu_ns = mt_carry_worker_cpu_ns(pack->embed);
 	}
 	return counts;
 }

@@ -22,7 +22,8 @@ static void ignore(void *context, int32_t pid, uint64_t exec_time)
 static struct mt_image_choice *make_choice(int *chosen)
 {
 	*chosen = 0;
-	return mt_image_choice_create(false, &(struct mt_embed_offer){chosen, count, ignore}, NULL);
+	return mt_image_choice_create(false, &(struct mt_carry_worker_offer){chosen, count, ignore},
+				      NULL);
 }
 
 static struct mt_image_file make_image(void)

@@ -58,7 +58,7 @@ static size_t seen_in(uint32_t event, int32_t pid)
 				      .ip = KERNEL_CODE,
 				      .pid = pid,
 				      .tid = pid};
-	const struct mt_embed_offer offer = {.process = tell};
+	const struct mt_carry_worker_offer offer = {.process = tell};
 	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
 	struct mt_images *images =
 		choice ? mt_images_create(&(struct mt_images_config){
@@ -117,7 +117,7 @@ MT_TEST(registers_do_not_tell_of_the_kernel)
 		.encoder = mt_stack_encoder_create(1),
 		.tid = 100,
 	};
-	const struct mt_embed_offer offer = {.process = tell};
+	const struct mt_carry_worker_offer offer = {.process = tell};
 	struct mt_image_choice *choice = mt_image_choice_create(false, &offer, NULL);
 	struct mt_images *images =
 		choice ? mt_images_create(&(struct mt_images_config){
