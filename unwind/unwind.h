@@ -32,7 +32,9 @@ enum mt_frame_source {
 	MT_FRAME_SOURCES
 };
 
-/* Why a stack ends. */
+/*
+ * Why a stack ends. The values are bytes of the file: FORMAT.md, sample_record.h, scripts/mtdump.
+ */
 enum mt_stack_end {
 	MT_END_ROOT,	/* the outermost frame, by CFI or by a return address of 0 */
 	MT_END_NO_REGS, /* no user registers (a kernel thread, or not sampled) */

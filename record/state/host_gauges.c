@@ -85,6 +85,8 @@ static const struct source sources[] = {
 	{"/proc/loadavg", "loadavg", read_loadavg},
 };
 
+_Static_assert(sizeof(sources) / sizeof(sources[0]) == MT_HOST_GAUGE_FILES, "a row a file");
+
 /* True where the value is to be written: it differs from the last one, or is the first. */
 static bool note_value(struct mt_host_gauge_values *last, size_t index, uint64_t value)
 {
@@ -129,12 +131,12 @@ static void put_source(const struct source *source, struct mt_host_gauge_values 
 void mt_host_gauges_put(struct mt_host_gauges *gauges, struct mt_state *state,
 			const struct mt_clock *clock, bool all)
 {
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+	for (size_t i = 0; i < MT_HOST_GAUGE_FILES; i++)
 		put_source(&sources[i], &gauges->files[i], state, clock, all);
 }
 
 void mt_host_gauges_deinit(struct mt_host_gauges *gauges)
 {
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+	for (size_t i = 0; i < MT_HOST_GAUGE_FILES; i++)
 		mt_array_deinit(&gauges->files[i].lines);
 }

@@ -15,9 +15,14 @@ struct mt_host_gauge_values {
 	MT_ARRAY(uint64_t) lines;
 };
 
+/* Files that are read. */
+enum {
+	MT_HOST_GAUGE_FILES = 4,
+};
+
 /* All-zero: nothing was written yet. */
 struct mt_host_gauges {
-	struct mt_host_gauge_values files[4];
+	struct mt_host_gauge_values files[MT_HOST_GAUGE_FILES];
 };
 
 void mt_host_gauges_deinit(struct mt_host_gauges *gauges);

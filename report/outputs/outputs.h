@@ -1,7 +1,7 @@
 /*
- * The outputs: each shows any table that has the columns it needs. One file and one row in
- * outputs.c add an output. An output sees neither samples nor ELF files, and writes only to its
- * FILE.
+ * The outputs: each shows any table that has the columns it needs. One file, and one row in
+ * outputs.c and here, add an output. An output sees neither samples nor ELF files, and writes only
+ * to its FILE.
  */
 #ifndef MT_REPORT_OUTPUTS_OUTPUTS_H
 #define MT_REPORT_OUTPUTS_OUTPUTS_H
