@@ -1,4 +1,4 @@
-/* One recording from start to end: opens, enables, waits, drains, closes. */
+/* Runs one recording from start to end: opens, enables, waits, drains, closes. */
 #ifndef MT_RECORD_RECORDER_H
 #define MT_RECORD_RECORDER_H
 
@@ -10,10 +10,7 @@
 struct mt_error;
 struct mt_record_options;
 
-/*
- * How the recorder talks to its user: level 0 a note, 1 a warning, 2 and 3 what -v and -vv want to
- * know.
- */
+/* Receives messages for the user: level 0 a note, 1 a warning, 2 for -v, 3 for -vv. */
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
@@ -22,18 +19,18 @@ struct mt_recorder_voice {
 struct mt_recorder_result {
 	double seconds;
 	struct mt_stream_counts counts;
-	uint64_t lost;	  /* LOST records, or more where the kernel's own counts say so */
-	uint64_t written; /* bytes of file */
+	uint64_t lost; /* records lost: by LOST records, or by the kernel's own counts if higher */
+	uint64_t written; /* bytes of the recording */
 	bool command_ran;
-	int command_status;	       /* as waitpid gives it */
-	int exec_errno;		       /* the command could not be executed */
-	char *stats;		       /* --stats: the table; the caller's */
-	struct mt_error *output_error; /* the output failed midway; the caller's */
+	int command_status;	       /* of waitpid */
+	int exec_errno;		       /* of the failed exec; 0: none */
+	char *stats;		       /* the table of --stats; the caller frees it */
+	struct mt_error *output_error; /* the output failed midway; the caller destroys it */
 };
 
 /*
- * Records. An error means that nothing was recorded; *out is then untouched. A command that cannot
- * be executed and an output that fails midway are told in the result.
+ * Records. An error means that nothing was recorded, and *out is unchanged. A failed exec, and an
+ * output that fails midway, are in *out instead.
  */
 struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
 				 const struct mt_recorder_voice *voice,

@@ -1,4 +1,4 @@
-/* Whom the options mean: the whole host, CPUs, processes, threads, or the command alone. */
+/* The targets of the options: the whole host, CPUs, processes, threads, or the command alone. */
 #ifndef MT_RECORD_TARGETS_H
 #define MT_RECORD_TARGETS_H
 
@@ -11,15 +11,15 @@ struct mt_event_set;
 struct mt_record_options;
 struct mt_waiting;
 
-/* Opens the events for them all; the command is the target where there is no other. */
+/* Opens the events for all targets; the command is the target if no other is given. */
 struct mt_error *mt_targets_open(const struct mt_record_options *options,
 				 const struct mt_command *command, struct mt_event_set *opened);
 
-/* Each process of theirs that runs already; not the command, nor children. */
+/* Calls each for every existing process of the targets; not for the command or children. */
 void mt_targets_each(const struct mt_record_options *options,
 		     void (*each)(void *context, pid_t pid), void *context);
 
-/* Watches those whose end ends the recording; false out of memory. */
+/* Watches the targets whose end ends the recording; false out of memory. */
 bool mt_targets_watch(const struct mt_record_options *options, struct mt_waiting *waiting);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * --check: what this host allows, what each missing thing costs a recording, and what would allow
- * it. It asks by opening, as a recording does, and leaves nothing open.
+ * --check: what this host permits, what a recording loses by each missing permission, and what
+ * would grant it. Tests by opening events as a recording does, and closes them.
  */
 #ifndef MT_RECORD_CLI_CHECK_H
 #define MT_RECORD_CLI_CHECK_H
@@ -14,7 +14,7 @@ struct mt_error;
 
 enum mt_check_state {
 	MT_CHECK_OK,
-	MT_CHECK_PART, /* to be had for our own processes only, or less of it */
+	MT_CHECK_PART, /* for our own processes only, or in part */
 	MT_CHECK_NO,
 };
 
@@ -22,19 +22,19 @@ struct mt_check_row {
 	const char *what;
 	enum mt_check_state state;
 	char *found;  /* what was found */
-	char *cost;   /* what its absence costs; NULL: nothing */
-	char *remedy; /* what would allow it; NULL: nothing known */
+	char *cost;   /* what a recording loses; NULL: nothing */
+	char *remedy; /* what would permit it; NULL: unknown */
 };
 
 struct mt_check {
 	MT_ARRAY(struct mt_check_row) rows;
-	bool can_record; /* at least our own command's page faults */
+	bool can_record; /* at least page faults of our own command */
 };
 
 /*
- * Looks at everything. ids_file (NULL: none): where tracefs can be read, the ids of all its
- * tracepoints are written there; elsewhere that list is read and proven. *out must be released, but
- * after an error.
+ * Checks everything. ids_file (NULL: none): if tracefs can be read, the ids of all its tracepoints
+ * are written there; otherwise the list is read and its ids are proven. On success the caller calls
+ * mt_check_deinit() on *out.
  */
 struct mt_error *mt_check_host(const char *ids_file, struct mt_check *out);
 void mt_check_print(const struct mt_check *check, FILE *to);

@@ -1,6 +1,6 @@
 /*
- * The command that mtrec records or waits for: forked early, held at a gate until the events are
- * open, then executed.
+ * The command to record or wait for: forked early, held at a gate until the events are open, then
+ * executed.
  */
 #ifndef MT_RECORD_CLI_COMMAND_H
 #define MT_RECORD_CLI_COMMAND_H
@@ -11,33 +11,33 @@
 struct mt_error;
 
 struct mt_command {
-	pid_t pid;	 /* 0: none */
-	int gate;	 /* closing it lets the child go on */
-	int exec_status; /* the child writes errno here when execvp fails */
+	pid_t pid; /* 0: none */
+	int gate; /* descriptor; a byte written to it starts the child, closing it ends the child */
+	int exec_status; /* descriptor; the child writes errno to it if execvp fails */
 	bool ended;
-	int wait_status; /* as waitpid gives it, where ended */
+	int wait_status; /* of waitpid, if ended */
 };
 
 /*
- * Whether execvp would find the command: 0, or the errno that it would fail with. So that a slip of
- * the finger neither opens events nor moves an earlier recording.
+ * Checks that execvp would find the command: 0, or its errno. Call it first, so that a mistyped
+ * name neither opens events nor renames an earlier recording.
  */
 int mt_command_look_up(const char *name);
 
-/* Forks. stdout_to_stderr: the recording itself goes to standard output. */
+/* Forks the child. stdout_to_stderr: the recording itself is written to standard output. */
 struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,
 				    struct mt_command *out);
 
-/* Opens the gate; returns 0, or the errno of a failed exec (the child is then gone and reaped). */
+/* Opens the gate. Returns 0, or the errno of a failed exec; the child is then reaped. */
 int mt_command_start(struct mt_command *command);
 
-/* Reaps the child if it has ended; true once it has. */
+/* Reaps the child if it has ended; true if it is reaped. */
 bool mt_command_poll(struct mt_command *command);
 
-/* Waits for its end. */
+/* Waits until the child ends, and reaps it. */
 void mt_command_wait(struct mt_command *command);
 
-/* Ends a child that was prepared but not started. Harmless otherwise. */
+/* Ends a child that was prepared but not started. Otherwise does nothing. */
 void mt_command_abandon(struct mt_command *command);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * --control: commands from another program, by perf's protocol. Lines come in on one descriptor;
- * what was done is acknowledged with a line on another.
+ * --control: commands from another program in perf's protocol. Lines are read from one descriptor;
+ * each command done is acknowledged with a line on another.
  */
 #ifndef MT_RECORD_CLI_CONTROL_H
 #define MT_RECORD_CLI_CONTROL_H
@@ -16,30 +16,30 @@ enum mt_control_command {
 	MT_CONTROL_DISABLE,
 	MT_CONTROL_PING,
 	MT_CONTROL_STOP,
-	MT_CONTROL_UNKNOWN, /* its text is in control->line */
+	MT_CONTROL_UNKNOWN, /* control->line is its text */
 };
 
 struct mt_control {
 	int in, ack;	   /* -1: none */
 	char line[128];	   /* the command last taken */
-	char pending[256]; /* read and not yet taken */
+	char pending[256]; /* read, not yet taken */
 	size_t pending_size;
 };
 
 /*
- * Opens what "fifo:CTL[,ACK]" or "fd:N[,M]" names. Descriptors given by number are ours from then
- * on: a command does not inherit them.
+ * Opens "fifo:CTL[,ACK]" or "fd:N[,M]". Takes descriptors given by number; the command does not
+ * inherit them.
  */
 struct mt_error *mt_control_open(const char *text, struct mt_control *out);
 void mt_control_close(struct mt_control *control);
 
-/* Reads what is there, once; false where nobody can write any more. */
+/* Reads once; false if all writers have closed the descriptor, or reading failed. */
 bool mt_control_read(struct mt_control *control);
 
-/* The next whole command of what was read. */
+/* Takes the next complete line that was read. */
 enum mt_control_command mt_control_take(struct mt_control *control);
 
-/* Says "ack", where somebody wants to hear it; never waits. */
+/* Writes "ack" if there is an ack descriptor; never blocks. */
 void mt_control_ack(struct mt_control *control);
 
 #endif

@@ -1,4 +1,4 @@
-/* --list: the events that can be asked for. */
+/* --list: the available events. */
 #ifndef MT_RECORD_CLI_LIST_H
 #define MT_RECORD_CLI_LIST_H
 
@@ -8,8 +8,8 @@ struct mt_error;
 
 /*
  * Prints the event table and the kernel's tracepoints that match pattern (a shell pattern, or a
- * part of the name or help; NULL: all). Nothing that matches is MT_ERR_NOT_FOUND.
- * *count says how many were printed, which may be some although the tracepoints could not be read.
+ * part of the name or help; NULL: all). MT_ERR_NOT_FOUND if nothing matches. *count: number of
+ * events printed, even if reading the tracepoints failed.
  */
 struct mt_error *mt_list_events(const char *pattern, FILE *to, size_t *count);
 

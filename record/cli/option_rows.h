@@ -1,6 +1,6 @@
 /*
- * mtrec's options as rows of a table, in groups: getopt's list, --help and the suggestions for
- * mistyped options are made from it. Parsing is in options.c.
+ * mtrec's options as a table in groups, from which getopt's list, --help and the suggestions for
+ * mistyped options are made. options.c parses the options.
  */
 #ifndef MT_RECORD_CLI_OPTION_ROWS_H
 #define MT_RECORD_CLI_OPTION_ROWS_H
@@ -8,7 +8,7 @@
 #define MT_DEFAULT_OUTPUT "mtrec.mtr"
 #define MT_DEFAULT_EVENTS "vm,rss"
 
-/* Keys of options without a letter; the others' keys are their letters. */
+/* Keys of options without a letter; other options have their letter as key. */
 enum mt_long_only {
 	MT_OPT_CALL_GRAPH = 256,
 	MT_OPT_BUDGET,
@@ -32,13 +32,13 @@ enum mt_long_only {
 	MT_OPT_VERSION,
 };
 
-/* An option, or the heading of the options behind it. */
+/* An option, or the heading of the options after it. */
 struct mt_option_row {
 	const char *heading;  /* NULL: an option */
 	int key;	      /* the letter, or one of enum mt_long_only; 0: a heading */
-	const char *name;     /* without dashes; NULL: the option has no long name */
+	const char *name;     /* without dashes; NULL: no long name */
 	const char *argument; /* NULL: none; "[X]": optional, or the next word */
-	const char *brief;    /* one line for --help; NULL: listed by --help all alone */
+	const char *brief;    /* one line for --help; NULL: only in --help all */
 	const char *help;     /* for --help all */
 };
 

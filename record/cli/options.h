@@ -1,7 +1,4 @@
-/*
- * mtrec's command line as a constant: parsed once, then handed out in parts. Knows nothing of this
- * host.
- */
+/* mtrec's command line, parsed once into a constant. Does not depend on this host. */
 #ifndef MT_RECORD_CLI_OPTIONS_H
 #define MT_RECORD_CLI_OPTIONS_H
 
@@ -35,15 +32,15 @@ enum mt_record_action {
 
 /* One --filter: an expression for the last event of the -e before it. */
 struct mt_filter_option {
-	const char *event; /* the word, which ends at a comma or the string's end */
+	const char *event; /* the word; ends at a comma or the string's end */
 	const char *expression;
 };
 
 struct mt_record_options {
 	enum mt_record_action action;
 	const char *help_topic;	       /* of --help: "all", or NULL */
-	MT_ARRAY(const char *) events; /* the arguments of -e, in order, each maybe a comma list;
-					  without -e "vm,rss" */
+	MT_ARRAY(const char *) events; /* arguments of -e, in order, each a comma-separated list;
+					  default "vm,rss" */
 	bool all_cpus;
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
 	const char *output;			/* "-" is standard output */
@@ -52,26 +49,26 @@ struct mt_record_options {
 	uint64_t branch_type;			/* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size; /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
-	size_t ring_size;   /* bytes a CPU for storm events; 0: not given */
+	size_t ring_size;   /* bytes per CPU of a storm ring; 0: not given */
 	double budget;	    /* percent of one CPU; 0: not given */
-	uint64_t max_rate;  /* samples a second and event; 0: not given */
+	uint64_t max_rate;  /* samples per second and event; 0: not given */
 	int level;	    /* zstd's; 0 stores */
 	MT_ARRAY(struct mt_filter_option) filters;
 	const char *comm;    /* --comm, a POSIX extended expression, or NULL */
 	const char *user;    /* -u, a name or a number, or NULL */
 	const char *cgroup;  /* -G, or NULL */
-	bool no_inherit;     /* no children */
-	bool no_heal;	     /* absent stack pages stay absent */
-	bool no_seeds;	     /* no larger dumps beside small ones */
+	bool no_inherit;     /* do not follow children */
+	bool no_heal;	     /* do not heal holes in stacks (heal.h) */
+	bool no_seeds;	     /* no seeds (seeds.h) */
 	uint64_t duration;   /* ns; 0: not given */
 	uint64_t gauges;     /* ns between readings of /proc; 0: only at start and end */
-	uint64_t delay;	     /* ns until the events start */
-	bool start_disabled; /* -D -1: until --control says so */
+	uint64_t delay;	     /* ns before the events are enabled */
+	bool start_disabled; /* -D -1: events stay disabled until --control enables them */
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
-	uint64_t max_size;   /* bytes of file; 0: not given */
+	uint64_t max_size;   /* bytes of the recording; 0: not given */
 	struct mt_embed_options embed;
-	bool strip;	 /* frames in the place of raw stacks */
-	uint64_t memory; /* bytes for the recorder's own use beside the rings; 0: not given */
+	bool strip;	 /* write frames instead of raw stacks */
+	uint64_t memory; /* bytes of the recorder's memory without the rings; 0: not given */
 	bool stats;
 	bool quiet;
 	int verbose;
@@ -80,17 +77,17 @@ struct mt_record_options {
 	char *const *command;	    /* NULL-terminated, or NULL */
 };
 
-/* Parses argv into *out; on failure *out is untouched. Borrows argv's strings. */
+/* Parses argv; leaves *out unchanged on failure. *out borrows the strings of argv. */
 struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out);
 void mt_record_options_deinit(struct mt_record_options *options);
 
-/* Prints --help; with the topic "all" every option. */
+/* Prints --help; topic "all": every option. */
 void mt_record_options_help(const char *topic, FILE *to);
 
-/* Events follow CPUs, whatever runs there. */
+/* True if events follow CPUs, whatever runs there. */
 bool mt_options_target_cpus(const struct mt_record_options *options);
 
-/* Processes or threads that run already are given. */
+/* True if existing processes or threads are given. */
 bool mt_options_target_tasks(const struct mt_record_options *options);
 
 #endif

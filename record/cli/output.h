@@ -1,21 +1,23 @@
-/* The file that a recording goes to: made late and private, an earlier one kept as FILE.old. */
+/* The output file: opened late and private; an earlier one is kept as FILE.old. */
 #ifndef MT_RECORD_CLI_OUTPUT_H
 #define MT_RECORD_CLI_OUTPUT_H
 
 struct mt_error;
 
 /*
- * Opens `path` (0600; an existing regular file is renamed to path.old, behind a link too) or
- * standard output for "-". A FIFO is waited for until it has a reader, or `signals` can be read; it
- * does not block then. In a sticky folder that others may write to, what neither we nor root put
- * there is refused: a link, a FIFO, a file. The descriptor is the caller's. A failure is
+ * Opens `path` with mode 0600; "-" is standard output. The caller closes *fd. A failure is
  * MT_ERR_OUTPUT.
+ *
+ * 1. An existing regular file is renamed to path.old, also through a symbolic link.
+ * 2. A FIFO: waits until it has a reader or `signals` is readable; *fd is then non-blocking.
+ * 3. In a sticky directory that others may write to, a link, FIFO or file is refused unless this
+ *    user or root owns it.
  */
 struct mt_error *mt_output_open(const char *path, int signals, int *fd);
 
 /*
- * Removes the regular file that mt_output_open() made, where nothing will be recorded after all:
- * otherwise a second such failure would put an empty file in place of path.old.
+ * Removes the regular file that mt_output_open() created, if nothing is recorded after all:
+ * otherwise the next such failure would replace path.old by an empty file.
  */
 void mt_output_discard(const char *path, int fd);
 

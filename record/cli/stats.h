@@ -1,4 +1,4 @@
-/* --stats: what each stage of a recording did, as a table. */
+/* --stats: a table of the counts and times of each stage of a recording. */
 #ifndef MT_RECORD_CLI_STATS_H
 #define MT_RECORD_CLI_STATS_H
 
@@ -12,10 +12,10 @@
 struct mt_drain;
 struct mt_event_set;
 
-/* Where the numbers come from; all borrowed. */
+/* Sources of the numbers; all borrowed. */
 struct mt_stats {
 	const struct mt_event_set *opened;
-	struct mt_drain *const *drains; /* one for each of opened's CPUs */
+	struct mt_drain *const *drains; /* one per CPU of `opened` */
 	struct mt_memory_share memory;
 	size_t spool_peak;
 	struct mt_pack_counts pack;
@@ -27,8 +27,8 @@ struct mt_stats {
 };
 
 /*
- * The table, with what /proc and getrusage say of this process; the caller's to free, NULL out of
- * memory.
+ * The table, with the figures of /proc and getrusage for this process. The caller frees it; NULL
+ * out of memory.
  */
 char *mt_stats_text(const struct mt_stats *stats);
 

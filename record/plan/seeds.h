@@ -1,7 +1,7 @@
 /*
- * Seeds: beside an event with small dumps the same one with large dumps, much rarer. Its samples
- * stand for nothing of their own; they show a joiner (unwind/join/join.h) what lies beyond the
- * small dumps' ends.
+ * Seeds: for an event with small dumps, the same event with large dumps at a much longer period.
+ * Their samples add nothing to counts; with their stacks the report completes stacks that a small
+ * dump cut (unwind/join/join.h).
  */
 #ifndef MT_RECORD_PLAN_SEEDS_H
 #define MT_RECORD_PLAN_SEEDS_H
@@ -9,7 +9,7 @@
 struct mt_error;
 struct mt_plan;
 
-/* Adds them, behind all other events: of two that record the same fault the seed comes first. */
+/* Adds the seeds after all other events: of one fault, the seed's sample then comes first. */
 struct mt_error *mt_plan_add_seeds(struct mt_plan *plan);
 
 #endif

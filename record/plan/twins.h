@@ -1,7 +1,4 @@
-/*
- * The twins of a plan's events: the same event with a smaller dump, or a longer period, opened
- * beforehand.
- */
+/* Adds twins to a plan: the same event with a smaller dump or a longer period (throttle.h). */
 #ifndef MT_RECORD_PLAN_TWINS_H
 #define MT_RECORD_PLAN_TWINS_H
 
@@ -13,19 +10,19 @@ struct mt_error;
 struct mt_plan;
 
 /*
- * Adds the twins. Where there is an explicit limit: those of all levels, of the rare events too.
- * Else only those with small dumps, of the storms, against a spool that fills up: each is a file a
- * CPU, and one more event that every child inherits.
+ * Adds the twins. limited (--budget or --max-rate is given): at all levels, for storm and rare
+ * events. Otherwise only small dumps, for storm events, in case the spool fills up: each twin costs
+ * a file per CPU, and every child inherits it.
  */
 struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool limited);
 
 /*
- * What becomes of a limit where an event has no twins, with a note: what is sampled by time gets a
- * frequency that keeps so many CPUs within max_rate (0: none), and all else stays as it is.
+ * Applies a limit to events that have no twins, with a note for each: an event sampled by time gets
+ * a frequency that keeps that many CPUs within max_rate (0: none); others stay as they are.
  */
 struct mt_error *mt_plan_limit_others(struct mt_plan *plan, uint64_t max_rate, size_t cpus);
 
-/* The twin of that level, or the event itself where it has none. */
+/* Index of the twin of that level; `full` if there is none. */
 uint32_t mt_plan_twin(const struct mt_plan *plan, uint32_t full, int level);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the recording says of its host: the HEAD chunk. */
+/* Describes the host in the HEAD chunk. */
 #ifndef MT_RECORD_STATE_HOST_H
 #define MT_RECORD_STATE_HOST_H
 
@@ -16,28 +16,28 @@ struct mt_state;
 /* Online CPUs, from /sys. */
 struct mt_error *mt_host_cpus(struct mt_number_list *out);
 
-/* HEADER, INFO, CLOCK and EVENT records, into a state of type HEAD. */
+/* Writes HEADER, INFO, CLOCK and EVENT records to a state of type HEAD. */
 void mt_host_describe(struct mt_state *head, const struct mt_record_options *options,
 		      const struct mt_clock *clock, const struct mt_plan *plan, int argc,
 		      char **argv);
 
-/* How targets were chosen among the processes of the host; NULL and false: not so. */
+/* Options that choose targets among the host's processes; NULL or false: not given. */
 struct mt_target_choice {
-	const char *comm;   /* --comm, the expression */
-	const char *cgroup; /* -G, a line of mt_cgroup_line() */
-	bool by_user;	    /* -u */
+	const char *comm;   /* the expression of --comm */
+	const char *cgroup; /* of -G, as mt_cgroup_line() writes it */
+	bool by_user;	    /* -u is given */
 	uint32_t uid;
 };
 
-/* INFO records of it. */
+/* Writes the choice as INFO records. */
 void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice);
 
 /* One CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock);
 
 /*
- * Words as a shell would take them again: quoted where they hold more than letters, digits and a
- * few signs. The caller's to free; NULL out of memory.
+ * Joins words for a shell: quotes words with characters other than letters, digits and a few signs.
+ * The caller frees the string; NULL out of memory.
  */
 char *mt_host_quote(int argc, char *const *argv);
 

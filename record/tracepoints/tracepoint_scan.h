@@ -1,11 +1,11 @@
 /*
- * Tracepoint ids without tracefs: the kernel opens the tracepoints of system calls for anybody's
- * own tasks, if only the id is known. So a process of its own tries ids, makes the system calls of
- * the event table with arguments that change nothing, and sees which ids answer. What answers is
- * proven: neither a stale list nor a wrong guess can pass.
+ * Finds tracepoint ids without tracefs: if the id is known, the kernel opens tracepoints of system
+ * calls for a user's own tasks. A child process tries ids, makes the system calls of the event
+ * table with arguments that change nothing, and checks which ids count them. This proves an id:
+ * neither a stale list nor a wrong guess passes.
  *
- * Each tracepoint that was tried costs the kernel a grace period, some ten milliseconds, when it is
- * closed. That process therefore keeps them until the recorder has ended, and pays for it alone.
+ * Closing a tracepoint costs the kernel a grace period, about 10 ms. So the child keeps them open
+ * until the recorder has ended, and waits alone.
  */
 #ifndef MT_RECORD_TRACEPOINTS_TRACEPOINT_SCAN_H
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_SCAN_H
@@ -17,9 +17,9 @@ struct mt_perf_features;
 struct mt_tracepoint_ids;
 
 /*
- * Tries the ids of `candidates` (NULL: none) and, where they do not hold all calls of the table and
- * everywhere is true, all ids there are. *out gets what is proven, unsigned. *hold is a descriptor
- * that keeps the process waiting; closing it lets the process end. To be called before there are
+ * Tries the ids of `candidates` (NULL: none). If calls of the table are still missing and
+ * `everywhere` is true, tries all ids. *out: the proven ids, unsigned. *hold: a descriptor that
+ * keeps the child waiting; the caller closes it to let the child end. Call it before there are
  * threads.
  */
 struct mt_error *mt_tracepoint_scan(const struct mt_perf_features *features,

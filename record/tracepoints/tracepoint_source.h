@@ -1,4 +1,4 @@
-/* Where a plan looks tracepoints up: the host's, or those of a test. */
+/* The interface by which a plan looks up tracepoints: the host's, or a test's. */
 #ifndef MT_RECORD_TRACEPOINTS_TRACEPOINT_SOURCE_H
 #define MT_RECORD_TRACEPOINTS_TRACEPOINT_SOURCE_H
 
@@ -9,12 +9,12 @@ struct mt_error;
 struct mt_tracepoint;
 struct perf_event_attr;
 
-/* Where tracepoints are looked up. */
+/* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */
 struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
-	const char *pmu_root; /* where PMUs are described; NULL: as pmu.h says */
-	/* Whether such events can be counted together, the first one leading; NULL: they can. */
+	const char *pmu_root; /* directory that describes PMUs; NULL: MT_PMU_ROOT */
+	/* True if these events can be counted as a group, the first one leading; NULL: true. */
 	bool (*together)(void *context, const struct perf_event_attr *attrs, size_t count);
 	void *together_context;
 	/*
@@ -22,7 +22,7 @@ struct mt_tracepoint_source {
 	 */
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
-	/* Whether kmem:rss_stat reports each change, not batches of them; NULL: it does not. */
+	/* True if kmem:rss_stat reports each change, not batches; NULL: false. */
 	bool (*rss_each)(void *context);
 };
 

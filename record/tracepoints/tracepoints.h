@@ -1,8 +1,14 @@
 /*
- * Where the ids of tracepoints come from, best first: tracefs (mounted, under debugfs, or a mount
- * of our own), the word itself (subsystem:name=ID), the list of --tracepoint-ids, the cache of an
- * earlier scan, a scan. Ids of system calls from anywhere but tracefs are proven before use; others
- * are taken from a list only if this boot of this kernel wrote it.
+ * Finds tracepoint ids on this host, from the first of these sources that has them:
+ *
+ * 1. tracefs: mounted, under debugfs, or a private mount;
+ * 2. the word itself (subsystem:name=ID);
+ * 3. the list of --tracepoint-ids;
+ * 4. the cache of an earlier scan;
+ * 5. a scan.
+ *
+ * Ids of system calls from sources 2 to 5 are proven before use. Other ids are taken from a list
+ * only if it was written in this boot of this kernel.
  */
 #ifndef MT_RECORD_TRACEPOINTS_TRACEPOINTS_H
 #define MT_RECORD_TRACEPOINTS_TRACEPOINTS_H
@@ -17,9 +23,9 @@ struct mt_tracepoints;
 struct mt_trials;
 
 /*
- * ids_file: the list of --tracepoint-ids, or NULL; one that cannot be read, or that another kernel
- * wrote, is an error. Borrows features, trials and ids_file. Looks at tracefs only; the rest waits
- * until it is needed. What is opened to see whether it may be goes to trials.
+ * ids_file: the list of --tracepoint-ids, or NULL; fails if it cannot be read or another kernel
+ * wrote it. Borrows features, trials and ids_file. Opens tracefs only; the other sources are used
+ * on demand. Events opened to test permission go to trials.
  */
 struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
 				       struct mt_trials *trials, const char *ids_file,
@@ -27,32 +33,31 @@ struct mt_error *mt_tracepoints_create(const struct mt_perf_features *features,
 void mt_tracepoints_destroy(struct mt_tracepoints *tracepoints);
 
 /*
- * The tracepoint "subsystem:name" or "subsystem:name=ID". context: struct mt_tracepoints. An
- * unknown one is MT_ERR_NOT_FOUND; one out of reach is MT_ERR_PERMISSION and says what would allow
- * it.
+ * Finds "subsystem:name" or "subsystem:name=ID". context: struct mt_tracepoints. MT_ERR_NOT_FOUND:
+ * unknown; MT_ERR_PERMISSION: not readable, and the error says what would permit it.
  */
 struct mt_error *mt_tracepoints_find(void *context, const char *name, struct mt_tracepoint *out);
 
-/* Whether the kernel itself tells us ids. */
+/* True if tracefs can be read. */
 bool mt_tracepoints_has_tracefs(const struct mt_tracepoints *tracepoints);
 
 /*
- * Writes the ids of all tracepoints that tracefs knows, and the formats of the event table's system
- * calls, for --tracepoint-ids of those who cannot read it. *written: how many.
+ * Writes the file for --tracepoint-ids of other users: ids of all tracepoints in tracefs, and the
+ * formats of the event table's system calls. *written: number of ids.
  */
 struct mt_error *mt_tracepoints_save(struct mt_tracepoints *tracepoints, const char *path,
 				     size_t *written);
 
-/* The descriptor of tracefs's directory, or -1. */
+/* Descriptor of the tracefs directory, borrowed, or -1. */
 int mt_tracepoints_tracefs(const struct mt_tracepoints *tracepoints);
 
 /*
- * What a plan asks. Whether kmem:rss_stat reports each change (Linux 6.2 and what was backported)
- * is measured: some pages of our own are touched.
+ * The source for mt_plan_create(); borrows tracepoints. Its rss_each touches some pages of this
+ * process to test whether kmem:rss_stat reports each change (Linux 6.2, and backports).
  */
 struct mt_tracepoint_source mt_tracepoints_source(struct mt_tracepoints *tracepoints);
 
-/* Where ids have come from so far, in words; valid until the next look-up. */
+/* Where ids were found so far, in words; valid until the next lookup. */
 const char *mt_tracepoints_where(const struct mt_tracepoints *tracepoints);
 
 #endif
