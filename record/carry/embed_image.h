@@ -1,6 +1,6 @@
 /*
- * From an executable file, open, to its skeleton: reads no more of it than the skeleton needs, and
- * holds little of that at a time, so that a browser of 200 MB costs a few.
+ * Makes the skeleton of an executable file. Reads only the parts that the skeleton needs, a few at
+ * a time, so that a browser of 200 MB costs a few MB of memory.
  */
 #ifndef MT_RECORD_CARRY_EMBED_IMAGE_H
 #define MT_RECORD_CARRY_EMBED_IMAGE_H
@@ -16,28 +16,28 @@ struct mt_error;
 struct mt_file_pages;
 struct mt_file_worker;
 
-/* A file of which the headers, section names and notes are in memory. */
+/* An open file with its headers, section names and notes in memory. */
 struct mt_embed_file {
-	struct mt_file_worker *worker; /* who reads it; or NULL */
+	struct mt_file_worker *worker; /* thread that reads it, or NULL */
 	int fd;			       /* borrowed by these functions */
 	struct mt_file_pages *pages;
-	struct mt_elf *elf; /* its bytes are those that the pages have */
+	struct mt_elf *elf; /* reads its bytes from pages */
 };
 
-/* Behind a failure it is to be closed, too. */
+/* Call mt_embed_file_close() even after a failure. */
 struct mt_error *mt_embed_file_open(struct mt_embed_file *file, const char *name);
 void mt_embed_file_close(struct mt_embed_file *file);
 
-/* Offsets in a file, to which its skeleton is limited as wish.seen says. */
+/* Offsets in a file to which its skeleton is limited (wish.seen). */
 struct mt_embed_places {
 	const uint64_t *offsets;
 	size_t count;
 };
 
 /*
- * Plans the skeleton of the file behind fd, which is borrowed as its reader is, as wish is; .symtab
- * and debug information from the host's debug file of that build id where the file has none itself.
- * places: NULL: all.
+ * Plans the skeleton of the file fd. Takes .symtab and debug information from the host's debug file
+ * of the same build id if the file has none. Borrows worker and fd for the life of the image.
+ * places NULL: the whole file.
  */
 struct mt_error *mt_embed_image_create(struct mt_file_worker *worker, int fd,
 				       const struct mt_skeleton_wish *wish,
@@ -48,10 +48,10 @@ void mt_embed_image_destroy(struct mt_embed_image *image);
 /* The skeleton, borrowed. */
 struct mt_skeleton *mt_embed_image_skeleton(struct mt_embed_image *image);
 
-/* Bytes of the file. */
+/* Size of the file in bytes. */
 uint64_t mt_embed_image_original_size(const struct mt_embed_image *image);
 
-/* MT_KEPT_* of such a wish. */
+/* The MT_KEPT_* bits of a wish. */
 uint32_t mt_embed_image_kept(const struct mt_skeleton_wish *wish);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Names on their way into FILE chunks: the kernel's around addresses of samples, and those that
- * processes tell of code that they made (perf maps, jitdumps). As they grow, and at the end. Used
- * by the carrying thread alone. Files are read in slices, so memory is bounded whatever their size.
+ * Makes FILE chunks of names: kernel symbols around sampled addresses, and names that processes
+ * write for code they generate (perf maps, jitdumps), as these files grow and at the end. Used by
+ * the carrying thread only. Reads files in slices, so memory is bounded for files of any size.
  */
 #ifndef MT_RECORD_CARRY_EMBED_NAMES_H
 #define MT_RECORD_CARRY_EMBED_NAMES_H
@@ -18,45 +18,45 @@ struct mt_file_record;
 struct mt_mapped_file;
 struct mt_text;
 
-/* Where it goes. */
+/* Receives the content. */
 struct mt_embed_names_sink {
 	void *context;
-	/* file->size bytes of content; false where there is no more room, which is told. */
+	/* Takes file->size bytes; false if there is no room left, which the sink has reported. */
 	bool (*put)(void *context, uint64_t time, const struct mt_file_record *file,
 		    const uint8_t *bytes);
 	void (*problem)(void *context, const struct mt_text *path, const char *problem);
 };
 
-/* What samples told of the kernel since the last time; the addresses rise, and are taken. */
+/* Kernel addresses sampled since the last call, in rising order. */
 struct mt_kernel_news {
-	uint64_t *addresses; /* NULL: nothing */
+	uint64_t *addresses; /* NULL: none */
 	size_t count;
-	bool all; /* there were too many to keep */
+	bool all; /* there were too many to keep: carry all kernel symbols */
 };
 
-/* worker, who opens and reads files, is borrowed. NULL out of memory. */
+/* Borrows worker, which opens and reads files. NULL out of memory. */
 struct mt_embed_names *mt_embed_names_create(const struct mt_skeleton_wish *wish,
 					     const struct mt_embed_names_sink *sink,
 					     struct mt_file_worker *worker);
 void mt_embed_names_destroy(struct mt_embed_names *names);
 
-/* A process has a sample, or, where exec_time is not 0, becomes another program then. */
+/* A process has a sample; exec_time not 0: it calls exec then. */
 void mt_embed_names_see_process(struct mt_embed_names *names, int32_t pid, uint64_t exec_time);
 
 /* A process with a sample maps a jitdump; takes fd. */
 void mt_embed_names_see_jitdump(struct mt_embed_names *names, int fd,
 				const struct mt_mapped_file *file);
 
-/* Whether it is time to look for news. */
+/* True if it is time for mt_embed_names_so_far(). */
 bool mt_embed_names_is_due(const struct mt_embed_names *names);
 
-/* Addresses of the kernel's, to be named with what comes next; takes them. */
+/* Adds kernel addresses, whose names the next call carries; takes news->addresses. */
 void mt_embed_names_see_kernel(struct mt_embed_names *names, struct mt_kernel_news *news);
 
-/* What has been named by `now`, on the recording's clock. */
+/* Carries the names written by `now`, on the recording's clock. */
 void mt_embed_names_so_far(struct mt_embed_names *names, uint64_t now);
 
-/* The same at the end. */
+/* The same at the end: carries the remainder. */
 void mt_embed_names_rest(struct mt_embed_names *names, uint64_t now);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * FILE chunks out of a stream of bytes: each part is compressed as it comes, so that neither the
- * content nor a part of it is in memory but as what is left of it.
+ * Makes FILE chunks from a stream of bytes. Compresses each part as it arrives, so that only
+ * compressed bytes are in memory.
  */
 #ifndef MT_RECORD_CARRY_FILE_CHUNKS_H
 #define MT_RECORD_CARRY_FILE_CHUNKS_H
@@ -19,7 +19,7 @@ struct mt_file_chunk {
 	uint8_t *payload; /* header.stored_size bytes; free() it */
 };
 
-/* Takes a chunk and its payload; false ends the content. */
+/* Receives each chunk and takes its payload; false ends the content. */
 struct mt_file_chunk_sink {
 	void *context;
 	bool (*take)(void *context, struct mt_file_chunk *chunk);
@@ -30,16 +30,16 @@ struct mt_file_chunks *mt_file_chunks_create(const struct mt_file_chunk_sink *si
 void mt_file_chunks_destroy(struct mt_file_chunks *chunks);
 
 /*
- * Gives its working memory back, a few MiB after a large content, until the next one; between
- * contents.
+ * Frees the working memory, a few MiB after a large content, until the next content. Call it
+ * between contents.
  */
 void mt_file_chunks_rest(struct mt_file_chunks *chunks);
 
-/* Begins a content of file->size bytes, which is not 0; its strings are borrowed until the end. */
+/* Begins a content of file->size bytes, not 0; borrows the strings of file until its end. */
 void mt_file_chunks_begin(struct mt_file_chunks *chunks, uint64_t time,
 			  const struct mt_file_record *file);
 
-/* The next bytes of it. False out of memory, or where the sink said so. */
+/* Adds the next bytes of the content. False out of memory, or if the sink returned false. */
 bool mt_file_chunks_put(struct mt_file_chunks *chunks, const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The writing thread: takes blocks from the spool, compresses and appends them. It falls back to
- * faster compression, then to none, while the spool is filling up, so that the drains never run out
- * of blocks for want of CPU here.
+ * The writing thread: takes blocks from the spool, compresses them, and appends them to the file.
+ * While the spool fills up it changes to faster compression, then to none, so that the drains do
+ * not run out of blocks.
  */
 #ifndef MT_RECORD_WRITE_PACK_H
 #define MT_RECORD_WRITE_PACK_H
@@ -19,23 +19,23 @@ struct mt_pack;
 struct mt_plan;
 struct mt_spool;
 
-/* Stacks are not to be written, their frames are (stripper.h). */
+/* Stripping: frames are written instead of stacks (stripper.h). */
 struct mt_pack_strip {
-	uint64_t tables; /* bytes of unwind tables in memory; 0: stacks are written as they are */
-	size_t hold;	 /* bytes of blocks that may wait for what is mapped */
+	uint64_t tables; /* limit on unwind tables in memory, bytes; 0: stacks are written */
+	size_t hold;	 /* limit on blocks that wait for mappings, bytes */
 };
 
-/* Has the drains hand on what their rings hold; for the writing thread, which does not wait. */
+/* Flushes the drains on request of the writing thread, which does not wait for them. */
 struct mt_pack_flusher {
 	void (*ask)(void *context);
 	bool (*answered)(
-		void *context); /* all of what was there when it was last asked is pushed */
+		void *context); /* true: all records present at the last ask() are pushed */
 	void *context;
 };
 
 /*
- * Starts the thread. fd, spool and plan are borrowed; failed_fd (an eventfd) is written when the
- * output fails. embed says which images are carried.
+ * Starts the thread. Borrows fd, spool and plan. Writes failed_fd (an eventfd) if the output fails.
+ * embed says which images are carried.
  */
 struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_plan *plan, int failed_fd,
@@ -43,46 +43,45 @@ struct mt_error *mt_pack_create(int fd, int level, struct mt_spool *spool,
 				const struct mt_pack_strip *strip, struct mt_pack **out);
 
 /*
- * The recording has ended, and the user may not want to wait for an output that takes nothing, nor
- * for images: once another SIGINT or SIGTERM can be read from signals_fd, such an output is given
- * up, and what is not carried yet is left out.
+ * Call when the recording has ended. From then on, a further SIGINT or SIGTERM on signals_fd gives
+ * up an output that blocks, and leaves out images not carried yet.
  */
 void mt_pack_set_ending(struct mt_pack *pack, int signals_fd);
 
 /*
- * The file is to stay within `bytes`: full_fd (an eventfd) is written while what is under way still
- * fits, by an estimate. What does not fit in the end is left out, and counted.
+ * Limits the file to `bytes`. Writes full_fd (an eventfd) while all blocks in use still fit, by an
+ * estimate. Whatever does not fit in the end is left out and counted.
  */
 void mt_pack_set_limit(struct mt_pack *pack, uint64_t bytes, int full_fd);
 
 /*
- * From now on the drains can be asked, so that few blocks wait for what is mapped; to be unset,
- * with NULL, before the drains go. Borrowed.
+ * Sets the flusher, so that few blocks wait for mappings; NULL unsets it, before the drains are
+ * destroyed. Borrowed.
  */
 void mt_pack_set_flusher(struct mt_pack *pack, const struct mt_pack_flusher *flusher);
 
-/* Waits for the end of the closed spool; gives the writer's error, if it had one. */
+/* Waits for the end of the closed spool; returns the writer's error, if any. */
 struct mt_error *mt_pack_finish(struct mt_pack *pack);
 
-/* Behind mt_pack_finish(): the writer, for the END chunk. */
+/* The writer, for the END chunk; call it after mt_pack_finish(). Borrowed. */
 struct mt_writer *mt_pack_writer(struct mt_pack *pack);
 
-/* What the thread, and those that it started, did. */
+/* Counts of the thread, and of the threads it started. */
 struct mt_pack_counts {
 	struct mt_writer_counts writer;
-	struct { /* out by --max-size: samples, and the times of the first and the last */
+	struct { /* left out by --max-size: samples, times of the first and the last */
 		uint64_t samples, from, to;
 	} left_out;
-	uint64_t hurried;   /* chunks written with less compression than asked for */
-	uint64_t fast;	    /* of them, those at the fast level; the others are stored */
-	bool given_up;	    /* a signal ended the carrying: */
-	size_t not_carried; /* so many images are not carried */
-	bool stripped;	    /* stacks were, as `strip` says */
+	uint64_t hurried;   /* chunks compressed less than requested */
+	uint64_t fast;	    /* of these, chunks at the fast level; the others are stored */
+	bool given_up;	    /* a signal ended the carrying */
+	size_t not_carried; /* number of images left out by that signal */
+	bool stripped;	    /* stacks were stripped: see `strip` */
 	struct mt_strip_counts strip;
-	uint64_t cpu_ns, carrying_cpu_ns; /* of writing, and of carrying images */
+	uint64_t cpu_ns, carrying_cpu_ns; /* of the writing thread and of the carrying thread */
 };
 
-/* Call behind mt_pack_finish(). */
+/* Call after mt_pack_finish(). */
 struct mt_pack_counts mt_pack_counts(const struct mt_pack *pack);
 
 void mt_pack_destroy(struct mt_pack *pack);

@@ -35,9 +35,9 @@ struct mt_strip_counts {
 	uint64_t stacks; /* dumps replaced by frames */
 	uint64_t frames;
 	uint64_t ends[MT_END_REASONS];
-	uint64_t left_out; /* samples that do not decode, or of which memory was short */
-	uint64_t early;	   /* times that blocks were put before their maps were complete */
-	uint64_t ns;	   /* the thread's CPU time for all this */
+	uint64_t left_out; /* samples that do not decode, or for which memory ran out */
+	uint64_t early;	   /* how often blocks were put before all earlier map records arrived */
+	uint64_t ns;	   /* CPU time of the thread for stripping */
 	struct mt_code_images_counts images;
 };
 
@@ -48,7 +48,7 @@ void mt_strip_destroy(struct mt_strip *strip);
 /* As mt_code_images_learn(). */
 void mt_strip_learn(struct mt_strip *strip, const struct mt_image_record *record);
 
-/* Takes the TASK and MAP records of a STATE block: what already ran. */
+/* Takes the TASK and MAP records of a STATE block: the existing processes. */
 void mt_strip_see(struct mt_strip *strip, const struct mt_block *block);
 
 /* Holds the records of a block of DATA. */
@@ -58,7 +58,8 @@ void mt_strip_hold(struct mt_strip *strip, const struct mt_block *block);
 size_t mt_strip_held(const struct mt_strip *strip);
 
 /*
- * Puts the held records below this time; later calls of mt_strip_hold() have none. UINT64_MAX: all.
+ * Puts the held records below this time; later calls of mt_strip_hold() must have none below it.
+ * UINT64_MAX: all.
  */
 void mt_strip_put(struct mt_strip *strip, uint64_t below);
 
