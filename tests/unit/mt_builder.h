@@ -27,6 +27,7 @@
 
 #include "formats/chunks/chunk.h"
 #include "formats/records/record.h"
+#include "formats/stacks/sample_record.h"
 
 #define MT_BUILDER_BLOCK (8u << 20)
 
