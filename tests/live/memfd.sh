@@ -32,7 +32,7 @@ int main(void)
 	for (int i = 100; i < 200; i++)
 		made(p + 4096L * i);
 	grow(p, 100);
-	usleep(500000); /* nobody can read what it was once it is gone */
+	sleep(2); /* nobody can read what it was once it is gone */
 	return 0;
 }
 END
