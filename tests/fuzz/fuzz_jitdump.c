@@ -47,6 +47,7 @@ static void ask(const struct mt_jitdump *dump, uint64_t time)
 		sum += file ? strlen(file) : 0;
 		sum += mt_jitdump_unwind(dump, code).size;
 	}
+	(void)sum;
 }
 
 static void read_all(const uint8_t *data, size_t size)

@@ -24,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		name = mt_kernel_symbols_find(symbols, UINT64_MAX << shift, &offset, &module);
 		length += name ? strlen(name) + (module ? strlen(module) : 0) : 0;
 	}
+	(void)length;
 	mt_kernel_symbols_destroy(symbols);
 	return 0;
 }

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; name && i < found; i++)
 			length += (unsigned char)name[i];
 	}
+	(void)length;
 	mt_perf_map_destroy(map);
 	return 0;
 }
