@@ -20,7 +20,7 @@
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "formats/writer.h"
-#include "report/names/jitdumps.h"
+#include "report/names/jit_sources.h"
 #include "report/names/naming.h"
 #include "report/session/session.h"
 #include "report/stacks/frames.h"
@@ -347,25 +347,6 @@ static struct mt_error *add_code(struct seal *s, struct mt_image *image)
 	return size ? write_content(s, 0, &file, code) : NULL;
 }
 
-/* Code that a process made itself, where this machine still has the names. */
-static struct mt_error *add_perf_map(struct seal *s, size_t recording, const struct mt_image *image)
-{
-	const struct mt_facts_recording *facts =
-		&mt_session_facts(s->session)->recordings.items[recording];
-	struct mt_file_record file = {
-		.kind = MT_FILE_PERF_MAP,
-		.path = {.bytes = image->identity.path, .size = strlen(image->identity.path)},
-	};
-	size_t size;
-	const uint8_t *text =
-		mt_naming_local_text(s->naming, recording, image->id, &file.pid, &size);
-
-	if (!text || !s->options->wish.names)
-		return NULL;
-	file.size = file.original_size = size;
-	return write_content(s, facts->end, &file, text);
-}
-
 /* A jitdump's bytes in memory. */
 static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 {
@@ -374,26 +355,27 @@ static size_t read_memory(void *context, uint64_t at, uint8_t *out, size_t size)
 	return mt_copy_at(span->bytes, span->size, at, out, size);
 }
 
-/* The same, told in a jitdump. */
-static struct mt_error *add_jitdump(struct seal *s, size_t recording, const struct mt_image *image)
+/* Names of code that a process made itself, where this machine still has them. */
+static struct mt_error *add_jit(struct seal *s, size_t recording, const struct mt_image *image)
 {
 	const struct mt_facts_recording *facts =
 		&mt_session_facts(s->session)->recordings.items[recording];
 	const struct mt_skeleton_wish *wish = &s->options->wish;
 	struct mt_file_record file;
 	struct mt_span span = {
-		.bytes = mt_jitdumps_local(mt_naming_jitdumps(s->naming), recording, image, &file)};
+		.bytes = mt_jit_sources_local(mt_naming_jit(s->naming), recording, image, &file)};
 	struct mt_jitdump_copy copy = {
 		.input = {&span, read_memory}, .unwind = wish->unwind, .lines = wish->lines};
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 
 	if (!span.bytes || !wish->names)
 		return NULL;
-	span.size = file.size;
+	span.size = file.original_size = file.size;
+	if (file.kind == MT_FILE_PERF_MAP)
+		return write_content(s, facts->end, &file, span.bytes);
 	bytes = malloc(span.size);
 	if (!bytes)
 		return mt_error_nomem();
-	file.original_size = span.size;
 	file.size = mt_jitdump_copy(&copy, span.size, bytes, span.size);
 	return file.size ? write_content(s, facts->end, &file, bytes) : NULL;
 }
@@ -470,10 +452,8 @@ static struct mt_error *add_part(struct seal *s, size_t recording, struct part *
 	for (size_t i = 0; i < part->images.count && !err; i++) {
 		struct mt_image *image = mt_image_set_get(images, part->images.items[i]);
 
-		if (image->jitdump)
-			err = add_jitdump(s, recording, image);
-		else if (image->kind == MT_IMAGE_ANONYMOUS)
-			err = add_perf_map(s, recording, image);
+		if (image->jitdump || image->kind == MT_IMAGE_ANONYMOUS)
+			err = add_jit(s, recording, image);
 		else if (image->kind != MT_IMAGE_KERNEL)
 			err = add_image(s, image);
 		if (!err && image->kind == MT_IMAGE_FILE)

@@ -16,8 +16,7 @@
 #include "formats/reading/carried.h"
 #include "formats/records/record.h"
 #include "report/names/carried_images.h"
-#include "report/names/jit_names.h"
-#include "report/names/jitdumps.h"
+#include "report/names/jit_sources.h"
 #include "report/names/missing_names.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/kernel_names.h"
@@ -29,8 +28,7 @@
 #include "symbols/names/symbolize.h"
 
 struct mt_naming {
-	struct mt_jit_names *jit;
-	struct mt_jitdumps *dumps;
+	struct mt_jit_sources *jit;
 	struct mt_kernel_names *kernel;
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
@@ -119,14 +117,13 @@ static struct mt_error *open_images(struct mt_naming *naming,
 		return mt_error_nomem();
 	mt_image_set_set_codec(naming->images, &mt_elf_codec_all);
 	mt_image_set_set_pieces(naming->images, mt_carried_images_code, naming->carried);
-	naming->jit = mt_jit_names_create(naming->images, options->prefer_local);
-	naming->dumps = mt_jitdumps_create(
-		&(struct mt_jitdumps_options){.images = naming->images,
-					      .symfs = options->symfs,
-					      .prefer_local = options->prefer_local,
-					      .demangle = options->demangle,
-					      .lines = options->lines});
-	if (!naming->jit || !naming->dumps)
+	naming->jit = mt_jit_sources_create(
+		&(struct mt_jit_options){.images = naming->images,
+					 .symfs = options->symfs,
+					 .prefer_local = options->prefer_local,
+					 .demangle = options->demangle,
+					 .lines = options->lines});
+	if (!naming->jit)
 		return mt_error_nomem();
 	return mt_kernel_names_create(
 		&(struct mt_kernel_names_options){.images = naming->images,
@@ -165,8 +162,7 @@ void mt_naming_destroy(struct mt_naming *naming)
 		return;
 	mt_symbolizer_destroy(naming->symbolizer);
 	mt_kernel_names_destroy(naming->kernel);
-	mt_jit_names_destroy(naming->jit);
-	mt_jitdumps_destroy(naming->dumps);
+	mt_jit_sources_destroy(naming->jit);
 	mt_image_set_destroy(naming->images);
 	mt_carried_images_destroy(naming->carried);
 	mt_map64_deinit(&naming->problems);
@@ -179,8 +175,7 @@ void mt_naming_destroy(struct mt_naming *naming)
 bool mt_naming_add_carried(struct mt_naming *naming, size_t recording, struct mt_carried *carried)
 {
 	return mt_carried_images_add(naming->carried, carried) &&
-	       mt_jit_names_add(naming->jit, recording, carried) &&
-	       mt_jitdumps_add(naming->dumps, recording, carried) &&
+	       mt_jit_sources_add(naming->jit, recording, carried) &&
 	       mt_kernel_names_add(naming->kernel, recording, carried);
 }
 
@@ -208,26 +203,14 @@ struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming)
 	return naming->kernel;
 }
 
-struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, int64_t since,
-				     int32_t pid, uint64_t time)
+struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming)
 {
-	return mt_jit_names_image(naming->jit, recording, since, pid, time);
-}
-
-struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming)
-{
-	return naming->dumps;
+	return naming->jit;
 }
 
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image)
 {
 	return mt_carried_images_kept(naming->carried, &image->identity);
-}
-
-const uint8_t *mt_naming_local_text(const struct mt_naming *naming, size_t recording,
-				    uint32_t image, int32_t *pid, size_t *size)
-{
-	return mt_jit_names_local_text(naming->jit, recording, image, pid, size);
 }
 
 struct mt_image_set *mt_naming_images(struct mt_naming *naming)
@@ -285,9 +268,7 @@ const struct mt_symbol *mt_naming_name(void *context, const struct mt_frame_key 
 
 	if (key->image != MT_FRAME_NO_IMAGE)
 		image = mt_image_set_get(naming->images, key->image);
-	named = mt_jitdumps_name(naming->dumps, image, key->offset);
-	if (!named)
-		named = mt_jit_names_name(naming->jit, key->image, key->offset);
+	named = mt_jit_sources_name(naming->jit, image, key->offset);
 	if (!named && key->flags & MT_FRAME_IN_KERNEL)
 		named = mt_kernel_names_name(naming->kernel, key);
 	return named ? named : mt_symbolize(naming->symbolizer, image, key->offset);
@@ -453,7 +434,7 @@ struct mt_error *mt_naming_list_images(struct mt_naming *naming, const struct mt
 		if (wanted && !list_image(naming, id, used[id], facts))
 			return mt_error_nomem();
 	}
-	if (!mt_jitdumps_list(naming->dumps, facts))
+	if (!mt_jit_sources_list(naming->jit, facts))
 		return mt_error_nomem();
 	if (facts->images.count)
 		merge_images(facts);

@@ -18,7 +18,7 @@ struct mt_frames;
 struct mt_image;
 struct mt_image_record;
 struct mt_image_set;
-struct mt_jitdumps;
+struct mt_jit_sources;
 struct mt_kernel_names;
 struct mt_map64;
 struct mt_naming;
@@ -66,19 +66,11 @@ void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value
 /* Borrowed. */
 struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming);
 
-/* The image for a process's generated code, or NULL; see mt_jit_names_image(). */
-struct mt_image *mt_naming_jit_image(struct mt_naming *naming, size_t recording, int64_t since,
-				     int32_t pid, uint64_t time);
-
-/* The jitdumps of the report. Borrowed. */
-struct mt_jitdumps *mt_naming_jitdumps(struct mt_naming *naming);
+/* The perf maps and jitdumps of the report. Borrowed. */
+struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming);
 
 /* What the recordings carry of an image: MT_KEPT_*, 0: nothing. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);
-
-/* See mt_jit_names_local_text(). */
-const uint8_t *mt_naming_local_text(const struct mt_naming *naming, size_t recording,
-				    uint32_t image, int32_t *pid, size_t *size);
 
 /* Borrowed. */
 struct mt_image_set *mt_naming_images(struct mt_naming *naming);

@@ -16,8 +16,7 @@
 #include "formats/base/strings.h"
 #include "formats/reader.h"
 #include "formats/records/record.h"
-#include "report/names/jit_names.h"
-#include "report/names/jitdumps.h"
+#include "report/names/jit_sources.h"
 #include "report/names/naming.h"
 #include "report/session/selection.h"
 #include "report/session/session_state.h"
@@ -289,11 +288,12 @@ static struct mt_image *jit_image(void *context, int32_t pid, uint64_t time)
 	const struct mt_facts_recording *facts = mt_session_present(session);
 	const struct mt_task *task = mt_spaces_find(session->spaces, pid);
 
-	return mt_naming_jit_image(session->naming, mt_session_recording_index(session),
-				   !facts->this_boot ? MT_JIT_NAMES_NO_LOCAL
-				   : task	     ? began(facts, task->space->start_time)
-						     : 0,
-				   pid, time);
+	return mt_jit_sources_perf_map(mt_naming_jit(session->naming),
+				       mt_session_recording_index(session),
+				       !facts->this_boot ? MT_JIT_NO_LOCAL
+				       : task		 ? began(facts, task->space->start_time)
+							 : 0,
+				       pid, time);
 }
 
 /* Times in a jitdump are CLOCK_MONOTONIC's. */
@@ -311,7 +311,7 @@ static struct mt_image *jitdump_image(void *context, const struct mt_image_ident
 
 	if (same || facts->ahead_known)
 		wanted.ahead = &ahead;
-	return mt_jitdumps_image(mt_naming_jitdumps(session->naming), &wanted);
+	return mt_jit_sources_jitdump(mt_naming_jit(session->naming), &wanted);
 }
 
 static struct mt_error *begin_recording(struct mt_session *session)
