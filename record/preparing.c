@@ -67,10 +67,12 @@ static void say_plan(struct mt_recorder *r)
 	}
 }
 
-static struct mt_throttle_limits throttle_limits(const struct mt_record_options *options)
+static struct mt_throttle_limits throttle_limits(const struct mt_recorder *r)
 {
-	return (struct mt_throttle_limits){.budget = options->budget / 100,
-					   .max_rate = (double)options->max_rate};
+	uint64_t rate = r->options->max_rate ? r->options->max_rate : r->plan->storm_rate;
+
+	return (struct mt_throttle_limits){.budget = r->options->budget / 100,
+					   .max_rate = (double)rate};
 }
 
 /*
@@ -79,17 +81,20 @@ static struct mt_throttle_limits throttle_limits(const struct mt_record_options 
  */
 static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 {
-	struct mt_throttle_limits limits = throttle_limits(r->options);
-	bool limited = limits.budget > 0 || limits.max_rate > 0;
+	struct mt_throttle_limits limits = throttle_limits(r);
+	bool all = r->options->budget > 0 || r->options->max_rate;
+	enum mt_twins which = all		    ? MT_TWINS_ALL
+			      : r->plan->storm_rate ? MT_TWINS_STORMS
+						    : MT_TWINS_SMALL;
 	struct mt_error *err = NULL;
 
-	if (mt_options_target_tasks(r->options) && !limited)
+	if (mt_options_target_tasks(r->options) && which == MT_TWINS_SMALL)
 		return NULL;
 	r->plan->start_level = mt_throttle_start(&limits);
-	if (limited)
+	if (all)
 		err = mt_plan_limit_others(r->plan, r->options->max_rate, cpus);
 	if (!err)
-		err = mt_plan_add_twins(r->plan, limited);
+		err = mt_plan_add_twins(r->plan, which);
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
@@ -380,7 +385,7 @@ static struct mt_error *start_governor(struct mt_recorder *r)
 		.spool = r->spool,
 		.drains = r->drains.items,
 		.drain_count = r->drains.count,
-		.limits = throttle_limits(r->options),
+		.limits = throttle_limits(r),
 		.voice = r,
 		.say = say_switch,
 	});

@@ -9,21 +9,28 @@
 #include "formats/base/help_row.h"
 #include "record/cli/options.h"
 
-/* The last two fields of a row: one text for both kinds of --help, or for --help all alone. */
-#define COMMON(text) text, text
-#define RARE(text) NULL, text
+/*
+ * The last fields of a row: a text for each kind of --help, one for both, or one for --help all
+ * alone; of perf's options that mtrec has no use for, the latter.
+ */
+#define BOTH(brief, help) brief, help, MT_OPTION_OWN
+#define COMMON(text) BOTH(text, text)
+#define RARE(text) BOTH(NULL, text)
+#define HELD(text) NULL, text, MT_OPTION_HELD
+#define INSTEAD(text) NULL, text, MT_OPTION_INSTEAD
 
 const struct mt_option_row mt_option_rows[] = {
 	{.heading = "Events, what to record"},
 	{NULL, 'e', "event", "EVENT,...",
-	 "brk, cycles, 'sched:*' (repeatable; default: " MT_DEFAULT_EVENTS ")",
-	 "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's name, "
-	 "raw (r1a8) or of a PMU; repeatable; default: " MT_DEFAULT_EVENTS},
+	 BOTH("brk, cycles, 'sched:*' (repeatable; default: " MT_DEFAULT_EVENTS ")",
+	      "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's "
+	      "name, raw (r1a8) or of a PMU; repeatable; default: " MT_DEFAULT_EVENTS)},
 	{NULL, MT_OPT_LIST, "list", "[PATTERN]",
 	 COMMON("print the events known here, or those that match")},
-	{NULL, MT_OPT_CHECK, "check", NULL, "print what this host allows, and what is missing",
-	 "print what this host allows; for what is missing, what that costs a recording and what "
-	 "would allow it"},
+	{NULL, MT_OPT_CHECK, "check", NULL,
+	 BOTH("print what this host allows, and what is missing",
+	      "print what this host allows; for what is missing, what that costs a recording and "
+	      "what would allow it")},
 	{NULL, MT_OPT_FILTER, "filter", "EXPR",
 	 COMMON("filter the tracepoint before it: 'ret > 0'")},
 	{NULL, MT_OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
@@ -31,9 +38,10 @@ const struct mt_option_row mt_option_rows[] = {
 	      "FILE")},
 
 	{.heading = "Targets, whom to record"},
-	{NULL, 'a', "all-cpus", NULL, "every process on the host",
-	 "every process on the host; while a syscall event is open, every system call on the host "
-	 "takes some 0.1 us longer"},
+	{NULL, 'a', "all-cpus", NULL,
+	 BOTH("every process on the host",
+	      "every process on the host; while a syscall event is open, every system call on "
+	      "the host takes some 0.1 us longer")},
 	{NULL, 'p', "pid", "LIST", COMMON("these processes: all threads, and children to come")},
 	{NULL, 't', "tid", "LIST", COMMON("these threads, and children to come")},
 	{NULL, 'u', "uid", "USER", COMMON("this user's processes, new ones too (name or number)")},
@@ -43,11 +51,14 @@ const struct mt_option_row mt_option_rows[] = {
 	{NULL, 'i', "no-inherit", NULL, RARE("no children, only the given processes and threads")},
 
 	{.heading = "Output"},
-	{NULL, 'o', "output", "FILE", "write to FILE (" MT_DEFAULT_OUTPUT "), - is standard output",
-	 "write to FILE (" MT_DEFAULT_OUTPUT "), an existing one becomes FILE.old; - is standard "
-	 "output"},
-	{NULL, MT_OPT_STRIP, "strip", NULL, "write frames, never raw bytes of stacks",
-	 "unwind while recording and write frames; no raw bytes of stacks reach the file"},
+	{NULL, 'o', "output", "FILE",
+	 BOTH("write to FILE (" MT_DEFAULT_OUTPUT "), - is standard output",
+	      "write to FILE (" MT_DEFAULT_OUTPUT
+	      "), an existing one becomes FILE.old; - is standard "
+	      "output")},
+	{NULL, MT_OPT_STRIP, "strip", NULL,
+	 BOTH("write frames, never raw bytes of stacks",
+	      "unwind while recording and write frames; no raw bytes of stacks reach the file")},
 	{NULL, MT_OPT_MAX_SIZE, "max-size", "SIZE",
 	 COMMON("stop before the file is larger: 500M, 2G")},
 	{NULL, 'z', "compression-level", "LEVEL", RARE("zstd level, -7 to 22 (-1); 0: none")},
@@ -72,11 +83,14 @@ const struct mt_option_row mt_option_rows[] = {
 
 	{.heading = "Samples and stacks"},
 	{NULL, 'c', "count", "N", COMMON("a sample every N events (1: faults, tracepoints)")},
-	{NULL, 'F', "freq", "HZ|max", COMMON("samples a second of clocks and hardware (1000)")},
+	{NULL, 'F', "freq", "HZ|max",
+	 BOTH("samples a second of clocks and hardware (1000)",
+	      "samples a second of clocks and hardware (1000); faults and other storms are "
+	      "thinned to about as many")},
 	{NULL, MT_OPT_CALL_GRAPH, "call-graph", "METHOD",
-	 "dwarf[,SIZE] (dwarf,16384), fp, lbr, none",
-	 "dwarf[,SIZE]: up to SIZE bytes of raw stack (dwarf,16384); fp: the kernel's frame "
-	 "pointer walk; lbr: the hardware's call stack; none"},
+	 BOTH("dwarf[,SIZE] (dwarf,16384), fp, lbr, none",
+	      "dwarf[,SIZE]: up to SIZE bytes of raw stack (dwarf,16384); fp: the kernel's frame "
+	      "pointer walk; lbr: the hardware's call stack; none")},
 	{NULL, 'g', NULL, NULL, RARE("record stacks, as by default")},
 	{NULL, MT_OPT_NO_HEAL, "no-heal", NULL,
 	 RARE("do not fault in the absent stack pages that end dumps")},
@@ -98,6 +112,24 @@ const struct mt_option_row mt_option_rows[] = {
 	{NULL, MT_OPT_STATS, "stats", NULL,
 	 RARE("print a table of what each stage did at the end")},
 
+	{.heading = "Of perf record"},
+	{NULL, MT_OPT_ALL_USER, "all-user", NULL,
+	 RARE("counted events at user level only, as with the modifier u")},
+	{NULL, MT_OPT_ALL_KERNEL, "all-kernel", NULL,
+	 RARE("counted events at kernel level only, as with the modifier k")},
+	{NULL, 'k', "clockid", "CLOCK", RARE("mono: times are CLOCK_MONOTONIC anyway")},
+	{NULL, 'd', "data", NULL, HELD("faults have their address anyway")},
+	{NULL, 'P', "period", NULL, HELD("samples have their weight anyway")},
+	{NULL, 'R', "raw-samples", NULL, HELD("tracepoints have their fields anyway")},
+	{NULL, 's', NULL, NULL, HELD("samples have their thread anyway")},
+	{NULL, MT_OPT_OF_PERF, "sample-cpu", NULL, HELD("samples have their CPU anyway")},
+	{NULL, 'T', "timestamp", NULL, HELD("samples have their time anyway")},
+	{NULL, MT_OPT_OF_PERF + 1, "overwrite", NULL,
+	 INSTEAD("the file has everything; --duration or --max-size bounds it")},
+	{NULL, MT_OPT_OF_PERF + 2, "switch-output", "[WHEN]",
+	 INSTEAD("run mtrec --duration TIME -o FILE in a loop; mtreport FILE... reads them "
+		 "as one")},
+
 	{.heading = "Help"},
 	{NULL, 'h', "help", "[all]", RARE("print the most used options, or all of them")},
 	{NULL, MT_OPT_VERSION, "version", NULL, RARE("print the version")},
@@ -108,8 +140,9 @@ _Static_assert(sizeof(mt_option_rows) == MT_OPTION_ROWS * sizeof(*mt_option_rows
 
 static void print_option(const struct mt_option_row *row, bool all, FILE *to)
 {
+	static const char *const uses[] = {"", "accepted: ", "refused: "};
 	bool letter = row->key < 256;
-	char left[80];
+	char left[80], right[256];
 
 	snprintf(left, sizeof(left), "  %c%c%s%s%s%s", letter ? '-' : ' ', letter ? row->key : ' ',
 		 !row->name ? ""
@@ -117,7 +150,8 @@ static void print_option(const struct mt_option_row *row, bool all, FILE *to)
 			    : "  --",
 		 row->name ? row->name : "", row->argument ? " " : "",
 		 row->argument ? row->argument : "");
-	mt_help_row(left, all ? row->help : row->brief, to);
+	snprintf(right, sizeof(right), "%s%s", uses[row->use], all ? row->help : row->brief);
+	mt_help_row(left, right, to);
 }
 
 /* A heading is printed with the first option of its group. */

@@ -30,6 +30,16 @@ enum mt_long_only {
 	MT_OPT_CHECK,
 	MT_OPT_TRACEPOINT_IDS,
 	MT_OPT_VERSION,
+	MT_OPT_ALL_USER,
+	MT_OPT_ALL_KERNEL,
+	MT_OPT_OF_PERF, /* the first of several without a key of their own */
+};
+
+/* What mtrec does with an option. */
+enum mt_option_use {
+	MT_OPTION_OWN,	   /* as options.c says */
+	MT_OPTION_HELD,	   /* perf's: accepted, since every recording has it */
+	MT_OPTION_INSTEAD, /* perf's: refused; its help is what to use instead */
 };
 
 /* An option, or the heading of the options after it. */
@@ -40,10 +50,11 @@ struct mt_option_row {
 	const char *argument; /* NULL: none; "[X]": optional, or the next word */
 	const char *brief;    /* one line for --help; NULL: only in --help all */
 	const char *help;     /* for --help all */
+	enum mt_option_use use;
 };
 
 enum {
-	MT_OPTION_ROWS = 47,
+	MT_OPTION_ROWS = 59,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

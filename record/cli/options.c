@@ -26,9 +26,6 @@
 #define EMBED_LIMIT ((uint64_t)64 << 20)
 #define MEMORY_MIN ((uint64_t)16 << 20)
 #define MEMORY_MAX ((uint64_t)1 << 40)
-#define SHORT_OPTIONS                                                                        \
-	"+:e:aC:p:t:u:G:iD:o:c:F:gbj:m:z:qvh" /* '+': the command's own options are not ours \
-					       */
 
 static struct mt_error *usage_error(struct mt_error *err)
 {
@@ -212,6 +209,12 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'i':
 		options->no_inherit = true;
 		return true;
+	case MT_OPT_ALL_USER:
+		options->all_user = true;
+		return true;
+	case MT_OPT_ALL_KERNEL:
+		options->all_kernel = true;
+		return true;
 	case MT_OPT_NO_HEAL:
 		options->no_heal = true;
 		return true;
@@ -285,9 +288,37 @@ static struct mt_error *parse_limit(int key, const char *text, struct mt_record_
 	}
 }
 
+/* -k: perf's names of the one clock there is. */
+static struct mt_error *check_clock(const char *name)
+{
+	static const char *const names[] = {"mono", "monotonic", "CLOCK_MONOTONIC", "1"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i]))
+			return NULL;
+	}
+	return mt_error_create(MT_ERR_USAGE,
+			       "-k: '%s': times are CLOCK_MONOTONIC (mono); mtreport relates them "
+			       "to UTC",
+			       name);
+}
+
+static const struct mt_option_row *find_row(int key)
+{
+	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
+		if (mt_option_rows[i].key == key && !mt_option_rows[i].heading)
+			return &mt_option_rows[i];
+	}
+	return NULL;
+}
+
 static struct mt_error *parse_one(int key, const char *text, struct mt_record_options *options)
 {
-	if (parse_flag(key, options))
+	const struct mt_option_row *row = find_row(key);
+
+	if (row->use == MT_OPTION_INSTEAD)
+		return mt_error_create(MT_ERR_USAGE, "--%s: %s", row->name, row->help);
+	if (row->use == MT_OPTION_HELD || parse_flag(key, options))
 		return NULL;
 	switch (key) {
 	case MT_OPT_TRACEPOINT_IDS:
@@ -320,6 +351,8 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return mt_parse_branches(text, &options->branch_type);
 	case MT_OPT_CALL_GRAPH:
 		return parse_call_graph(text, options);
+	case 'k':
+		return check_clock(text);
 	case 'm':
 		return usage_error(mt_parse_ring_size(text, &options->ring_size));
 	case MT_OPT_BUDGET:
@@ -333,20 +366,28 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 	}
 }
 
-static void fill_long_options(struct option *longs)
+/* Fills getopt's lists: letters (at most 2 bytes a row and 3) and long names. */
+static void fill_options(char *letters, struct option *longs)
 {
 	size_t n = 0;
 
+	letters = stpcpy(letters, "+:"); /* '+': the command's own options are not ours */
 	for (size_t i = 0; i < MT_OPTION_ROWS; i++) {
 		const char *argument = mt_option_rows[i].argument;
+		int key = mt_option_rows[i].key;
 		int takes = !argument		 ? no_argument
 			    : argument[0] == '[' ? optional_argument
 						 : required_argument;
 
 		if (mt_option_rows[i].name)
-			longs[n++] = (struct option){mt_option_rows[i].name, takes, NULL,
-						     mt_option_rows[i].key};
+			longs[n++] = (struct option){mt_option_rows[i].name, takes, NULL, key};
+		if (!key || key >= 256)
+			continue;
+		*letters++ = (char)key;
+		if (takes == required_argument)
+			*letters++ = ':';
 	}
+	*letters = '\0';
 	longs[n] = (struct option){0};
 }
 
@@ -397,6 +438,8 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 		what = bad_targets(options);
 	else if (options->period && options->frequency)
 		what = "-c and -F exclude each other";
+	else if (options->all_user && options->all_kernel)
+		what = "--all-user and --all-kernel exclude each other";
 	else if (options->branch_type && options->call_graph == MT_GRAPH_LBR)
 		what = "--call-graph lbr takes the branch records for itself: -b and -j do not go "
 		       "with it";
@@ -490,13 +533,18 @@ static struct mt_error *check_help(const char *next, struct mt_record_options *o
 static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
 {
 	struct option longs[MT_OPTION_ROWS + 1];
+	char letters[2 * MT_OPTION_ROWS + 3];
 	struct mt_error *err;
 	int key;
 
-	fill_long_options(longs);
+	fill_options(letters, longs);
 	optind = 0;
 	opterr = 0;
-	while ((key = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1) {
+	if (argc > 1 && !strcmp(argv[1], "record")) { /* as in perf record; getopt begins at 1 */
+		argc--;
+		argv++;
+	}
+	while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (key == '?' || key == ':')
 			return usage_error(key == '?' ? unknown_option(argv[optind - 1])
 						      : missing_argument(argv[optind - 1]));

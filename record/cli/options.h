@@ -42,6 +42,7 @@ struct mt_record_options {
 	MT_ARRAY(const char *) events; /* arguments of -e, in order, each a comma-separated list;
 					  default "vm,rss" */
 	bool all_cpus;
+	bool all_user, all_kernel;		/* counted events at that level only */
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
 	const char *output;			/* "-" is standard output */
 	uint64_t period;			/* -c, 0: not given */

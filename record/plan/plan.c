@@ -158,6 +158,15 @@ static void apply_own_rate(const struct mt_counter *counter, struct perf_event_a
 	attr->sample_period = counter->frequency ? counter->frequency : counter->period;
 }
 
+/* --all-user and --all-kernel; a tracepoint is where it is. */
+static void apply_levels(const struct mt_record_options *options, struct perf_event_attr *attr)
+{
+	if (!options->all_user && !options->all_kernel)
+		return;
+	attr->exclude_user = options->all_kernel;
+	attr->exclude_kernel = attr->exclude_hv = options->all_user;
+}
+
 /* The registers stand just before the dump: how far back from there is the stack pointer? */
 static size_t find_sp(const struct perf_event_attr *attr)
 {
@@ -249,6 +258,7 @@ static struct mt_error *plan_counter(struct mt_planner *planner, const struct mt
 		return err;
 	event.name = strndup(word->text, counter.name_length);
 	mt_counter_apply(&counter, &event.attr);
+	apply_levels(planner->options, &event.attr);
 	planner->read = counter.read;
 	planner->weak = counter.weak;
 	planner->sided = mt_counter_has_sides(&counter);
@@ -460,6 +470,37 @@ static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter
 			     "--filter 'ret > 0'");
 }
 
+/* -F of events that are counted one by one: storms are thinned to that many samples a second. */
+static struct mt_error *thin_storms(struct mt_planner *planner)
+{
+	struct mt_plan *plan = planner->plan;
+	uint64_t rate = planner->options->frequency;
+	MT_CLEANUP_FREE char *names = NULL;
+	struct mt_error *err = NULL;
+	char *text;
+
+	for (size_t i = 1; i < plan->events.count && !err; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM &&
+		    !event->attr.freq && !event->leader)
+			err = mt_planner_enumerate(&names, event->alias);
+	}
+	if (err)
+		return err;
+	if (!names && !planner->by_time)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "-F: none of these events is sampled by time"),
+				     "-c N takes one sample every N events");
+	if (!names || rate == MT_FREQUENCY_MAX || planner->options->max_rate)
+		return NULL;
+	plan->storm_rate = rate;
+	if (asprintf(&text, "-F %llu: %s: thinned to about as many samples a second",
+		     (unsigned long long)rate, names) < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
 static struct mt_error *plan_all(struct mt_planner *planner)
 {
 	const struct mt_record_options *options = planner->options;
@@ -467,10 +508,8 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 
 	for (size_t i = 0; i < options->events.count && !err; i++)
 		err = mt_planner_list(planner, options->events.items[i]);
-	if (!err && options->frequency && !planner->by_time)
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
-						     "-F: none of these events is sampled by time"),
-				     "-c N takes one sample every N events");
+	if (!err && options->frequency)
+		err = thin_storms(planner);
 	if (!err)
 		err = mt_planner_check_seen(planner);
 	if (!err)

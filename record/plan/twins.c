@@ -9,10 +9,10 @@
 #include "record/plan/plan.h"
 #include "record/plan/throttle.h"
 
-static bool can_have_twins(const struct mt_planned_event *event, bool limited)
+static bool can_have_twins(const struct mt_planned_event *event, enum mt_twins which)
 {
 	return event->role == MT_ROLE_SAMPLE && !event->attr.freq && !event->leader &&
-	       (limited || event->class == MT_CLASS_STORM);
+	       (which == MT_TWINS_ALL || event->class == MT_CLASS_STORM);
 }
 
 /* A level that would record the event just as it is recorded already has no twin. */
@@ -51,14 +51,14 @@ static struct mt_error *add_twin(struct mt_plan *plan, uint32_t full, int level)
 	return NULL;
 }
 
-struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool limited)
+struct mt_error *mt_plan_add_twins(struct mt_plan *plan, enum mt_twins which)
 {
 	uint32_t count = (uint32_t)plan->events.count;
-	int levels = limited ? MT_LEVELS : MT_LEVEL_SMALL + 1;
+	int levels = which == MT_TWINS_SMALL ? MT_LEVEL_SMALL + 1 : MT_LEVELS;
 	struct mt_error *err = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!can_have_twins(&plan->events.items[i], limited))
+		if (!can_have_twins(&plan->events.items[i], which))
 			continue;
 		for (int level = 1; level < levels && !err; level++) {
 			if (differs(&plan->events.items[i], &mt_levels[level]))

@@ -9,12 +9,15 @@
 struct mt_error;
 struct mt_plan;
 
-/*
- * Adds the twins. limited (--budget or --max-rate is given): at all levels, for storm and rare
- * events. Otherwise only small dumps, for storm events, in case the spool fills up: each twin costs
- * a file per CPU, and every child inherits it.
- */
-struct mt_error *mt_plan_add_twins(struct mt_plan *plan, bool limited);
+/* Which twins to add: each costs a file per CPU, and every child inherits it. */
+enum mt_twins {
+	MT_TWINS_SMALL,	 /* small dumps for storm events, in case the spool fills up */
+	MT_TWINS_STORMS, /* all levels for storm events: -F */
+	MT_TWINS_ALL,	 /* all levels for storm and rare events: --budget, --max-rate */
+};
+
+/* Adds the twins. */
+struct mt_error *mt_plan_add_twins(struct mt_plan *plan, enum mt_twins which);
 
 /*
  * Applies a limit to events that have no twins, with a note for each: an event sampled by time gets

@@ -37,6 +37,21 @@ usage 'an option that wants an argument' "option '-o' wants an argument" -e brk 
 usage 'a long one that wants an argument' "option '--event' wants an argument" --event
 usage 'an option that takes none' "option '--quiet' takes no argument" --quiet=1
 usage 'an empty output' '-o: empty file name' -e brk -a -o ''
+usage '--all-user with --all-kernel' '--all-user and --all-kernel exclude each other' -a --all-user --all-kernel
+
+# instead DESCRIPTION REGEX WORD...: an option of perf's that mtrec does not have: status 2, and one line that says what to use.
+instead() {
+	local description=$1 line=$2
+	shift 2
+	expect 2 "$description" "$mtrec" "$@"
+	says '... says what to use' "^mtrec: $line" "$err"
+	check '... in one line' test "$(wc -l <"$err") $(wc -c <"$out")" = '1 0'
+}
+
+instead "perf's --overwrite" '--overwrite: the file has everything; --duration or --max-size' -a --overwrite
+instead "perf's --switch-output" '--switch-output: run mtrec --duration TIME -o FILE in a loop' -a --switch-output
+instead '... with its argument' '--switch-output: run mtrec --duration TIME' record -a --switch-output=10M
+instead 'another clock' "-k: 'realtime': times are CLOCK_MONOTONIC [(]mono[)]; mtreport relates them to UTC" -a -k realtime
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
 check '... and nothing beside it' test ! -e mtrec.mtr.old
 
@@ -98,7 +113,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	says '... all calls of vm' 'munmap: sample' info
 	says '... and what counts pages' 'kmem:rss_stat: mark' info
 fi
-usage '-F for what is counted' '-F: none of these events is sampled by time' -e page-faults -a -F 99
+expect 0 '-F for faults' "$mtrec" record -T -d -s -R -P -e page-faults -F 99 -o faults.mtr -- true
+says '... thins them, and says so' '^mtrec: -F 99: page-faults: thinned to about as many samples a second$' "$err"
 if [ "$(id -u)" -eq 0 ]; then
 	expect 2 'a tracepoint that this kernel does not have' "$mtrec" -e no:such -a
 	says '... is named' "^mtrec: unknown event 'no:such': this kernel has no such tracepoint$" "$err"

@@ -187,10 +187,78 @@ MT_TEST(a_frequency_never_thins_what_is_counted)
 	mt_plan_destroy(plan);
 }
 
+/* Names of the planned twins, in order: alias and level. */
+static char *twins_of(const struct mt_plan *plan)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 1; i < plan->events.count; i++) {
+		if (plan->events.items[i].full != i)
+			fprintf(out, " %s:%d", plan->events.items[i].alias,
+				plan->events.items[i].level);
+	}
+	fclose(out);
+	return text;
+}
+
+MT_TEST(a_frequency_thins_storms_and_leaves_calls_whole)
+{
+	struct mt_plan *plan = planned("-e brk,cpu-clock,page-faults -a -F 99");
+	char *twins;
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->storm_rate, 99) && MT_CHECK_EQ(plan->notes.count, 1));
+	MT_CHECK_STR(plan->notes.items[0],
+		     "-F 99: page-faults: thinned to about as many samples a second");
+	MT_REQUIRE(MT_CHECK_OK(mt_plan_add_twins(plan, MT_TWINS_STORMS)));
+	twins = twins_of(plan);
+	MT_CHECK_STR(twins, " page-faults:1 page-faults:2 page-faults:3 page-faults:4");
+	free(twins);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_frequency_thins_nothing_where_max_rate_or_the_kernels_limit_is_asked_for)
+{
+	static const char *const lines[] = {
+		"-e page-faults -a -F max",
+		"-e page-faults -a -F 99 --max-rate 7",
+		"-e cpu-clock -a -F 99",
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct mt_plan *plan = planned(lines[i]);
+
+		MT_REQUIRE(plan);
+		MT_CHECK_EQ(plan->storm_rate, 0);
+		MT_CHECK_EQ(plan->notes.count, 0);
+		mt_plan_destroy(plan);
+	}
+}
+
+MT_TEST(all_user_and_all_kernel_choose_the_level_of_counted_events)
+{
+	struct mt_plan *plan = planned("-e cycles:k,page-faults -a --all-user");
+
+	MT_REQUIRE(plan);
+	for (size_t i = 1; i < asked_for(plan); i++) {
+		MT_CHECK(plan->events.items[i].attr.exclude_kernel);
+		MT_CHECK(!plan->events.items[i].attr.exclude_user);
+	}
+	mt_plan_destroy(plan);
+	plan = planned("-e cycles,page-faults:u -a --all-kernel");
+	MT_REQUIRE(plan);
+	for (size_t i = 1; i < asked_for(plan); i++) {
+		MT_CHECK(!plan->events.items[i].attr.exclude_kernel);
+		MT_CHECK(plan->events.items[i].attr.exclude_user);
+	}
+	mt_plan_destroy(plan);
+}
+
 MT_TEST(a_frequency_for_nothing_is_a_mistake)
 {
 	struct mt_plan *plan = NULL;
-	struct mt_error *err = plan_for("-e page-faults,brk -a -F 99", &all_features, &plan);
+	struct mt_error *err = plan_for("-e brk -a -F 99", &all_features, &plan);
 
 	MT_REQUIRE(MT_CHECK(err && err->kind == MT_ERR_USAGE));
 	MT_CHECK_STR(err->message, "-F: none of these events is sampled by time");

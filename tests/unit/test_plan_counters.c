@@ -436,7 +436,9 @@ MT_TEST(rates)
 	MT_CHECK(attr.sample_freq == 100 && attr.freq);
 	attr = attr_of("-e cycles -F max");
 	MT_CHECK(attr.sample_freq == 50000 && attr.freq);
-	refuses("-e page-faults -F max", "none of these events is sampled by time");
+	attr = attr_of("-e page-faults -F max");
+	MT_CHECK(attr.sample_period == 1 && !attr.freq);
+	refuses("-e {page-faults,cs} -F max", "none of these events is sampled by time");
 }
 
 MT_TEST(events_in_braces_are_opened_with_the_first_of_them)

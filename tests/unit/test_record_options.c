@@ -116,6 +116,27 @@ MT_TEST(short_and_perfs_long_names_say_the_same)
 	CHECK_FIELD("-e mmap -qvz3", level, 3);
 }
 
+MT_TEST(options_of_perf_record_that_every_recording_meets_are_accepted)
+{
+	CHECK_FIELD("-d -T -s -R -P", all_cpus, true);
+	CHECK_FIELD("-dTsRP --data --timestamp --raw-samples --period --sample-cpu", verbose, 0);
+	CHECK_FIELD("-k mono", all_cpus, true);
+	CHECK_FIELD("--clockid CLOCK_MONOTONIC", all_cpus, true);
+	CHECK_FIELD("--all-user", all_user, true);
+	CHECK_FIELD("--all-kernel", all_kernel, true);
+}
+
+MT_TEST(the_word_record_in_front_is_perfs)
+{
+	struct mt_record_options options = {0};
+
+	MT_REQUIRE(MT_CHECK_OK(parse("record -e brk -o a -- record", &options)));
+	MT_CHECK_STR(options.output, "a");
+	MT_REQUIRE(MT_CHECK(options.command));
+	MT_CHECK_STR(options.command[0], "record");
+	mt_record_options_deinit(&options);
+}
+
 MT_TEST(targets_are_lists)
 {
 	struct mt_record_options options = {0};
@@ -260,7 +281,7 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
 	MT_CHECK(refused("-e brk -a --c 3",
 			 "option '--c' could be --check, --cgroup, --comm, --cpu, "
-			 "--compression-level, --control, --count or --call-graph",
+			 "--compression-level, --control, --count, --call-graph or --clockid",
 			 "--help"));
 }
 
