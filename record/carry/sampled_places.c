@@ -319,17 +319,7 @@ void mt_sampled_places_map(struct mt_sampled_places *seen, const struct mt_code_
 
 static size_t mappings_from(const struct mt_sampled_places *seen, uint64_t address)
 {
-	size_t low = 0, high = seen->sorted;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seen->mappings.items[middle].is.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(seen->sorted, at, seen->mappings.items[at].is.start <= address);
 }
 
 /*

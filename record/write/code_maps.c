@@ -298,19 +298,12 @@ const struct mt_image_map *mt_code_maps_find(const struct mt_code_maps *maps, in
 					     uint64_t time)
 {
 	const struct process *process = find_process(maps, pid);
-	size_t low = 0, high = process ? process->past.count : 0;
+	size_t over;
 
 	if (!process)
 		return maps->nothing;
-	while (low < high) { /* the first that is not over at that time */
-		size_t middle = low + (high - low) / 2;
-
-		if (process->past.items[middle].until <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < process->past.count ? process->past.items[low].map : process->map;
+	over = mt_array_split(process->past.count, at, process->past.items[at].until <= time);
+	return over < process->past.count ? process->past.items[over].map : process->map;
 }
 
 static void forget_exited(struct mt_code_maps *maps)

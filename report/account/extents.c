@@ -85,34 +85,16 @@ static struct leaf *new_leaf(uint32_t capacity)
 /* The first region that ends above address; a leaf behind the last where there is none. */
 static struct place find(const struct mt_extents *regions, uint64_t address)
 {
-	size_t low = 0, high = regions->leaves.count;
+	size_t below = mt_array_split(regions->leaves.count, at,
+				      regions->leaves.items[at].start <= address);
 	const struct leaf *leaf;
-	struct place at;
+	size_t region;
 
-	while (low < high) { /* the first leaf that starts above address */
-		size_t middle = low + (high - low) / 2;
-
-		if (regions->leaves.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!below)
 		return (struct place){0, 0};
-	at.leaf = low - 1;
-	leaf = regions->leaves.items[at.leaf].leaf;
-	low = 0;
-	high = leaf->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (leaf->regions[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	at.region = low;
-	return low < leaf->count ? at : (struct place){at.leaf + 1, 0};
+	leaf = regions->leaves.items[below - 1].leaf;
+	region = mt_array_split(leaf->count, at, leaf->regions[at].end <= address);
+	return region < leaf->count ? (struct place){below - 1, region} : (struct place){below, 0};
 }
 
 const struct mt_extent *mt_extents_after(const struct mt_extents *regions, uint64_t address)

@@ -38,19 +38,12 @@ static void sort(struct mt_losses *losses)
 
 bool mt_losses_between(struct mt_losses *losses, uint64_t from, uint64_t to)
 {
-	size_t low = 0, high = losses->spans.count;
+	size_t before;
 
-	if (!high)
+	if (!losses->spans.count)
 		return false;
 	if (!losses->sorted)
 		sort(losses);
-	while (low < high) { /* the first that begins at `to` or later */
-		size_t middle = low + (high - low) / 2;
-
-		if (losses->spans.items[middle].from < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && losses->spans.items[low - 1].latest > from;
+	before = mt_array_split(losses->spans.count, at, losses->spans.items[at].from < to);
+	return before && losses->spans.items[before - 1].latest > from;
 }

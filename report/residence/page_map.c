@@ -34,47 +34,23 @@ static uint64_t end_of(const struct mt_page_run *run)
 
 /* ---- Finding ---- */
 
-static size_t first_leaf(const struct mt_page_map *map, uint64_t page)
-{
-	size_t low = 0, high = map->leaves.count;
-
-	while (low < high) { /* the first leaf that starts above the page */
-		size_t middle = low + (high - low) / 2;
-
-		if (map->leaves.items[middle].first <= page)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
-}
-
 static size_t first_run(const struct mt_page_leaf *leaf, uint64_t page)
 {
-	size_t low = 0, high = leaf->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&leaf->runs[middle]) <= page)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(leaf->count, at, end_of(&leaf->runs[at]) <= page);
 }
 
 /* The first run that ends above the page; a leaf behind the last where there is none. */
 static struct place find(const struct mt_page_map *map, uint64_t page)
 {
-	struct place at = {.leaf = first_leaf(map, page)};
+	size_t below = mt_array_split(map->leaves.count, at, map->leaves.items[at].first <= page);
+	const struct mt_page_leaf *leaf;
+	size_t run;
 
-	if (at.leaf == map->leaves.count)
-		return at;
-	at.run = first_run(map->leaves.items[at.leaf].leaf, page);
-	if (at.run == map->leaves.items[at.leaf].leaf->count)
-		return (struct place){at.leaf + 1, 0};
-	return at;
+	if (!below)
+		return (struct place){0, 0};
+	leaf = map->leaves.items[below - 1].leaf;
+	run = first_run(leaf, page);
+	return run < leaf->count ? (struct place){below - 1, run} : (struct place){below, 0};
 }
 
 static const struct mt_page_run *run_at(const struct mt_page_map *map, struct place at)

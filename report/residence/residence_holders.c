@@ -235,20 +235,12 @@ static int compare_readings(const void *a, const void *b)
 /* How many readings come before `key`. */
 static size_t readings_before(struct mt_residence *r, const struct mt_page_reading *key)
 {
-	size_t low = 0, high = r->readings.count;
+	const size_t count = r->readings.count;
 
-	if (!r->readings_sorted && high)
-		qsort(r->readings.items, high, sizeof(*r->readings.items), compare_readings);
+	if (!r->readings_sorted && count)
+		qsort(r->readings.items, count, sizeof(*r->readings.items), compare_readings);
 	r->readings_sorted = true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_readings(&r->readings.items[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(count, at, compare_readings(&r->readings.items[at], key) < 0);
 }
 
 static const struct mt_page_reading *reading_at(const struct mt_residence *r, size_t at,

@@ -40,21 +40,14 @@ static uint32_t count_pieces(struct mt_span content)
 
 const uint8_t *mt_code_blocks_find(struct mt_span content, uint64_t vaddr, size_t n)
 {
-	uint32_t low = 0, high = count_pieces(content);
-	uint64_t into, size, at;
+	size_t below = mt_array_split(count_pieces(content), at,
+				      mt_get_le64(content.bytes + HEAD + at * PIECE) <= vaddr);
 	const uint8_t *piece;
+	uint64_t into, size, at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (mt_get_le64(content.bytes + HEAD + (size_t)middle * PIECE) <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!below)
 		return NULL;
-	piece = content.bytes + HEAD + (size_t)(low - 1) * PIECE;
+	piece = content.bytes + HEAD + (below - 1) * PIECE;
 	into = vaddr - mt_get_le64(piece);
 	size = mt_get_le32(piece + 8);
 	at = mt_get_le32(piece + 12);

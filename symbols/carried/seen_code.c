@@ -1,19 +1,11 @@
 /* Binary search among places. */
 #include "symbols/carried/seen_code.h"
 
+#include "formats/base/array.h"
+
 size_t mt_seen_code_before(const struct mt_seen_code *seen, uint64_t address)
 {
-	size_t low = 0, high = seen->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seen->units[middle] + MT_SEEN_UNIT <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(seen->count, at, seen->units[at] + MT_SEEN_UNIT <= address);
 }
 
 bool mt_seen_code_within(const struct mt_seen_code *seen, uint64_t start, uint64_t end)

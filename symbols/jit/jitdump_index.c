@@ -193,17 +193,7 @@ static int compare_bounds(const void *a, const void *b)
 /* The leaf that begins at an address, or the last one that begins before it; SIZE_MAX: none. */
 static size_t leaf_of(const struct mt_jitdump *dump, uint64_t address)
 {
-	size_t low = 0, high = dump->leaves + 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->bounds[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return mt_array_split(dump->leaves + 1, at, dump->bounds[at] <= address) - 1;
 }
 
 static bool make_bounds(struct mt_jitdump *dump)
@@ -359,17 +349,7 @@ bool mt_jitdump_has_unwind(const struct mt_jitdump *dump)
 
 uint32_t mt_jitdump_era(const struct mt_jitdump *dump, uint64_t time)
 {
-	size_t low = 0, high = dump->eras.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->eras.items[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)mt_array_split(dump->eras.count, at, dump->eras.items[at].time <= time);
 }
 
 uint64_t mt_jitdump_era_end(const struct mt_jitdump *dump, uint32_t era)
@@ -381,21 +361,15 @@ uint64_t mt_jitdump_era_end(const struct mt_jitdump *dump, uint32_t era)
 static void look_in_node(const struct mt_jitdump *dump, size_t node, uint32_t limit, uint32_t *last,
 			 uint32_t *later)
 {
-	uint32_t begin = node ? dump->node_end[node - 1] : 0, low = begin,
-		 end = dump->node_end[node], high = end;
+	const uint32_t begin = node ? dump->node_end[node - 1] : 0;
+	const uint32_t *listed = dump->listed + begin;
+	size_t count = dump->node_end[node] - begin;
+	size_t below = mt_array_split(count, at, listed[at] < limit);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (dump->listed[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > begin && (*last == MT_JITDUMP_NONE || dump->listed[low - 1] > *last))
-		*last = dump->listed[low - 1];
-	if (low < end && dump->listed[low] < *later)
-		*later = dump->listed[low];
+	if (below && (*last == MT_JITDUMP_NONE || listed[below - 1] > *last))
+		*last = listed[below - 1];
+	if (below < count && listed[below] < *later)
+		*later = listed[below];
 }
 
 uint32_t mt_jitdump_find(const struct mt_jitdump *dump, uint32_t era, uint64_t address)

@@ -267,17 +267,10 @@ struct mt_error *mt_kernel_symbols_read(const char *path, struct mt_kernel_symbo
 static const struct kernel_symbol *symbol_before(const struct mt_kernel_symbols *symbols,
 						 uint64_t address)
 {
-	size_t low = 0, high = symbols->list.count;
+	size_t below =
+		mt_array_split(symbols->list.count, at, symbols->list.items[at].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &symbols->list.items[low - 1] : NULL;
+	return below ? &symbols->list.items[below - 1] : NULL;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/bytes.h"
 #include "formats/base/cleanup.h"
 #include "symbols/names/kernel.h"
@@ -93,22 +94,6 @@ static uint64_t line_start(const char *line, size_t size)
 	return high << 32 | low;
 }
 
-/* How many of the numbers, which rise, are below one. */
-static size_t count_below(const uint64_t *numbers, size_t count, uint64_t number)
-{
-	size_t low = 0;
-
-	while (low < count) {
-		size_t middle = low + (count - low) / 2;
-
-		if (numbers[middle] < number)
-			low = middle + 1;
-		else
-			count = middle;
-	}
-	return low;
-}
-
 /* The size of the line that begins there, with its newline. */
 static size_t line_size(const char *text, size_t size)
 {
@@ -138,7 +123,8 @@ void mt_kernel_lines_see(struct mt_kernel_lines *lines, const void *text, size_t
 	while (at < end) {
 		size_t length = line_size(at, (size_t)(end - at));
 		uint64_t start = line_start(at, length);
-		struct gap *gap = &lines->gaps[count_below(lines->addresses, lines->count, start)];
+		size_t below = mt_array_split(lines->count, i, lines->addresses[i] < start);
+		struct gap *gap = &lines->gaps[below];
 
 		at += length;
 		if (!start)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "formats/base/array.h"
 #include "symbols/elf/cfi_entry.h"
 #include "unwind/cfi/cfi_index.h"
 #include "unwind/cfi/cfi_program.h"
@@ -196,17 +197,7 @@ static enum mt_cfi_found find_by_index(struct mt_cfi *cfi, bool debug, uint64_t 
 /* How many pairs are at or below address. */
 static size_t table_below(const struct table *table, uint64_t address)
 {
-	size_t low = 0, high = table->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table_address(table, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mt_array_split(table->count, at, table_address(table, at) <= address);
 }
 
 static bool table_fde_read(const struct mt_cfi *cfi, size_t i, struct mt_cfi_fde *fde)

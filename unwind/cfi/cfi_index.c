@@ -123,26 +123,11 @@ struct mt_cfi_index *mt_cfi_index_create(const struct mt_cfi_section *sections, 
 	return sort_ranges(index) ? MT_TAKE(index) : NULL;
 }
 
-/* How many ranges start at or below address. */
-static size_t ranges_below(const struct mt_cfi_index *index, uint64_t address)
-{
-	size_t low = 0, high = index->ranges.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->ranges.items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 const struct mt_cfi_section *mt_cfi_index_find(const struct mt_cfi_index *index, uint64_t address,
 					       size_t *offset)
 {
-	size_t below = ranges_below(index, address);
+	size_t below =
+		mt_array_split(index->ranges.count, at, index->ranges.items[at].start <= address);
 
 	for (size_t i = 0; i < OVERLAP_MAX && below; i++) {
 		const struct range *range = &index->ranges.items[--below];

@@ -67,16 +67,8 @@ struct mt_cfi_rules *mt_cfi_rules_make(const struct mt_cfi_section *section,
 bool mt_cfi_rules_find(const struct mt_cfi_rules *rules, uint64_t address, struct mt_rule *rule)
 {
 	uint64_t offset = address - rules->start;
-	size_t low = 0, high = rules->count;
+	size_t row = mt_array_split(rules->count - 1, at, rules->items[at + 1].from <= offset);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rules->items[middle].from <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	*rule = rules->items[low].rule;
+	*rule = rules->items[row].rule;
 	return rule->kind != ASK_ROW;
 }

@@ -111,17 +111,11 @@ static void measure(struct mt_join_frames *frames)
 /* The frame at exactly that place on the root's stack; frames->count where there is none. */
 static size_t find_place(const struct mt_join_frames *frames, uint64_t sp)
 {
-	size_t from = frames->rising, to = frames->placed;
+	const size_t first = frames->rising;
+	size_t place =
+		first + mt_array_split(frames->placed - first, at, frames->sps[first + at] < sp);
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (frames->sps[middle] >= sp)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return to < frames->placed && frames->sps[to] == sp ? to : frames->count;
+	return place < frames->placed && frames->sps[place] == sp ? place : frames->count;
 }
 
 static bool same_function(const struct mt_joiner *joiner, const struct mt_image_map *map,
