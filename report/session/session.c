@@ -431,6 +431,7 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	*wanted = true;
 	if (out->stack == MT_STACK_NONE ||
 	    !mt_stacks_set_program(session->stacks, out->stack, out->space->exe) ||
+	    !mt_stacks_set_joined(session->stacks, out->stack, piped->walked.joined) ||
 	    !mt_session_choose_stack(session, out->stack, wanted))
 		return false;
 	out->user = piped->walked.user;

@@ -162,6 +162,7 @@ static bool splice(const struct mt_join_adapter *adapter, struct mt_piped *piped
 		memset(sources + had, MT_FRAME_JOINED, count - had);
 	}
 	now->end = had - before.kernel + tail > adapter->max_frames ? MT_END_LIMIT : MT_END_ROOT;
+	now->joined = count - had;
 	now->hash = mt_walked_hash(spliced, now);
 	piped->words = spliced;
 	return true;

@@ -17,6 +17,7 @@
 struct mt_stacks {
 	struct mt_byte_runs *runs;
 	MT_ARRAY(uint32_t) programs; /* by id, as far as they were set */
+	MT_ARRAY(uint32_t) joined;   /* likewise; UINT32_MAX: not set */
 };
 
 struct mt_stacks *mt_stacks_create(void)
@@ -39,6 +40,7 @@ void mt_stacks_destroy(struct mt_stacks *stacks)
 		return;
 	mt_byte_runs_destroy(stacks->runs);
 	mt_array_deinit(&stacks->programs);
+	mt_array_deinit(&stacks->joined);
 	free(stacks);
 }
 
@@ -77,6 +79,24 @@ bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t progr
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id)
 {
 	return id < stacks->programs.count ? stacks->programs.items[id] : 0;
+}
+
+bool mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames)
+{
+	if (!mt_array_reserve(&stacks->joined, (size_t)id + 1))
+		return false;
+	while (stacks->joined.count <= id)
+		stacks->joined.items[stacks->joined.count++] = UINT32_MAX;
+	if (frames < stacks->joined.items[id])
+		stacks->joined.items[id] = frames;
+	return true;
+}
+
+uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id)
+{
+	uint32_t frames = id < stacks->joined.count ? stacks->joined.items[id] : UINT32_MAX;
+
+	return frames == UINT32_MAX ? 0 : frames;
 }
 
 struct mt_paths {

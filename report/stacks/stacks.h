@@ -33,6 +33,13 @@ size_t mt_stacks_count(const struct mt_stacks *stacks);
 bool mt_stacks_set_program(struct mt_stacks *stacks, uint32_t id, uint32_t program);
 uint32_t mt_stacks_program(const struct mt_stacks *stacks, uint32_t id);
 
+/*
+ * How many of a sample's outermost frames came from other stacks of its thread: the fewest of all
+ * samples with this stack. Set gives false out of memory.
+ */
+bool mt_stacks_set_joined(struct mt_stacks *stacks, uint32_t id, uint32_t frames);
+uint32_t mt_stacks_joined(const struct mt_stacks *stacks, uint32_t id);
+
 /* Paths of names: stacks that differ only in call sites within the same functions have one path. */
 
 #define MT_PATH_NONE UINT32_MAX

@@ -9,12 +9,12 @@
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
-#include "report/tables/byte_runs.h"
 
 struct mt_tree {
 	struct mt_strings *strings;
-	struct mt_byte_runs *edges; /* parent and name; its id + 1 is the node */
+	struct mt_map64 edges; /* parent and name to the node */
 	MT_ARRAY(struct mt_tree_node) nodes;
 };
 
@@ -40,8 +40,7 @@ struct mt_tree *mt_tree_create(struct mt_strings *strings)
 	if (!tree)
 		return NULL;
 	tree->strings = strings;
-	tree->edges = mt_byte_runs_create();
-	if (!tree->edges || !add_node(tree, MT_TREE_NONE, 0)) {
+	if (!add_node(tree, MT_TREE_NONE, 0)) {
 		mt_tree_destroy(tree);
 		return NULL;
 	}
@@ -52,22 +51,21 @@ void mt_tree_destroy(struct mt_tree *tree)
 {
 	if (!tree)
 		return;
-	mt_byte_runs_destroy(tree->edges);
+	mt_map64_deinit(&tree->edges);
 	mt_array_deinit(&tree->nodes);
 	free(tree);
 }
 
-/* The child of that name, made where there is none; MT_TREE_NONE out of memory. */
-static uint32_t step(struct mt_tree *tree, uint32_t parent, uint32_t name)
+uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name)
 {
-	uint32_t edge[2] = {parent, name};
-	uint32_t id = mt_byte_runs_intern(tree->edges, edge, sizeof(edge));
+	uint64_t edge = (uint64_t)parent << 32 | name, node = tree->nodes.count;
 
-	if (id == MT_SEQUENCE_NONE)
+	if (mt_map64_get(&tree->edges, edge, &node))
+		return (uint32_t)node;
+	if (node >= MT_TREE_NONE || !mt_map64_put(&tree->edges, edge, node) ||
+	    !add_node(tree, parent, name))
 		return MT_TREE_NONE;
-	if (id + 1 == tree->nodes.count && !add_node(tree, parent, name))
-		return MT_TREE_NONE;
-	return id + 1;
+	return (uint32_t)node;
 }
 
 bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, size_t count,
@@ -77,13 +75,13 @@ bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, si
 
 	tree->nodes.items[0].total += value;
 	if (first != MT_TREE_NONE) {
-		node = step(tree, 0, first);
+		node = mt_tree_step(tree, 0, first);
 		if (node == MT_TREE_NONE)
 			return false;
 		tree->nodes.items[node].total += value;
 	}
 	for (size_t i = 0; i < count; i++) {
-		node = step(tree, node, names[i]);
+		node = mt_tree_step(tree, node, names[i]);
 		if (node == MT_TREE_NONE)
 			return false;
 		tree->nodes.items[node].total += value;

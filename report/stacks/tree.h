@@ -25,6 +25,12 @@ struct mt_tree *mt_tree_create(struct mt_strings *strings);
 void mt_tree_destroy(struct mt_tree *tree);
 
 /*
+ * The child of that name, made where there is none; MT_TREE_NONE out of memory. Adds to no total:
+ * for trees whose sums are kept beside the nodes.
+ */
+uint32_t mt_tree_step(struct mt_tree *tree, uint32_t parent, uint32_t name);
+
+/*
  * Adds a path, root first: `first` as its outermost name if not MT_TREE_NONE, then `names`. False
  * out of memory.
  */

@@ -58,6 +58,7 @@ struct mt_walked {
 	uint8_t end;		/* enum mt_stack_end */
 	uint8_t walked_end;	/* enum mt_stack_end before joining */
 	bool withheld;		/* could be joined, but not reliably */
+	uint32_t joined;	/* outermost frames that came from other stacks */
 	uint64_t boundary;	/* see struct mt_stack */
 };
 
