@@ -113,6 +113,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.selected = mt_selection_given(&options->selection),
 		.srcline = options->srcline,
 		.top = options->wishes.top,
+		.flame = &options->flame,
 	};
 	struct winsize size;
 
@@ -135,8 +136,8 @@ static struct mt_error *check_output_path(const struct mt_report_options *option
 	for (size_t i = 0; i < options->file_count; i++) {
 		if (S_ISREG(out.st_mode) && !stat(options->files[i], &in) &&
 		    in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-			return mt_error_create(MT_ERR_USAGE, "%s %s: that is the recording itself",
-					       options->copy ? options->copy : "-o", path);
+			return mt_error_create(MT_ERR_USAGE, "%s: that is the recording itself",
+					       path);
 	}
 	return NULL;
 }
@@ -174,23 +175,37 @@ static struct mt_error *print_limits(const struct mt_report_options *options,
 	return NULL;
 }
 
+/* What the output has no room for. A table without figures leaves nothing. */
+static void print_remainder(const struct mt_remainder *remainder, const char *output,
+			    const struct mt_table *table, size_t value)
+{
+	if (remainder->below_zero <= -0.5)
+		fprintf(stderr,
+			TOOL ": rows of %s %s in all are left out: --%s has no room for what is "
+			     "below 0\n",
+			mt_text_count(remainder->below_zero).text, table->values[value].unit,
+			output);
+	if (remainder->narrow)
+		fprintf(stderr,
+			TOOL ": %s frames narrower than %.2g pixels are not drawn; their %s %s are "
+			     "counted in their callers\n",
+			mt_text_count((double)remainder->narrow).text, remainder->narrow_pixels,
+			mt_text_count(remainder->narrow_sum).text, table->values[value].unit);
+}
+
 static struct mt_error *write_table(const struct mt_report_options *options,
 				    const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	struct mt_view weighed = *view;
-	double left_out = 0;
+	struct mt_remainder remainder = {0};
 	const char *weight = table->compared ? "change" : options->wishes.weight;
 	struct mt_error *err = mt_table_weight(table, weight, &weighed.value);
 
 	weighed.weighed = weight && !table->compared;
-	weighed.left_out = &left_out;
+	weighed.remainder = &remainder;
 	err = err ? err : mt_output_write(options->output, &weighed, table, to);
-	if (!err && left_out <= -0.5 && !options->quiet)
-		fprintf(stderr,
-			TOOL ": rows of %s %s in all are left out: --%s has no room for what is "
-			     "below 0\n",
-			mt_text_count(left_out).text, table->values[weighed.value].unit,
-			options->output->name);
+	if (!err && !options->quiet)
+		print_remainder(&remainder, options->output->name, table, weighed.value);
 	return err;
 }
 

@@ -454,6 +454,7 @@ static const struct mt_option help[] = {
 const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS] = {
 	{"Selectors, which samples count (all of them must match)", selectors},
 	{"Rows, what one row of the result is", rows},
+	{"Pictures, how --flamegraph draws", mt_picture_option_rows},
 	{"Files and messages", files},
 	{"Names, where functions and lines come from", names},
 	{"Unwinding", unwinding},

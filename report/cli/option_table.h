@@ -46,11 +46,19 @@ struct mt_option_group {
 };
 
 enum {
-	MT_OPTION_GROUPS = 7,
+	MT_OPTION_GROUPS = 8,
 };
 
 /* In the order of --help: most used first. */
 extern const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS];
+
+/* The group of how pictures are drawn, in picture_options.c. */
+extern const struct mt_option mt_picture_option_rows[];
+
+/*
+ * Checks the picture options against the rest, and makes --flamechart a timeline of many intervals.
+ */
+struct mt_error *mt_picture_options_check(struct mt_report_options *options);
 
 /* Methods of unwinding: ours, and the oracles built in. Each table ends in a row without a name. */
 #define MT_METHOD_TABLES 2

@@ -130,11 +130,38 @@ struct parser {
 	int at; /* the word in hand */
 };
 
+/* The word behind an option that needs one, or the error. */
+static struct mt_error *take_word(struct parser *parser, const char *name, const char *argument,
+				  const char **out)
+{
+	if (parser->at + 1 >= parser->argc)
+		return mt_error_create(MT_ERR_USAGE, "%s needs a value: %s %s", name, name,
+				       argument);
+	*out = parser->argv[++parser->at];
+	return NULL;
+}
+
+/* The file that an output writes to: its own value. */
+static struct mt_error *take_output_file(struct parser *parser, const struct mt_output *output,
+					 const char *value)
+{
+	char name[64];
+	struct mt_error *err = NULL;
+
+	snprintf(name, sizeof(name), "--%s", output->name);
+	if (!value)
+		err = take_word(parser, name, output->argument, &value);
+	if (!err && !*value)
+		err = mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
+	parser->options.output_argument = value;
+	return err;
+}
+
 static struct mt_error *choose(struct parser *parser, const struct found *found, const char *value)
 {
 	struct mt_report_options *o = &parser->options;
 
-	if (value)
+	if (value && !(found->output && found->output->argument))
 		return mt_error_create(MT_ERR_USAGE, "--%s takes no value", found->name);
 	if (found->analysis) {
 		if (o->analysis && o->analysis != found->analysis)
@@ -148,7 +175,7 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 		return mt_error_create(MT_ERR_USAGE, "--%s and --%s: one output at a time",
 				       o->output->name, found->name);
 	o->output = found->output;
-	return NULL;
+	return o->output->argument ? take_output_file(parser, o->output, value) : NULL;
 }
 
 /*
@@ -181,10 +208,10 @@ static struct mt_error *apply(struct parser *parser, const struct mt_option *opt
 	if (!option->argument && value)
 		return mt_error_create(MT_ERR_USAGE, "%s takes no value", name);
 	if (needs && !value) {
-		if (parser->at + 1 >= parser->argc)
-			return mt_error_create(MT_ERR_USAGE, "%s needs a value: %s %s", name, name,
-					       option->argument);
-		value = parser->argv[++parser->at];
+		struct mt_error *err = take_word(parser, name, option->argument, &value);
+
+		if (err)
+			return err;
 	} else if (!value) {
 		value = next_value(parser, option);
 		parser->at += value != NULL;
@@ -292,11 +319,26 @@ static struct mt_error *check_info(const struct mt_report_options *o)
 	return NULL;
 }
 
-static struct mt_error *check_words(const struct mt_report_options *o)
+/* An output that names its file, and how it draws. */
+static struct mt_error *check_picture(struct mt_report_options *o)
+{
+	if (o->output_argument && o->output_path)
+		return mt_error_create(MT_ERR_USAGE, "--%s names the file to write: no -o",
+				       o->output->name);
+	if (o->output_argument)
+		o->output_path = o->output_argument;
+	if (o->flame.given && o->output != &mt_output_flamegraph)
+		return mt_error_create(MT_ERR_USAGE, "%s says how --flamegraph OUT.svg draws",
+				       o->flame.given);
+	return mt_picture_options_check(o);
+}
+
+static struct mt_error *check_words(struct mt_report_options *o)
 {
 	struct mt_error *err = check_copy(o);
 
-	return err ? err : check_info(o);
+	err = err ? err : check_info(o);
+	return err ? err : check_picture(o);
 }
 
 /* What stands at a moment is compared as it stood at each end, whenever it was reserved. */

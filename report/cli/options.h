@@ -12,6 +12,7 @@
 
 #include "report/cli/request.h"
 #include "report/names/naming.h"
+#include "report/outputs/flame/flame_options.h"
 #include "report/session/selection.h"
 #include "report/sums/baseline.h"
 #include "symbols/carried/skeleton.h"
@@ -33,10 +34,12 @@ struct mt_report_options {
 	struct mt_selection selection;
 	const char **files; /* file_count names, at least one */
 	size_t file_count, file_capacity;
-	const char *output_path; /* NULL or "-": standard output */
-	const char *copy;	 /* "--strip" or "--seal": write a copy, not a report; or NULL */
-	const char *copy_path;	 /* path of the copy */
-	const char *embed;	 /* --embed as given, or NULL */
+	const char *output_path;       /* NULL or "-": standard output */
+	const char *output_argument;   /* the output's own value: the file to write; or NULL */
+	struct mt_flame_options flame; /* how --flamegraph draws */
+	const char *copy;      /* "--strip" or "--seal": write a copy, not a report; or NULL */
+	const char *copy_path; /* path of the copy */
+	const char *embed;     /* --embed as given, or NULL */
 	struct mt_skeleton_wish wish; /* what --seal carries of each image */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;

@@ -43,21 +43,24 @@ static void print_group(const struct mt_option_group *group, bool all, FILE *to)
 }
 
 /* dashes: "--" if the name is an option of its own. */
-static void print_row(const char *dashes, const char *name, const char *help, bool is_default,
+static void print_row(const char *dashes, const char *name, const char *behind, const char *help,
 		      FILE *to)
 {
 	char left[64];
 
-	snprintf(left, sizeof(left), "      %s%s%s", dashes, name, is_default ? " (default)" : "");
+	snprintf(left, sizeof(left), "      %s%s%s%s", dashes, name, *behind ? " " : "", behind);
 	mt_help_row(left, help, to);
 }
+
+static const char default_mark[] = "(default)";
 
 static void print_analyses(bool all, FILE *to)
 {
 	print_heading("Analyses, what the report is about", all, to);
 	for (size_t i = 0; mt_analyses[i]; i++) {
 		if (all || !mt_analyses[i]->rare)
-			print_row("--", mt_analyses[i]->name, mt_analyses[i]->help, !i, to);
+			print_row("--", mt_analyses[i]->name, i ? "" : default_mark,
+				  mt_analyses[i]->help, to);
 	}
 }
 
@@ -65,8 +68,11 @@ static void print_outputs(bool all, FILE *to)
 {
 	print_heading("Outputs, how the result is shown", all, to);
 	for (size_t i = 0; mt_outputs[i]; i++) {
-		if (all || !mt_outputs[i]->rare)
-			print_row("--", mt_outputs[i]->name, mt_outputs[i]->help, !i, to);
+		const struct mt_output *o = mt_outputs[i];
+		const char *argument = o->argument ? o->argument : "";
+
+		if (all || !o->rare)
+			print_row("--", o->name, i ? argument : default_mark, o->help, to);
 	}
 }
 
@@ -75,14 +81,14 @@ static void print_methods(FILE *to)
 	fputs("\nMethods of --unwind:\n", to);
 	for (size_t t = 0; t < MT_METHOD_TABLES; t++) {
 		for (const struct mt_unwind_method *m = mt_method_tables[t]; m->name; m++)
-			print_row("", m->name, m->help, m == mt_unwind_methods, to);
+			print_row("", m->name, m == mt_unwind_methods ? default_mark : "", m->help,
+				  to);
 	}
 }
 
 static const char examples[] =
 	"  mtreport                                       a screenful on " DEFAULT_FILE "\n"
-	"  mtreport --growth --top 5                      the five paths that grew most\n"
-	"  mtreport --folded -e page-faults > out.folded  for any flame graph tool\n"
+	"  mtreport --resident --flamegraph out.svg       who touched what is still held\n"
 	"  mtreport --comm mariadbd --time 10,20 db.mtr   one program, ten seconds of it\n";
 
 static const char exits[] =

@@ -147,6 +147,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 	struct mt_analysis_request request = {
 		.listing = (output->needs & MT_NEEDS_LISTING) || !analysis->groups,
 		.interval = wishes->interval,
+		.intervals = wishes->intervals,
 		.weight = wishes->weight,
 		.at = wishes->at,
 		.time = wishes->time,

@@ -37,6 +37,7 @@ struct mt_wishes {
 	bool stacks;		 /* --stacks */
 	bool timeline;		 /* --timeline */
 	double interval;	 /* seconds of --timeline; 0: by the recording's length */
+	unsigned int intervals;	 /* about as many where interval is 0; 0: the default */
 	const char *weight;	 /* --weight, or NULL */
 	struct mt_at at;	 /* --at */
 	struct mt_timespan time; /* --time */
@@ -47,13 +48,14 @@ struct mt_wishes {
 };
 
 struct mt_analysis_request {
-	bool listing;	      /* rows are single events in time order, else sums */
-	bool stacks;	      /* the table has a stack column */
-	struct mt_by_list by; /* keys of sums */
-	double interval;      /* seconds of MT_BY_TIME; 0: by the recording's length */
-	const char *weight;   /* value column that orders rows; NULL: the table's default */
-	bool unwind;	      /* the session must give stacks */
-	struct mt_at at;      /* this and below: as in struct mt_wishes */
+	bool listing;		/* rows are single events in time order, else sums */
+	bool stacks;		/* the table has a stack column */
+	struct mt_by_list by;	/* keys of sums */
+	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
+	unsigned int intervals; /* see struct mt_wishes */
+	const char *weight;	/* value column that orders rows; NULL: the table's default */
+	bool unwind;		/* the session must give stacks */
+	struct mt_at at;	/* this and below: as in struct mt_wishes */
 	struct mt_timespan time;
 	double older_than;
 	bool all;

@@ -170,8 +170,8 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 		return err;
 	if (!mt_wordlines_print(lines, folded.several_events ? 0 : 1, to))
 		return mt_error_nomem();
-	if (view->left_out)
-		*view->left_out = mt_wordlines_left_out(lines);
+	if (view->remainder)
+		view->remainder->below_zero = mt_wordlines_left_out(lines);
 	return NULL;
 }
 

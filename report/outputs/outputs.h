@@ -12,6 +12,7 @@
 
 struct mt_error;
 struct mt_facts;
+struct mt_flame_options;
 struct mt_named_table;
 struct mt_table;
 
@@ -26,6 +27,14 @@ enum mt_output_needs {
 	MT_FOR_READERS = 128,  /* text: what limits the figures goes in front of it */
 };
 
+/* What an output cannot show, in the unit of the rows' value. */
+struct mt_remainder {
+	double below_zero;    /* sum of the rows below 0, and of those rounded to 0 */
+	size_t narrow;	      /* frames too narrow to draw */
+	double narrow_sum;    /* their sum, a part of that of their callers */
+	double narrow_pixels; /* they are narrower than that */
+};
+
 /* How to show the table. Everything is borrowed. */
 struct mt_view {
 	const struct mt_facts *facts; /* complete after the table's last row */
@@ -38,17 +47,19 @@ struct mt_view {
 	size_t top;		      /* --top, already applied to the table; 0: all rows */
 	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
 	size_t beside_count;
-	/* If not NULL, set to the sum of the values that the output cannot show. */
-	double *left_out;
+	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
+	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
 };
 
 /* The table of that name beside the output's own; NULL where there is none. */
 struct mt_table *mt_view_beside(const struct mt_view *view, const char *name);
 
 struct mt_output {
-	const char *name;   /* option name, without dashes */
-	const char *help;   /* one line of --help: up to 52 characters */
-	bool rare;	    /* only --help all lists it */
+	const char *name; /* option name, without dashes */
+	const char *
+		argument; /* "OUT.svg": the option names the file to write; NULL: it has no value */
+	const char *help; /* one line of --help: up to 52 characters */
+	bool rare;	  /* only --help all lists it */
 	unsigned int needs; /* bits of enum mt_output_needs */
 	struct mt_error *(*write)(const struct mt_view *view, struct mt_table *table, FILE *to);
 };
@@ -68,6 +79,7 @@ struct mt_error *mt_output_write(const struct mt_output *output, const struct mt
 
 extern const struct mt_output mt_output_summary;
 extern const struct mt_output mt_output_folded;
+extern const struct mt_output mt_output_flamegraph;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;

@@ -119,7 +119,7 @@ static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *col
 }
 
 /* A round number of seconds that makes about so many intervals of the recording. */
-static uint64_t fit_interval(const struct mt_session *session)
+static uint64_t fit_interval(const struct mt_session *session, unsigned int intervals)
 {
 	static const uint64_t steps[] = {1, 2, 5};
 	const struct mt_facts *facts = mt_session_facts(session);
@@ -135,7 +135,8 @@ static uint64_t fit_interval(const struct mt_session *session)
 	}
 	for (;; scale *= 10) {
 		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-			if (longest / (steps[i] * scale) < INTERVALS || scale > UINT64_MAX / 100)
+			if (longest / (steps[i] * scale) < (intervals ? intervals : INTERVALS) ||
+			    scale > UINT64_MAX / 100)
 				return steps[i] * scale;
 		}
 	}
@@ -171,8 +172,8 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 	list_columns(grouping, columns, &shape);
 	grouping->weight = request->weight;
 	grouping->top = request->top;
-	grouping->interval =
-		request->interval > 0 ? (uint64_t)(request->interval * 1e9) : fit_interval(session);
+	grouping->interval = request->interval > 0 ? (uint64_t)(request->interval * 1e9)
+						   : fit_interval(session, request->intervals);
 	grouping->groups = mt_sum_table_create(&shape);
 	if (!grouping->groups || !intern(session, "user", &grouping->modes[MT_ROW_USER]) ||
 	    !intern(session, "kernel", &grouping->modes[MT_ROW_KERNEL]) ||

@@ -1,0 +1,183 @@
+/*
+ * Walks the tree in order of names, without recursion: stacks can be thousands of frames deep.
+ */
+#include "report/outputs/flame/flame_layout.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/stacks/tree.h"
+
+#define RAISE 1.15    /* of the least width, where a picture is too large */
+#define TOUCHING 1e-9 /* of the total: closer than that, boxes touch */
+
+struct placing {
+	const struct mt_flame_layout_options *options;
+	const struct mt_flame_tree *tree;
+	struct mt_flame_layout *out;
+	double least;
+	MT_ARRAY(double) cursors; /* by depth in the tree: where the next frame begins */
+	MT_ARRAY(uint32_t) last;  /* by depth of boxes: the last box there */
+	size_t drawn, size;	  /* nodes; what all boxes take */
+};
+
+static double width_of(const struct placing *p, uint32_t node)
+{
+	const struct mt_flame_sums *sums = &p->tree->sums.items[node];
+
+	return p->options->gone ? sums->gone : sums->value.value;
+}
+
+static void add_sums(struct mt_flame_sums *to, const struct mt_flame_sums *from)
+{
+	to->value.value += from->value.value;
+	to->value.low += from->value.low;
+	to->value.high += from->value.high;
+	to->base += from->base;
+	to->gone += from->gone;
+	to->joined += from->joined;
+	to->kinds |= from->kinds;
+}
+
+/* The box before this one, where the same frame goes on in the next interval of time. */
+static struct mt_flame_box *continued(const struct placing *p, const struct mt_flame_box *box)
+{
+	struct mt_flame_box *before;
+
+	if (!p->options->chart || !box->depth || box->depth >= p->last.count)
+		return NULL;
+	before = &p->out->boxes.items[p->last.items[box->depth]];
+	if (before->parent != box->parent ||
+	    fabs(before->x + before->width - box->x) > TOUCHING * p->out->total ||
+	    strcmp(mt_tree_name(p->tree->tree, before->node),
+		   mt_tree_name(p->tree->tree, box->node)) != 0)
+		return NULL;
+	return before;
+}
+
+static bool place(struct placing *p, uint32_t node, uint32_t depth)
+{
+	uint32_t row = depth - (p->options->chart && depth);
+	struct mt_flame_box box =
+				    {
+					    .node = node,
+					    .parent = row ? p->last.items[row - 1] : UINT32_MAX,
+					    .depth = row,
+					    .x = p->cursors.items[depth],
+					    .width = width_of(p, node),
+					    .sums = p->tree->sums.items[node],
+				    },
+			    *before, *added;
+
+	if (p->options->chart && depth == 1)
+		return true;
+	p->drawn++;
+	before = continued(p, &box);
+	if (before) {
+		before->width += box.width;
+		add_sums(&before->sums, &box.sums);
+		return true;
+	}
+	if (row == p->last.count && !mt_array_push(&p->last))
+		return false;
+	added = mt_array_push(&p->out->boxes);
+	if (!added)
+		return false;
+	*added = box;
+	p->last.items[row] = (uint32_t)(p->out->boxes.count - 1);
+	p->out->rows = row + 1 > p->out->rows ? row + 1 : p->out->rows;
+	p->size += p->options->size_of ? p->options->size_of(p->tree, &box) : 0;
+	return true;
+}
+
+/* Starts the children of a node at this depth where the node itself starts. */
+static bool descend(struct placing *p, uint32_t depth)
+{
+	if (depth + 1 == p->cursors.count && !mt_array_push(&p->cursors))
+		return false;
+	p->cursors.items[depth + 1] = p->cursors.items[depth];
+	return true;
+}
+
+/* The node after this one and all below it, on the way back up if need be; MT_TREE_NONE: none. */
+static uint32_t advance(struct placing *p, uint32_t node, uint32_t *depth)
+{
+	for (; node; (*depth)--) {
+		const struct mt_tree_node *at = mt_tree_node(p->tree->tree, node);
+
+		p->cursors.items[*depth] += width_of(p, node);
+		if (at->next != MT_TREE_NONE)
+			return at->next;
+		node = at->parent;
+	}
+	return MT_TREE_NONE;
+}
+
+static bool place_all(struct placing *p)
+{
+	uint32_t node = 0, depth = 0;
+
+	p->out->boxes.count = p->last.count = 0;
+	p->out->rows = 0;
+	p->out->narrow_sum = 0;
+	p->drawn = p->size = 0;
+	p->cursors.items[0] = 0;
+	while (node != MT_TREE_NONE) {
+		double width = width_of(p, node);
+		uint32_t child = mt_tree_node(p->tree->tree, node)->child;
+
+		if (width > 0 && (width >= p->least || !node)) {
+			if (!place(p, node, depth) || !descend(p, depth))
+				return false;
+			if (child != MT_TREE_NONE) {
+				node = child;
+				depth++;
+				continue;
+			}
+		} else {
+			p->out->narrow_sum += width;
+		}
+		node = advance(p, node, &depth);
+	}
+	return true;
+}
+
+static size_t count_nodes(const struct placing *p)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->tree->sums.count; i++)
+		count += width_of(p, i) > 0 &&
+			 !(p->options->chart && mt_tree_node(p->tree->tree, i)->parent == 0);
+	return count;
+}
+
+bool mt_flame_layout_make(const struct mt_flame_layout_options *options,
+			  const struct mt_flame_tree *tree, struct mt_flame_layout *out)
+{
+	struct mt_flame_layout layout = {0};
+	struct placing p = {
+		.options = options, .tree = tree, .out = &layout, .least = options->least};
+	bool good = mt_array_push(&p.cursors) != NULL;
+
+	layout.total = width_of(&p, 0);
+	good = good && place_all(&p);
+	while (good && options->size_of && p.size > options->most && layout.boxes.count > 1) {
+		p.least *= RAISE;
+		good = place_all(&p);
+	}
+	layout.least = p.least;
+	layout.narrow = good ? count_nodes(&p) - p.drawn : 0;
+	mt_array_deinit(&p.cursors);
+	mt_array_deinit(&p.last);
+	if (good)
+		*out = layout;
+	else
+		mt_flame_layout_deinit(&layout);
+	return good;
+}
+
+void mt_flame_layout_deinit(struct mt_flame_layout *layout)
+{
+	mt_array_deinit(&layout->boxes);
+}

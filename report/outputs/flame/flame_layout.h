@@ -1,0 +1,50 @@
+/*
+ * Places the frames of a tree side by side: which are drawn, where, and what is too narrow. In the
+ * figure's own unit; pixels are the writer's.
+ */
+#ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_LAYOUT_H
+#define MT_REPORT_OUTPUTS_FLAME_FLAME_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "report/outputs/flame/flame_tree.h"
+
+struct mt_flame_box {
+	uint32_t node;	 /* that named it */
+	uint32_t parent; /* index of its caller's box; UINT32_MAX: the root */
+	uint32_t depth;	 /* 0: the root */
+	double x, width;
+	struct mt_flame_sums sums;
+};
+
+/* Boxes from left to right, each caller before its callees. */
+struct mt_flame_layout {
+	MT_ARRAY(struct mt_flame_box) boxes;
+	uint32_t rows;	   /* of frames one above the other; 0: nothing is drawn */
+	double total;	   /* of the root */
+	size_t narrow;	   /* frames that are not drawn */
+	double narrow_sum; /* of their sums: those whose caller is drawn */
+	double least;	   /* the width from which on frames are drawn */
+};
+
+struct mt_flame_layout_options {
+	bool gone;    /* lay out what is gone in place of what is there */
+	bool chart;   /* the root's children are times: frames that go on become one */
+	double least; /* narrower frames are left out */
+	/*
+	 * If size_of is not NULL, `least`, which is then above 0, is raised until the sizes of all
+	 * boxes together are at most `most`.
+	 */
+	size_t (*size_of)(const struct mt_flame_tree *tree, const struct mt_flame_box *box);
+	size_t most;
+};
+
+/* False out of memory. */
+bool mt_flame_layout_make(const struct mt_flame_layout_options *options,
+			  const struct mt_flame_tree *tree, struct mt_flame_layout *out);
+void mt_flame_layout_deinit(struct mt_flame_layout *layout);
+
+#endif

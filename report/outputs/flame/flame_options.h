@@ -1,0 +1,26 @@
+/*
+ * How a flame graph is drawn: the options of --flamegraph, set by report/cli/picture_options.c.
+ */
+#ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_OPTIONS_H
+#define MT_REPORT_OUTPUTS_FLAME_FLAME_OPTIONS_H
+
+#include <stdbool.h>
+
+/* 0 or NULL: the default. Strings are borrowed. */
+struct mt_flame_options {
+	const char *given;   /* name of the first option that was set, or NULL */
+	const char *palette; /* --colors: a name of mt_flame_palettes */
+	const char *title, *subtitle, *countname;
+	double width, height; /* pixels: of the picture, of a frame */
+	double minwidth;      /* narrower frames are not drawn: pixels, or of the total */
+	bool minwidth_given;
+	bool minwidth_percent; /* minwidth is a percentage of the total */
+	double total;	       /* figure that the whole width stands for */
+	double factor;	       /* printed figures are multiplied by it */
+	bool inverted;	       /* roots at the top */
+	bool reverse;	       /* merged from their leaves */
+	bool negate;	       /* --base: blue for more, red for less */
+	bool chart;	       /* time from left to right */
+};
+
+#endif

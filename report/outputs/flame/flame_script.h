@@ -1,0 +1,10 @@
+/*
+ * The script of a flame graph: the text of flame.js.
+ */
+#ifndef MT_REPORT_OUTPUTS_FLAME_FLAME_SCRIPT_H
+#define MT_REPORT_OUTPUTS_FLAME_FLAME_SCRIPT_H
+
+/* NUL-terminated; without "]]>", so that it can stand in a CDATA section. */
+extern const char mt_flame_script[];
+
+#endif
