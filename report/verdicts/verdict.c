@@ -28,6 +28,7 @@ enum {
 #define ONE_OFF_PART 0.05  /* of the time, in which all is reserved */
 #define LEAST_THIRD 0.1	   /* of what stays, reserved in each third of the time */
 #define SLOWER 0.85	   /* a third that keeps less of the one before it */
+#define STILL_GROWS 0.5	   /* of the whole time's pace; caches that filled up early have none */
 #define LATE_GROWTH 0.1	   /* of the peak: no more in the last third is none */
 #define LATE_SLOWING 0.2   /* the same where growth slows down */
 #define NOTHING_BACK 0.995 /* share of the bytes that is still there */
@@ -167,6 +168,18 @@ static bool stays_evenly(const struct dense *dense)
 	return !(stays[1] < SLOWER * stays[0] && stays[2] < SLOWER * stays[1]);
 }
 
+/*
+ * What is held grows in the second half of the time as it did before. A cache that replaces its
+ * entries at random reserves and keeps some all the time, but holds no more once it is full.
+ */
+static bool still_grows(const struct dense *dense, double pace)
+{
+	size_t half = dense->count / 2, last = dense->count - 1;
+
+	return dense->held[last] - dense->held[half] >=
+	       STILL_GROWS * pace * dense->seconds * (double)(last - half);
+}
+
 static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 {
 	struct slope held = find_slope(dense->held, dense->count, dense->seconds);
@@ -175,6 +188,8 @@ static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 	/* Teeth hide what grows below them; elsewhere what is held grows by what stays. */
 	if (out->falls >= LEAST_FALLS)
 		held = kept;
+	else if (!still_grows(dense, held.median))
+		return false;
 	if (!stays_evenly(dense) || kept.median <= 0 || held.median < kept.median / 2)
 		return false;
 	out->kind = MT_VERDICT_LEAK;
@@ -252,6 +267,19 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 	for (int i = 0; i < MT_VERDICT_AGES; i++)
 		out->survival[i] = dense.reserved[i] > 0 ? dense.stays[i] / dense.reserved[i] : NAN;
 	classify(history, &dense, out);
+}
+
+void mt_verdict_consider_access(struct mt_verdict *verdict, double inaccessible)
+{
+	if (inaccessible <= verdict->bytes / 2)
+		return;
+	verdict->bytes -= inaccessible < verdict->bytes ? inaccessible : verdict->bytes;
+	if (verdict->kind != MT_VERDICT_PLATEAU && verdict->kind != MT_VERDICT_ONE_OFF)
+		return;
+	verdict->kind = MT_VERDICT_TOO_LITTLE;
+	verdict->why = "address space for later; growth within it is not followed";
+	verdict->per_hour = verdict->low = verdict->high = NAN;
+	verdict->confidence = 0;
 }
 
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)

@@ -36,6 +36,7 @@ struct entry {
 	uint32_t stack;	       /* of a path: one of its stacks */
 	double reserved, heap; /* bytes reserved in all, and in the heap */
 	double held;	       /* bytes whose pages are touched and not given back, at the end */
+	double inaccessible;   /* bytes without any access, at the end */
 };
 
 struct space {
@@ -306,9 +307,11 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	if (is_for_use(nature))
 		held = count_touched(&verdicts->spaces.items[space], region);
 	entry = entry_at(verdicts, verdicts->places, &place);
-	if (entry)
-		entry->held += held;
-	return entry;
+	if (!entry)
+		return false;
+	entry->held += held;
+	entry->inaccessible += nature->prot ? 0 : (double)(region->end - region->start);
+	return true;
 }
 
 static bool take_stood(void *context, const struct mt_ledger *ledger,
@@ -396,6 +399,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->place = place;
 		entry->stack = stack;
 		entry->held += verdicts->entries.items[i].held;
+		entry->inaccessible += verdicts->entries.items[i].inaccessible;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->heap += verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
@@ -458,6 +462,7 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 			 &row->verdict);
 	if (entry->heap > entry->reserved / 2)
 		mt_verdict_consider_heap(&row->verdict);
+	mt_verdict_consider_access(&row->verdict, entry->inaccessible);
 	if (knows_pages(verdicts, space))
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	return true;

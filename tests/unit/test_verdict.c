@@ -107,6 +107,21 @@ static void full_cache(struct program *p, int i, uint64_t time)
 		give_back(p, time);
 }
 
+/* Full after half of the time, and then any piece goes, the oldest as likely as the youngest. */
+static void used_cache(struct program *p, int i, uint64_t time)
+{
+	uint64_t *any, given;
+
+	reserve(p, time);
+	if (i < 300)
+		return;
+	any = &p->times[p->from + p->to * 7919 % (p->to - p->from)];
+	given = *any;
+	*any = p->times[p->from];
+	p->times[p->from] = given;
+	give_back(p, time);
+}
+
 static void warming(struct program *p, int i, uint64_t time)
 {
 	while ((double)p->to < 400 * (1 - exp(-(i + 1) / 150.0)))
@@ -136,6 +151,7 @@ static const struct shape {
 	{sawtooth, "sawtooth"},
 	{plateau, "plateau"},
 	{full_cache, "plateau"},
+	{used_cache, "plateau"},
 	{warming, "plateau"},
 	{one_off, "one-off"},
 	{once, "one-off"},
@@ -250,6 +266,23 @@ MT_TEST(a_time_that_is_damaged_puts_all_before_it_into_the_first_slice)
 	MT_CHECK_EQ(program.history.slices.items[0].at, 0);
 	MT_CHECK_EQ(program.history.slices.items[0].count, 2);
 	mt_history_deinit(&program.history);
+}
+
+MT_TEST(of_address_space_for_later_nothing_is_known)
+{
+	struct mt_verdict verdict = observe(one_off, 6 * HOUR, 1);
+	double bytes = verdict.bytes;
+
+	mt_verdict_consider_access(&verdict, bytes / 100); /* guard pages */
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_ONE_OFF);
+	MT_CHECK_EQ(verdict.bytes, bytes);
+	mt_verdict_consider_access(&verdict, 0.9 * bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+	MT_CHECK(fabs(verdict.bytes - 0.1 * bytes) < 1);
+	MT_CHECK(isnan(verdict.per_hour));
+	verdict = observe(leak, 6 * HOUR, 1);
+	mt_verdict_consider_access(&verdict, verdict.bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_LEAK);
 }
 
 MT_TEST(pages_that_nobody_touches_are_retained)
