@@ -11,7 +11,10 @@
 #include "record/cli/check.h"
 #include "record/cli/list.h"
 #include "record/cli/options.h"
+#include "record/probes/probe_events.h"
+#include "record/probes/probes.h"
 #include "record/recorder.h"
+#include "record/tracepoints/tracefs.h"
 
 enum exit_status {
 	EXIT_CLEAN = 0,
@@ -113,15 +116,42 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 }
 
 /* Without access to tracefs the list is the table alone, and says so. */
-static struct mt_error *list(const char *pattern)
+static struct mt_error *list(const struct mt_record_options *options)
 {
+	struct mt_probe_targets targets = {.pids = &options->pids, .tids = &options->tids};
 	size_t count;
-	struct mt_error *err = mt_list_events(pattern, stdout, &count);
+	struct mt_error *err;
+
+	if (options->pids.count)
+		return mt_probes_list_usdt(&targets, options->list_pattern, stdout);
+	err = mt_list_events(options->list_pattern, stdout, &count);
 
 	if (!err || !count)
 		return err;
 	mt_error_print(err, "mtrec", stderr);
 	mt_error_destroy(err);
+	return NULL;
+}
+
+/* What a killed recorder left in tracefs. */
+static struct mt_error *clean(void)
+{
+	struct mt_tracefs tracefs;
+	size_t kept = 0, removed = 0;
+	struct mt_error *err = NULL;
+
+	mt_tracefs_open(&tracefs);
+	if (tracefs.dir < 0)
+		err = mt_error_create(MT_ERR_PERMISSION, "--clean: %s",
+				      mt_tracefs_why_not(&tracefs));
+	else
+		err = mt_probe_events_sweep(tracefs.dir, &removed, &kept);
+	mt_tracefs_close(&tracefs);
+	if (err)
+		return mt_error_hint(err, "probes are removed by root");
+	printf("%zu probes of recorders that are gone are removed\n", removed);
+	if (kept)
+		return mt_error_create(MT_ERR_OS, "--clean: %zu probes are still in use", kept);
 	return NULL;
 }
 
@@ -152,10 +182,13 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 		puts("mtrec " MT_VERSION);
 		break;
 	case MT_ACTION_LIST:
-		err = list(options->list_pattern);
+		err = list(options);
 		break;
 	case MT_ACTION_CHECK:
 		return check(options);
+	case MT_ACTION_CLEAN:
+		err = clean();
+		break;
 	case MT_ACTION_RECORD:
 		return record(options, argc, argv);
 	}

@@ -18,6 +18,8 @@
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
 #include "record/plan/twins.h"
+#include "record/probes/probe_events.h"
+#include "record/probes/probes.h"
 #include "record/recorder.h"
 #include "record/rings/ahead.h"
 #include "record/rings/governor.h"
@@ -98,6 +100,35 @@ static struct mt_error *plan_twins(struct mt_recorder *r, size_t cpus)
 	return err || r->options->no_seeds ? err : mt_plan_add_seeds(r->plan);
 }
 
+/* Probes that a killed recorder left are removed by the next one, whatever it records. */
+static struct mt_error *create_probes(struct mt_recorder *r)
+{
+	int tracefs = mt_tracepoints_tracefs(r->tracepoints);
+	size_t kept, removed = 0;
+
+	if (tracefs >= 0) /* where this user may not, root's next one does */
+		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
+	if (removed)
+		mt_recorder_say(r, 1, "%zu probes of an earlier mtrec that was killed are removed",
+				removed);
+	r->probed = (struct mt_probe_targets){
+		.pids = &r->options->pids,
+		.tids = &r->options->tids,
+		.command_file =
+			mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)
+				? NULL
+				: r->command_file,
+		.everyone = mt_options_target_cpus(r->options),
+	};
+	r->probes = mt_probes_create(tracefs, &r->probed);
+	return r->probes ? NULL : mt_error_nomem();
+}
+
+static void say_probe(void *r, const char *text)
+{
+	mt_recorder_say(r, 2, "%s", text);
+}
+
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
@@ -121,11 +152,17 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 				    &r->tracepoints);
 	if (err)
 		return err;
+	err = create_probes(r);
+	if (err)
+		return err;
 	source = mt_tracepoints_source(r->tracepoints);
+	source.probe = mt_probes_define;
+	source.probes = r->probes;
 	source.together = mt_group_trial_together;
 	source.together_context = &trial;
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
+	mt_probes_describe(r->probes, say_probe, r);
 	if (!err)
 		err = mt_filter_check(r->plan, &r->features, &r->trials,
 				      mt_tracepoints_tracefs(r->tracepoints));

@@ -8,6 +8,7 @@
 #include "record/cli/options.h"
 #include "record/cli/output.h"
 #include "record/plan/plan.h"
+#include "record/probes/probes.h"
 #include "record/recorder_parts.h"
 #include "record/rings/ahead.h"
 #include "record/rings/governor.h"
@@ -66,7 +67,9 @@ static void recorder_deinit(struct mt_recorder *r)
 	mt_event_set_deinit(&r->opened);
 	mt_plan_destroy(r->plan);
 	mt_clock_close(&r->clock);
+	mt_probes_destroy(r->probes); /* their events are closed now */
 	mt_tracepoints_destroy(r->tracepoints);
+	free(r->command_file);
 	mt_array_deinit(&r->cpus);
 	mt_gauges_destroy(r->gauges);
 	mt_close_p(&r->output);
@@ -93,7 +96,7 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 	struct mt_error *err = NULL;
 
 	if (options->command)
-		result.exec_errno = mt_command_look_up(options->command[0]);
+		result.exec_errno = mt_command_look_up(options->command[0], &r.command_file);
 	if (!result.exec_errno)
 		err = mt_recorder_prepare(&r, argc, argv);
 	if (err && r.output >= 0)

@@ -16,6 +16,7 @@
 #include "record/open/clock.h"
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"
+#include "record/probes/probe_files.h"
 #include "record/rings/drain.h"
 #include "record/rings/event_set.h"
 #include "record/rings/self_limits.h"
@@ -31,6 +32,7 @@ struct mt_gauges;
 struct mt_governor;
 struct mt_heal;
 struct mt_plan;
+struct mt_probes;
 struct mt_record_options;
 struct mt_recorder_result;
 struct mt_recorder_voice;
@@ -51,6 +53,9 @@ struct mt_recorder {
 	struct mt_clock clock;
 	struct mt_trials trials; /* kept until the events are open */
 	struct mt_tracepoints *tracepoints;
+	char *command_file; /* of the command to run, or NULL */
+	struct mt_probe_targets probed;
+	struct mt_probes *probes;
 	struct mt_plan *plan;
 	struct mt_number_list cpus;
 	struct mt_command command;

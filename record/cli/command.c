@@ -26,16 +26,18 @@ static int check_file(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? errno : 0;
 }
 
-int mt_command_look_up(const char *name)
+int mt_command_look_up(const char *name, char **out)
 {
 	const char *path = getenv("PATH"), *end;
-	int best = ENOENT;
+	int best = ENOENT, errnum;
 
-	if (strchr(name, '/'))
-		return check_file(name);
+	if (strchr(name, '/')) {
+		errnum = check_file(name);
+		*out = errnum ? NULL : strdup(name);
+		return errnum;
+	}
 	for (path = path ? path : "/bin:/usr/bin";; path = end + 1) {
 		MT_CLEANUP_FREE char *file = NULL;
-		int errnum;
 
 		end = strchrnul(path, ':');
 		/* an empty directory is the current one */
@@ -43,8 +45,10 @@ int mt_command_look_up(const char *name)
 			     name) < 0)
 			return ENOMEM;
 		errnum = check_file(file);
-		if (!errnum)
+		if (!errnum) {
+			*out = MT_TAKE(file);
 			return 0;
+		}
 		best = errnum == EACCES ? EACCES : best;
 		if (!*end)
 			return best;

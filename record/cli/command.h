@@ -19,10 +19,10 @@ struct mt_command {
 };
 
 /*
- * Checks that execvp would find the command: 0, or its errno. Call it first, so that a mistyped
- * name neither opens events nor renames an earlier recording.
+ * Checks that execvp would find the command: 0 and its file, which the caller frees, or its errno.
+ * Call it first, so that a mistyped name neither opens events nor renames an earlier recording.
  */
-int mt_command_look_up(const char *name);
+int mt_command_look_up(const char *name, char **file);
 
 /* Forks the child. stdout_to_stderr: the recording itself is written to standard output. */
 struct mt_error *mt_command_prepare(char *const *argv, bool stdout_to_stderr,

@@ -22,15 +22,21 @@
 const struct mt_option_row mt_option_rows[] = {
 	{.heading = "Events, what to record"},
 	{NULL, 'e', "event", "EVENT,...",
-	 BOTH("brk, cycles, 'sched:*' (repeatable; default: " MT_DEFAULT_EVENTS ")",
+	 BOTH("brk, 'sched:*', u:libc:malloc (repeatable; default: " MT_DEFAULT_EVENTS ")",
 	      "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's "
-	      "name, raw (r1a8) or of a PMU; repeatable; default: " MT_DEFAULT_EVENTS)},
+	      "name, raw (r1a8) or of a PMU; probes: u:PATH:SYMBOL[+OFFSET], ur: (returns), "
+	      "usdt:PATH:PROVIDER:NAME, k:FUNCTION, kr:, each with (NAME=arg1,...); repeatable; "
+	      "default: " MT_DEFAULT_EVENTS)},
 	{NULL, MT_OPT_LIST, "list", "[PATTERN]",
-	 COMMON("print the events known here, or those that match")},
+	 BOTH("print the events known here, or those matching",
+	      "print the events known here, or those matching; usdt with -p: the static probes of "
+	      "what the process maps")},
 	{NULL, MT_OPT_CHECK, "check", NULL,
 	 BOTH("print what this host allows, and what is missing",
 	      "print what this host allows; for what is missing, what that costs a recording and "
 	      "what would allow it")},
+	{NULL, MT_OPT_CLEAN, "clean", NULL,
+	 RARE("remove the probes of recorders that were killed, as the next recording does")},
 	{NULL, MT_OPT_FILTER, "filter", "EXPR",
 	 COMMON("filter the tracepoint before it: 'ret > 0'")},
 	{NULL, MT_OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
@@ -177,7 +183,7 @@ static const char usage[] =
 	"Usage: mtrec [-e EVENT] [OPTION...] [--] COMMAND [ARG...]\n"
 	"       mtrec [-e EVENT] [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
 	"       mtrec [-e EVENT] [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND ...]\n"
-	"       mtrec --list [PATTERN]\n"
+	"       mtrec --list [PATTERN] | --list usdt -p PID | --clean\n"
 	"       mtrec --check [--tracepoint-ids FILE]\n"
 	"Records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n"
 	"Ends with COMMAND, the targets, --duration, --max-size, SIGINT or SIGTERM.\n";

@@ -28,6 +28,7 @@ enum mt_long_only {
 	MT_OPT_STRIP,
 	MT_OPT_LIST,
 	MT_OPT_CHECK,
+	MT_OPT_CLEAN,
 	MT_OPT_TRACEPOINT_IDS,
 	MT_OPT_VERSION,
 	MT_OPT_ALL_USER,
@@ -54,7 +55,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 59,
+	MT_OPTION_ROWS = 60,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

@@ -119,7 +119,7 @@ static struct mt_error *parse_filter(const char *text, struct mt_record_options 
 	slot = mt_array_push(&options->filters);
 	if (!slot)
 		return mt_error_nomem();
-	slot->event = strrchr(events, ',') ? strrchr(events, ',') + 1 : events;
+	slot->events = events;
 	slot->expression = text;
 	return NULL;
 }
@@ -235,6 +235,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 		return true;
 	case MT_OPT_CHECK:
 		options->action = MT_ACTION_CHECK;
+		return true;
+	case MT_OPT_CLEAN:
+		options->action = MT_ACTION_CLEAN;
 		return true;
 	case MT_OPT_VERSION:
 		options->action = MT_ACTION_VERSION;
@@ -530,7 +533,8 @@ static struct mt_error *check_help(const char *next, struct mt_record_options *o
 			     "known is all: mtrec --help all prints every option");
 }
 
-static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
+/* The options from optind on, up to the first word that is none. */
+static struct mt_error *parse_options(int argc, char **argv, struct mt_record_options *options)
 {
 	struct option longs[MT_OPTION_ROWS + 1];
 	char letters[2 * MT_OPTION_ROWS + 3];
@@ -538,12 +542,6 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 	int key;
 
 	fill_options(letters, longs);
-	optind = 0;
-	opterr = 0;
-	if (argc > 1 && !strcmp(argv[1], "record")) { /* as in perf record; getopt begins at 1 */
-		argc--;
-		argv++;
-	}
 	while ((key = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (key == '?' || key == ':')
 			return usage_error(key == '?' ? unknown_option(argv[optind - 1])
@@ -552,18 +550,51 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 		if (err)
 			return err;
 	}
+	return NULL;
+}
+
+/* --list PATTERN, and what may stand behind the pattern. */
+static struct mt_error *parse_list_rest(int argc, char **argv, struct mt_record_options *options)
+{
+	struct mt_error *err = NULL;
+
+	if (!options->list_pattern && optind < argc) {
+		options->list_pattern = argv[optind++];
+		err = parse_options(argc, argv, options);
+	}
+	if (!err && optind < argc)
+		err = usage_error(mt_error_create(MT_ERR_USAGE, "--list takes one pattern"));
+	if (!err && options->list_pattern && !strncmp(options->list_pattern, "usdt", 4) &&
+	    !options->pids.count)
+		err = mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						    "--list usdt: no process is given"),
+				    "mtrec --list usdt -p PID lists the static probes of what it "
+				    "maps");
+	return err;
+}
+
+static struct mt_error *parse_all(int argc, char **argv, struct mt_record_options *options)
+{
+	struct mt_error *err;
+
+	optind = 0;
+	opterr = 0;
+	if (argc > 1 && !strcmp(argv[1], "record")) { /* as in perf record; getopt begins at 1 */
+		argc--;
+		argv++;
+	}
+	err = parse_options(argc, argv, options);
+	if (err)
+		return err;
 	if (options->action == MT_ACTION_HELP)
 		return check_help(argv[optind], options);
-	if (options->action == MT_ACTION_LIST) {
-		if (!options->list_pattern && optind < argc)
-			options->list_pattern = argv[optind++];
-		return optind == argc ? NULL
-				      : usage_error(mt_error_create(MT_ERR_USAGE,
-								    "--list takes one pattern"));
-	}
-	if (options->action == MT_ACTION_CHECK && optind < argc)
-		return usage_error(mt_error_create(MT_ERR_USAGE, "--check runs no command: '%s'",
-						   argv[optind]));
+	if (options->action == MT_ACTION_LIST)
+		return parse_list_rest(argc, argv, options);
+	if ((options->action == MT_ACTION_CHECK || options->action == MT_ACTION_CLEAN) &&
+	    optind < argc)
+		return usage_error(mt_error_create(
+			MT_ERR_USAGE, "--%s runs no command: '%s'",
+			options->action == MT_ACTION_CHECK ? "check" : "clean", argv[optind]));
 	options->command = optind < argc ? argv + optind : NULL;
 	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
 }

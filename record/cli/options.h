@@ -26,13 +26,14 @@ enum mt_record_action {
 	MT_ACTION_RECORD,
 	MT_ACTION_LIST,
 	MT_ACTION_CHECK,
+	MT_ACTION_CLEAN,
 	MT_ACTION_HELP,
 	MT_ACTION_VERSION,
 };
 
 /* One --filter: an expression for the last event of the -e before it. */
 struct mt_filter_option {
-	const char *event; /* the word; ends at a comma or the string's end */
+	const char *events; /* that -e */
 	const char *expression;
 };
 

@@ -42,7 +42,7 @@ static int open_same(const char *path, const struct mt_mapped_file *file, struct
 	return -1;
 }
 
-static size_t live_length(const struct mt_text *path)
+size_t mt_mapped_file_live_length(const struct mt_text *path)
 {
 	size_t tail = strlen(DELETED);
 
@@ -54,7 +54,7 @@ static size_t live_length(const struct mt_text *path)
 int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
 {
 	char path[PATH_MAX + 64];
-	int fd, length = (int)live_length(&file->path), why;
+	int fd, length = (int)mt_mapped_file_live_length(&file->path), why;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", file->pid,
 		 (unsigned long long)file->start, (unsigned long long)file->end);

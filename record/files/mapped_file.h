@@ -31,6 +31,9 @@ struct mt_mapped_file {
  */
 int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status);
 
+/* Length of a mapping's path without " (deleted)". */
+size_t mt_mapped_file_live_length(const struct mt_text *path);
+
 /* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
 const uint8_t *mt_own_vdso(size_t *size);
 

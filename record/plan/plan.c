@@ -16,6 +16,7 @@
 #include "record/open/perf_event.h"
 #include "record/plan/filter.h"
 #include "record/plan/plan_parts.h"
+#include "record/probes/probe_word.h"
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 
@@ -364,9 +365,12 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 {
 	struct mt_event_word word;
 	MT_CLEANUP_FREE char *name = NULL;
-	struct mt_error *err = parse_word(text, length, &word);
+	struct mt_error *err;
 
 	planner->read = planner->weak = planner->sided = false;
+	if (mt_is_probe_word(text, length))
+		return mt_planner_probe(planner, text, length);
+	err = parse_word(text, length, &word);
 	if (err || mt_planner_has(planner, MT_ROLE_SAMPLE, text, length))
 		return err;
 	if (word.def && word.def->kind == MT_EVENT_GROUP)
@@ -434,10 +438,19 @@ struct mt_error *mt_planner_ask_data(struct mt_planner *planner)
 }
 
 /* The word that a filter stands behind: the last of a list, or within braces. */
-static char *filtered_word(const char *text)
+static char *filtered_word(const char *list)
 {
-	text += *text == '{';
-	return strndup(text, strcspn(text, ",}="));
+	size_t length = mt_planner_word_length(list);
+
+	for (; list[length]; length = mt_planner_word_length(list))
+		list += length + 1;
+	if (*list == '{') {
+		MT_CLEANUP_FREE char *inner = strndup(list + 1, strcspn(list + 1, "}"));
+
+		return inner ? filtered_word(inner) : NULL;
+	}
+	return mt_is_probe_word(list, length) ? strndup(list, mt_probe_word_stem(list, length))
+					      : strndup(list, strcspn(list, "="));
 }
 
 /* Of a pattern it is for every tracepoint that matches. */
@@ -451,7 +464,7 @@ static bool is_filtered(const struct mt_planned_event *event, const char *word)
 
 static struct mt_error *plan_filter(struct mt_plan *plan, const struct mt_filter_option *option)
 {
-	MT_CLEANUP_FREE char *word = filtered_word(option->event);
+	MT_CLEANUP_FREE char *word = filtered_word(option->events);
 	struct mt_error *err = word ? NULL : mt_error_nomem();
 	bool some = false;
 

@@ -64,7 +64,7 @@ struct mt_counter {
 	size_t name_length; /* of the word, without its modifiers */
 };
 
-/* plan_counters.c: length of a list's first word; slashes and braces enclose commas. */
+/* plan_counters.c: length of a list's first word; slashes, braces and brackets enclose commas. */
 size_t mt_planner_word_length(const char *list);
 
 /* True if the word is a counter; def: its row in the event table, or NULL. */
@@ -105,6 +105,9 @@ struct mt_error *mt_planner_tracepoint(struct mt_planner *planner, const char *n
 
 /* Removes the last event from the plan and frees it. */
 void mt_planner_drop_last(struct mt_planner *planner);
+
+/* plan_probes.c: plans the probes of a word like u:libc:malloc. */
+struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length);
 
 /* Plans one word of -e. */
 struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);

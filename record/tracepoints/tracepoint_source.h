@@ -22,6 +22,16 @@ struct mt_tracepoint_source {
 	 */
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
+	/*
+	 * Defines the probes of a word of -e and calls each(out, name, alias) for every one; `name`
+	 * can then be found. *note: a note for the user, which the caller frees, or NULL. NULL: no
+	 * probes.
+	 */
+	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
+				  struct mt_error *(*each)(void *out, const char *name,
+							   const char *alias),
+				  void *out, char **note);
+	void *probes;
 	/* True if kmem:rss_stat reports each change, not batches; NULL: false. */
 	bool (*rss_each)(void *context);
 };

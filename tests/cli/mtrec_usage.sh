@@ -87,6 +87,8 @@ says '... mmap and' '^mmap +syscall ' "$out"
 expect 0 '--list=PATTERN' "$mtrec" --list=brk
 says '... has it too' '^brk +syscall ' "$out"
 usage 'two patterns' '--list takes one pattern' --list brk mmap
+usage 'a command behind --clean' "--clean runs no command: 'true'" --clean -- true
+usage 'static probes of nobody' '--list usdt: no process is given' --list usdt
 usage 'a command behind --check' "--check runs no command: 'true'" --check -- true
 
 expect 5 'help for a closed stdout' bash -c "'$mtrec' --help >&-"

@@ -13,6 +13,7 @@
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
 #include "record/plan/twins.h"
+#include "record/probes/probe_word.h"
 #include "record/tracepoints/tracefs.h"
 #include "record/tracepoints/tracepoint_source.h"
 #include "tests/unit/unit.h"
@@ -71,6 +72,20 @@ static inline struct mt_error *each_tracepoint(void *source,
 	return NULL;
 }
 
+/* As mt_probes_define(): one probe for every word. */
+static inline struct mt_error *probe(void *probes, const char *text, size_t length,
+				     struct mt_error *(*each)(void *out, const char *name,
+							      const char *alias),
+				     void *out, char **note)
+{
+	char alias[64];
+
+	(void)probes;
+	snprintf(alias, sizeof(alias), "%.*s", (int)mt_probe_word_stem(text, length), text);
+	*note = strdup("a note");
+	return each(out, "sched:sched_switch", alias);
+}
+
 /* A plan for that command line on a kernel with those features. */
 static inline struct mt_error *plan_for(const char *line, const struct mt_perf_features *features,
 					struct mt_plan **out)
@@ -79,7 +94,7 @@ static inline struct mt_error *plan_for(const char *line, const struct mt_perf_f
 	int argc = 0;
 	unsigned asked = 0;
 	struct mt_tracepoint_source source = {
-		.context = &asked, .find = find, .each = each_tracepoint};
+		.context = &asked, .find = find, .each = each_tracepoint, .probe = probe};
 	struct mt_record_options options;
 	struct mt_error *err;
 

@@ -280,7 +280,7 @@ MT_TEST(unknown_options_are_named_as_they_were_written)
 	MT_CHECK(refused("-e brk -a --quiet=3", "option '--quiet' takes no argument", "--help"));
 	MT_CHECK(refused("--version=3", "option '--version' takes no argument", "--help"));
 	MT_CHECK(refused("-e brk -a --c 3",
-			 "option '--c' could be --check, --cgroup, --comm, --cpu, "
+			 "option '--c' could be --check, --clean, --cgroup, --comm, --cpu, "
 			 "--compression-level, --control, --count, --call-graph or --clockid",
 			 "--help"));
 }
@@ -390,16 +390,16 @@ MT_TEST(what_limits_a_recording_is_parsed)
 	CHECK_FIELD("--stats", stats, true);
 }
 
-MT_TEST(a_filter_is_for_the_last_event_before_it)
+MT_TEST(a_filter_stands_behind_its_events)
 {
 	struct mt_record_options options = {0};
 
 	MT_REQUIRE(
 		MT_CHECK_OK(parse("-e brk,mmap --filter ret<0 -e cs --filter x>1 -a", &options)));
 	MT_CHECK_EQ(options.filters.count, 2);
-	MT_CHECK_STR(options.filters.items[0].event, "mmap");
+	MT_CHECK_STR(options.filters.items[0].events, "brk,mmap");
 	MT_CHECK_STR(options.filters.items[0].expression, "ret<0");
-	MT_CHECK_STR(options.filters.items[1].event, "cs");
+	MT_CHECK_STR(options.filters.items[1].events, "cs");
 	mt_record_options_deinit(&options);
 	MT_CHECK(refused("--filter ret<0 -e brk -a", "--filter: no event stands before it",
 			 "give the tracepoint first"));

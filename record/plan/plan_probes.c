@@ -1,0 +1,27 @@
+/* Planning probes: each is a tracepoint, once it is defined. */
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+#include "record/tracepoints/tracepoint_source.h"
+
+static struct mt_error *plan_one(void *planner, const char *name, const char *alias)
+{
+	struct mt_event_word word = {.text = alias, .length = strlen(alias)};
+
+	return mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word);
+}
+
+struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length)
+{
+	const struct mt_tracepoint_source *source = planner->tracepoints;
+	char *note = NULL;
+	struct mt_error *err;
+
+	if (!source->probe)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "%.*s: probes cannot be defined here",
+				       (int)length, text);
+	err = source->probe(source->probes, text, length, plan_one, planner, &note);
+	return err || !note ? err : mt_planner_note(planner, note);
+}

@@ -1,0 +1,53 @@
+/* The files that a probe's PATH means: as the targets map them. */
+#ifndef MT_RECORD_PROBES_PROBE_FILES_H
+#define MT_RECORD_PROBES_PROBE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "formats/base/array.h"
+
+struct mt_error;
+struct mt_number_list;
+
+/* Whom probes are for; borrowed as long as the probes. */
+struct mt_probe_targets {
+	const struct mt_number_list *pids, *tids;
+	const char *command_file; /* of a command that is yet to run, or NULL */
+	bool everyone;		  /* every process of the host */
+};
+
+struct mt_probe_file {
+	int fd;
+	char *path; /* for messages */
+	dev_t device;
+	ino_t inode;
+};
+
+struct mt_probe_files {
+	MT_ARRAY(struct mt_probe_file) items;
+};
+
+/*
+ * Appends the files of a path, or of a name without a slash: "libc" is libc.so.6 and libc-2.31.so.
+ *
+ * 1. What a target maps executable by that name or path: the mapped inode itself, also one that
+ *    was replaced on disk or stands in a container.
+ * 2. For a path: that file below a target's root, or ours.
+ * 3. For a name: the command's file, or a library that it needs.
+ *
+ * word names the probe in messages.
+ */
+struct mt_error *mt_probe_files_find(const struct mt_probe_targets *targets, const char *word,
+				     const char *path, struct mt_probe_files *out);
+
+/* Appends every file that a process maps executable. */
+struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out);
+
+void mt_probe_files_deinit(struct mt_probe_files *files);
+
+/* True if the file of that path is meant by name: "libc", "libc.so" and "libc.so.6" are. */
+bool mt_probe_file_is_called(const char *path, const char *name);
+
+#endif

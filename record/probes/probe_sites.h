@@ -1,0 +1,35 @@
+/* From the symbol of a probe to places in one file. */
+#ifndef MT_RECORD_PROBES_PROBE_SITES_H
+#define MT_RECORD_PROBES_PROBE_SITES_H
+
+#include <stdint.h>
+
+#include "formats/base/array.h"
+
+struct mt_elf;
+struct mt_error;
+struct mt_probe_word;
+
+struct mt_probe_site {
+	char *name;	    /* of the function, or of the static probe */
+	char *arguments;    /* of a static probe, or NULL */
+	uint64_t address;   /* link-time */
+	uint64_t offset;    /* in the file */
+	uint64_t semaphore; /* file offset; 0: none */
+};
+
+struct mt_probe_sites {
+	MT_ARRAY(struct mt_probe_site) items;
+};
+
+/*
+ * Appends the sites of a word in a file: each address once, of a pattern every function that
+ * matches. Symbols come from .symtab, .dynsym, .gnu_debugdata, or the debug file of the build id
+ * or of .gnu_debuglink. path names the file in messages and is where debug files are looked for.
+ * MT_ERR_NOT_FOUND: the file has no such symbol.
+ */
+struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
+				     const struct mt_probe_word *word, struct mt_probe_sites *out);
+void mt_probe_sites_deinit(struct mt_probe_sites *sites);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * From a word to events of tracefs. A file is named by our descriptor of it, so that the probe is
+ * set in the very file whose symbols were read.
+ */
+#include "record/probes/probes.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/probes/probe_definition.h"
+#include "record/probes/probe_events.h"
+#include "record/probes/probe_sites.h"
+#include "record/probes/probe_word.h"
+#include "record/probes/usdt_notes.h"
+#include "record/proc/numbers.h"
+#include "symbols/elf/elf.h"
+
+enum {
+	EVENT_NAME_MOST = 40, /* the kernel allows 63 */
+};
+
+MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
+
+struct probe {
+	char *event; /* group/name */
+	char *place; /* for messages */
+	bool kernel;
+};
+
+struct mt_probes {
+	int tracefs;
+	const struct mt_probe_targets *targets;
+	char group[MT_PROBE_GROUP_SIZE];
+	MT_ARRAY(struct probe) items;
+};
+
+struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *targets)
+{
+	struct mt_probes *probes = calloc(1, sizeof(*probes));
+
+	if (!probes)
+		return NULL;
+	probes->tracefs = tracefs;
+	probes->targets = targets;
+	mt_probe_group(probes->group);
+	return probes;
+}
+
+void mt_probes_destroy(struct mt_probes *probes)
+{
+	if (!probes)
+		return;
+	for (size_t i = 0; i < probes->items.count; i++) {
+		mt_probe_event_remove(probes->tracefs, probes->items.items[i].kernel,
+				      probes->items.items[i].event);
+		free(probes->items.items[i].event);
+		free(probes->items.items[i].place);
+	}
+	mt_array_deinit(&probes->items);
+	free(probes);
+}
+
+void mt_probes_describe(const struct mt_probes *probes,
+			void (*say)(void *context, const char *text), void *context)
+{
+	for (size_t i = 0; i < probes->items.count; i++) {
+		MT_CLEANUP_FREE char *text = NULL;
+
+		if (asprintf(&text, "probe %s: %s", probes->items.items[i].event,
+			     probes->items.items[i].place) < 0)
+			text = NULL;
+		else
+			say(context, text);
+	}
+}
+
+/* ---- One event ---- */
+
+/* A word being defined: what each() is told. */
+struct defining {
+	struct mt_probes *probes;
+	const struct mt_probe_word *word;
+	struct mt_error *(*each)(void *out, const char *name, const char *alias);
+	void *out;
+	char *left_out; /* arguments that are not recorded */
+	bool no_semaphores;
+};
+
+static bool is_taken(const struct mt_probes *probes, const char *event)
+{
+	for (size_t i = 0; i < probes->items.count; i++) {
+		if (!strcmp(probes->items.items[i].event, event))
+			return true;
+	}
+	return false;
+}
+
+/* group/name of letters, digits and _, unlike those before it. The caller frees it. */
+static char *event_name(const struct mt_probes *probes, const char *symbol)
+{
+	char clean[EVENT_NAME_MOST + 1], *event = NULL;
+	size_t length = 0;
+
+	if (isdigit((unsigned char)*symbol))
+		clean[length++] = '_';
+	for (; *symbol && length < EVENT_NAME_MOST; symbol++)
+		clean[length++] = isalnum((unsigned char)*symbol) ? *symbol : '_';
+	clean[length] = '\0';
+	for (size_t i = 0; !event && i <= probes->items.count; i++) {
+		if ((i ? asprintf(&event, "%s/%s_%zu", probes->group, clean, i)
+		       : asprintf(&event, "%s/%s", probes->group, clean)) < 0)
+			return NULL;
+		if (is_taken(probes, event)) {
+			free(event);
+			event = NULL;
+		}
+	}
+	return event;
+}
+
+/*
+ * Kernels before 4.20 know no semaphores: the probe fires where the program's is raised by others.
+ */
+static struct mt_error *write_event(struct defining *defining,
+				    struct mt_probe_definition *definition)
+{
+	int tracefs = defining->probes->tracefs;
+	MT_CLEANUP_FREE char *text = NULL;
+	MT_CLEANUP_FREE char *left_out = NULL;
+	struct mt_error *err =
+		mt_probe_definition_text(definition, defining->word, &text, &left_out);
+
+	if (!err)
+		err = mt_probe_event_write(tracefs, !definition->file, text);
+	if (err && err->errnum == EINVAL && definition->semaphore) {
+		struct mt_error *without;
+
+		definition->semaphore = 0;
+		without = write_event(defining, definition);
+		defining->no_semaphores |= !without;
+		mt_error_destroy(without ? without : err);
+		return without ? err : NULL;
+	}
+	if (!err && left_out && !defining->left_out)
+		defining->left_out = MT_TAKE(left_out);
+	return err;
+}
+
+/* Takes event and place. */
+static struct mt_error *keep(struct mt_probes *probes, char *event, char *place, bool kernel)
+{
+	struct probe *slot = mt_array_push(&probes->items);
+
+	if (slot) {
+		*slot = (struct probe){event, place, kernel};
+		return NULL;
+	}
+	mt_probe_event_remove(probes->tracefs, kernel, event);
+	free(event);
+	free(place);
+	return mt_error_nomem();
+}
+
+/* The word as the user gave it; of a pattern with the name that was found. */
+static char *alias_of(const struct mt_probe_word *word, const char *name)
+{
+	size_t symbol = strlen(word->text) - strlen(word->symbol);
+	char *alias;
+
+	if (!strpbrk(word->symbol, "*?["))
+		return strdup(word->text);
+	return asprintf(&alias, "%.*s%s", (int)symbol, word->text, name) < 0 ? NULL : alias;
+}
+
+/* Defines one event and tells each() of it. Takes place. */
+static struct mt_error *define_event(struct defining *defining,
+				     struct mt_probe_definition *definition, const char *name,
+				     char *place)
+{
+	MT_CLEANUP_FREE char *owned = place;
+	MT_CLEANUP_FREE char *event = event_name(defining->probes, name);
+	MT_CLEANUP_FREE char *alias = alias_of(defining->word, name);
+	MT_CLEANUP_FREE char *full = NULL;
+	struct mt_error *err;
+
+	if (!owned || !event || !alias)
+		return mt_error_nomem();
+	definition->group = defining->probes->group;
+	definition->name = event + strlen(definition->group) + 1;
+	err = write_event(defining, definition);
+	if (!err && asprintf(&full, "%s:%s", definition->group, definition->name) < 0)
+		full = NULL;
+	if (!err)
+		err = keep(defining->probes, MT_TAKE(event), MT_TAKE(owned), !definition->file);
+	if (!err && !full)
+		err = mt_error_nomem();
+	return err ? err : defining->each(defining->out, full, alias);
+}
+
+/* ---- Words ---- */
+
+static struct mt_error *define_in_kernel(struct defining *defining)
+{
+	struct mt_probe_definition definition = {.symbol = defining->word->symbol,
+						 .offset = defining->word->offset};
+
+	if (strpbrk(defining->word->symbol, "*?[ \t"))
+		return mt_error_create(MT_ERR_USAGE,
+				       "%s: functions of the kernel are named one by one",
+				       defining->word->text);
+	return define_event(defining, &definition, defining->word->symbol,
+			    strdup(defining->word->text));
+}
+
+static struct mt_error *define_site(struct defining *defining, const struct mt_probe_file *file,
+				    const struct mt_probe_site *site)
+{
+	char by_descriptor[64], *place;
+	struct mt_probe_definition definition = {
+		.file = by_descriptor,
+		.offset = site->offset,
+		.semaphore = site->semaphore,
+		.arguments = site->arguments,
+	};
+
+	snprintf(by_descriptor, sizeof(by_descriptor), "/proc/self/fd/%d", file->fd);
+	if (asprintf(&place, "%s of %s, offset 0x%" PRIx64, site->name, file->path, site->offset) <
+	    0)
+		place = NULL;
+	return define_event(defining, &definition, site->name, place);
+}
+
+/* Every site of one file. MT_ERR_NOT_FOUND: it has none. */
+static struct mt_error *define_in_file(struct defining *defining, const struct mt_probe_file *file)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	MT_CLEANUP(mt_probe_sites_deinit) struct mt_probe_sites sites = {0};
+	struct mt_error *err = mt_elf_open_fd(file->fd, file->path, &elf);
+
+	if (!err)
+		err = mt_probe_sites_find(elf, file->path, defining->word, &sites);
+	for (size_t i = 0; i < sites.items.count && !err; i++)
+		err = define_site(defining, file, &sites.items.items[i]);
+	return err;
+}
+
+/* Several files are called so: it is enough if one has the symbol. */
+static struct mt_error *define_in_files(struct defining *defining)
+{
+	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
+	const struct mt_probe_word *word = defining->word;
+	struct mt_error *err =
+		mt_probe_files_find(defining->probes->targets, word->text, word->path, &files);
+	struct mt_error *missing = NULL;
+	bool some = false;
+
+	for (size_t i = 0; i < files.items.count && !err; i++) {
+		err = define_in_file(defining, &files.items.items[i]);
+		some |= !err;
+		if (err && err->kind == MT_ERR_NOT_FOUND) {
+			mt_error_destroy(missing);
+			missing = MT_TAKE(err);
+		}
+	}
+	if (err || some) {
+		mt_error_destroy(missing);
+		return err;
+	}
+	return missing;
+}
+
+static char *make_note(const struct defining *defining)
+{
+	char *note;
+
+	if (defining->no_semaphores &&
+	    asprintf(&note,
+		     "%s: this kernel (before 4.20) cannot raise the probe's semaphore: it "
+		     "fires only while another tool has raised it",
+		     defining->word->text) >= 0)
+		return note;
+	if (defining->left_out && asprintf(&note, "%s: the kernel cannot fetch %s: left out",
+					   defining->word->text, defining->left_out) >= 0)
+		return note;
+	return NULL;
+}
+
+struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
+				  struct mt_error *(*each)(void *out, const char *name,
+							   const char *alias),
+				  void *out, char **note)
+{
+	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
+	struct defining defining = {.probes = context, .word = &word, .each = each, .out = out};
+	struct mt_error *err = mt_probe_word_parse(text, length, &word);
+
+	if (err)
+		return err;
+	if (defining.probes->tracefs < 0)
+		err = mt_error_hint(
+			mt_error_create(MT_ERR_PERMISSION,
+					"probes are defined in tracefs, which cannot be "
+					"reached"),
+			"run as root; mtrec --check says more");
+	else if (word.path)
+		err = define_in_files(&defining);
+	else
+		err = define_in_kernel(&defining);
+	*note = err ? NULL : make_note(&defining);
+	free(defining.left_out);
+	if (err && !strstr(err->message, word.text))
+		err = mt_error_context(err, "%s", word.text);
+	if (err && err->kind == MT_ERR_NOT_FOUND)
+		err->kind = MT_ERR_USAGE;
+	return err;
+}
+
+/* ---- Listing ---- */
+
+struct listing {
+	const char *path, *pattern;
+	FILE *to;
+	size_t count;
+};
+
+static bool list_note(void *context, const struct mt_usdt_note *note)
+{
+	struct listing *listing = context;
+	MT_CLEANUP_FREE char *word = NULL;
+
+	if (asprintf(&word, "usdt:%s:%s:%s", listing->path, note->provider, note->name) < 0) {
+		word = NULL;
+		return false;
+	}
+	if (listing->pattern && !strcasestr(word, listing->pattern) &&
+	    fnmatch(listing->pattern, word, 0))
+		return true;
+	listing->count++;
+	fprintf(listing->to, *note->arguments ? "%s  (%s)\n" : "%s\n", word, note->arguments);
+	return !ferror(listing->to);
+}
+
+struct mt_error *mt_probes_list_usdt(const struct mt_probe_targets *targets, const char *pattern,
+				     FILE *to)
+{
+	struct listing listing = {.pattern = pattern, .to = to};
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < targets->pids->count && !err; i++) {
+		MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
+
+		err = mt_probe_files_of(targets->pids->items[i], &files);
+		for (size_t k = 0; k < files.items.count; k++) {
+			MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+
+			listing.path = files.items.items[k].path;
+			mt_error_destroy(
+				mt_elf_open_fd(files.items.items[k].fd, listing.path, &elf));
+			if (elf)
+				mt_usdt_notes_each(elf, list_note, &listing);
+		}
+	}
+	if (!err && !listing.count)
+		return mt_error_create(MT_ERR_NOT_FOUND,
+				       "no static probe matches: what it maps has "
+				       "no such .note.stapsdt");
+	return err;
+}

@@ -1,0 +1,43 @@
+/*
+ * The probes of one recording: found, written into tracefs, and removed again. Probes of recorders
+ * that were killed are removed on the way.
+ */
+#ifndef MT_RECORD_PROBES_PROBES_H
+#define MT_RECORD_PROBES_PROBES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "record/probes/probe_files.h"
+
+struct mt_error;
+struct mt_probes;
+
+/* Borrows tracefs, the descriptor of its directory or -1, and the targets. NULL out of memory. */
+struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *targets);
+
+/* Removes all its probes; events of them must be closed. NULL-safe. */
+void mt_probes_destroy(struct mt_probes *probes);
+
+/*
+ * Defines the probes of a word (probe_word.h), and calls each(out, name, alias) for every one:
+ * "subsystem:name" as tracefs has it, and a name for the user. context: struct mt_probes.
+ * *note: what the user should know, the caller frees it; NULL: nothing.
+ */
+struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
+				  struct mt_error *(*each)(void *out, const char *name,
+							   const char *alias),
+				  void *out, char **note);
+
+/* Calls say(context, text) for each probe: where it is set. */
+void mt_probes_describe(const struct mt_probes *probes,
+			void (*say)(void *context, const char *text), void *context);
+
+/*
+ * Lists the static probes of what the processes map, as words of -e, with their arguments. Pattern:
+ * a part of the word or a pattern, NULL: all. MT_ERR_NOT_FOUND if there is none.
+ */
+struct mt_error *mt_probes_list_usdt(const struct mt_probe_targets *targets, const char *pattern,
+				     FILE *to);
+
+#endif
