@@ -175,7 +175,6 @@ static bool give_member(struct mt_session *session, struct mt_session_sample *ou
 	out->event = member->event->event;
 	out->weight = (double)member->grown;
 	out->member = true;
-	session->facts.samples++;
 	return true;
 }
 

@@ -332,7 +332,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	mt_map64_deinit(&session->info_by_key);
 	mt_map64_deinit(&session->counted);
 	session->members.count = session->next_member = 0;
-	session->counted_stack = 0;
+	session->counted_stack = session->counted_sample = 0;
 	drop_local(session);
 	mt_naming_begin(session->naming);
 	if (!mt_kernel_names_begin(mt_naming_kernel(session->naming),
@@ -390,17 +390,21 @@ static void count_stack(struct mt_session *session, const struct mt_walked *walk
 		session->facts.kernel_problem =
 			mt_kernel_names_problem(mt_naming_kernel(session->naming));
 }
+
+/* A sample and the members of its group are one. */
 static void count_selected(struct mt_session *session, const struct mt_session_sample *sample)
 {
 	struct mt_facts_event *event = &session->facts.events.items[sample->event];
 
-	session->facts.selected++;
+	session->facts.selected += !sample->member || session->counted_sample != sample->serial;
+	session->counted_sample = sample->serial;
 	event->selected++;
 	event->weighted += sample->weight;
 	if (!event->first)
 		event->first = sample->time;
 	event->last = sample->time;
 }
+
 static struct mt_error *fill_pipeline(struct mt_session *session)
 {
 	struct mt_reader *reader = session->readers.items[session->reader];

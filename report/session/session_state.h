@@ -77,7 +77,8 @@ struct mt_session {
 	size_t next_member;		    /* next member to give for the last sample */
 	struct mt_session_sample beside;    /* the sample read last, if it has members */
 	struct mt_map64 counted;	    /* kernel event id and thread to last count */
-	uint64_t counted_stack; /* serial of the last sample whose stack was counted; 0: none */
+	uint64_t counted_stack;	 /* serial of the last sample whose stack was counted; 0: none */
+	uint64_t counted_sample; /* serial of the last sample counted as selected; 0: none */
 	struct mt_facts facts;
 	MT_ARRAY(const struct mt_observer *) observers;
 	struct mt_sample sample; /* the last sample decoded */

@@ -117,8 +117,9 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_image) images;	    /* only for outputs with MT_NEEDS_IMAGES */
 	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* only for outputs with MT_NEEDS_IMAGES */
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
-	bool ended;		    /* rows include memory of ended processes, not marked as such */
-	uint64_t samples, selected; /* samples of role MT_ROLE_SAMPLE */
+	bool ended; /* rows include memory of ended processes, not marked as such */
+	/* Samples of role MT_ROLE_SAMPLE; selected by themselves or by a member of their group. */
+	uint64_t samples, selected;
 	uint64_t marks;	      /* calls without stacks that pass the selectors, as a ledger sees */
 	uint64_t undecodable; /* kernel records that do not match their attr's layout */
 	uint64_t user_stacks; /* selected samples with a user stack */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Events that were only counted beside another's samples ({a,b}:S): what each grew by is a sample of its own."""
+import json
 import os
 import struct
 import subprocess
@@ -98,6 +99,11 @@ def main():
         tap.check((SWITCHES, 4) in samples(out) and (SWITCHES, 5) not in samples(out), "the time selects", out)
         _, out, _ = report(path, "--info")
         tap.check("context-switches: counted beside, 2 records" in out, "--info tells its role", out)
+        for words, want in ((), (4, 4)), (("-e", SWITCHES), (4, 2)), (("-e", f"{SWITCHES},{MOVES}"), (4, 3)):
+            for stacks in ("stack", "comm"):
+                _, out, _ = report(path, "--json", "--by", stacks, *words)
+                told = json.loads(out)
+                tap.same((told["samples"], told["selected"]), want, f"--json {' '.join(words)} by {stacks}: a sample with its counts is one")
         _, out, _ = report(path, "--unwind-report", "--csv")
         tap.check(",4\n" in out and ",8\n" not in out, "--unwind-report counts each stack once", out)
         write(made(FORMATS[0], [row[:2] for row in ROWS]))
