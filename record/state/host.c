@@ -148,12 +148,23 @@ static void put_cgroup(struct mt_state *state)
 		put_info(state, "cgroup", found);
 }
 
+/* "pid 1,2" */
+static void put_list(struct mt_state *state, const char *key, const char *before,
+		     const struct mt_number_list *list)
+{
+	MT_CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&line, &size);
+
+	for (size_t i = 0; out && i < list->count; i++)
+		fprintf(out, "%s%s%d", i ? "," : "", i ? "" : before, list->items[i]);
+	if (out && !fclose(out))
+		put_info(state, key, line);
+}
+
 static void put_target(struct mt_state *state, const struct mt_record_options *options)
 {
 	const struct mt_number_list *list = options->pids.count ? &options->pids : &options->tids;
-	MT_CLEANUP_FREE char *line = NULL;
-	size_t size = 0;
-	FILE *out;
 
 	if (!list->count) {
 		bool all = mt_options_target_cpus(options);
@@ -163,15 +174,7 @@ static void put_target(struct mt_state *state, const struct mt_record_options *o
 			put_cgroup(state);
 		return;
 	}
-	out = open_memstream(&line, &size);
-	for (size_t i = 0; out && i < list->count; i++)
-		fprintf(out, "%s%d",
-			i		      ? ","
-			: options->pids.count ? "pid "
-					      : "tid ",
-			list->items[i]);
-	if (out && !fclose(out))
-		put_info(state, "target", line);
+	put_list(state, "target", options->pids.count ? "pid " : "tid ", list);
 }
 
 void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice)
@@ -279,6 +282,8 @@ void mt_host_describe(struct mt_state *head, const struct mt_record_options *opt
 	put_number(head, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
 	put_number(head, "page-size", sysconf(_SC_PAGESIZE));
 	put_target(head, options);
+	if (options->cpus.count && options->cpus.count < (size_t)sysconf(_SC_NPROCESSORS_ONLN))
+		put_list(head, "target-cpus", "", &options->cpus);
 	put_call_graph(head, options);
 	mt_host_anchor(head, clock);
 	put_events(head, plan);

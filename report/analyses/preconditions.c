@@ -18,9 +18,12 @@
 #define COUNTS "kmem:rss_stat"
 #define AS_MAPPED "what was unmapped or moved counts as mapped"
 #define AS_RESIDENT "what was given back counts as resident"
+#define OFF "figures are off"
 
-/* A rule holds where `missing` was not recorded, `present` was, and `absent` was not; NULL:
- * whatever. */
+/*
+ * A rule holds where `missing` was not recorded, `present` was, and `absent` was not; NULL:
+ * whatever.
+ */
 struct rule {
 	unsigned int needs;
 	const char *missing, *present, *absent;
@@ -76,8 +79,10 @@ static bool holds(const struct rule *rule, const struct mt_facts *facts)
 	       (!rule->absent || !find(facts, rule->absent));
 }
 
-/* By -c, -F, a limit or a filter; the filter of raw_syscalls that names the call leaves out nothing
- * of it. */
+/*
+ * By -c, -F, a limit or a filter; the filter of raw_syscalls that names the call leaves out nothing
+ * of it.
+ */
 static bool is_in_part(const struct mt_facts_event *event)
 {
 	const char *filter = strchr(event->name, '/');
@@ -146,8 +151,27 @@ static void add_parts(unsigned int needs, const struct mt_facts *facts, struct l
 		if (!event || !is_in_part(event) || pages != (needs == MT_NEEDS_PAGES))
 			continue;
 		if (!pages || !find(facts, COUNTS))
-			add(limits, sources[i], "recorded in part", "figures are off");
+			add(limits, sources[i], "recorded in part", OFF);
 	}
+}
+
+/* What mtrec's choice of CPUs and of names left out of processes that it recorded. */
+static void add_choices(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
+{
+	bool cpus = false, names = false;
+
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		const struct mt_facts_recording *recording = &facts->recordings.items[i];
+
+		cpus |= mt_facts_info(recording, "target-cpus") != NULL;
+		names |= recording->in_part;
+	}
+	if (needs == MT_NEEDS_PAGES && find(facts, COUNTS))
+		return;
+	if (cpus)
+		add(limits, "what ran on other CPUs", "not recorded", OFF);
+	if (names)
+		add(limits, "what threads of other names did", "not recorded", OFF);
 }
 
 static bool has_source(unsigned int needs, const struct mt_facts *facts)
@@ -176,6 +200,7 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 			add(&limits, rules[i].missing, "not recorded", rules[i].limit);
 	}
 	add_parts(needs, facts, &limits);
+	add_choices(needs, facts, &limits);
 	if (!limits.count)
 		return NULL;
 	to = open_memstream(&text, &size);

@@ -362,6 +362,7 @@ static struct mt_error *finish_recording(struct mt_session *session)
 	facts->finished = true;
 	facts->tasks = mt_spaces_tasks(session->spaces);
 	facts->processes = mt_spaces_processes(session->spaces);
+	facts->in_part = mt_spaces_in_part(session->spaces);
 	session->reading = false;
 	session->recording++;
 	if (session->recording == mt_reader_recordings(session->readers.items[session->reader])) {

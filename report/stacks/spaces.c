@@ -96,6 +96,7 @@ static struct mt_space *new_space(struct mt_spaces *spaces, int32_t pid,
 	space->exe = parent ? parent->exe : 0;
 	space->chosen = parent ? parent->chosen : !mt_chosen_by_process(spaces->chosen);
 	space->named = parent ? parent->named : !mt_chosen_by_name(spaces->chosen);
+	space->other_names = parent && parent->other_names;
 	if (parent)
 		space->made = parent->made;
 	space->map = parent && parent->map ? mt_image_map_copy(parent->map) : mt_image_map_create();
@@ -182,8 +183,10 @@ static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char 
 	if (id == MT_STRING_NONE)
 		return false;
 	task->comm = id;
-	task->space->named |= mt_chosen_by_name(spaces->chosen) &&
-			      mt_chosen_name(spaces->chosen, mt_strings_get(spaces->strings, id));
+	if (mt_chosen_name(spaces->chosen, mt_strings_get(spaces->strings, id)))
+		task->space->named = true;
+	else if (*comm != ':') /* ":TID" stands for a name that is not known */
+		task->space->other_names = true;
 	if (task->tid == task->pid)
 		task->space->comm = id;
 	return true;
@@ -518,4 +521,15 @@ size_t mt_spaces_tasks(const struct mt_spaces *spaces)
 size_t mt_spaces_processes(const struct mt_spaces *spaces)
 {
 	return spaces->processes;
+}
+
+bool mt_spaces_in_part(const struct mt_spaces *spaces)
+{
+	for (size_t i = 0; i < spaces->spaces.count; i++) {
+		const struct mt_space *space = spaces->spaces.items[i];
+
+		if (mt_space_is_target(space) && space->other_names)
+			return true;
+	}
+	return false;
 }

@@ -38,6 +38,7 @@ struct mt_space {
 	uint32_t exe;		     /* string id: path of the program; 0: unknown */
 	uint32_t threads;	     /* tasks in this space now */
 	bool chosen, named;	     /* by mtrec -u, -G, -p, -t; by --comm: both: a target */
+	bool other_names;	     /* --comm left out threads of it, by their names */
 	bool unused;		     /* created by a FORK whose child shares its parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */
 	struct mt_jit_mappings made; /* mappings of code described by a jitdump */
@@ -125,5 +126,8 @@ bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child);
 /* Numbers of all tasks and processes seen. */
 size_t mt_spaces_tasks(const struct mt_spaces *spaces);
 size_t mt_spaces_processes(const struct mt_spaces *spaces);
+
+/* Whether --comm recorded some threads of a process and left out others. */
+bool mt_spaces_in_part(const struct mt_spaces *spaces);
 
 #endif

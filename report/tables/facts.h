@@ -62,6 +62,8 @@ struct mt_facts_recording {
 	uint64_t counted_lost; /* perf.data: sum of the LOST_SAMPLES records, of the same losses */
 	uint64_t throttled;    /* THROTTLE records: sampling stopped until the next tick */
 	uint64_t tasks, processes, maps;
+	/* mtrec --comm recorded some threads of a process and left out others */
+	bool in_part;
 	/* recorded since this machine's last boot */
 	bool this_boot;
 	bool finished; /* the session has read it to its end */

@@ -430,6 +430,20 @@ def check_limits(tap, folder):
     weighed = recording(make.weight(0, made.CALLS["mmap"][0], 10, 1) + mmap(1000, 100, 4))
     said = run(folder, weighed, "-q", "--growth").stdout
     tap.check(said.startswith("mmap was recorded in part: figures are off\n"), "... and a limit on samples", said)
+    cpus, names = make.info("target-cpus", "0,2"), make.info("target-comm", "^work")
+    apart = "what ran on other CPUs"
+    others = "what threads of other names did"
+    for kinds, threads, want in (
+            (cpus, (101,), f"{apart} was not recorded: figures are off"), (names, (), ""), (make.info("target-comm", "work|th"), (101,), ""),
+            (names, (101,), f"{others} was not recorded: figures are off"),
+            (cpus + names, (101,), f"{apart} and {others} were not recorded: figures are off")):
+        for option in ("--outstanding", "--growth", "--maps", "--verdict"):
+            said = run(folder, recording(mmap(1000, 100, 4), kinds=kinds, threads=threads), "-q", option, "--table").stdout
+            said = " ".join(said.split())
+            tap.same(said.startswith(want) if want else "not recorded" not in said, True, f"{option}: '{want}'")
+    other = made.process_record(make.COMM, struct.pack("<II", 100, 100) + b"other\0\0\0", 1100, 2, 100)
+    renamed = recording(mmap(1000, 100, 4) + other, kinds=names, threads=())
+    tap.check(run(folder, renamed, "-q", "--outstanding").stdout.startswith(f"{others} was not recorded"), "a thread that takes another name")
 
 
 def check_targets(tap, folder):

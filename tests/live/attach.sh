@@ -141,4 +141,6 @@ read -r _ tid start end < <(grep region "$out")
 dump live.mtr
 is '... has what happens there' "$(faults_in "$start" "$end" "$tid")" 300
 is '... and nothing of other CPUs' "$(grep 'kernel=SAMPLE' "$dump" | grep -Evc " cpu=$cpu( |\$)")" 0
+is '... which the recording says, where there are others' "$(grep -c " INFO .*key=.target-cpus. value=.$cpu.$" "$dump")" \
+	"$(($(nproc --all) > 1))"
 finish

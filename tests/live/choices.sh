@@ -48,6 +48,9 @@ for one in "${region[@]}"; do
 	if [ "$count" -le 2 ]; then dropped=$((dropped + 1)); fi
 done
 is '... keeps that thread, and not the others' "$kept $dropped" '1 2'
+expect 0 '--comm of a heap' "$mtrec" -e vm --comm '^worker1$' -o f.mtr -- "$steps" threads 3 200
+expect 0 '... whose other threads are not recorded' "$MT_BUILD/mtreport" -q --outstanding f.mtr
+is '... is told before the figures' "$(head -1 "$out")" 'what threads of other names did was not recorded: figures are off'
 expect 2 'a bad expression' "$mtrec" -e page-faults --comm '(' -a
 says '... is told' "^mtrec: --comm: '\\(': " "$err"
 
