@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "recording")]
 import corpus as make  # noqa: E402
@@ -112,6 +113,12 @@ def check_json(tap):
     tap.check(status == 0 and any(name.startswith(HOSTILE) for name in names), "--json gives such a name as it is, escaped", names)
 
 
+def check_flamegraph(tap):
+    status, out, _ = run("--flamegraph", "-", "--faults", FILE)
+    titles = [title.text for title in ElementTree.fromstring(out).iter("{http://www.w3.org/2000/svg}title")]
+    tap.check(status == 0 and any("touch y'\"$(z)`z`" in title for title in titles), "--flamegraph gives such a name as text", titles)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -121,6 +128,7 @@ def main():
         check_outputs(tap)
         check_commands(tap)
         check_json(tap)
+        check_flamegraph(tap)
     tap.finish()
 
 
