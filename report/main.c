@@ -104,6 +104,14 @@ static void end_progress(struct progress *progress)
 	progress->shown_ms = 0;
 }
 
+/* https://no-color.org: any text but an empty one. */
+static bool wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return (!no || !*no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 static struct mt_view make_view(const struct mt_report_options *options,
 				const struct mt_session *session, int fd)
 {
@@ -119,6 +127,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 
 	if (isatty(fd)) {
 		view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+		view.colour = wants_colour();
 		if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
 			view.width = size.ws_col > 200 ? 200 : size.ws_col;
 	}

@@ -63,7 +63,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 		(struct mt_analysis_request){.by = mt_analysis_processes.default_by, .time = *time};
 	memory->of_paths = (struct mt_analysis_request){
 		.stacks = true,
-		.by = mt_analysis_growth.default_by,
+		.by = {{MT_BY_PROGRAM, MT_BY_STACK}, 2},
 		.time = *time,
 		.at = mt_at_end_of(time),
 		.unwind = true,

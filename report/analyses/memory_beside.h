@@ -35,8 +35,8 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  *
  *	host		the host's gauges: before, now, least and most of each
  *	processes	--processes
- *	resident	--resident by comm and stack, of processes that live
- *	growth		--growth by comm and stack, on the account of who holds it
+ *	resident	--resident by process name and stack, of processes that live
+ *	growth		--growth by process name and stack, on the account of who holds it
  *	verdict		--verdict by process and stack
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);

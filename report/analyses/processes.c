@@ -76,10 +76,12 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 	bool ended = process->ended &&
 		     mt_facts_ended_early(
 			     &mt_session_facts(session)->recordings.items[process->recording],
-			     process->to);
+			     process->is_new ? resident->first_time : process->from, process->to);
 
 	if (resident->count)
-		trend = mt_series_trend(resident, process->from, process->to, process->interval);
+		trend = mt_series_trend(resident,
+					process->is_new && process->from < resident->first_time,
+					process->from, process->to, process->interval);
 	if (!intern(session, trend, &facts.trend) || !intern(session,
 							     ended	       ? "ended"
 							     : process->is_new ? "began"

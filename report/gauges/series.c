@@ -6,11 +6,13 @@ enum {
 	SLICES_LEAST = 4,
 };
 
-/* A share of the whole change from which on that of one slice is a step. */
+/*
+ * Shares of the whole change; those of a steady course are 1/20 a slice, a third in the last third.
+ * Twice the steady share in one slice is a step; a twentieth of it in the last third is nothing.
+ */
 #define STEP_SHARE 0.1
-/* A share of the whole change below which what happens in the last third is nothing. */
 #define TAIL_SHARE 0.05
-/* A share of the largest value by which a fall counts. */
+/* Of the largest value: a fall of less is what a garbage collector does at any size of heap. */
 #define FALL_SHARE 0.25
 
 static void halve(struct mt_series *series)
@@ -83,14 +85,16 @@ static int count_falls(const struct course *course)
 	return falls;
 }
 
-static void survey(const struct mt_series *series, uint64_t from, uint64_t to,
+static void survey(const struct mt_series *series, bool is_new, uint64_t from, uint64_t to,
 		   struct course *course)
 {
 	bool in_step = false;
 
 	for (int i = 0; i <= course->slices; i++) {
-		course->at[i] = mt_series_at(series, from + (to - from) / (uint64_t)course->slices *
-								     (uint64_t)i);
+		uint64_t time = from + (to - from) / (uint64_t)course->slices * (uint64_t)i;
+
+		if (!is_new || time >= series->first_time)
+			course->at[i] = mt_series_at(series, time);
 		course->most = course->at[i] > course->most ? course->at[i] : course->most;
 	}
 	course->at[course->slices] = mt_series_at(series, to);
@@ -120,17 +124,17 @@ static const char *count_of_steps(int steps, bool flat)
 	return words[steps < 4 ? steps : 4][flat];
 }
 
-const char *mt_series_trend(const struct mt_series *series, uint64_t from, uint64_t to,
+const char *mt_series_trend(const struct mt_series *series, bool is_new, uint64_t from, uint64_t to,
 			    uint64_t interval)
 {
 	uint64_t readings = to > from && interval ? (to - from) / interval : 0;
 	struct course course = {.slices = readings < SLICES_MOST ? (int)readings : SLICES_MOST};
 
-	if (series->most - series->least < MT_TREND_NOISE)
+	if (series->most - (is_new ? 0 : series->least) < MT_TREND_NOISE)
 		return "flat";
 	if (course.slices < SLICES_LEAST)
 		return "-";
-	survey(series, from, to, &course);
+	survey(series, is_new, from, to, &course);
 	if (course.falls >= 2)
 		return "up and down";
 	if (course.change <= -MT_TREND_NOISE)

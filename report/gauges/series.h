@@ -33,9 +33,9 @@ double mt_series_at(const struct mt_series *series, uint64_t time);
 /*
  * The course from one time to another in a few words: "steady", "two steps, flat", "flat".
  * interval: how often the gauge was read, in ns. Changes of less than MT_TREND_NOISE bytes are
- * flat. "-": too few readings to tell.
+ * flat. "-": too few readings to tell. is_new: the value was 0 before the first reading.
  */
-const char *mt_series_trend(const struct mt_series *series, uint64_t from, uint64_t to,
+const char *mt_series_trend(const struct mt_series *series, bool is_new, uint64_t from, uint64_t to,
 			    uint64_t interval);
 
 #define MT_TREND_NOISE ((double)(256 << 10))

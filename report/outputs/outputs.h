@@ -42,6 +42,7 @@ struct mt_view {
 	bool weighed;		      /* --weight was given: show only that value */
 	unsigned int width;	      /* columns of the terminal; 80 without one */
 	bool utf8;		      /* print UTF-8; else ASCII */
+	bool colour;		      /* print the terminal's escape sequences */
 	bool selected;		      /* selectors were given */
 	bool srcline;		      /* show frames with file and line */
 	size_t top;		      /* --top, already applied to the table; 0: all rows */

@@ -15,6 +15,7 @@ static const struct mt_by_def defs[MT_BY_KEYS] = {
 			   "pid, and the name of its first thread",
 			   {{"pid", MT_KEY_NUMBER}, {"process", MT_KEY_STRING}},
 			   2},
+	[MT_BY_PROGRAM] = {NULL, NULL, {{"process", MT_KEY_STRING}}, 1},
 	[MT_BY_THREAD] = {"thread",
 			  "pid, tid, and the thread's name",
 			  {{"pid", MT_KEY_NUMBER}, {"tid", MT_KEY_NUMBER}, {"comm", MT_KEY_STRING}},

@@ -17,6 +17,7 @@ enum mt_by {
 	MT_BY_EVENT,
 	MT_BY_TIME, /* an interval of --timeline; not a word of --by */
 	MT_BY_PROCESS,
+	MT_BY_PROGRAM, /* processes of one name; not a word of --by */
 	MT_BY_THREAD,
 	MT_BY_COMM,
 	MT_BY_CPU,

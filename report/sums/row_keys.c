@@ -265,6 +265,7 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 		return find_name(grouping, &grouping->images, facts->stack, image_name, cells);
 	default:
 		cells[0] = key == MT_BY_COMM	   ? facts->comm
+			   : key == MT_BY_PROGRAM  ? facts->process
 			   : key == MT_BY_CPU	   ? number((int32_t)facts->cpu)
 			   : key == MT_BY_CGROUP   ? facts->cgroup
 			   : key == MT_BY_MODE	   ? grouping->modes[facts->mode]

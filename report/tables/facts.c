@@ -71,12 +71,14 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];
 }
 
-bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t ended)
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t began,
+			  uint64_t ended)
 {
-	const uint64_t least = 1000000000;
-	uint64_t last = (recording->end - recording->start) / 20;
+	/* mtrec stops within some 60 ms of its command's end, more on a busy host. */
+	const uint64_t last = 500000000;
+	uint64_t half = (recording->end - recording->start) / 2;
 
-	return ended + (last > least ? last : least) < recording->end;
+	return ended + last < recording->end || ended - began < (last < half ? last : half);
 }
 
 double mt_facts_seconds(const struct mt_facts *facts)
@@ -181,12 +183,10 @@ void mt_facts_tell_unseen(const struct mt_facts *facts,
 		const char *sentence;
 	} sentences[] = {
 		{MT_UNSEEN_NARROW,
-		 "is a 32-bit program, whose calls go unseen: all that it has mapped is in doubt"},
-		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: what it holds resident "
-				 "may be less, what it has mapped is not touched by that"},
-		{MT_UNSEEN_ADVICE, "has called process_madvise, on what goes unseen: what any "
-				   "process holds resident may be less, what is mapped is not "
-				   "touched by that"},
+		 "is a 32-bit program, whose calls go unseen: all mapped is in doubt"},
+		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: it may hold less"},
+		{MT_UNSEEN_ADVICE,
+		 "has called process_madvise, on what goes unseen: any may hold less"},
 	};
 	size_t shown = 0, more = 0;
 	char text[256];

@@ -152,10 +152,12 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 uint64_t mt_facts_incomplete(const struct mt_facts *facts);
 
 /*
- * Whether a process that ended then ended before the recording's last moments: a twentieth of it,
- * and a second at least. One that ended in them, as the recorded command does, counts as alive.
+ * Whether a process that began and ended then was gone at the recording's end. One that ended in
+ * its last half second, as the recorded command does, counts as alive, but for one that lived
+ * shorter than that.
  */
-bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t ended);
+bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t began,
+			  uint64_t ended);
 
 /* Sum of the recordings' durations, in seconds. */
 double mt_facts_seconds(const struct mt_facts *facts);

@@ -58,10 +58,13 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
  */
 void mt_verdict_consider_heap(struct mt_verdict *verdict);
 
+/* The same of a process that ended: one cannot record it longer. */
+void mt_verdict_consider_end(struct mt_verdict *verdict);
+
 /* The kind as text: "leak". */
 const char *mt_verdict_name(enum mt_verdict_kind kind);
 
-/* The evidence as text: "39.8 s, 412 reservations, still there of the oldest 97 %". */
+/* The evidence as text: "39.8 s, 412 reservations, nothing given back". */
 void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size);
 
 #endif

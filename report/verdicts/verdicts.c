@@ -40,7 +40,8 @@ struct entry {
 };
 
 struct space {
-	uint64_t end;
+	uint64_t began, end;
+	bool ended; /* then, and not only the time that was asked for */
 	uint32_t recording, process;
 	int32_t pid;
 	struct mt_page_map touched; /* each touched page has a holder */
@@ -115,8 +116,10 @@ static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_
 	space = mt_array_push(&verdicts->spaces);
 	if (!space || !mt_map64_put(&verdicts->by_space, (uintptr_t)from, index))
 		return UINT32_MAX;
-	*space = (struct space){
-		.recording = from->recording, .process = from->comm, .pid = from->pid};
+	*space = (struct space){.began = from->began,
+				.recording = from->recording,
+				.process = from->comm,
+				.pid = from->pid};
 	return (uint32_t)index;
 }
 
@@ -327,6 +330,7 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	if (!space || !scale)
 		return false;
 	space->end = time < scale->to ? time : scale->to;
+	space->ended = from->ended && from->ended <= space->end;
 	space->pages_lost = mt_ledger_pages_lost(ledger, from->began, time);
 	for (; verdicts->pages && region; region = mt_extents_after(regions, region->end)) {
 		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
@@ -443,6 +447,8 @@ static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *
 static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 {
 	const struct space *space = &verdicts->spaces.items[entry->place.space];
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(verdicts->session)->recordings.items[space->recording];
 	struct mt_verdict_row *row;
 
 	if (!entry->history.count)
@@ -454,15 +460,16 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 		.pid = space->pid,
 		.process = space->process,
 		.stack = entry->stack,
-		.ended_early = mt_facts_ended_early(
-			&mt_session_facts(verdicts->session)->recordings.items[space->recording],
-			space->end),
+		.ended_early =
+			space->ended && mt_facts_ended_early(recording, space->began, space->end),
 	};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
 	if (entry->heap > entry->reserved / 2)
 		mt_verdict_consider_heap(&row->verdict);
 	mt_verdict_consider_access(&row->verdict, entry->inaccessible);
+	if (space->ended)
+		mt_verdict_consider_end(&row->verdict);
 	if (knows_pages(verdicts, space))
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	return true;

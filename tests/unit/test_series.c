@@ -19,7 +19,7 @@ static const char *trend_of(const double *values, size_t count)
 {
 	struct mt_series series = make(values, count);
 
-	return mt_series_trend(&series, SECOND, count * SECOND, SECOND);
+	return mt_series_trend(&series, false, SECOND, count * SECOND, SECOND);
 }
 
 #define TREND(...)                              \
@@ -37,6 +37,14 @@ MT_TEST(courses_have_words)
 	MT_CHECK_STR(TREND(80, 70, 60, 50, 40, 30, 20, 10), "falls");
 	MT_CHECK_STR(TREND(10, 80, 20, 90, 20, 80, 20, 90), "up and down");
 	MT_CHECK_STR(TREND(10, 60, 80, 80, 10, 10, 10, 10), "up, then down");
+}
+
+MT_TEST(a_new_process_began_at_nothing)
+{
+	struct mt_series series = make((const double[]){20, 20, 20, 20, 20, 20, 20, 20}, 8);
+
+	MT_CHECK_STR(mt_series_trend(&series, true, 0, 8 * SECOND, SECOND), "one step, flat");
+	MT_CHECK_STR(mt_series_trend(&series, false, 0, 8 * SECOND, SECOND), "flat");
 }
 
 MT_TEST(too_few_readings_have_none)
@@ -71,7 +79,7 @@ MT_TEST(a_day_takes_as_much_room_as_a_minute)
 		worst = off > worst ? off : worst;
 	}
 	MT_CHECK(worst < 86400.0 * 4096 / 10);
-	MT_CHECK_STR(mt_series_trend(&series, SECOND, 86400 * SECOND, SECOND), "steady");
+	MT_CHECK_STR(mt_series_trend(&series, false, SECOND, 86400 * SECOND, SECOND), "steady");
 }
 
 MT_TEST_MAIN

@@ -1,7 +1,10 @@
 /* The summary's list of processes that grew. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
@@ -15,8 +18,10 @@ enum {
 /* Less is what any program does. */
 #define GROWTH_LEAST ((double)(1 << 20))
 
+/* A process; or all of one image, cgroup or container. */
 struct grower {
 	long pid;
+	size_t processes;
 	const char *name, *trend;
 	double before, now, change, mapped;
 };
@@ -25,25 +30,31 @@ struct grower {
 struct ended {
 	const char *name;
 	size_t count;
-	double peak; /* the largest of theirs */
+	double least, most; /* of their peaks */
 };
 
 struct growers {
-	struct grower items[GROWERS_SHOWN]; /* most first */
-	size_t count, others;		    /* others that grew */
+	MT_ARRAY(struct grower) items; /* those that grew, most first */
 	struct ended ended[NAMES_MOST];
 	size_t ended_names, ended_count;
 	size_t processes;
+	const char *group; /* what groups processes; NULL: each is its own row */
 };
+
+static void growers_deinit(struct growers *growers)
+{
+	mt_array_deinit(&growers->items);
+}
 
 /* The columns of the table of --processes. */
 struct columns {
-	size_t pid, process, trend, life, before, now, change, mapped, peak;
+	size_t pid, process, trend, life, group, before, now, change, mapped, peak;
 };
 
 static struct columns find_columns(const struct mt_table *table)
 {
 	return (struct columns){
+		.group = mt_summary_group(table),
 		.pid = mt_table_key(table, "pid"),
 		.process = mt_table_key(table, "process"),
 		.trend = mt_table_key(table, "trend"),
@@ -67,32 +78,43 @@ static void add_ended(struct growers *growers, const char *name, double peak)
 	if (i == NAMES_MOST)
 		return;
 	if (i == growers->ended_names)
-		ended[growers->ended_names++].name = name;
+		ended[growers->ended_names++] = (struct ended){.name = name, .least = peak};
 	ended[i].count++;
-	ended[i].peak = peak > ended[i].peak ? peak : ended[i].peak;
+	ended[i].most = peak > ended[i].most ? peak : ended[i].most;
+	ended[i].least = peak < ended[i].least ? peak : ended[i].least;
 }
 
-/* Keeps the list in order; the last one falls out of a full one. */
-static void add_grower(struct growers *growers, const struct grower *grower)
+/* False out of memory. */
+static bool add_grower(struct growers *growers, const struct grower *grower)
 {
-	size_t i = growers->count < GROWERS_SHOWN ? growers->count++ : GROWERS_SHOWN - 1;
+	struct grower *slot = NULL;
 
-	if (i == GROWERS_SHOWN - 1 && growers->items[i].change > 0) {
-		growers->others++;
-		if (growers->items[i].change >= grower->change)
-			return;
+	for (size_t i = 0; growers->group && i < growers->items.count && !slot; i++) {
+		if (!strcmp(growers->items.items[i].name, grower->name))
+			slot = &growers->items.items[i];
 	}
-	for (; i && growers->items[i - 1].change < grower->change; i--)
-		growers->items[i] = growers->items[i - 1];
-	growers->items[i] = *grower;
+	if (!slot) {
+		slot = mt_array_push(&growers->items);
+		if (slot)
+			*slot = *grower;
+		return slot;
+	}
+	slot->processes++;
+	slot->before += grower->before;
+	slot->now += grower->now;
+	slot->change += grower->change;
+	slot->mapped += grower->mapped;
+	return true;
 }
 
-static void add_row(struct growers *growers, struct mt_table *table, const struct columns *c,
+static bool add_row(struct growers *growers, struct mt_table *table, const struct columns *c,
 		    const struct mt_row *row)
 {
+	const char *process = mt_table_string(table, row, c->process);
 	const struct grower grower = {
 		.pid = (long)row->keys[c->pid],
-		.name = mt_table_string(table, row, c->process),
+		.processes = 1,
+		.name = growers->group ? mt_table_string(table, row, c->group) : process,
 		.trend = mt_table_string(table, row, c->trend),
 		.before = row->values[c->before].value,
 		.now = row->values[c->now].value,
@@ -102,9 +124,19 @@ static void add_row(struct growers *growers, struct mt_table *table, const struc
 
 	growers->processes++;
 	if (!strcmp(mt_table_string(table, row, c->life), "ended"))
-		add_ended(growers, grower.name, row->values[c->peak].value);
-	else if (grower.change >= GROWTH_LEAST)
-		add_grower(growers, &grower);
+		add_ended(growers, process, row->values[c->peak].value);
+	else
+		return add_grower(growers, &grower);
+	return true;
+}
+
+static int compare_growers(const void *a, const void *b)
+{
+	const struct grower *x = a, *y = b;
+
+	if (x->change != y->change)
+		return x->change > y->change ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 static struct mt_error *read_growers(struct mt_table *table, struct growers *out)
@@ -114,13 +146,20 @@ static struct mt_error *read_growers(struct mt_table *table, struct growers *out
 	struct mt_row row;
 	bool more;
 
-	*out = (struct growers){0};
+	if (columns.group != MT_COLUMN_NONE)
+		out->group = table->keys[columns.group].name;
 	while (!err) {
 		err = mt_table_next(table, &row, &more);
 		if (err || !more)
 			break;
-		add_row(out, table, &columns, &row);
+		if (!add_row(out, table, &columns, &row))
+			return mt_error_nomem();
 	}
+	if (out->items.count)
+		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
+		      compare_growers);
+	while (out->items.count && out->items.items[out->items.count - 1].change < GROWTH_LEAST)
+		out->items.count--;
 	return err;
 }
 
@@ -132,70 +171,90 @@ struct mt_snippet mt_summary_signed(double bytes)
 	return out;
 }
 
-static void print_grower(const struct grower *grower, FILE *to)
+static void print_grower(const struct mt_summary *s, const struct growers *growers,
+			 const struct grower *grower)
 {
-	char name[64];
-	size_t width = mt_text_fit(grower->name, 13, name, sizeof(name));
+	size_t room = growers->group ? 21 : 13;
+	char name[64], processes[40];
+	size_t width = mt_text_fit(grower->name, room, name, sizeof(name));
 
-	fprintf(to, "%7ld %s%*s %9s %9s %9s %9s  %s\n", grower->pid, name, (int)(13 - width), "",
-		mt_text_bytes(grower->before).text, mt_text_bytes(grower->now).text,
-		mt_summary_signed(grower->change).text, mt_summary_signed(grower->mapped).text,
-		grower->trend);
+	if (!growers->group)
+		fprintf(s->to, "%7ld ", grower->pid);
+	snprintf(processes, sizeof(processes), "%zu process%s", grower->processes,
+		 grower->processes == 1 ? "" : "es");
+	fprintf(s->to, "%s%*s %9s %9s ", name, (int)(room - width), "",
+		mt_text_bytes(grower->before).text, mt_text_bytes(grower->now).text);
+	mt_summary_print_growth(s, grower->change);
+	fprintf(s->to, " %9s  %s\n", mt_summary_signed(grower->mapped).text,
+		growers->group ? processes : grower->trend);
 }
 
-/* "ended: cc1plus x3 (peak 221 MB each), 41 others": of those with one name the largest count. */
+/* "ended: cc1plus x3 (peak 221 MB each), 41 others": of the name with the largest peak. */
 static void print_ended(const struct growers *growers, FILE *to)
 {
 	const struct ended *most = growers->ended;
+	struct mt_snippet peak;
 	char name[64];
 
 	for (size_t i = 1; i < growers->ended_names; i++) {
-		if (growers->ended[i].peak > most->peak)
+		if (growers->ended[i].most > most->most)
 			most = &growers->ended[i];
 	}
+	peak = mt_text_bytes(most->most);
 	mt_text_fit(most->name, 24, name, sizeof(name));
 	fprintf(to, "        ended: %s", name);
 	if (most->count > 1)
-		fprintf(to, " x%zu", most->count);
-	fprintf(to, " (peak %s%s)", mt_text_bytes(most->peak).text,
-		most->count > 1 ? " at most" : "");
+		fprintf(to, " x%s", mt_text_count((double)most->count).text);
+	if (most->most)
+		fprintf(to, " (peak %s%s%s)",
+			strcmp(peak.text, mt_text_bytes(most->least).text) ? "up to " : "",
+			peak.text, most->count > 1 ? " each" : "");
 	if (growers->ended_count > most->count)
-		fprintf(to, ", %zu other%s", growers->ended_count - most->count,
+		fprintf(to, ", %s other%s",
+			mt_text_count((double)(growers->ended_count - most->count)).text,
 			growers->ended_count - most->count == 1 ? "" : "s");
 	fputc('\n', to);
 }
 
+static void print_growers(const struct mt_summary *s, const struct growers *growers)
+{
+	size_t count = growers->items.count, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
+
+	fputc('\n', s->to);
+	mt_summary_print_heading(s, "WHO GREW (resident)");
+	fprintf(s->to, "   %9s %9s %9s %9s  %s\n", "before", "now", "change", "mapped",
+		growers->group ? "" : "trend");
+	for (size_t i = 0; i < shown; i++)
+		print_grower(s, growers, &growers->items.items[i]);
+	if (!count)
+		fprintf(s->to, "        nobody by %s or more, of %zu process%s\n",
+			mt_text_bytes(GROWTH_LEAST).text, growers->processes,
+			growers->processes == 1 ? "" : "es");
+	if (shown < count)
+		fprintf(s->to, "        and %zu other%s: mtreport --processes\n", count - shown,
+			count - shown == 1 ? "" : "s");
+	if (growers->ended_count)
+		print_ended(growers, s->to);
+}
+
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s)
 {
-	struct growers growers;
+	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
 
-	if (err || !s->processes)
-		return err;
-	fprintf(s->to, "\n%-21s %9s %9s %9s %9s  %s\n", "WHO GREW (resident)", "before", "now",
-		"change", "mapped", "trend");
-	for (size_t i = 0; i < growers.count; i++)
-		print_grower(&growers.items[i], s->to);
-	if (!growers.count)
-		fprintf(s->to, "        nobody by %s or more, of %zu process%s\n",
-			mt_text_bytes(GROWTH_LEAST).text, growers.processes,
-			growers.processes == 1 ? "" : "es");
-	if (growers.others)
-		fprintf(s->to, "        and %zu other%s: mtreport --processes\n", growers.others,
-			growers.others == 1 ? "" : "s");
-	if (growers.ended_count)
-		print_ended(&growers, s->to);
-	return NULL;
+	if (!err && s->processes)
+		print_growers(s, &growers);
+	return err;
 }
 
 bool mt_summary_grower(const struct mt_summary *s, long *pid)
 {
-	struct growers growers;
+	MT_CLEANUP(growers_deinit) struct growers growers = {0};
 	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
-	bool good = !err && s->processes && growers.count && growers.processes > 1;
+	bool good = !err && growers.items.count && growers.processes > 1 && !growers.group;
 
 	mt_error_destroy(err);
 	if (good)
-		*pid = growers.items[0].pid;
+		*pid = growers.items.items[0].pid;
 	return good;
 }

@@ -43,14 +43,19 @@ enum {
 	GAUGES
 };
 
-/* "available 21.3 GB -> 20.7 GB", or one figure where both are the same. */
+/* "available 21.3 -> 20.7 GB", "0 -> 1.2 GB", or one figure where both are the same. */
 static void print_change(const char *what, double before, double now, FILE *to)
 {
 	struct mt_snippet from = mt_text_bytes(before), until = mt_text_bytes(now);
+	char *unit = strchr(from.text, ' '), *unit_now = strchr(until.text, ' ');
 
-	fprintf(to, "%s %s", what, from.text);
-	if (strcmp(from.text, until.text) != 0)
-		fprintf(to, " -> %s", until.text);
+	fprintf(to, "%s ", what);
+	if (strcmp(from.text, until.text) != 0) {
+		if (unit && unit_now && (!before || !strcmp(unit, unit_now)))
+			*unit = '\0';
+		fprintf(to, "%s -> ", from.text);
+	}
+	fputs(now ? until.text : "0", to);
 }
 
 struct mt_error *mt_summary_print_host(const struct mt_summary *s)

@@ -1,26 +1,35 @@
 /* The summary's paths: what they hold, and whether that is a leak. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
 #include "report/outputs/top_paths.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
 #include "report/tables/table.h"
+#include "report/verdicts/verdict.h"
 
 enum {
 	PATHS_SHOWN = 4,
 	VERDICTS_SHOWN = 3,
 	INDENT = 13, /* of a path below its figure */
+	ROWS_READ = 1000,
+	CALLERS = 2, /* of the headline, that tell paths apart */
 };
 
 /* A path that holds less than this part of the heaviest one is not shown. */
 #define WORTH_SHOWING 0.02
 #define WORTH_A_VERDICT 0.05
+/* Bytes: as MT_TREND_NOISE, what a process takes and gives back all the time. */
+#define GROWTH_WORTH_A_VERDICT ((double)(256 << 10))
 
 /* What stands for the stack of memory that is on no path's account. */
 static const char *words_of(const struct mt_top_paths *top, const struct mt_top_path *path)
@@ -61,28 +70,129 @@ static void print_words(const struct mt_summary *s, const struct mt_top_paths *t
 	}
 }
 
+/* What is printed of a path, and of all that a reader would take for the same. */
+struct entry {
+	uint32_t text; /* string id: the lines of the heaviest */
+	double bytes;
+};
+
+struct entries {
+	MT_ARRAY(struct entry) items;
+	struct mt_map64 by_key; /* string id */
+};
+
+static void entries_deinit(struct entries *entries)
+{
+	mt_array_deinit(&entries->items);
+	mt_map64_deinit(&entries->by_key);
+}
+
+/* Ends what was written to memory as a string id; MT_STRING_NONE out of memory. */
+static uint32_t intern_written(const struct mt_table *table, FILE *to, char **text, size_t *size,
+			       struct mt_error *err)
+{
+	if (fclose(to) || err) {
+		mt_error_destroy(err);
+		return MT_STRING_NONE;
+	}
+	return mt_strings_intern(table->strings, *text, *size);
+}
+
+/*
+ * The lines of a path behind its figure; with `callers` what it has in common with paths that are
+ * shown as one with it. MT_STRING_NONE out of memory.
+ */
+static uint32_t describe_path(const struct mt_summary *s, const struct mt_top_paths *top,
+			      const struct mt_top_path *path, bool callers)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	struct mt_error *err;
+
+	if (!to)
+		return MT_STRING_NONE;
+	err = mt_top_path_print(top, path, s->view->width - INDENT, to);
+	if (!err && callers && mt_top_path_print_callers(top, path, CALLERS, to))
+		return intern_written(top->table, to, &text, &size, NULL);
+	err = err ? err : mt_top_path_print_end(top, path, INDENT, s->view->width, to);
+	return intern_written(top->table, to, &text, &size, err);
+}
+
+static bool add_entry(struct entries *entries, uint32_t key, uint32_t text, double bytes)
+{
+	struct entry *entry;
+	uint64_t at;
+
+	if (mt_map64_get(&entries->by_key, key, &at)) {
+		entries->items.items[at].bytes += bytes;
+		return true;
+	}
+	entry = mt_array_push(&entries->items);
+	if (!entry || !mt_map64_put(&entries->by_key, key, entries->items.count - 1))
+		return false;
+	*entry = (struct entry){text, bytes};
+	return true;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->text < y->text ? -1 : x->text > y->text;
+}
+
+/*
+ * Paths become one that differ below their headline alone, where the runtime is, or whose lines
+ * are the same. The heaviest comes first.
+ */
+static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_top_paths *top,
+				  struct entries *out)
+{
+	for (size_t i = 0; i < top->items.count; i++) {
+		const struct mt_top_path *path = &top->items.items[i];
+		uint32_t key, text;
+
+		if (path->words)
+			continue;
+		key = describe_path(s, top, path, true);
+		text = describe_path(s, top, path, false);
+		if (key == MT_STRING_NONE || text == MT_STRING_NONE ||
+		    !add_entry(out, key, text, path->values[top->weight].value))
+			return mt_error_nomem();
+	}
+	if (out->items.count)
+		qsort(out->items.items, out->items.count, sizeof(*out->items.items),
+		      compare_entries);
+	return NULL;
+}
+
 static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_top_paths *top,
 				    const char *title)
 {
-	struct mt_error *err = NULL;
-	double most = 0;
-	size_t shown = 0;
+	MT_CLEANUP(entries_deinit) struct entries entries = {0};
+	struct mt_error *err = sum_alike(s, top, &entries);
 
-	for (size_t i = 0; i < top->items.count && shown < PATHS_SHOWN && !err; i++) {
-		const struct mt_top_path *path = &top->items.items[i];
-		double bytes = path->values[top->weight].value;
+	if (err)
+		return err;
+	for (size_t i = 0; i < entries.items.count && i < PATHS_SHOWN; i++) {
+		const struct entry *entry = &entries.items.items[i];
 
-		if (path->words || bytes <= 0 || bytes < WORTH_SHOWING * most)
-			continue;
-		if (!shown++)
-			fprintf(s->to, "\n%s\n", title);
-		most = bytes > most ? bytes : most;
-		fprintf(s->to, "  %9s  ", mt_summary_signed(bytes).text);
-		err = mt_top_path_print(top, path, s->view->width - INDENT, s->to);
-		if (!err)
-			err = mt_top_path_print_end(top, path, INDENT, s->view->width, s->to);
+		if (entry->bytes <= 0 ||
+		    entry->bytes < WORTH_SHOWING * entries.items.items[0].bytes)
+			break;
+		if (!i) {
+			fputc('\n', s->to);
+			mt_summary_print_heading(s, title);
+			fputc('\n', s->to);
+		}
+		fputs("  ", s->to);
+		mt_summary_print_growth(s, entry->bytes);
+		fprintf(s->to, "  %s", mt_strings_get(top->table->strings, entry->text));
 	}
-	return err;
+	return NULL;
 }
 
 struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
@@ -103,7 +213,7 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
 
 /* A row of --verdict with its columns. */
 struct verdict_columns {
-	size_t process, verdict, grounds, stack, bytes, per_hour;
+	size_t pid, process, verdict, grounds, stack, bytes, per_hour;
 };
 
 /* "10 MB a second", "3.2 MB an hour". */
@@ -119,25 +229,153 @@ static void describe_rate(double per_hour, char *out, size_t size)
 	snprintf(out, size, ", %s %s", mt_summary_signed(rate).text, unit);
 }
 
-static struct mt_error *print_verdict(const struct mt_summary *s, const struct mt_row *row,
+/* A verdict on one path, and the same on that path of other processes of the name. */
+struct judged {
+	uint32_t text; /* string id: the verdict, whose, and the headline */
+	bool grows;
+	double bytes; /* of all */
+	size_t processes;
+	/* Of the heaviest. */
+	uint64_t keys[MT_GROUPS_COLUMNS];
+	struct mt_value values[MT_GROUPS_COLUMNS];
+};
+
+struct judged_list {
+	MT_ARRAY(struct judged) items;
+	struct mt_map64 seen; /* text and pid */
+};
+
+static void judged_deinit(struct judged_list *list)
+{
+	mt_array_deinit(&list->items);
+	mt_map64_deinit(&list->seen);
+}
+
+/* Of the heaviest row of several alike; the path's line is printed to `to`, or NULL. */
+static struct mt_error *print_whose(const struct mt_summary *s, const struct judged *judged,
+				    const struct verdict_columns *c, FILE *to)
+{
+	struct mt_strings *strings = s->verdict->strings;
+	const struct mt_row row = {.keys = judged->keys};
+	struct mt_top_path path = {.stack = (uint32_t)judged->keys[c->stack]};
+	const struct mt_top_paths top = {.table = s->verdict};
+	char who[80];
+	int size =
+		snprintf(who, sizeof(who), "%.60s", mt_table_string(s->verdict, &row, c->process));
+
+	if (judged->processes > 1)
+		size += snprintf(who + size, sizeof(who) - (size_t)size, " x%zu",
+				 judged->processes);
+	path.who = mt_strings_intern(strings, who, (size_t)size);
+	return path.who == MT_STRING_NONE
+		       ? mt_error_nomem()
+		       : mt_top_path_print(&top, &path, s->view->width - INDENT, to);
+}
+
+static uint32_t describe_judged(const struct mt_summary *s, const struct judged *judged,
+				const struct verdict_columns *c)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	const struct mt_row row = {.keys = judged->keys};
+
+	if (!to)
+		return MT_STRING_NONE;
+	fprintf(to, "%s ", mt_table_string(s->verdict, &row, c->verdict));
+	return intern_written(s->verdict, to, &text, &size, print_whose(s, judged, c, to));
+}
+
+/* What grows is what a reader asks about, however much something else took at once. */
+static bool grows(const struct mt_summary *s, const struct mt_row *row,
+		  const struct verdict_columns *c)
+{
+	const char *verdict = mt_table_string(s->verdict, row, c->verdict);
+
+	return !strcmp(verdict, mt_verdict_name(MT_VERDICT_LEAK)) ||
+	       !strcmp(verdict, mt_verdict_name(MT_VERDICT_HEAP));
+}
+
+static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
+		       const struct verdict_columns *c, struct judged_list *list)
+{
+	struct judged judged = {.grows = grows(s, row, c), .bytes = row->values[c->bytes].value};
+	struct judged *slot;
+	uint64_t pid, seen;
+
+	memcpy(judged.keys, row->keys, s->verdict->key_count * sizeof(*judged.keys));
+	memcpy(judged.values, row->values, s->verdict->value_count * sizeof(*judged.values));
+	judged.text = describe_judged(s, &judged, c);
+	pid = (uint64_t)judged.text << 32 | (uint32_t)row->keys[c->pid];
+	if (judged.text == MT_STRING_NONE)
+		return false;
+	judged.processes = !mt_map64_get(&list->seen, pid, &seen);
+	if (!mt_map64_put(&list->seen, pid, 0))
+		return false;
+	for (size_t i = 0; i < list->items.count; i++) {
+		slot = &list->items.items[i];
+		if (slot->text == judged.text) {
+			slot->bytes += judged.bytes;
+			slot->processes += judged.processes;
+			return true;
+		}
+	}
+	slot = mt_array_push(&list->items);
+	if (slot)
+		*slot = judged;
+	return slot;
+}
+
+static int compare_judged(const void *a, const void *b)
+{
+	const struct judged *x = a, *y = b;
+
+	if (x->grows != y->grows)
+		return x->grows ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->text < y->text ? -1 : x->text > y->text;
+}
+
+/* Rows come with most bytes first: what is behind the first ROWS_READ of them is not shown. */
+static struct mt_error *read_judged(const struct mt_summary *s, const struct verdict_columns *c,
+				    struct judged_list *list)
+{
+	struct mt_error *err = mt_table_rewind(s->verdict);
+	struct mt_row row;
+	bool more;
+
+	err = err ? err : mt_frames_resolve(s->verdict->frames);
+	for (size_t i = 0; !err && i < ROWS_READ; i++) {
+		err = mt_table_next(s->verdict, &row, &more);
+		if (err || !more || row.values[c->bytes].value <= 0)
+			break;
+		if (!add_judged(s, &row, c, list))
+			return mt_error_nomem();
+	}
+	if (list->items.count)
+		qsort(list->items.items, list->items.count, sizeof(*list->items.items),
+		      compare_judged);
+	return err;
+}
+
+static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged *judged,
 				      const struct verdict_columns *c)
 {
-	struct mt_table *table = s->verdict;
-	struct mt_top_path path = {.who = (uint32_t)row->keys[c->process],
-				   .stack = (uint32_t)row->keys[c->stack]};
-	const struct mt_top_paths top = {.table = table};
-	double per_hour = row->values[c->per_hour].value;
+	const struct mt_row row = {.keys = judged->keys, .values = judged->values};
+	double per_hour = row.values[c->per_hour].value;
 	char text[512], rate[80] = "", indent[INDENT + 1];
 	struct mt_error *err;
 
-	fprintf(s->to, "  %9s  ", mt_text_bytes(row->values[c->bytes].value).text);
-	err = mt_top_path_print(&top, &path, s->view->width - INDENT, s->to);
+	fprintf(s->to, "  %9s  ", mt_text_bytes(judged->bytes).text);
+	err = print_whose(s, judged, c, s->to);
 	if (err)
 		return err;
 	if (isfinite(per_hour) && fabs(per_hour) >= 1)
 		describe_rate(per_hour, rate, sizeof(rate));
-	snprintf(text, sizeof(text), "%.60s%s: %.300s", mt_table_string(table, row, c->verdict),
-		 rate, mt_table_string(table, row, c->grounds));
+	snprintf(text, sizeof(text), "%.60s%s: %.300s",
+		 mt_table_string(s->verdict, &row, c->verdict), rate,
+		 mt_table_string(s->verdict, &row, c->grounds));
 	snprintf(indent, sizeof(indent), "%*s", INDENT, "");
 	mt_text_print_wrapped(indent, indent, text, s->view->width, s->to);
 	return NULL;
@@ -145,16 +383,16 @@ static struct mt_error *print_verdict(const struct mt_summary *s, const struct m
 
 struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s)
 {
+	MT_CLEANUP(judged_deinit) struct judged_list list = {0};
 	struct mt_table *table = s->verdict;
-	struct mt_error *err = table ? mt_table_rewind(table) : NULL;
 	struct verdict_columns columns;
-	struct mt_row row;
-	double most = 0;
-	bool more;
+	struct mt_error *err;
+	size_t shown = 0;
 
-	if (!table || err)
-		return err;
+	if (!table)
+		return NULL;
 	columns = (struct verdict_columns){
+		.pid = mt_table_key(table, "pid"),
 		.process = mt_table_key(table, "process"),
 		.verdict = mt_table_key(table, "verdict"),
 		.grounds = mt_table_key(table, "rests-on"),
@@ -162,18 +400,19 @@ struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s)
 		.bytes = mt_table_value(table, "bytes"),
 		.per_hour = mt_table_value(table, "per-hour"),
 	};
-	err = mt_frames_resolve(table->frames);
-	for (size_t shown = 0; !err && shown < VERDICTS_SHOWN; shown++) {
-		double bytes;
+	err = read_judged(s, &columns, &list);
+	for (size_t i = 0; !err && i < list.items.count && shown < VERDICTS_SHOWN; i++) {
+		const struct judged *judged = &list.items.items[i];
 
-		err = mt_table_next(table, &row, &more);
-		bytes = err || !more ? 0 : row.values[columns.bytes].value;
-		most = shown ? most : bytes;
-		if (bytes <= 0 || bytes < WORTH_A_VERDICT * most)
-			break;
-		if (!shown)
-			fputs("\nIS IT A LEAK?\n", s->to);
-		err = print_verdict(s, &row, &columns);
+		if (judged->bytes < GROWTH_WORTH_A_VERDICT ||
+		    (!judged->grows && judged->bytes < WORTH_A_VERDICT * list.items.items[0].bytes))
+			continue;
+		if (!shown++) {
+			fputc('\n', s->to);
+			mt_summary_print_heading(s, "IS IT A LEAK?");
+			fputc('\n', s->to);
+		}
+		err = print_verdict(s, judged, &columns);
 	}
 	return err;
 }

@@ -28,7 +28,8 @@ static void print_command(const struct mt_summary *s, const char *what, const ch
 {
 	const struct mt_facts *facts = s->view->facts;
 
-	fprintf(s->to, "%-8s   mtreport %s ", what, options);
+	mt_summary_print_heading(s, what);
+	fprintf(s->to, "%*s   mtreport %s ", 8 - (int)strlen(what), "", options);
 	if (word) {
 		print_word(s, word);
 		fputc(' ', s->to);
@@ -54,7 +55,9 @@ static bool has_event(const struct mt_summary *s, const char *part)
 /* What nobody recorded, and would have answered. */
 static void print_unrecorded(const struct mt_summary *s)
 {
-	fputs("\nNOT SEEN   malloc and free", s->to);
+	fputc('\n', s->to);
+	mt_summary_print_heading(s, "NOT SEEN");
+	fputs("   malloc and free", s->to);
 	if (!has_event(s, "rss_stat") && !has_event(s, "faults"))
 		fputs("; which pages are in use (mtrec -e vm,rss)", s->to);
 	else if (!s->growth)
@@ -64,16 +67,18 @@ static void print_unrecorded(const struct mt_summary *s)
 
 static void print_after_memory(const struct mt_summary *s)
 {
+	const char *what = "NEXT";
 	char options[64];
 	long pid;
 
 	print_unrecorded(s);
-	snprintf(options, sizeof(options), "--%s --folded", s->resident ? "resident" : "growth");
-	print_command(s, "NEXT", options, NULL, " > out.folded");
 	if (mt_summary_grower(s, &pid)) {
 		snprintf(options, sizeof(options), "-p %ld", pid);
-		print_command(s, "", options, NULL, "");
+		print_command(s, what, options, NULL, "");
+		what = "";
 	}
+	snprintf(options, sizeof(options), "--%s --folded", s->resident ? "resident" : "growth");
+	print_command(s, what, options, NULL, " > out.folded");
 	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL, "");
 }
 

@@ -78,6 +78,36 @@ static void print_head(const struct mt_summary *s)
 		fprintf(s->to, "and %zu more recordings\n", facts->recordings.count - shown);
 }
 
+/* ---- For all blocks ---- */
+
+#define BOLD "\033[1m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+void mt_summary_print_heading(const struct mt_summary *s, const char *heading)
+{
+	fprintf(s->to, "%s%s%s", s->view->colour ? BOLD : "", heading,
+		s->view->colour ? PLAIN : "");
+}
+
+void mt_summary_print_growth(const struct mt_summary *s, double bytes)
+{
+	bool colour = s->view->colour && bytes > 0;
+
+	fprintf(s->to, "%s%9s%s", colour ? YELLOW : "", mt_summary_signed(bytes).text,
+		colour ? PLAIN : "");
+}
+
+size_t mt_summary_group(const struct mt_table *table)
+{
+	static const char *const names[] = {"image", "cgroup", "container"};
+	size_t column = MT_COLUMN_NONE;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && column == MT_COLUMN_NONE; i++)
+		column = mt_table_key(table, names[i]);
+	return column;
+}
+
 /* ---- The whole ---- */
 
 static struct mt_error *print_memory(const struct mt_summary *s)

@@ -41,6 +41,15 @@ void mt_summary_print_next(const struct mt_summary *s);
 /* "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);
 
+/* The same in nine columns, in the colour of growth where the terminal has colours. */
+void mt_summary_print_growth(const struct mt_summary *s, double bytes);
+
+/* The heading of a block, bold where the terminal can, without the line's end. */
+void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
+
+/* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
+size_t mt_summary_group(const struct mt_table *table);
+
 /* The process that grew most, by its pid; false where none did, or there is only one. */
 bool mt_summary_grower(const struct mt_summary *s, long *pid);
 

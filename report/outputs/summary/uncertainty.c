@@ -21,7 +21,7 @@ struct notes {
 __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s, const char *format,
 								...)
 {
-	char text[1024];
+	char text[1024], fit[1024];
 	va_list args;
 
 	if (s->notes++ >= NOTES_SHOWN)
@@ -29,7 +29,8 @@ __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	mt_text_print_wrapped("! ", "  ", text, s->view->width, s->to);
+	mt_text_fit(text, s->view->width - 2, fit, sizeof(fit));
+	fprintf(s->to, "! %s\n", fit);
 }
 
 static void print_losses(struct notes *s)
@@ -39,39 +40,36 @@ static void print_losses(struct notes *s)
 	char text[400];
 
 	if (lost)
-		print_warning(s,
-			      "%s records were lost while recording (%s): "
-			      "the counts are too low by up to that. "
-			      "Record with a larger ring (-m).",
-			      mt_text_count((double)lost).text,
-			      mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
+		print_warning(
+			s, "%s records (%s) were lost: figures are too low by up to that; mtrec -m",
+			mt_text_count((double)lost).text,
+			mt_text_percent((double)lost, (double)(lost + facts->samples)).text);
 	if (throttled)
-		print_warning(s,
-			      "The kernel throttled sampling %s times: the counts are too low by "
-			      "what it left out, which nobody counted. Record at a lower rate.",
-			      mt_text_count((double)throttled).text);
+		print_warning(
+			s, "the kernel throttled sampling %s times, uncounted: sample less often",
+			mt_text_count((double)throttled).text);
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		const struct mt_facts_recording *r = &facts->recordings.items[i];
 
 		if (mt_facts_describe_damage(r, text, sizeof(text)))
-			print_warning(s, "%s: %s.", r->file, text);
+			print_warning(s, "%s: %s", r->file, text);
 	}
 	if ((double)facts->ends[MT_END_DUMP] > 0.005 * (double)facts->user_stacks)
-		print_warning(s, "Dumps were too small: record with --call-graph dwarf,65528.");
+		print_warning(s, "stack dumps were too small: mtrec --call-graph dwarf,65528");
 	if ((double)facts->ends[MT_END_NO_ELF] > 0.005 * (double)facts->user_stacks)
-		print_warning(s, "Files that stacks pass through are not at hand or have changed: "
-				 "mtreport --info lists them.");
+		print_warning(s,
+			      "files of stacks are missing here, or have changed: mtreport --info");
 	if (facts->undecodable)
-		print_warning(s, "%s record%s could not be decoded.",
+		print_warning(s, "%s record%s could not be decoded",
 			      mt_text_count((double)facts->undecodable).text,
 			      facts->undecodable == 1 ? "" : "s");
 	if (facts->kernel_problem)
-		print_warning(s, "Kernel functions have no names: %s.", facts->kernel_problem);
+		print_warning(s, "no kernel names: %s", facts->kernel_problem);
 }
 
 static void warn_of_unseen(void *context, const char *sentence)
 {
-	print_warning(context, "%s.", sentence);
+	print_warning(context, "%s", sentence);
 }
 
 static void print_unseen(struct notes *s)
@@ -86,7 +84,7 @@ static void print_said(struct notes *s)
 
 		for (size_t k = 0; k < r->notes.count; k++) {
 			if (r->notes.items[k].level)
-				print_warning(s, "mtrec said: %s", r->notes.items[k].text);
+				print_warning(s, "mtrec: %s", r->notes.items[k].text);
 		}
 	}
 }
