@@ -43,6 +43,7 @@
 enum job_kind {
 	JOB_IMAGE,
 	JOB_SEEN,    /* what of it stands around places */
+	JOB_LINES,   /* the debug information of those, behind all else */
 	JOB_PROCESS, /* one that has a sample */
 };
 
@@ -72,6 +73,7 @@ struct mt_carry_worker {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t offered, taken, finished;
 	struct job *queue, **queue_end;
+	struct job *lines; /* JOB_LINES alone */
 	size_t open;
 	struct mt_carry_worker_chunk *ready, **ready_end;
 	size_t ready_bytes;
@@ -200,12 +202,12 @@ static void carry_vdso(struct mt_carry_worker *embed, struct mt_file_record *fil
 
 /* Reads the file, and makes what is carried of it, around places or all. */
 static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_record *file,
-			const struct mt_embed_places *places, uint64_t time)
+			const struct mt_skeleton_wish *wish, const struct mt_embed_places *places,
+			uint64_t time)
 {
 	const struct mt_skeleton_output output = {embed, put_bytes};
 	MT_CLEANUP(mt_embed_image_destroy_p) struct mt_embed_image *image = NULL;
-	struct mt_error *err =
-		mt_embed_image_create(embed->files, fd, &embed->options.wish, places, &image);
+	struct mt_error *err = mt_embed_image_create(embed->files, fd, wish, places, &image);
 	struct mt_skeleton *skeleton;
 
 	if (err) {
@@ -214,7 +216,7 @@ static void carry_image(struct mt_carry_worker *embed, int fd, struct mt_file_re
 		return;
 	}
 	skeleton = mt_embed_image_skeleton(image);
-	file->kept = mt_embed_image_kept(&embed->options.wish) | (places ? MT_KEPT_SEEN : 0);
+	file->kept = mt_embed_image_kept(wish) | (places ? MT_KEPT_SEEN : 0);
 	file->original_size = mt_embed_image_original_size(image);
 	file->size = mt_skeleton_size(skeleton);
 	mt_file_chunks_begin(embed->chunks, time, file);
@@ -238,18 +240,22 @@ static void carry_seen(struct mt_carry_worker *embed, const struct job *job,
 {
 	const struct mt_embed_places places = {job->numbers, job->count};
 	bool *whole = whole_slot(embed, job->file->places);
+	struct mt_skeleton_wish wish = embed->options.wish;
 	struct stat status;
 
 	if (whole && *whole)
 		return;
-	if (!job->last && !mt_file_worker_stat(embed->files, job->fd, &status) &&
-	    !status.st_nlink) {
+	if (job->kind == JOB_SEEN && !job->last &&
+	    !mt_file_worker_stat(embed->files, job->fd, &status) && !status.st_nlink) {
 		if (whole)
 			*whole = true;
-		carry_image(embed, job->fd, file, NULL, 0);
-	} else {
-		carry_image(embed, job->fd, file, &places, job->time);
+		carry_image(embed, job->fd, file, &wish, NULL, 0);
+		return;
 	}
+	wish.lines = job->kind == JOB_LINES;
+	if (wish.lines)
+		wish.names = wish.unwind = false;
+	carry_image(embed, job->fd, file, &wish, &places, job->time);
 }
 
 static bool put_names(void *context, uint64_t time, const struct mt_file_record *file,
@@ -347,12 +353,12 @@ static void carry(struct mt_carry_worker *embed, struct job *job)
 		job->fd = mt_file_worker_open(embed->files, &job->file->at, &status);
 	if (job->fd < 0)
 		hand_on_problem(embed, &file.path, mt_file_problem(errno));
-	else if (job->kind == JOB_SEEN)
+	else if (job->kind != JOB_IMAGE)
 		carry_seen(embed, job, &file);
 	else if (mt_jitdump_path(file.path.bytes, file.path.size, &number))
 		carry_jitdump(embed, job);
 	else
-		carry_image(embed, job->fd, &file, NULL, 0);
+		carry_image(embed, job->fd, &file, &embed->options.wish, NULL, 0);
 }
 
 /* Waits, with the lock; true where nothing came for so long. */
@@ -391,6 +397,27 @@ static struct job *next_job(struct mt_carry_worker *embed)
 	embed->at_image = job && job->kind <= JOB_SEEN;
 	pthread_mutex_unlock(&embed->lock);
 	return job;
+}
+
+/* Debug information comes last: where --embed-limit leaves no room, names come first. */
+static void carry_lines(struct mt_carry_worker *embed)
+{
+	bool ended = false;
+
+	while (!ended) {
+		struct job *job;
+
+		pthread_mutex_lock(&embed->lock);
+		ended = embed->ended;
+		job = ended ? NULL : embed->lines;
+		embed->lines = job ? job->next : embed->lines;
+		embed->at_image = job;
+		pthread_mutex_unlock(&embed->lock);
+		ended |= !job;
+		if (job)
+			carry(embed, job);
+		job_destroy(embed, job);
+	}
 }
 
 /* Half of one CPU at most while the recording goes on. */
@@ -433,8 +460,10 @@ static void *embed_main(void *argument)
 	pthread_mutex_lock(&embed->lock);
 	given_up = embed->ended;
 	pthread_mutex_unlock(&embed->lock);
-	if (!given_up)
+	if (!given_up) {
 		carry_rest(embed);
+		carry_lines(embed);
+	}
 	pthread_mutex_lock(&embed->lock);
 	embed->cpu_ns = mt_clock_thread_ns();
 	embed->ended = true;
@@ -507,6 +536,7 @@ void mt_carry_worker_destroy(struct mt_carry_worker *embed)
 		close_queue(embed, true);
 		pthread_join(embed->thread, NULL);
 	}
+	*embed->queue_end = embed->lines;
 	while ((job = embed->queue)) {
 		embed->queue = job->next;
 		job_destroy(embed, job);
@@ -542,8 +572,13 @@ static void enqueue(struct mt_carry_worker *embed, const struct job *what)
 	if (job->file && job->file->fd >= 0 && embed->open < KEPT_OPEN_MAX)
 		job->fd = fcntl(job->file->fd, F_DUPFD_CLOEXEC, 3);
 	embed->open += job->fd >= 0;
-	*embed->queue_end = job;
-	embed->queue_end = &job->next;
+	if (job->kind == JOB_LINES) {
+		job->next = embed->lines;
+		embed->lines = job;
+	} else {
+		*embed->queue_end = job;
+		embed->queue_end = &job->next;
+	}
 	pthread_cond_broadcast(&embed->offered);
 	pthread_mutex_unlock(&embed->lock);
 }
@@ -562,6 +597,16 @@ void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_i
 				     .count = news->count,
 				     .time = time,
 				     .last = last});
+}
+
+void mt_carry_worker_offer_lines(struct mt_carry_worker *embed, const struct mt_image_file *file,
+				 uint64_t *offsets, size_t count, uint64_t time)
+{
+	enqueue(embed, &(struct job){.kind = JOB_LINES,
+				     .file = file,
+				     .numbers = offsets,
+				     .count = count,
+				     .time = time});
 }
 
 void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time)
@@ -632,6 +677,8 @@ static void stop_now(struct mt_carry_worker *embed)
 		embed->left_out = embed->at_image;
 		for (const struct job *job = embed->queue; job; job = job->next)
 			embed->left_out += job->kind <= JOB_SEEN;
+		for (const struct job *job = embed->lines; job; job = job->next)
+			embed->left_out++;
 	}
 	pthread_mutex_unlock(&embed->lock);
 	close_queue(embed, true);

@@ -24,6 +24,7 @@ struct mt_kernel_seen;
 struct mt_embed_options {
 	struct mt_skeleton_wish wish; /* all false: nothing is carried */
 	bool unsampled;		      /* also images of processes without a sample */
+	bool lines_elsewhere;	      /* lines, too, of targets in another mount namespace */
 	uint64_t limit;		      /* bytes of all FILE chunks */
 };
 
@@ -52,6 +53,13 @@ void mt_carry_worker_offer(struct mt_carry_worker *embed, const struct mt_image_
  */
 void mt_carry_worker_offer_seen(struct mt_carry_worker *embed, const struct mt_image_file *file,
 				struct mt_code_news *news, uint64_t time, bool last);
+
+/*
+ * Offers the debug information of the compilation units with these places, offsets in the file,
+ * which it takes. It is carried behind all else, after mt_carry_worker_offer_remaining().
+ */
+void mt_carry_worker_offer_lines(struct mt_carry_worker *embed, const struct mt_image_file *file,
+				 uint64_t *offsets, size_t count, uint64_t time);
 
 /* Offers the names of a process's own code. exec_time not 0: the process calls exec then. */
 void mt_carry_worker_offer_process(struct mt_carry_worker *embed, int32_t pid, uint64_t exec_time);

@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
@@ -24,6 +25,8 @@ struct image {
 	const struct mt_image_file *file;
 	uint64_t due, pause; /* of CLOCK_MONOTONIC */
 	bool whole;	     /* that was offered */
+	bool lines;	     /* its debug information is offered at the end, of: */
+	MT_ARRAY(uint64_t) places;
 };
 
 struct mt_carrying {
@@ -31,6 +34,7 @@ struct mt_carrying {
 	struct mt_sampled_places *seen;
 	struct mt_carry_worker *embed;
 	bool whole; /* all of each image */
+	bool lines, lines_elsewhere;
 	MT_ARRAY(struct image) images;
 	MT_ARRAY(bool) added; /* by number in seen */
 	uint64_t first_due;   /* of all of them */
@@ -46,6 +50,8 @@ void mt_carrying_destroy(struct mt_carrying *carrying)
 	mt_image_choice_destroy(carrying->choice);
 	mt_carry_worker_destroy(carrying->embed);
 	mt_sampled_places_destroy(carrying->seen);
+	for (size_t i = 0; i < carrying->images.count; i++)
+		mt_array_deinit(&carrying->images.items[i].places);
 	mt_array_deinit(&carrying->images);
 	mt_array_deinit(&carrying->added);
 	free(carrying);
@@ -76,6 +82,7 @@ static bool add_parts(struct mt_carrying *carrying, const struct mt_image_file *
 	if (!image)
 		return false;
 	*image = (struct image){.file = file, .pause = FIRST_PAUSE_NS};
+	image->lines = carrying->lines || (carrying->lines_elsewhere && file->elsewhere);
 	image->due = mt_clock_monotonic() + image->pause;
 	carrying->first_due = image->due < carrying->first_due ? image->due : carrying->first_due;
 	return true;
@@ -111,7 +118,7 @@ static bool has_branches(const struct mt_plan *plan)
 /* Between two branches code ran that no word points to. */
 static bool is_whole(const struct mt_embed_options *options, const struct mt_plan *plan)
 {
-	return options->unsampled || options->wish.lines || has_branches(plan);
+	return options->unsampled || has_branches(plan);
 }
 
 static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_options *options,
@@ -120,6 +127,8 @@ static bool create_parts(struct mt_carrying *carrying, const struct mt_embed_opt
 	const struct mt_carry_worker_offer offer = {carrying, add_image, offer_process};
 
 	carrying->whole = is_whole(options, plan);
+	carrying->lines = options->wish.lines;
+	carrying->lines_elsewhere = options->lines_elsewhere;
 	carrying->first_due = UINT64_MAX;
 	carrying->choice = mt_image_choice_create(options->unsampled, &offer, files);
 	carrying->seen = mt_sampled_places_create();
@@ -148,6 +157,27 @@ struct mt_error *mt_carrying_create(const struct mt_embed_options *options,
 
 /* ---- What is due ---- */
 
+/* Without memory for places the image has no lines. */
+static void keep_places(struct image *image, const struct mt_code_news *news)
+{
+	size_t count = image->places.count;
+
+	image->lines &= mt_array_reserve(&image->places, count + news->count);
+	if (!image->lines)
+		return;
+	memcpy(image->places.items + count, news->offsets, news->count * sizeof(*news->offsets));
+	image->places.count += news->count;
+}
+
+static void offer_lines(struct mt_carrying *carrying, struct image *image)
+{
+	if (image->whole || !image->lines || !image->places.count)
+		return;
+	mt_carry_worker_offer_lines(carrying->embed, image->file, image->places.items,
+				    image->places.count, carrying->time);
+	image->places = (typeof(image->places)){0};
+}
+
 static void offer_news(struct mt_carrying *carrying, struct image *image, bool last)
 {
 	struct mt_code_news news;
@@ -158,6 +188,8 @@ static void offer_news(struct mt_carrying *carrying, struct image *image, bool l
 		mt_carry_worker_offer(carrying->embed, image->file);
 		image->whole = true;
 	} else if (news.count) {
+		if (image->lines)
+			keep_places(image, &news);
 		mt_carry_worker_offer_seen(carrying->embed, image->file, &news, carrying->time,
 					   last);
 	}
@@ -196,6 +228,9 @@ static void offer_all(struct mt_carrying *carrying, uint64_t now)
 	set_time(carrying, now);
 	for (size_t i = 0; i < carrying->images.count; i++)
 		offer_news(carrying, &carrying->images.items[i], true);
+	set_time(carrying, now);
+	for (size_t i = 0; i < carrying->images.count; i++)
+		offer_lines(carrying, &carrying->images.items[i]);
 }
 
 /* ---- What others use ---- */

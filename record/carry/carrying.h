@@ -4,8 +4,9 @@
  *
  * The functions around the sampled places of an image are carried soon after its first sample, then
  * at growing intervals, so that a recording that is cut short has most of them; the remainder
- * follows at the end. A whole image is carried at once if whole images were requested, if it has
- * too many places, or if its file was deleted.
+ * follows at the end, and behind it the debug information of the units around all places, where
+ * that was requested or the target is in another mount namespace. A whole image is carried at once
+ * if whole images were requested, if it has too many places, or if its file was deleted.
  */
 #ifndef MT_RECORD_CARRY_CARRYING_H
 #define MT_RECORD_CARRY_CARRYING_H

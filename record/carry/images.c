@@ -175,6 +175,7 @@ static void take_image(struct mt_images *images, struct mt_image_file *file,
 
 	record.problem = (struct mt_text){.bytes = problem, .size = strlen(problem)};
 	sink->put(sink->context, &record);
+	file->elsewhere = probe->elsewhere;
 	if (good && images->config.code)
 		file->places = mt_sampled_places_image(images->config.code, &record);
 	if (good)

@@ -149,7 +149,7 @@ static struct mt_error *parse_embed(const char *text, struct mt_record_options *
 	} words[] = {
 		{"none", {.wish = {0}}},
 		{"symbols", {.wish = {.names = true}}},
-		{"unwind", {.wish = {.names = true, .unwind = true}}},
+		{"unwind", {.wish = {.names = true, .unwind = true}, .lines_elsewhere = true}},
 		{"all", {.wish = {.names = true, .unwind = true}, .unsampled = true}},
 		{"lines", {.wish = {.names = true, .unwind = true, .lines = true}}},
 	};
@@ -625,7 +625,9 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.dump_size = DEFAULT_DUMP,
 		.gauges = DEFAULT_GAUGES,
 		.level = -1,
-		.embed = {.wish = {.names = true, .unwind = true}, .limit = EMBED_LIMIT},
+		.embed = {.wish = {.names = true, .unwind = true},
+			  .lines_elsewhere = true,
+			  .limit = EMBED_LIMIT},
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);
 

@@ -46,6 +46,7 @@ struct call {
 	uint8_t *bytes;
 	int error;
 	struct stat status;
+	bool elsewhere;
 	struct call *next;
 };
 
@@ -88,6 +89,7 @@ static void open_file(struct call *call)
 		call->size = 0;
 	else
 		call->size = mt_read_at(call->fd, 0, call->bytes, call->size);
+	call->elsewhere = call->size && mt_mapped_file_is_elsewhere(&call->file);
 }
 
 static void make_call(struct call *call)
@@ -584,6 +586,7 @@ bool mt_file_worker_answer(struct mt_file_worker *worker, uint64_t until, struct
 		.fd = answer->fd,
 		.error = answer->error,
 		.status = answer->status,
+		.elsewhere = answer->elsewhere,
 		.front = answer->fd >= 0 ? MT_TAKE(answer->bytes) : NULL,
 		.size = answer->size,
 	};

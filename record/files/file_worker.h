@@ -53,6 +53,7 @@ struct mt_file_probe {
 	int fd;	      /* the caller closes it; -1 with error */
 	int error;
 	struct stat status;
+	bool elsewhere; /* mt_mapped_file_is_elsewhere() */
 	uint8_t *front; /* first bytes of the file; the caller frees them; NULL if fd is -1 */
 	size_t size;	/* bytes of front */
 };

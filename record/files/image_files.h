@@ -30,6 +30,7 @@ struct mt_image_file {
 	int fd;		 /* -1: not kept open */
 	bool asked;	 /* the file worker reads the file; the result is to come */
 	bool known;	 /* the file was read and can be carried */
+	bool elsewhere;	 /* mt_mapped_file_is_elsewhere() */
 	bool chosen;	 /* the file is to be carried (image_choice.h) */
 };
 

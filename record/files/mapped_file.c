@@ -81,6 +81,23 @@ int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status)
 	return fd;
 }
 
+/* Whether they are two files; not where one cannot be looked at. */
+static bool differs(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && (x.st_dev != y.st_dev || x.st_ino != y.st_ino);
+}
+
+bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file)
+{
+	char names[64], root[64];
+
+	snprintf(names, sizeof(names), "/proc/%d/ns/mnt", file->pid);
+	snprintf(root, sizeof(root), "/proc/%d/root/", file->pid);
+	return differs(names, "/proc/self/ns/mnt") || differs(root, "/");
+}
+
 const uint8_t *mt_own_vdso(size_t *size)
 {
 	const uint8_t *base = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* NOLINT */

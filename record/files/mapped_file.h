@@ -4,6 +4,7 @@
 #ifndef MT_RECORD_FILES_MAPPED_FILE_H
 #define MT_RECORD_FILES_MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -33,6 +34,9 @@ int mt_mapped_file_open(const struct mt_mapped_file *file, struct stat *status);
 
 /* Length of a mapping's path without " (deleted)". */
 size_t mt_mapped_file_live_length(const struct mt_text *path);
+
+/* True if the process has another mount namespace or root directory than this one. */
+bool mt_mapped_file_is_elsewhere(const struct mt_mapped_file *file);
 
 /* The vdso of this process, which is the same in every 64-bit process; NULL: there is none. */
 const uint8_t *mt_own_vdso(size_t *size);

@@ -588,8 +588,10 @@ bool mt_ledger_take_map(struct mt_ledger *ledger, const struct mt_observed *obse
 
 	if (map->start >= map->end)
 		return true;
-	/* It is posted before the first effect, of whatever process: the space must be known by
-	 * then. */
+	/*
+	 * It is posted before the first effect, of whatever process: the space must be known by
+	 * then.
+	 */
 	if (observed->space &&
 	    !mt_ledger_spaces_of(&ledger->spaces, observed->space, ledger->recording))
 		return false;

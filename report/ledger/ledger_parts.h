@@ -101,8 +101,10 @@ struct mt_ledger {
 
 /* ---- ledger.c ---- */
 
-/* Applies the effects at the front that are ready; with `all`, empties the order. False out of
- * memory. */
+/*
+ * Applies the effects at the front that are ready; with `all`, empties the order. False out of
+ * memory.
+ */
 bool mt_ledger_post_ready(struct mt_ledger *ledger, bool all);
 
 /* ---- intake.c ---- */

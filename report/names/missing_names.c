@@ -1,5 +1,6 @@
 /*
- * Lists images without names in one line, since a recording may have hundreds; --info lists each.
+ * Lists images without names in one line, since a recording may have hundreds, and those without
+ * lines in another; --info lists each.
  */
 #include "report/names/missing_names.h"
 
@@ -52,6 +53,27 @@ static void print_refused(const struct mt_image *image, const char *prefix, FILE
 	fputc('\n', to);
 }
 
+/* Of images whose debug information the recorded host had, and that nothing here has. */
+static void print_lineless(const struct mt_symbolizer *symbolizer, const char *prefix, FILE *to)
+{
+	struct mt_named_image named;
+	size_t count = 0;
+
+	for (size_t i = 0; mt_symbolizer_image(symbolizer, i, &named); i++) {
+		if (!named.lacks_lines || count++ >= SHOWN)
+			continue;
+		fprintf(to, "%s%s", count == 1 ? prefix : ", ",
+			count == 1 ? "inlined functions and lines are not at hand for " : "");
+		mt_text_print_clean(named.image->basename, to);
+	}
+	if (count > SHOWN)
+		fprintf(to, " and %zu more files", count - SHOWN);
+	if (count)
+		fputs(": their debug information stayed on the recorded host; mtreport --seal OUT "
+		      "--embed lines FILE there adds it, mtrec --embed lines records it\n",
+		      to);
+}
+
 void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, const char *prefix,
 			    FILE *to)
 {
@@ -86,4 +108,5 @@ void mt_missing_names_print(const struct mt_symbolizer *symbolizer, bool asked, 
 		fputs("; --symfs DIR names where files of the recorded machine are", to);
 	if (nameless)
 		fputs("; --info tells of each\n", to);
+	print_lineless(symbolizer, prefix, to);
 }

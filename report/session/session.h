@@ -66,8 +66,10 @@ struct mt_observed {
 	 * after the record is applied. GAUGE: the process as the recording began, or NULL.
 	 */
 	const struct mt_task *task;
-	/* KERNEL: the task's space before the record; for FORK the parent's. MAP: the process's, or
-	 * NULL. */
+	/*
+	 * KERNEL: the task's space before the record; for FORK the parent's. MAP: the process's, or
+	 * NULL.
+	 */
 	const struct mt_space *space;
 	const struct mt_attr *attr;
 	const struct mt_sample *sample;

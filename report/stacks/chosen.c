@@ -67,8 +67,10 @@ bool mt_chosen_by_name(const struct mt_chosen *chosen)
 	return chosen->by_name;
 }
 
-/* Whether the list of controllers is that of the hierarchy: the empty one of version 2, or one that
- * has the word. */
+/*
+ * Whether the list of controllers is that of the hierarchy: the empty one of version 2, or one that
+ * has the word.
+ */
 static bool is_hierarchy(const char *list, size_t length, const char *controller, size_t size)
 {
 	return size ? memmem(list, length, controller, size) != NULL : !length;

@@ -21,7 +21,8 @@ bool mt_chosen_tell(struct mt_chosen *chosen, const char *key, const char *value
 bool mt_chosen_by_process(const struct mt_chosen *chosen);
 bool mt_chosen_by_name(const struct mt_chosen *chosen);
 
-/* Whether a process that already ran was one, apart from its name; and whether a thread's name is.
+/*
+ * Whether a process that already ran was one, apart from its name; and whether a thread's name is.
  */
 bool mt_chosen_choose(const struct mt_chosen *chosen, const struct mt_task_record *leader);
 bool mt_chosen_name(const struct mt_chosen *chosen, const char *comm);

@@ -15,6 +15,7 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "symbols/carried/function_symbol.h"
+#include "symbols/carried/pruned_debug_info.h"
 #include "symbols/carried/pruned_eh_frame.h"
 #include "symbols/carried/seen_symbols.h"
 #include "symbols/carried/skeleton_symbols.h"
@@ -75,14 +76,23 @@ enum {
 	FOR_LINES = 4,
 };
 
-/* Kept as they are; and, of .debug_*, what is not listed is FOR_LINES. */
+/* Kept as they are; of .debug_*, what symbols/lines/ has a use for. */
 static const struct {
 	const char *name;
 	unsigned int wanted_for;
 } kept_sections[] = {
 	{".eh_frame", FOR_UNWIND},
 	{".debug_frame", FOR_UNWIND},
-	{".zdebug_frame", FOR_UNWIND},
+	{".debug_info", FOR_LINES},
+	{".debug_abbrev", FOR_LINES},
+	{".debug_addr", FOR_LINES},
+	{".debug_line", FOR_LINES},
+	{".debug_line_str", FOR_LINES},
+	{".debug_ranges", FOR_LINES},
+	{".debug_rnglists", FOR_LINES},
+	{".debug_str", FOR_LINES},
+	{".debug_str_offsets", FOR_LINES},
+	{".debug_types", FOR_LINES},
 	{".init", FOR_UNWIND},
 	{".fini", FOR_UNWIND},
 	{".plt", FOR_NAMES | FOR_UNWIND},
@@ -94,24 +104,22 @@ static const struct {
 	{".gnu_debugdata", FOR_NAMES},
 };
 
-static bool is_debug(const char *name)
-{
-	return !strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8);
-}
-
 static bool is_frames(const char *name)
 {
 	return !strcmp(name, ".eh_frame") || !strcmp(name, ".eh_frame_hdr") ||
 	       !strcmp(name, ".debug_frame");
 }
 
+/* .zdebug_* are .debug_*, compressed as it once was. */
 static unsigned int wanted_for(const char *name)
 {
+	size_t dot = !strncmp(name, ".zdebug_", 8) ? 2 : 1;
+
 	for (size_t i = 0; i < sizeof(kept_sections) / sizeof(*kept_sections); i++) {
-		if (!strcmp(name, kept_sections[i].name))
+		if (!strcmp(name + dot, kept_sections[i].name + 1))
 			return kept_sections[i].wanted_for;
 	}
-	return is_debug(name) ? FOR_LINES : 0;
+	return 0;
 }
 
 static unsigned int wish_bits(const struct mt_skeleton_wish *wish)
@@ -188,6 +196,19 @@ static bool prune_frames(struct mt_skeleton *b, struct section *section, struct 
 	return good;
 }
 
+/* The same of .debug_info, which is `from`'s. */
+static bool prune_debug_info(struct mt_skeleton *b, struct section *section, struct mt_elf *from)
+{
+	struct mt_made_bytes kept = {0};
+	bool all = !b->wish->seen || strcmp(section->name, ".debug_info") != 0;
+	bool good = all || mt_pruned_debug_info_make(from, b->wish->seen, b->input, &kept, &all);
+
+	if (good && !all)
+		replace(section, SHT_PROGBITS, &kept);
+	mt_array_deinit(&kept);
+	return good;
+}
+
 static bool has_table(struct mt_elf *elf)
 {
 	return elf && mt_elf_symbol_count(elf, false);
@@ -216,7 +237,7 @@ static bool add_original(struct mt_skeleton *b, size_t i)
 	if (kept && i == mt_elf_find_section(b->elf, ".eh_frame") &&
 	    !(header->flags & SHF_COMPRESSED))
 		return prune_frames(b, section, raw);
-	return true;
+	return !kept || prune_debug_info(b, section, b->elf);
 }
 
 /* ---- What is not among the original's sections ---- */
@@ -267,26 +288,36 @@ static bool add_build_id(struct mt_skeleton *b)
 	return true;
 }
 
-/* Debug information that only the debug file has. */
+static size_t find_debug_info(const struct mt_elf *elf)
+{
+	size_t plain = mt_elf_find_section(elf, ".debug_info");
+
+	return plain ? plain : mt_elf_find_section(elf, ".zdebug_info");
+}
+
+/* Debug information that only the debug file has; where it is not asked for, that there is one. */
 static bool add_debug_lines(struct mt_skeleton *b)
 {
+	static const struct mt_elf_section_header left_out = {.type = SHT_NOBITS};
 	struct mt_elf_section_info info;
 
-	if (!b->wish->lines || !b->debug || mt_elf_find_section(b->elf, ".debug_info") ||
-	    mt_elf_find_section(b->elf, ".zdebug_info"))
+	if (!b->debug || find_debug_info(b->elf) || !find_debug_info(b->debug))
 		return true;
+	if (!b->wish->lines)
+		return add_section(b, ".debug_info", &left_out);
 	for (size_t i = 1; i < b->debug->sections.count; i++) {
 		struct section *section;
 		struct mt_span raw = mt_elf_raw_section(b->debug, i);
 
 		mt_elf_section_info(b->debug, i, &info);
-		if (!raw.bytes || !raw.size ||
-		    !(is_debug(info.name) || !strcmp(info.name, ".gnu_debugaltlink")))
+		if (!raw.bytes || !raw.size || !(wanted_for(info.name) & FOR_LINES))
 			continue;
 		section = add_section(b, info.name, &b->debug->sections.items[i]);
 		if (!section)
 			return false;
 		keep_bytes(section, raw);
+		if (!prune_debug_info(b, section, b->debug))
+			return false;
 	}
 	return true;
 }

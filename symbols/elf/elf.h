@@ -111,10 +111,11 @@ const struct mt_segment *mt_elf_segments(const struct mt_elf *elf, size_t *count
 struct mt_span mt_elf_section(struct mt_elf *elf, const char *name);
 
 /*
- * How many pieces the image was opened from, 1 for a file; and the section of that name in one
- * piece. mt_elf_section() takes the first piece that has bytes.
+ * How many pieces the image was opened from, 1 for a file; piece i, 0 being elf itself; and the
+ * section of that name in one piece. mt_elf_section() takes the first piece that has bytes.
  */
 size_t mt_elf_pieces(const struct mt_elf *elf);
+struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i);
 struct mt_span mt_elf_section_in(struct mt_elf *elf, size_t piece, const char *name);
 
 /* A section header, unchecked. */

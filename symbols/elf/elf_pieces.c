@@ -58,7 +58,7 @@ static bool add_piece(struct mt_elf *elf, struct mt_elf *piece)
 	return slot;
 }
 
-static struct mt_elf *piece_of(struct mt_elf *elf, size_t i)
+struct mt_elf *mt_elf_piece(struct mt_elf *elf, size_t i)
 {
 	return i ? elf->further.items[i - 1] : elf;
 }
@@ -129,7 +129,7 @@ static struct joined measure(struct mt_elf *elf, bool dynamic)
 
 	for (size_t i = 0; i < mt_elf_pieces(elf); i++) {
 		const struct mt_elf_symbol_table *table =
-			mt_elf_symbol_table(piece_of(elf, i), dynamic);
+			mt_elf_symbol_table(mt_elf_piece(elf, i), dynamic);
 
 		if (!fits_joined(table, &sum))
 			continue;
@@ -153,7 +153,7 @@ static bool join_symbols(struct mt_elf *elf, bool dynamic)
 	joined.strings = joined.bytes + strings_at;
 	joined.count = joined.size = 0;
 	for (size_t i = 0; i < mt_elf_pieces(elf); i++) {
-		const struct mt_elf_symbol_table *table = &piece_of(elf, i)->tables[dynamic];
+		const struct mt_elf_symbol_table *table = &mt_elf_piece(elf, i)->tables[dynamic];
 
 		if (fits_joined(table, &joined))
 			append(&joined, table);
@@ -224,5 +224,5 @@ size_t mt_elf_pieces(const struct mt_elf *elf)
 
 struct mt_span mt_elf_section_in(struct mt_elf *elf, size_t piece, const char *name)
 {
-	return mt_elf_own_section(piece_of(elf, piece), name);
+	return mt_elf_own_section(mt_elf_piece(elf, piece), name);
 }

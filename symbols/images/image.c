@@ -543,9 +543,16 @@ static bool has_bytes(const struct mt_elf *elf, const char *section)
 	       info.size;
 }
 
-static bool has_lines(const struct mt_elf *elf)
+/* Of several skeletons one may have them. */
+static bool has_lines(struct mt_elf *elf)
 {
-	return has_bytes(elf, ".debug_info") || has_bytes(elf, ".zdebug_info");
+	for (size_t i = 0; i < mt_elf_pieces(elf); i++) {
+		const struct mt_elf *piece = mt_elf_piece(elf, i);
+
+		if (has_bytes(piece, ".debug_info") || has_bytes(piece, ".zdebug_info"))
+			return true;
+	}
+	return false;
 }
 
 /* Of no use is a debug file without what the image lacks. */

@@ -394,6 +394,16 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 	return symbolize_user(symbolizer, image, file_offset);
 }
 
+/* A section that was left out of what is carried keeps its name. */
+static bool lacks_lines(const struct mt_symbolizer *symbolizer, const struct image_names *names)
+{
+	if ((!symbolizer->options.inlined && !symbolizer->options.lines) || !names->elf ||
+	    names->lines || names->lines_problem)
+		return false;
+	return mt_elf_find_section(names->elf, ".debug_info") ||
+	       mt_elf_find_section(names->elf, ".zdebug_info");
+}
+
 bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 			 struct mt_named_image *out)
 {
@@ -407,6 +417,7 @@ bool mt_symbolizer_image(const struct mt_symbolizer *symbolizer, size_t i,
 		out->image = names->image;
 		out->named = names->named;
 		out->nameless = names->nameless;
+		out->lacks_lines = names->named && lacks_lines(symbolizer, names);
 	}
 	return true;
 }

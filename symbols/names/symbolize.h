@@ -57,6 +57,7 @@ const struct mt_symbol *mt_symbolize(struct mt_symbolizer *symbolizer, struct mt
 struct mt_named_image {
 	struct mt_image *image; /* NULL: no place was looked up */
 	size_t named, nameless;
+	bool lacks_lines; /* lines were asked for, there are none, and the recorded host had them */
 };
 
 /* Image i, by its id; false past the last one that was looked up. */

@@ -1,5 +1,7 @@
-/* record/plan/plan_calls, plan_groups, plan_marks: what stands in for calls, what a group means,
- * and what comes along. */
+/*
+ * record/plan/plan_calls, plan_groups, plan_marks: what stands in for calls, what a group means,
+ * and what comes along.
+ */
 #include "tests/unit/planning.h"
 
 MT_TEST(without_syscalls_raw_syscalls_serve_filtered_by_number)
