@@ -27,12 +27,25 @@ enum exit_status {
 	EXIT_NO_COMMAND = 127,
 };
 
+/* Where this program speaks: messages on standard error, counts there or on -o. */
+struct speaker {
+	const struct mt_record_options *options;
+	FILE *counts;
+};
+
 static void say(void *context, int level, const char *text)
 {
-	const struct mt_record_options *options = context;
+	const struct speaker *speaker = context;
 
-	if (!options->quiet && level <= 1 + options->verbose)
+	if (!speaker->options->quiet && level <= 1 + speaker->options->verbose)
 		fprintf(stderr, "mtrec: %s\n", text);
+}
+
+static bool print(void *context, const char *text)
+{
+	const struct speaker *speaker = context;
+
+	return fputs(text, speaker->counts) >= 0 && !fflush(speaker->counts);
 }
 
 /*
@@ -95,7 +108,8 @@ static int command_exit(const struct mt_record_options *options,
 
 static int record(const struct mt_record_options *options, int argc, char **argv)
 {
-	struct mt_recorder_voice voice = {(void *)options, say};
+	struct speaker speaker = {.options = options, .counts = stderr};
+	struct mt_recorder_voice voice = {&speaker, say, print};
 	struct mt_recorder_result result;
 	struct mt_error *err = mt_recorder_run(options, argc, argv, &voice, &result);
 
@@ -113,6 +127,32 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 	if (options->command)
 		return command_exit(options, &result);
 	return result.counts.samples ? EXIT_CLEAN : EXIT_NOTHING;
+}
+
+static int count(const struct mt_record_options *options, int argc, char **argv)
+{
+	struct speaker speaker = {.options = options, .counts = stderr};
+	struct mt_recorder_voice voice = {&speaker, say, print};
+	struct mt_recorder_result result;
+	struct mt_error *err;
+
+	if (options->output && !strcmp(options->output, "-"))
+		speaker.counts = stdout;
+	else if (options->output)
+		speaker.counts = fopen(options->output, "we");
+	if (!speaker.counts) {
+		err = mt_error_os(errno, "cannot write %s", options->output);
+		err->kind = MT_ERR_OUTPUT;
+		return fail(err, options->command);
+	}
+	err = mt_recorder_run(options, argc, argv, &voice, &result);
+	if (!err && result.output_error)
+		err = result.output_error;
+	if (speaker.counts != stdout && speaker.counts != stderr)
+		fclose(speaker.counts);
+	if (err)
+		return fail(err, options->command);
+	return options->command ? command_exit(options, &result) : EXIT_CLEAN;
 }
 
 /* Without access to tracefs the list is the table alone, and says so. */
@@ -189,6 +229,8 @@ static int act(const struct mt_record_options *options, int argc, char **argv)
 	case MT_ACTION_CLEAN:
 		err = clean();
 		break;
+	case MT_ACTION_COUNT:
+		return count(options, argc, argv);
 	case MT_ACTION_RECORD:
 		return record(options, argc, argv);
 	}

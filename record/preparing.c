@@ -10,6 +10,7 @@
 #include "formats/base/err.h"
 #include "record/cli/options.h"
 #include "record/cli/output.h"
+#include "record/counts/count_columns.h"
 #include "record/open/cgroup.h"
 #include "record/open/features.h"
 #include "record/open/group_trial.h"
@@ -166,8 +167,12 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	if (!err)
 		err = mt_filter_check(r->plan, &r->features, &r->trials,
 				      mt_tracepoints_tracefs(r->tracepoints));
-	if (!err)
+	if (!err && r->options->action != MT_ACTION_COUNT)
 		err = plan_twins(r, cpus->count);
+	if (!err && r->options->action == MT_ACTION_COUNT) {
+		mt_plan_count_only(r->plan);
+		mt_recorder_leave_out_unsupported(r);
+	}
 	if (!err)
 		say_plan(r);
 	for (size_t i = 0; !err && i < r->plan->notes.count; i++)
@@ -429,10 +434,10 @@ static struct mt_error *start_governor(struct mt_recorder *r)
 	return r->governor ? NULL : mt_error_nomem();
 }
 
-/* All that can fail, up to the last step before the first event. */
-struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
+/* What recording and counting begin with: the plan, and the command at its gate. */
+static struct mt_error *prepare_plan(struct mt_recorder *r)
 {
-	bool to_stdout = !strcmp(r->options->output, "-");
+	bool to_stdout = r->options->output && !strcmp(r->options->output, "-");
 	struct mt_error *err = mt_waiting_init(&r->waiting);
 
 	if (!err)
@@ -445,6 +450,58 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 		err = make_plan(r);
 	if (!err && r->options->command)
 		err = mt_command_prepare(r->options->command, to_stdout, &r->command);
+	return err;
+}
+
+/* --control, and the targets' ends. */
+static struct mt_error *prepare_waiting(struct mt_recorder *r)
+{
+	struct mt_error *err =
+		r->options->control ? mt_control_open(r->options->control, &r->control) : NULL;
+
+	r->waiting.control = r->control.in;
+	return err || mt_targets_watch(r->options, &r->waiting) ? err : mt_error_nomem();
+}
+
+/* Counters of tasks follow them from CPU to CPU. */
+static struct mt_error *open_counters(struct mt_recorder *r)
+{
+	int any = -1;
+	const struct mt_number_list every = {.items = &any, .count = 1};
+	const struct mt_number_list *cpus = !mt_options_target_cpus(r->options) ? &every
+					    : r->options->cpus.count		? &r->options->cpus
+										: &r->cpus;
+	struct mt_error *err = mt_event_set_init(r->plan, &r->features, cpus, 0, &r->opened);
+
+	if (err)
+		return err;
+	r->opened.cgroup = r->cgroup;
+	r->opened.cgroup_name = r->options->cgroup;
+	r->opened.paused = r->options->delay || r->options->start_disabled;
+	return mt_targets_open(r->options, &r->command, &r->opened);
+}
+
+struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
+{
+	struct mt_error *err = prepare_plan(r);
+
+	mt_limits_raise_files();
+	if (!err)
+		err = open_counters(r);
+	mt_trials_end(&r->trials);
+	if (!err)
+		err = prepare_waiting(r);
+	if (err)
+		return err;
+	r->counts = calloc(r->plan->events.count, sizeof(*r->counts));
+	return r->counts ? NULL : mt_error_nomem();
+}
+
+/* All that can fail, up to the last step before the first event. */
+struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv)
+{
+	struct mt_error *err = prepare_plan(r);
+
 	mt_self_limits_bound_heap();
 	mt_self_limits_bound_stacks();
 	mt_limits_raise_files(); /* behind the fork: the command keeps what it was given */
@@ -456,11 +513,8 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 	if (!err)
 		err = open_events(r);
 	mt_trials_end(&r->trials);
-	if (!err && r->options->control)
-		err = mt_control_open(r->options->control, &r->control);
-	r->waiting.control = r->control.in;
-	if (!err && !mt_targets_watch(r->options, &r->waiting))
-		err = mt_error_nomem();
+	if (!err)
+		err = prepare_waiting(r);
 	if (!err)
 		err = start_writing(r, argc, argv);
 	if (!err)

@@ -20,6 +20,15 @@
 #include "record/tracepoints/tracepoints.h"
 #include "record/write/pack.h"
 
+static void start_clock(struct mt_recorder *r)
+{
+	const struct mt_record_options *options = r->options;
+
+	r->started = mt_clock_now(&r->clock);
+	r->samples_from = options->delay ? r->started + options->delay : UINT64_MAX;
+	r->stop_at = options->duration ? r->started + options->duration : UINT64_MAX;
+}
+
 /*
  * First the side-band and the ledger, then /proc, then what samples: so every task that is sampled
  * was either seen in /proc or told of by a record.
@@ -29,12 +38,10 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	bool own_command =
 		!mt_options_target_cpus(r->options) && !mt_options_target_tasks(r->options);
 
-	r->started = mt_clock_now(&r->clock);
+	start_clock(r);
 	r->next_mark = r->started + MT_MARK_NS;
 	r->next_anchor = r->started + MT_ANCHOR_NS;
-	r->next_tick = UINT64_MAX;
-	r->samples_from = r->options->delay ? r->started + r->options->delay : UINT64_MAX;
-	r->stop_at = r->options->duration ? r->started + r->options->duration : UINT64_MAX;
+	r->next_tick = r->next_count = UINT64_MAX;
 	if (!own_command)
 		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 	mt_recorder_put_existing(r);
@@ -72,6 +79,7 @@ static void recorder_deinit(struct mt_recorder *r)
 	free(r->command_file);
 	mt_array_deinit(&r->cpus);
 	mt_gauges_destroy(r->gauges);
+	free(r->counts);
 	mt_close_p(&r->output);
 	mt_task_filter_destroy(r->filter);
 	mt_control_close(&r->control);
@@ -93,18 +101,24 @@ struct mt_error *mt_recorder_run(const struct mt_record_options *options, int ar
 		.waiting = {.signals = -1, .failed = -1, .full = -1, .control = -1},
 	};
 	struct mt_recorder_result result = {0};
+	bool counts = options->action == MT_ACTION_COUNT;
 	struct mt_error *err = NULL;
 
 	if (options->command)
 		result.exec_errno = mt_command_look_up(options->command[0], &r.command_file);
 	if (!result.exec_errno)
-		err = mt_recorder_prepare(&r, argc, argv);
+		err = counts ? mt_recorder_prepare_counting(&r)
+			     : mt_recorder_prepare(&r, argc, argv);
 	if (err && r.output >= 0)
 		mt_output_discard(options->output, r.output);
 	if (err)
 		return err;
-	if (!result.exec_errno)
+	if (!result.exec_errno && counts) {
+		start_clock(&r);
+		mt_recorder_count(&r, &result);
+	} else if (!result.exec_errno) {
 		record(&r, &result);
+	}
 	*out = result;
 	return NULL;
 }

@@ -14,6 +14,7 @@ struct mt_record_options;
 struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
+	bool (*print)(void *context, const char *text); /* lines of --stat; false: it failed */
 };
 
 struct mt_recorder_result {
@@ -29,8 +30,8 @@ struct mt_recorder_result {
 };
 
 /*
- * Records. An error means that nothing was recorded, and *out is unchanged. A failed exec, and an
- * output that fails midway, are in *out instead.
+ * Records, or with MT_ACTION_COUNT counts. An error means that nothing was recorded, and *out is
+ * unchanged. A failed exec, and an output that fails midway, are in *out instead.
  */
 struct mt_error *mt_recorder_run(const struct mt_record_options *options, int argc, char **argv,
 				 const struct mt_recorder_voice *voice,

@@ -1,7 +1,8 @@
 /*
  * The state of a recorder, shared by its own files only: recorder.c (the recording as a whole),
  * notes.c (messages), preparing.c (up to the first event), run.c (while events are recorded),
- * polling.c (what /proc says of the targets), ending.c (from the last event on).
+ * polling.c (what /proc says of the targets), ending.c (from the last event on), counting.c
+ * (--stat).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
 #define MT_RECORD_RECORDER_PARTS_H
@@ -27,6 +28,7 @@
 #define MT_ANCHOR_NS 60000000000ull
 
 struct mt_ahead;
+struct mt_count;
 struct mt_error;
 struct mt_gauges;
 struct mt_governor;
@@ -83,6 +85,9 @@ struct mt_recorder {
 	uint64_t next_poll;		/* when the targets' memory is read again */
 	uint64_t polled_lost;		/* records the ledger had lost by the last poll */
 	uint64_t samples_from, stop_at; /* -D and --duration; UINT64_MAX: not by the clock */
+	struct mt_count *counts;	/* of --stat, as last printed, by index in the plan */
+	uint64_t next_count;		/* when they are printed again */
+	unsigned printed_counts;	/* how often they were */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
@@ -99,6 +104,18 @@ void mt_recorder_put_waiting_notes(struct mt_recorder *r);
 
 /* Does everything that can fail, up to the last step before the first event. */
 struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **argv);
+
+/* The same for --stat: events that only count. */
+struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r);
+
+/* Leaves events out of the plan that the kernel or this machine cannot count. */
+void mt_recorder_leave_out_unsupported(struct mt_recorder *r);
+
+/* Prints what was counted since the last call. */
+void mt_recorder_print_counts(struct mt_recorder *r);
+
+/* Counts until the end: of the command, the targets, or as options and signals say. */
+void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result);
 
 /* The sum of the drains' counts so far. */
 struct mt_stream_counts mt_recorder_sum_counts(const struct mt_recorder *r);

@@ -1,12 +1,21 @@
 /* The targets, from the options to opened events. */
 #include "record/targets.h"
 
+#include <errno.h>
+#include <signal.h>
+
 #include "formats/base/err.h"
 #include "record/cli/command.h"
 #include "record/cli/options.h"
 #include "record/cli/waiting.h"
 #include "record/rings/event_set.h"
 #include "record/state/existing.h"
+
+/* That no event was opened says so only where there is one to open. */
+static bool is_gone(pid_t tid)
+{
+	return kill(tid, 0) && errno == ESRCH;
+}
 
 static struct mt_error *open_tasks(const struct mt_record_options *options,
 				   struct mt_event_set *opened)
@@ -19,7 +28,7 @@ static struct mt_error *open_tasks(const struct mt_record_options *options,
 	for (size_t i = 0; i < options->tids.count && !err; i++) {
 		before = opened->events.count;
 		err = mt_event_set_add_task(opened, options->tids.items[i], false);
-		if (!err && opened->events.count == before)
+		if (!err && opened->events.count == before && is_gone(options->tids.items[i]))
 			err = mt_error_create(MT_ERR_NOT_FOUND, "-t: there is no thread %d",
 					      options->tids.items[i]);
 	}

@@ -118,6 +118,15 @@ const struct mt_option_row mt_option_rows[] = {
 	{NULL, MT_OPT_STATS, "stats", NULL,
 	 RARE("print a table of what each stage did at the end")},
 
+	{.heading = "Counts, without a recording"},
+	{NULL, MT_OPT_STAT, "stat", NULL,
+	 BOTH("print counts, as perf stat does",
+	      "record nothing: count the events and print the counts, as perf stat does, on "
+	      "standard error or to -o FILE")},
+	{NULL, 'I', "interval-print", "MS", COMMON("with --stat: every MS milliseconds")},
+	{NULL, 'x', "field-separator", "SEP",
+	 RARE("with --stat: fields separated by SEP, in perf's order")},
+
 	{.heading = "Of perf record"},
 	{NULL, MT_OPT_ALL_USER, "all-user", NULL,
 	 RARE("counted events at user level only, as with the modifier u")},
@@ -130,6 +139,7 @@ const struct mt_option_row mt_option_rows[] = {
 	{NULL, 's', NULL, NULL, HELD("samples have their thread anyway")},
 	{NULL, MT_OPT_OF_PERF, "sample-cpu", NULL, HELD("samples have their CPU anyway")},
 	{NULL, 'T', "timestamp", NULL, HELD("samples have their time anyway")},
+	{NULL, 'n', "no-samples", NULL, INSTEAD("--stat counts without samples")},
 	{NULL, MT_OPT_OF_PERF + 1, "overwrite", NULL,
 	 INSTEAD("the file has everything; --duration or --max-size bounds it")},
 	{NULL, MT_OPT_OF_PERF + 2, "switch-output", "[WHEN]",
@@ -183,6 +193,7 @@ static const char usage[] =
 	"Usage: mtrec [-e EVENT] [OPTION...] [--] COMMAND [ARG...]\n"
 	"       mtrec [-e EVENT] [OPTION...] -p PID | -t TID [-- COMMAND [ARG...]]\n"
 	"       mtrec [-e EVENT] [OPTION...] -a | -u USER | -G CGROUP [-- COMMAND ...]\n"
+	"       mtrec --stat [-e EVENT] [-I MS] [OPTION...] -a | -p PID | COMMAND ...\n"
 	"       mtrec --list [PATTERN] | --list usdt -p PID | --clean\n"
 	"       mtrec --check [--tracepoint-ids FILE]\n"
 	"Records what makes memory grow: brk, mmap, page faults, with raw user stacks.\n"

@@ -31,6 +31,7 @@ enum mt_long_only {
 	MT_OPT_CLEAN,
 	MT_OPT_TRACEPOINT_IDS,
 	MT_OPT_VERSION,
+	MT_OPT_STAT,
 	MT_OPT_ALL_USER,
 	MT_OPT_ALL_KERNEL,
 	MT_OPT_OF_PERF, /* the first of several without a key of their own */
@@ -55,7 +56,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 60,
+	MT_OPTION_ROWS = 65,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

@@ -26,6 +26,7 @@
 #define EMBED_LIMIT ((uint64_t)64 << 20)
 #define MEMORY_MIN ((uint64_t)16 << 20)
 #define MEMORY_MAX ((uint64_t)1 << 40)
+#define INTERVAL_MIN_MS 10
 
 static struct mt_error *usage_error(struct mt_error *err)
 {
@@ -233,6 +234,9 @@ static bool parse_flag(int key, struct mt_record_options *options)
 	case 'v':
 		options->verbose++;
 		return true;
+	case MT_OPT_STAT:
+		options->action = MT_ACTION_COUNT;
+		return true;
 	case MT_OPT_CHECK:
 		options->action = MT_ACTION_CHECK;
 		return true;
@@ -315,6 +319,24 @@ static const struct mt_option_row *find_row(int key)
 	return NULL;
 }
 
+/* -x: perf's spelling of a tab, too. */
+static struct mt_error *parse_separator(const char *text, struct mt_record_options *options)
+{
+	if (!*text)
+		return usage_error(mt_error_create(MT_ERR_USAGE, "-x: empty separator"));
+	options->separator = strcmp(text, "\\t") ? text : "\t";
+	return NULL;
+}
+
+static struct mt_error *parse_interval(const char *text, struct mt_record_options *options)
+{
+	uint64_t ms = 0;
+	struct mt_error *err = parse_number("-I", text, INTERVAL_MIN_MS, INT32_MAX, &ms);
+
+	options->interval = ms * 1000000;
+	return err;
+}
+
 static struct mt_error *parse_one(int key, const char *text, struct mt_record_options *options)
 {
 	const struct mt_option_row *row = find_row(key);
@@ -356,6 +378,10 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_call_graph(text, options);
 	case 'k':
 		return check_clock(text);
+	case 'I':
+		return parse_interval(text, options);
+	case 'x':
+		return parse_separator(text, options);
 	case 'm':
 		return usage_error(mt_parse_ring_size(text, &options->ring_size));
 	case MT_OPT_BUDGET:
@@ -448,11 +474,65 @@ static struct mt_error *check_together(const struct mt_record_options *options)
 		       "with it";
 	else if (options->start_disabled && !options->control)
 		what = "-D -1 starts nothing by itself: it wants --control";
-	else if (!*options->output)
+	else if (options->output && !*options->output)
 		what = "-o: empty file name";
+	else if (options->action != MT_ACTION_COUNT && (options->interval || options->separator))
+		what = "-I and -x go with --stat only";
 	else if (options->command && !*options->command[0])
 		what = "the name of the command is empty";
 	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : check_ring(options);
+}
+
+/* Whether --stat knows an option: what chooses events and targets, when to count, and the output.
+ */
+static bool is_for_counting(const struct mt_option_row *row)
+{
+	static const int keys[] = {
+		'e',
+		'a',
+		'p',
+		't',
+		'G',
+		'C',
+		'i',
+		'o',
+		'q',
+		'v',
+		'D',
+		'I',
+		'x',
+		MT_OPT_STAT,
+		MT_OPT_FILTER,
+		MT_OPT_TRACEPOINT_IDS,
+		MT_OPT_DURATION,
+		MT_OPT_CONTROL,
+		MT_OPT_ALL_USER,
+		MT_OPT_ALL_KERNEL,
+		'h',
+		MT_OPT_VERSION,
+		MT_OPT_LIST,
+		MT_OPT_CHECK,
+		MT_OPT_CLEAN,
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (row->key == keys[i])
+			return true;
+	}
+	return row->use == MT_OPTION_HELD;
+}
+
+static struct mt_error *check_counting(const struct mt_record_options *options,
+				       const struct mt_option_row *other)
+{
+	char letter[] = {'-', 0, 0};
+
+	if (options->action != MT_ACTION_COUNT || !other)
+		return NULL;
+	letter[1] = (char)(other->key < 256 ? other->key : '-');
+	return usage_error(mt_error_create(MT_ERR_USAGE,
+					   "--stat records nothing: %s%s does not go with it",
+					   letter, other->key < 256 ? "" : other->name));
 }
 
 /*
@@ -533,11 +613,18 @@ static struct mt_error *check_help(const char *next, struct mt_record_options *o
 			     "known is all: mtrec --help all prints every option");
 }
 
+/* Whether events are to be opened for targets. */
+static bool measures(const struct mt_record_options *options)
+{
+	return options->action == MT_ACTION_RECORD || options->action == MT_ACTION_COUNT;
+}
+
 /* The options from optind on, up to the first word that is none. */
 static struct mt_error *parse_options(int argc, char **argv, struct mt_record_options *options)
 {
 	struct option longs[MT_OPTION_ROWS + 1];
 	char letters[2 * MT_OPTION_ROWS + 3];
+	const struct mt_option_row *other = NULL; /* the first that --stat does not know */
 	struct mt_error *err;
 	int key;
 
@@ -549,8 +636,10 @@ static struct mt_error *parse_options(int argc, char **argv, struct mt_record_op
 		err = parse_one(key, optarg, options);
 		if (err)
 			return err;
+		if (!other && !is_for_counting(find_row(key)))
+			other = find_row(key);
 	}
-	return NULL;
+	return check_counting(options, other);
 }
 
 /* --list PATTERN, and what may stand behind the pattern. */
@@ -596,13 +685,15 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 			MT_ERR_USAGE, "--%s runs no command: '%s'",
 			options->action == MT_ACTION_CHECK ? "check" : "clean", argv[optind]));
 	options->command = optind < argc ? argv + optind : NULL;
-	return options->action == MT_ACTION_RECORD ? check_together(options) : NULL;
+	return measures(options) ? check_together(options) : NULL;
 }
 
-static struct mt_error *default_events(struct mt_record_options *options)
+static struct mt_error *set_defaults(struct mt_record_options *options)
 {
 	const char **slot = options->events.count ? NULL : mt_array_push(&options->events);
 
+	if (options->action == MT_ACTION_RECORD && !options->output)
+		options->output = MT_DEFAULT_OUTPUT;
 	if (slot)
 		*slot = MT_DEFAULT_EVENTS;
 	return options->events.count ? NULL : mt_error_nomem();
@@ -620,7 +711,6 @@ void mt_record_options_deinit(struct mt_record_options *options)
 struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record_options *out)
 {
 	struct mt_record_options options = {
-		.output = MT_DEFAULT_OUTPUT,
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
 		.gauges = DEFAULT_GAUGES,
@@ -631,8 +721,8 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 	};
 	struct mt_error *err = parse_all(argc, argv, &options);
 
-	if (!err && options.action == MT_ACTION_RECORD)
-		err = default_events(&options);
+	if (!err && measures(&options))
+		err = set_defaults(&options);
 	if (err) {
 		mt_record_options_deinit(&options);
 		return err;

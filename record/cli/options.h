@@ -24,6 +24,7 @@ enum mt_call_graph {
 
 enum mt_record_action {
 	MT_ACTION_RECORD,
+	MT_ACTION_COUNT, /* --stat */
 	MT_ACTION_LIST,
 	MT_ACTION_CHECK,
 	MT_ACTION_CLEAN,
@@ -45,10 +46,10 @@ struct mt_record_options {
 	bool all_cpus;
 	bool all_user, all_kernel;		/* counted events at that level only */
 	struct mt_number_list cpus, pids, tids; /* empty: not given */
-	const char *output;			/* "-" is standard output */
-	uint64_t period;			/* -c, 0: not given */
-	uint64_t frequency;			/* -F, 0: not given */
-	uint64_t branch_type;			/* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
+	const char *output;   /* "-" is standard output; of --stat NULL: standard error */
+	uint64_t period;      /* -c, 0: not given */
+	uint64_t frequency;   /* -F, 0: not given */
+	uint64_t branch_type; /* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
 	enum mt_call_graph call_graph;
 	uint32_t dump_size; /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
 	size_t ring_size;   /* bytes per CPU of a storm ring; 0: not given */
@@ -69,8 +70,10 @@ struct mt_record_options {
 	const char *control; /* fifo:CTL[,ACK] or fd:N[,M], or NULL */
 	uint64_t max_size;   /* bytes of the recording; 0: not given */
 	struct mt_embed_options embed;
-	bool strip;	 /* write frames instead of raw stacks */
-	uint64_t memory; /* bytes of the recorder's memory without the rings; 0: not given */
+	bool strip;	       /* write frames instead of raw stacks */
+	uint64_t memory;       /* bytes of the recorder's memory without the rings; 0: not given */
+	uint64_t interval;     /* of --stat, ns; 0: one count at the end */
+	const char *separator; /* of --stat's fields, or NULL: columns */
 	bool stats;
 	bool quiet;
 	int verbose;

@@ -66,6 +66,20 @@ void mt_plan_widen(struct mt_plan *plan)
 	}
 }
 
+void mt_plan_count_only(struct mt_plan *plan)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+		struct perf_event_attr *attr = &event->attr;
+
+		event->left_out = event->role != MT_ROLE_SAMPLE && event->role != MT_ROLE_MEMBER;
+		attr->sample_period = attr->sample_type = attr->branch_sample_type = 0;
+		attr->sample_regs_user = attr->sample_stack_user = 0;
+		attr->freq = attr->sample_id_all = attr->watermark = attr->wakeup_watermark = 0;
+		attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	}
+}
+
 static uint64_t user_registers(void)
 {
 #if defined(__aarch64__)
@@ -527,7 +541,9 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 		err = mt_planner_check_seen(planner);
 	if (!err)
 		err = mt_planner_finish_branches(planner);
-	if (!err)
+	if (!err && options->action == MT_ACTION_COUNT && planner->no_calls)
+		return MT_TAKE(planner->no_calls); /* nothing can stand in for a count */
+	if (!err && options->action != MT_ACTION_COUNT)
 		err = mt_planner_finish_marks(planner);
 	if (!err)
 		err = mt_planner_finish_calls(planner);

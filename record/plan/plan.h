@@ -6,6 +6,7 @@
 #define MT_RECORD_PLAN_PLAN_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,9 @@ struct mt_planned_event {
 	uint32_t seed;	 /* its seed (seeds.h); 0: none */
 	int level;	 /* MT_LEVEL_* of a twin; MT_LEVEL_FULL for others */
 	enum mt_event_class class;
-	char *name;  /* the kernel's: syscalls:sys_exit_brk, page-faults */
-	char *alias; /* as in -e */
+	bool left_out; /* it is not opened: --stat does not count it, or cannot here */
+	char *name;    /* the kernel's: syscalls:sys_exit_brk, page-faults */
+	char *alias;   /* as in -e */
 	char *unit;
 	char *format; /* text of a tracepoint's format file, or NULL */
 	char *filter; /* a tracepoint's filter (filter.h), or NULL */
@@ -54,6 +56,9 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				const struct mt_tracepoint_source *tracepoints,
 				struct mt_plan **out);
 void mt_plan_destroy(struct mt_plan *plan);
+
+/* Turns the events into counters without samples; marks and the side-band are left out. */
+void mt_plan_count_only(struct mt_plan *plan);
 
 /* Turns events that follow tasks into events of whole CPUs. */
 void mt_plan_widen(struct mt_plan *plan);

@@ -192,7 +192,7 @@ struct mt_error *mt_event_set_init(const struct mt_plan *plan,
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 						     "-C: none of these CPUs is online"),
 				     "/sys/devices/system/cpu/online lists those that are");
-	return open_rings_that_fit(out);
+	return ring_size ? open_rings_that_fit(out) : NULL;
 }
 
 /* The id that the kernel writes into this event's records. */
@@ -230,6 +230,8 @@ static struct mt_error *adopt(struct mt_event_set *opened, const struct mt_event
 	if (planned->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, planned->filter))
 		return mt_error_os(errno, "%s: the kernel refuses the filter '%s'", planned->name,
 				   planned->filter);
+	if (!opened->ring_size)
+		return NULL;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->rings[planned->class].fd) ||
 	    !event_id(fd, &id))
 		return mt_error_os(errno, "%s: cannot join its ring buffer", planned->name);
@@ -282,7 +284,7 @@ static struct mt_error *open_one(struct mt_event_set *opened, const struct mt_ev
 	};
 	int fd;
 
-	if (member && place.group < 0) /* its CPU was unplugged meanwhile */
+	if (planned->left_out || (member && place.group < 0)) /* its CPU was unplugged meanwhile */
 		return NULL;
 	attr.enable_on_exec = on_exec && is_on(opened, event);
 	fd = mt_perf_open_at(&attr, &place, opened->features);

@@ -59,7 +59,8 @@ struct mt_event_set {
 
 /*
  * Opens the rings of these CPUs but for offline ones. ring_size is for storm events; less is taken
- * if the mlock limit does not allow it. Borrows plan and features. Call mt_event_set_deinit() even
+ * if the mlock limit does not allow it. 0: no rings, for events that only count; CPU -1 then stands
+ * for every CPU of a task. Borrows plan and features. Call mt_event_set_deinit() even
  * after a failure.
  */
 struct mt_error *mt_event_set_init(const struct mt_plan *plan,

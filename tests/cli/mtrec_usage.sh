@@ -31,13 +31,18 @@ usage 'a bad frequency' "-F: 'most' is not a number from 1 to .*" -e cpu-clock -
 usage '-c with -F' '-c and -F exclude each other' -e cpu-clock -a -c 1 -F 1
 usage 'a bad call graph' "--call-graph: unknown method 'bts'" -e brk -a --call-graph bts
 usage 'a bad dump size' "--call-graph: bad dump size '7'" -e brk -a --call-graph dwarf,7
-usage 'an unknown short option' "unknown option '-x'" -x
+usage 'an unknown short option' "unknown option '-y'" -y
 usage 'an unknown long option' "unknown option '--frobnicate'" --frobnicate
 usage 'an option that wants an argument' "option '-o' wants an argument" -e brk -a -o
 usage 'a long one that wants an argument' "option '--event' wants an argument" --event
 usage 'an option that takes none' "option '--quiet' takes no argument" --quiet=1
 usage 'an empty output' '-o: empty file name' -e brk -a -o ''
 usage '--all-user with --all-kernel' '--all-user and --all-kernel exclude each other' -a --all-user --all-kernel
+
+usage '-I without --stat' '-I and -x go with --stat only' -a -I 1000
+usage '-x without --stat' '-I and -x go with --stat only' -a -x,
+usage 'a recording of --stat' '--stat records nothing: --max-size does not go with it' --stat -a --max-size 2M
+usage 'an interval that is too short' "-I: '9' is not a number from 10 to 2147483647" --stat -a -I 9
 
 # instead DESCRIPTION REGEX WORD...: an option of perf's that mtrec does not have: status 2, and one line that says what to use.
 instead() {
@@ -51,6 +56,7 @@ instead() {
 instead "perf's --overwrite" '--overwrite: the file has everything; --duration or --max-size' -a --overwrite
 instead "perf's --switch-output" '--switch-output: run mtrec --duration TIME -o FILE in a loop' -a --switch-output
 instead '... with its argument' '--switch-output: run mtrec --duration TIME' record -a --switch-output=10M
+instead "perf's -n" '--no-samples: --stat counts without samples' -a -n
 instead 'another clock' "-k: 'realtime': times are CLOCK_MONOTONIC [(]mono[)]; mtreport relates them to UTC" -a -k realtime
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
 check '... and nothing beside it' test ! -e mtrec.mtr.old
@@ -108,6 +114,9 @@ if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
 	expect 125 'more samples a second than the kernel takes' "$mtrec" -e cpu-clock:u -F $((most + 1)) -- true
 	says '... says the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
 fi
+expect 127 '--stat of a command that is not found' "$mtrec" --stat -- nosuchcommand
+expect 5 '--stat into no directory' "$mtrec" --stat -a -o none/f
+says '... is told' '^mtrec: cannot write none/f: No such file or directory$' "$err"
 expect 0 'no event' "$mtrec" -o default.mtr -- true
 "$MT_BUILD/mtreport" --info default.mtr >info
 says '... is page faults, and' 'page-faults: sample' info

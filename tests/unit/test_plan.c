@@ -253,6 +253,25 @@ MT_TEST(a_frequency_thins_nothing_where_max_rate_or_the_kernels_limit_is_asked_f
 	}
 }
 
+MT_TEST(to_count_only_leaves_out_marks_and_sampling)
+{
+	struct mt_plan *plan = planned("--stat -e brk,page-faults -a");
+	size_t opened = 0;
+
+	MT_REQUIRE(plan);
+	mt_plan_count_only(plan);
+	for (size_t i = 0; i < plan->events.count; i++) {
+		const struct mt_planned_event *event = &plan->events.items[i];
+
+		opened += !event->left_out;
+		MT_CHECK_EQ(event->left_out, event->role != MT_ROLE_SAMPLE);
+		MT_CHECK(!event->attr.sample_period && !event->attr.sample_type);
+		MT_CHECK(!event->attr.sample_stack_user);
+	}
+	MT_CHECK_EQ(opened, 2);
+	mt_plan_destroy(plan);
+}
+
 MT_TEST(all_user_and_all_kernel_choose_the_level_of_counted_events)
 {
 	struct mt_plan *plan = planned("-e cycles:k,page-faults -a --all-user");

@@ -126,6 +126,25 @@ MT_TEST(options_of_perf_record_that_every_recording_meets_are_accepted)
 	CHECK_FIELD("--all-kernel", all_kernel, true);
 }
 
+MT_TEST(stat_counts_at_intervals_without_an_output_of_its_own)
+{
+	struct mt_record_options options = {0};
+
+	MT_REQUIRE(MT_CHECK_OK(parse("--stat -I 1000 -x \\t -e brk -d -a", &options)));
+	MT_CHECK_EQ(options.action, MT_ACTION_COUNT);
+	MT_CHECK_EQ(options.interval, 1000000000);
+	MT_CHECK_STR(options.separator, "\t");
+	MT_CHECK(!options.output);
+	mt_record_options_deinit(&options);
+	MT_CHECK(refused("--stat -a --strip", "--stat records nothing: --strip does not go with it",
+			 "--help"));
+	MT_CHECK(refused("-c 3 -a --stat", "--stat records nothing: -c does not go with it",
+			 "--help"));
+	MT_CHECK(refused("-a -x ,", "-I and -x go with --stat only", "--help"));
+	MT_CHECK(refused("--stat -a -I 9", "-I: '9' is not a number from 10 to 2147483647",
+			 "--help"));
+}
+
 MT_TEST(the_word_record_in_front_is_perfs)
 {
 	struct mt_record_options options = {0};
@@ -271,8 +290,8 @@ MT_TEST(what_excludes_each_other)
 
 MT_TEST(unknown_options_are_named_as_they_were_written)
 {
-	MT_CHECK(refused("-e brk -a -x", "unknown option '-x'", "--help"));
-	MT_CHECK(refused("-e brk -aqx", "unknown option '-x'", "--help"));
+	MT_CHECK(refused("-e brk -a -y", "unknown option '-y'", "--help"));
+	MT_CHECK(refused("-e brk -aqy", "unknown option '-y'", "--help"));
 	MT_CHECK(refused("-e brk -a --frobnicate", "unknown option '--frobnicate'", "--help"));
 	MT_CHECK(refused("-e brk -a --durtaion 3", "unknown option '--durtaion'",
 			 "did you mean --duration?"));

@@ -1,0 +1,136 @@
+/*
+ * --stat: counters on the targets, read at intervals and at the end. Nothing is recorded: there is
+ * no ring, no drain and no output but the counts.
+ */
+#include "record/recorder_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/cli/options.h"
+#include "record/counts/count_columns.h"
+#include "record/plan/plan.h"
+#include "record/recorder.h"
+
+#define HEADER_EVERY 25 /* intervals */
+
+/* Errors by which the kernel says that it, or this machine, does not have an event. */
+static bool is_unsupported(int errnum)
+{
+	return errnum == ENOENT || errnum == EOPNOTSUPP || errnum == ENODEV || errnum == ENXIO ||
+	       errnum == ENOSYS || errnum == EINVAL;
+}
+
+void mt_recorder_leave_out_unsupported(struct mt_recorder *r)
+{
+	bool wide = mt_options_target_cpus(r->options);
+	int cpu = r->options->cpus.count ? r->options->cpus.items[0] : r->cpus.items[0];
+
+	for (size_t i = 1; i < r->plan->events.count; i++) {
+		struct mt_planned_event *event = &r->plan->events.items[i];
+		int fd = event->left_out ? -1
+					 : mt_perf_open(&event->attr, wide ? -1 : 0,
+							wide ? cpu : -1, &r->features);
+
+		if (fd >= 0)
+			close(fd);
+		else if (!event->left_out)
+			event->left_out = is_unsupported(errno);
+	}
+}
+
+/* Whether a row of the table is of this event: of one that samples, in a recording. */
+static bool has_row(const struct mt_planned_event *event)
+{
+	return event->role == MT_ROLE_SAMPLE || event->role == MT_ROLE_MEMBER;
+}
+
+static void print_title(const struct mt_recorder *r, FILE *to)
+{
+	const struct mt_record_options *options = r->options;
+
+	fprintf(to, "\n Performance counter stats for '");
+	if (options->command && !mt_options_target_cpus(options) &&
+	    !mt_options_target_tasks(options)) {
+		for (size_t i = 0; options->command[i]; i++)
+			fprintf(to, "%s%s", i ? " " : "", options->command[i]);
+	} else if (options->pids.count || options->tids.count) {
+		bool threads = !options->pids.count;
+
+		fprintf(to, "%s id", threads ? "thread" : "process");
+		for (size_t i = 0; i < (threads ? options->tids.count : options->pids.count); i++)
+			fprintf(to, "%c%d", i ? ',' : ' ',
+				threads ? options->tids.items[i] : options->pids.items[i]);
+	} else {
+		fprintf(to, "%s", options->cgroup ? options->cgroup : "system wide");
+	}
+	fprintf(to, "':\n\n");
+}
+
+/* Counts since the last call, or with no interval since the start. */
+static void print_counts(struct mt_recorder *r, FILE *to)
+{
+	const struct mt_count_style style = {r->options->separator, r->options->interval != 0};
+	double seconds = (double)(mt_clock_now(&r->clock) - r->started) / 1e9;
+	bool columns = !r->options->separator;
+
+	if (columns && style.interval && r->printed_counts++ % HEADER_EVERY == 0)
+		fprintf(to, "%-16s %18s unit events\n", "#           time", "counts");
+	if (columns && !style.interval)
+		print_title(r, to);
+	for (uint32_t i = 1; i < r->plan->events.count; i++) {
+		const struct mt_planned_event *event = &r->plan->events.items[i];
+		struct mt_count now = mt_count_read(&r->opened, i);
+		struct mt_count since = mt_count_since(&r->counts[i], &now);
+
+		r->counts[i] = now;
+		if (has_row(event))
+			mt_count_print(&style, seconds, event, &since, to);
+	}
+	if (columns && !style.interval)
+		fprintf(to, "\n%18.9f seconds time elapsed\n\n", seconds);
+}
+
+void mt_recorder_print_counts(struct mt_recorder *r)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	r->next_count += r->options->interval;
+	if (!out)
+		return;
+	print_counts(r, out);
+	if (!fclose(out) && !r->voice->print(r->voice->context, text))
+		r->output_failed = true;
+}
+
+void mt_recorder_count(struct mt_recorder *r, struct mt_recorder_result *result)
+{
+	uint64_t interval = r->options->interval;
+
+	r->next_mark = r->next_anchor = r->next_tick = r->next_poll = UINT64_MAX;
+	r->next_count = interval ? r->started + interval : UINT64_MAX;
+	if (mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)) {
+		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
+		mt_event_set_enable(&r->opened, MT_CLASS_STORM);
+	}
+	if (r->command.pid)
+		result->exec_errno = mt_command_start(&r->command);
+	if (result->exec_errno)
+		return;
+	while (!r->output_failed && mt_recorder_wait_turn(r))
+		;
+	mt_event_set_disable(&r->opened);
+	if (!r->output_failed)
+		mt_recorder_print_counts(r);
+	mt_recorder_wait_for_command(r);
+	result->command_status = r->command.wait_status;
+	if (r->output_failed) {
+		result->output_error = mt_error_create(MT_ERR_OUTPUT, "cannot write the counts");
+	}
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# mtrec --stat counts what perf stat counts, writes it in the same columns, and records nothing.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'counting tracepoints'
+needs_command perf
+cd "$TMPDIR" || exit 1
+
+cat >maps.c <<-'END'
+	#include <sys/mman.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		for (int i = 0; i < 500; i++) {
+			char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			p[0] = p[4096] = 1;
+			munmap(p, 8192);
+			sbrk(4096);
+			usleep(400);
+		}
+		return 7;
+	}
+END
+# shellcheck disable=SC2086
+${CC:-cc} -O1 -o maps maps.c || exit 1
+
+# counts FILE: name and count of each line of a CSV without times.
+counts() {
+	awk -F, '{ print $3, $1 }' "$1"
+}
+
+events=page-faults,minor-faults:u,syscalls:sys_exit_brk,syscalls:sys_enter_mmap,syscalls:sys_enter_munmap,cycles
+setarch -R perf stat -x, -e $events -o perf.csv ./maps
+expect 7 'a command is counted, and its status is ours' setarch -R "$mtrec" --stat -x, -e $events -o our.csv ./maps
+grep , perf.csv >perf.rows
+check 'there are rows for all events' test "$(wc -l <our.csv)" -eq 6
+check 'the counts are those of perf stat' diff <(counts perf.rows) <(counts our.csv)
+check 'nothing is recorded' test ! -e mtrec.mtr
+
+# The columns: all but the counts' own digits, which differ in time and clock.
+shape() {
+	sed -E 's/[0-9]+\.[0-9]+/T/g; s/[0-9]+/N/g; s/ +/ /g; s/N,T,.*/N,T,/; s/ #.*//; s/ $//' "$1" | grep page-faults | head -n 1
+}
+perf stat -x, -I 100 -e page-faults -o perf.csv ./maps
+"$mtrec" --stat -x, -I 100 -e page-faults ./maps 2>our.csv
+is 'fields at intervals stand as in perf stat' "$(shape our.csv)" "$(shape perf.csv)"
+perf stat -I 100 -e page-faults -o perf.text ./maps
+"$mtrec" --stat -I 100 -e page-faults ./maps 2>our.text
+is 'columns, too' "$(shape our.text)" "$(shape perf.text)"
+is '... below the same heading' "$(head -n 1 our.text | xargs)" "$(grep time perf.text | xargs)"
+
+expect 7 'aliases count calls' "$mtrec" --stat -x, -I 50 -e brk,mmap,munmap -o intervals.csv ./maps
+is 'the intervals sum up to all calls of brk' "$(awk -F, '$4 == "brk" { n += $2 } END { print n }' intervals.csv)" \
+	"$(awk -F, '$3 == "syscalls:sys_exit_brk" { print $1 }' perf.rows)"
+between '... and there are several' 2 "$(grep -c ,brk, intervals.csv)" 1000
+
+# A process that sleeps does nothing: not counted, as perf says; a PMU that is not there: not supported.
+sleep 20 &
+sleeper=$!
+expect 0 'a running process is counted' "$mtrec" --stat -x, -I 100 --duration 250ms -e page-faults,brk -p $sleeper
+says '... not at all while it sleeps' '^ *0[.]1[0-9]*,<not counted>,,page-faults,0,100.00,,$' "$err"
+kill $sleeper
+if perf stat -x, -e cycles true 2>&1 | grep -q '<not supported>'; then
+	expect 0 'an event that this machine does not have' "$mtrec" --stat -x, -e cycles -t $$ --duration 50ms
+	says '... is not supported' '^<not supported>,,cycles,0,100.00,,$' "$err"
+else
+	skip 'an event that this machine does not have' 'this machine has a PMU'
+fi
+expect 7 'every process is counted' "$mtrec" --stat -e page-faults,context-switches -a -- ./maps
+expect 0 '... for as long as it is to' "$mtrec" --stat -e page-faults,context-switches -a --duration 100ms
+says '... and a title says so' "^ Performance counter stats for 'system wide':$" "$err"
+between 'context switches, too' 1 "$(awk '/context-switches/ { print $1 }' "$err")" 100000000
+expect 5 'a full disk is told' "$mtrec" --stat -e page-faults -a --duration 50ms -o /dev/full
+finish
