@@ -212,6 +212,8 @@ static void pass_over_signals(struct mt_recorder *r)
 /* From the last event to the END chunk. */
 void mt_recorder_finish(struct mt_recorder *r, struct mt_recorder_result *result)
 {
+	if (r->voice->show)
+		r->voice->show(r->voice->context, NULL);
 	mt_recorder_poll_last(r);
 	mt_event_set_disable(&r->opened);
 	r->ended = mt_clock_now(&r->clock);

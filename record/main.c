@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
 #include "record/cli/check.h"
+#include "record/cli/closing_line.h"
 #include "record/cli/list.h"
 #include "record/cli/options.h"
 #include "record/probes/probe_events.h"
@@ -31,14 +33,58 @@ enum exit_status {
 struct speaker {
 	const struct mt_record_options *options;
 	FILE *counts;
+	bool shows_status; /* the status line stands where the cursor is */
 };
+
+#define CLEAR_LINE "\r\033[K"
 
 static void say(void *context, int level, const char *text)
 {
-	const struct speaker *speaker = context;
+	struct speaker *speaker = context;
 
 	if (!speaker->options->quiet && level <= 1 + speaker->options->verbose)
-		fprintf(stderr, "mtrec: %s\n", text);
+		fprintf(stderr, "%smtrec: %s\n", speaker->shows_status ? CLEAR_LINE : "", text);
+	speaker->shows_status = false;
+}
+
+/*
+ * Whether a status line disturbs nobody: standard error is a terminal that the command, if there is
+ * one, does not write to. sleep, the usual timer, writes nothing.
+ */
+static bool wants_status(const struct mt_record_options *options)
+{
+	const char *terminal = getenv("TERM"), *name = options->command ? options->command[0] : "";
+	const char *slash = strrchr(name, '/');
+
+	return isatty(STDERR_FILENO) && !options->quiet &&
+	       !(terminal && !strcmp(terminal, "dumb")) &&
+	       (!options->command || !strcmp(slash ? slash + 1 : name, "sleep"));
+}
+
+/* A job in the background leaves the terminal to the one in front. */
+static bool in_foreground(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group < 0 || group == getpgrp();
+}
+
+/* Draws the status line over the last one; progress NULL: clears it. */
+static void show(void *context, const struct mt_progress *progress)
+{
+	struct speaker *speaker = context;
+	struct winsize window = {0};
+	char line[MT_LINE_SIZE];
+
+	if (speaker->shows_status)
+		fputs(CLEAR_LINE, stderr);
+	speaker->shows_status = progress && in_foreground();
+	if (!speaker->shows_status)
+		return;
+	mt_status_line(progress, line);
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || !window.ws_col)
+		window.ws_col = 80;
+	fprintf(stderr, "%.*s", window.ws_col - 1, line); /* a full line would wrap */
 }
 
 static bool print(void *context, const char *text)
@@ -64,32 +110,20 @@ static int fail(struct mt_error *err, bool with_command)
 	return status;
 }
 
-/* 60412 as 60,412. */
-static const char *grouped(uint64_t n, char out[32])
-{
-	char digits[24];
-	int length = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), at = 0;
-
-	for (int i = 0; i < length; i++) {
-		if (i && (length - i) % 3 == 0)
-			out[at++] = ',';
-		out[at++] = digits[i];
-	}
-	out[at] = '\0';
-	return out;
-}
-
 static void print_closing_line(const struct mt_record_options *options,
 			       const struct mt_recorder_result *result)
 {
-	char samples[32], lost[32];
+	const struct mt_progress progress = {.seconds = result->seconds,
+					     .samples = result->counts.samples,
+					     .lost = result->lost,
+					     .raw_bytes = result->counts.raw_bytes,
+					     .written = result->written};
+	char line[MT_LINE_SIZE];
 
 	if (options->quiet)
 		return;
-	fprintf(stderr, "mtrec: %.2f s, %s samples, %.1f MB raw, %.1f MB written, %s lost -> %s\n",
-		result->seconds, grouped(result->counts.samples, samples),
-		(double)result->counts.raw_bytes / 1e6, (double)result->written / 1e6,
-		grouped(result->lost, lost),
+	mt_closing_line(&progress, line);
+	fprintf(stderr, "mtrec: %s -> %s\n", line,
 		strcmp(options->output, "-") ? options->output : "standard output");
 }
 
@@ -109,7 +143,8 @@ static int command_exit(const struct mt_record_options *options,
 static int record(const struct mt_record_options *options, int argc, char **argv)
 {
 	struct speaker speaker = {.options = options, .counts = stderr};
-	struct mt_recorder_voice voice = {&speaker, say, print};
+	struct mt_recorder_voice voice = {&speaker, say, print,
+					  wants_status(options) ? show : NULL};
 	struct mt_recorder_result result;
 	struct mt_error *err = mt_recorder_run(options, argc, argv, &voice, &result);
 
@@ -132,7 +167,7 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 static int count(const struct mt_record_options *options, int argc, char **argv)
 {
 	struct speaker speaker = {.options = options, .counts = stderr};
-	struct mt_recorder_voice voice = {&speaker, say, print};
+	struct mt_recorder_voice voice = {&speaker, say, print, NULL};
 	struct mt_recorder_result result;
 	struct mt_error *err;
 

@@ -7,19 +7,24 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
+#include "record/cli/closing_line.h"
 #include "record/cli/options.h"
 #include "record/plan/plan.h"
 #include "record/proc/procfs.h"
+#include "record/recorder.h"
 #include "record/rings/state.h"
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
 #include "record/targets.h"
 
 #define POLL_NS 1000000000ull
+#define STATUS_NS 1000000000ull
 #define POLL_SHARE 400	      /* polling takes at most one part in so many */
 #define ROLLUP_NS 10000000ull /* at the start, where how long it will record is not known */
 #define ROLLUP_SHARE 100      /* at the end: one part in so many of the recording */
@@ -209,6 +214,38 @@ void mt_recorder_poll_again(struct mt_recorder *r)
 	mt_state_flush(&state);
 	if (carry_out(r, POLL_AGAIN, keeps_account(r) && lost != r->polled_lost))
 		r->polled_lost = lost;
+}
+
+/* What a new process could have without swapping, by /proc/meminfo; 0: unknown. */
+static uint64_t host_available(void)
+{
+	static const char name[] = "MemAvailable:";
+	MT_CLEANUP_FREE char *text = mt_read_text("/proc/meminfo", NULL);
+	const char *line = text ? strstr(text, name) : NULL;
+
+	return line ? strtoull(line + sizeof(name) - 1, NULL, 10) << 10 : 0;
+}
+
+/* The memory of the targets is that of their last gauges. */
+void mt_recorder_show_status(struct mt_recorder *r)
+{
+	bool of_host = mt_options_target_cpus(r->options);
+	struct mt_stream_counts counts = mt_recorder_sum_counts(r);
+	uint64_t now = mt_clock_now(&r->clock);
+	struct mt_progress progress = {.seconds = (double)(now - r->started) / 1e9,
+				       .samples = counts.samples,
+				       .lost = counts.lost,
+				       .of_host = of_host};
+	struct stat file;
+
+	if (!fstat(r->output, &file) && S_ISREG(file.st_mode))
+		progress.written = (uint64_t)file.st_size;
+	if (of_host)
+		progress.memory = host_available();
+	else if (r->options->gauges)
+		progress.memory = mt_gauges_resident(r->gauges);
+	r->voice->show(r->voice->context, &progress);
+	r->next_status = now + STATUS_NS;
 }
 
 /* What still runs. Of all processes of a host the mappings are not read again. */

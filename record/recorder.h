@@ -8,6 +8,7 @@
 #include "record/rings/stream.h"
 
 struct mt_error;
+struct mt_progress;
 struct mt_record_options;
 
 /* Receives messages for the user: level 0 a note, 1 a warning, 2 for -v, 3 for -vv. */
@@ -15,6 +16,8 @@ struct mt_recorder_voice {
 	void *context;
 	void (*say)(void *context, int level, const char *text);
 	bool (*print)(void *context, const char *text); /* lines of --stat; false: it failed */
+	/* Shows how it goes, once a second; NULL: recording has ended. May itself be NULL. */
+	void (*show)(void *context, const struct mt_progress *progress);
 };
 
 struct mt_recorder_result {

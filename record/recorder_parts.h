@@ -88,6 +88,7 @@ struct mt_recorder {
 	struct mt_count *counts;	/* of --stat, as last printed, by index in the plan */
 	uint64_t next_count;		/* when they are printed again */
 	unsigned printed_counts;	/* how often they were */
+	uint64_t next_status;		/* when the status line is drawn again */
 	bool output_failed;
 	MT_ARRAY(struct mt_waiting_note) waiting_notes;
 };
@@ -133,6 +134,9 @@ void mt_recorder_put_existing(struct mt_recorder *r);
 void mt_recorder_poll_first(struct mt_recorder *r);
 void mt_recorder_poll_again(struct mt_recorder *r);
 void mt_recorder_poll_last(struct mt_recorder *r);
+
+/* Shows the status line. */
+void mt_recorder_show_status(struct mt_recorder *r);
 
 /* Waits once; false if the recording is to end. */
 bool mt_recorder_wait_turn(struct mt_recorder *r);

@@ -129,8 +129,8 @@ static bool take_control(struct mt_recorder *r)
 /* Until something is due by the clock. */
 static uint64_t idle_ns(const struct mt_recorder *r)
 {
-	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick, r->samples_from,
-				 r->stop_at,   r->next_poll,   r->next_count};
+	const uint64_t dues[] = {r->next_mark, r->next_anchor, r->next_tick,  r->samples_from,
+				 r->stop_at,   r->next_poll,   r->next_count, r->next_status};
 	uint64_t now = mt_clock_now(&r->clock), due = UINT64_MAX;
 
 	for (size_t i = 0; i < sizeof(dues) / sizeof(dues[0]); i++)
@@ -223,6 +223,8 @@ static bool do_what_is_due(struct mt_recorder *r)
 		mt_recorder_poll_again(r);
 	if (now >= r->next_count)
 		mt_recorder_print_counts(r);
+	if (now >= r->next_status)
+		mt_recorder_show_status(r);
 	return true;
 }
 

@@ -378,3 +378,12 @@ void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns)
 		put_rollups(gauges, &list, rollup_ns);
 	mt_array_deinit(&list);
 }
+
+uint64_t mt_gauges_resident(const struct mt_gauges *gauges)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < gauges->processes.count; i++)
+		sum += gauges->processes.items[i].resident;
+	return sum;
+}

@@ -36,4 +36,7 @@ void mt_gauges_begin(struct mt_gauges *gauges, struct mt_state *state, bool all)
 void mt_gauges_add(struct mt_gauges *gauges, pid_t pid);
 void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns);
 
+/* Resident bytes of all processes of the last reading. */
+uint64_t mt_gauges_resident(const struct mt_gauges *gauges);
+
 #endif

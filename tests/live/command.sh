@@ -7,7 +7,7 @@ cd "$TMPDIR" || exit 1
 
 expect 0 'a command that succeeds' "$mtrec" -e page-faults -- true
 says '... is closed by one line' \
-	'^mtrec: [0-9]+\.[0-9]+ s, [0-9,]+ samples, [0-9.]+ MB raw, [0-9.]+ MB written, 0 lost -> mtrec.mtr$'
+	'^mtrec: [0-9]+\.[0-9]+ s, [0-9,]+ samples, stacks [0-9.]+ [kMG]?B -> file [0-9.]+ [kMG]?B, 0 lost -> mtrec.mtr$'
 is '... one and no more' "$(wc -l <"$err")" 1
 expect 0 'a command in which nothing happens' "$mtrec" -e page-faults -D 10000 -o none.mtr -- true
 says '... is told of, too' '^mtrec: no sample came while it recorded$'
