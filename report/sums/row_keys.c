@@ -18,6 +18,7 @@
 #include "report/stacks/frames.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
+#include "report/sums/sample_field.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
 
@@ -354,6 +355,7 @@ struct lost_columns {
 	const struct mt_row_keys *grouping;
 	const struct mt_timespan *span;
 	size_t event, time;
+	size_t value_count;
 };
 
 /* Whether lost records of an event may have been of a row. */
@@ -401,8 +403,10 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 
 	for (size_t i = 0; i < facts->recordings.count; i++)
 		lost += lost_of(at, &facts->recordings.items[i], keys);
+	for (size_t i = 1; i < at->value_count; i++)
+		values[i].high +=
+			values[0].value > 0 ? lost * values[i].value / values[0].value : lost;
 	values[0].high += lost;
-	values[1].high += values[0].value > 0 ? lost * values[1].value / values[0].value : lost;
 }
 
 /*
@@ -416,6 +420,7 @@ static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_times
 		.span = span,
 		.event = mt_table_key(table, "event"),
 		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
+		.value_count = table->value_count,
 	};
 
 	return !mt_facts_lost_all(mt_session_facts(grouping->session)) ||
@@ -480,32 +485,73 @@ void mt_sample_values(const struct mt_session_sample *sample,
 	values[1] = mt_value_exact(sample->weight * period_of(sample));
 }
 
+/* No event has a field called as --weight says. */
+static struct mt_error *no_such_figure(const char *name, const char *weight)
+{
+	const struct mt_table table = {
+		.name = name, .values = mt_sample_columns, .value_count = MT_SAMPLE_VALUES};
+	size_t none;
+
+	return mt_error_hint(
+		mt_table_weight(&table, weight, &none),
+		"known: count, period, and the fields of tracepoints and probes, which "
+		"--script shows");
+}
+
+/* Adds all samples; with a field only those that have it. */
+static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_sample_field *field)
+{
+	struct mt_session_sample sample;
+	struct mt_error *err = NULL;
+	bool more = true, has = true;
+
+	while (!err) {
+		struct mt_row_facts facts;
+		struct mt_value values[MT_SAMPLE_VALUES + 1];
+		double value;
+
+		err = mt_session_next(grouping->session, &sample, &more);
+		if (err || !more)
+			return err;
+		mt_sample_values(&sample, values);
+		if (field->name &&
+		    !mt_sample_field_get(field, grouping->session, &sample, &value, &has))
+			return mt_error_nomem();
+		if (!has)
+			continue;
+		if (field->name)
+			values[MT_SAMPLE_VALUES] = mt_value_exact(sample.weight * value);
+		facts = mt_row_facts_of(grouping->session, &sample);
+		if (!mt_row_keys_add(grouping, &facts, values))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+/* A weight that is no figure of samples is a field of theirs. */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,
 					struct mt_table **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
-	struct mt_error *err = mt_row_keys_create(session, name, mt_sample_columns,
-						  MT_SAMPLE_VALUES, request, &grouping);
-	struct mt_session_sample sample;
-	bool more = true;
+	MT_CLEANUP(mt_sample_field_deinit) struct mt_sample_field field = {.name = request->weight};
+	struct mt_value_column columns[MT_SAMPLE_VALUES + 1] = {
+		mt_sample_columns[0], mt_sample_columns[1], {request->weight, ""}};
+	struct mt_error *err;
 
-	while (!err) {
-		struct mt_row_facts facts;
-		struct mt_value values[MT_SAMPLE_VALUES];
-
-		err = mt_session_next(session, &sample, &more);
-		if (err)
-			return err;
-		if (!more) {
-			if (!widen_for_losses(grouping, &request->time))
-				return mt_error_nomem();
-			return mt_row_keys_table(MT_TAKE(grouping), out);
-		}
-		mt_sample_values(&sample, values);
-		facts = mt_row_facts_of(session, &sample);
-		if (!mt_row_keys_add(grouping, &facts, values))
-			return mt_error_nomem();
+	for (size_t i = 0; i < MT_SAMPLE_VALUES && field.name; i++) {
+		if (!strcmp(field.name, columns[i].name))
+			field.name = NULL;
 	}
-	return err;
+	err = mt_row_keys_create(session, name, columns, MT_SAMPLE_VALUES + (field.name != NULL),
+				 request, &grouping);
+	if (!err)
+		err = add_samples(grouping, &field);
+	if (!err && field.name && !field.known)
+		err = no_such_figure(name, field.name);
+	if (err)
+		return err;
+	if (!widen_for_losses(grouping, &request->time))
+		return mt_error_nomem();
+	return mt_row_keys_table(MT_TAKE(grouping), out);
 }

@@ -49,8 +49,8 @@ struct mt_row_facts mt_row_facts_of(const struct mt_session *session,
 				    const struct mt_session_sample *sample);
 
 /*
- * Creates a grouping. Name and value columns are borrowed as long as the table, as is the session;
- * the request is copied.
+ * Creates a grouping. The name and the names of columns are borrowed as long as the table, as is
+ * the session; the request is copied.
  */
 struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
 				    const struct mt_value_column *values, size_t value_count,
@@ -92,7 +92,11 @@ extern const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES];
 void mt_sample_values(const struct mt_session_sample *sample,
 		      struct mt_value out[MT_SAMPLE_VALUES]);
 
-/* Groups all samples of the session; lost samples widen the upper bounds. */
+/*
+ * Groups all samples of the session; lost samples widen the upper bounds. A weight that is neither
+ * count nor period is a field of tracepoints and probes: its sum is a third value, of the samples
+ * that have it. A usage error if no event does.
+ */
 struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *name,
 					const struct mt_analysis_request *request,
 					struct mt_table **out);

@@ -57,7 +57,8 @@ struct mt_field mt_field_find(const struct mt_text *format, const char *name)
 		size = number_behind(line, "size:");
 		if (offset >= 0 && offset < OFFSET_MOST &&
 		    (size == 1 || size == 2 || size == 4 || size == 8))
-			return (struct mt_field){(uint32_t)offset, (uint32_t)size};
+			return (struct mt_field){(uint32_t)offset, (uint32_t)size,
+						 number_behind(line, "signed:") == 1};
 	}
 	return (struct mt_field){0};
 }
@@ -73,5 +74,16 @@ bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, 
 	       : field->size == 4 ? mt_get_le32(at)
 	       : field->size == 2 ? mt_get_le16(at)
 				  : *at;
+	return true;
+}
+
+bool mt_field_number(const struct mt_field *field, const struct mt_sample *sample, double *out)
+{
+	unsigned int shift = 64 - 8 * field->size;
+	uint64_t value;
+
+	if (!mt_field_get(field, sample, &value))
+		return false;
+	*out = field->is_signed ? (double)((int64_t)(value << shift) >> shift) : (double)value;
 	return true;
 }

@@ -13,6 +13,7 @@ struct mt_text;
 
 struct mt_field {
 	uint32_t offset, size; /* in bytes; size 0: no such field */
+	bool is_signed;
 };
 
 /* The field called `name`; size 0 if the format has none or its size is not 1, 2, 4 or 8. */
@@ -20,5 +21,8 @@ struct mt_field mt_field_find(const struct mt_text *format, const char *name);
 
 /* The field's value in a sample, zero-extended; false if the sample's raw bytes end before it. */
 bool mt_field_get(const struct mt_field *field, const struct mt_sample *sample, uint64_t *out);
+
+/* The same as a number with its sign. */
+bool mt_field_number(const struct mt_field *field, const struct mt_sample *sample, double *out);
 
 #endif

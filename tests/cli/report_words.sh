@@ -41,7 +41,7 @@ lines 1
 expect 2 'an unknown way to unwind is a usage error' "$report" --unwind magic
 says '... answered with the known ones' 'known: auto, dwarf, fp'
 expect 2 'an unknown weight is a usage error' "$report" --folded --weight bytes
-says '... answered with the known ones' 'known: count, period'
+says '... answered with the known ones' 'known: count, period, and the fields'
 expect 2 'a bad span is a usage error' "$report" --time 5,1
 expect 2 'a recorded machine that is not there' "$report" --folded --sysroot none mtrec.mtr
 lines 1

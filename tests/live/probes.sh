@@ -28,6 +28,8 @@ is 'a function is hit at every call' "$(hits work)" 1000
 is '... with its arguments' "$(sed -n 's/.*work: .* n=\(0x\)*\([0-9a-f]*\) name=\(.*\)/\2 \3/p' "$list" | sort -u | wc -l)" 1000
 says '... of both kinds' ' n=0x3e7 name=step$' "$list"
 is '... and a whole stack' "$(grep -c ' outer+0x' "$list")" 1000
+is '... which mtreport adds up' "$("$MT_BUILD/mtreport" --folded --weight n probed.mtr | awk '{ sum += $NF } END { print sum }')" 499500
+expect 2 'a field that no event has' "$MT_BUILD/mtreport" --folded --weight m probed.mtr
 record 'u:./probed:*ou*,u:./probed:main' --filter 'common_pid > 0'
 is 'a pattern is every function that matches' "$(hits outer) $(hits countdown)" '1000 4000'
 says '... and each is an event of its own' 'u:\./probed:outer' <("$MT_BUILD/mtreport" --info probed.mtr)

@@ -1,0 +1,28 @@
+/* A field of tracepoints and probes as a figure of samples: --weight size. */
+#ifndef MT_REPORT_SUMS_SAMPLE_FIELD_H
+#define MT_REPORT_SUMS_SAMPLE_FIELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "report/tables/trace_fields.h"
+
+struct mt_session;
+struct mt_session_sample;
+
+struct mt_sample_field {
+	const char *name;	      /* borrowed */
+	MT_ARRAY(struct mt_field) of; /* by event; as far as events were met */
+	bool known;		      /* an event that was met has it */
+};
+
+/*
+ * The field's value in a sample. *has: its event has such a number, and the sample the bytes of it.
+ * False out of memory.
+ */
+bool mt_sample_field_get(struct mt_sample_field *field, const struct mt_session *session,
+			 const struct mt_session_sample *sample, double *out, bool *has);
+void mt_sample_field_deinit(struct mt_sample_field *field);
+
+#endif
