@@ -191,6 +191,40 @@ MT_TEST(callers_of_unknown_place_are_lent_with_the_frames_within)
 	teardown(joiner, made, 2);
 }
 
+/*
+ * As where dumps are small and branch records reach the root: only an early stack has all places.
+ */
+MT_TEST(callers_of_unknown_place_stand_where_the_same_calls_stood)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, WHOLE);
+	LAY(&made[1], TOP, 0, WHOLE);
+	made[1].sps[2] = made[1].sps[3] = made[1].sps[4] = 0;
+	LAY(&made[2], TOP, 2, WHOLE);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(is_true(&made[2], 5));
+	teardown(joiner, made, 3);
+}
+
+MT_TEST(callers_of_unknown_place_are_not_put_below_known_frames)
+{
+	struct mt_joiner *joiner = setup();
+	struct made made[3];
+
+	LAY(&made[0], TOP, 0, {HANDLE, 32}, {LOOP, 48}, {START, 16});
+	LAY(&made[1], TOP, 0, WHOLE);
+	made[1].sps[1] = TOP - 8; /* above where LOOP and START were */
+	made[1].sps[2] = made[1].sps[3] = made[1].sps[4] = 0;
+	LAY(&made[2], TOP, 2, WHOLE);
+	for (size_t i = 0; i < 3; i++)
+		MT_CHECK(add(joiner, &made[i]));
+	MT_CHECK(!made[2].stack.tail_count);
+	teardown(joiner, made, 3);
+}
+
 MT_TEST(a_stack_whose_boundary_is_not_known_is_not_joined)
 {
 	struct mt_joiner *joiner = setup();

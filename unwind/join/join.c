@@ -416,17 +416,37 @@ static bool add_cut(struct mt_joiner *joiner, struct mt_join_thread *thread,
 	return true;
 }
 
+/*
+ * Outer frames from branch records or the kernel's chain have no stack pointers. They get those of
+ * the thread's last frames, from the root inwards while both are the same calls.
+ */
+static void place(const struct mt_join_frames *last, struct mt_join_frames *frames)
+{
+	size_t at = last->count, i = frames->count, known = i;
+
+	while (known && !frames->sps[known - 1])
+		known--;
+	while (at && i > known && last->pcs[at - 1] == frames->pcs[i - 1] &&
+	       (!known || last->sps[at - 1] > frames->sps[known - 1]))
+		frames->sps[--i] = last->sps[--at];
+}
+
 static bool add_whole(struct mt_joiner *joiner, struct mt_join_thread *thread,
 		      const struct mt_join_stack *stack)
 {
+	bool unplaced = thread->last && !stack->sps[stack->count - 1];
 	struct mt_join_frames *frames;
 
 	if (stack->shorter && thread->last)
 		try_seed(joiner, thread, stack);
-	frames = make_frames(thread->last, stack->count);
+	frames = make_frames(unplaced ? NULL : thread->last, stack->count);
 	if (!frames)
 		return false;
 	put_own(frames, stack);
+	if (unplaced) {
+		place(thread->last, frames);
+		release_frames(thread->last);
+	}
 	measure(frames);
 	thread->last = frames;
 	thread->left = 0;
