@@ -87,13 +87,6 @@ static inline bool mt_array_grow(void **items, size_t *capacity, size_t want, si
 		low_;                                       \
 	})
 
-/*
- * Index of the first item whose `address` is not below `from`, of items sorted by `address`; count
- * without one.
- */
-#define mt_array_first_from(items, count, from) \
-	mt_array_split(count, at_, (items)[at_].address < (from))
-
 #define mt_array_deinit(array)                          \
 	do {                                            \
 		free((array)->items);                   \

@@ -36,7 +36,6 @@ struct mt_ledger_thread {
 	uint64_t loose[2];    /* places of locks outside any call, older first */
 	uint64_t loose_mm;    /* the kernel's id of the newer lock's address space */
 	bool has_found;	      /* `found` may belong to a call not read yet */
-	uint64_t found_time;
 	struct mt_found found;
 	struct mt_ledger_space *forked; /* space of the last child */
 };

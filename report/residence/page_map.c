@@ -63,13 +63,6 @@ const struct mt_page_run *mt_page_map_after(const struct mt_page_map *map, uint6
 	return run_at(map, find(map, page));
 }
 
-uint32_t mt_page_map_get(const struct mt_page_map *map, uint64_t page)
-{
-	const struct mt_page_run *run = mt_page_map_after(map, page);
-
-	return run && run->first <= page ? run->holder : 0;
-}
-
 /* ---- Giving ---- */
 
 static bool put_leaf(struct mt_page_map *map, size_t at, struct mt_page_leaf *leaf)

@@ -1,6 +1,7 @@
 /*
- * The holder of each page of an address space, as runs of pages with the same holder. Memory grows
- * with the number of runs, not with their length or distance.
+ * The holder of each page of an address space, as runs of pages with the same holder. Pages are
+ * numbers: address / 4096, below 2^54. Memory grows with the number of runs, not with their length
+ * or distance.
  */
 #ifndef MT_REPORT_RESIDENCE_PAGE_MAP_H
 #define MT_REPORT_RESIDENCE_PAGE_MAP_H
@@ -25,9 +26,6 @@ struct mt_page_map {
 };
 
 void mt_page_map_deinit(struct mt_page_map *map);
-
-/* The page's holder; 0: none. Pages are numbers: address / 4096, below 2^54. */
-uint32_t mt_page_map_get(const struct mt_page_map *map, uint64_t page);
 
 /*
  * Gives the free pages of [first, end) to `holder`, not 0: the lowest first, `most` at most. *given
