@@ -58,6 +58,6 @@ while IFS= read -r command; do
 done < <(grep -Ev '^(make|scripts/)' <<<"$all")
 kill "$SERVER_PID"
 wait "$SERVER_PID" 2>/dev/null
-check 'the folded stacks name the guilty function' grep -q 'SessionCache::remember' "$stage/out.folded"
+check 'the flame graph names the guilty function' grep -q 'SessionCache::remember' "$stage/out.svg"
 check 'what went through the pipe is a recording' "$MT_BUILD/mtreport" -q --folded "$stage/server.mtr"
 finish
