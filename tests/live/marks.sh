@@ -1,5 +1,7 @@
 #!/bin/bash
 # One call of vm alone, beside all of them at the same time: what is said of growth is the same, to the page.
+# slow: a database server begins and ends
+# timeout: 120
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'
@@ -32,9 +34,9 @@ int main(void)
 END
 ${CC:-cc} -O1 -g -o mapper mapper.c || skip_all 'mapper does not compile'
 
-# grew FILE: bytes that the mapper's mappings grew by, with what exec made; pid,process,bytes,...
+# grew FILE [COMM]: bytes that the mappings of processes of that name (mapper) grew by, with what exec made; pid,process,bytes,...
 grew() {
-	"$report" -q --growth --by process --csv "$1" | awk -F, '$2 ~ /^mapper/ { n += $3 } END { print n + 0 }'
+	"$report" -q --growth --by process --csv "$1" | awk -F, -v comm="${2:-mapper}" '$2 ~ "^" comm { n += $3 } END { print n + 0 }'
 }
 
 # mapped FILE: bytes that are mapped in the mapper as it ends; [vsyscall] is known only where /proc was read
@@ -60,6 +62,42 @@ for event in mmap munmap mremap mprotect; do
 	expect 0 "$event alone" "$mtrec" -e "$event" -o one.mtr ./mapper
 	is '... has the same' "$(grew one.mtr)" "$(grew all.mtr)"
 done
+# both COMMAND...: all.mtr and some.mtr of the whole host while it runs
+both() {
+	"$mtrec" -q -e vm,rss -a -o all.mtr -- "$mtrec" -q -e brk,page-faults -a -o some.mtr -- "$@"
+}
+
+# same_of WHAT COMM LEAST: bytes that processes of that name grew by are the same in both, and LEAST or more
+same_of() {
+	local all some
+	all=$(grew all.mtr "$2")
+	some=$(grew some.mtr "$2")
+	between "$1 grows" "$3" "$all" $((64 << 30))
+	is '... brk and page faults say the same, to the page' "$some" "$all"
+}
+
+if command -v node >/dev/null; then
+	write_node_script
+	check 'node is recorded' both node grow.js
+	same_of 'node' node $((8 << 20))
+else
+	skip 'node' 'node is not installed'
+fi
+# all threads' heap is the one that brk moves, and stays as large as it was
+export MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOLD_=1000000000
+start_mariadb
+if [ -n "$server" ]; then
+	sleep 1 # threads that its start needed
+	check 'a database server is recorded' both sh -c "sleep 0.5
+		mariadb --no-defaults -S '$server_socket' -u root mysql -e 'select count(distinct s), length(group_concat(s order by s desc))
+			from (select repeat(md5(seq), 24) as s from seq_1_to_10000) as t' >/dev/null
+		result=\$?; sleep 1; exit \$result"
+	stop_mariadb
+	same_of 'mariadbd' mariadbd $((1 << 20))
+else
+	skip 'mariadbd' "$no_mariadb"
+fi
+
 expect 0 'page faults alone' "$mtrec" -e page-faults -o faults.mtr ./mapper
 expect 4 '... say nothing of growth' "$report" --growth faults.mtr
 finish
