@@ -34,17 +34,32 @@ struct speaker {
 	const struct mt_record_options *options;
 	FILE *counts;
 	bool shows_status; /* the status line stands where the cursor is */
+	unsigned said[2];  /* notes and warnings so far */
+	unsigned left_out; /* of them not printed */
 };
 
+#define NOTES_MAX 3 /* of a level */
 #define CLEAR_LINE "\r\033[K"
 
 static void say(void *context, int level, const char *text)
 {
 	struct speaker *speaker = context;
 
-	if (!speaker->options->quiet && level <= 1 + speaker->options->verbose)
-		fprintf(stderr, "%smtrec: %s\n", speaker->shows_status ? CLEAR_LINE : "", text);
+	if (speaker->options->quiet || level > 1 + speaker->options->verbose)
+		return;
+	if (level <= 1 && !speaker->options->verbose && ++speaker->said[level] > NOTES_MAX) {
+		speaker->left_out++;
+		return;
+	}
+	fprintf(stderr, "%smtrec: %s\n", speaker->shows_status ? CLEAR_LINE : "", text);
 	speaker->shows_status = false;
+}
+
+/* Where notes beyond the first are to be found. */
+static void print_left_out(const struct speaker *speaker, const char *where)
+{
+	if (speaker->left_out)
+		fprintf(stderr, "mtrec: %u more notes: %s\n", speaker->left_out, where);
 }
 
 /*
@@ -153,6 +168,7 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 	if (result.stats)
 		fputs(result.stats, stderr);
 	free(result.stats);
+	print_left_out(&speaker, "mtreport --info shows them all");
 	if (!result.exec_errno)
 		print_closing_line(options, &result);
 	if (result.output_error)
@@ -181,6 +197,7 @@ static int count(const struct mt_record_options *options, int argc, char **argv)
 		return fail(err, options->command);
 	}
 	err = mt_recorder_run(options, argc, argv, &voice, &result);
+	print_left_out(&speaker, "-v prints them all");
 	if (!err && result.output_error)
 		err = result.output_error;
 	if (speaker.counts != stdout && speaker.counts != stderr)

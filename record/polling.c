@@ -255,6 +255,5 @@ void mt_recorder_poll_last(struct mt_recorder *r)
 
 	if (!r->output_failed && !carry_out(r, POLL_LAST, maps))
 		mt_recorder_say(r, 1,
-				"the output takes nothing: what /proc says of the targets in "
-				"the end is left out");
+				"output is slow: the sizes of the targets at the end are left out");
 }

@@ -52,9 +52,8 @@ static struct mt_error *permission_hint(struct mt_error *err, bool system_wide,
 			paranoid);
 	return mt_error_hint(
 		err,
-		"the target belongs to another user, or perf_event_paranoid (%ld) is above 2: run "
-		"as root "
-		"or as the target's user",
+		"perf_event_paranoid is %ld: run as root, give mtrec CAP_PERFMON, or have root "
+		"run: sysctl kernel.perf_event_paranoid=2",
 		paranoid);
 }
 

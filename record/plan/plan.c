@@ -565,6 +565,7 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 	mt_error_destroy(planner.no_calls);
 	free(planner.calls);
 	free(planner.missing);
+	free(planner.refused);
 	if (err)
 		return err;
 	*out = MT_TAKE(plan);

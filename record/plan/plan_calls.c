@@ -168,8 +168,8 @@ static struct mt_error *stand_in_for_calls(struct mt_planner *planner)
 	if (err)
 		return err;
 	if (asprintf(&text,
-		     "page faults and the kernel's mmap records stand in for %s; what was unmapped "
-		     "stays untold (%s): %s",
+		     "page faults and the kernel's mmap records stand in for %s; unmapping is "
+		     "not seen (%s): %s",
 		     planner->calls, planner->no_calls->message,
 		     planner->no_calls->hint ? planner->no_calls->hint : "see mtrec --check") < 0)
 		text = NULL;
@@ -189,6 +189,18 @@ static struct mt_error *note_raw_calls(struct mt_planner *planner)
 	return NULL;
 }
 
+/* Says what is lacking for want of privileges. */
+static struct mt_error *note_refused(struct mt_planner *planner)
+{
+	char *text;
+
+	if (!planner->refused)
+		return NULL;
+	if (asprintf(&text, "without privileges (mtrec --check): %s", planner->refused) < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
 /* Says which calls of a group stay unseen, while others are seen. */
 static struct mt_error *note_missing(struct mt_planner *planner)
 {
@@ -206,6 +218,8 @@ struct mt_error *mt_planner_finish_calls(struct mt_planner *planner)
 {
 	struct mt_error *err = planner->no_calls ? stand_in_for_calls(planner) : NULL;
 
+	if (!err)
+		err = note_refused(planner);
 	if (!err)
 		err = note_raw_calls(planner);
 	return err ? err : note_missing(planner);

@@ -7,6 +7,7 @@
 
 #include "formats/base/err.h"
 #include "formats/events.h"
+#include "record/cli/options.h"
 #include "record/plan/plan.h"
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracepoint_source.h"
@@ -22,15 +23,22 @@ struct mt_error *mt_planner_enumerate(char **list, const char *name)
 	return NULL;
 }
 
-static struct mt_error *note_without(struct mt_planner *planner, const struct mt_event_def *def,
-				     const char *why)
+static struct mt_error *note_without(struct mt_planner *planner, const struct mt_event_def *def)
 {
 	char *text;
 
-	if (asprintf(&text, "%s: no %s (%s): %s", planner->group->alias, def->alias, why,
+	if (asprintf(&text, "%s: this kernel has no %s: %s", planner->group->alias, def->alias,
 		     def->help) < 0)
 		text = NULL;
 	return mt_planner_note(planner, text);
+}
+
+/* Members that need privileges share one note, which says what the recording lacks. */
+static struct mt_error *add_refused(struct mt_planner *planner, const struct mt_event_def *def)
+{
+	if (planner->refused && strstr(planner->refused, def->help))
+		return NULL;
+	return mt_planner_enumerate(&planner->refused, def->help);
 }
 
 static struct mt_error *plan_mark(struct mt_planner *planner, const struct mt_event_word *word)
@@ -55,14 +63,15 @@ static struct mt_error *plan_mark_or_note(struct mt_planner *planner,
 {
 	struct mt_error *err;
 
-	if (mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length) ||
+	if (planner->options->action == MT_ACTION_COUNT || /* a mark is not counted */
+	    mt_planner_has(planner, MT_ROLE_MARK, word->text, word->length) ||
 	    (word->def->batched && is_told_each(planner->tracepoints)))
 		return NULL;
 	err = plan_mark(planner, word);
 	if (err && !mt_planner_is_fatal(err)) {
-		struct mt_error *noted = note_without(
-			planner, word->def,
-			err->kind == MT_ERR_NOT_FOUND ? "this kernel has none" : err->message);
+		struct mt_error *noted = err->kind == MT_ERR_NOT_FOUND
+						 ? note_without(planner, word->def)
+						 : add_refused(planner, word->def);
 
 		mt_error_destroy(err);
 		return noted;

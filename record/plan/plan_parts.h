@@ -36,6 +36,7 @@ struct mt_planner {
 	bool calls_seen;		  /* a syscalls:* tracepoint was found */
 	struct mt_error *no_calls;	  /* why system calls cannot be recorded; NULL: they can */
 	char *calls;			  /* those calls, for the note */
+	char *refused; /* what is lacking without members of a group that need privileges */
 	char *missing; /* calls of a group without a readable tracepoint, for a note */
 };
 

@@ -5,8 +5,7 @@
  */
 #include "record/plan/throttle.h"
 
-#define FILL_PRESSED 75 /* percent of the spool queued: step down */
-#define FILL_CALM 25	/* ... room to step up again */
+#define FILL_CALM 25 /* ... room to step up again */
 #define CALM_STEPS 5
 #define HEADROOM 0.7 /* of a limit: a denser level must be expected to stay below it */
 
@@ -76,7 +75,7 @@ static int sparser(const struct mt_throttle_limits *limits, const struct mt_thro
 {
 	int level = present;
 
-	if (in->spool_fill >= FILL_PRESSED)
+	if (in->spool_fill >= MT_FILL_PRESSED)
 		level = next_level(in, level, 1);
 	while (!fits(limits, in, present, level, 1) && next_thinner(in, level) != level)
 		level = next_thinner(in, level);

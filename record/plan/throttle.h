@@ -21,6 +21,10 @@ enum {
 	MT_LEVELS
 };
 
+enum {
+	MT_FILL_PRESSED = 75, /* percent of the spool: the output is slow, and events step down */
+};
+
 /* One level: events per sample, and the maximum dump in bytes (0: as requested). */
 struct mt_level {
 	uint32_t thinning;

@@ -7,8 +7,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/base/err.h"
@@ -251,15 +253,37 @@ static int find_leader(const struct mt_event_set *opened, const struct mt_event_
 	return -1;
 }
 
+/* Of a target that belongs to another user there is nothing else to say; NULL: it does not. */
+static struct mt_error *owner_error(pid_t tid)
+{
+	struct stat status;
+	char path[32], owner[32] = "root";
+
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	if (stat(path, &status) || status.st_uid == geteuid())
+		return NULL;
+	if (status.st_uid)
+		snprintf(owner, sizeof(owner), "user %u", status.st_uid);
+	return mt_error_create(MT_ERR_PERMISSION,
+			       "process %d belongs to %s: run as root, or with CAP_PERFMON and "
+			       "CAP_SYS_PTRACE",
+			       tid, owner);
+}
+
 static struct mt_error *open_one_error(const struct mt_event_set *opened, uint32_t event, pid_t tid,
 				       int errnum)
 {
 	const struct mt_planned_event *planned = &opened->plan->events.items[event];
 	struct mt_error *err;
 
+	err = tid > 0 && (errnum == EACCES || errnum == EPERM) ? owner_error(tid) : NULL;
+	if (err)
+		return err;
 	if (opened->cgroup >= 0 && errnum != EACCES && errnum != EPERM && errnum != EMFILE)
 		return mt_cgroup_error(errnum, opened->cgroup_name, planned->name);
-	err = mt_perf_open_error(errnum, planned->name, tid < 0, &planned->attr);
+	err = mt_perf_open_error(
+		errnum, planned->role == MT_ROLE_SIDEBAND ? "of names and mappings" : planned->name,
+		tid < 0, &planned->attr);
 	if (errnum == EINVAL && is_member(opened, event))
 		return mt_error_hint(err,
 				     "it cannot be counted together with %s: the group has "

@@ -114,16 +114,17 @@ static void switch_level(struct mt_governor *governor, const struct governed *g,
 {
 	const struct mt_level *level = &mt_levels[g->throttle.level];
 	const struct mt_planned_event *event = &governor->config.plan->events.items[g->event];
-	char how[32], text[160];
+	const char *why = fill >= MT_FILL_PRESSED ? "output is slow: " : "";
+	char text[160];
 
 	mt_event_set_set_level(governor->config.opened, g->event, g->throttle.level);
 	governor->thinned |= level->thinning > 1;
 	if (level->thinning == 1)
-		snprintf(how, sizeof(how), "%s", level->dump_max ? "with small dumps" : "all");
+		snprintf(text, sizeof(text), "%s%s: every event is kept, with %s stacks", why,
+			 event->alias, level->dump_max ? "shorter" : "whole");
 	else
-		snprintf(how, sizeof(how), "one in %u", level->thinning);
-	snprintf(text, sizeof(text), "%s: from now on %s (spool %u %% full)", event->alias, how,
-		 fill);
+		snprintf(text, sizeof(text), "%s%s: one event in %u is kept", why, event->alias,
+			 level->thinning);
 	governor->config.say(governor->config.voice, text);
 }
 

@@ -114,6 +114,12 @@ if most=$(cat /proc/sys/kernel/perf_event_max_sample_rate 2>/dev/null); then
 	expect 125 'more samples a second than the kernel takes' "$mtrec" -e cpu-clock:u -F $((most + 1)) -- true
 	says '... says the limit' "^mtrec: kernel.perf_event_max_sample_rate is $most: -F $most, or as root: " "$err"
 fi
+printf '%s\n' disable enable disable enable disable enable stop >commands
+expect 4 'a recording with six notes' "$mtrec" -e page-faults -p $$ --control fd:9 -o notes.mtr 9<commands
+is '... prints three' "$(grep -c '^mtrec: events [de][in]' "$err")" 3
+says '... and how many more there are' '^mtrec: 3 more notes: mtreport --info shows them all$'
+"$MT_BUILD/mtreport" --info notes.mtr >info 2>/dev/null
+is '... which the recording has' "$(grep -c 'note  *events [de][in]' info)" 6
 expect 127 '--stat of a command that is not found' "$mtrec" --stat -- nosuchcommand
 expect 5 '--stat into no directory' "$mtrec" --stat -a -o none/f
 says '... is told' '^mtrec: cannot write none/f: No such file or directory$' "$err"

@@ -99,6 +99,7 @@ def whole_host(steps):
         said = recorder.communicate()[1]
     check("... and another one ends the waiting", recorder.returncode == 5, recorder.returncode)
     check("... and it says why", "nobody reads it" in said, said)
+    check("... and what that cost", "mtrec: output is slow: page-faults: every event is kept, with shorter stacks" in said, said)
     os.killpg(storm.pid, signal.SIGKILL)
     storm.wait()
     os.close(reader)

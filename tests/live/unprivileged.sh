@@ -62,12 +62,17 @@ else
 	refused 'faults of an own command' 125 'perf_event_open: ' 'perf_event_paranoid' -e page-faults -- true
 fi
 if [ "$paranoid" -gt 0 ]; then
-	refused '-a' 3 'page-faults|a ring buffer|dummy|perf_event_open' 'perf_event_paranoid' -e page-faults -a
+	refused '-a' 3 'page-faults|of names and mappings|a ring buffer|perf_event_open' 'perf_event_paranoid' -e page-faults -a
 	refused '-a with a command' 125 '(Permission denied|Operation not permitted)' 'root' -e page-faults -a -- true
 else
 	skip '-a is refused' 'perf_event_paranoid is 0 or less here'
 fi
-[ "$(id -u)" -eq 0 ] && refused "another user's process" 3 '(Permission denied|Operation not permitted)' 'root' -e page-faults -p $$
+if [ "$(id -u)" -eq 0 ]; then
+	expect 3 "another user's process" user "$free/mtrec" -e page-faults -p $$
+	says '... is told whose it is, and what to do' \
+		"^mtrec: process $$ belongs to root: run as root, or with CAP_PERFMON and CAP_SYS_PTRACE$"
+	is '... in one line' "$(wc -l <"$err")" 1
+fi
 if [ ! -r /sys/kernel/tracing/events ] || ! user test -r /sys/kernel/tracing/events; then
 	refused 'a tracepoint without tracefs' 3 'sched:sched_switch: cannot look up' 'root' -e sched:sched_switch -p 1
 	expect 0 '--list without tracefs' user "$free/mtrec" --list

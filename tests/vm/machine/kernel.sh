@@ -132,7 +132,7 @@ check_ledger() {
 	if [ "$locks" = yes ]; then
 		is 'the kernel tells of locks' "$(grep -c 'no mmap_lock:mmap_lock_acquire_returned' ledger.err)" 0
 	else
-		says 'the kernel tells of no locks' 'no mmap_lock:mmap_lock_acquire_returned' ledger.err
+		says 'the kernel tells of no locks' 'has no mmap_lock:mmap_lock_acquire_returned' ledger.err
 	fi
 	expect 0 'the ledger is what /proc/PID/maps was' python3 "$machine/compare_ledger.py" ledger
 	sed 's/^/# /' "$out"
