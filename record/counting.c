@@ -101,7 +101,10 @@ void mt_recorder_print_counts(struct mt_recorder *r)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	r->next_count += r->options->interval;
+	/* intervals that were slept through, as by a suspended host, are one */
+	do {
+		r->next_count += r->options->interval;
+	} while (r->options->interval && r->next_count <= mt_clock_now(&r->clock));
 	if (!out)
 		return;
 	print_counts(r, out);

@@ -27,11 +27,17 @@ struct mt_count mt_count_read(const struct mt_event_set *opened, uint32_t event)
 	return sum;
 }
 
+/* A counter that cannot be read any more takes its count along: no difference is negative. */
+static uint64_t difference(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
 struct mt_count mt_count_since(const struct mt_count *before, const struct mt_count *now)
 {
-	return (struct mt_count){.value = now->value - before->value,
-				 .enabled = now->enabled - before->enabled,
-				 .running = now->running - before->running};
+	return (struct mt_count){.value = difference(before->value, now->value),
+				 .enabled = difference(before->enabled, now->enabled),
+				 .running = difference(before->running, now->running)};
 }
 
 /* Clocks count nanoseconds, and perf prints milliseconds. */

@@ -91,6 +91,8 @@ MT_TEST(an_interval_has_what_came_since_the_last_reading)
 	MT_CHECK_EQ(since.value, 5);
 	MT_CHECK_EQ(since.enabled, 60);
 	MT_CHECK_EQ(since.running, 30);
+	since = mt_count_since(&now, &before);
+	MT_CHECK(!since.value && !since.enabled && !since.running);
 }
 
 MT_TEST_MAIN
