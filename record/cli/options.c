@@ -305,8 +305,8 @@ static struct mt_error *check_clock(const char *name)
 			return NULL;
 	}
 	return mt_error_create(MT_ERR_USAGE,
-			       "-k: '%s': times are CLOCK_MONOTONIC (mono); mtreport relates them "
-			       "to UTC",
+			       "-k: '%s': times are CLOCK_MONOTONIC (mono); mtreport --info has "
+			       "the start in UTC",
 			       name);
 }
 

@@ -77,6 +77,8 @@ else
 fi
 completions mtrec mtrec --help '' >"$TMPDIR/topics"
 says 'what there is help on completes' '^all$' "$TMPDIR/topics"
+completions mtrec mtrec record -k '' >"$TMPDIR/clocks"
+says 'the clock that there is completes, behind the word record, too' '^mono$' "$TMPDIR/clocks"
 completions mtrec mtrec --call-graph dw >"$TMPDIR/modes"
 says 'ways to record stacks complete' '^dwarf$' "$TMPDIR/modes"
 finish

@@ -57,7 +57,7 @@ instead "perf's --overwrite" '--overwrite: the file has everything; --duration o
 instead "perf's --switch-output" '--switch-output: run mtrec --duration TIME -o FILE in a loop' -a --switch-output
 instead '... with its argument' '--switch-output: run mtrec --duration TIME' record -a --switch-output=10M
 instead "perf's -n" '--no-samples: --stat counts without samples' -a -n
-instead 'another clock' "-k: 'realtime': times are CLOCK_MONOTONIC [(]mono[)]; mtreport relates them to UTC" -a -k realtime
+instead 'another clock' "-k: 'realtime': times are CLOCK_MONOTONIC [(]mono[)]; mtreport --info has the start in UTC" -a -k realtime
 check 'the earlier recording is still there' grep -q 'an earlier recording' mtrec.mtr
 check '... and nothing beside it' test ! -e mtrec.mtr.old
 
