@@ -54,6 +54,24 @@ is 'the intervals sum up to all calls of brk' "$(awk -F, '$4 == "brk" { n += $2 
 	"$(awk -F, '$3 == "syscalls:sys_exit_brk" { print $1 }' perf.rows)"
 between '... and there are several' 2 "$(grep -c ,brk, intervals.csv)" 1000
 
+# Both attached to one process, and to what it starts.
+events=page-faults,context-switches,syscalls:sys_exit_brk,sched:sched_process_exec,task-clock
+mkfifo go
+bash -c 'read -r _ <go; ./maps; ./maps; exec ./maps' &
+target=$!
+perf stat -x, -e $events -p $target -o perf.csv &
+"$mtrec" --stat -x, -e $events -p $target -o our.csv &
+recorder=$!
+attached() { [ "$(find "/proc/$recorder/fd" -lname '*perf_event*' 2>/dev/null | wc -l)" -ge 5 ]; }
+until_true attached
+sleep 0.5 # perf stat: nothing tells when it counts
+echo >go
+wait
+grep , perf.csv >perf.rows
+is 'two programs and what they become count' "$(awk -F, '/process_exec/ { print $1 }' our.csv)" 3
+check '... as in perf stat' diff <(counts perf.rows | grep -v clock) <(counts our.csv | grep -v clock)
+rm our.csv
+
 # A process that sleeps does nothing: not counted, as perf says; a PMU that is not there: not supported.
 sleep 20 &
 sleeper=$!
