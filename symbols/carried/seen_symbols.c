@@ -27,7 +27,6 @@
 #include "symbols/elf/elf_input.h"
 #include "symbols/elf/elf_private.h"
 #include "symbols/tables/address_sort.h"
-#include "symbols/tables/number_index.h"
 
 #define CHOSEN_MAX ((size_t)32 << 20) /* bytes of symbols, which no real file needs */
 #define WINDOW ((size_t)32 << 10)     /* bytes of symbols that are looked at at a time */
@@ -41,14 +40,11 @@ struct nearest {
 
 struct choice {
 	MT_ARRAY(uint64_t) units; /* seen, and those of resolvers */
-	struct mt_number_index places;
-	struct nearest *nearest; /* by place */
-	size_t first;		 /* place that ends behind the symbol that is looked at */
-	uint64_t behind;	 /* the first start behind the last place, or UINT64_MAX */
+	struct nearest *nearest;  /* by unit */
+	size_t first;		  /* place that ends behind the symbol that is looked at */
+	uint64_t behind;	  /* the first start behind the last place, or UINT64_MAX */
 	MT_ARRAY(uint64_t) labels;
-	struct mt_number_index label_index;
-	MT_ARRAY(uint64_t) starts; /* those chosen */
-	struct mt_number_index start_index;
+	MT_ARRAY(uint64_t) starts;     /* those chosen */
 	struct mt_kept_symbols *table; /* that is gone through */
 	uint8_t *entries;	       /* WINDOW bytes, to look at some of it */
 };
@@ -56,12 +52,9 @@ struct choice {
 static void choice_deinit(struct choice *choice)
 {
 	mt_array_deinit(&choice->units);
-	mt_number_index_deinit(&choice->places);
 	free(choice->nearest);
 	mt_array_deinit(&choice->labels);
-	mt_number_index_deinit(&choice->label_index);
 	mt_array_deinit(&choice->starts);
-	mt_number_index_deinit(&choice->start_index);
 	free(choice->entries);
 }
 
@@ -199,8 +192,9 @@ static void note_nearest(struct nearest *nearest, const struct mt_function_place
 /* Whether a symbol may have to do with the first place that ends behind its start. */
 static inline bool is_near_place(struct choice *choice, uint64_t start, uint64_t size)
 {
-	size_t i = mt_number_index_less(&choice->places,
-					start < MT_SEEN_UNIT ? 0 : start - (MT_SEEN_UNIT - 1));
+	const uint64_t *units = choice->units.items;
+	size_t i = mt_array_split(choice->units.count, at,
+				  start > units[at] && start - units[at] >= MT_SEEN_UNIT);
 
 	choice->first = i;
 	if (i == choice->units.count)
@@ -238,7 +232,7 @@ static inline bool is_near_label(struct choice *choice, uint64_t start, uint64_t
 	if (start > choice->labels.items[choice->labels.count - 1] ||
 	    end_of(start, size) <= choice->labels.items[0])
 		return false;
-	i = mt_number_index_less(&choice->label_index, start + 1);
+	i = mt_array_split(choice->labels.count, at, choice->labels.items[at] <= start);
 	return i < choice->labels.count && choice->labels.items[i] < end_of(start, size);
 }
 
@@ -300,30 +294,20 @@ static bool choose_starts(struct choice *choice, struct mt_kept_symbols *const t
 
 	choice->behind = UINT64_MAX;
 	choice->nearest = calloc(choice->units.count, sizeof(*choice->nearest));
-	if (!choice->nearest ||
-	    !mt_number_index_init(&choice->places, choice->units.items, choice->units.count) ||
-	    !visit_tables(choice, tables, by_place) || !choose_nearest(choice))
+	if (!choice->nearest || !visit_tables(choice, tables, by_place) || !choose_nearest(choice))
 		return false;
-	return !choice->labels.count ||
-	       (mt_number_index_init(&choice->label_index, choice->labels.items,
-				     choice->labels.count) &&
-		visit_tables(choice, tables, by_label));
+	return !choice->labels.count || visit_tables(choice, tables, by_label);
 }
 
 /* ---- Choosing symbols ---- */
 
-/* Sorts the starts, and prepares to ask for one. */
-static bool index_starts(struct choice *choice)
-{
-	return mt_number_sort(choice->starts.items, choice->starts.count) &&
-	       mt_number_index_init(&choice->start_index, choice->starts.items,
-				    choice->starts.count);
-}
-
 static inline bool is_chosen(struct choice *choice, uint64_t start, uint64_t size)
 {
+	const uint64_t *starts = choice->starts.items;
+	size_t i = mt_array_split(choice->starts.count, at, starts[at] < start);
+
 	(void)size;
-	return mt_number_index_has(&choice->start_index, start);
+	return i < choice->starts.count && starts[i] == start;
 }
 
 static inline bool choose_symbol(struct choice *choice, const struct mt_function_place *place,
@@ -361,5 +345,6 @@ bool mt_seen_symbols_choose(const struct mt_seen_code *seen, struct mt_kept_symb
 		return visit_tables(&choice, tables, choosing_all);
 	return !seen->count ||
 	       (list_units(&choice, seen, dynamic) && choose_starts(&choice, tables) &&
-		index_starts(&choice) && visit_tables(&choice, tables, choosing));
+		mt_number_sort(choice.starts.items, choice.starts.count) &&
+		visit_tables(&choice, tables, choosing));
 }
