@@ -102,7 +102,7 @@ static struct source *add_source(struct mt_jit_sources *sources, const struct so
 	}
 	*slot = source;
 	*source = *like;
-	source->file.path.bytes = path;
+	source->file.path = (struct mt_text){path, strlen(path)}; /* up to a NUL in it */
 	return source;
 }
 

@@ -39,7 +39,9 @@ def recording():
     writer = make.state(make.begun(b"".join(described)))
     writer.chunk(make.STATE, make.note(), make.image(problem=HOSTILE), make.loss())
     writer.chunk(make.FILE, make.carried(4, b"/tmp/perf-100.map", b"%x 1000 %s\n" % (JITTED, RAW.replace(b"\n", b""))))
-    writer.chunk(make.DATA, make.mapped(1101, JITTED, 0x1000, b"//anon", 7),
+    writer.chunk(make.FILE, make.carried(5, b"/tmp/jit-100\0dump", b"ends within"))
+    writer.chunk(make.DATA, make.mapped(1100, 0xA00000, 0x1000, b"/tmp/jit-100.dump", 5),
+                 make.mapped(1101, JITTED, 0x1000, b"//anon", 7),
                  make.call("brk", 1102, 0x600000, 0), make.call("brk", 1103, 0x621000, 0x621000),
                  make.mapped(1109, 0x7F0000000000, 0x2000, b"/data/" + RAW),
                  make.call("mmap", 1110, 0x7F0000000000, 0, 0x2000, 3, 2, 5, 0),
