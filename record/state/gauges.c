@@ -272,9 +272,9 @@ static void put_major_faults(struct mt_gauges *gauges, struct process *process)
 
 static void put_rollup(struct mt_gauges *gauges, struct process *process)
 {
-	static const char *const names[] = {"smaps_rollup Rss", "smaps_rollup Pss",
-					    "smaps_rollup Anonymous", "smaps_rollup AnonHugePages",
-					    "smaps_rollup Swap"};
+	static const char *const names[] = {"smaps_rollup Rss",		  "smaps_rollup Pss",
+					    "smaps_rollup Pss_Anon",	  "smaps_rollup Anonymous",
+					    "smaps_rollup AnonHugePages", "smaps_rollup Swap"};
 	struct reading reading = begin_reading(gauges, process);
 	MT_CLEANUP_FREE char *text = read_file(&reading, "smaps_rollup");
 	uint64_t value;

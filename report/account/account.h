@@ -31,6 +31,11 @@ struct mt_change {
 /* The callbacks return false out of memory. */
 struct mt_account_sink {
 	bool (*change)(void *context, struct mt_account *account, const struct mt_change *change);
+	/*
+	 * mprotect gave a mapped range some access (+1), or took all of it away (-1); the nature is
+	 * the one with access. May be NULL.
+	 */
+	bool (*access)(void *context, struct mt_account *account, const struct mt_change *change);
 	/* Regions moved with their pages and keep their origin. May be NULL. */
 	bool (*moved)(void *context, struct mt_account *account, uint64_t from, uint64_t to,
 		      uint64_t size);

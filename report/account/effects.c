@@ -460,7 +460,28 @@ static uint64_t first_hole(const struct mt_account *account, uint64_t start, uin
 
 typedef void change_nature(struct mt_nature *nature, uint64_t how);
 
+static bool tell_access(struct mt_account *account, const struct mt_extent *was,
+			const struct mt_extent *is, uint64_t time, uint32_t origin)
+{
+	const struct mt_account_sink *sink = account->sink;
+	bool had = mt_natures_get(account->natures, was->nature)->prot,
+	     has = mt_natures_get(account->natures, is->nature)->prot;
+	const struct mt_change change = {
+		.time = time,
+		.start = is->start,
+		.end = is->end,
+		.sign = has ? 1 : -1,
+		.nature = has ? is->nature : was->nature,
+		.origin = origin,
+		.reserved_by = is->origin,
+		.reserved = is->time,
+	};
+
+	return had == has || !sink->access || sink->access(sink->context, account, &change);
+}
+
 static bool change_natures(struct mt_account *account, uint64_t start, uint64_t end,
+			   const struct mt_vm_call *call, const struct mt_doers *doers,
 			   change_nature *change, uint64_t how)
 {
 	mt_extent_list pieces = {0};
@@ -469,11 +490,13 @@ static bool change_natures(struct mt_account *account, uint64_t start, uint64_t 
 
 	for (size_t i = 0; good && i < pieces.count; i++) {
 		struct mt_nature nature = *mt_natures_get(account->natures, pieces.items[i].nature);
+		const struct mt_extent was = pieces.items[i];
 
 		change(&nature, how);
 		pieces.items[i].nature = mt_natures_intern(account->natures, &nature);
 		good = pieces.items[i].nature != UINT32_MAX &&
-		       mt_extents_insert(account->regions, &pieces.items[i]);
+		       mt_extents_insert(account->regions, &pieces.items[i]) &&
+		       tell_access(account, &was, &pieces.items[i], call->time, doers->origin);
 	}
 	mt_array_deinit(&pieces);
 	return good;
@@ -503,29 +526,31 @@ static bool doubt_behind(struct mt_account *account, uint64_t start, uint64_t en
  * Where it meets a hole, or is refused a part, mprotect has changed what lies before: each region
  * that it changed has left a record.
  */
-static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call)
+static bool mprotect_effect(struct mt_account *account, const struct mt_vm_call *call,
+			    const struct mt_doers *doers)
 {
 	uint64_t start = call->args[0], end, hole;
 
 	if (__builtin_add_overflow(start, mt_page_up(call->args[1]), &end))
 		return true;
 	if (!call->result)
-		return change_natures(account, start, end, set_prot, call->args[2]);
+		return change_natures(account, start, end, call, doers, set_prot, call->args[2]);
 	if (!mt_vm_call_partial(call))
 		return true;
 	/* A region that it became a part of is protected alike: it may reach too far. */
 	if (call->told)
-		return change_natures(account, start, call->end < end ? call->end : end, set_prot,
-				      call->args[2]);
+		return change_natures(account, start, call->end < end ? call->end : end, call,
+				      doers, set_prot, call->args[2]);
 	hole = first_hole(account, start, end);
 	if (call->result != -ENOMEM || hole == end)
 		return mt_account_doubt(account, start, end, call->time);
-	return change_natures(account, start, hole, set_prot, call->args[2]) &&
+	return change_natures(account, start, hole, call, doers, set_prot, call->args[2]) &&
 	       doubt_behind(account, start, end, call->time);
 }
 
 /* Of all advice only that on forks counts here; holes are passed over, and said by ENOMEM. */
-static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *call)
+static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *call,
+			   const struct mt_doers *doers)
 {
 	uint64_t advice = call->args[2], end;
 
@@ -534,7 +559,8 @@ static bool madvise_effect(struct mt_account *account, const struct mt_vm_call *
 	    __builtin_add_overflow(call->args[0], mt_page_up(call->args[1]), &end))
 		return true;
 	account->unforked = true;
-	return change_natures(account, call->args[0], end, set_forked, advice == MADV_DOFORK);
+	return change_natures(account, call->args[0], end, call, doers, set_forked,
+			      advice == MADV_DOFORK);
 }
 
 /* ---- System V shared memory ---- */
@@ -646,9 +672,9 @@ bool mt_account_call(struct mt_account *account, const struct mt_vm_call *call,
 		return mremap_effect(account, call, doers);
 	case MT_VM_MPROTECT:
 	case MT_VM_PKEY_MPROTECT:
-		return mprotect_effect(account, call);
+		return mprotect_effect(account, call, doers);
 	case MT_VM_MADVISE:
-		return madvise_effect(account, call);
+		return madvise_effect(account, call, doers);
 	case MT_VM_SHMAT:
 		return shmat_effect(account, call, doers);
 	case MT_VM_SHMDT:

@@ -202,17 +202,19 @@ static struct mt_error *add_processes(struct mt_memory_beside *memory)
 	(void)mt_gauge_log_processes(memory->gauges, &count);
 	if (!count)
 		return NULL;
-	err = mt_process_table(memory->session, memory->gauges, &memory->of_processes, &table);
+	err = mt_process_table(memory->session, memory->gauges,
+			       knows_growth(memory) ? memory->judges : NULL, &memory->of_processes,
+			       &table);
 	return err ? err : add(memory, "processes", table);
 }
 
 struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 {
-	struct mt_error *err = add_processes(memory);
+	struct mt_error *err = add_resident(memory);
 
-	err = err ? err : add_host(memory);
-	err = err ? err : add_resident(memory);
-	return err ? err : add_growth(memory);
+	err = err ? err : add_growth(memory);
+	err = err ? err : add_processes(memory);
+	return err ? err : add_host(memory);
 }
 
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count)

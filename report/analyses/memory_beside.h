@@ -21,6 +21,7 @@ struct mt_resident_run;
 struct mt_session;
 struct mt_table;
 struct mt_timespan;
+struct mt_verdicts;
 
 /* Before the session's first sample is asked for. The session gives stacks, and is borrowed. */
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
@@ -35,14 +36,19 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  *
  *	host		the host's gauges: before, now, least and most of each
  *	processes	--processes
- *	resident	--resident by process name and stack, of processes that live
+ *	resident	--resident by process name and stack, of processes that live, or
+ *			ended with the recording: these at their peak
  *	growth		--growth by process name and stack, on the account of who holds it
  *	verdict		--verdict by process and stack
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
 
-/* The table of --processes from gauges that were read. */
+/*
+ * The table of --processes from gauges that were read. With a ledger's verdicts a column says how
+ * much of the growth of what is mapped is address space without access.
+ */
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
+				  const struct mt_verdicts *ledger,
 				  const struct mt_analysis_request *request, struct mt_table **out);
 
 /*

@@ -15,6 +15,7 @@
 #include "report/stacks/stacks.h"
 #include "report/sums/row_keys.h"
 #include "report/tables/facts.h"
+#include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_gauge_log, struct mt_gauge_log)
 MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
@@ -27,12 +28,13 @@ enum {
 	VALUE_MAPPED, /* change of what is mapped */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
+	VALUE_CLOSED, /* of VALUE_MAPPED, address space without access; where a ledger knows */
 	VALUES,
 };
 
 static const struct mt_value_column value_columns[VALUES] = {
 	{"change", "B"}, {"before", "B"},     {"now", "B"},	{"peak", "B"},
-	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"},
+	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"}, {"reserved", "B"},
 };
 
 static bool no_event(const char *event)
@@ -48,7 +50,7 @@ static bool intern(struct mt_session *session, const char *text, uint32_t *out)
 }
 
 static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
-			const struct mt_gauged_process *process)
+			const struct mt_gauged_process *process, const struct mt_verdicts *ledger)
 {
 	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
 	double before = mt_gauged_before(process, MT_PROCESS_RESIDENT),
@@ -71,6 +73,10 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
 		[VALUE_SWAPPED] = mt_value_exact(mt_gauged_now(process, MT_PROCESS_SWAPPED)),
+		[VALUE_CLOSED] = mt_value_exact(
+			ledger ? mt_verdicts_closed_growth(ledger, process->recording, process->pid,
+							   process->is_new)
+			       : 0),
 	};
 	const char *trend = "-";
 	bool ended = process->ended &&
@@ -108,11 +114,13 @@ static struct mt_error *read_all(struct mt_session *session)
 }
 
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
+				  const struct mt_verdicts *ledger,
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
-	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
-						  value_columns, VALUES, request, &keys);
+	struct mt_error *err =
+		mt_row_keys_create(session, mt_analysis_processes.name, value_columns,
+				   ledger ? VALUES : VALUE_CLOSED, request, &keys);
 	size_t count;
 	const struct mt_gauged_process *processes = mt_gauge_log_processes(gauges, &count);
 	bool good = true;
@@ -120,7 +128,7 @@ struct mt_error *mt_process_table(struct mt_session *session, const struct mt_ga
 	if (err)
 		return err;
 	for (size_t i = 0; i < count && good; i++)
-		good = !processes[i].selected || add_process(session, keys, &processes[i]);
+		good = !processes[i].selected || add_process(session, keys, &processes[i], ledger);
 	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
 }
 
@@ -141,7 +149,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 			MT_ERR_NOT_FOUND,
 			"no sizes of processes in it: an older mtrec recorded it, or "
 			"another program");
-	return mt_process_table(session, gauges, request, out);
+	return mt_process_table(session, gauges, NULL, request, out);
 }
 
 const struct mt_analysis mt_analysis_processes = {

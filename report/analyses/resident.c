@@ -159,6 +159,7 @@ static struct mt_error *make_run(struct mt_session *session,
 		.each = tells_each_of,
 		.held = run->timeline ? add_change : NULL,
 		.context = &run->resident,
+		.ended_at_peak = request->living,
 		.peak = request->at.when == MT_AT_PEAK,
 		.moment = request->at.when == MT_AT_TIME,
 	};

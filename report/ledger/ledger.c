@@ -338,6 +338,7 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_ledger
 	};
 	ledger->sink = (struct mt_account_sink){
 		.change = mt_ledger_tell,
+		.access = options->accessed ? mt_ledger_tell_access : NULL,
 		.moved = options->moved ? mt_ledger_tell_moved : NULL,
 		.context = ledger,
 	};

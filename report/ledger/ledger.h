@@ -80,6 +80,11 @@ struct mt_ledger_options {
 		      const struct mt_ledger_space *space, const struct mt_extents *regions,
 		      uint64_t time);
 	/*
+	 * mprotect gave mapped memory some access, or took all of it away. May be NULL.
+	 */
+	bool (*accessed)(void *context, const struct mt_ledger *ledger,
+			 const struct mt_ledger_change *change);
+	/*
 	 * A call has touched all pages of a mapped range, or has given them back while the range
 	 * stays mapped. May be NULL.
 	 */

@@ -132,5 +132,7 @@ bool mt_ledger_tell_moved(void *ledger, struct mt_account *account, uint64_t fro
 
 /* See mt_ledger_tell_moved(). */
 bool mt_ledger_tell(void *ledger, struct mt_account *account, const struct mt_change *change);
+bool mt_ledger_tell_access(void *ledger, struct mt_account *account,
+			   const struct mt_change *change);
 
 #endif

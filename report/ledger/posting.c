@@ -45,6 +45,21 @@ bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_c
 	       ledger->options->change(ledger->options->context, ledger, &told);
 }
 
+bool mt_ledger_tell_access(void *context, struct mt_account *account,
+			   const struct mt_change *change)
+{
+	struct mt_ledger *ledger = context;
+	const struct mt_ledger_change told = {
+		.space = ledger->posting,
+		.change = change,
+		.origin = mt_ledger_origin(ledger, change->origin),
+		.nature = mt_natures_get(ledger->natures, change->nature),
+	};
+
+	(void)account;
+	return ledger->options->accessed(ledger->options->context, ledger, &told);
+}
+
 bool mt_ledger_tell_moved(void *context, struct mt_account *account, uint64_t from, uint64_t to,
 			  uint64_t size)
 {

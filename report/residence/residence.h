@@ -38,8 +38,9 @@ struct mt_residence_options {
 	bool (*held)(void *context, const struct mt_ledger *ledger, const struct mt_holding *more,
 		     uint64_t time);
 	void *context;
-	bool peak;   /* report each space at its peak of resident pages */
-	bool moment; /* the ledger stops before the recording's end */
+	bool peak;	    /* report each space at its peak of resident pages */
+	bool ended_at_peak; /* report spaces that ended at theirs: many free all before they exit */
+	bool moment;	    /* the ledger stops before the recording's end */
 };
 
 /* NULL out of memory. Copies options. */

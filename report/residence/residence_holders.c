@@ -322,7 +322,8 @@ struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
 		.count = holder->count,
 	};
 
-	if (r->options.peak && holder->epoch == book->epoch) {
+	if ((r->options.peak || (r->options.ended_at_peak && book->space->ended)) &&
+	    holder->epoch == book->epoch) {
 		out.pages -= holder->since;
 		out.swapped -= holder->swapped_since;
 		out.count -= holder->count_since;

@@ -276,19 +276,6 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 	classify(history, &dense, out);
 }
 
-void mt_verdict_consider_access(struct mt_verdict *verdict, double inaccessible)
-{
-	if (inaccessible <= verdict->bytes / 2)
-		return;
-	verdict->bytes -= inaccessible < verdict->bytes ? inaccessible : verdict->bytes;
-	if (verdict->kind != MT_VERDICT_PLATEAU && verdict->kind != MT_VERDICT_ONE_OFF)
-		return;
-	verdict->kind = MT_VERDICT_TOO_LITTLE;
-	verdict->why = "address space for later; growth within it is not followed";
-	verdict->per_hour = verdict->low = verdict->high = NAN;
-	verdict->confidence = 0;
-}
-
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 {
 	if (verdict->bytes <= 0)

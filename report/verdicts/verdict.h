@@ -42,13 +42,6 @@ struct mt_verdict {
 void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale *scale,
 		      uint64_t end, struct mt_verdict *out);
 
-/*
- * Refines the verdict on a path that reserves address space for later: `inaccessible` bytes have no
- * access at the end. An allocator that reserves an arena at once and opens it piece by piece may
- * grow in there however calm its reservations look. What has no access is not counted as held.
- */
-void mt_verdict_consider_access(struct mt_verdict *verdict, double inaccessible);
-
 /* Refines a verdict by its pages: `held` bytes are touched and not given back. */
 void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 

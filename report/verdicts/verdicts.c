@@ -24,24 +24,42 @@
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
 
+#define LATE_ENOUGH 512		     /* returns, before older ones are dropped */
+#define BURST ((uint64_t)1000000000) /* ns, the time between readings of gauges */
+
 /* A stack, or later a path, of a space. */
 struct place {
 	uint32_t space; /* index */
 	uint32_t stack; /* id of the stack or path */
 };
 
+/* Bytes returned at a time, which were reserved at another. */
+struct returned {
+	uint64_t time, reserved;
+	double bytes;
+};
+
 struct entry {
 	struct mt_history history;
+	MT_ARRAY(struct returned) late; /* those of the last BURST are among them */
+	bool forgiven;			/* what they returned counts as held; its pages are gone */
 	struct place place;
 	uint32_t stack;	       /* of a path: one of its stacks */
 	double reserved, heap; /* bytes reserved in all, and in the heap */
 	double held;	       /* bytes whose pages are touched and not given back, at the end */
-	double inaccessible;   /* bytes without any access, at the end */
 };
 
 struct space {
 	uint64_t began, end;
-	bool ended; /* then, and not only the time that was asked for */
+	/* Bytes without any access, of address space for later: before the recording, at the end.
+	 */
+	double closed_before, closed;
+	double closing;		/* the same by the changes alone, */
+	double stable;		/* and as it was before the last burst of them: */
+	uint64_t stable_until;	/* a process that ends may first unmap what it has */
+	struct mt_range opened; /* of them, what the last call unmapped, */
+	uint64_t opened_at;	/* and when: it maps the same range for use */
+	bool ended;		/* then, and not only the time that was asked for */
 	uint32_t recording, process;
 	int32_t pid;
 	struct mt_page_map touched; /* each touched page has a holder */
@@ -63,6 +81,7 @@ struct mt_verdicts {
 	MT_ARRAY(struct scale) scales; /* by recording */
 	MT_ARRAY(struct mt_verdict_row) rows;
 	struct mt_map64 by_space; /* of the ledger's: index */
+	struct mt_map64 by_pid;	  /* of pid_key(): index */
 	bool pages;		  /* the ledger tells of them */
 	struct mt_verdicts_also also;
 };
@@ -89,13 +108,16 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 {
 	if (!verdicts)
 		return;
-	for (size_t i = 0; i < verdicts->entries.count; i++)
+	for (size_t i = 0; i < verdicts->entries.count; i++) {
 		mt_history_deinit(&verdicts->entries.items[i].history);
+		mt_array_deinit(&verdicts->entries.items[i].late);
+	}
 	for (size_t i = 0; i < verdicts->spaces.count; i++)
 		mt_page_map_deinit(&verdicts->spaces.items[i].touched);
 	mt_array_deinit(&verdicts->entries);
 	mt_array_deinit(&verdicts->spaces);
 	mt_map64_deinit(&verdicts->by_space);
+	mt_map64_deinit(&verdicts->by_pid);
 	mt_array_deinit(&verdicts->scales);
 	mt_array_deinit(&verdicts->rows);
 	mt_byte_runs_destroy(verdicts->places);
@@ -104,17 +126,28 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts)
 
 /* ---- While the ledger runs ---- */
 
+/* Of the first and the last space of a process. */
+static uint64_t pid_key(uint32_t recording, int32_t pid, bool last)
+{
+	return (uint64_t)recording << 33 | (uint64_t)last << 32 | (uint32_t)pid;
+}
+
 /* The index of a space; UINT32_MAX out of memory. */
 static uint32_t find_space(struct mt_verdicts *verdicts, const struct mt_ledger_space *from)
 {
 	struct space *space;
-	uint64_t index;
+	uint64_t index, first;
 
 	if (mt_map64_get(&verdicts->by_space, (uintptr_t)from, &index))
 		return (uint32_t)index;
 	index = verdicts->spaces.count;
 	space = mt_array_push(&verdicts->spaces);
 	if (!space || !mt_map64_put(&verdicts->by_space, (uintptr_t)from, index))
+		return UINT32_MAX;
+	if (!mt_map64_get(&verdicts->by_pid, pid_key(from->recording, from->pid, false), &first) &&
+	    !mt_map64_put(&verdicts->by_pid, pid_key(from->recording, from->pid, false), index))
+		return UINT32_MAX;
+	if (!mt_map64_put(&verdicts->by_pid, pid_key(from->recording, from->pid, true), index))
 		return UINT32_MAX;
 	*space = (struct space){.began = from->began,
 				.recording = from->recording,
@@ -163,8 +196,79 @@ static bool has_verdict(const struct mt_verdicts *verdicts, const struct mt_orig
 	       (!verdicts->stacks || origin->stack != MT_STACK_NONE);
 }
 
+/* Address space for later, which is not memory before it has some access. */
+static void add_closed(struct space *space, const struct mt_change *change, int sign)
+{
+	if (change->time > space->stable_until + BURST) {
+		space->stable = space->closing;
+		space->stable_until = change->time;
+	}
+	space->closing += sign * (double)(change->end - change->start);
+}
+
+static void note_closed(struct space *space, const struct mt_ledger_change *told)
+{
+	const struct mt_change *change = told->change;
+
+	add_closed(space, change, change->sign);
+	if (change->sign < 0) {
+		space->opened = (struct mt_range){change->start, change->end};
+		space->opened_at = change->time;
+	} else if (told->origin->kind == MT_ORIGIN_BEFORE) {
+		space->closed_before += (double)(change->end - change->start);
+	}
+}
+
+/* What grows within reserved address space grows as a heap does: blocks in it are others'. */
+static bool is_of_heap(const struct space *space, const struct mt_ledger_change *told, bool opened)
+{
+	const struct mt_change *change = told->change;
+
+	if (told->nature->kind == MT_REGION_HEAP)
+		return true;
+	if (told->nature->kind != MT_REGION_ANONYMOUS)
+		return false;
+	return opened ||
+	       (space->opened_at == change->time && space->opened.start <= change->start &&
+		change->start < space->opened.end);
+}
+
+/* Keeps what may turn out to be the process's last clean-up. */
+static bool note_late(struct entry *entry, const struct mt_change *change, double bytes)
+{
+	struct returned *slot;
+	size_t kept = 0;
+
+	for (size_t i = 0; entry->late.count >= LATE_ENOUGH && i < entry->late.count; i++) {
+		if (entry->late.items[i].time + BURST >= change->time)
+			entry->late.items[kept++] = entry->late.items[i];
+	}
+	entry->late.count = entry->late.count >= LATE_ENOUGH ? kept : entry->late.count;
+	slot = mt_array_push(&entry->late);
+	if (slot)
+		*slot = (struct returned){change->time, change->reserved, bytes};
+	return slot;
+}
+
+/* Many programs free all before they exit: that says nothing of what they did before. */
+static bool forgive_cleanup(struct entry *entry, struct mt_history_scale *scale, uint64_t end)
+{
+	for (size_t i = 0; i < entry->late.count; i++) {
+		const struct returned *late = &entry->late.items[i];
+
+		if (late->time + BURST < end)
+			continue;
+		entry->forgiven = true;
+		if (!mt_history_return(&entry->history, scale, late->time, late->reserved,
+				       -late->bytes))
+			return false;
+	}
+	return true;
+}
+
+/* opened: by mprotect, of what was mapped before. */
 static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
-		       const struct mt_ledger_change *told)
+		       const struct mt_ledger_change *told, bool opened)
 {
 	const struct mt_change *change = told->change;
 	const struct mt_origin *owner =
@@ -190,13 +294,15 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		return false;
 	if (change->sign > 0) {
 		entry->reserved += bytes;
-		entry->heap += told->nature->kind == MT_REGION_HEAP ? bytes : 0;
+		entry->heap +=
+			is_of_heap(&verdicts->spaces.items[place.space], told, opened) ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
 	}
 	/* A fork's copy of what the parent reserved is no history of the child's. */
 	return !entry->history.count || change->reserved < entry->history.first ||
-	       mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
-				 bytes);
+	       (note_late(entry, change, bytes) &&
+		mt_history_return(&entry->history, &scale->history, change->time, change->reserved,
+				  bytes));
 }
 
 /* ---- Pages ---- */
@@ -305,16 +411,14 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	double held = (double)(region->end - region->start);
 	struct entry *entry;
 
-	if (!has_verdict(verdicts, origin) || !mt_nature_is_held(nature))
+	if (!has_verdict(verdicts, origin) || !mt_nature_is_held(nature) || !nature->prot)
 		return true;
 	if (is_for_use(nature))
 		held = count_touched(&verdicts->spaces.items[space], region);
 	entry = entry_at(verdicts, verdicts->places, &place);
-	if (!entry)
-		return false;
-	entry->held += held;
-	entry->inaccessible += nature->prot ? 0 : (double)(region->end - region->start);
-	return true;
+	if (entry)
+		entry->held += held;
+	return entry;
 }
 
 static bool take_stood(void *context, const struct mt_ledger *ledger,
@@ -332,12 +436,25 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	space->end = time < scale->to ? time : scale->to;
 	space->ended = from->ended && from->ended <= space->end;
 	space->pages_lost = mt_ledger_pages_lost(ledger, from->began, time);
-	for (; verdicts->pages && region; region = mt_extents_after(regions, region->end)) {
+	for (; region; region = mt_extents_after(regions, region->end)) {
+		if (!mt_natures_get(mt_ledger_natures(ledger), region->nature)->prot)
+			space->closed += (double)(region->end - region->start);
+		if (!verdicts->pages)
+			continue;
 		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
 			return false;
 	}
+	if (space->ended)
+		space->closed += space->stable - space->closing;
 	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
 	return true;
+}
+
+static bool tell_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+		      const struct mt_ledger_change *told)
+{
+	return !verdicts->also.change ||
+	       verdicts->also.change(verdicts->also.context, ledger, told);
 }
 
 static bool take_change(void *context, const struct mt_ledger *ledger,
@@ -348,12 +465,32 @@ static bool take_change(void *context, const struct mt_ledger *ledger,
 	uint32_t space = find_space(verdicts, told->space);
 
 	/* What comes is untouched, what goes is not touched any more. */
-	return space != UINT32_MAX &&
-	       (!change->sign ||
-		mark_pages(&verdicts->spaces.items[space], change->start, change->end, false)) &&
-	       add_change(verdicts, ledger, told) &&
-	       (!verdicts->also.change ||
-		verdicts->also.change(verdicts->also.context, ledger, told));
+	if (space == UINT32_MAX || (change->sign && !mark_pages(&verdicts->spaces.items[space],
+								change->start, change->end, false)))
+		return false;
+	if (change->sign && !told->nature->prot) {
+		note_closed(&verdicts->spaces.items[space], told);
+		return true;
+	}
+	return add_change(verdicts, ledger, told, false) && tell_also(verdicts, ledger, told);
+}
+
+static bool take_access(void *context, const struct mt_ledger *ledger,
+			const struct mt_ledger_change *told)
+{
+	const struct mt_origin *reserver = mt_ledger_origin(ledger, told->change->reserved_by);
+	struct mt_verdicts *verdicts = context;
+	uint32_t space = find_space(verdicts, told->space);
+	struct mt_ledger_change on_account = *told;
+
+	if (space == UINT32_MAX)
+		return false;
+	add_closed(&verdicts->spaces.items[space], told->change, -told->change->sign);
+	/* As what unmaps it, and what maps it anew for use. */
+	if (reserver->kind == MT_ORIGIN_CALL)
+		on_account.origin = reserver;
+	return add_change(verdicts, ledger, &on_account, true) &&
+	       tell_also(verdicts, ledger, &on_account);
 }
 
 void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)
@@ -365,6 +502,7 @@ void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *
 {
 	verdicts->pages = true;
 	options->change = take_change;
+	options->accessed = take_access;
 	options->stood = take_stood;
 	options->advised = take_advice;
 	options->stackless = true;
@@ -388,11 +526,16 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 {
 	for (size_t i = 0; i < stacks; i++) {
 		struct place place = verdicts->entries.items[i].place;
+		const struct space *space = &verdicts->spaces.items[place.space];
 		uint32_t stack = place.stack, at;
 		struct entry *entry;
 
 		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
 		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
+			return mt_error_nomem();
+		if (space->ended &&
+		    !forgive_cleanup(&verdicts->entries.items[i],
+				     &verdicts->scales.items[space->recording].history, space->end))
 			return mt_error_nomem();
 		at = mt_byte_runs_intern(places, &place, sizeof(place));
 		if (at == MT_SEQUENCE_NONE)
@@ -403,7 +546,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->place = place;
 		entry->stack = stack;
 		entry->held += verdicts->entries.items[i].held;
-		entry->inaccessible += verdicts->entries.items[i].inaccessible;
+		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->heap += verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
@@ -467,10 +610,9 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 			 &row->verdict);
 	if (entry->heap > entry->reserved / 2)
 		mt_verdict_consider_heap(&row->verdict);
-	mt_verdict_consider_access(&row->verdict, entry->inaccessible);
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);
-	if (knows_pages(verdicts, space))
+	if (knows_pages(verdicts, space) && !entry->forgiven)
 		mt_verdict_consider_pages(&row->verdict, entry->held);
 	return true;
 }
@@ -523,6 +665,18 @@ struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts)
 
 	mt_byte_runs_destroy(places);
 	return err;
+}
+
+double mt_verdicts_closed_growth(const struct mt_verdicts *verdicts, uint32_t recording,
+				 int32_t pid, bool is_new)
+{
+	uint64_t first, last;
+
+	if (!mt_map64_get(&verdicts->by_pid, pid_key(recording, pid, false), &first) ||
+	    !mt_map64_get(&verdicts->by_pid, pid_key(recording, pid, true), &last))
+		return 0;
+	return verdicts->spaces.items[last].closed -
+	       (is_new ? 0 : verdicts->spaces.items[first].closed_before);
 }
 
 const struct mt_verdict_row *mt_verdicts_rows(const struct mt_verdicts *verdicts, size_t *count)

@@ -46,7 +46,14 @@ void mt_verdicts_destroy(struct mt_verdicts *verdicts);
 /* Sets the callbacks of the ledger's options and their context. */
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options);
 
-/* A second listener to changes; set before the ledger's run. */
+/*
+ * By how much a process's address space without access (PROT_NONE) grew; is_new: it had none
+ * before. 0 where the ledger did not see the process.
+ */
+double mt_verdicts_closed_growth(const struct mt_verdicts *verdicts, uint32_t recording,
+				 int32_t pid, bool is_new);
+
+/* A second listener to changes of memory with some access; set before the ledger's run. */
 struct mt_verdicts_also {
 	bool (*change)(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_change *change);

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What /proc says of the targets and the host while it is recorded: exact at both ends, cheap in between.
+# timeout: 120
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'
@@ -55,6 +56,85 @@ is '... steadily' "$(column trend "$pid" grows.mtr)" steady
 kill -CONT "$pid"
 exec {grower[1]}>&-
 wait "$pid"
+
+# Three that stop, grow when they are let go on, and stop again.
+cat >steps.py <<'END'
+import os, signal, sys
+keep = [bytearray(int(sys.argv[1]) << 20)]
+os.kill(os.getpid(), signal.SIGSTOP)
+keep.append(bytearray(int(sys.argv[2]) << 20))
+os.kill(os.getpid(), signal.SIGSTOP)
+END
+stopped() { # stopped PID...: wait until all of them stand still
+	local pid
+	for pid; do
+		until grep -q '^State:.*T' "/proc/$pid/status"; do sleep 0.05; done
+	done
+}
+pids=() before=()
+for sizes in '20 30' '5 90' '150 4'; do
+	# shellcheck disable=SC2086
+	python3 steps.py $sizes &
+	pids+=($!)
+done
+stopped "${pids[@]}"
+for pid in "${pids[@]}"; do
+	before+=("$(status VmRSS "$pid") $(status VmSize "$pid")")
+done
+"$mtrec" -q -e vm,rss -p "$(IFS=,; echo "${pids[*]}")" -o three.mtr --duration 3s &
+recorder=$!
+sleep 1
+kill -CONT "${pids[@]}"
+sleep 0.2
+stopped "${pids[@]}"
+expect 0 'three that grow are recorded' wait "$recorder"
+for i in 0 1 2; do
+	pid=${pids[$i]}
+	now="$(status VmRSS "$pid") $(status VmSize "$pid")"
+	is "... VmRSS of the $i. at both ends, as /proc has it" "$(column before "$pid" three.mtr) $(column now "$pid" three.mtr)" \
+		"${before[$i]% *} ${now% *}"
+	is '... and VmSize' "$(($(column 'mapped now' "$pid" three.mtr) - $(column mapped "$pid" three.mtr))) $(column 'mapped now' "$pid" three.mtr)" \
+		"${before[$i]#* } ${now#* }"
+done
+"$report" -q three.mtr >screen
+is '... and all are on the screen, most first' "$(awk '/python3/ && $4 == "MB" { printf "%s ", $1 }' screen)" \
+	"${pids[1]} ${pids[0]} ${pids[2]} "
+
+# AnonPages counts a page once; RssAnon does for each process that a fork shared it with, Pss_Anon its part.
+anonymous() { # how many percent of the host's AnonPages those of all processes are
+	"$mtrec" -q -a -e vm -o host.mtr true
+	"$MT_TOP/scripts/mtdump" --records host.mtr | awk '
+		!/GAUGE/ { next }
+		{
+			for (i = 1; i <= NF; i++)
+				if (split($i, a, "=") > 1) at[a[1]] = a[2]
+			name = $0; sub(/.* name="/, "", name); sub(/".*/, "", name)
+		}
+		name == "RssAnon" { of[at["pid"]] = at["value"] }
+		name == "smaps_rollup Pss_Anon" { part[at["pid"]] = at["value"] }
+		name == "meminfo AnonPages" { host = at["value"] }
+		END {
+			for (pid in of) sum += pid in part ? part[pid] : of[pid]
+			printf "%.2f\n", 100 * sum / host
+		}'
+}
+for try in 1 2 3 4 5 6; do # others come and go meanwhile
+	share=$(anonymous)
+	awk -v share="$share" 'BEGIN { exit !(share > 99 && share < 101) }' && break
+	sleep 1
+done
+if grep -q Pss_Anon /proc/self/smaps_rollup; then
+	check "the anonymous memory of all processes is the host's within 1 % ($share, attempt $try)" \
+		awk -v share="$share" 'BEGIN { exit !(share > 99 && share < 101) }'
+fi
+kill -KILL "${pids[@]}"
+wait "${pids[@]}" 2>/dev/null
+
+check 'a process that frees all before it exits is recorded' "$mtrec" -q -e vm,rss -o frees.mtr \
+	python3 -c 'import time; keep = [bytes(1000) for _ in range(60000)]; time.sleep(1.2); del keep'
+"$report" -q frees.mtr >screen
+check '... its path counts at its peak' awk '/^BY WHICH/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
+check '... and is what is judged' awk '/^IS IT/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
 
 check 'a process that begins and ends is recorded' "$mtrec" -q -e vm,rss -o ends.mtr \
 	python3 -c 'import time; x = bytearray(30 << 20); time.sleep(2.5)'

@@ -268,23 +268,6 @@ MT_TEST(a_time_that_is_damaged_puts_all_before_it_into_the_first_slice)
 	mt_history_deinit(&program.history);
 }
 
-MT_TEST(of_address_space_for_later_nothing_is_known)
-{
-	struct mt_verdict verdict = observe(one_off, 6 * HOUR, 1);
-	double bytes = verdict.bytes;
-
-	mt_verdict_consider_access(&verdict, bytes / 100); /* guard pages */
-	MT_CHECK_EQ(verdict.kind, MT_VERDICT_ONE_OFF);
-	MT_CHECK_EQ(verdict.bytes, bytes);
-	mt_verdict_consider_access(&verdict, 0.9 * bytes);
-	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
-	MT_CHECK(fabs(verdict.bytes - 0.1 * bytes) < 1);
-	MT_CHECK(isnan(verdict.per_hour));
-	verdict = observe(leak, 6 * HOUR, 1);
-	mt_verdict_consider_access(&verdict, verdict.bytes);
-	MT_CHECK_EQ(verdict.kind, MT_VERDICT_LEAK);
-}
-
 MT_TEST(pages_that_nobody_touches_are_retained)
 {
 	struct mt_verdict verdict = observe(plateau, 6 * HOUR, 1);

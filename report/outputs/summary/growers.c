@@ -48,7 +48,7 @@ static void growers_deinit(struct growers *growers)
 
 /* The columns of the table of --processes. */
 struct columns {
-	size_t pid, process, trend, life, group, before, now, change, mapped, peak;
+	size_t pid, process, trend, life, group, before, now, change, mapped, reserved, peak;
 };
 
 static struct columns find_columns(const struct mt_table *table)
@@ -63,6 +63,7 @@ static struct columns find_columns(const struct mt_table *table)
 		.now = mt_table_value(table, "now"),
 		.change = mt_table_value(table, "change"),
 		.mapped = mt_table_value(table, "mapped"),
+		.reserved = mt_table_value(table, "reserved"),
 		.peak = mt_table_value(table, "peak"),
 	};
 }
@@ -119,7 +120,8 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		.before = row->values[c->before].value,
 		.now = row->values[c->now].value,
 		.change = row->values[c->change].value,
-		.mapped = row->values[c->mapped].value,
+		.mapped = row->values[c->mapped].value -
+			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
 	};
 
 	growers->processes++;
