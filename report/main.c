@@ -267,10 +267,11 @@ static struct mt_error *report(const struct mt_report_options *options,
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	MT_CLEANUP(mt_memory_beside_destroy_p) struct mt_memory_beside *memory = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	bool beside = !sides->baseline && options->output == &mt_output_summary &&
+	bool beside = !sides->baseline && (options->output->needs & MT_SHOWS_MEMORY) &&
 		      options->analysis == mt_analyses[0];
-	struct mt_error *err =
-		beside ? mt_memory_listen(sides->session, &options->selection.time, &memory) : NULL;
+	struct mt_error *err = beside ? mt_memory_listen(sides->session, &options->selection.time,
+							 &options->wishes.by, &memory)
+				      : NULL;
 	struct mt_view view;
 
 	err = err ? err : analyse(options, request, sides, &table);

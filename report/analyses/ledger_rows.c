@@ -119,6 +119,7 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 		.comm = origin->comm,
 		.process = origin->process,
 		.cgroup = origin->cgroup,
+		.exe = origin->exe,
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};

@@ -15,10 +15,11 @@
 struct mt_analysis_request;
 struct mt_session;
 
-#define MT_BY_OF_MEMORY                                                                \
-	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) | \
-	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_KIND) |     \
-	 MT_BY_BIT(MT_BY_FILE) | MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK))
+#define MT_BY_OF_MEMORY                                                                 \
+	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |  \
+	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \
+	 MT_BY_BIT(MT_BY_KIND) | MT_BY_BIT(MT_BY_FILE) | MT_BY_BIT(MT_BY_IMAGE) |       \
+	 MT_BY_BIT(MT_BY_STACK))
 
 enum mt_ended_shown {
 	MT_ENDED_REMARK, /* by one remark beside the rows */

@@ -48,8 +48,20 @@ void mt_memory_beside_destroy(struct mt_memory_beside *memory)
 	free(memory);
 }
 
+/* An image groups processes that run the same file, not frames. */
+static void regroup(struct mt_memory_beside *memory, const struct mt_by_list *by)
+{
+	enum mt_by key = by->count ? by->keys[0] : MT_BY_PROCESS;
+
+	if (key == MT_BY_PROCESS)
+		return;
+	key = key == MT_BY_IMAGE ? MT_BY_EXE : key;
+	mt_by_add(&memory->of_processes.by, key);
+	memory->of_paths.by.keys[0] = (uint8_t)key;
+}
+
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  struct mt_memory_beside **out)
+				  const struct mt_by_list *by, struct mt_memory_beside **out)
 {
 	MT_CLEANUP(mt_memory_beside_destroy_p)
 	struct mt_memory_beside *memory = calloc(1, sizeof(*memory));
@@ -69,6 +81,7 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 		.unwind = true,
 		.living = true,
 	};
+	regroup(memory, by);
 	err = mt_gauge_log_listen(session, &memory->gauges);
 	err = err ? err
 		  : mt_verdicts_create(session, true, &memory->of_paths.time, &memory->judges);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct mt_analysis_request;
+struct mt_by_list;
 struct mt_error;
 struct mt_gauge_log;
 struct mt_memory_beside;
@@ -23,9 +24,12 @@ struct mt_table;
 struct mt_timespan;
 struct mt_verdicts;
 
-/* Before the session's first sample is asked for. The session gives stacks, and is borrowed. */
+/*
+ * Before the session's first sample is asked for. The session gives stacks, and is borrowed. `by`:
+ * one key at most, that groups processes and paths.
+ */
 struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_timespan *time,
-				  struct mt_memory_beside **out);
+				  const struct mt_by_list *by, struct mt_memory_beside **out);
 void mt_memory_beside_destroy(struct mt_memory_beside *memory);
 
 /* Makes the tables. */

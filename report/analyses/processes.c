@@ -61,6 +61,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		.pid = process->pid,
 		.tid = process->pid,
 		.cgroup = process->cgroup,
+		.exe = process->exe,
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};
@@ -98,6 +99,8 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 	if (process->comm == MT_STRING_NONE && !intern(session, "[unknown]", &facts.comm))
 		return false;
 	facts.process = facts.comm;
+	if (!process->exe && !intern(session, "[unknown]", &facts.exe))
+		return false;
 	return mt_row_keys_add(keys, &facts, values);
 }
 
@@ -157,7 +160,7 @@ const struct mt_analysis mt_analysis_processes = {
 	.help = "memory of each process at the beginning and the end",
 	.groups = true,
 	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) |
-	      MT_BY_BIT(MT_BY_TREND) | MT_BY_BIT(MT_BY_LIFE),
+	      MT_BY_BIT(MT_BY_CONTAINER) | MT_BY_BIT(MT_BY_TREND) | MT_BY_BIT(MT_BY_LIFE),
 	.default_by = {{MT_BY_PROCESS, MT_BY_TREND, MT_BY_LIFE}, 3},
 	.wants = no_event,
 	.states = true,

@@ -157,6 +157,13 @@ static struct mt_error *take_output_file(struct parser *parser, const struct mt_
 	return err;
 }
 
+/* --summary --json, in any order. */
+static bool is_pair(const struct mt_output *a, const struct mt_output *b)
+{
+	return (a == &mt_output_summary && b == &mt_output_json) ||
+	       (a == &mt_output_json && b == &mt_output_summary);
+}
+
 static struct mt_error *choose(struct parser *parser, const struct found *found, const char *value)
 {
 	struct mt_report_options *o = &parser->options;
@@ -169,6 +176,10 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 					       "--%s and --%s: one analysis at a time",
 					       o->analysis->name, found->name);
 		o->analysis = found->analysis;
+		return NULL;
+	}
+	if (o->output && is_pair(o->output, found->output)) {
+		o->output = &mt_output_summary_json;
 		return NULL;
 	}
 	if (o->output && o->output != found->output)

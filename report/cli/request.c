@@ -60,6 +60,21 @@ static struct mt_error *check_keys(const struct mt_analysis *analysis, const str
 	return NULL;
 }
 
+/* What groups the summary's processes and paths; its table is as ever. */
+static struct mt_error *check_screen_by(const struct mt_output *output, const struct mt_by_list *by)
+{
+	const uint32_t known = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_IMAGE) |
+			       MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER);
+	char names[100];
+
+	if (by->count == 1 && (known & MT_BY_BIT(by->keys[0])))
+		return NULL;
+	mt_by_names(known, names, sizeof(names));
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--by %s: --%s takes one of %s",
+					     mt_by_def(by->keys[0])->name, output->name, names),
+			     "--table, --csv, --json and --folded know more");
+}
+
 static struct mt_error *check_by(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes, bool listing)
 {
@@ -67,6 +82,8 @@ static struct mt_error *check_by(const struct mt_analysis *analysis, const struc
 
 	if (!wishes->by.count && !wishes->timeline)
 		return NULL;
+	if ((output->needs & MT_SHOWS_MEMORY) && !wishes->timeline)
+		return check_screen_by(output, &wishes->by);
 	if (listing)
 		return mt_error_create(MT_ERR_USAGE, "%s makes sums, and --%s shows single events",
 				       option, analysis->groups ? output->name : analysis->name);
@@ -113,11 +130,12 @@ static struct mt_by_list keys_of(const struct mt_analysis *analysis, const struc
 {
 	bool shows = analysis->judges || wishes->compare ||
 		     (output->needs & (MT_NEEDS_STACK | MT_LIKES_STACK));
-	struct mt_by_list by = wishes->by.count	  ? wishes->by
-			       : wishes->timeline ? timeline_keys(analysis)
-						  : analysis->default_by;
+	bool screen = output->needs & MT_SHOWS_MEMORY;
+	struct mt_by_list by = wishes->by.count && !screen ? wishes->by
+			       : wishes->timeline	   ? timeline_keys(analysis)
+							   : analysis->default_by;
 
-	if (!wishes->by.count && !shows)
+	if ((!wishes->by.count || screen) && !shows)
 		mt_by_remove(&by, MT_BY_STACK);
 	if (wishes->stacks ||
 	    ((output->needs & MT_NEEDS_STACK) && (analysis->by & MT_BY_BIT(MT_BY_STACK)) &&

@@ -141,6 +141,7 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 			 .start_time = record->start_time,
 			 .comm = known ? task->comm : MT_STRING_NONE,
 			 .cgroup = known ? task->space->cgroup : 0,
+			 .exe = known ? task->space->exe : 0,
 			 .is_new = !known,
 			 .other = known && !mt_space_is_target(task->space)},
 		.first_time = record->after,
@@ -214,11 +215,16 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 	case MT_KERNEL_EXIT:
 		process->told.comm = task->comm;
 		process->told.cgroup = task->space ? task->space->cgroup : process->told.cgroup;
+		process->told.exe = task->space ? task->space->exe : process->told.exe;
 		process->told.other = task->space && !mt_space_is_target(task->space);
 		process->told.ended = observed->kernel->type == MT_KERNEL_EXIT &&
 				      process->first_time <= observed->time;
 		if (process->told.ended)
 			process->told.to = observed->time;
+		break;
+	case MT_KERNEL_MMAP:
+	case MT_KERNEL_MMAP2: /* of the program, which tells its path */
+		process->told.exe = task->space ? task->space->exe : process->told.exe;
 		break;
 	default:
 		break;

@@ -44,6 +44,7 @@ struct mt_gauged_process {
 	uint64_t start_time; /* as in a TASK */
 	uint32_t comm;	     /* string id; MT_STRING_NONE: not known */
 	uint32_t cgroup;     /* string id; 0: not known */
+	uint32_t exe;	     /* string id of the program's path; 0: not known */
 	bool is_new;	     /* it began while it was recorded */
 	bool ended;
 	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */

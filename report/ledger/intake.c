@@ -84,8 +84,8 @@ static struct mt_effect *effect_at(struct mt_ledger *ledger, uint64_t *place, ui
 
 static struct mt_task_name name_of(const struct mt_task *task)
 {
-	return (struct mt_task_name){task->pid, task->tid, task->comm, task->space->comm,
-				     task->space->cgroup};
+	return (struct mt_task_name){task->pid,		task->tid,	     task->comm,
+				     task->space->comm, task->space->cgroup, task->space->exe};
 }
 
 /* ---- What no call made ---- */

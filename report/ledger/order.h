@@ -43,7 +43,7 @@ struct mt_effect {
 	struct mt_ledger_space *space, *parent; /* FORK: space is the child's */
 	struct mt_task_name {
 		int32_t pid, tid;
-		uint32_t comm, process, cgroup;
+		uint32_t comm, process, cgroup, exe;
 	} task;
 	uint32_t event, stack;
 	bool selected;

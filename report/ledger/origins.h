@@ -30,10 +30,11 @@ enum mt_origin_kind {
 };
 
 struct mt_origin {
-	uint32_t kind;			/* enum mt_origin_kind */
-	uint32_t event;			/* CALL: index into facts->events */
-	uint32_t stack;			/* CALL: stack id, or MT_STACK_NONE */
-	uint32_t comm, process, cgroup; /* string ids: thread name, process name, cgroup */
+	uint32_t kind;	/* enum mt_origin_kind */
+	uint32_t event; /* CALL: index into facts->events */
+	uint32_t stack; /* CALL: stack id, or MT_STACK_NONE */
+	/* String ids: thread name, process name, cgroup, path of the program. */
+	uint32_t comm, process, cgroup, exe;
 	int32_t pid, tid;
 	uint32_t selected; /* bool: passes the selectors */
 };

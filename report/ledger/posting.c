@@ -93,6 +93,7 @@ static struct mt_origin process_origin(const struct mt_ledger *ledger,
 		.comm = of->comm,
 		.process = of->comm,
 		.cgroup = of->cgroup,
+		.exe = of->exe,
 		.selected = mt_session_selects(ledger->session, &leader, time),
 	};
 }
@@ -320,6 +321,7 @@ static uint32_t origin_of(struct mt_ledger *ledger, const struct mt_effect *effe
 		.comm = effect->task.comm,
 		.process = effect->task.process,
 		.cgroup = effect->task.cgroup,
+		.exe = effect->task.exe,
 		.pid = effect->task.pid,
 		.tid = effect->task.tid,
 		.selected = effect->selected,

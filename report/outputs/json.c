@@ -10,6 +10,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/outputs/cells.h"
+#include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/path_rows.h"
 #include "report/stacks/frames.h"
@@ -38,7 +39,7 @@ static const struct {
 	[MT_KEY_PATH] = {"stack", false},
 };
 
-static void put_string(const char *text, FILE *to)
+void mt_json_string(const char *text, FILE *to)
 {
 	fputc('"', to);
 	while (*text) {
@@ -70,7 +71,7 @@ static bool put_path(const struct json *json, const struct mt_row *row, size_t c
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			fputs(", ", json->to);
-		put_string(mt_strings_get(names, path[i]), json->to);
+		mt_json_string(mt_strings_get(names, path[i]), json->to);
 	}
 	fputc(']', json->to);
 	return true;
@@ -114,7 +115,7 @@ static bool put_key(const struct json *json, const struct mt_row *row, size_t co
 	if (!text)
 		fputs("null", json->to);
 	else if (kinds[table->keys[column].kind].quoted)
-		put_string(text, json->to);
+		mt_json_string(text, json->to);
 	else
 		fputs(text, json->to);
 	return true;
@@ -157,7 +158,7 @@ static void put_head(const struct json *json)
 	const struct mt_table *table = json->rows.table;
 	size_t put = 0;
 
-	fprintf(json->to, "{\n  \"analysis\": \"%s\",\n  \"columns\": [\n", table->name);
+	fprintf(json->to, "  \"analysis\": \"%s\",\n  \"columns\": [\n", table->name);
 	for (; put < table->key_count; put++)
 		put_column(json, table->keys[put].name, kinds[table->keys[put].kind].type, NULL,
 			   !put);
@@ -169,19 +170,18 @@ static void put_head(const struct json *json)
 	fputs("\n  ],\n  \"rows\": [", json->to);
 }
 
-static void put_facts(const struct json *json)
+void mt_json_facts(const struct mt_facts *facts, FILE *to)
 {
-	const struct mt_facts *facts = json->view->facts;
-
-	fprintf(json->to,
-		"\n  ],\n  \"samples\": %" PRIu64 ",\n  \"selected\": %" PRIu64
-		",\n  \"lost\": %" PRIu64 ",\n  \"undecodable\": %" PRIu64
-		",\n  \"user_stacks\": %" PRIu64 ",\n  \"incomplete_stacks\": %" PRIu64 "\n}\n",
+	fprintf(to,
+		"  \"samples\": %" PRIu64 ",\n  \"selected\": %" PRIu64 ",\n  \"lost\": %" PRIu64
+		",\n  \"undecodable\": %" PRIu64 ",\n  \"user_stacks\": %" PRIu64
+		",\n  \"incomplete_stacks\": %" PRIu64 "\n",
 		facts->samples, facts->selected, mt_facts_lost_all(facts), facts->undecodable,
 		facts->user_stacks, mt_facts_incomplete(facts));
 }
 
-static struct mt_error *write_json(const struct mt_view *view, struct mt_table *table, FILE *to)
+struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, size_t most,
+			       FILE *to)
 {
 	MT_CLEANUP(json_deinit) struct json json = {.view = view, .to = to};
 	struct mt_error *err = mt_path_rows_init(table, view->srcline, view->value, &json.rows);
@@ -191,7 +191,7 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 	if (err)
 		return err;
 	put_head(&json);
-	for (size_t count = 0; !ferror(to); count++) {
+	for (size_t count = 0; !ferror(to) && (!most || count < most); count++) {
 		err = mt_table_next(json.rows.table, &row, &more);
 		if (err)
 			return err;
@@ -201,7 +201,21 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 		if (!put_row(&json, &row))
 			return mt_error_nomem();
 	}
-	put_facts(&json);
+	fputs("\n  ]", to);
+	return NULL;
+}
+
+static struct mt_error *write_json(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	struct mt_error *err;
+
+	fputs("{\n", to);
+	err = mt_json_table(view, table, 0, to);
+	if (err)
+		return err;
+	fputs(",\n", to);
+	mt_json_facts(view->facts, to);
+	fputs("}\n", to);
 	return NULL;
 }
 

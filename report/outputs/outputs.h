@@ -24,6 +24,7 @@ enum mt_output_needs {
 	MT_TAKES_KEYS = 16,    /* accepts sums by any keys */
 	MT_TAKES_LISTING = 32, /* accepts listings as well as sums */
 	MT_LIKES_STACK = 64,   /* gets a stack column by default if the analysis has one */
+	MT_SHOWS_MEMORY = 256, /* of --samples, shows what else is known of memory */
 	MT_FOR_READERS = 128,  /* text: what limits the figures goes in front of it */
 };
 
@@ -79,6 +80,7 @@ struct mt_error *mt_output_write(const struct mt_output *output, const struct mt
 				 struct mt_table *table, FILE *to);
 
 extern const struct mt_output mt_output_summary;
+extern const struct mt_output mt_output_summary_json;
 extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_flamegraph;
 extern const struct mt_output mt_output_script;

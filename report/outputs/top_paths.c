@@ -130,6 +130,20 @@ struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct
 
 /* ---- Lines ---- */
 
+enum {
+	WHO_MOST = 24,
+	NAME_LEAST = 20,
+	DSO_LEAST = 12, /* of a file's name, where there is no room */
+	WHO_LEAST = 10, /* columns of whose path it is, where the place takes the others */
+};
+
+const char *mt_path_last_part(const char *text)
+{
+	const char *last = *text == '/' ? strrchr(text, '/') : NULL;
+
+	return last && last[1] ? last + 1 : text;
+}
+
 struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct mt_top_path *path,
 				   size_t room, FILE *to)
 {
@@ -142,11 +156,22 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && !path->words)
 		mt_headline_place(headline.dso, headline.file, headline.line, place);
-	used = mt_text_fit(mt_strings_get(top->table->strings, path->who), 24, who, sizeof(who));
+	used = strlen(place) + 24;
+	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
+			   room > used + WHO_MOST    ? WHO_MOST
+			   : room > used + WHO_LEAST ? room - used
+						     : WHO_LEAST,
+			   who, sizeof(who));
+	if (headline.dso && strlen(place) + used + 4 + NAME_LEAST > room) {
+		char dso[16];
+
+		mt_text_fit(mt_path_last_part(headline.dso), DSO_LEAST, dso, sizeof(dso));
+		mt_headline_place(dso, headline.file, headline.line, place);
+	}
 	used += strlen(place) + 4;
 	mt_text_fit(headline.name != MT_STRING_NONE ? mt_strings_get(names, headline.name)
 						    : "[unknown]",
-		    room > used + 20 ? room - used : 20, name, sizeof(name));
+		    room > used + NAME_LEAST ? room - used : NAME_LEAST, name, sizeof(name));
 	fprintf(to, "%s%s%s%s%s\n", who, *who ? ": " : "", name, *place ? "  " : "", place);
 	return NULL;
 }

@@ -22,6 +22,8 @@ enum mt_by {
 	MT_BY_COMM,
 	MT_BY_CPU,
 	MT_BY_CGROUP,
+	MT_BY_CONTAINER,
+	MT_BY_EXE,  /* the program that a process runs; not a word of --by */
 	MT_BY_MODE, /* user, kernel or guest */
 	MT_BY_KIND, /* kind of memory: heap, anonymous, file, stack, ... */
 	MT_BY_FILE, /* the mapped file */
@@ -36,11 +38,11 @@ enum mt_by {
 #define MT_BY_BIT(key) (1u << (key))
 
 /* Keys that every analysis of samples can group by. */
-#define MT_BY_OF_SAMPLES                                                             \
-	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_TIME) | MT_BY_BIT(MT_BY_PROCESS) | \
-	 MT_BY_BIT(MT_BY_THREAD) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CPU) |    \
-	 MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_MODE) | MT_BY_BIT(MT_BY_IMAGE) |  \
-	 MT_BY_BIT(MT_BY_STACK))
+#define MT_BY_OF_SAMPLES                                                                \
+	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_TIME) | MT_BY_BIT(MT_BY_PROCESS) |    \
+	 MT_BY_BIT(MT_BY_THREAD) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CPU) |       \
+	 MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | MT_BY_BIT(MT_BY_MODE) | \
+	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK))
 
 /* Distinct keys in the order of their columns. */
 struct mt_by_list {

@@ -18,6 +18,7 @@
 #include "report/stacks/frames.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
+#include "report/sums/container.h"
 #include "report/sums/sample_field.h"
 #include "report/sums/sum_table.h"
 #include "report/tables/facts.h"
@@ -41,9 +42,10 @@ struct mt_row_keys {
 	const char *weight;
 	size_t top; /* rows; 0: all */
 	struct mt_sum_table *groups;
-	struct known_names images;    /* by stack id */
-	struct known_names events;    /* by event */
-	uint32_t modes[MT_ROW_MODES]; /* their names */
+	struct known_names images;     /* by stack id */
+	struct known_names containers; /* by cgroup */
+	struct known_names events;     /* by event */
+	uint32_t modes[MT_ROW_MODES];  /* their names */
 };
 
 MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
@@ -190,11 +192,21 @@ void mt_row_keys_destroy(struct mt_row_keys *grouping)
 		return;
 	mt_sum_table_destroy(grouping->groups);
 	mt_array_deinit(&grouping->images);
+	mt_array_deinit(&grouping->containers);
 	mt_array_deinit(&grouping->events);
 	free(grouping);
 }
 
 /* ---- Rows ---- */
+
+static const char *container_name(const struct mt_row_keys *grouping, uint32_t cgroup)
+{
+	struct mt_strings *strings = mt_session_strings(grouping->session);
+	struct mt_snippet name = mt_container_of(mt_strings_get(strings, cgroup));
+	uint32_t id = mt_strings_intern(strings, name.text, strlen(name.text));
+
+	return id == MT_STRING_NONE ? "-" : mt_strings_get(strings, id);
+}
 
 /* The file of the innermost user frame. */
 static const char *image_name(const struct mt_row_keys *grouping, uint32_t stack)
@@ -262,6 +274,9 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 		cells[1] = number(facts->tid);
 		cells[2] = facts->comm;
 		return true;
+	case MT_BY_CONTAINER:
+		return find_name(grouping, &grouping->containers, facts->cgroup, container_name,
+				 cells);
 	case MT_BY_IMAGE:
 		return find_name(grouping, &grouping->images, facts->stack, image_name, cells);
 	default:
@@ -269,6 +284,7 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 			   : key == MT_BY_PROGRAM  ? facts->process
 			   : key == MT_BY_CPU	   ? number((int32_t)facts->cpu)
 			   : key == MT_BY_CGROUP   ? facts->cgroup
+			   : key == MT_BY_EXE	   ? facts->exe
 			   : key == MT_BY_MODE	   ? grouping->modes[facts->mode]
 			   : key == MT_BY_KIND	   ? facts->kind
 			   : key == MT_BY_FILE	   ? facts->file

@@ -35,13 +35,14 @@ struct mt_row_facts {
 	uint32_t event; /* index into facts->events of the session, or MT_EVENT_NONE */
 	uint64_t time;	/* ns since the start of its recording */
 	int32_t pid, tid;
-	uint32_t comm, process, cgroup; /* string ids: thread name, process name, cgroup */
-	uint32_t cpu;			/* UINT32_MAX: unknown */
-	enum mt_row_mode mode;		/* where the event happened */
-	uint32_t kind, file;		/* string ids */
-	uint32_t trend, life;		/* string ids */
-	uint32_t stack;			/* or MT_STACK_NONE */
-	uint32_t reserver;		/* stack that reserved the memory, or MT_STACK_NONE */
+	/* String ids: thread name, process name, cgroup, path of the program. */
+	uint32_t comm, process, cgroup, exe;
+	uint32_t cpu;	       /* UINT32_MAX: unknown */
+	enum mt_row_mode mode; /* where the event happened */
+	uint32_t kind, file;   /* string ids */
+	uint32_t trend, life;  /* string ids */
+	uint32_t stack;	       /* or MT_STACK_NONE */
+	uint32_t reserver;     /* stack that reserved the memory, or MT_STACK_NONE */
 };
 
 /* The facts of a sample; kind and file are set only if the session's options ask for them. */

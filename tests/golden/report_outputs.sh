@@ -37,6 +37,8 @@ compare growth --growth
 compare growth-paths --growth --paths --by process,stack --top 1
 compare outstanding --outstanding
 compare memory-summary
+compare memory-summary-json --summary --json
+compare memory-summary-by --summary --by container
 compare faults --faults
 compare faults-kind --faults --by kind,mode --csv
 compare files --files
@@ -51,4 +53,6 @@ for words in '--mmaps --folded' '--mmaps --by process' '--mmaps --timeline' '--s
 done
 "$MT_BUILD/mtreport" -q --json stored.mtr >json
 check '--json is JSON' python3 -m json.tool json /dev/null
+"$MT_BUILD/mtreport" -q --json --summary memory_calls.mtr >json
+check '--summary --json is JSON, in any order' python3 -m json.tool json /dev/null
 finish

@@ -67,7 +67,7 @@ MT_TEST(what_cannot_be_is_refused)
 	MT_CHECK_STR(keys(&mt_analysis_samples, &mt_output_csv, "kind", none),
 		     "--by kind: --samples does not know it");
 	MT_CHECK_STR(keys(&mt_analysis_samples, &mt_output_summary, "cpu", none),
-		     "--summary takes no --by");
+		     "--by cpu: --summary takes one of process, cgroup, container, image");
 	MT_CHECK_STR(keys(&mt_analysis_mmaps, &mt_output_folded, NULL, none),
 		     "--mmaps lists single events, and --folded shows sums");
 	MT_CHECK_STR(keys(&mt_analysis_mmaps, &mt_output_csv, NULL, timeline),

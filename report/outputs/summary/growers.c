@@ -8,6 +8,7 @@
 #include "formats/base/err.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
+#include "report/outputs/top_paths.h"
 #include "report/tables/table.h"
 
 enum {
@@ -178,7 +179,7 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 {
 	size_t room = growers->group ? 21 : 13;
 	char name[64], processes[40];
-	size_t width = mt_text_fit(grower->name, room, name, sizeof(name));
+	size_t width = mt_text_fit(mt_path_last_part(grower->name), room, name, sizeof(name));
 
 	if (!growers->group)
 		fprintf(s->to, "%7ld ", grower->pid);
@@ -224,8 +225,8 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 
 	fputc('\n', s->to);
 	mt_summary_print_heading(s, "WHO GREW (resident)");
-	fprintf(s->to, "   %9s %9s %9s %9s  %s\n", "before", "now", "change", "mapped",
-		growers->group ? "" : "trend");
+	fprintf(s->to, "   %9s %9s %9s %9s%s\n", "before", "now", "change", "mapped",
+		growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
 	if (!count)

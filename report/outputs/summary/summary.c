@@ -155,6 +155,6 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_summary = {
 	.name = "summary",
 	.help = "one screen: who grew, on which path, is it a leak",
-	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_FOR_READERS,
+	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_FOR_READERS,
 	.write = write_summary,
 };

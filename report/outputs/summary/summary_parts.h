@@ -23,7 +23,11 @@ struct mt_summary {
 /* "host    available 21.3 -> 20.7 GB ..": one line. */
 struct mt_error *mt_summary_print_host(const struct mt_summary *s);
 
-/* What makes the figures uncertain, most important first: three at most. */
+/* Gives what makes the figures uncertain, most important first. */
+void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
+		      void *context);
+
+/* Prints the first three of them, a line each. */
 void mt_summary_print_notes(const struct mt_summary *s);
 
 /* WHO GREW: the processes that grew most. */

@@ -11,26 +11,22 @@ enum {
 	NOTES_SHOWN = 3,
 };
 
-/* Notes behind the first NOTES_SHOWN are only counted. */
 struct notes {
 	const struct mt_view *view;
-	FILE *to;
-	size_t notes; /* so far */
+	void (*put)(void *context, const char *note);
+	void *context;
 };
 
 __attribute__((format(printf, 2, 3))) static void print_warning(struct notes *s, const char *format,
 								...)
 {
-	char text[1024], fit[1024];
+	char text[1024];
 	va_list args;
 
-	if (s->notes++ >= NOTES_SHOWN)
-		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	mt_text_fit(text, s->view->width - 2, fit, sizeof(fit));
-	fprintf(s->to, "! %s\n", fit);
+	s->put(s->context, text);
 }
 
 static void print_losses(struct notes *s)
@@ -89,13 +85,38 @@ static void print_said(struct notes *s)
 	}
 }
 
-void mt_summary_print_notes(const struct mt_summary *s)
+void mt_summary_notes(const struct mt_summary *s, void (*put)(void *context, const char *note),
+		      void *context)
 {
-	struct notes notes = {.view = s->view, .to = s->to};
+	struct notes notes = {.view = s->view, .put = put, .context = context};
 
 	print_losses(&notes);
 	print_unseen(&notes);
 	print_said(&notes);
-	if (notes.notes > NOTES_SHOWN)
-		fprintf(s->to, "  and %zu more: mtreport --info\n", notes.notes - NOTES_SHOWN);
+}
+
+/* Notes behind the first NOTES_SHOWN are only counted. */
+struct printing {
+	const struct mt_summary *summary;
+	size_t notes; /* so far */
+};
+
+static void print_note(void *context, const char *note)
+{
+	struct printing *printing = context;
+	char fit[1024];
+
+	if (printing->notes++ >= NOTES_SHOWN)
+		return;
+	mt_text_fit(note, printing->summary->view->width - 2, fit, sizeof(fit));
+	fprintf(printing->summary->to, "! %s\n", fit);
+}
+
+void mt_summary_print_notes(const struct mt_summary *s)
+{
+	struct printing printing = {.summary = s};
+
+	mt_summary_notes(s, print_note, &printing);
+	if (printing.notes > NOTES_SHOWN)
+		fprintf(s->to, "  and %zu more: mtreport --info\n", printing.notes - NOTES_SHOWN);
 }

@@ -1,0 +1,23 @@
+/* JSON of tables, for outputs that write several of them. */
+#ifndef MT_REPORT_OUTPUTS_JSON_H
+#define MT_REPORT_OUTPUTS_JSON_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct mt_error;
+struct mt_facts;
+struct mt_table;
+struct mt_view;
+
+/* Writes a string in quotes; what is not UTF-8 becomes U+FFFD. */
+void mt_json_string(const char *text, FILE *to);
+
+/* Writes the members "analysis", "columns" and "rows" of an object, `most` rows (0: all). */
+struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, size_t most,
+			       FILE *to);
+
+/* Writes the members on samples and losses, and a newline. */
+void mt_json_facts(const struct mt_facts *facts, FILE *to);
+
+#endif

@@ -1,0 +1,84 @@
+/* Finds the engine and the id of a container in a cgroup's path. */
+#include "report/sums/container.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+	ID_LEAST = 32, /* hexadecimal digits in a row: engines write 64, rkt and old ones 32 */
+	ID_SHOWN = 12, /* as docker ps and crictl ps show them */
+};
+
+/* A word anywhere in the path, and what the id behind it is of. */
+static const struct {
+	const char *word, *engine;
+} engines[] = {
+	{"libpod", "podman"}, {"cri-containerd", "containerd"}, {"crio", "cri-o"},
+	{"docker", "docker"}, {"containerd", "containerd"},	{"kubepods", "kubernetes"},
+};
+
+/* What stands in front of a name. */
+static const struct {
+	const char *word, *engine, *ends;
+} named[] = {
+	{"/lxc.payload.", "lxc", "/\n"},
+	{"/lxc.payload/", "lxc", "/\n"},
+	{"/lxc/", "lxc", "/\n"},
+	{"/machine-", "machine", ".\n"}, /* systemd-machined: machine-NAME.scope */
+};
+
+static size_t hex_run(const char *text)
+{
+	size_t length = 0;
+
+	while (isxdigit((unsigned char)text[length]))
+		length++;
+	return length;
+}
+
+/* The last id: a container in a container is the inner one. */
+static const char *find_id(const char *cgroup)
+{
+	const char *found = NULL;
+
+	for (const char *at = cgroup; *at; at++) {
+		size_t length = hex_run(at);
+
+		if (length >= ID_LEAST)
+			found = at;
+		at += length ? length - 1 : 0;
+	}
+	return found;
+}
+
+static const char *engine_of(const char *cgroup)
+{
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		if (strstr(cgroup, engines[i].word))
+			return engines[i].engine;
+	}
+	return "container";
+}
+
+struct mt_snippet mt_container_of(const char *cgroup)
+{
+	struct mt_snippet out = {"-"};
+	const char *id = find_id(cgroup);
+
+	if (id) {
+		snprintf(out.text, sizeof(out.text), "%s %.*s", engine_of(cgroup), ID_SHOWN, id);
+		return out;
+	}
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		const char *at = strstr(cgroup, named[i].word);
+		const char *name = at ? at + strlen(named[i].word) : "";
+
+		if (*name) {
+			snprintf(out.text, sizeof(out.text), "%s %.*s", named[i].engine,
+				 (int)(strcspn(name, named[i].ends) % 32), name);
+			return out;
+		}
+	}
+	return out;
+}
