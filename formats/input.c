@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "formats/base/pages.h"
 
 #define COPY_SIZE 65536
+#define GROW_PIECES 256		   /* of COPY_SIZE, that a pipe's reader takes at a time */
 #define FAULT_SIZE ((size_t)65536) /* of a file, the kernel maps around a fault */
 #define BRING_PARTS 64
 #ifndef SYS_process_madvise
@@ -71,6 +73,12 @@ static int temporary_file(void)
 	return fd;
 }
 
+static struct mt_error *no_room(void)
+{
+	return mt_error_hint(mt_error_os(errno, "copying it to a temporary file"),
+			     "set TMPDIR to a directory with more room, or give a file");
+}
+
 static struct mt_error *copy_stream(int from, int to, uint64_t *size)
 {
 	char bytes[COPY_SIZE];
@@ -79,9 +87,7 @@ static struct mt_error *copy_stream(int from, int to, uint64_t *size)
 	*size = 0;
 	while ((n = read_some(from, bytes, sizeof(bytes))) > 0) {
 		if (!write_all(to, bytes, (size_t)n))
-			return mt_error_hint(
-				mt_error_os(errno, "copying it to a temporary file"),
-				"set TMPDIR to a directory with more room, or give a file");
+			return no_room();
 		*size += (uint64_t)n;
 	}
 	return n < 0 ? mt_error_os(errno, "reading") : NULL;
@@ -98,8 +104,20 @@ static struct mt_error *input_copy(int from, struct mt_input *out)
 	err = copy_stream(from, fd, &size);
 	if (err)
 		return err;
-	*out = (struct mt_input){.fd = fd, .size = size};
+	*out = (struct mt_input){.fd = fd, .size = size, .pipe = -1};
 	fd = -1;
+	return NULL;
+}
+
+/* Takes *from. */
+static struct mt_error *copy_later(int *from, struct mt_input *out)
+{
+	int fd = temporary_file();
+
+	if (fd < 0)
+		return mt_error_os(errno, "making a temporary file to read a pipe");
+	*out = (struct mt_input){.fd = fd, .pipe = *from};
+	*from = -1;
 	return NULL;
 }
 
@@ -138,7 +156,7 @@ static int open_path(const char *path)
 	return fd;
 }
 
-struct mt_error *mt_input_open(const char *path, struct mt_input *out)
+static struct mt_error *input_open(const char *path, bool grows, struct mt_input *out)
 {
 	MT_CLEANUP_CLOSE int fd = open_path(path);
 	struct stat st;
@@ -148,18 +166,68 @@ struct mt_error *mt_input_open(const char *path, struct mt_input *out)
 	if (fstat(fd, &st))
 		return mt_error_os(errno, "stat");
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
-		return input_copy(fd, out);
+		return grows ? copy_later(&fd, out) : input_copy(fd, out);
 	if (!S_ISREG(st.st_mode))
 		return refuse(st.st_mode, fd);
-	*out = (struct mt_input){.fd = fd, .size = (uint64_t)st.st_size};
+	*out = (struct mt_input){.fd = fd, .size = (uint64_t)st.st_size, .pipe = -1};
 	fd = -1;
 	return NULL;
+}
+
+struct mt_error *mt_input_open(const char *path, struct mt_input *out)
+{
+	return input_open(path, false, out);
+}
+
+struct mt_error *mt_input_open_growing(const char *path, struct mt_input *out)
+{
+	return input_open(path, true, out);
+}
+
+static struct mt_error *grow_by_pipe(struct mt_input *input, bool *ended)
+{
+	struct pollfd readable = {.fd = input->pipe, .events = POLLIN};
+	char bytes[COPY_SIZE];
+
+	for (int i = 0; i < GROW_PIECES && poll(&readable, 1, 0) > 0; i++) {
+		ssize_t n = read_some(input->pipe, bytes, sizeof(bytes));
+
+		*ended = !n;
+		if (n <= 0)
+			return n ? mt_error_os(errno, "reading") : NULL;
+		if (!write_all(input->fd, bytes, (size_t)n))
+			return no_room();
+		input->size += (uint64_t)n;
+	}
+	return NULL;
+}
+
+static struct mt_error *grow_by_file(struct mt_input *input, const char *path)
+{
+	struct stat own, there;
+
+	if (fstat(input->fd, &own))
+		return mt_error_os(errno, "stat");
+	if ((uint64_t)own.st_size < input->size)
+		return mt_error_create(MT_ERR_FORMAT, "was truncated while it was read");
+	if (strcmp(path, "-") != 0 &&
+	    (stat(path, &there) || there.st_dev != own.st_dev || there.st_ino != own.st_ino))
+		return mt_error_create(MT_ERR_FORMAT, "was removed or replaced while it was read");
+	input->size = (uint64_t)own.st_size;
+	return NULL;
+}
+
+struct mt_error *mt_input_grow(struct mt_input *input, const char *path, bool *ended)
+{
+	*ended = false;
+	return input->pipe >= 0 ? grow_by_pipe(input, ended) : grow_by_file(input, path);
 }
 
 void mt_input_deinit(struct mt_input *input)
 {
 	mt_close_p(&input->fd);
-	input->fd = -1;
+	mt_close_p(&input->pipe);
+	input->fd = input->pipe = -1;
 }
 
 struct mt_error *mt_input_read(const struct mt_input *input, uint64_t offset, void *bytes,

@@ -4,6 +4,7 @@
 #ifndef MT_FORMATS_INPUT_H
 #define MT_FORMATS_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct mt_error;
 struct mt_input {
 	int fd;
 	uint64_t size;
+	int pipe; /* of a growing one: what is copied to fd; -1: fd is the file itself */
 };
 
 /*
@@ -19,6 +21,16 @@ struct mt_input {
  * read to its end into $TMPDIR or /tmp. Errors carry no path: the caller prepends it.
  */
 struct mt_error *mt_input_open(const char *path, struct mt_input *out);
+
+/* The same for a file or pipe that is still being written; of a pipe nothing is read yet. */
+struct mt_error *mt_input_open_growing(const char *path, struct mt_input *out);
+
+/*
+ * Takes what was written since, without waiting for more. *ended: the pipe's writers are gone. A
+ * file that was truncated, removed, or replaced by another one at its path is an error.
+ */
+struct mt_error *mt_input_grow(struct mt_input *input, const char *path, bool *ended);
+
 void mt_input_deinit(struct mt_input *input);
 
 /* Reads `size` bytes at `offset`; *got is less only at the file's end. */

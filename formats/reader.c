@@ -14,7 +14,8 @@
 
 struct mt_reader {
 	char *path;
-	struct mt_input input;
+	struct mt_input own;	      /* if none was passed */
+	const struct mt_input *input; /* the one that is read */
 	const struct mt_source_ops *ops;
 	void *source;
 	uint64_t given;
@@ -40,9 +41,9 @@ static struct mt_error *find_source(struct mt_reader *reader)
 	struct mt_error *err;
 	size_t got, i = 0;
 
-	if (!reader->input.size)
+	if (!reader->input->size)
 		return mt_error_create(MT_ERR_FORMAT, "is empty");
-	err = mt_input_read(&reader->input, 0, head, sizeof(head), &got);
+	err = mt_input_read(reader->input, 0, head, sizeof(head), &got);
 	if (err)
 		return err;
 	while (!sources[i]->probe(head, got))
@@ -54,10 +55,14 @@ static struct mt_error *find_source(struct mt_reader *reader)
 static struct mt_error *open_source(struct mt_reader *reader,
 				    const struct mt_reader_options *options)
 {
-	struct mt_error *err = mt_input_open(reader->path, &reader->input);
+	struct mt_error *err = options->growing ? NULL : mt_input_open(reader->path, &reader->own);
 
+	reader->input = options->growing ? options->growing : &reader->own;
 	err = err ? err : find_source(reader);
-	return err ? err : reader->ops->open(&reader->input, options, &reader->source);
+	if (!err && options->growing && !reader->ops->advance)
+		err = mt_error_create(MT_ERR_USAGE, "is no recording of mtrec: only those are "
+						    "read while they are written");
+	return err ? err : reader->ops->open(reader->input, options, &reader->source);
 }
 
 struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options *options,
@@ -69,7 +74,7 @@ struct mt_error *mt_reader_open(const char *path, const struct mt_reader_options
 
 	if (!reader)
 		return mt_error_nomem();
-	reader->input.fd = -1;
+	reader->own.fd = reader->own.pipe = -1;
 	reader->path = strdup(path);
 	if (!reader->path)
 		return mt_error_nomem();
@@ -88,7 +93,7 @@ void mt_reader_destroy(struct mt_reader *reader)
 		return;
 	if (reader->source)
 		reader->ops->destroy(reader->source);
-	mt_input_deinit(&reader->input);
+	mt_input_deinit(&reader->own);
 	free(reader->path);
 	free(reader);
 }
@@ -132,6 +137,18 @@ struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out,
 uint64_t mt_reader_given(const struct mt_reader *reader)
 {
 	return reader->given;
+}
+
+struct mt_error *mt_reader_advance(struct mt_reader *reader, struct mt_reader_news *out)
+{
+	struct mt_error *err = reader->ops->advance(reader->source, out);
+
+	return err ? with_path(reader, err) : NULL;
+}
+
+void mt_reader_finish(struct mt_reader *reader)
+{
+	reader->ops->finish(reader->source);
 }
 
 void mt_reader_release(struct mt_reader *reader, uint64_t serial)

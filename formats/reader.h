@@ -22,6 +22,7 @@
 
 struct mt_carried;
 struct mt_error;
+struct mt_input;
 struct mt_kernel_bytes;
 struct mt_pool;
 struct mt_reader;
@@ -77,6 +78,7 @@ struct mt_record {
 	 */
 	bool apart;
 	const uint8_t *passing;
+	bool state; /* of a HEAD or STATE chunk; only in recordings of mtrec */
 	/*
 	 * KERNEL of a perf.data file: body is the kernel's record itself, 8-byte aligned, and
 	 * `event` the index of its EVENT (MT_EVENT_NONE: unknown). mt_record_kernel_get() handles
@@ -99,6 +101,22 @@ struct mt_reader_options {
 	enum mt_reader_dumps dumps; /* what the caller needs; the reader may give more */
 	/* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
 	bool keep;
+	/*
+	 * Not NULL: a recording of mtrec that is still being written, borrowed in place of the
+	 * path's file, and its HEAD is there. See mt_reader_advance().
+	 */
+	const struct mt_input *growing;
+};
+
+/* What a growing input has brought. */
+struct mt_reader_news {
+	bool whole; /* whole chunks */
+	/*
+	 * Chunks that would have changed what was given before: a reader that began now would give
+	 * other records, or carry more.
+	 */
+	bool earlier;
+	bool complete; /* the recording has its END */
 };
 
 /*
@@ -135,6 +153,15 @@ struct mt_error *mt_reader_rewind(struct mt_reader *reader, size_t i);
  * struct mt_recording.
  */
 struct mt_error *mt_reader_next(struct mt_reader *reader, struct mt_record *out, bool *more);
+
+/*
+ * Of a growing input only records below the last MARK are given, so that those to come never belong
+ * before them: *more false says that there are no others yet. mt_reader_advance() adds what the
+ * input has brought. STATE records are given as they come, ahead of DATA. After
+ * mt_reader_finish() records behind the last MARK are given, too.
+ */
+struct mt_error *mt_reader_advance(struct mt_reader *reader, struct mt_reader_news *out);
+void mt_reader_finish(struct mt_reader *reader);
 
 /* Number of records returned, which is the serial of the last one. */
 uint64_t mt_reader_given(const struct mt_reader *reader);

@@ -13,6 +13,7 @@
 struct mt_carried;
 struct mt_error;
 struct mt_input;
+struct mt_reader_news;
 struct mt_reader_options;
 struct mt_record;
 struct mt_recording;
@@ -37,6 +38,9 @@ struct mt_source_ops {
 	struct mt_error *(*rewind)(void *source, size_t i);
 	struct mt_error *(*next)(void *source, struct mt_record *out, bool *more);
 	void (*release)(void *source, uint64_t serial);
+	/* NULL: files of this kind are not read while they grow. */
+	struct mt_error *(*advance)(void *source, struct mt_reader_news *out);
+	void (*finish)(void *source);
 	/* NULL: samples of this kind name no other events. */
 	uint32_t (*event_of_id)(const void *source, uint64_t id);
 };

@@ -19,11 +19,12 @@
 #define CHECK_BUDGET \
 	4 /* times the size of the file that are checksummed to find out whether a size is true */
 
-struct scanner {
+struct mt_scanner {
 	struct mt_loader *loader;
 	struct mt_scan *scan;
 	size_t memory_limit;
 	uint64_t size;		/* of the file */
+	uint64_t offset;	/* of the next chunk */
 	uint64_t check_left;	/* bytes of payload that may still be checksummed */
 	uint8_t *check;		/* SEARCH_SIZE, where they are read to */
 	uint8_t *window;	/* SEARCH_SIZE, where magics are searched for */
@@ -42,24 +43,24 @@ struct scanner {
 	uint64_t damaged_next;	   /* how many of the numbers behind it damaged chunks had */
 };
 
-static struct mt_scanned *current(const struct scanner *s)
+static struct mt_scanned *current(const struct mt_scanner *s)
 {
 	return s->scan->recordings.count ? &s->scan->recordings.items[s->scan->recordings.count - 1]
 					 : NULL;
 }
 
-static struct mt_damage *current_damage(struct scanner *s)
+static struct mt_damage *current_damage(struct mt_scanner *s)
 {
 	return current(s) ? &current(s)->recording.damage : &s->scan->before;
 }
 
-static bool window_holds(const struct scanner *s, uint64_t offset, size_t size)
+static bool window_holds(const struct mt_scanner *s, uint64_t offset, size_t size)
 {
 	return offset >= s->window_offset && offset - s->window_offset <= s->window_size &&
 	       size <= s->window_size - (size_t)(offset - s->window_offset);
 }
 
-static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offset,
+static struct mt_error *header_bytes_read(const struct mt_scanner *s, uint64_t offset,
 					  uint8_t bytes[MT_CHUNK_HEADER_SIZE])
 {
 	size_t got;
@@ -70,8 +71,8 @@ static struct mt_error *header_bytes_read(const struct scanner *s, uint64_t offs
 	return NULL;
 }
 
-static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct mt_chunk_header *out,
-				    bool *good)
+static struct mt_error *header_read(struct mt_scanner *s, uint64_t offset,
+				    struct mt_chunk_header *out, bool *good)
 {
 	uint8_t bytes[MT_CHUNK_HEADER_SIZE] = {0};
 	struct mt_error *err;
@@ -93,7 +94,7 @@ static struct mt_error *header_read(struct scanner *s, uint64_t offset, struct m
 /*
  * Makes the window show offset and as much behind it as a magic needs, up to the end of the file.
  */
-static struct mt_error *window_move(struct scanner *s, uint64_t offset)
+static struct mt_error *window_move(struct mt_scanner *s, uint64_t offset)
 {
 	if (window_holds(s, offset, MT_CHUNK_MAGIC_SIZE))
 		return NULL;
@@ -103,7 +104,7 @@ static struct mt_error *window_move(struct scanner *s, uint64_t offset)
 }
 
 /* *out becomes where the next magic begins at or after offset, or the end of the file. */
-static struct mt_error *magic_find(struct scanner *s, uint64_t offset, uint64_t *out)
+static struct mt_error *magic_find(struct mt_scanner *s, uint64_t offset, uint64_t *out)
 {
 	while (offset < s->size) {
 		struct mt_error *err = window_move(s, offset);
@@ -125,7 +126,7 @@ static struct mt_error *magic_find(struct scanner *s, uint64_t offset, uint64_t 
 	return NULL;
 }
 
-static struct mt_error *checksum_check(struct scanner *s, uint64_t offset,
+static struct mt_error *checksum_check(struct mt_scanner *s, uint64_t offset,
 				       const struct mt_chunk_header *header, bool *good)
 {
 	uint32_t crc = 0, left = header->stored_size;
@@ -151,7 +152,7 @@ static struct mt_error *checksum_check(struct scanner *s, uint64_t offset,
  * Whether the payload ends where the header says. Another header, or the end of the file, at that
  * place is proof enough, so that a sound file is scanned by its headers alone.
  */
-static struct mt_error *size_check(struct scanner *s, uint64_t offset,
+static struct mt_error *size_check(struct mt_scanner *s, uint64_t offset,
 				   const struct mt_chunk_header *header, bool *good)
 {
 	uint64_t next = offset + MT_CHUNK_HEADER_SIZE + header->stored_size;
@@ -171,7 +172,7 @@ static struct mt_error *size_check(struct scanner *s, uint64_t offset,
  * A recording ends where the next begins, or the file: what of it lies in no good chunk was
  * skipped.
  */
-static void recording_close(struct scanner *s, uint64_t offset)
+static void recording_close(struct mt_scanner *s, uint64_t offset)
 {
 	struct mt_scanned *last = current(s);
 	struct mt_damage *damage = current_damage(s);
@@ -207,7 +208,7 @@ static struct mt_error *refuse_chunk(const struct mt_chunk_ref *ref, const char 
 	return mt_error_hint(err, "use the mtreport that belongs to the mtrec that wrote it");
 }
 
-static struct mt_error *check_list(const struct scanner *s)
+static struct mt_error *check_list(const struct mt_scanner *s)
 {
 	size_t bytes = (s->scan->chunks.count + s->scan->files.count + s->scan->others.count) *
 			       sizeof(*s->scan->chunks.items) +
@@ -221,7 +222,8 @@ static struct mt_error *check_list(const struct scanner *s)
 }
 
 /* The first record of s->payload, if it is of this type. */
-static bool first_record(const struct scanner *s, enum mt_record_type type, struct mt_record *out)
+static bool first_record(const struct mt_scanner *s, enum mt_record_type type,
+			 struct mt_record *out)
 {
 	if (mt_payload_empty(&s->payload))
 		return false;
@@ -229,7 +231,7 @@ static bool first_record(const struct scanner *s, enum mt_record_type type, stru
 	return out->type == (uint32_t)type;
 }
 
-static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_ref *ref,
+static struct mt_error *recording_open(struct mt_scanner *s, const struct mt_chunk_ref *ref,
 				       const struct mt_header_record *header)
 {
 	struct mt_scanned *scanned;
@@ -253,7 +255,7 @@ static struct mt_error *recording_open(struct scanner *s, const struct mt_chunk_
 }
 
 /* Opens a recording, or closes the door behind the last one where this HEAD cannot be read. */
-static struct mt_error *note_head(struct scanner *s, const struct mt_chunk_ref *ref)
+static struct mt_error *note_head(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_damage found = {
 		0}; /* found again when the recording is read, unless it cannot be */
@@ -275,7 +277,7 @@ static struct mt_error *note_head(struct scanner *s, const struct mt_chunk_ref *
 	return recording_open(s, ref, &header);
 }
 
-static void decode_mark_or_end(const struct scanner *s, struct mt_recording *recording)
+static void decode_mark_or_end(const struct mt_scanner *s, struct mt_recording *recording)
 {
 	struct mt_mark_record mark;
 	struct mt_end_record end;
@@ -297,7 +299,7 @@ static void decode_mark_or_end(const struct scanner *s, struct mt_recording *rec
 }
 
 /* HEAD, STATE and DATA, FILE apart, and all others apart, are listed for reading later. */
-static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref *ref)
+static struct mt_error *list_chunk(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref *listed;
 
@@ -313,7 +315,7 @@ static struct mt_error *list_chunk(struct scanner *s, const struct mt_chunk_ref 
 	return check_list(s);
 }
 
-static struct mt_error *note_mark_or_end(struct scanner *s, const struct mt_chunk_ref *ref)
+static struct mt_error *note_mark_or_end(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_recording *recording = &current(s)->recording;
 	struct mt_error *err = list_chunk(s, ref);
@@ -349,7 +351,7 @@ static void note_times(struct mt_recording *recording, const struct mt_chunk_hea
  * False where the chunk belongs to no recording that is read here: it is a stray, and so are those
  * behind it up to a HEAD.
  */
-static bool sequence_check(struct scanner *s, const struct mt_chunk_header *header)
+static bool sequence_check(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
 	uint64_t gap;
 
@@ -387,7 +389,7 @@ static struct mt_error *known_check(const struct mt_chunk_header *header,
 			  : refuse_chunk(ref, "type", header->type);
 }
 
-static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_header *header,
+static struct mt_error *note_inside(struct mt_scanner *s, const struct mt_chunk_header *header,
 				    const struct mt_chunk_ref *ref)
 {
 	struct mt_recording *recording = &current(s)->recording;
@@ -409,7 +411,7 @@ static struct mt_error *note_inside(struct scanner *s, const struct mt_chunk_hea
 }
 
 /* A chunk that is skipped for its type or its codec is of no type that anybody reads. */
-static struct mt_error *list_unknown(struct scanner *s, const struct mt_chunk_ref *ref)
+static struct mt_error *list_unknown(struct mt_scanner *s, const struct mt_chunk_ref *ref)
 {
 	struct mt_chunk_ref unknown = *ref;
 
@@ -418,7 +420,7 @@ static struct mt_error *list_unknown(struct scanner *s, const struct mt_chunk_re
 }
 
 /* A good header whose payload is all there, as far as could be told. */
-static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_header *header,
+static struct mt_error *note_chunk(struct mt_scanner *s, const struct mt_chunk_header *header,
 				   const struct mt_chunk_ref *ref)
 {
 	struct mt_error *err;
@@ -447,7 +449,7 @@ static struct mt_error *note_chunk(struct scanner *s, const struct mt_chunk_head
  * only the sequence number that comes next is believed. Outside of any recording it counts as
  * skipped bytes alone.
  */
-static void note_damaged(struct scanner *s, const struct mt_chunk_header *header)
+static void note_damaged(struct mt_scanner *s, const struct mt_chunk_header *header)
 {
 	current_damage(s)->damaged_chunks += s->inside || header->type == MT_CHUNK_HEAD;
 	if (header->type == MT_CHUNK_HEAD) {
@@ -474,7 +476,7 @@ static struct mt_chunk_ref ref_of(const struct mt_chunk_header *header, uint64_t
 }
 
 /* One step: the chunk at *offset, or the search for the next one behind it. */
-static struct mt_error *scan_step(struct scanner *s, uint64_t *offset)
+static struct mt_error *scan_step(struct mt_scanner *s, uint64_t *offset)
 {
 	struct mt_chunk_header header;
 	struct mt_chunk_ref ref;
@@ -498,35 +500,85 @@ static struct mt_error *scan_step(struct scanner *s, uint64_t *offset)
 	return note_chunk(s, &header, &ref);
 }
 
-static struct mt_error *scan_all(struct scanner *s)
+static struct mt_error *scan_all(struct mt_scanner *s)
 {
 	struct mt_error *err = NULL;
-	uint64_t offset = 0;
 
-	while (!err && offset < s->size)
-		err = scan_step(s, &offset);
+	s->size = s->loader->input->size;
+	s->check_left = s->size * CHECK_BUDGET;
+	while (!err && s->offset < s->size)
+		err = scan_step(s, &s->offset);
 	recording_close(s, s->size);
+	return err;
+}
+
+struct mt_scanner *mt_scanner_create(struct mt_loader *loader, size_t memory_limit,
+				     struct mt_scan *out)
+{
+	struct mt_scanner *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->loader = loader;
+	s->scan = out;
+	s->memory_limit = memory_limit;
+	s->window = malloc(SEARCH_SIZE * 2);
+	if (!s->window) {
+		free(s);
+		return NULL;
+	}
+	s->check = s->window + SEARCH_SIZE;
+	return s;
+}
+
+void mt_scanner_destroy(struct mt_scanner *s)
+{
+	if (!s)
+		return;
+	free(s->window);
+	mt_payload_deinit(&s->payload);
+	free(s);
+}
+
+bool mt_scanner_complete(const struct mt_scanner *s)
+{
+	return s->scan->recordings.count && !s->inside;
+}
+
+/* As if the file ended behind each chunk in turn. */
+struct mt_error *mt_scanner_advance(struct mt_scanner *s)
+{
+	uint64_t size = s->loader->input->size, end = s->offset;
+	struct mt_chunk_header header;
+	struct mt_error *err = NULL;
+	bool good;
+
+	while (!err && !mt_scanner_complete(s) && size - s->offset >= MT_CHUNK_HEADER_SIZE) {
+		s->size = s->offset + MT_CHUNK_HEADER_SIZE;
+		err = header_read(s, s->offset, &header, &good);
+		if (!err && !good)
+			err = mt_error_create(MT_ERR_FORMAT,
+					      "no chunk begins at byte %llu: it is no recording "
+					      "of mtrec, is damaged, or became another file",
+					      (unsigned long long)s->offset);
+		if (err)
+			return err;
+		end = s->size + header.stored_size;
+		if (end > size)
+			break;
+		s->size = end;
+		err = scan_step(s, &s->offset);
+	}
+	recording_close(s, s->offset);
 	return err;
 }
 
 struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, struct mt_scan *out)
 {
-	struct scanner s = {
-		.loader = loader,
-		.scan = out,
-		.memory_limit = memory_limit,
-		.size = loader->input->size,
-		.check_left = loader->input->size * CHECK_BUDGET,
-	};
-	struct mt_error *err;
+	struct mt_scanner *s = mt_scanner_create(loader, memory_limit, out);
+	struct mt_error *err = s ? scan_all(s) : mt_error_nomem();
 
-	s.window = malloc(SEARCH_SIZE * 2);
-	if (!s.window)
-		return mt_error_nomem();
-	s.check = s.window + SEARCH_SIZE;
-	err = scan_all(&s);
-	free(s.window);
-	mt_payload_deinit(&s.payload);
+	mt_scanner_destroy(s);
 	return err;
 }
 

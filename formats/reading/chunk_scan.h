@@ -4,6 +4,7 @@
 #ifndef MT_FORMATS_READING_CHUNK_SCAN_H
 #define MT_FORMATS_READING_CHUNK_SCAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "formats/base/array.h"
@@ -35,6 +36,24 @@ struct mt_scan {
  * no path.
  */
 struct mt_error *mt_scan_file(struct mt_loader *loader, size_t memory_limit, struct mt_scan *out);
+
+/* The same for a file that grows. */
+struct mt_scanner;
+
+/* Borrows loader and out. NULL out of memory. */
+struct mt_scanner *mt_scanner_create(struct mt_loader *loader, size_t memory_limit,
+				     struct mt_scan *out);
+void mt_scanner_destroy(struct mt_scanner *scanner);
+
+/*
+ * Adds the chunks that have become whole since the last call, up to the first END. What is not a
+ * chunk is an error here.
+ */
+struct mt_error *mt_scanner_advance(struct mt_scanner *scanner);
+
+/* True behind the end of the first recording. */
+bool mt_scanner_complete(const struct mt_scanner *scanner);
+
 void mt_scan_deinit(struct mt_scan *scan);
 
 #endif

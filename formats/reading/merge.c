@@ -125,8 +125,7 @@ static bool ref_before(const struct mt_chunk_ref *a, const struct mt_chunk_ref *
 
 static int compare_first_times(const void *a, const void *b)
 {
-	const struct mt_chunk_ref *x = *(const struct mt_chunk_ref *const *)a,
-				  *y = *(const struct mt_chunk_ref *const *)b;
+	const struct mt_chunk_ref *x = a, *y = b;
 
 	if (x->first_time != y->first_time)
 		return x->first_time < y->first_time ? -1 : 1;
@@ -137,19 +136,27 @@ struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_re
 				size_t count)
 {
 	merge_clear(merge);
+	merge->limit = UINT64_MAX;
+	return mt_merge_add(merge, refs, count);
+}
+
+/* Chunks loaded ahead are at their place in the list: what comes before them is not known yet. */
+struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs, size_t count)
+{
+	drop_ahead(merge);
 	for (size_t i = 0; i < count; i++) {
-		const struct mt_chunk_ref **ref;
+		struct mt_chunk_ref *ref;
 
 		if (refs[i].type != MT_CHUNK_DATA)
 			continue;
 		ref = mt_array_push(&merge->waiting);
 		if (!ref)
 			return mt_error_nomem();
-		*ref = &refs[i];
+		*ref = refs[i];
 	}
-	if (merge->waiting.count)
-		qsort(merge->waiting.items, merge->waiting.count, sizeof(*merge->waiting.items),
-		      compare_first_times);
+	if (merge->waiting.count > merge->next)
+		qsort(merge->waiting.items + merge->next, merge->waiting.count - merge->next,
+		      sizeof(*merge->waiting.items), compare_first_times);
 	return NULL;
 }
 
@@ -159,7 +166,7 @@ static bool payload_before(const struct mt_payload *a, const struct mt_payload *
 {
 	uint64_t x = mt_payload_key(a), y = mt_payload_key(b);
 
-	return x < y || (x == y && ref_before(a->ref, b->ref));
+	return x < y || (x == y && ref_before(&a->ref, &b->ref));
 }
 
 static void heap_rise(struct mt_payload **heap, size_t i)
@@ -232,7 +239,7 @@ static bool open_is_due(const struct mt_merge *merge)
 		return false;
 	if (!merge->open.count)
 		return true;
-	ref = merge->waiting.items[merge->next];
+	ref = &merge->waiting.items[merge->next];
 	return ref->first_time <= mt_payload_key(merge->open.items[0]) &&
 	       merge->open_memory + ref->raw_size <= merge->memory_limit;
 }
@@ -291,8 +298,8 @@ static void look_ahead(struct mt_merge *merge)
 		return;
 	while ((i = merge->next + merge->ahead.count) < merge->waiting.count &&
 	       merge->ahead.count < most &&
-	       merge->ahead_memory + merge->waiting.items[i]->raw_size <= AHEAD_BYTES) {
-		if (!load_ahead(merge, merge->waiting.items[i]))
+	       merge->ahead_memory + merge->waiting.items[i].raw_size <= AHEAD_BYTES) {
+		if (!load_ahead(merge, &merge->waiting.items[i]))
 			return;
 	}
 }
@@ -308,7 +315,7 @@ static void add_damage(struct mt_damage *to, const struct mt_damage *of)
 
 static struct mt_error *open_next(struct mt_merge *merge, struct mt_damage *damage)
 {
-	const struct mt_chunk_ref *ref = merge->waiting.items[merge->next];
+	const struct mt_chunk_ref *ref = &merge->waiting.items[merge->next];
 	struct mt_payload *payload;
 	struct mt_error *err;
 
@@ -389,7 +396,7 @@ struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 		err = open_next(merge, damage);
 	if (err)
 		return err;
-	*more = merge->open.count > 0;
+	*more = merge->open.count && mt_payload_key(merge->open.items[0]) <= merge->limit;
 	if (!*more)
 		return NULL;
 	mt_payload_get(merge->open.items[0], out);

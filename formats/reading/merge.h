@@ -26,7 +26,7 @@ struct mt_merge {
 	size_t memory_limit;
 	MT_ARRAY(struct mt_ahead *) ahead; /* chunks of waiting, from `next` on, in order */
 	/* DATA chunks by first time; those from `next` on are not open yet. */
-	MT_ARRAY(const struct mt_chunk_ref *) waiting;
+	MT_ARRAY(struct mt_chunk_ref) waiting;
 	size_t next;
 	MT_ARRAY(struct mt_payload *) open; /* a heap, the earliest record first */
 	MT_ARRAY(struct mt_payload *) idle; /* emptied payloads, for reuse of their memory */
@@ -34,6 +34,7 @@ struct mt_merge {
 	struct mt_held held; /* consumed payloads whose records may still be in use */
 	bool given;	     /* the heap's first record was returned and must be consumed */
 	uint64_t last_key;   /* key of the record returned last */
+	uint64_t limit;	     /* records with a later key are not given yet */
 };
 
 /* Borrows input and the options' pool. deinit also frees what is left after an error. */
@@ -42,13 +43,16 @@ struct mt_error *mt_merge_init(struct mt_merge *merge, const struct mt_input *in
 void mt_merge_deinit(struct mt_merge *merge);
 
 /*
- * Starts on the DATA chunks among refs, which must outlive the merge; drops the state of an earlier
- * start.
+ * Starts on the DATA chunks among refs, without a limit; drops the state of an earlier start.
  */
 struct mt_error *mt_merge_begin(struct mt_merge *merge, const struct mt_chunk_ref *refs,
 				size_t count);
 
-/* The next record by time, valid until the next call; *more false at the end. */
+/* Adds the DATA chunks among refs: none may have a record below those that were given. */
+struct mt_error *mt_merge_add(struct mt_merge *merge, const struct mt_chunk_ref *refs,
+			      size_t count);
+
+/* The next record by time, valid until the next call; *more false at the end, or at the limit. */
 struct mt_error *mt_merge_next(struct mt_merge *merge, struct mt_damage *damage,
 			       struct mt_record *out, bool *more);
 

@@ -317,8 +317,8 @@ static void decode_records(struct mt_payload *payload, struct mt_loader *loader,
 static struct mt_error *list_records(struct mt_payload *payload, bool *refused,
 				     struct mt_damage *damage)
 {
-	struct mt_cursor c = mt_cursor_init(payload->raw, payload->ref->raw_size);
-	uint64_t time, key = payload->ref->first_time;
+	struct mt_cursor c = mt_cursor_init(payload->raw, payload->ref.raw_size);
+	uint64_t time, key = payload->ref.first_time;
 	struct mt_record_at *at;
 	const uint8_t *record;
 	uint64_t unknown = 0;
@@ -389,7 +389,7 @@ struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *l
 	bool good = false, refused = false;
 	struct mt_error *err;
 
-	payload->ref = ref;
+	payload->ref = *ref;
 	payload->next = payload->records.count = 0;
 	payload->apart = false;
 	err = load_raw(payload, loader, ref, &good);
@@ -420,8 +420,8 @@ void mt_payload_get(const struct mt_payload *payload, struct mt_record *out)
 
 	*out = (struct mt_record){
 		.type = mt_get_le32(record) & ~MT_RECORD_CRITICAL,
-		.stream = payload->ref->stream,
-		.place = {payload->ref->offset, at->offset},
+		.stream = payload->ref.stream,
+		.place = {payload->ref.offset, at->offset},
 		.time = mt_get_le64(record + 8),
 		.body = record + MT_RECORD_HEADER_SIZE,
 		.size = mt_get_le32(record + 4) - MT_RECORD_HEADER_SIZE,

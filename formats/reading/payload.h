@@ -56,7 +56,7 @@ struct mt_record_at {
 
 /* A chunk in memory. All-zero is empty; may be loaded any number of times. */
 struct mt_payload {
-	const struct mt_chunk_ref *ref; /* borrowed */
+	struct mt_chunk_ref ref;
 	uint8_t *raw;
 	size_t raw_capacity;
 	uint8_t *dumps; /* decoded records; if `apart`, PACKED ones without dumps */
@@ -73,9 +73,9 @@ void mt_payload_deinit(struct mt_payload *payload);
 size_t mt_payload_memory(const struct mt_payload *payload);
 
 /*
- * Reads the chunk at ref, which must outlive the payload, and lists its records in file order or,
- * with by_time, by time. Damaged and unknown records are left out and added to damage. Errors are
- * of the system: out of memory, or a failed read.
+ * Reads the chunk at ref, and lists its records in file order or, with by_time, by time. Damaged
+ * and unknown records are left out and added to damage. Errors are of the system: out of memory, or
+ * a failed read.
  */
 struct mt_error *mt_payload_load(struct mt_payload *payload, struct mt_loader *loader,
 				 const struct mt_chunk_ref *ref, bool by_time,

@@ -20,6 +20,7 @@ struct source {
 	const struct mt_input *input;
 	struct mt_loader loader;
 	struct mt_scan scan;
+	struct mt_scanner *scanner; /* of a growing input; else NULL */
 	struct mt_scanned *reading; /* the recording that is read */
 	size_t next_state;	    /* among its chunks */
 	bool state_given; /* the first record of `state` is out, and has to be stepped over */
@@ -97,6 +98,7 @@ static void source_destroy(void *of)
 	free(source->carried);
 	mt_merge_deinit(&source->merge);
 	mt_payload_deinit(&source->state);
+	mt_scanner_destroy(source->scanner);
 	mt_scan_deinit(&source->scan);
 	mt_loader_deinit(&source->loader);
 	free(source);
@@ -104,11 +106,20 @@ static void source_destroy(void *of)
 
 MT_DEFINE_CLEANUP(source, void)
 
-static struct mt_error *source_scan(struct source *source, size_t memory_limit)
+static struct mt_error *scan_growing(struct source *source, size_t memory_limit)
 {
+	source->scanner = mt_scanner_create(&source->loader, memory_limit, &source->scan);
+	return source->scanner ? mt_scanner_advance(source->scanner) : mt_error_nomem();
+}
+
+static struct mt_error *source_scan(struct source *source, const struct mt_reader_options *options)
+{
+	size_t limit = options->memory_limit;
 	struct mt_error *err = foreign_check(source->input);
 
-	err = err ? err : mt_scan_file(&source->loader, memory_limit, &source->scan);
+	if (!err)
+		err = options->growing ? scan_growing(source, limit)
+				       : mt_scan_file(&source->loader, limit, &source->scan);
 	if (!err && !source->scan.recordings.count)
 		err = no_recording(source);
 	return err;
@@ -124,18 +135,32 @@ static const struct mt_recording *source_recording(const void *of, size_t i)
 	return &((const struct source *)of)->scan.recordings.items[i].recording;
 }
 
+/* What is below the last MARK is all there. */
+static void limit_to_mark(struct source *source)
+{
+	const struct mt_recording *recording = &source->reading->recording;
+
+	source->merge.limit = recording->has_mark && recording->mark.complete_below
+				      ? recording->mark.complete_below - 1
+				      : 0;
+}
+
 static struct mt_error *source_rewind(void *of, size_t i)
 {
 	struct source *source = of;
+	struct mt_error *err;
 
 	source->reading = &source->scan.recordings.items[i];
 	source->reading->recording.damage = source->reading->found;
 	source->next_state = 0;
 	source->state_given = false;
 	source->state.next = source->state.records.count = 0;
-	return mt_merge_begin(&source->merge,
-			      source->scan.chunks.items + source->reading->first_chunk,
-			      source->reading->chunks);
+	err = mt_merge_begin(&source->merge,
+			     source->scan.chunks.items + source->reading->first_chunk,
+			     source->reading->chunks);
+	if (source->scanner)
+		limit_to_mark(source);
+	return err;
 }
 
 /* Lists what each recording carries, without its bytes. */
@@ -175,7 +200,7 @@ static struct mt_error *source_open(const struct mt_input *input,
 	source->input = input;
 	mt_loader_init(&source->loader, input);
 	err = mt_merge_init(&source->merge, input, options);
-	err = err ? err : source_scan(source, options->memory_limit);
+	err = err ? err : source_scan(source, options);
 	err = err ? err : source_list_carried(source);
 	err = err ? err : source_rewind(source, 0);
 	if (err)
@@ -254,10 +279,48 @@ static struct mt_error *source_next(void *of, struct mt_record *out, bool *more)
 	struct source *source = of;
 	struct mt_error *err = state_next(source, out, more);
 
-	if (!err && !*more)
+	if (!err && *more)
+		out->state = true;
+	else if (!err)
 		err = mt_merge_next(&source->merge, &source->reading->recording.damage, out, more);
 	source->merge.held.given += !err && *more;
 	return err;
+}
+
+/* Whether a chunk should have been there before what was given. */
+static bool is_earlier(const struct source *source, const struct mt_chunk_ref *ref)
+{
+	return ref->type == MT_CHUNK_HEAD ||
+	       (ref->type == MT_CHUNK_DATA && ref->first_time <= source->merge.last_key &&
+		source->merge.last_key);
+}
+
+static struct mt_error *source_advance(void *of, struct mt_reader_news *out)
+{
+	struct source *source = of;
+	size_t from = source->scan.chunks.count, files = source->scan.files.count,
+	       others = source->scan.others.count,
+	       reading = (size_t)(source->reading - source->scan.recordings.items);
+	struct mt_error *err = mt_scanner_advance(source->scanner);
+
+	source->reading = &source->scan.recordings.items[reading];
+	if (err)
+		return err;
+	*out = (struct mt_reader_news){
+		.whole = source->scan.chunks.count > from || source->scan.others.count > others,
+		.earlier = source->scan.files.count > files,
+		.complete = mt_scanner_complete(source->scanner),
+	};
+	for (size_t i = from; i < source->scan.chunks.count; i++)
+		out->earlier |= is_earlier(source, &source->scan.chunks.items[i]);
+	limit_to_mark(source);
+	return mt_merge_add(&source->merge, source->scan.chunks.items + from,
+			    source->scan.chunks.count - from);
+}
+
+static void source_finish(void *of)
+{
+	((struct source *)of)->merge.limit = UINT64_MAX;
 }
 
 static void source_release(void *of, uint64_t serial)
@@ -276,4 +339,6 @@ const struct mt_source_ops mt_source_recording = {
 	.rewind = source_rewind,
 	.next = source_next,
 	.release = source_release,
+	.advance = source_advance,
+	.finish = source_finish,
 };
