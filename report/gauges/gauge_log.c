@@ -27,6 +27,21 @@ struct process {
 	uint64_t next;			/* index of the next process of that pid; NONE */
 };
 
+/*
+ * What was said of a process ahead of its first gauge. In a growing recording that comes behind
+ * data; otherwise all gauges come first.
+ */
+struct early {
+	uint32_t comm, cgroup, exe;
+	bool named, judged, other;
+};
+
+enum early_kind {
+	EARLY_NAMES, /* a COMM, FORK or EXIT */
+	EARLY_EXE,   /* a mapping */
+	EARLY_SAMPLE,
+};
+
 /* When the gauges of a recording were read. */
 struct readings {
 	uint64_t first, last;
@@ -39,6 +54,8 @@ struct mt_gauge_log {
 	MT_ARRAY(struct mt_gauged_process) processes;
 	MT_ARRAY(struct process) all;
 	struct mt_map64 by_pid; /* of this recording: pid to the index of its first process */
+	MT_ARRAY(struct early) early;
+	struct mt_map64 early_by_pid;
 	const struct mt_space *sampled; /* the space of the last sample */
 	uint64_t newest;		/* index of the process that the last gauge was of; NONE */
 	MT_ARRAY(struct readings) readings; /* by recording */
@@ -55,6 +72,8 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 	mt_session_ignore(gauges->session, &gauges->observer);
 	mt_array_deinit(&gauges->processes);
 	mt_array_deinit(&gauges->all);
+	mt_array_deinit(&gauges->early);
+	mt_map64_deinit(&gauges->early_by_pid);
 	mt_array_deinit(&gauges->host);
 	mt_array_deinit(&gauges->readings);
 	mt_map64_deinit(&gauges->by_pid);
@@ -121,6 +140,22 @@ static struct process *find_process(struct mt_gauge_log *gauges,
 	return &gauges->all.items[index];
 }
 
+static void tell_early(const struct mt_gauge_log *gauges, struct mt_gauged_process *told)
+{
+	const struct early *early;
+	uint64_t index;
+
+	if (!mt_map64_get(&gauges->early_by_pid, (uint64_t)told->pid, &index))
+		return;
+	early = &gauges->early.items[index];
+	if (early->named) {
+		told->comm = early->comm;
+		told->cgroup = early->cgroup ? early->cgroup : told->cgroup;
+	}
+	told->exe = early->exe ? early->exe : told->exe;
+	told->other = early->judged ? early->other : told->other;
+}
+
 /* The process of a gauge, made where there is none. NULL out of memory, or of processes. */
 static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
@@ -147,6 +182,8 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 		.first_time = record->after,
 		.next = NONE,
 	};
+	if (!before)
+		tell_early(gauges, &process->told);
 	if (before)
 		gauges->all.items[last].next = gauges->all.count - 1;
 	else if (!mt_map64_put(&gauges->by_pid, (uint64_t)record->pid, gauges->all.count - 1))
@@ -199,20 +236,50 @@ static struct process *process_at(struct mt_gauge_log *gauges, int32_t pid, uint
 	return &gauges->all.items[index];
 }
 
-static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+static bool keep_early(struct mt_gauge_log *gauges, const struct mt_task *task,
+		       enum early_kind kind)
+{
+	uint64_t index = gauges->early.count;
+	const struct mt_space *space = task->space;
+	struct early *early;
+
+	if (!mt_session_grows(gauges->session))
+		return true;
+	if (!mt_map64_get(&gauges->early_by_pid, (uint64_t)task->pid, &index) &&
+	    (!mt_array_push(&gauges->early) ||
+	     !mt_map64_put(&gauges->early_by_pid, (uint64_t)task->pid, index)))
+		return false;
+	early = &gauges->early.items[index];
+	if (kind != EARLY_EXE) {
+		early->judged = true;
+		early->other = kind == EARLY_NAMES && space && !mt_space_is_target(space);
+	}
+	if (kind != EARLY_SAMPLE)
+		early->exe = space ? space->exe : early->exe;
+	if (kind == EARLY_NAMES) {
+		early->named = true;
+		early->comm = task->comm;
+		early->cgroup = space ? space->cgroup : early->cgroup;
+	}
+	return true;
+}
+
+static bool take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	const struct mt_task *task = observed->task;
 	struct process *process;
 
 	if (!task || task->tid != task->pid)
-		return;
+		return true;
 	process = process_at(gauges, task->pid, observed->time);
-	if (!process || process->told.ended)
-		return;
+	if (process && process->told.ended)
+		return true;
 	switch (observed->kernel->type) {
 	case MT_KERNEL_FORK:
 	case MT_KERNEL_COMM:
 	case MT_KERNEL_EXIT:
+		if (!process)
+			return keep_early(gauges, task, EARLY_NAMES);
 		process->told.comm = task->comm;
 		process->told.cgroup = task->space ? task->space->cgroup : process->told.cgroup;
 		process->told.exe = task->space ? task->space->exe : process->told.exe;
@@ -221,27 +288,31 @@ static void take_kernel(struct mt_gauge_log *gauges, const struct mt_observed *o
 				      process->first_time <= observed->time;
 		if (process->told.ended)
 			process->told.to = observed->time;
-		break;
+		return true;
 	case MT_KERNEL_MMAP:
 	case MT_KERNEL_MMAP2: /* of the program, which tells its path */
+		if (!process)
+			return keep_early(gauges, task, EARLY_EXE);
 		process->told.exe = task->space ? task->space->exe : process->told.exe;
-		break;
+		return true;
 	default:
-		break;
+		return true;
 	}
 }
 
 /* Whatever has a sample is a target. */
-static void take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
+static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *observed)
 {
 	struct process *process;
 
 	if (observed->task->space == gauges->sampled)
-		return;
+		return true;
 	gauges->sampled = observed->task->space;
 	process = process_at(gauges, observed->task->pid, observed->time);
-	if (process)
-		process->told.other = false;
+	if (!process)
+		return keep_early(gauges, observed->task, EARLY_SAMPLE);
+	process->told.other = false;
+	return true;
 }
 
 static void end_recording(struct mt_gauge_log *gauges)
@@ -260,11 +331,9 @@ static bool observe(void *context, const struct mt_observed *observed)
 			       ? take_process(gauges, observed)
 			       : take_host(gauges, observed->recording, observed->gauge);
 	case MT_OBSERVED_KERNEL:
-		take_kernel(gauges, observed);
-		return true;
+		return take_kernel(gauges, observed);
 	case MT_OBSERVED_SAMPLE:
-		take_sample(gauges, observed);
-		return true;
+		return take_sample(gauges, observed);
 	case MT_OBSERVED_END:
 		end_recording(gauges);
 		return true;

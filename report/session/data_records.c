@@ -305,10 +305,12 @@ struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_se
 	*wanted = give_member(session, out);
 	while (!*wanted) {
 		err = mt_reader_next(reader, &record, &have);
-		session->read_all = !have;
+		session->paused = !have && session->options->growth && !session->ending;
+		session->read_all = !have && !session->paused;
 		if (err || !have)
 			return err;
 		record.type &= ~MT_RECORD_CRITICAL;
+		session->has_data |= !record.state;
 		show_progress(session, record.time);
 		if (record.type >= MT_RECORD_KERNEL && record.type <= MT_RECORD_PACKED)
 			ok = take_data(session, &record, out, wanted);

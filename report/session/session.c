@@ -70,9 +70,11 @@ static enum mt_pipeline_way pipeline_way(struct mt_session *session)
 
 static struct mt_error *open_files(struct mt_session *session)
 {
+	const struct mt_session_growth *growth = session->options->growth;
 	const struct mt_reader_options options = {.pool = session->pool,
 						  .dumps = wanted_dumps(session),
-						  .keep = wants_stacks(session)};
+						  .keep = wants_stacks(session),
+						  .growing = growth ? growth->input : NULL};
 
 	for (size_t i = 0; i < session->options->file_count; i++) {
 		struct mt_reader **slot = mt_array_push(&session->readers);
@@ -341,7 +343,7 @@ static struct mt_error *begin_recording(struct mt_session *session)
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
 	session->reading = true;
-	session->read_all = false;
+	session->read_all = session->paused = session->has_data = false;
 	mt_session_set_bounds(session, mt_session_present(session));
 	return NULL;
 }
@@ -413,7 +415,7 @@ static struct mt_error *fill_pipeline(struct mt_session *session)
 	struct mt_error *err;
 	bool wanted;
 
-	while (!session->read_all && mt_pipeline_has_room(session->pipeline)) {
+	while (!session->read_all && !session->paused && mt_pipeline_has_room(session->pipeline)) {
 		err = mt_session_read_sample(session, &sample, &wanted);
 		if (err)
 			return err;
@@ -457,6 +459,36 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	return out->member || mt_session_tell_stack(session, out, *wanted);
 }
 
+/* All that is complete was read. */
+static struct mt_error *wait_for_more(struct mt_session *session)
+{
+	const struct mt_session_growth *growth = session->options->growth;
+	struct mt_error *err = growth->wait(growth->context, session, &session->ending);
+
+	session->paused = false;
+	if (err || !session->ending)
+		return err;
+	mt_reader_finish(session->readers.items[session->reader]);
+	mt_session_set_bounds(session, mt_session_present(session));
+	return NULL;
+}
+
+bool mt_session_grows(const struct mt_session *session)
+{
+	return session->options->growth;
+}
+
+struct mt_error *mt_session_advance(struct mt_session *session, struct mt_reader_news *out)
+{
+	struct mt_error *err = mt_reader_advance(session->readers.items[session->reader], out);
+
+	if (err)
+		return err;
+	session->earlier |= out->earlier;
+	out->earlier = session->earlier;
+	return NULL;
+}
+
 static struct mt_error *next_piped(struct mt_session *session, struct mt_session_sample *out,
 				   bool *wanted, bool *ended)
 {
@@ -464,15 +496,18 @@ static struct mt_error *next_piped(struct mt_session *session, struct mt_session
 	uint64_t released;
 	struct mt_error *err = fill_pipeline(session);
 
+	*ended = false;
 	if (err)
 		return err;
+	if (session->paused && !session->options->growth->at_once)
+		return wait_for_more(session);
 	if (!mt_pipeline_take(session->pipeline, &piped, &released))
 		return mt_error_nomem();
 	mt_reader_release(session->readers.items[session->reader], released);
 	*ended = !piped && session->read_all;
 	if (piped && !take_piped(session, piped, out, wanted))
 		return mt_error_nomem();
-	return NULL;
+	return !piped && session->paused ? wait_for_more(session) : NULL;
 }
 
 static struct mt_error *next_plain(struct mt_session *session, struct mt_session_sample *out,
@@ -483,7 +518,7 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	*ended = session->read_all;
 	if (!err && *wanted && !mt_session_tell_stack(session, out, true))
 		return mt_error_nomem();
-	return err;
+	return !err && session->paused ? wait_for_more(session) : err;
 }
 
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,

@@ -24,11 +24,13 @@ struct mt_facts_unseen;
 struct mt_frames;
 struct mt_gauge_record;
 struct mt_image_map;
+struct mt_input;
 struct mt_kernel_record;
 struct mt_loss_record;
 struct mt_map_record;
 struct mt_match;
 struct mt_naming;
+struct mt_reader_news;
 struct mt_sample;
 struct mt_selection;
 struct mt_session;
@@ -63,7 +65,8 @@ struct mt_observed {
 	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
 	/*
 	 * SAMPLE: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of FORK,
-	 * after the record is applied. GAUGE: the process as the recording began, or NULL.
+	 * after the record is applied. GAUGE: the process as the recording began, or NULL; of a
+	 * growing recording, as it is now.
 	 */
 	const struct mt_task *task;
 	/*
@@ -95,11 +98,31 @@ struct mt_observer {
 	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
 };
 
+/*
+ * How a session waits for more of a recording that is still being written. It reads what is
+ * complete, and calls wait() whenever there is no more of that.
+ */
+struct mt_session_growth {
+	const struct mt_input *input; /* in place of the one file */
+	/*
+	 * Samples are given as soon as they are read. Otherwise as those of a complete recording
+	 * are, so that what is made of them is the same.
+	 */
+	bool at_once;
+	/*
+	 * Waits, and calls mt_session_advance(). *end: what is there is read to its end, as if the
+	 * recording had been cut short there.
+	 */
+	struct mt_error *(*wait)(void *context, struct mt_session *session, bool *end);
+	void *context;
+};
+
 struct mt_session_options {
 	const char *const *files; /* borrowed; "-": standard input */
 	size_t file_count;
-	const struct mt_selection *selection; /* borrowed */
-	bool stacks;			      /* unwind each sample */
+	const struct mt_session_growth *growth; /* NULL: the files are complete */
+	const struct mt_selection *selection;	/* borrowed */
+	bool stacks;				/* unwind each sample */
 	bool places;	/* make frames for mt_session_place(), without stacks, too */
 	bool addresses; /* give each frame's address and source */
 	bool regions;	/* look up the region at each sample's address */
@@ -138,6 +161,12 @@ struct mt_session_options {
 /* Opens every file. Borrows options and all they point to until destroyed. */
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
 void mt_session_destroy(struct mt_session *session);
+
+/* Whether statements may come behind data: the recording is still being written. */
+bool mt_session_grows(const struct mt_session *session);
+
+/* With growth, what mt_reader_advance() says of its input; `earlier` of all calls so far. */
+struct mt_error *mt_session_advance(struct mt_session *session, struct mt_reader_news *out);
 
 /* Gives the next sample; *more is false after the last one, when the facts are complete. */
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,

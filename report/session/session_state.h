@@ -66,6 +66,10 @@ struct mt_session {
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline; /* NULL without stacks */
 	bool read_all; /* this recording's records are read; the remainder is in the pipeline */
+	bool paused;   /* its complete records are read; more are waited for */
+	bool ending;   /* no more are */
+	bool has_data; /* it has given DATA */
+	bool earlier;  /* what came later would have changed what was given */
 	MT_ARRAY(uint8_t) verdicts; /* enum verdict, by stack id */
 
 	struct mt_map64 code;		 /* ids of images mapped executable */

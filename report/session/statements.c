@@ -19,6 +19,7 @@
 #include "report/stacks/pipeline.h"
 #include "report/stacks/spaces.h"
 #include "report/tables/byte_runs.h"
+#include "symbols/images/image.h"
 
 /* MT_STRING_NONE out of memory. */
 static uint32_t intern(struct mt_session *session, struct mt_text text)
@@ -358,6 +359,26 @@ static bool take_map(struct mt_session *session, const struct mt_map_record *rec
 	return mt_spaces_add_map(session->spaces, record) && show_map(session, record, false);
 }
 
+static bool take_image(struct mt_session *session, const struct mt_image_record *record, bool late)
+{
+	const struct mt_image_set *images = mt_naming_images(session->naming);
+	size_t known = mt_image_set_count(images);
+
+	if (session->pipeline) /* may change the images that are being read */
+		mt_pipeline_settle(session->pipeline);
+	if (!mt_naming_add_image(session->naming, record))
+		return false;
+	session->earlier |= late && mt_image_set_count(images) == known;
+	return true;
+}
+
+/* Whether a statement of this type says nothing of what came before it. An IMAGE may. */
+static bool only_adds(uint32_t type)
+{
+	return type == MT_RECORD_CLOCK || type == MT_RECORD_NOTE || type == MT_RECORD_GAUGE ||
+	       type == MT_RECORD_IMAGE;
+}
+
 /* Decodes and applies a record that is no sample; false out of memory. */
 bool mt_session_take_statement(struct mt_session *session, const struct mt_record *record)
 {
@@ -373,6 +394,9 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 		struct mt_note_record note;
 		struct mt_gauge_record gauge;
 	} r;
+	bool late = record->state && session->has_data;
+
+	session->earlier |= late && !only_adds(record->type);
 
 	switch (record->type) {
 	case MT_RECORD_INFO:
@@ -394,10 +418,8 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 							     .task = mt_spaces_find(session->spaces,
 										    r.gauge.pid),
 							     .gauge = &r.gauge}));
-	case MT_RECORD_IMAGE: /* may change the images that are being read */
-		if (session->pipeline)
-			mt_pipeline_settle(session->pipeline);
-		return TAKE(image, mt_image_get, mt_naming_add_image(session->naming, &r.image));
+	case MT_RECORD_IMAGE:
+		return TAKE(image, mt_image_get, take_image(session, &r.image, late));
 	case MT_RECORD_LOSS:
 		return TAKE(loss, mt_loss_get, take_loss(session, &r.loss));
 	case MT_RECORD_WEIGHT:
