@@ -25,6 +25,7 @@
 #include "report/cli/request.h"
 #include "report/copies/seal.h"
 #include "report/copies/strip.h"
+#include "report/follow.h"
 #include "report/outfile.h"
 #include "report/outputs/outputs.h"
 #include "report/session/session.h"
@@ -49,6 +50,7 @@ enum status {
 };
 
 MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
+MT_DEFINE_CLEANUP(mt_follow, struct mt_follow)
 MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
@@ -222,6 +224,7 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 struct sides {
 	struct mt_session *session;
 	struct mt_baseline *baseline;
+	struct mt_follow *follow; /* --follow, borrowed; or NULL */
 };
 
 static void sides_deinit(struct sides *sides)
@@ -288,6 +291,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	view = make_view(options, sides->session, out.fd);
+	if (sides->follow && !out.path)
+		mt_follow_begin(sides->follow, view.facts, out.file);
 	if (beside)
 		view.beside = mt_memory_tables(memory, &view.beside_count);
 	err = print_limits(options, &view, view.facts, out.file);
@@ -474,7 +479,7 @@ static bool wants_progress(const struct mt_report_options *options)
 {
 	bool listing = options->output->needs & MT_NEEDS_LISTING;
 
-	return !options->quiet && isatty(STDERR_FILENO) &&
+	return !options->quiet && options->follow == 0 && isatty(STDERR_FILENO) &&
 	       !(listing && !options->output_path && isatty(STDOUT_FILENO));
 }
 
@@ -525,7 +530,10 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 		.joining = options->unwind == mt_unwind_methods && !options->no_join,
 		.scan = options->scan,
 		.stitching = options->stitch,
-		.workers = options->workers ? options->workers : online_cpus(),
+		/* a process of several threads does not fork */
+		.workers = options->follow > 0 ? 1
+			   : options->workers  ? options->workers
+					       : online_cpus(),
 		.spare_workers = !options->workers,
 		.symfs = options->symfs,
 		.prefer_local = options->prefer_local,
@@ -536,14 +544,36 @@ static struct mt_session_options session_options_of(const struct mt_report_optio
 	};
 }
 
-static enum status run(const struct mt_report_options *options)
+/*
+ * Where --follow ends a session before the recording's end; *status is not set where all of it was
+ * read.
+ */
+static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum status *status)
+{
+	switch (follow ? mt_follow_why(follow) : MT_FOLLOW_LAST) {
+	case MT_FOLLOW_UPDATE:
+		*status = err ? fail(err) : STATUS_OK;
+		fflush(stderr);
+		_exit(*status); /* what is in memory is the parent's */
+	case MT_FOLLOW_ANEW:
+	case MT_FOLLOW_ENOUGH:
+		mt_error_destroy(err);
+		*status = (enum status)mt_follow_status(follow);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum status run(const struct mt_report_options *options, struct mt_follow *follow)
 {
 	struct progress progress = {0};
 	struct mt_analysis_request request;
 	struct mt_session_options session_options = session_options_of(options, &progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
-	MT_CLEANUP(sides_deinit) struct sides sides = {0};
+	MT_CLEANUP(sides_deinit) struct sides sides = {.follow = follow};
 	struct mt_error *err = check_output_path(options);
+	enum status status;
 
 	err = err ? err : open_debuginfod(options, &progress, &debuginfod);
 	session_options.debuginfod = debuginfod;
@@ -559,6 +589,7 @@ static enum status run(const struct mt_report_options *options)
 	session_options.wants = options->analysis->wants;
 	session_options.members = options->analysis->members;
 	session_options.images = options->output->needs & MT_NEEDS_IMAGES;
+	session_options.growth = follow ? mt_follow_growth(follow) : NULL;
 	clock_gettime(CLOCK_MONOTONIC, &progress.began);
 	err = mt_session_open(&session_options, &sides.session);
 	if (err && !strcmp(options->files[0], "mtrec.mtr") && access("mtrec.mtr", F_OK))
@@ -567,7 +598,45 @@ static enum status run(const struct mt_report_options *options)
 		err = mt_baseline_open(&options->baseline, &session_options, &sides.baseline);
 	err = err ? err : report(options, &request, &sides, &progress);
 	end_progress(&progress);
+	if (leave_early(follow, err, &status))
+		return status;
 	return err ? fail(err) : conclude(options, &sides);
+}
+
+/* ---- --follow ---- */
+
+static volatile sig_atomic_t stop;
+
+static void set_stop(int signal_number)
+{
+	(void)signal_number;
+	stop = 1;
+}
+
+/* The first ^C ends the report in order, another one at once. */
+static enum status follow(const struct mt_report_options *options)
+{
+	MT_CLEANUP(mt_follow_destroy_p) struct mt_follow *follow = NULL;
+	const struct sigaction action = {.sa_handler = set_stop, .sa_flags = (int)SA_RESETHAND};
+	const struct mt_follow_options how = {
+		.path = options->files[0],
+		.interval = options->follow,
+		.most = options->follow_count,
+		.listing =
+			(options->output->needs & MT_NEEDS_LISTING) || !options->analysis->groups,
+		.stop = &stop,
+	};
+	struct mt_error *err;
+	enum status status;
+
+	sigaction(SIGINT, &action, NULL);
+	err = mt_follow_create(&how, &follow);
+	if (err)
+		return fail(err);
+	do
+		status = run(options, follow);
+	while (mt_follow_why(follow) == MT_FOLLOW_ANEW);
+	return status;
 }
 
 /* ---- Copies ---- */
@@ -732,7 +801,8 @@ int main(int argc, char **argv)
 		return fail(err);
 	status = options.help || options.version ? answer(&options)
 		 : options.copy			 ? copy(&options)
-						 : run(&options);
+		 : options.follow > 0		 ? follow(&options)
+						 : run(&options, NULL);
 	mt_report_options_deinit(&options);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "formats/base/array.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
 #include "report/cli/options.h"
@@ -18,6 +19,7 @@
 
 enum {
 	MOST_MAX_STACK = 65536,
+	FOLLOW_SECONDS = 5,
 };
 
 static struct mt_error *set_events(struct mt_report_options *o, const char *name, const char *value)
@@ -310,6 +312,29 @@ static struct mt_error *set_unwind(struct mt_report_options *o, const char *name
 			     "known: %s", known);
 }
 
+/* SEC, or SEC,COUNT. */
+static struct mt_error *set_follow(struct mt_report_options *o, const char *name, const char *value)
+{
+	const char *comma = value ? strchr(value, ',') : NULL;
+	MT_CLEANUP_FREE char *seconds =
+		value ? strndup(value, comma ? (size_t)(comma - value) : strlen(value)) : NULL;
+	char *end;
+
+	o->follow = FOLLOW_SECONDS;
+	if (!value)
+		return NULL;
+	if (!seconds)
+		return mt_error_nomem();
+	if (comma) {
+		o->follow_count = strtoul(comma + 1, &end, 10);
+		if (comma[1] < '0' || comma[1] > '9' || *end || !o->follow_count)
+			return mt_error_create(MT_ERR_USAGE,
+					       "%s %s: not a number of updates behind the comma",
+					       name, value);
+	}
+	return mt_seconds_parse(name, seconds, &o->follow);
+}
+
 #define PLACED(kind, field) MT_OPTION_##kind, offsetof(struct mt_report_options, field), NULL
 #define OWN(set) MT_OPTION_OWN, 0, set
 
@@ -374,6 +399,11 @@ static const struct mt_option files[] = {
 	 COMMON("write to FILE; an existing one becomes FILE.old")},
 	{'i', "input", NULL, "FILE", OWN(mt_option_add_file),
 	 RARE("read FILE, as without -i; - is standard input")},
+	{0, "follow", NULL, "[=SEC[,N]]", OWN(set_follow),
+	 "report again every SEC seconds (5) while it grows",
+	 "read a recording while it is written (FILE, or - at the end of a pipe): report again "
+	 "every SEC seconds (5), until it ends or N times; --mmaps, --brks and --script appear "
+	 "line by line"},
 	{'j', "jobs", NULL, "N", OWN(set_workers),
 	 RARE("threads: one per CPU by default, one for a perf.data file below 4 GiB; the result "
 	      "is the same")},
@@ -403,7 +433,7 @@ static const struct mt_option names[] = {
 	{0, "prefer-local", NULL, NULL, PLACED(FLAG, prefer_local),
 	 RARE("use this machine's files before the images that the recording carries")},
 	{0, "srcline", NULL, NULL, PLACED(FLAG, srcline),
-	 COMMON("add FILE:LINE to functions in --folded and --script")},
+	 RARE("add FILE:LINE to functions in --folded and --script")},
 	{0, "inline", NULL, NULL, OWN(set_inline),
 	 RARE("show inlined functions where debug information is found (default)")},
 	{0, "no-inline", NULL, NULL, OWN(set_inline), RARE("show only functions that were called")},

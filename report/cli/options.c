@@ -344,12 +344,33 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 	return mt_picture_options_check(o);
 }
 
+/* What depends on the end of the recording is not to be had before it. */
+static struct mt_error *check_follow(const struct mt_report_options *o)
+{
+	const struct mt_at *at = &o->wishes.at;
+	const char *beside = o->copy					 ? o->copy
+			     : o->wishes.compare			 ? "--base"
+			     : o->selection.time.percent		 ? "--time in percent"
+			     : o->wishes.timeline && !o->wishes.interval ? "--timeline without T"
+			     : at->when == MT_AT_TIME && !at->clock && at->seconds < 0
+				     ? "--at in percent"
+				     : NULL;
+
+	if (o->follow == 0)
+		return NULL;
+	if (o->file_count > 1)
+		return mt_error_create(MT_ERR_USAGE, "--follow reads one file");
+	return beside ? mt_error_create(MT_ERR_USAGE, "--follow and %s exclude each other", beside)
+		      : NULL;
+}
+
 static struct mt_error *check_words(struct mt_report_options *o)
 {
 	struct mt_error *err = check_copy(o);
 
 	err = err ? err : check_info(o);
-	return err ? err : check_picture(o);
+	err = err ? err : check_picture(o);
+	return err ? err : check_follow(o);
 }
 
 /* What stands at a moment is compared as it stood at each end, whenever it was reserved. */

@@ -49,6 +49,8 @@ struct mt_report_options {
 	unsigned int workers;	 /* -j; 0: one per CPU */
 	struct mt_wishes wishes; /* options on the table's shape */
 	struct mt_baseline_options baseline;
+	double follow;		    /* --follow: seconds between updates; 0: not given */
+	unsigned long follow_count; /* updates; 0: until the recording ends */
 	struct mt_directories symfs;
 	const char *debug_dir; /* or NULL */
 	const char *kallsyms;

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""--follow: reports of a recording while chunks are appended to it. Each is, byte for byte, what mtreport says of the chunks
+that were there; the last one is that of the whole. Listings go on line by line.
+
+tests/cli/follow.py FILE does the first with another recording (tests/live/follow.sh)."""
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.environ.get("MT_TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, "tests", "golden", "perfdata"))
+from perfdata_tool import BUILD, Tap  # noqa: E402
+
+MTREPORT = os.path.join(BUILD, "mtreport")
+RECORDED = os.path.join(TOP, "tests", "golden", "recorded")
+PATIENCE = 30  # seconds after which a test has failed
+STEPS = 8   # into which a recording is cut
+BEGIN = re.compile(rb"(?m)^--- \d+\.\d\d s ---\n")
+
+
+def chunks_of(data, steps=1 << 30):
+    """Where chunks end: each, or of many about as many as asked for, the last two among them."""
+    ends, at = [], 0
+    while at < len(data):
+        at += 64 + struct.unpack_from("<I", data, at + 16)[0]
+        ends.append(at)
+    return ends[:-2:max(1, len(ends) // steps)] + ends[-2:]
+
+
+class Growing:
+    """A recording that grows under the eyes of mtreport --follow, by a file or a pipe."""
+
+    def __init__(self, folder, data, *words, pipe=False):
+        self.folder, self.data, self.words, self.at = folder, data, words, 0
+        self.output = open(os.path.join(folder, "output"), "w+b")
+        self.path = os.path.join(folder, "live.mtr")
+        self.cut = os.path.join(folder, "cut", "live.mtr")
+        os.makedirs(os.path.dirname(self.cut), exist_ok=True)
+        self.file = None if pipe else open(self.path, "wb", buffering=0)
+        self.child = subprocess.Popen([MTREPORT, *words, "-" if pipe else "live.mtr"], cwd=folder, stdout=self.output,
+                                      stdin=subprocess.PIPE if pipe else subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.file = self.file or self.child.stdin
+
+    def append(self, end):
+        self.file.write(self.data[self.at:end])
+        self.file.flush()
+        self.at = end
+
+    def said(self):
+        with open(os.path.join(self.folder, "output"), "rb") as f:
+            return f.read()
+
+    def wait_until(self, true):
+        until = time.monotonic() + PATIENCE
+        while not true() and self.child.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        return true()
+
+    def end(self):
+        """Exit status and standard error."""
+        self.file.close()
+        self.child.stdin = None  # closed, as communicate() does not expect
+        try:
+            err = self.child.communicate(timeout=PATIENCE)[1].decode()
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            return None, self.child.communicate()[1].decode()
+        return self.child.returncode, err
+
+    def report_of(self, end, name="live.mtr"):
+        """What mtreport says of the first chunks, in a file of the same name."""
+        with open(self.cut, "wb") as f:
+            f.write(self.data[:end])
+        words = [word for word in self.words if not word.startswith("--follow")]
+        with open(self.cut) as stdin:
+            return subprocess.run([MTREPORT, *words, name], cwd=os.path.dirname(self.cut), stdin=stdin, capture_output=True,
+                                  check=False).stdout
+
+
+def follow(tap, folder, data, words, pipe=False):
+    """Appends chunk by chunk, each once there is a report of those before it."""
+    what = f"{' '.join(words) or 'the screen'}{' by a pipe' if pipe else ''}"
+    growing = Growing(folder, data, "-q", "--follow=50ms", *words, pipe=pipe)
+    ends = chunks_of(data, STEPS)
+    for i, end in enumerate(ends):
+        before = len(BEGIN.split(growing.said()))
+        growing.append(end)
+        if i and i < len(ends) - 1 and growing.report_of(end, "-" if pipe else "live.mtr"):
+            growing.wait_until(lambda n=before: len(BEGIN.split(growing.said())) > n)
+    status, err = growing.end()
+    tap.check(status == 0 and not err, f"{what}: ends with the recording", f"status {status}: {err}")
+    reports, wanted = BEGIN.split(growing.said())[1:], 0
+    known = [growing.report_of(end, "-" if pipe else "live.mtr") for end in ends]
+    for report in reports:
+        while wanted < len(known) and known[wanted] != report:
+            wanted += 1
+    tap.check(wanted < len(known), f"... each of its reports is that of the chunks so far", f"{len(reports)} reports")
+    tap.check(len(reports) > 2 and reports[-1] == known[-1], "... the last one is that of the whole", f"{len(reports)}")
+
+
+def listing(tap, folder, data, words):
+    growing = Growing(folder, data, "-q", "--follow=100s", *words, pipe=True)
+    ends = chunks_of(data)
+    growing.append(ends[-2])
+    tap.check(growing.wait_until(growing.said), f"{' '.join(words)}: lines come before the recording ends", "none")
+    growing.append(ends[-1])
+    status, err = growing.end()
+    tap.check(status == 0 and not err, "... and it ends with it", f"status {status}: {err}")
+    tap.check(growing.said() == growing.report_of(ends[-1], "-"), "... all lines are those of the whole", "they differ")
+
+
+def endings(tap, folder, data):
+    ends = chunks_of(data)
+    growing = Growing(folder, data, "-q", "--follow=50ms,3", "--samples", "--folded")
+    growing.append(ends[-2])
+    status, _ = growing.end()
+    tap.check(status == 0 and len(BEGIN.split(growing.said())) == 4, "--follow=SEC,3: three reports, and the end",
+              f"status {status}: {growing.said()[:300]}")
+
+    growing = Growing(folder, data, "-q", "--follow=100s", "--samples", "--folded")
+    growing.append(ends[-2])
+    time.sleep(0.5)  # it has its handler, most likely; without one the status would be another
+    growing.child.send_signal(signal.SIGINT)
+    status, _ = growing.end()
+    tap.check(status == 0 and growing.said().split(b"\n", 1)[-1] == growing.report_of(ends[-2]),
+              "^C: a last report", f"status {status}: {growing.said()[:300]}")
+
+    growing = Growing(folder, data, "-q", "--follow=50ms", "--samples", "--folded")
+    growing.append(ends[-2])
+    growing.wait_until(growing.said)
+    os.truncate(growing.path, 100)
+    status, err = growing.end()
+    tap.check(status == 3 and err.splitlines() == ["mtreport: live.mtr: was truncated while it was read"],
+              "a truncated file is one line, and exit 3", f"status {status}: {err}")
+
+    growing = Growing(folder, data, "-q", "--follow=50ms", "--samples", "--folded")
+    growing.append(ends[-2])
+    growing.wait_until(growing.said)
+    os.rename(growing.path, growing.path + ".old")
+    status, err = growing.end()
+    tap.check(status == 3 and err.splitlines() == ["mtreport: live.mtr: was removed or replaced while it was read"],
+              "so is one that is replaced", f"status {status}: {err}")
+
+    growing = Growing(folder, data[:ends[1]] + bytes(1000), "-q", "--follow=50ms")
+    growing.append(ends[1] + 1000)
+    status, err = growing.end()
+    tap.check(status == 3 and len(err.splitlines()) == 1 and f"byte {ends[1]}" in err,
+              "bytes that are no chunk end it with one line that says where", f"status {status}: {err}")
+
+
+def refusals(tap, folder):
+    path = os.path.join(folder, "other.data")
+    with open(path, "wb") as f:
+        f.write(b"PERFILE2" + bytes(200))
+    for words, status, line in (
+            (["--follow", path], 2, "only those are read while they are written"),
+            (["--follow=0", path], 2, "not a length of time"),
+            (["--follow=1,x", path], 2, "not a number of updates"),
+            (["--follow", path, path], 2, "reads one file"),
+            (["--follow", "--time", "10%-20%", path], 2, "--time in percent"),
+            (["--follow", "--timeline", "--growth", path], 2, "--timeline without T"),
+            (["--follow", "--base", path, "--growth", path], 2, "--base"),
+            (["--follow", os.path.join(folder, "none.mtr")], 3, "No such file")):
+        done = subprocess.run([MTREPORT, *words], capture_output=True, timeout=PATIENCE, check=False)
+        err = done.stderr.decode()
+        tap.check(done.returncode == status and line in err.splitlines()[0],
+                  f"{' '.join(os.path.basename(word) for word in words)}: {line}", f"status {done.returncode}: {err}")
+
+
+def terminal(tap, folder, data):
+    """On a terminal each report begins in its upper left corner."""
+    path = os.path.join(folder, "whole.mtr")
+    with open(path, "wb") as f:
+        f.write(data)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([MTREPORT, "-q", "--follow", path], stdout=theirs, stdin=subprocess.DEVNULL):
+        os.close(theirs)
+        said = os.read(ours, 4096)
+    os.close(ours)
+    tap.check(said.startswith(b"\033[H\033[J" + os.fsencode(folder)), "on a terminal each takes the place of the one before", said)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        if sys.argv[1:]:
+            with open(sys.argv[1], "rb") as f:
+                data = f.read()
+            for words in ([], ["--resident", "--folded"], ["--processes"]):
+                follow(tap, folder, data, words)
+            tap.finish()
+        for name, words, pipe in (("attached", [], False), ("stacks", ["--samples", "--csv"], True),
+                                  ("thinned", ["--samples", "--folded"], False)):
+            with open(os.path.join(RECORDED, name + ".mtr"), "rb") as f:
+                data = f.read()
+            follow(tap, folder, data, words, pipe)
+        # thinned.mtr has a MARK; without one, nothing is complete before the end
+        listing(tap, folder, data, ["--script"])
+        endings(tap, folder, data)
+        terminal(tap, folder, data)
+        refusals(tap, folder)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
