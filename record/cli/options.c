@@ -11,12 +11,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
+#include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
 #include "record/plan/branch_filter.h"
 
 #define DEFAULT_DUMP 16384
-#define BESIDE_DUMP 4096 /* of a sample: callchain, registers, a tracepoint's fields */
-#define DUMP_MAX 65528	 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
+#define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
 #define LEVEL_MIN (-7)
 #define LEVEL_MAX 22
 #define MAX_SIZE_MIN ((uint64_t)1 << 20)
@@ -420,121 +420,6 @@ static void fill_options(char *letters, struct option *longs)
 	longs[n] = (struct option){0};
 }
 
-/* A ring that has no room for one whole sample records nothing, however few there are. */
-static struct mt_error *check_ring(const struct mt_record_options *options)
-{
-	size_t least =
-		(options->call_graph == MT_GRAPH_DWARF ? options->dump_size : 0) + BESIDE_DUMP;
-	size_t size = 4096;
-
-	if (!options->ring_size || options->ring_size >= least)
-		return NULL;
-	while (size < least)
-		size *= 2;
-	return mt_error_hint(mt_error_create(MT_ERR_USAGE,
-					     "-m: a ring of %zuK has no room for one sample",
-					     options->ring_size >> 10),
-			     "-m %zuK is the least there is for these stacks", size >> 10);
-}
-
-/* What is wrong with the choice of targets; NULL: nothing. */
-static const char *bad_targets(const struct mt_record_options *options)
-{
-	bool wide = options->all_cpus || options->cpus.count;
-	bool tasks = options->pids.count || options->tids.count;
-
-	if (wide && tasks)
-		return "-a and -C record every process: -p and -t do not go with them";
-	if ((options->user || options->cgroup) && tasks)
-		return "-u and -G choose the processes by themselves: -p and -t do not go with "
-		       "them";
-	if (!wide && !tasks && !options->command && !options->user && !options->cgroup)
-		return "nothing to record: give -a, -C, -u, -G, -p, -t, or a command";
-	if (mt_list_has(&options->pids, 0))
-		return "-p: there is no process 0";
-	if (mt_list_has(&options->tids, 0))
-		return "-t: there is no thread 0";
-	if (options->cgroup && !*options->cgroup)
-		return "-G: empty name of a cgroup";
-	return NULL;
-}
-
-static struct mt_error *check_together(const struct mt_record_options *options)
-{
-	const char *what = NULL;
-
-	if (bad_targets(options))
-		what = bad_targets(options);
-	else if (options->period && options->frequency)
-		what = "-c and -F exclude each other";
-	else if (options->all_user && options->all_kernel)
-		what = "--all-user and --all-kernel exclude each other";
-	else if (options->branch_type && options->call_graph == MT_GRAPH_LBR)
-		what = "--call-graph lbr takes the branch records for itself: -b and -j do not go "
-		       "with it";
-	else if (options->start_disabled && !options->control)
-		what = "-D -1 starts nothing by itself: it wants --control";
-	else if (options->output && !*options->output)
-		what = "-o: empty file name";
-	else if (options->action != MT_ACTION_COUNT && (options->interval || options->separator))
-		what = "-I and -x go with --stat only";
-	else if (options->command && !*options->command[0])
-		what = "the name of the command is empty";
-	return what ? usage_error(mt_error_create(MT_ERR_USAGE, "%s", what)) : check_ring(options);
-}
-
-/* Whether --stat knows an option: what chooses events and targets, when to count, and the output.
- */
-static bool is_for_counting(const struct mt_option_row *row)
-{
-	static const int keys[] = {
-		'e',
-		'a',
-		'p',
-		't',
-		'G',
-		'C',
-		'i',
-		'o',
-		'q',
-		'v',
-		'D',
-		'I',
-		'x',
-		MT_OPT_STAT,
-		MT_OPT_FILTER,
-		MT_OPT_TRACEPOINT_IDS,
-		MT_OPT_DURATION,
-		MT_OPT_CONTROL,
-		MT_OPT_ALL_USER,
-		MT_OPT_ALL_KERNEL,
-		'h',
-		MT_OPT_VERSION,
-		MT_OPT_LIST,
-		MT_OPT_CHECK,
-		MT_OPT_CLEAN,
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (row->key == keys[i])
-			return true;
-	}
-	return row->use == MT_OPTION_HELD;
-}
-
-static struct mt_error *check_counting(const struct mt_record_options *options,
-				       const struct mt_option_row *other)
-{
-	char letter[] = {'-', 0, 0};
-
-	if (options->action != MT_ACTION_COUNT || !other)
-		return NULL;
-	letter[1] = (char)(other->key < 256 ? other->key : '-');
-	return usage_error(mt_error_create(MT_ERR_USAGE,
-					   "--stat records nothing: %s%s does not go with it",
-					   letter, other->key < 256 ? "" : other->name));
-}
-
 /*
  * "--cpu, --count or --call-graph": the long names that begin as the word does; NULL for
  * none.
@@ -636,10 +521,10 @@ static struct mt_error *parse_options(int argc, char **argv, struct mt_record_op
 		err = parse_one(key, optarg, options);
 		if (err)
 			return err;
-		if (!other && !is_for_counting(find_row(key)))
+		if (!other && !mt_option_is_for_counting(find_row(key)))
 			other = find_row(key);
 	}
-	return check_counting(options, other);
+	return usage_error(mt_options_check_counting(options, other));
 }
 
 /* --list PATTERN, and what may stand behind the pattern. */
@@ -685,7 +570,7 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 			MT_ERR_USAGE, "--%s runs no command: '%s'",
 			options->action == MT_ACTION_CHECK ? "check" : "clean", argv[optind]));
 	options->command = optind < argc ? argv + optind : NULL;
-	return measures(options) ? check_together(options) : NULL;
+	return measures(options) ? usage_error(mt_options_check(options)) : NULL;
 }
 
 static struct mt_error *set_defaults(struct mt_record_options *options)
