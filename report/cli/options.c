@@ -321,8 +321,7 @@ static struct mt_error *check_copy(const struct mt_report_options *o)
 /* What tells of the recording itself is not of its samples. */
 static struct mt_error *check_info(const struct mt_report_options *o)
 {
-	if (o->output && (o->output->needs & MT_NEEDS_IMAGES) && o->analysis &&
-	    o->analysis != mt_analyses[0])
+	if (o->output == &mt_output_info && o->analysis && o->analysis != mt_analyses[0])
 		return mt_error_create(
 			MT_ERR_USAGE,
 			"--%s tells where the recording comes from, and shows no --%s",

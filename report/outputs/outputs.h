@@ -83,6 +83,7 @@ extern const struct mt_output mt_output_summary;
 extern const struct mt_output mt_output_summary_json;
 extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_flamegraph;
+extern const struct mt_output mt_output_pprof;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;

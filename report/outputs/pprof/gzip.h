@@ -1,0 +1,23 @@
+/*
+ * Compresses a stream to a FILE as gzip does.
+ */
+#ifndef MT_REPORT_OUTPUTS_PPROF_GZIP_H
+#define MT_REPORT_OUTPUTS_PPROF_GZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct mt_gzip;
+
+/* NULL out of memory. Borrows the stream; whoever has it checks it for write errors. */
+struct mt_gzip *mt_gzip_create(FILE *to);
+
+/* Compresses bytes; what is ready is written. */
+void mt_gzip_write(struct mt_gzip *gzip, const void *bytes, size_t size);
+
+/* Writes the end. */
+void mt_gzip_finish(struct mt_gzip *gzip);
+void mt_gzip_destroy(struct mt_gzip *gzip);
+
+#endif

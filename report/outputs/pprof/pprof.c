@@ -1,0 +1,501 @@
+/*
+ * --pprof: a profile.proto file for pprof, speedscope and others. Each row is a sample, written as
+ * it is read; its figures are values, its stack locations, its other keys labels. What samples
+ * refer to follows: locations, functions, mappings, and the table of strings, whose indices are the
+ * ids of interned strings.
+ *
+ * Addresses are an image's number in the upper bits and the offset in its file: they are unique,
+ * and a mapping that covers an image tells one from the other.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/pprof/gzip.h"
+#include "report/outputs/pprof/protobuf.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
+
+/* Fields of the messages in github.com/google/pprof's profile.proto. */
+enum profile_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+
+enum value_type_field {
+	TYPE_TYPE = 1,
+	TYPE_UNIT = 2,
+};
+
+enum sample_field {
+	SAMPLE_LOCATION = 1,
+	SAMPLE_VALUE = 2,
+	SAMPLE_LABEL = 3,
+};
+
+enum label_field {
+	LABEL_KEY = 1,
+	LABEL_STRING = 2,
+	LABEL_NUMBER = 3,
+};
+
+enum mapping_field {
+	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILES = 8,
+	MAPPING_HAS_LINES = 9,
+	MAPPING_HAS_INLINES = 10,
+};
+
+enum location_field {
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+};
+
+enum line_field {
+	LINE_FUNCTION = 1,
+	LINE_LINE = 2,
+};
+
+enum function_field {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+};
+
+enum {
+	IMAGE_SHIFT = 44, /* bits of an offset in a file */
+};
+
+struct pprof {
+	const struct mt_view *view;
+	struct mt_table *table;
+	struct mt_gzip *gzip;
+	struct mt_strings *strings;
+	struct mt_protobuf message, part, line; /* scratch: a message, and parts of one */
+	struct mt_protobuf head;		/* scratch of what is written */
+	struct mt_map64 functions;		/* strings of name and file to the function's id */
+	struct mt_map64 mappings;		/* string of the path to the mapping's id */
+	MT_ARRAY(bool) used;			/* by frame: it is a location */
+	size_t stack;				/* key column */
+};
+
+MT_DEFINE_CLEANUP(mt_gzip, struct mt_gzip)
+MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
+
+static void pprof_deinit(struct pprof *p)
+{
+	mt_protobuf_deinit(&p->message);
+	mt_protobuf_deinit(&p->part);
+	mt_protobuf_deinit(&p->line);
+	mt_protobuf_deinit(&p->head);
+	mt_map64_deinit(&p->functions);
+	mt_map64_deinit(&p->mappings);
+	mt_array_deinit(&p->used);
+}
+
+/* The id of text as UTF-8, which strings of protocol buffers must be. */
+static uint32_t string_of(struct pprof *p, const char *text)
+{
+	MT_CLEANUP_FREE char *clean = NULL;
+	size_t used = 0, size;
+	uint32_t id;
+
+	clean = malloc(strlen(text) + 1);
+	while (clean && *text) {
+		const char *character = mt_text_take(&text, &size);
+
+		memcpy(clean + used, character, size);
+		used += size;
+	}
+	id = clean ? mt_strings_intern(p->strings, clean, used) : MT_STRING_NONE;
+	p->message.bad |= id == MT_STRING_NONE;
+	return id;
+}
+
+/* Writes a message as a field of the profile, and empties it. */
+static void put(struct pprof *p, enum profile_field field, struct mt_protobuf *message)
+{
+	struct mt_protobuf *head = &p->head;
+
+	mt_protobuf_clear(head);
+	mt_protobuf_message(head, field, message);
+	p->message.bad |= head->bad;
+	if (!p->message.bad)
+		mt_gzip_write(p->gzip, head->bytes.items, head->bytes.count);
+	mt_protobuf_clear(message);
+}
+
+/* A single integer of the profile. */
+static void put_integer(struct pprof *p, enum profile_field field, uint64_t value)
+{
+	mt_protobuf_clear(&p->head);
+	mt_protobuf_integer(&p->head, field, value);
+	p->message.bad |= p->head.bad;
+	if (!p->message.bad && p->head.bytes.count)
+		mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
+}
+
+/* ---- Figures ---- */
+
+/* The largest of several cannot be added up, as pprof does with all figures. */
+static bool adds_up(const struct pprof *p, size_t value)
+{
+	return p->table->compared || !(p->table->most >> value & 1);
+}
+
+/* pprof's own names, where it has some for what an analysis shows. */
+static const char *type_of(const struct pprof *p, size_t value)
+{
+	static const struct {
+		const char *analysis, *figure, *type;
+	} known[] = {
+		{"outstanding", "bytes", "inuse_space"},
+		{"outstanding", "count", "inuse_objects"},
+		{"growth", "bytes", "alloc_space"},
+		{"growth", "count", "alloc_objects"},
+	};
+	const char *name = p->table->values[value].name;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (!p->table->compared && !strcmp(known[i].analysis, p->table->name) &&
+		    !strcmp(known[i].figure, name))
+			return known[i].type;
+	}
+	return name;
+}
+
+static const char *unit_of(const struct mt_value_column *column)
+{
+	if (!strcmp(column->unit, "B"))
+		return "bytes";
+	if (!strcmp(column->unit, "s"))
+		return "seconds";
+	return *column->unit ? column->unit : "count";
+}
+
+static void put_types(struct pprof *p)
+{
+	for (size_t i = 0; i < p->table->value_count; i++) {
+		if (!adds_up(p, i))
+			continue;
+		mt_protobuf_integer(&p->message, TYPE_TYPE, string_of(p, type_of(p, i)));
+		mt_protobuf_integer(&p->message, TYPE_UNIT,
+				    string_of(p, unit_of(&p->table->values[i])));
+		put(p, PROFILE_SAMPLE_TYPE, &p->message);
+	}
+	if (p->table->value_count && adds_up(p, p->view->value))
+		put_integer(p, PROFILE_DEFAULT_SAMPLE_TYPE,
+			    string_of(p, type_of(p, p->view->value)));
+}
+
+static uint64_t whole(double value)
+{
+	if (!(fabs(value) < 9e18))
+		return 0;
+	return (uint64_t)(int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+}
+
+/* ---- Samples ---- */
+
+static bool put_locations(struct pprof *p, uint32_t stack)
+{
+	size_t depth;
+	const uint32_t *frames = mt_stacks_get(p->table->stacks, stack, &depth);
+	size_t count = mt_frames_count(p->table->frames);
+
+	if (!mt_array_reserve(&p->used, count))
+		return false;
+	while (p->used.count < count)
+		p->used.items[p->used.count++] = false;
+	mt_protobuf_clear(&p->part);
+	for (size_t i = 0; i < depth; i++) {
+		p->used.items[frames[i]] = true;
+		mt_protobuf_packed(&p->part, (uint64_t)frames[i] + 1);
+	}
+	mt_protobuf_message(&p->message, SAMPLE_LOCATION, &p->part);
+	return true;
+}
+
+static void put_values(struct pprof *p, const struct mt_row *row)
+{
+	mt_protobuf_clear(&p->part);
+	for (size_t i = 0; i < p->table->value_count; i++) {
+		if (adds_up(p, i))
+			mt_protobuf_packed(&p->part, whole(row->values[i].value));
+	}
+	mt_protobuf_message(&p->message, SAMPLE_VALUE, &p->part);
+}
+
+/* Numbers stay numbers; all else is text. */
+static void put_label(struct pprof *p, const struct mt_row *row, size_t column)
+{
+	enum mt_key_kind kind = p->table->keys[column].kind;
+	struct mt_snippet room;
+	const char *text = mt_cell_text(p->table, row, column, &room);
+
+	if (!text || !*text)
+		return;
+	mt_protobuf_clear(&p->part);
+	mt_protobuf_integer(&p->part, LABEL_KEY, string_of(p, p->table->keys[column].name));
+	if (kind == MT_KEY_NUMBER || kind == MT_KEY_SIGNED)
+		mt_protobuf_integer(&p->part, LABEL_NUMBER, row->keys[column]);
+	else
+		mt_protobuf_integer(&p->part, LABEL_STRING, string_of(p, text));
+	mt_protobuf_message(&p->message, SAMPLE_LABEL, &p->part);
+}
+
+static struct mt_error *put_samples(struct pprof *p, const FILE *to)
+{
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(p->table, &row, &more);
+
+		if (err || !more || ferror((FILE *)to))
+			return err;
+		if (!put_locations(p, (uint32_t)row.keys[p->stack]))
+			return mt_error_nomem();
+		put_values(p, &row);
+		for (size_t i = 0; i < p->table->key_count; i++) {
+			if (i != p->stack)
+				put_label(p, &row, i);
+		}
+		put(p, PROFILE_SAMPLE, &p->message);
+		if (p->message.bad)
+			return mt_error_nomem();
+	}
+}
+
+/* ---- What samples refer to ---- */
+
+/*
+ * The id of a thing with this key, which are counted from 1; *is_new where this is its first use.
+ */
+static uint64_t id_of(struct pprof *p, struct mt_map64 *ids, uint64_t key, bool *is_new)
+{
+	uint64_t id = ids->count + 1;
+
+	*is_new = !mt_map64_get(ids, key, &id);
+	if (*is_new && !mt_map64_put(ids, key, id))
+		p->message.bad = true;
+	return id;
+}
+
+static uint64_t mapping_of(struct pprof *p, const struct mt_frame_key *key,
+			   const struct mt_frame_name *name)
+{
+	bool is_new;
+
+	if (key->image == MT_FRAME_NO_IMAGE)
+		return 0;
+	return id_of(p, &p->mappings, string_of(p, name->dso), &is_new);
+}
+
+/* Written at once, where it is new, between two locations. */
+static uint64_t function_of(struct pprof *p, const struct mt_frame_name *name)
+{
+	uint64_t text =
+		string_of(p, mt_strings_get(mt_frames_strings(p->table->frames), name->name));
+	uint64_t file = name->file ? string_of(p, name->file) : 0;
+	bool is_new;
+	uint64_t id = id_of(p, &p->functions, text << 32 | file, &is_new);
+
+	if (!is_new)
+		return id;
+	mt_protobuf_integer(&p->message, FUNCTION_ID, id);
+	mt_protobuf_integer(&p->message, FUNCTION_NAME, text);
+	mt_protobuf_integer(&p->message, FUNCTION_SYSTEM_NAME, text);
+	mt_protobuf_integer(&p->message, FUNCTION_FILE, file);
+	put(p, PROFILE_FUNCTION, &p->message);
+	return id;
+}
+
+/* The functions of the frame, innermost first. */
+static bool put_location(struct pprof *p, uint32_t frame)
+{
+	const struct mt_frame_key *key = mt_frames_key(p->table->frames, frame);
+	size_t count;
+	const struct mt_frame_name *name = mt_frames_names(p->table->frames, frame, &count);
+	uint64_t mapping, offset = key->offset & (((uint64_t)1 << IMAGE_SHIFT) - 1);
+
+	if (!name)
+		return false;
+	mapping = mapping_of(p, key, name);
+	mt_protobuf_clear(&p->part);
+	mt_protobuf_integer(&p->part, LOCATION_ID, (uint64_t)frame + 1);
+	mt_protobuf_integer(&p->part, LOCATION_MAPPING, mapping);
+	if (mapping)
+		mt_protobuf_integer(&p->part, LOCATION_ADDRESS, mapping << IMAGE_SHIFT | offset);
+	for (size_t i = 0; i < count; i++) {
+		mt_protobuf_clear(&p->line);
+		mt_protobuf_integer(&p->line, LINE_FUNCTION, function_of(p, &name[i]));
+		mt_protobuf_integer(&p->line, LINE_LINE, name[i].line);
+		mt_protobuf_message(&p->part, LOCATION_LINE, &p->line);
+	}
+	p->message.bad |= p->part.bad;
+	put(p, PROFILE_LOCATION, &p->part);
+	return !p->message.bad;
+}
+
+/* The build id of the image at a path; NULL where none or several are known. */
+static const char *build_id_of(const struct pprof *p, const char *path)
+{
+	const struct mt_facts *facts = p->view->facts;
+	const char *found = NULL;
+
+	for (size_t i = 0; i < facts->images.count; i++) {
+		const struct mt_facts_image *image = &facts->images.items[i];
+
+		if (strcmp(image->path, path) != 0 || !*image->build_id)
+			continue;
+		if (found && strcmp(found, image->build_id) != 0)
+			return NULL;
+		found = image->build_id;
+	}
+	return found;
+}
+
+static void put_mapping(struct pprof *p, uint64_t id, const char *path)
+{
+	const char *build_id = build_id_of(p, path);
+
+	mt_protobuf_integer(&p->message, MAPPING_ID, id);
+	mt_protobuf_integer(&p->message, MAPPING_START, id << IMAGE_SHIFT);
+	mt_protobuf_integer(&p->message, MAPPING_LIMIT, (id + 1) << IMAGE_SHIFT);
+	mt_protobuf_integer(&p->message, MAPPING_FILE, string_of(p, path));
+	if (build_id)
+		mt_protobuf_integer(&p->message, MAPPING_BUILD_ID, string_of(p, build_id));
+	mt_protobuf_integer(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	mt_protobuf_integer(&p->message, MAPPING_HAS_FILES, 1);
+	mt_protobuf_integer(&p->message, MAPPING_HAS_LINES, 1);
+	mt_protobuf_integer(&p->message, MAPPING_HAS_INLINES, 1);
+	put(p, PROFILE_MAPPING, &p->message);
+}
+
+/* Those of the locations, in the order of their ids. */
+static void put_mappings(struct pprof *p)
+{
+	uint64_t done = 0;
+
+	for (uint32_t i = 0; i < p->used.count && done < p->mappings.count; i++) {
+		size_t count;
+		const struct mt_frame_name *name =
+			p->used.items[i] ? mt_frames_names(p->table->frames, i, &count) : NULL;
+		uint64_t id = 0;
+
+		if (!name || !mt_map64_get(&p->mappings, string_of(p, name->dso), &id) ||
+		    id <= done)
+			continue;
+		put_mapping(p, id, name->dso);
+		done = id;
+	}
+}
+
+static struct mt_error *put_references(struct pprof *p)
+{
+	struct mt_error *err = mt_frames_resolve(p->table->frames);
+
+	for (uint32_t i = 0; !err && i < p->used.count; i++) {
+		if (p->used.items[i] && !put_location(p, i))
+			err = mt_error_nomem();
+	}
+	if (!err)
+		put_mappings(p);
+	return err;
+}
+
+/* ---- The profile ---- */
+
+/* When it was recorded, and what was lost, as comments. */
+static void put_facts(struct pprof *p)
+{
+	const struct mt_facts *facts = p->view->facts;
+	uint64_t lost = mt_facts_lost_all(facts);
+	char comment[200];
+
+	if (facts->recordings.count)
+		put_integer(p, PROFILE_TIME_NANOS, facts->recordings.items[0].start_utc);
+	put_integer(p, PROFILE_DURATION_NANOS, whole(mt_facts_seconds(facts) * 1e9));
+	snprintf(comment, sizeof(comment), "mtreport --%s", p->table->name);
+	put_integer(p, PROFILE_COMMENT, string_of(p, comment));
+	if (!lost)
+		return;
+	snprintf(comment, sizeof(comment), "%" PRIu64 " records were lost while recording", lost);
+	put_integer(p, PROFILE_COMMENT, string_of(p, comment));
+}
+
+static void put_strings(struct pprof *p)
+{
+	for (uint32_t i = 0; i < mt_strings_count(p->strings); i++) {
+		const char *text = mt_strings_get(p->strings, i);
+		mt_protobuf_clear(&p->head);
+		mt_protobuf_bytes(&p->head, PROFILE_STRING, text, strlen(text));
+		p->message.bad |= p->head.bad;
+		if (!p->message.bad)
+			mt_gzip_write(p->gzip, p->head.bytes.items, p->head.bytes.count);
+	}
+}
+
+static struct mt_error *write_pprof(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(mt_gzip_destroy_p) struct mt_gzip *gzip = mt_gzip_create(to);
+	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *strings = mt_strings_create();
+	MT_CLEANUP(pprof_deinit)
+	struct pprof p = {
+		.view = view,
+		.table = table,
+		.gzip = gzip,
+		.strings = strings,
+		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
+	};
+	struct mt_error *err;
+
+	if (!gzip || !strings)
+		return mt_error_nomem();
+	put_types(&p);
+	err = put_samples(&p, to);
+	err = err ? err : put_references(&p);
+	if (err)
+		return err;
+	put_facts(&p);
+	put_strings(&p);
+	mt_gzip_finish(gzip);
+	return p.message.bad ? mt_error_nomem() : NULL;
+}
+
+const struct mt_output mt_output_pprof = {
+	.name = "pprof",
+	.argument = "OUT.pb.gz",
+	.help = "a profile for pprof and speedscope",
+	.rare = true,
+	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS | MT_NEEDS_IMAGES,
+	.write = write_pprof,
+};

@@ -1,0 +1,63 @@
+/*
+ * The wire format of protocol buffers, as far as profiles need it.
+ */
+#include "report/outputs/pprof/protobuf.h"
+
+#include <string.h>
+
+enum {
+	WIRE_VARINT = 0,
+	WIRE_BYTES = 2,
+	VARINT_MOST = 10, /* bytes of 64 bits, seven each */
+};
+
+void mt_protobuf_deinit(struct mt_protobuf *message)
+{
+	mt_array_deinit(&message->bytes);
+}
+
+void mt_protobuf_clear(struct mt_protobuf *message)
+{
+	message->bytes.count = 0;
+}
+
+static bool reserve(struct mt_protobuf *message, size_t size)
+{
+	message->bad |= !mt_array_reserve(&message->bytes, message->bytes.count + size);
+	return !message->bad;
+}
+
+void mt_protobuf_packed(struct mt_protobuf *packed, uint64_t value)
+{
+	if (!reserve(packed, VARINT_MOST))
+		return;
+	for (; value >= 0x80; value >>= 7)
+		packed->bytes.items[packed->bytes.count++] = (uint8_t)(value | 0x80);
+	packed->bytes.items[packed->bytes.count++] = (uint8_t)value;
+}
+
+void mt_protobuf_integer(struct mt_protobuf *message, unsigned int field, uint64_t value)
+{
+	if (!value)
+		return;
+	mt_protobuf_packed(message, field << 3 | WIRE_VARINT);
+	mt_protobuf_packed(message, value);
+}
+
+void mt_protobuf_bytes(struct mt_protobuf *message, unsigned int field, const void *bytes,
+		       size_t size)
+{
+	mt_protobuf_packed(message, field << 3 | WIRE_BYTES);
+	mt_protobuf_packed(message, size);
+	if (!reserve(message, size) || !size)
+		return;
+	memcpy(message->bytes.items + message->bytes.count, bytes, size);
+	message->bytes.count += size;
+}
+
+void mt_protobuf_message(struct mt_protobuf *message, unsigned int field,
+			 const struct mt_protobuf *part)
+{
+	message->bad |= part->bad;
+	mt_protobuf_bytes(message, field, part->bytes.items, part->bytes.count);
+}

@@ -1,0 +1,37 @@
+/*
+ * Encodes messages of protocol buffers: varints and length-delimited fields, which are all that a
+ * profile has.
+ */
+#ifndef MT_REPORT_OUTPUTS_PPROF_PROTOBUF_H
+#define MT_REPORT_OUTPUTS_PPROF_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+
+/* A message being made. Adding to it out of memory sets `bad`, and then does nothing. */
+struct mt_protobuf {
+	MT_ARRAY(uint8_t) bytes;
+	bool bad;
+};
+
+void mt_protobuf_deinit(struct mt_protobuf *message);
+
+/* Empties the message, but keeps its memory and `bad`. */
+void mt_protobuf_clear(struct mt_protobuf *message);
+
+/* A field of an integer; 0 is what a field without a value has, and adds nothing. */
+void mt_protobuf_integer(struct mt_protobuf *message, unsigned int field, uint64_t value);
+
+/* A field of bytes: a string or a message. */
+void mt_protobuf_bytes(struct mt_protobuf *message, unsigned int field, const void *bytes,
+		       size_t size);
+void mt_protobuf_message(struct mt_protobuf *message, unsigned int field,
+			 const struct mt_protobuf *part);
+
+/* A number as it stands in a packed field, whose bytes are put with mt_protobuf_message(). */
+void mt_protobuf_packed(struct mt_protobuf *packed, uint64_t value);
+
+#endif
