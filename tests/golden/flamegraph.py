@@ -5,9 +5,11 @@ comes to the sum of its analysis.
 import collections
 import csv
 import glob
+import html
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -167,6 +169,23 @@ def check_comparison(tap, recording):
     tap.check([f.color for f in negated.frames] != [f.color for f in picture.frames], "--negate turns the colours round")
 
 
+def check_against_original(tap, recording, folder):
+    """flamegraph.pl, where it is installed, draws from --folded the same names, figures, places and widths."""
+    what = "flamegraph.pl draws the same frames and widths from --folded"
+    if not shutil.which("flamegraph.pl"):
+        tap.check(True, what + " # SKIP flamegraph.pl is not installed")
+        return
+    path = os.path.join(folder, "folded")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(run("--folded", *NAMES, recording)[1])
+    drawn = subprocess.run(["flamegraph.pl", path], capture_output=True, text=True, check=True).stdout
+    theirs = sorted((html.unescape(name), int(count.replace(",", "")), float(x), float(width)) for name, count, x, width in re.findall(
+        r'<title>(.*?) \(([\d,]+) samples, [^)]*\)</title><rect x="([\d.]+)" [^>]*width="([\d.]+)', drawn))
+    ours = sorted((as_folded(f.path)[-1], int(f.value), f.x, f.width) for f in Picture(recording).frames)
+    same = [a[:2] == b[:2] and abs(a[2] - b[2]) < 0.2 and abs(a[3] - b[3]) < 0.2 for a, b in zip(theirs, ours)]
+    tap.check(theirs and len(theirs) == len(ours) and all(same), what, [pair for pair, good in zip(zip(theirs, ours), same) if not good])
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +200,7 @@ def main():
         check_others(tap, stacks)
         check_options(tap, stacks)
         check_comparison(tap, stacks)
+        check_against_original(tap, stacks, folder)
     tap.finish()
 
 

@@ -58,7 +58,7 @@ MT_TEST(frames_stand_over_their_callers_by_name)
 	report_fake_add(&fake, "brk", "bash", "main;fork", 1);
 	report_fake_add(&fake, "brk", "bash", "main", 2);
 	MT_CHECK_STR(lay_out(&fake, (struct mt_flame_tree_options){0}, 0, &layout),
-		     "0  0 6\n1 bash 0 6\n2 main 0 6\n3 fork 0 1\n3 malloc 1 3\n4 brk 1 3\n");
+		     "0  0 6\n1 bash 0 6\n2 main 0 6\n3 fork 2 1\n3 malloc 3 3\n4 brk 3 3\n");
 	MT_CHECK_EQ(layout.rows, 5);
 	MT_CHECK_EQ(layout.total, 6);
 	MT_CHECK_EQ(layout.narrow, 0);
@@ -104,7 +104,7 @@ MT_TEST(equal_paths_merge_before_what_is_below_zero_is_left_out)
 	report_fake_add(&fake, "brk", "a", "main;g", -4);
 	report_fake_add(&fake, "brk", "a", "main", 1);
 	MT_CHECK_STR(lay_out(&fake, (struct mt_flame_tree_options){0}, 0, &layout),
-		     "0  0 4\n1 a 0 4\n2 main 0 4\n3 f 0 3\n");
+		     "0  0 4\n1 a 0 4\n2 main 0 4\n3 f 1 3\n");
 	make_tree(&fake, (struct mt_flame_tree_options){0}, &tree);
 	MT_CHECK_EQ(tree.below_zero, -4);
 	mt_flame_tree_deinit(&tree);

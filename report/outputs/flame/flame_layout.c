@@ -90,12 +90,20 @@ static bool place(struct placing *p, uint32_t node, uint32_t depth)
 	return true;
 }
 
-/* Starts the children of a node at this depth where the node itself starts. */
-static bool descend(struct placing *p, uint32_t depth)
+/*
+ * Starts the children of a node at this depth behind what ends in the node itself, as flamegraph.pl
+ * does: the path without them sorts before theirs.
+ */
+static bool descend(struct placing *p, uint32_t node, uint32_t depth)
 {
+	double self = width_of(p, node);
+
+	for (uint32_t child = mt_tree_node(p->tree->tree, node)->child; child != MT_TREE_NONE;
+	     child = mt_tree_node(p->tree->tree, child)->next)
+		self -= width_of(p, child);
 	if (depth + 1 == p->cursors.count && !mt_array_push(&p->cursors))
 		return false;
-	p->cursors.items[depth + 1] = p->cursors.items[depth];
+	p->cursors.items[depth + 1] = p->cursors.items[depth] + (self > 0 ? self : 0);
 	return true;
 }
 
@@ -127,7 +135,7 @@ static bool place_all(struct placing *p)
 		uint32_t child = mt_tree_node(p->tree->tree, node)->child;
 
 		if (width > 0 && (width >= p->least || !node)) {
-			if (!place(p, node, depth) || !descend(p, depth))
+			if (!place(p, node, depth) || !descend(p, node, depth))
 				return false;
 			if (child != MT_TREE_NONE) {
 				node = child;

@@ -21,7 +21,7 @@ enum {
 	LINE = 17, /* pixels of a line of text outside the frames */
 	HEAD = 34, /* of the title */
 	LEGEND_COLUMN = 100,
-	FRAME_BYTES = 210,   /* beside its name, about */
+	FRAME_BYTES = 150,   /* beside its name, about */
 	LABEL_MOST = 1000,   /* characters of a name within a frame */
 	JOINED_PERCENT = 50, /* of a frame's figure, from which on it is drawn as joined */
 };
