@@ -103,7 +103,7 @@ def check_commands(tap):
     tap.check(len(lines) >= 2, "the summary ends in commands", lines)
     clean = FILE.replace("\x1b", "?").replace("\u202e", "???")
     for line in lines:
-        command = line.strip().replace(" > out.folded", "")
+        command = line.strip()
         printed = subprocess.run(["sh", "-c", "mtreport() { printf '%s\\n' \"$@\"; }; " + command],
                                  capture_output=True, text=True)
         words = printed.stdout.splitlines()

@@ -8,6 +8,7 @@ expect 0 'the demo runs' env MT_BUILD="$MT_BUILD" "$MT_TOP/scripts/demo" "$TMPDI
 cp "$out" "$TMPDIR/said"
 says 'the summary names the guilty function' 'SessionCache::remember' "$TMPDIR/said"
 says 'the last line too, with nearly all of the growth' '^guilty: SessionCache::remember: ' "$TMPDIR/said"
+check 'the flame graph has it' grep -q 'SessionCache::remember' "$TMPDIR/demo/out.svg"
 check 'the folded stacks are where it says' grep -q '^brk;grower;.*SessionCache::remember' "$TMPDIR/demo/out.folded"
 check 'from the root' grep -Eq '^brk;grower;(_start;)?.*main;Server::handle_request;' "$TMPDIR/demo/grower.folded"
 finish

@@ -19,12 +19,9 @@ static void print_word(const struct mt_summary *s, const char *word)
 		mt_text_print_quoted(word, s->to);
 }
 
-/*
- * One command to go on with: what stands before it, options, the last one's word or NULL, the rest
- * of the line behind the file.
- */
+/* One command to go on with: what stands before it, options, the last one's word or NULL. */
 static void print_command(const struct mt_summary *s, const char *what, const char *options,
-			  const char *word, const char *rest)
+			  const char *word)
 {
 	const struct mt_facts *facts = s->view->facts;
 
@@ -38,7 +35,7 @@ static void print_command(const struct mt_summary *s, const char *what, const ch
 		print_word(s, facts->recordings.items[0].file);
 	else
 		fputs("FILE...", s->to);
-	fprintf(s->to, "%s\n", rest);
+	fputc('\n', s->to);
 }
 
 static bool has_event(const struct mt_summary *s, const char *part)
@@ -74,12 +71,13 @@ static void print_after_memory(const struct mt_summary *s)
 	print_unrecorded(s);
 	if (mt_summary_grower(s, &pid)) {
 		snprintf(options, sizeof(options), "-p %ld", pid);
-		print_command(s, what, options, NULL, "");
+		print_command(s, what, options, NULL);
 		what = "";
 	}
-	snprintf(options, sizeof(options), "--%s --folded", s->resident ? "resident" : "growth");
-	print_command(s, what, options, NULL, " > out.folded");
-	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL, "");
+	snprintf(options, sizeof(options), "--%s --flamegraph out.svg",
+		 s->resident ? "resident" : "growth");
+	print_command(s, what, options, NULL);
+	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
 }
 
 static void print_after_counts(const struct mt_summary *s)
@@ -88,13 +86,12 @@ static void print_after_counts(const struct mt_summary *s)
 
 	fputc('\n', s->to);
 	if (mt_counts_event(s->counts, 1))
-		print_command(s, "NEXT", "--folded -e", mt_counts_event(s->counts, 0),
-			      " > out.folded");
+		print_command(s, "NEXT", "--flamegraph out.svg -e", mt_counts_event(s->counts, 0));
 	else
-		print_command(s, "NEXT", "--folded", NULL, " > out.folded");
+		print_command(s, "NEXT", "--flamegraph out.svg", NULL);
 	if (thread)
-		print_command(s, "", "--comm", thread, "");
-	print_command(s, "", "--script", NULL, "");
+		print_command(s, "", "--comm", thread);
+	print_command(s, "", "--script", NULL);
 }
 
 void mt_summary_print_next(const struct mt_summary *s)
