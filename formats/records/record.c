@@ -18,6 +18,7 @@ enum field_kind {
 	FIELD_ID,   /* 16 bytes */
 	FIELD_ZERO, /* u32 in the file, nothing in the struct */
 	FIELD_TEXT,
+	FIELD_APPENDED, /* a text that earlier writers leave out: empty */
 };
 
 struct field {
@@ -34,6 +35,7 @@ struct field {
 #define U64(type, member) FIELD_OF(FIELD_U64, type, member)
 #define ID(type, member) FIELD_OF(FIELD_ID, type, member)
 #define TEXT(type, member) FIELD_OF(FIELD_TEXT, type, member)
+#define APPENDED(type, member) FIELD_OF(FIELD_APPENDED, type, member)
 #define ZERO                       \
 	{                          \
 		.kind = FIELD_ZERO \
@@ -47,14 +49,14 @@ struct field {
 static size_t fields_size(const struct field *fields, const void *record)
 {
 	static const uint8_t fixed[] = {
-		[FIELD_U16] = 2, [FIELD_U32] = 4,  [FIELD_U64] = 8,
-		[FIELD_ID] = 16, [FIELD_ZERO] = 4, [FIELD_TEXT] = 4,
+		[FIELD_U16] = 2,  [FIELD_U32] = 4,  [FIELD_U64] = 8,	  [FIELD_ID] = 16,
+		[FIELD_ZERO] = 4, [FIELD_TEXT] = 4, [FIELD_APPENDED] = 4,
 	};
 	size_t size = 0;
 
 	for (const struct field *f = fields; f->kind != FIELD_END; f++) {
 		size += fixed[f->kind];
-		if (f->kind == FIELD_TEXT) {
+		if (f->kind == FIELD_TEXT || f->kind == FIELD_APPENDED) {
 			const struct mt_text *text =
 				(const void *)((const uint8_t *)record + f->offset);
 
@@ -143,6 +145,12 @@ static void field_decode(const struct field *field, struct mt_cursor *c, void *v
 	case FIELD_ZERO:
 		mt_cursor_u32(c);
 		break;
+	case FIELD_APPENDED:
+		*(struct mt_text *)value = (struct mt_text){0};
+		if (mt_cursor_left(c) < 4)
+			break;
+		text_decode(c, value);
+		break;
 	default:
 		text_decode(c, value);
 	}
@@ -180,11 +188,17 @@ static const struct field info_fields[] = {TEXT(info, key), TEXT(info, value), E
 DEFINE_UNTIMED(info, MT_RECORD_INFO)
 
 static const struct field event_fields[] = {
-	U32(event, index),   U32(event, role),
-	U32(event, pair),    U32(event, class),
-	TEXT(event, name),   TEXT(event, alias),
-	TEXT(event, unit),   TEXT(event, attr),
-	TEXT(event, format), END,
+	U32(event, index),
+	U32(event, role),
+	U32(event, pair),
+	U32(event, class),
+	TEXT(event, name),
+	TEXT(event, alias),
+	TEXT(event, unit),
+	TEXT(event, attr),
+	TEXT(event, format),
+	APPENDED(event, account),
+	END,
 };
 DEFINE_UNTIMED(event, MT_RECORD_EVENT)
 

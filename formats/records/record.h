@@ -69,8 +69,9 @@ struct mt_event_record {
 	uint32_t pair;	/* index of the paired event; MT_EVENT_NONE: none */
 	uint32_t class; /* 0 rare, 1 storm */
 	struct mt_text name, alias, unit;
-	struct mt_text attr;   /* struct perf_event_attr, verbatim */
-	struct mt_text format; /* the tracepoint's format file */
+	struct mt_text attr;	/* struct perf_event_attr, verbatim */
+	struct mt_text format;	/* the tracepoint's format file */
+	struct mt_text account; /* its part in an account of blocks; empty: none */
 };
 
 struct mt_clock_record {
