@@ -122,7 +122,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.width = 80,
 		.selected = mt_selection_given(&options->selection),
 		.srcline = options->srcline,
-		.top = options->wishes.top,
+		.limit = options->wishes.limit,
 		.flame = &options->flame,
 	};
 	struct winsize size;
@@ -192,10 +192,14 @@ static void print_remainder(const struct mt_remainder *remainder, const char *ou
 {
 	if (remainder->below_zero <= -0.5)
 		fprintf(stderr,
-			TOOL ": rows of %s %s in all are left out: --%s has no room for what is "
-			     "below 0\n",
-			mt_text_count(remainder->below_zero).text, table->values[value].unit,
-			output);
+			TOOL ": %s %s of shrinking are left out: --%s has no room for what is "
+			     "below 0; --table shows it%s\n",
+			mt_text_count(-remainder->below_zero).text, table->values[value].unit,
+			output,
+			table->compared
+				? ""
+				: ", and --base FILE or --base-time A,B has two columns: before, "
+				  "now");
 	if (remainder->narrow)
 		fprintf(stderr,
 			TOOL ": %s frames narrower than %.2g pixels are not drawn; their %s %s are "
@@ -209,11 +213,16 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 {
 	struct mt_view weighed = *view;
 	struct mt_remainder remainder = {0};
+	struct mt_limited_table limited;
 	const char *weight = table->compared ? "change" : options->wishes.weight;
 	struct mt_error *err = mt_table_weight(table, weight, &weighed.value);
 
 	weighed.weighed = weight && !table->compared;
 	weighed.remainder = &remainder;
+	if (!err && !(options->output->needs & MT_LIMITS_ROWS)) {
+		err = mt_limited_table_init(&limited, table, weighed.value, &view->limit);
+		table = &limited.table;
+	}
 	err = err ? err : mt_output_write(options->output, &weighed, table, to);
 	if (!err && !options->quiet)
 		print_remainder(&remainder, options->output->name, table, weighed.value);
@@ -250,13 +259,11 @@ static struct mt_error *analyse(const struct mt_report_options *options,
 				const struct sides *sides, struct mt_table **out)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *now = NULL;
-	struct mt_analysis_request all = *request;
 	struct mt_error *err;
 
 	if (!sides->baseline)
 		return options->analysis->run(sides->session, request, out);
-	all.top = 0;
-	err = options->analysis->run(sides->session, &all, &now);
+	err = options->analysis->run(sides->session, request, &now);
 	return err ? err
 		   : mt_baseline_compare(sides->baseline, options->analysis, request,
 					 sides->session, now, out);

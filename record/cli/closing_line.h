@@ -1,4 +1,5 @@
-/* The lines that say how a recording goes: the status line while it runs, the closing line. Pure.
+/*
+ * The lines that say how a recording goes: the status line while it runs, the closing line. Pure.
  */
 #ifndef MT_RECORD_CLI_CLOSING_LINE_H
 #define MT_RECORD_CLI_CLOSING_LINE_H

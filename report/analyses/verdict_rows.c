@@ -119,8 +119,6 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 		return err;
 	if (!mt_sum_table_sort(groups, weight))
 		return mt_error_nomem();
-	if (request->top)
-		mt_sum_table_limit(groups, request->top);
 	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }

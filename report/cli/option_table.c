@@ -158,7 +158,19 @@ static struct mt_error *set_top(struct mt_report_options *o, const char *name, c
 
 	if (end == value || *end || number < 1)
 		return mt_error_create(MT_ERR_USAGE, "%s %s: not a number above 0", name, value);
-	o->wishes.top = (size_t)number;
+	o->wishes.limit.top = (size_t)number;
+	return NULL;
+}
+
+static struct mt_error *set_percent_limit(struct mt_report_options *o, const char *name,
+					  const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
+		return mt_error_create(MT_ERR_USAGE, "%s %s: not a percentage", name, value);
+	o->wishes.limit.percent = percent;
 	return NULL;
 }
 
@@ -366,7 +378,10 @@ static const struct mt_option rows[] = {
 	 "one row per process, thread, comm, image, event...",
 	 "one row for each process, thread, comm, image, cgroup, cpu, mode, event, stack; of "
 	 "memory also kind, file, reserver; of --processes trend, life"},
-	{0, "top", NULL, "N", OWN(set_top), COMMON("only the N heaviest rows")},
+	{0, "top", NULL, "N", OWN(set_top), "only the N heaviest rows; of a listing, the first N",
+	 "only the N heaviest rows; of a listing of single events, the first N"},
+	{0, "percent-limit", NULL, "PCT", OWN(set_percent_limit),
+	 RARE("only rows of at least PCT percent of all")},
 	{0, "at", NULL, "end|peak|T", OWN(set_at),
 	 "memory at the end, at the peak, or after T (30%)",
 	 "memory at the end (default), at each process's peak, or at a time: 12.5 (seconds after "
@@ -489,6 +504,7 @@ const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS] = {
 	{"Names, where functions and lines come from", names},
 	{"Unwinding", unwinding},
 	{"Copies, in place of a report", copies},
+	{"Of perf report and perf script", mt_perf_option_rows},
 	{"Help", help},
 };
 
@@ -510,6 +526,10 @@ struct mt_error *mt_option_take(const struct mt_option *option, struct mt_report
 		return mt_numbers_add(name, value, field);
 	case MT_OPTION_MATCH:
 		return mt_match_add(name, value, field);
+	case MT_OPTION_HELD:
+		return NULL;
+	case MT_OPTION_INSTEAD:
+		return mt_error_create(MT_ERR_USAGE, "%s: %s", name, option->help);
 	default:
 		return option->set(options, name, value);
 	}

@@ -21,6 +21,8 @@ enum mt_option_kind {
 	MT_OPTION_SECONDS, /* double */
 	MT_OPTION_NUMBERS, /* struct mt_numbers: added */
 	MT_OPTION_MATCH,   /* struct mt_match *: added */
+	MT_OPTION_HELD,	   /* perf's: accepted, as every report has it */
+	MT_OPTION_INSTEAD, /* perf's: refused; its help is what to use instead */
 };
 
 /* `name` is the option's name for messages; value is NULL if none is given. */
@@ -46,7 +48,7 @@ struct mt_option_group {
 };
 
 enum {
-	MT_OPTION_GROUPS = 8,
+	MT_OPTION_GROUPS = 9,
 };
 
 /* In the order of --help: most used first. */
@@ -54,6 +56,9 @@ extern const struct mt_option_group mt_option_groups[MT_OPTION_GROUPS];
 
 /* The group of how pictures are drawn, in picture_options.c. */
 extern const struct mt_option mt_picture_option_rows[];
+
+/* The group of perf's options, in perf_options.c. */
+extern const struct mt_option mt_perf_option_rows[];
 
 /*
  * Checks the picture options against the rest, and makes --flamechart a timeline of many intervals.

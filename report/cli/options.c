@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
@@ -259,11 +260,26 @@ static struct mt_error *parse_letters(struct parser *parser, const char *word)
 
 		if (!option)
 			return unknown_option(word);
-		if (option->argument && *option->argument != '[')
+		if (option->argument &&
+		    (*option->argument != '[' || (!strncmp(option->argument, "[=", 2) && at[1])))
 			return apply(parser, option, name, at[1] ? at + 1 : NULL);
 		err = apply(parser, option, name, NULL);
 	}
 	return err;
+}
+
+/* perf's commands, where no file is called so. */
+static int skip_command(struct parser *parser)
+{
+	const char *word = parser->argc > 1 ? parser->argv[1] : "";
+	bool script = !strcmp(word, "script");
+	struct stat st;
+
+	if ((!script && strcmp(word, "report") != 0) || (!stat(word, &st) && !S_ISDIR(st.st_mode)))
+		return 1;
+	if (script)
+		parser->options.output = &mt_output_script;
+	return 2;
 }
 
 static struct mt_error *parse_words(struct parser *parser)
@@ -271,7 +287,7 @@ static struct mt_error *parse_words(struct parser *parser)
 	bool options_ended = false;
 	struct mt_error *err = NULL;
 
-	for (parser->at = 1; parser->at < parser->argc && !err; parser->at++) {
+	for (parser->at = skip_command(parser); parser->at < parser->argc && !err; parser->at++) {
 		const char *word = parser->argv[parser->at];
 
 		if (options_ended || word[0] != '-' || !word[1])
@@ -293,6 +309,9 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 {
 	const char *name = options->analysis->output;
 
+	if (options->sorted && mt_by_has(&options->wishes.by, MT_BY_STACK) &&
+	    !options->wishes.compare && !options->wishes.timeline)
+		return &mt_output_paths;
 	if ((!name || !strcmp(name, mt_output_paths.name)) &&
 	    (options->wishes.by.count || options->wishes.timeline || options->wishes.compare ||
 	     options->wishes.stacks))

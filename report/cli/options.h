@@ -61,6 +61,7 @@ struct mt_report_options {
 	bool no_demangle;
 	bool no_inline;
 	bool srcline;
+	bool sorted; /* --sort: keys with stacks are shown by --paths */
 	bool quiet;
 	bool strict;
 	double strict_percent; /* percent of user stacks that may end early */

@@ -21,12 +21,16 @@ static void print_heading(const char *heading, bool all, FILE *to)
 static void print_option(const struct mt_option *o, bool all, FILE *to)
 {
 	const char *argument = o->argument ? o->argument : "";
-	char left[80];
+	const char *use = o->kind == MT_OPTION_HELD	 ? "accepted: "
+			  : o->kind == MT_OPTION_INSTEAD ? "refused: "
+							 : "";
+	char left[80], text[300];
 
+	snprintf(text, sizeof(text), "%s%s", use, all ? o->help : o->brief);
 	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
 		 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
 		 *argument && strncmp(argument, "[=", 2) != 0 ? " " : "", argument);
-	mt_help_row(left, all ? o->help : o->brief, to);
+	mt_help_row(left, text, to);
 }
 
 static void print_group(const struct mt_option_group *group, bool all, FILE *to)

@@ -10,7 +10,8 @@
 #include "report/outputs/outputs.h"
 
 static struct mt_error *check_shape(const struct mt_analysis *analysis,
-				    const struct mt_output *output, bool listing)
+				    const struct mt_output *output, const struct mt_wishes *wishes,
+				    bool listing)
 {
 	if (listing && !analysis->lists)
 		return mt_error_create(MT_ERR_USAGE,
@@ -20,6 +21,13 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 		return mt_error_create(MT_ERR_USAGE,
 				       "--%s lists single events, and --%s shows sums",
 				       analysis->name, output->name);
+	if (listing && wishes->limit.percent > 0)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--percent-limit leaves out sums, and --%s "
+						     "shows single events",
+						     analysis->groups ? output->name
+								      : analysis->name),
+				     "--top N shows the first N");
 	return NULL;
 }
 
@@ -171,10 +179,9 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.time = wishes->time,
 		.older_than = wishes->older_than,
 		.all = wishes->all,
-		.top = wishes->top,
 		.compared = wishes->compare,
 	};
-	struct mt_error *err = check_shape(analysis, output, request.listing);
+	struct mt_error *err = check_shape(analysis, output, wishes, request.listing);
 
 	err = err ? err : check_moments(analysis, wishes);
 	err = err ? err : check_by(analysis, output, wishes, request.listing);

@@ -11,6 +11,7 @@
 
 #include "report/session/timespan.h"
 #include "report/sums/group_keys.h"
+#include "report/tables/limited_table.h"
 
 struct mt_analysis;
 struct mt_error;
@@ -33,18 +34,18 @@ struct mt_at {
 
 /* Options of the command line on the table's shape. */
 struct mt_wishes {
-	struct mt_by_list by;	 /* --by; empty: the analysis's default */
-	bool stacks;		 /* --stacks */
-	bool timeline;		 /* --timeline */
-	double interval;	 /* seconds of --timeline; 0: by the recording's length */
-	unsigned int intervals;	 /* about as many where interval is 0; 0: the default */
-	const char *weight;	 /* --weight, or NULL */
-	struct mt_at at;	 /* --at */
-	struct mt_timespan time; /* --time */
-	double older_than;	 /* --older-than, in seconds */
-	bool all;		 /* --all */
-	size_t top;		 /* --top; 0: all rows */
-	bool compare;		 /* --base or --base-time is given */
+	struct mt_by_list by;	   /* --by; empty: the analysis's default */
+	bool stacks;		   /* --stacks */
+	bool timeline;		   /* --timeline */
+	double interval;	   /* seconds of --timeline; 0: by the recording's length */
+	unsigned int intervals;	   /* about as many where interval is 0; 0: the default */
+	const char *weight;	   /* --weight, or NULL */
+	struct mt_at at;	   /* --at */
+	struct mt_timespan time;   /* --time */
+	double older_than;	   /* --older-than, in seconds */
+	bool all;		   /* --all */
+	struct mt_row_limit limit; /* --top, --percent-limit */
+	bool compare;		   /* --base or --base-time is given */
 };
 
 struct mt_analysis_request {
@@ -59,8 +60,7 @@ struct mt_analysis_request {
 	struct mt_timespan time;
 	double older_than;
 	bool all;
-	bool living; /* without processes that ended before the recording's last moments */
-	size_t top;
+	bool living;   /* without processes that ended before the recording's last moments */
 	bool compared; /* the table will be compared with a baseline's */
 };
 

@@ -188,7 +188,7 @@ static struct mt_error *write_columns(const struct mt_view *view, struct mt_tabl
 
 	if (table->key_count + table->value_count > COLUMNS_MOST)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--table: too many columns");
-	err = mt_path_rows_init(table, view->srcline, view->value, &columns.rows);
+	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &columns.rows);
 	for (size_t i = 0; i < table->key_count; i++)
 		columns.last = mt_cell_is_path(table, i) ? columns.last : i;
 	if (!err && table->listing) {
@@ -207,6 +207,6 @@ static struct mt_error *write_columns(const struct mt_view *view, struct mt_tabl
 const struct mt_output mt_output_table = {
 	.name = "table",
 	.help = "a column for each key and each figure",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_FOR_READERS,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_FOR_READERS | MT_LIMITS_ROWS,
 	.write = write_columns,
 };

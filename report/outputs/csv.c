@@ -164,7 +164,7 @@ static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *t
 
 	if (table->value_count > FIGURES_MOST)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--csv: too many figures");
-	err = mt_path_rows_init(table, view->srcline, view->value, &csv.rows);
+	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &csv.rows);
 	if (!err && !table->listing) {
 		err = walk(&csv, false);
 		err = err ? err : mt_table_rewind(csv.rows.table);
@@ -178,6 +178,6 @@ static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *t
 const struct mt_output mt_output_csv = {
 	.name = "csv",
 	.help = "comma-separated values; a stack is root;..;leaf",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS,
 	.write = write_csv,
 };

@@ -158,16 +158,23 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 	MT_CLEANUP(mt_wordlines_destroy_p) struct mt_wordlines *lines = mt_wordlines_create();
 	MT_CLEANUP(mt_paths_destroy_p)
 	struct mt_paths *paths = mt_paths_create(table->stacks, table->frames, view->srcline);
-	struct mt_error *err;
+	struct mt_limited_table limited;
+	struct mt_error *err = NULL;
 
 	if (!lines || !paths)
 		return mt_error_nomem();
 	folded.paths = paths;
 	folded.lines = lines;
-	err = mt_frames_resolve(table->frames);
+	if (table->compared) {
+		err = mt_limited_table_init(&limited, table, view->value, &view->limit);
+		folded.table = &limited.table;
+	}
+	err = err ? err : mt_frames_resolve(table->frames);
 	err = err ? err : take_rows(&folded, view->value);
 	if (err)
 		return err;
+	if (!table->compared && !mt_wordlines_limit(lines, &view->limit))
+		return mt_error_nomem();
 	if (!mt_wordlines_print(lines, folded.several_events ? 0 : 1, to))
 		return mt_error_nomem();
 	if (view->remainder)
@@ -178,6 +185,6 @@ static struct mt_error *write_folded(const struct mt_view *view, struct mt_table
 const struct mt_output mt_output_folded = {
 	.name = "folded",
 	.help = "one line per stack with its count, for flame graphs",
-	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS,
+	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS | MT_LIMITS_ROWS,
 	.write = write_folded,
 };

@@ -180,18 +180,18 @@ void mt_json_facts(const struct mt_facts *facts, FILE *to)
 		facts->user_stacks, mt_facts_incomplete(facts));
 }
 
-struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, size_t most,
-			       FILE *to)
+struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(json_deinit) struct json json = {.view = view, .to = to};
-	struct mt_error *err = mt_path_rows_init(table, view->srcline, view->value, &json.rows);
+	struct mt_error *err =
+		mt_path_rows_init(table, view->srcline, view->value, &view->limit, &json.rows);
 	struct mt_row row;
 	bool more;
 
 	if (err)
 		return err;
 	put_head(&json);
-	for (size_t count = 0; !ferror(to) && (!most || count < most); count++) {
+	for (size_t count = 0; !ferror(to); count++) {
 		err = mt_table_next(json.rows.table, &row, &more);
 		if (err)
 			return err;
@@ -210,7 +210,7 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 	struct mt_error *err;
 
 	fputs("{\n", to);
-	err = mt_json_table(view, table, 0, to);
+	err = mt_json_table(view, table, to);
 	if (err)
 		return err;
 	fputs(",\n", to);
@@ -222,6 +222,6 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 const struct mt_output mt_output_json = {
 	.name = "json",
 	.help = "one JSON object; a stack is an array, root first",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS,
 	.write = write_json,
 };

@@ -13,9 +13,11 @@ struct mt_view;
 /* Writes a string in quotes; what is not UTF-8 becomes U+FFFD. */
 void mt_json_string(const char *text, FILE *to);
 
-/* Writes the members "analysis", "columns" and "rows" of an object, `most` rows (0: all). */
-struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, size_t most,
-			       FILE *to);
+/*
+ * Writes the members "analysis", "columns" and "rows" of an object, its rows within the
+ * view's limit.
+ */
+struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, FILE *to);
 
 /* Writes the members on samples and losses, and a newline. */
 void mt_json_facts(const struct mt_facts *facts, FILE *to);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/tables/limited_table.h"
+
 struct mt_error;
 struct mt_facts;
 struct mt_flame_options;
@@ -26,6 +28,7 @@ enum mt_output_needs {
 	MT_LIKES_STACK = 64,   /* gets a stack column by default if the analysis has one */
 	MT_SHOWS_MEMORY = 256, /* of --samples, shows what else is known of memory */
 	MT_FOR_READERS = 128,  /* text: what limits the figures goes in front of it */
+	MT_LIMITS_ROWS = 1024, /* merges rows of one path, and limits what that makes itself */
 };
 
 /* What an output cannot show, in the unit of the rows' value. */
@@ -46,7 +49,8 @@ struct mt_view {
 	bool colour;		      /* print the terminal's escape sequences */
 	bool selected;		      /* selectors were given */
 	bool srcline;		      /* show frames with file and line */
-	size_t top;		      /* --top, already applied to the table; 0: all rows */
+	/* --top and --percent-limit, already applied to the table but for MT_LIMITS_ROWS */
+	struct mt_row_limit limit;
 	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
 	size_t beside_count;
 	const struct mt_flame_options *flame; /* how to draw; NULL: by default */

@@ -74,15 +74,21 @@ static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
 }
 
 struct mt_error *mt_path_rows_init(struct mt_table *table, bool srcline, size_t weight,
-				   struct mt_path_rows *out)
+				   const struct mt_row_limit *limit, struct mt_path_rows *out)
 {
+	struct mt_error *err = NULL;
+
 	*out = (struct mt_path_rows){.table = table};
-	if (mt_table_key_of_kind(table, MT_KEY_STACK) == MT_COLUMN_NONE)
-		return NULL;
-	out->paths = mt_paths_create(table->stacks, table->frames, srcline);
-	if (!out->paths)
-		return mt_error_nomem();
-	return table->listing ? NULL : make_sums(out, weight);
+	if (mt_table_key_of_kind(table, MT_KEY_STACK) != MT_COLUMN_NONE) {
+		out->paths = mt_paths_create(table->stacks, table->frames, srcline);
+		if (!out->paths)
+			return mt_error_nomem();
+		if (!table->listing)
+			err = make_sums(out, weight);
+	}
+	err = err ? err : mt_limited_table_init(&out->limited, out->table, weight, limit);
+	out->table = &out->limited.table;
+	return err;
 }
 
 void mt_path_rows_deinit(struct mt_path_rows *rows)

@@ -3,6 +3,7 @@
  * part. Tables without stacks are shown as by --table.
  */
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
@@ -122,17 +123,34 @@ static struct mt_error *print_list(struct list *list)
 	}
 	if (err || !list->top.items.count)
 		return err;
-	if (left) {
+	if (left && !list->view->limit.top) {
 		print_figures(list, list->rest);
 		fprintf(list->to, "%zu more path%s; --top N shows more\n", left,
 			left > 1 ? "s" : "");
 	}
-	if (!list->view->top) {
+	if (!list->view->limit.top) {
 		print_figures(list, list->all);
 		fputs("in all\n", list->to);
 	}
 	mt_name_advice_print(&list->advice, "", list->view->width, list->to);
 	return NULL;
+}
+
+/* Paths that are shown; they come by weight. */
+static size_t shown_of(const struct list *list)
+{
+	const struct mt_row_limit *limit = &list->view->limit;
+	size_t most = limit->top ? limit->top : limit->percent > 0 ? SIZE_MAX : PATHS_SHOWN;
+	double sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->top.items.count; i++)
+		sum += fabs(list->top.items.items[i].values[list->top.weight].value);
+	while (count < list->top.items.count && count < most &&
+	       fabs(list->top.items.items[count].values[list->top.weight].value) >=
+		       sum * limit->percent / 100)
+		count++;
+	return count;
 }
 
 static struct mt_error *write_paths(const struct mt_view *view, struct mt_table *table, FILE *to)
@@ -146,9 +164,7 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 	err = mt_top_paths_read(table, view->value, &list.top);
 	if (err)
 		return err;
-	list.shown = list.top.items.count;
-	if (!view->top && list.shown > PATHS_SHOWN)
-		list.shown = PATHS_SHOWN;
+	list.shown = shown_of(&list);
 	for (size_t i = 0; i < table->value_count; i++)
 		list.widths[i] = strlen(table->values[i].name);
 	add_up(&list);
@@ -158,6 +174,7 @@ static struct mt_error *write_paths(const struct mt_view *view, struct mt_table 
 const struct mt_output mt_output_paths = {
 	.name = "paths",
 	.help = "the heaviest paths: figures, headline, inner frames",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_FOR_READERS,
+	.needs =
+		MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_FOR_READERS | MT_LIMITS_ROWS,
 	.write = write_paths,
 };

@@ -6,14 +6,17 @@
  */
 #include "report/outputs/wordlines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/array.h"
 #include "formats/base/bytes.h"
+#include "formats/base/cleanup.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/tables/byte_runs.h"
+#include "report/tables/limited_table.h"
 #include "report/tables/text.h"
 
 enum {
@@ -42,6 +45,8 @@ struct mt_wordlines {
 	struct ranked *ranked; /* by rank, from 1 on */
 	uint32_t *ranks;       /* by id */
 	bool pairs;	       /* each line has two counts */
+	double least;	       /* lines below it are not printed, */
+	size_t ties;	       /* and of those with it only so many */
 };
 
 struct mt_wordlines *mt_wordlines_create(void)
@@ -50,6 +55,7 @@ struct mt_wordlines *mt_wordlines_create(void)
 
 	if (!lines)
 		return NULL;
+	lines->ties = SIZE_MAX;
 	lines->words = mt_strings_create();
 	lines->runs = mt_byte_runs_create();
 	if (!lines->words || !lines->runs) {
@@ -368,16 +374,59 @@ static void print_counts(const struct mt_wordlines *lines, const struct line *li
 		print_count(second, '\n', to);
 }
 
+static int largest_first(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit)
+{
+	size_t count = lines->lines.count, above = 0;
+	MT_CLEANUP_FREE double *values = malloc((count + 1) * sizeof(*values));
+	double sum = 0;
+
+	if (!values)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		values[i] = lines->lines.items[i].value;
+		sum += fabs(values[i]);
+	}
+	lines->least = sum * limit->percent / 100;
+	if (!limit->top || limit->top >= count)
+		return true;
+	qsort(values, count, sizeof(*values), largest_first);
+	if (values[limit->top - 1] < lines->least)
+		return true;
+	lines->least = values[limit->top - 1];
+	while (values[above] > lines->least)
+		above++;
+	lines->ties = limit->top - above;
+	return true;
+}
+
+/* Whether a line is among those to print; ties: how many with the least value still may be. */
+static bool is_printed(const struct mt_wordlines *lines, const struct line *line, size_t *ties)
+{
+	if (line->value < 0.5 && line->second < 0.5)
+		return false;
+	if (!lines->least || line->value > lines->least)
+		return true;
+	return line->value == lines->least && *ties && (*ties)--;
+}
+
 static bool print_lines(const struct mt_wordlines *lines, size_t skip, struct spelled *spelled,
 			FILE *to)
 {
 	const struct line *last = NULL;
+	size_t ties = lines->ties;
 
 	for (size_t i = 0; i < lines->lines.count; i++) {
 		const struct line *line = &lines->lines.items[i];
 		size_t from;
 
-		if (line->value < 0.5 && line->second < 0.5)
+		if (!is_printed(lines, line, &ties))
 			continue;
 		if (!spell(lines, line, last ? differ_at(line, last, 0) : 0, spelled))
 			return false;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct mt_row_limit;
 struct mt_wordlines;
 
 #define MT_WORD_NONE UINT32_MAX
@@ -33,6 +34,12 @@ bool mt_wordlines_add(struct mt_wordlines *lines, const uint32_t *words, size_t 
 /* Adds a line with two counts. Either all lines of an object have two, or none. */
 bool mt_wordlines_add_pair(struct mt_wordlines *lines, const uint32_t *words, size_t count,
 			   double first, double second);
+
+/*
+ * Lets only the lines with the largest counts be printed. Call after the last add, of lines with
+ * one count. False out of memory.
+ */
+bool mt_wordlines_limit(struct mt_wordlines *lines, const struct mt_row_limit *limit);
 
 /*
  * Prints the lines with a count of at least 0.5, rounded, without the first `skip` words of each.

@@ -157,14 +157,12 @@ struct mt_error *mt_baseline_compare(struct mt_baseline *baseline,
 	struct mt_comparison_options options = {
 		.weight = request->weight,
 		.same_recording = !baseline->options->file,
-		.top = request->top,
 	};
 	struct mt_error *err;
 
 	asked.time = baseline->selection.time;
 	if (analysis->moments && baseline->options->time.given && request->at.when != MT_AT_PEAK)
 		asked.at = mt_at_end_of(&asked.time);
-	asked.top = 0;
 	err = analysis->run(baseline->session, &asked, &base);
 	err = err ? err : find_scale(baseline, analysis->moments, session, &options.scale);
 	return err ? err : mt_comparison_make(&options, base, now, session, out);

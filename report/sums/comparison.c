@@ -236,8 +236,6 @@ static struct mt_error *finish(struct comparison *c, struct mt_table *shape, str
 		return err;
 	if (!mt_sum_table_sort(groups, VALUE_CHANGE))
 		return mt_error_nomem();
-	if (c->options->top)
-		mt_sum_table_limit(groups, c->options->top);
 	*out = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;
 }

@@ -17,7 +17,6 @@ struct mt_comparison_options {
 	const char *weight;  /* value column to compare; NULL: the table's default */
 	double scale;	     /* factor on the base's values */
 	bool same_recording; /* keep pid and tid columns: both sides have the same processes */
-	size_t top;	     /* rows to keep; 0: all */
 };
 
 /*

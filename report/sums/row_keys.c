@@ -40,7 +40,6 @@ struct mt_row_keys {
 	uint8_t columns[MT_BY_KEYS][3]; /* where the cells of the by.keys[i] stand */
 	uint64_t interval;		/* ns */
 	const char *weight;
-	size_t top; /* rows; 0: all */
 	struct mt_sum_table *groups;
 	struct known_names images;     /* by stack id */
 	struct known_names containers; /* by cgroup */
@@ -174,7 +173,6 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 	grouping->by = request->by;
 	list_columns(grouping, columns, &shape);
 	grouping->weight = request->weight;
-	grouping->top = request->top;
 	grouping->interval = request->interval > 0 ? (uint64_t)(request->interval * 1e9)
 						   : fit_interval(session, request->intervals);
 	grouping->groups = mt_sum_table_create(&shape);
@@ -358,8 +356,6 @@ struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table
 		return err;
 	if (!mt_sum_table_sort(owned->groups, weight))
 		return mt_error_nomem();
-	if (owned->top)
-		mt_sum_table_limit(owned->groups, owned->top);
 	*out = mt_sum_table_table(MT_TAKE(owned->groups));
 	return NULL;
 }

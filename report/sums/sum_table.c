@@ -21,7 +21,6 @@ struct mt_sum_table {
 	MT_ARRAY(struct mt_value) values; /* value_count for each row */
 	MT_ARRAY(uint32_t) order;	  /* of the rows, once they are sorted */
 	uint32_t at;			  /* the row that next gives */
-	size_t most;			  /* rows that the table gives */
 	size_t renamed;			  /* column, where there are names */
 	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
 	uint64_t shown[MT_GROUPS_COLUMNS];
@@ -50,7 +49,7 @@ static struct mt_error *groups_next(struct mt_table *table, struct mt_row *out, 
 	struct mt_sum_table *groups = (struct mt_sum_table *)table;
 	uint32_t row;
 
-	*more = groups->at < mt_byte_runs_count(groups->keys) && groups->at < groups->most;
+	*more = groups->at < mt_byte_runs_count(groups->keys);
 	if (!*more)
 		return NULL;
 	row = groups->order.count ? groups->order.items[groups->at] : groups->at;
@@ -93,7 +92,6 @@ struct mt_sum_table *mt_sum_table_create(const struct mt_table *shape)
 	groups->table.keys = groups->columns;
 	groups->table.values = groups->value_columns;
 	groups->table.listing = false;
-	groups->most = SIZE_MAX;
 	groups->keys = mt_byte_runs_create();
 	if (!groups->keys) {
 		free(groups);
@@ -215,11 +213,6 @@ bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
 		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
 	return sort_order(groups, smallness_of, value) &&
 	       (time == MT_COLUMN_NONE || sort_order(groups, time_of, time));
-}
-
-void mt_sum_table_limit(struct mt_sum_table *groups, size_t most)
-{
-	groups->most = most;
 }
 
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups)

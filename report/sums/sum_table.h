@@ -57,9 +57,6 @@ bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
  */
 bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
 
-/* Makes the table end after `most` rows. */
-void mt_sum_table_limit(struct mt_sum_table *groups, size_t most);
-
 /* The sums as a table, in order of insertion or as sorted. The table's destroy frees both. */
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups);
 

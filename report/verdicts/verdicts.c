@@ -51,7 +51,8 @@ struct entry {
 
 struct space {
 	uint64_t began, end;
-	/* Bytes without any access, of address space for later: before the recording, at the end.
+	/*
+	 * Bytes without any access, of address space for later: before the recording, at the end.
 	 */
 	double closed_before, closed;
 	double closing;		/* the same by the changes alone, */

@@ -169,4 +169,46 @@ check '... at all' test ! -s "$err"
 "$report" --script stored.mtr 2>/dev/null | awk -f "$MT_TOP/tests/collapse_perf.awk" | LC_ALL=C sort >script.folded
 sed 's/^[a-z-]*;//' one.folded | awk '{ n[$1] += $2 } END { for (s in n) print s, n[s] }' | LC_ALL=C sort >merged.folded
 check '--script collapses to what --folded gives' cmp script.folded merged.folded
+
+# perf's words
+made=$MT_TOP/tests/golden/recorded/attached.mtr
+check 'perf report as fingers know it' "$report" report --sort comm,dso,symbol --stdio -g -n --no-children --header -q -i "$made"
+says '... is paths by comm and image' '^count +period +event comm image: function' "$out"
+check 'perf script is --script' "$report" script -q "$made"
+cp "$out" perf_script
+"$report" --script -q "$made" >same
+check '... as --script has it' cmp same perf_script
+expect 2 'what has no meaning here says what to use' "$report" -F comm,ip "$made"
+says '... in words of mtreport' '^mtreport: -F: --by KEY,... chooses columns'
+lines 1
+
+# --top and --percent-limit, of everything that has rows
+for what in --mmaps --script '--mmaps --csv' --maps '--faults --by stack --csv' --folded '--growth --csv' '--faults --folded' '--timeline --csv'; do
+	# shellcheck disable=SC2086
+	"$report" -q $what "$made" >all
+	# shellcheck disable=SC2086
+	"$report" -q $what --top 2 "$made" >two
+	case $what in
+	--script) rows=$(grep -c '^[^[:space:]]' two) ;;
+	*folded) rows=$(wc -l <two) ;;
+	*csv) rows=$(($(wc -l <two) - 1)) ;;
+	*) rows=$(grep -cE '[0-9]' two) ;;
+	esac
+	check "$what --top 2 has two rows of more" test "$rows" -eq 2 -a "$(wc -l <all)" -gt "$(wc -l <two)"
+done
+"$report" -q --folded "$made" | sed 's/.* //' | sort -rn | head -n 2 >heaviest
+"$report" -q --folded --top 2 "$made" | sed 's/.* //' | sort -rn >two
+check '--folded --top 2: the heaviest, however many rows make up a line' diff heaviest two
+"$report" -q --folded --percent-limit 20 "$made" | sed 's/.* //' >large
+"$report" -q --folded "$made" | sed 's/.* //' | awk '{ v[NR] = $1; s += $1 } END { for (i = 1; i <= NR; i++) if (v[i] >= s / 5) print v[i] }' >want
+check '--percent-limit: lines of that part of all' diff want large
+expect 2 'no part of single events' "$report" --mmaps --percent-limit 5 "$made"
+says '... which --top bounds' 'leaves out sums, and --mmaps shows single events'
+
+# What a picture has no room for is said with its sum, and where to see it
+"$MT_TOP/tests/golden/recording/corpus.py" . memory_calls || exit 1
+check '--growth --folded' "$report" --growth --folded memory_calls.mtr
+says '... says how much shrinking it leaves out' '2,105,344 B of shrinking are left out: --folded has no room' "$err"
+check 'the two-column form has it' "$report" -q --growth --folded --base-time 0%-50% --time 50%-100% memory_calls.mtr
+says '... before, now' '^.* [0-9]+ [0-9]+$' "$out"
 finish

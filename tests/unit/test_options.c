@@ -169,4 +169,38 @@ MT_TEST(help_all_names_everything)
 	free(text);
 }
 
+MT_TEST(perfs_options_are_done_or_accepted)
+{
+	struct mt_report_options o;
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "report", "--sort", "comm,dso,symbol", "--stdio", "-g",
+				     "-n", "--no-children", "--header", "--percent-limit", "5",
+				     "-i", "a.mtr")));
+	MT_CHECK(o.output == &mt_output_paths);
+	MT_CHECK(mt_by_has(&o.wishes.by, MT_BY_COMM) && mt_by_has(&o.wishes.by, MT_BY_IMAGE) &&
+		 mt_by_has(&o.wishes.by, MT_BY_STACK));
+	MT_CHECK(o.wishes.limit.percent == 5);
+	mt_report_options_deinit(&o);
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "script", "-ggraph,0.5,caller", "-n", "a.mtr")));
+	MT_CHECK(o.output == &mt_output_script);
+	MT_CHECK_EQ(o.file_count, 1);
+	mt_report_options_deinit(&o);
+
+	MT_REQUIRE(MT_CHECK_OK(PARSE(&o, "-s", "pid", "-I")));
+	MT_CHECK(o.output == &mt_output_info);
+	mt_report_options_deinit(&o);
+}
+
+MT_TEST(perfs_options_without_a_meaning_here_say_what_to_use)
+{
+	struct mt_report_options o;
+
+	MT_CHECK_ERR(PARSE(&o, "-F", "comm,ip"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--children"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--sort", "comm,srcline"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "--percent-limit", "101"), MT_ERR_USAGE);
+	MT_CHECK_ERR(PARSE(&o, "-I", "--folded"), MT_ERR_USAGE);
+}
+
 MT_TEST_MAIN

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/tables/limited_table.h"
 #include "tests/unit/unit.h"
 
 /* Prefixes of each other, and what follows them below and above a semicolon. */
@@ -91,6 +92,40 @@ MT_TEST(lines_are_sorted_as_their_text)
 	free(ours);
 	free(theirs);
 	mt_wordlines_destroy(lines);
+}
+
+MT_TEST(a_limit_leaves_the_largest_lines_and_as_many_as_it_says)
+{
+	static const double values[] = {5, 7, 7, -9, 7, 30};
+	static const struct {
+		struct mt_row_limit limit;
+		const char *want;
+	} cases[] = {
+		{{0}, "a 5\nb 7\nc 7\ne 7\nf 30\n"},
+		{{.top = 2}, "b 7\nf 30\n"},
+		{{.top = 3}, "b 7\nc 7\nf 30\n"},
+		{{.top = 9}, "a 5\nb 7\nc 7\ne 7\nf 30\n"},
+		{{.percent = 10}, "b 7\nc 7\ne 7\nf 30\n"}, /* of 65 */
+		{{.top = 3, .percent = 40}, "f 30\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct mt_wordlines *lines = mt_wordlines_create();
+		char *ours;
+
+		for (size_t k = 0; k < sizeof(values) / sizeof(*values); k++) {
+			const char text[] = {(char)('a' + k), '\0'};
+			uint32_t word = mt_wordlines_word(lines, text, false);
+
+			MT_CHECK(mt_wordlines_add(lines, &word, 1, values[k]));
+		}
+		MT_CHECK(mt_wordlines_limit(lines, &cases[i].limit));
+		MT_CHECK(mt_wordlines_left_out(lines) == -9);
+		ours = print(lines, 0);
+		MT_CHECK_STR(ours, cases[i].want);
+		free(ours);
+		mt_wordlines_destroy(lines);
+	}
 }
 
 MT_TEST(words_are_made_fit)

@@ -74,8 +74,11 @@ static struct mt_error *put_block(const struct mt_view *view, const struct block
 		return err;
 	fprintf(to, ",\n\"%s\": {\n", block->name);
 	/* The gauges of the host are no list with the heaviest first. */
-	err = mt_json_table(&whole, block->table,
-			    strcmp(block->name, "host") ? view->top ?: ROWS : 0, to);
+	if (!strcmp(block->name, "host"))
+		whole.limit = (struct mt_row_limit){0};
+	else if (!whole.limit.top)
+		whole.limit.top = ROWS;
+	err = mt_json_table(&whole, block->table, to);
 	fputs("\n}", to);
 	return err;
 }
