@@ -220,9 +220,8 @@ static inline bool body_step(const struct mt_walk *walk, const struct mt_positio
 	if (at->fp < at->sp || at->fp & 7 || dump->size < 16 || offset > dump->size - 16)
 		return false;
 	next->fp = mt_get_le64(dump->bytes + offset);
-	next->pc = mt_get_le64(dump->bytes + offset + 8);
 	next->sp = at->fp + 16;
-	return true;
+	return mt_dump_read(dump, at->fp + 8, &next->pc);
 }
 
 static bool prologue_step(const struct mt_walk *walk, const struct mt_position *at,

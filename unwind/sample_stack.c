@@ -39,6 +39,8 @@ static struct mt_unwind_input unwind_input(const struct mt_sample_stack *in)
 		.dump = sample->dump,
 		.dump_size = sample->dump_size,
 		.dump_asked = sample->dump_asked,
+		.returns = in->returns,
+		.return_count = in->return_count,
 		.chain = in->halves->user,
 		.chain_count = in->halves->user_count,
 		.ip = (sample->misc & 7) == MT_CPUMODE_USER ? sample->ip : 0,

@@ -12,6 +12,7 @@ struct mt_attr;
 struct mt_branch;
 struct mt_frame;
 struct mt_image_map;
+struct mt_return_slot;
 struct mt_sample;
 struct mt_stack;
 struct mt_unwind_method;
@@ -34,6 +35,9 @@ struct mt_sample_stack {
 	/* the sample's branch records, followed by stitched ones */
 	const struct mt_branch *stitched;
 	size_t stitched_count; /* 0: only the sample's own records */
+	/* return addresses that probes have replaced (return_slots.h) */
+	const struct mt_return_slot *returns;
+	size_t return_count;
 };
 
 /*

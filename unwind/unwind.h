@@ -15,6 +15,7 @@
 struct mt_branch;
 struct mt_decoder;
 struct mt_image_map;
+struct mt_return_slot;
 struct mt_unwinder;
 
 /* Where a frame's pc comes from. */
@@ -102,6 +103,9 @@ struct mt_unwind_input {
 	size_t dump_size;
 	/* the event's dump size; dump_size < dump_asked: the kernel stopped early */
 	size_t dump_asked;
+	/* return addresses that probes have replaced; borrowed during the call */
+	const struct mt_return_slot *returns;
+	size_t return_count;
 	const uint64_t *chain; /* the user half of the callchain, innermost first; may be NULL */
 	size_t chain_count;
 	uint64_t ip;	   /* sampled ip of a user sample; 0: of the kernel, or not sampled */

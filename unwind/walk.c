@@ -35,7 +35,9 @@ void mt_walk_init(struct mt_walk *walk, struct mt_unwinder *unwinder,
 	walk->stack = stack;
 	walk->dump = (struct mt_dump){.bytes = input->dump,
 				      .start = value[MT_DWARF_RSP],
-				      .size = input->dump ? input->dump_size : 0};
+				      .size = input->dump ? input->dump_size : 0,
+				      .returns = input->returns,
+				      .return_count = input->return_count};
 	walk->first = stack->count;
 	walk->room = limit && limit < stack->capacity ? limit : stack->capacity;
 	walk->generation = mt_image_map_generation(input->map);

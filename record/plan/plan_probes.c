@@ -2,15 +2,20 @@
 #include <string.h>
 
 #include "formats/base/err.h"
+#include "record/cli/options.h"
 #include "record/plan/plan.h"
 #include "record/plan/plan_parts.h"
 #include "record/tracepoints/tracepoint_source.h"
 
-static struct mt_error *plan_one(void *planner, const char *name, const char *alias)
+/* An entry serves the unwinding of dumps only. */
+static struct mt_error *plan_one(void *out, const char *name, const char *alias, bool entry)
 {
 	struct mt_event_word word = {.text = alias, .length = strlen(alias)};
+	struct mt_planner *planner = out;
 
-	return mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word);
+	if (entry && !planner->options->dump_size)
+		return NULL;
+	return mt_planner_tracepoint(planner, name, entry ? MT_ROLE_MARK : MT_ROLE_SAMPLE, &word);
 }
 
 struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length)

@@ -87,8 +87,9 @@ void mt_probes_describe(const struct mt_probes *probes,
 struct defining {
 	struct mt_probes *probes;
 	const struct mt_probe_word *word;
-	struct mt_error *(*each)(void *out, const char *name, const char *alias);
+	mt_take_probe *each;
 	void *out;
+	bool entry;	/* the event beside a return probe */
 	char *left_out; /* arguments that are not recorded */
 	bool no_semaphores;
 };
@@ -201,7 +202,7 @@ static struct mt_error *define_event(struct defining *defining,
 		err = keep(defining->probes, MT_TAKE(event), MT_TAKE(owned), !definition->file);
 	if (!err && !full)
 		err = mt_error_nomem();
-	return err ? err : defining->each(defining->out, full, alias);
+	return err ? err : defining->each(defining->out, full, alias, defining->entry);
 }
 
 /* ---- Words ---- */
@@ -219,6 +220,29 @@ static struct mt_error *define_in_kernel(struct defining *defining)
 			    strdup(defining->word->text));
 }
 
+/*
+ * Where a return probe's function has its return address, and which: the kernel replaces it by a
+ * trampoline until the function returns. The probe stops at the entry in any case.
+ */
+static struct mt_error *define_entry(const struct defining *defining,
+				     const struct mt_probe_definition *definition, const char *name)
+{
+	struct mt_probe_field fields[] = {{"return_slot", "%sp", NULL},
+					  {"return_address", "+0(%sp)", NULL}};
+	struct mt_probe_word word = *defining->word;
+	struct mt_probe_definition entry = *definition;
+	struct defining of_entry = *defining;
+	char entry_name[EVENT_NAME_MOST + 1];
+
+	word.kind = MT_PROBE_ENTRY;
+	word.fields.items = fields;
+	word.fields.count = sizeof(fields) / sizeof(*fields);
+	of_entry.word = &word;
+	of_entry.entry = true;
+	snprintf(entry_name, sizeof(entry_name), "entry_%s", name);
+	return define_event(&of_entry, &entry, entry_name, strdup("the entry beside the next"));
+}
+
 static struct mt_error *define_site(struct defining *defining, const struct mt_probe_file *file,
 				    const struct mt_probe_site *site)
 {
@@ -231,6 +255,12 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	};
 
 	snprintf(by_descriptor, sizeof(by_descriptor), "/proc/self/fd/%d", file->fd);
+	if (defining->word->kind == MT_PROBE_RETURN) {
+		struct mt_error *err = define_entry(defining, &definition, site->name);
+
+		if (err)
+			return err;
+	}
 	if (asprintf(&place, "%s of %s, offset 0x%" PRIx64, site->name, file->path, site->offset) <
 	    0)
 		place = NULL;
@@ -293,9 +323,7 @@ static char *make_note(const struct defining *defining)
 }
 
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
-				  struct mt_error *(*each)(void *out, const char *name,
-							   const char *alias),
-				  void *out, char **note)
+				  mt_take_probe *each, void *out, char **note)
 {
 	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
 	struct defining defining = {.probes = context, .word = &word, .each = each, .out = out};

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "record/probes/probe_files.h"
+#include "record/tracepoints/tracepoint_source.h"
 
 struct mt_error;
 struct mt_probes;
@@ -19,15 +20,9 @@ struct mt_probes *mt_probes_create(int tracefs, const struct mt_probe_targets *t
 /* Removes all its probes; events of them must be closed. NULL-safe. */
 void mt_probes_destroy(struct mt_probes *probes);
 
-/*
- * Defines the probes of a word (probe_word.h), and calls each(out, name, alias) for every one:
- * "subsystem:name" as tracefs has it, and a name for the user. context: struct mt_probes.
- * *note: what the user should know, the caller frees it; NULL: nothing.
- */
+/* mt_tracepoint_source's probe(), see there. context: struct mt_probes. */
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
-				  struct mt_error *(*each)(void *out, const char *name,
-							   const char *alias),
-				  void *out, char **note);
+				  mt_take_probe *each, void *out, char **note);
 
 /* Calls say(context, text) for each probe: where it is set. */
 void mt_probes_describe(const struct mt_probes *probes,

@@ -9,6 +9,9 @@ struct mt_error;
 struct mt_tracepoint;
 struct perf_event_attr;
 
+/* Takes a probe that is defined: its name in tracefs, and a name for the user. */
+typedef struct mt_error *mt_take_probe(void *out, const char *name, const char *alias, bool entry);
+
 /* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */
 struct mt_tracepoint_source {
 	void *context;
@@ -23,14 +26,13 @@ struct mt_tracepoint_source {
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
 	/*
-	 * Defines the probes of a word of -e and calls each(out, name, alias) for every one; `name`
-	 * can then be found. *note: a note for the user, which the caller frees, or NULL. NULL: no
-	 * probes.
+	 * Defines the probes of a word of -e and calls each(out, name, alias, entry) for every one;
+	 * `name` can then be found. Before a return probe comes the function's entry, whose fields
+	 * tell what the probe replaces on the stack (unwind/return_slots.h). *note: a note for the
+	 * user, which the caller frees, or NULL. NULL: no probes.
 	 */
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
-				  struct mt_error *(*each)(void *out, const char *name,
-							   const char *alias),
-				  void *out, char **note);
+				  mt_take_probe *each, void *out, char **note);
 	void *probes;
 	/* True if kmem:rss_stat reports each change, not batches; NULL: false. */
 	bool (*rss_each)(void *context);

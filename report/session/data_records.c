@@ -20,6 +20,7 @@
 #include "report/stacks/pipeline.h"
 #include "report/stacks/spaces.h"
 #include "report/stacks/stacks.h"
+#include "unwind/return_slots.h"
 
 enum {
 	PROGRESS_EVERY = 4096, /* records */
@@ -62,6 +63,21 @@ static bool take_clone(struct mt_session *session, const struct mt_local_event *
 		return true;
 	return !(flags & CLONE_VM) ||
 	       mt_spaces_share(session->spaces, session->sample.tid, (int32_t)tid);
+}
+
+/* The entry of a function whose return is probed. */
+static bool take_entry(struct mt_session *session, const struct mt_local_event *event)
+{
+	struct mt_return_slot entered;
+
+	if (!session->pipeline ||
+	    !mt_field_get(&event->return_slot, &session->sample, &entered.slot) ||
+	    !mt_field_get(&event->return_address, &session->sample, &entered.address))
+		return true;
+	if (!session->returns)
+		session->returns = mt_return_slots_create();
+	return session->returns &&
+	       mt_return_slots_enter(session->returns, session->sample.tid, &entered);
 }
 
 /* Every sample and mark is shown; `given` as take_sample() decided. */
@@ -131,6 +147,9 @@ static bool fill_sample(struct mt_session *session, const struct mt_local_event 
 		.kernel = &session->sample,
 		.stack = MT_STACK_NONE,
 	};
+	if (session->returns)
+		out->returns = mt_return_slots_get(session->returns, session->sample.tid,
+						   &out->return_count);
 	*wanted = select_sample(session, task, out->time);
 	return !*wanted || !session->options->regions || find_region(session, out);
 }
@@ -185,7 +204,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 	out->serial = mt_reader_given(session->readers.items[session->reader]);
 	if (event->role == MT_ROLE_SEED)
 		return choose_sample(session, event, out, wanted);
-	return take_clone(session, event) && choose_sample(session, event, out, wanted) &&
+	return take_clone(session, event) && take_entry(session, event) &&
+	       choose_sample(session, event, out, wanted) &&
 	       show_sample(session, event, out, *wanted);
 }
 

@@ -30,6 +30,7 @@
 #include "report/tables/byte_runs.h"
 #include "report/tables/facts.h"
 #include "symbols/images/image.h"
+#include "unwind/return_slots.h"
 
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 
@@ -204,6 +205,7 @@ void mt_session_destroy(struct mt_session *session)
 	if (!session)
 		return;
 	mt_pipeline_destroy(session->pipeline);
+	mt_return_slots_destroy(session->returns);
 	mt_stack_ids_destroy(session->stack_ids);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
@@ -342,6 +344,8 @@ static struct mt_error *begin_recording(struct mt_session *session)
 		return mt_error_nomem();
 	if (session->pipeline)
 		mt_pipeline_begin(session->pipeline, pipeline_way(session));
+	if (session->returns)
+		mt_return_slots_clear(session->returns);
 	session->reading = true;
 	session->read_all = session->paused = session->has_data = false;
 	mt_session_set_bounds(session, mt_session_present(session));

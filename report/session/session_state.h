@@ -27,6 +27,7 @@ struct mt_reader;
 struct mt_record;
 struct mt_byte_runs;
 struct mt_spaces;
+struct mt_return_slots;
 struct mt_stack_ids;
 
 /* An event of the present recording. */
@@ -40,7 +41,8 @@ struct mt_local_event {
 	bool wanted;	/* its samples are selected, or are seeds for joining */
 	bool marks;	/* its marks are exits of calls, and selected by -e */
 	size_t members; /* number of events counted beside its samples */
-	struct mt_field clone_flags, clone_tid; /* fields of task:task_newtask */
+	struct mt_field clone_flags, clone_tid;	     /* fields of task:task_newtask */
+	struct mt_field return_slot, return_address; /* of the entry beside a return probe */
 };
 
 /* An event that is counted beside the samples of another, its leader. */
@@ -64,7 +66,8 @@ struct mt_session {
 	struct mt_frames *frames;
 	struct mt_stack_ids *stack_ids;
 	struct mt_pool *pool;
-	struct mt_pipeline *pipeline; /* NULL without stacks */
+	struct mt_pipeline *pipeline;	 /* NULL without stacks */
+	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */
 	bool read_all; /* this recording's records are read; the remainder is in the pipeline */
 	bool paused;   /* its complete records are read; more are waited for */
 	bool ending;   /* no more are */

@@ -20,6 +20,7 @@
 #include "report/stacks/spaces.h"
 #include "report/tables/byte_runs.h"
 #include "symbols/images/image.h"
+#include "unwind/return_slots.h"
 
 /* MT_STRING_NONE out of memory. */
 static uint32_t intern(struct mt_session *session, struct mt_text text)
@@ -214,6 +215,15 @@ static bool marks_calls(const struct mt_session *session, const struct mt_facts_
 	       names_event(selection->events, event);
 }
 
+/* mtrec records where a function with a return probe has its return address. */
+static void find_return_fields(struct mt_local_event *local, const struct mt_event_record *record)
+{
+	if (record->role != MT_ROLE_MARK)
+		return;
+	local->return_slot = mt_field_find(&record->format, "return_slot");
+	local->return_address = mt_field_find(&record->format, "return_address");
+}
+
 /* Where task:task_newtask says whether the new task shares its parent's address space. */
 static void find_clone_fields(struct mt_local_event *local, const struct mt_event_record *record)
 {
@@ -292,6 +302,7 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 		.marks = marks_calls(session, &event),
 	};
 	find_clone_fields(*local, record);
+	find_return_fields(*local, record);
 	return mt_map64_put(&session->by_index, record->index, session->local.count - 1) &&
 	       add_member(session, *local, record) &&
 	       mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_EVENT,
@@ -316,6 +327,8 @@ static bool take_loss(struct mt_session *session, const struct mt_loss_record *r
 	};
 	if (event)
 		session->facts.events.items[event->event].lost += record->count;
+	if (session->returns)
+		mt_return_slots_clear(session->returns);
 	return mt_session_show(session, &(struct mt_observed){.kind = MT_OBSERVED_LOSS,
 							      .event = loss->event,
 							      .loss = record});

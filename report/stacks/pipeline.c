@@ -145,6 +145,8 @@ static bool walk(struct mt_walker *walker, struct batch *batch, struct mt_piped 
 		.map = piped->map,
 		.stitched = piped->stitched,
 		.stitched_count = piped->stitched_count,
+		.returns = piped->returns,
+		.return_count = piped->sample.return_count,
 	};
 
 	return mt_walker_walk(walker, &input, &batch->words, &piped->walked);
@@ -307,6 +309,8 @@ bool mt_pipeline_put(struct mt_pipeline *pipeline, const struct mt_session_sampl
 	piped->map = map;
 	piped->words = &batch->words;
 	piped->join = (struct mt_join_stack){0};
+	for (size_t i = 0; i < sample->return_count; i++)
+		piped->returns[i] = sample->returns[i];
 	piped->stitched = NULL;
 	piped->stitched_count = 0;
 	if (pipeline->stitcher && !stitch(pipeline, piped))

@@ -14,6 +14,7 @@
 #include "report/stacks/spaces.h"
 #include "report/stacks/unwind_worker.h"
 #include "unwind/join/join.h"
+#include "unwind/return_slots.h"
 
 struct mt_image_map;
 struct mt_pipeline;
@@ -31,6 +32,7 @@ struct mt_piped {
 	/* The branch records followed by those of earlier samples; or NULL. */
 	struct mt_branch *stitched;
 	size_t stitched_count;
+	struct mt_return_slot returns[MT_RETURN_SLOTS]; /* sample.return_count of them */
 };
 
 /* NULL out of memory. Borrows the pool. */

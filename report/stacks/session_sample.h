@@ -9,6 +9,7 @@
 
 struct mt_attr;
 struct mt_image_map;
+struct mt_return_slot;
 struct mt_sample;
 struct mt_space;
 struct mt_task;
@@ -33,8 +34,13 @@ struct mt_session_sample {
 	const uint64_t *pcs;		/* addresses used for lookup; NULL likewise */
 	const uint8_t *sources;		/* enum mt_frame_source of each frame; NULL likewise */
 	uint32_t kernel_frames, frames; /* kernel frames; all frames */
-	bool seed;			/* only for the joiner, never given */
-	uint32_t shorter;		/* of a seed: bytes of the normal samples' dumps */
+	/*
+	 * its thread's replaced return addresses (unwind/return_slots.h), MT_RETURN_SLOTS at most
+	 */
+	const struct mt_return_slot *returns;
+	size_t return_count;
+	bool seed;	  /* only for the joiner, never given */
+	uint32_t shorter; /* of a seed: bytes of the normal samples' dumps */
 	/* Of a group member, counted beside its leader's sample; weight is the growth. */
 	bool member;
 	bool user;	    /* has a user stack, so `end` is valid */

@@ -179,6 +179,8 @@ static struct mt_stack walk_user(struct mt_walker *walker, const struct mt_walk_
 		.map = in->map,
 		.stitched = in->stitched,
 		.stitched_count = in->stitched_count,
+		.returns = in->returns,
+		.return_count = in->return_count,
 	};
 
 	if (in->sample->unwound.pcs)

@@ -14,6 +14,7 @@
 struct mt_attr;
 struct mt_branch;
 struct mt_image_map;
+struct mt_return_slot;
 struct mt_sample;
 struct mt_walker;
 
@@ -32,6 +33,8 @@ struct mt_walk_input {
 	const struct mt_image_map *map;
 	const struct mt_branch *stitched; /* branch records followed by those of earlier samples */
 	size_t stitched_count;		  /* 0: use the sample's own records */
+	const struct mt_return_slot *returns; /* see unwind/return_slots.h */
+	size_t return_count;
 };
 
 /* Bit in a frame's address: a scan found it. No program has code at such addresses. */

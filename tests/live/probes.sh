@@ -38,6 +38,9 @@ is 'a filter on an argument' "$(hits work)" 10
 record 'ur:./probed:work(r=retval:s32)'
 is 'a return has the value' "$(sed -n 's/.* r=//p' "$list" | awk '{ sum += $1 } END { print sum }')" $((3 * 999 * 1000 / 2))
 is '... and the stack of the caller' "$(grep -A1 ':work: ' "$list" | grep -c ' outer+0x')" 1000
+record 'ur:./probed:countdown,u:./probed:countdown'
+is 'functions that are to return do not end stacks' "$(grep -c '_start+0x' "$list") $(hits countdown) $(hits countdown_1)" \
+	'8000 4000 4000'
 offset=$(objdump -d --disassemble=work probed | awk '/^ / { print $1; if (++n == 2) exit }' | tail -1)
 start=$(nm probed | awk '$3 == "work" { print $1 }')
 record "u:./probed:work+$((0x${offset%:} - 0x$start)),u:./probed:0x$start"
@@ -101,7 +104,7 @@ start_recorder() {
 }
 for signal in INT TERM; do
 	start_recorder
-	is "probes are there, named for the process ($signal)" "$(mine $recorder)" 2
+	is "probes are there, named for the process ($signal)" "$(mine $recorder)" 3
 	kill -$signal $recorder
 	wait $recorder
 	is "... and gone after SIG$signal" "$(mine $recorder)" 0
@@ -110,14 +113,14 @@ for way in '--clean' '-q -e page-faults -o next.mtr -- true'; do
 	start_recorder
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
-	is 'SIGKILL leaves them' "$(mine $recorder)" 2
+	is 'SIGKILL leaves them' "$(mine $recorder)" 3
 	# shellcheck disable=SC2086
 	check "... and mtrec ${way%% -o*} removes them" "$mtrec" $way
 	is '... all' "$(mine $recorder)" 0
 done
 start_recorder
 check "--clean spares a recorder that lives" "$mtrec" --clean
-is '... and its probes' "$(mine $recorder)" 2
+is '... and its probes' "$(mine $recorder)" 3
 kill $recorder
 wait $recorder
 kill $target

@@ -72,18 +72,18 @@ static inline struct mt_error *each_tracepoint(void *source,
 	return NULL;
 }
 
-/* As mt_probes_define(): one probe for every word. */
+/* As mt_probes_define(): one probe for every word, and its entry before a return probe. */
 static inline struct mt_error *probe(void *probes, const char *text, size_t length,
-				     struct mt_error *(*each)(void *out, const char *name,
-							      const char *alias),
-				     void *out, char **note)
+				     mt_take_probe *each, void *out, char **note)
 {
 	char alias[64];
 
 	(void)probes;
 	snprintf(alias, sizeof(alias), "%.*s", (int)mt_probe_word_stem(text, length), text);
 	*note = strdup("a note");
-	return each(out, "sched:sched_switch", alias);
+	if (!strncmp(alias, "ur:", 3))
+		MT_CHECK_OK(each(out, "sched:sched_switch", alias, true));
+	return each(out, "sched:sched_switch", alias, false);
 }
 
 /* A plan for that command line on a kernel with those features. */

@@ -47,14 +47,20 @@ MT_TEST(a_probe_is_a_tracepoint_called_as_its_word)
 		planned("-e u:/a/b:f(x=%di,y=+0(%si)),brk,ur:c:g(r=retval,s=+8($retval)) --filter "
 			"r>1 -a");
 
-	MT_REQUIRE(plan && MT_CHECK_EQ(asked_for(plan), 5));
+	MT_REQUIRE(plan && MT_CHECK_EQ(asked_for(plan), 6));
 	MT_CHECK_STR(plan->events.items[1].alias, "u:/a/b:f");
 	MT_CHECK_EQ(plan->events.items[1].attr.config, 300);
 	MT_CHECK(has(&plan->events.items[1], PERF_SAMPLE_RAW | STACK));
 	MT_CHECK(!plan->events.items[1].filter);
 	MT_CHECK_STR(plan->events.items[4].alias, "ur:c:g");
-	MT_CHECK_STR(plan->events.items[4].filter, "r>1");
+	MT_CHECK_EQ(plan->events.items[4].role, MT_ROLE_MARK);
+	MT_CHECK(!plan->events.items[4].filter);
+	MT_CHECK_EQ(plan->events.items[5].role, MT_ROLE_SAMPLE);
+	MT_CHECK_STR(plan->events.items[5].filter, "r>1");
 	MT_CHECK_STR(plan->notes.items[0], "a note");
+	mt_plan_destroy(plan);
+	plan = planned("-e ur:c:g --call-graph fp -a");
+	MT_REQUIRE(plan && MT_CHECK_EQ(asked_for(plan), 2));
 	mt_plan_destroy(plan);
 }
 

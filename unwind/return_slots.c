@@ -1,0 +1,89 @@
+/* A short stack of slots for each thread. */
+#include "unwind/return_slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+
+struct thread {
+	struct mt_return_slot items[MT_RETURN_SLOTS]; /* outermost first */
+	size_t count;
+};
+
+struct mt_return_slots {
+	struct mt_map64 by_tid; /* index in threads */
+	MT_ARRAY(struct thread) threads;
+};
+
+struct mt_return_slots *mt_return_slots_create(void)
+{
+	return calloc(1, sizeof(struct mt_return_slots));
+}
+
+void mt_return_slots_destroy(struct mt_return_slots *slots)
+{
+	if (!slots)
+		return;
+	mt_map64_deinit(&slots->by_tid);
+	mt_array_deinit(&slots->threads);
+	free(slots);
+}
+
+void mt_return_slots_clear(struct mt_return_slots *slots)
+{
+	for (size_t i = 0; i < slots->threads.count; i++)
+		slots->threads.items[i].count = 0;
+}
+
+static struct thread *thread_of(struct mt_return_slots *slots, int32_t tid)
+{
+	struct thread *thread;
+	uint64_t index;
+
+	if (mt_map64_get(&slots->by_tid, (uint32_t)tid, &index))
+		return &slots->threads.items[index];
+	thread = mt_map64_put(&slots->by_tid, (uint32_t)tid, slots->threads.count)
+			 ? mt_array_push(&slots->threads)
+			 : NULL;
+	if (!thread)
+		mt_map64_remove(&slots->by_tid, (uint32_t)tid);
+	return thread;
+}
+
+bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
+			   const struct mt_return_slot *entered)
+{
+	struct thread *thread = thread_of(slots, tid);
+
+	if (!thread)
+		return false;
+	while (thread->count && thread->items[thread->count - 1].slot < entered->slot)
+		thread->count--;
+	if (thread->count && thread->items[thread->count - 1].slot == entered->slot) {
+		/* a jump from one such function to another: the first one's entry has it */
+		if (mt_may_be_trampoline(entered->address))
+			return true;
+		thread->count--;
+	}
+	if (thread->count == MT_RETURN_SLOTS) {
+		memmove(thread->items, thread->items + 1,
+			(MT_RETURN_SLOTS - 1) * sizeof(*thread->items));
+		thread->count--;
+	}
+	thread->items[thread->count++] = *entered;
+	return true;
+}
+
+const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *slots, int32_t tid,
+						 size_t *count)
+{
+	uint64_t index;
+
+	*count = 0;
+	if (!mt_map64_get(&slots->by_tid, (uint32_t)tid, &index))
+		return NULL;
+	*count = slots->threads.items[index].count;
+	return slots->threads.items[index].items;
+}

@@ -1,0 +1,46 @@
+/*
+ * Return addresses that return probes have replaced. While a function with one runs, its return
+ * address on the stack is the kernel's trampoline, the first byte of the page [uprobes]. What it
+ * replaced is known from the function's entry, which mtrec records beside each return probe.
+ */
+#ifndef MT_UNWIND_RETURN_SLOTS_H
+#define MT_UNWIND_RETURN_SLOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MT_RETURN_SLOTS 16 /* innermost ones of a thread that a stack can have restored */
+
+struct mt_return_slot {
+	uint64_t slot;	  /* stack address of the return address */
+	uint64_t address; /* the return address */
+};
+
+struct mt_return_slots;
+
+/* NULL out of memory. */
+struct mt_return_slots *mt_return_slots_create(void);
+void mt_return_slots_destroy(struct mt_return_slots *slots);
+
+/*
+ * A thread entered a function with a return probe. What it has entered deeper has returned. False
+ * out of memory.
+ */
+bool mt_return_slots_enter(struct mt_return_slots *slots, int32_t tid,
+			   const struct mt_return_slot *entered);
+
+/* Borrows the thread's innermost slots until the next call. */
+const struct mt_return_slot *mt_return_slots_get(const struct mt_return_slots *slots, int32_t tid,
+						 size_t *count);
+
+/* Forgets all: records were lost, or another recording begins. */
+void mt_return_slots_clear(struct mt_return_slots *slots);
+
+/* True for an address that a trampoline can have. */
+static inline bool mt_may_be_trampoline(uint64_t address)
+{
+	return address && !(address & 4095);
+}
+
+#endif
