@@ -59,10 +59,10 @@ static bool offset_of(const struct mt_elf *elf, uint64_t vaddr, uint32_t flags, 
 }
 
 /* False if no more are wanted. */
-static bool add_site(struct search *search, const char *name, uint64_t address,
+static bool add_site(struct search *search, const char *name, uint64_t address, uint64_t size,
 		     const struct mt_usdt_note *note)
 {
-	struct mt_probe_site site = {.address = address}, *slot;
+	struct mt_probe_site site = {.address = address, .size = size}, *slot;
 
 	if (!offset_of(search->elf, address, PF_X, &site.offset)) {
 		search->outside = true;
@@ -119,7 +119,7 @@ static bool search_table(struct search *search, struct mt_elf *elf, bool dynamic
 		} else if (symbol.type == STT_GNU_IFUNC) {
 			search->chosen_at_load = true;
 		} else if (!add_site(search, symbol.name, symbol.value + search->word->offset,
-				     NULL)) {
+				     symbol.size, NULL)) {
 			return false;
 		}
 	}
@@ -178,7 +178,7 @@ static bool take_note(void *context, const struct mt_usdt_note *note)
 	if (!fits(search->word->provider, note->provider))
 		return true;
 	if (fits(search->word->symbol, note->name))
-		return add_site(search, note->name, note->address, note);
+		return add_site(search, note->name, note->address, 0, note);
 	mt_nearest_offer(&search->nearest, note->name);
 	return true;
 }
@@ -241,7 +241,7 @@ struct mt_error *mt_probe_sites_find(struct mt_elf *elf, const char *path,
 	if (word->kind == MT_PROBE_USDT)
 		mt_usdt_notes_each(elf, take_note, &search);
 	else if (is_address(word->symbol, &address))
-		add_site(&search, word->symbol, address + word->offset, NULL);
+		add_site(&search, word->symbol, address + word->offset, 0, NULL);
 	else
 		search_functions(&search);
 	if (search.failed)

@@ -14,6 +14,7 @@ struct mt_probe_site {
 	char *name;	    /* of the function, or of the static probe */
 	char *arguments;    /* of a static probe, or NULL */
 	uint64_t address;   /* link-time */
+	uint64_t size;	    /* of the function; 0: unknown */
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* file offset; 0: none */
 };

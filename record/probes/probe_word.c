@@ -193,6 +193,7 @@ static void take_offset(struct mt_probe_word *word)
 		return;
 	*plus = '\0';
 	word->offset = offset;
+	word->has_offset = true;
 }
 
 /* Cuts *text at its last colon, and returns what is behind it; NULL: there is no colon. */
@@ -227,7 +228,7 @@ static struct mt_error *parse_place(struct mt_probe_word *word)
 		return mt_error_nomem();
 	if (!fixed)
 		take_offset(word);
-	if (word->offset && mt_probe_is_return(word->kind))
+	if (word->has_offset && mt_probe_is_return(word->kind))
 		return bad_word(word, "a function returns as a whole: no offset goes with it");
 	return NULL;
 }

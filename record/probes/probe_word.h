@@ -41,6 +41,7 @@ struct mt_probe_word {
 	char *provider; /* of a static probe, or NULL */
 	char *symbol;	/* a name, a pattern, or a link-time address; of a static probe its name */
 	uint64_t offset;
+	bool has_offset; /* an offset was given, also +0 */
 	MT_ARRAY(struct mt_probe_field) fields;
 };
 

@@ -5,6 +5,7 @@
 #include "record/probes/probes.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include "formats/base/err.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
+#include "record/probes/probe_point.h"
 #include "record/probes/probe_sites.h"
 #include "record/probes/probe_word.h"
 #include "record/probes/usdt_notes.h"
@@ -243,16 +245,56 @@ static struct mt_error *define_entry(const struct defining *defining,
 	return define_event(&of_entry, &entry, entry_name, strdup("the entry beside the next"));
 }
 
-static struct mt_error *define_site(struct defining *defining, const struct mt_probe_file *file,
-				    const struct mt_probe_site *site)
+/*
+ * Moves a function's probe behind instructions that cost more to stop at, where its fields are
+ * still what they were at the start (probe_point.h).
+ */
+static struct mt_probe_point choose_point(const struct defining *defining, struct mt_elf *elf,
+					  const struct mt_probe_site *site,
+					  const struct mt_probe_definition *definition)
 {
-	char by_descriptor[64], *place;
+	const struct mt_probe_word *word = defining->word;
+	bool moves = word->kind == MT_PROBE_ENTRY && !word->has_offset && site->size &&
+		     mt_elf_machine(elf) == EM_X86_64;
+	const uint8_t *code = moves ? mt_elf_bytes_at(elf, site->address, site->size) : NULL;
+	MT_CLEANUP_FREE char *text = NULL;
+	MT_CLEANUP_FREE char *left_out = NULL;
+	struct mt_error *err =
+		code ? mt_probe_definition_text(definition, word, &text, &left_out) : NULL;
+
+	mt_error_destroy(err); /* it is made again, and said then */
+	return text ? mt_probe_point_choose(code, site->size, mt_probe_needed(text))
+		    : (struct mt_probe_point){0};
+}
+
+static char *place_text(const struct mt_probe_file *file, const struct mt_probe_site *site,
+			const struct mt_probe_point *point)
+{
+	char *place, *chosen = NULL;
+
+	if (point->instruction && asprintf(&chosen, ", %zu bytes in: a %s is emulated",
+					   point->offset, point->instruction) < 0)
+		return NULL;
+	if (asprintf(&place, "%s of %s, offset 0x%" PRIx64 "%s", site->name, file->path,
+		     site->offset, chosen ? chosen : "") < 0)
+		place = NULL;
+	free(chosen);
+	return place;
+}
+
+static struct mt_error *define_site(struct defining *defining, const struct mt_probe_file *file,
+				    struct mt_elf *elf, const struct mt_probe_site *site)
+{
+	char by_descriptor[64];
 	struct mt_probe_definition definition = {
+		.group = "g",
+		.name = "e",
 		.file = by_descriptor,
 		.offset = site->offset,
 		.semaphore = site->semaphore,
 		.arguments = site->arguments,
 	};
+	struct mt_probe_point point;
 
 	snprintf(by_descriptor, sizeof(by_descriptor), "/proc/self/fd/%d", file->fd);
 	if (defining->word->kind == MT_PROBE_RETURN) {
@@ -261,10 +303,9 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 		if (err)
 			return err;
 	}
-	if (asprintf(&place, "%s of %s, offset 0x%" PRIx64, site->name, file->path, site->offset) <
-	    0)
-		place = NULL;
-	return define_event(defining, &definition, site->name, place);
+	point = choose_point(defining, elf, site, &definition);
+	definition.offset += point.offset;
+	return define_event(defining, &definition, site->name, place_text(file, site, &point));
 }
 
 /* Every site of one file. MT_ERR_NOT_FOUND: it has none. */
@@ -277,7 +318,7 @@ static struct mt_error *define_in_file(struct defining *defining, const struct m
 	if (!err)
 		err = mt_probe_sites_find(elf, file->path, defining->word, &sites);
 	for (size_t i = 0; i < sites.items.count && !err; i++)
-		err = define_site(defining, file, &sites.items.items[i]);
+		err = define_site(defining, file, elf, &sites.items.items[i]);
 	return err;
 }
 

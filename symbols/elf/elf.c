@@ -275,7 +275,10 @@ struct mt_error *mt_elf_open_fd(int fd, const char *name, struct mt_elf **out)
 		return mt_error_create(MT_ERR_FORMAT, "%s: not a regular file", name);
 	if (!st.st_size)
 		return mt_error_create(MT_ERR_FORMAT, "%s: an empty file", name);
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/*
+	 * the kernel sets the breakpoints of uprobes in private mappings, also in those of readers
+	 */
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED)
 		return mt_error_os(errno, "%s: cannot map", name);
 	return open_bytes(bytes, (size_t)st.st_size, true, name, out);
