@@ -37,6 +37,7 @@ enum {
 #define SLOWER 0.85	   /* a third that keeps less of the one before it: a cache that fills */
 #define STILL_GROWS 0.5	   /* of the whole time's pace; caches that filled up early have none */
 #define LATE_GROWTH 0.1	   /* of the peak: no more in the last third is none */
+#define SLOWS 0.6	   /* a last third that keeps less of each before it */
 #define LATE_SLOWING 0.2   /* the same where growth slows down */
 #define NOTHING_BACK 0.995 /* share of the bytes that is still there: 100 % when rounded */
 #define WORTH_SAYING 0.05  /* share of the bytes that is untouched */
@@ -217,14 +218,20 @@ static bool looks_sawtooth(const struct dense *dense, struct mt_verdict *out)
 	return true;
 }
 
+/* The last third keeps less than that part of either one before it, not only of a burst's. */
+static bool slows_to(const struct dense *dense, double part)
+{
+	return dense->stays[2] < part * dense->stays[1] && dense->stays[2] < part * dense->stays[0];
+}
+
 static bool looks_plateau(const struct dense *dense, double peak, struct mt_verdict *out)
 {
 	size_t from = dense->count * 2 / 3, last = dense->count - 1;
 	struct slope slope = find_slope(dense->held + from, dense->count - from, dense->seconds);
 	double late = fabs(dense->held[last] - dense->held[from]);
-	bool slows = dense->stays[2] < 0.6 * dense->stays[1];
 
-	if (out->bytes < peak / 2 || late > (slows ? LATE_SLOWING : LATE_GROWTH) * peak)
+	if (out->bytes < peak / 2 ||
+	    late > (slows_to(dense, SLOWS) ? LATE_SLOWING : LATE_GROWTH) * peak)
 		return false;
 	out->kind = MT_VERDICT_PLATEAU;
 	out->confidence = (1 - late / (2 * LATE_SLOWING * peak)) * evidence(out);
@@ -247,7 +254,7 @@ static void classify(const struct mt_history *history, const struct dense *dense
 		return;
 	out->why = out->bytes < history->peak / 2
 			   ? "it fell, too few times to see a pattern; record longer"
-		   : dense->stays[2] < dense->stays[1]
+		   : slows_to(dense, SLOWER)
 			   ? "growth slows down, and has not stopped; record longer"
 			   : "growth is not steady; record longer";
 }

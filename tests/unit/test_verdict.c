@@ -207,6 +207,20 @@ MT_TEST(a_cache_that_has_not_stopped_is_no_leak)
 	MT_CHECK(strstr(verdict.why, "slows down"));
 }
 
+static void burst(struct program *p, int i, uint64_t time)
+{
+	for (int k = 0; k < (i == 300 ? 600 : 1); k++)
+		reserve(p, time);
+}
+
+MT_TEST(a_burst_in_the_middle_of_a_leak_is_no_plateau)
+{
+	struct mt_verdict verdict = observe(burst, 60 * SECOND, 1);
+
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+	MT_CHECK(strstr(verdict.why, "not steady"));
+}
+
 MT_TEST(slopes_are_bytes_an_hour)
 {
 	struct mt_verdict verdict = observe(leak, 6 * HOUR, 1);
