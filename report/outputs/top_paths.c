@@ -154,7 +154,7 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 
 	if (!mt_headline_of(top->table, path->stack, &headline))
 		return mt_error_nomem();
-	if (headline.name != MT_STRING_NONE && !path->words)
+	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
 		mt_headline_place(headline.dso, headline.file, headline.line, place);
 	used = strlen(place) + 24;
 	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),

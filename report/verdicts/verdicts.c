@@ -75,6 +75,7 @@ struct scale {
 struct mt_verdicts {
 	struct mt_session *session;
 	bool stacks;
+	uint32_t heap; /* stack id of words: all paths of a process that call brk move one heap */
 	const struct mt_timespan *time;
 	struct mt_byte_runs *places; /* of the entries */
 	MT_ARRAY(struct entry) entries;
@@ -86,6 +87,29 @@ struct mt_verdicts {
 	bool pages;		  /* the ledger tells of them */
 	struct mt_verdicts_also also;
 };
+
+static bool name_heap(struct mt_verdicts *verdicts)
+{
+	uint32_t frame = mt_frames_words(mt_session_frames(verdicts->session), "[heap]");
+
+	verdicts->heap =
+		frame == MT_FRAME_NONE
+			? MT_STACK_NONE
+			: mt_stacks_intern(mt_session_stacks(verdicts->session), &frame, 1);
+	return verdicts->heap != MT_STACK_NONE;
+}
+
+/*
+ * On whose account memory stands: its path's, or all of the process. Which path calls brk is
+ * chance, as freed blocks of one are used by others: the heap has an account of its own.
+ */
+static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
+			   const struct mt_nature *nature)
+{
+	if (!verdicts->stacks)
+		return MT_STACK_NONE;
+	return nature->kind == MT_REGION_HEAP ? verdicts->heap : origin->stack;
+}
 
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 				    const struct mt_timespan *time, struct mt_verdicts **out)
@@ -99,7 +123,7 @@ struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 	verdicts->stacks = stacks;
 	verdicts->time = time;
 	verdicts->places = mt_byte_runs_create();
-	if (!verdicts->places)
+	if (!verdicts->places || (stacks && !name_heap(verdicts)))
 		return mt_error_nomem();
 	*out = MT_TAKE(verdicts);
 	return NULL;
@@ -274,15 +298,13 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	const struct mt_change *change = told->change;
 	const struct mt_origin *owner =
 		change->sign < 0 ? mt_ledger_origin(ledger, change->reserved_by) : told->origin;
-	struct place place = {.stack = owner->stack};
+	struct place place = {.stack = account_of(verdicts, owner, told->nature)};
 	double bytes = (double)(change->end - change->start);
 	struct scale *scale;
 	struct entry *entry;
 
 	if (!change->sign || !has_verdict(verdicts, owner) || !mt_nature_is_held(told->nature))
 		return true;
-	if (!verdicts->stacks)
-		place.stack = MT_STACK_NONE;
 	place.space = find_space(verdicts, told->space);
 	scale = scale_of(verdicts, told->space->recording);
 	if (place.space == UINT32_MAX || !scale)
@@ -408,7 +430,7 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 {
 	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
 	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
-	struct place place = {space, verdicts->stacks ? origin->stack : MT_STACK_NONE};
+	struct place place = {space, account_of(verdicts, origin, nature)};
 	double held = (double)(region->end - region->start);
 	struct entry *entry;
 
