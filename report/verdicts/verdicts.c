@@ -275,13 +275,16 @@ static bool note_late(struct entry *entry, const struct mt_change *change, doubl
 	return slot;
 }
 
-/* Many programs free all before they exit: that says nothing of what they did before. */
+/*
+ * Many programs free all before they exit: that says nothing of what they did before. What is
+ * returned before the last reservation is no clean-up: a cache replaces its entries to the end.
+ */
 static bool forgive_cleanup(struct entry *entry, struct mt_history_scale *scale, uint64_t end)
 {
 	for (size_t i = 0; i < entry->late.count; i++) {
 		const struct returned *late = &entry->late.items[i];
 
-		if (late->time + BURST < end)
+		if (late->time + BURST < end || late->time < entry->history.last)
 			continue;
 		entry->forgiven = true;
 		if (!mt_history_return(&entry->history, scale, late->time, late->reserved,
