@@ -1,0 +1,17 @@
+#!/bin/bash
+# The first screen on real recordings of thirteen scenes: scenes/NAME.txt is what it says of scenes/NAME.mtr, and a person has
+# read it: it names what grows, or says that this is not known. UPDATE=1 writes the texts anew.
+. "$(dirname "$0")/../lib.sh"
+
+scenes=$MT_TOP/tests/golden/scenes
+cd "$scenes" || exit 1
+mkdir "$TMPDIR/files"
+ln -s "$scenes/program.elf" "$TMPDIR/files/scenes" # of which a recording carries no lines
+for recording in *.mtr; do
+	name=${recording%.mtr}
+	check "$name is shown" "$MT_BUILD/mtreport" -q --symfs "$TMPDIR/files" "$recording"
+	[ -z "${UPDATE:-}" ] || cp "$out" "$name.txt"
+	cp "$out" "$TMPDIR/got"
+	check '... as it was read' diff "$name.txt" "$TMPDIR/got"
+done
+finish
