@@ -21,7 +21,7 @@ enum {
 
 static const struct mt_value_column value_columns[VALUES] = {
 	{"bytes", "B"},
-	{"count", ""},
+	{"count", "blocks"},
 	{"pages", "pages"},
 	{"age", "s"},
 };

@@ -51,7 +51,7 @@ MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
 
 const struct mt_value_column mt_memory_columns[MT_MEMORY_VALUES] = {
 	{"bytes", "B"},
-	{"count", ""},
+	{"count", "calls"},
 	{"pages", "pages"},
 };
 

@@ -138,6 +138,10 @@ def check_options(tap, recording):
     named = Picture(recording, "--subtitle", "<&>", "--countname", "apples", "--factor", "10")
     tap.check(named.root.findtext(f"{SVG}text[@id='subtitle']") == "<&>", "--subtitle stands below it")
     tap.check(f"{10 * int(plain.total):,} apples" in named.frames[0].title, "--factor and --countname are in the tooltips", named.frames[0])
+    for analysis, figure, unit in (("growth", "bytes", "bytes"), ("growth", "count", "calls"), ("outstanding", "count", "blocks"),
+                                   ("resident", "pages", "pages"), ("faults", "count", "samples")):
+        picture = Picture("--" + analysis, "--weight", figure, recording)
+        tap.check(f" {unit}, 100.00 %" in picture.frames[0].title, f"--{analysis} by {figure} is in {unit}", picture.frames[:1])
     inverted = Picture(recording, "--inverted")
     tap.check([f.path for f in inverted.frames] == [f.path for f in plain.frames] and inverted.text != plain.text,
               "--inverted has the same frames elsewhere")

@@ -197,7 +197,7 @@ static const char *unit_of(const struct mt_value_column *column)
 		return "bytes";
 	if (!strcmp(column->unit, "s"))
 		return "seconds";
-	return *column->unit ? column->unit : "count";
+	return strcmp(column->name, "count") != 0 && *column->unit ? column->unit : "count";
 }
 
 static void put_types(struct pprof *p)
