@@ -79,7 +79,7 @@ const struct mt_flame_palette mt_flame_palettes[] = {
 	 .from = "#f8f5f0",
 	 .to = "#f6e8d0",
 	 .hues = ONE({220, 110, 20, 34, 70, 40})},
-	{.name = "diff", .from = "#f6f6f6", .to = "#e8e8e8", .hues = ONE({236, 236, 236, 0, 0, 0})},
+	{.name = "diff", .from = "#e6e6ea", .to = "#d6d6dc", .hues = ONE({236, 236, 236, 0, 0, 0})},
 	{0},
 };
 
