@@ -54,7 +54,7 @@ static void print_losses(struct notes *s)
 		print_warning(s, "stack dumps were too small: mtrec --call-graph dwarf,65528");
 	if ((double)facts->ends[MT_END_NO_ELF] > 0.005 * (double)facts->user_stacks)
 		print_warning(s,
-			      "files of stacks are missing here, or have changed: mtreport --info");
+			      "files of stacks are not at hand, or have changed: mtreport --info");
 	if (facts->undecodable)
 		print_warning(s, "%s record%s could not be decoded",
 			      mt_text_count((double)facts->undecodable).text,
