@@ -77,6 +77,8 @@ static enum status fail(struct mt_error *err)
 struct progress {
 	struct timespec began;
 	long shown_ms; /* when it was last drawn; 0: never */
+	double last, most;
+	int passes, passed; /* recordings read one after the other; two of a comparison */
 };
 
 static long elapsed_ms(const struct progress *progress)
@@ -88,21 +90,34 @@ static long elapsed_ms(const struct progress *progress)
 	       (now.tv_nsec - progress->began.tv_nsec) / 1000000;
 }
 
+/* Records are nearly in order of time, and those on state are not: what is shown never falls. */
+static void note_progress(struct progress *progress, double done)
+{
+	progress->passed += done + 0.5 < progress->last && progress->passed + 1 < progress->passes;
+	progress->last = done;
+	done = (progress->passed + done) / progress->passes;
+	progress->most = done > progress->most ? done : progress->most;
+}
+
 static void show_progress(void *context, double done)
 {
 	struct progress *progress = context;
 	long ms = elapsed_ms(progress);
 
+	note_progress(progress, done);
 	if (ms < 700 || ms - progress->shown_ms < 200)
 		return;
-	fprintf(stderr, "\r" TOOL ": %3.0f %%", 100 * done);
+	fprintf(stderr, "\r" TOOL ": %3.0f %%", 100 * progress->most);
+	if (progress->most > 0.02)
+		fprintf(stderr, ", %.0f s left  ",
+			(double)ms / 1e3 * (1 - progress->most) / progress->most);
 	progress->shown_ms = ms;
 }
 
 static void end_progress(struct progress *progress)
 {
 	if (progress->shown_ms)
-		fputs("\r                    \r", stderr);
+		fputs("\r                                   \r", stderr);
 	progress->shown_ms = 0;
 }
 
@@ -574,7 +589,7 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 
 static enum status run(const struct mt_report_options *options, struct mt_follow *follow)
 {
-	struct progress progress = {0};
+	struct progress progress = {.passes = 1 + mt_baseline_given(&options->baseline)};
 	struct mt_analysis_request request;
 	struct mt_session_options session_options = session_options_of(options, &progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
@@ -742,7 +757,7 @@ static struct mt_error *write_copy(struct copying *c, bool sealing)
 
 static enum status copy(const struct mt_report_options *options)
 {
-	struct copying c = {.options = options};
+	struct copying c = {.options = options, .progress = {.passes = 1}};
 	struct mt_session_options session_options = session_options_of(options, &c.progress);
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
