@@ -14,10 +14,11 @@ build() { # FLAG...
 }
 build -g -o probed || exit 1
 
-# record WORD...: what -e takes, from ./probed in probed.mtr; its samples as text in $list.
+# record WORD...: what -e takes, from ./probed in probed.mtr; its samples as text in $list. Small dumps, so that the rings hold
+# all of them on a busy machine, too.
 list=$TMPDIR/list
 record() {
-	check "recorded: ${*//$'\n'/ }" "$mtrec" -o probed.mtr -e "$@" -- ./probed
+	check "recorded: ${*//$'\n'/ }" "$mtrec" --call-graph dwarf,2048 --no-seeds -o probed.mtr -e "$@" -- ./probed
 	says '... and nothing is lost' ', 0 lost' "$err"
 	"$MT_BUILD/mtreport" --script probed.mtr >"$list" 2>"$err"
 }
@@ -79,6 +80,7 @@ if build -DWITH_SDT -o probed 2>"$err"; then
 	says '... and is down afterwards' '^listened 0$' "$out"
 	./probed 100000 1000 >/dev/null &
 	target=$!
+	until_true grep -q 'r-xp.*/probed' /proc/$target/maps
 	check '--list usdt -p' "$mtrec" --list usdt -p $target
 	says '... has the word and the arguments' "^usdt:.*/probed:demo:step  \\(.+@.+ -2@.+\\)\$" "$out"
 	kill $target
@@ -91,7 +93,7 @@ fi
 # A running target, whose file was replaced on disk: what it maps is probed.
 ./probed 100000 1000 >/dev/null &
 target=$!
-until_true grep -q probed /proc/$target/maps
+until_true grep -q 'r-xp.*/libc' /proc/$target/maps
 cp probed new
 mv new probed
 check 'a process, by name' "$mtrec" -q -o live.mtr -e 'u:probed:work,u:libc:usleep' -p $target --duration 300ms
