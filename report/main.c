@@ -462,6 +462,9 @@ static enum status say_nothing(const struct mt_report_options *options,
 	if (selected && record && !(given && was_recorded(facts, record)))
 		fprintf(stderr, TOOL ": --%s is about what mtrec -e %s records\n",
 			options->analysis->name, record);
+	if (selected && (options->analysis->needs & MT_NEEDS_HELD) &&
+	    mt_preconditions_blocks(facts))
+		fputs(TOOL ": --blocks shows what allocators gave\n", stderr);
 	if (selected)
 		fprintf(stderr, TOOL ": of %s samples; it has the events",
 			mt_text_count((double)facts->samples).text);

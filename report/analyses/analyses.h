@@ -31,9 +31,11 @@ struct mt_analysis {
 	const char *record;		  /* events to suggest for `mtrec -e`: "vm,rss" */
 	bool judges;	    /* rows are verdicts, not sums: shown with stacks, never compared */
 	bool moments;	    /* shows the state at a moment: accepts --at */
-	bool ages;	    /* knows the age of memory: accepts --older-than, --all */
+	bool ages;	    /* knows the age of memory: accepts --older-than */
+	bool narrows;	    /* leaves out memory that --all shows */
 	bool states;	    /* rows need no samples */
 	bool sources;	    /* needs stacks with the frames' sources */
+	bool dumps;	    /* reads the samples' stack dumps */
 	const char *output; /* default output; NULL: the first */
 	/*
 	 * Makes the table, which borrows the session. Sums are complete; a listing reads the
@@ -46,6 +48,7 @@ struct mt_analysis {
 /* NULL-terminated; the first is the default. */
 extern const struct mt_analysis *const mt_analyses[];
 
+extern const struct mt_analysis mt_analysis_blocks;
 extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_brks;
 extern const struct mt_analysis mt_analysis_faults;

@@ -105,15 +105,11 @@ static bool find_words(struct mt_ledger_rows *rows, const struct mt_ledger *ledg
 	return true;
 }
 
-bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
-			 const struct mt_origin *origin, const struct mt_nature *nature,
-			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
+bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *origin,
+			 struct mt_row_facts *out)
 {
-	uint64_t start = mt_session_facts(rows->session)->recordings.items[recording].start;
-
 	*out = (struct mt_row_facts){
 		.event = origin->kind == MT_ORIGIN_CALL ? origin->event : MT_EVENT_NONE,
-		.time = time > start ? time - start : 0,
 		.pid = origin->pid,
 		.tid = origin->tid,
 		.comm = origin->comm,
@@ -123,7 +119,19 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 		.cpu = UINT32_MAX,
 		.stack = MT_STACK_NONE,
 	};
-	return find_stack(rows, origin, &out->stack) && find_words(rows, ledger, nature, out);
+	return find_stack(rows, origin, &out->stack);
+}
+
+bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *ledger,
+			 const struct mt_origin *origin, const struct mt_nature *nature,
+			 uint32_t recording, uint64_t time, struct mt_row_facts *out)
+{
+	uint64_t start = mt_session_facts(rows->session)->recordings.items[recording].start;
+
+	if (!mt_origin_row_facts(rows, origin, out))
+		return false;
+	out->time = time > start ? time - start : 0;
+	return find_words(rows, ledger, nature, out);
 }
 
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request)
@@ -150,17 +158,22 @@ static uint32_t marked(struct mt_ledger_rows *rows, uint32_t process, bool exece
 	return rows->marked;
 }
 
-bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
-			struct mt_row_facts *facts)
+bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts)
 {
-	if (!space->ended || rows->ended == MT_ENDED_SILENT)
+	if (rows->ended == MT_ENDED_SILENT)
 		return true;
 	if (rows->ended == MT_ENDED_REMARK) {
 		mt_session_add_ended(rows->session);
 		return true;
 	}
-	facts->process = marked(rows, facts->process, space->execed);
+	facts->process = marked(rows, facts->process, execed);
 	return facts->process != MT_STRING_NONE;
+}
+
+bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
+			struct mt_row_facts *facts)
+{
+	return !space->ended || mt_row_mark_ended(rows, space->execed, facts);
 }
 
 static uint64_t of_process(int32_t pid, uint32_t process)

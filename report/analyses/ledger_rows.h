@@ -61,6 +61,10 @@ bool mt_ledger_row_facts(struct mt_ledger_rows *rows, const struct mt_ledger *le
 			 const struct mt_origin *origin, const struct mt_nature *nature,
 			 uint32_t recording, uint64_t time, struct mt_row_facts *out);
 
+/* The facts of a row about the task and the path of an origin; false out of memory. */
+bool mt_origin_row_facts(struct mt_ledger_rows *rows, const struct mt_origin *origin,
+			 struct mt_row_facts *out);
+
 /* How rows of this request show processes that ended. */
 enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *request);
 
@@ -70,6 +74,8 @@ enum mt_ended_shown mt_ledger_rows_ended(const struct mt_analysis_request *reque
  */
 bool mt_ledger_row_mark(struct mt_ledger_rows *rows, const struct mt_ledger_space *space,
 			struct mt_row_facts *facts);
+/* The same where the process ended by exec or by exit. */
+bool mt_row_mark_ended(struct mt_ledger_rows *rows, bool execed, struct mt_row_facts *facts);
 
 /*
  * The same for rows made before the end of their space is known: note each row, call

@@ -11,11 +11,15 @@
 #include "formats/base/err.h"
 #include "formats/records/record.h"
 #include "report/account/call.h"
+#include "report/blocks/block_calls.h"
 #include "report/ledger/page_events.h"
 #include "report/tables/facts.h"
 
 #define FAULTS "page-faults"
 #define COUNTS "kmem:rss_stat"
+#define ALLOCATIONS "allocations"
+#define ENTRIES "sizes asked for"
+#define FREES "frees"
 #define AS_MAPPED "what was unmapped or moved counts as mapped"
 #define AS_RESIDENT "what was given back counts as resident"
 #define OFF "figures are off"
@@ -42,10 +46,23 @@ static const struct rule rules[] = {
 	{MT_NEEDS_PAGES, FAULTS, COUNTS, NULL, "pages have no path"},
 	{MT_NEEDS_PAGES, "munmap", FAULTS, COUNTS, AS_RESIDENT},
 	{MT_NEEDS_PAGES, "madvise", FAULTS, COUNTS, AS_RESIDENT},
+	{MT_NEEDS_BLOCKS, FREES, ALLOCATIONS, NULL, "what was freed counts as live"},
+	{MT_NEEDS_BLOCKS, ENTRIES, ALLOCATIONS, NULL, "bytes are usable ones"},
 };
 
 /* What the figures come from: where none of them was recorded there are no figures. */
-static const char *const sources[] = {"brk", "mmap", "munmap", "mremap", FAULTS, COUNTS};
+static const char *const sources[] = {"brk",  "mmap", "munmap",	   "mremap",
+				      FAULTS, COUNTS, ALLOCATIONS, FREES};
+
+/* The parts that events have in an account of blocks. */
+static const struct {
+	const char *what;
+	enum mt_block_operation operation;
+} parts[] = {
+	{ALLOCATIONS, MT_BLOCK_ALLOC},
+	{ENTRIES, MT_BLOCK_ENTER},
+	{FREES, MT_BLOCK_FREE},
+};
 
 /* Whether the event records that: a page event by its name, else the exits of a system call. */
 static bool records(const struct mt_facts_event *event, const char *what)
@@ -55,6 +72,10 @@ static bool records(const struct mt_facts_event *event, const char *what)
 
 	if (event->role != MT_ROLE_SAMPLE && event->role != MT_ROLE_MARK)
 		return false;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!strcmp(what, parts[i].what))
+			return mt_block_operation_of(event->account) == parts[i].operation;
+	}
 	if (!strcmp(what, FAULTS))
 		return mt_page_event_of(event).moment == MT_PAGE_FAULT;
 	if (!strcmp(what, COUNTS))
@@ -90,12 +111,16 @@ static bool is_in_part(const struct mt_facts_event *event)
 	if (event->thinned || mt_attr_has(&event->attr, MT_ATTR_FREQ) ||
 	    event->attr.sample_period > 1)
 		return true;
-	return filter && (strncmp(event->name, "raw_syscalls:", 13) || strstr(filter, "&&"));
+	return filter && !*event->account &&
+	       (strncmp(event->name, "raw_syscalls:", 13) || strstr(filter, "&&"));
 }
 
-static bool is_about_pages(const char *what)
+static unsigned int needs_of(const char *source)
 {
-	return !strcmp(what, FAULTS) || !strcmp(what, COUNTS);
+	return !strcmp(source, ALLOCATIONS) || !strcmp(source, FREES) ? MT_NEEDS_BLOCKS
+	       : !strcmp(source, FAULTS) || !strcmp(source, COUNTS)
+		       ? MT_NEEDS_PAGES
+		       : MT_NEEDS_GROWTH | MT_NEEDS_MAPS;
 }
 
 enum {
@@ -146,11 +171,10 @@ static void add_parts(unsigned int needs, const struct mt_facts *facts, struct l
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
 		const struct mt_facts_event *event = find(facts, sources[i]);
-		bool pages = is_about_pages(sources[i]);
 
-		if (!event || !is_in_part(event) || pages != (needs == MT_NEEDS_PAGES))
+		if (!event || !is_in_part(event) || !(needs & needs_of(sources[i])))
 			continue;
-		if (!pages || !find(facts, COUNTS))
+		if (needs_of(sources[i]) != MT_NEEDS_PAGES || !find(facts, COUNTS))
 			add(limits, sources[i], "recorded in part", OFF);
 	}
 }
@@ -177,11 +201,15 @@ static void add_choices(unsigned int needs, const struct mt_facts *facts, struct
 static bool has_source(unsigned int needs, const struct mt_facts *facts)
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-		if (is_about_pages(sources[i]) == (needs == MT_NEEDS_PAGES) &&
-		    find(facts, sources[i]))
+		if ((needs & needs_of(sources[i])) && find(facts, sources[i]))
 			return true;
 	}
 	return false;
+}
+
+bool mt_preconditions_blocks(const struct mt_facts *facts)
+{
+	return find(facts, ALLOCATIONS);
 }
 
 struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
@@ -201,6 +229,8 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 	}
 	add_parts(needs, facts, &limits);
 	add_choices(needs, facts, &limits);
+	if ((needs & MT_NEEDS_HELD) && mt_preconditions_blocks(facts))
+		add(&limits, "what allocators gave", "not counted here", "--blocks shows it");
 	if (!limits.count)
 		return NULL;
 	to = open_memstream(&text, &size);

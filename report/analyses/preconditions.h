@@ -5,6 +5,8 @@
 #ifndef MT_REPORT_ANALYSES_PRECONDITIONS_H
 #define MT_REPORT_ANALYSES_PRECONDITIONS_H
 
+#include <stdbool.h>
+
 struct mt_error;
 struct mt_facts;
 
@@ -13,6 +15,8 @@ enum mt_needs {
 	MT_NEEDS_GROWTH = 1, /* who mapped what, and gave it back */
 	MT_NEEDS_MAPS = 2,   /* what is mapped */
 	MT_NEEDS_PAGES = 4,  /* what is resident */
+	MT_NEEDS_BLOCKS = 8, /* which blocks of allocators live */
+	MT_NEEDS_HELD = 16,  /* who holds memory, beside allocators, whose blocks are apart */
 };
 
 /*
@@ -21,5 +25,8 @@ enum mt_needs {
  */
 struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_facts *facts,
 					   char **out);
+
+/* Whether allocations were recorded, which --blocks shows. */
+bool mt_preconditions_blocks(const struct mt_facts *facts);
 
 #endif

@@ -397,7 +397,7 @@ static const struct mt_option rows[] = {
 	 RARE("scale the base to the same length of time (default, but not for memory at a "
 	      "moment), to as many EVENTs, or not")},
 	{0, "older-than", NULL, "T", PLACED(SECONDS, wishes.older_than),
-	 RARE("only memory that has been outstanding for T (10s, 500ms)")},
+	 RARE("only memory and blocks that have been held for T (10s, 500ms)")},
 	{0, "all", NULL, NULL, PLACED(FLAG, wishes.all),
 	 RARE("--outstanding with file mappings, stacks, memory mapped before the recording, and "
 	      "copies made by fork")},
@@ -439,9 +439,8 @@ static const struct mt_option names[] = {
 	 RARE("find files that this machine lacks in DIR: by recorded path, by name, and in "
 	      "DIR/.build-id")},
 	{0, "debuginfod", NULL, "[=URLS]", OWN(set_debuginfod),
-	 "fetch missing files from debuginfod servers",
-	 "fetch missing files by build id from these servers, by default from those in "
-	 "DEBUGINFOD_URLS"},
+	 RARE("fetch missing files by build id from these servers, by default from those in "
+	      "DEBUGINFOD_URLS")},
 	{0, "kallsyms", NULL, "FILE", PLACED(TEXT, kallsyms),
 	 RARE("kernel symbols from FILE; by default this machine's, if it still runs the recorded "
 	      "boot")},

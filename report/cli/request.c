@@ -40,7 +40,9 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 	if (wishes->timeline && (wishes->older_than > 0 || wishes->at.when == MT_AT_PEAK))
 		return mt_error_create(MT_ERR_USAGE, "%s and --timeline exclude each other",
 				       wishes->older_than > 0 ? "--older-than" : "--at peak");
-	if (age && analysis->moments && !analysis->ages)
+	if (wishes->all && analysis->ages && !analysis->narrows)
+		age = "--all";
+	if (age && analysis->moments && (!analysis->ages || (wishes->all && !analysis->narrows)))
 		return mt_error_create(MT_ERR_USAGE, "%s is for --outstanding, not for --%s", age,
 				       analysis->name);
 	if (!option || analysis->moments)
@@ -167,6 +169,17 @@ struct mt_at mt_at_end_of(const struct mt_timespan *time)
 	};
 }
 
+uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end)
+{
+	if (at->when != MT_AT_TIME)
+		return UINT64_MAX;
+	if (at->clock)
+		return at->clock;
+	if (at->seconds >= 0)
+		return start + (uint64_t)(at->seconds * 1e9);
+	return start + (uint64_t)(at->part * (double)(end - start));
+}
+
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes, struct mt_analysis_request *out)
 {
@@ -200,7 +213,8 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 	if (wishes->compare && analysis->moments && wishes->at.when == MT_AT_END)
 		request.at = mt_at_end_of(&wishes->time);
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
-			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources;
+			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources ||
+			 analysis->dumps;
 	*out = request;
 	return NULL;
 }

@@ -32,6 +32,12 @@ struct mt_at {
 	uint64_t clock; /* MT_AT_TIME, if not 0: ns of the recording's clock */
 };
 
+/*
+ * The moment in a recording from `start` to `end`, in ns of its clock; UINT64_MAX for its end and
+ * the peak.
+ */
+uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end);
+
 /* Options of the command line on the table's shape. */
 struct mt_wishes {
 	struct mt_by_list by;	   /* --by; empty: the analysis's default */

@@ -103,28 +103,14 @@ void mt_ledger_destroy(struct mt_ledger *ledger)
 
 /* ---- The moment that is asked for ---- */
 
-static uint64_t moment(const struct mt_ledger *ledger, uint32_t recording)
-{
-	const struct mt_ledger_options *options = ledger->options;
-	const struct mt_facts_recording *facts =
-		&mt_session_facts(ledger->session)->recordings.items[recording];
-
-	if (options->at.when != MT_AT_TIME)
-		return UINT64_MAX;
-	if (options->at.clock)
-		return options->at.clock;
-	if (options->at.seconds >= 0)
-		return facts->start + (uint64_t)(options->at.seconds * 1e9);
-	return facts->start + (uint64_t)(options->at.part * (double)(facts->end - facts->start));
-}
-
 static void begin_recording(struct mt_ledger *ledger, uint32_t recording)
 {
-	const char *kernel = mt_facts_info(
-		&mt_session_facts(ledger->session)->recordings.items[recording], "kernel");
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(ledger->session)->recordings.items[recording];
+	const char *kernel = mt_facts_info(facts, "kernel");
 	int major, minor;
 
-	ledger->at = moment(ledger, recording);
+	ledger->at = mt_at_clock(&ledger->options->at, facts->start, facts->end);
 	ledger->moves_checked = kernel && sscanf(kernel, "%d.%d", &major, &minor) == 2 &&
 				(major > 6 || (major == 6 && minor >= 17));
 }

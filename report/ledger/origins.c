@@ -51,6 +51,11 @@ uint32_t mt_origins_intern(struct mt_origins *origins, const struct mt_origin *o
 	return *id - 1;
 }
 
+uint32_t mt_origins_count(const struct mt_origins *origins)
+{
+	return (uint32_t)mt_byte_runs_count(origins->all);
+}
+
 const struct mt_origin *mt_origins_get(const struct mt_origins *origins, uint32_t id)
 {
 	size_t size;

@@ -46,6 +46,9 @@ void mt_origins_destroy(struct mt_origins *origins);
 /* The id of an origin; UINT32_MAX out of memory. */
 uint32_t mt_origins_intern(struct mt_origins *origins, const struct mt_origin *origin);
 
+/* Their ids are below this number. */
+uint32_t mt_origins_count(const struct mt_origins *origins);
+
 /* Borrowed as long as `origins`. */
 const struct mt_origin *mt_origins_get(const struct mt_origins *origins, uint32_t id);
 

@@ -623,6 +623,16 @@ bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_uns
 	return mt_facts_add_unseen(&session->facts, unseen);
 }
 
+void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks)
+{
+	struct mt_facts_blocks *known = &session->facts.blocks;
+
+	known->unknown += blocks->unknown;
+	known->twice += blocks->twice;
+	known->unseen_frees += blocks->unseen_frees;
+	known->unreadable += blocks->unreadable;
+}
+
 void mt_session_add_ended(struct mt_session *session)
 {
 	session->facts.ended = true;

@@ -19,6 +19,7 @@ struct mt_attr;
 struct mt_error;
 struct mt_event_record;
 struct mt_facts;
+struct mt_facts_blocks;
 struct mt_facts_event;
 struct mt_facts_unseen;
 struct mt_frames;
@@ -202,6 +203,9 @@ const struct mt_facts *mt_session_facts(const struct mt_session *session);
 const struct mt_selection *mt_session_selection(const struct mt_session *session);
 /* Adds to the facts; `process` is one of the session's strings. False out of memory. */
 bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_unseen *unseen);
+
+/* Adds to the facts what the accounts of blocks do not show. */
+void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks);
 
 /* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);

@@ -271,13 +271,14 @@ static bool take_event(struct mt_session *session, const struct mt_event_record 
 									     : record->name),
 					      .unit = keep(session, record->unit),
 					      .format = keep(session, record->format),
+					      .account = keep(session, record->account),
 					      .role = record->role,
 				      },
 			      *known;
 	struct mt_local_event **local;
 	uint64_t index;
 
-	if (!event.name || !event.alias || !event.unit || !event.format)
+	if (!event.name || !event.alias || !event.unit || !event.format || !event.account)
 		return false;
 	if (mt_map64_get(&session->by_index, record->index, &index))
 		return true;

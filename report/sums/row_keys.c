@@ -367,7 +367,6 @@ struct lost_columns {
 	const struct mt_row_keys *grouping;
 	const struct mt_timespan *span;
 	size_t event, time;
-	size_t value_count;
 };
 
 /* Whether lost records of an event may have been of a row. */
@@ -407,6 +406,19 @@ static double lost_of(const struct lost_columns *at, const struct mt_facts_recor
 	return (double)(lost + (mt_facts_lost(recording) - told));
 }
 
+/* As many more as were lost, each like the row's others. */
+static void raise_bounds(const struct mt_table *table, struct mt_value *values, size_t count,
+			 double lost)
+{
+	double had = values[count].value;
+
+	for (size_t i = 0; i < table->value_count; i++) {
+		if (!(table->most & 1u << i))
+			values[i].high +=
+				i == count || had <= 0 ? lost : lost * values[i].value / had;
+	}
+}
+
 static void widen_row(void *context, const uint64_t *keys, struct mt_value *values)
 {
 	const struct lost_columns *at = context;
@@ -415,10 +427,7 @@ static void widen_row(void *context, const uint64_t *keys, struct mt_value *valu
 
 	for (size_t i = 0; i < facts->recordings.count; i++)
 		lost += lost_of(at, &facts->recordings.items[i], keys);
-	for (size_t i = 1; i < at->value_count; i++)
-		values[i].high +=
-			values[0].value > 0 ? lost * values[i].value / values[0].value : lost;
-	values[0].high += lost;
+	raise_bounds(mt_sum_table_table(at->grouping->groups), values, 0, lost);
 }
 
 /*
@@ -432,11 +441,35 @@ static bool widen_for_losses(struct mt_row_keys *grouping, const struct mt_times
 		.span = span,
 		.event = mt_table_key(table, "event"),
 		.time = mt_table_key_of_kind(table, MT_KEY_TIME),
-		.value_count = table->value_count,
 	};
 
 	return !mt_facts_lost_all(mt_session_facts(grouping->session)) ||
 	       mt_sum_table_widen(grouping->groups, widen_row, &at);
+}
+
+struct lost_records {
+	const struct mt_table *table;
+	size_t count;
+	double lost;
+};
+
+static void raise_row(void *context, const uint64_t *keys, struct mt_value *values)
+{
+	const struct lost_records *records = context;
+
+	(void)keys;
+	raise_bounds(records->table, values, records->count, records->lost);
+}
+
+bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count)
+{
+	struct lost_records records = {
+		.table = mt_sum_table_table(grouping->groups),
+		.count = count,
+		.lost = (double)lost,
+	};
+
+	return !lost || mt_sum_table_widen(grouping->groups, raise_row, &records);
 }
 
 struct doubted {

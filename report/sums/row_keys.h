@@ -87,6 +87,12 @@ bool mt_row_keys_name_processes(struct mt_row_keys *grouping,
  */
 struct mt_error *mt_row_keys_table(struct mt_row_keys *grouping, struct mt_table **out);
 
+/*
+ * Widens the upper bounds of all rows: each may have had `lost` more of what its value `count`
+ * counts, like those that it has. Call after the last add. False out of memory.
+ */
+bool mt_row_keys_may_have(struct mt_row_keys *grouping, uint64_t lost, size_t count);
+
 /* A sample's values: its count and its period in events. */
 #define MT_SAMPLE_VALUES 2
 extern const struct mt_value_column mt_sample_columns[MT_SAMPLE_VALUES];

@@ -3,6 +3,7 @@
  */
 #include "report/tables/facts.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,32 @@ bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *u
 	return known;
 }
 
+static void tell_blocks(const struct mt_facts_blocks *blocks,
+			void (*print)(void *context, const char *sentence), void *context)
+{
+	const struct {
+		uint64_t count;
+		const char *sentence;
+	} sentences[] = {
+		{blocks->unknown, "blocks were freed that were not seen allocated: before the "
+				  "recording, or by what was not recorded"},
+		{blocks->twice, "blocks were freed twice"},
+		{blocks->unseen_frees, "blocks were not seen freed before their addresses were "
+				       "given again"},
+		{blocks->unreadable, "blocks were given at an address that no sample shows: they "
+				     "are not counted"},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {
+		if (!sentences[i].count)
+			continue;
+		snprintf(text, sizeof(text), "%" PRIu64 " %s", sentences[i].count,
+			 sentences[i].sentence);
+		print(context, text);
+	}
+}
+
 void mt_facts_tell_unseen(const struct mt_facts *facts,
 			  void (*print)(void *context, const char *sentence), void *context)
 {
@@ -191,6 +218,7 @@ void mt_facts_tell_unseen(const struct mt_facts *facts,
 	size_t shown = 0, more = 0;
 	char text[256];
 
+	tell_blocks(&facts->blocks, print, context);
 	for (size_t i = 0; i < facts->unseen.count; i++) {
 		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
 

@@ -28,6 +28,7 @@ struct mt_facts_note {
 struct mt_facts_event {
 	const char *name, *alias, *unit;
 	const char *format;   /* the kernel's format file of a tracepoint, or "" */
+	const char *account;  /* its part in an account of blocks, or "" */
 	uint32_t role;	      /* enum mt_event_role */
 	struct mt_attr attr;  /* from the first recording with the event */
 	uint64_t samples;     /* read; for side-band events, records */
@@ -113,12 +114,21 @@ struct mt_facts_unseen {
 	uint32_t calls;	    /* bits of enum mt_unseen_calls */
 };
 
+/* What the accounts of blocks do not show. */
+struct mt_facts_blocks {
+	uint64_t unknown;      /* frees of blocks that were not seen allocated */
+	uint64_t twice;	       /* frees of blocks that were freed before */
+	uint64_t unseen_frees; /* addresses given again that were not seen freed */
+	uint64_t unreadable;   /* blocks given at an address that no sample shows */
+};
+
 struct mt_facts {
 	MT_ARRAY(struct mt_facts_recording) recordings;
 	MT_ARRAY(struct mt_facts_event) events;
 	MT_ARRAY(struct mt_facts_image) images;	    /* only for outputs with MT_NEEDS_IMAGES */
 	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* only for outputs with MT_NEEDS_IMAGES */
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
+	struct mt_facts_blocks blocks;		    /* from analyses of blocks */
 	bool ended; /* rows include memory of ended processes, not marked as such */
 	/* Samples of role MT_ROLE_SAMPLE; selected by themselves or by a member of their group. */
 	uint64_t samples, selected;
@@ -176,7 +186,8 @@ bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *u
 
 /*
  * Calls `print` with one sentence for each kind of unseen call of the first few processes, and one
- * with the number of the remaining processes.
+ * with the number of the remaining processes. And with one for each kind of call of allocators that
+ * the accounts of blocks do not show.
  */
 void mt_facts_tell_unseen(const struct mt_facts *facts,
 			  void (*print)(void *context, const char *sentence), void *context);

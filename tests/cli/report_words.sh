@@ -29,7 +29,7 @@ says 'the version is one line with the name' '^mtreport [0-9]+\.' "$out"
 
 # Usage: 2
 expect 2 'an unknown option is a usage error' "$report" --nonsense
-says '... answered with the known ones' 'analyses: --samples --growth --outstanding --maps --resident --verdict --processes --faults --files --mmaps --brks --unwind-report --branches; outputs: --summary --flamegraph --folded --script --info --table --paths --csv --json --summary-json --pprof --branch-lines'
+says '... answered with the known ones' 'analyses: --samples --growth --outstanding --blocks --maps --resident --verdict --processes --faults --files --mmaps --brks --unwind-report --branches; outputs: --summary --flamegraph --folded --script --info --table --paths --csv --json --summary-json --pprof --branch-lines'
 expect 2 'two outputs are a usage error' "$report" --folded --info
 lines 1
 expect 2 'where the recording comes from is not shown of an analysis' "$report" --growth --info
@@ -139,6 +139,7 @@ for option in '--older-than 1s' --all; do
 		says '... which a line says' "^mtreport: ${option% *} is for --outstanding, not for $analysis"
 	done
 done
+expect 2 '--blocks has no --all' "$report" --blocks --all stored.mtr
 expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
 says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"
 check '... and do not ask for what was recorded' sh -c '! grep -q "is about" "$1"' - "$err"

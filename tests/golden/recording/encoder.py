@@ -263,9 +263,10 @@ def attr(kind, config, sample_type, size=112, stack=1024):
     return (data + bytes(64))[:size]
 
 
-def event(index, role, name, alias, attr_bytes, pair=NONE, unit="calls", form="", klass=0):
+def event(index, role, name, alias, attr_bytes, pair=NONE, unit="calls", form="", klass=0, account=None):
     return record(R_EVENT, struct.pack("<IIII", index, role, pair, klass) + string(name)
-                  + string(alias) + string(unit) + string(attr_bytes) + string(form))
+                  + string(alias) + string(unit) + string(attr_bytes) + string(form)
+                  + (b"" if account is None else string(account)))
 
 
 FAULTS, BRK, BRK_ENTER, SIDEBAND = 0, 1, 2, 3

@@ -1,0 +1,297 @@
+/* Threads in an array, found by tid; those of ended threads are used again. */
+#include "report/blocks/block_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "formats/records/attr.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "unwind/dump.h"
+
+enum {
+	DEPTH_MOST = 8, /* functions that a thread is in at once */
+	REG_SP = 7,	/* PERF_REG_X86_SP */
+	ERRNO_MOST = 4095,
+	FLAG_MAPPED = 2, /* of glibc's word before a block: it has a mapping of its own */
+	FLAGS = 7,
+};
+
+/* An entry that waits for its return. */
+struct entry {
+	uint32_t function;
+	bool has_asked;
+	uint64_t asked, old, out, time;
+};
+
+struct thread {
+	struct entry entries[DEPTH_MOST]; /* in order of time */
+	size_t depth;
+	uint64_t freed; /* the address freed last, if nothing happened since; 0: none */
+	uint32_t freed_by;
+	uint64_t failed; /* time of the last failure, if nothing happened since; 0: none */
+};
+
+struct mt_block_calls {
+	MT_ARRAY(struct thread) threads;
+	MT_ARRAY(uint32_t) unused; /* indices in threads */
+	struct mt_map64 by_tid;
+};
+
+struct mt_block_calls *mt_block_calls_create(void)
+{
+	return calloc(1, sizeof(struct mt_block_calls));
+}
+
+void mt_block_calls_destroy(struct mt_block_calls *calls)
+{
+	if (!calls)
+		return;
+	mt_array_deinit(&calls->threads);
+	mt_array_deinit(&calls->unused);
+	mt_map64_deinit(&calls->by_tid);
+	free(calls);
+}
+
+/* ---- Events ---- */
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	return !strncmp(text, word, length) && (text[length] == ' ' || !text[length]);
+}
+
+enum mt_block_operation mt_block_operation_of(const char *account)
+{
+	static const struct {
+		const char *word;
+		enum mt_block_operation operation;
+	} known[] = {
+		{"alloc", MT_BLOCK_ALLOC},
+		{"enter", MT_BLOCK_ENTER},
+		{"free", MT_BLOCK_FREE},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (has_word(account, known[i].word))
+			return known[i].operation;
+	}
+	return MT_BLOCK_NONE;
+}
+
+bool mt_block_event_parse(const struct mt_event_record *record, struct mt_strings *strings,
+			  struct mt_block_event *out)
+{
+	char account[512], *name;
+	size_t size = record->account.size;
+
+	*out = (struct mt_block_event){0};
+	size = size < sizeof(account) ? size : sizeof(account) - 1;
+	if (size)
+		memcpy(account, record->account.bytes, size);
+	account[size] = '\0';
+	out->operation = mt_block_operation_of(account);
+	if (record->role != (out->operation == MT_BLOCK_ALLOC ? MT_ROLE_SAMPLE : MT_ROLE_MARK))
+		out->operation = MT_BLOCK_NONE;
+	name = strstr(account, " of=");
+	name = name ? name + strlen(" of=") : account + size;
+	out->function = mt_strings_intern(strings, name, strcspn(name, " "));
+	out->ptr = mt_field_find(&record->format, "ptr");
+	out->size = mt_field_find(&record->format, "size");
+	out->count = mt_field_find(&record->format, "count");
+	out->old = mt_field_find(&record->format, "old");
+	out->out = mt_field_find(&record->format, "out");
+	return out->function != MT_STRING_NONE;
+}
+
+/* ---- Threads ---- */
+
+/* NULL out of memory. Holds until the next one is made. */
+static struct thread *thread_of(struct mt_block_calls *calls, int32_t tid)
+{
+	uint64_t index;
+
+	if (mt_map64_get(&calls->by_tid, (uint32_t)tid, &index))
+		return &calls->threads.items[index];
+	if (calls->unused.count) {
+		index = calls->unused.items[--calls->unused.count];
+	} else {
+		index = calls->threads.count;
+		if (!mt_array_push(&calls->threads) ||
+		    !mt_array_reserve(&calls->unused, calls->threads.count))
+			return NULL;
+	}
+	calls->threads.items[index] = (struct thread){0};
+	return mt_map64_put(&calls->by_tid, (uint32_t)tid, index) ? &calls->threads.items[index]
+								  : NULL;
+}
+
+void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid)
+{
+	uint64_t index;
+
+	if (!mt_map64_get(&calls->by_tid, (uint32_t)tid, &index))
+		return;
+	mt_map64_remove(&calls->by_tid, (uint32_t)tid);
+	calls->unused.items[calls->unused.count++] = (uint32_t)index; /* reserved by thread_of() */
+}
+
+/* Takes the thread's entry of this function out; false where none waits. */
+static bool take_entry(struct thread *thread, uint32_t function, struct entry *out)
+{
+	size_t i = thread->depth;
+
+	while (i && thread->entries[i - 1].function != function)
+		i--;
+	if (!i)
+		return false;
+	*out = thread->entries[i - 1];
+	memmove(&thread->entries[i - 1], &thread->entries[i],
+		(thread->depth - i) * sizeof(*thread->entries));
+	thread->depth--;
+	return true;
+}
+
+static uint64_t field_or(const struct mt_field *field, const struct mt_sample *sample,
+			 uint64_t otherwise)
+{
+	uint64_t value;
+
+	return mt_field_get(field, sample, &value) ? value : otherwise;
+}
+
+static void take_enter(struct thread *thread, const struct mt_block_event *event,
+		       const struct mt_sample *sample, uint64_t time)
+{
+	struct entry entry;
+
+	take_entry(thread, event->function, &entry); /* its return was not seen */
+	if (thread->depth == DEPTH_MOST)
+		memmove(thread->entries, thread->entries + 1,
+			--thread->depth * sizeof(*thread->entries));
+	entry = (struct entry){
+		.function = event->function,
+		.old = field_or(&event->old, sample, 0),
+		.out = field_or(&event->out, sample, 0),
+		.time = time,
+	};
+	entry.has_asked = mt_field_get(&event->size, sample, &entry.asked);
+	if (__builtin_mul_overflow(entry.asked, field_or(&event->count, sample, 1), &entry.asked))
+		entry.asked = UINT64_MAX;
+	thread->entries[thread->depth++] = entry;
+	thread->freed = thread->failed = 0;
+}
+
+static void take_free(struct thread *thread, const struct mt_block_event *event, uint64_t address,
+		      struct mt_block_call *out)
+{
+	bool again = thread->freed == address && thread->freed_by != event->function;
+
+	if (!address || again)
+		return;
+	for (size_t i = 0; i < thread->depth; i++) {
+		if (thread->entries[i].old == address)
+			thread->entries[i].old = 0;
+	}
+	thread->freed = address;
+	thread->freed_by = event->function;
+	thread->failed = 0;
+	*out = (struct mt_block_call){.effect = MT_BLOCK_FREES, .freed = address};
+}
+
+/* Reads a word of the caller's stack. */
+static bool read_stack(const struct mt_attr *attr, const struct mt_sample *sample, uint64_t address,
+		       uint64_t *out)
+{
+	uint64_t mask = attr->sample_regs_user, bit = 1ull << REG_SP;
+	struct mt_dump dump = {.bytes = sample->dump, .size = sample->dump_size};
+
+	if (!sample->dump || sample->user_abi == 0 || !(mask & bit))
+		return false;
+	dump.start = sample->user_regs[__builtin_popcountll(mask & (bit - 1))];
+	return mt_dump_read(&dump, address, out);
+}
+
+/* The low bits of the word before a block are flags. */
+static uint64_t usable_bytes(uint64_t word)
+{
+	uint64_t beside = word & FLAG_MAPPED ? 16 : 8;
+
+	word &= ~(uint64_t)FLAGS;
+	return word > beside ? word - beside : 0;
+}
+
+/* What a function that returned `value` did; its address is given->address. */
+static enum mt_block_effect effect_of(const struct entry *entry, uint64_t value,
+				      const struct mt_attr *attr, const struct mt_sample *sample,
+				      struct mt_block_given *given)
+{
+	given->address = value;
+	if (!entry->out)
+		return value ? MT_BLOCK_GIVES : MT_BLOCK_FAILS;
+	if (value > ERRNO_MOST)
+		return MT_BLOCK_GIVES;
+	if (value)
+		return MT_BLOCK_FAILS;
+	if (!read_stack(attr, sample, entry->out, &given->address))
+		return MT_BLOCK_UNREADABLE;
+	return given->address ? MT_BLOCK_GIVES : MT_BLOCK_FAILS;
+}
+
+static void take_alloc(struct thread *thread, const struct mt_block_event *event,
+		       const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
+		       struct mt_block_call *out)
+{
+	struct entry entry = {0};
+	struct mt_block_given given = {.time = time, .tid = sample->tid};
+	uint64_t value, failed = thread->failed;
+
+	take_entry(thread, event->function, &entry);
+	thread->freed = thread->failed = 0;
+	if (!mt_field_get(&event->ptr, sample, &value))
+		return;
+	given.enter = entry.time;
+	given.has_asked = entry.has_asked;
+	given.asked = entry.asked;
+	given.usable = usable_bytes(field_or(&event->size, sample, 0));
+	out->effect = effect_of(&entry, value, attr, sample, &given);
+	out->given = given;
+	out->freed = entry.old;
+	if (out->effect != MT_BLOCK_FAILS)
+		return;
+	out->freed = 0;
+	if (entry.has_asked && !entry.asked) {
+		out->effect = entry.old ? MT_BLOCK_FREES : MT_BLOCK_NOTHING;
+		out->freed = entry.old;
+		return;
+	}
+	if (failed && entry.time && entry.time <= failed)
+		out->effect = MT_BLOCK_NOTHING;
+	thread->failed = time;
+}
+
+bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
+			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
+			 struct mt_block_call *out)
+{
+	struct thread *thread;
+	uint64_t address;
+
+	*out = (struct mt_block_call){0};
+	if (event->operation == MT_BLOCK_NONE)
+		return true;
+	thread = thread_of(calls, sample->tid);
+	if (!thread)
+		return false;
+	if (event->operation == MT_BLOCK_ENTER)
+		take_enter(thread, event, sample, time);
+	else if (event->operation == MT_BLOCK_ALLOC)
+		take_alloc(thread, event, attr, sample, time, out);
+	else if (mt_field_get(&event->ptr, sample, &address))
+		take_free(thread, event, address, out);
+	return true;
+}

@@ -1,0 +1,77 @@
+/*
+ * Calls of allocators from their events (formats/FORMAT.md section 4.3): pairs each thread's
+ * entries with returns, and tells what a call did to the blocks.
+ */
+#ifndef MT_REPORT_BLOCKS_BLOCK_CALLS_H
+#define MT_REPORT_BLOCKS_BLOCK_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/blocks/block_map.h"
+#include "report/tables/trace_fields.h"
+
+struct mt_attr;
+struct mt_block_calls;
+struct mt_event_record;
+struct mt_sample;
+struct mt_strings;
+
+enum mt_block_operation {
+	MT_BLOCK_NONE, /* no part in an account of blocks */
+	MT_BLOCK_ALLOC,
+	MT_BLOCK_ENTER,
+	MT_BLOCK_FREE,
+};
+
+/* The operation that an EVENT's `account` names first. */
+enum mt_block_operation mt_block_operation_of(const char *account);
+
+/* An event's part. All zero: none. */
+struct mt_block_event {
+	enum mt_block_operation operation;
+	uint32_t function; /* string id of the word of=NAME; of all without one the same */
+	struct mt_field ptr, size, count, old, out;
+};
+
+/* False out of memory. */
+bool mt_block_event_parse(const struct mt_event_record *record, struct mt_strings *strings,
+			  struct mt_block_event *out);
+
+enum mt_block_effect {
+	MT_BLOCK_NOTHING,
+	MT_BLOCK_GIVES,
+	MT_BLOCK_FAILS,
+	MT_BLOCK_FREES,
+	MT_BLOCK_UNREADABLE, /* gave a block at an address that the sample does not show */
+};
+
+struct mt_block_call {
+	enum mt_block_effect effect;
+	struct mt_block_given given; /* GIVES: without origin; FAILS: what was asked for */
+	uint64_t freed; /* FREES: the address; else the block that realloc freed, 0: none */
+};
+
+/* The calls of threads that have not returned. NULL out of memory. */
+struct mt_block_calls *mt_block_calls_create(void);
+void mt_block_calls_destroy(struct mt_block_calls *calls);
+
+/*
+ * Takes a sample or mark of a thread; `attr` is its event's. False out of memory. Rules:
+ *
+ * 1. An entry belongs to the thread's next return from the same function.
+ * 2. Where the caller passes `out`, the function returns an error number, 0: none, and the
+ *    address is read from the sample's stack dump.
+ * 3. A failure within a call that fails for it counts once, where it happened.
+ * 4. Nothing returned where no bytes were asked for is no failure, and frees `old`.
+ * 5. What a thread frees in two functions, one right behind the other, is freed once.
+ */
+bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
+			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
+			 struct mt_block_call *out);
+
+/* Forgets a thread that ended or called exec. */
+void mt_block_calls_end(struct mt_block_calls *calls, int32_t tid);
+
+#endif

@@ -1,0 +1,469 @@
+/*
+ * Passes a session's records on to the accounts of their spaces, in order: calls of allocators wait
+ * for their stacks, and ends of spaces for the calls before them.
+ */
+#include "report/blocks/blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "report/blocks/block_calls.h"
+#include "report/blocks/block_queue.h"
+#include "report/ledger/losses.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
+
+/* The account of a space. */
+struct mt_block_account {
+	struct mt_blocks_space space;
+	bool forked;		  /* frees of what it does not know may be of its parent's blocks */
+	bool closed;		  /* its end is queued */
+	struct mt_block_map *map; /* NULL once it was told */
+	struct mt_map64 failed;	  /* origin to calls */
+};
+
+struct mt_blocks {
+	struct mt_session *session;
+	const struct mt_blocks_options *options;
+	struct mt_observer observer;
+	struct mt_origins *origins;
+	MT_ARRAY(struct mt_block_event) events; /* by index in facts->events */
+	/* Of the present recording: */
+	struct mt_block_calls *calls;
+	struct mt_block_queue queue;
+	struct mt_losses losses;
+	MT_ARRAY(struct mt_block_account *) accounts;
+	struct mt_map64 by_space; /* id of a struct mt_space to index in accounts */
+	uint64_t now, at;
+	bool begun, frozen;
+	/* Of all: */
+	uint64_t lost;
+	struct mt_facts_blocks counts;
+};
+
+/* ---- Accounts ---- */
+
+static void account_destroy(struct mt_block_account *account)
+{
+	mt_block_map_destroy(account->map);
+	mt_map64_deinit(&account->failed);
+	free(account);
+}
+
+static void forget_recording(struct mt_blocks *blocks)
+{
+	mt_block_calls_destroy(blocks->calls);
+	blocks->calls = NULL;
+	mt_block_queue_deinit(&blocks->queue);
+	mt_losses_deinit(&blocks->losses);
+	for (size_t i = 0; i < blocks->accounts.count; i++)
+		account_destroy(blocks->accounts.items[i]);
+	mt_array_deinit(&blocks->accounts);
+	mt_map64_deinit(&blocks->by_space);
+	if (blocks->events.count)
+		memset(blocks->events.items, 0,
+		       blocks->events.count * sizeof(*blocks->events.items));
+	blocks->begun = blocks->frozen = false;
+	blocks->now = 0;
+}
+
+static void mt_blocks_destroy(struct mt_blocks *blocks)
+{
+	if (!blocks)
+		return;
+	mt_session_ignore(blocks->session, &blocks->observer);
+	forget_recording(blocks);
+	mt_array_deinit(&blocks->events);
+	mt_origins_destroy(blocks->origins);
+	free(blocks);
+}
+
+MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
+
+/* NULL out of memory. */
+static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,
+					   uint32_t recording)
+{
+	struct mt_block_account *account, **slot;
+	uint64_t index;
+
+	if (mt_map64_get(&blocks->by_space, space->id, &index))
+		return blocks->accounts.items[index];
+	slot = mt_array_push(&blocks->accounts);
+	if (!slot)
+		return NULL;
+	*slot = account = calloc(1, sizeof(*account));
+	if (account)
+		account->map = mt_block_map_create(blocks->options->at.when == MT_AT_PEAK);
+	if (!account || !account->map ||
+	    !mt_map64_put(&blocks->by_space, space->id, blocks->accounts.count - 1)) {
+		if (account)
+			account_destroy(account);
+		blocks->accounts.count--;
+		return NULL;
+	}
+	account->space = (struct mt_blocks_space){.recording = recording, .pid = space->pid};
+	return account;
+}
+
+/* ---- Telling ---- */
+
+struct telling {
+	struct mt_blocks *blocks;
+	const struct mt_block_account *account;
+	uint64_t until;
+};
+
+static bool tell_block(void *context, const struct mt_block *block)
+{
+	const struct telling *telling = context;
+	struct mt_blocks *blocks = telling->blocks;
+	const struct mt_origin *origin = mt_origins_get(blocks->origins, block->origin);
+
+	return !origin->selected ||
+	       blocks->options->block(
+		       blocks->options->context, &telling->account->space, origin, block,
+		       mt_losses_between(&blocks->losses, block->time, telling->until));
+}
+
+/* Tells how a space stands, or stood at its peak; its account ends with that. */
+static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
+{
+	struct telling telling = {.blocks = blocks, .account = account, .until = time};
+	bool at_peak = blocks->options->at.when == MT_AT_PEAK, good;
+	uint64_t calls;
+
+	account->space.time = at_peak ? mt_block_map_peak_time(account->map) : time;
+	good = mt_block_map_each(account->map, at_peak, tell_block, &telling);
+	/* Origins are few, and calls that fail too. */
+	for (uint32_t id = 0;
+	     good && account->failed.count && id < mt_origins_count(blocks->origins); id++) {
+		if (mt_map64_get(&account->failed, id, &calls))
+			good = blocks->options->failed(blocks->options->context, &account->space,
+						       mt_origins_get(blocks->origins, id), calls);
+	}
+	mt_block_map_destroy(account->map);
+	account->map = NULL;
+	mt_map64_deinit(&account->failed);
+	return good;
+}
+
+static bool tell_all(struct mt_blocks *blocks, uint64_t time)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < blocks->accounts.count; i++) {
+		if (blocks->accounts.items[i]->map)
+			good = tell(blocks, blocks->accounts.items[i], time);
+	}
+	return good;
+}
+
+/* ---- Effects, in order ---- */
+
+static bool apply_free(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t address)
+{
+	enum mt_block_freed freed;
+
+	if (!mt_block_map_free(account->map, address, &freed))
+		return false;
+	blocks->counts.twice += freed == MT_FREED_TWICE;
+	blocks->counts.unknown += freed == MT_FREED_UNKNOWN && !account->forked;
+	return true;
+}
+
+/* What realloc freed; another thread may have got that address before it returned. */
+static bool apply_old(struct mt_blocks *blocks, struct mt_block_account *account,
+		      const struct mt_block_call *call)
+{
+	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
+
+	return !call->freed || (old && old->time > call->given.enter) ||
+	       apply_free(blocks, account, call->freed);
+}
+
+static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
+{
+	struct mt_block_account *account = queued->account;
+	struct mt_block_call *call = &queued->call;
+	bool unseen_free = false;
+	uint64_t calls = 0;
+	uint32_t origin;
+
+	if (call->effect == MT_BLOCK_FREES)
+		return apply_free(blocks, account, call->freed);
+	origin = mt_origins_intern(blocks->origins, &queued->origin);
+	if (origin == UINT32_MAX || !apply_old(blocks, account, call))
+		return false;
+	if (call->effect == MT_BLOCK_FAILS) {
+		mt_map64_get(&account->failed, origin, &calls);
+		return !queued->origin.selected ||
+		       mt_map64_put(&account->failed, origin, calls + 1);
+	}
+	blocks->counts.unreadable += call->effect == MT_BLOCK_UNREADABLE;
+	if (call->effect == MT_BLOCK_UNREADABLE)
+		return true;
+	call->given.origin = origin;
+	if (!mt_block_map_give(account->map, &call->given, &unseen_free))
+		return false;
+	blocks->counts.unseen_frees += unseen_free;
+	return true;
+}
+
+static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
+{
+	struct mt_block_account *account = queued->account;
+
+	if (!blocks->frozen && queued->time > blocks->at) {
+		blocks->frozen = true;
+		if (!tell_all(blocks, blocks->at))
+			return false;
+	}
+	if (!account->map)
+		return true;
+	if (queued->kind == MT_QUEUED_CALL)
+		return apply_call(blocks, queued);
+	account->space.ended = true;
+	account->space.execed = queued->execed;
+	return tell(blocks, account, queued->time);
+}
+
+/* Applies what waits for no stack, or with `all` everything. */
+static bool drain(struct mt_blocks *blocks, bool all)
+{
+	struct mt_queued *first;
+	bool good = true;
+
+	while (good && (first = mt_block_queue_first(&blocks->queue)) && (all || !first->waits)) {
+		mt_block_queue_drop(&blocks->queue);
+		good = apply(blocks, first);
+	}
+	return good;
+}
+
+/* ---- What the session shows ---- */
+
+static bool wants(void *context, const struct mt_facts_event *event)
+{
+	(void)context;
+	return mt_block_operation_of(event->account) == MT_BLOCK_ALLOC;
+}
+
+static bool take_event(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	while (blocks->events.count <= observed->event) {
+		if (!mt_array_push(&blocks->events))
+			return false;
+	}
+	return mt_block_event_parse(observed->described, mt_session_strings(blocks->session),
+				    &blocks->events.items[observed->event]);
+}
+
+static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
+{
+	return event < blocks->events.count &&
+	       blocks->events.items[event].operation != MT_BLOCK_NONE;
+}
+
+/* The kernel names the event that found room again, of those that share a buffer. */
+static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	const struct mt_loss_record *loss = observed->loss;
+	bool ours = false;
+
+	for (uint32_t i = 0; i < blocks->events.count; i++)
+		ours |= is_ours(blocks, i);
+	if (!ours || (observed->event != MT_EVENT_NONE && loss->source != MT_LOSS_KERNEL &&
+		      !is_ours(blocks, observed->event)))
+		return true;
+	blocks->lost += loss->count;
+	return mt_losses_add(&blocks->losses, loss->from, loss->to);
+}
+
+static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	const struct mt_task *task = observed->task;
+	struct mt_queued *queued;
+	struct mt_block_call call;
+
+	if (!is_ours(blocks, observed->event))
+		return true;
+	if (!mt_block_calls_take(blocks->calls, &blocks->events.items[observed->event],
+				 observed->attr, observed->sample, observed->time, &call))
+		return false;
+	/* A selected sample's stack comes all the same. */
+	if (call.effect == MT_BLOCK_NOTHING)
+		return true;
+	queued = mt_block_queue_add(&blocks->queue);
+	if (!queued)
+		return false;
+	queued->call = call;
+	queued->time = observed->time;
+	queued->serial = observed->serial;
+	queued->waits = observed->selected;
+	queued->account = account_of(blocks, task->space, observed->recording);
+	queued->origin = (struct mt_origin){
+		.kind = MT_ORIGIN_CALL,
+		.event = observed->event,
+		.stack = MT_STACK_NONE,
+		.comm = task->comm,
+		.process = task->space->comm,
+		.cgroup = task->space->cgroup,
+		.exe = task->space->exe,
+		.pid = task->pid,
+		.tid = task->tid,
+	};
+	return queued->account;
+}
+
+static bool take_fork(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	struct mt_block_account *child;
+
+	if (observed->kernel->pid == observed->kernel->ppid || !observed->task)
+		return true;
+	child = account_of(blocks, observed->task->space, observed->recording);
+	if (child)
+		child->forked = true;
+	return child;
+}
+
+/* A space that no thread runs in any more. */
+static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observed, bool execed)
+{
+	struct mt_block_account *account;
+	struct mt_queued *queued;
+
+	mt_block_calls_end(blocks->calls, observed->kernel->tid);
+	if (!observed->space || observed->space->threads)
+		return true;
+	account = account_of(blocks, observed->space, observed->recording);
+	if (!account || account->closed)
+		return account;
+	queued = mt_block_queue_add(&blocks->queue);
+	if (!queued)
+		return false;
+	account->closed = true;
+	queued->kind = MT_QUEUED_END;
+	queued->time = observed->time;
+	queued->account = account;
+	queued->execed = execed;
+	return true;
+}
+
+static bool take_kernel(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	switch (observed->kernel->type) {
+	case MT_KERNEL_FORK:
+		return take_fork(blocks, observed);
+	case MT_KERNEL_COMM:
+		return !observed->kernel->exec || take_end(blocks, observed, true);
+	case MT_KERNEL_EXIT:
+		return take_end(blocks, observed, false);
+	default:
+		return true;
+	}
+}
+
+static bool take(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	switch (observed->kind) {
+	case MT_OBSERVED_EVENT:
+		return take_event(blocks, observed);
+	case MT_OBSERVED_LOSS:
+		return take_loss(blocks, observed);
+	case MT_OBSERVED_KERNEL:
+		return take_kernel(blocks, observed);
+	case MT_OBSERVED_SAMPLE:
+		return take_sample(blocks, observed);
+	default:
+		return true;
+	}
+}
+
+static void begin_recording(struct mt_blocks *blocks, uint32_t recording)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(blocks->session)->recordings.items[recording];
+
+	blocks->at = mt_at_clock(&blocks->options->at, facts->start, facts->end);
+	blocks->begun = true;
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct mt_blocks *blocks = context;
+	bool data = observed->kind == MT_OBSERVED_KERNEL || observed->kind == MT_OBSERVED_SAMPLE;
+	bool good;
+
+	if (!blocks->calls) {
+		blocks->calls = mt_block_calls_create();
+		if (!blocks->calls)
+			return false;
+	}
+	if (data && !blocks->begun)
+		begin_recording(blocks, observed->recording);
+	if (data && observed->time > blocks->now)
+		blocks->now = observed->time;
+	if (observed->kind != MT_OBSERVED_END)
+		return take(blocks, observed) && drain(blocks, false);
+	good = drain(blocks, true) &&
+	       tell_all(blocks, blocks->now < blocks->at ? blocks->now : blocks->at);
+	forget_recording(blocks);
+	return good;
+}
+
+static bool take_stack(void *context, uint64_t serial, uint32_t stack, bool wanted)
+{
+	struct mt_blocks *blocks = context;
+	struct mt_queued *first = mt_block_queue_first(&blocks->queue);
+
+	if (!first || first->serial != serial)
+		return true;
+	first->waits = false;
+	first->origin.stack = stack;
+	first->origin.selected = wanted;
+	return drain(blocks, false);
+}
+
+static struct mt_error *read_all(struct mt_session *session)
+{
+	struct mt_session_sample sample;
+	struct mt_error *err = NULL;
+	bool more = true;
+
+	while (!err && more)
+		err = mt_session_next(session, &sample, &more);
+	return err;
+}
+
+struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
+			       uint64_t *lost)
+{
+	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = calloc(1, sizeof(*blocks));
+	struct mt_error *err;
+
+	if (!blocks)
+		return mt_error_nomem();
+	blocks->session = session;
+	blocks->options = options;
+	blocks->observer = (struct mt_observer){
+		.context = blocks, .wants = wants, .observe = observe, .stack = take_stack};
+	blocks->origins = mt_origins_create();
+	if (!blocks->origins || !mt_session_observe(session, &blocks->observer))
+		return mt_error_nomem();
+	err = read_all(session);
+	if (err)
+		return err;
+	mt_session_add_blocks(session, &blocks->counts);
+	*lost = blocks->lost;
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/*
+ * Accounts of blocks: which blocks of memory live in each address space, by the samples and marks
+ * of allocators, in order of time. An account begins empty with its space, by fork or exec, and
+ * ends with it: what a child got from its parent by fork is the parent's.
+ */
+#ifndef MT_REPORT_BLOCKS_BLOCKS_H
+#define MT_REPORT_BLOCKS_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/blocks/block_map.h"
+#include "report/cli/request.h"
+#include "report/ledger/origins.h"
+
+struct mt_blocks;
+struct mt_error;
+struct mt_session;
+
+/* The account of an address space as it is told. Valid during the call. */
+struct mt_blocks_space {
+	uint32_t recording; /* index into facts->recordings */
+	int32_t pid;
+	bool ended, execed; /* by exit; by exec */
+	/*
+	 * The moment in ns: of the peak, of its end or of the recording's, or of --at. Blocks count
+	 * as they stood then.
+	 */
+	uint64_t time;
+};
+
+struct mt_blocks_options {
+	struct mt_at at;
+	/*
+	 * Called for each block of a space, and with the number of calls that failed by each
+	 * origin, when the space or the recording ends, or the moment has come. False out of
+	 * memory. `doubtful`: its free may be among records that were lost.
+	 */
+	bool (*block)(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
+	bool (*failed)(void *context, const struct mt_blocks_space *space,
+		       const struct mt_origin *origin, uint64_t calls);
+	void *context;
+};
+
+/*
+ * Reads the whole session. Borrows the session and options->context. Counts what is not in the
+ * accounts in the session's facts. *lost: records of allocators that were lost.
+ */
+struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
+			       uint64_t *lost);
+
+#endif

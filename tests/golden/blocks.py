@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""mtreport --blocks: each rule by which calls of allocators become live blocks, on made recordings."""
+import csv
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import corpus as make  # noqa: E402
+import resident as made  # noqa: E402
+from perfdata_tool import BUILD, Tap  # noqa: E402
+
+MARK_TYPE = made.MARK_TYPE
+GIVES_TYPE = MARK_TYPE | make.CALLCHAIN | make.REGS | make.STACK
+SP = 0x7FFE00001000
+HUGE = (1 << 64) - 16
+FIELDS = "\tfield:u64 %s;\toffset:%d;\tsize:8;\tsigned:0;\n"
+
+
+def form(*fields):
+    return "name: probe\nID: 900\nformat:\n" + "".join(FIELDS % (name, 8 + 8 * n) for n, name in enumerate(fields))
+
+
+# function: index of its alloc, fields of its enter
+FUNCTIONS = {"malloc": (60, ("size",)), "calloc": (62, ("size", "count")), "realloc": (64, ("size", "old")),
+             "posix_memalign": (66, ("size", "out")), "operator new": (68, ("size",)), "valloc": (70, None)}
+FREES = {"free": 80, "operator delete": 81}
+CALLER = {100: 0x400100, 101: 0x400200}
+
+
+def events(frees=True, enters=True, thin=1):
+    out = b""
+    for name, (index, fields) in FUNCTIONS.items():
+        word = name.replace(" ", "_")
+        out += make.event(index, 0, "uprobes:" + word + "_ret", name, make.attr(2, 900 + index, GIVES_TYPE),
+                          form=form("ptr", "size"), klass=1, account="alloc of=" + word)
+        if fields and enters:
+            out += make.event(index + 1, 1, "uprobes:" + word, name, make.attr(2, 901 + index, MARK_TYPE),
+                              form=form(*fields), klass=1, account="enter of=" + word + " more=words")
+    for name, index in FREES.items() if frees else ():
+        out += make.event(index, 1, "uprobes:" + name, name, make.attr(2, 900 + index, MARK_TYPE), form=form("ptr"),
+                          klass=1, account="free of=" + name.replace(" ", "_"))
+    return out
+
+
+def words(*values):
+    return made.raw(struct.pack(f"<{len(values) + 1}Q", 0, *(value & (1 << 64) - 1 for value in values)))
+
+
+def enter(name, time, *values, tid=100, pid=100):
+    return made.sample(FUNCTIONS[name][0] + 1, time, tid, words(*values), pid=pid)
+
+
+def gives(name, time, ptr, usable=0, tid=100, pid=100, caller=None, stack=b"", mapped=False):
+    """The return of a function, to a caller. usable: as glibc keeps it."""
+    word = (usable + (16 if mapped else 8)) | (3 if mapped else 1) if usable else 0
+    registers = [0] * 20
+    registers[7] = SP
+    body = struct.pack("<QIIQIIQQQ", 77, pid, tid, time * make.US, 1, 0, 2, (1 << 64) - 512, caller or CALLER.get(tid, 0x400300))
+    body += words(ptr, word) + struct.pack("<Q20Q", 2, *registers)
+    body += struct.pack("<Q", 64) + stack.ljust(64, b"\0") + struct.pack("<Q", 64)
+    return make.kernel(FUNCTIONS[name][0], make.perf_record(make.PERF_SAMPLE, body, 2), time)
+
+
+def malloc(time, ptr, size, usable=0, **more):
+    who = {key: more[key] for key in ("tid", "pid") if key in more}
+    return enter("malloc", time, size, **who) + gives("malloc", time + 1, ptr, usable, **more)
+
+
+def free(time, ptr, name="free", tid=100, pid=100):
+    return made.sample(FREES[name], time, tid, words(ptr), pid=pid)
+
+
+def lost(start, end, event=80, count=3, source=1):
+    return make.record(make.R_LOSS, struct.pack("<IIQQQI", 0, event, start * make.US, end * make.US, count, source))
+
+
+def recording(records, later=b"", kinds=None, **options):
+    writer = make.begun(events(**options) if kinds is None else kinds)
+    writer.chunk(make.STATE, make.task(), *[make.task(tid=tid, comm="thread") for tid in (101, 102)],
+                 make.map_record(0x400000, 0x500000, "/bin/worker", 5), later)
+    writer.chunk(make.DATA, records, make.side_band(9000))
+    return make.ended(writer, 0)
+
+
+def run(folder, data, *options):
+    path = os.path.join(folder, "made.mtr")
+    with open(path, "wb") as f:
+        f.write(data)
+    return subprocess.run([os.path.join(BUILD, "mtreport"), "--blocks", *options, path], capture_output=True, text=True)
+
+
+def rows(folder, data, by="thread", *options, figures=("bytes", "blocks", "usable")):
+    """({thread, or pid and name: figures}, what was said beside them)"""
+    done = run(folder, data, "--csv", "--by", by, *options)
+    out = {}
+    for row in csv.DictReader(done.stdout.splitlines()):
+        out[row["tid"] if by == "thread" else (row["pid"], row["process"])] = tuple(float(row.get(figure) or row[figure.split("_")[0]])
+                                                                                            for figure in figures)
+    return out, done.stderr
+
+
+A, B, C = 0x602000, 0x603000, 0x604000
+
+
+def lives():
+    yield "a block lives from malloc on, with the bytes asked for and those usable", malloc(1000, A, 20, 24), {
+        "100": (20, 1, 24)}
+    yield "... to its free", malloc(1000, A, 20, 24) + free(1010, A), {}
+    yield "... by any thread", malloc(1000, A, 20, 24) + free(1010, A, tid=101), {}
+    yield "an address is used again", malloc(1000, A, 20) + free(1010, A) + malloc(1020, A, 30, tid=101), {"101": (30, 1, 30)}
+    yield "free of nothing does nothing", malloc(1000, A, 20) + free(1010, 0), {"100": (20, 1, 20)}
+    yield "without an entry the usable bytes count", gives("valloc", 1000, A, 4088), {"100": (4088, 1, 4088)}
+    yield "a block with a mapping of its own has 8 bytes less", gives("valloc", 1000, A, 1 << 20, mapped=True), {
+        "100": (1 << 20, 1, 1 << 20)}
+    yield "calloc asks for the product", enter("calloc", 1000, 10, 30) + gives("calloc", 1001, A, 312), {
+        "100": (300, 1, 312)}
+    yield "a block of 0 bytes is a block", malloc(1000, A, 0, 24), {"100": (0, 1, 24)}
+    yield "an entry is its thread's", enter("malloc", 1000, 10) + enter("malloc", 1001, 20, tid=101) + gives(
+        "malloc", 1002, A, tid=101) + gives("malloc", 1003, B), {"100": (10, 1, 10), "101": (20, 1, 20)}
+    yield "... and the next return's alone", malloc(1000, A, 20) + gives("malloc", 1010, B, 40), {"100": (60, 2, 60)}
+    yield "of two entries the later one counts", enter("malloc", 1000, 99) + malloc(1010, A, 20), {"100": (20, 1, 20)}
+
+
+def nested():
+    new = enter("operator new", 1000, 20) + enter("malloc", 1001, 20) + gives("malloc", 1002, A, 24, caller=0x400900)
+    yield "operator new that calls malloc gives one block", new + gives("operator new", 1003, A, 24), {"100": (20, 1, 24)}
+    yield "... which one delete frees, that calls free", new + gives("operator new", 1003, A, 24) + free(
+        1010, A, "operator delete") + free(1011, A), {}
+    yield "... of malloc's bytes where new has no entry", malloc(1001, A, 20, 24) + gives("valloc", 1003, A), {
+        "100": (20, 1, 24)}
+    again = malloc(1000, A, 20) + malloc(1010, A, 30)
+    yield "an address given again by a later call was freed unseen", again, {"100": (30, 1, 30)}, "1 blocks were not seen freed"
+    yield "... by another thread, too", malloc(1000, A, 20) + malloc(1010, A, 30, tid=101), {
+        "101": (30, 1, 30)}, "1 blocks were not seen freed"
+
+
+def reallocs():
+    def realloc(time, old, ptr, size, inside=b"", tid=100):
+        return enter("realloc", time, size, old, tid=tid) + inside + gives("realloc", time + 5, ptr, tid=tid)
+
+    yield "realloc moves a block to the path that calls it", malloc(1000, A, 20, tid=101) + realloc(1010, A, B, 90), {
+        "100": (90, 1, 90)}
+    yield "... in place as well", malloc(1000, A, 20, tid=101) + realloc(1010, A, A, 90), {"100": (90, 1, 90)}
+    yield "... of nothing allocates", realloc(1000, 0, A, 90), {"100": (90, 1, 90)}
+    yield "... that fails frees nothing", malloc(1000, A, 20) + realloc(1010, A, 0, 1 << 60), {"100": (20, 1, 20)}
+    yield "... to 0 bytes frees, and does not fail", malloc(1000, A, 20) + realloc(1010, A, 0, 0), {}
+    yield "... which may call free itself", malloc(1000, A, 20) + realloc(1010, A, 0, 0, free(1012, A)), {}
+    yield "... that calls malloc and free is one allocation", malloc(1000, A, 20) + realloc(
+        1010, A, B, 90, malloc(1011, B, 90) + free(1013, A)), {"100": (90, 1, 90)}
+    yield "... whose old address another thread got meanwhile", malloc(1000, A, 20) + realloc(
+        1010, A, B, 90, malloc(1011, A, 5, tid=101)), {"100": (90, 1, 90), "101": (5, 1, 5)}, "1 blocks were not seen freed"
+    yield "... of a block from before", realloc(1000, A, B, 90), {"100": (90, 1, 90)}, "1 blocks were freed that were not seen"
+
+
+def outside():
+    def aligned(result, at, slot=SP + 16, ptr=A, size=100):
+        return enter("posix_memalign", at, size, slot) + gives("posix_memalign", at + 1, result,
+                                                               stack=bytes(16) + struct.pack("<Q", ptr))
+
+    yield "posix_memalign's address stands on the stack", aligned(0, 1000), {"100": (100, 1, 100)}
+    yield "... and is freed like any other", aligned(0, 1000) + free(1010, A), {}
+    yield "... it gives an error number", aligned(12, 1000), {"100": (0, 0, 0)}
+    yield "... its address may stand where no sample shows it", aligned(0, 1000, slot=0x601000), {}, \
+        "1 blocks were given at an address that no sample shows"
+    yield "... or at the end of what a sample shows", aligned(0, 1000, slot=SP + 60), {}, "1 blocks were given at an address"
+
+
+def failures():
+    yield "a call that fails gives no block", malloc(1000, 0, 1 << 60), {"100": (1,)}
+    yield "... and counts by its path", malloc(1000, 0, 1 << 60) + malloc(1010, 0, 1 << 60, tid=101) * 2, {
+        "100": (1,), "101": (2,)}
+    yield "... once, where a function fails because another does", enter("calloc", 1000, 10, 10) + malloc(
+        1001, 0, 100) + gives("calloc", 1005, 0), {"100": (1,)}
+    yield "... 0 bytes that give nothing are no failure", malloc(1000, 0, 0), {}
+
+
+def odd_frees():
+    yield "a second free is told", malloc(1000, A, 20) + free(1010, A) + free(1020, A), {}, "1 blocks were freed twice"
+    yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
+        1020, A, 20) + free(1030, A), {}
+    yield "a free of what is not known is told", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 blocks were freed that were not seen allocated"
+    many = b"".join(malloc(1000 + 3 * n, A + 16 * n, 8) + free(1002 + 3 * n, A + 16 * n) for n in range(50))
+    yield "... many of both", many + b"".join(free(1200 + n, A + 16 * n) for n in range(60)), {}, "50 blocks were freed twice"
+
+
+def processes():
+    child = malloc(1000, A, 20) + made.forked(1010, 200)
+    yield "what a fork copies stays the parent's", child, {("100", "worker"): (20, 1, 20)}
+    yield "... the child frees its own copy, and no one else's", child + free(1020, A, tid=200, pid=200), {
+        ("100", "worker"): (20, 1, 20)}
+    yield "... and allocates for itself, at the same address too", child + malloc(1020, B, 30, tid=200, pid=200) + free(
+        1021, A, tid=200, pid=200) + malloc(1030, A, 7, tid=200, pid=200) + free(1040, B), {
+            ("100", "worker"): (20, 1, 20), ("200", "worker"): (37, 2, 37)}, "1 blocks were freed that"
+    yield "exit: what lived just before", child + malloc(1020, B, 30, tid=200, pid=200) + made.ended(1030, 200), {
+        ("100", "worker"): (20, 1, 20), ("200", "worker [exited]"): (30, 1, 30)}
+    yield "exec: what lived just before, and nothing behind it", made.forked(1000, 200) + malloc(
+        1010, A, 20, tid=200, pid=200) + made.execed(1020, 200) + malloc(1030, B, 5, tid=200, pid=200), {
+            ("200", "worker [exec]"): (20, 1, 20), ("200", "other"): (5, 1, 5)}
+
+
+def doubts(tap, folder):
+    data = malloc(1000, A, 20) + malloc(2600, B, 30, tid=101)
+    got, _ = rows(folder, recording(data, lost(2000, 2500)), figures=("bytes", "bytes_low", "bytes_high", "blocks_low", "blocks_high"))
+    tap.same(got, {"100": (20, 0, 80, 0, 4), "101": (30, 30, 120, 1, 4)},
+             "frees that were lost since: a block may be gone, and each row may have had as many more")
+    got, _ = rows(folder, recording(data, lost(2000, 2500, event=0, source=2)), figures=("bytes", "bytes_low", "bytes_high"))
+    tap.same(got, {"100": (20, 20, 20), "101": (30, 30, 30)}, "losses of other events leave the figures alone")
+
+
+def moments(tap, folder):
+    data = recording(malloc(1000, A, 100) + malloc(2000, B, 50) + free(3000, A) + malloc(4000, C, 60, tid=101))
+    for moment, want in (("end", {"100": (50, 1, 50), "101": (60, 1, 60)}), ("peak", {"100": (150, 2, 150)}),
+                         ("1.5ms", {"100": (150, 2, 150)}), ("500us", {"100": (100, 1, 100)})):
+        tap.same(rows(folder, data, "thread", "--at", moment)[0], want, "--at " + moment)
+    tap.same(rows(folder, data, "thread", "--older-than", "6ms")[0], {"100": (50, 1, 50)}, "--older-than")
+    tap.same(rows(folder, data, "thread", "--pid", "100", "--tid", "101")[0], {"101": (60, 1, 60)}, "selectors choose who allocated")
+    tap.check("--all is for --outstanding" in run(folder, data, "--all").stderr, "there is no --all: all blocks are shown")
+
+
+def outputs(tap, folder):
+    data = recording(malloc(1000, A, 100) + malloc(2000, B, 50, tid=101))
+    for name in ("--table", "--folded", "--json", "--paths", "--top 1"):
+        done = run(folder, data, *name.split())
+        tap.check(done.returncode == 0 and "100" in done.stdout, name, done.stdout + done.stderr)
+    got, said = rows(folder, recording(malloc(1000, A, 100), frees=False))
+    tap.check("frees was not recorded" in said or "frees were not recorded" in said, "frees that were not recorded are told", said)
+    got, said = rows(folder, recording(gives("malloc", 1000, A, 24), enters=False))
+    tap.check("bytes are usable ones" in said, "... and sizes", said)
+    done = subprocess.run([os.path.join(BUILD, "mtreport"), "--outstanding", os.path.join(folder, "made.mtr")],
+                          capture_output=True, text=True)
+    tap.check("--blocks" in done.stderr, "--outstanding names --blocks", done.stderr)
+
+
+def hostile(tap, folder):
+    """No crash, no endless loop; what is odd leaves what is not alone."""
+    odd = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
+    odd += gives("malloc", 1020, A, 1 << 62) + free(1021, (1 << 64) - 1) + free(1022, 1)
+    odd += b"".join(enter("malloc", 1100 + n, n, tid=100 + n) for n in range(40))
+    odd += b"".join(enter(name, 1200, 7, A) for name in ("realloc", "posix_memalign", "calloc")) * 20
+    got, said = rows(folder, recording(odd + malloc(2000, B, 30, tid=101)))
+    tap.check(got.get("101") == (30, 1, 30) and got["100"][1] == 3, "huge sizes and addresses", f"{got} {said}")
+    short = make.kernel(60, make.perf_record(make.PERF_SAMPLE, b"\0" * 16, 2), 1000)
+    nothing = make.event(60, 0, "p", "p", make.attr(2, 960, GIVES_TYPE), form="", account="alloc")
+    for what, data in (("no format", recording(gives("malloc", 1000, A), kinds=nothing)), ("a short sample", recording(short)),
+                       ("an unknown operation", recording(gives("malloc", 1000, A), kinds=make.event(
+                           60, 0, "p", "p", make.attr(2, 960, GIVES_TYPE), form=form("ptr"), account="allocate of=x")))):
+        done = run(folder, data)
+        tap.check(done.returncode in (0, 4), what, done.stderr)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        for group in (lives, nested, reallocs, outside, odd_frees, processes):
+            for what, records, want, *remark in group():
+                got, said = rows(folder, recording(records), *(["process"] if group is processes else []))
+                tap.check(got == want and (remark[0] in said if remark else "blocks were" not in said), what,
+                          f"got  {got} {said}\nwant {want} {remark}")
+        for what, records, want in failures():
+            tap.same(rows(folder, recording(records), figures=("failed",))[0], want, what)
+        doubts(tap, folder)
+        moments(tap, folder)
+        outputs(tap, folder)
+        hostile(tap, folder)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

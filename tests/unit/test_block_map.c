@@ -1,0 +1,95 @@
+/* report/blocks/block_map: which blocks live, what was freed, and what lived at the peak. */
+#include "report/blocks/block_map.h"
+
+#include <malloc.h>
+
+#include "tests/unit/unit.h"
+
+enum {
+	MANY = 1000000,
+};
+
+static void give(struct mt_block_map *map, uint64_t address, uint64_t bytes, uint64_t time)
+{
+	bool unseen = false;
+
+	MT_CHECK(mt_block_map_give(map,
+				   &(struct mt_block_given){.address = address,
+							    .asked = bytes,
+							    .has_asked = true,
+							    .enter = time,
+							    .time = time + 1,
+							    .tid = 7},
+				   &unseen));
+	MT_CHECK(!unseen);
+}
+
+static enum mt_block_freed freed(struct mt_block_map *map, uint64_t address)
+{
+	enum mt_block_freed how = MT_FREED_LIVE;
+
+	MT_CHECK(mt_block_map_free(map, address, &how));
+	return how;
+}
+
+static bool add_bytes(void *context, const struct mt_block *block)
+{
+	*(uint64_t *)context += block->bytes;
+	return true;
+}
+
+static uint64_t bytes(const struct mt_block_map *map, bool at_peak)
+{
+	uint64_t sum = 0;
+
+	MT_CHECK(mt_block_map_each(map, at_peak, add_bytes, &sum));
+	return sum;
+}
+
+MT_TEST(a_freed_block_is_known_as_freed_until_it_is_given_again)
+{
+	struct mt_block_map *map = mt_block_map_create(false);
+
+	give(map, 16, 10, 1);
+	MT_CHECK_EQ(freed(map, 16), MT_FREED_LIVE);
+	MT_CHECK_EQ(freed(map, 16), MT_FREED_TWICE);
+	MT_CHECK_EQ(freed(map, 32), MT_FREED_UNKNOWN);
+	give(map, 16, 10, 5);
+	MT_CHECK_EQ(freed(map, 16), MT_FREED_LIVE);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST(what_lived_at_the_peak_is_known_behind_it)
+{
+	struct mt_block_map *map = mt_block_map_create(true);
+
+	give(map, 16, 100, 10);
+	give(map, 32, 50, 20);
+	freed(map, 16);
+	give(map, 16, 30, 30);
+	MT_CHECK_EQ(bytes(map, false), 80);
+	MT_CHECK_EQ(bytes(map, true), 150);
+	MT_CHECK_EQ(mt_block_map_peak_time(map), 21);
+	give(map, 48, 200, 40);
+	MT_CHECK_EQ(bytes(map, true), 280);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST(a_million_blocks_take_less_than_100_MB)
+{
+	struct mt_block_map *map = mt_block_map_create(false);
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd, took;
+
+	for (uint64_t i = 1; i <= MANY; i++)
+		give(map, i * 48, 40, i);
+	took = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	MT_CHECK(took < 100000000 || !took); /* 0: a checking allocator counts elsewhere */
+	MT_CHECK_EQ(mt_block_map_count(map), MANY);
+	for (uint64_t i = 1; i <= MANY; i += 2)
+		MT_CHECK_EQ(freed(map, i * 48), MT_FREED_LIVE);
+	MT_CHECK_EQ(mt_block_map_count(map), MANY / 2);
+	MT_CHECK_EQ(bytes(map, false), 40ull * MANY / 2);
+	mt_block_map_destroy(map);
+}
+
+MT_TEST_MAIN
