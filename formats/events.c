@@ -52,6 +52,12 @@
 	 .help = (lost)},
 #define MT_GROUP(name, text, words) \
 	{.alias = (name), .kind = MT_EVENT_GROUP, .members = (words), .help = (text)},
+#define MT_ALLOCATOR(name, text)     \
+	{.alias = (name),            \
+	 .kind = MT_EVENT_ALLOCATOR, \
+	 .class = MT_CLASS_STORM,    \
+	 .unit = "calls",            \
+	 .help = (text)},
 
 static const struct mt_event_def defs[] = {
 #include "formats/events.def"

@@ -14,6 +14,7 @@ enum mt_event_kind {
 	MT_EVENT_SYSCALL,    /* the tracepoints sys_exit_NAME and sys_enter_NAME */
 	MT_EVENT_MARK,	     /* a tracepoint without dump that event groups record */
 	MT_EVENT_GROUP,	     /* a list of other events */
+	MT_EVENT_ALLOCATOR,  /* the functions of the targets' allocators */
 	MT_EVENT_TRACEPOINT, /* any subsystem:name; not in the table */
 };
 

@@ -19,6 +19,7 @@
 #include "record/plan/plan.h"
 #include "record/plan/seeds.h"
 #include "record/plan/twins.h"
+#include "record/probes/allocator_probes.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probes.h"
 #include "record/recorder.h"
@@ -158,6 +159,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 		return err;
 	source = mt_tracepoints_source(r->tracepoints);
 	source.probe = mt_probes_define;
+	source.allocators = mt_allocator_probes_define;
 	source.probes = r->probes;
 	source.together = mt_group_trial_together;
 	source.together_context = &trial;

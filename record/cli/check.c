@@ -314,8 +314,9 @@ static void check_events(struct checker *checker)
 	const struct mt_event_def *defs = mt_event_defs(&count);
 
 	for (size_t i = 0; i < count; i++) {
-		/* of the cache's events cache-misses speaks for all */
-		if (defs[i].kind != MT_EVENT_MARK && defs[i].type != PERF_TYPE_HW_CACHE)
+		/* of the cache's events cache-misses speaks for all, of malloc uprobes */
+		if (defs[i].kind != MT_EVENT_MARK && defs[i].kind != MT_EVENT_ALLOCATOR &&
+		    defs[i].type != PERF_TYPE_HW_CACHE)
 			check_alias(checker, &defs[i]);
 	}
 }

@@ -23,10 +23,9 @@ static bool matches(const char *pattern, const char *text)
 static void list_table(struct listing *listing)
 {
 	static const char *const kinds[] = {
-		[MT_EVENT_SOFTWARE] = "software",
-		[MT_EVENT_HARDWARE] = "hardware",
-		[MT_EVENT_SYSCALL] = "syscall",
-		[MT_EVENT_GROUP] = "group",
+		[MT_EVENT_SOFTWARE] = "software", [MT_EVENT_HARDWARE] = "hardware",
+		[MT_EVENT_SYSCALL] = "syscall",	  [MT_EVENT_GROUP] = "group",
+		[MT_EVENT_ALLOCATOR] = "probes",
 	};
 	size_t count;
 	const struct mt_event_def *defs = mt_event_defs(&count);

@@ -23,7 +23,8 @@ const struct mt_option_row mt_option_rows[] = {
 	{.heading = "Events, what to record"},
 	{NULL, 'e', "event", "EVENT,...",
 	 BOTH("brk, 'sched:*', u:libc:malloc (repeatable; default: " MT_DEFAULT_EVENTS ")",
-	      "events: alias (brk), group (vm, rss), tracepoint or pattern ('sched:*'), perf's "
+	      "events: alias (brk), group (vm, rss), malloc (blocks of the targets' "
+	      "allocators), tracepoint or pattern ('sched:*'), perf's "
 	      "name, raw (r1a8) or of a PMU; probes: u:PATH:SYMBOL[+OFFSET], ur: (returns), "
 	      "usdt:PATH:PROVIDER:NAME, k:FUNCTION, kr:, each with (NAME=arg1,...); repeatable; "
 	      "default: " MT_DEFAULT_EVENTS)},

@@ -9,6 +9,7 @@
 #define MT_CACHE(...)
 #define MT_MARK(...)
 #define MT_GROUP(...)
+#define MT_ALLOCATOR(...)
 #define MT_SYSCALL(name, ...) {#name, SYS_##name},
 
 static const struct mt_syscall syscalls[] = {

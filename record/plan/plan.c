@@ -40,6 +40,7 @@ static void event_deinit(struct mt_planned_event *event)
 	free(event->unit);
 	free(event->format);
 	free(event->filter);
+	free(event->account);
 }
 
 void mt_plan_destroy(struct mt_plan *plan)
@@ -389,6 +390,8 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 		return err;
 	if (word.def && word.def->kind == MT_EVENT_GROUP)
 		return mt_planner_group(planner, word.def);
+	if (word.def && word.def->kind == MT_EVENT_ALLOCATOR)
+		return mt_planner_allocators(planner);
 	if (word.def && word.def->kind == MT_EVENT_SYSCALL)
 		return mt_planner_call(planner, &word);
 	if (word.counter)

@@ -32,8 +32,9 @@ struct mt_planned_event {
 	char *name;    /* the kernel's: syscalls:sys_exit_brk, page-faults */
 	char *alias;   /* as in -e */
 	char *unit;
-	char *format; /* text of a tracepoint's format file, or NULL */
-	char *filter; /* a tracepoint's filter (filter.h), or NULL */
+	char *format;  /* text of a tracepoint's format file, or NULL */
+	char *filter;  /* a tracepoint's filter (filter.h), or NULL */
+	char *account; /* its part in an account of blocks (formats/FORMAT.md, 4.3), or NULL */
 	struct perf_event_attr attr;
 	struct mt_attr decoded; /* attr in the form that decoders take */
 	size_t sp_back; /* bytes from the user stack pointer in a sample to the dump's size field;

@@ -44,6 +44,7 @@ static struct mt_error *add_seed(struct mt_plan *plan, uint32_t index)
 	seed->unit = strdup(event->unit);
 	seed->format = event->format ? strdup(event->format) : NULL;
 	seed->filter = event->filter ? strdup(event->filter) : NULL;
+	seed->account = NULL;
 	seed->attr.sample_period *= EVERY;
 	seed->attr.sample_stack_user = DUMP_MAX;
 	if (!seed->name || !seed->alias || !seed->unit || !seed->format != !event->format ||

@@ -39,11 +39,12 @@ static struct mt_error *add_twin(struct mt_plan *plan, uint32_t full, int level)
 	twin->unit = strdup(event->unit);
 	twin->format = event->format ? strdup(event->format) : NULL;
 	twin->filter = event->filter ? strdup(event->filter) : NULL;
+	twin->account = event->account ? strdup(event->account) : NULL;
 	twin->attr.sample_period *= mt_levels[level].thinning;
 	if (mt_levels[level].dump_max && twin->attr.sample_stack_user)
 		twin->attr.sample_stack_user = mt_levels[level].dump_max;
 	if (!twin->name || !twin->alias || !twin->unit || !twin->format != !event->format ||
-	    !twin->filter != !event->filter)
+	    !twin->filter != !event->filter || !twin->account != !event->account)
 		return mt_error_nomem();
 	if (!mt_attr_decode(&twin->attr, sizeof(twin->attr), &twin->decoded))
 		return mt_error_create(MT_ERR_UNSUPPORTED, "%s: our own attr does not decode",

@@ -194,12 +194,29 @@ static void add_program(struct walk *walk, const char *program)
 	add(walk, from);
 }
 
+/* What LD_PRELOAD names, as ld.so does right after the program. */
+static void add_preloaded(struct walk *walk, const char *program)
+{
+	const char *list = getenv("LD_PRELOAD");
+
+	while (list && *list && !walk->ended) {
+		size_t length = strcspn(list, " :");
+		MT_CLEANUP_FREE char *name = strndup(list, length);
+
+		if (name && *name)
+			find(walk, NULL, program, name);
+		list += length + (list[length] != '\0');
+	}
+}
+
 void mt_needed_files_each(const char *program, bool (*each)(void *context, const char *path),
 			  void *context)
 {
 	MT_CLEANUP(walk_deinit) struct walk walk = {.each = each, .context = context};
 
 	add_program(&walk, program);
+	if (walk.paths.count)
+		add_preloaded(&walk, program);
 	for (size_t i = 0; i < walk.paths.count && !walk.ended; i++)
 		follow(&walk, walk.paths.items[i]);
 }

@@ -22,7 +22,7 @@
 #include "record/state/existing.h"
 
 enum {
-	FILES_MOST = 64,
+	FILES_MOST = 512,
 };
 
 struct finding {

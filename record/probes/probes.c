@@ -92,6 +92,7 @@ struct defining {
 	mt_take_probe *each;
 	void *out;
 	bool entry;	/* the event beside a return probe */
+	bool alone;	/* a return probe has no event beside it */
 	char *left_out; /* arguments that are not recorded */
 	bool no_semaphores;
 };
@@ -297,7 +298,7 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	struct mt_probe_point point;
 
 	snprintf(by_descriptor, sizeof(by_descriptor), "/proc/self/fd/%d", file->fd);
-	if (defining->word->kind == MT_PROBE_RETURN) {
+	if (defining->word->kind == MT_PROBE_RETURN && !defining->alone) {
 		struct mt_error *err = define_entry(defining, &definition, site->name);
 
 		if (err)
@@ -363,6 +364,32 @@ static char *make_note(const struct defining *defining)
 	return NULL;
 }
 
+struct mt_error *mt_probes_check(const struct mt_probes *probes)
+{
+	if (probes->tracefs >= 0)
+		return NULL;
+	return mt_error_hint(mt_error_create(MT_ERR_PERMISSION,
+					     "probes are defined in tracefs, which cannot be "
+					     "reached"),
+			     "run as root; mtrec --check says more");
+}
+
+const struct mt_probe_targets *mt_probes_targets_get(const struct mt_probes *probes)
+{
+	return probes->targets;
+}
+
+struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
+				     const char *text, mt_take_probe *each, void *out)
+{
+	MT_CLEANUP(mt_probe_word_deinit) struct mt_probe_word word = {0};
+	struct defining defining = {
+		.probes = probes, .word = &word, .each = each, .out = out, .alone = true};
+	struct mt_error *err = mt_probe_word_parse(text, strlen(text), &word);
+
+	return err ? err : define_in_file(&defining, file);
+}
+
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note)
 {
@@ -372,16 +399,9 @@ struct mt_error *mt_probes_define(void *context, const char *text, size_t length
 
 	if (err)
 		return err;
-	if (defining.probes->tracefs < 0)
-		err = mt_error_hint(
-			mt_error_create(MT_ERR_PERMISSION,
-					"probes are defined in tracefs, which cannot be "
-					"reached"),
-			"run as root; mtrec --check says more");
-	else if (word.path)
-		err = define_in_files(&defining);
-	else
-		err = define_in_kernel(&defining);
+	err = mt_probes_check(context);
+	if (!err)
+		err = word.path ? define_in_files(&defining) : define_in_kernel(&defining);
 	*note = err ? NULL : make_note(&defining);
 	free(defining.left_out);
 	if (err && !strstr(err->message, word.text))

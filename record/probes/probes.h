@@ -24,6 +24,20 @@ void mt_probes_destroy(struct mt_probes *probes);
 struct mt_error *mt_probes_define(void *context, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);
 
+/* An error if tracefs cannot be reached. */
+struct mt_error *mt_probes_check(const struct mt_probes *probes);
+
+/*
+ * The same for a word whose file is known already; its PATH stands in messages only. The entry
+ * beside a return probe is the caller's to define.
+ * MT_ERR_NOT_FOUND: the file has no such function.
+ */
+struct mt_error *mt_probes_define_in(struct mt_probes *probes, const struct mt_probe_file *file,
+				     const char *text, mt_take_probe *each, void *out);
+
+/* As given to mt_probes_create(). */
+const struct mt_probe_targets *mt_probes_targets_get(const struct mt_probes *probes);
+
 /* Calls say(context, text) for each probe: where it is set. */
 void mt_probes_describe(const struct mt_probes *probes,
 			void (*say)(void *context, const char *text), void *context);

@@ -240,6 +240,7 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 			.unit = {event->unit, strlen(event->unit)},
 			.attr = {(const char *)&event->attr, sizeof(event->attr)},
 			.format = {event->format, event->format ? strlen(event->format) : 0},
+			.account = {event->account, event->account ? strlen(event->account) : 0},
 		};
 
 		(void)mt_state_put(state, mt_event_put, &record);

@@ -12,6 +12,14 @@ struct perf_event_attr;
 /* Takes a probe that is defined: its name in tracefs, and a name for the user. */
 typedef struct mt_error *mt_take_probe(void *out, const char *name, const char *alias, bool entry);
 
+/* A probe at a function of an allocator. */
+struct mt_allocator_probe {
+	const char *name;     /* "subsystem:name" */
+	const char *function; /* malloc */
+	const char *account;  /* formats/FORMAT.md, section 4.3 */
+	bool gives;	      /* its samples are blocks; else facts beside them */
+};
+
 /* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */
 struct mt_tracepoint_source {
 	void *context;
@@ -33,6 +41,14 @@ struct mt_tracepoint_source {
 	 */
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);
+	/*
+	 * The same for the allocators of the targets (allocator_probes.h); NULL: none can be
+	 * probed.
+	 */
+	struct mt_error *(*allocators)(void *probes,
+				       struct mt_error *(*each)(void *out,
+								const struct mt_allocator_probe *),
+				       void *out, char **note);
 	void *probes;
 	/* True if kmem:rss_stat reports each change, not batches; NULL: false. */
 	bool (*rss_each)(void *context);

@@ -1,0 +1,16 @@
+/* -e malloc: probes at the functions of the targets' allocators. */
+#ifndef MT_RECORD_PROBES_ALLOCATOR_PROBES_H
+#define MT_RECORD_PROBES_ALLOCATOR_PROBES_H
+
+struct mt_allocator_probe;
+struct mt_error;
+
+/*
+ * Defines them and calls each(out, probe) for every one. probes: struct mt_probes. *note: which
+ * allocators and what it costs; the caller frees it.
+ */
+struct mt_error *mt_allocator_probes_define(
+	void *probes, struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe),
+	void *out, char **note);
+
+#endif
