@@ -137,6 +137,7 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.width = 80,
 		.selected = mt_selection_given(&options->selection),
 		.srcline = options->srcline,
+		.all = options->wishes.all,
 		.limit = options->wishes.limit,
 		.flame = &options->flame,
 	};

@@ -399,8 +399,8 @@ static const struct mt_option rows[] = {
 	{0, "older-than", NULL, "T", PLACED(SECONDS, wishes.older_than),
 	 RARE("only memory and blocks that have been held for T (10s, 500ms)")},
 	{0, "all", NULL, NULL, PLACED(FLAG, wishes.all),
-	 RARE("--outstanding with file mappings, stacks, memory mapped before the recording, and "
-	      "copies made by fork")},
+	 RARE("the screen with what is small, too; --outstanding with file mappings, stacks, what "
+	      "was mapped before the recording, and copies made by fork")},
 	{0, "weight", NULL, "FIGURE", PLACED(TEXT, wishes.weight),
 	 RARE("the figure that orders rows, and the only one in tables: count, period, bytes, "
 	      "pages")},

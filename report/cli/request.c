@@ -3,6 +3,8 @@
  */
 #include "report/cli/request.h"
 
+#include <string.h>
+
 #include <math.h>
 
 #include "formats/base/err.h"
@@ -32,8 +34,10 @@ static struct mt_error *check_shape(const struct mt_analysis *analysis,
 }
 
 static struct mt_error *check_moments(const struct mt_analysis *analysis,
+				      const struct mt_output *output,
 				      const struct mt_wishes *wishes)
 {
+	bool screen = (output->needs & MT_SHOWS_MEMORY) && (output->needs & MT_FOR_READERS);
 	const char *age = wishes->older_than > 0 ? "--older-than" : wishes->all ? "--all" : NULL;
 	const char *option = wishes->at.when != MT_AT_END ? "--at" : age;
 
@@ -45,7 +49,7 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 	if (age && analysis->moments && (!analysis->ages || (wishes->all && !analysis->narrows)))
 		return mt_error_create(MT_ERR_USAGE, "%s is for --outstanding, not for --%s", age,
 				       analysis->name);
-	if (!option || analysis->moments)
+	if (!option || analysis->moments || (screen && !strcmp(option, "--all")))
 		return NULL;
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE,
 					     "%s is about what stands at a moment, which --%s does "
@@ -196,7 +200,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 	};
 	struct mt_error *err = check_shape(analysis, output, wishes, request.listing);
 
-	err = err ? err : check_moments(analysis, wishes);
+	err = err ? err : check_moments(analysis, output, wishes);
 	err = err ? err : check_by(analysis, output, wishes, request.listing);
 	err = err ? err : check_compare(analysis, output, wishes, request.listing);
 	if (err)

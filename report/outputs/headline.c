@@ -148,14 +148,18 @@ static uint32_t jit_run(struct mt_strings *strings, size_t length)
 	return mt_strings_intern(strings, text, strlen(text));
 }
 
-bool mt_headline_fold_jit(const struct mt_table *table, const uint32_t *names, uint32_t *room,
-			  size_t *count)
+bool mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
+			       size_t *count)
 {
 	struct mt_strings *strings = mt_frames_strings(table->frames);
 	size_t kept = 0, run = 0;
 
 	for (size_t i = 0; i < *count; i++) {
-		run = mt_is_made_code_name(mt_strings_get(strings, names[i])) ? run + 1 : 0;
+		const char *name = mt_strings_get(strings, names[i]);
+
+		run = mt_is_made_code_name(name) ? run + 1 : 0;
+		if (!run && *name == '[' && i && names[i] == names[i - 1])
+			continue;
 		kept += run < 2;
 		room[kept - 1] = run ? jit_run(strings, run) : names[i];
 		if (room[kept - 1] == MT_STRING_NONE)

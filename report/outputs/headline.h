@@ -32,10 +32,11 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 void mt_headline_place(const char *dso, const char *file, uint32_t line, char out[80]);
 
 /*
- * The names of a path with each run of frames of JIT code that nothing names as one, "JIT code" or
- * "JIT code x3". Put into `room`, which is of *count; *count is then theirs. False out of memory.
+ * The names of a path with each run of frames that nothing names as one: of JIT code "JIT code" or
+ * "JIT code x3", of one file "[libc.so.6]". Put into `room`, which is of *count; *count is then
+ * theirs. False out of memory.
  */
-bool mt_headline_fold_jit(const struct mt_table *table, const uint32_t *names, uint32_t *room,
-			  size_t *count);
+bool mt_headline_fold_nameless(const struct mt_table *table, const uint32_t *names, uint32_t *room,
+			       size_t *count);
 
 #endif

@@ -48,6 +48,7 @@ struct mt_view {
 	bool utf8;		      /* print UTF-8; else ASCII */
 	bool colour;		      /* print the terminal's escape sequences */
 	bool selected;		      /* selectors were given */
+	bool all;		      /* --all: the summary with what is small, too */
 	bool srcline;		      /* show frames with file and line */
 	/* --top and --percent-limit, already applied to the table but for MT_LIMITS_ROWS */
 	struct mt_row_limit limit;

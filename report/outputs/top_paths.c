@@ -185,7 +185,7 @@ struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
 	const uint32_t *spelled = mt_paths_get(top->paths, path->path, &count);
 	MT_CLEANUP_FREE uint32_t *names = calloc(count + 1, sizeof(*names));
 
-	if (!names || !mt_headline_fold_jit(top->table, spelled, names, &count))
+	if (!names || !mt_headline_fold_nameless(top->table, spelled, names, &count))
 		return mt_error_nomem();
 	if (!count)
 		return NULL;

@@ -118,6 +118,14 @@ static bool is_runtime(struct part name)
 	return false;
 }
 
+bool mt_is_loader(const char *path)
+{
+	struct part name = name_of(without_mark(path));
+
+	return is_runtime(name) &&
+	       (starts_with(name, "ld-") || starts_with(name, "ld.") || starts_with(name, "ld64."));
+}
+
 static bool has_so(struct part name)
 {
 	for (size_t i = 0; i + 3 <= name.size; i++) {

@@ -14,4 +14,8 @@ for recording in *.mtr; do
 	cp "$out" "$TMPDIR/got"
 	check '... as it was read' diff "$name.txt" "$TMPDIR/got"
 done
+check '--all shows what is small, too' "$MT_BUILD/mtreport" -q --all --symfs "$TMPDIR/files" nothing.mtr
+cp "$out" "$TMPDIR/got"
+check '... of a program that only starts what the loader touched' grep -q 'scenes: \[ld-linux-x86-64.so.2\]' "$TMPDIR/got"
+check '... in rows below the floor' grep -Eq '^ +\+[0-9.]+ kB  scenes: ' "$TMPDIR/got"
 finish

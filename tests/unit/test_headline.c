@@ -196,23 +196,28 @@ MT_TEST(jit_code_without_names)
 		     "main (server)");
 }
 
-MT_TEST(runs_of_jit_code_are_one_entry)
+MT_TEST(runs_of_frames_without_names_are_one_entry)
 {
-	static const char *const path[] = {"main",   "[anon]", "[anon]", "[perf-1.map]",
-					   "malloc", "[anon]", "brk"};
-	uint32_t names[7], out[7];
-	size_t count = 7;
+	static const char *const path[] = {"main",	   "[anon]",	 "[anon]",
+					   "[perf-1.map]", "malloc",	 "[anon]",
+					   "brk",	   "brk",	 "[libc.so.6]",
+					   "[libc.so.6]",  "[libm.so.6]"};
+	uint32_t names[11], out[11];
+	size_t count = 11;
 	struct mt_strings *strings;
 
 	world_begin();
 	strings = mt_frames_strings(world.table.frames);
 	for (size_t i = 0; i < count; i++)
 		names[i] = mt_strings_intern(strings, path[i], strlen(path[i]));
-	MT_CHECK(mt_headline_fold_jit(&world.table, names, out, &count));
-	MT_CHECK_EQ(count, 5);
+	MT_CHECK(mt_headline_fold_nameless(&world.table, names, out, &count));
+	MT_CHECK_EQ(count, 8);
 	MT_CHECK_STR(mt_strings_get(strings, out[1]), "JIT code x3");
 	MT_CHECK_STR(mt_strings_get(strings, out[2]), "malloc");
 	MT_CHECK_STR(mt_strings_get(strings, out[3]), "JIT code");
+	MT_CHECK_STR(mt_strings_get(strings, out[5]), "brk");
+	MT_CHECK_STR(mt_strings_get(strings, out[6]), "[libc.so.6]");
+	MT_CHECK_STR(mt_strings_get(strings, out[7]), "[libm.so.6]");
 	world_end();
 }
 

@@ -271,7 +271,7 @@ static struct mt_error *take_event_rows(struct mt_counts *s, uint32_t event, str
 			return mt_error_nomem();
 		names = mt_paths_get(paths, path, &count);
 		if (!mt_array_reserve(&s->folded, count + 1) ||
-		    !mt_headline_fold_jit(s->table, names, s->folded.items, &count) ||
+		    !mt_headline_fold_nameless(s->table, names, s->folded.items, &count) ||
 		    !mt_tree_add(tree, first, s->folded.items, count, value) ||
 		    !add_headline(s, stack, value))
 			return mt_error_nomem();

@@ -250,6 +250,29 @@ struct mt_error *mt_summary_print_growers(const struct mt_summary *s)
 	return err;
 }
 
+bool mt_summary_is_flat(const struct mt_summary *s, const char *name)
+{
+	struct mt_error *err = s->processes ? mt_table_rewind(s->processes) : NULL;
+	struct columns c;
+	struct mt_row row;
+	bool found = false, flat = true, more = s->processes;
+
+	if (more)
+		c = find_columns(s->processes);
+	while (!err && more && flat) {
+		err = mt_table_next(s->processes, &row, &more);
+		if (err || !more ||
+		    strcmp(mt_table_string(s->processes, &row, c.process), name) != 0 ||
+		    !strcmp(mt_table_string(s->processes, &row, c.life), "ended"))
+			continue;
+		found = true;
+		flat = !strcmp(mt_table_string(s->processes, &row, c.trend), "flat") ||
+		       !strcmp(mt_table_string(s->processes, &row, c.trend), "one step, flat");
+	}
+	mt_error_destroy(err);
+	return found && flat;
+}
+
 bool mt_summary_grower(const struct mt_summary *s, long *pid)
 {
 	MT_CLEANUP(growers_deinit) struct growers growers = {0};

@@ -8,9 +8,11 @@
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "report/outputs/headline.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
 #include "report/outputs/top_paths.h"
+#include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
@@ -27,9 +29,72 @@ enum {
 
 /* A path that holds less than this part of the heaviest one is not shown. */
 #define WORTH_SHOWING 0.02
-#define WORTH_A_VERDICT 0.05
-/* Bytes: as MT_TREND_NOISE, what a process takes and gives back all the time. */
-#define GROWTH_WORTH_A_VERDICT ((double)(256 << 10))
+/* Bytes: as in WHO GREW. A process that only starts touches so much on no path. */
+#define LEAST ((double)(1 << 20))
+/*
+ * Part of what its process holds: below it a path is no answer to "by which". Where no path has as
+ * much, it is half of the process's heaviest.
+ */
+#define LEAST_PART 0.05
+/*
+ * Bytes of what grows steadily, or rises and falls: in minutes it is much. As MT_TREND_NOISE, what
+ * a process takes and gives back all the time.
+ */
+#define LEAST_COURSE ((double)(256 << 10))
+
+/* What the paths of one process name hold. */
+struct total {
+	double sum, most;
+};
+
+struct totals {
+	MT_ARRAY(struct total) items;
+	struct mt_map64 by_name; /* string id */
+};
+
+static void totals_deinit(struct totals *totals)
+{
+	mt_array_deinit(&totals->items);
+	mt_map64_deinit(&totals->by_name);
+}
+
+/* False out of memory. */
+static bool add_total(struct totals *totals, uint32_t name, double bytes)
+{
+	struct total *total;
+	uint64_t at;
+
+	if (bytes <= 0)
+		return true;
+	if (mt_map64_get(&totals->by_name, name, &at)) {
+		total = &totals->items.items[at];
+	} else {
+		total = mt_array_push(&totals->items);
+		if (!total || !mt_map64_put(&totals->by_name, name, totals->items.count - 1))
+			return false;
+		*total = (struct total){0};
+	}
+	total->sum += bytes;
+	total->most = bytes > total->most ? bytes : total->most;
+	return true;
+}
+
+/* The least that is shown of a process, unless --all asks for the rest. */
+static double least_of(const struct mt_summary *s, const struct totals *totals, uint32_t name)
+{
+	const struct total *total;
+	uint64_t at;
+	double part;
+
+	if (s->view->all)
+		return 0;
+	if (!mt_map64_get(&totals->by_name, name, &at))
+		return LEAST;
+	total = &totals->items.items[at];
+	part = LEAST_PART * total->sum;
+	part = part < total->most ? part : total->most / 2;
+	return part > LEAST ? part : LEAST;
+}
 
 /* What stands for the stack of memory that is on no path's account. */
 static const char *words_of(const struct mt_top_paths *top, const struct mt_top_path *path)
@@ -73,17 +138,20 @@ static void print_words(const struct mt_summary *s, const struct mt_top_paths *t
 /* What is printed of a path, and of all that a reader would take for the same. */
 struct entry {
 	uint32_t text; /* string id: the lines of the heaviest */
+	uint32_t who;  /* string id */
 	double bytes;
 };
 
 struct entries {
 	MT_ARRAY(struct entry) items;
+	struct totals totals;
 	struct mt_map64 by_key; /* string id */
 };
 
 static void entries_deinit(struct entries *entries)
 {
 	mt_array_deinit(&entries->items);
+	totals_deinit(&entries->totals);
 	mt_map64_deinit(&entries->by_key);
 }
 
@@ -119,20 +187,31 @@ static uint32_t describe_path(const struct mt_summary *s, const struct mt_top_pa
 	return intern_written(top->table, to, &text, &size, err);
 }
 
-static bool add_entry(struct entries *entries, uint32_t key, uint32_t text, double bytes)
+static bool add_entry(struct entries *entries, uint32_t key, const struct entry *added)
 {
 	struct entry *entry;
 	uint64_t at;
 
 	if (mt_map64_get(&entries->by_key, key, &at)) {
-		entries->items.items[at].bytes += bytes;
+		entries->items.items[at].bytes += added->bytes;
 		return true;
 	}
 	entry = mt_array_push(&entries->items);
 	if (!entry || !mt_map64_put(&entries->by_key, key, entries->items.count - 1))
 		return false;
-	*entry = (struct entry){text, bytes};
+	*entry = *added;
 	return true;
+}
+
+/* What the loader maps and relocates before main, of a process that did not grow after that. */
+static bool is_start_up(const struct mt_summary *s, const struct mt_top_paths *top,
+			const struct mt_top_path *path)
+{
+	struct mt_headline headline;
+
+	return !s->view->all && mt_headline_of(top->table, path->stack, &headline) &&
+	       headline.dso && mt_is_loader(headline.dso) &&
+	       mt_summary_is_flat(s, mt_strings_get(top->table->strings, path->who));
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -155,12 +234,19 @@ static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_to
 		const struct mt_top_path *path = &top->items.items[i];
 		uint32_t key, text;
 
-		if (path->words)
+		if (path->words || is_start_up(s, top, path))
 			continue;
 		key = describe_path(s, top, path, true);
 		text = describe_path(s, top, path, false);
 		if (key == MT_STRING_NONE || text == MT_STRING_NONE ||
-		    !add_entry(out, key, text, path->values[top->weight].value))
+		    !add_entry(out, key,
+			       &(struct entry){text, path->who, path->values[top->weight].value}))
+			return mt_error_nomem();
+	}
+	for (size_t i = 0; i < out->items.count; i++) {
+		const struct entry *entry = &out->items.items[i];
+
+		if (!add_total(&out->totals, entry->who, entry->bytes))
 			return mt_error_nomem();
 	}
 	if (out->items.count)
@@ -174,24 +260,29 @@ static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_
 {
 	MT_CLEANUP(entries_deinit) struct entries entries = {0};
 	struct mt_error *err = sum_alike(s, top, &entries);
+	size_t most = s->view->all ? SIZE_MAX : PATHS_SHOWN, shown = 0;
 
-	if (err)
+	if (err || !top->items.count)
 		return err;
-	for (size_t i = 0; i < entries.items.count && i < PATHS_SHOWN; i++) {
+	fputc('\n', s->to);
+	mt_summary_print_heading(s, title);
+	fputc('\n', s->to);
+	for (size_t i = 0; i < entries.items.count && shown < most; i++) {
 		const struct entry *entry = &entries.items.items[i];
 
 		if (entry->bytes <= 0 ||
-		    entry->bytes < WORTH_SHOWING * entries.items.items[0].bytes)
+		    (!s->view->all && entry->bytes < WORTH_SHOWING * entries.items.items[0].bytes))
 			break;
-		if (!i) {
-			fputc('\n', s->to);
-			mt_summary_print_heading(s, title);
-			fputc('\n', s->to);
-		}
+		if (entry->bytes < least_of(s, &entries.totals, entry->who))
+			continue;
+		shown++;
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
 		fprintf(s->to, "  %s", mt_strings_get(top->table->strings, entry->text));
 	}
+	if (!shown)
+		fprintf(s->to, "        none by %s or more; --all shows them\n",
+			mt_text_bytes(LEAST).text);
 	return NULL;
 }
 
@@ -242,12 +333,14 @@ struct judged {
 
 struct judged_list {
 	MT_ARRAY(struct judged) items;
+	struct totals totals; /* by process name */
 	struct mt_map64 seen; /* text and pid */
 };
 
 static void judged_deinit(struct judged_list *list)
 {
 	mt_array_deinit(&list->items);
+	totals_deinit(&list->totals);
 	mt_map64_deinit(&list->seen);
 }
 
@@ -286,14 +379,20 @@ static uint32_t describe_judged(const struct mt_summary *s, const struct judged 
 	return intern_written(s->verdict, to, &text, &size, print_whose(s, judged, c, to));
 }
 
+static bool is_verdict(const struct mt_summary *s, const uint64_t *keys,
+		       const struct verdict_columns *c, enum mt_verdict_kind kind)
+{
+	const struct mt_row row = {.keys = keys};
+
+	return !strcmp(mt_table_string(s->verdict, &row, c->verdict), mt_verdict_name(kind));
+}
+
 /* What grows is what a reader asks about, however much something else took at once. */
 static bool grows(const struct mt_summary *s, const struct mt_row *row,
 		  const struct verdict_columns *c)
 {
-	const char *verdict = mt_table_string(s->verdict, row, c->verdict);
-
-	return !strcmp(verdict, mt_verdict_name(MT_VERDICT_LEAK)) ||
-	       !strcmp(verdict, mt_verdict_name(MT_VERDICT_HEAP));
+	return is_verdict(s, row->keys, c, MT_VERDICT_LEAK) ||
+	       is_verdict(s, row->keys, c, MT_VERDICT_HEAP);
 }
 
 static bool add_judged(const struct mt_summary *s, const struct mt_row *row,
@@ -350,13 +449,25 @@ static struct mt_error *read_judged(const struct mt_summary *s, const struct ver
 		err = mt_table_next(s->verdict, &row, &more);
 		if (err || !more || row.values[c->bytes].value <= 0)
 			break;
-		if (!add_judged(s, &row, c, list))
+		if (!add_judged(s, &row, c, list) ||
+		    !add_total(&list->totals, (uint32_t)row.keys[c->process],
+			       row.values[c->bytes].value))
 			return mt_error_nomem();
 	}
 	if (list->items.count)
 		qsort(list->items.items, list->items.count, sizeof(*list->items.items),
 		      compare_judged);
 	return err;
+}
+
+static bool is_worth_a_verdict(const struct mt_summary *s, const struct judged_list *list,
+			       const struct judged *judged, const struct verdict_columns *c)
+{
+	if (s->view->all)
+		return true;
+	if (judged->grows || is_verdict(s, judged->keys, c, MT_VERDICT_SAWTOOTH))
+		return judged->bytes >= LEAST_COURSE;
+	return judged->bytes >= least_of(s, &list->totals, (uint32_t)judged->keys[c->process]);
 }
 
 static struct mt_error *print_verdict(const struct mt_summary *s, const struct judged *judged,
@@ -387,7 +498,7 @@ struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s)
 	struct mt_table *table = s->verdict;
 	struct verdict_columns columns;
 	struct mt_error *err;
-	size_t shown = 0;
+	size_t most = s->view->all ? SIZE_MAX : VERDICTS_SHOWN, shown = 0;
 
 	if (!table)
 		return NULL;
@@ -401,11 +512,10 @@ struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s)
 		.per_hour = mt_table_value(table, "per-hour"),
 	};
 	err = read_judged(s, &columns, &list);
-	for (size_t i = 0; !err && i < list.items.count && shown < VERDICTS_SHOWN; i++) {
+	for (size_t i = 0; !err && i < list.items.count && shown < most; i++) {
 		const struct judged *judged = &list.items.items[i];
 
-		if (judged->bytes < GROWTH_WORTH_A_VERDICT ||
-		    (!judged->grows && judged->bytes < WORTH_A_VERDICT * list.items.items[0].bytes))
+		if (!is_worth_a_verdict(s, &list, judged, &columns))
 			continue;
 		if (!shown++) {
 			fputc('\n', s->to);

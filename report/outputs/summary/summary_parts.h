@@ -54,6 +54,9 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
 /* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
 size_t mt_summary_group(const struct mt_table *table);
 
+/* Whether all processes of that name that live grew at once at most, and not after that. */
+bool mt_summary_is_flat(const struct mt_summary *s, const char *name);
+
 /* The process that grew most, by its pid; false where none did, or there is only one. */
 bool mt_summary_grower(const struct mt_summary *s, long *pid);
 
