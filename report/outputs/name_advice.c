@@ -181,10 +181,14 @@ static const char *text_of(const struct row *row, const char *program)
 			 "-X perf";
 }
 
-void mt_name_advice_print(const struct mt_name_advice *advice, const char *before, size_t width,
-			  FILE *to)
+void mt_name_advice_print(const struct mt_name_advice *advice, const char *before,
+			  const char *label, size_t width, FILE *to)
 {
+	char head[16], indent[16];
 	bool first = true;
+
+	snprintf(head, sizeof(head), "%-9s", label);
+	snprintf(indent, sizeof(indent), "%*s", (int)strlen(head), "");
 
 	for (size_t i = 0; i < advice->count; i++) {
 		const char *program = last_part(advice->items[i].program);
@@ -196,8 +200,7 @@ void mt_name_advice_print(const struct mt_name_advice *advice, const char *befor
 		snprintf(text, sizeof(text), "%s: %s", name,
 			 text_of(advice->items[i].row, program));
 		fputs(first ? before : "", to);
-		mt_text_print_wrapped(first ? "names    " : "         ", "         ", text, width,
-				      to);
+		mt_text_print_wrapped(first ? head : indent, indent, text, width, to);
 		first = false;
 	}
 }

@@ -32,10 +32,10 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 			double weight);
 
 /*
- * A line or two for each program that has 1 % or more of the weight: "names    node: ..", the first
- * behind `before`. Nothing where all have names.
+ * A line or two for each program that has 1 % or more of the weight: "names    node: .." for the
+ * label "names", the first behind `before`. Nothing where all have names.
  */
-void mt_name_advice_print(const struct mt_name_advice *advice, const char *before, size_t width,
-			  FILE *to);
+void mt_name_advice_print(const struct mt_name_advice *advice, const char *before,
+			  const char *label, size_t width, FILE *to);
 
 #endif

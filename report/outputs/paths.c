@@ -132,7 +132,7 @@ static struct mt_error *print_list(struct list *list)
 		print_figures(list, list->all);
 		fputs("in all\n", list->to);
 	}
-	mt_name_advice_print(&list->advice, "", list->view->width, list->to);
+	mt_name_advice_print(&list->advice, "", "names", list->view->width, list->to);
 	return NULL;
 }
 

@@ -40,7 +40,7 @@ enum {
 #define SLOWS 0.6	   /* a last third that keeps less of each before it */
 #define LATE_SLOWING 0.2   /* the same where growth slows down */
 #define NOTHING_BACK 0.995 /* share of the bytes that is still there: 100 % when rounded */
-#define WORTH_SAYING 0.05  /* share of the bytes that is untouched */
+#define WORTH_SAYING 0.05  /* share of the bytes: untouched; more given back of one third */
 #define UNTOUCHED_PART 0.5
 #define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 
@@ -145,10 +145,8 @@ static double evidence(const struct mt_verdict *verdict)
 static const char *too_little(const struct mt_verdict *verdict)
 {
 	if (verdict->reservations < LEAST_RESERVATIONS)
-		return "fewer than 12 reservations; record longer";
-	return verdict->slices < LEAST_SLICES
-		       ? "reservations at fewer than 6 moments; record longer"
-		       : NULL;
+		return "fewer than 12 reservations";
+	return verdict->slices < LEAST_SLICES ? "reservations at fewer than 6 moments" : NULL;
 }
 
 static bool looks_one_off(const struct mt_history *history, struct mt_verdict *out)
@@ -243,7 +241,7 @@ static void classify(const struct mt_history *history, const struct dense *dense
 		     struct mt_verdict *out)
 {
 	if (out->seconds < LEAST_SECONDS) {
-		out->why = "too short; record 5 minutes";
+		out->why = "too short";
 		return;
 	}
 	if (looks_one_off(history, out))
@@ -252,11 +250,21 @@ static void classify(const struct mt_history *history, const struct dense *dense
 	if (out->why || looks_leak(dense, out) || looks_sawtooth(dense, out) ||
 	    looks_plateau(dense, history->peak, out))
 		return;
-	out->why = out->bytes < history->peak / 2
-			   ? "it fell, too few times to see a pattern; record longer"
-		   : slows_to(dense, SLOWER)
-			   ? "growth slows down, and has not stopped; record longer"
-			   : "growth is not steady; record longer";
+	out->why = out->bytes < history->peak / 2 ? "it fell, too few times to see a pattern"
+		   : slows_to(dense, SLOWER)	  ? "growth slows down, and has not stopped"
+						  : "growth is not steady";
+}
+
+/* Share of the bytes reserved; 0 where none were. */
+static double given_back(const struct dense *dense)
+{
+	double reserved = 0, stays = 0;
+
+	for (int i = 0; i < MT_VERDICT_AGES; i++) {
+		reserved += dense->reserved[i];
+		stays += dense->stays[i];
+	}
+	return reserved > 0 ? 1 - stays / reserved : 0;
 }
 
 void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale *scale,
@@ -278,6 +286,7 @@ void mt_verdict_judge(struct mt_history *history, const struct mt_history_scale 
 	};
 	for (size_t i = 0; i < history->slices.count; i++)
 		out->slices += history->slices.items[i].count != 0;
+	out->given_back = given_back(&dense);
 	for (int i = 0; i < MT_VERDICT_AGES; i++)
 		out->survival[i] = dense.reserved[i] > 0 ? dense.stays[i] / dense.reserved[i] : NAN;
 	classify(history, &dense, out);
@@ -303,8 +312,7 @@ void mt_verdict_consider_heap(struct mt_verdict *verdict)
 
 void mt_verdict_consider_end(struct mt_verdict *verdict)
 {
-	if (verdict->kind == MT_VERDICT_TOO_LITTLE)
-		verdict->why = "the process ended before it showed; run it longer";
+	verdict->ended = true;
 }
 
 /* ---- Words ---- */
@@ -328,19 +336,18 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "youngest"};
-	int used = 0, known = 0, first = -1;
-	bool all = true;
+	int used = 0;
+	double least = 1, most = 0;
 
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
-		known += !isnan(verdict->survival[i]);
-		first = first < 0 && !isnan(verdict->survival[i]) ? i : first;
-		all &= isnan(verdict->survival[i]) || verdict->survival[i] >= NOTHING_BACK;
+		least = verdict->survival[i] < least ? verdict->survival[i] : least;
+		most = verdict->survival[i] > most ? verdict->survival[i] : most;
 	}
-	if (all)
+	if (least >= NOTHING_BACK)
 		return (size_t)snprintf(out, size, ", nothing given back");
-	if (known == 1)
+	if (most - least < WORTH_SAYING)
 		return (size_t)snprintf(out, size, ", %.0f %% given back",
-					100 * (1 - verdict->survival[first]));
+					100 * verdict->given_back);
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
 		if (!isnan(verdict->survival[i]) && (size_t)used < size)
 			used += snprintf(out + used, size - (size_t)used, "%s %s %.0f %%",
@@ -371,7 +378,10 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 				       verdict->reservations == 1 ? "" : "s");
 
 	if (verdict->why && used < size) {
-		snprintf(out + used, size - used, "; %s", verdict->why);
+		snprintf(out + used, size - used, "; %s; %s", verdict->why,
+			 verdict->ended			    ? "the process has ended"
+			 : verdict->seconds < LEAST_SECONDS ? "record 5 minutes"
+							    : "record longer");
 		return;
 	}
 	if (used < size)

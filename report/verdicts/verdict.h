@@ -4,6 +4,7 @@
 #ifndef MT_REPORT_VERDICTS_VERDICT_H
 #define MT_REPORT_VERDICTS_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,13 +28,15 @@ enum {
 
 struct mt_verdict {
 	enum mt_verdict_kind kind;
-	const char *why;	       /* TOO_LITTLE: static text; else NULL */
+	const char *why;	       /* TOO_LITTLE: what is missing, static text; else NULL */
 	double bytes;		       /* bytes held at the end */
 	double per_hour, low, high;    /* bytes, with a 90 % interval; NAN: unknown */
 	double confidence;	       /* 0 to 1 */
 	double seconds;		       /* from the first reservation to the end */
 	uint64_t reservations, slices; /* slices: those with a reservation */
 	uint32_t falls;
+	bool ended;			  /* one cannot record it longer */
+	double given_back;		  /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
 };

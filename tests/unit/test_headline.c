@@ -234,7 +234,7 @@ static const char *advice(const char *exe, const struct frame *frames, double we
 	MT_CHECK(mt_name_advice_see(
 		&seen, &world.table,
 		add_stack("/bin/other", FRAMES({"main", "/bin/other", FUNCTION})), 200));
-	mt_name_advice_print(&seen, "", 200, to);
+	mt_name_advice_print(&seen, "", "names", 200, to);
 	fclose(to);
 	world_end();
 	return text;

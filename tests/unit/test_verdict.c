@@ -183,7 +183,7 @@ MT_TEST(seconds_are_too_little_data)
 		MT_CHECK(isnan(verdict.per_hour));
 		MT_CHECK_EQ(verdict.confidence, 0);
 		mt_verdict_grounds(&verdict, grounds, sizeof(grounds));
-		MT_CHECK(strstr(grounds, "; too short; record 5 minutes"));
+		MT_CHECK(strstr(grounds, "; too short"));
 	}
 }
 
@@ -196,7 +196,7 @@ MT_TEST(few_reservations_are_too_little_however_long_it_takes)
 		reserve(&program, START + i * HOUR);
 	verdict = judge(&program, START + 6 * HOUR);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
-	MT_CHECK_STR(verdict.why, "fewer than 12 reservations; record longer");
+	MT_CHECK_STR(verdict.why, "fewer than 12 reservations");
 }
 
 MT_TEST(a_cache_that_has_not_stopped_is_no_leak)

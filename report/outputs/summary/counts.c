@@ -431,7 +431,7 @@ struct mt_error *mt_counts_print_stacks(struct mt_counts *s, FILE *to)
 	s->to = to;
 	if (s->stack_column != MT_COLUMN_NONE)
 		err = print_stacks(s);
-	mt_name_advice_print(&s->advice, "\n", s->view->width, to);
+	mt_name_advice_print(&s->advice, "\n", "names", s->view->width, to);
 	return err;
 }
 

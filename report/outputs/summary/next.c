@@ -50,25 +50,28 @@ static bool has_event(const struct mt_summary *s, const char *part)
 }
 
 /* What nobody recorded, and would have answered. */
-static void print_unrecorded(const struct mt_summary *s)
+static struct mt_error *print_unseen(const struct mt_summary *s)
 {
-	fputc('\n', s->to);
-	mt_summary_print_heading(s, "NOT SEEN");
-	fputs("   malloc and free", s->to);
-	if (!has_event(s, "rss_stat") && !has_event(s, "faults"))
-		fputs("; which pages are in use (mtrec -e vm,rss)", s->to);
-	else if (!s->growth)
-		fputs("; what is mapped (mtrec -e vm,rss)", s->to);
-	fputc('\n', s->to);
+	const char *memory = !has_event(s, "rss_stat") && !has_event(s, "faults")
+				     ? "which pages are in use (mtrec -e vm,rss)"
+			     : !s->growth ? "what is mapped (mtrec -e vm,rss)"
+					  : "";
+	const char *blocks = has_event(s, "malloc") ? "" : "malloc and free (mtrec -e malloc)";
+	char said[120];
+
+	snprintf(said, sizeof(said), "%s%s%s", blocks, *blocks && *memory ? "; " : "", memory);
+	return mt_summary_print_nameless(s, "NOT SEEN", said);
 }
 
-static void print_after_memory(const struct mt_summary *s)
+static struct mt_error *print_after_memory(const struct mt_summary *s)
 {
+	struct mt_error *err = print_unseen(s);
 	const char *what = "NEXT";
 	char options[64];
 	long pid;
 
-	print_unrecorded(s);
+	if (err)
+		return err;
 	if (mt_summary_grower(s, &pid)) {
 		snprintf(options, sizeof(options), "-p %ld", pid);
 		print_command(s, what, options, NULL);
@@ -78,6 +81,7 @@ static void print_after_memory(const struct mt_summary *s)
 		 s->resident ? "resident" : "growth");
 	print_command(s, what, options, NULL);
 	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
+	return NULL;
 }
 
 static void print_after_counts(const struct mt_summary *s)
@@ -94,10 +98,11 @@ static void print_after_counts(const struct mt_summary *s)
 	print_command(s, "", "--script", NULL);
 }
 
-void mt_summary_print_next(const struct mt_summary *s)
+struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
 	if (s->growth || s->resident)
-		print_after_memory(s);
-	else if (mt_counts_event(s->counts, 0))
+		return print_after_memory(s);
+	if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);
+	return NULL;
 }

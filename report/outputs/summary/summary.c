@@ -147,9 +147,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	mt_summary_print_notes(&s);
 	if (!err)
 		err = s.growth || s.resident ? print_memory(&s) : print_counts(&s);
-	if (!err)
-		mt_summary_print_next(&s);
-	return err;
+	return err ? err : mt_summary_print_next(&s);
 }
 
 const struct mt_output mt_output_summary = {

@@ -40,7 +40,14 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s);
 struct mt_error *mt_summary_print_verdicts(const struct mt_summary *s);
 
 /* NOT SEEN, and NEXT: what the recording cannot tell, and commands to go on with. */
-void mt_summary_print_next(const struct mt_summary *s);
+struct mt_error *mt_summary_print_next(const struct mt_summary *s);
+
+/*
+ * `heading` with what is not seen: `said`, and which names the paths lack. Nothing where all is
+ * seen.
+ */
+struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
+					   const char *said);
 
 /* "+26.0 MB", "-812 B". */
 struct mt_snippet mt_summary_signed(double bytes);

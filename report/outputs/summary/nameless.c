@@ -1,0 +1,118 @@
+/*
+ * Which names the summary's paths lack: those of JIT code and interpreted functions, with what
+ * would tell them, and those of files without symbols.
+ */
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "report/outputs/name_advice.h"
+#include "report/outputs/outputs.h"
+#include "report/outputs/summary/summary_parts.h"
+#include "report/stacks/code_class.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/table.h"
+
+enum {
+	FILES_MOST = 64, /* told apart */
+	INDENT = 11,
+};
+
+/* A file whose frames are on less of the weight is not counted. */
+#define LEAST_SHARE 0.01
+
+struct nameless_file {
+	const char *path;
+	double weight;
+};
+
+struct nameless {
+	struct mt_name_advice advice;
+	struct nameless_file files[FILES_MOST];
+	size_t count;
+};
+
+static void add_file(struct nameless *nameless, const char *path, double weight)
+{
+	size_t i = 0;
+
+	while (i < nameless->count && strcmp(nameless->files[i].path, path) != 0)
+		i++;
+	if (i == FILES_MOST)
+		return;
+	if (i == nameless->count)
+		nameless->files[nameless->count++] = (struct nameless_file){.path = path};
+	nameless->files[i].weight += weight;
+}
+
+static bool see_stack(struct nameless *nameless, const struct mt_table *table, uint32_t stack,
+		      double weight)
+{
+	const char *last = NULL;
+	size_t depth, count;
+	const uint32_t *ids = mt_stacks_get(table->stacks, stack, &depth);
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_name *name = mt_frames_names(table->frames, ids[i], &count);
+
+		if (!name)
+			return false;
+		if (name->resolved || *name->dso != '/' || mt_is_made_code(name->dso) ||
+		    (last && !strcmp(last, name->dso)))
+			continue;
+		last = name->dso;
+		add_file(nameless, last, weight);
+	}
+	return mt_name_advice_see(&nameless->advice, table, stack, weight);
+}
+
+static struct mt_error *see_table(struct nameless *nameless, struct mt_table *table)
+{
+	size_t stack = mt_table_key_of_kind(table, MT_KEY_STACK);
+	size_t bytes = mt_table_value(table, "bytes");
+	struct mt_error *err = mt_table_rewind(table);
+	struct mt_row row;
+	bool more;
+
+	err = err ? err : mt_frames_resolve(table->frames);
+	while (!err) {
+		err = mt_table_next(table, &row, &more);
+		if (err || !more)
+			break;
+		if (row.values[bytes].value > 0 &&
+		    !see_stack(nameless, table, (uint32_t)row.keys[stack], row.values[bytes].value))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static void print_files(const struct nameless *nameless, size_t room, const char *said, FILE *to)
+{
+	size_t files = 0;
+	char text[80];
+
+	for (size_t i = 0; i < nameless->count; i++)
+		files += nameless->files[i].weight >= LEAST_SHARE * nameless->advice.all;
+	snprintf(text, sizeof(text), "names in %zu file%s (mtreport --info)", files,
+		 files == 1 ? "" : "s");
+	fputs(said, to);
+	if (files && *said)
+		fputs(strlen(said) + strlen(text) + 2 > room ? ";\n           " : "; ", to);
+	fprintf(to, "%s\n", files ? text : "");
+}
+
+struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
+					   const char *said)
+{
+	struct nameless nameless = {0};
+	struct mt_error *err = see_table(&nameless, s->resident ?: s->growth);
+
+	if (err || (!*said && !nameless.count && !nameless.advice.count))
+		return err;
+	fputc('\n', s->to);
+	mt_summary_print_heading(s, heading);
+	fputs("   ", s->to);
+	print_files(&nameless, s->view->width - INDENT, said, s->to);
+	mt_name_advice_print(&nameless.advice, "", "           ", s->view->width, s->to);
+	return NULL;
+}
