@@ -116,10 +116,7 @@ static struct mt_error *create_probes(struct mt_recorder *r)
 	r->probed = (struct mt_probe_targets){
 		.pids = &r->options->pids,
 		.tids = &r->options->tids,
-		.command_file =
-			mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options)
-				? NULL
-				: r->command_file,
+		.command_file = mt_options_target_tasks(r->options) ? NULL : r->command_file,
 		.everyone = mt_options_target_cpus(r->options),
 	};
 	r->probes = mt_probes_create(tracefs, &r->probed);

@@ -180,8 +180,7 @@ static struct mt_error *none_found(const struct mt_probe_targets *targets,
 				       strerror(errno));
 	return mt_error_hint(
 		mt_error_create(MT_ERR_USAGE, "malloc: %s has no allocator with symbols",
-				targets->command_file ? targets->command_file
-						      : "what the target maps"),
+				running ? "what the target maps" : targets->command_file),
 		"a static program needs its .symtab; a function without a name is probed by its "
 		"address: -e u:PATH:0x1234(size=arg1)");
 }

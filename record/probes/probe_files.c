@@ -187,7 +187,7 @@ static struct mt_error *nobody_maps(const struct mt_probe_targets *targets, cons
 		return mt_error_create(MT_ERR_PERMISSION,
 				       "%s: what the target maps cannot be read: %s", word,
 				       strerror(errno));
-	if (targets->command_file)
+	if (targets->command_file && !targets->everyone)
 		err = mt_error_create(MT_ERR_USAGE,
 				      "%s: neither %s nor what it is linked with is "
 				      "called %s",
