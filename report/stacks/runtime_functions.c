@@ -49,7 +49,36 @@ static const char *const functions[] = {
 	"os::commit_memory*", "os::reserve_memory*", "os::pretouch_memory", "os::pd_*",
 	"os::Linux::*", "AllocateHeap", "ReallocateHeap", "node::UncheckedMalloc*",
 	"node::UncheckedCalloc*", "node::UncheckedRealloc*", "node::Malloc*", "node::Calloc*",
-	"node::Realloc*"};
+	"node::Realloc*",
+	/*
+	 * what V8 and HotSpot allocate objects with, and copy them with when they collect; what
+	 * begins a collection is not among them
+	 */
+	"v8::base::*", "v8::platform::*", "v8::internal::Scavenger::*",
+	"v8::internal::ScavengerCollector::JobTask::ProcessItems",
+	"v8::internal::BodyDescriptorBase::*", "v8::internal::PagedSpaceBase::*",
+	"v8::internal::PagedSpace::*", "v8::internal::CompactionSpace::*",
+	"v8::internal::MemoryAllocator::*", "v8::internal::VirtualMemory::*",
+	"v8::internal::MemoryChunk::*", "v8::internal::BasicMemoryChunk::*",
+	"v8::internal::Page::*", "v8::internal::SemiSpace::*", "v8::internal::SemiSpaceNewSpace::*",
+	"v8::internal::LargePage::*", "v8::internal::Evacuator::*",
+	"v8::internal::EvacuateVisitorBase::*", "v8::internal::EvacuateNewSpaceVisitor::*",
+	"VirtualSpace::*", "PSVirtualSpace::*", "G1PageBasedVirtualSpace::*", "Generation::*",
+	"CardGeneration::*", "TenuredGeneration::*", "ContiguousSpace::*",
+	"ContiguousSpaceDCTOC::*", "FilteringDCTOC::*", "DirtyCardToOopClosure::*",
+	"FilteringClosure::*", "CardTableRS::*", "OopOopIterateDispatch<*", "FastScanClosure<*",
+	"CLDScanClosure::*", "ClassLoaderData::ChunkedHandleList::*", "ClassLoaderDataGraph::*",
+	"DefNewGeneration::copy_to_survivor_space",
+	"DefNewGeneration::FastEvacuateFollowersClosure::*", "SerialHeap::*",
+	"GenCollectedHeap::process_roots", "PSPromotionManager::*", "MutableSpace::*",
+	"G1ParScanThreadState::*", "G1ParCopyClosure*", "MemAllocator::*", "ObjAllocator::*",
+	"ObjArrayAllocator::*", "TypeArrayKlass::allocate*", "ObjArrayKlass::allocate*",
+	"InstanceKlass::allocate*", "CollectedHeap::*", "Runtime1::new_*", "OptoRuntime::new_*"};
+
+/* What maps pages for a garbage-collected heap, or opens them. */
+static const char *const page_allocators[] = {"v8::base::OS::*", "VirtualSpace::expand_by",
+					      "PSVirtualSpace::expand_by",
+					      "G1PageBasedVirtualSpace::commit*"};
 
 static bool matches(const char *name, const char *entry)
 {
@@ -102,6 +131,16 @@ bool mt_is_runtime_function(const char *name)
 		return true;
 	behind = strchr(name, '<') || strchr(name, '(') ? behind_type(name) : name;
 	return behind != name && is_listed(behind);
+}
+
+bool mt_is_page_allocator(const char *name)
+{
+	name += strncmp(name, "? ", 2) ? 0 : 2;
+	for (size_t i = 0; i < sizeof(page_allocators) / sizeof(page_allocators[0]); i++) {
+		if (matches(name, page_allocators[i]))
+			return true;
+	}
+	return false;
 }
 
 bool mt_is_runtime_source(const char *file)

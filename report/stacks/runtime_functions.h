@@ -12,6 +12,12 @@
 bool mt_is_runtime_function(const char *name);
 
 /*
+ * Whether it gets the pages of a garbage-collected heap from the kernel: who keeps what they hold
+ * is not in its callers.
+ */
+bool mt_is_page_allocator(const char *name);
+
+/*
  * Whether a source file is one that is compiled into programs and not theirs: headers of compilers
  * and installed libraries.
  */

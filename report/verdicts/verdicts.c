@@ -11,11 +11,13 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/strings.h"
 #include "report/ledger/ledger.h"
 #include "report/residence/page_map.h"
 #include "report/session/session.h"
 #include "report/session/timespan.h"
 #include "report/stacks/frames.h"
+#include "report/stacks/runtime_functions.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/byte_runs.h"
 #include "report/tables/facts.h"
@@ -23,6 +25,10 @@
 
 MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
 MT_DEFINE_CLEANUP(mt_verdicts, struct mt_verdicts)
+
+enum {
+	PAGE_ALLOCATOR_DEPTH = 6, /* below it there are the kernel's frames and the C library's */
+};
 
 #define LATE_ENOUGH 512		     /* returns, before older ones are dropped */
 #define BURST ((uint64_t)1000000000) /* ns, the time between readings of gauges */
@@ -76,6 +82,7 @@ struct mt_verdicts {
 	struct mt_session *session;
 	bool stacks;
 	uint32_t heap; /* stack id of words: all paths of a process that call brk move one heap */
+	uint32_t collected_heap; /* the same of those that get pages for a garbage collector */
 	const struct mt_timespan *time;
 	struct mt_byte_runs *places; /* of the entries */
 	MT_ARRAY(struct entry) entries;
@@ -88,15 +95,20 @@ struct mt_verdicts {
 	struct mt_verdicts_also also;
 };
 
-static bool name_heap(struct mt_verdicts *verdicts)
+/* MT_STACK_NONE out of memory. */
+static uint32_t stack_of_words(struct mt_session *session, const char *words)
 {
-	uint32_t frame = mt_frames_words(mt_session_frames(verdicts->session), "[heap]");
+	uint32_t frame = mt_frames_words(mt_session_frames(session), words);
 
-	verdicts->heap =
-		frame == MT_FRAME_NONE
-			? MT_STACK_NONE
-			: mt_stacks_intern(mt_session_stacks(verdicts->session), &frame, 1);
-	return verdicts->heap != MT_STACK_NONE;
+	return frame == MT_FRAME_NONE ? MT_STACK_NONE
+				      : mt_stacks_intern(mt_session_stacks(session), &frame, 1);
+}
+
+static bool name_heaps(struct mt_verdicts *verdicts)
+{
+	verdicts->heap = stack_of_words(verdicts->session, "[heap]");
+	verdicts->collected_heap = stack_of_words(verdicts->session, "[garbage-collected heap]");
+	return verdicts->heap != MT_STACK_NONE && verdicts->collected_heap != MT_STACK_NONE;
 }
 
 /*
@@ -123,7 +135,7 @@ struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
 	verdicts->stacks = stacks;
 	verdicts->time = time;
 	verdicts->places = mt_byte_runs_create();
-	if (!verdicts->places || (stacks && !name_heap(verdicts)))
+	if (!verdicts->places || (stacks && !name_heaps(verdicts)))
 		return mt_error_nomem();
 	*out = MT_TAKE(verdicts);
 	return NULL;
@@ -546,6 +558,25 @@ static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *v
 	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
 }
 
+/* Whether a garbage collector got pages here, whose heap is judged as a whole. */
+static bool gets_pages(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	struct mt_frames *frames = mt_session_frames(verdicts->session);
+	struct mt_strings *strings = mt_frames_strings(frames);
+	size_t depth, count;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(verdicts->session), stack, &depth);
+
+	for (size_t i = 0; i < depth && i < PAGE_ALLOCATOR_DEPTH; i++) {
+		const struct mt_frame_name *names = mt_frames_names(frames, ids[i], &count);
+
+		for (size_t k = 0; names && k < count; k++) {
+			if (mt_is_page_allocator(mt_strings_get(strings, names[k].name)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
 static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 				  struct mt_byte_runs *places, struct mt_paths *paths)
@@ -554,8 +585,11 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		struct place place = verdicts->entries.items[i].place;
 		const struct space *space = &verdicts->spaces.items[place.space];
 		uint32_t stack = place.stack, at;
+		bool collected = stack != MT_STACK_NONE && gets_pages(verdicts, stack);
 		struct entry *entry;
 
+		if (collected)
+			stack = verdicts->collected_heap;
 		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
 		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
 			return mt_error_nomem();
@@ -574,7 +608,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->held += verdicts->entries.items[i].held;
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
-		entry->heap += verdicts->entries.items[i].heap;
+		entry->heap += collected ? verdicts->entries.items[i].reserved
+					 : verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
 				    &verdicts->entries.items[i].history))
 			return mt_error_nomem();

@@ -169,6 +169,8 @@ MT_TEST(functions_of_the_runtime)
 		"MemoryContextAlloc",
 		"<alloc::vec::Vec<T> as core::clone::Clone>::clone",
 		"_PyObject_Malloc",
+		"ObjArrayAllocator::initialize",
+		"void v8::internal::Scavenger::ScavengeObject<v8::internal::Slot>(int)",
 		"<u8 as alloc::vec::spec_from_elem::SpecFromElem>::from_elem"};
 	static const char *const own[] = {"main",
 					  "dictExpand",
@@ -181,6 +183,8 @@ MT_TEST(functions_of_the_runtime)
 					  "ExecInitNode",
 					  "os::init",
 					  "Builtins_ArrayPush",
+					  "DefNewGeneration::collect",
+					  "v8::internal::Heap::CollectGarbage",
 					  "operator_new",
 					  "<app::Cache as core::clone::Clone>::clone"};
 
@@ -192,6 +196,14 @@ MT_TEST(functions_of_the_runtime)
 		if (mt_is_runtime_function(own[i]))
 			MT_CHECK_STR(own[i], "a function of the program");
 	}
+}
+
+MT_TEST(page_allocators_of_garbage_collectors)
+{
+	MT_CHECK(mt_is_page_allocator("v8::base::OS::SetPermissions"));
+	MT_CHECK(mt_is_page_allocator("? VirtualSpace::expand_by"));
+	MT_CHECK(!mt_is_page_allocator("v8::internal::Heap::CollectGarbage"));
+	MT_CHECK(!mt_is_page_allocator("mmap"));
 }
 
 MT_TEST(sources_of_the_runtime)

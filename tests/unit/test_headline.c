@@ -129,8 +129,9 @@ MT_TEST(the_innermost_function_of_the_program)
 			      FRAMES({"mmap", LIBC, FUNCTION},
 				     {"os::pd_commit_memory", JVM, FUNCTION},
 				     {"VirtualSpace::expand_by", JVM, FUNCTION},
+				     {"DefNewGeneration::collect", JVM, FUNCTION},
 				     {"start_thread", LIBC, FUNCTION})),
-		     "VirtualSpace::expand_by (libjvm.so)");
+		     "DefNewGeneration::collect (libjvm.so)");
 	MT_CHECK_STR(headline("/opt/x/lib/server",
 			      FRAMES({"malloc", LIBC, FUNCTION}, {"SSL_new", LIBSSL, FUNCTION},
 				     {"accept_one", "/opt/x/lib/server", FUNCTION})),
