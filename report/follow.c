@@ -201,12 +201,13 @@ struct mt_error *mt_follow_create(const struct mt_follow_options *options, struc
 	err = mt_input_open_growing(options->path, &follow->input);
 	if (err)
 		return name_input(follow, err);
-	follow->due = now_ns();
-	set_due(follow);
+	follow->due = UINT64_MAX; /* nothing is due before the recording begins */
 	for (err = grow(follow); !err && !follow->over && !has_begun(follow); err = grow(follow))
 		sleep_for_more(follow);
 	if (err)
 		return err;
+	follow->due = now_ns();
+	set_due(follow);
 	*out = MT_TAKE(follow);
 	return NULL;
 }

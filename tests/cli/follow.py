@@ -154,6 +154,22 @@ def endings(tap, folder, data):
               "bytes that are no chunk end it with one line that says where", f"status {status}: {err}")
 
 
+def processor_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return sum(int(ticks) for ticks in f.read().rpartition(")")[2].split()[11:13])
+
+
+def nothing_yet(tap, folder, data):
+    """Waiting for a recording to begin, longer than an interval, takes no processor time."""
+    growing = Growing(folder, data, "-q", "--follow=10ms", "--samples", "--folded", pipe=True)
+    time.sleep(0.5)  # of which a loop would use most
+    ticks = processor_ticks(growing.child.pid)
+    growing.append(len(data))
+    status, err = growing.end()
+    tap.check(status == 0 and ticks * 8 < os.sysconf("SC_CLK_TCK"), "waiting for the first chunk, it sleeps",
+              f"status {status}, {ticks} ticks: {err}")
+
+
 def refusals(tap, folder):
     path = os.path.join(folder, "other.data")
     with open(path, "wb") as f:
@@ -203,6 +219,7 @@ def main():
         # thinned.mtr has a MARK; without one, nothing is complete before the end
         listing(tap, folder, data, ["--script"])
         endings(tap, folder, data)
+        nothing_yet(tap, folder, data)
         terminal(tap, folder, data)
         refusals(tap, folder)
     tap.finish()
