@@ -220,6 +220,7 @@ void mt_session_destroy(struct mt_session *session)
 	drop_local(session);
 	mt_array_deinit(&session->local);
 	mt_array_deinit(&session->members);
+	mt_entry_ends_deinit(&session->entry_ends);
 	mt_map64_deinit(&session->counted);
 	mt_array_deinit(&session->verdicts);
 	mt_map64_deinit(&session->by_index);
@@ -378,6 +379,8 @@ static struct mt_error *finish_recording(struct mt_session *session)
 	if (session->reader < session->readers.count)
 		return NULL;
 	end_stacks(session);
+	if (!mt_entry_ends_tell(&session->entry_ends, session->frames, &session->facts))
+		return mt_error_nomem();
 	if (!session->options->images)
 		return NULL;
 	return mt_naming_list_images(session->naming, session->frames, &session->code,
@@ -385,6 +388,20 @@ static struct mt_error *finish_recording(struct mt_session *session)
 }
 
 /* ---- Samples ---- */
+
+/* False out of memory. */
+static bool count_entry_end(struct mt_session *session, uint32_t stack, uint32_t reason)
+{
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(session->stacks, stack, &depth);
+	uint32_t outermost = depth ? ids[depth - 1] : MT_FRAME_NONE;
+
+	return reason == MT_END_ROOT || !depth ||
+	       mt_entry_ends_add(
+		       &session->entry_ends, outermost, reason,
+		       mt_session_image_path(session,
+					     mt_frames_key(session->frames, outermost)->image));
+}
 
 static void count_stack(struct mt_session *session, const struct mt_walked *walked)
 {
@@ -459,6 +476,8 @@ static bool take_piped(struct mt_session *session, const struct mt_piped *piped,
 	if (*wanted && !(out->member && session->counted_stack == out->serial)) {
 		session->counted_stack = out->serial;
 		count_stack(session, &piped->walked);
+		if (piped->walked.user && !count_entry_end(session, out->stack, piped->walked.end))
+			return false;
 	}
 	return out->member || mt_session_tell_stack(session, out, *wanted);
 }

@@ -14,6 +14,7 @@
 #include "formats/base/map64.h"
 #include "formats/records/attr.h"
 #include "formats/records/sample.h"
+#include "report/session/entry_ends.h"
 #include "report/session/session.h"
 #include "report/tables/facts.h"
 #include "report/tables/trace_fields.h"
@@ -65,6 +66,7 @@ struct mt_session {
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;
 	struct mt_stack_ids *stack_ids;
+	struct mt_entry_ends entry_ends;
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline;	 /* NULL without stacks */
 	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */

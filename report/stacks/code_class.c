@@ -126,6 +126,15 @@ bool mt_is_loader(const char *path)
 	       (starts_with(name, "ld-") || starts_with(name, "ld.") || starts_with(name, "ld64."));
 }
 
+bool mt_is_c_library(const char *path)
+{
+	struct part name = name_of(without_mark(path));
+
+	return is_runtime(name) &&
+	       (starts_with(name, "libc.") || starts_with(name, "libc-") ||
+		starts_with(name, "libpthread") || starts_with(name, "ld-musl"));
+}
+
 static bool has_so(struct part name)
 {
 	for (size_t i = 0; i + 3 <= name.size; i++) {

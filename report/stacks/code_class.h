@@ -35,6 +35,9 @@ enum mt_code_class mt_code_class_of(const char *path, const char *exe);
 /* Whether a path is that of the dynamic loader: ld-linux-x86-64.so.2, ld-2.31.so, ld-musl-*. */
 bool mt_is_loader(const char *path);
 
+/* The same of the C library: libc.so.6, libpthread-2.31.so, ld-musl-x86_64.so.1. */
+bool mt_is_c_library(const char *path);
+
 /* Whether a path stands for code that a process made at run time: JIT code. */
 bool mt_is_made_code(const char *path);
 

@@ -67,6 +67,15 @@ const char *mt_facts_info(const struct mt_facts_recording *recording, const char
 	return NULL;
 }
 
+uint64_t mt_facts_named_whole(const struct mt_facts *facts)
+{
+	uint64_t whole = facts->ends[MT_END_ROOT];
+
+	for (int i = 0; i < MT_END_REASONS; i++)
+		whole += facts->entry_ends[i];
+	return whole;
+}
+
 uint64_t mt_facts_incomplete(const struct mt_facts *facts)
 {
 	return facts->user_stacks - facts->ends[MT_END_ROOT] - facts->ends[MT_END_UNTOLD];

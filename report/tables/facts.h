@@ -136,6 +136,8 @@ struct mt_facts {
 	uint64_t undecodable; /* kernel records that do not match their attr's layout */
 	uint64_t user_stacks; /* selected samples with a user stack */
 	uint64_t ends[MT_END_REASONS]; /* user stacks by the reason for their end */
+	/* Of them those that lack only what called main or a thread's function. */
+	uint64_t entry_ends[MT_END_REASONS];
 	/* User stacks by the reason for their end before joining. */
 	uint64_t walked_ends[MT_END_REASONS];
 	/* Why kernel functions in selected stacks have no names; NULL if none lacks a name. */
@@ -168,6 +170,9 @@ uint64_t mt_facts_incomplete(const struct mt_facts *facts);
  */
 bool mt_facts_ended_early(const struct mt_facts_recording *recording, uint64_t began,
 			  uint64_t ended);
+
+/* User stacks that name their whole path: they reach their root, or lack only what called main. */
+uint64_t mt_facts_named_whole(const struct mt_facts *facts);
 
 /* Sum of the recordings' durations, in seconds. */
 double mt_facts_seconds(const struct mt_facts *facts);

@@ -49,7 +49,7 @@ static void describe_quality(const struct mt_facts *facts, char *out, size_t siz
 
 	if (facts->user_stacks && used < size)
 		snprintf(out + used, size - used, ", %s whole stacks",
-			 mt_text_percent((double)facts->ends[MT_END_ROOT],
+			 mt_text_percent((double)mt_facts_named_whole(facts),
 					 (double)facts->user_stacks)
 				 .text);
 }

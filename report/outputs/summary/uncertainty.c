@@ -50,7 +50,8 @@ static void print_losses(struct notes *s)
 		if (mt_facts_describe_damage(r, text, sizeof(text)))
 			print_warning(s, "%s: %s", r->file, text);
 	}
-	if ((double)facts->ends[MT_END_DUMP] > 0.005 * (double)facts->user_stacks)
+	if ((double)(facts->ends[MT_END_DUMP] - facts->entry_ends[MT_END_DUMP]) >
+	    0.005 * (double)facts->user_stacks)
 		print_warning(s, "stack dumps were too small: mtrec --call-graph dwarf,65528");
 	if ((double)facts->ends[MT_END_NO_ELF] > 0.005 * (double)facts->user_stacks)
 		print_warning(s,

@@ -1,0 +1,38 @@
+/*
+ * Counts user stacks that end early, but in the C library's frame that calls main or a thread's
+ * function: what they lack names no path.
+ */
+#ifndef MT_REPORT_SESSION_ENTRY_ENDS_H
+#define MT_REPORT_SESSION_ENTRY_ENDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+
+struct mt_facts;
+struct mt_frames;
+
+struct mt_entry_end {
+	uint32_t frame, reason; /* enum mt_stack_end */
+	uint64_t stacks;
+};
+
+/* Zeroed: none. */
+struct mt_entry_ends {
+	MT_ARRAY(struct mt_entry_end) items;
+	struct mt_map64 by_frame; /* frame and reason to index */
+};
+
+void mt_entry_ends_deinit(struct mt_entry_ends *ends);
+
+/* Counts a stack whose outermost frame is in an image at that path. False out of memory. */
+bool mt_entry_ends_add(struct mt_entry_ends *ends, uint32_t frame, uint32_t reason,
+		       const char *path);
+
+/* Sets facts->entry_ends, naming the frames. False out of memory. */
+bool mt_entry_ends_tell(const struct mt_entry_ends *ends, struct mt_frames *frames,
+			struct mt_facts *facts);
+
+#endif
