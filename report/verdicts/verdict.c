@@ -372,10 +372,12 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 
 void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size)
 {
-	size_t used = (size_t)snprintf(out, size, "%s, %s reservation%s",
+	size_t used = (size_t)snprintf(out, size, "%s, %s %s%s%s",
 				       mt_text_duration(verdict->seconds).text,
 				       mt_text_count((double)verdict->reservations).text,
-				       verdict->reservations == 1 ? "" : "s");
+				       verdict->files ? "mapping" : "reservation",
+				       verdict->reservations == 1 ? "" : "s",
+				       verdict->files ? " of files" : "");
 
 	if (verdict->why && used < size) {
 		snprintf(out + used, size - used, "; %s; %s", verdict->why,

@@ -35,6 +35,7 @@ struct mt_verdict {
 	double seconds;		       /* from the first reservation to the end */
 	uint64_t reservations, slices; /* slices: those with a reservation */
 	uint32_t falls;
+	bool files;			  /* what was reserved are mapped files */
 	bool ended;			  /* one cannot record it longer */
 	double given_back;		  /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */

@@ -16,6 +16,7 @@
 #include "report/residence/page_map.h"
 #include "report/session/session.h"
 #include "report/session/timespan.h"
+#include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/runtime_functions.h"
 #include "report/stacks/stacks.h"
@@ -50,9 +51,10 @@ struct entry {
 	MT_ARRAY(struct returned) late; /* those of the last BURST are among them */
 	bool forgiven;			/* what they returned counts as held; its pages are gone */
 	struct place place;
-	uint32_t stack;	       /* of a path: one of its stacks */
-	double reserved, heap; /* bytes reserved in all, and in the heap */
-	double held;	       /* bytes whose pages are touched and not given back, at the end */
+	uint32_t stack; /* of a path: one of its stacks */
+	/* Bytes reserved in all, in the heap, and of mapped files. */
+	double reserved, heap, files;
+	double held; /* bytes whose pages are touched and not given back, at the end */
 };
 
 struct space {
@@ -233,6 +235,31 @@ static bool has_verdict(const struct mt_verdicts *verdicts, const struct mt_orig
 	       (!verdicts->stacks || origin->stack != MT_STACK_NONE);
 }
 
+/* A path that maps files itself: what the loader maps are programs' parts. */
+static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	const struct mt_frames *frames = mt_session_frames(verdicts->session);
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(verdicts->session), stack, &depth);
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+
+		if (!(key->flags & MT_FRAME_IN_KERNEL))
+			return !mt_is_loader(mt_session_image_path(verdicts->session, key->image));
+	}
+	return false;
+}
+
+/* Memory that is held; of paths also the files that they map. */
+static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
+		      const struct mt_nature *nature)
+{
+	return has_verdict(verdicts, origin) &&
+	       (mt_nature_is_held(nature) || (verdicts->stacks && nature->kind == MT_REGION_FILE &&
+					      maps_files(verdicts, origin->stack)));
+}
+
 /* Address space for later, which is not memory before it has some access. */
 static void add_closed(struct space *space, const struct mt_change *change, int sign)
 {
@@ -318,7 +345,7 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 	struct scale *scale;
 	struct entry *entry;
 
-	if (!change->sign || !has_verdict(verdicts, owner) || !mt_nature_is_held(told->nature))
+	if (!change->sign || !is_judged(verdicts, owner, told->nature))
 		return true;
 	place.space = find_space(verdicts, told->space);
 	scale = scale_of(verdicts, told->space->recording);
@@ -332,6 +359,7 @@ static bool add_change(struct mt_verdicts *verdicts, const struct mt_ledger *led
 		return false;
 	if (change->sign > 0) {
 		entry->reserved += bytes;
+		entry->files += mt_nature_is_held(told->nature) ? 0 : bytes;
 		entry->heap +=
 			is_of_heap(&verdicts->spaces.items[place.space], told, opened) ? bytes : 0;
 		return mt_history_reserve(&entry->history, &scale->history, change->time, bytes);
@@ -449,7 +477,7 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	double held = (double)(region->end - region->start);
 	struct entry *entry;
 
-	if (!has_verdict(verdicts, origin) || !mt_nature_is_held(nature) || !nature->prot)
+	if (!is_judged(verdicts, origin, nature) || !nature->prot)
 		return true;
 	if (is_for_use(nature))
 		held = count_touched(&verdicts->spaces.items[space], region);
@@ -608,6 +636,7 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->held += verdicts->entries.items[i].held;
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
+		entry->files += verdicts->entries.items[i].files;
 		entry->heap += collected ? verdicts->entries.items[i].reserved
 					 : verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
@@ -648,6 +677,13 @@ static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *
 	return false;
 }
 
+/* Any program maps some files once, such as those of its locale. */
+static bool tells_anything(const struct mt_verdict *verdict)
+{
+	return !verdict->files ||
+	       (verdict->kind != MT_VERDICT_ONE_OFF && verdict->kind != MT_VERDICT_TOO_LITTLE);
+}
+
 static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 {
 	const struct space *space = &verdicts->spaces.items[entry->place.space];
@@ -669,12 +705,14 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	};
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
+	row->verdict.files = entry->files > entry->reserved / 2;
 	if (entry->heap > entry->reserved / 2)
 		mt_verdict_consider_heap(&row->verdict);
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);
 	if (knows_pages(verdicts, space) && !entry->forgiven)
 		mt_verdict_consider_pages(&row->verdict, entry->held);
+	verdicts->rows.count -= !tells_anything(&row->verdict);
 	return true;
 }
 
