@@ -17,7 +17,8 @@ struct mt_block_account;
 
 enum mt_queued_kind {
 	MT_QUEUED_CALL,
-	MT_QUEUED_END, /* the end of a space */
+	MT_QUEUED_END,	/* the end of a space */
+	MT_QUEUED_LAST, /* a thread ended that is not its process's first */
 };
 
 struct mt_queued {
@@ -27,6 +28,7 @@ struct mt_queued {
 	uint64_t serial; /* of the sample */
 	uint64_t time;
 	struct mt_block_account *account;
+	int32_t tid; /* CALL, LAST */
 	struct mt_block_call call;
 	struct mt_origin origin; /* of GIVES and FAILS */
 };

@@ -42,6 +42,11 @@ struct mt_blocks {
 	struct mt_losses losses;
 	MT_ARRAY(struct mt_block_account *) accounts;
 	struct mt_map64 by_space; /* id of a struct mt_space to index in accounts */
+	/*
+	 * By tid, what a thread freed that was not live, since it did anything else: how often
+	 * twice, in the upper half, and unknown.
+	 */
+	struct mt_map64 odd_frees;
 	uint64_t now, at;
 	bool begun, frozen;
 	/* Of all: */
@@ -68,6 +73,7 @@ static void forget_recording(struct mt_blocks *blocks)
 		account_destroy(blocks->accounts.items[i]);
 	mt_array_deinit(&blocks->accounts);
 	mt_map64_deinit(&blocks->by_space);
+	mt_map64_deinit(&blocks->odd_frees);
 	if (blocks->events.count)
 		memset(blocks->events.items, 0,
 		       blocks->events.count * sizeof(*blocks->events.items));
@@ -169,25 +175,48 @@ static bool tell_all(struct mt_blocks *blocks, uint64_t time)
 
 /* ---- Effects, in order ---- */
 
-static bool apply_free(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t address)
+/*
+ * The odd frees right before a thread's end are glibc's, which empties the thread's cache of free
+ * blocks: they do not count.
+ */
+static void drop_odd_frees(struct mt_blocks *blocks, int32_t tid)
+{
+	uint64_t odd = 0;
+
+	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
+	mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
+	blocks->counts.twice -= odd >> 32;
+	blocks->counts.unknown -= (uint32_t)odd;
+}
+
+static bool apply_free(struct mt_blocks *blocks, struct mt_block_account *account, int32_t tid,
+		       uint64_t address)
 {
 	enum mt_block_freed freed;
+	uint64_t odd = 0;
 
 	if (!mt_block_map_free(account->map, address, &freed))
 		return false;
+	if (freed == MT_FREED_LIVE)
+		mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
+	if (freed == MT_FREED_LIVE || (freed == MT_FREED_UNKNOWN && account->forked))
+		return true;
 	blocks->counts.twice += freed == MT_FREED_TWICE;
-	blocks->counts.unknown += freed == MT_FREED_UNKNOWN && !account->forked;
-	return true;
+	blocks->counts.unknown += freed == MT_FREED_UNKNOWN;
+	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
+	return mt_map64_put(&blocks->odd_frees, (uint32_t)tid,
+			    odd + (freed == MT_FREED_TWICE ? 1ull << 32 : 1));
 }
 
 /* What realloc freed; another thread may have got that address before it returned. */
-static bool apply_old(struct mt_blocks *blocks, struct mt_block_account *account,
-		      const struct mt_block_call *call)
+static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 {
+	struct mt_block_account *account = queued->account;
+	const struct mt_block_call *call = &queued->call;
 	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
 
 	return !call->freed || (old && old->time > call->given.enter) ||
-	       apply_free(blocks, account, call->freed);
+	       apply_free(blocks, account, queued->tid, call->freed);
 }
 
 static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
@@ -199,9 +228,10 @@ static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
 	uint32_t origin;
 
 	if (call->effect == MT_BLOCK_FREES)
-		return apply_free(blocks, account, call->freed);
+		return apply_free(blocks, account, queued->tid, call->freed);
+	mt_map64_remove(&blocks->odd_frees, (uint32_t)queued->tid);
 	origin = mt_origins_intern(blocks->origins, &queued->origin);
-	if (origin == UINT32_MAX || !apply_old(blocks, account, call))
+	if (origin == UINT32_MAX || !apply_old(blocks, queued))
 		return false;
 	if (call->effect == MT_BLOCK_FAILS) {
 		mt_map64_get(&account->failed, origin, &calls);
@@ -227,7 +257,9 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 		if (!tell_all(blocks, blocks->at))
 			return false;
 	}
-	if (!account->map)
+	if (queued->kind == MT_QUEUED_LAST)
+		drop_odd_frees(blocks, queued->tid);
+	if (queued->kind == MT_QUEUED_LAST || !account->map)
 		return true;
 	if (queued->kind == MT_QUEUED_CALL)
 		return apply_call(blocks, queued);
@@ -306,6 +338,7 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 	if (!queued)
 		return false;
 	queued->call = call;
+	queued->tid = task->tid;
 	queued->time = observed->time;
 	queued->serial = observed->serial;
 	queued->waits = observed->selected;
@@ -342,7 +375,6 @@ static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observe
 	struct mt_block_account *account;
 	struct mt_queued *queued;
 
-	mt_block_calls_end(blocks->calls, observed->kernel->tid);
 	if (!observed->space || observed->space->threads)
 		return true;
 	account = account_of(blocks, observed->space, observed->recording);
@@ -359,15 +391,38 @@ static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observe
 	return true;
 }
 
+static bool take_thread_end(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	int32_t tid = observed->kernel->tid;
+	struct mt_queued *queued;
+
+	mt_block_calls_end(blocks->calls, tid);
+	if (tid != observed->kernel->pid) {
+		queued = mt_block_queue_add(&blocks->queue);
+		if (!queued)
+			return false;
+		queued->kind = MT_QUEUED_LAST;
+		queued->time = observed->time;
+		queued->tid = tid;
+	}
+	return take_end(blocks, observed, false);
+}
+
+static bool take_exec(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	mt_block_calls_end(blocks->calls, observed->kernel->tid);
+	return take_end(blocks, observed, true);
+}
+
 static bool take_kernel(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	switch (observed->kernel->type) {
 	case MT_KERNEL_FORK:
 		return take_fork(blocks, observed);
 	case MT_KERNEL_COMM:
-		return !observed->kernel->exec || take_end(blocks, observed, true);
+		return !observed->kernel->exec || take_exec(blocks, observed);
 	case MT_KERNEL_EXIT:
-		return take_end(blocks, observed, false);
+		return take_thread_end(blocks, observed);
 	default:
 		return true;
 	}

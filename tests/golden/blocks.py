@@ -78,6 +78,11 @@ def lost(start, end, event=80, count=3, source=1):
     return make.record(make.R_LOSS, struct.pack("<IIQQQI", 0, event, start * make.US, end * make.US, count, source))
 
 
+def process_end(time, tid):
+    """A thread of process 100 ends."""
+    return made.process_record(make.EXIT, struct.pack("<IIIIQ", 100, 100, tid, 100, time * make.US), time)
+
+
 def recording(records, later=b"", kinds=None, **options):
     writer = make.begun(events(**options) if kinds is None else kinds)
     writer.chunk(make.STATE, make.task(), *[make.task(tid=tid, comm="thread") for tid in (101, 102)],
@@ -183,6 +188,10 @@ def odd_frees():
     yield "... not where the address was given in between", malloc(1000, A, 20) + free(1010, A) + malloc(
         1020, A, 20) + free(1030, A), {}
     yield "a free of what is not known is told", free(1000, A) + malloc(1010, B, 20), {"100": (20, 1, 20)}, "1 blocks were freed that were not seen allocated"
+    cache = malloc(1000, A, 20, tid=101) + free(1010, A, tid=101) + free(1020, A, tid=101) + free(1030, C, tid=101)
+    yield "what a thread frees again as it ends is glibc's cache", cache + process_end(1040, 101), {}
+    yield "... but counts where it went on", cache + malloc(1035, B, 5, tid=101) + process_end(1040, 101), {
+        "101": (5, 1, 5)}, "1 blocks were freed twice"
     many = b"".join(malloc(1000 + 3 * n, A + 16 * n, 8) + free(1002 + 3 * n, A + 16 * n) for n in range(50))
     yield "... many of both", many + b"".join(free(1200 + n, A + 16 * n) for n in range(60)), {}, "50 blocks were freed twice"
 

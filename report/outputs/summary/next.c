@@ -49,6 +49,18 @@ static bool has_event(const struct mt_summary *s, const char *part)
 	return false;
 }
 
+/* Whether calls of allocators were recorded. */
+static bool has_blocks(const struct mt_summary *s)
+{
+	const struct mt_facts *facts = s->view->facts;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (*facts->events.items[i].account)
+			return true;
+	}
+	return false;
+}
+
 /* What nobody recorded, and would have answered. */
 static struct mt_error *print_unseen(const struct mt_summary *s)
 {
@@ -56,7 +68,7 @@ static struct mt_error *print_unseen(const struct mt_summary *s)
 				     ? "which pages are in use (mtrec -e vm,rss)"
 			     : !s->growth ? "what is mapped (mtrec -e vm,rss)"
 					  : "";
-	const char *blocks = has_event(s, "malloc") ? "" : "malloc and free (mtrec -e malloc)";
+	const char *blocks = has_blocks(s) ? "" : "malloc and free (mtrec -e malloc)";
 	char said[120];
 
 	snprintf(said, sizeof(said), "%s%s%s", blocks, *blocks && *memory ? "; " : "", memory);
@@ -81,6 +93,8 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 		 s->resident ? "resident" : "growth");
 	print_command(s, what, options, NULL);
 	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
+	if (has_blocks(s))
+		print_command(s, "", "--blocks", NULL);
 	return NULL;
 }
 
@@ -95,7 +109,7 @@ static void print_after_counts(const struct mt_summary *s)
 		print_command(s, "NEXT", "--flamegraph out.svg", NULL);
 	if (thread)
 		print_command(s, "", "--comm", thread);
-	print_command(s, "", "--script", NULL);
+	print_command(s, "", has_blocks(s) ? "--blocks" : "--script", NULL);
 }
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
