@@ -10,6 +10,7 @@
 #ifndef MT_REPORT_ANALYSES_MEMORY_BESIDE_H
 #define MT_REPORT_ANALYSES_MEMORY_BESIDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct mt_analysis_request;
@@ -47,12 +48,17 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
 
-/*
- * The table of --processes from gauges that were read. With a ledger's verdicts a column says how
- * much of the growth of what is mapped is address space without access.
- */
+/* What the table of --processes has for the summary. */
+struct mt_process_more {
+	/* How much of the growth of what is mapped is address space without access; or NULL. */
+	const struct mt_verdicts *ledger;
+	/* Rows of processes that no gauge met, and a column with the number of processes. */
+	bool brief;
+};
+
+/* The table of --processes from gauges that were read. A ledger comes with brief processes. */
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
-				  const struct mt_verdicts *ledger,
+				  const struct mt_process_more *more,
 				  const struct mt_analysis_request *request, struct mt_table **out);
 
 /*

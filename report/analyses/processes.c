@@ -28,13 +28,15 @@ enum {
 	VALUE_MAPPED, /* change of what is mapped */
 	VALUE_MAPPED_NOW,
 	VALUE_SWAPPED,
+	VALUE_COUNT,  /* of processes; this and the next in the summary's table alone */
 	VALUE_CLOSED, /* of VALUE_MAPPED, address space without access; where a ledger knows */
 	VALUES,
 };
 
 static const struct mt_value_column value_columns[VALUES] = {
-	{"change", "B"}, {"before", "B"},     {"now", "B"},	{"peak", "B"},
-	{"mapped", "B"}, {"mapped now", "B"}, {"swapped", "B"}, {"reserved", "B"},
+	{"change", "B"},  {"before", "B"},   {"now", "B"},
+	{"peak", "B"},	  {"mapped", "B"},   {"mapped now", "B"},
+	{"swapped", "B"}, {"processes", ""}, {"reserved", "B"},
 };
 
 static bool no_event(const char *event)
@@ -74,6 +76,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
 		[VALUE_SWAPPED] = mt_value_exact(mt_gauged_now(process, MT_PROCESS_SWAPPED)),
+		[VALUE_COUNT] = mt_value_exact(1),
 		[VALUE_CLOSED] = mt_value_exact(
 			ledger ? mt_verdicts_closed_growth(ledger, process->recording, process->pid,
 							   process->is_new)
@@ -104,6 +107,58 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 	return mt_row_keys_add(keys, &facts, values);
 }
 
+/* Of processes that ended with others, the peak is all that is known of their sizes. */
+static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
+		      const struct mt_brief_processes *brief)
+{
+	bool one = brief->pid >= 0;
+	double now = one ? brief->peak : 0;
+	struct mt_row_facts facts = {
+		.event = MT_EVENT_NONE,
+		.pid = brief->pid,
+		.tid = brief->pid,
+		.comm = brief->comm,
+		.process = brief->comm,
+		.cgroup = brief->cgroup,
+		.exe = brief->exe,
+		.cpu = UINT32_MAX,
+		.stack = MT_STACK_NONE,
+	};
+	const struct mt_value values[VALUES] = {
+		[VALUE_CHANGE] = mt_value_exact(now),
+		[VALUE_NOW] = mt_value_exact(now),
+		[VALUE_PEAK] = mt_value_exact(brief->peak),
+		[VALUE_COUNT] = mt_value_exact(brief->count),
+	};
+
+	return intern(session, "-", &facts.trend) &&
+	       intern(session, one ? "began" : "ended", &facts.life) &&
+	       (brief->exe || intern(session, "[unknown]", &facts.exe)) &&
+	       mt_row_keys_add(keys, &facts, values);
+}
+
+/* Rows of one name are one, but for where they are grouped by more. */
+static bool add_all_brief(struct mt_session *session, struct mt_row_keys *keys,
+			  const struct mt_gauge_log *gauges, bool grouped)
+{
+	size_t count;
+	const struct mt_brief_processes *brief = mt_gauge_log_brief(gauges, &count);
+	bool good = true;
+
+	for (size_t i = 0; i < count && good; i++) {
+		struct mt_brief_processes row = brief[i];
+
+		for (; !grouped && i + 1 < count && brief[i + 1].recording == row.recording &&
+		       brief[i + 1].comm == row.comm && brief[i + 1].pid == -1 && row.pid == -1;
+		     i++) {
+			row.count += brief[i + 1].count;
+			row.peak = brief[i + 1].peak > row.peak ? brief[i + 1].peak : row.peak;
+		}
+		good = add_brief(session, keys, &row);
+	}
+	return good;
+}
+
 static struct mt_error *read_all(struct mt_session *session)
 {
 	struct mt_session_sample sample;
@@ -117,21 +172,25 @@ static struct mt_error *read_all(struct mt_session *session)
 }
 
 struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
-				  const struct mt_verdicts *ledger,
+				  const struct mt_process_more *more,
 				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *keys = NULL;
-	struct mt_error *err =
-		mt_row_keys_create(session, mt_analysis_processes.name, value_columns,
-				   ledger ? VALUES : VALUE_CLOSED, request, &keys);
-	size_t count;
-	const struct mt_gauged_process *processes = mt_gauge_log_processes(gauges, &count);
+	const struct mt_verdicts *ledger = more->ledger;
+	size_t columns = ledger ? VALUES : more->brief ? VALUE_CLOSED : VALUE_COUNT;
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_processes.name,
+						  value_columns, columns, request, &keys);
+	const struct mt_gauged_process *process;
 	bool good = true;
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < count && good; i++)
-		good = !processes[i].selected || add_process(session, keys, &processes[i], ledger);
+	for (size_t i = 0; good && (process = mt_gauge_log_process(gauges, i)); i++)
+		good = !process->selected || add_process(session, keys, process, ledger);
+	if (more->brief)
+		good = good &&
+		       add_all_brief(session, keys, gauges,
+				     request->by.count > mt_analysis_processes.default_by.count);
 	return good ? mt_row_keys_table(MT_TAKE(keys), out) : mt_error_nomem();
 }
 
@@ -140,19 +199,17 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 {
 	MT_CLEANUP(mt_gauge_log_destroy_p) struct mt_gauge_log *gauges = NULL;
 	struct mt_error *err = mt_gauge_log_listen(session, &gauges);
-	size_t count;
 
 	err = err ? err : read_all(session);
 	err = err ? err : mt_gauge_log_finish(gauges);
 	if (err)
 		return err;
-	(void)mt_gauge_log_processes(gauges, &count);
-	if (!count)
+	if (!mt_gauge_log_process(gauges, 0))
 		return mt_error_create(
 			MT_ERR_NOT_FOUND,
 			"no sizes of processes in it: an older mtrec recorded it, or "
 			"another program");
-	return mt_process_table(session, gauges, NULL, request, out);
+	return mt_process_table(session, gauges, &(struct mt_process_more){0}, request, out);
 }
 
 const struct mt_analysis mt_analysis_processes = {

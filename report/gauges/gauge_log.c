@@ -11,6 +11,7 @@
 #include "formats/base/strings.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
+#include "report/gauges/lives.h"
 #include "report/session/selection.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
@@ -51,13 +52,14 @@ struct readings {
 struct mt_gauge_log {
 	struct mt_session *session;
 	struct mt_observer observer;
-	MT_ARRAY(struct mt_gauged_process) processes;
 	MT_ARRAY(struct process) all;
+	struct mt_lives lives;
+	size_t lives_judged; /* of those that are over: no gauge was read of these */
+	MT_ARRAY(struct mt_brief_processes) brief;
 	struct mt_map64 by_pid; /* of this recording: pid to the index of its first process */
 	MT_ARRAY(struct early) early;
 	struct mt_map64 early_by_pid;
-	const struct mt_space *sampled; /* the space of the last sample */
-	uint64_t newest;		/* index of the process that the last gauge was of; NONE */
+	const struct mt_space *sampled;	    /* the space of the last sample */
 	MT_ARRAY(struct readings) readings; /* by recording */
 	MT_ARRAY(struct mt_host_gauge) host;
 	struct mt_map64 by_name; /* recording and string id to index in host */
@@ -70,8 +72,15 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges)
 	if (!gauges)
 		return;
 	mt_session_ignore(gauges->session, &gauges->observer);
-	mt_array_deinit(&gauges->processes);
+	for (size_t i = 0; i < gauges->all.count; i++) {
+		for (size_t j = 0; j < MT_PROCESS_GAUGES; j++)
+			mt_series_deinit(&gauges->all.items[i].told.series[j]);
+	}
 	mt_array_deinit(&gauges->all);
+	mt_lives_deinit(&gauges->lives);
+	mt_array_deinit(&gauges->brief);
+	for (size_t i = 0; i < gauges->host.count; i++)
+		mt_series_deinit(&gauges->host.items[i].series);
 	mt_array_deinit(&gauges->early);
 	mt_map64_deinit(&gauges->early_by_pid);
 	mt_array_deinit(&gauges->host);
@@ -123,8 +132,8 @@ static bool take_host(struct mt_gauge_log *gauges, uint32_t recording,
 		slot->recording = recording;
 		slot->name = name;
 	}
-	mt_series_add(&gauges->host.items[index].series, record->after, (double)record->value);
-	return true;
+	return mt_series_add(&gauges->host.items[index].series, record->after,
+			     (double)record->value);
 }
 
 static struct process *find_process(struct mt_gauge_log *gauges,
@@ -213,8 +222,7 @@ static bool take_process(struct mt_gauge_log *gauges, const struct mt_observed *
 	if (!process)
 		return false;
 	process->last_time = record->after;
-	mt_series_add(&process->told.series[which], record->after, (double)record->value);
-	return true;
+	return mt_series_add(&process->told.series[which], record->after, (double)record->value);
 }
 
 /* ---- Names and ends ---- */
@@ -315,8 +323,35 @@ static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *o
 	return true;
 }
 
+static bool was_gauged(const struct mt_gauge_log *gauges, const struct mt_life *life)
+{
+	const struct process *process;
+	uint64_t index;
+
+	if (!mt_map64_get(&gauges->by_pid, (uint64_t)life->pid, &index))
+		return false;
+	for (; index != NONE; index = process->next) {
+		process = &gauges->all.items[index];
+		if (process->first_time <= life->ended && process->last_time >= life->began)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Which lives no gauge met is asked when the recording is over: in a growing one, gauges may come
+ * behind the records of their time.
+ */
 static void end_recording(struct mt_gauge_log *gauges)
 {
+	size_t kept = gauges->lives_judged;
+
+	for (size_t i = kept; i < gauges->lives.over.count; i++) {
+		if (!was_gauged(gauges, &gauges->lives.over.items[i]))
+			gauges->lives.over.items[kept++] = gauges->lives.over.items[i];
+	}
+	gauges->lives.over.count = gauges->lives_judged = kept;
+	mt_lives_end(&gauges->lives);
 	gauges->sampled = NULL;
 	mt_map64_deinit(&gauges->by_pid);
 }
@@ -325,6 +360,8 @@ static bool observe(void *context, const struct mt_observed *observed)
 {
 	struct mt_gauge_log *gauges = context;
 
+	if (!mt_lives_take(&gauges->lives, mt_session_facts(gauges->session), observed))
+		return false;
 	switch (observed->kind) {
 	case MT_OBSERVED_GAUGE:
 		return observed->gauge->pid > 0
@@ -398,29 +435,101 @@ static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *proces
 	process->selected = !process->other && is_selected(selection, comm, process->pid);
 }
 
+enum {
+	LIFE_KEYS = 5
+};
+
+static int compare_lives(const void *a, const void *b)
+{
+	const struct mt_life *x = a, *y = b;
+	const uint32_t of_x[LIFE_KEYS] = {x->recording, (uint32_t)x->pid, x->comm, x->cgroup,
+					  x->exe};
+	const uint32_t of_y[LIFE_KEYS] = {y->recording, (uint32_t)y->pid, y->comm, y->cgroup,
+					  y->exe};
+
+	for (size_t i = 0; i < LIFE_KEYS; i++) {
+		if (of_x[i] != of_y[i])
+			return of_x[i] < of_y[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+/*
+ * Whether a life is told of: it ended in the selected time, and its name is selected, and known
+ * (not ":TID"). Takes the pid of one that is told of with others of its name.
+ */
+static bool settle_life(const struct mt_gauge_log *gauges, struct mt_life *life)
+{
+	const struct mt_facts_recording *facts =
+		&mt_session_facts(gauges->session)->recordings.items[life->recording];
+	const char *comm = mt_strings_get(mt_session_strings(gauges->session), life->comm);
+	bool selected =
+		*comm != ':' && is_selected(mt_session_selection(gauges->session), comm, life->pid);
+	uint64_t from, to;
+
+	find_bounds(gauges, life->recording, &from, &to);
+	if (!life->peak || mt_facts_ended_early(facts, life->began, life->ended))
+		life->pid = -1;
+	return selected && life->ended >= from && life->ended <= to;
+}
+
+static bool fold_lives(struct mt_gauge_log *gauges)
+{
+	struct mt_life *lives = gauges->lives.over.items;
+	struct mt_brief_processes *slot = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < gauges->lives.over.count; i++) {
+		if (settle_life(gauges, &lives[i]))
+			lives[count++] = lives[i];
+	}
+	if (count)
+		qsort(lives, count, sizeof(*lives), compare_lives);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || compare_lives(&lives[i - 1], &lives[i]) != 0) {
+			slot = mt_array_push(&gauges->brief);
+			if (!slot)
+				return false;
+			*slot = (struct mt_brief_processes){
+				.recording = lives[i].recording,
+				.comm = lives[i].comm,
+				.cgroup = lives[i].cgroup,
+				.exe = lives[i].exe,
+				.pid = lives[i].pid,
+			};
+		}
+		slot->count++;
+		slot->peak =
+			(double)lives[i].peak > slot->peak ? (double)lives[i].peak : slot->peak;
+	}
+	gauges->lives.over.count = 0;
+	return true;
+}
+
 struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 {
 	mt_session_ignore(gauges->session, &gauges->observer);
-	if (!mt_array_reserve(&gauges->processes, gauges->all.count + 1))
-		return mt_error_nomem();
-	for (size_t i = 0; i < gauges->all.count; i++) {
-		gauges->processes.items[i] = gauges->all.items[i].told;
-		settle(gauges, &gauges->processes.items[i]);
-	}
-	gauges->processes.count = gauges->all.count;
+	for (size_t i = 0; i < gauges->all.count; i++)
+		settle(gauges, &gauges->all.items[i].told);
 	for (size_t i = 0; i < gauges->host.count; i++) {
 		struct mt_host_gauge *gauge = &gauges->host.items[i];
 
 		find_bounds(gauges, gauge->recording, &gauge->from, &gauge->to);
 	}
-	return NULL;
+	return fold_lives(gauges) ? NULL : mt_error_nomem();
 }
 
-const struct mt_gauged_process *mt_gauge_log_processes(const struct mt_gauge_log *gauges,
-						       size_t *count)
+const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,
+						     size_t index)
 {
-	*count = gauges->processes.count;
-	return gauges->processes.items;
+	return index < gauges->all.count ? &gauges->all.items[index].told : NULL;
+}
+
+const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,
+						    size_t *count)
+{
+	*count = gauges->brief.count;
+	return gauges->brief.items;
 }
 
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index)

@@ -54,6 +54,18 @@ struct mt_gauged_process {
 	struct mt_series series[MT_PROCESS_GAUGES];
 };
 
+/*
+ * Processes of which no gauge was read between their begin and their end: those of one name, cgroup
+ * and program; or one that ended with the recording, as its command does.
+ */
+struct mt_brief_processes {
+	uint32_t recording;
+	uint32_t comm, cgroup, exe; /* string ids */
+	int32_t pid;		    /* of one that ended with the recording; else -1 */
+	uint32_t count;
+	double peak; /* resident bytes, of the largest; 0: not known */
+};
+
 /* Before the session's first sample is asked for. Borrows the session until destroyed. */
 struct mt_error *mt_gauge_log_listen(struct mt_session *session, struct mt_gauge_log **out);
 void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
@@ -61,9 +73,13 @@ void mt_gauge_log_destroy(struct mt_gauge_log *gauges);
 /* Once, when the session is read to its end; what was read stays. */
 struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges);
 
-/* In order of their first gauge; borrowed. */
-const struct mt_gauged_process *mt_gauge_log_processes(const struct mt_gauge_log *gauges,
-						       size_t *count);
+/* Processes by index, in order of their first gauge; NULL behind the last. */
+const struct mt_gauged_process *mt_gauge_log_process(const struct mt_gauge_log *gauges,
+						     size_t index);
+
+/* Selected ones, by recording, those with a pid first, then by name; borrowed. */
+const struct mt_brief_processes *mt_gauge_log_brief(const struct mt_gauge_log *gauges,
+						    size_t *count);
 
 /* Values of the host by index; NULL behind the last. */
 const struct mt_host_gauge *mt_gauge_log_host(const struct mt_gauge_log *gauges, size_t index);

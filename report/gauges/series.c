@@ -1,7 +1,10 @@
 /* Gauges over time. */
 #include "report/gauges/series.h"
 
+#include <stdlib.h>
+
 enum {
+	POINTS_FIRST = 4,
 	SLICES_MOST = 20,
 	SLICES_LEAST = 4,
 };
@@ -25,8 +28,35 @@ static void halve(struct mt_series *series)
 	series->interval = (series->last_time - series->first_time) / (MT_SERIES_POINTS / 2);
 }
 
-void mt_series_add(struct mt_series *series, uint64_t time, double value)
+void mt_series_deinit(struct mt_series *series)
 {
+	free(series->points);
+	series->points = NULL;
+}
+
+/* Makes room for one more point; a single value so far gets its own. */
+static bool make_room(struct mt_series *series, const struct mt_series_point *single)
+{
+	size_t capacity = series->points ? 2 * (size_t)series->capacity : POINTS_FIRST;
+	struct mt_series_point *points;
+
+	if (series->count == MT_SERIES_POINTS)
+		halve(series);
+	if (series->count < series->capacity)
+		return true;
+	points = realloc(series->points, capacity * sizeof(*points));
+	if (!points)
+		return false;
+	if (!series->points)
+		points[0] = *single;
+	series->points = points;
+	series->capacity = (uint16_t)capacity;
+	return true;
+}
+
+bool mt_series_add(struct mt_series *series, uint64_t time, double value)
+{
+	const struct mt_series_point single = {series->first_time, series->last};
 	bool first = !series->count;
 
 	series->first_time = first ? time : series->first_time;
@@ -34,19 +64,24 @@ void mt_series_add(struct mt_series *series, uint64_t time, double value)
 	series->least = first || value < series->least ? value : series->least;
 	series->last = value;
 	series->last_time = time;
-	if (!first && time - series->points[series->count - 1].time < series->interval)
-		return;
-	if (series->count == MT_SERIES_POINTS)
-		halve(series);
+	series->count += first;
+	if (first ||
+	    time - (series->points ? series->points[series->count - 1].time : series->first_time) <
+		    series->interval)
+		return true;
+	if (!make_room(series, &single))
+		return false;
 	series->points[series->count++] = (struct mt_series_point){time, value};
+	return true;
 }
 
 double mt_series_at(const struct mt_series *series, uint64_t time)
 {
-	double value = series->points[0].value;
+	double value;
 
-	if (time >= series->last_time)
+	if (!series->points || time >= series->last_time)
 		return series->last;
+	value = series->points[0].value;
 	for (size_t i = 1; i < series->count && series->points[i].time <= time; i++)
 		value = series->points[i].value;
 	return value;

@@ -10,22 +10,25 @@
 
 /*
  * A value holds until the next one. When all points are taken every second one is dropped, and from
- * then on points stand at least twice as far apart. All-zero: no value yet.
+ * then on points stand at least twice as far apart. All-zero: no value yet. Most processes of a
+ * long recording have one value, which needs no points.
  */
 struct mt_series {
 	struct mt_series_point {
 		uint64_t time; /* ns on the recording's clock */
 		double value;
-	} points[MT_SERIES_POINTS];
-	size_t count;
-	uint64_t interval; /* ns, least distance of points */
-	double last;	   /* the newest value, which may have no point */
+	} * points;		  /* NULL for a single value */
+	uint16_t count, capacity; /* of points, the single value counted as one */
+	uint64_t interval;	  /* ns, least distance of points */
+	double last;		  /* the newest value, which may have no point */
 	double most, least;
 	uint64_t first_time, last_time; /* of the first and the newest value */
 };
 
-/* Adds a value; times do not fall. */
-void mt_series_add(struct mt_series *series, uint64_t time, double value);
+void mt_series_deinit(struct mt_series *series);
+
+/* Adds a value; times do not fall. False out of memory. */
+bool mt_series_add(struct mt_series *series, uint64_t time, double value);
 
 /* The value that held at a time; the first one's before it. Only with a value. */
 double mt_series_at(const struct mt_series *series, uint64_t time);

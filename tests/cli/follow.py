@@ -14,7 +14,8 @@ import tempfile
 import time
 
 TOP = os.environ.get("MT_TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests", "golden", "perfdata"))
+sys.path[:0] = [os.path.join(TOP, "tests", "golden"), os.path.join(TOP, "tests", "golden", "perfdata")]
+import who_grew  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
 MTREPORT = os.path.join(BUILD, "mtreport")
@@ -216,6 +217,7 @@ def main():
             with open(os.path.join(RECORDED, name + ".mtr"), "rb") as f:
                 data = f.read()
             follow(tap, folder, data, words, pipe)
+        follow(tap, folder, who_grew.growing(), ["--summary", "--json"])
         # thinned.mtr has a MARK; without one, nothing is complete before the end
         listing(tap, folder, data, ["--script"])
         endings(tap, folder, data)

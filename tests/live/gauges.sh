@@ -136,6 +136,21 @@ check 'a process that frees all before it exits is recorded' "$mtrec" -q -e vm,r
 check '... its path counts at its peak' awk '/^BY WHICH/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
 check '... and is what is judged' awk '/^IS IT/ { getline; exit !($2 == "MB" && $1 > 50) }' screen
 
+# shellcheck disable=SC2016
+check 'a storm of forks is recorded' "$mtrec" -q -e vm,rss -o storm.mtr bash -c 'for i in {1..200}; do /bin/true; done; sleep 0.6'
+"$report" -q storm.mtr >screen
+check '... and all that ended are counted' grep -Eq '^ +ended: (true x200( |$)|.*, 200 others$)' screen
+
+check 'a command that ends before a gauge is read is recorded' "$mtrec" -q -e vm,rss -o brief.mtr \
+	python3 -c 'x = bytearray(30 << 20); print(open("/proc/self/status").read())'
+hwm=$(awk '/^VmHWM/ { print $2 * 1024 }' "$out")
+"$report" -q --summary --json brief.mtr >brief.json
+check '... grew to its peak, within 2 %' python3 -c '
+import json, sys
+rows = json.load(open("brief.json"))["summary"]["who_grew"]["rows"]
+now = [row["now"] for row in rows if row["process"] == "python3"]
+sys.exit(f"{now} {sys.argv[1]}" if len(now) != 1 or abs(now[0] / int(sys.argv[1]) - 1) > 0.02 else 0)' "$hwm"
+
 check 'a process that begins and ends is recorded' "$mtrec" -q -e vm,rss -o ends.mtr \
 	python3 -c 'import time; x = bytearray(30 << 20); time.sleep(2.5)'
 check '... is in --processes' "$report" --processes --csv ends.mtr

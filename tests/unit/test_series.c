@@ -11,15 +11,17 @@ static struct mt_series make(const double *values, size_t count)
 	struct mt_series series = {0};
 
 	for (size_t i = 0; i < count; i++)
-		mt_series_add(&series, (i + 1) * SECOND, values[i] * MB);
+		MT_CHECK(mt_series_add(&series, (i + 1) * SECOND, values[i] * MB));
 	return series;
 }
 
 static const char *trend_of(const double *values, size_t count)
 {
 	struct mt_series series = make(values, count);
+	const char *trend = mt_series_trend(&series, false, SECOND, count * SECOND, SECOND);
 
-	return mt_series_trend(&series, false, SECOND, count * SECOND, SECOND);
+	mt_series_deinit(&series);
+	return trend;
 }
 
 #define TREND(...)                              \
@@ -45,6 +47,7 @@ MT_TEST(a_new_process_began_at_nothing)
 
 	MT_CHECK_STR(mt_series_trend(&series, true, 0, 8 * SECOND, SECOND), "one step, flat");
 	MT_CHECK_STR(mt_series_trend(&series, false, 0, 8 * SECOND, SECOND), "flat");
+	mt_series_deinit(&series);
 }
 
 MT_TEST(too_few_readings_have_none)
@@ -61,6 +64,7 @@ MT_TEST(a_value_holds_until_the_next)
 	MT_CHECK(mt_series_at(&series, 2 * SECOND - 1) == 10 * MB);
 	MT_CHECK(mt_series_at(&series, 2 * SECOND) == 20 * MB);
 	MT_CHECK(mt_series_at(&series, 9 * SECOND) == 30 * MB);
+	mt_series_deinit(&series);
 }
 
 MT_TEST(a_day_takes_as_much_room_as_a_minute)
@@ -69,7 +73,7 @@ MT_TEST(a_day_takes_as_much_room_as_a_minute)
 	double worst = 0;
 
 	for (uint64_t i = 1; i <= 86400; i++)
-		mt_series_add(&series, i * SECOND, (double)i * 4096);
+		MT_CHECK(mt_series_add(&series, i * SECOND, (double)i * 4096));
 	MT_CHECK(series.count <= MT_SERIES_POINTS);
 	MT_CHECK(series.most == 86400.0 * 4096 && series.last == series.most);
 	MT_CHECK(mt_series_at(&series, 86400 * SECOND) == series.last);
@@ -80,6 +84,19 @@ MT_TEST(a_day_takes_as_much_room_as_a_minute)
 	}
 	MT_CHECK(worst < 86400.0 * 4096 / 10);
 	MT_CHECK_STR(mt_series_trend(&series, false, SECOND, 86400 * SECOND, SECOND), "steady");
+	mt_series_deinit(&series);
+}
+
+MT_TEST(one_value_takes_no_points)
+{
+	struct mt_series series = {0};
+
+	MT_CHECK(mt_series_add(&series, SECOND, 4096));
+	MT_CHECK(!series.points && series.count == 1);
+	MT_CHECK(mt_series_at(&series, 0) == 4096 && mt_series_at(&series, 9 * SECOND) == 4096);
+	MT_CHECK(mt_series_add(&series, SECOND, 8192));
+	MT_CHECK(mt_series_at(&series, 0) == 4096 && mt_series_at(&series, SECOND) == 8192);
+	mt_series_deinit(&series);
 }
 
 MT_TEST_MAIN

@@ -25,6 +25,7 @@ struct grower {
 	size_t processes;
 	const char *name, *trend;
 	double before, now, change, mapped;
+	bool sized; /* its address space's size is known */
 };
 
 /* Processes of one name that ended. */
@@ -49,7 +50,8 @@ static void growers_deinit(struct growers *growers)
 
 /* The columns of the table of --processes. */
 struct columns {
-	size_t pid, process, trend, life, group, before, now, change, mapped, reserved, peak;
+	size_t pid, process, trend, life, group, before, now, change, mapped, mapped_now, reserved,
+		peak, processes;
 };
 
 static struct columns find_columns(const struct mt_table *table)
@@ -64,26 +66,30 @@ static struct columns find_columns(const struct mt_table *table)
 		.now = mt_table_value(table, "now"),
 		.change = mt_table_value(table, "change"),
 		.mapped = mt_table_value(table, "mapped"),
+		.mapped_now = mt_table_value(table, "mapped now"),
+		.processes = mt_table_value(table, "processes"),
 		.reserved = mt_table_value(table, "reserved"),
 		.peak = mt_table_value(table, "peak"),
 	};
 }
 
-static void add_ended(struct growers *growers, const char *name, double peak)
+static void add_ended(struct growers *growers, const char *name, double peak, size_t count)
 {
 	struct ended *ended = growers->ended;
 	size_t i = 0;
 
-	growers->ended_count++;
+	growers->ended_count += count;
 	while (i < growers->ended_names && strcmp(ended[i].name, name) != 0)
 		i++;
 	if (i == NAMES_MOST)
 		return;
 	if (i == growers->ended_names)
-		ended[growers->ended_names++] = (struct ended){.name = name, .least = peak};
-	ended[i].count++;
+		ended[growers->ended_names++] = (struct ended){.name = name};
+	ended[i].count += count;
+	if (!peak) /* nobody read it */
+		return;
 	ended[i].most = peak > ended[i].most ? peak : ended[i].most;
-	ended[i].least = peak < ended[i].least ? peak : ended[i].least;
+	ended[i].least = !ended[i].least || peak < ended[i].least ? peak : ended[i].least;
 }
 
 /* False out of memory. */
@@ -106,6 +112,7 @@ static bool add_grower(struct growers *growers, const struct grower *grower)
 	slot->now += grower->now;
 	slot->change += grower->change;
 	slot->mapped += grower->mapped;
+	slot->sized |= grower->sized;
 	return true;
 }
 
@@ -113,6 +120,7 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		    const struct mt_row *row)
 {
 	const char *process = mt_table_string(table, row, c->process);
+	size_t count = c->processes == MT_COLUMN_NONE ? 1 : (size_t)row->values[c->processes].value;
 	const struct grower grower = {
 		.pid = (long)row->keys[c->pid],
 		.processes = 1,
@@ -123,11 +131,12 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		.change = row->values[c->change].value,
 		.mapped = row->values[c->mapped].value -
 			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
+		.sized = row->values[c->mapped_now].value > 0,
 	};
 
-	growers->processes++;
+	growers->processes += count;
 	if (!strcmp(mt_table_string(table, row, c->life), "ended"))
-		add_ended(growers, process, row->values[c->peak].value);
+		add_ended(growers, process, row->values[c->peak].value, count);
 	else
 		return add_grower(growers, &grower);
 	return true;
@@ -188,7 +197,7 @@ static void print_grower(const struct mt_summary *s, const struct growers *growe
 	fprintf(s->to, "%s%*s %9s %9s ", name, (int)(room - width), "",
 		mt_text_bytes(grower->before).text, mt_text_bytes(grower->now).text);
 	mt_summary_print_growth(s, grower->change);
-	fprintf(s->to, " %9s  %s\n", mt_summary_signed(grower->mapped).text,
+	fprintf(s->to, " %9s  %s\n", grower->sized ? mt_summary_signed(grower->mapped).text : "-",
 		growers->group ? processes : grower->trend);
 }
 

@@ -326,8 +326,8 @@ def note(text="the ring is small", level=1):
     return record(R_NOTE, struct.pack("<I", level) + string(text))
 
 
-def gauge(time, name="RssAnon", value=1 << 20, pid=100):
-    return record(R_GAUGE, struct.pack("<iIQQQQ", pid, 0, 77, (time - 5) * US, time * US, value)
+def gauge(time, name="RssAnon", value=1 << 20, pid=100, start=77):
+    return record(R_GAUGE, struct.pack("<iIQQQQ", pid, 0, start, (time - 5) * US, time * US, value)
                   + string(name), time)
 
 
@@ -344,10 +344,10 @@ def mark(limit, samples=0, lost=0):
     return record(R_MARK, struct.pack("<QQQ", limit * US, samples, lost), limit)
 
 
-def end(samples, written, lost=3):
-    return record(R_END, struct.pack("<QQQQQQII", 1000 * US, 9000 * US, samples, lost, 4096,
+def end(samples, written, lost=3, until=9000):
+    return record(R_END, struct.pack("<QQQQQQII", 1000 * US, until * US, samples, lost, 4096,
                                      written, 1, 0),
-                  9000)
+                  until)
 
 
 # The kernel's records -----------------------------------------------------------------------------

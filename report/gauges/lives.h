@@ -1,0 +1,45 @@
+/*
+ * Processes that began and ended while they were recorded, by the kernel's FORK, EXIT and COMM of
+ * an exec, and their peaks by its counts of resident pages (kmem:rss_stat). No gauge is read of
+ * most of them.
+ */
+#ifndef MT_REPORT_GAUGES_LIVES_H
+#define MT_REPORT_GAUGES_LIVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "report/ledger/page_events.h"
+
+struct mt_facts;
+struct mt_observed;
+
+struct mt_life {
+	uint32_t recording;
+	uint32_t comm, cgroup, exe; /* string ids, of its last program */
+	int32_t pid;
+	uint64_t peak;	       /* resident bytes of its last program; 0: not known */
+	uint64_t began, ended; /* ns on the recording's clock */
+};
+
+/* Zero-initialized: empty. */
+struct mt_lives {
+	MT_ARRAY(struct mt_life) over; /* of targets, in order of their ends */
+	MT_ARRAY(struct mt_living) living;
+	struct mt_map64 by_pid;		      /* index in living */
+	MT_ARRAY(struct mt_page_event) pages; /* by event */
+};
+
+void mt_lives_deinit(struct mt_lives *lives);
+
+/* Takes a kernel record or a sample; of others nothing. False out of memory. */
+bool mt_lives_take(struct mt_lives *lives, const struct mt_facts *facts,
+		   const struct mt_observed *observed);
+
+/* Ends a recording: what lives on is forgotten. */
+void mt_lives_end(struct mt_lives *lives);
+
+#endif

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""WHO GREW of the first screen, on made recordings: which processes it counts, and what it knows of those whose gauges nobody
+read. tests/golden/who_grew.py FILE COUNT writes a recording of so many processes."""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import corpus as make  # noqa: E402
+import resident  # noqa: E402
+from perfdata_tool import BUILD, Tap  # noqa: E402
+from resident import ANON, FILE, PAGE, count, ended, execed, forked  # noqa: E402
+
+SECOND = 1000000  # in the microseconds of a made recording
+
+
+def call(time, pid=100):
+    return resident.call("mmap", time, resident.A + (1 << 30), 0, PAGE, 3, 0x22, 0, 0, tid=pid, pid=pid)
+
+
+def begins(time, pid, name=b"true\0\0\0\0"):
+    return forked(time, pid) + execed(time + 10, pid, name)
+
+
+def gauged(time, pid, pages, start=77):
+    start = 5555 if pid == 100 else start
+    return (make.gauge(time, "VmRSS", pages * PAGE, pid, start)
+            + make.gauge(time, "VmSize", 2 * pages * PAGE, pid, start))
+
+
+def brief(time, pid, pages, name=b"true\0\0\0\0", more=b""):
+    """A process that ends 1 ms later, with so many pages at its peak; those of before its exec were its parent's."""
+    return (forked(time, pid) + count(time + 5, ANON, 900, pid, pid, pid=pid) + execed(time + 10, pid, name)
+            + count(time + 20, FILE, 1, pid, pid, pid=pid) + count(time + 30, ANON, pages - 1, pid, pid, pid=pid)
+            + count(time + 40, ANON, 0, pid, pid, own=0, pid=pid) + more + ended(time + 1000, pid))
+
+
+def cut(data):
+    """A writer behind the chunks of a recording but for its end."""
+    writer = make.Writer().raw(data[:data.rindex(make.MAGIC)])
+    writer.sequence = 3
+    return writer
+
+
+def finished(writer, until=12 * SECOND):
+    return writer.chunk(make.END, make.end(0, len(writer.data), 0, until)).data
+
+
+def recording(records, gauges=b"", until=12 * SECOND):
+    return finished(cut(resident.recording(records, gauges=gauges)), until)
+
+
+def screen(folder, data, *options):
+    path = os.path.join(folder, "made.mtr")
+    with open(path, "wb") as f:
+        f.write(data)
+    run = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", *options, path], capture_output=True, text=True, check=False)
+    return run.stdout if not run.returncode else run.stderr
+
+
+def block(folder, data, *options):
+    lines = screen(folder, data, *options).splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith("WHO GREW")), None)
+    return [] if start is None else [" ".join(line.split()) for line in lines[start + 1:lines.index("", start)]]
+
+
+LAST = call(10 * SECOND)  # the recording goes on until then
+NOBODY = "nobody by 1.0 MB or more, of "
+
+
+def check_counts(tap, folder):
+    own = gauged(990, 100, 50)
+    storm = b"".join(brief(SECOND + 2000 * i, 1000 + i, 300) for i in range(84))
+    helpers = b"".join(brief(2 * SECOND + 2000 * i, 2000 + i, 20 + i, b"helper\0\0", call(2 * SECOND + 2000 * i + 50, 2000 + i)) for i in range(28))
+    tap.same(block(folder, recording(storm + helpers + LAST, gauges=own)),
+             [NOBODY + "113 processes", "ended: true x84 (peak 1.2 MB each), 28 others"], "all that began and ended are counted")
+    tap.same(block(folder, recording(helpers + LAST, gauges=own)),
+             [NOBODY + "29 processes", "ended: helper x28 (peak 192.5 kB each)"], "... with the largest peak")
+    known = screen(folder, recording(storm + helpers + LAST, gauges=own), "--comm", "helper", "--summary", "--json")
+    rows = json.loads(known)["summary"]["who_grew"]["rows"]
+    tap.same([(row["process"], row["processes"], row["peak"]) for row in rows],
+             [("helper", 28, 47 * PAGE)], "... those that are selected")
+    plain = b"".join(begins(SECOND + 2000 * i, 1000 + i) + ended(SECOND + 2000 * i + 900, 1000 + i) for i in range(7))
+    tap.same(block(folder, recording(plain + LAST, gauges=own)), [NOBODY + "8 processes", "ended: true x7"],
+             "a peak that nobody recorded is not said")
+    tap.same(block(folder, recording(plain + LAST)), [], "without any size nobody can say who grew")
+    living = begins(SECOND, 1000) + ended(3 * SECOND, 100)
+    tap.same(block(folder, recording(living + LAST, gauges=own)),
+             [NOBODY + "1 process", "ended: worker (peak 204.8 kB)"], "one that lives on did not end, nor is one counted twice")
+
+
+def check_gauged(tap, folder):
+    """One pid three times: only the second was met by a gauge."""
+    life = [brief(SECOND * at, 1000, 300) for at in (1, 3, 5)]
+    read = gauged(3 * SECOND + 500, 1000, 200)
+    tap.same(block(folder, recording(b"".join(life) + LAST, gauges=gauged(990, 100, 50) + read)),
+             [NOBODY + "4 processes", "ended: true x3 (peak up to 1.2 MB each)"], "who was met by a gauge counts once")
+
+
+def check_command(tap, folder):
+    """Of a command nothing is known before its exec."""
+    records = (execed(1000, 300, b"python\0\0") + count(1100, ANON, 2560, 300, 300, pid=300) + call(690000)
+               + ended(699000, 300))
+    tap.same(block(folder, recording(records, until=SECOND * 7 // 10)), ["300 python 0 B 10.5 MB +10.5 MB - -"],
+             "a command that ended before a gauge was read grew to its peak")
+    rows = json.loads(screen(folder, recording(records, until=SECOND * 7 // 10), "--summary", "--json"))
+    rows = rows["summary"]["who_grew"]["rows"]
+    tap.same([(row["pid"], row["life"], row["now"]) for row in rows], [(300, "began", 2560 * PAGE)],
+             "... in --json as well")
+
+
+def growing():
+    """Chunks as mtrec writes them: gauges behind the records of their time."""
+    writer = cut(resident.recording(b"", gauges=gauged(990, 100, 50)))
+    for at in (1, 2, 3, 4):
+        records = brief(SECOND * at, 1000 + at, 300, more=call(SECOND * at + 50)) + begins(SECOND * at + 5000, 2000 + at, b"read\0\0\0\0")
+        writer.chunk(make.DATA, records + ended(SECOND * at + 900000, 2000 + at), make.mark(SECOND * at + 950000))
+        writer.chunk(make.STATE, gauged(SECOND * at + 500000, 2000 + at, 100))
+    writer.chunk(make.DATA, LAST)
+    return finished(writer)
+
+
+def many(count_of):
+    """Each begins, is met by two gauges, and ends."""
+    records, gauges = [], []
+    for i in range(count_of):
+        at, pid = SECOND + 100 * i, 1000 + i
+        records.append(begins(at, pid) + ended(at + 2 * SECOND, pid))
+        gauges += [gauged(at + 500000, pid, 100), gauged(at + 1500000, pid, 110)]
+    order = sorted((struct.unpack_from("<Q", r, 8)[0], r) for r in gauges + [e for r in records for e in split(r)])
+    writer = cut(resident.recording(b"", gauges=gauged(990, 100, 50)))
+    for i in range(0, len(order), 2000):
+        part = [r for _, r in order[i:i + 2000]]
+        writer.chunk(make.STATE, *[r for r in part if r[0] == make.R_GAUGE])
+        writer.chunk(make.DATA, *[r for r in part if r[0] != make.R_GAUGE])
+    return finished(writer.chunk(make.DATA, LAST), 2 * SECOND + 100 * count_of + 2 * SECOND)
+
+
+def split(records):
+    at = 0
+    while at < len(records):
+        size = struct.unpack_from("<I", records, at + 4)[0]
+        yield records[at:at + size]
+        at += size
+
+
+def main():
+    if sys.argv[2:]:
+        with open(sys.argv[1], "wb") as f:
+            f.write(many(int(sys.argv[2])))
+        return
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        check_counts(tap, folder)
+        check_gauged(tap, folder)
+        check_command(tap, folder)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
