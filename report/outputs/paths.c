@@ -8,6 +8,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/strings.h"
 #include "report/outputs/cells.h"
 #include "report/outputs/name_advice.h"
 #include "report/outputs/outputs.h"
@@ -41,12 +42,21 @@ static bool shows(const struct list *list, size_t value)
 	return !list->view->weighed || value == list->view->value;
 }
 
+/* Beside a sentence there is no room for bounds. */
+static const char *figure_of(const struct mt_table *table, const struct mt_value *value,
+			     char figure[MT_FIGURE_ROOM])
+{
+	const struct mt_value exact = mt_value_exact(value->value);
+
+	return mt_figure_text(table->sentence ? &exact : value, figure);
+}
+
 static void widen(struct list *list, const struct mt_value *values)
 {
 	char figure[MT_FIGURE_ROOM];
 
 	for (size_t i = 0; i < list->top.table->value_count; i++) {
-		size_t width = strlen(mt_figure_text(&values[i], figure));
+		size_t width = strlen(figure_of(list->top.table, &values[i], figure));
 
 		list->widths[i] = width > list->widths[i] ? width : list->widths[i];
 	}
@@ -61,9 +71,11 @@ static void add_up(struct list *list)
 		mt_table_add_values(list->top.table, list->all, values);
 		if (i < list->shown)
 			widen(list, values);
-		else
+		else if (!list->top.table->sentence)
 			mt_table_add_values(list->top.table, list->rest, values);
 	}
+	if (list->top.table->sentence)
+		return;
 	widen(list, list->rest);
 	widen(list, list->all);
 }
@@ -79,7 +91,7 @@ static size_t print_figures(const struct list *list, const struct mt_value *valu
 		if (!shows(list, i))
 			continue;
 		fprintf(list->to, "%*s%*s", (int)list->widths[i],
-			values ? mt_figure_text(&values[i], figure) : table->values[i].name, GAP,
+			values ? figure_of(table, &values[i], figure) : table->values[i].name, GAP,
 			"");
 		used += list->widths[i] + GAP;
 	}
@@ -93,12 +105,25 @@ static void print_heads(const struct list *list)
 
 	print_figures(list, NULL);
 	for (size_t i = 0; i < table->key_count; i++) {
-		if (mt_cell_is_path(table, i))
+		if (mt_cell_is_path(table, i) || (i && i == table->sentence))
 			continue;
 		fprintf(list->to, "%s%s", first ? "" : " ", table->keys[i].name);
 		first = false;
 	}
 	fprintf(list->to, "%sfunction, and the end of the path\n", first ? "" : ": ");
+}
+
+static void print_sentence(const struct list *list, const struct mt_top_path *path, size_t indent,
+			   size_t width)
+{
+	char spaces[ROOM];
+
+	if (!path->sentence)
+		return;
+	snprintf(spaces, sizeof(spaces), "%*s", (int)(indent < ROOM - 1 ? indent : ROOM - 1), "");
+	mt_text_print_wrapped(spaces, spaces,
+			      mt_strings_get(list->top.table->strings, path->sentence), width,
+			      list->to);
 }
 
 static struct mt_error *print_list(struct list *list)
@@ -120,15 +145,18 @@ static struct mt_error *print_list(struct list *list)
 			err = mt_error_nomem();
 		if (!err && !path->words)
 			err = mt_top_path_print_end(&list->top, path, indent, width, list->to);
+		if (!err)
+			print_sentence(list, path, indent, width);
 	}
 	if (err || !list->top.items.count)
 		return err;
 	if (left && !list->view->limit.top) {
-		print_figures(list, list->rest);
+		if (!list->top.table->sentence)
+			print_figures(list, list->rest);
 		fprintf(list->to, "%zu more path%s; --top N shows more\n", left,
 			left > 1 ? "s" : "");
 	}
-	if (!list->view->limit.top) {
+	if (!list->view->limit.top && !list->top.table->sentence) {
 		print_figures(list, list->all);
 		fputs("in all\n", list->to);
 	}

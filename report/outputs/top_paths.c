@@ -41,8 +41,9 @@ static uint32_t who_of(const struct mt_table *table, const struct mt_row *row)
 
 	for (size_t i = 0; i < table->key_count && used < sizeof(text); i++) {
 		struct mt_snippet room;
-		const char *cell =
-			mt_cell_is_path(table, i) ? NULL : mt_cell_text(table, row, i, &room);
+		const char *cell = mt_cell_is_path(table, i) || (i && i == table->sentence)
+					   ? NULL
+					   : mt_cell_text(table, row, i, &room);
 
 		if (cell && *cell)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
@@ -74,6 +75,8 @@ static bool add_row(struct mt_top_paths *top, size_t stack_column, const struct 
 	if (weight > path->heaviest) {
 		path->heaviest = weight;
 		path->stack = stack;
+		if (top->table->sentence)
+			path->sentence = (uint32_t)row->keys[top->table->sentence];
 	}
 	return true;
 }
@@ -132,6 +135,7 @@ struct mt_error *mt_top_paths_read(struct mt_table *table, size_t weight, struct
 
 enum {
 	WHO_MOST = 24,
+	WHO_OF_SENTENCE = 40, /* what the sentence is about stands here whole */
 	NAME_LEAST = 20,
 	DSO_LEAST = 12, /* of a file's name, where there is no room */
 	WHO_LEAST = 10, /* columns of whose path it is, where the place takes the others */
@@ -158,7 +162,8 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 		mt_headline_place(headline.dso, headline.file, headline.line, place);
 	used = strlen(place) + 24;
 	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
-			   room > used + WHO_MOST    ? WHO_MOST
+			   top->table->sentence	     ? WHO_OF_SENTENCE
+			   : room > used + WHO_MOST  ? WHO_MOST
 			   : room > used + WHO_LEAST ? room - used
 						     : WHO_LEAST,
 			   who, sizeof(who));

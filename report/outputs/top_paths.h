@@ -18,10 +18,11 @@
 struct mt_error;
 struct mt_paths;
 
-/* One path with the row's other keys as text: "grower", "412 sshd". */
+/* One path with the row's other keys but sentences as text: "grower", "412 sshd". */
 struct mt_top_path {
 	uint32_t who;	      /* string id of the other keys */
 	uint32_t path, stack; /* path id; stack of the path's heaviest row */
+	uint32_t sentence;    /* string id of that row's sentence; 0: none */
 	bool words;	      /* the frames are words, not code: [exec] */
 	double heaviest;
 	struct mt_value values[MT_GROUPS_COLUMNS];

@@ -93,6 +93,8 @@ struct mt_table {
 	 * The tables that the rows' ids refer to, borrowed from the session, which must outlive the
 	 * table. stacks and frames may be NULL.
 	 */
+	/* A key column of strings that --paths gives a line of their own, without sums; 0: none. */
+	size_t sentence;
 	struct mt_strings *strings;
 	struct mt_stacks *stacks;
 	struct mt_frames *frames;

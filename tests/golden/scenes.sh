@@ -18,6 +18,13 @@ check '--all shows what is small, too' "$MT_BUILD/mtreport" -q --all --symfs "$T
 cp "$out" "$TMPDIR/got"
 check '... of a program that only starts what the loader touched' grep -q 'scenes: \[ld-linux-x86-64.so.2\]' "$TMPDIR/got"
 check '... in rows below the floor' grep -Eq '^ +\+[0-9.]+ kB  scenes: ' "$TMPDIR/got"
+check '--verdict' "$MT_BUILD/mtreport" -q --verdict --symfs "$TMPDIR/files" maps.mtr
+cp "$out" "$TMPDIR/got"
+check '... has a path with its figures and verdict in a line' \
+	grep -Eq '^8,192,000  1,977,539,063 +67  6606 scenes leak: map_segment' "$TMPDIR/got"
+check '... and what it rests on below' grep -q '^ *15.00 s, 50 reservations, nothing given back$' "$TMPDIR/got"
+check '... in lines that a terminal holds' sh -c '! grep -Eq ".{101}" "$1"' - "$TMPDIR/got"
+
 # Most stacks of node lack what called main, as its dumps of 16 KiB end before it.
 "$MT_BUILD/mtreport" --folded node.mtr >/dev/null 2>"$TMPDIR/said"
 check 'data says exactly how many stacks end early' grep -q '1,295 of 2,136 user stacks end early (60.6 %)' "$TMPDIR/said"
