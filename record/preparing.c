@@ -111,7 +111,7 @@ static struct mt_error *create_probes(struct mt_recorder *r)
 	if (tracefs >= 0) /* where this user may not, root's next one does */
 		mt_error_destroy(mt_probe_events_sweep(tracefs, &removed, &kept));
 	if (removed)
-		mt_recorder_say(r, 1, "%zu probes of an earlier mtrec that was killed are removed",
+		mt_recorder_say(r, 1, "probes of an earlier mtrec that was killed are removed: %zu",
 				removed);
 	r->probed = (struct mt_probe_targets){
 		.pids = &r->options->pids,
