@@ -29,7 +29,7 @@ struct mt_follow {
 	bool last; /* all that there will be is in the input */
 	uint64_t due;
 	unsigned long updates;
-	FILE *out; /* of a listing; NULL before it begins */
+	FILE *out; /* standard output, of a listing; NULL before it begins */
 	enum mt_follow_end why;
 	int status;
 };
@@ -44,13 +44,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Until the input may have grown, or the next update is due. */
-static void sleep_for_more(const struct mt_follow *follow)
+/* Until the input may have grown, or the next update is due. It ends with who read a listing. */
+static void sleep_for_more(struct mt_follow *follow)
 {
-	struct pollfd readable = {.fd = follow->input.pipe, .events = POLLIN};
+	struct pollfd fds[] = {{.fd = follow->input.pipe, .events = POLLIN},
+			       {.fd = follow->out ? STDOUT_FILENO : -1}};
 	uint64_t now = now_ns(), ms = follow->due > now ? (follow->due - now) / 1000000 + 1 : 0;
 
-	(void)poll(&readable, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
+	(void)poll(fds, 2, ms < LOOK_MS ? (int)ms : LOOK_MS);
+	follow->over |= fds[1].revents & POLLERR;
 }
 
 static struct mt_error *name_input(const struct mt_follow *follow, struct mt_error *err)
@@ -58,16 +60,6 @@ static struct mt_error *name_input(const struct mt_follow *follow, struct mt_err
 	bool named = strcmp(follow->options.path, "-") != 0;
 
 	return mt_error_context(err, "%s", named ? follow->options.path : "standard input");
-}
-
-static struct mt_error *grow(struct mt_follow *follow)
-{
-	bool ended;
-	struct mt_error *err = mt_input_grow(&follow->input, follow->options.path, &ended);
-
-	/* a pipe's writer has got the signal, too, and ends the recording in order */
-	follow->over |= ended || (*follow->options.stop && follow->input.pipe < 0);
-	return name_input(follow, err);
 }
 
 /* Whether the first chunk is whole, or will never be. */
@@ -82,6 +74,17 @@ static bool has_begun(const struct mt_follow *follow)
 	mt_error_destroy(mt_input_read(&follow->input, 0, bytes, sizeof(bytes), &got));
 	return !mt_chunk_header_decode(bytes, &header) ||
 	       follow->input.size >= sizeof(bytes) + header.stored_size;
+}
+
+static struct mt_error *grow(struct mt_follow *follow)
+{
+	bool ended;
+	struct mt_error *err = mt_input_grow(&follow->input, follow->options.path, &ended);
+
+	/* the writer of a pipe has got the signal, too, and ends in order what it began */
+	follow->over |= ended || (*follow->options.stop &&
+				  (follow->input.pipe < 0 || !has_begun(follow)));
+	return name_input(follow, err);
 }
 
 /* ---- Updates ---- */

@@ -171,6 +171,35 @@ def nothing_yet(tap, folder, data):
               f"status {status}, {ticks} ticks: {err}")
 
 
+def interrupted_before_it_begins(tap, folder, data):
+    """^C ends the wait for a writer that says nothing."""
+    growing = Growing(folder, data, "-q", "--follow", "--samples", "--folded", pipe=True)
+    time.sleep(0.5)  # it has its handler, most likely
+    growing.child.send_signal(signal.SIGINT)
+    try:
+        status = growing.child.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        status = None
+    growing.child.kill()
+    tap.check(status == 3, "^C before the first chunk ends it: nothing to read", f"status {status}")
+
+
+def reader_leaves(tap, folder, data):
+    """A listing ends with who reads it, though the recording does not grow."""
+    path = os.path.join(folder, "still.mtr")
+    with open(path, "wb") as f:
+        f.write(data[:chunks_of(data)[-2]])
+    with subprocess.Popen([MTREPORT, "-q", "--follow=100s", "--script", path], stdout=subprocess.PIPE) as child:
+        first = child.stdout.readline()
+        child.stdout.close()
+        try:
+            status = child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            status = None
+            child.kill()
+        tap.check(first and status is not None, "a listing ends when its reader has left", f"status {status}, {first}")
+
+
 def refusals(tap, folder):
     path = os.path.join(folder, "other.data")
     with open(path, "wb") as f:
@@ -222,6 +251,8 @@ def main():
         listing(tap, folder, data, ["--script"])
         endings(tap, folder, data)
         nothing_yet(tap, folder, data)
+        interrupted_before_it_begins(tap, folder, data)
+        reader_leaves(tap, folder, data)
         terminal(tap, folder, data)
         refusals(tap, folder)
     tap.finish()
