@@ -82,8 +82,8 @@ static struct mt_error *grow(struct mt_follow *follow)
 	struct mt_error *err = mt_input_grow(&follow->input, follow->options.path, &ended);
 
 	/* the writer of a pipe has got the signal, too, and ends in order what it began */
-	follow->over |= ended || (*follow->options.stop &&
-				  (follow->input.pipe < 0 || !has_begun(follow)));
+	follow->over |=
+		ended || (*follow->options.stop && (follow->input.pipe < 0 || !has_begun(follow)));
 	return name_input(follow, err);
 }
 

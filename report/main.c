@@ -454,7 +454,9 @@ static enum status say_nothing(const struct mt_report_options *options,
 	bool given = mt_selection_given(&options->selection);
 	bool selected = facts->samples && (given || record);
 
-	fprintf(stderr, TOOL ": %s: %s\n", options->files[0],
+	fputs(TOOL ": ", stderr);
+	mt_text_print_clean(options->files[0], stderr);
+	fprintf(stderr, ": %s\n",
 		!selected ? "no samples in it"
 		: given	  ? "no sample matches the selectors"
 			  : "no sample of the events that were asked about");

@@ -113,10 +113,12 @@ static bool is_frames(const char *name)
 /* .zdebug_* are .debug_*, compressed as it once was. */
 static unsigned int wanted_for(const char *name)
 {
-	size_t dot = !strncmp(name, ".zdebug_", 8) ? 2 : 1;
+	bool packed = !strncmp(name, ".zdebug_", 8);
 
 	for (size_t i = 0; i < sizeof(kept_sections) / sizeof(*kept_sections); i++) {
-		if (!strcmp(name + dot, kept_sections[i].name + 1))
+		const char *kept = kept_sections[i].name;
+
+		if (packed ? !strcmp(name + 2, kept + 1) : !strcmp(name, kept))
 			return kept_sections[i].wanted_for;
 	}
 	return 0;

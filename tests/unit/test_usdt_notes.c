@@ -39,7 +39,7 @@ MT_TEST(a_note_has_names_arguments_and_addresses)
 	struct mt_span span = {.bytes = bytes};
 	struct seen seen = {0};
 
-	size += put(bytes + size, 3, "demo\0step\0008@%rdi -4@%esi", 26);
+	size += put(bytes + size, 3, "demo\0step\0008@%rdi -4@%esi", 25);
 	span.size = size;
 	MT_CHECK(mt_usdt_notes_read(&span, 0, see, &seen));
 	MT_REQUIRE(MT_CHECK_EQ(seen.count, 1));
