@@ -27,8 +27,7 @@ expect 0 "a command's own output" "$mtrec" -e page-faults -- sh -c 'cat; echo ou
 is '... and input' "$(head -n 2 "$out")" $'input\nout'
 says '... and errors are its own' '^err$'
 is '... and its limits' "$(sed -n 3p "$out")" "$(ulimit -n)"
-# shellcheck disable=SC2016
-expect 0 'signals are as they were' "$mtrec" -q -e page-faults -- sh -c 'grep -E "^Sig(Blk|Ign)" /proc/$$/status'
+expect 0 'signals are as they were' "$mtrec" -q -e page-faults -- grep -E '^Sig(Blk|Ign)' /proc/self/status
 grep -E '^Sig(Blk|Ign)' /proc/self/status >status
 is '... blocked and ignored alike' "$(cat "$out")" "$(cat status)"
 expect 0 'it inherits no file' "$mtrec" -q -e page-faults,cpu-clock -- sh -c 'ls /proc/self/fd'
