@@ -14,7 +14,7 @@
 
 enum {
 	TALLIES = 4096,
-	WRONG_SHARE = 100, /* one joined stack in so many may be found wrong; */
+	WRONG_SHARE = 150, /* one joined stack in so many may be found wrong; */
 	RIGHT_FEW = 4,	   /* so many have to be right, else the thread's stacks say it */
 };
 
