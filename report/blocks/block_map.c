@@ -107,6 +107,13 @@ static bool is_same(const struct mt_block *block, const struct mt_block_given *g
 	return block->tid == given->tid && (!given->enter || block->time >= given->enter);
 }
 
+bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given)
+{
+	const struct mt_block *block = find(map, given->address);
+
+	return block && !is_same(block, given);
+}
+
 /* A new block, or NULL out of memory. */
 static struct mt_block *add(struct mt_block_map *map, uint64_t address)
 {

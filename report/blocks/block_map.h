@@ -53,6 +53,9 @@ void mt_block_map_destroy(struct mt_block_map *map);
 bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *given,
 		       bool *unseen_free);
 
+/* Whether that replaces a live block, whose free was not seen. */
+bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given);
+
 /* Frees the block at an address; false out of memory. */
 bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out);
 

@@ -47,6 +47,7 @@ struct mt_blocks {
 	 * twice, in the upper half, and unknown.
 	 */
 	struct mt_map64 odd_frees;
+	struct mt_map64 last_given; /* by tid, the block that it allocated last; with `gone` */
 	uint64_t now, at;
 	bool begun, frozen;
 	/* Of all: */
@@ -74,6 +75,7 @@ static void forget_recording(struct mt_blocks *blocks)
 	mt_array_deinit(&blocks->accounts);
 	mt_map64_deinit(&blocks->by_space);
 	mt_map64_deinit(&blocks->odd_frees);
+	mt_map64_deinit(&blocks->last_given);
 	if (blocks->events.count)
 		memset(blocks->events.items, 0,
 		       blocks->events.count * sizeof(*blocks->events.items));
@@ -81,7 +83,7 @@ static void forget_recording(struct mt_blocks *blocks)
 	blocks->now = 0;
 }
 
-static void mt_blocks_destroy(struct mt_blocks *blocks)
+void mt_blocks_destroy(struct mt_blocks *blocks)
 {
 	if (!blocks)
 		return;
@@ -116,7 +118,8 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 		blocks->accounts.count--;
 		return NULL;
 	}
-	account->space = (struct mt_blocks_space){.recording = recording, .pid = space->pid};
+	account->space = (struct mt_blocks_space){
+		.recording = recording, .pid = space->pid, .generation = space->generation};
 	return account;
 }
 
@@ -152,7 +155,7 @@ static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uin
 	/* Origins are few, and calls that fail too. */
 	for (uint32_t id = 0;
 	     good && account->failed.count && id < mt_origins_count(blocks->origins); id++) {
-		if (mt_map64_get(&account->failed, id, &calls))
+		if (blocks->options->failed && mt_map64_get(&account->failed, id, &calls))
 			good = blocks->options->failed(blocks->options->context, &account->space,
 						       mt_origins_get(blocks->origins, id), calls);
 	}
@@ -189,12 +192,35 @@ static void drop_odd_frees(struct mt_blocks *blocks, int32_t tid)
 	blocks->counts.unknown -= (uint32_t)odd;
 }
 
-static bool apply_free(struct mt_blocks *blocks, struct mt_block_account *account, int32_t tid,
-		       uint64_t address)
+/* Tells of the block at an address, which goes. */
+static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
+		      bool freed)
 {
-	enum mt_block_freed freed;
-	uint64_t odd = 0;
+	const struct mt_block_account *account = queued->account;
+	const struct mt_block *block = mt_block_map_at(account->map, address);
+	const struct mt_origin *origin;
+	struct mt_block_end end = {.time = queued->time};
+	uint64_t last;
 
+	if (!block || !blocks->options->gone)
+		return true;
+	origin = mt_origins_get(blocks->origins, block->origin);
+	end.temporary = freed && block->tid == queued->tid &&
+			mt_map64_get(&blocks->last_given, (uint32_t)queued->tid, &last) &&
+			last == address;
+	return !origin->selected || blocks->options->gone(blocks->options->context, &account->space,
+							  origin, block, &end);
+}
+
+static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
+{
+	struct mt_block_account *account = queued->account;
+	int32_t tid = queued->tid;
+	uint64_t address = queued->call.freed, odd = 0;
+	enum mt_block_freed freed;
+
+	if (!tell_gone(blocks, queued, address, true))
+		return false;
 	if (!mt_block_map_free(account->map, address, &freed))
 		return false;
 	if (freed == MT_FREED_LIVE)
@@ -215,20 +241,33 @@ static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 	const struct mt_block_call *call = &queued->call;
 	const struct mt_block *old = mt_block_map_at(account->map, call->freed);
 
-	return !call->freed || (old && old->time > call->given.enter) ||
-	       apply_free(blocks, account, queued->tid, call->freed);
+	return !call->freed || (old && old->time > call->given.enter) || apply_free(blocks, queued);
+}
+
+static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued)
+{
+	const struct mt_block_given *given = &queued->call.given;
+	struct mt_block_map *map = queued->account->map;
+	bool unseen_free = false;
+
+	if (mt_block_map_replaces(map, given) && !tell_gone(blocks, queued, given->address, false))
+		return false;
+	if (!mt_block_map_give(map, given, &unseen_free))
+		return false;
+	blocks->counts.unseen_frees += unseen_free;
+	return !blocks->options->gone ||
+	       mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
 }
 
 static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
 {
 	struct mt_block_account *account = queued->account;
 	struct mt_block_call *call = &queued->call;
-	bool unseen_free = false;
 	uint64_t calls = 0;
 	uint32_t origin;
 
 	if (call->effect == MT_BLOCK_FREES)
-		return apply_free(blocks, account, queued->tid, call->freed);
+		return apply_free(blocks, queued);
 	mt_map64_remove(&blocks->odd_frees, (uint32_t)queued->tid);
 	origin = mt_origins_intern(blocks->origins, &queued->origin);
 	if (origin == UINT32_MAX || !apply_old(blocks, queued))
@@ -242,10 +281,7 @@ static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
 	if (call->effect == MT_BLOCK_UNREADABLE)
 		return true;
 	call->given.origin = origin;
-	if (!mt_block_map_give(account->map, &call->given, &unseen_free))
-		return false;
-	blocks->counts.unseen_frees += unseen_free;
-	return true;
+	return apply_given(blocks, queued);
 }
 
 static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
@@ -257,8 +293,10 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 		if (!tell_all(blocks, blocks->at))
 			return false;
 	}
-	if (queued->kind == MT_QUEUED_LAST)
+	if (queued->kind == MT_QUEUED_LAST) {
 		drop_odd_frees(blocks, queued->tid);
+		mt_map64_remove(&blocks->last_given, (uint32_t)queued->tid);
+	}
 	if (queued->kind == MT_QUEUED_LAST || !account->map)
 		return true;
 	if (queued->kind == MT_QUEUED_CALL)
@@ -500,11 +538,10 @@ static struct mt_error *read_all(struct mt_session *session)
 	return err;
 }
 
-struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
-			       uint64_t *lost)
+struct mt_error *mt_blocks_begin(struct mt_session *session,
+				 const struct mt_blocks_options *options, struct mt_blocks **out)
 {
 	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = calloc(1, sizeof(*blocks));
-	struct mt_error *err;
 
 	if (!blocks)
 		return mt_error_nomem();
@@ -515,10 +552,25 @@ struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_block
 	blocks->origins = mt_origins_create();
 	if (!blocks->origins || !mt_session_observe(session, &blocks->observer))
 		return mt_error_nomem();
-	err = read_all(session);
+	*out = MT_TAKE(blocks);
+	return NULL;
+}
+
+uint64_t mt_blocks_end(struct mt_blocks *blocks)
+{
+	mt_session_add_blocks(blocks->session, &blocks->counts);
+	return blocks->lost;
+}
+
+struct mt_error *mt_blocks_run(struct mt_session *session, const struct mt_blocks_options *options,
+			       uint64_t *lost)
+{
+	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
+	struct mt_error *err = mt_blocks_begin(session, options, &blocks);
+
+	err = err ? err : read_all(session);
 	if (err)
 		return err;
-	mt_session_add_blocks(session, &blocks->counts);
-	*lost = blocks->lost;
+	*lost = mt_blocks_end(blocks);
 	return NULL;
 }

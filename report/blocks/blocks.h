@@ -21,7 +21,8 @@ struct mt_session;
 struct mt_blocks_space {
 	uint32_t recording; /* index into facts->recordings */
 	int32_t pid;
-	bool ended, execed; /* by exit; by exec */
+	uint32_t generation; /* execs of this process before this space */
+	bool ended, execed;  /* by exit; by exec */
 	/*
 	 * The moment in ns: of the peak, of its end or of the recording's, or of --at. Blocks count
 	 * as they stood then.
@@ -29,19 +30,40 @@ struct mt_blocks_space {
 	uint64_t time;
 };
 
+/* The end of a block that was freed, or whose address was given again. */
+struct mt_block_end {
+	uint64_t time; /* ns */
+	/* Freed by the thread that allocated it, which allocated nothing in between. */
+	bool temporary;
+};
+
 struct mt_blocks_options {
 	struct mt_at at;
 	/*
 	 * Called for each block of a space, and with the number of calls that failed by each
 	 * origin, when the space or the recording ends, or the moment has come. False out of
-	 * memory. `doubtful`: its free may be among records that were lost.
+	 * memory. `doubtful`: its free may be among records that were lost. `failed` may be NULL.
 	 */
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
 	bool (*failed)(void *context, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, uint64_t calls);
+	/* Called for each block as it is freed. May be NULL; false out of memory. */
+	bool (*gone)(void *context, const struct mt_blocks_space *space,
+		     const struct mt_origin *origin, const struct mt_block *block,
+		     const struct mt_block_end *end);
 	void *context;
 };
+
+/*
+ * Makes accounts for a session that another caller reads to its end between begin and end. Call
+ * before the session's first sample. Borrows the session and the options.
+ */
+struct mt_error *mt_blocks_begin(struct mt_session *session,
+				 const struct mt_blocks_options *options, struct mt_blocks **out);
+/* Counts what is not in the accounts in the session's facts. Gives what mt_blocks_run() does. */
+uint64_t mt_blocks_end(struct mt_blocks *blocks);
+void mt_blocks_destroy(struct mt_blocks *blocks);
 
 /*
  * Reads the whole session. Borrows the session and options->context. Counts what is not in the

@@ -288,6 +288,7 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 			   : key == MT_BY_FILE	   ? facts->file
 			   : key == MT_BY_TREND	   ? facts->trend
 			   : key == MT_BY_LIFE	   ? facts->life
+			   : key == MT_BY_SIZE	   ? facts->size
 			   : key == MT_BY_RESERVER ? facts->reserver
 						   : facts->stack;
 		return true;

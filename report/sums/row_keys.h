@@ -41,6 +41,7 @@ struct mt_row_facts {
 	enum mt_row_mode mode; /* where the event happened */
 	uint32_t kind, file;   /* string ids */
 	uint32_t trend, life;  /* string ids */
+	uint32_t size;	       /* string id */
 	uint32_t stack;	       /* or MT_STACK_NONE */
 	uint32_t reserver;     /* stack that reserved the memory, or MT_STACK_NONE */
 };

@@ -91,24 +91,24 @@ def recording(records, later=b"", kinds=None, **options):
     return make.ended(writer, 0)
 
 
-def run(folder, data, *options):
+def run(folder, data, *options, analysis="--blocks"):
     path = os.path.join(folder, "made.mtr")
     with open(path, "wb") as f:
         f.write(data)
-    return subprocess.run([os.path.join(BUILD, "mtreport"), "--blocks", *options, path], capture_output=True, text=True)
+    return subprocess.run([os.path.join(BUILD, "mtreport"), analysis, *options, path], capture_output=True, text=True)
 
 
-def rows(folder, data, by="thread", *options, figures=("bytes", "blocks", "usable")):
-    """({thread, or pid and name: figures}, what was said beside them)"""
-    done = run(folder, data, "--csv", "--by", by, *options)
+def rows(folder, data, by="thread", *options, figures=("bytes", "blocks", "usable"), analysis="--blocks"):
+    """({thread, size, or pid and name: figures}, what was said beside them)"""
+    done = run(folder, data, "--csv", "--by", by, *options, analysis=analysis)
     out = {}
     for row in csv.DictReader(done.stdout.splitlines()):
-        out[row["tid"] if by == "thread" else (row["pid"], row["process"])] = tuple(float(row.get(figure) or row[figure.split("_")[0]])
+        out[row["tid"] if by == "thread" else row["size"] if by == "size" else (row["pid"], row["process"])] = tuple(float(row.get(figure) or row[figure.split("_")[0]])
                                                                                             for figure in figures)
     return out, done.stderr
 
 
-A, B, C = 0x602000, 0x603000, 0x604000
+A, B, C, D, E = 0x602000, 0x603000, 0x604000, 0x605000, 0x606000
 
 
 def lives():
@@ -230,6 +230,30 @@ def moments(tap, folder):
     tap.check("--all is for --outstanding" in run(folder, data, "--all").stderr, "there is no --all: all blocks are shown")
 
 
+def sizes_and_ages(tap, folder):
+    data = recording(malloc(1000, A, 16) + malloc(2000, B, 17) + malloc(3000, C, 32) + malloc(4000, D, 4096) + malloc(5000, E, 1 << 60))
+    tap.same(rows(folder, data, "size")[0], {"<=16": (16, 1, 16), "<=32": (49, 2, 49), "<=4K": (4096, 1, 4096), "<=1E": (1 << 60, 1, 1 << 60)},
+             "--by size counts blocks by the next power of two")
+    got, _ = rows(folder, recording(malloc(1000, A, 16) + malloc(4000, B, 16) + malloc(2000, C, 8, tid=101)), figures=("age", "last"))
+    tap.same([round(got["100"][1] - got["101"][1], 6), round(got["101"][0] - got["100"][0], 6)], [0.002, -0.001],
+             "age is the oldest block's, last the moment when the youngest came")
+
+
+def temporary():
+    one = malloc(1000, A, 20) + free(1010, A)
+    yield "a block freed before the thread's next allocation is temporary", one, {"100": (1, 20, 1)}
+    yield "... other threads' calls in between do not count", malloc(1000, A, 20) + malloc(1005, B, 8, tid=101) + free(1010, A), {
+        "100": (1, 20, 1), "101": (0, 0, 1)}
+    yield "... but not behind another allocation", malloc(1000, A, 20) + malloc(1005, B, 8) + free(1010, A), {"100": (0, 0, 2)}
+    yield "... nor freed by another thread", malloc(1000, A, 20) + free(1010, A, tid=101), {"100": (0, 0, 1)}
+    yield "... nor one whose free was not seen", malloc(1000, A, 20) + malloc(1010, A, 30), {"100": (0, 0, 2)}
+    yield "what realloc frees is temporary", malloc(1000, A, 20) + enter("realloc", 1010, 90, A) + gives("realloc", 1015, B), {
+        "100": (1, 20, 2)}
+    yield "operator new that calls malloc is one allocation", enter("operator new", 1000, 20) + malloc(1001, A, 20) + gives(
+        "operator new", 1003, A) + free(1010, A, "operator delete") + free(1011, A), {"100": (1, 20, 1)}
+    yield "of two the last one", one + malloc(1020, A, 7) + malloc(1030, B, 5) + free(1040, B) + free(1050, A), {"100": (2, 25, 3)}
+
+
 def outputs(tap, folder):
     data = recording(malloc(1000, A, 100) + malloc(2000, B, 50, tid=101))
     for name in ("--table", "--folded", "--json", "--paths", "--top 1"):
@@ -271,6 +295,10 @@ def main():
                           f"got  {got} {said}\nwant {want} {remark}")
         for what, records, want in failures():
             tap.same(rows(folder, recording(records), figures=("failed",))[0], want, what)
+        for what, records, want in temporary():
+            tap.same(rows(folder, recording(records), analysis="--temporary", figures=("temporary", "temporary-bytes", "allocations"))[0],
+                     want, what)
+        sizes_and_ages(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)
         outputs(tap, folder)

@@ -1,0 +1,73 @@
+/* Rows about blocks of allocators. */
+#include "report/analyses/block_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/session/session.h"
+
+enum {
+	SMALLEST = 4, /* classes below 2^4 are one: allocators give no less */
+};
+
+struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_session *session,
+				    const char *name, const struct mt_value_column *values,
+				    size_t value_count, const struct mt_analysis_request *request)
+{
+	*rows = (struct mt_block_rows){
+		.rows = {.session = session,
+			 .stacks = request->stacks,
+			 .ended = mt_ledger_rows_ended(request)},
+	};
+	return mt_row_keys_create(session, name, values, value_count, request, &rows->grouping);
+}
+
+void mt_block_rows_deinit(struct mt_block_rows *rows)
+{
+	mt_ledger_rows_deinit(&rows->rows);
+	mt_row_keys_destroy(rows->grouping);
+}
+
+/* "<=64", "<=4K". */
+static void name_size(unsigned int class, char *out, size_t size)
+{
+	static const char units[] = "\0KMGTPE";
+	unsigned int unit = class / 10;
+
+	snprintf(out, size, "<=%u%.1s", 1u << (class % 10), &units[unit]);
+}
+
+/* The string id of the least power of two that holds so many bytes; false out of memory. */
+static bool find_size(struct mt_block_rows *rows, uint64_t bytes, uint32_t *out)
+{
+	unsigned int class = bytes > 1 ? 64 - (unsigned int)__builtin_clzll(bytes - 1) : 0;
+	uint32_t *known;
+	char name[16];
+
+	class = class < SMALLEST ? SMALLEST : class;
+	known = &rows->sizes[class];
+	if (!*known) {
+		name_size(class, name, sizeof(name));
+		*out = mt_strings_intern(mt_session_strings(rows->rows.session), name,
+					 strlen(name));
+		if (*out == MT_STRING_NONE)
+			return false;
+		*known = *out + 1;
+	}
+	*out = *known - 1;
+	return true;
+}
+
+bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
+		       const struct mt_origin *origin, const struct mt_block *block,
+		       const struct mt_value *values)
+{
+	struct mt_row_facts facts;
+
+	return mt_origin_row_facts(&rows->rows, origin, &facts) &&
+	       find_size(rows, block ? block->bytes : 0, &facts.size) &&
+	       (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
+	       mt_row_keys_add(rows->grouping, &facts, values);
+}

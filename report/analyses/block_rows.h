@@ -1,0 +1,39 @@
+/*
+ * Rows about blocks of allocators: by the path and thread that asked for them, and by size.
+ */
+#ifndef MT_REPORT_ANALYSES_BLOCK_ROWS_H
+#define MT_REPORT_ANALYSES_BLOCK_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/analyses/ledger_rows.h"
+#include "report/blocks/blocks.h"
+
+#define MT_BY_OF_BLOCKS                                                                 \
+	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |  \
+	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \
+	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_SIZE) | MT_BY_BIT(MT_BY_STACK))
+
+enum {
+	MT_SIZE_CLASSES = 65, /* 2^0 to 2^63, and above */
+};
+
+struct mt_block_rows {
+	struct mt_ledger_rows rows;
+	struct mt_row_keys *grouping;	 /* taken by mt_row_keys_table() */
+	uint32_t sizes[MT_SIZE_CLASSES]; /* names of size classes: string id + 1 */
+};
+
+/* Borrows the session, the name and the columns as mt_row_keys_create() does. */
+struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_session *session,
+				    const char *name, const struct mt_value_column *values,
+				    size_t value_count, const struct mt_analysis_request *request);
+void mt_block_rows_deinit(struct mt_block_rows *rows);
+
+/* Adds the values of a block, or of calls (NULL), to their row. False out of memory. */
+bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
+		       const struct mt_origin *origin, const struct mt_block *block,
+		       const struct mt_value *values);
+
+#endif
