@@ -61,12 +61,14 @@ struct mt_gauges {
 	MT_ARRAY(struct process) processes;
 	struct mt_map64 by_pid; /* -> index */
 	size_t open;		/* statm files */
+	struct process recorder;
 };
 
 /* Writes values of one process that stand in one text. */
 struct reading {
 	struct mt_gauges *gauges;
 	struct process *process;
+	const char *prefix; /* of names */
 	struct mt_gauge_record gauge;
 };
 
@@ -74,8 +76,10 @@ struct mt_gauges *mt_gauges_create(const struct mt_clock *clock)
 {
 	struct mt_gauges *gauges = calloc(1, sizeof(*gauges));
 
-	if (gauges)
-		gauges->clock = clock;
+	if (!gauges)
+		return NULL;
+	gauges->clock = clock;
+	gauges->recorder.pid = getpid();
 	return gauges;
 }
 
@@ -161,8 +165,11 @@ static void forget(struct mt_gauges *gauges, size_t index)
 
 static void put_named(struct reading *reading, const char *name, uint64_t value)
 {
+	char full[64];
+	int size = snprintf(full, sizeof(full), "%s%s", reading->prefix, name);
+
 	reading->gauge.value = value;
-	reading->gauge.name = (struct mt_text){.bytes = name, .size = strlen(name)};
+	reading->gauge.name = (struct mt_text){.bytes = full, .size = (size_t)size};
 	(void)mt_state_put(reading->gauges->state, mt_gauge_put, &reading->gauge);
 }
 
@@ -195,12 +202,16 @@ static bool find_value(const char *text, const char *name, uint64_t *value)
 	return false;
 }
 
+/* What the recorder itself holds is the host's: it is none of the processes that are reported. */
 static struct reading begin_reading(struct mt_gauges *gauges, struct process *process)
 {
+	bool own = process == &gauges->recorder;
+
 	return (struct reading){
 		.gauges = gauges,
 		.process = process,
-		.gauge = {.pid = process->pid,
+		.prefix = own ? "recorder " : "",
+		.gauge = {.pid = own ? 0 : process->pid,
 			  .start_time = process->start_time,
 			  .before = mt_clock_now(gauges->clock)},
 	};
@@ -359,6 +370,10 @@ void mt_gauges_finish(struct mt_gauges *gauges, uint64_t rollup_ns)
 {
 	process_list list = {0};
 
+	if (gauges->all)
+		put_status(gauges, &gauges->recorder);
+	if (rollup_ns)
+		put_rollup(gauges, &gauges->recorder);
 	read_sizes(gauges);
 	if (!mt_array_reserve(&list, gauges->processes.count + 1))
 		return;

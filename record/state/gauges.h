@@ -27,7 +27,7 @@ void mt_gauges_destroy(struct mt_gauges *gauges);
  * For each process /proc/PID/statm is read, through a descriptor that stays open. /proc/PID/status,
  * /proc/PID/stat and the files of its cgroup are read for the GAUGES_DETAILED processes whose
  * resident size changed most since the last such reading, or with `all` for every process. Without
- * `all`, values unchanged since they were written are left out.
+ * `all`, values unchanged since they were written are left out, and so is the recorder itself.
  *
  * rollup_ns: time limit for reading /proc/PID/smaps_rollup, for which the kernel walks all pages of
  * a process; largest processes first. 0: not read.
