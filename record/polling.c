@@ -21,6 +21,7 @@
 #include "record/rings/state.h"
 #include "record/state/existing.h"
 #include "record/state/gauges.h"
+#include "record/state/host.h"
 #include "record/targets.h"
 
 #define POLL_NS 1000000000ull
@@ -73,6 +74,14 @@ static void put_existing(void *context, pid_t pid)
 	struct poll *poll = context;
 
 	mt_existing_process(&poll->state, &poll->r->clock, pid, !poll->r->options->strip);
+}
+
+void mt_recorder_put_begin(struct mt_recorder *r)
+{
+	struct mt_state state = begin_state(r, a_signal_waits);
+
+	mt_host_begin(&state, r->started);
+	mt_state_flush(&state);
 }
 
 void mt_recorder_put_existing(struct mt_recorder *r)

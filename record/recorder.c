@@ -43,6 +43,7 @@ static void record(struct mt_recorder *r, struct mt_recorder_result *result)
 	r->next_anchor = r->started + MT_ANCHOR_NS;
 	r->next_tick = r->next_count = UINT64_MAX;
 	r->next_status = r->voice->show ? r->started : UINT64_MAX;
+	mt_recorder_put_begin(r);
 	if (!own_command)
 		mt_event_set_enable(&r->opened, MT_CLASS_RARE);
 	mt_recorder_put_existing(r);

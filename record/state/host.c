@@ -1,6 +1,7 @@
 /* The host's own facts, and the event table, as records. */
 #include "record/state/host.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,17 @@ static void put_info(struct mt_state *state, const char *key, const char *value)
 	(void)mt_state_put(state, mt_info_put, &info);
 }
 
-static void put_number(struct mt_state *state, const char *key, long value)
+static void put_number(struct mt_state *state, const char *key, int64_t value)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%ld", value);
+	snprintf(text, sizeof(text), "%" PRId64, value);
 	put_info(state, key, text);
+}
+
+void mt_host_begin(struct mt_state *state, uint64_t start)
+{
+	put_number(state, "start", (int64_t)start);
 }
 
 char *mt_host_quote(int argc, char *const *argv)

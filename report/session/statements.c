@@ -59,6 +59,20 @@ static void set_boot(struct mt_session *session, bool this_boot)
 	mt_kernel_names_set_boot(mt_naming_kernel(session->naming), this_boot);
 }
 
+/* A recording without END has its start from the recorder as well. */
+static void take_start(struct mt_session *session, const char *value)
+{
+	struct mt_facts_recording *facts = mt_session_present(session);
+	uint64_t start = strtoull(value, NULL, 10);
+
+	if (!start || facts->reading->has_end)
+		return;
+	if (facts->start_utc)
+		facts->start_utc += start - facts->start;
+	facts->start = start;
+	mt_session_set_bounds(session, facts);
+}
+
 static bool take_info(struct mt_session *session, const struct mt_info_record *record)
 {
 	struct mt_facts_recording *facts = mt_session_present(session);
@@ -78,6 +92,8 @@ static bool take_info(struct mt_session *session, const struct mt_info_record *r
 	if (!mt_spaces_tell(session->spaces, pair->key, pair->value))
 		return false;
 	mt_naming_tell(session->naming, pair->key, pair->value);
+	if (!strcmp(pair->key, "start"))
+		take_start(session, pair->value);
 	if (!strcmp(pair->key, "boot-id"))
 		set_boot(session, mt_kernel_names_is_this_boot(mt_naming_kernel(session->naming),
 							       pair->value));

@@ -155,6 +155,24 @@ def endings(tap, folder, data):
               "bytes that are no chunk end it with one line that says where", f"status {status}: {err}")
 
 
+def same_times(tap, folder):
+    """A recording that is still written has the times of the whole one, though its first anchor is older than its start."""
+    make = who_grew.make
+    told = [make.info("start", str(1000 * make.US)), make.info("later", "too")]
+    for states, same in ((told, True), (told[1:], False)):
+        writer = make.Writer().chunk(make.HEAD, make.header() + make.infos() + make.clock(500) + make.events())
+        writer.chunk(make.STATE, *states).chunk(make.DATA, make.faults(2000), first_time=2000 * make.US, last_time=2000 * make.US)
+        data, said = make.ended(writer, 1), []
+        for part in (data, data[:chunks_of(data)[-2]]):
+            with open(os.path.join(folder, "part.mtr"), "wb") as f:
+                f.write(part)
+            report = subprocess.run([MTREPORT, "-q", "--samples", "--timeline=100us", "--csv", f.name], capture_output=True,
+                                    check=True).stdout
+            said.append([line.split(b",")[0] for line in report.splitlines()[1:]])
+        tap.check(said[0] and said[1] and (said[0] == said[1]) == same,
+                  "cut, it has the times of the whole" if same else "... but for one of an older mtrec", said)
+
+
 def processor_ticks(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as f:
         return sum(int(ticks) for ticks in f.read().rpartition(")")[2].split()[11:13])
@@ -250,6 +268,7 @@ def main():
         # thinned.mtr has a MARK; without one, nothing is complete before the end
         listing(tap, folder, data, ["--script"])
         endings(tap, folder, data)
+        same_times(tap, folder)
         nothing_yet(tap, folder, data)
         interrupted_before_it_begins(tap, folder, data)
         reader_leaves(tap, folder, data)
