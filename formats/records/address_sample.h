@@ -1,0 +1,31 @@
+/*
+ * Which blocks are sampled: a fixed function of a block's address, as a predicate and as the text
+ * of a kernel's event filter (formats/FORMAT.md, section 4.3).
+ */
+#ifndef MT_FORMATS_RECORDS_ADDRESS_SAMPLE_H
+#define MT_FORMATS_RECORDS_ADDRESS_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	MT_ONE_IN_MOST = 1024,
+};
+
+/* The nearest power of two from 1 to MT_ONE_IN_MOST. */
+uint32_t mt_one_in_round(uint64_t one_in);
+
+/*
+ * True if 1 in one_in (a power of two, else the next lower one) has that address among it. What
+ * one in 2N has, one in N has. 0 is never chosen.
+ */
+bool mt_address_is_sampled(uint64_t address, uint32_t one_in);
+
+/*
+ * The same of a u64 field of a tracepoint, as an expression of at most 3 KiB for
+ * PERF_EVENT_IOC_SET_FILTER (Linux 4.0: `!`). The caller frees it. NULL out of memory, and where
+ * one_in is 1: there is nothing to filter.
+ */
+char *mt_address_filter(const char *field, uint32_t one_in);
+
+#endif
