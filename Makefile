@@ -122,8 +122,9 @@ $(O)/obj/%.o: %.c $(O)/flags | $(O)/deps
 	$(say) CC $<
 	$(Q)$(CC) $(compile_flags) $(dependencies) -c $< -o $@
 
-# The script of flame graphs is read by the assembler (.incbin), which the compiler does not list.
+# The files of flame graphs and pages are read by the assembler (.incbin), which the compiler does not list.
 $(O)/obj/report/outputs/flame/flame_script.o $(O)/fuzz/obj/report/outputs/flame/flame_script.o: report/outputs/flame/flame.js
+$(O)/obj/report/outputs/html/page_files.o $(O)/fuzz/obj/report/outputs/html/page_files.o: $(wildcard report/outputs/html/*.html report/outputs/html/*.css report/outputs/html/*.js)
 
 -include $(patsubst %.o,%.d,$(formats_objects) $(symbols_objects) $(unwind_objects) $(record_objects) $(report_objects) \
 	$(call objects,record/main.c report/main.c $(unit_sources)))

@@ -140,6 +140,9 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.all = options->wishes.all,
 		.limit = options->wishes.limit,
 		.flame = &options->flame,
+		.shown_first = options->shown_first,
+		.words = options->words,
+		.word_count = options->word_count,
 	};
 	struct winsize size;
 
@@ -293,7 +296,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	MT_CLEANUP(mt_memory_beside_destroy_p) struct mt_memory_beside *memory = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	bool beside = !sides->baseline && (options->output->needs & MT_SHOWS_MEMORY) &&
+	bool whole = options->output->needs & MT_SHOWS_RECORDING;
+	bool beside = (!sides->baseline || whole) && (options->output->needs & MT_SHOWS_MEMORY) &&
 		      options->analysis == mt_analyses[0];
 	struct mt_error *err = beside ? mt_memory_listen(sides->session, &options->selection.time,
 							 &options->wishes.by, &memory)

@@ -103,7 +103,7 @@ static struct mt_error *add(struct mt_memory_beside *memory, const char *name,
 		mt_table_destroy(table);
 		return mt_error_nomem();
 	}
-	*slot = (struct mt_named_table){name, table};
+	*slot = (struct mt_named_table){.name = name, .table = table};
 	return NULL;
 }
 

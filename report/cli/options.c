@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/base/array.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
 #include "report/analyses/analyses.h"
@@ -128,7 +129,8 @@ struct parser {
 	struct mt_report_options options;
 	int argc;
 	char *const *argv;
-	int at; /* the word in hand */
+	int at;	    /* the word in hand */
+	bool chose; /* it was an analysis or an output */
 };
 
 /* The word behind an option that needs one, or the error. */
@@ -169,6 +171,7 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 {
 	struct mt_report_options *o = &parser->options;
 
+	parser->chose = true;
 	if (value && !(found->output && found->output->argument))
 		return mt_error_create(MT_ERR_USAGE, "--%s takes no value", found->name);
 	if (found->analysis) {
@@ -282,6 +285,20 @@ static int skip_command(struct parser *parser)
 	return 2;
 }
 
+/* Keeps the words from `first` to the one in hand, unless they chose an analysis or an output. */
+static struct mt_error *keep_words(struct parser *parser, int first)
+{
+	struct mt_report_options *o = &parser->options;
+
+	for (int i = first; i <= parser->at && i < parser->argc && !parser->chose; i++) {
+		if (!mt_array_grow((void **)&o->words, &o->word_capacity, o->word_count + 1,
+				   sizeof(*o->words)))
+			return mt_error_nomem();
+		o->words[o->word_count++] = parser->argv[i];
+	}
+	return NULL;
+}
+
 static struct mt_error *parse_words(struct parser *parser)
 {
 	bool options_ended = false;
@@ -289,7 +306,9 @@ static struct mt_error *parse_words(struct parser *parser)
 
 	for (parser->at = skip_command(parser); parser->at < parser->argc && !err; parser->at++) {
 		const char *word = parser->argv[parser->at];
+		int first = parser->at;
 
+		parser->chose = false;
 		if (options_ended || word[0] != '-' || !word[1])
 			err = mt_option_add_file(&parser->options, word, word);
 		else if (!strcmp(word, "--"))
@@ -298,6 +317,7 @@ static struct mt_error *parse_words(struct parser *parser)
 			err = parse_long(parser, word);
 		else
 			err = parse_letters(parser, word);
+		err = err ? err : keep_words(parser, first);
 		if (parser->options.help || parser->options.version)
 			break;
 	}
@@ -398,6 +418,22 @@ static void compare_moments(struct mt_report_options *o)
 		o->selection.time.from = o->wishes.time.from = o->baseline.time.from = 0;
 }
 
+/* What shows a whole recording has all analyses of stacks, and begins with the one named. */
+static struct mt_error *show_recording(struct mt_report_options *o)
+{
+	if (!(o->output->needs & MT_SHOWS_RECORDING))
+		return NULL;
+	if (!o->analysis->groups || o->analysis->judges ||
+	    !(o->analysis->by & MT_BY_BIT(MT_BY_STACK)))
+		return mt_error_create(MT_ERR_USAGE,
+				       "--%s shows all analyses that sum up stacks, and --%s does "
+				       "not",
+				       o->output->name, o->analysis->name);
+	o->shown_first = o->analysis->name;
+	o->analysis = mt_analyses[0];
+	return NULL;
+}
+
 struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_report_options *out)
 {
 	struct parser parser = {
@@ -429,6 +465,11 @@ struct mt_error *mt_report_options_parse(int argc, char *const *argv, struct mt_
 		return mt_error_create(MT_ERR_USAGE,
 				       "--per measures a base: --base FILE or --base-time A,B");
 	}
+	err = show_recording(&parser.options);
+	if (err) {
+		mt_report_options_deinit(&parser.options);
+		return err;
+	}
 	compare_moments(&parser.options);
 	*out = parser.options;
 	return NULL;
@@ -440,4 +481,5 @@ void mt_report_options_deinit(struct mt_report_options *options)
 	mt_match_destroy(options->ours);
 	mt_match_destroy(options->not_ours);
 	free(options->files);
+	free(options->words);
 }

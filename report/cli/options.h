@@ -34,8 +34,11 @@ struct mt_report_options {
 	struct mt_selection selection;
 	const char **files; /* file_count names, at least one */
 	size_t file_count, file_capacity;
-	const char *output_path;       /* NULL or "-": standard output */
-	const char *output_argument;   /* the output's own value: the file to write; or NULL */
+	const char *output_path;     /* NULL or "-": standard output */
+	const char *output_argument; /* the output's own value: the file to write; or NULL */
+	const char *shown_first;     /* the analysis that --html shows first; or NULL */
+	const char **words; /* word_count of the command line, without analysis and output */
+	size_t word_count, word_capacity;
 	struct mt_flame_options flame; /* how --flamegraph draws */
 	const char *copy;      /* "--strip" or "--seal": write a copy, not a report; or NULL */
 	const char *copy_path; /* path of the copy */

@@ -121,7 +121,7 @@ static struct mt_error *check_compare(const struct mt_analysis *analysis,
 				       listing ? output->name : analysis->name);
 	if (wishes->timeline)
 		return mt_error_create(MT_ERR_USAGE, "--base and --timeline exclude each other");
-	if (!(output->needs & MT_TAKES_KEYS))
+	if (!(output->needs & (MT_TAKES_KEYS | MT_SHOWS_RECORDING)))
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "--%s shows no comparison",
 						     output->name),
 				     "--table, --csv, --json and --folded do");
@@ -184,6 +184,23 @@ uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end)
 	return start + (uint64_t)(at->part * (double)(end - start));
 }
 
+struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline)
+{
+	static const uint8_t keys[] = {MT_BY_EVENT, MT_BY_TIME, MT_BY_THREAD, MT_BY_KIND,
+				       MT_BY_STACK};
+	struct mt_by_list by = {0};
+
+	for (size_t i = 0; i < sizeof(keys); i++) {
+		bool wanted = keys[i] == MT_BY_EVENT  ? analysis->events_apart
+			      : keys[i] == MT_BY_TIME ? timeline && !analysis->moments
+						      : true;
+
+		if (wanted && (analysis->by & MT_BY_BIT(keys[i])))
+			mt_by_add(&by, keys[i]);
+	}
+	return by;
+}
+
 struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struct mt_output *output,
 				 const struct mt_wishes *wishes, struct mt_analysis_request *out)
 {
@@ -209,6 +226,10 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		return mt_error_create(MT_ERR_USAGE, "--stacks: --%s has none", analysis->name);
 	if (request.listing) {
 		request.stacks = (output->needs & MT_NEEDS_STACK) || wishes->stacks;
+	} else if (output->needs & MT_SHOWS_RECORDING) {
+		request.by = mt_page_keys(analysis, !wishes->compare);
+		request.intervals = MT_PAGE_INTERVALS;
+		request.even = request.stacks = true;
 	} else {
 		request.by = keys_of(analysis, output, wishes);
 		request.stacks = mt_by_has(&request.by, MT_BY_STACK);

@@ -60,6 +60,7 @@ struct mt_analysis_request {
 	struct mt_by_list by;	/* keys of sums */
 	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
 	unsigned int intervals; /* see struct mt_wishes */
+	bool even;		/* exactly as many, however odd their length */
 	const char *weight;	/* value column that orders rows; NULL: the table's default */
 	bool unwind;		/* the session must give stacks */
 	struct mt_at at;	/* this and below: as in struct mt_wishes */
@@ -69,6 +70,15 @@ struct mt_analysis_request {
 	bool living;   /* without processes that ended before the recording's last moments */
 	bool compared; /* the table will be compared with a baseline's */
 };
+
+/* A page of a whole recording shows what adds up over time in so many intervals. */
+#define MT_PAGE_INTERVALS 500
+
+/*
+ * The keys that a page can filter an analysis by: event, thread and kind of memory, as far as it
+ * knows them; with `timeline` the interval, where its rows add up over time; and the stack.
+ */
+struct mt_by_list mt_page_keys(const struct mt_analysis *analysis, bool timeline);
 
 /* The end of a span as a moment; MT_AT_END if the span is open. */
 struct mt_at mt_at_end_of(const struct mt_timespan *time);

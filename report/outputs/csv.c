@@ -178,6 +178,7 @@ static struct mt_error *write_csv(const struct mt_view *view, struct mt_table *t
 const struct mt_output mt_output_csv = {
 	.name = "csv",
 	.help = "comma-separated values; a stack is root;..;leaf",
+	.rare = true,
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS,
 	.write = write_csv,
 };

@@ -19,16 +19,17 @@ struct mt_named_table;
 struct mt_table;
 
 enum mt_output_needs {
-	MT_NEEDS_STACK = 1,    /* needs a stack column */
-	MT_NEEDS_LISTING = 2,  /* needs single events in time order, with addresses */
-	MT_NEEDS_IMAGES = 4,   /* needs facts->images */
-	MT_TELLS_FACTS = 8,    /* shows losses and damage; written without rows, too */
-	MT_TAKES_KEYS = 16,    /* accepts sums by any keys */
-	MT_TAKES_LISTING = 32, /* accepts listings as well as sums */
-	MT_LIKES_STACK = 64,   /* gets a stack column by default if the analysis has one */
-	MT_SHOWS_MEMORY = 256, /* of --samples, shows what else is known of memory */
-	MT_FOR_READERS = 128,  /* text: what limits the figures goes in front of it */
-	MT_LIMITS_ROWS = 1024, /* merges rows of one path, and limits what that makes itself */
+	MT_NEEDS_STACK = 1,	  /* needs a stack column */
+	MT_NEEDS_LISTING = 2,	  /* needs single events in time order, with addresses */
+	MT_NEEDS_IMAGES = 4,	  /* needs facts->images */
+	MT_TELLS_FACTS = 8,	  /* shows losses and damage; written without rows, too */
+	MT_TAKES_KEYS = 16,	  /* accepts sums by any keys */
+	MT_TAKES_LISTING = 32,	  /* accepts listings as well as sums */
+	MT_LIKES_STACK = 64,	  /* gets a stack column by default if the analysis has one */
+	MT_SHOWS_MEMORY = 256,	  /* of --samples, shows what else is known of memory */
+	MT_FOR_READERS = 128,	  /* text: what limits the figures goes in front of it */
+	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
+	MT_LIMITS_ROWS = 1024,	  /* merges rows of one path, and limits what that makes itself */
 };
 
 /* What an output cannot show, in the unit of the rows' value. */
@@ -54,6 +55,12 @@ struct mt_view {
 	struct mt_row_limit limit;
 	const struct mt_named_table *beside; /* more tables of the recording, for the summary */
 	size_t beside_count;
+	/* With MT_SHOWS_RECORDING: what other analyses have, and the course of time. */
+	const struct mt_named_table *analyses;
+	size_t analysis_count;
+	const char *shown_first;  /* name of the analysis that was asked for */
+	const char *const *words; /* of the command line, but for analysis and output */
+	size_t word_count;
 	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
 	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
 };
@@ -88,6 +95,7 @@ extern const struct mt_output mt_output_summary;
 extern const struct mt_output mt_output_summary_json;
 extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_flamegraph;
+extern const struct mt_output mt_output_html;
 extern const struct mt_output mt_output_pprof;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;

@@ -129,6 +129,11 @@ bool mt_tree_sort(struct mt_tree *tree)
 	return true;
 }
 
+size_t mt_tree_count(const struct mt_tree *tree)
+{
+	return tree->nodes.count;
+}
+
 const struct mt_tree_node *mt_tree_node(const struct mt_tree *tree, uint32_t node)
 {
 	return &tree->nodes.items[node];

@@ -40,6 +40,9 @@ bool mt_tree_add(struct mt_tree *tree, uint32_t first, const uint32_t *names, si
 /* Sorts siblings: heaviest first, equal ones by name. False out of memory. */
 bool mt_tree_sort(struct mt_tree *tree);
 
+/* Number of nodes, with the root. */
+size_t mt_tree_count(const struct mt_tree *tree);
+
 /* Node 0 is the root. Borrowed until the next add. */
 const struct mt_tree_node *mt_tree_node(const struct mt_tree *tree, uint32_t node);
 const char *mt_tree_name(const struct mt_tree *tree, uint32_t node);

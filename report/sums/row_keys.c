@@ -120,12 +120,11 @@ static void list_columns(struct mt_row_keys *grouping, struct mt_key_column *col
 	}
 }
 
-/* A round number of seconds that makes about so many intervals of the recording. */
-static uint64_t fit_interval(const struct mt_session *session, unsigned int intervals)
+/* Of the longest recording, in ns. */
+static uint64_t longest_time(const struct mt_session *session)
 {
-	static const uint64_t steps[] = {1, 2, 5};
 	const struct mt_facts *facts = mt_session_facts(session);
-	uint64_t longest = 0, scale = 1000000;
+	uint64_t longest = 0;
 
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		const struct mt_recording *r = facts->recordings.items[i].reading;
@@ -135,6 +134,21 @@ static uint64_t fit_interval(const struct mt_session *session, unsigned int inte
 		if (to > from && to - from > longest)
 			longest = to - from;
 	}
+	return longest;
+}
+
+/* Microseconds that make so many intervals, the last of which may be shorter. */
+static uint64_t even_interval(const struct mt_session *session, unsigned int intervals)
+{
+	return (longest_time(session) / intervals / 1000 + 1) * 1000;
+}
+
+/* A round number of seconds that makes about so many intervals of the recording. */
+static uint64_t fit_interval(const struct mt_session *session, unsigned int intervals)
+{
+	static const uint64_t steps[] = {1, 2, 5};
+	uint64_t longest = longest_time(session), scale = 1000000;
+
 	for (;; scale *= 10) {
 		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 			if (longest / (steps[i] * scale) < (intervals ? intervals : INTERVALS) ||
@@ -174,7 +188,10 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 	list_columns(grouping, columns, &shape);
 	grouping->weight = request->weight;
 	grouping->interval = request->interval > 0 ? (uint64_t)(request->interval * 1e9)
+			     : request->even	   ? even_interval(session, request->intervals)
 						   : fit_interval(session, request->intervals);
+	if (mt_by_has(&grouping->by, MT_BY_TIME))
+		shape.interval = grouping->interval;
 	grouping->groups = mt_sum_table_create(&shape);
 	if (!grouping->groups || !intern(session, "user", &grouping->modes[MT_ROW_USER]) ||
 	    !intern(session, "kernel", &grouping->modes[MT_ROW_KERNEL]) ||

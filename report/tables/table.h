@@ -65,6 +65,7 @@ struct mt_row {
 struct mt_named_table {
 	const char *name;
 	struct mt_table *table;
+	const char *limits; /* what limits its figures, one sentence; NULL: nothing is known to */
 };
 
 struct mt_table;
@@ -83,6 +84,7 @@ struct mt_table {
 	const char *name; /* the analysis's name */
 	bool listing;  /* rows are single events in time order, which can be read once; else sums */
 	bool compared; /* the values are base, now and change (comparison.h) */
+	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
 	const struct mt_key_column *keys;
 	size_t key_count;
 	const struct mt_value_column *values;

@@ -1,0 +1,195 @@
+// What is shown as text: functions, the call tree, source lines, why stacks ended. Names are only ever set as text.
+
+const ROWS_SHOWN = 500;
+
+function element(tag, properties = {}, ...children) {
+	const made = Object.assign(document.createElement(tag), properties);
+	made.append(...children);
+	return made;
+}
+
+// "1,234,567"; bytes as "11.2 MB".
+function count(value) {
+	return (Math.round(value * 100) / 100).toLocaleString("en-US", { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 });
+}
+
+function figure(value, unit) {
+	if (unit !== "B")
+		return count(value);
+	const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+	let at = 0, size = Math.abs(value);
+	for (; size >= 1000 && at < units.length - 1; at++)
+		size /= 1000;
+	return `${value < 0 ? "-" : ""}${at ? size.toFixed(size < 100 ? 1 : 0) : count(size)} ${units[at]}`;
+}
+
+function percent(part, whole) {
+	return whole ? `${(100 * part / whole).toFixed(1)} %` : "-";
+}
+
+// Self and total by any id of a place, where a path counts once however often it has the id.
+function sumsBy(stacks, self, idOf, most) {
+	const total = Sums.propagate(self, stacks.parent, stacks.count), own = new Float64Array(most), all = new Float64Array(most);
+	const depth = new Int32Array(stacks.count), seen = new Int32Array(stacks.count);
+	for (let i = 1; i < stacks.count; i++) {
+		const id = idOf(stacks.place[i]);
+		depth[i] = depth[stacks.parent[i]] + 1;
+		seen[i] = i;
+		if (id < 0)
+			continue;
+		own[id] += self[i];
+		let up = stacks.parent[i];
+		while (up && idOf(stacks.place[up]) !== id)
+			up = stacks.parent[up];
+		if (!up)
+			all[id] += total[i];
+	}
+	return { own, all };
+}
+
+// Numbers places by some of their fields: of[place], and a place of each number.
+function numberPlaces(stacks, keyOf) {
+	const numbers = new Map(), of = new Int32Array(stacks.name.length), one = [];
+	for (let place = 0; place < of.length; place++) {
+		const key = keyOf(place);
+		if (key === null) {
+			of[place] = -1;
+			continue;
+		}
+		let number = numbers.get(key);
+		if (number === undefined) {
+			numbers.set(key, number = one.length);
+			one.push(place);
+		}
+		of[place] = number;
+	}
+	return { of, one };
+}
+
+function baseName(path) {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+// A table whose heads sort it. columns: {head, text(row), order(row), number}
+function sortedTable(columns, rows, state, choose) {
+	const body = element("tbody"), head = element("tr"), table = element("table", {}, element("thead", {}, head), body);
+	const fill = () => {
+		const column = columns[state.sort], shown = rows.slice().sort((a, b) => column.number ? column.order(b) - column.order(a) : column.order(a) < column.order(b) ? -1 : 1);
+		body.replaceChildren(...shown.slice(0, ROWS_SHOWN).map((row) => {
+			const line = element("tr", { tabIndex: 0 }, ...columns.map((each) => element("td", { className: each.number ? "number" : "text", textContent: each.text(row), title: each.title ? each.title(row) : "" })));
+			line.addEventListener("click", () => choose(row));
+			line.addEventListener("keydown", (event) => event.key === "Enter" && choose(row));
+			return line;
+		}));
+	};
+	columns.forEach((column, i) => {
+		const button = element("button", { textContent: column.head });
+		button.addEventListener("click", () => {
+			state.sort = i;
+			fill();
+		});
+		head.append(element("th", { className: column.number ? "number" : "text" }, button));
+	});
+	fill();
+	const more = rows.length > ROWS_SHOWN ? [element("p", { textContent: `and ${count(rows.length - ROWS_SHOWN)} more` })] : [];
+	return element("div", { className: "list" }, table, ...more);
+}
+
+function functionsView(stacks, sums, unit, state, choose) {
+	const numbers = numberPlaces(stacks, (place) => stacks.name[place] * stacks.texts.length + stacks.image[place]);
+	const self = clipped(sums.places), { own, all } = sumsBy(stacks, self, (place) => numbers.of[place], numbers.one.length);
+	const whole = sums.total[0], rows = numbers.one.map((place, i) => ({ place, own: own[i], all: all[i] })).filter((row) => row.all > 0);
+	return sortedTable([
+		{ head: "self", number: true, order: (row) => row.own, text: (row) => figure(row.own, unit) },
+		{ head: "%", number: true, order: (row) => row.own, text: (row) => percent(row.own, whole) },
+		{ head: "total", number: true, order: (row) => row.all, text: (row) => figure(row.all, unit) },
+		{ head: "%", number: true, order: (row) => row.all, text: (row) => percent(row.all, whole) },
+		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },
+		{ head: "image", order: (row) => stacks.texts[stacks.image[row.place]], text: (row) => baseName(stacks.texts[stacks.image[row.place]]), title: (row) => stacks.texts[stacks.image[row.place]] },
+	], rows, state, (row) => choose(stacks.texts[stacks.name[row.place]]));
+}
+
+function sourceView(stacks, sums, unit, state, choose) {
+	const lines = numberPlaces(stacks, (place) => stacks.file[place] ? stacks.file[place] * 2 ** 24 + stacks.line[place] : null);
+	const { own, all } = sumsBy(stacks, clipped(sums.places), (place) => lines.of[place], lines.one.length);
+	const whole = sums.total[0], rows = lines.one.map((place, i) => ({ place, own: own[i], all: all[i] })).filter((row) => row.all > 0);
+	if (!rows.length)
+		return element("p", { className: "note", textContent: "no lines are known: neither the recording nor this machine's files had debug information (mtreport --info tells which files lack it)" });
+	const where = (row) => `${stacks.texts[stacks.file[row.place]]}:${stacks.line[row.place]}`;
+	return sortedTable([
+		{ head: "self", number: true, order: (row) => row.own, text: (row) => figure(row.own, unit) },
+		{ head: "%", number: true, order: (row) => row.own, text: (row) => percent(row.own, whole) },
+		{ head: "total", number: true, order: (row) => row.all, text: (row) => figure(row.all, unit) },
+		{ head: "%", number: true, order: (row) => row.all, text: (row) => percent(row.all, whole) },
+		{ head: "line", order: where, text: (row) => `${baseName(stacks.texts[stacks.file[row.place]])}:${stacks.line[row.place]}`, title: where },
+		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },
+	], rows, state, (row) => choose(stacks.texts[stacks.name[row.place]]));
+}
+
+// Paths below 0 are a remainder, as in graphs.
+function clipped(values) {
+	return values.map((value) => Math.max(value, 0));
+}
+
+// The call tree: a line opens to what it calls, heaviest first.
+function treeView(stacks, sums, unit) {
+	const { children, name } = stacks.merged, box = element("div", { className: "list tree", role: "tree" }), whole = sums.total[0];
+	const below = (node) => Array.from(children.order.subarray(children.first[node], children.first[node + 1]))
+		.filter((child) => sums.total[child] > 0).sort((a, b) => sums.total[b] - sums.total[a]);
+	const add = (parent, node, depth) => {
+		const inner = below(node), group = element("div", { hidden: true, role: "group" });
+		const line = element("div", { className: "line", tabIndex: 0, role: "treeitem" },
+			element("span", { className: "number", textContent: figure(sums.total[node], unit) }),
+			element("span", { className: "number", textContent: percent(sums.total[node], whole) }),
+			element("span", { className: "number", textContent: sums.self[node] ? figure(sums.self[node], unit) : "" }),
+			element("span", { className: "name", textContent: `${inner.length ? "▸" : " "} ${node ? stacks.texts[name[node]] : "all"}` }));
+		line.lastChild.style.paddingLeft = `${Math.min(depth, 60)}em`;
+		const open = (wanted) => {
+			if (wanted && !group.childElementCount)
+				inner.slice(0, ROWS_SHOWN).forEach((child) => add(group, child, depth + 1));
+			group.hidden = !wanted;
+			if (inner.length)
+				line.lastChild.textContent = (wanted ? "▾" : "▸") + line.lastChild.textContent.slice(1);
+		};
+		line.addEventListener("click", () => open(group.hidden));
+		line.addEventListener("keydown", (event) => {
+			const steps = { Enter: () => open(group.hidden), ArrowRight: () => open(true), ArrowLeft: () => open(false), ArrowDown: () => step(line, 1), ArrowUp: () => step(line, -1) };
+			if (steps[event.key]) {
+				steps[event.key]();
+				event.preventDefault();
+			}
+		});
+		parent.append(line, group);
+		if (inner.length === 1 || depth === 0)
+			open(true);
+	};
+	const step = (line, by) => {
+		const lines = Array.from(box.querySelectorAll(".line")).filter((each) => each.offsetParent);
+		const next = lines[lines.indexOf(line) + by];
+		if (next)
+			next.focus();
+	};
+	box.append(element("div", { className: "line head" }, ...["total", "%", "self", "function"].map((text, i) => element("span", { className: i < 3 ? "number" : "name", textContent: text }))));
+	add(box, 0, 0);
+	return box;
+}
+
+// Why stacks ended; the first is the good reason.
+function endsView(facts) {
+	const rows = facts.ends.slice().sort((a, b) => b.count - a.count);
+	const body = rows.map((row) => element("tr", {}, element("td", { className: "number", textContent: count(row.count) }),
+		element("td", { className: "number", textContent: percent(row.count, facts.user_stacks) }),
+		element("td", { className: "text", textContent: row.why + (row.why === facts.root_end ? ": the stack is whole" : "") + (row.entry ? ` (${count(row.entry)} of them lack only what called main)` : "") })));
+	const table = element("table", {}, element("thead", {}, element("tr", {}, ...["stacks", "%", "why they end"].map((text) => element("th", { textContent: text })))), element("tbody", {}, ...body));
+	return element("div", { className: "list" }, element("p", { textContent: `${count(facts.user_stacks)} user stacks; mtreport --unwind-report tells where` }), table);
+}
+
+// The first screen; headings stand out.
+function summaryView(facts) {
+	const box = element("pre", { className: "summary" });
+	for (const line of facts.summary.split("\n")) {
+		const heading = line.match(/^[A-Z][A-Z ]{3,}\??(?=  |\?|$| \()/);
+		box.append(heading ? element("b", { textContent: heading[0] }) : "", `${heading ? line.slice(heading[0].length) : line}\n`);
+	}
+	return box;
+}

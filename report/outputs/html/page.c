@@ -1,0 +1,110 @@
+/*
+ * --html: one page for a whole recording, which needs nothing but a browser: the summary, a
+ * timeline, and for each analysis graphs and tables of its stacks. All texts of the recording stand
+ * in compressed data, never in the page's markup.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "report/outputs/html/page_data.h"
+#include "report/outputs/html/page_facts.h"
+#include "report/outputs/html/page_files.h"
+#include "report/outputs/html/page_rows.h"
+#include "report/outputs/html/page_stacks.h"
+#include "report/outputs/json.h"
+#include "report/outputs/outputs.h"
+#include "report/tables/table.h"
+
+MT_DEFINE_CLEANUP(mt_page_data, struct mt_page_data)
+MT_DEFINE_CLEANUP(mt_page_stacks, struct mt_page_stacks)
+
+/* The first screen, as text. */
+static struct mt_error *put_summary(const struct mt_view *view, struct mt_table *table, FILE *json)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	struct mt_view screen = *view;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+	struct mt_error *err;
+
+	if (!to)
+		return mt_error_nomem();
+	screen.width = 100;
+	screen.utf8 = true;
+	screen.colour = false;
+	err = table->compared ? NULL : mt_output_summary.write(&screen, table, to);
+	if (fclose(to) && !err)
+		return mt_error_nomem();
+	fputs(",\"summary\":", json);
+	if (!err)
+		mt_json_string(text, json);
+	return err;
+}
+
+static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *table,
+				   struct mt_page_stacks *stacks, struct mt_page_data *data)
+{
+	const struct mt_named_table samples = {.name = table->name, .table = table};
+	FILE *json = mt_page_data_json(data);
+	struct mt_error *err;
+
+	fputs(",\"tables\":[", json);
+	err = mt_page_rows_write(&samples, stacks, data);
+	for (size_t i = 0; i < view->analysis_count && !err; i++) {
+		fputc(',', json);
+		err = mt_page_rows_write(&view->analyses[i], stacks, data);
+	}
+	fputs("],", json);
+	return err;
+}
+
+/* The skeleton up to a line with this word, and the one behind it. */
+static const char *write_until(const char *skeleton, const char *word, FILE *to)
+{
+	const char *at = strstr(skeleton, word);
+
+	fwrite(skeleton, 1, (size_t)(at - skeleton), to);
+	return at + strlen(word);
+}
+
+static bool write_page(struct mt_page_data *data, FILE *to)
+{
+	const char *at = write_until(mt_page_skeleton, "@style", to);
+	bool good;
+
+	fputs(mt_page_style, to);
+	at = write_until(at, "@data", to);
+	good = mt_page_data_write(data, to);
+	at = write_until(at, "@script", to);
+	fputs(mt_page_script, to);
+	fputs(at, to);
+	return good;
+}
+
+static struct mt_error *write_html(const struct mt_view *view, struct mt_table *table, FILE *to)
+{
+	MT_CLEANUP(mt_page_data_destroy_p) struct mt_page_data *data = mt_page_data_create();
+	MT_CLEANUP(mt_page_stacks_destroy_p)
+	struct mt_page_stacks *stacks = mt_page_stacks_create();
+	struct mt_error *err;
+
+	if (!data || !stacks)
+		return mt_error_nomem();
+	mt_page_facts_put(view, mt_page_data_json(data));
+	err = put_summary(view, table, mt_page_data_json(data));
+	err = err ? err : put_tables(view, table, stacks, data);
+	if (err)
+		return err;
+	mt_page_stacks_write(stacks, data);
+	return write_page(data, to) ? NULL : mt_error_nomem();
+}
+
+const struct mt_output mt_output_html = {
+	.name = "html",
+	.argument = "OUT.html",
+	.help = "one page of all analyses, to be opened in a browser",
+	.needs = MT_NEEDS_STACK | MT_TELLS_FACTS | MT_SHOWS_MEMORY | MT_SHOWS_RECORDING,
+	.write = write_html,
+};

@@ -1,0 +1,14 @@
+#!/bin/bash
+# The page of a whole recording in a browser, from a file: what it shows, selects and copies is what mtreport prints.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/pages/lib.sh"
+needs_browser
+needs_command cc
+
+scenes=$MT_TOP/tests/golden/scenes
+report=("$MT_BUILD/mtreport" -q)
+"${report[@]}" --html "$TMPDIR/leak.html" "$scenes/leak.mtr" || exit 1
+"$MT_TOP/tests/browser/pages/odd_names.py" "$TMPDIR" || exit 1
+"${report[@]}" --symfs "$TMPDIR/symfs" --html "$TMPDIR/names.html" "$TMPDIR/names.mtr" || exit 1
+export LEAK=$scenes/leak.mtr
+exec node "$MT_TOP/tests/browser/pages/page.js"

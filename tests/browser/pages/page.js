@@ -1,0 +1,147 @@
+// What tests/browser/page.sh wrote, as one who looks at it would use it.
+"use strict";
+const { execFileSync } = require("child_process");
+const { check, open, run } = require("./browser.js");
+
+const folder = process.env.TMPDIR;
+
+// The lines that mtreport prints for a command line that the page gave.
+const printed = (command) => execFileSync("bash", ["-c", command.replace(/^mtreport/, '"$MT_BUILD/mtreport" -q')], { encoding: "utf8", maxBuffer: 1 << 28 });
+const sumOf = (folded) => folded.trim().split("\n").filter((line) => line).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+const sorted = (folded) => folded.trim().split("\n").sort().join("\n");
+
+async function openPage(browser, name, hash = "") {
+	const page = await open(browser, `${folder}/${name}.html${hash}`);
+	await page.waitForFunction("window.mtreport && window.mtreport.ready");
+	return page;
+}
+
+const text = (page, id) => page.$eval(`#${id}`, (element) => element.textContent);
+const hash = (page) => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).toString());
+const sum = (page) => page.evaluate(() => window.mtreport.sums.sum);
+const choose = (page, id, value) => page.select(`#${id}`, value);
+
+async function copied(page, key) {
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press(key);
+	await page.waitForFunction('document.querySelector("#details").textContent.startsWith("copied")');
+	return page.evaluate(() => window.mtreport.copied);
+}
+
+// The middle of the drawn frame at the end of a path, on the screen.
+const placeOf = (page, names) => page.evaluate((path) => {
+	const graph = window.mtreport.graphs[0], { layout } = graph, node = layout.find(path), box = graph.canvas.getBoundingClientRect();
+	const from = layout.x[graph.zoomed], scale = box.width / layout.total[graph.zoomed];
+	const row = graph.rowOf(path.length) * 18 - graph.box.scrollTop + 9;
+	return [box.x + (layout.x[node] + layout.total[node] / 2 - from) * scale, box.y + row];
+}, names);
+
+async function checkStart(page) {
+	check((await text(page, "title")) === "leak.mtr", "the page names the recording", await text(page, "title"));
+	check((await text(page, "view")).includes("WHO GREW"), "it begins with the first screen", await text(page, "view"));
+	const command = await copied(page, "c");
+	check(sorted(await copied(page, "f")) === sorted(printed(command)), "what it copies as folded is what its command prints", command);
+}
+
+async function checkZoom(page) {
+	await page.keyboard.press("2");
+	const path = ["_start", "__libc_start_main"], before = await page.evaluate(() => window.mtreport.graphs[0].drawn);
+	await page.mouse.click(...await placeOf(page, path));
+	const zoomed = await page.evaluate(() => window.mtreport.state.zoom);
+	check(JSON.stringify(zoomed) === JSON.stringify(path), "a click zooms into a frame", zoomed);
+	check((await hash(page)).includes("zoom=_start"), "the address keeps the zoom", await hash(page));
+	check((await text(page, "details")).startsWith("__libc_start_main ("), "what is under the pointer is told below", await text(page, "details"));
+	await page.click("#reset");
+	check(await page.evaluate(() => window.mtreport.graphs[0].drawn) === before, "reset zoom leads back");
+}
+
+async function checkSearch(page) {
+	await page.keyboard.press("/");
+	await page.keyboard.type("parse_request");
+	const [folded, all] = [printed(`mtreport --samples --folded ${process.env.LEAK}`), await sum(page)];
+	const found = sumOf(folded.split("\n").filter((line) => /parse_request/.test(line)).join("\n"));
+	const expected = `matched: ${(100 * found / all).toFixed(1)} % (${found.toLocaleString("en-US")})`;
+	check(await text(page, "matched") === expected && found > 0, "the sum of a search is that of --folded", [await text(page, "matched"), expected]);
+	await page.keyboard.press("Escape");
+	check(await text(page, "matched") === "", "Escape clears it");
+}
+
+async function checkRange(page) {
+	const box = await page.$eval("#timeline", (canvas) => {
+		const { x, y, width, height } = canvas.getBoundingClientRect();
+		return { x, y, width, height };
+	}), all = await sum(page);
+	await page.mouse.move(box.x + box.width * 0.2, box.y + 20);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + 20, { steps: 3 });
+	await page.mouse.up();
+	const span = (await text(page, "range")).replace("--time ", ""), selected = await sum(page);
+	const samples = sumOf(printed(`mtreport --samples --folded --time ${span} ${process.env.LEAK}`));
+	check(selected === samples && samples > 0 && samples < all, `a range selects what --time ${span} does`, [selected, samples, all]);
+	check(sorted(await copied(page, "f")) === sorted(printed(await copied(page, "c"))), "and copies the same paths as its command", await page.evaluate(() => window.mtreport.copied));
+	await page.focus("#timeline");
+	await page.keyboard.press("ArrowRight");
+	check((await text(page, "range")) !== `--time ${span}`, "arrows move it", await text(page, "range"));
+	await page.keyboard.press("Escape");
+	check(await sum(page) === all, "Escape selects all again");
+}
+
+async function checkKeys(page) {
+	for (const [key, view] of [["1", "summary"], ["3", "icicle"], ["4", "callers"], ["5", "table"], ["6", "tree"], ["7", "source"], ["8", "ends"], ["2", "flame"]]) {
+		await page.keyboard.press(key);
+		check((await hash(page)).includes(`view=${view}`) && await page.$eval("#view", (box) => box.childElementCount > 0), `${key} shows ${view}`, await hash(page));
+	}
+	await page.focus(".graph");
+	await page.keyboard.press("ArrowUp");
+	await page.keyboard.press("Enter");
+	const zoom = await page.evaluate(() => window.mtreport.state.zoom);
+	check(zoom.length === 1, "arrows and Enter zoom", zoom);
+	await page.keyboard.press("Escape");
+}
+
+async function checkDark(page) {
+	const paper = () => page.$eval("body", (body) => getComputedStyle(body).backgroundColor);
+	const light = await paper();
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+	const dark = await paper();
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press("d");
+	check(light === "rgb(255, 255, 255)" && dark !== light && await paper() === light, "dark where the system is, and as d says", [light, dark, await paper()]);
+	await page.emulateMediaFeatures([]);
+}
+
+async function checkLink(browser, page) {
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press("3");
+	await page.evaluate(() => location.hash += "&search=main&range=100-200");
+	const before = [await text(page, "matched"), await text(page, "range"), await text(page, "status")], link = await page.evaluate(() => location.hash);
+	const other = await openPage(browser, "leak", link);
+	const after = [await text(other, "matched"), await text(other, "range"), await text(other, "status")];
+	check(JSON.stringify(before) === JSON.stringify(after) && before[0] && before[1], "a link shows the same", [before, after, link]);
+	check(!other.complaints.length, "without an error", other.complaints);
+	await other.close();
+}
+
+async function checkNames(page) {
+	await page.keyboard.press("5");
+	const rows = await page.$$eval("td.text", (cells) => cells.map((cell) => cell.textContent));
+	for (const name of ["<script>window.ran=1</script>", "'/><image href='x' onerror='window.ran=1'/>", "a;b]]>&amp;c", "bad?utf8", "L".repeat(10000)])
+		check(rows.includes(name), `${name.slice(0, 40)} is text`, rows.map((row) => row.slice(0, 80)));
+	for (const key of ["2", "3", "4", "6", "7", "1"])
+		await page.keyboard.press(key);
+	check(await page.evaluate(() => window.ran === undefined && !document.querySelector("image")), "and nothing ran");
+	await page.keyboard.press("/");
+	await page.keyboard.type("</script>");
+	check((await text(page, "matched")).startsWith("matched: "), "such names are found", await text(page, "matched"));
+}
+
+run(async (browser) => {
+	const page = await openPage(browser, "leak");
+	for (const each of [checkStart, checkZoom, checkSearch, checkRange, checkKeys, checkDark])
+		await each(page);
+	await checkLink(browser, page);
+	const names = await openPage(browser, "names");
+	await checkNames(names);
+	for (const each of [page, names])
+		check(!each.complaints.length, "no error, no question, no request to a network", each.complaints);
+});
