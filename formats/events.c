@@ -91,3 +91,12 @@ const struct mt_event_def *mt_event_def_find(const char *alias, size_t length)
 	}
 	return find_cache(alias, length);
 }
+
+const char *mt_event_unit(const char *name, size_t length)
+{
+	const char *colon = memchr(name, ':', length);
+	const struct mt_event_def *def =
+		mt_event_def_find(name, colon ? (size_t)(colon - name) : length);
+
+	return def && def->unit ? def->unit : "events";
+}

@@ -45,4 +45,7 @@ const struct mt_event_def *mt_event_defs(size_t *count);
 /* The row of an alias, or of a cache event by any of perf's names; NULL if unknown. */
 const struct mt_event_def *mt_event_def_find(const char *alias, size_t length);
 
+/* What one period of an event of this kernel name counts: "events" for one not in the table. */
+const char *mt_event_unit(const char *name, size_t length);
+
 #endif

@@ -24,6 +24,7 @@ struct mt_reader {
 /* The first that recognises the file has it; the last takes any. */
 static const struct mt_source_ops *const sources[] = {
 	&mt_source_perfdata,
+	&mt_source_text,
 	&mt_source_recording,
 };
 
@@ -37,13 +38,15 @@ static struct mt_error *with_path(const struct mt_reader *reader, struct mt_erro
 
 static struct mt_error *find_source(struct mt_reader *reader)
 {
-	uint8_t head[8] = {0};
+	MT_CLEANUP_FREE uint8_t *head = calloc(1, MT_PROBE_SIZE);
 	struct mt_error *err;
 	size_t got, i = 0;
 
 	if (!reader->input->size)
 		return mt_error_create(MT_ERR_FORMAT, "is empty");
-	err = mt_input_read(reader->input, 0, head, sizeof(head), &got);
+	if (!head)
+		return mt_error_nomem();
+	err = mt_input_read(reader->input, 0, head, MT_PROBE_SIZE, &got);
 	if (err)
 		return err;
 	while (!sources[i]->probe(head, got))

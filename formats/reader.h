@@ -5,7 +5,8 @@
  *
  * A perf.data file is returned in the same form: its header and features as INFO, EVENT, CLOCK,
  * IMAGE and NOTE records, its kernel records as KERNEL (see struct mt_record.bare). It counts as
- * ended in order unless it was cut short.
+ * ended in order unless it was cut short. Folded stacks and what `perf script` prints are returned
+ * as kernel records, too, with the names of each sample's frames (mt_record.told).
  *
  * Truncated or damaged input is data (struct mt_damage), not an error. Errors are for files that
  * cannot be read at all: no such file, not a recording, an unknown version or critical chunk, out
@@ -40,7 +41,9 @@ struct mt_damage {
 };
 
 struct mt_recording {
-	const char *foreign; /* "perf.data", "perf.data, piped"; NULL: of mtrec, and has header */
+	const char *foreign; /* "perf.data", "folded stacks"; NULL: of mtrec, and has header */
+	bool told;	     /* samples name their frames (mt_record.told), and have no addresses */
+	bool pairs;	     /* folded stacks with two counts a line: before and now */
 	struct mt_header_record header;
 	uint64_t size;			/* bytes of the file up to the next recording */
 	uint64_t chunks;		/* chunks with an intact header, without strays */
@@ -57,6 +60,20 @@ struct mt_recording {
 struct mt_place {
 	uint64_t chunk; /* offset of the header of its chunk */
 	uint32_t at;	/* offset in the chunk's decompressed payload */
+};
+
+/* One frame of a stack that came as text. Views, valid as long as the record. */
+struct mt_told_frame {
+	struct mt_text name, dso;
+	uint64_t address, offset; /* in memory, and in the function; 0: not said */
+	bool kernel;
+	bool inlined; /* into the next frame */
+};
+
+struct mt_told {
+	const struct mt_told_frame *frames; /* innermost first */
+	size_t count;
+	double weight; /* number of samples that this one stands for */
 };
 
 struct mt_record {
@@ -86,6 +103,7 @@ struct mt_record {
 	 */
 	bool bare;
 	uint32_t event;
+	const struct mt_told *told; /* of a sample that came as text; else NULL */
 };
 
 /* How to decode the dumps of PACKED records, which take most of a reader's time and memory. */
@@ -99,6 +117,7 @@ struct mt_reader_options {
 	size_t memory_limit;	    /* bytes of chunks and their list in memory; 0: 256 MiB */
 	struct mt_pool *pool;	    /* decompresses ahead; NULL: each chunk when it is due */
 	enum mt_reader_dumps dumps; /* what the caller needs; the reader may give more */
+	bool before; /* of folded stacks with two counts a line, give the first, not the second */
 	/* KERNEL, SAMPLE, FRAMES and PACKED records hold until mt_reader_release() */
 	bool keep;
 	/*

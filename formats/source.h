@@ -18,10 +18,15 @@ struct mt_reader_options;
 struct mt_record;
 struct mt_recording;
 
+#define MT_PROBE_SIZE ((size_t)64 << 10)
+
 /* Errors carry no path: reader.c prepends it. */
 struct mt_source_ops {
 	const char *name;
-	/* Whether a file that begins with these bytes (8, or the whole file) is of this kind. */
+	/*
+	 * Whether a file that begins with these bytes is of this kind: MT_PROBE_SIZE, or the
+	 * whole file.
+	 */
 	bool (*probe)(const uint8_t *head, size_t size);
 	/*
 	 * Borrows input until destroyed; memory_limit is set. *out is the `source` argument of the
@@ -47,5 +52,6 @@ struct mt_source_ops {
 
 extern const struct mt_source_ops mt_source_recording; /* mtrec's; probes true for any file */
 extern const struct mt_source_ops mt_source_perfdata;
+extern const struct mt_source_ops mt_source_text; /* folded stacks, and what perf script prints */
 
 #endif

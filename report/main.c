@@ -597,6 +597,34 @@ static bool leave_early(struct mt_follow *follow, struct mt_error *err, enum sta
 	}
 }
 
+static enum status run(const struct mt_report_options *options, struct mt_follow *follow);
+
+/* Folded stacks with two counts a line are both sides of a comparison. */
+static enum status run_pairs(const struct mt_report_options *options)
+{
+	struct mt_report_options both = *options;
+
+	if (!strcmp(options->files[0], "-"))
+		return fail(mt_error_create(MT_ERR_USAGE, "standard input: two counts a line are "
+							  "read twice: name a file"));
+	both.baseline = (struct mt_baseline_options){
+		.file = options->files[0], .per = "none", .before = true};
+	both.wishes.compare = true;
+	return run(&both, NULL);
+}
+
+/* Stacks as text say nothing of memory. */
+static struct mt_error *check_told(const struct mt_report_options *options,
+				   const struct mt_session *session)
+{
+	if (options->analysis->told || !mt_session_told(session, false))
+		return NULL;
+	return mt_error_create(MT_ERR_NOT_FOUND,
+			       "%s: has stacks and counts, not what --%s follows: that takes a "
+			       "recording",
+			       options->files[0], options->analysis->name);
+}
+
 static enum status run(const struct mt_report_options *options, struct mt_follow *follow)
 {
 	struct progress progress = {.passes = 1 + mt_baseline_given(&options->baseline)};
@@ -626,6 +654,12 @@ static enum status run(const struct mt_report_options *options, struct mt_follow
 	err = mt_session_open(&session_options, &sides.session);
 	if (err && !strcmp(options->files[0], "mtrec.mtr") && access("mtrec.mtr", F_OK))
 		err = mt_error_hint(err, "record one: mtrec -a -- sleep 30");
+	err = err ? err : check_told(options, sides.session);
+	if (!err && mt_session_told(sides.session, true) &&
+	    !mt_baseline_given(&options->baseline)) {
+		mt_session_destroy(MT_TAKE(sides.session));
+		return run_pairs(options);
+	}
 	if (!err && mt_baseline_given(&options->baseline))
 		err = mt_baseline_open(&options->baseline, &session_options, &sides.baseline);
 	err = err ? err : report(options, &request, &sides, &progress);

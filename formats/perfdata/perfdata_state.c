@@ -88,14 +88,6 @@ static struct mt_text format_of(const struct mt_perf_facts *facts, const struct 
 	return (struct mt_text){0};
 }
 
-/* What one period of it counts, where it is an event of our table. */
-static const char *unit_of(const char *name)
-{
-	const struct mt_event_def *def = mt_event_def_find(name, strcspn(name, ":"));
-
-	return def && def->unit ? def->unit : "events";
-}
-
 /*
  * Whether the event takes no samples: simpleperf counts those of a group with a period of 1 << 62.
  */
@@ -143,7 +135,7 @@ static bool put_event(const struct mt_perf_facts *facts, size_t i, struct mt_blo
 		record.role = MT_ROLE_MEMBER;
 	mt_perf_event_name(facts, event, name, sizeof(name));
 	record.name = text_of(name);
-	record.unit = text_of(unit_of(name));
+	record.unit = text_of(mt_event_unit(name, strlen(name)));
 	return PUT(event, block, &record);
 }
 

@@ -43,6 +43,7 @@ const struct mt_analysis mt_analysis_faults = {
 	.groups = true,
 	.by = KEYS,
 	.default_by = {{MT_BY_EVENT, MT_BY_MODE, MT_BY_COMM, MT_BY_STACK}, 4},
+	.told = true,
 	.events_apart = true,
 	.wants = is_fault,
 	.regions = true,

@@ -208,6 +208,7 @@ const struct mt_analysis mt_analysis_samples = {
 	.by = MT_BY_OF_SAMPLES,
 	.default_by = {{MT_BY_EVENT, MT_BY_COMM, MT_BY_STACK}, 3},
 	.members = true,
+	.told = true,
 	.events_apart = true,
 	.run = run,
 };

@@ -104,8 +104,8 @@ void mt_report_options_help(enum mt_help which, FILE *to)
 	bool all = which == MT_HELP_ALL;
 
 	fputs("Usage: mtreport [ANALYSIS] [OUTPUT] [OPTION...] [FILE...]\n"
-	      "Reads recordings of mtrec or perf: FILE (" DEFAULT_FILE
-	      "), or - for standard input.\n",
+	      "Reads recordings of mtrec or perf, or stacks as text: FILE (" DEFAULT_FILE
+	      "), or -.\n",
 	      to);
 	if (!all)
 		fputc('\n', to);

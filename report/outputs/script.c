@@ -91,11 +91,13 @@ static struct mt_error *print_stack(const struct script *script, const struct mt
 			mt_frames_names(script->table->frames, frames[i], &names);
 		const struct mt_frame_key *key = mt_frames_key(script->table->frames, frames[i]);
 		uint64_t address = row->addresses ? row->addresses[i] : key->offset;
+		bool returned =
+			!(key->flags & MT_FRAME_TOLD) && (address - key->offset) % PAGE == 1;
 
 		if (!name)
 			return mt_error_nomem();
 		for (size_t k = 0; k < names; k++)
-			print_frame(script, address, (address - key->offset) % PAGE == 1, &name[k]);
+			print_frame(script, address, returned, &name[k]);
 	}
 	return NULL;
 }

@@ -258,6 +258,20 @@ static bool take_kernel_record(struct mt_session *session, const struct mt_attr 
 	return apply_kernel_record(session, &record);
 }
 
+/* The weight and stack of a sample that came as text. */
+static bool take_told(struct mt_session *session, const struct mt_told *told,
+		      struct mt_session_sample *out)
+{
+	out->weight = told->weight;
+	if (!session->stacks)
+		return true;
+	out->stack = mt_session_told_stack(session, told);
+	out->frames = (uint32_t)session->told_frames.count;
+	if (session->options->addresses)
+		out->addresses = session->told_addresses.items;
+	return out->stack != MT_STACK_NONE;
+}
+
 /* KERNEL, SAMPLE and FRAMES. */
 static bool take_data(struct mt_session *session, const struct mt_record *record,
 		      struct mt_session_sample *out, bool *wanted)
@@ -277,10 +291,12 @@ static bool take_data(struct mt_session *session, const struct mt_record *record
 	}
 	if (!mt_sample_decode_bytes(&event->attr, &bytes, &session->sample))
 		return mt_session_count_undecodable(session);
-	if (event->call >= 0 && mt_call_number_in(&session->sample) != event->call)
+	if (event->call >= 0 && !record->told && mt_call_number_in(&session->sample) != event->call)
 		return true;
 	out->place = record->place;
-	return take_sample(session, event, record->time, out, wanted);
+	if (!take_sample(session, event, record->time, out, wanted))
+		return false;
+	return !record->told || !*wanted || take_told(session, record->told, out);
 }
 
 static void show_progress(struct mt_session *session, uint64_t time)
@@ -306,7 +322,7 @@ static bool pass(struct mt_session *session, struct mt_reader *reader,
 {
 	uint64_t serial = mt_reader_given(reader);
 
-	if (!session->pipeline)
+	if (!session->pipeline || mt_session_present(session)->reading->told)
 		return true;
 	if (mt_pipeline_pass(session->pipeline, record->size + session->sample.dump_was, serial))
 		mt_reader_release(reader, serial);

@@ -75,6 +75,7 @@ static struct mt_error *open_files(struct mt_session *session)
 	const struct mt_reader_options options = {.pool = session->pool,
 						  .dumps = wanted_dumps(session),
 						  .keep = wants_stacks(session),
+						  .before = session->options->before,
 						  .growing = growth ? growth->input : NULL};
 
 	for (size_t i = 0; i < session->options->file_count; i++) {
@@ -132,10 +133,18 @@ static enum mt_code_class class_of_path(void *context, const char *path)
 	return matches_path(options->not_ours, path) ? MT_CODE_LIBRARY : MT_CODE_NONE;
 }
 
+static const struct mt_symbol *name_frame(void *context, const struct mt_frame_key *key)
+{
+	struct mt_session *session = context;
+
+	return key->flags & MT_FRAME_TOLD ? mt_session_told_name(session, key)
+					  : mt_naming_name(session->naming, key);
+}
+
 static struct mt_error *prepare_stacks(struct mt_session *session)
 {
 	const struct mt_session_options *options = session->options;
-	struct mt_namer namer = {.name = mt_naming_name, .context = session->naming};
+	struct mt_namer namer = {.name = name_frame, .context = session};
 	struct mt_walker_options walker = {
 		.method = options->method,
 		.max_frames = options->max_frames,
@@ -207,6 +216,11 @@ void mt_session_destroy(struct mt_session *session)
 	mt_pipeline_destroy(session->pipeline);
 	mt_return_slots_destroy(session->returns);
 	mt_stack_ids_destroy(session->stack_ids);
+	if (session->told)
+		mt_byte_runs_destroy(session->told);
+	mt_array_deinit(&session->told_names);
+	mt_array_deinit(&session->told_frames);
+	mt_array_deinit(&session->told_addresses);
 	mt_frames_destroy(session->frames);
 	mt_stacks_destroy(session->stacks);
 	mt_spaces_destroy(session->spaces);
@@ -496,6 +510,17 @@ static struct mt_error *wait_for_more(struct mt_session *session)
 	return NULL;
 }
 
+bool mt_session_told(const struct mt_session *session, bool pairs)
+{
+	for (size_t i = 0; i < session->facts.recordings.count; i++) {
+		const struct mt_recording *r = session->facts.recordings.items[i].reading;
+
+		if (pairs ? r->pairs : r->told)
+			return true;
+	}
+	return false;
+}
+
 bool mt_session_grows(const struct mt_session *session)
 {
 	return session->options->growth;
@@ -539,7 +564,10 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	struct mt_error *err = mt_session_read_sample(session, out, wanted);
 
 	*ended = session->read_all;
-	if (!err && *wanted && !mt_session_tell_stack(session, out, true))
+	if (!err && *wanted &&
+	    ((out->stack != MT_STACK_NONE &&
+	      !mt_session_choose_stack(session, out->stack, wanted)) ||
+	     !mt_session_tell_stack(session, out, *wanted)))
 		return mt_error_nomem();
 	return !err && session->paused ? wait_for_more(session) : err;
 }
@@ -556,8 +584,9 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 		if (err)
 			return err;
 		ended = false;
-		err = session->pipeline ? next_piped(session, out, &wanted, &ended)
-					: next_plain(session, out, &wanted, &ended);
+		err = session->pipeline && !mt_session_present(session)->reading->told
+			      ? next_piped(session, out, &wanted, &ended)
+			      : next_plain(session, out, &wanted, &ended);
 		if (!err && ended)
 			err = finish_recording(session);
 	}

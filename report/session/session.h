@@ -123,7 +123,8 @@ struct mt_session_options {
 	size_t file_count;
 	const struct mt_session_growth *growth; /* NULL: the files are complete */
 	const struct mt_selection *selection;	/* borrowed */
-	bool stacks;				/* unwind each sample */
+	bool before;	/* of folded stacks with two counts a line, read the first */
+	bool stacks;	/* unwind each sample */
 	bool places;	/* make frames for mt_session_place(), without stacks, too */
 	bool addresses; /* give each frame's address and source */
 	bool regions;	/* look up the region at each sample's address */
@@ -162,6 +163,9 @@ struct mt_session_options {
 /* Opens every file. Borrows options and all they point to until destroyed. */
 struct mt_error *mt_session_open(const struct mt_session_options *options, struct mt_session **out);
 void mt_session_destroy(struct mt_session *session);
+
+/* Whether stacks come as text; pairs: with two counts each, before and now. */
+bool mt_session_told(const struct mt_session *session, bool pairs);
 
 /* Whether statements may come behind data: the recording is still being written. */
 bool mt_session_grows(const struct mt_session *session);

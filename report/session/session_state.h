@@ -1,7 +1,7 @@
 /*
  * Private parts of a session, shared by session.c (files and recordings), statements.c (records
  * about the recording), data_records.c (kernel records and samples), members.c (counts of group
- * members) and stack_choice.c (--dso and --symbol).
+ * members), told.c (stacks that came as text) and stack_choice.c (--dso and --symbol).
  */
 #ifndef MT_REPORT_SESSION_SESSION_STATE_H
 #define MT_REPORT_SESSION_SESSION_STATE_H
@@ -20,6 +20,7 @@
 #include "report/tables/trace_fields.h"
 
 struct mt_error;
+struct mt_frame_key;
 struct mt_frames;
 struct mt_naming;
 struct mt_pipeline;
@@ -30,6 +31,8 @@ struct mt_byte_runs;
 struct mt_spaces;
 struct mt_return_slots;
 struct mt_stack_ids;
+struct mt_symbol;
+struct mt_told;
 
 /* An event of the present recording. */
 struct mt_local_event {
@@ -67,6 +70,10 @@ struct mt_session {
 	struct mt_frames *frames;
 	struct mt_stack_ids *stack_ids;
 	struct mt_entry_ends entry_ends;
+	struct mt_byte_runs *told;	       /* frames of stacks that came as text; NULL: none */
+	MT_ARRAY(struct mt_symbol) told_names; /* of the frame named last */
+	MT_ARRAY(uint32_t) told_frames;	       /* of the stack interned last */
+	MT_ARRAY(uint64_t) told_addresses;     /* theirs */
 	struct mt_pool *pool;
 	struct mt_pipeline *pipeline;	 /* NULL without stacks */
 	struct mt_return_slots *returns; /* NULL until a return probe's entry comes */
@@ -127,6 +134,13 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
  */
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);
+
+/* told.c: the id of a stack that came as text; MT_STACK_NONE out of memory. */
+uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told);
+
+/* Names the frames of such stacks; the session is the context. */
+const struct mt_symbol *mt_session_told_name(struct mt_session *session,
+					     const struct mt_frame_key *key);
 
 /* members.c: adds `event` as one counted beside the leader's samples; false out of memory. */
 bool mt_session_add_member(struct mt_session *session, struct mt_local_event *event,

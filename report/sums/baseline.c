@@ -42,6 +42,7 @@ struct mt_error *mt_baseline_open(const struct mt_baseline_options *options,
 	if (options->time.given)
 		baseline->selection.time = options->time;
 	baseline->here.selection = &baseline->selection;
+	baseline->here.before = options->before;
 	if (options->file) {
 		baseline->here.files = &options->file;
 		baseline->here.file_count = 1;

@@ -19,6 +19,7 @@ struct mt_table;
 struct mt_baseline_options {
 	const char *file;	 /* --base; NULL: the report's own files */
 	struct mt_timespan time; /* --base-time; not given: the report's own time */
+	bool before;		 /* of folded stacks with two counts a line, the first is it */
 	const char *per; /* --per: "time", "none", an event's name; NULL: the analysis decides */
 };
 

@@ -1,0 +1,128 @@
+/*
+ * Stacks that came as text: their frames are interned with the names that the input gave them.
+ */
+#include <string.h>
+
+#include "formats/base/strings.h"
+#include "report/session/session_state.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/byte_runs.h"
+#include "symbols/names/symbolize.h"
+
+/* One function; those inlined come before the one that they are inlined into. */
+struct function {
+	uint32_t name, dso; /* ids in session->strings */
+	uint64_t offset;
+	uint32_t resolved, inlined;
+};
+
+enum {
+	INLINED_MAX = 64, /* functions of a frame; those beyond it make another frame */
+};
+
+/* "[libc.so.6]" for a frame that has no name, as frames of recordings are named. */
+static uint32_t nameless(struct mt_session *session, struct mt_text dso)
+{
+	const char *slash = memrchr(dso.bytes, '/', dso.size);
+	struct mt_text base = dso;
+	char name[256];
+	int size;
+
+	if (slash)
+		base = (struct mt_text){slash + 1, dso.size - (size_t)(slash + 1 - dso.bytes)};
+	base.size = base.size < sizeof(name) - 3 ? base.size : sizeof(name) - 3;
+	if (base.size && *base.bytes == '[')
+		return mt_strings_intern(session->strings, base.bytes, base.size);
+	size = snprintf(name, sizeof(name), "[%.*s]", (int)base.size, base.bytes);
+	return mt_strings_intern(session->strings, name, (size_t)size);
+}
+
+static bool make_function(struct mt_session *session, const struct mt_told_frame *frame,
+			  struct function *out)
+{
+	bool resolved = frame->name.size != 9 || memcmp(frame->name.bytes, "[unknown]", 9) != 0;
+
+	*out = (struct function){
+		.name = resolved ? mt_strings_intern(session->strings, frame->name.bytes,
+						     frame->name.size)
+				 : nameless(session, frame->dso),
+		.dso = mt_strings_intern(session->strings, frame->dso.bytes, frame->dso.size),
+		.offset = frame->offset,
+		.resolved = resolved,
+		.inlined = frame->inlined,
+	};
+	return out->name != MT_STRING_NONE && out->dso != MT_STRING_NONE;
+}
+
+/* The frame of the function at `at` and of those that it is inlined into; *used: how many. */
+static uint32_t told_frame(struct mt_session *session, const struct mt_told_frame *at, size_t left,
+			   size_t *used)
+{
+	struct function functions[INLINED_MAX];
+	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_TOLD};
+	size_t count = 0;
+
+	do {
+		if (!make_function(session, &at[count], &functions[count]))
+			return MT_FRAME_NONE;
+		key.flags |= at[count].kernel ? MT_FRAME_IN_KERNEL : 0;
+	} while (at[count++].inlined && count < left && count < INLINED_MAX);
+	functions[count - 1].inlined = false;
+	for (size_t i = 0; i + 1 < count; i++)
+		functions[i].dso = functions[count - 1].dso;
+	*used = count;
+	key.offset = mt_byte_runs_intern(session->told, functions, count * sizeof(*functions));
+	return key.offset == MT_SEQUENCE_NONE ? MT_FRAME_NONE
+					      : mt_frames_intern(session->frames, &key);
+}
+
+uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told)
+{
+	size_t used;
+
+	if (!session->told)
+		session->told = mt_byte_runs_create();
+	if (!session->told)
+		return MT_STACK_NONE;
+	session->told_frames.count = session->told_addresses.count = 0;
+	for (size_t i = 0; i < told->count; i += used) {
+		uint32_t *slot = mt_array_push(&session->told_frames);
+
+		uint64_t *address = mt_array_push(&session->told_addresses);
+
+		if (!slot || !address)
+			return MT_STACK_NONE;
+		*address = told->frames[i].address;
+		*slot = told_frame(session, &told->frames[i], told->count - i, &used);
+		if (*slot == MT_FRAME_NONE)
+			return MT_STACK_NONE;
+	}
+	return mt_stacks_intern(session->stacks, session->told_frames.items,
+				session->told_frames.count);
+}
+
+const struct mt_symbol *mt_session_told_name(struct mt_session *session,
+					     const struct mt_frame_key *key)
+{
+	static const struct mt_symbol none = {.name = "[unknown]", .dso = "[unknown]"};
+	size_t size;
+	const struct function *functions =
+		mt_byte_runs_get(session->told, (uint32_t)key->offset, &size);
+
+	session->told_names.count = 0;
+	for (size_t i = 0; i < size / sizeof(*functions); i++) {
+		struct mt_symbol *symbol = mt_array_push(&session->told_names);
+
+		if (!symbol)
+			return &none;
+		*symbol = (struct mt_symbol){
+			.name = mt_strings_get(session->strings, functions[i].name),
+			.dso = mt_strings_get(session->strings, functions[i].dso),
+			.offset = functions[i].offset,
+			.resolved = functions[i].resolved,
+			.inlined = functions[i].inlined,
+		};
+	}
+	return session->told_names.items;
+}
