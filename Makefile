@@ -58,7 +58,7 @@ link_flags = -pthread $(LDFLAGS) $(san)
 
 # What each program links beside our own libraries. mtrec goes to hosts that have nothing: keep it short.
 RECORD_LIBS := -lzstd -llzma
-REPORT_LIBS := $(RECORD_LIBS) -lz -liberty -ldw -lelf -lcapstone -ldl
+REPORT_LIBS := $(RECORD_LIBS) -lz -liberty -ldw -lelf -lcapstone -ldl -lm
 
 # A second opinion on stacks (mtreport --unwind libunwind; tests), where its header is there; LIBUNWIND= builds without.
 # Loaded when it is asked.
@@ -154,7 +154,7 @@ unit-tests: $(unit_tests) ## build O/tests/unit/test_* without running them
 $(O)/tests/unit/%: $(O)/obj/tests/unit/%.o $(O)/lib/libreport.a $(O)/lib/librecord.a $(layer_libs)
 	@mkdir -p $(@D)
 	$(say) LINK $@
-	$(Q)$(CC) $(link_flags) $^ $(REPORT_LIBS) -lm -o $@
+	$(Q)$(CC) $(link_flags) $^ $(REPORT_LIBS) -o $@
 
 .SECONDARY: $(call objects,$(unit_sources))
 

@@ -6,7 +6,9 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "report/blocks/block_calls.h"
 #include "report/session/session.h"
+#include "report/tables/facts.h"
 
 enum {
 	SMALLEST = 4, /* classes below 2^4 are one: allocators give no less */
@@ -60,12 +62,21 @@ static bool find_size(struct mt_block_rows *rows, uint64_t bytes, uint32_t *out)
 	return true;
 }
 
+uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin)
+{
+	const struct mt_facts *facts = mt_session_facts(rows->rows.session);
+
+	return mt_block_one_in(facts->events.items[origin->event].account);
+}
+
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values)
 {
 	struct mt_row_facts facts;
 
+	if (block && mt_block_rows_one_in(rows, origin) > 1)
+		mt_row_keys_cluster(rows->grouping, block->address);
 	return mt_origin_row_facts(&rows->rows, origin, &facts) &&
 	       find_size(rows, block ? block->bytes : 0, &facts.size) &&
 	       (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&

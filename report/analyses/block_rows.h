@@ -31,6 +31,9 @@ struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_sessio
 				    size_t value_count, const struct mt_analysis_request *request);
 void mt_block_rows_deinit(struct mt_block_rows *rows);
 
+/* How many blocks one of this origin stands for. */
+uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
+
 /* Adds the values of a block, or of calls (NULL), to their row. False out of memory. */
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,

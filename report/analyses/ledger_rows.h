@@ -53,7 +53,7 @@ static inline struct mt_value mt_ledger_change_bytes(const struct mt_change *cha
 	double size = (double)(change->end - change->start);
 
 	return change->sign ? mt_value_exact(change->sign * size)
-			    : (struct mt_value){0, -size, size};
+			    : (struct mt_value){.low = -size, .high = size};
 }
 
 /* Makes the facts of a row about memory with this origin and nature; false out of memory. */

@@ -8,6 +8,7 @@
 #include "report/analyses/block_rows.h"
 #include "report/blocks/blocks.h"
 #include "report/session/session.h"
+#include "report/tables/estimate.h"
 #include "report/tables/facts.h"
 
 enum {
@@ -34,14 +35,15 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct live_blocks *live = context;
+	uint32_t one_in = mt_block_rows_one_in(&live->rows, origin);
 	double age = space->time > block->time ? (double)(space->time - block->time) / 1e9 : 0;
 	uint64_t start =
 		mt_session_facts(live->rows.rows.session)->recordings.items[space->recording].start;
 	double last = block->time > start ? (double)(block->time - start) / 1e9 : 0;
 	struct mt_value values[VALUES] = {
-		[VALUE_BYTES] = mt_value_exact((double)block->bytes),
-		[VALUE_BLOCKS] = mt_value_exact(1),
-		[VALUE_USABLE] = mt_value_exact((double)block->usable),
+		[VALUE_BYTES] = mt_value_sampled((double)block->bytes, one_in),
+		[VALUE_BLOCKS] = mt_value_sampled(1, one_in),
+		[VALUE_USABLE] = mt_value_sampled((double)block->usable, one_in),
 		[VALUE_AGE] = mt_value_exact(age),
 		[VALUE_LAST] = mt_value_exact(last),
 	};

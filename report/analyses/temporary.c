@@ -5,6 +5,7 @@
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/block_rows.h"
+#include "report/tables/estimate.h"
 
 enum {
 	VALUE_TEMPORARY,
@@ -22,10 +23,11 @@ static const struct mt_value_column value_columns[VALUES] = {
 static bool add(void *context, const struct mt_blocks_space *space, const struct mt_origin *origin,
 		const struct mt_block *block, bool temporary)
 {
+	uint32_t one_in = mt_block_rows_one_in(context, origin);
 	const struct mt_value values[VALUES] = {
-		[VALUE_TEMPORARY] = mt_value_exact(temporary),
-		[VALUE_SIZE] = mt_value_exact(temporary ? (double)block->bytes : 0),
-		[VALUE_ALLOCATIONS] = mt_value_exact(1),
+		[VALUE_TEMPORARY] = mt_value_sampled(temporary, one_in),
+		[VALUE_SIZE] = mt_value_sampled(temporary ? (double)block->bytes : 0, one_in),
+		[VALUE_ALLOCATIONS] = mt_value_sampled(1, one_in),
 	};
 
 	return mt_block_rows_add(context, space, origin, block, values);

@@ -55,8 +55,11 @@ static double whole(double value)
 
 static struct mt_value per_hour(const struct mt_verdict *verdict)
 {
-	return (struct mt_value){whole(verdict->per_hour), whole(verdict->low),
-				 whole(verdict->high)};
+	return (struct mt_value){
+		.value = whole(verdict->per_hour),
+		.low = whole(verdict->low),
+		.high = whole(verdict->high),
+	};
 }
 
 static bool intern(struct mt_session *session, const char *text, uint64_t *out)

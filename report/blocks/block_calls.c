@@ -18,6 +18,7 @@ enum {
 	ERRNO_MOST = 4095,
 	FLAG_MAPPED = 2, /* of glibc's word before a block: it has a mapping of its own */
 	FLAGS = 7,
+	ONE_IN_MOST = 1 << 20,
 };
 
 /* An entry that waits for its return. */
@@ -36,6 +37,7 @@ struct thread {
 };
 
 struct mt_block_calls {
+	bool sampled;
 	MT_ARRAY(struct thread) threads;
 	MT_ARRAY(uint32_t) unused; /* indices in threads */
 	struct mt_map64 by_tid;
@@ -83,6 +85,19 @@ enum mt_block_operation mt_block_operation_of(const char *account)
 	return MT_BLOCK_NONE;
 }
 
+uint32_t mt_block_one_in(const char *account)
+{
+	const char *word = strstr(account, " one-in=");
+	unsigned long number = word ? strtoul(word + strlen(" one-in="), NULL, 10) : 1;
+
+	return number < 1 ? 1 : number > ONE_IN_MOST ? ONE_IN_MOST : (uint32_t)number;
+}
+
+void mt_block_calls_set_sampled(struct mt_block_calls *calls)
+{
+	calls->sampled = true;
+}
+
 bool mt_block_event_parse(const struct mt_event_record *record, struct mt_strings *strings,
 			  struct mt_block_event *out)
 {
@@ -97,6 +112,7 @@ bool mt_block_event_parse(const struct mt_event_record *record, struct mt_string
 	out->operation = mt_block_operation_of(account);
 	if (record->role != (out->operation == MT_BLOCK_ALLOC ? MT_ROLE_SAMPLE : MT_ROLE_MARK))
 		out->operation = MT_BLOCK_NONE;
+	out->one_in = mt_block_one_in(account);
 	name = strstr(account, " of=");
 	name = name ? name + strlen(" of=") : account + size;
 	out->function = mt_strings_intern(strings, name, strcspn(name, " "));
@@ -164,8 +180,8 @@ static uint64_t field_or(const struct mt_field *field, const struct mt_sample *s
 	return mt_field_get(field, sample, &value) ? value : otherwise;
 }
 
-static void take_enter(struct thread *thread, const struct mt_block_event *event,
-		       const struct mt_sample *sample, uint64_t time)
+static void take_enter(struct thread *thread, const struct mt_block_event *event, bool sampled,
+		       const struct mt_sample *sample, uint64_t time, struct mt_block_call *out)
 {
 	struct entry entry;
 
@@ -182,8 +198,12 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 	entry.has_asked = mt_field_get(&event->size, sample, &entry.asked);
 	if (__builtin_mul_overflow(entry.asked, field_or(&event->count, sample, 1), &entry.asked))
 		entry.asked = UINT64_MAX;
-	thread->entries[thread->depth++] = entry;
 	thread->freed = thread->failed = 0;
+	if (sampled && entry.old) {
+		*out = (struct mt_block_call){.effect = MT_BLOCK_FREES, .freed = entry.old};
+		entry.old = 0;
+	}
+	thread->entries[thread->depth++] = entry;
 }
 
 static void take_free(struct thread *thread, const struct mt_block_event *event, uint64_t address,
@@ -288,7 +308,7 @@ bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_eve
 	if (!thread)
 		return false;
 	if (event->operation == MT_BLOCK_ENTER)
-		take_enter(thread, event, sample, time);
+		take_enter(thread, event, calls->sampled, sample, time, out);
 	else if (event->operation == MT_BLOCK_ALLOC)
 		take_alloc(thread, event, attr, sample, time, out);
 	else if (mt_field_get(&event->ptr, sample, &address))

@@ -28,10 +28,17 @@ enum mt_block_operation {
 /* The operation that an EVENT's `account` names first. */
 enum mt_block_operation mt_block_operation_of(const char *account);
 
+/*
+ * How many blocks one of an event with that `account` stands for: it records 1 in so many, chosen
+ * by their addresses.
+ */
+uint32_t mt_block_one_in(const char *account);
+
 /* An event's part. All zero: none. */
 struct mt_block_event {
 	enum mt_block_operation operation;
 	uint32_t function; /* string id of the word of=NAME; of all without one the same */
+	uint32_t one_in;
 	struct mt_field ptr, size, count, old, out;
 };
 
@@ -56,6 +63,12 @@ struct mt_block_call {
 /* The calls of threads that have not returned. NULL out of memory. */
 struct mt_block_calls *mt_block_calls_create(void);
 void mt_block_calls_destroy(struct mt_block_calls *calls);
+
+/*
+ * Blocks are sampled from now on. A return from realloc may be missing because the new block's
+ * address was not chosen: its old block is freed at its entry, even if it fails.
+ */
+void mt_block_calls_set_sampled(struct mt_block_calls *calls);
 
 /*
  * Takes a sample or mark of a thread; `attr` is its event's. False out of memory. Rules:

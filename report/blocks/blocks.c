@@ -50,6 +50,7 @@ struct mt_blocks {
 	struct mt_map64 last_given; /* by tid, the block that it allocated last; with `gone` */
 	uint64_t now, at;
 	bool begun, frozen;
+	uint32_t one_in; /* the most blocks that one stands for */
 	/* Of all: */
 	uint64_t lost;
 	struct mt_facts_blocks counts;
@@ -80,6 +81,7 @@ static void forget_recording(struct mt_blocks *blocks)
 		memset(blocks->events.items, 0,
 		       blocks->events.count * sizeof(*blocks->events.items));
 	blocks->begun = blocks->frozen = false;
+	blocks->one_in = 1;
 	blocks->now = 0;
 }
 
@@ -227,6 +229,8 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
 	if (freed == MT_FREED_LIVE || (freed == MT_FREED_UNKNOWN && account->forked))
 		return true;
+	if (blocks->one_in > 1)
+		return true; /* most blocks that are freed were not chosen */
 	blocks->counts.twice += freed == MT_FREED_TWICE;
 	blocks->counts.unknown += freed == MT_FREED_UNKNOWN;
 	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
@@ -244,6 +248,17 @@ static bool apply_old(struct mt_blocks *blocks, struct mt_queued *queued)
 	return !call->freed || (old && old->time > call->given.enter) || apply_free(blocks, queued);
 }
 
+static void note_rate(struct mt_blocks *blocks, uint32_t one_in)
+{
+	struct mt_facts_blocks *counts = &blocks->counts;
+
+	if (one_in <= 1)
+		return;
+	counts->one_in_most = one_in > counts->one_in_most ? one_in : counts->one_in_most;
+	if (!counts->one_in_least || one_in < counts->one_in_least)
+		counts->one_in_least = one_in;
+}
+
 static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued)
 {
 	const struct mt_block_given *given = &queued->call.given;
@@ -255,6 +270,7 @@ static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued
 	if (!mt_block_map_give(map, given, &unseen_free))
 		return false;
 	blocks->counts.unseen_frees += unseen_free;
+	note_rate(blocks, blocks->events.items[queued->origin.event].one_in);
 	return !blocks->options->gone ||
 	       mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
 }
@@ -329,12 +345,20 @@ static bool wants(void *context, const struct mt_facts_event *event)
 
 static bool take_event(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
+	struct mt_block_event *event;
+
 	while (blocks->events.count <= observed->event) {
 		if (!mt_array_push(&blocks->events))
 			return false;
 	}
-	return mt_block_event_parse(observed->described, mt_session_strings(blocks->session),
-				    &blocks->events.items[observed->event]);
+	event = &blocks->events.items[observed->event];
+	if (!mt_block_event_parse(observed->described, mt_session_strings(blocks->session), event))
+		return false;
+	if (event->one_in > 1)
+		mt_block_calls_set_sampled(blocks->calls);
+	if (event->operation != MT_BLOCK_NONE && event->one_in > blocks->one_in)
+		blocks->one_in = event->one_in;
+	return true;
 }
 
 static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
@@ -354,7 +378,7 @@ static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 	if (!ours || (observed->event != MT_EVENT_NONE && loss->source != MT_LOSS_KERNEL &&
 		      !is_ours(blocks, observed->event)))
 		return true;
-	blocks->lost += loss->count;
+	blocks->lost += loss->count * blocks->one_in;
 	return mt_losses_add(&blocks->losses, loss->from, loss->to);
 }
 
@@ -547,6 +571,7 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 		return mt_error_nomem();
 	blocks->session = session;
 	blocks->options = options;
+	blocks->one_in = 1;
 	blocks->observer = (struct mt_observer){
 		.context = blocks, .wants = wants, .observe = observe, .stack = take_stack};
 	blocks->origins = mt_origins_create();

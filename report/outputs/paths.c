@@ -13,6 +13,7 @@
 #include "report/outputs/name_advice.h"
 #include "report/outputs/outputs.h"
 #include "report/outputs/top_paths.h"
+#include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
@@ -130,7 +131,11 @@ static struct mt_error *print_list(struct list *list)
 {
 	struct mt_error *err = NULL;
 	size_t left = list->top.items.count - list->shown;
+	char rate[128];
 
+	if (list->all[list->top.weight].unseen > 0 &&
+	    mt_facts_blocks_rate(&list->view->facts->blocks, rate, sizeof(rate)))
+		fprintf(list->to, "%s\n", rate);
 	print_heads(list);
 	for (size_t i = 0; i < list->shown && !err; i++) {
 		const struct mt_top_path *path = &list->top.items.items[i];

@@ -679,6 +679,11 @@ void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blo
 	known->twice += blocks->twice;
 	known->unseen_frees += blocks->unseen_frees;
 	known->unreadable += blocks->unreadable;
+	if (blocks->one_in_most > known->one_in_most)
+		known->one_in_most = blocks->one_in_most;
+	if (blocks->one_in_least &&
+	    (!known->one_in_least || blocks->one_in_least < known->one_in_least))
+		known->one_in_least = blocks->one_in_least;
 }
 
 void mt_session_add_ended(struct mt_session *session)

@@ -141,7 +141,8 @@ static struct mt_facts_event *same_event(struct mt_session *session,
 {
 	struct mt_facts *facts = &session->facts;
 	/* Strings are interned: equal ones are one. */
-	const uint64_t key[] = {event->role, (uintptr_t)event->name, (uintptr_t)event->alias};
+	const uint64_t key[] = {event->role, (uintptr_t)event->name, (uintptr_t)event->alias,
+				(uintptr_t)event->account};
 	uint32_t id = mt_byte_runs_intern(session->event_keys, key, sizeof(key));
 	struct mt_facts_event *known;
 

@@ -15,6 +15,7 @@
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
+#include "report/tables/estimate.h"
 #include "report/tables/table.h"
 
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
@@ -138,11 +139,6 @@ static void choose_columns(struct comparison *c, const struct mt_table *now)
 
 /* ---- Rows ---- */
 
-static struct mt_value scaled(const struct mt_value *value, double scale)
-{
-	return (struct mt_value){value->value * scale, value->low * scale, value->high * scale};
-}
-
 static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, int side,
 				  size_t weight)
 {
@@ -163,8 +159,8 @@ static struct mt_error *take_rows(struct comparison *c, struct mt_table *table, 
 		err = mt_table_next(table, &row, &more);
 		if (err || !more)
 			break;
-		values[side] =
-			scaled(&row.values[weight], side == SIDE_BASE ? c->options->scale : 1);
+		values[side] = mt_value_scaled(&row.values[weight],
+					       side == SIDE_BASE ? c->options->scale : 1);
 		if (!make_keys(c, table, paths, &row, keys) ||
 		    !mt_sum_table_add(c->sums, keys, values))
 			return mt_error_nomem();
@@ -203,11 +199,9 @@ static struct mt_error *add_changes(struct comparison *c, struct mt_sum_table *o
 		if (err || !more)
 			return err;
 		memcpy(values, row.values, SIDES * sizeof(*values));
-		values[VALUE_CHANGE] = (struct mt_value){
-			values[SIDE_NOW].value - values[SIDE_BASE].value,
-			values[SIDE_NOW].low - values[SIDE_BASE].high,
-			values[SIDE_NOW].high - values[SIDE_BASE].low,
-		};
+		mt_value_none_seen(&row.values[SIDE_NOW], &values[SIDE_BASE]);
+		mt_value_none_seen(&row.values[SIDE_BASE], &values[SIDE_NOW]);
+		values[VALUE_CHANGE] = mt_value_change(&values[SIDE_BASE], &values[SIDE_NOW]);
 		word = words[state_of(&values[SIDE_BASE], &values[SIDE_NOW])];
 		keys[0] = mt_strings_intern(mt_session_strings(c->session), word, strlen(word));
 		memcpy(keys + 1, row.keys, c->key_count * sizeof(*keys));

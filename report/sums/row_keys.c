@@ -21,6 +21,7 @@
 #include "report/sums/container.h"
 #include "report/sums/sample_field.h"
 #include "report/sums/sum_table.h"
+#include "report/tables/estimate.h"
 #include "report/tables/facts.h"
 
 enum {
@@ -60,7 +61,7 @@ void mt_memory_values(struct mt_value bytes, struct mt_value count,
 {
 	out[0] = bytes;
 	out[1] = count;
-	out[2] = (struct mt_value){bytes.value / PAGE, bytes.low / PAGE, bytes.high / PAGE};
+	out[2] = mt_value_scaled(&bytes, 1.0 / PAGE);
 }
 
 static enum mt_row_mode mode_of(uint16_t misc)
@@ -315,6 +316,11 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 void mt_row_keys_most(struct mt_row_keys *grouping, size_t value)
 {
 	mt_sum_table_most(grouping->groups, value);
+}
+
+void mt_row_keys_cluster(struct mt_row_keys *grouping, uint64_t cluster)
+{
+	mt_sum_table_cluster(grouping->groups, cluster);
 }
 
 bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,

@@ -67,6 +67,9 @@ void mt_row_keys_most(struct mt_row_keys *grouping, size_t value);
 bool mt_row_keys_add(struct mt_row_keys *grouping, const struct mt_row_facts *facts,
 		     const struct mt_value *values);
 
+/* See mt_sum_table_cluster(). */
+void mt_row_keys_cluster(struct mt_row_keys *grouping, uint64_t cluster);
+
 /*
  * Widens the bounds of memory values in tables with a stack column: `bytes` were attributed to the
  * stack `but` and may belong to any other stack. Call after the last add. False out of memory.

@@ -10,7 +10,9 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "report/tables/byte_runs.h"
+#include "report/tables/estimate.h"
 #include "symbols/tables/address_sort.h"
 
 struct mt_sum_table {
@@ -24,6 +26,9 @@ struct mt_sum_table {
 	size_t renamed;			  /* column, where there are names */
 	MT_ARRAY(uint64_t) names;	  /* for each row, or none */
 	uint64_t shown[MT_GROUPS_COLUMNS];
+	bool has_cluster; /* for the next add */
+	uint64_t cluster;
+	struct mt_map64 clusters; /* a row's cluster to the number of its adds */
 };
 
 static const uint64_t *shown_keys(struct mt_sum_table *groups, uint32_t row)
@@ -108,6 +113,7 @@ void mt_sum_table_destroy(struct mt_sum_table *groups)
 	mt_array_deinit(&groups->values);
 	mt_array_deinit(&groups->order);
 	mt_array_deinit(&groups->names);
+	mt_map64_deinit(&groups->clusters);
 	free(groups);
 }
 
@@ -116,10 +122,33 @@ void mt_sum_table_most(struct mt_sum_table *groups, size_t value)
 	groups->table.most |= 1u << value;
 }
 
+void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster)
+{
+	groups->has_cluster = true;
+	groups->cluster = cluster;
+}
+
+/* Gives the values as they count in the row. False out of memory. */
+static bool count_cluster(struct mt_sum_table *groups, uint32_t row, const struct mt_value *values,
+			  struct mt_value *out)
+{
+	/* Addresses have 48 bits; two that agree by chance only widen an interval. */
+	uint64_t key = groups->cluster ^ row * 0x9e3779b97f4a7c15, before = 0;
+
+	groups->has_cluster = false;
+	mt_map64_get(&groups->clusters, key, &before);
+	for (size_t i = 0; i < groups->table.value_count; i++)
+		out[i] = before && values[i].unseen > 0
+				 ? mt_value_again(&values[i], (uint32_t)before)
+				 : values[i];
+	return mt_map64_put(&groups->clusters, key, before + 1);
+}
+
 bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values)
 {
 	size_t n = groups->table.value_count;
+	struct mt_value clustered[MT_GROUPS_COLUMNS];
 	uint32_t row =
 		mt_byte_runs_intern(groups->keys, keys, groups->table.key_count * sizeof(*keys));
 
@@ -128,6 +157,11 @@ bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		return false;
 	while (groups->values.count < (row + 1) * n)
 		groups->values.items[groups->values.count++] = mt_value_exact(0);
+	if (groups->has_cluster) {
+		if (!count_cluster(groups, row, values, clustered))
+			return false;
+		values = clustered;
+	}
 	mt_table_add_values(&groups->table, groups->values.items + row * n, values);
 	return true;
 }

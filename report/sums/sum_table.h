@@ -30,6 +30,12 @@ bool mt_sum_table_add(struct mt_sum_table *groups, const uint64_t *keys,
 		      const struct mt_value *values);
 
 /*
+ * The values of the next add are estimates by what was sampled of this cluster. What a row has of
+ * one cluster was one choice, whatever number of adds it came in; they have about the same size.
+ */
+void mt_sum_table_cluster(struct mt_sum_table *groups, uint64_t cluster);
+
+/*
  * Makes merged rows keep the largest of value column `value`, not the sum. Call before the first
  * add.
  */

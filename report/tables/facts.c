@@ -185,6 +185,21 @@ bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *u
 	return known;
 }
 
+bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size)
+{
+	char least[32] = "";
+
+	if (!blocks->one_in_most)
+		return false;
+	if (blocks->one_in_least < blocks->one_in_most)
+		snprintf(least, sizeof(least), "1 in %" PRIu32 " to ", blocks->one_in_least);
+	snprintf(out, size,
+		 "%s1 in %" PRIu32 " blocks was sampled, by address: estimates with 95 %% "
+		 "intervals",
+		 least, blocks->one_in_most);
+	return true;
+}
+
 static void tell_blocks(const struct mt_facts_blocks *blocks,
 			void (*print)(void *context, const char *sentence), void *context)
 {
@@ -202,6 +217,8 @@ static void tell_blocks(const struct mt_facts_blocks *blocks,
 	};
 	char text[256];
 
+	if (mt_facts_blocks_rate(blocks, text, sizeof(text)))
+		print(context, text);
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(*sentences); i++) {
 		if (!sentences[i].count)
 			continue;

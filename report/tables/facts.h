@@ -120,6 +120,8 @@ struct mt_facts_blocks {
 	uint64_t twice;	       /* frees of blocks that were freed before */
 	uint64_t unseen_frees; /* addresses given again that were not seen freed */
 	uint64_t unreadable;   /* blocks given at an address that no sample shows */
+	/* Sampled blocks stand for at least, and at most, so many; 0: none was sampled. */
+	uint32_t one_in_least, one_in_most;
 };
 
 struct mt_facts {
@@ -188,6 +190,11 @@ size_t mt_facts_describe_damage(const struct mt_facts_recording *recording, char
  * out of memory.
  */
 bool mt_facts_add_unseen(struct mt_facts *facts, const struct mt_facts_unseen *unseen);
+
+/*
+ * "1 in 64 blocks was sampled, by address: estimates with 95 % intervals"; false where none was.
+ */
+bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_t size);
 
 /*
  * Calls `print` with one sentence for each kind of unseen call of the first few processes, and one

@@ -7,6 +7,7 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "report/tables/estimate.h"
 
 void mt_table_destroy(struct mt_table *table)
 {
@@ -68,38 +69,13 @@ const char *mt_table_string(const struct mt_table *table, const struct mt_row *r
 		       : mt_strings_get(table->strings, (uint32_t)row->keys[column]);
 }
 
-static void add_value(struct mt_value *sum, const struct mt_value *value)
-{
-	sum->value += value->value;
-	sum->low += value->low;
-	sum->high += value->high;
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-/* What one of them may be off by, the sum may: records that were lost were somebody's once. */
-static void add_doubted(struct mt_value *sum, const struct mt_value *value)
-{
-	double below = larger(sum->value - sum->low, value->value - value->low);
-	double above = larger(sum->high - sum->value, value->high - value->value);
-
-	sum->value += value->value;
-	sum->low = sum->value - below;
-	sum->high = sum->value + above;
-}
-
 void mt_table_add_values(const struct mt_table *table, struct mt_value *sums,
 			 const struct mt_value *values)
 {
 	for (size_t i = 0; i < table->value_count; i++) {
 		if (table->most >> i & 1)
 			sums[i] = sums[i].value > values[i].value ? sums[i] : values[i];
-		else if (table->same_doubt >> i & 1)
-			add_doubted(&sums[i], &values[i]);
 		else
-			add_value(&sums[i], &values[i]);
+			mt_value_add(&sums[i], &values[i], table->same_doubt >> i & 1);
 	}
 }

@@ -36,16 +36,18 @@ struct mt_value_column {
 };
 
 /*
- * A figure and its bounds. Losses make low and high differ from value; otherwise all three are
- * equal. Integers are exact below 2^53.
+ * A figure and its bounds. Losses and sampling make low and high differ from value; otherwise all
+ * three are equal. Integers are exact below 2^53.
  */
 struct mt_value {
 	double value, low, high;
+	double unseen;	 /* the part of value that stands for what was not sampled; 0: exact */
+	double variance; /* of that estimate (estimate.h) */
 };
 
 static inline struct mt_value mt_value_exact(double value)
 {
-	return (struct mt_value){value, value, value};
+	return (struct mt_value){.value = value, .low = value, .high = value};
 }
 
 /* A row's pointers are valid until the next call of next, rewind or destroy. */

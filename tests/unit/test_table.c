@@ -64,7 +64,8 @@ static struct mt_sum_table *make_groups(struct mt_strings *strings)
 static bool add(struct mt_sum_table *groups, uint64_t event, uint64_t stack, double bytes)
 {
 	uint64_t key[] = {event, stack};
-	struct mt_value value[] = {mt_value_exact(1), {bytes, bytes - 1, bytes + 2}};
+	struct mt_value value[] = {mt_value_exact(1),
+				   {.value = bytes, .low = bytes - 1, .high = bytes + 2}};
 
 	return mt_sum_table_add(groups, key, value);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/stacks/tree.h"
+#include "report/tables/estimate.h"
 
 #define RAISE 1.15    /* of the least width, where a picture is too large */
 #define TOUCHING 1e-9 /* of the total: closer than that, boxes touch */
@@ -30,9 +31,7 @@ static double width_of(const struct placing *p, uint32_t node)
 
 static void add_sums(struct mt_flame_sums *to, const struct mt_flame_sums *from)
 {
-	to->value.value += from->value.value;
-	to->value.low += from->value.low;
-	to->value.high += from->value.high;
+	mt_value_add(&to->value, &from->value, false);
 	to->base += from->base;
 	to->gone += from->gone;
 	to->joined += from->joined;

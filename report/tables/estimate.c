@@ -1,0 +1,151 @@
+/*
+ * What was not sampled is estimated with a mean (`unseen`) and a variance: clusters of y that are
+ * sampled with probability 1 / w contribute (w - 1) y and w (w - 1) y^2. Both add up whatever is
+ * merged; the interval is made from their sums, as of a gamma distribution with that mean and
+ * variance. For equal clusters it is the exact interval of a Poisson count; unequal ones have the
+ * effective weight variance / unseen. (Fay and Feuer, Statistics in Medicine 16, 1997.)
+ */
+#include "report/tables/estimate.h"
+
+#include <math.h>
+
+/* Beyond so many deviations lie 2.5 %, on either side. */
+#define DEVIATIONS 1.959964
+
+/*
+ * A filter by address is no lottery: by how much its rate may be off for addresses of one kind,
+ * beyond what chance explains (docs/allocators.md).
+ */
+#define BIAS 0.1
+
+/* How far a value may lie from its bounds. */
+struct doubt {
+	double below, above;
+};
+
+/* Of a gamma distribution of scale 1, z deviations from its middle (Wilson and Hilferty). */
+static double gamma_quantile(double shape, double z)
+{
+	double root = 1 - 1 / (9 * shape) + z / (3 * sqrt(shape));
+
+	return root > 0 ? shape * root * root * root : 0;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Bounds are whole: sums of them are exact. */
+static struct doubt sampling_doubt(const struct mt_value *value)
+{
+	double unseen = value->unseen, bias = BIAS * unseen, weight, shape;
+
+	if (!(unseen > 0))
+		return (struct doubt){0};
+	weight = (value->variance + bias * bias) / unseen;
+	shape = unseen / weight;
+	return (struct doubt){
+		.below = ceil(unseen - weight * gamma_quantile(shape, -DEVIATIONS)),
+		.above = ceil(weight * gamma_quantile(shape + 1, DEVIATIONS) - unseen),
+	};
+}
+
+/* What losses add to it. */
+static struct doubt other_doubt(const struct mt_value *value)
+{
+	struct doubt sampling = sampling_doubt(value);
+
+	return (struct doubt){
+		.below = value->value - value->low - sampling.below,
+		.above = value->high - value->value - sampling.above,
+	};
+}
+
+static void set_bounds(struct mt_value *value, const struct doubt *other)
+{
+	struct doubt sampling = sampling_doubt(value);
+
+	value->low = value->value - sampling.below - other->below;
+	value->high = value->value + sampling.above + other->above;
+}
+
+struct mt_value mt_value_sampled(double seen, uint32_t one_in)
+{
+	double weight = one_in;
+	struct mt_value value = {
+		.value = seen * weight,
+		.unseen = seen * (weight - 1),
+		.variance = seen * seen * weight * (weight - 1),
+	};
+
+	set_bounds(&value, &(struct doubt){0});
+	return value;
+}
+
+struct mt_value mt_value_again(const struct mt_value *value, uint32_t before)
+{
+	struct mt_value again = *value;
+	struct doubt other = other_doubt(value);
+
+	again.variance *= 1 + 2 * (double)before; /* (n + 1)^2 - n^2 */
+	set_bounds(&again, &other);
+	return again;
+}
+
+struct mt_value mt_value_scaled(const struct mt_value *value, double factor)
+{
+	return (struct mt_value){
+		.value = value->value * factor,
+		.low = value->low * factor,
+		.high = value->high * factor,
+		.unseen = value->unseen * factor,
+		.variance = value->variance * factor * factor,
+	};
+}
+
+void mt_value_none_seen(const struct mt_value *other, struct mt_value *value)
+{
+	if (!value->value && other->unseen > 0)
+		value->high +=
+			ceil(other->variance / other->unseen * gamma_quantile(1, DEVIATIONS));
+}
+
+struct mt_value mt_value_change(const struct mt_value *base, const struct mt_value *now)
+{
+	struct doubt before = sampling_doubt(base), after = sampling_doubt(now);
+	struct doubt less = other_doubt(base), more = other_doubt(now);
+	double value = now->value - base->value;
+
+	if (!base->unseen && !now->unseen)
+		return (struct mt_value){
+			.value = value,
+			.low = now->low - base->high,
+			.high = now->high - base->low,
+		};
+	return (struct mt_value){
+		.value = value,
+		.low = value - hypot(after.below, before.above) - more.below - less.above,
+		.high = value + hypot(after.above, before.below) + more.above + less.below,
+	};
+}
+
+void mt_value_add(struct mt_value *sum, const struct mt_value *value, bool same_doubt)
+{
+	struct doubt had = other_doubt(sum), more = other_doubt(value);
+	struct doubt other = {had.below + more.below, had.above + more.above};
+
+	if (same_doubt) {
+		other.below = larger(had.below, more.below);
+		other.above = larger(had.above, more.above);
+	}
+	sum->value += value->value;
+	if (!same_doubt && !sum->unseen && !value->unseen) {
+		sum->low += value->low;
+		sum->high += value->high;
+		return;
+	}
+	sum->unseen += value->unseen;
+	sum->variance += value->variance;
+	set_bounds(sum, &other);
+}
