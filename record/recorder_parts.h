@@ -127,7 +127,7 @@ void mt_recorder_mark(struct mt_recorder *r);
 /* Writes a CLOCK record. */
 void mt_recorder_anchor(struct mt_recorder *r);
 
-/* Writes the recording's start; before any event is enabled. */
+/* Writes the recording's start, and its command's pid; before any event is enabled. */
 void mt_recorder_put_begin(struct mt_recorder *r);
 
 /* Writes what already runs, as STATE. */

@@ -77,9 +77,11 @@ static void put_number(struct mt_state *state, const char *key, int64_t value)
 	put_info(state, key, text);
 }
 
-void mt_host_begin(struct mt_state *state, uint64_t start)
+void mt_host_begin(struct mt_state *state, uint64_t start, pid_t command)
 {
 	put_number(state, "start", (int64_t)start);
+	if (command)
+		put_number(state, "command-pid", command);
 }
 
 char *mt_host_quote(int argc, char *const *argv)

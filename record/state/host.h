@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "record/proc/numbers.h"
 
@@ -32,8 +33,11 @@ struct mt_target_choice {
 /* Writes the choice as INFO records. */
 void mt_host_describe_choice(struct mt_state *head, const struct mt_target_choice *choice);
 
-/* Writes when the recording began, on its clock, to a state that goes out before any data. */
-void mt_host_begin(struct mt_state *state, uint64_t start);
+/*
+ * Writes when the recording began, on its clock, and the process that is to exec the command (0:
+ * none, or its samples begin with its exec), to a state that goes out before any data.
+ */
+void mt_host_begin(struct mt_state *state, uint64_t start, pid_t command);
 
 /* One CLOCK record: the same moment on every clock. */
 void mt_host_anchor(struct mt_state *state, const struct mt_clock *clock);

@@ -171,7 +171,8 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 	const struct mt_gauge_record *record = observed->gauge;
 	struct process *before = find_process(gauges, record), *process;
 	const struct mt_task *task = observed->task;
-	bool known = task && task->space && task->space->start_time == record->start_time;
+	bool known = task && task->space && !task->space->recorder &&
+		     task->space->start_time == record->start_time;
 	size_t last = before ? (size_t)(before - gauges->all.items) : 0;
 
 	if (before && before->told.start_time == record->start_time)

@@ -108,7 +108,8 @@ static bool take_kernel(struct mt_lives *lives, const struct mt_observed *observ
 			*living = (struct mt_living){.life = {.recording = observed->recording,
 							      .pid = task->pid,
 							      .began = living->life.began}};
-		return living || observed->space || begin(lives, observed);
+		return living || (observed->space && !observed->space->recorder) ||
+		       begin(lives, observed);
 	case MT_KERNEL_EXIT:
 		return !living || end(lives, living, observed);
 	default:

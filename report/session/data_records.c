@@ -202,6 +202,8 @@ static bool take_sample(struct mt_session *session, const struct mt_local_event 
 {
 	out->time = time;
 	out->serial = mt_reader_given(session->readers.items[session->reader]);
+	if (mt_spaces_is_recorder(session->spaces, session->sample.tid))
+		return true;
 	if (event->role == MT_ROLE_SEED)
 		return choose_sample(session, event, out, wanted);
 	return take_clone(session, event) && take_entry(session, event) &&

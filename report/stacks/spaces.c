@@ -42,6 +42,7 @@ struct mt_spaces {
 	size_t exited_count;
 	size_t processes;
 	uint32_t cgroup; /* string id: of processes that nothing is told of */
+	int32_t command; /* the pid of mtrec's command; 0: not known, or not needed */
 	struct mt_spaces_jit jit;
 };
 
@@ -136,6 +137,8 @@ static struct mt_space *space_of(struct mt_spaces *spaces, int32_t pid)
 	if (!space) {
 		space = new_space(spaces, pid, NULL);
 		spaces->processes += space != NULL;
+		if (space)
+			space->recorder = pid == spaces->command;
 	}
 	return space && has_map(space) ? space : NULL;
 }
@@ -244,6 +247,8 @@ static bool find_cgroup(struct mt_spaces *spaces, struct mt_text text, uint32_t 
 
 bool mt_spaces_tell(struct mt_spaces *spaces, const char *key, const char *value)
 {
+	if (!strcmp(key, "command-pid"))
+		spaces->command = (int32_t)strtol(value, NULL, 10);
 	return mt_chosen_tell(spaces->chosen, key, value);
 }
 
@@ -499,6 +504,14 @@ bool mt_spaces_apply(struct mt_spaces *spaces, const struct mt_kernel_record *re
 const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid)
 {
 	return find_task(spaces, tid);
+}
+
+bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid)
+{
+	const struct mt_task *task =
+		spaces->command && tid == spaces->command ? find_task(spaces, tid) : NULL;
+
+	return task && task->space->recorder;
 }
 
 bool mt_spaces_share(struct mt_spaces *spaces, int32_t parent, int32_t child)

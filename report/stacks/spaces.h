@@ -39,6 +39,7 @@ struct mt_space {
 	uint32_t threads;	     /* tasks in this space now */
 	bool chosen, named;	     /* by mtrec -u, -G, -p, -t; by --comm: both: a target */
 	bool other_names;	     /* --comm left out threads of it, by their names */
+	bool recorder;		     /* of mtrec's child, which is the command after an exec */
 	bool unused;		     /* created by a FORK whose child shares its parent's space */
 	struct mt_image_map *map;    /* not NULL while a task runs in the space */
 	struct mt_jit_mappings made; /* mappings of code described by a jitdump */
@@ -113,6 +114,11 @@ bool mt_spaces_come_to(struct mt_space *space, uint64_t time);
  * until the spaces are destroyed; its fields change with later records.
  */
 struct mt_task *mt_spaces_task(struct mt_spaces *spaces, int32_t pid, int32_t tid);
+
+/*
+ * Whether the task is mtrec's child that has not become the command yet: none of its samples count.
+ */
+bool mt_spaces_is_recorder(const struct mt_spaces *spaces, int32_t tid);
 
 /* The present task with this tid, or NULL. */
 const struct mt_task *mt_spaces_find(const struct mt_spaces *spaces, int32_t tid);

@@ -119,4 +119,10 @@ if mkdir "$group" 2>/dev/null; then
 else
 	skip '-G' 'no cgroup of version 2 can be made'
 fi
+
+# What mtrec's own child does before it is the command counts for nobody.
+check 'the whole host is recorded beside a command' "$mtrec" -q -e page-faults -a -o host.mtr -- true
+pid=$("$MT_TOP/scripts/mtdump" --records host.mtr | sed -n 's/.* INFO .*key="command-pid" value="\([0-9]*\)".*/\1/p')
+is '... whose process has samples under its own name alone' \
+	"$("$report" -q --samples --by comm --csv --pid "$pid" host.mtr | cut -d, -f1,2)" $'event,comm\npage-faults,true'
 finish

@@ -137,6 +137,26 @@ MT_TEST(comms_are_those_of_the_moment)
 	mt_builder_deinit(&b);
 }
 
+MT_TEST(the_recorders_child_counts_from_its_exec_on)
+{
+	struct told told = {0};
+	struct mt_builder b;
+
+	report_records_begin(&b);
+	report_records_info(&b, "command-pid", "5");
+	report_records_comm(&b, 10, 5, 5, "mtrec", false);
+	report_records_comm(&b, 10, 6, 6, "other", false);
+	sample(&b, 20, 5, 5);
+	sample(&b, 30, 6, 6);
+	report_records_comm(&b, 40, 5, 5, "command", true);
+	sample(&b, 50, 5, 5);
+	report_records_end(&b);
+	see(&b, &told);
+	MT_CHECK_STR(told.text, "30 other 6/6 page-faults 1 \n50 command 5/5 page-faults 1 \n");
+	MT_CHECK_EQ(told.samples, 2);
+	mt_builder_deinit(&b);
+}
+
 MT_TEST(records_out_of_order_are_put_in_order)
 {
 	struct told told = {0};
