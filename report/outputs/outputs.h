@@ -97,6 +97,7 @@ extern const struct mt_output mt_output_folded;
 extern const struct mt_output mt_output_flamegraph;
 extern const struct mt_output mt_output_html;
 extern const struct mt_output mt_output_pprof;
+extern const struct mt_output mt_output_callgrind;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;

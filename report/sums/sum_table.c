@@ -216,7 +216,7 @@ static bool sort_order(struct mt_sum_table *groups,
 	return true;
 }
 
-static uint64_t time_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
+static uint64_t key_of(const struct mt_sum_table *groups, uint32_t row, size_t column)
 {
 	size_t size;
 	const uint64_t *keys = mt_byte_runs_get(groups->keys, row, &size);
@@ -234,19 +234,29 @@ static uint64_t smallness_of(const struct mt_sum_table *groups, uint32_t row, si
 	return ~bits;
 }
 
-bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
+/* The order of insertion; false out of memory. */
+static bool begin_order(struct mt_sum_table *groups)
 {
-	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME), count;
+	size_t count = mt_byte_runs_count(groups->keys);
 
-	count = mt_byte_runs_count(groups->keys);
-	if (!count)
-		return true;
 	if (!mt_array_reserve(&groups->order, count))
 		return false;
 	for (groups->order.count = 0; groups->order.count < count; groups->order.count++)
 		groups->order.items[groups->order.count] = (uint32_t)groups->order.count;
-	return sort_order(groups, smallness_of, value) &&
-	       (time == MT_COLUMN_NONE || sort_order(groups, time_of, time));
+	return true;
+}
+
+bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
+{
+	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME);
+
+	return begin_order(groups) && sort_order(groups, smallness_of, value) &&
+	       (time == MT_COLUMN_NONE || sort_order(groups, key_of, time));
+}
+
+bool mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column)
+{
+	return begin_order(groups) && sort_order(groups, key_of, column);
 }
 
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups)

@@ -63,6 +63,9 @@ bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
  */
 bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
 
+/* Sorts rows by a key column, smallest first; as above. */
+bool mt_sum_table_sort_key(struct mt_sum_table *groups, size_t column);
+
 /* The sums as a table, in order of insertion or as sorted. The table's destroy frees both. */
 struct mt_table *mt_sum_table_table(struct mt_sum_table *groups);
 

@@ -5,7 +5,6 @@ pprof itself where go is installed.
 import collections
 import csv
 import glob
-import gzip
 import io
 import os
 import re
@@ -15,7 +14,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "recording"), os.path.join(HERE, "perfdata")]
+sys.path[:0] = [os.path.join(HERE, folder) for folder in ("recording", "perfdata", "readers")]
+from output_readers import Profile  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
 MTREPORT = os.path.join(BUILD, "mtreport")
@@ -29,76 +29,6 @@ NOT_SUMS = {"age"}
 def run(*words):
     done = subprocess.run([MTREPORT, *words], capture_output=True)
     return done.returncode, done.stdout, done.stderr.decode(errors="replace")
-
-
-# ---- profile.proto ----
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    """(number, value) of a message's fields: integers and bytes."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        value, at = varint(data, at)
-        if key & 7 == 2:
-            if at + value > len(data):
-                raise ValueError("a field past its message's end")
-            value, at = data[at:at + value], at + value
-        elif key & 7:
-            raise ValueError(f"wire type {key & 7}")
-        yield key >> 3, value
-
-
-def packed(data):
-    at, values = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        values.append(value - (1 << 64) if value >> 63 else value)
-    return values
-
-
-class Profile:
-    def __init__(self, data):
-        parts = collections.defaultdict(list)
-        for number, value in fields(gzip.decompress(data)):
-            parts[number].append(value)
-        self.strings = [text.decode() for text in parts[6]]
-        self.types = [self.strings[dict(fields(part))[1]] for part in parts[1]]
-        self.default = self.strings[parts[14][0]] if parts[14] else None
-        self.mappings = {dict(fields(part))[1]: dict(fields(part)) for part in parts[3]}
-        functions = {dict(fields(part))[1]: self.strings[dict(fields(part))[2]] for part in parts[5]}
-        self.locations = {}
-        for part in parts[4]:
-            location = dict(fields(part))
-            lines = [dict(fields(line)) for number, line in fields(part) if number == 4]
-            mapping = self.mappings.get(location.get(2))
-            if mapping and not mapping[2] <= location[3] < mapping[3]:
-                raise ValueError(f"location {location} is outside of its mapping")
-            self.locations[location[1]] = [functions[line[1]] for line in lines]
-        self.samples = [self.sample(part) for part in parts[2]]
-        self.time = parts[9][0] if parts[9] else 0
-
-    def sample(self, part):
-        """Names from the root, values, labels."""
-        found = collections.defaultdict(list)
-        for number, value in fields(part):
-            found[number].append(value)
-        names = [name for at in packed(found[1][0]) for name in self.locations_of(at)]
-        labels = [dict(fields(label)) for label in found[3]]
-        return names[::-1], packed(found[2][0]), {self.strings[label[1]]: self.strings[label[2]] if 2 in label else label.get(3, 0)
-                                                  for label in labels}
-
-    def locations_of(self, at):
-        return self.locations[at]
 
 
 # ---- What is right ----

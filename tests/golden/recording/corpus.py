@@ -207,10 +207,10 @@ def memory_calls():
     return ended(writer, 20)
 
 
-def carried(kind, path, content, build_id=b"", kept=0):
+def carried(kind, path, content, build_id=b"", kept=0, time=0):
     """A FILE record of one part."""
     fields = struct.pack("<7I4Qi", kind, 0, kept, 0, 1, 8, 1, 4242, 0, 0, len(content), 100)
-    return record(13, fields + string(path) + string(build_id) + string(content))
+    return record(13, fields + string(path) + string(build_id) + string(content), time)
 
 
 @recording({FAULTS: 1})

@@ -1,0 +1,516 @@
+/*
+ * --callgrind: costs by file, function, line and call, as callgrind_annotate and KCachegrind read
+ * them. A row's cost is the innermost function's own; each function of its stack is called once
+ * with it: where it recurs, the outermost call alone has the cost, as valgrind itself counts, so
+ * that no inclusive cost is counted twice. Inlined functions are functions with lines of their own.
+ * A row's other keys are its outermost functions, in files such as "(comm)".
+ *
+ * Memory is bounded by the distinct lines and calls; rows are read one after the other.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/outputs/cells.h"
+#include "report/outputs/outputs.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+#include "report/tables/text.h"
+
+#define NO_CALLEE UINT64_MAX
+#define UNKNOWN_FILE "???"
+
+/* Keys of the sums: a line's own cost, or that of the calls that it makes of another function. */
+enum {
+	COST_FUNCTION,
+	COST_LINE,
+	COST_CALLEE, /* a function, or NO_CALLEE */
+	COST_KEYS,
+};
+
+/* Ids of strings. `object` is 0 where the function has a file: the first object counts. */
+struct function {
+	uint32_t name, file, object;
+};
+
+/* Where a function of a frame stands. */
+struct place {
+	uint32_t function, line;
+};
+
+/* The places of a frame. */
+struct span {
+	uint32_t first, count; /* count 0: not yet made */
+};
+
+/* A name given before is written as its number alone. */
+struct shown {
+	MT_ARRAY(bool) of; /* by string */
+};
+
+struct callgrind {
+	const struct mt_view *view;
+	struct mt_table *table;
+	FILE *to;
+	struct mt_strings *strings;
+	struct mt_byte_runs *functions;
+	MT_ARRAY(uint32_t) objects;   /* by function: where it was seen first */
+	MT_ARRAY(uint64_t) entered;   /* by function: the last row that has entered it */
+	MT_ARRAY(struct place) found; /* of all frames */
+	MT_ARRAY(struct span) spans;  /* by frame */
+	MT_ARRAY(struct place) line;  /* scratch: a row's places, outermost first */
+	struct mt_sum_table *costs;
+	struct shown files, names, images;
+	size_t events[MT_GROUPS_COLUMNS]; /* value columns that are written */
+	double totals[MT_GROUPS_COLUMNS]; /* of what is written */
+	size_t event_count, stack;	  /* stack: key column */
+	size_t calls;			  /* the value column that counts; MT_COLUMN_NONE: rows */
+	double below_zero;
+};
+
+MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
+MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
+
+static void callgrind_deinit(struct callgrind *c)
+{
+	mt_array_deinit(&c->objects);
+	mt_array_deinit(&c->entered);
+	mt_array_deinit(&c->found);
+	mt_array_deinit(&c->spans);
+	mt_array_deinit(&c->line);
+	mt_array_deinit(&c->files.of);
+	mt_array_deinit(&c->names.of);
+	mt_array_deinit(&c->images.of);
+}
+
+/* ---- Functions ---- */
+
+/* A name of nothing would read as one given before. */
+static uint32_t string_of(struct callgrind *c, const char *text)
+{
+	text = text[strspn(text, " ")] ? text : UNKNOWN_FILE;
+	return mt_strings_intern(c->strings, text, strlen(text));
+}
+
+/* The id of a function; MT_SEQUENCE_NONE out of memory. */
+static uint32_t function_of(struct callgrind *c, const char *name, const char *file,
+			    const char *object)
+{
+	uint32_t image = string_of(c, object), *first;
+	struct function key = {
+		.name = string_of(c, name),
+		.file = string_of(c, file ? file : UNKNOWN_FILE),
+		.object = file ? 0 : image,
+	};
+	uint32_t id = mt_byte_runs_intern(c->functions, &key, sizeof(key));
+
+	if (image == MT_STRING_NONE || key.name == MT_STRING_NONE || key.file == MT_STRING_NONE)
+		return MT_SEQUENCE_NONE;
+	if (id != MT_SEQUENCE_NONE && id >= c->objects.count) {
+		first = mt_array_push(&c->objects);
+		if (!first || !mt_array_push(&c->entered))
+			return MT_SEQUENCE_NONE;
+		*first = image;
+	}
+	return id;
+}
+
+static bool push_place(struct callgrind *c, const char *name, const char *file, const char *object,
+		       uint32_t line)
+{
+	struct place *place = mt_array_push(&c->found);
+
+	if (!place)
+		return false;
+	*place = (struct place){function_of(c, name, file, object), line};
+	return place->function != MT_SEQUENCE_NONE;
+}
+
+/* The functions of a frame, innermost first; NULL out of memory. */
+static const struct span *span_of(struct callgrind *c, uint32_t frame)
+{
+	struct span *span;
+	size_t count;
+	const struct mt_frame_name *names;
+
+	if (frame >= c->spans.count && !mt_array_reserve(&c->spans, (size_t)frame + 1))
+		return NULL;
+	while (c->spans.count <= frame)
+		c->spans.items[c->spans.count++] = (struct span){0};
+	span = &c->spans.items[frame];
+	if (span->count)
+		return span;
+	names = mt_frames_names(c->table->frames, frame, &count);
+	if (!names)
+		return NULL;
+	span->first = (uint32_t)c->found.count;
+	for (size_t i = 0; i < count; i++) {
+		const char *name =
+			mt_strings_get(mt_frames_strings(c->table->frames), names[i].name);
+
+		if (!push_place(c, name, names[i].file, names[i].dso, names[i].line))
+			return NULL;
+	}
+	span->count = (uint32_t)count;
+	return span;
+}
+
+/* ---- Costs ---- */
+
+static bool push_line(struct callgrind *c, struct place place)
+{
+	struct place *line = mt_array_push(&c->line);
+
+	if (line)
+		*line = place;
+	return line;
+}
+
+/* A key's text is a function without lines, in a file that says what it is. */
+static bool push_key(struct callgrind *c, const char *what, const char *text)
+{
+	char file[64];
+	uint32_t function;
+
+	snprintf(file, sizeof(file), "(%s)", what);
+	function = function_of(c, text && *text ? text : "-", file, file);
+	return function != MT_SEQUENCE_NONE && push_line(c, (struct place){function, 0});
+}
+
+static bool push_keys(struct callgrind *c, const struct mt_row *row)
+{
+	struct mt_snippet room;
+
+	for (size_t i = 0; i < c->table->key_count; i++) {
+		const char *name = c->table->keys[i].name;
+
+		if (i != c->stack && !(c->table->compared && !strcmp(name, "state")) &&
+		    !push_key(c, name, mt_cell_text(c->table, row, i, &room)))
+			return false;
+	}
+	return c->line.count || push_key(c, "analysis", c->table->name);
+}
+
+static bool push_stack(struct callgrind *c, uint32_t stack)
+{
+	size_t depth;
+	const uint32_t *frames = mt_stacks_get(c->table->stacks, stack, &depth);
+
+	while (depth--) {
+		const struct span *span = span_of(c, frames[depth]);
+
+		for (uint32_t i = span ? span->count : 0; i--;) {
+			if (!push_line(c, c->found.items[span->first + i]))
+				return false;
+		}
+		if (!span)
+			return false;
+	}
+	return true;
+}
+
+/* Costs are of events that add up, and not below 0; behind them how often it was called. */
+static void take_values(struct callgrind *c, const struct mt_row *row, struct mt_value *out)
+{
+	for (size_t i = 0; i < c->event_count; i++) {
+		double value = row->values[c->events[i]].value;
+
+		if (c->events[i] == c->view->value && value < 0)
+			c->below_zero += value;
+		out[i] = mt_value_exact(value > 0 ? value : 0);
+	}
+	out[c->event_count] =
+		mt_value_exact(c->calls == MT_COLUMN_NONE || !(row->values[c->calls].value > 1)
+				       ? 1
+				       : row->values[c->calls].value);
+}
+
+/* Adds a row to the function's own cost, and to each call. `serial` counts rows from 1. */
+static bool add_costs(struct callgrind *c, const struct mt_value *values, uint64_t serial)
+{
+	struct mt_value none[MT_GROUPS_COLUMNS] = {{0}};
+	const struct place *at = c->line.items, *last = at + c->line.count - 1;
+	uint64_t keys[COST_KEYS] = {last->function, last->line, NO_CALLEE};
+
+	if (!mt_sum_table_add(c->costs, keys, values))
+		return false;
+	none[c->event_count] = values[c->event_count];
+	c->entered.items[at->function] = serial;
+	for (; at < last; at++) {
+		uint64_t *entered = &c->entered.items[at[1].function];
+		bool outermost = *entered != serial;
+
+		*entered = serial;
+		keys[COST_FUNCTION] = at->function;
+		keys[COST_LINE] = at->line;
+		keys[COST_CALLEE] = at[1].function;
+		if (!mt_sum_table_add(c->costs, keys, outermost ? values : none))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *take_rows(struct callgrind *c)
+{
+	struct mt_value values[MT_GROUPS_COLUMNS];
+	struct mt_row row;
+	bool more;
+
+	for (uint64_t serial = 1;; serial++) {
+		struct mt_error *err = mt_table_next(c->table, &row, &more);
+
+		if (err || !more)
+			return err;
+		c->line.count = 0;
+		take_values(c, &row, values);
+		if (!push_keys(c, &row) || !push_stack(c, (uint32_t)row.keys[c->stack]) ||
+		    !add_costs(c, values, serial))
+			return mt_error_nomem();
+	}
+}
+
+/* ---- The file ---- */
+
+static void put_name(struct callgrind *c, struct shown *shown, const char *kind, uint32_t id)
+{
+	fprintf(c->to, "%s=(%u)", kind, id);
+	if (!shown->of.items[id]) {
+		fputc(' ', c->to);
+		mt_text_print_clean(mt_strings_get(c->strings, id), c->to);
+	}
+	shown->of.items[id] = true;
+	fputc('\n', c->to);
+}
+
+static void put_function(struct callgrind *c, uint32_t id, bool called)
+{
+	size_t size;
+	const struct function *f = mt_byte_runs_get(c->functions, id, &size);
+
+	put_name(c, &c->images, called ? "cob" : "ob", c->objects.items[id]);
+	put_name(c, &c->files, called ? "cfi" : "fl", f->file);
+	put_name(c, &c->names, called ? "cfn" : "fn", f->name);
+}
+
+static double whole(double value)
+{
+	return floor(value + 0.5);
+}
+
+static void put_costs(struct callgrind *c, uint64_t line, const struct mt_value *values)
+{
+	fprintf(c->to, "%llu", (unsigned long long)line);
+	for (size_t i = 0; i < c->event_count; i++)
+		fprintf(c->to, " %.0f", whole(values[i].value));
+	fputc('\n', c->to);
+}
+
+/* valgrind's names for memory that is held (of --xtree-memory), where it has one. */
+static const char *event_name(const struct callgrind *c, size_t column, const char **meaning)
+{
+	const char *name = c->table->values[column].name, *analysis = c->table->name;
+	bool held = !strcmp(analysis, "outstanding") || !strcmp(analysis, "blocks");
+
+	*meaning = name;
+	if (!held || c->table->compared)
+		return name;
+	if (!strcmp(name, "bytes")) {
+		*meaning = "currently allocated Bytes";
+		return "curB";
+	}
+	if (!strcmp(name, "count") || !strcmp(name, "blocks")) {
+		*meaning = "currently allocated Blocks";
+		return "curBk";
+	}
+	return name;
+}
+
+/* Names of events are words. */
+static void put_word(const char *name, FILE *to)
+{
+	for (; *name; name++)
+		fputc(*name == ' ' || *name == ':' ? '_' : *name, to);
+}
+
+static void put_head(struct callgrind *c)
+{
+	const struct mt_facts *facts = c->view->facts;
+	uint64_t lost = mt_facts_lost_all(facts);
+	const char *meaning;
+
+	fputs("# callgrind format\nversion: 1\ncreator: mtreport\n", c->to);
+	for (size_t i = 0; i < facts->recordings.count; i++) {
+		fputs("desc: Recording: ", c->to);
+		mt_text_print_clean(facts->recordings.items[i].file, c->to);
+		fputc('\n', c->to);
+	}
+	if (lost)
+		fprintf(c->to, "desc: Lost: %s records were lost while recording\n",
+			mt_text_count((double)lost).text);
+	fprintf(c->to, "cmd: mtreport --%s\npositions: line\n", c->table->name);
+	for (size_t i = 0; i < c->event_count; i++) {
+		fputs("event: ", c->to);
+		put_word(event_name(c, c->events[i], &meaning), c->to);
+		fprintf(c->to, " : %s\n", meaning);
+	}
+	fputs("events:", c->to);
+	for (size_t i = 0; i < c->event_count; i++) {
+		fputc(' ', c->to);
+		put_word(event_name(c, c->events[i], &meaning), c->to);
+	}
+	fputc('\n', c->to);
+}
+
+/* A line of its own, or two of a call, below the name of its function. */
+static void put_row(struct callgrind *c, const struct mt_row *row, uint64_t last)
+{
+	uint64_t callee = row->keys[COST_CALLEE];
+
+	if (row->keys[COST_FUNCTION] != last) {
+		fputc('\n', c->to);
+		put_function(c, (uint32_t)row->keys[COST_FUNCTION], false);
+	}
+	if (callee != NO_CALLEE) {
+		put_function(c, (uint32_t)callee, true);
+		fprintf(c->to, "calls=%.0f 0\n", whole(row->values[c->event_count].value));
+	} else {
+		for (size_t i = 0; i < c->event_count; i++)
+			c->totals[i] += whole(row->values[i].value);
+	}
+	put_costs(c, row->keys[COST_LINE], row->values);
+}
+
+static struct mt_error *put_rows(struct callgrind *c)
+{
+	struct mt_table *costs = mt_sum_table_table(c->costs);
+	uint64_t last = NO_CALLEE;
+	struct mt_row row;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_table_next(costs, &row, &more);
+
+		if (err || !more)
+			return err;
+		put_row(c, &row, last);
+		last = row.keys[COST_FUNCTION];
+	}
+}
+
+static void put_totals(struct callgrind *c)
+{
+	fputs("\ntotals:", c->to);
+	for (size_t i = 0; i < c->event_count; i++)
+		fprintf(c->to, " %.0f", c->totals[i]);
+	fputc('\n', c->to);
+}
+
+static bool no_names_shown(struct shown *shown, size_t count)
+{
+	if (!mt_array_reserve(&shown->of, count))
+		return false;
+	memset(shown->of.items, 0, count * sizeof(*shown->of.items));
+	return true;
+}
+
+static struct mt_error *write_costs(struct callgrind *c)
+{
+	size_t count = mt_strings_count(c->strings);
+	struct mt_error *err;
+
+	if (!mt_sum_table_sort_key(c->costs, COST_FUNCTION) || !no_names_shown(&c->files, count) ||
+	    !no_names_shown(&c->names, count) || !no_names_shown(&c->images, count))
+		return mt_error_nomem();
+	put_head(c);
+	err = put_rows(c);
+	put_totals(c);
+	if (c->view->remainder)
+		c->view->remainder->below_zero = c->below_zero;
+	return err;
+}
+
+/*
+ * Those that can be added up, the one that rows are ordered by first; of a comparison both sides.
+ */
+static struct mt_error *choose_events(struct callgrind *c)
+{
+	const struct mt_table *table = c->table;
+	size_t count = table->compared ? 2 : table->value_count, value = c->view->value;
+
+	if (!table->compared && table->most >> value & 1)
+		return mt_error_create(MT_ERR_USAGE, "--callgrind writes sums, and %s is none",
+				       table->values[value].name);
+	if (!table->compared)
+		c->events[c->event_count++] = value;
+	for (size_t i = 0; i < count; i++) {
+		if ((table->compared || (i != value && !(table->most >> i & 1))) &&
+		    c->event_count < MT_GROUPS_COLUMNS - 1)
+			c->events[c->event_count++] = i;
+	}
+	c->calls = table->compared ? MT_COLUMN_NONE : mt_table_value(table, "count");
+	return NULL;
+}
+
+static struct mt_sum_table *create_costs(struct callgrind *c)
+{
+	static const struct mt_key_column keys[COST_KEYS] = {
+		[COST_FUNCTION] = {"function", MT_KEY_NUMBER},
+		[COST_LINE] = {"line", MT_KEY_NUMBER},
+		[COST_CALLEE] = {"callee", MT_KEY_NUMBER},
+	};
+	struct mt_value_column values[MT_GROUPS_COLUMNS] = {{0}};
+	struct mt_table shape = {
+		.name = "callgrind",
+		.keys = keys,
+		.key_count = COST_KEYS,
+		.values = values,
+		.value_count = c->event_count + 1,
+	};
+
+	return mt_sum_table_create(&shape);
+}
+
+static struct mt_error *write_callgrind(const struct mt_view *view, struct mt_table *table,
+					FILE *to)
+{
+	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *strings = mt_strings_create();
+	MT_CLEANUP(mt_byte_runs_destroy_p) struct mt_byte_runs *functions = mt_byte_runs_create();
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *costs = NULL;
+	MT_CLEANUP(callgrind_deinit)
+	struct callgrind c = {
+		.view = view,
+		.table = table,
+		.to = to,
+		.strings = strings,
+		.functions = functions,
+		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
+	};
+	struct mt_error *err = choose_events(&c);
+
+	if (err)
+		return err;
+	c.costs = costs = create_costs(&c);
+	if (!strings || !functions || !costs)
+		return mt_error_nomem();
+	err = mt_frames_resolve(table->frames);
+	err = err ? err : take_rows(&c);
+	return err ? err : write_costs(&c);
+}
+
+const struct mt_output mt_output_callgrind = {
+	.name = "callgrind",
+	.argument = "OUT",
+	.help = "costs by line and call, for KCachegrind",
+	.rare = true,
+	.needs = MT_NEEDS_STACK | MT_TAKES_KEYS,
+	.write = write_callgrind,
+};
