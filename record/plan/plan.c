@@ -341,6 +341,15 @@ static struct mt_error *unknown_event(const char *text, size_t length)
 			     nearest.best ? "? " : "");
 }
 
+/* A group that is called as its tracepoints' subsystem: compaction. */
+static bool is_subsystem(const struct mt_event_def *def)
+{
+	size_t length = def ? strlen(def->alias) : 0;
+
+	return def && def->kind == MT_EVENT_GROUP && !strncmp(def->members, def->alias, length) &&
+	       def->members[length] == ':';
+}
+
 static struct mt_error *parse_word(const char *text, size_t length, struct mt_event_word *out)
 {
 	const char *colon = memchr(text, ':', length);
@@ -348,6 +357,8 @@ static struct mt_error *parse_word(const char *text, size_t length, struct mt_ev
 	struct mt_event_word word = {
 		.text = text, .length = length, .def = mt_event_def_find(text, stem)};
 
+	if (colon && is_subsystem(word.def))
+		word.def = NULL;
 	if (!length)
 		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "-e: empty event name"),
 				     "mtrec --list shows the events");

@@ -33,6 +33,16 @@ static struct mt_error *note_without(struct mt_planner *planner, const struct mt
 	return mt_planner_note(planner, text);
 }
 
+static struct mt_error *note_absent(struct mt_planner *planner, const char *name, size_t length)
+{
+	char *text;
+
+	if (asprintf(&text, "%s: this kernel has no %.*s", planner->group->alias, (int)length,
+		     name) < 0)
+		text = NULL;
+	return mt_planner_note(planner, text);
+}
+
 /* Members that need privileges share one note, which says what the recording lacks. */
 static struct mt_error *add_refused(struct mt_planner *planner, const struct mt_event_def *def)
 {
@@ -96,10 +106,16 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 {
 	struct mt_event_word word = {
 		.text = text, .length = length, .def = mt_event_def_find(text, length)};
+	struct mt_error *err;
 
 	if (word.def && word.def->kind == MT_EVENT_MARK)
 		return plan_mark_or_note(planner, &word);
-	return mt_planner_word(planner, text, length);
+	err = mt_planner_word(planner, text, length);
+	if (err && err->kind == MT_ERR_NOT_FOUND && !word.def) {
+		mt_error_destroy(err);
+		err = note_absent(planner, text, length);
+	}
+	return err;
 }
 
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group)

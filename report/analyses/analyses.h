@@ -16,12 +16,13 @@ struct mt_session;
 struct mt_table;
 
 struct mt_analysis {
-	const char *name;   /* option name, without dashes */
-	const char *help;   /* one line of --help: up to 52 characters */
-	bool rare;	    /* only --help all lists it */
-	bool groups, lists; /* can make sums, listings */
-	bool places;	    /* resolves addresses itself: mt_session_place() */
-	uint32_t by;	    /* MT_BY_BIT()s that --by accepts; 0: no --by */
+	const char *name;     /* option name, without dashes */
+	const char *argument; /* as --help shows the option's value; NULL: it has none */
+	const char *help;     /* one line of --help: up to 52 characters */
+	bool rare;	      /* only --help all lists it */
+	bool groups, lists;   /* can make sums, listings */
+	bool places;	      /* resolves addresses itself: mt_session_place() */
+	uint32_t by;	      /* MT_BY_BIT()s that --by accepts; 0: no --by */
 	struct mt_by_list default_by;
 	bool members;	   /* needs samples of group members that were only counted */
 	bool events_apart; /* never adds up values of different events */
@@ -52,13 +53,16 @@ extern const struct mt_analysis *const mt_analyses[];
 extern const struct mt_analysis mt_analysis_blocks;
 extern const struct mt_analysis mt_analysis_branches;
 extern const struct mt_analysis mt_analysis_brks;
+extern const struct mt_analysis mt_analysis_compaction;
 extern const struct mt_analysis mt_analysis_faults;
 extern const struct mt_analysis mt_analysis_files;
 extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
+extern const struct mt_analysis mt_analysis_latency;
 extern const struct mt_analysis mt_analysis_outstanding;
 extern const struct mt_analysis mt_analysis_processes;
+extern const struct mt_analysis mt_analysis_reclaim;
 extern const struct mt_analysis mt_analysis_resident;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_temporary;

@@ -160,6 +160,20 @@ static struct mt_error *take_output_file(struct parser *parser, const struct mt_
 	return err;
 }
 
+/* What an analysis is about: its own value. */
+static struct mt_error *take_argument(struct parser *parser, const struct mt_analysis *analysis,
+				      const char *value)
+{
+	char name[64];
+	struct mt_error *err = NULL;
+
+	snprintf(name, sizeof(name), "--%s", analysis->name);
+	if (!value)
+		err = take_word(parser, name, analysis->argument, &value);
+	parser->options.wishes.argument = value;
+	return err;
+}
+
 /* --summary --json, in any order. */
 static bool is_pair(const struct mt_output *a, const struct mt_output *b)
 {
@@ -172,7 +186,8 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 	struct mt_report_options *o = &parser->options;
 
 	parser->chose = true;
-	if (value && !(found->output && found->output->argument))
+	if (value && !(found->output && found->output->argument) &&
+	    !(found->analysis && found->analysis->argument))
 		return mt_error_create(MT_ERR_USAGE, "--%s takes no value", found->name);
 	if (found->analysis) {
 		if (o->analysis && o->analysis != found->analysis)
@@ -180,7 +195,7 @@ static struct mt_error *choose(struct parser *parser, const struct found *found,
 					       "--%s and --%s: one analysis at a time",
 					       o->analysis->name, found->name);
 		o->analysis = found->analysis;
-		return NULL;
+		return o->analysis->argument ? take_argument(parser, o->analysis, value) : NULL;
 	}
 	if (o->output && is_pair(o->output, found->output)) {
 		o->output = &mt_output_summary_json;

@@ -63,7 +63,10 @@ static void print_analyses(bool all, FILE *to)
 	print_heading("Analyses, what the report is about", all, to);
 	for (size_t i = 0; mt_analyses[i]; i++) {
 		if (all || !mt_analyses[i]->rare)
-			print_row("--", mt_analyses[i]->name, i ? "" : default_mark,
+			print_row("--", mt_analyses[i]->name,
+				  mt_analyses[i]->argument ? mt_analyses[i]->argument
+				  : i			   ? ""
+							   : default_mark,
 				  mt_analyses[i]->help, to);
 	}
 }

@@ -208,6 +208,7 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.listing = (output->needs & MT_NEEDS_LISTING) || !analysis->groups,
 		.interval = wishes->interval,
 		.intervals = wishes->intervals,
+		.argument = wishes->argument,
 		.weight = wishes->weight,
 		.at = wishes->at,
 		.time = wishes->time,

@@ -51,10 +51,12 @@ struct mt_wishes {
 	double older_than;	   /* --older-than, in seconds */
 	bool all;		   /* --all */
 	struct mt_row_limit limit; /* --top, --percent-limit */
+	const char *argument;	   /* the analysis's own value, or NULL */
 	bool compare;		   /* --base or --base-time is given */
 };
 
 struct mt_analysis_request {
+	const char *argument;	/* the analysis's own value, borrowed; NULL if it takes none */
 	bool listing;		/* rows are single events in time order, else sums */
 	bool stacks;		/* the table has a stack column */
 	struct mt_by_list by;	/* keys of sums */

@@ -28,7 +28,7 @@ const char *mt_cell_text(const struct mt_table *table, const struct mt_row *row,
 		return NULL;
 	if (kind == MT_KEY_ADDRESS)
 		snprintf(room->text, sizeof(room->text), "0x%" PRIx64, key);
-	else if (kind == MT_KEY_TIME)
+	else if (kind == MT_KEY_TIME || kind == MT_KEY_SPAN)
 		snprintf(room->text, sizeof(room->text), "%" PRIu64 ".%09" PRIu64, key / 1000000000,
 			 key % 1000000000);
 	else if (kind == MT_KEY_SIGNED)

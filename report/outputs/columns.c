@@ -46,6 +46,16 @@ static bool is_number(const struct mt_table *table, size_t column)
 	return table->keys[column].kind != MT_KEY_STRING;
 }
 
+/* A bucket: "64..128 us". */
+static void write_span(uint64_t least, struct mt_snippet *room)
+{
+	if (least)
+		snprintf(room->text, sizeof(room->text), "%" PRIu64 "..%" PRIu64 " us",
+			 least / 1000, least / 1000 * 2);
+	else
+		snprintf(room->text, sizeof(room->text), "under 1 us");
+}
+
 static const char *key_text(const struct mt_table *table, const struct mt_row *row, size_t column,
 			    struct mt_snippet *room)
 {
@@ -53,6 +63,8 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 
 	if (row && text && table->keys[column].kind == MT_KEY_TIME)
 		room->text[strlen(room->text) - 3] = '\0'; /* us are enough to look at */
+	if (row && table->keys[column].kind == MT_KEY_SPAN)
+		write_span(row->keys[column], room);
 	return text ? text : "-";
 }
 
@@ -170,7 +182,7 @@ static void guess_widths(struct columns *columns)
 {
 	static const uint8_t usual[] = {
 		[MT_KEY_STRING] = 8,   [MT_KEY_STACK] = 0,  [MT_KEY_TIME] = 12, [MT_KEY_NUMBER] = 6,
-		[MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8, [MT_KEY_PATH] = 0,
+		[MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8, [MT_KEY_PATH] = 0,	[MT_KEY_SPAN] = 12,
 	};
 	const struct mt_table *table = columns->rows.table;
 

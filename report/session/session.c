@@ -686,6 +686,13 @@ void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blo
 		known->one_in_least = blocks->one_in_least;
 }
 
+void mt_session_add_durations(struct mt_session *session,
+			      const struct mt_facts_durations *durations)
+{
+	session->facts.durations.unbegun += durations->unbegun;
+	session->facts.durations.unended += durations->unended;
+}
+
 void mt_session_add_ended(struct mt_session *session)
 {
 	session->facts.ended = true;

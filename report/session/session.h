@@ -20,6 +20,7 @@ struct mt_error;
 struct mt_event_record;
 struct mt_facts;
 struct mt_facts_blocks;
+struct mt_facts_durations;
 struct mt_facts_event;
 struct mt_facts_unseen;
 struct mt_frames;
@@ -210,6 +211,10 @@ bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_uns
 
 /* Adds to the facts what the accounts of blocks do not show. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks);
+
+/* Adds to the facts which durations are not whole. */
+void mt_session_add_durations(struct mt_session *session,
+			      const struct mt_facts_durations *durations);
 
 /* Notes in the facts that rows include unmarked memory of ended processes. */
 void mt_session_add_ended(struct mt_session *session);

@@ -36,6 +36,7 @@ static const struct mt_by_def defs[MT_BY_KEYS] = {
 			 {{"image", MT_KEY_STRING}},
 			 1},
 	[MT_BY_TREND] = {"trend", "how its memory went, in words", {{"trend", MT_KEY_STRING}}, 1},
+	[MT_BY_TOOK] = {"took", "how long it took", {{"took", MT_KEY_SPAN}}, 1},
 	[MT_BY_LIFE] = {"life",
 			"whether it began or ended meanwhile",
 			{{"life", MT_KEY_STRING}},

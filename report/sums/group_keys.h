@@ -29,6 +29,7 @@ enum mt_by {
 	MT_BY_FILE, /* the mapped file */
 	MT_BY_IMAGE,
 	MT_BY_TREND,	/* of a process's memory over time, in words */
+	MT_BY_TOOK,	/* how long it took, in powers of two of us */
 	MT_BY_LIFE,	/* whether a process began or ended meanwhile */
 	MT_BY_SIZE,	/* the size class of a block */
 	MT_BY_RESERVER, /* the stack that reserved the memory */

@@ -281,6 +281,9 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 	case MT_BY_TIME:
 		cells[0] = facts->time - facts->time % grouping->interval;
 		return true;
+	case MT_BY_TOOK:
+		cells[0] = mt_span_bucket(facts->took);
+		return true;
 	case MT_BY_PROCESS:
 		cells[0] = number(facts->pid);
 		cells[1] = facts->process;

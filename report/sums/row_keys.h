@@ -42,6 +42,7 @@ struct mt_row_facts {
 	uint32_t kind, file;   /* string ids */
 	uint32_t trend, life;  /* string ids */
 	uint32_t size;	       /* string id */
+	uint64_t took;	       /* ns */
 	uint32_t stack;	       /* or MT_STACK_NONE */
 	uint32_t reserver;     /* stack that reserved the memory, or MT_STACK_NONE */
 };

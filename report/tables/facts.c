@@ -200,7 +200,8 @@ bool mt_facts_blocks_rate(const struct mt_facts_blocks *blocks, char *out, size_
 	return true;
 }
 
-static void tell_blocks(const struct mt_facts_blocks *blocks,
+static void tell_counts(const struct mt_facts_blocks *blocks,
+			const struct mt_facts_durations *durations,
 			void (*print)(void *context, const char *sentence), void *context)
 {
 	const struct {
@@ -214,6 +215,10 @@ static void tell_blocks(const struct mt_facts_blocks *blocks,
 				       "given again"},
 		{blocks->unreadable, "blocks were given at an address that no sample shows: they "
 				     "are not counted"},
+		{durations->unbegun,
+		 "ends were recorded without a beginning: they are not counted"},
+		{durations->unended,
+		 "beginnings were recorded without an end: they are not counted"},
 	};
 	char text[256];
 
@@ -244,7 +249,7 @@ void mt_facts_tell_unseen(const struct mt_facts *facts,
 	size_t shown = 0, more = 0;
 	char text[256];
 
-	tell_blocks(&facts->blocks, print, context);
+	tell_counts(&facts->blocks, &facts->durations, print, context);
 	for (size_t i = 0; i < facts->unseen.count; i++) {
 		const struct mt_facts_unseen *unseen = &facts->unseen.items[i];
 

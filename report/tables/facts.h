@@ -114,6 +114,12 @@ struct mt_facts_unseen {
 	uint32_t calls;	    /* bits of enum mt_unseen_calls */
 };
 
+/* Of events that begin and end something (report/durations). */
+struct mt_facts_durations {
+	uint64_t unbegun; /* ends whose begin was not recorded */
+	uint64_t unended; /* begins whose end was not recorded */
+};
+
 /* What the accounts of blocks do not show. */
 struct mt_facts_blocks {
 	uint64_t unknown;      /* frees of blocks that were not seen allocated */
@@ -131,6 +137,7 @@ struct mt_facts {
 	MT_ARRAY(struct mt_facts_jitdump) jitdumps; /* only for outputs with MT_NEEDS_IMAGES */
 	MT_ARRAY(struct mt_facts_unseen) unseen;    /* from analyses of address spaces */
 	struct mt_facts_blocks blocks;		    /* from analyses of blocks */
+	struct mt_facts_durations durations;	    /* from analyses of durations */
 	bool ended; /* rows include memory of ended processes, not marked as such */
 	/* Samples of role MT_ROLE_SAMPLE; selected by themselves or by a member of their group. */
 	uint64_t samples, selected;

@@ -19,11 +19,21 @@ enum mt_key_kind {
 	MT_KEY_STRING,	/* id in table->strings */
 	MT_KEY_STACK,	/* id in table->stacks */
 	MT_KEY_TIME,	/* ns, of a recording's clock or since its start */
+	MT_KEY_SPAN,	/* a length of time: least ns of its bucket (mt_span_bucket()) */
 	MT_KEY_NUMBER,	/* pid, tid, cpu or a count; UINT64_MAX: unknown */
 	MT_KEY_ADDRESS, /* printed in hex */
 	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: unknown */
 	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (path_rows.h) */
 };
+
+/*
+ * Buckets of lengths of time: under 1 us, then 1, 2, 4, 8 .. us. The least ns of the one that has
+ * this length.
+ */
+static inline uint64_t mt_span_bucket(uint64_t ns)
+{
+	return ns < 1000 ? 0 : (1ull << (63 - __builtin_clzll(ns / 1000))) * 1000;
+}
 
 struct mt_key_column {
 	const char *name; /* one word: event, comm, stack, pid, time */

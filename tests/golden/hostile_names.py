@@ -53,11 +53,12 @@ def check_outputs(tap):
     outputs = [output for output in listed("Outputs,", text) if output not in BINARY]
     values = {output: ("-",) for output in re.findall(r"^      --(\S+) OUT\b", text, re.M)}
     tap.check(len(analyses) > 10 and len(outputs) > 8, "--help all lists them", (analyses, outputs))
+    words = {"latency": ("page-faults,page-faults",)}
     for output in outputs:
         wrong, shown = [], 0
         for analysis in analyses:
             for more in ((), ("--by", "process,image"), ("--by", "comm,event,cgroup"), ("--stacks",), ("--srcline",)):
-                status, out, err = run(f"--{analysis}", f"--{output}", *values.get(output, ()), *more, FILE)
+                status, out, err = run(f"--{analysis}", *words.get(analysis, ()), f"--{output}", *values.get(output, ()), *more, FILE)
                 shown += status == 0 and b"touch y" in out
                 wrong += [f"{analysis} {more} {status}: {what}" for what in (fault(out), fault(err)) if what]
                 if status not in (0, 2, 4):

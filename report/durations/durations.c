@@ -1,0 +1,270 @@
+/*
+ * Records are observed as they are read; the sample of an end is given later, in the same order.
+ * What is between waits in a queue.
+ */
+#include "report/durations/durations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/tables/facts.h"
+#include "report/tables/trace_fields.h"
+
+enum {
+	QUEUE_PAST = 1024, /* past items that the queue may keep */
+};
+
+/* What an event is to the rules, by bits. */
+struct part {
+	bool known;
+	uint32_t begins, ends;
+	struct mt_field fields[MT_DURATION_RULES]; /* of rules that have one */
+};
+
+/* A duration whose sample was not given yet. */
+struct ended {
+	uint32_t recording;
+	uint64_t serial, ns;
+};
+
+struct mt_durations {
+	struct mt_session *session;
+	struct mt_observer observer;
+	const struct mt_duration_rule *rules;
+	size_t count;
+	struct mt_map64 begun[MT_DURATION_RULES]; /* by thread or value: ns */
+	MT_ARRAY(struct part) parts;		  /* by event */
+	MT_ARRAY(struct ended) queue;
+	size_t from; /* the first in the queue */
+	struct mt_facts_durations facts;
+};
+
+MT_DEFINE_CLEANUP(mt_durations, struct mt_durations)
+
+static bool is_kernel_name(const char *kernel, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(kernel, name, length) && (!kernel[length] || kernel[length] == '/');
+}
+
+/* The alias, or the kernel's name without its filter, with or without its subsystem. */
+static bool names(const struct mt_facts_event *event, const char *name)
+{
+	const char *colon = strchr(event->name, ':');
+
+	return !strcmp(event->alias, name) || is_kernel_name(event->name, name) ||
+	       (colon && is_kernel_name(colon + 1, name));
+}
+
+static bool wants(void *context, const struct mt_facts_event *event)
+{
+	const struct mt_durations *durations = context;
+
+	for (size_t i = 0; i < durations->count; i++) {
+		if (names(event, durations->rules[i].begin) ||
+		    names(event, durations->rules[i].end))
+			return true;
+	}
+	return false;
+}
+
+/* An event's exits are its samples, and its pair marks when they were entered: both its alias. */
+static bool begins(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
+{
+	return names(event, rule->begin);
+}
+
+static bool ends(const struct mt_facts_event *event, const struct mt_duration_rule *rule)
+{
+	return event->role == MT_ROLE_SAMPLE && names(event, rule->end);
+}
+
+/* NULL out of memory. */
+static const struct part *part_of(struct mt_durations *durations, uint32_t event)
+{
+	const struct mt_facts_event *facts =
+		&mt_session_facts(durations->session)->events.items[event];
+	struct mt_text format = {.bytes = facts->format, .size = strlen(facts->format)};
+	struct part *part;
+
+	while (durations->parts.count <= event) {
+		if (!mt_array_push(&durations->parts))
+			return NULL;
+	}
+	part = &durations->parts.items[event];
+	for (size_t i = 0; !part->known && i < durations->count; i++) {
+		const struct mt_duration_rule *rule = &durations->rules[i];
+
+		part->begins |= (uint32_t)begins(facts, rule) << i;
+		part->ends |= (uint32_t)ends(facts, rule) << i;
+		if (rule->field)
+			part->fields[i] = mt_field_find(&format, rule->field);
+	}
+	part->known = true;
+	return part;
+}
+
+/* False: the sample does not have the field. */
+static bool key_of(const struct mt_durations *durations, const struct part *part, size_t rule,
+		   const struct mt_observed *observed, uint64_t *out)
+{
+	*out = (uint64_t)(uint32_t)observed->task->tid;
+	return !durations->rules[rule].field ||
+	       mt_field_get(&part->fields[rule], observed->sample, out);
+}
+
+static bool end(struct mt_durations *durations, size_t rule, uint64_t key,
+		const struct mt_observed *observed)
+{
+	struct ended *ended;
+	uint64_t begun;
+
+	if (!mt_map64_get(&durations->begun[rule], key, &begun)) {
+		durations->facts.unbegun += observed->selected;
+		return true;
+	}
+	mt_map64_remove(&durations->begun[rule], key);
+	if (!observed->selected)
+		return true;
+	ended = mt_array_push(&durations->queue);
+	if (!ended)
+		return false;
+	*ended = (struct ended){
+		.recording = observed->recording,
+		.serial = observed->serial,
+		.ns = observed->time > begun ? observed->time - begun : 0,
+	};
+	return true;
+}
+
+/* One event may end a duration and begin the next. */
+static bool take_sample(struct mt_durations *durations, const struct mt_observed *observed)
+{
+	const struct part *part = part_of(durations, observed->event);
+	uint64_t key;
+
+	if (!part)
+		return false;
+	for (size_t i = 0; i < durations->count; i++) {
+		if (!((part->ends | part->begins) & 1u << i) ||
+		    !key_of(durations, part, i, observed, &key))
+			continue;
+		if ((part->ends & 1u << i) && !end(durations, i, key, observed))
+			return false;
+		if ((part->begins & 1u << i) &&
+		    !mt_map64_put(&durations->begun[i], key, observed->time))
+			return false;
+	}
+	return true;
+}
+
+/* What had begun may have ended among records that were lost. */
+static void forget_begun(struct mt_durations *durations)
+{
+	for (size_t i = 0; i < durations->count; i++) {
+		durations->facts.unended += durations->begun[i].count;
+		mt_map64_deinit(&durations->begun[i]);
+	}
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct mt_durations *durations = context;
+
+	if (observed->kind == MT_OBSERVED_LOSS || observed->kind == MT_OBSERVED_END)
+		forget_begun(durations);
+	return observed->kind != MT_OBSERVED_SAMPLE || observed->event == MT_EVENT_NONE ||
+	       take_sample(durations, observed);
+}
+
+struct mt_error *mt_durations_create(struct mt_session *session,
+				     const struct mt_duration_rule *rules, size_t count,
+				     struct mt_durations **out)
+{
+	MT_CLEANUP(mt_durations_destroy_p)
+	struct mt_durations *durations = calloc(1, sizeof(*durations));
+
+	if (!durations)
+		return mt_error_nomem();
+	durations->session = session;
+	durations->rules = rules;
+	durations->count = count;
+	durations->observer =
+		(struct mt_observer){.context = durations, .wants = wants, .observe = observe};
+	if (!mt_session_observe(session, &durations->observer))
+		return mt_error_nomem();
+	*out = MT_TAKE(durations);
+	return NULL;
+}
+
+void mt_durations_destroy(struct mt_durations *durations)
+{
+	if (!durations)
+		return;
+	mt_session_ignore(durations->session, &durations->observer);
+	for (size_t i = 0; i < durations->count; i++)
+		mt_map64_deinit(&durations->begun[i]);
+	mt_array_deinit(&durations->parts);
+	mt_array_deinit(&durations->queue);
+	free(durations);
+}
+
+static void drop_past(struct mt_durations *durations)
+{
+	struct ended *items = durations->queue.items;
+	size_t left = durations->queue.count - durations->from;
+
+	memmove(items, items + durations->from, left * sizeof(*items));
+	durations->queue.count = left;
+	durations->from = 0;
+}
+
+static bool is_before(const struct ended *ended, const struct mt_session_sample *sample)
+{
+	return ended->recording != sample->recording ? ended->recording < sample->recording
+						     : ended->serial < sample->serial;
+}
+
+bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
+		       uint64_t *ns)
+{
+	const struct ended *first;
+
+	if (durations->from > QUEUE_PAST && durations->from * 2 > durations->queue.count)
+		drop_past(durations);
+	while (durations->from < durations->queue.count &&
+	       is_before(&durations->queue.items[durations->from], sample))
+		durations->from++;
+	if (durations->from == durations->queue.count) {
+		durations->from = durations->queue.count = 0;
+		return false;
+	}
+	first = &durations->queue.items[durations->from];
+	*ns = first->ns;
+	return first->recording == sample->recording && first->serial == sample->serial;
+}
+
+bool mt_durations_know(const struct mt_durations *durations, const char *name)
+{
+	const struct mt_facts *facts = mt_session_facts(durations->session);
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (names(&facts->events.items[i], name))
+			return true;
+	}
+	return false;
+}
+
+void mt_durations_tell(const struct mt_durations *durations)
+{
+	mt_session_add_durations(durations->session, &durations->facts);
+}

@@ -1,0 +1,48 @@
+/*
+ * Durations between two events: each sample of an end is matched with the latest record of its
+ * begin, of the same thread or with the same value of a field.
+ */
+#ifndef MT_REPORT_DURATIONS_DURATIONS_H
+#define MT_REPORT_DURATIONS_DURATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_durations;
+struct mt_error;
+struct mt_session;
+struct mt_session_sample;
+
+enum {
+	MT_DURATION_RULES = 16, /* at most */
+};
+
+struct mt_duration_rule {
+	const char *begin, *end; /* names or aliases of events; may be the same */
+	const char *field;	 /* both have the same number in it; NULL: of one thread */
+};
+
+/*
+ * Restricts the session to the rules' events. Borrows all until destroyed; call before the first
+ * sample.
+ */
+struct mt_error *mt_durations_create(struct mt_session *session,
+				     const struct mt_duration_rule *rules, size_t count,
+				     struct mt_durations **out);
+void mt_durations_destroy(struct mt_durations *durations);
+
+/*
+ * True if the session's last sample ends a duration, *ns long. The samples of the session must be
+ * asked for in their order.
+ */
+bool mt_durations_take(struct mt_durations *durations, const struct mt_session_sample *sample,
+		       uint64_t *ns);
+
+/* Whether an event of that name was recorded. Call after the last sample. */
+bool mt_durations_know(const struct mt_durations *durations, const char *name);
+
+/* Writes to the session's facts how many began or ended beyond the recording. */
+void mt_durations_tell(const struct mt_durations *durations);
+
+#endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""mtreport --latency, --reclaim: which two records make a duration, on made recordings."""
+import csv
+import os
+import struct
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import blocks  # noqa: E402
+import corpus as make  # noqa: E402
+import resident as made  # noqa: E402
+from perfdata_tool import Tap  # noqa: E402
+
+BEGIN, END, STEP = 60, 61, 62
+RECLAIM = "vmscan:mm_vmscan_memcg_reclaim_"
+FIELDS = blocks.form("key", "nr_reclaimed")
+KINDS = b"".join(make.event(index, role, name, name, make.attr(2, 900 + index, made.MARK_TYPE), form=FIELDS)
+                 for index, role, name in ((BEGIN, 1, RECLAIM + "begin"), (END, 0, RECLAIM + "end"), (STEP, 0, "app:step/key > 0/")))
+
+
+def at(event, time, tid=100, key=0, pages=0):
+    return made.sample(event, time, tid, blocks.words(key, pages))
+
+
+def begin(time, **more):
+    return at(BEGIN, time, **more)
+
+
+def end(time, **more):
+    return at(END, time, **more)
+
+
+PAIR = RECLAIM + "begin," + RECLAIM + "end"
+LATENCY = ("--latency", PAIR)
+
+
+def cases():
+    """name, records, options, {thread: (ns, calls, longest)}, what is said"""
+    yield "from a begin to the thread's next end", begin(1000) + end(1007), LATENCY, {"100": (7000, 1, 7000)}, ""
+    yield "each end once", begin(1000) + end(1007) + begin(1010) + end(1012) + end(1020), LATENCY, {
+        "100": (9000, 2, 7000)}, "1 ends were recorded without a beginning"
+    yield "threads apart", begin(1000) + begin(1001, tid=101) + end(1007) + end(1021, tid=101), LATENCY, {
+        "100": (7000, 1, 7000), "101": (20000, 1, 20000)}, ""
+    yield "... but with a field by its value", begin(1000, key=5) + begin(1001, key=6, tid=101) + end(1007, key=6), (
+        "--latency", PAIR + ",key"), {"100": (6000, 1, 6000)}, "1 beginnings were recorded without an end"
+    yield "of two begins the later one counts", begin(1000) + begin(1003) + end(1007), LATENCY, {"100": (4000, 1, 4000)}, ""
+    yield "between two records of one event", at(STEP, 1000) + at(STEP, 1004) + at(STEP, 1009), (
+        "--latency", "step,app:step"), {"100": (9000, 2, 5000)}, ""
+    yield "names without their subsystem", begin(1000) + end(1007), (
+        "--latency", "mm_vmscan_memcg_reclaim_begin,mm_vmscan_memcg_reclaim_end"), {"100": (7000, 1, 7000)}, ""
+    yield "an end that is not selected ends it, too", begin(1000) + end(1007) + end(1020), LATENCY + (
+        "--time", "0.000015,"), {}, "1 ends were recorded without a beginning"
+    yield "what began before records were lost is not counted", begin(1000) + blocks.lost(1001, 1002, event=END) + end(
+        1007) + begin(1010) + end(1011), LATENCY, {"100": (1000, 1, 1000)}, "1 beginnings were recorded without an end"
+
+
+def run(folder, records, *options):
+    path = os.path.join(folder, "made.mtr")
+    with open(path, "wb") as f:
+        f.write(blocks.recording(records, kinds=KINDS))
+    return blocks.subprocess.run([os.path.join(blocks.BUILD, "mtreport"), *options, path], capture_output=True, text=True)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, records, options, want, said in cases():
+            done = run(folder, records, *options, "--by", "thread", "--csv")
+            got = {row["tid"]: tuple(int(row[figure]) for figure in ("ns", "calls", "longest"))
+                   for row in csv.DictReader(done.stdout.splitlines())}
+            tap.check(got == want and said in done.stderr, name, f"got {got}, want {want}; {done.stderr}")
+        several = b"".join(begin(1000 + 100 * i) + end(1000 + 100 * i + took, pages=took) for i, took in enumerate((3, 2, 40, 50, 3)))
+        done = run(folder, several, "--reclaim", "--by", "took", "--csv")
+        got = [(float(row["took"]), int(row["calls"]), int(row["pages"])) for row in csv.DictReader(done.stdout.splitlines())]
+        tap.check(got == [(2e-6, 3, 8), (3.2e-5, 2, 90)], "--by took: a histogram, least first, with the pages reclaimed",
+                  f"{got} {done.stderr}")
+        done = run(folder, several, "--reclaim", "--by", "took", "--table")
+        tap.check("32..64 us" in done.stdout, "... whose buckets are lengths of time", done.stdout)
+        done = run(folder, several, "--latency", "begun,ended")
+        tap.check(done.returncode == 2 and "begun: no event of this recording" in done.stderr, "an unknown event is told", done.stderr)
+        done = run(folder, several, "--latency", "begun")
+        tap.check(done.returncode == 2 and "not two events" in done.stderr, "one event is no duration", done.stderr)
+        done = run(folder, several, "--compaction")
+        tap.check(done.returncode == 4, "a recording without compaction has no --compaction", done.stdout + done.stderr)
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+#!/bin/bash
+# A program above its cgroup's limit, with swap in memory: who waited for how many pages is what the kernel counted.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+build_steps
+memory=/sys/fs/cgroup/memory
+[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
+[ "$(cat /sys/block/zram0/disksize 2>/dev/null)" = 0 ] || skip_all 'no free /dev/zram0: modprobe zram'
+needs_command mkswap
+report=$MT_BUILD/mtreport
+group=$memory/mtrec-reclaim-$$
+cd "$TMPDIR" || exit 1
+# shellcheck disable=SC2317 # by the trap
+restore() {
+	swapoff /dev/zram0 2>/dev/null
+	echo 1 >/sys/block/zram0/reset
+	rmdir "$group" 2>/dev/null
+}
+trap restore EXIT
+echo 200M >/sys/block/zram0/disksize
+mkswap /dev/zram0 >why 2>&1 && swapon /dev/zram0 2>>why || skip_all "no swap on zram: $(tail -n 1 why)"
+mkdir "$group" && echo 16M >"$group/memory.limit_in_bytes"
+
+counted() {
+	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat
+}
+
+before=$(counted pgsteal_anon)
+# shellcheck disable=SC2016 # the inner shell's
+check 'reclaim is recorded' "$mtrec" -e reclaim -a -o r.mtr -- \
+	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$1" faults 20000' "$group" "$steps"
+after=$(counted pgsteal_anon)
+check '... as FORMAT.md says' "$MT_TOP/scripts/mtdump" --check r.mtr
+
+# sums COLUMN OPTION...: of a column of --csv
+sums() {
+	local column=$1
+	shift
+	"$report" -q --reclaim -e vmscan:mm_vmscan_memcg_reclaim_end --csv "$@" r.mtr |
+		awk -F, -v name="$column" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { n += $at } END { printf "%d\n", n }'
+}
+
+pages=$(sums pages --by process)
+# the recording's own pages may be taken, too
+between 'its pages are those that the kernel counted' $(((after - before) * 98 / 100)) "$pages" $(((after - before) * 102 / 100 + 8))
+calls=$("$report" -q --folded --by event -e vmscan:mm_vmscan_memcg_reclaim_end r.mtr | awk '{ n += $NF } END { print n }')
+is 'each reclaim that ended is counted' "$calls" "$(sums calls --by process)"
+is '... and the histogram has them all' "$calls" "$(sums calls --by took)"
+is '... and their time' "$(sums ns --by process)" "$(sums ns --by took)"
+"$report" -q --reclaim --folded --weight pages r.mtr >folded
+says 'the path is the one that touched the pages: its stack itself may be swapped out' 'steps;.*touch;.*try_to_free_mem_cgroup_pages [0-9]' folded
+expect 4 'nothing was compacted' "$report" -q --compaction r.mtr
+finish
