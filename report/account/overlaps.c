@@ -7,11 +7,21 @@ enum {
 	CALLS_KEPT = 64, /* past them all of a call that is slower is in doubt */
 };
 
+#define PERIOD_NS 5000000000ull /* what calls of so long changed is remembered apart */
+
+/* Calls of some time that are not in the ring any more. */
+struct dropped_calls {
+	uint64_t began, exit;  /* the latest exit before them, and of them */
+	struct mt_range range; /* around all that they changed, the heap apart */
+	uint64_t brk_exit;     /* the latest exit of calls to brk */
+	struct mt_range brk;   /* around all ends of the heap that these moved */
+};
+
 struct mt_overlaps {
 	struct mt_timed_call ring[CALLS_KEPT];
-	uint64_t count;	  /* of all that came */
-	uint64_t dropped; /* the latest exit of those that are not here any more */
-	uint64_t loose;	  /* of those whose place is not known */
+	uint64_t count; /* of all that came */
+	struct dropped_calls dropped, long_dropped;
+	uint64_t loose; /* the latest exit of those whose place is not known */
 };
 
 struct mt_overlaps *mt_overlaps_create(void)
@@ -104,11 +114,21 @@ static bool follow_moves(const struct mt_overlaps *overlaps, uint64_t from,
 	return true;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t latest_dropped(const struct mt_overlaps *overlaps)
+{
+	return later(overlaps->dropped.exit, overlaps->long_dropped.exit);
+}
+
 static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 			const struct mt_overlap_sink *sink)
 {
 	/* A call so long that those it ran beside are forgotten. */
-	bool whole = !call->ordered && overlaps->dropped > call->enter;
+	bool whole = !call->ordered && latest_dropped(overlaps) > call->enter;
 	uint64_t first = whole ? oldest(overlaps) : overlaps->count;
 	uint32_t origins[2] = {call->origin, call->origin};
 
@@ -130,6 +150,39 @@ static bool compare_all(const struct mt_overlaps *overlaps, const struct mt_time
 
 /* ---- The ring ---- */
 
+static void widen(struct mt_range *all, const struct mt_range *range)
+{
+	if (range->start >= range->end)
+		return;
+	if (all->start == all->end)
+		*all = *range;
+	if (range->start < all->start)
+		all->start = range->start;
+	if (range->end > all->end)
+		all->end = range->end;
+}
+
+static void merge(struct dropped_calls *all, const struct dropped_calls *dropped)
+{
+	widen(&all->range, &dropped->range);
+	widen(&all->brk, &dropped->brk);
+	all->exit = later(all->exit, dropped->exit);
+	all->brk_exit = later(all->brk_exit, dropped->brk_exit);
+}
+
+static void drop(struct mt_overlaps *overlaps, const struct mt_timed_call *call)
+{
+	struct dropped_calls its = {.exit = call->exit, .brk_exit = call->brk ? call->exit : 0};
+
+	for (size_t i = 0; i < call->count; i++)
+		widen(call->brk ? &its.brk : &its.range, &call->ranges[i]);
+	if (call->exit > overlaps->dropped.began + PERIOD_NS) {
+		merge(&overlaps->long_dropped, &overlaps->dropped);
+		overlaps->dropped = (struct dropped_calls){.began = call->exit};
+	}
+	merge(&overlaps->dropped, &its);
+}
+
 bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *call,
 		     const struct mt_overlap_sink *sink)
 {
@@ -140,8 +193,8 @@ bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *c
 	/* Beside calls whose places are all known nothing is in doubt. */
 	if ((!call->ordered || overlaps->loose > call->enter) && !compare_all(overlaps, call, sink))
 		return false;
-	if (slot->exit > overlaps->dropped)
-		overlaps->dropped = slot->exit;
+	if (overlaps->count >= CALLS_KEPT)
+		drop(overlaps, slot);
 	*slot = *call;
 	overlaps->count++;
 	if (!call->ordered && call->exit > overlaps->loose)
@@ -163,21 +216,34 @@ bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32
 	return true;
 }
 
-struct mt_range mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since)
+/* Widens a range by what dropped calls changed, where any of them ended after `since`. */
+static void widen_by(struct mt_range *all, const struct dropped_calls *dropped, uint64_t since)
+{
+	if (dropped->exit > since)
+		widen(all, &dropped->range);
+	if (dropped->brk_exit > since)
+		widen(all, &dropped->brk);
+}
+
+struct mt_range mt_overlaps_forgotten(const struct mt_overlaps *overlaps, uint64_t since)
 {
 	struct mt_range all = {0, 0};
 
+	widen_by(&all, &overlaps->dropped, since);
+	widen_by(&all, &overlaps->long_dropped, since);
+	return all;
+}
+
+void mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since, struct mt_range *all)
+{
+	if (overlaps->dropped.brk_exit > since)
+		widen(all, &overlaps->dropped.brk);
+	if (overlaps->long_dropped.brk_exit > since)
+		widen(all, &overlaps->long_dropped.brk);
 	for (uint64_t i = oldest(overlaps); i < overlaps->count; i++) {
 		const struct mt_timed_call *call = call_at(overlaps, i);
 
-		if (!call->brk || call->exit <= since)
-			continue;
-		if (all.start == all.end)
-			all = call->ranges[0];
-		if (call->ranges[0].start < all.start)
-			all.start = call->ranges[0].start;
-		if (call->ranges[0].end > all.end)
-			all.end = call->ranges[0].end;
+		if (call->brk && call->exit > since)
+			widen(all, &call->ranges[0]);
 	}
-	return all;
 }

@@ -1,7 +1,7 @@
 /*
  * Finds calls of an address space whose order is unknown. Two calls that ran at the same time and
  * have an address in common leave all ranges of both in doubt, and whatever was moved from there
- * since. Keeps the latest calls of a space.
+ * since. Keeps the latest calls of a space, and of older ones the range that they changed.
  */
 #ifndef MT_REPORT_ACCOUNT_OVERLAPS_H
 #define MT_REPORT_ACCOUNT_OVERLAPS_H
@@ -59,7 +59,13 @@ bool mt_overlaps_add(struct mt_overlaps *overlaps, const struct mt_timed_call *c
 bool mt_overlaps_since(const struct mt_overlaps *overlaps, uint64_t since, int32_t tid,
 		       const struct mt_overlap_sink *sink);
 
-/* The range over which calls to brk that ended after `since` moved the heap's end. */
-struct mt_range mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since);
+/*
+ * A range around all changes of calls that are not kept any more, where one ended after `since`,
+ * else an empty one: mt_overlaps_since() does not name these.
+ */
+struct mt_range mt_overlaps_forgotten(const struct mt_overlaps *overlaps, uint64_t since);
+
+/* Widens a range by all over which calls to brk that ended after `since` moved the heap's end. */
+void mt_overlaps_brk(const struct mt_overlaps *overlaps, uint64_t since, struct mt_range *all);
 
 #endif

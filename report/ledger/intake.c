@@ -479,6 +479,7 @@ static bool take_fork(struct mt_ledger *ledger, const struct mt_observed *observ
 	effect->task = name_of(observed->task);
 	effect->ready = true;
 	parent->forked = effect->space;
+	parent->left = record->time; /* its next fork comes after that */
 	return effect->parent && effect->space;
 }
 

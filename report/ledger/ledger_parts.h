@@ -31,7 +31,7 @@ struct mt_ledger_thread {
 	bool exec_began; /* exec was called and no mapping was seen since */
 	enum mt_vm_call_kind kind;
 	uint64_t args[MT_VM_ARGUMENTS];
-	uint64_t enter, left; /* times of the last call's entry and of the last exit; 0: none */
+	uint64_t enter, left; /* times of the last call's entry, and of the last exit or fork */
 	uint64_t place;	      /* of the call's lock, or MT_PLACE_NONE */
 	uint64_t loose[2];    /* places of locks outside any call, older first */
 	uint64_t loose_mm;    /* the kernel's id of the newer lock's address space */

@@ -22,6 +22,8 @@
 #define MADV_DONTNEED_LOCKED 24
 #endif
 
+#define FORK_NS 5000000000ull /* as long as a fork's place is waited for: mt_order_next() */
+
 /* ---- Telling ---- */
 
 bool mt_ledger_tell(void *context, struct mt_account *account, const struct mt_change *change)
@@ -280,22 +282,47 @@ static bool find_overlaps(struct mt_ledger *ledger, const struct mt_effect *effe
 	       (call.ordered || !watch->copy_count || doubt_copies(ledger, effect, &call));
 }
 
+/* Regions of a range, each by its own origin, and what may have stood between them. */
+static bool doubt_regions(const struct doubting *in, const struct mt_range *range)
+{
+	const struct mt_extents *regions = in->space->account->regions;
+	const struct mt_extent *region = mt_extents_after(regions, range->start);
+
+	if (!mt_account_doubt(in->space->account, range->start, range->end, in->time))
+		return false;
+	for (; region && region->start < range->end;
+	     region = mt_extents_after(regions, region->end)) {
+		const struct mt_range piece = {region->start > range->start ? region->start
+									    : range->start,
+					       region->end < range->end ? region->end : range->end};
+
+		if (!tell_doubt(in, &piece, region->origin))
+			return false;
+	}
+	return true;
+}
+
 /* What calls of other threads did just before a fork may not have been there to copy. */
 static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 {
 	struct mt_ledger_watch *watch = effect->parent->watch;
 	struct doubting in = {ledger, effect->space, effect->time};
 	const struct mt_overlap_sink sink = {doubt, move_doubt, &in};
+	uint64_t earliest = effect->time > FORK_NS ? effect->time - FORK_NS : 0;
+	uint64_t since = effect->enter > earliest ? effect->enter : earliest;
+	struct mt_range forgotten;
 
 	if (watch->overlaps && ledger->has_marks)
-		effect->space->account->brk_copied =
-			mt_overlaps_brk(watch->overlaps, effect->enter);
+		mt_overlaps_brk(watch->overlaps, since, &effect->space->account->brk_copied);
 	if (effect->time != effect->exit || !ledger->has_marks)
 		return true;
 	watch->copies[watch->copy_count++ % MT_COPIES] =
-		(struct mt_copied_space){effect->space, effect->enter, effect->exit};
-	return !watch->overlaps ||
-	       mt_overlaps_since(watch->overlaps, effect->enter, effect->task.tid, &sink);
+		(struct mt_copied_space){effect->space, since, effect->exit};
+	if (!watch->overlaps)
+		return true;
+	forgotten = mt_overlaps_forgotten(watch->overlaps, since);
+	return doubt_regions(&in, &forgotten) &&
+	       mt_overlaps_since(watch->overlaps, since, effect->task.tid, &sink);
 }
 
 /* ---- Effects ---- */

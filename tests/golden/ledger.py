@@ -249,6 +249,11 @@ def protections():
             (0, 10, RW, "anon"), (12, 64, RW, "anon")], []
 
 
+def many_calls(time):
+    """More of another thread than are kept one by one."""
+    return b"".join(munmap(time + 10 * i, 200, 1, tid=101) for i in range(70))
+
+
 def heap_and_segments():
     heap = call("brk", 1000, at(1000), 0)
     yield "brk grows the heap", heap + call("brk", 1020, at(1010) + 100, at(1010) + 100), ALL + [(1000, 1011, RW, "heap")], []
@@ -274,6 +279,13 @@ def heap_and_segments():
             (1000, 1030, RW, "heap")], [(1010, 1020)], 300
     yield "... and where it becomes smaller its end may have stayed", parent + call(
         "brk", 1200, at(1004), at(1004), pid=300, tid=300), ALL + [(1000, 1004, RW, "heap")], [(1010, 1020)], 300
+    made_calls = call("mmap", 1150, at(200), at(200), PAGE, 3, PRIVATE | ANON, NONE, pid=300, tid=300)
+    yield "... or in a child of that child", parent + made_calls + forked(1160, 301, 300, 300) + call(
+        "brk", 1200, at(1004), at(1004), pid=301, tid=301), ALL + [(200, 201, RW, "anon"), (1000, 1004, RW, "heap")], [(1010, 1020)], 301
+    parent = heap + call("brk", 1020, at(1010), at(1010)) + call("brk", 1100, at(1020), at(1020), tid=101) + many_calls(
+        1200) + lock(2000) + lock(2001, 8) + forked(2010, 300)
+    yield "... however many calls others have made meanwhile", parent + call(
+        "brk", 2100, at(1004), at(1004), pid=300, tid=300), ALL + [(1000, 1004, RW, "heap")], [(1000, 1020)], 300
     yield "a stack that grew: a record outside any call", mmap(1000, 100, 8, 3, PRIVATE | ANON | STACK | GROWSDOWN) + mapped(
         1020, at(96), 12, b"//anon"), ALL + [(96, 108, RW, "thread stack")], []
 
@@ -507,6 +519,12 @@ def check_order(tap, folder):
     data = recording(heap + shrinks[:size] + asks + shrinks[size:] + call("brk", 1100, at(1006), at(1006)))
     tap.same(stands(folder, data), (ALL + [(1000, 1006, RW, "heap")], [(1006, 1010)]),
              "... and where the heap ends is not what a call that moved nothing was answered, but is in doubt")
+    data = recording(mmap(1000, 100, 4, tid=101) + many_calls(1200) + forked(2010, 300))
+    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon")], [(100, 201)]),
+             "a fork may have copied before whatever other threads did since its own last call")
+    data = recording(mmap(1000, 100, 4, tid=101) + many_calls(1200) + mmap(1950, 300, 1) + forked(2010, 300))
+    tap.same(stands(folder, data, 300), (ALL + [(100, 104, RW, "anon"), (300, 301, RW, "anon")], []),
+             "... not before what they did earlier")
 
 
 def check_readings(tap, folder):

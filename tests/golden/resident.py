@@ -70,8 +70,8 @@ def process_record(kind, body, time, misc=2, pid=100):
     return make.kernel(make.SIDEBAND, make.perf_record(kind, body + make.sample_id(time, pid, pid), misc), time)
 
 
-def forked(time, child, tid=100):
-    return process_record(make.FORK, struct.pack("<IIIIQ", child, 100, child, tid, time * make.US), time)
+def forked(time, child, tid=100, parent=100):
+    return process_record(make.FORK, struct.pack("<IIIIQ", child, parent, child, tid, time * make.US), time, pid=parent)
 
 
 def ended(time, pid):

@@ -79,6 +79,27 @@ def pages(lines):
             for page in range(start, end, 4096)}
 
 
+def spans(found):
+    """Pages that differ alike and stand behind each other are one line."""
+    out = []
+    for page, in_doubt, have, should in found:
+        alike = in_doubt, have and have[0], should and should[0]
+        if out and out[-1][1] == page and out[-1][2] == alike:
+            out[-1][1] = page + 4096
+        else:
+            out.append([page, page + 4096, alike])
+    return [f"{start:x}-{end:x}{' in doubt' * alike[0]}: {alike[1]}, in truth {alike[2]}" for start, end, alike in out]
+
+
+def brks_before(recording, parent, pid):
+    """What moved the heaps of a process and of its parent until its own last call, as CI keeps no recording."""
+    out = subprocess.run([BUILD + "/mtreport", "--brks", "--csv", recording], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True).stdout.splitlines()
+    rows = [row for row in out if row.split(",")[1] in (parent, pid)]
+    last = max((i for i, row in enumerate(rows, 1) if row.split(",")[1] == pid), default=len(rows))
+    return out[:1] + rows[max(0, last - 100):last]
+
+
 def heap_of_child(path, head, parent):
     """Where the heap of a forked child may end."""
     maps = open(path).read()
@@ -94,12 +115,10 @@ class Tally:
         self.checked = self.wrong = self.certain = self.heaps = self.doubtful = 0
         self.told = []
 
-    def differs(self, number, pid, page, in_doubt, in_heap, have, should):
+    def differs(self, in_doubt, in_heap):
         self.wrong += 1
         self.certain += not in_doubt
         self.heaps += in_doubt and in_heap
-        if len(self.told) < 12 and not (in_doubt and in_heap):
-            self.told.append(f"{number}: pid {pid} {page:x}{' in doubt' * in_doubt}: {have}, in truth {should}")
 
 
 def compare(recording, name):
@@ -117,10 +136,16 @@ def compare(recording, name):
         if want == got:
             continue
         have, should, heap = pages(got), pages(want), heap_of_child(path, head, parent)
+        found, bad = [], False
         for page in sorted(set(have) | set(should)):
             if have.get(page) != should.get(page):
-                tally.differs(number, head[1], page, any(start <= page < end for start, end in doubts), page in heap,
-                              have.get(page), should.get(page))
+                in_doubt = any(start <= page < end for start, end in doubts)
+                tally.differs(in_doubt, page in heap)
+                found.append((page, in_doubt, have.get(page), should.get(page)))
+                bad |= not (in_doubt and page in heap)
+        if bad and len(tally.told) < 300:
+            tally.told += [f"{recording}, checkpoint {number} of pid {head[1]}, parent {parent}", *spans(found),
+                           *brks_before(recording, str(parent), head[1])]
     return tally
 
 

@@ -184,4 +184,73 @@ MT_TEST(a_fork_may_have_missed_what_others_did_since)
 	mt_overlaps_destroy(overlaps);
 }
 
+/* brk of a thread that moves the heap's end from one page to another. */
+static struct mt_timed_call heap_moved(uint64_t exit, unsigned from, unsigned to)
+{
+	const struct mt_vm_call call = {.kind = MT_VM_BRK,
+					.args = {to * PAGE},
+					.result = (int64_t)(to * PAGE),
+					.enter = exit - 5,
+					.exit = exit};
+	struct mt_timed_call timed = mt_timed_call_of(&call, from * PAGE, 0);
+
+	timed.tid = 1;
+	timed.ordered = true;
+	return timed;
+}
+
+static void add_many(struct mt_overlaps *overlaps, uint64_t time)
+{
+	for (uint64_t i = 0; i < 100; i++)
+		added(overlaps, unmapped(1, time + 10 * i, time + 10 * i + 5, 40, 1));
+}
+
+MT_TEST(where_the_heap_ended_is_remembered_behind_any_number_of_calls)
+{
+	struct mt_overlaps *overlaps = mt_overlaps_create();
+	struct mt_range brk = {0, 0};
+
+	added(overlaps, heap_moved(20, 4, 8));
+	added(overlaps, heap_moved(40, 8, 6));
+	add_many(overlaps, 100);
+	mt_overlaps_brk(overlaps, 40, &brk);
+	MT_CHECK_EQ(brk.end, 0);
+	mt_overlaps_brk(overlaps, 30, &brk);
+	MT_CHECK_EQ(brk.start, 4 * PAGE);
+	MT_CHECK_EQ(brk.end, 8 * PAGE);
+	mt_overlaps_destroy(overlaps);
+}
+
+MT_TEST(what_is_long_ago_does_not_widen_what_is_not)
+{
+	const uint64_t second = 1000000000;
+	struct mt_overlaps *overlaps = mt_overlaps_create();
+	struct mt_range brk = {0, 0};
+
+	added(overlaps, heap_moved(1 * second, 10, 50));
+	add_many(overlaps, 2 * second);
+	added(overlaps, heap_moved(20 * second, 50, 52));
+	add_many(overlaps, 21 * second);
+	mt_overlaps_brk(overlaps, 19 * second, &brk);
+	MT_CHECK_EQ(brk.start, 50 * PAGE);
+	MT_CHECK_EQ(brk.end, 52 * PAGE);
+	mt_overlaps_brk(overlaps, 0, &brk);
+	MT_CHECK_EQ(brk.start, 10 * PAGE);
+	mt_overlaps_destroy(overlaps);
+}
+
+MT_TEST(what_calls_changed_that_are_not_kept_is_known_as_a_whole)
+{
+	struct mt_overlaps *overlaps = mt_overlaps_create();
+
+	added(overlaps, unmapped(1, 10, 20, 0, 2));
+	added(overlaps, unmapped(1, 30, 40, 8, 2));
+	MT_CHECK_EQ(mt_overlaps_forgotten(overlaps, 0).end, 0);
+	add_many(overlaps, 100);
+	MT_CHECK_EQ(mt_overlaps_forgotten(overlaps, 2000).end, 0);
+	MT_CHECK_EQ(mt_overlaps_forgotten(overlaps, 30).start, 0);
+	MT_CHECK_EQ(mt_overlaps_forgotten(overlaps, 30).end, 41 * PAGE);
+	mt_overlaps_destroy(overlaps);
+}
+
 MT_TEST_MAIN
