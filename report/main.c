@@ -27,6 +27,7 @@
 #include "report/copies/strip.h"
 #include "report/follow.h"
 #include "report/outfile.h"
+#include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/session/session.h"
 #include "report/tables/facts.h"
@@ -248,6 +249,24 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 	return err;
 }
 
+/* One line a report, so that a reader of --follow sees where each ends. */
+static struct mt_error *write_json_line(const struct mt_report_options *options,
+					const struct mt_view *view, struct mt_table *table,
+					FILE *to)
+{
+	MT_CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	struct mt_error *err =
+		memory ? write_table(options, view, table, memory) : mt_error_nomem();
+
+	if (memory && fclose(memory))
+		err = err ? err : mt_error_nomem();
+	if (!err)
+		mt_json_line(text, to);
+	return err;
+}
+
 /* The recording of the report, and the one it is compared with, or NULL. */
 struct sides {
 	struct mt_session *session;
@@ -303,6 +322,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 							 &options->wishes.by, &memory)
 				      : NULL;
 	struct mt_view view;
+	bool json_line;
 
 	err = err ? err : analyse(options, request, sides, &table);
 	if (!err && beside)
@@ -318,7 +338,8 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (err)
 		return err;
 	view = make_view(options, sides->session, out.fd);
-	if (sides->follow && !out.path)
+	json_line = sides->follow && !request->listing && (options->output->needs & MT_IS_JSON);
+	if (sides->follow && !out.path && !json_line)
 		mt_follow_begin(sides->follow, view.facts, out.file);
 	if (beside)
 		view.beside = mt_memory_tables(memory, &view.beside_count);
@@ -329,7 +350,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 				   out.file);
 	if (err)
 		return err;
-	err = write_table(options, &view, table, out.file);
+	err = (json_line ? write_json_line : write_table)(options, &view, table, out.file);
 	if (err)
 		return err;
 	return mt_outfile_commit(&out);

@@ -95,7 +95,7 @@ static bool add_path(struct finding *finding, const char *path)
 		return false;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
 		close(fd);
-		errno = EINVAL;
+		errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
 		return false;
 	}
 	add_file(finding, fd, &status, path);
@@ -175,7 +175,8 @@ static struct mt_error *add_by_path(struct finding *finding, const struct mt_pro
 	if (add_path(finding, finding->path))
 		return NULL;
 	return mt_error_create(errno == EACCES ? MT_ERR_PERMISSION : MT_ERR_USAGE, "%s: %s: %s",
-			       word, finding->path, strerror(errno));
+			       word, finding->path,
+			       errno == EINVAL ? "not a regular file" : strerror(errno));
 }
 
 static struct mt_error *nobody_maps(const struct mt_probe_targets *targets, const char *word,

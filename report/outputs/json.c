@@ -219,9 +219,21 @@ static struct mt_error *write_json(const struct mt_view *view, struct mt_table *
 	return NULL;
 }
 
+void mt_json_line(const char *text, FILE *to)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		fwrite(text, 1, length, to);
+		text += length;
+		text += strspn(text, "\n ");
+	}
+	fputc('\n', to);
+}
+
 const struct mt_output mt_output_json = {
 	.name = "json",
 	.help = "one JSON object; a stack is an array, root first",
-	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS,
+	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS | MT_IS_JSON,
 	.write = write_json,
 };

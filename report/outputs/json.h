@@ -19,6 +19,11 @@ void mt_json_string(const char *text, FILE *to);
  */
 struct mt_error *mt_json_table(const struct mt_view *view, struct mt_table *table, FILE *to);
 
+/*
+ * Writes JSON text as one line: without its newlines, and without the blanks that begin its lines.
+ */
+void mt_json_line(const char *text, FILE *to);
+
 /* Writes the members on samples and losses, and a newline. */
 void mt_json_facts(const struct mt_facts *facts, FILE *to);
 

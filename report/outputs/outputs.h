@@ -29,6 +29,7 @@ enum mt_output_needs {
 	MT_SHOWS_MEMORY = 256,	  /* of --samples, shows what else is known of memory */
 	MT_FOR_READERS = 128,	  /* text: what limits the figures goes in front of it */
 	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
+	MT_IS_JSON = 2048,	  /* newlines and the blanks behind them mean nothing */
 	MT_LIMITS_ROWS = 1024,	  /* merges rows of one path, and limits what that makes itself */
 };
 

@@ -25,7 +25,8 @@ static const struct {
 	{"/lxc.payload.", "lxc", "/\n"},
 	{"/lxc.payload/", "lxc", "/\n"},
 	{"/lxc/", "lxc", "/\n"},
-	{"/machine-", "machine", ".\n"}, /* systemd-machined: machine-NAME.scope */
+	{"/machine-", "machine", ".\n"},	/* systemd-machined: machine-NAME.scope */
+	{"/systemd-nspawn@", "machine", ".\n"}, /* systemd-nspawn@NAME.service */
 };
 
 static size_t hex_run(const char *text)

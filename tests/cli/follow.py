@@ -3,6 +3,7 @@
 that were there; the last one is that of the whole. Listings go on line by line.
 
 tests/cli/follow.py FILE does the first with another recording (tests/live/follow.sh)."""
+import json
 import os
 import pty
 import re
@@ -84,20 +85,28 @@ class Growing:
                                   check=False).stdout
 
 
+def reports_in(said, words):
+    """The reports of --follow: each with a line in front of it, or as a line of JSON."""
+    if "--json" in words:
+        return [json.loads(line) for line in said.splitlines()]
+    return BEGIN.split(said)[1:]
+
+
 def follow(tap, folder, data, words, pipe=False):
     """Appends chunk by chunk, each once there is a report of those before it."""
     what = f"{' '.join(words) or 'the screen'}{' by a pipe' if pipe else ''}"
     growing = Growing(folder, data, "-q", "--follow=50ms", *words, pipe=pipe)
     ends = chunks_of(data, STEPS)
     for i, end in enumerate(ends):
-        before = len(BEGIN.split(growing.said()))
+        before = len(reports_in(growing.said(), words))
         growing.append(end)
         if i and i < len(ends) - 1 and growing.report_of(end, "-" if pipe else "live.mtr"):
-            growing.wait_until(lambda n=before: len(BEGIN.split(growing.said())) > n)
+            growing.wait_until(lambda n=before: len(reports_in(growing.said(), words)) > n)
     status, err = growing.end()
     tap.check(status == 0 and not err, f"{what}: ends with the recording", f"status {status}: {err}")
-    reports, wanted = BEGIN.split(growing.said())[1:], 0
+    reports, wanted = reports_in(growing.said(), words), 0
     known = [growing.report_of(end, "-" if pipe else "live.mtr") for end in ends]
+    known = [json.loads(report) for report in known if report] if "--json" in words else known
     for report in reports:
         while wanted < len(known) and known[wanted] != report:
             wanted += 1

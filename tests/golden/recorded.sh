@@ -23,6 +23,8 @@ for recording in *.mtr; do
 	for output in folded script info; do
 		[ "$name $output" = 'thinned script' ] || reads_as "$output" "$recorded/$recording" "$name"
 	done
+	"$MT_BUILD/mtreport" -q "$recording" >"$TMPDIR/screen"
+	check "$name: its screen has no two empty lines in a row" diff "$TMPDIR/screen" <(cat -s "$TMPDIR/screen")
 	check "$name follows FORMAT.md" "$MT_TOP/scripts/mtdump" --check "$recording"
 done
 

@@ -141,6 +141,8 @@ refused() {
 refused "u:$TMPDIR/probed:wrk" 'has no function wrk'
 says '... and what may have been meant' 'did you mean work'
 refused "u:$TMPDIR/none:work" 'No such file'
+refused "u:$TMPDIR:work" 'Is a directory'
+refused 'u:/dev/null:work' 'not a regular file'
 refused 'u:libnosuch:work' 'no target maps a file called libnosuch'
 refused "usdt:$TMPDIR/probed:demo:none" 'has no static probe demo:none'
 refused "u:$TMPDIR/probed:work(x=%zz)" 'no such register'

@@ -20,6 +20,8 @@ MT_TEST(engines_are_known_by_their_paths)
 	MT_CHECK_STR(mt_container_of("/lxc.payload.web/system.slice").text, "lxc web");
 	MT_CHECK_STR(mt_container_of("/lxc/web").text, "lxc web");
 	MT_CHECK_STR(mt_container_of("/machine.slice/machine-web.scope").text, "machine web");
+	MT_CHECK_STR(mt_container_of("0::/machine.slice/systemd-nspawn@web.service/payload").text,
+		     "machine web");
 }
 
 MT_TEST(what_is_in_none_has_none)

@@ -152,7 +152,7 @@ static void print_events(const struct mt_counts *s, FILE *to)
 	double seconds = mt_facts_seconds(s->view->facts);
 	size_t shown = s->events.count > EVENTS_SHOWN ? EVENTS_SHOWN : s->events.count;
 
-	fprintf(to, "\n%-24s %14s %12s %10s\n", "event", s->table->values[s->view->value].name,
+	fprintf(to, "%-24s %14s %12s %10s\n", "event", s->table->values[s->view->value].name,
 		"a second", "lost");
 	for (size_t i = 0; i < shown; i++) {
 		const struct sum *sum = &s->events.items[i];

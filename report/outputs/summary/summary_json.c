@@ -118,6 +118,6 @@ const struct mt_output mt_output_summary_json = {
 	.name = "summary-json",
 	.help = "the same for programs; also --summary --json",
 	.rare = true,
-	.needs = MT_NEEDS_STACK | MT_SHOWS_MEMORY,
+	.needs = MT_NEEDS_STACK | MT_SHOWS_MEMORY | MT_IS_JSON,
 	.write = write_summary_json,
 };
