@@ -20,7 +20,7 @@
 #include "formats/events.h"
 #include "formats/records/record.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/memory_beside.h"
+#include "report/beside.h"
 #include "report/cli/options.h"
 #include "report/cli/request.h"
 #include "report/copies/seal.h"
@@ -50,9 +50,9 @@ enum status {
 	STATUS_OUTPUT = 5,
 };
 
+MT_DEFINE_CLEANUP(mt_beside, struct mt_beside)
 MT_DEFINE_CLEANUP(mt_debuginfod, struct mt_debuginfod)
 MT_DEFINE_CLEANUP(mt_follow, struct mt_follow)
-MT_DEFINE_CLEANUP(mt_memory_beside, struct mt_memory_beside)
 MT_DEFINE_CLEANUP(mt_session, struct mt_session)
 MT_DEFINE_CLEANUP(mt_table, struct mt_table)
 
@@ -313,20 +313,14 @@ static struct mt_error *report(const struct mt_report_options *options,
 			       struct progress *progress)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	MT_CLEANUP(mt_memory_beside_destroy_p) struct mt_memory_beside *memory = NULL;
+	MT_CLEANUP(mt_beside_destroy_p) struct mt_beside *beside = NULL;
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
-	bool whole = options->output->needs & MT_SHOWS_RECORDING;
-	bool beside = (!sides->baseline || whole) && (options->output->needs & MT_SHOWS_MEMORY) &&
-		      options->analysis == mt_analyses[0];
-	struct mt_error *err = beside ? mt_memory_listen(sides->session, &options->selection.time,
-							 &options->wishes.by, &memory)
-				      : NULL;
+	struct mt_error *err = mt_beside_listen(options, sides->session, sides->baseline, &beside);
 	struct mt_view view;
 	bool json_line;
 
 	err = err ? err : analyse(options, request, sides, &table);
-	if (!err && beside)
-		err = mt_memory_finish(memory);
+	err = err ? err : mt_beside_finish(beside);
 	if (err)
 		return err;
 	end_progress(progress);
@@ -342,7 +336,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	if (sides->follow && !out.path && !json_line)
 		mt_follow_begin(sides->follow, view.facts, out.file);
 	if (beside)
-		view.beside = mt_memory_tables(memory, &view.beside_count);
+		mt_beside_show(beside, &view);
 	err = print_limits(options, &view, view.facts, out.file);
 	if (!err && sides->baseline)
 		err = print_limits(options, &view,

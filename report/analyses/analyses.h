@@ -15,6 +15,13 @@ struct mt_error;
 struct mt_session;
 struct mt_table;
 
+/* An analysis that runs while another caller reads the session to its end. */
+struct mt_listener {
+	/* Makes the table, after the session's last sample. Call once. */
+	struct mt_error *(*end)(struct mt_listener *listener, struct mt_table **out);
+	void (*destroy)(struct mt_listener *listener);
+};
+
 struct mt_analysis {
 	const char *name;     /* option name, without dashes */
 	const char *argument; /* as --help shows the option's value; NULL: it has none */
@@ -45,6 +52,13 @@ struct mt_analysis {
 	 */
 	struct mt_error *(*run)(struct mt_session *session,
 				const struct mt_analysis_request *request, struct mt_table **out);
+	/*
+	 * The same beside another analysis: call before the session's first sample. Borrows session
+	 * and request until destroyed. NULL: only alone.
+	 */
+	struct mt_error *(*listen)(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   struct mt_listener **out);
 };
 
 /* NULL-terminated; the first is the default. */

@@ -71,6 +71,7 @@ static bool add_space(void *context, const struct mt_ledger *ledger,
 }
 
 struct mt_growth_run {
+	struct mt_listener listener; /* first: ops get a pointer to it */
 	struct growth growth;
 	struct mt_row_keys *grouping;
 	struct mt_verdicts *verdicts;
@@ -166,10 +167,33 @@ struct mt_error *mt_growth_run(struct mt_session *session,
 	return err ? err : conclude(run, out);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *run_alone(struct mt_session *session,
+				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	return mt_growth_run(session, request, NULL, out);
+}
+
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
+{
+	return mt_growth_end((struct mt_growth_run *)listener, out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	mt_growth_run_destroy((struct mt_growth_run *)listener);
+}
+
+static struct mt_error *listen(struct mt_session *session,
+			       const struct mt_analysis_request *request, struct mt_listener **out)
+{
+	struct mt_growth_run *run;
+	struct mt_error *err = mt_growth_begin(session, request, NULL, &run);
+
+	if (err)
+		return err;
+	run->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
+	*out = &run->listener;
+	return NULL;
 }
 
 const struct mt_analysis mt_analysis_growth = {
@@ -181,5 +205,6 @@ const struct mt_analysis mt_analysis_growth = {
 	.needs = MT_NEEDS_GROWTH,
 	.record = "vm",
 	.output = "paths",
-	.run = run,
+	.run = run_alone,
+	.listen = listen,
 };

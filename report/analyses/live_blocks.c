@@ -3,6 +3,9 @@
  * process that ended or called exec counts as of the moment before. Calls that failed count beside
  * them.
  */
+#include <stdlib.h>
+
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/block_rows.h"
@@ -27,8 +30,11 @@ static const struct mt_value_column value_columns[VALUES] = {
 };
 
 struct live_blocks {
+	struct mt_listener listener; /* first: ops get a pointer to it */
 	struct mt_block_rows rows;
 	const struct mt_analysis_request *request;
+	struct mt_blocks_options options;
+	struct mt_blocks *blocks;
 };
 
 static bool add_block(void *context, const struct mt_blocks_space *space,
@@ -65,32 +71,81 @@ static bool add_failed(void *context, const struct mt_blocks_space *space,
 	       mt_block_rows_add(&live->rows, space, origin, NULL, values);
 }
 
+static void live_blocks_destroy(struct live_blocks *live)
+{
+	if (!live)
+		return;
+	mt_blocks_destroy(live->blocks);
+	mt_block_rows_deinit(&live->rows);
+	free(live);
+}
+
+MT_DEFINE_CLEANUP(live_blocks, struct live_blocks)
+
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
+{
+	struct live_blocks *live = (struct live_blocks *)listener;
+	uint64_t lost = mt_blocks_end(live->blocks);
+
+	if (!mt_row_keys_may_have(live->rows.grouping, lost, VALUE_BLOCKS))
+		return mt_error_nomem();
+	return mt_row_keys_table(MT_TAKE(live->rows.grouping), out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	live_blocks_destroy((struct live_blocks *)listener);
+}
+
+static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
+			      bool beside, struct mt_listener **out)
+{
+	MT_CLEANUP(live_blocks_destroy_p) struct live_blocks *live = calloc(1, sizeof(*live));
+	struct mt_error *err;
+
+	if (!live)
+		return mt_error_nomem();
+	live->request = request;
+	live->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
+	live->options = (struct mt_blocks_options){
+		.at = request->at,
+		.beside = beside,
+		.block = add_block,
+		.failed = add_failed,
+		.context = live,
+	};
+	err = mt_block_rows_init(&live->rows, session, mt_analysis_blocks.name, value_columns,
+				 VALUES, request);
+	if (err)
+		return err;
+	mt_row_keys_most(live->rows.grouping, VALUE_AGE);
+	mt_row_keys_most(live->rows.grouping, VALUE_LAST);
+	err = mt_blocks_begin(session, &live->options, &live->blocks);
+	if (!err)
+		*out = &MT_TAKE(live)->listener;
+	return err;
+}
+
+static struct mt_error *listen(struct mt_session *session,
+			       const struct mt_analysis_request *request, struct mt_listener **out)
+{
+	return begin(session, request, true, out);
+}
+
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	struct live_blocks live = {.request = request};
-	const struct mt_blocks_options options = {
-		.at = request->at,
-		.block = add_block,
-		.failed = add_failed,
-		.context = &live,
-	};
-	uint64_t lost;
-	struct mt_error *err = mt_block_rows_init(&live.rows, session, mt_analysis_blocks.name,
-						  value_columns, VALUES, request);
+	struct mt_session_sample sample;
+	struct mt_listener *listener;
+	struct mt_error *err = begin(session, request, false, &listener);
+	bool more = true;
 
 	if (err)
 		return err;
-	mt_row_keys_most(live.rows.grouping, VALUE_AGE);
-	mt_row_keys_most(live.rows.grouping, VALUE_LAST);
-	err = mt_blocks_run(session, &options, &lost);
-	if (!err && !mt_row_keys_may_have(live.rows.grouping, lost, VALUE_BLOCKS))
-		err = mt_error_nomem();
-	if (!err) {
-		err = mt_row_keys_table(live.rows.grouping, out);
-		live.rows.grouping = NULL;
-	}
-	mt_block_rows_deinit(&live.rows);
+	while (!err && more)
+		err = mt_session_next(session, &sample, &more);
+	err = err ? err : end_listening(listener, out);
+	stop_listening(listener);
 	return err;
 }
 
@@ -107,4 +162,5 @@ const struct mt_analysis mt_analysis_blocks = {
 	.record = "malloc",
 	.output = "paths",
 	.run = run,
+	.listen = listen,
 };

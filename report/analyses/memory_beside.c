@@ -244,3 +244,8 @@ const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *mem
 	*count = memory->tables.count;
 	return memory->tables.items;
 }
+
+const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_beside *memory)
+{
+	return memory->gauges;
+}

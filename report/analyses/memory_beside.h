@@ -48,6 +48,9 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
 
+/* The gauges that they are made from, as long as `memory`. */
+const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_beside *memory);
+
 /* What the table of --processes has for the summary. */
 struct mt_process_more {
 	/* How much of the growth of what is mapped is address space without access; or NULL. */

@@ -3,16 +3,13 @@
  * exec counts as of the moment before. With --timeline, each interval shows bytes reserved minus
  * bytes returned; the intervals add up to the outstanding bytes at the end.
  */
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/ledger_rows.h"
 #include "report/session/session.h"
-
-MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
-MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
 
 enum {
 	VALUE_AGE = MT_MEMORY_VALUES,
@@ -110,39 +107,105 @@ static bool add_change(void *context, const struct mt_ledger *ledger,
 	       mt_row_keys_add(o->grouping, &facts, values);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+struct outstanding_run {
+	struct mt_listener listener; /* first: ops get a pointer to it */
+	struct outstanding outstanding;
+	struct mt_row_keys *grouping;
+	struct mt_ledger_options options;
+	struct mt_ledger *ledger;
+	bool timeline;
+};
+
+static void outstanding_run_destroy(struct outstanding_run *run)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
-	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
-	struct outstanding outstanding = {
+	if (!run)
+		return;
+	mt_ledger_destroy(run->ledger);
+	mt_ledger_rows_deinit(&run->outstanding.rows);
+	mt_row_keys_destroy(run->grouping);
+	free(run);
+}
+
+MT_DEFINE_CLEANUP(outstanding_run, struct outstanding_run)
+
+static struct mt_error *make_run(struct mt_session *session,
+				 const struct mt_analysis_request *request,
+				 struct outstanding_run **out)
+{
+	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = calloc(1, sizeof(*run));
+	struct mt_error *err;
+
+	if (!run)
+		return mt_error_nomem();
+	run->timeline = mt_by_has(&request->by, MT_BY_TIME);
+	err = mt_row_keys_create(session, mt_analysis_outstanding.name, value_columns,
+				 run->timeline ? MT_MEMORY_VALUES : VALUES, request,
+				 &run->grouping);
+	if (err)
+		return err;
+	if (!run->timeline)
+		mt_row_keys_most(run->grouping, VALUE_AGE);
+	run->outstanding = (struct outstanding){
 		.rows = {.session = session,
 			 .stacks = request->unwind,
 			 .ended = mt_ledger_rows_ended(request)},
+		.grouping = run->grouping,
 		.request = request,
-		.all = mt_by_has(&request->by, MT_BY_KIND) || mt_by_has(&request->by, MT_BY_FILE),
+		.all = mt_by_has(&request->by, MT_BY_FILE) ||
+		       (mt_by_has(&request->by, MT_BY_KIND) && !request->page),
 	};
-	bool timeline = mt_by_has(&request->by, MT_BY_TIME);
-	const struct mt_ledger_options options = {
+	run->options = (struct mt_ledger_options){
 		.at = request->at,
-		.change = timeline ? add_change : NULL,
-		.stood = timeline ? NULL : add_space,
-		.context = &outstanding,
+		.change = run->timeline ? add_change : NULL,
+		.stood = run->timeline ? NULL : add_space,
+		.context = &run->outstanding,
 	};
-	struct mt_error *err =
-		mt_row_keys_create(session, mt_analysis_outstanding.name, value_columns,
-				   timeline ? MT_MEMORY_VALUES : VALUES, request, &grouping);
+	*out = MT_TAKE(run);
+	return NULL;
+}
 
+static struct mt_error *conclude(struct outstanding_run *run, struct mt_table **out)
+{
+	if (run->timeline && !mt_ledger_rows_mark(&run->outstanding.rows, run->grouping))
+		return mt_error_nomem();
+	return mt_row_keys_table(MT_TAKE(run->grouping), out);
+}
+
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
+{
+	struct outstanding_run *run = (struct outstanding_run *)listener;
+
+	mt_ledger_end(run->ledger);
+	return conclude(run, out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	outstanding_run_destroy((struct outstanding_run *)listener);
+}
+
+static struct mt_error *listen(struct mt_session *session,
+			       const struct mt_analysis_request *request, struct mt_listener **out)
+{
+	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = NULL;
+	struct mt_error *err = make_run(session, request, &run);
+
+	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
 	if (err)
 		return err;
-	if (!timeline)
-		mt_row_keys_most(grouping, VALUE_AGE);
-	outstanding.grouping = grouping;
-	err = mt_ledger_run(session, &options, &ledger);
-	if (!err && timeline && !mt_ledger_rows_mark(&outstanding.rows, grouping))
-		err = mt_error_nomem();
-	mt_ledger_rows_deinit(&outstanding.rows);
-	return err ? err : mt_row_keys_table(MT_TAKE(grouping), out);
+	run->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
+	*out = &MT_TAKE(run)->listener;
+	return NULL;
+}
+
+static struct mt_error *run_alone(struct mt_session *session,
+				  const struct mt_analysis_request *request, struct mt_table **out)
+{
+	MT_CLEANUP(outstanding_run_destroy_p) struct outstanding_run *run = NULL;
+	struct mt_error *err = make_run(session, request, &run);
+
+	err = err ? err : mt_ledger_run(session, &run->options, &run->ledger);
+	return err ? err : conclude(run, out);
 }
 
 const struct mt_analysis mt_analysis_outstanding = {
@@ -157,5 +220,6 @@ const struct mt_analysis mt_analysis_outstanding = {
 	.needs = MT_NEEDS_GROWTH | MT_NEEDS_HELD,
 	.record = "vm",
 	.output = "paths",
-	.run = run,
+	.run = run_alone,
+	.listen = listen,
 };

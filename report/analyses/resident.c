@@ -113,6 +113,7 @@ static bool add_holdings(struct resident *resident, const struct mt_ledger *ledg
 }
 
 struct mt_resident_run {
+	struct mt_listener listener; /* first: ops get a pointer to it */
 	struct resident resident;
 	struct mt_row_keys *grouping;
 	struct mt_residence *residence;
@@ -203,8 +204,31 @@ struct mt_error *mt_resident_end(struct mt_resident_run *run, struct mt_table **
 	return conclude(run, out);
 }
 
-static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
-			    struct mt_table **out)
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
+{
+	return mt_resident_end((struct mt_resident_run *)listener, out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	mt_resident_run_destroy((struct mt_resident_run *)listener);
+}
+
+static struct mt_error *listen(struct mt_session *session,
+			       const struct mt_analysis_request *request, struct mt_listener **out)
+{
+	struct mt_resident_run *run;
+	struct mt_error *err = mt_resident_begin(session, request, &run);
+
+	if (err)
+		return err;
+	run->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
+	*out = &run->listener;
+	return NULL;
+}
+
+static struct mt_error *run_alone(struct mt_session *session,
+				  const struct mt_analysis_request *request, struct mt_table **out)
 {
 	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *made = NULL;
 	struct mt_error *err = make_run(session, request, &made);
@@ -223,5 +247,6 @@ const struct mt_analysis mt_analysis_resident = {
 	.needs = MT_NEEDS_PAGES,
 	.record = "vm,rss",
 	.output = "paths",
-	.run = run,
+	.run = run_alone,
+	.listen = listen,
 };

@@ -573,7 +573,11 @@ struct mt_error *mt_blocks_begin(struct mt_session *session,
 	blocks->options = options;
 	blocks->one_in = 1;
 	blocks->observer = (struct mt_observer){
-		.context = blocks, .wants = wants, .observe = observe, .stack = take_stack};
+		.context = blocks,
+		.wants = options->beside ? NULL : wants,
+		.observe = observe,
+		.stack = take_stack,
+	};
 	blocks->origins = mt_origins_create();
 	if (!blocks->origins || !mt_session_observe(session, &blocks->observer))
 		return mt_error_nomem();

@@ -62,10 +62,11 @@ struct mt_analysis_request {
 	struct mt_by_list by;	/* keys of sums */
 	double interval;	/* seconds of MT_BY_TIME; 0: by the recording's length */
 	unsigned int intervals; /* see struct mt_wishes */
-	bool even;		/* exactly as many, however odd their length */
-	const char *weight;	/* value column that orders rows; NULL: the table's default */
-	bool unwind;		/* the session must give stacks */
-	struct mt_at at;	/* this and below: as in struct mt_wishes */
+	bool page; /* for a page: a kind of memory is a key alone, and selects nothing more */
+	bool even; /* exactly as many, however odd their length */
+	const char *weight; /* value column that orders rows; NULL: the table's default */
+	bool unwind;	    /* the session must give stacks */
+	struct mt_at at;    /* this and below: as in struct mt_wishes */
 	struct mt_timespan time;
 	double older_than;
 	bool all;

@@ -147,6 +147,25 @@ static struct mt_error *find_scale(const struct mt_baseline *baseline, bool mome
 	return err;
 }
 
+struct mt_session *mt_baseline_reading(struct mt_baseline *baseline)
+{
+	return baseline->session;
+}
+
+struct mt_error *mt_baseline_contrast(const struct mt_baseline *baseline,
+				      const struct mt_analysis *analysis, const char *weight,
+				      struct mt_session *session, struct mt_table *base,
+				      struct mt_table *now, struct mt_table **out)
+{
+	struct mt_comparison_options options = {
+		.weight = weight,
+		.same_recording = !baseline->options->file,
+	};
+	struct mt_error *err = find_scale(baseline, analysis->moments, session, &options.scale);
+
+	return err ? err : mt_comparison_make(&options, base, now, session, out);
+}
+
 struct mt_error *mt_baseline_compare(struct mt_baseline *baseline,
 				     const struct mt_analysis *analysis,
 				     const struct mt_analysis_request *request,
@@ -155,16 +174,13 @@ struct mt_error *mt_baseline_compare(struct mt_baseline *baseline,
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *base = NULL;
 	struct mt_analysis_request asked = *request;
-	struct mt_comparison_options options = {
-		.weight = request->weight,
-		.same_recording = !baseline->options->file,
-	};
 	struct mt_error *err;
 
 	asked.time = baseline->selection.time;
 	if (analysis->moments && baseline->options->time.given && request->at.when != MT_AT_PEAK)
 		asked.at = mt_at_end_of(&asked.time);
 	err = analysis->run(baseline->session, &asked, &base);
-	err = err ? err : find_scale(baseline, analysis->moments, session, &options.scale);
-	return err ? err : mt_comparison_make(&options, base, now, session, out);
+	return err ? err
+		   : mt_baseline_contrast(baseline, analysis, request->weight, session, base, now,
+					  out);
 }

@@ -41,6 +41,19 @@ void mt_baseline_destroy(struct mt_baseline *baseline);
 /* Borrows the session until destroy. */
 const struct mt_session *mt_baseline_session(const struct mt_baseline *baseline);
 
+/* The same for who runs an analysis on it. */
+struct mt_session *mt_baseline_reading(struct mt_baseline *baseline);
+
+/*
+ * Compares two tables of the analysis, `base` made in the baseline's session and `now` in
+ * `session`, by the figure `weight` (NULL: the table's default). Scales as --per says. Reads both
+ * to their ends; neither is borrowed afterwards.
+ */
+struct mt_error *mt_baseline_contrast(const struct mt_baseline *baseline,
+				      const struct mt_analysis *analysis, const char *weight,
+				      struct mt_session *session, struct mt_table *base,
+				      struct mt_table *now, struct mt_table **out);
+
 /*
  * Runs the analysis on the baseline and compares the result with `now`, the report's own table,
  * made in `session`. Scales as --per says.

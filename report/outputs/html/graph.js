@@ -149,9 +149,16 @@ class Graph {
 		this.canvas.addEventListener("mouseleave", () => this.point(undefined));
 		this.canvas.addEventListener("click", (event) => this.zoom(this.under(event)));
 		this.box.addEventListener("keydown", (event) => this.key(event));
-		this.observer = new ResizeObserver(() => this.draw());
+		this.observer = new ResizeObserver(() => this.resize());
 		this.observer.observe(this.box);
-		this.box.scrollTop = options.rootsBelow ? this.box.scrollHeight : 0;
+	}
+
+	// The roots are in sight at first.
+	resize() {
+		if (!this.sized && this.rootsBelow)
+			this.box.scrollTop = this.box.scrollHeight;
+		this.sized = true;
+		this.draw();
 	}
 
 	rowOf(depth) {

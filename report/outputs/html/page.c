@@ -53,6 +53,8 @@ static struct mt_error *put_tables(const struct mt_view *view, struct mt_table *
 	fputs(",\"tables\":[", json);
 	err = mt_page_rows_write(&samples, stacks, data);
 	for (size_t i = 0; i < view->analysis_count && !err; i++) {
+		if (!view->analyses[i].table->stacks)
+			continue;
 		fputc(',', json);
 		err = mt_page_rows_write(&view->analyses[i], stacks, data);
 	}
@@ -92,8 +94,8 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 
 	if (!data || !stacks)
 		return mt_error_nomem();
-	mt_page_facts_put(view, mt_page_data_json(data));
-	err = put_summary(view, table, mt_page_data_json(data));
+	err = mt_page_facts_put(view, mt_page_data_json(data));
+	err = err ? err : put_summary(view, table, mt_page_data_json(data));
 	err = err ? err : put_tables(view, table, stacks, data);
 	if (err)
 		return err;

@@ -315,6 +315,11 @@ function build() {
 		tab.addEventListener("click", () => change({ view }));
 		return tab;
 	}));
+	byId("legend").append(...page.timeline.legend().map(({ color, text }) => {
+		const item = element("span", { textContent: text });
+		item.style.setProperty("--line", color);
+		return item;
+	}), ...(page.timeline.gauges.length ? [element("span", { textContent: "resident; dashed: mapped; bars: the analysis shown" })] : []));
 	const close = element("button", { textContent: "close" });
 	close.addEventListener("click", () => byId("help").close());
 	byId("help").append(element("table", {}, ...KEYS.map(([key, text]) => element("tr", {}, element("td", {}, element("kbd", { textContent: key })), element("td", { textContent: text })))), close);

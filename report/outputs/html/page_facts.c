@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "report/outputs/cells.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/tables/facts.h"
@@ -81,11 +82,42 @@ static void put_words(const struct mt_view *view, FILE *json)
 	fputc(']', json);
 }
 
-void mt_page_facts_put(const struct mt_view *view, FILE *json)
+/* The rows of a table without stacks, each an object with its keys and its first value. */
+static struct mt_error *put_rows(const struct mt_named_table *named, FILE *json)
 {
+	struct mt_table *table = named->table;
+	struct mt_error *err = mt_table_rewind(table);
+	struct mt_row row;
+	bool more = true;
+
+	fprintf(json, ",\"%s\":[", named->name);
+	for (size_t count = 0; !err; count++) {
+		err = mt_table_next(table, &row, &more);
+		if (err || !more)
+			break;
+		fprintf(json, "%s{\"value\":%.17g", count ? "," : "", row.values[0].value);
+		for (size_t i = 0; i < table->key_count; i++) {
+			struct mt_snippet room;
+
+			put_text(table->keys[i].name, mt_cell_text(table, &row, i, &room), json);
+		}
+		fputc('}', json);
+	}
+	fputc(']', json);
+	return err;
+}
+
+struct mt_error *mt_page_facts_put(const struct mt_view *view, FILE *json)
+{
+	struct mt_error *err = NULL;
+
 	put_recordings(view->facts, json);
 	put_ends(view->facts, json);
 	put_words(view, json);
 	put_text("shown", view->shown_first ? view->shown_first : "", json);
-	fprintf(json, ",\"undecodable\":%" PRIu64, view->facts->undecodable);
+	for (size_t i = 0; i < view->analysis_count && !err; i++) {
+		if (!view->analyses[i].table->stacks)
+			err = put_rows(&view->analyses[i], json);
+	}
+	return err;
 }

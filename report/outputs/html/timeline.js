@@ -2,9 +2,22 @@
 
 const LINES = ["#d1495b", "#00798c", "#edae49", "#8f5db7", "#6a994e", "#bc6c25"];
 
+// The readings of each process and gauge in order of time.
+function gaugeLines(rows) {
+	const lines = new Map();
+	for (const { pid, process, gauge, time, value } of rows) {
+		const key = `${gauge}\n${pid}\n${process}`;
+		if (!lines.has(key))
+			lines.set(key, { gauge, process: `${pid} ${process}`, points: [] });
+		lines.get(key).points.push([Number(time), value]);
+	}
+	return Array.from(lines.values()).sort((a, b) => b.points[b.points.length - 1][1] - a.points[a.points.length - 1][1]);
+}
+
 class Timeline {
 	constructor(canvas, facts, onRange) {
 		Object.assign(this, { canvas, facts, onRange, range: null, bars: null, interval: 0, buckets: 0 });
+		this.gauges = gaugeLines(facts.gauges || []);
 		this.seconds = facts.recordings.reduce((most, recording) => Math.max(most, recording.seconds), 0) || 1;
 		canvas.addEventListener("pointerdown", (event) => {
 			this.from = this.bucket(event);
@@ -95,7 +108,7 @@ class Timeline {
 	// A line for each process: resident memory; thin and dashed, what is mapped.
 	drawGauges(ink, x, height) {
 		for (const gauge of ["mapped", "resident"]) {
-			const all = (this.facts.gauges || []).filter((each) => each.gauge === gauge);
+			const all = this.gauges.filter((each) => each.gauge === gauge);
 			const most = all.reduce((top, each) => Math.max(top, ...each.points.map((point) => point[1])), 1);
 			all.forEach((each, i) => {
 				ink.strokeStyle = LINES[i % LINES.length];
@@ -110,11 +123,22 @@ class Timeline {
 	}
 
 	drawMarks(ink, x, height) {
-		for (const mark of this.facts.marks || []) {
-			ink.fillStyle = this.color(mark.kind === "oom" ? "--alarm" : "--faint");
-			ink.fillRect(x(mark.time), 0, mark.kind === "oom" ? 2 : 1, height - 12);
-			ink.fillText(mark.text, x(mark.time) + 3, 10);
+		let free = 0;
+		for (const { time, mark, process } of this.facts.marks || []) {
+			const left = x(Number(time)), text = mark === "oom" ? `OOM kill: ${process}` : `exec ${process}`;
+			ink.fillStyle = this.color(mark === "oom" ? "--alarm" : "--faint");
+			ink.fillRect(left, 0, mark === "oom" ? 2 : 1, height - 12);
+			if (left < free && mark !== "oom")
+				continue;
+			ink.fillText(text.slice(0, 30), left + 3, 10);
+			free = left + ink.measureText(text.slice(0, 30)).width + 8;
 		}
+	}
+
+	// Who the lines are, heaviest first.
+	legend() {
+		return this.gauges.filter((each) => each.gauge === "resident").slice(0, LINES.length)
+			.map(({ process, points }, i) => ({ color: LINES[i], text: `${process} ${figure(points[points.length - 1][1], "B")}` }));
 	}
 
 	drawRange(ink, x, width, height) {

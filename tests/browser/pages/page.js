@@ -37,6 +37,7 @@ const placeOf = (page, names) => page.evaluate((path) => {
 }, names);
 
 async function checkStart(page) {
+	await choose(page, "table", "samples");
 	check((await text(page, "title")) === "leak.mtr", "the page names the recording", await text(page, "title"));
 	check((await text(page, "view")).includes("WHO GREW"), "it begins with the first screen", await text(page, "view"));
 	const command = await copied(page, "c");
@@ -112,8 +113,8 @@ async function checkDark(page) {
 
 async function checkLink(browser, page) {
 	await page.evaluate(() => document.activeElement.blur());
-	await page.keyboard.press("3");
-	await page.evaluate(() => location.hash += "&search=main&range=100-200");
+	await page.evaluate(() => location.hash = "view=icicle&table=samples&search=main&range=100-200");
+	await page.waitForFunction("window.mtreport.state.search");
 	const before = [await text(page, "matched"), await text(page, "range"), await text(page, "status")], link = await page.evaluate(() => location.hash);
 	const other = await openPage(browser, "leak", link);
 	const after = [await text(other, "matched"), await text(other, "range"), await text(other, "status")];
@@ -122,7 +123,37 @@ async function checkLink(browser, page) {
 	await other.close();
 }
 
+// Every analysis, whole and in a range of time, copies what its command prints.
+async function checkAnalyses(page) {
+	const names = await page.$$eval("#table option", (options) => options.map((option) => option.value));
+	check(["samples", "growth", "outstanding", "resident"].every((name) => names.includes(name)), "the page has each analysis that the recording can answer", names);
+	for (const name of names) {
+		await choose(page, "table", name);
+		check(sorted(await copied(page, "f")) === sorted(printed(await copied(page, "c"))), `${name}: the paths of its command`, await page.evaluate(() => window.mtreport.copied));
+		await page.evaluate(() => location.hash += "&range=120-310");
+		await page.waitForFunction("window.mtreport.state.range");
+		if (await text(page, "range"))
+			check(sorted(await copied(page, "f")) === sorted(printed(await copied(page, "c"))), `${name}: those of a range`, await page.evaluate(() => window.mtreport.copied));
+		await page.keyboard.press("Escape");
+	}
+	check((await page.evaluate(() => window.mtreport.timeline.gauges.length)) === 2, "resident and mapped memory stand over time");
+	check((await page.evaluate(() => window.mtreport.facts.marks.some(({ mark }) => mark === "exec"))), "and when it called exec");
+}
+
+async function checkChanges(page) {
+	await page.evaluate(() => location.hash = "view=flame&table=growth");
+	await page.waitForFunction("window.mtreport.graphs.length === 2");
+	const said = await page.$eval(".note", (note) => note.textContent);
+	check(said.startsWith("gone: "), "what is gone has a lane of its own", said);
+	const [before, now] = printed(`mtreport --growth --folded ${process.env.CHANGES}`).trim().split("\n").map((line) => line.match(/ (\d+) (\d+)$/)).reduce((sums, line) => [sums[0] + Number(line[1]), sums[1] + Number(line[2])], [0, 0]);
+	const [base, sum, below] = await page.evaluate(() => [window.mtreport.sums.baseSum, window.mtreport.sums.sum, window.mtreport.sums.below]);
+	check(before > 0 && now > 0 && base > 0 && sum > 0 && below <= 0, "both sides have figures", [before, now, base, sum, below]);
+	check((await text(page, "status")).includes("the base had"), "the status tells of the base", await text(page, "status"));
+}
+
 async function checkNames(page) {
+	await choose(page, "table", "samples");
+	await page.evaluate(() => document.activeElement.blur());
 	await page.keyboard.press("5");
 	const rows = await page.$$eval("td.text", (cells) => cells.map((cell) => cell.textContent));
 	for (const name of ["<script>window.ran=1</script>", "'/><image href='x' onerror='window.ran=1'/>", "a;b]]>&amp;c", "bad?utf8", "L".repeat(10000)])
@@ -137,11 +168,13 @@ async function checkNames(page) {
 
 run(async (browser) => {
 	const page = await openPage(browser, "leak");
-	for (const each of [checkStart, checkZoom, checkSearch, checkRange, checkKeys, checkDark])
+	for (const each of [checkStart, checkZoom, checkSearch, checkRange, checkKeys, checkDark, checkAnalyses])
 		await each(page);
 	await checkLink(browser, page);
 	const names = await openPage(browser, "names");
 	await checkNames(names);
-	for (const each of [page, names])
+	const changes = await openPage(browser, "changes");
+	await checkChanges(changes);
+	for (const each of [page, names, changes])
 		check(!each.complaints.length, "no error, no question, no request to a network", each.complaints);
 });

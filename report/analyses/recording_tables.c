@@ -1,0 +1,309 @@
+/* Runs every analysis that listens, each with a ledger of its own. */
+#include "report/analyses/recording_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/records/sample.h"
+#include "report/analyses/analyses.h"
+#include "report/gauges/gauge_log.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "report/tables/table.h"
+
+MT_DEFINE_CLEANUP(mt_recording_tables, struct mt_recording_tables)
+MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
+MT_DEFINE_CLEANUP(mt_table, struct mt_table)
+
+enum {
+	LISTENERS_MOST = 16,
+	PROCESSES_MOST = 40, /* whose gauges are shown */
+	MARKS_MOST = 200,
+};
+
+struct listening {
+	const struct mt_analysis *analysis;
+	struct mt_analysis_request request;
+	struct mt_listener *listener;
+};
+
+struct mt_recording_tables {
+	struct mt_session *session;
+	struct mt_observer observer; /* of marks */
+	struct listening listening[LISTENERS_MOST];
+	size_t listening_count;
+	struct mt_sum_table *marks;
+	size_t mark_count;
+	MT_ARRAY(struct mt_named_table) tables;
+};
+
+void mt_recording_tables_destroy(struct mt_recording_tables *t)
+{
+	if (!t)
+		return;
+	mt_session_ignore(t->session, &t->observer);
+	for (size_t i = 0; i < t->tables.count; i++) {
+		mt_table_destroy(t->tables.items[i].table);
+		free((char *)t->tables.items[i].limits);
+	}
+	mt_array_deinit(&t->tables);
+	for (size_t i = 0; i < t->listening_count; i++)
+		t->listening[i].listener->destroy(t->listening[i].listener);
+	mt_sum_table_destroy(t->marks);
+	free(t);
+}
+
+/* ---- Marks ---- */
+
+static const struct mt_key_column mark_keys[] = {
+	{"time", MT_KEY_TIME}, {"mark", MT_KEY_STRING}, {"process", MT_KEY_STRING}};
+static const struct mt_value_column mark_values[] = {{"count", ""}};
+
+static uint64_t since_start(const struct mt_session *session, uint32_t recording, uint64_t time)
+{
+	uint64_t start = mt_session_facts(session)->recordings.items[recording].start;
+
+	return time > start ? time - start : 0;
+}
+
+static bool add_mark(struct mt_recording_tables *t, const struct mt_observed *observed,
+		     const char *mark)
+{
+	const struct mt_value one = mt_value_exact(1);
+	const uint64_t keys[] = {
+		since_start(t->session, observed->recording, observed->time),
+		mt_strings_intern(mt_session_strings(t->session), mark, strlen(mark)),
+		observed->task ? observed->task->comm : 0,
+	};
+
+	return t->mark_count++ >= MARKS_MOST || mt_sum_table_add(t->marks, keys, &one);
+}
+
+static bool is_oom(const struct mt_recording_tables *t, const struct mt_observed *observed)
+{
+	const struct mt_facts *facts = mt_session_facts(t->session);
+
+	return observed->kind == MT_OBSERVED_SAMPLE && observed->event < facts->events.count &&
+	       !strcmp(facts->events.items[observed->event].name, "oom:mark_victim");
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	struct mt_recording_tables *t = context;
+
+	if (is_oom(t, observed))
+		return add_mark(t, observed, "oom");
+	if (observed->kind == MT_OBSERVED_KERNEL && observed->kernel->type == MT_KERNEL_COMM &&
+	    observed->kernel->exec)
+		return add_mark(t, observed, "exec");
+	return true;
+}
+
+/* ---- Listening ---- */
+
+static struct mt_error *listen_to(struct mt_recording_tables *t, const struct mt_analysis *analysis,
+				  const struct mt_recording_how *how)
+{
+	struct listening *slot = &t->listening[t->listening_count];
+	struct mt_error *err;
+
+	*slot = (struct listening){
+		.analysis = analysis,
+		.request =
+			{
+				.stacks = true,
+				.unwind = true,
+				.by = mt_page_keys(analysis, !how->compared),
+				.time = how->time,
+				.intervals = MT_PAGE_INTERVALS,
+				.even = true,
+				.page = true,
+				.compared = how->compared,
+			},
+	};
+	err = analysis->listen(t->session, &slot->request, &slot->listener);
+	t->listening_count += !err;
+	return err;
+}
+
+struct mt_error *mt_recording_tables_listen(struct mt_session *session,
+					    const struct mt_recording_how *how,
+					    struct mt_recording_tables **out)
+{
+	MT_CLEANUP(mt_recording_tables_destroy_p)
+	struct mt_recording_tables *t = calloc(1, sizeof(*t));
+	struct mt_table shape = {.name = "marks",
+				 .keys = mark_keys,
+				 .key_count = 3,
+				 .values = mark_values,
+				 .value_count = 1,
+				 .strings = mt_session_strings(session)};
+	struct mt_error *err = NULL;
+
+	if (!t)
+		return mt_error_nomem();
+	t->session = session;
+	t->observer = (struct mt_observer){.context = t, .observe = observe};
+	t->marks = mt_sum_table_create(&shape);
+	if (!t->marks || !mt_session_observe(session, &t->observer))
+		return mt_error_nomem();
+	for (size_t i = 0; mt_analyses[i] && !err; i++) {
+		if (mt_analyses[i]->listen && !(how->part && mt_analyses[i]->moments) &&
+		    t->listening_count < LISTENERS_MOST)
+			err = listen_to(t, mt_analyses[i], how);
+	}
+	if (!err)
+		*out = MT_TAKE(t);
+	return err;
+}
+
+/* ---- The end ---- */
+
+/* Takes the table, and `limits`. */
+static struct mt_error *add(struct mt_recording_tables *t, const char *name, char *limits,
+			    struct mt_table *table)
+{
+	struct mt_named_table *slot = mt_array_push(&t->tables);
+
+	if (slot) {
+		*slot = (struct mt_named_table){.name = name, .table = table, .limits = limits};
+		return NULL;
+	}
+	mt_table_destroy(table);
+	free(limits);
+	return mt_error_nomem();
+}
+
+static struct mt_error *has_rows(struct mt_table *table, bool *out)
+{
+	struct mt_row row;
+	struct mt_error *err = mt_table_rewind(table);
+
+	err = err ? err : mt_table_next(table, &row, out);
+	return err ? err : mt_table_rewind(table);
+}
+
+static struct mt_error *end(struct mt_recording_tables *t, struct listening *slot)
+{
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	char *limits = NULL;
+	bool any = false;
+	struct mt_error *err = slot->listener->end(slot->listener, &table);
+
+	err = err ? err : has_rows(table, &any);
+	if (err || (!any && !slot->request.compared))
+		return err;
+	err = mt_preconditions_describe(slot->analysis->needs, mt_session_facts(t->session),
+					&limits);
+	return err ? err : add(t, slot->analysis->name, limits, MT_TAKE(table));
+}
+
+static bool add_points(const struct mt_recording_tables *t, struct mt_sum_table *sums,
+		       const struct mt_gauged_process *process, const char *name,
+		       const struct mt_series *series)
+{
+	uint64_t keys[] = {(uint64_t)process->pid,
+			   process->comm == MT_STRING_NONE ? 0 : process->comm,
+			   mt_strings_intern(mt_session_strings(t->session), name, strlen(name)),
+			   0};
+
+	for (uint16_t i = 0; i <= series->count; i++) {
+		bool last = i == series->count || !series->points;
+		uint64_t time = last ? series->last_time : series->points[i].time;
+		struct mt_value value =
+			mt_value_exact(last ? series->last : series->points[i].value);
+
+		if (!series->count || (i && last && series->points &&
+				       series->points[i - 1].time >= series->last_time))
+			break;
+		keys[3] = since_start(t->session, process->recording, time);
+		if (!mt_sum_table_add(sums, keys, &value))
+			return false;
+		if (last)
+			break;
+	}
+	return true;
+}
+
+static int compare_peaks(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* The peak of the last process that is shown; 0 where all are, or out of memory. */
+static double least_peak(const struct mt_gauge_log *gauges)
+{
+	MT_ARRAY(double) peaks = {0};
+	const struct mt_gauged_process *process;
+	double least = 0, *slot;
+
+	for (size_t i = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
+		slot = process->selected && !process->other ? mt_array_push(&peaks) : NULL;
+		if (slot)
+			*slot = process->series[MT_PROCESS_RESIDENT].most;
+	}
+	if (peaks.count > PROCESSES_MOST) {
+		qsort(peaks.items, peaks.count, sizeof(*peaks.items), compare_peaks);
+		least = peaks.items[PROCESSES_MOST - 1];
+	}
+	mt_array_deinit(&peaks);
+	return least;
+}
+
+static struct mt_error *add_gauges(struct mt_recording_tables *t, const struct mt_gauge_log *gauges)
+{
+	static const struct mt_key_column keys[] = {{"pid", MT_KEY_NUMBER},
+						    {"process", MT_KEY_STRING},
+						    {"gauge", MT_KEY_STRING},
+						    {"time", MT_KEY_TIME}};
+	static const struct mt_value_column values[] = {{"bytes", "B"}};
+	const struct mt_table shape = {.name = "gauges",
+				       .keys = keys,
+				       .key_count = 4,
+				       .values = values,
+				       .value_count = 1,
+				       .strings = mt_session_strings(t->session)};
+	MT_CLEANUP(mt_sum_table_destroy_p) struct mt_sum_table *sums = mt_sum_table_create(&shape);
+	const struct mt_gauged_process *process;
+	double least = least_peak(gauges);
+
+	if (!sums)
+		return mt_error_nomem();
+	for (size_t i = 0, shown = 0; (process = mt_gauge_log_process(gauges, i)); i++) {
+		if (!process->selected || process->other ||
+		    process->series[MT_PROCESS_RESIDENT].most < least || shown++ >= PROCESSES_MOST)
+			continue;
+		if (!add_points(t, sums, process, "resident",
+				&process->series[MT_PROCESS_RESIDENT]) ||
+		    !add_points(t, sums, process, "mapped", &process->series[MT_PROCESS_MAPPED]))
+			return mt_error_nomem();
+	}
+	return add(t, "gauges", NULL, mt_sum_table_table(MT_TAKE(sums)));
+}
+
+struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *t,
+					    const struct mt_gauge_log *gauges)
+{
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < t->listening_count && !err; i++)
+		err = end(t, &t->listening[i]);
+	if (err || !gauges)
+		return err;
+	err = add_gauges(t, gauges);
+	return err ? err : add(t, "marks", NULL, mt_sum_table_table(MT_TAKE(t->marks)));
+}
+
+struct mt_named_table *mt_recording_tables_get(struct mt_recording_tables *t, size_t *count)
+{
+	*count = t->tables.count;
+	return t->tables.items;
+}

@@ -1,0 +1,50 @@
+/*
+ * What a page of a whole recording shows beside --samples, as tables from the same reading of the
+ * files: all other analyses that sum up stacks and can listen, and the course of time.
+ *
+ *	mt_recording_tables_listen(session, &how, &tables);
+ *	...						the session is read to its end
+ *	mt_recording_tables_finish(tables, gauges);
+ *	mt_recording_tables_get(tables, &count);
+ */
+#ifndef MT_REPORT_ANALYSES_RECORDING_TABLES_H
+#define MT_REPORT_ANALYSES_RECORDING_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/session/timespan.h"
+
+struct mt_analysis;
+struct mt_error;
+struct mt_gauge_log;
+struct mt_named_table;
+struct mt_recording_tables;
+struct mt_session;
+
+struct mt_recording_how {
+	struct mt_timespan time; /* --time, or the base's */
+	bool compared;		 /* the tables will be compared: they have no intervals */
+	bool part; /* of a part of a recording nothing is shown as it stands at its end */
+};
+
+/* Before the session's first sample is asked for. The session gives stacks, and is borrowed. */
+struct mt_error *mt_recording_tables_listen(struct mt_session *session,
+					    const struct mt_recording_how *how,
+					    struct mt_recording_tables **out);
+void mt_recording_tables_destroy(struct mt_recording_tables *tables);
+
+/* Makes the tables. Without gauges (NULL) there is no course of time. */
+struct mt_error *mt_recording_tables_finish(struct mt_recording_tables *tables,
+					    const struct mt_gauge_log *gauges);
+
+/*
+ * Those with rows, by the names of their analyses, and
+ *
+ *	gauges		by process and time, resident and mapped bytes as they were read
+ *	marks		when a process called exec, and when the kernel killed one for want of
+ * memory
+ */
+struct mt_named_table *mt_recording_tables_get(struct mt_recording_tables *tables, size_t *count);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * The tables that an output shows beside those of its analysis, from the same reading of the files:
+ * what is known of memory, for the screen, and all other analyses, for a page of the recording.
+ *
+ *	mt_beside_listen(options, session, baseline, &beside);
+ *	...					the analysis reads both sessions to their ends
+ *	mt_beside_finish(beside);
+ *	mt_beside_show(beside, &view);
+ */
+#ifndef MT_REPORT_BESIDE_H
+#define MT_REPORT_BESIDE_H
+
+struct mt_baseline;
+struct mt_beside;
+struct mt_error;
+struct mt_report_options;
+struct mt_session;
+struct mt_view;
+
+/*
+ * Before the sessions' first samples are asked for. Borrows all; the baseline may be NULL. *out is
+ * NULL where the output shows nothing more.
+ */
+struct mt_error *mt_beside_listen(const struct mt_report_options *options,
+				  struct mt_session *session, struct mt_baseline *baseline,
+				  struct mt_beside **out);
+void mt_beside_destroy(struct mt_beside *beside);
+
+/* Makes the tables. Of NULL nothing. */
+struct mt_error *mt_beside_finish(struct mt_beside *beside);
+
+/* Sets the tables of the view, which borrows them. */
+void mt_beside_show(const struct mt_beside *beside, struct mt_view *view);
+
+#endif

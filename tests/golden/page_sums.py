@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""The page's data, read by another decoder: rows of each analysis add up to what --json has, and those in a range of intervals to
+what --time with the bounds of the range has."""
+import base64
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+
+TOP = os.environ["MT_TOP"]
+REPORT = os.path.join(os.environ["MT_BUILD"], "mtreport")
+SCENES = ("leak", "sawtooth", "forks", "losses", "maps", "python")
+RECORDED = ("stacks", "chains", "attached")
+
+
+def files():
+    golden = os.path.join(TOP, "tests", "golden")
+    yield from (os.path.join(golden, "scenes", f"{name}.mtr") for name in SCENES)
+    yield from (os.path.join(golden, "recorded", f"{name}.mtr") for name in RECORDED)
+
+
+class Page:
+    def __init__(self, *words):
+        page = subprocess.run([REPORT, "-q", "--html", "-", *words], capture_output=True, check=True).stdout
+        packed = re.search(rb'<script id="data"[^>]*>([^<]*)</script>', page)[1]
+        self.data = gzip.decompress(base64.b64decode(packed))
+        size = int.from_bytes(self.data[-4:], "little")
+        self.facts = json.loads(self.data[-4 - size:-4])
+
+    def signed(self, column):
+        at, count = column
+        out = []
+        for _ in range(count):
+            value = shift = 0
+            while True:
+                byte = self.data[at]
+                at += 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+            out.append(value >> 1 ^ -(value & 1))
+        return out
+
+    def differences(self, column):
+        last, out = 0, []
+        for value in self.signed(column):
+            last += value
+            out.append(last)
+        return out
+
+
+def printed(analysis, *words):
+    """The sums of --json, by figure."""
+    done = subprocess.run([REPORT, "-q", f"--{analysis}", "--json", *words], capture_output=True, check=False)
+    if done.returncode == 4:
+        return {}
+    rows = json.loads(done.stdout)["rows"]
+    return {name: sum(row[name] for row in rows) for name in ("bytes", "count", "blocks") if rows and name in rows[0]}
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def check(self, good, name, why=""):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
+        if not good:
+            print(f"# {why}")
+
+
+def check_table(tap, page, table, path):
+    what = f"{os.path.basename(path)}, {table['name']}"
+    values = {value["name"]: page.signed(value["items"]) for value in table["values"] if "items" in value and value["whole"]}
+    expected = printed(table["name"], path)
+    found = {name: sum(values[name]) for name in expected if name in values}
+    stated = {value["name"]: value["sum"] for value in table["values"] if value["name"] in found}
+    tap.check(found and all(found[n] == expected[n] == stated[n] for n in found), f"{what}: the page has what it prints", (found, expected, stated))
+    if not table["interval"]:
+        return
+    at = page.differences(table["interval_of"])
+    tap.check(len(at) == len(next(iter(values.values()))) and max(at, default=0) < 500, f"{what}: up to 500 intervals", max(at, default=0))
+    for first, last in ((0, 0), (3, 60), (61, 250), (251, 499)):
+        span = f"{first * table['interval'] / 1e9:.9f},{(last + 1) * table['interval'] / 1e9:.9f}"
+        expected = printed(table["name"], "--time", span, path)
+        found = {n: sum(v for v, i in zip(values[n], at) if first <= i <= last) for n in values}
+        tap.check(all(found[n] == expected.get(n, 0) for n in found if n in ("bytes", "count")), f"{what}: intervals {first} to {last} are --time", (span, found, expected))
+
+
+def main():
+    tap = Tap()
+    for path in files():
+        page = Page(path)
+        for table in page.facts["tables"]:
+            if any("items" in value and value["items"][1] for value in table["values"]):
+                check_table(tap, page, table, path)
+    print(f"1..{tap.count}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
