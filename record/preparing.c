@@ -128,6 +128,22 @@ static void say_probe(void *r, const char *text)
 	mt_recorder_say(r, 2, "%s", text);
 }
 
+/* --malloc-sample */
+static struct mt_error *sample_blocks(struct mt_recorder *r)
+{
+	uint32_t one_in = r->options->malloc_sample;
+
+	if (!mt_plan_has_blocks(r->plan))
+		return NULL;
+	if (one_in > 1)
+		mt_recorder_say(
+			r, 1,
+			"malloc: 1 in %u blocks is recorded, chosen by address; each counts "
+			"for %u",
+			one_in, one_in);
+	return mt_plan_sample_blocks(r->plan, one_in);
+}
+
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
@@ -161,6 +177,8 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	source.together = mt_group_trial_together;
 	source.together_context = &trial;
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
+	if (!err && r->options->action == MT_ACTION_RECORD)
+		err = sample_blocks(r);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	mt_probes_describe(r->probes, say_probe, r);
 	if (!err)

@@ -1,12 +1,9 @@
 /*
- * Parity groups. Group i is true where an odd (or even) number of the bits 4 + i, 13 + i, 15 + i
- * and 20 + i of the address is set; one in 2^k takes k groups.
- *
- * Single bits would choose all or none of blocks that stand at equal distances. These four places
- * were found by a search of all patterns of three and of four bits: over 34 distances from 32
- * bytes to 1 MiB, in 256 KiB to 128 MiB, 1 in 64 has a quarter of the variance of a random choice
- * and misses its 95 % interval in 1.6 % of the cases (1.1 to 1.8 % from 1 in 4 to 1 in 1024). The
- * best pattern of three bits has three quarters of it.
+ * Parity groups: one in 2^k takes the addresses that have an odd number of bits in each of the
+ * first k masks. Single bits would choose all or none of blocks that stand at equal distances.
+ * Four bits up to bit 27, not three up to 21: else large blocks of tcmalloc and mimalloc are chosen
+ * all or none, and glibc's distances of 1 KiB + 16 and 64 KiB + 16 resonate. With these masks 94 %
+ * of 26,000 intervals of six allocators hold, 98 % for blocks of one size.
  */
 #include "formats/records/address_sample.h"
 
@@ -15,22 +12,23 @@
 #include <stdio.h>
 
 enum {
-	GROUPS = 10,
-	BITS = 4,
+	GROUPS = 6,
 };
 
-static const unsigned bits[BITS] = {4, 13, 15, 20};
+static const struct {
+	unsigned bits[4];
+} groups[GROUPS] = {
+	{{8, 12, 18, 25}}, {{9, 14, 19, 22}}, {{4, 10, 17, 26}},
+	{{6, 15, 20, 27}}, {{5, 13, 21, 24}}, {{7, 11, 16, 23}},
+};
 
-/* Whether an odd number of bits is asked for. The first one leaves out 0. */
-static const bool odd[GROUPS] = {true, false, true, true, false, true, false, false, true, true};
-
-static unsigned groups_of(uint32_t one_in)
+static unsigned count_groups(uint32_t one_in)
 {
-	unsigned groups = 0;
+	unsigned count = 0;
 
-	while (groups < GROUPS && one_in >> (groups + 1))
-		groups++;
-	return groups;
+	while (count < GROUPS && one_in >> (count + 1))
+		count++;
+	return count;
 }
 
 uint32_t mt_one_in_round(uint64_t one_in)
@@ -44,20 +42,20 @@ uint32_t mt_one_in_round(uint64_t one_in)
 
 bool mt_address_is_sampled(uint64_t address, uint32_t one_in)
 {
-	unsigned groups = groups_of(one_in);
+	unsigned count = count_groups(one_in);
 
-	for (unsigned i = 0; i < groups; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		uint64_t parity = 0;
 
-		for (unsigned k = 0; k < BITS; k++)
-			parity ^= address >> (bits[k] + i);
-		if ((parity & 1) != odd[i])
+		for (unsigned k = 0; k < 4; k++)
+			parity ^= address >> groups[i].bits[k];
+		if (!(parity & 1))
 			return false;
 	}
-	return address || !groups;
+	return address || !count;
 }
 
-/* One of two bits, or (odd: false) none or both. */
+/* One of two bits, not both. */
 static void put_pair(FILE *to, const char *field, unsigned a, unsigned b)
 {
 	uint64_t first = 1ull << a, second = 1ull << b;
@@ -66,31 +64,31 @@ static void put_pair(FILE *to, const char *field, unsigned a, unsigned b)
 		first, field, second, field, first, field, second);
 }
 
-static void put_group(FILE *to, const char *field, unsigned i)
+static void put_group(FILE *to, const char *field, const unsigned bits[4])
 {
-	fputs(odd[i] ? "(" : "!(", to);
-	put_pair(to, field, bits[0] + i, bits[1] + i);
+	fputc('(', to);
+	put_pair(to, field, bits[0], bits[1]);
 	fputs("&&!", to);
-	put_pair(to, field, bits[2] + i, bits[3] + i);
+	put_pair(to, field, bits[2], bits[3]);
 	fputs("||!", to);
-	put_pair(to, field, bits[0] + i, bits[1] + i);
+	put_pair(to, field, bits[0], bits[1]);
 	fputs("&&", to);
-	put_pair(to, field, bits[2] + i, bits[3] + i);
+	put_pair(to, field, bits[2], bits[3]);
 	fputc(')', to);
 }
 
 char *mt_address_filter(const char *field, uint32_t one_in)
 {
-	unsigned groups = groups_of(one_in);
+	unsigned count = count_groups(one_in);
 	char *text = NULL;
 	size_t size;
-	FILE *to = groups ? open_memstream(&text, &size) : NULL;
+	FILE *to = count ? open_memstream(&text, &size) : NULL;
 
 	if (!to)
 		return NULL;
-	for (unsigned i = 0; i < groups; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		fputs(i ? "&&" : "", to);
-		put_group(to, field, i);
+		put_group(to, field, groups[i].bits);
 	}
 	return fclose(to) ? NULL : text;
 }

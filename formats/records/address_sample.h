@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-	MT_ONE_IN_MOST = 1024,
+	MT_ONE_IN_MOST = 64,
 };
 
 /* The nearest power of two from 1 to MT_ONE_IN_MOST. */
@@ -22,7 +22,7 @@ uint32_t mt_one_in_round(uint64_t one_in);
 bool mt_address_is_sampled(uint64_t address, uint32_t one_in);
 
 /*
- * The same of a u64 field of a tracepoint, as an expression of at most 3 KiB for
+ * The same of a u64 field of a tracepoint, as an expression of at most 2 KiB for
  * PERF_EVENT_IOC_SET_FILTER (Linux 4.0: `!`). The caller frees it. NULL out of memory, and where
  * one_in is 1: there is nothing to filter.
  */

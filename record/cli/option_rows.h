@@ -15,6 +15,7 @@ enum mt_long_only {
 	MT_OPT_NO_HEAL,
 	MT_OPT_NO_SEEDS,
 	MT_OPT_MAX_RATE,
+	MT_OPT_MALLOC_SAMPLE,
 	MT_OPT_FILTER,
 	MT_OPT_COMM,
 	MT_OPT_DURATION,
@@ -56,7 +57,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 65,
+	MT_OPTION_ROWS = 66,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

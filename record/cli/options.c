@@ -11,6 +11,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
+#include "formats/records/address_sample.h"
 #include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
 #include "record/plan/branch_filter.h"
@@ -100,6 +101,20 @@ static struct mt_error *parse_budget(const char *text, struct mt_record_options 
 						   "of a CPU like 1%%",
 						   text));
 	options->budget = percent;
+	return NULL;
+}
+
+/* "all", or about how many blocks one is to be recorded of. */
+static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_options *options)
+{
+	uint64_t one_in = 1;
+
+	if (strcmp(text, "all") != 0 && (!mt_parse_u64(text, &one_in) || !one_in))
+		return usage_error(mt_error_create(MT_ERR_USAGE,
+						   "--malloc-sample: '%s' is neither all nor a "
+						   "number like 64, for 1 in 64 blocks",
+						   text));
+	options->malloc_sample = mt_one_in_round(one_in);
 	return NULL;
 }
 
@@ -388,6 +403,8 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_budget(text, options);
 	case MT_OPT_MAX_RATE:
 		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
+	case MT_OPT_MALLOC_SAMPLE:
+		return parse_malloc_sample(text, options);
 	case 'z':
 		return parse_level(text, options);
 	default:
@@ -599,6 +616,7 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
 		.gauges = DEFAULT_GAUGES,
+		.malloc_sample = 1,
 		.level = -1,
 		.embed = {.wish = {.names = true, .unwind = true},
 			  .lines_elsewhere = true,

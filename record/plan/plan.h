@@ -20,6 +20,15 @@ struct mt_perf_features;
 struct mt_record_options;
 struct mt_tracepoint_source;
 
+/* An event's part in an account of blocks (plan_blocks.c). */
+enum mt_planned_block {
+	MT_PLANNED_NONE,
+	MT_PLANNED_ALLOC,
+	MT_PLANNED_LARGE, /* beside an ALLOC of sampled blocks: large ones, each of them */
+	MT_PLANNED_ENTER,
+	MT_PLANNED_FREE,
+};
+
 struct mt_planned_event {
 	enum mt_event_role role;
 	uint32_t pair;	 /* index in the plan, or MT_EVENT_NONE */
@@ -35,6 +44,8 @@ struct mt_planned_event {
 	char *format;  /* text of a tracepoint's format file, or NULL */
 	char *filter;  /* a tracepoint's filter (filter.h), or NULL */
 	char *account; /* its part in an account of blocks (formats/FORMAT.md, 4.3), or NULL */
+	enum mt_planned_block block;
+	bool is_sized, frees_old, has_no_ptr; /* of a block, as in struct mt_allocator_probe */
 	struct perf_event_attr attr;
 	struct mt_attr decoded; /* attr in the form that decoders take */
 	size_t sp_back; /* bytes from the user stack pointer in a sample to the dump's size field;
@@ -57,6 +68,16 @@ struct mt_error *mt_plan_create(const struct mt_record_options *options,
 				const struct mt_tracepoint_source *tracepoints,
 				struct mt_plan **out);
 void mt_plan_destroy(struct mt_plan *plan);
+
+/* True if blocks of allocators are recorded. */
+bool mt_plan_has_blocks(const struct mt_plan *plan);
+
+/*
+ * Has the kernel record 1 in one_in blocks, a power of two, chosen by their addresses
+ * (formats/records/address_sample.h), and every large one where its size stands before it. Events
+ * that are not needed then are left out. one_in 1: every block. Call it once.
+ */
+struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
 
 /* Turns the events into counters without samples; marks and the side-band are left out. */
 void mt_plan_count_only(struct mt_plan *plan);

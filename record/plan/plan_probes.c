@@ -32,38 +32,3 @@ struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, 
 	err = source->probe(source->probes, text, length, plan_one, planner, &note);
 	return err || !note ? err : mt_planner_note(planner, note);
 }
-
-static struct mt_error *plan_blocks(void *context, const struct mt_allocator_probe *probe)
-{
-	struct mt_planner *planner = context;
-	struct mt_event_word word = {.text = probe->function,
-				     .length = strlen(probe->function),
-				     .def = mt_event_def_find("malloc", 6)};
-	struct mt_error *err = mt_planner_tracepoint(
-		planner, probe->name, probe->gives ? MT_ROLE_SAMPLE : MT_ROLE_MARK, &word);
-	struct mt_planned_event *event;
-
-	if (err)
-		return err;
-	event = &planner->plan->events.items[planner->plan->events.count - 1];
-	event->account = strdup(probe->account);
-	return event->account ? NULL : mt_error_nomem();
-}
-
-/* An account of blocks needs every one. */
-struct mt_error *mt_planner_allocators(struct mt_planner *planner)
-{
-	const struct mt_tracepoint_source *source = planner->tracepoints;
-	const struct mt_record_options *options = planner->options;
-	char *note = NULL;
-	struct mt_error *err;
-
-	if (options->period > 1 || options->frequency || options->budget > 0 || options->max_rate)
-		return mt_error_create(MT_ERR_USAGE,
-				       "-e malloc records every block: -c, -F, --budget and "
-				       "--max-rate do not go with it");
-	if (!source->allocators)
-		return mt_error_create(MT_ERR_UNSUPPORTED, "malloc: probes cannot be defined here");
-	err = source->allocators(source->probes, plan_blocks, planner, &note);
-	return err ? err : mt_planner_note(planner, note);
-}

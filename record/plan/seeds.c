@@ -23,6 +23,11 @@ static bool can_have_seeds(const struct mt_planned_event *event, uint32_t index)
 {
 	uint32_t dump = event->attr.sample_stack_user;
 
+	/*
+	 * that a filter turns a block down costs more than what a seed of a few sampled ones gives
+	 */
+	if (event->left_out || (event->block && event->filter))
+		return false;
 	return event->role == MT_ROLE_SAMPLE && event->class == MT_CLASS_STORM && !event->leader &&
 	       event->full == index && !event->attr.freq && dump && dump <= DUMP_SMALL &&
 	       event->attr.sample_period <= INT64_MAX / EVERY;

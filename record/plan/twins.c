@@ -11,8 +11,8 @@
 
 static bool can_have_twins(const struct mt_planned_event *event, enum mt_twins which)
 {
-	return event->role == MT_ROLE_SAMPLE && !event->attr.freq && !event->leader &&
-	       (which == MT_TWINS_ALL || event->class == MT_CLASS_STORM);
+	return event->role == MT_ROLE_SAMPLE && !event->left_out && !event->attr.freq &&
+	       !event->leader && (which == MT_TWINS_ALL || event->class == MT_CLASS_STORM);
 }
 
 /* A level that would record the event just as it is recorded already has no twin. */

@@ -31,6 +31,7 @@ struct defining {
 	void *out;
 	const struct mt_allocator_function *function;
 	enum mt_block_moment moment;
+	bool glibc;
 	size_t functions; /* probed */
 };
 
@@ -38,10 +39,14 @@ static struct mt_error *tell(void *context, const char *name, const char *alias,
 {
 	struct defining *defining = context;
 	MT_CLEANUP_FREE char *account = mt_allocator_account(defining->function, defining->moment);
+	const struct mt_allocator_function *function = defining->function;
 	struct mt_allocator_probe probe = {.name = name,
-					   .function = defining->function->name,
+					   .function = function->name,
 					   .account = account,
-					   .gives = defining->moment == MT_BLOCK_ALLOC};
+					   .moment = defining->moment,
+					   .is_sized = defining->glibc && !function->out,
+					   .frees_old = function->old,
+					   .has_no_ptr = function->out};
 
 	(void)alias;
 	(void)entry;
@@ -51,8 +56,7 @@ static struct mt_error *tell(void *context, const char *name, const char *alias,
 static struct mt_error *define(struct defining *defining, const struct mt_probe_file *file,
 			       enum mt_block_moment moment)
 {
-	MT_CLEANUP_FREE char *word =
-		mt_allocator_word(defining->function, moment, mt_allocator_is_glibc(file->path));
+	MT_CLEANUP_FREE char *word = mt_allocator_word(defining->function, moment, defining->glibc);
 
 	if (!word)
 		return mt_error_nomem();
@@ -115,6 +119,7 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 
 	if (err)
 		return err;
+	defining->glibc = mt_allocator_is_glibc(file->path);
 	find_addresses(elf, true, addresses);
 	if (!addresses[0]) /* malloc */
 		find_addresses(elf, false, addresses);

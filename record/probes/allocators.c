@@ -101,6 +101,7 @@ char *mt_allocator_word(const struct mt_allocator_function *function, enum mt_bl
 		put_field(to, "size", glibc && !function->out ? "-8($retval)" : NULL);
 	} else if (moment == MT_BLOCK_FREE) {
 		put_field(to, "ptr", function->freed);
+		put_field(to, "size", glibc ? "-8(%di)" : NULL);
 	} else {
 		put_field(to, "size", function->size);
 		put_field(to, "count", function->count);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "record/tracepoints/tracepoint_source.h"
+
 /* Arguments are as words of probes have them: arg1, arg2, ...; NULL: there is none. */
 struct mt_allocator_function {
 	const char *name;	  /* as symbols have it */
@@ -16,13 +18,6 @@ struct mt_allocator_function {
 	const char *out;	  /* where the new block's address goes; NULL: it is returned */
 	const char *freed;	  /* the block of a function that frees; NULL: it gives one */
 	bool is_cxx;		  /* operator new or delete: libstdc++'s end in malloc and free */
-};
-
-/* What the samples of a probe are in an account of blocks (formats/FORMAT.md, section 4.3). */
-enum mt_block_moment {
-	MT_BLOCK_ALLOC,
-	MT_BLOCK_ENTER,
-	MT_BLOCK_FREE,
 };
 
 /* All rows. Of functions that are one piece of code the first row is the one to probe. */

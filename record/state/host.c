@@ -251,7 +251,8 @@ static void put_events(struct mt_state *state, const struct mt_plan *plan)
 			.account = {event->account, event->account ? strlen(event->account) : 0},
 		};
 
-		(void)mt_state_put(state, mt_event_put, &record);
+		if (!event->left_out)
+			(void)mt_state_put(state, mt_event_put, &record);
 	}
 }
 

@@ -12,12 +12,22 @@ struct perf_event_attr;
 /* Takes a probe that is defined: its name in tracefs, and a name for the user. */
 typedef struct mt_error *mt_take_probe(void *out, const char *name, const char *alias, bool entry);
 
+/* What the samples of a probe are in an account of blocks (formats/FORMAT.md, section 4.3). */
+enum mt_block_moment {
+	MT_BLOCK_ALLOC, /* blocks; the others are facts beside them */
+	MT_BLOCK_ENTER,
+	MT_BLOCK_FREE,
+};
+
 /* A probe at a function of an allocator. */
 struct mt_allocator_probe {
 	const char *name;     /* "subsystem:name" */
 	const char *function; /* malloc */
 	const char *account;  /* formats/FORMAT.md, section 4.3 */
-	bool gives;	      /* its samples are blocks; else facts beside them */
+	enum mt_block_moment moment;
+	bool is_sized;	 /* the word before the block, which holds its size, is a field */
+	bool frees_old;	 /* the function is given a block to replace */
+	bool has_no_ptr; /* the block's address is not what the function returns */
 };
 
 /* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */

@@ -7,6 +7,7 @@
 #include "formats/base/array.h"
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
+#include "formats/records/address_sample.h"
 #include "formats/records/attr.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
@@ -246,9 +247,9 @@ static uint64_t usable_bytes(uint64_t word)
 }
 
 /* What a function that returned `value` did; its address is given->address. */
-static enum mt_block_effect effect_of(const struct entry *entry, uint64_t value,
-				      const struct mt_attr *attr, const struct mt_sample *sample,
-				      struct mt_block_given *given)
+static enum mt_block_effect effect_of(const struct mt_block_event *event, const struct entry *entry,
+				      uint64_t value, const struct mt_attr *attr,
+				      const struct mt_sample *sample, struct mt_block_given *given)
 {
 	given->address = value;
 	if (!entry->out)
@@ -259,6 +260,8 @@ static enum mt_block_effect effect_of(const struct entry *entry, uint64_t value,
 		return MT_BLOCK_FAILS;
 	if (!read_stack(attr, sample, entry->out, &given->address))
 		return MT_BLOCK_UNREADABLE;
+	if (given->address && !mt_address_is_sampled(given->address, event->one_in))
+		return MT_BLOCK_NOTHING; /* the kernel could not see it */
 	return given->address ? MT_BLOCK_GIVES : MT_BLOCK_FAILS;
 }
 
@@ -278,7 +281,7 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	given.has_asked = entry.has_asked;
 	given.asked = entry.asked;
 	given.usable = usable_bytes(field_or(&event->size, sample, 0));
-	out->effect = effect_of(&entry, value, attr, sample, &given);
+	out->effect = effect_of(event, &entry, value, attr, sample, &given);
 	out->given = given;
 	out->freed = entry.old;
 	if (out->effect != MT_BLOCK_FAILS)

@@ -75,7 +75,8 @@ void mt_block_calls_set_sampled(struct mt_block_calls *calls);
  *
  * 1. An entry belongs to the thread's next return from the same function.
  * 2. Where the caller passes `out`, the function returns an error number, 0: none, and the
- *    address is read from the sample's stack dump.
+ *    address is read from the sample's stack dump. If blocks are sampled, those that are not chosen
+ *    are left out.
  * 3. A failure within a call that fails for it counts once, where it happened.
  * 4. Nothing returned where no bytes were asked for is no failure, and frees `old`.
  * 5. What a thread frees in two functions, one right behind the other, is freed once.

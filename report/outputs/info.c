@@ -11,6 +11,10 @@
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
+enum {
+	NAME_MOST = 100, /* of an event's name: bytes shown */
+};
+
 static const char *const role_names[] = {"sample", "mark", "side-band", "seed", "counted beside"};
 
 static void print_pair(FILE *to, const char *key, const char *value)
@@ -133,6 +137,18 @@ static void print_recording(const struct mt_facts_recording *r, FILE *to)
 	fputc('\n', to);
 }
 
+/* A filter of sampled blocks is longer than a screen. */
+static void print_event_name(const char *name, FILE *to)
+{
+	char start[NAME_MOST + 1];
+	int shown = strlen(name) > NAME_MOST ? NAME_MOST - 2 : NAME_MOST;
+
+	snprintf(start, sizeof(start), "%.*s", shown, name);
+	mt_text_print_clean(start, to);
+	if (shown < NAME_MOST)
+		fputs("..", to);
+}
+
 static void print_event(const struct mt_facts_event *event, FILE *to)
 {
 	const struct mt_attr *attr = &event->attr;
@@ -141,7 +157,7 @@ static void print_event(const struct mt_facts_event *event, FILE *to)
 	mt_text_print_clean(event->alias, to);
 	if (strcmp(event->alias, event->name) != 0) {
 		fputs(" = ", to);
-		mt_text_print_clean(event->name, to);
+		print_event_name(event->name, to);
 	}
 	fprintf(to, ": %s, %s records",
 		event->role <= MT_ROLE_MEMBER ? role_names[event->role] : "unknown role",

@@ -52,8 +52,9 @@ MT_TEST(what_returns_an_error_number_has_no_size_before_it)
 		   "ur:malloc:posix_memalign(ptr=retval:u64)");
 }
 
-MT_TEST(a_free_has_the_block)
+MT_TEST(a_free_has_the_block_and_with_glibc_its_size)
 {
+	check_word("free", MT_BLOCK_FREE, true, "u:malloc:free(ptr=arg1:u64,size=-8(%di):u64)");
 	check_word("_ZdlPvm", MT_BLOCK_FREE, false, "u:malloc:_ZdlPvm(ptr=arg1:u64)");
 }
 

@@ -1,0 +1,150 @@
+/*
+ * Planning blocks of allocators: their probes, and the filters by which the kernel samples them.
+ * Allocations and frees are filtered by the same function of the block's address.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/events.h"
+#include "formats/records/address_sample.h"
+#include "record/cli/options.h"
+#include "record/plan/filter.h"
+#include "record/plan/plan.h"
+#include "record/plan/plan_parts.h"
+#include "record/tracepoints/tracepoint_source.h"
+
+#define LARGE "size>=131072" /* bytes; above it one block more or less is seen in an estimate */
+#define SMALL "size<131072"
+
+static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_allocator_probe *probe,
+				 enum mt_planned_block block)
+{
+	struct mt_event_word word = {.text = probe->function,
+				     .length = strlen(probe->function),
+				     .def = mt_event_def_find("malloc", 6)};
+	bool gives = probe->moment == MT_BLOCK_ALLOC;
+	struct mt_error *err = mt_planner_tracepoint(planner, probe->name,
+						     gives ? MT_ROLE_SAMPLE : MT_ROLE_MARK, &word);
+	struct mt_planned_event *event;
+
+	if (err)
+		return err;
+	event = &planner->plan->events.items[planner->plan->events.count - 1];
+	event->account = strdup(probe->account);
+	event->block = block;
+	event->is_sized = probe->is_sized;
+	event->frees_old = probe->frees_old;
+	event->has_no_ptr = probe->has_no_ptr;
+	return event->account ? NULL : mt_error_nomem();
+}
+
+static struct mt_error *plan_blocks(void *context, const struct mt_allocator_probe *probe)
+{
+	static const enum mt_planned_block blocks[] = {
+		[MT_BLOCK_ALLOC] = MT_PLANNED_ALLOC,
+		[MT_BLOCK_ENTER] = MT_PLANNED_ENTER,
+		[MT_BLOCK_FREE] = MT_PLANNED_FREE,
+	};
+	struct mt_planner *planner = context;
+	const struct mt_record_options *options = planner->options;
+	bool sampled = options->action == MT_ACTION_RECORD && options->malloc_sample != 1;
+	struct mt_error *err = plan_one(planner, probe, blocks[probe->moment]);
+
+	if (err || !sampled || probe->moment != MT_BLOCK_ALLOC || !probe->is_sized)
+		return err;
+	return plan_one(planner, probe, MT_PLANNED_LARGE);
+}
+
+/* An account of blocks needs every one, or those of an address. */
+struct mt_error *mt_planner_allocators(struct mt_planner *planner)
+{
+	const struct mt_tracepoint_source *source = planner->tracepoints;
+	const struct mt_record_options *options = planner->options;
+	char *note = NULL;
+	struct mt_error *err;
+
+	if (options->period > 1 || options->frequency || options->budget > 0 || options->max_rate)
+		return mt_error_create(MT_ERR_USAGE,
+				       "-e malloc records every block, or 1 in N with "
+				       "--malloc-sample: -c, -F, --budget and --max-rate do not go "
+				       "with it");
+	if (!source->allocators)
+		return mt_error_create(MT_ERR_UNSUPPORTED, "malloc: probes cannot be defined here");
+	err = source->allocators(source->probes, plan_blocks, planner, &note);
+	return err ? err : mt_planner_note(planner, note);
+}
+
+bool mt_plan_has_blocks(const struct mt_plan *plan)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (plan->events.items[i].block)
+			return true;
+	}
+	return false;
+}
+
+/* Whether dumps of other events may hold what a return probe puts into a stack. */
+static bool has_other_samples(const struct mt_plan *plan)
+{
+	for (size_t i = 0; i < plan->events.count; i++) {
+		if (!plan->events.items[i].block && plan->events.items[i].role == MT_ROLE_SAMPLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The filter of an event of sampled blocks, which the caller frees. NULL out of memory. The kernel
+ * runs it for each block: what turns down most of them comes first. Where ptr is 0, size means
+ * nothing.
+ */
+static char *sample_filter(const struct mt_planned_event *event, const char *chosen)
+{
+	const char *format;
+	char *filter;
+
+	if (event->block == MT_PLANNED_ALLOC)
+		format = event->is_sized ? SMALL "&&%s||ptr==0" : "%s||ptr==0";
+	else
+		format = event->is_sized ? LARGE "&&ptr!=0||%s" : "%s";
+	return asprintf(&filter, format, chosen) < 0 ? NULL : filter;
+}
+
+static struct mt_error *sample_event(struct mt_planned_event *event, uint32_t one_in,
+				     const char *chosen)
+{
+	MT_CLEANUP_FREE char *filter = NULL;
+	MT_CLEANUP_FREE char *account = event->account;
+
+	event->account = NULL;
+	if (asprintf(&event->account, "%s one-in=%u", account, one_in) < 0)
+		event->account = NULL;
+	if (event->account && event->has_no_ptr)
+		return NULL; /* the reader chooses */
+	filter = sample_filter(event, chosen);
+	return event->account && filter ? mt_filter_add(&event->filter, filter) : mt_error_nomem();
+}
+
+struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
+{
+	MT_CLEANUP_FREE char *chosen = mt_address_filter("ptr", one_in);
+	bool all = one_in == 1, others = has_other_samples(plan);
+	struct mt_error *err = all || chosen ? NULL : mt_error_nomem();
+
+	for (size_t i = 0; i < plan->events.count && !err; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (event->block == MT_PLANNED_LARGE && all)
+			event->left_out = true;
+		else if (event->block == MT_PLANNED_LARGE)
+			err = mt_filter_add(&event->filter, LARGE "&&ptr!=0");
+		else if (event->block == MT_PLANNED_ENTER && !all)
+			event->left_out = event->is_sized && !event->frees_old && !others;
+		else if (event->block && event->block != MT_PLANNED_ENTER && !all)
+			err = sample_event(event, one_in, chosen);
+	}
+	return err;
+}

@@ -1,0 +1,88 @@
+#!/bin/bash
+# --malloc-sample: the kernel chooses blocks by address, given and freed alike; estimates hold the truth.
+# slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'defining probes'
+probes=/sys/kernel/tracing/uprobe_events
+[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
+command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+cd "$TMPDIR" || exit 1
+
+# 20,000 blocks of 104 bytes are kept, as many freed; 3 of 200,000 bytes are kept; each function's blocks are freed 1,000 times.
+cat >keeps.c <<'C'
+#include <stdlib.h>
+static void *volatile kept;
+static volatile size_t too_large = (size_t)-1 / 2 + 10;
+__attribute__((noinline)) static void keep_small(void)
+{
+	for (int i = 0; i < 20000; i++) {
+		kept = malloc(104);
+		free(malloc(104));
+	}
+}
+__attribute__((noinline)) static void keep_large(void)
+{
+	for (int i = 0; i < 3; i++) {
+		kept = malloc(200000);
+		free(malloc(200000));
+	}
+}
+__attribute__((noinline)) static void keep_none(void)
+{
+	void *block = NULL;
+
+	for (int i = 0; i < 1000; i++) {
+		kept = malloc(1000);
+		kept = realloc(kept, 5000);
+		kept = realloc(kept, 300000);
+		kept = realloc(kept, 2000);
+		free(kept);
+		kept = malloc(too_large); /* fails */
+		if (!posix_memalign(&block, 64, 1024))
+			free(block);
+	}
+}
+int main(void)
+{
+	keep_small();
+	keep_large();
+	keep_none();
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+${CC:-cc} -D_GNU_SOURCE -O1 -fno-builtin -fno-optimize-sibling-calls -o keeps keeps.c || exit 1
+
+record() { # N
+	check "1 in $1 is recorded" setarch -R "$mtrec" -o "$1.mtr" -e malloc --malloc-sample "$1" -- ./keeps
+	says '... and nothing is lost' ', 0 lost' "$err"
+}
+# field FUNCTION NAME: of a path's row
+field() { awk -F, -v path=";$1\"" -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } index($0, path) { print $at }' csv; }
+kept() { # N: checks what is live in N.mtr
+	"$MT_BUILD/mtreport" --blocks --csv "$1.mtr" >csv 2>"$err"
+	says "1 in $1: told" "1 in $1 blocks was sampled" "$err"
+	between '... the interval holds the blocks that are kept' "$(field keep_small blocks_low)" 20000 "$(field keep_small blocks_high)"
+	between '... and their bytes' "$(field keep_small bytes_low)" 2080000 "$(field keep_small bytes_high)"
+	is '... large blocks are counted one by one' "$(field keep_large blocks),$(field keep_large blocks_low)" 3,3
+	is '... what was freed is gone, after realloc and posix_memalign, too' "$(field keep_none blocks)" 0
+	is '... each call that failed is counted' "$(field keep_none failed)" 1000
+}
+addresses() { "$MT_BUILD/mtreport" --script "$1.mtr" 2>/dev/null | sed -n 's/.*:malloc[/:].* ptr=\(0x[1-9a-f][0-9a-f]*\) .*/\1/p' | sort -u; }
+
+record 4
+says '... and told' '^mtrec: malloc: 1 in 4 blocks is recorded' "$err"
+record 15
+says 'a number is rounded to a power of two' '1 in 16 blocks' "$err"
+mv 15.mtr 16.mtr
+kept 4
+kept 16
+addresses 4 >four
+addresses 16 >sixteen
+is 'what 1 in 16 has, 1 in 4 has' "$(comm -13 four sixteen | wc -l)" 0
+between '... which is about four times as much' 300 "$(($(wc -l <four) * 100 / $(wc -l <sixteen)))" 500
+expect 2 'no number' "$mtrec" -e malloc --malloc-sample some -- ./keeps
+says '... is told what is one' "'some' is neither all nor a number"
+is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
+finish
