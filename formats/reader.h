@@ -64,9 +64,10 @@ struct mt_place {
 
 /* One frame of a stack that came as text. Views, valid as long as the record. */
 struct mt_told_frame {
-	struct mt_text name, dso;
+	struct mt_text name, dso; /* no dso: not code but a text, such as "[lost]" */
 	uint64_t address, offset; /* in memory, and in the function; 0: not said */
 	bool kernel;
+	bool guessed; /* found by a scan; never of an input */
 	bool inlined; /* into the next frame */
 };
 

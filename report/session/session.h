@@ -40,6 +40,7 @@ struct mt_space;
 struct mt_stacks;
 struct mt_strings;
 struct mt_task;
+struct mt_told;
 struct mt_unwind_method;
 
 /*
@@ -222,6 +223,12 @@ struct mt_strings *mt_session_strings(struct mt_session *session);
 struct mt_stacks *mt_session_stacks(struct mt_session *session);
 struct mt_frames *mt_session_frames(struct mt_session *session);
 struct mt_naming *mt_session_naming(struct mt_session *session);
+
+/*
+ * The id in mt_session_stacks() of a stack whose frames have names of their own, as those of an
+ * input of text; MT_STACK_NONE out of memory.
+ */
+uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told);
 
 /* The recorded path of an image id; "[unknown]" for MT_FRAME_NO_IMAGE. */
 const char *mt_session_image_path(const struct mt_session *session, uint32_t image);

@@ -32,7 +32,6 @@ struct mt_spaces;
 struct mt_return_slots;
 struct mt_stack_ids;
 struct mt_symbol;
-struct mt_told;
 
 /* An event of the present recording. */
 struct mt_local_event {
@@ -135,10 +134,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 struct mt_error *mt_session_read_sample(struct mt_session *session, struct mt_session_sample *out,
 					bool *wanted);
 
-/* told.c: the id of a stack that came as text; MT_STACK_NONE out of memory. */
-uint32_t mt_session_told_stack(struct mt_session *session, const struct mt_told *told);
-
-/* Names the frames of such stacks; the session is the context. */
+/* told.c: names the frames of stacks that came as text. */
 const struct mt_symbol *mt_session_told_name(struct mt_session *session,
 					     const struct mt_frame_key *key);
 

@@ -55,6 +55,15 @@ static bool make_function(struct mt_session *session, const struct mt_told_frame
 	return out->name != MT_STRING_NONE && out->dso != MT_STRING_NONE;
 }
 
+static uint32_t text_frame(struct mt_session *session, struct mt_text text)
+{
+	uint32_t name = mt_strings_intern(session->strings, text.bytes, text.size);
+
+	return name == MT_STRING_NONE
+		       ? MT_FRAME_NONE
+		       : mt_frames_words(session->frames, mt_strings_get(session->strings, name));
+}
+
 /* The frame of the function at `at` and of those that it is inlined into; *used: how many. */
 static uint32_t told_frame(struct mt_session *session, const struct mt_told_frame *at, size_t left,
 			   size_t *used)
@@ -63,10 +72,14 @@ static uint32_t told_frame(struct mt_session *session, const struct mt_told_fram
 	struct mt_frame_key key = {.image = MT_FRAME_NO_IMAGE, .flags = MT_FRAME_TOLD};
 	size_t count = 0;
 
+	*used = 1;
+	if (!at->dso.size)
+		return text_frame(session, at->name);
 	do {
 		if (!make_function(session, &at[count], &functions[count]))
 			return MT_FRAME_NONE;
-		key.flags |= at[count].kernel ? MT_FRAME_IN_KERNEL : 0;
+		key.flags |= (at[count].kernel ? MT_FRAME_IN_KERNEL : 0) |
+			     (at[count].guessed ? MT_FRAME_GUESSED : 0);
 	} while (at[count++].inlined && count < left && count < INLINED_MAX);
 	functions[count - 1].inlined = false;
 	for (size_t i = 0; i + 1 < count; i++)

@@ -10,6 +10,7 @@
 #include "formats/base/array.h"
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/session/session.h"
 #include "report/stacks/frames.h"
@@ -47,7 +48,9 @@ struct comparison {
 	struct mt_value_column values[VALUES];
 	struct mt_sum_table *sums; /* base and now */
 	MT_ARRAY(uint32_t) stacks; /* of the side that is read: by path, in the session */
-	MT_ARRAY(uint32_t) scratch;
+	MT_ARRAY(struct mt_told_frame) scratch;
+	struct mt_map64 by_names; /* stack of names alone to the one that is shown */
+	MT_ARRAY(uint32_t) names;
 };
 
 static void comparison_deinit(struct comparison *comparison)
@@ -55,17 +58,19 @@ static void comparison_deinit(struct comparison *comparison)
 	mt_sum_table_destroy(comparison->sums);
 	mt_array_deinit(&comparison->stacks);
 	mt_array_deinit(&comparison->scratch);
+	mt_array_deinit(&comparison->names);
+	mt_map64_deinit(&comparison->by_names);
 }
 
 /* ---- Keys ---- */
 
-/* A path of the table as a stack of the session that is only words; MT_STACK_NONE out of memory. */
-static uint32_t spell_stack(struct comparison *c, const struct mt_table *table,
-			    const uint32_t *names, size_t count)
+/* A path's names as one number, the same on both sides; MT_STACK_NONE out of memory. */
+static uint32_t number_names(struct comparison *c, const struct mt_table *table,
+			     const uint32_t *names, size_t count)
 {
 	struct mt_strings *strings = mt_frames_strings(table->frames);
 
-	if (!mt_array_reserve(&c->scratch, count + 1))
+	if (!mt_array_reserve(&c->names, count + 1))
 		return MT_STACK_NONE;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t frame = mt_frames_words(mt_session_frames(c->session),
@@ -73,9 +78,67 @@ static uint32_t spell_stack(struct comparison *c, const struct mt_table *table,
 
 		if (frame == MT_FRAME_NONE)
 			return MT_STACK_NONE;
-		c->scratch.items[count - 1 - i] = frame;
+		c->names.items[i] = frame;
 	}
-	return mt_stacks_intern(mt_session_stacks(c->session), c->scratch.items, count);
+	return mt_stacks_intern(mt_session_stacks(c->session), c->names.items, count);
+}
+
+static struct mt_text text_of(const char *text)
+{
+	return (struct mt_text){text, strlen(text)};
+}
+
+/* Adds the functions of a frame, whose names are those of the path that end at `names`. */
+static bool tell_frame(struct comparison *c, const struct mt_table *table, uint32_t frame,
+		       const uint32_t **names)
+{
+	const struct mt_frame_key *key = mt_frames_key(table->frames, frame);
+	size_t count;
+	const struct mt_frame_name *functions = mt_frames_names(table->frames, frame, &count);
+
+	for (size_t i = 0; functions && i < count; i++) {
+		struct mt_told_frame *told = mt_array_push(&c->scratch);
+		const char *name = mt_strings_get(mt_frames_strings(table->frames), *--*names);
+		bool guessed = (key->flags & MT_FRAME_GUESSED) && !strncmp(name, "? ", 2);
+
+		if (!told)
+			return false;
+		*told = (struct mt_told_frame){
+			.name = text_of(name + (guessed ? 2 : 0)),
+			.dso = text_of(key->flags & MT_FRAME_WORDS ? "" : functions[i].dso),
+			.kernel = key->flags & MT_FRAME_IN_KERNEL,
+			.guessed = guessed,
+			.inlined = functions[i].inlined,
+		};
+	}
+	return functions;
+}
+
+/*
+ * A stack of the table as one of the session, whose frames keep names, files and kinds, and have no
+ * addresses; MT_STACK_NONE out of memory. Of stacks with the same names the first one tells the
+ * kinds.
+ */
+static uint32_t spell_stack(struct comparison *c, const struct mt_table *table, uint32_t stack,
+			    const uint32_t *names, size_t count)
+{
+	uint32_t number = number_names(c, table, names, count), made;
+	uint64_t known;
+	size_t depth;
+	const uint32_t *frames = mt_stacks_get(table->stacks, stack, &depth);
+	const uint32_t *end = names + count;
+
+	if (number == MT_STACK_NONE || mt_map64_get(&c->by_names, number, &known))
+		return number == MT_STACK_NONE ? MT_STACK_NONE : (uint32_t)known;
+	c->scratch.count = 0;
+	for (size_t i = 0; i < depth; i++) {
+		if (!tell_frame(c, table, frames[i], &end))
+			return MT_STACK_NONE;
+	}
+	made = mt_session_told_stack(c->session, &(struct mt_told){.frames = c->scratch.items,
+								   .count = c->scratch.count});
+	return made != MT_STACK_NONE && mt_map64_put(&c->by_names, number, made) ? made
+										 : MT_STACK_NONE;
 }
 
 /* The session's stack for one of the table's; each path is spelled once. */
@@ -92,7 +155,7 @@ static uint32_t find_stack(struct comparison *c, const struct mt_table *table,
 		c->stacks.items[c->stacks.count++] = MT_STACK_NONE;
 	if (c->stacks.items[path] == MT_STACK_NONE) {
 		names = mt_paths_get(paths, path, &count);
-		c->stacks.items[path] = spell_stack(c, table, names, count);
+		c->stacks.items[path] = spell_stack(c, table, stack, names, count);
 	}
 	return c->stacks.items[path];
 }
