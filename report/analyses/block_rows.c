@@ -74,11 +74,13 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 		       const struct mt_value *values)
 {
 	struct mt_row_facts facts;
+	bool good;
 
 	if (block && mt_block_rows_one_in(rows, origin) > 1)
 		mt_row_keys_cluster(rows->grouping, block->address);
-	return mt_origin_row_facts(&rows->rows, origin, &facts) &&
-	       find_size(rows, block ? block->bytes : 0, &facts.size) &&
-	       (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
+	good = mt_origin_row_facts(&rows->rows, origin, &facts) &&
+	       find_size(rows, block ? block->bytes : 0, &facts.size);
+	facts.kind = origin->cache;
+	return good && (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
 	       mt_row_keys_add(rows->grouping, &facts, values);
 }

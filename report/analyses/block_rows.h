@@ -10,6 +10,7 @@
 #include "report/analyses/ledger_rows.h"
 #include "report/blocks/blocks.h"
 
+/* --kernel-memory adds the kind: the cache of objects. */
 #define MT_BY_OF_BLOCKS                                                                 \
 	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |  \
 	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \

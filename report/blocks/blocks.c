@@ -11,10 +11,12 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/map64.h"
+#include "formats/base/strings.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 #include "report/blocks/block_calls.h"
 #include "report/blocks/block_queue.h"
+#include "report/blocks/kernel_calls.h"
 #include "report/ledger/losses.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
@@ -35,7 +37,8 @@ struct mt_blocks {
 	const struct mt_blocks_options *options;
 	struct mt_observer observer;
 	struct mt_origins *origins;
-	MT_ARRAY(struct mt_block_event) events; /* by index in facts->events */
+	MT_ARRAY(struct mt_block_event) events;		/* by index in facts->events */
+	MT_ARRAY(struct mt_kernel_event) kernel_events; /* with options->kernel: likewise */
 	/* Of the present recording: */
 	struct mt_block_calls *calls;
 	struct mt_block_queue queue;
@@ -92,20 +95,21 @@ void mt_blocks_destroy(struct mt_blocks *blocks)
 	mt_session_ignore(blocks->session, &blocks->observer);
 	forget_recording(blocks);
 	mt_array_deinit(&blocks->events);
+	mt_array_deinit(&blocks->kernel_events);
 	mt_origins_destroy(blocks->origins);
 	free(blocks);
 }
 
 MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
 
-/* NULL out of memory. */
+/* The account `id`; a space's, but for those of the kernel. NULL out of memory. */
 static struct mt_block_account *account_of(struct mt_blocks *blocks, const struct mt_space *space,
-					   uint32_t recording)
+					   uint64_t id, uint32_t recording)
 {
 	struct mt_block_account *account, **slot;
 	uint64_t index;
 
-	if (mt_map64_get(&blocks->by_space, space->id, &index))
+	if (mt_map64_get(&blocks->by_space, id, &index))
 		return blocks->accounts.items[index];
 	slot = mt_array_push(&blocks->accounts);
 	if (!slot)
@@ -114,7 +118,7 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 	if (account)
 		account->map = mt_block_map_create(blocks->options->at.when == MT_AT_PEAK);
 	if (!account || !account->map ||
-	    !mt_map64_put(&blocks->by_space, space->id, blocks->accounts.count - 1)) {
+	    !mt_map64_put(&blocks->by_space, id, blocks->accounts.count - 1)) {
 		if (account)
 			account_destroy(account);
 		blocks->accounts.count--;
@@ -231,6 +235,8 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		return true;
 	if (blocks->one_in > 1)
 		return true; /* most blocks that are freed were not chosen */
+	if (blocks->options->kernel && freed == MT_FREED_TWICE)
+		freed = MT_FREED_UNKNOWN; /* given in bulk in between, which no event tells */
 	blocks->counts.twice += freed == MT_FREED_TWICE;
 	blocks->counts.unknown += freed == MT_FREED_UNKNOWN;
 	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
@@ -270,7 +276,8 @@ static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued
 	if (!mt_block_map_give(map, given, &unseen_free))
 		return false;
 	blocks->counts.unseen_frees += unseen_free;
-	note_rate(blocks, blocks->events.items[queued->origin.event].one_in);
+	if (!blocks->options->kernel)
+		note_rate(blocks, blocks->events.items[queued->origin.event].one_in);
 	return !blocks->options->gone ||
 	       mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
 }
@@ -339,14 +346,31 @@ static bool drain(struct mt_blocks *blocks, bool all)
 
 static bool wants(void *context, const struct mt_facts_event *event)
 {
-	(void)context;
-	return mt_block_operation_of(event->account) == MT_BLOCK_ALLOC;
+	const struct mt_blocks *blocks = context;
+
+	return blocks->options->kernel ? mt_kernel_event_is(event->name)
+				       : mt_block_operation_of(event->account) == MT_BLOCK_ALLOC;
+}
+
+static bool take_kernel_event(struct mt_blocks *blocks, const struct mt_observed *observed)
+{
+	const char *name = mt_session_facts(blocks->session)->events.items[observed->event].name;
+
+	while (blocks->kernel_events.count <= observed->event) {
+		if (!mt_array_push(&blocks->kernel_events))
+			return false;
+	}
+	blocks->kernel_events.items[observed->event] =
+		mt_kernel_event_parse(name, &observed->described->format);
+	return true;
 }
 
 static bool take_event(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	struct mt_block_event *event;
 
+	if (blocks->options->kernel)
+		return take_kernel_event(blocks, observed);
 	while (blocks->events.count <= observed->event) {
 		if (!mt_array_push(&blocks->events))
 			return false;
@@ -363,6 +387,9 @@ static bool take_event(struct mt_blocks *blocks, const struct mt_observed *obser
 
 static bool is_ours(const struct mt_blocks *blocks, uint32_t event)
 {
+	if (blocks->options->kernel)
+		return event < blocks->kernel_events.count &&
+		       blocks->kernel_events.items[event].allocator;
 	return event < blocks->events.count &&
 	       blocks->events.items[event].operation != MT_BLOCK_NONE;
 }
@@ -373,7 +400,7 @@ static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 	const struct mt_loss_record *loss = observed->loss;
 	bool ours = false;
 
-	for (uint32_t i = 0; i < blocks->events.count; i++)
+	for (uint32_t i = 0; i < blocks->events.count || i < blocks->kernel_events.count; i++)
 		ours |= is_ours(blocks, i);
 	if (!ours || (observed->event != MT_EVENT_NONE && loss->source != MT_LOSS_KERNEL &&
 		      !is_ours(blocks, observed->event)))
@@ -382,16 +409,39 @@ static bool take_loss(struct mt_blocks *blocks, const struct mt_observed *observ
 	return mt_losses_add(&blocks->losses, loss->from, loss->to);
 }
 
+/* The account that a call belongs to, and the kernel's cache, a string id. */
+struct place {
+	uint64_t space; /* id of a struct mt_space; of the kernel's accounts, above those */
+	uint32_t cache;
+};
+
+static bool take_kernel_call(struct mt_blocks *blocks, const struct mt_observed *observed,
+			     struct mt_block_call *call, struct place *place)
+{
+	const char *cache;
+	uint32_t length;
+
+	place->space = UINT64_MAX -
+		       mt_kernel_call_take(&blocks->kernel_events.items[observed->event],
+					   observed->sample, observed->time, call, &cache, &length);
+	place->cache = mt_strings_intern(mt_session_strings(blocks->session), cache, length);
+	return place->cache != MT_STRING_NONE;
+}
+
 static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
 	const struct mt_task *task = observed->task;
 	struct mt_queued *queued;
 	struct mt_block_call call;
+	struct place place = {.space = task->space->id};
 
 	if (!is_ours(blocks, observed->event))
 		return true;
-	if (!mt_block_calls_take(blocks->calls, &blocks->events.items[observed->event],
-				 observed->attr, observed->sample, observed->time, &call))
+	if (!(blocks->options->kernel
+		      ? take_kernel_call(blocks, observed, &call, &place)
+		      : mt_block_calls_take(blocks->calls, &blocks->events.items[observed->event],
+					    observed->attr, observed->sample, observed->time,
+					    &call)))
 		return false;
 	/* A selected sample's stack comes all the same. */
 	if (call.effect == MT_BLOCK_NOTHING)
@@ -404,7 +454,7 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 	queued->time = observed->time;
 	queued->serial = observed->serial;
 	queued->waits = observed->selected;
-	queued->account = account_of(blocks, task->space, observed->recording);
+	queued->account = account_of(blocks, task->space, place.space, observed->recording);
 	queued->origin = (struct mt_origin){
 		.kind = MT_ORIGIN_CALL,
 		.event = observed->event,
@@ -413,6 +463,7 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 		.process = task->space->comm,
 		.cgroup = task->space->cgroup,
 		.exe = task->space->exe,
+		.cache = place.cache,
 		.pid = task->pid,
 		.tid = task->tid,
 	};
@@ -425,7 +476,8 @@ static bool take_fork(struct mt_blocks *blocks, const struct mt_observed *observ
 
 	if (observed->kernel->pid == observed->kernel->ppid || !observed->task)
 		return true;
-	child = account_of(blocks, observed->task->space, observed->recording);
+	child = account_of(blocks, observed->task->space, observed->task->space->id,
+			   observed->recording);
 	if (child)
 		child->forked = true;
 	return child;
@@ -439,7 +491,7 @@ static bool take_end(struct mt_blocks *blocks, const struct mt_observed *observe
 
 	if (!observed->space || observed->space->threads)
 		return true;
-	account = account_of(blocks, observed->space, observed->recording);
+	account = account_of(blocks, observed->space, observed->space->id, observed->recording);
 	if (!account || account->closed)
 		return account;
 	queued = mt_block_queue_add(&blocks->queue);
@@ -497,8 +549,8 @@ static bool take(struct mt_blocks *blocks, const struct mt_observed *observed)
 		return take_event(blocks, observed);
 	case MT_OBSERVED_LOSS:
 		return take_loss(blocks, observed);
-	case MT_OBSERVED_KERNEL:
-		return take_kernel(blocks, observed);
+	case MT_OBSERVED_KERNEL: /* spaces are not the kernel's allocators' concern */
+		return blocks->options->kernel || take_kernel(blocks, observed);
 	case MT_OBSERVED_SAMPLE:
 		return take_sample(blocks, observed);
 	default:

@@ -41,6 +41,7 @@ struct mt_blocks_options {
 	struct mt_at at;
 	bool beside; /* the session is read for another analysis: all of its events, not these alone
 		      */
+	bool kernel; /* blocks of the kernel's allocators, not of programs': one space */
 	/*
 	 * Called for each block of a space, and with the number of calls that failed by each
 	 * origin, when the space or the recording ends, or the moment has come. False out of

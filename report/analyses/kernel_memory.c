@@ -1,0 +1,91 @@
+/*
+ * --kernel-memory: what the kernel's own allocators gave and was not freed, by cache and kernel
+ * stack.
+ */
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/block_rows.h"
+#include "report/session/session.h"
+#include "report/sums/row_keys.h"
+
+enum {
+	VALUE_BYTES, /* with what the allocator adds, as /proc/slabinfo counts */
+	VALUE_OBJECTS,
+	VALUE_ASKED,
+	VALUE_AGE,
+	VALUES
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"},
+	{"objects", ""},
+	{"asked", "B"},
+	{"age", "s"},
+};
+
+struct kernel_memory {
+	struct mt_block_rows rows;
+	const struct mt_analysis_request *request;
+};
+
+static bool add_block(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
+{
+	struct kernel_memory *memory = context;
+	double age = space->time > block->time ? (double)(space->time - block->time) / 1e9 : 0;
+	struct mt_value values[VALUES] = {
+		[VALUE_BYTES] = mt_value_exact((double)block->usable),
+		[VALUE_OBJECTS] = mt_value_exact(1),
+		[VALUE_ASKED] = mt_value_exact((double)block->bytes),
+		[VALUE_AGE] = mt_value_exact(age),
+	};
+
+	if (age < memory->request->older_than)
+		return true;
+	for (size_t i = VALUE_BYTES; doubtful && i <= VALUE_ASKED; i++)
+		values[i].low = 0;
+	return mt_block_rows_add(&memory->rows, space, origin, block, values);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	struct kernel_memory memory = {.request = request};
+	const struct mt_blocks_options options = {
+		.at = request->at,
+		.kernel = true,
+		.block = add_block,
+		.context = &memory,
+	};
+	uint64_t lost;
+	struct mt_error *err =
+		mt_block_rows_init(&memory.rows, session, mt_analysis_kernel_memory.name,
+				   value_columns, VALUES, request);
+
+	if (err)
+		return err;
+	mt_row_keys_most(memory.rows.grouping, VALUE_AGE);
+	err = mt_blocks_run(session, &options, &lost);
+	if (!err && !mt_row_keys_may_have(memory.rows.grouping, lost, VALUE_OBJECTS))
+		err = mt_error_nomem();
+	if (!err) {
+		err = mt_row_keys_table(memory.rows.grouping, out);
+		memory.rows.grouping = NULL;
+	}
+	mt_block_rows_deinit(&memory.rows);
+	return err;
+}
+
+const struct mt_analysis mt_analysis_kernel_memory = {
+	.name = "kernel-memory",
+	.help = "the kernel's own memory that it holds, by cache",
+	.rare = true,
+	.groups = true,
+	.by = MT_BY_OF_BLOCKS | MT_BY_BIT(MT_BY_KIND),
+	.default_by = {{MT_BY_KIND, MT_BY_STACK}, 2},
+	.moments = true,
+	.ages = true,
+	.record = "kmem",
+	.output = "paths",
+	.run = run,
+};
