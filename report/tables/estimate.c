@@ -1,9 +1,9 @@
 /*
- * What was not sampled is estimated with a mean (`unseen`) and a variance: clusters of y that are
- * sampled with probability 1 / w contribute (w - 1) y and w (w - 1) y^2. Both add up whatever is
- * merged; the interval is made from their sums, as of a gamma distribution with that mean and
- * variance. For equal clusters it is the exact interval of a Poisson count; unequal ones have the
- * effective weight variance / unseen. (Fay and Feuer, Statistics in Medicine 16, 1997.)
+ * What was not sampled is estimated with a mean (`unseen`) and two moments: clusters of y that are
+ * sampled with probability 1 / w contribute (w - 1) y, w (w - 1) y^2 and w^2 (w - 1) y^3. They add
+ * up whatever is merged. The interval is made from their sums: that of a Poisson count of clusters
+ * of the weight skew / variance, as many as have that variance. For equal clusters it is exact; for
+ * unequal ones the large ones, of which few were seen, decide.
  */
 #include "report/tables/estimate.h"
 
@@ -16,7 +16,7 @@
  * A filter by address is no lottery: by how much its rate may be off for addresses of one kind,
  * beyond what chance explains (docs/allocators.md).
  */
-#define BIAS 0.1
+#define BIAS 0.05
 
 /* How far a value may lie from its bounds. */
 struct doubt {
@@ -39,15 +39,17 @@ static double larger(double a, double b)
 /* Bounds are whole: sums of them are exact. */
 static struct doubt sampling_doubt(const struct mt_value *value)
 {
-	double unseen = value->unseen, bias = BIAS * unseen, weight, shape;
+	double bias = BIAS * value->unseen, variance = value->variance + bias * bias;
+	double weight, shape, below;
 
-	if (!(unseen > 0))
+	if (!(value->unseen > 0))
 		return (struct doubt){0};
-	weight = (value->variance + bias * bias) / unseen;
-	shape = unseen / weight;
+	weight = value->skew / variance;
+	shape = variance / weight / weight; /* the count */
+	below = weight * (shape - gamma_quantile(shape, -DEVIATIONS));
 	return (struct doubt){
-		.below = ceil(unseen - weight * gamma_quantile(shape, -DEVIATIONS)),
-		.above = ceil(weight * gamma_quantile(shape + 1, DEVIATIONS) - unseen),
+		.below = ceil(below < value->unseen ? below : value->unseen),
+		.above = ceil(weight * (gamma_quantile(shape + 1, DEVIATIONS) - shape)),
 	};
 }
 
@@ -77,6 +79,7 @@ struct mt_value mt_value_sampled(double seen, uint32_t one_in)
 		.value = seen * weight,
 		.unseen = seen * (weight - 1),
 		.variance = seen * seen * weight * (weight - 1),
+		.skew = seen * seen * seen * weight * weight * (weight - 1),
 	};
 
 	set_bounds(&value, &(struct doubt){0});
@@ -88,7 +91,9 @@ struct mt_value mt_value_again(const struct mt_value *value, uint32_t before)
 	struct mt_value again = *value;
 	struct doubt other = other_doubt(value);
 
-	again.variance *= 1 + 2 * (double)before; /* (n + 1)^2 - n^2 */
+	/* (n + 1)^2 - n^2, (n + 1)^3 - n^3 */
+	again.variance *= 1 + 2 * (double)before;
+	again.skew *= 1 + 3 * (double)before * (1 + (double)before);
 	set_bounds(&again, &other);
 	return again;
 }
@@ -101,14 +106,14 @@ struct mt_value mt_value_scaled(const struct mt_value *value, double factor)
 		.high = value->high * factor,
 		.unseen = value->unseen * factor,
 		.variance = value->variance * factor * factor,
+		.skew = value->skew * factor * factor * factor,
 	};
 }
 
 void mt_value_none_seen(const struct mt_value *other, struct mt_value *value)
 {
 	if (!value->value && other->unseen > 0)
-		value->high +=
-			ceil(other->variance / other->unseen * gamma_quantile(1, DEVIATIONS));
+		value->high += ceil(other->skew / other->variance * gamma_quantile(1, DEVIATIONS));
 }
 
 struct mt_value mt_value_change(const struct mt_value *base, const struct mt_value *now)
@@ -147,5 +152,6 @@ void mt_value_add(struct mt_value *sum, const struct mt_value *value, bool same_
 	}
 	sum->unseen += value->unseen;
 	sum->variance += value->variance;
+	sum->skew += value->skew;
 	set_bounds(sum, &other);
 }

@@ -53,6 +53,7 @@ struct mt_value {
 	double value, low, high;
 	double unseen;	 /* the part of value that stands for what was not sampled; 0: exact */
 	double variance; /* of that estimate (estimate.h) */
+	double skew;	 /* its third central moment */
 };
 
 static inline struct mt_value mt_value_exact(double value)

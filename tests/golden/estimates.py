@@ -15,7 +15,7 @@ from blocks import A, B, FUNCTIONS, GIVES_TYPE, enter, form, free, gives, malloc
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
 make = made.make
-BIAS = 0.1  # report/tables/estimate.c
+BIAS = 0.05  # report/tables/estimate.c
 LARGE = 75  # a second event of malloc, unsampled
 
 
@@ -83,10 +83,12 @@ def gamma_quantile(shape, p):
 
 def interval(clusters, w=64):
     """Low, value and high by the definition, of clusters that were sampled 1 in w."""
-    unseen, variance = sum(clusters) * (w - 1), sum(y * y for y in clusters) * w * (w - 1)
-    weight = (variance + (BIAS * unseen) ** 2) / unseen
-    seen, shape = sum(clusters), unseen / weight
-    return seen + weight * gamma_quantile(shape, 0.025), seen * w, seen + weight * gamma_quantile(shape + 1, 0.975)
+    seen, unseen = sum(clusters), sum(clusters) * (w - 1)
+    variance = sum(y ** 2 for y in clusters) * w * (w - 1) + (BIAS * unseen) ** 2
+    weight = sum(y ** 3 for y in clusters) * w * w * (w - 1) / variance
+    shape = variance / weight ** 2
+    low = max(seen, seen * w - weight * (shape - gamma_quantile(shape, 0.025)))
+    return low, seen * w, seen * w + weight * (gamma_quantile(shape + 1, 0.975) - shape)
 
 
 def near(row, figure, clusters):
