@@ -128,22 +128,6 @@ static void say_probe(void *r, const char *text)
 	mt_recorder_say(r, 2, "%s", text);
 }
 
-/* --malloc-sample */
-static struct mt_error *sample_blocks(struct mt_recorder *r)
-{
-	uint32_t one_in = r->options->malloc_sample;
-
-	if (!mt_plan_has_blocks(r->plan))
-		return NULL;
-	if (one_in > 1)
-		mt_recorder_say(
-			r, 1,
-			"malloc: 1 in %u blocks is recorded, chosen by address; each counts "
-			"for %u",
-			one_in, one_in);
-	return mt_plan_sample_blocks(r->plan, one_in);
-}
-
 /* What the kernel can do, and what to open. */
 static struct mt_error *make_plan(struct mt_recorder *r)
 {
@@ -178,7 +162,7 @@ static struct mt_error *make_plan(struct mt_recorder *r)
 	source.together_context = &trial;
 	err = mt_plan_create(r->options, &r->features, &source, &r->plan);
 	if (!err && r->options->action == MT_ACTION_RECORD)
-		err = sample_blocks(r);
+		err = mt_recorder_sample_blocks(r);
 	mt_recorder_say(r, 2, "tracepoints: %s", mt_tracepoints_where(r->tracepoints));
 	mt_probes_describe(r->probes, say_probe, r);
 	if (!err)
@@ -481,21 +465,21 @@ static struct mt_error *prepare_waiting(struct mt_recorder *r)
 }
 
 /* Counters of tasks follow them from CPU to CPU. */
-static struct mt_error *open_counters(struct mt_recorder *r)
+struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
+					   struct mt_event_set *out)
 {
 	int any = -1;
 	const struct mt_number_list every = {.items = &any, .count = 1};
 	const struct mt_number_list *cpus = !mt_options_target_cpus(r->options) ? &every
 					    : r->options->cpus.count		? &r->options->cpus
 										: &r->cpus;
-	struct mt_error *err = mt_event_set_init(r->plan, &r->features, cpus, 0, &r->opened);
+	struct mt_error *err = mt_event_set_init(plan, &r->features, cpus, 0, out);
 
 	if (err)
 		return err;
-	r->opened.cgroup = r->cgroup;
-	r->opened.cgroup_name = r->options->cgroup;
-	r->opened.paused = r->options->delay || r->options->start_disabled;
-	return mt_targets_open(r->options, &r->command, &r->opened);
+	out->cgroup = r->cgroup;
+	out->cgroup_name = r->options->cgroup;
+	return mt_targets_open(r->options, &r->command, out);
 }
 
 struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
@@ -504,7 +488,8 @@ struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r)
 
 	mt_limits_raise_files();
 	if (!err)
-		err = open_counters(r);
+		err = mt_recorder_open_counters(r, r->plan, &r->opened);
+	r->opened.paused = r->options->delay || r->options->start_disabled;
 	mt_trials_end(&r->trials);
 	if (!err)
 		err = prepare_waiting(r);

@@ -1,7 +1,8 @@
 /*
  * The state of a recorder, shared by its own files only: recorder.c (the recording as a whole),
- * notes.c (messages), preparing.c (up to the first event), run.c (while events are recorded),
- * polling.c (what /proc says of the targets), ending.c (from the last event on), counting.c
+ * notes.c (messages), preparing.c (up to the first event), sampling.c (--malloc-sample), run.c
+ * (while events are recorded), polling.c (what /proc says of the targets), ending.c (from the last
+ * event on), counting.c
  * (--stat).
  */
 #ifndef MT_RECORD_RECORDER_PARTS_H
@@ -108,6 +109,13 @@ struct mt_error *mt_recorder_prepare(struct mt_recorder *r, int argc, char **arg
 
 /* The same for --stat: events that only count. */
 struct mt_error *mt_recorder_prepare_counting(struct mt_recorder *r);
+
+/* Opens the plan's events as counters on the targets. Deinitialise *out, also after a failure. */
+struct mt_error *mt_recorder_open_counters(struct mt_recorder *r, const struct mt_plan *plan,
+					   struct mt_event_set *out);
+
+/* Does what --malloc-sample says to the plan; auto counts for a second. */
+struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r);
 
 /* Leaves events out of the plan that the kernel or this machine cannot count. */
 void mt_recorder_leave_out_unsupported(struct mt_recorder *r);

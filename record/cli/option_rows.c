@@ -112,10 +112,11 @@ const struct mt_option_row mt_option_rows[] = {
 	 COMMON("thin events to cost at most PCT % of one CPU")},
 	{NULL, MT_OPT_MAX_RATE, "max-rate", "N",
 	 RARE("thin each event to at most N samples a second")},
-	{NULL, MT_OPT_MALLOC_SAMPLE, "malloc-sample", "N|all",
-	 BOTH("-e malloc: 1 in N blocks, by address (all)",
+	{NULL, MT_OPT_MALLOC_SAMPLE, "malloc-sample", "N|auto|all",
+	 BOTH("-e malloc: 1 in N blocks, chosen by address (auto)",
 	      "-e malloc: record 1 in N blocks, chosen by address, a power of two up to 64, and "
-	      "with glibc every one of 128 KiB and more (all)")},
+	      "with glibc every one of 128 KiB and more; auto, the default: of what runs "
+	      "already as many as --budget allows (5), of a command all")},
 	{NULL, 'm', "mmap-pages", "PAGES|SIZE",
 	 RARE("ring buffer of each CPU: pages, or bytes with K, M or G (16M; 8M for small dumps)")},
 	{NULL, MT_OPT_MEMORY, "memory", "MiB",

@@ -104,16 +104,20 @@ static struct mt_error *parse_budget(const char *text, struct mt_record_options 
 	return NULL;
 }
 
-/* "all", or about how many blocks one is to be recorded of. */
+/* "auto", "all", or about how many blocks one is to be recorded of. */
 static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_options *options)
 {
 	uint64_t one_in = 1;
 
+	options->malloc_sample = 0;
+	if (!strcmp(text, "auto"))
+		return NULL;
 	if (strcmp(text, "all") != 0 && (!mt_parse_u64(text, &one_in) || !one_in))
-		return usage_error(mt_error_create(MT_ERR_USAGE,
-						   "--malloc-sample: '%s' is neither all nor a "
-						   "number like 64, for 1 in 64 blocks",
-						   text));
+		return usage_error(
+			mt_error_create(MT_ERR_USAGE,
+					"--malloc-sample: '%s' is neither auto nor all nor "
+					"a number like 64, for 1 in 64 blocks",
+					text));
 	options->malloc_sample = mt_one_in_round(one_in);
 	return NULL;
 }
@@ -616,7 +620,6 @@ struct mt_error *mt_record_options_parse(int argc, char **argv, struct mt_record
 		.call_graph = MT_GRAPH_DWARF,
 		.dump_size = DEFAULT_DUMP,
 		.gauges = DEFAULT_GAUGES,
-		.malloc_sample = 1,
 		.level = -1,
 		.embed = {.wish = {.names = true, .unwind = true},
 			  .lines_elsewhere = true,

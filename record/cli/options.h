@@ -55,7 +55,7 @@ struct mt_record_options {
 	size_t ring_size;	/* bytes per CPU of a storm ring; 0: not given */
 	double budget;		/* percent of one CPU; 0: not given */
 	uint64_t max_rate;	/* samples per second and event; 0: not given */
-	uint32_t malloc_sample; /* 1 in so many blocks; a power of two */
+	uint32_t malloc_sample; /* 1 in so many blocks; a power of two; 0: auto */
 	int level;		/* zstd's; 0 stores */
 	MT_ARRAY(struct mt_filter_option) filters;
 	const char *comm;    /* --comm, a POSIX extended expression, or NULL */

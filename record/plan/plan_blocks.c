@@ -58,19 +58,30 @@ static struct mt_error *plan_blocks(void *context, const struct mt_allocator_pro
 	return plan_one(planner, probe, MT_PLANNED_LARGE);
 }
 
-/* An account of blocks needs every one, or those of an address. */
+/* A block is recorded or not by its address alone. */
+static struct mt_error *check_limits(const struct mt_record_options *options)
+{
+	bool runs = mt_options_target_cpus(options) || mt_options_target_tasks(options);
+
+	if (options->period > 1 || options->frequency || options->max_rate)
+		return mt_error_create(MT_ERR_USAGE,
+				       "-e malloc records every block, or 1 in N with "
+				       "--malloc-sample: -c, -F and --max-rate do not go with it");
+	if (options->budget > 0 && (options->malloc_sample || !runs))
+		return mt_error_create(MT_ERR_USAGE,
+				       "-e malloc keeps to --budget with --malloc-sample auto, of "
+				       "what runs already");
+	return NULL;
+}
+
 struct mt_error *mt_planner_allocators(struct mt_planner *planner)
 {
 	const struct mt_tracepoint_source *source = planner->tracepoints;
-	const struct mt_record_options *options = planner->options;
 	char *note = NULL;
-	struct mt_error *err;
+	struct mt_error *err = check_limits(planner->options);
 
-	if (options->period > 1 || options->frequency || options->budget > 0 || options->max_rate)
-		return mt_error_create(MT_ERR_USAGE,
-				       "-e malloc records every block, or 1 in N with "
-				       "--malloc-sample: -c, -F, --budget and --max-rate do not go "
-				       "with it");
+	if (err)
+		return err;
 	if (!source->allocators)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "malloc: probes cannot be defined here");
 	err = source->allocators(source->probes, plan_blocks, planner, &note);

@@ -11,6 +11,8 @@
 
 static bool can_have_twins(const struct mt_planned_event *event, enum mt_twins which)
 {
+	if (event->block && which != MT_TWINS_SMALL) /* thinned by address (plan_blocks.c) */
+		return false;
 	return event->role == MT_ROLE_SAMPLE && !event->left_out && !event->attr.freq &&
 	       !event->leader && (which == MT_TWINS_ALL || event->class == MT_CLASS_STORM);
 }

@@ -12,6 +12,7 @@ cd "$TMPDIR" || exit 1
 # 20,000 blocks of 104 bytes are kept, as many freed; 3 of 200,000 bytes are kept; each function's blocks are freed 1,000 times.
 cat >keeps.c <<'C'
 #include <stdlib.h>
+#include <unistd.h>
 static void *volatile kept;
 static volatile size_t too_large = (size_t)-1 / 2 + 10;
 __attribute__((noinline)) static void keep_small(void)
@@ -43,8 +44,19 @@ __attribute__((noinline)) static void keep_none(void)
 			free(block);
 	}
 }
-int main(void)
+int main(int argc, char **argv)
 {
+	static void *volatile ring[1000];
+	int next = 0;
+
+	while (argc > 1) { /* as many a hundredth of a second, or fewer */
+		for (int i = 0; i < atoi(argv[1]); i++) {
+			free(ring[next]);
+			ring[next] = malloc(16 + next);
+			next = (next + 1) % 1000;
+		}
+		usleep(10000);
+	}
 	keep_small();
 	keep_large();
 	keep_none();
@@ -83,6 +95,32 @@ addresses 16 >sixteen
 is 'what 1 in 16 has, 1 in 4 has' "$(comm -13 four sixteen | wc -l)" 0
 between '... which is about four times as much' 300 "$(($(wc -l <four) * 100 / $(wc -l <sixteen)))" 500
 expect 2 'no number' "$mtrec" -e malloc --malloc-sample some -- ./keeps
-says '... is told what is one' "'some' is neither all nor a number"
+says '... is told what is one' "'some' is neither auto nor all nor a number"
+
+# auto: what runs is counted first.
+started() { # BLOCKS A HUNDREDTH OF A SECOND
+	./keeps "$1" &
+	pid=$!
+	until_true grep -q libc.so "/proc/$pid/maps"
+}
+started 10
+check 'few blocks' "$mtrec" -o few.mtr -e malloc -p $pid --duration 300ms
+says '... are counted first, and each is recorded' '^mtrec: malloc: [0-9]+ blocks a second; the probes cost [0-9.]+ % of a CPU; each is' "$err"
+kill $pid
+started 100
+check 'more blocks' "$mtrec" -o more.mtr -e malloc --budget 4 -p $pid --duration 300ms
+says '... are sampled' '; 1 in (2|4|8) is recorded, for [0-9.]+ %' "$err"
+"$MT_BUILD/mtreport" --info more.mtr >info 2>&1
+is '... with one event for each function' "$(grep -Ec '^  malloc = .*: sample, ' info)" 2
+kill $pid
+started 5000
+expect 3 'a storm' "$mtrec" -o storm.mtr -e malloc -p $pid --duration 300ms
+says '... is told its price' '[0-9]+ blocks a second: probes alone would cost [0-9]+ % of a CPU, more than --budget 5'
+says '... and what to do' '--malloc-sample 64 records them at that price'
+check '... which does it' "$mtrec" -o storm.mtr -e malloc --malloc-sample 64 -p $pid --duration 300ms
+kill $pid
+wait 2>/dev/null
+expect 2 'a budget for a command' "$mtrec" -o no.mtr -e malloc --budget 5 -- ./keeps
+says '... whose rate nobody knows' 'of what runs already'
 is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
 finish

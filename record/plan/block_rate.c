@@ -1,0 +1,47 @@
+/* Prices are those of docs/allocators.md, in seconds. */
+#include "record/plan/block_rate.h"
+
+#include "formats/records/address_sample.h"
+#include "record/plan/plan.h"
+
+#define STOP 0.8e-6 /* of a thread at a probe whose instruction the kernel emulates: glibc's */
+#define STOP_STEPPED 2.0e-6 /* the mean of allocators that begin with others */
+#define MARK 1.5e-6	    /* a record without a stack */
+#define SAMPLE 6e-6	    /* a record with one: in the target and until it is written */
+#define DUMPED_KIB 0.35e-6  /* for each KiB of stack */
+
+void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
+		       uint64_t count, double seconds)
+{
+	const struct mt_planned_event *planned = &plan->events.items[event];
+	double calls = (double)count / seconds;
+	double stop = planned->is_sized ? STOP : STOP_STEPPED;
+
+	if (planned->block == MT_PLANNED_FREE) {
+		rate->frees += calls;
+		rate->probes += calls * stop;
+	} else if (planned->block == MT_PLANNED_ALLOC) {
+		rate->allocs += calls;
+		rate->probes += calls * 2 * stop;
+		if (!planned->is_sized || planned->frees_old)
+			rate->entries += calls;
+		rate->dump_size = planned->attr.sample_stack_user;
+	}
+}
+
+double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in)
+{
+	double sample = SAMPLE + DUMPED_KIB * rate->dump_size / 1024;
+	double entries = one_in == 1 ? rate->allocs : rate->entries;
+
+	return (rate->allocs * sample + rate->frees * MARK) / one_in + entries * MARK;
+}
+
+uint32_t mt_block_rate_choose(const struct mt_block_rate *rate, double budget)
+{
+	uint32_t one_in = 1;
+
+	while (one_in < MT_ONE_IN_MOST && mt_block_rate_records(rate, one_in) > budget)
+		one_in *= 2;
+	return one_in;
+}

@@ -1,0 +1,30 @@
+/* What recording blocks costs at a rate that was counted, and 1 in how many keeps to a budget. */
+#ifndef MT_RECORD_PLAN_BLOCK_RATE_H
+#define MT_RECORD_PLAN_BLOCK_RATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_plan;
+
+struct mt_block_rate {
+	double allocs, frees; /* a second */
+	double entries;	      /* of them recorded at their entry, too, whatever is chosen */
+	double probes;	      /* share of a CPU that the probes cost */
+	uint32_t dump_size;   /* bytes */
+};
+
+/*
+ * Adds what was counted of an event of the plan in some seconds; events that are no allocation or
+ * free, or are counted elsewhere, add nothing.
+ */
+void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
+		       uint64_t count, double seconds);
+
+/* The share of a CPU that the records of 1 in one_in blocks cost, in targets and recorder. */
+double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in);
+
+/* The least one_in whose records cost at most that share of a CPU, or the most there is. */
+uint32_t mt_block_rate_choose(const struct mt_block_rate *rate, double budget);
+
+#endif

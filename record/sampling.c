@@ -1,0 +1,122 @@
+/*
+ * --malloc-sample auto: counts for a second how many blocks the targets allocate, says what
+ * recording them costs, and chooses 1 in how many. A command has not begun: of it every block is
+ * recorded.
+ */
+#include "record/recorder_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "record/cli/options.h"
+#include "record/plan/block_rate.h"
+#include "record/plan/plan.h"
+#include "record/targets.h"
+
+enum {
+	BUDGET = 5, /* percent of a CPU, where none is given */
+};
+
+static void sleep_a_second(void)
+{
+	struct timespec left = {.tv_sec = 1};
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
+/* Of a plan that borrows all from r's plan but what of it is opened. */
+static struct mt_error *count_events(struct mt_recorder *r, const struct mt_plan *plan,
+				     struct mt_block_rate *rate)
+{
+	MT_CLEANUP(mt_event_set_deinit) struct mt_event_set opened = {0};
+	struct mt_error *err = mt_recorder_open_counters(r, plan, &opened);
+	uint64_t from = mt_clock_now(&r->clock);
+	double seconds;
+
+	if (err)
+		return err;
+	mt_event_set_enable(&opened, MT_CLASS_RARE);
+	mt_event_set_enable(&opened, MT_CLASS_STORM);
+	sleep_a_second();
+	mt_event_set_disable(&opened);
+	seconds = (double)(mt_clock_now(&r->clock) - from) / 1e9;
+	for (uint32_t i = 0; i < plan->events.count && seconds > 0; i++)
+		mt_block_rate_add(rate, r->plan, i, mt_event_set_count(&opened, i), seconds);
+	return NULL;
+}
+
+static struct mt_error *count_blocks(struct mt_recorder *r, struct mt_block_rate *rate)
+{
+	size_t bytes = r->plan->events.count * sizeof(*r->plan->events.items);
+	MT_CLEANUP_FREE struct mt_planned_event *items = malloc(bytes);
+	struct mt_plan plan = {.events = {.items = items, .count = r->plan->events.count}};
+
+	if (!items)
+		return mt_error_nomem();
+	memcpy(items, r->plan->events.items, bytes);
+	mt_plan_count_only(&plan);
+	for (size_t i = 0; i < plan.events.count; i++)
+		items[i].left_out =
+			items[i].block != MT_PLANNED_ALLOC && items[i].block != MT_PLANNED_FREE;
+	return count_events(r, &plan, rate);
+}
+
+static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
+{
+	double most = mt_block_rate_records(rate, mt_block_rate_choose(rate, 0));
+
+	return mt_error_hint(
+		mt_error_create(MT_ERR_UNSUPPORTED,
+				"malloc: the targets allocate %.0f blocks a second: probes alone "
+				"would cost %.0f %% of a CPU, more than --budget %g",
+				rate->allocs, rate->probes * 100, budget),
+		"--malloc-sample 64 records them at that price and %.0f %% more; so does --budget "
+		"%.0f. Sampling does not make the probes cheaper; a short --duration or fewer "
+		"processes do",
+		most * 100, (rate->probes + most) * 100 + 1);
+}
+
+static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
+{
+	double budget = r->options->budget > 0 ? r->options->budget : BUDGET;
+	struct mt_block_rate rate = {0};
+	struct mt_error *err = count_blocks(r, &rate);
+	char which[32] = "each is";
+
+	if (err)
+		return err;
+	if (rate.probes * 100 > budget)
+		return refuse(&rate, budget);
+	*one_in = mt_block_rate_choose(&rate, budget / 100);
+	if (*one_in > 1)
+		snprintf(which, sizeof(which), "1 in %u is", *one_in);
+	mt_recorder_say(
+		r, 1,
+		"malloc: %.0f blocks a second; the probes cost %.1f %% of a CPU; %s recorded, "
+		"for %.1f %%",
+		rate.allocs, rate.probes * 100, which, mt_block_rate_records(&rate, *one_in) * 100);
+	return NULL;
+}
+
+struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r)
+{
+	uint32_t one_in = r->options->malloc_sample;
+	bool runs = mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options);
+	struct mt_error *err = NULL;
+
+	if (!mt_plan_has_blocks(r->plan))
+		return NULL;
+	if (one_in > 1)
+		mt_recorder_say(r, 1,
+				"malloc: 1 in %u blocks is recorded, chosen by address; each "
+				"counts for %u",
+				one_in, one_in);
+	if (!one_in && runs)
+		err = choose(r, &one_in);
+	return err ? err : mt_plan_sample_blocks(r->plan, one_in ? one_in : 1);
+}
