@@ -12,6 +12,7 @@ static void space_destroy(struct mt_ledger_space *space)
 	if (space->watch) {
 		mt_extents_destroy(space->watch->peak_regions);
 		mt_overlaps_destroy(space->watch->overlaps);
+		free(space->watch->copies);
 		free(space->watch);
 	}
 	mt_account_destroy(space->account);

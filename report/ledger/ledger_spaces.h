@@ -40,7 +40,7 @@ struct mt_ledger_watch {
 	bool at_peak;
 	struct mt_extents *peak_regions; /* NULL at the peak */
 	struct mt_overlaps *overlaps;	 /* NULL before the first call */
-	struct mt_copied_space copies[MT_COPIES];
+	struct mt_copied_space *copies;	 /* MT_COPIES; NULL before the first fork */
 	size_t copy_count;
 };
 

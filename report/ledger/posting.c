@@ -316,6 +316,10 @@ static bool note_copy(struct mt_ledger *ledger, const struct mt_effect *effect)
 		mt_overlaps_brk(watch->overlaps, since, &effect->space->account->brk_copied);
 	if (effect->time != effect->exit || !ledger->has_marks)
 		return true;
+	if (!watch->copies)
+		watch->copies = calloc(MT_COPIES, sizeof(*watch->copies));
+	if (!watch->copies)
+		return false;
 	watch->copies[watch->copy_count++ % MT_COPIES] =
 		(struct mt_copied_space){effect->space, since, effect->exit};
 	if (!watch->overlaps)
