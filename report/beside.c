@@ -57,10 +57,12 @@ struct mt_error *mt_beside_listen(const struct mt_report_options *options,
 				  struct mt_beside **out)
 {
 	bool whole = options->output->needs & MT_SHOWS_RECORDING;
+	const struct mt_by_list none = {0};
 	MT_CLEANUP(mt_beside_destroy_p) struct mt_beside *beside = NULL;
 	struct mt_error *err;
 
-	if ((baseline && !whole) || !(options->output->needs & MT_SHOWS_MEMORY) ||
+	if ((baseline && !whole) ||
+	    !(options->output->needs & (MT_SHOWS_MEMORY | MT_MEMORY_BESIDE)) ||
 	    options->analysis != mt_analyses[0])
 		return NULL;
 	beside = calloc(1, sizeof(*beside));
@@ -68,7 +70,9 @@ struct mt_error *mt_beside_listen(const struct mt_report_options *options,
 		return mt_error_nomem();
 	beside->session = session;
 	beside->baseline = baseline;
-	err = mt_memory_listen(session, &options->selection.time, &options->wishes.by,
+	err = mt_memory_listen(session, &options->selection.time,
+			       options->output->needs & MT_MEMORY_BESIDE ? &none
+									 : &options->wishes.by,
 			       &beside->memory);
 	if (!err && whole)
 		err = listen_to_all(options, beside);

@@ -240,7 +240,8 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		request.at = mt_at_end_of(&wishes->time);
 	request.unwind = request.stacks || mt_by_has(&request.by, MT_BY_IMAGE) ||
 			 mt_by_has(&request.by, MT_BY_RESERVER) || analysis->sources ||
-			 analysis->dumps;
+			 analysis->dumps ||
+			 ((output->needs & MT_MEMORY_BESIDE) && analysis == mt_analyses[0]);
 	*out = request;
 	return NULL;
 }

@@ -30,6 +30,7 @@ enum mt_output_needs {
 	MT_FOR_READERS = 128,	  /* text: what limits the figures goes in front of it */
 	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
 	MT_IS_JSON = 2048,	  /* newlines and the blanks behind them mean nothing */
+	MT_MEMORY_BESIDE = 8192,  /* gets what MT_SHOWS_MEMORY does; its own table is by any keys */
 	MT_LIMITS_ROWS = 1024,	  /* merges rows of one path, and limits what that makes itself */
 };
 
@@ -99,6 +100,7 @@ extern const struct mt_output mt_output_flamegraph;
 extern const struct mt_output mt_output_html;
 extern const struct mt_output mt_output_pprof;
 extern const struct mt_output mt_output_callgrind;
+extern const struct mt_output mt_output_sql;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;

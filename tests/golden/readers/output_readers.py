@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import sqlite3
 import xml.etree.ElementTree as ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -170,6 +171,19 @@ def table_sum(data, figure):
 
 
 # The words that write it; the sum of a figure in what they wrote; whether all figures are in it, or that of --weight.
+def sql_database(data):
+    """The tables of --sql, in memory."""
+    base = sqlite3.connect(":memory:")
+    base.executescript(data.decode())
+    if base.execute("PRAGMA integrity_check").fetchone() != ("ok",) or base.execute("PRAGMA foreign_key_check").fetchall():
+        raise ValueError("the database is not whole")
+    return base
+
+
+def sql_sum(data, figure):
+    return sql_database(data).execute(f"SELECT TOTAL({figure}) FROM samples").fetchone()[0]
+
+
 Reader = collections.namedtuple("Reader", "words sum all", defaults=(True,))
 
 READERS = {
@@ -181,5 +195,6 @@ READERS = {
     "folded": Reader(("--folded",), folded_sum, False),
     "flamegraph": Reader(("--flamegraph", "-", "--minwidth", "0"), flamegraph_sum, False),
     "pprof": Reader(("--pprof", "-"), profile_sum),
+    "sql": Reader(("--sql", "-"), sql_sum),
     "callgrind": Reader(("--callgrind", "-"), callgrind_sum, False),
 }
