@@ -209,6 +209,25 @@ static struct mt_error *set_symfs(struct mt_report_options *o, const char *name,
 	return set_directory(&all->items[all->count++], name, value);
 }
 
+static struct mt_error *set_source_path(struct mt_report_options *o, const char *name,
+					const char *value)
+{
+	struct mt_source_paths *all = &o->source_paths;
+	const char *equals = strchr(value, '=');
+
+	if (!equals || equals == value)
+		return mt_error_create(MT_ERR_USAGE, "%s %s: FROM=TO is needed", name, value);
+	if (all->count == MT_SOURCE_PATHS_MOST)
+		return mt_error_create(MT_ERR_USAGE, "%s: at most %d of them", name,
+				       MT_SOURCE_PATHS_MOST);
+	all->items[all->count++] = (struct mt_source_path){
+		.from = value,
+		.to = equals + 1,
+		.from_size = (size_t)(equals - value),
+	};
+	return NULL;
+}
+
 static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *name,
 				      const char *value)
 {
@@ -435,6 +454,9 @@ static const struct mt_option names[] = {
 	 "find the recorded machine's files below DIR, by recorded path or its last parts; "
 	 "several DIRs are tried in order; this machine's files then need a recorded build id"},
 	{0, "sysroot", NULL, "DIR", OWN(set_symfs), RARE("the same as --symfs")},
+	{0, "source-path", NULL, "FROM=TO", OWN(set_source_path),
+	 RARE("for --annotate: sources whose path begins with FROM are at TO; of several the "
+	      "first that fits")},
 	{0, "debug-dir", NULL, "DIR", OWN(set_debug_dir),
 	 RARE("find files that this machine lacks in DIR: by recorded path, by name, and in "
 	      "DIR/.build-id")},

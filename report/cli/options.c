@@ -144,19 +144,21 @@ static struct mt_error *take_word(struct parser *parser, const char *name, const
 	return NULL;
 }
 
-/* The file that an output writes to: its own value. */
+/* An output's own value: the file that it writes to, or what it is about. */
 static struct mt_error *take_output_file(struct parser *parser, const struct mt_output *output,
 					 const char *value)
 {
-	char name[64];
+	bool subject = output->needs & MT_TAKES_SUBJECT;
 	struct mt_error *err = NULL;
+	char name[64];
 
 	snprintf(name, sizeof(name), "--%s", output->name);
 	if (!value)
 		err = take_word(parser, name, output->argument, &value);
 	if (!err && !*value)
-		err = mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
-	parser->options.output_argument = value;
+		err = mt_error_create(MT_ERR_USAGE, "%s: a %s is needed", name,
+				      subject ? "function or a file" : "file name");
+	*(subject ? &parser->options.subject : &parser->options.output_argument) = value;
 	return err;
 }
 
@@ -394,6 +396,9 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 	if (o->flame.given && o->output != &mt_output_flamegraph)
 		return mt_error_create(MT_ERR_USAGE, "%s says how --flamegraph OUT.svg draws",
 				       o->flame.given);
+	if (o->source_paths.count && o->output != &mt_output_annotate)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--source-path says where --annotate finds sources");
 	return mt_picture_options_check(o);
 }
 

@@ -12,6 +12,7 @@
 
 #include "report/cli/request.h"
 #include "report/names/naming.h"
+#include "report/outputs/annotate/source_file.h"
 #include "report/outputs/flame/flame_options.h"
 #include "report/session/selection.h"
 #include "report/sums/baseline.h"
@@ -39,6 +40,8 @@ struct mt_report_options {
 	const char *shown_first;     /* the analysis that --html shows first; or NULL */
 	const char **words; /* word_count of the command line, without analysis and output */
 	size_t word_count, word_capacity;
+	const char *subject; /* what --annotate is of; or NULL */
+	struct mt_source_paths source_paths;
 	struct mt_flame_options flame; /* how --flamegraph draws */
 	const char *copy;      /* "--strip" or "--seal": write a copy, not a report; or NULL */
 	const char *copy_path; /* path of the copy */

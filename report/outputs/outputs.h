@@ -16,6 +16,7 @@ struct mt_error;
 struct mt_facts;
 struct mt_flame_options;
 struct mt_named_table;
+struct mt_source_paths;
 struct mt_table;
 
 enum mt_output_needs {
@@ -31,6 +32,7 @@ enum mt_output_needs {
 	MT_SHOWS_RECORDING = 512, /* beside --samples shows all other analyses that have figures */
 	MT_IS_JSON = 2048,	  /* newlines and the blanks behind them mean nothing */
 	MT_MEMORY_BESIDE = 8192,  /* gets what MT_SHOWS_MEMORY does; its own table is by any keys */
+	MT_TAKES_SUBJECT = 4096,  /* its value is view->subject, not a file to write */
 	MT_LIMITS_ROWS = 1024,	  /* merges rows of one path, and limits what that makes itself */
 };
 
@@ -63,6 +65,8 @@ struct mt_view {
 	const char *shown_first;  /* name of the analysis that was asked for */
 	const char *const *words; /* of the command line, but for analysis and output */
 	size_t word_count;
+	const char *subject; /* with MT_TAKES_SUBJECT */
+	const struct mt_source_paths *source_paths;
 	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
 	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
 };
@@ -101,6 +105,7 @@ extern const struct mt_output mt_output_html;
 extern const struct mt_output mt_output_pprof;
 extern const struct mt_output mt_output_callgrind;
 extern const struct mt_output mt_output_sql;
+extern const struct mt_output mt_output_annotate;
 extern const struct mt_output mt_output_script;
 extern const struct mt_output mt_output_info;
 extern const struct mt_output mt_output_table;

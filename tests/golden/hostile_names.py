@@ -52,6 +52,7 @@ def check_outputs(tap):
     analyses = listed("Analyses,", text)
     outputs = [output for output in listed("Outputs,", text) if output not in BINARY]
     values = {output: ("-",) for output in re.findall(r"^      --(\S+) OUT\b", text, re.M)}
+    values["annotate"] = ("[worker]",)
     tap.check(len(analyses) > 10 and len(outputs) > 8, "--help all lists them", (analyses, outputs))
     words = {"latency": ("page-faults,page-faults",)}
     for output in outputs:
@@ -64,7 +65,7 @@ def check_outputs(tap):
                 if status not in (0, 2, 4):
                     wrong.append(f"{analysis} {more}: exit {status}: {err}")
         tap.check(not wrong, f"--{output} passes on nothing that is obeyed", "\n".join(wrong))
-        tap.check(shown or output in ("branch-lines", "html"), f"--{output} has shown such names")
+        tap.check(shown or output in ("branch-lines", "html", "annotate"), f"--{output} has shown such names")
 
 
 def check_commands(tap):

@@ -1,0 +1,39 @@
+/*
+ * A source file's lines, for showing. What is no text, or too large, is refused with a reason.
+ */
+#ifndef MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_FILE_H
+#define MT_REPORT_OUTPUTS_ANNOTATE_SOURCE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* --source-path FROM=TO: what a path begins with, and what stands in its place. Borrowed. */
+struct mt_source_path {
+	const char *from, *to;
+	size_t from_size;
+};
+
+enum {
+	MT_SOURCE_PATHS_MOST = 16,
+};
+
+struct mt_source_paths {
+	struct mt_source_path items[MT_SOURCE_PATHS_MOST];
+	size_t count;
+};
+
+struct mt_source_file {
+	char *path;   /* where it was looked for */
+	char *text;   /* NUL-terminated; NULL: see why */
+	char **lines; /* count of them, in text; line 1 is the first */
+	size_t count;
+	uint64_t written; /* ns since 1970 */
+	const char *why;  /* why there is no text; NULL: out of memory */
+};
+
+/* Reads the file at a path as compiled; the first pair that fits it replaces its beginning. */
+void mt_source_file_read(const char *path, const struct mt_source_paths *paths,
+			 struct mt_source_file *out);
+void mt_source_file_deinit(struct mt_source_file *file);
+
+#endif

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""--annotate shows the source lines of a function or a file with what is theirs and what passes through them; a source that is
+missing, moved, changed, huge or no text is said in a line.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, folder) for folder in ("recording", "perfdata", "readers")]
+import hostile  # noqa: E402
+from output_readers import Callgrind  # noqa: E402
+from perfdata_tool import BUILD, Tap  # noqa: E402
+
+MTREPORT = os.path.join(BUILD, "mtreport")
+RECORDING = os.path.join(HERE, "scenes", "container.mtr")
+COMPILED = "/work/wt/scenes/tests/golden/scenes/."  # as its lines have it
+LINE = re.compile(r" *([\d,]*) +([\d,]+) +([<\d.]+) % +([\d,]+) +(\d+|-)(?:  (.*))?$")
+
+
+class Annotation:
+    def __init__(self, *words):
+        done = subprocess.run([MTREPORT, "-q", *words], capture_output=True, text=True)
+        self.status, self.text, self.said = done.returncode, done.stdout, done.stderr
+        found = [LINE.match(line) for line in self.text.splitlines()]
+        self.lines = {each[5]: (number(each[1]), number(each[2]), each[6]) for each in found if each}
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def moved(folder):
+    return "--source-path", f"{COMPILED}={folder}"
+
+
+def check_figures(tap):
+    data = subprocess.run([MTREPORT, "-q", "--callgrind", "-", RECORDING], capture_output=True, check=True).stdout
+    want = {name: cost for (_, name), cost in Callgrind(data).inclusive().items()}
+    for name in ("remember_session", "handle_request", "parse_request"):
+        found = Annotation("--annotate", name, RECORDING)
+        through = re.search(r": ([\d,]+) of ([\d,]+) count", found.text)
+        tap.check(found.lines and number(through[1]) == want[name], f"{name} has the inclusive figure of --callgrind", found.text)
+    words = ("--outstanding", "--annotate", "scenes.c", RECORDING)
+    tap.check(": 8,134,656 of " in Annotation(*words).text.splitlines()[0], "any analysis with stacks, by bytes", Annotation(*words).text)
+    tap.check("count" in Annotation(*words, "--weight", "count").text.splitlines()[0], "... or by another figure")
+
+
+def check_own(tap, folder):
+    """Without lines a function has one row; of a function that calls itself each stack counts once."""
+    path = os.path.join(folder, "functions.mtr")
+    data, stacks = hostile.functions()
+    with open(path, "wb") as file:
+        file.write(data)
+    for name in ("a", "b", "leaf"):
+        found = Annotation("--annotate", name, path)
+        want = sum(stack[-1] == name for stack in stacks), sum(name in stack for stack in stacks)
+        tap.check(found.lines.get("-", ())[:2] == want, f"function {name} counts once a stack", (found.text, want))
+
+
+def check_sources(tap, folder):
+    source = os.path.join(folder, "scenes.c")
+
+    def write(data, mode="wb"):
+        with open(source, mode) as file:
+            file.write(data)
+        os.utime(source, (1e9, 1e9))
+        return Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
+
+    found = write(b"".join(b"\tline(%d);\r\n" % n for n in range(1, 300)))
+    tap.check(found.lines["76"][2].strip() == "line(76);" and "line(75);" in found.text, "source lines stand beside figures, with those around",
+              found.text)
+    tap.check("changed after" not in found.text, "a source that is older than the recording is believed", found.text)
+    os.utime(source)
+    found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
+    tap.check("changed after it was recorded" in found.text, "a newer one is told", found.text)
+    tap.check("76" in write(b"one line\n").lines, "a source that is too short shows the number")
+    tap.check("not a text file" in write(b"\x7fELF\0\0" * 50).text, "a binary is not shown")
+    found = write(b"\x1b[31m\xff" * 100 + b"\n" + b"x" * 1000000 + b"\n")
+    tap.check(found.status == 0 and "\x1b" not in found.text and max(map(len, found.text.splitlines())) < 600, "hostile lines are cut and clean")
+    with open(source, "wb") as file:
+        file.truncate(1 << 30)
+    found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
+    tap.check("larger than 32 MB" in found.text, "a huge one is not read", found.text)
+    os.unlink(source)
+    os.mkfifo(source)
+    found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
+    tap.check("not a regular file" in found.text, "a pipe is not waited for", found.text)
+    os.unlink(source)
+    found = Annotation("--annotate", "remember_session", *moved(folder), RECORDING)
+    tap.check("No such file" in found.text and "--source-path" in found.text and "76" in found.lines,
+              "a missing one leaves the numbers, and says what to do", found.text)
+
+
+def check_words(tap):
+    found = Annotation("--annotate", "nothing_like_it", RECORDING)
+    tap.check(found.status == 4 and "no stack has" in found.said, "what no stack has is one line and exit 4", found.said)
+    for words in (("--annotate",), ("--annotate", ""), ("--annotate", "main", "--source-path", "x"), ("--annotate", "main", "--maps"),
+                  ("--folded", "--source-path=a=b")):
+        found = Annotation(*words[:2], RECORDING, *words[2:]) if len(words) > 1 else Annotation(*words)
+        tap.check(found.status == 2, f"{' '.join(words)} is a usage error", (found.status, found.said))
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        check_figures(tap)
+        check_own(tap, folder)
+        check_sources(tap, folder)
+        check_words(tap)
+    tap.finish()
+
+
+main()
