@@ -4,18 +4,24 @@
  * dump from the sampled one, as the kernel did, yields the chain's entries and arrives at the frame
  * pointer of the last frame found, in code that keeps one.
  */
+#include <sys/mman.h>
+
 #include "symbols/images/image_map.h"
 #include "unwind/walk.h"
+
+enum {
+	REPEATS_MOST = 16, /* equal entries at a chain's end: a loop, or recursion as deep */
+};
 
 static const uint64_t *chain_end(const struct mt_walk *walk)
 {
 	return walk->input->chain + walk->input->chain_count;
 }
 
-/* Appends what is plausible of the chain from `entry` on. */
-static int append(struct mt_walk *walk, const uint64_t *entry)
+/* Appends what is plausible of the chain from `entry` to `end`. */
+static int append(struct mt_walk *walk, const uint64_t *entry, const uint64_t *end)
 {
-	for (; entry < chain_end(walk) && mt_pc_plausible(*entry); entry++) {
+	for (; entry < end && mt_pc_plausible(*entry); entry++) {
 		struct mt_frame frame = {
 			.pc = *entry, .source = MT_FRAME_CHAIN, .call_return = true};
 
@@ -25,13 +31,16 @@ static int append(struct mt_walk *walk, const uint64_t *entry)
 	return MT_WALK_ON;
 }
 
-static bool mapped(const struct mt_walk *walk, const struct mt_frame *frame)
+/* What was reserved without access may have become JIT code since, of which no record tells. */
+static bool is_code(const struct mt_walk *walk, uint64_t pc)
 {
-	return mt_image_map_find(walk->input->map, frame->pc - frame->call_return);
+	const struct mt_mapping *mapping = mt_image_map_find(walk->input->map, pc);
+
+	return mapping && (mapping->prot & PROT_EXEC || !mapping->prot);
 }
 
 /*
- * Takes entries in no mapping off the outer end, down to `least` frames: where code keeps no frame
+ * Takes entries in no code off the outer end, down to `least` frames: where code keeps no frame
  * pointer, the kernel took any word for a return address. True where there were any. Of a process
  * whose mappings are not known at all nothing can be said.
  */
@@ -40,8 +49,12 @@ static bool trim(struct mt_walk *walk, size_t least)
 	struct mt_stack *stack = walk->stack;
 	size_t before = stack->count, mappings = mt_image_map_count(walk->input->map);
 
-	while (mappings && stack->count > least && !mapped(walk, &stack->frames[stack->count - 1]))
-		stack->count--;
+	for (; mappings && stack->count > least; stack->count--) {
+		const struct mt_frame *last = &stack->frames[stack->count - 1];
+
+		if (is_code(walk, last->pc - last->call_return))
+			break;
+	}
 	return stack->count < before;
 }
 
@@ -64,7 +77,8 @@ enum mt_stack_end mt_chain_whole(struct mt_walk *walk)
 		frame = (struct mt_frame){.sp = input->regs.value[MT_DWARF_RSP],
 					  .source = MT_FRAME_IP};
 	frame.pc = input->chain[0];
-	if (!mt_walk_push(walk, &frame) || append(walk, input->chain + 1) != MT_WALK_ON)
+	if (!mt_walk_push(walk, &frame) ||
+	    append(walk, input->chain + 1, chain_end(walk)) != MT_WALK_ON)
 		return MT_END_LIMIT;
 	if (trim(walk, walk->first + 1))
 		return MT_END_NO_IMAGE;
@@ -101,11 +115,46 @@ static bool keeps_fp(struct mt_walk *walk)
 	return rule.kind == MT_RULE_FP && rule.offset == 16;
 }
 
+/* The end of entries that are in code, without what repeats until the chain is full. */
+static const uint64_t *believable_end(const struct mt_walk *walk, const uint64_t *entry)
+{
+	const uint64_t *end = entry, *same;
+
+	while (end < chain_end(walk) && is_code(walk, *end - 1))
+		end++;
+	for (same = end; same - entry > 1 && same[-1] == same[-2];)
+		same--;
+	return end == chain_end(walk) && end - same >= REPEATS_MOST ? same : end;
+}
+
+/*
+ * The end of the entries that follow the last frame: as long as frame pointers in the dump lead to
+ * them, and past the dump what can be believed. Where code keeps no frame pointer, the kernel took
+ * for one whatever rbp was.
+ */
+static const uint64_t *proven_end(const struct mt_walk *walk, const uint64_t *entry)
+{
+	uint64_t fp = walk->at.fp, next, pc;
+
+	for (; entry < chain_end(walk); entry++, fp = next) {
+		if (fp & 7 || fp - walk->at.sp >= MT_FP_SPAN_MAX)
+			return entry;
+		if (!mt_dump_read(&walk->dump, fp, &next) ||
+		    !mt_dump_read(&walk->dump, fp + 8, &pc))
+			return believable_end(walk, entry);
+		if (pc != *entry)
+			return entry;
+		if (next <= fp)
+			return entry + 1;
+	}
+	return entry;
+}
+
 enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end)
 {
 	const struct mt_unwind_input *input = walk->input;
 	size_t frames = walk->stack->count;
-	const uint64_t *entry;
+	const uint64_t *entry, *until;
 
 	if (input->chain_count < 2 || input->chain[0] != input->regs.value[MT_DWARF_RIP] ||
 	    !(input->regs.valid >> MT_DWARF_RBP & 1) || !walk->at.fp || !keeps_fp(walk))
@@ -113,9 +162,12 @@ enum mt_stack_end mt_chain_splice(struct mt_walk *walk, enum mt_stack_end end)
 	entry = find_continuation(walk, 1);
 	if (!entry)
 		entry = find_continuation(walk, 2);
-	if (!entry || entry == chain_end(walk))
+	if (!entry)
 		return end;
-	if (append(walk, entry) != MT_WALK_ON)
+	until = proven_end(walk, entry);
+	if (until == entry)
+		return end;
+	if (append(walk, entry, until) != MT_WALK_ON)
 		return MT_END_LIMIT;
 	walk->boundary = 0;
 	if (trim(walk, frames))

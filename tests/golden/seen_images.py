@@ -200,12 +200,25 @@ def check_recording(name):
     check("of two recordings the parts count together", both == report("--folded", "whole.mtr", "whole.mtr"), both)
 
 
+def check_prefix():
+    """Before an image is carried, the kernel's chain alone says how the stack of its code goes on."""
+    def chain_of(*entries):
+        writer = made.begun().chunk(made.STATE, made.task(), made.map_record(), made.map_record(0x600000, 0x700000, "/bin/worker", 3))
+        put("cut.mtr", writer.chunk(made.DATA, made.sample(made.FAULTS, 1000, chain=(0x400100, *entries))).data)
+        return [line.split()[0] for line in report("--script", "cut.mtr")[1].splitlines()[1:] if line.strip()]
+
+    check("a prefix without the image takes the kernel's chain", chain_of(0x400200, 0x400300) == ["400100", "400200", "400300"])
+    check("... up to what is no code", chain_of(0x400200, 0x600300, 0x400300) == ["400100", "400200"])
+    check("... where it goes round it has each frame once", chain_of(0x400200, *[0x400300] * 125) == ["400100", "400200", "400300"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.mkdir("nothing")
         for name in ("stacks", "attached"):
             check_recording(name)
+        check_prefix()
     print(f"1..{len(done)}")
     return not all(done)
 

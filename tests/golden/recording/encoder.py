@@ -377,7 +377,7 @@ def kernel_sample(event_index, time, asked=0, valid=0, tid=100, chain=(0x400100,
         body += struct.pack("<IHBBiiiQI", 28, 700, 0, 0, 100, 12, 0, 0x9000, 0)
     if kind & REGS:
         values = [0x1000 + n for n in range(20)]
-        values[7], values[8] = sp, 0x400100
+        values[6:9] = min(sp + 0x800, 1 << 63), sp, 0x400100  # the frame pointer is past the dump
         body += struct.pack("<Q20Q", 2, *values)
     cut = None
     if kind & STACK:
