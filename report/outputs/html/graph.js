@@ -249,6 +249,7 @@ class Graph {
 		this.dark = this.style.getPropertyValue("--dark").trim() === "1";
 		this.character = ink.measureText("abcdefghij").width / 10;
 		this.drawn = 0;
+		this.focused = document.activeElement === this.box;
 		const first = Math.floor(this.box.scrollTop / ROW), last = Math.ceil((this.box.scrollTop + height) / ROW);
 		for (let row = Math.max(first, 0); row < last && row < this.layout.levels.length; row++)
 			this.drawLevel(ink, this.rowOf(row), row * ROW - this.box.scrollTop, width);
@@ -280,7 +281,7 @@ class Graph {
 		ink.globalAlpha = above ? 0.6 : 1;
 		ink.fillStyle = marked ? "#e600e6" : this.color(node, text);
 		ink.fillRect(left, top, wide > 3 ? wide - 0.5 : wide, ROW - 1);
-		if (node === this.focus && document.activeElement === this.box) {
+		if (this.focused && node === this.focus) {
 			ink.strokeStyle = this.style.getPropertyValue("--ink");
 			ink.strokeRect(left + 0.5, top + 0.5, Math.max(wide - 1.5, 1), ROW - 2);
 		}
@@ -304,7 +305,7 @@ class Graph {
 			const part = Math.max(-1, Math.min(1, this.change(node)));
 			return `hsl(${part > 0 ? 4 : 216} ${Math.round(90 * Math.min(1, Math.abs(part) * 4))}% ${this.dark ? 34 : 86 - Math.abs(part) * 24}%)`;
 		}
-		const kind = this.layout.kinds[node], key = `${text}\n${kind}`;
+		const kind = this.layout.kinds[node], key = node ? this.layout.name[node] * 64 + kind : -1;
 		let color = this.colors.get(key);
 		if (!color) {
 			const vary = hash(text), hue = kind & WORDS ? 50 : kind & KERNEL ? 28 : kind & MADE ? 275 : kind & INLINED ? 178 : 112;

@@ -80,10 +80,22 @@ class Stacks {
 			first[parent[i] + 2]++;
 		for (let i = 2; i < first.length; i++)
 			first[i] += first[i - 1];
-		const byName = Int32Array.from({ length: order.length }, (_, i) => i + 1).sort((a, b) => this.rank[name[a]] - this.rank[name[b]]);
+		const byName = this.sortByName(count, name);
 		for (const node of byName)
 			order[first[parent[node] + 1]++] = node;
 		return { first, order };
+	}
+
+	// All nodes but the root in the order of their names' ranks, by counting.
+	sortByName(count, name) {
+		const first = new Int32Array(this.texts.length + 1), nodes = new Int32Array(Math.max(count - 1, 0));
+		for (let i = 1; i < count; i++)
+			first[this.rank[name[i]] + 1]++;
+		for (let i = 1; i < first.length; i++)
+			first[i] += first[i - 1];
+		for (let i = 1; i < count; i++)
+			nodes[first[this.rank[name[i]]]++] = i;
+		return nodes;
 	}
 
 	// Nodes below a place of the image, itself included.

@@ -12,11 +12,12 @@ window.mtreport = page; // for tests and the curious
 
 // ---- What is selected, and the hash ----
 
+// The analysis that was named, else who holds memory; of page faults their event.
 function startState() {
-	const first = page.facts.shown === "faults" ? "samples" : page.facts.shown;
-	const memory = ["resident", "growth"].find((name) => page.tables.some((table) => table.name === name));
-	const table = first !== "samples" ? first : page.facts.shown === "faults" ? first : memory || first;
-	return { view: page.facts.summary ? "summary" : "flame", table, value: "", search: "", range: null, zoom: [], filters: {} };
+	const { shown, summary } = page.facts, has = (name) => page.tables.some((table) => table.name === name);
+	const table = shown !== "samples" && has(shown) ? shown : shown === "samples" && ["resident", "growth"].find(has) || "samples";
+	const faults = shown === "faults" ? page.tables[0].labels("event").find((event) => /faults/.test(event)) : "";
+	return { view: summary && shown === "samples" ? "summary" : "flame", table, value: "", search: "", range: null, zoom: [], filters: faults ? { event: faults } : {} };
 }
 
 function readHash() {
@@ -24,7 +25,7 @@ function readHash() {
 	for (const name of ["view", "table", "value", "search"])
 		state[name] = words.get(name) || state[name];
 	for (const name of FILTERS)
-		state.filters[name] = words.get(name) || "";
+		state.filters[name] = words.get(name) || (location.hash.length > 1 ? "" : state.filters[name] || "");
 	const range = (words.get("range") || "").match(/^(\d+)-(\d+)$/);
 	state.range = range ? [Number(range[1]), Number(range[2])] : null;
 	state.zoom = words.has("zoom") ? words.get("zoom").split("\n") : [];
