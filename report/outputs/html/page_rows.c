@@ -21,8 +21,6 @@
 #include "report/tables/byte_runs.h"
 #include "report/tables/table.h"
 
-MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
-
 enum {
 	ROWS_MOST = 1500000, /* more are merged into intervals twice as long */
 };
