@@ -14,6 +14,7 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OTHERS = {
     "--perf-basic-prof", "--perf-prof", "--interpreted-frames-native-stack",  # node
     "--call-graph", "--no-inline",  # perf's, in tables of what is the same
+    "--xtree-memory",  # valgrind
     "--shared", "--static", "--jit", "--no-defaults", "--prefix",
 }
 results = []

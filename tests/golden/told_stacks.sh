@@ -30,7 +30,7 @@ sh;new 0 5
 sh;old 3 0' report --folded pair.folded
 gives '... for a table, too' 'gone,folded,sh,"old",3,0,-3' sh -c "'$MT_BUILD/mtreport' -q --csv pair.folded | grep gone"
 expect 2 'the summary shows no comparison' report pair.folded
-printf 'sh;in_[i];call_[k];made_[j] 4 6\n' >kinds.folded
+printf 'sh;main;in_[i];call_[k];made_[j] 4 6\n' >kinds.folded
 check 'a comparison keeps kernel, inlined and made frames' sh -c "'$MT_BUILD/mtreport' -q --flamegraph d.svg kinds.folded &&
 	grep -q '<title>in (.*; inlined' d.svg && grep -q '<title>call (.*; kernel' d.svg && grep -q '<title>made (.*; JIT' d.svg"
 printf 'sh;main;run 5\nsh;new 5\n' >then.folded
