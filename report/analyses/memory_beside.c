@@ -183,12 +183,17 @@ static struct mt_error *add_growth(struct mt_memory_beside *memory)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	struct mt_error *err = mt_growth_end(memory->growth, &table);
+	const struct mt_verdict_row *rows;
+	size_t count;
 
 	if (err || !knows_growth(memory))
 		return err;
 	err = add(memory, "growth", MT_TAKE(table));
-	err = err ? err
-		  : mt_verdict_table(memory->session, &memory->of_paths, memory->judges, &table);
+	if (err)
+		return err;
+	rows = mt_verdicts_rows(memory->judges, &count);
+	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,
+			       count, &table);
 	return err ? err : add(memory, "verdict", MT_TAKE(table));
 }
 

@@ -13,6 +13,7 @@
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/sum_table.h"
+#include "report/verdicts/block_verdict.h"
 #include "report/verdicts/verdicts.h"
 
 MT_DEFINE_CLEANUP(mt_sum_table, struct mt_sum_table)
@@ -84,18 +85,22 @@ static bool add_row(struct mt_session *session, struct mt_sum_table *groups,
 	};
 	char grounds[300];
 
-	mt_verdict_grounds(verdict, grounds, sizeof(grounds));
+	if (row->heap.mapped > 0)
+		mt_heap_grounds(&row->heap, grounds, sizeof(grounds));
+	else
+		mt_verdict_grounds(verdict, grounds, sizeof(grounds));
 	return intern(session, mt_verdict_name(verdict->kind), &keys[KEY_VERDICT]) &&
 	       intern(session, grounds, &keys[KEY_GROUNDS]) &&
 	       mt_sum_table_add(groups, keys, values);
 }
 
 struct mt_error *mt_verdict_table(struct mt_session *session,
-				  const struct mt_analysis_request *request,
-				  const struct mt_verdicts *verdicts, struct mt_table **out)
+				  const struct mt_analysis_request *request, const char *name,
+				  const struct mt_verdict_row *rows, size_t count,
+				  struct mt_table **out)
 {
 	const struct mt_table shape = {
-		.name = mt_analysis_verdict.name,
+		.name = name,
 		.keys = key_columns,
 		.key_count = KEYS - !request->stacks,
 		.values = value_columns,
@@ -107,9 +112,8 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 	};
 	MT_CLEANUP(mt_sum_table_destroy_p)
 	struct mt_sum_table *groups = mt_sum_table_create(&shape);
-	size_t count, weight;
-	const struct mt_verdict_row *rows = mt_verdicts_rows(verdicts, &count);
 	struct mt_error *err;
+	size_t weight;
 
 	if (!groups)
 		return mt_error_nomem();
@@ -133,6 +137,8 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	MT_CLEANUP(mt_verdicts_destroy_p) struct mt_verdicts *verdicts = NULL;
 	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
 	struct mt_ledger_options options = {0};
+	const struct mt_verdict_row *rows;
+	size_t count;
 	struct mt_error *err =
 		mt_verdicts_create(session, request->stacks, &request->time, &verdicts);
 
@@ -141,7 +147,10 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	mt_verdicts_listen(verdicts, &options);
 	err = mt_ledger_run(session, &options, &ledger);
 	err = err ? err : mt_verdicts_judge(verdicts);
-	return err ? err : mt_verdict_table(session, request, verdicts, out);
+	if (err)
+		return err;
+	rows = mt_verdicts_rows(verdicts, &count);
+	return mt_verdict_table(session, request, mt_analysis_verdict.name, rows, count, out);
 }
 
 const struct mt_analysis mt_analysis_verdict = {

@@ -1,18 +1,21 @@
 /*
- * The table of --verdict.
+ * The table of --verdict, and of --leaks.
  */
 #ifndef MT_REPORT_ANALYSES_VERDICT_ROWS_H
 #define MT_REPORT_ANALYSES_VERDICT_ROWS_H
+
+#include <stddef.h>
 
 struct mt_analysis_request;
 struct mt_error;
 struct mt_session;
 struct mt_table;
-struct mt_verdicts;
+struct mt_verdict_row;
 
-/* Makes the table of judged verdicts; borrows the session. */
+/* Makes the table of judged verdicts; borrows the session and the table's name. */
 struct mt_error *mt_verdict_table(struct mt_session *session,
-				  const struct mt_analysis_request *request,
-				  const struct mt_verdicts *verdicts, struct mt_table **out);
+				  const struct mt_analysis_request *request, const char *name,
+				  const struct mt_verdict_row *rows, size_t count,
+				  struct mt_table **out);
 
 #endif

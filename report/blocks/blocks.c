@@ -165,6 +165,9 @@ static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uin
 			good = blocks->options->failed(blocks->options->context, &account->space,
 						       mt_origins_get(blocks->origins, id), calls);
 	}
+	if (good && blocks->options->stood)
+		good = blocks->options->stood(blocks->options->context, &account->space,
+					      account->map);
 	mt_block_map_destroy(account->map);
 	account->map = NULL;
 	mt_map64_deinit(&account->failed);

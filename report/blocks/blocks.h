@@ -39,8 +39,7 @@ struct mt_block_end {
 
 struct mt_blocks_options {
 	struct mt_at at;
-	bool beside; /* the session is read for another analysis: all of its events, not these alone
-		      */
+	bool beside; /* the samples that the session gives stay the same; else allocations alone */
 	bool kernel; /* blocks of the kernel's allocators, not of programs': one space */
 	/*
 	 * Called for each block of a space, and with the number of calls that failed by each
@@ -55,6 +54,9 @@ struct mt_blocks_options {
 	bool (*gone)(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block,
 		     const struct mt_block_end *end);
+	/* Called behind the blocks of a space, with all that live at the end. The same. */
+	bool (*stood)(void *context, const struct mt_blocks_space *space,
+		      const struct mt_block_map *map);
 	void *context;
 };
 

@@ -234,6 +234,7 @@ void mt_json_line(const char *text, FILE *to)
 const struct mt_output mt_output_json = {
 	.name = "json",
 	.help = "one JSON object; a stack is an array, root first",
+	.rare = true,
 	.needs = MT_TAKES_KEYS | MT_TAKES_LISTING | MT_LIKES_STACK | MT_LIMITS_ROWS | MT_IS_JSON,
 	.write = write_json,
 };

@@ -32,6 +32,7 @@ uint32_t mt_history_scale_slice(const struct mt_history_scale *scale, uint64_t t
 static void add_slice(struct mt_history_slice *to, const struct mt_history_slice *more)
 {
 	to->count += more->count;
+	to->ended += more->ended;
 	to->reserved += more->reserved;
 	to->gone += more->gone;
 	to->change += more->change;
@@ -139,6 +140,58 @@ bool mt_history_return(struct mt_history *history, struct mt_history_scale *scal
 	history->held -= bytes;
 	note_level(history);
 	return true;
+}
+
+/* Adds the end of a life, or with sign -1 takes it back. */
+static bool add_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+		    uint64_t to, double bytes, int sign)
+{
+	struct mt_history_slice *slice = slice_of(history, scale, from);
+
+	if (!slice)
+		return false;
+	slice->ended += (uint32_t)sign;
+	slice->gone += sign * bytes;
+	slice = slice_of(history, scale, to);
+	if (!slice)
+		return false;
+	slice->change -= sign * bytes;
+	return true;
+}
+
+bool mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+		     uint64_t to, double bytes)
+{
+	struct mt_history_slice *slice;
+
+	mt_history_scale_reach(scale, from > to ? from : to);
+	slice = slice_of(history, scale, from);
+	if (!slice)
+		return false;
+	slice->count++;
+	slice->reserved += bytes;
+	slice->change += bytes;
+	if (!history->count++ || from < history->first)
+		history->first = from;
+	history->last = from > history->last ? from : history->last;
+	return !to || add_end(history, scale, from, to, bytes, 1);
+}
+
+bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+			 uint64_t to, double bytes)
+{
+	return add_end(history, scale, from, to, bytes, -1);
+}
+
+void mt_history_level(struct mt_history *history)
+{
+	history->held = history->peak = history->top = history->bottom = 0;
+	history->falls = 0;
+	history->fallen = false;
+	for (size_t i = 0; i < history->slices.count; i++) {
+		history->held += history->slices.items[i].change;
+		note_level(history);
+	}
 }
 
 bool mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,

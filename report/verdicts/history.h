@@ -24,6 +24,7 @@ struct mt_history_scale {
 struct mt_history_slice {
 	uint32_t at;
 	uint32_t count;	 /* reservations in the slice */
+	uint32_t ended;	 /* of them, those of ended lives: mt_history_live() */
 	double reserved; /* bytes reserved in the slice */
 	double gone;	 /* bytes of those returned since */
 	double change;	 /* bytes reserved minus bytes returned in the slice */
@@ -61,6 +62,18 @@ bool mt_history_reserve(struct mt_history *history, struct mt_history_scale *sca
 			double bytes);
 bool mt_history_return(struct mt_history *history, struct mt_history_scale *scale, uint64_t time,
 		       uint64_t reserved, double bytes);
+
+/*
+ * Adds bytes reserved at `from` and returned at `to`; 0: not returned. Other than the above, in any
+ * order: the scale has begun, and mt_history_level() follows the last one. Undo takes back the end
+ * of such a life. False out of memory.
+ */
+bool mt_history_live(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+		     uint64_t to, double bytes);
+bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *scale, uint64_t from,
+			 uint64_t to, double bytes);
+/* Finds what is held at the end, the peak and the falls from the slices. */
+void mt_history_level(struct mt_history *history);
 
 /* Adds another history of the same scale. Peaks are added as if they coincided. */
 bool mt_history_add(struct mt_history *history, const struct mt_history_scale *scale,

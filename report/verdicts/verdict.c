@@ -315,6 +315,11 @@ void mt_verdict_consider_end(struct mt_verdict *verdict)
 	verdict->ended = true;
 }
 
+bool mt_verdict_is_too_short(const struct mt_verdict *verdict)
+{
+	return verdict->seconds < LEAST_SECONDS;
+}
+
 /* ---- Words ---- */
 
 const char *mt_verdict_name(enum mt_verdict_kind kind)
@@ -327,6 +332,8 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 		[MT_VERDICT_LEAK] = "leak",
 		[MT_VERDICT_HEAP] = "heap grows",
 		[MT_VERDICT_RETENTION] = "arena retention",
+		[MT_VERDICT_BOUNDED] = "bounded",
+		[MT_VERDICT_IN_USE] = "in use",
 	};
 
 	return names[kind];
@@ -336,6 +343,7 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "youngest"};
+	const char *back = verdict->of_blocks ? "freed" : "given back";
 	int used = 0;
 	double least = 1, most = 0;
 
@@ -344,15 +352,14 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 		most = verdict->survival[i] > most ? verdict->survival[i] : most;
 	}
 	if (least >= NOTHING_BACK)
-		return (size_t)snprintf(out, size, ", nothing given back");
+		return (size_t)snprintf(out, size, ", nothing %s", back);
 	if (most - least < WORTH_SAYING)
-		return (size_t)snprintf(out, size, ", %.0f %% given back",
-					100 * verdict->given_back);
+		return (size_t)snprintf(out, size, ", %.0f %% %s", 100 * verdict->given_back, back);
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
 		if (!isnan(verdict->survival[i]) && (size_t)used < size)
-			used += snprintf(out + used, size - (size_t)used, "%s %s %.0f %%",
-					 used ? "," : ", given back of the", ages[i],
-					 100 * (1 - verdict->survival[i]));
+			used += snprintf(out + used, size - (size_t)used, "%s%s%s %s %.0f %%",
+					 used ? "" : ", ", used ? "," : back, used ? "" : " of the",
+					 ages[i], 100 * (1 - verdict->survival[i]));
 	}
 	return (size_t)used < size ? (size_t)used : size;
 }
@@ -365,7 +372,7 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 	if (!isnan(verdict->untouched) && verdict->untouched >= WORTH_SAYING)
 		used = snprintf(out, size, "; %.0f %% of it untouched since reserved or given back",
 				100 * verdict->untouched);
-	else if (isnan(verdict->untouched) && stands && verdict->bytes > 0)
+	else if (isnan(verdict->untouched) && stands && verdict->bytes > 0 && !verdict->of_blocks)
 		used = snprintf(out, size, "; whether its pages are in use is not known");
 	return (size_t)used < size ? (size_t)used : size;
 }
@@ -375,9 +382,18 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 	size_t used = (size_t)snprintf(out, size, "%s, %s %s%s%s",
 				       mt_text_duration(verdict->seconds).text,
 				       mt_text_count((double)verdict->reservations).text,
-				       verdict->files ? "mapping" : "reservation",
+				       verdict->of_blocks ? "block"
+				       : verdict->files	  ? "mapping"
+							  : "reservation",
 				       verdict->reservations == 1 ? "" : "s",
 				       verdict->files ? " of files" : "");
+
+	if (verdict->of_blocks && used < size)
+		used += (size_t)snprintf(out + used, size - used, ", %s live",
+					 mt_text_count((double)verdict->live).text);
+	if (verdict->one_in > 1 && used < size)
+		used += (size_t)snprintf(out + used, size - used, " of 1 in %u recorded",
+					 verdict->one_in);
 
 	if (verdict->why && used < size) {
 		snprintf(out + used, size - used, "; %s; %s", verdict->why,

@@ -19,6 +19,8 @@ enum mt_verdict_kind {
 	MT_VERDICT_LEAK,       /* grows steadily, and its memory stays */
 	MT_VERDICT_HEAP,       /* the same of the heap, whose blocks others may have kept */
 	MT_VERDICT_RETENTION,  /* stays reserved, but its pages are unused */
+	MT_VERDICT_BOUNDED,    /* of blocks: new ones replace old ones */
+	MT_VERDICT_IN_USE,     /* of an allocator's memory: most of it is in live blocks */
 };
 
 /* Ages of reservations: first, second and last third of the observed time. */
@@ -37,9 +39,21 @@ struct mt_verdict {
 	uint32_t falls;
 	bool files;			  /* what was reserved are mapped files */
 	bool ended;			  /* one cannot record it longer */
+	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
+	uint64_t live;			  /* of which so many live; */
+	uint32_t one_in;		  /* above 1: one in so many was recorded */
 	double given_back;		  /* share of the bytes reserved */
 	double survival[MT_VERDICT_AGES]; /* share of bytes still held; NAN: none reserved */
 	double untouched;		  /* share of bytes without a fault; NAN: unknown */
+};
+
+/* An allocator's memory in a process. */
+struct mt_heap_parts {
+	double mapped;
+	double live;	  /* bytes of live blocks, with what the allocator keeps beside each */
+	double untouched; /* bytes whose pages are not in use; NAN: unknown */
+	uint64_t blocks;  /* live */
+	double seconds;
 };
 
 /* Judges the history at `end` (ns). Settles the history. */
@@ -57,6 +71,9 @@ void mt_verdict_consider_heap(struct mt_verdict *verdict);
 
 /* The same of a process that ended: one cannot record it longer. */
 void mt_verdict_consider_end(struct mt_verdict *verdict);
+
+/* Whether the time was too short for any verdict. */
+bool mt_verdict_is_too_short(const struct mt_verdict *verdict);
 
 /* The kind as text: "leak". */
 const char *mt_verdict_name(enum mt_verdict_kind kind);

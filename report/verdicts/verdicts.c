@@ -4,6 +4,7 @@
  */
 #include "report/verdicts/verdicts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -95,6 +96,7 @@ struct mt_verdicts {
 	struct mt_map64 by_pid;	  /* of pid_key(): index */
 	bool pages;		  /* the ledger tells of them */
 	struct mt_verdicts_also also;
+	struct mt_verdicts_regions regions;
 };
 
 /* MT_STACK_NONE out of memory. */
@@ -487,6 +489,38 @@ static bool add_held(struct mt_verdicts *verdicts, const struct mt_ledger *ledge
 	return entry;
 }
 
+/*
+ * Whether each fault is known of what stands at the end: none sampled, none lost, and the whole
+ * time.
+ */
+static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *space)
+{
+	const struct mt_facts *facts = mt_session_facts(verdicts->session);
+
+	if (!verdicts->pages || verdicts->time->given || !space->faults || space->pages_lost)
+		return false;
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (mt_page_event_of(event).moment == MT_PAGE_FAULT &&
+		    event->attr.sample_period <= 1 && !mt_attr_has(&event->attr, MT_ATTR_FREQ))
+			return true;
+	}
+	return false;
+}
+
+static bool tell_region(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
+			const struct mt_ledger_space *from, const struct space *space,
+			const struct mt_extent *region)
+{
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	double touched = knows_pages(verdicts, space) ? count_touched(space, region) : NAN;
+
+	return !verdicts->regions.region || !is_for_use(nature) ||
+	       verdicts->regions.region(verdicts->regions.context, from, region,
+					nature->kind == MT_REGION_HEAP, touched);
+}
+
 static bool take_stood(void *context, const struct mt_ledger *ledger,
 		       const struct mt_ledger_space *from, const struct mt_extents *regions,
 		       uint64_t time)
@@ -505,6 +539,8 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	for (; region; region = mt_extents_after(regions, region->end)) {
 		if (!mt_natures_get(mt_ledger_natures(ledger), region->nature)->prot)
 			space->closed += (double)(region->end - region->start);
+		if (!tell_region(verdicts, ledger, from, space, region))
+			return false;
 		if (!verdicts->pages)
 			continue;
 		if (!mt_ledger_inherited(from, region) && !add_held(verdicts, ledger, at, region))
@@ -513,7 +549,7 @@ static bool take_stood(void *context, const struct mt_ledger *ledger,
 	if (space->ended)
 		space->closed += space->stable - space->closing;
 	mt_page_map_deinit(&verdicts->spaces.items[at].touched);
-	return true;
+	return !verdicts->regions.done || verdicts->regions.done(verdicts->regions.context, from);
 }
 
 static bool tell_also(const struct mt_verdicts *verdicts, const struct mt_ledger *ledger,
@@ -562,6 +598,12 @@ static bool take_access(void *context, const struct mt_ledger *ledger,
 void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also)
 {
 	verdicts->also = *also;
+}
+
+void mt_verdicts_tell_regions(struct mt_verdicts *verdicts,
+			      const struct mt_verdicts_regions *regions)
+{
+	verdicts->regions = *regions;
 }
 
 void mt_verdicts_listen(struct mt_verdicts *verdicts, struct mt_ledger_options *options)
@@ -657,24 +699,10 @@ static int compare_rows(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/*
- * Whether each fault is known of what stands at the end: none sampled, none lost, and the whole
- * time.
- */
-static bool knows_pages(const struct mt_verdicts *verdicts, const struct space *space)
+void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count)
 {
-	const struct mt_facts *facts = mt_session_facts(verdicts->session);
-
-	if (!verdicts->pages || verdicts->time->given || !space->faults || space->pages_lost)
-		return false;
-	for (size_t i = 0; i < facts->events.count; i++) {
-		const struct mt_facts_event *event = &facts->events.items[i];
-
-		if (mt_page_event_of(event).moment == MT_PAGE_FAULT &&
-		    event->attr.sample_period <= 1 && !mt_attr_has(&event->attr, MT_ATTR_FREQ))
-			return true;
-	}
-	return false;
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_rows);
 }
 
 /* Any program maps some files once, such as those of its locale. */
@@ -751,9 +779,7 @@ static struct mt_error *judge_paths(struct mt_verdicts *verdicts, struct mt_byte
 		if (!judge_entry(verdicts, &verdicts->entries.items[i]))
 			return mt_error_nomem();
 	}
-	if (verdicts->rows.count)
-		qsort(verdicts->rows.items, verdicts->rows.count, sizeof(*verdicts->rows.items),
-		      compare_rows);
+	mt_verdict_rows_sort(verdicts->rows.items, verdicts->rows.count);
 	return NULL;
 }
 

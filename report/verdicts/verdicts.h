@@ -17,6 +17,7 @@
 #include "report/verdicts/verdict.h"
 
 struct mt_error;
+struct mt_extent;
 struct mt_extents;
 struct mt_ledger;
 struct mt_ledger_change;
@@ -30,10 +31,14 @@ struct mt_verdicts;
 struct mt_verdict_row {
 	struct mt_verdict verdict;
 	int32_t pid;
-	bool ended_early; /* the process ended before the recording's last moments */
-	uint32_t process; /* string id of the process's name */
-	uint32_t stack;	  /* one stack of the path, or MT_STACK_NONE */
+	bool ended_early;	   /* the process ended before the recording's last moments */
+	uint32_t process;	   /* string id of the process's name */
+	uint32_t stack;		   /* one stack of the path, or MT_STACK_NONE */
+	struct mt_heap_parts heap; /* of an allocator's memory; else nothing is mapped */
 };
+
+/* Puts most bytes first. */
+void mt_verdict_rows_sort(struct mt_verdict_row *rows, size_t count);
 
 /*
  * Judges memory reserved within `time`, as held at its end: each path by itself with `stacks`, else
@@ -60,6 +65,21 @@ struct mt_verdicts_also {
 	void *context;
 };
 void mt_verdicts_tell_also(struct mt_verdicts *verdicts, const struct mt_verdicts_also *also);
+
+/* A listener to what stands of each space; set before the ledger's run. */
+struct mt_verdicts_regions {
+	/*
+	 * A writable region of the heap or private and anonymous, and the bytes of its pages that
+	 * are in use (NAN: unknown). `done`: the last one of the space was told. False out of
+	 * memory.
+	 */
+	bool (*region)(void *context, const struct mt_ledger_space *space,
+		       const struct mt_extent *region, bool is_heap, double touched);
+	bool (*done)(void *context, const struct mt_ledger_space *space);
+	void *context;
+};
+void mt_verdicts_tell_regions(struct mt_verdicts *verdicts,
+			      const struct mt_verdicts_regions *regions);
 
 /* Makes the rows. Call once, after the ledger's run. */
 struct mt_error *mt_verdicts_judge(struct mt_verdicts *verdicts);

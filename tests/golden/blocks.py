@@ -254,6 +254,43 @@ def temporary():
     yield "of two the last one", one + malloc(1020, A, 7) + malloc(1030, B, 5) + free(1040, B) + free(1050, A), {"100": (2, 25, 3)}
 
 
+STEP, STEPS = 100000, 300  # us, of half a minute in all
+
+
+def program(step):
+    """One step of three processes: a block that stays, one of a cache that holds 60, and at first some that stay."""
+    time = 1000 + step * STEP
+    cache, first = {"tid": 200, "pid": 200}, {"tid": 300, "pid": 300}
+    out = malloc(time, 0x10000000 + step * 64, 48, 48)
+    out += free(time + 5, 0x10000000 + (step - 60) * 128, **cache) if step >= 60 else b""
+    out += malloc(time + 10, 0x10000000 + step * 128, 100, 104, **cache)
+    return out + (malloc(time + 20, 0x10000000 + step * 64, 48, 48, **first) if step < 15 else b"")
+
+
+def leaks(tap, folder):
+    size = STEPS * 56 + 20064  # 9 pages: of the first one's heap; and a mapping without blocks, which is not the allocator's
+    exits = [make.event(make.CALLS[name][0], 0, "syscalls:sys_exit_" + name, name, make.attr(2, 700 + make.CALLS[name][0], make.CALL_TYPE, 136))
+             for name in ("brk", "mmap")]
+    calls = make.call("brk", 500, 0x10000000, 0) + make.call("brk", 600, 0x10000000 + size, 0x10000000 + size)
+    calls += make.call("mmap", 700, 0x20000000, 0, 1 << 16, 3, 0x22, make.NONE, 0)
+    writer = make.begun(b"".join(exits) + events())
+    writer.chunk(make.STATE, *[make.task(pid=pid, tid=pid) for pid in (100, 200, 300)])
+    writer.chunk(make.DATA, calls)
+    for step in range(0, STEPS, 50):
+        writer.chunk(make.DATA, b"".join(program(at) for at in range(step, step + 50)))
+    done = run(folder, writer.data, "--csv", "-q", analysis="--leaks")
+    got = {(row["pid"], row["verdict"]): (row["bytes"], row["rests-on"].split(" s, ")[-1]) for row in csv.DictReader(done.stdout.splitlines())}
+    tap.same(got, {
+        ("100", "in use"): (str(size), "36.9 kB mapped: 16.8 kB in 300 live blocks, 20.1 kB free or untouched"),
+        ("100", "leak"): (str(STEPS * 48), "300 blocks, 300 live, nothing freed"),
+        ("200", "bounded"): ("6000", "300 blocks, 60 live, freed of the oldest 100 %, middle 100 %, youngest 39 %"),
+        ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed")}, "--leaks tells paths by what lives of each age, and parts of heaps")
+    done = run(folder, writer.data, "--time", ",5", analysis="--leaks")
+    tap.check("too short; record 5 minutes" in done.stdout, "five seconds are too short", done.stdout)
+    done = run(folder, recording(malloc(1000, A, 16)), "--at", "peak", analysis="--leaks")
+    tap.check(done.returncode == 2, "--at is refused", done.stderr)
+
+
 def outputs(tap, folder):
     data = recording(malloc(1000, A, 100) + malloc(2000, B, 50, tid=101))
     for name in ("--table", "--folded", "--json", "--paths", "--top 1"):
@@ -299,6 +336,7 @@ def main():
             tap.same(rows(folder, recording(records), analysis="--temporary", figures=("temporary", "temporary-bytes", "allocations"))[0],
                      want, what)
         sizes_and_ages(tap, folder)
+        leaks(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)
         outputs(tap, folder)

@@ -4,6 +4,7 @@
  * how large values and sessions are, how many bytes the cache may hold, and how soon it is full;
  * it always is by the middle of the time. The cache drops what was used least recently.
  */
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,6 +154,15 @@ static NOINLINE void serve(Plan plan, unsigned number, double seconds, Cache &ca
 	KEEP_FRAME();
 }
 
+/* What glibc says of its heaps: mapped, by mappings of single blocks, and free inside. */
+static void tell_heap(unsigned seed)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	printf("seed%u heaps %zu mappings %zu free %zu\n", seed, info.arena, info.hblkhd, info.fordblks);
+	fflush(stdout);
+}
+
 static int run(unsigned seed, double seconds)
 {
 	Plan plan(seed);
@@ -166,7 +176,7 @@ static int run(unsigned seed, double seconds)
 	serve(plan, 0, seconds, cache, sessions);
 	for (auto &thread : threads)
 		thread.join();
-	fflush(stdout);
+	tell_heap(seed);
 	_exit(0);
 }
 

@@ -1,0 +1,223 @@
+/*
+ * Survival by age tells a leak, whose blocks live whatever their age, from a cache, whose old ones
+ * make room for new ones; sums alone do not where one path does both.
+ */
+#include "report/verdicts/block_verdict.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/tables/text.h"
+#include "report/verdicts/history.h"
+#include "report/verdicts/verdict.h"
+
+enum {
+	AGES = 10,
+	OLD = 7,	 /* the oldest ages; of younger ones many live that will be freed */
+	LEAST_LIVE = 12, /* as LEAST_RESERVATIONS in verdict.c: four to each third of the time */
+	LEAST_TURNED =
+		8, /* blocks of a path that is called bounded: four that went, and as many live */
+	THIRD = 3,
+	KEPT = 128 << 10, /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
+};
+
+/* tests/unit/test_block_verdict.c holds programs of known courses against these. */
+#define NEARLY_ALL 0.95 /* of the bytes that live: of one age; not young */
+#define SAME_RATE 0.5	/* of the median of the old ages' rates: less is none of a leak's */
+#define FEWER 0.5	/* of the young third's rate: the old third's, of a cache */
+#define NO_GROWTH                                                                               \
+	1.25	      /* of what was held after 60 %: a leak from 0 on holds 1.67 times as much \
+		       */
+#define REPLACES 0.05 /* share of the bytes that is freed: less is no turnover */
+#define RETAINED_PART 0.5 /* of what is mapped */
+
+/* Blocks and bytes by the tenth of the time in which they were allocated, the oldest first. */
+struct ages {
+	double born[AGES], live[AGES], bytes[AGES], all;
+	double held[AGES]; /* bytes at the end of each tenth */
+};
+
+static void spread(const struct mt_history *history, const struct mt_history_scale *scale,
+		   uint64_t begin, uint64_t end, struct ages *out)
+{
+	uint32_t from = mt_history_scale_slice(scale, begin), to;
+	uint32_t slices;
+
+	to = mt_history_scale_slice(scale, end);
+	slices = to > from ? to - from + 1 : 1;
+
+	*out = (struct ages){0};
+	for (size_t i = 0; i < history->slices.count; i++) {
+		const struct mt_history_slice *slice = &history->slices.items[i];
+		uint32_t since = slice->at > from ? slice->at - from : 0;
+		uint32_t at = since < slices ? since * AGES / slices : AGES - 1;
+
+		out->born[at] += slice->count;
+		out->live[at] += slice->count - slice->ended;
+		out->bytes[at] += slice->reserved - slice->gone;
+		out->all += slice->reserved - slice->gone;
+		out->held[at] += slice->change;
+	}
+	for (size_t i = 1; i < AGES; i++)
+		out->held[i] += out->held[i - 1];
+}
+
+static double bytes_of(const struct ages *ages, size_t from, size_t to)
+{
+	double bytes = 0;
+
+	for (size_t i = from; i < to; i++)
+		bytes += ages->bytes[i];
+	return bytes;
+}
+
+/* The median share of live blocks of the old ages that have any; 0: none does. */
+static double median_rate(const struct ages *ages)
+{
+	double rates[OLD];
+	size_t count = 0;
+
+	for (size_t i = 0; i < OLD; i++) {
+		double rate = ages->born[i] ? ages->live[i] / ages->born[i] : -1;
+		size_t at = count;
+
+		if (rate < 0)
+			continue;
+		for (; at && rates[at - 1] > rate; at--)
+			rates[at] = rates[at - 1];
+		rates[at] = rate;
+		count++;
+	}
+	return count ? rates[count / 2] : 0;
+}
+
+/* No old age has clearly less than the others: by two standard errors of a count. */
+static bool survive_alike(const struct ages *ages)
+{
+	double rate = median_rate(ages);
+
+	for (size_t i = 0; i < OLD; i++) {
+		double expected = SAME_RATE * rate * ages->born[i];
+		double lacks = expected - ages->live[i];
+
+		if (lacks > 0 && lacks * lacks > 4 * expected)
+			return false;
+	}
+	return rate > 0;
+}
+
+/* The share of the blocks of some ages that lives. */
+static double rate_of(const struct ages *ages, size_t from, size_t to)
+{
+	double born = 0, live = 0;
+
+	for (size_t i = from; i < to; i++) {
+		born += ages->born[i];
+		live += ages->live[i];
+	}
+	return born > 0 ? live / born : 0;
+}
+
+/*
+ * Nearly all that lives is young; or old blocks are freed more often than young ones, and what is
+ * held grows no more. Threads that share a cache hold parts of it that change.
+ */
+static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verdict)
+{
+	double old = rate_of(ages, 0, THIRD);
+
+	if (verdict->reservations < LEAST_TURNED || ages->born[0] + ages->born[1] <= 0)
+		return false;
+	return bytes_of(ages, AGES / 2, AGES) >= NEARLY_ALL * ages->all ||
+	       (old <= FEWER * rate_of(ages, AGES - THIRD, AGES) &&
+		ages->held[AGES - 1] <= NO_GROWTH * ages->held[OLD - 2]);
+}
+
+static void consider_ages(const struct ages *ages, struct mt_verdict *out)
+{
+	if (out->bytes > 0 && ages->bytes[0] >= NEARLY_ALL * ages->all) {
+		out->kind = MT_VERDICT_ONE_OFF;
+		out->why = NULL;
+		out->per_hour = out->low = out->high = 0;
+		out->confidence = out->seconds / (out->seconds + 5);
+	} else if (out->kind == MT_VERDICT_LEAK) {
+		if (out->live >= LEAST_LIVE && survive_alike(ages))
+			return;
+		out->why = out->live < LEAST_LIVE ? "fewer than 12 blocks live"
+						  : "it grows, but old blocks are freed";
+		out->kind = MT_VERDICT_TOO_LITTLE;
+		out->per_hour = out->low = out->high = NAN;
+		out->confidence = 0;
+	} else if (looks_bounded(ages, out)) {
+		out->kind = MT_VERDICT_BOUNDED;
+		out->why = NULL;
+		out->confidence = out->seconds / (out->seconds + 5);
+	} else if (out->kind == MT_VERDICT_PLATEAU && out->given_back >= REPLACES) {
+		out->kind = MT_VERDICT_BOUNDED;
+	}
+}
+
+void mt_verdict_judge_blocks(struct mt_history *history, const struct mt_history_scale *scale,
+			     uint64_t begin, uint64_t end, struct mt_verdict *out)
+{
+	struct ages ages;
+
+	mt_history_settle(history, scale);
+	mt_history_level(history);
+	mt_verdict_judge(history, scale, end, out);
+	spread(history, scale, begin, end, &ages);
+	out->of_blocks = true;
+	if (out->why && out->reservations < LEAST_LIVE && !mt_verdict_is_too_short(out))
+		out->why = "fewer than 12 blocks";
+	for (size_t i = 0; i < AGES; i++)
+		out->live += (uint64_t)ages.live[i];
+	if (!mt_verdict_is_too_short(out))
+		consider_ages(&ages, out);
+}
+
+/* ---- The allocator's memory ---- */
+
+double mt_heap_free(const struct mt_heap_parts *heap)
+{
+	double bytes = heap->mapped - heap->live;
+
+	if (!isnan(heap->untouched))
+		bytes -= heap->untouched;
+	return bytes > 0 ? bytes : 0;
+}
+
+void mt_verdict_judge_heap(const struct mt_heap_parts *heap, struct mt_verdict *out)
+{
+	double unused = heap->mapped - heap->live;
+
+	*out = (struct mt_verdict){
+		.kind = MT_VERDICT_IN_USE,
+		.bytes = heap->mapped,
+		.per_hour = NAN,
+		.low = NAN,
+		.high = NAN,
+		.seconds = heap->seconds,
+		.live = heap->blocks,
+		.untouched = NAN,
+		.confidence = 1,
+	};
+	if (unused >= RETAINED_PART * heap->mapped && unused >= KEPT)
+		out->kind = MT_VERDICT_RETENTION;
+}
+
+void mt_heap_grounds(const struct mt_heap_parts *heap, char *out, size_t size)
+{
+	size_t used =
+		(size_t)snprintf(out, size, "%s mapped: %s in %s live block%s, %s free",
+				 mt_text_bytes(heap->mapped).text, mt_text_bytes(heap->live).text,
+				 mt_text_count((double)heap->blocks).text,
+				 heap->blocks == 1 ? "" : "s",
+				 mt_text_bytes(mt_heap_free(heap)).text);
+
+	if (!isnan(heap->untouched) && used < size)
+		snprintf(out + used, size - used, ", %s untouched",
+			 mt_text_bytes(heap->untouched).text);
+	else if (used < size)
+		snprintf(out + used, size - used, " or untouched");
+}

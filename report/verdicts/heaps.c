@@ -1,0 +1,207 @@
+/*
+ * A region counts where it is the heap, or a live block stands in it: an arena, or a block with a
+ * mapping of its own.
+ */
+#include "report/verdicts/heaps.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/base/array.h"
+#include "formats/base/map64.h"
+#include "report/account/extents.h"
+#include "report/blocks/blocks.h"
+#include "report/ledger/ledger.h"
+#include "report/verdicts/block_verdict.h"
+#include "report/verdicts/verdict.h"
+
+enum {
+	BESIDE = 8, /* bytes that glibc keeps beside each block: its size */
+};
+
+struct piece {
+	uint64_t address, bytes;
+};
+
+struct region {
+	uint64_t start, end;
+	bool is_heap;
+	double touched; /* NAN: unknown */
+};
+
+struct heap {
+	MT_ARRAY(struct piece) blocks;
+	MT_ARRAY(struct region) regions;
+	bool has_blocks, has_regions;
+	uint32_t number;
+	struct mt_heap_parts parts; /* once both came */
+};
+
+struct mt_heaps {
+	MT_ARRAY(struct heap) items;
+	struct mt_map64 by_key;
+};
+
+struct mt_heaps *mt_heaps_create(void)
+{
+	return calloc(1, sizeof(struct mt_heaps));
+}
+
+static void forget_pieces(struct heap *heap)
+{
+	mt_array_deinit(&heap->blocks);
+	mt_array_deinit(&heap->regions);
+}
+
+void mt_heaps_destroy(struct mt_heaps *heaps)
+{
+	if (!heaps)
+		return;
+	for (size_t i = 0; i < heaps->items.count; i++)
+		forget_pieces(&heaps->items.items[i]);
+	mt_array_deinit(&heaps->items);
+	mt_map64_deinit(&heaps->by_key);
+	free(heaps);
+}
+
+/* The heap of a space, made where it is new; NULL out of memory. */
+static struct heap *heap_of(struct mt_heaps *heaps, uint32_t recording, int32_t pid,
+			    uint32_t generation)
+{
+	uint64_t key = (uint64_t)recording << 48 ^ (uint64_t)generation << 32 ^ (uint32_t)pid, at;
+	struct heap *heap;
+
+	if (mt_map64_get(&heaps->by_key, key, &at))
+		return &heaps->items.items[at];
+	heap = mt_array_push(&heaps->items);
+	if (!heap || !mt_map64_put(&heaps->by_key, key, heaps->items.count - 1))
+		return NULL;
+	*heap = (struct heap){0};
+	return heap;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The first block at an address or behind it. */
+static size_t find_block(const struct heap *heap, uint64_t address)
+{
+	size_t low = 0, high = heap->blocks.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (heap->blocks.items[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_region(struct heap *heap, const struct region *region)
+{
+	struct mt_heap_parts *parts = &heap->parts;
+	double size = (double)(region->end - region->start), live = 0;
+	size_t from = find_block(heap, region->start), at = from;
+
+	for (; at < heap->blocks.count && heap->blocks.items[at].address < region->end; at++)
+		live += (double)heap->blocks.items[at].bytes;
+	if (at == from && !region->is_heap)
+		return;
+	parts->blocks += at - from;
+	parts->live += live < size ? live : size;
+	parts->mapped += size;
+	parts->untouched += size - region->touched;
+}
+
+/* Both came. */
+static void join(struct heap *heap)
+{
+	if (!heap->has_blocks || !heap->has_regions)
+		return;
+	if (heap->blocks.count)
+		qsort(heap->blocks.items, heap->blocks.count, sizeof(*heap->blocks.items),
+		      compare_pieces);
+	for (size_t i = 0; i < heap->regions.count; i++)
+		add_region(heap, &heap->regions.items[i]);
+	forget_pieces(heap);
+}
+
+static bool add_block(void *context, const struct mt_block *block)
+{
+	struct heap *heap = context;
+	struct piece *piece = mt_array_push(&heap->blocks);
+
+	if (piece)
+		*piece = (struct piece){block->address, block->usable + BESIDE};
+	return piece;
+}
+
+bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,
+			  uint32_t number, const struct mt_block_map *map)
+{
+	struct heap *heap = heap_of(heaps, space->recording, space->pid, space->generation);
+
+	if (!heap)
+		return false;
+	if (heap->has_blocks) /* a pid that was used again */
+		return true;
+	heap->number = number;
+	heap->has_blocks = true;
+	if (!mt_block_map_each(map, false, add_block, heap))
+		return false;
+	join(heap);
+	return true;
+}
+
+bool mt_heaps_take_region(void *context, const struct mt_ledger_space *space,
+			  const struct mt_extent *extent, bool is_heap, double touched)
+{
+	struct heap *heap = heap_of(context, space->recording, space->pid, space->generation);
+	struct region *region;
+
+	if (!heap || heap->has_regions)
+		return heap;
+	region = heap->regions.count ? &heap->regions.items[heap->regions.count - 1] : NULL;
+	/* Each brk made a piece of its own, and blocks do not end at their borders. */
+	if (is_heap && region && region->is_heap && region->end == extent->start) {
+		region->end = extent->end;
+		region->touched += touched;
+		return true;
+	}
+	region = mt_array_push(&heap->regions);
+	if (region)
+		*region = (struct region){extent->start, extent->end, is_heap, touched};
+	return region;
+}
+
+bool mt_heaps_take_end(void *context, const struct mt_ledger_space *space)
+{
+	struct heap *heap = heap_of(context, space->recording, space->pid, space->generation);
+
+	if (!heap || heap->has_regions)
+		return heap;
+	heap->has_regions = true;
+	join(heap);
+	return true;
+}
+
+bool mt_heaps_each(const struct mt_heaps *heaps,
+		   bool (*tell)(void *context, uint32_t number, const struct mt_heap_parts *heap),
+		   void *context)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < heaps->items.count; i++) {
+		const struct heap *heap = &heaps->items.items[i];
+
+		if (heap->parts.mapped > 0)
+			good = tell(context, heap->number, &heap->parts);
+	}
+	return good;
+}

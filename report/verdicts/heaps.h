@@ -1,0 +1,39 @@
+/*
+ * What the allocators of processes have mapped: their blocks, joined with the regions that these
+ * stand in. Both come when a process or the recording ends, in any order.
+ */
+#ifndef MT_REPORT_VERDICTS_HEAPS_H
+#define MT_REPORT_VERDICTS_HEAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_block_map;
+struct mt_blocks_space;
+struct mt_extent;
+struct mt_heap_parts;
+struct mt_heaps;
+struct mt_ledger_space;
+
+/* NULL out of memory. */
+struct mt_heaps *mt_heaps_create(void);
+void mt_heaps_destroy(struct mt_heaps *heaps);
+
+/* Takes all live blocks of a space, with its number to the caller. False out of memory. */
+bool mt_heaps_take_blocks(struct mt_heaps *heaps, const struct mt_blocks_space *space,
+			  uint32_t number, const struct mt_block_map *map);
+
+/* The callbacks of struct mt_verdicts_regions; their context is the heaps. */
+bool mt_heaps_take_region(void *heaps, const struct mt_ledger_space *space,
+			  const struct mt_extent *region, bool is_heap, double touched);
+bool mt_heaps_take_end(void *heaps, const struct mt_ledger_space *space);
+
+/*
+ * Calls `tell` for each space whose blocks and regions came. False if `tell` was.
+ */
+bool mt_heaps_each(const struct mt_heaps *heaps,
+		   bool (*tell)(void *context, uint32_t number, const struct mt_heap_parts *heap),
+		   void *context);
+
+#endif

@@ -1,0 +1,393 @@
+/*
+ * Collects lives of blocks by process and stack while the session is read, then merges stacks into
+ * paths and judges these.
+ */
+#include "report/verdicts/leaks.h"
+
+#include <stdlib.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "report/blocks/block_calls.h"
+#include "report/blocks/blocks.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/byte_runs.h"
+#include "report/tables/facts.h"
+#include "report/verdicts/block_verdict.h"
+#include "report/verdicts/heaps.h"
+#include "report/verdicts/history.h"
+
+MT_DEFINE_CLEANUP(mt_leaks, struct mt_leaks)
+MT_DEFINE_CLEANUP(mt_paths, struct mt_paths)
+
+enum {
+	LATE_LEAST = 512, /* frees before old ones are dropped */
+};
+
+#define BURST ((uint64_t)1000000000) /* ns, a process's last clean-up takes less */
+
+/* A stack, or later a path, of a space. */
+struct place {
+	uint32_t space; /* index */
+	uint32_t stack; /* id of the stack or path */
+};
+
+struct life {
+	uint64_t from, to;
+	double bytes; /* of all blocks that this one stands for */
+};
+
+struct entry {
+	struct mt_history history;
+	MT_ARRAY(struct life) late; /* those that ended in the last BURST are among them */
+	size_t late_limit;
+	struct place place;
+	uint32_t stack;	 /* of a path: one of its stacks */
+	uint32_t one_in; /* the most blocks that one stands for */
+};
+
+struct space {
+	uint32_t recording, process; /* process: string id */
+	int32_t pid;
+	bool ended;
+	uint64_t began, end; /* the first block; the end of what was observed */
+};
+
+struct mt_leaks {
+	struct mt_session *session;
+	struct mt_byte_runs *places; /* of the entries */
+	MT_ARRAY(struct entry) entries;
+	MT_ARRAY(struct space) spaces;
+	MT_ARRAY(struct mt_history_scale) scales; /* by recording */
+	struct mt_map64 by_space;		  /* of the accounts, of the present recording */
+	uint32_t recording;
+	bool sampled; /* not all blocks are known: the heaps' parts are not, either */
+	struct mt_heaps *heaps;
+	MT_ARRAY(struct mt_verdict_row) rows;
+};
+
+struct mt_error *mt_leaks_create(struct mt_session *session, struct mt_leaks **out)
+{
+	MT_CLEANUP(mt_leaks_destroy_p) struct mt_leaks *leaks = calloc(1, sizeof(*leaks));
+
+	if (!leaks)
+		return mt_error_nomem();
+	leaks->session = session;
+	leaks->places = mt_byte_runs_create();
+	leaks->heaps = mt_heaps_create();
+	if (!leaks->places || !leaks->heaps)
+		return mt_error_nomem();
+	*out = MT_TAKE(leaks);
+	return NULL;
+}
+
+void mt_leaks_destroy(struct mt_leaks *leaks)
+{
+	if (!leaks)
+		return;
+	for (size_t i = 0; i < leaks->entries.count; i++) {
+		mt_history_deinit(&leaks->entries.items[i].history);
+		mt_array_deinit(&leaks->entries.items[i].late);
+	}
+	mt_array_deinit(&leaks->entries);
+	mt_array_deinit(&leaks->spaces);
+	mt_array_deinit(&leaks->scales);
+	mt_array_deinit(&leaks->rows);
+	mt_map64_deinit(&leaks->by_space);
+	mt_byte_runs_destroy(leaks->places);
+	mt_heaps_destroy(leaks->heaps);
+	free(leaks);
+}
+
+/* ---- While the session is read ---- */
+
+static struct mt_history_scale *scale_of(struct mt_leaks *leaks, uint32_t recording)
+{
+	const struct mt_facts *facts = mt_session_facts(leaks->session);
+
+	while (leaks->scales.count <= recording) {
+		uint64_t start = facts->recordings.items[leaks->scales.count].start;
+		struct mt_history_scale *scale = mt_array_push(&leaks->scales);
+
+		if (!scale)
+			return NULL;
+		*scale = (struct mt_history_scale){0};
+		mt_history_scale_reach(scale, start);
+	}
+	return &leaks->scales.items[recording];
+}
+
+/* The index of a space; UINT32_MAX out of memory. */
+static uint32_t find_space(struct mt_leaks *leaks, const struct mt_blocks_space *from)
+{
+	struct space *space;
+	uint64_t index;
+
+	if (leaks->recording != from->recording)
+		mt_map64_deinit(&leaks->by_space);
+	leaks->recording = from->recording;
+	if (mt_map64_get(&leaks->by_space, (uintptr_t)from, &index))
+		return (uint32_t)index;
+	space = mt_array_push(&leaks->spaces);
+	if (!space || !mt_map64_put(&leaks->by_space, (uintptr_t)from, leaks->spaces.count - 1))
+		return UINT32_MAX;
+	*space =
+		(struct space){.recording = from->recording, .pid = from->pid, .began = UINT64_MAX};
+	return (uint32_t)leaks->spaces.count - 1;
+}
+
+static struct entry *entry_at(struct mt_leaks *leaks, struct mt_byte_runs *places, size_t first,
+			      const struct place *place)
+{
+	uint32_t at = mt_byte_runs_intern(places, place, sizeof(*place));
+	struct entry *entry;
+
+	if (at == MT_SEQUENCE_NONE)
+		return NULL;
+	if (first + at < leaks->entries.count)
+		return &leaks->entries.items[first + at];
+	entry = mt_array_push(&leaks->entries);
+	if (entry)
+		*entry = (struct entry){.place = *place, .late_limit = LATE_LEAST};
+	return entry;
+}
+
+/* Keeps what may turn out to be the process's last clean-up. */
+static bool note_late(struct entry *entry, const struct life *life)
+{
+	struct life *slot;
+	size_t kept = 0;
+
+	if (entry->late.count >= entry->late_limit) {
+		for (size_t i = 0; i < entry->late.count; i++) {
+			if (entry->late.items[i].to + BURST >= life->to)
+				entry->late.items[kept++] = entry->late.items[i];
+		}
+		entry->late.count = kept;
+		entry->late_limit = 2 * kept > LATE_LEAST ? 2 * kept : LATE_LEAST;
+	}
+	slot = mt_array_push(&entry->late);
+	if (slot)
+		*slot = *life;
+	return slot;
+}
+
+static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
+		     const struct mt_origin *origin, struct life *life)
+{
+	const struct mt_facts *facts = mt_session_facts(leaks->session);
+	uint32_t one_in = mt_block_one_in(facts->events.items[origin->event].account);
+	struct place place = {find_space(leaks, from), origin->stack};
+	struct mt_history_scale *scale = scale_of(leaks, from->recording);
+	struct space *space;
+	struct entry *entry;
+
+	if (place.space == UINT32_MAX || !scale)
+		return false;
+	space = &leaks->spaces.items[place.space];
+	space->process = origin->process;
+	space->began = life->from < space->began ? life->from : space->began;
+	if (origin->stack == MT_STACK_NONE)
+		return true;
+	entry = entry_at(leaks, leaks->places, 0, &place);
+	if (!entry)
+		return false;
+	entry->one_in = one_in > entry->one_in ? one_in : entry->one_in;
+	leaks->sampled |= one_in > 1;
+	life->bytes *= one_in;
+	return mt_history_live(&entry->history, scale, life->from, life->to, life->bytes) &&
+	       (!life->to || note_late(entry, life));
+}
+
+static bool take_gone(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block,
+		      const struct mt_block_end *end)
+{
+	struct life life = {block->time, end->time > block->time ? end->time : block->time,
+			    (double)block->bytes};
+
+	return add_life(context, space, origin, &life);
+}
+
+static bool take_live(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
+{
+	struct life life = {block->time, 0, (double)block->bytes};
+
+	(void)doubtful;
+	return add_life(context, space, origin, &life);
+}
+
+static bool take_stood(void *context, const struct mt_blocks_space *from,
+		       const struct mt_block_map *map)
+{
+	struct mt_leaks *leaks = context;
+	uint32_t at = find_space(leaks, from);
+	struct mt_history_scale *scale = scale_of(leaks, from->recording);
+
+	if (at == UINT32_MAX || !scale)
+		return false;
+	leaks->spaces.items[at].end = from->time;
+	leaks->spaces.items[at].ended = from->ended;
+	mt_history_scale_reach(scale, from->time);
+	return mt_heaps_take_blocks(leaks->heaps, from, at, map);
+}
+
+void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options)
+{
+	options->block = take_live;
+	options->gone = take_gone;
+	options->stood = take_stood;
+	options->context = leaks;
+}
+
+void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts)
+{
+	mt_verdicts_tell_regions(verdicts, &(struct mt_verdicts_regions){
+						   .region = mt_heaps_take_region,
+						   .done = mt_heaps_take_end,
+						   .context = leaks->heaps,
+					   });
+}
+
+/* ---- Behind it ---- */
+
+/*
+ * Many programs free all before they exit: that says nothing of what they did before. What is freed
+ * before the path's last allocation is no clean-up.
+ */
+static bool forgive_cleanup(struct mt_leaks *leaks, struct entry *entry)
+{
+	const struct space *space = &leaks->spaces.items[entry->place.space];
+
+	for (size_t i = 0; space->ended && i < entry->late.count; i++) {
+		const struct life *late = &entry->late.items[i];
+
+		if (late->to + BURST >= space->end && late->to >= entry->history.last &&
+		    !mt_history_undo_end(&entry->history, &leaks->scales.items[space->recording],
+					 late->from, late->to, late->bytes))
+			return false;
+	}
+	return true;
+}
+
+/* The stacks' histories added up by path: entries of paths follow those of stacks. */
+static bool sum_paths(struct mt_leaks *leaks, size_t stacks, struct mt_paths *paths,
+		      struct mt_byte_runs *places)
+{
+	for (size_t i = 0; i < stacks; i++) {
+		struct place place = leaks->entries.items[i].place;
+		uint32_t stack = place.stack;
+		struct entry *entry;
+
+		place.stack = mt_paths_of(paths, stack);
+		if (place.stack == MT_PATH_NONE ||
+		    !forgive_cleanup(leaks, &leaks->entries.items[i]))
+			return false;
+		entry = entry_at(leaks, places, stacks, &place);
+		if (!entry)
+			return false;
+		entry->stack = stack;
+		if (leaks->entries.items[i].one_in > entry->one_in)
+			entry->one_in = leaks->entries.items[i].one_in;
+		if (!mt_history_add(
+			    &entry->history,
+			    &leaks->scales.items[leaks->spaces.items[place.space].recording],
+			    &leaks->entries.items[i].history))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_verdict_row *add_row(struct mt_leaks *leaks, uint32_t number)
+{
+	const struct space *space = &leaks->spaces.items[number];
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(leaks->session)->recordings.items[space->recording];
+	struct mt_verdict_row *row = mt_array_push(&leaks->rows);
+
+	if (row)
+		*row = (struct mt_verdict_row){
+			.pid = space->pid,
+			.process = space->process,
+			.ended_early = space->ended &&
+				       mt_facts_ended_early(recording, space->began, space->end),
+		};
+	return row;
+}
+
+static bool judge_entry(struct mt_leaks *leaks, struct entry *entry)
+{
+	const struct space *space = &leaks->spaces.items[entry->place.space];
+	struct mt_verdict_row *row = add_row(leaks, entry->place.space);
+
+	if (!row)
+		return false;
+	row->stack = entry->stack;
+	mt_verdict_judge_blocks(&entry->history, &leaks->scales.items[space->recording],
+				space->began, space->end, &row->verdict);
+	row->verdict.one_in = entry->one_in;
+	if (space->ended)
+		mt_verdict_consider_end(&row->verdict);
+	leaks->rows.count -= !row->verdict.live;
+	return true;
+}
+
+static bool judge_heap(void *context, uint32_t number, const struct mt_heap_parts *heap)
+{
+	struct mt_leaks *leaks = context;
+	struct mt_verdict_row *row;
+	uint32_t frame;
+
+	if (leaks->spaces.items[number].began == UINT64_MAX) /* nothing of it was selected */
+		return true;
+	row = add_row(leaks, number);
+	frame = mt_frames_words(mt_session_frames(leaks->session), "[heap]");
+	if (!row || frame == MT_FRAME_NONE)
+		return false;
+	row->stack = mt_stacks_intern(mt_session_stacks(leaks->session), &frame, 1);
+	row->heap = *heap;
+	mt_verdict_judge_heap(heap, &row->verdict);
+	return row->stack != MT_STACK_NONE;
+}
+
+static struct mt_error *judge_paths(struct mt_leaks *leaks, struct mt_byte_runs *places)
+{
+	struct mt_frames *frames = mt_session_frames(leaks->session);
+	MT_CLEANUP(mt_paths_destroy_p)
+	struct mt_paths *paths = mt_paths_create(mt_session_stacks(leaks->session), frames, false);
+	size_t stacks = leaks->entries.count;
+	struct mt_error *err = paths ? mt_frames_resolve(frames) : mt_error_nomem();
+
+	if (err)
+		return err;
+	if (!sum_paths(leaks, stacks, paths, places))
+		return mt_error_nomem();
+	for (size_t i = stacks; i < leaks->entries.count; i++) {
+		if (!judge_entry(leaks, &leaks->entries.items[i]))
+			return mt_error_nomem();
+	}
+	if (!leaks->sampled && !mt_heaps_each(leaks->heaps, judge_heap, leaks))
+		return mt_error_nomem();
+	mt_verdict_rows_sort(leaks->rows.items, leaks->rows.count);
+	return NULL;
+}
+
+struct mt_error *mt_leaks_judge(struct mt_leaks *leaks)
+{
+	struct mt_byte_runs *places = mt_byte_runs_create();
+	struct mt_error *err = places ? judge_paths(leaks, places) : mt_error_nomem();
+
+	mt_byte_runs_destroy(places);
+	return err;
+}
+
+const struct mt_verdict_row *mt_leaks_rows(const struct mt_leaks *leaks, size_t *count)
+{
+	*count = leaks->rows.count;
+	return leaks->rows.items;
+}

@@ -1,0 +1,41 @@
+/*
+ * Verdicts on every path that allocated blocks, by process, from accounts of blocks; and what each
+ * process's allocator has mapped, where the ledger tells of that.
+ *
+ *	mt_leaks_create(session, &leaks);
+ *	mt_leaks_listen(leaks, &blocks_options);
+ *	mt_leaks_listen_regions(leaks, verdicts);	with a ledger
+ *	...						the session is read to its end
+ *	mt_leaks_judge(leaks);				rows, heaviest first
+ */
+#ifndef MT_REPORT_VERDICTS_LEAKS_H
+#define MT_REPORT_VERDICTS_LEAKS_H
+
+#include <stddef.h>
+
+#include "report/verdicts/verdicts.h"
+
+struct mt_blocks_options;
+struct mt_error;
+struct mt_leaks;
+struct mt_session;
+
+/* Borrows the session. */
+struct mt_error *mt_leaks_create(struct mt_session *session, struct mt_leaks **out);
+void mt_leaks_destroy(struct mt_leaks *leaks);
+
+/* Sets the callbacks of the options and their context. */
+void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options);
+/* Before the ledger's run. Verdicts of this session. */
+void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
+
+/* Makes the rows. Call once, behind the session's end. */
+struct mt_error *mt_leaks_judge(struct mt_leaks *leaks);
+
+/*
+ * Rows of paths with live blocks, and one of the stack [heap] for each process whose allocator's
+ * memory is known; most bytes first; borrowed.
+ */
+const struct mt_verdict_row *mt_leaks_rows(const struct mt_leaks *leaks, size_t *count);
+
+#endif

@@ -1,0 +1,232 @@
+/* What lives of blocks are taken for: shapes over hours, the same cut short, and heaps. */
+#include "report/verdicts/block_verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/verdicts/history.h"
+#include "report/verdicts/verdict.h"
+#include "tests/unit/unit.h"
+
+#define SECOND 1000000000ull
+#define HOUR (3600 * SECOND)
+#define START (1000 * SECOND)
+
+enum {
+	STEPS = 1000,
+	SIZE = 100,
+	FOREVER = STEPS,
+};
+
+/* For how many steps the block of a step lives; 0: there is none. */
+typedef int (*shape)(int step);
+
+static int leak(int step)
+{
+	(void)step;
+	return FOREVER;
+}
+
+static int leaks_every_tenth(int step)
+{
+	return step % 10 ? 1 : FOREVER;
+}
+
+static int leaks_beside_a_start(int step)
+{
+	return step < 100 ? FOREVER : leaks_every_tenth(step);
+}
+
+static int leaks_beside_a_cache(int step)
+{
+	return step % 4 ? 300 : FOREVER;
+}
+
+static int first_in_first_out(int step)
+{
+	(void)step;
+	return 200;
+}
+
+/* Full at the middle; which block goes is chance. */
+static int replaced_at_random(int step)
+{
+	return step < 500 ? 500 - step + (step * 7919) % 1000 : 1 + (step * 7919) % 1000;
+}
+
+static int request(int step)
+{
+	return 1 + step % 3;
+}
+
+static int start(int step)
+{
+	return step < 40 ? FOREVER : 0;
+}
+
+static int start_among_requests(int step)
+{
+	return step < 40 ? FOREVER : 2;
+}
+
+static int warmed_up(int step)
+{
+	return step < 300 ? FOREVER : 0;
+}
+
+/* Nothing was freed of the first half, and all of the last third grows: not yet full. */
+static int fills_late(int step)
+{
+	return step < 400 ? 600 : FOREVER;
+}
+
+static struct mt_verdict observe(shape life, uint64_t length, double part)
+{
+	struct mt_history history = {0};
+	struct mt_history_scale scale = {0};
+	struct mt_verdict verdict;
+	uint64_t step = length / STEPS;
+	int steps = (int)(STEPS * part);
+
+	mt_history_scale_reach(&scale, START);
+	/* As an account tells of them: those that are freed first, then the others. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = steps - 1; i >= 0; i--) {
+			int end = i + life(i);
+			bool lives = end >= steps;
+			uint64_t from = START + (uint64_t)i * step;
+
+			if (life(i) && lives == pass)
+				MT_CHECK(mt_history_live(&history, &scale, from,
+							 lives ? 0 : START + (uint64_t)end * step,
+							 SIZE));
+		}
+	}
+	mt_history_scale_reach(&scale, START + (uint64_t)steps * step);
+	mt_verdict_judge_blocks(&history, &scale, START, START + (uint64_t)steps * step, &verdict);
+	mt_history_deinit(&history);
+	return verdict;
+}
+
+static const struct {
+	shape life;
+	const char *name;
+} shapes[] = {
+	{leak, "leak"},
+	{leaks_every_tenth, "leak"},
+	{leaks_beside_a_start, "leak"},
+	{leaks_beside_a_cache, "leak"},
+	{first_in_first_out, "bounded"},
+	{replaced_at_random, "bounded"},
+	{request, "bounded"},
+	{start, "one-off"},
+	{start_among_requests, "one-off"},
+	{warmed_up, "plateau"},
+};
+
+MT_TEST(shapes_are_told_whatever_their_scale)
+{
+	static const uint64_t lengths[] = {12 * SECOND, 60 * SECOND, 6 * HOUR, 1000 * HOUR};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		for (size_t k = 0; k < 4; k++) {
+			struct mt_verdict verdict = observe(shapes[i].life, lengths[k], 1);
+
+			MT_CHECK_STR(mt_verdict_name(verdict.kind), shapes[i].name);
+			MT_CHECK(verdict.confidence > 0.3 && verdict.confidence < 1);
+			MT_CHECK(verdict.live * SIZE == verdict.bytes);
+		}
+	}
+}
+
+MT_TEST(seconds_are_too_little_data)
+{
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct mt_verdict verdict = observe(shapes[i].life, 60 * SECOND, 0.1);
+
+		MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+		MT_CHECK(isnan(verdict.per_hour));
+	}
+}
+
+MT_TEST(old_blocks_that_are_freed_are_no_leak)
+{
+	struct mt_verdict verdict = observe(fills_late, HOUR, 1);
+
+	MT_CHECK(verdict.kind != MT_VERDICT_LEAK);
+}
+
+MT_TEST(a_leak_grows_by_what_stays)
+{
+	struct mt_verdict verdict = observe(leaks_every_tenth, HOUR, 1);
+	double want = STEPS / 10.0 * SIZE;
+	char text[300];
+
+	MT_CHECK(fabs(verdict.per_hour - want) < 0.05 * want);
+	MT_CHECK(verdict.low <= verdict.per_hour && verdict.per_hour <= verdict.high);
+	mt_verdict_grounds(&verdict, text, sizeof(text));
+	MT_CHECK(strstr(text, "1,000 blocks, 101 live, 90 % freed"));
+}
+
+MT_TEST(few_blocks_are_too_few)
+{
+	struct mt_history history = {0};
+	struct mt_history_scale scale = {0};
+	struct mt_verdict verdict;
+
+	mt_history_scale_reach(&scale, START);
+	for (uint64_t i = 0; i < 6; i++)
+		MT_CHECK(mt_history_live(&history, &scale, START + i * HOUR, 0, SIZE));
+	mt_verdict_judge_blocks(&history, &scale, START, START + 6 * HOUR, &verdict);
+	mt_history_deinit(&history);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_TOO_LITTLE);
+	MT_CHECK_STR(verdict.why, "fewer than 12 blocks");
+}
+
+MT_TEST(ends_are_taken_back)
+{
+	struct mt_history history = {0};
+	struct mt_history_scale scale = {0};
+
+	mt_history_scale_reach(&scale, START);
+	for (uint64_t i = 0; i < 20; i++)
+		MT_CHECK(mt_history_live(&history, &scale, START + i * SECOND, START + 30 * SECOND,
+					 SIZE));
+	mt_history_level(&history);
+	MT_CHECK_EQ(history.held, 0);
+	MT_CHECK_EQ(history.peak, 20 * SIZE);
+	MT_CHECK_EQ(history.falls, 1);
+	for (uint64_t i = 0; i < 20; i++)
+		MT_CHECK(mt_history_undo_end(&history, &scale, START + i * SECOND,
+					     START + 30 * SECOND, SIZE));
+	mt_history_level(&history);
+	MT_CHECK_EQ(history.held, 20 * SIZE);
+	MT_CHECK_EQ(history.falls, 0);
+	mt_history_deinit(&history);
+}
+
+MT_TEST(heaps_are_told_by_their_parts)
+{
+	struct mt_heap_parts heap = {.mapped = 10e6, .live = 3e6, .untouched = 1e6, .blocks = 1234};
+	struct mt_verdict verdict;
+	char text[200];
+
+	MT_CHECK_EQ(mt_heap_free(&heap), 6e6);
+	mt_verdict_judge_heap(&heap, &verdict);
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "arena retention");
+	mt_heap_grounds(&heap, text, sizeof(text));
+	MT_CHECK_STR(text,
+		     "10.0 MB mapped: 3.0 MB in 1,234 live blocks, 6.0 MB free, 1.0 MB untouched");
+	heap.live = 7e6;
+	heap.untouched = NAN;
+	MT_CHECK_EQ(mt_heap_free(&heap), 3e6);
+	mt_verdict_judge_heap(&heap, &verdict);
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use");
+	heap.live = 11e6;
+	MT_CHECK_EQ(mt_heap_free(&heap), 0);
+	heap = (struct mt_heap_parts){.mapped = 200e3, .live = 80e3};
+	mt_verdict_judge_heap(&heap, &verdict);
+	MT_CHECK_STR(mt_verdict_name(verdict.kind), "in use"); /* what glibc keeps on purpose */
+}
+
+MT_TEST_MAIN
