@@ -11,6 +11,7 @@
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/growth.h"
+#include "report/analyses/leaks_beside.h"
 #include "report/analyses/verdict_rows.h"
 #include "report/gauges/gauge_log.h"
 #include "report/ledger/page_events.h"
@@ -31,6 +32,7 @@ struct mt_memory_beside {
 	struct mt_verdicts *judges;
 	struct mt_growth_run *growth;
 	struct mt_resident_run *resident;
+	struct mt_leaks_beside *leaks;
 	MT_ARRAY(struct mt_named_table) tables;
 };
 
@@ -43,6 +45,7 @@ void mt_memory_beside_destroy(struct mt_memory_beside *memory)
 	mt_array_deinit(&memory->tables);
 	mt_growth_run_destroy(memory->growth);
 	mt_resident_run_destroy(memory->resident);
+	mt_leaks_beside_destroy(memory->leaks);
 	mt_verdicts_destroy(memory->judges);
 	mt_gauge_log_destroy(memory->gauges);
 	free(memory);
@@ -85,6 +88,9 @@ struct mt_error *mt_memory_listen(struct mt_session *session, const struct mt_ti
 	err = mt_gauge_log_listen(session, &memory->gauges);
 	err = err ? err
 		  : mt_verdicts_create(session, true, &memory->of_paths.time, &memory->judges);
+	err = err ? err
+		  : mt_leaks_beside_listen(session, &memory->of_paths, memory->judges,
+					   &memory->leaks);
 	growth.verdicts = memory->judges;
 	err = err ? err : mt_growth_begin(session, &memory->of_paths, &growth, &memory->growth);
 	err = err ? err : mt_resident_begin(session, &memory->of_paths, &memory->resident);
@@ -183,17 +189,13 @@ static struct mt_error *add_growth(struct mt_memory_beside *memory)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
 	struct mt_error *err = mt_growth_end(memory->growth, &table);
-	const struct mt_verdict_row *rows;
-	size_t count;
 
 	if (err || !knows_growth(memory))
 		return err;
 	err = add(memory, "growth", MT_TAKE(table));
 	if (err)
 		return err;
-	rows = mt_verdicts_rows(memory->judges, &count);
-	err = mt_verdict_table(memory->session, &memory->of_paths, mt_analysis_verdict.name, rows,
-			       count, &table);
+	err = mt_leaks_beside_table(memory->leaks, &table);
 	return err ? err : add(memory, "verdict", MT_TAKE(table));
 }
 

@@ -734,7 +734,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	mt_verdict_judge(&entry->history, scale_of_space(verdicts, entry->place.space), space->end,
 			 &row->verdict);
 	row->verdict.files = entry->files > entry->reserved / 2;
-	if (entry->heap > entry->reserved / 2)
+	row->of_heap = entry->heap > entry->reserved / 2;
+	if (row->of_heap)
 		mt_verdict_consider_heap(&row->verdict);
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);

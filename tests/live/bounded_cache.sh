@@ -30,6 +30,7 @@ is 'every bounded cache is called bounded, but where a thread stored fewer than 
 	"$(grep ';Cache::cache_store;xmalloc' leaks.csv | grep -v ',bounded,' | grep -v 'fewer than 12 blocks')" ''
 is '... every session store a leak' "$(grep ';Sessions::session_open;xmalloc' leaks.csv | grep -vc ',leak,')" 0
 is '... and of every server' "$(grep ';Sessions::session_open;xmalloc' leaks.csv | cut -d, -f1 | sort -u | wc -l)" "$(wc -w <<<"$seeds")"
+is 'the first screen calls a store a leak, too' "$(grep -A1 'Sessions::session_open' screen | grep -c '^ *leak, +.* live, nothing')" 3
 is '... nothing else' "$(grep ',leak,' leaks.csv | grep -v ';Sessions::session_open;')" ''
 # Of each server: what glibc says is mapped, and free, in parts of 10,000 of what is mapped, and the same as reported.
 awk -F, 'NR == FNR { split($0, w, " "); mapped[w[1]] = w[3] + w[5]; free[w[1]] = w[7]; next }

@@ -94,7 +94,7 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 	print_command(s, what, options, NULL);
 	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
 	if (has_blocks(s))
-		print_command(s, "", "--blocks", NULL);
+		print_command(s, "", "--leaks", NULL);
 	return NULL;
 }
 
