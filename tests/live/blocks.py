@@ -3,12 +3,15 @@
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 BUILD, SHARED = os.environ["MT_BUILD"], os.environ.get("MT_SHARED", "")
 CALLS, LEAK = 20000, 10
+DEPTHS = {7: 0, 10: 1, 13: 2, 15: 3}  # of mallocer's recursion, by path
 U64 = (1 << 64) - 1
 
 KEEPER = r"""
@@ -45,6 +48,10 @@ class Tap:
         print(f"{'ok' if got == want else 'not ok'} {self.count} - {what}")
         if got != want:
             print(f"# got  {got}\n# want {want}")
+
+    def skip(self, what):
+        self.count += 1
+        print(f"ok {self.count} - {what}")
 
     def finish(self):
         print(f"1..{self.count}")
@@ -114,6 +121,51 @@ def mallocer(tap, folder):
         tap.same("blocks were" in said, False, "... every free is of a block that lived")
 
 
+def memcheck(folder):
+    """{path: (blocks, bytes)} that live at the end, reachable or not, as memcheck has it."""
+    log = os.path.join(folder, "memcheck.xml")
+    subprocess.run(["valgrind", "--leak-check=full", "--show-leak-kinds=all", "--num-callers=40", "--xml=yes", f"--xml-file={log}",
+                    os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1"], check=True, capture_output=True)
+    out = {}
+    for error in xml.etree.ElementTree.parse(log).iter("error"):
+        paths = [path_of({"stack": frame.findtext("fn") or ""}) for frame in error.iter("frame")]
+        path = next((path for path in paths if path is not None), None)
+        if path is not None and error.findtext("kind").startswith("Leak_"):
+            had = out.get(path, (0, 0))
+            out[path] = (had[0] + int(error.findtext("xwhat/leakedblocks")), had[1] + int(error.findtext("xwhat/leakedbytes")))
+    return out
+
+
+def heaptrack(folder):
+    """{path: bytes} that live at the end, as heaptrack has it."""
+    data, leaked, out = os.path.join(folder, "heaptrack"), os.path.join(folder, "leaked"), {}
+    subprocess.run(["heaptrack", "-o", data, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1"], check=True,
+                   capture_output=True)
+    data = next(data + end for end in (".zst", ".gz") if os.path.exists(data + end))
+    subprocess.run(["heaptrack_print", "-f", data, "-F", leaked, "--flamegraph-cost-type", "leaked"], check=True, capture_output=True)
+    with open(leaked) as f:
+        for line in f:
+            stack, cost = line.rsplit(" ", 1)
+            path = DEPTHS.get(stack.count(" path<>("))  # it leaves out what tells the paths apart but their depth
+            if path is not None:
+                out[path] = out.get(path, 0) + int(cost)
+    return out
+
+
+def others(tap, folder):
+    """The same program as other tools see it, which restart it, or interpret it."""
+    path = os.path.join(folder, "others.mtr")
+    record(path, os.path.join(folder, "mallocer"), str(CALLS), str(LEAK), "0", "1")
+    ours = sums(blocks(path)[0], path_of)
+    for tool, want in (("valgrind", lambda: (memcheck(folder), ours)), ("heaptrack", lambda: (
+            heaptrack(folder), {path: size for path, (_, size) in ours.items()}))):
+        what = f"blocks and bytes of each path are {tool}'s"
+        if not shutil.which(tool):
+            tap.skip(f"{what} # SKIP {tool} is not installed")
+            continue
+        tap.same(*want(), what)
+
+
 def keeper(tap, folder):
     path = os.path.join(folder, "keeper.mtr")
     tap.same(record(path, os.path.join(folder, "keeper")), "0 lost", "a program that calls each function is recorded")
@@ -142,6 +194,7 @@ def main():
         subprocess.run(["c++", "-O2", "-g", "-std=c++17", "-pthread", "-o", os.path.join(folder, "mallocer"),
                         f"{SHARED}/targets/mallocer.cpp"], check=True)
         mallocer(tap, folder)
+        others(tap, folder)
         keeper(tap, folder)
     tap.finish()
 
