@@ -30,6 +30,7 @@
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
 #include "report/session/session.h"
+#include "report/stacks/suppressions.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
@@ -551,6 +552,8 @@ static enum status conclude(const struct mt_report_options *options, const struc
 		print_remarks(base);
 	if (!options->quiet && !(options->output->needs & MT_TELLS_FACTS))
 		print_remarks(facts);
+	if (!options->quiet)
+		mt_suppressions_tell(options->wishes.suppress, print_remark, NULL);
 	if (!options->quiet) {
 		print_lines_problem(sides->session);
 		mt_session_print_missing_names(sides->session, TOOL ": ", stderr);

@@ -7,7 +7,9 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/blocks/block_calls.h"
+#include "report/cli/request.h"
 #include "report/session/session.h"
+#include "report/stacks/suppressions.h"
 #include "report/tables/facts.h"
 
 enum {
@@ -22,6 +24,7 @@ struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_sessio
 		.rows = {.session = session,
 			 .stacks = request->stacks,
 			 .ended = mt_ledger_rows_ended(request)},
+		.suppress = request->suppress,
 	};
 	return mt_row_keys_create(session, name, values, value_count, request, &rows->grouping);
 }
@@ -76,6 +79,10 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	struct mt_row_facts facts;
 	bool good;
 
+	if (block && mt_suppressions_match(rows->suppress, mt_session_frames(rows->rows.session),
+					   mt_session_stacks(rows->rows.session), origin->stack, 1,
+					   (double)block->bytes))
+		return true;
 	if (block && mt_block_rows_one_in(rows, origin) > 1)
 		mt_row_keys_cluster(rows->grouping, block->address);
 	good = mt_origin_row_facts(&rows->rows, origin, &facts) &&

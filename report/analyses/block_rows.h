@@ -22,8 +22,9 @@ enum {
 
 struct mt_block_rows {
 	struct mt_ledger_rows rows;
-	struct mt_row_keys *grouping;	 /* taken by mt_row_keys_table() */
-	uint32_t sizes[MT_SIZE_CLASSES]; /* names of size classes: string id + 1 */
+	struct mt_suppressions *suppress; /* or NULL */
+	struct mt_row_keys *grouping;	  /* taken by mt_row_keys_table() */
+	uint32_t sizes[MT_SIZE_CLASSES];  /* names of size classes: string id + 1 */
 };
 
 /* Borrows the session, the name and the columns as mt_row_keys_create() does. */

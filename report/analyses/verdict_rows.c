@@ -12,6 +12,7 @@
 #include "report/ledger/ledger.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
+#include "report/stacks/suppressions.h"
 #include "report/sums/sum_table.h"
 #include "report/verdicts/block_verdict.h"
 #include "report/verdicts/verdicts.h"
@@ -119,6 +120,9 @@ struct mt_error *mt_verdict_table(struct mt_session *session,
 		return mt_error_nomem();
 	for (size_t i = 0; i < count; i++) {
 		if (!(request->living && rows[i].ended_early) &&
+		    !mt_suppressions_match(request->suppress, mt_session_frames(session),
+					   mt_session_stacks(session), rows[i].stack,
+					   (double)rows[i].verdict.live, rows[i].verdict.bytes) &&
 		    !add_row(session, groups, &rows[i]))
 			return mt_error_nomem();
 	}

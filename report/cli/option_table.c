@@ -14,6 +14,7 @@
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
 #include "report/cli/options.h"
+#include "report/stacks/suppressions.h"
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 
@@ -243,6 +244,14 @@ static struct mt_error *set_debuginfod(struct mt_report_options *o, const char *
 	return NULL;
 }
 
+static struct mt_error *set_suppress(struct mt_report_options *o, const char *name,
+				     const char *value)
+{
+	mt_suppressions_destroy(o->wishes.suppress);
+	o->wishes.suppress = NULL;
+	return mt_suppressions_read(name, value, &o->wishes.suppress);
+}
+
 static struct mt_error *set_ours(struct mt_report_options *o, const char *name, const char *value)
 {
 	return mt_match_add_expression(name, value,
@@ -420,6 +429,8 @@ static const struct mt_option rows[] = {
 	{0, "all", NULL, NULL, PLACED(FLAG, wishes.all),
 	 RARE("the screen with what is small, too; --outstanding with file mappings, stacks, what "
 	      "was mapped before the recording, and copies made by fork")},
+	{0, "suppress", NULL, "FILE", OWN(set_suppress),
+	 RARE("leave out blocks of these paths: lines of leak:PATTERN, as LeakSanitizer's")},
 	{0, "weight", NULL, "FIGURE", PLACED(TEXT, wishes.weight),
 	 RARE("the figure that orders rows, and the only one in tables: count, period, bytes, "
 	      "pages")},

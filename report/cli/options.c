@@ -16,6 +16,7 @@
 #include "report/cli/option_table.h"
 #include "report/outputs/outputs.h"
 #include "report/session/timespan.h"
+#include "report/stacks/suppressions.h"
 #include "unwind/unwind.h"
 
 enum {
@@ -499,6 +500,7 @@ void mt_report_options_deinit(struct mt_report_options *options)
 {
 	mt_selection_deinit(&options->selection);
 	mt_match_destroy(options->ours);
+	mt_suppressions_destroy(options->wishes.suppress);
 	mt_match_destroy(options->not_ours);
 	free(options->files);
 	free(options->words);

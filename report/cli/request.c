@@ -215,12 +215,16 @@ struct mt_error *mt_request_make(const struct mt_analysis *analysis, const struc
 		.older_than = wishes->older_than,
 		.all = wishes->all,
 		.compared = wishes->compare,
+		.suppress = wishes->suppress,
 	};
 	struct mt_error *err = check_shape(analysis, output, wishes, request.listing);
 
 	err = err ? err : check_moments(analysis, output, wishes);
 	err = err ? err : check_by(analysis, output, wishes, request.listing);
 	err = err ? err : check_compare(analysis, output, wishes, request.listing);
+	if (!err && wishes->suppress && !(analysis->needs & MT_NEEDS_BLOCKS))
+		err = mt_error_create(MT_ERR_USAGE,
+				      "--suppress is for --blocks, --leaks and --temporary");
 	if (err)
 		return err;
 	if (wishes->stacks && !request.listing && !(analysis->by & MT_BY_BIT(MT_BY_STACK)))

@@ -16,6 +16,7 @@
 struct mt_analysis;
 struct mt_error;
 struct mt_output;
+struct mt_suppressions;
 
 /* --at: the moment of the recording, for analyses of a state. */
 enum mt_moment {
@@ -40,19 +41,20 @@ uint64_t mt_at_clock(const struct mt_at *at, uint64_t start, uint64_t end);
 
 /* Options of the command line on the table's shape. */
 struct mt_wishes {
-	struct mt_by_list by;	   /* --by; empty: the analysis's default */
-	bool stacks;		   /* --stacks */
-	bool timeline;		   /* --timeline */
-	double interval;	   /* seconds of --timeline; 0: by the recording's length */
-	unsigned int intervals;	   /* about as many where interval is 0; 0: the default */
-	const char *weight;	   /* --weight, or NULL */
-	struct mt_at at;	   /* --at */
-	struct mt_timespan time;   /* --time */
-	double older_than;	   /* --older-than, in seconds */
-	bool all;		   /* --all */
-	struct mt_row_limit limit; /* --top, --percent-limit */
-	const char *argument;	   /* the analysis's own value, or NULL */
-	bool compare;		   /* --base or --base-time is given */
+	struct mt_by_list by;		  /* --by; empty: the analysis's default */
+	bool stacks;			  /* --stacks */
+	bool timeline;			  /* --timeline */
+	double interval;		  /* seconds of --timeline; 0: by the recording's length */
+	unsigned int intervals;		  /* about as many where interval is 0; 0: the default */
+	const char *weight;		  /* --weight, or NULL */
+	struct mt_at at;		  /* --at */
+	struct mt_timespan time;	  /* --time */
+	double older_than;		  /* --older-than, in seconds */
+	bool all;			  /* --all */
+	struct mt_row_limit limit;	  /* --top, --percent-limit */
+	const char *argument;		  /* the analysis's own value, or NULL */
+	bool compare;			  /* --base or --base-time is given */
+	struct mt_suppressions *suppress; /* --suppress, owned by the options; or NULL */
 };
 
 struct mt_analysis_request {
@@ -72,6 +74,7 @@ struct mt_analysis_request {
 	bool all;
 	bool living;   /* without processes that ended before the recording's last moments */
 	bool compared; /* the table will be compared with a baseline's */
+	struct mt_suppressions *suppress;
 };
 
 /* A page of a whole recording shows what adds up over time in so many intervals. */

@@ -58,7 +58,7 @@ def gives(name, time, ptr, usable=0, tid=100, pid=100, caller=None, stack=b"", m
     """The return of a function, to a caller. usable: as glibc keeps it."""
     word = (usable + (16 if mapped else 8)) | (3 if mapped else 1) if usable else 0
     registers = [0] * 20
-    registers[7] = SP
+    registers[7], registers[8] = SP, caller or CALLER.get(tid, 0x400300)
     body = struct.pack("<QIIQIIQQQ", 77, pid, tid, time * make.US, 1, 0, 2, (1 << 64) - 512, caller or CALLER.get(tid, 0x400300))
     body += words(ptr, word) + struct.pack("<Q20Q", 2, *registers)
     body += struct.pack("<Q", 64) + stack.ljust(64, b"\0") + struct.pack("<Q", 64)
@@ -291,6 +291,35 @@ def leaks(tap, folder):
     tap.check(done.returncode == 2, "--at is refused", done.stderr)
 
 
+def suppressions(tap, folder):
+    """Blocks by image: [worker] of 0x400100 and [other] of 0x500100."""
+    writer = make.begun(events())
+    writer.chunk(make.STATE, make.task(), make.map_record(0x400000, 0x500000, "/bin/worker", 5))
+    writer.chunk(make.DATA, malloc(1000, A, 100) + malloc(2000, B, 50) + malloc(3000, C, 7, caller=0x900100), make.side_band(9000))
+    data, path = make.ended(writer, 0), os.path.join(folder, "known")
+
+    def left(lines, analysis="--blocks"):
+        with open(path, "w") as f:
+            f.write(lines)
+        done = run(folder, data, "--suppress", path, "--csv", "--by", "stack", analysis=analysis)
+        return done.returncode, sorted(row.get("blocks") or row.get("allocations") for row in csv.DictReader(done.stdout.splitlines())), done.stderr
+
+    for lines, want in (("leak:worker\n", ["1"]), ("# known\n\n  leak:^/bin/work*r$  \n", ["1"]), ("leak:^worker\n", ["1", "2"]),
+                        ("leak:work$\n", ["1", "2"]), ("leak:w*k*r\n", ["1"]), ("leak:*\n", []), ("leak:nothing\n", ["1", "2"])):
+        tap.same(left(lines)[:2], (0, want), "--suppress " + lines.strip())
+    tap.check("2 blocks of 150 B left out by leak:worker" in left("leak:nothing\nleak:worker\n")[2], "what is left out is told by pattern")
+    tap.same(left("leak:worker\n", "--temporary")[1], ["1"], "--temporary leaves it out, too")
+    with open(path, "w") as f:
+        f.write("leak:worker\n")
+    done = run(folder, data, "--suppress", path, "--csv", analysis="--leaks")
+    tap.check("left out by leak:worker" in done.stderr and "worker" not in done.stdout.replace(",worker,", ",,"), "... and --leaks", done.stdout)
+    for what, lines in (("another kind", "race:foo\n"), ("no pattern", "leak:\n"), ("binary", "leak:a\0b"), ("too large", "#" * (1 << 20) + "#"),
+                        ("too many", "leak:a\n" * 4097)):
+        tap.same(left(lines)[0], 2, "a file with " + what + " is refused")
+    tap.same(left("leak:" + "*a" * 100000 + "\n")[0], 0, "a long pattern ends")
+    tap.same(run(folder, data, "--suppress", path, analysis="--samples").returncode, 2, "--suppress is for blocks")
+
+
 def outputs(tap, folder):
     data = recording(malloc(1000, A, 100) + malloc(2000, B, 50, tid=101))
     for name in ("--table", "--folded", "--json", "--paths", "--top 1"):
@@ -337,6 +366,7 @@ def main():
                      want, what)
         sizes_and_ages(tap, folder)
         leaks(tap, folder)
+        suppressions(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)
         outputs(tap, folder)

@@ -1,0 +1,36 @@
+/*
+ * Paths that one knows: lines of LeakSanitizer's suppression files, and how much each left out.
+ */
+#ifndef MT_REPORT_STACKS_SUPPRESSIONS_H
+#define MT_REPORT_STACKS_SUPPRESSIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_error;
+struct mt_frames;
+struct mt_stacks;
+struct mt_suppressions;
+
+/*
+ * Reads lines of leak:PATTERN; blank ones and those that begin with # count for nothing. A usage
+ * error names the line that is neither, and what is beyond 1 MiB or 4,096 patterns.
+ */
+struct mt_error *mt_suppressions_read(const char *option, const char *path,
+				      struct mt_suppressions **out);
+void mt_suppressions_destroy(struct mt_suppressions *suppressions);
+
+/*
+ * Whether a pattern matches the function, source file or image of any frame of a stack, and counts
+ * what is left out for it. In a pattern * stands for any text, ^ and $ for the beginning and the
+ * end; else a part is enough. NULL suppressions match nothing. False out of memory, too.
+ */
+bool mt_suppressions_match(struct mt_suppressions *suppressions, struct mt_frames *frames,
+			   const struct mt_stacks *stacks, uint32_t stack, double blocks,
+			   double bytes);
+
+/* "40 blocks of 3.2 MB are left out by leak:cache_fill": one line for each that matched. */
+void mt_suppressions_tell(const struct mt_suppressions *suppressions,
+			  void (*print)(void *context, const char *line), void *context);
+
+#endif
