@@ -13,7 +13,7 @@
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/call_words.h"
+#include "report/analyses/rows/call_words.h"
 #include "report/session/session.h"
 #include "report/stacks/spaces.h"
 #include "report/sums/row_keys.h"

@@ -4,7 +4,7 @@
  */
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/block_rows.h"
+#include "report/analyses/rows/block_rows.h"
 #include "report/session/session.h"
 #include "report/sums/row_keys.h"
 

@@ -8,7 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/block_rows.h"
+#include "report/analyses/rows/block_rows.h"
 #include "report/blocks/blocks.h"
 #include "report/session/session.h"
 #include "report/tables/estimate.h"

@@ -8,7 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/ledger_rows.h"
+#include "report/analyses/rows/ledger_rows.h"
 #include "report/session/session.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/memory_beside.h"
+#include "report/analyses/processes.h"
 #include "report/gauges/gauge_log.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"

@@ -1,5 +1,5 @@
 /*
- * Paths that one knows: lines of LeakSanitizer's suppression files, and how much each left out.
+ * Suppressed paths: lines of LeakSanitizer's suppression files, and how much each left out.
  */
 #ifndef MT_REPORT_STACKS_SUPPRESSIONS_H
 #define MT_REPORT_STACKS_SUPPRESSIONS_H

@@ -1,6 +1,6 @@
 /*
  * Estimates: figures of which a sample was recorded, with intervals that hold the truth 19 times in
- * 20. An address is always sampled or never: all that was seen at one is a single choice (a
+ * 20. An address is always sampled or never: all blocks seen at one address are chosen together (a
  * cluster).
  */
 #ifndef MT_REPORT_TABLES_ESTIMATE_H

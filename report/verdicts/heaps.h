@@ -1,6 +1,7 @@
 /*
- * What the allocators of processes have mapped: their blocks, joined with the regions that these
- * stand in. Both come when a process or the recording ends, in any order.
+ * What the allocators of processes have mapped: the blocks, joined with the mapped regions that
+ * hold them. Blocks and regions are handed over when a process or the recording ends, in either
+ * order.
  */
 #ifndef MT_REPORT_VERDICTS_HEAPS_H
 #define MT_REPORT_VERDICTS_HEAPS_H

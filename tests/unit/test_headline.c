@@ -1,13 +1,13 @@
 /*
- * report/outputs/headline and name_advice: which function stands for a stack, how JIT code without
- * names is shown, and what would name it.
+ * report/outputs/parts/headline and name_advice: which function stands for a stack, how JIT code
+ * without names is shown, and what would name it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/strings.h"
-#include "report/outputs/headline.h"
-#include "report/outputs/name_advice.h"
+#include "report/outputs/parts/headline.h"
+#include "report/outputs/parts/name_advice.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/table.h"

@@ -1,7 +1,8 @@
 /*
- * report/outputs/wordlines: lines come out as sorting their text would have it, held against that.
+ * report/outputs/parts/wordlines: lines come out as sorting their text would have it, held against
+ * that.
  */
-#include "report/outputs/wordlines.h"
+#include "report/outputs/parts/wordlines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/outputs/cells.h"
 #include "report/outputs/flame/flame_colors.h"
 #include "report/outputs/flame/flame_layout.h"
 #include "report/outputs/flame/flame_options.h"
 #include "report/outputs/flame/flame_script.h"
+#include "report/outputs/parts/cells.h"
 #include "report/stacks/tree.h"
 #include "report/tables/text.h"
 

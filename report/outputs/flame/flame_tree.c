@@ -11,7 +11,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/outputs/cells.h"
+#include "report/outputs/parts/cells.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/stacks/tree.h"

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "report/outputs/cells.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/parts/cells.h"
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"

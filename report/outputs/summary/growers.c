@@ -7,8 +7,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/parts/top_paths.h"
 #include "report/outputs/summary/summary_parts.h"
-#include "report/outputs/top_paths.h"
 #include "report/tables/table.h"
 
 enum {

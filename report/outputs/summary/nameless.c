@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "formats/base/err.h"
-#include "report/outputs/name_advice.h"
 #include "report/outputs/outputs.h"
+#include "report/outputs/parts/name_advice.h"
 #include "report/outputs/summary/summary_parts.h"
 #include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"

@@ -16,7 +16,10 @@ struct mt_summary {
 	const struct mt_view *view;
 	FILE *to;
 	struct mt_counts *counts;
-	/* Tables about memory (report/analyses/memory_beside.h); NULL where nothing is known. */
+	/*
+	 * Tables about memory (report/analyses/beside/memory_beside.h); NULL where nothing is
+	 * known.
+	 */
 	struct mt_table *host, *processes, *resident, *growth, *verdict;
 };
 

@@ -1,5 +1,5 @@
 /* The tables about memory beside another analysis. */
-#include "report/analyses/memory_beside.h"
+#include "report/analyses/beside/memory_beside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,11 @@
 #include "formats/base/strings.h"
 #include "report/account/call.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/beside/leaks_beside.h"
 #include "report/analyses/growth.h"
-#include "report/analyses/leaks_beside.h"
-#include "report/analyses/verdict_rows.h"
+#include "report/analyses/processes.h"
+#include "report/analyses/resident.h"
+#include "report/analyses/rows/verdict_rows.h"
 #include "report/gauges/gauge_log.h"
 #include "report/ledger/page_events.h"
 #include "report/session/session.h"

@@ -1,7 +1,7 @@
 /*
  * Sums rows by path, and prints their two lines.
  */
-#include "report/outputs/top_paths.h"
+#include "report/outputs/parts/top_paths.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
-#include "report/outputs/cells.h"
-#include "report/outputs/headline.h"
+#include "report/outputs/parts/cells.h"
+#include "report/outputs/parts/headline.h"
 #include "report/stacks/frames.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/text.h"

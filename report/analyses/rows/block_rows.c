@@ -1,5 +1,5 @@
 /* Rows about blocks of allocators. */
-#include "report/analyses/block_rows.h"
+#include "report/analyses/rows/block_rows.h"
 
 #include <stdio.h>
 #include <string.h>

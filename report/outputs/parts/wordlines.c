@@ -4,7 +4,7 @@
  * another, and the first difference in ranks orders two lines. Lines are sorted by a multikey
  * quicksort.
  */
-#include "report/outputs/wordlines.h"
+#include "report/outputs/parts/wordlines.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Turns sums by stack into sums by path.
  */
-#include "report/outputs/path_rows.h"
+#include "report/outputs/parts/path_rows.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * Tables of flags and their names.
  */
-#include "report/analyses/call_words.h"
+#include "report/analyses/rows/call_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>

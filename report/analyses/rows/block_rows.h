@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/analyses/ledger_rows.h"
+#include "report/analyses/rows/ledger_rows.h"
 #include "report/blocks/blocks.h"
 
 /* --kernel-memory adds the kind: the cache of objects. */

@@ -3,7 +3,7 @@
  * middle. Branches below a share of the total are left out; the share is raised until the tree
  * fits.
  */
-#include "report/outputs/call_tree.h"
+#include "report/outputs/parts/call_tree.h"
 
 #include <string.h>
 

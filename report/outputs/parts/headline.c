@@ -1,7 +1,7 @@
 /*
  * Which frame of a stack stands for it, and how frames without names are shown.
  */
-#include "report/outputs/headline.h"
+#include "report/outputs/parts/headline.h"
 
 #include <stdio.h>
 #include <string.h>

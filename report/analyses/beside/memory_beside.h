@@ -13,17 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct mt_analysis_request;
 struct mt_by_list;
 struct mt_error;
 struct mt_gauge_log;
 struct mt_memory_beside;
 struct mt_named_table;
-struct mt_resident_run;
 struct mt_session;
-struct mt_table;
 struct mt_timespan;
-struct mt_verdicts;
 
 /*
  * Before the session's first sample is asked for. The session gives stacks, and is borrowed. `by`:
@@ -50,28 +46,5 @@ const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *mem
 
 /* The gauges that they are made from, as long as `memory`. */
 const struct mt_gauge_log *mt_memory_gauges(const struct mt_memory_beside *memory);
-
-/* What the table of --processes has for the summary. */
-struct mt_process_more {
-	/* How much of the growth of what is mapped is address space without access; or NULL. */
-	const struct mt_verdicts *ledger;
-	/* Rows of processes that no gauge met, and a column with the number of processes. */
-	bool brief;
-};
-
-/* The table of --processes from gauges that were read. A ledger comes with brief processes. */
-struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
-				  const struct mt_process_more *more,
-				  const struct mt_analysis_request *request, struct mt_table **out);
-
-/*
- * --resident for a session that another caller reads to its end between begin and end.
- * Borrows session and request.
- */
-struct mt_error *mt_resident_begin(struct mt_session *session,
-				   const struct mt_analysis_request *request,
-				   struct mt_resident_run **out);
-struct mt_error *mt_resident_end(struct mt_resident_run *run, struct mt_table **out);
-void mt_resident_run_destroy(struct mt_resident_run *run);
 
 #endif

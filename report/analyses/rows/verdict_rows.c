@@ -8,7 +8,7 @@
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/verdict_rows.h"
+#include "report/analyses/rows/verdict_rows.h"
 #include "report/ledger/ledger.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"

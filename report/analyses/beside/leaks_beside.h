@@ -1,6 +1,6 @@
 /*
- * Verdicts on memory with those on blocks in the place of a heap's, for the summary: from accounts
- * of blocks that are read beside another analysis.
+ * The summary's verdicts on memory, where verdicts on blocks replace those on heaps. The blocks are
+ * counted while another analysis reads the files.
  */
 #ifndef MT_REPORT_ANALYSES_LEAKS_BESIDE_H
 #define MT_REPORT_ANALYSES_LEAKS_BESIDE_H

@@ -2,7 +2,7 @@
  * What malloc maps is judged by its blocks: of a process with verdicts on blocks, those on its heap
  * go, and those on paths that map memory within an allocator's function.
  */
-#include "report/analyses/leaks_beside.h"
+#include "report/analyses/beside/leaks_beside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
-#include "report/analyses/verdict_rows.h"
+#include "report/analyses/rows/verdict_rows.h"
 #include "report/blocks/block_calls.h"
 #include "report/blocks/blocks.h"
 #include "report/session/session.h"

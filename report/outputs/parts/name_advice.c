@@ -1,7 +1,7 @@
 /*
  * The table of advice, and which of it a stack calls for.
  */
-#include "report/outputs/name_advice.h"
+#include "report/outputs/parts/name_advice.h"
 
 #include <math.h>
 #include <stdlib.h>

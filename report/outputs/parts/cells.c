@@ -1,13 +1,13 @@
 /*
  * Formats keys by kind, and figures.
  */
-#include "report/outputs/cells.h"
+#include "report/outputs/parts/cells.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/outputs/path_rows.h"
+#include "report/outputs/parts/path_rows.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/table.h"
 

@@ -1,5 +1,5 @@
 /* Interns origins and natures as strings and stacks. */
-#include "report/analyses/ledger_rows.h"
+#include "report/analyses/rows/ledger_rows.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,27 @@
+/* The table of --processes, for who reads the gauges for other tables as well. */
+#ifndef MT_REPORT_ANALYSES_PROCESSES_H
+#define MT_REPORT_ANALYSES_PROCESSES_H
+
+#include <stdbool.h>
+
+struct mt_analysis_request;
+struct mt_error;
+struct mt_gauge_log;
+struct mt_session;
+struct mt_table;
+struct mt_verdicts;
+
+/* What the table of --processes has for the summary. */
+struct mt_process_more {
+	/* How much of the growth of what is mapped is address space without access; or NULL. */
+	const struct mt_verdicts *ledger;
+	/* Rows of processes that no gauge met, and a column with the number of processes. */
+	bool brief;
+};
+
+/* The table of --processes from gauges that were read. A ledger comes with brief processes. */
+struct mt_error *mt_process_table(struct mt_session *session, const struct mt_gauge_log *gauges,
+				  const struct mt_process_more *more,
+				  const struct mt_analysis_request *request, struct mt_table **out);
+
+#endif
