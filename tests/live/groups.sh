@@ -41,12 +41,15 @@ between '... is read as a whole' $((faults * 80 / 100)) "$(grown f.mtr minor-fau
 expect 0 'a weak group, exclusive' "$mtrec" -e '{page-faults,context-switches}:We' -o w.mtr -- "$steps" faults 2000
 between '... is recorded' 2000 "$(grown w.mtr page-faults)" 4000
 is '... as a group, which it can be' "$(grep -c 'on its own' "$err")" 0
+# What is only read stands in the next fault of its CPU: each CPU has one.
+needs_command taskset
+elsewhere="for cpu in $(seq -s ' ' 0 $(($(nproc --all) - 1))); do taskset -c \$cpu true; done 2>/dev/null"
 # of two PMUs, on whole CPUs: nothing but enabling puts them there
 for group in '{page-faults,syscalls:sys_enter_brk}' '{page-faults,syscalls:sys_enter_brk}:S' '{syscalls:sys_enter_brk,page-faults}:S'; do
-	expect 0 "$group of every process" "$mtrec" -e "$group" -a -o a.mtr -- "$steps" brk 300 4096
+	expect 0 "$group of every process" "$mtrec" -e "$group" -a -o a.mtr -- sh -c "'$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000
 	between '... and a tracepoint' 200 "$(grown a.mtr syscalls:sys_enter_brk)" 10000000
-	expect 0 '... and again after a pause' "$mtrec" -e "$group" -D 20 -a -o a.mtr -- sh -c "sleep 0.1; '$steps' brk 300 4096"
+	expect 0 '... and again after a pause' "$mtrec" -e "$group" -D 20 -a -o a.mtr -- sh -c "sleep 0.1; '$steps' brk 300 4096; $elsewhere"
 	between '... has faults' 40 "$(grown a.mtr page-faults)" 10000000
 	between '... and a tracepoint' 200 "$(grown a.mtr syscalls:sys_enter_brk)" 10000000
 done
