@@ -13,8 +13,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/pool.h"
+#include "report/analyses/rows/suppressions.h"
 #include "report/cli/options.h"
-#include "report/stacks/suppressions.h"
 #include "unwind/oracle/oracle.h"
 #include "unwind/unwind.h"
 

@@ -13,10 +13,10 @@
 #include "formats/base/err.h"
 #include "formats/base/nearest.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/rows/suppressions.h"
 #include "report/cli/option_table.h"
 #include "report/outputs/outputs.h"
 #include "report/session/timespan.h"
-#include "report/stacks/suppressions.h"
 #include "unwind/unwind.h"
 
 enum {

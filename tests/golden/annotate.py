@@ -16,7 +16,7 @@ from perfdata_tool import BUILD, Tap  # noqa: E402
 
 MTREPORT = os.path.join(BUILD, "mtreport")
 RECORDING = os.path.join(HERE, "scenes", "container.mtr")
-COMPILED = "/work/wt/scenes/tests/golden/scenes/."  # as its lines have it
+SOURCE = "scenes.c"  # of the program in it, by the path that it was compiled at
 LINE = re.compile(r" *([\d,]*) +([\d,]+) +([<\d.]+) % +([\d,]+) +(\d+|-)(?:  (.*))?$")
 
 
@@ -33,7 +33,9 @@ def number(text):
 
 
 def moved(folder):
-    return "--source-path", f"{COMPILED}={folder}"
+    lines = subprocess.run([MTREPORT, "-q", "--callgrind", "-", RECORDING], capture_output=True, text=True, check=True).stdout
+    compiled = re.search(rf"\b(?:fl|fi|fe|cfi)=\(\d+\) (\S*)/{re.escape(SOURCE)}$", lines, re.M)[1]
+    return "--source-path", f"{compiled}={folder}"
 
 
 def check_figures(tap):

@@ -6,10 +6,10 @@
 
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "report/analyses/rows/suppressions.h"
 #include "report/blocks/block_calls.h"
 #include "report/cli/request.h"
 #include "report/session/session.h"
-#include "report/stacks/suppressions.h"
 #include "report/tables/facts.h"
 
 enum {

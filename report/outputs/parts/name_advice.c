@@ -26,7 +26,7 @@ enum lack {
 };
 
 struct row {
-	const char *program, *library; /* stems of names: of exe, of an image in the stack */
+	const char *program, *image; /* stems of names: of exe, of an image in the stack */
 	enum lack lack;
 	const char *text; /* behind "PROGRAM: " */
 };
@@ -62,7 +62,7 @@ static bool is_stem(const char *name, const char *stem)
 }
 
 /* libjvm.so, libpython3.11.so.1.0 */
-static bool is_library(const char *name, const char *stem)
+static bool is_image(const char *name, const char *stem)
 {
 	size_t size = strlen(stem);
 
@@ -78,10 +78,10 @@ static const struct row *row_of_program(const char *exe)
 	return NULL;
 }
 
-static const struct row *row_of_library(const char *dso)
+static const struct row *row_of_image(const char *dso)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (is_library(last_part(dso), rows[i].library))
+		if (is_image(last_part(dso), rows[i].image))
 			return &rows[i];
 	}
 	return NULL;
@@ -131,7 +131,7 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
 	if (!seen->row && seen->dso != name->dso) {
-		seen->row = row_of_library(name->dso);
+		seen->row = row_of_image(name->dso);
 		seen->dso = name->dso;
 	}
 	return true;

@@ -1,5 +1,5 @@
 /* Patterns in an array; which one a stack matches is found once. */
-#include "report/stacks/suppressions.h"
+#include "report/analyses/rows/suppressions.h"
 
 #include <errno.h>
 #include <stdio.h>

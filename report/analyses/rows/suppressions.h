@@ -1,8 +1,8 @@
 /*
  * Suppressed paths: lines of LeakSanitizer's suppression files, and how much each left out.
  */
-#ifndef MT_REPORT_STACKS_SUPPRESSIONS_H
-#define MT_REPORT_STACKS_SUPPRESSIONS_H
+#ifndef MT_REPORT_ANALYSES_ROWS_SUPPRESSIONS_H
+#define MT_REPORT_ANALYSES_ROWS_SUPPRESSIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
