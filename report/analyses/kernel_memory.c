@@ -57,7 +57,6 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.block = add_block,
 		.context = &memory,
 	};
-	uint64_t lost;
 	struct mt_error *err =
 		mt_block_rows_init(&memory.rows, session, mt_analysis_kernel_memory.name,
 				   value_columns, VALUES, request);
@@ -65,15 +64,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 	if (err)
 		return err;
 	mt_row_keys_most(memory.rows.grouping, VALUE_AGE);
-	err = mt_blocks_run(session, &options, &lost);
-	if (!err && !mt_row_keys_may_have(memory.rows.grouping, lost, VALUE_OBJECTS))
-		err = mt_error_nomem();
-	if (!err) {
-		err = mt_row_keys_table(memory.rows.grouping, out);
-		memory.rows.grouping = NULL;
-	}
-	mt_block_rows_deinit(&memory.rows);
-	return err;
+	return mt_block_rows_run(&memory.rows, &options, VALUE_OBJECTS, out);
 }
 
 const struct mt_analysis mt_analysis_kernel_memory = {

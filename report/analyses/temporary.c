@@ -56,21 +56,12 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		.gone = add_gone,
 		.context = &rows,
 	};
-	uint64_t lost;
 	struct mt_error *err = mt_block_rows_init(&rows, session, mt_analysis_temporary.name,
 						  value_columns, VALUES, request);
 
 	if (err)
 		return err;
-	err = mt_blocks_run(session, &options, &lost);
-	if (!err && !mt_row_keys_may_have(rows.grouping, lost, VALUE_ALLOCATIONS))
-		err = mt_error_nomem();
-	if (!err) {
-		err = mt_row_keys_table(rows.grouping, out);
-		rows.grouping = NULL;
-	}
-	mt_block_rows_deinit(&rows);
-	return err;
+	return mt_block_rows_run(&rows, &options, VALUE_ALLOCATIONS, out);
 }
 
 const struct mt_analysis mt_analysis_temporary = {

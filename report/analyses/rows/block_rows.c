@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
 #include "report/analyses/rows/suppressions.h"
@@ -90,4 +91,19 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	facts.kind = origin->cache;
 	return good && (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
 	       mt_row_keys_add(rows->grouping, &facts, values);
+}
+
+struct mt_error *mt_block_rows_run(struct mt_block_rows *rows,
+				   const struct mt_blocks_options *options, size_t count,
+				   struct mt_table **out)
+{
+	uint64_t lost;
+	struct mt_error *err = mt_blocks_run(rows->rows.session, options, &lost);
+
+	if (!err && !mt_row_keys_may_have(rows->grouping, lost, count))
+		err = mt_error_nomem();
+	if (!err)
+		err = mt_row_keys_table(MT_TAKE(rows->grouping), out);
+	mt_block_rows_deinit(rows);
+	return err;
 }

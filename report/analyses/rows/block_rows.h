@@ -41,4 +41,12 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values);
 
+/*
+ * Reads the whole session and makes the table; deinitializes the rows, also on failure. Lost
+ * records may have been of any row, whose value `count` counts blocks.
+ */
+struct mt_error *mt_block_rows_run(struct mt_block_rows *rows,
+				   const struct mt_blocks_options *options, size_t count,
+				   struct mt_table **out);
+
 #endif
