@@ -30,7 +30,6 @@ enum mt_kernel_account {
 	MT_KERNEL_OBJECTS,
 	MT_KERNEL_PAGES,
 	MT_KERNEL_PER_CPU,
-	MT_KERNEL_ACCOUNTS
 };
 
 /*
