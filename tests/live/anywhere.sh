@@ -3,6 +3,7 @@
 # files is, the report says what it said there: without inlining, and with --embed lines with it. So it does of a recording
 # that is sealed later.
 # timeout: 600
+# slow: a recording read in three places
 . "$(dirname "$0")/../lib.sh"
 needs_root 'recording the whole host'
 needs_mtrec

@@ -2,6 +2,7 @@
 # mtrec --strip: no byte of a stack is written, nor what registers, arguments and environment held; and the report is the one that the
 # raw stacks give, past dumps that were too small and on code without tables, too.
 # timeout: 300
+# slow: dozens of recordings
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What /proc says of the targets and the host while it is recorded: exact at both ends, cheap in between.
 # timeout: 120
+# slow: readings once a second, of a host at rest and of storms
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_root 'tracepoints'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # timeout: 120
 # mtrec on a host in need: threads that come and go, thousands of them, and memory that runs out.
+# slow: thousands of threads, and memory that runs out
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

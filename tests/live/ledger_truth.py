@@ -8,6 +8,7 @@ One thing no event tells: fork copies where the heap ends before it takes the lo
 that makes its heap smaller may leave a piece of it. That piece alone may differ with locks, and has to be in doubt.
 """
 # timeout: 240
+# slow: checkpoints of random sequences of calls
 import csv
 import io
 import os

@@ -2,6 +2,7 @@
 # On kernels from 3.10 to 5.4, as tests/workloads/old_kernel.c plays them: the recorder lands on what that kernel has, says
 # what is missing, and the recording has its samples with complete stacks and times that mean something.
 # timeout: 240
+# slow: a recording for each kernel from 3.10 to 5.4
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc

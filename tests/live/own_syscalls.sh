@@ -2,6 +2,7 @@
 # System calls of own processes without privileges and without tracefs: by a scan, its cache, a list that root wrote, or,
 # where all of that fails, by page faults and mmap records.
 # timeout: 180
+# slow: a scan of all system calls, several times
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command cc

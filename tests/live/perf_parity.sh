@@ -1,6 +1,7 @@
 #!/bin/bash
 # mtrec and mtreport name the same hot stacks as perf record and perf script, as often.
 # timeout: 120
+# slow: records everything twice, by perf as well
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 needs_shared

@@ -2,6 +2,7 @@
 # Every command of the README runs, in its order, and succeeds. What needs another host, or thirty seconds, is played by
 # stand-ins: scp and ssh stay on this machine, sleep is a program that grows, server is another one.
 # timeout: 600
+# slow: every command of the README, of which some record for a while
 . "$(dirname "$0")/../lib.sh"
 needs_perf
 needs_command c++

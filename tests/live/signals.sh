@@ -1,6 +1,7 @@
 #!/bin/bash
 # Signals while a command runs: it gets them, is waited for, and whatever happens to mtrec the file can be read.
 # timeout: 120
+# slow: kills mtrec at twenty moments
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps

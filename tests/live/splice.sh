@@ -2,6 +2,7 @@
 # Stacks that a dump is too small for: joined with others of their thread, and past pages that were never touched. What is joined
 # is what was there, on stacks that are swapped or left by longjmp and exceptions as well.
 # timeout: 300
+# slow: tens of thousands of stacks, each held against the truth
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 needs_command "${CXX:-g++}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Helps tests/live/lines.sh: lines.py addresses FILE N prints N random addresses of .text; lines.py compare OURS THEIRS holds
+"""Helps tests/truth/lines.sh: lines.py addresses FILE N prints N random addresses of .text; lines.py compare OURS THEIRS holds
 two answers in addr2line's form against each other, names reduced to the same form."""
 import os
 import random

@@ -2,6 +2,7 @@
 # Programs run one instruction at a time, with the branch records that hardware would have kept of them: the unwinder of branch
 # records against the true call chain. Nobody here needs such hardware.
 # timeout: 900
+# slow: millions of single steps
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../oracle/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not an x86-64 machine'
