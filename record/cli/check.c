@@ -16,6 +16,7 @@
 #include "formats/events.h"
 #include "record/cli/options.h"
 #include "record/open/features.h"
+#include "record/open/group_trial.h"
 #include "record/open/limits.h"
 #include "record/open/perf_event.h"
 #include "record/open/trials.h"
@@ -266,6 +267,7 @@ static bool plan_opens(const struct checker *checker, const struct mt_plan *plan
 static struct mt_error *plan_alias(struct checker *checker, const char *alias, struct mt_plan **out)
 {
 	struct mt_tracepoint_source source = mt_tracepoints_source(checker->tracepoints);
+	struct mt_group_trial trial = {&checker->features, &checker->trials, -1, false};
 	const char *words[] = {alias};
 	struct mt_record_options options = {
 		.events = {.items = words, .count = 1},
@@ -273,6 +275,8 @@ static struct mt_error *plan_alias(struct checker *checker, const char *alias, s
 		.dump_size = 8192,
 	};
 
+	source.together = mt_group_trial_together;
+	source.together_context = &trial;
 	return mt_plan_create(&options, &checker->features, &source, out);
 }
 

@@ -19,8 +19,10 @@ bool mt_group_trial_together(void *context, const struct perf_event_attr *attrs,
 
 		attr.inherit = 0;
 		fd = mt_perf_open_at(&attr, &place, trial->features);
-		if (fd < 0 && (!i || errno != EINVAL))
+		if (fd < 0 && (!i || errno != EINVAL)) {
+			possible = count > 1 || errno == EACCES || errno == EPERM;
 			break;
+		}
 		possible = fd >= 0;
 		if (i)
 			mt_trials_keep(trial->trials, fd);

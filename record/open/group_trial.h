@@ -17,8 +17,9 @@ struct mt_group_trial {
 };
 
 /*
- * False if the first event can be opened and one of the others not beside it. Other failures give
- * true: opening the events of the recording reports them. trial is a struct mt_group_trial *.
+ * False if the first event can be opened and one of the others not beside it, or if there is one
+ * alone, which this machine does not have. Other failures give true: opening the events of the
+ * recording reports them. trial is a struct mt_group_trial *.
  */
 bool mt_group_trial_together(void *trial, const struct perf_event_attr *attrs, size_t count);
 

@@ -561,6 +561,7 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 		err = mt_planner_finish_marks(planner);
 	if (!err)
 		err = mt_planner_finish_calls(planner);
+	err = err ? err : mt_planner_check_groups(planner);
 	for (size_t i = 0; i < options->filters.count && !err; i++)
 		err = plan_filter(planner->plan, &options->filters.items[i]);
 	return err;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/events.h"
 #include "record/cli/options.h"
@@ -33,12 +34,27 @@ static struct mt_error *note_without(struct mt_planner *planner, const struct mt
 	return mt_planner_note(planner, text);
 }
 
+/* The members that are absent share a note. */
 static struct mt_error *note_absent(struct mt_planner *planner, const char *name, size_t length)
 {
+	struct mt_plan *plan = planner->plan;
+	char **last = plan->notes.count ? &plan->notes.items[plan->notes.count - 1] : NULL;
+	MT_CLEANUP_FREE char *begin = NULL;
 	char *text;
 
-	if (asprintf(&text, "%s: this kernel has no %.*s", planner->group->alias, (int)length,
-		     name) < 0)
+	planner->lacking = planner->group->alias;
+	if (asprintf(&begin, "%s: this machine has no ", planner->group->alias) < 0) {
+		begin = NULL;
+		return mt_error_nomem();
+	}
+	if (last && !strncmp(*last, begin, strlen(begin))) {
+		if (asprintf(&text, "%s, %.*s", *last, (int)length, name) < 0)
+			return mt_error_nomem();
+		free(*last);
+		*last = text;
+		return NULL;
+	}
+	if (asprintf(&text, "%s%.*s", begin, (int)length, name) < 0)
 		text = NULL;
 	return mt_planner_note(planner, text);
 }
@@ -49,6 +65,16 @@ static struct mt_error *add_refused(struct mt_planner *planner, const struct mt_
 	if (planner->refused && strstr(planner->refused, def->help))
 		return NULL;
 	return mt_planner_enumerate(&planner->refused, def->help);
+}
+
+struct mt_error *mt_planner_check_groups(const struct mt_planner *planner)
+{
+	if (planner->plan->events.count > 1 || !planner->lacking)
+		return NULL;
+	return mt_error_hint(mt_error_create(MT_ERR_UNSUPPORTED,
+					     "%s: this machine has none of its events",
+					     planner->lacking),
+			     "mtrec --check shows what it has");
 }
 
 static struct mt_error *plan_mark(struct mt_planner *planner, const struct mt_event_word *word)
@@ -102,6 +128,51 @@ struct mt_error *mt_planner_mark(struct mt_planner *planner, const struct mt_eve
 	return mt_planner_enumerate(&planner->missing, word->def->alias);
 }
 
+/* "subsystem:name/FILTER/": what of a tracepoint the group is about, under the group's alias. */
+static struct mt_error *plan_filtered(struct mt_planner *planner, const char *text, size_t length)
+{
+	const char *alias = planner->group->alias, *slash = memchr(text, '/', length);
+	const struct mt_event_word word = {.text = alias, .length = strlen(alias)};
+	MT_CLEANUP_FREE char *name = strndup(text, (size_t)(slash - text));
+	struct mt_planned_event *event;
+	struct mt_error *err;
+
+	if (mt_planner_has(planner, MT_ROLE_SAMPLE, word.text, word.length))
+		return NULL;
+	err = name ? mt_planner_tracepoint(planner, name, MT_ROLE_SAMPLE, &word) : mt_error_nomem();
+	if (err)
+		return err;
+	event = &planner->plan->events.items[planner->plan->events.count - 1];
+	event->filter = strndup(slash + 1, (size_t)(text + length - slash) - 2);
+	return event->filter ? NULL : mt_error_nomem();
+}
+
+/* Hardware events that the machine does not have are left out. */
+static struct mt_error *plan_hardware(struct mt_planner *planner, const char *text, size_t length)
+{
+	const struct mt_tracepoint_source *source = planner->tracepoints;
+	size_t before = planner->plan->events.count;
+	struct mt_error *err = mt_planner_word(planner, text, length);
+
+	if (err || planner->plan->events.count == before || !source->together ||
+	    planner->options->action == MT_ACTION_COUNT || /* it says so in its row */
+	    source->together(source->together_context, &planner->plan->events.items[before].attr,
+			     1))
+		return err;
+	mt_planner_drop_last(planner);
+	return mt_error_create(MT_ERR_NOT_FOUND, "%.*s: this machine does not count it",
+			       (int)length, text);
+}
+
+static struct mt_error *plan_word(struct mt_planner *planner, const struct mt_event_word *word)
+{
+	if (word->def && word->def->kind == MT_EVENT_HARDWARE)
+		return plan_hardware(planner, word->text, word->length);
+	if (!word->def && memchr(word->text, '/', word->length))
+		return plan_filtered(planner, word->text, word->length);
+	return mt_planner_word(planner, word->text, word->length);
+}
+
 static struct mt_error *plan_member(struct mt_planner *planner, const char *text, size_t length)
 {
 	struct mt_event_word word = {
@@ -110,8 +181,9 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 
 	if (word.def && word.def->kind == MT_EVENT_MARK)
 		return plan_mark_or_note(planner, &word);
-	err = mt_planner_word(planner, text, length);
-	if (err && err->kind == MT_ERR_NOT_FOUND && !word.def) {
+	err = plan_word(planner, &word);
+	if (err && err->kind == MT_ERR_NOT_FOUND &&
+	    (!word.def || word.def->kind == MT_EVENT_HARDWARE)) {
 		mt_error_destroy(err);
 		err = note_absent(planner, text, length);
 	}
@@ -120,6 +192,7 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group)
 {
+	const struct mt_event_def *outer = planner->group;
 	struct mt_error *err = mt_planner_ask_data(planner);
 	size_t length;
 
@@ -131,6 +204,6 @@ struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_ev
 		if (!word[length])
 			break;
 	}
-	planner->group = NULL;
+	planner->group = outer;
 	return err;
 }

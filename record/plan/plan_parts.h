@@ -28,14 +28,15 @@ struct mt_planner {
 	const struct mt_tracepoint_source *tracepoints;
 	struct mt_plan *plan;
 	const struct mt_event_def *group; /* the group being planned; NULL: none */
-	bool read, weak, sided;		  /* of the word planned last, as in struct mt_counter */
-	bool has_vm;			  /* the group vm is planned */
-	bool marking;			  /* calls are planned as marks, not as samples */
-	bool branches;			  /* an event with branch records was planned */
-	bool by_time;			  /* an event sampled by time was planned: -F applies */
-	bool calls_seen;		  /* a syscalls:* tracepoint was found */
-	struct mt_error *no_calls;	  /* why system calls cannot be recorded; NULL: they can */
-	char *calls;			  /* those calls, for the note */
+	const char *lacking;	   /* alias of a group with a member that is absent; NULL: none */
+	bool read, weak, sided;	   /* of the word planned last, as in struct mt_counter */
+	bool has_vm;		   /* the group vm is planned */
+	bool marking;		   /* calls are planned as marks, not as samples */
+	bool branches;		   /* an event with branch records was planned */
+	bool by_time;		   /* an event sampled by time was planned: -F applies */
+	bool calls_seen;	   /* a syscalls:* tracepoint was found */
+	struct mt_error *no_calls; /* why system calls cannot be recorded; NULL: they can */
+	char *calls;		   /* those calls, for the note */
 	char *refused; /* what is lacking without members of a group that need privileges */
 	char *missing; /* calls of a group without a readable tracepoint, for a note */
 };
@@ -160,5 +161,8 @@ struct mt_error *mt_planner_together(struct mt_planner *planner, const char *tex
 
 /* plan_groups.c: plans a word for several events; leaves out those this kernel lacks. */
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group);
+
+/* plan_groups.c: after all words: an error if groups alone were asked for and are empty. */
+struct mt_error *mt_planner_check_groups(const struct mt_planner *planner);
 
 #endif

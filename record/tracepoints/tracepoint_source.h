@@ -35,7 +35,7 @@ struct mt_tracepoint_source {
 	void *context;
 	struct mt_error *(*find)(void *context, const char *name, struct mt_tracepoint *out);
 	const char *pmu_root; /* directory that describes PMUs; NULL: MT_PMU_ROOT */
-	/* True if these events can be counted as a group, the first one leading; NULL: true. */
+	/* True if these events can be counted, as a group that the first one leads; NULL: true. */
 	bool (*together)(void *context, const struct perf_event_attr *attrs, size_t count);
 	void *together_context;
 	/*

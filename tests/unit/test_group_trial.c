@@ -36,6 +36,8 @@ MT_TEST(a_group_is_possible_where_the_kernel_opens_it)
 	MT_CHECK(!mt_group_trial_together(&trial, attrs, 3));
 	attrs[0].sample_period = UINT64_C(1) << 63; /* so is the first one: no group's fault */
 	MT_CHECK(mt_group_trial_together(&trial, attrs, 3));
+	MT_CHECK(mt_group_trial_together(&trial, attrs + 1, 1));
+	MT_CHECK(!mt_group_trial_together(&trial, attrs, 1));
 	mt_trials_end(&trials);
 }
 

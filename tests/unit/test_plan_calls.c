@@ -242,4 +242,97 @@ MT_TEST(a_group_falls_back_as_its_calls_do)
 	mt_plan_destroy(plan);
 }
 
+static bool only_stores(void *context, const struct perf_event_attr *attrs, size_t count)
+{
+	(void)context;
+	(void)count;
+	return attrs->config >> 8 & PERF_COUNT_HW_CACHE_OP_WRITE;
+}
+
+static bool no_event(void *context, const struct perf_event_attr *attrs, size_t count)
+{
+	(void)context;
+	(void)attrs;
+	(void)count;
+	return false;
+}
+
+/* The plan of one word on a machine with those hardware events, or why there is none. */
+static struct mt_error *plan_counting(const char *word,
+				      bool (*together)(void *, const struct perf_event_attr *,
+						       size_t),
+				      struct mt_plan **out)
+{
+	unsigned asked = 0;
+	struct mt_tracepoint_source source = {
+		.context = &asked, .find = find, .together = together};
+	const char *words[] = {word};
+	struct mt_record_options options = {.events = {.items = words, .count = 1},
+					    .all_cpus = true};
+
+	return mt_plan_create(&options, &all_features, &source, out);
+}
+
+MT_TEST(a_group_samples_what_a_filter_lets_through_beside_its_mark)
+{
+	struct mt_plan *plan = planned("-e swap,rss -a");
+	const struct mt_planned_event *swap;
+
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 1 + 1 + 4));
+	swap = &plan->events.items[1];
+	MT_CHECK_STR(swap->alias, "swap");
+	MT_CHECK_STR(swap->name, "kmem:rss_stat");
+	MT_CHECK_STR(swap->filter, "member == 2");
+	MT_CHECK(swap->role == MT_ROLE_SAMPLE && has(swap, STACK));
+	MT_CHECK_EQ(swap->class, MT_CLASS_STORM);
+	MT_CHECK_EQ(plan->events.items[3].role, MT_ROLE_MARK);
+	MT_CHECK(!plan->events.items[3].filter);
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_group_within_a_group_is_whole_and_what_is_absent_is_told_once)
+{
+	struct mt_plan *plan = planned("-e hugepages -a");
+
+	MT_REQUIRE(plan);
+	MT_CHECK(event_named(plan, "syscalls:sys_exit_madvise") &&
+		 event_named(plan, "kmem:rss_stat"));
+	MT_REQUIRE(MT_CHECK_EQ(plan->notes.count, 1));
+	MT_CHECK(!strncmp(plan->notes.items[0],
+			  "hugepages: this machine has no huge_memory:mm_collapse_huge_page, "
+			  "huge_memory:mm_collapse_huge_page_swapin, ",
+			  107));
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_group_leaves_out_hardware_events_that_the_machine_lacks)
+{
+	struct mt_plan *plan = NULL;
+
+	MT_CHECK_OK(plan_counting("memory-pmc", only_stores, &plan));
+	MT_REQUIRE(plan && MT_CHECK_EQ(plan->events.count, 2));
+	MT_CHECK_STR(plan->events.items[1].alias, "dTLB-store-misses");
+	MT_REQUIRE(MT_CHECK_EQ(plan->notes.count, 1));
+	MT_CHECK_STR(plan->notes.items[0],
+		     "memory-pmc: this machine has no LLC-loads, LLC-load-misses, dTLB-loads, "
+		     "dTLB-load-misses, iTLB-load-misses");
+	mt_plan_destroy(plan);
+}
+
+MT_TEST(a_group_of_which_the_machine_has_nothing_is_refused)
+{
+	struct mt_plan *plan = NULL;
+	struct mt_error *err = plan_counting("memory-pmc", no_event, &plan);
+
+	MT_REQUIRE(MT_CHECK(err));
+	MT_CHECK_EQ(err->kind, MT_ERR_UNSUPPORTED);
+	MT_CHECK(strstr(err->message, "memory-pmc: this machine has none of its events"));
+	mt_error_destroy(err);
+	err = plan_counting("oom", NULL, &plan);
+	MT_REQUIRE(MT_CHECK(err));
+	mt_error_destroy(err);
+	MT_CHECK_OK(plan_counting("memory-pmc,brk", no_event, &plan));
+	mt_plan_destroy(plan);
+}
+
 MT_TEST_MAIN
