@@ -26,10 +26,12 @@ enum {
 #define NEARLY_ALL 0.95 /* of the bytes that live: of one age; not young */
 #define SAME_RATE 0.5	/* of the median of the old ages' rates: less is none of a leak's */
 #define FEWER 0.5	/* of the young third's rate: the old third's, of a cache */
-#define NO_GROWTH                                                                               \
-	1.25	      /* of what was held after 60 %: a leak from 0 on holds 1.67 times as much \
-		       */
-#define REPLACES 0.05 /* share of the bytes that is freed: less is no turnover */
+#define NO_GROWTH                                                                                 \
+	1.25		/* of what was held after 60 %: a leak from 0 on holds 1.67 times as much \
+			 */
+#define REPLACES 0.05	/* share of the bytes that is freed: less is no turnover */
+#define TURNED_OVER 0.5 /* as in verdict.c: freed, so that it shows who survives */
+#define AS_OLD 0.9	/* of the part that lives of old blocks: less of the oldest is a cache's */
 #define RETAINED_PART 0.5 /* of what is mapped */
 
 /* Blocks and bytes by the tenth of the time in which they were allocated, the oldest first. */
@@ -119,6 +121,12 @@ static double rate_of(const struct ages *ages, size_t from, size_t to)
 	return born > 0 ? live / born : 0;
 }
 
+/* Of the oldest blocks as large a part lives as of those that are old: no cache's. */
+static bool is_flat(const struct ages *ages)
+{
+	return rate_of(ages, 0, THIRD) >= AS_OLD * rate_of(ages, OLD - THIRD, OLD);
+}
+
 /*
  * Nearly all that lives is young; or old blocks are freed more often than young ones, and what is
  * held grows no more. Threads that share a cache hold parts of it that change.
@@ -141,9 +149,12 @@ static void consider_ages(const struct ages *ages, struct mt_verdict *out)
 		out->why = NULL;
 		out->per_hour = out->low = out->high = 0;
 		out->confidence = out->seconds / (out->seconds + 5);
-	} else if (out->kind == MT_VERDICT_LEAK) {
-		if (out->live >= LEAST_LIVE && survive_alike(ages))
+	} else if (mt_verdict_is_growth(out->kind)) {
+		if (out->live >= LEAST_LIVE && survive_alike(ages)) {
+			if (out->given_back >= TURNED_OVER && is_flat(ages))
+				out->kind = MT_VERDICT_LEAK;
 			return;
+		}
 		out->why = out->live < LEAST_LIVE ? "fewer than 12 blocks live"
 						  : "it grows, but old blocks are freed";
 		out->kind = MT_VERDICT_TOO_LITTLE;

@@ -21,6 +21,8 @@
  */
 enum {
 	LEAST_SECONDS = 10,
+	LONG_SECONDS =
+		270, /* who records the advised 5 minutes gets this much of nearly any path */
 	LEAST_RESERVATIONS = 12,
 	LEAST_SLICES = 6, /* with a reservation */
 	LEAST_FALLS = 3,  /* two may be a start and a clean-up */
@@ -41,6 +43,8 @@ enum {
 #define LATE_SLOWING 0.2   /* the same where growth slows down */
 #define NOTHING_BACK 0.995 /* share of the bytes that is still there: 100 % when rounded */
 #define WORTH_SAYING 0.05  /* share of the bytes: untouched; more given back of one third */
+#define TURNED_OVER 0.5	   /* share of the bytes given back: enough to see who survives */
+#define AS_OLD 0.9	   /* of the middle third's survival: a cache keeps less of what is older */
 #define UNTOUCHED_PART 0.5
 #define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 
@@ -186,6 +190,17 @@ static bool still_grows(const struct dense *dense, double pace)
 	       STILL_GROWS * pace * dense->seconds * (double)(last - half);
 }
 
+/*
+ * What a bounded cache cannot show: much came and went, and of the oldest as much stays as of the
+ * younger. Where all stays, a cache that fills up looks alike, for as long as it fills.
+ */
+static bool is_beyond_a_cache(const struct mt_verdict *verdict)
+{
+	return verdict->seconds >= LONG_SECONDS ||
+	       (verdict->given_back >= TURNED_OVER &&
+		verdict->survival[0] >= AS_OLD * verdict->survival[1]);
+}
+
 static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 {
 	struct slope held = find_slope(dense->held, dense->count, dense->seconds);
@@ -198,7 +213,7 @@ static bool looks_leak(const struct dense *dense, struct mt_verdict *out)
 		return false;
 	if (!stays_evenly(dense) || kept.median <= 0 || held.median < kept.median / 2)
 		return false;
-	out->kind = MT_VERDICT_LEAK;
+	out->kind = is_beyond_a_cache(out) ? MT_VERDICT_LEAK : MT_VERDICT_GROWS;
 	out->confidence = held.agreement * evidence(out);
 	give_slope(out, &held);
 	return true;
@@ -304,10 +319,11 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	verdict->confidence *= verdict->untouched;
 }
 
-void mt_verdict_consider_heap(struct mt_verdict *verdict)
+void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected)
 {
-	if (verdict->kind == MT_VERDICT_LEAK)
+	if (mt_verdict_is_growth(verdict->kind))
 		verdict->kind = MT_VERDICT_HEAP;
+	verdict->collected = collected;
 }
 
 void mt_verdict_consider_end(struct mt_verdict *verdict)
@@ -322,6 +338,11 @@ bool mt_verdict_is_too_short(const struct mt_verdict *verdict)
 
 /* ---- Words ---- */
 
+bool mt_verdict_is_growth(enum mt_verdict_kind kind)
+{
+	return kind == MT_VERDICT_LEAK || kind == MT_VERDICT_GROWS || kind == MT_VERDICT_HEAP;
+}
+
 const char *mt_verdict_name(enum mt_verdict_kind kind)
 {
 	static const char *const names[] = {
@@ -330,6 +351,7 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 		[MT_VERDICT_PLATEAU] = "plateau",
 		[MT_VERDICT_SAWTOOTH] = "sawtooth",
 		[MT_VERDICT_LEAK] = "leak",
+		[MT_VERDICT_GROWS] = "grows steadily",
 		[MT_VERDICT_HEAP] = "heap grows",
 		[MT_VERDICT_RETENTION] = "arena retention",
 		[MT_VERDICT_BOUNDED] = "bounded",
@@ -339,12 +361,13 @@ const char *mt_verdict_name(enum mt_verdict_kind kind)
 	return names[kind];
 }
 
-/* "nothing given back"; "50 % given back", or of which age how much. */
+/* "nothing given back so far"; "50 % given back", or of which age how much. */
 static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t size)
 {
-	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "youngest"};
+	static const char *const ages[MT_VERDICT_AGES] = {"oldest", "middle", "newest"};
 	const char *back = verdict->of_blocks ? "freed" : "given back";
-	int used = 0;
+	bool grows = mt_verdict_is_growth(verdict->kind) && verdict->seconds < LONG_SECONDS;
+	size_t used = 0;
 	double least = 1, most = 0;
 
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
@@ -352,16 +375,16 @@ static size_t say_survival(const struct mt_verdict *verdict, char *out, size_t s
 		most = verdict->survival[i] > most ? verdict->survival[i] : most;
 	}
 	if (least >= NOTHING_BACK)
-		return (size_t)snprintf(out, size, ", nothing %s", back);
-	if (most - least < WORTH_SAYING)
+		return (size_t)snprintf(out, size, ", nothing %s%s", back, grows ? " so far" : "");
+	if (most - least < WORTH_SAYING || verdict->kind == MT_VERDICT_SAWTOOTH)
 		return (size_t)snprintf(out, size, ", %.0f %% %s", 100 * verdict->given_back, back);
 	for (int i = 0; i < MT_VERDICT_AGES; i++) {
-		if (!isnan(verdict->survival[i]) && (size_t)used < size)
-			used += snprintf(out + used, size - (size_t)used, "%s%s%s %s %.0f %%",
-					 used ? "" : ", ", used ? "," : back, used ? "" : " of the",
-					 ages[i], 100 * (1 - verdict->survival[i]));
+		if (!isnan(verdict->survival[i]) && used < size)
+			used += (size_t)snprintf(out + used, size - used, ", %.0f %% of the %s%s%s",
+						 100 * (1 - verdict->survival[i]), ages[i],
+						 used ? "" : " third ", used ? "" : back);
 	}
-	return (size_t)used < size ? (size_t)used : size;
+	return used;
 }
 
 static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size)
@@ -377,7 +400,23 @@ static size_t say_pages(const struct mt_verdict *verdict, char *out, size_t size
 	return (size_t)used < size ? (size_t)used : size;
 }
 
-void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size)
+/* What would decide the case; NULL: it is decided. */
+static const char *decider(const struct mt_verdict *verdict)
+{
+	const char *record = verdict->ended		       ? "record a longer run"
+			     : verdict->seconds < LONG_SECONDS ? "record 5 minutes"
+							       : "record longer";
+
+	if (verdict->kind == MT_VERDICT_HEAP)
+		return verdict->collected
+			       ? "which objects it holds is not seen: take the runtime's heap dump"
+			       : "who keeps the blocks is not seen: mtrec -e malloc";
+	if (verdict->kind == MT_VERDICT_LEAK || verdict->kind == MT_VERDICT_BOUNDED)
+		return NULL;
+	return verdict->why || verdict->seconds < LONG_SECONDS ? record : NULL;
+}
+
+static size_t say_amount(const struct mt_verdict *verdict, char *out, size_t size)
 {
 	size_t used = (size_t)snprintf(out, size, "%s, %s %s%s%s",
 				       mt_text_duration(verdict->seconds).text,
@@ -394,21 +433,23 @@ void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size
 	if (verdict->one_in > 1 && used < size)
 		used += (size_t)snprintf(out + used, size - used, " of 1 in %u recorded",
 					 verdict->one_in);
+	return used;
+}
 
-	if (verdict->why && used < size) {
-		snprintf(out + used, size - used, "; %s; %s", verdict->why,
-			 verdict->ended			    ? "the process has ended"
-			 : verdict->seconds < LEAST_SECONDS ? "record 5 minutes"
-							    : "record longer");
-		return;
-	}
-	if (used < size)
+void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size)
+{
+	const char *more = decider(verdict);
+	size_t used = say_amount(verdict, out, size);
+
+	if (verdict->why && used < size)
+		used += (size_t)snprintf(out + used, size - used, "; %s", verdict->why);
+	else if (used < size)
 		used += say_survival(verdict, out + used, size - used);
-	if (verdict->falls >= LEAST_FALLS && used < size)
+	if (!verdict->why && verdict->falls >= LEAST_FALLS && used < size)
 		used += (size_t)snprintf(out + used, size - used, "; fell %u times",
 					 (unsigned int)verdict->falls);
-	if (used < size)
+	if (!verdict->why && used < size)
 		used += say_pages(verdict, out + used, size - used);
-	if (verdict->kind == MT_VERDICT_HEAP && used < size)
-		snprintf(out + used, size - used, "; who keeps the blocks is not seen");
+	if (more && used < size)
+		snprintf(out + used, size - used, "; %s", more);
 }

@@ -17,6 +17,7 @@ enum mt_verdict_kind {
 	MT_VERDICT_PLATEAU,    /* grew and stopped: a cache that warmed up */
 	MT_VERDICT_SAWTOOTH,   /* rises and falls repeatedly */
 	MT_VERDICT_LEAK,       /* grows steadily, and its memory stays */
+	MT_VERDICT_GROWS,      /* the same so far: a cache that fills up looks alike */
 	MT_VERDICT_HEAP,       /* the same of the heap, whose blocks others may have kept */
 	MT_VERDICT_RETENTION,  /* stays reserved, but its pages are unused */
 	MT_VERDICT_BOUNDED,    /* of blocks: new ones replace old ones */
@@ -39,6 +40,7 @@ struct mt_verdict {
 	uint32_t falls;
 	bool files;			  /* what was reserved are mapped files */
 	bool ended;			  /* one cannot record it longer */
+	bool collected;			  /* HEAP: a garbage collector's */
 	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
 	uint64_t live;			  /* of which so many live; */
 	uint32_t one_in;		  /* above 1: one in so many was recorded */
@@ -65,9 +67,9 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
 
 /*
  * The same of a path that grows the heap: a path that calls brk is not the one that keeps what the
- * heap holds, so that it is never called a leak.
+ * heap holds, so that it is never called a leak. `collected`: it is a garbage collector's.
  */
-void mt_verdict_consider_heap(struct mt_verdict *verdict);
+void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected);
 
 /* The same of a process that ended: one cannot record it longer. */
 void mt_verdict_consider_end(struct mt_verdict *verdict);
@@ -75,10 +77,16 @@ void mt_verdict_consider_end(struct mt_verdict *verdict);
 /* Whether the time was too short for any verdict. */
 bool mt_verdict_is_too_short(const struct mt_verdict *verdict);
 
+/* Whether it grows steadily, whoever keeps it. */
+bool mt_verdict_is_growth(enum mt_verdict_kind kind);
+
 /* The kind as text: "leak". */
 const char *mt_verdict_name(enum mt_verdict_kind kind);
 
-/* The evidence as text: "39.8 s, 412 reservations, nothing given back". */
+/*
+ * The evidence as text, and what would decide the case: "39.8 s, 412 reservations, nothing given
+ * back so far; record 5 minutes".
+ */
 void mt_verdict_grounds(const struct mt_verdict *verdict, char *out, size_t size);
 
 #endif

@@ -736,7 +736,9 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 	row->verdict.files = entry->files > entry->reserved / 2;
 	row->of_heap = entry->heap > entry->reserved / 2;
 	if (row->of_heap)
-		mt_verdict_consider_heap(&row->verdict);
+		mt_verdict_consider_heap(&row->verdict,
+					 verdicts->stacks &&
+						 entry->stack == verdicts->collected_heap);
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);
 	if (knows_pages(verdicts, space) && !entry->forgiven)

@@ -112,6 +112,8 @@ def check_shapes(path, seconds, what):
     got = {row["process"]: row for row in rows(out)}
     for name, want in WANT.items():
         row = got.get(name[:15], {})
+        if name == "leak" and seconds < 300:  # a cache that fills up looks alike
+            want = "grows steadily"
         check(row.get("verdict") == want, f"{what}: {name} is a {want}", out)
     slope = PIECE * STEPS * 3600 / seconds
     row = got.get("leak", {})

@@ -24,7 +24,7 @@ while read -r process want; do
 	is "$process: $want" "$(grep "^[0-9]*,$process,.*;reserve;\|^[0-9]*,$process,.*run_mode;\|^[0-9]*,$process,.*,\"\[heap\]\"," verdicts.csv | cut -d, -f3)" "$want"
 done <<'END'
 plateau plateau
-leak leak
+leak grows steadily
 sawtooth sawtooth
 one-off one-off
 cache plateau

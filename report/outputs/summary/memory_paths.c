@@ -392,6 +392,7 @@ static bool grows(const struct mt_summary *s, const struct mt_row *row,
 		  const struct verdict_columns *c)
 {
 	return is_verdict(s, row->keys, c, MT_VERDICT_LEAK) ||
+	       is_verdict(s, row->keys, c, MT_VERDICT_GROWS) ||
 	       is_verdict(s, row->keys, c, MT_VERDICT_HEAP);
 }
 
