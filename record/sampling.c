@@ -45,24 +45,34 @@ static struct mt_error *count_events(struct mt_recorder *r, const struct mt_plan
 	sleep_a_second();
 	mt_event_set_disable(&opened);
 	seconds = (double)(mt_clock_now(&r->clock) - from) / 1e9;
-	for (uint32_t i = 0; i < plan->events.count && seconds > 0; i++)
-		mt_block_rate_add(rate, r->plan, i, mt_event_set_count(&opened, i), seconds);
+	for (uint32_t i = 0; i < r->plan->events.count && seconds > 0; i++)
+		mt_block_rate_add(rate, r->plan, i,
+				  mt_event_set_count(&opened, i + r->plan->events.count),
+				  mt_event_set_count(&opened, i), seconds);
 	return NULL;
 }
 
+/* Events once as they are, and once without filters: a probe costs the same if it is filtered. */
+
 static struct mt_error *count_blocks(struct mt_recorder *r, struct mt_block_rate *rate)
 {
-	size_t bytes = r->plan->events.count * sizeof(*r->plan->events.items);
-	MT_CLEANUP_FREE struct mt_planned_event *items = malloc(bytes);
-	struct mt_plan plan = {.events = {.items = items, .count = r->plan->events.count}};
+	size_t count = r->plan->events.count;
+	MT_CLEANUP_FREE struct mt_planned_event *items = calloc(2 * count, sizeof(*items));
+	struct mt_plan plan = {.events = {.items = items, .count = 2 * count}};
 
 	if (!items)
 		return mt_error_nomem();
-	memcpy(items, r->plan->events.items, bytes);
+	memcpy(items, r->plan->events.items, count * sizeof(*items));
+	memcpy(items + count, items, count * sizeof(*items));
 	mt_plan_count_only(&plan);
-	for (size_t i = 0; i < plan.events.count; i++)
+	for (size_t i = 0; i < plan.events.count; i++) {
 		items[i].left_out =
 			items[i].block != MT_PLANNED_ALLOC && items[i].block != MT_PLANNED_FREE;
+		if (i < count)
+			continue;
+		items[i].full = (uint32_t)i;
+		items[i].filter = NULL;
+	}
 	return count_events(r, &plan, rate);
 }
 
@@ -74,7 +84,7 @@ static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
 		mt_error_create(MT_ERR_UNSUPPORTED,
 				"malloc: the targets allocate %.0f blocks a second: probes alone "
 				"would cost %.0f %% of a CPU, more than --budget %g",
-				rate->allocs, rate->probes * 100, budget),
+				rate->calls, rate->probes * 100, budget),
 		"--malloc-sample 64 records them at that price and %.0f %% more; so does --budget "
 		"%.0f. Sampling does not make the probes cheaper; a short --duration or fewer "
 		"processes do",
@@ -99,7 +109,7 @@ static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 		r, 1,
 		"malloc: %.0f blocks a second; the probes cost %.1f %% of a CPU; %s recorded, "
 		"for %.1f %%",
-		rate.allocs, rate.probes * 100, which, mt_block_rate_records(&rate, *one_in) * 100);
+		rate.calls, rate.probes * 100, which, mt_block_rate_records(&rate, *one_in) * 100);
 	return NULL;
 }
 
@@ -110,7 +120,11 @@ struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r)
 	struct mt_error *err = NULL;
 
 	if (!mt_plan_has_blocks(r->plan))
-		return NULL;
+		return r->options->malloc_most
+			       ? mt_error_create(MT_ERR_USAGE,
+						 "--malloc-size limits the blocks of -e malloc, "
+						 "which is not recorded")
+			       : NULL;
 	if (one_in > 1)
 		mt_recorder_say(r, 1,
 				"malloc: 1 in %u blocks is recorded, chosen by address; each "

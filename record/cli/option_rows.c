@@ -117,6 +117,9 @@ const struct mt_option_row mt_option_rows[] = {
 	      "-e malloc: record 1 in N blocks, chosen by address, a power of two up to 64, and "
 	      "with glibc every one of 128 KiB and more; auto, the default: of what runs "
 	      "already as many as --budget allows (5), of a command all")},
+	{NULL, MT_OPT_MALLOC_SIZE, "malloc-size", "MIN-MAX",
+	 RARE("-e malloc: record only blocks of MIN to MAX bytes, as 4K-64K; no MAX: no upper "
+	      "limit")},
 	{NULL, 'm', "mmap-pages", "PAGES|SIZE",
 	 RARE("ring buffer of each CPU: pages, or bytes with K, M or G (16M; 8M for small dumps)")},
 	{NULL, MT_OPT_MEMORY, "memory", "MiB",

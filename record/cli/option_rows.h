@@ -16,6 +16,7 @@ enum mt_long_only {
 	MT_OPT_NO_SEEDS,
 	MT_OPT_MAX_RATE,
 	MT_OPT_MALLOC_SAMPLE,
+	MT_OPT_MALLOC_SIZE,
 	MT_OPT_FILTER,
 	MT_OPT_COMM,
 	MT_OPT_DURATION,
@@ -57,7 +58,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 66,
+	MT_OPTION_ROWS = 67,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

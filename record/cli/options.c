@@ -122,6 +122,37 @@ static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_o
 	return NULL;
 }
 
+/* A size of which 0 is one, from text up to end. */
+static bool parse_bytes(const char *text, const char *end, uint64_t *out)
+{
+	MT_CLEANUP_FREE char *word = strndup(text, (size_t)(end - text));
+	struct mt_error *err;
+
+	*out = 0;
+	if (!word || !strcmp(word, "0"))
+		return word;
+	err = mt_parse_size("--malloc-size", word, 1, 1, 1ull << 47, out);
+	mt_error_destroy(err);
+	return !err;
+}
+
+static struct mt_error *parse_malloc_size(const char *text, struct mt_record_options *options)
+{
+	const char *dash = strchr(text, '-');
+	uint64_t least, most = UINT64_MAX;
+
+	if (!dash || dash == text || !parse_bytes(text, dash, &least) ||
+	    (dash[1] && !parse_bytes(dash + 1, text + strlen(text), &most)) || least > most ||
+	    !most)
+		return usage_error(mt_error_create(MT_ERR_USAGE,
+						   "--malloc-size: '%s' is not a range of bytes "
+						   "like 4K-64K, or 1M- for 1M and more",
+						   text));
+	options->malloc_least = least;
+	options->malloc_most = most;
+	return NULL;
+}
+
 /* Applies to the last event of the last -e. */
 static struct mt_error *parse_filter(const char *text, struct mt_record_options *options)
 {
@@ -409,6 +440,8 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
 	case MT_OPT_MALLOC_SAMPLE:
 		return parse_malloc_sample(text, options);
+	case MT_OPT_MALLOC_SIZE:
+		return parse_malloc_size(text, options);
 	case 'z':
 		return parse_level(text, options);
 	default:

@@ -51,12 +51,13 @@ struct mt_record_options {
 	uint64_t frequency;   /* -F, 0: not given */
 	uint64_t branch_type; /* -b, -j: PERF_SAMPLE_BRANCH_*; 0: not given */
 	enum mt_call_graph call_graph;
-	uint32_t dump_size;	/* bytes of user stack; 0 unless MT_GRAPH_DWARF */
-	size_t ring_size;	/* bytes per CPU of a storm ring; 0: not given */
-	double budget;		/* percent of one CPU; 0: not given */
-	uint64_t max_rate;	/* samples per second and event; 0: not given */
-	uint32_t malloc_sample; /* 1 in so many blocks; a power of two; 0: auto */
-	int level;		/* zstd's; 0 stores */
+	uint32_t dump_size;		    /* bytes of user stack; 0 unless MT_GRAPH_DWARF */
+	size_t ring_size;		    /* bytes per CPU of a storm ring; 0: not given */
+	double budget;			    /* percent of one CPU; 0: not given */
+	uint64_t max_rate;		    /* samples per second and event; 0: not given */
+	uint32_t malloc_sample;		    /* 1 in so many blocks; a power of two; 0: auto */
+	uint64_t malloc_least, malloc_most; /* bytes of a block; most 0: --malloc-size not given */
+	int level;			    /* zstd's; 0 stores */
 	MT_ARRAY(struct mt_filter_option) filters;
 	const char *comm;    /* --comm, a POSIX extended expression, or NULL */
 	const char *user;    /* -u, a name or a number, or NULL */

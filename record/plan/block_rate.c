@@ -11,17 +11,18 @@
 #define DUMPED_KIB 0.35e-6  /* for each KiB of stack */
 
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
-		       uint64_t count, double seconds)
+		       uint64_t hits, uint64_t passed, double seconds)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
-	double calls = (double)count / seconds;
+	double calls = (double)hits / seconds, recorded = (double)passed / seconds;
 	double stop = planned->is_sized ? STOP : STOP_STEPPED;
 
 	if (planned->block == MT_PLANNED_FREE) {
-		rate->frees += calls;
+		rate->frees += recorded;
 		rate->probes += calls * stop;
 	} else if (planned->block == MT_PLANNED_ALLOC) {
-		rate->allocs += calls;
+		rate->calls += calls;
+		rate->allocs += recorded;
 		rate->probes += calls * 2 * stop;
 		if (!planned->is_sized || planned->frees_old)
 			rate->entries += calls;
@@ -32,7 +33,7 @@ void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, u
 double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in)
 {
 	double sample = SAMPLE + DUMPED_KIB * rate->dump_size / 1024;
-	double entries = one_in == 1 ? rate->allocs : rate->entries;
+	double entries = one_in == 1 ? rate->calls : rate->entries;
 
 	return (rate->allocs * sample + rate->frees * MARK) / one_in + entries * MARK;
 }

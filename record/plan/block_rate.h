@@ -8,18 +8,19 @@
 struct mt_plan;
 
 struct mt_block_rate {
-	double allocs, frees; /* a second */
-	double entries;	      /* of them recorded at their entry, too, whatever is chosen */
+	double calls;	      /* allocations a second */
+	double allocs, frees; /* calls that pass the filters of --malloc-size, a second */
+	double entries;	      /* calls recorded at their entry, too, whatever is chosen */
 	double probes;	      /* share of a CPU that the probes cost */
 	uint32_t dump_size;   /* bytes */
 };
 
 /*
- * Adds what was counted of an event of the plan in some seconds; events that are no allocation or
- * free, or are counted elsewhere, add nothing.
+ * Adds what was counted of an event of the plan in some seconds: hits, and those that pass its
+ * filter. Events that are no allocation or free, or are counted elsewhere, add nothing.
  */
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
-		       uint64_t count, double seconds);
+		       uint64_t hits, uint64_t passed, double seconds);
 
 /* The share of a CPU that the records of 1 in one_in blocks cost, in targets and recorder. */
 double mt_block_rate_records(const struct mt_block_rate *rate, uint32_t one_in);

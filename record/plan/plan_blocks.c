@@ -2,6 +2,7 @@
  * Planning blocks of allocators: their probes, and the filters by which the kernel samples them.
  * Allocations and frees are filtered by the same function of the block's address.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,41 @@
 
 #define LARGE "size>=131072" /* bytes; above it one block more or less is seen in an estimate */
 #define SMALL "size<131072"
+
+/*
+ * The word before a block of so many bytes, as glibc has it: 8 bytes more, a multiple of 16, and up
+ * to 32 of a remainder that is too small to be a block. Its flags are below 16. A block with a
+ * mapping of its own (flag 2) has more where it was aligned. Allocation and free pass by the same
+ * bounds, as the flags may change in between; the reader knows what was asked for.
+ */
+static struct mt_error *filter_sizes(struct mt_planned_event *event, uint64_t least, uint64_t most)
+{
+	uint64_t low = (least + 8) & ~15ull, high = (most + 8 + 15) / 16 * 16 + 32 + 15;
+	const char *failed = event->block == MT_PLANNED_FREE ? "" : "ptr==0||";
+	MT_CLEANUP_FREE char *filter = NULL;
+
+	if ((most == UINT64_MAX
+		     ? asprintf(&filter, "%ssize>=%" PRIu64, failed, low)
+		     : asprintf(&filter, "%ssize>=%" PRIu64 "&&(size<=%" PRIu64 "||size&2)", failed,
+				low, high)) < 0)
+		return mt_error_nomem();
+	return mt_filter_add(&event->filter, filter);
+}
+
+/* What realloc does to its old block must be seen, whatever the new one's size. */
+static struct mt_error *limit_sizes(struct mt_planned_event *event,
+				    const struct mt_record_options *options)
+{
+	MT_CLEANUP_FREE char *account = event->account;
+	uint64_t least = options->malloc_least, most = options->malloc_most;
+
+	event->account = NULL;
+	if (asprintf(&event->account, "%s size=%" PRIu64 "-%" PRIu64, account, least, most) < 0) {
+		event->account = NULL;
+		return mt_error_nomem();
+	}
+	return event->is_sized && !event->frees_old ? filter_sizes(event, least, most) : NULL;
+}
 
 static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_allocator_probe *probe,
 				 enum mt_planned_block block)
@@ -38,7 +74,11 @@ static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_all
 	event->is_sized = probe->is_sized;
 	event->frees_old = probe->frees_old;
 	event->has_no_ptr = probe->has_no_ptr;
-	return event->account ? NULL : mt_error_nomem();
+	if (!event->account)
+		return mt_error_nomem();
+	return planner->options->malloc_most && block != MT_PLANNED_ENTER
+		       ? limit_sizes(event, planner->options)
+		       : NULL;
 }
 
 static struct mt_error *plan_blocks(void *context, const struct mt_allocator_probe *probe)

@@ -14,6 +14,7 @@
 #include "report/blocks/block_calls.h"
 #include "report/ledger/page_events.h"
 #include "report/tables/facts.h"
+#include "report/tables/text.h"
 
 #define FAULTS "page-faults"
 #define COUNTS "kmem:rss_stat"
@@ -198,6 +199,30 @@ static void add_choices(unsigned int needs, const struct mt_facts *facts, struct
 		add(limits, "what threads of other names did", "not recorded", OFF);
 }
 
+/* The sizes that blocks were limited to. text: where the limit's words stand. */
+static void add_sizes(const struct mt_facts *facts, struct limits *limits, char *text, size_t size)
+{
+	uint64_t least = UINT64_MAX, most = 0, low, high;
+	struct mt_snippet from, to;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		if (!records(&facts->events.items[i], ALLOCATIONS) ||
+		    !mt_block_sizes(facts->events.items[i].account, &low, &high))
+			continue;
+		least = low < least ? low : least;
+		most = high > most ? high : most;
+	}
+	if (!most)
+		return;
+	from = mt_text_count((double)least);
+	to = mt_text_count((double)most);
+	if (most == UINT64_MAX)
+		snprintf(text, size, "blocks of %s bytes and more only", from.text);
+	else
+		snprintf(text, size, "blocks of %s to %s bytes only", from.text, to.text);
+	add(limits, "any other size", "not recorded", text);
+}
+
 static bool has_source(unsigned int needs, const struct mt_facts *facts)
 {
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
@@ -216,7 +241,7 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 					   char **out)
 {
 	struct limits limits = {0};
-	char *text = NULL;
+	char *text = NULL, sizes[128];
 	size_t size;
 	FILE *to;
 
@@ -229,6 +254,8 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 	}
 	add_parts(needs, facts, &limits);
 	add_choices(needs, facts, &limits);
+	if (needs & MT_NEEDS_BLOCKS)
+		add_sizes(facts, &limits, sizes, sizeof(sizes));
 	if ((needs & MT_NEEDS_HELD) && mt_preconditions_blocks(facts))
 		add(&limits, "what allocators gave", "not counted here", "--blocks shows it");
 	if (!limits.count)

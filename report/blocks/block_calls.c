@@ -1,6 +1,8 @@
 /* Threads in an array, found by tid; those of ended threads are used again. */
 #include "report/blocks/block_calls.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +96,14 @@ uint32_t mt_block_one_in(const char *account)
 	return number < 1 ? 1 : number > ONE_IN_MOST ? ONE_IN_MOST : (uint32_t)number;
 }
 
+bool mt_block_sizes(const char *account, uint64_t *least, uint64_t *most)
+{
+	const char *word = strstr(account, " size=");
+
+	return word && sscanf(word, " size=%" SCNu64 "-%" SCNu64, least, most) == 2 &&
+	       *least <= *most && *most;
+}
+
 void mt_block_calls_set_sampled(struct mt_block_calls *calls)
 {
 	calls->sampled = true;
@@ -114,6 +124,8 @@ bool mt_block_event_parse(const struct mt_event_record *record, struct mt_string
 	if (record->role != (out->operation == MT_BLOCK_ALLOC ? MT_ROLE_SAMPLE : MT_ROLE_MARK))
 		out->operation = MT_BLOCK_NONE;
 	out->one_in = mt_block_one_in(account);
+	if (!mt_block_sizes(account, &out->least, &out->most))
+		out->most = 0;
 	name = strstr(account, " of=");
 	name = name ? name + strlen(" of=") : account + size;
 	out->function = mt_strings_intern(strings, name, strcspn(name, " "));
@@ -265,6 +277,17 @@ static enum mt_block_effect effect_of(const struct mt_block_event *event, const 
 	return given->address ? MT_BLOCK_GIVES : MT_BLOCK_FAILS;
 }
 
+/* Of a failure whose size nobody knows nothing is left out. */
+static bool is_left_out(const struct mt_block_event *event, const struct mt_block_call *call)
+{
+	const struct mt_block_given *given = &call->given;
+	uint64_t bytes = given->has_asked ? given->asked : given->usable;
+
+	if (!event->most || (call->effect == MT_BLOCK_FAILS && !given->has_asked))
+		return false;
+	return bytes < event->least || bytes > event->most;
+}
+
 static void take_alloc(struct thread *thread, const struct mt_block_event *event,
 		       const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,
 		       struct mt_block_call *out)
@@ -284,15 +307,18 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	out->effect = effect_of(event, &entry, value, attr, sample, &given);
 	out->given = given;
 	out->freed = entry.old;
-	if (out->effect != MT_BLOCK_FAILS)
+	if (out->effect != MT_BLOCK_FAILS) {
+		if (out->effect == MT_BLOCK_GIVES && is_left_out(event, out))
+			out->effect = entry.old ? MT_BLOCK_FREES : MT_BLOCK_NOTHING;
 		return;
+	}
 	out->freed = 0;
 	if (entry.has_asked && !entry.asked) {
 		out->effect = entry.old ? MT_BLOCK_FREES : MT_BLOCK_NOTHING;
 		out->freed = entry.old;
 		return;
 	}
-	if (failed && entry.time && entry.time <= failed)
+	if ((failed && entry.time && entry.time <= failed) || is_left_out(event, out))
 		out->effect = MT_BLOCK_NOTHING;
 	thread->failed = time;
 }

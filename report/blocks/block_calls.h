@@ -34,11 +34,17 @@ enum mt_block_operation mt_block_operation_of(const char *account);
  */
 uint32_t mt_block_one_in(const char *account);
 
+/*
+ * The bytes of the blocks that an event with that `account` was limited to. False: it was not.
+ */
+bool mt_block_sizes(const char *account, uint64_t *least, uint64_t *most);
+
 /* An event's part. All zero: none. */
 struct mt_block_event {
 	enum mt_block_operation operation;
 	uint32_t function; /* string id of the word of=NAME; of all without one the same */
 	uint32_t one_in;
+	uint64_t least, most; /* other blocks are left out, by their bytes; most 0: none is */
 	struct mt_field ptr, size, count, old, out;
 };
 
@@ -80,6 +86,8 @@ void mt_block_calls_set_sampled(struct mt_block_calls *calls);
  * 3. A failure within a call that fails for it counts once, where it happened.
  * 4. Nothing returned where no bytes were asked for is no failure, and frees `old`.
  * 5. What a thread frees in two functions, one right behind the other, is freed once.
+ * 6. Blocks of a size that the event leaves out, and failures to give one, are nothing, but for the
+ *    block that the call freed. The size is that which was asked for, else the usable one.
  */
 bool mt_block_calls_take(struct mt_block_calls *calls, const struct mt_block_event *event,
 			 const struct mt_attr *attr, const struct mt_sample *sample, uint64_t time,

@@ -54,6 +54,7 @@ struct mt_blocks {
 	uint64_t now, at;
 	bool begun, frozen;
 	uint32_t one_in; /* the most blocks that one stands for */
+	bool limited;	 /* blocks of some sizes are left out */
 	/* Of all: */
 	uint64_t lost;
 	struct mt_facts_blocks counts;
@@ -85,6 +86,7 @@ static void forget_recording(struct mt_blocks *blocks)
 		       blocks->events.count * sizeof(*blocks->events.items));
 	blocks->begun = blocks->frozen = false;
 	blocks->one_in = 1;
+	blocks->limited = false;
 	blocks->now = 0;
 }
 
@@ -236,7 +238,7 @@ static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 		mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
 	if (freed == MT_FREED_LIVE || (freed == MT_FREED_UNKNOWN && account->forked))
 		return true;
-	if (blocks->one_in > 1)
+	if (blocks->one_in > 1 || blocks->limited)
 		return true; /* most blocks that are freed were not chosen */
 	if (blocks->options->kernel && freed == MT_FREED_TWICE)
 		freed = MT_FREED_UNKNOWN; /* given in bulk in between, which no event tells */
@@ -385,6 +387,7 @@ static bool take_event(struct mt_blocks *blocks, const struct mt_observed *obser
 		mt_block_calls_set_sampled(blocks->calls);
 	if (event->operation != MT_BLOCK_NONE && event->one_in > blocks->one_in)
 		blocks->one_in = event->one_in;
+	blocks->limited |= event->most;
 	return true;
 }
 

@@ -65,7 +65,7 @@ struct mt_leaks {
 	MT_ARRAY(struct mt_history_scale) scales; /* by recording */
 	struct mt_map64 by_space;		  /* of the accounts, of the present recording */
 	uint32_t recording;
-	bool sampled; /* not all blocks are known: the heaps' parts are not, either */
+	bool in_part; /* not all blocks are known: the heaps' parts are not, either */
 	struct mt_heaps *heaps;
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
@@ -181,6 +181,7 @@ static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 {
 	const struct mt_facts *facts = mt_session_facts(leaks->session);
 	uint32_t one_in = mt_block_one_in(facts->events.items[origin->event].account);
+	uint64_t least, most;
 	struct place place = {find_space(leaks, from), origin->stack};
 	struct mt_history_scale *scale = scale_of(leaks, from->recording);
 	struct space *space;
@@ -197,7 +198,8 @@ static bool add_life(struct mt_leaks *leaks, const struct mt_blocks_space *from,
 	if (!entry)
 		return false;
 	entry->one_in = one_in > entry->one_in ? one_in : entry->one_in;
-	leaks->sampled |= one_in > 1;
+	leaks->in_part = leaks->in_part || one_in > 1 ||
+			 mt_block_sizes(facts->events.items[origin->event].account, &least, &most);
 	life->bytes *= one_in;
 	return mt_history_live(&entry->history, scale, life->from, life->to, life->bytes) &&
 	       (!life->to || note_late(entry, life));
@@ -371,7 +373,7 @@ static struct mt_error *judge_paths(struct mt_leaks *leaks, struct mt_byte_runs 
 		if (!judge_entry(leaks, &leaks->entries.items[i]))
 			return mt_error_nomem();
 	}
-	if (!leaks->sampled && !mt_heaps_each(leaks->heaps, judge_heap, leaks))
+	if (!leaks->in_part && !mt_heaps_each(leaks->heaps, judge_heap, leaks))
 		return mt_error_nomem();
 	mt_verdict_rows_sort(leaks->rows.items, leaks->rows.count);
 	return NULL;

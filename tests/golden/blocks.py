@@ -31,12 +31,12 @@ FREES = {"free": 80, "operator delete": 81}
 CALLER = {100: 0x400100, 101: 0x400200}
 
 
-def events(frees=True, enters=True, thin=1):
+def events(frees=True, enters=True, thin=1, limit=""):
     out = b""
     for name, (index, fields) in FUNCTIONS.items():
         word = name.replace(" ", "_")
         out += make.event(index, 0, "uprobes:" + word + "_ret", name, make.attr(2, 900 + index, GIVES_TYPE),
-                          form=form("ptr", "size"), klass=1, account="alloc of=" + word)
+                          form=form("ptr", "size"), klass=1, account="alloc of=" + word + limit)
         if fields and enters:
             out += make.event(index + 1, 1, "uprobes:" + word, name, make.attr(2, 901 + index, MARK_TYPE),
                               form=form(*fields), klass=1, account="enter of=" + word + " more=words")
@@ -320,6 +320,27 @@ def suppressions(tap, folder):
     tap.same(run(folder, data, "--suppress", path, analysis="--samples").returncode, 2, "--suppress is for blocks")
 
 
+def limited(tap, folder):
+    """Blocks of 100 to 200 bytes."""
+    both = malloc(1000, A, 150) + malloc(1010, B, 99) + malloc(1020, C, 201) + malloc(1030, D, 100, 104) + malloc(1040, E, 200)
+    moved = enter("realloc", 2000, 300, A) + gives("realloc", 2001, B)
+    for what, records, want, *options in (
+            ("blocks of other sizes are left out", both, {"100": (450, 3, 454)}),
+            ("... what realloc makes too large is gone", both + moved, {"100": (300, 2, 304)}),
+            ("... and its frees are nobody's", malloc(1000, A, 99) + free(1010, A) + free(1020, B), {}),
+            ("... by the bytes asked for, else by the usable ones", malloc(1000, A, 100, 1000) + gives("valloc", 1010, B, 152), {"100": (252, 2, 1152)}),
+            ("... without either there is no block", gives("valloc", 1010, B), {})):
+        got, said = rows(folder, recording(records, limit=" size=100-200"))
+        tap.check(got == want and "blocks were" not in said, what, f"got  {got} {said}\nwant {want}")
+        tap.check("any other size was not recorded: blocks of 100 to 200 bytes only" in said, "... which is told", said)
+    failed = enter("malloc", 1000, 300) + gives("malloc", 1001, 0) + enter("malloc", 1010, 150) + gives("malloc", 1011, 0)
+    tap.same(rows(folder, recording(failed, limit=" size=100-200"), figures=("failed",))[0], {"100": (1,)}, "... as are failures")
+    said = rows(folder, recording(both, limit=f" size=1000-{(1 << 64) - 1}"))[1]
+    tap.check("blocks of 1,000 bytes and more only" in said, "a limit without an upper end", said)
+    for word in ("5", "9-5", "x-y", "-", "0-0"):
+        tap.same(rows(folder, recording(both, limit=" size=" + word))[0], {"100": (750, 5, 754)}, f"size={word} limits nothing")
+
+
 def outputs(tap, folder):
     data = recording(malloc(1000, A, 100) + malloc(2000, B, 50, tid=101))
     for name in ("--table", "--folded", "--json", "--paths", "--top 1"):
@@ -369,6 +390,7 @@ def main():
         suppressions(tap, folder)
         doubts(tap, folder)
         moments(tap, folder)
+        limited(tap, folder)
         outputs(tap, folder)
         hostile(tap, folder)
     tap.finish()

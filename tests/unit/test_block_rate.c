@@ -17,7 +17,7 @@ static struct mt_block_rate rate_of(uint64_t blocks, bool glibc)
 
 	items[1].attr.sample_stack_user = 16384;
 	for (uint32_t i = 0; i < 4; i++)
-		mt_block_rate_add(&rate, &plan, i, 2 * blocks, 2);
+		mt_block_rate_add(&rate, &plan, i, 2 * blocks, 2 * blocks, 2);
 	return rate;
 }
 
