@@ -8,6 +8,7 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/block_totals.h"
 #include "report/analyses/rows/block_rows.h"
 #include "report/blocks/blocks.h"
 #include "report/session/session.h"
@@ -62,12 +63,12 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 }
 
 static bool add_failed(void *context, const struct mt_blocks_space *space,
-		       const struct mt_origin *origin, uint64_t calls)
+		       const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
 {
 	struct live_blocks *live = context;
 	struct mt_value values[VALUES] = {[VALUE_FAILED] = mt_value_exact((double)calls)};
 
-	return live->request->older_than > 0 ||
+	return odd != MT_ODD_FAILED || live->request->older_than > 0 ||
 	       mt_block_rows_add(&live->rows, space, origin, NULL, values);
 }
 
@@ -111,7 +112,7 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_analys
 		.at = request->at,
 		.beside = beside,
 		.block = add_block,
-		.failed = add_failed,
+		.odd = add_failed,
 		.context = live,
 	};
 	err = mt_block_rows_init(&live->rows, session, mt_analysis_blocks.name, value_columns,
@@ -137,9 +138,12 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 {
 	struct mt_session_sample sample;
 	struct mt_listener *listener;
-	struct mt_error *err = begin(session, request, false, &listener);
+	struct mt_error *err;
 	bool more = true;
 
+	if (request->all)
+		return mt_block_totals_run(session, request, out);
+	err = begin(session, request, false, &listener);
 	if (err)
 		return err;
 	while (!err && more)
@@ -157,6 +161,7 @@ const struct mt_analysis mt_analysis_blocks = {
 	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
 	.moments = true,
 	.ages = true,
+	.narrows = true,
 	.dumps = true,
 	.needs = MT_NEEDS_BLOCKS,
 	.record = "malloc",

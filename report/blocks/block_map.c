@@ -17,7 +17,7 @@ enum {
 struct mt_block_map {
 	MT_ARRAY(struct mt_block) blocks;
 	struct mt_map64 by_address; /* to index in blocks */
-	struct mt_map64 freed[2];   /* addresses; the second generation is the older one */
+	struct mt_map64 freed[2];   /* address to origin; the second generation is the older one */
 	bool has_peak;
 	uint64_t held, peak, peak_time; /* bytes; hostile sizes wrap around */
 	/* Blocks of the peak that were freed since; cleared at each new peak. */
@@ -158,33 +158,32 @@ bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *gi
 }
 
 /* Remembers a freed address; false out of memory. */
-static bool remember(struct mt_block_map *map, uint64_t address)
+static bool remember(struct mt_block_map *map, uint64_t address, uint32_t origin)
 {
 	if (map->freed[0].count >= FREED_MOST) {
 		mt_map64_deinit(&map->freed[1]);
 		map->freed[1] = map->freed[0];
 		map->freed[0] = (struct mt_map64){0};
 	}
-	return mt_map64_put(&map->freed[0], address, 0);
+	return mt_map64_put(&map->freed[0], address, origin);
 }
 
-static bool is_remembered(const struct mt_block_map *map, uint64_t address)
-{
-	uint64_t value;
-
-	return mt_map64_get(&map->freed[0], address, &value) ||
-	       mt_map64_get(&map->freed[1], address, &value);
-}
-
-bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out)
+bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
+		       uint32_t *origin)
 {
 	struct mt_block *block = find(map, address), *last;
+	uint64_t before = MT_BLOCK_NO_ORIGIN;
 
 	if (!block) {
-		*out = is_remembered(map, address) ? MT_FREED_TWICE : MT_FREED_UNKNOWN;
-		return remember(map, address);
+		*out = mt_map64_get(&map->freed[0], address, &before) ||
+				       mt_map64_get(&map->freed[1], address, &before)
+			       ? MT_FREED_TWICE
+			       : MT_FREED_UNKNOWN;
+		*origin = (uint32_t)before;
+		return remember(map, address, *origin);
 	}
 	*out = MT_FREED_LIVE;
+	*origin = block->origin;
 	if (!depart(map, block))
 		return false;
 	last = &map->blocks.items[map->blocks.count - 1];
@@ -194,7 +193,7 @@ bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block
 	mt_map64_remove(&map->by_address, address);
 	*block = *last;
 	map->blocks.count--;
-	return remember(map, address);
+	return remember(map, address, *origin);
 }
 
 bool mt_block_map_each(const struct mt_block_map *map, bool at_peak,

@@ -39,6 +39,8 @@ enum mt_block_freed {
 			   */
 };
 
+#define MT_BLOCK_NO_ORIGIN UINT32_MAX
+
 /* NULL out of memory. has_peak: keep what lived at the peak. */
 struct mt_block_map *mt_block_map_create(bool has_peak);
 void mt_block_map_destroy(struct mt_block_map *map);
@@ -56,8 +58,12 @@ bool mt_block_map_give(struct mt_block_map *map, const struct mt_block_given *gi
 /* Whether that replaces a live block, whose free was not seen. */
 bool mt_block_map_replaces(const struct mt_block_map *map, const struct mt_block_given *given);
 
-/* Frees the block at an address; false out of memory. */
-bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out);
+/*
+ * Frees the block at an address; false out of memory. *origin: of the block that is, or was, live
+ * there; MT_BLOCK_NO_ORIGIN where none was seen.
+ */
+bool mt_block_map_free(struct mt_block_map *map, uint64_t address, enum mt_block_freed *out,
+		       uint32_t *origin);
 
 /* The live block at an address; NULL: none. Valid until the next change. */
 const struct mt_block *mt_block_map_at(const struct mt_block_map *map, uint64_t address);

@@ -23,13 +23,26 @@
 #include "report/stacks/stacks.h"
 #include "report/tables/facts.h"
 
+enum {
+	PENDING_MOST = 1 << 14, /* more than glibc keeps in the caches of a dozen threads */
+};
+
 /* The account of a space. */
 struct mt_block_account {
 	struct mt_blocks_space space;
 	bool forked;		  /* frees of what it does not know may be of its parent's blocks */
 	bool closed;		  /* its end is queued */
 	struct mt_block_map *map; /* NULL once it was told */
-	struct mt_map64 failed;	  /* origin to calls */
+	struct mt_map64 odd[MT_BLOCK_ODDS]; /* origin to calls */
+};
+
+/* Odd frees of a thread that did nothing else since. */
+struct pending_free {
+	struct mt_block_account *account;
+	int32_t tid;
+	uint32_t origin;
+	enum mt_block_odd odd;
+	uint32_t calls;
 };
 
 struct mt_blocks {
@@ -45,11 +58,8 @@ struct mt_blocks {
 	struct mt_losses losses;
 	MT_ARRAY(struct mt_block_account *) accounts;
 	struct mt_map64 by_space; /* id of a struct mt_space to index in accounts */
-	/*
-	 * By tid, what a thread freed that was not live, since it did anything else: how often
-	 * twice, in the upper half, and unknown.
-	 */
-	struct mt_map64 odd_frees;
+	MT_ARRAY(struct pending_free) pending;
+	struct mt_map64 pending_of; /* tids with pending frees */
 	struct mt_map64 last_given; /* by tid, the block that it allocated last; with `gone` */
 	uint64_t now, at;
 	bool begun, frozen;
@@ -65,7 +75,8 @@ struct mt_blocks {
 static void account_destroy(struct mt_block_account *account)
 {
 	mt_block_map_destroy(account->map);
-	mt_map64_deinit(&account->failed);
+	for (size_t i = 0; i < MT_BLOCK_ODDS; i++)
+		mt_map64_deinit(&account->odd[i]);
 	free(account);
 }
 
@@ -79,7 +90,8 @@ static void forget_recording(struct mt_blocks *blocks)
 		account_destroy(blocks->accounts.items[i]);
 	mt_array_deinit(&blocks->accounts);
 	mt_map64_deinit(&blocks->by_space);
-	mt_map64_deinit(&blocks->odd_frees);
+	mt_array_deinit(&blocks->pending);
+	mt_map64_deinit(&blocks->pending_of);
 	mt_map64_deinit(&blocks->last_given);
 	if (blocks->events.count)
 		memset(blocks->events.items, 0,
@@ -131,6 +143,84 @@ static struct mt_block_account *account_of(struct mt_blocks *blocks, const struc
 	return account;
 }
 
+/* ---- Odd calls ---- */
+
+static bool count_odd(struct mt_block_account *account, enum mt_block_odd odd, uint32_t origin,
+		      uint64_t calls)
+{
+	uint64_t before = 0;
+
+	mt_map64_get(&account->odd[odd], origin, &before);
+	return mt_map64_put(&account->odd[odd], origin, before + calls);
+}
+
+static bool settle_free(struct mt_blocks *blocks, const struct pending_free *free)
+{
+	blocks->counts.twice += free->odd == MT_ODD_TWICE ? free->calls : 0;
+	blocks->counts.unknown += free->odd == MT_ODD_UNKNOWN ? free->calls : 0;
+	return !blocks->options->odd ||
+	       count_odd(free->account, free->odd, free->origin, free->calls);
+}
+
+/* Removes those of a thread, or of an account where that is not NULL; counts them first, or not. */
+static bool end_pending(struct mt_blocks *blocks, int32_t tid,
+			const struct mt_block_account *account, bool count)
+{
+	size_t kept = 0;
+	bool good = true;
+
+	for (size_t i = 0; i < blocks->pending.count; i++) {
+		struct pending_free *free = &blocks->pending.items[i];
+
+		if (account ? free->account != account : free->tid != tid)
+			blocks->pending.items[kept++] = *free;
+		else if (count)
+			good = settle_free(blocks, free) && good;
+	}
+	blocks->pending.count = kept;
+	return good;
+}
+
+/* A thread with pending frees did something else, or ended. */
+static bool end_frees(struct mt_blocks *blocks, int32_t tid, bool count)
+{
+	uint64_t none;
+
+	if (!blocks->pending.count || !mt_map64_get(&blocks->pending_of, (uint32_t)tid, &none))
+		return true;
+	mt_map64_remove(&blocks->pending_of, (uint32_t)tid);
+	return end_pending(blocks, tid, NULL, count);
+}
+
+/*
+ * The odd frees right before a thread's end are glibc's, which empties the thread's cache of free
+ * blocks: each free is pending until the thread does something else.
+ */
+static bool add_pending(struct mt_blocks *blocks, const struct pending_free *free)
+{
+	size_t count = blocks->pending.count;
+	struct pending_free *last = count ? &blocks->pending.items[count - 1] : NULL, *slot;
+
+	if (last && last->account == free->account && last->tid == free->tid &&
+	    last->origin == free->origin && last->odd == free->odd && last->calls < UINT32_MAX) {
+		last->calls++;
+		return true;
+	}
+	if (count == PENDING_MOST) {
+		for (size_t i = 0; i < count; i++) {
+			if (!settle_free(blocks, &blocks->pending.items[i]))
+				return false;
+		}
+		blocks->pending.count = 0;
+		mt_map64_deinit(&blocks->pending_of);
+		blocks->pending_of = (struct mt_map64){0};
+	}
+	slot = mt_array_push(&blocks->pending);
+	if (slot)
+		*slot = *free;
+	return slot && mt_map64_put(&blocks->pending_of, (uint32_t)free->tid, 0);
+}
+
 /* ---- Telling ---- */
 
 struct telling {
@@ -151,28 +241,41 @@ static bool tell_block(void *context, const struct mt_block *block)
 		       mt_losses_between(&blocks->losses, block->time, telling->until));
 }
 
+/* Origins are few, and so are odd calls. */
+static bool tell_odd(const struct mt_blocks *blocks, const struct mt_block_account *account,
+		     enum mt_block_odd odd)
+{
+	bool good = true;
+	uint64_t calls;
+
+	if (!blocks->options->odd || !account->odd[odd].count)
+		return true;
+	for (uint32_t id = 0; good && id < mt_origins_count(blocks->origins); id++) {
+		const struct mt_origin *origin = mt_origins_get(blocks->origins, id);
+
+		if (origin->selected && mt_map64_get(&account->odd[odd], id, &calls))
+			good = blocks->options->odd(blocks->options->context, &account->space,
+						    origin, odd, calls);
+	}
+	return good;
+}
+
 /* Tells how a space stands, or stood at its peak; its account ends with that. */
 static bool tell(struct mt_blocks *blocks, struct mt_block_account *account, uint64_t time)
 {
 	struct telling telling = {.blocks = blocks, .account = account, .until = time};
 	bool at_peak = blocks->options->at.when == MT_AT_PEAK, good;
-	uint64_t calls;
 
 	account->space.time = at_peak ? mt_block_map_peak_time(account->map) : time;
-	good = mt_block_map_each(account->map, at_peak, tell_block, &telling);
-	/* Origins are few, and calls that fail too. */
-	for (uint32_t id = 0;
-	     good && account->failed.count && id < mt_origins_count(blocks->origins); id++) {
-		if (blocks->options->failed && mt_map64_get(&account->failed, id, &calls))
-			good = blocks->options->failed(blocks->options->context, &account->space,
-						       mt_origins_get(blocks->origins, id), calls);
-	}
+	good = end_pending(blocks, 0, account, true) &&
+	       mt_block_map_each(account->map, at_peak, tell_block, &telling);
+	for (enum mt_block_odd odd = 0; odd < MT_BLOCK_ODDS; odd++)
+		good = good && tell_odd(blocks, account, odd);
 	if (good && blocks->options->stood)
 		good = blocks->options->stood(blocks->options->context, &account->space,
 					      account->map);
 	mt_block_map_destroy(account->map);
 	account->map = NULL;
-	mt_map64_deinit(&account->failed);
 	return good;
 }
 
@@ -188,20 +291,6 @@ static bool tell_all(struct mt_blocks *blocks, uint64_t time)
 }
 
 /* ---- Effects, in order ---- */
-
-/*
- * The odd frees right before a thread's end are glibc's, which empties the thread's cache of free
- * blocks: they do not count.
- */
-static void drop_odd_frees(struct mt_blocks *blocks, int32_t tid)
-{
-	uint64_t odd = 0;
-
-	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
-	mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
-	blocks->counts.twice -= odd >> 32;
-	blocks->counts.unknown -= (uint32_t)odd;
-}
 
 /* Tells of the block at an address, which goes. */
 static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
@@ -223,30 +312,48 @@ static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, 
 							  origin, block, &end);
 }
 
+/* What a thread freed that was not live. `allocated`: by what origin, if that was seen. */
+static bool note_odd_free(struct mt_blocks *blocks, const struct mt_queued *queued,
+			  enum mt_block_freed freed, uint32_t allocated)
+{
+	struct pending_free free = {
+		.account = queued->account,
+		.tid = queued->tid,
+		.odd = freed == MT_FREED_TWICE ? MT_ODD_TWICE : MT_ODD_UNKNOWN,
+		.calls = 1,
+	};
+	struct mt_origin origin = queued->origin;
+
+	if (allocated != MT_BLOCK_NO_ORIGIN) {
+		const struct mt_origin *known = mt_origins_get(blocks->origins, allocated);
+
+		origin.stack = known->stack;
+		origin.event = known->event;
+		origin.selected = known->selected;
+	}
+	free.origin = mt_origins_intern(blocks->origins, &origin);
+	return free.origin != UINT32_MAX && add_pending(blocks, &free);
+}
+
 static bool apply_free(struct mt_blocks *blocks, const struct mt_queued *queued)
 {
 	struct mt_block_account *account = queued->account;
-	int32_t tid = queued->tid;
-	uint64_t address = queued->call.freed, odd = 0;
+	uint64_t address = queued->call.freed;
 	enum mt_block_freed freed;
+	uint32_t allocated;
 
-	if (!tell_gone(blocks, queued, address, true))
-		return false;
-	if (!mt_block_map_free(account->map, address, &freed))
+	if (!tell_gone(blocks, queued, address, true) ||
+	    !mt_block_map_free(account->map, address, &freed, &allocated))
 		return false;
 	if (freed == MT_FREED_LIVE)
-		mt_map64_remove(&blocks->odd_frees, (uint32_t)tid);
-	if (freed == MT_FREED_LIVE || (freed == MT_FREED_UNKNOWN && account->forked))
+		return end_frees(blocks, queued->tid, true);
+	if (freed == MT_FREED_UNKNOWN && account->forked)
 		return true;
 	if (blocks->one_in > 1 || blocks->limited)
 		return true; /* most blocks that are freed were not chosen */
-	if (blocks->options->kernel && freed == MT_FREED_TWICE)
+	if (blocks->options->kernel)
 		freed = MT_FREED_UNKNOWN; /* given in bulk in between, which no event tells */
-	blocks->counts.twice += freed == MT_FREED_TWICE;
-	blocks->counts.unknown += freed == MT_FREED_UNKNOWN;
-	mt_map64_get(&blocks->odd_frees, (uint32_t)tid, &odd);
-	return mt_map64_put(&blocks->odd_frees, (uint32_t)tid,
-			    odd + (freed == MT_FREED_TWICE ? 1ull << 32 : 1));
+	return note_odd_free(blocks, queued, freed, allocated);
 }
 
 /* What realloc freed; another thread may have got that address before it returned. */
@@ -289,22 +396,19 @@ static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued
 
 static bool apply_call(struct mt_blocks *blocks, struct mt_queued *queued)
 {
-	struct mt_block_account *account = queued->account;
 	struct mt_block_call *call = &queued->call;
-	uint64_t calls = 0;
 	uint32_t origin;
 
 	if (call->effect == MT_BLOCK_FREES)
 		return apply_free(blocks, queued);
-	mt_map64_remove(&blocks->odd_frees, (uint32_t)queued->tid);
+	if (!end_frees(blocks, queued->tid, true))
+		return false;
 	origin = mt_origins_intern(blocks->origins, &queued->origin);
 	if (origin == UINT32_MAX || !apply_old(blocks, queued))
 		return false;
-	if (call->effect == MT_BLOCK_FAILS) {
-		mt_map64_get(&account->failed, origin, &calls);
-		return !queued->origin.selected ||
-		       mt_map64_put(&account->failed, origin, calls + 1);
-	}
+	if (call->effect == MT_BLOCK_FAILS)
+		return !blocks->options->odd ||
+		       count_odd(queued->account, MT_ODD_FAILED, origin, 1);
 	blocks->counts.unreadable += call->effect == MT_BLOCK_UNREADABLE;
 	if (call->effect == MT_BLOCK_UNREADABLE)
 		return true;
@@ -322,7 +426,7 @@ static bool apply(struct mt_blocks *blocks, struct mt_queued *queued)
 			return false;
 	}
 	if (queued->kind == MT_QUEUED_LAST) {
-		drop_odd_frees(blocks, queued->tid);
+		end_frees(blocks, queued->tid, false);
 		mt_map64_remove(&blocks->last_given, (uint32_t)queued->tid);
 	}
 	if (queued->kind == MT_QUEUED_LAST || !account->map)
@@ -472,6 +576,8 @@ static bool take_sample(struct mt_blocks *blocks, const struct mt_observed *obse
 		.cache = place.cache,
 		.pid = task->pid,
 		.tid = task->tid,
+		.selected = call.effect == MT_BLOCK_FREES &&
+			    mt_session_selects(blocks->session, task, observed->time),
 	};
 	return queued->account;
 }

@@ -37,19 +37,32 @@ struct mt_block_end {
 	bool temporary;
 };
 
+/* What is no block's life, and counts by its origin. */
+enum mt_block_odd {
+	MT_ODD_FAILED, /* calls that gave nothing, of the path that called */
+	/*
+	 * Frees, which have no stack. Of a block that was freed before: of the path that allocated
+	 * it, as far as that is known, and of the thread that freed it again. Of a block that was
+	 * not seen allocated: of the thread alone.
+	 */
+	MT_ODD_TWICE,
+	MT_ODD_UNKNOWN,
+	MT_BLOCK_ODDS
+};
+
 struct mt_blocks_options {
 	struct mt_at at;
 	bool beside; /* the samples that the session gives stay the same; else allocations alone */
 	bool kernel; /* blocks of the kernel's allocators, not of programs': one space */
 	/*
-	 * Called for each block of a space, and with the number of calls that failed by each
-	 * origin, when the space or the recording ends, or the moment has come. False out of
-	 * memory. `doubtful`: its free may be among records that were lost. `failed` may be NULL.
+	 * Called for each block of a space, and with the number of odd calls by each origin, when
+	 * the space or the recording ends, or the moment has come. False out of memory.
+	 * `doubtful`: its free may be among records that were lost. `odd` may be NULL.
 	 */
 	bool (*block)(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
-	bool (*failed)(void *context, const struct mt_blocks_space *space,
-		       const struct mt_origin *origin, uint64_t calls);
+	bool (*odd)(void *context, const struct mt_blocks_space *space,
+		    const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls);
 	/* Called for each block as it is freed. May be NULL; false out of memory. */
 	bool (*gone)(void *context, const struct mt_blocks_space *space,
 		     const struct mt_origin *origin, const struct mt_block *block,

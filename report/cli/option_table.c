@@ -428,7 +428,8 @@ static const struct mt_option rows[] = {
 	 RARE("only memory and blocks that have been held for T (10s, 500ms)")},
 	{0, "all", NULL, NULL, PLACED(FLAG, wishes.all),
 	 RARE("the screen with what is small, too; --outstanding with file mappings, stacks, what "
-	      "was mapped before the recording, and copies made by fork")},
+	      "was mapped before the recording, and copies made by fork; --blocks with what was "
+	      "freed, and frees of what did not live")},
 	{0, "suppress", NULL, "FILE", OWN(set_suppress),
 	 RARE("leave out blocks of these paths: lines of leak:PATTERN, as LeakSanitizer's")},
 	{0, "weight", NULL, "FIGURE", PLACED(TEXT, wishes.weight),

@@ -47,7 +47,8 @@ static struct mt_error *check_moments(const struct mt_analysis *analysis,
 	if (wishes->all && analysis->ages && !analysis->narrows)
 		age = "--all";
 	if (age && analysis->moments && (!analysis->ages || (wishes->all && !analysis->narrows)))
-		return mt_error_create(MT_ERR_USAGE, "%s is for --outstanding, not for --%s", age,
+		return mt_error_create(MT_ERR_USAGE,
+				       "%s is for --outstanding and --blocks, not for --%s", age,
 				       analysis->name);
 	if (!option || analysis->moments || (screen && !strcmp(option, "--all")))
 		return NULL;

@@ -314,22 +314,29 @@ static void put_costs(struct callgrind *c, uint64_t line, const struct mt_value 
 	fputc('\n', c->to);
 }
 
-/* valgrind's names for memory that is held (of --xtree-memory), where it has one. */
+/* valgrind's names for memory that is held and was freed (of --xtree-memory), where it has one. */
 static const char *event_name(const struct callgrind *c, size_t column, const char **meaning)
 {
+	static const struct {
+		const char *name, *event, *meaning;
+	} known[] = {
+		{"bytes", "curB", "currently allocated Bytes"},
+		{"blocks", "curBk", "currently allocated Blocks"},
+		{"count", "curBk", "currently allocated Blocks"},
+		{"allocated", "totB", "total allocated Bytes"},
+		{"allocations", "totBk", "total allocated Blocks"},
+		{"freed", "totFdB", "total Freed Bytes"},
+		{"frees", "totFdBk", "total Freed Blocks"},
+	};
 	const char *name = c->table->values[column].name, *analysis = c->table->name;
 	bool held = !strcmp(analysis, "outstanding") || !strcmp(analysis, "blocks");
 
 	*meaning = name;
-	if (!held || c->table->compared)
-		return name;
-	if (!strcmp(name, "bytes")) {
-		*meaning = "currently allocated Bytes";
-		return "curB";
-	}
-	if (!strcmp(name, "count") || !strcmp(name, "blocks")) {
-		*meaning = "currently allocated Blocks";
-		return "curBk";
+	for (size_t i = 0; held && !c->table->compared && i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(name, known[i].name) != 0)
+			continue;
+		*meaning = known[i].meaning;
+		return known[i].event;
 	}
 	return name;
 }

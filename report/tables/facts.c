@@ -210,7 +210,8 @@ static void tell_counts(const struct mt_facts_blocks *blocks,
 	} sentences[] = {
 		{blocks->unknown, "blocks were freed that were not seen allocated: before the "
 				  "recording, or by what was not recorded"},
-		{blocks->twice, "blocks were freed twice"},
+		{blocks->twice, "blocks were freed twice (--blocks --all has the paths that "
+				"allocated them)"},
 		{blocks->unseen_frees, "blocks were not seen freed before their addresses were "
 				       "given again"},
 		{blocks->unreadable, "blocks were given at an address that no sample shows: they "

@@ -136,10 +136,10 @@ for option in '--older-than 1s' --all; do
 	for analysis in --resident --maps; do
 		# shellcheck disable=SC2086 # two words
 		expect 2 "$analysis has no $option" "$report" $analysis $option stored.mtr
-		says '... which a line says' "^mtreport: ${option% *} is for --outstanding, not for $analysis"
+		says '... which a line says' "^mtreport: ${option% *} is for --outstanding and --blocks, not for $analysis"
 	done
 done
-expect 2 '--blocks has no --all' "$report" --blocks --all stored.mtr
+expect 2 '--kernel-memory has no --all' "$report" --kernel-memory --all stored.mtr
 expect 4 'selectors that match nothing of what an analysis is about' "$report" --faults --pid 999999 stored.mtr
 says '... leave it at that' '^mtreport: of .* it has the events page-faults' "$err"
 check '... and do not ask for what was recorded' sh -c '! grep -q "is about" "$1"' - "$err"

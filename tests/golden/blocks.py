@@ -2,15 +2,17 @@
 """mtreport --blocks: each rule by which calls of allocators become live blocks, on made recordings."""
 import csv
 import os
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+sys.path[:0] = [HERE, *(os.path.join(HERE, folder) for folder in ("perfdata", "recording", "readers"))]
 import corpus as make  # noqa: E402
 import resident as made  # noqa: E402
+from output_readers import Callgrind, Profile  # noqa: E402
 from perfdata_tool import BUILD, Tap  # noqa: E402
 
 MARK_TYPE = made.MARK_TYPE
@@ -227,7 +229,7 @@ def moments(tap, folder):
         tap.same(rows(folder, data, "thread", "--at", moment)[0], want, "--at " + moment)
     tap.same(rows(folder, data, "thread", "--older-than", "6ms")[0], {"100": (50, 1, 50)}, "--older-than")
     tap.same(rows(folder, data, "thread", "--pid", "100", "--tid", "101")[0], {"101": (60, 1, 60)}, "selectors choose who allocated")
-    tap.check("--all is for --outstanding" in run(folder, data, "--all").stderr, "there is no --all: all blocks are shown")
+    tap.same(run(folder, data, "--all", analysis="--temporary").returncode, 2, "--temporary has no --all")
 
 
 def sizes_and_ages(tap, folder):
@@ -252,6 +254,50 @@ def temporary():
     yield "operator new that calls malloc is one allocation", enter("operator new", 1000, 20) + malloc(1001, A, 20) + gives(
         "operator new", 1003, A) + free(1010, A, "operator delete") + free(1011, A), {"100": (1, 20, 1)}
     yield "of two the last one", one + malloc(1020, A, 7) + malloc(1030, B, 5) + free(1040, B) + free(1050, A), {"100": (2, 25, 3)}
+
+
+def totals():
+    """bytes, blocks, allocated, allocations, freed, frees, failed, twice, unknown"""
+    def realloc(time, old, ptr, size):
+        return enter("realloc", time, size, old) + gives("realloc", time + 5, ptr)
+
+    kept = malloc(1000, A, 100) + malloc(1010, B, 50) + free(1020, A, tid=101)
+    yield "--all has what was allocated and freed by whoever", kept, {"100": (50, 1, 150, 2, 100, 1, 0, 0, 0)}
+    yield "... a path that holds nothing, too", malloc(1000, A, 100) + free(1020, A), {"100": (0, 0, 100, 1, 100, 1, 0, 0, 0)}
+    yield "... realloc frees and allocates", malloc(1000, A, 20) + realloc(1010, A, B, 90), {"100": (90, 1, 110, 2, 20, 1, 0, 0, 0)}
+    yield "... a block whose free was not seen is gone", malloc(1000, A, 20) + malloc(1010, A, 30, tid=101), {
+        "100": (0, 0, 20, 1, 20, 1, 0, 0, 0), "101": (30, 1, 30, 1, 0, 0, 0, 0, 0)}
+    yield "... operator new is one allocation, delete one free", enter("operator new", 1000, 20) + malloc(1001, A, 20) + gives(
+        "operator new", 1003, A) + free(1010, A, "operator delete") + free(1011, A), {"100": (0, 0, 20, 1, 20, 1, 0, 0, 0)}
+    yield "... calls that failed", malloc(1000, 0, 1 << 60), {"100": (0, 0, 0, 0, 0, 0, 1, 0, 0)}
+    yield "... second frees, by the thread that freed again", malloc(1000, A, 20) + free(1010, A) + free(1020, A, tid=101) * 2, {
+        "100": (0, 0, 20, 1, 20, 1, 0, 0, 0), "101": (0, 0, 0, 0, 0, 0, 0, 2, 0)}
+    yield "... frees of what was not seen", free(1000, A, tid=101) + malloc(1010, B, 20), {
+        "100": (20, 1, 20, 1, 0, 0, 0, 0, 0), "101": (0, 0, 0, 0, 0, 0, 0, 0, 1)}
+    yield "... not those of a thread's end", malloc(1000, A, 20) + free(1010, A, tid=101) + free(1020, A, tid=101) + free(
+        1030, C, tid=101) + process_end(1040, 101), {"100": (0, 0, 20, 1, 20, 1, 0, 0, 0)}
+    yield "... of each thread apart", free(1000, A) + free(1001, B, tid=101) + free(1002, C) + malloc(1003, D, 1, tid=101) + process_end(
+        1004, 101), {"100": (0, 0, 0, 0, 0, 0, 0, 0, 2), "101": (1, 1, 1, 1, 0, 0, 0, 0, 1)}
+
+
+TOTALS = ("bytes", "blocks", "allocated", "allocations", "freed", "frees", "failed", "twice", "unknown")
+
+
+def odd_paths(tap, folder):
+    odd = malloc(1000, A, 20) + free(1010, A) + free(1020, A, tid=101) + free(1030, D) + enter("realloc", 1040, 9, E, tid=102) + gives(
+        "realloc", 1045, B, tid=102)
+    done = run(folder, recording(odd), "--all", "--csv", "--by", "thread,stack", "-q")
+    got = {(row["tid"], row["stack"]): (int(row["twice"]), int(row["unknown"])) for row in csv.DictReader(done.stdout.splitlines())}
+    tap.same(got, {("100", "[worker]"): (0, 0), ("101", "[worker]"): (1, 0), ("100", "[call recorded without a stack]"): (0, 1), ("102", "[worker]"): (0, 1)},
+             "a second free has the path that allocated, one of what is not known a thread, of realloc its caller's path")
+    many = b"".join(free(1000 + n // 10, (1 << 30) + n * 64, tid=100 + n % 2) for n in range(40000)) + malloc(8000, A, 1) + malloc(8001, B, 1, tid=101)
+    tap.same(rows(folder, recording(many), "thread", "--all", figures=("unknown",))[0], {"100": (20000,), "101": (20000,)},
+             "many odd frees by turns all count")
+    data = recording(malloc(1000, A, 100) + free(3000, A) + free(3500, A) + malloc(4000, B, 60))
+    tap.same(rows(folder, data, "thread", "--all", "--at", "500us", figures=TOTALS)[0], {"100": (100, 1, 100, 1, 0, 0, 0, 0, 0)}, "--all up to a moment")
+    for option in (("--at", "peak"), ("--older-than", "1s")):
+        tap.same(run(folder, data, "--all", *option).returncode, 2, "--all takes no " + option[0])
+    tap.same(rows(folder, recording(odd), "thread", "--all", "--tid", "101", figures=("twice", "unknown"))[0], {}, "what is selected allocated")
 
 
 STEP, STEPS = 100000, 300  # us, of half a minute in all
@@ -355,6 +401,30 @@ def outputs(tap, folder):
     tap.check("--blocks" in done.stderr, "--outstanding names --blocks", done.stderr)
 
 
+def profiles(tap, folder):
+    """Other tools' formats have the totals by the names that those tools know."""
+    data = recording(malloc(1000, A, 100) + malloc(1010, B, 50, caller=0x400500) + free(1020, B) + malloc(1030, 0, 1 << 60) + malloc(1040, C, 7, tid=101))
+    want, path = [107, 2, 157, 3, 50, 1, 1, 0, 0], os.path.join(folder, "callgrind.out")
+    run(folder, data, "--all", "-q", "--callgrind", path)
+    with open(path, "rb") as f:
+        written = f.read()
+    tap.check(b"\nevents: curB curBk totB totBk totFdB totFdBk failed twice unknown\n" in written, "--callgrind has valgrind's names", written)
+    tap.same(list(Callgrind(written).totals), want, "... and our totals")
+    if shutil.which("callgrind_annotate"):
+        done = subprocess.run(["callgrind_annotate", "--auto=no", "--threshold=100", "--show-percs=no", path], capture_output=True, text=True)
+        said = next(line for line in done.stdout.splitlines() if "PROGRAM TOTALS" in line).split()
+        tap.same([int(word.replace(",", "")) for word in said[:9]], want, "... as callgrind_annotate has them")
+    else:
+        tap.check(True, "... as callgrind_annotate has them # SKIP it is not installed")
+    with open(path, "wb") as f:
+        f.write(subprocess.run([os.path.join(BUILD, "mtreport"), "--blocks", "--all", "-q", "--pprof", "-", os.path.join(folder, "made.mtr")],
+                               capture_output=True, check=True).stdout)
+    with open(path, "rb") as f:
+        profile = Profile(f.read())
+    sums = dict(zip(profile.types, (sum(values[at] for _, values, _ in profile.samples) for at in range(len(profile.types)))))
+    tap.same([sums.get(name) for name in ("inuse_space", "inuse_objects", "alloc_space", "alloc_objects")], want[:4], "--pprof has pprof's")
+
+
 def hostile(tap, folder):
     """No crash, no endless loop; what is odd leaves what is not alone."""
     odd = malloc(1000, HUGE, HUGE) + enter("calloc", 1010, HUGE, HUGE) + gives("calloc", 1011, HUGE - 64, 1 << 63)
@@ -385,6 +455,9 @@ def main():
         for what, records, want in temporary():
             tap.same(rows(folder, recording(records), analysis="--temporary", figures=("temporary", "temporary-bytes", "allocations"))[0],
                      want, what)
+        for what, records, want in totals():
+            tap.same(rows(folder, recording(records), "thread", "--all", figures=TOTALS)[0], want, what)
+        odd_paths(tap, folder)
         sizes_and_ages(tap, folder)
         leaks(tap, folder)
         suppressions(tap, folder)
@@ -392,6 +465,7 @@ def main():
         moments(tap, folder)
         limited(tap, folder)
         outputs(tap, folder)
+        profiles(tap, folder)
         hostile(tap, folder)
     tap.finish()
 

@@ -27,8 +27,9 @@ static void give(struct mt_block_map *map, uint64_t address, uint64_t bytes, uin
 static enum mt_block_freed freed(struct mt_block_map *map, uint64_t address)
 {
 	enum mt_block_freed how = MT_FREED_LIVE;
+	uint32_t origin;
 
-	MT_CHECK(mt_block_map_free(map, address, &how));
+	MT_CHECK(mt_block_map_free(map, address, &how, &origin));
 	return how;
 }
 

@@ -176,10 +176,10 @@ static const char *type_of(const struct pprof *p, size_t value)
 	static const struct {
 		const char *analysis, *figure, *type;
 	} known[] = {
-		{"outstanding", "bytes", "inuse_space"},
-		{"outstanding", "count", "inuse_objects"},
-		{"growth", "bytes", "alloc_space"},
-		{"growth", "count", "alloc_objects"},
+		{"outstanding", "bytes", "inuse_space"}, {"outstanding", "count", "inuse_objects"},
+		{"blocks", "bytes", "inuse_space"},	 {"blocks", "blocks", "inuse_objects"},
+		{"blocks", "allocated", "alloc_space"},	 {"blocks", "allocations", "alloc_objects"},
+		{"growth", "bytes", "alloc_space"},	 {"growth", "count", "alloc_objects"},
 	};
 	const char *name = p->table->values[value].name;
 

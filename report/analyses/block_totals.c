@@ -1,0 +1,171 @@
+/*
+ * Blocks over the whole time, by the path that asked for them. --blocks --all: what was allocated
+ * and what was freed of it, beside what lives and the calls that were odd. --temporary: blocks that
+ * the thread which asked for them freed again before it asked for another one, heaptrack's
+ * temporary allocations.
+ */
+#include "report/analyses/block_totals.h"
+
+#include "formats/base/err.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/rows/block_rows.h"
+#include "report/tables/estimate.h"
+
+enum {
+	TEMPORARY_BLOCKS,
+	TEMPORARY_BYTES,
+	TEMPORARY_ALL, /* blocks */
+	TEMPORARY_VALUES
+};
+
+static const struct mt_value_column temporary_columns[TEMPORARY_VALUES] = {
+	{"temporary", "blocks"},
+	{"temporary-bytes", "B"},
+	{"allocations", "blocks"},
+};
+
+enum {
+	TOTAL_BYTES,
+	TOTAL_BLOCKS,
+	TOTAL_ALLOCATED,
+	TOTAL_ALLOCATIONS,
+	TOTAL_FREED,
+	TOTAL_FREES,
+	TOTAL_ODD, /* by enum mt_block_odd */
+	TOTAL_VALUES = TOTAL_ODD + MT_BLOCK_ODDS
+};
+
+static const struct mt_value_column total_columns[TOTAL_VALUES] = {
+	{"bytes", "B"},
+	{"blocks", ""},
+	{"allocated", "B"},
+	{"allocations", "blocks"},
+	{"freed", "B"},
+	{"frees", "blocks"},
+	[TOTAL_ODD + MT_ODD_FAILED] = {"failed", "calls"},
+	[TOTAL_ODD + MT_ODD_TWICE] = {"twice", "calls"},
+	[TOTAL_ODD + MT_ODD_UNKNOWN] = {"unknown", "calls"},
+};
+
+static bool add_temporary(void *context, const struct mt_blocks_space *space,
+			  const struct mt_origin *origin, const struct mt_block *block,
+			  bool temporary)
+{
+	uint32_t one_in = mt_block_rows_one_in(context, origin);
+	const struct mt_value values[TEMPORARY_VALUES] = {
+		[TEMPORARY_BLOCKS] = mt_value_sampled(temporary, one_in),
+		[TEMPORARY_BYTES] = mt_value_sampled(temporary ? (double)block->bytes : 0, one_in),
+		[TEMPORARY_ALL] = mt_value_sampled(1, one_in),
+	};
+
+	return mt_block_rows_add(context, space, origin, block, values);
+}
+
+static bool end_temporary(void *context, const struct mt_blocks_space *space,
+			  const struct mt_origin *origin, const struct mt_block *block,
+			  const struct mt_block_end *end)
+{
+	return add_temporary(context, space, origin, block, end->temporary);
+}
+
+static bool live_temporary(void *context, const struct mt_blocks_space *space,
+			   const struct mt_origin *origin, const struct mt_block *block,
+			   bool doubtful)
+{
+	(void)doubtful;
+	return add_temporary(context, space, origin, block, false);
+}
+
+/* Adds an allocation, and what became of the block in the columns from `at` on. */
+static bool add_total(struct mt_block_rows *rows, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block, size_t at,
+		      bool doubtful)
+{
+	uint32_t one_in = mt_block_rows_one_in(rows, origin);
+	struct mt_value values[TOTAL_VALUES] = {{0}};
+
+	values[at] = values[TOTAL_ALLOCATED] = mt_value_sampled((double)block->bytes, one_in);
+	values[at + 1] = values[TOTAL_ALLOCATIONS] = mt_value_sampled(1, one_in);
+	if (doubtful) {
+		values[at].low = values[at + 1].low = 0;
+		values[TOTAL_FREED].high = values[at].value;
+		values[TOTAL_FREES].high = values[at + 1].value;
+	}
+	return mt_block_rows_add(rows, space, origin, block, values);
+}
+
+static bool end_total(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block,
+		      const struct mt_block_end *end)
+{
+	(void)end;
+	return add_total(context, space, origin, block, TOTAL_FREED, false);
+}
+
+static bool live_total(void *context, const struct mt_blocks_space *space,
+		       const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
+{
+	return add_total(context, space, origin, block, TOTAL_BYTES, doubtful);
+}
+
+static bool odd_total(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
+{
+	struct mt_value values[TOTAL_VALUES] = {{0}};
+
+	values[TOTAL_ODD + odd] = mt_value_exact((double)calls);
+	return mt_block_rows_add(context, space, origin, NULL, values);
+}
+
+struct mt_error *mt_block_totals_run(struct mt_session *session,
+				     const struct mt_analysis_request *request,
+				     struct mt_table **out)
+{
+	struct mt_block_rows rows;
+	const struct mt_blocks_options options = {
+		.at = request->at,
+		.block = live_total,
+		.gone = end_total,
+		.odd = odd_total,
+		.context = &rows,
+	};
+	struct mt_error *err = NULL;
+
+	if (request->at.when == MT_AT_PEAK || request->older_than > 0)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--all counts all blocks up to a moment: it takes no %s",
+				       request->older_than > 0 ? "--older-than" : "--at peak");
+	err = mt_block_rows_init(&rows, session, mt_analysis_blocks.name, total_columns,
+				 TOTAL_VALUES, request);
+	return err ? err : mt_block_rows_run(&rows, &options, TOTAL_BLOCKS, out);
+}
+
+static struct mt_error *run_temporary(struct mt_session *session,
+				      const struct mt_analysis_request *request,
+				      struct mt_table **out)
+{
+	struct mt_block_rows rows;
+	const struct mt_blocks_options options = {
+		.block = live_temporary,
+		.gone = end_temporary,
+		.context = &rows,
+	};
+	struct mt_error *err = mt_block_rows_init(&rows, session, mt_analysis_temporary.name,
+						  temporary_columns, TEMPORARY_VALUES, request);
+
+	return err ? err : mt_block_rows_run(&rows, &options, TEMPORARY_ALL, out);
+}
+
+const struct mt_analysis mt_analysis_temporary = {
+	.name = "temporary",
+	.help = "blocks freed before the thread's next allocation",
+	.rare = true,
+	.groups = true,
+	.by = MT_BY_OF_BLOCKS,
+	.default_by = {{MT_BY_COMM, MT_BY_STACK}, 2},
+	.dumps = true,
+	.needs = MT_NEEDS_BLOCKS,
+	.record = "malloc",
+	.output = "paths",
+	.run = run_temporary,
+};
