@@ -11,6 +11,12 @@
 static const struct mt_by_def defs[MT_BY_KEYS] = {
 	[MT_BY_EVENT] = {"event", "the event", {{"event", MT_KEY_STRING}}, 1},
 	[MT_BY_TIME] = {NULL, NULL, {{"time", MT_KEY_TIME}}, 1},
+	[MT_BY_SEGMENT] = {"segment",
+			   "a segment of shared memory: id, key, and who made it",
+			   {{"id", MT_KEY_NUMBER},
+			    {"key", MT_KEY_ADDRESS},
+			    {"maker", MT_KEY_STRING}},
+			   3},
 	[MT_BY_PROCESS] = {"process",
 			   "pid, and the name of its first thread",
 			   {{"pid", MT_KEY_NUMBER}, {"process", MT_KEY_STRING}},

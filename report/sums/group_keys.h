@@ -15,7 +15,8 @@ struct mt_error;
 /* In the order of the columns of a table that has them all; a stack is last. */
 enum mt_by {
 	MT_BY_EVENT,
-	MT_BY_TIME, /* an interval of --timeline; not a word of --by */
+	MT_BY_TIME,    /* an interval of --timeline; not a word of --by */
+	MT_BY_SEGMENT, /* a segment of shared memory, and who made it */
 	MT_BY_PROCESS,
 	MT_BY_PROGRAM, /* processes of one name; not a word of --by */
 	MT_BY_THREAD,

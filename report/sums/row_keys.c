@@ -284,6 +284,11 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 	case MT_BY_TOOK:
 		cells[0] = mt_span_bucket(facts->took);
 		return true;
+	case MT_BY_SEGMENT:
+		cells[0] = facts->segment;
+		cells[1] = facts->key;
+		cells[2] = facts->maker;
+		return true;
 	case MT_BY_PROCESS:
 		cells[0] = number(facts->pid);
 		cells[1] = facts->process;

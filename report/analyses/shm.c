@@ -1,0 +1,444 @@
+/*
+ * --shm: shared memory: the segments of System V, who made, attached and removed them, and what is
+ * still attached; files in memory as they were made. Calls come from their samples, what is
+ * attached from the ledger, which follows fork, munmap and exit, too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "report/account/call.h"
+#include "report/account/calls.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/rows/ledger_rows.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/tables/facts.h"
+
+MT_DEFINE_CLEANUP(mt_ledger, struct mt_ledger)
+
+enum {
+	VALUE_BYTES, /* still attached */
+	VALUE_ATTACHED,
+	VALUE_CALLS,
+	VALUE_FAILED,
+	VALUE_SIZE, /* of the segment, as it was asked for */
+	VALUES
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"}, {"attached", ""}, {"calls", "calls"}, {"failed", "calls"}, {"size", "B"},
+};
+
+enum shm_call {
+	SHM_NONE,
+	SHM_GET,
+	SHM_AT,
+	SHM_DT,
+	SHM_CTL,
+	SHM_MEMFD,
+};
+
+/* With the numbers of x86-64. */
+static const struct {
+	const char *name;
+	int64_t number;
+} calls[] = {
+	[SHM_GET] = {"shmget", 29},
+	[SHM_AT] = {"shmat", 30},
+	[SHM_DT] = {"shmdt", 67},
+	[SHM_CTL] = {"shmctl", 31},
+	[SHM_MEMFD] = {"memfd_create", 319},
+};
+
+#define CALLS (sizeof(calls) / sizeof(*calls))
+
+/* The commands of shmctl. */
+static const struct {
+	unsigned int number;
+	const char *name;
+	bool has_id; /* the first argument is a segment's */
+} commands[] = {
+	{0, "IPC_RMID", true},	 {1, "IPC_SET", true},	  {2, "IPC_STAT", true},
+	{3, "IPC_INFO", false},	 {11, "SHM_LOCK", true},  {12, "SHM_UNLOCK", true},
+	{13, "SHM_STAT", false}, {14, "SHM_INFO", false}, {15, "SHM_STAT_ANY", false},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+#define SYSV "/SYSV" /* the name of a segment's mapping begins so, its key follows */
+
+enum {
+	ID_NONE = -1,
+	SPACE_ANY = 0,
+	ADDRESS_BITS = 35, /* of a page number */
+};
+
+struct segment {
+	uint64_t key;	/* UINT64_MAX: unknown */
+	uint64_t size;	/* 0: unknown */
+	uint32_t maker; /* string id: "server (4242)" */
+};
+
+/* A row to be, until all is known of its segment. */
+struct noted {
+	struct mt_row_facts facts;
+	struct mt_value values[VALUES];
+	uint32_t recording;
+	int64_t id;
+};
+
+struct shm {
+	struct mt_ledger_rows rows; /* first: the ledger's callbacks get a pointer to it */
+	struct mt_row_keys *grouping;
+	struct mt_map64 by_id; /* recording and id to index in segments */
+	MT_ARRAY(struct segment) segments;
+	struct mt_map64 by_place; /* space and address to id: attached there last */
+	MT_ARRAY(struct noted) noted;
+};
+
+static void shm_deinit(struct shm *shm)
+{
+	mt_ledger_rows_deinit(&shm->rows);
+	mt_row_keys_destroy(shm->grouping);
+	mt_map64_deinit(&shm->by_id);
+	mt_map64_deinit(&shm->by_place);
+	mt_array_deinit(&shm->segments);
+	mt_array_deinit(&shm->noted);
+}
+
+static uint64_t id_key(uint32_t recording, int64_t id)
+{
+	return (uint64_t)recording << 32 | (uint32_t)id;
+}
+
+/* NULL out of memory. Borrowed until the next new one. */
+static struct segment *segment_of(struct shm *shm, uint32_t recording, int64_t id)
+{
+	uint64_t at;
+	struct segment *segment;
+
+	if (mt_map64_get(&shm->by_id, id_key(recording, id), &at))
+		return &shm->segments.items[at];
+	if (!mt_map64_put(&shm->by_id, id_key(recording, id), shm->segments.count))
+		return NULL;
+	segment = mt_array_push(&shm->segments);
+	if (segment)
+		*segment = (struct segment){.key = UINT64_MAX};
+	return segment;
+}
+
+static struct noted *note(struct shm *shm, uint32_t recording, int64_t id)
+{
+	struct noted *noted = mt_array_push(&shm->noted);
+
+	if (noted)
+		*noted = (struct noted){.recording = recording, .id = id};
+	return noted;
+}
+
+static bool intern(struct shm *shm, const char *text, uint32_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(shm->rows.session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+/* ---- Calls ---- */
+
+static enum shm_call call_named(const char *event)
+{
+	int64_t number = mt_call_number(event);
+	const char *name = strncmp(event, "syscalls:sys_exit_", 18) ? "" : event + 18;
+	size_t length = strcspn(name, "/");
+
+	if (number >= 0 && strncmp(event, "raw_syscalls:sys_exit", 21))
+		return SHM_NONE;
+	for (size_t i = SHM_GET; i < CALLS; i++) {
+		if (calls[i].number == number ||
+		    (strlen(calls[i].name) == length && !memcmp(calls[i].name, name, length)))
+			return (enum shm_call)i;
+	}
+	return SHM_NONE;
+}
+
+static bool is_shm_event(const char *event)
+{
+	return call_named(event) != SHM_NONE;
+}
+
+struct shm_sample {
+	const struct mt_session_sample *sample;
+	enum shm_call call;
+	uint64_t args[MT_VM_ARGUMENTS];
+	bool has_args, failed;
+	int64_t result;
+};
+
+static uint64_t place_of(uint32_t space, uint64_t address)
+{
+	return (uint64_t)space << ADDRESS_BITS | (address >> 12 & ((1ull << ADDRESS_BITS) - 1));
+}
+
+/* Where a segment was attached; of a process that has it from its parent, at the same address. */
+static int64_t detached_from(const struct shm *shm, const struct shm_sample *taken)
+{
+	uint64_t id;
+
+	if (mt_map64_get(&shm->by_place, place_of(taken->sample->space->id + 1, taken->args[0]),
+			 &id) ||
+	    mt_map64_get(&shm->by_place, place_of(SPACE_ANY, taken->args[0]), &id))
+		return (int64_t)id;
+	return ID_NONE;
+}
+
+static bool note_place(struct shm *shm, const struct shm_sample *taken)
+{
+	uint64_t at = (uint64_t)taken->result, id = (uint32_t)taken->args[0];
+
+	return mt_map64_put(&shm->by_place, place_of(taken->sample->space->id + 1, at), id) &&
+	       mt_map64_put(&shm->by_place, place_of(SPACE_ANY, at), id);
+}
+
+/* What shmget asked for. The first that may make a segment has made it. */
+static bool learn(struct shm *shm, const struct shm_sample *taken)
+{
+	const struct mt_session_sample *sample = taken->sample;
+	struct segment *segment = segment_of(shm, sample->recording, taken->result);
+	char maker[80];
+
+	if (!segment)
+		return false;
+	segment->key = (uint32_t)taken->args[0];
+	if (taken->args[1] > segment->size)
+		segment->size = taken->args[1];
+	if (segment->maker || (segment->key != IPC_PRIVATE && !(taken->args[2] & IPC_CREAT)))
+		return true;
+	snprintf(maker, sizeof(maker), "%.60s (%" PRId32 ")",
+		 mt_strings_get(mt_session_strings(shm->rows.session), sample->process),
+		 sample->task->pid);
+	return intern(shm, maker, &segment->maker);
+}
+
+static int64_t segment_in(const struct shm *shm, const struct shm_sample *taken,
+			  const char **command)
+{
+	if (taken->call == SHM_GET && !taken->failed)
+		return taken->result;
+	if (!taken->has_args)
+		return ID_NONE;
+	if (taken->call == SHM_DT)
+		return detached_from(shm, taken);
+	for (size_t i = 0; taken->call == SHM_CTL && i < COMMANDS; i++) {
+		if (commands[i].number != (taken->args[1] & 0xff)) /* without IPC_64 */
+			continue;
+		*command = commands[i].name;
+		return commands[i].has_id ? (int32_t)taken->args[0] : ID_NONE;
+	}
+	return taken->call == SHM_AT ? (int32_t)taken->args[0] : ID_NONE;
+}
+
+static bool add_call(struct shm *shm, const struct shm_sample *taken)
+{
+	const char *command = NULL;
+	int64_t id = segment_in(shm, taken, &command);
+	struct noted *noted = note(shm, taken->sample->recording, id);
+	char kind[40];
+
+	if (!noted)
+		return false;
+	snprintf(kind, sizeof(kind), "%s%s%s", calls[taken->call].name, command ? " " : "",
+		 command ? command : "");
+	noted->facts = mt_row_facts_of(shm->rows.session, taken->sample);
+	noted->values[VALUE_CALLS] = mt_value_exact(1);
+	noted->values[VALUE_FAILED] = mt_value_exact(taken->failed);
+	return intern(shm, kind, &noted->facts.kind);
+}
+
+static bool take(struct shm *shm, const struct mt_session_sample *sample)
+{
+	const char *event = mt_session_facts(shm->rows.session)->events.items[sample->event].name;
+	struct shm_sample taken = {.sample = sample, .call = call_named(event)};
+
+	if (!mt_vm_call_result(sample->kernel, &taken.result))
+		return true;
+	if (mt_call_number(event) >= 0 &&
+	    mt_call_number_in(sample->kernel) != calls[taken.call].number)
+		return true; /* of a 32-bit program */
+	taken.failed = mt_vm_call_failed(taken.result);
+	taken.has_args = mt_vm_call_registers(sample->attr, sample->kernel, taken.args);
+	if (taken.has_args && !taken.failed &&
+	    ((taken.call == SHM_GET && !learn(shm, &taken)) ||
+	     (taken.call == SHM_AT && !note_place(shm, &taken))))
+		return false;
+	return add_call(shm, &taken);
+}
+
+/* ---- What is attached ---- */
+
+/* The segment's id, which is its mapping's inode. */
+static int64_t segment_mapped(struct shm *shm, const struct mt_ledger *ledger,
+			      const struct mt_ledger_space *space, const struct mt_nature *nature)
+{
+	struct mt_file_identity file = mt_natures_file_get(mt_ledger_natures(ledger), nature->file);
+	struct segment *segment;
+
+	if (nature->file == MT_FILE_NONE || strncmp(file.name, SYSV, strlen(SYSV)) != 0)
+		return ID_NONE;
+	segment = segment_of(shm, space->recording, (int32_t)file.inode);
+	if (segment && segment->key == UINT64_MAX)
+		segment->key = (uint32_t)strtoul(file.name + strlen(SYSV), NULL, 16);
+	return (int32_t)file.inode;
+}
+
+/* How a process got what it has attached. */
+static const char *way(const struct mt_ledger_space *space, const struct mt_extent *region,
+		       const struct mt_origin *origin)
+{
+	return mt_ledger_inherited(space, region) ? "inherited"
+	       : origin->kind == MT_ORIGIN_BEFORE ? "before"
+						  : calls[SHM_AT].name;
+}
+
+static bool add_region(struct shm *shm, const struct mt_ledger *ledger,
+		       const struct mt_ledger_space *space, const struct mt_extent *region)
+{
+	const struct mt_origin *origin = mt_ledger_origin(ledger, region->origin);
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), region->nature);
+	int64_t id = segment_mapped(shm, ledger, space, nature);
+	struct mt_value bytes = mt_value_exact((double)(region->end - region->start));
+	struct noted *noted;
+
+	if (id == ID_NONE || !origin->selected)
+		return true;
+	noted = note(shm, space->recording, id);
+	if (!noted || !mt_ledger_row_facts(&shm->rows, ledger, origin, nature, space->recording,
+					   region->time, &noted->facts))
+		return false;
+	bytes.low -= (double)mt_ledger_doubtful(ledger, space, region);
+	noted->values[VALUE_BYTES] = bytes;
+	/* munmap may have left pieces of what was attached as one. */
+	noted->values[VALUE_ATTACHED] = mt_value_exact(nature->delta + region->start == 0);
+	if (mt_ledger_inherited(space, region)) {
+		noted->facts.pid = noted->facts.tid = space->pid;
+		noted->facts.process = space->comm;
+	}
+	return intern(shm, way(space, region, origin), &noted->facts.kind) &&
+	       mt_ledger_row_note(&shm->rows, space, &noted->facts);
+}
+
+static bool add_space(void *context, const struct mt_ledger *ledger,
+		      const struct mt_ledger_space *space, const struct mt_extents *regions,
+		      uint64_t time)
+{
+	const struct mt_extent *region = mt_extents_after(regions, 0);
+	struct shm *shm = context;
+
+	(void)time;
+	for (; region; region = mt_extents_after(regions, region->end)) {
+		if (!add_region(shm, ledger, space, region))
+			return false;
+	}
+	mt_ledger_rows_stood(&shm->rows, space);
+	return true;
+}
+
+/* ---- All of it ---- */
+
+static bool add_rows(struct shm *shm)
+{
+	for (size_t i = 0; i < shm->noted.count; i++) {
+		struct noted *noted = &shm->noted.items[i];
+		const struct segment unknown = {.key = UINT64_MAX}, *segment = &unknown;
+		uint64_t at;
+
+		if (noted->id != ID_NONE &&
+		    mt_map64_get(&shm->by_id, id_key(noted->recording, noted->id), &at))
+			segment = &shm->segments.items[at];
+		noted->facts.segment =
+			noted->id == ID_NONE ? UINT64_MAX : (uint64_t)(uint32_t)noted->id;
+		noted->facts.key = segment->key;
+		noted->facts.maker = segment->maker;
+		noted->values[VALUE_SIZE] = mt_value_exact((double)segment->size);
+		if (!mt_row_keys_add(shm->grouping, &noted->facts, noted->values))
+			return false;
+	}
+	return true;
+}
+
+static struct mt_error *read_all(struct shm *shm)
+{
+	struct mt_session_sample sample;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_session_next(shm->rows.session, &sample, &more);
+
+		if (err || !more)
+			return err;
+		if (!take(shm, &sample))
+			return mt_error_nomem();
+	}
+}
+
+static struct mt_error *read_rows(struct shm *shm, const struct mt_analysis_request *request)
+{
+	const struct mt_ledger_options options = {
+		.at = request->at,
+		.stood = add_space,
+		.context = shm,
+	};
+	MT_CLEANUP(mt_ledger_destroy_p) struct mt_ledger *ledger = NULL;
+	struct mt_error *err = mt_ledger_begin(shm->rows.session, &options, &ledger);
+
+	err = err ? err : read_all(shm);
+	if (err)
+		return err;
+	mt_ledger_end(ledger);
+	return add_rows(shm) && mt_ledger_rows_mark(&shm->rows, shm->grouping) ? NULL
+									       : mt_error_nomem();
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	struct shm shm = {.rows = {.session = session,
+				   .stacks = request->unwind,
+				   .ended = mt_ledger_rows_ended(request)}};
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_shm.name, value_columns,
+						  VALUES, request, &shm.grouping);
+
+	if (!err) {
+		mt_row_keys_most(shm.grouping, VALUE_SIZE);
+		err = read_rows(&shm, request);
+	}
+	if (!err &&
+	    !mt_row_keys_may_have(shm.grouping, mt_facts_lost_all(mt_session_facts(session)),
+				  VALUE_CALLS))
+		err = mt_error_nomem();
+	if (!err)
+		err = mt_row_keys_table(MT_TAKE(shm.grouping), out);
+	shm_deinit(&shm);
+	return err;
+}
+
+const struct mt_analysis mt_analysis_shm = {
+	.name = "shm",
+	.help = "shared memory: who made, attached and removed it",
+	.rare = true,
+	.groups = true,
+	.by = MT_BY_BIT(MT_BY_SEGMENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |
+	      MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) |
+	      MT_BY_BIT(MT_BY_KIND) | MT_BY_BIT(MT_BY_STACK),
+	.default_by = {{MT_BY_SEGMENT, MT_BY_PROCESS, MT_BY_KIND, MT_BY_STACK}, 4},
+	.wants = is_shm_event,
+	.moments = true,
+	.record = "shm",
+	.output = "table",
+	.run = run,
+};

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""mtreport --shm and --mmaps beside strace, of the same run: every call, its arguments and its result; and what stays attached."""
+import collections
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ["MT_BUILD"]
+CC = os.environ.get("CC", "cc").split()
+SHM = "shmget,shmat,shmdt,shmctl,memfd_create"
+
+# Each call, well and badly. Prints the ids of its three segments.
+SHARES = r"""
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define MIB (1 << 20)
+__attribute__((noinline)) static char *attach(int id, int flags)
+{
+	return shmat(id, NULL, flags);
+}
+int main(void)
+{
+	key_t key = 0x4d540000 | (getpid() & 0xffff);
+	struct shmid_ds about;
+	int ids[3] = {shmget(IPC_PRIVATE, 3 * MIB + 1, 0600), shmget(key, 2 * MIB, IPC_CREAT | IPC_EXCL | 0600),
+		      shmget(IPC_PRIVATE, MIB, IPC_CREAT | 0600)};
+	char *shared;
+
+	shmget(key, 0, 0);
+	shmget(key, 0, IPC_CREAT | IPC_EXCL);
+	attach(ids[0], 0);
+	attach(ids[1], 0);
+	attach(-1, 0);
+	shared = attach(ids[1], SHM_RDONLY);
+	if (!fork()) {
+		shmdt(shared);
+		_exit(0);
+	}
+	wait(NULL);
+	shmdt(shared);
+	shmdt(shared);
+	shmctl(ids[1], IPC_STAT, &about);
+	for (int i = 0; i < 3; i++)
+		shmctl(ids[i], IPC_RMID, NULL);
+	shmctl(ids[2], IPC_RMID, NULL);
+	close(memfd_create("box", 0));
+	printf("%d %d %d %d\n", ids[0], ids[1], ids[2], key);
+}
+"""
+
+
+class Tap:
+    count = failed = 0
+
+    def check(self, good, what, else_):
+        self.count += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.count} - {what}")
+        if not good:
+            print("# " + else_[:4000].replace("\n", "\n# "))
+
+
+def record(events, *command, where):
+    """What strace saw of a command, what the command printed, and how the recording's rows read."""
+    seen, path = os.path.join(where, "seen"), os.path.join(where, "calls.mtr")
+    done = subprocess.run([f"{BUILD}/mtrec", "-q", "-e", events[0], "-o", path, "--", "strace", "-f", "-o", seen, "-e",
+                           events[1], *command], capture_output=True, text=True, check=True)
+    with open(seen) as f:
+        return re.findall(r"^(\d+) +(\w+)\((.*)\) += (\S+)(?: (E\w+))?", f.read(), re.M), done.stdout, path
+
+
+def rows(path, *options):
+    done = subprocess.run([f"{BUILD}/mtreport", "-q", *options, "--csv", path], capture_output=True, text=True)
+    return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def shared_memory(tap, where):
+    program = os.path.join(where, "shares")
+    subprocess.run([*CC, "-O1", "-g", "-x", "c", "-o", program, "-"], input=SHARES, text=True, check=True)
+    seen, printed, path = record(("shm", SHM), program, where=where)
+    ids = printed.split()
+    want, failed = collections.Counter(), collections.Counter()
+    for pid, call, arguments, _, error in seen:
+        command = re.search(r"IPC_\w+", arguments) if call == "shmctl" else None
+        word = f"{call} {command[0]}" if command else call
+        want[pid, word] += 1
+        failed[pid, word] += bool(error)
+    got = [row for row in rows(path, "--shm", "--by", "process,kind") if int(row["calls"])]
+    tap.check({(row["pid"], row["kind"]): int(row["calls"]) for row in got} == want and len(seen) == 18,
+              "--shm has each call as strace has it", f"{got}\n{want}")
+    tap.check({(row["pid"], row["kind"]): int(row["failed"]) for row in got} == failed, "... and those that failed", f"{got}\n{failed}")
+    segments = {row["id"]: (int(row["key"] or "0", 16), int(row["size"]), re.sub(r".*\((\d+)\)", r"\1", row["maker"]))
+                for row in rows(path, "--shm", "--by", "segment") if row["id"]}
+    maker = seen[0][0]
+    tap.check(segments == {ids[0]: (0, 3 * 2**20 + 1, maker), ids[1]: (int(ids[3]), 2 << 20, maker), ids[2]: (0, 1 << 20, maker)},
+              "each segment has its key, its size and who made it", f"{segments}")
+    held = {(row["id"], row["pid"] == maker, row["kind"]): (int(row["attached"]), int(row["bytes"]))
+            for row in rows(path, "--shm", "--by", "segment,process,kind") if int(row["bytes"])}
+    whole = 3 * 2**20 + 4096
+    tap.check(held == {(ids[0], True, "shmat"): (1, whole), (ids[0], False, "inherited"): (1, whole),
+                       (ids[1], True, "shmat"): (1, 2 << 20), (ids[1], False, "inherited"): (1, 2 << 20)},
+              "what nobody detached is attached, a child's too", f"{held}")
+    stacks = {row["stack"] for row in rows(path, "--shm") if row["kind"] == "shmat" and int(row["bytes"])}
+    tap.check(stacks and all(";main;attach" in stack for stack in stacks), "... by the path that attached it", f"{stacks}")
+
+
+def mappings(tap, where):
+    source = os.path.join(where, "one.c")
+    with open(source, "w") as f:
+        f.write("#include <stdio.h>\nint main(void) { return printf(\"one\") < 0; }\n")
+    seen, _, path = record(("mmap,munmap", "mmap,munmap"), *CC, "-O2", "-o", os.path.join(where, "one"), source, where=where)
+    want = collections.defaultdict(list)
+    for pid, call, arguments, result, error in seen:
+        words = arguments.split(", ")
+        if call == "munmap":
+            want[pid].append((call, words[0], words[1], "", "", "", "", error))
+        else:
+            fd, offset = words[4], int(words[5], 0)
+            want[pid].append((call, "" if error else result, words[1], words[2], words[3], fd, str(offset), error))
+    got = collections.defaultdict(list)
+    for row in rows(path, "--mmaps"):
+        if row["tid"] in want:
+            got[row["tid"]].append(tuple(row[name] for name in ("call", "address", "size", "prot", "flags", "fd", "offset", "error")))
+    differ = [(pid, a, b) for pid in want for a, b in zip(want[pid], got[pid]) if a != b]
+    tap.check(len(want) > 3 and not differ and {pid: len(want[pid]) for pid in want} == {pid: len(got[pid]) for pid in got},
+              f"--mmaps has {len(seen)} calls of a compiler and its children as strace has them", f"{differ[:5]} {want.keys()} {got.keys()}")
+
+
+def main():
+    if os.environ.get("MT_NO_PERF"):
+        print("1..0 # SKIP " + os.environ["MT_NO_PERF"])
+        return
+    for needed in ("strace", CC[0]):
+        if not shutil.which(needed):
+            print(f"1..0 # SKIP {needed} is not installed")
+            return
+    if os.getuid():
+        print("1..0 # SKIP tracepoints need root")
+        return
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as where:
+        shared_memory(tap, where)
+        mappings(tap, where)
+    print(f"1..{tap.count}")
+    sys.exit(tap.failed > 0)
+
+
+if __name__ == "__main__":
+    main()
