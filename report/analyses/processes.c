@@ -86,7 +86,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 	bool ended = process->ended &&
 		     mt_facts_ended_early(
 			     &mt_session_facts(session)->recordings.items[process->recording],
-			     process->is_new ? resident->first_time : process->from, process->to);
+			     process->is_new ? process->began : process->from, process->to);
 
 	if (resident->count)
 		trend = mt_series_trend(resident,

@@ -188,6 +188,7 @@ static struct process *see_process(struct mt_gauge_log *gauges, const struct mt_
 			 .cgroup = known ? task->space->cgroup : 0,
 			 .exe = known ? task->space->exe : 0,
 			 .is_new = !known,
+			 .began = record->after,
 			 .other = known && !mt_space_is_target(task->space)},
 		.first_time = record->after,
 		.next = NONE,
@@ -324,19 +325,20 @@ static bool take_sample(struct mt_gauge_log *gauges, const struct mt_observed *o
 	return true;
 }
 
-static bool was_gauged(const struct mt_gauge_log *gauges, const struct mt_life *life)
+/* The process that a gauge met during a life, or NULL. */
+static struct process *gauged_in(struct mt_gauge_log *gauges, const struct mt_life *life)
 {
-	const struct process *process;
+	struct process *process;
 	uint64_t index;
 
 	if (!mt_map64_get(&gauges->by_pid, (uint64_t)life->pid, &index))
-		return false;
+		return NULL;
 	for (; index != NONE; index = process->next) {
 		process = &gauges->all.items[index];
 		if (process->first_time <= life->ended && process->last_time >= life->began)
-			return true;
+			return process;
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -348,8 +350,13 @@ static void end_recording(struct mt_gauge_log *gauges)
 	size_t kept = gauges->lives_judged;
 
 	for (size_t i = kept; i < gauges->lives.over.count; i++) {
-		if (!was_gauged(gauges, &gauges->lives.over.items[i]))
-			gauges->lives.over.items[kept++] = gauges->lives.over.items[i];
+		const struct mt_life *life = &gauges->lives.over.items[i];
+		struct process *process = gauged_in(gauges, life);
+
+		if (!process)
+			gauges->lives.over.items[kept++] = *life;
+		else if (process->told.is_new && life->began < process->told.began)
+			process->told.began = life->began;
 	}
 	gauges->lives.over.count = gauges->lives_judged = kept;
 	mt_lives_end(&gauges->lives);

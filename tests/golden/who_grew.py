@@ -111,6 +111,11 @@ def check_command(tap, folder):
     rows = rows["summary"]["who_grew"]["rows"]
     tap.same([(row["pid"], row["life"], row["now"]) for row in rows], [(300, "began", 2560 * PAGE)],
              "... in --json as well")
+    shell = (execed(1000, 300, b"bash\0\0\0\0") + execed(200000, 300, b"python\0\0") + call(1390000)
+             + ended(1399000, 300))
+    tap.same(block(folder, recording(shell, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560))),
+             ["300 python 0 B 10.5 MB +10.5 MB +21.0 MB -"],
+             "one whose only gauge was read shortly before its end is as old as its first exec, and has its last name")
 
 
 def growing():
