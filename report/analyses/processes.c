@@ -1,7 +1,7 @@
 /*
  * --processes: how much memory each process had at the beginning and at the end, by what the kernel
- * said of it. A process that began meanwhile had none before; of one that ended the last reading
- * counts.
+ * said of it. A process that began meanwhile had none before; of one that ended with the recording
+ * the peak counts, as the paths of such a process are those of its peak.
  */
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "report/analyses/analyses.h"
 #include "report/analyses/processes.h"
 #include "report/gauges/gauge_log.h"
+#include "report/session/selection.h"
 #include "report/session/session.h"
 #include "report/stacks/stacks.h"
 #include "report/sums/row_keys.h"
@@ -51,12 +52,40 @@ static bool intern(struct mt_session *session, const char *text, uint32_t *out)
 	return *out != MT_STRING_NONE;
 }
 
+enum life {
+	LIFE_STAYED,
+	LIFE_BEGAN,
+	LIFE_ENDED,
+	LIFE_ENDED_LAST, /* with the recording, as its command does: told at its peak */
+};
+
+static const char *const lives[] = {
+	[LIFE_STAYED] = "stayed",
+	[LIFE_BEGAN] = "began",
+	[LIFE_ENDED] = "ended",
+	[LIFE_ENDED_LAST] = "ended last",
+};
+
+/* Where a part of the time is asked for, nothing is told at a peak that may be outside of it. */
+static enum life life_of(const struct mt_session *session, const struct mt_gauged_process *process)
+{
+	if (process->ended &&
+	    mt_facts_ended_early(&mt_session_facts(session)->recordings.items[process->recording],
+				 process->is_new ? process->began : process->from, process->to))
+		return LIFE_ENDED;
+	return process->ended && !mt_session_selection(session)->time.given ? LIFE_ENDED_LAST
+	       : process->is_new					    ? LIFE_BEGAN
+									    : LIFE_STAYED;
+}
+
 static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 			const struct mt_gauged_process *process, const struct mt_verdicts *ledger)
 {
 	const struct mt_series *resident = &process->series[MT_PROCESS_RESIDENT];
+	enum life life = life_of(session, process);
 	double before = mt_gauged_before(process, MT_PROCESS_RESIDENT),
-	       now = mt_gauged_now(process, MT_PROCESS_RESIDENT),
+	       peak = process->peak > resident->most ? process->peak : resident->most,
+	       now = life == LIFE_ENDED_LAST ? peak : mt_gauged_now(process, MT_PROCESS_RESIDENT),
 	       mapped_now = mt_gauged_now(process, MT_PROCESS_MAPPED);
 	struct mt_row_facts facts = {
 		.event = MT_EVENT_NONE,
@@ -71,7 +100,7 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 		[VALUE_CHANGE] = mt_value_exact(now - before),
 		[VALUE_BEFORE] = mt_value_exact(before),
 		[VALUE_NOW] = mt_value_exact(now),
-		[VALUE_PEAK] = mt_value_exact(resident->most),
+		[VALUE_PEAK] = mt_value_exact(peak),
 		[VALUE_MAPPED] =
 			mt_value_exact(mapped_now - mt_gauged_before(process, MT_PROCESS_MAPPED)),
 		[VALUE_MAPPED_NOW] = mt_value_exact(mapped_now),
@@ -83,20 +112,12 @@ static bool add_process(struct mt_session *session, struct mt_row_keys *keys,
 			       : 0),
 	};
 	const char *trend = "-";
-	bool ended = process->ended &&
-		     mt_facts_ended_early(
-			     &mt_session_facts(session)->recordings.items[process->recording],
-			     process->is_new ? process->began : process->from, process->to);
 
 	if (resident->count)
 		trend = mt_series_trend(resident,
 					process->is_new && process->from < resident->first_time,
 					process->from, process->to, process->interval);
-	if (!intern(session, trend, &facts.trend) || !intern(session,
-							     ended	       ? "ended"
-							     : process->is_new ? "began"
-									       : "stayed",
-							     &facts.life))
+	if (!intern(session, trend, &facts.trend) || !intern(session, lives[life], &facts.life))
 		return false;
 	facts.comm = facts.process = process->comm;
 	if (process->comm == MT_STRING_NONE && !intern(session, "[unknown]", &facts.comm))
@@ -132,7 +153,7 @@ static bool add_brief(struct mt_session *session, struct mt_row_keys *keys,
 	};
 
 	return intern(session, "-", &facts.trend) &&
-	       intern(session, one ? "began" : "ended", &facts.life) &&
+	       intern(session, lives[one ? LIFE_ENDED_LAST : LIFE_ENDED], &facts.life) &&
 	       (brief->exe || intern(session, "[unknown]", &facts.exe)) &&
 	       mt_row_keys_add(keys, &facts, values);
 }

@@ -353,10 +353,13 @@ static void end_recording(struct mt_gauge_log *gauges)
 		const struct mt_life *life = &gauges->lives.over.items[i];
 		struct process *process = gauged_in(gauges, life);
 
-		if (!process)
+		if (!process) {
 			gauges->lives.over.items[kept++] = *life;
-		else if (process->told.is_new && life->began < process->told.began)
+			continue;
+		}
+		if (process->told.is_new && life->began < process->told.began)
 			process->told.began = life->began;
+		process->told.peak = (double)life->peak;
 	}
 	gauges->lives.over.count = gauges->lives_judged = kept;
 	mt_lives_end(&gauges->lives);

@@ -48,6 +48,7 @@ struct mt_gauged_process {
 	bool is_new;	     /* it began while it was recorded */
 	bool ended;
 	uint64_t began;	   /* ns on the recording's clock; its first gauge where nobody saw it */
+	double peak;	   /* resident bytes by the kernel's counts, of one that ended; 0: none */
 	bool other;	   /* not a target of mtrec -u, -G, --comm, -p */
 	bool selected;	   /* a target, and by --pid and --comm */
 	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */

@@ -98,7 +98,7 @@ def check_gauged(tap, folder):
     life = [brief(SECOND * at, 1000, 300) for at in (1, 3, 5)]
     read = gauged(3 * SECOND + 500, 1000, 200)
     tap.same(block(folder, recording(b"".join(life) + LAST, gauges=gauged(990, 100, 50) + read)),
-             [NOBODY + "4 processes", "ended: true x3 (peak up to 1.2 MB each)"], "who was met by a gauge counts once")
+             [NOBODY + "4 processes", "ended: true x3 (peak 1.2 MB each)"], "who was met by a gauge counts once")
 
 
 def check_command(tap, folder):
@@ -109,13 +109,28 @@ def check_command(tap, folder):
              "a command that ended before a gauge was read grew to its peak")
     rows = json.loads(screen(folder, recording(records, until=SECOND * 7 // 10), "--summary", "--json"))
     rows = rows["summary"]["who_grew"]["rows"]
-    tap.same([(row["pid"], row["life"], row["now"]) for row in rows], [(300, "began", 2560 * PAGE)],
+    tap.same([(row["pid"], row["life"], row["now"]) for row in rows], [(300, "ended last", 2560 * PAGE)],
              "... in --json as well")
     shell = (execed(1000, 300, b"bash\0\0\0\0") + execed(200000, 300, b"python\0\0") + call(1390000)
              + ended(1399000, 300))
     tap.same(block(folder, recording(shell, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560))),
              ["300 python 0 B 10.5 MB +10.5 MB +21.0 MB -"],
              "one whose only gauge was read shortly before its end is as old as its first exec, and has its last name")
+
+
+def check_peak(tap, folder):
+    """Of a command that ended, the paths are those of its peak, and so is WHO GREW."""
+    program = (execed(1000, 300, b"python\0\0") + count(1100, ANON, 2560, 300, 300, pid=300) + count(1200000, ANON, 5120, 300, 300, pid=300)
+               + count(1300000, ANON, 300, 300, 300, pid=300) + call(1390000) + ended(1399000, 300))
+    text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560)))
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    tap.check("WHO GREW (resident) before peak change mapped trend" in rows and "300 python 0 B 21.0 MB +21.0 MB +21.0 MB -" in rows,
+              "the peak that the kernel counted stands for one that ended", text)
+    other = gauged(990, 100, 50) + gauged(SECOND, 100, 1000)
+    text = screen(folder, recording(program, until=SECOND * 14 // 10, gauges=gauged(SECOND, 300, 2560) + other))
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    tap.check("WHO GREW (resident) before now change mapped trend" in rows and "ended: 300 python (peak as now)" in rows,
+              "... beside one that lives it is said of the row", text)
 
 
 def growing():
@@ -163,6 +178,7 @@ def main():
         check_counts(tap, folder)
         check_gauged(tap, folder)
         check_command(tap, folder)
+        check_peak(tap, folder)
     tap.finish()
 
 

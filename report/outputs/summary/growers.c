@@ -25,7 +25,8 @@ struct grower {
 	size_t processes;
 	const char *name, *trend;
 	double before, now, change, mapped;
-	bool sized; /* its address space's size is known */
+	bool sized;   /* its address space's size is known */
+	size_t ended; /* how many of them ended with the recording: their `now` is their peak */
 };
 
 /* Processes of one name that ended. */
@@ -113,6 +114,7 @@ static bool add_grower(struct growers *growers, const struct grower *grower)
 	slot->change += grower->change;
 	slot->mapped += grower->mapped;
 	slot->sized |= grower->sized;
+	slot->ended += grower->ended;
 	return true;
 }
 
@@ -120,6 +122,7 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		    const struct mt_row *row)
 {
 	const char *process = mt_table_string(table, row, c->process);
+	const char *life = mt_table_string(table, row, c->life);
 	size_t count = c->processes == MT_COLUMN_NONE ? 1 : (size_t)row->values[c->processes].value;
 	const struct grower grower = {
 		.pid = (long)row->keys[c->pid],
@@ -132,10 +135,11 @@ static bool add_row(struct growers *growers, struct mt_table *table, const struc
 		.mapped = row->values[c->mapped].value -
 			  (c->reserved == MT_COLUMN_NONE ? 0 : row->values[c->reserved].value),
 		.sized = row->values[c->mapped_now].value > 0,
+		.ended = !strcmp(life, "ended last"),
 	};
 
 	growers->processes += count;
-	if (!strcmp(mt_table_string(table, row, c->life), "ended"))
+	if (!strcmp(life, "ended"))
 		add_ended(growers, process, row->values[c->peak].value, count);
 	else
 		return add_grower(growers, &grower);
@@ -228,16 +232,45 @@ static void print_ended(const struct growers *growers, FILE *to)
 	fputc('\n', to);
 }
 
+/* How many of the rows that are shown have their peak as `now`. */
+static enum mt_summary_ended ended_of(const struct growers *growers, size_t shown)
+{
+	size_t ended = 0, processes = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		ended += growers->items.items[i].ended;
+		processes += growers->items.items[i].processes;
+	}
+	return !ended ? MT_NONE_ENDED : ended < processes ? MT_SOME_ENDED : MT_ALL_ENDED;
+}
+
+/* Where it is in some rows only. */
+static void print_peak(const struct growers *growers, const struct grower *grower, FILE *to)
+{
+	char name[64];
+
+	if (!grower->ended)
+		return;
+	mt_text_fit(mt_path_last_part(grower->name), 24, name, sizeof(name));
+	if (growers->group)
+		fprintf(to, "        ended: %zu of %s (peak as now)\n", grower->ended, name);
+	else
+		fprintf(to, "        ended: %ld %s (peak as now)\n", grower->pid, name);
+}
+
 static void print_growers(const struct mt_summary *s, const struct growers *growers)
 {
 	size_t count = growers->items.count, shown = count > GROWERS_SHOWN ? GROWERS_SHOWN : count;
+	bool peaks = ended_of(growers, shown) == MT_ALL_ENDED;
 
 	fputc('\n', s->to);
 	mt_summary_print_heading(s, "WHO GREW (resident)");
-	fprintf(s->to, "   %9s %9s %9s %9s%s\n", "before", "now", "change", "mapped",
-		growers->group ? "" : "  trend");
+	fprintf(s->to, "   %9s %9s %9s %9s%s\n", "before", peaks ? "peak" : "now", "change",
+		"mapped", growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
+	for (size_t i = 0; i < shown && !peaks; i++)
+		print_peak(growers, &growers->items.items[i], s->to);
 	if (!count)
 		fprintf(s->to, "        nobody by %s or more, of %zu process%s\n",
 			mt_text_bytes(GROWTH_LEAST).text, growers->processes,
@@ -257,6 +290,16 @@ struct mt_error *mt_summary_print_growers(const struct mt_summary *s)
 	if (!err && s->processes)
 		print_growers(s, &growers);
 	return err;
+}
+
+enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s)
+{
+	MT_CLEANUP(growers_deinit) struct growers growers = {0};
+	struct mt_error *err = s->processes ? read_growers(s->processes, &growers) : NULL;
+	size_t count = growers.items.count < GROWERS_SHOWN ? growers.items.count : GROWERS_SHOWN;
+
+	mt_error_destroy(err);
+	return ended_of(&growers, count);
 }
 
 bool mt_summary_is_flat(const struct mt_summary *s, const char *name)

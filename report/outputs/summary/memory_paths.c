@@ -290,7 +290,12 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
 {
 	MT_CLEANUP(mt_top_paths_deinit) struct mt_top_paths top = {0};
 	struct mt_table *table = s->resident ?: s->growth;
-	const char *title = s->resident ? "BY WHICH PATH (touched, still held)"
+	static const char *const touched[] = {
+		[MT_NONE_ENDED] = "BY WHICH PATH (touched, still held)",
+		[MT_SOME_ENDED] = "BY WHICH PATH (touched, still held; of what ended, at its peak)",
+		[MT_ALL_ENDED] = "BY WHICH PATH (touched, held at the peak)",
+	};
+	const char *title = s->resident ? touched[mt_summary_growers_ended(s)]
 					: "BY WHICH PATH (mapped, still held)";
 	struct mt_error *err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &top);
 

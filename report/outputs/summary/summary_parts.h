@@ -36,6 +36,14 @@ void mt_summary_print_notes(const struct mt_summary *s);
 /* WHO GREW: the processes that grew most. */
 struct mt_error *mt_summary_print_growers(const struct mt_summary *s);
 
+/* Which of them ended with the recording: what is told of these is told as of their peak. */
+enum mt_summary_ended {
+	MT_NONE_ENDED,
+	MT_SOME_ENDED,
+	MT_ALL_ENDED,
+};
+enum mt_summary_ended mt_summary_growers_ended(const struct mt_summary *s);
+
 /* BY WHICH PATH: the paths that touched, or mapped, most of what is still held. */
 struct mt_error *mt_summary_print_paths(const struct mt_summary *s);
 
