@@ -131,8 +131,8 @@ static bool wants_colour(void)
 	return (!no || !*no) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-static struct mt_view make_view(const struct mt_report_options *options,
-				const struct mt_session *session, int fd)
+static struct mt_view make_view(const struct mt_report_options *options, struct mt_session *session,
+				int fd)
 {
 	struct mt_view view = {
 		.facts = mt_session_facts(session),
@@ -144,6 +144,8 @@ static struct mt_view make_view(const struct mt_report_options *options,
 		.flame = &options->flame,
 		.subject = options->subject,
 		.source_paths = &options->source_paths,
+		.assembly = options->assembly,
+		.code = mt_naming_code(mt_session_naming(session)),
 		.shown_first = options->shown_first,
 		.words = options->words,
 		.word_count = options->word_count,

@@ -229,6 +229,16 @@ static struct mt_error *set_source_path(struct mt_report_options *o, const char 
 	return NULL;
 }
 
+static struct mt_error *set_asm(struct mt_report_options *o, const char *name, const char *value)
+{
+	if (value && strcmp(value, "intel") != 0 && strcmp(value, "att") != 0)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s: '%s' is not known", name,
+						     value),
+				     "known are intel and att");
+	o->assembly = value && *value == 'a' ? MT_ASM_ATT : MT_ASM_INTEL;
+	return NULL;
+}
+
 static struct mt_error *set_debug_dir(struct mt_report_options *o, const char *name,
 				      const char *value)
 {
@@ -469,6 +479,9 @@ static const struct mt_option names[] = {
 	{0, "source-path", NULL, "FROM=TO", OWN(set_source_path),
 	 RARE("for --annotate: sources whose path begins with FROM are at TO; of several the "
 	      "first that fits")},
+	{0, "asm", NULL, "[=SYNTAX]", OWN(set_asm),
+	 RARE("for --annotate: instructions in place of source lines, in the syntax intel "
+	      "(default) or att")},
 	{0, "debug-dir", NULL, "DIR", OWN(set_debug_dir),
 	 RARE("find files that this machine lacks in DIR: by recorded path, by name, and in "
 	      "DIR/.build-id")},

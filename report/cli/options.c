@@ -400,6 +400,10 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 	if (o->source_paths.count && o->output != &mt_output_annotate)
 		return mt_error_create(MT_ERR_USAGE,
 				       "--source-path says where --annotate finds sources");
+	if (o->assembly && o->output != &mt_output_annotate)
+		return mt_error_create(MT_ERR_USAGE, "--asm says what --annotate shows");
+	if (o->assembly && o->wishes.compare)
+		return mt_error_create(MT_ERR_USAGE, "--base and --asm exclude each other");
 	return mt_picture_options_check(o);
 }
 

@@ -16,6 +16,7 @@
 #include "report/outputs/flame/flame_options.h"
 #include "report/session/selection.h"
 #include "report/sums/baseline.h"
+#include "report/tables/code_text.h"
 #include "symbols/carried/skeleton.h"
 
 struct mt_analysis;
@@ -42,6 +43,7 @@ struct mt_report_options {
 	size_t word_count, word_capacity;
 	const char *subject; /* what --annotate is of; or NULL */
 	struct mt_source_paths source_paths;
+	enum mt_asm assembly;	       /* --asm */
 	struct mt_flame_options flame; /* how --flamegraph draws */
 	const char *copy;      /* "--strip" or "--seal": write a copy, not a report; or NULL */
 	const char *copy_path; /* path of the copy */

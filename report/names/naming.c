@@ -16,6 +16,7 @@
 #include "formats/reading/carried.h"
 #include "formats/records/record.h"
 #include "report/names/carried_images.h"
+#include "report/names/function_code.h"
 #include "report/names/jit_sources.h"
 #include "report/names/missing_names.h"
 #include "report/stacks/frames.h"
@@ -30,6 +31,7 @@
 struct mt_naming {
 	struct mt_jit_sources *jit;
 	struct mt_kernel_names *kernel;
+	struct mt_function_code *code;
 	struct mt_image_set *images;
 	struct mt_carried_images *carried;
 	struct mt_symbolizer *symbolizer;
@@ -150,7 +152,8 @@ struct mt_error *mt_naming_create(const struct mt_naming_options *options, struc
 	if (err)
 		return err;
 	naming->symbolizer = mt_symbolizer_create(&symbolizer);
-	if (!naming->symbolizer)
+	naming->code = mt_function_code_create(naming);
+	if (!naming->symbolizer || !naming->code)
 		return mt_error_nomem();
 	*out = MT_TAKE(naming);
 	return NULL;
@@ -161,6 +164,7 @@ void mt_naming_destroy(struct mt_naming *naming)
 	if (!naming)
 		return;
 	mt_symbolizer_destroy(naming->symbolizer);
+	mt_function_code_destroy(naming->code);
 	mt_kernel_names_destroy(naming->kernel);
 	mt_jit_sources_destroy(naming->jit);
 	mt_image_set_destroy(naming->images);
@@ -201,6 +205,11 @@ void mt_naming_tell(struct mt_naming *naming, const char *key, const char *value
 struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming)
 {
 	return naming->kernel;
+}
+
+struct mt_code_reader mt_naming_code(const struct mt_naming *naming)
+{
+	return mt_function_code_reader(naming->code);
 }
 
 struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming)

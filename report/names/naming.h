@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/tables/code_text.h"
+
 struct mt_carried;
 struct mt_debuginfod;
 struct mt_error;
@@ -68,6 +70,9 @@ struct mt_kernel_names *mt_naming_kernel(const struct mt_naming *naming);
 
 /* The perf maps and jitdumps of the report. Borrowed. */
 struct mt_jit_sources *mt_naming_jit(struct mt_naming *naming);
+
+/* Reads the code of functions: images are those of frames. Borrowed. */
+struct mt_code_reader mt_naming_code(const struct mt_naming *naming);
 
 /* What the recordings carry of an image: MT_KEPT_*, 0: nothing. */
 uint32_t mt_naming_kept(const struct mt_naming *naming, const struct mt_image *image);

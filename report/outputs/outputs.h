@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "report/tables/code_text.h"
 #include "report/tables/limited_table.h"
 
 struct mt_error;
@@ -67,6 +68,8 @@ struct mt_view {
 	size_t word_count;
 	const char *subject; /* with MT_TAKES_SUBJECT */
 	const struct mt_source_paths *source_paths;
+	enum mt_asm assembly;		      /* --asm */
+	struct mt_code_reader code;	      /* of the frames of a table that is not compared */
 	const struct mt_flame_options *flame; /* how to draw; NULL: by default */
 	struct mt_remainder *remainder;	      /* if not NULL, set to what is not shown */
 };

@@ -2,6 +2,7 @@
 #include "symbols/images/disasm.h"
 
 #include <capstone/capstone.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct mt_disasm {
@@ -117,11 +118,9 @@ static bool loads_sp(const cs_insn *insn)
 	}
 }
 
-static bool decode(void *context, const uint8_t *code, size_t size, struct mt_insn *out)
+static bool decode_at(struct mt_disasm *disasm, uint64_t address, const uint8_t *code, size_t size,
+		      struct mt_insn *out)
 {
-	struct mt_disasm *disasm = context;
-	uint64_t address = 0;
-
 	if (!cs_disasm_iter(disasm->handle, &code, &size, &address, disasm->insn))
 		return false;
 	*out = (struct mt_insn){
@@ -132,8 +131,31 @@ static bool decode(void *context, const uint8_t *code, size_t size, struct mt_in
 	return true;
 }
 
+static bool decode(void *context, const uint8_t *code, size_t size, struct mt_insn *out)
+{
+	return decode_at(context, 0, code, size, out);
+}
+
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm)
 {
 	return (struct mt_decoder){
 		.context = disasm, .ready = disasm ? is_ready : NULL, .decode = decode};
+}
+
+bool mt_disasm_print(struct mt_disasm *disasm, bool att, uint64_t address, const uint8_t *code,
+		     size_t size, struct mt_insn_text *out)
+{
+	const cs_insn *insn;
+
+	if (!is_ready(disasm))
+		return false;
+	cs_option(disasm->handle, CS_OPT_SYNTAX, att ? CS_OPT_SYNTAX_ATT : CS_OPT_SYNTAX_INTEL);
+	if (!decode_at(disasm, address, code, size, &out->insn))
+		return false;
+	insn = disasm->insn;
+	out->target =
+		out->insn.kind == MT_INSN_CALL ? (uint64_t)insn->detail->x86.operands[0].imm : 0;
+	snprintf(out->text, sizeof(out->text), *insn->op_str ? "%-7s %s" : "%s%s", insn->mnemonic,
+		 insn->op_str);
+	return true;
 }

@@ -46,4 +46,17 @@ void mt_disasm_destroy(struct mt_disasm *disasm);
 /* The decoder of disasm, borrowed; disasm may be NULL. */
 struct mt_decoder mt_disasm_decoder(struct mt_disasm *disasm);
 
+/* One instruction for reading: "call", "0x401136". */
+struct mt_insn_text {
+	struct mt_insn insn;
+	uint64_t target; /* of a direct call; else 0 */
+	char text[200];
+};
+
+/*
+ * Decodes and prints the instruction at an address, in AT&T syntax or Intel's; false as decode().
+ */
+bool mt_disasm_print(struct mt_disasm *disasm, bool att, uint64_t address, const uint8_t *code,
+		     size_t size, struct mt_insn_text *out);
+
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """--annotate shows the source lines of a function or a file with what is theirs and what passes through them; a source that is
-missing, moved, changed, huge or no text is said in a line.
+missing, moved, changed, huge or no text is said in a line, and instructions follow, as --asm has them by themselves.
 """
 import os
 import re
@@ -20,12 +20,19 @@ SOURCE = "scenes.c"  # of the program in it, by the path that it was compiled at
 LINE = re.compile(r" *([\d,]*) +([\d,]+) +([<\d.]+) % +([\d,]+) +(\d+|-)(?:  (.*))?$")
 
 
+CODE = re.compile(r" *([\d,]*) +([\d,]+) +([<\d.]+) % +([\d,]+) +([0-9a-f]+)  (.*)$")
+RECORDED = os.path.join(HERE, "recorded")
+CALLS = os.path.join(RECORDED, "stacks.mtr")  # of grow.elf, which has no debug information
+
+
 class Annotation:
     def __init__(self, *words):
         done = subprocess.run([MTREPORT, "-q", *words], capture_output=True, text=True)
         self.status, self.text, self.said = done.returncode, done.stdout, done.stderr
         found = [LINE.match(line) for line in self.text.splitlines()]
         self.lines = {each[5]: (number(each[1]), number(each[2]), each[6]) for each in found if each}
+        found = [CODE.match(line) for line in self.text.splitlines()]
+        self.code = {int(each[5], 16): (number(each[1]), number(each[2]), each[6]) for each in found if each}
 
 
 def number(text):
@@ -96,11 +103,39 @@ def check_sources(tap, folder):
               "a missing one leaves the numbers, and says what to do", found.text)
 
 
+def disassembled(function):
+    """Addresses and the words of instructions as objdump has them."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", os.path.join(RECORDED, "grow.elf")],
+                          capture_output=True, text=True, check=True).stdout
+    return {int(each[1], 16): each[2] for each in re.finditer(r"^ +([0-9a-f]+):\t(\S+)", text, re.M)}
+
+
+def check_asm(tap):
+    folded = subprocess.run([MTREPORT, "-q", "--symfs", RECORDED, "--folded", CALLS], capture_output=True, text=True, check=True).stdout
+    stacks = [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in folded.splitlines()]
+    for function in ("heap_grow", "grow_main", "touch"):
+        found = Annotation("--symfs", RECORDED, "--annotate", function, "--asm=att", CALLS)
+        want, own = disassembled(function), sum(count for names, count in stacks if names[-1] == function)
+        shown = {int(each[1], 16): each[2] for each in re.finditer(r" ([0-9a-f]{6,})  (\S+)", found.text)}
+        strange = {at: word for at, word in shown.items() if at not in want or word.rstrip("qlbw") != want[at].rstrip("qlbw")}
+        tap.check(shown and not strange, f"the instructions of {function} are those that objdump has", (strange, found.text))
+        tap.check(sum(each[0] for each in found.code.values()) == own, f"the own figures of {function} add up", (found.text, own))
+        callers = {text.split()[0] for alone, _, text in found.code.values() if not alone}
+        tap.check(callers <= {"callq", "syscall"}, "a caller's figure stands at its call", (callers, found.text))
+    found = Annotation("--symfs", RECORDED, "--annotate", "heap_grow", "--asm", CALLS)
+    tap.check("call    0x40014f <touch>" in found.text and "mov     rdi, rdx" in found.text, "Intel's syntax, and whom it calls", found.text)
+    by_itself = Annotation("--symfs", RECORDED, "--annotate", "heap_grow", CALLS)
+    tap.check(by_itself.code == found.code, "instructions come by themselves where no lines are known", by_itself.text)
+    found = Annotation("--annotate", "remember_session", "--asm", RECORDING)
+    tap.check(found.status == 0 and ": no code: " in found.text and [each[1] for each in found.code.values()] == [1908], "code that is not at hand is a line", found.text)
+
+
 def check_words(tap):
     found = Annotation("--annotate", "nothing_like_it", RECORDING)
     tap.check(found.status == 4 and "no stack has" in found.said, "what no stack has is one line and exit 4", found.said)
     for words in (("--annotate",), ("--annotate", ""), ("--annotate", "main", "--source-path", "x"), ("--annotate", "main", "--maps"),
-                  ("--folded", "--source-path=a=b")):
+                  ("--folded", "--source-path=a=b"), ("--folded", "--asm"), ("--annotate", "main", "--asm=arm"),
+                  ("--annotate", "main", "--asm", "--base-time", "0%-50%")):
         found = Annotation(*words[:2], RECORDING, *words[2:]) if len(words) > 1 else Annotation(*words)
         tap.check(found.status == 2, f"{' '.join(words)} is a usage error", (found.status, found.said))
 
@@ -111,6 +146,7 @@ def main():
         check_figures(tap)
         check_own(tap, folder)
         check_sources(tap, folder)
+        check_asm(tap)
         check_words(tap)
     tap.finish()
 

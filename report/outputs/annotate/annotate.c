@@ -1,7 +1,8 @@
 /*
  * --annotate: the source lines of a function or a file, each with what is its own (the innermost
  * function stands there) and what passes through it (the line is on the path, counted once a
- * stack). Where the source is not at hand, lines have their numbers alone.
+ * stack). Where the source is not at hand, lines have their numbers alone, and the instructions of
+ * their functions follow. --asm shows instructions alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "formats/base/strings.h"
+#include "report/outputs/annotate/figures.h"
+#include "report/outputs/annotate/instructions.h"
 #include "report/outputs/annotate/source_file.h"
 #include "report/outputs/outputs.h"
 #include "report/stacks/frames.h"
@@ -20,7 +23,6 @@
 #include "report/tables/text.h"
 
 enum {
-	AROUND = 3, /* lines shown before and behind one with a figure */
 	SOURCE_COLUMNS_MOST = 400,
 };
 
@@ -29,15 +31,9 @@ struct place {
 	uint32_t file, line;
 };
 
-struct figures {
-	double own, through, count;
-	uint64_t row; /* the last row that was added */
-};
-
 struct annotated {
-	uint32_t id;
 	struct place place;
-	struct figures figures;
+	struct mt_annotate_figures figures;
 };
 
 struct annotation {
@@ -46,19 +42,23 @@ struct annotation {
 	FILE *to;
 	struct mt_strings *files;
 	struct mt_byte_runs *places;
-	MT_ARRAY(struct figures) figures; /* by place */
-	MT_ARRAY(struct annotated) lines; /* sorted by file and line */
-	size_t stack, count;		  /* columns; count: MT_COLUMN_NONE without one */
-	double total, through;		  /* of all rows; of those with the subject */
+	struct mt_instructions *instructions;
+	MT_ARRAY(struct mt_annotate_figures) figures; /* by place */
+	MT_ARRAY(struct annotated) lines;	      /* sorted by file and line */
+	MT_ARRAY(bool) sourceless;		      /* by id of file */
+	size_t stack, count;   /* columns; count: MT_COLUMN_NONE without one */
+	double total, through; /* of all rows; of those with the subject */
 };
 
 MT_DEFINE_CLEANUP(mt_byte_runs, struct mt_byte_runs)
+MT_DEFINE_CLEANUP(mt_instructions, struct mt_instructions)
 MT_DEFINE_CLEANUP(mt_strings, struct mt_strings)
 
 static void annotation_deinit(struct annotation *a)
 {
 	mt_array_deinit(&a->figures);
 	mt_array_deinit(&a->lines);
+	mt_array_deinit(&a->sourceless);
 }
 
 /* ---- Which lines ---- */
@@ -92,9 +92,9 @@ static bool is_subject(const struct annotation *a, const struct mt_frame_name *n
 
 /* ---- Figures ---- */
 
-/* Adds a row to a line; `own`: nothing is called from there. */
-static bool add_line(struct annotation *a, const struct mt_frame_name *name,
-		     const struct mt_row *row, uint64_t serial, bool own)
+/* Adds a row to the line of a frame's function, and to the frame's instruction. */
+static bool add_line(struct annotation *a, uint32_t frame, const struct mt_frame_name *name,
+		     const struct mt_annotate_part *part)
 {
 	const char *file = name->file ? name->file : "";
 	struct place place = {
@@ -102,32 +102,28 @@ static bool add_line(struct annotation *a, const struct mt_frame_name *name,
 		.line = name->line,
 	};
 	uint32_t id = mt_byte_runs_intern(a->places, &place, sizeof(place));
-	double value = row->values[a->view->value].value;
-	struct figures *figures;
 
 	if (place.file == MT_STRING_NONE || id == MT_SEQUENCE_NONE ||
 	    (id >= a->figures.count && !mt_array_push(&a->figures)))
 		return false;
-	figures = &a->figures.items[id];
-	if (own)
-		figures->own += value;
-	if (figures->row == serial)
-		return true;
-	figures->row = serial;
-	figures->through += value;
-	figures->count += a->count == MT_COLUMN_NONE ? 0 : row->values[a->count].value;
-	return true;
+	mt_annotate_add(&a->figures.items[id], part);
+	return mt_instructions_add(a->instructions, frame, place.file, part);
 }
 
 /* Innermost first: the first function of the first frame is where the row's own figure is. */
 static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t serial)
 {
+	struct mt_annotate_part part = {
+		.value = row->values[a->view->value].value,
+		.count = a->count == MT_COLUMN_NONE ? 0 : row->values[a->count].value,
+		.row = serial,
+	};
 	size_t depth, names;
 	const uint32_t *frames =
 		mt_stacks_get(a->table->stacks, (uint32_t)row->keys[a->stack], &depth);
 	bool found = false;
 
-	a->total += row->values[a->view->value].value;
+	a->total += part.value;
 	for (size_t i = 0; i < depth; i++) {
 		const struct mt_frame_name *name =
 			mt_frames_names(a->table->frames, frames[i], &names);
@@ -136,13 +132,14 @@ static bool add_row(struct annotation *a, const struct mt_row *row, uint64_t ser
 			if (!is_subject(a, &name[k]))
 				continue;
 			found = true;
-			if (!add_line(a, &name[k], row, serial, i + k == 0))
+			part.own = i + k == 0;
+			if (!add_line(a, frames[i], &name[k], &part))
 				return false;
 		}
 		if (!name)
 			return false;
 	}
-	a->through += found ? row->values[a->view->value].value : 0;
+	a->through += found ? part.value : 0;
 	return true;
 }
 
@@ -190,8 +187,8 @@ static bool sort_lines(struct annotation *a)
 
 /* ---- Text ---- */
 
-static void put_line(const struct annotation *a, const struct figures *figures, uint32_t number,
-		     const struct mt_source_file *source)
+static void put_line(const struct annotation *a, const struct mt_annotate_figures *figures,
+		     uint32_t number, const struct mt_source_file *source)
 {
 	const char *text = number && number <= source->count ? source->lines[number - 1] : "";
 	char fitted[4 * SOURCE_COLUMNS_MOST + 8], spaced[SOURCE_COLUMNS_MOST + 1];
@@ -205,13 +202,7 @@ static void put_line(const struct annotation *a, const struct figures *figures, 
 	}
 	spaced[used] = '\0';
 	mt_text_fit(spaced, SOURCE_COLUMNS_MOST, fitted, sizeof(fitted));
-	if (figures)
-		fprintf(a->to, "%15s %15s %7s %9s", mt_text_count(figures->own).text,
-			mt_text_count(figures->through).text,
-			mt_text_percent(figures->through, a->total).text,
-			a->count == MT_COLUMN_NONE ? "-" : mt_text_count(figures->count).text);
-	else
-		fprintf(a->to, "%15s %15s %7s %9s", "", "", "", "");
+	mt_annotate_print(figures, a->total, a->count != MT_COLUMN_NONE, a->to);
 	if (number)
 		fprintf(a->to, " %6u%s%s\n", number, *fitted ? "  " : "", fitted);
 	else
@@ -238,33 +229,36 @@ static void put_file_head(const struct annotation *a, const char *path,
 }
 
 /* Lines [first, end) are of one file: with what stands around each, where the source is there. */
-static void put_file(const struct annotation *a, size_t first, size_t end)
+static void put_file(struct annotation *a, size_t first, size_t end)
 {
-	const char *path = mt_strings_get(a->files, a->lines.items[first].place.file);
+	uint32_t file = a->lines.items[first].place.file;
+	const char *path = mt_strings_get(a->files, file);
 	struct mt_source_file source = {0};
 	size_t next = 1; /* not yet shown */
 
 	if (*path)
 		mt_source_file_read(path, a->view->source_paths, &source);
+	a->sourceless.items[file] = !source.text;
 	put_file_head(a, path, &source);
 	for (size_t i = first; i < end; i++) {
 		size_t line = a->lines.items[i].place.line;
 		size_t stop = i + 1 < end ? a->lines.items[i + 1].place.line : SIZE_MAX;
-		size_t from = line > AROUND + next ? line - AROUND : next;
+		size_t from = line > MT_ANNOTATE_AROUND + next ? line - MT_ANNOTATE_AROUND : next;
 
 		if (from > next && next > 1 && source.count)
 			fputs("...\n", a->to);
 		for (; source.count && from < line && from <= source.count; from++)
 			put_line(a, NULL, (uint32_t)from, &source);
 		put_line(a, &a->lines.items[i].figures, (uint32_t)line, &source);
-		for (next = line + 1; next <= line + AROUND && next < stop && next <= source.count;
+		for (next = line + 1;
+		     next <= line + MT_ANNOTATE_AROUND && next < stop && next <= source.count;
 		     next++)
 			put_line(a, NULL, (uint32_t)next, &source);
 	}
 	mt_source_file_deinit(&source);
 }
 
-static void put_all(const struct annotation *a)
+static void put_head(const struct annotation *a)
 {
 	fputs("--", a->to);
 	fputs(a->table->name, a->to);
@@ -273,19 +267,39 @@ static void put_all(const struct annotation *a)
 	fprintf(a->to, ": %s of %s %s (%s)\n", mt_text_count(a->through).text,
 		mt_text_count(a->total).text, a->table->values[a->view->value].name,
 		mt_text_percent(a->through, a->total).text);
-	fprintf(a->to, "%15s %15s %7s %9s %6s\n", "own", "with callees", "", "count", "line");
+	fprintf(a->to, "%15s %15s %7s %9s ", "own", "with callees", "", "count");
+	fprintf(a->to, a->view->assembly ? "%12s\n" : "%6s\n",
+		a->view->assembly ? "address" : "line");
+}
+
+/* Lines, and instructions where there is no source; or instructions alone. */
+static struct mt_error *put_all(struct annotation *a)
+{
+	bool counted = a->count != MT_COLUMN_NONE;
+
+	put_head(a);
+	if (a->view->assembly)
+		return mt_instructions_print(a->instructions, a->total, counted, NULL, a->to);
+	while (a->sourceless.count < mt_strings_count(a->files)) {
+		if (!mt_array_push(&a->sourceless))
+			return mt_error_nomem();
+	}
 	for (size_t i = 0, end; i < a->lines.count; i = end) {
 		for (end = i + 1; end < a->lines.count &&
 				  a->lines.items[end].place.file == a->lines.items[i].place.file;)
 			end++;
 		put_file(a, i, end);
 	}
+	return mt_instructions_print(a->instructions, a->total, counted, a->sourceless.items,
+				     a->to);
 }
 
 static struct mt_error *write_annotate(const struct mt_view *view, struct mt_table *table, FILE *to)
 {
 	MT_CLEANUP(mt_strings_destroy_p) struct mt_strings *files = mt_strings_create();
 	MT_CLEANUP(mt_byte_runs_destroy_p) struct mt_byte_runs *places = mt_byte_runs_create();
+	MT_CLEANUP(mt_instructions_destroy_p)
+	struct mt_instructions *instructions = mt_instructions_create(view, table);
 	MT_CLEANUP(annotation_deinit)
 	struct annotation a = {
 		.view = view,
@@ -293,12 +307,13 @@ static struct mt_error *write_annotate(const struct mt_view *view, struct mt_tab
 		.to = to,
 		.files = files,
 		.places = places,
+		.instructions = instructions,
 		.stack = mt_table_key_of_kind(table, MT_KEY_STACK),
 		.count = mt_table_value(table, "count"),
 	};
 	struct mt_error *err;
 
-	if (!files || !places)
+	if (!files || !places || !instructions)
 		return mt_error_nomem();
 	if (table->most >> view->value & 1)
 		return mt_error_create(MT_ERR_USAGE, "--annotate shows sums, and %s is none",
@@ -315,14 +330,13 @@ static struct mt_error *write_annotate(const struct mt_view *view, struct mt_tab
 						     "a file of that name",
 						     view->subject),
 				     "--folded shows the functions");
-	put_all(&a);
-	return NULL;
+	return put_all(&a);
 }
 
 const struct mt_output mt_output_annotate = {
 	.name = "annotate",
 	.argument = "FUNCTION|FILE",
-	.help = "source lines of a function or file, with figures",
+	.help = "source lines or instructions, with figures",
 	.rare = true,
 	.needs = MT_NEEDS_STACK | MT_TAKES_SUBJECT | MT_FOR_READERS,
 	.write = write_annotate,

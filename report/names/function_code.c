@@ -1,0 +1,198 @@
+/*
+ * Decodes from a function's start to its end, as its symbol says. Where bytes are missing, decoding
+ * resumes at the next block that may be carried, whose first instruction may be the end of one.
+ */
+#include "report/names/function_code.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/err.h"
+#include "report/names/naming.h"
+#include "report/stacks/frames.h"
+#include "symbols/carried/code_blocks.h"
+#include "symbols/images/disasm.h"
+#include "symbols/images/image.h"
+#include "symbols/names/symbolize.h"
+
+enum {
+	INSTRUCTION_MOST = 15,
+	FUNCTION_MOST = 1 << 20, /* bytes */
+	UNSIZED_MOST = 4096,	 /* bytes of a function whose symbol has no size */
+};
+
+struct mt_function_code {
+	struct mt_naming *naming;
+	struct mt_disasm *disasm;
+};
+
+struct mt_function_code *mt_function_code_create(struct mt_naming *naming)
+{
+	struct mt_function_code *code = calloc(1, sizeof(*code));
+
+	if (!code)
+		return NULL;
+	code->naming = naming;
+	code->disasm = mt_disasm_create();
+	if (code->disasm)
+		return code;
+	free(code);
+	return NULL;
+}
+
+void mt_function_code_destroy(struct mt_function_code *code)
+{
+	if (!code)
+		return;
+	mt_disasm_destroy(code->disasm);
+	free(code);
+}
+
+/* ---- Where a function ends ---- */
+
+static bool is_code(const struct mt_elf_symbol *symbol)
+{
+	return symbol->section != SHN_UNDEF &&
+	       (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
+		symbol->type == STT_NOTYPE);
+}
+
+/* Where the symbol at `start` ends; without a size the next function, if it comes soon. */
+static uint64_t end_of(struct mt_elf *symbols, uint64_t start)
+{
+	uint64_t size = 0, next = start + UNSIZED_MOST;
+	struct mt_elf_symbol symbol;
+
+	for (int dynamic = 0; dynamic < 2; dynamic++) {
+		size_t count = mt_elf_symbol_count(symbols, dynamic);
+
+		for (size_t i = 0; i < count; i++) {
+			if (!mt_elf_symbol(symbols, dynamic, i, &symbol) || !is_code(&symbol))
+				continue;
+			if (symbol.value == start && symbol.size > size)
+				size = symbol.size;
+			if (symbol.value > start && symbol.value < next)
+				next = symbol.value;
+		}
+	}
+	size = size ? size : next - start;
+	return start + (size < FUNCTION_MOST ? size : FUNCTION_MOST);
+}
+
+/* ---- Decoding ---- */
+
+/* "call    0x401136 <grow>", where the function that it calls has a name. */
+static char *text_of(const struct mt_function_code *code, const struct mt_image *image,
+		     const struct mt_insn_text *insn, uint64_t start, uint64_t offset)
+{
+	const struct mt_frame_key key = {.image = image->id,
+					 .offset = insn->target - start + offset};
+	const struct mt_symbol *symbol = insn->target ? mt_naming_name(code->naming, &key) : NULL;
+	char *text;
+	int length;
+
+	while (symbol && symbol->inlined)
+		symbol++;
+	if (symbol && symbol->resolved && !symbol->offset)
+		length = asprintf(&text, "%s <%s>", insn->text, symbol->name);
+	else
+		length = asprintf(&text, "%s", insn->text);
+	return length < 0 ? NULL : text;
+}
+
+/* The instruction at an address; false where its bytes are not at hand, or are none. */
+static bool print_at(const struct mt_function_code *code, struct mt_image *image, bool att,
+		     uint64_t at, struct mt_insn_text *out)
+{
+	for (size_t n = INSTRUCTION_MOST; n; n--) {
+		const uint8_t *bytes = mt_image_code(image, at, n, true);
+
+		if (bytes)
+			return mt_disasm_print(code->disasm, att, at, bytes, n, out);
+	}
+	return false;
+}
+
+static struct mt_error *decode(const struct mt_function_code *code, struct mt_image *image,
+			       uint64_t offset, bool att, struct mt_code_text *out)
+{
+	uint64_t end = end_of(mt_image_symbols_elf(image), out->start);
+
+	for (uint64_t at = out->start; at < end;) {
+		struct mt_insn_text insn;
+		struct mt_code_line *line;
+
+		if (!print_at(code, image, att, at, &insn)) {
+			at = (at | (MT_CODE_BLOCK - 1)) + 1;
+			continue;
+		}
+		if (!mt_array_grow((void **)&out->lines, &out->capacity, out->count + 1,
+				   sizeof(*out->lines)))
+			return mt_error_nomem();
+		line = &out->lines[out->count++];
+		*line = (struct mt_code_line){
+			.at = at - out->start,
+			.size = insn.insn.size,
+			.is_syscall = insn.insn.kind == MT_INSN_SYSCALL,
+			.text = text_of(code, image, &insn, out->start, offset),
+		};
+		if (!line->text)
+			return mt_error_nomem();
+		at += insn.insn.size;
+	}
+	return NULL;
+}
+
+/* ---- Which bytes ---- */
+
+static const char *where_from(const struct mt_image *image)
+{
+	if (image->carried)
+		return image->code ? "the file with its build id"
+				   : "the recording; the first instruction of a piece may be cut";
+	return image->found_at ? image->found_at : image->identity.path;
+}
+
+static const char *why_none(struct mt_image *image)
+{
+	if (!image || image->kind == MT_IMAGE_ANONYMOUS)
+		return "generated at run time, in no file";
+	if (image->kind == MT_IMAGE_KERNEL)
+		return "the kernel's, in no file here";
+	if (!mt_image_elf(image))
+		return image->missing ? image->missing : "no file with the recorded build id";
+	if (mt_elf_machine(image->elf) != EM_X86_64 || !mt_elf_is_64(image->elf))
+		return "not x86-64";
+	return NULL;
+}
+
+static struct mt_error *read_code(void *context, uint32_t id, uint64_t offset, bool att,
+				  struct mt_code_text *out)
+{
+	struct mt_function_code *code = context;
+	struct mt_image *image = id == MT_FRAME_NO_IMAGE
+					 ? NULL
+					 : mt_image_set_get(mt_naming_images(code->naming), id);
+	struct mt_error *err;
+
+	*out = (struct mt_code_text){.why = why_none(image)};
+	if (!out->why && !mt_elf_offset_to_vaddr(image->elf, offset, &out->start))
+		out->why = "not in the file's segments";
+	if (out->why)
+		return NULL;
+	err = decode(code, image, offset, att, out);
+	out->from = where_from(image);
+	if (!err && !out->count)
+		out->why = image->carried ? "the recording carries no code of it, and no file with "
+					    "its build id is at hand"
+					  : "the file has no code of it";
+	return err;
+}
+
+struct mt_code_reader mt_function_code_reader(struct mt_function_code *code)
+{
+	return (struct mt_code_reader){.context = code, .read = read_code};
+}

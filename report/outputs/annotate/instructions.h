@@ -1,0 +1,34 @@
+/*
+ * The instructions of functions, each with the figures of the frames there: a caller's are those of
+ * its call.
+ */
+#ifndef MT_REPORT_OUTPUTS_ANNOTATE_INSTRUCTIONS_H
+#define MT_REPORT_OUTPUTS_ANNOTATE_INSTRUCTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct mt_annotate_part;
+struct mt_error;
+struct mt_instructions;
+struct mt_table;
+struct mt_view;
+
+/* Borrows both. NULL out of memory. */
+struct mt_instructions *mt_instructions_create(const struct mt_view *view,
+					       const struct mt_table *table);
+void mt_instructions_destroy(struct mt_instructions *instructions);
+
+/* Adds a row to a frame, whose lines are in the file of this id. False out of memory. */
+bool mt_instructions_add(struct mt_instructions *instructions, uint32_t frame, uint32_t file,
+			 const struct mt_annotate_part *part);
+
+/*
+ * Prints each function. `shown`, if not NULL: by id of file, only the functions that have lines in
+ * those files.
+ */
+struct mt_error *mt_instructions_print(struct mt_instructions *instructions, double total,
+				       bool counted, const bool *shown, FILE *to);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The instructions of a function as text: a contract between who has the images and an output that
+ * shows code.
+ */
+#ifndef MT_REPORT_TABLES_CODE_TEXT_H
+#define MT_REPORT_TABLES_CODE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_error;
+
+/* --asm */
+enum mt_asm {
+	MT_ASM_UNASKED, /* instructions where there is no source, in Intel's syntax */
+	MT_ASM_INTEL,
+	MT_ASM_ATT,
+};
+
+struct mt_code_line {
+	uint64_t at; /* bytes behind the function's start */
+	uint8_t size;
+	bool is_syscall;
+	char *text; /* ASCII, but for the name of a function that is called */
+};
+
+/* A function's code. Zero is valid. */
+struct mt_code_text {
+	uint64_t start;		    /* link-time address */
+	struct mt_code_line *lines; /* count of them, by address; bytes not at hand are left out */
+	size_t count, capacity;
+	const char *from; /* which file the bytes are from; borrowed from the reader */
+	const char *why;  /* why there are no lines, borrowed; NULL: there are */
+};
+
+void mt_code_text_deinit(struct mt_code_text *text);
+
+/* Reads the code of the function that begins at an offset of an image's file. */
+struct mt_code_reader {
+	void *context;
+	struct mt_error *(*read)(void *context, uint32_t image, uint64_t offset, bool att,
+				 struct mt_code_text *out);
+};
+
+#endif
