@@ -24,6 +24,7 @@
 #include "report/beside.h"
 #include "report/cli/options.h"
 #include "report/cli/request.h"
+#include "report/copies/perf_export.h"
 #include "report/copies/seal.h"
 #include "report/copies/strip.h"
 #include "report/follow.h"
@@ -736,34 +737,8 @@ struct copying {
 	struct mt_session *session;
 	struct mt_strip_counts stripped;
 	struct mt_seal_counts sealed;
+	struct mt_perf_export_counts perf;
 };
-
-static void print_strip(const struct mt_strip_counts *c, const char *path)
-{
-	if (!c->stacks) {
-		fprintf(stderr, TOOL ": %s: no stack had raw bytes any more; %s bytes became %s\n",
-			path, mt_text_count((double)c->copied.read).text,
-			mt_text_count((double)c->copied.written).text);
-		return;
-	}
-	fprintf(stderr,
-		TOOL ": %s: %s stacks, %s of them different, in the place of their raw "
-		     "bytes; %s bytes became %s\n",
-		path, mt_text_count((double)c->stacks).text,
-		mt_text_count((double)c->distinct).text, mt_text_count((double)c->copied.read).text,
-		mt_text_count((double)c->copied.written).text);
-}
-
-static void print_seal(const struct mt_seal_counts *c, const char *path)
-{
-	fprintf(stderr,
-		TOOL
-		": %s: images, kernels and perf maps: %s added, %s carried before, %s not to be "
-		"had; %s bytes became %s\n",
-		path, mt_text_count((double)c->added).text, mt_text_count((double)c->there).text,
-		mt_text_count((double)c->lacking).text, mt_text_count((double)c->copied.read).text,
-		mt_text_count((double)c->copied.written).text);
-}
 
 static void print_left_out(const struct mt_rewrite_counts *c, uint64_t samples)
 {
@@ -810,14 +785,39 @@ static struct mt_error *seal(struct copying *c, int fd)
 	return mt_seal(c->session, c->options->files[0], &how, fd, &c->sealed);
 }
 
-static struct mt_error *write_copy(struct copying *c, bool sealing)
+static struct mt_error *perfdata(struct copying *c, int fd)
 {
+	return mt_perf_export(c->session, c->options->files[0], fd, &c->perf);
+}
+
+static void print_copy(const struct copying *c)
+{
+	const char *path = c->options->copy_path;
+
+	switch (c->options->copy) {
+	case MT_COPY_STRIP:
+		mt_strip_print(&c->stripped, TOOL, path, stderr);
+		print_left_out(&c->stripped.copied, c->stripped.left_out);
+		break;
+	case MT_COPY_SEAL:
+		mt_seal_print(&c->sealed, TOOL, path, stderr);
+		print_left_out(&c->sealed.copied, 0);
+		break;
+	default:
+		mt_perf_export_print(&c->perf, TOOL, path, stderr);
+	}
+}
+
+static struct mt_error *write_copy(struct copying *c)
+{
+	static struct mt_error *(*const writes[])(struct copying * c, int fd) = {
+		[MT_COPY_STRIP] = strip, [MT_COPY_SEAL] = seal, [MT_COPY_PERFDATA] = perfdata};
 	MT_CLEANUP(mt_outfile_abandon) struct mt_outfile out = {.fd = -1};
 	struct mt_error *err = mt_outfile_open(c->options->copy_path, &out);
 
 	if (err)
 		return err;
-	err = sealing ? seal(c, out.fd) : strip(c, out.fd);
+	err = writes[c->options->copy](c, out.fd);
 	return err ? err : mt_outfile_commit(&out);
 }
 
@@ -828,7 +828,7 @@ static enum status copy(const struct mt_report_options *options)
 	MT_CLEANUP(mt_debuginfod_destroy_p) struct mt_debuginfod *debuginfod = NULL;
 	MT_CLEANUP(mt_session_destroy_p) struct mt_session *session = NULL;
 	struct mt_error *err = check_output_path(options);
-	bool sealing = !strcmp(options->copy, "--seal");
+	bool sealing = options->copy == MT_COPY_SEAL;
 
 	err = err ? err : open_debuginfod(options, &c.progress, &debuginfod);
 	session_options.debuginfod = debuginfod;
@@ -839,17 +839,12 @@ static enum status copy(const struct mt_report_options *options)
 	clock_gettime(CLOCK_MONOTONIC, &c.progress.began);
 	err = err ? err : mt_session_open(&session_options, &session);
 	c.session = session;
-	err = err ? err : write_copy(&c, sealing);
+	err = err ? err : write_copy(&c);
 	end_progress(&c.progress);
 	if (err)
 		return fail(err);
-	if (options->quiet)
-		return STATUS_OK;
-	if (sealing)
-		print_seal(&c.sealed, options->copy_path);
-	else
-		print_strip(&c.stripped, options->copy_path);
-	print_left_out(sealing ? &c.sealed.copied : &c.stripped.copied, c.stripped.left_out);
+	if (!options->quiet)
+		print_copy(&c);
 	return STATUS_OK;
 }
 

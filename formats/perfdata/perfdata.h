@@ -38,6 +38,49 @@ enum mt_perf_type { /* perf's own record types (enum perf_user_event_type) */
 	MT_PERF_USER_LAST = 84, /* the last known type */
 };
 
+enum mt_perf_feature_bit { /* HEADER_* of perf's util/header.h */
+	MT_PERF_FEATURE_TRACING_DATA = 1,
+	MT_PERF_FEATURE_BUILD_ID = 2,
+	MT_PERF_FEATURE_HOSTNAME = 3,
+	MT_PERF_FEATURE_OSRELEASE = 4,
+	MT_PERF_FEATURE_VERSION = 5,
+	MT_PERF_FEATURE_ARCH = 6,
+	MT_PERF_FEATURE_NRCPUS = 7,
+	MT_PERF_FEATURE_CPUDESC = 8,
+	MT_PERF_FEATURE_CPUID = 9,
+	MT_PERF_FEATURE_TOTAL_MEM = 10,
+	MT_PERF_FEATURE_CMDLINE = 11,
+	MT_PERF_FEATURE_EVENT_DESC = 12,
+	MT_PERF_FEATURE_PMU_MAPPINGS = 16,
+	MT_PERF_FEATURE_GROUP_DESC = 17,
+	MT_PERF_FEATURE_SAMPLE_TIME = 21,
+	MT_PERF_FEATURE_CLOCKID = 23,
+	MT_PERF_FEATURE_DIR_FORMAT = 24,
+	MT_PERF_FEATURE_COMPRESSED = 27,
+	MT_PERF_FEATURE_CLOCK_DATA = 29,
+};
+
+/* Layout of struct perf_file_header. */
+enum {
+	MT_PERF_HEADER_SIZE = 104,
+	MT_PERF_OFF_SIZE = 8,
+	MT_PERF_OFF_ATTR_SIZE = 16,
+	MT_PERF_OFF_ATTRS = 24,
+	MT_PERF_OFF_DATA = 40,
+	MT_PERF_OFF_TYPES = 56,
+	MT_PERF_OFF_FEATURES = 72,
+	MT_PERF_SECTION_SIZE = 16,
+};
+
+enum {
+	MT_PERF_BUILD_ID_SIZE = 20,
+	MT_PERF_BUILD_ID_ROOM = 24,	      /* of the field: padded, or with its size behind it */
+	MT_PERF_MISC_BUILD_ID_SIZE = 1 << 15, /* the byte behind the id says how long it is */
+	MT_PERF_BUILD_ID_PATH_MAX = 4096,
+};
+
+#define MT_PERF_TRACING_MAGIC "\x17\x08\x44tracing"
+
 enum {
 	MT_PERF_FEATURE_BITS = 256,
 	MT_PERF_EVENTS_MAX = 65536,

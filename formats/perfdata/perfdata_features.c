@@ -11,32 +11,6 @@
 #include "formats/base/cleanup.h"
 #include "formats/perfdata/perfdata.h"
 
-enum feature { /* HEADER_* of perf's util/header.h */
-	FEATURE_TRACING_DATA = 1,
-	FEATURE_BUILD_ID = 2,
-	FEATURE_HOSTNAME = 3,
-	FEATURE_OSRELEASE = 4,
-	FEATURE_VERSION = 5,
-	FEATURE_ARCH = 6,
-	FEATURE_NRCPUS = 7,
-	FEATURE_CPUDESC = 8,
-	FEATURE_CPUID = 9,
-	FEATURE_TOTAL_MEM = 10,
-	FEATURE_CMDLINE = 11,
-	FEATURE_EVENT_DESC = 12,
-	FEATURE_PMU_MAPPINGS = 16,
-	FEATURE_GROUP_DESC = 17,
-	FEATURE_SAMPLE_TIME = 21,
-	FEATURE_CLOCKID = 23,
-	FEATURE_DIR_FORMAT = 24,
-	FEATURE_COMPRESSED = 27,
-	FEATURE_CLOCK_DATA = 29,
-};
-
-#define BUILD_ID_SIZE 20
-#define BUILD_ID_ROOM 24	      /* of the field: padded, or with its size behind it */
-#define MISC_BUILD_ID_SIZE (1u << 15) /* the byte behind the id says how long it is */
-
 typedef bool take_feature(struct mt_perf_facts *facts, struct mt_cursor *c);
 
 static bool take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
@@ -51,7 +25,7 @@ static bool take_tracing(struct mt_perf_facts *facts, struct mt_cursor *c)
 static bool lacks_pid(const uint8_t *bytes, size_t size)
 {
 	static const char tail[] = "nel.kallsyms]";
-	const size_t at = 8 + 4 + BUILD_ID_ROOM;
+	const size_t at = 8 + 4 + MT_PERF_BUILD_ID_ROOM;
 
 	return size >= at + sizeof(tail) && !memcmp(bytes + at, tail, sizeof(tail));
 }
@@ -65,16 +39,17 @@ bool mt_perf_build_id(struct mt_perf_facts *facts, const uint8_t *record, size_t
 
 	if (!quirk)
 		mt_cursor_u32(&c);
-	id = mt_cursor_bytes(&c, BUILD_ID_ROOM);
+	id = mt_cursor_bytes(&c, MT_PERF_BUILD_ID_ROOM);
 	path = mt_cursor_cstring(&c);
 	if (c.bad || !*path || !mt_perf_facts_room(facts, sizeof(*image) + strlen(path)))
 		return true;
 	image = mt_array_push(&facts->images);
 	if (!image)
 		return false;
-	image->build_id_size = BUILD_ID_SIZE;
-	if (mt_get_le16(header + 4) & MISC_BUILD_ID_SIZE && id[BUILD_ID_SIZE] < BUILD_ID_SIZE)
-		image->build_id_size = id[BUILD_ID_SIZE];
+	image->build_id_size = MT_PERF_BUILD_ID_SIZE;
+	if (mt_get_le16(header + 4) & MT_PERF_MISC_BUILD_ID_SIZE &&
+	    id[MT_PERF_BUILD_ID_SIZE] < MT_PERF_BUILD_ID_SIZE)
+		image->build_id_size = id[MT_PERF_BUILD_ID_SIZE];
 	memcpy(image->build_id, id, image->build_id_size);
 	image->path = strdup(path);
 	return image->path;
@@ -322,24 +297,24 @@ static bool take_clock(struct mt_perf_facts *facts, struct mt_cursor *c)
 }
 
 static take_feature *const features[] = {
-	[FEATURE_TRACING_DATA] = take_tracing,
-	[FEATURE_BUILD_ID] = take_build_ids,
-	[FEATURE_HOSTNAME] = take_host,
-	[FEATURE_OSRELEASE] = take_kernel,
-	[FEATURE_VERSION] = take_version,
-	[FEATURE_ARCH] = take_arch,
-	[FEATURE_NRCPUS] = take_cpus,
-	[FEATURE_CPUDESC] = take_cpu,
-	[FEATURE_TOTAL_MEM] = take_memory,
-	[FEATURE_CMDLINE] = take_command,
-	[FEATURE_EVENT_DESC] = take_events,
-	[FEATURE_PMU_MAPPINGS] = take_pmus,
-	[FEATURE_GROUP_DESC] = take_groups,
-	[FEATURE_SAMPLE_TIME] = take_times,
-	[FEATURE_CLOCKID] = take_clock_resolution,
-	[FEATURE_DIR_FORMAT] = take_directory,
-	[FEATURE_COMPRESSED] = take_compressed,
-	[FEATURE_CLOCK_DATA] = take_clock,
+	[MT_PERF_FEATURE_TRACING_DATA] = take_tracing,
+	[MT_PERF_FEATURE_BUILD_ID] = take_build_ids,
+	[MT_PERF_FEATURE_HOSTNAME] = take_host,
+	[MT_PERF_FEATURE_OSRELEASE] = take_kernel,
+	[MT_PERF_FEATURE_VERSION] = take_version,
+	[MT_PERF_FEATURE_ARCH] = take_arch,
+	[MT_PERF_FEATURE_NRCPUS] = take_cpus,
+	[MT_PERF_FEATURE_CPUDESC] = take_cpu,
+	[MT_PERF_FEATURE_TOTAL_MEM] = take_memory,
+	[MT_PERF_FEATURE_CMDLINE] = take_command,
+	[MT_PERF_FEATURE_EVENT_DESC] = take_events,
+	[MT_PERF_FEATURE_PMU_MAPPINGS] = take_pmus,
+	[MT_PERF_FEATURE_GROUP_DESC] = take_groups,
+	[MT_PERF_FEATURE_SAMPLE_TIME] = take_times,
+	[MT_PERF_FEATURE_CLOCKID] = take_clock_resolution,
+	[MT_PERF_FEATURE_DIR_FORMAT] = take_directory,
+	[MT_PERF_FEATURE_COMPRESSED] = take_compressed,
+	[MT_PERF_FEATURE_CLOCK_DATA] = take_clock,
 };
 
 bool mt_perf_feature(struct mt_perf_facts *facts, uint32_t feature, const uint8_t *bytes,

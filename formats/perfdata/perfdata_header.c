@@ -11,18 +11,9 @@
 #include "formats/input.h"
 #include "formats/perfdata/perfdata.h"
 
-/* Layout of struct perf_file_header. */
 enum {
-	HEADER_SIZE = 104,
 	HEADER_MIN = 16, /* a pipe's */
-	OFF_SIZE = 8,
-	OFF_ATTR_SIZE = 16,
-	OFF_ATTRS = 24,
-	OFF_DATA = 40,
-	OFF_TYPES = 56,
-	OFF_FEATURES = 72,
-	SECTION_SIZE = 16,
-	TYPE_SIZE = 72, /* of one of the event types that a file before 3.10 has */
+	TYPE_SIZE = 72,	 /* of one of the event types that a file before 3.10 has */
 	ATTR_MIN = 64,
 	ATTR_MAX = 4096,
 };
@@ -63,13 +54,14 @@ static struct mt_error *read_section(const struct mt_input *input, struct sectio
 static struct mt_error *read_attr(const struct mt_input *input, struct mt_perf_facts *facts,
 				  const uint8_t *entry, size_t size)
 {
-	struct section ids = get_section(entry + size - SECTION_SIZE);
+	struct section ids = get_section(entry + size - MT_PERF_SECTION_SIZE);
 	MT_CLEANUP_FREE uint8_t *bytes = NULL;
 	struct mt_error *err = read_section(input, ids, &bytes);
 
 	if (err)
 		return err;
-	if (!mt_perf_add_event(facts, entry, size - SECTION_SIZE, bytes, bytes ? ids.size / 8 : 0))
+	if (!mt_perf_add_event(facts, entry, size - MT_PERF_SECTION_SIZE, bytes,
+			       bytes ? ids.size / 8 : 0))
 		return mt_error_nomem();
 	return NULL;
 }
@@ -122,7 +114,7 @@ static struct mt_error *read_features(const struct mt_input *input, struct mt_pe
 	struct mt_error *err = NULL;
 
 	for (uint32_t feature = 0; feature < MT_PERF_FEATURE_BITS && !err; feature++) {
-		uint8_t entry[SECTION_SIZE];
+		uint8_t entry[MT_PERF_SECTION_SIZE];
 		size_t got;
 
 		if (!(bits[feature / 8] >> feature % 8 & 1))
@@ -143,7 +135,7 @@ static struct mt_error *check_magic(const uint8_t *header)
 			MT_ERR_UNSUPPORTED,
 			"is a perf.data file of a big-endian machine: not supported");
 	/* The magic of before 3.4 does not tell; the size of the header does. */
-	if (mt_get_le64(header + OFF_SIZE) == (uint64_t)HEADER_SIZE << 56)
+	if (mt_get_le64(header + MT_PERF_OFF_SIZE) == (uint64_t)MT_PERF_HEADER_SIZE << 56)
 		return mt_error_create(
 			MT_ERR_UNSUPPORTED,
 			"is a perf.data file of a big-endian machine: not supported");
@@ -153,30 +145,30 @@ static struct mt_error *check_magic(const uint8_t *header)
 static struct mt_error *read_file(const struct mt_input *input, struct mt_perf_facts *facts,
 				  const uint8_t *header, struct mt_perf_layout *out)
 {
-	struct section data = get_section(header + OFF_DATA);
-	uint64_t entry_size = mt_get_le64(header + OFF_ATTR_SIZE);
+	struct section data = get_section(header + MT_PERF_OFF_DATA);
+	uint64_t entry_size = mt_get_le64(header + MT_PERF_OFF_ATTR_SIZE);
 	struct mt_error *err;
 
-	if (entry_size < ATTR_MIN + SECTION_SIZE || entry_size > ATTR_MAX)
+	if (entry_size < ATTR_MIN + MT_PERF_SECTION_SIZE || entry_size > ATTR_MAX)
 		return mt_error_create(MT_ERR_FORMAT, "is damaged: attributes of %llu bytes",
 				       (unsigned long long)entry_size);
-	err = read_attrs(input, facts, get_section(header + OFF_ATTRS), entry_size);
+	err = read_attrs(input, facts, get_section(header + MT_PERF_OFF_ATTRS), entry_size);
 	if (err)
 		return err;
 	out->begin = data.offset < input->size ? data.offset : input->size;
 	/* perf writes the size when it ends, and the features then */
 	out->cut_short = !data.size || data.size > input->size - out->begin;
 	out->end = out->cut_short ? input->size : out->begin + data.size;
-	err = read_types(input, facts, get_section(header + OFF_TYPES));
+	err = read_types(input, facts, get_section(header + MT_PERF_OFF_TYPES));
 	if (err || out->cut_short)
 		return err;
-	return read_features(input, facts, header + OFF_FEATURES, out->end);
+	return read_features(input, facts, header + MT_PERF_OFF_FEATURES, out->end);
 }
 
 struct mt_error *mt_perf_header_read(const struct mt_input *input, struct mt_perf_facts *facts,
 				     struct mt_perf_layout *out)
 {
-	uint8_t header[HEADER_SIZE];
+	uint8_t header[MT_PERF_HEADER_SIZE];
 	size_t got;
 	struct mt_error *err = mt_input_read(input, 0, header, sizeof(header), &got);
 
@@ -189,10 +181,11 @@ struct mt_error *mt_perf_header_read(const struct mt_input *input, struct mt_per
 	if (err)
 		return err;
 	*out = (struct mt_perf_layout){.begin = HEADER_MIN, .end = input->size};
-	out->piped = mt_get_le64(header + OFF_SIZE) == HEADER_MIN;
+	out->piped = mt_get_le64(header + MT_PERF_OFF_SIZE) == HEADER_MIN;
 	if (out->piped)
 		return NULL;
-	if (got < HEADER_SIZE || mt_get_le64(header + OFF_SIZE) != HEADER_SIZE)
+	if (got < MT_PERF_HEADER_SIZE ||
+	    mt_get_le64(header + MT_PERF_OFF_SIZE) != MT_PERF_HEADER_SIZE)
 		return mt_error_create(MT_ERR_FORMAT, "is a perf.data file cut short or damaged in "
 						      "its header");
 	return read_file(input, facts, header, out);

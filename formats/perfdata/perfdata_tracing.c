@@ -8,7 +8,6 @@
 
 #include "formats/perfdata/perfdata.h"
 
-#define MAGIC "\x17\x08\x44tracing"
 #define MAGIC_SIZE 10
 #define TYPE_TRACEPOINT 2 /* PERF_TYPE_TRACEPOINT */
 
@@ -111,7 +110,7 @@ bool mt_perf_tracing(struct mt_perf_facts *facts, const uint8_t *bytes, size_t s
 	uint32_t count;
 	uint8_t big_endian;
 
-	if (!magic || memcmp(magic, MAGIC, MAGIC_SIZE) != 0)
+	if (!magic || memcmp(magic, MT_PERF_TRACING_MAGIC, MAGIC_SIZE) != 0)
 		return true;
 	mt_cursor_cstring(&c); /* version */
 	big_endian = mt_cursor_u8(&c);

@@ -60,13 +60,29 @@ static struct mt_error *set_output_path(struct mt_report_options *o, const char 
 	return NULL;
 }
 
+const char *mt_copy_name(enum mt_copy copy)
+{
+	static const char *const names[] = {
+		[MT_COPY_STRIP] = "--strip",
+		[MT_COPY_SEAL] = "--seal",
+		[MT_COPY_PERFDATA] = "--perfdata",
+	};
+
+	return names[copy];
+}
+
 static struct mt_error *set_copy(struct mt_report_options *o, const char *name, const char *value)
 {
+	enum mt_copy copy = MT_COPY_STRIP;
+
 	if (!*value)
 		return mt_error_create(MT_ERR_USAGE, "%s: a file name is needed", name);
-	if (o->copy && strcmp(o->copy, name) != 0)
-		return mt_error_create(MT_ERR_USAGE, "--strip and --seal: one copy at a time");
-	o->copy = !strcmp(name, "--strip") ? "--strip" : "--seal";
+	while (copy < MT_COPY_PERFDATA && strcmp(mt_copy_name(copy), name) != 0)
+		copy++;
+	if (o->copy && o->copy != copy)
+		return mt_error_create(MT_ERR_USAGE,
+				       "--strip, --seal and --perfdata: one copy at a time");
+	o->copy = copy;
 	o->copy_path = value;
 	return NULL;
 }
@@ -530,6 +546,9 @@ static const struct mt_option copies[] = {
 	{0, "embed", NULL, "WHAT", OWN(set_embed),
 	 RARE("what --seal adds for each image: symbols (names), unwind (names and unwind tables, "
 	      "the default), lines (also debug information)")},
+	{0, "perfdata", NULL, "OUT", OWN(set_copy),
+	 RARE("write the selected samples, unwound, as a perf.data file, for perf report, perf "
+	      "script, hotspot, samply")},
 	{0, "strip", NULL, "OUT", OWN(set_copy), "copy it with frames in place of raw stack bytes",
 	 "copy the recording with the frames of each stack in place of its raw bytes"},
 	{0},

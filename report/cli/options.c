@@ -357,21 +357,24 @@ static const struct mt_output *default_output(const struct mt_report_options *op
 	return name ? mt_output_find(name) : mt_outputs[0];
 }
 
-/* A copy is of one whole recording, and is no report. */
+/* A copy is of one recording, of all of it but for perf.data, and is no report. */
 static struct mt_error *check_copy(const struct mt_report_options *o)
 {
-	if (o->embed && (!o->copy || strcmp(o->copy, "--seal") != 0))
+	const char *name;
+
+	if (o->embed && o->copy != MT_COPY_SEAL)
 		return mt_error_create(MT_ERR_USAGE, "--embed says what --seal OUT is to carry");
 	if (!o->copy)
 		return NULL;
+	name = mt_copy_name(o->copy);
 	if (o->analysis || o->output || o->output_path || mt_baseline_given(&o->baseline))
 		return mt_error_create(MT_ERR_USAGE,
-				       "%s copies the recording: no report, and no -o", o->copy);
-	if (mt_selection_given(&o->selection))
+				       "%s copies the recording: no report, and no -o", name);
+	if (o->copy != MT_COPY_PERFDATA && mt_selection_given(&o->selection))
 		return mt_error_create(MT_ERR_USAGE, "%s copies the whole recording: no selectors",
-				       o->copy);
+				       name);
 	if (o->file_count > 1)
-		return mt_error_create(MT_ERR_USAGE, "%s copies one file", o->copy);
+		return mt_error_create(MT_ERR_USAGE, "%s copies one file", name);
 	return NULL;
 }
 
@@ -411,7 +414,7 @@ static struct mt_error *check_picture(struct mt_report_options *o)
 static struct mt_error *check_follow(const struct mt_report_options *o)
 {
 	const struct mt_at *at = &o->wishes.at;
-	const char *beside = o->copy					 ? o->copy
+	const char *beside = o->copy					 ? mt_copy_name(o->copy)
 			     : o->wishes.compare			 ? "--base"
 			     : o->selection.time.percent		 ? "--time in percent"
 			     : o->wishes.timeline && !o->wishes.interval ? "--timeline without T"

@@ -30,6 +30,17 @@ enum mt_help {
 	MT_HELP_ALL,
 };
 
+/* What is written of the recording in place of a report. */
+enum mt_copy {
+	MT_COPY_NONE,
+	MT_COPY_STRIP,
+	MT_COPY_SEAL,
+	MT_COPY_PERFDATA,
+};
+
+/* The option, "--strip". */
+const char *mt_copy_name(enum mt_copy copy);
+
 struct mt_report_options {
 	const struct mt_analysis *analysis; /* never NULL */
 	const struct mt_output *output;	    /* never NULL */
@@ -45,9 +56,9 @@ struct mt_report_options {
 	struct mt_source_paths source_paths;
 	enum mt_asm assembly;	       /* --asm */
 	struct mt_flame_options flame; /* how --flamegraph draws */
-	const char *copy;      /* "--strip" or "--seal": write a copy, not a report; or NULL */
-	const char *copy_path; /* path of the copy */
-	const char *embed;     /* --embed as given, or NULL */
+	enum mt_copy copy;
+	const char *copy_path;	      /* path of the copy */
+	const char *embed;	      /* --embed as given, or NULL */
 	struct mt_skeleton_wish wish; /* what --seal carries of each image */
 	const struct mt_unwind_method *unwind;
 	uint32_t max_stack;

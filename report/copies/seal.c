@@ -27,6 +27,7 @@
 #include "report/stacks/kernel_names.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/facts.h"
+#include "report/tables/text.h"
 #include "symbols/carried/code_blocks.h"
 #include "symbols/images/image.h"
 #include "symbols/names/kernel.h"
@@ -522,4 +523,18 @@ struct mt_error *mt_seal(struct mt_session *session, const char *path,
 		return err;
 	*out = s.counts;
 	return NULL;
+}
+
+void mt_seal_print(const struct mt_seal_counts *counts, const char *tool, const char *path,
+		   FILE *to)
+{
+	const struct mt_seal_counts *c = counts;
+
+	fprintf(to,
+		"%s: %s: images, kernels and perf maps: %s added, %s carried before, %s not to be "
+		"had; %s bytes became %s\n",
+		tool, path, mt_text_count((double)c->added).text,
+		mt_text_count((double)c->there).text, mt_text_count((double)c->lacking).text,
+		mt_text_count((double)c->copied.read).text,
+		mt_text_count((double)c->copied.written).text);
 }

@@ -8,6 +8,7 @@
 #define MT_REPORT_COPIES_SEAL_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "formats/rewrite.h"
 #include "symbols/carried/skeleton.h"
@@ -36,5 +37,9 @@ struct mt_seal_counts {
  */
 struct mt_error *mt_seal(struct mt_session *session, const char *path,
 			 const struct mt_seal_options *options, int fd, struct mt_seal_counts *out);
+
+/* Says on one line or two, that begin with the tool, what the copy at `path` has. */
+void mt_seal_print(const struct mt_seal_counts *counts, const char *tool, const char *path,
+		   FILE *to);
 
 #endif

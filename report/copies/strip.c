@@ -23,6 +23,7 @@
 #include "formats/writer.h"
 #include "report/session/session.h"
 #include "report/tables/byte_runs.h"
+#include "report/tables/text.h"
 #include "unwind/unwind.h"
 
 /* The stack of a sample, by where it stands. */
@@ -276,4 +277,23 @@ struct mt_error *mt_strip(struct mt_session *session, const char *path, const ch
 	s.counts.distinct = mt_byte_runs_count(s.stacks);
 	*out = s.counts;
 	return NULL;
+}
+
+void mt_strip_print(const struct mt_strip_counts *counts, const char *tool, const char *path,
+		    FILE *to)
+{
+	const struct mt_strip_counts *c = counts;
+
+	if (!c->stacks) {
+		fprintf(to, "%s: %s: no stack had raw bytes any more; %s bytes became %s\n", tool,
+			path, mt_text_count((double)c->copied.read).text,
+			mt_text_count((double)c->copied.written).text);
+		return;
+	}
+	fprintf(to,
+		"%s: %s: %s stacks, %s of them different, in the place of their raw bytes; %s "
+		"bytes became %s\n",
+		tool, path, mt_text_count((double)c->stacks).text,
+		mt_text_count((double)c->distinct).text, mt_text_count((double)c->copied.read).text,
+		mt_text_count((double)c->copied.written).text);
 }

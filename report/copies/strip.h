@@ -6,6 +6,7 @@
 #define MT_REPORT_COPIES_STRIP_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "formats/rewrite.h"
 
@@ -27,5 +28,9 @@ struct mt_strip_counts {
  */
 struct mt_error *mt_strip(struct mt_session *session, const char *path, const char *by, int fd,
 			  struct mt_strip_counts *out);
+
+/* Says on one line or two, that begin with the tool, what the copy at `path` has. */
+void mt_strip_print(const struct mt_strip_counts *counts, const char *tool, const char *path,
+		    FILE *to);
 
 #endif

@@ -244,6 +244,7 @@ static bool take(struct mt_ledger *ledger, const struct mt_observed *observed)
 		return mt_ledger_take_kernel(ledger, observed);
 	case MT_OBSERVED_SAMPLE:
 		return mt_ledger_take_sample(ledger, observed);
+	case MT_OBSERVED_TASK:
 	case MT_OBSERVED_END:
 		break;
 	}

@@ -16,8 +16,7 @@
 
 enum {
 	NOTES_MAX = 16384,
-	NOTE_BUILD_ID = 3,   /* NT_GNU_BUILD_ID */
-	FIRST_LINES = 20000, /* per-CPU symbols may stand before the text */
+	NOTE_BUILD_ID = 3, /* NT_GNU_BUILD_ID */
 };
 
 static size_t align4(size_t n)
@@ -73,7 +72,7 @@ static bool same_place(const char *symbol)
 	unsigned long long wanted = blank ? strtoull(blank + 1, NULL, 16) : 0, address;
 	char line[512], name[256];
 
-	for (int i = 0; file && wanted && i < FIRST_LINES && fgets(line, sizeof(line), file); i++) {
+	while (file && wanted && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%llx %*c %255s", &address, name) == 2 &&
 		    !strncmp(name, symbol, (size_t)(blank - symbol)) && !name[blank - symbol])
 			return address == wanted;

@@ -44,10 +44,11 @@ struct mt_told;
 struct mt_unwind_method;
 
 /*
- * The kind of an observed record: a statement about the recording (MAP, GAUGE, LOSS, EVENT), a
- * kernel record, a sample or mark, or the recording's end, which comes after all stacks.
+ * The kind of an observed record: a statement about the recording (TASK, MAP, GAUGE, LOSS, EVENT),
+ * a kernel record, a sample or mark, or the recording's end, which comes after all stacks.
  */
 enum mt_observed_kind {
+	MT_OBSERVED_TASK,
 	MT_OBSERVED_MAP,
 	MT_OBSERVED_GAUGE,
 	MT_OBSERVED_LOSS,
@@ -67,9 +68,9 @@ struct mt_observed {
 	bool selected; /* SAMPLE: `stack` will be called for it */
 	bool marks;    /* SAMPLE: exit of a call recorded without a stack, selected */
 	/*
-	 * SAMPLE: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of FORK,
-	 * after the record is applied. GAUGE: the process as the recording began, or NULL; of a
-	 * growing recording, as it is now.
+	 * SAMPLE, TASK: the task. KERNEL: the task of COMM, EXIT, MMAP and MMAP2, and the child of
+	 * FORK, after the record is applied. GAUGE: the process as the recording began, or NULL; of
+	 * a growing recording, as it is now.
 	 */
 	const struct mt_task *task;
 	/*

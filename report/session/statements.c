@@ -372,6 +372,16 @@ bool mt_session_count_undecodable(struct mt_session *session)
 	return true;
 }
 
+static bool take_task(struct mt_session *session, const struct mt_task_record *record)
+{
+	return mt_spaces_add_task(session->spaces, record) &&
+	       mt_session_show(session,
+			       &(struct mt_observed){
+				       .kind = MT_OBSERVED_TASK,
+				       .task = mt_spaces_find(session->spaces, record->tid),
+			       });
+}
+
 static bool show_map(struct mt_session *session, const struct mt_map_record *record, bool again)
 {
 	const struct mt_task *leader = mt_spaces_find(session->spaces, record->pid);
@@ -437,7 +447,7 @@ bool mt_session_take_statement(struct mt_session *session, const struct mt_recor
 	case MT_RECORD_CLOCK:
 		return TAKE(clock, mt_clock_get, take_clock(session, &r.clock));
 	case MT_RECORD_TASK:
-		return TAKE(task, mt_task_get, mt_spaces_add_task(session->spaces, &r.task));
+		return TAKE(task, mt_task_get, take_task(session, &r.task));
 	case MT_RECORD_MAP:
 		return TAKE(map, mt_map_get, take_map(session, &r.map));
 	case MT_RECORD_REREAD:
