@@ -76,9 +76,10 @@ bool mt_option_is_for_counting(const struct mt_option_row *row)
 {
 	static const char letters[] = "eaptGCioqvhDIx";
 	static const int keys[] = {
-		MT_OPT_STAT,	MT_OPT_FILTER,	 MT_OPT_TRACEPOINT_IDS, MT_OPT_DURATION,
-		MT_OPT_CONTROL, MT_OPT_ALL_USER, MT_OPT_ALL_KERNEL,	MT_OPT_LIST,
-		MT_OPT_VERSION, MT_OPT_CHECK,	 MT_OPT_CLEAN,
+		MT_OPT_STAT,	      MT_OPT_FILTER,   MT_OPT_TRACEPOINT_IDS, MT_OPT_DURATION,
+		MT_OPT_CONTROL,	      MT_OPT_ALL_USER, MT_OPT_ALL_KERNEL,     MT_OPT_LIST,
+		MT_OPT_VERSION,	      MT_OPT_CHECK,    MT_OPT_CLEAN,	      MT_OPT_ALLOC_FUNCTION,
+		MT_OPT_FREE_FUNCTION,
 	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {

@@ -40,6 +40,12 @@ const struct mt_option_row mt_option_rows[] = {
 	 RARE("remove the probes of recorders that were killed, as the next recording does")},
 	{NULL, MT_OPT_FILTER, "filter", "EXPR",
 	 COMMON("filter the tracepoint before it: 'ret > 0'")},
+	{NULL, MT_OPT_ALLOC_FUNCTION, "alloc-function", "NAME(size=ARG)",
+	 RARE("record blocks of a program's own function, too; without -e these alone: "
+	      "'pool_alloc(size=arg2)', 'PATH:NAME(size=arg2,count=arg1)', 'cell_alloc(size=64)'; "
+	      "repeatable")},
+	{NULL, MT_OPT_FREE_FUNCTION, "free-function", "NAME(ptr=ARG)",
+	 RARE("and this one frees them: 'pool_free(ptr=arg2)'; repeatable")},
 	{NULL, MT_OPT_TRACEPOINT_IDS, "tracepoint-ids", "FILE",
 	 RARE("take tracepoint ids from FILE where tracefs cannot be read; with --check: write "
 	      "FILE")},

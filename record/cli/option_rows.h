@@ -17,6 +17,8 @@ enum mt_long_only {
 	MT_OPT_MAX_RATE,
 	MT_OPT_MALLOC_SAMPLE,
 	MT_OPT_MALLOC_SIZE,
+	MT_OPT_ALLOC_FUNCTION,
+	MT_OPT_FREE_FUNCTION,
 	MT_OPT_FILTER,
 	MT_OPT_COMM,
 	MT_OPT_DURATION,
@@ -58,7 +60,7 @@ struct mt_option_row {
 };
 
 enum {
-	MT_OPTION_ROWS = 67,
+	MT_OPTION_ROWS = 69,
 };
 
 extern const struct mt_option_row mt_option_rows[]; /* MT_OPTION_ROWS */

@@ -15,6 +15,7 @@
 #include "record/cli/option_checks.h"
 #include "record/cli/option_rows.h"
 #include "record/plan/branch_filter.h"
+#include "record/probes/own_functions.h"
 
 #define DEFAULT_DUMP 16384
 #define DUMP_MAX 65528 /* a sample's size is a u16, and the kernel wants a multiple of 8 */
@@ -120,6 +121,20 @@ static struct mt_error *parse_malloc_sample(const char *text, struct mt_record_o
 					text));
 	options->malloc_sample = mt_one_in_round(one_in);
 	return NULL;
+}
+
+static struct mt_error *parse_own_function(const char *text, bool frees,
+					   struct mt_record_options *options)
+{
+	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	const char **slot = err	    ? NULL
+			    : frees ? mt_array_push(&options->own_frees)
+				    : mt_array_push(&options->own_gives);
+
+	if (slot)
+		*slot = text;
+	return err || slot ? err : mt_error_nomem();
 }
 
 /* A size of which 0 is one, from text up to end. */
@@ -440,6 +455,9 @@ static struct mt_error *parse_one(int key, const char *text, struct mt_record_op
 		return parse_number("--max-rate", text, 1, INT32_MAX, &options->max_rate);
 	case MT_OPT_MALLOC_SAMPLE:
 		return parse_malloc_sample(text, options);
+	case MT_OPT_ALLOC_FUNCTION:
+	case MT_OPT_FREE_FUNCTION:
+		return parse_own_function(text, key == MT_OPT_FREE_FUNCTION, options);
 	case MT_OPT_MALLOC_SIZE:
 		return parse_malloc_size(text, options);
 	case 'z':
@@ -629,18 +647,21 @@ static struct mt_error *parse_all(int argc, char **argv, struct mt_record_option
 
 static struct mt_error *set_defaults(struct mt_record_options *options)
 {
-	const char **slot = options->events.count ? NULL : mt_array_push(&options->events);
+	bool given = options->events.count || options->own_gives.count || options->own_frees.count;
+	const char **slot = given ? NULL : mt_array_push(&options->events);
 
 	if (options->action == MT_ACTION_RECORD && !options->output)
 		options->output = MT_DEFAULT_OUTPUT;
 	if (slot)
 		*slot = MT_DEFAULT_EVENTS;
-	return options->events.count ? NULL : mt_error_nomem();
+	return given || slot ? NULL : mt_error_nomem();
 }
 
 void mt_record_options_deinit(struct mt_record_options *options)
 {
 	mt_array_deinit(&options->events);
+	mt_array_deinit(&options->own_gives);
+	mt_array_deinit(&options->own_frees);
 	mt_array_deinit(&options->filters);
 	mt_array_deinit(&options->cpus);
 	mt_array_deinit(&options->pids);

@@ -402,7 +402,7 @@ struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, s
 	if (word.def && word.def->kind == MT_EVENT_GROUP)
 		return mt_planner_group(planner, word.def);
 	if (word.def && word.def->kind == MT_EVENT_ALLOCATOR)
-		return mt_planner_allocators(planner);
+		return mt_planner_allocators(planner, true);
 	if (word.def && word.def->kind == MT_EVENT_SYSCALL)
 		return mt_planner_call(planner, &word);
 	if (word.counter)
@@ -549,6 +549,9 @@ static struct mt_error *plan_all(struct mt_planner *planner)
 
 	for (size_t i = 0; i < options->events.count && !err; i++)
 		err = mt_planner_list(planner, options->events.items[i]);
+	if (!err && (options->own_gives.count || options->own_frees.count) &&
+	    !mt_plan_has_blocks(planner->plan))
+		err = mt_planner_allocators(planner, false);
 	if (!err && options->frequency)
 		err = thin_storms(planner);
 	if (!err)

@@ -114,17 +114,28 @@ static struct mt_error *check_limits(const struct mt_record_options *options)
 	return NULL;
 }
 
-struct mt_error *mt_planner_allocators(struct mt_planner *planner)
+struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocators)
 {
+	const struct mt_allocator_choice choice = {
+		.allocators = allocators,
+		.gives = planner->options->own_gives.items,
+		.gives_count = planner->options->own_gives.count,
+		.frees = planner->options->own_frees.items,
+		.frees_count = planner->options->own_frees.count,
+	};
 	const struct mt_tracepoint_source *source = planner->tracepoints;
 	char *note = NULL;
 	struct mt_error *err = check_limits(planner->options);
 
 	if (err)
 		return err;
+	if (!allocators && !choice.gives_count)
+		return mt_error_create(MT_ERR_USAGE, "--free-function: no function gives blocks; "
+						     "--alloc-function names one, -e malloc the "
+						     "allocator's");
 	if (!source->allocators)
 		return mt_error_create(MT_ERR_UNSUPPORTED, "malloc: probes cannot be defined here");
-	err = source->allocators(source->probes, plan_blocks, planner, &note);
+	err = source->allocators(source->probes, &choice, plan_blocks, planner, &note);
 	return err ? err : mt_planner_note(planner, note);
 }
 

@@ -111,8 +111,11 @@ void mt_planner_drop_last(struct mt_planner *planner);
 /* plan_probes.c: plans the probes of a word like u:libc:malloc. */
 struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length);
 
-/* plan_probes.c: plans the probes of the targets' allocators. */
-struct mt_error *mt_planner_allocators(struct mt_planner *planner);
+/*
+ * plan_blocks.c: plans probes at the user's own functions that give and free blocks, and with
+ * `allocators` at those of the targets' allocators.
+ */
+struct mt_error *mt_planner_allocators(struct mt_planner *planner, bool allocators);
 
 /* Plans one word of -e. */
 struct mt_error *mt_planner_word(struct mt_planner *planner, const char *text, size_t length);

@@ -14,6 +14,7 @@
 #include "formats/base/err.h"
 #include "record/probes/allocator_files.h"
 #include "record/probes/allocators.h"
+#include "record/probes/own_functions.h"
 #include "record/probes/probe_files.h"
 #include "record/probes/probes.h"
 #include "record/tracepoints/tracepoint_source.h"
@@ -33,6 +34,7 @@ struct defining {
 	enum mt_block_moment moment;
 	bool glibc;
 	size_t functions; /* probed */
+	FILE *places;	  /* text of a note: which, and where */
 };
 
 static struct mt_error *tell(void *context, const char *name, const char *alias, bool entry)
@@ -132,39 +134,85 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 	return err;
 }
 
-static char *make_note(const struct defining *defining, const struct mt_probe_files *files)
+/* In every file of the targets, or the one that is named, in which it is found. */
+static struct mt_error *define_own(struct defining *defining, const char *text, bool frees)
 {
-	MT_CLEANUP_FREE char *paths = NULL;
-	size_t size;
-	FILE *to = open_memstream(&paths, &size);
-	char *note;
+	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
+	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	size_t before = defining->functions;
 
-	if (!to)
-		return NULL;
-	for (size_t i = 0; i < files->items.count; i++)
-		fprintf(to, "%s%s", i ? ", " : "", files->items.items[i].path);
-	if (fclose(to) || asprintf(&note,
-				   "malloc: %zu functions of %s are probed; malloc and "
-				   "free take 5 to 30 us longer",
-				   defining->functions, paths) < 0)
-		return NULL;
-	return note;
+	if (!err)
+		err = mt_probe_files_find(mt_probes_targets_get(defining->probes), text, own.path,
+					  &files);
+	defining->function = &own.function;
+	defining->glibc = false;
+	for (size_t i = 0; i < files.items.count && !err; i++) {
+		size_t so_far = defining->functions;
+
+		err = define_function(defining, &files.items.items[i]);
+		if (!err && defining->functions > so_far)
+			fprintf(defining->places, "%s%s of %s", ftell(defining->places) ? ", " : "",
+				own.name, files.items.items[i].path);
+	}
+	if (err || defining->functions > before)
+		return err;
+	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s: no function %s in %s", text,
+					     own.name,
+					     own.path ? own.path : "what the targets map or need"),
+			     "names are as nm has them, of C++ the mangled ones; a stripped file "
+			     "needs its debug file, or PATH:0xADDRESS in place of the name");
+}
+
+static struct mt_error *define_allocators(struct defining *defining)
+{
+	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
+	struct mt_error *err =
+		mt_allocator_files_find(mt_probes_targets_get(defining->probes), &files);
+
+	for (size_t i = 0; i < files.items.count && !err; i++) {
+		size_t before = defining->functions;
+
+		err = define_file(defining, &files.items.items[i]);
+		fprintf(defining->places, "%s%zu functions of %s", i ? ", " : "",
+			defining->functions - before, files.items.items[i].path);
+	}
+	return err;
+}
+
+static struct mt_error *define_all(struct defining *defining,
+				   const struct mt_allocator_choice *choice)
+{
+	struct mt_error *err = mt_probes_check(defining->probes);
+
+	if (!err && choice->allocators)
+		err = define_allocators(defining);
+	for (size_t i = 0; i < choice->gives_count && !err; i++)
+		err = define_own(defining, choice->gives[i], false);
+	for (size_t i = 0; i < choice->frees_count && !err; i++)
+		err = define_own(defining, choice->frees[i], true);
+	return err;
 }
 
 struct mt_error *mt_allocator_probes_define(
-	void *probes, struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe),
-	void *out, char **note)
+	void *probes, const struct mt_allocator_choice *choice,
+	struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe), void *out,
+	char **note)
 {
-	MT_CLEANUP(mt_probe_files_deinit) struct mt_probe_files files = {0};
-	struct defining defining = {.probes = probes, .each = each, .out = out};
-	struct mt_error *err = mt_probes_check(probes);
+	MT_CLEANUP_FREE char *places = NULL;
+	size_t size;
+	struct defining defining = {.probes = probes,
+				    .each = each,
+				    .out = out,
+				    .places = open_memstream(&places, &size)};
+	struct mt_error *err = defining.places ? define_all(&defining, choice) : mt_error_nomem();
 
-	if (!err)
-		err = mt_allocator_files_find(mt_probes_targets_get(probes), &files);
-	for (size_t i = 0; i < files.items.count && !err; i++)
-		err = define_file(&defining, &files.items.items[i]);
+	if (defining.places && fclose(defining.places) && !err)
+		err = mt_error_nomem();
 	if (err)
 		return err;
-	*note = make_note(&defining, &files);
-	return *note ? NULL : mt_error_nomem();
+	return asprintf(note, "malloc: %s are probed; each call takes 2 to 15 us longer", places) <
+			       0
+		       ? mt_error_nomem()
+		       : NULL;
 }

@@ -1,16 +1,18 @@
-/* -e malloc: probes at the functions of the targets' allocators. */
+/* -e malloc, --alloc-function, --free-function: probes at functions that give and free blocks. */
 #ifndef MT_RECORD_PROBES_ALLOCATOR_PROBES_H
 #define MT_RECORD_PROBES_ALLOCATOR_PROBES_H
 
+struct mt_allocator_choice;
 struct mt_allocator_probe;
 struct mt_error;
 
 /*
  * Defines them and calls each(out, probe) for every one. probes: struct mt_probes. *note: which
- * allocators and what it costs; the caller frees it.
+ * functions and what it costs; the caller frees it.
  */
 struct mt_error *mt_allocator_probes_define(
-	void *probes, struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe),
-	void *out, char **note);
+	void *probes, const struct mt_allocator_choice *choice,
+	struct mt_error *(*each)(void *out, const struct mt_allocator_probe *probe), void *out,
+	char **note);
 
 #endif

@@ -79,7 +79,8 @@ enum mt_allocator_rank mt_allocator_rank(const char *path)
 static void put_field(FILE *to, const char *name, const char *argument)
 {
 	if (argument)
-		fprintf(to, "%c%s=%s:u64", ftell(to) ? ',' : '(', name, argument);
+		fprintf(to, "%c%s=%s%s", ftell(to) ? ',' : '(', name, argument,
+			strchr(argument, ':') ? "" : ":u64");
 }
 
 /*

@@ -10,7 +10,7 @@
 
 #include "record/tracepoints/tracepoint_source.h"
 
-/* Arguments are as words of probes have them: arg1, arg2, ...; NULL: there is none. */
+/* Arguments are FETCH[:TYPE] of words of probes: arg1, arg2:u32, ...; NULL: there is none. */
 struct mt_allocator_function {
 	const char *name;	  /* as symbols have it */
 	const char *size, *count; /* their product is asked for */

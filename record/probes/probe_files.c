@@ -154,10 +154,10 @@ static bool take_needed(void *context, const char *path)
 {
 	struct finding *finding = context;
 
-	if (!mt_probe_file_is_called(path, finding->path))
+	if (finding->path && !mt_probe_file_is_called(path, finding->path))
 		return true;
 	add_path(finding, path);
-	return false;
+	return !finding->path;
 }
 
 /* As a path: below the first target's root, else as we see it. */
@@ -188,6 +188,8 @@ static struct mt_error *nobody_maps(const struct mt_probe_targets *targets, cons
 		return mt_error_create(MT_ERR_PERMISSION,
 				       "%s: what the target maps cannot be read: %s", word,
 				       strerror(errno));
+	if (!name)
+		return mt_error_create(MT_ERR_USAGE, "%s: the targets have no file", word);
 	if (targets->command_file && !targets->everyone)
 		err = mt_error_create(MT_ERR_USAGE,
 				      "%s: neither %s nor what it is linked with is "
@@ -211,7 +213,7 @@ struct mt_error *mt_probe_files_find(const struct mt_probe_targets *targets, con
 		unreadable |= !add_mapped(&finding, targets->tids->items[i]);
 	if (targets->everyone)
 		mt_existing_each(add_everyones, &finding);
-	if (!out->items.count && strchr(path, '/'))
+	if (!out->items.count && path && strchr(path, '/'))
 		return add_by_path(&finding, targets, word);
 	if (!out->items.count && targets->command_file)
 		mt_needed_files_each(targets->command_file, take_needed, &finding);
@@ -219,8 +221,9 @@ struct mt_error *mt_probe_files_find(const struct mt_probe_targets *targets, con
 		return out->items.count < FILES_MOST
 			       ? mt_error_nomem()
 			       : mt_error_create(MT_ERR_USAGE,
-						 "%s: more than %d files are called so", word,
-						 FILES_MOST);
+						 "%s: more than %d files may be meant; "
+						 "PATH:FUNCTION says which",
+						 word, FILES_MOST);
 	return out->items.count ? NULL : nobody_maps(targets, word, path, unreadable);
 }
 

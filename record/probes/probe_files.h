@@ -30,7 +30,8 @@ struct mt_probe_files {
 };
 
 /*
- * Appends the files of a path, or of a name without a slash: "libc" is libc.so.6 and libc-2.31.so.
+ * Appends the files of a path, or of a name without a slash: "libc" is libc.so.6 and libc-2.31.so;
+ * of path NULL every file that a target maps executable, or that the command needs.
  *
  * 1. What a target maps executable by that name or path: the mapped inode itself, also one that
  *    was replaced on disk or stands in a container.

@@ -30,6 +30,13 @@ struct mt_allocator_probe {
 	bool has_no_ptr; /* the block's address is not what the function returns */
 };
 
+/* Whose functions are probed; borrowed for a call. */
+struct mt_allocator_choice {
+	bool allocators;			 /* those of the targets' allocators */
+	const char *const *gives, *const *frees; /* the user's own (own_functions.h) */
+	size_t gives_count, frees_count;
+};
+
 /* A source of tracepoints. find as mt_tracefs_find(); the context is borrowed. */
 struct mt_tracepoint_source {
 	void *context;
@@ -52,10 +59,10 @@ struct mt_tracepoint_source {
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);
 	/*
-	 * The same for the allocators of the targets (allocator_probes.h); NULL: none can be
-	 * probed.
+	 * The same for functions that give and free blocks (allocator_probes.h); NULL: none can
+	 * be probed.
 	 */
-	struct mt_error *(*allocators)(void *probes,
+	struct mt_error *(*allocators)(void *probes, const struct mt_allocator_choice *choice,
 				       struct mt_error *(*each)(void *out,
 								const struct mt_allocator_probe *),
 				       void *out, char **note);

@@ -6,6 +6,7 @@
 
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
+#include "record/probes/own_functions.h"
 #include "record/probes/probe_definition.h"
 #include "record/probes/probe_events.h"
 #include "record/probes/probe_word.h"
@@ -34,6 +35,21 @@ static void define(const char *text, const char *arguments)
 	mt_error_destroy(err);
 }
 
+/* The words of a function's probes parse. */
+static void own_function(const char *text, bool frees)
+{
+	MT_CLEANUP(mt_own_function_deinit) struct mt_own_function own = {0};
+	struct mt_error *err = mt_own_function_parse(text, frees, &own);
+	MT_CLEANUP_FREE char *word = NULL;
+
+	if (!err)
+		word = mt_allocator_word(&own.function, frees ? MT_BLOCK_FREE : MT_BLOCK_ENTER,
+					 false);
+	if (word)
+		define(word, NULL);
+	mt_error_destroy(err);
+}
+
 static bool see(void *context, const struct mt_usdt_note *note)
 {
 	(void)context;
@@ -54,6 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	define(text, text);
 	define("usdt:f:p:n", text);
+	own_function(text, false);
+	own_function(text, true);
 	(void)mt_probe_line_get(text, event, sizeof(event), &pid, &start);
 	return 0;
 }

@@ -1,0 +1,34 @@
+/*
+ * --alloc-function and --free-function: a program's own functions that give and free blocks, as
+ * rows like those of allocators.h.
+ *
+ *	[PATH:]NAME(size=ARG[,count=ARG][,old=ARG][,out=ARG])
+ *	[PATH:]NAME(ptr=ARG)
+ *
+ * ARG is the FETCH[:TYPE] of a probe's field (probe_word.h), or a number. Pure.
+ */
+#ifndef MT_RECORD_PROBES_OWN_FUNCTIONS_H
+#define MT_RECORD_PROBES_OWN_FUNCTIONS_H
+
+#include <stdbool.h>
+
+#include "record/probes/allocators.h"
+
+struct mt_error;
+
+enum {
+	MT_OWN_ARGUMENTS = 5, /* size, count, old, out, ptr */
+};
+
+struct mt_own_function {
+	struct mt_allocator_function function; /* borrows the strings below */
+	char *path;			       /* a path or a name of a file; NULL: every file */
+	char *name;
+	char *arguments[MT_OWN_ARGUMENTS];
+};
+
+/* Parses one; the usage error says what is wrong. Deinitialise *out. */
+struct mt_error *mt_own_function_parse(const char *text, bool frees, struct mt_own_function *out);
+void mt_own_function_deinit(struct mt_own_function *own);
+
+#endif
