@@ -245,7 +245,7 @@ void mt_facts_tell_unseen(const struct mt_facts *facts,
 		 "is a 32-bit program, whose calls go unseen: all mapped is in doubt"},
 		{MT_UNSEEN_RING, "has io_uring, whose madvise goes unseen: it may hold less"},
 		{MT_UNSEEN_ADVICE,
-		 "has called process_madvise, on what goes unseen: any may hold less"},
+		 "has called process_madvise, whose range goes unseen: any process may hold less"},
 	};
 	size_t shown = 0, more = 0;
 	char text[256];

@@ -324,6 +324,9 @@ def check_unseen(tap, folder):
                  "with io_uring any part of it may have been given back" + how)
         tap.same(figures(touched + call("process_madvise", 2000, 8 * PAGE, 5, 1, 1, DONTNEED), counts),
                  ({"100": (8, 0, 8)}, advice), "so it is with process_madvise" + how)
+        for populate in (3, 22, 23, 25):
+            tap.same(figures(touched + call("process_madvise", 2000, 8 * PAGE, 5, 1, 1, populate), counts),
+                     ({"100": (8, 8, 8)}, []), f"... but not where advice {populate} can only add pages" + how)
     tap.same(figures(touched + call("io_uring_setup", 2000, -38, 64) + call("process_madvise", 2100, -1, 5, 1, 1, DONTNEED)),
              ({"100": (8, 8, 8)}, []), "calls that fail do nothing")
     child = forked(1500, 200) + fault(1600, 0, B, 200, 200) + count(1601, ANON, 1, 200, 8, pid=200)
