@@ -19,6 +19,8 @@ enum {
 	LEAST_TURNED =
 		8, /* blocks of a path that is called bounded: four that went, and as many live */
 	THIRD = 3,
+	OLDEST = 2, /* ages, and those behind them up to the middle, that are compared */
+	MIDDLE = 5,
 	KEPT = 128 << 10, /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 };
 
@@ -30,6 +32,8 @@ enum {
 	1.25		/* of what was held after 60 %: a leak from 0 on holds 1.67 times as much \
 			 */
 #define REPLACES 0.05	/* share of the bytes that is freed: less is no turnover */
+#define GREW 1.05	/* times what was held after 60 %: less is chance */
+#define AS_MANY 0.67	/* of the rate up to the middle: the oldest ages', where some live on */
 #define TURNED_OVER 0.5 /* as in verdict.c: freed, so that it shows who survives */
 #define AS_OLD 0.9	/* of the part that lives of old blocks: less of the oldest is a cache's */
 #define RETAINED_PART 0.5 /* of what is mapped */
@@ -142,6 +146,29 @@ static bool looks_bounded(const struct ages *ages, const struct mt_verdict *verd
 		ages->held[AGES - 1] <= NO_GROWTH * ages->held[OLD - 2]);
 }
 
+/*
+ * What is held grows, and of all ages up to the middle some blocks live: not fewer of the oldest,
+ * as of a cache that replaces at random. A leak beside blocks that are freed after a time.
+ */
+static bool keeps_some(const struct ages *ages)
+{
+	double live = 0;
+
+	for (size_t i = OLDEST; i < MIDDLE; i++)
+		live += ages->live[i];
+	return live >= LEAST_TURNED &&
+	       rate_of(ages, 0, OLDEST) >= AS_MANY * rate_of(ages, OLDEST, MIDDLE) &&
+	       ages->held[AGES - 1] > GREW * ages->held[OLD - 2];
+}
+
+static void set_undecided(const char *why, struct mt_verdict *out)
+{
+	out->why = why;
+	out->kind = MT_VERDICT_TOO_LITTLE;
+	out->per_hour = out->low = out->high = NAN;
+	out->confidence = 0;
+}
+
 static void consider_ages(const struct ages *ages, struct mt_verdict *out)
 {
 	if (out->bytes > 0 && ages->bytes[0] >= NEARLY_ALL * ages->all) {
@@ -155,11 +182,11 @@ static void consider_ages(const struct ages *ages, struct mt_verdict *out)
 				out->kind = MT_VERDICT_LEAK;
 			return;
 		}
-		out->why = out->live < LEAST_LIVE ? "fewer than 12 blocks live"
-						  : "it grows, but old blocks are freed";
-		out->kind = MT_VERDICT_TOO_LITTLE;
-		out->per_hour = out->low = out->high = NAN;
-		out->confidence = 0;
+		set_undecided(out->live < LEAST_LIVE ? "fewer than 12 blocks live"
+						     : "it grows, but old blocks are freed",
+			      out);
+	} else if (looks_bounded(ages, out) && keeps_some(ages)) {
+		set_undecided("some blocks of every age live, and it grows", out);
 	} else if (looks_bounded(ages, out)) {
 		out->kind = MT_VERDICT_BOUNDED;
 		out->why = NULL;

@@ -96,7 +96,7 @@ static void note_level(struct mt_history *history)
 		history->top = history->held;
 	} else if (history->held > history->top) {
 		history->top = history->held;
-	} else if (history->held <= history->top / 2) {
+	} else if (history->held <= history->top / 2 && history->top >= history->peak / 4) {
 		history->falls++;
 		history->fallen = true;
 		history->bottom = history->held;
@@ -185,9 +185,15 @@ bool mt_history_undo_end(struct mt_history *history, struct mt_history_scale *sc
 
 void mt_history_level(struct mt_history *history)
 {
+	double held = 0;
+
 	history->held = history->peak = history->top = history->bottom = 0;
 	history->falls = 0;
 	history->fallen = false;
+	for (size_t i = 0; i < history->slices.count; i++) {
+		held += history->slices.items[i].change;
+		history->peak = held > history->peak ? held : history->peak;
+	}
 	for (size_t i = 0; i < history->slices.count; i++) {
 		history->held += history->slices.items[i].change;
 		note_level(history);

@@ -42,6 +42,18 @@ static int leaks_beside_a_cache(int step)
 	return step % 4 ? 300 : FOREVER;
 }
 
+/* Sessions that end, but one of ten: nothing tells the leak from a cache but old ones that live. */
+static int leaks_beside_sessions(int step)
+{
+	return step % 10 ? 350 : FOREVER;
+}
+
+/* Each block went at once, until the leak began. */
+static int leaks_later(int step)
+{
+	return step < 350 ? 2 : FOREVER;
+}
+
 static int first_in_first_out(int step)
 {
 	(void)step;
@@ -123,6 +135,8 @@ static const struct {
 	{.life = start, .name = "one-off"},
 	{.life = start_among_requests, .name = "one-off"},
 	{.life = warmed_up, .name = "plateau"},
+	{.life = leaks_beside_sessions, .name = "undecided"},
+	{.life = leaks_later, .name = "undecided"},
 };
 
 MT_TEST(shapes_are_told_whatever_their_scale)
@@ -136,7 +150,8 @@ MT_TEST(shapes_are_told_whatever_their_scale)
 			MT_CHECK_STR(mt_verdict_name(verdict.kind), k < 2 && shapes[i].in_seconds
 									    ? shapes[i].in_seconds
 									    : shapes[i].name);
-			MT_CHECK(verdict.confidence > 0.3 && verdict.confidence < 1);
+			MT_CHECK(verdict.kind == MT_VERDICT_TOO_LITTLE ||
+				 (verdict.confidence > 0.3 && verdict.confidence < 1));
 			MT_CHECK(verdict.live * SIZE == verdict.bytes);
 		}
 	}
