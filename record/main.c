@@ -155,6 +155,17 @@ static int command_exit(const struct mt_record_options *options,
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* The gauges are what -e memory records; that no call failed is as well. */
+static bool has_enough(const struct mt_record_options *options,
+		       const struct mt_recorder_result *result)
+{
+	bool gauges = options->events.count;
+
+	for (size_t i = 0; i < options->events.count; i++)
+		gauges &= !strcmp(options->events.items[i], "memory");
+	return gauges || result->counts.samples;
+}
+
 static int record(const struct mt_record_options *options, int argc, char **argv)
 {
 	struct speaker speaker = {.options = options, .counts = stderr};
@@ -173,11 +184,11 @@ static int record(const struct mt_record_options *options, int argc, char **argv
 		print_closing_line(options, &result);
 	if (result.output_error)
 		return fail(result.output_error, options->command);
-	if (!result.exec_errno && !result.counts.samples && !options->quiet)
+	if (!result.exec_errno && !has_enough(options, &result) && !options->quiet)
 		fprintf(stderr, "mtrec: no sample came while it recorded\n");
 	if (options->command)
 		return command_exit(options, &result);
-	return result.counts.samples ? EXIT_CLEAN : EXIT_NOTHING;
+	return has_enough(options, &result) ? EXIT_CLEAN : EXIT_NOTHING;
 }
 
 static int count(const struct mt_record_options *options, int argc, char **argv)

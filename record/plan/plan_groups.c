@@ -193,11 +193,12 @@ static struct mt_error *plan_member(struct mt_planner *planner, const char *text
 struct mt_error *mt_planner_group(struct mt_planner *planner, const struct mt_event_def *group)
 {
 	const struct mt_event_def *outer = planner->group;
-	struct mt_error *err = mt_planner_ask_data(planner);
+	bool vm = !strcmp(group->alias, "vm"), keeps = vm || !strcmp(group->alias, "rss");
+	struct mt_error *err = keeps ? mt_planner_ask_data(planner) : NULL;
 	size_t length;
 
 	planner->group = group;
-	planner->has_vm |= !strcmp(group->alias, "vm");
+	planner->has_vm |= vm;
 	for (const char *word = group->members; !err; word += length + 1) {
 		length = strcspn(word, ",");
 		err = plan_member(planner, word, length);

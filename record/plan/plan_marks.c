@@ -25,7 +25,8 @@ static bool samples_call(const struct mt_planned_event *event, const char *call,
 	if (event->role != MT_ROLE_SAMPLE)
 		return false;
 	return equals(event->alias, call, length) ||
-	       (!strncmp(name, EXIT, sizeof(EXIT) - 1) &&
+	       (!event->filter && /* failed calls change nothing */
+		!strncmp(name, EXIT, sizeof(EXIT) - 1) &&
 		equals(name + sizeof(EXIT) - 1, call, length));
 }
 

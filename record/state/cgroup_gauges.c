@@ -1,4 +1,4 @@
-/* Cgroup gauges: usage, limit, failures and OOM kills. */
+/* Cgroup gauges: usage, limit, failures, OOM kills and pressure. */
 #include "record/state/cgroup_gauges.h"
 
 #include <stdio.h>
@@ -27,6 +27,7 @@ static const struct source sources[MT_CGROUP_VALUES] = {
 	{"limit", {"memory.limit_in_bytes", "memory.max"}, {NULL, NULL}},
 	{"failures", {"memory.failcnt", "memory.events"}, {NULL, "max"}},
 	{"oom_kills", {"memory.oom_control", "memory.events"}, {"oom_kill", "oom_kill"}},
+	{"pressure", {NULL, "memory.pressure"}, {NULL, "some"}}, /* us */
 };
 
 void mt_cgroup_gauges_deinit(struct mt_cgroup_gauges *gauges)
@@ -96,7 +97,10 @@ size_t mt_cgroup_gauges_find(struct mt_cgroup_gauges *gauges, pid_t pid)
 	return add(gauges, path);
 }
 
-/* The number of a file, or of its line that begins with the key; "max" is none. */
+/*
+ * The number of a file, or of its line that begins with the key: right behind it, or behind
+ * "total="; "max" is none.
+ */
 static bool find_value(const char *text, const char *key, uint64_t *value)
 {
 	size_t length = key ? strlen(key) : 0;
@@ -105,8 +109,12 @@ static bool find_value(const char *text, const char *key, uint64_t *value)
 	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
 		if (key && (strncmp(text, key, length) != 0 || text[length] != ' '))
 			continue;
-		*value = strtoull(text + length, &end, 10);
-		return end != text + length;
+		text += length;
+		text += strspn(text, " ");
+		if (!strncmp(text, "avg10=", 6) && strstr(text, "total="))
+			text = strstr(text, "total=") + 6;
+		*value = strtoull(text, &end, 10);
+		return end != text;
 	}
 	return false;
 }
@@ -138,6 +146,8 @@ static void put_cgroup(const struct mt_cgroup_gauges *gauges, struct mt_cgroup *
 		MT_CLEANUP_FREE char *text = NULL;
 		struct mt_gauge_record gauge = {.before = mt_clock_now(clock)};
 
+		if (!sources[i].file[gauges->unified])
+			continue;
 		text = mt_read_textf(NULL, "%s/%s", cgroup->directory,
 				     sources[i].file[gauges->unified]);
 		gauge.after = mt_clock_now(clock);

@@ -11,7 +11,7 @@ struct mt_clock;
 struct mt_state;
 
 #define MT_CGROUP_NONE ((size_t)-1)
-#define MT_CGROUP_VALUES 4
+#define MT_CGROUP_VALUES 5
 
 struct mt_cgroup {
 	char *path;	 /* as in /proc/PID/cgroup */

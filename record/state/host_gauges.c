@@ -1,6 +1,7 @@
-/* Host gauges: the lines of four files of /proc, written when they change. */
+/* Host gauges: lines of files of /proc, and counts of EDAC, written when they change. */
 #include "record/state/host_gauges.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,14 +79,51 @@ static bool read_loadavg(const char *text, struct line *out)
 	return true;
 }
 
+/*
+ * "/dev/sda2   partition   1048572   123   -2": the kernel escapes blanks in the name. `column`: of
+ * the number, behind the name.
+ */
+static bool read_swaps(const char *text, int column, struct line *out)
+{
+	size_t length = strcspn(text, " \t\n");
+	const char *at = text + length;
+
+	if (*text != '/')
+		return false;
+	for (; column--; at += strcspn(at, " \t\n"))
+		at += strspn(at, " \t");
+	*out = (struct line){text, length, strtoull(at, NULL, 10) << 10};
+	return true;
+}
+
+static bool read_swap_size(const char *text, struct line *out)
+{
+	return read_swaps(text, 1, out);
+}
+
+static bool read_swap_used(const char *text, struct line *out)
+{
+	return read_swaps(text, 2, out);
+}
+
 static const struct source sources[] = {
 	{"/proc/meminfo", "meminfo", read_meminfo},
 	{"/proc/vmstat", "vmstat", read_vmstat},
 	{"/proc/pressure/memory", "pressure memory", read_pressure},
 	{"/proc/loadavg", "loadavg", read_loadavg},
+	{"/proc/swaps", "swap size", read_swap_size},
+	{"/proc/swaps", "swap used", read_swap_used},
 };
 
-_Static_assert(sizeof(sources) / sizeof(sources[0]) == MT_HOST_GAUGE_FILES, "a row a file");
+/* Errors of memory that its controllers corrected, and did not. */
+static const char *const edac_counts[] = {"ce_count", "ue_count"};
+
+enum {
+	SOURCES = sizeof(sources) / sizeof(sources[0]),
+	COUNTS = sizeof(edac_counts) / sizeof(edac_counts[0]),
+};
+
+_Static_assert(SOURCES + COUNTS == MT_HOST_GAUGE_SOURCES, "values of each are kept");
 
 /* True where the value is to be written: it differs from the last one, or is the first. */
 static bool note_value(struct mt_host_gauge_values *last, size_t index, uint64_t value)
@@ -128,15 +166,40 @@ static void put_source(const struct source *source, struct mt_host_gauge_values 
 	}
 }
 
+/* The sum over all controllers; nothing where the host has none. */
+static void put_edac(const char *count, struct mt_host_gauge_values *last, struct mt_state *state,
+		     const struct mt_clock *clock, bool all)
+{
+	struct mt_gauge_record gauge = {.before = mt_clock_now(clock)};
+	struct line line = {count, strlen(count), 0};
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/sys/devices/system/edac/mc/mc*/%s", count);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		MT_CLEANUP_FREE char *text = mt_read_text(found.gl_pathv[i], NULL);
+
+		line.value += text ? strtoull(text, NULL, 10) : 0;
+	}
+	globfree(&found);
+	gauge.after = mt_clock_now(clock);
+	if (note_value(last, 0, line.value) || all)
+		put_line(state, &gauge, "edac", &line);
+}
+
 void mt_host_gauges_put(struct mt_host_gauges *gauges, struct mt_state *state,
 			const struct mt_clock *clock, bool all)
 {
-	for (size_t i = 0; i < MT_HOST_GAUGE_FILES; i++)
-		put_source(&sources[i], &gauges->files[i], state, clock, all);
+	for (size_t i = 0; i < SOURCES; i++)
+		put_source(&sources[i], &gauges->sources[i], state, clock, all);
+	for (size_t i = 0; i < COUNTS; i++)
+		put_edac(edac_counts[i], &gauges->sources[SOURCES + i], state, clock, all);
 }
 
 void mt_host_gauges_deinit(struct mt_host_gauges *gauges)
 {
-	for (size_t i = 0; i < MT_HOST_GAUGE_FILES; i++)
-		mt_array_deinit(&gauges->files[i].lines);
+	for (size_t i = 0; i < MT_HOST_GAUGE_SOURCES; i++)
+		mt_array_deinit(&gauges->sources[i].lines);
 }

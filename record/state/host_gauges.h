@@ -10,26 +10,27 @@
 struct mt_clock;
 struct mt_state;
 
-/* The last value written of each line of a file. A kernel prints lines in a fixed order. */
+/* The last value written of each line of a source. A kernel prints lines in a fixed order. */
 struct mt_host_gauge_values {
 	MT_ARRAY(uint64_t) lines;
 };
 
-/* Number of files read. */
+/* Sources of values: kinds of lines of files, and counts. */
 enum {
-	MT_HOST_GAUGE_FILES = 4,
+	MT_HOST_GAUGE_SOURCES = 8,
 };
 
 /* Initialise to zero: nothing was written yet. */
 struct mt_host_gauges {
-	struct mt_host_gauge_values files[MT_HOST_GAUGE_FILES];
+	struct mt_host_gauge_values sources[MT_HOST_GAUGE_SOURCES];
 };
 
 void mt_host_gauges_deinit(struct mt_host_gauges *gauges);
 
 /*
- * Reads /proc/meminfo, the memory part of /proc/vmstat, /proc/pressure/memory and /proc/loadavg,
- * and writes the values that changed since the last call; all: every value.
+ * Reads /proc/meminfo, the memory part of /proc/vmstat, /proc/pressure/memory, /proc/loadavg,
+ * /proc/swaps and the counts of EDAC, and writes the values that changed since the last call; all:
+ * every value.
  */
 void mt_host_gauges_put(struct mt_host_gauges *gauges, struct mt_state *state,
 			const struct mt_clock *clock, bool all);

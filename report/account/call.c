@@ -51,10 +51,13 @@ static const char *behind(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) ? NULL : text + length;
 }
 
-/* The name may be followed by a filter. */
+/* The name may be followed by a filter. Calls that fail are in no account. */
 static enum mt_vm_call_kind kind_by_name(const char *name)
 {
 	size_t length = strcspn(name, "/");
+
+	if (!strcmp(name + length, MT_FAILED_CALLS))
+		return MT_VM_NONE;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (strlen(calls[i].name) == length && !memcmp(calls[i].name, name, length))

@@ -13,6 +13,9 @@
 struct mt_attr;
 struct mt_sample;
 
+/* How the name of an event ends that is only of calls that fail with ENOMEM. */
+#define MT_FAILED_CALLS "/ret == -12/"
+
 enum mt_vm_call_kind {
 	MT_VM_NONE, /* none of these calls */
 	MT_VM_BRK,

@@ -424,6 +424,17 @@ static void find_bounds(const struct mt_gauge_log *gauges, uint32_t recording, u
 	*to = *to > facts->end ? facts->end : *to;
 }
 
+/* Between readings of a recording, on average. */
+static uint64_t reading_interval(const struct mt_gauge_log *gauges, uint32_t recording)
+{
+	const struct readings *readings =
+		recording < gauges->readings.count ? &gauges->readings.items[recording] : NULL;
+
+	return readings && readings->count > 1
+		       ? (readings->last - readings->first) / (readings->count - 1)
+		       : 0;
+}
+
 static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *process)
 {
 	const struct mt_selection *selection = mt_session_selection(gauges->session);
@@ -436,13 +447,7 @@ static void settle(struct mt_gauge_log *gauges, struct mt_gauged_process *proces
 	find_bounds(gauges, process->recording, &process->from, &to);
 	if (!process->ended || process->to > to)
 		process->to = to;
-	if (process->recording < gauges->readings.count) {
-		const struct readings *readings = &gauges->readings.items[process->recording];
-
-		process->interval = readings->count > 1 ? (readings->last - readings->first) /
-								  (readings->count - 1)
-							: 0;
-	}
+	process->interval = reading_interval(gauges, process->recording);
 	process->selected = !process->other && is_selected(selection, comm, process->pid);
 }
 
@@ -526,6 +531,7 @@ struct mt_error *mt_gauge_log_finish(struct mt_gauge_log *gauges)
 		struct mt_host_gauge *gauge = &gauges->host.items[i];
 
 		find_bounds(gauges, gauge->recording, &gauge->from, &gauge->to);
+		gauge->interval = reading_interval(gauges, gauge->recording);
 	}
 	return fold_lives(gauges) ? NULL : mt_error_nomem();
 }

@@ -35,6 +35,7 @@ struct mt_host_gauge {
 	uint32_t recording;
 	uint32_t name;	   /* string id */
 	uint64_t from, to; /* ns on the recording's clock: --time, as far as it ran then */
+	uint64_t interval; /* ns between readings, on average; 0: there was one */
 	struct mt_series series;
 };
 

@@ -38,7 +38,14 @@ static void columns_deinit(struct columns *columns)
 
 static bool shows(const struct columns *columns, size_t value)
 {
-	return !columns->view->weighed || value == columns->view->value;
+	return columns->view->weighed ? value == columns->view->value
+				      : !(columns->rows.table->quiet_values >> value & 1);
+}
+
+/* In the lines; a stack has lines of its own. */
+static bool shows_key(const struct mt_table *table, size_t column)
+{
+	return !mt_cell_is_path(table, column) && !(table->quiet_keys >> column & 1);
 }
 
 static bool is_number(const struct mt_table *table, size_t column)
@@ -83,7 +90,7 @@ static void measure(struct columns *columns, const struct mt_row *row)
 	char figure[MT_FIGURE_ROOM];
 
 	for (size_t i = 0; i < table->key_count; i++) {
-		if (!mt_cell_is_path(table, i))
+		if (shows_key(table, i))
 			widen(&columns->widths[i], key_text(table, row, i, &text));
 	}
 	for (size_t i = 0; i < table->value_count; i++)
@@ -147,7 +154,7 @@ static bool print_row(const struct columns *columns, const struct mt_row *row)
 	for (size_t i = 0; i < table->key_count; i++) {
 		if (i == columns->last)
 			print_values(columns, row);
-		if (!mt_cell_is_path(table, i))
+		if (shows_key(table, i))
 			print_key(columns, row, i);
 	}
 	if (columns->last == MT_COLUMN_NONE)
@@ -202,7 +209,7 @@ static struct mt_error *write_columns(const struct mt_view *view, struct mt_tabl
 		return mt_error_create(MT_ERR_UNSUPPORTED, "--table: too many columns");
 	err = mt_path_rows_init(table, view->srcline, view->value, &view->limit, &columns.rows);
 	for (size_t i = 0; i < table->key_count; i++)
-		columns.last = mt_cell_is_path(table, i) ? columns.last : i;
+		columns.last = shows_key(table, i) ? i : columns.last;
 	if (!err && table->listing) {
 		guess_widths(&columns);
 	} else if (!err) {

@@ -108,6 +108,8 @@ struct mt_table {
 	 * The tables that the rows' ids refer to, borrowed from the session, which must outlive the
 	 * table. stacks and frames may be NULL.
 	 */
+	/* Bit i: --table leaves out key i, or value i, which are for programs. */
+	uint32_t quiet_keys, quiet_values;
 	/* A key column of strings that --paths gives a line of their own, without sums; 0: none. */
 	size_t sentence;
 	struct mt_strings *strings;

@@ -1,0 +1,583 @@
+/*
+ * --host: a checklist of the host's memory: utilisation, saturation and errors of memory, swap,
+ * each cgroup and the kernel itself. A row is a question, its figure, where it comes from, and a
+ * verdict; what was not recorded is a row, too.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "report/account/call.h"
+#include "report/analyses/analyses.h"
+#include "report/blocks/blocks.h"
+#include "report/gauges/gauge_log.h"
+#include "report/gauges/gauge_sum.h"
+#include "report/session/session.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "report/tables/text.h"
+
+MT_DEFINE_CLEANUP(mt_blocks, struct mt_blocks)
+
+#define MEMORY "meminfo MemTotal"
+#define NO_PRESSURE "none in /proc: CONFIG_PSI, and psi=1 at boot"
+#define NO_EDAC "none in /sys: no driver of EDAC"
+#define IN_LOG "the kernel's log alone: dmesg"
+#define FAILURES "mtrec -e memory"
+#define NO_LIMIT (-1.0)
+#define WORTH_TELLING 0.01 /* between the largest figure and the last, of the whole */
+
+enum kind {
+	UTILISATION,
+	SATURATION,
+	ERRORS,
+};
+
+/* What a figure is, and which part of its course the limit is for. */
+enum measure {
+	BYTES,	       /* the most of it; with a whole the share */
+	LOAD,	       /* hundredths; the most of it */
+	RATE,	       /* a count's change a second, the fastest */
+	KIB,	       /* the same of KiB */
+	WAITED,	       /* microseconds a second, the fastest, in percent */
+	COUNT,	       /* a count's change */
+	FAILED_CALLS,  /* samples of system calls, not a gauge */
+	FAILED_BLOCKS, /* the same of allocators */
+};
+
+struct check {
+	const char *resource;
+	enum kind kind;
+	const char *question;
+	const char *formula; /* of gauges (gauge_sum.h), or the event; NULL: never recorded */
+	const char *whole;   /* of BYTES, or NULL */
+	enum measure measure;
+	double limit;	     /* a verdict above it; NO_LIMIT: none */
+	const char *missing; /* source of a figure that is not known; NULL: this kernel has none */
+};
+
+static const struct check checks[] = {
+	{"memory", UTILISATION, "used", "meminfo MemTotal - MemAvailable", MEMORY, BYTES, 0.9,
+	 NULL},
+	{"memory", UTILISATION, "free", "meminfo MemFree", MEMORY, BYTES, NO_LIMIT, NULL},
+	{"memory", UTILISATION, "buffers and cache", "meminfo Buffers + Cached + SReclaimable?",
+	 MEMORY, BYTES, NO_LIMIT, NULL},
+	{"memory", UTILISATION, "anonymous", "meminfo AnonPages", MEMORY, BYTES, NO_LIMIT, NULL},
+	{"memory", UTILISATION, "shared, tmpfs", "meminfo Shmem", MEMORY, BYTES, NO_LIMIT, NULL},
+	{"memory", UTILISATION, "not yet on disk", "meminfo Dirty + Writeback", MEMORY, BYTES, 0.2,
+	 NULL},
+	{"memory", UTILISATION, "promised", "meminfo Committed_AS", "meminfo CommitLimit", BYTES,
+	 NO_LIMIT, NULL},
+	{"memory", SATURATION, "load average", "loadavg 1", NULL, LOAD, NO_LIMIT, NULL},
+	{"memory", SATURATION, "some waited for it", "pressure memory some", NULL, WAITED, 10,
+	 NO_PRESSURE},
+	{"memory", SATURATION, "all waited for it", "pressure memory full", NULL, WAITED, 2,
+	 NO_PRESSURE},
+	{"memory", SATURATION, "scanned by who waits",
+	 "vmstat pgscan_direct* - pgscan_direct_throttle?", NULL, RATE, 0, NULL},
+	{"memory", SATURATION, "scanned by kswapd", "vmstat pgscan_kswapd*", NULL, RATE, NO_LIMIT,
+	 NULL},
+	{"memory", SATURATION, "reclaimed", "vmstat pgsteal_kswapd* + pgsteal_direct*", NULL, RATE,
+	 NO_LIMIT, NULL},
+	{"memory", SATURATION, "stalls of who allocates", "vmstat allocstall*", NULL, RATE, 0,
+	 NULL},
+	{"memory", SATURATION, "evicted, read again", "vmstat workingset_refault*", NULL, RATE, 100,
+	 NULL},
+	{"memory", SATURATION, "major faults", "vmstat pgmajfault", NULL, RATE, 100, NULL},
+	{"memory", SATURATION, "faults", "vmstat pgfault", NULL, RATE, NO_LIMIT, NULL},
+	{"memory", SATURATION, "pages freed", "vmstat pgfree", NULL, RATE, NO_LIMIT, NULL},
+	{"memory", SATURATION, "read from disk", "vmstat pgpgin", NULL, KIB, NO_LIMIT, NULL},
+	{"memory", SATURATION, "written to disk", "vmstat pgpgout", NULL, KIB, NO_LIMIT, NULL},
+	{"memory", ERRORS, "OOM kills", "vmstat oom_kill", NULL, COUNT, 0, NULL},
+	{"memory", ERRORS, "mmap, mremap failed", "calls with ENOMEM", NULL, FAILED_CALLS, 0,
+	 FAILURES},
+	{"memory", ERRORS, "malloc failed", "calls that gave NULL", NULL, FAILED_BLOCKS, 0,
+	 "mtrec -e malloc"},
+	{"memory", ERRORS, "hardware: corrupted", "meminfo HardwareCorrupted", NULL, BYTES, 0,
+	 NULL},
+	{"memory", ERRORS, "hardware: corrected", "edac ce_count", NULL, COUNT, 0, NO_EDAC},
+	{"memory", ERRORS, "hardware: not corrected", "edac ue_count", NULL, COUNT, 0, NO_EDAC},
+	{"swap", UTILISATION, "used", "meminfo SwapTotal - SwapFree", "meminfo SwapTotal", BYTES,
+	 0.8, NULL},
+	{"swap", SATURATION, "pages read", "vmstat pswpin", NULL, RATE, 10, NULL},
+	{"swap", SATURATION, "pages written", "vmstat pswpout", NULL, RATE, 10, NULL},
+	{"swap", ERRORS, "errors of its devices", NULL, NULL, COUNT, 0, IN_LOG},
+	{"kernel", UTILISATION, "slab", "meminfo Slab", MEMORY, BYTES, 0.25, NULL},
+	{"kernel", UTILISATION, "slab, not reclaimable", "meminfo SUnreclaim", MEMORY, BYTES, 0.1,
+	 NULL},
+	{"kernel", UTILISATION, "page tables", "meminfo PageTables", MEMORY, BYTES, 0.05, NULL},
+	{"kernel", UTILISATION, "stacks", "meminfo KernelStack", MEMORY, BYTES, 0.05, NULL},
+	{"kernel", UTILISATION, "vmalloc", "meminfo VmallocUsed", MEMORY, BYTES, 0.1, NULL},
+	{"kernel", UTILISATION, "per CPU", "meminfo Percpu", MEMORY, BYTES, 0.05, NULL},
+	{"kernel", SATURATION, "slabs scanned", "vmstat slabs_scanned", NULL, RATE, NO_LIMIT, NULL},
+	{"kernel", SATURATION, "stalls of compaction", "vmstat compact_stall", NULL, RATE, 0, NULL},
+	{"kernel", SATURATION, "compaction in vain", "vmstat compact_fail", NULL, RATE, 0, NULL},
+	{"kernel", SATURATION, "huge pages not had", "vmstat thp_fault_fallback", NULL, RATE, 0,
+	 NULL},
+	{"kernel", ERRORS, "allocations that failed", NULL, NULL, COUNT, 0, IN_LOG},
+};
+
+/* Of each swap area, and of each cgroup: formula and whole are what stands before its name. */
+static const struct check area_checks[] = {
+	{"swap", UTILISATION, "area used", "swap used ", "swap size ", BYTES, 0.9, NULL},
+};
+static const struct check cgroup_checks[] = {
+	{"cgroup", UTILISATION, "used", "cgroup usage ", "cgroup limit ", BYTES, 0.9, NULL},
+	{"cgroup", SATURATION, "some waited", "cgroup pressure ", NULL, WAITED, 10, NULL},
+	{"cgroup", SATURATION, "at its limit", "cgroup failures ", NULL, RATE, 0, NULL},
+	{"cgroup", ERRORS, "OOM kills", "cgroup oom_kills ", NULL, COUNT, 0, NULL},
+};
+static const struct check no_cgroup = {
+	"cgroup", UTILISATION, "used", NULL,
+	NULL,	  BYTES,       0,      "no process in a cgroup with an account of memory",
+};
+enum {
+	KEY_VERDICT,
+	KEY_QUESTION,
+	KEY_FIGURE,
+	KEY_FILE, /* this and the next two for programs, but for several recordings */
+	KEY_KIND,
+	KEY_UNIT,
+	KEY_SOURCE,
+	KEYS
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_VERDICT] = {"verdict", MT_KEY_STRING}, [KEY_QUESTION] = {"question", MT_KEY_STRING},
+	[KEY_FIGURE] = {"figure", MT_KEY_STRING},   [KEY_FILE] = {"recording", MT_KEY_STRING},
+	[KEY_KIND] = {"kind", MT_KEY_STRING},	    [KEY_UNIT] = {"unit", MT_KEY_STRING},
+	[KEY_SOURCE] = {"source", MT_KEY_STRING},
+};
+
+enum {
+	VALUE_FIRST,
+	VALUE_LAST,
+	VALUE_MOST,
+	VALUE_RATE,
+	VALUE_FASTEST,
+	VALUE_WHOLE,
+	VALUES
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	[VALUE_FIRST] = {"first", ""},	     [VALUE_LAST] = {"last", ""},
+	[VALUE_MOST] = {"most", ""},	     [VALUE_RATE] = {"per_second", ""},
+	[VALUE_FASTEST] = {"fastest", "/s"}, [VALUE_WHOLE] = {"whole", ""},
+};
+
+struct host {
+	struct mt_session *session;
+	struct mt_gauge_log *gauges;
+	struct mt_sum_table *table;
+	uint32_t recording;
+	bool narrow;	     /* failed calls were recorded apart */
+	bool wide;	     /* all calls were */
+	double failed_calls; /* of all recordings */
+	double failed_blocks;
+};
+
+/* ---- Figures ---- */
+
+struct figure {
+	struct mt_gauge_course course, whole;
+	bool has_whole;
+};
+
+static struct mt_snippet rate_text(double rate)
+{
+	struct mt_snippet out = mt_text_count(rate < 10 ? rate : round(rate));
+
+	if (rate > 0 && rate < 10)
+		snprintf(out.text, sizeof(out.text), "%.2g", rate);
+	return out;
+}
+
+static void describe_bytes(const struct figure *figure, char *out, size_t size)
+{
+	const struct mt_gauge_course *course = &figure->course;
+	double whole = figure->whole.last;
+	struct mt_snippet now = mt_text_bytes(course->last);
+
+	if (figure->has_whole && !whole)
+		snprintf(out, size, "none");
+	else if (figure->has_whole)
+		snprintf(out, size, "%s of %s, %s", now.text, mt_text_bytes(whole).text,
+			 mt_text_percent(course->last, whole).text);
+	else
+		snprintf(out, size, "%s", now.text);
+	if (course->most - course->last > WORTH_TELLING * (whole > 0 ? whole : course->most))
+		snprintf(out + strlen(out), size - strlen(out), ", most %s",
+			 mt_text_bytes(course->most).text);
+}
+
+static void describe_rate(const struct mt_gauge_course *course, const char *unit, char *out,
+			  size_t size)
+{
+	if (course->last == course->first)
+		snprintf(out, size, "0");
+	else
+		snprintf(out, size, "%s %s/s, most %s", rate_text(course->per_second).text, unit,
+			 rate_text(course->fastest).text);
+}
+
+static void describe(const struct check *check, const struct figure *figure, char *out, size_t size)
+{
+	const struct mt_gauge_course *course = &figure->course;
+
+	switch (check->measure) {
+	case BYTES:
+		describe_bytes(figure, out, size);
+		return;
+	case LOAD:
+		snprintf(out, size, "%.2f, most %.2f", course->last / 100, course->most / 100);
+		return;
+	case RATE:
+		describe_rate(course, "", out, size);
+		return;
+	case KIB:
+		describe_rate(course, "KiB", out, size);
+		return;
+	case WAITED:
+		snprintf(out, size, "%s of the time, most %s",
+			 mt_text_percent(course->per_second, 1e6).text,
+			 mt_text_percent(course->fastest, 1e6).text);
+		return;
+	case COUNT:
+	case FAILED_CALLS:
+	case FAILED_BLOCKS:
+		snprintf(out, size, "%s", mt_text_count(course->last - course->first).text);
+		if (course->first)
+			snprintf(out + strlen(out), size - strlen(out), ", %s before",
+				 mt_text_count(course->first).text);
+	}
+}
+
+/* ---- Verdicts ---- */
+
+static double judged(const struct check *check, const struct figure *figure)
+{
+	const struct mt_gauge_course *course = &figure->course;
+
+	switch (check->measure) {
+	case BYTES:
+		if (!figure->has_whole)
+			return course->most;
+		return figure->whole.last > 0 ? course->most / figure->whole.last : 0;
+	case LOAD:
+		return course->most;
+	case RATE:
+	case KIB:
+		return course->fastest;
+	case WAITED:
+		return course->fastest / 1e4;
+	case COUNT:
+	case FAILED_CALLS:
+	case FAILED_BLOCKS:
+		return course->last - course->first;
+	}
+	return 0;
+}
+
+static const char *verdict_of(const struct check *check, const struct figure *figure)
+{
+	static const char *const words[] = {"high", "saturated", "errors"};
+
+	if (check->limit == NO_LIMIT || (check->whole && !figure->has_whole))
+		return "-";
+	return judged(check, figure) > check->limit ? words[check->kind] : "ok";
+}
+
+/* ---- Rows ---- */
+
+static bool intern(const struct host *host, const char *text, uint64_t *out)
+{
+	*out = mt_strings_intern(mt_session_strings(host->session), text, strlen(text));
+	return *out != MT_STRING_NONE;
+}
+
+static bool put_check(const struct host *host, const struct check *check, const char *source,
+		      const struct figure *figure)
+{
+	static const char *const kinds[] = {"utilisation", "saturation", "errors"};
+	static const char *const units[] = {
+		[BYTES] = "B",	 [LOAD] = "1/100", [RATE] = "",		[KIB] = "KiB",
+		[WAITED] = "us", [COUNT] = "",	   [FAILED_CALLS] = "", [FAILED_BLOCKS] = ""};
+	const struct mt_facts *facts = mt_session_facts(host->session);
+	uint64_t keys[KEYS];
+	struct mt_value values[VALUES];
+	char text[160] = "-", question[80];
+
+	snprintf(question, sizeof(question), "%s: %s", check->resource, check->question);
+	for (size_t i = 0; i < VALUES; i++)
+		values[i] = mt_value_exact(NAN);
+	if (figure) {
+		describe(check, figure, text, sizeof(text));
+		values[VALUE_FIRST] = mt_value_exact(figure->course.first);
+		values[VALUE_LAST] = mt_value_exact(figure->course.last);
+		values[VALUE_MOST] = mt_value_exact(figure->course.most);
+		if (check->measure != BYTES && check->measure != LOAD) {
+			values[VALUE_RATE] = mt_value_exact(figure->course.per_second);
+			values[VALUE_FASTEST] = mt_value_exact(figure->course.fastest);
+		}
+		if (figure->has_whole)
+			values[VALUE_WHOLE] = mt_value_exact(figure->whole.last);
+	}
+	return intern(host, figure ? verdict_of(check, figure) : "not known", &keys[KEY_VERDICT]) &&
+	       intern(host, question, &keys[KEY_QUESTION]) &&
+	       intern(host, text, &keys[KEY_FIGURE]) &&
+	       intern(host, facts->recordings.items[host->recording].file, &keys[KEY_FILE]) &&
+	       intern(host, kinds[check->kind], &keys[KEY_KIND]) &&
+	       intern(host, units[check->measure], &keys[KEY_UNIT]) &&
+	       intern(host, source, &keys[KEY_SOURCE]) &&
+	       mt_sum_table_add(host->table, keys, values);
+}
+
+static bool put_unknown(const struct host *host, const struct check *check)
+{
+	char source[100];
+
+	if (check->missing)
+		return put_check(host, check, check->missing, NULL);
+	snprintf(source, sizeof(source), "not recorded, or not in this kernel: %s", check->formula);
+	return put_check(host, check, source, NULL);
+}
+
+static bool find_course(const struct host *host, const char *formula, struct mt_gauge_course *out)
+{
+	struct mt_gauge_sum sum;
+
+	if (!mt_gauge_sum_find(host->gauges, mt_session_strings(host->session), host->recording,
+			       formula, &sum))
+		return false;
+	*out = mt_gauge_sum_course(&sum);
+	return true;
+}
+
+/* The gauge whose name is the prefix and the name; NULL: none of this recording. */
+static const struct mt_host_gauge *find_gauge(const struct host *host, const char *prefix,
+					      const char *name)
+{
+	const struct mt_host_gauge *gauge;
+	size_t length = strlen(prefix);
+
+	for (size_t i = 0; (gauge = mt_gauge_log_host(host->gauges, i)); i++) {
+		const char *full = mt_strings_get(mt_session_strings(host->session), gauge->name);
+
+		if (gauge->recording == host->recording && !strncmp(full, prefix, length) &&
+		    !strcmp(full + length, name))
+			return gauge;
+	}
+	return NULL;
+}
+
+static bool add_count(const struct host *host, const struct check *check, bool known, double count)
+{
+	const struct figure figure = {.course = {.last = count, .most = count}};
+
+	return known ? put_check(host, check, check->formula, &figure) : put_unknown(host, check);
+}
+
+static bool add_check(const struct host *host, const struct check *check)
+{
+	struct figure figure = {0};
+
+	if (check->measure == FAILED_CALLS)
+		return add_count(host, check, host->narrow || host->wide, host->failed_calls);
+	if (check->measure == FAILED_BLOCKS)
+		return add_count(host, check,
+				 mt_preconditions_blocks(mt_session_facts(host->session)),
+				 host->failed_blocks);
+	if (!check->formula || !find_course(host, check->formula, &figure.course))
+		return put_unknown(host, check);
+	figure.has_whole = check->whole && find_course(host, check->whole, &figure.whole);
+	return put_check(host, check, check->formula, &figure);
+}
+
+static bool add_named(const struct host *host, const struct check *check, const char *name)
+{
+	const struct mt_host_gauge *gauge = find_gauge(host, check->formula, name), *whole;
+	struct mt_gauge_sum sum;
+	struct figure figure = {0};
+
+	if (!gauge)
+		return true;
+	sum = mt_gauge_sum_of(gauge);
+	figure.course = mt_gauge_sum_course(&sum);
+	whole = check->whole ? find_gauge(host, check->whole, name) : NULL;
+	if (whole) {
+		sum = mt_gauge_sum_of(whole);
+		figure.whole = mt_gauge_sum_course(&sum);
+		figure.has_whole = true;
+	}
+	return put_check(host, check,
+			 mt_strings_get(mt_session_strings(host->session), gauge->name), &figure);
+}
+
+/*
+ * The rows of one kind of things with names, thing by thing; the first check has all their names.
+ */
+static bool add_all_named(const struct host *host, const struct check *these, size_t count,
+			  const struct check *none)
+{
+	const struct mt_host_gauge *gauge;
+	size_t length = strlen(these->formula);
+	bool good = true, any = false;
+
+	for (size_t i = 0; good && (gauge = mt_gauge_log_host(host->gauges, i)); i++) {
+		const char *name = mt_strings_get(mt_session_strings(host->session), gauge->name);
+
+		if (gauge->recording != host->recording || strncmp(name, these->formula, length))
+			continue;
+		for (size_t j = 0; good && j < count; j++)
+			good = add_named(host, &these[j], name + length);
+		any = true;
+	}
+	return good && (any || !none || put_check(host, none, none->missing, NULL));
+}
+
+static bool add_recording(const struct host *host)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < sizeof(checks) / sizeof(*checks); i++)
+		good = add_check(host, &checks[i]);
+	return good && add_all_named(host, area_checks, 1, NULL) &&
+	       add_all_named(host, cgroup_checks, sizeof(cgroup_checks) / sizeof(*cgroup_checks),
+			     &no_cgroup);
+}
+
+/* ---- Reading ---- */
+
+static bool is_failure(const char *event)
+{
+	const char *filter = strchr(event, '/');
+
+	return filter && !strcmp(filter, MT_FAILED_CALLS);
+}
+
+static bool is_map_exit(const char *event)
+{
+	enum mt_vm_call_kind kind;
+
+	return mt_vm_call_moment(event, &kind) == MT_MOMENT_EXIT &&
+	       (kind == MT_VM_MMAP || kind == MT_VM_MREMAP);
+}
+
+/* Which events tell of failed calls: where some record them alone, the others would count twice. */
+static void find_failures(struct host *host)
+{
+	const struct mt_facts *facts = mt_session_facts(host->session);
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		host->narrow |= is_failure(facts->events.items[i].name);
+		host->wide |= is_map_exit(facts->events.items[i].name);
+	}
+}
+
+static bool count_blocks(void *context, const struct mt_blocks_space *space,
+			 const struct mt_origin *origin, enum mt_block_odd odd, uint64_t calls)
+{
+	struct host *host = context;
+
+	(void)space;
+	(void)origin;
+	host->failed_blocks += odd == MT_ODD_FAILED ? (double)calls : 0;
+	return true;
+}
+
+static struct mt_error *read_all(struct host *host)
+{
+	const struct mt_facts *facts = mt_session_facts(host->session);
+	struct mt_session_sample sample;
+	double narrow = 0, wide = 0;
+	struct mt_error *err;
+	int64_t result;
+	bool more;
+
+	for (;;) {
+		err = mt_session_next(host->session, &sample, &more);
+		if (err || !more)
+			break;
+		if (is_failure(facts->events.items[sample.event].name))
+			narrow += sample.weight;
+		else if (is_map_exit(facts->events.items[sample.event].name) &&
+			 mt_vm_call_result(sample.kernel, &result) && result == -ENOMEM)
+			wide += sample.weight;
+	}
+	find_failures(host);
+	host->failed_calls = host->narrow ? narrow : wide;
+	return err;
+}
+
+/* The gauges of the host, and failed calls, in one reading. */
+static struct mt_error *read_session(struct host *host)
+{
+	const struct mt_blocks_options options = {
+		.at = {.when = MT_AT_END}, .beside = true, .odd = count_blocks, .context = host};
+	MT_CLEANUP(mt_blocks_destroy_p) struct mt_blocks *blocks = NULL;
+	struct mt_error *err = mt_gauge_log_listen(host->session, &host->gauges);
+
+	err = err ? err : mt_blocks_begin(host->session, &options, &blocks);
+	err = err ? err : read_all(host);
+	if (err)
+		return err;
+	(void)mt_blocks_end(blocks);
+	return mt_gauge_log_finish(host->gauges);
+}
+
+static void host_deinit(struct host *host)
+{
+	mt_gauge_log_destroy(host->gauges);
+	mt_sum_table_destroy(host->table);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(host_deinit) struct host host = {.session = session};
+	struct mt_error *err = read_session(&host);
+	const struct mt_facts *facts = mt_session_facts(session);
+	const struct mt_table shape = {
+		.name = mt_analysis_host.name,
+		.keys = key_columns,
+		.key_count = KEYS,
+		.values = value_columns,
+		.value_count = VALUES,
+		.quiet_keys = 1u << KEY_KIND | 1u << KEY_UNIT |
+			      (facts->recordings.count > 1 ? 0 : 1u << KEY_FILE),
+		.quiet_values = (1u << VALUES) - 1,
+		.strings = mt_session_strings(session),
+	};
+
+	(void)request;
+	if (err)
+		return err;
+	if (!mt_gauge_log_host(host.gauges, 0))
+		return mt_error_create(MT_ERR_NOT_FOUND, "no gauges of the host in it: another "
+							 "program recorded it");
+	host.table = mt_sum_table_create(&shape);
+	for (; host.table && host.recording < facts->recordings.count; host.recording++) {
+		if (!add_recording(&host))
+			return mt_error_nomem();
+	}
+	if (!host.table)
+		return mt_error_nomem();
+	*out = mt_sum_table_table(MT_TAKE(host.table));
+	return NULL;
+}
+
+const struct mt_analysis mt_analysis_host = {
+	.name = "host",
+	.help = "checklist: use, waits, errors of the host's memory",
+	.rare = true,
+	.groups = true,
+	.judges = true,
+	.states = true,
+	.record = "memory",
+	.output = "table",
+	.run = run,
+};

@@ -1,0 +1,43 @@
+/* Sums of the host's gauges over time: "meminfo MemTotal - MemAvailable". */
+#ifndef MT_REPORT_GAUGES_GAUGE_SUM_H
+#define MT_REPORT_GAUGES_GAUGE_SUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mt_gauge_log;
+struct mt_host_gauge;
+struct mt_strings;
+
+#define MT_GAUGE_TERMS 24
+
+struct mt_gauge_sum {
+	struct mt_gauge_term {
+		const struct mt_host_gauge *gauge; /* borrowed from the log */
+		double sign;
+	} terms[MT_GAUGE_TERMS];
+	size_t count;
+};
+
+/* In the time that --time selects. */
+struct mt_gauge_course {
+	double first, last, most;
+	double per_second; /* change, on average */
+	double fastest;	   /* change a second between two readings, the largest */
+};
+
+/*
+ * Finds the gauges of "PREFIX NAME [+|- NAME]...", in one recording. A NAME ending in '*' is all
+ * gauges that begin so; one ending in '?' may be absent. False where another one is.
+ */
+bool mt_gauge_sum_find(const struct mt_gauge_log *log, const struct mt_strings *strings,
+		       uint32_t recording, const char *formula, struct mt_gauge_sum *out);
+
+/* Of one gauge. */
+struct mt_gauge_sum mt_gauge_sum_of(const struct mt_host_gauge *gauge);
+
+/* Only with a term. */
+struct mt_gauge_course mt_gauge_sum_course(const struct mt_gauge_sum *sum);
+
+#endif
