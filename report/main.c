@@ -132,6 +132,16 @@ static bool wants_colour(void)
 	return (!no || !*no) && term && *term && strcmp(term, "dumb") != 0;
 }
 
+static bool terminal_has_utf8(void)
+{
+	locale_t environment = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = environment && !strcmp(nl_langinfo_l(CODESET, environment), "UTF-8");
+
+	if (environment)
+		freelocale(environment);
+	return utf8;
+}
+
 static struct mt_view make_view(const struct mt_report_options *options, struct mt_session *session,
 				int fd)
 {
@@ -154,7 +164,7 @@ static struct mt_view make_view(const struct mt_report_options *options, struct 
 	struct winsize size;
 
 	if (isatty(fd)) {
-		view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+		view.utf8 = terminal_has_utf8();
 		view.colour = wants_colour();
 		if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
 			view.width = size.ws_col > 200 ? 200 : size.ws_col;
@@ -876,7 +886,9 @@ int main(int argc, char **argv)
 	enum status status;
 
 	mt_heap_begin();
-	setlocale(LC_CTYPE, "");
+	/* Names are UTF-8 in any environment: this tells their widths. */
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		setlocale(LC_CTYPE, "");
 	signal(SIGBUS, unreadable);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the output, with its own status */
 	err = mt_report_options_parse(argc, argv, &options);

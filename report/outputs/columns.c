@@ -77,7 +77,7 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 
 static void widen(size_t *width, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length = mt_text_columns(text);
 
 	*width = length > *width ? length : *width;
 }
@@ -118,7 +118,7 @@ static void print_key(const struct columns *columns, const struct mt_row *row, s
 	const struct mt_table *table = columns->rows.table;
 	struct mt_snippet room;
 	const char *text = key_text(table, row, column, &room);
-	size_t length = strlen(text), width = columns->widths[column];
+	size_t length = mt_text_columns(text), width = columns->widths[column];
 	int pad = length < width ? (int)(width - length) : 0;
 	bool right = is_number(table, column);
 

@@ -21,7 +21,7 @@ static void print_pair(FILE *to, const char *key, const char *value)
 {
 	fputs("  ", to);
 	mt_text_print_clean(key, to);
-	fprintf(to, "%*s ", (int)(strlen(key) < 16 ? 16 - strlen(key) : 0), "");
+	fprintf(to, "%*s ", mt_text_columns(key) < 16 ? (int)(16 - mt_text_columns(key)) : 0, "");
 	mt_text_print_clean(value, to);
 	fputc('\n', to);
 }

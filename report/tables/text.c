@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 struct mt_snippet mt_text_count(double value)
 {
@@ -141,28 +142,43 @@ const char *mt_text_take(const char **text, size_t *size)
 	return "?";
 }
 
-static size_t columns(const char *text)
+/* Columns of a character from mt_text_take(), by the C library's table where it has one. */
+static size_t character_columns(const char *character)
+{
+	uint32_t code = '?';
+	int width;
+
+	if (*character >= ' ' && *character <= '~')
+		return 1;
+	mt_text_decode(character, &code);
+	width = wcwidth((wchar_t)code);
+	return width < 0 ? 1 : (size_t)width;
+}
+
+size_t mt_text_columns(const char *text)
 {
 	size_t n = 0;
 
-	for (size_t size; *text; n++)
-		mt_text_take(&text, &size);
+	for (size_t size; *text;)
+		n += character_columns(mt_text_take(&text, &size));
 	return n;
 }
 
 size_t mt_text_fit(const char *text, size_t width, char *out, size_t size)
 {
-	bool cut = columns(text) > width;
+	bool cut = mt_text_columns(text) > width;
 	size_t limit = cut && width >= 2 ? width - 2 : width, used = 0, at = 0;
 
-	for (; *text && used < limit; used++) {
+	while (*text) {
 		size_t bytes;
 		const char *character = mt_text_take(&text, &bytes);
+		size_t columns = character_columns(character);
 
-		if (at + bytes + 3 > size)
+		if (used + columns > limit || at + bytes + 3 > size)
 			break;
-		memcpy(out + at, character, bytes);
+		memmove(out + at, character, bytes);
 		at += bytes;
+		used += columns;
 	}
 	for (int i = 0; cut && width >= 2 && i < 2 && at + 1 < size; i++, used++)
 		out[at++] = '.';
@@ -194,6 +210,22 @@ void mt_text_print_quoted(const char *text, FILE *to)
 	fputc('\'', to);
 }
 
+/* Bytes of the longest part of clean text that has at most `width` columns and ends at a space. */
+static size_t wrapped_part(const char *text, size_t width)
+{
+	const char *at = text, *space = NULL, *before;
+
+	for (size_t used = 0, size; *at; at = before + size) {
+		before = at;
+		used += character_columns(mt_text_take(&at, &size));
+		if (*before == ' ')
+			space = before;
+		if (used > width)
+			return (size_t)((space && space > text ? space : before) - text);
+	}
+	return (size_t)(at - text);
+}
+
 void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
 			   FILE *to)
 {
@@ -203,13 +235,8 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 	mt_text_fit(text, sizeof(clean), clean, sizeof(clean));
 	text = clean;
 	for (const char *mark = first; *text; mark = rest) {
-		size_t cut = strlen(text);
+		size_t cut = wrapped_part(text, width);
 
-		if (cut > width) {
-			for (cut = width; cut && text[cut] != ' '; cut--)
-				;
-			cut = cut ? cut : width;
-		}
 		fprintf(to, "%s%.*s\n", mark, (int)cut, text);
 		text += cut + (text[cut] == ' ');
 	}

@@ -29,6 +29,12 @@ struct mt_snippet mt_text_percent(double part, double whole);
 struct mt_snippet mt_text_date(uint64_t ns);
 
 /*
+ * Columns that sanitized text takes on a terminal: 2 for a wide character, 0 for a combining one,
+ * as far as the locale's LC_CTYPE is one of UTF-8.
+ */
+size_t mt_text_columns(const char *text);
+
+/*
  * Copies text into out (size bytes, NUL-terminated), with control characters and invalid UTF-8
  * replaced by '?'. Text longer than `width` columns is cut and ends in `..`. Returns the columns
  * used.

@@ -3,6 +3,9 @@
  * terminal.
  */
 #include "report/tables/text.h"
+
+#include <locale.h>
+
 #include "tests/unit/unit.h"
 
 MT_TEST(counts_have_separators)
@@ -88,6 +91,34 @@ MT_TEST(a_name_longer_than_its_room_is_cut_in_whole_characters)
 
 	mt_text_fit("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 80, out, sizeof(out));
 	MT_CHECK_STR(out, "\xe6\xbc\xa2");
+}
+
+MT_TEST(a_width_is_that_on_a_terminal)
+{
+	static const char wide[] = "\xe6\xbc\xa2\xe5\xad\x97", combined[] = "e\xcc\x81t\xcc\x81";
+	char out[64];
+
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		return;
+	MT_CHECK_EQ(mt_text_columns(wide), 4);
+	MT_CHECK_EQ(mt_text_columns(combined), 2);
+	MT_CHECK_EQ(mt_text_fit(wide, 4, out, sizeof(out)), 4);
+	MT_CHECK_STR(out, wide);
+	MT_CHECK_EQ(mt_text_fit("\xe6\xbc\xa2xy\xe5\xad\x97", 5, out, sizeof(out)), 5);
+	MT_CHECK_STR(out, "\xe6\xbc\xa2x..");
+	MT_CHECK_EQ(mt_text_fit(combined, 2, out, sizeof(out)), 2);
+	MT_CHECK_STR(out, combined);
+}
+
+MT_TEST(text_is_wrapped_between_words)
+{
+	char out[64] = "";
+	FILE *to = fmemopen(out, sizeof(out), "w");
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	mt_text_print_wrapped("! ", "  ", "one two \xe6\xbc\xa2 four fivesixseven", 10, to);
+	fclose(to);
+	MT_CHECK_STR(out, "! one two\n  \xe6\xbc\xa2 four\n  fivesixs\n  even\n");
 }
 
 MT_TEST(dates_are_utc)

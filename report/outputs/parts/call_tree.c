@@ -47,7 +47,7 @@ static bool put_before(const char *text, size_t width, char out[TEXT_SIZE])
 {
 	char fit[TEXT_SIZE / 2], joined[TEXT_SIZE];
 	size_t used = mt_text_fit(text, TEXT_SIZE / 4, fit, sizeof(fit));
-	size_t have = mt_text_fit(out, TEXT_SIZE, joined, sizeof(joined));
+	size_t have = mt_text_columns(out);
 	int length;
 
 	if (used + 3 + have > width)
@@ -95,13 +95,6 @@ static void draw_line(struct drawing *d, const char *branch, double total, const
 		text);
 }
 
-static size_t columns_of(const char *utf8)
-{
-	char scratch[256];
-
-	return mt_text_fit(utf8, sizeof(scratch), scratch, sizeof(scratch));
-}
-
 static void draw_children(struct drawing *d, uint32_t node, size_t level);
 
 static void draw_node(struct drawing *d, uint32_t node, size_t level, bool last_sibling)
@@ -112,7 +105,7 @@ static void draw_node(struct drawing *d, uint32_t node, size_t level, bool last_
 						: "|- ";
 	const char *below = !level ? "" : last_sibling ? "   " : d->options->utf8 ? "│  " : "|  ";
 	size_t prefix = strlen(d->prefix),
-	       used = SHARE_COLUMNS + columns_of(d->prefix) + columns_of(branch);
+	       used = SHARE_COLUMNS + mt_text_columns(d->prefix) + mt_text_columns(branch);
 	uint32_t end = node, next;
 	char text[TEXT_SIZE];
 

@@ -126,7 +126,7 @@ static const char *last_part(const char *path)
 
 void mt_headline_place(const char *dso, const char *file, uint32_t line, char out[80])
 {
-	char where[64], source[64] = "", number[16] = "";
+	char where[44], source[24] = "", number[16] = "";
 
 	mt_text_fit(last_part(dso), 20, where, sizeof(where));
 	if (file)

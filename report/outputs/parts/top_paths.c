@@ -160,20 +160,20 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
 		mt_headline_place(headline.dso, headline.file, headline.line, place);
-	used = strlen(place) + 24;
+	used = mt_text_columns(place) + 24;
 	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
 			   top->table->sentence	     ? WHO_OF_SENTENCE
 			   : room > used + WHO_MOST  ? WHO_MOST
 			   : room > used + WHO_LEAST ? room - used
 						     : WHO_LEAST,
 			   who, sizeof(who));
-	if (headline.dso && strlen(place) + used + 4 + NAME_LEAST > room) {
+	if (headline.dso && mt_text_columns(place) + used + 4 + NAME_LEAST > room) {
 		char dso[16];
 
 		mt_text_fit(mt_path_last_part(headline.dso), DSO_LEAST, dso, sizeof(dso));
 		mt_headline_place(dso, headline.file, headline.line, place);
 	}
-	used += strlen(place) + 4;
+	used += mt_text_columns(place) + 4;
 	mt_text_fit(headline.name != MT_STRING_NONE ? mt_strings_get(names, headline.name)
 						    : "[unknown]",
 		    room > used + NAME_LEAST ? room - used : NAME_LEAST, name, sizeof(name));
@@ -195,7 +195,7 @@ struct mt_error *mt_top_path_print_end(const struct mt_top_paths *top,
 	if (!count)
 		return NULL;
 	for (first = count; first > 0; first--) {
-		size_t size = strlen(mt_strings_get(strings, names[first - 1])) + 3;
+		size_t size = mt_text_columns(mt_strings_get(strings, names[first - 1])) + 3;
 
 		if (used + size + 5 > width && first < count)
 			break;

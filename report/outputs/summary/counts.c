@@ -210,7 +210,7 @@ static void print_functions(struct mt_counts *s, double total)
 		char name[512], place[80];
 
 		mt_headline_place(sum->where, sum->file, sum->line, place);
-		used = strlen(place) + 28;
+		used = mt_text_columns(place) + 28;
 		if (sum->file && used + room > s->view->width)
 			room = s->view->width > used + 16 ? s->view->width - used : 16;
 		mt_text_fit(sum->text, room, name, sizeof(name));
