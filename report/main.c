@@ -3,12 +3,10 @@
  * writes to standard error.
  */
 #include <errno.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +33,7 @@
 #include "report/tables/facts.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
+#include "report/view.h"
 #include "symbols/images/debuginfod.h"
 
 #ifndef MT_VERSION
@@ -122,54 +121,6 @@ static void end_progress(struct progress *progress)
 	if (progress->shown_ms)
 		fputs("\r                                   \r", stderr);
 	progress->shown_ms = 0;
-}
-
-/* https://no-color.org: any text but an empty one. */
-static bool wants_colour(void)
-{
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return (!no || !*no) && term && *term && strcmp(term, "dumb") != 0;
-}
-
-static bool terminal_has_utf8(void)
-{
-	locale_t environment = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool utf8 = environment && !strcmp(nl_langinfo_l(CODESET, environment), "UTF-8");
-
-	if (environment)
-		freelocale(environment);
-	return utf8;
-}
-
-static struct mt_view make_view(const struct mt_report_options *options, struct mt_session *session,
-				int fd)
-{
-	struct mt_view view = {
-		.facts = mt_session_facts(session),
-		.width = 80,
-		.selected = mt_selection_given(&options->selection),
-		.srcline = options->srcline,
-		.all = options->wishes.all,
-		.limit = options->wishes.limit,
-		.flame = &options->flame,
-		.subject = options->subject,
-		.source_paths = &options->source_paths,
-		.assembly = options->assembly,
-		.code = mt_naming_code(mt_session_naming(session)),
-		.shown_first = options->shown_first,
-		.words = options->words,
-		.word_count = options->word_count,
-	};
-	struct winsize size;
-
-	if (isatty(fd)) {
-		view.utf8 = terminal_has_utf8();
-		view.colour = wants_colour();
-		if (!ioctl(fd, TIOCGWINSZ, &size) && size.ws_col >= 40)
-			view.width = size.ws_col > 200 ? 200 : size.ws_col;
-	}
-	return view;
 }
 
 /* Writing over what is being read would lose it. */
@@ -347,7 +298,7 @@ static struct mt_error *report(const struct mt_report_options *options,
 	err = mt_outfile_open(options->output_path, &out);
 	if (err)
 		return err;
-	view = make_view(options, sides->session, out.fd);
+	view = mt_report_view(options, sides->session, out.fd);
 	json_line = sides->follow && !request->listing && (options->output->needs & MT_IS_JSON);
 	if (sides->follow && !out.path && !json_line)
 		mt_follow_begin(sides->follow, view.facts, out.file);

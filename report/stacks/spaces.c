@@ -181,7 +181,10 @@ static struct mt_task *new_task(struct mt_spaces *spaces, int32_t pid, int32_t t
 
 static bool set_comm(struct mt_spaces *spaces, struct mt_task *task, const char *comm, size_t size)
 {
-	uint32_t id = mt_strings_intern(spaces->strings, comm, size);
+	static const char unnamed[] = "[unnamed]"; /* by prctl(PR_SET_NAME, "") */
+	bool named = size && *comm;
+	uint32_t id = mt_strings_intern(spaces->strings, named ? comm : unnamed,
+					named ? size : strlen(unnamed));
 
 	if (id == MT_STRING_NONE)
 		return false;

@@ -231,7 +231,7 @@ void mt_text_print_wrapped(const char *first, const char *rest, const char *text
 {
 	char clean[1024];
 
-	width -= strlen(first);
+	width -= strlen(rest);
 	mt_text_fit(text, sizeof(clean), clean, sizeof(clean));
 	text = clean;
 	for (const char *mark = first; *text; mark = rest) {

@@ -58,7 +58,7 @@ const char *mt_text_take(const char **text, size_t *size);
 
 /*
  * Prints sanitized text, broken between words into lines of `width` columns. The first line begins
- * with `first`, each further one with `rest`, which has the same length.
+ * with `first`, each further one with `rest`, blanks of as many columns.
  */
 void mt_text_print_wrapped(const char *first, const char *rest, const char *text, size_t width,
 			   FILE *to);

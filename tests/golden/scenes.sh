@@ -14,6 +14,22 @@ for recording in *.mtr; do
 	cp "$out" "$TMPDIR/got"
 	check '... as it was read' diff "$name.txt" "$TMPDIR/got"
 done
+export LC_ALL=C.UTF-8 # wc -L counts columns of a terminal
+for recording in *.mtr ../recorded/*.mtr; do
+	for options in '' --all '--by image --summary' '--by cgroup --summary'; do
+		# shellcheck disable=SC2086 # options are words
+		"$MT_BUILD/mtreport" -q $options "$recording" >"$TMPDIR/got" || echo "$recording $options: exit status $?"
+		[ "$(wc -L <"$TMPDIR/got")" -le 80 ] || grep -E '.{81}' "$TMPDIR/got" || echo "$recording $options: wide characters"
+	done
+done >"$TMPDIR/wide"
+check 'no line of any screen is wider than 80 columns' test ! -s "$TMPDIR/wide"
+head -n 20 "$TMPDIR/wide"
+cat leak.mtr | "$MT_BUILD/mtreport" -q - >"$TMPDIR/got"
+check 'commands to go on with name no file where that was standard input' grep -q 'outstanding FILE$' "$TMPDIR/got"
+head -c 40000 leak.mtr >"$TMPDIR/a-name-that-is-long-enough.mtr"
+tail -c 20000 leak.mtr >>"$TMPDIR/a-name-that-is-long-enough.mtr"
+"$MT_BUILD/mtreport" -q "$TMPDIR/a-name-that-is-long-enough.mtr" >"$TMPDIR/got"
+check 'a note that is too long is cut behind a word' grep -Eq '^! .*[a-z] \.\.$' "$TMPDIR/got"
 check '--all shows what is small, too' "$MT_BUILD/mtreport" -q --all --symfs "$TMPDIR/files" nothing.mtr
 cp "$out" "$TMPDIR/got"
 check '... of a program that only starts what the loader touched' grep -q 'scenes: \[ld-linux-x86-64.so.2\]' "$TMPDIR/got"

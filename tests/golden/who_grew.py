@@ -133,6 +133,16 @@ def check_peak(tap, folder):
               "... beside one that lives it is said of the row", text)
 
 
+def check_widths(tap, folder):
+    """Columns are those of a terminal, where a wide character takes two and a combining one none."""
+    records = b"".join(execed(1000, pid, name.encode().ljust(16, b"\0")) + count(1100, ANON, 2560, pid, pid, pid=pid) + ended(699000, pid)
+                       for pid, name in ((300, "\u6f22\u5b57"), (301, "e\u0301"), (302, "")))
+    lines = [line for line in screen(folder, recording(records + call(690000), until=SECOND * 7 // 10)).splitlines() if "0 B" in line]
+    tap.same([line.index(" 0 B") - narrower for line, narrower in zip(sorted(lines), (-2, 1, 0))], [27] * 3,
+             "a wide name shifts no figure, nor does a combining character")
+    tap.same([line.split()[1] for line in sorted(lines)], ["\u6f22\u5b57", "e\u0301", "[unnamed]"], "a process without a name is said to be one")
+
+
 def growing():
     """Chunks as mtrec writes them: gauges behind the records of their time."""
     writer = cut(resident.recording(b"", gauges=gauged(990, 100, 50)))
@@ -179,6 +189,7 @@ def main():
         check_gauged(tap, folder)
         check_command(tap, folder)
         check_peak(tap, folder)
+        check_widths(tap, folder)
     tap.finish()
 
 

@@ -100,7 +100,7 @@ static const char *headline(const char *exe, const struct frame *frames)
 	MT_CHECK(mt_headline_of(&world.table, add_stack(exe, frames), &found));
 	snprintf(text, sizeof(text), "none");
 	if (found.name != MT_STRING_NONE) {
-		mt_headline_place(found.dso, found.file, found.line, place);
+		mt_headline_place(found.dso, found.file, found.line, SIZE_MAX, place);
 		snprintf(text, sizeof(text), "%s %s",
 			 mt_strings_get(mt_frames_strings(world.table.frames), found.name), place);
 	}

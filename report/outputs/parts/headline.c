@@ -124,16 +124,21 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void mt_headline_place(const char *dso, const char *file, uint32_t line, char out[80])
+void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t room, char out[80])
 {
+	static const size_t widths[] = {20, 12, 0}; /* of the image's name */
 	char where[44], source[24] = "", number[16] = "";
 
-	mt_text_fit(last_part(dso), 20, where, sizeof(where));
 	if (file)
 		mt_text_fit(last_part(file), 16, source, sizeof(source));
 	if (file && line)
 		snprintf(number, sizeof(number), ":%u", line);
-	snprintf(out, 80, "(%.40s%s%.20s%.10s)", where, file ? ", " : "", source, number);
+	for (size_t i = 0; i < sizeof(widths) / sizeof(*widths) && (widths[i] || file); i++) {
+		mt_text_fit(last_part(dso), widths[i], where, sizeof(where));
+		snprintf(out, 80, "(%s%s%s%s)", where, *where && file ? ", " : "", source, number);
+		if (mt_text_columns(out) <= room)
+			return;
+	}
 }
 
 /* "JIT code x3"; MT_STRING_NONE out of memory. */

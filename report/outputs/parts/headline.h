@@ -27,9 +27,10 @@ bool mt_headline_of(const struct mt_table *table, uint32_t stack, struct mt_head
 
 /*
  * "(grower)", and where lines are known "(grower, grower.cpp:62)"; without the line for 0, file
- * NULL: not known.
+ * NULL: not known. Where that is wider than `room` columns less of the image's name, or none:
+ * "(grower.cpp:62)".
  */
-void mt_headline_place(const char *dso, const char *file, uint32_t line, char out[80]);
+void mt_headline_place(const char *dso, const char *file, uint32_t line, size_t room, char out[80]);
 
 /*
  * The names of a path with each run of frames that nothing names as one: of JIT code "JIT code" or

@@ -137,7 +137,6 @@ enum {
 	WHO_MOST = 24,
 	WHO_OF_SENTENCE = 40, /* what the sentence is about stands here whole */
 	NAME_LEAST = 20,
-	DSO_LEAST = 12, /* of a file's name, where there is no room */
 	WHO_LEAST = 10, /* columns of whose path it is, where the place takes the others */
 };
 
@@ -159,7 +158,7 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 	if (!mt_headline_of(top->table, path->stack, &headline))
 		return mt_error_nomem();
 	if (headline.name != MT_STRING_NONE && strcmp(headline.dso, "[unknown]") != 0)
-		mt_headline_place(headline.dso, headline.file, headline.line, place);
+		mt_headline_place(headline.dso, headline.file, headline.line, room, place);
 	used = mt_text_columns(place) + 24;
 	used = mt_text_fit(mt_path_last_part(mt_strings_get(top->table->strings, path->who)),
 			   top->table->sentence	     ? WHO_OF_SENTENCE
@@ -167,12 +166,10 @@ struct mt_error *mt_top_path_print(const struct mt_top_paths *top, const struct 
 			   : room > used + WHO_LEAST ? room - used
 						     : WHO_LEAST,
 			   who, sizeof(who));
-	if (headline.dso && mt_text_columns(place) + used + 4 + NAME_LEAST > room) {
-		char dso[16];
-
-		mt_text_fit(mt_path_last_part(headline.dso), DSO_LEAST, dso, sizeof(dso));
-		mt_headline_place(dso, headline.file, headline.line, place);
-	}
+	if (*place && mt_text_columns(place) + used + 4 + NAME_LEAST > room)
+		mt_headline_place(headline.dso, headline.file, headline.line,
+				  room > used + 4 + NAME_LEAST ? room - used - 4 - NAME_LEAST : 0,
+				  place);
 	used += mt_text_columns(place) + 4;
 	mt_text_fit(headline.name != MT_STRING_NONE ? mt_strings_get(names, headline.name)
 						    : "[unknown]",

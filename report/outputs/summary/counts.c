@@ -209,7 +209,10 @@ static void print_functions(struct mt_counts *s, double total)
 		size_t room = s->view->width > 60 ? s->view->width - 46 : 20, used;
 		char name[512], place[80];
 
-		mt_headline_place(sum->where, sum->file, sum->line, place);
+		used = mt_text_columns(sum->text);
+		used = 28 + (used < 16 ? used : 16);
+		mt_headline_place(sum->where, sum->file, sum->line,
+				  s->view->width > used ? s->view->width - used : 0, place);
 		used = mt_text_columns(place) + 28;
 		if (sum->file && used + room > s->view->width)
 			room = s->view->width > used + 16 ? s->view->width - used : 16;

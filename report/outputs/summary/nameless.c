@@ -15,7 +15,6 @@
 
 enum {
 	FILES_MOST = 64, /* told apart */
-	INDENT = 11,
 };
 
 /* A file whose frames are on less of the weight is not counted. */
@@ -86,19 +85,13 @@ static struct mt_error *see_table(struct nameless *nameless, struct mt_table *ta
 	return err;
 }
 
-static void print_files(const struct nameless *nameless, size_t room, const char *said, FILE *to)
+static size_t count_files(const struct nameless *nameless)
 {
 	size_t files = 0;
-	char text[80];
 
 	for (size_t i = 0; i < nameless->count; i++)
 		files += nameless->files[i].weight >= LEAST_SHARE * nameless->advice.all;
-	snprintf(text, sizeof(text), "names in %zu file%s (mtreport --info)", files,
-		 files == 1 ? "" : "s");
-	fputs(said, to);
-	if (files && *said)
-		fputs(strlen(said) + strlen(text) + 2 > room ? ";\n           " : "; ", to);
-	fprintf(to, "%s\n", files ? text : "");
+	return files;
 }
 
 struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const char *heading,
@@ -106,13 +99,18 @@ struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const cha
 {
 	struct nameless nameless = {0};
 	struct mt_error *err = see_table(&nameless, s->resident ?: s->growth);
+	size_t files;
+	char text[240];
 
 	if (err || (!*said && !nameless.count && !nameless.advice.count))
 		return err;
+	files = count_files(&nameless);
+	snprintf(text, sizeof(text), "%s", said);
+	if (files)
+		snprintf(text, sizeof(text), "%s%snames in %zu file%s (mtreport --info)", said,
+			 *said ? "; " : "", files, files == 1 ? "" : "s");
 	fputc('\n', s->to);
-	mt_summary_print_heading(s, heading);
-	fputs("   ", s->to);
-	print_files(&nameless, s->view->width - INDENT, said, s->to);
+	mt_summary_print_beside(s, heading, text);
 	mt_name_advice_print(&nameless.advice, "", "           ", s->view->width, s->to);
 	return NULL;
 }

@@ -1,4 +1,5 @@
 /* The summary's end: what the recording cannot tell, and commands to go on with. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "formats/base/err.h"
@@ -7,34 +8,56 @@
 #include "report/outputs/summary/summary_parts.h"
 #include "report/tables/facts.h"
 
-/* A word of a command, in quotes where a shell would see more in it. */
-static void print_word(const struct mt_summary *s, const char *word)
+enum {
+	INDENT = 11, /* of a command */
+};
+
+/* What has to stand in quotes for a shell. */
+static bool is_quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789%+,-./:=@_";
 
-	if (*word && !word[strspn(word, plain)])
-		fputs(word, s->to);
-	else
+	return !*word || word[strspn(word, plain)];
+}
+
+/* A word of a command behind a blank, or on a line of its own where that has no room for it. */
+static size_t print_word(const struct mt_summary *s, const char *word, size_t used)
+{
+	size_t columns = 1 + mt_text_columns(word) + (is_quoted(word) ? 2 : 0);
+
+	if (used + columns > s->view->width) {
+		fprintf(s->to, " \\\n%*s", INDENT + 3, "");
+		used = INDENT + 3;
+	}
+	fputc(' ', s->to);
+	if (is_quoted(word))
 		mt_text_print_quoted(word, s->to);
+	else
+		fputs(word, s->to);
+	return used + columns;
+}
+
+/* What stands for the recordings in a command: standard input cannot be read again. */
+static const char *file_word(const struct mt_facts *facts)
+{
+	if (facts->recordings.count != 1)
+		return "FILE...";
+	return strcmp(facts->recordings.items[0].file, "-") != 0 ? facts->recordings.items[0].file
+								 : "FILE";
 }
 
 /* One command to go on with: what stands before it, options, the last one's word or NULL. */
 static void print_command(const struct mt_summary *s, const char *what, const char *options,
 			  const char *word)
 {
-	const struct mt_facts *facts = s->view->facts;
+	size_t used = INDENT + strlen("mtreport ") + strlen(options);
 
 	mt_summary_print_heading(s, what);
-	fprintf(s->to, "%*s   mtreport %s ", 8 - (int)strlen(what), "", options);
-	if (word) {
-		print_word(s, word);
-		fputc(' ', s->to);
-	}
-	if (facts->recordings.count == 1)
-		print_word(s, facts->recordings.items[0].file);
-	else
-		fputs("FILE...", s->to);
+	fprintf(s->to, "%*smtreport %s", INDENT - (int)strlen(what), "", options);
+	if (word)
+		used = print_word(s, word, used);
+	print_word(s, file_word(s->view->facts), used + 2);
 	fputc('\n', s->to);
 }
 

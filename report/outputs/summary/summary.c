@@ -90,6 +90,16 @@ void mt_summary_print_heading(const struct mt_summary *s, const char *heading)
 		s->view->colour ? PLAIN : "");
 }
 
+void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text)
+{
+	bool colour = s->view->colour;
+	char first[40];
+
+	snprintf(first, sizeof(first), "%s%-8s%s   ", colour ? BOLD : "", heading,
+		 colour ? PLAIN : "");
+	mt_text_print_wrapped(first, "           ", text, s->view->width, s->to);
+}
+
 void mt_summary_print_growth(const struct mt_summary *s, double bytes)
 {
 	bool colour = s->view->colour && bytes > 0;

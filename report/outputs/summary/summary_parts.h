@@ -69,6 +69,11 @@ void mt_summary_print_growth(const struct mt_summary *s, double bytes);
 /* The heading of a block, bold where the terminal can, without the line's end. */
 void mt_summary_print_heading(const struct mt_summary *s, const char *heading);
 
+/*
+ * "NEXT       text": a heading of at most eight columns with its text, in several lines if need be.
+ */
+void mt_summary_print_beside(const struct mt_summary *s, const char *heading, const char *text);
+
 /* The key column that groups processes, as --by asks; MT_COLUMN_NONE: none. */
 size_t mt_summary_group(const struct mt_table *table);
 

@@ -1,6 +1,7 @@
 /* The summary's notes: what makes its figures uncertain. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/outputs/outputs.h"
 #include "report/outputs/summary/summary_parts.h"
@@ -47,8 +48,12 @@ static void print_losses(struct notes *s)
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		const struct mt_facts_recording *r = &facts->recordings.items[i];
 
-		if (mt_facts_describe_damage(r, text, sizeof(text)))
+		if (!mt_facts_describe_damage(r, text, sizeof(text)))
+			continue;
+		if (facts->recordings.count > 1)
 			print_warning(s, "%s: %s", r->file, text);
+		else
+			print_warning(s, "%s", text);
 	}
 	if ((double)(facts->ends[MT_END_DUMP] - facts->entry_ends[MT_END_DUMP]) >
 	    0.005 * (double)facts->user_stacks)
@@ -102,6 +107,17 @@ struct printing {
 	size_t notes; /* so far */
 };
 
+/* Cuts text that is too long behind a whole word. */
+static void fit_words(const char *text, size_t width, char *out, size_t size)
+{
+	char *space;
+
+	mt_text_fit(text, width, out, size);
+	space = mt_text_columns(text) > width ? strrchr(out, ' ') : NULL;
+	if (space)
+		memcpy(space, " ..", sizeof(" .."));
+}
+
 static void print_note(void *context, const char *note)
 {
 	struct printing *printing = context;
@@ -109,7 +125,7 @@ static void print_note(void *context, const char *note)
 
 	if (printing->notes++ >= NOTES_SHOWN)
 		return;
-	mt_text_fit(note, printing->summary->view->width - 2, fit, sizeof(fit));
+	fit_words(note, printing->summary->view->width - 2, fit, sizeof(fit));
 	fprintf(printing->summary->to, "! %s\n", fit);
 }
 

@@ -1,0 +1,14 @@
+/* The view that outputs get: what of the command line concerns them, and the terminal. */
+#ifndef MT_REPORT_VIEW_H
+#define MT_REPORT_VIEW_H
+
+#include "report/outputs/outputs.h"
+
+struct mt_report_options;
+struct mt_session;
+
+/* Borrows options and session. fd: where the output goes; a terminal is asked for its width. */
+struct mt_view mt_report_view(const struct mt_report_options *options, struct mt_session *session,
+			      int fd);
+
+#endif
