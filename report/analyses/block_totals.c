@@ -117,43 +117,45 @@ static bool odd_total(void *context, const struct mt_blocks_space *space,
 	return mt_block_rows_add(context, space, origin, NULL, values);
 }
 
+static const struct mt_block_table totals = {
+	.name = "blocks",
+	.values = total_columns,
+	.value_count = TOTAL_VALUES,
+	.count = TOTAL_BLOCKS,
+	.options = {.block = live_total, .gone = end_total, .odd = odd_total},
+};
+
 struct mt_error *mt_block_totals_run(struct mt_session *session,
 				     const struct mt_analysis_request *request,
 				     struct mt_table **out)
 {
-	struct mt_block_rows rows;
-	const struct mt_blocks_options options = {
-		.at = request->at,
-		.block = live_total,
-		.gone = end_total,
-		.odd = odd_total,
-		.context = &rows,
-	};
-	struct mt_error *err = NULL;
-
 	if (request->at.when == MT_AT_PEAK || request->older_than > 0)
 		return mt_error_create(MT_ERR_USAGE,
 				       "--all counts all blocks up to a moment: it takes no %s",
 				       request->older_than > 0 ? "--older-than" : "--at peak");
-	err = mt_block_rows_init(&rows, session, mt_analysis_blocks.name, total_columns,
-				 TOTAL_VALUES, request);
-	return err ? err : mt_block_rows_run(&rows, &options, TOTAL_BLOCKS, out);
+	return mt_block_rows_run(session, request, &totals, out);
+}
+
+static const struct mt_block_table temporary = {
+	.name = "temporary",
+	.values = temporary_columns,
+	.value_count = TEMPORARY_VALUES,
+	.count = TEMPORARY_ALL,
+	.options = {.block = live_temporary, .gone = end_temporary},
+};
+
+static struct mt_error *listen_temporary(struct mt_session *session,
+					 const struct mt_analysis_request *request,
+					 struct mt_listener **out)
+{
+	return mt_block_rows_listen(session, request, &temporary, out);
 }
 
 static struct mt_error *run_temporary(struct mt_session *session,
 				      const struct mt_analysis_request *request,
 				      struct mt_table **out)
 {
-	struct mt_block_rows rows;
-	const struct mt_blocks_options options = {
-		.block = live_temporary,
-		.gone = end_temporary,
-		.context = &rows,
-	};
-	struct mt_error *err = mt_block_rows_init(&rows, session, mt_analysis_temporary.name,
-						  temporary_columns, TEMPORARY_VALUES, request);
-
-	return err ? err : mt_block_rows_run(&rows, &options, TEMPORARY_ALL, out);
+	return mt_block_rows_run(session, request, &temporary, out);
 }
 
 const struct mt_analysis mt_analysis_temporary = {
@@ -168,4 +170,5 @@ const struct mt_analysis mt_analysis_temporary = {
 	.record = "malloc",
 	.output = "paths",
 	.run = run_temporary,
+	.listen = listen_temporary,
 };

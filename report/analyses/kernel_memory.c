@@ -2,11 +2,8 @@
  * --kernel-memory: what the kernel's own allocators gave and was not freed, by cache and kernel
  * stack.
  */
-#include "formats/base/err.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/block_rows.h"
-#include "report/session/session.h"
-#include "report/sums/row_keys.h"
 
 enum {
 	VALUE_BYTES, /* with what the allocator adds, as /proc/slabinfo counts */
@@ -23,15 +20,10 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"age", "s"},
 };
 
-struct kernel_memory {
-	struct mt_block_rows rows;
-	const struct mt_analysis_request *request;
-};
-
 static bool add_block(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
-	struct kernel_memory *memory = context;
+	struct mt_block_rows *rows = context;
 	double age = space->time > block->time ? (double)(space->time - block->time) / 1e9 : 0;
 	struct mt_value values[VALUES] = {
 		[VALUE_BYTES] = mt_value_exact((double)block->usable),
@@ -40,31 +32,32 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 		[VALUE_AGE] = mt_value_exact(age),
 	};
 
-	if (age < memory->request->older_than)
+	if (age < rows->request->older_than)
 		return true;
 	for (size_t i = VALUE_BYTES; doubtful && i <= VALUE_ASKED; i++)
 		values[i].low = 0;
-	return mt_block_rows_add(&memory->rows, space, origin, block, values);
+	return mt_block_rows_add(rows, space, origin, block, values);
+}
+
+static const struct mt_block_table kernel_memory = {
+	.name = "kernel-memory",
+	.values = value_columns,
+	.value_count = VALUES,
+	.count = VALUE_OBJECTS,
+	.most = 1u << VALUE_AGE,
+	.options = {.kernel = true, .block = add_block},
+};
+
+static struct mt_error *listen(struct mt_session *session,
+			       const struct mt_analysis_request *request, struct mt_listener **out)
+{
+	return mt_block_rows_listen(session, request, &kernel_memory, out);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
 			    struct mt_table **out)
 {
-	struct kernel_memory memory = {.request = request};
-	const struct mt_blocks_options options = {
-		.at = request->at,
-		.kernel = true,
-		.block = add_block,
-		.context = &memory,
-	};
-	struct mt_error *err =
-		mt_block_rows_init(&memory.rows, session, mt_analysis_kernel_memory.name,
-				   value_columns, VALUES, request);
-
-	if (err)
-		return err;
-	mt_row_keys_most(memory.rows.grouping, VALUE_AGE);
-	return mt_block_rows_run(&memory.rows, &options, VALUE_OBJECTS, out);
+	return mt_block_rows_run(session, request, &kernel_memory, out);
 }
 
 const struct mt_analysis mt_analysis_kernel_memory = {
@@ -79,4 +72,5 @@ const struct mt_analysis mt_analysis_kernel_memory = {
 	.record = "kmem",
 	.output = "paths",
 	.run = run,
+	.listen = listen,
 };

@@ -14,9 +14,6 @@
 #include "report/sums/sample_field.h"
 #include "report/tables/facts.h"
 
-MT_DEFINE_CLEANUP(mt_row_keys, struct mt_row_keys)
-MT_DEFINE_CLEANUP(mt_durations, struct mt_durations)
-
 enum {
 	VALUE_TIME,
 	VALUE_CALLS,
@@ -32,16 +29,38 @@ static const struct mt_value_column value_columns[VALUES] = {
 	{"pages", "pages"},
 };
 
-/* Reads every duration into the rows. `pages`: the end's field that counts them, or NULL. */
+/* Whose durations an analysis shows. */
+struct latency_of {
+	const struct mt_analysis *analysis;
+	const struct mt_duration_rule *rules;
+	size_t count;
+	const char *pages; /* the end's field that counts them, or NULL */
+};
+
+/* Reads every duration into the rows. */
 struct latency {
+	struct mt_listener listener; /* first: ops get a pointer to it */
+	struct mt_observer observer;
 	struct mt_session *session;
 	struct mt_durations *durations;
 	struct mt_row_keys *grouping;
 	struct mt_sample_field pages;
 };
 
-static struct mt_error *add(struct latency *latency, const struct mt_session_sample *sample,
-			    uint64_t ns)
+static void latency_destroy(struct latency *latency)
+{
+	if (!latency)
+		return;
+	mt_session_ignore(latency->session, &latency->observer);
+	mt_durations_destroy(latency->durations);
+	mt_row_keys_destroy(latency->grouping);
+	mt_sample_field_deinit(&latency->pages);
+	free(latency);
+}
+
+MT_DEFINE_CLEANUP(latency, struct latency)
+
+static bool add(struct latency *latency, const struct mt_session_sample *sample, uint64_t ns)
 {
 	struct mt_row_facts facts = mt_row_facts_of(latency->session, sample);
 	struct mt_value values[VALUES] = {
@@ -55,28 +74,18 @@ static struct mt_error *add(struct latency *latency, const struct mt_session_sam
 	facts.took = ns;
 	if (latency->pages.name &&
 	    !mt_sample_field_get(&latency->pages, latency->session, sample, &pages, &has))
-		return mt_error_nomem();
+		return false;
 	if (has)
 		values[VALUE_PAGES] = mt_value_exact(pages);
-	return mt_row_keys_add(latency->grouping, &facts, values) ? NULL : mt_error_nomem();
+	return mt_row_keys_add(latency->grouping, &facts, values);
 }
 
-static struct mt_error *read_all(struct latency *latency)
+static bool take_sample(void *context, const struct mt_session_sample *sample)
 {
-	struct mt_session_sample sample;
+	struct latency *latency = context;
 	uint64_t ns;
-	bool more;
 
-	for (;;) {
-		struct mt_error *err = mt_session_next(latency->session, &sample, &more);
-
-		if (err || !more)
-			return err;
-		if (mt_durations_take(latency->durations, &sample, &ns))
-			err = add(latency, &sample, ns);
-		if (err)
-			return err;
-	}
+	return !mt_durations_take(latency->durations, sample, &ns) || add(latency, sample, ns);
 }
 
 static struct mt_error *check_known(const struct mt_durations *durations,
@@ -93,34 +102,77 @@ static struct mt_error *check_known(const struct mt_durations *durations,
 		       : NULL;
 }
 
-static struct mt_error *run_rules(struct mt_session *session, const struct mt_analysis *analysis,
-				  const struct mt_analysis_request *request,
-				  const struct mt_duration_rule *rules, size_t count,
-				  const char *pages, struct mt_table **out)
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
 {
-	MT_CLEANUP(mt_row_keys_destroy_p) struct mt_row_keys *grouping = NULL;
-	MT_CLEANUP(mt_durations_destroy_p) struct mt_durations *durations = NULL;
-	struct latency latency = {.session = session, .pages = {.name = pages}};
-	struct mt_error *err = mt_row_keys_create(session, analysis->name, value_columns,
-						  VALUES - !pages, request, &grouping);
+	struct latency *latency = (struct latency *)listener;
 
-	err = err ? err : mt_durations_create(session, rules, count, &durations);
-	if (err)
-		return err;
-	mt_row_keys_most(grouping, VALUE_LONGEST);
-	latency.durations = durations;
-	latency.grouping = grouping;
-	err = read_all(&latency);
-	mt_sample_field_deinit(&latency.pages);
-	if (!err && count == 1)
-		err = check_known(durations, rules);
-	if (err)
-		return err;
-	mt_durations_tell(durations);
-	if (!mt_row_keys_may_have(grouping, mt_facts_lost_all(mt_session_facts(session)),
+	mt_durations_tell(latency->durations);
+	if (!mt_row_keys_may_have(latency->grouping,
+				  mt_facts_lost_all(mt_session_facts(latency->session)),
 				  VALUE_CALLS))
 		return mt_error_nomem();
-	return mt_row_keys_table(MT_TAKE(grouping), out);
+	return mt_row_keys_table(MT_TAKE(latency->grouping), out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	latency_destroy((struct latency *)listener);
+}
+
+static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
+			      const struct latency_of *of, bool beside, struct latency **out)
+{
+	MT_CLEANUP(latency_destroy_p) struct latency *latency = calloc(1, sizeof(*latency));
+	struct mt_error *err;
+
+	if (!latency)
+		return mt_error_nomem();
+	latency->session = session;
+	latency->pages.name = of->pages;
+	latency->listener = (struct mt_listener){.end = end_listening, .destroy = stop_listening};
+	latency->observer = (struct mt_observer){.context = latency, .given = take_sample};
+	err = mt_row_keys_create(session, of->analysis->name, value_columns, VALUES - !of->pages,
+				 request, &latency->grouping);
+	err = err ? err
+		  : mt_durations_create(session, of->rules, of->count, beside, &latency->durations);
+	if (err)
+		return err;
+	mt_row_keys_most(latency->grouping, VALUE_LONGEST);
+	if (beside && !mt_session_observe(session, &latency->observer))
+		return mt_error_nomem();
+	*out = MT_TAKE(latency);
+	return NULL;
+}
+
+static struct mt_error *listen_to(struct mt_session *session,
+				  const struct mt_analysis_request *request,
+				  const struct latency_of *of, struct mt_listener **out)
+{
+	struct latency *latency = NULL;
+	struct mt_error *err = begin(session, request, of, true, &latency);
+
+	if (!err)
+		*out = &latency->listener;
+	return err;
+}
+
+static struct mt_error *run_rules(struct mt_session *session,
+				  const struct mt_analysis_request *request,
+				  const struct latency_of *of, struct mt_table **out)
+{
+	MT_CLEANUP(latency_destroy_p) struct latency *latency = NULL;
+	struct mt_error *err = begin(session, request, of, false, &latency);
+	struct mt_session_sample sample;
+	bool more = true;
+
+	while (!err && more) {
+		err = mt_session_next(session, &sample, &more);
+		if (!err && more && !take_sample(latency, &sample))
+			err = mt_error_nomem();
+	}
+	if (!err && of->count == 1)
+		err = check_known(latency->durations, of->rules);
+	return err ? err : end_listening(&latency->listener, out);
 }
 
 /* "BEGIN,END" or "BEGIN,END,FIELD": cuts the copy. */
@@ -142,45 +194,64 @@ static struct mt_error *run_latency(struct mt_session *session,
 {
 	MT_CLEANUP_FREE char *words = strdup(request->argument);
 	struct mt_duration_rule rule;
+	const struct latency_of of = {&mt_analysis_latency, &rule, 1, NULL};
 	struct mt_error *err =
 		words ? parse_rule(words, request->argument, &rule) : mt_error_nomem();
 
-	return err ? err : run_rules(session, &mt_analysis_latency, request, &rule, 1, NULL, out);
+	return err ? err : run_rules(session, request, &of, out);
 }
+
+static const struct mt_duration_rule reclaim_rules[] = {
+	{"vmscan:mm_vmscan_direct_reclaim_begin", "vmscan:mm_vmscan_direct_reclaim_end", NULL},
+	{"vmscan:mm_vmscan_memcg_reclaim_begin", "vmscan:mm_vmscan_memcg_reclaim_end", NULL},
+	{"vmscan:mm_vmscan_memcg_softlimit_reclaim_begin",
+	 "vmscan:mm_vmscan_memcg_softlimit_reclaim_end", NULL},
+	{"vmscan:mm_vmscan_node_reclaim_begin", "vmscan:mm_vmscan_node_reclaim_end", NULL},
+	{"vmscan:mm_vmscan_kswapd_wake", "vmscan:mm_vmscan_kswapd_sleep", NULL},
+	{"vmscan:mm_shrink_slab_start", "vmscan:mm_shrink_slab_end", "shr"},
+};
+
+static const struct mt_duration_rule compaction_rules[] = {
+	{"compaction:mm_compaction_begin", "compaction:mm_compaction_end", NULL},
+	{"compaction:mm_compaction_kcompactd_wake", "compaction:mm_compaction_kcompactd_sleep",
+	 NULL},
+	{"migrate:mm_migrate_pages_start", "migrate:mm_migrate_pages", NULL},
+};
+
+static const struct latency_of reclaim = {&mt_analysis_reclaim, reclaim_rules,
+					  sizeof(reclaim_rules) / sizeof(*reclaim_rules),
+					  "nr_reclaimed"};
+
+static const struct latency_of compaction = {&mt_analysis_compaction, compaction_rules,
+					     sizeof(compaction_rules) / sizeof(*compaction_rules),
+					     NULL};
 
 static struct mt_error *run_reclaim(struct mt_session *session,
 				    const struct mt_analysis_request *request,
 				    struct mt_table **out)
 {
-	static const struct mt_duration_rule rules[] = {
-		{"vmscan:mm_vmscan_direct_reclaim_begin", "vmscan:mm_vmscan_direct_reclaim_end",
-		 NULL},
-		{"vmscan:mm_vmscan_memcg_reclaim_begin", "vmscan:mm_vmscan_memcg_reclaim_end",
-		 NULL},
-		{"vmscan:mm_vmscan_memcg_softlimit_reclaim_begin",
-		 "vmscan:mm_vmscan_memcg_softlimit_reclaim_end", NULL},
-		{"vmscan:mm_vmscan_node_reclaim_begin", "vmscan:mm_vmscan_node_reclaim_end", NULL},
-		{"vmscan:mm_vmscan_kswapd_wake", "vmscan:mm_vmscan_kswapd_sleep", NULL},
-		{"vmscan:mm_shrink_slab_start", "vmscan:mm_shrink_slab_end", "shr"},
-	};
+	return run_rules(session, request, &reclaim, out);
+}
 
-	return run_rules(session, &mt_analysis_reclaim, request, rules,
-			 sizeof(rules) / sizeof(*rules), "nr_reclaimed", out);
+static struct mt_error *listen_reclaim(struct mt_session *session,
+				       const struct mt_analysis_request *request,
+				       struct mt_listener **out)
+{
+	return listen_to(session, request, &reclaim, out);
 }
 
 static struct mt_error *run_compaction(struct mt_session *session,
 				       const struct mt_analysis_request *request,
 				       struct mt_table **out)
 {
-	static const struct mt_duration_rule rules[] = {
-		{"compaction:mm_compaction_begin", "compaction:mm_compaction_end", NULL},
-		{"compaction:mm_compaction_kcompactd_wake",
-		 "compaction:mm_compaction_kcompactd_sleep", NULL},
-		{"migrate:mm_migrate_pages_start", "migrate:mm_migrate_pages", NULL},
-	};
+	return run_rules(session, request, &compaction, out);
+}
 
-	return run_rules(session, &mt_analysis_compaction, request, rules,
-			 sizeof(rules) / sizeof(*rules), NULL, out);
+static struct mt_error *listen_compaction(struct mt_session *session,
+					  const struct mt_analysis_request *request,
+					  struct mt_listener **out)
+{
+	return listen_to(session, request, &compaction, out);
 }
 
 #define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_TOOK))
@@ -213,6 +284,7 @@ const struct mt_analysis mt_analysis_reclaim = {
 	.record = "reclaim",
 	.output = "table",
 	.run = run_reclaim,
+	.listen = listen_reclaim,
 };
 
 const struct mt_analysis mt_analysis_compaction = {
@@ -226,4 +298,5 @@ const struct mt_analysis mt_analysis_compaction = {
 	.record = "compaction",
 	.output = "table",
 	.run = run_compaction,
+	.listen = listen_compaction,
 };

@@ -493,8 +493,8 @@ static const struct mt_option names[] = {
 	 "several DIRs are tried in order; this machine's files then need a recorded build id"},
 	{0, "sysroot", NULL, "DIR", OWN(set_symfs), RARE("the same as --symfs")},
 	{0, "source-path", NULL, "FROM=TO", OWN(set_source_path),
-	 RARE("for --annotate: sources whose path begins with FROM are at TO; of several the "
-	      "first that fits")},
+	 RARE("for --annotate and --html: sources whose path begins with FROM are at TO; of "
+	      "several the first that fits")},
 	{0, "asm", NULL, "[=SYNTAX]", OWN(set_asm),
 	 RARE("for --annotate: instructions in place of source lines, in the syntax intel "
 	      "(default) or att")},

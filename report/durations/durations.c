@@ -188,7 +188,7 @@ static bool observe(void *context, const struct mt_observed *observed)
 
 struct mt_error *mt_durations_create(struct mt_session *session,
 				     const struct mt_duration_rule *rules, size_t count,
-				     struct mt_durations **out)
+				     bool beside, struct mt_durations **out)
 {
 	MT_CLEANUP(mt_durations_destroy_p)
 	struct mt_durations *durations = calloc(1, sizeof(*durations));
@@ -198,8 +198,8 @@ struct mt_error *mt_durations_create(struct mt_session *session,
 	durations->session = session;
 	durations->rules = rules;
 	durations->count = count;
-	durations->observer =
-		(struct mt_observer){.context = durations, .wants = wants, .observe = observe};
+	durations->observer = (struct mt_observer){
+		.context = durations, .wants = beside ? NULL : wants, .observe = observe};
 	if (!mt_session_observe(session, &durations->observer))
 		return mt_error_nomem();
 	*out = MT_TAKE(durations);

@@ -24,12 +24,12 @@ struct mt_duration_rule {
 };
 
 /*
- * Restricts the session to the rules' events. Borrows all until destroyed; call before the first
- * sample.
+ * Restricts the session to the rules' events, unless it is read `beside`, by another caller.
+ * Borrows all until destroyed; call before the first sample.
  */
 struct mt_error *mt_durations_create(struct mt_session *session,
 				     const struct mt_duration_rule *rules, size_t count,
-				     struct mt_durations **out);
+				     bool beside, struct mt_durations **out);
 void mt_durations_destroy(struct mt_durations *durations);
 
 /*

@@ -572,6 +572,18 @@ static struct mt_error *next_plain(struct mt_session *session, struct mt_session
 	return !err && session->paused ? wait_for_more(session) : err;
 }
 
+static bool show_given(struct mt_session *session, const struct mt_session_sample *sample)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < session->observers.count && good; i++) {
+		const struct mt_observer *observer = session->observers.items[i];
+
+		good = !observer->given || observer->given(observer->context, sample);
+	}
+	return good;
+}
+
 struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_sample *out,
 				 bool *more)
 {
@@ -595,7 +607,7 @@ struct mt_error *mt_session_next(struct mt_session *session, struct mt_session_s
 	if (wanted)
 		count_selected(session, out);
 	*more = wanted;
-	return NULL;
+	return !wanted || show_given(session, out) ? NULL : mt_error_nomem();
 }
 
 uint32_t mt_session_place(struct mt_session *session, const struct mt_session_sample *sample,
@@ -635,7 +647,7 @@ bool mt_session_show(struct mt_session *session, struct mt_observed *observed)
 	for (size_t i = 0; i < session->observers.count && good; i++) {
 		const struct mt_observer *observer = session->observers.items[i];
 
-		good = observer->observe(observer->context, observed);
+		good = !observer->observe || observer->observe(observer->context, observed);
 	}
 	return good;
 }
@@ -671,14 +683,20 @@ bool mt_session_add_unseen(struct mt_session *session, const struct mt_facts_uns
 	return mt_facts_add_unseen(&session->facts, unseen);
 }
 
+static void keep_most(uint64_t *known, uint64_t count)
+{
+	*known = count > *known ? count : *known;
+}
+
+/* Accounts beside each other count the same. */
 void mt_session_add_blocks(struct mt_session *session, const struct mt_facts_blocks *blocks)
 {
 	struct mt_facts_blocks *known = &session->facts.blocks;
 
-	known->unknown += blocks->unknown;
-	known->twice += blocks->twice;
-	known->unseen_frees += blocks->unseen_frees;
-	known->unreadable += blocks->unreadable;
+	keep_most(&known->unknown, blocks->unknown);
+	keep_most(&known->twice, blocks->twice);
+	keep_most(&known->unseen_frees, blocks->unseen_frees);
+	keep_most(&known->unreadable, blocks->unreadable);
 	if (blocks->one_in_most > known->one_in_most)
 		known->one_in_most = blocks->one_in_most;
 	if (blocks->one_in_least &&

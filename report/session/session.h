@@ -36,6 +36,7 @@ struct mt_reader_news;
 struct mt_sample;
 struct mt_selection;
 struct mt_session;
+struct mt_session_sample;
 struct mt_space;
 struct mt_stacks;
 struct mt_strings;
@@ -97,9 +98,11 @@ struct mt_observer {
 	void *context;
 	/* Restricts the session to the events for which wants() is true; NULL: no restriction. */
 	bool (*wants)(void *context, const struct mt_facts_event *event);
-	bool (*observe)(void *context, const struct mt_observed *observed);
+	bool (*observe)(void *context, const struct mt_observed *observed); /* or NULL */
 	/* wanted: false if --dso or --symbol exclude the stack. NULL: no stacks needed. */
 	bool (*stack)(void *context, uint64_t serial, uint32_t stack, bool wanted);
+	/* Sees each sample that mt_session_next() gives, before its caller; or NULL. */
+	bool (*given)(void *context, const struct mt_session_sample *sample);
 };
 
 /*

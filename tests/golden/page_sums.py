@@ -8,10 +8,18 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "perfdata"), os.path.join(HERE, "recording")]
+import blocks  # noqa: E402
+import kernel_memory  # noqa: E402
+import latency  # noqa: E402
 
 TOP = os.environ["MT_TOP"]
 REPORT = os.path.join(os.environ["MT_BUILD"], "mtreport")
 SCENES = ("leak", "sawtooth", "forks", "losses", "maps", "python")
+FIGURES = ("bytes", "count", "blocks", "objects", "temporary", "calls", "ns")
 RECORDED = ("stacks", "chains", "attached")
 
 
@@ -19,6 +27,21 @@ def files():
     golden = os.path.join(TOP, "tests", "golden")
     yield from (os.path.join(golden, "scenes", f"{name}.mtr") for name in SCENES)
     yield from (os.path.join(golden, "recorded", f"{name}.mtr") for name in RECORDED)
+
+
+def made(folder):
+    """Recordings of what no real one here has."""
+    cases = {
+        "temporary": blocks.recording(next(blocks.temporary())[1]),
+        "kernel-memory": blocks.recording(kernel_memory.kmalloc(1000, kernel_memory.A, 20, 32) + kernel_memory.page(kernel_memory.PAGE_ALLOC, 1000, 77, 3),
+                                          kinds=kernel_memory.KINDS),
+        "reclaim": blocks.recording(latency.begin(1000) + latency.end(1007) + latency.begin(1010) + latency.end(1012), kinds=latency.KINDS),
+    }
+    for name, data in cases.items():
+        path = os.path.join(folder, f"{name}.mtr")
+        with open(path, "wb") as file:
+            file.write(data)
+        yield name, path
 
 
 class Page:
@@ -58,7 +81,7 @@ def printed(analysis, *words):
     if done.returncode == 4:
         return {}
     rows = json.loads(done.stdout)["rows"]
-    return {name: sum(row[name] for row in rows) for name in ("bytes", "count", "blocks") if rows and name in rows[0]}
+    return {name: sum(row[name] for row in rows) for name in FIGURES if rows and name in rows[0]}
 
 
 class Tap:
@@ -91,13 +114,21 @@ def check_table(tap, page, table, path):
         tap.check(all(found[n] == expected.get(n, 0) for n in found if n in ("bytes", "count")), f"{what}: intervals {first} to {last} are --time", (span, found, expected))
 
 
+def check_page(tap, path):
+    page = Page(path)
+    tables = [table for table in page.facts["tables"] if any("items" in value and value["items"][1] for value in table["values"])]
+    for table in tables:
+        check_table(tap, page, table, path)
+    return [table["name"] for table in tables]
+
+
 def main():
     tap = Tap()
     for path in files():
-        page = Page(path)
-        for table in page.facts["tables"]:
-            if any("items" in value and value["items"][1] for value in table["values"]):
-                check_table(tap, page, table, path)
+        check_page(tap, path)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in made(folder):
+            tap.check(name in check_page(tap, path), f"a page has --{name} where the recording can answer it")
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 

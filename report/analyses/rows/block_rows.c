@@ -2,6 +2,7 @@
 #include "report/analyses/rows/block_rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/base/cleanup.h"
@@ -16,25 +17,6 @@
 enum {
 	SMALLEST = 4, /* classes below 2^4 are one: allocators give no less */
 };
-
-struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_session *session,
-				    const char *name, const struct mt_value_column *values,
-				    size_t value_count, const struct mt_analysis_request *request)
-{
-	*rows = (struct mt_block_rows){
-		.rows = {.session = session,
-			 .stacks = request->stacks,
-			 .ended = mt_ledger_rows_ended(request)},
-		.suppress = request->suppress,
-	};
-	return mt_row_keys_create(session, name, values, value_count, request, &rows->grouping);
-}
-
-void mt_block_rows_deinit(struct mt_block_rows *rows)
-{
-	mt_ledger_rows_deinit(&rows->rows);
-	mt_row_keys_destroy(rows->grouping);
-}
 
 /* "<=64", "<=4K". */
 static void name_size(unsigned int class, char *out, size_t size)
@@ -93,17 +75,90 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	       mt_row_keys_add(rows->grouping, &facts, values);
 }
 
-struct mt_error *mt_block_rows_run(struct mt_block_rows *rows,
-				   const struct mt_blocks_options *options, size_t count,
-				   struct mt_table **out)
-{
-	uint64_t lost;
-	struct mt_error *err = mt_blocks_run(rows->rows.session, options, &lost);
+/* ---- Running ---- */
 
-	if (!err && !mt_row_keys_may_have(rows->grouping, lost, count))
-		err = mt_error_nomem();
+static void block_rows_destroy(struct mt_block_rows *rows)
+{
+	if (!rows)
+		return;
+	mt_blocks_destroy(rows->blocks);
+	mt_ledger_rows_deinit(&rows->rows);
+	mt_row_keys_destroy(rows->grouping);
+	free(rows);
+}
+
+MT_DEFINE_CLEANUP(block_rows, struct mt_block_rows)
+
+static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
+{
+	struct mt_block_rows *rows = (struct mt_block_rows *)listener;
+	uint64_t lost = mt_blocks_end(rows->blocks);
+
+	if (!mt_row_keys_may_have(rows->grouping, lost, rows->of->count))
+		return mt_error_nomem();
+	return mt_row_keys_table(MT_TAKE(rows->grouping), out);
+}
+
+static void stop_listening(struct mt_listener *listener)
+{
+	block_rows_destroy((struct mt_block_rows *)listener);
+}
+
+static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
+			      const struct mt_block_table *of, bool beside,
+			      struct mt_listener **out)
+{
+	MT_CLEANUP(block_rows_destroy_p) struct mt_block_rows *rows = calloc(1, sizeof(*rows));
+	struct mt_error *err;
+
+	if (!rows)
+		return mt_error_nomem();
+	*rows = (struct mt_block_rows){
+		.listener = {.end = end_listening, .destroy = stop_listening},
+		.of = of,
+		.request = request,
+		.options = of->options,
+		.rows = {.session = session,
+			 .stacks = request->stacks,
+			 .ended = mt_ledger_rows_ended(request)},
+		.suppress = request->suppress,
+	};
+	rows->options.at = request->at;
+	rows->options.beside = beside;
+	rows->options.context = rows;
+	err = mt_row_keys_create(session, of->name, of->values, of->value_count, request,
+				 &rows->grouping);
+	for (size_t i = 0; !err && i < of->value_count; i++) {
+		if (of->most >> i & 1)
+			mt_row_keys_most(rows->grouping, i);
+	}
+	err = err ? err : mt_blocks_begin(session, &rows->options, &rows->blocks);
 	if (!err)
-		err = mt_row_keys_table(MT_TAKE(rows->grouping), out);
-	mt_block_rows_deinit(rows);
+		*out = &MT_TAKE(rows)->listener;
+	return err;
+}
+
+struct mt_error *mt_block_rows_listen(struct mt_session *session,
+				      const struct mt_analysis_request *request,
+				      const struct mt_block_table *of, struct mt_listener **out)
+{
+	return begin(session, request, of, true, out);
+}
+
+struct mt_error *mt_block_rows_run(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   const struct mt_block_table *of, struct mt_table **out)
+{
+	struct mt_session_sample sample;
+	struct mt_listener *listener;
+	struct mt_error *err = begin(session, request, of, false, &listener);
+	bool more = true;
+
+	if (err)
+		return err;
+	while (!err && more)
+		err = mt_session_next(session, &sample, &more);
+	err = err ? err : end_listening(listener, out);
+	stop_listening(listener);
 	return err;
 }

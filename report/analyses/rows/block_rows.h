@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/analyses/analyses.h"
 #include "report/analyses/rows/ledger_rows.h"
 #include "report/blocks/blocks.h"
 
@@ -20,18 +21,36 @@ enum {
 	MT_SIZE_CLASSES = 65, /* 2^0 to 2^63, and above */
 };
 
+/* An analysis of blocks. */
+struct mt_block_table {
+	const char *name;
+	const struct mt_value_column *values;
+	size_t value_count;
+	size_t count;  /* the value that counts blocks: lost records may have been of any row */
+	uint32_t most; /* bit i: merging rows takes the largest of value i */
+	/* What is called gets the struct mt_block_rows as its context. */
+	struct mt_blocks_options options;
+};
+
 struct mt_block_rows {
+	struct mt_listener listener; /* first: ops get a pointer to it */
+	const struct mt_block_table *of;
+	const struct mt_analysis_request *request;
+	struct mt_blocks_options options;
+	struct mt_blocks *blocks;
 	struct mt_ledger_rows rows;
 	struct mt_suppressions *suppress; /* or NULL */
 	struct mt_row_keys *grouping;	  /* taken by mt_row_keys_table() */
 	uint32_t sizes[MT_SIZE_CLASSES];  /* names of size classes: string id + 1 */
 };
 
-/* Borrows the session, the name and the columns as mt_row_keys_create() does. */
-struct mt_error *mt_block_rows_init(struct mt_block_rows *rows, struct mt_session *session,
-				    const char *name, const struct mt_value_column *values,
-				    size_t value_count, const struct mt_analysis_request *request);
-void mt_block_rows_deinit(struct mt_block_rows *rows);
+/* For an analysis's listen and run; borrows all until the listener is destroyed. */
+struct mt_error *mt_block_rows_listen(struct mt_session *session,
+				      const struct mt_analysis_request *request,
+				      const struct mt_block_table *of, struct mt_listener **out);
+struct mt_error *mt_block_rows_run(struct mt_session *session,
+				   const struct mt_analysis_request *request,
+				   const struct mt_block_table *of, struct mt_table **out);
 
 /* How many blocks one of this origin stands for. */
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
@@ -40,13 +59,5 @@ uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values);
-
-/*
- * Reads the whole session and makes the table; deinitializes the rows, also on failure. Lost
- * records may have been of any row, whose value `count` counts blocks.
- */
-struct mt_error *mt_block_rows_run(struct mt_block_rows *rows,
-				   const struct mt_blocks_options *options, size_t count,
-				   struct mt_table **out);
 
 #endif

@@ -76,7 +76,7 @@ function sortedTable(columns, rows, state, choose) {
 	const fill = () => {
 		const column = columns[state.sort], shown = rows.slice().sort((a, b) => column.number ? column.order(b) - column.order(a) : column.order(a) < column.order(b) ? -1 : 1);
 		body.replaceChildren(...shown.slice(0, ROWS_SHOWN).map((row) => {
-			const line = element("tr", { tabIndex: 0 }, ...columns.map((each) => element("td", { className: each.number ? "number" : "text", textContent: each.text(row), title: each.title ? each.title(row) : "" })));
+			const line = element("tr", { tabIndex: 0 }, ...columns.map((each) => element("td", { className: each.number ? "number" : each.code ? "text code" : "text", textContent: each.text(row), title: each.title ? each.title(row) : "" })));
 			line.addEventListener("click", () => choose(row));
 			line.addEventListener("keydown", (event) => event.key === "Enter" && choose(row));
 			return line;
@@ -109,21 +109,60 @@ function functionsView(stacks, sums, unit, state, choose) {
 	], rows, state, (row) => choose(stacks.texts[stacks.name[row.place]]));
 }
 
-function sourceView(stacks, sums, unit, state, choose) {
+// Lines with figures: {place, own, all} of each.
+function sourceRows(stacks, sums) {
 	const lines = numberPlaces(stacks, (place) => stacks.file[place] ? stacks.file[place] * 2 ** 24 + stacks.line[place] : null);
 	const { own, all } = sumsBy(stacks, clipped(sums.places), (place) => lines.of[place], lines.one.length);
-	const whole = sums.total[0], rows = lines.one.map((place, i) => ({ place, own: own[i], all: all[i] })).filter((row) => row.all > 0);
+	return lines.one.map((place, i) => ({ place, own: own[i], all: all[i] })).filter((row) => row.all > 0);
+}
+
+// options: {unit, state, file, open(path or ""), choose(name)}: all lines, heaviest first, or those of one file in their order.
+function sourceView(stacks, sources, sums, options) {
+	const { unit, state } = options, whole = sums.total[0], rows = sourceRows(stacks, sums), path = (row) => stacks.texts[stacks.file[row.place]];
 	if (!rows.length)
 		return element("p", { className: "note", textContent: "no lines are known: neither the recording nor this machine's files had debug information (mtreport --info tells which files lack it)" });
-	const where = (row) => `${stacks.texts[stacks.file[row.place]]}:${stacks.line[row.place]}`;
-	return sortedTable([
+	const ofFile = options.file ? rows.filter((row) => path(row) === options.file) : [];
+	if (ofFile.length)
+		return fileView(stacks, sources, ofFile, whole, options);
+	const where = (row) => `${path(row)}:${stacks.line[row.place]}`, text = (row) => sources.line(stacks.file[row.place], stacks.line[row.place]);
+	const table = sortedTable([
 		{ head: "self", number: true, order: (row) => row.own, text: (row) => figure(row.own, unit) },
 		{ head: "%", number: true, order: (row) => row.own, text: (row) => percent(row.own, whole) },
 		{ head: "total", number: true, order: (row) => row.all, text: (row) => figure(row.all, unit) },
 		{ head: "%", number: true, order: (row) => row.all, text: (row) => percent(row.all, whole) },
-		{ head: "line", order: where, text: (row) => `${baseName(stacks.texts[stacks.file[row.place]])}:${stacks.line[row.place]}`, title: where },
+		{ head: "line", order: where, text: (row) => `${baseName(path(row))}:${stacks.line[row.place]}`, title: where },
+		...(sources.of.size ? [{ head: "source", order: text, text: (row) => text(row).trim(), code: true }] : []),
 		{ head: "function", order: (row) => stacks.texts[stacks.name[row.place]], text: (row) => stacks.texts[stacks.name[row.place]] },
-	], rows, state, (row) => choose(stacks.texts[stacks.name[row.place]]));
+	], rows, state, (row) => sources.of.has(stacks.file[row.place]) ? options.open(path(row)) : options.choose(stacks.texts[stacks.name[row.place]]));
+	if (sources.left)
+		table.append(element("p", { className: "note", textContent: `the text of ${count(sources.left)} more lines had no room in this page: mtreport --annotate shows it` }));
+	return table;
+}
+
+// One file: its lines with figures and those around them.
+function fileView(stacks, sources, rows, whole, { unit, file, open, choose }) {
+	const id = stacks.file[rows[0].place], byLine = new Map(rows.map((row) => [stacks.line[row.place], row])), texts = sources.of.get(id) || new Map();
+	const lines = Array.from(new Set([...texts.keys(), ...byLine.keys()])).sort((a, b) => a - b), most = Math.max(...rows.map((row) => row.all));
+	const back = element("button", { id: "back", textContent: "all lines" }), box = element("div", { className: "list file" }), note = sources.changed.has(id) ? " (changed after it was recorded: lines may be others)" : texts.size ? "" : " (its text is not in this page)";
+	back.addEventListener("click", () => open(""));
+	box.append(element("p", { className: "head" }, back, ` ${file}${note}`),
+		element("div", { className: "line head" }, ...["self", "total", "%", "line"].map((text) => element("span", { className: "number", textContent: text }))));
+	lines.forEach((line, i) => {
+		const row = byLine.get(line), item = element("div", { className: row ? "line hit" : "line" });
+		if (i && lines[i - 1] !== line - 1)
+			box.append(element("div", { className: "line gap", textContent: "⋯" }));
+		item.append(...[row && row.own ? figure(row.own, unit) : "", row ? figure(row.all, unit) : "", row ? percent(row.all, whole) : "", String(line)].map((text) => element("span", { className: "number", textContent: text })),
+			element("span", { className: "name", textContent: texts.get(line) || "" }));
+		if (row) {
+			item.tabIndex = 0;
+			item.title = stacks.texts[stacks.name[row.place]];
+			item.style.setProperty("--part", `${(100 * row.all / most).toFixed(1)}%`);
+			item.addEventListener("click", () => choose(item.title));
+			item.addEventListener("keydown", (event) => event.key === "Enter" && choose(item.title));
+		}
+		box.append(item);
+	});
+	return box;
 }
 
 // Paths below 0 are a remainder, as in graphs.

@@ -133,6 +133,26 @@ class Stacks {
 	}
 }
 
+// Lines of source files, as far as the page has them: of[file] has texts by line.
+class Sources {
+	constructor(facts, columns) {
+		this.of = new Map();
+		this.changed = new Set(facts.source_changed);
+		this.left = facts.source_left;
+		const file = columns.numbers(facts.source_file), line = columns.numbers(facts.source_line), text = columns.texts(facts.source_text);
+		for (let i = 0; i < text.length; i++) {
+			if (!this.of.has(file[i]))
+				this.of.set(file[i], new Map());
+			this.of.get(file[i]).set(line[i], text[i]);
+		}
+	}
+
+	line(file, line) {
+		const lines = this.of.get(file);
+		return lines && lines.get(line) || "";
+	}
+}
+
 // One table: rows of a set of keys, a node, an interval and values.
 class Table {
 	constructor(facts, stacks, columns) {

@@ -12,9 +12,11 @@
 #include "report/outputs/html/page_facts.h"
 #include "report/outputs/html/page_files.h"
 #include "report/outputs/html/page_rows.h"
+#include "report/outputs/html/page_sources.h"
 #include "report/outputs/html/page_stacks.h"
 #include "report/outputs/json.h"
 #include "report/outputs/outputs.h"
+#include "report/tables/facts.h"
 #include "report/tables/table.h"
 
 MT_DEFINE_CLEANUP(mt_page_data, struct mt_page_data)
@@ -90,6 +92,8 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 	MT_CLEANUP(mt_page_data_destroy_p) struct mt_page_data *data = mt_page_data_create();
 	MT_CLEANUP(mt_page_stacks_destroy_p)
 	struct mt_page_stacks *stacks = mt_page_stacks_create();
+	const struct mt_facts *facts = view->facts;
+	uint64_t recorded = facts->recordings.count ? facts->recordings.items[0].start_utc : 0;
 	struct mt_error *err;
 
 	if (!data || !stacks)
@@ -100,6 +104,8 @@ static struct mt_error *write_html(const struct mt_view *view, struct mt_table *
 	if (err)
 		return err;
 	mt_page_stacks_write(stacks, data);
+	if (!mt_page_sources_write(stacks, view->source_paths, recorded, data))
+		return mt_error_nomem();
 	return write_page(data, to) ? NULL : mt_error_nomem();
 }
 

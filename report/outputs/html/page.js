@@ -3,7 +3,7 @@
 const VIEWS = { summary: "summary", flame: "flame graph", icicle: "icicle", callers: "callers", table: "table", tree: "call tree", source: "source", ends: "stack ends" };
 const FILTERS = ["event", "process", "thread", "kind", "image"];
 const SELECTORS = { event: "-e", process: "-p", thread: "--tid", image: "-d" };
-const KEYS = [["1 - 8", "the views"], ["[ ]", "analysis before, next"], ["/", "search"], ["Esc", "clear the search, the zoom, then the range"], ["arrows, Enter, Backspace", "in a graph or tree: walk, zoom, back"],
+const KEYS = [["1 - 8", "the views"], ["[ ]", "analysis before, next"], ["/", "search"], ["Esc", "clear the search, the zoom, the file, then the range"], ["arrows, Enter, Backspace", "in a graph or tree: walk, zoom, back"],
 	["arrows, Shift", "on the timeline: move the range, its end"], ["d", "light or dark"], ["f", "copy folded stacks"], ["c", "copy the command line"], ["?", "this text"]];
 const byId = (id) => document.getElementById(id);
 const page = {};
@@ -17,12 +17,12 @@ function startState() {
 	const { shown, summary } = page.facts, has = (name) => page.tables.some((table) => table.name === name);
 	const table = shown !== "samples" && has(shown) ? shown : shown === "samples" && ["resident", "growth"].find(has) || "samples";
 	const faults = shown === "faults" ? page.tables[0].labels("event").find((event) => /faults/.test(event)) : "";
-	return { view: summary && shown === "samples" ? "summary" : "flame", table, value: "", search: "", range: null, zoom: [], filters: faults ? { event: faults } : {} };
+	return { view: summary && shown === "samples" ? "summary" : "flame", table, value: "", search: "", file: "", range: null, zoom: [], filters: faults ? { event: faults } : {} };
 }
 
 function readHash() {
 	const words = new URLSearchParams(location.hash.slice(1)), state = startState();
-	for (const name of ["view", "table", "value", "search"])
+	for (const name of ["view", "table", "value", "search", "file"])
 		state[name] = words.get(name) || state[name];
 	for (const name of FILTERS)
 		state.filters[name] = words.get(name) || (location.hash.length > 1 ? "" : state.filters[name] || "");
@@ -35,7 +35,7 @@ function readHash() {
 
 function writeHash() {
 	const { state } = page, words = new URLSearchParams();
-	for (const name of ["view", "table", "value", "search"]) {
+	for (const name of ["view", "table", "value", "search", "file"]) {
 		if (state[name])
 			words.set(name, state[name]);
 	}
@@ -154,7 +154,7 @@ function status() {
 	if (table.limits)
 		parts.push(table.limits);
 	if (!table.interval)
-		parts.push(table.compared ? "a comparison is of the whole times" : "as it stands at the end: a range of time does not select");
+		parts.push(table.compared ? "a comparison is of the whole times" : "of the whole recording: a range of time does not select");
 	return parts.join("; ");
 }
 
@@ -228,7 +228,7 @@ function showView() {
 	const box = byId("view"), { stacks, sums, value, state } = page, choose = (name) => change({ search: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, view: "flame", zoom: [] });
 	const made = {
 		summary: () => box.append(summaryView(page.facts)), table: () => box.append(functionsView(stacks, sums, value.unit, page.sorts.table, choose)),
-		tree: () => box.append(treeView(stacks, sums, value.unit)), source: () => box.append(sourceView(stacks, sums, value.unit, page.sorts.source, choose)),
+		tree: () => box.append(treeView(stacks, sums, value.unit)), source: () => box.append(sourceView(stacks, page.sources, sums, { unit: value.unit, state: page.sorts.source, file: state.file, open: (file) => change({ file }), choose })),
 		ends: () => box.append(endsView(page.facts)),
 	};
 	page.graphs.forEach((graph) => graph.destroy());
@@ -281,6 +281,8 @@ function escape() {
 		change({ search: "" });
 	else if (state.zoom.length)
 		change({ zoom: [] });
+	else if (state.file && state.view === "source")
+		change({ file: "" });
 	else
 		change({ range: null });
 }
@@ -331,6 +333,7 @@ async function main() {
 	byId("data").remove();
 	Object.assign(page, { facts, graphs: [], sorts: { table: { sort: 2 }, source: { sort: 2 } } });
 	page.stacks = new Stacks(facts, columns);
+	page.sources = new Sources(facts, columns);
 	page.tables = facts.tables.map((table) => new Table(table, page.stacks, columns));
 	page.timeline = new Timeline(byId("timeline"), facts, (range) => change({ range }));
 	build();

@@ -1,6 +1,6 @@
 /*
  * The data of the page: columns of numbers and texts, then JSON that says where each column begins,
- * all compressed as gzip does and written in base64. page_model.js reads it:
+ * all compressed as gzip does and written in base64. data.js reads it:
  *
  *	column	numbers in LEB128, signed ones in zigzag; doubles in 8 bytes; texts, each with its
  *		length in front

@@ -19,7 +19,7 @@
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
-/* Bits of place.kinds; page_model.js has the same. */
+/* Bits of place.kinds; model.js has the same. */
 enum {
 	PLACE_INLINED = 1, /* into its caller */
 	PLACE_KERNEL = 2,
@@ -211,6 +211,24 @@ uint32_t mt_page_stacks_node(struct mt_page_stacks *s, const struct mt_table *ta
 }
 
 /* ---- Writing ---- */
+
+const char *mt_page_stacks_get(const struct mt_page_stacks *s, uint32_t text)
+{
+	return mt_strings_get(s->texts, text);
+}
+
+bool mt_page_stacks_line(const struct mt_page_stacks *s, size_t i, uint32_t *file, uint32_t *line)
+{
+	const struct place *place;
+	size_t size;
+
+	if (i >= mt_byte_runs_count(s->places))
+		return false;
+	place = mt_byte_runs_get(s->places, (uint32_t)i, &size);
+	*file = place->file;
+	*line = place->line;
+	return true;
+}
 
 static void write_texts(const struct mt_page_stacks *s, struct mt_page_data *data)
 {

@@ -29,6 +29,13 @@ uint32_t mt_page_stacks_text(struct mt_page_stacks *stacks, const char *text);
 uint32_t mt_page_stacks_node(struct mt_page_stacks *stacks, const struct mt_table *table,
 			     uint32_t stack);
 
+/* The text of an id, borrowed. */
+const char *mt_page_stacks_get(const struct mt_page_stacks *stacks, uint32_t text);
+
+/* The file (id of its text, "" if unknown) and line of place i; false past the last. */
+bool mt_page_stacks_line(const struct mt_page_stacks *stacks, size_t i, uint32_t *file,
+			 uint32_t *line);
+
 /* Writes texts, places and nodes as columns, and their members of the JSON. */
 void mt_page_stacks_write(const struct mt_page_stacks *stacks, struct mt_page_data *data);
 

@@ -53,6 +53,7 @@ async function checkZoom(page) {
 	check((await hash(page)).includes("zoom=_start"), "the address keeps the zoom", await hash(page));
 	check((await text(page, "details")).startsWith("__libc_start_main ("), "what is under the pointer is told below", await text(page, "details"));
 	await page.click("#reset");
+	await page.waitForFunction(() => window.mtreport.graphs[0].drawn);
 	check(await page.evaluate(() => window.mtreport.graphs[0].drawn) === before, "reset zoom leads back");
 }
 
@@ -151,6 +152,26 @@ async function checkChanges(page) {
 	check((await text(page, "status")).includes("the base had"), "the status tells of the base", await text(page, "status"));
 }
 
+// Source text: the lines of --annotate, by a click and by a link.
+async function checkSources(browser, page) {
+	await page.evaluate(() => location.hash = "view=source&table=samples");
+	await page.waitForFunction('document.querySelector("td.code")');
+	const rows = await page.$$eval("tbody tr", (lines) => lines.map((line) => Array.from(line.children, (cell) => cell.textContent)));
+	const row = rows.find((cells) => cells[4] === "scenes.c:76"), annotated = printed(`mtreport --annotate remember_session ${process.env.SOURCES}`);
+	check(row && row[5] === "text of line 76 <b>&", "a line with figures has its text", row || rows);
+	check(row && annotated.match(/([\d,]+) +[\d.]+ % +[\d,]+ +76\b/)[1] === row[2], "and the figure of --annotate", [row, annotated]);
+	await page.evaluate(() => Array.from(document.querySelectorAll("tbody tr")).find((line) => line.textContent.includes("scenes.c:76")).click());
+	const shown = await page.$$eval(".file .line", (lines) => lines.map((line) => line.textContent));
+	check(shown.some((line) => line.endsWith("75text of line 75 <b>&")) && await page.$eval(".file .hit", (line) => line.title.length > 0), "a click shows the lines around it", shown);
+	const other = await openPage(browser, "sources", await page.evaluate(() => location.hash));
+	check(await other.$eval(".file", (box) => box.textContent) === await page.$eval(".file", (box) => box.textContent), "a link shows the same file");
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press("Escape");
+	check(await page.$("td.code"), "Escape leads back to all lines");
+	check(!(await page.evaluate(() => JSON.stringify(Array.from(window.mtreport.sources.of.values(), (lines) => lines.size)))).includes("300"), "lines far from any figure are not in the page");
+	await other.close();
+}
+
 async function checkNames(page) {
 	await choose(page, "table", "samples");
 	await page.evaluate(() => document.activeElement.blur());
@@ -175,6 +196,8 @@ run(async (browser) => {
 	await checkNames(names);
 	const changes = await openPage(browser, "changes");
 	await checkChanges(changes);
-	for (const each of [page, names, changes])
+	const sources = await openPage(browser, "sources");
+	await checkSources(browser, sources);
+	for (const each of [page, names, changes, sources])
 		check(!each.complaints.length, "no error, no question, no request to a network", each.complaints);
 });
