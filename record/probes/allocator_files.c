@@ -15,11 +15,14 @@
 #include "formats/base/cleanup.h"
 #include "formats/base/err.h"
 #include "record/probes/allocators.h"
+#include "record/probes/function_calls.h"
 #include "record/probes/needed_files.h"
 #include "record/probes/probe_files.h"
 #include "record/proc/numbers.h"
 #include "record/state/existing.h"
 #include "symbols/elf/elf.h"
+
+#define NEW "_Znwm" /* operator new(unsigned long) */
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
 
@@ -32,18 +35,26 @@ enum malloc_in {
 	MALLOC_INS
 };
 
+/* What a file defines. */
+struct defines {
+	enum malloc_in malloc_in;
+	bool has_new;	  /* exported: the loader looks no further */
+	bool has_own_new; /* that does not end in malloc */
+};
+
 /* A file that was looked at before. */
 struct seen {
 	dev_t device;
 	ino_t inode;
-	enum malloc_in malloc_in;
+	struct defines defines;
 };
 
 struct choice {
 	struct mt_probe_files *out;
 	MT_ARRAY(struct seen) seen;
-	size_t processes; /* whose maps could be read */
-	bool failed;	  /* out of memory */
+	size_t processes;	  /* whose maps could be read */
+	bool has_malloc, has_new; /* of a command: they were found */
+	bool failed;		  /* out of memory */
 };
 
 static void choice_deinit(struct choice *choice)
@@ -51,15 +62,14 @@ static void choice_deinit(struct choice *choice)
 	mt_array_deinit(&choice->seen);
 }
 
-static bool has_function(struct mt_elf *elf, bool dynamic, const char *name)
+static bool find_function(struct mt_elf *elf, bool dynamic, const char *name,
+			  struct mt_elf_symbol *out)
 {
 	size_t count = mt_elf_symbol_count(elf, dynamic);
-	struct mt_elf_symbol symbol;
 
 	for (size_t i = 0; i < count; i++) {
-		if (mt_elf_symbol(elf, dynamic, i, &symbol) && symbol.section &&
-		    (symbol.type == STT_FUNC || symbol.type == STT_NOTYPE) &&
-		    !strcmp(symbol.name, name))
+		if (mt_elf_symbol(elf, dynamic, i, out) && out->section &&
+		    (out->type == STT_FUNC || out->type == STT_NOTYPE) && !strcmp(out->name, name))
 			return true;
 	}
 	return false;
@@ -67,40 +77,58 @@ static bool has_function(struct mt_elf *elf, bool dynamic, const char *name)
 
 static bool has_both(struct mt_elf *elf, bool dynamic)
 {
-	return has_function(elf, dynamic, "malloc") && has_function(elf, dynamic, "free");
+	struct mt_elf_symbol symbol;
+
+	return find_function(elf, dynamic, "malloc", &symbol) &&
+	       find_function(elf, dynamic, "free", &symbol);
 }
 
-static enum malloc_in look_into(int fd, const char *path)
+bool mt_allocator_has_own_new(struct mt_elf *elf)
+{
+	struct mt_elf_symbol symbol;
+
+	return (find_function(elf, true, NEW, &symbol) ||
+		find_function(elf, false, NEW, &symbol)) &&
+	       symbol.size && !mt_function_calls(elf, symbol.value, symbol.size, "malloc");
+}
+
+static struct defines look_into(int fd, const char *path)
 {
 	enum mt_allocator_rank rank = mt_allocator_rank(path);
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	struct mt_elf_symbol symbol;
+	struct defines defines = {0};
 
 	if (rank != MT_ALLOCATOR_NEVER)
 		mt_error_destroy(mt_elf_open_fd(fd, path, &elf));
 	if (!elf)
-		return IN_NOTHING;
+		return defines;
 	if (has_both(elf, true))
-		return rank == MT_ALLOCATOR_LIBC ? IN_LIBC : IN_EXPORTS;
-	return has_both(elf, false) ? IN_SYMBOLS : IN_NOTHING;
+		defines.malloc_in = rank == MT_ALLOCATOR_LIBC ? IN_LIBC : IN_EXPORTS;
+	else if (has_both(elf, false))
+		defines.malloc_in = IN_SYMBOLS;
+	defines.has_new = find_function(elf, true, NEW, &symbol);
+	defines.has_own_new = mt_allocator_has_own_new(elf);
+	return defines;
 }
 
 /* The same, once a file. */
-static enum malloc_in look(struct choice *choice, const struct mt_probe_file *file)
+static struct defines look(struct choice *choice, const struct mt_probe_file *file)
 {
 	struct seen *slot;
 
 	for (size_t i = 0; i < choice->seen.count; i++) {
 		slot = &choice->seen.items[i];
 		if (slot->inode == file->inode && slot->device == file->device)
-			return slot->malloc_in;
+			return slot->defines;
 	}
 	slot = mt_array_push(&choice->seen);
 	if (!slot) {
 		choice->failed = true;
-		return IN_NOTHING;
+		return (struct defines){0};
 	}
 	*slot = (struct seen){file->device, file->inode, look_into(file->fd, file->path)};
-	return slot->malloc_in;
+	return slot->defines;
 }
 
 static bool is_chosen(const struct choice *choice, const struct mt_probe_file *file)
@@ -138,35 +166,44 @@ static void choose_of_process(void *context, pid_t pid)
 	choice->processes += !err;
 	mt_error_destroy(err);
 	for (size_t i = 0; i < files.items.count; i++)
-		counts[look(choice, &files.items.items[i])]++;
+		counts[look(choice, &files.items.items[i]).malloc_in]++;
 	while (best > IN_NOTHING && !counts[best])
 		best--;
-	for (size_t i = 0; i < files.items.count && best > IN_NOTHING; i++) {
-		if (look(choice, &files.items.items[i]) == best)
+	for (size_t i = 0; i < files.items.count; i++) {
+		struct defines defines = look(choice, &files.items.items[i]);
+
+		if ((best > IN_NOTHING && defines.malloc_in == best) || defines.has_own_new)
 			choose(choice, &files.items.items[i]);
 	}
 }
 
-/* The first file with a malloc ends the search; the program itself comes first. */
+/* The first file with each of them counts; the program itself comes first. */
 static bool take_needed(void *context, const char *path)
 {
 	struct choice *choice = context;
 	struct mt_probe_file file = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
 				     .path = strdup(path)};
-	enum malloc_in malloc_in = IN_NOTHING;
+	struct defines defines = {0};
 	struct stat status;
+	bool chosen = false;
 
 	if (file.fd >= 0 && file.path && !fstat(file.fd, &status)) {
 		file.device = status.st_dev;
 		file.inode = status.st_ino;
-		malloc_in = look(choice, &file);
+		defines = look(choice, &file);
 	}
-	if (malloc_in >= IN_LIBC || (malloc_in == IN_SYMBOLS && !choice->out->items.count))
+	if (!choice->has_malloc)
+		chosen = defines.malloc_in >= IN_LIBC ||
+			 (defines.malloc_in == IN_SYMBOLS && !choice->out->items.count);
+	chosen |= !choice->has_new && defines.has_own_new;
+	if (chosen)
 		choose(choice, &file);
+	choice->has_malloc |= defines.malloc_in >= IN_LIBC;
+	choice->has_new |= defines.has_new;
 	if (file.fd >= 0)
 		close(file.fd);
 	free(file.path);
-	return malloc_in < IN_LIBC;
+	return !choice->has_malloc || !choice->has_new;
 }
 
 static struct mt_error *none_found(const struct mt_probe_targets *targets,

@@ -110,6 +110,20 @@ static bool is_alias(const uint64_t *addresses, size_t row)
 	return false;
 }
 
+/* A static program with glibc's malloc. */
+static bool is_static_glibc(struct mt_elf *elf)
+{
+	size_t count = mt_elf_symbol_count(elf, false);
+	struct mt_elf_symbol symbol;
+
+	for (size_t i = 0; i < count && mt_elf_symbol_count(elf, true) <= 1; i++) {
+		if (mt_elf_symbol(elf, false, i, &symbol) && symbol.type == STT_FUNC &&
+		    !strcmp(symbol.name, "_int_malloc"))
+			return true;
+	}
+	return false;
+}
+
 static struct mt_error *define_file(struct defining *defining, const struct mt_probe_file *file)
 {
 	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
@@ -117,18 +131,20 @@ static struct mt_error *define_file(struct defining *defining, const struct mt_p
 	uint64_t addresses[FUNCTIONS_MOST] = {0};
 	size_t rows;
 	const struct mt_allocator_function *functions = mt_allocator_functions(&rows);
-	bool libc = mt_allocator_rank(file->path) == MT_ALLOCATOR_LIBC;
+	bool own_new, glibc;
 
 	if (err)
 		return err;
-	defining->glibc = mt_allocator_is_glibc(file->path);
+	own_new = mt_allocator_has_own_new(elf);
 	find_addresses(elf, true, addresses);
 	if (!addresses[0]) /* malloc */
 		find_addresses(elf, false, addresses);
+	glibc = mt_allocator_is_glibc(file->path) || is_static_glibc(elf);
 	for (size_t i = 0; i < rows && !err; i++) {
-		if (!addresses[i] || is_alias(addresses, i) || (functions[i].is_cxx && libc))
+		if (!addresses[i] || is_alias(addresses, i) || (functions[i].is_cxx && !own_new))
 			continue;
 		defining->function = &functions[i];
+		defining->glibc = glibc && !functions[i].is_cxx;
 		err = define_function(defining, file);
 	}
 	return err;

@@ -70,8 +70,7 @@ enum mt_allocator_rank mt_allocator_rank(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
-	if (!strncmp(base, "ld-musl", 7) || !strncmp(base, "libc.musl", 9) ||
-	    mt_probe_file_is_called(path, "libc"))
+	if (mt_probe_file_is_called(path, "libc"))
 		return MT_ALLOCATOR_LIBC;
 	return strncmp(base, "ld-", 3) ? MT_ALLOCATOR_FIRST : MT_ALLOCATOR_NEVER;
 }

@@ -209,6 +209,19 @@ static void add_preloaded(struct walk *walk, const char *program)
 	}
 }
 
+/* musl's is its libc, too. */
+static void add_loader(struct walk *walk)
+{
+	MT_CLEANUP(mt_elf_destroy_p) struct mt_elf *elf = NULL;
+	struct mt_span path = {0};
+
+	mt_error_destroy(mt_elf_open_file(walk->paths.items[0], &elf));
+	if (elf)
+		path = mt_elf_section(elf, ".interp");
+	if (path.size && !path.bytes[path.size - 1])
+		add(walk, (const char *)path.bytes);
+}
+
 void mt_needed_files_each(const char *program, bool (*each)(void *context, const char *path),
 			  void *context)
 {
@@ -219,4 +232,6 @@ void mt_needed_files_each(const char *program, bool (*each)(void *context, const
 		add_preloaded(&walk, program);
 	for (size_t i = 0; i < walk.paths.count && !walk.ended; i++)
 		follow(&walk, walk.paths.items[i]);
+	if (walk.paths.count && !walk.ended)
+		add_loader(&walk);
 }

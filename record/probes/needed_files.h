@@ -6,9 +6,9 @@
 
 /*
  * Calls each with the path of the program, or of a script's interpreter, then of what LD_PRELOAD
- * names, then of every library it needs (DT_NEEDED), directly or not, until each returns false.
- * Libraries are looked for as ld.so does: DT_RUNPATH, LD_LIBRARY_PATH, the folders of
- * /etc/ld.so.conf, the system's. What cannot be found is passed over.
+ * names, then of every library it needs (DT_NEEDED), directly or not, and of its loader, until each
+ * returns false. Libraries are looked for as ld.so does: DT_RUNPATH, LD_LIBRARY_PATH, the folders
+ * of /etc/ld.so.conf, the system's. What cannot be found is passed over.
  */
 void mt_needed_files_each(const char *program, bool (*each)(void *context, const char *path),
 			  void *context);

@@ -36,6 +36,9 @@ bool mt_probe_file_is_called(const char *path, const char *name)
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t length = strlen(name);
 
+	if (!strcmp(name, "libc") &&
+	    (!strncmp(base, "ld-musl", 7) || !strncmp(base, "libc.musl", 9)))
+		return true;
 	if (strncmp(base, name, length) != 0)
 		return false;
 	base += length;

@@ -48,7 +48,10 @@ struct mt_error *mt_probe_files_of(pid_t pid, struct mt_probe_files *out);
 
 void mt_probe_files_deinit(struct mt_probe_files *files);
 
-/* True if the file of that path is meant by name: "libc", "libc.so" and "libc.so.6" are. */
+/*
+ * True if the file of that path is meant by name: "libc", "libc.so" and "libc.so.6" are, and
+ * musl's.
+ */
 bool mt_probe_file_is_called(const char *path, const char *name);
 
 #endif

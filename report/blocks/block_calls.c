@@ -219,6 +219,15 @@ static void take_enter(struct thread *thread, const struct mt_block_event *event
 	thread->entries[thread->depth++] = entry;
 }
 
+/* That block is freed: calls that have not returned free it no more. */
+static void forget_old(struct thread *thread, uint64_t address)
+{
+	for (size_t i = 0; i < thread->depth; i++) {
+		if (thread->entries[i].old == address)
+			thread->entries[i].old = 0;
+	}
+}
+
 static void take_free(struct thread *thread, const struct mt_block_event *event, uint64_t address,
 		      struct mt_block_call *out)
 {
@@ -226,10 +235,7 @@ static void take_free(struct thread *thread, const struct mt_block_event *event,
 
 	if (!address || again)
 		return;
-	for (size_t i = 0; i < thread->depth; i++) {
-		if (thread->entries[i].old == address)
-			thread->entries[i].old = 0;
-	}
+	forget_old(thread, address);
 	thread->freed = address;
 	thread->freed_by = event->function;
 	thread->failed = 0;
@@ -308,6 +314,7 @@ static void take_alloc(struct thread *thread, const struct mt_block_event *event
 	out->given = given;
 	out->freed = entry.old;
 	if (out->effect != MT_BLOCK_FAILS) {
+		forget_old(thread, entry.old);
 		if (out->effect == MT_BLOCK_GIVES && is_left_out(event, out))
 			out->effect = entry.old ? MT_BLOCK_FREES : MT_BLOCK_NOTHING;
 		return;

@@ -28,7 +28,7 @@ def form(*fields):
 
 # function: index of its alloc, fields of its enter
 FUNCTIONS = {"malloc": (60, ("size",)), "calloc": (62, ("size", "count")), "realloc": (64, ("size", "old")),
-             "posix_memalign": (66, ("size", "out")), "operator new": (68, ("size",)), "valloc": (70, None)}
+             "posix_memalign": (66, ("size", "out")), "operator new": (68, ("size",)), "valloc": (70, None), "reallocarray": (72, ("size", "old"))}
 FREES = {"free": 80, "operator delete": 81}
 CALLER = {100: 0x400100, 101: 0x400200}
 
@@ -156,6 +156,8 @@ def reallocs():
     yield "... that fails frees nothing", malloc(1000, A, 20) + realloc(1010, A, 0, 1 << 60), {"100": (20, 1, 20)}
     yield "... to 0 bytes frees, and does not fail", malloc(1000, A, 20) + realloc(1010, A, 0, 0), {}
     yield "... which may call free itself", malloc(1000, A, 20) + realloc(1010, A, 0, 0, free(1012, A)), {}
+    yield "... by reallocarray frees once", malloc(1000, A, 20) + enter("reallocarray", 1009, 90, A) + realloc(1010, A, B, 90) + gives(
+        "reallocarray", 1016, B), {"100": (90, 1, 90)}
     yield "... that calls malloc and free is one allocation", malloc(1000, A, 20) + realloc(
         1010, A, B, 90, malloc(1011, B, 90) + free(1013, A)), {"100": (90, 1, 90)}
     yield "... whose old address another thread got meanwhile", malloc(1000, A, 20) + realloc(

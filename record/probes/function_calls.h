@@ -1,0 +1,17 @@
+/* Whether a function's own code calls another one by name. */
+#ifndef MT_RECORD_PROBES_FUNCTION_CALLS_H
+#define MT_RECORD_PROBES_FUNCTION_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mt_elf;
+
+/*
+ * True if the code at a link-time address calls or jumps to the function `name`: directly, by its
+ * PLT entry, or through its GOT slot (-fno-plt). What it calls is not followed further. True of
+ * code that cannot be read: any machine but x86-64.
+ */
+bool mt_function_calls(struct mt_elf *elf, uint64_t address, uint64_t size, const char *name);
+
+#endif
