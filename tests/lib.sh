@@ -157,6 +157,26 @@ build_steps() {
 	${CC:-cc} -D_GNU_SOURCE -O1 -g -pthread -o "$steps" "$MT_TOP/tests/workloads/steps.c" || exit 1
 }
 
+# swap_group NAME BYTES: $group is a cgroup of that limit, with swap in memory; or the whole file is skipped.
+swap_group() {
+	local memory=/sys/fs/cgroup/memory
+	[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
+	[ "$(cat /sys/block/zram0/disksize 2>/dev/null)" = 0 ] || skip_all 'no free /dev/zram0: modprobe zram'
+	needs_command mkswap
+	group=$memory/mtrec-$1-$$
+	trap end_swap_group EXIT
+	echo 200M >/sys/block/zram0/disksize
+	mkswap /dev/zram0 >"$TMPDIR/why" 2>&1 && swapon /dev/zram0 2>>"$TMPDIR/why" ||
+		skip_all "no swap on zram: $(tail -n 1 "$TMPDIR/why")"
+	mkdir "$group" && echo "$2" >"$group/memory.limit_in_bytes"
+}
+
+end_swap_group() {
+	swapoff /dev/zram0 2>/dev/null
+	echo 1 >/sys/block/zram0/reset
+	rmdir "$group" 2>/dev/null
+}
+
 # build_faulter: ../shared's faulter and its plugin in $TMPDIR; false where the sources are not there.
 build_faulter() {
 	local flags=(-O2 -g -std=c++17) sources=$MT_SHARED/targets

@@ -83,6 +83,7 @@ extern const struct mt_analysis mt_analysis_reclaim;
 extern const struct mt_analysis mt_analysis_resident;
 extern const struct mt_analysis mt_analysis_samples;
 extern const struct mt_analysis mt_analysis_shm;
+extern const struct mt_analysis mt_analysis_swap;
 extern const struct mt_analysis mt_analysis_temporary;
 extern const struct mt_analysis mt_analysis_unwind_report;
 extern const struct mt_analysis mt_analysis_verdict;

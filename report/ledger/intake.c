@@ -367,6 +367,7 @@ bool mt_ledger_take_sample(struct mt_ledger *ledger, const struct mt_observed *o
 		return take_count(ledger, observed, &event->page);
 	case MT_PAGE_ALLOC:
 		return take_alloc(ledger, observed, &event->page);
+	case MT_PAGE_PART:
 	case MT_PAGE_NONE:
 		break;
 	}

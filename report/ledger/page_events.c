@@ -32,7 +32,7 @@ struct mt_page_event mt_page_event_of(const struct mt_facts_event *event)
 	if (is_named(event->name, "page-faults") || is_named(event->name, "faults")) {
 		out.moment = MT_PAGE_FAULT;
 	} else if (is_named(event->name, "kmem:rss_stat")) {
-		out.moment = MT_PAGE_COUNT;
+		out.moment = strchr(event->name, '/') ? MT_PAGE_PART : MT_PAGE_COUNT;
 		out.mm = mt_field_find(&format, "mm_id");
 		out.current = mt_field_find(&format, "curr");
 		out.member = mt_field_find(&format, "member");

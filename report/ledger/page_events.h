@@ -18,6 +18,7 @@ enum mt_page_moment {
 	MT_PAGE_NONE,
 	MT_PAGE_FAULT, /* before the kernel handles the fault */
 	MT_PAGE_COUNT, /* a count changed */
+	MT_PAGE_PART,  /* the same, of those counts that a filter lets through */
 	MT_PAGE_ALLOC, /* contiguous pages were allocated */
 };
 

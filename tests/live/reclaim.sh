@@ -3,23 +3,9 @@
 . "$(dirname "$0")/../lib.sh"
 needs_mtrec
 build_steps
-memory=/sys/fs/cgroup/memory
-[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
-[ "$(cat /sys/block/zram0/disksize 2>/dev/null)" = 0 ] || skip_all 'no free /dev/zram0: modprobe zram'
-needs_command mkswap
 report=$MT_BUILD/mtreport
-group=$memory/mtrec-reclaim-$$
 cd "$TMPDIR" || exit 1
-# shellcheck disable=SC2317 # by the trap
-restore() {
-	swapoff /dev/zram0 2>/dev/null
-	echo 1 >/sys/block/zram0/reset
-	rmdir "$group" 2>/dev/null
-}
-trap restore EXIT
-echo 200M >/sys/block/zram0/disksize
-mkswap /dev/zram0 >why 2>&1 && swapon /dev/zram0 2>>why || skip_all "no swap on zram: $(tail -n 1 why)"
-mkdir "$group" && echo 16M >"$group/memory.limit_in_bytes"
+swap_group reclaim 16M
 
 counted() {
 	awk -v name="$1" '$1 == name { print $2 }' /proc/vmstat

@@ -1,0 +1,541 @@
+/*
+ * --swap: which pages of processes were swapped out and came back, by the process that they belong
+ * to and the path that did it. The kernel tells of each change of a process's count
+ * (kmem:rss_stat) in whatever thread makes it; whose count it is, a change made by the process
+ * itself tells. What a process lets go at its end stays its own, as of the moment before.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/map64.h"
+#include "formats/base/strings.h"
+#include "formats/records/record.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/rows/ledger_rows.h"
+#include "report/ledger/page_events.h"
+#include "report/session/session.h"
+#include "report/stacks/frames.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/tables/facts.h"
+
+enum {
+	VALUE_BYTES, /* swapped out at the end */
+	VALUE_OUT,
+	VALUE_IN,
+	VALUE_FREED, /* while they were swapped out */
+	VALUES,
+	PAGE = 4096,
+};
+
+static const struct mt_value_column value_columns[VALUES] = {
+	{"bytes", "B"},
+	{"out", "pages"},
+	{"in", "pages"},
+	{"freed", "pages"},
+};
+
+/* The pages of one address space as far as its count is known. */
+struct life {
+	uint32_t recording;
+	int32_t pid; /* -1: nobody has told */
+	uint32_t process, cgroup;
+	bool has_first;
+	uint64_t first_time, first; /* ns; pages: the first count that was told */
+	uint32_t first_origin;	    /* UINT32_MAX: of a sample that is not selected */
+};
+
+/* A kernel's id of an address space, which another space may get later. */
+struct count {
+	uint32_t life;
+	uint64_t pages;
+};
+
+struct step {
+	uint64_t serial;
+	uint32_t life;
+	bool is_first;
+	int64_t pages;
+};
+
+/* What one path did to the pages of a life. */
+struct sum {
+	uint32_t life, origin;
+	uint64_t up, down; /* pages */
+};
+
+struct reading {
+	int32_t pid;
+	uint32_t recording;
+	uint64_t time, pages;
+	uint32_t process, cgroup;
+	bool selected;
+};
+
+struct swap {
+	struct mt_ledger_rows rows;
+	struct mt_row_keys *grouping;
+	struct mt_observer observer;
+	struct mt_origins *origins;
+	MT_ARRAY(struct mt_page_event) events; /* by index in facts->events */
+	struct mt_map64 by_mm;		       /* recording and kernel's id to index in counts */
+	MT_ARRAY(struct count) counts;
+	MT_ARRAY(struct life) lives;
+	MT_ARRAY(struct step) steps; /* of selected samples, from `next` on not taken yet */
+	size_t next;
+	struct mt_map64 by_path; /* life and origin to index in sums */
+	MT_ARRAY(struct sum) sums;
+	struct mt_map64 by_pid; /* recording and pid to index in readings */
+	MT_ARRAY(struct reading) readings;
+	bool has_counts; /* they were recorded as samples */
+};
+
+static void swap_deinit(struct swap *swap)
+{
+	mt_session_ignore(swap->rows.session, &swap->observer);
+	mt_ledger_rows_deinit(&swap->rows);
+	mt_row_keys_destroy(swap->grouping);
+	mt_origins_destroy(swap->origins);
+	mt_map64_deinit(&swap->by_mm);
+	mt_map64_deinit(&swap->by_path);
+	mt_map64_deinit(&swap->by_pid);
+	mt_array_deinit(&swap->events);
+	mt_array_deinit(&swap->counts);
+	mt_array_deinit(&swap->lives);
+	mt_array_deinit(&swap->steps);
+	mt_array_deinit(&swap->sums);
+	mt_array_deinit(&swap->readings);
+}
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* ---- What the kernel counts ---- */
+
+static struct mt_page_event *event_of(struct swap *swap, uint32_t event)
+{
+	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
+
+	while (swap->events.count <= event) {
+		struct mt_page_event *slot = mt_array_push(&swap->events);
+
+		if (!slot)
+			return NULL;
+		*slot = mt_page_event_of(&facts->events.items[swap->events.count - 1]);
+	}
+	return &swap->events.items[event];
+}
+
+static bool begin_life(struct swap *swap, struct count *count, uint32_t recording)
+{
+	struct life *life = mt_array_push(&swap->lives);
+
+	if (!life)
+		return false;
+	*life = (struct life){.recording = recording, .pid = -1, .first_origin = UINT32_MAX};
+	*count = (struct count){.life = (uint32_t)swap->lives.count - 1};
+	return true;
+}
+
+/* NULL out of memory. Valid until the next call. */
+static struct count *count_of(struct swap *swap, uint32_t recording, uint32_t mm)
+{
+	uint64_t at;
+	struct count *count;
+
+	if (mt_map64_get(&swap->by_mm, pair(recording, mm), &at))
+		return &swap->counts.items[at];
+	if (!mt_map64_put(&swap->by_mm, pair(recording, mm), swap->counts.count))
+		return NULL;
+	count = mt_array_push(&swap->counts);
+	return count && begin_life(swap, count, recording) ? count : NULL;
+}
+
+/* A thread changes its own process's count: it is that process's. */
+static bool bind(struct swap *swap, struct count *count, const struct mt_observed *observed)
+{
+	const struct mt_space *space = observed->task->space;
+	struct life *life = &swap->lives.items[count->life];
+
+	if (life->pid == observed->task->pid)
+		return true;
+	if (life->pid >= 0) { /* that space has gone unseen */
+		if (!begin_life(swap, count, observed->recording))
+			return false;
+		life = &swap->lives.items[count->life];
+	}
+	life->pid = observed->task->pid;
+	life->process = space->comm;
+	life->cgroup = space->cgroup;
+	return true;
+}
+
+/* The count is `pages` now. */
+static bool change(struct swap *swap, struct count *count, const struct mt_observed *observed,
+		   uint64_t pages)
+{
+	struct life *life = &swap->lives.items[count->life];
+	bool is_first = !life->has_first;
+	int64_t change = (int64_t)(pages - count->pages);
+	struct step *step;
+
+	if (is_first) {
+		life->has_first = true;
+		life->first = pages;
+		life->first_time = observed->time;
+	}
+	count->pages = pages;
+	if (!observed->selected)
+		return true;
+	step = mt_array_push(&swap->steps);
+	if (step)
+		*step = (struct step){observed->serial, count->life, is_first,
+				      is_first ? 0 : change};
+	return step;
+}
+
+static bool is_count(const struct mt_page_event *event)
+{
+	return event->moment == MT_PAGE_COUNT || event->moment == MT_PAGE_PART;
+}
+
+/* Marks have no path: they only tell whose a count is. */
+static bool is_told(const struct swap *swap, const struct mt_observed *observed)
+{
+	const struct mt_facts *facts = mt_session_facts(swap->rows.session);
+
+	return facts->events.items[observed->event].role == MT_ROLE_SAMPLE;
+}
+
+static bool take_sample(struct swap *swap, const struct mt_observed *observed)
+{
+	const struct mt_page_event *event = event_of(swap, observed->event);
+	struct mt_page_count told;
+	struct count *count;
+
+	if (!event)
+		return false;
+	if (!is_count(event) || !mt_page_count_get(event, observed->sample, &told) || !told.mm)
+		return true;
+	count = count_of(swap, observed->recording, told.mm);
+	if (!count || (told.own && !bind(swap, count, observed)))
+		return false;
+	/* A process that lets go of its own space ends, or calls exec. */
+	if (!told.own && swap->lives.items[count->life].pid == observed->task->pid)
+		return begin_life(swap, count, observed->recording);
+	if (told.member != MT_PAGES_SWAPPED || !is_told(swap, observed))
+		return true;
+	return change(swap, count, observed, told.bytes / PAGE);
+}
+
+/* The first reading of each process. */
+static bool take_gauge(struct swap *swap, const struct mt_observed *observed)
+{
+	static const char name[] = "VmSwap";
+	const struct mt_gauge_record *gauge = observed->gauge;
+	uint64_t key = pair(observed->recording, (uint32_t)gauge->pid), at;
+	const struct mt_task *task = observed->task;
+	struct reading *reading;
+
+	if (gauge->name.size != strlen(name) || memcmp(gauge->name.bytes, name, strlen(name)) ||
+	    mt_map64_get(&swap->by_pid, key, &at))
+		return true;
+	if (!mt_map64_put(&swap->by_pid, key, swap->readings.count))
+		return false;
+	reading = mt_array_push(&swap->readings);
+	if (!reading)
+		return false;
+	*reading = (struct reading){.pid = gauge->pid,
+				    .recording = observed->recording,
+				    .time = gauge->after,
+				    .pages = gauge->value / PAGE};
+	if (!task)
+		return true;
+	reading->selected = mt_session_selects(swap->rows.session, task, gauge->after);
+	reading->process = task->space->comm;
+	reading->cgroup = task->space->cgroup;
+	return true;
+}
+
+static bool take_event(struct swap *swap, const struct mt_observed *observed)
+{
+	const struct mt_page_event *event = event_of(swap, observed->event);
+
+	swap->has_counts |= event && is_count(event) && is_told(swap, observed);
+	return event;
+}
+
+static bool observe(void *context, const struct mt_observed *observed)
+{
+	return observed->kind == MT_OBSERVED_SAMPLE  ? take_sample(context, observed)
+	       : observed->kind == MT_OBSERVED_GAUGE ? take_gauge(context, observed)
+	       : observed->kind == MT_OBSERVED_EVENT ? take_event(context, observed)
+						     : true;
+}
+
+/* ---- Who did it ---- */
+
+static struct sum *sum_of(struct swap *swap, uint32_t life, uint32_t origin)
+{
+	uint64_t at;
+	struct sum *sum;
+
+	if (mt_map64_get(&swap->by_path, pair(life, origin), &at))
+		return &swap->sums.items[at];
+	if (!mt_map64_put(&swap->by_path, pair(life, origin), swap->sums.count))
+		return NULL;
+	sum = mt_array_push(&swap->sums);
+	if (sum)
+		*sum = (struct sum){.life = life, .origin = origin};
+	return sum;
+}
+
+static bool add_pages(struct swap *swap, uint32_t life, uint32_t origin, int64_t pages)
+{
+	struct sum *sum = sum_of(swap, life, origin);
+
+	if (!sum)
+		return false;
+	*(pages < 0 ? &sum->down : &sum->up) += (uint64_t)(pages < 0 ? -pages : pages);
+	return true;
+}
+
+static bool take_step(struct swap *swap, const struct mt_session_sample *sample)
+{
+	const struct mt_origin origin = {
+		.kind = MT_ORIGIN_CALL,
+		.event = sample->event,
+		.stack = sample->stack,
+		.comm = sample->task->comm,
+		.pid = sample->task->pid,
+		.tid = sample->task->tid,
+		.selected = true,
+	};
+	const struct step *step = NULL;
+	uint32_t id;
+
+	while (swap->next < swap->steps.count &&
+	       swap->steps.items[swap->next].serial <= sample->serial)
+		step = &swap->steps.items[swap->next++];
+	if (swap->next == swap->steps.count)
+		swap->next = swap->steps.count = 0;
+	if (!step || step->serial != sample->serial)
+		return true;
+	id = mt_origins_intern(swap->origins, &origin);
+	if (id == UINT32_MAX)
+		return false;
+	if (step->is_first)
+		swap->lives.items[step->life].first_origin = id;
+	return add_pages(swap, step->life, id, step->pages);
+}
+
+static struct mt_error *read_all(struct swap *swap)
+{
+	struct mt_session_sample sample;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_session_next(swap->rows.session, &sample, &more);
+
+		if (err || !more)
+			return err;
+		if (!take_step(swap, &sample))
+			return mt_error_nomem();
+	}
+}
+
+/* What a path in the kernel does to pages that are swapped out. */
+enum path {
+	PATH_SWAPS,
+	PATH_FREES,
+	PATH_COPIES, /* fork */
+};
+
+/*
+ * Functions of Linux 3.10 to 6.18 that such a path leads through, by the beginning of their names.
+ */
+static const struct {
+	const char *begin;
+	enum path path;
+} functions[] = {
+	{"unmap_page_range", PATH_FREES}, {"unmap_vmas", PATH_FREES},
+	{"exit_mmap", PATH_FREES},	  {"zap_p", PATH_FREES},
+	{"madvise_free", PATH_FREES},	  {"copy_page_range", PATH_COPIES},
+	{"dup_mm", PATH_COPIES},
+};
+
+#define FUNCTIONS (sizeof(functions) / sizeof(*functions))
+
+/* False out of memory. */
+static bool classify(struct swap *swap, uint32_t stack, enum path *out)
+{
+	struct mt_frames *frames = mt_session_frames(swap->rows.session);
+	size_t count = 0, names;
+	const uint32_t *ids =
+		stack == MT_STACK_NONE
+			? NULL
+			: mt_stacks_get(mt_session_stacks(swap->rows.session), stack, &count);
+
+	*out = PATH_SWAPS;
+	for (size_t i = 0; i < count && mt_frames_key(frames, ids[i])->flags & MT_FRAME_IN_KERNEL;
+	     i++) {
+		const struct mt_frame_name *name = mt_frames_names(frames, ids[i], &names);
+		const char *text;
+
+		if (!name)
+			return false;
+		text = mt_strings_get(mt_frames_strings(frames), name->name);
+		for (size_t k = 0; k < FUNCTIONS; k++) {
+			if (strncmp(text, functions[k].begin, strlen(functions[k].begin)) != 0)
+				continue;
+			*out = functions[k].path;
+			return true;
+		}
+	}
+	return true;
+}
+
+/* ---- Rows ---- */
+
+/* What a process had swapped out when its count was first told. */
+static uint64_t pages_before(const struct swap *swap, const struct life *life)
+{
+	const struct reading *reading;
+	uint64_t at;
+
+	if (life->pid < 0)
+		return life->first; /* nobody knows */
+	if (!mt_map64_get(&swap->by_pid, pair(life->recording, (uint32_t)life->pid), &at))
+		return swap->readings.count ? 0 : life->first;
+	reading = &swap->readings.items[at];
+	return reading->time <= life->first_time ? reading->pages : 0;
+}
+
+static bool add_firsts(struct swap *swap)
+{
+	for (uint32_t i = 0; i < swap->lives.count; i++) {
+		const struct life *life = &swap->lives.items[i];
+		uint64_t before = life->has_first ? pages_before(swap, life) : 0;
+
+		if (life->has_first && life->first_origin != UINT32_MAX &&
+		    !add_pages(swap, i, life->first_origin, (int64_t)(life->first - before)))
+			return false;
+	}
+	return true;
+}
+
+static bool add_sum(struct swap *swap, const struct sum *sum)
+{
+	const struct mt_origin *origin = mt_origins_get(swap->origins, sum->origin);
+	const struct life *life = &swap->lives.items[sum->life];
+	double up = (double)sum->up, down = (double)sum->down;
+	struct mt_value values[VALUES] = {{0}};
+	struct mt_row_facts facts;
+	enum path path;
+
+	if (!mt_origin_row_facts(&swap->rows, origin, &facts) ||
+	    !classify(swap, origin->stack, &path))
+		return false;
+	facts.pid = life->pid;
+	facts.process = life->process;
+	facts.cgroup = life->cgroup;
+	values[VALUE_BYTES] = mt_value_exact((up - down) * PAGE);
+	values[VALUE_OUT] = mt_value_exact(path == PATH_COPIES ? 0 : up);
+	values[VALUE_IN] = mt_value_exact(path == PATH_FREES ? 0 : down);
+	values[VALUE_FREED] = mt_value_exact(path == PATH_FREES ? down : 0);
+	return mt_row_keys_add(swap->grouping, &facts, values);
+}
+
+/* What was swapped out before. */
+static bool add_reading(struct swap *swap, const struct reading *reading)
+{
+	const struct mt_origin origin = {
+		.kind = MT_ORIGIN_BEFORE,
+		.stack = MT_STACK_NONE,
+		.comm = reading->process,
+		.process = reading->process,
+		.cgroup = reading->cgroup,
+		.pid = reading->pid,
+		.tid = reading->pid,
+	};
+	const struct mt_value values[VALUES] = {mt_value_exact((double)reading->pages * PAGE)};
+	struct mt_row_facts facts;
+
+	return !reading->selected || !reading->pages ||
+	       (mt_origin_row_facts(&swap->rows, &origin, &facts) &&
+		mt_row_keys_add(swap->grouping, &facts, values));
+}
+
+static bool add_rows(struct swap *swap)
+{
+	bool good = add_firsts(swap);
+
+	for (size_t i = 0; i < swap->readings.count && good; i++)
+		good = add_reading(swap, &swap->readings.items[i]);
+	for (size_t i = 0; i < swap->sums.count && good; i++)
+		good = add_sum(swap, &swap->sums.items[i]);
+	return good;
+}
+
+static bool wants(const char *event)
+{
+	return !strncmp(event, "kmem:rss_stat", 13);
+}
+
+static struct mt_error *read_rows(struct swap *swap, const struct mt_analysis_request *request)
+{
+	struct mt_session *session = swap->rows.session;
+	struct mt_error *err = mt_row_keys_create(session, mt_analysis_swap.name, value_columns,
+						  VALUES, request, &swap->grouping);
+
+	swap->observer = (struct mt_observer){.context = swap, .observe = observe};
+	swap->origins = mt_origins_create();
+	if (!err && (!swap->origins || !mt_session_observe(session, &swap->observer)))
+		err = mt_error_nomem();
+	err = err ? err : read_all(swap);
+	if (!err && !swap->has_counts)
+		err = mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND,
+						    "no counts of swapped-out pages with their "
+						    "paths in it"),
+				    "--swap is about what mtrec -e swap records");
+	if (err)
+		return err;
+	return add_rows(swap) && mt_row_keys_may_have(swap->grouping,
+						      mt_facts_lost_all(mt_session_facts(session)),
+						      VALUE_OUT)
+		       ? NULL
+		       : mt_error_nomem();
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	struct swap swap = {.rows = {.session = session, .stacks = request->stacks}};
+	struct mt_error *err = read_rows(&swap, request);
+
+	if (!err)
+		err = mt_row_keys_table(MT_TAKE(swap.grouping), out);
+	swap_deinit(&swap);
+	return err;
+}
+
+const struct mt_analysis mt_analysis_swap = {
+	.name = "swap",
+	.help = "pages of processes swapped out and in, by stack",
+	.rare = true,
+	.groups = true,
+	.by = MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) |
+	      MT_BY_BIT(MT_BY_CONTAINER) | MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_STACK),
+	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
+	.wants = wants,
+	.states = true,
+	.dumps = true, /* paths tell reading in from freeing */
+	.record = "swap",
+	.output = "table",
+	.run = run,
+};
