@@ -296,7 +296,7 @@ static bool tell_all(struct mt_blocks *blocks, uint64_t time)
 static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, uint64_t address,
 		      bool freed)
 {
-	const struct mt_block_account *account = queued->account;
+	struct mt_block_account *account = queued->account;
 	const struct mt_block *block = mt_block_map_at(account->map, address);
 	const struct mt_origin *origin;
 	struct mt_block_end end = {.time = queued->time};
@@ -304,6 +304,7 @@ static bool tell_gone(struct mt_blocks *blocks, const struct mt_queued *queued, 
 
 	if (!block || !blocks->options->gone)
 		return true;
+	account->space.time = queued->time;
 	origin = mt_origins_get(blocks->origins, block->origin);
 	end.temporary = freed && block->tid == queued->tid &&
 			mt_map64_get(&blocks->last_given, (uint32_t)queued->tid, &last) &&

@@ -25,7 +25,7 @@ struct mt_blocks_space {
 	bool ended, execed;  /* by exit; by exec */
 	/*
 	 * The moment in ns: of the peak, of its end or of the recording's, or of --at. Blocks count
-	 * as they stood then.
+	 * as they stood then. Of a block that is freed: of that.
 	 */
 	uint64_t time;
 };

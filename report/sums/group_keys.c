@@ -51,6 +51,7 @@ static const struct mt_by_def defs[MT_BY_KEYS] = {
 			"the size of blocks, to the next power of two",
 			{{"size", MT_KEY_STRING}},
 			1},
+	[MT_BY_AGE] = {"age", "how long blocks have lived", {{"lived", MT_KEY_SPAN}}, 1},
 	[MT_BY_RESERVER] = {"reserver",
 			    "the stack that reserved the memory",
 			    {{"reserver", MT_KEY_STACK}},
@@ -77,7 +78,7 @@ void mt_by_names(uint32_t keys, char *out, size_t size)
 
 static struct mt_error *unknown_key(const char *option, const char *word, size_t length)
 {
-	char known[200];
+	char known[300];
 
 	mt_by_names(UINT32_MAX, known, sizeof(known));
 	return mt_error_hint(mt_error_create(MT_ERR_USAGE, "%s %.*s: no such key", option,

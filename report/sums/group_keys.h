@@ -33,6 +33,7 @@ enum mt_by {
 	MT_BY_TOOK,	/* how long it took, in powers of two of us */
 	MT_BY_LIFE,	/* whether a process began or ended meanwhile */
 	MT_BY_SIZE,	/* the size class of a block */
+	MT_BY_AGE,	/* how long a block has lived, in powers of two of us */
 	MT_BY_RESERVER, /* the stack that reserved the memory */
 	MT_BY_STACK,
 	MT_BY_KEYS

@@ -282,6 +282,7 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 		cells[0] = facts->time - facts->time % grouping->interval;
 		return true;
 	case MT_BY_TOOK:
+	case MT_BY_AGE:
 		cells[0] = mt_span_bucket(facts->took);
 		return true;
 	case MT_BY_SEGMENT:

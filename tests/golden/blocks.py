@@ -238,6 +238,11 @@ def sizes_and_ages(tap, folder):
     data = recording(malloc(1000, A, 16) + malloc(2000, B, 17) + malloc(3000, C, 32) + malloc(4000, D, 4096) + malloc(5000, E, 1 << 60))
     tap.same(rows(folder, data, "size")[0], {"<=16": (16, 1, 16), "<=32": (49, 2, 49), "<=4K": (4096, 1, 4096), "<=1E": (1 << 60, 1, 1 << 60)},
              "--by size counts blocks by the next power of two")
+    data = recording(malloc(1000, A, 16) + malloc(7990, B, 17) + malloc(8500, C, 32) + free(8505, C))
+    for options, want in (((), {"0.000512000": "1", "0.004096000": "1"}), (("--all",), {"0.000004000": "1", "0.000512000": "1", "0.004096000": "1"})):
+        done = run(folder, data, "--csv", "-q", "--by", "age", *options)
+        tap.same({row["lived"]: row.get("allocations", row["blocks"]) for row in csv.DictReader(done.stdout.splitlines())}, want,
+                 " ".join(("--by age counts blocks by how long they have lived",) + options))
     got, _ = rows(folder, recording(malloc(1000, A, 16) + malloc(4000, B, 16) + malloc(2000, C, 8, tid=101)), figures=("age", "last"))
     tap.same([round(got["100"][1] - got["101"][1], 6), round(got["101"][0] - got["100"][0], 6)], [0.002, -0.001],
              "age is the oldest block's, last the moment when the youngest came")

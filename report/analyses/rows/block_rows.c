@@ -71,6 +71,7 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	good = mt_origin_row_facts(&rows->rows, origin, &facts) &&
 	       find_size(rows, block ? block->bytes : 0, &facts.size);
 	facts.kind = origin->cache;
+	facts.took = block && space->time > block->time ? space->time - block->time : 0;
 	return good && (!space->ended || mt_row_mark_ended(&rows->rows, space->execed, &facts)) &&
 	       mt_row_keys_add(rows->grouping, &facts, values);
 }

@@ -15,7 +15,8 @@
 #define MT_BY_OF_BLOCKS                                                                 \
 	(MT_BY_BIT(MT_BY_EVENT) | MT_BY_BIT(MT_BY_PROCESS) | MT_BY_BIT(MT_BY_THREAD) |  \
 	 MT_BY_BIT(MT_BY_COMM) | MT_BY_BIT(MT_BY_CGROUP) | MT_BY_BIT(MT_BY_CONTAINER) | \
-	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_SIZE) | MT_BY_BIT(MT_BY_STACK))
+	 MT_BY_BIT(MT_BY_IMAGE) | MT_BY_BIT(MT_BY_SIZE) | MT_BY_BIT(MT_BY_AGE) |        \
+	 MT_BY_BIT(MT_BY_STACK))
 
 enum {
 	MT_SIZE_CLASSES = 65, /* 2^0 to 2^63, and above */
