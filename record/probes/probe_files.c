@@ -105,7 +105,9 @@ static bool add_path(struct finding *finding, const char *path)
 	return true;
 }
 
-static void add_mapping(struct finding *finding, pid_t pid, const struct mt_map_record *map)
+/* path: the mapping's, without " (deleted)". */
+static void add_mapping(struct finding *finding, pid_t pid, const struct mt_map_record *map,
+			const char *path)
 {
 	struct mt_mapped_file file = {
 		.pid = pid,
@@ -123,7 +125,7 @@ static void add_mapping(struct finding *finding, pid_t pid, const struct mt_map_
 	if (fd >= 0 && status.st_ino != map->inode)
 		close(fd);
 	else if (fd >= 0)
-		add_file(finding, fd, &status, map->path.bytes);
+		add_file(finding, fd, &status, path);
 }
 
 /* False if its maps cannot be read. */
@@ -142,7 +144,7 @@ static bool add_mapped(struct finding *finding, pid_t pid)
 			continue;
 		path = strndup(map.path.bytes, mt_mapped_file_live_length(&map.path));
 		if (path && is_meant(finding, path))
-			add_mapping(finding, pid, &map);
+			add_mapping(finding, pid, &map, path);
 		finding->failed |= !path;
 	}
 	return text;

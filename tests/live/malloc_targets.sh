@@ -1,0 +1,84 @@
+#!/bin/bash
+# -e malloc of targets that change: a libc replaced on disk, a root directory of its own, exec, an end by SIGKILL.
+# slow: the kernel takes a tenth of a second to take each probe off, and an allocator has seventeen
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'defining probes'
+probes=/sys/kernel/tracing/uprobe_events
+[ -e "$probes" ] || skip_all "no uprobes here: no $probes"
+command -v "$(cut -d" " -f1 <<<"${CC:-cc}")" >/dev/null || skip_all "no compiler: ${CC:-cc}"
+cd "$TMPDIR" || exit 1
+
+cat >keeps.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *volatile kept;
+__attribute__((noinline)) void keep(void)
+{
+	for (int i = 0; i < 50; i++) {
+		kept = malloc(100);
+		free(malloc(100));
+		kept = calloc(3, 50);
+	}
+}
+int main(int argc, char **argv)
+{
+	char word;
+
+	if (read(0, &word, 1) != 1) /* until it is told to begin */
+		return 1;
+	if (argc > 1 && !strcmp(argv[1], "exec")) {
+		argv[1] = "0";
+		execv(argv[0], argv);
+	}
+	keep();
+	return write(1, "kept\n", 5) == 5 ? (int)read(0, &word, 1) : 1;
+}
+C
+${CC:-cc} -O1 -g -fno-builtin -fno-optimize-sibling-calls -o keeps keeps.c || exit 1
+mkdir root
+put_program root keeps
+cp -r root replaced
+mkfifo begin
+
+# record GO COMMAND...: it waits, is recorded, allocates when it is told GO, and is killed.
+record() {
+	local go=$1
+	shift
+	rm -f m.mtr ran
+	"$@" <begin >ran 3>&- &
+	target=$!
+	exec 3>begin
+	until_true grep -q 'r-xp.*libc\.so' "/proc/$target/maps"
+	[ ! -e replace_with ] || mv replace_with replaced/libc.so.6
+	"$mtrec" -o m.mtr -e malloc --malloc-sample all -p $target >"$out" 2>"$err" 3>&- &
+	recorder=$!
+	until_recording $recorder m.mtr
+	printf %s "$go" >&3
+	until_true grep -q kept ran
+	kill -KILL $target
+	wait $target 2>/dev/null
+	exec 3>&-
+	wait $recorder
+	status=$?
+}
+# check_blocks TITLE: the recording's 100 blocks.
+check_blocks() {
+	is "$1: recorded" $status 0
+	says '... nothing is lost' ', 0 lost' "$err"
+	is '... has the blocks that stood when it was killed' "$("$MT_BUILD/mtreport" --blocks --csv m.mtr 2>"$TMPDIR/said" |
+		awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) is[$i] = i } /;keep"/ { print $is["blocks"] "," $is["bytes"] }')" 100,12500
+}
+record g "$PWD/keeps"
+check_blocks 'a process that is killed'
+cp replaced/libc.so.6 replace_with
+record g "$PWD/replaced/ld.so" --library-path "$PWD/replaced" "$PWD/replaced/keeps"
+check_blocks 'a libc that was replaced on disk'
+says '... is named' "functions of $PWD/replaced/libc.so.6 are" "$err"
+record g unshare -m chroot root /ld.so --library-path / /keeps
+check_blocks 'a process with a root of its own'
+record gg "$PWD/keeps" exec
+check_blocks 'a process that calls exec'
+is 'nothing is left in tracefs' "$(grep -c ":mtrec_$recorder" "$probes")" 0
+finish
