@@ -204,7 +204,7 @@ static struct mt_error *write_table(const struct mt_report_options *options,
 	const char *weight = table->compared ? "change" : options->wishes.weight;
 	struct mt_error *err = mt_table_weight(table, weight, &weighed.value);
 
-	weighed.weighed = weight && !table->compared;
+	weighed.weighed = weight && !table->compared && !table->by_weight;
 	weighed.remainder = &remainder;
 	if (!err && !(options->output->needs & MT_LIMITS_ROWS)) {
 		err = mt_limited_table_init(&limited, table, weighed.value, &view->limit);

@@ -1,6 +1,6 @@
 /*
  * --samples: as sums, how often each event, thread name and stack was sampled; as a listing, a row
- * for each sample.
+ * for each sample. --counts: how often each event was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -200,15 +200,37 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 		       : mt_row_keys_of_samples(session, mt_analysis_samples.name, request, out);
 }
 
+static struct mt_error *run_counts(struct mt_session *session,
+				   const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return mt_row_keys_of_samples(session, mt_analysis_counts.name, request, out);
+}
+
+#define KEYS (MT_BY_OF_SAMPLES | MT_BY_BIT(MT_BY_VALUE) | MT_BY_BIT(MT_BY_LOG2))
+
 const struct mt_analysis mt_analysis_samples = {
 	.name = "samples",
 	.help = "how often each stack was sampled",
 	.groups = true,
 	.lists = true,
-	.by = MT_BY_OF_SAMPLES,
+	.by = KEYS,
 	.default_by = {{MT_BY_EVENT, MT_BY_COMM, MT_BY_STACK}, 3},
 	.members = true,
 	.told = true,
 	.events_apart = true,
 	.run = run,
+};
+
+const struct mt_analysis mt_analysis_counts = {
+	.name = "counts",
+	.help = "how often each event came; --by, --weight: of whom",
+	.rare = true,
+	.groups = true,
+	.by = KEYS,
+	.default_by = {{MT_BY_EVENT}, 1},
+	.members = true,
+	.told = true,
+	.events_apart = true,
+	.output = "table",
+	.run = run_counts,
 };

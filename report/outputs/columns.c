@@ -72,6 +72,9 @@ static const char *key_text(const struct mt_table *table, const struct mt_row *r
 		room->text[strlen(room->text) - 3] = '\0'; /* us are enough to look at */
 	if (row && table->keys[column].kind == MT_KEY_SPAN)
 		write_span(row->keys[column], room);
+	if (row && text && table->keys[column].kind == MT_KEY_BUCKET && row->keys[column] > 1)
+		snprintf(room->text, sizeof(room->text), "%" PRIu64 "..%" PRIu64, row->keys[column],
+			 row->keys[column] * 2 - 1);
 	return text ? text : "-";
 }
 
@@ -188,8 +191,9 @@ static struct mt_error *walk(struct columns *columns, bool print)
 static void guess_widths(struct columns *columns)
 {
 	static const uint8_t usual[] = {
-		[MT_KEY_STRING] = 8,   [MT_KEY_STACK] = 0,  [MT_KEY_TIME] = 12, [MT_KEY_NUMBER] = 6,
-		[MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8, [MT_KEY_PATH] = 0,	[MT_KEY_SPAN] = 12,
+		[MT_KEY_STRING] = 8, [MT_KEY_STACK] = 0,    [MT_KEY_TIME] = 12,
+		[MT_KEY_NUMBER] = 6, [MT_KEY_ADDRESS] = 14, [MT_KEY_SIGNED] = 8,
+		[MT_KEY_PATH] = 0,   [MT_KEY_SPAN] = 12,    [MT_KEY_BUCKET] = 12,
 	};
 	const struct mt_table *table = columns->rows.table;
 

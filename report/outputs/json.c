@@ -37,6 +37,7 @@ static const struct {
 	[MT_KEY_TIME] = {"seconds", false},   [MT_KEY_NUMBER] = {"number", false},
 	[MT_KEY_ADDRESS] = {"address", true}, [MT_KEY_SIGNED] = {"number", false},
 	[MT_KEY_PATH] = {"stack", false},     [MT_KEY_SPAN] = {"seconds", false},
+	[MT_KEY_BUCKET] = {"number", false},
 };
 
 void mt_json_string(const char *text, FILE *to)

@@ -31,6 +31,8 @@ enum mt_by {
 	MT_BY_IMAGE,
 	MT_BY_TREND,	/* of a process's memory over time, in words */
 	MT_BY_TOOK,	/* how long it took, in powers of two of us */
+	MT_BY_VALUE,	/* the value of --weight's field */
+	MT_BY_LOG2,	/* the same in powers of two */
 	MT_BY_LIFE,	/* whether a process began or ended meanwhile */
 	MT_BY_SIZE,	/* the size class of a block */
 	MT_BY_AGE,	/* how long a block has lived, in powers of two of us */

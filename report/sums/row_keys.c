@@ -165,6 +165,11 @@ static bool intern(struct mt_session *session, const char *text, uint32_t *out)
 	return *out != MT_STRING_NONE;
 }
 
+static bool has_field_key(const struct mt_by_list *by)
+{
+	return mt_by_has(by, MT_BY_VALUE) || mt_by_has(by, MT_BY_LOG2);
+}
+
 struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name,
 				    const struct mt_value_column *values, size_t value_count,
 				    const struct mt_analysis_request *request,
@@ -191,6 +196,7 @@ struct mt_error *mt_row_keys_create(struct mt_session *session, const char *name
 	grouping->interval = request->interval > 0 ? (uint64_t)(request->interval * 1e9)
 			     : request->even	   ? even_interval(session, request->intervals)
 						   : fit_interval(session, request->intervals);
+	shape.by_weight = has_field_key(&grouping->by);
 	if (mt_by_has(&grouping->by, MT_BY_TIME))
 		shape.interval = grouping->interval;
 	grouping->groups = mt_sum_table_create(&shape);
@@ -284,6 +290,14 @@ static bool fill(struct mt_row_keys *grouping, enum mt_by key, const struct mt_r
 	case MT_BY_TOOK:
 	case MT_BY_AGE:
 		cells[0] = mt_span_bucket(facts->took);
+		return true;
+	case MT_BY_VALUE:
+		cells[0] = facts->field < 0x1p63 && facts->field > -0x1p63
+				   ? (uint64_t)(int64_t)facts->field
+				   : (uint64_t)INT64_MIN;
+		return true;
+	case MT_BY_LOG2:
+		cells[0] = mt_number_bucket(facts->field);
 		return true;
 	case MT_BY_SEGMENT:
 		cells[0] = facts->segment;
@@ -586,7 +600,7 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 	while (!err) {
 		struct mt_row_facts facts;
 		struct mt_value values[MT_SAMPLE_VALUES + 1];
-		double value;
+		double value = 0;
 
 		err = mt_session_next(grouping->session, &sample, &more);
 		if (err || !more)
@@ -600,6 +614,7 @@ static struct mt_error *add_samples(struct mt_row_keys *grouping, struct mt_samp
 		if (field->name)
 			values[MT_SAMPLE_VALUES] = mt_value_exact(sample.weight * value);
 		facts = mt_row_facts_of(grouping->session, &sample);
+		facts.field = value;
 		if (!mt_row_keys_add(grouping, &facts, values))
 			return mt_error_nomem();
 	}
@@ -621,6 +636,10 @@ struct mt_error *mt_row_keys_of_samples(struct mt_session *session, const char *
 		if (!strcmp(field.name, columns[i].name))
 			field.name = NULL;
 	}
+	if (has_field_key(&request->by) && !field.name)
+		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
+						     "--by value, log2: of which field?"),
+				     "--weight FIELD; --script shows the fields of tracepoints");
 	err = mt_row_keys_create(session, name, columns, MT_SAMPLE_VALUES + (field.name != NULL),
 				 request, &grouping);
 	if (!err)

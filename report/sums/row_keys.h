@@ -43,6 +43,7 @@ struct mt_row_facts {
 	uint32_t trend, life;  /* string ids */
 	uint32_t size;	       /* string id */
 	uint64_t took;	       /* ns; of a block: since it was given */
+	double field;	       /* of --weight */
 	uint64_t segment, key; /* of shared memory: its id and key; UINT64_MAX: unknown */
 	uint32_t maker;	       /* string id */
 	uint32_t stack;	       /* or MT_STACK_NONE */

@@ -251,6 +251,9 @@ bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value)
 	size_t time = mt_table_key_of_kind(&groups->table, MT_KEY_TIME);
 	size_t span = mt_table_key_of_kind(&groups->table, MT_KEY_SPAN);
 
+	if (span == MT_COLUMN_NONE)
+		span = mt_table_key_of_kind(&groups->table, MT_KEY_BUCKET);
+
 	return begin_order(groups) && sort_order(groups, smallness_of, value) &&
 	       (span == MT_COLUMN_NONE || sort_order(groups, key_of, span)) &&
 	       (time == MT_COLUMN_NONE || sort_order(groups, key_of, time));

@@ -57,9 +57,9 @@ bool mt_sum_table_rename(struct mt_sum_table *groups, size_t column,
 			 uint64_t (*rename)(void *context, const uint64_t *keys), void *context);
 
 /*
- * Sorts rows by the first column of time and of a length of time if there are such, then by the
- * absolute size of a value column, largest first; equal rows stay in order of insertion. An add
- * undoes the sort. False out of memory.
+ * Sorts rows by the first column of time, and of lengths of time or numbers in buckets, if there
+ * are such, then by the absolute size of a value column, largest first; equal rows stay in order of
+ * insertion. An add undoes the sort. False out of memory.
  */
 bool mt_sum_table_sort(struct mt_sum_table *groups, size_t value);
 

@@ -23,6 +23,7 @@ enum mt_key_kind {
 	MT_KEY_NUMBER,	/* pid, tid, cpu or a count; UINT64_MAX: unknown */
 	MT_KEY_ADDRESS, /* printed in hex */
 	MT_KEY_SIGNED,	/* an int64_t; INT64_MIN: unknown */
+	MT_KEY_BUCKET,	/* of numbers: the least of those up to the next power of two; 0 */
 	MT_KEY_PATH,	/* a path of names in place of a stack, made by outputs (path_rows.h) */
 };
 
@@ -33,6 +34,14 @@ enum mt_key_kind {
 static inline uint64_t mt_span_bucket(uint64_t ns)
 {
 	return ns < 1000 ? 0 : (1ull << (63 - __builtin_clzll(ns / 1000))) * 1000;
+}
+
+/* The bucket of a number; what is below 0, and no number, has none: UINT64_MAX. */
+static inline uint64_t mt_number_bucket(double number)
+{
+	if (!(number >= 0 && number < 0x1p64))
+		return UINT64_MAX;
+	return number < 1 ? 0 : 1ull << (63 - __builtin_clzll((uint64_t)number));
 }
 
 struct mt_key_column {
@@ -95,8 +104,9 @@ struct mt_table_ops {
 struct mt_table {
 	const struct mt_table_ops *ops;
 	const char *name; /* the analysis's name */
-	bool listing;  /* rows are single events in time order, which can be read once; else sums */
-	bool compared; /* the values are base, now and change (comparison.h) */
+	bool listing; /* rows are single events in time order, which can be read once; else sums */
+	bool by_weight;	   /* rows are apart by the figure of --weight: the others are shown, too */
+	bool compared;	   /* the values are base, now and change (comparison.h) */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */
 	const struct mt_key_column *keys;
 	size_t key_count;
