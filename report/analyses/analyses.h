@@ -76,6 +76,7 @@ extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
 extern const struct mt_analysis mt_analysis_kernel_memory;
 extern const struct mt_analysis mt_analysis_counts;
+extern const struct mt_analysis mt_analysis_oom;
 extern const struct mt_analysis mt_analysis_host;
 extern const struct mt_analysis mt_analysis_latency;
 extern const struct mt_analysis mt_analysis_outstanding;

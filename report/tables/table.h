@@ -105,6 +105,7 @@ struct mt_table {
 	const struct mt_table_ops *ops;
 	const char *name; /* the analysis's name */
 	bool listing; /* rows are single events in time order, which can be read once; else sums */
+	bool ordered; /* sums in an order of their own, which outputs keep */
 	bool by_weight;	   /* rows are apart by the figure of --weight: the others are shown, too */
 	bool compared;	   /* the values are base, now and change (comparison.h) */
 	uint64_t interval; /* sums with a time column: ns of each interval; 0: no such column */

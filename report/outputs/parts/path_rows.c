@@ -67,7 +67,7 @@ static struct mt_error *make_sums(struct mt_path_rows *rows, size_t weight)
 	err = err ? err : sum_rows(rows->table, rows->paths, groups);
 	if (err)
 		return err;
-	if (!mt_sum_table_sort(groups, weight))
+	if (!shape.ordered && !mt_sum_table_sort(groups, weight))
 		return mt_error_nomem();
 	rows->table = rows->made = mt_sum_table_table(MT_TAKE(groups));
 	return NULL;

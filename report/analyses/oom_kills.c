@@ -1,0 +1,461 @@
+/*
+ * --oom: each process that was killed for want of memory: who asked for the memory that was not to
+ * be had, for which cgroup, what the victim had, and by which paths it had grown, one fact a row.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/base/array.h"
+#include "formats/base/cleanup.h"
+#include "formats/base/err.h"
+#include "formats/base/strings.h"
+#include "formats/records/record.h"
+#include "formats/records/sample.h"
+#include "report/analyses/analyses.h"
+#include "report/analyses/resident.h"
+#include "report/gauges/gauge_log.h"
+#include "report/session/session.h"
+#include "report/stacks/spaces.h"
+#include "report/stacks/stacks.h"
+#include "report/sums/sum_table.h"
+#include "report/tables/facts.h"
+#include "report/tables/text.h"
+#include "report/tables/trace_fields.h"
+
+MT_DEFINE_CLEANUP(mt_table, struct mt_table)
+
+enum {
+	PATHS_MOST = 5, /* of each victim, and of all others */
+	NAME_MOST = 64,
+};
+
+enum {
+	KEY_TIME,
+	KEY_PID,
+	KEY_PROCESS,
+	KEY_FACT,
+	KEY_FIGURE,
+	KEY_STACK,
+	KEYS
+};
+
+static const struct mt_key_column key_columns[KEYS] = {
+	[KEY_TIME] = {"time", MT_KEY_TIME},	    [KEY_PID] = {"pid", MT_KEY_NUMBER},
+	[KEY_PROCESS] = {"process", MT_KEY_STRING}, [KEY_FACT] = {"fact", MT_KEY_STRING},
+	[KEY_FIGURE] = {"figure", MT_KEY_STRING},   [KEY_STACK] = {"stack", MT_KEY_STACK},
+};
+
+static const struct mt_value_column value_columns[] = {{"value", ""}};
+
+/* What the event says of the victim, or else the last gauge of it. */
+static const struct fact {
+	const char *name;
+	const char *field; /* of the event, from Linux 6.9 on; NULL: it has none */
+	bool kib;	   /* else a plain number */
+	int gauge;	   /* enum mt_process_gauge; -1: none */
+} victim_facts[] = {
+	{"total_vm", "total_vm", true, MT_PROCESS_MAPPED},
+	{"anon", "anon_rss", true, MT_PROCESS_ANONYMOUS},
+	{"file", "file_rss", true, MT_PROCESS_FILE},
+	{"shmem", "shmem_rss", true, MT_PROCESS_SHARED},
+	{"swap", NULL, true, MT_PROCESS_SWAPPED},
+	{"page tables", "pgtables", true, -1},
+	{"oom_score_adj", "oom_score_adj", false, -1},
+	{"uid", "uid", false, -1},
+};
+
+enum {
+	FACTS = sizeof(victim_facts) / sizeof(*victim_facts),
+};
+
+/* One kill, as its event was. */
+struct kill {
+	uint32_t recording;
+	uint64_t time; /* ns on the recording's clock */
+	int32_t pid;
+	uint32_t name;	 /* string id; MT_STRING_NONE: not in the event */
+	uint32_t killer; /* string id of its name */
+	int32_t killer_pid;
+	uint32_t cgroup; /* of the killer */
+	uint32_t stack;
+	double facts[FACTS]; /* NaN: not in the event */
+};
+
+struct oom {
+	struct mt_session *session;
+	struct mt_gauge_log *gauges;
+	struct mt_resident_run *growth;
+	struct mt_sum_table *table;
+	MT_ARRAY(struct kill) kills;
+	uint32_t no_stack; /* the id of the empty stack */
+};
+
+/* ---- Kills ---- */
+
+/* The name in the event: a __data_loc, 16 bits of offset and 16 of length. */
+static uint32_t name_in(const struct oom *oom, const struct mt_text *format,
+			const struct mt_sample *sample)
+{
+	struct mt_field field = mt_field_find(format, "comm");
+	uint64_t where;
+	size_t offset, size;
+
+	if (!mt_field_get(&field, sample, &where) || field.size != 4)
+		return MT_STRING_NONE;
+	offset = where & 0xffff;
+	size = where >> 16 & 0xffff;
+	if (offset > sample->raw_size || size > sample->raw_size - offset || size > NAME_MOST)
+		return MT_STRING_NONE;
+	return mt_strings_intern(mt_session_strings(oom->session),
+				 (const char *)sample->raw + offset,
+				 strnlen((const char *)sample->raw + offset, size));
+}
+
+static bool take_kill(struct oom *oom, const struct mt_session_sample *sample)
+{
+	const char *text = mt_session_facts(oom->session)->events.items[sample->event].format;
+	const struct mt_text format = {.bytes = text, .size = strlen(text)};
+	struct mt_field field = mt_field_find(&format, "pid");
+	struct kill *kill = mt_array_push(&oom->kills);
+	double pid;
+
+	if (!kill)
+		return false;
+	*kill = (struct kill){
+		.recording = sample->recording,
+		.time = sample->time,
+		.pid = mt_field_number(&field, sample->kernel, &pid) ? (int32_t)pid : -1,
+		.name = name_in(oom, &format, sample->kernel),
+		.killer = sample->process,
+		.killer_pid = sample->task->pid,
+		.cgroup = sample->cgroup,
+		.stack = sample->stack,
+	};
+	for (size_t i = 0; i < FACTS; i++) {
+		const char *name = victim_facts[i].field;
+
+		field = name ? mt_field_find(&format, name) : (struct mt_field){0};
+		if (!mt_field_number(&field, sample->kernel, &kill->facts[i]))
+			kill->facts[i] = NAN;
+		else if (victim_facts[i].kib)
+			kill->facts[i] *= 1024;
+	}
+	return true;
+}
+
+static bool is_kill(const struct oom *oom, uint32_t event)
+{
+	return !strcmp(mt_session_facts(oom->session)->events.items[event].name, "oom:mark_victim");
+}
+
+static struct mt_error *read_all(struct oom *oom)
+{
+	struct mt_session_sample sample;
+	bool more;
+
+	for (;;) {
+		struct mt_error *err = mt_session_next(oom->session, &sample, &more);
+
+		if (err || !more)
+			return err;
+		if (is_kill(oom, sample.event) && !take_kill(oom, &sample))
+			return mt_error_nomem();
+	}
+}
+
+/* ---- Rows ---- */
+
+/* A row; figure NULL: the value in bytes. */
+struct fact_row {
+	uint64_t time;
+	int32_t pid;
+	uint32_t process; /* string id */
+	const char *fact, *figure;
+	double value;
+	uint32_t stack;
+};
+
+static bool put_row(const struct oom *oom, const struct fact_row *row)
+{
+	struct mt_strings *strings = mt_session_strings(oom->session);
+	const char *figure = row->figure;
+	struct mt_snippet bytes = mt_text_bytes(isfinite(row->value) ? row->value : 0);
+	const struct mt_value value = mt_value_exact(row->value);
+	uint64_t keys[KEYS] = {
+		[KEY_TIME] = row->time,
+		[KEY_PID] = row->pid < 0 ? UINT64_MAX : (uint64_t)row->pid,
+		[KEY_PROCESS] = row->process,
+		[KEY_STACK] = row->stack,
+	};
+
+	figure = figure ? figure : bytes.text;
+	keys[KEY_FACT] = mt_strings_intern(strings, row->fact, strlen(row->fact));
+	keys[KEY_FIGURE] = mt_strings_intern(strings, figure, strlen(figure));
+	return keys[KEY_FACT] != MT_STRING_NONE && keys[KEY_FIGURE] != MT_STRING_NONE &&
+	       mt_sum_table_add(oom->table, keys, &value);
+}
+
+/* The process of a kill as gauges tell of it, the one that ran then; NULL: of none. */
+static const struct mt_gauged_process *gauged(const struct oom *oom, const struct kill *kill)
+{
+	const struct mt_gauged_process *process, *found = NULL;
+
+	for (size_t i = 0; (process = mt_gauge_log_process(oom->gauges, i)); i++) {
+		if (process->recording == kill->recording && process->pid == kill->pid &&
+		    process->series[MT_PROCESS_RESIDENT].count &&
+		    process->series[MT_PROCESS_RESIDENT].first_time <= kill->time)
+			found = process;
+	}
+	return found;
+}
+
+static bool put_facts(const struct oom *oom, const struct kill *kill, struct fact_row row)
+{
+	const struct mt_gauged_process *process = gauged(oom, kill);
+	char figure[80];
+
+	for (size_t i = 0; i < FACTS; i++) {
+		const struct fact *fact = &victim_facts[i];
+		const struct mt_series *series =
+			process && fact->gauge >= 0 ? &process->series[fact->gauge] : NULL;
+
+		row.fact = fact->name;
+		row.figure = NULL;
+		row.value = kill->facts[i];
+		if (isnan(row.value) && series && series->count) {
+			row.value = mt_series_at(series, kill->time);
+			snprintf(figure, sizeof(figure), "%s, read before",
+				 mt_text_bytes(row.value).text);
+			row.figure = figure;
+		} else if (isnan(row.value)) {
+			row.figure = "not known";
+		} else if (!fact->kib) {
+			snprintf(figure, sizeof(figure), "%.0f", row.value);
+			row.figure = figure;
+		}
+		if (!put_row(oom, &row))
+			return false;
+	}
+	return true;
+}
+
+/* A gauge of the host as it was at the kill; NaN without one. */
+static double host_gauge(const struct oom *oom, const struct kill *kill, const char *name)
+{
+	const struct mt_host_gauge *gauge;
+
+	for (size_t i = 0; (gauge = mt_gauge_log_host(oom->gauges, i)); i++) {
+		if (gauge->recording == kill->recording &&
+		    !strcmp(mt_strings_get(mt_session_strings(oom->session), gauge->name), name))
+			return mt_series_at(&gauge->series, kill->time);
+	}
+	return NAN;
+}
+
+static bool put_cgroup(const struct oom *oom, const struct kill *kill, struct fact_row row)
+{
+	const struct mt_gauged_process *process = gauged(oom, kill);
+	const char *path =
+		mt_strings_get(mt_session_strings(oom->session),
+			       process && process->cgroup ? process->cgroup : kill->cgroup);
+	char name[600];
+	double limit;
+
+	row.fact = "cgroup";
+	row.figure = *path ? path : "not known";
+	if (!put_row(oom, &row))
+		return false;
+	snprintf(name, sizeof(name), "cgroup limit %s", path);
+	limit = host_gauge(oom, kill, name);
+	row.fact = "cgroup's limit";
+	row.figure = isnan(limit) ? "none, or not known" : NULL;
+	row.value = limit;
+	return put_row(oom, &row);
+}
+
+static bool put_load(const struct oom *oom, const struct kill *kill, struct fact_row row)
+{
+	double load = host_gauge(oom, kill, "loadavg 1") / 100;
+	char figure[40] = "not known";
+
+	if (!isnan(load))
+		snprintf(figure, sizeof(figure), "%.2f", load);
+	row.fact = "load average";
+	row.figure = figure;
+	row.value = load;
+	return put_row(oom, &row);
+}
+
+static uint64_t since_start(const struct oom *oom, const struct kill *kill)
+{
+	uint64_t start = mt_session_facts(oom->session)->recordings.items[kill->recording].start;
+
+	return kill->time > start ? kill->time - start : 0;
+}
+
+static uint32_t victim_name(const struct oom *oom, const struct kill *kill)
+{
+	const struct mt_gauged_process *process = gauged(oom, kill);
+	uint32_t name = kill->name != MT_STRING_NONE ? kill->name
+			: process		     ? process->comm
+						     : MT_STRING_NONE;
+
+	return name != MT_STRING_NONE ? name : kill->pid == kill->killer_pid ? kill->killer : 0;
+}
+
+static bool put_kill(const struct oom *oom, const struct kill *kill)
+{
+	struct fact_row row = {
+		.time = since_start(oom, kill),
+		.pid = kill->pid,
+		.process = victim_name(oom, kill),
+		.fact = "killed for",
+		.value = NAN,
+		.stack = kill->stack,
+	};
+	char killer[NAME_MOST + 32];
+
+	snprintf(killer, sizeof(killer), "%.*s %d", NAME_MOST,
+		 mt_strings_get(mt_session_strings(oom->session), kill->killer),
+		 (int)kill->killer_pid);
+	row.figure = killer;
+	if (!put_row(oom, &row))
+		return false;
+	row.stack = oom->no_stack;
+	return put_cgroup(oom, kill, row) && put_facts(oom, kill, row) && put_load(oom, kill, row);
+}
+
+/* ---- Paths ---- */
+
+/* Whether a process is marked as one that is gone: "as [exited]", "sh [exec]". */
+static bool is_marked(const struct oom *oom, uint64_t process, const char *mark)
+{
+	return strstr(mt_strings_get(mt_session_strings(oom->session), (uint32_t)process), mark);
+}
+
+static bool is_victim(const struct oom *oom, uint64_t pid)
+{
+	for (size_t i = 0; i < oom->kills.count; i++) {
+		if ((uint64_t)oom->kills.items[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* The heaviest paths of a victim, or, with NULL, of other processes that live on. */
+static struct mt_error *put_paths(const struct oom *oom, struct mt_table *paths,
+				  const struct kill *kill)
+{
+	size_t pid = mt_table_key(paths, "pid"), process = mt_table_key(paths, "process"),
+	       stack = mt_table_key_of_kind(paths, MT_KEY_STACK),
+	       bytes = mt_table_value(paths, "bytes");
+	struct mt_error *err = mt_table_rewind(paths);
+	struct mt_row row;
+	bool more = true;
+
+	for (size_t put = 0; !err && put < PATHS_MOST;) {
+		struct fact_row fact = {.fact = kill ? "grew" : "others grew"};
+
+		err = mt_table_next(paths, &row, &more);
+		if (err || !more)
+			break;
+		if (kill ? row.keys[pid] != (uint64_t)kill->pid ||
+				    is_marked(oom, row.keys[process], " [exec]")
+			 : is_victim(oom, row.keys[pid]) || is_marked(oom, row.keys[process], " ["))
+			continue;
+		fact.time = since_start(oom, kill ? kill : &oom->kills.items[0]);
+		fact.pid = (int32_t)row.keys[pid];
+		fact.process = kill ? victim_name(oom, kill) : (uint32_t)row.keys[process];
+		fact.value = row.values[bytes].value;
+		fact.stack = (uint32_t)row.keys[stack];
+		if (fact.value <= 0)
+			break;
+		put++;
+		if (!put_row(oom, &fact))
+			return mt_error_nomem();
+	}
+	return err;
+}
+
+static struct mt_error *put_all(const struct oom *oom, struct mt_table *paths)
+{
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < oom->kills.count && !err; i++) {
+		if (!put_kill(oom, &oom->kills.items[i]))
+			return mt_error_nomem();
+		err = put_paths(oom, paths, &oom->kills.items[i]);
+	}
+	return err || !oom->kills.count ? err : put_paths(oom, paths, NULL);
+}
+
+/* ---- The analysis ---- */
+
+static void oom_deinit(struct oom *oom)
+{
+	mt_gauge_log_destroy(oom->gauges);
+	mt_resident_run_destroy(oom->growth);
+	mt_sum_table_destroy(oom->table);
+	mt_array_deinit(&oom->kills);
+}
+
+static struct mt_error *read_session(struct oom *oom, struct mt_table **paths)
+{
+	const struct mt_analysis_request growth = {
+		.stacks = true, .unwind = true, .by = {{MT_BY_PROCESS, MT_BY_STACK}, 2}};
+	struct mt_error *err = mt_gauge_log_listen(oom->session, &oom->gauges);
+
+	err = err ? err : mt_resident_begin(oom->session, &growth, &oom->growth);
+	err = err ? err : read_all(oom);
+	err = err ? err : mt_gauge_log_finish(oom->gauges);
+	return err ? err : mt_resident_end(oom->growth, paths);
+}
+
+static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
+			    struct mt_table **out)
+{
+	MT_CLEANUP(oom_deinit) struct oom oom = {.session = session};
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *paths = NULL;
+	const struct mt_table shape = {
+		.name = mt_analysis_oom.name,
+		.keys = key_columns,
+		.key_count = KEYS,
+		.values = value_columns,
+		.value_count = 1,
+		.quiet_values = 1,
+		.ordered = true,
+		.strings = mt_session_strings(session),
+		.stacks = mt_session_stacks(session),
+		.frames = mt_session_frames(session),
+	};
+	struct mt_error *err = read_session(&oom, &paths);
+
+	(void)request;
+	if (err)
+		return err;
+	if (!oom.kills.count)
+		return mt_error_hint(mt_error_create(MT_ERR_NOT_FOUND, "no OOM kill in it"),
+				     "mtrec -e oom,vm,rss -a records them");
+	oom.table = mt_sum_table_create(&shape);
+	oom.no_stack = mt_stacks_intern(shape.stacks, NULL, 0);
+	if (!oom.table || oom.no_stack == MT_STACK_NONE)
+		return mt_error_nomem();
+	err = put_all(&oom, paths);
+	if (!err)
+		*out = mt_sum_table_table(MT_TAKE(oom.table));
+	return err;
+}
+
+const struct mt_analysis mt_analysis_oom = {
+	.name = "oom",
+	.help = "OOM kills: victim, for whom, its memory, its paths",
+	.rare = true,
+	.groups = true,
+	.default_by = {{MT_BY_STACK}, 1},
+	.judges = true,
+	.needs = MT_NEEDS_PAGES,
+	.record = "oom,vm,rss",
+	.output = "table",
+	.run = run,
+};

@@ -1,0 +1,62 @@
+#!/bin/bash
+# A cgroup at its limit: --oom names victim, killer, cgroup and the path that grew, with the figures of the kernel's log.
+. "$(dirname "$0")/../lib.sh"
+needs_mtrec
+needs_root 'cgroups'
+build_steps
+memory=/sys/fs/cgroup/memory
+[ -w "$memory/cgroup.procs" ] || skip_all 'no cgroup of version 1 that accounts for memory, or not root'
+grep -q oom_kill "$memory/memory.oom_control" || skip_all 'this kernel does not count the kills of a cgroup'
+report=$MT_BUILD/mtreport
+group=$memory/mtrec-oom-$$
+cd "$TMPDIR" || exit 1
+trap 'rmdir "$group" 2>/dev/null' EXIT
+mkdir "$group" && echo 16M >"$group/memory.limit_in_bytes"
+mkfifo go
+# The shell is in the cgroup before recording begins; what it starts is from then on.
+( echo "$BASHPID" >"$group/cgroup.procs"; read -r _ <go; "$steps" faults 20000 >/dev/null 2>&1; exit 0 ) 2>/dev/null &
+shell=$!
+# shellcheck disable=SC2016 # the inner shell's
+check 'a kill is recorded' "$mtrec" -q -e oom,vm,rss -a -o oom.mtr -- \
+	sh -c 'echo >go; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done' "$shell"
+wait "$shell"
+is 'the kernel killed one' "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.oom_control")" 1
+check '--oom' "$report" -q --oom --csv oom.mtr
+cp "$out" oom.csv
+
+# fact NAME COLUMN: of the victim's row
+fact() {
+	python3 - "$1" "$2" <<'END'
+import csv, sys
+rows = [row for row in csv.DictReader(open("oom.csv")) if row["fact"] == sys.argv[1]]
+print(rows[0][sys.argv[2]] if rows else f"no {sys.argv[1]}")
+END
+}
+is '... the victim' "$(fact 'killed for' process)" steps
+pid=$(fact 'killed for' pid)
+is '... who asked for memory: itself' "$(fact 'killed for' figure)" "steps $pid"
+says '... on which path' '"[^"]*touch;[^"]*mem_cgroup_out_of_memory' oom.csv
+is '... the cgroup' "$(fact cgroup figure)" "/${group##*/}"
+is '... its limit' "$(fact "cgroup's limit" value)" $((16 << 20))
+says '... the load' '^[0-9.]+$' <(fact 'load average' figure)
+# what grew is what it touched, beside what it began with
+between '... the path that grew' $((13 << 20)) "$(fact grew value)" $((16 << 20))
+says '... by name' '^[^,]*,'"$pid"',steps,grew,[^,]*,"[^"]*main;[^"]*touch[;"]' oom.csv
+if line=$(dmesg 2>/dev/null | grep "Killed process $pid (steps)") && grep -q anon_rss /sys/kernel/tracing/events/oom/mark_victim/format; then
+	said() { sed -n "s/.*[ ,]$1:\([0-9]*\)kB.*/\1/p" <<<"$line"; }
+	for pair in total_vm=total-vm anon=anon-rss file=file-rss shmem=shmem-rss 'page tables=pgtables'; do
+		is "the kernel's log and --oom: ${pair%=*}" "$(($(fact "${pair%=*}" value) / 1024))" "$(said "${pair#*=}")"
+	done
+	is '... oom_score_adj' "$(fact oom_score_adj value)" "$(sed -n 's/.*oom_score_adj:\(-*[0-9]*\).*/\1/p' <<<"$line")"
+	is '... uid' "$(fact uid value)" "$(sed -n 's/.*UID:\([0-9]*\).*/\1/p' <<<"$line")"
+else
+	skip "the kernel's log and --oom" 'no access to it, or its event has the pid alone'
+fi
+"$report" -q --oom oom.mtr >screen
+check '... within 80 columns, but for names' awk 'length > 80 && !/^ / { exit 1 }' screen
+"$report" -q --host oom.mtr >host
+says '--host counts it' '^errors +memory: OOM kills +1' host
+says '... and that the cgroup was at its limit' "^saturated +cgroup: at its limit .* cgroup failures /${group##*/}\$" host
+expect 4 'a recording without a kill' "$report" -q --oom "$MT_TOP/tests/golden/recorded/attached.mtr"
+says '... is told what would record one' 'mtrec -e oom,vm,rss -a'
+finish
