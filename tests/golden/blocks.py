@@ -369,6 +369,7 @@ def suppressions(tap, folder):
     for what, lines in (("another kind", "race:foo\n"), ("no pattern", "leak:\n"), ("binary", "leak:a\0b"), ("too large", "#" * (1 << 20) + "#"),
                         ("too many", "leak:a\n" * 4097)):
         tap.same(left(lines)[0], 2, "a file with " + what + " is refused")
+    tap.check("valgrind's format" in left("{\n  name\n  Memcheck:Leak\n  fun:malloc\n}\n")[2], "valgrind's format is refused with what to write")
     tap.same(left("leak:" + "*a" * 100000 + "\n")[0], 0, "a long pattern ends")
     tap.same(run(folder, data, "--suppress", path, analysis="--samples").returncode, 2, "--suppress is for blocks")
 

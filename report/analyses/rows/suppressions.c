@@ -62,11 +62,13 @@ static struct mt_error *take_line(struct mt_suppressions *suppressions, const ch
 	if (!*line || *line == '#')
 		return NULL;
 	if (strncmp(line, PREFIX, strlen(PREFIX)) != 0 || !line[strlen(PREFIX)])
-		return mt_error_hint(mt_error_create(MT_ERR_USAGE,
-						     "%s: line %zu is no leak:PATTERN", path,
-						     number),
-				     "PATTERN is part of a function's, a file's or an image's "
-				     "name, with * ^ $");
+		return mt_error_hint(
+			mt_error_create(MT_ERR_USAGE, "%s: line %zu is no leak:PATTERN", path,
+					number),
+			*line == '{' ? "valgrind's format is not read: write leak:FUNCTION "
+				       "for the fun: that tells each path"
+				     : "PATTERN is part of a function's, a file's or an "
+				       "image's name, with * ^ $");
 	if (suppressions->patterns.count == PATTERNS_MOST)
 		return mt_error_create(MT_ERR_USAGE, "%s: more than %d patterns", path,
 				       PATTERNS_MOST);
