@@ -69,6 +69,18 @@ def check_own(tap, folder):
         tap.check(found.lines.get("-", ())[:2] == want, f"function {name} counts once a stack", (found.text, want))
 
 
+def check_names(tap, folder):
+    """Functions with names that mean something elsewhere are found by them, and shown as text."""
+    path = os.path.join(folder, "functions.mtr")
+    for name in (hostile.NAMES[4][:hostile.CUT], hostile.NAMES[5], hostile.NAMES[6]):
+        for more in ((), ("--asm",)):
+            found = Annotation("--annotate", name, *more, path)
+            tap.check(found.status == 0 and name in found.text and not re.search("[\x00-\x08\x0b-\x1f\x7f]", found.text),
+                      f"{name[:20]} {' '.join(more)} is text", (found.status, found.said, found.text[:500]))
+    found = Annotation("--annotate", "\x1b[31m\n<script>", path)
+    tap.check(found.status == 4 and "\x1b" not in found.said and found.said.count("\n") == 2, "a name that obeys is shown clean where there is none", found.said)
+
+
 def check_sources(tap, folder):
     source = os.path.join(folder, "scenes.c")
 
@@ -145,6 +157,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_figures(tap)
         check_own(tap, folder)
+        check_names(tap, folder)
         check_sources(tap, folder)
         check_asm(tap)
         check_words(tap)

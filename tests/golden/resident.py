@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """mtreport --resident: each rule by which resident pages are put down to who touched them, on made recordings."""
 import csv
+import json
 import os
 import struct
 import subprocess
@@ -337,8 +338,23 @@ def check_unseen(tap, folder):
     tap.same(figures(records, False)[0].get("200"), (1, 1, 1), "... but not about one that begins later")
 
 
+def check_keys(tap):
+    """Paths that hold nothing any more have no row: their counts are seen only with what others of the process hold."""
+    for name in ("leak", "sawtooth", "forks"):
+        path = os.path.join(HERE, "scenes", f"{name}.mtr")
+        sums, counts = {}, {}
+        for by in ("process", "stack", "kind", "thread,kind,stack", "reserver,stack"):
+            done = subprocess.run([os.path.join(BUILD, "mtreport"), "-q", "--resident", "--json", "--by", by, path], capture_output=True, check=True)
+            rows = json.loads(done.stdout)["rows"]
+            sums[by] = tuple(sum(row[figure] for row in rows) for figure in ("bytes", "pages", "swapped"))
+            counts[by] = sum(row["count"] for row in rows)
+        tap.check(len(set(sums.values())) == 1, f"{name}: bytes, pages and swapped are the same by any keys", sums)
+        tap.check(max(counts.values()) == counts["process"], f"{name}: no key counts more than processes", counts)
+
+
 def main():
     tap = Tap()
+    check_keys(tap)
     with tempfile.TemporaryDirectory() as folder:
         check_rules(tap, folder)
         check_ended(tap, folder)
