@@ -148,7 +148,7 @@ function status() {
 	if (whole && (value.low !== value.sum || value.high !== value.sum))
 		parts[0] += ` (${figure(value.low, value.unit)} to ${figure(value.high, value.unit)}: records were lost)`;
 	if (table.compared)
-		parts.push(`the base had ${figure(sums.baseSum, value.unit)}`);
+		parts.push(`the base had ${figure(sums.baseSum, value.unit)}; red is more than there, blue less`);
 	if (sums.below < 0)
 		parts.push(`${figure(-sums.below, value.unit)} of shrinking has no width`);
 	if (table.limits)

@@ -80,7 +80,7 @@ class Timeline {
 		const x = (seconds) => seconds / this.seconds * width;
 		this.drawLosses(ink, x, height);
 		this.drawBars(ink, x, height);
-		this.drawGauges(ink, x, width, height);
+		this.drawGauges(ink, x, height);
 		this.drawMarks(ink, x, height);
 		this.drawRange(ink, x, width, height);
 		ink.fillStyle = this.color("--faint");
@@ -106,16 +106,10 @@ class Timeline {
 	}
 
 	// A line for each process: resident memory; thin and dashed, what is mapped.
-	drawGauges(ink, x, width, height) {
+	drawGauges(ink, x, height) {
 		for (const gauge of ["mapped", "resident"]) {
 			const all = this.gauges.filter((each) => each.gauge === gauge);
 			const most = all.reduce((top, each) => Math.max(top, ...each.points.map((point) => point[1])), 1);
-			if (all.length && gauge === "resident") {
-				ink.fillStyle = this.color("--faint");
-				ink.textAlign = "right";
-				ink.fillText(`resident: up to ${figure(most, "B")}`, width - 4, 11);
-				ink.textAlign = "left";
-			}
 			all.forEach((each, i) => {
 				ink.strokeStyle = LINES[i % LINES.length];
 				ink.lineWidth = gauge === "resident" ? 1.8 : 0.8;
