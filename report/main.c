@@ -795,6 +795,7 @@ static enum status copy(const struct mt_report_options *options)
 	session_options.debuginfod = debuginfod;
 	session_options.stacks = session_options.addresses = true;
 	session_options.prefer_local |= sealing;
+	session_options.members = options->copy == MT_COPY_PERFDATA;
 	if (sealing)
 		session_options.method = &mt_unwind_thorough;
 	clock_gettime(CLOCK_MONOTONIC, &c.progress.began);

@@ -503,6 +503,11 @@ struct mt_error *mt_perf_export(struct mt_session *session, const char *path, in
 		return mt_error_nomem();
 	err = copy_samples(&copy);
 	mt_session_ignore(session, &observer);
+	if (!err && !copy.counts.samples)
+		err = mt_error_create(MT_ERR_NOT_FOUND,
+				      "%s: no samples, or none that the "
+				      "selectors leave",
+				      path);
 	err = err ? err : close_file(&copy);
 	if (err)
 		return err;

@@ -19,7 +19,8 @@ struct mt_perf_export_counts {
 
 /*
  * Reads the session to its end and writes the samples that it selects to fd, a file. The session
- * must be open with stacks and addresses, on one recording: else an error that names `path`.
+ * must be open with stacks and addresses, on one recording: else an error that names `path`, and
+ * where there are no samples.
  */
 struct mt_error *mt_perf_export(struct mt_session *session, const char *path, int fd,
 				struct mt_perf_export_counts *out);

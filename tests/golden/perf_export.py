@@ -162,6 +162,8 @@ def check_words(tap, folder):
     tap.check(status == 2 and "takes addresses" in said, "stacks as text have no addresses", said)
     status, _, said = report("--perfdata", "-", recording)
     tap.check(status == 5 and "name a file" in said, "it is not written through a pipe", said)
+    status, _, said = report("--perfdata", os.path.join(folder, "none.data"), "--comm", "nobody", recording)
+    tap.check(status == 4 and "no samples" in said, "what matches nothing is no success", said)
     tap.check(not os.path.exists(os.path.join(folder, "none.data")), "what is refused leaves no file")
     again = os.path.join(folder, "again.data")
     export(copy, again)
