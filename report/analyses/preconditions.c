@@ -86,13 +86,21 @@ static bool records(const struct mt_facts_event *event, const char *what)
 	return mt_vm_call_moment(event->name, &kind) == MT_MOMENT_EXIT && kind == wanted;
 }
 
+/* The event that records that, a sample rather than a mark; NULL: none. */
 static const struct mt_facts_event *find(const struct mt_facts *facts, const char *what)
 {
+	const struct mt_facts_event *found = NULL;
+
 	for (size_t i = 0; i < facts->events.count; i++) {
-		if (records(&facts->events.items[i], what))
-			return &facts->events.items[i];
+		const struct mt_facts_event *event = &facts->events.items[i];
+
+		if (!records(event, what))
+			continue;
+		if (event->role == MT_ROLE_SAMPLE)
+			return event;
+		found = found ? found : event;
 	}
-	return NULL;
+	return found;
 }
 
 static bool holds(const struct rule *rule, const struct mt_facts *facts)
@@ -180,19 +188,56 @@ static void add_parts(unsigned int needs, const struct mt_facts *facts, struct l
 	}
 }
 
-/* What mtrec's choice of CPUs and of names left out of processes that it recorded. */
+/* mtrec -i: the side-band follows children and later threads, for names; samples do not. */
+static bool left_out_children(const struct mt_facts *facts)
+{
+	bool followed = false, alone = false;
+
+	for (size_t i = 0; i < facts->events.count; i++) {
+		const struct mt_facts_event *event = &facts->events.items[i];
+		bool inherits = mt_attr_has(&event->attr, MT_ATTR_INHERIT);
+
+		followed |= event->role == MT_ROLE_SIDEBAND && inherits;
+		alone |= event->role == MT_ROLE_SAMPLE && !inherits;
+	}
+	return followed && alone;
+}
+
+/* Marks count in full; but whoever called is not known. */
+static void add_stackless(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
+{
+	static const char *const growing[] = {"brk", "mmap"};
+
+	for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++) {
+		const struct mt_facts_event *event = find(facts, growing[i]);
+
+		if ((needs & MT_NEEDS_GROWTH) && event && event->role == MT_ROLE_MARK)
+			add(limits, growing[i], "recorded without stacks",
+			    "what it mapped has no path");
+	}
+}
+
+/* What mtrec's choice of CPUs, threads and names left out of processes that it recorded. */
 static void add_choices(unsigned int needs, const struct mt_facts *facts, struct limits *limits)
 {
-	bool cpus = false, names = false;
+	bool cpus = false, names = false, threads = false;
 
 	for (size_t i = 0; i < facts->recordings.count; i++) {
 		const struct mt_facts_recording *recording = &facts->recordings.items[i];
+		const char *target = mt_facts_info(recording, "target");
 
 		cpus |= mt_facts_info(recording, "target-cpus") != NULL;
 		names |= recording->in_part;
+		threads |= target && !strncmp(target, "tid ", 4);
 	}
 	if (needs == MT_NEEDS_PAGES && find(facts, COUNTS))
 		return;
+	if (threads)
+		add(limits, "what other threads did", "not recorded",
+		    "figures are those of the chosen ones");
+	if (left_out_children(facts))
+		add(limits, "what children and later threads did", "not recorded",
+		    "figures are without them");
 	if (cpus)
 		add(limits, "what ran on other CPUs", "not recorded", OFF);
 	if (names)
@@ -253,6 +298,7 @@ struct mt_error *mt_preconditions_describe(unsigned int needs, const struct mt_f
 			add(&limits, rules[i].missing, "not recorded", rules[i].limit);
 	}
 	add_parts(needs, facts, &limits);
+	add_stackless(needs, facts, &limits);
 	add_choices(needs, facts, &limits);
 	if (needs & MT_NEEDS_BLOCKS)
 		add_sizes(facts, &limits, sizes, sizeof(sizes));

@@ -326,6 +326,13 @@ void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected)
 	verdict->collected = collected;
 }
 
+void mt_verdict_consider_pathless(struct mt_verdict *verdict)
+{
+	if (verdict->kind == MT_VERDICT_LEAK)
+		verdict->kind = MT_VERDICT_GROWS;
+	verdict->pathless = true;
+}
+
 void mt_verdict_consider_end(struct mt_verdict *verdict)
 {
 	verdict->ended = true;
@@ -411,6 +418,8 @@ static const char *decider(const struct mt_verdict *verdict)
 		return verdict->collected
 			       ? "which objects it holds is not seen: take the runtime's heap dump"
 			       : "who keeps the blocks is not seen: mtrec -e malloc";
+	if (verdict->pathless && mt_verdict_is_growth(verdict->kind))
+		return "by which path is not seen: mtrec -e vm";
 	if (verdict->kind == MT_VERDICT_LEAK || verdict->kind == MT_VERDICT_BOUNDED)
 		return NULL;
 	return verdict->why || verdict->seconds < LONG_SECONDS ? record : NULL;

@@ -41,6 +41,7 @@ struct mt_verdict {
 	bool files;			  /* what was reserved are mapped files */
 	bool ended;			  /* one cannot record it longer */
 	bool collected;			  /* HEAP: a garbage collector's */
+	bool pathless;			  /* of all calls that were recorded without a stack */
 	bool of_blocks;			  /* what was reserved are blocks of an allocator, */
 	uint64_t live;			  /* of which so many live; */
 	uint32_t one_in;		  /* above 1: one in so many was recorded */
@@ -70,6 +71,11 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held);
  * heap holds, so that it is never called a leak. `collected`: it is a garbage collector's.
  */
 void mt_verdict_consider_heap(struct mt_verdict *verdict, bool collected);
+
+/*
+ * The same of all mappings whose calls have no stack: what some of them keep is no leak of all.
+ */
+void mt_verdict_consider_pathless(struct mt_verdict *verdict);
 
 /* The same of a process that ended: one cannot record it longer. */
 void mt_verdict_consider_end(struct mt_verdict *verdict);

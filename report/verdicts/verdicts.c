@@ -86,6 +86,7 @@ struct mt_verdicts {
 	bool stacks;
 	uint32_t heap; /* stack id of words: all paths of a process that call brk move one heap */
 	uint32_t collected_heap; /* the same of those that get pages for a garbage collector */
+	uint32_t stackless;	 /* the same of calls that were recorded without a stack */
 	const struct mt_timespan *time;
 	struct mt_byte_runs *places; /* of the entries */
 	MT_ARRAY(struct entry) entries;
@@ -112,7 +113,9 @@ static bool name_heaps(struct mt_verdicts *verdicts)
 {
 	verdicts->heap = stack_of_words(verdicts->session, "[heap]");
 	verdicts->collected_heap = stack_of_words(verdicts->session, "[garbage-collected heap]");
-	return verdicts->heap != MT_STACK_NONE && verdicts->collected_heap != MT_STACK_NONE;
+	verdicts->stackless = stack_of_words(verdicts->session, MT_FRAME_STACKLESS);
+	return verdicts->heap != MT_STACK_NONE && verdicts->collected_heap != MT_STACK_NONE &&
+	       verdicts->stackless != MT_STACK_NONE;
 }
 
 /*
@@ -124,7 +127,9 @@ static uint32_t account_of(const struct mt_verdicts *verdicts, const struct mt_o
 {
 	if (!verdicts->stacks)
 		return MT_STACK_NONE;
-	return nature->kind == MT_REGION_HEAP ? verdicts->heap : origin->stack;
+	if (nature->kind == MT_REGION_HEAP)
+		return verdicts->heap;
+	return origin->stack == MT_STACK_NONE ? verdicts->stackless : origin->stack;
 }
 
 struct mt_error *mt_verdicts_create(struct mt_session *session, bool stacks,
@@ -230,11 +235,9 @@ static struct scale *scale_of(struct mt_verdicts *verdicts, uint32_t recording)
 	return &verdicts->scales.items[recording];
 }
 
-/* Of paths, only those of calls that were recorded with a stack. */
-static bool has_verdict(const struct mt_verdicts *verdicts, const struct mt_origin *origin)
+static bool has_verdict(const struct mt_origin *origin)
 {
-	return origin->kind == MT_ORIGIN_CALL && origin->selected &&
-	       (!verdicts->stacks || origin->stack != MT_STACK_NONE);
+	return origin->kind == MT_ORIGIN_CALL && origin->selected;
 }
 
 /* A path that maps files itself: what the loader maps are programs' parts. */
@@ -257,9 +260,10 @@ static bool maps_files(const struct mt_verdicts *verdicts, uint32_t stack)
 static bool is_judged(const struct mt_verdicts *verdicts, const struct mt_origin *origin,
 		      const struct mt_nature *nature)
 {
-	return has_verdict(verdicts, origin) &&
-	       (mt_nature_is_held(nature) || (verdicts->stacks && nature->kind == MT_REGION_FILE &&
-					      maps_files(verdicts, origin->stack)));
+	return has_verdict(origin) &&
+	       (mt_nature_is_held(nature) ||
+		(verdicts->stacks && nature->kind == MT_REGION_FILE &&
+		 origin->stack != MT_STACK_NONE && maps_files(verdicts, origin->stack)));
 }
 
 /* Address space for later, which is not memory before it has some access. */
@@ -739,6 +743,8 @@ static bool judge_entry(struct mt_verdicts *verdicts, struct entry *entry)
 		mt_verdict_consider_heap(&row->verdict,
 					 verdicts->stacks &&
 						 entry->stack == verdicts->collected_heap);
+	if (verdicts->stacks && entry->stack == verdicts->stackless)
+		mt_verdict_consider_pathless(&row->verdict);
 	if (space->ended)
 		mt_verdict_consider_end(&row->verdict);
 	if (knows_pages(verdicts, space) && !entry->forgiven)

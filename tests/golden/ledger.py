@@ -400,10 +400,12 @@ def check_marks(tap, folder):
     said = run(folder, data, "-e", "mmap", "--folded").stderr
     tap.check("it has the events page-faults, brk, madvise" in said, "... nor among the events that there are", said)
     said = run(folder, data).stdout
+    tap.check(said.startswith("mmap was recorded without stacks: what it mapped has no path\n"), "the summary begins with what has no path", said)
     tap.check("+12.3 kB  by calls that were recorded without a stack" in said, "the summary says how much is theirs", said)
     tap.check("mmap" not in said.partition("stacks")[0].partition("event")[2], "... and does not count them", said)
     tap.same({row["process"] for row in rows(folder, data, "--verdict", "--by", "process")}, {"worker"},
              "a verdict on the process has them")
+    tap.check(without in run(folder, data, "-q", "--all").stdout.partition("LEAK?")[2], "... and one on all that has no path", data)
     only = recording(mmap(1000, 100, 4), marks=list(made.CALLS))
     tap.same([int(row["bytes"]) // PAGE for row in rows(folder, only, "--growth", "--by", "stack")], [4],
              "they alone are enough")
@@ -448,6 +450,7 @@ def check_limits(tap, folder):
     for kinds, threads, want in (
             (cpus, (101,), f"{apart} was not recorded: figures are off"), (names, (), ""), (make.info("target-comm", "work|th"), (101,), ""),
             (names, (101,), f"{others} was not recorded: figures are off"),
+            (make.info("target", "tid 100"), (), "what other threads did was not recorded: figures are those of the chosen ones"),
             (cpus + names, (101,), f"{apart} and {others} were not recorded: figures are off")):
         for option in ("--outstanding", "--growth", "--maps", "--verdict"):
             said = run(folder, recording(mmap(1000, 100, 4), kinds=kinds, threads=threads), "-q", option, "--table").stdout

@@ -51,6 +51,9 @@ is '... keeps that thread, and not the others' "$kept $dropped" '1 2'
 expect 0 '--comm of a heap' "$mtrec" -e vm --comm '^worker1$' -o f.mtr -- "$steps" threads 3 200
 expect 0 '... whose other threads are not recorded' "$MT_BUILD/mtreport" -q --outstanding f.mtr
 is '... is told before the figures' "$(head -1 "$out")" 'what threads of other names did was not recorded: figures are off'
+expect 0 '-i of a heap' "$mtrec" -e vm -i -o f.mtr -- "$steps" threads 3 200
+expect 0 '... whose threads are not recorded' "$MT_BUILD/mtreport" -q --outstanding f.mtr
+is '... is told before the figures' "$(head -1 "$out")" 'what children and later threads did was not recorded: figures are without them'
 expect 2 'a bad expression' "$mtrec" -e page-faults --comm '(' -a
 says '... is told' "^mtrec: --comm: '\\(': " "$err"
 

@@ -129,7 +129,8 @@ static bool merge(struct mt_leaks_beside *beside)
 	rows = mt_verdicts_rows(beside->verdicts, &count);
 	for (size_t i = 0; i < count; i++) {
 		bool replaced = mt_map64_get(&beside->pids, (uint32_t)rows[i].pid, &has) &&
-				(rows[i].of_heap || maps_in_allocator(beside, rows[i].stack));
+				(rows[i].of_heap || rows[i].verdict.pathless ||
+				 maps_in_allocator(beside, rows[i].stack));
 
 		if (!replaced && !add_row(beside, &rows[i]))
 			return false;

@@ -245,17 +245,22 @@ static enum mt_summary_ended ended_of(const struct growers *growers, size_t show
 }
 
 /* Where it is in some rows only. */
-static void print_peak(const struct growers *growers, const struct grower *grower, FILE *to)
+static void print_peaks(const struct growers *growers, size_t shown, FILE *to)
 {
-	char name[64];
+	const char *before = "        ended at the end, with their peak as now:";
 
-	if (!grower->ended)
-		return;
-	mt_text_fit(mt_path_last_part(grower->name), 24, name, sizeof(name));
-	if (growers->group)
-		fprintf(to, "        ended: %zu of %s (peak as now)\n", grower->ended, name);
-	else
-		fprintf(to, "        ended: %ld %s (peak as now)\n", grower->pid, name);
+	for (size_t i = 0; i < shown; i++) {
+		const struct grower *grower = &growers->items.items[i];
+
+		if (!grower->ended)
+			continue;
+		if (growers->group)
+			fprintf(to, "%s %zu", before, grower->ended);
+		else
+			fprintf(to, "%s %ld", before, grower->pid);
+		before = ",";
+	}
+	fputc('\n', to);
 }
 
 static void print_growers(const struct mt_summary *s, const struct growers *growers)
@@ -269,8 +274,8 @@ static void print_growers(const struct mt_summary *s, const struct growers *grow
 		"mapped", growers->group ? "" : "  trend");
 	for (size_t i = 0; i < shown; i++)
 		print_grower(s, growers, &growers->items.items[i]);
-	for (size_t i = 0; i < shown && !peaks; i++)
-		print_peak(growers, &growers->items.items[i], s->to);
+	if (ended_of(growers, shown) == MT_SOME_ENDED)
+		print_peaks(growers, shown, s->to);
 	if (!count)
 		fprintf(s->to, "        nobody by %s or more, of %zu process%s\n",
 			mt_text_bytes(GROWTH_LEAST).text, growers->processes,
