@@ -3,6 +3,7 @@
  * process that ended or called exec counts as of the moment before. Calls that failed count beside
  * them.
  */
+#include "report/analyses/live_blocks.h"
 #include "report/analyses/analyses.h"
 #include "report/analyses/block_totals.h"
 #include "report/analyses/rows/block_rows.h"
@@ -60,7 +61,7 @@ static bool add_failed(void *context, const struct mt_blocks_space *space,
 	       mt_block_rows_add(rows, space, origin, NULL, values);
 }
 
-static const struct mt_block_table live_blocks = {
+const struct mt_block_table mt_live_blocks = {
 	.name = "blocks",
 	.values = value_columns,
 	.value_count = VALUES,
@@ -72,7 +73,7 @@ static const struct mt_block_table live_blocks = {
 static struct mt_error *listen(struct mt_session *session,
 			       const struct mt_analysis_request *request, struct mt_listener **out)
 {
-	return mt_block_rows_listen(session, request, &live_blocks, out);
+	return mt_block_rows_listen(session, request, &mt_live_blocks, out);
 }
 
 static struct mt_error *run(struct mt_session *session, const struct mt_analysis_request *request,
@@ -80,7 +81,7 @@ static struct mt_error *run(struct mt_session *session, const struct mt_analysis
 {
 	if (request->all)
 		return mt_block_totals_run(session, request, out);
-	return mt_block_rows_run(session, request, &live_blocks, out);
+	return mt_block_rows_run(session, request, &mt_live_blocks, out);
 }
 
 const struct mt_analysis mt_analysis_blocks = {

@@ -47,6 +47,7 @@ struct resident {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
 	bool living; /* leave out processes that ended before the recording's last moments */
+	struct mt_resident_apart apart; /* has: NULL, nothing is left out */
 };
 
 static bool ended_early(const struct resident *resident, const struct mt_ledger_space *space)
@@ -58,6 +59,17 @@ static bool ended_early(const struct resident *resident, const struct mt_ledger_
 				    space->ended);
 }
 
+static bool is_apart(const struct resident *resident, const struct mt_ledger *ledger,
+		     const struct mt_holding *holding)
+{
+	const struct mt_nature *nature = mt_natures_get(mt_ledger_natures(ledger), holding->nature);
+
+	return resident->apart.has &&
+	       resident->apart.has(resident->apart.context, holding->space->pid,
+				   nature->kind == MT_REGION_HEAP,
+				   mt_ledger_origin(ledger, holding->reserver)->stack);
+}
+
 static bool add_holding(struct resident *resident, const struct mt_ledger *ledger,
 			const struct mt_holding *holding, uint64_t time)
 {
@@ -67,7 +79,8 @@ static bool add_holding(struct resident *resident, const struct mt_ledger *ledge
 	struct mt_value values[VALUES], bytes = mt_value_exact((double)holding->pages * PAGE);
 	struct mt_row_facts facts, reserver;
 
-	if (!toucher->selected || ended_early(resident, holding->space))
+	if (!toucher->selected || ended_early(resident, holding->space) ||
+	    is_apart(resident, ledger, holding))
 		return true;
 	if (holding->space->unseen) /* any part of it may have been given back unseen */
 		*(holding->pages > 0 ? &bytes.low : &bytes.high) = 0;
@@ -196,6 +209,11 @@ struct mt_error *mt_resident_begin(struct mt_session *session,
 	if (!err)
 		*out = MT_TAKE(run);
 	return err;
+}
+
+void mt_resident_leave_out(struct mt_resident_run *run, const struct mt_resident_apart *apart)
+{
+	run->resident.apart = *apart;
 }
 
 struct mt_error *mt_resident_end(struct mt_resident_run *run, struct mt_table **out)

@@ -67,6 +67,7 @@ struct mt_leaks {
 	uint32_t recording;
 	bool in_part; /* not all blocks are known: the heaps' parts are not, either */
 	struct mt_heaps *heaps;
+	struct mt_leaks_also also;
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
 
@@ -219,9 +220,11 @@ static bool take_live(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct life life = {block->time, 0, (double)block->bytes};
+	struct mt_leaks *leaks = context;
 
-	(void)doubtful;
-	return add_life(context, space, origin, &life);
+	return add_life(leaks, space, origin, &life) &&
+	       (!leaks->also.block ||
+		leaks->also.block(leaks->also.context, space, origin, block, doubtful));
 }
 
 static bool take_stood(void *context, const struct mt_blocks_space *from,
@@ -245,6 +248,11 @@ void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options)
 	options->gone = take_gone;
 	options->stood = take_stood;
 	options->context = leaks;
+}
+
+void mt_leaks_tell_also(struct mt_leaks *leaks, const struct mt_leaks_also *also)
+{
+	leaks->also = *also;
 }
 
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts)

@@ -11,13 +11,17 @@
 #ifndef MT_REPORT_VERDICTS_LEAKS_H
 #define MT_REPORT_VERDICTS_LEAKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "report/verdicts/verdicts.h"
 
+struct mt_block;
 struct mt_blocks_options;
+struct mt_blocks_space;
 struct mt_error;
 struct mt_leaks;
+struct mt_origin;
 struct mt_session;
 
 /* Borrows the session. */
@@ -26,6 +30,13 @@ void mt_leaks_destroy(struct mt_leaks *leaks);
 
 /* Sets the callbacks of the options and their context. */
 void mt_leaks_listen(struct mt_leaks *leaks, struct mt_blocks_options *options);
+/* A second listener to each live block, as struct mt_blocks_options has it. */
+struct mt_leaks_also {
+	bool (*block)(void *context, const struct mt_blocks_space *space,
+		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful);
+	void *context;
+};
+void mt_leaks_tell_also(struct mt_leaks *leaks, const struct mt_leaks_also *also);
 /* Before the ledger's run. Verdicts of this session. */
 void mt_leaks_listen_regions(struct mt_leaks *leaks, struct mt_verdicts *verdicts);
 

@@ -338,6 +338,9 @@ def leaks(tap, folder):
         ("100", "grows steadily"): (str(STEPS * 48), "300 blocks, 300 live, nothing freed so far; record 5 minutes"),
         ("200", "bounded"): ("6000", "300 blocks, 60 live, 100 % of the oldest third freed, 100 % of the middle, 39 % of the newest"),
         ("300", "one-off"): (str(15 * 48), "15 blocks, 15 live, nothing freed; record 5 minutes")}, "--leaks tells paths by what lives of each age, and parts of heaps")
+    done = run(folder, writer.data, "-q", "--all", analysis="--summary")
+    paths = done.stdout.partition("BY WHICH PATH (allocated, not freed)\n")[2].partition("\n\n")[0]
+    tap.check("+21.1 kB  worker: " in paths, "the first screen has paths of blocks", done.stdout)
     done = run(folder, writer.data, "--time", ",5", analysis="--leaks")
     tap.check("too short; record 5 minutes" in done.stdout, "five seconds are too short", done.stdout)
     done = run(folder, recording(malloc(1000, A, 16)), "--at", "peak", analysis="--leaks")

@@ -13,6 +13,8 @@
 #include "formats/base/map64.h"
 #include "formats/base/strings.h"
 #include "report/analyses/analyses.h"
+#include "report/analyses/live_blocks.h"
+#include "report/analyses/rows/block_rows.h"
 #include "report/analyses/rows/verdict_rows.h"
 #include "report/blocks/block_calls.h"
 #include "report/blocks/blocks.h"
@@ -31,6 +33,7 @@ struct mt_leaks_beside {
 	struct mt_blocks_options options;
 	struct mt_blocks *blocks;
 	struct mt_leaks *leaks;
+	struct mt_block_rows *live;
 	struct mt_map64 pids; /* with verdicts on blocks */
 	MT_ARRAY(struct mt_verdict_row) rows;
 };
@@ -41,6 +44,7 @@ void mt_leaks_beside_destroy(struct mt_leaks_beside *beside)
 		return;
 	mt_blocks_destroy(beside->blocks);
 	mt_leaks_destroy(beside->leaks);
+	mt_block_rows_destroy(beside->live);
 	mt_map64_deinit(&beside->pids);
 	mt_array_deinit(&beside->rows);
 	free(beside);
@@ -61,8 +65,11 @@ struct mt_error *mt_leaks_beside_listen(struct mt_session *session,
 	beside->verdicts = verdicts;
 	beside->options = (struct mt_blocks_options){.at = request->at, .beside = true};
 	err = mt_leaks_create(session, &beside->leaks);
+	err = err ? err : mt_block_rows_create(session, request, &mt_live_blocks, &beside->live);
 	if (err)
 		return err;
+	mt_leaks_tell_also(beside->leaks,
+			   &(struct mt_leaks_also){mt_live_blocks.options.block, beside->live});
 	mt_leaks_listen(beside->leaks, &beside->options);
 	mt_leaks_listen_regions(beside->leaks, verdicts);
 	err = mt_blocks_begin(session, &beside->options, &beside->blocks);
@@ -139,16 +146,29 @@ static bool merge(struct mt_leaks_beside *beside)
 	return true;
 }
 
-struct mt_error *mt_leaks_beside_table(struct mt_leaks_beside *beside, struct mt_table **out)
+bool mt_leaks_beside_has(void *context, int32_t pid, bool is_heap, uint32_t reserver)
 {
-	struct mt_error *err;
+	const struct mt_leaks_beside *beside = context;
+	uint64_t has;
 
-	mt_blocks_end(beside->blocks);
-	err = mt_leaks_judge(beside->leaks);
+	return mt_map64_get(&beside->pids, (uint32_t)pid, &has) &&
+	       (is_heap || (reserver != MT_STACK_NONE && maps_in_allocator(beside, reserver)));
+}
+
+struct mt_error *mt_leaks_beside_table(struct mt_leaks_beside *beside, struct mt_table **out,
+				       struct mt_table **blocks)
+{
+	uint64_t lost = mt_blocks_end(beside->blocks);
+	struct mt_error *err = mt_leaks_judge(beside->leaks);
+
 	if (err)
 		return err;
 	if (!merge(beside))
 		return mt_error_nomem();
-	return mt_verdict_table(beside->session, beside->request, mt_analysis_verdict.name,
-				beside->rows.items, beside->rows.count, out);
+	*blocks = NULL;
+	if (beside->pids.count)
+		err = mt_block_rows_table(beside->live, lost, blocks);
+	return err ? err
+		   : mt_verdict_table(beside->session, beside->request, mt_analysis_verdict.name,
+				      beside->rows.items, beside->rows.count, out);
 }

@@ -6,6 +6,7 @@
 #define MT_REPORT_ANALYSES_LEAKS_BESIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mt_analysis_request;
 struct mt_error;
@@ -20,7 +21,17 @@ struct mt_error *mt_leaks_beside_listen(struct mt_session *session,
 					struct mt_verdicts *verdicts, struct mt_leaks_beside **out);
 void mt_leaks_beside_destroy(struct mt_leaks_beside *beside);
 
-/* Makes the table behind the session's end, from judged verdicts. */
-struct mt_error *mt_leaks_beside_table(struct mt_leaks_beside *beside, struct mt_table **out);
+/*
+ * Makes the table behind the session's end, from judged verdicts. `blocks`: that of --blocks, NULL
+ * where none live.
+ */
+struct mt_error *mt_leaks_beside_table(struct mt_leaks_beside *beside, struct mt_table **out,
+				       struct mt_table **blocks);
+
+/*
+ * Whether memory of a process is in the table of blocks: a heap's, or such as an allocator mapped,
+ * by the stack that reserved it. Behind mt_leaks_beside_table(), as long as `beside`.
+ */
+bool mt_leaks_beside_has(void *beside, int32_t pid, bool is_heap, uint32_t reserver);
 
 #endif

@@ -190,21 +190,27 @@ static bool knows_growth(const struct mt_memory_beside *memory)
 static struct mt_error *add_growth(struct mt_memory_beside *memory)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
+	MT_CLEANUP(mt_table_destroy_p) struct mt_table *blocks = NULL;
 	struct mt_error *err = mt_growth_end(memory->growth, &table);
 
-	if (err || !knows_growth(memory))
+	if (!err && knows_growth(memory))
+		err = add(memory, "growth", MT_TAKE(table));
+	mt_table_destroy(MT_TAKE(table));
+	err = err ? err : mt_leaks_beside_table(memory->leaks, &table, &blocks);
+	if (err || (!knows_growth(memory) && !blocks))
 		return err;
-	err = add(memory, "growth", MT_TAKE(table));
-	if (err)
-		return err;
-	err = mt_leaks_beside_table(memory->leaks, &table);
-	return err ? err : add(memory, "verdict", MT_TAKE(table));
+	err = add(memory, "verdict", MT_TAKE(table));
+	return err || !blocks ? err : add(memory, "blocks", MT_TAKE(blocks));
 }
 
 static struct mt_error *add_resident(struct mt_memory_beside *memory)
 {
 	MT_CLEANUP(mt_table_destroy_p) struct mt_table *table = NULL;
-	struct mt_error *err = mt_resident_end(memory->resident, &table);
+	struct mt_error *err;
+
+	mt_resident_leave_out(memory->resident,
+			      &(struct mt_resident_apart){mt_leaks_beside_has, memory->leaks});
+	err = mt_resident_end(memory->resident, &table);
 
 	/* Faults tell who touched a page; that it was given back only calls tell, or counts. */
 	if (err ||
@@ -241,9 +247,9 @@ static struct mt_error *add_processes(struct mt_memory_beside *memory)
 
 struct mt_error *mt_memory_finish(struct mt_memory_beside *memory)
 {
-	struct mt_error *err = add_resident(memory);
+	struct mt_error *err = add_growth(memory);
 
-	err = err ? err : add_growth(memory);
+	err = err ? err : add_resident(memory);
 	err = err ? err : add_processes(memory);
 	return err ? err : add_host(memory);
 }

@@ -38,9 +38,10 @@ struct mt_error *mt_memory_finish(struct mt_memory_beside *memory);
  *	host		the host's gauges: before, now, least and most of each
  *	processes	--processes
  *	resident	--resident by process name and stack, of processes that live, or
- *			ended with the recording: these at their peak
+ *			ended with the recording: these at their peak; without what `blocks` has
  *	growth		--growth by process name and stack, on the account of who holds it
- *	verdict		--verdict by process and stack
+ *	verdict		--verdict by process and stack, or --leaks of what `blocks` has
+ *	blocks		--blocks by process name and stack, of the same processes
  */
 const struct mt_named_table *mt_memory_tables(const struct mt_memory_beside *memory, size_t *count);
 

@@ -55,6 +55,16 @@ uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_
 	return mt_block_one_in(facts->events.items[origin->event].account);
 }
 
+/* The summary's processes are those of the last moments. */
+static bool is_left_out(const struct mt_block_rows *rows, const struct mt_blocks_space *space)
+{
+	const struct mt_facts_recording *recording =
+		&mt_session_facts(rows->rows.session)->recordings.items[space->recording];
+
+	return rows->request->living && space->ended &&
+	       mt_facts_ended_early(recording, recording->start, space->time);
+}
+
 bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space *space,
 		       const struct mt_origin *origin, const struct mt_block *block,
 		       const struct mt_value *values)
@@ -62,6 +72,8 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 	struct mt_row_facts facts;
 	bool good;
 
+	if (is_left_out(rows, space))
+		return true;
 	if (block && mt_suppressions_match(rows->suppress, mt_session_frames(rows->rows.session),
 					   mt_session_stacks(rows->rows.session), origin->stack, 1,
 					   (double)block->bytes))
@@ -78,7 +90,7 @@ bool mt_block_rows_add(struct mt_block_rows *rows, const struct mt_blocks_space 
 
 /* ---- Running ---- */
 
-static void block_rows_destroy(struct mt_block_rows *rows)
+void mt_block_rows_destroy(struct mt_block_rows *rows)
 {
 	if (!rows)
 		return;
@@ -88,13 +100,18 @@ static void block_rows_destroy(struct mt_block_rows *rows)
 	free(rows);
 }
 
-MT_DEFINE_CLEANUP(block_rows, struct mt_block_rows)
+MT_DEFINE_CLEANUP(mt_block_rows, struct mt_block_rows)
 
 static struct mt_error *end_listening(struct mt_listener *listener, struct mt_table **out)
 {
 	struct mt_block_rows *rows = (struct mt_block_rows *)listener;
-	uint64_t lost = mt_blocks_end(rows->blocks);
 
+	return mt_block_rows_table(rows, mt_blocks_end(rows->blocks), out);
+}
+
+struct mt_error *mt_block_rows_table(struct mt_block_rows *rows, uint64_t lost,
+				     struct mt_table **out)
+{
 	if (!mt_row_keys_may_have(rows->grouping, lost, rows->of->count))
 		return mt_error_nomem();
 	return mt_row_keys_table(MT_TAKE(rows->grouping), out);
@@ -102,14 +119,14 @@ static struct mt_error *end_listening(struct mt_listener *listener, struct mt_ta
 
 static void stop_listening(struct mt_listener *listener)
 {
-	block_rows_destroy((struct mt_block_rows *)listener);
+	mt_block_rows_destroy((struct mt_block_rows *)listener);
 }
 
-static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
-			      const struct mt_block_table *of, bool beside,
-			      struct mt_listener **out)
+struct mt_error *mt_block_rows_create(struct mt_session *session,
+				      const struct mt_analysis_request *request,
+				      const struct mt_block_table *of, struct mt_block_rows **out)
 {
-	MT_CLEANUP(block_rows_destroy_p) struct mt_block_rows *rows = calloc(1, sizeof(*rows));
+	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = calloc(1, sizeof(*rows));
 	struct mt_error *err;
 
 	if (!rows)
@@ -121,19 +138,34 @@ static struct mt_error *begin(struct mt_session *session, const struct mt_analys
 		.options = of->options,
 		.rows = {.session = session,
 			 .stacks = request->stacks,
-			 .ended = mt_ledger_rows_ended(request)},
+			 .ended =
+				 request->living ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
 		.suppress = request->suppress,
 	};
-	rows->options.at = request->at;
-	rows->options.beside = beside;
-	rows->options.context = rows;
 	err = mt_row_keys_create(session, of->name, of->values, of->value_count, request,
 				 &rows->grouping);
 	for (size_t i = 0; !err && i < of->value_count; i++) {
 		if (of->most >> i & 1)
 			mt_row_keys_most(rows->grouping, i);
 	}
-	err = err ? err : mt_blocks_begin(session, &rows->options, &rows->blocks);
+	if (!err)
+		*out = MT_TAKE(rows);
+	return err;
+}
+
+static struct mt_error *begin(struct mt_session *session, const struct mt_analysis_request *request,
+			      const struct mt_block_table *of, bool beside,
+			      struct mt_listener **out)
+{
+	MT_CLEANUP(mt_block_rows_destroy_p) struct mt_block_rows *rows = NULL;
+	struct mt_error *err = mt_block_rows_create(session, request, of, &rows);
+
+	if (err)
+		return err;
+	rows->options.at = request->at;
+	rows->options.beside = beside;
+	rows->options.context = rows;
+	err = mt_blocks_begin(session, &rows->options, &rows->blocks);
 	if (!err)
 		*out = &MT_TAKE(rows)->listener;
 	return err;

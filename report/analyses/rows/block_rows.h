@@ -53,6 +53,17 @@ struct mt_error *mt_block_rows_run(struct mt_session *session,
 				   const struct mt_analysis_request *request,
 				   const struct mt_block_table *of, struct mt_table **out);
 
+/*
+ * The same rows from an account that the caller keeps: what of->options names gets them as its
+ * context. The table is made once; `lost`: records of allocators that were lost.
+ */
+struct mt_error *mt_block_rows_create(struct mt_session *session,
+				      const struct mt_analysis_request *request,
+				      const struct mt_block_table *of, struct mt_block_rows **out);
+struct mt_error *mt_block_rows_table(struct mt_block_rows *rows, uint64_t lost,
+				     struct mt_table **out);
+void mt_block_rows_destroy(struct mt_block_rows *rows);
+
 /* How many blocks one of this origin stands for. */
 uint32_t mt_block_rows_one_in(const struct mt_block_rows *rows, const struct mt_origin *origin);
 

@@ -255,6 +255,13 @@ static struct mt_error *sum_alike(const struct mt_summary *s, const struct mt_to
 	return NULL;
 }
 
+static void print_title(const struct mt_summary *s, const char *title)
+{
+	fputc('\n', s->to);
+	mt_summary_print_heading(s, title);
+	fputc('\n', s->to);
+}
+
 static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_top_paths *top,
 				    const char *title)
 {
@@ -264,9 +271,6 @@ static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_
 
 	if (err || !top->items.count)
 		return err;
-	fputc('\n', s->to);
-	mt_summary_print_heading(s, title);
-	fputc('\n', s->to);
 	for (size_t i = 0; i < entries.items.count && shown < most; i++) {
 		const struct entry *entry = &entries.items.items[i];
 
@@ -275,15 +279,29 @@ static struct mt_error *print_paths(const struct mt_summary *s, const struct mt_
 			break;
 		if (entry->bytes < least_of(s, &entries.totals, entry->who))
 			continue;
-		shown++;
+		if (!shown++)
+			print_title(s, title);
 		fputs("  ", s->to);
 		mt_summary_print_growth(s, entry->bytes);
 		fprintf(s->to, "  %s", mt_strings_get(top->table->strings, entry->text));
 	}
-	if (!shown)
-		fprintf(s->to, "        none by %s or more; --all shows them\n",
-			mt_text_bytes(LEAST).text);
+	if (shown || (s->blocks && top->table != s->blocks))
+		return NULL;
+	print_title(s, title);
+	fprintf(s->to, "        none by %s or more; --all shows them\n", mt_text_bytes(LEAST).text);
 	return NULL;
+}
+
+/* Where blocks are known, who touched the pages they lie in says nothing more. */
+static struct mt_error *print_blocks(const struct mt_summary *s)
+{
+	MT_CLEANUP(mt_top_paths_deinit) struct mt_top_paths top = {0};
+	struct mt_error *err;
+
+	if (!s->blocks)
+		return NULL;
+	err = mt_top_paths_read(s->blocks, mt_table_value(s->blocks, "bytes"), &top);
+	return err ? err : print_paths(s, &top, "BY WHICH PATH (allocated, not freed)");
 }
 
 struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
@@ -297,8 +315,11 @@ struct mt_error *mt_summary_print_paths(const struct mt_summary *s)
 	};
 	const char *title = s->resident ? touched[mt_summary_growers_ended(s)]
 					: "BY WHICH PATH (mapped, still held)";
-	struct mt_error *err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &top);
+	struct mt_error *err = print_blocks(s);
 
+	if (err || !table)
+		return err;
+	err = mt_top_paths_read(table, mt_table_value(table, "bytes"), &top);
 	err = err ? err : print_paths(s, &top, title);
 	if (!err && !s->resident)
 		print_words(s, &top);

@@ -98,7 +98,7 @@ struct mt_error *mt_summary_print_nameless(const struct mt_summary *s, const cha
 					   const char *said)
 {
 	struct nameless nameless = {0};
-	struct mt_error *err = see_table(&nameless, s->resident ?: s->growth);
+	struct mt_error *err = see_table(&nameless, s->blocks ?: s->resident ?: s->growth);
 	size_t files;
 	char text[240];
 

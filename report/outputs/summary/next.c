@@ -113,9 +113,12 @@ static struct mt_error *print_after_memory(const struct mt_summary *s)
 		what = "";
 	}
 	snprintf(options, sizeof(options), "--%s --flamegraph out.svg",
-		 s->resident ? "resident" : "growth");
+		 s->blocks     ? "blocks"
+		 : s->resident ? "resident"
+			       : "growth");
 	print_command(s, what, options, NULL);
-	print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
+	if (s->growth || s->resident)
+		print_command(s, "", s->growth ? "--outstanding" : "--resident", NULL);
 	if (has_blocks(s))
 		print_command(s, "", "--leaks", NULL);
 	return NULL;
@@ -137,7 +140,7 @@ static void print_after_counts(const struct mt_summary *s)
 
 struct mt_error *mt_summary_print_next(const struct mt_summary *s)
 {
-	if (s->growth || s->resident)
+	if (s->growth || s->resident || s->blocks)
 		return print_after_memory(s);
 	if (mt_counts_event(s->counts, 0))
 		print_after_counts(s);

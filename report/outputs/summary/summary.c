@@ -145,6 +145,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 		.counts = counts,
 		.host = mt_view_beside(view, "host"),
 		.processes = mt_view_beside(view, "processes"),
+		.blocks = mt_view_beside(view, "blocks"),
 		.resident = mt_view_beside(view, "resident"),
 		.growth = mt_view_beside(view, "growth"),
 		.verdict = mt_view_beside(view, "verdict"),
@@ -156,7 +157,7 @@ static struct mt_error *write_summary(const struct mt_view *view, struct mt_tabl
 	err = mt_summary_print_host(&s);
 	mt_summary_print_notes(&s);
 	if (!err)
-		err = s.growth || s.resident ? print_memory(&s) : print_counts(&s);
+		err = s.growth || s.resident || s.blocks ? print_memory(&s) : print_counts(&s);
 	return err ? err : mt_summary_print_next(&s);
 }
 

@@ -87,13 +87,15 @@ static struct mt_error *write_summary_json(const struct mt_view *view, struct mt
 					   FILE *to)
 {
 	struct mt_table *growth = mt_view_beside(view, "growth"),
-			*resident = mt_view_beside(view, "resident");
+			*resident = mt_view_beside(view, "resident"),
+			*live = mt_view_beside(view, "blocks");
 	const struct block blocks[] = {
 		{"host", mt_view_beside(view, "host")},
 		{"who_grew", mt_view_beside(view, "processes")},
+		{"by_which_blocks", live},
 		{"by_which_path", resident ?: growth},
 		{"is_it_a_leak", mt_view_beside(view, "verdict")},
-		{"counts", growth || resident ? NULL : table},
+		{"counts", growth || resident || live ? NULL : table},
 	};
 	const struct mt_summary s = {.view = view};
 	struct notes notes = {.to = to};

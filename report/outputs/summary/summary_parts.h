@@ -20,7 +20,7 @@ struct mt_summary {
 	 * Tables about memory (report/analyses/beside/memory_beside.h); NULL where nothing is
 	 * known.
 	 */
-	struct mt_table *host, *processes, *resident, *growth, *verdict;
+	struct mt_table *host, *processes, *blocks, *resident, *growth, *verdict;
 };
 
 /* "host    available 21.3 -> 20.7 GB ..": one line. */

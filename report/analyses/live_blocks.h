@@ -1,0 +1,9 @@
+/* The rows of --blocks, for who keeps the account of blocks: mt_block_rows_create(). */
+#ifndef MT_REPORT_ANALYSES_LIVE_BLOCKS_H
+#define MT_REPORT_ANALYSES_LIVE_BLOCKS_H
+
+struct mt_block_table;
+
+extern const struct mt_block_table mt_live_blocks;
+
+#endif
