@@ -80,6 +80,20 @@ static const char *const page_allocators[] = {"v8::base::OS::*", "VirtualSpace::
 					      "PSVirtualSpace::expand_by",
 					      "G1PageBasedVirtualSpace::commit*"};
 
+/* Of HotSpot the threads of collectors, and what its VM thread runs for them. */
+static const char *const collectors[] = {"GangWorker::run*",
+					 "WorkerThread::run*",
+					 "GCTaskThread::run*",
+					 "ConcurrentGCThread::run*",
+					 "VM_GC_Operation::*",
+					 "VM_GenCollect*",
+					 "VM_ParallelGC*",
+					 "VM_G1*",
+					 "VM_ParallelCollect*",
+					 "v8::internal::Scavenger*",
+					 "v8::internal::MarkCompactCollector::*",
+					 "v8::internal::Heap::CollectGarbage*"};
+
 static bool matches(const char *name, const char *entry)
 {
 	size_t size = strlen(entry);
@@ -133,14 +147,25 @@ bool mt_is_runtime_function(const char *name)
 	return behind != name && is_listed(behind);
 }
 
-bool mt_is_page_allocator(const char *name)
+static bool matches_any(const char *name, const char *const *entries, size_t count)
 {
 	name += strncmp(name, "? ", 2) ? 0 : 2;
-	for (size_t i = 0; i < sizeof(page_allocators) / sizeof(page_allocators[0]); i++) {
-		if (matches(name, page_allocators[i]))
+	for (size_t i = 0; i < count; i++) {
+		if (matches(name, entries[i]))
 			return true;
 	}
 	return false;
+}
+
+bool mt_is_page_allocator(const char *name)
+{
+	return matches_any(name, page_allocators,
+			   sizeof(page_allocators) / sizeof(page_allocators[0]));
+}
+
+bool mt_is_collector(const char *name)
+{
+	return matches_any(name, collectors, sizeof(collectors) / sizeof(collectors[0]));
 }
 
 bool mt_is_runtime_source(const char *file)

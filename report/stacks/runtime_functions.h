@@ -17,6 +17,9 @@ bool mt_is_runtime_function(const char *name);
  */
 bool mt_is_page_allocator(const char *name);
 
+/* Whether a garbage collector of HotSpot or V8 runs in it, which moves what lives to new pages. */
+bool mt_is_collector(const char *name);
+
 /*
  * Whether a source file is one that is compiled into programs and not theirs: headers of compilers
  * and installed libraries.

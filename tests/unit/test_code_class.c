@@ -198,6 +198,15 @@ MT_TEST(functions_of_the_runtime)
 	}
 }
 
+MT_TEST(collectors_are_known_by_their_threads)
+{
+	MT_CHECK(mt_is_collector("GangWorker::run"));
+	MT_CHECK(mt_is_collector("? WorkerThread::run()"));
+	MT_CHECK(mt_is_collector("v8::internal::ScavengerCollector::CollectGarbage"));
+	MT_CHECK(!mt_is_collector("JavaThread::run"));
+	MT_CHECK(!mt_is_collector("v8::internal::Heap::AllocateRaw"));
+}
+
 MT_TEST(page_allocators_of_garbage_collectors)
 {
 	MT_CHECK(mt_is_page_allocator("v8::base::OS::SetPermissions"));

@@ -10,12 +10,16 @@
 #include "formats/base/strings.h"
 #include "report/stacks/code_class.h"
 #include "report/stacks/frames.h"
+#include "report/stacks/runtime_functions.h"
 #include "report/stacks/stacks.h"
 #include "report/tables/table.h"
 #include "report/tables/text.h"
 
 /* A program with less of the weight is not worth a line. */
 #define LEAST_SHARE 0.01
+
+/* Where a collector has less, the program's own paths are the answer. */
+#define COLLECTED_SHARE 0.2
 
 /* The first minor version of Python 3 with -X perf (What's New In Python 3.12). */
 #define PYTHON_WITH_MAPS 12
@@ -29,20 +33,29 @@ struct row {
 	const char *program, *image; /* stems of names: of exe, of an image in the stack */
 	enum lack lack;
 	const char *text; /* behind "PROGRAM: " */
+	/* The same where its garbage collector is on the path; NULL: it has none that is known. */
+	const char *collected;
 };
 
 static const char node_text[] =
 	"JIT code has no names; start the program with node --perf-basic-prof";
 
+static const char node_collected[] =
+	"its collector moves what lives to new pages; node --heapsnapshot-signal=SIGUSR2 tells "
+	"what that is, node --perf-basic-prof which code allocates";
+
 static const struct row rows[] = {
-	{"node", "libnode", LACKS_JIT, node_text},
-	{"nodejs", "libnode", LACKS_JIT, node_text},
+	{"node", "libnode", LACKS_JIT, node_text, node_collected},
+	{"nodejs", "libnode", LACKS_JIT, node_text, node_collected},
 	{"java", "libjvm", LACKS_JIT,
 	 "JIT code has no names; start the program with -XX:+PreserveFramePointer, and while it is "
-	 "recorded run jcmd PID Compiler.perfmap"},
+	 "recorded run jcmd PID Compiler.perfmap",
+	 "its collector moves what lives to new pages; jcmd PID GC.class_histogram tells what that "
+	 "is; for which code allocates, start it with -XX:+PreserveFramePointer, and run jcmd PID "
+	 "Compiler.perfmap while it is recorded"},
 	{"dotnet", "libcoreclr", LACKS_JIT,
-	 "JIT code has no names; start it with DOTNET_PerfMapEnabled=1 in its environment"},
-	{"python", "libpython", LACKS_PYTHON, NULL},
+	 "JIT code has no names; start it with DOTNET_PerfMapEnabled=1 in its environment", NULL},
+	{"python", "libpython", LACKS_PYTHON, NULL, NULL},
 };
 
 static const struct row other = {
@@ -95,25 +108,28 @@ static bool is_untold(const struct mt_frame_name *name)
 }
 
 static void add(struct mt_name_advice *advice, const char *program, const struct row *row,
-		double weight)
+		double weight, double collected)
 {
-	for (size_t i = 0; i < advice->count; i++) {
-		if (!strcmp(advice->items[i].program, program)) {
-			advice->items[i].weight += weight;
-			return;
-		}
-	}
-	if (advice->count == MT_NAME_ADVICE_MOST)
+	size_t i = 0;
+
+	while (i < advice->count && strcmp(advice->items[i].program, program) != 0)
+		i++;
+	if (i == MT_NAME_ADVICE_MOST)
 		return;
-	advice->items[advice->count].program = program;
-	advice->items[advice->count].row = row;
-	advice->items[advice->count++].weight = weight;
+	if (i == advice->count) {
+		advice->items[i].program = program;
+		advice->items[i].row = row;
+		advice->count++;
+	}
+	advice->items[i].weight += weight;
+	advice->items[i].collected += collected;
 }
 
 /* What the frames of one stack tell. */
 struct seen {
 	bool untold;	       /* JIT code without a name */
 	bool python;	       /* a Python function */
+	bool collector;	       /* a function of a garbage collector */
 	const struct row *row; /* the interpreter's, or NULL */
 	const char *dso;       /* of the last frame that was looked at for it */
 };
@@ -130,6 +146,7 @@ static bool see_frame(const struct mt_table *table, uint32_t frame, struct seen 
 	text = mt_strings_get(mt_frames_strings(table->frames), name->name);
 	seen->untold |= is_untold(name) && !(flags & MT_FRAME_GUESSED);
 	seen->python |= !strncmp(text, "py::", 4);
+	seen->collector |= mt_is_collector(text);
 	if (!seen->row && seen->dso != name->dso) {
 		seen->row = row_of_image(name->dso);
 		seen->dso = name->dso;
@@ -151,9 +168,11 @@ bool mt_name_advice_see(struct mt_name_advice *advice, const struct mt_table *ta
 		if (!see_frame(table, ids[i], &seen))
 			return false;
 	}
-	if (seen.row ? seen.row->lack == LACKS_PYTHON ? !seen.python : seen.untold
+	seen.collector &= seen.row && seen.row->collected;
+	if (seen.row ? seen.row->lack == LACKS_PYTHON ? !seen.python : seen.untold || seen.collector
 		     : seen.untold && *exe)
-		add(advice, *exe ? exe : seen.dso, seen.row ? seen.row : &other, weight);
+		add(advice, *exe ? exe : seen.dso, seen.row ? seen.row : &other, weight,
+		    seen.collector ? weight : 0);
 	return true;
 }
 
@@ -198,7 +217,9 @@ void mt_name_advice_print(const struct mt_name_advice *advice, const char *befor
 			continue;
 		mt_text_fit(program, 20, name, sizeof(name));
 		snprintf(text, sizeof(text), "%s: %s", name,
-			 text_of(advice->items[i].row, program));
+			 advice->items[i].collected >= COLLECTED_SHARE * advice->all
+				 ? ((const struct row *)advice->items[i].row)->collected
+				 : text_of(advice->items[i].row, program));
 		fputs(first ? before : "", to);
 		mt_text_print_wrapped(first ? head : indent, indent, text, width, to);
 		first = false;

@@ -1,6 +1,7 @@
 /*
  * What would have named frames that have no name: JIT code, and the functions of an interpreter's
- * programs. Told once for each program.
+ * programs; and whom to ask where a garbage collector stands for the program. Told once for each
+ * program.
  */
 #ifndef MT_REPORT_OUTPUTS_NAME_ADVICE_H
 #define MT_REPORT_OUTPUTS_NAME_ADVICE_H
@@ -23,6 +24,7 @@ struct mt_name_advice {
 		const char *program; /* borrowed from the table: path, or name of an image */
 		const void *row;     /* of the table of advice */
 		double weight;
+		double collected; /* of it, what its garbage collector touched */
 	} items[MT_NAME_ADVICE_MOST];
 	size_t count;
 };
