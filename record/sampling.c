@@ -15,6 +15,7 @@
 #include "record/cli/options.h"
 #include "record/plan/block_rate.h"
 #include "record/plan/plan.h"
+#include "record/probes/probe_price.h"
 #include "record/targets.h"
 
 enum {
@@ -94,12 +95,18 @@ static struct mt_error *refuse(const struct mt_block_rate *rate, double budget)
 static struct mt_error *choose(struct mt_recorder *r, uint32_t *one_in)
 {
 	double budget = r->options->budget > 0 ? r->options->budget : BUDGET;
-	struct mt_block_rate rate = {0};
+	struct mt_block_rate rate = {.stops = MT_STOP_PRICES};
+	bool measured = mt_stop_prices_measure(&r->features, &rate.stops);
 	struct mt_error *err = count_blocks(r, &rate);
 	char which[32] = "each is";
 
 	if (err)
 		return err;
+	mt_recorder_say(r, 2,
+			"malloc: a stop at a probe costs %.2f us, %.2f us where the kernel "
+			"single-steps, and at a return %.2f us more (%s)",
+			rate.stops.emulated * 1e6, rate.stops.stepped * 1e6,
+			rate.stops.returned * 1e6, measured ? "measured" : "assumed");
 	if (rate.probes * 100 > budget)
 		return refuse(&rate, budget);
 	*one_in = mt_block_rate_choose(&rate, budget / 100);

@@ -4,18 +4,16 @@
 #include "formats/records/address_sample.h"
 #include "record/plan/plan.h"
 
-#define STOP 0.8e-6 /* of a thread at a probe whose instruction the kernel emulates: glibc's */
-#define STOP_STEPPED 2.0e-6 /* the mean of allocators that begin with others */
-#define MARK 1.5e-6	    /* a record without a stack */
-#define SAMPLE 6e-6	    /* a record with one: in the target and until it is written */
-#define DUMPED_KIB 0.35e-6  /* for each KiB of stack */
+#define MARK 1.5e-6	   /* a record without a stack */
+#define SAMPLE 6e-6	   /* a record with one: in the target and until it is written */
+#define DUMPED_KIB 0.35e-6 /* for each KiB of stack */
 
 void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, uint32_t event,
 		       uint64_t hits, uint64_t passed, double seconds)
 {
 	const struct mt_planned_event *planned = &plan->events.items[event];
 	double calls = (double)hits / seconds, recorded = (double)passed / seconds;
-	double stop = planned->is_sized ? STOP : STOP_STEPPED;
+	double stop = planned->is_stepped ? rate->stops.stepped : rate->stops.emulated;
 
 	if (planned->block == MT_PLANNED_FREE) {
 		rate->frees += recorded;
@@ -23,7 +21,7 @@ void mt_block_rate_add(struct mt_block_rate *rate, const struct mt_plan *plan, u
 	} else if (planned->block == MT_PLANNED_ALLOC) {
 		rate->calls += calls;
 		rate->allocs += recorded;
-		rate->probes += calls * 2 * stop;
+		rate->probes += calls * (stop + rate->stops.returned);
 		if (!planned->is_sized || planned->frees_old)
 			rate->entries += calls;
 		rate->dump_size = planned->attr.sample_stack_user;

@@ -45,7 +45,8 @@ struct mt_planned_event {
 	char *filter;  /* a tracepoint's filter (filter.h), or NULL */
 	char *account; /* its part in an account of blocks (formats/FORMAT.md, 4.3), or NULL */
 	enum mt_planned_block block;
-	bool is_sized, frees_old, has_no_ptr; /* of a block, as in struct mt_allocator_probe */
+	bool is_sized, frees_old, has_no_ptr,
+		is_stepped; /* of a block, as in struct mt_allocator_probe */
 	struct perf_event_attr attr;
 	struct mt_attr decoded; /* attr in the form that decoders take */
 	size_t sp_back; /* bytes from the user stack pointer in a sample to the dump's size field;

@@ -74,6 +74,7 @@ static struct mt_error *plan_one(struct mt_planner *planner, const struct mt_all
 	event->is_sized = probe->is_sized;
 	event->frees_old = probe->frees_old;
 	event->has_no_ptr = probe->has_no_ptr;
+	event->is_stepped = probe->is_stepped;
 	if (!event->account)
 		return mt_error_nomem();
 	return planner->options->malloc_most && block != MT_PLANNED_ENTER

@@ -10,14 +10,15 @@
 #include "record/tracepoints/tracepoint_source.h"
 
 /* An entry serves the unwinding of dumps only. */
-static struct mt_error *plan_one(void *out, const char *name, const char *alias, bool entry)
+static struct mt_error *plan_one(void *out, const struct mt_defined_probe *probe)
 {
-	struct mt_event_word word = {.text = alias, .length = strlen(alias)};
+	struct mt_event_word word = {.text = probe->alias, .length = strlen(probe->alias)};
 	struct mt_planner *planner = out;
 
-	if (entry && !planner->options->dump_size)
+	if (probe->entry && !planner->options->dump_size)
 		return NULL;
-	return mt_planner_tracepoint(planner, name, entry ? MT_ROLE_MARK : MT_ROLE_SAMPLE, &word);
+	return mt_planner_tracepoint(planner, probe->name,
+				     probe->entry ? MT_ROLE_MARK : MT_ROLE_SAMPLE, &word);
 }
 
 struct mt_error *mt_planner_probe(struct mt_planner *planner, const char *text, size_t length)

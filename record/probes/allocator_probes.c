@@ -37,21 +37,20 @@ struct defining {
 	FILE *places;	  /* text of a note: which, and where */
 };
 
-static struct mt_error *tell(void *context, const char *name, const char *alias, bool entry)
+static struct mt_error *tell(void *context, const struct mt_defined_probe *defined)
 {
 	struct defining *defining = context;
 	MT_CLEANUP_FREE char *account = mt_allocator_account(defining->function, defining->moment);
 	const struct mt_allocator_function *function = defining->function;
-	struct mt_allocator_probe probe = {.name = name,
+	struct mt_allocator_probe probe = {.name = defined->name,
 					   .function = function->name,
 					   .account = account,
 					   .moment = defining->moment,
 					   .is_sized = defining->glibc && !function->out,
+					   .is_stepped = defined->is_stepped,
 					   .frees_old = function->old,
 					   .has_no_ptr = function->out};
 
-	(void)alias;
-	(void)entry;
 	return account ? defining->each(defining->out, &probe) : mt_error_nomem();
 }
 

@@ -26,6 +26,7 @@
 
 enum {
 	EVENT_NAME_MOST = 40, /* the kernel allows 63 */
+	INSTRUCTION_MOST = 15,
 };
 
 MT_DEFINE_CLEANUP(mt_elf, struct mt_elf)
@@ -91,7 +92,8 @@ struct defining {
 	const struct mt_probe_word *word;
 	mt_take_probe *each;
 	void *out;
-	bool entry;	/* the event beside a return probe */
+	bool entry; /* the event beside a return probe */
+	bool is_stepped;
 	bool alone;	/* a return probe has no event beside it */
 	char *left_out; /* arguments that are not recorded */
 	bool no_semaphores;
@@ -205,7 +207,13 @@ static struct mt_error *define_event(struct defining *defining,
 		err = keep(defining->probes, MT_TAKE(event), MT_TAKE(owned), !definition->file);
 	if (!err && !full)
 		err = mt_error_nomem();
-	return err ? err : defining->each(defining->out, full, alias, defining->entry);
+	return err ? err
+		   : defining->each(defining->out, &(struct mt_defined_probe){
+							   .name = full,
+							   .alias = alias,
+							   .entry = defining->entry,
+							   .is_stepped = defining->is_stepped,
+						   });
 }
 
 /* ---- Words ---- */
@@ -268,6 +276,21 @@ static struct mt_probe_point choose_point(const struct defining *defining, struc
 		    : (struct mt_probe_point){0};
 }
 
+/* Whether the kernel single-steps what stands there: where that is not known, it does. */
+static bool is_stepped(struct mt_elf *elf, uint64_t address)
+{
+	const uint8_t *code = NULL;
+	size_t size = INSTRUCTION_MOST;
+	const char *emulated;
+	uint32_t written;
+
+	if (mt_elf_machine(elf) == EM_X86_64) {
+		while (size && !(code = mt_elf_bytes_at(elf, address, size)))
+			size--;
+	}
+	return !code || !mt_probe_instruction(code, size, &written, &emulated) || !emulated;
+}
+
 static char *place_text(const struct mt_probe_file *file, const struct mt_probe_site *site,
 			const struct mt_probe_point *point)
 {
@@ -298,6 +321,7 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	struct mt_probe_point point;
 
 	snprintf(by_descriptor, sizeof(by_descriptor), "/proc/self/fd/%d", file->fd);
+	defining->is_stepped = is_stepped(elf, site->address);
 	if (defining->word->kind == MT_PROBE_RETURN && !defining->alone) {
 		struct mt_error *err = define_entry(defining, &definition, site->name);
 
@@ -306,6 +330,7 @@ static struct mt_error *define_site(struct defining *defining, const struct mt_p
 	}
 	point = choose_point(defining, elf, site, &definition);
 	definition.offset += point.offset;
+	defining->is_stepped = is_stepped(elf, site->address + point.offset);
 	return define_event(defining, &definition, site->name, place_text(file, site, &point));
 }
 

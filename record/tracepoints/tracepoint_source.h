@@ -9,8 +9,14 @@ struct mt_error;
 struct mt_tracepoint;
 struct perf_event_attr;
 
-/* Takes a probe that is defined: its name in tracefs, and a name for the user. */
-typedef struct mt_error *mt_take_probe(void *out, const char *name, const char *alias, bool entry);
+/* A probe that is defined. */
+struct mt_defined_probe {
+	const char *name;  /* in tracefs: "group:name" */
+	const char *alias; /* for the user */
+	bool entry;	   /* beside a return probe, of the word that asked for that */
+	bool is_stepped;   /* the kernel single-steps the instruction that it stops at */
+};
+typedef struct mt_error *mt_take_probe(void *out, const struct mt_defined_probe *probe);
 
 /* What the samples of a probe are in an account of blocks (formats/FORMAT.md, section 4.3). */
 enum mt_block_moment {
@@ -27,6 +33,7 @@ struct mt_allocator_probe {
 	enum mt_block_moment moment;
 	bool is_sized;	 /* the word before the block, which holds its size, is a field */
 	bool frees_old;	 /* the function is given a block to replace */
+	bool is_stepped; /* as in struct mt_defined_probe */
 	bool has_no_ptr; /* the block's address is not what the function returns */
 };
 
@@ -51,10 +58,10 @@ struct mt_tracepoint_source {
 	struct mt_error *(*each)(void *source, bool (*each)(void *context, const char *name),
 				 void *context);
 	/*
-	 * Defines the probes of a word of -e and calls each(out, name, alias, entry) for every one;
-	 * `name` can then be found. Before a return probe comes the function's entry, whose fields
-	 * tell what the probe replaces on the stack (unwind/return_slots.h). *note: a note for the
-	 * user, which the caller frees, or NULL. NULL: no probes.
+	 * Defines the probes of a word of -e and calls each(out, probe) for every one; its name can
+	 * then be found. Before a return probe comes the function's entry, whose fields tell what
+	 * the probe replaces on the stack (unwind/return_slots.h). *note: a note for the user,
+	 * which the caller frees, or NULL. NULL: no probes.
 	 */
 	struct mt_error *(*probe)(void *probes, const char *text, size_t length,
 				  mt_take_probe *each, void *out, char **note);

@@ -108,7 +108,8 @@ check 'few blocks' "$mtrec" -o few.mtr -e malloc -p $pid --duration 300ms
 says '... are counted first, and each is recorded' '^mtrec: malloc: [0-9]+ blocks a second; the probes cost [0-9.]+ % of a CPU; each is' "$err"
 kill $pid
 started 100
-check 'more blocks' "$mtrec" -o more.mtr -e malloc --budget 4 -p $pid --duration 300ms
+check 'more blocks' "$mtrec" -v -o more.mtr -e malloc --budget 4 -p $pid --duration 300ms
+says '... by prices that were measured' 'a stop at a probe costs [0-9.]+ us, [0-9.]+ us where .* \(measured\)' "$err"
 says '... are sampled' '; 1 in (2|4|8) is recorded, for [0-9.]+ %' "$err"
 "$MT_BUILD/mtreport" --info more.mtr >info 2>&1
 is '... with one event for each function' "$(grep -Ec '^  malloc = .*: sample, ' info)" 2

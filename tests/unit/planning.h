@@ -77,13 +77,16 @@ static inline struct mt_error *probe(void *probes, const char *text, size_t leng
 				     mt_take_probe *each, void *out, char **note)
 {
 	char alias[64];
+	const struct mt_defined_probe named = {.name = "sched:sched_switch", .alias = alias};
+	const struct mt_defined_probe entry = {
+		.name = "sched:sched_switch", .alias = alias, .entry = true};
 
 	(void)probes;
 	snprintf(alias, sizeof(alias), "%.*s", (int)mt_probe_word_stem(text, length), text);
 	*note = strdup("a note");
 	if (!strncmp(alias, "ur:", 3))
-		MT_CHECK_OK(each(out, "sched:sched_switch", alias, true));
-	return each(out, "sched:sched_switch", alias, false);
+		MT_CHECK_OK(each(out, &entry));
+	return each(out, &named);
 }
 
 /* A plan for that command line on a kernel with those features. */
