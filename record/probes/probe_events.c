@@ -100,7 +100,7 @@ struct mt_error *mt_probe_event_write(int tracefs, bool kernel, const char *defi
 	if (failed == EACCES || failed == EPERM) {
 		err = mt_error_os(failed, "cannot write tracefs' %s", file_of(kernel));
 		err->kind = MT_ERR_PERMISSION;
-		return mt_error_hint(err, "probes need root");
+		return mt_error_hint(err, MT_PROBES_HINT);
 	}
 	if (failed == EINVAL)
 		reason = kernels_reason(tracefs, definition);

@@ -13,6 +13,11 @@ struct mt_error;
 
 #define MT_PROBE_GROUP_SIZE 64
 
+/* What to do where tracefs cannot be written. */
+#define MT_PROBES_HINT                                                                          \
+	"run as root: CAP_PERFMON does not suffice for probes. -e vm,rss needs none, and says " \
+	"which paths grow the heap; mtrec --check says more"
+
 /* The group's name of this process. */
 void mt_probe_group(char out[MT_PROBE_GROUP_SIZE]);
 

@@ -396,7 +396,7 @@ struct mt_error *mt_probes_check(const struct mt_probes *probes)
 	return mt_error_hint(mt_error_create(MT_ERR_PERMISSION,
 					     "probes are defined in tracefs, which cannot be "
 					     "reached"),
-			     "run as root; mtrec --check says more");
+			     MT_PROBES_HINT);
 }
 
 const struct mt_probe_targets *mt_probes_targets_get(const struct mt_probes *probes)

@@ -102,5 +102,9 @@ if command -v setpriv >/dev/null; then
 	expect 125 'a plain user' setpriv --reuid 65534 --clear-groups "$mtrec" -o no.mtr -e malloc -- true
 	says '... is told that it takes root' 'root'
 fi
+if setpriv --list-caps 2>/dev/null | grep -q perfmon; then
+	expect 125 'one with CAP_PERFMON' setpriv --reuid 65534 --clear-groups --inh-caps +perfmon --ambient-caps +perfmon "$mtrec" -o no.mtr -e malloc -- true
+	says '... is told what it can record' 'CAP_PERFMON does not suffice for probes. -e vm,rss needs none'
+fi
 is 'nothing is left in tracefs' "$(grep -c ':mtrec_' "$probes")" 0
 finish
