@@ -161,6 +161,7 @@ const struct mt_analysis mt_analysis_maps = {
 	.rare = true,
 	.groups = true,
 	.moments = true,
+	.states = true,
 	.needs = MT_NEEDS_MAPS,
 	.record = "vm",
 	.output = "table",
