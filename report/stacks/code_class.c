@@ -96,26 +96,52 @@ static const char *const runtime_names[] = {
 	"ld-linux-x86-64", "ld-musl-x86_64", "ld", "ld64", "linux-vdso", "linux-gate",
 	/* compilers' */
 	"libstdc++", "libgcc_s", "libc++", "libc++abi", "libunwind", "libatomic", "libgomp",
-	"libomp", "libiomp5", "libasan", "libtsan", "libubsan", "liblsan", "libhwasan",
-	/* allocators */
-	"libjemalloc", "libtcmalloc", "libtcmalloc_minimal", "libtcmalloc_debug",
-	"libtcmalloc_and_profiler", "libtcmalloc_minimal_debug", "libmimalloc",
-	"libmimalloc-secure", "libmimalloc-debug", "libsnmallocshim", "librpmalloc", "libhoard",
-	"libumem", "libtbbmalloc", "libtbbmalloc_proxy", "libscudo", "libduma", "libefence"};
+	"libomp", "libiomp5", "libasan", "libtsan", "libubsan", "liblsan", "libhwasan"};
+
+static const char *const allocator_names[] = {"libjemalloc",
+					      "libtcmalloc",
+					      "libtcmalloc_minimal",
+					      "libtcmalloc_debug",
+					      "libtcmalloc_and_profiler",
+					      "libtcmalloc_minimal_debug",
+					      "libmimalloc",
+					      "libmimalloc-secure",
+					      "libmimalloc-debug",
+					      "libsnmallocshim",
+					      "librpmalloc",
+					      "libhoard",
+					      "libumem",
+					      "libtbbmalloc",
+					      "libtbbmalloc_proxy",
+					      "libscudo",
+					      "libduma",
+					      "libefence"};
 
 /* libc.so.6, libc-2.31.so, ld-2.31.so: the table's name, and a version or suffix behind. */
-static bool is_runtime(struct part name)
+static bool is_in(struct part name, const char *const *names, size_t count)
 {
-	for (size_t i = 0; i < sizeof(runtime_names) / sizeof(*runtime_names); i++) {
-		size_t size = strlen(runtime_names[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t size = strlen(names[i]);
 
-		if (!starts_with(name, runtime_names[i]) || name.size <= size + 1)
+		if (!starts_with(name, names[i]) || name.size <= size + 1)
 			continue;
 		if (name.text[size] == '.' ||
 		    (name.text[size] == '-' && isdigit((unsigned char)name.text[size + 1])))
 			return true;
 	}
 	return false;
+}
+
+bool mt_is_allocator(const char *path)
+{
+	return is_in(name_of(without_mark(path)), allocator_names,
+		     sizeof(allocator_names) / sizeof(*allocator_names));
+}
+
+static bool is_runtime(struct part name)
+{
+	return is_in(name, runtime_names, sizeof(runtime_names) / sizeof(*runtime_names)) ||
+	       is_in(name, allocator_names, sizeof(allocator_names) / sizeof(*allocator_names));
 }
 
 bool mt_is_loader(const char *path)

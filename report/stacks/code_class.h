@@ -38,6 +38,9 @@ bool mt_is_loader(const char *path);
 /* The same of the C library: libc.so.6, libpthread-2.31.so, ld-musl-x86_64.so.1. */
 bool mt_is_c_library(const char *path);
 
+/* The same of an allocator of its own: libjemalloc.so.2. */
+bool mt_is_allocator(const char *path);
+
 /* Whether a path stands for code that a process made at run time: JIT code. */
 bool mt_is_made_code(const char *path);
 

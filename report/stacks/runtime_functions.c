@@ -80,6 +80,15 @@ static const char *const page_allocators[] = {"v8::base::OS::*", "VirtualSpace::
 					      "PSVirtualSpace::expand_by",
 					      "G1PageBasedVirtualSpace::commit*"};
 
+/* jemalloc, tcmalloc, mimalloc; Python; Go */
+static const char *const arena_mappers[] = {
+	"os_pages_map",		 "pages_map*",		"extent_alloc_mmap*",
+	"je_pages_map*",	 "_rjem_je_pages_map*", "TCMalloc_SystemAlloc*",
+	"tcmalloc::MmapRegion*", "MmapSysAllocator::*", "_mi_os_alloc*",
+	"_mi_prim_alloc*",	 "unix_mmap*",		"_PyObject_Arena*",
+	"_PyMem_ArenaAlloc",	 "runtime.sysMap*",	"runtime.sysReserve*",
+	"runtime.sysAlloc*"};
+
 /* Of HotSpot the threads of collectors, and what its VM thread runs for them. */
 static const char *const collectors[] = {"GangWorker::run*",
 					 "WorkerThread::run*",
@@ -161,6 +170,11 @@ bool mt_is_page_allocator(const char *name)
 {
 	return matches_any(name, page_allocators,
 			   sizeof(page_allocators) / sizeof(page_allocators[0]));
+}
+
+bool mt_is_arena_mapper(const char *name)
+{
+	return matches_any(name, arena_mappers, sizeof(arena_mappers) / sizeof(arena_mappers[0]));
 }
 
 bool mt_is_collector(const char *name)

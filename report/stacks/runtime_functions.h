@@ -17,6 +17,12 @@ bool mt_is_runtime_function(const char *name);
  */
 bool mt_is_page_allocator(const char *name);
 
+/*
+ * Whether an allocator other than the C library's maps memory for many blocks in it: which path
+ * asked for the one that did not fit is chance, as with brk.
+ */
+bool mt_is_arena_mapper(const char *name);
+
 /* Whether a garbage collector of HotSpot or V8 runs in it, which moves what lives to new pages. */
 bool mt_is_collector(const char *name);
 

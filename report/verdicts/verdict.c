@@ -46,6 +46,7 @@ enum {
 #define TURNED_OVER 0.5	   /* share of the bytes given back: enough to see who survives */
 #define AS_OLD 0.9	   /* of the middle third's survival: a cache keeps less of what is older */
 #define UNTOUCHED_PART 0.5
+#define EMPTY_PART 0.9 /* of a heap that grows, and holds next to nothing: no one's blocks */
 #define UNTOUCHED_BYTES (128 << 10) /* glibc's M_TRIM_THRESHOLD: less it keeps on purpose */
 
 /* A history slice by slice, from the first reservation to the end. */
@@ -312,8 +313,10 @@ void mt_verdict_consider_pages(struct mt_verdict *verdict, double held)
 	if (verdict->bytes <= 0)
 		return;
 	verdict->untouched = held < verdict->bytes ? 1 - held / verdict->bytes : 0;
-	if ((verdict->kind != MT_VERDICT_PLATEAU && verdict->kind != MT_VERDICT_ONE_OFF) ||
-	    verdict->untouched < UNTOUCHED_PART || verdict->bytes - held < UNTOUCHED_BYTES)
+	if (!(verdict->kind == MT_VERDICT_PLATEAU || verdict->kind == MT_VERDICT_ONE_OFF
+		      ? verdict->untouched >= UNTOUCHED_PART
+		      : verdict->kind == MT_VERDICT_HEAP && verdict->untouched >= EMPTY_PART) ||
+	    verdict->bytes - held < UNTOUCHED_BYTES)
 		return;
 	verdict->kind = MT_VERDICT_RETENTION;
 	verdict->confidence *= verdict->untouched;

@@ -632,8 +632,8 @@ static const struct mt_history_scale *scale_of_space(const struct mt_verdicts *v
 	return &verdicts->scales.items[verdicts->spaces.items[space].recording].history;
 }
 
-/* Whether a garbage collector got pages here, whose heap is judged as a whole. */
-static bool gets_pages(const struct mt_verdicts *verdicts, uint32_t stack)
+/* Whether functions of that kind are innermost in a stack. */
+static bool ends_in(const struct mt_verdicts *verdicts, uint32_t stack, bool (*is)(const char *))
 {
 	struct mt_frames *frames = mt_session_frames(verdicts->session);
 	struct mt_strings *strings = mt_frames_strings(frames);
@@ -644,11 +644,43 @@ static bool gets_pages(const struct mt_verdicts *verdicts, uint32_t stack)
 		const struct mt_frame_name *names = mt_frames_names(frames, ids[i], &count);
 
 		for (size_t k = 0; names && k < count; k++) {
-			if (mt_is_page_allocator(mt_strings_get(strings, names[k].name)))
+			if (is(mt_strings_get(strings, names[k].name)))
 				return true;
 		}
 	}
 	return false;
+}
+
+/* Whether an allocator with a library of its own is what called the C library. */
+static bool is_in_allocator(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	const struct mt_frames *frames = mt_session_frames(verdicts->session);
+	size_t depth;
+	const uint32_t *ids = mt_stacks_get(mt_session_stacks(verdicts->session), stack, &depth);
+
+	for (size_t i = 0; i < depth; i++) {
+		const struct mt_frame_key *key = mt_frames_key(frames, ids[i]);
+		const char *path = mt_session_image_path(verdicts->session, key->image);
+
+		if (!(key->flags & MT_FRAME_IN_KERNEL) && !mt_is_c_library(path))
+			return mt_is_allocator(path);
+	}
+	return false;
+}
+
+/*
+ * On whose account a stack's memory is in the end. What a garbage collector got pages for is judged
+ * as a whole, and so is what an allocator mapped for blocks of whoever asks.
+ */
+static uint32_t judged_as(const struct mt_verdicts *verdicts, uint32_t stack)
+{
+	if (stack == MT_STACK_NONE)
+		return stack;
+	if (ends_in(verdicts, stack, mt_is_page_allocator))
+		return verdicts->collected_heap;
+	return ends_in(verdicts, stack, mt_is_arena_mapper) || is_in_allocator(verdicts, stack)
+		       ? verdicts->heap
+		       : stack;
 }
 
 /* The stacks' histories added up by path: entries of paths follow those of stacks. */
@@ -658,12 +690,10 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 	for (size_t i = 0; i < stacks; i++) {
 		struct place place = verdicts->entries.items[i].place;
 		const struct space *space = &verdicts->spaces.items[place.space];
-		uint32_t stack = place.stack, at;
-		bool collected = stack != MT_STACK_NONE && gets_pages(verdicts, stack);
+		uint32_t stack = judged_as(verdicts, place.stack), at;
+		bool moved = stack != place.stack;
 		struct entry *entry;
 
-		if (collected)
-			stack = verdicts->collected_heap;
 		place.stack = stack == MT_STACK_NONE ? MT_PATH_NONE : mt_paths_of(paths, stack);
 		if (stack != MT_STACK_NONE && place.stack == MT_PATH_NONE)
 			return mt_error_nomem();
@@ -683,8 +713,8 @@ static struct mt_error *sum_paths(struct mt_verdicts *verdicts, size_t stacks,
 		entry->forgiven |= verdicts->entries.items[i].forgiven;
 		entry->reserved += verdicts->entries.items[i].reserved;
 		entry->files += verdicts->entries.items[i].files;
-		entry->heap += collected ? verdicts->entries.items[i].reserved
-					 : verdicts->entries.items[i].heap;
+		entry->heap += moved ? verdicts->entries.items[i].reserved
+				     : verdicts->entries.items[i].heap;
 		if (!mt_history_add(&entry->history, scale_of_space(verdicts, place.space),
 				    &verdicts->entries.items[i].history))
 			return mt_error_nomem();

@@ -207,6 +207,15 @@ MT_TEST(collectors_are_known_by_their_threads)
 	MT_CHECK(!mt_is_collector("v8::internal::Heap::AllocateRaw"));
 }
 
+MT_TEST(arenas_of_allocators)
+{
+	MT_CHECK(mt_is_allocator("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"));
+	MT_CHECK(!mt_is_allocator("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+	MT_CHECK(mt_is_arena_mapper("_PyObject_ArenaMmap"));
+	MT_CHECK(mt_is_arena_mapper("extent_alloc_mmap"));
+	MT_CHECK(!mt_is_arena_mapper("sysmalloc_mmap"));
+}
+
 MT_TEST(page_allocators_of_garbage_collectors)
 {
 	MT_CHECK(mt_is_page_allocator("v8::base::OS::SetPermissions"));

@@ -339,6 +339,11 @@ MT_TEST(pages_that_nobody_touches_are_retained)
 	mt_verdict_consider_pages(&verdict, 0);
 	MT_CHECK_EQ(verdict.kind, MT_VERDICT_LEAK);
 	MT_CHECK_EQ(verdict.untouched, 1);
+	mt_verdict_consider_heap(&verdict, false);
+	mt_verdict_consider_pages(&verdict, 0.5 * verdict.bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_HEAP);
+	mt_verdict_consider_pages(&verdict, 0.05 * verdict.bytes);
+	MT_CHECK_EQ(verdict.kind, MT_VERDICT_RETENTION);
 }
 
 MT_TEST_MAIN
