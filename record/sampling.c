@@ -124,8 +124,16 @@ struct mt_error *mt_recorder_sample_blocks(struct mt_recorder *r)
 {
 	uint32_t one_in = r->options->malloc_sample;
 	bool runs = mt_options_target_cpus(r->options) || mt_options_target_tasks(r->options);
-	struct mt_error *err = NULL;
+	bool objects = false;
+	struct mt_error *err = mt_plan_sample_objects(r->plan, one_in, &objects);
 
+	if (err)
+		return err;
+	if (objects)
+		mt_recorder_say(r, 1,
+				"kmem: 1 in %u objects is recorded, chosen by address; each counts "
+				"for %u",
+				one_in, one_in);
 	if (!mt_plan_has_blocks(r->plan))
 		return r->options->malloc_most
 			       ? mt_error_create(MT_ERR_USAGE,

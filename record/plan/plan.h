@@ -80,6 +80,11 @@ bool mt_plan_has_blocks(const struct mt_plan *plan);
  */
 struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in);
 
+/*
+ * The same of objects of the kernel's allocators, where their events are planned: *some is set.
+ */
+struct mt_error *mt_plan_sample_objects(struct mt_plan *plan, uint32_t one_in, bool *some);
+
 /* Turns the events into counters without samples; marks and the side-band are left out. */
 void mt_plan_count_only(struct mt_plan *plan);
 

@@ -211,3 +211,27 @@ struct mt_error *mt_plan_sample_blocks(struct mt_plan *plan, uint32_t one_in)
 	}
 	return err;
 }
+
+/* kmem:kmalloc, kmem_cache_alloc, kfree, kmem_cache_free and their like, all with the field ptr. */
+static bool is_of_objects(const struct mt_planned_event *event)
+{
+	return !strncmp(event->name, "kmem:k", 6);
+}
+
+struct mt_error *mt_plan_sample_objects(struct mt_plan *plan, uint32_t one_in, bool *some)
+{
+	MT_CLEANUP_FREE char *chosen = mt_address_filter("ptr", one_in);
+	struct mt_error *err = NULL;
+
+	for (size_t i = 0; i < plan->events.count && one_in > 1 && !err; i++) {
+		struct mt_planned_event *event = &plan->events.items[i];
+
+		if (!is_of_objects(event))
+			continue;
+		*some = true;
+		if (!chosen || asprintf(&event->account, "objects one-in=%u", one_in) < 0)
+			return mt_error_nomem();
+		err = mt_filter_add(&event->filter, chosen);
+	}
+	return err;
+}

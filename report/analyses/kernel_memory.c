@@ -4,6 +4,7 @@
  */
 #include "report/analyses/analyses.h"
 #include "report/analyses/rows/block_rows.h"
+#include "report/tables/estimate.h"
 
 enum {
 	VALUE_BYTES, /* with what the allocator adds, as /proc/slabinfo counts */
@@ -24,11 +25,12 @@ static bool add_block(void *context, const struct mt_blocks_space *space,
 		      const struct mt_origin *origin, const struct mt_block *block, bool doubtful)
 {
 	struct mt_block_rows *rows = context;
+	uint32_t one_in = mt_block_rows_one_in(rows, origin);
 	double age = space->time > block->time ? (double)(space->time - block->time) / 1e9 : 0;
 	struct mt_value values[VALUES] = {
-		[VALUE_BYTES] = mt_value_exact((double)block->usable),
-		[VALUE_OBJECTS] = mt_value_exact(1),
-		[VALUE_ASKED] = mt_value_exact((double)block->bytes),
+		[VALUE_BYTES] = mt_value_sampled((double)block->usable, one_in),
+		[VALUE_OBJECTS] = mt_value_sampled(1, one_in),
+		[VALUE_ASKED] = mt_value_sampled((double)block->bytes, one_in),
 		[VALUE_AGE] = mt_value_exact(age),
 	};
 

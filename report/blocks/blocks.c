@@ -389,8 +389,9 @@ static bool apply_given(struct mt_blocks *blocks, const struct mt_queued *queued
 	if (!mt_block_map_give(map, given, &unseen_free))
 		return false;
 	blocks->counts.unseen_frees += unseen_free;
-	if (!blocks->options->kernel)
-		note_rate(blocks, blocks->events.items[queued->origin.event].one_in);
+	note_rate(blocks, blocks->options->kernel
+				  ? blocks->kernel_events.items[queued->origin.event].one_in
+				  : blocks->events.items[queued->origin.event].one_in);
 	return !blocks->options->gone ||
 	       mt_map64_put(&blocks->last_given, (uint32_t)queued->tid, given->address);
 }
@@ -464,14 +465,19 @@ static bool wants(void *context, const struct mt_facts_event *event)
 
 static bool take_kernel_event(struct mt_blocks *blocks, const struct mt_observed *observed)
 {
-	const char *name = mt_session_facts(blocks->session)->events.items[observed->event].name;
+	const struct mt_facts_event *facts =
+		&mt_session_facts(blocks->session)->events.items[observed->event];
+	struct mt_kernel_event *event;
 
 	while (blocks->kernel_events.count <= observed->event) {
 		if (!mt_array_push(&blocks->kernel_events))
 			return false;
 	}
-	blocks->kernel_events.items[observed->event] =
-		mt_kernel_event_parse(name, &observed->described->format);
+	event = &blocks->kernel_events.items[observed->event];
+	*event = mt_kernel_event_parse(facts->name, &observed->described->format);
+	event->one_in = mt_block_one_in(facts->account);
+	if (event->allocator && event->one_in > blocks->one_in)
+		blocks->one_in = event->one_in;
 	return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "formats/records/address_sample.h"
 #include "formats/records/record.h"
 #include "formats/records/sample.h"
 
@@ -124,6 +125,10 @@ enum mt_kernel_account mt_kernel_call_take(const struct mt_kernel_event *event,
 		return allocator->account;
 	if (allocator->account == MT_KERNEL_PAGES)
 		asked = usable = asked < ORDER_MOST ? (uint64_t)PAGE << asked : PAGE;
+	if (event->one_in > 1 && !mt_address_is_sampled(address, event->one_in)) {
+		out->effect = MT_BLOCK_NOTHING; /* Linux 4.3 and older: children are not filtered */
+		return allocator->account;
+	}
 	out->freed = 0;
 	out->given = (struct mt_block_given){
 		.address = address,

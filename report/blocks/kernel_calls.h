@@ -17,6 +17,7 @@ struct mt_sample;
 struct mt_kernel_event {
 	const struct mt_kernel_allocator *allocator; /* NULL: none */
 	struct mt_field address, asked, usable, name;
+	uint32_t one_in; /* set by the caller: objects that one stands for; 0: 1 */
 };
 
 /* Whether an event of this name is a call of the kernel's allocators. */
