@@ -74,6 +74,7 @@ extern const struct mt_analysis mt_analysis_leaks;
 extern const struct mt_analysis mt_analysis_maps;
 extern const struct mt_analysis mt_analysis_mmaps;
 extern const struct mt_analysis mt_analysis_growth;
+extern const struct mt_analysis mt_analysis_hugepages;
 extern const struct mt_analysis mt_analysis_kernel_memory;
 extern const struct mt_analysis mt_analysis_counts;
 extern const struct mt_analysis mt_analysis_oom;

@@ -46,6 +46,7 @@ static bool tells_each(struct mt_session *session, uint32_t recording)
 struct resident {
 	struct mt_ledger_rows rows;
 	struct mt_row_keys *grouping;
+	bool huge;   /* huge pages alone */
 	bool living; /* leave out processes that ended before the recording's last moments */
 	struct mt_resident_apart apart; /* has: NULL, nothing is left out */
 };
@@ -118,7 +119,7 @@ static bool add_holdings(struct resident *resident, const struct mt_ledger *ledg
 	for (size_t i = 0; i < mt_residence_count(residence); i++) {
 		struct mt_holding holding = mt_residence_get(residence, i);
 
-		if ((holding.pages || holding.swapped) &&
+		if ((holding.pages || holding.swapped) && (holding.huge || !resident->huge) &&
 		    !add_holding(resident, ledger, &holding, 0))
 			return false;
 	}
@@ -147,7 +148,7 @@ void mt_resident_run_destroy(struct mt_resident_run *run)
 }
 
 static struct mt_error *make_run(struct mt_session *session,
-				 const struct mt_analysis_request *request,
+				 const struct mt_analysis_request *request, bool huge,
 				 struct mt_resident_run **out)
 {
 	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *run = calloc(1, sizeof(*run));
@@ -156,7 +157,9 @@ static struct mt_error *make_run(struct mt_session *session,
 
 	if (!run)
 		return mt_error_nomem();
-	err = mt_row_keys_create(session, mt_analysis_resident.name, value_columns, VALUES, request,
+	err = mt_row_keys_create(session,
+				 huge ? mt_analysis_hugepages.name : mt_analysis_resident.name,
+				 value_columns, huge ? VALUE_SWAPPED : VALUES, request,
 				 &run->grouping);
 	if (err)
 		return err;
@@ -167,12 +170,14 @@ static struct mt_error *make_run(struct mt_session *session,
 			 .ended =
 				 request->living ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
 		.grouping = run->grouping,
+		.huge = huge,
 		.living = request->living,
 	};
 	how = (struct mt_residence_options){
 		.each = tells_each_of,
 		.held = run->timeline ? add_change : NULL,
 		.context = &run->resident,
+		.huge = huge,
 		.ended_at_peak = request->living,
 		.peak = request->at.when == MT_AT_PEAK,
 		.moment = request->at.when == MT_AT_TIME,
@@ -203,7 +208,7 @@ struct mt_error *mt_resident_begin(struct mt_session *session,
 				   struct mt_resident_run **out)
 {
 	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *run = NULL;
-	struct mt_error *err = make_run(session, request, &run);
+	struct mt_error *err = make_run(session, request, false, &run);
 
 	err = err ? err : mt_ledger_begin(session, &run->options, &run->ledger);
 	if (!err)
@@ -245,15 +250,41 @@ static struct mt_error *listen(struct mt_session *session,
 	return NULL;
 }
 
-static struct mt_error *run_alone(struct mt_session *session,
-				  const struct mt_analysis_request *request, struct mt_table **out)
+static struct mt_error *run_of(struct mt_session *session,
+			       const struct mt_analysis_request *request, bool huge,
+			       struct mt_table **out)
 {
 	MT_CLEANUP(mt_resident_run_destroy_p) struct mt_resident_run *made = NULL;
-	struct mt_error *err = make_run(session, request, &made);
+	struct mt_error *err = make_run(session, request, huge, &made);
 
 	err = err ? err : mt_ledger_run(session, &made->options, &made->ledger);
 	return err ? err : conclude(made, out);
 }
+
+static struct mt_error *run_alone(struct mt_session *session,
+				  const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return run_of(session, request, false, out);
+}
+
+static struct mt_error *run_huge(struct mt_session *session,
+				 const struct mt_analysis_request *request, struct mt_table **out)
+{
+	return run_of(session, request, true, out);
+}
+
+const struct mt_analysis mt_analysis_hugepages = {
+	.name = "hugepages",
+	.help = "anonymous memory on huge pages, by stack",
+	.rare = true,
+	.groups = true,
+	.by = MT_BY_OF_MEMORY | MT_BY_BIT(MT_BY_RESERVER),
+	.default_by = {{MT_BY_PROCESS, MT_BY_STACK}, 2},
+	.needs = MT_NEEDS_PAGES,
+	.record = "hugepages",
+	.output = "paths",
+	.run = run_huge,
+};
 
 const struct mt_analysis mt_analysis_resident = {
 	.name = "resident",

@@ -25,6 +25,7 @@ enum mt_origin_kind {
 	MT_ORIGIN_TRUNCATED, /* the file was truncated */
 	MT_ORIGIN_RECLAIMED, /* swapped out or dropped by the kernel */
 	MT_ORIGIN_REPLACED,  /* a file's page replaced by a written copy */
+	MT_ORIGIN_SPLIT,     /* huge pages became small ones */
 	MT_ORIGIN_UNSEEN,    /* unknown cause at an unknown time */
 	MT_ORIGIN_KINDS
 };

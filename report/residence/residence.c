@@ -43,6 +43,67 @@ static bool take_pages(void *context, uint64_t page, uint64_t count, uint32_t ho
 	return *cause;
 }
 
+struct splitting {
+	MT_ARRAY(struct mt_page_run) runs;
+};
+
+static bool note_run(void *context, uint64_t page, uint64_t count, uint32_t holder)
+{
+	struct splitting *splitting = context;
+	struct mt_page_run *run = mt_array_push(&splitting->runs);
+
+	if (run)
+		*run = (struct mt_page_run){page, (uint32_t)count, holder};
+	return run;
+}
+
+/* The same holder, of small pages. */
+static uint32_t holder_split(struct mt_residence *r, uint32_t book, const struct mt_page_run *run)
+{
+	size_t size;
+	struct mt_holder_key key;
+	uint32_t id;
+
+	if (!r->holders.items[run->holder].huge)
+		return run->holder;
+	memcpy(&key, mt_byte_runs_get(r->keys, run->holder - 1, &size), sizeof(key));
+	key.huge = false;
+	id = mt_residence_holder(r, &key);
+	if (id) {
+		mt_residence_hold(r, book, run->holder, -(int64_t)run->pages);
+		mt_residence_hold(r, book, id, run->pages);
+	}
+	return id;
+}
+
+/* What is left of huge pages of which a part goes is small pages. */
+static bool split(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+{
+	struct mt_page_map *map = &r->books.items[book]->map;
+	struct splitting splitting = {0};
+	bool good = mt_page_map_clear(map, first, end, note_run, &splitting);
+
+	for (size_t i = 0; i < splitting.runs.count && good; i++) {
+		const struct mt_page_run *run = &splitting.runs.items[i];
+		uint32_t holder = holder_split(r, book, run);
+		uint64_t given;
+
+		good = holder && mt_page_map_fill(map, run->first, run->first + run->pages,
+						  run->pages, holder, &given);
+	}
+	mt_array_deinit(&splitting.runs);
+	return good;
+}
+
+static bool split_around(struct mt_residence *r, uint32_t book, uint64_t first, uint64_t end)
+{
+	const uint64_t inside = MT_HUGE_PAGES - 1;
+
+	return !r->books.items[book]->huge ||
+	       ((!(first & inside) || split(r, book, first & ~inside, first)) &&
+		(!(end & inside) || split(r, book, end, (end | inside) + 1)));
+}
+
 /* Takes a range from its holders; how many pages really were resident the counts tell. */
 bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t book,
 			    uint64_t first, uint64_t end, uint32_t origin, enum mt_origin_kind why)
@@ -51,7 +112,8 @@ bool mt_residence_give_back(struct mt_residence *r, const struct mt_ledger *ledg
 	struct taking taking = {
 		.r = r, .ledger = ledger, .book = book, .origin = origin, .why = why};
 
-	if (!mt_page_map_clear(&of->map, first, end, take_pages, &taking))
+	if (!split_around(r, book, first, end) ||
+	    !mt_page_map_clear(&of->map, first, end, take_pages, &taking))
 		return false;
 	/* Without counts the pages have gone, and nothing is to follow. */
 	if (!r->each)
@@ -260,6 +322,46 @@ static bool put_rest(struct mt_residence *r, const struct mt_ledger *ledger, uin
 	return true;
 }
 
+static bool put_huge(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index,
+		     enum mt_origin_kind why, int64_t pages)
+{
+	const struct mt_nature nature = {.kind = MT_REGION_ANONYMOUS};
+	struct mt_holder_key key = {.book = index, .member = MT_PAGES_ANONYMOUS, .huge = true};
+	uint32_t id;
+
+	key.toucher = key.reserver = mt_ledger_because(ledger, r->books.items[index]->origin, why);
+	key.nature = mt_natures_intern((struct mt_natures *)mt_ledger_natures(ledger), &nature);
+	if (key.toucher == UINT32_MAX || key.nature == UINT32_MAX)
+		return false;
+	id = mt_residence_holder(r, &key);
+	if (id)
+		mt_residence_hold(r, index, id, pages);
+	return id;
+}
+
+/*
+ * Huge pages that were there before, or that no fault explains: khugepaged and madvise collapse
+ * small ones; huge ones are split when a part goes, or to be swapped out.
+ */
+static bool put_huge_rest(struct mt_residence *r, const struct mt_ledger *ledger, uint32_t index)
+{
+	const struct mt_book *book = r->books.items[index];
+	int32_t pid = book->space->pid;
+	const struct mt_page_reading *from = mt_residence_first_reading(r, pid, MT_PAGES_HUGE),
+				     *to = mt_residence_last_reading(r, pid, MT_PAGES_HUGE,
+								     UINT64_MAX);
+	int64_t rest;
+
+	if (!book->touched || book->space->ended || !to || to->time < book->touched)
+		return true;
+	if (!mt_residence_born(book->space) && from != to && from->pages &&
+	    !put_huge(r, ledger, index, MT_ORIGIN_BEFORE, from->pages))
+		return false;
+	rest = to->pages - book->huge;
+	return !rest ||
+	       put_huge(r, ledger, index, rest > 0 ? MT_ORIGIN_COLLAPSED : MT_ORIGIN_SPLIT, rest);
+}
+
 static bool stood(void *context, const struct mt_ledger *ledger,
 		  const struct mt_ledger_space *space, const struct mt_extents *regions,
 		  uint64_t time)
@@ -275,7 +377,7 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 	    (!r->each && !r->options.peak &&
 	     !put_rest(r, ledger, index, space->ended || r->options.moment ? time : UINT64_MAX)))
 		return false;
-	if (r->untold)
+	if (r->untold || (r->options.huge && !put_huge_rest(r, ledger, index)))
 		return false;
 	r->books.items[index]->closed = true;
 	mt_page_map_deinit(&r->books.items[index]->map);
@@ -289,9 +391,12 @@ static bool stood(void *context, const struct mt_ledger *ledger,
 static bool gauged(void *context, uint32_t recording, const struct mt_gauge_record *gauge)
 {
 	static const char *const names[MT_PAGES_READ] = {
-		[MT_PAGES_FILE] = "RssFile",	       [MT_PAGES_ANONYMOUS] = "RssAnon",
-		[MT_PAGES_SWAPPED] = "VmSwap",	       [MT_PAGES_SHM] = "RssShmem",
+		[MT_PAGES_FILE] = "RssFile",
+		[MT_PAGES_ANONYMOUS] = "RssAnon",
+		[MT_PAGES_SWAPPED] = "VmSwap",
+		[MT_PAGES_SHM] = "RssShmem",
 		[MT_PAGES_WHOLE] = "smaps_rollup Rss",
+		[MT_PAGES_HUGE] = "smaps_rollup AnonHugePages",
 	};
 	struct mt_residence *r = context;
 	struct mt_page_reading *reading;

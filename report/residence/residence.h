@@ -25,6 +25,7 @@ struct mt_holding {
 	uint32_t nature;	    /* nature id of the ledger */
 	int64_t pages;		    /* resident pages; below 0: taken from unknown holders */
 	int64_t swapped;	    /* swapped-out pages */
+	bool huge;		    /* came as huge pages of anonymous memory */
 	int64_t count;		    /* faults, or changes of the kernel's count, that added pages */
 };
 
@@ -40,7 +41,9 @@ struct mt_residence_options {
 	void *context;
 	bool peak;	    /* report each space at its peak of resident pages */
 	bool ended_at_peak; /* report spaces that ended at theirs: many free all before they exit */
-	bool moment;	    /* the ledger stops before the recording's end */
+	bool huge; /* adds what AnonHugePages says beyond huge faults: for sums of huge pages alone
+		    */
+	bool moment; /* the ledger stops before the recording's end */
 };
 
 /* NULL out of memory. Copies options. */

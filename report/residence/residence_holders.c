@@ -117,7 +117,10 @@ uint32_t mt_residence_holder(struct mt_residence *r, const struct mt_holder_key 
 
 	if (id == MT_SEQUENCE_NONE)
 		return MT_HOLDER_NONE;
-	return id + 1 < r->holders.count || mt_array_push(&r->holders) ? id + 1 : MT_HOLDER_NONE;
+	if (id + 1 == r->holders.count && !mt_array_push(&r->holders))
+		return MT_HOLDER_NONE;
+	r->holders.items[id + 1].huge = key->huge;
+	return id + 1;
 }
 
 /* ---- Adding up ---- */
@@ -152,6 +155,7 @@ void mt_residence_hold(struct mt_residence *r, uint32_t book, uint32_t id, int64
 
 	holder->pages += pages;
 	holder->since += pages;
+	r->books.items[book]->huge += holder->huge ? pages : 0;
 	tell(r, id, pages, 0, 0);
 }
 
@@ -320,6 +324,7 @@ struct mt_holding mt_residence_get(const struct mt_residence *r, size_t index)
 		.pages = holder->pages,
 		.swapped = holder->swapped,
 		.count = holder->count,
+		.huge = holder->huge,
 	};
 
 	if ((r->options.peak || (r->options.ended_at_peak && book->space->ended)) &&

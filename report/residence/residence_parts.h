@@ -22,6 +22,7 @@ enum {
 	MT_HUGE_PAGES = 512, /* 4 KiB pages of a huge page */
 	MT_HOLDER_NONE = 0,
 	MT_PAGES_WHOLE = MT_PAGES_MEMBERS, /* a reading of all members but the swapped-out pages */
+	MT_PAGES_HUGE,			   /* a reading of anonymous huge pages, in small ones */
 	MT_PAGES_READ,
 };
 
@@ -32,6 +33,7 @@ struct mt_book {
 	MT_ARRAY(uint32_t) counts; /* indices of counts bound to this book, now or before */
 	bool closed;
 	int64_t total, peak; /* resident pages; the highest */
+	int64_t huge;	     /* pages of holders of huge pages */
 	uint32_t epoch;	     /* incremented at each new peak */
 	int64_t pending;     /* pages of total that the kernel's batched counts lack yet */
 	uint64_t touched;    /* time and origin of the last fault */
@@ -42,9 +44,11 @@ struct mt_book {
 struct mt_holder_key {
 	uint32_t book, toucher, reserver, nature;
 	uint32_t member; /* the kernel's counter: enum mt_page_member */
+	uint32_t huge;	 /* bool: anonymous memory that came as huge pages */
 };
 
 struct mt_holder {
+	bool huge; /* as its key */
 	int64_t pages, swapped, count;
 	int64_t since, swapped_since, count_since; /* changes since the peak of `epoch` */
 	uint32_t epoch;

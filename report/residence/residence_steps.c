@@ -131,6 +131,7 @@ static bool fault_added(struct mt_residence *r, const struct step *step, struct 
 
 	toucher->given |= 1u << step->member;
 	toucher->key.member = step->member;
+	toucher->key.huge = own == MT_HUGE_PAGES && step->member == MT_PAGES_ANONYMOUS;
 	holder = mt_residence_holder(r, &toucher->key);
 	if (!holder)
 		return false;

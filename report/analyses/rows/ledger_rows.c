@@ -29,6 +29,7 @@ static const char *const words[MT_ORIGIN_KINDS + 1] = {
 	[MT_ORIGIN_TRUNCATED] = "[truncated]",
 	[MT_ORIGIN_RECLAIMED] = "[reclaimed]",
 	[MT_ORIGIN_REPLACED] = "[copied on write]",
+	[MT_ORIGIN_SPLIT] = "[split]",
 	[MT_ORIGIN_UNSEEN] = "[unseen]",
 	[MT_ORIGIN_KINDS] = MT_FRAME_STACKLESS,
 };
