@@ -293,6 +293,10 @@ TOTALS = ("bytes", "blocks", "allocated", "allocations", "freed", "frees", "fail
 def odd_paths(tap, folder):
     odd = malloc(1000, A, 20) + free(1010, A) + free(1020, A, tid=101) + free(1030, D) + enter("realloc", 1040, 9, E, tid=102) + gives(
         "realloc", 1045, B, tid=102)
+    ended = made.forked(1000, 200) + malloc(1010, A, 20, tid=200, pid=200) + malloc(1020, B, 5, tid=200, pid=200) + free(
+        1030, A, tid=200, pid=200) + made.ended(1040, 200)
+    tap.same(rows(folder, recording(ended), "process", "--all", figures=("bytes", "allocated"))[0], {("200", "worker"): (5, 25)},
+             "a process that ended is one row")
     done = run(folder, recording(odd), "--all", "--csv", "--by", "thread,stack", "-q")
     got = {(row["tid"], row["stack"]): (int(row["twice"]), int(row["unknown"])) for row in csv.DictReader(done.stdout.splitlines())}
     tap.same(got, {("100", "[worker]"): (0, 0), ("101", "[worker]"): (1, 0), ("100", "[call recorded without a stack]"): (0, 1), ("102", "[worker]"): (0, 1)},

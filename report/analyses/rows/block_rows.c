@@ -138,8 +138,10 @@ struct mt_error *mt_block_rows_create(struct mt_session *session,
 		.options = of->options,
 		.rows = {.session = session,
 			 .stacks = request->stacks,
-			 .ended =
-				 request->living ? MT_ENDED_SILENT : mt_ledger_rows_ended(request)},
+			 /* As a block goes nobody knows yet how its process will end. */
+			 .ended = request->living || of->options.gone
+					  ? MT_ENDED_SILENT
+					  : mt_ledger_rows_ended(request)},
 		.suppress = request->suppress,
 	};
 	err = mt_row_keys_create(session, of->name, of->values, of->value_count, request,
